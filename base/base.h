@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * base: what every other room stands on - status and errors, allocation, seeded generators, a hash map,
+ * number parsing, near-miss suggestions, files that appear only when whole.
+ *
+ * The one API contract of the project: a function that can fail returns enum c2_status, gives its result
+ * through its first parameter and the reason through its last; a getter lends and says until when; a destroy
+ * function takes NULL. Nothing below cli/ ends the process.
+ */
+#ifndef C2_BASE_H
+#define C2_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* ------------------------------------------------------------------ status and errors */
+
+enum c2_status {
+    C2_OK = 0,
+    C2_ERR_NO_MEMORY,   /* the host has no memory left */
+    C2_ERR_INVALID,     /* a value the user gave is not allowed */
+    C2_ERR_NOT_FOUND,   /* a named thing does not exist */
+    C2_ERR_DENIED,      /* it exists, and may not be used (permission, not executable) */
+    C2_ERR_FORMAT,      /* a file is not what it should be */
+    C2_ERR_IO,          /* reading or writing failed */
+    C2_ERR_UNSUPPORTED, /* understood, and not modelled */
+    C2_ERR_EXHAUSTED,   /* a simulated resource ran out (physical memory) */
+    C2_ERR_INTERNAL,    /* c2emu contradicts itself: a bug of ours */
+};
+
+/* The reason of a failure, one line without a trailing newline: it names the thing and the remedy. */
+struct c2_error {
+    enum c2_status status;
+    char text[1024];
+};
+
+/* Fills *err (which may be NULL) and returns status, so that a caller can write `return c2_fail(...)`. */
+enum c2_status c2_fail(struct c2_error *err, enum c2_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The failure of an allocation, without allocating. */
+enum c2_status c2_fail_memory(struct c2_error *err, const char *what);
+
+/* Cheap checks stay on in release builds: a simulator must not lie fast. On failure prints the guest first
+ * (see c2_assert_context), then the condition, and aborts. */
+#define C2_ASSERT(cond) ((cond) ? (void)0 : c2_assert_failed(#cond, __FILE__, __LINE__))
+_Noreturn void c2_assert_failed(const char *cond, const char *file, int line);
+
+/* Whoever runs a guest registers a function that prints where the guest stands; NULL removes it. */
+void c2_assert_context(void (*print)(void *self, FILE *to), void *self);
+
+/* A fast path that may be taken or not without changing any result; -DC2_NO_SHORTCUTS takes none. */
+#ifdef C2_NO_SHORTCUTS
+#define SHORTCUT(cond) (0 && (cond))
+#else
+#define SHORTCUT(cond) (cond)
+#endif
+
+/* A host-side size (batch, hash table, log ...) that -DC2_STRESS shrinks; no report may depend on it. */
+#ifdef C2_STRESS
+#define C2_HOST_SIZE(normal, stress) (stress)
+#else
+#define C2_HOST_SIZE(normal, stress) (normal)
+#endif
+
+#define C2_LIKELY(cond) __builtin_expect(!!(cond), 1)
+#define C2_UNLIKELY(cond) __builtin_expect(!!(cond), 0)
+
+/* ------------------------------------------------------------------ addresses have types */
+
+struct guest_va { uint64_t v; }; /* a guest virtual address, bytes */
+struct guest_pa { uint64_t v; }; /* a simulated physical address, bytes */
+struct line_no { uint64_t v; };  /* an address divided by the machine's line size */
+
+#define C2_PAGE_SHIFT 12
+#define C2_PAGE_BYTES ((uint64_t)1 << C2_PAGE_SHIFT)
+
+/* bits low..high inclusive set; 0 <= low <= high <= 63 */
+static inline uint64_t c2_mask(unsigned low, unsigned high)
+{
+    return (~(uint64_t)0 >> (63 - high)) & (~(uint64_t)0 << low);
+}
+static inline bool c2_is_power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
+static inline unsigned c2_log2(uint64_t n) { return 63u - (unsigned)__builtin_clzll(n); } /* n > 0, floor */
+static inline uint64_t c2_align_down(uint64_t v, uint64_t to) { return v & ~(to - 1); } /* to: power of two */
+static inline uint64_t c2_align_up(uint64_t v, uint64_t to) { return (v + to - 1) & ~(to - 1); }
+
+/* ------------------------------------------------------------------ allocation
+ * All host memory of c2emu comes from here, so that a test can make the n-th allocation fail.
+ * Sizes are bytes. c2_calloc zeroes. A NULL return means failure. c2_free takes NULL. */
+void *c2_alloc(size_t bytes);
+void *c2_calloc(size_t count, size_t bytes);
+void *c2_realloc(void *old, size_t bytes);
+char *c2_strdup(const char *text);
+char *c2_format(const char *format, ...) __attribute__((format(printf, 1, 2))); /* caller frees with c2_free */
+void c2_free(void *memory);
+
+/* Test only: the n-th allocation from now (1 = the next) and every later one fails; 0 switches it off.
+ * c2_alloc_count: allocations since the last call of c2_alloc_fail_from. */
+void c2_alloc_fail_from(uint64_t n);
+uint64_t c2_alloc_count(void);
+
+/* ------------------------------------------------------------------ seeded generators
+ * xoshiro256** (Blackman & Vigna 2018), seeded by SplitMix64 from the master seed and the consumer's name:
+ * each consumer has its own stream, so that adding one does not shift the others. */
+struct c2_rng { uint64_t s[4]; };
+void c2_rng_init(struct c2_rng *rng, uint64_t master_seed, const char *consumer);
+uint64_t c2_rng_next(struct c2_rng *rng);
+uint64_t c2_rng_below(struct c2_rng *rng, uint64_t limit); /* uniform in [0, limit), limit > 0, no modulo bias */
+void c2_rng_fill(struct c2_rng *rng, void *out, size_t bytes);
+
+/* ------------------------------------------------------------------ hash map: uint64_t -> uint64_t
+ * Open addressing, no iteration order promised (so none can leak into a report). */
+struct c2_map;
+enum c2_status c2_map_create(struct c2_map **out, struct c2_error *err);
+void c2_map_destroy(struct c2_map *map);
+bool c2_map_get(const struct c2_map *map, uint64_t key, uint64_t *value);
+enum c2_status c2_map_put(struct c2_map *map, uint64_t key, uint64_t value, struct c2_error *err);
+bool c2_map_remove(struct c2_map *map, uint64_t key); /* false: it was not there */
+uint64_t c2_map_count(const struct c2_map *map);
+
+/* ------------------------------------------------------------------ numbers and names in text */
+
+/* "64", "32K", "20M", "0x1000": sizes in bytes, K M G T = powers of 1024. */
+enum c2_status c2_parse_size(uint64_t *out, const char *text, const char *what, struct c2_error *err);
+/* "1000", "5M": counts, K M G T = powers of 1000. */
+enum c2_status c2_parse_count(uint64_t *out, const char *text, const char *what, struct c2_error *err);
+/* Plain decimal or 0x number, no suffix. */
+enum c2_status c2_parse_number(uint64_t *out, const char *text, const char *what, struct c2_error *err);
+
+/* "1,234,567" into buffer (at least 32 bytes); returns buffer. */
+char *c2_group_digits(char *buffer, uint64_t n);
+/* "32 KiB", "1.25 MiB", "640 B" (exact: a fraction only when it has at most 3 digits, else bytes). */
+char *c2_size_text(char *buffer, uint64_t bytes);
+
+/* The candidate nearest to name by edit distance, or NULL when none is near enough to suggest. */
+const char *c2_nearest(const char *name, const char *const *candidates, size_t count);
+/* Writes ` (did you mean "x"?)` or ` (known: a, b, c)` into buffer; returns buffer. */
+char *c2_suggest(char *buffer, size_t bytes, const char *name, const char *const *candidates, size_t count);
+
+/* ------------------------------------------------------------------ files that appear whole
+ * Written beside the target under a temporary name, renamed by commit: a reader never sees half a file, and a
+ * full disk leaves the old file. The path "-" is standard output. */
+struct c2_outfile;
+enum c2_status c2_outfile_open(struct c2_outfile **out, const char *path, struct c2_error *err);
+FILE *c2_outfile_stream(struct c2_outfile *file); /* lent until commit or abandon */
+enum c2_status c2_outfile_commit(struct c2_outfile *file, struct c2_error *err); /* frees file either way */
+void c2_outfile_abandon(struct c2_outfile *file);                                /* removes it; takes NULL */
+
+#endif

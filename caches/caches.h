@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * caches: a multi-level cache hierarchy of one core, with slices, replacement policies, inclusion, and a fully
+ * associative shadow beside each level that classifies every miss. A library in its own right: give it virtual
+ * and physical line numbers, read the counts. Machine descriptions come from INI files (machines/).
+ */
+#ifndef C2_CACHES_H
+#define C2_CACHES_H
+
+#include "base/base.h"
+
+#define CACHES_MAX_LEVELS 6 /* levels of the data path, L1D first; L1I is beside L1D */
+#define CACHES_MAX_WAYS 64
+#define CACHES_NAME_BYTES 16
+
+enum caches_policy {
+    CACHES_LRU,       /* "lru" */
+    CACHES_FIFO,      /* "fifo" */
+    CACHES_RANDOM,    /* "random", seeded */
+    CACHES_TREE_PLRU, /* "tree-plru", ways a power of two */
+    CACHES_NRU,       /* "nru" */
+    CACHES_SRRIP,     /* "srrip", 2 bits, hit priority (Jaleel et al., ISCA 2010) */
+    CACHES_BRRIP,     /* "brrip", 1/32 */
+};
+
+enum caches_inclusion {
+    CACHES_NON_INCLUSIVE, /* filled on a miss; evicts without telling the levels above */
+    CACHES_INCLUSIVE,     /* filled on a miss; an eviction invalidates the line in every level above */
+    CACHES_EXCLUSIVE,     /* filled only by victims of the level above; a hit moves the line up */
+};
+
+enum caches_index { CACHES_VIRTUAL, CACHES_PHYSICAL };
+
+/* ------------------------------------------------------------------ slice hashes
+ * A function from a physical byte address to a slice number. Built-in by name (see caches_hash_names), each with
+ * its source in slices.c; or read from a base-sequence file (permutation method, McCalpin TR-2021-03). */
+struct caches_hash;
+/* name: "none", "lin2" ... "cf40", "modulo", or "file:PATH,MASKS.."; slices must match the function.
+ * relative_to: directory against which a relative PATH is taken, may be NULL. */
+enum c2_status caches_hash_create(struct caches_hash **out, const char *name, uint32_t slices,
+                                  const char *relative_to, struct c2_error *err);
+void caches_hash_destroy(struct caches_hash *hash);
+uint32_t caches_hash_slice(const struct caches_hash *hash, struct guest_pa address);
+uint32_t caches_hash_slices(const struct caches_hash *hash);
+/* The highest physical address bit the function was published for; above it the model is not hardware. */
+unsigned caches_hash_valid_bit(const struct caches_hash *hash);
+const char *const *caches_hash_names(size_t *count); /* static */
+
+/* ------------------------------------------------------------------ a machine */
+struct caches_level {
+    char name[CACHES_NAME_BYTES]; /* "L1D", "L1I", "L2" ... */
+    uint64_t size_bytes;          /* of all slices together */
+    uint32_t ways;
+    uint32_t slices;              /* 1 = not sliced */
+    char hash[256];               /* name for caches_hash_create; "none" when slices == 1 */
+    enum caches_policy policy;
+    enum caches_index index;
+    enum caches_inclusion inclusion; /* towards the levels above */
+    uint32_t latency_cycles;         /* load to use; for reports, changes no count */
+};
+
+struct caches_machine {
+    char name[64];
+    char description[256];
+    char directory[1024];   /* of the file it was read from: base-sequence files are looked up there */
+    uint32_t line_bytes;    /* power of two, the same on every level */
+    uint64_t physical_bytes;
+    bool has_l1i;
+    struct caches_level l1i;
+    uint32_t level_count;   /* data path, 1..CACHES_MAX_LEVELS */
+    struct caches_level levels[CACHES_MAX_LEVELS];
+};
+
+/* name_or_path: a preset's name (looked up as machines_dir/NAME.ini) or a path to an INI file (has a '/' or ends
+ * in .ini). overrides: "L2.ways=4" ..., applied after the file. Every rule is checked; a failure names file,
+ * section, key and value, and the nearest valid name. */
+enum c2_status caches_machine_read(struct caches_machine *out, const char *name_or_path, const char *machines_dir,
+                                   const char *const *overrides, size_t override_count, struct c2_error *err);
+/* sets of one slice: size / (ways * line * slices) */
+uint32_t caches_level_sets(const struct caches_machine *machine, const struct caches_level *level);
+const char *caches_policy_name(enum caches_policy policy);
+const char *caches_inclusion_name(enum caches_inclusion inclusion);
+const char *caches_index_name(enum caches_index index);
+
+/* ------------------------------------------------------------------ counts of a level
+ * One row a counter: field, JSON key, what it counts. All are counts of line accesses. */
+#define CACHES_COUNTERS(X)                                                                       \
+    X(accesses, "line accesses that reached the level")                                          \
+    X(hits, "found here")                                                                        \
+    X(misses, "not found here")                                                                  \
+    X(reads, "accesses on behalf of a read or an instruction fetch")                             \
+    X(read_misses, "misses on behalf of a read or an instruction fetch")                         \
+    X(writes, "accesses on behalf of a write")                                                   \
+    X(write_misses, "misses on behalf of a write")                                               \
+    X(cold, "misses of lines the level was never asked for before in the run")                   \
+    X(capacity, "misses that a fully associative LRU cache of the same size has as well")        \
+    X(conflict, "misses that a fully associative LRU cache of the same size does not have")      \
+    X(coherence, "misses of lines that another core's write took away")                          \
+    X(fa_misses, "misses of the fully associative shadow, cold ones included")                   \
+    X(fa_only_misses, "hits here that the shadow misses")                                        \
+    X(writebacks, "dirty victims written to the next level")                                     \
+    X(back_invalidations, "lines taken from levels above because this inclusive level evicted them")
+
+struct caches_counts {
+#define X(field, help) uint64_t field;
+    CACHES_COUNTERS(X)
+#undef X
+};
+
+/* ------------------------------------------------------------------ the hierarchy */
+enum caches_class { CACHES_HIT, CACHES_COLD, CACHES_CAPACITY, CACHES_CONFLICT, CACHES_COHERENCE };
+enum caches_side { CACHES_DATA, CACHES_FETCH }; /* enters at L1D, or at L1I (only where has_l1i) */
+
+/* What happened to one line access at one level. */
+struct caches_event {
+    enum caches_class class_;
+    uint32_t set;   /* within the slice */
+    uint32_t slice;
+    bool evicted;   /* a valid line was evicted to make room */
+    struct line_no victim; /* physical line number, if evicted */
+};
+/* What happened to one line access. event[i] is filled for every level asked: i = 0 (L1D or L1I) .. depth-1. */
+struct caches_outcome {
+    uint32_t depth;     /* levels asked, at least 1 */
+    uint32_t served_by; /* level index that had the line; level_count = memory */
+    struct caches_event event[CACHES_MAX_LEVELS];
+};
+
+struct caches;
+/* The machine is copied. seed: master seed (random policies have one stream a level). */
+enum c2_status caches_create(struct caches **out, const struct caches_machine *machine, uint64_t seed,
+                             struct c2_error *err);
+void caches_destroy(struct caches *caches);
+
+/* One line access. virtual_line and physical_line are addresses divided by line_bytes; the level's index key says
+ * which one selects its set, tags are always physical. *outcome may be NULL (faster). Fails only for want of host
+ * memory; then no count has changed and the hierarchy may only be destroyed. */
+enum c2_status caches_access(struct caches *caches, enum caches_side side, bool write, struct line_no virtual_line,
+                             struct line_no physical_line, struct caches_outcome *outcome, struct c2_error *err);
+
+/* Adds n line accesses that the caller knows to be repeats of its last access on the data side (same virtual and
+ * physical line, nothing between them on either side): hits that change no recency. write: they are stores.
+ * This is the common case; the twin test runs with and without it. */
+void caches_repeat(struct caches *caches, bool write, uint64_t n);
+
+/* Counts of data-path level i, or of L1I (only where has_l1i). Lent; valid until destroy, current after each call. */
+const struct caches_counts *caches_level_counts(const struct caches *caches, uint32_t level);
+const struct caches_counts *caches_l1i_counts(const struct caches *caches);
+const struct caches_machine *caches_machine(const struct caches *caches);
+
+/* Invariants of every structure; asserts. Slow. */
+void caches_check(const struct caches *caches);
+void caches_dump(const struct caches *caches, FILE *to);
+
+#endif

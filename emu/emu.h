@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * emu: the run of a guest - an engine, the guest's kernel, and the loop between them.
+ */
+#ifndef C2_EMU_H
+#define C2_EMU_H
+
+#include "base/base.h"
+#include "emu/engine.h"
+#include "loader/loader.h"
+#include "mmu/mmu.h"
+#include "stream/stream.h"
+#include "syscalls/syscalls.h"
+
+struct emu_config {
+    const char *engine; /* "unicorn" */
+    struct mmu *mmu;
+    struct syscalls *kernel;
+    struct stream_blocks *blocks;
+    struct stream_sink sink;
+    bool record;
+    /* Called every `progress_every` instructions or so, if not NULL. */
+    void (*progress)(void *self, uint64_t instructions);
+    void *progress_self;
+    uint64_t progress_every;
+};
+
+enum emu_end_kind {
+    EMU_EXITED,      /* status */
+    EMU_KILLED,      /* by `signal`, at rip, with fault address where it has one */
+    EMU_REFUSED,     /* an instruction that cannot be executed rightly, at rip */
+    EMU_INTERRUPTED, /* emu_interrupt */
+    EMU_FAILED,      /* c2emu failed: *err */
+};
+struct emu_end {
+    enum emu_end_kind kind;
+    int status;
+    int signal, code;
+    struct guest_va rip;
+    struct guest_va address;     /* of the fault; valid if has_address */
+    bool has_address;
+    char disassembly[160];       /* of the instruction at rip, AT&T syntax; "" if it cannot be read */
+    char refusal[256];
+};
+
+struct emu;
+enum c2_status emu_create(struct emu **out, const struct emu_config *config, const struct loader_image *image,
+                          struct c2_error *err);
+void emu_destroy(struct emu *emu);
+/* Runs the guest to its end and flushes the stream. Only EMU_FAILED fills *err. */
+void emu_run(struct emu *emu, struct emu_end *end, struct c2_error *err);
+uint64_t emu_instructions(const struct emu *emu);
+void emu_interrupt(struct emu *emu); /* from a signal handler */
+
+#endif

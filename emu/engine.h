@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The contract of an engine: something that executes guest instructions in the window of mmu/ and writes the
+ * reference stream. Every engine must produce the same references, record for record.
+ */
+#ifndef C2_ENGINE_H
+#define C2_ENGINE_H
+
+#include "base/base.h"
+#include "mmu/mmu.h"
+#include "stream/stream.h"
+#include "syscalls/syscalls.h" /* struct syscalls_cpu: registers as data */
+
+enum engine_stop {
+    ENGINE_BUDGET,    /* the first block boundary at or after the budget */
+    ENGINE_SYSCALL,   /* at a SYSCALL instruction, which counts as executed; rip is behind it */
+    ENGINE_FAULT,     /* a page fault at `address`: nothing of the instruction at rip took effect */
+    ENGINE_TRAP,      /* a signal is due: `signal` (SIGFPE, SIGTRAP, SIGILL, SIGSEGV for privileged), rip as Linux reports it */
+    ENGINE_REFUSED,   /* the instruction at rip is one this engine cannot execute rightly: `refusal` says why */
+    ENGINE_INTERRUPT, /* engine_interrupt() was called */
+    ENGINE_FAILED,    /* *err */
+};
+
+struct engine_event {
+    enum engine_stop stop;
+    struct guest_va address;       /* FAULT: CR2 */
+    enum mmu_access access;        /* FAULT: READ, WRITE, EXEC or UNKNOWN */
+    int signal, code;              /* TRAP: signal and si_code */
+    char refusal[256];             /* REFUSED: "AVX is not modelled ..." */
+};
+
+struct engine_config {
+    struct mmu *mmu;
+    struct stream_blocks *blocks;
+    struct stream_sink sink;       /* whole batches go there; consume == NULL only with record == false */
+    bool record;                   /* write the reference stream; off: instructions are still counted */
+    uint64_t (*time_ns)(void *self, uint64_t instructions); /* for RDTSC (1 GHz); */
+    void *time_self;
+};
+
+struct engine;
+/* `name`: "unicorn". A self-test of what the engine relies on runs at creation and fails by name. */
+enum c2_status engine_create(struct engine **out, const char *name, const struct engine_config *config,
+                             struct c2_error *err);
+void engine_destroy(struct engine *engine);
+const char *const *engine_names(size_t *count);
+
+void engine_get_cpu(struct engine *engine, struct syscalls_cpu *cpu);
+void engine_set_cpu(struct engine *engine, const struct syscalls_cpu *cpu);
+
+/* Runs until an event. budget: instructions, 0 = no limit. */
+void engine_run(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err);
+/* Instructions completed since creation. */
+uint64_t engine_instructions(const struct engine *engine);
+/* Hands the batch that is being filled to the sink. */
+enum c2_status engine_flush(struct engine *engine, struct c2_error *err);
+/* From a signal handler: the next block boundary stops the run. */
+void engine_interrupt(struct engine *engine);
+
+#endif

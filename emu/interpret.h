@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * interpret: single instructions done in C, bit for bit as an x86-64 CPU does them - those that an engine executes
+ * wrongly, not at all, or in a way that hides their references (REP strings). Knows no engine: registers come
+ * through a small table of functions, guest memory is the window itself (guest address = host address).
+ */
+#ifndef C2_INTERPRET_H
+#define C2_INTERPRET_H
+
+#include <Zydis/Zydis.h>
+
+#include "base/base.h"
+#include "mmu/mmu.h"
+
+/* Where the registers are. gpr numbers: rax rcx rdx rbx rsp rbp rsi rdi r8..r15 = 0..15. */
+struct interpret_cpu {
+    void *self;
+    uint64_t (*get_gpr)(void *self, unsigned gpr);
+    void (*set_gpr)(void *self, unsigned gpr, uint64_t value);
+    uint64_t (*get_flags)(void *self); /* RFLAGS */
+    void (*set_flags)(void *self, uint64_t flags);
+    void (*get_xmm)(void *self, unsigned xmm, uint8_t out[16]);
+    void (*set_xmm)(void *self, unsigned xmm, const uint8_t in[16]);
+    uint32_t (*get_mxcsr)(void *self); /* sticky exception flags included */
+    void (*set_mxcsr)(void *self, uint32_t mxcsr);
+    /* the 512-byte FXSAVE64 image: x87 state, MXCSR, XMM0-15 */
+    void (*get_fxsave)(void *self, uint8_t out[512]);
+    void (*set_fxsave)(void *self, const uint8_t in[512]);
+    uint64_t (*get_segment_base)(void *self, ZydisRegister segment); /* FS and GS; others are 0 */
+    uint64_t (*get_time_ns)(void *self); /* for RDTSC: 1 GHz */
+    /* Whether the page of va is present and may be accessed so. */
+    bool (*ready)(void *self, struct guest_va va, enum mmu_access access);
+};
+
+enum interpret_status {
+    INTERPRET_DONE,    /* done; the caller advances RIP by the instruction's length */
+    INTERPRET_FAULT,   /* page fault at `fault`: nothing took effect, except whole elements of a REP string
+                          instruction, whose RCX, RSI and RDI say how far it came */
+    INTERPRET_SIGNAL,  /* the CPU would raise an exception: `signal`, `code` */
+    INTERPRET_REFUSED, /* cannot be done rightly: `reason` (static text) */
+};
+
+struct interpret_effect {
+    enum interpret_status status;
+    /* Effective addresses in the order of the slots of stream.h: one for a plain access or a modify; four for a REP
+     * string instruction (source, destination, before, after), also when it ends in a fault. */
+    unsigned address_count;
+    uint64_t address[4];
+    struct guest_va fault;
+    enum mmu_access access;
+    int signal, code;
+    const char *reason;
+};
+
+/* Whether the form must be interpreted (true), or left to the engine. Depends on the instruction alone. */
+bool interpret_wants(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands);
+
+/* Executes one instruction for which interpret_wants said true; it lies at pc and RIP is still there. */
+void interpret_execute(const struct interpret_cpu *cpu, struct guest_va pc, const ZydisDecodedInstruction *insn,
+                       const ZydisDecodedOperand *operands, struct interpret_effect *effect);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * loader: from a program's path to a memory image ready to run (libelf), and from a guest address to names and
+ * source lines (libdw).
+ */
+#ifndef C2_LOADER_H
+#define C2_LOADER_H
+
+#include "base/base.h"
+#include "mmu/mmu.h"
+
+struct loader_request {
+    const char *program;       /* as given on the command line: found as execvp finds it (host PATH) */
+    const char *const *argv;   /* NULL-terminated, argv[0] included */
+    const char *const *envp;   /* NULL-terminated, the guest's whole environment */
+    uint64_t seed;             /* for AT_RANDOM */
+};
+
+/* What the run needs to know of the image. */
+struct loader_image {
+    char *path;          /* absolute, of the ELF program itself (for a script: its interpreter) */
+    uint64_t entry;      /* first instruction: the interpreter's if there is one */
+    uint64_t stack;      /* initial RSP: argc lies there */
+    uint64_t program_base, program_entry;
+    uint64_t phdr; uint16_t phnum;
+    uint64_t interpreter_base; /* 0: static */
+};
+
+/* Maps the program (static, static PIE or dynamic with its interpreter, `#!` scripts up to 4 deep) and lays out the
+ * initial stack. The stack and everything on it is the same for the same program, arguments and environment:
+ * strings and auxv lie in an area of fixed size, so that RSP does not move with the environment.
+ * Status: C2_ERR_NOT_FOUND (exit 127), C2_ERR_DENIED / C2_ERR_FORMAT / C2_ERR_UNSUPPORTED (exit 126); the message says
+ * what is wrong with the file: not ELF, 32-bit, other machine, truncated, segments outside the window ... */
+enum c2_status loader_load(struct loader_image *out, struct mmu *mmu, const struct loader_request *request,
+                           struct c2_error *err);
+void loader_image_release(struct loader_image *image);
+
+/* ------------------------------------------------------------------ names of addresses
+ * Everything that lies in a file mapping is found by the mapping's path and offset, so libraries loaded later need
+ * no announcement. Separate debug files (build-id, .gnu_debuglink) are used where installed. */
+struct loader_symbols;
+enum c2_status loader_symbols_create(struct loader_symbols **out, const struct mmu *mmu, struct c2_error *err);
+void loader_symbols_destroy(struct loader_symbols *symbols);
+
+struct loader_place {
+    const char *object;   /* basename of the mapped file, or NULL */
+    const char *function; /* NULL when unknown (stripped): then object and offset are all there is */
+    uint64_t offset;      /* from the function's start; without function, from the object's load address */
+    const char *file;     /* source file, NULL without line table */
+    int line;             /* 0 without line table */
+};
+/* Strings are lent until loader_symbols_destroy. Always fills *out; never a wrong name: what is not known is NULL. */
+void loader_place_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out);
+/* "main (matmul.c:41)", "memcpy+0x1c in libc.so.6", "0x401234 in app", "0x1234"; returns buffer. */
+char *loader_place_text(char *buffer, size_t bytes, struct guest_va pc, const struct loader_place *place);
+
+#endif

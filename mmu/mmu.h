@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * mmu: the guest's address space - the areas mapped (VMAs), the real x86-64 page tables over them, and the
+ * placement of pages in simulated physical memory.
+ *
+ * Model
+ *   Guest virtual address = host virtual address, inside one window that is reserved once. A guest page's bytes lie
+ *   in the host page of the same address; its *simulated* frame is what the leaf of the page table says. Tables are
+ *   4-level x86-64 tables in an arena inside the window (so that an engine can walk them) and are never mapped for
+ *   the guest. A page gets its frame at its first touch, in program order, from the placement policy.
+ */
+#ifndef C2_MMU_H
+#define C2_MMU_H
+
+#include "base/base.h"
+
+/* ------------------------------------------------------------------ layout of the window (house: Memory of the guest) */
+#define MMU_WINDOW_START 0x10000ull
+#define MMU_WINDOW_END 0x400000000000ull  /* 2^46 */
+#define MMU_PIE_BASE 0x10000000ull        /* position independent programs */
+#define MMU_LOW_BASE 0x40000000ull        /* interpreter, shared objects: code stays in the low 2 GiB */
+#define MMU_LOW_END 0x80000000ull
+#define MMU_HEAP_BASE 0x1000000000ull     /* brk */
+#define MMU_TABLES_BASE 0x8000000000ull   /* the page tables' arena, below 1 TiB */
+#define MMU_TABLES_END 0x9000000000ull
+#define MMU_MMAP_TOP 0x3f0000000000ull    /* anonymous mmaps grow down from here */
+#define MMU_STACK_TOP 0x3ffffffff000ull   /* first byte above the stack */
+#define MMU_STACK_BYTES (8ull << 20)      /* the guest's RLIMIT_STACK */
+
+/* ------------------------------------------------------------------ placement */
+enum mmu_placement {
+    MMU_SEQUENTIAL, /* the next free frame */
+    MMU_RANDOM,     /* a free frame drawn with the seeded generator */
+    MMU_IDENTITY,   /* physical = virtual modulo the physical size; a clash is an error */
+    MMU_SAME_COLOR, /* frames of one colour only: the adversary, for teaching */
+};
+struct mmu_config {
+    uint64_t physical_bytes; /* multiple of the page size, at most 2^40 */
+    enum mmu_placement placement;
+    uint32_t colors;         /* for MMU_SAME_COLOR: frames whose number mod colors == color; at least 1 */
+    uint32_t color;
+    uint64_t seed;           /* master seed */
+};
+/* "sequential", "random", "identity", "same-color[,color=N]"; further keys are an error that names the nearest. Sets
+ * placement and color only. The level that `colors` comes from is the caller's affair. */
+enum c2_status mmu_placement_parse(struct mmu_config *config, const char *text, struct c2_error *err);
+const char *mmu_placement_name(enum mmu_placement placement);
+
+/* ------------------------------------------------------------------ life */
+struct mmu;
+/* Reserves the window (a clash names the address and what lies there). One mmu at a time in a process. */
+enum c2_status mmu_create(struct mmu **out, const struct mmu_config *config, struct c2_error *err);
+void mmu_destroy(struct mmu *mmu); /* releases the window */
+
+/* Whoever caches translations registers here. `before` is called before translations of [start, start+bytes)
+ * disappear, move or lose rights (while they still hold: consumers of recorded references catch up), `after` when
+ * they have; `code` says that executable mappings are concerned. At most 4 listeners. */
+struct mmu_listener {
+    void *self;
+    void (*before)(void *self, struct guest_va start, uint64_t bytes);
+    void (*after)(void *self, struct guest_va start, uint64_t bytes, bool code);
+};
+enum c2_status mmu_listen(struct mmu *mmu, struct mmu_listener listener, struct c2_error *err);
+
+/* ------------------------------------------------------------------ areas */
+enum mmu_prot { MMU_READ = 1, MMU_WRITE = 2, MMU_EXEC = 4 }; /* as PROT_* */
+enum mmu_kind { MMU_ANONYMOUS, MMU_FILE, MMU_HEAP, MMU_STACK };
+
+struct mmu_area {
+    struct guest_va start;
+    uint64_t bytes;       /* multiple of the page size */
+    unsigned prot;        /* enum mmu_prot bits */
+    bool shared;
+    enum mmu_kind kind;
+    const char *path;     /* file mappings: absolute path; else NULL. Lent until the next change of the areas */
+    uint64_t offset;      /* file mappings: of start in the file */
+    uint64_t inode, device; /* file mappings, as fstat says; for /proc/self/maps */
+};
+
+enum mmu_zone { MMU_ZONE_HIGH, MMU_ZONE_LOW }; /* where a mapping without a fixed address goes */
+struct mmu_request {
+    uint64_t address;   /* page aligned; with fixed: exactly here; else a hint, 0 = none */
+    uint64_t bytes;     /* rounded up to pages */
+    unsigned prot;
+    bool fixed;         /* MAP_FIXED: replaces what was there */
+    bool no_replace;    /* MAP_FIXED_NOREPLACE */
+    bool shared;
+    enum mmu_zone zone;
+    enum mmu_kind kind;
+    int host_fd;        /* >= 0: file mapping of this host descriptor (not kept) */
+    uint64_t offset;    /* page aligned */
+    const char *path;   /* copied */
+};
+/* These five answer as the kernel would: 0 or an address on success, -errno on failure (ENOMEM, EINVAL, EEXIST,
+ * EACCES ...); they take and give plain addresses because they are the guest's own numbers. */
+int64_t mmu_map(struct mmu *mmu, const struct mmu_request *request);
+int64_t mmu_unmap(struct mmu *mmu, uint64_t address, uint64_t bytes);
+int64_t mmu_protect(struct mmu *mmu, uint64_t address, uint64_t bytes, unsigned prot);
+int64_t mmu_remap(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint64_t new_bytes, bool may_move, bool fixed,
+                  uint64_t new_address);
+/* MADV_DONTNEED and MADV_FREE: anonymous pages become absent and zero, their frames free. */
+int64_t mmu_discard(struct mmu *mmu, uint64_t address, uint64_t bytes);
+/* brk(2): returns the new (or unchanged) break. The heap starts at MMU_HEAP_BASE. */
+uint64_t mmu_brk(struct mmu *mmu, uint64_t address);
+/* The area that holds va, or the first one above it when next is true; NULL if none. Lent until a change. */
+const struct mmu_area *mmu_area_at(const struct mmu *mmu, struct guest_va va, bool next);
+
+/* ------------------------------------------------------------------ touching and translating */
+enum mmu_access { MMU_ACCESS_READ, MMU_ACCESS_WRITE, MMU_ACCESS_EXEC, MMU_ACCESS_UNKNOWN /* not a fetch */ };
+enum mmu_fault {
+    MMU_FAULT_NONE,     /* the page is present and may be accessed so: go on */
+    MMU_FAULT_UNMAPPED, /* SIGSEGV, SEGV_MAPERR */
+    MMU_FAULT_DENIED,   /* SIGSEGV, SEGV_ACCERR */
+    MMU_FAULT_BUS,      /* SIGBUS: beyond the end of the mapped file */
+    MMU_FAULT_FAILED,   /* *err says why: physical memory exhausted, identity clash ... ends the run */
+};
+/* An access to the page of va: first touch gives it a frame. UNKNOWN: called after an engine's page fault whose
+ * access is not known: an absent page of a readable area is made present with the area's rights; a present page
+ * means the rights forbid it. */
+enum mmu_fault mmu_touch(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err);
+/* The same for every page of a range, in ascending order; stops at the first fault, whose address is *at. */
+enum mmu_fault mmu_touch_range(struct mmu *mmu, struct guest_va va, uint64_t bytes, enum mmu_access access,
+                               struct guest_va *at, struct c2_error *err);
+/* Whether every page of the range lies in an area with these rights; touches nothing. bytes 0: true. */
+bool mmu_allows(const struct mmu *mmu, struct guest_va va, uint64_t bytes, unsigned prot);
+/* Walks the tables; false if absent. Changes nothing; may run on another thread than the one that maps. */
+bool mmu_translate(const struct mmu *mmu, struct guest_va va, struct guest_pa *out);
+
+/* Whether the page of va is present and its page-table rights allow the access: what a CPU would not fault on. */
+bool mmu_ready(const struct mmu *mmu, struct guest_va va, enum mmu_access access);
+
+/* ------------------------------------------------------------------ for engines */
+uint64_t mmu_root(const struct mmu *mmu); /* address of the top table = CR3 */
+
+/* ------------------------------------------------------------------ counts */
+struct mmu_counts {
+    uint64_t small_pages;   /* first touches that got a 4 KiB frame */
+    uint64_t small_present; /* present now */
+    uint64_t table_pages;   /* page-table pages, simulated frames too */
+    uint64_t faults;        /* mmu_touch calls that made a page present */
+};
+const struct mmu_counts *mmu_counts(const struct mmu *mmu); /* lent until destroy */
+const struct mmu_config *mmu_config(const struct mmu *mmu);
+
+void mmu_check(const struct mmu *mmu);
+void mmu_dump(const struct mmu *mmu, FILE *to); /* areas in /proc/PID/maps style, then present pages */
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * report: writes what a run counted, for people (text) and for programs (JSON). Takes plain data; computes only
+ * rates and shares. Nothing here depends on the host.
+ */
+#ifndef C2_REPORT_H
+#define C2_REPORT_H
+
+#include "base/base.h"
+#include "caches/caches.h"
+#include "mmu/mmu.h"
+#include "sim/sim.h"
+
+struct report_run {
+    const char *const *command;         /* NULL-terminated: program and its arguments */
+    int exit_status;                    /* what c2emu will exit with on behalf of the guest */
+    const char *ending;                 /* NULL: exited by itself; else "killed by SIGSEGV ..." */
+    uint64_t seed;
+    uint64_t instructions;              /* of the whole run */
+    bool simulated;                     /* false: --no-sim, then the following are NULL */
+    const struct sim_counts *counts;
+    const struct caches *caches;        /* its machine is in it */
+    const struct mmu_counts *pages;
+    const struct mmu_config *placement;
+};
+
+enum c2_status report_text(FILE *to, const struct report_run *run, struct c2_error *err);
+enum c2_status report_json(FILE *to, const struct report_run *run, struct c2_error *err);
+
+#endif

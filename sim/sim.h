@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * sim: the simulated memory system. Eats batches of the reference stream, translates, asks the caches, counts, and
+ * tells observers. Knows neither engines nor ELF.
+ */
+#ifndef C2_SIM_H
+#define C2_SIM_H
+
+#include "base/base.h"
+#include "caches/caches.h"
+#include "mmu/mmu.h"
+#include "stream/stream.h"
+
+/* Counts of references (not line accesses): one row a counter, in report.json's order. */
+#define SIM_COUNTERS(X)                                                                        \
+    X(instructions, "guest instructions completed")                                            \
+    X(refs, "data references: reads + writes")                                                 \
+    X(reads, "references that read")                                                           \
+    X(writes, "references that write")                                                         \
+    X(modifies, "instructions' accesses that read and then write the same bytes (one read and one write)") \
+    X(fetches, "instruction fetches, one an instruction")                                      \
+    X(line_accesses, "data line accesses: one for each line a reference touches")              \
+    X(straddles, "references that touch more than one line")
+
+struct sim_counts {
+#define X(field, help) uint64_t field;
+    SIM_COUNTERS(X)
+#undef X
+};
+
+enum sim_kind { SIM_READ, SIM_WRITE, SIM_FETCH };
+
+/* One reference, as an observer sees it. A reference that crosses a page has two parts. */
+struct sim_reference {
+    enum sim_kind kind;
+    uint32_t tid;
+    uint32_t size;              /* bytes, of the whole reference */
+    struct guest_va pc, va;
+    uint32_t parts;             /* 1, or 2 (a 512-byte FXSAVE crosses one page boundary at most) */
+    struct { struct guest_va va; struct guest_pa pa; uint32_t size; } part[2];
+};
+
+/* Who wants to see every reference, in program order (fetches too). */
+struct sim_observer {
+    void *self;
+    enum c2_status (*reference)(void *self, const struct sim_reference *reference, struct c2_error *err);
+};
+
+struct sim_config {
+    const struct caches_machine *machine; /* copied */
+    uint64_t seed;
+    const struct mmu *mmu;                /* only mmu_translate is used */
+    const struct stream_blocks *blocks;
+    const struct sim_observer *observers; /* copied; may be none */
+    size_t observer_count;
+};
+
+struct sim;
+enum c2_status sim_create(struct sim **out, const struct sim_config *config, struct c2_error *err);
+void sim_destroy(struct sim *sim);
+
+enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
+struct stream_sink sim_sink(struct sim *sim); /* sim_consume behind a sink; drain does nothing */
+/* Translations of this range may have changed: forget them. Only between batches (after a drain). */
+void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes);
+
+const struct sim_counts *sim_counts(const struct sim *sim);      /* lent until destroy */
+const struct caches *sim_caches(const struct sim *sim);          /* lent until destroy */
+void sim_check(const struct sim *sim);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * stream: the reference stream, the one thing that passes between an engine and whoever consumes its
+ * references. It names no engine, holds no host pointer and no timestamp: it can be recorded and replayed.
+ *
+ * Model
+ *   A guest basic block is described once by a struct stream_block (what its instructions are, and what each of
+ *   its slots means). Each execution of it then appends to the current batch one header word and one effective
+ *   address a slot:
+ *
+ *       header:  63........32 31......16 15.......0        then slots_used x 64-bit effective addresses
+ *                block number  insns run  slots used
+ *
+ *   insns run < insn_count when the block was left early (a fault, a stop): then slots used is first_slot of the
+ *   first instruction that did not complete. A faulting instruction leaves no slot and is not counted.
+ *
+ * Slots, in the program order of the accesses, at most one record for one access of one instruction:
+ *   READ, WRITE     one address
+ *   MODIFY          one address: read, then written (a read reference and then a write reference of the same bytes)
+ *   string instructions with a REP prefix use four slots: SOURCE, DESTINATION (addresses at the start), BEFORE and
+ *   AFTER (the count register before and after; bit 63 of BEFORE is the direction flag). before-after elements were
+ *   done; each is: the source read (if there is one), then the destination access (if there is one). Addresses wrap
+ *   nowhere: element i is at address +- i*size. A REP instruction is always alone in its block. When it is
+ *   interrupted by a fault between elements, a record is written for the elements done, with insns run = 0; the
+ *   record that completes it has insns run = 1.
+ */
+#ifndef C2_STREAM_H
+#define C2_STREAM_H
+
+#include "base/base.h"
+
+enum stream_kind {
+    STREAM_READ,
+    STREAM_WRITE,
+    STREAM_MODIFY,
+    STREAM_SOURCE,      /* string: address of the first element read, DS:RSI side; unused (0) if size is 0 */
+    STREAM_DESTINATION, /* string: address of the first element at ES:RDI; unused (0) if size is 0 */
+    STREAM_BEFORE,      /* string: count before, bit 63 = direction flag */
+    STREAM_AFTER,       /* string: count after */
+};
+
+struct stream_slot {
+    uint16_t insn; /* index into the block's instructions */
+    uint16_t size; /* bytes; of one element for SOURCE and DESTINATION; 0 for BEFORE and AFTER */
+    uint8_t kind;  /* enum stream_kind */
+    uint8_t store; /* DESTINATION: 1 = the elements are written (movs, stos), 0 = read (scas, cmps) */
+};
+
+struct stream_insn {
+    uint32_t offset;     /* from the block's pc, bytes */
+    uint16_t first_slot; /* slots of instruction i: first_slot[i] .. first_slot[i+1] (slot_count for the last) */
+    uint8_t length;      /* bytes */
+};
+
+/* Immutable once added. A change of the code at pc makes a new block with a new number. */
+struct stream_block {
+    struct guest_va pc;
+    uint32_t bytes;
+    uint16_t insn_count; /* at least 1 */
+    uint16_t slot_count;
+    const struct stream_insn *insns;
+    const struct stream_slot *slots;
+};
+
+/* Words of a batch: fits the L2 of the host twice over. */
+#define STREAM_BATCH_WORDS C2_HOST_SIZE(8192u, 80u)
+
+struct stream_batch {
+    uint32_t used; /* words filled, whole records only */
+    uint32_t tid;  /* guest thread of every record in it, the first is 1 */
+    uint64_t words[STREAM_BATCH_WORDS];
+};
+
+static inline uint64_t stream_header(uint32_t block, uint32_t insns_run, uint32_t slots_used)
+{
+    return (uint64_t)block << 32 | insns_run << 16 | slots_used;
+}
+static inline uint32_t stream_header_block(uint64_t header) { return (uint32_t)(header >> 32); }
+static inline uint32_t stream_header_insns(uint64_t header) { return (uint32_t)(header >> 16) & 0xffff; }
+static inline uint32_t stream_header_slots(uint64_t header) { return (uint32_t)header & 0xffff; }
+
+/* ------------------------------------------------------------------ the table of blocks
+ * One thread adds, any thread that has been given a batch looks up the numbers in it: entries never move.
+ * Block numbers count up from 0. */
+struct stream_blocks;
+enum c2_status stream_blocks_create(struct stream_blocks **out, struct c2_error *err);
+void stream_blocks_destroy(struct stream_blocks *blocks);
+/* Copies *block with its insns and slots. */
+enum c2_status stream_blocks_add(uint32_t *out, struct stream_blocks *blocks, const struct stream_block *block,
+                                 struct c2_error *err);
+uint32_t stream_blocks_count(const struct stream_blocks *blocks);
+/* Lent for the life of the table. number < count. */
+const struct stream_block *stream_blocks_at(const struct stream_blocks *blocks, uint32_t number);
+
+/* ------------------------------------------------------------------ a consumer of batches */
+struct stream_sink {
+    void *self;
+    /* Takes one full (or last) batch in program order; the memory is the caller's again on return. */
+    enum c2_status (*consume)(void *self, const struct stream_batch *batch, struct c2_error *err);
+    /* Returns when everything consumed so far has taken effect; what it read may then be changed. */
+    enum c2_status (*drain)(void *self, struct c2_error *err);
+};
+
+/* ------------------------------------------------------------------ the ring: a consumer on a second host thread
+ * A single-producer single-consumer ring of batches in front of another sink. Order is kept, so results do not
+ * depend on it. The first error of the sink behind is returned by the next consume or drain.
+ * stream_ring_sink lends the front sink until destroy; destroy drains, joins the thread and drops errors. */
+struct stream_ring;
+enum c2_status stream_ring_create(struct stream_ring **out, struct stream_sink behind, struct c2_error *err);
+struct stream_sink stream_ring_sink(struct stream_ring *ring);
+void stream_ring_destroy(struct stream_ring *ring);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * syscalls: the guest's kernel. One table (table.h) holds a row for each call: number, name, argument kinds, handler;
+ * dispatch, tracer, documentation and tests all expand it. Knows no engine: registers come and go as plain data.
+ */
+#ifndef C2_SYSCALLS_H
+#define C2_SYSCALLS_H
+
+#include "base/base.h"
+#include "mmu/mmu.h"
+
+/* The registers of a guest thread, as data. gpr in the order of x86-64 register numbers: rax rcx rdx rbx rsp rbp rsi
+ * rdi r8 .. r15. fxsave: the 512-byte image of FXSAVE64 (x87, MXCSR, XMM0-15). */
+struct syscalls_cpu {
+    uint64_t gpr[16];
+    uint64_t rip, rflags, fs_base, gs_base;
+    uint8_t fxsave[512] __attribute__((aligned(16)));
+};
+
+struct syscalls_config {
+    const char *program_path;      /* absolute; /proc/self/exe */
+    const char *const *argv;       /* /proc/self/cmdline */
+    const char *const *envp;       /* /proc/self/environ */
+    uint64_t seed;
+    uint64_t instructions_per_second; /* the guest's clock: 0 = 1e9 */
+    uint64_t physical_bytes;       /* sysinfo, /proc/meminfo */
+    FILE *trace;                   /* -v: one line a call in strace's style; NULL = off */
+    FILE *complaints;              /* unknown calls, once each; usually stderr; NULL = off */
+    const char *complaint_prefix;  /* "c2emu: " */
+};
+
+struct syscalls;
+enum c2_status syscalls_create(struct syscalls **out, struct mmu *mmu, const struct syscalls_config *config,
+                               struct c2_error *err);
+void syscalls_destroy(struct syscalls *kernel);
+
+enum syscalls_action {
+    SYSCALLS_RETURN,      /* value goes to RAX */
+    SYSCALLS_EXIT,        /* the guest ended: status */
+    SYSCALLS_SIGNAL,      /* value goes to RAX, then signal (with info) is to be raised in the guest */
+    SYSCALLS_RESTORE,     /* rt_sigreturn: the whole cpu was replaced */
+    SYSCALLS_FAILED,      /* c2emu cannot go on; *err */
+};
+struct syscalls_result {
+    enum syscalls_action action;
+    int64_t value;
+    int status; /* EXIT: exit status 0..255 */
+    int signal; /* SIGNAL */
+};
+/* Performs the call in cpu (number in rax, arguments rdi rsi rdx r10 r8 r9) at guest time `instructions`. Only fs_base and
+ * gs_base of *cpu may be changed (arch_prctl), and everything by RESTORE. */
+void syscalls_call(struct syscalls *kernel, struct syscalls_cpu *cpu, uint64_t instructions,
+                   struct syscalls_result *result, struct c2_error *err);
+
+/* A signal for the guest thread: from a fault (code SEGV_MAPERR ..., address) or from a SYSCALLS_SIGNAL.
+ * HANDLED: the frame is built and *cpu changed, go on. IGNORED: go on. KILLED: the guest dies of it (exit 128 + signal).
+ * forced: a fault - a blocked or ignored signal kills. */
+enum syscalls_delivery { SYSCALLS_HANDLED, SYSCALLS_IGNORED, SYSCALLS_KILLED };
+enum syscalls_delivery syscalls_deliver(struct syscalls *kernel, struct syscalls_cpu *cpu, int signal, int code,
+                                        uint64_t address, bool forced);
+/* A signal that became deliverable (unblocked, raised by itself): 0 if none. The run asks after every call. */
+int syscalls_pending(struct syscalls *kernel);
+
+/* Guest time in nanoseconds since boot at this instruction count (rdtsc and clocks agree). */
+uint64_t syscalls_time_ns(const struct syscalls *kernel, uint64_t instructions);
+
+/* The name of call nr, or NULL. "SIGSEGV" for 11; never NULL. */
+const char *syscalls_name(uint64_t nr);
+const char *syscalls_signal_name(int signal);
+
+#endif
