@@ -62,8 +62,8 @@ struct stream_block {
     const struct stream_slot *slots;
 };
 
-/* Words of a batch: fits the L2 of the host twice over. */
-#define STREAM_BATCH_WORDS C2_HOST_SIZE(8192u, 80u)
+/* Words of a batch: a few fit the L2 of the host. At least the largest record, 512 instructions of two slots each. */
+#define STREAM_BATCH_WORDS C2_HOST_SIZE(8192u, 1100u)
 
 struct stream_batch {
     uint32_t used; /* words filled, whole records only */
