@@ -121,6 +121,8 @@ bool c2_map_get(const struct c2_map *map, uint64_t key, uint64_t *value);
 enum c2_status c2_map_put(struct c2_map *map, uint64_t key, uint64_t value, struct c2_error *err);
 bool c2_map_remove(struct c2_map *map, uint64_t key); /* false: it was not there */
 uint64_t c2_map_count(const struct c2_map *map);
+void c2_map_check(const struct c2_map *map); /* asserts its invariants, in time linear in its capacity */
+void c2_map_dump(const struct c2_map *map, FILE *to); /* for debugging: the table in its own order */
 
 /* ------------------------------------------------------------------ numbers and names in text */
 
