@@ -33,16 +33,27 @@ enum caches_index { CACHES_VIRTUAL, CACHES_PHYSICAL };
 
 /* ------------------------------------------------------------------ slice hashes
  * A function from a physical byte address to a slice number. Built-in by name (see caches_hash_names), each with
- * its source in slices.c; or read from a base-sequence file (permutation method, McCalpin TR-2021-03). */
+ * its source in slices.c; or read from a base-sequence file (permutation method, McCalpin TR-2021-03). All of them
+ * are defined on 64-byte lines. */
+#define CACHES_HASH_LINE_BYTES 64
+#define CACHES_MAX_SLICES 256
+#define CACHES_HASH_BYTES 512 /* of a hash's name, its NUL included */
 struct caches_hash;
-/* name: "none", "lin2" ... "cf40", "modulo", or "file:PATH,MASKS.."; slices must match the function.
- * relative_to: directory against which a relative PATH is taken, may be NULL. */
+/* name: "none" (one slice), "lin2" ... "cf40", "modulo" (line number mod slices: the fallback for any number), or
+ * "perm:PATH:MASK,MASK,..." - PATH has one slice number a line, N = 2^L of them, and L masks follow:
+ *     slice(pa) = base[(pa / 64 mod N) ^ p],  bit k of p = parity of pa & MASK k
+ * slices must be the function's own. relative_to: directory against which a relative PATH is taken, may be NULL. */
 enum c2_status caches_hash_create(struct caches_hash **out, const char *name, uint32_t slices,
                                   const char *relative_to, struct c2_error *err);
 void caches_hash_destroy(struct caches_hash *hash);
 uint32_t caches_hash_slice(const struct caches_hash *hash, struct guest_pa address);
 uint32_t caches_hash_slices(const struct caches_hash *hash);
-/* The highest physical address bit the function was published for; above it the model is not hardware. */
+/* Where a slice finds its set: set = line number / divisor mod sets. 1 for the hashes proper. The number of slices
+ * for those that deal out neighbouring lines (modulo, amd-low4, amd-low8): with 1 a slice would see only the lines
+ * whose low index bits are its own number, and most of its sets would stay empty. */
+uint32_t caches_hash_index_divisor(const struct caches_hash *hash);
+/* The highest physical address bit the function was published for; above it the model is not hardware. 63 for
+ * "none" and "modulo", which are nobody's. */
 unsigned caches_hash_valid_bit(const struct caches_hash *hash);
 const char *const *caches_hash_names(size_t *count); /* static */
 
@@ -52,7 +63,7 @@ struct caches_level {
     uint64_t size_bytes;          /* of all slices together */
     uint32_t ways;
     uint32_t slices;              /* 1 = not sliced */
-    char hash[256];               /* name for caches_hash_create; "none" when slices == 1 */
+    char hash[CACHES_HASH_BYTES]; /* name for caches_hash_create; "none" when slices == 1 */
     enum caches_policy policy;
     enum caches_index index;
     enum caches_inclusion inclusion; /* towards the levels above */
@@ -72,10 +83,15 @@ struct caches_machine {
 };
 
 /* name_or_path: a preset's name (looked up as machines_dir/NAME.ini) or a path to an INI file (has a '/' or ends
- * in .ini). overrides: "L2.ways=4" ..., applied after the file. Every rule is checked; a failure names file,
- * section, key and value, and the nearest valid name. */
+ * in .ini). overrides: "L2.ways=4" ..., applied after the file, the last one of a key wins. Every rule is checked;
+ * a failure names the file and line or the override, section, key and value, and the nearest valid name. On failure
+ * *out is undefined. The keys are described in machine_keys.c, the rules in machine_rules.c. */
 enum c2_status caches_machine_read(struct caches_machine *out, const char *name_or_path, const char *machines_dir,
                                    const char *const *overrides, size_t override_count, struct c2_error *err);
+/* The presets of a directory: NAME of every NAME.ini in it, sorted. The caller ends them with
+ * caches_machine_names_free(), which takes NULL. A directory that cannot be read is C2_ERR_NOT_FOUND. */
+enum c2_status caches_machine_names(char ***out, size_t *count, const char *machines_dir, struct c2_error *err);
+void caches_machine_names_free(char **names, size_t count);
 /* sets of one slice: size / (ways * line * slices) */
 uint32_t caches_level_sets(const struct caches_machine *machine, const struct caches_level *level);
 const char *caches_policy_name(enum caches_policy policy);
