@@ -91,6 +91,8 @@ enum c2_status stream_blocks_add(uint32_t *out, struct stream_blocks *blocks, co
 uint32_t stream_blocks_count(const struct stream_blocks *blocks);
 /* Lent for the life of the table. number < count. */
 const struct stream_block *stream_blocks_at(const struct stream_blocks *blocks, uint32_t number);
+void stream_blocks_check(const struct stream_blocks *blocks); /* every block obeys the contract above */
+void stream_blocks_dump(const struct stream_blocks *blocks, FILE *to);
 
 /* ------------------------------------------------------------------ a consumer of batches */
 struct stream_sink {
@@ -103,11 +105,15 @@ struct stream_sink {
 
 /* ------------------------------------------------------------------ the ring: a consumer on a second host thread
  * A single-producer single-consumer ring of batches in front of another sink. Order is kept, so results do not
- * depend on it. The first error of the sink behind is returned by the next consume or drain.
- * stream_ring_sink lends the front sink until destroy; destroy drains, joins the thread and drops errors. */
+ * depend on it. The first error of the sink behind is returned by the next consume that comes after it and by
+ * every consume and drain from then on; what the ring holds at that time never reaches the sink behind.
+ * stream_ring_sink lends the front sink until destroy; destroy drains, joins the thread and drops errors. The sink
+ * behind has both functions; it is called by one thread at a time, its drain by the producer's. */
 struct stream_ring;
 enum c2_status stream_ring_create(struct stream_ring **out, struct stream_sink behind, struct c2_error *err);
 struct stream_sink stream_ring_sink(struct stream_ring *ring);
 void stream_ring_destroy(struct stream_ring *ring);
+void stream_ring_check(const struct stream_ring *ring); /* on the producer's thread */
+void stream_ring_dump(const struct stream_ring *ring, FILE *to);
 
 #endif
