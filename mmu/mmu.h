@@ -14,17 +14,19 @@
 
 #include "base/base.h"
 
-/* ------------------------------------------------------------------ layout of the window (house: Memory of the guest) */
+/* ------------------------------------------------------------------ layout of the window
+ * The bases are far apart modulo 64 GiB and modulo 1 GiB too, so that the identity placement does not clash at once:
+ *      modulo 1 GiB     0 program, shared objects | 256M PIE | 512M heap up | 768M mmaps down | 896M stack | tables 1G down */
 #define MMU_WINDOW_START 0x10000ull
 #define MMU_WINDOW_END 0x400000000000ull  /* 2^46 */
 #define MMU_PIE_BASE 0x10000000ull        /* position independent programs */
 #define MMU_LOW_BASE 0x40000000ull        /* interpreter, shared objects: code stays in the low 2 GiB */
 #define MMU_LOW_END 0x80000000ull
-#define MMU_HEAP_BASE 0x1000000000ull     /* brk */
+#define MMU_HEAP_BASE 0x1120000000ull     /* brk */
 #define MMU_TABLES_BASE 0x8000000000ull   /* the page tables' arena, below 1 TiB */
 #define MMU_TABLES_END 0x9000000000ull
-#define MMU_MMAP_TOP 0x3f0000000000ull    /* anonymous mmaps grow down from here */
-#define MMU_STACK_TOP 0x3ffffffff000ull   /* first byte above the stack */
+#define MMU_MMAP_TOP 0x3f0e30000000ull    /* anonymous mmaps grow down from here */
+#define MMU_STACK_TOP 0x3fff38000000ull   /* first byte above the stack */
 #define MMU_STACK_BYTES (8ull << 20)      /* the guest's RLIMIT_STACK */
 
 /* ------------------------------------------------------------------ placement */
@@ -118,7 +120,8 @@ enum mmu_fault {
  * access is not known: an absent page of a readable area is made present with the area's rights; a present page
  * means the rights forbid it. */
 enum mmu_fault mmu_touch(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err);
-/* The same for every page of a range, in ascending order; stops at the first fault, whose address is *at. */
+/* The same for every page of a range, in ascending order; stops at the first fault, whose address is *at. UNKNOWN
+ * counts as READ here. */
 enum mmu_fault mmu_touch_range(struct mmu *mmu, struct guest_va va, uint64_t bytes, enum mmu_access access,
                                struct guest_va *at, struct c2_error *err);
 /* Whether every page of the range lies in an area with these rights; touches nothing. bytes 0: true. */
@@ -138,6 +141,8 @@ struct mmu_counts {
     uint64_t small_present; /* present now */
     uint64_t table_pages;   /* page-table pages, simulated frames too */
     uint64_t faults;        /* mmu_touch calls that made a page present */
+    uint64_t lost_pages;    /* pages of mapped files that vanished after their first touch (file cut, disk full): the
+                             * guest goes on with a page of zeros where hardware would raise SIGBUS */
 };
 const struct mmu_counts *mmu_counts(const struct mmu *mmu); /* lent until destroy */
 const struct mmu_config *mmu_config(const struct mmu *mmu);
