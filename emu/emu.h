@@ -34,8 +34,8 @@ enum emu_end_kind {
 };
 struct emu_end {
     enum emu_end_kind kind;
-    int status;
-    int signal, code;
+    int status;                  /* EXITED and KILLED: 0..255 */
+    int signal, code;            /* KILLED */
     struct guest_va rip;
     struct guest_va address;     /* of the fault; valid if has_address */
     bool has_address;
@@ -50,6 +50,8 @@ void emu_destroy(struct emu *emu);
 /* Runs the guest to its end and flushes the stream. Only EMU_FAILED fills *err. */
 void emu_run(struct emu *emu, struct emu_end *end, struct c2_error *err);
 uint64_t emu_instructions(const struct emu *emu);
+/* Hands what is recorded so far to the sink; for listeners of the mmu, before translations change. */
+enum c2_status emu_flush(struct emu *emu, struct c2_error *err);
 void emu_interrupt(struct emu *emu); /* from a signal handler */
 
 #endif

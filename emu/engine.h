@@ -47,6 +47,8 @@ const char *const *engine_names(size_t *count);
 
 void engine_get_cpu(struct engine *engine, struct syscalls_cpu *cpu);
 void engine_set_cpu(struct engine *engine, const struct syscalls_cpu *cpu);
+/* After ENGINE_SYSCALL: the result goes to RAX; bases, if not NULL, gives new FS and GS bases. Cheaper than all. */
+void engine_set_result(struct engine *engine, uint64_t rax, const struct syscalls_cpu *bases);
 
 /* Runs until an event. budget: instructions, 0 = no limit. */
 void engine_run(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * decode: what a guest basic block is made of - its instructions and, in the terms of stream.h, its slots. The same
+ * for every engine: the record of a block depends on its bytes alone.
+ */
+#ifndef C2_DECODE_PRIV_H
+#define C2_DECODE_PRIV_H
+
+#include <Zydis/Zydis.h>
+
+#include "base/base.h"
+#include "stream/stream.h"
+
+#define DECODE_MAX_INSNS 512              /* a translation block of Unicorn has no more */
+#define DECODE_MAX_SLOTS (2 * DECODE_MAX_INSNS)
+#define DECODE_INSN_SLOTS 4               /* of one instruction: a REP string instruction */
+
+struct decode_insn {
+    ZydisDecodedInstruction insn;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+};
+
+enum decode_end {
+    DECODE_WHOLE,   /* the bytes given are all instructions that an engine executes itself */
+    DECODE_SPECIAL, /* the block ends before an instruction that must be interpreted (interpret.h), at `end` */
+    DECODE_INVALID, /* ... before bytes at `end` that are no instruction */
+};
+
+struct decode_block {
+    struct stream_block block; /* insns and slots point into the arrays below */
+    enum decode_end ended;
+    struct guest_va end;       /* first byte not in the block */
+    struct stream_insn insns[DECODE_MAX_INSNS];
+    struct stream_slot slots[DECODE_MAX_SLOTS];
+    uint16_t mnemonics[DECODE_MAX_INSNS]; /* ZydisMnemonic of each instruction */
+};
+
+/* Decodes the instruction at pc, of which `bytes` may be read. false: no instruction of these bytes. */
+bool decode_one(struct decode_insn *out, struct guest_va pc, uint64_t bytes);
+
+/* The slots of one instruction, in program order (reads before the write); returns how many. */
+unsigned decode_slots(struct stream_slot out[DECODE_INSN_SLOTS], const struct decode_insn *insn, uint16_t index);
+
+/* Decodes [pc, pc+bytes) up to the first instruction that is not the engine's to execute. insn_count may be 0. */
+void decode_block(struct decode_block *out, struct guest_va pc, uint32_t bytes);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   The loop between the engine and the guest's kernel: run until an event; a page fault is a first touch (go on) or a
+ *   signal; a system call is done by syscalls/; a signal that the guest handles changes its registers, one that it
+ *   does not ends it.
+ * Not modelled
+ *   More than one guest thread. Signals from outside: the guest gets only those that it raises itself.
+ */
+#include "emu/emu.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "emu/disassemble_priv.h"
+
+struct emu {
+    struct emu_config config;
+    struct engine *engine;
+    struct syscalls_cpu cpu; /* scratch: registers outside the engine */
+    struct emu_end *end;
+    struct c2_error *err;
+};
+
+static uint64_t time_ns(void *self, uint64_t instructions)
+{
+    return syscalls_time_ns(((struct emu *)self)->config.kernel, instructions);
+}
+
+static void print_guest(void *self, FILE *to)
+{
+    struct emu *emu = self;
+    engine_get_cpu(emu->engine, &emu->cpu);
+    fprintf(to, "guest: %llu instructions, rip 0x%llx\n", (unsigned long long)emu_instructions(emu),
+            (unsigned long long)emu->cpu.rip);
+}
+
+static void set_entry(struct emu *emu, const struct loader_image *image)
+{
+    engine_get_cpu(emu->engine, &emu->cpu);
+    memset(emu->cpu.gpr, 0, sizeof emu->cpu.gpr);
+    emu->cpu.gpr[4] = image->stack;
+    emu->cpu.rip = image->entry;
+    emu->cpu.rflags = 0x202; /* IF and the bit that is always set */
+    engine_set_cpu(emu->engine, &emu->cpu);
+}
+
+enum c2_status emu_create(struct emu **out, const struct emu_config *config, const struct loader_image *image,
+                          struct c2_error *err)
+{
+    struct emu *emu = c2_calloc(1, sizeof *emu);
+    *out = NULL;
+    if (!emu)
+        return c2_fail_memory(err, "the run");
+    emu->config = *config;
+    struct engine_config engine = {.mmu = config->mmu, .blocks = config->blocks, .sink = config->sink,
+                                   .record = config->record, .time_ns = time_ns, .time_self = emu};
+    enum c2_status status = engine_create(&emu->engine, config->engine, &engine, err);
+    if (status != C2_OK) {
+        c2_free(emu);
+        return status;
+    }
+    set_entry(emu, image);
+    c2_assert_context(print_guest, emu);
+    *out = emu;
+    return C2_OK;
+}
+
+void emu_destroy(struct emu *emu)
+{
+    if (!emu)
+        return;
+    c2_assert_context(NULL, NULL);
+    engine_destroy(emu->engine);
+    c2_free(emu);
+}
+
+uint64_t emu_instructions(const struct emu *emu) { return engine_instructions(emu->engine); }
+void emu_interrupt(struct emu *emu) { engine_interrupt(emu->engine); }
+enum c2_status emu_flush(struct emu *emu, struct c2_error *err) { return engine_flush(emu->engine, err); }
+
+/* ------------------------------------------------------------------ how a run ends; each returns false: it has ended */
+
+static bool finish(struct emu *emu, enum emu_end_kind kind)
+{
+    emu->end->kind = kind;
+    engine_get_cpu(emu->engine, &emu->cpu);
+    emu->end->rip.v = emu->cpu.rip;
+    disassemble(emu->end->disassembly, sizeof emu->end->disassembly, emu->config.mmu, emu->end->rip);
+    return false;
+}
+
+static bool exited(struct emu *emu, int status)
+{
+    emu->end->status = status;
+    return finish(emu, EMU_EXITED);
+}
+
+static bool killed(struct emu *emu, int sig, int code)
+{
+    emu->end->signal = sig;
+    emu->end->code = code;
+    emu->end->status = 128 + sig;
+    return finish(emu, EMU_KILLED);
+}
+
+static bool refused(struct emu *emu, const char *why)
+{
+    snprintf(emu->end->refusal, sizeof emu->end->refusal, "%s", why);
+    return finish(emu, EMU_REFUSED);
+}
+
+/* ------------------------------------------------------------------ events; each returns whether the guest goes on */
+
+/* Delivers a signal; emu->cpu is scratch. */
+static bool raise_signal(struct emu *emu, int sig, int code, uint64_t address, bool forced)
+{
+    engine_get_cpu(emu->engine, &emu->cpu);
+    switch (syscalls_deliver(emu->config.kernel, &emu->cpu, sig, code, address, forced)) {
+    case SYSCALLS_HANDLED:
+        engine_set_cpu(emu->engine, &emu->cpu);
+        return true;
+    case SYSCALLS_IGNORED:
+        return true;
+    default:
+        return killed(emu, sig, code);
+    }
+}
+
+static bool raise_pending(struct emu *emu)
+{
+    int sig;
+    while ((sig = syscalls_pending(emu->config.kernel)) != 0)
+        if (!raise_signal(emu, sig, SI_USER, 0, false))
+            return false;
+    return true;
+}
+
+static bool on_syscall(struct emu *emu)
+{
+    struct syscalls_result result = {.action = SYSCALLS_RETURN};
+    engine_get_cpu(emu->engine, &emu->cpu);
+    struct syscalls_cpu before = emu->cpu;
+    syscalls_call(emu->config.kernel, &emu->cpu, emu_instructions(emu), &result, emu->err);
+    switch (result.action) {
+    case SYSCALLS_EXIT:
+        return exited(emu, result.status);
+    case SYSCALLS_FAILED:
+        return finish(emu, EMU_FAILED);
+    case SYSCALLS_RESTORE:
+        engine_set_cpu(emu->engine, &emu->cpu);
+        return raise_pending(emu);
+    default:
+        engine_set_result(emu->engine, (uint64_t)result.value,
+                          before.fs_base != emu->cpu.fs_base || before.gs_base != emu->cpu.gs_base ? &emu->cpu : NULL);
+        break;
+    }
+    if (result.action == SYSCALLS_SIGNAL && !raise_signal(emu, result.signal, SI_USER, 0, false))
+        return false;
+    return raise_pending(emu);
+}
+
+static bool on_fault(struct emu *emu, const struct engine_event *event)
+{
+    enum { MAPERR = 1, ACCERR = 2, ADRERR = 2 };
+    emu->end->address = event->address;
+    switch (mmu_touch(emu->config.mmu, event->address, event->access, emu->err)) {
+    case MMU_FAULT_NONE:
+        return true;
+    case MMU_FAULT_UNMAPPED:
+        emu->end->has_address = true;
+        return raise_signal(emu, SIGSEGV, MAPERR, event->address.v, true);
+    case MMU_FAULT_DENIED:
+        emu->end->has_address = true;
+        return raise_signal(emu, SIGSEGV, ACCERR, event->address.v, true);
+    case MMU_FAULT_BUS:
+        emu->end->has_address = true;
+        return raise_signal(emu, SIGBUS, ADRERR, event->address.v, true);
+    default:
+        return finish(emu, EMU_FAILED);
+    }
+}
+
+/* si_addr is the instruction, except where the CPU itself gives no address (general protection). */
+static bool on_trap(struct emu *emu, const struct engine_event *event)
+{
+    engine_get_cpu(emu->engine, &emu->cpu);
+    uint64_t address = event->signal == SIGSEGV ? 0 : emu->cpu.rip;
+    return raise_signal(emu, event->signal, event->code, address, true);
+}
+
+static bool on_event(struct emu *emu, const struct engine_event *event)
+{
+    switch (event->stop) {
+    case ENGINE_BUDGET:
+        if (emu->config.progress)
+            emu->config.progress(emu->config.progress_self, emu_instructions(emu));
+        return true;
+    case ENGINE_SYSCALL: return on_syscall(emu);
+    case ENGINE_FAULT: return on_fault(emu, event);
+    case ENGINE_TRAP: return on_trap(emu, event);
+    case ENGINE_REFUSED: return refused(emu, event->refusal);
+    case ENGINE_INTERRUPT: return finish(emu, EMU_INTERRUPTED);
+    default: return finish(emu, EMU_FAILED);
+    }
+}
+
+void emu_run(struct emu *emu, struct emu_end *end, struct c2_error *err)
+{
+    struct engine_event event;
+    uint64_t budget = emu->config.progress ? emu->config.progress_every : 0;
+    *end = (struct emu_end){.kind = EMU_FAILED};
+    emu->end = end;
+    emu->err = err;
+    do
+        engine_run(emu->engine, budget, &event, err);
+    while (on_event(emu, &event));
+    if (end->kind != EMU_FAILED && engine_flush(emu->engine, err) != C2_OK)
+        end->kind = EMU_FAILED;
+}

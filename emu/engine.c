@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The engines by name, and the calls of engine.h handed on to the one chosen.
+ */
+#include <string.h>
+
+#include "emu/engine_priv.h"
+
+static const struct engine_ops *const engines[] = {&engine_unicorn_ops};
+static const char *const names[] = {"unicorn"};
+
+const char *const *engine_names(size_t *count)
+{
+    *count = sizeof names / sizeof *names;
+    return names;
+}
+
+enum c2_status engine_create(struct engine **out, const char *name, const struct engine_config *config,
+                             struct c2_error *err)
+{
+    size_t count;
+    const char *const *known = engine_names(&count);
+    *out = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(engines[i]->name, name) == 0)
+            return engines[i]->create(out, config, err);
+    char hint[256];
+    return c2_fail(err, C2_ERR_INVALID, "unknown engine \"%s\"%s", name,
+                   c2_suggest(hint, sizeof hint, name, known, count));
+}
+
+void engine_destroy(struct engine *engine)
+{
+    if (engine)
+        engine->ops->destroy(engine);
+}
+
+void engine_get_cpu(struct engine *engine, struct syscalls_cpu *cpu) { engine->ops->get_cpu(engine, cpu); }
+void engine_set_cpu(struct engine *engine, const struct syscalls_cpu *cpu) { engine->ops->set_cpu(engine, cpu); }
+void engine_set_result(struct engine *engine, uint64_t rax, const struct syscalls_cpu *bases)
+{
+    engine->ops->set_result(engine, rax, bases);
+}
+
+void engine_run(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err)
+{
+    engine->ops->run(engine, budget, event, err);
+}
+
+uint64_t engine_instructions(const struct engine *engine) { return engine->ops->instructions(engine); }
+
+enum c2_status engine_flush(struct engine *engine, struct c2_error *err) { return engine->ops->flush(engine, err); }
+
+void engine_interrupt(struct engine *engine) { engine->ops->interrupt(engine); }

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What an engine provides behind engine.h.
+ */
+#ifndef C2_ENGINE_PRIV_H
+#define C2_ENGINE_PRIV_H
+
+#include "emu/engine.h"
+
+struct engine_ops {
+    const char *name;
+    enum c2_status (*create)(struct engine **out, const struct engine_config *config, struct c2_error *err);
+    void (*destroy)(struct engine *engine);
+    void (*get_cpu)(struct engine *engine, struct syscalls_cpu *cpu);
+    void (*set_cpu)(struct engine *engine, const struct syscalls_cpu *cpu);
+    void (*set_result)(struct engine *engine, uint64_t rax, const struct syscalls_cpu *bases);
+    void (*run)(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err);
+    uint64_t (*instructions)(const struct engine *engine);
+    enum c2_status (*flush)(struct engine *engine, struct c2_error *err);
+    void (*interrupt)(struct engine *engine);
+};
+
+struct engine {
+    const struct engine_ops *ops;
+    struct engine_config config;
+};
+
+extern const struct engine_ops engine_unicorn_ops;
+
+#endif

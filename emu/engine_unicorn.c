@@ -1,0 +1,701 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   Unicorn executes the guest in the window itself: the whole window is one region of it, mapped once, and CR3 holds
+ *   the root of mmu/'s page tables, which Unicorn walks for presence and rights (it ignores the frames). So every
+ *   first touch, and every forbidden access, arrives as a restartable page fault with exact RIP and CR2.
+ *   A hook at each translation block and one at each load and store write the reference stream (stream.h):
+ *
+ *       block hook:  close the record of the block before - look the block up - open its record
+ *       load/store:  append the address
+ *
+ *   Rare causes fold into one number, the instruction count to pause at.
+ * Counting
+ *   A block's instructions are counted when it starts; when it is left early (a fault), those not completed are taken
+ *   back. Events become slots in unicorn_events.c.
+ * Cost
+ *   The block hook about 3 ns, a load 7 to 15 ns, a store about 25 ns (60 without unicorn_locks.c): bench/README.md.
+ * Invariants
+ *   current != NULL only while Unicorn runs its translation. The batch holds whole records below `used`, then the
+ *   header and the events of the current block.
+ * Not modelled
+ *   Debug registers; alignment checks (AC); unmasked floating-point exceptions (refused, see interpret.h).
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "emu/unicorn_priv.h"
+
+enum pause_cause {
+    PAUSE_NONE,
+    PAUSE_LEARN,     /* a block not seen before: at pause_pc, pause_size */
+    PAUSE_CHANGED,   /* a block whose code has changed */
+    PAUSE_SPECIAL,   /* before an instruction to interpret at pause_pc */
+    PAUSE_BUDGET,
+    PAUSE_SYSCALL,
+    PAUSE_EXCEPTION, /* exception number pause_number */
+    PAUSE_INVALID,   /* Unicorn does not know the instruction at RIP */
+    PAUSE_FAILED,    /* failure in a hook: `failure` */
+};
+
+/* A batch may be overrun by the raw events of its last block until they are folded. */
+#define SLACK_WORDS (3u * 2u * DECODE_MAX_SLOTS + 16u)
+
+struct unicorn {
+    struct engine base;
+    struct unicorn_state state;
+    struct unicorn_code *code;
+    struct stream_batch *batch;
+    uint64_t *words;               /* of the batch, and SLACK_WORDS more */
+    uint64_t *header;              /* of the current block's record */
+    uint64_t *next;                /* where the next event goes */
+    struct unicorn_block *current;
+    uint64_t instructions;
+    volatile uint64_t pause_at;    /* instruction count; 0 asks for a pause now */
+    volatile sig_atomic_t interrupted;
+    enum pause_cause cause;
+    uint64_t pause_pc;
+    uint32_t pause_size;
+    uint32_t pause_number;
+    struct c2_error failure;
+    bool translations_stale;       /* Unicorn may hold rights that the tables no longer give */
+    struct interpret_cpu cpu;
+    uc_hook hooks[8];
+};
+
+static struct unicorn *self_of(struct engine *engine) { return (struct unicorn *)engine; }
+
+static void pause_run(struct unicorn *u, enum pause_cause cause)
+{
+    u->cause = cause;
+    uc_emu_stop(u->state.uc);
+}
+
+static void pause_failed(struct unicorn *u) { pause_run(u, PAUSE_FAILED); }
+
+/* ------------------------------------------------------------------ records */
+
+static enum c2_status flush_batch(struct unicorn *u, struct c2_error *err)
+{
+    if (u->batch->used == 0)
+        return C2_OK;
+    const struct stream_sink *sink = &u->base.config.sink;
+    enum c2_status status = sink->consume(sink->self, u->batch, err);
+    u->batch->used = 0;
+    return status;
+}
+
+/* Makes room for a record of `slots` slots. */
+static enum c2_status make_room(struct unicorn *u, unsigned slots)
+{
+    if (C2_LIKELY(u->batch->used + slots + 1 <= STREAM_BATCH_WORDS))
+        return C2_OK;
+    return flush_batch(u, &u->failure);
+}
+
+static enum c2_status wrong_events(struct unicorn *u, const struct unicorn_block *block, size_t count)
+{
+    return c2_fail(&u->failure, C2_ERR_INTERNAL,
+                   "the engine made %zu memory events in the block at 0x%llx where its %u instructions make %u: "
+                   "this is a mistake in c2emu's table of events, please report it with the program",
+                   count, (unsigned long long)block->pc, block->insns, block->events);
+}
+
+/* Ends the record of the current block, of which `insns` instructions completed. */
+static enum c2_status close_partly(struct unicorn *u, unsigned insns)
+{
+    struct unicorn_block *block = u->current;
+    u->current = NULL;
+    u->instructions -= block->insns - insns;
+    if (!u->base.config.record)
+        return C2_OK;
+    size_t events = (size_t)(u->next - (u->header + 1));
+    int slots = unicorn_events_fold(block, u->header + 1, events, insns);
+    if (slots < 0)
+        return wrong_events(u, block, events);
+    *u->header = stream_header(block->number, insns, (uint32_t)slots);
+    u->batch->used += insns ? (uint32_t)slots + 1 : 0;
+    return C2_OK;
+}
+
+static inline enum c2_status close_record(struct unicorn *u)
+{
+    struct unicorn_block *block = u->current;
+    if (!block)
+        return C2_OK;
+    bool plain = block->direct && (size_t)(u->next - u->header) == block->slots + 1u;
+    if (!SHORTCUT(plain && u->base.config.record))
+        return close_partly(u, block->insns);
+    *u->header = block->header;
+    u->batch->used += block->slots + 1u;
+    u->current = NULL;
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ hooks */
+
+static void on_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
+{
+    struct unicorn *u = self;
+    (void)uc;
+    if (C2_UNLIKELY(close_record(u) != C2_OK)) {
+        pause_failed(u);
+        return;
+    }
+    u->pause_pc = pc;
+    u->pause_size = size;
+    if (C2_UNLIKELY(u->instructions >= u->pause_at)) {
+        pause_run(u, PAUSE_BUDGET);
+        return;
+    }
+    struct unicorn_block *block = unicorn_code_find(u->code, pc, size);
+    if (C2_UNLIKELY(!block || block->special || block->bytes)) {
+        if (!block || !unicorn_code_fresh(block)) {
+            pause_run(u, block ? PAUSE_CHANGED : PAUSE_LEARN);
+            return;
+        }
+        if (block->special) {
+            pause_run(u, PAUSE_SPECIAL);
+            return;
+        }
+    }
+    if (C2_UNLIKELY(u->base.config.record && make_room(u, block->slots) != C2_OK)) {
+        pause_failed(u);
+        return;
+    }
+    u->current = block;
+    u->instructions += block->insns;
+    u->header = u->words + u->batch->used;
+    u->next = u->header + 1;
+}
+
+static void on_access(uc_engine *uc, uc_mem_type type, uint64_t address, int size, int64_t value, void *self)
+{
+    struct unicorn *u = self;
+    (void)uc, (void)type, (void)size, (void)value;
+    *u->next++ = address;
+}
+
+static void on_special(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
+{
+    struct unicorn *u = self;
+    struct unicorn_special *special;
+    (void)uc, (void)size;
+    if (u->cause != PAUSE_NONE)
+        return;
+    if (unicorn_code_special(&special, u->code, pc, &u->failure) != C2_OK) {
+        pause_failed(u);
+        return;
+    }
+    if (!special->wanted)
+        return;
+    u->pause_pc = pc;
+    pause_run(u, PAUSE_SPECIAL);
+}
+
+static void on_interrupt(uc_engine *uc, uint32_t number, void *self)
+{
+    struct unicorn *u = self;
+    (void)uc;
+    u->pause_number = number;
+    pause_run(u, PAUSE_EXCEPTION);
+}
+
+static void on_syscall(uc_engine *uc, void *self)
+{
+    (void)uc;
+    pause_run(self, PAUSE_SYSCALL);
+}
+
+static bool on_invalid(uc_engine *uc, void *self)
+{
+    struct unicorn *u = self;
+    (void)uc;
+    u->cause = PAUSE_INVALID;
+    return false;
+}
+
+/* ------------------------------------------------------------------ what a pause was for */
+
+/* The instruction of the current block at pc, or -1: then the block was completed. */
+static int insn_at(const struct unicorn_block *block, uint64_t pc)
+{
+    uint64_t offset = pc - block->pc;
+    if (pc < block->pc || offset >= block->size || !block->block)
+        return -1;
+    for (unsigned i = 0; i < block->insns; i++)
+        if (block->block->insns[i].offset == offset)
+            return (int)i;
+    return -1;
+}
+
+/* Closes the record after a stop at rip; true if rip is an instruction of the block that did not complete. */
+static bool close_at(struct unicorn *u, uint64_t rip, enum c2_status *status)
+{
+    int insn = u->current ? insn_at(u->current, rip) : -1;
+    *status = insn >= 0 ? close_partly(u, (unsigned)insn) : close_record(u);
+    return insn >= 0;
+}
+
+static void fail(struct unicorn *u, struct engine_event *event, struct c2_error *err)
+{
+    event->stop = ENGINE_FAILED;
+    if (err)
+        *err = u->failure;
+}
+
+static bool executable(const struct unicorn *u, uint64_t pc, uint32_t bytes, struct engine_event *event)
+{
+    const struct mmu *mmu = u->base.config.mmu;
+    struct guest_va last = {pc + bytes - 1};
+    struct guest_va at = {pc};
+    if (!mmu_ready(mmu, at, MMU_ACCESS_EXEC) || !mmu_ready(mmu, (at = last), MMU_ACCESS_EXEC)) {
+        *event = (struct engine_event){.stop = ENGINE_FAULT, .address = at, .access = MMU_ACCESS_EXEC};
+        return false;
+    }
+    return true;
+}
+
+/* Each handler returns true when the run goes on; otherwise *event says why it stops. */
+
+static bool after_learn(struct unicorn *u, struct engine_event *event, struct c2_error *err)
+{
+    struct unicorn_block *block;
+    if (!executable(u, u->pause_pc, u->pause_size, event))
+        return false;
+    if (unicorn_code_learn(&block, u->code, u->pause_pc, u->pause_size, on_special, u, &u->failure) == C2_OK)
+        return true;
+    fail(u, event, err);
+    return false;
+}
+
+static bool after_change(struct unicorn *u)
+{
+    unicorn_code_forget(u->code, u->pause_pc, u->pause_size);
+    return true;
+}
+
+static uint64_t rip_of(struct unicorn *u) { return unicorn_get(&u->state, UC_X86_REG_RIP); }
+
+static bool after_exception(struct unicorn *u, struct engine_event *event, struct c2_error *err)
+{
+    enum c2_status status;
+    bool inside = close_at(u, rip_of(u), &status);
+    unicorn_forget_exception(&u->state);
+    if (status != C2_OK) {
+        fail(u, event, err);
+        return false;
+    }
+    switch (u->pause_number) {
+    case 0:
+        *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGFPE, .code = FPE_INTDIV};
+        return false;
+    case 1:
+        *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGTRAP, .code = TRAP_TRACE};
+        return false;
+    case 13:
+        *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGSEGV, .code = 0x80 /* SI_KERNEL */};
+        return false;
+    case 14:
+        *event = (struct engine_event){.stop = ENGINE_FAULT,
+                                       .address = {unicorn_get(&u->state, UC_X86_REG_CR2)},
+                                       .access = inside ? MMU_ACCESS_UNKNOWN : MMU_ACCESS_EXEC};
+        return false;
+    default:
+        c2_fail(&u->failure, C2_ERR_INTERNAL, "the engine raised exception %u at 0x%llx, which c2emu does not know",
+                u->pause_number, (unsigned long long)rip_of(u));
+        fail(u, event, err);
+        return false;
+    }
+}
+
+static bool after_invalid(struct unicorn *u, struct engine_event *event, struct c2_error *err)
+{
+    enum c2_status status;
+    close_at(u, rip_of(u), &status);
+    unicorn_forget_exception(&u->state);
+    if (status != C2_OK) {
+        fail(u, event, err);
+        return false;
+    }
+    *event = (struct engine_event){.stop = ENGINE_REFUSED, .refusal = "the engine does not know this instruction"};
+    return false;
+}
+
+static bool after_syscall(struct unicorn *u, struct engine_event *event, struct c2_error *err)
+{
+    if (close_record(u) != C2_OK) {
+        fail(u, event, err);
+        return false;
+    }
+    unicorn_set(&u->state, UC_X86_REG_RCX, rip_of(u));
+    unicorn_set(&u->state, UC_X86_REG_R11, unicorn_get(&u->state, UC_X86_REG_EFLAGS));
+    event->stop = ENGINE_SYSCALL;
+    return false;
+}
+
+/* ------------------------------------------------------------------ interpreted instructions */
+
+static enum c2_status record_special(struct unicorn *u, const struct unicorn_special *special,
+                                     const struct interpret_effect *effect)
+{
+    bool done = effect->status == INTERPRET_DONE;
+    bool progress = effect->address_count == 4 && effect->address[2] != effect->address[3];
+    if (!u->base.config.record || !(done || progress))
+        return C2_OK;
+    C2_ASSERT(effect->address_count == special->slots);
+    enum c2_status status = make_room(u, special->slots);
+    if (status != C2_OK)
+        return status;
+    uint64_t *record = u->words + u->batch->used;
+    record[0] = stream_header(special->number, done, special->slots);
+    memcpy(record + 1, effect->address, special->slots * sizeof *record);
+    u->batch->used += special->slots + 1u;
+    return C2_OK;
+}
+
+static bool after_effect(struct unicorn *u, const struct unicorn_special *special,
+                         const struct interpret_effect *effect, struct engine_event *event)
+{
+    switch (effect->status) {
+    case INTERPRET_DONE:
+        u->instructions++;
+        unicorn_set(&u->state, UC_X86_REG_RIP, special->pc + special->insn.insn.length);
+        return true;
+    case INTERPRET_FAULT:
+        *event = (struct engine_event){.stop = ENGINE_FAULT, .address = effect->fault, .access = effect->access};
+        return false;
+    case INTERPRET_SIGNAL:
+        *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = effect->signal, .code = effect->code};
+        if (effect->signal == SIGTRAP) /* INT3 is a trap: RIP is behind it */
+            unicorn_set(&u->state, UC_X86_REG_RIP, special->pc + special->insn.insn.length);
+        return false;
+    default:
+        *event = (struct engine_event){.stop = ENGINE_REFUSED};
+        snprintf(event->refusal, sizeof event->refusal, "%s", effect->reason);
+        return false;
+    }
+}
+
+static bool after_special(struct unicorn *u, struct engine_event *event, struct c2_error *err)
+{
+    struct unicorn_special *special;
+    struct interpret_effect effect = {.status = INTERPRET_DONE};
+    if (close_record(u) != C2_OK ||
+        unicorn_code_special(&special, u->code, u->pause_pc, &u->failure) != C2_OK) {
+        fail(u, event, err);
+        return false;
+    }
+    unicorn_set(&u->state, UC_X86_REG_RIP, u->pause_pc);
+    if (!special->valid) {
+        *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGILL, .code = ILL_ILLOPN};
+        return false;
+    }
+    interpret_execute(&u->cpu, (struct guest_va){special->pc}, &special->insn.insn, special->insn.operands, &effect);
+    if (record_special(u, special, &effect) != C2_OK) {
+        fail(u, event, err);
+        return false;
+    }
+    return after_effect(u, special, &effect, event);
+}
+
+/* ------------------------------------------------------------------ the registers as interpret.h sees them */
+
+static uint64_t cpu_get_gpr(void *self, unsigned gpr)
+{
+    return unicorn_get(&((struct unicorn *)self)->state, unicorn_gprs[gpr]);
+}
+static void cpu_set_gpr(void *self, unsigned gpr, uint64_t value)
+{
+    unicorn_set(&((struct unicorn *)self)->state, unicorn_gprs[gpr], value);
+}
+static uint64_t cpu_get_flags(void *self)
+{
+    return unicorn_get(&((struct unicorn *)self)->state, UC_X86_REG_EFLAGS);
+}
+static void cpu_set_flags(void *self, uint64_t flags)
+{
+    unicorn_set(&((struct unicorn *)self)->state, UC_X86_REG_EFLAGS, flags);
+}
+static void cpu_get_xmm(void *self, unsigned xmm, uint8_t out[16])
+{
+    uc_reg_read(((struct unicorn *)self)->state.uc, UC_X86_REG_XMM0 + (int)xmm, out);
+}
+static void cpu_set_xmm(void *self, unsigned xmm, const uint8_t in[16])
+{
+    uc_reg_write(((struct unicorn *)self)->state.uc, UC_X86_REG_XMM0 + (int)xmm, in);
+}
+static uint32_t cpu_get_mxcsr(void *self) { return unicorn_get_mxcsr(&((struct unicorn *)self)->state); }
+static void cpu_set_mxcsr(void *self, uint32_t mxcsr) { unicorn_set_mxcsr(&((struct unicorn *)self)->state, mxcsr); }
+static void cpu_get_fxsave(void *self, uint8_t out[512])
+{
+    unicorn_get_fxsave(&((struct unicorn *)self)->state, out);
+}
+static void cpu_set_fxsave(void *self, const uint8_t in[512])
+{
+    unicorn_set_fxsave(&((struct unicorn *)self)->state, in);
+}
+static uint64_t cpu_get_segment_base(void *self, ZydisRegister segment)
+{
+    struct unicorn_state *state = &((struct unicorn *)self)->state;
+    return segment == ZYDIS_REGISTER_FS   ? unicorn_get(state, UC_X86_REG_FS_BASE)
+           : segment == ZYDIS_REGISTER_GS ? unicorn_get(state, UC_X86_REG_GS_BASE)
+                                          : 0;
+}
+static uint64_t cpu_get_time_ns(void *self)
+{
+    struct unicorn *u = self;
+    const struct engine_config *config = &u->base.config;
+    return config->time_ns ? config->time_ns(config->time_self, u->instructions) : u->instructions;
+}
+static bool cpu_ready(void *self, struct guest_va va, enum mmu_access access)
+{
+    return mmu_ready(((struct unicorn *)self)->base.config.mmu, va, access);
+}
+
+static const struct interpret_cpu cpu_of_unicorn = {
+    .get_gpr = cpu_get_gpr,       .set_gpr = cpu_set_gpr,     .get_flags = cpu_get_flags,
+    .set_flags = cpu_set_flags,   .get_xmm = cpu_get_xmm,     .set_xmm = cpu_set_xmm,
+    .get_mxcsr = cpu_get_mxcsr,   .set_mxcsr = cpu_set_mxcsr, .get_fxsave = cpu_get_fxsave,
+    .set_fxsave = cpu_set_fxsave, .get_segment_base = cpu_get_segment_base,
+    .get_time_ns = cpu_get_time_ns, .ready = cpu_ready,
+};
+
+/* ------------------------------------------------------------------ running */
+
+/* Unicorn keeps translations of its own, with rights; mapping and unmapping a page anywhere drops them all. */
+static enum c2_status drop_translations(struct unicorn *u)
+{
+    static uint8_t page[C2_PAGE_BYTES] __attribute__((aligned(4096)));
+    uint64_t outside = MMU_WINDOW_END << 1;
+    uc_engine *uc = u->state.uc;
+    u->translations_stale = false;
+    if (uc_mem_map_ptr(uc, outside, sizeof page, UC_PROT_READ, page) == UC_ERR_OK &&
+        uc_mem_unmap(uc, outside, sizeof page) == UC_ERR_OK)
+        return C2_OK;
+    return c2_fail(&u->failure, C2_ERR_INTERNAL, "Unicorn cannot drop its page translations");
+}
+
+static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2_error *err)
+{
+    bool before_block = u->cause == PAUSE_LEARN || u->cause == PAUSE_CHANGED || u->cause == PAUSE_BUDGET;
+    if (before_block) /* RIP itself may lag behind in blocks that are chained */
+        unicorn_set(&u->state, UC_X86_REG_RIP, u->pause_pc);
+    switch (u->cause) {
+    case PAUSE_LEARN: return after_learn(u, event, err);
+    case PAUSE_CHANGED: return after_change(u);
+    case PAUSE_SPECIAL: return after_special(u, event, err);
+    case PAUSE_EXCEPTION: return after_exception(u, event, err);
+    case PAUSE_INVALID: return after_invalid(u, event, err);
+    case PAUSE_SYSCALL: return after_syscall(u, event, err);
+    case PAUSE_BUDGET:
+        event->stop = u->interrupted ? ENGINE_INTERRUPT : ENGINE_BUDGET;
+        return false;
+    default: fail(u, event, err); return false;
+    }
+}
+
+/* Executes until a hook pauses it. RIP is then that of the next instruction. */
+static void execute(struct unicorn *u)
+{
+    u->cause = PAUSE_NONE;
+    uc_err code = uc_emu_start(u->state.uc, rip_of(u), 0, 0, 0);
+    if (u->cause == PAUSE_NONE) {
+        c2_fail(&u->failure, C2_ERR_INTERNAL, "the engine stopped at 0x%llx without a cause (Unicorn: %s)",
+                (unsigned long long)rip_of(u), uc_strerror(code));
+        u->cause = PAUSE_FAILED;
+    }
+}
+
+static bool out_of_budget(struct unicorn *u, struct engine_event *event)
+{
+    if (u->instructions < u->pause_at)
+        return false;
+    event->stop = u->interrupted ? ENGINE_INTERRUPT : ENGINE_BUDGET;
+    return true;
+}
+
+static void unicorn_run(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err)
+{
+    struct unicorn *u = self_of(engine);
+    *event = (struct engine_event){.stop = ENGINE_BUDGET};
+    u->pause_at = budget ? u->instructions + budget : UINT64_MAX;
+    if (u->interrupted)
+        u->pause_at = 0;
+    do {
+        if (out_of_budget(u, event))
+            break;
+        if (u->translations_stale && drop_translations(u) != C2_OK) {
+            fail(u, event, err);
+            break;
+        }
+        execute(u);
+    } while (after_pause(u, event, err));
+    u->interrupted = u->interrupted && event->stop != ENGINE_INTERRUPT;
+}
+
+static uint64_t unicorn_instructions(const struct engine *engine)
+{
+    return ((const struct unicorn *)engine)->instructions;
+}
+
+static enum c2_status unicorn_flush(struct engine *engine, struct c2_error *err)
+{
+    struct unicorn *u = self_of(engine);
+    C2_ASSERT(!u->current);
+    return u->base.config.record ? flush_batch(u, err) : C2_OK;
+}
+
+static void unicorn_interrupt(struct engine *engine)
+{
+    struct unicorn *u = self_of(engine);
+    u->interrupted = 1;
+    u->pause_at = 0;
+}
+
+static void unicorn_get_cpu(struct engine *engine, struct syscalls_cpu *cpu)
+{
+    unicorn_get_registers(&self_of(engine)->state, cpu);
+}
+
+static void unicorn_set_cpu(struct engine *engine, const struct syscalls_cpu *cpu)
+{
+    unicorn_set_registers(&self_of(engine)->state, cpu);
+}
+
+static void unicorn_set_result(struct engine *engine, uint64_t rax, const struct syscalls_cpu *bases)
+{
+    struct unicorn_state *state = &self_of(engine)->state;
+    unicorn_set(state, UC_X86_REG_RAX, rax);
+    if (bases) {
+        unicorn_set(state, UC_X86_REG_FS_BASE, bases->fs_base);
+        unicorn_set(state, UC_X86_REG_GS_BASE, bases->gs_base);
+    }
+}
+
+/* ------------------------------------------------------------------ life */
+
+static void before_change(void *self, struct guest_va start, uint64_t bytes)
+{
+    (void)self, (void)start, (void)bytes;
+}
+
+static void after_change_of_areas(void *self, struct guest_va start, uint64_t bytes, bool code)
+{
+    struct unicorn *u = self;
+    u->translations_stale = true;
+    if (code)
+        unicorn_code_forget(u->code, start.v, bytes);
+}
+
+static bool hook(struct unicorn *u, int slot, int type, void *callback, int arg)
+{
+    return uc_hook_add(u->state.uc, &u->hooks[slot], type, callback, u, 1, 0, arg) == UC_ERR_OK;
+}
+
+static bool add_hooks(struct unicorn *u)
+{
+    bool good = hook(u, 0, UC_HOOK_BLOCK, (void *)on_block, 0) && hook(u, 1, UC_HOOK_INTR, (void *)on_interrupt, 0) &&
+                hook(u, 2, UC_HOOK_INSN, (void *)on_syscall, UC_X86_INS_SYSCALL) &&
+                hook(u, 3, UC_HOOK_INSN_INVALID, (void *)on_invalid, 0);
+    if (good && u->base.config.record)
+        good = hook(u, 4, UC_HOOK_MEM_READ | UC_HOOK_MEM_WRITE, (void *)on_access, 0);
+    return good;
+}
+
+/* Protected mode with paging over our tables. WP: rights hold for the most privileged level as well, at which the
+ * guest runs (privileged instructions are screened out, so it cannot tell). */
+static void enable_paging(struct unicorn *u)
+{
+    enum { PE = 1u << 0, MP = 1u << 1, ET = 1u << 4, NE = 1u << 5, WP = 1u << 16, PG = 1u << 31 };
+    unicorn_set(&u->state, UC_X86_REG_CR3, mmu_root(u->base.config.mmu));
+    unicorn_set(&u->state, UC_X86_REG_CR4, unicorn_get(&u->state, UC_X86_REG_CR4) | 1u << 5 /* PAE */);
+    unicorn_set(&u->state, UC_X86_REG_CR0, (uint64_t)(uint32_t)(PE | MP | ET | NE | WP | PG));
+}
+
+static enum c2_status open_unicorn(struct unicorn *u, struct c2_error *err)
+{
+    uc_engine *uc;
+    uint64_t bytes = MMU_WINDOW_END - MMU_WINDOW_START;
+    if (uc_open(UC_ARCH_X86, UC_MODE_64, &uc) != UC_ERR_OK)
+        return c2_fail(err, C2_ERR_NO_MEMORY, "Unicorn cannot be opened (it reserves 1 GiB of address space)");
+    u->state.uc = uc;
+    uc_err code = uc_mem_map_ptr(uc, MMU_WINDOW_START, bytes, UC_PROT_ALL, (void *)(uintptr_t)MMU_WINDOW_START);
+    if (code == UC_ERR_OK)
+        code = uc_ctl_exits_enable(uc);
+    if (code == UC_ERR_OK)
+        code = uc_ctl_set_exits(uc, NULL, 0);
+    if (code != UC_ERR_OK)
+        return c2_fail(err, C2_ERR_INTERNAL, "Unicorn cannot map the guest's window: %s", uc_strerror(code));
+    return unicorn_state_init(&u->state, uc, err);
+}
+
+static enum c2_status make_batch(struct unicorn *u, struct c2_error *err)
+{
+    u->batch = c2_alloc(sizeof *u->batch + SLACK_WORDS * sizeof(uint64_t));
+    if (!u->batch)
+        return c2_fail_memory(err, "a batch of references");
+    u->batch->used = 0;
+    u->batch->tid = 1;
+    u->words = (uint64_t *)(void *)((char *)u->batch + offsetof(struct stream_batch, words));
+    u->header = u->words;
+    u->next = u->words + 1;
+    return C2_OK;
+}
+
+static void unicorn_destroy(struct engine *engine)
+{
+    struct unicorn *u = self_of(engine);
+    unicorn_code_destroy(u->code);
+    unicorn_state_release(&u->state);
+    if (u->state.uc)
+        uc_close(u->state.uc);
+    c2_free(u->batch);
+    c2_free(u);
+}
+
+static enum c2_status prepare(struct unicorn *u, struct c2_error *err)
+{
+    enum c2_status status = make_batch(u, err);
+    if (status == C2_OK)
+        status = open_unicorn(u, err);
+    if (status == C2_OK)
+        status = unicorn_code_create(&u->code, u->state.uc, u->base.config.mmu, u->base.config.blocks, err);
+    if (status != C2_OK)
+        return status;
+    if (!add_hooks(u))
+        return c2_fail_memory(err, "Unicorn's hooks");
+    enable_paging(u);
+    struct mmu_listener listener = {.self = u, .before = before_change, .after = after_change_of_areas};
+    return mmu_listen(u->base.config.mmu, listener, err);
+}
+
+static enum c2_status unicorn_create(struct engine **out, const struct engine_config *config, struct c2_error *err)
+{
+    struct unicorn *u = c2_calloc(1, sizeof *u);
+    if (!u)
+        return c2_fail_memory(err, "the engine");
+    u->base = (struct engine){.ops = &engine_unicorn_ops, .config = *config};
+    u->cpu = cpu_of_unicorn;
+    u->cpu.self = u;
+    enum c2_status status = prepare(u, err);
+    if (status != C2_OK) {
+        unicorn_destroy(&u->base);
+        return status;
+    }
+    *out = &u->base;
+    return C2_OK;
+}
+
+const struct engine_ops engine_unicorn_ops = {
+    .name = "unicorn",
+    .create = unicorn_create,
+    .destroy = unicorn_destroy,
+    .get_cpu = unicorn_get_cpu,
+    .set_cpu = unicorn_set_cpu,
+    .set_result = unicorn_set_result,
+    .run = unicorn_run,
+    .instructions = unicorn_instructions,
+    .flush = unicorn_flush,
+    .interrupt = unicorn_interrupt,
+};

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The parts of the Unicorn engine, as they see each other.
+ */
+#ifndef C2_UNICORN_PRIV_H
+#define C2_UNICORN_PRIV_H
+
+#include <unicorn/unicorn.h>
+
+#include "emu/decode_priv.h"
+#include "emu/engine_priv.h"
+#include "emu/interpret.h"
+
+/* ------------------------------------------------------------------ unicorn_state.c: registers, hidden state
+ * Some state that matters has no public name: the last exception (never cleared, so that a second fault would become
+ * a double fault) and the SSE unit's exception flags and flush-to-zero switch. They are found in the saved context by
+ * experiment, once, in an engine of their own; a Unicorn where they are not found is refused. */
+struct unicorn_layout {
+    size_t old_exception; /* int32: -1 = none */
+    size_t sse_flags;     /* uint8: softfloat's exception flags */
+    size_t sse_ftz;       /* uint8: flush results to zero */
+    size_t x87_ftz;       /* uint8: wrongly set by a write of MXCSR */
+};
+enum c2_status unicorn_layout_find(struct unicorn_layout *out, struct c2_error *err);
+
+struct unicorn_state {
+    uc_engine *uc;
+    uc_context *scratch;
+    struct unicorn_layout layout;
+};
+enum c2_status unicorn_state_init(struct unicorn_state *state, uc_engine *uc, struct c2_error *err);
+void unicorn_state_release(struct unicorn_state *state);
+void unicorn_forget_exception(struct unicorn_state *state);
+uint32_t unicorn_get_mxcsr(struct unicorn_state *state);
+void unicorn_set_mxcsr(struct unicorn_state *state, uint32_t mxcsr);
+void unicorn_get_fxsave(struct unicorn_state *state, uint8_t out[512]);
+void unicorn_set_fxsave(struct unicorn_state *state, const uint8_t in[512]);
+void unicorn_get_registers(struct unicorn_state *state, struct syscalls_cpu *cpu);
+void unicorn_set_registers(struct unicorn_state *state, const struct syscalls_cpu *cpu);
+uint64_t unicorn_get(struct unicorn_state *state, int reg); /* a 64-bit register by UC_X86_REG_ number */
+void unicorn_set(struct unicorn_state *state, int reg, uint64_t value);
+extern const int unicorn_gprs[16];
+/* interpret.h's view of the registers; `self` is the engine (unicorn_cpu.c). */
+
+/* ------------------------------------------------------------------ unicorn_code.c: what is known of guest code */
+
+/* How the memory events of one slot look: `reads` load events, then `writes` store events. Part i lies at +8*i. */
+struct unicorn_pattern {
+    uint16_t slot;
+    uint8_t reads, writes;
+    uint8_t read_size[2]; /* of each part, bytes */
+};
+
+/* A translation block, up to the first instruction that is not Unicorn's to execute. */
+struct unicorn_block {
+    struct unicorn_block *next; /* of the same pc, another size */
+    uint64_t pc;
+    uint32_t size;      /* as Unicorn gives it */
+    uint32_t number;    /* of the stream block; meaningless if insns == 0 */
+    uint64_t header;    /* of a complete execution */
+    uint16_t insns;
+    uint16_t slots;
+    uint16_t events;    /* memory events of a complete execution, no page crossed */
+    bool direct;        /* event i is slot i */
+    bool ordered;       /* slots come in the order of their events */
+    bool special;       /* insns == 0: starts with an instruction to interpret */
+    bool stale;         /* the code has changed: never run again */
+    uint16_t *first_event;              /* of each slot, unless direct */
+    struct unicorn_pattern *patterns;   /* in the order of events, one a slot */
+    uint8_t *bytes;                     /* the code, if its pages are writable: compared at each execution */
+    const struct stream_block *block;   /* NULL if insns == 0 */
+};
+
+/* An instruction to interpret. */
+struct unicorn_special {
+    struct decode_insn insn;
+    bool valid;     /* false: the bytes are no instruction */
+    bool wanted;    /* false: the code has changed, and what stands here now is Unicorn's to execute */
+    bool stale;     /* the code may have changed: decode again */
+    uint32_t number;
+    uint8_t slots;
+    uc_hook hook;   /* 0: none yet */
+    uint64_t pc;
+};
+
+struct unicorn_code;
+enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, const struct mmu *mmu,
+                                   struct stream_blocks *blocks, struct c2_error *err);
+void unicorn_code_destroy(struct unicorn_code *code);
+/* The block of (pc, size), or NULL if it was never seen (or is stale). */
+struct unicorn_block *unicorn_code_find(struct unicorn_code *code, uint64_t pc, uint32_t size);
+/* Decodes and screens the block. Installs a stop (by `stop_at`, a UC_HOOK_CODE callback) before an instruction to
+ * interpret inside it; then translations are dropped and the block must be started again. */
+enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_code *code, uint64_t pc, uint32_t size,
+                                  uc_cb_hookcode_t stop_at, void *self, struct c2_error *err);
+/* The instruction to interpret at pc; added if need be. */
+enum c2_status unicorn_code_special(struct unicorn_special **out, struct unicorn_code *code, uint64_t pc,
+                                    struct c2_error *err);
+/* Whether the bytes of a block with writable code are still those that were decoded. */
+bool unicorn_code_fresh(const struct unicorn_block *block);
+/* Code in the range may have changed: blocks and translations there are dropped. */
+void unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t bytes);
+
+/* ------------------------------------------------------------------ unicorn_events.c: from events to slots */
+/* Fills patterns, first_event, events, direct, ordered from the decoded block. */
+enum c2_status unicorn_events_plan(struct unicorn_block *block, const struct decode_block *decoded,
+                                   struct c2_error *err);
+void unicorn_events_release(struct unicorn_block *block);
+/* Turns the `count` events of an execution of the block's first `insns` instructions into slots, in place; events
+ * beyond those (of an instruction that faulted) are dropped. Returns the slots, or -1 if the events are not those
+ * that the block can make. */
+int unicorn_events_fold(const struct unicorn_block *block, uint64_t *words, size_t count, unsigned insns);
+
+#endif

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   Registers go through Unicorn's register calls. Three pieces of state have no name there and are reached in the
+ *   saved context (uc_context), at offsets found by experiment when the engine is created:
+ *     - the last exception: Unicorn sets it and never clears it, so that a second page fault would arrive as a double
+ *       fault and a third would end the run silently;
+ *     - the SSE unit's exception flags, which MXCSR does not show;
+ *     - its flush-to-zero switch, which a write of MXCSR sets in the x87 unit instead.
+ * Invariants
+ *   Every offset is the only byte of the context that behaves as the state must; otherwise the engine is refused.
+ * Not modelled
+ *   x87 exception flags (FSW is never more than the condition codes and TOP). MXCSR.DE, which softfloat does not raise.
+ */
+#include <string.h>
+
+#include "emu/unicorn_priv.h"
+
+const int unicorn_gprs[16] = {
+    UC_X86_REG_RAX, UC_X86_REG_RCX, UC_X86_REG_RDX, UC_X86_REG_RBX, UC_X86_REG_RSP, UC_X86_REG_RBP,
+    UC_X86_REG_RSI, UC_X86_REG_RDI, UC_X86_REG_R8,  UC_X86_REG_R9,  UC_X86_REG_R10, UC_X86_REG_R11,
+    UC_X86_REG_R12, UC_X86_REG_R13, UC_X86_REG_R14, UC_X86_REG_R15,
+};
+
+uint64_t unicorn_get(struct unicorn_state *state, int reg)
+{
+    uint64_t value = 0;
+    uc_reg_read(state->uc, reg, &value);
+    return value;
+}
+
+void unicorn_set(struct unicorn_state *state, int reg, uint64_t value) { uc_reg_write(state->uc, reg, &value); }
+
+/* ------------------------------------------------------------------ finding the hidden state */
+
+/* An engine of its own with a page of code and one of data at the same offsets: nothing of the guest is touched. */
+struct probe {
+    uc_engine *uc;
+    uc_context *context[3];
+    size_t bytes;      /* of a context */
+    int interrupt;     /* last exception seen */
+};
+enum { PROBE_CODE = 0x1000, PROBE_DATA = 0x2000 };
+
+static void on_probe_interrupt(uc_engine *uc, uint32_t number, void *self)
+{
+    ((struct probe *)self)->interrupt = (int)number;
+    uc_emu_stop(uc);
+}
+
+/* Fresh x87 and SSE state as Linux gives it to a program; XMM registers and the x87 stack work. */
+static void enable_fpu(uc_engine *uc)
+{
+    uint64_t cr4 = 0;
+    uint32_t mxcsr = 0x1f80;
+    uint16_t fpcw = 0x37f, fptag = 0xffff;
+    uc_reg_read(uc, UC_X86_REG_CR4, &cr4);
+    cr4 |= 1u << 9 | 1u << 10; /* OSFXSR, OSXMMEXCPT */
+    uc_reg_write(uc, UC_X86_REG_CR4, &cr4);
+    uc_reg_write(uc, UC_X86_REG_MXCSR, &mxcsr);
+    uc_reg_write(uc, UC_X86_REG_FPCW, &fpcw);
+    uc_reg_write(uc, UC_X86_REG_FPTAG, &fptag);
+}
+
+static bool probe_open(struct probe *probe)
+{
+    uc_hook hook;
+    if (uc_open(UC_ARCH_X86, UC_MODE_64, &probe->uc) != UC_ERR_OK)
+        return false;
+    bool good = uc_mem_map(probe->uc, PROBE_CODE, 0x2000, UC_PROT_ALL) == UC_ERR_OK &&
+                uc_hook_add(probe->uc, &hook, UC_HOOK_INTR, (void *)on_probe_interrupt, probe, 1, 0) == UC_ERR_OK;
+    for (int i = 0; i < 3; i++)
+        good = good && uc_context_alloc(probe->uc, &probe->context[i]) == UC_ERR_OK;
+    if (good) {
+        probe->bytes = uc_context_size(probe->uc);
+        enable_fpu(probe->uc);
+    }
+    return good;
+}
+
+static void probe_close(struct probe *probe)
+{
+    for (int i = 0; i < 3; i++)
+        if (probe->context[i])
+            uc_context_free(probe->context[i]);
+    if (probe->uc)
+        uc_close(probe->uc);
+}
+
+/* Runs the code (its last instruction included) and keeps the state after it as context `into`. */
+static void probe_run(struct probe *probe, const void *code, size_t bytes, int into)
+{
+    static const uint8_t zero[64];
+    uc_ctl_remove_cache(probe->uc, PROBE_CODE, PROBE_CODE + sizeof zero);
+    uc_mem_write(probe->uc, PROBE_CODE, zero, sizeof zero);
+    uc_mem_write(probe->uc, PROBE_CODE, code, bytes);
+    probe->interrupt = -1;
+    uc_emu_start(probe->uc, PROBE_CODE, PROBE_CODE + bytes, 0, 0);
+    uc_context_save(probe->uc, probe->context[into]);
+}
+
+static const uint8_t *image(const struct probe *probe, int i) { return (const uint8_t *)probe->context[i]; }
+
+/* The only offset at which contexts 0, 1 and 2 hold a, b and c; 0 if there is none or more than one. */
+static size_t only_byte(const struct probe *probe, size_t from, size_t to, uint8_t a, uint8_t b, uint8_t c)
+{
+    size_t found = 0, count = 0;
+    for (size_t i = from; i < to && i < probe->bytes; i++)
+        if (image(probe, 0)[i] == a && image(probe, 1)[i] == b && image(probe, 2)[i] == c) {
+            found = i;
+            count++;
+        }
+    return count == 1 ? found : 0;
+}
+
+/* old_exception: -1, then 0 after a division by zero; put back, the next one is a division by zero again. */
+static size_t find_old_exception(struct probe *probe)
+{
+    static const uint8_t divide[] = {0x31, 0xc9, 0xf7, 0xf1}; /* xor ecx,ecx; div ecx */
+    size_t found = 0, count = 0;
+    uc_context_save(probe->uc, probe->context[0]);
+    probe_run(probe, divide, sizeof divide, 1);
+    for (size_t i = 0; i + 4 <= probe->bytes; i += 4) {
+        int32_t before, after;
+        memcpy(&before, image(probe, 0) + i, 4);
+        memcpy(&after, image(probe, 1) + i, 4);
+        if (before == -1 && after == 0) {
+            found = i;
+            count++;
+        }
+    }
+    if (count != 1)
+        return 0;
+    for (int round = 0; round < 3; round++) {
+        memset((uint8_t *)probe->context[1] + found, 0xff, 4);
+        uc_context_restore(probe->uc, probe->context[1]);
+        probe_run(probe, divide, sizeof divide, 1);
+        if (probe->interrupt != 0)
+            return 0;
+    }
+    memset((uint8_t *)probe->context[1] + found, 0xff, 4);
+    uc_context_restore(probe->uc, probe->context[1]);
+    return found;
+}
+
+/* softfloat's flags: 0, then inexact (0x20) after 1/3, then division by zero (0x04) as well after 1/0. */
+static size_t find_sse_flags(struct probe *probe)
+{
+    static const float operands[] = {1.0f, 3.0f, 0.0f, 0.0f};
+    static const uint8_t third[] = {0xf3, 0x0f, 0x10, 0x04, 0x25, 0x00, 0x20, 0, 0,  /* movss 0x2000,%xmm0 */
+                                    0xf3, 0x0f, 0x5e, 0x04, 0x25, 0x04, 0x20, 0, 0}; /* divss 0x2004,%xmm0 */
+    static const uint8_t zero[] = {0xf3, 0x0f, 0x10, 0x04, 0x25, 0x00, 0x20, 0, 0,
+                                   0xf3, 0x0f, 0x5e, 0x04, 0x25, 0x08, 0x20, 0, 0};
+    uc_mem_write(probe->uc, PROBE_DATA, operands, sizeof operands);
+    uc_context_save(probe->uc, probe->context[0]);
+    probe_run(probe, third, sizeof third, 1);
+    probe_run(probe, zero, sizeof zero, 2);
+    return only_byte(probe, 0, probe->bytes, 0, 0x20, 0x24);
+}
+
+static size_t find_x87_flags(struct probe *probe)
+{
+    static const int operands[] = {3, 0};
+    static const uint8_t third[] = {0xd9, 0xe8, 0xda, 0x34, 0x25, 0x00, 0x20, 0, 0}; /* fld1; fidivl 0x2000 */
+    static const uint8_t zero[] = {0xd9, 0xe8, 0xda, 0x34, 0x25, 0x04, 0x20, 0, 0};
+    uc_mem_write(probe->uc, PROBE_DATA, operands, sizeof operands);
+    uc_context_save(probe->uc, probe->context[0]);
+    probe_run(probe, third, sizeof third, 1);
+    probe_run(probe, zero, sizeof zero, 2);
+    return only_byte(probe, 0, probe->bytes, 0, 0x20, 0x24);
+}
+
+/* The x87 unit's flush-to-zero, near its flags, goes 0 1 0 with MXCSR.FTZ. */
+static size_t find_x87_ftz(struct probe *probe, size_t x87_flags)
+{
+    static const uint32_t mxcsr[] = {0x1f80, 0x9f80, 0x1f80};
+    for (int i = 0; i < 3; i++) {
+        uc_reg_write(probe->uc, UC_X86_REG_MXCSR, &mxcsr[i]);
+        uc_context_save(probe->uc, probe->context[i]);
+    }
+    return only_byte(probe, x87_flags, x87_flags + 8, 0, 1, 0);
+}
+
+/* With the switch set, the product of two small numbers is zero; without it, a denormal. */
+static bool ftz_works(struct probe *probe, size_t sse_ftz)
+{
+    static const float small[] = {1e-30f, 1e-10f};
+    static const uint8_t multiply[] = {0xf3, 0x0f, 0x10, 0x04, 0x25, 0x00, 0x20, 0, 0,
+                                       0xf3, 0x0f, 0x59, 0x04, 0x25, 0x04, 0x20, 0, 0};
+    float result[2] = {0, 0};
+    uc_mem_write(probe->uc, PROBE_DATA, small, sizeof small);
+    for (int on = 0; on < 2; on++) {
+        uint8_t xmm[16];
+        uc_context_save(probe->uc, probe->context[0]);
+        ((uint8_t *)probe->context[0])[sse_ftz] = (uint8_t)on;
+        uc_context_restore(probe->uc, probe->context[0]);
+        probe_run(probe, multiply, sizeof multiply, 1);
+        uc_reg_read(probe->uc, UC_X86_REG_XMM0, xmm);
+        memcpy(&result[on], xmm, sizeof(float));
+    }
+    return result[0] > 0 && result[1] == 0;
+}
+
+static const char *find_all(struct unicorn_layout *out, struct probe *probe)
+{
+    if (!probe_open(probe))
+        return "it cannot be opened";
+    if (!(out->old_exception = find_old_exception(probe)))
+        return "the last exception cannot be cleared";
+    if (!(out->sse_flags = find_sse_flags(probe)))
+        return "the SSE exception flags are not where they can be read";
+    size_t x87_flags = find_x87_flags(probe);
+    if (!x87_flags || !(out->x87_ftz = find_x87_ftz(probe, x87_flags)))
+        return "the x87 flush-to-zero switch is not where it can be cleared";
+    out->sse_ftz = out->sse_flags + (out->x87_ftz - x87_flags);
+    if (!ftz_works(probe, out->sse_ftz))
+        return "flush-to-zero cannot be switched on";
+    return NULL;
+}
+
+enum c2_status unicorn_layout_find(struct unicorn_layout *out, struct c2_error *err)
+{
+    struct probe probe = {0};
+    unsigned major = 0, minor = 0;
+    const char *problem = find_all(out, &probe);
+    probe_close(&probe);
+    if (!problem)
+        return C2_OK;
+    uc_version(&major, &minor);
+    return c2_fail(err, C2_ERR_UNSUPPORTED, "this Unicorn library (%u.%u) cannot be used: %s; use version 2.0.1 (Debian 12)",
+                   major, minor, problem);
+}
+
+/* ------------------------------------------------------------------ the guest's engine */
+
+enum c2_status unicorn_state_init(struct unicorn_state *state, uc_engine *uc, struct c2_error *err)
+{
+    state->uc = uc;
+    enum c2_status status = unicorn_layout_find(&state->layout, err);
+    if (status != C2_OK)
+        return status;
+    if (uc_context_alloc(uc, &state->scratch) != UC_ERR_OK)
+        return c2_fail_memory(err, "a Unicorn context");
+    enable_fpu(uc);
+    return C2_OK;
+}
+
+void unicorn_state_release(struct unicorn_state *state)
+{
+    if (state->scratch)
+        uc_context_free(state->scratch);
+    state->scratch = NULL;
+}
+
+static uint8_t *hidden(struct unicorn_state *state)
+{
+    uc_context_save(state->uc, state->scratch);
+    return (uint8_t *)state->scratch;
+}
+
+void unicorn_forget_exception(struct unicorn_state *state)
+{
+    memset(hidden(state) + state->layout.old_exception, 0xff, 4);
+    uc_context_restore(state->uc, state->scratch);
+}
+
+/* softfloat: 1 invalid, 4 division by zero, 8 overflow, 16 underflow, 32 inexact: MXCSR's own bits 0, 2, 3, 4, 5. */
+enum { MXCSR_FLAGS = 0x3d, MXCSR_FTZ = 0x8000 };
+
+uint32_t unicorn_get_mxcsr(struct unicorn_state *state)
+{
+    uint32_t mxcsr = 0;
+    uc_reg_read(state->uc, UC_X86_REG_MXCSR, &mxcsr);
+    return mxcsr | (hidden(state)[state->layout.sse_flags] & MXCSR_FLAGS);
+}
+
+void unicorn_set_mxcsr(struct unicorn_state *state, uint32_t mxcsr)
+{
+    uint32_t visible = mxcsr & ~(uint32_t)MXCSR_FLAGS;
+    uc_reg_write(state->uc, UC_X86_REG_MXCSR, &visible);
+    uint8_t *context = hidden(state);
+    context[state->layout.sse_flags] = mxcsr & MXCSR_FLAGS;
+    context[state->layout.sse_ftz] = (mxcsr & MXCSR_FTZ) != 0;
+    context[state->layout.x87_ftz] = 0;
+    uc_context_restore(state->uc, state->scratch);
+}
+
+/* ------------------------------------------------------------------ FXSAVE image (SDM vol. 1, 10.5.1)
+ *   0 FCW  2 FSW  4 abridged tag (bit i: physical register i in use)  24 MXCSR  28 MXCSR_MASK
+ *   32 + 16*i ST(i)   160 + 16*i XMMi */
+enum { FX_FCW = 0, FX_FSW = 2, FX_TAG = 4, FX_MXCSR = 24, FX_MASK = 28, FX_ST = 32, FX_XMM = 160 };
+
+static void put16(uint8_t *to, uint16_t value) { memcpy(to, &value, 2); }
+static void put32(uint8_t *to, uint32_t value) { memcpy(to, &value, 4); }
+static uint16_t take16(const uint8_t *from)
+{
+    uint16_t value;
+    memcpy(&value, from, 2);
+    return value;
+}
+
+static unsigned top_of(uint16_t fsw) { return fsw >> 11 & 7; }
+
+void unicorn_get_fxsave(struct unicorn_state *state, uint8_t out[512])
+{
+    uint16_t fcw = (uint16_t)unicorn_get(state, UC_X86_REG_FPCW), fsw = (uint16_t)unicorn_get(state, UC_X86_REG_FPSW);
+    uint16_t tags = (uint16_t)unicorn_get(state, UC_X86_REG_FPTAG);
+    memset(out, 0, 512);
+    put16(out + FX_FCW, fcw);
+    put16(out + FX_FSW, fsw);
+    for (unsigned i = 0; i < 8; i++)
+        if ((tags >> 2 * i & 3) != 3)
+            out[FX_TAG] |= (uint8_t)(1u << i);
+    for (unsigned i = 0; i < 8; i++)
+        uc_reg_read(state->uc, UC_X86_REG_FP0 + (int)((top_of(fsw) + i) & 7), out + FX_ST + 16 * i);
+    for (int i = 0; i < 16; i++)
+        uc_reg_read(state->uc, UC_X86_REG_XMM0 + i, out + FX_XMM + 16 * i);
+    put32(out + FX_MXCSR, unicorn_get_mxcsr(state));
+    put32(out + FX_MASK, 0xffff);
+}
+
+void unicorn_set_fxsave(struct unicorn_state *state, const uint8_t in[512])
+{
+    uint16_t fsw = take16(in + FX_FSW), tags = 0;
+    uint32_t mxcsr;
+    memcpy(&mxcsr, in + FX_MXCSR, 4);
+    for (unsigned i = 0; i < 8; i++)
+        if (!(in[FX_TAG] >> i & 1))
+            tags |= (uint16_t)(3u << 2 * i);
+    unicorn_set(state, UC_X86_REG_FPCW, take16(in + FX_FCW));
+    unicorn_set(state, UC_X86_REG_FPSW, fsw);
+    unicorn_set(state, UC_X86_REG_FPTAG, tags);
+    for (unsigned i = 0; i < 8; i++)
+        uc_reg_write(state->uc, UC_X86_REG_FP0 + (int)((top_of(fsw) + i) & 7), in + FX_ST + 16 * i);
+    for (int i = 0; i < 16; i++)
+        uc_reg_write(state->uc, UC_X86_REG_XMM0 + i, in + FX_XMM + 16 * i);
+    unicorn_set_mxcsr(state, mxcsr & 0xffff);
+}
+
+void unicorn_get_registers(struct unicorn_state *state, struct syscalls_cpu *cpu)
+{
+    for (int i = 0; i < 16; i++)
+        cpu->gpr[i] = unicorn_get(state, unicorn_gprs[i]);
+    cpu->rip = unicorn_get(state, UC_X86_REG_RIP);
+    cpu->rflags = unicorn_get(state, UC_X86_REG_EFLAGS);
+    cpu->fs_base = unicorn_get(state, UC_X86_REG_FS_BASE);
+    cpu->gs_base = unicorn_get(state, UC_X86_REG_GS_BASE);
+    unicorn_get_fxsave(state, cpu->fxsave);
+}
+
+void unicorn_set_registers(struct unicorn_state *state, const struct syscalls_cpu *cpu)
+{
+    for (int i = 0; i < 16; i++)
+        unicorn_set(state, unicorn_gprs[i], cpu->gpr[i]);
+    unicorn_set(state, UC_X86_REG_RIP, cpu->rip);
+    unicorn_set(state, UC_X86_REG_EFLAGS, cpu->rflags);
+    unicorn_set(state, UC_X86_REG_FS_BASE, cpu->fs_base);
+    unicorn_set(state, UC_X86_REG_GS_BASE, cpu->gs_base);
+    unicorn_set_fxsave(state, cpu->fxsave);
+}
