@@ -5,7 +5,8 @@
  * Model
  *   A regular target (or one that does not exist yet) is written beside itself under a temporary name in the same
  *   folder, flushed to the disk and renamed over the target by commit: a reader sees the old file or the new one.
- *   A symbolic link is followed first, so that the link stays and the file it names is replaced.
+ *   A symbolic link is followed first, so that the link stays and the file it names is replaced; a link that leads
+ *   nowhere is itself replaced.
  *   "-" and anything that is no regular file (a terminal, a pipe, /dev/null, /dev/full) cannot be replaced and is
  *   written directly.
  * Invariants
@@ -127,7 +128,7 @@ static enum c2_status open_as_needed(struct c2_outfile *file, struct c2_error *e
         return open_direct(file, err);
     if (stat(file->path, &old) == 0)
         return S_ISREG(old.st_mode) ? open_beside(file, &old, err) : open_direct(file, err);
-    if (errno != ENOENT)
+    if (errno != ENOENT || !*file->path)
         return fail_errno(err, "write", file->path);
     return open_beside(file, NULL, err);
 }
