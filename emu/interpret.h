@@ -3,6 +3,8 @@
  * interpret: single instructions done in C, bit for bit as an x86-64 CPU does them - those that an engine executes
  * wrongly, not at all, or in a way that hides their references (REP strings). Knows no engine: registers come
  * through a small table of functions, guest memory is the window itself (guest address = host address).
+ *
+ * `operands` are all of the instruction's operands, hidden ones included, as ZydisDecoderDecodeFull gives them.
  */
 #ifndef C2_INTERPRET_H
 #define C2_INTERPRET_H
@@ -49,8 +51,19 @@ struct interpret_effect {
     struct guest_va fault;
     enum mmu_access access;
     int signal, code;
+    bool behind;         /* SIGNAL: Linux reports RIP behind the instruction (INT3), not at it */
     const char *reason;
 };
+
+/* Whether it is movs, stos, lods, cmps or scas with a REP prefix: such a one is always interpreted, is alone in its
+ * block and has the four slots of stream.h. (A REP prefix on anything else is no more than a hint or part of the opcode.) */
+bool interpret_is_rep_string(const ZydisDecodedInstruction *insn);
+
+/* The effective address of a memory operand of insn, which lies at pc; the registers have their values from before it.
+ * Knows RIP-relative operands, FS and GS, 32-bit addresses (67h), the bit offset of BT and its kin, and where an implicit
+ * push writes. False: the operand is not memory, or an address that is only computed (LEA, NOP). */
+bool interpret_address(uint64_t *out, const struct interpret_cpu *cpu, struct guest_va pc,
+                       const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand);
 
 /* Whether the form must be interpreted (true), or left to the engine. Depends on the instruction alone. */
 bool interpret_wants(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands);

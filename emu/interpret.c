@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   Each instruction is judged once, by its form alone: it is the engine's to execute, or it is interpreted here, or it is
+ *   refused. The judgement is an allowlist (interpret_forms.c): what is not known to come out right is refused by name.
+ * Invariants
+ *   interpret_wants() and interpret_execute() judge by the same function, so that they cannot disagree.
+ * Not modelled
+ *   See the cards of the files that interpret: _string, _bits, _sse, _x87, _fpstate, _system.
+ */
+#include "emu/interpret_priv.h"
+
+enum verdict { VERDICT_NATIVE, VERDICT_RUN, VERDICT_REFUSED };
+
+struct judgement {
+    enum verdict verdict;
+    interpret_handler *run;
+    const char *reason;
+};
+
+static bool has_prefix(const ZydisDecodedInstruction *insn, uint8_t value)
+{
+    for (unsigned i = 0; i < insn->raw.prefix_count; i++)
+        if (insn->raw.prefixes[i].value == value)
+            return true;
+    return false;
+}
+
+static bool uses_segment_register(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+{
+    for (unsigned i = 0; i < insn->operand_count_visible; i++)
+        if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+            ZydisRegisterGetClass(operands[i].reg.value) == ZYDIS_REGCLASS_SEGMENT)
+            return true;
+    return false;
+}
+
+static bool is_near_branch(const ZydisDecodedInstruction *insn)
+{
+    return insn->meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR || insn->meta.branch_type == ZYDIS_BRANCH_TYPE_SHORT;
+}
+
+/* Reasons that lie in prefixes and operands, whatever the mnemonic; NULL: none. */
+static const char *refused_shape(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+{
+    if (insn->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
+        return "far calls, jumps and returns are not modelled";
+    if (is_near_branch(insn) && has_prefix(insn, 0x66) && !(insn->attributes & ZYDIS_ATTRIB_HAS_REX && insn->raw.rex.W))
+        return "a near branch with an operand-size prefix (66h) is not modelled: CPUs of different makers differ on it";
+    bool reads_segment = insn->mnemonic == ZYDIS_MNEMONIC_MOV && operands[0].type != ZYDIS_OPERAND_TYPE_UNUSED &&
+                         !(operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                           ZydisRegisterGetClass(operands[0].reg.value) == ZYDIS_REGCLASS_SEGMENT);
+    if (uses_segment_register(insn, operands) && !reads_segment)
+        return "loading, pushing and popping segment registers is not modelled";
+    if (insn->mnemonic == ZYDIS_MNEMONIC_ENTER && operands[1].imm.value.u % 32 != 0)
+        return "ENTER with a nesting level is not modelled";
+    return NULL;
+}
+
+static struct judgement judge(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+{
+    const char *reason = refused_shape(insn, operands);
+    if (reason != NULL)
+        return (struct judgement){.verdict = VERDICT_REFUSED, .reason = reason};
+    if (interpret_is_rep_string(insn))
+        return (struct judgement){.verdict = VERDICT_RUN, .run = interpret_rep_string};
+    const struct interpret_form *form = interpret_form_of(insn->mnemonic);
+    if (form->run != NULL && (form->only == NULL || form->only(insn, operands)))
+        return (struct judgement){.verdict = VERDICT_RUN, .run = form->run};
+    if (form->native)
+        return (struct judgement){.verdict = VERDICT_NATIVE};
+    reason = form->refusal != NULL ? form->refusal : interpret_refusal(insn);
+    return (struct judgement){.verdict = VERDICT_REFUSED, .reason = reason};
+}
+
+bool interpret_wants(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+{
+    return judge(insn, operands).verdict != VERDICT_NATIVE;
+}
+
+void interpret_execute(const struct interpret_cpu *cpu, struct guest_va pc, const ZydisDecodedInstruction *insn,
+                       const ZydisDecodedOperand *operands, struct interpret_effect *effect)
+{
+    struct judgement judgement = judge(insn, operands);
+    struct interpret_run run = {.cpu = cpu, .pc = pc, .insn = insn, .operands = operands, .effect = effect};
+    C2_ASSERT(judgement.verdict != VERDICT_NATIVE);
+    *effect = (struct interpret_effect){.status = INTERPRET_DONE};
+    if (judgement.verdict == VERDICT_REFUSED)
+        interpret_refuse(&run, judgement.reason);
+    else
+        judgement.run(&run);
+}
