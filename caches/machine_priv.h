@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * A machine while it is being read: machine.c finds the file and walks its lines, machine_keys.c knows what a key
+ * means by itself, machine_rules.c knows what keys mean together.
+ */
+#ifndef C2_MACHINE_PRIV_H
+#define C2_MACHINE_PRIV_H
+
+#include "caches/caches.h"
+
+#define MACHINE_PATH_BYTES 2048
+#define MACHINE_WHERE_BYTES 640 /* of machine_where() and its like */
+
+enum machine_section {
+    SECTION_MACHINE,
+    SECTION_L1D, /* from here on caches; the lower levels in order, nearest first */
+    SECTION_L1I,
+    SECTION_L2,
+    SECTION_L3,
+    SECTION_L4,
+    SECTION_COUNT
+};
+
+enum machine_key {
+    KEY_NAME, KEY_DESCRIPTION, KEY_LINE, KEY_PHYSICAL_MEMORY, /* of [machine] */
+    KEY_SIZE, KEY_WAYS, KEY_SLICES, KEY_HASH, KEY_HASH_MASKS, KEY_POLICY, KEY_INDEX, KEY_INCLUSION, KEY_LATENCY,
+    KEY_COUNT
+};
+
+/* Where a value came from; neither: it was not given. */
+struct machine_origin {
+    uint32_t line;        /* of the file, 1 = first; 0: not from the file */
+    const char *override; /* "L2.ways=4", lent by the caller of caches_machine_read; the last one wins */
+    size_t override_rank; /* 1 = first override */
+};
+
+struct machine_draft {
+    struct caches_machine *machine; /* name, description, line, physical memory go straight there */
+    struct caches_level level[SECTION_COUNT];
+    char hash_masks[SECTION_COUNT][CACHES_HASH_BYTES];
+    uint32_t section_line[SECTION_COUNT]; /* of its heading; 0: the machine has no such section */
+    struct machine_origin origin[SECTION_COUNT][KEY_COUNT];
+    char path[MACHINE_PATH_BYTES];
+};
+
+/* ------------------------------------------------------------------ machine_keys.c */
+
+const char *machine_section_name(enum machine_section section);
+const char *machine_key_name(enum machine_key key);
+
+/* Fails with the nearest name; where says who asks ("FILE:12", "--set L2.ways=4"). */
+enum c2_status machine_find_section(enum machine_section *out, const char *name, const char *where,
+                                    struct c2_error *err);
+enum c2_status machine_find_key(enum machine_key *out, enum machine_section section, const char *name,
+                                const char *where, struct c2_error *err);
+
+/* Gives a key its value and remembers the origin. */
+enum c2_status machine_set(struct machine_draft *draft, enum machine_section section, enum machine_key key,
+                           const char *value, struct machine_origin origin, struct c2_error *err);
+/* Adds a continuation line to hash_masks. */
+enum c2_status machine_add_masks(struct machine_draft *draft, enum machine_section section, const char *value,
+                                 struct c2_error *err);
+
+bool machine_given(const struct machine_draft *draft, enum machine_section section, enum machine_key key);
+/* "FILE:12: [L2] ways", "--set L2.ways=4", or "FILE:10: [L2]" when the key was not given; returns buffer. */
+char *machine_where(char *buffer, const struct machine_draft *draft, enum machine_section section,
+                    enum machine_key key);
+
+/* ------------------------------------------------------------------ machine_rules.c */
+
+/* Completes what was left out, checks every rule, and fills draft->machine. */
+enum c2_status machine_finish(struct machine_draft *draft, struct c2_error *err);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What the keys of a machine mean together: the rules of geometry, and which value is to blame when one is broken.
+ *
+ * Model
+ *   - [L1D] is there; the levels below it follow without a gap; [L1I] stands beside [L1D] and needs [L2].
+ *   - sets = size / (ways * line * slices) is a whole number, at least 1; it need not be a power of two.
+ *   - tree-plru needs a power of two of ways.
+ *   - inclusion is towards the levels above, so L1D and L1I have none but non-inclusive.
+ *   - The slice hash has the level's number of slices. It works on physical addresses and 64-byte lines, so a level
+ *     of several slices is physically indexed and the machine's lines have 64 bytes.
+ *   - No physical address has a bit that the hash was not published for.
+ *   - hash_masks belongs to hash = perm:PATH, and that to hash_masks.
+ * Invariants
+ *   A machine that passes can be built. A message names the override to blame before a line of the file: whoever
+ *   changes one key of a good machine sees the change they made.
+ */
+#include "caches/machine_priv.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define DEFAULT_PHYSICAL ((uint64_t)64 << 30)
+
+static const enum machine_section data_path[] = { SECTION_L1D, SECTION_L2, SECTION_L3, SECTION_L4 };
+#define DATA_PATH_COUNT (sizeof data_path / sizeof data_path[0])
+_Static_assert(DATA_PATH_COUNT <= CACHES_MAX_LEVELS, "every section of the data path has a level");
+
+static bool first_level(enum machine_section section) { return section == SECTION_L1D || section == SECTION_L1I; }
+
+/* ------------------------------------------------------------------ whom to blame */
+
+/* One of the values that together break a rule. */
+struct suspect {
+    enum machine_section section;
+    enum machine_key key;
+};
+
+/* Of those that an override gave the last one, else the first that was given, else the first suspect's section. */
+static char *blame(char *where, const struct machine_draft *draft, const struct suspect *suspects, size_t count)
+{
+    const struct suspect *chosen = NULL;
+    size_t rank = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t its_rank = draft->origin[suspects[i].section][suspects[i].key].override_rank;
+        bool given = machine_given(draft, suspects[i].section, suspects[i].key);
+        if (given && (!chosen || its_rank > rank)) {
+            chosen = &suspects[i];
+            rank = its_rank;
+        }
+    }
+    chosen = chosen ? chosen : &suspects[0];
+    return machine_where(where, draft, chosen->section, chosen->key);
+}
+#define BLAME(where, draft, ...)                                \
+    blame(where, draft, (const struct suspect[]){ __VA_ARGS__ }, \
+          sizeof((const struct suspect[]){ __VA_ARGS__ }) / sizeof(struct suspect))
+
+/* ------------------------------------------------------------------ what was left out */
+
+static enum c2_status require_section(const struct machine_draft *draft, enum machine_section section,
+                                      const char *because, struct c2_error *err)
+{
+    if (draft->section_line[section])
+        return C2_OK;
+    return c2_fail(err, C2_ERR_INVALID, "%s: there is no section [%s]: %s", draft->path, machine_section_name(section),
+                   because);
+}
+
+static enum c2_status require_key(const struct machine_draft *draft, enum machine_section section,
+                                  enum machine_key key, struct c2_error *err)
+{
+    char where[MACHINE_WHERE_BYTES];
+    if (machine_given(draft, section, key))
+        return C2_OK;
+    return c2_fail(err, C2_ERR_INVALID, "%s has no key \"%s\"", machine_where(where, draft, section, key),
+                   machine_key_name(key));
+}
+
+static enum c2_status check_sections(const struct machine_draft *draft, struct c2_error *err)
+{
+    enum c2_status status = require_section(draft, SECTION_MACHINE, "it gives the name and the line size", err);
+    if (status == C2_OK)
+        status = require_section(draft, SECTION_L1D, "every machine has a first-level data cache", err);
+    if (status == C2_OK && draft->section_line[SECTION_L1I])
+        status = require_section(draft, SECTION_L2, "[L1I] needs it, to share it with [L1D]", err);
+    for (size_t i = DATA_PATH_COUNT - 1; status == C2_OK && i > 0; i--)
+        if (draft->section_line[data_path[i]])
+            status = require_section(draft, data_path[i - 1], "the levels follow each other without a gap", err);
+    return status;
+}
+
+static enum c2_status complete_machine(struct machine_draft *draft, struct c2_error *err)
+{
+    enum c2_status status = require_key(draft, SECTION_MACHINE, KEY_NAME, err);
+    if (status == C2_OK)
+        status = require_key(draft, SECTION_MACHINE, KEY_LINE, err);
+    if (!machine_given(draft, SECTION_MACHINE, KEY_PHYSICAL_MEMORY))
+        draft->machine->physical_bytes = DEFAULT_PHYSICAL;
+    return status;
+}
+
+static enum c2_status complete_level(struct machine_draft *draft, enum machine_section section, struct c2_error *err)
+{
+    struct caches_level *level = &draft->level[section];
+    enum c2_status status = require_key(draft, section, KEY_SIZE, err);
+    if (status == C2_OK)
+        status = require_key(draft, section, KEY_WAYS, err);
+    snprintf(level->name, sizeof level->name, "%s", machine_section_name(section));
+    if (!machine_given(draft, section, KEY_SLICES))
+        level->slices = 1;
+    if (!machine_given(draft, section, KEY_HASH))
+        snprintf(level->hash, sizeof level->hash, "none");
+    if (!machine_given(draft, section, KEY_INDEX))
+        level->index = first_level(section) ? CACHES_VIRTUAL : CACHES_PHYSICAL;
+    return status;
+}
+
+/* ------------------------------------------------------------------ the rules of a level */
+
+static enum c2_status check_sets(const struct machine_draft *draft, enum machine_section section,
+                                 struct c2_error *err)
+{
+    const struct caches_level *level = &draft->level[section];
+    char where[MACHINE_WHERE_BYTES], below[64];
+    uint64_t step = (uint64_t)level->ways * draft->machine->line_bytes * level->slices;
+    uint64_t sets = level->size_bytes / step;
+    if (level->size_bytes % step == 0)
+        return C2_OK;
+    snprintf(below, sizeof below, "%" PRIu64 " or ", sets * step);
+    BLAME(where, draft, { section, KEY_SIZE }, { section, KEY_WAYS }, { section, KEY_SLICES },
+          { SECTION_MACHINE, KEY_LINE });
+    return c2_fail(err, C2_ERR_INVALID,
+                   "%s: [%s] size %" PRIu64 " is no whole number of sets of %u ways x %u bytes x %u slice%s = %" PRIu64
+                   " bytes (nearest sizes: %s%" PRIu64 ")", where, level->name, level->size_bytes, level->ways,
+                   draft->machine->line_bytes, level->slices, level->slices == 1 ? "" : "s", step,
+                   sets ? below : "", (sets + 1) * step);
+}
+
+static enum c2_status check_policy(const struct machine_draft *draft, enum machine_section section,
+                                   struct c2_error *err)
+{
+    const struct caches_level *level = &draft->level[section];
+    char where[MACHINE_WHERE_BYTES];
+    if (level->policy != CACHES_TREE_PLRU || c2_is_power_of_two(level->ways))
+        return C2_OK;
+    uint32_t below = 1u << c2_log2(level->ways);
+    BLAME(where, draft, { section, KEY_POLICY }, { section, KEY_WAYS });
+    return c2_fail(err, C2_ERR_INVALID, "%s: [%s] policy tree-plru needs a power of two of ways, not %u (nearest: %u "
+                   "or %u ways, or policy lru)", where, level->name, level->ways, below, 2 * below);
+}
+
+static enum c2_status check_inclusion(const struct machine_draft *draft, enum machine_section section,
+                                      struct c2_error *err)
+{
+    const struct caches_level *level = &draft->level[section];
+    char where[MACHINE_WHERE_BYTES];
+    if (!first_level(section) || level->inclusion == CACHES_NON_INCLUSIVE)
+        return C2_OK;
+    return c2_fail(err, C2_ERR_INVALID, "%s: %s is not possible: no level is above [%s] (only non-inclusive)",
+                   machine_where(where, draft, section, KEY_INCLUSION), caches_inclusion_name(level->inclusion),
+                   level->name);
+}
+
+static enum c2_status check_sliced(const struct machine_draft *draft, enum machine_section section,
+                                   struct c2_error *err)
+{
+    const struct caches_level *level = &draft->level[section];
+    char where[MACHINE_WHERE_BYTES];
+    if (level->slices > 1 && level->index != CACHES_PHYSICAL) {
+        BLAME(where, draft, { section, KEY_INDEX }, { section, KEY_SLICES });
+        return c2_fail(err, C2_ERR_INVALID, "%s: [%s] has %u slices and index virtual: a slice is chosen by the "
+                       "physical address, so index must be physical", where, level->name, level->slices);
+    }
+    if (level->slices > 1 && draft->machine->line_bytes != CACHES_HASH_LINE_BYTES) {
+        BLAME(where, draft, { SECTION_MACHINE, KEY_LINE }, { section, KEY_SLICES });
+        return c2_fail(err, C2_ERR_INVALID, "%s: [%s] has %u slices, and slice hashes are defined on lines of %d "
+                       "bytes, not %u", where, level->name, level->slices, CACHES_HASH_LINE_BYTES,
+                       draft->machine->line_bytes);
+    }
+    return C2_OK;
+}
+
+/* hash = perm:PATH and hash_masks become the hash's whole name. */
+static enum c2_status join_masks(struct machine_draft *draft, enum machine_section section, struct c2_error *err)
+{
+    struct caches_level *level = &draft->level[section];
+    const char *masks = draft->hash_masks[section];
+    char where[MACHINE_WHERE_BYTES];
+    bool from_file = strncmp(level->hash, "perm:", 5) == 0;
+    bool has_masks = machine_given(draft, section, KEY_HASH_MASKS);
+    size_t length = strlen(level->hash);
+    if (!from_file && !has_masks)
+        return C2_OK;
+    BLAME(where, draft, { section, KEY_HASH }, { section, KEY_HASH_MASKS });
+    if (from_file != has_masks)
+        return c2_fail(err, C2_ERR_INVALID, "%s: [%s] hash = perm:PATH and hash_masks = MASK,MASK,... need each "
+                       "other; here hash = %s%s", where, level->name, level->hash, has_masks ? "" : " without masks");
+    if (length + 1 + strlen(masks) >= sizeof level->hash)
+        return c2_fail(err, C2_ERR_INVALID, "%s: [%s] hash and hash_masks have more than %zu characters together",
+                       where, level->name, sizeof level->hash - 2);
+    snprintf(level->hash + length, sizeof level->hash - length, ":%s", masks);
+    return C2_OK;
+}
+
+static enum c2_status check_reach(const struct machine_draft *draft, enum machine_section section,
+                                  unsigned valid_bit, struct c2_error *err)
+{
+    const struct caches_level *level = &draft->level[section];
+    char where[MACHINE_WHERE_BYTES], has[32], most[32];
+    uint64_t reach = valid_bit >= 63 ? UINT64_MAX : (uint64_t)1 << (valid_bit + 1);
+    if (draft->machine->physical_bytes <= reach)
+        return C2_OK;
+    BLAME(where, draft, { SECTION_MACHINE, KEY_PHYSICAL_MEMORY }, { section, KEY_HASH });
+    return c2_fail(err, C2_ERR_INVALID, "%s: the machine has %s of memory, and the hash of [%s], %.64s, is known up "
+                   "to address bit %u only (remedy: physical_memory of at most %s, or hash = modulo)", where,
+                   c2_size_text(has, draft->machine->physical_bytes), level->name, level->hash, valid_bit,
+                   c2_size_text(most, reach));
+}
+
+static enum c2_status check_hash(struct machine_draft *draft, enum machine_section section, struct c2_error *err)
+{
+    const struct caches_level *level = &draft->level[section];
+    char where[MACHINE_WHERE_BYTES];
+    struct caches_hash *hash;
+    struct c2_error reason;
+    enum c2_status status = join_masks(draft, section, err);
+    if (status != C2_OK)
+        return status;
+    status = caches_hash_create(&hash, level->hash, level->slices, draft->machine->directory, &reason);
+    if (status != C2_OK) {
+        BLAME(where, draft, { section, KEY_HASH }, { section, KEY_HASH_MASKS }, { section, KEY_SLICES });
+        return c2_fail(err, status, "%s: [%s] %s", where, level->name, reason.text);
+    }
+    status = check_reach(draft, section, caches_hash_valid_bit(hash), err);
+    caches_hash_destroy(hash);
+    return status;
+}
+
+static enum c2_status finish_level(struct machine_draft *draft, enum machine_section section, struct c2_error *err)
+{
+    enum c2_status status = complete_level(draft, section, err);
+    if (status == C2_OK)
+        status = check_sets(draft, section, err);
+    if (status == C2_OK)
+        status = check_policy(draft, section, err);
+    if (status == C2_OK)
+        status = check_inclusion(draft, section, err);
+    if (status == C2_OK)
+        status = check_sliced(draft, section, err);
+    if (status == C2_OK)
+        status = check_hash(draft, section, err);
+    return status;
+}
+
+/* ------------------------------------------------------------------ the machine */
+
+static enum c2_status finish_levels(struct machine_draft *draft, struct c2_error *err)
+{
+    struct caches_machine *machine = draft->machine;
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; status == C2_OK && i < DATA_PATH_COUNT && draft->section_line[data_path[i]]; i++) {
+        status = finish_level(draft, data_path[i], err);
+        machine->levels[machine->level_count++] = draft->level[data_path[i]];
+    }
+    machine->has_l1i = draft->section_line[SECTION_L1I] != 0;
+    if (status == C2_OK && machine->has_l1i) {
+        status = finish_level(draft, SECTION_L1I, err);
+        machine->l1i = draft->level[SECTION_L1I];
+    }
+    return status;
+}
+
+enum c2_status machine_finish(struct machine_draft *draft, struct c2_error *err)
+{
+    enum c2_status status = check_sections(draft, err);
+    if (status == C2_OK)
+        status = complete_machine(draft, err);
+    return status == C2_OK ? finish_levels(draft, err) : status;
+}
+
+uint32_t caches_level_sets(const struct caches_machine *machine, const struct caches_level *level)
+{
+    return (uint32_t)(level->size_bytes / ((uint64_t)level->ways * machine->line_bytes * level->slices));
+}
