@@ -40,16 +40,23 @@ struct sim_reference {
     struct { struct guest_va va; struct guest_pa pa; uint32_t size; } part[2];
 };
 
-/* Who wants to see every reference, in program order (fetches too). */
+/* Who wants to see every reference, in program order (fetches too), just before the caches get it. */
 struct sim_observer {
     void *self;
     enum c2_status (*reference)(void *self, const struct sim_reference *reference, struct c2_error *err);
 };
 
+/* How virtual addresses become physical ones: false = the page is absent. It must be safe on the thread that consumes. */
+struct sim_translation {
+    const void *self;
+    bool (*translate)(const void *self, struct guest_va va, struct guest_pa *out);
+};
+struct sim_translation sim_translation_mmu(const struct mmu *mmu); /* mmu_translate */
+
 struct sim_config {
-    const struct caches_machine *machine; /* copied */
+    const struct caches_machine *machine; /* copied; lines of 8 bytes up to a page */
     uint64_t seed;
-    const struct mmu *mmu;                /* only mmu_translate is used */
+    struct sim_translation translation;
     const struct stream_blocks *blocks;
     const struct sim_observer *observers; /* copied; may be none */
     size_t observer_count;
@@ -61,11 +68,14 @@ void sim_destroy(struct sim *sim);
 
 enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
 struct stream_sink sim_sink(struct sim *sim); /* sim_consume behind a sink; drain does nothing */
-/* Translations of this range may have changed: forget them. Only between batches (after a drain). */
+/* Translations of this range may have changed: forget them. Only between batches (after a drain). It concerns the
+ * host's memory of translations only: no count changes. */
 void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes);
 
 const struct sim_counts *sim_counts(const struct sim *sim);      /* lent until destroy */
 const struct caches *sim_caches(const struct sim *sim);          /* lent until destroy */
+/* The counts agree with each other and with those of the caches; asserts. */
 void sim_check(const struct sim *sim);
+void sim_dump(const struct sim *sim, FILE *to);
 
 #endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * consume: the loops over a batch.
+ *
+ * Model
+ *   A batch is records in program order (stream/stream.h). sim_record does any record, one instruction at a time,
+ *   and is the definition. The fast loop does the usual one - all of a block that has a plan - without looking at
+ *   instructions at all; everything else it hands to sim_record. With observers every record goes there.
+ *
+ * What a record costs in the fast loop
+ *   one compare of the header's low half with the plan's says "known block, all of it, no REP"; what the block adds to
+ *   the counters is two additions of packed words, unpacked once a batch; a stretch of slots within one fetch line
+ *   asks nothing about fetches; a slot is one mask and compare (does it leave its line), one compare (is it the line
+ *   of the last access), and else the remembered translation and the caches. Measured: sim/README-free numbers are in
+ *   bench/.
+ */
+#include "sim/sim_priv.h"
+
+/* A run of a planned block. words: its slots. */
+static inline enum c2_status run_plan(struct sim *sim, const struct sim_plan *plan, const uint64_t *words,
+                                      struct c2_error *err)
+{
+    const struct sim_slot *slots = plan->slots;
+    const int64_t offset_mask = (int64_t)sim->line_bytes - 1;
+    uint64_t line = plan->first_line;
+    uint32_t slot = 0;
+    for (uint32_t i = 0; i < plan->stretch_count; i++, line++) {
+        if (line != sim->fetch_line) { /* only the first stretch can continue in the line of the last fetch */
+            sim->fetch_line = line;
+            enum c2_status status =
+                sim_access(sim, CACHES_FETCH, false, (struct guest_va){line << sim->line_shift}, err);
+            if (C2_UNLIKELY(status != C2_OK))
+                return status;
+        }
+        for (; slot < plan->stretches[i].slot_end; slot++) {
+            const struct sim_slot s = slots[slot];
+            const struct guest_va va = {words[slot]};
+            enum c2_status status;
+            if (C2_LIKELY((int64_t)(va.v & (uint64_t)offset_mask) <= s.last_offset)) {
+                status = sim_data_line(sim, s.write, va, err);
+                sim->repeats[1] += s.modify; /* the write of a modify repeats its read */
+            } else {
+                status = sim_data_lines(sim, s.write, va, s.size, err);
+                if (status == C2_OK && s.modify)
+                    status = sim_data_lines(sim, true, va, s.size, err);
+            }
+            if (C2_UNLIKELY(status != C2_OK))
+                return status;
+        }
+    }
+    return C2_OK;
+}
+
+/* A record that the fast loop does not do: the first of its block (which gets its plan now), a partial one, a REP. */
+static __attribute__((noinline)) enum c2_status unusual(struct sim *sim, uint32_t tid, uint64_t header,
+                                                        const uint64_t *words, struct c2_error *err)
+{
+    enum c2_status status = sim_plan_build(sim, stream_header_block(header), err);
+    return status != C2_OK ? status : sim_record(sim, tid, header, words, err);
+}
+
+/* Counts are current after each batch; after a failure the caches may not be touched again. */
+static enum c2_status finish_batch(struct sim *sim, enum c2_status status)
+{
+    if (status == C2_OK)
+        sim_flush_repeats(sim);
+    return status;
+}
+
+enum c2_status sim_consume_fast(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
+{
+    const uint64_t *word = batch->words, *const end = word + batch->used;
+    uint64_t insns_modifies = 0, reads_writes = 0;
+    enum c2_status status = C2_OK;
+    while (word < end && status == C2_OK) {
+        const uint64_t header = *word++;
+        const uint32_t number = stream_header_block(header);
+        const struct sim_plan *plan = &sim->plans[number];
+        if (C2_LIKELY(SHORTCUT(number < sim->plan_capacity && plan->whole == (uint32_t)header))) {
+            insns_modifies += plan->insns_modifies;
+            reads_writes += plan->reads_writes;
+            status = run_plan(sim, plan, word, err);
+        } else {
+            status = unusual(sim, batch->tid, header, word, err);
+        }
+        word += stream_header_slots(header);
+    }
+    const uint64_t insns = insns_modifies >> 32, refs = (reads_writes >> 32) + (uint32_t)reads_writes;
+    sim->counts.instructions += insns;
+    sim->counts.fetches += insns;
+    sim->counts.modifies += (uint32_t)insns_modifies;
+    sim->counts.reads += reads_writes >> 32;
+    sim->counts.writes += (uint32_t)reads_writes;
+    sim->counts.refs += refs;
+    sim->counts.line_accesses += refs; /* sim_data_lines adds those of the references that touch more than one */
+    return finish_batch(sim, status);
+}
+
+enum c2_status sim_consume_observed(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (uint32_t i = 0; i < batch->used && status == C2_OK; i += 1 + stream_header_slots(batch->words[i]))
+        status = sim_record(sim, batch->tid, batch->words[i], &batch->words[i + 1], err);
+    return finish_batch(sim, status);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * plan: what the hot loop knows of a block, worked out when the block's number is first seen.
+ *
+ * Model
+ *   A plan says what one run of the whole block does: the fetch lines it enters in order (consecutive ones, as the
+ *   instructions of a block lie one behind the other), the slots that come before each next one, and what it adds to the
+ *   counters. It is used when the header's insns run and slots used are those of the whole block.
+ *   Blocks without plan (whole == SIM_NO_RUN): those with a REP instruction, and any whose instructions are not
+ *   contiguous. sim_record does them.
+ *
+ * Invariants
+ *   A plan says exactly what sim_record does for the same record (tests: both ways, same counts).
+ *   stretch_count == 0 only when the block was not looked at yet.
+ */
+#include <string.h>
+
+#include "sim/sim_priv.h"
+
+/* Makes plans[number] exist, all new ones not built. The table doubles: block numbers count up from 0. */
+static enum c2_status reach(struct sim *sim, uint32_t number, struct c2_error *err)
+{
+    if (number < sim->plan_capacity)
+        return C2_OK;
+    uint64_t capacity = sim->plan_capacity == 0 ? C2_HOST_SIZE(4096, 1) : sim->plan_capacity;
+    while (capacity <= number)
+        capacity *= 2;
+    struct sim_plan *plans = c2_realloc(sim->plans, capacity * sizeof *plans);
+    if (plans == NULL)
+        return c2_fail_memory(err, "the simulator's table of blocks");
+    for (uint64_t i = sim->plan_capacity; i < capacity; i++)
+        plans[i] = (struct sim_plan){.whole = SIM_NO_RUN};
+    sim->plans = plans;
+    sim->plan_capacity = (uint32_t)capacity;
+    return C2_OK;
+}
+
+static bool plannable(const struct stream_block *block)
+{
+    if (block->slot_count != 0 && block->slots[0].kind == STREAM_SOURCE)
+        return false;
+    for (uint32_t i = 0; i + 1 < block->insn_count; i++) {
+        if (block->insns[i + 1].offset != block->insns[i].offset + block->insns[i].length)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t last_line(const struct sim *sim, const struct stream_block *block)
+{
+    const struct stream_insn *last = &block->insns[block->insn_count - 1];
+    return (block->pc.v + last->offset + last->length - 1) >> sim->line_shift;
+}
+
+/* A stretch ends before the first slot of the instruction whose fetch enters the next line. */
+static void lay_stretches(const struct sim *sim, const struct stream_block *block, struct sim_stretch *stretches)
+{
+    uint32_t stretch = 0;
+    const uint64_t first = (block->pc.v + block->insns[0].offset) >> sim->line_shift;
+    for (uint32_t i = 0; i < block->insn_count && sim->has_l1i; i++) {
+        const uint64_t end = block->pc.v + block->insns[i].offset + block->insns[i].length - 1;
+        while (first + stretch < end >> sim->line_shift)
+            stretches[stretch++].slot_end = block->insns[i].first_slot;
+    }
+    stretches[stretch].slot_end = block->slot_count;
+}
+
+static void lay_slots(const struct sim *sim, const struct stream_block *block, struct sim_plan *plan,
+                      struct sim_slot *slots)
+{
+    uint64_t reads = 0, writes = 0, modifies = 0;
+    for (uint32_t i = 0; i < block->slot_count; i++) {
+        const struct stream_slot *from = &block->slots[i];
+        C2_ASSERT(from->kind <= STREAM_MODIFY && from->size >= 1 && from->size <= SIM_MAX_REFERENCE_BYTES);
+        slots[i] = (struct sim_slot){.last_offset = (int16_t)((int64_t)sim->line_bytes - from->size),
+                                     .write = from->kind == STREAM_WRITE,
+                                     .modify = from->kind == STREAM_MODIFY,
+                                     .size = from->size};
+        reads += from->kind != STREAM_WRITE;
+        writes += from->kind != STREAM_READ;
+        modifies += from->kind == STREAM_MODIFY;
+    }
+    plan->insns_modifies = (uint64_t)block->insn_count << 32 | modifies;
+    plan->reads_writes = reads << 32 | writes;
+}
+
+enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error *err)
+{
+    enum c2_status status = reach(sim, number, err);
+    if (status != C2_OK || sim->plans[number].stretch_count != 0)
+        return status;
+    const struct stream_block *block = stream_blocks_at(sim->blocks, number);
+    struct sim_plan plan = {.whole = SIM_NO_RUN, .stretch_count = 1};
+    if (plannable(block)) {
+        if (sim->has_l1i) {
+            plan.first_line = (block->pc.v + block->insns[0].offset) >> sim->line_shift;
+            plan.stretch_count = (uint32_t)(last_line(sim, block) - plan.first_line + 1);
+        }
+        const size_t slot_bytes = block->slot_count * sizeof(struct sim_slot);
+        struct sim_slot *slots = c2_alloc(slot_bytes + plan.stretch_count * sizeof(struct sim_stretch));
+        if (slots == NULL)
+            return c2_fail_memory(err, "the simulator's plan of a block");
+        struct sim_stretch *stretches = (struct sim_stretch *)(slots + block->slot_count);
+        lay_slots(sim, block, &plan, slots);
+        lay_stretches(sim, block, stretches);
+        plan.slots = slots;
+        plan.stretches = stretches;
+        plan.whole = (uint32_t)stream_header(0, block->insn_count, block->slot_count);
+        C2_ASSERT(plan.whole != SIM_NO_RUN);
+    }
+    sim->plans[number] = plan;
+    return C2_OK;
+}
+
+void sim_plan_free(struct sim *sim)
+{
+    for (uint32_t i = 0; i < sim->plan_capacity; i++)
+        c2_free((void *)sim->plans[i].slots); /* the stretches lie behind the slots */
+    c2_free(sim->plans);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * record: what one record of the stream means, one instruction at a time - the definition of sim/'s counts.
+ *
+ * Model
+ *   For each instruction that completed, in program order: its fetch, then its data references in slot order.
+ *   Fetch: the instruction's lines from low to high; a line access of L1I for each that is not the line of the fetch
+ *   before (virtual line numbers; the state goes on from block to block). Data: every line the reference touches, low to
+ *   high. A modify is a read reference and then a write reference of the same bytes.
+ *   REP string records: one reference an element and side, source first. Such a record is one instruction when it
+ *   completes; a record left by a fault (insns run 0) does its elements and neither counts nor fetches the instruction:
+ *   that is done once, with the record that completes it.
+ *
+ * Counting
+ *   instructions = fetches; refs = reads + writes; line_accesses = refs + further lines touched; a reference of n > 1
+ *   lines is one straddle (a straddling modify is two: it is two references).
+ *
+ * Not modelled
+ *   Fetches ahead of the program's path (wrong paths, the bytes behind a taken branch), prefetch instructions.
+ */
+#include "sim/sim_priv.h"
+
+#define DIRECTION_FLAG ((uint64_t)1 << 63)
+
+/* Who makes the references of a record. */
+struct origin {
+    struct guest_va pc;
+    uint32_t tid;
+};
+
+/* Splits at the page boundary (at most one: SIM_MAX_REFERENCE_BYTES), translates, tells every observer. */
+static enum c2_status tell(struct sim *sim, enum sim_kind kind, struct origin origin, struct guest_va va, uint32_t size,
+                           struct c2_error *err)
+{
+    struct sim_reference reference = {.kind = kind, .tid = origin.tid, .size = size, .pc = origin.pc, .va = va};
+    uint64_t here = c2_align_down(va.v, C2_PAGE_BYTES) + C2_PAGE_BYTES - va.v; /* bytes up to the boundary */
+    reference.parts = size > here ? 2 : 1;
+    reference.part[0].size = size > here ? (uint32_t)here : size;
+    reference.part[0].va = va;
+    reference.part[0].pa = sim_translate(sim, va);
+    if (reference.parts == 2) {
+        reference.part[1].size = size - (uint32_t)here;
+        reference.part[1].va = (struct guest_va){va.v + here};
+        reference.part[1].pa = sim_translate(sim, reference.part[1].va);
+    }
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; i < sim->observer_count && status == C2_OK; i++)
+        status = sim->observers[i].reference(sim->observers[i].self, &reference, err);
+    return status;
+}
+
+static enum c2_status fetch(struct sim *sim, struct origin origin, uint32_t length, struct c2_error *err)
+{
+    sim->counts.instructions++;
+    sim->counts.fetches++;
+    enum c2_status status = C2_OK;
+    if (sim->observer_count != 0)
+        status = tell(sim, SIM_FETCH, origin, origin.pc, length, err);
+    if (!sim->has_l1i)
+        return status;
+    const uint64_t last = (origin.pc.v + length - 1) >> sim->line_shift;
+    for (uint64_t line = origin.pc.v >> sim->line_shift; line <= last && status == C2_OK; line++) {
+        if (line == sim->fetch_line)
+            continue;
+        sim->fetch_line = line;
+        status = sim_access(sim, CACHES_FETCH, false, (struct guest_va){line << sim->line_shift}, err);
+    }
+    return status;
+}
+
+enum c2_status sim_data_lines(struct sim *sim, bool write, struct guest_va va, uint32_t size, struct c2_error *err)
+{
+    const uint64_t first = va.v >> sim->line_shift, last = (va.v + size - 1) >> sim->line_shift;
+    sim->counts.straddles += last != first;
+    sim->counts.line_accesses += last - first;
+    enum c2_status status = sim_data_line(sim, write, va, err);
+    for (uint64_t line = first + 1; line <= last && status == C2_OK; line++)
+        status = sim_data_line(sim, write, (struct guest_va){line << sim->line_shift}, err);
+    return status;
+}
+
+static enum c2_status refer(struct sim *sim, bool write, struct origin origin, struct guest_va va, uint32_t size,
+                            struct c2_error *err)
+{
+    C2_ASSERT(size >= 1 && size <= SIM_MAX_REFERENCE_BYTES);
+    sim->counts.refs++;
+    sim->counts.line_accesses++;
+    if (write)
+        sim->counts.writes++;
+    else
+        sim->counts.reads++;
+    enum c2_status status = C2_OK;
+    if (sim->observer_count != 0)
+        status = tell(sim, write ? SIM_WRITE : SIM_READ, origin, va, size, err);
+    return status != C2_OK ? status : sim_data_lines(sim, write, va, size, err);
+}
+
+static enum c2_status plain_slot(struct sim *sim, const struct stream_slot *slot, struct origin origin,
+                                 struct guest_va va, struct c2_error *err)
+{
+    C2_ASSERT(slot->kind == STREAM_READ || slot->kind == STREAM_WRITE || slot->kind == STREAM_MODIFY);
+    enum c2_status status = refer(sim, slot->kind == STREAM_WRITE, origin, va, slot->size, err);
+    if (slot->kind != STREAM_MODIFY || status != C2_OK)
+        return status;
+    sim->counts.modifies++;
+    return refer(sim, true, origin, va, slot->size, err);
+}
+
+/* words: source, destination, count before (and direction), count after. */
+static enum c2_status string_elements(struct sim *sim, const struct stream_slot *slots, struct origin origin,
+                                      const uint64_t *words, struct c2_error *err)
+{
+    const bool down = (words[2] & DIRECTION_FLAG) != 0;
+    const uint64_t before = words[2] & ~DIRECTION_FLAG, after = words[3] & ~DIRECTION_FLAG;
+    C2_ASSERT(after <= before);
+    enum c2_status status = C2_OK;
+    for (uint64_t i = 0; i < before - after && status == C2_OK; i++) {
+        for (unsigned side = 0; side < 2 && status == C2_OK; side++) {
+            if (slots[side].size == 0)
+                continue;
+            const uint64_t distance = i * slots[side].size;
+            const struct guest_va va = {down ? words[side] - distance : words[side] + distance};
+            status = refer(sim, side == 1 && slots[side].store, origin, va, slots[side].size, err);
+        }
+    }
+    return status;
+}
+
+static enum c2_status string_record(struct sim *sim, const struct stream_block *block, struct origin origin,
+                                    uint64_t header, const uint64_t *words, struct c2_error *err)
+{
+    const struct stream_slot *slots = block->slots;
+    C2_ASSERT(block->insn_count == 1 && block->slot_count == 4 && stream_header_slots(header) == 4);
+    C2_ASSERT(slots[1].kind == STREAM_DESTINATION && slots[2].kind == STREAM_BEFORE && slots[3].kind == STREAM_AFTER);
+    enum c2_status status = C2_OK;
+    if (stream_header_insns(header) == 1)
+        status = fetch(sim, origin, block->insns[0].length, err);
+    return status != C2_OK ? status : string_elements(sim, slots, origin, words, err);
+}
+
+enum c2_status sim_record(struct sim *sim, uint32_t tid, uint64_t header, const uint64_t *words, struct c2_error *err)
+{
+    const struct stream_block *block = stream_blocks_at(sim->blocks, stream_header_block(header));
+    const uint32_t insns_run = stream_header_insns(header);
+    if (block->slot_count != 0 && block->slots[0].kind == STREAM_SOURCE)
+        return string_record(sim, block, (struct origin){block->pc, tid}, header, words, err);
+
+    C2_ASSERT(insns_run <= block->insn_count);
+    C2_ASSERT(stream_header_slots(header)
+              == (insns_run == block->insn_count ? block->slot_count : block->insns[insns_run].first_slot));
+    uint32_t slot = 0;
+    enum c2_status status = C2_OK;
+    for (uint32_t i = 0; i < insns_run && status == C2_OK; i++) {
+        const struct origin origin = {{block->pc.v + block->insns[i].offset}, tid};
+        const uint32_t slot_end = i + 1 == block->insn_count ? block->slot_count : block->insns[i + 1].first_slot;
+        status = fetch(sim, origin, block->insns[i].length, err);
+        for (; slot < slot_end && status == C2_OK; slot++)
+            status = plain_slot(sim, &block->slots[slot], origin, (struct guest_va){words[slot]}, err);
+    }
+    return status;
+}

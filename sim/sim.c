@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * sim: the simulated memory system of one core - references in, line accesses out to the caches.
+ *
+ * Model
+ *   A reference is split into the lines it touches; each line access is translated by the guest's page tables and
+ *   given to caches/ with its virtual and its physical line. Instruction fetches enter at L1I where the machine has one.
+ *   What a record of the stream means is said in record.c; plan.c and consume.c do the same faster.
+ *
+ * Counting
+ *   sim_counts counts references, caches/ counts line accesses; line_accesses is the bridge: it equals the accesses of
+ *   the first data level. Counts are current after each batch.
+ *
+ * Invariants (sim_check)
+ *   refs = reads + writes; modifies <= reads, writes; straddles <= refs; fetches = instructions;
+ *   line_accesses = accesses of level 0.
+ *
+ * Not modelled
+ *   Time, TLBs (translations are free), more than one core: records of all guest threads go to the same caches.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "sim/sim_priv.h"
+
+static enum c2_status copy_observers(struct sim *sim, const struct sim_config *config, struct c2_error *err)
+{
+    if (config->observer_count == 0)
+        return C2_OK;
+    sim->observers = c2_calloc(config->observer_count, sizeof *sim->observers);
+    if (sim->observers == NULL)
+        return c2_fail_memory(err, "the list of observers");
+    memcpy(sim->observers, config->observers, config->observer_count * sizeof *sim->observers);
+    sim->observer_count = config->observer_count;
+    return C2_OK;
+}
+
+enum c2_status sim_create(struct sim **out, const struct sim_config *config, struct c2_error *err)
+{
+    *out = NULL;
+    const uint32_t line_bytes = config->machine->line_bytes;
+    if (!c2_is_power_of_two(line_bytes) || line_bytes < 8 || line_bytes > C2_PAGE_BYTES)
+        return c2_fail(err, C2_ERR_INVALID, "machine %s: lines of %" PRIu32 " bytes; they must be a power of two, 8 to 4096",
+                       config->machine->name, line_bytes);
+    struct sim *sim = c2_calloc(1, sizeof *sim);
+    if (sim == NULL)
+        return c2_fail_memory(err, "the simulator");
+    sim->blocks = config->blocks;
+    sim->translation = config->translation;
+    sim->line_bytes = line_bytes;
+    sim->line_shift = c2_log2(line_bytes);
+    sim->has_l1i = config->machine->has_l1i;
+    sim->data_line = SIM_NOWHERE;
+    sim->fetch_line = sim->has_l1i ? SIM_NOWHERE : 0;
+    sim->consume = config->observer_count == 0 ? sim_consume_fast : sim_consume_observed;
+    for (size_t i = 0; i < SIM_PAGES; i++)
+        sim->pages[i].vpn = SIM_NOWHERE;
+    enum c2_status status = copy_observers(sim, config, err);
+    if (status == C2_OK)
+        status = caches_create(&sim->caches, config->machine, config->seed, err);
+    if (status != C2_OK) {
+        sim_destroy(sim);
+        return status;
+    }
+    *out = sim;
+    return C2_OK;
+}
+
+void sim_destroy(struct sim *sim)
+{
+    if (sim == NULL)
+        return;
+    caches_destroy(sim->caches);
+    sim_plan_free(sim);
+    c2_free(sim->observers);
+    c2_free(sim);
+}
+
+enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
+{
+    return sim->consume(sim, batch, err);
+}
+
+static enum c2_status sink_consume(void *self, const struct stream_batch *batch, struct c2_error *err)
+{
+    return sim_consume(self, batch, err);
+}
+
+static enum c2_status sink_drain(void *self, struct c2_error *err)
+{
+    (void)self, (void)err;
+    return C2_OK;
+}
+
+struct stream_sink sim_sink(struct sim *sim)
+{
+    return (struct stream_sink){sim, sink_consume, sink_drain};
+}
+
+void sim_page_fill(struct sim *sim, struct sim_page *page, struct guest_va va)
+{
+    struct guest_pa pa;
+    const bool present = sim->translation.translate(sim->translation.self, va, &pa);
+    C2_ASSERT(present); /* the guest has accessed it, and nobody may take it away before sim_forget */
+    page->vpn = va.v >> C2_PAGE_SHIFT;
+    page->delta = pa.v - va.v;
+}
+
+void sim_flush_repeats(struct sim *sim)
+{
+    for (unsigned write = 0; write < 2; write++) {
+        if (sim->repeats[write] != 0)
+            caches_repeat(sim->caches, write != 0, sim->repeats[write]);
+        sim->repeats[write] = 0;
+    }
+}
+
+/* The line of the last data access is forgotten too: it may be another frame's from now on. The line of the last
+ * fetch is a virtual one and stays. */
+void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes)
+{
+    const uint64_t first = start.v >> C2_PAGE_SHIFT;
+    const uint64_t pages = c2_align_up((start.v & (C2_PAGE_BYTES - 1)) + bytes, C2_PAGE_BYTES) >> C2_PAGE_SHIFT;
+    for (size_t i = 0; i < SIM_PAGES; i++) {
+        if (sim->pages[i].vpn - first < pages)
+            sim->pages[i].vpn = SIM_NOWHERE;
+    }
+    sim->data_line = SIM_NOWHERE;
+}
+
+const struct sim_counts *sim_counts(const struct sim *sim)
+{
+    return &sim->counts;
+}
+
+const struct caches *sim_caches(const struct sim *sim)
+{
+    return sim->caches;
+}
+
+void sim_check(const struct sim *sim)
+{
+    const struct sim_counts *n = &sim->counts;
+    C2_ASSERT(sim->repeats[0] == 0 && sim->repeats[1] == 0);
+    C2_ASSERT(n->refs == n->reads + n->writes);
+    C2_ASSERT(n->modifies <= n->reads && n->modifies <= n->writes);
+    C2_ASSERT(n->straddles <= n->refs && n->refs <= n->line_accesses);
+    C2_ASSERT(n->fetches == n->instructions);
+    C2_ASSERT(n->line_accesses == caches_level_counts(sim->caches, 0)->accesses);
+    caches_check(sim->caches);
+}
+
+void sim_dump(const struct sim *sim, FILE *to)
+{
+#define X(field, help) fprintf(to, "%-14s %20" PRIu64 "  %s\n", #field, sim->counts.field, help);
+    SIM_COUNTERS(X)
+#undef X
+    caches_dump(sim->caches, to);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * sim_priv: what the files of sim/ share - the state, the remembered translations and the way of one line access.
+ */
+#ifndef C2_SIM_PRIV_H
+#define C2_SIM_PRIV_H
+
+#include "sim/sim.h"
+
+#define SIM_PAGES C2_HOST_SIZE(1024u, 2u) /* translations remembered; 16 KiB: half of a host's L1D */
+#define SIM_NOWHERE UINT64_MAX            /* no line and no page has this number */
+#define SIM_MAX_REFERENCE_BYTES 512u      /* FXSAVE; larger ones could cross two page boundaries */
+
+/* One page's translation: physical = virtual + delta (modulo 2^64). */
+struct sim_page {
+    uint64_t vpn; /* SIM_NOWHERE: empty */
+    uint64_t delta;
+};
+
+/* What the hot loop needs of a slot. */
+struct sim_slot {
+    int16_t last_offset; /* the highest offset in a line at which the reference still ends inside it; < 0: nowhere */
+    uint8_t write;       /* its first line access is a write */
+    uint8_t modify;      /* ... and a write of the same bytes follows */
+    uint16_t size;
+};
+
+/* The slots between two fetch line accesses. Line i of a block is its first line + i. */
+struct sim_stretch {
+    uint16_t slot_end;
+};
+
+/* A block, prepared at first sight for runs that do all of it. */
+struct sim_plan {
+    uint32_t whole;          /* low half of the header of such a run; SIM_NO_RUN: there is none (see plan.c) */
+    uint32_t stretch_count;
+    uint64_t first_line;     /* virtual line of the first fetch; 0 on a machine without L1I */
+    const struct sim_stretch *stretches;
+    const struct sim_slot *slots;
+    uint64_t insns_modifies; /* two counters in one word, 32 bits each: what a run adds */
+    uint64_t reads_writes;
+};
+#define SIM_NO_RUN UINT32_MAX
+
+struct sim {
+    struct caches *caches;
+    const struct stream_blocks *blocks;
+    struct sim_translation translation;
+    unsigned line_shift;
+    uint64_t line_bytes;
+    bool has_l1i;
+    enum c2_status (*consume)(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
+
+    uint64_t data_line;  /* virtual line of the last line access if that was on the data side, else SIM_NOWHERE */
+    uint64_t repeats[2]; /* reads and writes of data_line since, not yet told to the caches */
+    uint64_t fetch_line; /* virtual line of the last fetch; stays 0 on a machine without L1I */
+
+    struct sim_plan *plans; /* by block number, plan_capacity of them; not yet built: whole == SIM_NO_RUN */
+    uint32_t plan_capacity;
+    void **plan_memory;     /* by block number: what plans[i] points to, one allocation each */
+
+    struct sim_observer *observers;
+    size_t observer_count;
+    struct sim_counts counts;
+    struct sim_page pages[SIM_PAGES];
+};
+
+/* plan.c: makes plans[number] usable. */
+enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error *err);
+void sim_plan_free(struct sim *sim);
+
+/* consume.c: batches, without and with observers. */
+enum c2_status sim_consume_fast(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
+enum c2_status sim_consume_observed(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
+
+/* record.c: one record, whatever it is, instruction by instruction; words: its slots. */
+enum c2_status sim_record(struct sim *sim, uint32_t tid, uint64_t header, const uint64_t *words, struct c2_error *err);
+
+/* sim.c: the rare halves of the two functions below. */
+void sim_page_fill(struct sim *sim, struct sim_page *page, struct guest_va va);
+void sim_flush_repeats(struct sim *sim);
+
+/* ------------------------------------------------------------------ the way of one line access */
+
+static inline struct guest_pa sim_translate(struct sim *sim, struct guest_va va)
+{
+    uint64_t vpn = va.v >> C2_PAGE_SHIFT;
+    struct sim_page *page = &sim->pages[vpn & (SIM_PAGES - 1)];
+    if (C2_UNLIKELY(!SHORTCUT(page->vpn == vpn)))
+        sim_page_fill(sim, page, va);
+    return (struct guest_pa){va.v + page->delta};
+}
+
+/* A line access that is not a repeat. The repeats of the line before are told first: among them may be the write
+ * that makes it dirty, and this access may evict it. */
+static inline enum c2_status sim_access(struct sim *sim, enum caches_side side, bool write, struct guest_va va,
+                                        struct c2_error *err)
+{
+    if (sim->repeats[0] | sim->repeats[1])
+        sim_flush_repeats(sim);
+    struct guest_pa pa = sim_translate(sim, va);
+    struct line_no virtual_line = {va.v >> sim->line_shift}, physical_line = {pa.v >> sim->line_shift};
+    sim->data_line = side == CACHES_DATA ? virtual_line.v : SIM_NOWHERE;
+    return caches_access(sim->caches, side, write, virtual_line, physical_line, NULL, err);
+}
+
+/* A line access on the data side. Every third or so is on the line of the one before (stack, fields of a struct,
+ * neighbours in an array): those cost one addition. */
+static inline enum c2_status sim_data_line(struct sim *sim, bool write, struct guest_va va, struct c2_error *err)
+{
+    if (SHORTCUT(va.v >> sim->line_shift == sim->data_line)) {
+        sim->repeats[write]++;
+        return C2_OK;
+    }
+    return sim_access(sim, CACHES_DATA, write, va, err);
+}
+
+/* Every line of one reference that touches several, low to high. */
+enum c2_status sim_data_lines(struct sim *sim, bool write, struct guest_va va, uint32_t size, struct c2_error *err);
+
+#endif
