@@ -19,11 +19,15 @@ struct report_run {
     uint64_t instructions;              /* of the whole run */
     bool simulated;                     /* false: --no-sim, then the following are NULL */
     const struct sim_counts *counts;
-    const struct caches *caches;        /* its machine is in it */
+    const struct caches_machine *machine;
+    const struct caches_counts *l1i;    /* NULL on a machine without L1I */
+    const struct caches_counts *levels[CACHES_MAX_LEVELS]; /* machine->level_count of them */
     const struct mmu_counts *pages;
     const struct mmu_config *placement;
 };
 
+/* Text ends with one line that says what to look at; JSON keys and their order are stable. A failed write is
+ * C2_ERR_IO. */
 enum c2_status report_text(FILE *to, const struct report_run *run, struct c2_error *err);
 enum c2_status report_json(FILE *to, const struct report_run *run, struct c2_error *err);
 

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * advice: the one line that says what to look at.
+ *
+ * Model
+ *   A miss of a level costs the step to the next one: the next level's latency less its own, memory taken as
+ *   MEMORY_CYCLES. Each (level, class) pair costs its misses times that step; the dearest pair is named, with the remedy
+ *   usual for it. On a tie the level nearer the core wins, then conflict before capacity before cold: what is easier to
+ *   mend. When all misses together cost less than one cycle in QUIET instructions, nothing is worth looking at.
+ *   Where the machine file gives no latencies, LATENCIES stand in for all of them.
+ *
+ * Not modelled
+ *   Overlap of misses, prefetching: the costs rank causes, they are no times.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/report_priv.h"
+
+#define MEMORY_CYCLES 200u
+#define QUIET 20u
+static const uint32_t LATENCIES[CACHES_MAX_LEVELS] = {4, 12, 40, 60, 80, 100};
+
+struct finding {
+    const struct report_level *level;
+    enum caches_class class_;
+    uint64_t misses, cost;
+};
+
+static bool latencies_known(const struct report_level *levels, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (levels[i].level->latency_cycles == 0)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t step_cycles(const struct report_level *level, bool known)
+{
+    uint32_t own = known ? level->level->latency_cycles : LATENCIES[level->depth];
+    uint32_t next = level->next == NULL ? MEMORY_CYCLES
+                    : known             ? level->next->latency_cycles
+                                        : LATENCIES[level->depth + 1];
+    return next > own ? next - own : 1;
+}
+
+/* The dearest pair into *dearest; returns what all misses cost. */
+static uint64_t weigh(struct finding *dearest, const struct report_level *levels, size_t count)
+{
+    const bool known = latencies_known(levels, count);
+    uint64_t total = 0;
+    *dearest = (struct finding){0};
+    for (size_t i = 0; i < count; i++) {
+        const struct caches_counts *n = levels[i].counts;
+        const struct { enum caches_class class_; uint64_t misses; } classes[] = {
+            {CACHES_CONFLICT, n->conflict}, {CACHES_CAPACITY, n->capacity}, {CACHES_COLD, n->cold}};
+        for (size_t c = 0; c < sizeof classes / sizeof classes[0]; c++) {
+            uint64_t cost = classes[c].misses * step_cycles(&levels[i], known);
+            total += cost;
+            if (cost > dearest->cost)
+                *dearest = (struct finding){&levels[i], classes[c].class_, classes[c].misses, cost};
+        }
+    }
+    return total;
+}
+
+static const char *class_text(enum caches_class class_)
+{
+    return class_ == CACHES_CONFLICT ? "conflict" : class_ == CACHES_CAPACITY ? "capacity" : "cold";
+}
+
+/* What the class means there and what usually helps. size: the level's, as text. */
+static void remedy(char *buffer, size_t bytes, const struct finding *finding, const char *size)
+{
+    const bool code = finding->level->code;
+    switch (finding->class_) {
+    case CACHES_CONFLICT:
+        if (code)
+            snprintf(buffer, bytes, "lines of code compete for the same sets: place functions that run together "
+                                    "side by side");
+        else
+            snprintf(buffer, bytes, "lines compete for the same sets while others are idle: change strides that are a "
+                                    "power of two (pad rows, offset arrays)%s",
+                     finding->level->level->index == CACHES_PHYSICAL ? ", or try another --pages" : "");
+        break;
+    case CACHES_CAPACITY:
+        if (code)
+            snprintf(buffer, bytes, "the code in use does not fit %s: keep hot code together, unroll and inline less",
+                     size);
+        else
+            snprintf(buffer, bytes, "the data in use does not fit %s: work in blocks that do, or make the data smaller",
+                     size);
+        break;
+    default:
+        snprintf(buffer, bytes, "%s touched for the first time: only touching fewer lines helps%s", code ? "code" : "data",
+                 code ? "" : " (smaller types, denser layout, buffers used again)");
+        break;
+    }
+}
+
+char *report_advice(char *buffer, size_t bytes, const struct report_run *run)
+{
+    struct report_level levels[REPORT_MAX_LEVELS];
+    struct finding finding;
+    const uint64_t total = weigh(&finding, levels, report_levels(levels, run));
+    if (finding.level == NULL || total < run->counts->instructions / QUIET) {
+        snprintf(buffer, bytes, "nothing in the caches: all misses together cost less than one cycle in %u instructions",
+                 QUIET);
+        return buffer;
+    }
+    char count[32], share[32], size[32], help[256];
+    remedy(help, sizeof help, &finding, c2_size_text(size, finding.level->level->size_bytes));
+    snprintf(buffer, bytes, "%s %s misses (%s, %s of its misses): %s", finding.level->level->name,
+             class_text(finding.class_), c2_group_digits(count, finding.misses),
+             report_percent(share, finding.misses, finding.level->counts->misses), help);
+    return buffer;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * levels: the order of levels in every report, and shares that do not depend on floating point.
+ */
+#include <inttypes.h>
+
+#include "report/report_priv.h"
+
+size_t report_levels(struct report_level out[REPORT_MAX_LEVELS], const struct report_run *run)
+{
+    const struct caches_machine *machine = run->machine;
+    const struct caches_level *second = machine->level_count > 1 ? &machine->levels[1] : NULL;
+    size_t count = 0;
+    out[count++] = (struct report_level){&machine->levels[0], run->levels[0], second, 0, false};
+    if (machine->has_l1i)
+        out[count++] = (struct report_level){&machine->l1i, run->l1i, second, 0, true};
+    for (uint32_t i = 1; i < machine->level_count; i++) {
+        const struct caches_level *next = i + 1 < machine->level_count ? &machine->levels[i + 1] : NULL;
+        out[count++] = (struct report_level){&machine->levels[i], run->levels[i], next, i, false};
+    }
+    return count;
+}
+
+char *report_percent(char *buffer, uint64_t part, uint64_t whole)
+{
+    if (whole == 0) {
+        snprintf(buffer, 32, "-");
+        return buffer;
+    }
+    unsigned __int128 twice = (unsigned __int128)part * 2000 + whole; /* 2 * (part / whole in thousandths + 1/2) */
+    uint64_t thousandths = (uint64_t)(twice / ((unsigned __int128)whole * 2));
+    snprintf(buffer, 32, "%" PRIu64 ".%u %%", thousandths / 10, (unsigned)(thousandths % 10));
+    return buffer;
+}

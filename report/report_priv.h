@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * report_priv: the levels of a run in the order in which they are reported, exact shares, and the advice.
+ */
+#ifndef C2_REPORT_PRIV_H
+#define C2_REPORT_PRIV_H
+
+#include "report/report.h"
+
+#define REPORT_MAX_LEVELS (CACHES_MAX_LEVELS + 1)
+
+struct report_level {
+    const struct caches_level *level;
+    const struct caches_counts *counts;
+    const struct caches_level *next; /* who is asked on a miss; NULL = memory */
+    uint32_t depth;                  /* 0: L1D and L1I */
+    bool code;                       /* L1I */
+};
+
+/* L1D, L1I (where the machine has one), L2 ...; returns how many. */
+size_t report_levels(struct report_level out[REPORT_MAX_LEVELS], const struct report_run *run);
+
+/* "12.3 %", rounded half up from the exact quotient; "-" when whole is 0. Returns buffer (at least 32 bytes). */
+char *report_percent(char *buffer, uint64_t part, uint64_t whole);
+
+/* One line without newline. Returns buffer. */
+char *report_advice(char *buffer, size_t bytes, const struct report_run *run);
+
+#endif

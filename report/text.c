@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * text: the report for people.
+ *
+ * Model
+ *   A head of `key value` lines (program, machine, pages, phases, references), one aligned table with a row a level, and
+ *   a last line that says what to look at (advice.c). Shares are exact to the last digit shown.
+ *
+ * Counting
+ *   miss rate is misses / accesses of the same level (a local rate); cold, capacity and conflict are shares of the
+ *   level's misses; FA misses is the number a fully associative LRU cache of the same size would have.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/report_priv.h"
+
+/* ------------------------------------------------------------------ head */
+
+static void key(FILE *to, const char *name)
+{
+    fprintf(to, "%-11s ", name);
+}
+
+static void put_program(FILE *to, const struct report_run *run)
+{
+    key(to, "program");
+    for (size_t i = 0; run->command[i] != NULL; i++)
+        fprintf(to, "%s%s", i == 0 ? "" : " ", run->command[i]);
+    fputc('\n', to);
+    key(to, "ending");
+    if (run->ending != NULL)
+        fprintf(to, "%s\n", run->ending);
+    else
+        fprintf(to, "exit status %d\n", run->exit_status);
+}
+
+static void put_level_shape(FILE *to, const struct caches_level *level)
+{
+    char size[32];
+    fprintf(to, "%s %s %" PRIu32 "-way %s", level->name, c2_size_text(size, level->size_bytes), level->ways,
+            caches_policy_name(level->policy));
+    if (level->slices > 1)
+        fprintf(to, " in %" PRIu32 " slices (%s)", level->slices, level->hash);
+}
+
+static void put_machine(FILE *to, const struct report_run *run)
+{
+    struct report_level levels[REPORT_MAX_LEVELS];
+    const size_t count = report_levels(levels, run);
+    key(to, "machine");
+    fprintf(to, "%s%s%s\n", run->machine->name, run->machine->description[0] != '\0' ? ": " : "",
+            run->machine->description);
+    key(to, "caches");
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            fputs(", ", to);
+        put_level_shape(to, levels[i].level);
+    }
+    fprintf(to, "; lines of %" PRIu32 " bytes\n", run->machine->line_bytes);
+}
+
+static void put_pages(FILE *to, const struct report_run *run)
+{
+    char count[32], size[32];
+    key(to, "pages");
+    fprintf(to, "%s placement, seed %" PRIu64 "; %s pages of 4 KiB touched, no huge pages, %s of memory; TLBs not modelled\n",
+            mmu_placement_name(run->placement->placement), run->seed, c2_group_digits(count, run->pages->small_pages),
+            c2_size_text(size, run->placement->physical_bytes));
+}
+
+static void put_references(FILE *to, const struct sim_counts *n)
+{
+    char refs[32], reads[32], writes[32], modifies[32], straddles[32], lines[32];
+    key(to, "references");
+    fprintf(to, "%s: %s reads, %s writes (%s modifies are one of each)\n", c2_group_digits(refs, n->refs),
+            c2_group_digits(reads, n->reads), c2_group_digits(writes, n->writes),
+            c2_group_digits(modifies, n->modifies));
+    key(to, "");
+    fprintf(to, "%s line accesses; %s references touch more than one line\n", c2_group_digits(lines, n->line_accesses),
+            c2_group_digits(straddles, n->straddles));
+}
+
+static void put_phases(FILE *to, const struct report_run *run)
+{
+    char count[32];
+    key(to, "phases");
+    fprintf(to, "%s: %s instructions\n", run->simulated ? "everything measured" : "run only, nothing simulated",
+            c2_group_digits(count, run->instructions));
+}
+
+/* ------------------------------------------------------------------ table */
+
+#define COLUMNS 8
+static const char *const headings[COLUMNS] = {"level",    "accesses", "misses",   "miss rate",
+                                              "cold",     "capacity", "conflict", "FA misses"};
+typedef char table_row[COLUMNS][32];
+
+static void fill_heading(table_row row)
+{
+    for (size_t column = 0; column < COLUMNS; column++)
+        snprintf(row[column], sizeof row[column], "%s", headings[column]);
+}
+
+static void fill_row(table_row row, const struct report_level *level)
+{
+    const struct caches_counts *n = level->counts;
+    snprintf(row[0], sizeof row[0], "%s", level->level->name);
+    c2_group_digits(row[1], n->accesses);
+    c2_group_digits(row[2], n->misses);
+    report_percent(row[3], n->misses, n->accesses);
+    report_percent(row[4], n->cold, n->misses);
+    report_percent(row[5], n->capacity, n->misses);
+    report_percent(row[6], n->conflict, n->misses);
+    c2_group_digits(row[7], n->fa_misses);
+}
+
+/* The first column to the left, numbers to the right, two spaces between. */
+static void put_table(FILE *to, table_row *rows, size_t row_count)
+{
+    int widths[COLUMNS] = {0};
+    for (size_t row = 0; row < row_count; row++) {
+        for (size_t column = 0; column < COLUMNS; column++) {
+            int width = (int)strlen(rows[row][column]);
+            widths[column] = width > widths[column] ? width : widths[column];
+        }
+    }
+    for (size_t row = 0; row < row_count; row++) {
+        fprintf(to, "%-*s", widths[0], rows[row][0]);
+        for (size_t column = 1; column < COLUMNS; column++)
+            fprintf(to, "  %*s", widths[column], rows[row][column]);
+        fputc('\n', to);
+    }
+}
+
+static void put_levels(FILE *to, const struct report_run *run)
+{
+    struct report_level levels[REPORT_MAX_LEVELS];
+    const size_t count = report_levels(levels, run);
+    table_row rows[1 + REPORT_MAX_LEVELS];
+    fill_heading(rows[0]);
+    for (size_t i = 0; i < count; i++)
+        fill_row(rows[1 + i], &levels[i]);
+    put_table(to, rows, 1 + count);
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+enum c2_status report_text(FILE *to, const struct report_run *run, struct c2_error *err)
+{
+    put_program(to, run);
+    if (run->simulated) {
+        put_machine(to, run);
+        put_pages(to, run);
+    }
+    put_phases(to, run);
+    if (run->simulated) {
+        char advice[512];
+        put_references(to, run->counts);
+        fputc('\n', to);
+        put_levels(to, run);
+        fprintf(to, "\nlook at: %s\n", report_advice(advice, sizeof advice, run));
+    }
+    if (ferror(to))
+        return c2_fail(err, C2_ERR_IO, "cannot write the text report");
+    return C2_OK;
+}
