@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * cli: the command line - what the user asked for as plain data, and the life of a run. Only here a process ends.
+ */
+#ifndef C2_CLI_H
+#define C2_CLI_H
+
+#include "base/base.h"
+#include "caches/caches.h"
+#include "mmu/mmu.h"
+
+/* Exit statuses of c2emu's own; else the guest's, or 128 + the signal that killed it. */
+enum { CLI_EXIT_FAILED = 125, CLI_EXIT_NOT_EXECUTABLE = 126, CLI_EXIT_NOT_FOUND = 127, CLI_EXIT_SIGNAL = 128 };
+
+enum cli_action { CLI_RUN, CLI_HELP, CLI_VERSION };
+
+/* What the words of the command line say. Strings are those of argv; defaults are filled in. */
+struct cli_options {
+    enum cli_action action;
+    const char *const *command; /* program and its arguments, NULL-terminated */
+    const char *machine;
+    const char **overrides;     /* --set */
+    size_t override_count;
+    const char *pages;
+    const char *engine;
+    uint64_t seed;
+    const char **env;           /* --env */
+    size_t env_count;
+    const char *output_dir, *json, *trace; /* NULL: not asked for */
+    bool no_sim, inherit_env, progress, stats, quiet, verbose;
+};
+
+/* Options end at the first word that is none, or behind "--". On failure *err says which word and what would be right;
+ * nothing is to be released. */
+enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv, struct c2_error *err);
+void cli_options_release(struct cli_options *options);
+void cli_help(FILE *to);
+
+/* The guest's environment: a fixed small set or (--inherit-env) host_env, then --env on top. NULL-terminated; to be
+ * released with cli_environment_release. */
+enum c2_status cli_environment(char ***out, const struct cli_options *options, char *const *host_env,
+                               struct c2_error *err);
+void cli_environment_release(char **environment);
+
+/* --pages: mmu's policies, and for same-color the key `level` (the level whose sets are the colours, L2 unless said
+ * otherwise). Fills all of *out. */
+enum c2_status cli_placement(struct mmu_config *out, const char *text, const struct caches_machine *machine,
+                             uint64_t seed, struct c2_error *err);
+
+/* Runs the guest and writes every report asked for; returns the process's exit status. */
+int cli_run(const struct cli_options *options, char *const *host_env);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * cli_priv: the parts of a run that have files of their own - reports on disk, the words about the end, progress.
+ */
+#ifndef C2_CLI_PRIV_H
+#define C2_CLI_PRIV_H
+
+#include "analyses/analyses.h"
+#include "cli/cli.h"
+#include "emu/emu.h"
+#include "loader/loader.h"
+#include "report/report.h"
+
+/* ------------------------------------------------------------------ outputs.c: the files asked for
+ * Opened before the run, so that what cannot be written is said while nothing is lost; they appear at commit. */
+struct cli_outputs {
+    struct c2_outfile *report_text, *report_json; /* --output */
+    struct c2_outfile *json;                      /* --json */
+    struct analyses_trace *trace;                 /* --trace */
+};
+enum c2_status cli_outputs_open(struct cli_outputs *out, const struct cli_options *options, uint32_t line_bytes,
+                                struct c2_error *err);
+/* Writes and commits all; goes on after a failure, whose first reason is *err. */
+enum c2_status cli_outputs_commit(struct cli_outputs *outputs, const struct report_run *run, struct c2_error *err);
+void cli_outputs_abandon(struct cli_outputs *outputs); /* what was not committed */
+
+/* ------------------------------------------------------------------ ending.c: how the guest ended, in words */
+int cli_exit_status(const struct emu_end *end, int interrupting_signal);
+/* The status for a program that could not be loaded. */
+int cli_load_status(enum c2_status status);
+/* "killed by SIGSEGV at address 0x0: mov (%rax),%eax at 0x401136 in main (crash.c:5)", "interrupted by SIGINT", or NULL
+ * for a guest that exited. Writes into buffer. */
+const char *cli_ending_text(char *buffer, size_t bytes, const struct emu_end *end, int interrupting_signal,
+                            struct loader_symbols *symbols);
+/* What was refused, where, and what to do. Returns buffer. */
+char *cli_refusal_text(char *buffer, size_t bytes, const struct emu_end *end, struct loader_symbols *symbols);
+
+/* ------------------------------------------------------------------ progress.c: a line on a terminal, --stats */
+struct cli_progress {
+    bool shown;     /* a line is on the terminal */
+    bool terminal;  /* rewrite the line; else one line each time */
+    const char *phase;
+    uint64_t start_ns, last_ns;
+};
+void cli_progress_start(struct cli_progress *progress, const char *phase);
+void cli_progress_tick(void *self, uint64_t instructions); /* for emu_config.progress */
+void cli_progress_clear(struct cli_progress *progress);
+void cli_stats(const struct cli_progress *progress, uint64_t instructions);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * environment: what the guest finds in envp.
+ *
+ * Model
+ *   Three fixed variables, so that a report does not depend on whose shell it was made in; --inherit-env takes the
+ *   host's instead, in its order. --env replaces a variable where it stands or appends it.
+ */
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const char *const fixed[] = {"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/", "LANG=C", NULL};
+
+/* Where the variable that `entry` (NAME=... or NAME) names stands; the end if it is not there. */
+static size_t position(char *const *environment, const char *entry)
+{
+    const size_t length = strcspn(entry, "=");
+    size_t i = 0;
+    while (environment[i] != NULL && (strncmp(environment[i], entry, length) != 0 || environment[i][length] != '='))
+        i++;
+    return i;
+}
+
+/* Takes over `entry`, also when it is NULL for want of memory. */
+static enum c2_status put(char **environment, size_t at, char *entry, struct c2_error *err)
+{
+    if (entry == NULL)
+        return c2_fail_memory(err, "the guest's environment");
+    c2_free(environment[at]);
+    environment[at] = entry;
+    return C2_OK;
+}
+
+static enum c2_status put_option(char **environment, const char *entry, char *const *host_env, struct c2_error *err)
+{
+    const char *equals = strchr(entry, '=');
+    if (equals == entry || entry[0] == '\0')
+        return c2_fail(err, C2_ERR_INVALID, "--env %s: the name is empty; give NAME=VALUE", entry);
+    if (equals == NULL) {
+        const char *host_entry = host_env[position(host_env, entry)];
+        if (host_entry == NULL)
+            return c2_fail(err, C2_ERR_INVALID, "--env %s: not set here; give %s=VALUE", entry, entry);
+        entry = host_entry;
+    }
+    return put(environment, position(environment, entry), c2_strdup(entry), err);
+}
+
+enum c2_status cli_environment(char ***out, const struct cli_options *options, char *const *host_env,
+                               struct c2_error *err)
+{
+    char *const *base = options->inherit_env ? host_env : (char *const *)fixed;
+    size_t count = 0;
+    while (base[count] != NULL)
+        count++;
+    *out = NULL;
+    char **environment = c2_calloc(count + options->env_count + 1, sizeof *environment);
+    if (environment == NULL)
+        return c2_fail_memory(err, "the guest's environment");
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; i < count && status == C2_OK; i++)
+        status = put(environment, i, c2_strdup(base[i]), err);
+    for (size_t i = 0; i < options->env_count && status == C2_OK; i++)
+        status = put_option(environment, options->env[i], host_env, err);
+    if (status != C2_OK) {
+        cli_environment_release(environment);
+        return status;
+    }
+    *out = environment;
+    return C2_OK;
+}
+
+void cli_environment_release(char **environment)
+{
+    if (environment == NULL)
+        return;
+    for (size_t i = 0; environment[i] != NULL; i++)
+        c2_free(environment[i]);
+    c2_free(environment);
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * options: from words to struct cli_options.
+ *
+ * Model
+ *   One table of options feeds three things: the check of the words (which gives the messages, with the nearest name
+ *   for a misspelt one), argp's parsing, and --help. Options end at PROGRAM; its own are its own.
+ *   What the interface names and this version does not have is in the table too, hidden from --help, so that it is
+ *   refused by name with what can be used instead.
+ */
+#include <argp.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+enum option_key {
+    KEY_MACHINE = 'm',
+    KEY_ENV = 'E',
+    KEY_OUTPUT = 'o',
+    KEY_QUIET = 'q',
+    KEY_VERBOSE = 'v',
+    KEY_VERSION = 'V',
+    KEY_HELP = 'h',
+    KEY_SET = 256, /* no short form from here on */
+    KEY_PAGES,
+    KEY_HUGE,
+    KEY_SEED,
+    KEY_NO_SIM,
+    KEY_ENGINE,
+    KEY_INHERIT_ENV,
+    KEY_JSON,
+    KEY_TRACE,
+    KEY_PROGRESS,
+    KEY_STATS,
+    KEY_UNAVAILABLE, /* and everything above */
+};
+
+/* Hidden rows are what this version does not have; their text says what to use instead. */
+static const struct argp_option options_table[] = {
+    {"machine", KEY_MACHINE, "NAME|FILE", 0, "machine: a preset's name or an INI file (sandybridge-ep)", 1},
+    {"set", KEY_SET, "LEVEL.KEY=VALUE", 0, "change one key of the machine, e.g. L2.ways=4; repeatable", 1},
+    {"pages", KEY_PAGES, "POLICY[,KEY=VALUE]", 0,
+     "placement of pages: sequential (default), random, identity, same-color[,color=N][,level=NAME]", 1},
+    {"huge", KEY_HUGE, "off", 0, "huge pages: off, the only choice in this version", 1},
+    {"seed", KEY_SEED, "N", 0, "master seed of everything random (1)", 1},
+    {"no-sim", KEY_NO_SIM, NULL, 0, "run the program only: nothing recorded, no caches", 2},
+    {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest (unicorn)", 2},
+    {"env", KEY_ENV, "NAME[=VALUE]", 0,
+     "add to the guest's environment (PATH, HOME and LANG=C); without VALUE: the host's; repeatable", 2},
+    {"inherit-env", KEY_INHERIT_ENV, NULL, 0, "pass the host's environment through", 2},
+    {"output", KEY_OUTPUT, "DIR", 0, "write report.txt and report.json there", 3},
+    {"json", KEY_JSON, "FILE", 0, "write the JSON report; - is standard output", 3},
+    {"trace", KEY_TRACE, "FILE", 0, "write every reference; FILE.din: din form, FILE.zst: compressed", 3},
+    {"quiet", KEY_QUIET, NULL, 0, "no text report", 3},
+    {"progress", KEY_PROGRESS, NULL, 0, "progress on standard error, even where it is no terminal", 4},
+    {"stats", KEY_STATS, NULL, 0, "host time, speed and peak memory on standard error", 4},
+    {"verbose", KEY_VERBOSE, NULL, 0, "trace the guest's system calls on standard error", 4},
+    {"version", KEY_VERSION, NULL, 0, "print the version", 5},
+    {"help", KEY_HELP, NULL, 0, "print this", 5},
+    {"huge-size", KEY_UNAVAILABLE + 0, "SIZE", OPTION_HIDDEN, "pages are 4 KiB; leave it out", 6},
+    {"skip", KEY_UNAVAILABLE + 1, "N", OPTION_HIDDEN, "everything is measured; leave it out", 6},
+    {"warmup", KEY_UNAVAILABLE + 2, "N", OPTION_HIDDEN, "everything is measured; leave it out", 6},
+    {"measure", KEY_UNAVAILABLE + 3, "N", OPTION_HIDDEN, "everything is measured; leave it out", 6},
+    {"samples", KEY_UNAVAILABLE + 4, "K", OPTION_HIDDEN, "everything is measured, once; leave it out", 6},
+    {"roi", KEY_UNAVAILABLE + 5, "FUNCTION", OPTION_HIDDEN, "everything is measured; leave it out", 6},
+    {"callgrind", KEY_UNAVAILABLE + 6, "FILE", OPTION_HIDDEN, "use --json FILE for the counts", 6},
+    {0},
+};
+#define OPTION_COUNT (sizeof options_table / sizeof options_table[0] - 1)
+
+static const char *const verbs[] = {"replay",   "report", "annotate", "advise",
+                                    "sweep",    "machines", "diff",   "pagemap"};
+
+/* ------------------------------------------------------------------ checking the words
+ * argp's own messages name neither the nearest option nor c2emu's exit status, so the words are checked before. */
+
+/* The row of a long name of `length` bytes: exact, or the only one that begins so. NULL with *ambiguous or without. */
+static const struct argp_option *find_long(const char *name, size_t length, bool *ambiguous)
+{
+    const struct argp_option *found = NULL;
+    *ambiguous = false;
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if (strncmp(options_table[i].name, name, length) != 0)
+            continue;
+        if (options_table[i].name[length] == '\0') {
+            *ambiguous = false;
+            return &options_table[i];
+        }
+        *ambiguous = found != NULL;
+        found = &options_table[i];
+    }
+    return *ambiguous ? NULL : found;
+}
+
+/* A short option's key is its letter. */
+static const struct argp_option *find_key(int key)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if (options_table[i].key == key)
+            return &options_table[i];
+    }
+    return NULL;
+}
+
+static enum c2_status fail_unknown(const char *name, bool ambiguous, struct c2_error *err)
+{
+    const char *names[OPTION_COUNT];
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        names[i] = options_table[i].name;
+    if (ambiguous)
+        return c2_fail(err, C2_ERR_INVALID, "option --%s is ambiguous (see c2emu --help)", name);
+    const char *nearest = c2_nearest(name, names, OPTION_COUNT);
+    if (nearest != NULL)
+        return c2_fail(err, C2_ERR_INVALID, "unknown option --%s (did you mean --%s?)", name, nearest);
+    return c2_fail(err, C2_ERR_INVALID, "unknown option --%s (see c2emu --help)", name);
+}
+
+static enum c2_status fail_no_value(const struct argp_option *option, struct c2_error *err)
+{
+    return c2_fail(err, C2_ERR_INVALID, "option --%s needs a value: --%s=%s", option->name, option->name, option->arg);
+}
+
+static enum c2_status check_long(const char *word, const char *next, bool *takes_next, struct c2_error *err)
+{
+    char name[64];
+    const size_t length = strcspn(word + 2, "=");
+    const bool has_value = word[2 + length] == '=';
+    snprintf(name, sizeof name, "%.*s", (int)length, word + 2);
+    bool ambiguous;
+    const struct argp_option *option = find_long(word + 2, length, &ambiguous);
+    if (option == NULL)
+        return fail_unknown(name, ambiguous, err);
+    if (has_value && option->arg == NULL)
+        return c2_fail(err, C2_ERR_INVALID, "option --%s takes no value", option->name);
+    *takes_next = option->arg != NULL && !has_value;
+    return *takes_next && next == NULL ? fail_no_value(option, err) : C2_OK;
+}
+
+/* -qv, -mNAME, -m NAME */
+static enum c2_status check_short(const char *word, const char *next, bool *takes_next, struct c2_error *err)
+{
+    *takes_next = false;
+    for (const char *letter = word + 1; *letter != '\0'; letter++) {
+        const struct argp_option *option = find_key((unsigned char)*letter);
+        if (option == NULL)
+            return c2_fail(err, C2_ERR_INVALID, "unknown option -%c (see c2emu --help)", *letter);
+        if (option->arg == NULL)
+            continue;
+        *takes_next = letter[1] == '\0';
+        return *takes_next && next == NULL ? fail_no_value(option, err) : C2_OK;
+    }
+    return C2_OK;
+}
+
+static enum c2_status check_words(int argc, char **argv, struct c2_error *err)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        if (word[0] != '-' || word[1] == '\0' || strcmp(word, "--") == 0)
+            return C2_OK;
+        bool takes_next = false;
+        enum c2_status status = word[1] == '-' ? check_long(word, argv[i + 1], &takes_next, err)
+                                               : check_short(word, argv[i + 1], &takes_next, err);
+        if (status != C2_OK)
+            return status;
+        i += takes_next;
+    }
+    return C2_OK;
+}
+
+static enum c2_status check_verb(const char *word, struct c2_error *err)
+{
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
+        if (strcmp(word, verbs[i]) == 0)
+            return c2_fail(err, C2_ERR_UNSUPPORTED,
+                           "`c2emu %s` is not available in this version; a program of that name is run as ./%s", word,
+                           word);
+    }
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ taking the values */
+
+struct parse {
+    struct cli_options *options;
+    struct c2_error *err;
+    enum c2_status status;
+};
+
+static enum c2_status take_huge(const char *value, struct c2_error *err)
+{
+    static const char *const values[] = {"off", "all", "heap"};
+    if (strcmp(value, "off") == 0)
+        return C2_OK;
+    if (strcmp(value, "all") == 0 || strcmp(value, "heap") == 0)
+        return c2_fail(err, C2_ERR_UNSUPPORTED, "--huge %s is not available in this version; use --huge off", value);
+    char hint[128];
+    return c2_fail(err, C2_ERR_INVALID, "--huge: unknown value \"%s\"%s", value,
+                   c2_suggest(hint, sizeof hint, value, values, 3));
+}
+
+static enum c2_status take(struct cli_options *options, const struct argp_option *row, char *value,
+                           struct c2_error *err)
+{
+    if (row->flags & OPTION_HIDDEN)
+        return c2_fail(err, C2_ERR_UNSUPPORTED, "--%s is not available in this version: %s", row->name, row->doc);
+    switch (row->key) {
+    case KEY_MACHINE: options->machine = value; return C2_OK;
+    case KEY_SET: options->overrides[options->override_count++] = value; return C2_OK;
+    case KEY_PAGES: options->pages = value; return C2_OK;
+    case KEY_HUGE: return take_huge(value, err);
+    case KEY_SEED: return c2_parse_number(&options->seed, value, "--seed", err);
+    case KEY_NO_SIM: options->no_sim = true; return C2_OK;
+    case KEY_ENGINE: options->engine = value; return C2_OK;
+    case KEY_ENV: options->env[options->env_count++] = value; return C2_OK;
+    case KEY_INHERIT_ENV: options->inherit_env = true; return C2_OK;
+    case KEY_OUTPUT: options->output_dir = value; return C2_OK;
+    case KEY_JSON: options->json = value; return C2_OK;
+    case KEY_TRACE: options->trace = value; return C2_OK;
+    case KEY_QUIET: options->quiet = true; return C2_OK;
+    case KEY_PROGRESS: options->progress = true; return C2_OK;
+    case KEY_STATS: options->stats = true; return C2_OK;
+    case KEY_VERBOSE: options->verbose = true; return C2_OK;
+    }
+    return c2_fail(err, C2_ERR_INTERNAL, "option --%s has no meaning", row->name);
+}
+
+/* argp calls it for each word. The first that is no option is PROGRAM: parsing stops there. */
+static error_t parse_word(int key, char *value, struct argp_state *state)
+{
+    struct parse *parse = state->input;
+    struct cli_options *options = parse->options;
+    switch (key) {
+    case ARGP_KEY_ARG:
+        options->command = (const char *const *)&state->argv[state->next - 1];
+        state->next = state->argc;
+        return 0;
+    case KEY_HELP:
+    case KEY_VERSION: /* the first of the two wins over everything behind it */
+        options->action = key == KEY_HELP ? CLI_HELP : CLI_VERSION;
+        state->next = state->argc;
+        return 0;
+    default:
+        if (find_key(key) == NULL)
+            return ARGP_ERR_UNKNOWN; /* ARGP_KEY_INIT and the like are no options */
+        parse->status = take(options, find_key(key), value, parse->err);
+        return parse->status == C2_OK ? 0 : EINVAL;
+    }
+}
+
+static const struct argp parser = {
+    .options = options_table,
+    .parser = parse_word,
+    .args_doc = "[--] PROGRAM [ARG]...",
+    .doc = "Run an x86-64 Linux program in an emulator and report what its caches did."
+           "\vThe report goes to standard error when PROGRAM ends. Exit status: PROGRAM's own; 128+N when signal N killed "
+           "it; 125 when c2emu failed; 126 when PROGRAM cannot be executed; 127 when it is not found.",
+};
+
+void cli_help(FILE *to)
+{
+    char name[] = "c2emu";
+    argp_help(&parser, to, ARGP_HELP_STD_HELP & ~(unsigned)(ARGP_HELP_EXIT_OK | ARGP_HELP_EXIT_ERR), name);
+}
+
+/* What can be said only when all words are known. */
+static enum c2_status check_whole(const struct cli_options *options, struct c2_error *err)
+{
+    if (options->action != CLI_RUN)
+        return C2_OK;
+    if (options->command == NULL || options->command[0][0] == '\0')
+        return c2_fail(err, C2_ERR_INVALID, "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)");
+    if (options->no_sim && options->trace != NULL)
+        return c2_fail(err, C2_ERR_INVALID, "--trace needs the references that --no-sim does not record; leave one out");
+    return C2_OK;
+}
+
+enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv, struct c2_error *err)
+{
+    *out = (struct cli_options){.machine = "sandybridge-ep", .pages = "sequential", .engine = "unicorn", .seed = 1};
+    enum c2_status status = argc > 1 ? check_verb(argv[1], err) : C2_OK;
+    if (status == C2_OK)
+        status = check_words(argc, argv, err);
+    if (status != C2_OK)
+        return status;
+    out->overrides = c2_calloc((size_t)argc, sizeof *out->overrides);
+    out->env = c2_calloc((size_t)argc, sizeof *out->env);
+    if (out->overrides == NULL || out->env == NULL) {
+        status = c2_fail_memory(err, "the options");
+    } else {
+        struct parse parse = {out, err, C2_OK};
+        error_t failed = argp_parse(&parser, argc, argv, ARGP_IN_ORDER | ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP, NULL,
+                                    &parse);
+        status = parse.status != C2_OK ? parse.status
+                 : failed != 0         ? c2_fail(err, C2_ERR_INVALID, "the command line is not understood (see c2emu --help)")
+                                       : check_whole(out, err);
+    }
+    if (status != C2_OK)
+        cli_options_release(out);
+    return status;
+}
+
+void cli_options_release(struct cli_options *options)
+{
+    c2_free(options->overrides);
+    c2_free(options->env);
+    options->overrides = options->env = NULL;
+}

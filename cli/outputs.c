@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * outputs: the files of a run.
+ *
+ * Invariants
+ *   Every file is open before the guest runs. A file appears under its name only when whole; one that cannot be
+ *   finished (full disk) leaves the old one and an error, and does not keep the others from being finished.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/cli_priv.h"
+
+/* Makes `directory` and what lacks above it. */
+static enum c2_status make_directory(const char *directory, struct c2_error *err)
+{
+    char *path = c2_strdup(directory);
+    if (path == NULL)
+        return c2_fail_memory(err, "a directory's name");
+    int failed = 0;
+    for (char *slash = path + 1; slash[-1] != '\0' && failed == 0; slash++) {
+        if (*slash != '/' && *slash != '\0')
+            continue;
+        const char ended = *slash;
+        *slash = '\0';
+        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+            failed = errno;
+        *slash = ended;
+    }
+    c2_free(path);
+    struct stat stat_buffer;
+    if (failed == 0 && stat(directory, &stat_buffer) == 0 && !S_ISDIR(stat_buffer.st_mode))
+        failed = ENOTDIR;
+    return failed == 0 ? C2_OK
+                       : c2_fail(err, C2_ERR_IO, "cannot make the output directory \"%s\": %s", directory,
+                                 strerror(failed));
+}
+
+static enum c2_status open_in(struct c2_outfile **out, const char *directory, const char *name, struct c2_error *err)
+{
+    char *path = c2_format("%s/%s", directory, name);
+    if (path == NULL)
+        return c2_fail_memory(err, "an output file's name");
+    enum c2_status status = c2_outfile_open(out, path, err);
+    c2_free(path);
+    return status;
+}
+
+static enum c2_status open_all(struct cli_outputs *outputs, const struct cli_options *options, uint32_t line_bytes,
+                               struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    if (options->output_dir != NULL) {
+        status = make_directory(options->output_dir, err);
+        if (status == C2_OK)
+            status = open_in(&outputs->report_text, options->output_dir, "report.txt", err);
+        if (status == C2_OK)
+            status = open_in(&outputs->report_json, options->output_dir, "report.json", err);
+    }
+    if (status == C2_OK && options->json != NULL)
+        status = c2_outfile_open(&outputs->json, options->json, err);
+    if (status == C2_OK && options->trace != NULL)
+        status = analyses_trace_create(&outputs->trace, options->trace, line_bytes, err);
+    return status;
+}
+
+enum c2_status cli_outputs_open(struct cli_outputs *out, const struct cli_options *options, uint32_t line_bytes,
+                                struct c2_error *err)
+{
+    *out = (struct cli_outputs){0};
+    enum c2_status status = open_all(out, options, line_bytes, err);
+    if (status != C2_OK)
+        cli_outputs_abandon(out);
+    return status;
+}
+
+typedef enum c2_status report_writer(FILE *to, const struct report_run *run, struct c2_error *err);
+
+/* *file is gone afterwards. */
+static enum c2_status finish(struct c2_outfile **file, report_writer *write, const struct report_run *run,
+                             struct c2_error *err)
+{
+    struct c2_outfile *mine = *file;
+    *file = NULL;
+    if (mine == NULL)
+        return C2_OK;
+    enum c2_status status = write(c2_outfile_stream(mine), run, err);
+    if (status == C2_OK || status == C2_ERR_IO) /* commit names the file and the reason of a failed write */
+        return c2_outfile_commit(mine, err);
+    c2_outfile_abandon(mine);
+    return status;
+}
+
+enum c2_status cli_outputs_commit(struct cli_outputs *outputs, const struct report_run *run, struct c2_error *err)
+{
+    struct c2_error errors[4];
+    enum c2_status status[4] = {C2_OK};
+    if (outputs->trace != NULL)
+        status[0] = analyses_trace_commit(outputs->trace, &errors[0]);
+    outputs->trace = NULL;
+    status[1] = finish(&outputs->report_text, report_text, run, &errors[1]);
+    status[2] = finish(&outputs->report_json, report_json, run, &errors[2]);
+    status[3] = finish(&outputs->json, report_json, run, &errors[3]);
+    for (int i = 0; i < 4; i++) {
+        if (status[i] != C2_OK) {
+            *err = errors[i];
+            return status[i];
+        }
+    }
+    return C2_OK;
+}
+
+void cli_outputs_abandon(struct cli_outputs *outputs)
+{
+    c2_outfile_abandon(outputs->report_text);
+    c2_outfile_abandon(outputs->report_json);
+    c2_outfile_abandon(outputs->json);
+    analyses_trace_destroy(outputs->trace);
+    *outputs = (struct cli_outputs){0};
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * placement: --pages.
+ *
+ * Model
+ *   The policies are mmu's. Colours are a matter of the machine, so the key that names the level they come from,
+ *   `level`, is taken out here: colours = sets * line / page size of that level (one slice's sets), at least 1.
+ */
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const char *const not_yet[] = {"colored", "buddy", "file"};
+
+static enum c2_status check_available(const char *text, struct c2_error *err)
+{
+    const size_t length = strcspn(text, ",=");
+    for (size_t i = 0; i < sizeof not_yet / sizeof not_yet[0]; i++) {
+        if (strlen(not_yet[i]) == length && strncmp(text, not_yet[i], length) == 0)
+            return c2_fail(err, C2_ERR_UNSUPPORTED,
+                           "--pages %s is not available in this version; use sequential, random, identity or same-color",
+                           text);
+    }
+    return C2_OK;
+}
+
+/* Copies text to rest without its `,level=NAME`; level is left as it was when there is none. */
+static void take_level(char *rest, char level[CACHES_NAME_BYTES], const char *text)
+{
+    strcpy(rest, text);
+    char *key = strstr(rest, ",level=");
+    if (key == NULL)
+        return;
+    char *value = key + strlen(",level=");
+    const size_t length = strcspn(value, ",");
+    snprintf(level, CACHES_NAME_BYTES, "%.*s", (int)length, value);
+    memmove(key, value + length, strlen(value + length) + 1);
+}
+
+static enum c2_status set_colors(struct mmu_config *config, const struct caches_machine *machine, const char *level,
+                                 struct c2_error *err)
+{
+    const char *names[CACHES_MAX_LEVELS];
+    for (uint32_t i = 0; i < machine->level_count; i++) {
+        names[i] = machine->levels[i].name;
+        if (strcmp(names[i], level) != 0)
+            continue;
+        uint64_t bytes = (uint64_t)caches_level_sets(machine, &machine->levels[i]) * machine->line_bytes;
+        config->colors = bytes >= C2_PAGE_BYTES ? (uint32_t)(bytes / C2_PAGE_BYTES) : 1;
+        return C2_OK;
+    }
+    char hint[256];
+    return c2_fail(err, C2_ERR_INVALID, "--pages: machine %s has no level \"%s\"%s", machine->name, level,
+                   c2_suggest(hint, sizeof hint, level, names, machine->level_count));
+}
+
+enum c2_status cli_placement(struct mmu_config *out, const char *text, const struct caches_machine *machine,
+                             uint64_t seed, struct c2_error *err)
+{
+    *out = (struct mmu_config){.physical_bytes = machine->physical_bytes, .seed = seed, .colors = 1};
+    char rest[256], level[CACHES_NAME_BYTES];
+    if (strlen(text) >= sizeof rest)
+        return c2_fail(err, C2_ERR_INVALID, "--pages: the value is longer than %zu characters", sizeof rest - 1);
+    snprintf(level, sizeof level, "%s", machine->levels[machine->level_count > 1 ? 1 : 0].name);
+    enum c2_status status = check_available(text, err);
+    if (status != C2_OK)
+        return status;
+    take_level(rest, level, text);
+    status = mmu_placement_parse(out, rest, err);
+    if (status != C2_OK)
+        return status;
+    if (strcmp(rest, text) != 0 && out->placement != MMU_SAME_COLOR)
+        return c2_fail(err, C2_ERR_INVALID, "--pages %s: the key level belongs to same-color only", text);
+    status = set_colors(out, machine, level, err);
+    if (status == C2_OK && out->placement == MMU_SAME_COLOR && out->color >= out->colors)
+        return c2_fail(err, C2_ERR_INVALID, "--pages: color=%u: %s of machine %s has %u colours, 0 to %u", out->color, level,
+                       machine->name, out->colors, out->colors - 1);
+    return status;
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * run: the life of a run.
+ *
+ * Model
+ *   What a run needs is made in this order: environment, machine, placement, memory, the program in it, the output
+ *   files (a program that is not found leaves none), the guest's kernel, the simulator behind its ring, the emulator.
+ *   Whatever can be refused is refused before the guest has run.
+ *   The references go from the emulator through the ring to the simulator on a second host thread. Before mmu changes
+ *   translations that recorded references still need, the listener hands over what is recorded and waits for it.
+ *   The guest runs to its end; then the files are finished and the text goes to standard error.
+ *
+ * Invariants
+ *   Whatever was made is released in the opposite order, after success and failure alike.
+ *   A run that c2emu could not carry to its end, for a refused instruction or a failure of its own, reports nothing:
+ *   half a count is no count. One that was interrupted reports what was done.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli_priv.h"
+#include "sim/sim.h"
+#include "stream/stream.h"
+
+#define TEXT_BYTES 1024
+#define PROGRESS_INSTRUCTIONS 5000000u
+
+struct run {
+    const struct cli_options *options;
+    char **environment;
+    struct caches_machine machine;
+    struct mmu_config placement;
+    struct cli_outputs outputs;
+    struct mmu *mmu;
+    struct loader_image image;
+    struct loader_symbols *symbols;
+    struct syscalls *kernel;
+    struct stream_blocks *blocks;
+    struct sim *sim;
+    struct stream_ring *ring;
+    struct emu *emu;
+    struct cli_progress progress;
+    enum c2_status listening; /* the first failure of the listener, which cannot return one */
+    struct c2_error listening_error;
+};
+
+/* ------------------------------------------------------------------ signals from outside */
+
+static volatile sig_atomic_t caught_signal;
+static struct emu *interruptible;
+
+static void on_signal(int signal_number)
+{
+    caught_signal = signal_number;
+    emu_interrupt(interruptible);
+}
+
+/* A signal that was ignored when c2emu started (nohup) stays ignored. The second one ends c2emu itself. */
+static void catch_signals(struct emu *emu)
+{
+    static const int signals[] = {SIGINT, SIGTERM};
+    interruptible = emu;
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        struct sigaction old, action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            sigaction(signals[i], &action, NULL);
+    }
+}
+
+static void release_signals(void)
+{
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    interruptible = NULL;
+}
+
+/* ------------------------------------------------------------------ machine files */
+
+/* The environment's, else the source tree's (as built), else the installed ones. */
+static const char *machines_directory(void)
+{
+    const char *named = getenv("C2EMU_MACHINES");
+    if (named != NULL && named[0] != '\0')
+        return named;
+    return access(C2_MACHINES_DIR, R_OK) == 0 ? C2_MACHINES_DIR : C2_MACHINES_INSTALLED;
+}
+
+/* ------------------------------------------------------------------ translations change */
+
+static void before_change(void *self, struct guest_va start, uint64_t bytes)
+{
+    struct run *run = self;
+    (void)start, (void)bytes;
+    struct stream_sink sink = stream_ring_sink(run->ring);
+    if (run->listening != C2_OK || run->emu == NULL)
+        return;
+    run->listening = emu_flush(run->emu, &run->listening_error);
+    if (run->listening == C2_OK)
+        run->listening = sink.drain(sink.self, &run->listening_error);
+}
+
+static void after_change(void *self, struct guest_va start, uint64_t bytes, bool code)
+{
+    struct run *run = self;
+    (void)code;
+    if (run->listening == C2_OK)
+        sim_forget(run->sim, start, bytes);
+}
+
+/* ------------------------------------------------------------------ making a run */
+
+static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_error *err)
+{
+    const struct cli_options *options = run->options;
+    enum c2_status status = cli_environment(&run->environment, options, host_env, err);
+    if (status == C2_OK)
+        status = caches_machine_read(&run->machine, options->machine, machines_directory(), options->overrides,
+                                     options->override_count, err);
+    if (status == C2_OK)
+        status = cli_placement(&run->placement, options->pages, &run->machine, options->seed, err);
+    return status;
+}
+
+/* `native` is a name of the interface, so it is refused as such; engine_create names the nearest of the others. */
+static enum c2_status check_engine(const struct cli_options *options, struct c2_error *err)
+{
+    if (strcmp(options->engine, "native") == 0)
+        return c2_fail(err, C2_ERR_UNSUPPORTED, "--engine native is not available in this version; use unicorn");
+    return C2_OK;
+}
+
+static enum c2_status load(struct run *run, struct c2_error *err)
+{
+    struct loader_request request = {.program = run->options->command[0],
+                                     .argv = run->options->command,
+                                     .envp = (const char *const *)run->environment,
+                                     .seed = run->options->seed};
+    return loader_load(&run->image, run->mmu, &request, err);
+}
+
+static enum c2_status make_kernel(struct run *run, struct c2_error *err)
+{
+    struct syscalls_config config = {.program_path = run->image.path,
+                                     .argv = run->options->command,
+                                     .envp = (const char *const *)run->environment,
+                                     .seed = run->options->seed,
+                                     .physical_bytes = run->machine.physical_bytes,
+                                     .trace = run->options->verbose ? stderr : NULL,
+                                     .complaints = stderr,
+                                     .complaint_prefix = "c2emu: "};
+    return syscalls_create(&run->kernel, run->mmu, &config, err);
+}
+
+/* The ring's thread is made with the signals blocked: they are to interrupt the thread that may sit in a system call
+ * for the guest. */
+static enum c2_status make_ring(struct run *run, struct c2_error *err)
+{
+    sigset_t blocked, old;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGINT);
+    sigaddset(&blocked, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &blocked, &old);
+    enum c2_status status = stream_ring_create(&run->ring, sim_sink(run->sim), err);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return status;
+}
+
+static enum c2_status make_simulator(struct run *run, struct c2_error *err)
+{
+    struct sim_observer observer;
+    struct sim_config config = {.machine = &run->machine,
+                                .seed = run->options->seed,
+                                .translation = sim_translation_mmu(run->mmu),
+                                .blocks = run->blocks,
+                                .observers = &observer};
+    if (run->outputs.trace != NULL) {
+        observer = analyses_trace_observer(run->outputs.trace);
+        config.observer_count = 1;
+    }
+    enum c2_status status = sim_create(&run->sim, &config, err);
+    if (status == C2_OK)
+        status = make_ring(run, err);
+    if (status == C2_OK)
+        status = mmu_listen(run->mmu, (struct mmu_listener){run, before_change, after_change}, err);
+    return status;
+}
+
+static enum c2_status make_emulator(struct run *run, struct c2_error *err)
+{
+    const bool show_progress = run->options->progress || (isatty(STDERR_FILENO) && !run->options->quiet);
+    struct emu_config config = {.engine = run->options->engine,
+                                .mmu = run->mmu,
+                                .kernel = run->kernel,
+                                .blocks = run->blocks,
+                                .record = run->sim != NULL,
+                                .progress = show_progress ? cli_progress_tick : NULL,
+                                .progress_self = &run->progress,
+                                .progress_every = PROGRESS_INSTRUCTIONS};
+    if (run->ring != NULL)
+        config.sink = stream_ring_sink(run->ring);
+    return emu_create(&run->emu, &config, &run->image, err);
+}
+
+static enum c2_status make(struct run *run, struct c2_error *err)
+{
+    enum c2_status status = loader_symbols_create(&run->symbols, run->mmu, err);
+    if (status == C2_OK)
+        status = make_kernel(run, err);
+    if (status == C2_OK)
+        status = stream_blocks_create(&run->blocks, err);
+    if (status == C2_OK && !run->options->no_sim)
+        status = make_simulator(run, err);
+    if (status == C2_OK)
+        status = make_emulator(run, err);
+    return status;
+}
+
+static void release(struct run *run)
+{
+    emu_destroy(run->emu);
+    run->emu = NULL;
+    stream_ring_destroy(run->ring);
+    sim_destroy(run->sim);
+    stream_blocks_destroy(run->blocks);
+    syscalls_destroy(run->kernel);
+    loader_symbols_destroy(run->symbols);
+    loader_image_release(&run->image);
+    mmu_destroy(run->mmu);
+    cli_outputs_abandon(&run->outputs);
+    cli_environment_release(run->environment);
+}
+
+/* ------------------------------------------------------------------ the run and its reports */
+
+static struct report_run describe(const struct run *run, const struct emu_end *end, const char *ending)
+{
+    struct report_run report = {.command = run->options->command,
+                                .exit_status = cli_exit_status(end, caught_signal),
+                                .ending = ending,
+                                .seed = run->options->seed,
+                                .instructions = emu_instructions(run->emu),
+                                .simulated = run->sim != NULL};
+    if (run->sim == NULL)
+        return report;
+    const struct caches *caches = sim_caches(run->sim);
+    report.counts = sim_counts(run->sim);
+    report.machine = caches_machine(caches);
+    report.l1i = report.machine->has_l1i ? caches_l1i_counts(caches) : NULL;
+    for (uint32_t i = 0; i < report.machine->level_count; i++)
+        report.levels[i] = caches_level_counts(caches, i);
+    report.pages = mmu_counts(run->mmu);
+    report.placement = mmu_config(run->mmu);
+    return report;
+}
+
+/* Everything recorded is in the counts when this returns. */
+static enum c2_status settle(struct run *run, struct c2_error *err)
+{
+    if (run->sim == NULL)
+        return C2_OK;
+    struct stream_sink sink = stream_ring_sink(run->ring);
+    enum c2_status status = sink.drain(sink.self, err);
+    if (status == C2_OK && run->listening != C2_OK) {
+        *err = run->listening_error;
+        status = run->listening;
+    }
+    if (status == C2_OK && sim_counts(run->sim)->instructions != emu_instructions(run->emu))
+        status = c2_fail(err, C2_ERR_INTERNAL, "%llu instructions were run and %llu were counted; this is a bug of c2emu",
+                         (unsigned long long)emu_instructions(run->emu),
+                         (unsigned long long)sim_counts(run->sim)->instructions);
+    return status;
+}
+
+static int fail(const struct c2_error *err, int status)
+{
+    fprintf(stderr, "c2emu: %s\n", err->text);
+    return status;
+}
+
+/* The guest has ended; returns the exit status. */
+static int conclude(struct run *run, const struct emu_end *end, struct c2_error *err)
+{
+    char text[TEXT_BYTES];
+    if (end->kind == EMU_FAILED)
+        return fail(err, CLI_EXIT_FAILED);
+    if (end->kind == EMU_REFUSED) {
+        fprintf(stderr, "c2emu: %s\n", cli_refusal_text(text, sizeof text, end, run->symbols));
+        return CLI_EXIT_FAILED;
+    }
+    const char *ending = cli_ending_text(text, sizeof text, end, caught_signal, run->symbols);
+    if (ending != NULL)
+        fprintf(stderr, "c2emu: %s\n", ending);
+    if (settle(run, err) != C2_OK)
+        return fail(err, CLI_EXIT_FAILED);
+    const struct report_run report = describe(run, end, ending);
+    if (!run->options->quiet)
+        report_text(stderr, &report, NULL);
+    if (cli_outputs_commit(&run->outputs, &report, err) != C2_OK)
+        return fail(err, CLI_EXIT_FAILED);
+    return report.exit_status;
+}
+
+static int go(struct run *run, struct c2_error *err)
+{
+    struct emu_end end = {0};
+    catch_signals(run->emu);
+    cli_progress_start(&run->progress, run->sim != NULL ? "measuring" : "running");
+    emu_run(run->emu, &end, err);
+    release_signals();
+    cli_progress_clear(&run->progress);
+    int status = conclude(run, &end, err);
+    if (run->options->stats)
+        cli_stats(&run->progress, emu_instructions(run->emu));
+    return status;
+}
+
+static int make_and_go(struct run *run, char *const *host_env, struct c2_error *err)
+{
+    enum c2_status status = check_engine(run->options, err);
+    if (status == C2_OK)
+        status = prepare(run, host_env, err);
+    if (status == C2_OK)
+        status = mmu_create(&run->mmu, &run->placement, err);
+    if (status != C2_OK)
+        return fail(err, CLI_EXIT_FAILED);
+    status = load(run, err);
+    if (status != C2_OK)
+        return fail(err, cli_load_status(status));
+    status = cli_outputs_open(&run->outputs, run->options, run->machine.line_bytes, err);
+    if (status == C2_OK)
+        status = make(run, err);
+    return status == C2_OK ? go(run, err) : fail(err, CLI_EXIT_FAILED);
+}
+
+int cli_run(const struct cli_options *options, char *const *host_env)
+{
+    struct c2_error err = {0};
+    struct run *run = c2_calloc(1, sizeof *run);
+    if (run == NULL) {
+        c2_fail_memory(&err, "the run");
+        return fail(&err, CLI_EXIT_FAILED);
+    }
+    run->options = options;
+    signal(SIGPIPE, SIG_IGN); /* the guest gets its own SIGPIPE from its kernel */
+    int status = make_and_go(run, host_env, &err);
+    release(run);
+    c2_free(run);
+    return status;
+}
