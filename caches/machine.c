@@ -38,7 +38,7 @@ struct reader {
 
 static char *here(char *where, const struct reader *reader)
 {
-    snprintf(where, MACHINE_WHERE_BYTES, "%s:%u", reader->draft->path, reader->line);
+    snprintf(where, MACHINE_WHERE_BYTES, "%s:%u", reader->draft->shown, reader->line);
     return where;
 }
 
@@ -64,7 +64,7 @@ static bool read_line(struct reader *reader, char *text, int bytes)
     }
     text[length] = '\0';
     if (ferror(reader->file))
-        reader->status = c2_fail(reader->err, C2_ERR_IO, "%s: cannot be read: %s", reader->draft->path,
+        reader->status = c2_fail(reader->err, C2_ERR_IO, "%s: cannot be read: %s", reader->draft->shown,
                                  strerror(errno));
     else if (c == EOF && length > 0)
         fail_line(reader, "the last line does not end with a newline: the file may be cut (end it with one)");
@@ -79,14 +79,15 @@ static bool blank_or_comment(const char *text)
 
 static void enter_section(struct reader *reader, const char *name)
 {
-    char where[MACHINE_WHERE_BYTES], text[64];
+    char where[MACHINE_WHERE_BYTES], text[80];
     uint32_t *line = reader->draft->section_line;
     here(where, reader);
     reader->status = machine_find_section(&reader->section, name, where, reader->err);
     if (reader->status != C2_OK)
         return;
     if (line[reader->section]) {
-        snprintf(text, sizeof text, "[%s] was there before, on line %u", name, line[reader->section]);
+        snprintf(text, sizeof text, "[%s] was there before, on line %u",
+                 machine_section_name(reader->section), line[reader->section]);
         fail_line(reader, text);
         return;
     }
@@ -194,7 +195,7 @@ static enum c2_status apply_override(struct machine_draft *draft, const char *te
     char *name = NULL, *value = split_override(buffer, sizeof buffer, text, &name);
     enum machine_section section;
     enum machine_key key;
-    snprintf(where, sizeof where, "--set %s", text);
+    snprintf(where, sizeof where, "--set %.480s", text);
     if (!value)
         return c2_fail(err, C2_ERR_INVALID, "%s: not of the form SECTION.KEY=VALUE (example: L2.ways=4)", where);
     enum c2_status status = machine_find_section(&section, buffer, where, err);
@@ -203,7 +204,7 @@ static enum c2_status apply_override(struct machine_draft *draft, const char *te
     if (status != C2_OK)
         return status;
     if (!draft->section_line[section])
-        return c2_fail(err, C2_ERR_INVALID, "%s: the machine of %s has no section [%s]", where, draft->path, buffer);
+        return c2_fail(err, C2_ERR_INVALID, "%s: the machine of %s has no section [%s]", where, draft->shown, buffer);
     /* Masks belong to the hash they were written for: another hash does not inherit them. */
     if (key == KEY_HASH)
         draft->origin[section][KEY_HASH_MASKS] = (struct machine_origin){ 0 };
@@ -310,6 +311,18 @@ static enum c2_status fail_open(const char *path, int reason, struct c2_error *e
     return c2_fail(err, status, "the machine file %s cannot be opened: %s", path, strerror(reason));
 }
 
+/* The path, or "..." and its end. */
+static void shorten(char *shown, size_t bytes, const char *path)
+{
+    size_t length = strlen(path) + 1;
+    if (length <= bytes) {
+        memcpy(shown, path, length);
+        return;
+    }
+    memcpy(shown, "...", 3);
+    memcpy(shown + 3, path + length - (bytes - 3), bytes - 3);
+}
+
 static enum c2_status open_file(FILE **out, struct machine_draft *draft, const char *name_or_path,
                                 const char *machines_dir, struct c2_error *err)
 {
@@ -320,6 +333,7 @@ static enum c2_status open_file(FILE **out, struct machine_draft *draft, const c
                         : snprintf(draft->path, sizeof draft->path, "%s", name_or_path);
     if ((size_t)length >= sizeof draft->path)
         return c2_fail(err, C2_ERR_INVALID, "the path of the machine file is too long: %.200s...", name_or_path);
+    shorten(draft->shown, sizeof draft->shown, draft->path);
     *out = fopen(draft->path, "re");
     if (*out)
         return C2_OK;

@@ -265,12 +265,12 @@ char *machine_where(char *buffer, const struct machine_draft *draft, enum machin
 {
     const struct machine_origin *origin = &draft->origin[section][key];
     if (origin->override)
-        snprintf(buffer, MACHINE_WHERE_BYTES, "--set %s", origin->override);
+        snprintf(buffer, MACHINE_WHERE_BYTES, "--set %.480s", origin->override);
     else if (origin->line)
-        snprintf(buffer, MACHINE_WHERE_BYTES, "%s:%u: [%s] %s", draft->path, origin->line, section_names[section],
+        snprintf(buffer, MACHINE_WHERE_BYTES, "%s:%u: [%s] %s", draft->shown, origin->line, section_names[section],
                  keys[key].name);
     else
-        snprintf(buffer, MACHINE_WHERE_BYTES, "%s:%u: [%s]", draft->path, draft->section_line[section],
+        snprintf(buffer, MACHINE_WHERE_BYTES, "%s:%u: [%s]", draft->shown, draft->section_line[section],
                  section_names[section]);
     return buffer;
 }

@@ -9,7 +9,8 @@
 #include "caches/caches.h"
 
 #define MACHINE_PATH_BYTES 2048
-#define MACHINE_WHERE_BYTES 640 /* of machine_where() and its like */
+#define MACHINE_SHOWN_BYTES 400
+#define MACHINE_WHERE_BYTES 512 /* of machine_where() and its like: where a value stands, in front of a message */
 
 enum machine_section {
     SECTION_MACHINE,
@@ -41,6 +42,7 @@ struct machine_draft {
     uint32_t section_line[SECTION_COUNT]; /* of its heading; 0: the machine has no such section */
     struct machine_origin origin[SECTION_COUNT][KEY_COUNT];
     char path[MACHINE_PATH_BYTES];
+    char shown[MACHINE_SHOWN_BYTES]; /* path as messages say it: of a very long one the end */
 };
 
 /* ------------------------------------------------------------------ machine_keys.c */

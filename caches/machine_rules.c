@@ -63,7 +63,7 @@ static enum c2_status require_section(const struct machine_draft *draft, enum ma
 {
     if (draft->section_line[section])
         return C2_OK;
-    return c2_fail(err, C2_ERR_INVALID, "%s: there is no section [%s]: %s", draft->path, machine_section_name(section),
+    return c2_fail(err, C2_ERR_INVALID, "%s: there is no section [%s]: %s", draft->shown, machine_section_name(section),
                    because);
 }
 
@@ -199,7 +199,8 @@ static enum c2_status join_masks(struct machine_draft *draft, enum machine_secti
     if (length + 1 + strlen(masks) >= sizeof level->hash)
         return c2_fail(err, C2_ERR_INVALID, "%s: [%s] hash and hash_masks have more than %zu characters together",
                        where, level->name, sizeof level->hash - 2);
-    snprintf(level->hash + length, sizeof level->hash - length, ":%s", masks);
+    level->hash[length] = ':';
+    memcpy(level->hash + length + 1, masks, strlen(masks) + 1);
     return C2_OK;
 }
 
