@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The set of mapped areas.
+ */
+#ifndef C2_MMU_AREAS_PRIV_H
+#define C2_MMU_AREAS_PRIV_H
+
+#include "mmu/mmu.h"
+
+#define AREAS_LIMIT 65530 /* Linux's vm.max_map_count */
+
+/* What lies behind an area that is not private anonymous memory; shared by the pieces of a mapping. */
+struct backing {
+    uint64_t references;
+    uint64_t inode, device;
+    bool anonymous; /* shared anonymous memory: no path, an object of its own */
+    char path[];
+};
+struct backing *backing_create(const char *path, uint64_t inode, uint64_t device); /* NULL: no memory. path NULL: anonymous */
+void backing_release(struct backing *backing);                                     /* takes NULL */
+
+struct area {
+    struct mmu_area view;    /* view.offset counts in the backing, also for shared anonymous memory */
+    struct backing *backing; /* NULL: private anonymous */
+    bool may_write;          /* false: shared, and the descriptor did not allow writing */
+};
+
+struct areas {
+    struct area *list; /* ascending, disjoint */
+    size_t count, room;
+};
+
+static inline uint64_t area_end(const struct area *area)
+{
+    return area->view.start.v + area->view.bytes;
+}
+void areas_release(struct areas *areas);
+/* Room for `extra` more areas, so that changes cannot fail half way. 0 or errno. */
+int areas_reserve(struct areas *areas, size_t extra);
+/* Index of the first area that ends above va; count if none. */
+size_t areas_find(const struct areas *areas, uint64_t va);
+struct area *areas_at(const struct areas *areas, uint64_t va); /* NULL if va is not mapped */
+bool areas_free(const struct areas *areas, uint64_t start, uint64_t end);
+void areas_split(struct areas *areas, uint64_t va);            /* makes va a boundary; room for one is reserved */
+/* Adds an area where nothing is; takes over its reference of the backing. Room for one is reserved. */
+void areas_insert(struct areas *areas, const struct area *area);
+void areas_remove(struct areas *areas, size_t first, size_t count);
+void areas_merge(struct areas *areas, uint64_t start, uint64_t end); /* joins like neighbours in or at [start, end] */
+/* The highest (lowest) start of a free range of bytes inside [bottom, top); 0 if there is none. */
+uint64_t areas_gap_down(const struct areas *areas, uint64_t bottom, uint64_t top, uint64_t bytes);
+uint64_t areas_gap_up(const struct areas *areas, uint64_t bottom, uint64_t top, uint64_t bytes);
+void areas_check(const struct areas *areas);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Invariants as functions: areas, tables and frames against each other, and a listing for people.
+ */
+#include <inttypes.h>
+#include <sys/sysmacros.h>
+
+#include "mmu/mmu_priv.h"
+
+struct audit {
+    const struct mmu *mmu;
+    uint64_t *seen; /* a bit a frame; NULL when the host had no memory for it */
+    uint64_t pages, present;
+};
+
+static uint64_t audit_page(void *self, uint64_t va, uint64_t entry)
+{
+    struct audit *audit = self;
+    const struct area *area = areas_at(&audit->mmu->areas, va);
+    C2_ASSERT(area != NULL);
+    C2_ASSERT((entry & ~(ENTRY_ADDRESS | ENTRY_ACCESSED | ENTRY_DIRTY)) == mmu_leaf_rights(area->view.prot));
+    uint64_t frame = entry_frame(entry);
+    C2_ASSERT(frames_is_taken(audit->mmu->frames, frame));
+    if (audit->seen) {
+        C2_ASSERT(!(audit->seen[frame / 64] >> (frame % 64) & 1));
+        audit->seen[frame / 64] |= (uint64_t)1 << (frame % 64);
+    }
+    audit->pages++;
+    audit->present += entry & ENTRY_PRESENT;
+    return entry;
+}
+
+void mmu_check(const struct mmu *mmu)
+{
+    struct audit audit = {.mmu = mmu, .seen = c2_calloc(frames_total(mmu->frames) / 64 + 1, sizeof *audit.seen)};
+    areas_check(&mmu->areas);
+    frames_check(mmu->frames);
+    uint64_t tables = tables_check(mmu->tables);
+    tables_visit(mmu->tables, 0, MMU_WINDOW_END, audit_page, &audit);
+    C2_ASSERT(audit.pages + tables == frames_taken(mmu->frames));
+    C2_ASSERT(audit.present == mmu->counts.small_present);
+    C2_ASSERT(mmu->counts.small_pages == mmu->counts.faults);
+    c2_free(audit.seen);
+}
+
+/* ------------------------------------------------------------------ dump */
+
+static const char *area_name(const struct mmu_area *area)
+{
+    switch (area->kind) {
+    case MMU_FILE:
+        return area->path;
+    case MMU_HEAP:
+        return "[heap]";
+    case MMU_STACK:
+        return "[stack]";
+    case MMU_ANONYMOUS:
+        break;
+    }
+    return "";
+}
+
+static void dump_area(const struct mmu_area *area, FILE *to)
+{
+    fprintf(to, "%08" PRIx64 "-%08" PRIx64 " %c%c%c%c %08" PRIx64 " %02x:%02x %" PRIu64 " %s\n", area->start.v,
+            area->start.v + area->bytes, area->prot & MMU_READ ? 'r' : '-', area->prot & MMU_WRITE ? 'w' : '-',
+            area->prot & MMU_EXEC ? 'x' : '-', area->shared ? 's' : 'p', area->offset, major(area->device),
+            minor(area->device), area->inode, area_name(area));
+}
+
+static uint64_t dump_page(void *self, uint64_t va, uint64_t entry)
+{
+    fprintf(self, "page %012" PRIx64 " frame %07" PRIx64 " %c%c%c%c%c\n", va, entry_frame(entry),
+            entry & ENTRY_PRESENT ? 'p' : '-', entry & ENTRY_WRITE ? 'w' : '-',
+            entry & ENTRY_PRESENT && !(entry & ENTRY_NOEXEC) ? 'x' : '-', entry & ENTRY_ACCESSED ? 'a' : '-',
+            entry & ENTRY_DIRTY ? 'd' : '-');
+    return entry;
+}
+
+void mmu_dump(const struct mmu *mmu, FILE *to)
+{
+    for (size_t i = 0; i < mmu->areas.count; i++)
+        dump_area(&mmu->areas.list[i].view, to);
+    tables_visit(mmu->tables, 0, MMU_WINDOW_END, dump_page, to);
+    fprintf(to, "%s placement: %" PRIu64 " of %" PRIu64 " frames taken, %" PRIu64 " by page tables\n",
+            mmu_placement_name(mmu->config.placement), frames_taken(mmu->frames), frames_total(mmu->frames),
+            mmu->counts.table_pages);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What the address space asks of the host memory behind it. The real one is the window (window.c); tests put a
+ * dictionary in its place and need no window.
+ */
+#ifndef C2_MMU_HOST_PRIV_H
+#define C2_MMU_HOST_PRIV_H
+
+#include "mmu/tables_priv.h"
+
+struct host_source {
+    int fd; /* -1: anonymous, zero */
+    uint64_t offset;
+    bool shared;
+    bool write;     /* the guest asks for write access now */
+    bool may_write; /* answer: writing may be allowed later; false only for shared mappings of read-only descriptors */
+};
+
+/* Addresses and sizes are whole pages. Functions that return int answer 0 or an errno, and then nothing changed. */
+struct mmu_host {
+    void *self;
+    /* Puts the source at [start, start + bytes), replacing what was there. */
+    int (*map)(void *self, uint64_t start, uint64_t bytes, struct host_source *source);
+    int (*unmap)(void *self, uint64_t start, uint64_t bytes);
+    /* Moves the bytes of a mapped range to a disjoint, unmapped one; the old one is unmapped then. */
+    int (*move)(void *self, uint64_t from, uint64_t to, uint64_t bytes);
+    /* Lengthens the mapping of a file or of shared memory that ends at `end`. */
+    int (*extend)(void *self, uint64_t end, uint64_t bytes);
+    /* Private mappings: back to what they were when mapped. */
+    int (*discard)(void *self, uint64_t start, uint64_t bytes);
+    /* Whether there is memory behind the page: false beyond the end of a mapped file. */
+    bool (*probe)(void *self, uint64_t page);
+    void (*close)(void *self); /* with the mmu's end; may be NULL */
+};
+
+/* The window: reserved by open, released by host.close. lost_pages: see mmu_counts. */
+enum c2_status window_open(struct mmu_host *host, struct tables_arena *arena, uint64_t *lost_pages,
+                           struct c2_error *err);
+
+/* Survives SIGBUS in [start, end): sigbus.c. */
+int sigbus_guard(uint64_t start, uint64_t end, uint64_t *lost_pages); /* 0 or errno */
+void sigbus_release(void);
+bool sigbus_readable(const void *byte); /* false: reading it would be a SIGBUS */
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   mmap(2). A mapping without a fixed address goes to the hint if that is free; otherwise to the highest free range
+ *   below MMU_MMAP_TOP, holes first (as Linux does top-down), or in zone LOW to the lowest free range from
+ *   MMU_LOW_BASE, then HIGH when that is full.
+ * Not modelled
+ *   Linux's alignment of large mappings for huge pages, its gap below growing stacks, MAP_GROWSDOWN, and the refusal of
+ *   mappings larger than the machine's memory.
+ */
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "mmu/mmu_priv.h"
+
+int64_t mmu_range_usable(uint64_t start, uint64_t bytes)
+{
+    if (start < MMU_WINDOW_START)
+        return -EPERM;
+    if (start > MMU_WINDOW_END || bytes > MMU_WINDOW_END - start)
+        return -ENOMEM;
+    if (start < MMU_TABLES_END && start + bytes > MMU_TABLES_BASE)
+        return -ENOMEM;
+    return 0;
+}
+
+uint64_t mmu_find_gap(const struct mmu *mmu, uint64_t bytes, enum mmu_zone zone)
+{
+    uint64_t at = 0;
+    if (zone == MMU_ZONE_LOW)
+        at = areas_gap_up(&mmu->areas, MMU_LOW_BASE, MMU_LOW_END, bytes);
+    return at ? at : areas_gap_down(&mmu->areas, MMU_TABLES_END, MMU_MMAP_TOP, bytes);
+}
+
+/* 0 and *bytes in whole pages, or -errno. */
+static int64_t check_request(const struct mmu_request *request, uint64_t *bytes)
+{
+    bool file = request->host_fd >= 0;
+    if (request->bytes == 0 || request->prot & ~7u || request->offset % C2_PAGE_BYTES != 0)
+        return -EINVAL;
+    if (file ? request->kind != MMU_FILE : request->kind == MMU_FILE)
+        return -EINVAL;
+    if (request->bytes > MMU_WINDOW_END)
+        return -ENOMEM;
+    *bytes = c2_align_up(request->bytes, C2_PAGE_BYTES);
+    if (file && request->offset + *bytes > INT64_MAX)
+        return -EOVERFLOW;
+    return 0;
+}
+
+/* The address, or -errno. */
+static int64_t choose_address(const struct mmu *mmu, const struct mmu_request *request, uint64_t bytes)
+{
+    uint64_t wish = request->address;
+    if (request->fixed || request->no_replace) {
+        if (wish % C2_PAGE_BYTES != 0)
+            return -EINVAL;
+        int64_t refused = mmu_range_usable(wish, bytes);
+        if (refused)
+            return refused;
+        return request->no_replace && !areas_free(&mmu->areas, wish, wish + bytes) ? -EEXIST : (int64_t)wish;
+    }
+    wish = c2_align_up(wish, C2_PAGE_BYTES);
+    if (wish != 0 && mmu_range_usable(wish, bytes) == 0 && areas_free(&mmu->areas, wish, wish + bytes))
+        return (int64_t)wish;
+    uint64_t at = mmu_find_gap(mmu, bytes, request->zone);
+    return at ? (int64_t)at : -ENOMEM;
+}
+
+/* The backing of the request in *out (NULL for private anonymous memory). 0 or errno. */
+static int make_backing(struct backing **out, const struct mmu_request *request)
+{
+    *out = NULL;
+    struct stat about = {0};
+    bool file = request->host_fd >= 0;
+    if (!file && !request->shared)
+        return 0;
+    if (file && fstat(request->host_fd, &about) != 0)
+        return errno;
+    const char *path = request->path ? request->path : "";
+    *out = backing_create(file ? path : NULL, about.st_ino, about.st_dev);
+    return *out ? 0 : ENOMEM;
+}
+
+static struct area area_of(const struct mmu_request *request, uint64_t start, uint64_t bytes, struct backing *backing)
+{
+    struct area area = {.backing = backing, .may_write = true};
+    area.view = (struct mmu_area){.start = {start}, .bytes = bytes, .prot = request->prot, .shared = request->shared,
+                                  .kind = request->kind};
+    if (request->host_fd >= 0) {
+        area.view.path = backing->path;
+        area.view.offset = request->offset;
+        area.view.inode = backing->inode;
+        area.view.device = backing->device;
+    }
+    return area;
+}
+
+/* Puts the area in, over whatever was there. Takes over the area's backing, also on failure. 0 or errno. */
+static int put_area(struct mmu *mmu, struct area *area, int fd)
+{
+    uint64_t start = area->view.start.v, end = area_end(area);
+    bool replaces = !areas_free(&mmu->areas, start, end);
+    bool code = (area->view.prot & MMU_EXEC) || mmu_range_code(mmu, start, end);
+    struct host_source source = {.fd = fd, .offset = area->view.offset, .shared = area->view.shared,
+                                 .write = area->view.prot & MMU_WRITE};
+    int error = areas_reserve(&mmu->areas, 3); /* two cuts and the new one */
+    if (replaces && !error)
+        mmu_notify_before(mmu, start, end);
+    bool told = replaces && !error;
+    if (!error)
+        error = mmu->host.map(mmu->host.self, start, end - start, &source);
+    if (error) {
+        backing_release(area->backing);
+    } else {
+        area->may_write = source.may_write;
+        areas_split(&mmu->areas, start);
+        areas_split(&mmu->areas, end);
+        mmu_drop_pages(mmu, start, end);
+        size_t first = areas_find(&mmu->areas, start);
+        areas_remove(&mmu->areas, first, areas_find(&mmu->areas, end) - first);
+        areas_insert(&mmu->areas, area);
+        areas_merge(&mmu->areas, start, end);
+    }
+    if (told)
+        mmu_notify_after(mmu, start, end, code);
+    return error;
+}
+
+int64_t mmu_map(struct mmu *mmu, const struct mmu_request *request)
+{
+    uint64_t bytes;
+    int64_t refused = check_request(request, &bytes);
+    if (refused)
+        return refused;
+    int64_t start = choose_address(mmu, request, bytes);
+    if (start < 0)
+        return start;
+    struct backing *backing;
+    int error = make_backing(&backing, request);
+    if (error)
+        return -error;
+    struct area area = area_of(request, (uint64_t)start, bytes, backing);
+    error = put_area(mmu, &area, request->host_fd);
+    return error ? -error : start;
+}

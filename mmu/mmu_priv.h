@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The address space itself, shared by the files that change it.
+ */
+#ifndef C2_MMU_PRIV_H
+#define C2_MMU_PRIV_H
+
+#include "mmu/areas_priv.h"
+#include "mmu/host_priv.h"
+
+#define MMU_LISTENERS 4
+
+struct mmu {
+    struct mmu_config config;
+    struct mmu_host host;
+    struct frames *frames;
+    struct tables *tables;
+    struct areas areas;
+    struct mmu_listener listeners[MMU_LISTENERS];
+    unsigned listener_count;
+    uint64_t brk;
+    struct mmu_counts counts;
+};
+
+/* mmu_create without a window: on any host and arena. Closes the host at the end, but not when it fails. */
+enum c2_status mmu_create_on(struct mmu **out, const struct mmu_config *config, const struct mmu_host *host,
+                             const struct tables_arena *arena, struct c2_error *err);
+enum c2_status mmu_config_check(const struct mmu_config *config, struct c2_error *err);
+
+void mmu_notify_before(const struct mmu *mmu, uint64_t start, uint64_t end);
+void mmu_notify_after(const struct mmu *mmu, uint64_t start, uint64_t end, bool code);
+
+/* What x86 gives for prot: every right brings reading with it. */
+static inline unsigned mmu_effective(unsigned prot)
+{
+    return prot ? prot | MMU_READ : 0;
+}
+/* The rights bits of a leaf of an area with prot. */
+uint64_t mmu_leaf_rights(unsigned prot);
+
+/* 0, or -errno when a guest mapping cannot lie at [start, start + bytes). */
+int64_t mmu_range_usable(uint64_t start, uint64_t bytes);
+/* Whether an area in [start, end) is executable. */
+bool mmu_range_code(const struct mmu *mmu, uint64_t start, uint64_t end);
+/* Makes start and end boundaries of areas. 0 or errno. */
+int mmu_isolate(struct mmu *mmu, uint64_t start, uint64_t end);
+/* Takes the frames of [start, end) away, entries and all. */
+void mmu_drop_pages(struct mmu *mmu, uint64_t start, uint64_t end);
+/* munmap of whole pages inside the window. 0 or errno. */
+int mmu_unmap_range(struct mmu *mmu, uint64_t start, uint64_t end);
+/* A free range for a mapping without a fixed address, or 0. */
+uint64_t mmu_find_gap(const struct mmu *mmu, uint64_t bytes, enum mmu_zone zone);
+
+#endif

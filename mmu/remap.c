@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   mremap(2): shrink in place, grow in place when the range above is free, otherwise move. Pages that move keep their
+ *   frames: moving changes page tables, not physical memory (and under identity placement a moved page stays where its
+ *   old address had put it).
+ * Invariants
+ *   A call that fails leaves everything as it was, except that MREMAP_FIXED may have unmapped its target, as in Linux.
+ * Not modelled
+ *   MREMAP_DONTUNMAP, and the duplicating of shared mappings by an old size of 0 (EINVAL).
+ */
+#include <errno.h>
+
+#include "mmu/mmu_priv.h"
+
+/* ------------------------------------------------------------------ growing */
+
+/* Lengthens the area that ends at end; the range above is free. 0 or errno. */
+static int grow(struct mmu *mmu, uint64_t end, uint64_t bytes)
+{
+    struct area *area = areas_at(&mmu->areas, end - C2_PAGE_BYTES);
+    struct host_source source = {.fd = -1, .write = true};
+    int error = area->backing ? mmu->host.extend(mmu->host.self, end, bytes)
+                              : mmu->host.map(mmu->host.self, end, bytes, &source);
+    if (error)
+        return error;
+    area->view.bytes += bytes;
+    areas_merge(&mmu->areas, end, end + bytes);
+    return 0;
+}
+
+static bool can_grow(const struct mmu *mmu, uint64_t end, uint64_t bytes)
+{
+    return area_end(areas_at(&mmu->areas, end - C2_PAGE_BYTES)) == end && mmu_range_usable(end, bytes) == 0 &&
+           areas_free(&mmu->areas, end, end + bytes);
+}
+
+/* ------------------------------------------------------------------ moving */
+
+struct move {
+    struct mmu *mmu;
+    uint64_t distance; /* new - old, modulo 2^64 */
+    bool failed;
+};
+
+static uint64_t copy_entry(void *self, uint64_t va, uint64_t entry)
+{
+    struct move *move = self;
+    if (!move->failed && tables_prepare(move->mmu->tables, va + move->distance, NULL) == C2_OK)
+        tables_set(move->mmu->tables, va + move->distance, entry);
+    else
+        move->failed = true;
+    return entry;
+}
+
+static uint64_t forget_entry(void *self, uint64_t va, uint64_t entry)
+{
+    (void)self;
+    (void)va;
+    (void)entry;
+    return 0;
+}
+
+/* Tables for both ranges exist for a moment, so that a lack of frames is found before anything moved. 0 or errno. */
+static int move_pages(struct mmu *mmu, uint64_t from, uint64_t to, uint64_t bytes)
+{
+    struct move move = {.mmu = mmu, .distance = to - from};
+    tables_visit(mmu->tables, from, from + bytes, copy_entry, &move);
+    int error = move.failed ? ENOMEM : mmu->host.move(mmu->host.self, from, to, bytes);
+    uint64_t stale = error ? to : from;
+    tables_visit(mmu->tables, stale, stale + bytes, forget_entry, NULL);
+    return error;
+}
+
+/* [from, from + bytes) is one area by now. */
+static void move_area(struct mmu *mmu, uint64_t from, uint64_t to, enum mmu_kind kind)
+{
+    struct areas *areas = &mmu->areas;
+    size_t i = areas_find(areas, from);
+    struct area area = areas->list[i];
+    if (area.backing)
+        area.backing->references++;
+    areas_remove(areas, i, 1);
+    area.view.start.v = to;
+    area.view.kind = kind;
+    areas_insert(areas, &area);
+    areas_merge(areas, to, area_end(&area));
+}
+
+/* Moves part of an area to a free range, where it is of `kind`. 0 or errno. */
+static int move_range(struct mmu *mmu, uint64_t from, uint64_t to, uint64_t bytes, enum mmu_kind kind)
+{
+    int error = mmu_isolate(mmu, from, from + bytes);
+    if (error)
+        return error;
+    bool code = mmu_range_code(mmu, from, from + bytes);
+    mmu_notify_before(mmu, from, from + bytes);
+    error = move_pages(mmu, from, to, bytes);
+    if (!error)
+        move_area(mmu, from, to, kind);
+    areas_merge(&mmu->areas, from, from + bytes);
+    mmu_notify_after(mmu, from, from + bytes, code);
+    return error;
+}
+
+/* Moves and grows; a growth that fails moves back, for which there is room. */
+static int64_t move_and_grow(struct mmu *mmu, uint64_t from, uint64_t to, uint64_t bytes, uint64_t growth)
+{
+    enum mmu_kind kind = areas_at(&mmu->areas, from)->view.kind;
+    int error = areas_reserve(&mmu->areas, 4);
+    if (!error)
+        error = move_range(mmu, from, to, bytes, kind == MMU_FILE ? MMU_FILE : MMU_ANONYMOUS);
+    if (error)
+        return -error;
+    error = growth ? grow(mmu, to + bytes, growth) : 0;
+    if (!error)
+        return (int64_t)to;
+    C2_ASSERT(move_range(mmu, to, from, bytes, kind) == 0);
+    return -error;
+}
+
+/* ------------------------------------------------------------------ the call */
+
+static int64_t remap_fixed(struct mmu *mmu, uint64_t old, uint64_t keep, uint64_t old_bytes, uint64_t to,
+                           uint64_t new_bytes)
+{
+    int64_t refused = mmu_range_usable(to, new_bytes);
+    if (refused)
+        return refused;
+    if (to < old + old_bytes && old < to + new_bytes)
+        return -EINVAL;
+    int error = mmu_unmap_range(mmu, to, to + new_bytes);
+    if (!error && old_bytes > keep)
+        error = mmu_unmap_range(mmu, old + keep, old + old_bytes);
+    return error ? -error : move_and_grow(mmu, old, to, keep, new_bytes - keep);
+}
+
+static int64_t remap_grow(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint64_t new_bytes, bool may_move)
+{
+    uint64_t growth = new_bytes - old_bytes;
+    if (can_grow(mmu, old + old_bytes, growth)) {
+        int error = grow(mmu, old + old_bytes, growth);
+        return error ? -error : (int64_t)old;
+    }
+    uint64_t to = may_move ? mmu_find_gap(mmu, new_bytes, MMU_ZONE_HIGH) : 0;
+    return to ? move_and_grow(mmu, old, to, old_bytes, growth) : -ENOMEM;
+}
+
+int64_t mmu_remap(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint64_t new_bytes, bool may_move, bool fixed,
+                  uint64_t new_address)
+{
+    if (old % C2_PAGE_BYTES != 0 || (fixed && (!may_move || new_address % C2_PAGE_BYTES != 0)))
+        return -EINVAL;
+    if (old_bytes == 0 || new_bytes == 0 || old_bytes > MMU_WINDOW_END || new_bytes > MMU_WINDOW_END)
+        return -EINVAL;
+    old_bytes = c2_align_up(old_bytes, C2_PAGE_BYTES);
+    new_bytes = c2_align_up(new_bytes, C2_PAGE_BYTES);
+    uint64_t keep = old_bytes < new_bytes ? old_bytes : new_bytes;
+    const struct area *area = areas_at(&mmu->areas, old);
+    if (!area)
+        return -EFAULT;
+    if (!fixed && new_bytes <= old_bytes) {
+        int error = mmu_unmap_range(mmu, old + new_bytes, old + old_bytes);
+        return error ? -error : (int64_t)old;
+    }
+    if (area_end(area) < old + keep)
+        return -EFAULT;
+    if (fixed)
+        return remap_fixed(mmu, old, keep, old_bytes, new_address, new_bytes);
+    return remap_grow(mmu, old, old_bytes, new_bytes, may_move);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   The host raises SIGBUS for a page of a mapped file that lies wholly beyond the file's end, or that the disk has no room
+ *   for. Before a page of a file gets its frame it is probed here, so that the guest gets its own SIGBUS as on hardware;
+ *   probing reads one byte, so the file's size counts as it is at that moment and no descriptor need be kept.
+ *   A page that vanishes later (the file was cut while mapped) must not end c2emu: the handler puts a page of zeros in
+ *   its place and counts it.
+ * Not modelled
+ *   The guest's SIGBUS for pages that vanish after their first touch.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "mmu/host_priv.h"
+
+static struct {
+    uint64_t start, end;
+    uint64_t *lost_pages;
+    struct sigaction previous;
+} guard;
+
+static _Thread_local volatile sig_atomic_t probing;
+static _Thread_local sigjmp_buf probe_failed;
+
+static bool replace_page(uint64_t address)
+{
+    void *page = (void *)(uintptr_t)c2_align_down(address, C2_PAGE_BYTES);
+    void *at = mmap(page, C2_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (at == MAP_FAILED)
+        return false;
+    __atomic_fetch_add(guard.lost_pages, 1, __ATOMIC_RELAXED);
+    return true;
+}
+
+static void on_sigbus(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)context;
+    uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
+    bool ours = info->si_code == BUS_ADRERR && address >= guard.start && address < guard.end;
+    if (ours && probing)
+        siglongjmp(probe_failed, 1);
+    int saved = errno;
+    /* Not ours: back to whoever was there; the access comes again and finds them. */
+    if (!ours || !replace_page(address))
+        sigaction(SIGBUS, &guard.previous, NULL);
+    errno = saved;
+}
+
+int sigbus_guard(uint64_t start, uint64_t end, uint64_t *lost_pages)
+{
+    guard.start = start;
+    guard.end = end;
+    guard.lost_pages = lost_pages;
+    struct sigaction action = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_NODEFER};
+    sigemptyset(&action.sa_mask);
+    if (sigaction(SIGBUS, &action, &guard.previous) != 0)
+        return errno;
+    /* A blocked SIGBUS would kill at once. */
+    sigset_t bus;
+    sigemptyset(&bus);
+    sigaddset(&bus, SIGBUS);
+    return pthread_sigmask(SIG_UNBLOCK, &bus, NULL);
+}
+
+void sigbus_release(void)
+{
+    sigaction(SIGBUS, &guard.previous, NULL);
+    memset(&guard, 0, sizeof guard);
+}
+
+bool sigbus_readable(const void *byte)
+{
+    if (sigsetjmp(probe_failed, 0) != 0) {
+        probing = 0;
+        return false;
+    }
+    probing = 1;
+    (void)*(const volatile unsigned char *)byte;
+    probing = 0;
+    return true;
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   x86-64 page tables of 4 levels, 512 entries of 8 bytes each:
+ *      47      39 38      30 29      21 20      12 11          0
+ *     | level 3  | level 2  | level 1  | level 0  | byte in page |
+ *   An engine walks them for its checks, so entries of the upper levels hold addresses that the engine can reach, those of
+ *   the arena; leaves hold simulated frames, which the engine ignores and the caches see. Each table has a simulated
+ *   frame as well, kept beside the arena.
+ *
+ *   Leaf     63      52       39..12   9    6 5   2  1  0
+ *            |   NOEXEC       | frame | KEPT | D A | US RW P |
+ *   No-execute stands in bit 52, which hardware ignores: bit 63 is a reserved bit, and a fault, while EFER.NXE is off as
+ *   it is in the engines. A page without rights has P = 0 and KEPT = 1: its frame, A and D come back with the rights.
+ * Counting
+ *   table_pages: tables that exist, the root included. small_present: leaves with P set.
+ * Invariants
+ *   info.used = entries of the table that are not 0; no table but the root is empty between calls.
+ *   A table is zero before its parent points to it (release), and readers load with acquire, so that another thread may
+ *   walk while this one adds pages. Entries are only taken away after every reader was told (mmu_listener.before).
+ * Source
+ *   Intel SDM volume 3A, 4.5.
+ */
+#include <string.h>
+
+#include "mmu/tables_priv.h"
+
+#define ENTRIES 512
+#define TOP_LEVEL 3
+#define CHUNK_TABLES 4096 /* tables whose infos are allocated together */
+#define COMMIT_PAGES C2_HOST_SIZE(512, 1)
+#define NO_TABLE UINT32_MAX
+#define ENTRY_TABLE (ENTRY_PRESENT | ENTRY_WRITE | ENTRY_USER)
+
+/* What the host keeps about a table, apart from the entries that the engine sees. */
+struct table_info {
+    uint32_t frame;
+    uint32_t used;
+    uint32_t next_free; /* in the list of free tables */
+};
+
+struct tables {
+    struct tables_arena arena;
+    struct frames *frames;
+    struct mmu_counts *counts;
+    struct table_info **infos; /* by chunk */
+    uint32_t created;          /* tables 0 .. created-1 were used at some time */
+    uint32_t committed;        /* pages of the arena that are usable */
+    uint32_t first_free;
+};
+
+static struct table_info *info_of(const struct tables *tables, uint32_t table)
+{
+    return &tables->infos[table / CHUNK_TABLES][table % CHUNK_TABLES];
+}
+
+static uint64_t *entries_of(const struct tables *tables, uint32_t table)
+{
+    return (uint64_t *)(void *)(tables->arena.memory + (uint64_t)table * C2_PAGE_BYTES);
+}
+
+static uint64_t entry_to(const struct tables *tables, uint32_t table)
+{
+    return (tables->arena.address + (uint64_t)table * C2_PAGE_BYTES) | ENTRY_TABLE;
+}
+
+static uint32_t table_of(const struct tables *tables, uint64_t entry)
+{
+    return (uint32_t)(((entry & ENTRY_ADDRESS) - tables->arena.address) >> C2_PAGE_SHIFT);
+}
+
+static unsigned level_shift(int level)
+{
+    return C2_PAGE_SHIFT + 9 * (unsigned)level;
+}
+
+static unsigned slot_of(uint64_t va, int level)
+{
+    return va >> level_shift(level) & (ENTRIES - 1);
+}
+
+static uint64_t load(const uint64_t *entry)
+{
+    return __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+}
+
+/* The one place where an entry changes. */
+static void store(struct tables *tables, uint32_t table, int level, unsigned slot, uint64_t value)
+{
+    uint64_t *entry = &entries_of(tables, table)[slot];
+    uint64_t old = load(entry);
+    info_of(tables, table)->used += (value != 0) - (old != 0);
+    if (level == 0)
+        tables->counts->small_present += (value & ENTRY_PRESENT) - (old & ENTRY_PRESENT);
+    __atomic_store_n(entry, value, __ATOMIC_RELEASE);
+}
+
+/* ------------------------------------------------------------------ tables come and go */
+
+static enum c2_status commit_arena(struct tables *tables, struct c2_error *err)
+{
+    uint64_t left = tables->arena.pages - tables->committed;
+    uint32_t count = left < COMMIT_PAGES ? (uint32_t)left : COMMIT_PAGES;
+    if (tables->arena.commit) {
+        int error = tables->arena.commit(tables->arena.self, tables->committed, count);
+        if (error)
+            return c2_fail(err, C2_ERR_NO_MEMORY, "the host has no memory for page tables: %s", strerror(error));
+    }
+    tables->committed += count;
+    return C2_OK;
+}
+
+/* The next table of the arena that was never used. */
+static enum c2_status fresh_table(struct tables *tables, uint32_t *table, struct c2_error *err)
+{
+    if (tables->created == tables->arena.pages)
+        return c2_fail(err, C2_ERR_EXHAUSTED, "the arena of %llu page tables is full: the guest's mapped pages are "
+                       "spread too widely", (unsigned long long)tables->arena.pages);
+    struct table_info **chunk = &tables->infos[tables->created / CHUNK_TABLES];
+    if (!*chunk && !(*chunk = c2_calloc(CHUNK_TABLES, sizeof **chunk)))
+        return c2_fail_memory(err, "page tables");
+    if (tables->created == tables->committed) {
+        enum c2_status status = commit_arena(tables, err);
+        if (status != C2_OK)
+            return status;
+    }
+    *table = tables->created++;
+    return C2_OK;
+}
+
+static enum c2_status find_table(struct tables *tables, uint32_t *table, struct c2_error *err)
+{
+    if (tables->first_free == NO_TABLE)
+        return fresh_table(tables, table, err);
+    *table = tables->first_free;
+    tables->first_free = info_of(tables, *table)->next_free;
+    return C2_OK;
+}
+
+static void release_table(struct tables *tables, uint32_t table)
+{
+    info_of(tables, table)->next_free = tables->first_free;
+    tables->first_free = table;
+}
+
+static enum c2_status add_table(struct tables *tables, uint32_t *out, struct c2_error *err)
+{
+    uint32_t table = 0;
+    enum c2_status status = find_table(tables, &table, err);
+    if (status != C2_OK)
+        return status;
+    uint64_t frame;
+    if (!frames_take_top(tables->frames, &frame)) {
+        release_table(tables, table);
+        return c2_fail(err, C2_ERR_EXHAUSTED, "no frame is left for a page table");
+    }
+    memset(entries_of(tables, table), 0, C2_PAGE_BYTES);
+    *info_of(tables, table) = (struct table_info){.frame = (uint32_t)frame};
+    tables->counts->table_pages++;
+    *out = table;
+    return C2_OK;
+}
+
+/* Ends the empty table that slot of parent points to. */
+static void drop_table(struct tables *tables, uint32_t parent, int parent_level, unsigned slot)
+{
+    uint32_t table = table_of(tables, entries_of(tables, parent)[slot]);
+    store(tables, parent, parent_level, slot, 0);
+    frames_give(tables->frames, info_of(tables, table)->frame);
+    release_table(tables, table);
+    tables->counts->table_pages--;
+}
+
+enum c2_status tables_create(struct tables **out, const struct tables_arena *arena, struct frames *frames,
+                             struct mmu_counts *counts, struct c2_error *err)
+{
+    *out = NULL;
+    struct tables *tables = c2_calloc(1, sizeof *tables);
+    if (!tables)
+        return c2_fail_memory(err, "page tables");
+    *tables = (struct tables){.arena = *arena, .frames = frames, .counts = counts, .first_free = NO_TABLE};
+    tables->infos = c2_calloc((arena->pages + CHUNK_TABLES - 1) / CHUNK_TABLES, sizeof *tables->infos);
+    uint32_t root;
+    enum c2_status status = tables->infos ? add_table(tables, &root, err) : c2_fail_memory(err, "page tables");
+    if (status != C2_OK) {
+        tables_destroy(tables);
+        return status;
+    }
+    C2_ASSERT(root == 0);
+    *out = tables;
+    return C2_OK;
+}
+
+void tables_destroy(struct tables *tables)
+{
+    if (!tables)
+        return;
+    uint64_t chunks = (tables->arena.pages + CHUNK_TABLES - 1) / CHUNK_TABLES;
+    for (uint64_t i = 0; tables->infos && i < chunks && tables->infos[i]; i++)
+        c2_free(tables->infos[i]);
+    c2_free(tables->infos);
+    c2_free(tables);
+}
+
+uint64_t tables_root(const struct tables *tables)
+{
+    return tables->arena.address;
+}
+
+/* ------------------------------------------------------------------ one page */
+
+uint64_t tables_get(const struct tables *tables, uint64_t va)
+{
+    uint32_t table = 0;
+    for (int level = TOP_LEVEL; level > 0; level--) {
+        uint64_t entry = load(&entries_of(tables, table)[slot_of(va, level)]);
+        if (!entry)
+            return 0;
+        table = table_of(tables, entry);
+    }
+    return load(&entries_of(tables, table)[slot_of(va, 0)]);
+}
+
+/* The leaf table of va; the tables on the way exist. */
+static uint32_t leaf_table(const struct tables *tables, uint64_t va)
+{
+    uint32_t table = 0;
+    for (int level = TOP_LEVEL; level > 0; level--) {
+        uint64_t entry = entries_of(tables, table)[slot_of(va, level)];
+        C2_ASSERT(entry != 0);
+        table = table_of(tables, entry);
+    }
+    return table;
+}
+
+enum c2_status tables_prepare(struct tables *tables, uint64_t va, struct c2_error *err)
+{
+    uint32_t table = 0;
+    for (int level = TOP_LEVEL; level > 0; level--) {
+        uint64_t entry = entries_of(tables, table)[slot_of(va, level)];
+        if (!entry) {
+            uint32_t child;
+            enum c2_status status = add_table(tables, &child, err);
+            if (status != C2_OK) {
+                tables_prune(tables, va);
+                return status;
+            }
+            entry = entry_to(tables, child);
+            store(tables, table, level, slot_of(va, level), entry);
+        }
+        table = table_of(tables, entry);
+    }
+    return C2_OK;
+}
+
+static void prune_below(struct tables *tables, uint32_t table, int level, uint64_t va)
+{
+    unsigned slot = slot_of(va, level);
+    uint64_t entry = level > 0 ? entries_of(tables, table)[slot] : 0;
+    if (!entry)
+        return;
+    prune_below(tables, table_of(tables, entry), level - 1, va);
+    if (info_of(tables, table_of(tables, entry))->used == 0)
+        drop_table(tables, table, level, slot);
+}
+
+void tables_prune(struct tables *tables, uint64_t va)
+{
+    prune_below(tables, 0, TOP_LEVEL, va);
+}
+
+void tables_set(struct tables *tables, uint64_t va, uint64_t entry)
+{
+    store(tables, leaf_table(tables, va), 0, slot_of(va, 0), entry);
+}
+
+/* ------------------------------------------------------------------ many pages */
+
+struct walk {
+    struct tables *tables;
+    uint64_t start, last; /* both inclusive */
+    tables_visitor *visit;
+    void *self;
+};
+
+static void walk_table(const struct walk *walk, uint32_t table, int level, uint64_t base);
+
+static void walk_entry(const struct walk *walk, uint32_t table, int level, unsigned slot, uint64_t va)
+{
+    struct tables *tables = walk->tables;
+    uint64_t entry = entries_of(tables, table)[slot];
+    if (!entry)
+        return;
+    if (level == 0) {
+        uint64_t value = walk->visit(walk->self, va, entry);
+        if (value != entry)
+            store(tables, table, 0, slot, value);
+        return;
+    }
+    uint32_t child = table_of(tables, entry);
+    walk_table(walk, child, level - 1, va);
+    if (info_of(tables, child)->used == 0)
+        drop_table(tables, table, level, slot);
+}
+
+/* base: the first address under the table. */
+static void walk_table(const struct walk *walk, uint32_t table, int level, uint64_t base)
+{
+    uint64_t end_of_table = base + ((uint64_t)ENTRIES << level_shift(level)) - 1;
+    unsigned first = walk->start > base ? slot_of(walk->start, level) : 0;
+    unsigned last = walk->last < end_of_table ? slot_of(walk->last, level) : ENTRIES - 1;
+    for (unsigned slot = first; slot <= last; slot++)
+        walk_entry(walk, table, level, slot, base + ((uint64_t)slot << level_shift(level)));
+}
+
+void tables_visit(struct tables *tables, uint64_t start, uint64_t end, tables_visitor *visit, void *self)
+{
+    if (start >= end)
+        return;
+    struct walk walk = {.tables = tables, .start = start, .last = end - 1, .visit = visit, .self = self};
+    walk_table(&walk, 0, TOP_LEVEL, 0);
+}
+
+/* ------------------------------------------------------------------ check */
+
+static uint64_t check_table(const struct tables *tables, uint32_t table, int level)
+{
+    uint64_t below = 1;
+    uint32_t used = 0;
+    C2_ASSERT(table < tables->created);
+    C2_ASSERT(frames_is_taken(tables->frames, info_of(tables, table)->frame));
+    for (unsigned slot = 0; slot < ENTRIES; slot++) {
+        uint64_t entry = entries_of(tables, table)[slot];
+        used += entry != 0;
+        if (level == 0 || !entry)
+            continue;
+        C2_ASSERT((entry & ENTRY_TABLE) == ENTRY_TABLE);
+        below += check_table(tables, table_of(tables, entry), level - 1);
+    }
+    C2_ASSERT(used == info_of(tables, table)->used);
+    C2_ASSERT(used != 0 || level == TOP_LEVEL);
+    return below;
+}
+
+uint64_t tables_check(const struct tables *tables)
+{
+    uint64_t count = check_table(tables, 0, TOP_LEVEL);
+    C2_ASSERT(count == tables->counts->table_pages);
+    return count;
+}

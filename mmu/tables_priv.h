@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The 4-level page tables in their arena.
+ */
+#ifndef C2_MMU_TABLES_PRIV_H
+#define C2_MMU_TABLES_PRIV_H
+
+#include "mmu/frames_priv.h"
+
+/* Entries as the hardware has them; KEPT and NOEXEC use bits that it ignores (see tables.c). */
+#define ENTRY_PRESENT ((uint64_t)1 << 0)
+#define ENTRY_WRITE ((uint64_t)1 << 1)
+#define ENTRY_USER ((uint64_t)1 << 2)
+#define ENTRY_ACCESSED ((uint64_t)1 << 5)
+#define ENTRY_DIRTY ((uint64_t)1 << 6)
+#define ENTRY_KEPT ((uint64_t)1 << 9)    /* leaf, not present: the page has a frame and no rights */
+#define ENTRY_NOEXEC ((uint64_t)1 << 52) /* leaf, present: instruction fetches are denied */
+#define ENTRY_ADDRESS 0x000000fffffff000ull /* bits 12..39: a frame, or an arena address */
+
+/* Where tables may lie: `memory` is the host's view of `pages` pages that an engine sees at `address`. commit makes
+ * pages [first, first + count) usable (0 or errno); NULL: they are. */
+struct tables_arena {
+    unsigned char *memory;
+    uint64_t address;
+    uint64_t pages;
+    int (*commit)(void *self, uint64_t first, uint64_t count);
+    void *self;
+};
+
+struct tables;
+/* counts: table_pages and small_present are kept up to date there. */
+enum c2_status tables_create(struct tables **out, const struct tables_arena *arena, struct frames *frames,
+                             struct mmu_counts *counts, struct c2_error *err);
+void tables_destroy(struct tables *tables);
+
+uint64_t tables_root(const struct tables *tables);
+/* The leaf entry of va, 0 if none. Any thread. */
+uint64_t tables_get(const struct tables *tables, uint64_t va);
+/* Makes the tables down to va's leaf exist; on failure none was added. */
+enum c2_status tables_prepare(struct tables *tables, uint64_t va, struct c2_error *err);
+/* Frees the tables on the path to va that hold nothing. */
+void tables_prune(struct tables *tables, uint64_t va);
+/* Sets the leaf entry of va, whose tables exist. entry is not 0. */
+void tables_set(struct tables *tables, uint64_t va, uint64_t entry);
+
+/* Visits every leaf entry that is not 0 in [start, end), ascending; the entry becomes what visit returns, and tables
+ * that end up empty are freed. visit may set entries outside [start, end) whose tables hold other entries or were
+ * prepared by itself. */
+typedef uint64_t tables_visitor(void *self, uint64_t va, uint64_t entry);
+void tables_visit(struct tables *tables, uint64_t start, uint64_t end, tables_visitor *visit, void *self);
+
+/* Asserts the shape of every table; returns how many there are. */
+uint64_t tables_check(const struct tables *tables);
+
+static inline uint64_t entry_frame(uint64_t entry)
+{
+    return (entry & ENTRY_ADDRESS) >> C2_PAGE_SHIFT;
+}
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   What happens when the guest accesses a page: the area decides whether it may, the first access gives the page its
+ *   frame, later ones find it in the tables. Rights as on x86: a mapping with any right is readable.
+ * Counting
+ *   faults and small_pages count pages made present here, once each.
+ * Cost
+ *   A translation is four dependent loads; a first touch adds two or three walks over a binary tree of frames.
+ */
+#include "mmu/mmu_priv.h"
+
+static bool area_allows(unsigned prot, enum mmu_access access)
+{
+    switch (access) {
+    case MMU_ACCESS_WRITE:
+        return prot & MMU_WRITE;
+    case MMU_ACCESS_EXEC:
+        return prot & MMU_EXEC;
+    default:
+        return prot != 0;
+    }
+}
+
+static bool entry_allows(uint64_t entry, enum mmu_access access)
+{
+    if (!(entry & ENTRY_PRESENT))
+        return false;
+    switch (access) {
+    case MMU_ACCESS_WRITE:
+        return entry & ENTRY_WRITE;
+    case MMU_ACCESS_EXEC:
+        return !(entry & ENTRY_NOEXEC);
+    default:
+        return true;
+    }
+}
+
+bool mmu_translate(const struct mmu *mmu, struct guest_va va, struct guest_pa *out)
+{
+    if (va.v >= MMU_WINDOW_END)
+        return false;
+    uint64_t entry = tables_get(mmu->tables, va.v);
+    if (!(entry & ENTRY_PRESENT))
+        return false;
+    out->v = (entry & ENTRY_ADDRESS) | (va.v & (C2_PAGE_BYTES - 1));
+    return true;
+}
+
+bool mmu_ready(const struct mmu *mmu, struct guest_va va, enum mmu_access access)
+{
+    return va.v < MMU_WINDOW_END && entry_allows(tables_get(mmu->tables, va.v), access);
+}
+
+bool mmu_allows(const struct mmu *mmu, struct guest_va va, uint64_t bytes, unsigned prot)
+{
+    if (bytes == 0)
+        return true;
+    if (va.v + bytes < va.v)
+        return false;
+    for (uint64_t at = va.v; at < va.v + bytes;) {
+        const struct area *area = areas_at(&mmu->areas, at);
+        if (!area || prot & ~mmu_effective(area->view.prot))
+            return false;
+        at = area_end(area);
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------ the first touch */
+
+static const char more_memory[] = "give the machine more with --set machine.physical_memory=SIZE";
+
+static enum c2_status fail_frames(const struct mmu *mmu, uint64_t va, struct c2_error *err)
+{
+    char size[32];
+    return c2_fail(err, C2_ERR_EXHAUSTED, "physical memory (%s) is exhausted at the first touch of page 0x%llx: the program "
+                   "uses %llu pages and their page tables %llu; %s", c2_size_text(size, mmu->config.physical_bytes),
+                   (unsigned long long)va, (unsigned long long)(frames_taken(mmu->frames) - mmu->counts.table_pages),
+                   (unsigned long long)mmu->counts.table_pages, more_memory);
+}
+
+static enum c2_status fail_color(const struct mmu *mmu, uint64_t va, struct c2_error *err)
+{
+    char size[32];
+    return c2_fail(err, C2_ERR_EXHAUSTED, "the frames of colour %u of %u in physical memory (%s) are exhausted at the first "
+                   "touch of page 0x%llx; %s", mmu->config.color, mmu->config.colors,
+                   c2_size_text(size, mmu->config.physical_bytes), (unsigned long long)va, more_memory);
+}
+
+struct owner_search {
+    uint64_t frame, va;
+    bool found;
+};
+
+static uint64_t match_owner(void *self, uint64_t va, uint64_t entry)
+{
+    struct owner_search *search = self;
+    if (entry_frame(entry) == search->frame) {
+        search->va = va;
+        search->found = true;
+    }
+    return entry;
+}
+
+static enum c2_status fail_clash(const struct mmu *mmu, uint64_t va, uint64_t frame, struct c2_error *err)
+{
+    struct owner_search search = {.frame = frame};
+    tables_visit(mmu->tables, 0, MMU_WINDOW_END, match_owner, &search);
+    char size[32], owner[48] = "a page table";
+    if (search.found)
+        snprintf(owner, sizeof owner, "page 0x%llx", (unsigned long long)search.va);
+    return c2_fail(err, C2_ERR_EXHAUSTED, "identity placement: page 0x%llx needs the physical page 0x%llx (its address modulo "
+                   "%s), which %s holds already; %s, or use --pages sequential", (unsigned long long)va,
+                   (unsigned long long)(frame << C2_PAGE_SHIFT), c2_size_text(size, mmu->config.physical_bytes), owner,
+                   more_memory);
+}
+
+static enum c2_status fail_placement(const struct mmu *mmu, enum frames_answer answer, uint64_t va, uint64_t frame,
+                                     struct c2_error *err)
+{
+    if (answer == FRAMES_CLASH)
+        return fail_clash(mmu, va, frame, err);
+    bool all = frames_taken(mmu->frames) == frames_total(mmu->frames);
+    return all ? fail_frames(mmu, va, err) : fail_color(mmu, va, err);
+}
+
+static enum mmu_fault first_touch(struct mmu *mmu, uint64_t page, unsigned prot, struct c2_error *err)
+{
+    enum c2_status status = tables_prepare(mmu->tables, page, err);
+    if (status == C2_ERR_EXHAUSTED && frames_taken(mmu->frames) == frames_total(mmu->frames))
+        fail_frames(mmu, page, err);
+    if (status != C2_OK)
+        return MMU_FAULT_FAILED;
+    uint64_t frame;
+    enum frames_answer answer = frames_place(mmu->frames, page >> C2_PAGE_SHIFT, &frame);
+    if (answer != FRAMES_PLACED) {
+        fail_placement(mmu, answer, page, frame, err);
+        tables_prune(mmu->tables, page);
+        return MMU_FAULT_FAILED;
+    }
+    tables_set(mmu->tables, page, frame << C2_PAGE_SHIFT | mmu_leaf_rights(prot));
+    mmu->counts.small_pages++;
+    mmu->counts.faults++;
+    return MMU_FAULT_NONE;
+}
+
+enum mmu_fault mmu_touch(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err)
+{
+    if (SHORTCUT(access != MMU_ACCESS_UNKNOWN && mmu_ready(mmu, va, access)))
+        return MMU_FAULT_NONE;
+    const struct area *area = areas_at(&mmu->areas, va.v);
+    if (!area)
+        return MMU_FAULT_UNMAPPED;
+    if (!area_allows(area->view.prot, access))
+        return MMU_FAULT_DENIED;
+    uint64_t page = c2_align_down(va.v, C2_PAGE_BYTES);
+    if (tables_get(mmu->tables, page) & ENTRY_PRESENT)
+        return access == MMU_ACCESS_UNKNOWN ? MMU_FAULT_DENIED : MMU_FAULT_NONE;
+    if (area->backing && !mmu->host.probe(mmu->host.self, page))
+        return MMU_FAULT_BUS;
+    return first_touch(mmu, page, area->view.prot, err);
+}
+
+enum mmu_fault mmu_touch_range(struct mmu *mmu, struct guest_va va, uint64_t bytes, enum mmu_access access,
+                               struct guest_va *at, struct c2_error *err)
+{
+    if (bytes == 0)
+        return MMU_FAULT_NONE;
+    if (access == MMU_ACCESS_UNKNOWN)
+        access = MMU_ACCESS_READ;
+    uint64_t last = va.v + bytes - 1 < va.v ? UINT64_MAX : va.v + bytes - 1;
+    for (uint64_t page = va.v;; page = c2_align_down(page, C2_PAGE_BYTES) + C2_PAGE_BYTES) {
+        enum mmu_fault fault = mmu_touch(mmu, (struct guest_va){page}, access, err);
+        if (fault != MMU_FAULT_NONE) {
+            at->v = page;
+            return fault;
+        }
+        if (c2_align_down(page, C2_PAGE_BYTES) == c2_align_down(last, C2_PAGE_BYTES))
+            return MMU_FAULT_NONE;
+    }
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   The guest's memory is one window of the host's address space, [64 KiB, 64 TiB), in which guest address = host address.
+ *   It is reserved whole (PROT_NONE, NORESERVE: a note in the host's kernel, no memory), mappings are put over the
+ *   reservation and unmapping puts the reservation back, so nothing of c2emu's own can ever land inside.
+ *   Host rights do not follow the guest's: anonymous memory and private file mappings are readable and writable (the
+ *   kernel's side of c2emu writes read(2) results there), shared ones as far as the descriptor allows. The guest's
+ *   rights are checked by areas and page tables.
+ * Invariants
+ *   One window a process. No host mapping of c2emu lies in it but the arena of the page tables.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "mmu/host_priv.h"
+
+#define RESERVE (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
+
+static bool window_is_open;
+
+static void *host_pointer(uint64_t address)
+{
+    return (void *)(uintptr_t)address;
+}
+
+static int map_at(uint64_t start, uint64_t bytes, int prot, int flags, int fd, uint64_t offset)
+{
+    void *at = mmap(host_pointer(start), bytes, prot, flags | MAP_FIXED, fd, (off_t)offset);
+    return at == MAP_FAILED ? errno : 0;
+}
+
+/* ------------------------------------------------------------------ mappings */
+
+static int map_anonymous(uint64_t start, uint64_t bytes, bool shared)
+{
+    int flags = (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE;
+    return map_at(start, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+}
+
+/* A file is first mapped elsewhere and then moved into place: when the file cannot be mapped the window stays as it
+ * was, whatever order the kernel checks and unmaps in. */
+static int map_file(uint64_t start, uint64_t bytes, int prot, const struct host_source *source)
+{
+    int flags = (source->shared ? MAP_SHARED : MAP_PRIVATE) | MAP_NORESERVE;
+    void *at = mmap(NULL, bytes, prot, flags, source->fd, (off_t)source->offset);
+    if (at == MAP_FAILED)
+        return errno;
+    if (mremap(at, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, host_pointer(start)) != MAP_FAILED)
+        return 0;
+    int error = errno;
+    munmap(at, bytes);
+    return error;
+}
+
+static int map_shared_file(uint64_t start, uint64_t bytes, struct host_source *source)
+{
+    int flags = fcntl(source->fd, F_GETFL);
+    if (flags < 0)
+        return errno;
+    source->may_write = (flags & O_ACCMODE) == O_RDWR;
+    if (source->write && !source->may_write)
+        return EACCES;
+    if (source->may_write) {
+        int error = map_file(start, bytes, PROT_READ | PROT_WRITE, source);
+        if (error != EPERM || source->write)
+            return error;
+        source->may_write = false; /* sealed against writing */
+    }
+    return map_file(start, bytes, PROT_READ, source);
+}
+
+static int window_map(void *self, uint64_t start, uint64_t bytes, struct host_source *source)
+{
+    (void)self;
+    source->may_write = true;
+    if (source->fd < 0)
+        return map_anonymous(start, bytes, source->shared);
+    if (source->shared)
+        return map_shared_file(start, bytes, source);
+    return map_file(start, bytes, PROT_READ | PROT_WRITE, source);
+}
+
+static int window_unmap(void *self, uint64_t start, uint64_t bytes)
+{
+    (void)self;
+    return map_at(start, bytes, PROT_NONE, RESERVE, -1, 0);
+}
+
+/* The host's own areas may be smaller than ours, and mremap takes one at a time (EFAULT): halve until it does. *done
+ * counts what was moved, from the start. */
+static int move_pieces(uint64_t from, uint64_t to, uint64_t bytes, uint64_t *done)
+{
+    if (mremap(host_pointer(from), bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, host_pointer(to)) != MAP_FAILED) {
+        *done += bytes;
+        return 0;
+    }
+    if (errno != EFAULT || bytes == C2_PAGE_BYTES)
+        return errno;
+    uint64_t half = c2_align_up(bytes / 2, C2_PAGE_BYTES);
+    int error = move_pieces(from, to, half, done);
+    return error ? error : move_pieces(from + half, to + half, bytes - half, done);
+}
+
+static int window_move(void *self, uint64_t from, uint64_t to, uint64_t bytes)
+{
+    uint64_t moved = 0, undone = 0;
+    int error = move_pieces(from, to, bytes, &moved);
+    if (error) {
+        C2_ASSERT(moved == 0 || move_pieces(to, from, moved, &undone) == 0);
+        C2_ASSERT(window_unmap(self, to, bytes) == 0);
+        return error;
+    }
+    C2_ASSERT(window_unmap(self, from, bytes) == 0);
+    return 0;
+}
+
+/* Growing in place is impossible with the reservation in the way. So the last page goes outside, grows there, and
+ * comes back with what it gained; the kernel gives new mappings addresses from the top, never in the hole. */
+static int window_extend(void *self, uint64_t end, uint64_t bytes)
+{
+    (void)self;
+    void *last = host_pointer(end - C2_PAGE_BYTES);
+    uint64_t grown = bytes + C2_PAGE_BYTES;
+    void *outside = mremap(last, C2_PAGE_BYTES, grown, MREMAP_MAYMOVE);
+    if (outside == MAP_FAILED)
+        return errno;
+    if (outside == last || mremap(outside, grown, grown, MREMAP_MAYMOVE | MREMAP_FIXED, last) != MAP_FAILED)
+        return 0;
+    int error = errno;
+    void *back = mremap(outside, grown, C2_PAGE_BYTES, MREMAP_MAYMOVE | MREMAP_FIXED, last);
+    C2_ASSERT(back == last);
+    return error;
+}
+
+static int window_discard(void *self, uint64_t start, uint64_t bytes)
+{
+    (void)self;
+    return madvise(host_pointer(start), bytes, MADV_DONTNEED) == 0 ? 0 : errno;
+}
+
+static bool window_probe(void *self, uint64_t page)
+{
+    (void)self;
+    return sigbus_readable(host_pointer(page));
+}
+
+static int window_commit(void *self, uint64_t first, uint64_t count)
+{
+    (void)self;
+    return map_at(MMU_TABLES_BASE + first * C2_PAGE_BYTES, count * C2_PAGE_BYTES, PROT_READ | PROT_WRITE, RESERVE, -1, 0);
+}
+
+/* ------------------------------------------------------------------ the reservation */
+
+/* Finds the first host mapping in the window: "START-END NAME". */
+static bool find_occupant(char *text, size_t bytes)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char line[512];
+    bool found = false;
+    while (maps && !found && fgets(line, sizeof line, maps)) {
+        uint64_t start, end;
+        int name = 0;
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %n", &start, &end, &name) < 2)
+            continue;
+        found = start < MMU_WINDOW_END && end > MMU_WINDOW_START;
+        line[strcspn(line, "\n")] = '\0';
+        if (found)
+            snprintf(text, bytes, "0x%" PRIx64 "-0x%" PRIx64 " %s", start, end,
+                     name > 0 && line[name] ? line + name : "(no name)");
+    }
+    if (maps)
+        fclose(maps);
+    return found;
+}
+
+static enum c2_status fail_clash(struct c2_error *err)
+{
+    char occupant[300];
+    if (!find_occupant(occupant, sizeof occupant))
+        return c2_fail(err, C2_ERR_DENIED, "the guest's window 0x%llx-0x%llx is occupied", MMU_WINDOW_START,
+                       MMU_WINDOW_END);
+    return c2_fail(err, C2_ERR_DENIED, "the guest's window 0x%llx-0x%llx is occupied at %s: run c2emu as built (position "
+                   "independent), not under a tool that puts things there (ASan, valgrind), and with a finite stack limit "
+                   "(ulimit -s 8192)", MMU_WINDOW_START, MMU_WINDOW_END, occupant);
+}
+
+static enum c2_status fail_refused(int error, struct c2_error *err)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < MMU_WINDOW_END)
+        return c2_fail(err, C2_ERR_DENIED, "the host refuses to reserve the guest's window of 64 TiB of addresses: the limit "
+                       "on virtual memory is %llu KiB; lift it (ulimit -v unlimited). No memory is taken by this",
+                       (unsigned long long)(limit.rlim_cur / 1024));
+    if (error == EPERM)
+        return c2_fail(err, C2_ERR_DENIED, "the host refuses the guest's window from 0x%llx on: set vm.mmap_min_addr to 65536 "
+                       "or less", MMU_WINDOW_START);
+    return c2_fail(err, C2_ERR_DENIED, "the host refuses to reserve the guest's window 0x%llx-0x%llx of addresses (%s): it needs "
+                   "47-bit user addresses and a kernel that lets them be reserved without memory "
+                   "(vm.overcommit_memory 0 or 1)", MMU_WINDOW_START, MMU_WINDOW_END, strerror(error));
+}
+
+static enum c2_status reserve(struct c2_error *err)
+{
+    size_t bytes = MMU_WINDOW_END - MMU_WINDOW_START;
+    void *wanted = host_pointer(MMU_WINDOW_START);
+    void *at = mmap(wanted, bytes, PROT_NONE, RESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (at == wanted)
+        return C2_OK;
+    if (at == MAP_FAILED && errno != EEXIST)
+        return fail_refused(errno, err);
+    if (at != MAP_FAILED)
+        munmap(at, bytes); /* a kernel that does not know NOREPLACE took the address as a wish */
+    return fail_clash(err);
+}
+
+static void window_close(void *self)
+{
+    (void)self;
+    sigbus_release();
+    munmap(host_pointer(MMU_WINDOW_START), MMU_WINDOW_END - MMU_WINDOW_START);
+    window_is_open = false;
+}
+
+enum c2_status window_open(struct mmu_host *host, struct tables_arena *arena, uint64_t *lost_pages,
+                           struct c2_error *err)
+{
+    if (window_is_open)
+        return c2_fail(err, C2_ERR_INVALID, "this process has a guest address space already: there is one window");
+    enum c2_status status = reserve(err);
+    if (status != C2_OK)
+        return status;
+    window_is_open = true;
+    *host = (struct mmu_host){.map = window_map, .unmap = window_unmap, .move = window_move, .extend = window_extend,
+                              .discard = window_discard, .probe = window_probe, .close = window_close};
+    *arena = (struct tables_arena){.memory = host_pointer(MMU_TABLES_BASE), .address = MMU_TABLES_BASE,
+                                   .pages = (MMU_TABLES_END - MMU_TABLES_BASE) >> C2_PAGE_SHIFT,
+                                   .commit = window_commit};
+    int error = sigbus_guard(MMU_WINDOW_START, MMU_WINDOW_END, lost_pages);
+    if (error) {
+        window_close(NULL);
+        return c2_fail(err, C2_ERR_INTERNAL, "cannot watch for SIGBUS: %s", strerror(error));
+    }
+    return C2_OK;
+}
