@@ -237,8 +237,10 @@ static void test_dump_names_each_key_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_operations_equal_the_twin), cmocka_unit_test(test_comparison_notices_mutants),
-        cmocka_unit_test(test_key_zero_and_last),                cmocka_unit_test(test_survives_each_failing_allocation),
+        cmocka_unit_test(test_random_operations_equal_the_twin),
+        cmocka_unit_test(test_comparison_notices_mutants),
+        cmocka_unit_test(test_key_zero_and_last),
+        cmocka_unit_test(test_survives_each_failing_allocation),
         cmocka_unit_test(test_dump_names_each_key_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+add_test(NAME unit_layers COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/layers.sh ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER})
+set_tests_properties(unit_layers PROPERTIES LABELS unit)
