@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * sim against a slow twin: a random program of blocks is run at random; the generator knows what each run fetches and
+ * accesses and tells the twin directly, while the simulator gets the encoded records. The twin has its own caches
+ * (those have a twin of their own) and gives them every line access one by one. Every count and every reference that an
+ * observer sees must be the same. Broken twins show that the comparison can fail.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sim/sim.h"
+
+#define BLOCKS 60
+#define MAX_INSNS 12
+#define MAX_SLOTS 24
+#define RUNS 8000
+
+/* ------------------------------------------------------------------ translations of the test's own */
+
+/* Pages are scattered by an odd factor; `generation` moves those of the upper half elsewhere. */
+struct pages {
+    uint64_t generation;
+};
+
+static bool translate(const void *self, struct guest_va va, struct guest_pa *out)
+{
+    const struct pages *pages = self;
+    uint64_t vpn = va.v >> C2_PAGE_SHIFT;
+    uint64_t moved = vpn & 0x8 ? pages->generation * 0x1234567 : 0;
+    out->v = ((vpn * 2654435761u + moved) & 0xffffff) << C2_PAGE_SHIFT | (va.v & (C2_PAGE_BYTES - 1));
+    return true;
+}
+
+/* ------------------------------------------------------------------ the twin */
+
+enum mutant { HEALTHY, NO_SECOND_LINE, FETCH_EVERY_INSN, MODIFY_READS_ONLY, DATA_BEFORE_FETCH };
+
+struct twin {
+    enum mutant mutant;
+    struct caches *caches;
+    struct pages *pages;
+    uint64_t line_bytes;
+    bool has_l1i;
+    uint64_t fetch_line;
+    struct sim_counts counts;
+    struct sim_reference *seen; /* what an observer must see, in order */
+    size_t seen_count, seen_room;
+};
+
+static void remember(struct twin *twin, const struct sim_reference *reference)
+{
+    if (twin->seen_count == twin->seen_room) {
+        twin->seen_room = twin->seen_room * 2 + 1024;
+        twin->seen = realloc(twin->seen, twin->seen_room * sizeof *twin->seen);
+        assert_non_null(twin->seen);
+    }
+    twin->seen[twin->seen_count++] = *reference;
+}
+
+static void twin_see(struct twin *twin, enum sim_kind kind, uint32_t tid, uint64_t pc, uint64_t va, uint32_t size)
+{
+    struct sim_reference reference;
+    memset(&reference, 0, sizeof reference);
+    reference.kind = kind;
+    reference.tid = tid;
+    reference.size = size;
+    reference.pc.v = pc;
+    reference.va.v = va;
+    for (uint32_t i = 0; i < size; i++) { /* byte by byte: a part is what lies on one page */
+        uint32_t part = (va + i) / C2_PAGE_BYTES != va / C2_PAGE_BYTES;
+        if (reference.part[part].size++ == 0) {
+            reference.parts++;
+            reference.part[part].va.v = va + i;
+            translate(twin->pages, reference.part[part].va, &reference.part[part].pa);
+        }
+    }
+    remember(twin, &reference);
+}
+
+static void twin_line(struct twin *twin, enum caches_side side, bool write, uint64_t line)
+{
+    struct guest_pa pa;
+    struct c2_error err;
+    translate(twin->pages, (struct guest_va){line * twin->line_bytes}, &pa);
+    assert_int_equal(C2_OK, caches_access(twin->caches, side, write, (struct line_no){line},
+                                          (struct line_no){pa.v / twin->line_bytes}, NULL, &err));
+}
+
+static void twin_fetch(struct twin *twin, uint32_t tid, uint64_t pc, uint32_t length)
+{
+    twin->counts.instructions++;
+    twin->counts.fetches++;
+    twin_see(twin, SIM_FETCH, tid, pc, pc, length);
+    for (uint64_t byte = pc; byte < pc + length && twin->has_l1i; byte++) {
+        uint64_t line = byte / twin->line_bytes;
+        bool first = byte == pc && twin->mutant == FETCH_EVERY_INSN;
+        if (line != twin->fetch_line || first)
+            twin_line(twin, CACHES_FETCH, false, line);
+        twin->fetch_line = line;
+    }
+}
+
+static void twin_data(struct twin *twin, bool write, uint32_t tid, uint64_t pc, uint64_t va, uint32_t size)
+{
+    twin->counts.refs++;
+    twin->counts.reads += !write;
+    twin->counts.writes += write;
+    twin_see(twin, write ? SIM_WRITE : SIM_READ, tid, pc, va, size);
+    uint64_t lines = 0, last = UINT64_MAX;
+    for (uint64_t byte = va; byte < va + size; byte++) {
+        if (byte / twin->line_bytes == last)
+            continue;
+        last = byte / twin->line_bytes;
+        if (lines++ > 0 && twin->mutant == NO_SECOND_LINE)
+            continue;
+        twin_line(twin, CACHES_DATA, write, last);
+        twin->counts.line_accesses++;
+    }
+    twin->counts.straddles += lines > 1;
+}
+
+/* ------------------------------------------------------------------ a random program */
+
+struct spec_insn {
+    uint32_t length, slots;
+    struct { enum stream_kind kind; uint32_t size; } slot[3];
+};
+
+struct spec {
+    uint64_t pc;
+    uint32_t insns;
+    bool string;
+    uint32_t source_size, destination_size; /* string: 0 = that side is absent */
+    bool store;
+    struct spec_insn insn[MAX_INSNS];
+};
+
+struct world {
+    struct c2_rng rng;
+    struct spec specs[BLOCKS];
+    struct stream_blocks *blocks;
+    struct stream_batch batch;
+    uint64_t hot[8]; /* places that are visited again and again */
+};
+
+static uint32_t below(struct world *world, uint32_t limit)
+{
+    return (uint32_t)c2_rng_below(&world->rng, limit);
+}
+
+/* Often on a line of before, often close to the end of a line or of a page. */
+static uint64_t random_address(struct world *world)
+{
+    uint64_t *hot = &world->hot[below(world, 8)];
+    switch (below(world, 8)) {
+    case 0: *hot = 0x100000 + below(world, 64 * 4096); break;
+    case 1: *hot = 0x100000 + (below(world, 64) + 1) * 4096ull - below(world, 24); break;
+    case 2: *hot = 0x100000 + (below(world, 4096) + 1) * 64ull - below(world, 12); break;
+    case 3: *hot += 8; break;
+    case 4: *hot += 4096; break;
+    default: break;
+    }
+    if (*hot >= 0x100000 + 80 * 4096)
+        *hot = 0x100000;
+    return *hot;
+}
+
+static void make_plain(struct world *world, struct spec *spec)
+{
+    static const uint32_t sizes[] = {1, 2, 4, 8, 8, 8, 16, 16, 28, 108, 512};
+    spec->insns = 1 + below(world, MAX_INSNS);
+    for (uint32_t i = 0; i < spec->insns; i++) {
+        struct spec_insn *insn = &spec->insn[i];
+        insn->length = 1 + below(world, 15);
+        insn->slots = below(world, 3);
+        for (uint32_t s = 0; s < insn->slots; s++) {
+            insn->slot[s].kind = (enum stream_kind)below(world, 3);
+            insn->slot[s].size = sizes[below(world, sizeof sizes / sizeof sizes[0])];
+        }
+    }
+}
+
+static void make_string(struct world *world, struct spec *spec)
+{
+    static const uint32_t sizes[] = {1, 2, 4, 8};
+    uint32_t size = sizes[below(world, 4)], sides = below(world, 3);
+    spec->string = true;
+    spec->insns = 1;
+    spec->insn[0].length = 2 + below(world, 2);
+    spec->source_size = sides != 1 ? size : 0;
+    spec->destination_size = sides != 0 ? size : 0;
+    spec->store = below(world, 2) != 0;
+}
+
+static void add_block(struct world *world, const struct spec *spec)
+{
+    struct stream_insn insns[MAX_INSNS];
+    struct stream_slot slots[MAX_SLOTS + 4];
+    uint16_t slot = 0;
+    uint32_t offset = 0;
+    for (uint32_t i = 0; i < spec->insns; i++) {
+        insns[i] = (struct stream_insn){offset, slot, (uint8_t)spec->insn[i].length};
+        offset += spec->insn[i].length;
+        for (uint32_t s = 0; s < spec->insn[i].slots; s++)
+            slots[slot++] = (struct stream_slot){(uint16_t)i, (uint16_t)spec->insn[i].slot[s].size,
+                                                 (uint8_t)spec->insn[i].slot[s].kind, 0};
+    }
+    if (spec->string) {
+        slots[0] = (struct stream_slot){0, (uint16_t)spec->source_size, STREAM_SOURCE, 0};
+        slots[1] = (struct stream_slot){0, (uint16_t)spec->destination_size, STREAM_DESTINATION, spec->store};
+        slots[2] = (struct stream_slot){0, 0, STREAM_BEFORE, 0};
+        slots[3] = (struct stream_slot){0, 0, STREAM_AFTER, 0};
+        slot = 4;
+    }
+    struct stream_block block = {{spec->pc}, offset, (uint16_t)spec->insns, slot, insns, slots};
+    uint32_t number;
+    struct c2_error err;
+    assert_int_equal(C2_OK, stream_blocks_add(&number, world->blocks, &block, &err));
+    assert_ptr_equal(spec, &world->specs[number]);
+}
+
+static void world_init(struct world *world, uint64_t seed)
+{
+    struct c2_error err;
+    memset(world, 0, sizeof *world);
+    c2_rng_init(&world->rng, seed, "test");
+    assert_int_equal(C2_OK, stream_blocks_create(&world->blocks, &err));
+    for (uint32_t i = 0; i < 8; i++)
+        world->hot[i] = 0x100000;
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        struct spec *spec = &world->specs[i];
+        spec->pc = 0x40000 + below(world, 4 * 4096);
+        if (below(world, 6) == 0)
+            make_string(world, spec);
+        else
+            make_plain(world, spec);
+        add_block(world, spec);
+    }
+}
+
+/* ------------------------------------------------------------------ a run: told to the twin, encoded for sim */
+
+static void run_string(struct world *world, struct twin *twin, uint32_t number, uint32_t tid, uint64_t *words)
+{
+    const struct spec *spec = &world->specs[number];
+    bool down = below(world, 2), completes = below(world, 4) != 0;
+    uint64_t before = below(world, 40), after = below(world, (uint32_t)before + 1);
+    uint64_t source = random_address(world), destination = random_address(world);
+    words[0] = stream_header(number, completes, 4);
+    words[1] = spec->source_size != 0 ? source : 0;
+    words[2] = spec->destination_size != 0 ? destination : 0;
+    words[3] = before | (down ? (uint64_t)1 << 63 : 0);
+    words[4] = after;
+    if (completes)
+        twin_fetch(twin, tid, spec->pc, spec->insn[0].length);
+    for (uint64_t i = before; i > after; i--) {
+        if (spec->source_size != 0)
+            twin_data(twin, false, tid, spec->pc, source, spec->source_size);
+        if (spec->destination_size != 0)
+            twin_data(twin, spec->store, tid, spec->pc, destination, spec->destination_size);
+        source += down ? -(uint64_t)spec->source_size : spec->source_size;
+        destination += down ? -(uint64_t)spec->destination_size : spec->destination_size;
+    }
+}
+
+static void run_plain(struct world *world, struct twin *twin, uint32_t number, uint32_t tid, uint64_t *words)
+{
+    const struct spec *spec = &world->specs[number];
+    uint32_t insns = below(world, 8) == 0 ? below(world, spec->insns) : spec->insns, slot = 0;
+    uint64_t pc = spec->pc;
+    for (uint32_t i = 0; i < insns; pc += spec->insn[i].length, i++) {
+        const struct spec_insn *insn = &spec->insn[i];
+        if (twin->mutant != DATA_BEFORE_FETCH)
+            twin_fetch(twin, tid, pc, insn->length);
+        for (uint32_t s = 0; s < insn->slots; s++) {
+            uint64_t va = words[1 + slot++] = random_address(world);
+            twin_data(twin, insn->slot[s].kind == STREAM_WRITE, tid, pc, va, insn->slot[s].size);
+            if (insn->slot[s].kind == STREAM_MODIFY && twin->mutant != MODIFY_READS_ONLY) {
+                twin->counts.modifies++;
+                twin_data(twin, true, tid, pc, va, insn->slot[s].size);
+            }
+        }
+        if (twin->mutant == DATA_BEFORE_FETCH)
+            twin_fetch(twin, tid, pc, insn->length);
+    }
+    words[0] = stream_header(number, insns, slot);
+}
+
+/* ------------------------------------------------------------------ comparing */
+
+struct watch {
+    const struct twin *twin;
+    size_t next;
+    bool equal;
+};
+
+static enum c2_status watch_reference(void *self, const struct sim_reference *reference, struct c2_error *err)
+{
+    struct watch *watch = self;
+    (void)err;
+    const struct sim_reference *want = &watch->twin->seen[watch->next];
+    bool equal = watch->next < watch->twin->seen_count && want->kind == reference->kind && want->tid == reference->tid
+                 && want->size == reference->size && want->pc.v == reference->pc.v && want->va.v == reference->va.v
+                 && want->parts == reference->parts;
+    for (uint32_t i = 0; i < reference->parts && equal; i++)
+        equal = want->part[i].va.v == reference->part[i].va.v && want->part[i].pa.v == reference->part[i].pa.v
+                && want->part[i].size == reference->part[i].size;
+    watch->next++;
+    watch->equal = watch->equal && equal;
+    return C2_OK;
+}
+
+static struct caches_level level(const char *name, uint64_t size, uint32_t ways, enum caches_policy policy,
+                                 enum caches_index index, enum caches_inclusion inclusion)
+{
+    struct caches_level made = {.size_bytes = size, .ways = ways, .slices = 1, .hash = "none", .policy = policy,
+                                .index = index, .inclusion = inclusion, .latency_cycles = 4};
+    snprintf(made.name, sizeof made.name, "%s", name);
+    return made;
+}
+
+static struct caches_machine machine(uint32_t line_bytes, bool has_l1i, enum caches_policy policy,
+                                     enum caches_inclusion inclusion)
+{
+    struct caches_machine made = {.name = "test", .line_bytes = line_bytes, .physical_bytes = 64ull << 30,
+                                  .has_l1i = has_l1i, .level_count = 2};
+    made.levels[0] = level("L1D", 4096, 4, policy, CACHES_VIRTUAL, CACHES_NON_INCLUSIVE);
+    made.l1i = level("L1I", 2048, 2, policy, CACHES_VIRTUAL, CACHES_NON_INCLUSIVE);
+    made.levels[1] = level("L2", 16384, 8, policy, CACHES_PHYSICAL, inclusion);
+    return made;
+}
+
+static bool counts_equal(const struct caches_counts *a, const struct caches_counts *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+/* The same batches to both; whether everything came out the same. */
+static bool same(const struct caches_machine *shape, bool observed, enum mutant mutant, uint64_t seed)
+{
+    struct c2_error err;
+    struct pages pages = {0};
+    struct world *world = malloc(sizeof *world);
+    struct twin twin = {.mutant = mutant, .pages = &pages, .line_bytes = shape->line_bytes,
+                        .has_l1i = shape->has_l1i, .fetch_line = UINT64_MAX};
+    struct watch watch = {&twin, 0, true};
+    struct sim_observer observer = {&watch, watch_reference};
+    struct sim *sim;
+    world_init(world, seed);
+    struct sim_config config = {shape, seed, {&pages, translate}, world->blocks, &observer, observed};
+    assert_int_equal(C2_OK, caches_create(&twin.caches, shape, seed, &err));
+    assert_int_equal(C2_OK, sim_create(&sim, &config, &err));
+    for (uint32_t run = 0; run < RUNS;) {
+        world->batch.tid = 1 + below(world, 3);
+        world->batch.used = 0;
+        for (uint32_t wanted = 1 + below(world, 200); wanted > 0 && run < RUNS; wanted--, run++) {
+            uint32_t number = below(world, BLOCKS);
+            uint64_t *words = &world->batch.words[world->batch.used];
+            if (world->batch.used + MAX_SLOTS + 8 > STREAM_BATCH_WORDS)
+                break;
+            if (world->specs[number].string)
+                run_string(world, &twin, number, world->batch.tid, words);
+            else
+                run_plain(world, &twin, number, world->batch.tid, words);
+            world->batch.used += 1 + stream_header_slots(words[0]);
+        }
+        assert_int_equal(C2_OK, sim_consume(sim, &world->batch, &err));
+        if (below(world, 10) == 0) { /* all pages of an upper half move */
+            pages.generation++;
+            sim_forget(sim, (struct guest_va){0}, 1u << 30);
+        }
+    }
+    sim_check(sim);
+    bool equal = memcmp(&twin.counts, sim_counts(sim), sizeof twin.counts) == 0;
+    for (uint32_t i = 0; i < shape->level_count; i++)
+        equal = equal && counts_equal(caches_level_counts(twin.caches, i), caches_level_counts(sim_caches(sim), i));
+    if (shape->has_l1i)
+        equal = equal && counts_equal(caches_l1i_counts(twin.caches), caches_l1i_counts(sim_caches(sim)));
+    if (observed)
+        equal = equal && watch.equal && watch.next == twin.seen_count;
+    assert_true(mutant != HEALTHY || (twin.counts.straddles > 1000 && twin.counts.modifies > 1000));
+    if (!equal && mutant == HEALTHY) {
+        fprintf(stderr, "line %u, policy %s, observed %d:\n", shape->line_bytes,
+                caches_policy_name(shape->levels[0].policy), observed);
+        sim_dump(sim, stderr);
+        fprintf(stderr, "twin: instructions %llu, line accesses %llu\n", (unsigned long long)twin.counts.instructions,
+                (unsigned long long)twin.counts.line_accesses);
+        caches_dump(twin.caches, stderr);
+    }
+    sim_destroy(sim);
+    caches_destroy(twin.caches);
+    stream_blocks_destroy(world->blocks);
+    free(world);
+    free(twin.seen);
+    return equal;
+}
+
+static void random_programs(void **state)
+{
+    (void)state;
+    static const enum caches_policy policies[] = {CACHES_LRU, CACHES_FIFO, CACHES_TREE_PLRU, CACHES_NRU,
+                                                  CACHES_SRRIP, CACHES_RANDOM, CACHES_BRRIP};
+    static const enum caches_inclusion inclusions[] = {CACHES_NON_INCLUSIVE, CACHES_INCLUSIVE, CACHES_EXCLUSIVE};
+    for (uint32_t i = 0; i < 7; i++) {
+        struct caches_machine shape = machine(64, i % 2 == 0, policies[i], inclusions[i % 3]);
+        assert_true(same(&shape, false, HEALTHY, 100 + i));
+        assert_true(same(&shape, true, HEALTHY, 200 + i));
+    }
+}
+
+static void line_lengths(void **state)
+{
+    (void)state;
+    static const uint32_t lengths[] = {8, 16, 32, 128, 512};
+    for (uint32_t i = 0; i < 5; i++) {
+        struct caches_machine shape = machine(lengths[i], true, CACHES_LRU, CACHES_INCLUSIVE);
+        assert_true(same(&shape, i % 2 != 0, HEALTHY, 300 + i));
+    }
+}
+
+static void broken_twins_differ(void **state)
+{
+    (void)state;
+    struct caches_machine shape = machine(64, true, CACHES_LRU, CACHES_NON_INCLUSIVE);
+    for (enum mutant mutant = NO_SECOND_LINE; mutant <= DATA_BEFORE_FETCH; mutant++)
+        assert_false(same(&shape, false, mutant, 400));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_programs),
+        cmocka_unit_test(line_lengths),
+        cmocka_unit_test(broken_twins_differ),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
