@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Installs what is missing, builds, and runs every test: all of them in the release build, the unit tests under the
+# sanitizers, and unit tests and goldens with tiny host-side buffers and no shortcuts (the same numbers must come out).
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$root/cmake/setup.sh"
+
+run_tests() # DIR [CTEST-OPTION]...
+{
+    local dir=$root/$1
+    shift
+    ctest --test-dir "$dir" -j "$(nproc)" --output-on-failure --no-tests=error "$@"
+}
+
+# The unit tests' programs: the sanitizer build needs nothing else.
+unit_programs()
+{
+    sed -n 's/^ *c2_unit_test(\([a-z0-9_]*\).*/test_\1/p' "$root"/tests/unit/*.cmake
+}
+
+c2_need $c2_build_packages $c2_test_packages
+
+echo "== release build: all tests"
+c2_build build "" -DCMAKE_BUILD_TYPE=Release
+run_tests build
+
+echo "== sanitizers: unit tests"
+c2_build build-asan "$(unit_programs)" -DCMAKE_BUILD_TYPE=Release -DC2_SANITIZE=ON
+run_tests build-asan -L unit
+
+echo "== stress, no shortcuts: unit tests and goldens"
+c2_build build-stress "" -DCMAKE_BUILD_TYPE=Release -DC2_STRESS=ON -DC2_NO_SHORTCUTS=ON
+run_tests build-stress -L 'unit|golden'
+
+echo "all tests passed"
