@@ -9,6 +9,13 @@
 #include "base/base.h"
 #include "mmu/mmu.h"
 
+/* The strings and vectors of the initial stack have this much room above the guest's RSP: as much as Linux allows for
+ * each. The stack area is MMU_STACK_BYTES below RSP and this above it. */
+#define LOADER_ARGUMENTS_BYTES (4ull << 20)
+
+/* AT_HWCAP, the EDX of CPUID leaf 1 of the guest's CPU profile: FPU .. SSE2, without HT and on. */
+#define LOADER_HWCAP 0x0fabfbffu
+
 struct loader_request {
     const char *program;       /* as given on the command line: found as execvp finds it (host PATH) */
     const char *const *argv;   /* NULL-terminated, argv[0] included */
@@ -21,14 +28,18 @@ struct loader_image {
     char *path;          /* absolute, of the ELF program itself (for a script: its interpreter) */
     uint64_t entry;      /* first instruction: the interpreter's if there is one */
     uint64_t stack;      /* initial RSP: argc lies there */
-    uint64_t program_base, program_entry;
-    uint64_t phdr; uint16_t phnum;
-    uint64_t interpreter_base; /* 0: static */
+    uint64_t program_base; /* what was added to the linked addresses; 0 unless position independent */
+    uint64_t program_entry;
+    uint64_t phdr;       /* 0: the program headers are in no segment */
+    uint16_t phnum;
+    uint64_t interpreter_base; /* AT_BASE; 0: static */
 };
 
 /* Maps the program (static, static PIE or dynamic with its interpreter, `#!` scripts up to 4 deep) and lays out the
  * initial stack. The stack and everything on it is the same for the same program, arguments and environment:
- * strings and auxv lie in an area of fixed size, so that RSP does not move with the environment.
+ * strings and auxv lie in an area of fixed size, so that RSP does not move with the environment. Pages that the
+ * kernel would write get their frames in this order: ends of segments before their bss (program, then interpreter),
+ * strings, vectors. On failure the mmu may hold a part of the image and is good only for mmu_destroy.
  * Status: C2_ERR_NOT_FOUND (exit 127), C2_ERR_DENIED / C2_ERR_FORMAT / C2_ERR_UNSUPPORTED (exit 126); the message says
  * what is wrong with the file: not ELF, 32-bit, other machine, truncated, segments outside the window ... */
 enum c2_status loader_load(struct loader_image *out, struct mmu *mmu, const struct loader_request *request,
@@ -45,12 +56,16 @@ void loader_symbols_destroy(struct loader_symbols *symbols);
 struct loader_place {
     const char *object;   /* basename of the mapped file, or NULL */
     const char *function; /* NULL when unknown (stripped): then object and offset are all there is */
-    uint64_t offset;      /* from the function's start; without function, from the object's load address */
+    uint64_t offset;      /* from the function's start; without function, the address in the object as linked (what
+                             objdump shows); in a file that is no ELF its offset; without object the pc */
     const char *file;     /* source file, NULL without line table */
     int line;             /* 0 without line table */
 };
 /* Strings are lent until loader_symbols_destroy. Always fills *out; never a wrong name: what is not known is NULL. */
 void loader_place_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out);
+void loader_symbols_check(const struct loader_symbols *symbols);
+void loader_symbols_dump(const struct loader_symbols *symbols, FILE *to); /* objects seen so far and what they offer */
+
 /* "main (matmul.c:41)", "memcpy+0x1c in libc.so.6", "0x401234 in app", "0x1234"; returns buffer. */
 char *loader_place_text(char *buffer, size_t bytes, struct guest_va pc, const struct loader_place *place);
 

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * A module: one mapped file and what it and its debug file say about its code.
+ *
+ * Model
+ *   Functions come from .symtab of the file, else of its debug file, else from .dynsym of the file. Lines come from
+ *   the DWARF of the file, else of its debug file: the ranges of all compilation units are indexed once (the
+ *   .debug_aranges section is not relied on, not every compiler writes it), a unit's line table is read at the first
+ *   question about it.
+ * Invariants
+ *   A file that is no longer the one that was mapped (device and inode) gives no names. Line 0 is no line.
+ * Not modelled
+ *   Relocated debug files (prelink); split DWARF beyond what the skeleton units hold (they hold the lines).
+ * Source
+ *   DWARF 5, sections 3.1.1, 2.17 and 6.2; elfutils libdw.
+ */
+#include "loader/symbols_priv.h"
+
+#include <dwarf.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------ opening */
+
+static int open_mapped(const struct loader_module *module)
+{
+    struct stat st;
+    int fd = open(module->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == module->inode &&
+        st.st_dev == module->device)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* The segments, for the way from file offsets to addresses. */
+static enum c2_status read_segments(struct loader_module *module, struct c2_error *err)
+{
+    struct stat st;
+    if (fstat(module->fd, &st) != 0)
+        return C2_OK;
+    const struct loader_file file = {.fd = module->fd, .bytes = (uint64_t)st.st_size, .label = module->path};
+    enum c2_status status = loader_elf_read(&module->elf, &file, err);
+    module->is_elf = status == C2_OK;
+    return status == C2_ERR_NO_MEMORY ? status : C2_OK;
+}
+
+static Elf *open_elf(int fd)
+{
+    Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
+    if (elf && elf_kind(elf) != ELF_K_ELF) {
+        elf_end(elf);
+        return NULL;
+    }
+    return elf;
+}
+
+/* DWARF with at least one unit: a stripped file may keep a .debug_* section of no use. */
+static Dwarf *open_dwarf(Elf *elf)
+{
+    Dwarf_CU *unit = NULL;
+    Dwarf *dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+    if (dwarf && dwarf_get_units(dwarf, NULL, &unit, NULL, NULL, NULL, NULL) != 0) {
+        dwarf_end(dwarf);
+        return NULL;
+    }
+    return dwarf;
+}
+
+static void open_debug(struct loader_module *module)
+{
+    module->dwarf = open_dwarf(module->file);
+    if (module->dwarf && loader_functions_have_table(module->file))
+        return;
+    module->debug_fd = loader_debugfile_open(module->file, module->path, LOADER_DEBUG_ROOT);
+    module->debug = open_elf(module->debug_fd);
+    if (!module->dwarf)
+        module->dwarf = open_dwarf(module->debug);
+}
+
+/* ------------------------------------------------------------------ the index of units */
+
+static enum c2_status add_unit(struct loader_ranges *units, Dwarf_Die *die, struct c2_error *err)
+{
+    Dwarf_Addr base = 0, start = 0, end = 0;
+    ptrdiff_t offset = 0;
+    while ((offset = dwarf_ranges(die, offset, &base, &start, &end)) > 0) {
+        struct loader_range range = {start, end, dwarf_dieoffset(die)};
+        enum c2_status status = loader_ranges_add(units, range, err);
+        if (status != C2_OK)
+            return status;
+    }
+    return C2_OK;
+}
+
+static int first_unit(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static enum c2_status index_units(struct loader_module *module, struct c2_error *err)
+{
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die die;
+    uint8_t type;
+    while (module->dwarf && dwarf_get_units(module->dwarf, unit, &unit, NULL, &type, &die, NULL) == 0) {
+        if (type != DW_UT_compile && type != DW_UT_skeleton)
+            continue;
+        enum c2_status status = add_unit(&module->units, &die, err);
+        if (status != C2_OK)
+            return status;
+    }
+    return loader_ranges_seal(&module->units, first_unit, err);
+}
+
+/* ------------------------------------------------------------------ the module */
+
+static enum c2_status read_names(struct loader_module *module, struct c2_error *err)
+{
+    module->file = open_elf(module->fd);
+    if (!module->file)
+        return C2_OK;
+    open_debug(module);
+    bool own = loader_functions_have_table(module->file) || !module->debug ||
+               !loader_functions_have_table(module->debug);
+    enum c2_status status = loader_functions_read(&module->functions, own ? module->file : module->debug, err);
+    return status == C2_OK ? index_units(module, err) : status;
+}
+
+enum c2_status loader_module_open(struct loader_module **out, const char *path, uint64_t inode, uint64_t device,
+                                  struct c2_error *err)
+{
+    *out = NULL;
+    struct loader_module *module = c2_calloc(1, sizeof *module);
+    if (!module)
+        return c2_fail_memory(err, "symbols");
+    *module = (struct loader_module){.inode = inode, .device = device, .fd = -1, .debug_fd = -1};
+    module->path = c2_strdup(path);
+    if (!module->path) {
+        loader_module_close(module);
+        return c2_fail_memory(err, "symbols");
+    }
+    const char *slash = strrchr(module->path, '/');
+    module->object = slash ? slash + 1 : module->path;
+    module->fd = open_mapped(module);
+    enum c2_status status = module->fd >= 0 ? read_segments(module, err) : C2_OK;
+    if (status == C2_OK && module->is_elf)
+        status = read_names(module, err);
+    if (status == C2_OK)
+        *out = module;
+    else
+        loader_module_close(module);
+    return status;
+}
+
+void loader_module_close(struct loader_module *module)
+{
+    if (!module)
+        return;
+    loader_ranges_release(&module->units);
+    loader_functions_release(&module->functions);
+    dwarf_end(module->dwarf);
+    elf_end(module->debug);
+    elf_end(module->file);
+    if (module->debug_fd >= 0)
+        close(module->debug_fd);
+    if (module->fd >= 0)
+        close(module->fd);
+    loader_elf_release(&module->elf);
+    c2_free(module->path);
+    c2_free(module);
+}
+
+bool loader_module_line(struct loader_module *module, uint64_t address, const char **file, int *line)
+{
+    Dwarf_Die die;
+    const struct loader_range *unit = loader_ranges_find(&module->units, address);
+    if (!unit || !dwarf_offdie(module->dwarf, unit->value, &die))
+        return false;
+    Dwarf_Line *at = dwarf_getsrc_die(&die, address);
+    const char *source = at ? dwarf_linesrc(at, NULL, NULL) : NULL;
+    if (!source || dwarf_lineno(at, line) != 0 || *line <= 0)
+        return false;
+    *file = source;
+    return true;
+}

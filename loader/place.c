@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * A place as text: as much as is known, in one phrase that fits a column of a report.
+ */
+#include "loader/loader.h"
+
+#include <string.h>
+
+typedef unsigned long long ull;
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void with_function(char *buffer, size_t bytes, const struct loader_place *place)
+{
+    if (place->file)
+        snprintf(buffer, bytes, "%s (%s:%d)", place->function, base_name(place->file), place->line);
+    else if (place->offset)
+        snprintf(buffer, bytes, "%s+0x%llx in %s", place->function, (ull)place->offset, place->object);
+    else
+        snprintf(buffer, bytes, "%s in %s", place->function, place->object);
+}
+
+char *loader_place_text(char *buffer, size_t bytes, struct guest_va pc, const struct loader_place *place)
+{
+    if (place->function)
+        with_function(buffer, bytes, place);
+    else if (place->object && place->file)
+        snprintf(buffer, bytes, "0x%llx in %s (%s:%d)", (ull)place->offset, place->object, base_name(place->file),
+                 place->line);
+    else if (place->object)
+        snprintf(buffer, bytes, "0x%llx in %s", (ull)place->offset, place->object);
+    else
+        snprintf(buffer, bytes, "0x%llx", (ull)pc.v);
+    return buffer;
+}

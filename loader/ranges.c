@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * A set of address ranges that answers "what holds this address".
+ *
+ * Model
+ *   An array sorted by start, then by end descending, so that of the ranges that hold an address the innermost comes
+ *   last. A binary search finds the last range that starts at or below the address; from there the search goes down
+ *   until a range holds it, or until no range further down reaches so far:
+ *
+ *       0 [--------------------)          reach 20
+ *       1    [---)                        reach 20       address 14: 2 starts above, 1 ends below,
+ *       2                 [--)            reach 20       reach of 1 is 20 > 14: go on, 0 holds it
+ *
+ * Invariants
+ *   start < end; sorted; no two with the same start and end; reach[i] = max end of items[0..i].
+ */
+#include "loader/symbols_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_ROOM C2_HOST_SIZE(64u, 1u)
+
+enum c2_status loader_ranges_add(struct loader_ranges *ranges, struct loader_range range, struct c2_error *err)
+{
+    if (range.start >= range.end)
+        return C2_OK;
+    if (ranges->count == ranges->room) {
+        size_t room = ranges->room ? 2 * ranges->room : FIRST_ROOM;
+        struct loader_range *grown = c2_realloc(ranges->items, room * sizeof *grown);
+        if (!grown)
+            return c2_fail_memory(err, "symbols");
+        ranges->items = grown;
+        ranges->room = room;
+    }
+    ranges->items[ranges->count++] = range;
+    return C2_OK;
+}
+
+static int compare(const void *left, const void *right, void *prefer)
+{
+    const struct loader_range *a = left, *b = right;
+    int (*choose)(uint64_t, uint64_t) = *(int (**)(uint64_t, uint64_t))prefer;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    if (a->end != b->end)
+        return a->end > b->end ? -1 : 1;
+    return choose(a->value, b->value);
+}
+
+static void drop_doubles(struct loader_ranges *ranges)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < ranges->count; i++) {
+        const struct loader_range *last = kept ? &ranges->items[kept - 1] : NULL;
+        if (!last || last->start != ranges->items[i].start || last->end != ranges->items[i].end)
+            ranges->items[kept++] = ranges->items[i];
+    }
+    ranges->count = kept;
+}
+
+enum c2_status loader_ranges_seal(struct loader_ranges *ranges, int (*prefer)(uint64_t a, uint64_t b),
+                                  struct c2_error *err)
+{
+    if (ranges->count == 0)
+        return C2_OK;
+    qsort_r(ranges->items, ranges->count, sizeof *ranges->items, compare, &prefer);
+    drop_doubles(ranges);
+    ranges->reach = c2_alloc(ranges->count * sizeof *ranges->reach);
+    if (!ranges->reach)
+        return c2_fail_memory(err, "symbols");
+    uint64_t reach = 0;
+    for (size_t i = 0; i < ranges->count; i++) {
+        if (ranges->items[i].end > reach)
+            reach = ranges->items[i].end;
+        ranges->reach[i] = reach;
+    }
+    return C2_OK;
+}
+
+/* How many ranges start at or below address. */
+static size_t count_below(const struct loader_ranges *ranges, uint64_t address)
+{
+    size_t low = 0, high = ranges->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ranges->items[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct loader_range *loader_ranges_find(const struct loader_ranges *ranges, uint64_t address)
+{
+    if (!ranges->reach)
+        return NULL;
+    for (size_t i = count_below(ranges, address); i > 0 && ranges->reach[i - 1] > address; i--)
+        if (ranges->items[i - 1].end > address)
+            return &ranges->items[i - 1];
+    return NULL;
+}
+
+void loader_ranges_check(const struct loader_ranges *ranges)
+{
+    uint64_t reach = 0;
+    for (size_t i = 0; ranges->reach && i < ranges->count; i++) {
+        const struct loader_range *at = &ranges->items[i];
+        C2_ASSERT(at->start < at->end);
+        C2_ASSERT(i == 0 || at[-1].start < at->start || (at[-1].start == at->start && at[-1].end > at->end));
+        reach = at->end > reach ? at->end : reach;
+        C2_ASSERT(ranges->reach[i] == reach);
+    }
+}
+
+void loader_ranges_release(struct loader_ranges *ranges)
+{
+    c2_free(ranges->items);
+    c2_free(ranges->reach);
+    *ranges = (struct loader_ranges){0};
+}

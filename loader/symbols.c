@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * From an address of the guest to names.
+ *
+ * Model
+ *   pc -> the area that holds it -> path and offset in the file -> module -> linked address -> function and line.
+ *   Modules are opened at the first question about them and kept: path, device and inode name one.
+ * Counting
+ *   Nothing here touches guest memory or a page: asking changes no result.
+ * Invariants
+ *   What is not known is NULL, never a guess. Every text lent stays until destroy, and equal texts have equal addresses.
+ * Not modelled
+ *   Areas that were unmapped before the question: they are gone, and whatever lies there now answers.
+ */
+#include "loader/symbols_priv.h"
+
+#include <string.h>
+
+struct loader_symbols {
+    const struct mmu *mmu;
+    struct loader_names *names;
+    struct loader_module *modules; /* the last one asked first */
+};
+
+enum c2_status loader_symbols_create(struct loader_symbols **out, const struct mmu *mmu, struct c2_error *err)
+{
+    *out = NULL;
+    if (elf_version(EV_CURRENT) == EV_NONE)
+        return c2_fail(err, C2_ERR_INTERNAL, "libelf: %s", elf_errmsg(-1));
+    struct loader_symbols *symbols = c2_calloc(1, sizeof *symbols);
+    if (!symbols)
+        return c2_fail_memory(err, "symbols");
+    symbols->mmu = mmu;
+    enum c2_status status = loader_names_create(&symbols->names, err);
+    if (status == C2_OK)
+        *out = symbols;
+    else
+        loader_symbols_destroy(symbols);
+    return status;
+}
+
+void loader_symbols_destroy(struct loader_symbols *symbols)
+{
+    if (!symbols)
+        return;
+    while (symbols->modules) {
+        struct loader_module *next = symbols->modules->next;
+        loader_module_close(symbols->modules);
+        symbols->modules = next;
+    }
+    loader_names_destroy(symbols->names);
+    c2_free(symbols);
+}
+
+/* ------------------------------------------------------------------ modules */
+
+static bool shows(const struct loader_module *module, const struct mmu_area *area)
+{
+    return module->inode == area->inode && module->device == area->device && strcmp(module->path, area->path) == 0;
+}
+
+static void to_front(struct loader_symbols *symbols, struct loader_module **link)
+{
+    struct loader_module *module = *link;
+    *link = module->next;
+    module->next = symbols->modules;
+    symbols->modules = module;
+}
+
+/* The module of a file mapping; NULL without memory. */
+static struct loader_module *module_of(struct loader_symbols *symbols, const struct mmu_area *area)
+{
+    struct loader_module *module;
+    for (struct loader_module **link = &symbols->modules; *link; link = &(*link)->next)
+        if (shows(*link, area)) {
+            to_front(symbols, link);
+            return symbols->modules;
+        }
+    if (loader_module_open(&module, area->path, area->inode, area->device, NULL) != C2_OK)
+        return NULL;
+    module->next = symbols->modules;
+    symbols->modules = module;
+    return module;
+}
+
+/* ------------------------------------------------------------------ the answer */
+
+static const char *keep(struct loader_symbols *symbols, const char *text)
+{
+    return loader_names_keep(symbols->names, text, strlen(text));
+}
+
+/* name@VERSION and name@@VERSION are name. */
+static const char *keep_function(struct loader_symbols *symbols, const char *name)
+{
+    size_t bytes = strcspn(name, "@");
+    return loader_names_keep(symbols->names, name, bytes ? bytes : strlen(name));
+}
+
+static void name_function(struct loader_symbols *symbols, const struct loader_module *module, uint64_t address,
+                          struct loader_place *out)
+{
+    const char *name;
+    uint64_t start;
+    if (!loader_functions_find(&module->functions, address, &name, &start))
+        return;
+    out->function = keep_function(symbols, name);
+    if (out->function)
+        out->offset = address - start;
+}
+
+static void name_line(struct loader_symbols *symbols, struct loader_module *module, uint64_t address,
+                      struct loader_place *out)
+{
+    const char *file;
+    int line;
+    if (!loader_module_line(module, address, &file, &line))
+        return;
+    out->file = keep(symbols, file);
+    out->line = out->file ? line : 0;
+}
+
+void loader_place_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out)
+{
+    *out = (struct loader_place){.offset = pc.v};
+    const struct mmu_area *area = mmu_area_at(symbols->mmu, pc, false);
+    struct loader_module *module = area && area->path ? module_of(symbols, area) : NULL;
+    if (!module || !(out->object = keep(symbols, module->object)))
+        return;
+    out->offset = pc.v - area->start.v + area->offset;
+    uint64_t address;
+    if (!module->is_elf || !loader_elf_address(&module->elf, out->offset, area->prot & MMU_EXEC, &address))
+        return;
+    out->offset = address;
+    name_function(symbols, module, address, out);
+    name_line(symbols, module, address, out);
+}
+
+/* ------------------------------------------------------------------ looking at it */
+
+void loader_symbols_check(const struct loader_symbols *symbols)
+{
+    for (const struct loader_module *at = symbols->modules; at; at = at->next) {
+        loader_ranges_check(&at->functions.sized);
+        loader_ranges_check(&at->functions.labels);
+        loader_ranges_check(&at->units);
+        for (const struct loader_module *other = at->next; other; other = other->next)
+            C2_ASSERT(at->inode != other->inode || at->device != other->device || strcmp(at->path, other->path) != 0);
+    }
+}
+
+void loader_symbols_dump(const struct loader_symbols *symbols, FILE *to)
+{
+    fprintf(to, "%zu names\n", loader_names_count(symbols->names));
+    for (const struct loader_module *at = symbols->modules; at; at = at->next)
+        fprintf(to, "%s: %s, %zu functions, %zu labels, %zu unit ranges%s\n", at->path,
+                at->is_elf ? "ELF" : "no ELF file", at->functions.sized.count, at->functions.labels.count,
+                at->units.count, at->debug ? ", separate debug file" : "");
+}
