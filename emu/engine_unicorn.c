@@ -589,11 +589,6 @@ static void unicorn_set_result(struct engine *engine, uint64_t rax, const struct
 
 /* ------------------------------------------------------------------ life */
 
-static void before_change(void *self, struct guest_va start, uint64_t bytes)
-{
-    (void)self, (void)start, (void)bytes;
-}
-
 static void after_change_of_areas(void *self, struct guest_va start, uint64_t bytes, bool code)
 {
     struct unicorn *u = self;
@@ -660,6 +655,7 @@ static enum c2_status make_batch(struct unicorn *u, struct c2_error *err)
 static void unicorn_destroy(struct engine *engine)
 {
     struct unicorn *u = self_of(engine);
+    mmu_unlisten(u->base.config.mmu, u);
     unicorn_code_destroy(u->code);
     unicorn_state_release(&u->state);
     if (u->state.uc)
@@ -680,7 +676,7 @@ static enum c2_status prepare(struct unicorn *u, struct c2_error *err)
     if (!add_hooks(u))
         return c2_fail_memory(err, "Unicorn's hooks");
     enable_paging(u);
-    struct mmu_listener listener = {.self = u, .before = before_change, .after = after_change_of_areas};
+    struct mmu_listener listener = {.self = u, .after = after_change_of_areas};
     return mmu_listen(u->base.config.mmu, listener, err);
 }
 

@@ -138,14 +138,14 @@ static int protect_range(struct mmu *mmu, uint64_t start, uint64_t end, unsigned
         return error;
     bool loses = loses_rights(mmu, start, end, prot);
     bool code = (prot & MMU_EXEC) || mmu_range_code(mmu, start, end);
-    if (loses)
+    if (loses || code) /* code that becomes writable must be watched from now on */
         mmu_notify_before(mmu, start, end);
     uint64_t rights = mmu_leaf_rights(prot);
     tables_visit(mmu->tables, start, end, set_rights, &rights);
     for (size_t i = areas_find(areas, start); i < areas->count && areas->list[i].view.start.v < end; i++)
         areas->list[i].view.prot = prot;
     areas_merge(areas, start, end);
-    if (loses)
+    if (loses || code)
         mmu_notify_after(mmu, start, end, code);
     return 0;
 }

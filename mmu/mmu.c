@@ -112,6 +112,15 @@ enum c2_status mmu_listen(struct mmu *mmu, struct mmu_listener listener, struct 
     return C2_OK;
 }
 
+void mmu_unlisten(struct mmu *mmu, const void *self)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < mmu->listener_count; i++)
+        if (mmu->listeners[i].self != self)
+            mmu->listeners[kept++] = mmu->listeners[i];
+    mmu->listener_count = kept;
+}
+
 void mmu_notify_before(const struct mmu *mmu, uint64_t start, uint64_t end)
 {
     for (unsigned i = 0; i < mmu->listener_count; i++) {

@@ -55,7 +55,7 @@ enum c2_status mmu_create(struct mmu **out, const struct mmu_config *config, str
 void mmu_destroy(struct mmu *mmu); /* releases the window */
 
 /* Whoever caches translations registers here. `before` is called before translations of [start, start+bytes)
- * disappear, move or lose rights (while they still hold: consumers of recorded references catch up), `after` when
+ * disappear, move or lose rights, or executable ones change theirs at all (while they still hold: consumers of recorded references catch up), `after` when
  * they have; `code` says that executable mappings are concerned. At most 4 listeners. */
 struct mmu_listener {
     void *self;
@@ -63,6 +63,7 @@ struct mmu_listener {
     void (*after)(void *self, struct guest_va start, uint64_t bytes, bool code);
 };
 enum c2_status mmu_listen(struct mmu *mmu, struct mmu_listener listener, struct c2_error *err);
+void mmu_unlisten(struct mmu *mmu, const void *self); /* every listener of this self */
 
 /* ------------------------------------------------------------------ areas */
 enum mmu_prot { MMU_READ = 1, MMU_WRITE = 2, MMU_EXEC = 4 }; /* as PROT_* */
