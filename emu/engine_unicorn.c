@@ -626,6 +626,7 @@ static enum c2_status open_unicorn(struct unicorn *u, struct c2_error *err)
 {
     uc_engine *uc;
     uint64_t bytes = MMU_WINDOW_END - MMU_WINDOW_START;
+    unicorn_locks_link();
     if (uc_open(UC_ARCH_X86, UC_MODE_64, &uc) != UC_ERR_OK)
         return c2_fail(err, C2_ERR_NO_MEMORY, "Unicorn cannot be opened (it reserves 1 GiB of address space)");
     u->state.uc = uc;

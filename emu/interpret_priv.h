@@ -122,6 +122,7 @@ interpret_handler interpret_cpuid, interpret_rdtsc, interpret_rdtscp, interpret_
 #define X87_C1 0x0200u
 #define X87_C2 0x0400u
 #define X87_C3 0x4000u
+#define X87_CONDITIONS (X87_C0 | X87_C1 | X87_C2 | X87_C3)
 
 #define MXCSR_EXCEPTION_MASKS 0x1f80u
 #define MXCSR_DEFINED 0xffffu

@@ -321,17 +321,22 @@ static uint16_t quotient_conditions(const struct remainder *r)
     return (r->quotient & 1 ? X87_C1 : 0) | (r->quotient & 2 ? X87_C3 : 0) | (r->quotient & 4 ? X87_C0 : 0);
 }
 
-static struct x80 remainder_of(struct x80 a, struct x80 b, bool nearest, uint16_t *flags, uint16_t *conditions)
+/* Sets C0 to C3, of which an invalid operation changes C1 and C2 only, and the exception flags. */
+static struct x80 remainder_of(uint8_t *image, struct x80 a, struct x80 b, bool nearest)
 {
     struct x80 result;
-    *conditions = 0;
-    if (special_remainder(a, b, &result, flags))
+    uint16_t flags;
+    if (special_remainder(a, b, &result, &flags)) {
+        set_conditions(image, flags & X87_IE ? X87_C1 | X87_C2 : X87_CONDITIONS, 0);
+        raise_flags(image, flags);
         return result;
+    }
     struct finite divisor = unpack(b);
     struct remainder r = truncated_remainder(unpack(a), divisor);
     if (nearest)
         round_quotient(&r, divisor);
-    *conditions = quotient_conditions(&r);
+    set_conditions(image, X87_CONDITIONS, quotient_conditions(&r));
+    raise_flags(image, flags);
     return pack(r.rest);
 }
 
@@ -339,15 +344,15 @@ static void x87_remainder(struct interpret_run *run, bool nearest)
 {
     struct x87_state state;
     uint8_t *image = state.image;
-    uint16_t flags = X87_IE | X87_SF, conditions = 0;
     struct x80 result = default_nan;
     run->cpu->get_fxsave(run->cpu->self, image);
-    if (!is_empty(image, 0) && !is_empty(image, 1))
-        result = remainder_of(x80_load(st(image, 0)), x80_load(st(image, 1)), nearest, &flags, &conditions);
-    else
+    if (!is_empty(image, 0) && !is_empty(image, 1)) {
+        result = remainder_of(image, x80_load(st(image, 0)), x80_load(st(image, 1)), nearest);
+    } else { /* stack underflow */
         image[FXSAVE_TAGS] |= (uint8_t)(1u << image_top(image));
-    set_conditions(image, X87_C0 | X87_C1 | X87_C2 | X87_C3, conditions);
-    raise_flags(image, flags);
+        set_conditions(image, X87_C1 | X87_C2, 0);
+        raise_flags(image, X87_IE | X87_SF);
+    }
     x80_store(st(image, 0), result);
     run->cpu->set_fxsave(run->cpu->self, image);
 }

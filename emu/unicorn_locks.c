@@ -6,8 +6,9 @@
  * executable are used; version 2.1 of Unicorn dropped the locking in the same way. Without this file everything
  * works, and stores are two to three times slower (bench/README.md).
  */
+#include "emu/unicorn_priv.h"
+
 struct page_collection;
-struct uc_struct;
 typedef unsigned long tb_page_addr;
 
 struct page_collection *page_collection_lock_x86_64(struct uc_struct *uc, tb_page_addr start, tb_page_addr end);
@@ -26,3 +27,5 @@ __attribute__((visibility("default"))) void page_collection_unlock_x86_64(struct
 {
     (void)set;
 }
+
+void unicorn_locks_link(void) {}

@@ -101,6 +101,9 @@ bool unicorn_code_fresh(const struct unicorn_block *block);
 /* Code in the range may have changed: blocks and translations there are dropped. */
 void unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t bytes);
 
+/* ------------------------------------------------------------------ unicorn_locks.c */
+void unicorn_locks_link(void); /* does nothing but bring the file's replacements into the executable */
+
 /* ------------------------------------------------------------------ unicorn_events.c: from events to slots */
 /* Fills patterns, first_event, events, direct, ordered from the decoded block. */
 enum c2_status unicorn_events_plan(struct unicorn_block *block, const struct decode_block *decoded,

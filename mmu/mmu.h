@@ -55,8 +55,9 @@ enum c2_status mmu_create(struct mmu **out, const struct mmu_config *config, str
 void mmu_destroy(struct mmu *mmu); /* releases the window */
 
 /* Whoever caches translations registers here. `before` is called before translations of [start, start+bytes)
- * disappear, move or lose rights, or executable ones change theirs at all (while they still hold: consumers of recorded references catch up), `after` when
- * they have; `code` says that executable mappings are concerned. At most 4 listeners. */
+ * disappear, move or lose rights, or executable ones change theirs at all (while they still hold: consumers of
+ * recorded references catch up), `after` when they have; `code` says that executable mappings are concerned. At most
+ * 4 listeners. */
 struct mmu_listener {
     void *self;
     void (*before)(void *self, struct guest_va start, uint64_t bytes);
