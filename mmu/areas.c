@@ -95,7 +95,7 @@ struct area *areas_at(const struct areas *areas, uint64_t va)
 bool areas_free(const struct areas *areas, uint64_t start, uint64_t end)
 {
     size_t i = areas_find(areas, start);
-    return i == areas->count || areas->list[i].view.start.v >= end;
+    return start >= end || i == areas->count || areas->list[i].view.start.v >= end;
 }
 
 static void open_slot(struct areas *areas, size_t i)

@@ -1,0 +1,876 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The address space against a slow twin: an array of pages, each with everything about it, and rules written down page
+ * by page. Random calls go to both; answers, areas, translations, frames, data and what listeners heard must agree.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "unit/mmu_fake_host.h"
+
+#define PAGE C2_PAGE_BYTES
+#define FRAMES_MAX 512
+
+/* The parts of the window that random calls use; each straddles something. */
+static const struct { uint64_t start, pages; } parts[] = {
+    {MMU_WINDOW_START, 48},
+    {MMU_LOW_BASE - 24 * PAGE, 120}, /* a table of 1 GiB ends inside */
+    {MMU_HEAP_BASE, 64},
+    {MMU_TABLES_END, 24},
+    {MMU_MMAP_TOP - 224 * PAGE, 240},
+};
+#define PART_COUNT (sizeof parts / sizeof parts[0])
+#define PAGE_COUNT (48 + 120 + 64 + 24 + 240)
+
+struct twin_page {
+    uint64_t va;
+    bool mapped, shared, may_write;
+    unsigned prot;
+    enum mmu_kind kind;
+    int object; /* -1 private anonymous; a descriptor; 1000 and more: shared anonymous memory */
+    uint64_t offset, size, data;
+    bool has_frame;
+    uint64_t frame;
+};
+struct twin_table {
+    int level; /* 1: of 512 pages ... 3 */
+    uint64_t prefix, frame;
+};
+struct twin {
+    struct twin_page pages[PAGE_COUNT];
+    struct twin_table tables[64];
+    size_t table_count;
+    bool taken[FRAMES_MAX];
+    uint64_t frames;
+    struct mmu_config config;
+    struct c2_rng placement;
+    uint64_t brk, touches;
+    int objects;
+};
+
+struct world {
+    struct mmu *mmu;
+    struct fake_host fake;
+    struct twin twin;
+    struct c2_rng rng;
+    int fd[2]; /* read-write, read-only */
+    struct twin_page before[PAGE_COUNT];
+    bool heard_before[PAGE_COUNT], heard_after[PAGE_COUNT], heard_code;
+    bool in_change;
+};
+
+/* ------------------------------------------------------------------ the twin: pages */
+
+static struct twin_page *page_at(struct twin *twin, uint64_t va)
+{
+    size_t index = 0;
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        if (va >= parts[i].start && va < parts[i].start + parts[i].pages * PAGE)
+            return &twin->pages[index + (va - parts[i].start) / PAGE];
+        index += parts[i].pages;
+    }
+    return NULL;
+}
+
+static bool mapped(struct twin *twin, uint64_t va)
+{
+    struct twin_page *page = page_at(twin, va);
+    return page && page->mapped;
+}
+
+/* Both descriptors are of one file. */
+static bool same_object(int a, int b)
+{
+    return a == b || (a >= 0 && a < 1000 && b >= 0 && b < 1000);
+}
+
+/* Whether va and the page above belong to one area. */
+static bool joined(struct twin *twin, uint64_t va)
+{
+    if (!mapped(twin, va) || !mapped(twin, va + PAGE))
+        return false;
+    const struct twin_page *a = page_at(twin, va), *b = page_at(twin, va + PAGE);
+    return a->prot == b->prot && a->shared == b->shared && a->kind == b->kind &&
+           same_object(a->object, b->object) && a->may_write == b->may_write && (a->object < 0 || a->offset + PAGE == b->offset);
+}
+
+static uint64_t area_top(struct twin *twin, uint64_t va)
+{
+    while (joined(twin, va))
+        va += PAGE;
+    return va + PAGE;
+}
+
+static bool all_free(struct twin *twin, uint64_t start, uint64_t end)
+{
+    for (uint64_t va = start; va < end; va += PAGE) {
+        if (mapped(twin, va))
+            return false;
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------ the twin: frames and tables */
+
+static bool nth_free(const struct twin *twin, uint64_t n, uint64_t *frame)
+{
+    for (uint64_t i = 0; i < twin->frames; i++) {
+        if (!twin->taken[i] && n-- == 0) {
+            *frame = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t free_frames(const struct twin *twin)
+{
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < twin->frames; i++)
+        count += !twin->taken[i];
+    return count;
+}
+
+static bool choose_frame(struct twin *twin, uint64_t va, uint64_t *frame)
+{
+    const struct mmu_config *config = &twin->config;
+    uint64_t count = free_frames(twin);
+    if (count == 0)
+        return false;
+    switch (config->placement) {
+    case MMU_SEQUENTIAL:
+        return nth_free(twin, 0, frame);
+    case MMU_RANDOM:
+        return nth_free(twin, c2_rng_below(&twin->placement, count), frame);
+    case MMU_IDENTITY:
+        *frame = va / PAGE % twin->frames;
+        return !twin->taken[*frame];
+    case MMU_SAME_COLOR:
+        for (*frame = config->color; *frame < twin->frames; *frame += config->colors) {
+            if (!twin->taken[*frame])
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool under_table(const struct twin_page *page, int level, uint64_t prefix)
+{
+    return page->has_frame && page->va >> (12 + 9 * level) == prefix;
+}
+
+/* Tables that no page needs are gone. */
+static void drop_tables(struct twin *twin)
+{
+    for (size_t i = 0; i < twin->table_count;) {
+        const struct twin_table *table = &twin->tables[i];
+        bool needed = false;
+        for (size_t k = 0; k < PAGE_COUNT && !needed; k++)
+            needed = under_table(&twin->pages[k], table->level, table->prefix);
+        if (needed) {
+            i++;
+            continue;
+        }
+        twin->taken[table->frame] = false;
+        twin->tables[i] = twin->tables[--twin->table_count];
+    }
+}
+
+/* The tables on the way to va, upper ones first, each on the highest free frame. */
+static bool add_tables(struct twin *twin, uint64_t va)
+{
+    for (int level = 3; level >= 1; level--) {
+        uint64_t prefix = va >> (12 + 9 * level), frame;
+        bool there = false;
+        for (size_t i = 0; i < twin->table_count; i++)
+            there |= twin->tables[i].level == level && twin->tables[i].prefix == prefix;
+        if (there)
+            continue;
+        uint64_t count = free_frames(twin);
+        if (count == 0 || !nth_free(twin, count - 1, &frame))
+            return false;
+        twin->taken[frame] = true;
+        twin->tables[twin->table_count++] = (struct twin_table){level, prefix, frame};
+    }
+    return true;
+}
+
+static void take_frame_away(struct twin *twin, struct twin_page *page)
+{
+    if (page->has_frame)
+        twin->taken[page->frame] = false;
+    page->has_frame = false;
+}
+
+/* ------------------------------------------------------------------ the twin: calls */
+
+static int64_t usable(uint64_t start, uint64_t bytes)
+{
+    if (start < MMU_WINDOW_START)
+        return -EPERM;
+    if (start + bytes > MMU_WINDOW_END || (start + bytes > MMU_TABLES_BASE && start < MMU_TABLES_END))
+        return -ENOMEM;
+    return 0;
+}
+
+static void twin_unmap(struct twin *twin, uint64_t start, uint64_t end)
+{
+    for (uint64_t va = start; va < end; va += PAGE) {
+        struct twin_page *page = page_at(twin, va);
+        if (page && page->mapped) {
+            take_frame_away(twin, page);
+            *page = (struct twin_page){.va = va};
+        }
+    }
+    drop_tables(twin);
+}
+
+/* Answers 0 when the range lies outside what the twin knows: then the call is not made at all. */
+static uint64_t twin_gap(struct twin *twin, uint64_t bytes, enum mmu_zone zone)
+{
+    if (zone == MMU_ZONE_LOW) {
+        uint64_t top = parts[1].start + parts[1].pages * PAGE;
+        for (uint64_t va = MMU_LOW_BASE; va + bytes <= top; va += PAGE) {
+            if (all_free(twin, va, va + bytes))
+                return va;
+        }
+        return 0;
+    }
+    for (uint64_t va = MMU_MMAP_TOP - bytes; va >= parts[4].start; va -= PAGE) {
+        if (all_free(twin, va, va + bytes))
+            return va;
+    }
+    return 0;
+}
+
+static int64_t twin_map(struct world *world, const struct mmu_request *request)
+{
+    struct twin *twin = &world->twin;
+    uint64_t bytes = request->bytes, start = request->address;
+    bool read_only = request->shared && request->host_fd >= 0 && request->host_fd == world->fd[1];
+    if (request->fixed || request->no_replace) {
+        int64_t refused = usable(start, bytes);
+        if (refused)
+            return refused;
+        if (request->no_replace && !all_free(twin, start, start + bytes))
+            return -EEXIST;
+    } else if (start == 0 || usable(start, bytes) != 0 || !all_free(twin, start, start + bytes)) {
+        start = twin_gap(twin, bytes, request->zone);
+    }
+    if (read_only && (request->prot & MMU_WRITE))
+        return -EACCES;
+    twin_unmap(twin, start, start + bytes);
+    int object = request->host_fd >= 0 ? request->host_fd : request->shared ? 1000 + twin->objects++ : -1;
+    for (uint64_t at = 0; at < bytes; at += PAGE) {
+        *page_at(twin, start + at) = (struct twin_page){
+            .va = start + at, .mapped = true, .shared = request->shared, .may_write = !read_only, .prot = request->prot,
+            .kind = request->kind, .object = object, .offset = request->offset + at,
+            .size = request->host_fd >= 0 ? 10 * PAGE : request->shared ? bytes : UINT64_MAX};
+    }
+    return (int64_t)start;
+}
+
+static int64_t twin_protect(struct twin *twin, uint64_t start, uint64_t bytes, unsigned prot)
+{
+    for (uint64_t va = start; va < start + bytes; va += PAGE) {
+        if (!mapped(twin, va))
+            return -ENOMEM;
+        if ((prot & MMU_WRITE) && !page_at(twin, va)->may_write)
+            return -EACCES;
+        page_at(twin, va)->prot = prot;
+    }
+    return 0;
+}
+
+static int64_t twin_discard(struct twin *twin, uint64_t start, uint64_t bytes)
+{
+    int64_t answer = 0;
+    for (uint64_t va = start; va < start + bytes; va += PAGE) {
+        struct twin_page *page = page_at(twin, va);
+        if (!page || !page->mapped) {
+            answer = -ENOMEM;
+        } else if (!page->shared) {
+            take_frame_away(twin, page);
+            page->data = 0;
+        }
+    }
+    drop_tables(twin);
+    return answer;
+}
+
+/* The pages above `end` become like the one below it, without data and frame. */
+static void twin_extend(struct twin *twin, uint64_t end, uint64_t bytes)
+{
+    for (uint64_t va = end; va < end + bytes; va += PAGE) {
+        struct twin_page *page = page_at(twin, va);
+        *page = *page_at(twin, va - PAGE);
+        page->va = va;
+        page->has_frame = false;
+        page->data = 0;
+        page->offset += page->object >= 0 ? PAGE : 0;
+    }
+}
+
+static bool twin_move(struct twin *twin, uint64_t from, uint64_t to, uint64_t bytes)
+{
+    for (uint64_t at = 0; at < bytes; at += PAGE) {
+        if (page_at(twin, from + at)->has_frame && !add_tables(twin, to + at)) {
+            drop_tables(twin);
+            return false;
+        }
+    }
+    for (uint64_t at = 0; at < bytes; at += PAGE) {
+        struct twin_page *source = page_at(twin, from + at), *target = page_at(twin, to + at);
+        *target = *source;
+        target->va = to + at;
+        if (target->kind != MMU_FILE)
+            target->kind = MMU_ANONYMOUS;
+        *source = (struct twin_page){.va = from + at};
+    }
+    drop_tables(twin);
+    return true;
+}
+
+/* *known becomes false when the answer lies outside the pages of the twin; then nothing was done. */
+static int64_t twin_remap(struct twin *twin, uint64_t old, uint64_t old_bytes, uint64_t new_bytes, bool may_move,
+                          bool fixed, uint64_t to, bool *known)
+{
+    uint64_t keep = old_bytes < new_bytes ? old_bytes : new_bytes;
+    if (fixed && !may_move)
+        return -EINVAL;
+    if (!mapped(twin, old))
+        return -EFAULT;
+    if (!fixed && new_bytes <= old_bytes) {
+        twin_unmap(twin, old + new_bytes, old + old_bytes);
+        return (int64_t)old;
+    }
+    uint64_t top = area_top(twin, old);
+    if (top < old + keep)
+        return -EFAULT;
+    if (fixed) {
+        if (usable(to, new_bytes) != 0)
+            return usable(to, new_bytes);
+        if (to < old + old_bytes && old < to + new_bytes)
+            return -EINVAL;
+        twin_unmap(twin, to, to + new_bytes);
+        twin_unmap(twin, old + keep, old + old_bytes);
+    } else {
+        uint64_t growth = new_bytes - old_bytes;
+        if (top == old + old_bytes && usable(top, growth) == 0 && all_free(twin, top, top + growth)) {
+            *known = page_at(twin, top + growth - PAGE) != NULL;
+            if (*known)
+                twin_extend(twin, top, growth);
+            return (int64_t)old;
+        }
+        if (!may_move)
+            return -ENOMEM;
+        to = twin_gap(twin, new_bytes, MMU_ZONE_HIGH);
+        *known = to != 0;
+        if (!*known)
+            return 0;
+    }
+    if (!twin_move(twin, old, to, keep))
+        return -ENOMEM;
+    if (new_bytes > keep)
+        twin_extend(twin, to + keep, new_bytes - keep);
+    return (int64_t)to;
+}
+
+static uint64_t twin_brk(struct twin *twin, uint64_t address)
+{
+    uint64_t old_end = (twin->brk + PAGE - 1) / PAGE * PAGE, new_end = (address + PAGE - 1) / PAGE * PAGE;
+    if (address < MMU_HEAP_BASE || address > MMU_TABLES_BASE)
+        return twin->brk;
+    if (new_end > old_end) {
+        if (new_end - old_end > twin->config.physical_bytes || !all_free(twin, old_end, new_end))
+            return twin->brk;
+        for (uint64_t va = old_end; va < new_end; va += PAGE)
+            *page_at(twin, va) = (struct twin_page){.va = va, .mapped = true, .may_write = true, .kind = MMU_HEAP,
+                                                    .prot = MMU_READ | MMU_WRITE, .object = -1, .size = UINT64_MAX};
+    } else {
+        twin_unmap(twin, new_end, old_end);
+    }
+    twin->brk = address;
+    return address;
+}
+
+static enum mmu_fault twin_touch(struct twin *twin, uint64_t va, enum mmu_access access)
+{
+    struct twin_page *page = page_at(twin, va / PAGE * PAGE);
+    if (!page || !page->mapped)
+        return MMU_FAULT_UNMAPPED;
+    unsigned needed = access == MMU_ACCESS_WRITE ? MMU_WRITE : access == MMU_ACCESS_EXEC ? MMU_EXEC : 7;
+    if (!(page->prot & needed))
+        return MMU_FAULT_DENIED;
+    if (page->has_frame)
+        return access == MMU_ACCESS_UNKNOWN ? MMU_FAULT_DENIED : MMU_FAULT_NONE;
+    if (page->offset >= page->size)
+        return MMU_FAULT_BUS;
+    if (!add_tables(twin, page->va) || !choose_frame(twin, page->va, &page->frame)) {
+        drop_tables(twin);
+        return MMU_FAULT_FAILED;
+    }
+    twin->taken[page->frame] = true;
+    page->has_frame = true;
+    twin->touches++;
+    return MMU_FAULT_NONE;
+}
+
+/* ------------------------------------------------------------------ comparing */
+
+#define REQUIRE(cond)                                                                      \
+    do {                                                                                   \
+        if (!(cond)) {                                                                     \
+            snprintf(difference, sizeof difference, "line %d: %s", __LINE__, #cond);       \
+            return false;                                                                  \
+        }                                                                                  \
+    } while (0)
+static char difference[200];
+
+static bool same_area(struct twin *twin, const struct mmu_area *area, uint64_t start)
+{
+    const struct twin_page *page = page_at(twin, start);
+    REQUIRE(area != NULL);
+    REQUIRE(area->start.v == start);
+    REQUIRE(area->bytes == area_top(twin, start) - start);
+    REQUIRE(area->prot == page->prot && area->shared == page->shared && area->kind == page->kind);
+    REQUIRE((area->path != NULL) == (page->kind == MMU_FILE));
+    REQUIRE(page->kind != MMU_FILE || area->offset == page->offset);
+    return true;
+}
+
+/* The list of areas is the runs of joined pages. */
+static bool same_areas(struct world *world)
+{
+    struct guest_va from = {0};
+    for (size_t i = 0; i < PAGE_COUNT; i++) {
+        const struct twin_page *page = &world->twin.pages[i];
+        if (!page->mapped || joined(&world->twin, page->va - PAGE))
+            continue;
+        const struct mmu_area *area = mmu_area_at(world->mmu, from, true);
+        if (!same_area(&world->twin, area, page->va))
+            return false;
+        from.v = area->start.v + area->bytes;
+    }
+    REQUIRE(mmu_area_at(world->mmu, from, true) == NULL);
+    return true;
+}
+
+static bool same_page(struct world *world, const struct twin_page *page)
+{
+    struct guest_va va = {page->va + 0x123};
+    struct guest_pa pa;
+    bool present = page->has_frame && page->prot != 0;
+    REQUIRE(mmu_translate(world->mmu, va, &pa) == present);
+    REQUIRE(!present || pa.v == page->frame * PAGE + 0x123);
+    REQUIRE(mmu_ready(world->mmu, va, MMU_ACCESS_READ) == present);
+    REQUIRE(mmu_ready(world->mmu, va, MMU_ACCESS_WRITE) == (present && (page->prot & MMU_WRITE)));
+    REQUIRE(mmu_ready(world->mmu, va, MMU_ACCESS_EXEC) == (present && (page->prot & MMU_EXEC)));
+    const struct fake_page *memory = fake_at(&world->fake, page->va);
+    REQUIRE((memory != NULL) == page->mapped);
+    if (!memory)
+        return true;
+    REQUIRE(memory->data == page->data && memory->shared == page->shared);
+    REQUIRE(memory->fd == (page->object >= 1000 ? -1 : page->object));
+    REQUIRE(page->object < 0 || memory->offset == page->offset);
+    return true;
+}
+
+/* Whoever remembers translations was told of each that changed. */
+static bool was_told(const struct world *world, size_t i)
+{
+    const struct twin_page *was = &world->before[i], *is = &world->twin.pages[i];
+    unsigned prot_was = was->has_frame ? mmu_effective(was->prot) : 0;
+    bool moved = is->has_frame && is->frame != was->frame;
+    unsigned prot_is = is->has_frame && !moved ? mmu_effective(is->prot) : 0;
+    REQUIRE(!(prot_was & ~prot_is) || (world->heard_before[i] && world->heard_after[i]));
+    REQUIRE(!(prot_was & ~prot_is & MMU_EXEC) || world->heard_code);
+    return true;
+}
+
+/* Every call looks at a quarter of the pages, the next one at the next. */
+static bool same(struct world *world, uint64_t call)
+{
+    struct twin *twin = &world->twin;
+    uint64_t present = 0;
+    for (size_t i = 0; i < PAGE_COUNT; i++) {
+        present += twin->pages[i].has_frame && twin->pages[i].prot != 0;
+        if ((i % 4 == call % 4 && !same_page(world, &twin->pages[i])) || !was_told(world, i))
+            return false;
+    }
+    const struct mmu_counts *counts = mmu_counts(world->mmu);
+    REQUIRE(counts->small_present == present);
+    REQUIRE(counts->table_pages == twin->table_count + 1);
+    REQUIRE(counts->small_pages == twin->touches && counts->faults == twin->touches);
+    REQUIRE(frames_taken(world->mmu->frames) == twin->frames - free_frames(twin));
+    for (uint64_t frame = 0; frame < twin->frames; frame++)
+        REQUIRE(frames_is_taken(world->mmu->frames, frame) == twin->taken[frame]);
+    return call % 4 != 0 || same_areas(world);
+}
+
+/* ------------------------------------------------------------------ listening */
+
+static void mark(struct world *world, bool *heard, uint64_t start, uint64_t bytes)
+{
+    C2_ASSERT(start % PAGE == 0 && bytes % PAGE == 0 && bytes > 0);
+    for (size_t i = 0; i < PAGE_COUNT; i++)
+        heard[i] |= world->twin.pages[i].va - start < bytes;
+}
+
+static void hear_before(void *self, struct guest_va start, uint64_t bytes)
+{
+    struct world *world = self;
+    C2_ASSERT(!world->in_change);
+    world->in_change = true;
+    mark(world, world->heard_before, start.v, bytes);
+    for (size_t i = 0; i < PAGE_COUNT; i++) {
+        const struct twin_page *page = &world->before[i];
+        struct guest_pa pa;
+        bool told_earlier = world->heard_after[i];
+        if (page->va - start.v < bytes && page->has_frame && page->prot && !told_earlier)
+            C2_ASSERT(mmu_translate(world->mmu, (struct guest_va){page->va}, &pa) && pa.v == page->frame * PAGE);
+    }
+}
+
+static void hear_after(void *self, struct guest_va start, uint64_t bytes, bool code)
+{
+    struct world *world = self;
+    C2_ASSERT(world->in_change);
+    world->in_change = false;
+    mark(world, world->heard_after, start.v, bytes);
+    world->heard_code |= code;
+}
+
+/* ------------------------------------------------------------------ random calls */
+
+static uint64_t below(struct world *world, uint64_t limit)
+{
+    return c2_rng_below(&world->rng, limit);
+}
+
+/* A range of at most `most` pages inside one part. */
+static uint64_t pick_range(struct world *world, uint64_t most, uint64_t *bytes)
+{
+    size_t part = below(world, PART_COUNT);
+    uint64_t first = below(world, parts[part].pages), left = parts[part].pages - first;
+    *bytes = (1 + below(world, left < most ? left : most)) * PAGE;
+    return parts[part].start + first * PAGE;
+}
+
+static unsigned pick_prot(struct world *world)
+{
+    static const unsigned prots[] = {3, 3, 3, 1, 5, 7, 0, 2, 4};
+    return prots[below(world, sizeof prots / sizeof prots[0])];
+}
+
+static bool random_map(struct world *world)
+{
+    struct mmu_request request = {.host_fd = -1, .prot = pick_prot(world)};
+    request.address = pick_range(world, 14, &request.bytes);
+    if (below(world, 2) == 0) {
+        request.host_fd = world->fd[below(world, 2)];
+        request.kind = MMU_FILE;
+        request.path = "/some/file";
+        request.offset = below(world, 8) * PAGE;
+    } else if (below(world, 8) == 0) {
+        request.kind = MMU_STACK;
+    }
+    request.shared = below(world, 3) == 0;
+    switch (below(world, 6)) {
+    case 0:
+        request.address = 0;
+        break;
+    case 1: /* a hint */
+        break;
+    case 2:
+        request.no_replace = true;
+        break;
+    default:
+        request.fixed = true;
+    }
+    request.zone = below(world, 3) == 0 ? MMU_ZONE_LOW : MMU_ZONE_HIGH;
+    if (below(world, 50) == 0) /* reaches out of the window, or into the tables */
+        request.address = below(world, 2) ? MMU_WINDOW_START - PAGE : MMU_TABLES_END - PAGE;
+    bool placed = request.fixed || request.no_replace;
+    if (!placed && twin_gap(&world->twin, request.bytes, request.zone) == 0)
+        return true;
+    int64_t expected = twin_map(world, &request);
+    REQUIRE(mmu_map(world->mmu, &request) == expected);
+    return true;
+}
+
+static bool random_unmap(struct world *world)
+{
+    uint64_t bytes, start = pick_range(world, 10, &bytes);
+    twin_unmap(&world->twin, start, start + bytes);
+    REQUIRE(mmu_unmap(world->mmu, start, bytes - below(world, PAGE)) == 0);
+    return true;
+}
+
+static bool random_protect(struct world *world)
+{
+    uint64_t bytes, start = pick_range(world, 10, &bytes);
+    unsigned prot = pick_prot(world);
+    int64_t expected = twin_protect(&world->twin, start, bytes, prot);
+    REQUIRE(mmu_protect(world->mmu, start, bytes, prot) == expected);
+    return true;
+}
+
+static bool random_discard(struct world *world)
+{
+    uint64_t bytes, start = pick_range(world, 6, &bytes);
+    int64_t expected = twin_discard(&world->twin, start, bytes);
+    REQUIRE(mmu_discard(world->mmu, start, bytes) == expected);
+    return true;
+}
+
+static bool random_remap(struct world *world)
+{
+    uint64_t old_bytes, new_bytes, old = pick_range(world, 8, &old_bytes), to = pick_range(world, 8, &new_bytes);
+    bool may_move = below(world, 4) != 0, fixed = below(world, 3) == 0, known = true;
+    if (mapped(&world->twin, old) && below(world, 2) == 0) {
+        old_bytes = area_top(&world->twin, old) - old;
+        new_bytes = below(world, 2) ? old_bytes + (1 + below(world, 4)) * PAGE : new_bytes;
+    }
+    if (fixed && !page_at(&world->twin, to + new_bytes - PAGE))
+        return true;
+    int64_t expected = twin_remap(&world->twin, old, old_bytes, new_bytes, may_move, fixed, to, &known);
+    if (known)
+        REQUIRE(mmu_remap(world->mmu, old, old_bytes, new_bytes, may_move, fixed, to) == expected);
+    return true;
+}
+
+static bool random_brk(struct world *world)
+{
+    uint64_t address = MMU_HEAP_BASE + below(world, 63 * PAGE);
+    if (below(world, 10) == 0)
+        address = below(world, 2) ? MMU_HEAP_BASE - 1 : MMU_TABLES_BASE;
+    uint64_t expected = twin_brk(&world->twin, address);
+    REQUIRE(mmu_brk(world->mmu, address) == expected);
+    return true;
+}
+
+static bool random_touches(struct world *world)
+{
+    uint64_t bytes, start = pick_range(world, 8, &bytes);
+    for (uint64_t va = start; va < start + bytes; va += PAGE) {
+        enum mmu_access access = (enum mmu_access)below(world, 4);
+        struct guest_va at = {va + below(world, PAGE)};
+        enum mmu_fault expected = twin_touch(&world->twin, at.v, access);
+        REQUIRE(mmu_touch(world->mmu, at, access, NULL) == expected);
+    }
+    return true;
+}
+
+static bool random_touch_range(struct world *world)
+{
+    uint64_t bytes, start = pick_range(world, 5, &bytes);
+    struct guest_va at = {0};
+    start += below(world, PAGE);
+    bytes = below(world, bytes);
+    enum mmu_fault expected = MMU_FAULT_NONE;
+    uint64_t stop = 0;
+    for (uint64_t va = start; va < start + bytes && expected == MMU_FAULT_NONE; va = (va / PAGE + 1) * PAGE) {
+        expected = twin_touch(&world->twin, va, MMU_ACCESS_WRITE);
+        stop = expected == MMU_FAULT_NONE ? 0 : va;
+    }
+    REQUIRE(mmu_touch_range(world->mmu, (struct guest_va){start}, bytes, MMU_ACCESS_WRITE, &at, NULL) == expected);
+    REQUIRE(at.v == stop);
+    return true;
+}
+
+static bool random_allows(struct world *world)
+{
+    uint64_t bytes, start = pick_range(world, 4, &bytes);
+    unsigned prot = pick_prot(world);
+    bool expected = true;
+    for (uint64_t va = start; va < start + bytes; va += PAGE)
+        expected &= mapped(&world->twin, va) && !(prot & ~mmu_effective(page_at(&world->twin, va)->prot));
+    REQUIRE(mmu_allows(world->mmu, (struct guest_va){start}, bytes, prot) == expected);
+    return true;
+}
+
+/* Data lies in the host's memory, behind the mmu's back. */
+static bool random_write(struct world *world)
+{
+    struct twin_page *page = &world->twin.pages[below(world, PAGE_COUNT)];
+    if (page->mapped) {
+        page->data = c2_rng_next(&world->rng);
+        fake_at(&world->fake, page->va)->data = page->data;
+    }
+    return true;
+}
+
+static bool (*const calls[])(struct world *world) = {
+    random_map, random_map, random_unmap, random_protect, random_protect, random_discard, random_remap, random_remap,
+    random_brk, random_touches, random_touches, random_touches, random_touch_range, random_allows, random_write,
+    random_write,
+};
+
+/* ------------------------------------------------------------------ runs */
+
+static void open_world(struct world *world, const struct mmu_config *config)
+{
+    memset(world, 0, sizeof *world);
+    c2_rng_init(&world->rng, config->seed, "test");
+    assert_int_equal(fake_create(&world->mmu, &world->fake, 64, config, NULL), C2_OK);
+    char path[] = "/tmp/mmu_twin_XXXXXX";
+    world->fd[0] = mkstemp(path);
+    world->fd[1] = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(world->fd[0] >= 0 && world->fd[1] >= 0);
+    unlink(path);
+    world->fake.read_only_fd = world->fd[1];
+    struct twin *twin = &world->twin;
+    twin->config = *config;
+    twin->brk = MMU_HEAP_BASE;
+    twin->frames = config->physical_bytes / PAGE;
+    c2_rng_init(&twin->placement, config->seed, "placement");
+    twin->taken[twin->frames - 1] = true; /* the top table */
+    size_t index = 0;
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        for (uint64_t k = 0; k < parts[i].pages; k++)
+            twin->pages[index++].va = parts[i].start + k * PAGE;
+    }
+    struct mmu_listener listener = {.self = world, .before = hear_before, .after = hear_after};
+    assert_int_equal(mmu_listen(world->mmu, listener, NULL), C2_OK);
+}
+
+static void close_world(struct world *world)
+{
+    mmu_destroy(world->mmu);
+    assert_true(world->fake.closed);
+    close(world->fd[0]);
+    close(world->fd[1]);
+}
+
+/* Returns the call after which the two differ, or `count`. From call `sabotage` on, every mprotect that the twin does not
+ * hear of makes a page writable that was not. */
+static uint64_t run(const struct mmu_config *config, uint64_t count, uint64_t sabotage)
+{
+    static struct world world;
+    open_world(&world, config);
+    uint64_t call;
+    for (call = 0; call < count; call++) {
+        memcpy(world.before, world.twin.pages, sizeof world.before);
+        memset(world.heard_before, 0, sizeof world.heard_before);
+        memset(world.heard_after, 0, sizeof world.heard_after);
+        world.heard_code = false;
+        if (!calls[below(&world, sizeof calls / sizeof calls[0])](&world))
+            break;
+        if (call >= sabotage) {
+            const struct twin_page *page = &world.twin.pages[below(&world, PAGE_COUNT)];
+            mmu_protect(world.mmu, page->va, PAGE, page->prot | MMU_WRITE);
+        }
+        if (!same(&world, call))
+            break;
+        if (call % 64 == 0)
+            mmu_check(world.mmu);
+    }
+    mmu_check(world.mmu);
+    close_world(&world);
+    return call;
+}
+
+static void compare(enum mmu_placement placement, uint64_t frames, uint64_t seed, uint64_t count)
+{
+    struct mmu_config config = {.physical_bytes = frames * PAGE, .placement = placement, .colors = 3, .color = 1,
+                                .seed = seed};
+    uint64_t call = run(&config, count, UINT64_MAX);
+    if (call != count)
+        fail_msg("%s, seed %llu: call %llu differs: %s", mmu_placement_name(placement), (unsigned long long)seed,
+                 (unsigned long long)call, difference);
+}
+
+static void sequential_equals_twin(void **state)
+{
+    (void)state;
+    compare(MMU_SEQUENTIAL, 512, 1, 40000);
+    compare(MMU_SEQUENTIAL, 90, 2, 40000);
+    compare(MMU_SEQUENTIAL, 9, 3, 10000);
+}
+
+static void random_equals_twin(void **state)
+{
+    (void)state;
+    compare(MMU_RANDOM, 512, 4, 40000);
+    compare(MMU_RANDOM, 90, 5, 40000);
+}
+
+static void identity_equals_twin(void **state)
+{
+    (void)state;
+    compare(MMU_IDENTITY, 512, 6, 40000);
+    compare(MMU_IDENTITY, 100, 7, 20000);
+}
+
+static void same_color_equals_twin(void **state)
+{
+    (void)state;
+    compare(MMU_SAME_COLOR, 512, 8, 40000);
+    compare(MMU_SAME_COLOR, 120, 9, 20000);
+}
+
+static void comparison_can_fail(void **state)
+{
+    (void)state;
+    struct mmu_config config = {.physical_bytes = 512 * PAGE, .seed = 10};
+    uint64_t call = run(&config, 2000, 1000);
+    assert_in_range(call, 1000, 1100);
+}
+
+/* ------------------------------------------------------------------ translating on another thread */
+
+#define SHARED_PAGES 20000
+static bool reader_saw_all;
+
+static void *reader(void *self)
+{
+    const struct mmu *mmu = self;
+    uint64_t seen = 0;
+    while (seen < SHARED_PAGES) {
+        struct guest_pa pa;
+        for (uint64_t i = seen; i < SHARED_PAGES; i += 1 + i / 64) {
+            if (mmu_translate(mmu, (struct guest_va){MMU_PIE_BASE + i * PAGE}, &pa))
+                C2_ASSERT(pa.v == i * PAGE);
+        }
+        while (seen < SHARED_PAGES && mmu_translate(mmu, (struct guest_va){MMU_PIE_BASE + seen * PAGE}, &pa))
+            seen++;
+    }
+    reader_saw_all = true;
+    return NULL;
+}
+
+/* A page is absent or right, never half. */
+static void another_thread_translates(void **state)
+{
+    (void)state;
+    struct mmu_config config = {.physical_bytes = 1 << 30};
+    struct mmu *mmu;
+    static struct fake_host fake;
+    assert_int_equal(fake_create(&mmu, &fake, 64, &config, NULL), C2_OK);
+    assert_true(fake_anonymous(mmu, MMU_PIE_BASE, SHARED_PAGES, MMU_READ) > 0);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, reader, mmu), 0);
+    for (uint64_t i = 0; i < SHARED_PAGES; i++)
+        assert_int_equal(mmu_touch(mmu, (struct guest_va){MMU_PIE_BASE + i * PAGE}, MMU_ACCESS_READ, NULL), 0);
+    pthread_join(thread, NULL);
+    assert_true(reader_saw_all);
+    mmu_destroy(mmu);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sequential_equals_twin),   cmocka_unit_test(random_equals_twin),
+        cmocka_unit_test(identity_equals_twin),     cmocka_unit_test(same_color_equals_twin),
+        cmocka_unit_test(comparison_can_fail),      cmocka_unit_test(another_thread_translates),
+    };
+    return cmocka_run_group_tests_name("mmu_twin", tests, NULL, NULL);
+}
