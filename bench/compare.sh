@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Times c2emu against Cachegrind and the program alone, program by program in one run, and prints a Markdown table.
+# usage: bench/compare.sh [RUNS]     (needs hyperfine, valgrind, python3 and a Release build in build/)
+#
+# Machines drift, so the runs of all commands of a program are taken in turn, and only ratios of medians are quoted.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+runs=${1:-5}
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+for tool in hyperfine valgrind python3; do
+    command -v "$tool" >/dev/null || { echo "compare.sh: $tool is missing: apt-get install $tool" >&2; exit 1; }
+done
+
+images=$root/build/images
+emu=$root/build/c2emu
+cachegrind="valgrind --tool=cachegrind --cache-sim=yes --cachegrind-out-file=/dev/null"
+
+time_one() # NAME ROUND LABEL COMMAND
+{
+    hyperfine -N --style none --warmup 0 --runs 1 --export-json "$out/$1.$3.$2.json" "$4" >/dev/null 2>&1 || {
+        echo "compare.sh: failed: $4" >&2
+        exit 1
+    }
+}
+
+bench() # NAME PROGRAM ARGS...
+{
+    name=$1
+    shift
+    round=0
+    while [ "$round" -le "$runs" ]; do # round 0 warms up
+        time_one "$name" "$round" native "$*"
+        time_one "$name" "$round" cachegrind "$cachegrind -q $*"
+        time_one "$name" "$round" model "$emu -q $*"
+        time_one "$name" "$round" alone "$emu -q --no-sim $*"
+        round=$((round + 1))
+    done
+    instructions=$("$emu" -q --no-sim --json - "$@" | sed -n 's/.*"instructions": *\([0-9]*\).*/\1/p' | head -n 1)
+    echo "$name $instructions" >>"$out/names"
+}
+
+bench matmul-400 "$images/matmul" 400
+bench chase-32M "$images/chase"
+bench sort-200k "$images/sort"
+bench stencil-500 "$images/stencil"
+python3 "$root/bench/table.py" "$out" "$runs"
