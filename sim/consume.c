@@ -11,38 +11,76 @@
  *   one compare of the header's low half with the plan's says "known block, all of it, no REP"; what the block adds to
  *   the counters is two additions of packed words, unpacked once a batch; a stretch of slots within one fetch line
  *   asks nothing about fetches; a slot is one mask and compare (does it leave its line), one compare (is it the line
- *   of the last access), and else the remembered translation and the caches. Measured: sim/README-free numbers are in
- *   bench/.
+ *   of the last access), and else the remembered translation and the caches. Without the caches that is about 12 ns for
+ *   a block of two loads from alternating lines, 15 ns for one of five references to the stack.
  */
 #include "sim/sim_priv.h"
 
-/* A run of a planned block. words: its slots. */
-static inline enum c2_status run_plan(struct sim *sim, const struct sim_plan *plan, const uint64_t *words,
-                                      struct c2_error *err)
+/* The part of the state that every slot changes, in registers while a batch is done; the calls below take it from
+ * struct sim and give it back. (In memory each slot would wait for the store of the one before.) */
+struct hot {
+    uint64_t data_line, repeats;
+};
+
+static inline void hot_store(struct sim *sim, const struct hot *hot)
 {
-    const struct sim_slot *slots = plan->slots;
-    const int64_t offset_mask = (int64_t)sim->line_bytes - 1;
-    uint64_t line = plan->first_line;
-    uint32_t slot = 0;
-    for (uint32_t i = 0; i < plan->stretch_count; i++, line++) {
+    sim->data_line = hot->data_line;
+    sim->repeats = hot->repeats;
+}
+
+static inline struct hot hot_load(const struct sim *sim)
+{
+    return (struct hot){sim->data_line, sim->repeats};
+}
+
+/* The fetch enters a line. Out of line: a loop that stays within one does not come here. */
+static __attribute__((noinline)) enum c2_status enter_line(struct sim *sim, uint64_t line, struct c2_error *err)
+{
+    sim->fetch_line = line;
+    return sim_access(sim, CACHES_FETCH, false, (struct guest_va){line << sim->line_shift}, err);
+}
+
+/* A reference that leaves its line. */
+static __attribute__((noinline)) enum c2_status straddle(struct sim *sim, const struct sim_slot *slot, uint64_t va,
+                                                         struct c2_error *err)
+{
+    enum c2_status status = sim_data_lines(sim, slot->write, (struct guest_va){va}, slot->size, err);
+    if (status == C2_OK && slot->following != 0)
+        status = sim_data_lines(sim, true, (struct guest_va){va}, slot->size, err);
+    return status;
+}
+
+/* A run of a planned block. words: its slots. */
+static inline enum c2_status run_plan(struct sim *sim, struct hot *hot, const struct sim_plan *plan,
+                                      const uint64_t *words, struct c2_error *err)
+{
+    const unsigned line_shift = sim->line_shift;
+    const uint64_t offset_mask = sim->line_bytes - 1;
+    const struct sim_slot *slot = plan->slots;
+    const struct sim_stretch *stretch = plan->stretches, *const end = stretch + plan->stretch_count;
+    enum c2_status status = C2_OK;
+    for (uint64_t line = plan->first_line; stretch < end; stretch++, line++) {
         if (line != sim->fetch_line) { /* only the first stretch can continue in the line of the last fetch */
-            sim->fetch_line = line;
-            enum c2_status status =
-                sim_access(sim, CACHES_FETCH, false, (struct guest_va){line << sim->line_shift}, err);
+            hot_store(sim, hot);
+            status = enter_line(sim, line, err);
+            *hot = hot_load(sim);
             if (C2_UNLIKELY(status != C2_OK))
                 return status;
         }
-        for (; slot < plan->stretches[i].slot_end; slot++) {
-            const struct sim_slot s = slots[slot];
-            const struct guest_va va = {words[slot]};
-            enum c2_status status;
-            if (C2_LIKELY((int64_t)(va.v & (uint64_t)offset_mask) <= s.last_offset)) {
-                status = sim_data_line(sim, s.write, va, err);
-                sim->repeats[1] += s.modify; /* the write of a modify repeats its read */
+        for (const struct sim_slot *slot_end = plan->slots + stretch->slot_end; slot < slot_end; slot++) {
+            const uint64_t va = *words++;
+            if (C2_UNLIKELY((int64_t)(va & offset_mask) > slot->last_offset)) {
+                hot_store(sim, hot);
+                status = straddle(sim, slot, va, err);
+                *hot = hot_load(sim);
+            } else if (va >> line_shift == hot->data_line) {
+                hot->repeats += slot->repeated;
+                continue;
             } else {
-                status = sim_data_lines(sim, s.write, va, s.size, err);
-                if (status == C2_OK && s.modify)
-                    status = sim_data_lines(sim, true, va, s.size, err);
+                sim->repeats = hot->repeats;
+                status = sim_access(sim, CACHES_DATA, slot->write, (struct guest_va){va}, err);
+                hot->data_line = va >> line_shift;
+                hot->repeats = slot->following;
             }
             if (C2_UNLIKELY(status != C2_OK))
                 return status;
@@ -71,6 +109,7 @@ enum c2_status sim_consume_fast(struct sim *sim, const struct stream_batch *batc
 {
     const uint64_t *word = batch->words, *const end = word + batch->used;
     uint64_t insns_modifies = 0, reads_writes = 0;
+    struct hot hot = hot_load(sim);
     enum c2_status status = C2_OK;
     while (word < end && status == C2_OK) {
         const uint64_t header = *word++;
@@ -79,12 +118,15 @@ enum c2_status sim_consume_fast(struct sim *sim, const struct stream_batch *batc
         if (C2_LIKELY(SHORTCUT(number < sim->plan_capacity && plan->whole == (uint32_t)header))) {
             insns_modifies += plan->insns_modifies;
             reads_writes += plan->reads_writes;
-            status = run_plan(sim, plan, word, err);
+            status = run_plan(sim, &hot, plan, word, err);
         } else {
+            hot_store(sim, &hot);
             status = unusual(sim, batch->tid, header, word, err);
+            hot = hot_load(sim);
         }
         word += stream_header_slots(header);
     }
+    hot_store(sim, &hot);
     const uint64_t insns = insns_modifies >> 32, refs = (reads_writes >> 32) + (uint32_t)reads_writes;
     sim->counts.instructions += insns;
     sim->counts.fetches += insns;

@@ -72,13 +72,17 @@ static void lay_slots(const struct sim *sim, const struct stream_block *block, s
     for (uint32_t i = 0; i < block->slot_count; i++) {
         const struct stream_slot *from = &block->slots[i];
         C2_ASSERT(from->kind <= STREAM_MODIFY && from->size >= 1 && from->size <= SIM_MAX_REFERENCE_BYTES);
-        slots[i] = (struct sim_slot){.last_offset = (int16_t)((int64_t)sim->line_bytes - from->size),
-                                     .write = from->kind == STREAM_WRITE,
-                                     .modify = from->kind == STREAM_MODIFY,
-                                     .size = from->size};
-        reads += from->kind != STREAM_WRITE;
-        writes += from->kind != STREAM_READ;
-        modifies += from->kind == STREAM_MODIFY;
+        const bool is_read = from->kind != STREAM_WRITE, is_write = from->kind != STREAM_READ;
+        slots[i] = (struct sim_slot){
+            .repeated = (is_read ? SIM_REPEAT_READ : 0) + (is_write ? SIM_REPEAT_WRITE : 0),
+            .following = is_read && is_write ? SIM_REPEAT_WRITE : 0,
+            .last_offset = (int16_t)((int64_t)sim->line_bytes - from->size),
+            .size = from->size,
+            .write = !is_read,
+        };
+        reads += is_read;
+        writes += is_write;
+        modifies += is_read && is_write;
     }
     plan->insns_modifies = (uint64_t)block->insn_count << 32 | modifies;
     plan->reads_writes = reads << 32 | writes;

@@ -108,11 +108,12 @@ void sim_page_fill(struct sim *sim, struct sim_page *page, struct guest_va va)
 
 void sim_flush_repeats(struct sim *sim)
 {
-    for (unsigned write = 0; write < 2; write++) {
-        if (sim->repeats[write] != 0)
-            caches_repeat(sim->caches, write != 0, sim->repeats[write]);
-        sim->repeats[write] = 0;
-    }
+    const uint64_t reads = (uint32_t)sim->repeats, writes = sim->repeats >> 32;
+    sim->repeats = 0;
+    if (reads != 0)
+        caches_repeat(sim->caches, false, reads);
+    if (writes != 0)
+        caches_repeat(sim->caches, true, writes);
 }
 
 /* The line of the last data access is forgotten too: it may be another frame's from now on. The line of the last
@@ -121,9 +122,10 @@ void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes)
 {
     const uint64_t first = start.v >> C2_PAGE_SHIFT;
     const uint64_t pages = c2_align_up((start.v & (C2_PAGE_BYTES - 1)) + bytes, C2_PAGE_BYTES) >> C2_PAGE_SHIFT;
-    for (size_t i = 0; i < SIM_PAGES; i++) {
-        if (sim->pages[i].vpn - first < pages)
-            sim->pages[i].vpn = SIM_NOWHERE;
+    for (uint64_t i = 0; i < pages && i < SIM_PAGES; i++) { /* SIM_PAGES pages in a row have an entry each */
+        struct sim_page *page = &sim->pages[(first + i) & (SIM_PAGES - 1)];
+        if (page->vpn - first < pages)
+            page->vpn = SIM_NOWHERE;
     }
     sim->data_line = SIM_NOWHERE;
 }
@@ -141,7 +143,7 @@ const struct caches *sim_caches(const struct sim *sim)
 void sim_check(const struct sim *sim)
 {
     const struct sim_counts *n = &sim->counts;
-    C2_ASSERT(sim->repeats[0] == 0 && sim->repeats[1] == 0);
+    C2_ASSERT(sim->repeats == 0);
     C2_ASSERT(n->refs == n->reads + n->writes);
     C2_ASSERT(n->modifies <= n->reads && n->modifies <= n->writes);
     C2_ASSERT(n->straddles <= n->refs && n->refs <= n->line_accesses);
