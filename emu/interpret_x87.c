@@ -310,7 +310,7 @@ static bool special_remainder(struct x80 a, struct x80 b, struct x80 *result, ui
         return true;
     }
     *flags = class_a == X80_DENORMAL || class_b == X80_DENORMAL ? X87_DE : 0;
-    *result = a;
+    *result = class_a == X80_ZERO ? a : pack(unpack(a)); /* a denormal with its integer bit set gets exponent 1 */
     return class_a == X80_ZERO || class_b == X80_INFINITY;
 }
 
@@ -321,13 +321,13 @@ static uint16_t quotient_conditions(const struct remainder *r)
     return (r->quotient & 1 ? X87_C1 : 0) | (r->quotient & 2 ? X87_C3 : 0) | (r->quotient & 4 ? X87_C0 : 0);
 }
 
-/* Sets C0 to C3, of which an invalid operation changes C1 and C2 only, and the exception flags. */
+/* Sets C0 to C3, of which C0 and C3 stay when the result is a NaN, and the exception flags. */
 static struct x80 remainder_of(uint8_t *image, struct x80 a, struct x80 b, bool nearest)
 {
     struct x80 result;
     uint16_t flags;
     if (special_remainder(a, b, &result, &flags)) {
-        set_conditions(image, flags & X87_IE ? X87_C1 | X87_C2 : X87_CONDITIONS, 0);
+        set_conditions(image, is_nan(x80_class_of(result)) ? X87_C1 | X87_C2 : X87_CONDITIONS, 0);
         raise_flags(image, flags);
         return result;
     }

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit/interpret_native.h"
+
+#include <asm/prctl.h>
+#include <cpuid.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* native_enter loads everything from native_current and jumps to native_target; the code under test comes back to one
+ * of the exits, which store everything. Only absolute state lives in memory, so every register is free for the test. */
+struct native_state *native_current;
+const void *native_target;
+uint64_t native_host_stack, native_scratch;
+uint8_t native_taken_flag;
+void native_enter(void);
+void native_abandon(void);
+
+__asm__(".text\n"
+        ".globl native_enter, native_leave, native_leave_taken, native_abandon\n"
+        "native_enter:\n"
+        "  push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15\n"
+        "  sub $16, %rsp\n"
+        "  stmxcsr (%rsp); fnstcw 8(%rsp)\n"
+        "  mov %rsp, native_host_stack(%rip)\n"
+        "  mov native_current(%rip), %rax\n"
+        "  fxrstor64 144(%rax)\n"
+        "  pushq 128(%rax); popfq\n"
+        "  mov 8(%rax), %rcx; mov 16(%rax), %rdx; mov 24(%rax), %rbx; mov 32(%rax), %rsp; mov 40(%rax), %rbp\n"
+        "  mov 48(%rax), %rsi; mov 56(%rax), %rdi; mov 64(%rax), %r8; mov 72(%rax), %r9; mov 80(%rax), %r10\n"
+        "  mov 88(%rax), %r11; mov 96(%rax), %r12; mov 104(%rax), %r13; mov 112(%rax), %r14; mov 120(%rax), %r15\n"
+        "  mov (%rax), %rax\n"
+        "  jmp *native_target(%rip)\n"
+        "native_leave_taken:\n"
+        "  movb $1, native_taken_flag(%rip)\n"
+        "native_leave:\n"
+        "  mov %rax, native_scratch(%rip)\n"
+        "  mov native_current(%rip), %rax\n"
+        "  mov %rcx, 8(%rax); mov %rdx, 16(%rax); mov %rbx, 24(%rax); mov %rsp, 32(%rax); mov %rbp, 40(%rax)\n"
+        "  mov %rsi, 48(%rax); mov %rdi, 56(%rax); mov %r8, 64(%rax); mov %r9, 72(%rax); mov %r10, 80(%rax)\n"
+        "  mov %r11, 88(%rax); mov %r12, 96(%rax); mov %r13, 104(%rax); mov %r14, 112(%rax); mov %r15, 120(%rax)\n"
+        "  mov native_scratch(%rip), %rcx\n"
+        "  mov %rcx, (%rax)\n"
+        "  mov native_host_stack(%rip), %rsp\n"
+        "  pushfq; popq 128(%rax)\n"
+        "  fxsave64 144(%rax)\n"
+        "native_abandon:\n"
+        "  mov native_host_stack(%rip), %rsp\n"
+        "  cld\n"
+        "  fninit; fldcw 8(%rsp); ldmxcsr (%rsp)\n"
+        "  add $16, %rsp\n"
+        "  pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx\n"
+        "  ret\n");
+
+_Static_assert(offsetof(struct native_state, flags) == 128 && offsetof(struct native_state, fxsave) == 144,
+               "the assembly knows these offsets");
+
+void native_write_tail(uint8_t *at, const char *leave)
+{
+    uint64_t target = (uint64_t)(uintptr_t)leave;
+    memcpy(at, "\xff\x25\0\0\0\0", 6); /* jmp *0(%rip) */
+    memcpy(at + 6, &target, 8);
+}
+
+static struct native_end *native_end_now;
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+    static const int order[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                                  REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+    ucontext_t *uc = context;
+    if (native_end_now == NULL) { /* a bug of the test itself */
+        static const char text[] = "signal outside the code under test\n";
+        ssize_t ignored = write(2, text, sizeof text - 1);
+        (void)ignored;
+        _exit(99);
+    }
+    for (int i = 0; i < 16; i++)
+        native_current->gpr[i] = (uint64_t)uc->uc_mcontext.gregs[order[i]];
+    native_current->flags = (uint64_t)uc->uc_mcontext.gregs[REG_EFL];
+    memcpy(native_current->fxsave, uc->uc_mcontext.fpregs, 416);
+    *native_end_now = (struct native_end){.signal = signal,
+                                          .code = info->si_code,
+                                          .rip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP],
+                                          .address = (uint64_t)(uintptr_t)info->si_addr};
+    uc->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)native_abandon;
+    uc->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)0x40500; /* AC, DF, TF */
+}
+
+/* At each entry, because cmocka installs handlers of its own before each test. */
+static void catch_signals(void)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        sigaction(signals[i], &action, NULL);
+}
+
+void native_start(uint64_t gs_base)
+{
+    static uint8_t stack[65536];
+    stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+    sigaltstack(&alternate, NULL);
+    syscall(SYS_arch_prctl, ARCH_SET_GS, gs_base);
+}
+
+void native_run(struct native_state *state, const void *code, struct native_end *end)
+{
+    *end = (struct native_end){0};
+    catch_signals();
+    native_current = state;
+    native_target = code;
+    native_taken_flag = 0;
+    native_end_now = end;
+    native_enter();
+    native_end_now = NULL;
+    end->taken = native_taken_flag;
+}
+
+bool native_has(enum native_feature feature)
+{
+    unsigned a, b, c1 = 0, d, b7 = 0, c7, c81 = 0;
+    __get_cpuid(1, &a, &b, &c1, &d);
+    __get_cpuid_count(7, 0, &a, &b7, &c7, &d);
+    __get_cpuid(0x80000001, &a, &b, &c81, &d);
+    switch (feature) {
+    case NATIVE_POPCNT:
+        return c1 >> 23 & 1;
+    case NATIVE_MOVBE:
+        return c1 >> 22 & 1;
+    case NATIVE_SSE42:
+        return c1 >> 20 & 1;
+    case NATIVE_BMI1:
+        return b7 >> 3 & 1;
+    case NATIVE_BMI2:
+        return b7 >> 8 & 1;
+    case NATIVE_ADX:
+        return b7 >> 19 & 1;
+    case NATIVE_LZCNT:
+        return c81 >> 5 & 1;
+    default:
+        return true;
+    }
+}
+
+const char *native_feature_name(enum native_feature feature)
+{
+    static const char *const names[] = {"x86-64", "POPCNT", "MOVBE", "BMI1", "BMI2", "SSE4.2", "LZCNT", "ADX"};
+    return names[feature];
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * CPUID, time, segment selectors, traps and privileged instructions; and the verdict - engine, interpreter or refusal -
+ * on a list of instructions of every extension.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "unit/interpret_twin.h"
+
+static void cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+    static struct twin_result r;
+    static const uint8_t bytes[] = {0x0f, 0xa2};
+    struct native_state s = {.flags = 0x202};
+    s.gpr[0] = 0xdead00000000 | leaf; /* only the low halves count */
+    s.gpr[1] = 0xbeef00000000 | subleaf;
+    twin_interpret(&r, &s, bytes, 2);
+    assert_int_equal(r.effect.status, INTERPRET_DONE);
+    static const int order[4] = {0, 3, 1, 2}; /* eax ebx ecx edx */
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(r.state.gpr[order[i]] >> 32, 0);
+        out[i] = (uint32_t)r.state.gpr[order[i]];
+    }
+}
+
+static void expect_leaf(uint32_t leaf, uint32_t subleaf, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+    uint32_t r[4];
+    cpuid(leaf, subleaf, r);
+    if (r[0] != a || r[1] != b || r[2] != c || r[3] != d)
+        fail_msg("leaf %x.%x: %x %x %x %x", leaf, subleaf, r[0], r[1], r[2], r[3]);
+}
+
+static uint64_t cache_bytes(uint32_t subleaf, uint32_t *type)
+{
+    uint32_t r[4];
+    cpuid(4, subleaf, r);
+    *type = r[0] & 0xff; /* type, level */
+    return (uint64_t)((r[1] >> 22) + 1) * ((r[1] >> 12 & 0x3ff) + 1) * ((r[1] & 0xfff) + 1) * (r[2] + 1);
+}
+
+static void test_cpuid(void **state)
+{
+    uint32_t type, r[4];
+    char text[49] = {0};
+    (void)state;
+    expect_leaf(0, 0, 0xb, 0x756e6547, 0x6c65746e, 0x49656e69);
+    /* FPU 0 TSC 4 CX8 8 CMOV 15 CLFSH 19 MMX 23 FXSR 24 SSE 25 SSE2 26; SSE3 0 SSSE3 9 CX16 13 SSE4.1 19 SSE4.2 20 POPCNT 23 */
+    expect_leaf(1, 0, 0x106a5, 0x800, 0x00982201, 0x07888111);
+    expect_leaf(2, 0, 0x55035a01, 0x00f0b2e4, 0, 0x09ca212c);
+    assert_int_equal(cache_bytes(0, &type), 32 << 10);
+    assert_int_equal(type, 0x21);
+    assert_int_equal(cache_bytes(1, &type), 32 << 10);
+    assert_int_equal(type, 0x22);
+    assert_int_equal(cache_bytes(2, &type), 256 << 10);
+    assert_int_equal(type, 0x43);
+    assert_int_equal(cache_bytes(3, &type), 8 << 20);
+    assert_int_equal(type, 0x63);
+    expect_leaf(4, 4, 0, 0, 0, 0);
+    expect_leaf(7, 0, 0, 0, 0, 0);
+    expect_leaf(0xb, 0, 0, 1, 0x100, 0);
+    expect_leaf(0xb, 1, 0, 1, 0x201, 0);
+    expect_leaf(0xb, 2, 0, 0, 2, 0);
+    expect_leaf(0xd, 0, 0, 0, 0, 0);
+    expect_leaf(0x40000000, 0, 0, 0, 0, 0);
+    expect_leaf(0x80000000, 5, 0x80000008, 0, 0, 0);
+    expect_leaf(0x80000001, 0, 0, 0, 1, 0x28100800);
+    expect_leaf(0x80000008, 0, 0x3028, 0, 0, 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        cpuid(0x80000002 + i, 0, r);
+        memcpy(text + 16 * i, r, 16);
+    }
+    assert_string_equal(text, "c2emu x86-64-v2 CPU");
+}
+
+static void test_time(void **state)
+{
+    static struct twin_result r;
+    static const uint8_t rdtsc[] = {0x0f, 0x31}, rdtscp[] = {0x0f, 0x01, 0xf9};
+    struct native_state s = {.flags = 0x202};
+    (void)state;
+    memset(s.gpr, 0xff, sizeof s.gpr);
+    twin_time = 0x123456789abcdef0;
+    twin_interpret(&r, &s, rdtsc, 2);
+    assert_int_equal(r.state.gpr[0], 0x9abcdef0);
+    assert_int_equal(r.state.gpr[2], 0x12345678);
+    assert_int_equal(r.state.gpr[1], ~0ull);
+    twin_interpret(&r, &s, rdtscp, 3);
+    assert_int_equal(r.state.gpr[0], 0x9abcdef0);
+    assert_int_equal(r.state.gpr[1], 0);
+}
+
+static void test_segments(void **state)
+{
+    static struct twin_result native, ours;
+    (void)state;
+    for (unsigned segment = 0; segment < 6; segment++) {
+        const uint8_t forms[4][4] = {{0x8c, (uint8_t)(0xc0 | segment << 3)},
+                                     {0x66, 0x8c, (uint8_t)(0xc0 | segment << 3)},
+                                     {0x48, 0x8c, (uint8_t)(0xc0 | segment << 3)},
+                                     {0x8c, (uint8_t)(0x03 | segment << 3)}};
+        static const unsigned lengths[4] = {2, 3, 3, 2};
+        for (unsigned i = 0; i < 4; i++) {
+            struct native_state s;
+            twin_random_state(&s);
+            s.gpr[3] = (uint64_t)(uintptr_t)twin_data + 100;
+            assert_true(twin_wanted(forms[i], lengths[i]));
+            twin_native(&native, &s, forms[i], lengths[i]);
+            twin_interpret(&ours, &s, forms[i], lengths[i]);
+            assert_int_equal(ours.effect.address_count, i == 3);
+            twin_expect_equal("mov from a segment register", &s, &native, &ours, ~0ull, TWIN_STATUS_ALL);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ signals */
+
+struct trap {
+    const char *name;
+    uint8_t bytes[8];
+    unsigned length;
+    int signal, code;
+    bool behind;
+    bool native; /* the CPU that runs the test may be asked as well: the outcome does not depend on the kernel's settings */
+};
+
+#define SI_BY_KERNEL 0x80
+static const struct trap traps[] = {
+    {"int3", {0xcc}, 1, SIGTRAP, SI_BY_KERNEL, true, true},
+    {"int 3", {0xcd, 3}, 2, SIGTRAP, SI_BY_KERNEL, true, true},
+    {"int1", {0xf1}, 1, SIGTRAP, TRAP_BRKPT, true, true},
+    {"int 13", {0xcd, 13}, 2, SIGSEGV, SI_BY_KERNEL, false, true},
+    {"ud2", {0x0f, 0x0b}, 2, SIGILL, ILL_ILLOPN, false, true},
+    {"ud1", {0x0f, 0xb9, 0xc0}, 3, SIGILL, ILL_ILLOPN, false, true},
+    {"ud0", {0x0f, 0xff, 0xc0}, 3, SIGILL, ILL_ILLOPN, false, true},
+    {"hlt", {0xf4}, 1, SIGSEGV, SI_BY_KERNEL, false, true},
+    {"cli", {0xfa}, 1, SIGSEGV, SI_BY_KERNEL, false, true},
+    {"sti", {0xfb}, 1, SIGSEGV, SI_BY_KERNEL, false, true},
+    {"in", {0xe4, 0x80}, 2, SIGSEGV, SI_BY_KERNEL, false, true},
+    {"in dx", {0xed}, 1, SIGSEGV, SI_BY_KERNEL, false, true},
+    {"out", {0xe6, 0x80}, 2, SIGSEGV, SI_BY_KERNEL, false, true},
+    {"insb", {0x6c}, 1, SIGSEGV, SI_BY_KERNEL, false, true},
+    {"rep outsb", {0xf3, 0x6e}, 2, SIGSEGV, SI_BY_KERNEL, false, true},
+    {"rdmsr", {0x0f, 0x32}, 2, SIGSEGV, SI_BY_KERNEL, false, true},
+    {"wrmsr", {0x0f, 0x30}, 2, SIGSEGV, SI_BY_KERNEL, false, true},
+    {"lgdt", {0x0f, 0x01, 0x13}, 3, SIGSEGV, SI_BY_KERNEL, false, true},
+    {"mov cr0", {0x0f, 0x20, 0xc0}, 3, SIGSEGV, SI_BY_KERNEL, false, true},
+    {"mov dr7", {0x0f, 0x23, 0xf8}, 3, SIGSEGV, SI_BY_KERNEL, false, true},
+    {"clts", {0x0f, 0x06}, 2, SIGSEGV, SI_BY_KERNEL, false, true},
+    {"wbinvd", {0x0f, 0x09}, 2, SIGSEGV, SI_BY_KERNEL, false, true},
+    {"invlpg", {0x0f, 0x01, 0x3b}, 3, SIGSEGV, SI_BY_KERNEL, false, true},
+    {"swapgs", {0x0f, 0x01, 0xf8}, 3, SIGSEGV, SI_BY_KERNEL, false, true},
+    {"sysret", {0x0f, 0x07}, 2, SIGSEGV, SI_BY_KERNEL, false, false},
+    {"rdpmc", {0x0f, 0x33}, 2, SIGSEGV, SI_BY_KERNEL, false, false},
+};
+
+static void test_traps(void **state)
+{
+    static struct twin_result native, ours;
+    (void)state;
+    for (size_t i = 0; i < sizeof traps / sizeof traps[0]; i++) {
+        const struct trap *t = &traps[i];
+        struct native_state s;
+        twin_random_state(&s);
+        s.gpr[3] = (uint64_t)(uintptr_t)twin_data;
+        twin_interpret(&ours, &s, t->bytes, t->length);
+        const struct interpret_effect *e = &ours.effect;
+        if (e->status != INTERPRET_SIGNAL || e->signal != t->signal || e->code != t->code || e->behind != t->behind)
+            fail_msg("%s: status %d signal %d code %d", t->name, (int)e->status, e->signal, e->code);
+        assert_memory_equal(&ours.state, &s, sizeof s);
+        if (!t->native)
+            continue;
+        twin_native(&native, &s, t->bytes, t->length);
+        uint64_t rip = (uint64_t)(uintptr_t)twin_code + (t->behind ? t->length : 0);
+        if (native.end.signal != t->signal || native.end.code != t->code || native.end.rip != rip)
+            fail_msg("%s: the kernel gives signal %d code %d", t->name, native.end.signal, native.end.code);
+    }
+}
+
+/* ------------------------------------------------------------------ verdicts */
+
+struct verdict {
+    const char *name;
+    uint8_t bytes[12];
+    unsigned length;
+    const char *refusal; /* a word of it; NULL: the engine's to execute */
+};
+
+static const struct verdict verdicts[] = {
+    {"mov", {0x48, 0x89, 0xc8}, 3, NULL},
+    {"repz ret", {0xf3, 0xc3}, 2, NULL},
+    {"pause", {0xf3, 0x90}, 2, NULL},
+    {"endbr64", {0xf3, 0x0f, 0x1e, 0xfa}, 4, NULL},
+    {"nopw", {0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0}, 10, NULL},
+    {"syscall", {0x0f, 0x05}, 2, NULL},
+    {"shl eax, cl", {0xd3, 0xe0}, 2, NULL},
+    {"shl [rbx], 3", {0xc1, 0x23, 3}, 3, NULL},
+    {"shl [rbx], 1", {0xd1, 0x23}, 2, NULL},
+    {"neg [rbx]", {0xf7, 0x1b}, 2, NULL},
+    {"shld eax, ecx, cl", {0x0f, 0xa5, 0xc8}, 3, NULL},
+    {"pcmpistri equal each", {0x66, 0x0f, 0x3a, 0x63, 0xd1, 0x1a}, 6, NULL},
+    {"data16 rex.W call", {0x66, 0x66, 0x48, 0xe8, 0, 0, 0, 0}, 8, NULL},
+    {"bnd jmp", {0xf2, 0xe9, 0, 0, 0, 0}, 6, NULL},
+    {"notrack jmp rax", {0x3e, 0xff, 0xe0}, 3, NULL},
+    {"rdsspq", {0xf3, 0x48, 0x0f, 0x1e, 0xc8}, 5, NULL},
+    {"andn", {0xc4, 0xe2, 0x70, 0xf2, 0xc1}, 5, NULL},
+    {"vaddps xmm", {0xc5, 0xf0, 0x58, 0xc2}, 4, "AVX "},
+    {"vzeroupper", {0xc5, 0xf8, 0x77}, 3, "AVX "},
+    {"vpaddd ymm", {0xc5, 0xf5, 0xfe, 0xc2}, 4, "AVX2"},
+    {"vfmadd231sd", {0xc4, 0xe2, 0xf1, 0xb9, 0xc2}, 5, "FMA"},
+    {"vcvtph2ps", {0xc4, 0xe2, 0x79, 0x13, 0xc1}, 5, "F16C"},
+    {"vpaddd zmm", {0x62, 0xf1, 0x75, 0x48, 0xfe, 0xc2}, 6, "AVX-512"},
+    {"kmovw", {0xc5, 0xf8, 0x92, 0xc8}, 4, "AVX-512"},
+    {"aesenc", {0x66, 0x0f, 0x38, 0xdc, 0xc1}, 5, "AES-NI"},
+    {"pclmulqdq", {0x66, 0x0f, 0x3a, 0x44, 0xc1, 0}, 6, "PCLMULQDQ"},
+    {"sha256rnds2", {0x0f, 0x38, 0xcb, 0xc1}, 4, "SHA-NI"},
+    {"gf2p8mulb", {0x66, 0x0f, 0x38, 0xcf, 0xc1}, 5, "GFNI"},
+    {"rdrand", {0x0f, 0xc7, 0xf0}, 3, "RDRAND"},
+    {"rdseed", {0x0f, 0xc7, 0xf8}, 3, "RDSEED"},
+    {"rdpid", {0xf3, 0x0f, 0xc7, 0xf8}, 4, "RDPID"},
+    {"xgetbv", {0x0f, 0x01, 0xd0}, 3, "XSAVE"},
+    {"xsave", {0x0f, 0xae, 0x23}, 3, "XSAVE"},
+    {"xsavec", {0x0f, 0xc7, 0x23}, 3, "XSAVE"},
+    {"rdfsbase", {0xf3, 0x48, 0x0f, 0xae, 0xc0}, 5, "FSGSBASE"},
+    {"clwb", {0x66, 0x0f, 0xae, 0x33}, 4, "CLWB"},
+    {"clflushopt", {0x66, 0x0f, 0xae, 0x3b}, 4, "CLFLUSHOPT"},
+    {"xbegin", {0xc7, 0xf8, 0, 0, 0, 0}, 6, "TSX"},
+    {"xtest", {0x0f, 0x01, 0xd6}, 3, "TSX"},
+    {"incsspq", {0xf3, 0x48, 0x0f, 0xae, 0xe8}, 5, "CET"},
+    {"pfadd", {0x0f, 0x0f, 0xc1, 0x9e}, 4, "3DNow!"},
+    {"extrq", {0x66, 0x0f, 0x79, 0xc1}, 4, "SSE4a"},
+    {"bndmk", {0xf3, 0x0f, 0x1b, 0x03}, 4, "MPX"},
+    {"xop vphaddbw", {0x8f, 0xe9, 0x78, 0xc1, 0xc1}, 5, "XOP"},
+    {"fsin", {0xd9, 0xfe}, 2, "FSIN"},
+    {"fyl2x", {0xd9, 0xf1}, 2, "FYL2X"},
+    {"fpatan", {0xd9, 0xf3}, 2, "FPATAN"},
+    {"f2xm1", {0xd9, 0xf0}, 2, "F2XM1"},
+    {"int 0x80", {0xcd, 0x80}, 2, "32-bit"},
+    {"sysenter", {0x0f, 0x34}, 2, "32-bit"},
+    {"lret", {0xcb}, 1, "far"},
+    {"ljmp [rbx]", {0xff, 0x2b}, 2, "far"},
+    {"lcall [rbx]", {0xff, 0x1b}, 2, "far"},
+    {"iretq", {0x48, 0xcf}, 2, "descriptor"},
+    {"mov ds, eax", {0x8e, 0xd8}, 2, "segment"},
+    {"pop fs", {0x0f, 0xa1}, 2, "segment"},
+    {"push gs", {0x0f, 0xa8}, 2, "segment"},
+    {"lar", {0x0f, 0x02, 0xc1}, 3, "descriptor"},
+    {"sgdt", {0x0f, 0x01, 0x03}, 3, "descriptor"},
+    {"lss", {0x0f, 0xb2, 0x03}, 3, "descriptor"},
+    {"enter 16, 1", {0xc8, 16, 0, 1}, 4, "ENTER"},
+    {"enter 16, 0", {0xc8, 16, 0, 0}, 4, NULL},
+    {"data16 call", {0x66, 0xe8, 0, 0, 0, 0}, 6, "66h"},
+    {"data16 ret", {0x66, 0xc3}, 2, "66h"},
+    {"data16 jz", {0x66, 0x74, 0}, 3, "66h"},
+    {"vmcall", {0x0f, 0x01, 0xc1}, 3, "known to come out right"},
+};
+
+static void test_verdicts(void **state)
+{
+    static struct twin_result r;
+    (void)state;
+    for (size_t i = 0; i < sizeof verdicts / sizeof verdicts[0]; i++) {
+        const struct verdict *v = &verdicts[i];
+        struct native_state s = {.flags = 0x202};
+        if (twin_wanted(v->bytes, v->length) != (v->refusal != NULL))
+            fail_msg("%s: wanted %d", v->name, v->refusal == NULL);
+        if (v->refusal == NULL)
+            continue;
+        s.gpr[3] = (uint64_t)(uintptr_t)twin_data;
+        twin_interpret(&r, &s, v->bytes, v->length);
+        if (r.effect.status != INTERPRET_REFUSED || strstr(r.effect.reason, v->refusal) == NULL)
+            fail_msg("%s: status %d, %s", v->name, (int)r.effect.status, r.effect.reason);
+        assert_memory_equal(&r.state, &s, sizeof s);
+        assert_int_equal(r.effect.address_count, 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cpuid), cmocka_unit_test(test_time),
+                                       cmocka_unit_test(test_segments), cmocka_unit_test(test_traps),
+                                       cmocka_unit_test(test_verdicts)};
+    return cmocka_run_group_tests_name("interpret: the system", tests, twin_setup, twin_teardown);
+}
