@@ -9,8 +9,8 @@
  *       closed form (6 ... 40)        the parities are the named terms below; table: their non-linear combination
  *       permutation (from a file)     parity k is address bit 6+k xor that of mask k; table: the base sequence
  *   A parity is linear over xor, so all of them together are the xor of one table entry for each byte of the line
- *   number: six loads whatever the number of masks. Measured with random addresses, built without -mpopcnt: 3 ns
- *   a hash of 3 masks and 5 ns one of 9; parities one by one took 6 and 19 ns, bit counts 10 and 26.
+ *   number: six loads whatever the number of masks. Measured with random addresses, built without -mpopcnt: 3 to
+ *   5 ns; parities one by one took 6 ns with 3 masks and 19 ns with 9, bit counts 10 and 26 ns.
  *   `modulo` is the line number mod the number of slices.
  * Invariants
  *   The slice is below the number of slices for every 64-bit address. Address bits 0-5 change nothing, nor do bits
