@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The text report of a made-up run, to the letter; shares; and what the advice says when. The expected shares and costs
+ * are worked out by hand beside the numbers.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "report/report_priv.h"
+#include "unit/report_sample.h"
+
+static char *text_of(const struct report_run *run)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&text, &bytes);
+    assert_int_equal(C2_OK, report_text(to, run, NULL));
+    fclose(to);
+    return text;
+}
+
+/* L1D: 512/4096 = 12.5; 128, 64, 320 of 512 = 25, 12.5, 62.5. L1I: 3/1000 = 0.3; 2/3 = 66.67, 1/3 = 33.33.
+ * L2: 160/515 = 31.07; 130, 20, 10 of 160 = 81.25, 12.5, 6.25 (halves go up). L3: 130/160 = 81.25.
+ * Costs: L3 cold 130 * 160 = 20800 cycles is more than L2 cold 130 * 28 = 3640 and L1D conflict 320 * 8 = 2560. */
+static const char golden[] =
+    "program     ./app two words\n"
+    "ending      exit status 3\n"
+    "machine     sample: made up\n"
+    "caches      L1D 32 KiB 8-way lru, L1I 32 KiB 8-way lru, L2 256 KiB 8-way lru, "
+    "L3 20 MiB 20-way lru in 8 slices (lin8); lines of 64 bytes\n"
+    "pages       sequential placement, seed 7; 1,234 pages of 4 KiB touched, no huge pages, 64 GiB of memory; "
+    "TLBs not modelled\n"
+    "phases      everything measured: 10,000 instructions\n"
+    "references  4,000: 2,500 reads, 1,500 writes (200 modifies are one of each)\n"
+    "            4,096 line accesses; 96 references touch more than one line\n"
+    "\n"
+    "level  accesses  misses  miss rate     cold  capacity  conflict  FA misses\n"
+    "L1D       4,096     512     12.5 %   25.0 %    12.5 %    62.5 %        200\n"
+    "L1I       1,000       3      0.3 %   66.7 %    33.3 %     0.0 %          3\n"
+    "L2          515     160     31.1 %   81.3 %    12.5 %     6.3 %        150\n"
+    "L3          160     130     81.3 %  100.0 %     0.0 %     0.0 %        130\n"
+    "\n"
+    "look at: L3 cold misses (130, 100.0 % of its misses): data touched for the first time: only touching fewer lines "
+    "helps (smaller types, denser layout, buffers used again)\n";
+
+static void the_whole_text(void **state)
+{
+    (void)state;
+    struct report_sample sample;
+    sample_fill(&sample);
+    char *text = text_of(&sample.run);
+    assert_string_equal(golden, text);
+    free(text);
+}
+
+static void without_simulation_and_killed(void **state)
+{
+    (void)state;
+    struct report_sample sample;
+    sample_fill(&sample);
+    struct report_run run = {.command = sample.command, .exit_status = 139, .instructions = 1234567,
+                             .ending = "killed by SIGSEGV at address 0x0: mov (%rax),%eax at 0x401136 in main (crash.c:5)"};
+    char *text = text_of(&run);
+    assert_string_equal("program     ./app two words\n"
+                        "ending      killed by SIGSEGV at address 0x0: mov (%rax),%eax at 0x401136 in main (crash.c:5)\n"
+                        "phases      run only, nothing simulated: 1,234,567 instructions\n",
+                        text);
+    free(text);
+}
+
+static void shares_are_exact(void **state)
+{
+    (void)state;
+    static const struct { uint64_t part, whole; const char *text; } rows[] = {
+        {0, 0, "-"},           {5, 0, "-"},           {0, 7, "0.0 %"},        {7, 7, "100.0 %"},
+        {1, 2000, "0.1 %"},    {1, 2001, "0.0 %"},    {1999, 2000, "100.0 %"}, {19989, 20000, "99.9 %"},
+        {1, 3, "33.3 %"},      {2, 3, "66.7 %"},      {1, 16, "6.3 %"},       {UINT64_MAX / 2, UINT64_MAX, "50.0 %"},
+        {UINT64_MAX, UINT64_MAX, "100.0 %"},
+    };
+    char buffer[32];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_string_equal(rows[i].text, report_percent(buffer, rows[i].part, rows[i].whole));
+}
+
+static const char *advice_of(struct report_sample *sample)
+{
+    static char buffer[512];
+    return report_advice(buffer, sizeof buffer, &sample->run);
+}
+
+static void quiet(struct report_sample *sample)
+{
+    sample_fill(sample);
+    sample->l1d.cold = sample->l1d.capacity = sample->l1d.conflict = 0;
+    sample->l1i.cold = sample->l1i.capacity = 0;
+    sample->l2.cold = sample->l2.capacity = sample->l2.conflict = 0;
+    sample->l3.cold = 0;
+}
+
+/* 10000 instructions: 500 cycles are one in 20. */
+static void advice_follows_the_dearest_class(void **state)
+{
+    (void)state;
+    struct report_sample sample;
+    quiet(&sample);
+    assert_string_equal("nothing in the caches: all misses together cost less than one cycle in 20 instructions",
+                        advice_of(&sample));
+    sample.l1d.capacity = 62; /* * 8 = 496 */
+    assert_non_null(strstr(advice_of(&sample), "nothing in the caches"));
+    sample.l1d.capacity = 63; /* * 8 = 504 */
+    assert_string_equal("L1D capacity misses (63, 12.3 % of its misses): the data in use does not fit 32 KiB: work in "
+                        "blocks that do, or make the data smaller",
+                        advice_of(&sample));
+    sample.l1d.conflict = 63; /* a tie: what is easier to mend */
+    assert_string_equal("L1D conflict misses (63, 12.3 % of its misses): lines compete for the same sets while others are "
+                        "idle: change strides that are a power of two (pad rows, offset arrays)",
+                        advice_of(&sample));
+    sample.l2.conflict = 18; /* * 28 = 504: a tie again, the level nearer the core */
+    assert_non_null(strstr(advice_of(&sample), "L1D conflict misses"));
+    sample.l2.conflict = 19;
+    assert_string_equal("L2 conflict misses (19, 11.9 % of its misses): lines compete for the same sets while others are "
+                        "idle: change strides that are a power of two (pad rows, offset arrays), or try another --pages",
+                        advice_of(&sample));
+    sample.l1i.capacity = 1000;
+    assert_non_null(strstr(advice_of(&sample), "L1I capacity misses"));
+    assert_non_null(strstr(advice_of(&sample), "the code in use does not fit 32 KiB"));
+}
+
+/* One level of the machine has no latency: 4, 12, 40 stand in for all. */
+static void advice_without_latencies(void **state)
+{
+    (void)state;
+    struct report_sample sample;
+    quiet(&sample);
+    sample.machine.levels[0].latency_cycles = 10; /* known latencies: an L1D miss costs 2, an L2 one 28 */
+    sample.l1d.conflict = 1000;
+    sample.l2.conflict = 100;
+    assert_non_null(strstr(advice_of(&sample), "L2 conflict misses"));
+    sample.machine.levels[2].latency_cycles = 0; /* now 8 and 28 */
+    assert_non_null(strstr(advice_of(&sample), "L1D conflict misses"));
+}
+
+static void one_level_without_l1i(void **state)
+{
+    (void)state;
+    struct report_sample sample;
+    sample_fill(&sample);
+    sample.machine.has_l1i = false;
+    sample.machine.level_count = 1;
+    sample.run.l1i = NULL;
+    char *text = text_of(&sample.run);
+    assert_non_null(strstr(text, "\ncaches      L1D 32 KiB 8-way lru; lines of 64 bytes\n"));
+    assert_non_null(strstr(text, "\nL1D       4,096     512     12.5 %  25.0 %    12.5 %    62.5 %        200\n\nlook at: L1D "
+                                 "conflict misses (320, 62.5 % of its misses)"));
+    free(text);
+}
+
+static void a_full_disk_is_reported(void **state)
+{
+    (void)state;
+    struct report_sample sample;
+    struct c2_error err;
+    sample_fill(&sample);
+    FILE *full = fopen("/dev/full", "w");
+    assert_non_null(full);
+    setvbuf(full, NULL, _IONBF, 0);
+    assert_int_equal(C2_ERR_IO, report_text(full, &sample.run, &err));
+    fclose(full);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_whole_text),
+        cmocka_unit_test(without_simulation_and_killed),
+        cmocka_unit_test(shares_are_exact),
+        cmocka_unit_test(advice_follows_the_dearest_class),
+        cmocka_unit_test(advice_without_latencies),
+        cmocka_unit_test(one_level_without_l1i),
+        cmocka_unit_test(a_full_disk_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
