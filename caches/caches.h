@@ -135,7 +135,8 @@ struct caches_event {
     bool evicted;   /* a valid line was evicted to make room */
     struct line_no victim; /* physical line number, if evicted */
 };
-/* What happened to one line access. event[i] is filled for every level asked: i = 0 (L1D or L1I) .. depth-1. */
+/* What happened to one line access. event[i] is filled for every level asked: i = 0 (L1D or L1I) .. depth-1.
+ * evicted and victim are filled for every level: a victim may push another out of an exclusive level further down. */
 struct caches_outcome {
     uint32_t depth;     /* levels asked, at least 1 */
     uint32_t served_by; /* level index that had the line; level_count = memory */
@@ -143,13 +144,15 @@ struct caches_outcome {
 };
 
 struct caches;
-/* The machine is copied. seed: master seed (random policies have one stream a level). */
+/* The machine is copied; it must obey the rules that caches_machine_read() checks. seed: master seed; the policy of
+ * level NAME draws from the consumer "cache NAME". */
 enum c2_status caches_create(struct caches **out, const struct caches_machine *machine, uint64_t seed,
                              struct c2_error *err);
 void caches_destroy(struct caches *caches);
 
 /* One line access. virtual_line and physical_line are addresses divided by line_bytes; the level's index key says
- * which one selects its set, tags are always physical. *outcome may be NULL (faster). Fails only for want of host
+ * which one selects its set, tags are always physical. Where a level is virtually indexed the two must agree below the
+ * page (4 KiB); physical lines lie below 2^58. A fetch never writes. *outcome may be NULL (faster). Fails only for want of host
  * memory; then no count has changed and the hierarchy may only be destroyed. */
 enum c2_status caches_access(struct caches *caches, enum caches_side side, bool write, struct line_no virtual_line,
                              struct line_no physical_line, struct caches_outcome *outcome, struct c2_error *err);

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The fully associative LRU shadow of one level: what an ideal cache of the same size would hold.
+ *
+ * Model
+ *   Every line access of the level, hit or miss, takes the next number of the level's clock as the line's stamp. The
+ *   shadow holds the `capacity` lines with the highest stamps: exactly those of a fully associative LRU cache. They are
+ *   the lines whose stamp is not below the horizon, so that asking is one comparison and moving to the front one store.
+ *   The log, a ring with one place a stamp, finds the line that must go. A line that enters is put at its stamp. When it
+ *   is accessed again its entry stays where it is, now behind the line's stamp, and is moved up when the horizon
+ *   comes by: the place of the new stamp is free, as no other line was accessed at that time.
+ *
+ *       log   |  -  |  b  |  -  |  a  |  -  |  -  |  c  |        stamps: a 14  b 16  c 17
+ *               11    12    13    14    15    16    17
+ *               ^ horizon                               ^ clock
+ *
+ *   Here the shadow is full and a new line enters: the horizon passes 11, moves b from 12 to 16, finds a at its own
+ *   stamp 14 and stops behind it: a is what LRU evicts.
+ *   When the clock is a whole ring ahead of the horizon, or at its end, the live lines get new stamps in the same order.
+ *
+ * Price
+ *   An access to a line in the shadow: one comparison and one store. An entry moves once an access at most, free
+ *   places are passed 64 at a time by a bit map, and the ring, at least 4 times the capacity, is cleaned after
+ *   three quarters of its length of accesses at the earliest. So the cost is O(1) amortised whatever the capacity.
+ *   Host memory: 16 to 32 bytes a line of the level, touched as far as it is used.
+ *
+ * Counting
+ *   Stamps have 32 bits. Near their end (every 4 billion accesses of the level) all lines outside the shadow get stamp 1
+ *   and the clock starts again.
+ *
+ * Invariants (cache_shadow_check)
+ *   live <= capacity; exactly live lines have a stamp at or above the horizon; each of them has exactly one entry, not
+ *   behind its stamp; a place is used if and only if it has such an entry; all stamps are below the clock; clock -
+ *   horizon <= length of the ring.
+ *
+ * Source
+ *   The classes follow M. Hill, "Aspects of Cache Memory and Instruction Buffer Performance", UCB 1987, as used by
+ *   Sato and Endo, Euro-Par 2017.
+ */
+#include "caches/shadow_priv.h"
+
+#define RING_A_LINE C2_HOST_SIZE(4u, 2u)
+#define RING_AT_LEAST C2_HOST_SIZE(4096u, 64u) /* a cleaning of a small level's ring is not worth its call */
+#define FIRST_STAMP 2u /* 0: never asked, 1: long ago */
+#define WORD_BITS 64u
+
+enum c2_status cache_shadow_init(struct cache_shadow *shadow, struct cache_lines *lines, uint32_t column,
+                                 uint32_t capacity, struct c2_error *err)
+{
+    C2_ASSERT(capacity >= 1 && capacity <= SHADOW_MAX_CAPACITY);
+    uint32_t ring = RING_AT_LEAST;
+    while (ring < RING_A_LINE * capacity)
+        ring *= 2;
+    *shadow = (struct cache_shadow){ .lines = lines, .column = column, .capacity = capacity, .clock = FIRST_STAMP,
+                                     .horizon = FIRST_STAMP, .stop = FIRST_STAMP + ring, .mask = ring - 1 };
+    shadow->log = c2_calloc(ring, sizeof *shadow->log);
+    shadow->used = c2_calloc(ring / WORD_BITS, sizeof *shadow->used);
+    return shadow->log && shadow->used ? C2_OK : c2_fail_memory(err, "the shadow of a cache");
+}
+
+void cache_shadow_end(struct cache_shadow *shadow)
+{
+    c2_free(shadow->log);
+    c2_free(shadow->used);
+}
+
+static uint32_t ring_of(const struct cache_shadow *shadow)
+{
+    return shadow->mask + 1;
+}
+
+/* The clock may get this far, and a cleaned ring still fits behind it. */
+static uint32_t last_clock(const struct cache_shadow *shadow)
+{
+    return C2_HOST_SIZE(UINT32_MAX - ring_of(shadow), 16 * ring_of(shadow));
+}
+
+static void set_stop(struct cache_shadow *shadow)
+{
+    uint64_t full = (uint64_t)shadow->horizon + ring_of(shadow);
+    shadow->stop = full < last_clock(shadow) ? (uint32_t)full : last_clock(shadow);
+}
+
+/* ------------------------------------------------------------------ the ring */
+
+static void put(struct cache_shadow *shadow, uint32_t at, uint32_t slot)
+{
+    uint32_t place = at & shadow->mask;
+    shadow->log[place] = slot;
+    shadow->used[place / WORD_BITS] |= (uint64_t)1 << place % WORD_BITS;
+}
+
+static uint32_t take(struct cache_shadow *shadow, uint32_t at)
+{
+    uint32_t place = at & shadow->mask;
+    shadow->used[place / WORD_BITS] &= ~((uint64_t)1 << place % WORD_BITS);
+    return shadow->log[place];
+}
+
+/* The first used place from `at` on; the ring must have one. Places are in the order of their stamps, as the ring is
+ * never longer than its length. */
+static uint32_t next_used(const struct cache_shadow *shadow, uint32_t at)
+{
+    for (;;) {
+        uint32_t place = at & shadow->mask;
+        uint64_t word = shadow->used[place / WORD_BITS] >> place % WORD_BITS;
+        if (word != 0)
+            return at + (uint32_t)__builtin_ctzll(word);
+        at += WORD_BITS - place % WORD_BITS;
+    }
+}
+
+/* Takes the least recently used line out of the ring and says its slot; *at is where the search begins, and becomes
+ * the line's stamp. */
+static uint32_t take_oldest(struct cache_shadow *shadow, uint32_t *at)
+{
+    for (;;) {
+        *at = next_used(shadow, *at);
+        uint32_t slot = take(shadow, *at);
+        uint32_t stamp = *cache_lines_stamp(shadow->lines, slot, shadow->column);
+        if (stamp == *at)
+            return slot;
+        put(shadow, stamp, slot);
+    }
+}
+
+void cache_shadow_enter(struct cache_shadow *shadow, uint32_t slot)
+{
+    put(shadow, shadow->clock - 1, slot);
+    if (shadow->live < shadow->capacity) {
+        shadow->live++;
+        return;
+    }
+    uint32_t oldest = shadow->horizon;
+    take_oldest(shadow, &oldest);
+    shadow->horizon = oldest + 1;
+    set_stop(shadow);
+}
+
+/* ------------------------------------------------------------------ new stamps */
+
+static void forget_the_past(struct cache_shadow *shadow)
+{
+    uint32_t slots = shadow->lines->groups << LINES_GROUP_SHIFT;
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        uint32_t *stamp = cache_lines_stamp(shadow->lines, slot, shadow->column);
+        if (*stamp != 0 && *stamp < shadow->horizon)
+            *stamp = 1;
+    }
+}
+
+/* Gives the live lines stamps from `first` on, in their order. first is the same place of the ring as the horizon, so
+ * that what is put behind has been passed already. */
+static void restamp(struct cache_shadow *shadow, uint32_t first)
+{
+    uint32_t at = shadow->horizon;
+    for (uint32_t i = 0; i < shadow->live; i++) {
+        uint32_t slot = take_oldest(shadow, &at);
+        put(shadow, first + i, slot);
+        *cache_lines_stamp(shadow->lines, slot, shadow->column) = first + i;
+        at++;
+    }
+    shadow->horizon = first;
+    shadow->clock = first + shadow->live;
+}
+
+/* Both ways `first` is beyond every stamp of the ring or below it, so that old and new ones are not mistaken. */
+void cache_shadow_clean(struct cache_shadow *shadow)
+{
+    if (shadow->clock < last_clock(shadow)) {
+        C2_ASSERT(shadow->clock - shadow->horizon == ring_of(shadow));
+        restamp(shadow, shadow->clock);
+    } else {
+        forget_the_past(shadow);
+        restamp(shadow, (shadow->horizon & shadow->mask) + ring_of(shadow));
+    }
+    set_stop(shadow);
+}
+
+void cache_shadow_check(const struct cache_shadow *shadow)
+{
+    uint32_t live = 0, used = 0, entries = 0;
+    uint32_t slots = shadow->lines->groups << LINES_GROUP_SHIFT;
+    for (uint32_t slot = 0; slot < slots; slot++) {
+        uint32_t stamp = *cache_lines_stamp(shadow->lines, slot, shadow->column);
+        C2_ASSERT(stamp < shadow->clock);
+        live += stamp >= shadow->horizon;
+    }
+    C2_ASSERT(live == shadow->live && live <= shadow->capacity);
+    C2_ASSERT(shadow->clock - shadow->horizon <= ring_of(shadow));
+    for (uint32_t word = 0; word <= shadow->mask / WORD_BITS; word++)
+        used += (uint32_t)__builtin_popcountll(shadow->used[word]);
+    for (uint32_t at = shadow->horizon; at != shadow->clock; at++) {
+        uint32_t place = at & shadow->mask;
+        if (!(shadow->used[place / WORD_BITS] >> place % WORD_BITS & 1))
+            continue;
+        entries++;
+        C2_ASSERT(*cache_lines_stamp(shadow->lines, shadow->log[place], shadow->column) >= at);
+    }
+    C2_ASSERT(used == live && entries == live);
+}

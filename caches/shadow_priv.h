@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The fully associative LRU shadow of one level. The model card is in shadow.c.
+ */
+#ifndef C2_SHADOW_PRIV_H
+#define C2_SHADOW_PRIV_H
+
+#include "caches/caches.h"
+#include "caches/lines_priv.h"
+
+#define SHADOW_MAX_CAPACITY (UINT32_C(1) << 26) /* lines: 4 GiB of 64-byte lines */
+
+struct cache_shadow {
+    uint32_t clock;   /* the next stamp */
+    uint32_t stop;    /* clean the log when the clock gets here */
+    uint32_t horizon; /* a line is in the shadow when its stamp is not below */
+    uint32_t column;  /* of the level in cache_lines */
+    struct cache_lines *lines;
+    uint32_t *log;    /* [stamp & mask]: the slot of a line in the shadow, not behind its own stamp */
+    uint64_t *used;   /* one bit an entry of the log */
+    uint32_t mask;    /* entries of the log - 1 */
+    uint32_t live;    /* lines in the shadow = entries used */
+    uint32_t capacity;
+};
+
+enum c2_status cache_shadow_init(struct cache_shadow *shadow, struct cache_lines *lines, uint32_t column,
+                                 uint32_t capacity, struct c2_error *err);
+void cache_shadow_end(struct cache_shadow *shadow);
+void cache_shadow_clean(struct cache_shadow *shadow);
+/* The line of slot has just got the stamp clock - 1 and was not in the shadow. */
+void cache_shadow_enter(struct cache_shadow *shadow, uint32_t slot);
+void cache_shadow_check(const struct cache_shadow *shadow);
+
+/* The level is asked for a line. What it would be if it is a miss: CACHES_CONFLICT if the shadow has the line,
+ * CACHES_COLD if the level was never asked for it, CACHES_CAPACITY otherwise. */
+static inline enum caches_class cache_shadow_touch(struct cache_shadow *shadow, uint32_t slot)
+{
+    if (C2_UNLIKELY(shadow->clock >= shadow->stop))
+        cache_shadow_clean(shadow);
+    uint32_t *stamp = cache_lines_stamp(shadow->lines, slot, shadow->column);
+    uint32_t old = *stamp;
+    *stamp = shadow->clock++;
+    if (C2_LIKELY(old >= shadow->horizon))
+        return CACHES_CONFLICT;
+    cache_shadow_enter(shadow, slot);
+    return old == 0 ? CACHES_COLD : CACHES_CAPACITY;
+}
+
+#endif
