@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+c2_unit_test(cli_options c2_cli)
+c2_unit_test(cli_environment c2_cli)
+c2_unit_test(cli_placement c2_cli)

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The command line, row by row: what is understood, and the message for what is not.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "cli/cli.h"
+
+#define MAX_WORDS 12
+
+/* Splits at single spaces; argv[0] is c2emu. Returns argc. */
+static int split(char *argv[MAX_WORDS + 1], char *line)
+{
+    int argc = 0;
+    argv[argc++] = "c2emu";
+    for (char *word = strtok(line, " "); word != NULL; word = strtok(NULL, " ")) {
+        assert_true(argc < MAX_WORDS);
+        argv[argc++] = word;
+    }
+    argv[argc] = NULL;
+    return argc;
+}
+
+/* The options in the order of the struct, those that are not the default only, then the command. */
+static char *describe(const struct cli_options *o)
+{
+    static char text[512];
+    FILE *to = fmemopen(text, sizeof text, "w");
+    if (o->action != CLI_RUN)
+        fputs(o->action == CLI_HELP ? "help" : "version", to);
+    if (strcmp(o->machine, "sandybridge-ep") != 0)
+        fprintf(to, "machine=%s ", o->machine);
+    for (size_t i = 0; i < o->override_count; i++)
+        fprintf(to, "set=%s ", o->overrides[i]);
+    if (strcmp(o->pages, "sequential") != 0)
+        fprintf(to, "pages=%s ", o->pages);
+    if (strcmp(o->engine, "unicorn") != 0)
+        fprintf(to, "engine=%s ", o->engine);
+    if (o->seed != 1)
+        fprintf(to, "seed=%llu ", (unsigned long long)o->seed);
+    for (size_t i = 0; i < o->env_count; i++)
+        fprintf(to, "env=%s ", o->env[i]);
+    if (o->output_dir)
+        fprintf(to, "output=%s ", o->output_dir);
+    if (o->json)
+        fprintf(to, "json=%s ", o->json);
+    if (o->trace)
+        fprintf(to, "trace=%s ", o->trace);
+    fprintf(to, "%s%s%s%s%s%s", o->no_sim ? "no-sim " : "", o->inherit_env ? "inherit-env " : "",
+            o->progress ? "progress " : "", o->stats ? "stats " : "", o->quiet ? "quiet " : "",
+            o->verbose ? "verbose " : "");
+    for (size_t i = 0; o->command != NULL && o->command[i] != NULL; i++)
+        fprintf(to, "%s%s", i == 0 ? "run: " : " ", o->command[i]);
+    fputc('\0', to);
+    fclose(to);
+    return text;
+}
+
+static const struct { const char *line, *meaning; } understood[] = {
+    {"./a", "run: ./a"},
+    {"./a -m x --json", "run: ./a -m x --json"}, /* options end at PROGRAM */
+    {"-- ./a -q", "run: ./a -q"},
+    {"-q -- -a", "quiet run: -a"},
+    {"-m teach ./a", "machine=teach run: ./a"},
+    {"-mteach ./a", "machine=teach run: ./a"},
+    {"--machine teach ./a", "machine=teach run: ./a"},
+    {"--machine=teach ./a", "machine=teach run: ./a"},
+    {"--mach=teach ./a", "machine=teach run: ./a"}, /* an unambiguous beginning */
+    {"--set L2.ways=4 --set L1D.size=16K ./a", "set=L2.ways=4 set=L1D.size=16K run: ./a"},
+    {"--pages random ./a", "pages=random run: ./a"},
+    {"--pages=same-color,color=3 ./a", "pages=same-color,color=3 run: ./a"},
+    {"--huge off ./a", "run: ./a"},
+    {"--seed 0x10 ./a", "seed=16 run: ./a"},
+    {"--seed 0 ./a", "seed=0 run: ./a"},
+    {"--no-sim ./a", "no-sim run: ./a"},
+    {"--engine unicorn ./a", "run: ./a"},
+    {"--engine other ./a", "engine=other run: ./a"},
+    {"-E A=b -EC --env D= ./a", "env=A=b env=C env=D= run: ./a"},
+    {"--inherit-env ./a", "inherit-env run: ./a"},
+    {"-o dir --json - --trace=x.din ./a", "output=dir json=- trace=x.din run: ./a"},
+    {"-qv --stats --progress ./a", "progress stats quiet verbose run: ./a"},
+    {"-qm teach ./a", "machine=teach quiet run: ./a"},
+    {"-qo -q ./a", "output=-q quiet run: ./a"},
+    {"-h", "help"},
+    {"--help", "help"},
+    {"-V", "version"},
+    {"--version ./a", "version"},
+    {"-V -h", "version"},
+    {"-q replay", "quiet run: replay"}, /* verbs are first words only */
+    {"-- replay", "run: replay"},
+    {"./replay", "run: ./replay"},
+};
+
+static void words_that_are_understood(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof understood / sizeof understood[0]; i++) {
+        char line[256], *argv[MAX_WORDS + 1];
+        struct cli_options options;
+        struct c2_error err = {0};
+        snprintf(line, sizeof line, "%s", understood[i].line);
+        int argc = split(argv, line);
+        if (cli_options_parse(&options, argc, argv, &err) != C2_OK)
+            fail_msg("%s: %s", understood[i].line, err.text);
+        assert_string_equal(understood[i].meaning, describe(&options));
+        cli_options_release(&options);
+    }
+}
+
+static const struct { const char *line; enum c2_status status; const char *message; } refused[] = {
+    {"", C2_ERR_INVALID, "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)"},
+    {"-q", C2_ERR_INVALID, "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)"},
+    {"--", C2_ERR_INVALID, "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)"},
+    {"--machnie x ./a", C2_ERR_INVALID, "unknown option --machnie (did you mean --machine?)"},
+    {"--jsn=x ./a", C2_ERR_INVALID, "unknown option --jsn (did you mean --json?)"},
+    {"--nosim ./a", C2_ERR_INVALID, "unknown option --nosim (did you mean --no-sim?)"},
+    {"--frobnicate ./a", C2_ERR_INVALID, "unknown option --frobnicate (see c2emu --help)"},
+    {"--s ./a", C2_ERR_INVALID, "option --s is ambiguous (see c2emu --help)"},
+    {"-x ./a", C2_ERR_INVALID, "unknown option -x (see c2emu --help)"},
+    {"-qx ./a", C2_ERR_INVALID, "unknown option -x (see c2emu --help)"},
+    {"--quiet=1 ./a", C2_ERR_INVALID, "option --quiet takes no value"},
+    {"--machine", C2_ERR_INVALID, "option --machine needs a value: --machine=NAME|FILE"},
+    {"-q -o", C2_ERR_INVALID, "option --output needs a value: --output=DIR"},
+    {"--seed 12x ./a", C2_ERR_INVALID, NULL},
+    {"--seed -1 ./a", C2_ERR_INVALID, NULL},
+    {"--huge all ./a", C2_ERR_UNSUPPORTED, "--huge all is not available in this version; use --huge off"},
+    {"--huge heap ./a", C2_ERR_UNSUPPORTED, "--huge heap is not available in this version; use --huge off"},
+    {"--huge on ./a", C2_ERR_INVALID, NULL},
+    {"--huge-size 2M ./a", C2_ERR_UNSUPPORTED,
+     "--huge-size is not available in this version: pages are 4 KiB; leave it out"},
+    {"--skip 5M ./a", C2_ERR_UNSUPPORTED, "--skip is not available in this version: everything is measured; leave it out"},
+    {"--warmup 5M ./a", C2_ERR_UNSUPPORTED,
+     "--warmup is not available in this version: everything is measured; leave it out"},
+    {"--measure=5M ./a", C2_ERR_UNSUPPORTED,
+     "--measure is not available in this version: everything is measured; leave it out"},
+    {"--samples 3 ./a", C2_ERR_UNSUPPORTED,
+     "--samples is not available in this version: everything is measured, once; leave it out"},
+    {"--roi main ./a", C2_ERR_UNSUPPORTED,
+     "--roi is not available in this version: everything is measured; leave it out"},
+    {"--callgrind x ./a", C2_ERR_UNSUPPORTED,
+     "--callgrind is not available in this version: use --json FILE for the counts"},
+    {"replay x", C2_ERR_UNSUPPORTED,
+     "`c2emu replay` is not available in this version; a program of that name is run as ./replay"},
+    {"report", C2_ERR_UNSUPPORTED, NULL},
+    {"annotate", C2_ERR_UNSUPPORTED, NULL},
+    {"advise", C2_ERR_UNSUPPORTED, NULL},
+    {"sweep", C2_ERR_UNSUPPORTED, NULL},
+    {"machines", C2_ERR_UNSUPPORTED, NULL},
+    {"diff", C2_ERR_UNSUPPORTED, NULL},
+    {"pagemap", C2_ERR_UNSUPPORTED, NULL},
+    {"--no-sim --trace x ./a", C2_ERR_INVALID,
+     "--trace needs the references that --no-sim does not record; leave one out"},
+};
+
+static void words_that_are_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        char line[256], *argv[MAX_WORDS + 1];
+        struct cli_options options;
+        struct c2_error err = {0};
+        snprintf(line, sizeof line, "%s", refused[i].line);
+        int argc = split(argv, line);
+        enum c2_status status = cli_options_parse(&options, argc, argv, &err);
+        if (status != refused[i].status)
+            fail_msg("%s: status %d, %s", refused[i].line, status, err.text);
+        if (refused[i].message != NULL)
+            assert_string_equal(refused[i].message, err.text);
+        assert_int_not_equal('\0', err.text[0]);
+    }
+}
+
+/* An empty word is no program. */
+static void an_empty_program(void **state)
+{
+    (void)state;
+    char *argv[] = {"c2emu", "-q", "", NULL};
+    struct cli_options options;
+    struct c2_error err;
+    assert_int_equal(C2_ERR_INVALID, cli_options_parse(&options, 3, argv, &err));
+}
+
+/* Every option that can be used stands in the help, every one that cannot does not. */
+static void the_help(void **state)
+{
+    (void)state;
+    static const char *const shown[] = {
+        "--machine=NAME|FILE", "--set=LEVEL.KEY=VALUE", "--pages=POLICY", "--huge=off", "--seed=N", "--no-sim", "--engine=NAME",
+        "--env=NAME[=VALUE]", "--inherit-env", "--output=DIR", "--json=FILE", "--trace=FILE", "--quiet", "--progress",
+        "--stats", "--verbose", "--version", "--help", "Usage: c2emu [OPTION...] [--] PROGRAM [ARG]..."};
+    static const char *const hidden[] = {"--skip", "--warmup", "--measure", "--samples", "--roi", "--callgrind", "--huge-size"};
+    char *text = NULL;
+    size_t bytes;
+    FILE *to = open_memstream(&text, &bytes);
+    cli_help(to);
+    fclose(to);
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+        if (strstr(text, shown[i]) == NULL)
+            fail_msg("not in the help: %s\n%s", shown[i], text);
+    }
+    for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++)
+        assert_null(strstr(text, hidden[i]));
+    free(text);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    char *argv[] = {"c2emu", "--set", "L2.ways=4", "-E", "A=b", "./a", NULL};
+    enum c2_status status = C2_ERR_NO_MEMORY;
+    for (uint64_t n = 1; status != C2_OK; n++) {
+        struct cli_options options;
+        struct c2_error err;
+        c2_alloc_fail_from(n);
+        status = cli_options_parse(&options, 6, argv, &err);
+        c2_alloc_fail_from(0);
+        assert_true(status == C2_OK ? n == 3 : status == C2_ERR_NO_MEMORY);
+        if (status == C2_OK)
+            cli_options_release(&options);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_that_are_understood),
+        cmocka_unit_test(words_that_are_refused),
+        cmocka_unit_test(an_empty_program),
+        cmocka_unit_test(the_help),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
