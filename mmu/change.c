@@ -136,16 +136,16 @@ static int protect_range(struct mmu *mmu, uint64_t start, uint64_t end, unsigned
     int error = mmu_isolate(mmu, start, end);
     if (error)
         return error;
-    bool loses = loses_rights(mmu, start, end, prot);
     bool code = (prot & MMU_EXEC) || mmu_range_code(mmu, start, end);
-    if (loses || code) /* code that becomes writable must be watched from now on */
+    bool tell = code || loses_rights(mmu, start, end, prot); /* code that becomes writable must be watched from now on */
+    if (tell)
         mmu_notify_before(mmu, start, end);
     uint64_t rights = mmu_leaf_rights(prot);
     tables_visit(mmu->tables, start, end, set_rights, &rights);
     for (size_t i = areas_find(areas, start); i < areas->count && areas->list[i].view.start.v < end; i++)
         areas->list[i].view.prot = prot;
     areas_merge(areas, start, end);
-    if (loses || code)
+    if (tell)
         mmu_notify_after(mmu, start, end, code);
     return 0;
 }

@@ -8,7 +8,7 @@
  *   See struct mmu_counts; tables.c keeps those of what is present.
  * Invariants
  *   A page with a frame lies in an area; its entry's rights are the area's. Listeners hear of every change that takes a
- *   translation or a right away, before and after.
+ *   translation or a right away, and of every change of rights that has to do with code, before and after.
  * Not modelled
  *   Huge pages, protection keys, userfaults, memory locking, the limit on committed memory.
  */
@@ -115,9 +115,10 @@ enum c2_status mmu_listen(struct mmu *mmu, struct mmu_listener listener, struct 
 void mmu_unlisten(struct mmu *mmu, const void *self)
 {
     unsigned kept = 0;
-    for (unsigned i = 0; i < mmu->listener_count; i++)
+    for (unsigned i = 0; i < mmu->listener_count; i++) {
         if (mmu->listeners[i].self != self)
             mmu->listeners[kept++] = mmu->listeners[i];
+    }
     mmu->listener_count = kept;
 }
 

@@ -114,7 +114,7 @@ static enum c2_status commit_arena(struct tables *tables, struct c2_error *err)
 static enum c2_status fresh_table(struct tables *tables, uint32_t *table, struct c2_error *err)
 {
     if (tables->created == tables->arena.pages)
-        return c2_fail(err, C2_ERR_EXHAUSTED, "the arena of %llu page tables is full: the guest's mapped pages are "
+        return c2_fail(err, C2_ERR_NO_MEMORY, "the room for %llu page tables is full: the guest's mapped pages are "
                        "spread too widely", (unsigned long long)tables->arena.pages);
     struct table_info **chunk = &tables->infos[tables->created / CHUNK_TABLES];
     if (!*chunk && !(*chunk = c2_calloc(CHUNK_TABLES, sizeof **chunk)))

@@ -36,7 +36,7 @@ void tables_destroy(struct tables *tables);
 uint64_t tables_root(const struct tables *tables);
 /* The leaf entry of va, 0 if none. Any thread. */
 uint64_t tables_get(const struct tables *tables, uint64_t va);
-/* Makes the tables down to va's leaf exist; on failure none was added. */
+/* Makes the tables down to va's leaf exist; on failure none was added. C2_ERR_EXHAUSTED: no frame is left for them. */
 enum c2_status tables_prepare(struct tables *tables, uint64_t va, struct c2_error *err);
 /* Frees the tables on the path to va that hold nothing. */
 void tables_prune(struct tables *tables, uint64_t va);

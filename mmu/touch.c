@@ -71,19 +71,19 @@ bool mmu_allows(const struct mmu *mmu, struct guest_va va, uint64_t bytes, unsig
 
 static const char more_memory[] = "give the machine more with --set machine.physical_memory=SIZE";
 
-static enum c2_status fail_frames(const struct mmu *mmu, uint64_t va, struct c2_error *err)
+static void fail_frames(const struct mmu *mmu, uint64_t va, struct c2_error *err)
 {
     char size[32];
-    return c2_fail(err, C2_ERR_EXHAUSTED, "physical memory (%s) is exhausted at the first touch of page 0x%llx: the program "
-                   "uses %llu pages and their page tables %llu; %s", c2_size_text(size, mmu->config.physical_bytes),
+    c2_fail(err, C2_ERR_EXHAUSTED, "physical memory (%s) is exhausted at the first touch of page 0x%llx: frames of "
+                   "pages %llu, of page tables %llu; %s", c2_size_text(size, mmu->config.physical_bytes),
                    (unsigned long long)va, (unsigned long long)(frames_taken(mmu->frames) - mmu->counts.table_pages),
                    (unsigned long long)mmu->counts.table_pages, more_memory);
 }
 
-static enum c2_status fail_color(const struct mmu *mmu, uint64_t va, struct c2_error *err)
+static void fail_color(const struct mmu *mmu, uint64_t va, struct c2_error *err)
 {
     char size[32];
-    return c2_fail(err, C2_ERR_EXHAUSTED, "the frames of colour %u of %u in physical memory (%s) are exhausted at the first "
+    c2_fail(err, C2_ERR_EXHAUSTED, "the frames of colour %u of %u in physical memory (%s) are exhausted at the first "
                    "touch of page 0x%llx; %s", mmu->config.color, mmu->config.colors,
                    c2_size_text(size, mmu->config.physical_bytes), (unsigned long long)va, more_memory);
 }
@@ -103,32 +103,36 @@ static uint64_t match_owner(void *self, uint64_t va, uint64_t entry)
     return entry;
 }
 
-static enum c2_status fail_clash(const struct mmu *mmu, uint64_t va, uint64_t frame, struct c2_error *err)
+static void fail_clash(const struct mmu *mmu, uint64_t va, uint64_t frame, struct c2_error *err)
 {
     struct owner_search search = {.frame = frame};
     tables_visit(mmu->tables, 0, MMU_WINDOW_END, match_owner, &search);
     char size[32], owner[48] = "a page table";
     if (search.found)
         snprintf(owner, sizeof owner, "page 0x%llx", (unsigned long long)search.va);
-    return c2_fail(err, C2_ERR_EXHAUSTED, "identity placement: page 0x%llx needs the physical page 0x%llx (its address modulo "
+    c2_fail(err, C2_ERR_EXHAUSTED, "identity placement: page 0x%llx needs the physical page 0x%llx (its address modulo "
                    "%s), which %s holds already; %s, or use --pages sequential", (unsigned long long)va,
                    (unsigned long long)(frame << C2_PAGE_SHIFT), c2_size_text(size, mmu->config.physical_bytes), owner,
                    more_memory);
 }
 
-static enum c2_status fail_placement(const struct mmu *mmu, enum frames_answer answer, uint64_t va, uint64_t frame,
-                                     struct c2_error *err)
+/* The page of va got no frame, `frame` being the one it clashed with; its tables are not needed then. */
+static void fail_placement(struct mmu *mmu, enum frames_answer answer, uint64_t va, uint64_t frame, struct c2_error *err)
 {
+    bool all_taken = frames_taken(mmu->frames) == frames_total(mmu->frames);
+    tables_prune(mmu->tables, va);
     if (answer == FRAMES_CLASH)
-        return fail_clash(mmu, va, frame, err);
-    bool all = frames_taken(mmu->frames) == frames_total(mmu->frames);
-    return all ? fail_frames(mmu, va, err) : fail_color(mmu, va, err);
+        fail_clash(mmu, va, frame, err);
+    else if (all_taken)
+        fail_frames(mmu, va, err);
+    else
+        fail_color(mmu, va, err);
 }
 
 static enum mmu_fault first_touch(struct mmu *mmu, uint64_t page, unsigned prot, struct c2_error *err)
 {
     enum c2_status status = tables_prepare(mmu->tables, page, err);
-    if (status == C2_ERR_EXHAUSTED && frames_taken(mmu->frames) == frames_total(mmu->frames))
+    if (status == C2_ERR_EXHAUSTED)
         fail_frames(mmu, page, err);
     if (status != C2_OK)
         return MMU_FAULT_FAILED;
@@ -136,7 +140,6 @@ static enum mmu_fault first_touch(struct mmu *mmu, uint64_t page, unsigned prot,
     enum frames_answer answer = frames_place(mmu->frames, page >> C2_PAGE_SHIFT, &frame);
     if (answer != FRAMES_PLACED) {
         fail_placement(mmu, answer, page, frame, err);
-        tables_prune(mmu->tables, page);
         return MMU_FAULT_FAILED;
     }
     tables_set(mmu->tables, page, frame << C2_PAGE_SHIFT | mmu_leaf_rights(prot));

@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 c2_unit_test(mmu_frames c2_mmu)
+c2_unit_test(mmu_space c2_mmu)
 c2_unit_test(mmu_twin c2_mmu Threads::Threads)
