@@ -21,6 +21,7 @@
  */
 #include "loader/loader_priv.h"
 
+#include <errno.h>
 #include <string.h>
 
 typedef unsigned long long ull;
@@ -30,8 +31,9 @@ typedef unsigned long long ull;
 enum c2_status loader_map_failed(struct c2_error *err, const char *what, uint64_t address, uint64_t bytes,
                                  int64_t answer)
 {
-    return c2_fail(err, C2_ERR_NO_MEMORY, "%s: cannot be mapped at 0x%llx (%llu bytes): %s", what, (ull)address,
-                   (ull)bytes, strerror((int)-answer));
+    return c2_fail(err, answer == -ENOMEM ? C2_ERR_NO_MEMORY : C2_ERR_IO,
+                   "%s: cannot be mapped at 0x%llx (%llu bytes): %s", what, (ull)address, (ull)bytes,
+                   strerror((int)-answer));
 }
 
 enum c2_status loader_poke(struct mmu *mmu, uint64_t to, const void *from, uint64_t bytes, const char *what,

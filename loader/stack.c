@@ -34,7 +34,6 @@
 #include "loader/loader_priv.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <string.h>
 
 #ifndef AT_MINSIGSTKSZ

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Programs to load and to ask about, in every form that a program comes in. Made with the compiler alone: the flags
+# of the build (sanitizers, optimisation) are no part of them.
+set(guests ${CMAKE_CURRENT_BINARY_DIR}/loader_guests)
+set(guest_files)
+file(MAKE_DIRECTORY ${guests})
+
+function(loader_guest name source)
+  add_custom_command(OUTPUT ${guests}/${name}
+    COMMAND ${CMAKE_C_COMPILER} ${ARGN} -o ${guests}/${name} ${source}
+    DEPENDS ${CMAKE_CURRENT_LIST_DIR}/${source}
+    WORKING_DIRECTORY ${CMAKE_CURRENT_LIST_DIR} VERBATIM)
+  set(guest_files ${guest_files} ${guests}/${name} PARENT_SCOPE)
+endfunction()
+
+# name, and the commands that make it of another guest
+function(loader_guest_of name of)
+  add_custom_command(OUTPUT ${guests}/${name}
+    ${ARGN} DEPENDS ${guests}/${of} WORKING_DIRECTORY ${guests} VERBATIM)
+  set(guest_files ${guest_files} ${guests}/${name} PARENT_SCOPE)
+endfunction()
+
+loader_guest(static loader_guest.c -g -O1 -static -no-pie)
+loader_guest(static_pie loader_guest.c -g -O1 -static-pie -fPIE)
+loader_guest(dynamic loader_guest.c -g -O2 -pie -fPIE -Wl,--build-id=sha1)
+loader_guest(no_pie loader_guest.c -g -O0 -no-pie -Wl,-z,noseparate-code)
+loader_guest(dwarf4 loader_guest.c -gdwarf-4 -O1 -ffunction-sections -no-pie)
+loader_guest(no_lines loader_guest.c -O1 -pie -fPIE)
+loader_guest(exec_stack loader_guest.c -O1 -no-pie -Wl,-z,execstack)
+loader_guest(shared loader_guest.c -g -O2 -shared -fPIC)
+loader_guest(assembly loader_guest_asm.S -nostdlib -static -no-pie)
+loader_guest(bare loader_guest_bare.c -g -O1 -nostdlib -static -no-pie -fno-stack-protector)
+loader_guest_of(stripped static COMMAND ${CMAKE_STRIP} -o stripped static)
+loader_guest_of(few_symbols static COMMAND ${CMAKE_STRIP} -x -g -o few_symbols static)
+loader_guest_of(stripped_dynamic dynamic COMMAND ${CMAKE_STRIP} -R .note.gnu.build-id -o stripped_dynamic dynamic)
+loader_guest_of(linked dynamic
+  COMMAND ${CMAKE_OBJCOPY} --only-keep-debug dynamic linked.debug
+  COMMAND ${CMAKE_OBJCOPY} --strip-all --remove-section .note.gnu.build-id --add-gnu-debuglink=linked.debug dynamic linked)
+loader_guest_of(by_id dynamic
+  COMMAND ${CMAKE_OBJCOPY} --strip-all dynamic by_id
+  COMMAND ${CMAKE_OBJCOPY} --only-keep-debug dynamic by_id.debug)
+add_custom_target(loader_guests DEPENDS ${guest_files})
+
+foreach(topic elf script stack ranges module)
+  c2_unit_test(loader_${topic} c2_loader)
+endforeach()
+set(loader_with_guests module)
+if(NOT C2_SANITIZE) # the sanitizer's shadow lies in the guest's window
+  c2_unit_test(loader_load c2_loader)
+  list(APPEND loader_with_guests load)
+endif()
+foreach(topic ${loader_with_guests})
+  target_compile_definitions(test_loader_${topic} PRIVATE GUESTS="${guests}")
+  add_dependencies(test_loader_${topic} loader_guests)
+endforeach()

@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Programs in guest memory: every byte and every right of every segment against the file itself, the stack, the
+ * pages touched and their order, and names of addresses that are mapped. Needs the window.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "unit/loader_elf_build.h"
+
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static struct mmu *new_mmu(uint64_t pages)
+{
+    const struct mmu_config config = {.physical_bytes = pages * C2_PAGE_BYTES, .placement = MMU_SEQUENTIAL, .colors = 1,
+                                      .seed = 1};
+    struct mmu *mmu;
+    struct c2_error err = {0};
+    if (mmu_create(&mmu, &config, &err) != C2_OK)
+        fail_msg("%s", err.text);
+    return mmu;
+}
+
+static struct loader_request request_of(const char *program)
+{
+    static const char *const argv[] = {"app", "one", NULL}, *const envp[] = {"A=1", NULL};
+    return (struct loader_request){.program = program, .argv = argv, .envp = envp, .seed = 1};
+}
+
+static struct loader_image load(struct mmu *mmu, const char *program)
+{
+    struct loader_image image;
+    struct c2_error err = {0};
+    const struct loader_request request = request_of(program);
+    if (loader_load(&image, mmu, &request, &err) != C2_OK)
+        fail_msg("%s: %s", program, err.text);
+    return image;
+}
+
+/* ------------------------------------------------------------------ segments against the file */
+
+/* The whole file, read here and not by the loader. */
+static unsigned char *slurp(const char *path, size_t *bytes)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0 && fstat(fd, &st) == 0);
+    unsigned char *all = c2_alloc((size_t)st.st_size);
+    *bytes = (size_t)st.st_size;
+    assert_int_equal(read(fd, all, *bytes), st.st_size);
+    close(fd);
+    return all;
+}
+
+static bool all_zero(const unsigned char *at, uint64_t bytes)
+{
+    for (uint64_t i = 0; i < bytes; i++)
+        if (at[i])
+            return false;
+    return true;
+}
+
+/* Returns how many pages the loader had to touch for it. */
+static unsigned check_segment(const struct mmu *mmu, const unsigned char *file, const Elf64_Phdr *p, uint64_t bias)
+{
+    uint64_t address = p->p_vaddr + bias;
+    const unsigned char *memory = (const unsigned char *)(uintptr_t)address;
+    unsigned prot = (p->p_flags & PF_R ? MMU_READ : 0u) | (p->p_flags & PF_W ? MMU_WRITE : 0u) |
+                    (p->p_flags & PF_X ? MMU_EXEC : 0u);
+    assert_true(mmu_allows(mmu, (struct guest_va){address}, p->p_memsz, prot));
+    assert_false(mmu_allows(mmu, (struct guest_va){address}, 1, 7));
+    assert_memory_equal(memory, file + p->p_offset, p->p_filesz);
+    assert_true(all_zero(memory + p->p_filesz, p->p_memsz - p->p_filesz));
+    if (p->p_memsz == p->p_filesz || (address + p->p_filesz) % 4096 == 0)
+        return 0;
+    /* cleared to the end of its page, even where bss ends earlier */
+    assert_true(all_zero(memory + p->p_filesz, 4096 - (address + p->p_filesz) % 4096));
+    return 1;
+}
+
+static unsigned check_image(const struct mmu *mmu, const char *path, uint64_t bias)
+{
+    size_t bytes;
+    unsigned char *file = slurp(path, &bytes);
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)file;
+    const Elf64_Phdr *table = (const Elf64_Phdr *)(file + header->e_phoff);
+    unsigned touched = 0, segments = 0;
+    for (unsigned i = 0; i < header->e_phnum; i++)
+        if (table[i].p_type == PT_LOAD) {
+            touched += check_segment(mmu, file, &table[i], bias);
+            segments++;
+        }
+    assert_true(segments >= 2);
+    c2_free(file);
+    return touched;
+}
+
+static uint64_t auxv_of(const struct loader_image *image, uint64_t type)
+{
+    const uint64_t *word = (const uint64_t *)(uintptr_t)image->stack;
+    word += 1 + word[0] + 1;
+    while (*word++)
+        ;
+    for (; word[0] != AT_NULL; word += 2)
+        if (word[0] == type)
+            return word[1];
+    fail_msg("no auxv entry %llu", (unsigned long long)type);
+    return 0;
+}
+
+static void check_stack(const struct mmu *mmu, const struct loader_image *image)
+{
+    const uint64_t *word = (const uint64_t *)(uintptr_t)image->stack;
+    assert_int_equal(image->stack, MMU_STACK_TOP - LOADER_ARGUMENTS_BYTES);
+    assert_int_equal(word[0], 2);
+    assert_string_equal((const char *)(uintptr_t)word[1], "app");
+    assert_string_equal((const char *)(uintptr_t)word[2], "one");
+    assert_int_equal(word[3], 0);
+    assert_string_equal((const char *)(uintptr_t)word[4], "A=1");
+    assert_int_equal(word[5], 0);
+    assert_int_equal(auxv_of(image, AT_ENTRY), image->program_entry);
+    assert_int_equal(auxv_of(image, AT_BASE), image->interpreter_base);
+    assert_int_equal(auxv_of(image, AT_PHDR), image->phdr);
+    assert_int_equal(auxv_of(image, AT_PHNUM), image->phnum);
+    const struct mmu_area *area = mmu_area_at(mmu, (struct guest_va){image->stack}, false);
+    assert_non_null(area);
+    assert_int_equal(area->kind, MMU_STACK);
+    assert_int_equal(area->start.v, image->stack - MMU_STACK_BYTES);
+    assert_int_equal(area->start.v + area->bytes, MMU_STACK_TOP);
+}
+
+/* A guest of the build, its bias, and whether an interpreter comes with it. */
+static void check_load(const char *path, uint64_t bias, bool interpreted)
+{
+    struct mmu *mmu = new_mmu(4096);
+    struct loader_image image = load(mmu, path);
+    Elf64_Ehdr header;
+    size_t bytes;
+    unsigned char *file = slurp(path, &bytes);
+    memcpy(&header, file, sizeof header);
+    c2_free(file);
+
+    assert_int_equal(image.program_base, bias);
+    assert_int_equal(image.program_entry, header.e_entry + bias);
+    assert_int_equal(image.phnum, header.e_phnum);
+    assert_memory_equal((const void *)(uintptr_t)(image.phdr - header.e_phoff), &header, sizeof header);
+    assert_string_equal(image.path, path);
+    unsigned touched = check_image(mmu, path, bias);
+    if (interpreted) {
+        assert_int_equal(image.interpreter_base, MMU_LOW_BASE);
+        const struct mmu_area *area = mmu_area_at(mmu, (struct guest_va){image.entry}, false);
+        assert_non_null(area);
+        assert_true(image.entry > MMU_LOW_BASE && (area->prot & MMU_EXEC));
+        touched += check_image(mmu, area->path, MMU_LOW_BASE);
+    } else {
+        assert_int_equal(image.interpreter_base, 0);
+        assert_int_equal(image.entry, image.program_entry);
+    }
+    check_stack(mmu, &image);
+    assert_int_equal(mmu_counts(mmu)->small_pages, touched + 2); /* one page of strings, one of vectors */
+    mmu_check(mmu);
+    loader_image_release(&image);
+    mmu_destroy(mmu);
+}
+
+static void test_every_form_of_program(void **state)
+{
+    (void)state;
+    check_load(GUESTS "/static", 0, false);
+    check_load(GUESTS "/stripped", 0, false);
+    check_load(GUESTS "/static_pie", MMU_PIE_BASE, false);
+    check_load(GUESTS "/dynamic", MMU_PIE_BASE, true);
+    check_load(GUESTS "/no_pie", 0, true);
+    check_load(GUESTS "/assembly", 0, false);
+    check_load(GUESTS "/bare", 0, false);
+}
+
+static void check_stack_rights(const char *path, unsigned prot)
+{
+    struct mmu *mmu = new_mmu(4096);
+    struct loader_image image = load(mmu, path);
+    assert_int_equal(mmu_area_at(mmu, (struct guest_va){image.stack}, false)->prot, prot);
+    loader_image_release(&image);
+    mmu_destroy(mmu);
+}
+
+static void test_rights_of_the_stack(void **state)
+{
+    (void)state;
+    check_stack_rights(GUESTS "/no_lines", MMU_READ | MMU_WRITE);
+    check_stack_rights(GUESTS "/exec_stack", MMU_READ | MMU_WRITE | MMU_EXEC);
+}
+
+/* Under sequential placement the frames tell the order: end of data, then strings, then vectors. */
+static void test_order_of_first_touches(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/c2emu-order-XXXXXX";
+    struct elf_build b = build_program();
+    close(mkstemp(path));
+    build_save(&b, path);
+    struct mmu *mmu = new_mmu(64);
+    struct loader_image image = load(mmu, path);
+    struct guest_pa data, strings, vectors;
+    assert_true(mmu_translate(mmu, (struct guest_va){BUILD_BASE + 0x2000}, &data));
+    assert_true(mmu_translate(mmu, (struct guest_va){LOADER_STACK_STRINGS}, &strings));
+    assert_true(mmu_translate(mmu, (struct guest_va){image.stack}, &vectors));
+    assert_true(data.v < strings.v && strings.v < vectors.v);
+    assert_int_equal(mmu_counts(mmu)->small_pages, 3);
+    assert_false(mmu_translate(mmu, (struct guest_va){BUILD_BASE + 0x1000}, &data));
+    assert_false(mmu_translate(mmu, (struct guest_va){BUILD_BASE + 0x3000}, &data));
+    assert_null(mmu_area_at(mmu, (struct guest_va){BUILD_BASE + 0x6000}, false));
+    loader_image_release(&image);
+    mmu_destroy(mmu);
+    unlink(path);
+}
+
+static void test_stack_does_not_follow_the_environment(void **state)
+{
+    (void)state;
+    const char *const few[] = {NULL}, *const many[] = {"A=1", "B=22222222222222222222222222222222222", NULL};
+    uint64_t rsp[2], random[2][2];
+    for (int i = 0; i < 2; i++) {
+        struct mmu *mmu = new_mmu(4096);
+        struct loader_image image;
+        struct loader_request request = request_of(GUESTS "/bare");
+        request.argv = WORDS("app");
+        request.envp = i ? many : few;
+        assert_int_equal(loader_load(&image, mmu, &request, NULL), C2_OK);
+        rsp[i] = image.stack;
+        memcpy(random[i], (const void *)(uintptr_t)auxv_of(&image, AT_RANDOM), 16);
+        loader_image_release(&image);
+        mmu_destroy(mmu);
+    }
+    assert_int_equal(rsp[0], rsp[1]);
+    assert_memory_equal(random[0], random[1], 16);
+}
+
+/* A bss behind read-only data: its page is cleared, and is read-only for the guest afterwards. */
+static void test_bss_of_a_read_only_segment(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/c2emu-rodata-XXXXXX";
+    struct elf_build b = build_program();
+    b.table[BUILD_DATA].p_flags = PF_R;
+    b.table[BUILD_DATA].p_memsz = 0x200;
+    close(mkstemp(path));
+    build_save(&b, path);
+    struct mmu *mmu = new_mmu(64);
+    struct loader_image image = load(mmu, path);
+    struct guest_va end = {BUILD_BASE + 0x2123};
+    assert_true(mmu_allows(mmu, end, 0x80, MMU_READ));
+    assert_false(mmu_allows(mmu, end, 0x80, MMU_WRITE));
+    assert_true(all_zero((const unsigned char *)(uintptr_t)end.v, 4096 - 0x123));
+    assert_int_equal(*(const unsigned char *)(uintptr_t)(end.v - 1), 0xda);
+    loader_image_release(&image);
+    mmu_destroy(mmu);
+    unlink(path);
+}
+
+/* A position independent program that wants 2 MiB pages, linked at 0x401000: its bias keeps the alignment. */
+static void test_alignment_is_kept(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/c2emu-align-XXXXXX", outer[] = "/tmp/c2emu-outer-XXXXXX";
+    struct elf_build b = build_program();
+    b.header.e_type = ET_DYN;
+    b.table[BUILD_TEXT].p_align = 0x200000;
+    close(mkstemp(path));
+    build_save(&b, path);
+    struct mmu *mmu = new_mmu(64);
+    struct loader_image image = load(mmu, path);
+    assert_int_equal(image.program_base, MMU_PIE_BASE - 0x400000);
+    assert_int_equal(image.entry, MMU_PIE_BASE + 0x1000);
+    loader_image_release(&image);
+    mmu_destroy(mmu);
+
+    /* the same as an interpreter, where the first page of the zone is taken */
+    struct elf_build program = build_program();
+    build_interpreter(&program, path);
+    close(mkstemp(outer));
+    build_save(&program, outer);
+    mmu = new_mmu(64);
+    const struct mmu_request taken = {.address = MMU_LOW_BASE, .bytes = 4096, .prot = MMU_READ, .fixed = true,
+                                      .host_fd = -1};
+    assert_int_equal(mmu_map(mmu, &taken), MMU_LOW_BASE);
+    image = load(mmu, outer);
+    assert_int_equal(image.interpreter_base, MMU_LOW_BASE + 0x200000 - 0x400000);
+    assert_int_equal(image.entry, MMU_LOW_BASE + 0x200000 + 0x1000);
+    assert_int_equal(image.program_entry, BUILD_BASE + 0x1000);
+    loader_image_release(&image);
+    mmu_destroy(mmu);
+    unlink(path);
+    unlink(outer);
+}
+
+static void test_script(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/c2emu-script-XXXXXX";
+    close(mkstemp(path));
+    const char text[] = "#!" GUESTS "/bare -x y\n";
+    build_write(path, text, sizeof text - 1, 0755);
+    struct mmu *mmu = new_mmu(64);
+    struct loader_image image = load(mmu, path);
+    const uint64_t *word = (const uint64_t *)(uintptr_t)image.stack;
+    assert_string_equal(image.path, GUESTS "/bare");
+    assert_int_equal(word[0], 4);
+    assert_string_equal((const char *)(uintptr_t)word[1], GUESTS "/bare");
+    assert_string_equal((const char *)(uintptr_t)word[2], "-x y");
+    assert_string_equal((const char *)(uintptr_t)word[3], path);
+    assert_string_equal((const char *)(uintptr_t)word[4], "one");
+    assert_string_equal((const char *)(uintptr_t)auxv_of(&image, AT_EXECFN), path);
+    loader_image_release(&image);
+    mmu_destroy(mmu);
+    unlink(path);
+}
+
+/* ------------------------------------------------------------------ what cannot be loaded */
+
+static void check_failure(const char *program, uint64_t pages, enum c2_status status, const char *text)
+{
+    struct mmu *mmu = new_mmu(pages);
+    struct loader_image image;
+    const struct loader_request request = request_of(program);
+    struct c2_error err = {0};
+    assert_int_equal(loader_load(&image, mmu, &request, &err), status);
+    if (text)
+        assert_string_equal(err.text, text);
+    assert_null(image.path);
+    mmu_destroy(mmu);
+}
+
+static void test_failures(void **state)
+{
+    (void)state;
+    char directory[] = "/tmp/c2emu-load-XXXXXX";
+    assert_non_null(mkdtemp(directory));
+    assert_int_equal(chdir(directory), 0);
+    struct elf_build b = build_program(), interpreter = build_pie();
+
+    check_failure("./nothing", 64, C2_ERR_NOT_FOUND, "./nothing: No such file or directory");
+    check_failure(GUESTS "/shared", 64, C2_ERR_FORMAT, NULL);
+    build_interpreter(&b, "./ld.so");
+    build_save(&b, "app");
+    check_failure("./app", 64, C2_ERR_FORMAT, "./app: bad interpreter: ./ld.so does not exist");
+    interpreter.header.e_machine = EM_RISCV;
+    build_save(&interpreter, "ld.so");
+    check_failure("./app", 64, C2_ERR_UNSUPPORTED,
+                  "./ld.so (the interpreter of ./app): is a program for RISC-V; c2emu runs x86-64");
+    build_write("ld.so", "", 0, 0755);
+    check_failure("./app", 64, C2_ERR_FORMAT, "./ld.so (the interpreter of ./app): is an empty file");
+
+    interpreter = build_program(); /* linked where the program is */
+    build_save(&interpreter, "ld.so");
+    char expected[256];
+    snprintf(expected, sizeof expected,
+             "./ld.so (the interpreter of ./app): its segment at 0x400000 overlaps %s/app, mapped at 0x400000",
+             directory);
+    check_failure("./app", 64, C2_ERR_UNSUPPORTED, expected);
+
+    b = build_program();
+    for (int i = 0; i <= BUILD_DATA; i++)
+        b.table[i].p_vaddr += LOADER_STACK_LOW - BUILD_BASE;
+    b.header.e_entry += LOADER_STACK_LOW - BUILD_BASE;
+    build_save(&b, "app");
+    snprintf(expected, sizeof expected,
+             "./app: a segment at 0x%llx-0x%llx overlaps the stack (0x%llx-0x%llx): relink the program at its default "
+             "address or as PIE",
+             LOADER_STACK_LOW, LOADER_STACK_LOW + 0x1000, LOADER_STACK_LOW, MMU_STACK_TOP);
+    check_failure("./app", 64, C2_ERR_UNSUPPORTED, expected);
+    check_failure(GUESTS "/static", 2, C2_ERR_EXHAUSTED, NULL);
+
+    assert_int_equal(chdir("/"), 0);
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    assert_int_equal(system(command), 0);
+}
+
+/* The mmu is made with memory, the load without. */
+static void test_no_memory(void **state)
+{
+    (void)state;
+    enum c2_status status = C2_ERR_NO_MEMORY;
+    for (uint64_t n = 1; status != C2_OK; n++) {
+        struct mmu *mmu = new_mmu(4096);
+        struct loader_image image;
+        const struct loader_request request = request_of(GUESTS "/dynamic");
+        c2_alloc_fail_from(n);
+        status = loader_load(&image, mmu, &request, NULL);
+        c2_alloc_fail_from(0);
+        assert_true(status == C2_OK || (status == C2_ERR_NO_MEMORY && !image.path));
+        loader_image_release(&image);
+        mmu_destroy(mmu);
+    }
+}
+
+/* ------------------------------------------------------------------ names of mapped addresses */
+
+/* The linked address of a symbol, from nm. */
+static uint64_t linked(const char *guest, const char *name)
+{
+    char command[512], line[512];
+    uint64_t address = 0;
+    snprintf(command, sizeof command, "nm '%s' | grep ' [tTwW] %s$'", guest, name);
+    FILE *from = popen(command, "r");
+    assert_non_null(fgets(line, sizeof line, from));
+    address = strtoull(line, NULL, 16);
+    pclose(from);
+    return address;
+}
+
+/* The line of a linked address, from addr2line: where a function begins is the compiler's choice. */
+static int line_of(const char *guest, uint64_t address)
+{
+    char command[512], line[512];
+    snprintf(command, sizeof command, "addr2line -e '%s' 0x%llx", guest, (unsigned long long)address);
+    FILE *from = popen(command, "r");
+    assert_non_null(fgets(line, sizeof line, from));
+    pclose(from);
+    return atoi(strrchr(line, ':') + 1);
+}
+
+static void check_names(const char *path)
+{
+    struct mmu *mmu = new_mmu(4096);
+    struct loader_image image = load(mmu, path);
+    struct loader_symbols *symbols;
+    struct loader_place place, again;
+    char text[128], expected[128];
+    assert_int_equal(loader_symbols_create(&symbols, mmu, NULL), C2_OK);
+    uint64_t hidden = linked(path, "hidden");
+    struct guest_va pc = {hidden + image.program_base};
+    loader_place_of(symbols, pc, &place);
+    assert_string_equal(place.object, strrchr(path, '/') + 1);
+    assert_string_equal(place.function, "hidden");
+    assert_int_equal(place.offset, 0);
+    assert_non_null(strstr(place.file, "loader_guest.c"));
+    assert_int_equal(place.line, line_of(path, hidden));
+    snprintf(expected, sizeof expected, "hidden (loader_guest.c:%d)", place.line);
+    assert_string_equal(loader_place_text(text, sizeof text, pc, &place), expected);
+    pc.v++;
+    loader_place_of(symbols, pc, &again);
+    assert_ptr_equal(again.function, place.function);
+    assert_ptr_equal(again.file, place.file);
+    assert_int_equal(again.offset, 1);
+    uint64_t counted = mmu_counts(mmu)->small_pages;
+    loader_place_of(symbols, (struct guest_va){image.entry}, &place);
+    assert_string_equal(place.function, "_start");
+    assert_int_equal(mmu_counts(mmu)->small_pages, counted); /* asking touches nothing */
+    loader_symbols_check(symbols);
+    loader_symbols_destroy(symbols);
+    loader_image_release(&image);
+    mmu_destroy(mmu);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    check_names(GUESTS "/static");
+    check_names(GUESTS "/static_pie");
+    check_names(GUESTS "/dynamic");
+    check_names(GUESTS "/no_pie");
+}
+
+static void check_unknown(struct loader_symbols *symbols, uint64_t pc, const char *object, uint64_t offset)
+{
+    struct loader_place place;
+    loader_place_of(symbols, (struct guest_va){pc}, &place);
+    if (object)
+        assert_string_equal(place.object, object);
+    else
+        assert_null(place.object);
+    assert_null(place.function);
+    assert_null(place.file);
+    assert_int_equal(place.line, 0);
+    assert_int_equal(place.offset, offset);
+}
+
+static void test_addresses_without_names(void **state)
+{
+    (void)state;
+    struct mmu *mmu = new_mmu(4096);
+    struct loader_image image = load(mmu, GUESTS "/stripped_dynamic");
+    struct loader_symbols *symbols;
+    assert_int_equal(loader_symbols_create(&symbols, mmu, NULL), C2_OK);
+    uint64_t main_at = linked(GUESTS "/dynamic", "main");
+    check_unknown(symbols, MMU_PIE_BASE + main_at, "stripped_dynamic", main_at);
+    check_unknown(symbols, image.stack, NULL, image.stack);
+    check_unknown(symbols, 0x123456789000, NULL, 0x123456789000);
+    check_unknown(symbols, 0, NULL, 0);
+
+    /* a file that is no ELF, mapped from its second page */
+    char path[] = "/tmp/c2emu-data-XXXXXX";
+    int fd = mkstemp(path);
+    assert_int_equal(ftruncate(fd, 8192), 0);
+    const struct mmu_request request = {.bytes = 4096, .prot = MMU_READ, .kind = MMU_FILE, .host_fd = fd,
+                                        .offset = 4096, .path = path};
+    int64_t at = mmu_map(mmu, &request);
+    assert_true(at > 0);
+    check_unknown(symbols, (uint64_t)at + 5, path + 5, 4096 + 5);
+    loader_symbols_check(symbols);
+
+    FILE *null = fopen("/dev/null", "w");
+    loader_symbols_dump(symbols, null);
+    fclose(null);
+    close(fd);
+    unlink(path);
+    loader_symbols_destroy(symbols);
+    loader_symbols_destroy(NULL);
+    loader_image_release(&image);
+    mmu_destroy(mmu);
+}
+
+/* Without memory a name is unknown, never wrong; with memory again the same symbols know it. */
+static void test_names_without_memory(void **state)
+{
+    (void)state;
+    struct mmu *mmu = new_mmu(4096);
+    struct loader_image image = load(mmu, GUESTS "/dynamic");
+    uint64_t hidden = linked(GUESTS "/dynamic", "hidden");
+    struct guest_va pc = {MMU_PIE_BASE + hidden};
+    int line = line_of(GUESTS "/dynamic", hidden);
+    bool complete = false;
+    for (uint64_t n = 1; !complete; n++) {
+        struct loader_symbols *symbols;
+        struct loader_place place = {0};
+        c2_alloc_fail_from(n);
+        enum c2_status status = loader_symbols_create(&symbols, mmu, NULL);
+        if (status == C2_OK)
+            loader_place_of(symbols, pc, &place);
+        c2_alloc_fail_from(0);
+        assert_true(status == C2_OK || (status == C2_ERR_NO_MEMORY && !symbols));
+        assert_true(!place.function || strcmp(place.function, "hidden") == 0);
+        complete = place.line != 0;
+        if (status == C2_OK) {
+            loader_place_of(symbols, pc, &place);
+            assert_string_equal(place.function, "hidden");
+            assert_int_equal(place.line, line);
+        }
+        loader_symbols_destroy(symbols);
+    }
+    loader_image_release(&image);
+    mmu_destroy(mmu);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_form_of_program),
+        cmocka_unit_test(test_rights_of_the_stack),
+        cmocka_unit_test(test_order_of_first_touches),
+        cmocka_unit_test(test_stack_does_not_follow_the_environment),
+        cmocka_unit_test(test_bss_of_a_read_only_segment),
+        cmocka_unit_test(test_alignment_is_kept),
+        cmocka_unit_test(test_script),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_addresses_without_names),
+        cmocka_unit_test(test_names_without_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

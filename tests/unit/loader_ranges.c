@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The set of ranges against a twin that looks at every range, and names that are kept once.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "loader/symbols_priv.h"
+
+static int smaller(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* ------------------------------------------------------------------ the twin */
+
+struct twin {
+    struct loader_range items[64];
+    size_t count;
+};
+
+/* Innermost: the latest start, then the earliest end, then the smallest value. */
+static const struct loader_range *twin_find(const struct twin *twin, uint64_t address)
+{
+    const struct loader_range *best = NULL;
+    for (size_t i = 0; i < twin->count; i++) {
+        const struct loader_range *at = &twin->items[i];
+        if (address < at->start || address >= at->end)
+            continue;
+        if (!best || at->start > best->start || (at->start == best->start && at->end < best->end) ||
+            (at->start == best->start && at->end == best->end && at->value < best->value))
+            best = at;
+    }
+    return best;
+}
+
+#define SPACE 200u
+
+static void fill(struct twin *twin, struct loader_ranges *ranges, struct c2_rng *rng)
+{
+    twin->count = (size_t)c2_rng_below(rng, 64);
+    for (size_t i = 0; i < twin->count; i++) {
+        uint64_t start = c2_rng_below(rng, SPACE);
+        /* some are empty, and some end before they start */
+        struct loader_range range = {start, start + c2_rng_below(rng, c2_rng_below(rng, 4) ? 8 : 100) - 1, i};
+        twin->items[i] = range;
+        assert_int_equal(loader_ranges_add(ranges, range, NULL), C2_OK);
+    }
+    assert_int_equal(loader_ranges_seal(ranges, smaller, NULL), C2_OK);
+    loader_ranges_check(ranges);
+}
+
+static unsigned differences(const struct twin *twin, const struct loader_ranges *ranges)
+{
+    unsigned different = 0;
+    for (uint64_t address = 0; address < SPACE + 110; address++) {
+        const struct loader_range *want = twin_find(twin, address), *got = loader_ranges_find(ranges, address);
+        different += want ? !got || got->start != want->start || got->end != want->end || got->value != want->value
+                          : got != NULL;
+    }
+    return different;
+}
+
+static void test_ranges_agree_with_twin(void **state)
+{
+    (void)state;
+    struct c2_rng rng;
+    unsigned found = 0;
+    c2_rng_init(&rng, 7, "ranges");
+    for (int round = 0; round < 3000; round++) {
+        struct twin twin;
+        struct loader_ranges ranges = {0};
+        fill(&twin, &ranges, &rng);
+        assert_int_equal(differences(&twin, &ranges), 0);
+        for (uint64_t address = 0; address < SPACE; address++)
+            found += loader_ranges_find(&ranges, address) != NULL;
+        loader_ranges_release(&ranges);
+    }
+    assert_true(found > 100000);
+}
+
+/* The comparison can fail: one range taken from the twin is noticed. */
+static void test_twin_notices_a_missing_range(void **state)
+{
+    (void)state;
+    struct twin twin = {.items = {{0, 100, 1}, {10, 20, 2}}, .count = 2};
+    struct loader_ranges ranges = {0};
+    for (size_t i = 0; i < twin.count; i++)
+        assert_int_equal(loader_ranges_add(&ranges, twin.items[i], NULL), C2_OK);
+    assert_int_equal(loader_ranges_seal(&ranges, smaller, NULL), C2_OK);
+    assert_int_equal(differences(&twin, &ranges), 0);
+    twin.count = 1;
+    assert_int_equal(differences(&twin, &ranges), 10);
+    loader_ranges_release(&ranges);
+}
+
+static void test_empty_set(void **state)
+{
+    (void)state;
+    struct loader_ranges ranges = {0};
+    assert_null(loader_ranges_find(&ranges, 5));
+    assert_int_equal(loader_ranges_seal(&ranges, smaller, NULL), C2_OK);
+    assert_null(loader_ranges_find(&ranges, 5));
+    loader_ranges_release(&ranges);
+}
+
+static void test_ranges_without_memory(void **state)
+{
+    (void)state;
+    bool done = false;
+    for (uint64_t n = 1; !done; n++) {
+        struct loader_ranges ranges = {0};
+        enum c2_status status = C2_OK;
+        c2_alloc_fail_from(n);
+        for (uint64_t i = 0; i < 200 && status == C2_OK; i++)
+            status = loader_ranges_add(&ranges, (struct loader_range){i, i + 1, i}, NULL);
+        if (status == C2_OK)
+            status = loader_ranges_seal(&ranges, smaller, NULL);
+        c2_alloc_fail_from(0);
+        done = status == C2_OK;
+        assert_true(done || status == C2_ERR_NO_MEMORY);
+        loader_ranges_release(&ranges);
+    }
+}
+
+/* ------------------------------------------------------------------ names */
+
+static void test_names_are_kept_once(void **state)
+{
+    (void)state;
+    struct loader_names *names;
+    assert_int_equal(loader_names_create(&names, NULL), C2_OK);
+    const char *kept[500];
+    char text[32];
+    for (int i = 0; i < 500; i++) {
+        snprintf(text, sizeof text, "function_%d@@V1", i);
+        kept[i] = loader_names_keep(names, text, strcspn(text, "@"));
+    }
+    assert_int_equal(loader_names_count(names), 500);
+    for (int i = 0; i < 500; i++) {
+        snprintf(text, sizeof text, "function_%d", i);
+        assert_string_equal(kept[i], text);
+        assert_ptr_equal(loader_names_keep(names, text, strlen(text)), kept[i]);
+    }
+    assert_int_equal(loader_names_count(names), 500);
+    assert_string_equal(loader_names_keep(names, "", 0), "");
+    loader_names_destroy(names);
+    loader_names_destroy(NULL);
+}
+
+static void test_names_without_memory(void **state)
+{
+    (void)state;
+    const char *kept = NULL;
+    for (uint64_t n = 1; !kept; n++) {
+        struct loader_names *names;
+        c2_alloc_fail_from(n);
+        if (loader_names_create(&names, NULL) == C2_OK)
+            kept = loader_names_keep(names, "main", 4);
+        c2_alloc_fail_from(0);
+        loader_names_destroy(names);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ranges_agree_with_twin),
+        cmocka_unit_test(test_twin_notices_a_missing_range),
+        cmocka_unit_test(test_empty_set),
+        cmocka_unit_test(test_ranges_without_memory),
+        cmocka_unit_test(test_names_are_kept_once),
+        cmocka_unit_test(test_names_without_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
