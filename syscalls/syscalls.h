@@ -27,8 +27,13 @@ struct syscalls_config {
     FILE *trace;                   /* -v: one line a call in strace's style; NULL = off */
     FILE *complaints;              /* unknown calls, once each; usually stderr; NULL = off */
     const char *complaint_prefix;  /* "c2emu: " */
+    /* NULL, or a number that a signal handler makes nonzero when the run is to end: a call that blocks in the host then
+     * comes back with EINTR. Not touched here. */
+    const volatile int *interrupted;
 };
 
+/* From syscalls_create on, SIGPIPE is ignored in the whole process (the guest gets its own) and the soft limit of open
+ * descriptors is the hard one. */
 struct syscalls;
 enum c2_status syscalls_create(struct syscalls **out, struct mmu *mmu, const struct syscalls_config *config,
                                struct c2_error *err);
@@ -47,13 +52,13 @@ struct syscalls_result {
     int status; /* EXIT: exit status 0..255 */
     int signal; /* SIGNAL */
 };
-/* Performs the call in cpu (number in rax, arguments rdi rsi rdx r10 r8 r9) at guest time `instructions`. Only fs_base and
- * gs_base of *cpu may be changed (arch_prctl), and everything by RESTORE. */
+/* Performs the call in cpu (number in rax, arguments rdi rsi rdx r10 r8 r9) at guest time `instructions`. Only fs_base
+ * and gs_base of *cpu may be changed (arch_prctl), and everything by RESTORE. */
 void syscalls_call(struct syscalls *kernel, struct syscalls_cpu *cpu, uint64_t instructions,
                    struct syscalls_result *result, struct c2_error *err);
 
 /* A signal for the guest thread: from a fault (code SEGV_MAPERR ..., address) or from a SYSCALLS_SIGNAL.
- * HANDLED: the frame is built and *cpu changed, go on. IGNORED: go on. KILLED: the guest dies of it (exit 128 + signal).
+ * HANDLED: the frame is built and *cpu changed, go on. IGNORED: go on. KILLED: the guest dies of it (128 + signal).
  * forced: a fault - a blocked or ignored signal kills. */
 enum syscalls_delivery { SYSCALLS_HANDLED, SYSCALLS_IGNORED, SYSCALLS_KILLED };
 enum syscalls_delivery syscalls_deliver(struct syscalls *kernel, struct syscalls_cpu *cpu, int signal, int code,

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What stands in the files of /proc and /sys that the guest sees.
+ *
+ * Model
+ *   One CPU, the simulated physical memory, the guest's own areas and clock; everything else fixed. The formats are
+ *   those of Linux: proc(5).
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "syscalls/kernel_priv.h"
+#include "syscalls/paths_priv.h"
+
+_Static_assert(IDENTITY_PID == 1000, "CONTENT_PID is its text");
+
+/* A short write to a memfd means that the host is out of memory; the guest then sees a shorter file. */
+static void put_bytes(int to, const char *bytes, size_t count)
+{
+    ssize_t done = write(to, bytes, count);
+    (void)done;
+}
+
+static void put(int to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(int to, const char *format, ...)
+{
+    char line[8192];
+    va_list list;
+    va_start(list, format);
+    int bytes = vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    put_bytes(to, line, (size_t)bytes < sizeof line ? (size_t)bytes : sizeof line - 1);
+}
+
+/* ------------------------------------------------------------------ the machine */
+
+static uint64_t free_bytes(const struct syscalls *kernel)
+{
+    const struct mmu_counts *counts = mmu_counts(kernel->mmu);
+    uint64_t used = (counts->small_present + counts->table_pages) * C2_PAGE_BYTES;
+    return kernel->physical_bytes > used ? kernel->physical_bytes - used : 0;
+}
+
+static uint64_t ticks(const struct syscalls *kernel)
+{
+    return kernel_cpu_ns(kernel, kernel->instructions) / (KERNEL_NS / 100);
+}
+
+static void write_cpuinfo(const struct syscalls *kernel, int to)
+{
+    put(to,
+        "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 0\nmodel name\t: c2emu\nstepping\t: 0\n"
+        "cpu MHz\t\t: %llu.000\nphysical id\t: 0\nsiblings\t: 1\ncore id\t\t: 0\ncpu cores\t: 1\n"
+        "apicid\t\t: 0\nfpu\t\t: yes\nfpu_exception\t: yes\ncpuid level\t: 1\nwp\t\t: yes\n"
+        "flags\t\t: fpu tsc cx8 cmov mmx fxsr sse sse2 syscall nx lm pni cx16 lahf_lm\n"
+        "bugs\t\t:\nbogomips\t: 2000.00\nclflush size\t: 64\ncache_alignment\t: 64\n"
+        "address sizes\t: 40 bits physical, 48 bits virtual\npower management:\n\n",
+        (unsigned long long)(kernel->instructions_per_second / 1000000));
+}
+
+static void write_meminfo(const struct syscalls *kernel, int to)
+{
+    unsigned long long total = kernel->physical_bytes / 1024, left = free_bytes(kernel) / 1024;
+    put(to,
+        "MemTotal:       %8llu kB\nMemFree:        %8llu kB\nMemAvailable:   %8llu kB\nBuffers:               0 kB\n"
+        "Cached:                0 kB\nSwapCached:            0 kB\n"
+        "SwapTotal:             0 kB\nSwapFree:              0 kB\n"
+        "HugePages_Total:       0\nHugePages_Free:        0\nHugepagesize:       2048 kB\n",
+        total, left, left);
+}
+
+static void write_machine_stat(const struct syscalls *kernel, int to)
+{
+    unsigned long long user = ticks(kernel);
+    put(to,
+        "cpu  %llu 0 0 0 0 0 0 0 0 0\ncpu0 %llu 0 0 0 0 0 0 0 0 0\nintr 0\nctxt 0\nbtime %llu\nprocesses 1\n"
+        "procs_running 1\nprocs_blocked 0\n",
+        user, user, KERNEL_BOOT_SECONDS);
+}
+
+static void write_uptime(const struct syscalls *kernel, int to)
+{
+    unsigned long long hundredths = syscalls_time_ns(kernel, kernel->instructions) / (KERNEL_NS / 100);
+    put(to, "%llu.%02llu 0.00\n", hundredths / 100, hundredths % 100);
+}
+
+/* ------------------------------------------------------------------ the process */
+
+static void write_cmdline(const struct syscalls *kernel, int to)
+{
+    put_bytes(to, kernel->arguments, kernel->arguments_bytes);
+}
+
+static void write_environ(const struct syscalls *kernel, int to)
+{
+    put_bytes(to, kernel->environment, kernel->environment_bytes);
+}
+
+static void write_comm(const struct syscalls *kernel, int to)
+{
+    put(to, "%s\n", kernel->identity.comm);
+}
+
+static const char *area_name(const struct mmu_area *area)
+{
+    switch (area->kind) {
+    case MMU_HEAP:
+        return "[heap]";
+    case MMU_STACK:
+        return "[stack]";
+    default:
+        return area->path;
+    }
+}
+
+/* The name stands in column 73; a line without one ends with a blank. */
+static void write_area(int to, const struct mmu_area *area)
+{
+    char line[256];
+    unsigned major_number = (unsigned)(area->device >> 8 & 0xfff);
+    unsigned minor_number = (unsigned)((area->device & 0xff) | (area->device >> 12 & 0xfff00));
+    const char *name = area_name(area);
+    snprintf(line, sizeof line, "%08llx-%08llx %c%c%c%c %08llx %02x:%02x %llu ", (unsigned long long)area->start.v,
+             (unsigned long long)(area->start.v + area->bytes), area->prot & MMU_READ ? 'r' : '-',
+             area->prot & MMU_WRITE ? 'w' : '-', area->prot & MMU_EXEC ? 'x' : '-', area->shared ? 's' : 'p',
+             (unsigned long long)area->offset, major_number, minor_number, (unsigned long long)area->inode);
+    if (name)
+        put(to, "%-73s%s\n", line, name);
+    else
+        put(to, "%s\n", line);
+}
+
+static void write_maps(const struct syscalls *kernel, int to)
+{
+    const struct mmu_area *area = mmu_area_at(kernel->mmu, (struct guest_va){0}, true);
+    while (area) {
+        write_area(to, area);
+        area = mmu_area_at(kernel->mmu, (struct guest_va){area->start.v + area->bytes}, true);
+    }
+}
+
+static uint64_t mapped_bytes(const struct syscalls *kernel)
+{
+    uint64_t total = 0;
+    const struct mmu_area *area = mmu_area_at(kernel->mmu, (struct guest_va){0}, true);
+    while (area) {
+        total += area->bytes;
+        area = mmu_area_at(kernel->mmu, (struct guest_va){area->start.v + area->bytes}, true);
+    }
+    return total;
+}
+
+static void write_stat(const struct syscalls *kernel, int to)
+{
+    const struct mmu_counts *counts = mmu_counts(kernel->mmu);
+    put(to,
+        CONTENT_PID " (%s) R 1 " CONTENT_PID " " CONTENT_PID " 0 -1 4194304 %llu 0 0 0 %llu 0 0 0 20 0 1 0 0 %llu %llu "
+        "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+        kernel->identity.comm, (unsigned long long)counts->faults, (unsigned long long)ticks(kernel),
+        (unsigned long long)mapped_bytes(kernel), (unsigned long long)counts->small_present);
+}
+
+static void write_statm(const struct syscalls *kernel, int to)
+{
+    put(to, "%llu %llu 0 0 0 0 0\n", (unsigned long long)(mapped_bytes(kernel) / C2_PAGE_BYTES),
+        (unsigned long long)mmu_counts(kernel->mmu)->small_present);
+}
+
+static void write_status(const struct syscalls *kernel, int to)
+{
+    unsigned long long size = mapped_bytes(kernel) / 1024;
+    unsigned long long resident = mmu_counts(kernel->mmu)->small_present * (C2_PAGE_BYTES / 1024);
+    put(to,
+        "Name:\t%s\nUmask:\t%04o\nState:\tR (running)\nTgid:\t1000\nNgid:\t0\nPid:\t1000\nPPid:\t1\nTracerPid:\t0\n"
+        "Uid:\t1000\t1000\t1000\t1000\nGid:\t1000\t1000\t1000\t1000\nFDSize:\t64\nGroups:\t\n",
+        kernel->identity.comm, kernel->identity.mask);
+    put(to,
+        "VmPeak:\t%8llu kB\nVmSize:\t%8llu kB\nVmHWM:\t%8llu kB\nVmRSS:\t%8llu kB\nThreads:\t1\n"
+        "SigPnd:\t0000000000000000\nShdPnd:\t%016llx\nSigBlk:\t%016llx\n",
+        size, size, resident, resident, (unsigned long long)kernel->signals.pending,
+        (unsigned long long)kernel->signals.blocked);
+    put(to, "NoNewPrivs:\t%d\nSeccomp:\t0\nCpus_allowed:\t1\nCpus_allowed_list:\t0\n",
+        kernel->identity.no_new_privileges);
+}
+
+static void put_limit(int to, const char *name, const struct identity_limit *limit, const char *unit)
+{
+    char soft[32] = "unlimited", hard[32] = "unlimited";
+    if (limit->soft != RLIM_INFINITY)
+        snprintf(soft, sizeof soft, "%llu", (unsigned long long)limit->soft);
+    if (limit->hard != RLIM_INFINITY)
+        snprintf(hard, sizeof hard, "%llu", (unsigned long long)limit->hard);
+    put(to, "%-25s %-20s %-20s %-10s\n", name, soft, hard, unit);
+}
+
+static void write_limits(const struct syscalls *kernel, int to)
+{
+    static const struct { const char *name, *unit; } rows[IDENTITY_LIMITS] = {
+        {"Max cpu time", "seconds"},       {"Max file size", "bytes"},      {"Max data size", "bytes"},
+        {"Max stack size", "bytes"},       {"Max core file size", "bytes"}, {"Max resident set", "bytes"},
+        {"Max processes", "processes"},    {"Max open files", "files"},     {"Max locked memory", "bytes"},
+        {"Max address space", "bytes"},    {"Max file locks", "locks"},     {"Max pending signals", "signals"},
+        {"Max msgqueue size", "bytes"},    {"Max nice priority", ""},       {"Max realtime priority", ""},
+        {"Max realtime timeout", "us"},
+    };
+    put(to, "%-25s %-20s %-20s %-10s\n", "Limit", "Soft Limit", "Hard Limit", "Units");
+    for (int i = 0; i < IDENTITY_LIMITS; i++)
+        put_limit(to, rows[i].name, &kernel->identity.limit[i], rows[i].unit);
+}
+
+/* ------------------------------------------------------------------ the tree */
+
+const struct content_node content_nodes[] = {
+    {CONTENT_SELF "/cgroup", NULL, "0::/\n", NULL},
+    {CONTENT_SELF "/cmdline", NULL, NULL, write_cmdline},
+    {CONTENT_SELF "/comm", NULL, NULL, write_comm},
+    {CONTENT_SELF "/cwd", "", NULL, NULL}, /* the text is that of the moment */
+    {CONTENT_SELF "/environ", NULL, NULL, write_environ},
+    {CONTENT_SELF "/exe", "", NULL, NULL},
+    {CONTENT_SELF "/fd", NULL, NULL, NULL}, /* a directory: the open descriptors */
+    {CONTENT_SELF "/limits", NULL, NULL, write_limits},
+    {CONTENT_SELF "/maps", NULL, NULL, write_maps},
+    {CONTENT_SELF "/mountinfo", NULL, "1 1 8:1 / / rw - ext4 /dev/root rw\n", NULL},
+    {CONTENT_SELF "/mounts", NULL, "/dev/root / ext4 rw 0 0\n", NULL},
+    {CONTENT_SELF "/oom_score_adj", NULL, "0\n", NULL},
+    {CONTENT_SELF "/root", "/", NULL, NULL},
+    {CONTENT_SELF "/stat", NULL, NULL, write_stat},
+    {CONTENT_SELF "/statm", NULL, NULL, write_statm},
+    {CONTENT_SELF "/status", NULL, NULL, write_status},
+    {CONTENT_SELF "/task/" CONTENT_PID, CONTENT_SELF, NULL, NULL},
+    {"/proc/cpuinfo", NULL, NULL, write_cpuinfo},
+    {"/proc/filesystems", NULL, "nodev\tproc\nnodev\tsysfs\nnodev\ttmpfs\n\text4\n", NULL},
+    {"/proc/loadavg", NULL, "0.00 0.00 0.00 1/1 " CONTENT_PID "\n", NULL},
+    {"/proc/meminfo", NULL, NULL, write_meminfo},
+    {"/proc/mounts", "self/mounts", NULL, NULL},
+    {"/proc/self", CONTENT_PID, NULL, NULL},
+    {"/proc/stat", NULL, NULL, write_machine_stat},
+    {"/proc/sys/fs/file-max", NULL, "9223372036854775807\n", NULL},
+    {"/proc/sys/fs/nr_open", NULL, "1048576\n", NULL},
+    {"/proc/sys/fs/pipe-max-size", NULL, "1048576\n", NULL},
+    {"/proc/sys/kernel/cap_last_cap", NULL, "40\n", NULL},
+    {"/proc/sys/kernel/hostname", NULL, IDENTITY_HOST_NAME "\n", NULL},
+    {"/proc/sys/kernel/ngroups_max", NULL, "65536\n", NULL},
+    {"/proc/sys/kernel/osrelease", NULL, IDENTITY_RELEASE "\n", NULL},
+    {"/proc/sys/kernel/ostype", NULL, "Linux\n", NULL},
+    {"/proc/sys/kernel/pid_max", NULL, "32768\n", NULL},
+    {"/proc/sys/kernel/random/boot_id", NULL, "c2e00000-0000-4000-8000-000000000001\n", NULL},
+    {"/proc/sys/kernel/random/entropy_avail", NULL, "256\n", NULL},
+    {"/proc/sys/kernel/randomize_va_space", NULL, "0\n", NULL},
+    {"/proc/sys/kernel/threads-max", NULL, "1\n", NULL},
+    {"/proc/sys/kernel/version", NULL, IDENTITY_VERSION "\n", NULL},
+    {"/proc/sys/vm/max_map_count", NULL, "65530\n", NULL},
+    {"/proc/sys/vm/overcommit_memory", NULL, "0\n", NULL},
+    {"/proc/sys/vm/overcommit_ratio", NULL, "50\n", NULL},
+    {"/proc/thread-self", CONTENT_PID "/task/" CONTENT_PID, NULL, NULL},
+    {"/proc/uptime", NULL, NULL, write_uptime},
+    {"/proc/version", NULL, "Linux version " IDENTITY_RELEASE " (c2emu) " IDENTITY_VERSION "\n", NULL},
+    {"/sys/devices/system/cpu/online", NULL, "0\n", NULL},
+    {"/sys/devices/system/cpu/possible", NULL, "0\n", NULL},
+    {"/sys/devices/system/cpu/present", NULL, "0\n", NULL},
+};
+const size_t content_node_count = sizeof content_nodes / sizeof content_nodes[0];

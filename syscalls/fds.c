@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The guest's descriptors.
+ *
+ * Model
+ *   The guest has a table of its own: 0, 1 and 2 at start, then always the lowest free number, whatever c2emu itself
+ *   has open. Each entry owns one host descriptor, kept at FDS_HOST_FIRST or above and always close-on-exec; the
+ *   guest's close-on-exec flag is a bit here. Status flags and file positions are the host's.
+ *
+ * Invariants
+ *   No number of the guest ever reaches the host unmapped. Two entries never own the same host descriptor.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "syscalls/kernel_priv.h"
+
+int fds_raise(int host)
+{
+    if (host < 0)
+        return host;
+    int high = fcntl(host, F_DUPFD_CLOEXEC, FDS_HOST_FIRST);
+    if (high < 0 && errno == EINVAL) { /* the host allows no number so high: any is as good, only less tidy */
+        fcntl(host, F_SETFD, FD_CLOEXEC);
+        return host;
+    }
+    int error = errno;
+    close(host);
+    errno = error;
+    return high;
+}
+
+enum c2_status fds_create(struct fds *fds, struct c2_error *err)
+{
+    fds->cwd = fds_raise(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (fds->cwd < 0)
+        return c2_fail(err, C2_ERR_IO, "cannot open the working directory: %s", strerror(errno));
+    for (int fd = 0; fd < 3; fd++) {
+        int host = fcntl(fd, F_DUPFD_CLOEXEC, FDS_HOST_FIRST);
+        if (host < 0 && errno == EINVAL)
+            host = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        if (host < 0 && errno != EBADF)
+            return c2_fail(err, C2_ERR_IO, "cannot keep descriptor %d for the program: %s", fd, strerror(errno));
+        if (host >= 0)
+            fds->entry[fd] = (struct fd_entry){.host = host, .kind = FD_HOST, .wait = FD_WAIT_OUTSIDE};
+    }
+    return C2_OK;
+}
+
+static int64_t entry_close(struct fd_entry *entry)
+{
+    int64_t value = close(entry->host) < 0 ? -errno : 0;
+    c2_free(entry->path);
+    *entry = (struct fd_entry){.kind = FD_FREE};
+    return value == -EINTR ? 0 : value; /* the descriptor is gone all the same */
+}
+
+void fds_destroy(struct fds *fds)
+{
+    for (int fd = 0; fd < FDS_MAX; fd++)
+        if (fds->entry[fd].kind != FD_FREE)
+            entry_close(&fds->entry[fd]);
+    if (fds->cwd >= 0)
+        close(fds->cwd);
+}
+
+struct fd_entry *fds_at(struct syscalls *kernel, uint64_t guest_fd)
+{
+    if (guest_fd >= FDS_MAX || kernel->fds.entry[guest_fd].kind == FD_FREE)
+        return NULL;
+    return &kernel->fds.entry[guest_fd];
+}
+
+static uint64_t table_end(const struct syscalls *kernel)
+{
+    uint64_t limit = kernel->identity.limit[RLIMIT_NOFILE].soft;
+    return limit < FDS_MAX ? limit : FDS_MAX;
+}
+
+static int64_t lowest_free(const struct syscalls *kernel, uint64_t from)
+{
+    for (uint64_t fd = from; fd < table_end(kernel); fd++)
+        if (kernel->fds.entry[fd].kind == FD_FREE)
+            return (int64_t)fd;
+    return -EMFILE;
+}
+
+int64_t fds_add(struct syscalls *kernel, int host, enum fd_wait wait, bool cloexec)
+{
+    host = fds_raise(host);
+    if (host < 0)
+        return -errno;
+    int64_t fd = lowest_free(kernel, 0);
+    if (fd < 0)
+        close(host);
+    else
+        kernel->fds.entry[fd] = (struct fd_entry){.host = host, .kind = FD_HOST, .wait = wait, .cloexec = cloexec};
+    return fd;
+}
+
+int64_t fds_add_pair(struct syscalls *kernel, const int host[2], bool cloexec, int pair[2])
+{
+    int64_t first = fds_add(kernel, host[0], FD_WAIT_SELF, cloexec);
+    int64_t second = fds_add(kernel, host[1], FD_WAIT_SELF, cloexec);
+    if (first < 0 || second < 0) {
+        if (first >= 0)
+            entry_close(&kernel->fds.entry[first]);
+        if (second >= 0)
+            entry_close(&kernel->fds.entry[second]);
+        return first < 0 ? first : second;
+    }
+    pair[0] = (int)first;
+    pair[1] = (int)second;
+    return 0;
+}
+
+bool fds_never_ready(const struct fd_entry *entry, short events)
+{
+    if (entry->wait != FD_WAIT_SELF || fcntl(entry->host, F_GETFL) & O_NONBLOCK)
+        return false;
+    struct pollfd query = {.fd = entry->host, .events = events};
+    return poll(&query, 1, 0) == 0;
+}
+
+/* ------------------------------------------------------------------ calls */
+
+int64_t fds_close(struct call *c)
+{
+    return entry_close(fds_at(c->kernel, c->arg[0]));
+}
+
+int64_t fds_close_range(struct call *c)
+{
+    enum { UNSHARE = 2, CLOEXEC = 4 };
+    uint64_t first = c->arg[0], last = c->arg[1];
+    if (first > last || c->arg[2] & ~(uint64_t)(UNSHARE | CLOEXEC))
+        return -EINVAL;
+    for (uint64_t fd = first; fd <= last && fd < FDS_MAX; fd++) {
+        struct fd_entry *entry = fds_at(c->kernel, fd);
+        if (entry && c->arg[2] & CLOEXEC)
+            entry->cloexec = true;
+        else if (entry)
+            entry_close(entry);
+    }
+    return 0;
+}
+
+/* A copy of entry in the slot `to`, which is closed first. */
+static int64_t copy_to(struct syscalls *kernel, const struct fd_entry *entry, uint64_t to, bool cloexec)
+{
+    struct fd_entry copy = *entry;
+    copy.cloexec = cloexec;
+    copy.host = fcntl(entry->host, F_DUPFD_CLOEXEC, FDS_HOST_FIRST);
+    if (copy.host < 0 && errno == EINVAL)
+        copy.host = fcntl(entry->host, F_DUPFD_CLOEXEC, 3);
+    if (copy.host < 0)
+        return -errno;
+    if (entry->path && !(copy.path = c2_strdup(entry->path))) {
+        close(copy.host);
+        return -ENOMEM;
+    }
+    if (fds_at(kernel, to))
+        entry_close(&kernel->fds.entry[to]);
+    kernel->fds.entry[to] = copy;
+    return (int64_t)to;
+}
+
+static int64_t copy_from(struct call *c, uint64_t from, bool cloexec)
+{
+    int64_t to = lowest_free(c->kernel, from);
+    return to < 0 ? to : copy_to(c->kernel, fds_at(c->kernel, c->arg[0]), (uint64_t)to, cloexec);
+}
+
+int64_t fds_dup(struct call *c)
+{
+    return copy_from(c, 0, false);
+}
+
+static int64_t dup_onto(struct call *c, bool cloexec)
+{
+    if (c->arg[1] >= table_end(c->kernel))
+        return -EBADF;
+    return copy_to(c->kernel, fds_at(c->kernel, c->arg[0]), c->arg[1], cloexec);
+}
+
+int64_t fds_dup2(struct call *c)
+{
+    return c->arg[0] == c->arg[1] ? (int64_t)c->arg[1] : dup_onto(c, false);
+}
+
+int64_t fds_dup3(struct call *c)
+{
+    if (c->arg[0] == c->arg[1] || c->arg[2] & ~(uint64_t)O_CLOEXEC)
+        return -EINVAL;
+    return dup_onto(c, c->arg[2] & O_CLOEXEC);
+}
+
+/* ------------------------------------------------------------------ fcntl */
+
+/* The structure goes through a copy: the kernel writes it only when it answers F_GETLK. */
+static int64_t lock(struct call *c, int command)
+{
+    struct flock area;
+    int64_t value = guest_read(c, &area, c->arg[2], sizeof area);
+    if (value == 0)
+        value = CALL_HOST(c, fcntl(c->fd[0], command, &area));
+    if (value == 0 && (command == F_GETLK || command == F_OFD_GETLK))
+        value = guest_write(c, c->arg[2], &area, sizeof area);
+    return value;
+}
+
+static int64_t set_status(struct call *c)
+{
+    int allowed = O_APPEND | O_NONBLOCK | O_NOATIME | O_DIRECT | O_ASYNC;
+    return CALL_HOST(c, fcntl(c->fd[0], F_SETFL, (int)c->arg[2] & allowed));
+}
+
+int64_t fds_fcntl(struct call *c)
+{
+    struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
+    int command = (int)c->arg[1];
+    switch (command) {
+    case F_DUPFD:
+    case F_DUPFD_CLOEXEC:
+        if (c->arg[2] >= table_end(c->kernel))
+            return -EINVAL;
+        return copy_from(c, c->arg[2], command == F_DUPFD_CLOEXEC);
+    case F_GETFD:
+        return entry->cloexec ? FD_CLOEXEC : 0;
+    case F_SETFD:
+        entry->cloexec = c->arg[2] & FD_CLOEXEC;
+        return 0;
+    case F_SETFL:
+        return set_status(c);
+    case F_GETFL:
+    case F_GETPIPE_SZ:
+    case F_SETPIPE_SZ:
+    case F_GET_SEALS:
+    case F_ADD_SEALS:
+        return CALL_HOST(c, fcntl(entry->host, command, (int)c->arg[2]));
+    case F_GETLK:
+    case F_SETLK:
+    case F_SETLKW:
+    case F_OFD_GETLK:
+    case F_OFD_SETLK:
+    case F_OFD_SETLKW:
+        return lock(c, command);
+    default:
+        return -EINVAL;
+    }
+}
+
+/* ------------------------------------------------------------------ descriptors without a path */
+
+static int64_t new_pipe(struct call *c, int flags)
+{
+    int host[2];
+    if (pipe2(host, flags | O_CLOEXEC) < 0)
+        return -errno;
+    return fds_add_pair(c->kernel, host, flags & O_CLOEXEC, c->ptr[0]);
+}
+
+int64_t fds_pipe(struct call *c)
+{
+    return new_pipe(c, 0);
+}
+
+int64_t fds_pipe2(struct call *c)
+{
+    return new_pipe(c, (int)c->arg[1]);
+}
+
+int64_t fds_eventfd(struct call *c)
+{
+    int flags = c->row->arg[1].kind == CALL_NONE ? 0 : (int)c->arg[1];
+    return fds_add(c->kernel, eventfd((unsigned)c->arg[0], flags | EFD_CLOEXEC), FD_WAIT_SELF, flags & EFD_CLOEXEC);
+}
+
+int64_t fds_memfd(struct call *c)
+{
+    unsigned flags = (unsigned)c->arg[1];
+    if (flags & ~(unsigned)(MFD_CLOEXEC | MFD_ALLOW_SEALING))
+        return -EINVAL;
+    return fds_add(c->kernel, memfd_create(c->ptr[0], flags | MFD_CLOEXEC), FD_WAIT_NEVER, flags & MFD_CLOEXEC);
+}

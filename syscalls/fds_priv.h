@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The guest's descriptor table.
+ */
+#ifndef C2_SYSCALLS_FDS_PRIV_H
+#define C2_SYSCALLS_FDS_PRIV_H
+
+#include "syscalls/call_priv.h"
+
+#define FDS_MAX 4096        /* the hard RLIMIT_NOFILE of the guest */
+#define FDS_HOST_FIRST 1000 /* host descriptors of the guest lie from here on */
+
+enum fd_kind {
+    FD_FREE,
+    FD_HOST,      /* the host's file */
+    FD_RANDOM,    /* /dev/random, /dev/urandom: reads come from the seeded stream */
+    FD_SYNTHETIC, /* a file or directory of synthetic.c: content in a host memfd */
+};
+
+/* Who can make a descriptor ready that is not. */
+enum fd_wait {
+    FD_WAIT_NEVER,   /* always ready: a file */
+    FD_WAIT_OUTSIDE, /* a terminal, a pipe of the shell ...: the host waits */
+    FD_WAIT_SELF,    /* only the guest: its own pipe or pair of sockets */
+};
+
+struct fd_entry {
+    int host;
+    uint8_t kind; /* enum fd_kind */
+    uint8_t wait; /* enum fd_wait */
+    bool cloexec; /* of the guest; the host's is always set */
+    char *path;   /* FD_SYNTHETIC: canonical path, owned */
+};
+
+struct fds {
+    struct fd_entry entry[FDS_MAX];
+    int cwd; /* host descriptor of the guest's working directory (O_PATH) */
+};
+
+enum c2_status fds_create(struct fds *fds, struct c2_error *err);
+void fds_destroy(struct fds *fds);
+
+/* The entry of an open guest descriptor, NULL if it is none. Lent until the descriptor is closed. */
+struct fd_entry *fds_at(struct syscalls *kernel, uint64_t guest_fd);
+/* Puts an open host descriptor into the lowest free guest number; takes it, also on failure. Returns the guest number
+ * or -errno (EMFILE). A negative host is the failure of the call that should have opened it: -errno. */
+int64_t fds_add(struct syscalls *kernel, int host, enum fd_wait wait, bool cloexec);
+/* Two of them into pair, or none. */
+int64_t fds_add_pair(struct syscalls *kernel, const int host[2], bool cloexec, int pair[2]);
+/* The host's descriptor moved to FDS_HOST_FIRST or above, or -1 (errno); takes it. */
+int fds_raise(int host);
+/* Whether a blocking call that needs one of these poll events would last for ever: only the guest could cause them. */
+bool fds_never_ready(const struct fd_entry *entry, short events);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The frame of a signal handler on the guest's stack.
+ *
+ * Model
+ *   Linux's rt_sigframe of x86-64, for a CPU without XSAVE. From the handler's RSP upwards:
+ *
+ *       +0    return address: sa_restorer
+ *       +8    ucontext: flags, link, stack (24 bytes), registers (256 bytes), signal mask
+ *       +312  siginfo (128 bytes)
+ *       ...   the 512-byte FXSAVE image, at a multiple of 64, where ucontext's fpstate points
+ *       ...   128 bytes red zone below the interrupted RSP (or the top of the alternate stack)
+ *
+ *   RSP + 8 is a multiple of 16, as after a call. The handler gets RDI = signal, RSI = siginfo, RDX = ucontext,
+ *   RAX = 0, a fresh floating-point state, and clear direction, resume and trap flags.
+ *
+ * Invariants
+ *   What frame_restore reads back is what frame_build stored: the whole of struct syscalls_cpu but the segment bases.
+ *
+ * Source: the layout is an ABI, x86-64 psABI and Linux's uapi headers (sigcontext.h, ucontext.h).
+ */
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "syscalls/kernel_priv.h"
+
+struct context { /* struct sigcontext */
+    uint64_t r8, r9, r10, r11, r12, r13, r14, r15;
+    uint64_t rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip, rflags;
+    uint16_t cs, gs, fs, ss;
+    uint64_t error, trap, old_mask, cr2, fpstate, reserved[8];
+};
+
+struct frame {
+    uint64_t return_address;
+    uint64_t flags, link; /* ucontext */
+    struct signals_stack stack;
+    struct context context;
+    uint64_t mask;
+    struct signals_info info;
+};
+_Static_assert(sizeof(struct context) == 256 && offsetof(struct frame, info) == 312 && sizeof(struct frame) == 440,
+               "the ABI's rt_sigframe");
+
+enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
+
+#define RED_ZONE 128u
+#define FXSAVE_BYTES 512u
+#define CONTEXT_FLAGS 6u       /* UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS */
+#define FLAGS_CLEARED 0x10500u /* RF, DF, TF */
+#define FLAGS_RESTORED 0x50dd5u /* AC RF OF DF TF SF ZF AF PF CF */
+#define USER_CS 0x33
+#define USER_SS 0x2b
+
+static bool is_inside(const struct signals_stack *stack, uint64_t rsp)
+{
+    return rsp > stack->base && rsp - stack->base <= stack->bytes;
+}
+
+bool frame_on_stack(const struct signals_stack *stack, uint64_t rsp)
+{
+    return !(stack->flags & (SS_DISABLE | SIGNALS_AUTODISARM)) && is_inside(stack, rsp);
+}
+
+/* ------------------------------------------------------------------ build */
+
+static void store_registers(struct context *to, const struct syscalls_cpu *cpu)
+{
+    const uint64_t *r = cpu->gpr;
+    *to = (struct context){
+        .r8 = r[R8], .r9 = r[R9], .r10 = r[R10], .r11 = r[R11], .r12 = r[R12], .r13 = r[R13], .r14 = r[R14],
+        .r15 = r[R15], .rdi = r[RDI], .rsi = r[RSI], .rbp = r[RBP], .rbx = r[RBX], .rdx = r[RDX], .rax = r[RAX],
+        .rcx = r[RCX], .rsp = r[RSP], .rip = cpu->rip, .rflags = cpu->rflags, .cs = USER_CS, .ss = USER_SS,
+    };
+}
+
+/* The CPU's exception behind a fault's signal, as far as signal and code tell. */
+static void store_fault(struct context *to, const struct signals_info *info)
+{
+    enum { DIVIDE = 0, DEBUG = 1, BREAKPOINT = 3, INVALID_OPCODE = 6, PAGE_FAULT = 14, X87 = 16, SIMD = 19 };
+    switch (info->signal) {
+    case SIGSEGV:
+    case SIGBUS:
+        to->trap = PAGE_FAULT;
+        to->error = 4u | (info->code == SEGV_ACCERR); /* from user mode; the page was there */
+        to->cr2 = info->address;
+        break;
+    case SIGFPE:
+        to->trap = info->code == FPE_INTDIV ? DIVIDE : SIMD;
+        break;
+    case SIGILL:
+        to->trap = INVALID_OPCODE;
+        break;
+    case SIGTRAP:
+        to->trap = info->code == TRAP_TRACE ? DEBUG : BREAKPOINT;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Where the frame's parts lie: false if there is no room on the alternate stack. */
+static bool place(const struct signals *signals, const struct signals_action *action, uint64_t rsp, uint64_t *fpstate,
+                  uint64_t *frame)
+{
+    const struct signals_stack *stack = &signals->stack;
+    bool on = frame_on_stack(stack, rsp);
+    uint64_t top = rsp - RED_ZONE;
+    if (action->flags & SA_ONSTACK && !on && !(stack->flags & SS_DISABLE)) {
+        top = stack->base + stack->bytes;
+        on = true;
+    }
+    *fpstate = c2_align_down(top - FXSAVE_BYTES, 64);
+    *frame = c2_align_down(*fpstate - sizeof(struct frame), 16) - 8;
+    return !on || is_inside(stack, *frame);
+}
+
+static bool touch_frame(struct syscalls *kernel, uint64_t start, uint64_t end)
+{
+    struct guest_va at;
+    return guest_allows(kernel, start, end - start, MMU_WRITE) &&
+           mmu_touch_range(kernel->mmu, (struct guest_va){start}, end - start, MMU_ACCESS_WRITE, &at, NULL) ==
+               MMU_FAULT_NONE;
+}
+
+/* The floating-point state a handler starts with: that after FNINIT, MXCSR at reset, all registers zero. */
+static void fresh_floating_point(uint8_t fxsave[FXSAVE_BYTES])
+{
+    static const uint16_t control = 0x37f;
+    static const uint32_t mxcsr = 0x1f80;
+    uint32_t mask;
+    memcpy(&mask, fxsave + 28, sizeof mask);
+    memset(fxsave, 0, FXSAVE_BYTES);
+    memcpy(fxsave, &control, sizeof control);
+    memcpy(fxsave + 24, &mxcsr, sizeof mxcsr);
+    memcpy(fxsave + 28, &mask, sizeof mask);
+}
+
+static void turn_to_handler(struct syscalls_cpu *cpu, uint64_t handler, int signal, uint64_t frame)
+{
+    cpu->gpr[RDI] = (uint64_t)signal;
+    cpu->gpr[RSI] = frame + offsetof(struct frame, info);
+    cpu->gpr[RDX] = frame + offsetof(struct frame, flags);
+    cpu->gpr[RAX] = 0;
+    cpu->gpr[RSP] = frame;
+    cpu->rip = handler;
+    cpu->rflags &= ~(uint64_t)FLAGS_CLEARED;
+    fresh_floating_point(cpu->fxsave);
+}
+
+bool frame_build(struct syscalls *kernel, struct syscalls_cpu *cpu, const struct signals_info *info, bool fault)
+{
+    enum { RESTORER = 0x04000000 };
+    struct signals *signals = &kernel->signals;
+    const struct signals_action *action = &signals->action[info->signal];
+    uint64_t fpstate, at;
+    if (!place(signals, action, cpu->gpr[RSP], &fpstate, &at) || !(action->flags & RESTORER) ||
+        !touch_frame(kernel, at, fpstate + FXSAVE_BYTES))
+        return false;
+    struct frame frame = {
+        .return_address = action->restorer,
+        .flags = CONTEXT_FLAGS,
+        .stack = signals->stack,
+        .mask = signals->suspended ? signals->after : signals->blocked,
+        .info = *info,
+    };
+    store_registers(&frame.context, cpu);
+    frame.context.old_mask = frame.mask;
+    frame.context.fpstate = fpstate;
+    if (fault)
+        store_fault(&frame.context, info);
+    memcpy(guest_pointer(at), &frame, sizeof frame);
+    memcpy(guest_pointer(fpstate), cpu->fxsave, FXSAVE_BYTES);
+    turn_to_handler(cpu, action->handler, info->signal, at);
+    return true;
+}
+
+/* ------------------------------------------------------------------ restore */
+
+static void load_registers(struct syscalls_cpu *cpu, const struct context *from)
+{
+    const uint64_t gpr[16] = {from->rax, from->rcx, from->rdx, from->rbx, from->rsp, from->rbp, from->rsi, from->rdi,
+                              from->r8,  from->r9,  from->r10, from->r11, from->r12, from->r13, from->r14, from->r15};
+    memcpy(cpu->gpr, gpr, sizeof gpr);
+    cpu->rip = from->rip;
+    cpu->rflags = (cpu->rflags & ~(uint64_t)FLAGS_RESTORED) | (from->rflags & FLAGS_RESTORED);
+}
+
+/* Reserved bits of MXCSR would fault when loaded. */
+static void mask_mxcsr(uint8_t fxsave[FXSAVE_BYTES])
+{
+    uint32_t mxcsr;
+    memcpy(&mxcsr, fxsave + 24, sizeof mxcsr);
+    mxcsr &= 0xffff;
+    memcpy(fxsave + 24, &mxcsr, sizeof mxcsr);
+}
+
+int64_t frame_restore(struct call *c)
+{
+    struct signals *signals = &c->kernel->signals;
+    struct frame frame;
+    uint8_t fxsave[FXSAVE_BYTES];
+    /* RET of the handler took the return address: the frame starts below RSP */
+    int64_t status = guest_read(c, &frame, c->cpu->gpr[RSP] - 8, sizeof frame);
+    if (status < 0)
+        return status;
+    if (frame.context.fpstate)
+        status = guest_read(c, fxsave, frame.context.fpstate, sizeof fxsave);
+    if (status < 0)
+        return status;
+    signals->blocked = frame.mask & ~(signals_bit(SIGKILL) | signals_bit(SIGSTOP));
+    load_registers(c->cpu, &frame.context);
+    if (frame.context.fpstate) {
+        memcpy(c->cpu->fxsave, fxsave, sizeof fxsave);
+        mask_mxcsr(c->cpu->fxsave);
+    } else {
+        fresh_floating_point(c->cpu->fxsave);
+    }
+    if (!frame_on_stack(&signals->stack, c->cpu->gpr[RSP]))
+        signals->stack = frame.stack;
+    return 0;
+}

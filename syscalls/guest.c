@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The guest's memory as its kernel sees it.
+ *
+ * Model
+ *   A guest pointer is a host pointer once it has been checked against the guest's areas: a page that the guest may
+ *   only read is writable for the host, so the host would not catch it. What the kernel reads is touched before
+ *   the call, what it wrote after it: pages get their frames in program order, and only those really accessed.
+ *   Structures of a fixed size that the kernel writes are built in a copy, which reaches the guest when the call
+ *   succeeds: a failed call leaves the guest's memory alone.
+ *
+ * Invariants
+ *   No byte of the guest is accessed by c2emu itself before mmu_touch_range said yes: a page beyond the end of a
+ *   mapped file would otherwise kill c2emu with SIGBUS.
+ *
+ * Not modelled
+ *   A buffer that is accessible only in its first part makes data calls shorter, as on Linux; structures, arrays and
+ *   iovecs are all or nothing (EFAULT).
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "syscalls/kernel_priv.h"
+
+bool guest_allows(const struct syscalls *kernel, uint64_t address, uint64_t bytes, unsigned prot)
+{
+    if (bytes == 0)
+        return true;
+    if (address >= MMU_WINDOW_END || bytes > MMU_WINDOW_END - address)
+        return false;
+    return mmu_allows(kernel->mmu, (struct guest_va){address}, bytes, prot);
+}
+
+uint64_t guest_extent(const struct syscalls *kernel, uint64_t address, uint64_t bytes, unsigned prot)
+{
+    uint64_t at = address, end = bytes > MMU_WINDOW_END - address ? MMU_WINDOW_END : address + bytes;
+    if (address >= MMU_WINDOW_END)
+        return 0;
+    while (at < end) {
+        const struct mmu_area *area = mmu_area_at(kernel->mmu, (struct guest_va){at}, false);
+        if (!area || !mmu_allows(kernel->mmu, (struct guest_va){at}, 1, prot))
+            break;
+        at = area->start.v + area->bytes;
+    }
+    return (at < end ? at : end) - address;
+}
+
+/* What the kernel writes into executable pages may be code that an engine has already translated: giving the pages the
+ * rights they have tells the listeners of mmu/. */
+static void tell_code_changes(struct mmu *mmu, uint64_t address, uint64_t bytes)
+{
+    uint64_t last = c2_align_up(address + bytes, C2_PAGE_BYTES);
+    for (uint64_t at = c2_align_down(address, C2_PAGE_BYTES); at < last;) {
+        const struct mmu_area *area = mmu_area_at(mmu, (struct guest_va){at}, false);
+        if (!area)
+            return;
+        uint64_t end = area->start.v + area->bytes < last ? area->start.v + area->bytes : last;
+        if (area->prot & MMU_EXEC)
+            mmu_protect(mmu, at, end - at, area->prot);
+        at = end;
+    }
+}
+
+int64_t guest_touch(struct call *c, uint64_t address, uint64_t bytes, enum mmu_access access)
+{
+    struct guest_va at;
+    if (bytes == 0)
+        return 0;
+    if (access == MMU_ACCESS_WRITE)
+        tell_code_changes(c->kernel->mmu, address, bytes);
+    switch (mmu_touch_range(c->kernel->mmu, (struct guest_va){address}, bytes, access, &at, c->err)) {
+    case MMU_FAULT_NONE:
+        return 0;
+    case MMU_FAULT_FAILED:
+        c->result->action = SYSCALLS_FAILED;
+        return -EFAULT;
+    default:
+        return -EFAULT;
+    }
+}
+
+int64_t guest_check_read(struct call *c, uint64_t address, uint64_t bytes)
+{
+    if (!guest_allows(c->kernel, address, bytes, MMU_READ))
+        return -EFAULT;
+    return guest_touch(c, address, bytes, MMU_ACCESS_READ);
+}
+
+int64_t guest_check_write(struct call *c, uint64_t address, uint64_t bytes)
+{
+    if (!guest_allows(c->kernel, address, bytes, MMU_WRITE))
+        return -EFAULT;
+    return guest_touch(c, address, bytes, MMU_ACCESS_WRITE);
+}
+
+int64_t guest_read(struct call *c, void *to, uint64_t address, uint64_t bytes)
+{
+    int64_t status = guest_check_read(c, address, bytes);
+    if (status == 0)
+        memcpy(to, guest_pointer(address), bytes);
+    return status;
+}
+
+int64_t guest_write(struct call *c, uint64_t address, const void *from, uint64_t bytes)
+{
+    int64_t status = guest_check_write(c, address, bytes);
+    if (status == 0)
+        memcpy(guest_pointer(address), from, bytes);
+    return status;
+}
+
+int64_t guest_string(struct call *c, uint64_t address, uint64_t max)
+{
+    for (uint64_t done = 0; done < max;) {
+        uint64_t part = C2_PAGE_BYTES - ((address + done) & (C2_PAGE_BYTES - 1));
+        if (part > max - done)
+            part = max - done;
+        int64_t status = guest_check_read(c, address + done, part);
+        if (status < 0)
+            return status;
+        if (memchr(guest_pointer(address + done), 0, part))
+            return 0;
+        done += part;
+    }
+    return -ENAMETOOLONG;
+}
+
+/* ------------------------------------------------------------------ before the call */
+
+static unsigned prot_of(unsigned access)
+{
+    return (access & CALL_READS ? MMU_READ : 0) | (access & CALL_WRITES ? MMU_WRITE : 0);
+}
+
+static int64_t prepare_iov(struct call *c, int i, const struct call_arg *a)
+{
+    uint64_t count = c->arg[a->count - 1];
+    if (count > IOV_MAX)
+        return -EINVAL;
+    int64_t status = guest_check_read(c, c->arg[i], count * sizeof(struct iovec));
+    if (status < 0)
+        return status;
+    const struct iovec *iov = c->ptr[i] = guest_pointer(c->arg[i]);
+    for (uint64_t n = 0; n < count; n++) {
+        uint64_t base = (uintptr_t)iov[n].iov_base;
+        if (iov[n].iov_len > SSIZE_MAX)
+            return -EINVAL;
+        if (!guest_allows(c->kernel, base, iov[n].iov_len, prot_of(a->access)))
+            return -EFAULT;
+        if (a->access == CALL_READS && (status = guest_touch(c, base, iov[n].iov_len, MMU_ACCESS_READ)) < 0)
+            return status;
+    }
+    return 0;
+}
+
+/* The kernel's limit of one transfer, which also keeps counts far from overflow. */
+#define TRANSFER_MAX 0x7ffff000ull
+
+static int64_t prepare_bytes(struct call *c, int i, const struct call_arg *a)
+{
+    uint64_t *count = &c->arg[a->count - 1];
+    if (*count > TRANSFER_MAX)
+        *count = TRANSFER_MAX;
+    c->ptr[i] = guest_pointer(c->arg[i]);
+    if (*count == 0)
+        return 0;
+    uint64_t extent = guest_extent(c->kernel, c->arg[i], *count, prot_of(a->access));
+    if (extent == 0)
+        return -EFAULT;
+    *count = extent;
+    return a->access & CALL_READS ? guest_touch(c, c->arg[i], extent, MMU_ACCESS_READ) : 0;
+}
+
+static int64_t prepare_array(struct call *c, int i, const struct call_arg *a)
+{
+    uint64_t count = c->arg[a->count - 1], bytes = count * a->bytes;
+    int64_t status = 0;
+    if (count > TRANSFER_MAX || !guest_allows(c->kernel, c->arg[i], bytes, prot_of(a->access)))
+        return -EFAULT;
+    c->ptr[i] = guest_pointer(c->arg[i]);
+    if (a->access & CALL_READS)
+        status = guest_touch(c, c->arg[i], bytes, MMU_ACCESS_READ);
+    if (status == 0 && a->access & CALL_WRITES && !a->returned)
+        status = guest_touch(c, c->arg[i], bytes, MMU_ACCESS_WRITE);
+    return status;
+}
+
+static int64_t prepare_fixed(struct call *c, int i, const struct call_arg *a)
+{
+    int64_t status = 0;
+    if (!guest_allows(c->kernel, c->arg[i], a->bytes, prot_of(a->access)))
+        return -EFAULT;
+    if (a->access & CALL_READS)
+        status = guest_touch(c, c->arg[i], a->bytes, MMU_ACCESS_READ);
+    c->ptr[i] = guest_pointer(c->arg[i]);
+    if (status < 0 || !(a->access & CALL_WRITES))
+        return status;
+    C2_ASSERT(a->bytes <= CALL_BOUNCE_BYTES);
+    if (a->access & CALL_READS)
+        memcpy(c->bounce[i], c->ptr[i], a->bytes);
+    else
+        memset(c->bounce[i], 0, a->bytes);
+    c->ptr[i] = c->bounce[i];
+    return 0;
+}
+
+static int64_t prepare_memory(struct call *c, int i, const struct call_arg *a)
+{
+    if (c->arg[i] == 0 && a->optional)
+        return 0;
+    switch (a->kind) {
+    case CALL_PATH:
+    case CALL_STRING:
+        c->ptr[i] = guest_pointer(c->arg[i]);
+        return guest_string(c, c->arg[i], PATH_MAX);
+    case CALL_IOV:
+        return prepare_iov(c, i, a);
+    case CALL_BYTES:
+        return prepare_bytes(c, i, a);
+    default:
+        return a->count ? prepare_array(c, i, a) : prepare_fixed(c, i, a);
+    }
+}
+
+/* The kernel takes int arguments from the low half of the register. */
+static void narrow(struct call *c)
+{
+    for (int i = 0; i < CALL_ARGS; i++)
+        switch (c->row->arg[i].kind) {
+        case CALL_INT:
+        case CALL_DIRFD:
+        case CALL_SIGNAL:
+        case CALL_CHOICE:
+            c->arg[i] = (uint64_t)(int64_t)(int32_t)c->arg[i];
+            break;
+        case CALL_UINT:
+        case CALL_FD:
+        case CALL_MODE:
+            c->arg[i] = (uint32_t)c->arg[i];
+            break;
+        default:
+            break;
+        }
+}
+
+static int64_t prepare_fd(struct call *c, int i)
+{
+    const struct fd_entry *entry = fds_at(c->kernel, c->arg[i]);
+    if (!entry)
+        return -EBADF;
+    c->fd[i] = entry->host;
+    return 0;
+}
+
+int64_t guest_prepare(struct call *c)
+{
+    int64_t status = 0;
+    narrow(c);
+    for (int i = 0; i < CALL_ARGS && status == 0; i++)
+        if (c->row->arg[i].kind == CALL_FD)
+            status = prepare_fd(c, i);
+    for (int i = 0; i < CALL_ARGS && status == 0; i++)
+        if (c->row->arg[i].access)
+            status = prepare_memory(c, i, &c->row->arg[i]);
+    return status;
+}
+
+/* ------------------------------------------------------------------ after the call */
+
+static int64_t finish_iov(struct call *c, int i, uint64_t done)
+{
+    const struct iovec *iov = c->ptr[i];
+    int64_t status = 0;
+    for (; done > 0 && status == 0; iov++) {
+        uint64_t part = iov->iov_len < done ? iov->iov_len : done;
+        status = guest_touch(c, (uintptr_t)iov->iov_base, part, MMU_ACCESS_WRITE);
+        done -= part;
+    }
+    return status;
+}
+
+static int64_t finish_arg(struct call *c, int i, const struct call_arg *a, uint64_t value)
+{
+    if (!a->count)
+        return guest_write(c, c->arg[i], c->bounce[i], a->bytes);
+    if (!a->returned)
+        return 0;
+    if (a->kind == CALL_IOV)
+        return finish_iov(c, i, value);
+    uint64_t count = c->arg[a->count - 1];
+    return guest_touch(c, c->arg[i], (value < count ? value : count) * a->bytes, MMU_ACCESS_WRITE);
+}
+
+int64_t guest_finish(struct call *c, int64_t value)
+{
+    for (int i = 0; i < CALL_ARGS && value >= 0; i++) {
+        const struct call_arg *a = &c->row->arg[i];
+        if (!(a->access & CALL_WRITES) || !c->ptr[i])
+            continue;
+        int64_t status = finish_arg(c, i, a, (uint64_t)value);
+        if (status < 0)
+            return status;
+    }
+    return value;
+}

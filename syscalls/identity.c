@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Who the guest is, on what machine, and what it is allowed.
+ *
+ * Model
+ *   Process 1000 of user 1000, leader of its group and session, child of process 1, on a machine with one CPU and the
+ *   simulated physical memory. Limits and flags can be set and are given back; only RLIMIT_NOFILE has an effect.
+ *
+ * Not modelled
+ *   Capabilities, other users, seccomp.
+ */
+#include <asm/prctl.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <sys/time.h>
+#include <sys/utsname.h>
+
+#include "syscalls/kernel_priv.h"
+
+void identity_create(struct identity *identity, const char *program_path)
+{
+    const char *slash = strrchr(program_path, '/'), *name = slash ? slash + 1 : program_path;
+    size_t bytes = strnlen(name, sizeof identity->comm - 1);
+    memcpy(identity->comm, name, bytes);
+    for (int i = 0; i < IDENTITY_LIMITS; i++)
+        identity->limit[i] = (struct identity_limit){RLIM_INFINITY, RLIM_INFINITY};
+    identity->limit[RLIMIT_STACK].soft = MMU_STACK_BYTES;
+    identity->limit[RLIMIT_CORE].soft = 0;
+    identity->limit[RLIMIT_NPROC] = (struct identity_limit){1, 1};
+    identity->limit[RLIMIT_NOFILE] = (struct identity_limit){1024, FDS_MAX};
+    identity->limit[RLIMIT_MEMLOCK] = (struct identity_limit){8 << 20, 8 << 20};
+    identity->limit[RLIMIT_SIGPENDING] = (struct identity_limit){SIGNALS_COUNT, SIGNALS_COUNT};
+    identity->limit[RLIMIT_MSGQUEUE] = (struct identity_limit){819200, 819200};
+    identity->limit[RLIMIT_NICE] = identity->limit[RLIMIT_RTPRIO] = (struct identity_limit){0, 0};
+    identity->mask = 022;
+    identity->dumpable = 1;
+    identity->timer_slack = 50000;
+}
+
+int64_t identity_denied(struct call *c)
+{
+    (void)c;
+    return -EPERM;
+}
+
+/* ------------------------------------------------------------------ numbers */
+
+int64_t identity_pid(struct call *c)
+{
+    (void)c;
+    return IDENTITY_PID;
+}
+
+int64_t identity_parent(struct call *c)
+{
+    (void)c;
+    return IDENTITY_PARENT;
+}
+
+static bool is_self(uint64_t pid)
+{
+    return (int)pid == 0 || (int)pid == IDENTITY_PID;
+}
+
+int64_t identity_group_of(struct call *c)
+{
+    return is_self(c->arg[0]) ? IDENTITY_PID : -ESRCH;
+}
+
+int64_t identity_set_group(struct call *c)
+{
+    if ((int)c->arg[1] < 0)
+        return -EINVAL;
+    if (!is_self(c->arg[0]))
+        return -ESRCH;
+    return -EPERM; /* a session leader stays in its group */
+}
+
+int64_t identity_user(struct call *c)
+{
+    (void)c;
+    return IDENTITY_USER;
+}
+
+int64_t identity_user_triple(struct call *c)
+{
+    const uint32_t user = IDENTITY_USER;
+    for (int i = 0; i < 3; i++)
+        memcpy(c->ptr[i], &user, sizeof user);
+    return 0;
+}
+
+int64_t identity_groups(struct call *c)
+{
+    return (int)c->arg[0] < 0 ? -EINVAL : 0;
+}
+
+int64_t identity_set_user(struct call *c)
+{
+    return (int)c->arg[0] == IDENTITY_USER ? 0 : -EPERM;
+}
+
+int64_t identity_set_users(struct call *c)
+{
+    for (int i = 0; i < 3; i++)
+        if (c->row->arg[i].kind != CALL_NONE && (int)c->arg[i] != -1 && (int)c->arg[i] != IDENTITY_USER)
+            return -EPERM;
+    return 0;
+}
+
+int64_t identity_getpriority(struct call *c)
+{
+    if (c->arg[0] > PRIO_USER)
+        return -EINVAL;
+    uint64_t self = c->arg[0] == PRIO_USER ? IDENTITY_USER : IDENTITY_PID;
+    return c->arg[1] == 0 || c->arg[1] == self ? 20 : -ESRCH; /* 20 - nice */
+}
+
+int64_t identity_setpriority(struct call *c)
+{
+    int64_t value = identity_getpriority(c);
+    if (value < 0)
+        return value;
+    return (int)c->arg[2] < 0 ? -EACCES : 0;
+}
+
+int64_t identity_personality(struct call *c)
+{
+    uint32_t wanted = (uint32_t)c->arg[0];
+    return wanted == 0 || wanted == 0xffffffff ? 0 : -EINVAL;
+}
+
+int64_t identity_set_tid(struct call *c)
+{
+    c->kernel->identity.clear_tid = c->arg[0];
+    return IDENTITY_PID;
+}
+
+int64_t identity_getcpu(struct call *c)
+{
+    (void)c; /* CPU 0 of node 0: the zeros that are there */
+    return 0;
+}
+
+/* ------------------------------------------------------------------ the machine */
+
+int64_t identity_uname(struct call *c)
+{
+    struct utsname *out = c->ptr[0];
+    strcpy(out->sysname, "Linux");
+    strcpy(out->nodename, IDENTITY_HOST_NAME);
+    strcpy(out->release, IDENTITY_RELEASE);
+    strcpy(out->version, IDENTITY_VERSION);
+    strcpy(out->machine, "x86_64");
+    strcpy(out->domainname, "(none)");
+    return 0;
+}
+
+int64_t identity_sysinfo(struct call *c)
+{
+    const struct mmu_counts *counts = mmu_counts(c->kernel->mmu);
+    uint64_t used = (counts->small_present + counts->table_pages) * C2_PAGE_BYTES, all = c->kernel->physical_bytes;
+    struct sysinfo *out = c->ptr[0];
+    out->uptime = (long)(syscalls_time_ns(c->kernel, c->instructions) / KERNEL_NS);
+    out->totalram = all;
+    out->freeram = all > used ? all - used : 0;
+    out->procs = 1;
+    out->mem_unit = 1;
+    return 0;
+}
+
+/* ------------------------------------------------------------------ limits and use */
+
+static int64_t set_limit(struct identity *identity, unsigned which, const struct identity_limit *limit)
+{
+    if (limit->soft > limit->hard)
+        return -EINVAL;
+    if (limit->hard > identity->limit[which].hard)
+        return -EPERM;
+    identity->limit[which] = *limit;
+    return 0;
+}
+
+static bool is_limit(uint64_t which)
+{
+    return which < IDENTITY_LIMITS;
+}
+
+int64_t identity_getrlimit(struct call *c)
+{
+    if (!is_limit(c->arg[0]))
+        return -EINVAL;
+    memcpy(c->ptr[1], &c->kernel->identity.limit[c->arg[0]], sizeof(struct identity_limit));
+    return 0;
+}
+
+int64_t identity_setrlimit(struct call *c)
+{
+    return is_limit(c->arg[0]) ? set_limit(&c->kernel->identity, (unsigned)c->arg[0], c->ptr[1]) : -EINVAL;
+}
+
+int64_t identity_prlimit(struct call *c)
+{
+    if (!is_limit(c->arg[1]))
+        return -EINVAL;
+    if (!is_self(c->arg[0]))
+        return -ESRCH;
+    struct identity_limit old = c->kernel->identity.limit[c->arg[1]];
+    int64_t status = c->ptr[2] ? set_limit(&c->kernel->identity, (unsigned)c->arg[1], c->ptr[2]) : 0;
+    if (c->ptr[3])
+        memcpy(c->ptr[3], &old, sizeof old);
+    return status;
+}
+
+int64_t identity_getrusage(struct call *c)
+{
+    struct rusage *out = c->ptr[1];
+    const struct mmu_counts *counts = mmu_counts(c->kernel->mmu);
+    uint64_t ns = kernel_cpu_ns(c->kernel, c->instructions);
+    switch ((int)c->arg[0]) {
+    case RUSAGE_SELF:
+    case RUSAGE_THREAD:
+        out->ru_utime = (struct timeval){(time_t)(ns / KERNEL_NS), (suseconds_t)(ns % KERNEL_NS / 1000)};
+        out->ru_maxrss = (long)(counts->small_present * C2_PAGE_BYTES / 1024);
+        out->ru_minflt = (long)counts->faults;
+        return 0;
+    case RUSAGE_CHILDREN:
+        return 0;
+    default:
+        return -EINVAL;
+    }
+}
+
+/* ------------------------------------------------------------------ prctl */
+
+static int64_t set_name(struct call *c)
+{
+    char name[sizeof c->kernel->identity.comm];
+    for (size_t i = 0; i < sizeof name; i++) {
+        int64_t status = guest_read(c, &name[i], c->arg[1] + i, 1);
+        if (status < 0)
+            return status;
+        if (name[i] == '\0' || i == sizeof name - 1) {
+            name[i] = '\0';
+            break;
+        }
+    }
+    memset(c->kernel->identity.comm, 0, sizeof name);
+    strcpy(c->kernel->identity.comm, name);
+    return 0;
+}
+
+static int64_t set_flag(int *flag, uint64_t value, uint64_t most)
+{
+    if (value > most)
+        return -EINVAL;
+    *flag = (int)value;
+    return 0;
+}
+
+/* Capabilities the process does not have: none is in the bounding set of a plain user's interest, so all are. */
+static int64_t bounding_set(uint64_t capability)
+{
+    return capability <= 40 ? 1 : -EINVAL;
+}
+
+int64_t identity_prctl(struct call *c)
+{
+    struct identity *self = &c->kernel->identity;
+    switch ((int)c->arg[0]) {
+    case PR_SET_NAME:
+        return set_name(c);
+    case PR_GET_NAME:
+        return guest_write(c, c->arg[1], self->comm, sizeof self->comm);
+    case PR_SET_PDEATHSIG:
+        return set_flag(&self->death_signal, c->arg[1], SIGNALS_COUNT);
+    case PR_GET_PDEATHSIG:
+        return guest_write(c, c->arg[1], &self->death_signal, sizeof self->death_signal);
+    case PR_SET_DUMPABLE:
+        return set_flag(&self->dumpable, c->arg[1], 1);
+    case PR_GET_DUMPABLE:
+        return self->dumpable;
+    case PR_SET_NO_NEW_PRIVS:
+        return c->arg[1] == 1 ? set_flag(&self->no_new_privileges, 1, 1) : -EINVAL;
+    case PR_GET_NO_NEW_PRIVS:
+        return self->no_new_privileges;
+    case PR_SET_TIMERSLACK:
+        self->timer_slack = c->arg[1] ? c->arg[1] : 50000;
+        return 0;
+    case PR_GET_TIMERSLACK:
+        return (int64_t)self->timer_slack;
+    case PR_CAPBSET_READ:
+        return bounding_set(c->arg[1]);
+    case PR_GET_KEEPCAPS:
+    case PR_GET_SECCOMP:
+    case PR_GET_SECUREBITS:
+    case PR_GET_THP_DISABLE:
+    case PR_SET_THP_DISABLE:
+    case PR_SET_CHILD_SUBREAPER:
+        return 0;
+    default:
+        return -EINVAL;
+    }
+}
+
+/* ------------------------------------------------------------------ segment bases */
+
+static int64_t set_base(uint64_t *base, uint64_t address)
+{
+    const uint64_t user_end = 0x7ffffffff000ull;
+    if (address >= user_end)
+        return -EPERM;
+    *base = address;
+    return 0;
+}
+
+int64_t identity_arch_prctl(struct call *c)
+{
+    switch ((int)c->arg[0]) {
+    case ARCH_SET_FS:
+        return set_base(&c->cpu->fs_base, c->arg[1]);
+    case ARCH_SET_GS:
+        return set_base(&c->cpu->gs_base, c->arg[1]);
+    case ARCH_GET_FS:
+        return guest_write(c, c->arg[1], &c->cpu->fs_base, 8);
+    case ARCH_GET_GS:
+        return guest_write(c, c->arg[1], &c->cpu->gs_base, 8);
+    default:
+        return -EINVAL;
+    }
+}
+
+/* ------------------------------------------------------------------ random numbers */
+
+int64_t identity_getrandom(struct call *c)
+{
+    enum { NONBLOCK = 1, RANDOM = 2, INSECURE = 4 };
+    uint64_t bytes = c->arg[1], flags = c->arg[2];
+    if (flags & ~(uint64_t)(NONBLOCK | RANDOM | INSECURE) || (flags & (RANDOM | INSECURE)) == (RANDOM | INSECURE))
+        return -EINVAL;
+    int64_t status = guest_check_write(c, c->arg[0], bytes);
+    if (status < 0)
+        return status;
+    c2_rng_fill(&c->kernel->random, c->ptr[0], bytes);
+    return (int64_t)bytes;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Who the guest is: fixed numbers and names.
+ */
+#ifndef C2_SYSCALLS_IDENTITY_PRIV_H
+#define C2_SYSCALLS_IDENTITY_PRIV_H
+
+#include "base/base.h"
+
+#define IDENTITY_PID 1000
+#define IDENTITY_PARENT 1
+#define IDENTITY_USER 1000
+#define IDENTITY_HOST_NAME "c2emu"
+#define IDENTITY_RELEASE "6.1.0-c2emu"
+#define IDENTITY_VERSION "#1 SMP 2020-01-01"
+#define IDENTITY_LIMITS 16 /* RLIM_NLIMITS */
+
+struct identity_limit { uint64_t soft, hard; };
+
+struct identity {
+    char comm[16];
+    struct identity_limit limit[IDENTITY_LIMITS];
+    unsigned mask; /* umask */
+    int dumpable, no_new_privileges, death_signal;
+    uint64_t timer_slack;
+    uint64_t clear_tid; /* set_tid_address */
+};
+
+void identity_create(struct identity *identity, const char *program_path);
+
+#endif

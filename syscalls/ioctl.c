@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * ioctl: the requests whose argument is known; nothing else reaches the host.
+ *
+ * Model
+ *   One row a request: what of the guest's memory it reads and writes. Terminals are the host's, process groups and
+ *   sessions are the guest's own.
+ */
+#include <sys/ioctl.h>
+#include <linux/fs.h>
+#include <unistd.h>
+
+#include "syscalls/kernel_priv.h"
+
+enum { TERMIOS = 36, TERMIOS2 = 44, WINDOW = 8 };
+
+struct request {
+    uint32_t number;
+    uint8_t access; /* enum call_access bits; 0: the argument is a number */
+    uint8_t bytes;
+};
+
+static const struct request requests[] = {
+    {TCGETS, CALL_WRITES, TERMIOS},
+    {TCSETS, CALL_READS, TERMIOS},
+    {TCSETSW, CALL_READS, TERMIOS},
+    {TCSETSF, CALL_READS, TERMIOS},
+    {0x802c542a /* TCGETS2 */, CALL_WRITES, TERMIOS2},
+    {0x402c542b /* TCSETS2 */, CALL_READS, TERMIOS2},
+    {0x402c542c /* TCSETSW2 */, CALL_READS, TERMIOS2},
+    {0x402c542d /* TCSETSF2 */, CALL_READS, TERMIOS2},
+    {TIOCGWINSZ, CALL_WRITES, WINDOW},
+    {TIOCSWINSZ, CALL_READS, WINDOW},
+    {TIOCOUTQ, CALL_WRITES, 4},
+    {FIONREAD, CALL_WRITES, 4},
+    {FIONBIO, CALL_READS, 4},
+    {TCSBRK, 0, 0},
+    {TCXONC, 0, 0},
+    {TCFLSH, 0, 0},
+};
+
+static int64_t with_memory(struct call *c, const struct request *request)
+{
+    uint8_t data[TERMIOS2] = {0};
+    int64_t status = 0;
+    if (request->access & CALL_READS)
+        status = guest_read(c, data, c->arg[2], request->bytes);
+    else if (!guest_allows(c->kernel, c->arg[2], request->bytes, MMU_WRITE))
+        status = -EFAULT;
+    if (status == 0)
+        status = CALL_HOST(c, ioctl(c->fd[0], request->number, data));
+    if (status >= 0 && request->access & CALL_WRITES) {
+        int64_t written = guest_write(c, c->arg[2], data, request->bytes);
+        return written < 0 ? written : status;
+    }
+    return status;
+}
+
+/* The guest is in the foreground of any terminal it has. */
+static int64_t own_group(struct call *c)
+{
+    const int32_t group = IDENTITY_PID;
+    return isatty(c->fd[0]) ? guest_write(c, c->arg[2], &group, sizeof group) : -ENOTTY;
+}
+
+static int64_t set_group(struct call *c)
+{
+    int32_t group;
+    if (!isatty(c->fd[0]))
+        return -ENOTTY;
+    int64_t status = guest_read(c, &group, c->arg[2], sizeof group);
+    return status < 0 ? status : group == IDENTITY_PID ? 0 : -EPERM;
+}
+
+int64_t ioctl_call(struct call *c)
+{
+    struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
+    uint32_t number = (uint32_t)c->arg[1];
+    switch (number) {
+    case FIOCLEX:
+    case FIONCLEX:
+        entry->cloexec = number == FIOCLEX;
+        return 0;
+    case TIOCGPGRP:
+    case TIOCGSID:
+        return own_group(c);
+    case TIOCSPGRP:
+        return set_group(c);
+    case FICLONE:
+    case FICLONERANGE:
+        return -EOPNOTSUPP;
+    default:
+        break;
+    }
+    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++)
+        if (requests[i].number == number)
+            return requests[i].access ? with_memory(c, &requests[i])
+                                      : CALL_HOST(c, ioctl(entry->host, number, (int)c->arg[2]));
+    return -ENOTTY;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The kernel of the guest: its life, and the way of one system call.
+ *
+ * Model
+ *   number -> row of table.h -> arguments checked, resolved and touched as the row says -> handler -> what the kernel
+ *   wrote copied out and touched -> value for RAX. One thread, one process: a wait that only the guest itself could
+ *   end is a deadlock and ends the run with the reason.
+ *
+ * Invariants
+ *   Every value is what Linux would return for a process of this fixed identity; time comes from the instruction count.
+ *   The host's descriptors 0 to 2 are the guest's at start; no other descriptor of c2emu can be reached by it.
+ *
+ * Not modelled
+ *   Threads, other processes, timers, the network. A call without a row is ENOSYS and one line of complaint.
+ *
+ * SIGPIPE is ignored in the whole process from syscalls_create on: a write of the guest to a broken pipe must not kill
+ * c2emu; the guest gets its own SIGPIPE.
+ */
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "syscalls/kernel_priv.h"
+#include "syscalls/trace_priv.h"
+
+/* "a", "b" -> "a\0b\0"; NULL when memory is out. */
+static char *join(const char *const *list, size_t *bytes)
+{
+    size_t total = 0;
+    for (size_t i = 0; list && list[i]; i++)
+        total += strlen(list[i]) + 1;
+    char *out = c2_alloc(total ? total : 1), *at = out;
+    for (size_t i = 0; out && list && list[i]; i++) {
+        size_t part = strlen(list[i]) + 1;
+        memcpy(at, list[i], part);
+        at += part;
+    }
+    *bytes = total;
+    return out;
+}
+
+static enum c2_status copy_config(struct syscalls *kernel, const struct syscalls_config *config, struct c2_error *err)
+{
+    kernel->program_path = c2_strdup(config->program_path ? config->program_path : "/");
+    kernel->complaint_prefix = c2_strdup(config->complaint_prefix ? config->complaint_prefix : "");
+    kernel->arguments = join(config->argv, &kernel->arguments_bytes);
+    kernel->environment = join(config->envp, &kernel->environment_bytes);
+    if (!kernel->program_path || !kernel->complaint_prefix || !kernel->arguments || !kernel->environment)
+        return c2_fail_memory(err, "the guest's kernel");
+    kernel->trace = config->trace;
+    kernel->complaints = config->complaints;
+    kernel->interrupted = config->interrupted;
+    kernel->physical_bytes = config->physical_bytes;
+    kernel->instructions_per_second = config->instructions_per_second ? config->instructions_per_second : KERNEL_NS;
+    c2_rng_init(&kernel->random, config->seed, "getrandom");
+    return C2_OK;
+}
+
+/* Guest descriptors lie high (FDS_HOST_FIRST): the usual soft limit of 1024 leaves no room for them. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+enum c2_status syscalls_create(struct syscalls **out, struct mmu *mmu, const struct syscalls_config *config,
+                               struct c2_error *err)
+{
+    *out = NULL;
+    struct syscalls *kernel = c2_calloc(1, sizeof *kernel);
+    if (!kernel)
+        return c2_fail_memory(err, "the guest's kernel");
+    kernel->mmu = mmu;
+    kernel->fds.cwd = -1;
+    signal(SIGPIPE, SIG_IGN);
+    raise_descriptor_limit();
+    enum c2_status status = copy_config(kernel, config, err);
+    if (status == C2_OK) {
+        identity_create(&kernel->identity, kernel->program_path);
+        signals_create(&kernel->signals);
+        status = fds_create(&kernel->fds, err);
+    }
+    if (status != C2_OK) {
+        syscalls_destroy(kernel);
+        return status;
+    }
+    *out = kernel;
+    return C2_OK;
+}
+
+void syscalls_destroy(struct syscalls *kernel)
+{
+    if (!kernel)
+        return;
+    fds_destroy(&kernel->fds);
+    c2_free(kernel->program_path);
+    c2_free(kernel->arguments);
+    c2_free(kernel->environment);
+    c2_free(kernel->complaint_prefix);
+    c2_free(kernel);
+}
+
+/* ------------------------------------------------------------------ ends of a call */
+
+bool call_interrupted(const struct call *c)
+{
+    return c->kernel->interrupted && *c->kernel->interrupted;
+}
+
+int64_t call_deadlock(struct call *c, const char *why)
+{
+    c->result->action = SYSCALLS_FAILED;
+    c2_fail(c->err, C2_ERR_UNSUPPORTED, "deadlock: the program waits for ever in %s: %s", c->row->name, why);
+    return -EINTR;
+}
+
+int64_t call_broken_pipe(struct call *c)
+{
+    c->result->action = SYSCALLS_SIGNAL;
+    c->result->signal = SIGPIPE;
+    return -EPIPE;
+}
+
+/* True the first time for a number. */
+static bool first_complaint(struct syscalls *kernel, uint64_t number)
+{
+    uint64_t bit = number < CALL_TABLE_END ? number : CALL_TABLE_END - 1;
+    uint64_t *word = &kernel->complained[bit / 64], mask = (uint64_t)1 << bit % 64;
+    bool first = !(*word & mask);
+    *word |= mask;
+    return first;
+}
+
+static int64_t complain(struct syscalls *kernel, uint64_t number, const char *what)
+{
+    const char *name = syscalls_name(number);
+    if (!first_complaint(kernel, number) || !kernel->complaints)
+        return -ENOSYS;
+    fprintf(kernel->complaints, "%ssystem call %llu%s%s%s %s: the program sees ENOSYS\n", kernel->complaint_prefix,
+            (unsigned long long)number, name ? " (" : "", name ? name : "", name ? ")" : "", what);
+    fflush(kernel->complaints);
+    return -ENOSYS;
+}
+
+int64_t call_complain(struct call *c, const char *what)
+{
+    return complain(c->kernel, (uint32_t)c->cpu->gpr[0], what);
+}
+
+/* ------------------------------------------------------------------ one call */
+
+static void raw_arguments(uint64_t out[CALL_ARGS], const struct syscalls_cpu *cpu)
+{
+    static const int order[CALL_ARGS] = {7, 6, 2, 10, 8, 9}; /* rdi rsi rdx r10 r8 r9 */
+    for (int i = 0; i < CALL_ARGS; i++)
+        out[i] = cpu->gpr[order[i]];
+}
+
+static int64_t run_row(struct call *c)
+{
+    int64_t value = guest_prepare(c);
+    if (value == 0)
+        value = guest_finish(c, c->row->handler(c));
+    return value;
+}
+
+void syscalls_call(struct syscalls *kernel, struct syscalls_cpu *cpu, uint64_t instructions,
+                   struct syscalls_result *result, struct c2_error *err)
+{
+    uint64_t number = (uint32_t)cpu->gpr[0], raw[CALL_ARGS];
+    struct call c;
+    memset(&c, 0, offsetof(struct call, bounce)); /* the copies of structures are filled when used */
+    c.kernel = kernel;
+    c.row = call_row_of(number);
+    c.cpu = cpu;
+    c.instructions = kernel->instructions = instructions;
+    c.result = result;
+    c.err = err;
+    raw_arguments(raw, cpu);
+    memcpy(c.arg, raw, sizeof raw);
+    *result = (struct syscalls_result){.action = SYSCALLS_RETURN};
+    result->value = c.row ? run_row(&c) : complain(kernel, number, "is not implemented");
+    if (!kernel->trace)
+        return;
+    if (c.row)
+        trace_call(&c, raw, result->value);
+    else
+        trace_unknown(kernel->trace, number, raw, result->value);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The state of the guest's kernel: one part a topic, each with its own file.
+ */
+#ifndef C2_SYSCALLS_KERNEL_PRIV_H
+#define C2_SYSCALLS_KERNEL_PRIV_H
+
+#include "syscalls/call_priv.h"
+#include "syscalls/fds_priv.h"
+#include "syscalls/identity_priv.h"
+#include "syscalls/signals_priv.h"
+
+struct syscalls {
+    struct mmu *mmu;
+    uint64_t physical_bytes;
+    char *program_path;
+    char *arguments; /* each ended by NUL, as in /proc/self/cmdline */
+    size_t arguments_bytes;
+    char *environment;
+    size_t environment_bytes;
+    FILE *trace;
+    FILE *complaints;
+    char *complaint_prefix;
+    const volatile int *interrupted;
+
+    uint64_t instructions_per_second;
+    uint64_t slept_ns; /* guest time that passed in sleeps and timeouts, without instructions */
+    uint64_t instructions; /* of the last call: what /proc files show */
+    struct c2_rng random;
+
+    struct fds fds;
+    struct signals signals;
+    struct identity identity;
+
+    uint64_t complained[CALL_TABLE_END / 64]; /* a bit a number; the last one stands for all higher numbers */
+};
+
+/* ------------------------------------------------------------------ time.c */
+#define KERNEL_NS 1000000000ull
+#define KERNEL_BOOT_SECONDS 1577836800ull /* 2020-01-01T00:00:00Z: CLOCK_REALTIME at boot */
+uint64_t kernel_cpu_ns(const struct syscalls *kernel, uint64_t instructions); /* without sleeps */
+/* Guest time goes on by ns at once. */
+void kernel_sleep(struct syscalls *kernel, uint64_t ns);
+/* A guest timespec as nanoseconds, saturated; false if it is invalid (EINVAL). */
+struct timespec;
+bool kernel_timespec_ns(uint64_t *out, const struct timespec *time);
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Calls on the address space; mmu/ does the work.
+ *
+ * Model
+ *   Code must lie in the low 2 GiB (mmu.h): file mappings that are executable, that say MAP_DENYWRITE (as run-time
+ *   linkers do), or whose file starts with the ELF magic go to the low zone, and so does MAP_32BIT; all else goes high.
+ *   The hints of madvise are accepted; MADV_DONTNEED and MADV_FREE drop the pages at once.
+ *
+ * Not modelled
+ *   Shared anonymous memory is private (there is nobody to share it with), locked memory is as any other, MAP_HUGETLB
+ *   gives small pages.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "syscalls/kernel_priv.h"
+
+static bool is_page_aligned(uint64_t value)
+{
+    return (value & (C2_PAGE_BYTES - 1)) == 0;
+}
+
+static unsigned rights_of(uint64_t prot)
+{
+    return (unsigned)prot & (PROT_READ | PROT_WRITE | PROT_EXEC);
+}
+
+/* ------------------------------------------------------------------ mmap */
+
+static bool starts_as_elf(int host)
+{
+    char magic[4];
+    return pread(host, magic, sizeof magic, 0) == sizeof magic && memcmp(magic, "\177ELF", 4) == 0;
+}
+
+static enum mmu_zone zone_of(const struct fd_entry *file, unsigned prot, unsigned flags)
+{
+    bool code = file && (prot & PROT_EXEC || flags & MAP_DENYWRITE || starts_as_elf(file->host));
+    return code || flags & MAP_32BIT ? MMU_ZONE_LOW : MMU_ZONE_HIGH;
+}
+
+static int64_t describe_file(struct mmu_request *request, const struct fd_entry *file, char path[PATH_MAX])
+{
+    char link[64];
+    int status = fcntl(file->host, F_GETFL);
+    if (file->kind != FD_HOST)
+        return -ENODEV;
+    if (status & O_PATH)
+        return -EBADF;
+    if ((status & O_ACCMODE) == O_WRONLY ||
+        (request->shared && request->prot & MMU_WRITE && (status & O_ACCMODE) != O_RDWR))
+        return -EACCES;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file->host);
+    ssize_t bytes = readlink(link, path, PATH_MAX - 1);
+    path[bytes > 0 ? bytes : 0] = '\0';
+    request->kind = MMU_FILE;
+    request->host_fd = file->host;
+    request->path = path;
+    return 0;
+}
+
+static int64_t check_map(const struct call *c)
+{
+    unsigned type = (unsigned)c->arg[3] & MAP_TYPE;
+    if (c->arg[1] == 0 || !is_page_aligned(c->arg[5]))
+        return -EINVAL;
+    if (type != MAP_SHARED && type != MAP_PRIVATE && type != MAP_SHARED_VALIDATE)
+        return -EINVAL;
+    if (c->arg[3] & (MAP_FIXED | MAP_FIXED_NOREPLACE) && !is_page_aligned(c->arg[0]))
+        return -EINVAL;
+    return 0;
+}
+
+int64_t memory_map(struct call *c)
+{
+    unsigned flags = (unsigned)c->arg[3], prot = rights_of(c->arg[2]);
+    const struct fd_entry *file = flags & MAP_ANONYMOUS ? NULL : fds_at(c->kernel, c->arg[4]);
+    char path[PATH_MAX];
+    if (!file && !(flags & MAP_ANONYMOUS))
+        return -EBADF;
+    int64_t status = check_map(c);
+    struct mmu_request request = {
+        .address = c2_align_down(c->arg[0], C2_PAGE_BYTES),
+        .bytes = c->arg[1],
+        .prot = prot,
+        .fixed = flags & MAP_FIXED,
+        .no_replace = flags & MAP_FIXED_NOREPLACE,
+        .shared = file && (flags & MAP_TYPE) != MAP_PRIVATE,
+        .zone = zone_of(file, prot, flags),
+        .kind = MMU_ANONYMOUS,
+        .host_fd = -1,
+        .offset = file ? c->arg[5] : 0,
+    };
+    if (status == 0 && file)
+        status = describe_file(&request, file, path);
+    return status < 0 ? status : mmu_map(c->kernel->mmu, &request);
+}
+
+int64_t memory_unmap(struct call *c)
+{
+    if (!is_page_aligned(c->arg[0]) || c->arg[1] == 0)
+        return -EINVAL;
+    return mmu_unmap(c->kernel->mmu, c->arg[0], c->arg[1]);
+}
+
+int64_t memory_remap(struct call *c)
+{
+    uint64_t flags = c->arg[3];
+    if (flags & ~(uint64_t)(MREMAP_MAYMOVE | MREMAP_FIXED) || !is_page_aligned(c->arg[0]) || c->arg[2] == 0)
+        return -EINVAL;
+    if (flags & MREMAP_FIXED && (!(flags & MREMAP_MAYMOVE) || !is_page_aligned(c->arg[4])))
+        return -EINVAL;
+    return mmu_remap(c->kernel->mmu, c->arg[0], c->arg[1], c->arg[2], flags & MREMAP_MAYMOVE, flags & MREMAP_FIXED,
+                     c->arg[4]);
+}
+
+int64_t memory_protect(struct call *c)
+{
+    if (!is_page_aligned(c->arg[0]) || c->arg[2] & ~(uint64_t)(PROT_READ | PROT_WRITE | PROT_EXEC | 8 /* PROT_SEM */))
+        return -EINVAL;
+    if (c->arg[1] == 0)
+        return 0;
+    return mmu_protect(c->kernel->mmu, c->arg[0], c->arg[1], rights_of(c->arg[2]));
+}
+
+int64_t memory_brk(struct call *c)
+{
+    return (int64_t)mmu_brk(c->kernel->mmu, c->arg[0]);
+}
+
+/* ------------------------------------------------------------------ advice and residence */
+
+/* The range as whole pages: false if its start is not one or it wraps. */
+static bool page_range(const struct call *c, uint64_t *bytes)
+{
+    *bytes = c2_align_up(c->arg[1], C2_PAGE_BYTES);
+    return is_page_aligned(c->arg[0]) && *bytes >= c->arg[1] && c->arg[0] + *bytes >= c->arg[0];
+}
+
+static bool is_mapped(const struct call *c, uint64_t bytes)
+{
+    return guest_allows(c->kernel, c->arg[0], bytes, 0);
+}
+
+static int64_t populate(struct call *c, uint64_t bytes, bool write)
+{
+    if (!guest_allows(c->kernel, c->arg[0], bytes, write ? MMU_WRITE : MMU_READ))
+        return is_mapped(c, bytes) ? -EINVAL : -ENOMEM;
+    return guest_touch(c, c->arg[0], bytes, write ? MMU_ACCESS_WRITE : MMU_ACCESS_READ);
+}
+
+static bool is_hint(int advice)
+{
+    switch (advice) {
+    case MADV_NORMAL:
+    case MADV_RANDOM:
+    case MADV_SEQUENTIAL:
+    case MADV_WILLNEED:
+    case MADV_DONTFORK:
+    case MADV_DOFORK:
+    case MADV_MERGEABLE:
+    case MADV_UNMERGEABLE:
+    case MADV_HUGEPAGE:
+    case MADV_NOHUGEPAGE:
+    case MADV_DONTDUMP:
+    case MADV_DODUMP:
+    case MADV_WIPEONFORK:
+    case MADV_KEEPONFORK:
+    case MADV_COLD:
+    case MADV_PAGEOUT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+int64_t memory_advise(struct call *c)
+{
+    enum { POPULATE_READ = 22, POPULATE_WRITE = 23 };
+    int advice = (int)c->arg[2];
+    uint64_t bytes;
+    if (!page_range(c, &bytes))
+        return -EINVAL;
+    switch (advice) {
+    case MADV_DONTNEED:
+    case MADV_FREE:
+        return bytes ? mmu_discard(c->kernel->mmu, c->arg[0], bytes) : 0;
+    case POPULATE_READ:
+    case POPULATE_WRITE:
+        return populate(c, bytes, advice == POPULATE_WRITE);
+    default:
+        if (!is_hint(advice))
+            return -EINVAL;
+        return is_mapped(c, bytes) ? 0 : -ENOMEM;
+    }
+}
+
+int64_t memory_sync(struct call *c)
+{
+    uint64_t bytes, flags = c->arg[2];
+    if (!page_range(c, &bytes) || flags & ~(uint64_t)(MS_ASYNC | MS_INVALIDATE | MS_SYNC) ||
+        (flags & MS_ASYNC && flags & MS_SYNC))
+        return -EINVAL;
+    if (!is_mapped(c, bytes))
+        return -ENOMEM;
+    return bytes ? CALL_HOST(c, msync(guest_pointer(c->arg[0]), bytes, (int)flags)) : 0;
+}
+
+int64_t memory_lock(struct call *c)
+{
+    uint64_t start = c2_align_down(c->arg[0], C2_PAGE_BYTES);
+    uint64_t bytes = c2_align_up(c->arg[1] + (c->arg[0] - start), C2_PAGE_BYTES);
+    return guest_allows(c->kernel, start, bytes, 0) ? 0 : -ENOMEM;
+}
+
+int64_t memory_lock_all(struct call *c)
+{
+    (void)c;
+    return 0;
+}
+
+int64_t memory_resident(struct call *c)
+{
+    uint64_t bytes;
+    if (!page_range(c, &bytes))
+        return -EINVAL;
+    if (!is_mapped(c, bytes))
+        return -ENOMEM;
+    int64_t status = guest_check_write(c, c->arg[2], bytes / C2_PAGE_BYTES);
+    uint8_t *out = guest_pointer(c->arg[2]);
+    for (uint64_t page = 0; status == 0 && page < bytes / C2_PAGE_BYTES; page++) {
+        struct guest_pa frame;
+        out[page] = mmu_translate(c->kernel->mmu, (struct guest_va){c->arg[0] + page * C2_PAGE_BYTES}, &frame);
+    }
+    return status;
+}

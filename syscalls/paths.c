@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Calls that name a file, and those that ask about an open one.
+ *
+ * Model
+ *   A path is first walked (walk.c): a file of the host goes to the host's *at() call with the guest's own path, a
+ *   synthetic one is answered here. Nothing in /proc or /sys can be changed (EPERM). The guest's umask is the host
+ *   process's for the length of a call that makes a file.
+ *
+ * Not modelled
+ *   Times, owners, inode numbers and the order of names in a directory are the host's.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <sys/time.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include <utime.h>
+
+#include "syscalls/kernel_priv.h"
+#include "syscalls/paths_priv.h"
+
+#define HERE ((uint64_t)(int64_t)AT_FDCWD)
+
+static int64_t find(struct call *c, struct paths_place *p, uint64_t dir, int path, bool follow)
+{
+    return paths_find(c, p, dir, c->ptr[path], follow);
+}
+
+/* A place that may be the descriptor itself: "" with AT_EMPTY_PATH. Follows unless AT_SYMLINK_NOFOLLOW. */
+static int64_t find_flagged(struct call *c, struct paths_place *p, uint64_t dir, int path, int flags)
+{
+    const char *text = c->ptr[path];
+    if (text[0] != '\0' || !(flags & AT_EMPTY_PATH))
+        return find(c, p, dir, path, !(flags & AT_SYMLINK_NOFOLLOW));
+    const struct fd_entry *entry = dir == HERE ? NULL : fds_at(c->kernel, dir);
+    if (!entry && dir != HERE)
+        return -EBADF;
+    p->synthetic = entry && entry->path;
+    if (p->synthetic)
+        strcpy(p->text, entry->path);
+    p->dirfd = entry ? entry->host : c->kernel->fds.cwd;
+    p->path = "";
+    return 0;
+}
+
+/* For calls that change something. */
+static int64_t find_host(struct call *c, struct paths_place *p, uint64_t dir, int path, bool follow)
+{
+    int64_t status = find(c, p, dir, path, follow);
+    if (status == 0 && p->synthetic)
+        return synthetic_kind(c->kernel, p->text) == SYNTHETIC_NONE ? -ENOENT : -EPERM;
+    return status;
+}
+
+/* For the host's calls that know no directory descriptor. */
+static int64_t plain_path(const struct paths_place *p, char out[PATH_MAX])
+{
+    int bytes = p->path[0] == '/' ? snprintf(out, PATH_MAX, "%s", p->path)
+                                  : snprintf(out, PATH_MAX, "/proc/self/fd/%d/%s", p->dirfd, p->path);
+    return bytes < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+static int64_t find_plain(struct call *c, char out[PATH_MAX], bool follow, int64_t if_synthetic)
+{
+    struct paths_place p;
+    int64_t status = find(c, &p, HERE, 0, follow);
+    if (status == 0 && p.synthetic)
+        return synthetic_kind(c->kernel, p.text) == SYNTHETIC_NONE ? -ENOENT : if_synthetic;
+    return status < 0 ? status : plain_path(&p, out);
+}
+
+/* ------------------------------------------------------------------ open */
+
+/* Whatever way led there: the host's own process files are not shown. */
+static bool leaks(int host)
+{
+    enum { PROC_MAGIC = 0x9fa0, SYSFS_MAGIC = 0x62656572 };
+    struct statfs fs;
+    return fstatfs(host, &fs) == 0 && (fs.f_type == PROC_MAGIC || fs.f_type == SYSFS_MAGIC);
+}
+
+static bool is_random(const struct stat *st)
+{
+    return S_ISCHR(st->st_mode) && (st->st_rdev == makedev(1, 8) || st->st_rdev == makedev(1, 9));
+}
+
+static int64_t add_opened(struct call *c, int host, bool cloexec)
+{
+    struct stat st;
+    if (fstat(host, &st) < 0 || leaks(host)) {
+        close(host);
+        return -ENOENT;
+    }
+    bool waits = S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode) || S_ISSOCK(st.st_mode);
+    int64_t fd = fds_add(c->kernel, host, waits ? FD_WAIT_OUTSIDE : FD_WAIT_NEVER, cloexec);
+    if (fd >= 0 && is_random(&st))
+        fds_at(c->kernel, (uint64_t)fd)->kind = FD_RANDOM;
+    return fd;
+}
+
+static int64_t open_at(struct call *c, uint64_t dir, int path, int flags, mode_t mode)
+{
+    struct paths_place p;
+    bool new_only = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+    int64_t status = find(c, &p, dir, path, !(flags & O_NOFOLLOW) && !new_only);
+    if (status < 0)
+        return status;
+    if (p.synthetic)
+        return synthetic_open(c, p.text, flags);
+    mode_t old = umask(c->kernel->identity.mask);
+    int64_t host = CALL_HOST(c, openat(p.dirfd, p.path, flags | O_CLOEXEC, mode));
+    umask(old);
+    return host < 0 ? host : add_opened(c, (int)host, flags & O_CLOEXEC);
+}
+
+int64_t paths_open(struct call *c)
+{
+    return open_at(c, HERE, 0, (int)c->arg[1], (mode_t)c->arg[2]);
+}
+
+int64_t paths_openat(struct call *c)
+{
+    return open_at(c, c->arg[0], 1, (int)c->arg[2], (mode_t)c->arg[3]);
+}
+
+int64_t paths_creat(struct call *c)
+{
+    return open_at(c, HERE, 0, O_CREAT | O_WRONLY | O_TRUNC, (mode_t)c->arg[1]);
+}
+
+/* ------------------------------------------------------------------ stat */
+
+static int64_t stat_place(struct call *c, const struct paths_place *p, struct stat *out, int flags)
+{
+    if (p->synthetic)
+        return synthetic_stat(c->kernel, p->text, out);
+    return CALL_HOST(c, fstatat(p->dirfd, p->path, out, flags));
+}
+
+static int64_t stat_at(struct call *c, uint64_t dir, int path, int out, int flags)
+{
+    struct paths_place p;
+    int64_t status = find_flagged(c, &p, dir, path, flags);
+    return status < 0 ? status : stat_place(c, &p, c->ptr[out], flags);
+}
+
+int64_t paths_stat(struct call *c)
+{
+    return stat_at(c, HERE, 0, 1, 0);
+}
+
+int64_t paths_lstat(struct call *c)
+{
+    return stat_at(c, HERE, 0, 1, AT_SYMLINK_NOFOLLOW);
+}
+
+int64_t paths_fstatat(struct call *c)
+{
+    int flags = (int)c->arg[3];
+    if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH))
+        return -EINVAL;
+    return stat_at(c, c->arg[0], 1, 2, flags);
+}
+
+int64_t paths_fstat(struct call *c)
+{
+    const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
+    if (entry->path)
+        return synthetic_stat(c->kernel, entry->path, c->ptr[1]);
+    return CALL_HOST(c, fstat(entry->host, c->ptr[1]));
+}
+
+int64_t paths_statx(struct call *c)
+{
+    struct paths_place p;
+    int64_t status = find_flagged(c, &p, c->arg[0], 1, (int)c->arg[2]);
+    if (status < 0)
+        return status;
+    if (p.synthetic)
+        return synthetic_statx(c->kernel, p.text, c->ptr[4]);
+    return CALL_HOST(c, statx(p.dirfd, p.path, (int)c->arg[2], (unsigned)c->arg[3], c->ptr[4]));
+}
+
+int64_t paths_statfs(struct call *c)
+{
+    struct paths_place p;
+    char path[PATH_MAX];
+    int64_t status = find(c, &p, HERE, 0, true);
+    if (status < 0)
+        return status;
+    if (p.synthetic) {
+        synthetic_statfs(c->ptr[1]);
+        return synthetic_kind(c->kernel, p.text) == SYNTHETIC_NONE ? -ENOENT : 0;
+    }
+    status = plain_path(&p, path);
+    return status < 0 ? status : CALL_HOST(c, statfs(path, c->ptr[1]));
+}
+
+int64_t paths_fstatfs(struct call *c)
+{
+    const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
+    if (!entry->path)
+        return CALL_HOST(c, fstatfs(entry->host, c->ptr[1]));
+    synthetic_statfs(c->ptr[1]);
+    return 0;
+}
+
+static int64_t access_at(struct call *c, uint64_t dir, int path, int mode, int flags)
+{
+    struct paths_place p;
+    int64_t status = find_flagged(c, &p, dir, path, flags);
+    if (status < 0)
+        return status;
+    if (p.synthetic)
+        return synthetic_access(c->kernel, p.text, mode);
+    return CALL_HOST(c, faccessat(p.dirfd, p.path, mode, flags));
+}
+
+int64_t paths_access(struct call *c)
+{
+    return access_at(c, HERE, 0, (int)c->arg[1], 0);
+}
+
+int64_t paths_faccessat(struct call *c)
+{
+    return access_at(c, c->arg[0], 1, (int)c->arg[2], 0);
+}
+
+int64_t paths_faccessat2(struct call *c)
+{
+    return access_at(c, c->arg[0], 1, (int)c->arg[2], (int)c->arg[3]);
+}
+
+static int64_t readlink_synthetic(struct call *c, const char *path, int out, uint64_t bytes)
+{
+    char text[PATH_MAX];
+    int64_t length = synthetic_link(c->kernel, path, text, sizeof text);
+    if (length < 0)
+        return length;
+    if ((uint64_t)length > bytes)
+        length = (int64_t)bytes;
+    int64_t status = guest_write(c, c->arg[out], text, (uint64_t)length);
+    return status < 0 ? status : length;
+}
+
+static int64_t readlink_at(struct call *c, uint64_t dir, int path, int out)
+{
+    struct paths_place p;
+    if ((int)c->arg[out + 1] <= 0)
+        return -EINVAL;
+    int64_t status = find_flagged(c, &p, dir, path, AT_SYMLINK_NOFOLLOW | (dir == HERE ? 0 : AT_EMPTY_PATH));
+    if (status < 0)
+        return status;
+    if (p.synthetic)
+        return readlink_synthetic(c, p.text, out, c->arg[out + 1]);
+    return CALL_HOST(c, readlinkat(p.dirfd, p.path, c->ptr[out], c->arg[out + 1]));
+}
+
+int64_t paths_readlink(struct call *c)
+{
+    return readlink_at(c, HERE, 0, 1);
+}
+
+int64_t paths_readlinkat(struct call *c)
+{
+    return readlink_at(c, c->arg[0], 1, 2);
+}
+
+/* ------------------------------------------------------------------ directories */
+
+int64_t paths_getdents(struct call *c)
+{
+    const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
+    if (entry->path)
+        return synthetic_entries(c, entry->host, entry->path, c->ptr[1], c->arg[2]);
+    return CALL_HOST(c, getdents64(entry->host, c->ptr[1], c->arg[2]));
+}
+
+int64_t paths_getcwd(struct call *c)
+{
+    char link[64], text[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", c->kernel->fds.cwd);
+    ssize_t bytes = readlink(link, text, sizeof text - 1);
+    struct stat st;
+    if (bytes < 0 || fstat(c->kernel->fds.cwd, &st) < 0 || st.st_nlink == 0)
+        return -ENOENT;
+    text[bytes++] = '\0';
+    if ((uint64_t)bytes > c->arg[1])
+        return -ERANGE;
+    int64_t status = guest_write(c, c->arg[0], text, (uint64_t)bytes);
+    return status < 0 ? status : bytes;
+}
+
+/* Takes host. */
+static int64_t enter(struct call *c, int host)
+{
+    host = fds_raise(host);
+    if (host < 0)
+        return -errno;
+    if (faccessat(host, ".", X_OK, 0) < 0) {
+        int error = errno;
+        close(host);
+        return -error;
+    }
+    close(c->kernel->fds.cwd);
+    c->kernel->fds.cwd = host;
+    return 0;
+}
+
+int64_t paths_chdir(struct call *c)
+{
+    struct paths_place p;
+    int64_t status = find_host(c, &p, HERE, 0, true);
+    if (status < 0)
+        return status == -EPERM ? -EACCES : status;
+    return enter(c, openat(p.dirfd, p.path, O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+int64_t paths_fchdir(struct call *c)
+{
+    if (fds_at(c->kernel, c->arg[0])->path)
+        return -EACCES;
+    return enter(c, openat(c->fd[0], ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+static int64_t mkdir_at(struct call *c, uint64_t dir, int path, mode_t mode)
+{
+    struct paths_place p;
+    int64_t status = find_host(c, &p, dir, path, false);
+    if (status < 0)
+        return status;
+    mode_t old = umask(c->kernel->identity.mask);
+    status = CALL_HOST(c, mkdirat(p.dirfd, p.path, mode));
+    umask(old);
+    return status;
+}
+
+int64_t paths_mkdir(struct call *c)
+{
+    return mkdir_at(c, HERE, 0, (mode_t)c->arg[1]);
+}
+
+int64_t paths_mkdirat(struct call *c)
+{
+    return mkdir_at(c, c->arg[0], 1, (mode_t)c->arg[2]);
+}
+
+static int64_t mknod_at(struct call *c, uint64_t dir, int path, mode_t mode, dev_t device)
+{
+    struct paths_place p;
+    int64_t status = find_host(c, &p, dir, path, false);
+    if (status < 0)
+        return status;
+    mode_t old = umask(c->kernel->identity.mask);
+    status = CALL_HOST(c, mknodat(p.dirfd, p.path, mode, device));
+    umask(old);
+    return status;
+}
+
+int64_t paths_mknod(struct call *c)
+{
+    return mknod_at(c, HERE, 0, (mode_t)c->arg[1], (dev_t)c->arg[2]);
+}
+
+int64_t paths_mknodat(struct call *c)
+{
+    return mknod_at(c, c->arg[0], 1, (mode_t)c->arg[2], (dev_t)c->arg[3]);
+}
+
+int64_t paths_umask(struct call *c)
+{
+    unsigned old = c->kernel->identity.mask;
+    c->kernel->identity.mask = (unsigned)c->arg[0] & 0777;
+    return old;
+}
+
+static int64_t unlink_at(struct call *c, uint64_t dir, int path, int flags)
+{
+    struct paths_place p;
+    int64_t status = find_host(c, &p, dir, path, false);
+    return status < 0 ? status : CALL_HOST(c, unlinkat(p.dirfd, p.path, flags));
+}
+
+int64_t paths_unlink(struct call *c)
+{
+    return unlink_at(c, HERE, 0, 0);
+}
+
+int64_t paths_rmdir(struct call *c)
+{
+    return unlink_at(c, HERE, 0, AT_REMOVEDIR);
+}
+
+int64_t paths_unlinkat(struct call *c)
+{
+    return unlink_at(c, c->arg[0], 1, (int)c->arg[2]);
+}
+
+/* ------------------------------------------------------------------ two names */
+
+static int64_t rename_at(struct call *c, uint64_t dir, int path, uint64_t new_dir, int new_path, unsigned flags)
+{
+    struct paths_place from, to;
+    int64_t status = find_host(c, &from, dir, path, false);
+    if (status == 0)
+        status = find_host(c, &to, new_dir, new_path, false);
+    return status < 0 ? status : CALL_HOST(c, renameat2(from.dirfd, from.path, to.dirfd, to.path, flags));
+}
+
+int64_t paths_rename(struct call *c)
+{
+    return rename_at(c, HERE, 0, HERE, 1, 0);
+}
+
+int64_t paths_renameat(struct call *c)
+{
+    unsigned flags = c->row->arg[4].kind == CALL_NONE ? 0 : (unsigned)c->arg[4];
+    return rename_at(c, c->arg[0], 1, c->arg[2], 3, flags);
+}
+
+static int64_t link_at(struct call *c, uint64_t dir, int path, uint64_t new_dir, int new_path, int flags)
+{
+    struct paths_place from, to;
+    int walk = (flags & AT_SYMLINK_FOLLOW ? 0 : AT_SYMLINK_NOFOLLOW) | (flags & AT_EMPTY_PATH);
+    int64_t status = find_flagged(c, &from, dir, path, walk);
+    if (status == 0 && from.synthetic)
+        return -EPERM;
+    if (status == 0)
+        status = find_host(c, &to, new_dir, new_path, false);
+    return status < 0 ? status : CALL_HOST(c, linkat(from.dirfd, from.path, to.dirfd, to.path, flags));
+}
+
+int64_t paths_link(struct call *c)
+{
+    return link_at(c, HERE, 0, HERE, 1, 0);
+}
+
+int64_t paths_linkat(struct call *c)
+{
+    return link_at(c, c->arg[0], 1, c->arg[2], 3, (int)c->arg[4]);
+}
+
+static int64_t symlink_at(struct call *c, uint64_t dir, int path)
+{
+    struct paths_place p;
+    int64_t status = find_host(c, &p, dir, path, false);
+    return status < 0 ? status : CALL_HOST(c, symlinkat(c->ptr[0], p.dirfd, p.path));
+}
+
+int64_t paths_symlink(struct call *c)
+{
+    return symlink_at(c, HERE, 1);
+}
+
+int64_t paths_symlinkat(struct call *c)
+{
+    return symlink_at(c, c->arg[1], 2);
+}
+
+/* ------------------------------------------------------------------ rights, owners, size, times */
+
+static int64_t chmod_at(struct call *c, uint64_t dir, int path, mode_t mode)
+{
+    struct paths_place p;
+    int64_t status = find_host(c, &p, dir, path, true);
+    return status < 0 ? status : CALL_HOST(c, fchmodat(p.dirfd, p.path, mode, 0));
+}
+
+int64_t paths_chmod(struct call *c)
+{
+    return chmod_at(c, HERE, 0, (mode_t)c->arg[1]);
+}
+
+int64_t paths_fchmodat(struct call *c)
+{
+    return chmod_at(c, c->arg[0], 1, (mode_t)c->arg[2]);
+}
+
+int64_t paths_fchmod(struct call *c)
+{
+    return CALL_HOST(c, fchmod(c->fd[0], (mode_t)c->arg[1]));
+}
+
+static int64_t chown_at(struct call *c, uint64_t dir, int path, int first, int flags)
+{
+    struct paths_place p;
+    int64_t status = find_flagged(c, &p, dir, path, flags);
+    if (status < 0 || p.synthetic)
+        return status < 0 ? status : -EPERM;
+    return CALL_HOST(c, fchownat(p.dirfd, p.path, (uid_t)c->arg[first], (gid_t)c->arg[first + 1], flags));
+}
+
+int64_t paths_chown(struct call *c)
+{
+    return chown_at(c, HERE, 0, 1, 0);
+}
+
+int64_t paths_lchown(struct call *c)
+{
+    return chown_at(c, HERE, 0, 1, AT_SYMLINK_NOFOLLOW);
+}
+
+int64_t paths_fchownat(struct call *c)
+{
+    return chown_at(c, c->arg[0], 1, 2, (int)c->arg[4]);
+}
+
+int64_t paths_fchown(struct call *c)
+{
+    return CALL_HOST(c, fchown(c->fd[0], (uid_t)c->arg[1], (gid_t)c->arg[2]));
+}
+
+int64_t paths_truncate(struct call *c)
+{
+    char path[PATH_MAX];
+    int64_t status = find_plain(c, path, true, -EPERM);
+    return status < 0 ? status : CALL_HOST(c, truncate(path, (off_t)c->arg[1]));
+}
+
+static int64_t set_times(struct call *c, uint64_t dir, int path, const struct timespec *times, int flags)
+{
+    struct paths_place p;
+    if (!c->ptr[path]) { /* no path: the descriptor itself */
+        const struct fd_entry *entry = fds_at(c->kernel, dir);
+        if (!entry)
+            return dir == HERE ? -EFAULT : -EBADF;
+        return CALL_HOST(c, futimens(entry->host, times));
+    }
+    int64_t status = find_flagged(c, &p, dir, path, flags);
+    if (status < 0 || p.synthetic)
+        return status < 0 ? status : -EPERM;
+    return CALL_HOST(c, utimensat(p.dirfd, p.path, times, flags));
+}
+
+int64_t paths_utime(struct call *c)
+{
+    const struct utimbuf *given = c->ptr[1];
+    if (!given)
+        return set_times(c, HERE, 0, NULL, 0);
+    const struct timespec times[2] = {{.tv_sec = given->actime}, {.tv_sec = given->modtime}};
+    return set_times(c, HERE, 0, times, 0);
+}
+
+static int64_t set_timevals(struct call *c, uint64_t dir, int path)
+{
+    const struct timeval *given = c->ptr[path + 1];
+    struct timespec times[2];
+    if (!given)
+        return set_times(c, dir, path, NULL, 0);
+    for (int i = 0; i < 2; i++) {
+        if (given[i].tv_usec < 0 || given[i].tv_usec >= 1000000)
+            return -EINVAL;
+        times[i] = (struct timespec){.tv_sec = given[i].tv_sec, .tv_nsec = given[i].tv_usec * 1000};
+    }
+    return set_times(c, dir, path, times, 0);
+}
+
+int64_t paths_utimes(struct call *c)
+{
+    return set_timevals(c, HERE, 0);
+}
+
+int64_t paths_futimesat(struct call *c)
+{
+    return set_timevals(c, c->arg[0], 1);
+}
+
+int64_t paths_utimensat(struct call *c)
+{
+    return set_times(c, c->arg[0], 1, c->ptr[2], (int)c->arg[3]);
+}
+
+/* ------------------------------------------------------------------ extended attributes */
+
+static int64_t get_attribute(struct call *c, bool follow)
+{
+    char path[PATH_MAX];
+    int64_t status = find_plain(c, path, follow, -EOPNOTSUPP);
+    if (status < 0)
+        return status;
+    return CALL_HOST(c, follow ? getxattr(path, c->ptr[1], c->ptr[2], c->arg[3])
+                               : lgetxattr(path, c->ptr[1], c->ptr[2], c->arg[3]));
+}
+
+int64_t paths_getxattr(struct call *c)
+{
+    return get_attribute(c, true);
+}
+
+int64_t paths_lgetxattr(struct call *c)
+{
+    return get_attribute(c, false);
+}
+
+int64_t paths_fgetxattr(struct call *c)
+{
+    return CALL_HOST(c, fgetxattr(c->fd[0], c->ptr[1], c->ptr[2], c->arg[3]));
+}
+
+static int64_t list_attributes(struct call *c, bool follow)
+{
+    char path[PATH_MAX];
+    int64_t status = find_plain(c, path, follow, -EOPNOTSUPP);
+    if (status < 0)
+        return status;
+    return CALL_HOST(c, follow ? listxattr(path, c->ptr[1], c->arg[2]) : llistxattr(path, c->ptr[1], c->arg[2]));
+}
+
+int64_t paths_listxattr(struct call *c)
+{
+    return list_attributes(c, true);
+}
+
+int64_t paths_llistxattr(struct call *c)
+{
+    return list_attributes(c, false);
+}
+
+int64_t paths_flistxattr(struct call *c)
+{
+    return CALL_HOST(c, flistxattr(c->fd[0], c->ptr[1], c->arg[2]));
+}
+
+static int64_t set_attribute(struct call *c, bool follow)
+{
+    char path[PATH_MAX];
+    int64_t status = find_plain(c, path, follow, -EOPNOTSUPP);
+    if (status < 0)
+        return status;
+    return CALL_HOST(c, follow ? setxattr(path, c->ptr[1], c->ptr[2], c->arg[3], (int)c->arg[4])
+                               : lsetxattr(path, c->ptr[1], c->ptr[2], c->arg[3], (int)c->arg[4]));
+}
+
+int64_t paths_setxattr(struct call *c)
+{
+    return set_attribute(c, true);
+}
+
+int64_t paths_lsetxattr(struct call *c)
+{
+    return set_attribute(c, false);
+}
+
+int64_t paths_fsetxattr(struct call *c)
+{
+    return CALL_HOST(c, fsetxattr(c->fd[0], c->ptr[1], c->ptr[2], c->arg[3], (int)c->arg[4]));
+}
+
+static int64_t remove_attribute(struct call *c, bool follow)
+{
+    char path[PATH_MAX];
+    int64_t status = find_plain(c, path, follow, -EOPNOTSUPP);
+    if (status < 0)
+        return status;
+    return CALL_HOST(c, follow ? removexattr(path, c->ptr[1]) : lremovexattr(path, c->ptr[1]));
+}
+
+int64_t paths_removexattr(struct call *c)
+{
+    return remove_attribute(c, true);
+}
+
+int64_t paths_lremovexattr(struct call *c)
+{
+    return remove_attribute(c, false);
+}
+
+int64_t paths_fremovexattr(struct call *c)
+{
+    return CALL_HOST(c, fremovexattr(c->fd[0], c->ptr[1]));
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Where a guest path leads: to a file of the host, or to one that c2emu makes up.
+ */
+#ifndef C2_SYSCALLS_PATHS_PRIV_H
+#define C2_SYSCALLS_PATHS_PRIV_H
+
+#include <limits.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+
+#include "syscalls/call_priv.h"
+
+struct paths_place {
+    bool synthetic;   /* then `text` is its canonical path */
+    int dirfd;        /* otherwise: what to give to the host's *at() calls */
+    const char *path;
+    char text[PATH_MAX];
+};
+
+/* Walks `path` from the guest's directory descriptor (AT_FDCWD: its working directory), following symbolic links as the
+ * kernel would, the last one only with `follow`. 0 or -errno; a path the host has no file for is no error here. */
+int64_t paths_find(struct call *c, struct paths_place *out, uint64_t dirfd, const char *path, bool follow);
+
+/* ------------------------------------------------------------------ synthetic.c: /proc and /sys */
+enum synthetic_kind { SYNTHETIC_NONE, SYNTHETIC_FILE, SYNTHETIC_DIRECTORY, SYNTHETIC_LINK };
+/* Whether a canonical path lies where nothing of the host is shown. */
+bool synthetic_covers(const char *path);
+enum synthetic_kind synthetic_kind(struct syscalls *kernel, const char *path);
+/* The text of a link into out; its length or -errno. */
+int64_t synthetic_link(struct syscalls *kernel, const char *path, char *out, size_t bytes);
+/* /proc/PID/fd/N: the guest descriptor, or -1. */
+int64_t synthetic_fd(struct syscalls *kernel, const char *path);
+/* Opens a file or directory; returns the guest descriptor or -errno. */
+int64_t synthetic_open(struct call *c, const char *path, int flags);
+int64_t synthetic_stat(struct syscalls *kernel, const char *path, struct stat *out);
+int64_t synthetic_statx(struct syscalls *kernel, const char *path, struct statx *out);
+void synthetic_statfs(struct statfs *out);
+int64_t synthetic_access(struct syscalls *kernel, const char *path, int mode);
+/* getdents64 of an open synthetic directory: bytes written or -errno. */
+int64_t synthetic_entries(struct call *c, int host, const char *path, void *to, size_t bytes);
+
+/* ------------------------------------------------------------------ content.c: what stands in them */
+struct content_node {
+    const char *path;                                     /* canonical */
+    const char *link;                                     /* text of a symbolic link, or */
+    const char *text;                                     /* fixed content, or */
+    void (*write)(const struct syscalls *kernel, int to); /* content of now */
+};
+/* In the order of directory listings: nodes of one directory stand together. */
+extern const struct content_node content_nodes[];
+extern const size_t content_node_count;
+#define CONTENT_PID "1000"
+#define CONTENT_SELF "/proc/" CONTENT_PID
+
+#endif

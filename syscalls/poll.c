@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Waiting for descriptors: poll, select, epoll.
+ *
+ * Model
+ *   Something is ready: the call returns at once and no guest time passes. Nothing is: if only the guest itself could
+ *   make one of the descriptors ready, the timeout passes in guest time at once (without one it is a deadlock). If
+ *   somebody outside could - a terminal, the shell's pipe - the host waits, and guest time goes on by the timeout
+ *   only when it ran out.
+ *
+ * Not modelled
+ *   The part of the timeout that passed before something became ready: it would be the host's time.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <time.h>
+
+#include "syscalls/kernel_priv.h"
+
+#define FOREVER UINT64_MAX
+
+static int host_milliseconds(uint64_t ns)
+{
+    if (ns == FOREVER)
+        return -1;
+    uint64_t ms = (ns + 999999) / 1000000;
+    return ms > INT_MAX ? INT_MAX : (int)ms;
+}
+
+static uint64_t from_milliseconds(int64_t ms)
+{
+    return (int)ms < 0 ? FOREVER : (uint64_t)(int)ms * 1000000;
+}
+
+/* What to do when nothing is ready: pass the time (0), or end (negative). */
+static int64_t pass(struct call *c, uint64_t ns)
+{
+    if (ns == FOREVER)
+        return call_deadlock(c, "none of its descriptors can become ready by anybody else");
+    kernel_sleep(c->kernel, ns);
+    return 0;
+}
+
+/* ------------------------------------------------------------------ poll */
+
+/* One query of up to FDS_MAX descriptors, in guest numbers and in the host's. */
+struct query {
+    struct pollfd fd[FDS_MAX];
+    unsigned count;
+    bool outside; /* somebody else can make one ready */
+};
+
+/* Closed descriptors get the host's number -1, which poll passes over, and POLLNVAL afterwards. */
+static void query_add(struct query *q, struct syscalls *kernel, int guest_fd, short events)
+{
+    const struct fd_entry *entry = guest_fd < 0 ? NULL : fds_at(kernel, (uint64_t)guest_fd);
+    q->fd[q->count++] = (struct pollfd){.fd = entry ? entry->host : -1, .events = events};
+    q->outside |= entry && entry->wait == FD_WAIT_OUTSIDE;
+}
+
+static int64_t query_wait(struct call *c, struct query *q, uint64_t ns)
+{
+    int64_t ready = CALL_HOST(c, poll(q->fd, q->count, 0));
+    if (ready != 0 || ns == 0)
+        return ready;
+    if (!q->outside)
+        return pass(c, ns);
+    ready = CALL_HOST(c, poll(q->fd, q->count, host_milliseconds(ns)));
+    if (ready == 0)
+        kernel_sleep(c->kernel, ns);
+    return ready;
+}
+
+static int64_t poll_until(struct call *c, uint64_t ns)
+{
+    struct pollfd *guest = c->ptr[0];
+    unsigned count = (unsigned)c->arg[1], invalid = 0;
+    struct query q = {.count = 0};
+    if (count > FDS_MAX)
+        return -EINVAL;
+    for (unsigned i = 0; i < count; i++) {
+        query_add(&q, c->kernel, guest[i].fd, guest[i].events);
+        invalid += guest[i].fd >= 0 && q.fd[i].fd < 0;
+    }
+    int64_t ready = query_wait(c, &q, invalid ? 0 : ns);
+    if (ready < 0)
+        return ready;
+    for (unsigned i = 0; i < count; i++)
+        guest[i].revents = guest[i].fd >= 0 && q.fd[i].fd < 0 ? POLLNVAL : q.fd[i].revents;
+    return ready + invalid;
+}
+
+int64_t poll_poll(struct call *c)
+{
+    return poll_until(c, from_milliseconds((int64_t)c->arg[2]));
+}
+
+/* A timespec and the mask of ppoll, pselect6: the time in *ns; -EINTR if a signal comes first. */
+static int64_t begin_wait(struct call *c, const struct timespec *time, const void *mask, uint64_t mask_bytes,
+                          uint64_t *ns)
+{
+    uint64_t set;
+    *ns = FOREVER;
+    if ((time && !kernel_timespec_ns(ns, time)) || (mask && mask_bytes != sizeof set))
+        return -EINVAL;
+    if (!mask)
+        return 0;
+    memcpy(&set, mask, sizeof set);
+    return signals_wait(c->kernel, set) ? -EINTR : 0;
+}
+
+/* Linux leaves the time that is left in the caller's timeout: all of it, or nothing. */
+static void leave_time(struct timespec *time, int64_t ready)
+{
+    if (time && ready == 0)
+        *time = (struct timespec){0};
+}
+
+int64_t poll_ppoll(struct call *c)
+{
+    uint64_t ns;
+    int64_t status = begin_wait(c, c->ptr[2], c->ptr[3], c->arg[4], &ns);
+    if (status < 0)
+        return status;
+    status = poll_until(c, ns);
+    leave_time(c->ptr[2], status);
+    return status;
+}
+
+/* ------------------------------------------------------------------ select */
+
+#define SELECT_READ (POLLIN | POLLRDNORM | POLLRDBAND | POLLHUP | POLLERR)
+#define SELECT_WRITE (POLLOUT | POLLWRNORM | POLLWRBAND | POLLERR)
+#define SELECT_EXCEPT POLLPRI
+
+struct sets {
+    uint8_t bits[3][FDS_MAX / 8]; /* read, write, except */
+    size_t bytes;
+    int count;
+};
+
+static bool has(const struct sets *sets, int which, int fd)
+{
+    return sets->bits[which][fd / 8] >> fd % 8 & 1;
+}
+
+static int64_t load_sets(struct call *c, struct sets *sets)
+{
+    int count = (int)c->arg[0];
+    if (count < 0)
+        return -EINVAL;
+    sets->count = count > FDS_MAX ? FDS_MAX : count;
+    sets->bytes = ((size_t)sets->count + 63) / 64 * 8;
+    memset(sets->bits, 0, sizeof sets->bits);
+    for (int i = 0; i < 3; i++) {
+        int64_t status = c->arg[i + 1] ? guest_read(c, sets->bits[i], c->arg[i + 1], sets->bytes) : 0;
+        if (status < 0)
+            return status;
+    }
+    return 0;
+}
+
+static short wanted(const struct sets *sets, int fd)
+{
+    return (short)((has(sets, 0, fd) ? POLLIN | POLLRDNORM | POLLRDBAND : 0) |
+                   (has(sets, 1, fd) ? POLLOUT | POLLWRNORM | POLLWRBAND : 0) | (has(sets, 2, fd) ? POLLPRI : 0));
+}
+
+/* The bits that are ready replace the sets; their number. */
+static int64_t answer_sets(struct sets *sets, const struct query *q, const int *guest_fd)
+{
+    static const short masks[3] = {SELECT_READ, SELECT_WRITE, SELECT_EXCEPT};
+    int64_t ready = 0;
+    struct sets old = *sets;
+    memset(sets->bits, 0, sizeof sets->bits);
+    for (unsigned i = 0; i < q->count; i++)
+        for (int which = 0; which < 3; which++)
+            if (has(&old, which, guest_fd[i]) && q->fd[i].revents & masks[which]) {
+                sets->bits[which][guest_fd[i] / 8] |= (uint8_t)(1 << guest_fd[i] % 8);
+                ready++;
+            }
+    return ready;
+}
+
+static int64_t select_until(struct call *c, uint64_t ns)
+{
+    struct sets sets;
+    struct query q = {.count = 0};
+    int guest_fd[FDS_MAX];
+    int64_t status = load_sets(c, &sets);
+    if (status < 0)
+        return status;
+    for (int fd = 0; fd < sets.count; fd++) {
+        short events = wanted(&sets, fd);
+        if (events && !fds_at(c->kernel, (uint64_t)fd))
+            return -EBADF;
+        guest_fd[q.count] = fd;
+        if (events)
+            query_add(&q, c->kernel, fd, events);
+    }
+    if ((status = query_wait(c, &q, ns)) < 0)
+        return status;
+    int64_t ready = answer_sets(&sets, &q, guest_fd);
+    for (int i = 0; i < 3; i++)
+        if (c->arg[i + 1] && (status = guest_write(c, c->arg[i + 1], sets.bits[i], sets.bytes)) < 0)
+            return status;
+    return ready;
+}
+
+int64_t poll_select(struct call *c)
+{
+    struct timeval *time = c->ptr[4];
+    uint64_t ns = FOREVER;
+    if (time) {
+        if (time->tv_sec < 0 || time->tv_usec < 0)
+            return -EINVAL;
+        struct timespec exact = {time->tv_sec + time->tv_usec / 1000000, time->tv_usec % 1000000 * 1000};
+        kernel_timespec_ns(&ns, &exact);
+    }
+    int64_t ready = select_until(c, ns);
+    if (time && ready == 0)
+        *time = (struct timeval){0};
+    return ready;
+}
+
+int64_t poll_pselect(struct call *c)
+{
+    const uint64_t *mask = c->ptr[5]; /* address and size of the set */
+    uint64_t ns, set;
+    bool masked = mask && mask[0];
+    int64_t status = masked ? guest_read(c, &set, mask[0], sizeof set) : 0;
+    if (status == 0)
+        status = begin_wait(c, c->ptr[4], masked ? &set : NULL, masked ? mask[1] : 0, &ns);
+    if (status < 0)
+        return status;
+    status = select_until(c, ns);
+    leave_time(c->ptr[4], status);
+    return status;
+}
+
+/* ------------------------------------------------------------------ epoll */
+
+static int64_t create(struct call *c, int flags)
+{
+    return fds_add(c->kernel, epoll_create1(flags | EPOLL_CLOEXEC), FD_WAIT_SELF, flags & EPOLL_CLOEXEC);
+}
+
+int64_t poll_epoll_create(struct call *c)
+{
+    return (int)c->arg[0] <= 0 ? -EINVAL : create(c, 0);
+}
+
+int64_t poll_epoll_create1(struct call *c)
+{
+    return create(c, (int)c->arg[0]);
+}
+
+int64_t poll_epoll_ctl(struct call *c)
+{
+    if (!c->ptr[3] && (int)c->arg[1] != EPOLL_CTL_DEL)
+        return -EFAULT;
+    int64_t status = CALL_HOST(c, epoll_ctl(c->fd[0], (int)c->arg[1], c->fd[2], c->ptr[3]));
+    /* Once somebody outside is watched the set counts as such, also when it is not watched any more. */
+    if (status == 0 && fds_at(c->kernel, c->arg[2])->wait == FD_WAIT_OUTSIDE)
+        fds_at(c->kernel, c->arg[0])->wait = FD_WAIT_OUTSIDE;
+    return status;
+}
+
+static int64_t epoll_until(struct call *c, uint64_t ns)
+{
+    int most = (int)c->arg[2];
+    if (most <= 0)
+        return -EINVAL;
+    int64_t ready = CALL_HOST(c, epoll_wait(c->fd[0], c->ptr[1], most, 0));
+    if (ready != 0 || ns == 0)
+        return ready;
+    if (fds_at(c->kernel, c->arg[0])->wait != FD_WAIT_OUTSIDE)
+        return pass(c, ns);
+    ready = CALL_HOST(c, epoll_wait(c->fd[0], c->ptr[1], most, host_milliseconds(ns)));
+    if (ready == 0)
+        kernel_sleep(c->kernel, ns);
+    return ready;
+}
+
+int64_t poll_epoll_wait(struct call *c)
+{
+    return epoll_until(c, from_milliseconds((int64_t)c->arg[3]));
+}
+
+int64_t poll_epoll_pwait(struct call *c)
+{
+    uint64_t ns;
+    int64_t status = begin_wait(c, NULL, c->ptr[4], c->arg[5], &ns);
+    return status < 0 ? status : epoll_until(c, from_milliseconds((int64_t)c->arg[3]));
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The end of the program, and what one process with one thread cannot have.
+ */
+#include "syscalls/kernel_priv.h"
+
+int64_t process_exit(struct call *c)
+{
+    c->result->action = SYSCALLS_EXIT;
+    c->result->status = (int)c->arg[0] & 0xff;
+    return 0;
+}
+
+int64_t process_wait(struct call *c)
+{
+    (void)c;
+    return -ECHILD;
+}
+
+int64_t process_refuse_thread(struct call *c)
+{
+    return call_complain(c, "would start a thread or process, and only the first thread is run");
+}
+
+int64_t process_refuse_process(struct call *c)
+{
+    return call_complain(c, "would start a process, and only this one is run");
+}
+
+int64_t process_refuse_program(struct call *c)
+{
+    return call_complain(c, "would run another program, and only this one is run");
+}
+
+int64_t process_refuse_timer(struct call *c)
+{
+    return call_complain(c, "would set a timer, which is not modelled");
+}
+
+int64_t process_absent(struct call *c)
+{
+    (void)c;
+    return -ENOSYS;
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The guest's signals.
+ *
+ * Model
+ *   Signals come from faults, from broken pipes and from the guest itself; none come from outside. One of a kind can be
+ *   pending, with what its siginfo says. Actions, masks, the alternate stack and the default actions are Linux's;
+ *   stopping is ignored, for nobody could continue the process.
+ *
+ * Invariants
+ *   SIGKILL and SIGSTOP are never blocked and have no action.
+ *
+ * Not modelled
+ *   Queues of real-time signals; signals for a thread rather than the process.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "syscalls/kernel_priv.h"
+#include "syscalls/trace_priv.h"
+
+#define HANDLER_DEFAULT 0
+#define HANDLER_IGNORE 1
+
+static uint64_t unblockable(void)
+{
+    return signals_bit(SIGKILL) | signals_bit(SIGSTOP);
+}
+
+void signals_create(struct signals *signals)
+{
+    signals->stack.flags = SS_DISABLE;
+}
+
+static bool ignored_by_default(int signal)
+{
+    switch (signal) {
+    case SIGCHLD:
+    case SIGCONT:
+    case SIGURG:
+    case SIGWINCH:
+    case SIGSTOP: /* these four would stop the process */
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_ignored(const struct signals *signals, int signal)
+{
+    uint64_t handler = signals->action[signal].handler;
+    return handler == HANDLER_IGNORE || (handler == HANDLER_DEFAULT && ignored_by_default(signal));
+}
+
+void signals_raise(struct syscalls *kernel, const struct signals_info *info)
+{
+    struct signals *signals = &kernel->signals;
+    uint64_t bit = signals_bit(info->signal);
+    if (signals->pending & bit || (is_ignored(signals, info->signal) && !(signals->blocked & bit)))
+        return;
+    signals->pending |= bit;
+    signals->info[info->signal] = *info;
+}
+
+/* The lowest of a set, or 0. */
+static int first_of(uint64_t set)
+{
+    return set ? __builtin_ctzll(set) + 1 : 0;
+}
+
+/* The lowest pending signal outside `blocked`; those that are ignored are dropped, as at their delivery. */
+static int deliverable(struct signals *signals, uint64_t blocked)
+{
+    int signal;
+    while ((signal = first_of(signals->pending & ~blocked)) != 0 && is_ignored(signals, signal))
+        signals->pending &= ~signals_bit(signal);
+    return signal;
+}
+
+int syscalls_pending(struct syscalls *kernel)
+{
+    return deliverable(&kernel->signals, kernel->signals.blocked);
+}
+
+bool signals_wait(struct syscalls *kernel, uint64_t mask)
+{
+    struct signals *signals = &kernel->signals;
+    mask &= ~unblockable();
+    if (!deliverable(signals, mask))
+        return false;
+    signals->after = signals->suspended ? signals->after : signals->blocked;
+    signals->suspended = true;
+    signals->blocked = mask;
+    return true;
+}
+
+/* ------------------------------------------------------------------ delivery */
+
+static struct signals_info info_of(struct signals *signals, int signal, int code, uint64_t address, bool forced)
+{
+    struct signals_info info = {.signal = signal, .code = code};
+    if (!forced && signals->pending & signals_bit(signal)) {
+        info = signals->info[signal];
+        signals->pending &= ~signals_bit(signal);
+    } else if (forced) {
+        info.address = address;
+    } else {
+        info.sender.pid = IDENTITY_PID;
+        info.sender.uid = IDENTITY_USER;
+    }
+    return info;
+}
+
+/* What the handler's run blocks, after the frame has kept the mask from before. */
+static void enter_handler(struct signals *signals, int signal)
+{
+    struct signals_action *action = &signals->action[signal];
+    signals->suspended = false;
+    signals->blocked |= action->mask;
+    if (!(action->flags & SA_NODEFER))
+        signals->blocked |= signals_bit(signal);
+    signals->blocked &= ~unblockable();
+    if (action->flags & SA_RESETHAND)
+        action->handler = HANDLER_DEFAULT;
+    if (signals->stack.flags & SIGNALS_AUTODISARM)
+        signals->stack = (struct signals_stack){.flags = SS_DISABLE};
+}
+
+static enum syscalls_delivery deliver_to_handler(struct syscalls *kernel, struct syscalls_cpu *cpu,
+                                                 const struct signals_info *info, bool forced)
+{
+    if (!frame_build(kernel, cpu, info, forced)) {
+        if (kernel->complaints)
+            fprintf(kernel->complaints, "%sno room on the stack for the handler of %s\n", kernel->complaint_prefix,
+                    syscalls_signal_name(info->signal));
+        return SYSCALLS_KILLED;
+    }
+    enter_handler(&kernel->signals, info->signal);
+    return SYSCALLS_HANDLED;
+}
+
+enum syscalls_delivery syscalls_deliver(struct syscalls *kernel, struct syscalls_cpu *cpu, int signal, int code,
+                                        uint64_t address, bool forced)
+{
+    struct signals *signals = &kernel->signals;
+    C2_ASSERT(signal >= 1 && signal <= SIGNALS_COUNT);
+    bool blocked = signals->blocked & signals_bit(signal);
+    if (blocked && !forced) {
+        struct signals_info info = info_of(signals, signal, code, address, false);
+        signals_raise(kernel, &info);
+        return SYSCALLS_IGNORED;
+    }
+    struct signals_info info = info_of(signals, signal, code, address, forced);
+    if (kernel->trace)
+        trace_signal(kernel->trace, &info);
+    if (forced && (blocked || signals->action[signal].handler == HANDLER_IGNORE))
+        return SYSCALLS_KILLED;
+    if (is_ignored(signals, signal))
+        return SYSCALLS_IGNORED;
+    if (signals->action[signal].handler == HANDLER_DEFAULT)
+        return SYSCALLS_KILLED;
+    return deliver_to_handler(kernel, cpu, &info, forced);
+}
+
+/* ------------------------------------------------------------------ actions and masks */
+
+enum { SET_BYTES = 8 };
+
+int64_t signals_sigaction(struct call *c)
+{
+    struct signals *signals = &c->kernel->signals;
+    int signal = (int)c->arg[0];
+    if (c->arg[3] != SET_BYTES || signal < 1 || signal > SIGNALS_COUNT)
+        return -EINVAL;
+    struct signals_action old = signals->action[signal];
+    if (c->ptr[1]) {
+        if (unblockable() & signals_bit(signal))
+            return -EINVAL;
+        memcpy(&signals->action[signal], c->ptr[1], sizeof old);
+        signals->action[signal].mask &= ~unblockable();
+        if (is_ignored(signals, signal))
+            signals->pending &= ~signals_bit(signal);
+    }
+    if (c->ptr[2])
+        memcpy(c->ptr[2], &old, sizeof old);
+    return 0;
+}
+
+int64_t signals_procmask(struct call *c)
+{
+    struct signals *signals = &c->kernel->signals;
+    uint64_t old = signals->blocked, set;
+    if (c->arg[3] != SET_BYTES)
+        return -EINVAL;
+    if (c->ptr[1]) {
+        memcpy(&set, c->ptr[1], sizeof set);
+        switch ((int)c->arg[0]) {
+        case SIG_BLOCK:
+            signals->blocked |= set;
+            break;
+        case SIG_UNBLOCK:
+            signals->blocked &= ~set;
+            break;
+        case SIG_SETMASK:
+            signals->blocked = set;
+            break;
+        default:
+            return -EINVAL;
+        }
+        signals->blocked &= ~unblockable();
+    }
+    if (c->ptr[2])
+        memcpy(c->ptr[2], &old, sizeof old);
+    return 0;
+}
+
+int64_t signals_sigpending(struct call *c)
+{
+    uint64_t set = c->kernel->signals.pending & c->kernel->signals.blocked;
+    if (c->arg[1] > SET_BYTES)
+        return -EINVAL;
+    memcpy(c->ptr[0], &set, sizeof set);
+    return 0;
+}
+
+int64_t signals_altstack(struct call *c)
+{
+    enum { MINIMUM = 2048 };
+    struct signals_stack *stack = &c->kernel->signals.stack, old = *stack;
+    bool on = frame_on_stack(stack, c->cpu->gpr[4]);
+    old.flags |= on ? SS_ONSTACK : 0;
+    if (c->ptr[0]) {
+        struct signals_stack wanted = *(const struct signals_stack *)c->ptr[0];
+        int mode = wanted.flags & ~SIGNALS_AUTODISARM;
+        if (on)
+            return -EPERM;
+        if (mode != SS_DISABLE && mode != SS_ONSTACK && mode != 0)
+            return -EINVAL;
+        if (mode != SS_DISABLE && wanted.bytes < MINIMUM)
+            return -ENOMEM;
+        if (mode == SS_DISABLE)
+            wanted.base = wanted.bytes = 0;
+        wanted.flags &= ~SS_ONSTACK;
+        *stack = wanted;
+    }
+    if (c->ptr[1])
+        memcpy(c->ptr[1], &old, sizeof old);
+    return 0;
+}
+
+int64_t signals_return(struct call *c)
+{
+    if (frame_restore(c) == 0) {
+        c->result->action = SYSCALLS_RESTORE;
+    } else if (c->result->action == SYSCALLS_RETURN) {
+        c->result->action = SYSCALLS_SIGNAL;
+        c->result->signal = SIGSEGV;
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------ waiting */
+
+static int64_t suspend(struct call *c, uint64_t mask)
+{
+    return signals_wait(c->kernel, mask) ? -EINTR : call_deadlock(c, "no signal is pending, and nobody else sends one");
+}
+
+int64_t signals_sigsuspend(struct call *c)
+{
+    uint64_t mask;
+    if (c->arg[1] != SET_BYTES)
+        return -EINVAL;
+    memcpy(&mask, c->ptr[0], sizeof mask);
+    return suspend(c, mask);
+}
+
+int64_t signals_pause(struct call *c)
+{
+    return suspend(c, c->kernel->signals.blocked);
+}
+
+int64_t signals_timedwait(struct call *c)
+{
+    struct signals *signals = &c->kernel->signals;
+    uint64_t set, ns;
+    if (c->arg[3] != SET_BYTES || (c->ptr[2] && !kernel_timespec_ns(&ns, c->ptr[2])))
+        return -EINVAL;
+    memcpy(&set, c->ptr[0], sizeof set);
+    int signal = first_of(signals->pending & set);
+    if (signal) {
+        signals->pending &= ~signals_bit(signal);
+        if (c->ptr[1])
+            memcpy(c->ptr[1], &signals->info[signal], sizeof(struct signals_info));
+        return signal;
+    }
+    if (!c->ptr[2])
+        return call_deadlock(c, "no signal is pending, and nobody else sends one");
+    kernel_sleep(c->kernel, ns);
+    return -EAGAIN;
+}
+
+/* ------------------------------------------------------------------ sending */
+
+static int64_t send(struct call *c, int signal, int code)
+{
+    struct signals_info info = {.signal = signal, .code = code};
+    info.sender.pid = IDENTITY_PID;
+    info.sender.uid = IDENTITY_USER;
+    if (signal < 0 || signal > SIGNALS_COUNT)
+        return -EINVAL;
+    if (signal != 0)
+        signals_raise(c->kernel, &info);
+    return 0;
+}
+
+int64_t signals_kill(struct call *c)
+{
+    int to = (int)c->arg[0];
+    if (to != 0 && to != IDENTITY_PID && to != -IDENTITY_PID)
+        return (int)c->arg[1] < 0 || (int)c->arg[1] > SIGNALS_COUNT ? -EINVAL : -ESRCH;
+    return send(c, (int)c->arg[1], SI_USER);
+}
+
+static int64_t send_to_thread(struct call *c, int thread, int signal)
+{
+    if (thread <= 0)
+        return -EINVAL;
+    return thread == IDENTITY_PID ? send(c, signal, SI_TKILL) : -ESRCH;
+}
+
+int64_t signals_tkill(struct call *c)
+{
+    return send_to_thread(c, (int)c->arg[0], (int)c->arg[1]);
+}
+
+int64_t signals_tgkill(struct call *c)
+{
+    if ((int)c->arg[0] <= 0)
+        return -EINVAL;
+    return (int)c->arg[0] == IDENTITY_PID ? send_to_thread(c, (int)c->arg[1], (int)c->arg[2]) : -ESRCH;
+}
+
+int64_t signals_queue(struct call *c)
+{
+    struct signals_info info;
+    if ((int)c->arg[0] != IDENTITY_PID)
+        return -ESRCH;
+    if ((int)c->arg[1] < 0 || (int)c->arg[1] > SIGNALS_COUNT)
+        return -EINVAL;
+    memcpy(&info, c->ptr[2], sizeof info);
+    info.signal = (int)c->arg[1];
+    if (info.signal != 0)
+        signals_raise(c->kernel, &info);
+    return 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The guest's signals: actions, mask, what is pending.
+ */
+#ifndef C2_SYSCALLS_SIGNALS_PRIV_H
+#define C2_SYSCALLS_SIGNALS_PRIV_H
+
+#include "syscalls/call_priv.h"
+
+#define SIGNALS_COUNT 64
+#define SIGNALS_INFO_BYTES 128
+#define SIGNALS_AUTODISARM ((int32_t)0x80000000) /* SS_AUTODISARM */
+
+/* As the kernel's struct sigaction on x86-64. */
+struct signals_action {
+    uint64_t handler, flags, restorer, mask;
+};
+
+/* As the kernel's struct siginfo, 128 bytes; the fields used here. */
+struct signals_info {
+    int32_t signal, error, code, pad;
+    union {
+        uint64_t address;                             /* faults */
+        struct { int32_t pid; uint32_t uid; uint64_t value; } sender; /* kill, tgkill, sigqueue */
+        uint8_t bytes[SIGNALS_INFO_BYTES - 16];
+    };
+};
+
+struct signals_stack { uint64_t base; int32_t flags, pad; uint64_t bytes; }; /* stack_t */
+
+struct signals {
+    struct signals_action action[SIGNALS_COUNT + 1]; /* by signal number */
+    uint64_t blocked, pending;                       /* bit signal-1 */
+    struct signals_info info[SIGNALS_COUNT + 1];     /* of pending ones */
+    struct signals_stack stack;                      /* sigaltstack */
+    bool suspended;                                  /* sigsuspend & co: `blocked` is for the wait only, */
+    uint64_t after;                                  /* and this is the mask to come back to */
+};
+
+void signals_create(struct signals *signals);
+static inline uint64_t signals_bit(int signal) { return (uint64_t)1 << (signal - 1); }
+/* Makes a signal pending, as if sent by the guest itself. */
+void signals_raise(struct syscalls *kernel, const struct signals_info *info);
+/* Before a wait with a signal mask of its own (ppoll ...): true if a signal is deliverable under it; then the mask is
+ * in force until the signal is delivered and the call must return -EINTR. */
+bool signals_wait(struct syscalls *kernel, uint64_t mask);
+
+/* ------------------------------------------------------------------ frame.c */
+/* Builds the frame and turns *cpu to the handler. False: the stack cannot take it. */
+bool frame_build(struct syscalls *kernel, struct syscalls_cpu *cpu, const struct signals_info *info, bool fault);
+/* rt_sigreturn: 0, or -EFAULT if the frame cannot be read. */
+int64_t frame_restore(struct call *c);
+bool frame_on_stack(const struct signals_stack *stack, uint64_t rsp);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The guest's clocks.
+ *
+ * Model
+ *   Guest time since boot = instructions / instructions_per_second + what was slept. A sleep takes no host time: guest
+ *   time goes on by its length at once, and stays there, so clocks never go back. CLOCK_REALTIME is
+ *   2020-01-01T00:00:00Z at boot. The CPU-time clocks count instructions only.
+ *
+ * Not modelled
+ *   Timers that would interrupt the program (alarm, setitimer, timer_create, timerfd_create): refused.
+ */
+#include <string.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <time.h>
+
+#include "syscalls/kernel_priv.h"
+
+uint64_t kernel_cpu_ns(const struct syscalls *kernel, uint64_t instructions)
+{
+    return (uint64_t)((unsigned __int128)instructions * KERNEL_NS / kernel->instructions_per_second);
+}
+
+uint64_t syscalls_time_ns(const struct syscalls *kernel, uint64_t instructions)
+{
+    return kernel_cpu_ns(kernel, instructions) + kernel->slept_ns;
+}
+
+void kernel_sleep(struct syscalls *kernel, uint64_t ns)
+{
+    /* A program may sleep "for ever" with the longest time there is: the clock then stops far from overflow. */
+    const uint64_t most = UINT64_MAX / 4;
+    kernel->slept_ns = ns > most - kernel->slept_ns ? most : kernel->slept_ns + ns;
+}
+
+bool kernel_timespec_ns(uint64_t *out, const struct timespec *time)
+{
+    const uint64_t most = UINT64_MAX / 4;
+    if (time->tv_sec < 0 || time->tv_nsec < 0 || (uint64_t)time->tv_nsec >= KERNEL_NS)
+        return false;
+    uint64_t seconds = (uint64_t)time->tv_sec;
+    *out = seconds >= most / KERNEL_NS ? most : seconds * KERNEL_NS + (uint64_t)time->tv_nsec;
+    return true;
+}
+
+static struct timespec timespec_of(uint64_t ns)
+{
+    return (struct timespec){.tv_sec = (time_t)(ns / KERNEL_NS), .tv_nsec = (long)(ns % KERNEL_NS)};
+}
+
+static uint64_t now(const struct call *c)
+{
+    return syscalls_time_ns(c->kernel, c->instructions);
+}
+
+static uint64_t real_now(const struct call *c)
+{
+    return now(c) + KERNEL_BOOT_SECONDS * KERNEL_NS;
+}
+
+/* The clocks of clock_getcpuclockid() hold the process or thread in their upper bits; 0 is the caller. */
+static bool own_cpu_clock(int clock)
+{
+    int owner = ~(clock >> 3);
+    return clock < 0 && (owner == 0 || owner == IDENTITY_PID) && (clock & 3) != 3;
+}
+
+static bool read_clock(const struct call *c, int clock, uint64_t *ns)
+{
+    switch (clock) {
+    case CLOCK_REALTIME:
+    case CLOCK_REALTIME_COARSE:
+    case CLOCK_REALTIME_ALARM:
+    case CLOCK_TAI:
+        *ns = real_now(c);
+        return true;
+    case CLOCK_MONOTONIC:
+    case CLOCK_MONOTONIC_RAW:
+    case CLOCK_MONOTONIC_COARSE:
+    case CLOCK_BOOTTIME:
+    case CLOCK_BOOTTIME_ALARM:
+        *ns = now(c);
+        return true;
+    case CLOCK_PROCESS_CPUTIME_ID:
+    case CLOCK_THREAD_CPUTIME_ID:
+        *ns = kernel_cpu_ns(c->kernel, c->instructions);
+        return true;
+    default:
+        *ns = kernel_cpu_ns(c->kernel, c->instructions);
+        return own_cpu_clock(clock);
+    }
+}
+
+/* ------------------------------------------------------------------ reading */
+
+int64_t time_gettime(struct call *c)
+{
+    uint64_t ns;
+    if (!read_clock(c, (int)c->arg[0], &ns))
+        return -EINVAL;
+    *(struct timespec *)c->ptr[1] = timespec_of(ns);
+    return 0;
+}
+
+int64_t time_getres(struct call *c)
+{
+    uint64_t ns;
+    int clock = (int)c->arg[0];
+    if (!read_clock(c, clock, &ns))
+        return -EINVAL;
+    bool coarse = clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE;
+    if (c->ptr[1])
+        *(struct timespec *)c->ptr[1] = timespec_of(coarse ? 4000000 : 1);
+    return 0;
+}
+
+int64_t time_settime(struct call *c)
+{
+    return c->arg[0] == CLOCK_REALTIME ? -EPERM : -EINVAL;
+}
+
+int64_t time_gettimeofday(struct call *c)
+{
+    uint64_t ns = real_now(c);
+    struct timeval *out = c->ptr[0];
+    if (out)
+        *out = (struct timeval){.tv_sec = (time_t)(ns / KERNEL_NS), .tv_usec = (suseconds_t)(ns % KERNEL_NS / 1000)};
+    return 0; /* the time zone is UTC: its structure stays zero */
+}
+
+int64_t time_time(struct call *c)
+{
+    int64_t seconds = (int64_t)(real_now(c) / KERNEL_NS);
+    if (c->ptr[0])
+        memcpy(c->ptr[0], &seconds, sizeof seconds);
+    return seconds;
+}
+
+int64_t time_times(struct call *c)
+{
+    const uint64_t tick = KERNEL_NS / 100, used = kernel_cpu_ns(c->kernel, c->instructions);
+    if (c->ptr[0])
+        *(struct tms *)c->ptr[0] = (struct tms){.tms_utime = (clock_t)(used / tick)};
+    return (int64_t)(now(c) / tick);
+}
+
+/* ------------------------------------------------------------------ sleeping */
+
+int64_t time_nanosleep(struct call *c)
+{
+    uint64_t ns;
+    if (!kernel_timespec_ns(&ns, c->ptr[0]))
+        return -EINVAL;
+    kernel_sleep(c->kernel, ns);
+    return 0;
+}
+
+int64_t time_clock_nanosleep(struct call *c)
+{
+    int clock = (int)c->arg[0];
+    uint64_t at, ns;
+    if (!read_clock(c, clock, &at) || clock == CLOCK_THREAD_CPUTIME_ID || !kernel_timespec_ns(&ns, c->ptr[2]))
+        return -EINVAL;
+    if (clock == CLOCK_MONOTONIC_RAW || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_MONOTONIC_COARSE)
+        return -EOPNOTSUPP;
+    bool absolute = c->arg[1] & TIMER_ABSTIME;
+    if ((clock == CLOCK_PROCESS_CPUTIME_ID || clock < 0) && (absolute ? ns > at : ns > 0))
+        return call_deadlock(c, "its own CPU time does not go on while it sleeps");
+    if (absolute)
+        ns = ns > at ? ns - at : 0;
+    kernel_sleep(c->kernel, ns);
+    return 0;
+}
+
+/* ------------------------------------------------------------------ timers */
+
+int64_t time_alarm(struct call *c)
+{
+    return c->arg[0] == 0 ? 0 : call_complain(c, "would set a timer, which is not modelled");
+}
+
+static bool is_timer(int which)
+{
+    return which == ITIMER_REAL || which == ITIMER_VIRTUAL || which == ITIMER_PROF;
+}
+
+int64_t time_getitimer(struct call *c)
+{
+    return is_timer((int)c->arg[0]) ? 0 : -EINVAL; /* disarmed: zero */
+}
+
+int64_t time_setitimer(struct call *c)
+{
+    const struct itimerval *timer = c->ptr[1];
+    if (!is_timer((int)c->arg[0]))
+        return -EINVAL;
+    if (timer && (timer->it_value.tv_sec || timer->it_value.tv_usec))
+        return call_complain(c, "would set a timer, which is not modelled");
+    return 0;
+}
