@@ -209,16 +209,17 @@ uint64_t tables_root(const struct tables *tables)
 
 /* ------------------------------------------------------------------ one page */
 
+/* On addresses instead of table numbers: this is the walk that every consumer of references waits for. */
 uint64_t tables_get(const struct tables *tables, uint64_t va)
 {
-    uint32_t table = 0;
+    uintptr_t table = (uintptr_t)tables->arena.memory, origin = table - tables->arena.address;
     for (int level = TOP_LEVEL; level > 0; level--) {
-        uint64_t entry = load(&entries_of(tables, table)[slot_of(va, level)]);
+        uint64_t entry = load((const uint64_t *)table + slot_of(va, level));
         if (!entry)
             return 0;
-        table = table_of(tables, entry);
+        table = origin + (entry & ENTRY_ADDRESS);
     }
-    return load(&entries_of(tables, table)[slot_of(va, 0)]);
+    return load((const uint64_t *)table + slot_of(va, 0));
 }
 
 /* The leaf table of va; the tables on the way exist. */
