@@ -13,8 +13,9 @@
  * each. The stack area is MMU_STACK_BYTES below RSP and this above it. */
 #define LOADER_ARGUMENTS_BYTES (4ull << 20)
 
-/* AT_HWCAP, the EDX of CPUID leaf 1 of the guest's CPU profile: FPU .. SSE2, without HT and on. */
-#define LOADER_HWCAP 0x0fabfbffu
+/* AT_HWCAP: EDX of CPUID leaf 1 as the guest sees it (emu/interpret_system.c), as on Linux. FPU TSC CX8 CMOV CLFSH MMX
+ * FXSR SSE SSE2. */
+#define LOADER_HWCAP 0x07888111u
 
 struct loader_request {
     const char *program;       /* as given on the command line: found as execvp finds it (host PATH) */

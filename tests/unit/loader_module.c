@@ -66,7 +66,8 @@ static struct nm_table nm(const char *options, const char *path)
         }
         if (fields < 7 || !strchr("tTwWi", field[2][strspn(field[2], " ")]))
             continue;
-        table.items = c2_realloc(table.items, (table.count + 1) * sizeof *table.items);
+        if (c2_is_power_of_two(table.count) || table.count == 0)
+            table.items = c2_realloc(table.items, (table.count ? 2 * table.count : 1) * sizeof *table.items);
         struct nm_symbol *symbol = &table.items[table.count++];
         *symbol = (struct nm_symbol){.start = strtoull(field[1], NULL, 16), .bytes = strtoull(field[4], NULL, 16),
                                      .type = field[2][strspn(field[2], " ")]};

@@ -52,7 +52,7 @@ static void test_every_word(void **state)
     assert_int_equal(stack.string_bytes, 16 + 7 + 6 + 29);
 
     const uint64_t tail[] = {
-        51, 2048,       16, 0x0fabfbff, 6, 4096,  17, 100, 3, 0x400040, 4, 56,          5, 9,  7, 0x40000000,
+        51, 2048,       16, 0x07888111, 6, 4096,  17, 100, 3, 0x400040, 4, 56,          5, 9,  7, 0x40000000,
         8,  0,          9,  0x401000,   11, 1000, 12, 1000, 13, 1000,   14, 1000,       23, 0, 25, strings,
         26, 0,          31, strings + 23, 15, strings + 16, 0, 0,
     };
