@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include <sys/wait.h>
+
 #include "unit/loader_elf_build.h"
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -328,6 +330,61 @@ static void test_script(void **state)
     unlink(path);
 }
 
+/* ------------------------------------------------------------------ the host as judge */
+
+/* In a child: gives the areas the host's rights and starts the image on the host's CPU, as a kernel would. */
+static void start_on_host(const char *program, int output)
+{
+    struct mmu *mmu = new_mmu(4096);
+    struct loader_image image = load(mmu, program);
+    const struct mmu_area *area = mmu_area_at(mmu, (struct guest_va){0}, true);
+    for (; area; area = mmu_area_at(mmu, (struct guest_va){area->start.v + area->bytes}, true))
+        if (mprotect((void *)(uintptr_t)area->start.v, area->bytes, (int)area->prot) != 0)
+            _exit(99);
+    dup2(output, 1);
+    __asm__ volatile("mov %0, %%rsp\n\txor %%edx, %%edx\n\txor %%ebp, %%ebp\n\tjmp *%1"
+                     :
+                     : "c"(image.stack), "a"(image.entry)
+                     : "memory");
+    __builtin_unreachable();
+}
+
+static void check_runs(const char *program)
+{
+    int ends[2], status;
+    char loaded[128] = "", native[128] = "";
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        start_on_host(program, ends[1]);
+    close(ends[1]);
+    assert_true(read(ends[0], loaded, sizeof loaded - 1) >= 0);
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    char command[512];
+    snprintf(command, sizeof command, "'%s' one", program); /* argc is part of what it prints */
+    FILE *from = popen(command, "r");
+    native[fread(native, 1, sizeof native - 1, from)] = '\0';
+    assert_int_equal(pclose(from), 0);
+    assert_string_equal(loaded, native);
+}
+
+/* Start-up code of libc walks the vectors, the program headers and the relocations: it finds what is wrong. */
+static void test_images_run_on_the_host(void **state)
+{
+    (void)state;
+    check_runs(GUESTS "/static");
+    check_runs(GUESTS "/static_pie");
+    check_runs(GUESTS "/dynamic");
+    check_runs(GUESTS "/no_pie");
+    check_runs(GUESTS "/stripped");
+    check_runs(GUESTS "/exec_stack");
+    check_runs(GUESTS "/assembly");
+    check_runs(GUESTS "/bare");
+}
+
 /* ------------------------------------------------------------------ what cannot be loaded */
 
 static void check_failure(const char *program, uint64_t pages, enum c2_status status, const char *text)
@@ -568,6 +625,7 @@ int main(void)
         cmocka_unit_test(test_bss_of_a_read_only_segment),
         cmocka_unit_test(test_alignment_is_kept),
         cmocka_unit_test(test_script),
+        cmocka_unit_test(test_images_run_on_the_host),
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_names),
