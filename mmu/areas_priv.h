@@ -16,8 +16,9 @@ struct backing {
     bool anonymous; /* shared anonymous memory: no path, an object of its own */
     char path[];
 };
-struct backing *backing_create(const char *path, uint64_t inode, uint64_t device); /* NULL: no memory. path NULL: anonymous */
-void backing_release(struct backing *backing);                                     /* takes NULL */
+/* path NULL: anonymous. NULL: no memory. */
+struct backing *backing_create(const char *path, uint64_t inode, uint64_t device);
+void backing_release(struct backing *backing); /* takes NULL */
 
 struct area {
     struct mmu_area view;    /* view.offset counts in the backing, also for shared anonymous memory */

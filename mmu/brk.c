@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   brk(2): the heap grows up from MMU_HEAP_BASE in whole pages; the break itself is kept to the byte. A break that cannot
- *   be had - below the base, into another mapping or the page tables, or more than the machine's memory at once -
- *   leaves everything, and the answer is the break that stands.
+ *   brk(2): the heap grows up from MMU_HEAP_BASE in whole pages; the break itself is kept to the byte. A break that
+ *   cannot be had - below the base, into another mapping or the page tables, or more than the machine's memory at
+ *   once - leaves everything, and the answer is the break that stands.
  * Not modelled
  *   RLIMIT_DATA.
  */

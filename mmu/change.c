@@ -137,7 +137,8 @@ static int protect_range(struct mmu *mmu, uint64_t start, uint64_t end, unsigned
     if (error)
         return error;
     bool code = (prot & MMU_EXEC) || mmu_range_code(mmu, start, end);
-    bool tell = code || loses_rights(mmu, start, end, prot); /* code that becomes writable must be watched from now on */
+    /* Code is always told of: when it becomes writable it must be watched from now on. */
+    bool tell = code || loses_rights(mmu, start, end, prot);
     if (tell)
         mmu_notify_before(mmu, start, end);
     uint64_t rights = mmu_leaf_rights(prot);

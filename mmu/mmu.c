@@ -2,8 +2,8 @@
  *
  * Model
  *   One guest address space: areas say what may be accessed, page tables say what is present and where in simulated
- *   physical memory, the host window holds the bytes. Changes go host first (it alone can refuse), then tables and areas,
- *   which cannot fail any more by then.
+ *   physical memory, the host window holds the bytes. Changes go host first (it alone can refuse), then tables and
+ *   areas, which cannot fail any more by then.
  * Counting
  *   See struct mmu_counts; tables.c keeps those of what is present.
  * Invariants
@@ -19,8 +19,8 @@ enum c2_status mmu_config_check(const struct mmu_config *config, struct c2_error
     char size[32];
     uint64_t bytes = config->physical_bytes;
     if (bytes == 0 || bytes % C2_PAGE_BYTES != 0 || bytes > MMU_FRAME_LIMIT * C2_PAGE_BYTES)
-        return c2_fail(err, C2_ERR_INVALID, "physical_memory = %s is not allowed: it must be a multiple of 4 KiB, at most 1 TiB",
-                       c2_size_text(size, bytes));
+        return c2_fail(err, C2_ERR_INVALID, "physical_memory = %s is not allowed: it must be a multiple of 4 KiB, "
+                       "at most 1 TiB", c2_size_text(size, bytes));
     if (config->placement != MMU_SAME_COLOR)
         return C2_OK;
     if (config->colors == 0)

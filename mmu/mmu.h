@@ -16,7 +16,7 @@
 
 /* ------------------------------------------------------------------ layout of the window
  * The bases are far apart modulo 64 GiB and modulo 1 GiB too, so that the identity placement does not clash at once:
- *      modulo 1 GiB     0 program, shared objects | 256M PIE | 512M heap up | 768M mmaps down | 896M stack | tables 1G down */
+ *      modulo 1 GiB  0 programs, libraries | 256M PIE | 512M heap up | 768M mmaps down | 896M stack | 1G tables down */
 #define MMU_WINDOW_START 0x10000ull
 #define MMU_WINDOW_END 0x400000000000ull  /* 2^46 */
 #define MMU_PIE_BASE 0x10000000ull        /* position independent programs */

@@ -54,14 +54,16 @@ static enum c2_status parse_key(struct mmu_config *config, char *key, struct c2_
     if (value)
         *value++ = '\0';
     if (config->placement != MMU_SAME_COLOR)
-        return c2_fail(err, C2_ERR_INVALID, "the placement policy \"%s\" has no key \"%s\": it takes none", policy, key);
+        return c2_fail(err, C2_ERR_INVALID, "the placement policy \"%s\" has no key \"%s\": it takes none",
+                       policy, key);
     if (strcmp(key, "color") != 0) {
         char hint[200];
         return c2_fail(err, C2_ERR_INVALID, "the placement policy \"%s\" has no key \"%s\"%s", policy, key,
                        c2_suggest(hint, sizeof hint, key, color_keys, 1));
     }
     if (!value)
-        return c2_fail(err, C2_ERR_INVALID, "the key \"color\" of placement policy \"%s\" needs a value: color=N", policy);
+        return c2_fail(err, C2_ERR_INVALID, "the key \"color\" of placement policy \"%s\" needs a value: color=N",
+                       policy);
     return parse_color(config, value, err);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   The host raises SIGBUS for a page of a mapped file that lies wholly beyond the file's end, or that the disk has no room
- *   for. Before a page of a file gets its frame it is probed here, so that the guest gets its own SIGBUS as on hardware;
- *   probing reads one byte, so the file's size counts as it is at that moment and no descriptor need be kept.
+ *   The host raises SIGBUS for a page of a mapped file that lies wholly beyond the file's end, or that the disk has no
+ *   room for. Before a page of a file gets its frame it is probed here, so that the guest gets its own SIGBUS as on
+ *   hardware; probing reads one byte, so the file's size counts as it is at that moment and no descriptor need be kept.
  *   A page that vanishes later (the file was cut while mapped) must not end c2emu: the handler puts a page of zeros in
  *   its place and counts it.
  * Not modelled

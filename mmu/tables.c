@@ -4,14 +4,15 @@
  *   x86-64 page tables of 4 levels, 512 entries of 8 bytes each:
  *      47      39 38      30 29      21 20      12 11          0
  *     | level 3  | level 2  | level 1  | level 0  | byte in page |
- *   An engine walks them for its checks, so entries of the upper levels hold addresses that the engine can reach, those of
- *   the arena; leaves hold simulated frames, which the engine ignores and the caches see. Each table has a simulated
+ *   An engine walks them for its checks, so entries of the upper levels hold addresses that the engine can reach, those
+ *   of the arena; leaves hold simulated frames, which the engine ignores and the caches see. Each table has a simulated
  *   frame as well, kept beside the arena.
  *
  *   Leaf     63      52       39..12   9    6 5   2  1  0
  *            |   NOEXEC       | frame | KEPT | D A | US RW P |
- *   No-execute stands in bit 52, which hardware ignores: bit 63 is a reserved bit, and a fault, while EFER.NXE is off as
- *   it is in the engines. A page without rights has P = 0 and KEPT = 1: its frame, A and D come back with the rights.
+ *   No-execute stands in bit 52, which hardware ignores: bit 63 is a reserved bit, and a fault, while EFER.NXE is off
+ *   as it is in the engines. A page without rights has P = 0 and KEPT = 1: its frame, A and D come back with the
+ *   rights.
  * Counting
  *   table_pages: tables that exist, the root included. small_present: leaves with P set.
  * Invariants

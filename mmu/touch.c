@@ -117,7 +117,8 @@ static void fail_clash(const struct mmu *mmu, uint64_t va, uint64_t frame, struc
 }
 
 /* The page of va got no frame, `frame` being the one it clashed with; its tables are not needed then. */
-static void fail_placement(struct mmu *mmu, enum frames_answer answer, uint64_t va, uint64_t frame, struct c2_error *err)
+static void fail_placement(struct mmu *mmu, enum frames_answer answer, uint64_t va, uint64_t frame,
+                           struct c2_error *err)
 {
     bool all_taken = frames_taken(mmu->frames) == frames_total(mmu->frames);
     tables_prune(mmu->tables, va);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   The guest's memory is one window of the host's address space, [64 KiB, 64 TiB), in which guest address = host address.
- *   It is reserved whole (PROT_NONE, NORESERVE: a note in the host's kernel, no memory), mappings are put over the
- *   reservation and unmapping puts the reservation back, so nothing of c2emu's own can ever land inside.
+ *   The guest's memory is one window of the host's address space, [64 KiB, 64 TiB), in which guest address = host
+ *   address. It is reserved whole (PROT_NONE, NORESERVE: a note in the host's kernel, no memory), mappings are put over
+ *   the reservation and unmapping puts the reservation back, so nothing of c2emu's own can ever land inside.
  *   Host rights do not follow the guest's: anonymous memory and private file mappings are readable and writable (the
  *   kernel's side of c2emu writes read(2) results there), shared ones as far as the descriptor allows. The guest's
  *   rights are checked by areas and page tables.
@@ -152,7 +152,8 @@ static bool window_probe(void *self, uint64_t page)
 static int window_commit(void *self, uint64_t first, uint64_t count)
 {
     (void)self;
-    return map_at(MMU_TABLES_BASE + first * C2_PAGE_BYTES, count * C2_PAGE_BYTES, PROT_READ | PROT_WRITE, RESERVE, -1, 0);
+    uint64_t start = MMU_TABLES_BASE + first * C2_PAGE_BYTES;
+    return map_at(start, count * C2_PAGE_BYTES, PROT_READ | PROT_WRITE, RESERVE, -1, 0);
 }
 
 /* ------------------------------------------------------------------ the reservation */
@@ -185,23 +186,23 @@ static enum c2_status fail_clash(struct c2_error *err)
     if (!find_occupant(occupant, sizeof occupant))
         return c2_fail(err, C2_ERR_DENIED, "the guest's window 0x%llx-0x%llx is occupied", MMU_WINDOW_START,
                        MMU_WINDOW_END);
-    return c2_fail(err, C2_ERR_DENIED, "the guest's window 0x%llx-0x%llx is occupied at %s: run c2emu as built (position "
-                   "independent), not under a tool that puts things there (ASan, valgrind), and with a finite stack limit "
-                   "(ulimit -s 8192)", MMU_WINDOW_START, MMU_WINDOW_END, occupant);
+    return c2_fail(err, C2_ERR_DENIED, "the guest's window 0x%llx-0x%llx is occupied at %s: run c2emu as built "
+                   "(position independent), not under a tool that puts things there (ASan, valgrind), and with a "
+                   "finite stack limit (ulimit -s 8192)", MMU_WINDOW_START, MMU_WINDOW_END, occupant);
 }
 
 static enum c2_status fail_refused(int error, struct c2_error *err)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < MMU_WINDOW_END)
-        return c2_fail(err, C2_ERR_DENIED, "the host refuses to reserve the guest's window of 64 TiB of addresses: the limit "
-                       "on virtual memory is %llu KiB; lift it (ulimit -v unlimited). No memory is taken by this",
+        return c2_fail(err, C2_ERR_DENIED, "the host refuses to reserve the guest's window of 64 TiB of addresses: "
+                       "the limit on virtual memory is %llu KiB; lift it (ulimit -v unlimited); this takes no memory",
                        (unsigned long long)(limit.rlim_cur / 1024));
     if (error == EPERM)
-        return c2_fail(err, C2_ERR_DENIED, "the host refuses the guest's window from 0x%llx on: set vm.mmap_min_addr to 65536 "
-                       "or less", MMU_WINDOW_START);
-    return c2_fail(err, C2_ERR_DENIED, "the host refuses to reserve the guest's window 0x%llx-0x%llx of addresses (%s): it needs "
-                   "47-bit user addresses and a kernel that lets them be reserved without memory "
+        return c2_fail(err, C2_ERR_DENIED, "the host refuses the guest's window from 0x%llx on: set vm.mmap_min_addr "
+                       "to 65536 or less", MMU_WINDOW_START);
+    return c2_fail(err, C2_ERR_DENIED, "the host refuses to reserve the guest's window 0x%llx-0x%llx of addresses (%s): "
+                   "it needs 47-bit user addresses and a kernel that lets them be reserved without memory "
                    "(vm.overcommit_memory 0 or 1)", MMU_WINDOW_START, MMU_WINDOW_END, strerror(error));
 }
 

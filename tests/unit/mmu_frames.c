@@ -96,7 +96,8 @@ static void largest_set_answers_at_its_ends(void **state)
 
 /* ------------------------------------------------------------------ policies by hand */
 
-static struct frames *make(enum mmu_placement placement, uint64_t frames, uint32_t colors, uint32_t color, uint64_t seed)
+static struct frames *make(enum mmu_placement placement, uint64_t frames, uint32_t colors, uint32_t color,
+                           uint64_t seed)
 {
     struct mmu_config config = {.physical_bytes = frames * C2_PAGE_BYTES, .placement = placement, .colors = colors,
                                 .color = color, .seed = seed};

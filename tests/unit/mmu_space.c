@@ -176,16 +176,22 @@ static void high_zone_reuses_the_highest_hole(void **state)
     end(mmu);
 }
 
-/* An area of the mapping kinds that no test touches page by page: as large as a zone. */
+static void insert(struct areas *areas, uint64_t start, uint64_t stop)
+{
+    struct area area = {.view = {.start = {start}, .bytes = stop - start}};
+    areas_insert(areas, &area);
+}
+
+/* Areas as large as a zone, too large for the dictionary. */
 static void low_zone_falls_back_to_the_high_one(void **state)
 {
     (void)state;
     struct areas areas = {0};
     assert_int_equal(areas_reserve(&areas, 2), 0);
-    areas_insert(&areas, &(struct area){.view = {.start = {MMU_LOW_BASE + PAGE}, .bytes = MMU_LOW_END - MMU_LOW_BASE - PAGE}});
+    insert(&areas, MMU_LOW_BASE + PAGE, MMU_LOW_END);
     assert_int_equal(areas_gap_up(&areas, MMU_LOW_BASE, MMU_LOW_END, PAGE), MMU_LOW_BASE);
     assert_int_equal(areas_gap_up(&areas, MMU_LOW_BASE, MMU_LOW_END, 2 * PAGE), 0);
-    areas_insert(&areas, &(struct area){.view = {.start = {MMU_TABLES_END}, .bytes = MMU_MMAP_TOP - MMU_TABLES_END - 2 * PAGE}});
+    insert(&areas, MMU_TABLES_END, MMU_MMAP_TOP - 2 * PAGE);
     struct mmu mmu = {.areas = areas};
     assert_int_equal(mmu_find_gap(&mmu, PAGE, MMU_ZONE_LOW), MMU_LOW_BASE);
     assert_int_equal(mmu_find_gap(&mmu, 2 * PAGE, MMU_ZONE_LOW), MMU_MMAP_TOP - 2 * PAGE);
@@ -462,7 +468,8 @@ static void a_page_without_rights_keeps_frame_and_bits(void **state)
     assert_int_equal(frames_taken(mmu->frames), 2 + 4);
     assert_int_equal(mmu_protect(mmu, BASE + PAGE, 2 * PAGE, RX), 0);
     assert_int_equal(frame_of(mmu, BASE + PAGE), 1);
-    assert_int_equal(tables_get(mmu->tables, BASE + PAGE), (1 * PAGE) | ENTRY_PRESENT | ENTRY_USER | ENTRY_ACCESSED | ENTRY_DIRTY);
+    assert_int_equal(tables_get(mmu->tables, BASE + PAGE), PAGE | ENTRY_PRESENT | ENTRY_USER | ENTRY_ACCESSED |
+                                                                   ENTRY_DIRTY);
     assert_int_equal(tables_get(mmu->tables, BASE + 2 * PAGE), (2 * PAGE) | ENTRY_PRESENT | ENTRY_USER);
     assert_int_equal(mmu_counts(mmu)->small_pages, 3);
     end(mmu);
@@ -678,12 +685,13 @@ static void exhausted_memory_names_page_and_remedy(void **state)
     for (uint64_t i = 0; i < 3; i++)
         assert_int_equal(touch(mmu, BASE + i * PAGE, MMU_ACCESS_WRITE), MMU_FAULT_NONE);
     assert_refused(mmu, BASE + 3 * PAGE + 5,
-                   "physical memory (28 KiB) is exhausted at the first touch of page 0x10003000: frames of pages 3, of page "
-                   "tables 4; give the machine more with --set machine.physical_memory=SIZE");
+                   "physical memory (28 KiB) is exhausted at the first touch of page 0x10003000: frames of pages 3, "
+                   "of page tables 4; give the machine more with --set machine.physical_memory=SIZE");
     for (unsigned pages = 3; pages > 0; pages--) {
         char says[400];
-        snprintf(says, sizeof says, "physical memory (28 KiB) is exhausted at the first touch of page 0x3f0e2ffff000: frames "
-                 "of pages %u, of page tables 4; give the machine more with --set machine.physical_memory=SIZE", pages);
+        snprintf(says, sizeof says, "physical memory (28 KiB) is exhausted at the first touch of page 0x3f0e2ffff000: "
+                 "frames of pages %u, of page tables 4; give the machine more with --set machine.physical_memory=SIZE",
+                 pages);
         assert_refused(mmu, MMU_MMAP_TOP - 1, says);
         assert_int_equal(mmu_discard(mmu, BASE + (pages - 1) * PAGE, PAGE), 0);
     }
@@ -701,8 +709,8 @@ static void tables_of_a_page_without_frame_go_again(void **state)
     fake_anonymous(mmu, MMU_MMAP_TOP - PAGE, 1, RW);
     assert_int_equal(touch(mmu, BASE, MMU_ACCESS_WRITE), MMU_FAULT_NONE);
     assert_refused(mmu, MMU_MMAP_TOP - 1,
-                   "physical memory (32 KiB) is exhausted at the first touch of page 0x3f0e2ffff000: frames of pages 1, of page "
-                   "tables 4; give the machine more with --set machine.physical_memory=SIZE");
+                   "physical memory (32 KiB) is exhausted at the first touch of page 0x3f0e2ffff000: frames of pages "
+                   "1, of page tables 4; give the machine more with --set machine.physical_memory=SIZE");
     end(mmu);
 }
 
@@ -714,13 +722,13 @@ static void identity_clash_names_both_pages(void **state)
     assert_int_equal(touch(mmu, BASE + 7 * PAGE, MMU_ACCESS_READ), MMU_FAULT_NONE);
     assert_int_equal(frame_of(mmu, BASE + 7 * PAGE), 7);
     assert_refused(mmu, BASE + 71 * PAGE,
-                   "identity placement: page 0x10047000 needs the physical page 0x7000 (its address modulo 256 KiB), which page "
-                   "0x10007000 holds already; give the machine more with --set machine.physical_memory=SIZE, or use --pages "
-                   "sequential");
+                   "identity placement: page 0x10047000 needs the physical page 0x7000 (its address modulo 256 KiB), "
+                   "which page 0x10007000 holds already; give the machine more with --set machine.physical_memory=SIZE, or "
+                   "use --pages sequential");
     assert_refused(mmu, BASE + 60 * PAGE,
-                   "identity placement: page 0x1003c000 needs the physical page 0x3c000 (its address modulo 256 KiB), which a "
-                   "page table holds already; give the machine more with --set machine.physical_memory=SIZE, or use --pages "
-                   "sequential");
+                   "identity placement: page 0x1003c000 needs the physical page 0x3c000 (its address modulo 256 KiB), "
+                   "which a page table holds already; give the machine more with --set machine.physical_memory=SIZE, or use "
+                   "--pages sequential");
     assert_int_equal(touch(mmu, BASE + 59 * PAGE, MMU_ACCESS_READ), MMU_FAULT_NONE);
     end(mmu);
 }
@@ -755,8 +763,8 @@ static void exhausted_color_is_named(void **state)
         assert_int_equal(frame_of(mmu, BASE + i * PAGE), (int64_t)(1 + 4 * i));
     }
     assert_refused(mmu, BASE + 3 * PAGE,
-                   "the frames of colour 1 of 4 in physical memory (64 KiB) are exhausted at the first touch of page 0x10003000; "
-                   "give the machine more with --set machine.physical_memory=SIZE");
+                   "the frames of colour 1 of 4 in physical memory (64 KiB) are exhausted at the first touch of page "
+                   "0x10003000; give the machine more with --set machine.physical_memory=SIZE");
     end(mmu);
 }
 
@@ -823,8 +831,8 @@ static void step_remap(struct script *script, uint64_t old, uint64_t pages, uint
 static void run_script(struct script *script)
 {
     struct mmu *mmu = script->mmu;
-    struct mmu_request file = {.address = BASE + 16 * PAGE, .bytes = 4 * PAGE, .prot = RW, .fixed = true, .shared = true,
-                               .kind = MMU_FILE, .host_fd = script->fd, .path = "/some/path"};
+    struct mmu_request file = {.address = BASE + 16 * PAGE, .bytes = 4 * PAGE, .prot = RW, .fixed = true,
+                               .shared = true, .kind = MMU_FILE, .host_fd = script->fd, .path = "/some/path"};
     step_failed(script, fake_anonymous(mmu, BASE, 8, RW));
     step_failed(script, mmu_map(mmu, &file));
     step_touch(script, BASE);

@@ -103,7 +103,8 @@ static bool joined(struct twin *twin, uint64_t va)
         return false;
     const struct twin_page *a = page_at(twin, va), *b = page_at(twin, va + PAGE);
     return a->prot == b->prot && a->shared == b->shared && a->kind == b->kind &&
-           same_object(a->object, b->object) && a->may_write == b->may_write && (a->object < 0 || a->offset + PAGE == b->offset);
+           same_object(a->object, b->object) && a->may_write == b->may_write &&
+           (a->object < 0 || a->offset + PAGE == b->offset);
 }
 
 static uint64_t area_top(struct twin *twin, uint64_t va)
@@ -755,8 +756,8 @@ static void close_world(struct world *world)
     close(world->fd[1]);
 }
 
-/* Returns the call after which the two differ, or `count`. From call `sabotage` on, every mprotect that the twin does not
- * hear of makes a page writable that was not. */
+/* Returns the call after which the two differ, or `count`. From call `sabotage` on, pages become writable by an
+ * mprotect that the twin does not hear of. */
 static uint64_t run(const struct mmu_config *config, uint64_t count, uint64_t sabotage)
 {
     static struct world world;

@@ -45,11 +45,12 @@ static volatile unsigned char *byte(uint64_t address)
     return (volatile unsigned char *)(uintptr_t)address;
 }
 
-static int64_t map(struct mmu *mmu, uint64_t address, uint64_t pages, unsigned prot, bool shared, int fd, uint64_t offset)
+static int64_t map(struct mmu *mmu, uint64_t address, uint64_t pages, unsigned prot, bool shared, int fd,
+                   uint64_t offset)
 {
-    struct mmu_request request = {.address = address, .bytes = pages * PAGE, .prot = prot, .fixed = true, .shared = shared,
-                                  .kind = fd >= 0 ? MMU_FILE : MMU_ANONYMOUS, .host_fd = fd, .offset = offset,
-                                  .path = fd >= 0 ? "/file" : NULL};
+    struct mmu_request request = {.address = address, .bytes = pages * PAGE, .prot = prot, .fixed = true,
+                                  .shared = shared, .kind = fd >= 0 ? MMU_FILE : MMU_ANONYMOUS, .host_fd = fd,
+                                  .offset = offset, .path = fd >= 0 ? "/file" : NULL};
     return mmu_map(mmu, &request);
 }
 
@@ -88,8 +89,8 @@ static const char *host_rights(uint64_t address)
 }
 
 /* ------------------------------------------------------------------ an older or poorer kernel
- * mremap as the library's code sees it. Kernels before 6.17 move one of their own areas at a time: they unmap the target,
- * then answer EFAULT. */
+ * mremap as the library's code sees it. Kernels before 6.17 move one of their own areas at a time: they unmap the
+ * target, then answer EFAULT. */
 static bool one_area_at_a_time;
 static unsigned refusals, mremap_fails_at; /* counted down: at 0 the call fails with ENOMEM */
 
@@ -326,7 +327,8 @@ static void files_end_where_they_end(void **state)
     for (int shared = 0; shared < 2; shared++) {
         assert_int_equal(map(mmu, BASE, 5, RW, shared, fd, 0), BASE);
         struct guest_va at = {0};
-        assert_int_equal(mmu_touch_range(mmu, (struct guest_va){BASE}, 5 * PAGE, MMU_ACCESS_READ, &at, NULL), MMU_FAULT_BUS);
+        assert_int_equal(mmu_touch_range(mmu, (struct guest_va){BASE}, 5 * PAGE, MMU_ACCESS_READ, &at, NULL),
+                         MMU_FAULT_BUS);
         assert_int_equal(at.v, BASE + 3 * PAGE);
         assert_int_equal(*byte(BASE + 9999), 99 + 1);
         for (uint64_t i = 10000; i < 3 * PAGE; i++)
