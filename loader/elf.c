@@ -205,13 +205,15 @@ static enum c2_status check_segment(const struct loader_file *file, unsigned num
                        file->label, number, (ull)p->p_filesz, (ull)p->p_memsz);
     if (__builtin_add_overflow(p->p_vaddr, p->p_memsz, &end) || end > MMU_WINDOW_END)
         return c2_fail(err, C2_ERR_FORMAT,
-                       "%s: segment %u (0x%llx, %llu bytes) ends outside the guest's address space, whose end is 0x%llx",
+                       "%s: segment %u (0x%llx, %llu bytes) ends outside the guest's address space, whose end is "
+                       "0x%llx",
                        file->label, number, (ull)p->p_vaddr, (ull)p->p_memsz, MMU_WINDOW_END);
     if (p->p_filesz == 0)
         return C2_OK;
     if (__builtin_add_overflow(p->p_offset, p->p_filesz, &end) || end > file->bytes)
         return c2_fail(err, C2_ERR_FORMAT,
-                       "%s: is cut off or damaged: segment %u lies at offset %llu (%llu bytes), the file has %llu bytes",
+                       "%s: is cut off or damaged: segment %u lies at offset %llu (%llu bytes), the file has %llu "
+                       "bytes",
                        file->label, number, (ull)p->p_offset, (ull)p->p_filesz, (ull)file->bytes);
     if ((p->p_vaddr - p->p_offset) % C2_PAGE_BYTES != 0)
         return c2_fail(err, C2_ERR_FORMAT,

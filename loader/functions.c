@@ -3,8 +3,8 @@
  * The functions of a symbol table.
  *
  * Model
- *   Defined symbols of type FUNC, GNU_IFUNC or NOTYPE in code with a size are ranges; the innermost that holds an address
- *   names it.
+ *   Defined symbols of type FUNC, GNU_IFUNC or NOTYPE in code with a size are ranges; the innermost that holds an
+ *   address names it.
  *   Assembly functions often have no size, and type NOTYPE. Such a label reaches to the next symbol of its section
  *   or to the section's end, and is asked only when no sized function holds the address.
  * Invariants

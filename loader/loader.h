@@ -13,7 +13,7 @@
  * each. The stack area is MMU_STACK_BYTES below RSP and this above it. */
 #define LOADER_ARGUMENTS_BYTES (4ull << 20)
 
-/* AT_HWCAP: EDX of CPUID leaf 1 as the guest sees it (emu/interpret_system.c), as on Linux. FPU TSC CX8 CMOV CLFSH MMX
+/* AT_HWCAP: EDX of CPUID leaf 1 as the guest sees it, as on Linux. FPU TSC CX8 CMOV CLFSH MMX
  * FXSR SSE SSE2. */
 #define LOADER_HWCAP 0x07888111u
 

@@ -148,8 +148,8 @@ enum c2_status loader_stack_compose(struct loader_stack *out, const struct loade
     *out = (struct loader_stack){0};
     if (strings > BLOCK_BYTES || vectors * sizeof(uint64_t) > BLOCK_BYTES)
         return c2_fail(err, C2_ERR_INVALID,
-                       "the arguments and the environment are too long: %zu words with %zu bytes; %llu bytes of text and "
-                       "as many of pointers are the limit",
+                       "the arguments and the environment are too long: %zu words with %zu bytes; %llu bytes of text "
+                       "and as many of pointers are the limit",
                        argc + envc, strings, BLOCK_BYTES);
     out->vectors = c2_alloc(vectors * sizeof *out->vectors);
     out->strings = c2_alloc(strings);

@@ -8,7 +8,7 @@
  * Counting
  *   Nothing here touches guest memory or a page: asking changes no result.
  * Invariants
- *   What is not known is NULL, never a guess. Every text lent stays until destroy, and equal texts have equal addresses.
+ *   What is not known is NULL, never a guess. Every text lent stays until destroy; equal texts have equal addresses.
  * Not modelled
  *   Areas that were unmapped before the question: they are gone, and whatever lies there now answers.
  */

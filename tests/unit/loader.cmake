@@ -36,7 +36,8 @@ loader_guest_of(few_symbols static COMMAND ${CMAKE_STRIP} -x -g -o few_symbols s
 loader_guest_of(stripped_dynamic dynamic COMMAND ${CMAKE_STRIP} -R .note.gnu.build-id -o stripped_dynamic dynamic)
 loader_guest_of(linked dynamic
   COMMAND ${CMAKE_OBJCOPY} --only-keep-debug dynamic linked.debug
-  COMMAND ${CMAKE_OBJCOPY} --strip-all --remove-section .note.gnu.build-id --add-gnu-debuglink=linked.debug dynamic linked)
+  COMMAND ${CMAKE_OBJCOPY} --strip-all --remove-section .note.gnu.build-id --add-gnu-debuglink=linked.debug
+          dynamic linked)
 loader_guest_of(by_id dynamic
   COMMAND ${CMAKE_OBJCOPY} --strip-all dynamic by_id
   COMMAND ${CMAKE_OBJCOPY} --only-keep-debug dynamic by_id.debug)

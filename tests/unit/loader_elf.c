@@ -283,7 +283,8 @@ static const struct {
     const char *text;
 } strangers[] = {
     {"", 0, "app: is an empty file"},
-    {"M", 1, "app: is neither an ELF program nor a script with a #! line (a shell script: add #!/bin/sh as its first line)"},
+    {"M", 1,
+     "app: is neither an ELF program nor a script with a #! line (a shell script: add #!/bin/sh as its first line)"},
     {"echo hello\n", 11,
      "app: is neither an ELF program nor a script with a #! line (a shell script: add #!/bin/sh as its first line)"},
     {"MZ\x90", 3, "app: is a Windows program, not a Linux ELF program"},

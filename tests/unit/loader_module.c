@@ -241,7 +241,8 @@ static void test_removed_symbols_leave_no_wrong_name(void **state)
 
 /* ------------------------------------------------------------------ what addr2line says */
 
-/* Lines of every step-th byte of the code sections (elsewhere addr2line names variables); addr2line reads the file at `by`. Returns how many had a line. */
+/* Lines of every step-th byte of the code sections (elsewhere addr2line names variables); addr2line reads the file at `by`.
+ * Returns how many had a line. */
 static unsigned compare_lines(const char *name, const char *by, unsigned step)
 {
     struct loader_module *module = open_guest(name);

@@ -133,8 +133,9 @@ static void test_executable_but_not_readable(void **state)
         struct c2_error err = {0};
         if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
             _exit(2);
+        const char *text = "./secret: may be executed but not read, and c2emu has to read it (chmod +r)";
         bool right = loader_file_open(&file, "./secret", "./secret", &err) == C2_ERR_DENIED &&
-                     strcmp(err.text, "./secret: may be executed but not read, and c2emu has to read it (chmod +r)") == 0;
+                     strcmp(err.text, text) == 0;
         _exit(right ? 0 : 1);
     }
     int status;
