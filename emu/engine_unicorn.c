@@ -466,15 +466,16 @@ static const struct interpret_cpu cpu_of_unicorn = {
 
 /* ------------------------------------------------------------------ running */
 
+#define OUTSIDE 0x5a5a5a5a5a000000 /* an address that is not canonical, and nobody's */
+
 /* Unicorn keeps translations of its own, with rights; mapping and unmapping a page anywhere drops them all (40 us). */
 static enum c2_status drop_translations(struct unicorn *u)
 {
     static uint8_t page[C2_PAGE_BYTES] __attribute__((aligned(4096)));
-    uint64_t outside = MMU_WINDOW_END << 1;
     uc_engine *uc = u->state.uc;
     u->translations_stale = false;
-    if (uc_mem_map_ptr(uc, outside, sizeof page, UC_PROT_READ, page) == UC_ERR_OK &&
-        uc_mem_unmap(uc, outside, sizeof page) == UC_ERR_OK)
+    if (uc_mem_map_ptr(uc, OUTSIDE, sizeof page, UC_PROT_READ, page) == UC_ERR_OK &&
+        uc_mem_unmap(uc, OUTSIDE, sizeof page) == UC_ERR_OK)
         return C2_OK;
     return c2_fail(&u->failure, C2_ERR_INTERNAL, "Unicorn cannot drop its page translations");
 }
@@ -622,15 +623,32 @@ static void enable_paging(struct unicorn *u)
     unicorn_set(&u->state, UC_X86_REG_CR0, (uint64_t)(uint32_t)(PE | MP | ET | NE | WP | PG));
 }
 
+/* The addresses around the window are regions too: of one that it does not know Unicorn would say so before it walks the
+ * tables, and with a stale RIP. Known, they are absent pages (or no canonical addresses) like any other. Nothing is ever
+ * read through their host pointer. A gap is left for drop_translations(): all 2^64 bytes are more than Unicorn takes. */
+static uc_err map_all_addresses(uc_engine *uc)
+{
+    const uint64_t gap_end = OUTSIDE + (16u << 20);
+    const uint64_t regions[][2] = {
+        {MMU_WINDOW_START, MMU_WINDOW_END - MMU_WINDOW_START},
+        {0, MMU_WINDOW_START},
+        {MMU_WINDOW_END, OUTSIDE - MMU_WINDOW_END},
+        {gap_end, -gap_end},
+    };
+    uc_err code = UC_ERR_OK;
+    for (size_t i = 0; i < sizeof regions / sizeof *regions && code == UC_ERR_OK; i++)
+        code = uc_mem_map_ptr(uc, regions[i][0], regions[i][1], UC_PROT_ALL, (void *)(uintptr_t)regions[0][0]);
+    return code;
+}
+
 static enum c2_status open_unicorn(struct unicorn *u, struct c2_error *err)
 {
     uc_engine *uc;
-    uint64_t bytes = MMU_WINDOW_END - MMU_WINDOW_START;
     unicorn_locks_link();
     if (uc_open(UC_ARCH_X86, UC_MODE_64, &uc) != UC_ERR_OK)
         return c2_fail(err, C2_ERR_NO_MEMORY, "Unicorn cannot be opened (it reserves 1 GiB of address space)");
     u->state.uc = uc;
-    uc_err code = uc_mem_map_ptr(uc, MMU_WINDOW_START, bytes, UC_PROT_ALL, (void *)(uintptr_t)MMU_WINDOW_START);
+    uc_err code = map_all_addresses(uc);
     if (code == UC_ERR_OK)
         code = uc_ctl_exits_enable(uc);
     if (code == UC_ERR_OK)
