@@ -87,8 +87,9 @@ char *cli_refusal_text(char *buffer, size_t bytes, const struct emu_end *end, st
     struct words words = {buffer, bytes, 0};
     say(&words, "cannot execute ");
     say_instruction(&words, end, symbols);
-    say(&words, ": %s. Nothing is reported, as the run is not complete. Compile the program for plain x86-64 "
-                "(-march=x86-64-v2 at most), or choose a variant of it that does without this instruction",
-        end->refusal);
+    say(&words, ": %s; the run ends here and nothing is reported", end->refusal);
+    if (strstr(end->refusal, "build the program") == NULL)
+        say(&words, ". Build the program without this instruction (-march=x86-64-v2 at most), or take a variant of it that "
+                    "does without");
     return buffer;
 }

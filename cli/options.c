@@ -53,7 +53,7 @@ static const struct argp_option options_table[] = {
     {"trace", KEY_TRACE, "FILE", 0, "write every reference; FILE.din: din form, FILE.zst: compressed", 3},
     {"quiet", KEY_QUIET, NULL, 0, "no text report", 3},
     {"progress", KEY_PROGRESS, NULL, 0, "progress on standard error, even where it is no terminal", 4},
-    {"stats", KEY_STATS, NULL, 0, "host time, speed and peak memory on standard error", 4},
+    {"stats", KEY_STATS, NULL, 0, "host time, speed and memory on standard error", 4},
     {"verbose", KEY_VERBOSE, NULL, 0, "trace the guest's system calls on standard error", 4},
     {"version", KEY_VERSION, NULL, 0, "print the version", 5},
     {"help", KEY_HELP, NULL, 0, "print this", 5},

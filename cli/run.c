@@ -58,22 +58,27 @@ static void on_signal(int signal_number)
     emu_interrupt(interruptible);
 }
 
+static const int from_outside[] = {SIGINT, SIGTERM};
+#define FROM_OUTSIDE (sizeof from_outside / sizeof from_outside[0])
+
 /* A signal that was ignored when c2emu started (nohup) stays ignored. The second one ends c2emu itself. */
 static void catch_signals(struct emu *emu)
 {
-    static const int signals[] = {SIGINT, SIGTERM};
     interruptible = emu;
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+    for (size_t i = 0; i < FROM_OUTSIDE; i++) {
         struct sigaction old, action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-            sigaction(signals[i], &action, NULL);
+        if (sigaction(from_outside[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            sigaction(from_outside[i], &action, NULL);
     }
 }
 
 static void release_signals(void)
 {
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
+    for (size_t i = 0; i < FROM_OUTSIDE; i++) {
+        struct sigaction current, normal = {.sa_handler = SIG_DFL};
+        if (sigaction(from_outside[i], NULL, &current) == 0 && current.sa_handler == on_signal)
+            sigaction(from_outside[i], &normal, NULL);
+    }
     interruptible = NULL;
 }
 
@@ -150,7 +155,8 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
                                      .physical_bytes = run->machine.physical_bytes,
                                      .trace = run->options->verbose ? stderr : NULL,
                                      .complaints = stderr,
-                                     .complaint_prefix = "c2emu: "};
+                                     .complaint_prefix = "c2emu: ",
+                                     .interrupted = &caught_signal};
     return syscalls_create(&run->kernel, run->mmu, &config, err);
 }
 
@@ -160,8 +166,8 @@ static enum c2_status make_ring(struct run *run, struct c2_error *err)
 {
     sigset_t blocked, old;
     sigemptyset(&blocked);
-    sigaddset(&blocked, SIGINT);
-    sigaddset(&blocked, SIGTERM);
+    for (size_t i = 0; i < FROM_OUTSIDE; i++)
+        sigaddset(&blocked, from_outside[i]);
     pthread_sigmask(SIG_BLOCK, &blocked, &old);
     enum c2_status status = stream_ring_create(&run->ring, sim_sink(run->sim), err);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -220,8 +226,9 @@ static enum c2_status make(struct run *run, struct c2_error *err)
 
 static void release(struct run *run)
 {
+    if (run->mmu != NULL)
+        mmu_unlisten(run->mmu, run);
     emu_destroy(run->emu);
-    run->emu = NULL;
     stream_ring_destroy(run->ring);
     sim_destroy(run->sim);
     stream_blocks_destroy(run->blocks);
@@ -344,7 +351,6 @@ int cli_run(const struct cli_options *options, char *const *host_env)
         return fail(&err, CLI_EXIT_FAILED);
     }
     run->options = options;
-    signal(SIGPIPE, SIG_IGN); /* the guest gets its own SIGPIPE from its kernel */
     int status = make_and_go(run, host_env, &err);
     release(run);
     c2_free(run);
