@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the program tests share: running c2emu and other commands, and comparisons that say what differs."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77  # what ctest takes for "not run here"
+EMULATOR = os.environ.get("C2EMU", "c2emu")
+
+failures = []
+
+
+def fail(text):
+    failures.append(text)
+    print("FAILED:", text, flush=True)
+
+
+def check(condition, text):
+    if not condition:
+        fail(text)
+    return condition
+
+
+def shorten(value):
+    text = repr(value)
+    return text if len(text) <= 600 else text[:300] + " ... " + text[-280:]
+
+
+def equal(got, expected, what):
+    """Compares; dictionaries and lists are followed to the value that differs."""
+    if isinstance(got, dict) and isinstance(expected, dict):
+        same = True
+        for key in list(expected) + [key for key in got if key not in expected]:
+            if key not in got or key not in expected:
+                fail("%s: key %s is only in the %s" % (what, key, "expected" if key in expected else "result"))
+                same = False
+            else:
+                same &= equal(got[key], expected[key], "%s.%s" % (what, key))
+        return same
+    if isinstance(got, list) and isinstance(expected, list) and len(got) == len(expected):
+        return all([equal(g, e, "%s[%d]" % (what, i)) for i, (g, e) in enumerate(zip(got, expected))])
+    return check(got == expected, "%s: %s, expected %s" % (what, shorten(got), shorten(expected)))
+
+
+def contains(text, parts, what):
+    for part in parts:
+        check(part in text, "%s: %s is not in %s" % (what, shorten(part), shorten(text)))
+
+
+def skip(why):
+    print("not run:", why)
+    sys.exit(SKIPPED)
+
+
+def need(*commands):
+    for command in commands:
+        if shutil.which(command) is None:
+            skip("%s is not installed" % command)
+
+
+def done():
+    if failures:
+        print("%d comparisons failed" % len(failures))
+        sys.exit(1)
+    sys.exit(0)
+
+
+def run(words, **options):
+    """Runs a command; bytes in .stdout and .stderr."""
+    options.setdefault("stdout", subprocess.PIPE)
+    options.setdefault("stderr", subprocess.PIPE)
+    options.setdefault("stdin", subprocess.DEVNULL)
+    options.setdefault("timeout", 280)
+    return subprocess.run(words, **options)
+
+
+def emulate(words, **options):
+    return run([EMULATOR] + words, **options)
+
+
+def report(options, program, expect_status=0, **more):
+    """The JSON report of a run that must end with expect_status."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "report.json")
+        result = emulate(["-q", "--json", path] + options + program, **more)
+        what = " ".join(options + program)
+        equal(result.returncode, expect_status, "exit status of " + what)
+        if not os.path.exists(path):
+            fail("%s wrote no report; it said: %s" % (what, result.stderr.decode(errors="replace")))
+            done()
+        with open(path) as file:
+            return json.load(file)

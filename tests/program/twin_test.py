@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""twin_test.py GUEST [OPTION]...: every count of report.json against twin.py, from the text trace and the machine file.
+
+Also: the machine in the report is the machine in the file with its overrides, and the frames are where the placement
+policy puts them, in the order of the first touch.
+twin_test.py mutants: the comparison can fail. Each deliberate mistake in the twin must make a difference.
+twin_test.py din|zst: the other two forms of the trace.
+"""
+
+import configparser
+import json
+import os
+import sys
+import tempfile
+
+import twin
+from common import SKIPPED, check, contains, done, emulate, equal, fail, need, run
+
+GUESTS = os.environ["GUESTS"]
+MACHINES = os.environ["C2EMU_MACHINES"]
+
+# Pages that the kernel's side touches before the first instruction: the strings of argv, envp and auxv, and the vectors.
+# The guests never look at them, so the trace does not have them.
+LOADER_PAGES = 2
+# MOVS (and each element of REP MOVSQ) with equal source and destination, 21 references of odd.S in each of 30 rounds: read
+# and write of the same bytes by one instruction, and no modify. Only the trace cannot tell.
+NOT_MODIFIES = {"odd": 21 * 30}
+
+
+def trace(guest, options, name="trace.txt"):
+    """(report, the trace as bytes)"""
+    with tempfile.TemporaryDirectory() as directory:
+        report_path, trace_path = os.path.join(directory, "r.json"), os.path.join(directory, name)
+        result = emulate(["-q", "--json", report_path, "--trace", trace_path] + options + ["./" + guest], cwd=GUESTS)
+        if not equal((result.returncode, result.stderr), (0, b""), "exit status and messages"):
+            done()
+        equal(sorted(os.listdir(directory)), sorted(["r.json", name]), "files left")
+        with open(report_path) as report_file, open(trace_path, "rb") as trace_file:
+            return json.load(report_file), trace_file.read()
+
+
+# ---------------------------------------------------------------------------------------------- the machine file
+
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def size(text):
+    return int(text[:-1]) * UNITS[text[-1]] if text[-1] in UNITS else int(text)
+
+
+def machine_file(options):
+    """(the report's "machine" object, physical memory in bytes) as file and overrides say."""
+    name = options[options.index("-m") + 1] if "-m" in options else "sandybridge-ep"
+    parser = configparser.ConfigParser(inline_comment_prefixes=";")
+    parser.read(os.path.join(MACHINES, name + ".ini"))
+    for i, word in enumerate(options):
+        if word == "--set":
+            key, value = options[i + 1].split("=", 1)
+            section, key = key.split(".")
+            parser.set(section, key, value)
+    line = int(parser["machine"]["line"])
+    levels = []
+    for section in [s for s in ("L1D", "L1I", "L2", "L3", "L4") if s in parser]:
+        keys = parser[section]
+        slices, ways = int(keys.get("slices", "1")), int(keys["ways"])
+        level = {"name": section, "size": size(keys["size"]), "ways": ways,
+                 "sets": size(keys["size"]) // (ways * line * slices), "slices": slices, "policy": keys["policy"],
+                 "index": keys["index"], "inclusion": keys["inclusion"]}
+        if slices > 1:
+            level["hash"] = keys["hash"]
+        if "latency" in keys:
+            level["latency"] = int(keys["latency"])
+        levels.append(level)
+    return {"name": parser["machine"]["name"], "line": line, "levels": levels}, size(parser["machine"]["physical_memory"])
+
+
+# ---------------------------------------------------------------------------------------------- comparisons
+
+def check_placement(report, frames, physical_bytes, options):
+    policy = options[options.index("--pages") + 1] if "--pages" in options else "sequential"
+    pages, placed = list(frames), list(frames.values())
+    equal(report["pages"]["policy"], policy.split(",")[0], "pages.policy")
+    equal(report["pages"]["small"], len(frames) + LOADER_PAGES, "pages.small")
+    if policy == "sequential":
+        equal(placed, list(range(LOADER_PAGES, LOADER_PAGES + len(placed))), "frames in the order of first touch")
+    elif policy == "identity":
+        equal(placed, [page % (physical_bytes // twin.PAGE) for page in pages], "frames under identity")
+    elif policy.startswith("same-color"):
+        l2 = next(level for level in report["machine"]["levels"] if level["name"] == "L2")
+        colors = l2["sets"] * report["machine"]["line"] // twin.PAGE
+        color = int(policy.partition("color=")[2] or "0")
+        expected = [color + colors * (i + LOADER_PAGES) for i in range(len(placed))]
+        equal(placed, expected, "frames of one colour")
+    else:
+        check(placed != sorted(placed), "random frames come in ascending order")
+        check(max(placed) < physical_bytes // twin.PAGE, "a frame lies beyond the end of physical memory")
+
+
+def eat(report, text, factory=twin.Twin):
+    second = factory(report["machine"])
+    second.eat(text.decode().splitlines())
+    return second
+
+
+def compare(guest, options):
+    report, text = trace(guest, options)
+    machine, physical_bytes = machine_file(options)
+    equal(report["machine"], machine, "machine")
+    second = eat(report, text)
+    equal(second.problems, [], "problems of the trace")
+    second.n["modifies"] -= NOT_MODIFIES.get(guest, 0)
+    equal(report["run"]["measured"], second.n, "run.measured")
+    equal(report["levels"], second.hierarchy.counts(), "levels")
+    equal(report["run"]["instructions"], second.n["instructions"], "run.instructions")
+    equal(report["run"]["phases"], [{"kind": "measure", "instructions": second.n["instructions"]}], "run.phases")
+    equal((report["command"], report["exit_status"]), (["./" + guest], 0), "command and exit_status")
+    check_placement(report, second.frames, physical_bytes, options)
+    for level in report["levels"]:
+        check(level["accesses"] > 0, "%s was never asked: the run shows nothing" % level["name"])
+    print("%d references, %s" % (second.n["refs"], ", ".join(
+        "%s %d/%d (%d cold, %d capacity, %d conflict, %d written back, %d back-invalidated)" %
+        (n["name"], n["misses"], n["accesses"], n["cold"], n["capacity"], n["conflict"], n["writebacks"],
+         n["back_invalidations"]) for n in report["levels"])))
+
+
+# ---------------------------------------------------------------------------------------------- the twin can find mistakes
+
+Level = twin.Level  # the right one
+
+
+def mutated_level(**changes):
+    return type("Mutant", (Level,), changes)
+
+
+def fifo_ask(self, write, virtual, physical):
+    place = self.sets.get(self.place(virtual, physical), {})
+    order = list(place)
+    hit = Level.ask(self, write, virtual, physical)
+    if hit:  # put back where it was
+        self.sets[self.place(virtual, physical)] = {line: place[line] for line in order}
+    return hit
+
+
+class SmallShadow(Level):
+    def __init__(self, level, line_bytes):
+        super().__init__(level, line_bytes)
+        self.capacity -= 1
+
+
+class NoBackInvalidation(twin.Hierarchy):
+    def make_room(self, level, depth, virtual, physical):
+        kept, level.inclusion = level.inclusion, "non-inclusive"
+        super().make_room(level, depth, virtual, physical)
+        level.inclusion = kept
+
+
+class LostWriteBacks(twin.Hierarchy):
+    def write_down(self, depth, line):
+        pass
+
+
+class FetchEachInstruction(twin.Twin):
+    def reference(self, kind, pc, parts):
+        if kind == "F":
+            self.fetch_line = None
+        super().reference(kind, pc, parts)
+
+
+MUTANTS = [
+    ("fifo instead of lru", "Level", mutated_level(ask=fifo_ask)),
+    ("a shadow one line too small", "Level", SmallShadow),
+    ("the next slice", "Level", mutated_level(
+        place=lambda self, v, p: (Level.place(self, v, p) + (self.set_count if p & 1 else 0)))),
+    ("no back-invalidation", "Hierarchy", NoBackInvalidation),
+    ("write-backs get lost", "Hierarchy", LostWriteBacks),
+    ("a fetch access each instruction", "Twin", FetchEachInstruction),
+]
+MUTANT_OPTIONS = ["-m", "sandybridge-ep", "--set", "L1D.size=2K", "--set", "L1D.ways=4", "--set", "L2.size=16K", "--set",
+                  "L3.size=32K", "--set", "L3.ways=4"]
+
+
+def mutants():
+    report, text = trace("strides", MUTANT_OPTIONS)
+    equal(eat(report, text).hierarchy.counts(), report["levels"], "levels by the right twin")
+    for what, name, mutant in MUTANTS:
+        original = getattr(twin, name)
+        setattr(twin, name, mutant)
+        counts = eat(report, text, twin.Twin).hierarchy.counts()
+        setattr(twin, name, original)
+        check(counts != report["levels"], "the mistake \"%s\" is not found" % what)
+
+
+# ---------------------------------------------------------------------------------------------- .din and .zst
+
+def din():
+    """The records are line accesses; all of levels[] comes out of them."""
+    for guest, options in (("strides", ["-m", "teach"]), ("sse", ["-m", "teach", "--pages", "random"]),
+                           ("fetch", []), ("rmw", ["-m", "zen3"])):
+        report, text = trace(guest, options, "trace.din")
+        what = "%s %s: " % (guest, " ".join(options))
+        counts, records = twin.from_din(report["machine"], text.decode().splitlines())
+        n = report["run"]["measured"]
+        equal(counts, report["levels"], what + "levels")
+        equal(records[0] + records[1], n["line_accesses"], what + "records of data")
+        equal([records[0], records[1]], [report["levels"][0]["reads"], report["levels"][0]["writes"]], what + "reads, writes")
+        check(records[2] >= n["fetches"], what + "fewer fetch records than fetches")
+
+
+def zst():
+    """zstd yields the plain form byte for byte, and refuses a file that was altered or cut."""
+    need("zstd")
+    for plain_name in ("trace.txt", "trace.din"):
+        _, plain = trace("fetch", [], plain_name)
+        _, packed = trace("fetch", [], plain_name + ".zst")
+        check(len(packed) < len(plain) / 4, "%s.zst is hardly smaller: %d of %d bytes" %
+              (plain_name, len(packed), len(plain)))
+        word = b"c2emu-trace 1 " + (b"din" if plain_name.endswith("din") else b"text") + b"\n"
+        equal(packed[8:8 + len(word)], word, "the magic word of %s.zst" % plain_name)
+        with tempfile.TemporaryDirectory() as directory:
+            for what, content, status in (("whole", packed, 0), ("cut", packed[:-9], 1),
+                                          ("altered", packed[:-2] + bytes([packed[-2] ^ 1]) + packed[-1:], 1)):
+                path = os.path.join(directory, what + ".zst")
+                with open(path, "wb") as file:
+                    file.write(content)
+                result = run(["zstd", "-dc", path])
+                equal(result.returncode, status, "zstd -dc of the %s file" % what)
+                if what == "whole":
+                    check(result.stdout == plain, "%s.zst does not yield the plain form" % plain_name)
+
+
+if __name__ == "__main__":
+    special = {"mutants": mutants, "din": din, "zst": zst}
+    if sys.argv[1] in special:
+        special[sys.argv[1]]()
+    else:
+        compare(sys.argv[1], sys.argv[2:])
+    done()
