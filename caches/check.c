@@ -30,12 +30,8 @@ static void check_flow(const struct caches *caches)
 
 static void check_contained(const struct cache_level *upper, const struct cache_level *lower)
 {
-    for (uint32_t slice = 0; slice < upper->slice_count; slice++)
-        for (uint32_t number = 0; number < upper->set_count; number++) {
-            const struct cache_set *set = cache_level_set(upper, slice, number);
-            for (uint32_t way = 0; way < upper->policy.ways; way++)
-                C2_ASSERT(set->tag[way] == 0 || cache_level_has(lower, (struct line_no){ set->tag[way] - 1 }));
-        }
+    for (uint32_t slot = 0; slot < upper->lines->groups << LINES_GROUP_SHIFT; slot++)
+        C2_ASSERT(cache_level_state(upper, slot)->seat == 0 || cache_level_state(lower, slot)->seat != 0);
 }
 
 static void check_inclusion(const struct caches *caches, uint32_t lower)
@@ -50,9 +46,8 @@ static void check_inclusion(const struct caches *caches, uint32_t lower)
 
 static void check_l1i_clean(const struct cache_level *l1i)
 {
-    for (uint32_t slice = 0; slice < l1i->slice_count; slice++)
-        for (uint32_t number = 0; number < l1i->set_count; number++)
-            C2_ASSERT(cache_level_set(l1i, slice, number)->dirty == 0);
+    for (uint32_t slot = 0; slot < l1i->lines->groups << LINES_GROUP_SHIFT; slot++)
+        C2_ASSERT((cache_level_state(l1i, slot)->seat & 1) == 0);
     C2_ASSERT(l1i->counts.writes == 0 && l1i->counts.writebacks == 0);
 }
 

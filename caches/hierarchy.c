@@ -10,8 +10,8 @@
  *   Filling   The levels that missed are filled from the lowest up to the first, the exclusive ones left out. A fill
  *             takes an empty way before it evicts.
  *   Writing   Write-allocate, write-back: a write dirties the line in level 0 only.
- *   Evicting  The victim of an inclusive level is first taken from every level above (both L1s), whatever set it is
- *             in there; a dirty copy makes the victim dirty. Then, dirty or clean, it is inserted into the next level if
+ *   Evicting  The victim of an inclusive level is first taken from every level above (both L1s); a dirty copy makes the
+ *             victim dirty. Then, dirty or clean, it is inserted into the next level if
  *             that is exclusive; else, if dirty, it is written down: the next level that has it becomes dirty there
  *             and nothing else changes, neither order nor contents; if none has it, memory takes it.
  *   Exclusive A hit takes the line out, and it goes up to the nearest level above that is not exclusive itself, which
@@ -34,16 +34,14 @@
  *   = cold + capacity; an inclusive level has every line of the levels above; L1I holds nothing dirty.
  *
  * Not modelled
- *   Time; other cores, so coherence stays 0; what a write does to a copy of its line in L1I, or to a synonym of it.
+ *   Time; other cores, so coherence stays 0; what a write does to a copy of its line in L1I.
  */
 #include "caches/hierarchy_priv.h"
 
-#include <inttypes.h>
-
-static bool virtual_below(const struct caches_machine *machine, uint32_t level)
+static bool virtual_exclusive_below(const struct caches_machine *machine, uint32_t depth)
 {
-    for (uint32_t i = level + 1; i < machine->level_count; i++)
-        if (machine->levels[i].index == CACHES_VIRTUAL)
+    for (uint32_t i = depth + 1; i < machine->level_count; i++)
+        if (machine->levels[i].index == CACHES_VIRTUAL && machine->levels[i].inclusion == CACHES_EXCLUSIVE)
             return true;
     return false;
 }
@@ -52,19 +50,17 @@ static enum c2_status init_level(struct caches *caches, struct cache_level *leve
                                  uint32_t depth, uint32_t column, uint64_t seed, struct c2_error *err)
 {
     const struct caches_machine *machine = &caches->machine;
-    enum c2_status status = cache_level_init(level, machine, config, virtual_below(machine, depth), seed, err);
-    if (status == C2_OK)
-        status = cache_shadow_init(&level->shadow, &caches->lines, column,
-                                   (uint32_t)(config->size_bytes / machine->line_bytes), err);
-    if (level->virtual_index && machine->line_bytes < C2_PAGE_BYTES)
+    if (config->index == CACHES_VIRTUAL && machine->line_bytes < C2_PAGE_BYTES)
         caches->page_mask = C2_PAGE_BYTES / machine->line_bytes - 1;
-    return status;
+    return cache_level_init(level, machine, config, &caches->lines, column, virtual_exclusive_below(machine, depth),
+                            seed, err);
 }
 
 static enum c2_status init_levels(struct caches *caches, uint64_t seed, struct c2_error *err)
 {
     const struct caches_machine *machine = &caches->machine;
     caches->level_count = machine->level_count;
+    caches->last[CACHES_DATA] = LINES_NO_SLOT;
     caches->first[CACHES_DATA] = &caches->level[0];
     caches->first[CACHES_FETCH] = machine->has_l1i ? &caches->l1i : NULL;
     uint32_t columns = machine->level_count + machine->has_l1i;
@@ -110,71 +106,44 @@ void caches_destroy(struct caches *caches)
 
 /* ------------------------------------------------------------------ access */
 
-static void start_outcome(struct caches_outcome *outcome, uint32_t level_count, struct cache_place place,
-                          enum caches_class class_)
-{
-    outcome->depth = 1;
-    outcome->served_by = 0;
-    for (uint32_t i = 0; i < level_count; i++)
-        outcome->event[i].evicted = false;
-    outcome->event[0].class_ = class_;
-    outcome->event[0].set = place.number;
-    outcome->event[0].slice = place.slice;
-}
-
 /* Any access, at its full length. Kept out of the short way, which would otherwise pay for its registers. */
-static __attribute__((noinline)) enum c2_status access_any(struct caches *caches, enum caches_side side, bool write, struct cache_line line,
-                                 struct caches_outcome *outcome, struct c2_error *err)
+static __attribute__((noinline)) enum c2_status access_any(struct caches *caches, enum caches_side side, bool write,
+                                                           struct cache_line line, uint32_t slot,
+                                                           struct caches_outcome *outcome, struct c2_error *err)
 {
     struct cache_level *first = caches->first[side];
-    C2_ASSERT(first);
-    uint32_t slot = cache_lines_slot(&caches->lines, line.physical_line.v);
-    if (C2_UNLIKELY(slot == LINES_NO_SLOT))
+    if (slot == LINES_NO_SLOT && (slot = cache_lines_slot(&caches->lines, line.physical_line.v)) == LINES_NO_SLOT)
         return c2_fail_memory(err, "the table of lines accessed");
-    const struct cache_place place = cache_level_place(first, line);
-    enum caches_class class_;
-    uint32_t way = cache_level_ask(first, place.set, write, line.physical_line, slot, &class_);
+    const struct cache_request request = { side, write, line, slot };
     if (outcome)
-        start_outcome(outcome, caches->level_count, place, class_);
-    if (way == CACHE_NO_WAY) {
-        const struct cache_request request = { side, write, line, slot };
-        cache_path_miss(caches, &request, place, outcome);
+        *outcome = (struct caches_outcome){ .depth = 1 };
+    caches->last[side] = slot;
+    if (cache_level_ask(first, &request, outcome ? &outcome->event[0] : NULL) != CACHES_HIT) {
+        cache_path_miss(caches, &request, outcome);
         return C2_OK;
     }
-    cache_policy_hit(&first->policy, place.set, way);
-    place.set->dirty |= (uint64_t)write << way;
-    caches->last[side].set = place.set;
-    caches->last[side].way = way;
+    struct cache_state *state = cache_level_state(first, slot);
+    cache_policy_hit(&first->policy, cache_state_way(state));
+    state->seat |= write;
     return C2_OK;
 }
 
-/* The common case: a hit in a plain first level, of a line that its shadow has, and nobody wants the outcome. What
- * follows is access_any() for it, without a call or a jump that cannot be predicted. Nothing is
- * changed before all of it is known. */
-static inline bool plain_hit(struct caches *caches, struct cache_level *first, enum caches_side side, bool write,
-                             struct cache_line line)
+/* The common case: a hit in a first level with LRU and without synonyms, of a line that its shadow has, and nobody wants
+ * the outcome. What access_any() would do for it, without a call and without a jump that cannot
+ * be predicted; nothing is changed before all of it is known. */
+static inline bool short_hit(struct caches *caches, struct cache_level *first, bool write, uint32_t slot)
 {
-    uint64_t index = first->virtual_index ? line.virtual_line.v : line.physical_line.v;
-    char *sets = first->sets;
-    struct cache_set *set = (struct cache_set *)(sets + (index & (first->set_count - 1)) * first->stride);
-    uint64_t *hints = set->tag + 8;
-    uint64_t equal = cache_hints_equal(*hints, cache_level_hint(first, line.physical_line) * CACHE_EACH_BYTE);
-    uint32_t way = (uint32_t)__builtin_ctzll(equal | (uint64_t)1 << 63) / 8;
-    uint32_t *stamp = cache_lines_recent_stamp(&caches->lines, line.physical_line.v, first->shadow.column);
-    uint32_t clock = first->shadow.clock;
-    if (!stamp || set->tag[way] != line.physical_line.v + 1 || *stamp < first->shadow.horizon ||
-        clock >= first->shadow.stop || set->clock == CACHE_AGE_LIMIT)
+    struct cache_policy *policy = &first->policy;
+    struct cache_shadow *shadow = &first->shadow;
+    struct cache_state *state = cache_lines_state(&caches->lines, slot, first->column);
+    uint32_t seat = state->seat, clock = shadow->clock, age = policy->clock;
+    if (seat == 0 || state->stamp < shadow->horizon || clock >= shadow->stop || age == CACHE_AGE_LIMIT)
         return false;
-    *stamp = clock;
-    first->shadow.clock = clock + 1;
-    ((uint16_t *)(hints + 1))[way] = (uint16_t)++set->clock;
-    set->dirty |= (uint64_t)write << way;
-    first->counts.accesses++;
-    first->counts.hits++;
-    first->counts.reads += !write;
-    first->counts.writes += write;
-    caches->last[side].set = set;
-    caches->last[side].way = way;
+    state->stamp = clock;
+    shadow->clock = clock + 1;
+    state->seat = seat | write;
+    policy->way[seat >> 1].age = policy->clock = age + 1;
+    cache_count_hit(&first->counts, write);
     return true;
 }
 
@@ -182,28 +151,31 @@ enum c2_status caches_access(struct caches *caches, enum caches_side side, bool 
                              struct line_no physical_line, struct caches_outcome *outcome, struct c2_error *err)
 {
     struct cache_level *first = caches->first[side];
-    const struct cache_line line = { virtual_line, physical_line };
-    if (SHORTCUT(outcome == NULL && first->plain) && plain_hit(caches, first, side, write, line))
+    C2_ASSERT(first);
+    uint32_t slot = cache_lines_slot_recent(&caches->lines, physical_line.v);
+    if (SHORTCUT(slot != LINES_NO_SLOT && !outcome && first->short_hits) && short_hit(caches, first, write, slot)) {
+        caches->last[side] = slot;
         return C2_OK;
-    return access_any(caches, side, write, line, outcome, err);
+    }
+    return access_any(caches, side, write, (struct cache_line){ virtual_line, physical_line }, slot, outcome, err);
 }
 
 /* The policy is told once: no policy changes at a second hit of the way touched last. The shadow needs no word, the
  * line is its youngest. */
 void caches_repeat(struct caches *caches, bool write, uint64_t n)
 {
-    struct cache_level *first = caches->first[CACHES_DATA];
-    struct cache_set *set = caches->last[CACHES_DATA].set;
-    uint32_t way = caches->last[CACHES_DATA].way;
+    struct cache_level *first = &caches->level[0];
     if (n == 0)
         return;
-    C2_ASSERT(set && set->tag[way] != 0);
+    C2_ASSERT(caches->last[CACHES_DATA] != LINES_NO_SLOT);
+    struct cache_state *state = cache_level_state(first, caches->last[CACHES_DATA]);
+    C2_ASSERT(state->seat != 0);
     first->counts.accesses += n;
     first->counts.hits += n;
     first->counts.reads += write ? 0 : n;
     first->counts.writes += write ? n : 0;
-    cache_policy_hit(&first->policy, set, way);
-    set->dirty |= (uint64_t)write << way;
+    cache_policy_hit(&first->policy, cache_state_way(state));
+    state->seat |= write;
 }
 
 /* ------------------------------------------------------------------ getters */

@@ -8,10 +8,10 @@
 #include "caches/level_priv.h"
 
 struct caches {
-    struct cache_level *first[2];    /* by enum caches_side; first[CACHES_FETCH] is NULL without L1I */
-    struct { struct cache_set *set; uint32_t way; } last[2]; /* where each side's last access ended */
+    struct cache_level *first[2]; /* by enum caches_side; first[CACHES_FETCH] is NULL without L1I */
     uint32_t level_count;
-    uint64_t page_mask;              /* index bits in which the two names of a line must agree */
+    uint32_t last[2];             /* slot of each side's last access */
+    uint64_t page_mask;           /* index bits in which the two names of a line must agree */
     struct cache_level level[CACHES_MAX_LEVELS];
     struct cache_level l1i;
     struct caches_machine machine;
@@ -25,45 +25,66 @@ struct cache_request {
     uint32_t slot;
 };
 
-/* Level i of the way that a side's accesses take. */
-static inline struct cache_level *cache_on_path(struct caches *caches, enum caches_side side, uint32_t i)
+/* The rest of an access that missed the first level, which has counted it. outcome->event[0] is filled but for the
+ * eviction. path.c */
+void cache_path_miss(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome);
+
+/* One level is asked: is the line there, under this name? */
+static inline bool cache_level_holds(const struct cache_level *level, const struct cache_state *state,
+                                     struct cache_line line)
 {
-    return i == 0 ? caches->first[side] : &caches->level[i];
+    uint32_t way = cache_state_way(state);
+    if (C2_UNLIKELY(level->synonyms) && way != 0)
+        return cache_policy_set_of(&level->policy, way) == cache_level_set(level, cache_level_place(level, line));
+    return way != 0;
 }
 
-/* The rest of an access that missed the first level, which has counted it. place: of the line in the first level.
- * outcome->event[0] is filled but for the eviction. path.c */
-void cache_path_miss(struct caches *caches, const struct cache_request *request, struct cache_place place,
-                     struct caches_outcome *outcome);
-
-/* One level is asked: shadow and counts. Returns the way, or CACHE_NO_WAY; *class_ says what it was. */
-static inline uint32_t cache_level_ask(struct cache_level *level, const struct cache_set *set, bool write,
-                                       struct line_no physical_line, uint32_t slot, enum caches_class *class_)
+static inline void cache_count_hit(struct caches_counts *counts, bool write)
 {
-    uint32_t way = cache_level_find(level, set, physical_line);
-    enum caches_class missed_as = cache_shadow_touch(&level->shadow, slot);
-    struct caches_counts *counts = &level->counts;
     counts->accesses++;
+    counts->hits++;
     counts->reads += !write;
     counts->writes += write;
-    if (C2_LIKELY(way != CACHE_NO_WAY)) {
-        counts->hits++;
-        if (C2_UNLIKELY(missed_as != CACHES_CONFLICT)) {
-            counts->fa_misses++;
-            counts->fa_only_misses++;
-        }
-        *class_ = CACHES_HIT;
-        return way;
-    }
+}
+
+/* The classes' counters stand in the order of the classes. */
+#define CACHE_CLASS_COUNTER(field, class_) \
+    _Static_assert(offsetof(struct caches_counts, field) - offsetof(struct caches_counts, cold) == \
+                   (CACHES_##class_ - CACHES_COLD) * sizeof(uint64_t), "order of the classes")
+CACHE_CLASS_COUNTER(capacity, CAPACITY);
+CACHE_CLASS_COUNTER(conflict, CONFLICT);
+CACHE_CLASS_COUNTER(coherence, COHERENCE);
+
+static inline void cache_count_miss(struct caches_counts *counts, bool write, enum caches_class class_)
+{
+    counts->accesses++;
     counts->misses++;
+    counts->reads += !write;
     counts->read_misses += !write;
+    counts->writes += write;
     counts->write_misses += write;
-    counts->cold += missed_as == CACHES_COLD;
-    counts->capacity += missed_as == CACHES_CAPACITY;
-    counts->conflict += missed_as == CACHES_CONFLICT;
-    counts->fa_misses += missed_as != CACHES_CONFLICT;
-    *class_ = missed_as;
-    return CACHE_NO_WAY;
+    (&counts->cold)[class_ - CACHES_COLD]++;
+    counts->fa_misses += class_ != CACHES_CONFLICT;
+}
+
+/* One level is asked: shadow, counts, outcome. Says what it was. */
+static inline enum caches_class cache_level_ask(struct cache_level *level, const struct cache_request *request,
+                                                struct caches_event *event)
+{
+    enum caches_class class_ = cache_shadow_touch(&level->shadow, request->slot);
+    if (cache_level_holds(level, cache_level_state(level, request->slot), request->line)) {
+        cache_count_hit(&level->counts, request->write);
+        level->counts.fa_misses += class_ != CACHES_CONFLICT;
+        level->counts.fa_only_misses += class_ != CACHES_CONFLICT;
+        class_ = CACHES_HIT;
+    } else {
+        cache_count_miss(&level->counts, request->write, class_);
+    }
+    if (event) {
+        struct cache_place place = cache_level_place(level, request->line);
+        *event = (struct caches_event){ .class_ = class_, .set = place.number, .slice = place.slice };
+    }
+    return class_;
 }
 
 #endif

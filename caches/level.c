@@ -6,17 +6,21 @@
  *   set   = index line / divisor mod sets    index line: the virtual or the physical line, as the level's key says
  *   slice = hash(physical address)
  *   The divisor is 1 but for the hashes that deal out neighbouring lines (see caches.h). The number of sets need not be a
- *   power of two. The tag is the whole physical line number: what differs in any bit never matches.
- *   A virtually indexed level may hold one physical line in several sets, as a real one may (synonyms). The virtual
- *   and the physical line agree below the page (4 KiB), so a level whose sets span no more than a page has none.
- *   What is written down from a level finds its way into a virtually indexed level below by the virtual line it was
- *   filled under; only then is that kept.
+ *   power of two. A line is itself and no other: nothing of its number is ever dropped.
+ *   Synonyms. A line is in a level once. In a virtually indexed level whose sets span more than a page (4 KiB, below
+ *   which the virtual and the physical line agree) it may be asked for under a virtual line of another set than the
+ *   one it is in: that is a miss, and the fill that follows takes the line, dirty or not, over from the other set.
+ *
+ * Representation
+ *   There are no tags: the line knows its way (lines.c), the way its line. A level so costs its lines' 8 bytes a way,
+ *   and is asked without looking at it.
  *
  * Counting
  *   Nothing here: what counts as what is the hierarchy's business.
  *
  * Invariants (cache_level_check)
- *   Those of each set; each line lies in a set where it may be; and the shadow's.
+ *   The line of a way knows the way, and as many lines know a way as ways have a line; the slice and, without synonyms,
+ *   the set are those of the line; those of policy and shadow.
  *
  * Not modelled
  *   Ports, banks, fill buffers, time.
@@ -24,16 +28,12 @@
 #include "caches/level_priv.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-static uint32_t set_step_of(const struct cache_level *level)
+static bool has_synonyms(const struct cache_level *level)
 {
-    uint32_t page_lines = (uint32_t)(C2_PAGE_BYTES >> level->line_shift);
-    if (!level->virtual_index)
-        return 0;
-    if (!level->power_of_two || level->divisor != 1 || page_lines == 0)
-        return 1;
-    return level->set_count <= page_lines ? 0 : page_lines;
+    uint64_t page_lines = C2_PAGE_BYTES >> level->line_shift;
+    bool within_a_page = level->power_of_two && level->divisor == 1 && level->set_count <= page_lines;
+    return level->virtual_index && level->set_count > 1 && !within_a_page;
 }
 
 /* What caches_machine_read() refuses must not get here by another way. */
@@ -49,25 +49,35 @@ static enum c2_status check_config(const struct caches_machine *machine, const s
     return C2_OK;
 }
 
-static enum c2_status allocate(struct cache_level *level, bool needs_origin, struct c2_error *err)
+static enum c2_status init_hash(struct cache_level *level, const struct caches_machine *machine, struct c2_error *err)
 {
-    size_t sets = (size_t)level->set_count * level->slice_count;
-    level->sets = c2_calloc(sets, level->stride);
-    if (needs_origin)
-        level->origin = c2_calloc(sets * level->policy.ways, sizeof *level->origin);
-    if (!level->sets || (needs_origin && !level->origin))
-        return c2_fail_memory(err, "the sets of a cache");
-    return C2_OK;
+    level->divisor = 1;
+    if (level->slice_count == 1)
+        return C2_OK;
+    enum c2_status status = caches_hash_create(&level->hash, level->config->hash, level->slice_count,
+                                               machine->directory, err);
+    if (status == C2_OK)
+        level->divisor = caches_hash_index_divisor(level->hash);
+    return status;
+}
+
+static enum c2_status init_origin(struct cache_level *level, struct c2_error *err)
+{
+    size_t numbers = ((size_t)level->policy.set_count + 1) << level->policy.way_bits;
+    level->origin = c2_calloc(numbers, sizeof *level->origin);
+    return level->origin ? C2_OK : c2_fail_memory(err, "the sets of a cache");
 }
 
 enum c2_status cache_level_init(struct cache_level *level, const struct caches_machine *machine,
-                                const struct caches_level *config, bool needs_origin, uint64_t seed,
-                                struct c2_error *err)
+                                const struct caches_level *config, struct cache_lines *lines, uint32_t column,
+                                bool keep_origin, uint64_t seed, struct c2_error *err)
 {
     enum c2_status status = check_config(machine, config, err);
     if (status != C2_OK)
         return status;
     level->config = config;
+    level->lines = lines;
+    level->column = column;
     level->slice_count = config->slices;
     level->set_count = caches_level_sets(machine, config);
     level->power_of_two = c2_is_power_of_two(level->set_count);
@@ -75,139 +85,85 @@ enum c2_status cache_level_init(struct cache_level *level, const struct caches_m
     level->exclusive = config->inclusion == CACHES_EXCLUSIVE;
     level->inclusive = config->inclusion == CACHES_INCLUSIVE;
     level->line_shift = c2_log2(machine->line_bytes);
-    level->divisor = 1;
-    cache_policy_init(&level->policy, config->policy, config->ways, seed, config->name);
-    level->stride = cache_policy_set_bytes(&level->policy);
-    if (config->slices > 1) {
-        status = caches_hash_create(&level->hash, config->hash, config->slices, machine->directory, err);
-        if (status != C2_OK)
-            return status;
-        level->divisor = caches_hash_index_divisor(level->hash);
-    }
-    level->hint_shift = c2_log2((uint64_t)level->set_count * level->divisor);
-    level->set_step = set_step_of(level);
-    level->plain = !level->hash && level->power_of_two && level->policy.hint_words == 1 && config->policy == CACHES_LRU;
-    return allocate(level, needs_origin, err);
+    status = init_hash(level, machine, err);
+    level->synonyms = has_synonyms(level);
+    level->short_hits = config->policy == CACHES_LRU && !level->synonyms;
+    if (status == C2_OK)
+        status = cache_policy_init(&level->policy, config, level->set_count * level->slice_count, seed, err);
+    if (status == C2_OK)
+        status = cache_shadow_init(&level->shadow, lines, column, (uint32_t)(config->size_bytes / machine->line_bytes),
+                                   err);
+    if (status == C2_OK && keep_origin)
+        status = init_origin(level, err);
+    return status;
 }
 
 void cache_level_end(struct cache_level *level)
 {
     cache_shadow_end(&level->shadow);
+    cache_policy_end(&level->policy);
     caches_hash_destroy(level->hash);
-    c2_free(level->sets);
     c2_free(level->origin);
 }
 
 /* ------------------------------------------------------------------ in and out */
 
-static uint64_t *origin_of(const struct cache_level *level, const struct cache_set *set, uint32_t way)
+bool cache_level_invalidate(struct cache_level *level, uint32_t slot, bool *dirty)
 {
-    size_t number = (size_t)((const char *)set - level->sets) / level->stride;
-    return &level->origin[number * level->policy.ways + way];
-}
-
-void cache_level_put(struct cache_level *level, struct cache_set *set, uint32_t way, const struct cache_line *line,
-                     bool dirty)
-{
-    C2_ASSERT(set->tag[way] == 0);
-    set->tag[way] = line->physical_line.v + 1;
-    ((uint8_t *)cache_set_hints(&level->policy, set))[way] = (uint8_t)cache_level_hint(level, line->physical_line);
-    set->valid |= (uint64_t)1 << way;
-    set->dirty |= (uint64_t)dirty << way;
-    if (level->origin)
-        *origin_of(level, set, way) = line->virtual_line.v;
-    cache_policy_fill(&level->policy, set, way);
-}
-
-struct cache_victim cache_level_take(struct cache_level *level, struct cache_set *set, uint32_t way)
-{
-    C2_ASSERT(set->tag[way] != 0);
-    struct cache_victim victim = { .dirty = set->dirty >> way & 1 };
-    victim.line.physical_line.v = set->tag[way] - 1;
-    victim.line.virtual_line.v = level->origin ? *origin_of(level, set, way) : 0;
-    uint64_t bit = (uint64_t)1 << way;
-    set->tag[way] = 0;
-    set->valid &= ~bit;
-    set->dirty &= ~bit;
-    return victim;
-}
-
-/* ------------------------------------------------------------------ by physical line, whatever the set */
-
-struct cache_set *cache_level_set(const struct cache_level *level, uint32_t slice, uint32_t number)
-{
-    return (struct cache_set *)(level->sets + ((size_t)slice * level->set_count + number) * level->stride);
-}
-
-static bool take_copy(struct cache_level *level, struct cache_set *set, struct line_no physical_line, bool *dirty)
-{
-    uint32_t way = cache_level_find(level, set, physical_line);
-    if (way == CACHE_NO_WAY)
+    uint32_t way = cache_state_way(cache_level_state(level, slot));
+    if (way == 0)
         return false;
-    *dirty |= cache_level_take(level, set, way).dirty;
-    cache_policy_forget(&level->policy, set, way);
+    *dirty |= cache_level_take(level, way).dirty;
+    cache_policy_empty(&level->policy, way);
     return true;
-}
-
-/* Without synonyms the virtual index of a line is its physical one: the bits that count are the page's. */
-static struct cache_place only_place(const struct cache_level *level, struct line_no physical_line)
-{
-    struct cache_line line = { .virtual_line = physical_line, .physical_line = physical_line };
-    return cache_level_place(level, line);
-}
-
-uint32_t cache_level_invalidate(struct cache_level *level, struct line_no physical_line, bool *dirty)
-{
-    struct cache_place place = only_place(level, physical_line);
-    if (level->set_step == 0)
-        return take_copy(level, place.set, physical_line, dirty);
-    uint32_t copies = 0;
-    for (uint32_t set = place.number % level->set_step; set < level->set_count; set += level->set_step)
-        copies += take_copy(level, cache_level_set(level, place.slice, set), physical_line, dirty);
-    return copies;
-}
-
-bool cache_level_has(const struct cache_level *level, struct line_no physical_line)
-{
-    struct cache_place place = only_place(level, physical_line);
-    if (level->set_step == 0)
-        return cache_level_find(level, place.set, physical_line) != CACHE_NO_WAY;
-    for (uint32_t set = place.number % level->set_step; set < level->set_count; set += level->set_step)
-        if (cache_level_find(level, cache_level_set(level, place.slice, set), physical_line) != CACHE_NO_WAY)
-            return true;
-    return false;
 }
 
 /* ------------------------------------------------------------------ invariants */
 
-static void check_set(const struct cache_level *level, uint32_t slice, uint32_t number)
+static void check_way(const struct cache_level *level, uint32_t way)
 {
-    const struct cache_set *set = cache_level_set(level, slice, number);
-    cache_policy_check(&level->policy, set);
-    for (uint32_t way = 0; way < level->policy.ways; way++) {
-        if (set->tag[way] == 0)
-            continue;
-        C2_ASSERT(cache_level_find(level, set, (struct line_no){ set->tag[way] - 1 }) == way);
-        struct cache_place place = only_place(level, (struct line_no){ set->tag[way] - 1 });
-        C2_ASSERT(place.slice == slice);
-        C2_ASSERT(level->set_step ? place.number % level->set_step == number % level->set_step
-                                  : place.number == number);
-    }
+    uint32_t slot = level->policy.way[way].line - 1;
+    struct line_no line = { cache_lines_line(level->lines, slot) };
+    struct cache_place place = cache_level_place(level, (struct cache_line){ line, line });
+    uint32_t set = cache_policy_set_of(&level->policy, way);
+    C2_ASSERT(cache_state_way(cache_level_state(level, slot)) == way);
+    C2_ASSERT((set - 1) / level->set_count == place.slice);
+    C2_ASSERT(level->synonyms || set == cache_level_set(level, place));
 }
 
 void cache_level_check(const struct cache_level *level)
 {
-    for (uint32_t slice = 0; slice < level->slice_count; slice++)
-        for (uint32_t number = 0; number < level->set_count; number++)
-            check_set(level, slice, number);
+    uint32_t taken = 0, known = 0;
+    for (uint32_t set = 1; set <= level->policy.set_count; set++)
+        for (uint32_t w = 0; w < level->policy.ways; w++) {
+            uint32_t way = (set << level->policy.way_bits) + w;
+            if (level->policy.way[way].line == 0)
+                continue;
+            taken++;
+            check_way(level, way);
+        }
+    for (uint32_t slot = 0; slot < level->lines->groups << LINES_GROUP_SHIFT; slot++)
+        known += cache_level_state(level, slot)->seat != 0;
+    C2_ASSERT(taken == known);
+    cache_policy_check(&level->policy);
     cache_shadow_check(&level->shadow);
 }
 
-static void dump_set(const struct cache_level *level, const struct cache_set *set, FILE *to)
+/* ------------------------------------------------------------------ dump */
+
+static uint32_t dump_set(const struct cache_level *level, uint32_t set, FILE *to)
 {
-    for (uint32_t way = 0; way < level->policy.ways; way++)
-        if (set->tag[way] != 0)
-            fprintf(to, " %" PRIu32 ":%#" PRIx64 "%s", way, set->tag[way] - 1, set->dirty >> way & 1 ? "*" : "");
+    uint32_t lines = 0;
+    for (uint32_t w = 0; w < level->policy.ways; w++) {
+        const struct cache_way *way = &level->policy.way[(set << level->policy.way_bits) + w];
+        if (way->line == 0)
+            continue;
+        if (lines++ == 0)
+            fprintf(to, "  slice %" PRIu32 " set %" PRIu32 ":", (set - 1) / level->set_count, (set - 1) % level->set_count);
+        bool dirty = cache_level_state(level, way->line - 1)->seat & 1;
+        fprintf(to, " %" PRIu32 ":%#" PRIx64 "%s", w, cache_lines_line(level->lines, way->line - 1), dirty ? "*" : "");
+    }
+    return lines;
 }
 
 void cache_level_dump(const struct cache_level *level, FILE *to)
@@ -215,13 +171,7 @@ void cache_level_dump(const struct cache_level *level, FILE *to)
     fprintf(to, "%s: %" PRIu32 " slices of %" PRIu32 " sets of %" PRIu32 " ways, %s; shadow %" PRIu32 " of %" PRIu32
             " lines; way:line, * is dirty\n", level->config->name, level->slice_count, level->set_count,
             level->policy.ways, caches_policy_name(level->config->policy), level->shadow.live, level->shadow.capacity);
-    for (uint32_t slice = 0; slice < level->slice_count; slice++)
-        for (uint32_t number = 0; number < level->set_count; number++) {
-            const struct cache_set *set = cache_level_set(level, slice, number);
-            if (set->valid == 0)
-                continue;
-            fprintf(to, "  slice %" PRIu32 " set %" PRIu32 ":", slice, number);
-            dump_set(level, set, to);
+    for (uint32_t set = 1; set <= level->policy.set_count; set++)
+        if (dump_set(level, set, to) != 0)
             fputc('\n', to);
-        }
 }

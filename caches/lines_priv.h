@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The footprint: a slot number for every line ever accessed, and the stamps of its last use at every level. The model
- * card is in lines.c.
+ * The footprint: a slot for every line ever accessed, and what each level knows of it. The model card is in lines.c.
  */
 #ifndef C2_LINES_PRIV_H
 #define C2_LINES_PRIV_H
@@ -10,15 +9,22 @@
 
 #define LINES_GROUP_SHIFT 6u /* lines of a group: with 64-byte lines, one page */
 #define LINES_GROUP (1u << LINES_GROUP_SHIFT)
-#define LINES_NO_SLOT UINT32_MAX
 #define LINES_RECENT C2_HOST_SIZE(4096u, 2u) /* groups found without a hash; a program that uses few touches few */
+#define LINES_NO_SLOT UINT32_MAX
+
+/* One line at one level. All zero: the level was never asked for it. */
+struct cache_state {
+    uint32_t stamp; /* of the last time the level was asked; the shadow's */
+    uint32_t seat;  /* 0: not in the level; else number of its way * 2 + dirty; the level's */
+};
 
 struct cache_lines {
-    uint32_t *stamp;  /* [slot << shift | column] */
-    unsigned shift;   /* log2 of the columns, rounded up */
-    uint32_t groups;  /* in use */
-    uint32_t room;    /* allocated, in groups */
-    struct c2_map *map; /* line / LINES_GROUP -> number of its group */
+    struct cache_state *state; /* [slot * columns + column] */
+    uint32_t columns;          /* one a level */
+    uint32_t groups;           /* in use */
+    uint32_t room;             /* allocated, in groups */
+    uint64_t *group_key;       /* [group]: line / LINES_GROUP */
+    struct c2_map *map;        /* line / LINES_GROUP -> group */
     struct {
         uint64_t key; /* line / LINES_GROUP + 1; 0: empty */
         uint64_t first_slot;
@@ -27,32 +33,28 @@ struct cache_lines {
 
 enum c2_status cache_lines_init(struct cache_lines *lines, uint32_t columns, struct c2_error *err);
 void cache_lines_end(struct cache_lines *lines);
-uint32_t cache_lines_slot_slow(struct cache_lines *lines, uint64_t line);
+/* The slot of a line, a new one if need be (then every struct cache_state may have moved); LINES_NO_SLOT: no memory. */
+uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line);
 void cache_lines_check(const struct cache_lines *lines);
 
-/* The slot of a line, a new one if need be; LINES_NO_SLOT: no memory. */
-static inline uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line)
+/* The same if its group was found lately, LINES_NO_SLOT otherwise. */
+static inline uint32_t cache_lines_slot_recent(const struct cache_lines *lines, uint64_t line)
 {
     uint64_t group = line >> LINES_GROUP_SHIFT;
     uint64_t at = group & (LINES_RECENT - 1);
     if (!SHORTCUT(lines->recent[at].key == group + 1))
-        return cache_lines_slot_slow(lines, line);
+        return LINES_NO_SLOT;
     return (uint32_t)(lines->recent[at].first_slot + (line & (LINES_GROUP - 1)));
 }
 
-static inline uint32_t *cache_lines_stamp(const struct cache_lines *lines, uint32_t slot, uint32_t column)
+static inline struct cache_state *cache_lines_state(const struct cache_lines *lines, uint32_t slot, uint32_t column)
 {
-    return &lines->stamp[((size_t)slot << lines->shift) + column];
+    return &lines->state[(size_t)slot * lines->columns + column];
 }
 
-/* The stamp of a line whose group was found lately, NULL otherwise. */
-static inline uint32_t *cache_lines_recent_stamp(const struct cache_lines *lines, uint64_t line, uint32_t column)
+static inline uint64_t cache_lines_line(const struct cache_lines *lines, uint32_t slot)
 {
-    uint64_t group = line >> LINES_GROUP_SHIFT;
-    uint64_t at = group & (LINES_RECENT - 1);
-    if (lines->recent[at].key != group + 1)
-        return NULL;
-    return cache_lines_stamp(lines, (uint32_t)(lines->recent[at].first_slot + (line & (LINES_GROUP - 1))), column);
+    return lines->group_key[slot >> LINES_GROUP_SHIFT] << LINES_GROUP_SHIFT | (slot & (LINES_GROUP - 1));
 }
 
 #endif

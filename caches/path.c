@@ -10,172 +10,152 @@ struct walk {
     struct caches *caches;
     const struct cache_request *request;
     struct caches_outcome *outcome; /* or NULL */
-    struct cache_place place[CACHES_MAX_LEVELS]; /* of the line, in each level asked */
     uint32_t served_by;
 };
 
 /* ------------------------------------------------------------------ down: victims */
 
-static void descend(struct walk *walk, struct cache_level *from, uint32_t depth, const struct cache_victim *victim);
-
-/* Takes the line from every level above `depth`; true: a copy was dirty. */
-static bool invalidate_above(struct caches *caches, uint32_t depth, struct line_no physical_line, uint64_t *copies)
+static struct line_no line_of(const struct caches *caches, uint32_t slot)
 {
-    bool dirty = false;
+    return (struct line_no){ cache_lines_line(&caches->lines, slot) };
+}
+
+/* Takes the line from every level above `depth` and says how many had it; *dirty becomes true if a copy was dirty. */
+static uint32_t invalidate_above(struct caches *caches, uint32_t depth, uint32_t slot, bool *dirty)
+{
+    uint32_t copies = 0;
     for (uint32_t i = 0; i < depth; i++)
-        *copies += cache_level_invalidate(&caches->level[i], physical_line, &dirty);
+        copies += cache_level_invalidate(&caches->level[i], slot, dirty);
     if (caches->machine.has_l1i)
-        *copies += cache_level_invalidate(&caches->l1i, physical_line, &dirty);
-    return dirty;
-}
-
-static void note_eviction(struct walk *walk, uint32_t depth, const struct cache_victim *victim)
-{
-    if (!walk->outcome)
-        return;
-    walk->outcome->event[depth].evicted = true;
-    walk->outcome->event[depth].victim = victim->line.physical_line;
-}
-
-/* Empties a way of a full set and sends its line down. */
-static uint32_t evict(struct walk *walk, struct cache_level *level, uint32_t depth, struct cache_set *set)
-{
-    uint32_t way = cache_policy_victim(&level->policy, set);
-    struct cache_victim victim = cache_level_take(level, set, way);
-    note_eviction(walk, depth, &victim);
-    if (level->inclusive)
-        victim.dirty |= invalidate_above(walk->caches, depth, victim.line.physical_line,
-                                         &level->counts.back_invalidations);
-    descend(walk, level, depth, &victim);
-    return way;
-}
-
-static uint32_t empty_way(struct walk *walk, struct cache_level *level, uint32_t depth, struct cache_set *set)
-{
-    uint64_t empty = ~set->valid & level->policy.all;
-    return empty ? (uint32_t)__builtin_ctzll(empty) : evict(walk, level, depth, set);
-}
-
-/* The victim of the level above becomes a line of this exclusive one. */
-static void insert(struct walk *walk, uint32_t depth, const struct cache_victim *victim)
-{
-    struct cache_level *level = &walk->caches->level[depth];
-    struct cache_set *set = cache_level_place(level, victim->line).set;
-    uint32_t way = cache_level_find(level, set, victim->line.physical_line);
-    if (way == CACHE_NO_WAY)
-        cache_level_put(level, set, empty_way(walk, level, depth, set), &victim->line, victim->dirty);
-    else
-        set->dirty |= (uint64_t)victim->dirty << way;
+        copies += cache_level_invalidate(&caches->l1i, slot, dirty);
+    return copies;
 }
 
 /* Dirty data stops at the first level that has the line, or in memory. */
-static void write_down(struct caches *caches, uint32_t depth, const struct cache_line *line)
+static void write_down(struct caches *caches, uint32_t depth, uint32_t slot)
 {
     for (uint32_t i = depth; i < caches->level_count; i++) {
-        struct cache_level *level = &caches->level[i];
-        struct cache_set *set = cache_level_place(level, *line).set;
-        uint32_t way = cache_level_find(level, set, line->physical_line);
-        if (way == CACHE_NO_WAY)
+        struct cache_state *state = cache_level_state(&caches->level[i], slot);
+        if (state->seat == 0)
             continue;
-        set->dirty |= (uint64_t)1 << way;
+        state->seat |= 1;
         return;
     }
 }
 
-static void descend(struct walk *walk, struct cache_level *from, uint32_t depth, const struct cache_victim *victim)
+static void seat(struct walk *walk, uint32_t depth, struct cache_level *level, struct cache_line line, uint32_t slot,
+                 bool dirty);
+
+/* The victim of the level above becomes a line of this exclusive one. */
+static __attribute__((noinline)) void insert(struct walk *walk, uint32_t depth, const struct cache_victim *victim)
 {
-    from->counts.writebacks += victim->dirty;
-    if (depth + 1 < walk->caches->level_count && walk->caches->level[depth + 1].exclusive)
-        insert(walk, depth + 1, victim);
-    else if (victim->dirty)
-        write_down(walk->caches, depth + 1, &victim->line);
+    struct cache_level *level = &walk->caches->level[depth];
+    struct cache_state *state = cache_level_state(level, victim->slot);
+    struct cache_line line = { victim->virtual_line, line_of(walk->caches, victim->slot) };
+    if (state->seat == 0)
+        seat(walk, depth, level, line, victim->slot, victim->dirty);
+    else
+        state->seat |= victim->dirty;
+}
+
+static void evict(struct walk *walk, uint32_t depth, struct cache_level *level, uint32_t way)
+{
+    struct caches *caches = walk->caches;
+    struct cache_victim victim = cache_level_take(level, way);
+    if (walk->outcome) {
+        walk->outcome->event[depth].evicted = true;
+        walk->outcome->event[depth].victim = line_of(caches, victim.slot);
+    }
+    if (level->inclusive)
+        level->counts.back_invalidations += invalidate_above(caches, depth, victim.slot, &victim.dirty);
+    level->counts.writebacks += victim.dirty;
+    if (depth + 1 < caches->level_count && caches->level[depth + 1].exclusive)
+        insert(walk, depth + 1, &victim);
+    else if (victim.dirty)
+        write_down(caches, depth + 1, victim.slot);
+}
+
+/* Makes room for a line that the level does not have, and puts it there. */
+static void seat(struct walk *walk, uint32_t depth, struct cache_level *level, struct cache_line line, uint32_t slot,
+                 bool dirty)
+{
+    uint32_t set = cache_level_set(level, cache_level_place(level, line));
+    uint32_t way = cache_policy_choose(&level->policy, set);
+    if (C2_LIKELY(level->policy.way[way].line != 0))
+        evict(walk, depth, level, way);
+    cache_level_put(level, way, slot, line.virtual_line, dirty);
 }
 
 /* ------------------------------------------------------------------ up: fills */
 
 /* The line leaves the exclusive level that served it; its dirtiness goes to the level filled first, but not into L1I. */
-static bool move_out(struct walk *walk, uint32_t way)
+static bool move_out(struct walk *walk)
 {
-    uint32_t depth = walk->served_by;
+    uint32_t depth = walk->served_by, slot = walk->request->slot;
     struct cache_level *level = &walk->caches->level[depth];
-    struct cache_victim moved = cache_level_take(level, walk->place[depth].set, way);
-    cache_policy_forget(&level->policy, walk->place[depth].set, way);
+    bool dirty = false;
+    cache_level_invalidate(level, slot, &dirty);
     uint32_t into = depth - 1;
     while (into > 0 && walk->caches->level[into].exclusive)
         into--;
-    if (into > 0 || walk->request->side == CACHES_DATA || !moved.dirty)
-        return moved.dirty;
+    if (into > 0 || walk->request->side == CACHES_DATA || !dirty)
+        return dirty;
     level->counts.writebacks++;
-    write_down(walk->caches, depth + 1, &moved.line);
+    write_down(walk->caches, depth + 1, slot);
     return false;
 }
 
-static void fill_first(struct walk *walk, bool dirty)
+static void fill(struct walk *walk, struct cache_level *level, uint32_t depth, bool dirty)
 {
     const struct cache_request *request = walk->request;
-    struct cache_level *level = walk->caches->first[request->side];
-    struct cache_set *set = walk->place[0].set;
-    uint32_t way = empty_way(walk, level, 0, set);
-    cache_level_put(level, set, way, &request->line, dirty || request->write);
-    walk->caches->last[request->side].set = set;
-    walk->caches->last[request->side].way = way;
+    if (C2_UNLIKELY(level->synonyms))
+        cache_level_invalidate(level, request->slot, &dirty); /* it missed, so what is there is a synonym */
+    seat(walk, depth, level, request->line, request->slot, dirty);
 }
 
 /* dirty: what came from below is. */
-static void fill(struct walk *walk, bool dirty)
+static void fill_all(struct walk *walk, bool dirty)
 {
     for (uint32_t depth = walk->served_by - 1; depth > 0; depth--) {
         struct cache_level *level = &walk->caches->level[depth];
-        struct cache_set *set = walk->place[depth].set;
         if (level->exclusive)
             continue;
-        cache_level_put(level, set, empty_way(walk, level, depth, set), &walk->request->line, dirty);
+        fill(walk, level, depth, dirty);
         dirty = false;
     }
-    fill_first(walk, dirty);
+    fill(walk, walk->caches->first[walk->request->side], 0, dirty || walk->request->write);
 }
 
 /* ------------------------------------------------------------------ the whole of it */
 
-/* Asks one level below the first; the way that has the line or CACHE_NO_WAY. */
-static uint32_t ask(struct walk *walk, uint32_t depth)
+/* The level that has the line: each one above it is asked and misses. */
+static uint32_t find_server(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome)
 {
-    const struct cache_request *request = walk->request;
-    struct cache_level *level = &walk->caches->level[depth];
-    struct cache_place *place = &walk->place[depth];
-    enum caches_class class_;
-    *place = cache_level_place(level, request->line);
-    uint32_t way = cache_level_ask(level, place->set, request->write, request->line.physical_line, request->slot,
-                                   &class_);
-    if (walk->outcome) {
-        struct caches_event *event = &walk->outcome->event[depth];
-        event->class_ = class_;
-        event->set = place->number;
-        event->slice = place->slice;
+    uint32_t depth = 1;
+    for (; depth < caches->level_count; depth++) {
+        struct caches_event *event = outcome ? &outcome->event[depth] : NULL;
+        if (outcome)
+            outcome->depth++;
+        if (cache_level_ask(&caches->level[depth], request, event) == CACHES_HIT)
+            break;
     }
-    return way;
+    if (outcome)
+        outcome->served_by = depth;
+    return depth;
 }
 
-void cache_path_miss(struct caches *caches, const struct cache_request *request, struct cache_place place,
-                     struct caches_outcome *outcome)
+void cache_path_miss(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome)
 {
-    struct walk walk = { .caches = caches, .request = request, .outcome = outcome };
-    const struct cache_line *line = &request->line;
-    C2_ASSERT(((line->virtual_line.v ^ line->physical_line.v) & caches->page_mask) == 0);
+    C2_ASSERT(((request->line.virtual_line.v ^ request->line.physical_line.v) & caches->page_mask) == 0);
     C2_ASSERT(!(request->write && request->side == CACHES_FETCH));
-    walk.place[0] = place;
-    uint32_t way = CACHE_NO_WAY, depth = 1;
-    while (depth < caches->level_count && (way = ask(&walk, depth)) == CACHE_NO_WAY)
-        depth++;
-    walk.served_by = depth;
-    if (outcome) {
-        outcome->served_by = depth;
-        outcome->depth = way == CACHE_NO_WAY ? depth : depth + 1;
-    }
+    struct walk walk = { caches, request, outcome, find_server(caches, request, outcome) };
     bool dirty = false;
-    if (way != CACHE_NO_WAY && caches->level[depth].exclusive)
-        dirty = move_out(&walk, way);
-    else if (way != CACHE_NO_WAY)
-        cache_policy_hit(&caches->level[depth].policy, walk.place[depth].set, way);
-    fill(&walk, dirty);
+    if (walk.served_by < caches->level_count) {
+        struct cache_level *server = &caches->level[walk.served_by];
+        if (server->exclusive)
+            dirty = move_out(&walk);
+        else
+            cache_policy_hit(&server->policy, cache_state_way(cache_level_state(server, request->slot)));
+    }
+    fill_all(&walk, dirty);
 }

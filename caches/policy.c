@@ -23,14 +23,14 @@
  *   whatever the others do.
  *
  * Representation
- *   lru and fifo keep an age a way, a number from the set's own clock, so that a hit is one store and no order is
- *   moved; the clock has 16 bits, and every 65535 touches the ages become their ranks. The other policies keep bit
- *   planes, inverted where reset is 1 so that a zeroed set is a reset set:
+ *   lru and fifo give each way an age from the level's clock, so that a touch is one store and no order is moved; an
+ *   empty way has age 0 and is thereby the oldest. Every 4 billion touches the ages of a set become their ranks.
+ *   The other policies keep bit planes, inverted where reset is 1 so that a zeroed set is a reset set:
  *     nru   bits[0] way w: touched       rrip  bits[1],bits[0] way w: 3 - prediction       plru  bits[0] node n, root 1
  *
  * Invariants (cache_policy_check)
- *   dirty is a subset of valid, no bit lies above the ways, a way is valid if and only if it has a tag, no two tags are
- *   equal, the ages of valid ways differ and none is above the clock.
+ *   No bit lies above the ways; a way is valid if and only if it has a line; with ages, it has one if and only if it
+ *   has a line, no two of a set are equal, and none is above the clock.
  *
  * Not modelled
  *   Adaptive policies with set duelling, and the undocumented ones of real L3s.
@@ -45,59 +45,79 @@
 
 #define BRRIP_ONE_IN 32
 
-static bool has_ages(enum caches_policy kind)
+static bool has_ages(const struct cache_policy *policy)
 {
-    return kind == CACHES_LRU || kind == CACHES_FIFO;
+    return policy->kind == CACHES_LRU || policy->kind == CACHES_FIFO;
 }
 
-void cache_policy_init(struct cache_policy *policy, enum caches_policy kind, uint32_t ways, uint64_t seed,
-                       const char *level_name)
+static uint64_t all_ways(const struct cache_policy *policy)
 {
-    C2_ASSERT(ways >= 1 && ways <= CACHES_MAX_WAYS);
-    C2_ASSERT(kind != CACHES_TREE_PLRU || c2_is_power_of_two(ways));
-    *policy = (struct cache_policy){ .kind = kind, .ways = ways, .hint_words = (ways + 7) / 8,
-                                     .all = c2_mask(0, ways - 1) };
+    return c2_mask(0, policy->ways - 1);
+}
+
+enum c2_status cache_policy_init(struct cache_policy *policy, const struct caches_level *level, uint32_t set_count,
+                                 uint64_t seed, struct c2_error *err)
+{
+    C2_ASSERT(level->policy != CACHES_TREE_PLRU || c2_is_power_of_two(level->ways));
+    *policy = (struct cache_policy){ .kind = level->policy, .ways = level->ways, .set_count = set_count };
+    policy->way_bits = level->ways > 1 ? c2_log2(level->ways - 1) + 1 : 0;
     char consumer[CACHES_NAME_BYTES + 8];
-    snprintf(consumer, sizeof consumer, "cache %s", level_name);
+    snprintf(consumer, sizeof consumer, "cache %s", level->name);
     c2_rng_init(&policy->rng, seed, consumer);
+    policy->way = c2_calloc(((size_t)set_count + 1) << policy->way_bits, sizeof *policy->way);
+    if (!has_ages(policy))
+        policy->set = c2_calloc((size_t)set_count + 1, sizeof *policy->set);
+    if (!policy->way || (!has_ages(policy) && !policy->set))
+        return c2_fail_memory(err, "the sets of a cache");
+    return C2_OK;
 }
 
-size_t cache_policy_set_bytes(const struct cache_policy *policy)
+void cache_policy_end(struct cache_policy *policy)
 {
-    size_t ages = has_ages(policy->kind) ? policy->ways * sizeof(uint16_t) : 0;
-    return c2_align_up(sizeof(struct cache_set) + 9 * policy->hint_words * sizeof(uint64_t) + ages, sizeof(uint64_t));
+    c2_free(policy->way);
+    c2_free(policy->set);
 }
 
 /* ------------------------------------------------------------------ ages */
 
-void cache_policy_renumber(const struct cache_policy *policy, struct cache_set *set)
+static void rank_set(struct cache_way *way, uint32_t ways)
 {
-    uint16_t *age = cache_set_ages(policy, set);
-    uint16_t rank[CACHES_MAX_WAYS] = { 0 };
-    for (uint32_t w = 0; w < policy->ways; w++)
-        for (uint32_t other = 0; other < policy->ways; other++)
-            rank[w] += age[other] < age[w];
-    memcpy(age, rank, policy->ways * sizeof *age);
-    set->clock = policy->ways;
+    uint32_t rank[CACHES_MAX_WAYS];
+    for (uint32_t w = 0; w < ways; w++) {
+        rank[w] = way[w].age != 0;
+        for (uint32_t other = 0; other < ways; other++)
+            rank[w] += way[other].age != 0 && way[other].age < way[w].age;
+    }
+    for (uint32_t w = 0; w < ways; w++)
+        way[w].age = rank[w];
 }
 
-static uint32_t oldest(const struct cache_policy *policy, struct cache_set *set)
+void cache_policy_renumber(struct cache_policy *policy)
 {
-    const uint16_t *age = cache_set_ages(policy, set);
-    uint32_t best = UINT32_MAX; /* age and way in one number, so that the loop has no unpredictable branch */
-    for (uint32_t w = 0; w < policy->ways; w++) {
-        uint32_t candidate = (uint32_t)age[w] << 8 | w;
-        best = candidate < best ? candidate : best;
+    for (uint32_t set = 1; set <= policy->set_count; set++)
+        rank_set(&policy->way[(size_t)set << policy->way_bits], policy->ways);
+    policy->clock = policy->ways;
+}
+
+/* Which way it is cannot be predicted: the loop has no branch on it. */
+static uint32_t oldest(const struct cache_way *way, uint32_t ways)
+{
+    uint32_t best = 0, best_age = way[0].age;
+#pragma GCC unroll 4
+    for (uint32_t w = 1; w < ways; w++) {
+        uint32_t age = way[w].age;
+        best = age < best_age ? w : best;
+        best_age = age < best_age ? age : best_age;
     }
-    return best & 0xff;
+    return best;
 }
 
 /* ------------------------------------------------------------------ trees */
 
-static void plru_touch(const struct cache_policy *policy, struct cache_set *set, uint32_t way)
+static void plru_touch(struct cache_set *set, uint32_t ways, uint32_t way)
 {
     uint32_t node = 1;
-    for (uint32_t half = policy->ways >> 1; half != 0; half >>= 1) {
+    for (uint32_t half = ways >> 1; half != 0; half >>= 1) {
         bool right = (way & half) != 0;
         uint64_t bit = (uint64_t)1 << node;
         set->bits[0] = right ? set->bits[0] & ~bit : set->bits[0] | bit;
@@ -105,19 +125,19 @@ static void plru_touch(const struct cache_policy *policy, struct cache_set *set,
     }
 }
 
-static uint32_t plru_victim(const struct cache_policy *policy, const struct cache_set *set)
+static uint32_t plru_victim(const struct cache_set *set, uint32_t ways)
 {
     uint32_t node = 1;
-    while (node < policy->ways)
+    while (node < ways)
         node = 2 * node + (set->bits[0] >> node & 1);
-    return node - policy->ways;
+    return node - ways;
 }
 
 /* ------------------------------------------------------------------ bit planes */
 
-static uint32_t nru_victim(const struct cache_policy *policy, struct cache_set *set)
+static uint32_t nru_victim(struct cache_set *set, uint64_t all)
 {
-    if (set->bits[0] == policy->all)
+    if (set->bits[0] == all)
         set->bits[0] = 0;
     return (uint32_t)__builtin_ctzll(~set->bits[0]);
 }
@@ -132,86 +152,115 @@ static void rrip_put(struct cache_set *set, uint32_t way, uint32_t distance)
 
 /* Adding 1 to every prediction takes 1 from every distance: the low plane flips, the high one keeps its 1 where there
  * was a low 1 to take. */
-static uint32_t rrip_victim(const struct cache_policy *policy, struct cache_set *set)
+static uint32_t rrip_victim(struct cache_set *set, uint64_t all)
 {
     uint64_t *low = &set->bits[0], *high = &set->bits[1];
-    while ((*low | *high) == policy->all) {
+    while ((*low | *high) == all) {
         *high &= *low;
-        *low = ~*low & policy->all;
+        *low = ~*low & all;
     }
     return (uint32_t)__builtin_ctzll(~(*low | *high));
 }
 
 /* ------------------------------------------------------------------ the face towards a level */
 
-void cache_policy_hit_other(const struct cache_policy *policy, struct cache_set *set, uint32_t way)
+static uint32_t way_of(const struct cache_policy *policy, uint32_t number)
 {
+    return number & ((1u << policy->way_bits) - 1);
+}
+
+void cache_policy_hit_other(struct cache_policy *policy, uint32_t number)
+{
+    if (has_ages(policy)) {
+        if (policy->kind == CACHES_LRU)
+            cache_policy_youngest(policy, number);
+        return;
+    }
+    uint32_t way = way_of(policy, number);
+    struct cache_set *set = &policy->set[cache_policy_set_of(policy, number)];
     switch (policy->kind) {
-    case CACHES_LRU: cache_policy_youngest(policy, set, way); break;
-    case CACHES_TREE_PLRU: plru_touch(policy, set, way); break;
+    case CACHES_TREE_PLRU: plru_touch(set, policy->ways, way); break;
     case CACHES_NRU: set->bits[0] |= (uint64_t)1 << way; break;
     case CACHES_SRRIP:
     case CACHES_BRRIP: rrip_put(set, way, 3); break;
-    case CACHES_FIFO:
-    case CACHES_RANDOM: break;
+    default: break;
     }
 }
 
-void cache_policy_fill(struct cache_policy *policy, struct cache_set *set, uint32_t way)
+void cache_policy_fill(struct cache_policy *policy, uint32_t number)
 {
-    switch (policy->kind) {
-    case CACHES_LRU:
-    case CACHES_FIFO: cache_policy_youngest(policy, set, way); break;
-    case CACHES_TREE_PLRU: plru_touch(policy, set, way); break;
-    case CACHES_NRU: set->bits[0] |= (uint64_t)1 << way; break;
-    case CACHES_SRRIP: rrip_put(set, way, 1); break;
-    case CACHES_BRRIP: rrip_put(set, way, c2_rng_below(&policy->rng, BRRIP_ONE_IN) == 0 ? 1 : 0); break;
-    case CACHES_RANDOM: break;
+    if (has_ages(policy)) {
+        cache_policy_youngest(policy, number);
+        return;
     }
+    uint32_t way = way_of(policy, number);
+    struct cache_set *set = &policy->set[cache_policy_set_of(policy, number)];
+    set->valid |= (uint64_t)1 << way;
+    if (policy->kind == CACHES_SRRIP)
+        rrip_put(set, way, 1);
+    else if (policy->kind == CACHES_BRRIP)
+        rrip_put(set, way, c2_rng_below(&policy->rng, BRRIP_ONE_IN) == 0);
+    else
+        cache_policy_hit_other(policy, number);
 }
 
-uint32_t cache_policy_victim(struct cache_policy *policy, struct cache_set *set)
+void cache_policy_empty(struct cache_policy *policy, uint32_t number)
+{
+    policy->way[number].age = 0;
+    if (has_ages(policy))
+        return;
+    struct cache_set *set = &policy->set[cache_policy_set_of(policy, number)];
+    set->valid &= ~((uint64_t)1 << way_of(policy, number));
+    if (policy->kind != CACHES_TREE_PLRU)
+        rrip_put(set, way_of(policy, number), 0);
+}
+
+static uint32_t victim(struct cache_policy *policy, struct cache_set *set)
 {
     switch (policy->kind) {
-    case CACHES_LRU:
-    case CACHES_FIFO: return oldest(policy, set);
     case CACHES_RANDOM: return (uint32_t)c2_rng_below(&policy->rng, policy->ways);
-    case CACHES_TREE_PLRU: return plru_victim(policy, set);
-    case CACHES_NRU: return nru_victim(policy, set);
-    case CACHES_SRRIP:
-    case CACHES_BRRIP: return rrip_victim(policy, set);
+    case CACHES_TREE_PLRU: return plru_victim(set, policy->ways);
+    case CACHES_NRU: return nru_victim(set, all_ways(policy));
+    default: return rrip_victim(set, all_ways(policy));
     }
-    C2_ASSERT(!"a policy");
-    return 0;
 }
 
-void cache_policy_forget(const struct cache_policy *policy, struct cache_set *set, uint32_t way)
+uint32_t cache_policy_choose(struct cache_policy *policy, uint32_t set)
 {
-    if (policy->kind == CACHES_NRU || policy->kind == CACHES_SRRIP || policy->kind == CACHES_BRRIP)
-        rrip_put(set, way, 0);
+    uint32_t first = set << policy->way_bits;
+    if (has_ages(policy))
+        return first + oldest(&policy->way[first], policy->ways);
+    uint64_t empty = ~policy->set[set].valid & all_ways(policy);
+    return first + (empty ? (uint32_t)__builtin_ctzll(empty) : victim(policy, &policy->set[set]));
 }
 
-static void check_ages(const struct cache_policy *policy, const struct cache_set *set)
+/* ------------------------------------------------------------------ invariants */
+
+static void check_ages(const struct cache_policy *policy, const struct cache_way *way)
 {
-    const uint16_t *age = cache_set_ages(policy, set);
-    C2_ASSERT(set->clock <= CACHE_AGE_LIMIT);
     for (uint32_t w = 0; w < policy->ways; w++) {
-        C2_ASSERT(age[w] <= set->clock);
+        C2_ASSERT((way[w].age != 0) == (way[w].line != 0) && way[w].age <= policy->clock);
         for (uint32_t other = 0; other < w; other++)
-            C2_ASSERT(age[other] != age[w] || !(set->valid >> w & set->valid >> other & 1));
+            C2_ASSERT(way[w].age == 0 || way[w].age != way[other].age);
     }
 }
 
-void cache_policy_check(const struct cache_policy *policy, const struct cache_set *set)
+static void check_bits(const struct cache_policy *policy, const struct cache_set *set, const struct cache_way *way)
 {
-    C2_ASSERT((set->valid & ~policy->all) == 0 && (set->dirty & ~set->valid) == 0);
-    for (uint32_t w = policy->ways; w < 8 * policy->hint_words; w++)
-        C2_ASSERT(set->tag[w] == 0);
-    for (uint32_t w = 0; w < policy->ways; w++) {
-        C2_ASSERT((set->valid >> w & 1) == (set->tag[w] != 0));
-        for (uint32_t other = 0; other < w; other++)
-            C2_ASSERT(set->tag[w] == 0 || set->tag[w] != set->tag[other]);
+    uint64_t all = all_ways(policy);
+    C2_ASSERT((set->valid & ~all) == 0 && (policy->kind == CACHES_TREE_PLRU || (set->bits[0] & ~all) == 0));
+    C2_ASSERT((set->bits[1] & ~all) == 0);
+    for (uint32_t w = 0; w < policy->ways; w++)
+        C2_ASSERT((set->valid >> w & 1) == (way[w].line != 0));
+}
+
+void cache_policy_check(const struct cache_policy *policy)
+{
+    for (uint32_t set = 1; set <= policy->set_count; set++) {
+        const struct cache_way *way = &policy->way[(size_t)set << policy->way_bits];
+        if (has_ages(policy))
+            check_ages(policy, way);
+        else
+            check_bits(policy, &policy->set[set], way);
     }
-    if (has_ages(policy->kind))
-        check_ages(policy, set);
 }

@@ -1,72 +1,70 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * One set of a cache and the policy that orders its ways. The hot half is inline; the model card is in policy.c.
+ * The ways of a level and the policy that orders them. The hot part is inline; the model card is in policy.c.
  */
 #ifndef C2_POLICY_PRIV_H
 #define C2_POLICY_PRIV_H
 
 #include "caches/caches.h"
 
-/* All zero is the empty set at reset, so that a cache is one calloc whose untouched part costs no host memory.
- * 8 ways of LRU: 40 + 64 + 8 + 16 bytes, two host cache lines. */
+/* Ways are numbered through the whole level, a power of two of numbers a set, and the first set's numbers are left
+ * out: so 0 is no way, and a way's set is its number shifted. 8 ways are one host cache line. */
+struct cache_way {
+    uint32_t line; /* slot of the line in it + 1; 0: empty */
+    uint32_t age;  /* LRU, FIFO: younger is higher; 0 when empty */
+};
+
+/* What NRU, tree-PLRU, RRIP and random keep of a set. */
 struct cache_set {
     uint64_t valid;   /* bit w: way w holds a line */
-    uint64_t dirty;   /* subset of valid */
-    uint64_t bits[2]; /* NRU, tree-PLRU, RRIP: see policy.c */
-    uint64_t clock;   /* LRU, FIFO: the youngest age given out */
-    uint64_t tag[];   /* line number + 1, 0 when empty; 8 for each word of hints; then the hints; then uint16_t age[ways] */
+    uint64_t bits[2]; /* see policy.c */
 };
 
 struct cache_policy {
     enum caches_policy kind;
-    uint32_t ways;
-    uint32_t hint_words;  /* ways / 8, rounded up */
-    uint64_t all;         /* one bit a way */
+    uint32_t ways;         /* of a set */
+    unsigned way_bits;     /* log2 of the numbers a set has */
+    uint32_t clock;        /* the youngest age given out */
+    uint32_t set_count;    /* of the level, all slices together */
+    struct cache_way *way; /* [number] */
+    struct cache_set *set; /* [number >> way_bits]; NULL for LRU and FIFO */
     struct c2_rng rng;
 };
 
-void cache_policy_init(struct cache_policy *policy, enum caches_policy kind, uint32_t ways, uint64_t seed,
-                       const char *level_name);
-size_t cache_policy_set_bytes(const struct cache_policy *policy);
-/* A full set gives its age order new, small numbers; called when its clock is at the end. */
-void cache_policy_renumber(const struct cache_policy *policy, struct cache_set *set);
-void cache_policy_hit_other(const struct cache_policy *policy, struct cache_set *set, uint32_t way);
-void cache_policy_fill(struct cache_policy *policy, struct cache_set *set, uint32_t way);
-/* The way to evict; the set must be full. */
-uint32_t cache_policy_victim(struct cache_policy *policy, struct cache_set *set);
-/* Way was emptied other than by a fill. */
-void cache_policy_forget(const struct cache_policy *policy, struct cache_set *set, uint32_t way);
-void cache_policy_check(const struct cache_policy *policy, const struct cache_set *set);
+enum c2_status cache_policy_init(struct cache_policy *policy, const struct caches_level *level, uint32_t set_count,
+                                 uint64_t seed, struct c2_error *err);
+void cache_policy_end(struct cache_policy *policy);
+/* The ages become small numbers in the same order; called when the clock is at its end. */
+void cache_policy_renumber(struct cache_policy *policy);
+void cache_policy_hit_other(struct cache_policy *policy, uint32_t number);
+/* A line was put into the way. */
+void cache_policy_fill(struct cache_policy *policy, uint32_t number);
+/* The way was emptied, and no fill of it follows at once. */
+void cache_policy_empty(struct cache_policy *policy, uint32_t number);
+/* The way that the next line of a set goes to: the lowest empty one, else the victim. */
+uint32_t cache_policy_choose(struct cache_policy *policy, uint32_t set);
+void cache_policy_check(const struct cache_policy *policy);
 
-/* At least the ways of the widest set, so that renumbering leaves room. */
-#define CACHE_AGE_LIMIT C2_HOST_SIZE((uint64_t)UINT16_MAX, (uint64_t)2 * CACHES_MAX_WAYS)
+#define CACHE_AGE_LIMIT C2_HOST_SIZE(UINT32_MAX, 1000u) /* above CACHES_MAX_WAYS, so that renumbering helps */
 
-/* One byte of each tag, eight to a word, kept by the level: see cache_level_find(). */
-static inline uint64_t *cache_set_hints(const struct cache_policy *policy, const struct cache_set *set)
+static inline uint32_t cache_policy_set_of(const struct cache_policy *policy, uint32_t number)
 {
-    return (uint64_t *)(uintptr_t)(set->tag + 8 * policy->hint_words);
+    return number >> policy->way_bits;
 }
 
-static inline uint16_t *cache_set_ages(const struct cache_policy *policy, const struct cache_set *set)
+static inline void cache_policy_youngest(struct cache_policy *policy, uint32_t number)
 {
-    return (uint16_t *)(cache_set_hints(policy, set) + policy->hint_words);
+    if (C2_UNLIKELY(policy->clock == CACHE_AGE_LIMIT))
+        cache_policy_renumber(policy);
+    policy->way[number].age = ++policy->clock;
 }
 
-static inline void cache_policy_youngest(const struct cache_policy *policy, struct cache_set *set, uint32_t way)
-{
-    if (C2_UNLIKELY(set->clock == CACHE_AGE_LIMIT))
-        cache_policy_renumber(policy, set);
-    cache_set_ages(policy, set)[way] = (uint16_t)++set->clock;
-}
-
-/* A hit on way. LRU always gives out a new age: to ask first whether the way is the youngest costs more, as the
- * answer cannot be predicted. */
-static inline void cache_policy_hit(const struct cache_policy *policy, struct cache_set *set, uint32_t way)
+static inline void cache_policy_hit(struct cache_policy *policy, uint32_t number)
 {
     if (C2_LIKELY(policy->kind == CACHES_LRU))
-        cache_policy_youngest(policy, set, way);
+        cache_policy_youngest(policy, number);
     else
-        cache_policy_hit_other(policy, set, way);
+        cache_policy_hit_other(policy, number);
 }
 
 #endif

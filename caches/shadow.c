@@ -69,6 +69,11 @@ static uint32_t ring_of(const struct cache_shadow *shadow)
     return shadow->mask + 1;
 }
 
+static uint32_t *stamp_of(const struct cache_shadow *shadow, uint32_t slot)
+{
+    return &cache_lines_state(shadow->lines, slot, shadow->column)->stamp;
+}
+
 /* The clock may get this far, and a cleaned ring still fits behind it. */
 static uint32_t last_clock(const struct cache_shadow *shadow)
 {
@@ -90,37 +95,31 @@ static void put(struct cache_shadow *shadow, uint32_t at, uint32_t slot)
     shadow->used[place / WORD_BITS] |= (uint64_t)1 << place % WORD_BITS;
 }
 
-static uint32_t take(struct cache_shadow *shadow, uint32_t at)
+/* Takes the least recently used line out of the ring and says its slot. *at is where the search begins, and becomes the
+ * line's stamp. The ring must have a line. */
+static inline uint32_t take_oldest(struct cache_shadow *shadow, uint32_t *at)
 {
-    uint32_t place = at & shadow->mask;
-    shadow->used[place / WORD_BITS] &= ~((uint64_t)1 << place % WORD_BITS);
-    return shadow->log[place];
-}
-
-/* The first used place from `at` on; the ring must have one. Places are in the order of their stamps, as the ring is
- * never longer than its length. */
-static uint32_t next_used(const struct cache_shadow *shadow, uint32_t at)
-{
+    uint32_t *log = shadow->log, mask = shadow->mask, now = *at;
+    uint64_t *used = shadow->used;
+    const struct cache_state *states = shadow->lines->state + shadow->column;
+    size_t columns = shadow->lines->columns;
     for (;;) {
-        uint32_t place = at & shadow->mask;
-        uint64_t word = shadow->used[place / WORD_BITS] >> place % WORD_BITS;
-        if (word != 0)
-            return at + (uint32_t)__builtin_ctzll(word);
-        at += WORD_BITS - place % WORD_BITS;
-    }
-}
-
-/* Takes the least recently used line out of the ring and says its slot; *at is where the search begins, and becomes
- * the line's stamp. */
-static uint32_t take_oldest(struct cache_shadow *shadow, uint32_t *at)
-{
-    for (;;) {
-        *at = next_used(shadow, *at);
-        uint32_t slot = take(shadow, *at);
-        uint32_t stamp = *cache_lines_stamp(shadow->lines, slot, shadow->column);
-        if (stamp == *at)
+        uint32_t place = now & mask, bit = place % WORD_BITS;
+        uint64_t rest = used[place / WORD_BITS] >> bit;
+        if (rest == 0) {
+            now += WORD_BITS - bit;
+            continue;
+        }
+        uint32_t skip = (uint32_t)__builtin_ctzll(rest);
+        used[place / WORD_BITS] ^= (uint64_t)1 << (bit + skip);
+        now += skip;
+        uint32_t slot = log[place + skip], stamp = states[slot * columns].stamp, to = stamp & mask;
+        if (stamp == now) {
+            *at = now;
             return slot;
-        put(shadow, stamp, slot);
+        }
+        log[to] = slot;
+        used[to / WORD_BITS] |= (uint64_t)1 << to % WORD_BITS;
     }
 }
 
@@ -143,7 +142,7 @@ static void forget_the_past(struct cache_shadow *shadow)
 {
     uint32_t slots = shadow->lines->groups << LINES_GROUP_SHIFT;
     for (uint32_t slot = 0; slot < slots; slot++) {
-        uint32_t *stamp = cache_lines_stamp(shadow->lines, slot, shadow->column);
+        uint32_t *stamp = stamp_of(shadow, slot);
         if (*stamp != 0 && *stamp < shadow->horizon)
             *stamp = 1;
     }
@@ -157,7 +156,7 @@ static void restamp(struct cache_shadow *shadow, uint32_t first)
     for (uint32_t i = 0; i < shadow->live; i++) {
         uint32_t slot = take_oldest(shadow, &at);
         put(shadow, first + i, slot);
-        *cache_lines_stamp(shadow->lines, slot, shadow->column) = first + i;
+        *stamp_of(shadow, slot) = first + i;
         at++;
     }
     shadow->horizon = first;
@@ -182,7 +181,7 @@ void cache_shadow_check(const struct cache_shadow *shadow)
     uint32_t live = 0, used = 0, entries = 0;
     uint32_t slots = shadow->lines->groups << LINES_GROUP_SHIFT;
     for (uint32_t slot = 0; slot < slots; slot++) {
-        uint32_t stamp = *cache_lines_stamp(shadow->lines, slot, shadow->column);
+        uint32_t stamp = *stamp_of(shadow, slot);
         C2_ASSERT(stamp < shadow->clock);
         live += stamp >= shadow->horizon;
     }
@@ -195,7 +194,7 @@ void cache_shadow_check(const struct cache_shadow *shadow)
         if (!(shadow->used[place / WORD_BITS] >> place % WORD_BITS & 1))
             continue;
         entries++;
-        C2_ASSERT(*cache_lines_stamp(shadow->lines, shadow->log[place], shadow->column) >= at);
+        C2_ASSERT(*stamp_of(shadow, shadow->log[place]) >= at);
     }
     C2_ASSERT(used == live && entries == live);
 }

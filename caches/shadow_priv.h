@@ -37,9 +37,9 @@ static inline enum caches_class cache_shadow_touch(struct cache_shadow *shadow, 
 {
     if (C2_UNLIKELY(shadow->clock >= shadow->stop))
         cache_shadow_clean(shadow);
-    uint32_t *stamp = cache_lines_stamp(shadow->lines, slot, shadow->column);
-    uint32_t old = *stamp;
-    *stamp = shadow->clock++;
+    struct cache_state *state = cache_lines_state(shadow->lines, slot, shadow->column);
+    uint32_t old = state->stamp;
+    state->stamp = shadow->clock++;
     if (C2_LIKELY(old >= shadow->horizon))
         return CACHES_CONFLICT;
     cache_shadow_enter(shadow, slot);

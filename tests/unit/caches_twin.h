@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The slow twin of caches/: the rules of the hierarchy taken word for word, with lists that are searched from end to
+ * end. Nothing is remembered that could be looked up, nothing is looked up that could be searched for. It shares with
+ * the fast one only the slice hashes (which have tests of their own), the seeded generator and the public structs.
+ */
+#ifndef CACHES_TWIN_H
+#define CACHES_TWIN_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "caches/caches.h"
+
+struct twin_way {
+    bool valid, dirty;
+    uint64_t physical, virtual_;
+    int prediction; /* srrip, brrip: 0..3 */
+    int unused;     /* nru: 1 or 0 */
+};
+
+struct twin_set {
+    struct twin_way way[CACHES_MAX_WAYS];
+    int order[CACHES_MAX_WAYS]; /* ways, the youngest first: lru by touch, fifo by fill */
+    int ordered;
+    bool tree[CACHES_MAX_WAYS]; /* plru: node n's children are 2n and 2n+1; false points to the lower ways */
+};
+
+struct twin_level {
+    struct caches_level config;
+    uint32_t sets; /* of a slice */
+    struct caches_hash *hash;
+    struct twin_set *set; /* [slice * sets + number] */
+    struct c2_rng rng;
+    uint64_t *shadow; /* lines, the youngest first */
+    uint64_t shadow_count, shadow_capacity;
+    uint64_t *asked; /* every line ever asked for */
+    uint64_t asked_count;
+    struct caches_counts counts;
+};
+
+struct twin {
+    struct caches_machine machine;
+    struct twin_level level[CACHES_MAX_LEVELS];
+    struct twin_level l1i;
+    struct caches_outcome outcome;
+};
+
+#define TWIN_MAX_LINES 65536
+
+static void twin_level_create(struct twin_level *level, const struct caches_machine *machine,
+                              const struct caches_level *config, uint64_t seed)
+{
+    level->config = *config;
+    level->sets = (uint32_t)(config->size_bytes / machine->line_bytes / config->ways / config->slices);
+    if (config->slices > 1 && caches_hash_create(&level->hash, config->hash, config->slices, NULL, NULL) != C2_OK)
+        abort();
+    level->set = calloc((size_t)level->sets * config->slices, sizeof *level->set);
+    for (size_t s = 0; s < (size_t)level->sets * config->slices; s++)
+        for (uint32_t w = 0; w < config->ways; w++) {
+            level->set[s].way[w].prediction = 3;
+            level->set[s].way[w].unused = 1;
+        }
+    char name[64];
+    snprintf(name, sizeof name, "cache %s", config->name);
+    c2_rng_init(&level->rng, seed, name);
+    level->shadow_capacity = config->size_bytes / machine->line_bytes;
+    level->shadow = calloc(level->shadow_capacity + 1, sizeof *level->shadow);
+    level->asked = calloc(TWIN_MAX_LINES, sizeof *level->asked);
+}
+
+static struct twin *twin_create(const struct caches_machine *machine, uint64_t seed)
+{
+    struct twin *twin = calloc(1, sizeof *twin);
+    twin->machine = *machine;
+    for (uint32_t i = 0; i < machine->level_count; i++)
+        twin_level_create(&twin->level[i], machine, &machine->levels[i], seed);
+    if (machine->has_l1i)
+        twin_level_create(&twin->l1i, machine, &machine->l1i, seed);
+    return twin;
+}
+
+static void twin_level_destroy(struct twin_level *level)
+{
+    caches_hash_destroy(level->hash);
+    free(level->set);
+    free(level->shadow);
+    free(level->asked);
+}
+
+static void twin_destroy(struct twin *twin)
+{
+    for (int i = 0; i < CACHES_MAX_LEVELS; i++)
+        twin_level_destroy(&twin->level[i]);
+    twin_level_destroy(&twin->l1i);
+    free(twin);
+}
+
+/* ------------------------------------------------------------------ where a line belongs, and where it is */
+
+static bool twin_deals_out(const char *hash)
+{
+    return strcmp(hash, "modulo") == 0 || strncmp(hash, "amd-low", 7) == 0;
+}
+
+static struct twin_set *twin_home(const struct twin *twin, const struct twin_level *level, uint64_t virtual_,
+                                  uint64_t physical, uint32_t *number, uint32_t *slice)
+{
+    uint64_t line = level->config.index == CACHES_VIRTUAL ? virtual_ : physical;
+    *slice = 0;
+    if (level->hash)
+        *slice = caches_hash_slice(level->hash, (struct guest_pa){ physical * twin->machine.line_bytes });
+    if (level->hash && twin_deals_out(level->config.hash))
+        line = line / level->config.slices;
+    *number = (uint32_t)(line % level->sets);
+    return &level->set[*slice * level->sets + *number];
+}
+
+/* The way of this set that has the line, or NULL. */
+static struct twin_way *twin_in_set(const struct twin_level *level, struct twin_set *set, uint64_t physical)
+{
+    for (uint32_t w = 0; w < level->config.ways; w++)
+        if (set->way[w].valid && set->way[w].physical == physical)
+            return &set->way[w];
+    return NULL;
+}
+
+/* The way of any set that has the line, or NULL. */
+static struct twin_way *twin_anywhere(const struct twin_level *level, uint64_t physical, struct twin_set **set)
+{
+    for (uint32_t s = 0; s < level->sets * level->config.slices; s++) {
+        struct twin_way *way = twin_in_set(level, &level->set[s], physical);
+        if (way) {
+            *set = &level->set[s];
+            return way;
+        }
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ policies */
+
+static void twin_unorder(struct twin_set *set, int way)
+{
+    for (int i = 0; i < set->ordered; i++)
+        if (set->order[i] == way) {
+            memmove(&set->order[i], &set->order[i + 1], (size_t)(set->ordered - i - 1) * sizeof set->order[0]);
+            set->ordered--;
+            return;
+        }
+}
+
+static void twin_to_front(struct twin_set *set, int way)
+{
+    twin_unorder(set, way);
+    memmove(&set->order[1], &set->order[0], (size_t)set->ordered * sizeof set->order[0]);
+    set->order[0] = way;
+    set->ordered++;
+}
+
+/* Node covers ways low .. high-1: point to the half that way is not in, and go on in the other. */
+static void twin_tree_away(struct twin_set *set, int node, int low, int high, int way)
+{
+    if (high - low == 1)
+        return;
+    int middle = (low + high) / 2;
+    if (way < middle) {
+        set->tree[node] = true;
+        twin_tree_away(set, 2 * node, low, middle, way);
+    } else {
+        set->tree[node] = false;
+        twin_tree_away(set, 2 * node + 1, middle, high, way);
+    }
+}
+
+static int twin_tree_follow(const struct twin_set *set, int node, int low, int high)
+{
+    int middle = (low + high) / 2;
+    if (high - low == 1)
+        return low;
+    return set->tree[node] ? twin_tree_follow(set, 2 * node + 1, middle, high)
+                           : twin_tree_follow(set, 2 * node, low, middle);
+}
+
+static void twin_touch(struct twin_level *level, struct twin_set *set, int way, bool fill)
+{
+    switch (level->config.policy) {
+    case CACHES_LRU: twin_to_front(set, way); break;
+    case CACHES_FIFO:
+        if (fill)
+            twin_to_front(set, way);
+        break;
+    case CACHES_RANDOM: break;
+    case CACHES_TREE_PLRU: twin_tree_away(set, 1, 0, (int)level->config.ways, way); break;
+    case CACHES_NRU: set->way[way].unused = 0; break;
+    case CACHES_SRRIP: set->way[way].prediction = fill ? 2 : 0; break;
+    case CACHES_BRRIP:
+        if (fill)
+            set->way[way].prediction = c2_rng_below(&level->rng, 32) == 0 ? 2 : 3;
+        else
+            set->way[way].prediction = 0;
+        break;
+    }
+}
+
+static int twin_nru_victim(struct twin_level *level, struct twin_set *set)
+{
+    for (int round = 0;; round++) {
+        for (uint32_t w = 0; w < level->config.ways; w++)
+            if (set->way[w].unused)
+                return (int)w;
+        for (uint32_t w = 0; w < level->config.ways; w++)
+            set->way[w].unused = 1;
+    }
+}
+
+static int twin_rrip_victim(struct twin_level *level, struct twin_set *set)
+{
+    for (;;) {
+        for (uint32_t w = 0; w < level->config.ways; w++)
+            if (set->way[w].prediction == 3)
+                return (int)w;
+        for (uint32_t w = 0; w < level->config.ways; w++)
+            set->way[w].prediction++;
+    }
+}
+
+static int twin_victim(struct twin_level *level, struct twin_set *set)
+{
+    switch (level->config.policy) {
+    case CACHES_LRU:
+    case CACHES_FIFO: return set->order[set->ordered - 1];
+    case CACHES_RANDOM: return (int)c2_rng_below(&level->rng, level->config.ways);
+    case CACHES_TREE_PLRU: return twin_tree_follow(set, 1, 0, (int)level->config.ways);
+    case CACHES_NRU: return twin_nru_victim(level, set);
+    default: return twin_rrip_victim(level, set);
+    }
+}
+
+static void twin_empty(struct twin_set *set, struct twin_way *way)
+{
+    way->valid = way->dirty = false;
+    way->prediction = 3;
+    way->unused = 1;
+    twin_unorder(set, (int)(way - set->way));
+}
+
+/* ------------------------------------------------------------------ the shadow */
+
+static enum caches_class twin_shadow(struct twin_level *level, uint64_t physical)
+{
+    bool asked = false, held = false;
+    for (uint64_t i = 0; i < level->asked_count && !asked; i++)
+        asked = level->asked[i] == physical;
+    if (!asked) {
+        if (level->asked_count == TWIN_MAX_LINES)
+            abort();
+        level->asked[level->asked_count++] = physical;
+    }
+    uint64_t at = 0;
+    while (at < level->shadow_count && level->shadow[at] != physical)
+        at++;
+    held = at < level->shadow_count;
+    memmove(&level->shadow[1], &level->shadow[0], at * sizeof level->shadow[0]);
+    level->shadow[0] = physical;
+    if (!held && level->shadow_count < level->shadow_capacity)
+        level->shadow_count++;
+    return held ? CACHES_CONFLICT : asked ? CACHES_CAPACITY : CACHES_COLD;
+}
+
+/* ------------------------------------------------------------------ the hierarchy */
+
+static void twin_settle(struct twin *twin, struct twin_level *level, uint32_t depth, uint64_t virtual_,
+                        uint64_t physical, bool dirty);
+
+static void twin_write_down(struct twin *twin, uint32_t depth, uint64_t physical)
+{
+    struct twin_set *set;
+    for (; depth < twin->machine.level_count; depth++) {
+        struct twin_way *way = twin_anywhere(&twin->level[depth], physical, &set);
+        if (way) {
+            way->dirty = true;
+            return;
+        }
+    }
+}
+
+static void twin_take_above(struct twin_level *upper, uint64_t physical, bool *dirty, uint64_t *taken)
+{
+    struct twin_set *set;
+    struct twin_way *way = twin_anywhere(upper, physical, &set);
+    if (!way)
+        return;
+    *dirty |= way->dirty;
+    ++*taken;
+    twin_empty(set, way);
+}
+
+static void twin_leave(struct twin *twin, struct twin_level *level, uint32_t depth, struct twin_way left)
+{
+    twin->outcome.event[depth].evicted = true;
+    twin->outcome.event[depth].victim.v = left.physical;
+    if (level->config.inclusion == CACHES_INCLUSIVE) {
+        for (uint32_t i = 0; i < depth; i++)
+            twin_take_above(&twin->level[i], left.physical, &left.dirty, &level->counts.back_invalidations);
+        if (twin->machine.has_l1i)
+            twin_take_above(&twin->l1i, left.physical, &left.dirty, &level->counts.back_invalidations);
+    }
+    if (left.dirty)
+        level->counts.writebacks++;
+    uint32_t next = depth + 1;
+    if (next < twin->machine.level_count && twin->level[next].config.inclusion == CACHES_EXCLUSIVE) {
+        struct twin_set *set;
+        struct twin_way *there = twin_anywhere(&twin->level[next], left.physical, &set);
+        if (there)
+            there->dirty |= left.dirty;
+        else
+            twin_settle(twin, &twin->level[next], next, left.virtual_, left.physical, left.dirty);
+    } else if (left.dirty) {
+        twin_write_down(twin, next, left.physical);
+    }
+}
+
+static void twin_settle(struct twin *twin, struct twin_level *level, uint32_t depth, uint64_t virtual_,
+                        uint64_t physical, bool dirty)
+{
+    uint32_t number, slice;
+    struct twin_set *set = twin_home(twin, level, virtual_, physical, &number, &slice);
+    int w = -1;
+    for (uint32_t i = 0; i < level->config.ways && w < 0; i++)
+        if (!set->way[i].valid)
+            w = (int)i;
+    if (w < 0) {
+        w = twin_victim(level, set);
+        struct twin_way left = set->way[w];
+        set->way[w].valid = false;
+        twin_unorder(set, w);
+        twin_leave(twin, level, depth, left);
+    }
+    set->way[w].valid = true;
+    set->way[w].dirty = dirty;
+    set->way[w].physical = physical;
+    set->way[w].virtual_ = virtual_;
+    twin_touch(level, set, w, true);
+}
+
+static struct twin_level *twin_level_at(struct twin *twin, enum caches_side side, uint32_t depth)
+{
+    return depth == 0 && side == CACHES_FETCH ? &twin->l1i : &twin->level[depth];
+}
+
+static bool twin_ask(struct twin *twin, struct twin_level *level, uint32_t depth, bool write, uint64_t virtual_,
+                     uint64_t physical)
+{
+    struct caches_event *event = &twin->outcome.event[depth];
+    struct twin_set *set = twin_home(twin, level, virtual_, physical, &event->set, &event->slice);
+    struct twin_way *way = twin_in_set(level, set, physical);
+    enum caches_class as_miss = twin_shadow(level, physical);
+    struct caches_counts *n = &level->counts;
+    n->accesses++;
+    *(write ? &n->writes : &n->reads) += 1;
+    n->fa_misses += as_miss != CACHES_CONFLICT;
+    if (way) {
+        n->hits++;
+        n->fa_only_misses += as_miss != CACHES_CONFLICT;
+        event->class_ = CACHES_HIT;
+        return true;
+    }
+    n->misses++;
+    *(write ? &n->write_misses : &n->read_misses) += 1;
+    *(as_miss == CACHES_COLD ? &n->cold : as_miss == CACHES_CAPACITY ? &n->capacity : &n->conflict) += 1;
+    event->class_ = as_miss;
+    return false;
+}
+
+/* A hit in an exclusive level: out of it, and up. */
+static bool twin_move_out(struct twin *twin, enum caches_side side, uint32_t depth, struct twin_set *set,
+                          struct twin_way *way)
+{
+    bool dirty = way->dirty;
+    uint64_t physical = way->physical;
+    twin_empty(set, way);
+    uint32_t into = depth - 1;
+    while (into > 0 && twin->level[into].config.inclusion == CACHES_EXCLUSIVE)
+        into--;
+    if (dirty && into == 0 && side == CACHES_FETCH) {
+        twin->level[depth].counts.writebacks++;
+        twin_write_down(twin, depth + 1, physical);
+        return false;
+    }
+    return dirty;
+}
+
+static bool twin_serve(struct twin *twin, enum caches_side side, uint32_t depth, bool write, uint64_t virtual_,
+                       uint64_t physical)
+{
+    struct twin_level *level = twin_level_at(twin, side, depth);
+    uint32_t number, slice;
+    struct twin_set *set = twin_home(twin, level, virtual_, physical, &number, &slice);
+    struct twin_way *way = twin_in_set(level, set, physical);
+    if (level->config.inclusion == CACHES_EXCLUSIVE)
+        return twin_move_out(twin, side, depth, set, way);
+    twin_touch(level, set, (int)(way - set->way), false);
+    if (depth == 0)
+        way->dirty |= write;
+    return false;
+}
+
+static void twin_access(struct twin *twin, enum caches_side side, bool write, uint64_t virtual_, uint64_t physical)
+{
+    twin->outcome = (struct caches_outcome){ 0 };
+    uint32_t count = twin->machine.level_count, server = 0;
+    while (server < count && !twin_ask(twin, twin_level_at(twin, side, server), server, write, virtual_, physical))
+        server++;
+    twin->outcome.served_by = server;
+    twin->outcome.depth = server < count ? server + 1 : count;
+    bool dirty = server < count && twin_serve(twin, side, server, write, virtual_, physical);
+    for (uint32_t i = server; i-- > 0;) {
+        struct twin_level *level = twin_level_at(twin, side, i);
+        if (level->config.inclusion == CACHES_EXCLUSIVE)
+            continue;
+        struct twin_set *other;
+        struct twin_way *synonym = twin_anywhere(level, physical, &other);
+        if (synonym) {
+            dirty |= synonym->dirty;
+            twin_empty(other, synonym);
+        }
+        twin_settle(twin, level, i, virtual_, physical, dirty || (i == 0 && write));
+        dirty = false;
+    }
+}
+
+#endif
