@@ -45,6 +45,7 @@ struct unicorn {
     struct engine base;
     struct unicorn_state state;
     struct unicorn_code *code;
+    struct unicorn_block **front;  /* of code */
     struct stream_batch *batch;
     uint64_t *words;               /* of the batch, and SLACK_WORDS more */
     uint64_t *header;              /* of the current block's record */
@@ -126,8 +127,12 @@ static inline enum c2_status close_record(struct unicorn *u)
     struct unicorn_block *block = u->current;
     if (!block)
         return C2_OK;
+    if (!u->base.config.record) {
+        u->current = NULL;
+        return C2_OK;
+    }
     bool plain = block->direct && (size_t)(u->next - u->header) == block->slots + 1u;
-    if (!SHORTCUT(plain && u->base.config.record))
+    if (!SHORTCUT(plain))
         return close_partly(u, block->insns);
     *u->header = block->header;
     u->batch->used += block->slots + 1u;
@@ -151,7 +156,7 @@ static void on_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
         pause_run(u, PAUSE_BUDGET);
         return;
     }
-    struct unicorn_block *block = unicorn_code_find(u->code, pc, size);
+    struct unicorn_block *block = unicorn_code_find(u->code, u->front, pc, size);
     if (C2_UNLIKELY(!block || block->special || block->bytes)) {
         if (!block || !unicorn_code_fresh(block)) {
             pause_run(u, block ? PAUSE_CHANGED : PAUSE_LEARN);
@@ -692,6 +697,7 @@ static enum c2_status prepare(struct unicorn *u, struct c2_error *err)
         status = unicorn_code_create(&u->code, u->state.uc, u->base.config.mmu, u->base.config.blocks, err);
     if (status != C2_OK)
         return status;
+    u->front = unicorn_code_front(u->code);
     if (!add_hooks(u))
         return c2_fail_memory(err, "Unicorn's hooks");
     enable_paging(u);

@@ -14,15 +14,13 @@
 
 #include <string.h>
 
-#define FRONT_ENTRIES C2_HOST_SIZE(16384u, 4u)
-
 struct unicorn_code {
     uc_engine *uc;
     const struct mmu *mmu;
     struct stream_blocks *blocks;
     struct c2_map *by_pc;                        /* pc -> struct unicorn_block *, linked by next */
     struct c2_map *specials;                     /* pc -> struct unicorn_special * */
-    struct unicorn_block *front[FRONT_ENTRIES];  /* by pc: the one found last */
+    struct unicorn_block *front[UNICORN_FRONT_ENTRIES]; /* by pc: the one found last */
     struct unicorn_block **all;                  /* every block ever made, freed at the end */
     size_t all_count, all_capacity;
     struct unicorn_special **all_specials;
@@ -75,10 +73,7 @@ void unicorn_code_destroy(struct unicorn_code *code)
 
 /* ------------------------------------------------------------------ finding */
 
-static struct unicorn_block **front_of(struct unicorn_code *code, uint64_t pc)
-{
-    return &code->front[(pc ^ pc >> 14) % FRONT_ENTRIES];
-}
+struct unicorn_block **unicorn_code_front(struct unicorn_code *code) { return code->front; }
 
 static void *lookup(const struct c2_map *map, uint64_t pc)
 {
@@ -86,15 +81,11 @@ static void *lookup(const struct c2_map *map, uint64_t pc)
     return c2_map_get(map, pc, &value) ? (void *)(uintptr_t)value : NULL;
 }
 
-struct unicorn_block *unicorn_code_find(struct unicorn_code *code, uint64_t pc, uint32_t size)
+struct unicorn_block *unicorn_code_search(struct unicorn_code *code, uint64_t pc, uint32_t size)
 {
-    struct unicorn_block **front = front_of(code, pc);
-    struct unicorn_block *block = *front;
-    if (SHORTCUT(block && block->pc == pc && block->size == size && !block->stale))
-        return block;
-    for (block = lookup(code->by_pc, pc); block; block = block->next)
+    for (struct unicorn_block *block = lookup(code->by_pc, pc); block; block = block->next)
         if (block->size == size && !block->stale)
-            return *front = block;
+            return code->front[(pc ^ pc >> 14) % UNICORN_FRONT_ENTRIES] = block;
     return NULL;
 }
 

@@ -88,7 +88,18 @@ enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, con
                                    struct stream_blocks *blocks, struct c2_error *err);
 void unicorn_code_destroy(struct unicorn_code *code);
 /* The block of (pc, size), or NULL if it was never seen (or is stale). */
-struct unicorn_block *unicorn_code_find(struct unicorn_code *code, uint64_t pc, uint32_t size);
+struct unicorn_block *unicorn_code_search(struct unicorn_code *code, uint64_t pc, uint32_t size);
+/* The blocks found last, by pc; lent until destroy. In front of the search, as most blocks are found here. */
+#define UNICORN_FRONT_ENTRIES C2_HOST_SIZE(16384u, 4u)
+struct unicorn_block **unicorn_code_front(struct unicorn_code *code);
+static inline struct unicorn_block *unicorn_code_find(struct unicorn_code *code, struct unicorn_block **front,
+                                                      uint64_t pc, uint32_t size)
+{
+    struct unicorn_block *block = front[(pc ^ pc >> 14) % UNICORN_FRONT_ENTRIES];
+    if (SHORTCUT(block && block->pc == pc && block->size == size && !block->stale))
+        return block;
+    return unicorn_code_search(code, pc, size);
+}
 /* Decodes and screens the block. Installs a stop (by `stop_at`, a UC_HOOK_CODE callback) before an instruction to
  * interpret inside it; then translations are dropped and the block must be started again. */
 enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_code *code, uint64_t pc, uint32_t size,
