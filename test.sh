@@ -13,10 +13,11 @@ run_tests() # DIR [CTEST-OPTION]...
     ctest --test-dir "$dir" -j "$(nproc)" --output-on-failure --no-tests=error "$@"
 }
 
-# The unit tests' programs: the sanitizer build needs nothing else.
-unit_programs()
+# The sanitizer build needs the programs of the unit tests only: the targets test_NAME of the tests unit_NAME.
+unit_programs() # DIR
 {
-    sed -n 's/^ *c2_unit_test(\([a-z0-9_]*\).*/test_\1/p' "$root"/tests/unit/*.cmake
+    cmake --build "$root/$1" --target help | sed -n 's/^\.\.\. \(test_[a-z0-9_]*\)$/\1/p' |
+        grep -Fx -f <(ctest --test-dir "$root/$1" -N -L unit | sed -n 's/^ *Test *#[0-9]*: unit_\(.*\)$/test_\1/p')
 }
 
 c2_need $c2_build_packages $c2_test_packages
@@ -26,7 +27,8 @@ c2_build build "" -DCMAKE_BUILD_TYPE=Release
 run_tests build
 
 echo "== sanitizers: unit tests"
-c2_build build-asan "$(unit_programs)" -DCMAKE_BUILD_TYPE=Release -DC2_SANITIZE=ON
+c2_configure build-asan -DCMAKE_BUILD_TYPE=Release -DC2_SANITIZE=ON
+c2_build build-asan "$(unit_programs build-asan)" -DCMAKE_BUILD_TYPE=Release -DC2_SANITIZE=ON
 run_tests build-asan -L unit
 
 echo "== stress, no shortcuts: unit tests and goldens"

@@ -15,6 +15,7 @@
  *   A run that c2emu could not carry to its end, for a refused instruction or a failure of its own, reports nothing:
  *   half a count is no count. One that was interrupted reports what was done.
  */
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -84,13 +85,19 @@ static void release_signals(void)
 
 /* ------------------------------------------------------------------ machine files */
 
-/* The environment's, else the source tree's (as built), else the installed ones. */
-static const char *machines_directory(void)
+/* The environment's; else those installed beside this program; else those of the source tree it was built from. */
+static const char *machines_directory(char *buffer, size_t bytes)
 {
     const char *named = getenv("C2EMU_MACHINES");
     if (named != NULL && named[0] != '\0')
         return named;
-    return access(C2_MACHINES_DIR, R_OK) == 0 ? C2_MACHINES_DIR : C2_MACHINES_INSTALLED;
+    ssize_t length = readlink("/proc/self/exe", buffer, bytes - 1);
+    buffer[length < 0 ? 0 : length] = '\0';
+    char *slash = strrchr(buffer, '/');
+    if (slash != NULL && snprintf(slash, bytes - (size_t)(slash - buffer), "/%s", C2_MACHINES_FROM_BIN) > 0
+        && access(buffer, R_OK) == 0)
+        return buffer;
+    return C2_MACHINES_SOURCE;
 }
 
 /* ------------------------------------------------------------------ translations change */
@@ -120,10 +127,11 @@ static void after_change(void *self, struct guest_va start, uint64_t bytes, bool
 static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_error *err)
 {
     const struct cli_options *options = run->options;
+    char directory[PATH_MAX];
     enum c2_status status = cli_environment(&run->environment, options, host_env, err);
     if (status == C2_OK)
-        status = caches_machine_read(&run->machine, options->machine, machines_directory(), options->overrides,
-                                     options->override_count, err);
+        status = caches_machine_read(&run->machine, options->machine, machines_directory(directory, sizeof directory),
+                                     options->overrides, options->override_count, err);
     if (status == C2_OK)
         status = cli_placement(&run->placement, options->pages, &run->machine, options->seed, err);
     return status;
