@@ -261,9 +261,13 @@ int64_t guest_prepare(struct call *c)
     for (int i = 0; i < CALL_ARGS && status == 0; i++)
         if (c->row->arg[i].kind == CALL_FD)
             status = prepare_fd(c, i);
-    for (int i = 0; i < CALL_ARGS && status == 0; i++)
-        if (c->row->arg[i].access)
-            status = prepare_memory(c, i, &c->row->arg[i]);
+    for (int i = 0; i < CALL_ARGS && status == 0; i++) {
+        if (!c->row->arg[i].access)
+            continue;
+        status = prepare_memory(c, i, &c->row->arg[i]);
+        if (status < 0)
+            c->ptr[i] = NULL; /* not to be looked at, by the tracer either */
+    }
     return status;
 }
 

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "syscalls_guest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct guest g;
+
+static void map(uint64_t address, uint64_t bytes, unsigned prot)
+{
+    struct mmu_request request = {.address = address, .bytes = bytes, .prot = prot, .fixed = true, .host_fd = -1};
+    assert_int_equal(mmu_map(g.mmu, &request), address);
+}
+
+static void enter_directory(void)
+{
+    g.old_cwd = open(".", O_RDONLY | O_DIRECTORY);
+    strcpy(g.dir, "/tmp/c2emu-test-XXXXXX");
+    assert_non_null(mkdtemp(g.dir));
+    assert_int_equal(chdir(g.dir), 0);
+}
+
+int guest_setup(void **state)
+{
+    (void)state;
+    static const char *const argv[] = {"./program", "one", NULL}, *const envp[] = {"HOME=/", NULL};
+    struct mmu_config memory = {.physical_bytes = GUEST_PHYSICAL, .placement = MMU_SEQUENTIAL, .seed = 1};
+    g = (struct guest){.trace = tmpfile(), .complaints = tmpfile()};
+    struct syscalls_config config = {
+        .program_path = "/bin/true", .argv = argv, .envp = envp, .seed = 1, .physical_bytes = GUEST_PHYSICAL,
+        .trace = g.trace, .complaints = g.complaints, .complaint_prefix = "c2emu: ",
+    };
+    for (int fd = 0; fd < 3; fd++) /* the guest's first descriptors are there, however the test was started */
+        if (fcntl(fd, F_GETFD) < 0)
+            assert_int_equal(open("/dev/null", O_RDWR), fd);
+    enter_directory();
+    assert_int_equal(mmu_create(&g.mmu, &memory, &g.err), C2_OK);
+    map(GUEST_ARENA, GUEST_ARENA_BYTES, MMU_READ | MMU_WRITE);
+    map(GUEST_READONLY, C2_PAGE_BYTES, MMU_READ);
+    assert_int_equal(syscalls_create(&g.kernel, g.mmu, &config, &g.err), C2_OK);
+    return 0;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *at)
+{
+    (void)st, (void)flag, (void)at;
+    return remove(path);
+}
+
+int guest_teardown(void **state)
+{
+    (void)state;
+    syscalls_destroy(g.kernel);
+    mmu_destroy(g.mmu);
+    fclose(g.trace);
+    fclose(g.complaints);
+    assert_int_equal(fchdir(g.old_cwd), 0);
+    close(g.old_cwd);
+    assert_int_equal(nftw(g.dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
+    return 0;
+}
+
+void *guest_take(size_t bytes)
+{
+    uint64_t at = GUEST_ARENA + g.used;
+    g.used += c2_align_up(bytes, 64);
+    assert_true(g.used <= GUEST_ARENA_BYTES);
+    return (void *)(uintptr_t)at;
+}
+
+char *guest_text(const char *text)
+{
+    return strcpy(guest_take(strlen(text) + 1), text);
+}
+
+const char *guest_said(FILE *file)
+{
+    static char text[8192];
+    rewind(file);
+    size_t bytes = fread(text, 1, sizeof text - 1, file);
+    text[bytes] = '\0';
+    rewind(file);
+    assert_int_equal(ftruncate(fileno(file), 0), 0);
+    return text;
+}
+
+int64_t guest_call(uint64_t number, const uint64_t a[6])
+{
+    uint64_t *r = g.cpu.gpr;
+    r[0] = number;
+    r[7] = a[0], r[6] = a[1], r[2] = a[2], r[10] = a[3], r[8] = a[4], r[9] = a[5];
+    syscalls_call(g.kernel, &g.cpu, g.instructions, &g.result, &g.err);
+    return g.result.value;
+}
+
+void guest_file(const char *name, const char *content)
+{
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(content, 1, strlen(content), file), strlen(content));
+    assert_int_equal(fclose(file), 0);
+}
+
+const char *guest_content(const char *path)
+{
+    static char *buffer;
+    enum { ROOM = 32768 };
+    uint64_t mark = g.used;
+    int64_t fd = CALL(open, guest_text(path), O_RDONLY);
+    assert_true(fd >= 0);
+    buffer = guest_take(ROOM);
+    int64_t bytes = CALL(read, fd, buffer, ROOM - 1);
+    assert_true(bytes >= 0);
+    buffer[bytes] = '\0';
+    assert_call(0, close, fd);
+    g.used = mark;
+    return buffer;
+}

@@ -1,0 +1,856 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * One test a row: identity, scheduling, time, signals, processes.
+ */
+#include <asm/prctl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "syscalls_guest.h"
+
+#define SYSCALL(number, name, ...) void row_##name(void **state);
+#include "syscalls/table.h"
+
+#define BOOT 1577836800 /* 2020-01-01T00:00:00Z */
+
+/* A row whose answer depends on nothing. */
+#define FIXED(name, value) \
+    void row_##name(void **state) { (void)state; assert_call(value, name, 0, 0, 0); }
+
+FIXED(getpid, 1000)
+FIXED(gettid, 1000)
+FIXED(getppid, 1)
+FIXED(getpgrp, 1000)
+FIXED(getuid, 1000)
+FIXED(getgid, 1000)
+FIXED(geteuid, 1000)
+FIXED(getegid, 1000)
+FIXED(setfsuid, 1000)
+FIXED(setfsgid, 1000)
+FIXED(setsid, -EPERM)
+FIXED(setgroups, -EPERM)
+FIXED(settimeofday, -EPERM)
+FIXED(sched_yield, 0)
+FIXED(wait4, -ECHILD)
+FIXED(waitid, -ECHILD)
+FIXED(rseq, -ENOSYS)
+FIXED(capget, -ENOSYS)
+FIXED(capset, -ENOSYS)
+FIXED(get_mempolicy, -ENOSYS)
+FIXED(set_mempolicy, -ENOSYS)
+FIXED(mbind, -ENOSYS)
+FIXED(inotify_init, -ENOSYS)
+FIXED(inotify_init1, -ENOSYS)
+FIXED(io_uring_setup, -ENOSYS)
+FIXED(perf_event_open, -ENOSYS)
+FIXED(seccomp, -ENOSYS)
+
+void row_getpgid(void **state)
+{
+    (void)state;
+    assert_call(1000, getpgid, 0);
+    assert_call(1000, getpgid, 1000);
+    assert_call(-ESRCH, getpgid, 1);
+}
+
+void row_getsid(void **state)
+{
+    (void)state;
+    assert_call(1000, getsid, 0);
+    assert_call(-ESRCH, getsid, 2);
+}
+
+void row_setpgid(void **state)
+{
+    (void)state;
+    assert_call(-EPERM, setpgid, 0, 0); /* the leader of a session */
+    assert_call(-ESRCH, setpgid, 2, 0);
+    assert_call(-EINVAL, setpgid, 0, -1);
+}
+
+static void assert_triple(int64_t (*call)(uint32_t *ids))
+{
+    uint32_t *ids = guest_take(12);
+    assert_int_equal(call(ids), 0);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(ids[i], 1000);
+}
+
+static int64_t user_triple(uint32_t *ids) { return CALL(getresuid, ids, ids + 1, ids + 2); }
+static int64_t group_triple(uint32_t *ids) { return CALL(getresgid, ids, ids + 1, ids + 2); }
+
+void row_getresuid(void **state)
+{
+    (void)state;
+    assert_triple(user_triple);
+}
+
+void row_getresgid(void **state)
+{
+    (void)state;
+    assert_triple(group_triple);
+}
+
+void row_getgroups(void **state)
+{
+    (void)state;
+    assert_call(0, getgroups, 0, NULL);
+    assert_call(0, getgroups, 10, guest_take(40));
+    assert_call(-EINVAL, getgroups, -1, NULL);
+}
+
+#define ONLY_OWN(name, ...)                        \
+    void row_##name(void **state)                  \
+    {                                              \
+        (void)state;                               \
+        assert_call(0, name, 1000 __VA_ARGS__);    \
+        assert_call(-EPERM, name, 0 __VA_ARGS__);  \
+    }
+ONLY_OWN(setuid)
+ONLY_OWN(setgid)
+ONLY_OWN(setreuid, , -1)
+ONLY_OWN(setregid, , 1000)
+ONLY_OWN(setresuid, , -1, 1000)
+ONLY_OWN(setresgid, , 1000, -1)
+
+void row_uname(void **state)
+{
+    (void)state;
+    struct utsname *name = guest_take(sizeof *name);
+    assert_call(0, uname, name);
+    assert_string_equal(name->sysname, "Linux");
+    assert_string_equal(name->nodename, "c2emu");
+    assert_string_equal(name->release, "6.1.0-c2emu");
+    assert_string_equal(name->machine, "x86_64");
+}
+
+void row_sysinfo(void **state)
+{
+    (void)state;
+    struct sysinfo *info = guest_take(sizeof *info);
+    g.instructions = 5000000000;
+    assert_call(0, sysinfo, info);
+    assert_int_equal(info->uptime, 5);
+    assert_int_equal(info->totalram, GUEST_PHYSICAL);
+    assert_true(info->freeram < GUEST_PHYSICAL && info->freeram > GUEST_PHYSICAL - (1 << 20));
+    assert_int_equal(info->procs, 1);
+    assert_int_equal(info->mem_unit, 1);
+}
+
+static struct rlimit *limit(uint64_t soft, uint64_t hard)
+{
+    struct rlimit *at = guest_take(sizeof *at);
+    *at = (struct rlimit){soft, hard};
+    return at;
+}
+
+void row_getrlimit(void **state)
+{
+    (void)state;
+    struct rlimit *at = limit(0, 0);
+    assert_call(0, getrlimit, RLIMIT_STACK, at);
+    assert_int_equal(at->rlim_cur, 8 << 20);
+    assert_int_equal(at->rlim_max, RLIM_INFINITY);
+    assert_call(0, getrlimit, RLIMIT_NOFILE, at);
+    assert_int_equal(at->rlim_cur, 1024);
+    assert_int_equal(at->rlim_max, 4096);
+    assert_call(-EINVAL, getrlimit, 16, at);
+}
+
+void row_setrlimit(void **state)
+{
+    (void)state;
+    struct rlimit *at = limit(0, 0);
+    assert_call(0, setrlimit, RLIMIT_CORE, limit(5, 10));
+    assert_call(0, getrlimit, RLIMIT_CORE, at);
+    assert_int_equal(at->rlim_cur, 5);
+    assert_int_equal(at->rlim_max, 10);
+    assert_call(-EPERM, setrlimit, RLIMIT_CORE, limit(5, 11));
+    assert_call(-EINVAL, setrlimit, RLIMIT_CORE, limit(6, 5));
+    assert_call(0, setrlimit, RLIMIT_NOFILE, limit(4, 4096));
+    assert_call(3, dup, 0);
+    assert_call(-EMFILE, dup, 0);
+}
+
+void row_prlimit64(void **state)
+{
+    (void)state;
+    struct rlimit *old = limit(0, 0);
+    assert_call(0, prlimit64, 0, RLIMIT_STACK, limit(1 << 20, RLIM_INFINITY), old);
+    assert_int_equal(old->rlim_cur, 8 << 20);
+    assert_call(0, prlimit64, 1000, RLIMIT_STACK, NULL, old);
+    assert_int_equal(old->rlim_cur, 1 << 20);
+    assert_call(-ESRCH, prlimit64, 1, RLIMIT_STACK, NULL, old);
+    assert_call(-EINVAL, prlimit64, 0, 99, NULL, old);
+}
+
+void row_getrusage(void **state)
+{
+    (void)state;
+    struct rusage *use = guest_take(sizeof *use);
+    g.instructions = 2500000000;
+    assert_call(0, getrusage, RUSAGE_SELF, use);
+    assert_int_equal(use->ru_utime.tv_sec, 2);
+    assert_int_equal(use->ru_utime.tv_usec, 500000);
+    assert_int_equal(use->ru_minflt, mmu_counts(g.mmu)->faults - 1); /* the page of *use itself came after */
+    assert_call(0, getrusage, RUSAGE_CHILDREN, use);
+    assert_int_equal(use->ru_utime.tv_sec, 0);
+    assert_call(-EINVAL, getrusage, 5, use);
+}
+
+void row_getpriority(void **state)
+{
+    (void)state;
+    assert_call(20, getpriority, PRIO_PROCESS, 0);
+    assert_call(20, getpriority, PRIO_USER, 1000);
+    assert_call(-ESRCH, getpriority, PRIO_PROCESS, 7);
+    assert_call(-EINVAL, getpriority, 3, 0);
+}
+
+void row_setpriority(void **state)
+{
+    (void)state;
+    assert_call(0, setpriority, PRIO_PROCESS, 0, 5);
+    assert_call(-EACCES, setpriority, PRIO_PROCESS, 0, -5);
+}
+
+void row_personality(void **state)
+{
+    (void)state;
+    assert_call(0, personality, 0xffffffff);
+    assert_call(0, personality, 0);
+    assert_call(-EINVAL, personality, 0x40000);
+}
+
+void row_prctl(void **state)
+{
+    (void)state;
+    char *name = guest_take(16);
+    assert_call(0, prctl, PR_GET_NAME, name);
+    assert_string_equal(name, "true");
+    assert_call(0, prctl, PR_SET_NAME, guest_text("a name that is too long"));
+    assert_call(0, prctl, PR_GET_NAME, name);
+    assert_string_equal(name, "a name that is "); /* 15 characters */
+    assert_call(1, prctl, PR_GET_DUMPABLE);
+    assert_call(0, prctl, PR_SET_DUMPABLE, 0);
+    assert_call(0, prctl, PR_GET_DUMPABLE);
+    assert_call(-EINVAL, prctl, PR_SET_DUMPABLE, 2);
+    assert_call(0, prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    assert_call(1, prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0);
+    assert_call(50000, prctl, PR_GET_TIMERSLACK);
+    assert_call(-EINVAL, prctl, PR_SET_SECCOMP, 1);
+    assert_call(-EFAULT, prctl, PR_SET_NAME, GUEST_BAD);
+}
+
+void row_arch_prctl(void **state)
+{
+    (void)state;
+    uint64_t *base = guest_take(8);
+    assert_call(0, arch_prctl, ARCH_SET_FS, 0x12345678);
+    assert_int_equal(g.cpu.fs_base, 0x12345678);
+    assert_call(0, arch_prctl, ARCH_GET_FS, base);
+    assert_int_equal(*base, 0x12345678);
+    assert_call(0, arch_prctl, ARCH_SET_GS, 0x1000);
+    assert_int_equal(g.cpu.gs_base, 0x1000);
+    assert_call(0, arch_prctl, ARCH_GET_GS, base);
+    assert_int_equal(*base, 0x1000);
+    assert_call(-EPERM, arch_prctl, ARCH_SET_FS, 0x800000000000);
+    assert_call(-EINVAL, arch_prctl, 0x3001, base);
+}
+
+void row_set_tid_address(void **state)
+{
+    (void)state;
+    assert_call(1000, set_tid_address, GUEST_ARENA);
+}
+
+void row_getcpu(void **state)
+{
+    (void)state;
+    uint32_t *cpu = guest_take(8);
+    cpu[0] = cpu[1] = 7;
+    assert_call(0, getcpu, cpu, cpu + 1, NULL);
+    assert_int_equal(cpu[0], 0);
+    assert_int_equal(cpu[1], 0);
+}
+
+void row_getrandom(void **state)
+{
+    (void)state;
+    uint8_t *bytes = guest_take(64), wanted[32];
+    struct c2_rng rng;
+    c2_rng_init(&rng, 1, "getrandom");
+    c2_rng_fill(&rng, wanted, 32);
+    assert_call(32, getrandom, bytes, 32, 0);
+    assert_memory_equal(bytes, wanted, 32);
+    /* the device goes on in the same stream */
+    c2_rng_fill(&rng, wanted, 16);
+    assert_call(3, open, guest_text("/dev/urandom"), O_RDONLY);
+    assert_call(16, read, 3, bytes, 16);
+    assert_memory_equal(bytes, wanted, 16);
+    assert_call(-EINVAL, getrandom, bytes, 32, 8);
+    assert_call(-EINVAL, getrandom, bytes, 32, 6);
+    assert_call(0, getrandom, NULL, 0, 1);
+}
+
+/* ------------------------------------------------------------------ scheduling */
+
+void row_sched_getaffinity(void **state)
+{
+    (void)state;
+    uint64_t *mask = guest_take(16);
+    mask[1] = 77;
+    assert_call(8, sched_getaffinity, 0, 16, mask);
+    assert_int_equal(mask[0], 1);
+    assert_int_equal(mask[1], 77);
+    assert_call(-EINVAL, sched_getaffinity, 0, 4, mask);
+    assert_call(-ESRCH, sched_getaffinity, 5, 8, mask);
+    assert_call(-EFAULT, sched_getaffinity, 0, 8, GUEST_BAD);
+}
+
+void row_sched_setaffinity(void **state)
+{
+    (void)state;
+    uint64_t *mask = guest_take(8);
+    *mask = 3;
+    assert_call(0, sched_setaffinity, 0, 8, mask);
+    *mask = 2;
+    assert_call(-EINVAL, sched_setaffinity, 0, 8, mask);
+}
+
+void row_sched_getscheduler(void **state)
+{
+    (void)state;
+    assert_call(SCHED_OTHER, sched_getscheduler, 0);
+    assert_call(-ESRCH, sched_getscheduler, 5);
+}
+
+void row_sched_setscheduler(void **state)
+{
+    (void)state;
+    struct sched_param *param = guest_take(sizeof *param);
+    assert_call(0, sched_setscheduler, 0, SCHED_OTHER, param);
+    assert_call(-EPERM, sched_setscheduler, 0, SCHED_FIFO, param);
+    assert_call(-EINVAL, sched_setscheduler, 0, 77, param);
+    param->sched_priority = 1;
+    assert_call(-EINVAL, sched_setscheduler, 0, SCHED_OTHER, param);
+}
+
+void row_sched_getparam(void **state)
+{
+    (void)state;
+    struct sched_param *param = guest_take(sizeof *param);
+    param->sched_priority = 5;
+    assert_call(0, sched_getparam, 0, param);
+    assert_int_equal(param->sched_priority, 0);
+}
+
+void row_sched_setparam(void **state)
+{
+    (void)state;
+    struct sched_param *param = guest_take(sizeof *param);
+    assert_call(0, sched_setparam, 0, param);
+    param->sched_priority = 5;
+    assert_call(-EINVAL, sched_setparam, 0, param);
+}
+
+void row_sched_get_priority_max(void **state)
+{
+    (void)state;
+    assert_call(99, sched_get_priority_max, SCHED_FIFO);
+    assert_call(0, sched_get_priority_max, SCHED_OTHER);
+    assert_call(-EINVAL, sched_get_priority_max, 77);
+}
+
+void row_sched_get_priority_min(void **state)
+{
+    (void)state;
+    assert_call(1, sched_get_priority_min, SCHED_RR);
+    assert_call(0, sched_get_priority_min, SCHED_BATCH);
+    assert_call(-EINVAL, sched_get_priority_min, -1);
+}
+
+void row_sched_rr_get_interval(void **state)
+{
+    (void)state;
+    struct timespec *time = guest_take(sizeof *time);
+    assert_call(0, sched_rr_get_interval, 0, time);
+    assert_int_equal(time->tv_nsec, 4000000);
+}
+
+void row_futex(void **state)
+{
+    (void)state;
+    uint32_t *word = guest_take(4);
+    struct timespec *time = guest_take(sizeof *time);
+    *word = 5;
+    assert_call(0, futex, word, FUTEX_WAKE_PRIVATE, 1);
+    assert_call(-EAGAIN, futex, word, FUTEX_WAIT_PRIVATE, 6, NULL);
+    time->tv_sec = 2;
+    assert_call(-ETIMEDOUT, futex, word, FUTEX_WAIT_PRIVATE, 5, time);
+    assert_int_equal(syscalls_time_ns(g.kernel, 0), 2000000000);
+    time->tv_sec = 5; /* FUTEX_WAIT_BITSET: a moment, 3 s from now */
+    assert_call(-ETIMEDOUT, futex, word, FUTEX_WAIT_BITSET_PRIVATE, 5, time, NULL, -1);
+    assert_int_equal(syscalls_time_ns(g.kernel, 0), 5000000000);
+    time->tv_sec = BOOT + 6;
+    assert_call(-ETIMEDOUT, futex, word, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, 5, time, NULL, -1);
+    assert_int_equal(syscalls_time_ns(g.kernel, 0), 6000000000);
+    assert_call(-ETIMEDOUT, futex, word, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, 5, time, NULL, -1); /* past */
+    assert_int_equal(syscalls_time_ns(g.kernel, 0), 6000000000);
+    assert_call(-EINVAL, futex, (char *)word + 1, FUTEX_WAKE, 1);
+    assert_call(-EFAULT, futex, GUEST_BAD, FUTEX_WAIT, 1, NULL);
+    assert_call(-EAGAIN, futex, word, FUTEX_CMP_REQUEUE, 1, 1, word, 6);
+    assert_call(0, futex, word, FUTEX_CMP_REQUEUE, 1, 1, word, 5);
+    assert_call(-ENOSYS, futex, word, FUTEX_LOCK_PI, 0, NULL);
+    assert_call(-EINTR, futex, word, FUTEX_WAIT_PRIVATE, 5, NULL);
+    assert_int_equal(g.result.action, SYSCALLS_FAILED);
+    assert_string_equal(g.err.text, "deadlock: the program waits for ever in futex: no other thread can wake it");
+}
+
+void row_set_robust_list(void **state)
+{
+    (void)state;
+    assert_call(0, set_robust_list, GUEST_ARENA, 24);
+    assert_call(-EINVAL, set_robust_list, GUEST_ARENA, 23);
+}
+
+void row_membarrier(void **state)
+{
+    (void)state;
+    assert_call(25, membarrier, 0, 0, 0);
+    assert_call(0, membarrier, 8, 0, 0);
+    assert_call(-EINVAL, membarrier, 2, 0, 0);
+    assert_call(-EINVAL, membarrier, 0, 1, 0);
+}
+
+/* ------------------------------------------------------------------ time */
+
+static void assert_clock(int clock, int64_t seconds, int64_t ns)
+{
+    struct timespec *time = guest_take(sizeof *time);
+    assert_call(0, clock_gettime, clock, time);
+    assert_int_equal(time->tv_sec, seconds);
+    assert_int_equal(time->tv_nsec, ns);
+}
+
+static struct timespec *duration(int64_t seconds, int64_t ns)
+{
+    struct timespec *time = guest_take(sizeof *time);
+    *time = (struct timespec){seconds, ns};
+    return time;
+}
+
+void row_clock_gettime(void **state)
+{
+    (void)state;
+    g.instructions = 1500000000;
+    assert_clock(CLOCK_REALTIME, BOOT + 1, 500000000);
+    assert_clock(CLOCK_MONOTONIC, 1, 500000000);
+    assert_clock(CLOCK_BOOTTIME, 1, 500000000);
+    assert_clock(CLOCK_PROCESS_CPUTIME_ID, 1, 500000000);
+    assert_clock(-6, 1, 500000000); /* what clock_getcpuclockid gives for the process itself */
+    assert_call(0, nanosleep, duration(10, 0), NULL);
+    assert_clock(CLOCK_MONOTONIC, 11, 500000000);
+    assert_clock(CLOCK_THREAD_CPUTIME_ID, 1, 500000000); /* a sleep is no work */
+    assert_call(-EINVAL, clock_gettime, 99, guest_take(16));
+}
+
+void row_clock_getres(void **state)
+{
+    (void)state;
+    struct timespec *time = guest_take(sizeof *time);
+    assert_call(0, clock_getres, CLOCK_MONOTONIC, time);
+    assert_int_equal(time->tv_nsec, 1);
+    assert_call(0, clock_getres, CLOCK_MONOTONIC_COARSE, time);
+    assert_int_equal(time->tv_nsec, 4000000);
+    assert_call(0, clock_getres, CLOCK_MONOTONIC, NULL);
+    assert_call(-EINVAL, clock_getres, 99, time);
+}
+
+void row_clock_settime(void **state)
+{
+    (void)state;
+    assert_call(-EPERM, clock_settime, CLOCK_REALTIME, duration(1, 1));
+    assert_call(-EINVAL, clock_settime, CLOCK_MONOTONIC, duration(1, 1));
+}
+
+void row_gettimeofday(void **state)
+{
+    (void)state;
+    struct timeval *time = guest_take(sizeof *time);
+    int *zone = guest_take(8);
+    zone[0] = zone[1] = 9;
+    g.instructions = 1234567890;
+    assert_call(0, gettimeofday, time, zone);
+    assert_int_equal(time->tv_sec, BOOT + 1);
+    assert_int_equal(time->tv_usec, 234567);
+    assert_int_equal(zone[0], 0);
+}
+
+void row_time(void **state)
+{
+    (void)state;
+    int64_t *at = guest_take(8);
+    g.instructions = 3999999999;
+    assert_call(BOOT + 3, time, at);
+    assert_int_equal(*at, BOOT + 3);
+    assert_call(BOOT + 3, time, NULL);
+}
+
+void row_times(void **state)
+{
+    (void)state;
+    struct tms *use = guest_take(sizeof *use);
+    g.instructions = 2340000000;
+    assert_call(0, nanosleep, duration(1, 0), NULL);
+    assert_call(334, times, use);
+    assert_int_equal(use->tms_utime, 234);
+    assert_int_equal(use->tms_stime, 0);
+}
+
+void row_nanosleep(void **state)
+{
+    (void)state;
+    assert_call(0, nanosleep, duration(3, 5), NULL);
+    assert_int_equal(syscalls_time_ns(g.kernel, 1), 3000000006);
+    assert_call(-EINVAL, nanosleep, duration(0, 1000000000), NULL);
+    assert_call(-EINVAL, nanosleep, duration(-1, 0), NULL);
+    assert_call(0, nanosleep, duration(INT64_MAX, 0), NULL);
+    uint64_t late = syscalls_time_ns(g.kernel, 0);
+    assert_call(0, nanosleep, duration(INT64_MAX, 0), NULL);
+    assert_int_equal(syscalls_time_ns(g.kernel, 0), late); /* stops before it would overflow */
+}
+
+void row_clock_nanosleep(void **state)
+{
+    (void)state;
+    assert_call(0, clock_nanosleep, CLOCK_MONOTONIC, 0, duration(1, 0), NULL);
+    assert_call(0, clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, duration(3, 0), NULL);
+    assert_int_equal(syscalls_time_ns(g.kernel, 0), 3000000000);
+    assert_call(0, clock_nanosleep, CLOCK_REALTIME, TIMER_ABSTIME, duration(BOOT + 4, 0), NULL);
+    assert_int_equal(syscalls_time_ns(g.kernel, 0), 4000000000);
+    assert_call(0, clock_nanosleep, CLOCK_REALTIME, TIMER_ABSTIME, duration(BOOT, 0), NULL); /* past */
+    assert_int_equal(syscalls_time_ns(g.kernel, 0), 4000000000);
+    assert_call(-EINVAL, clock_nanosleep, CLOCK_THREAD_CPUTIME_ID, 0, duration(1, 0), NULL);
+    assert_call(-EINTR, clock_nanosleep, CLOCK_PROCESS_CPUTIME_ID, 0, duration(1, 0), NULL);
+    assert_int_equal(g.result.action, SYSCALLS_FAILED);
+}
+
+void row_alarm(void **state)
+{
+    (void)state;
+    assert_call(0, alarm, 0);
+    assert_call(-ENOSYS, alarm, 1);
+    assert_string_equal(guest_said(g.complaints), "c2emu: system call 37 (alarm) would set a timer, which is not "
+                                                  "modelled: the program sees ENOSYS\n");
+}
+
+void row_getitimer(void **state)
+{
+    (void)state;
+    struct itimerval *timer = guest_take(sizeof *timer);
+    timer->it_value.tv_sec = 5;
+    assert_call(0, getitimer, ITIMER_REAL, timer);
+    assert_int_equal(timer->it_value.tv_sec, 0);
+    assert_call(-EINVAL, getitimer, 3, timer);
+}
+
+void row_setitimer(void **state)
+{
+    (void)state;
+    struct itimerval *timer = guest_take(sizeof *timer), *old = guest_take(sizeof *old);
+    assert_call(0, setitimer, ITIMER_REAL, timer, old);
+    timer->it_value.tv_usec = 1;
+    assert_call(-ENOSYS, setitimer, ITIMER_REAL, timer, old);
+    assert_call(-EINVAL, setitimer, 3, timer, old);
+}
+
+/* ------------------------------------------------------------------ signals; frames are in syscalls_signals.c */
+
+static uint64_t *set_of(int signal)
+{
+    uint64_t *set = guest_take(8);
+    *set = signal ? (uint64_t)1 << (signal - 1) : 0;
+    return set;
+}
+
+void row_rt_sigaction(void **state)
+{
+    (void)state;
+    uint64_t *action = guest_take(32), *old = guest_take(32); /* handler, flags, restorer, mask */
+    action[0] = 0x1234;
+    action[1] = SA_SIGINFO;
+    action[3] = UINT64_MAX;
+    assert_call(0, rt_sigaction, SIGUSR1, action, NULL, 8);
+    assert_call(0, rt_sigaction, SIGUSR1, NULL, old, 8);
+    assert_int_equal(old[0], 0x1234);
+    assert_int_equal(old[1], SA_SIGINFO);
+    assert_int_equal(old[3], ~(1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1)));
+    assert_call(-EINVAL, rt_sigaction, SIGKILL, action, NULL, 8);
+    assert_call(0, rt_sigaction, SIGKILL, NULL, old, 8);
+    assert_call(-EINVAL, rt_sigaction, 0, NULL, old, 8);
+    assert_call(-EINVAL, rt_sigaction, 65, NULL, old, 8);
+    assert_call(-EINVAL, rt_sigaction, SIGUSR1, action, NULL, 16);
+}
+
+void row_rt_sigprocmask(void **state)
+{
+    (void)state;
+    uint64_t *old = guest_take(8), *all = guest_take(8);
+    assert_call(0, rt_sigprocmask, SIG_BLOCK, set_of(SIGUSR1), old, 8);
+    assert_int_equal(*old, 0);
+    assert_call(0, rt_sigprocmask, SIG_BLOCK, set_of(SIGUSR2), old, 8);
+    assert_int_equal(*old, *set_of(SIGUSR1));
+    assert_call(0, rt_sigprocmask, SIG_UNBLOCK, set_of(SIGUSR1), old, 8);
+    assert_int_equal(*old, *set_of(SIGUSR1) | *set_of(SIGUSR2));
+    *all = UINT64_MAX;
+    assert_call(0, rt_sigprocmask, SIG_SETMASK, all, old, 8);
+    assert_call(0, rt_sigprocmask, 99, NULL, old, 8); /* `how` does not matter without a set */
+    assert_int_equal(*old, ~(1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1)));
+    assert_call(-EINVAL, rt_sigprocmask, 99, all, old, 8);
+    assert_call(-EINVAL, rt_sigprocmask, SIG_BLOCK, all, old, 4);
+}
+
+void row_rt_sigpending(void **state)
+{
+    (void)state;
+    uint64_t *set = guest_take(8);
+    assert_call(0, rt_sigprocmask, SIG_BLOCK, set_of(SIGUSR1), NULL, 8);
+    assert_call(0, kill, 1000, SIGUSR1);
+    assert_int_equal(syscalls_pending(g.kernel), 0);
+    assert_call(0, rt_sigpending, set, 8);
+    assert_int_equal(*set, *set_of(SIGUSR1));
+    assert_call(0, rt_sigprocmask, SIG_UNBLOCK, set_of(SIGUSR1), NULL, 8);
+    assert_int_equal(syscalls_pending(g.kernel), SIGUSR1);
+}
+
+void row_rt_sigsuspend(void **state)
+{
+    (void)state;
+    assert_call(0, rt_sigprocmask, SIG_BLOCK, set_of(SIGUSR1), NULL, 8);
+    assert_call(0, kill, 1000, SIGUSR1);
+    assert_call(-EINTR, rt_sigsuspend, set_of(0), 8);
+    assert_int_equal(g.result.action, SYSCALLS_RETURN);
+    assert_int_equal(syscalls_pending(g.kernel), SIGUSR1); /* delivered with the mask of the call */
+    assert_call(-EINVAL, rt_sigsuspend, set_of(0), 4);
+    assert_call(-EINTR, rt_sigsuspend, set_of(SIGUSR1), 8);
+    assert_int_equal(g.result.action, SYSCALLS_FAILED);
+}
+
+void row_pause(void **state)
+{
+    (void)state;
+    assert_call(-EINTR, pause);
+    assert_int_equal(g.result.action, SYSCALLS_FAILED);
+    assert_string_equal(g.err.text, "deadlock: the program waits for ever in pause: no signal is pending, and nobody "
+                                    "else sends one");
+}
+
+void row_rt_sigtimedwait(void **state)
+{
+    (void)state;
+    int32_t *info = guest_take(128);
+    assert_call(0, rt_sigprocmask, SIG_BLOCK, set_of(SIGUSR2), NULL, 8);
+    assert_call(-EAGAIN, rt_sigtimedwait, set_of(SIGUSR2), info, duration(2, 0), 8);
+    assert_int_equal(syscalls_time_ns(g.kernel, 0), 2000000000);
+    assert_call(0, kill, 1000, SIGUSR2);
+    assert_call(SIGUSR2, rt_sigtimedwait, set_of(SIGUSR2), info, NULL, 8);
+    assert_int_equal(info[0], SIGUSR2);
+    assert_int_equal(info[2], SI_USER);
+    assert_int_equal(info[4], 1000);
+    assert_call(-EINTR, rt_sigtimedwait, set_of(SIGUSR2), info, NULL, 8);
+    assert_int_equal(g.result.action, SYSCALLS_FAILED);
+}
+
+void row_sigaltstack(void **state)
+{
+    (void)state;
+    stack_t *stack = guest_take(sizeof *stack), *old = guest_take(sizeof *old);
+    assert_call(0, sigaltstack, NULL, old);
+    assert_int_equal(old->ss_flags, SS_DISABLE);
+    *stack = (stack_t){.ss_sp = (void *)(uintptr_t)GUEST_ARENA, .ss_size = 8192};
+    assert_call(0, sigaltstack, stack, NULL);
+    assert_call(0, sigaltstack, NULL, old);
+    assert_ptr_equal(old->ss_sp, (void *)(uintptr_t)GUEST_ARENA);
+    assert_int_equal(old->ss_size, 8192);
+    assert_int_equal(old->ss_flags, 0);
+    stack->ss_size = 2047;
+    assert_call(-ENOMEM, sigaltstack, stack, NULL);
+    stack->ss_flags = 64;
+    assert_call(-EINVAL, sigaltstack, stack, NULL);
+    g.cpu.gpr[4] = GUEST_ARENA + 100; /* on it */
+    assert_call(0, sigaltstack, NULL, old);
+    assert_int_equal(old->ss_flags, SS_ONSTACK);
+    stack->ss_flags = SS_DISABLE;
+    assert_call(-EPERM, sigaltstack, stack, NULL);
+}
+
+void row_kill(void **state)
+{
+    (void)state;
+    assert_call(0, kill, 1000, 0);
+    assert_int_equal(syscalls_pending(g.kernel), 0);
+    assert_call(-ESRCH, kill, 1, SIGTERM);
+    assert_call(-ESRCH, kill, -1, SIGTERM); /* everybody but itself: nobody */
+    assert_call(-EINVAL, kill, 1000, 65);
+    assert_call(0, kill, 0, SIGCHLD); /* ignored by default */
+    assert_int_equal(syscalls_pending(g.kernel), 0);
+    assert_call(0, kill, 0, SIGTERM);
+    assert_int_equal(syscalls_pending(g.kernel), SIGTERM);
+    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGTERM, 0, 0, false), SYSCALLS_KILLED);
+}
+
+void row_tkill(void **state)
+{
+    (void)state;
+    assert_call(0, tkill, 1000, SIGABRT);
+    assert_int_equal(syscalls_pending(g.kernel), SIGABRT);
+    assert_call(-ESRCH, tkill, 1001, SIGABRT);
+    assert_call(-EINVAL, tkill, -1, SIGABRT);
+}
+
+void row_tgkill(void **state)
+{
+    (void)state;
+    assert_call(0, tgkill, 1000, 1000, SIGABRT);
+    assert_int_equal(syscalls_pending(g.kernel), SIGABRT);
+    assert_call(-ESRCH, tgkill, 1, 1000, SIGABRT);
+    assert_call(-ESRCH, tgkill, 1000, 1001, SIGABRT);
+    assert_call(-EINVAL, tgkill, 0, 1000, SIGABRT);
+}
+
+void row_rt_sigqueueinfo(void **state)
+{
+    (void)state;
+    siginfo_t *info = guest_take(128);
+    info->si_code = SI_QUEUE;
+    info->si_value.sival_int = 42;
+    assert_call(0, rt_sigprocmask, SIG_BLOCK, set_of(SIGUSR1), NULL, 8);
+    assert_call(0, rt_sigqueueinfo, 1000, SIGUSR1, info);
+    assert_call(-ESRCH, rt_sigqueueinfo, 1, SIGUSR1, info);
+    memset(info, 0, 128);
+    assert_call(SIGUSR1, rt_sigtimedwait, set_of(SIGUSR1), info, NULL, 8);
+    assert_int_equal(info->si_signo, SIGUSR1);
+    assert_int_equal(info->si_code, SI_QUEUE);
+    assert_int_equal(info->si_value.sival_int, 42);
+}
+
+void row_rt_sigreturn(void **state)
+{
+    (void)state;
+    g.cpu.gpr[4] = GUEST_BAD; /* no frame there */
+    CALL(rt_sigreturn);
+    assert_int_equal(g.result.action, SYSCALLS_SIGNAL);
+    assert_int_equal(g.result.signal, SIGSEGV);
+}
+
+/* ------------------------------------------------------------------ processes */
+
+static void assert_exit(int status)
+{
+    assert_int_equal(g.result.action, SYSCALLS_EXIT);
+    assert_int_equal(g.result.status, status);
+}
+
+void row_exit(void **state)
+{
+    (void)state;
+    CALL(exit, 3);
+    assert_exit(3);
+}
+
+void row_exit_group(void **state)
+{
+    (void)state;
+    CALL(exit_group, -1);
+    assert_exit(255);
+    CALL(exit_group, 256);
+    assert_exit(0);
+}
+
+static void assert_refusal(int64_t value, const char *complaint)
+{
+    assert_int_equal(value, -ENOSYS);
+    assert_string_equal(guest_said(g.complaints), complaint);
+}
+
+void row_clone(void **state)
+{
+    (void)state;
+    assert_refusal(CALL(clone, 0x3d0f00),
+                   "c2emu: system call 56 (clone) would start a thread or process, and only the first thread is run: "
+                   "the program sees ENOSYS\n");
+}
+
+void row_clone3(void **state)
+{
+    (void)state;
+    assert_refusal(CALL(clone3, GUEST_ARENA, 88),
+                   "c2emu: system call 435 (clone3) would start a thread or process, and only the first thread is run: "
+                   "the program sees ENOSYS\n");
+}
+
+void row_fork(void **state)
+{
+    (void)state;
+    assert_refusal(CALL(fork), "c2emu: system call 57 (fork) would start a process, and only this one is run: the "
+                               "program sees ENOSYS\n");
+}
+
+void row_vfork(void **state)
+{
+    (void)state;
+    assert_refusal(CALL(vfork), "c2emu: system call 58 (vfork) would start a process, and only this one is run: the "
+                                "program sees ENOSYS\n");
+}
+
+void row_execve(void **state)
+{
+    (void)state;
+    assert_refusal(CALL(execve, guest_text("/bin/sh"), NULL, NULL),
+                   "c2emu: system call 59 (execve) would run another program, and only this one is run: the program "
+                   "sees ENOSYS\n");
+}
+
+void row_execveat(void **state)
+{
+    (void)state;
+    assert_int_equal(CALL(execveat, AT_FDCWD, guest_text("x"), NULL, NULL, 0), -ENOSYS);
+}
+
+void row_timer_create(void **state)
+{
+    (void)state;
+    assert_refusal(CALL(timer_create, CLOCK_REALTIME, NULL, GUEST_ARENA),
+                   "c2emu: system call 222 (timer_create) would set a timer, which is not modelled: the program sees "
+                   "ENOSYS\n");
+}
+
+void row_timerfd_create(void **state)
+{
+    (void)state;
+    assert_int_equal(CALL(timerfd_create, CLOCK_MONOTONIC, 0), -ENOSYS);
+}
+
+void row_openat2(void **state)
+{
+    (void)state;
+    assert_refusal(CALL(openat2, AT_FDCWD, guest_text("f"), GUEST_ARENA, 24), "");
+}
+
+void row_epoll_pwait2(void **state)
+{
+    (void)state;
+    assert_refusal(CALL(epoll_pwait2, 0, GUEST_ARENA, 1, NULL, NULL, 8), "");
+}

@@ -1,0 +1,604 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * One test a row: memory, waiting, sockets.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "syscalls_guest.h"
+
+#define SYSCALL(number, name, ...) void row_##name(void **state);
+#include "syscalls/table.h"
+
+#define PAGE C2_PAGE_BYTES
+#define RW (PROT_READ | PROT_WRITE)
+#define ANON (MAP_PRIVATE | MAP_ANONYMOUS)
+
+static uint64_t now(void)
+{
+    return syscalls_time_ns(g.kernel, 0);
+}
+
+static void assert_deadlock(int64_t value)
+{
+    assert_int_equal(value, -EINTR);
+    assert_int_equal(g.result.action, SYSCALLS_FAILED);
+    assert_non_null(strstr(g.err.text, "deadlock"));
+}
+
+/* ------------------------------------------------------------------ memory */
+
+static uint64_t pages(uint64_t count)
+{
+    int64_t at = CALL(mmap, NULL, count * PAGE, RW, ANON, -1, 0);
+    assert_true(at > 0);
+    return (uint64_t)at;
+}
+
+static bool is_low(int64_t address)
+{
+    return (uint64_t)address >= MMU_LOW_BASE && (uint64_t)address < MMU_LOW_END;
+}
+
+void row_mmap(void **state)
+{
+    (void)state;
+    int64_t at = CALL(mmap, NULL, 3 * PAGE, RW, ANON, -1, 0);
+    assert_int_equal(at, MMU_MMAP_TOP - 3 * PAGE);
+    assert_int_equal(*(char *)(uintptr_t)at, 0);
+    assert_true(is_low(CALL(mmap, NULL, PAGE, RW, ANON | MAP_32BIT, -1, 0)));
+    assert_call(0x5000000, mmap, 0x5000000, PAGE, RW, ANON | MAP_FIXED, -1, 0);
+    assert_call(-EEXIST, mmap, 0x5000000, PAGE, RW, ANON | MAP_FIXED_NOREPLACE, -1, 0);
+    assert_call(-EINVAL, mmap, 0x5000001, PAGE, RW, ANON | MAP_FIXED, -1, 0);
+    assert_call(-EINVAL, mmap, NULL, 0, RW, ANON, -1, 0);
+    assert_call(-EINVAL, mmap, NULL, PAGE, RW, MAP_ANONYMOUS, -1, 0); /* neither shared nor private */
+    assert_call(-EBADF, mmap, NULL, PAGE, RW, MAP_PRIVATE, 99, 0);
+    assert_true(CALL(mmap, NULL, PAGE, RW, MAP_SHARED | MAP_ANONYMOUS, -1, 0) > 0);
+    /* of a file: its bytes, private */
+    guest_file("f", "content");
+    assert_call(3, open, guest_text("f"), O_RDONLY);
+    at = CALL(mmap, NULL, PAGE, RW, MAP_PRIVATE, 3, 0);
+    assert_string_equal((char *)(uintptr_t)at, "content");
+    assert_false(is_low(at));
+    const struct mmu_area *area = mmu_area_at(g.mmu, (struct guest_va){(uint64_t)at}, false);
+    assert_int_equal(area->kind, MMU_FILE);
+    assert_string_equal(strrchr(area->path, '/'), "/f");
+    assert_call(-EACCES, mmap, NULL, PAGE, RW, MAP_SHARED, 3, 0); /* open for reading */
+    assert_call(-EINVAL, mmap, NULL, PAGE, RW, MAP_PRIVATE, 3, 1);
+    /* code goes low: by its rights, by what a linker says, by its magic */
+    assert_true(is_low(CALL(mmap, NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, 3, 0)));
+    assert_true(is_low(CALL(mmap, NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_DENYWRITE, 3, 0)));
+    guest_file("e", "\177ELF");
+    assert_call(4, open, guest_text("e"), O_RDONLY);
+    assert_true(is_low(CALL(mmap, NULL, PAGE, PROT_READ, MAP_PRIVATE, 4, 0)));
+    assert_call(-ENODEV, mmap, NULL, PAGE, PROT_READ, MAP_PRIVATE, CALL(open, guest_text("/proc/self/maps"), 0), 0);
+    /* a shared mapping reaches the file */
+    assert_call(6, open, guest_text("f"), O_RDWR);
+    at = CALL(mmap, NULL, PAGE, RW, MAP_SHARED, 6, 0);
+    memcpy((char *)(uintptr_t)at, "CON", 3);
+    assert_string_equal(guest_content("f"), "CONtent");
+}
+
+void row_munmap(void **state)
+{
+    (void)state;
+    uint64_t at = pages(3);
+    assert_call(0, munmap, at + PAGE, PAGE);
+    assert_true(mmu_allows(g.mmu, (struct guest_va){at}, PAGE, MMU_WRITE));
+    assert_false(mmu_allows(g.mmu, (struct guest_va){at + PAGE}, 1, 0));
+    assert_call(-EINVAL, munmap, at + 1, PAGE);
+    assert_call(-EINVAL, munmap, at, 0);
+}
+
+void row_mremap(void **state)
+{
+    (void)state;
+    uint64_t at = pages(2);
+    strcpy((char *)(uintptr_t)at, "moved");
+    assert_call((int64_t)at, mremap, at, 2 * PAGE, PAGE, 0);
+    pages(1);
+    int64_t bigger = CALL(mremap, at, PAGE, 8 * PAGE, MREMAP_MAYMOVE);
+    assert_true(bigger > 0);
+    assert_string_equal((char *)(uintptr_t)bigger, "moved");
+    assert_call(-EINVAL, mremap, bigger, PAGE, PAGE, 4);
+    assert_call(-EINVAL, mremap, bigger, PAGE, PAGE, MREMAP_FIXED, 0x5000000);
+    assert_call(0x5000000, mremap, bigger, 8 * PAGE, 8 * PAGE, MREMAP_FIXED | MREMAP_MAYMOVE, 0x5000000);
+    assert_call(-EINVAL, mremap, 0x5000000, PAGE, 0, 0);
+}
+
+void row_mprotect(void **state)
+{
+    (void)state;
+    uint64_t at = pages(2);
+    assert_call(0, mprotect, at, PAGE, PROT_READ);
+    assert_false(mmu_allows(g.mmu, (struct guest_va){at}, 1, MMU_WRITE));
+    assert_true(mmu_allows(g.mmu, (struct guest_va){at + PAGE}, 1, MMU_WRITE));
+    assert_call(-EFAULT, getcwd, at, PAGE); /* the host could write there */
+    assert_call(-ENOMEM, mprotect, GUEST_BAD, PAGE, PROT_READ);
+    assert_call(-EINVAL, mprotect, at + 1, PAGE, PROT_READ);
+    assert_call(-EINVAL, mprotect, at, PAGE, 0x100);
+    assert_call(0, mprotect, at, 0, PROT_READ);
+}
+
+void row_madvise(void **state)
+{
+    (void)state;
+    uint64_t at = pages(2);
+    struct guest_pa frame;
+    char *bytes = (char *)(uintptr_t)at;
+    assert_call(1, getrandom, bytes, 1, 0); /* touches the first page */
+    *bytes = 'x';
+    assert_true(mmu_translate(g.mmu, (struct guest_va){at}, &frame));
+    assert_call(0, madvise, at, PAGE, MADV_DONTNEED);
+    assert_false(mmu_translate(g.mmu, (struct guest_va){at}, &frame));
+    assert_int_equal(*bytes, 0);
+    assert_call(0, madvise, at, 2 * PAGE, MADV_HUGEPAGE);
+    assert_call(0, madvise, at, 2 * PAGE, MADV_WILLNEED);
+    assert_call(0, madvise, at, 2 * PAGE, 23 /* MADV_POPULATE_WRITE */);
+    assert_true(mmu_translate(g.mmu, (struct guest_va){at + PAGE}, &frame));
+    assert_call(-EINVAL, madvise, at, PAGE, 99);
+    assert_call(-EINVAL, madvise, at + 1, PAGE, MADV_NORMAL);
+    assert_call(-ENOMEM, madvise, GUEST_BAD, PAGE, MADV_NORMAL);
+    assert_call(0, madvise, at, 0, MADV_NORMAL);
+}
+
+void row_brk(void **state)
+{
+    (void)state;
+    assert_call((int64_t)MMU_HEAP_BASE, brk, 0);
+    assert_call((int64_t)MMU_HEAP_BASE + 100, brk, MMU_HEAP_BASE + 100);
+    assert_true(mmu_allows(g.mmu, (struct guest_va){MMU_HEAP_BASE}, 100, MMU_WRITE));
+    assert_call((int64_t)MMU_HEAP_BASE + 100, brk, 1); /* refused: stays */
+    assert_call((int64_t)MMU_HEAP_BASE, brk, MMU_HEAP_BASE);
+}
+
+void row_msync(void **state)
+{
+    (void)state;
+    uint64_t at = pages(1);
+    assert_call(0, msync, at, PAGE, MS_SYNC);
+    assert_call(-EINVAL, msync, at, PAGE, MS_SYNC | MS_ASYNC);
+    assert_call(-EINVAL, msync, at + 1, PAGE, MS_SYNC);
+    assert_call(-ENOMEM, msync, GUEST_BAD, PAGE, MS_SYNC);
+}
+
+void row_mlock(void **state)
+{
+    (void)state;
+    uint64_t at = pages(1);
+    assert_call(0, mlock, at + 5, 10);
+    assert_call(-ENOMEM, mlock, at + 5, PAGE * 1000000);
+}
+
+void row_mlock2(void **state)
+{
+    (void)state;
+    assert_call(0, mlock2, pages(1), PAGE, 1);
+}
+
+void row_munlock(void **state)
+{
+    (void)state;
+    assert_call(0, munlock, pages(1), PAGE);
+    assert_call(-ENOMEM, munlock, GUEST_BAD, PAGE);
+}
+
+void row_mlockall(void **state)
+{
+    (void)state;
+    assert_call(0, mlockall, MCL_CURRENT);
+}
+
+void row_munlockall(void **state)
+{
+    (void)state;
+    assert_call(0, munlockall);
+}
+
+void row_mincore(void **state)
+{
+    (void)state;
+    uint64_t at = pages(2);
+    uint8_t *resident = guest_take(2);
+    assert_call(1, getrandom, at + PAGE, 1, 0);
+    assert_call(0, mincore, at, 2 * PAGE, resident);
+    assert_int_equal(resident[0], 0);
+    assert_int_equal(resident[1], 1);
+    assert_call(-EINVAL, mincore, at + 1, PAGE, resident);
+    assert_call(-ENOMEM, mincore, GUEST_BAD, PAGE, resident);
+    assert_call(-EFAULT, mincore, at, PAGE, GUEST_READONLY);
+}
+
+/* ------------------------------------------------------------------ poll, select */
+
+static int *new_pipe(void)
+{
+    int *pair = guest_take(8);
+    assert_call(0, pipe, pair);
+    return pair;
+}
+
+static void fill(const int *pair)
+{
+    assert_call(1, write, pair[1], guest_text("x"), 1);
+}
+
+static struct pollfd *query(int first, short events, int second, short more)
+{
+    struct pollfd *q = guest_take(2 * sizeof *q);
+    q[0] = (struct pollfd){.fd = first, .events = events, .revents = 0x7fff};
+    q[1] = (struct pollfd){.fd = second, .events = more, .revents = 0x7fff};
+    return q;
+}
+
+void row_poll(void **state)
+{
+    (void)state;
+    int *pair = new_pipe();
+    struct pollfd *q = query(pair[0], POLLIN, pair[1], POLLOUT);
+    assert_call(1, poll, q, 2, 1000);
+    assert_int_equal(q[0].revents, 0);
+    assert_int_equal(q[1].revents, POLLOUT);
+    assert_int_equal(now(), 0);
+    fill(pair);
+    assert_call(2, poll, q, 2, -1);
+    assert_int_equal(q[0].revents, POLLIN);
+    q = query(99, POLLIN, -5, POLLIN); /* closed, and passed over */
+    assert_call(1, poll, q, 2, -1);
+    assert_int_equal(q[0].revents, POLLNVAL);
+    assert_int_equal(q[1].revents, 0);
+    /* nobody else can make an empty pipe readable: the time passes at once */
+    int *empty = new_pipe();
+    assert_call(0, poll, query(empty[0], POLLIN, -1, 0), 2, 1500);
+    assert_int_equal(now(), 1500000000);
+    assert_call(0, poll, NULL, 0, 10);
+    assert_int_equal(now(), 1510000000);
+    assert_deadlock(CALL(poll, query(empty[0], POLLIN, -1, 0), 2, -1));
+    assert_call(-EINVAL, poll, GUEST_ARENA, 5000, 0);
+}
+
+void row_ppoll(void **state)
+{
+    (void)state;
+    int *pair = new_pipe();
+    struct timespec *time = guest_take(sizeof *time);
+    uint64_t *mask = guest_take(8);
+    time->tv_sec = 2;
+    time->tv_nsec = 5;
+    assert_call(0, ppoll, query(pair[0], POLLIN, -1, 0), 2, time, NULL, 8);
+    assert_int_equal(now(), 2000000005);
+    assert_int_equal(time->tv_sec, 0); /* nothing is left */
+    time->tv_sec = 3;
+    fill(pair);
+    assert_call(1, ppoll, query(pair[0], POLLIN, -1, 0), 2, time, NULL, 8);
+    assert_int_equal(time->tv_sec, 3);
+    assert_call(-EINVAL, ppoll, query(pair[0], POLLIN, -1, 0), 2, time, mask, 4);
+    /* a signal that the mask lets in comes first */
+    *mask = 1ull << (SIGUSR1 - 1);
+    assert_call(0, rt_sigprocmask, SIG_BLOCK, mask, NULL, 8);
+    assert_call(0, kill, 1000, SIGUSR1);
+    *mask = 0;
+    assert_call(-EINTR, ppoll, query(pair[0], POLLIN, -1, 0), 2, time, mask, 8);
+    assert_int_equal(syscalls_pending(g.kernel), SIGUSR1);
+    time->tv_nsec = -1;
+    assert_call(-EINVAL, ppoll, query(pair[0], POLLIN, -1, 0), 2, time, NULL, 8);
+}
+
+void row_select(void **state)
+{
+    (void)state;
+    int *pair = new_pipe();
+    fd_set *in = guest_take(sizeof *in), *out = guest_take(sizeof *out);
+    struct timeval *time = guest_take(sizeof *time);
+    *time = (struct timeval){1, 500000};
+    FD_SET(pair[0], in);
+    FD_SET(pair[1], out);
+    assert_call(1, select, pair[1] + 1, in, out, NULL, time);
+    assert_false(FD_ISSET(pair[0], in));
+    assert_true(FD_ISSET(pair[1], out));
+    assert_int_equal(time->tv_usec, 500000);
+    FD_SET(pair[0], in);
+    assert_call(0, select, pair[0] + 1, in, NULL, NULL, time);
+    assert_int_equal(now(), 1500000000);
+    assert_int_equal(time->tv_sec, 0);
+    fill(pair);
+    FD_SET(pair[0], in);
+    assert_call(2, select, pair[1] + 1, in, out, NULL, NULL);
+    FD_SET(99, in);
+    assert_call(-EBADF, select, 100, in, NULL, NULL, NULL);
+    assert_call(-EINVAL, select, -1, NULL, NULL, NULL, NULL);
+    assert_call(-EFAULT, select, 3, GUEST_BAD, NULL, NULL, NULL);
+    *time = (struct timeval){2, 0};
+    assert_call(0, select, 0, NULL, NULL, NULL, time); /* a way to sleep */
+    assert_int_equal(now(), 3500000000);
+}
+
+void row_pselect6(void **state)
+{
+    (void)state;
+    int *pair = new_pipe();
+    fd_set *in = guest_take(sizeof *in);
+    struct timespec *time = guest_take(sizeof *time);
+    uint64_t *mask = guest_take(8), *argument = guest_take(16);
+    argument[0] = (uintptr_t)mask;
+    argument[1] = 8;
+    time->tv_nsec = 7;
+    FD_SET(pair[0], in);
+    assert_call(0, pselect6, pair[0] + 1, in, NULL, NULL, time, argument);
+    assert_int_equal(now(), 7);
+    FD_SET(pair[0], in);
+    assert_deadlock(CALL(pselect6, pair[0] + 1, in, NULL, NULL, NULL, NULL));
+    argument[1] = 4;
+    assert_call(-EINVAL, pselect6, pair[0] + 1, in, NULL, NULL, time, argument);
+}
+
+/* ------------------------------------------------------------------ epoll */
+
+static struct epoll_event *event(uint32_t events, uint64_t data)
+{
+    struct epoll_event *at = guest_take(sizeof *at);
+    *at = (struct epoll_event){.events = events, .data.u64 = data};
+    return at;
+}
+
+void row_epoll_create(void **state)
+{
+    (void)state;
+    assert_call(3, epoll_create, 1);
+    assert_call(-EINVAL, epoll_create, 0);
+}
+
+void row_epoll_create1(void **state)
+{
+    (void)state;
+    assert_call(3, epoll_create1, EPOLL_CLOEXEC);
+    assert_call(FD_CLOEXEC, fcntl, 3, F_GETFD);
+    assert_call(-EINVAL, epoll_create1, 1);
+}
+
+void row_epoll_ctl(void **state)
+{
+    (void)state;
+    int *pair = new_pipe();
+    int64_t set = CALL(epoll_create1, 0);
+    assert_call(0, epoll_ctl, set, EPOLL_CTL_ADD, pair[0], event(EPOLLIN, 7));
+    assert_call(-EEXIST, epoll_ctl, set, EPOLL_CTL_ADD, pair[0], event(EPOLLIN, 7));
+    assert_call(0, epoll_ctl, set, EPOLL_CTL_DEL, pair[0], NULL);
+    assert_call(-ENOENT, epoll_ctl, set, EPOLL_CTL_DEL, pair[0], NULL);
+    assert_call(-EFAULT, epoll_ctl, set, EPOLL_CTL_ADD, pair[0], NULL);
+}
+
+void row_epoll_wait(void **state)
+{
+    (void)state;
+    int *pair = new_pipe();
+    int64_t set = CALL(epoll_create1, 0);
+    struct epoll_event *out = guest_take(4 * sizeof *out);
+    assert_call(0, epoll_ctl, set, EPOLL_CTL_ADD, pair[0], event(EPOLLIN, 0x1234567890));
+    assert_call(0, epoll_wait, set, out, 4, 250);
+    assert_int_equal(now(), 250000000);
+    fill(pair);
+    assert_call(1, epoll_wait, set, out, 4, -1);
+    assert_int_equal(out->events, EPOLLIN);
+    assert_int_equal(out->data.u64, 0x1234567890);
+    assert_call(1, read, pair[0], guest_take(1), 1);
+    assert_call(-EINVAL, epoll_wait, set, out, 0, 0);
+    assert_deadlock(CALL(epoll_wait, set, out, 4, -1));
+}
+
+void row_epoll_pwait(void **state)
+{
+    (void)state;
+    int64_t set = CALL(epoll_create1, 0);
+    struct epoll_event *out = guest_take(4 * sizeof *out);
+    uint64_t *mask = guest_take(8);
+    assert_call(0, epoll_pwait, set, out, 4, 3, mask, 8);
+    assert_int_equal(now(), 3000000);
+    assert_call(-EINVAL, epoll_pwait, set, out, 4, 3, mask, 7);
+}
+
+/* ------------------------------------------------------------------ sockets */
+
+static int *new_sockets(int type)
+{
+    int *pair = guest_take(8);
+    assert_call(0, socketpair, AF_UNIX, type, 0, pair);
+    return pair;
+}
+
+void row_socket(void **state)
+{
+    (void)state;
+    assert_call(-EAFNOSUPPORT, socket, AF_INET, SOCK_STREAM, 0);
+    assert_call(-EAFNOSUPPORT, socket, AF_NETLINK, SOCK_RAW, 0);
+    assert_call(3, socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_call(FD_CLOEXEC, fcntl, 3, F_GETFD);
+}
+
+void row_socketpair(void **state)
+{
+    (void)state;
+    int *pair = new_sockets(SOCK_STREAM);
+    char *out = guest_take(8);
+    assert_call(3, write, pair[0], guest_text("abc"), 3);
+    assert_call(3, read, pair[1], out, 8);
+    assert_memory_equal(out, "abc", 3);
+    assert_deadlock(CALL(read, pair[1], out, 8));
+    assert_call(-EAFNOSUPPORT, socketpair, AF_INET, SOCK_STREAM, 0, pair);
+}
+
+void row_connect(void **state)
+{
+    (void)state;
+    struct sockaddr_un *address = guest_take(sizeof *address);
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX, .sun_path = "/var/run/nscd/socket"};
+    assert_call(3, socket, AF_UNIX, SOCK_STREAM, 0);
+    assert_call(-ENOENT, connect, 3, address, 110);
+    address->sun_path[0] = '\0'; /* an abstract name */
+    assert_call(-ECONNREFUSED, connect, 3, address, 20);
+    assert_call(-EINVAL, connect, 3, address, 1);
+    assert_call(-ENOTSOCK, connect, CALL(open, guest_text("."), O_RDONLY), address, 110);
+}
+
+void row_bind(void **state)
+{
+    (void)state;
+    assert_call(3, socket, AF_UNIX, SOCK_STREAM, 0);
+    assert_call(-EACCES, bind, 3, guest_take(110), 110);
+}
+
+void row_listen(void **state)
+{
+    (void)state;
+    assert_call(3, socket, AF_UNIX, SOCK_STREAM, 0);
+    assert_call(-EACCES, listen, 3, 5);
+    assert_call(-ENOTSOCK, listen, CALL(open, guest_text("."), O_RDONLY), 5);
+}
+
+void row_accept(void **state)
+{
+    (void)state;
+    assert_call(3, socket, AF_UNIX, SOCK_STREAM, 0);
+    assert_call(-EINVAL, accept, 3, NULL, NULL);
+}
+
+void row_accept4(void **state)
+{
+    (void)state;
+    assert_call(3, socket, AF_UNIX, SOCK_STREAM, 0);
+    assert_call(-EINVAL, accept4, 3, NULL, NULL, 0);
+}
+
+void row_sendto(void **state)
+{
+    (void)state;
+    int *pair = new_sockets(SOCK_DGRAM);
+    assert_call(3, sendto, pair[0], guest_text("abc"), 3, 0, NULL, 0);
+    assert_call(-EISCONN, sendto, pair[0], guest_text("abc"), 3, 0, GUEST_ARENA, 16);
+    pair = new_sockets(SOCK_STREAM);
+    assert_call(0, close, pair[1]);
+    assert_call(-EPIPE, sendto, pair[0], guest_text("abc"), 3, MSG_NOSIGNAL, NULL, 0);
+    assert_int_equal(g.result.action, SYSCALLS_RETURN);
+    assert_call(-EPIPE, sendto, pair[0], guest_text("abc"), 3, 0, NULL, 0);
+    assert_int_equal(g.result.action, SYSCALLS_SIGNAL);
+    assert_int_equal(g.result.signal, SIGPIPE);
+}
+
+void row_recvfrom(void **state)
+{
+    (void)state;
+    int *pair = new_sockets(SOCK_STREAM);
+    char *out = guest_take(8);
+    uint32_t *bytes = guest_take(4);
+    *bytes = 16;
+    assert_call(3, write, pair[0], guest_text("abc"), 3);
+    assert_call(3, recvfrom, pair[1], out, 8, 0, GUEST_ARENA, bytes);
+    assert_int_equal(*bytes, 0);
+    assert_call(-EAGAIN, recvfrom, pair[1], out, 8, MSG_DONTWAIT, NULL, NULL);
+    assert_deadlock(CALL(recvfrom, pair[1], out, 8, 0, NULL, NULL));
+}
+
+static struct msghdr *message(char *data, size_t bytes)
+{
+    struct msghdr *at = guest_take(sizeof *at);
+    struct iovec *iov = guest_take(sizeof *iov);
+    *iov = (struct iovec){data, bytes};
+    *at = (struct msghdr){.msg_iov = iov, .msg_iovlen = 1};
+    return at;
+}
+
+void row_sendmsg(void **state)
+{
+    (void)state;
+    int *pair = new_sockets(SOCK_STREAM);
+    char *out = guest_take(8);
+    assert_call(3, sendmsg, pair[0], message(guest_text("abc"), 3), 0);
+    assert_call(3, read, pair[1], out, 8);
+    assert_call(-EFAULT, sendmsg, pair[0], message((char *)GUEST_BAD, 3), 0);
+    struct msghdr *control = message(guest_text("abc"), 3);
+    control->msg_controllen = 16;
+    assert_call(-EOPNOTSUPP, sendmsg, pair[0], control, 0);
+}
+
+void row_recvmsg(void **state)
+{
+    (void)state;
+    int *pair = new_sockets(SOCK_DGRAM);
+    char *out = guest_take(8);
+    struct msghdr *m = message(out, 2);
+    m->msg_namelen = m->msg_controllen = 55;
+    assert_call(3, write, pair[0], guest_text("abc"), 3);
+    assert_call(2, recvmsg, pair[1], m, 0);
+    assert_memory_equal(out, "ab", 2);
+    assert_int_equal(m->msg_flags, MSG_TRUNC);
+    assert_int_equal(m->msg_namelen, 0);
+    assert_int_equal(m->msg_controllen, 0);
+    assert_call(-EFAULT, recvmsg, pair[1], message((char *)GUEST_READONLY, 3), 0);
+}
+
+void row_shutdown(void **state)
+{
+    (void)state;
+    int *pair = new_sockets(SOCK_STREAM);
+    assert_call(0, shutdown, pair[0], SHUT_WR);
+    assert_call(0, read, pair[1], guest_take(8), 8);
+    assert_call(-ENOTSOCK, shutdown, CALL(open, guest_text("."), O_RDONLY), SHUT_WR);
+}
+
+void row_getsockname(void **state)
+{
+    (void)state;
+    uint16_t *family = guest_take(16);
+    uint32_t *bytes = guest_take(4);
+    *bytes = 16;
+    assert_call(0, getsockname, new_sockets(SOCK_STREAM)[0], family, bytes);
+    assert_int_equal(*family, AF_UNIX);
+    assert_int_equal(*bytes, 2);
+}
+
+void row_getpeername(void **state)
+{
+    (void)state;
+    uint16_t *family = guest_take(16);
+    uint32_t *bytes = guest_take(4);
+    *bytes = 16;
+    assert_call(0, getpeername, new_sockets(SOCK_STREAM)[0], family, bytes);
+    assert_int_equal(*bytes, 2);
+    assert_call(-ENOTCONN, getpeername, CALL(socket, AF_UNIX, SOCK_STREAM, 0), family, bytes);
+}
+
+void row_setsockopt(void **state)
+{
+    (void)state;
+    int *on = guest_take(4);
+    *on = 1;
+    int *pair = new_sockets(SOCK_STREAM);
+    assert_call(0, setsockopt, pair[0], SOL_SOCKET, SO_KEEPALIVE, on, 4);
+    assert_call(-ENOPROTOOPT, setsockopt, pair[0], 6 /* TCP */, 1, on, 4);
+    assert_call(-ENOTSOCK, setsockopt, CALL(open, guest_text("."), O_RDONLY), SOL_SOCKET, SO_KEEPALIVE, on, 4);
+}
+
+void row_getsockopt(void **state)
+{
+    (void)state;
+    int *value = guest_take(16);
+    uint32_t *bytes = guest_take(4);
+    int *pair = new_sockets(SOCK_STREAM);
+    *bytes = 16;
+    assert_call(0, getsockopt, pair[0], SOL_SOCKET, SO_TYPE, value, bytes);
+    assert_int_equal(*value, SOCK_STREAM);
+    assert_int_equal(*bytes, 4);
+    assert_call(-ENOPROTOOPT, getsockopt, pair[0], SOL_SOCKET, SO_PEERCRED, value, bytes); /* the host's process */
+}

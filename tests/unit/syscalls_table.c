@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The table against the host's own headers, against itself, and against docs/syscalls.md. With an argument, writes that
+ * page instead: test_syscalls_table docs/syscalls.md
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "syscalls/call_priv.h"
+
+#define SYSCALL(number, name, ...) _Static_assert(SYS_##name == number, #name);
+#include "syscalls/table.h"
+
+#define NAME(number, name) _Static_assert(SYS_##name == number, #name);
+#include "syscalls/names.h"
+
+static void every_number_has_a_name(void **state)
+{
+    (void)state;
+    for (uint64_t number = 0; number <= 450; number++) {
+        bool hole = number >= 335 && number <= 423; /* never used on x86-64 */
+        if (!syscalls_name(number) != hole)
+            fail_msg("number %llu", (unsigned long long)number);
+    }
+    assert_null(syscalls_name(451));
+    assert_null(syscalls_name(UINT64_MAX));
+    assert_string_equal(syscalls_name(0), "read");
+    assert_string_equal(syscalls_name(101), "ptrace"); /* without a row */
+}
+
+static void rows_are_consistent(void **state)
+{
+    (void)state;
+    int rows = 0;
+    for (uint64_t number = 0; number < CALL_TABLE_END; number++) {
+        const struct call_row *row = call_row_of(number);
+        if (!row)
+            continue;
+        rows++;
+        assert_non_null(row->handler);
+        assert_ptr_equal(row->name, syscalls_name(number));
+        for (int i = 0; i < CALL_ARGS; i++) {
+            const struct call_arg *a = &row->arg[i];
+            if (i > 0 && row->arg[i - 1].kind == CALL_NONE)
+                assert_int_equal(a->kind, CALL_NONE); /* no gap */
+            assert_true(a->count <= CALL_ARGS);
+            if (a->count)
+                assert_int_equal(row->arg[a->count - 1].access, 0); /* a count is a number */
+            if (a->returned)
+                assert_true(a->count && a->access == CALL_WRITES);
+            if (a->access & CALL_WRITES && !a->count)
+                assert_true(a->bytes > 0 && a->bytes <= CALL_BOUNCE_BYTES);
+            if (a->kind == CALL_FLAGS || a->kind == CALL_CHOICE)
+                assert_non_null(a->names);
+        }
+    }
+    assert_int_equal(rows, 233);
+}
+
+static void signals_have_names(void **state)
+{
+    (void)state;
+    assert_string_equal(syscalls_signal_name(11), "SIGSEGV");
+    assert_string_equal(syscalls_signal_name(1), "SIGHUP");
+    assert_string_equal(syscalls_signal_name(31), "SIGSYS");
+    assert_string_equal(syscalls_signal_name(34), "SIGRT_2");
+    assert_string_equal(syscalls_signal_name(64), "SIGRT_32");
+    assert_string_equal(syscalls_signal_name(65), "an unknown signal");
+    assert_string_equal(syscalls_signal_name(-1), "an unknown signal");
+}
+
+/* ------------------------------------------------------------------ the page */
+
+static const char head[] =
+    "<!-- made from syscalls/table.h by test_syscalls_table; edit the table, not this page -->\n"
+    "# System calls of the guest\n"
+    "\n"
+    "The guest's kernel is c2emu itself: one process, number 1000, of user 1000, with one thread, on one CPU. A\n"
+    "call that has no row here is answered with ENOSYS, and one line on standard error says so. `-v` shows every\n"
+    "call.\n"
+    "\n"
+    "## Notes\n"
+    "\n"
+    "**Files** are the host's, with the host's rights, times, owners and inode numbers; the order of names in a\n"
+    "directory is the host's, too. These are inputs of a run, as the files' contents are. `/proc` and `/sys` are\n"
+    "made up: what is shown there is the guest (its maps, arguments, descriptors) and the simulated machine,\n"
+    "never the host; what is not made up does not exist. `/dev/random` and `/dev/urandom` give the seeded stream\n"
+    "that getrandom uses (`--seed`).\n"
+    "\n"
+    "**Descriptors** are the guest's own numbers: 0, 1, 2 at start, then the lowest free one.\n"
+    "\n"
+    "**Time** is the instruction count: 1 ns an instruction. CLOCK_REALTIME is 2020-01-01T00:00:00Z at the start.\n"
+    "Sleeps take no host time; guest time goes on by their length at once. A wait with a timeout (poll, select,\n"
+    "epoll, futex) that only the guest itself could end passes its timeout in the same way; without a timeout it\n"
+    "is a deadlock, and the run ends with a line that says so. Only a wait for somebody outside - a terminal, a\n"
+    "pipe of the shell - takes host time.\n"
+    "\n"
+    "**Signals** come from faults, from broken pipes and from the program itself. Handlers, masks and alternate\n"
+    "stacks work; stopping signals are ignored.\n";
+
+static void put_argument(FILE *to, const struct call_arg *a)
+{
+    static const char *const words[] = {
+        [CALL_INT] = "int", [CALL_UINT] = "unsigned", [CALL_SIZE] = "size", [CALL_OFFSET] = "offset",
+        [CALL_HEX] = "number", [CALL_MODE] = "mode", [CALL_ADDRESS] = "address", [CALL_FD] = "fd",
+        [CALL_DIRFD] = "directory fd", [CALL_SIGNAL] = "signal", [CALL_FLAGS] = "flags", [CALL_CHOICE] = "choice",
+        [CALL_PATH] = "path", [CALL_STRING] = "string", [CALL_MEMORY] = "memory", [CALL_BYTES] = "data",
+        [CALL_IOV] = "iovec", [CALL_TIMESPEC] = "timespec", [CALL_FD_PAIR] = "two fds", [CALL_STAT] = "stat",
+    };
+    static const char *const access[] = {"", "", "written ", "updated "};
+    fprintf(to, "%s%s", access[a->access & 3], words[a->kind]);
+    if (a->kind == CALL_MEMORY)
+        fprintf(to, a->count ? " %d each" : " %d", a->bytes);
+    if (a->optional)
+        fputs(" or NULL", to);
+}
+
+static void put_row(FILE *to, int number)
+{
+    const struct call_row *row = call_row_of((uint64_t)number);
+    fprintf(to, "| %d | %s | ", number, row->name);
+    for (int i = 0; i < CALL_ARGS && row->arg[i].kind != CALL_NONE; i++) {
+        fputs(i ? ", " : "", to);
+        put_argument(to, &row->arg[i]);
+    }
+    fprintf(to, " | %s |\n", row->note);
+}
+
+static void write_page(FILE *to)
+{
+    fputs(head, to);
+    static const char topic[] = "\n## %s\n\n| number | call | arguments | differs from Linux |\n|---|---|---|---|\n";
+#define TOPIC(title) fprintf(to, topic, title);
+#define SYSCALL(number, ...) put_row(to, number);
+#include "syscalls/table.h"
+}
+
+static char *whole_file(FILE *file)
+{
+    char *text = calloc(1, 1 << 20);
+    assert_non_null(text);
+    assert_true(fread(text, 1, (1 << 20) - 1, file) > 0);
+    fclose(file);
+    return text;
+}
+
+static void page_is_up_to_date(void **state)
+{
+    (void)state;
+    FILE *page = fopen(C2_SOURCE_DIR "/docs/syscalls.md", "r"), *wanted = tmpfile();
+    assert_non_null(page);
+    write_page(wanted);
+    rewind(wanted);
+    char *is = whole_file(page), *should = whole_file(wanted);
+    assert_string_equal(is, should);
+    free(is);
+    free(should);
+}
+
+/* ------------------------------------------------------------------ life, without any guest memory */
+
+static struct syscalls_config config(void)
+{
+    static const char *const list[] = {"a", "bc", NULL};
+    return (struct syscalls_config){.program_path = "/bin/true", .argv = list, .envp = list, .seed = 1,
+                                    .complaint_prefix = "c2emu: "};
+}
+
+static void creation_survives_every_failed_allocation(void **state)
+{
+    (void)state;
+    struct syscalls_config c = config();
+    struct syscalls *kernel;
+    struct c2_error err;
+    uint64_t n = 0;
+    do {
+        c2_alloc_fail_from(++n);
+        enum c2_status status = syscalls_create(&kernel, NULL, &c, &err);
+        c2_alloc_fail_from(0);
+        if (status == C2_OK)
+            break;
+        assert_int_equal(status, C2_ERR_NO_MEMORY);
+        assert_null(kernel);
+    } while (n < 100);
+    assert_int_equal(n, 6); /* the kernel, two strings, two lists */
+    syscalls_destroy(kernel);
+    syscalls_destroy(NULL);
+}
+
+static int64_t call(struct syscalls *kernel, uint64_t number)
+{
+    struct syscalls_cpu cpu = {.gpr = {number}};
+    struct syscalls_result result;
+    struct c2_error err;
+    syscalls_call(kernel, &cpu, 0, &result, &err);
+    assert_int_equal(result.action, SYSCALLS_RETURN);
+    return result.value;
+}
+
+static void unknown_calls_complain_once(void **state)
+{
+    (void)state;
+    struct syscalls_config c = config();
+    struct syscalls *kernel;
+    struct c2_error err;
+    char text[1024] = "";
+    c.complaints = fmemopen(text, sizeof text, "w");
+    assert_int_equal(syscalls_create(&kernel, NULL, &c, &err), C2_OK);
+    for (int twice = 0; twice < 2; twice++) {
+        assert_int_equal(call(kernel, 999), -ENOSYS);
+        assert_int_equal(call(kernel, SYS_ptrace), -ENOSYS);
+        assert_int_equal(call(kernel, SYS_fork), -ENOSYS);
+        assert_int_equal(call(kernel, SYS_rseq), -ENOSYS); /* silent */
+        assert_int_equal(call(kernel, SYS_getpid), 1000);
+    }
+    assert_string_equal(text,
+        "c2emu: system call 999 is not implemented: the program sees ENOSYS\n"
+        "c2emu: system call 101 (ptrace) is not implemented: the program sees ENOSYS\n"
+        "c2emu: system call 57 (fork) would start a process, and only this one is run: the program sees ENOSYS\n");
+    syscalls_destroy(kernel);
+    fclose(c.complaints);
+}
+
+static void time_follows_the_instructions(void **state)
+{
+    (void)state;
+    struct syscalls_config c = config();
+    struct syscalls *kernel;
+    struct c2_error err;
+    assert_int_equal(syscalls_create(&kernel, NULL, &c, &err), C2_OK);
+    assert_int_equal(syscalls_time_ns(kernel, 0), 0);
+    assert_int_equal(syscalls_time_ns(kernel, 123456789), 123456789); /* 1e9 a second */
+    syscalls_destroy(kernel);
+    c.instructions_per_second = 3000000000;
+    assert_int_equal(syscalls_create(&kernel, NULL, &c, &err), C2_OK);
+    assert_int_equal(syscalls_time_ns(kernel, 3), 1);
+    assert_int_equal(syscalls_time_ns(kernel, 9000000000000000000), 3000000000000000000); /* no overflow */
+    syscalls_destroy(kernel);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_number_has_a_name),
+        cmocka_unit_test(rows_are_consistent),
+        cmocka_unit_test(signals_have_names),
+        cmocka_unit_test(page_is_up_to_date),
+        cmocka_unit_test(creation_survives_every_failed_allocation),
+        cmocka_unit_test(unknown_calls_complain_once),
+        cmocka_unit_test(time_follows_the_instructions),
+    };
+    if (argc == 1)
+        return cmocka_run_group_tests(tests, NULL, NULL);
+    FILE *page = fopen(argv[1], "w");
+    if (!page)
+        return 1;
+    write_page(page);
+    return fclose(page) != 0;
+}
