@@ -130,6 +130,14 @@ enum mmu_fault mmu_touch_range(struct mmu *mmu, struct guest_va va, uint64_t byt
 bool mmu_allows(const struct mmu *mmu, struct guest_va va, uint64_t bytes, unsigned prot);
 /* Walks the tables; false if absent. Changes nothing; may run on another thread than the one that maps. */
 bool mmu_translate(const struct mmu *mmu, struct guest_va va, struct guest_pa *out);
+/* What a page walk of va reads: the simulated physical address of each entry, the top table's first. 4 entries for a
+ * page of 4 KiB, 3 for 2 MiB, 2 for 1 GiB. False if the page is absent. Threads as mmu_translate. */
+#define MMU_WALK_ENTRIES 4
+struct mmu_walk {
+    unsigned entry_count;
+    struct guest_pa entry[MMU_WALK_ENTRIES];
+};
+bool mmu_walk(const struct mmu *mmu, struct guest_va va, struct mmu_walk *out);
 
 /* Whether the page of va is present and its page-table rights allow the access: what a CPU would not fault on. */
 bool mmu_ready(const struct mmu *mmu, struct guest_va va, enum mmu_access access);

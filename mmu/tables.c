@@ -223,6 +223,24 @@ uint64_t tables_get(const struct tables *tables, uint64_t va)
     return load((const uint64_t *)table + slot_of(va, 0));
 }
 
+/* By table numbers: those say which frame a table has. */
+unsigned tables_walk(const struct tables *tables, uint64_t va, uint64_t address[TABLES_LEVELS])
+{
+    uint32_t table = 0;
+    unsigned count = 0;
+    for (int level = TOP_LEVEL; level >= 0; level--) {
+        unsigned slot = slot_of(va, level);
+        uint64_t entry = load(&entries_of(tables, table)[slot]);
+        address[count++] = (uint64_t)info_of(tables, table)->frame << C2_PAGE_SHIFT | slot * sizeof entry;
+        if (level == 0 || entry & ENTRY_LARGE)
+            return entry & ENTRY_PRESENT ? count : 0;
+        if (!(entry & ENTRY_PRESENT))
+            return 0;
+        table = table_of(tables, entry);
+    }
+    return 0;
+}
+
 /* The leaf table of va; the tables on the way exist. */
 static uint32_t leaf_table(const struct tables *tables, uint64_t va)
 {

@@ -13,6 +13,7 @@
 #define ENTRY_USER ((uint64_t)1 << 2)
 #define ENTRY_ACCESSED ((uint64_t)1 << 5)
 #define ENTRY_DIRTY ((uint64_t)1 << 6)
+#define ENTRY_LARGE ((uint64_t)1 << 7)   /* above the lowest level: a leaf, of 2 MiB or 1 GiB */
 #define ENTRY_KEPT ((uint64_t)1 << 9)    /* leaf, not present: the page has a frame and no rights */
 #define ENTRY_NOEXEC ((uint64_t)1 << 52) /* leaf, present: instruction fetches are denied */
 #define ENTRY_ADDRESS 0x000000fffffff000ull /* bits 12..39: a frame, or an arena address */
@@ -36,6 +37,10 @@ void tables_destroy(struct tables *tables);
 uint64_t tables_root(const struct tables *tables);
 /* The leaf entry of va, 0 if none. Any thread. */
 uint64_t tables_get(const struct tables *tables, uint64_t va);
+/* The simulated physical address of each entry from the root's to va's leaf; how many there are, 0 when the page is
+ * not present. Any thread. */
+#define TABLES_LEVELS 4
+unsigned tables_walk(const struct tables *tables, uint64_t va, uint64_t address[TABLES_LEVELS]);
 /* Makes the tables down to va's leaf exist; on failure none was added. C2_ERR_EXHAUSTED: no frame is left for them. */
 enum c2_status tables_prepare(struct tables *tables, uint64_t va, struct c2_error *err);
 /* Frees the tables on the path to va that hold nothing. */

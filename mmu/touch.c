@@ -47,6 +47,17 @@ bool mmu_translate(const struct mmu *mmu, struct guest_va va, struct guest_pa *o
     return true;
 }
 
+bool mmu_walk(const struct mmu *mmu, struct guest_va va, struct mmu_walk *out)
+{
+    uint64_t address[TABLES_LEVELS];
+    if (va.v >= MMU_WINDOW_END)
+        return false;
+    out->entry_count = tables_walk(mmu->tables, va.v, address);
+    for (unsigned i = 0; i < out->entry_count; i++)
+        out->entry[i].v = address[i];
+    return out->entry_count != 0;
+}
+
 bool mmu_ready(const struct mmu *mmu, struct guest_va va, enum mmu_access access)
 {
     return va.v < MMU_WINDOW_END && entry_allows(tables_get(mmu->tables, va.v), access);
