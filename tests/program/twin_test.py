@@ -169,13 +169,13 @@ class FetchEachInstruction(twin.Twin):
 MUTANTS = [
     ("fifo instead of lru", "Level", mutated_level(ask=fifo_ask)),
     ("a shadow one line too small", "Level", SmallShadow),
-    ("the next slice", "Level", mutated_level(
-        place=lambda self, v, p: (Level.place(self, v, p) + (self.set_count if p & 1 else 0)))),
+    ("one more address bit in the slice's parities", "Level", mutated_level(
+        place=lambda self, v, p: Level.place(self, v, p) ^ (self.set_count if p >> 13 & 1 else 0))),
     ("no back-invalidation", "Hierarchy", NoBackInvalidation),
     ("write-backs get lost", "Hierarchy", LostWriteBacks),
     ("a fetch access each instruction", "Twin", FetchEachInstruction),
 ]
-MUTANT_OPTIONS = ["-m", "sandybridge-ep", "--set", "L1D.size=2K", "--set", "L1D.ways=4", "--set", "L2.size=16K", "--set",
+MUTANT_OPTIONS = ["--set", "L1D.size=2K", "--set", "L1D.ways=4", "--set", "L2.size=16K", "--set",
                   "L3.size=32K", "--set", "L3.ways=4"]
 
 

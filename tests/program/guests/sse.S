@@ -4,20 +4,23 @@
  * cross; x87 of 4, 8 and 10 bytes. Plus what must not count: prefetches, lea, a nop with a memory operand.
  */
 #include "guest.h"
-    .macro AT address
+    .macro AT address               /* each value read is used: a load that nobody needs Valgrind leaves out */
     movups  \address, %xmm0
     movdqu  \address, %xmm1
+    addps   %xmm1, %xmm0
     movupd  %xmm0, \address
     lddqu   \address, %xmm2
+    por     %xmm2, %xmm5
     movq    \address, %xmm3
     movlps  %xmm3, \address
     movhps  \address, %xmm3
+    por     %xmm3, %xmm5
     movsd   \address, %xmm4
     movss   %xmm4, \address
     mov     \address, %rax
-    mov     \address, %eax
-    mov     \address, %ax
-    mov     \address, %al
+    add     \address, %eax
+    add     \address, %ax
+    add     \address, %al
     mov     %rax, \address
     mov     %eax, \address
     mov     %ax, \address
@@ -56,7 +59,7 @@
     pshufd  $0x1b, page+48, %xmm5
     paddq   page+64, %xmm5
     cvtsi2sdq page, %xmm6
-    cvttsd2si page, %rax
+    cvttsd2si page, %r8
     ucomisd page+8, %xmm6
     sqrtsd  page+16, %xmm6
     cmpltsd page+24, %xmm6

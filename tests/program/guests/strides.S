@@ -16,15 +16,15 @@
     jnz     1b
     .endm
     BEGIN
-    WALK 4096,  8,  mov data(%rax), %rbx
+    WALK 4096,  8,  xor data(%rax), %rbx
     WALK 4096,  8,  mov %rbx, data+64(%rax)
     WALK 32768, 12, addl $1, data+128(%rax)
-    WALK 4160,  6,  mov data(%rax), %ebx
+    WALK 4160,  6,  xor data(%rax), %ebx
     WALK 4160,  4,  incq data(%rax)
     WALK 64,    1,  movb $7, data(%rax)
-    WALK 256,   2,  mov data+60(%rax), %bx
-    WALK 192,   1,  cmpb $1, data(%rax)
-    WALK 1000,  3,  mov data(%rax), %rcx
+    WALK 256,   2,  xor data+60(%rax), %bx
+    WALK 192,   1,  xor data(%rax), %dl
+    WALK 1000,  3,  add data(%rax), %rcx
     END
     .bss
     .balign 4096

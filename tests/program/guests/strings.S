@@ -47,6 +47,7 @@
     stosb
     stosq
     scasb
+    sete    data+3100
     lodsl
     mov     %eax, data+3104
 
