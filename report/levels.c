@@ -29,6 +29,12 @@ char *report_percent(char *buffer, uint64_t part, uint64_t whole)
     }
     unsigned __int128 twice = (unsigned __int128)part * 2000 + whole; /* 2 * (part / whole in thousandths + 1/2) */
     uint64_t thousandths = (uint64_t)(twice / ((unsigned __int128)whole * 2));
-    snprintf(buffer, 32, "%" PRIu64 ".%u %%", thousandths / 10, (unsigned)(thousandths % 10));
+    /* "0.0 %" means none and "100.0 %" means all: what is only nearly so says so. */
+    if (part != 0 && thousandths == 0)
+        snprintf(buffer, 32, "<0.1 %%");
+    else if (part < whole && thousandths == 1000)
+        snprintf(buffer, 32, ">99.9 %%");
+    else
+        snprintf(buffer, 32, "%" PRIu64 ".%u %%", thousandths / 10, (unsigned)(thousandths % 10));
     return buffer;
 }

@@ -20,7 +20,8 @@ struct report_level {
 /* L1D, L1I (where the machine has one), L2 ...; returns how many. */
 size_t report_levels(struct report_level out[REPORT_MAX_LEVELS], const struct report_run *run);
 
-/* "12.3 %", rounded half up from the exact quotient; "-" when whole is 0. Returns buffer (at least 32 bytes). */
+/* "12.3 %", rounded half up from the exact quotient; "<0.1 %" and ">99.9 %" where that would say none or all of them;
+ * "-" when whole is 0. Returns buffer (at least 32 bytes). */
 char *report_percent(char *buffer, uint64_t part, uint64_t whole);
 
 /* One line without newline. Returns buffer. */

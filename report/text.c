@@ -73,8 +73,8 @@ static void put_references(FILE *to, const struct sim_counts *n)
 {
     char refs[32], reads[32], writes[32], modifies[32], straddles[32], lines[32];
     key(to, "references");
-    fprintf(to, "%s: %s reads, %s writes (%s modifies are one of each)\n", c2_group_digits(refs, n->refs),
-            c2_group_digits(reads, n->reads), c2_group_digits(writes, n->writes),
+    fprintf(to, "%s: %s reads, %s writes (%s modifies count as one read and one write each)\n",
+            c2_group_digits(refs, n->refs), c2_group_digits(reads, n->reads), c2_group_digits(writes, n->writes),
             c2_group_digits(modifies, n->modifies));
     key(to, "");
     fprintf(to, "%s line accesses; %s references touch more than one line\n", c2_group_digits(lines, n->line_accesses),
