@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""faults.py ends|loading|options|outputs: everything that can go wrong, with its exit status and what is said about it.
+
+ends     how guests die: as natively, and the message names signal, address, instruction, function and source line
+loading  what is no program: 126 and 127
+options  what is misspelt (the nearest name is given) and what this version does not have (refused by name)
+outputs  files that cannot be written; the old file stays, the guest's own output is whole
+"""
+
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+
+from common import EMULATOR, check, contains, done, emulate, equal, fail, run
+
+GUESTS = os.environ["GUESTS"]
+CRASH = os.path.join(GUESTS, "crash")
+SOURCE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "guests", "crash.c")
+
+
+def line_of(comment):
+    """Where the line marked /* comment */ stands in crash.c."""
+    with open(SOURCE) as file:
+        for number, line in enumerate(file, 1):
+            if "/* %s */" % comment in line:
+                return "crash.c:%d" % number
+    raise SystemExit("crash.c has no line marked " + comment)
+
+
+def text(result):
+    return result.stderr.decode(errors="replace")
+
+
+# ---------------------------------------------------------------------------------------------- ends
+
+ENDS = [  # way, status, function, and what else the message has
+    ("null_read", 139, "null_read", ["killed by SIGSEGV at address 0x0: mov"]),
+    ("wild_write", 139, "wild_write", ["killed by SIGSEGV at address 0x3000dead0000: movl $1, "]),
+    ("write_code", 139, "write_code", ["killed by SIGSEGV at address 0x", ": movb $1, "]),
+    ("divide", 136, "divide", ["killed by SIGFPE: idivl "]),
+    ("illegal", 132, "illegal", ["killed by SIGILL: ud2 at 0x"]),
+    ("avx", 125, "avx", ["cannot execute vaddps %ymm1, %ymm2, %ymm3 at 0x", "AVX", "-march=x86-64-v2"]),
+    ("avx128", 125, "avx128", ["cannot execute vpxor %xmm1, %xmm2, %xmm3 at 0x", "AVX", "-march=x86-64-v2"]),
+]
+
+
+def native(words, **options):
+    status = run(words, **options).returncode
+    return 128 - status if status < 0 else status
+
+
+def refused(way):
+    return way.startswith("avx")
+
+
+def check_place(way, status, function, parts):
+    for options in ([], ["--no-sim"]):
+        what = " ".join(options + [way])
+        result = emulate(["-q"] + options + [CRASH, way])
+        equal(result.returncode, status, "status of " + what)
+        contains(text(result), ["c2emu: "] + parts + [" in %s (%s)" % (function, line_of(way))], what)
+        equal((text(result).count("\n"), result.stdout), (1, b""), "lines said and output of " + what)
+    if not refused(way):  # that the host has AVX is its own affair
+        equal(native([CRASH, way]), status, "native status of " + way)
+
+
+def ends():
+    for row in ENDS:
+        check_place(*row)
+
+    result = emulate(["-q", CRASH, "overflow"])
+    equal(result.returncode, 139, "status of a stack overflow")
+    contains(text(result), ["killed by SIGSEGV at address 0x3fff37", " in deeper (crash.c:"], "a stack overflow")
+
+    result = emulate(["-q", CRASH, "jump_away"])
+    equal((result.returncode, text(result)), (139, "c2emu: killed by SIGSEGV at address 0x1234560: at 0x1234560\n"),
+          "a jump to nowhere")
+
+    for way, status, name in (("abort", 134, "SIGABRT"), ("term", 143, "SIGTERM")):
+        result = emulate(["-q", CRASH, way])
+        equal(result.returncode, status, "status of " + way)
+        contains(text(result), ["c2emu: killed by %s: " % name], way)
+
+    result = emulate(["-q", CRASH, "handled"])
+    equal((result.returncode, result.stdout, result.stderr), (11, b"handled\n", b""), "a SIGSEGV that the guest handles")
+
+    for status in (0, 1, 3, 77, 125, 126, 127, 128, 139, 255, 256, 300, -1):
+        result = emulate(["-q", "--no-sim", CRASH, "exit", str(status)])
+        equal((result.returncode, result.stderr), (status & 255, b""), "status of exit(%d)" % status)
+
+    exhausted()
+    broken_pipe()
+    unknown_call()
+    a_signal_from_outside()
+    report_of_a_killed_guest()
+
+
+def exhausted():
+    """64 MiB are touched on a machine of 32: the page is named, and what to do."""
+    result = emulate(["-q", "--set", "machine.physical_memory=32M", CRASH, "touch_64m"])
+    equal((result.returncode, result.stdout), (125, b""), "status and output on exhausted memory")
+    contains(text(result), ["physical memory (32 MiB) is exhausted at the first touch of page 0x",
+                            "--set machine.physical_memory="], "exhausted memory")
+    result = emulate(["-q", "--set", "machine.physical_memory=128M", CRASH, "touch_64m"])
+    equal((result.returncode, result.stdout), (0, b"touched\n"), "with enough memory")
+
+
+def broken_pipe():
+    """The reader goes away: the guest dies of SIGPIPE, not c2emu."""
+    with subprocess.Popen([EMULATOR, "-q", "--no-sim", CRASH, "many_lines"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        equal(process.stdout.readline(), b"y\n", "the first line")
+        process.stdout.close()
+        said = process.stderr.read().decode()
+        equal(process.wait(timeout=60), 141, "status of a guest whose reader has gone")
+    contains(said, ["c2emu: killed by SIGPIPE: "], "SIGPIPE")
+
+
+def unknown_call():
+    result = emulate(["-q", CRASH, "unknown_call"])
+    equal((result.returncode, result.stdout), (0, b"-1\n" * 4), "status and output with unknown system calls")
+    lines = text(result).splitlines()
+    equal(len(lines), 2, "complaints about four unknown calls, two different ones")
+    contains(text(result), ["444 (landlock_create_ruleset) is not implemented: the program sees ENOSYS", "9999"],
+             "unknown system calls")
+
+
+def a_signal_from_outside():
+    """An interrupted run reports what was done, and its status says so."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "r.json")
+        with subprocess.Popen([EMULATOR, "-q", "--json", path, CRASH, "many_lines"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as process:
+            process.stdout.read(100000)
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+            equal(process.returncode, 130, "status after SIGINT")
+        contains(said.decode(), ["interrupted by SIGINT"], "SIGINT")
+        check(os.path.exists(path), "an interrupted run left no report")
+
+
+def report_of_a_killed_guest():
+    """It is whole, with the status and the end in it; a refused instruction leaves none."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "r.json")
+        emulate(["-q", "--json", path, CRASH, "null_read"])
+        with open(path) as file:
+            content = file.read()
+        contains(content, ['"exit_status": 139', '"ending": "killed by SIGSEGV at address 0x0: mov'], "report.json")
+        os.remove(path)
+        emulate(["-q", "--json", path, CRASH, "avx"])
+        equal(os.listdir(directory), [], "files after a refused instruction")
+
+
+# ---------------------------------------------------------------------------------------------- loading
+
+def elf_header(elf_class, machine, kind=2):
+    ident = b"\x7fELF" + bytes([elf_class, 1, 1]) + bytes(9)
+    if elf_class == 1:
+        return ident + struct.pack("<HHIIIIIHHHHHH", kind, machine, 1, 0x8048000, 52, 0, 0, 52, 32, 1, 0, 0, 0) + \
+            struct.pack("<IIIIIIII", 1, 0, 0x8048000, 0, 84, 84, 5, 4096)
+    return ident + struct.pack("<HHIQQQIHHHHHH", kind, machine, 1, 0x400000, 64, 0, 0, 64, 56, 1, 0, 0, 0) + \
+        struct.pack("<IIQQQQQQ", 1, 5, 0, 0x400000, 0x400000, 120, 120, 4096)
+
+
+def make(directory, name, content, mode=0o755):
+    path = os.path.join(directory, name)
+    with open(path, "wb") as file:
+        file.write(content)
+    os.chmod(path, mode)
+
+
+def loading():
+    with open(CRASH, "rb") as file:
+        whole = file.read()
+    files = {"text": b"plain text\n", "empty": b"", "i386": elf_header(1, 3), "arm": elf_header(2, 183),
+             "object": elf_header(2, 62, kind=1), "head": whole[:50], "cut": whole[:len(whole) // 8],
+             "bad-script": b"#!/nonexistent/interpreter -x\n", "no-script": b"#!\n", "garbage": whole[:64] + b"\xff" * 4000}
+    rows = [  # words, status, what is said
+        (["./nothing"], 127, ["./nothing", "No such file"]),
+        (["no-such-program"], 127, ["no-such-program", "PATH"]),
+        (["./text"], 126, ["neither an ELF program nor a script"]),
+        (["./empty"], 126, ["empty"]),
+        (["./i386"], 126, ["32-bit", "-m64"]),
+        (["./arm"], 126, ["AArch64"]),
+        (["./object"], 126, ["object"]),
+        (["./head"], 126, ["cut off", "50 of the 64 bytes"]),
+        (["./cut"], 126, ["cut off or damaged"]),
+        (["./garbage"], 126, ["no loadable segment"]),
+        (["./bad-script"], 126, ["/nonexistent/interpreter"]),
+        (["./no-script"], 126, ["interpreter"]),
+        (["./forbidden"], 126, ["chmod +x"]),
+        (["./folder"], 126, ["directory"]),
+    ]
+    with tempfile.TemporaryDirectory() as directory:
+        for name, content in files.items():
+            make(directory, name, content)
+        make(directory, "forbidden", whole, mode=0o644)
+        os.mkdir(os.path.join(directory, "folder"))
+        before = sorted(os.listdir(directory))
+        for words, status, parts in rows:
+            result = emulate(["--json", "never.json"] + words, cwd=directory)
+            what = words[0]
+            equal((result.returncode, result.stdout), (status, b""), "status and output of " + what)
+            contains(text(result), ["c2emu: "] + parts, what)
+            equal(text(result).count("\n"), 1, "lines said about " + what)
+        equal(sorted(os.listdir(directory)), before, "files left by programs that could not be run")
+
+        make(directory, "script", b"#!/bin/sh -e\necho \"$0\" \"$@\"\nexit 5\n")
+        result = emulate(["-q", "./script", "a b", "c"], cwd=directory)
+        equal((result.returncode, result.stdout, result.stderr), (5, b"./script a b c\n", b""), "a script")
+
+
+# ---------------------------------------------------------------------------------------------- options
+
+MISSPELT = [  # words, the nearest name
+    (["--machnie", "teach"], "--machine"), (["--no-smi"], "--no-sim"), (["--jsn", "x"], "--json"),
+    (["-m", "techa"], "teach"), (["-m", "sandybridge"], "sandybridge-ep"),
+    (["--set", "L2.wayz=4"], "ways"), (["--set", "L2.policy=lur"], "lru"), (["--set", "L9.ways=4"], "L"),
+    (["--set", "L3.hash=lin7"], "lin"), (["--set", "L2.inclusion=exclusiv"], "exclusive"),
+    (["--pages", "seqential"], "sequential"), (["--pages", "same-color,colour=1"], "color"),
+    (["--pages", "same-color,level=L9"], "L"), (["--engine", "unicron"], "unicorn"), (["--huge", "of"], "off"),
+]
+INVALID = [  # words, what is said
+    (["-z"], "-z"), (["--set", "L4.ways=4"], "no section [L4]"), (["--frobnicate"], "--frobnicate"), (["--set", "L2"], "SECTION.KEY=VALUE"),
+    (["--set", "L2.ways=0"], "0"), (["--set", "L2.ways=3"], "L2"), (["--set", "L2.size=0"], "0"),
+    (["--seed", "many"], "many"), (["--no-sim=yes"], "takes no value"), (["-E", "=x"], "empty"),
+    (["-E", "C2EMU_NOT_SET_HERE"], "not set"), (["-m", "/nonexistent/file.ini"], "/nonexistent/file.ini"),
+    (["--no-sim", "--trace", "t.txt"], "--trace"), (["--pages", "random,color=1"], "random"),
+    (["--pages", "same-color,color=8"], "0 to 7"),
+]
+NOT_YET = [["--skip", "5"], ["--warmup", "5"], ["--measure", "5M"], ["--samples", "3"], ["--roi", "main"],
+           ["--callgrind", "out"], ["--huge", "all"], ["--huge", "heap"], ["--huge-size", "2M"], ["--engine", "native"],
+           ["--pages", "colored"], ["--pages", "buddy"], ["--pages", "file=x"]]
+VERBS = ["replay", "report", "annotate", "advise", "sweep", "machines"]
+
+
+def options():
+    for words, nearest in MISSPELT:
+        result = emulate(words + ["/bin/true"])
+        what = " ".join(words)
+        equal((result.returncode, result.stdout), (125, b""), "status and output of " + what)
+        found = re.search(r"did you mean \"?([^\"?]+)\"?\?", text(result))
+        if check(found is not None, "%s: no suggestion in %r" % (what, text(result))):
+            check(nearest in found.group(1), "%s: %r is suggested, not %r" % (what, found.group(1), nearest))
+    for words, said in INVALID:
+        result = emulate(words + ["/bin/true"])
+        equal((result.returncode, result.stdout), (125, b""), "status and output of " + " ".join(words))
+        contains(text(result), ["c2emu: ", said], " ".join(words))
+    for words in NOT_YET:
+        result = emulate(words + ["/bin/true"])
+        equal((result.returncode, result.stdout), (125, b""), "status and output of " + " ".join(words))
+        contains(text(result), [words[0], "not available in this version"], " ".join(words))
+    for verb in VERBS:
+        result = emulate([verb, "x"])
+        equal((result.returncode, result.stdout), (125, b""), "status and output of the verb " + verb)
+        contains(text(result), [verb, "not available in this version", "./" + verb], verb)
+    result = emulate([])
+    equal(result.returncode, 125, "status without a program")
+    contains(text(result), ["no program", "--help"], "without a program")
+    result = emulate(["--help"])
+    equal((result.returncode, result.stderr), (0, b""), "--help")
+    contains(result.stdout.decode(), ["--machine", "--pages", "--no-sim", "Exit status"], "--help")
+    result = emulate(["--version"])
+    equal((result.returncode, result.stderr), (0, b""), "--version")
+    check(re.fullmatch(rb"c2emu \d+\.\d+\.\d+\n", result.stdout), "--version prints %r" % result.stdout)
+    # Behind PROGRAM every word is its own; -- ends the options.
+    result = emulate(["-q", "--", "/bin/echo", "--machine", "-q", "--nonsense"])
+    equal((result.returncode, result.stdout), (0, b"--machine -q --nonsense\n"), "options behind the program")
+
+
+# ---------------------------------------------------------------------------------------------- outputs
+
+def outputs():
+    words = ["/bin/echo", "whole"]
+    for option in ("--json", "--trace"):
+        result = emulate(["-q", option, "/nonexistent/file"] + words)
+        equal((result.returncode, result.stdout), (125, b""), "%s in a folder that is not there" % option)
+        contains(text(result), ["c2emu: ", "/nonexistent/file", "No such file or directory"], option)
+    for directory in ("/proc/nothing", "/etc/passwd", "/etc/passwd/below"):
+        result = emulate(["-q", "-o", directory] + words)
+        equal((result.returncode, result.stdout), (125, b""), "-o " + directory)
+        contains(text(result), ["c2emu: ", directory], "-o " + directory)
+
+    result = emulate(["-q", "--json", "/dev/full"] + words)
+    equal((result.returncode, result.stdout), (125, b"whole\n"), "--json on a full disk: status, and the guest's output")
+    contains(text(result), ["c2emu: ", "/dev/full", "No space left on device"], "--json on a full disk")
+    result = emulate(["-q", "--trace", "/dev/full"] + words)
+    equal(result.returncode, 125, "--trace on a full disk")
+    contains(text(result), ["c2emu: ", "/dev/full", "No space left on device"], "--trace on a full disk")
+    full_disk_keeps_the_old_file()
+
+    with tempfile.TemporaryDirectory() as directory:
+        result = emulate(["-o", os.path.join(directory, "a", "b")] + words)
+        equal(result.returncode, 0, "-o makes its directory")
+        equal(sorted(os.listdir(os.path.join(directory, "a", "b"))), ["report.json", "report.txt"], "files of -o")
+        with open(os.path.join(directory, "a", "b", "report.txt"), "rb") as file:
+            equal(file.read(), result.stderr, "report.txt and the text on standard error")
+        with open(os.path.join(directory, "a", "b", "report.json"), "rb") as file:
+            report = file.read()
+        result = emulate(["-q", "--json", "-"] + words)
+        equal(result.stdout, b"whole\n" + report, "--json - on standard output, and -o's file")
+        result = emulate(["-q", "--json", "-"] + words, stdout=open("/dev/full", "wb"))
+        equal(result.returncode, 125, "--json - when standard output is full")
+
+
+def full_disk_keeps_the_old_file():
+    """A limit on the size of files is a disk that fills up while the report is written."""
+    with tempfile.TemporaryDirectory() as directory:
+        for name, option in (("r.json", "--json"), ("t.txt", "--trace")):
+            path = os.path.join(directory, name)
+            with open(path, "w") as file:
+                file.write("the old one")
+            # bash's unit is 1024 bytes; SIGXFSZ is ignored, so that write says EFBIG
+            result = run(["bash", "-c", 'trap "" XFSZ; ulimit -f 1; exec "$0" "$@"', EMULATOR, "-q", option, path,
+                          "/bin/true"])
+            equal(result.returncode, 125, "%s beyond the size limit" % option)
+            contains(text(result), ["c2emu: ", path, "File too large"], option + " beyond the size limit")
+            with open(path) as file:
+                equal(file.read(), "the old one", "the old file after a failed " + option)
+            equal([other for other in os.listdir(directory) if other not in ("r.json", "t.txt")], [], "files left over")
+
+
+{"ends": ends, "loading": loading, "options": options, "outputs": outputs}[sys.argv[1]]()
+done()
