@@ -14,7 +14,7 @@
  *   A block's instructions are counted when it starts; when it is left early (a fault), those not completed are taken
  *   back. Events become slots in unicorn_events.c.
  * Cost
- *   The block hook about 3 ns, a load 7 to 15 ns, a store about 25 ns (60 without unicorn_locks.c): bench/README.md.
+ *   The block hook about 3 ns, a load or store 2 to 3 ns (unicorn_access.c; 10 and 60 by Unicorn itself): bench/README.md.
  * Invariants
  *   current != NULL only while Unicorn runs its translation. The batch holds whole records below `used`, then the
  *   header and the events of the current block.
@@ -49,7 +49,7 @@ struct unicorn {
     struct stream_batch *batch;
     uint64_t *words;               /* of the batch, and SLACK_WORDS more */
     uint64_t *header;              /* of the current block's record */
-    uint64_t *next;                /* where the next event goes */
+    struct unicorn_access access;  /* access.next: where the next event goes */
     struct unicorn_block *current;
     uint64_t instructions;
     volatile uint64_t pause_at;    /* instruction count; 0 asks for a pause now */
@@ -113,7 +113,7 @@ static enum c2_status close_partly(struct unicorn *u, unsigned insns)
     u->instructions -= block->insns - insns;
     if (!u->base.config.record)
         return C2_OK;
-    size_t events = (size_t)(u->next - (u->header + 1));
+    size_t events = (size_t)(u->access.next - (u->header + 1));
     int slots = unicorn_events_fold(block, u->header + 1, events, insns);
     if (slots < 0)
         return wrong_events(u, block, events);
@@ -131,7 +131,7 @@ static inline enum c2_status close_record(struct unicorn *u)
         u->current = NULL;
         return C2_OK;
     }
-    bool plain = block->direct && (size_t)(u->next - u->header) == block->slots + 1u;
+    bool plain = block->direct && (size_t)(u->access.next - u->header) == block->slots + 1u;
     if (!SHORTCUT(plain))
         return close_partly(u, block->insns);
     *u->header = block->header;
@@ -174,14 +174,14 @@ static void on_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
     u->current = block;
     u->instructions += block->insns;
     u->header = u->words + u->batch->used;
-    u->next = u->header + 1;
+    u->access.next = u->header + 1;
 }
 
 static void on_access(uc_engine *uc, uc_mem_type type, uint64_t address, int size, int64_t value, void *self)
 {
     struct unicorn *u = self;
     (void)uc, (void)type, (void)size, (void)value;
-    *u->next++ = address;
+    *u->access.next++ = address;
 }
 
 static void on_special(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
@@ -271,7 +271,8 @@ static bool after_learn(struct unicorn *u, struct engine_event *event, struct c2
     struct unicorn_block *block;
     if (!executable(u, u->pause_pc, u->pause_size, event))
         return false;
-    if (unicorn_code_learn(&block, u->code, u->pause_pc, u->pause_size, on_special, u, &u->failure) == C2_OK)
+    if (unicorn_access_code(&u->access, u->pause_pc, u->pause_size, &u->failure) == C2_OK &&
+        unicorn_code_learn(&block, u->code, u->pause_pc, u->pause_size, on_special, u, &u->failure) == C2_OK)
         return true;
     fail(u, event, err);
     return false;
@@ -479,6 +480,7 @@ static enum c2_status drop_translations(struct unicorn *u)
     static uint8_t page[C2_PAGE_BYTES] __attribute__((aligned(4096)));
     uc_engine *uc = u->state.uc;
     u->translations_stale = false;
+    unicorn_access_forget(&u->access);
     if (uc_mem_map_ptr(uc, OUTSIDE, sizeof page, UC_PROT_READ, page) == UC_ERR_OK &&
         uc_mem_unmap(uc, OUTSIDE, sizeof page) == UC_ERR_OK)
         return C2_OK;
@@ -506,7 +508,9 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
 static void execute(struct unicorn *u)
 {
     u->cause = PAUSE_NONE;
+    unicorn_access_run(&u->access);
     uc_err code = uc_emu_start(u->state.uc, rip_of(u), 0, 0, 0);
+    unicorn_access_run(NULL);
     if (u->cause == PAUSE_NONE) {
         c2_fail(&u->failure, C2_ERR_INTERNAL, "the engine stopped at 0x%llx without a cause (Unicorn: %s)",
                 (unsigned long long)rip_of(u), uc_strerror(code));
@@ -649,7 +653,6 @@ static uc_err map_all_addresses(uc_engine *uc)
 static enum c2_status open_unicorn(struct unicorn *u, struct c2_error *err)
 {
     uc_engine *uc;
-    unicorn_locks_link();
     if (uc_open(UC_ARCH_X86, UC_MODE_64, &uc) != UC_ERR_OK)
         return c2_fail(err, C2_ERR_NO_MEMORY, "Unicorn cannot be opened (it reserves 1 GiB of address space)");
     u->state.uc = uc;
@@ -672,7 +675,7 @@ static enum c2_status make_batch(struct unicorn *u, struct c2_error *err)
     u->batch->tid = 1;
     u->words = (uint64_t *)(void *)((char *)u->batch + offsetof(struct stream_batch, words));
     u->header = u->words;
-    u->next = u->words + 1;
+    u->access.next = u->words + 1;
     return C2_OK;
 }
 
@@ -682,6 +685,7 @@ static void unicorn_destroy(struct engine *engine)
     mmu_unlisten(u->base.config.mmu, u);
     unicorn_code_destroy(u->code);
     unicorn_state_release(&u->state);
+    unicorn_access_release(&u->access);
     if (u->state.uc)
         uc_close(u->state.uc);
     c2_free(u->batch);
@@ -691,6 +695,8 @@ static void unicorn_destroy(struct engine *engine)
 static enum c2_status prepare(struct unicorn *u, struct c2_error *err)
 {
     enum c2_status status = make_batch(u, err);
+    if (status == C2_OK)
+        status = unicorn_access_init(&u->access, u->base.config.record, err);
     if (status == C2_OK)
         status = open_unicorn(u, err);
     if (status == C2_OK)

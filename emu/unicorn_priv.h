@@ -112,8 +112,25 @@ bool unicorn_code_fresh(const struct unicorn_block *block);
 /* Code in the range may have changed: blocks and translations there are dropped. */
 void unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t bytes);
 
-/* ------------------------------------------------------------------ unicorn_locks.c */
-void unicorn_locks_link(void); /* does nothing but bring the file's replacements into the executable */
+/* ------------------------------------------------------------------ unicorn_access.c: guest loads and stores */
+#define UNICORN_ACCESS_PAGES C2_HOST_SIZE(4096u, 2u)
+
+struct unicorn_access {
+    uint64_t *next;                          /* where the next memory event goes, if record */
+    bool record;
+    struct c2_map *code_pages;               /* page numbers of decoded code */
+    uint64_t loads[UNICORN_ACCESS_PAGES];    /* page numbers that Unicorn has admitted, by their low bits */
+    uint64_t stores[UNICORN_ACCESS_PAGES];
+};
+enum c2_status unicorn_access_init(struct unicorn_access *access, bool record, struct c2_error *err);
+void unicorn_access_release(struct unicorn_access *access);
+/* Accesses are done for this engine from now on; NULL: all by Unicorn itself. */
+void unicorn_access_run(struct unicorn_access *access);
+/* Rights may have changed: Unicorn must admit every page again. */
+void unicorn_access_forget(struct unicorn_access *access);
+/* The range holds code: stores to its pages are Unicorn's, which watches them. */
+enum c2_status unicorn_access_code(struct unicorn_access *access, uint64_t start, uint64_t bytes,
+                                   struct c2_error *err);
 
 /* ------------------------------------------------------------------ unicorn_events.c: from events to slots */
 /* Fills patterns, first_event, events, direct, ordered from the decoded block. */

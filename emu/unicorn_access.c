@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   Unicorn calls its functions for guest loads and stores through its symbol table, so functions of the same name in
+ *   the executable take their place. Those here do the common access themselves - a page that Unicorn itself has let
+ *   through before, inside one page, a store not to a page of code - in a few instructions: append the address to
+ *   the record, access guest memory (guest address = host address). Everything else goes to Unicorn's own function:
+ *   the first access to a page, page crossings, faults, self-modifying code. What they do can not be told apart, so
+ *   with a Unicorn that does not call them all is the same, only slower.
+ *   A page stays admitted until unicorn_access_forget(), which goes with dropping Unicorn's own translations.
+ * Cost
+ *   A load about 2 ns instead of 10, a store 3 instead of 60: Unicorn looks every access up in its memory map and takes
+ *   a lock of the pages concerned, with a tree and some allocations, at each store. (The lock protects translations
+ *   from other host threads; an engine never has more than one. Unicorn 2.1 dropped it too.)
+ * Invariants
+ *   A page whose code was ever decoded has no entry for stores.
+ */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "emu/unicorn_priv.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* The engine that runs now: Unicorn's functions do not say for whom they are called. */
+static struct unicorn_access *running;
+
+void unicorn_access_run(struct unicorn_access *access) { running = access; }
+
+enum c2_status unicorn_access_init(struct unicorn_access *access, bool record, struct c2_error *err)
+{
+    access->record = record;
+    unicorn_access_forget(access);
+    return c2_map_create(&access->code_pages, err);
+}
+
+void unicorn_access_release(struct unicorn_access *access) { c2_map_destroy(access->code_pages); }
+
+void unicorn_access_forget(struct unicorn_access *access)
+{
+    memset(access->loads, 0xff, sizeof access->loads);
+    memset(access->stores, 0xff, sizeof access->stores);
+}
+
+enum c2_status unicorn_access_code(struct unicorn_access *access, uint64_t start, uint64_t bytes, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (uint64_t page = start >> C2_PAGE_SHIFT; page <= (start + bytes - 1) >> C2_PAGE_SHIFT; page++) {
+        access->stores[page % UNICORN_ACCESS_PAGES] = UINT64_MAX;
+        if (status == C2_OK)
+            status = c2_map_put(access->code_pages, page, 1, err);
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ Unicorn's own functions */
+
+typedef uint64_t load_function(void *env, uint64_t address, uint32_t how, uintptr_t from);
+
+static void *original(void **found, const char *name)
+{
+    if (!*found)
+        *found = dlsym(RTLD_NEXT, name);
+    C2_ASSERT(*found != NULL);
+    return *found;
+}
+
+/* ------------------------------------------------------------------ the common case */
+
+static inline bool inside_page(uint64_t address, unsigned bytes)
+{
+    return (address & (C2_PAGE_BYTES - 1)) <= C2_PAGE_BYTES - bytes;
+}
+
+static inline bool admitted(const uint64_t pages[UNICORN_ACCESS_PAGES], uint64_t address, unsigned bytes)
+{
+    uint64_t page = address >> C2_PAGE_SHIFT;
+    return SHORTCUT(pages[page % UNICORN_ACCESS_PAGES] == page) && inside_page(address, bytes);
+}
+
+static inline void note(struct unicorn_access *access, uint64_t address)
+{
+    if (access->record)
+        *access->next++ = address;
+}
+
+/* While Unicorn does an access, those it is made of (the bytes of an unaligned store) are its own as well. When it
+ * leaves by a jump, on a fault, all accesses stay its own until the next run. */
+static struct unicorn_access *step_aside(void)
+{
+    struct unicorn_access *access = running;
+    running = NULL;
+    return access;
+}
+
+/* Unicorn let the access through: the next ones to this page need not ask. */
+static void admit_load(struct unicorn_access *access, uint64_t address, unsigned bytes)
+{
+    uint64_t page = address >> C2_PAGE_SHIFT;
+    running = access;
+    if (access && inside_page(address, bytes))
+        access->loads[page % UNICORN_ACCESS_PAGES] = page;
+}
+
+static void admit_store(struct unicorn_access *access, uint64_t address, unsigned bytes)
+{
+    uint64_t page = address >> C2_PAGE_SHIFT, ignored;
+    running = access;
+    if (access && inside_page(address, bytes) && !c2_map_get(access->code_pages, page, &ignored))
+        access->stores[page % UNICORN_ACCESS_PAGES] = page;
+}
+
+#define LOAD(name, type)                                                                                     \
+    EXPORT uint64_t name(void *env, uint64_t address, uint32_t how, uintptr_t from);                         \
+    EXPORT uint64_t name(void *env, uint64_t address, uint32_t how, uintptr_t from)                          \
+    {                                                                                                        \
+        static void *unicorns;                                                                               \
+        if (C2_LIKELY(running && admitted(running->loads, address, sizeof(type)))) {                         \
+            type value;                                                                                      \
+            note(running, address);                                                                          \
+            memcpy(&value, (const void *)(uintptr_t)address, sizeof value);                                  \
+            return value;                                                                                    \
+        }                                                                                                    \
+        struct unicorn_access *access = step_aside();                                                        \
+        uint64_t value = ((load_function *)original(&unicorns, #name))(env, address, how, from);             \
+        admit_load(access, address, sizeof(type));                                                           \
+        return value;                                                                                        \
+    }
+
+#define STORE(name, type)                                                                                    \
+    EXPORT void name(void *env, uint64_t address, type value, uint32_t how, uintptr_t from);                 \
+    EXPORT void name(void *env, uint64_t address, type value, uint32_t how, uintptr_t from)                  \
+    {                                                                                                        \
+        static void *unicorns;                                                                               \
+        if (C2_LIKELY(running && admitted(running->stores, address, sizeof(type)))) {                        \
+            note(running, address);                                                                          \
+            memcpy((void *)(uintptr_t)address, &value, sizeof value);                                        \
+            return;                                                                                          \
+        }                                                                                                    \
+        struct unicorn_access *access = step_aside();                                                        \
+        typedef void store_function(void *, uint64_t, type, uint32_t, uintptr_t);                            \
+        ((store_function *)original(&unicorns, #name))(env, address, value, how, from);                      \
+        admit_store(access, address, sizeof(type));                                                          \
+    }
+
+LOAD(helper_ret_ldub_mmu_x86_64, uint8_t)
+LOAD(helper_le_lduw_mmu_x86_64, uint16_t)
+LOAD(helper_le_ldul_mmu_x86_64, uint32_t)
+LOAD(helper_le_ldq_mmu_x86_64, uint64_t)
+STORE(helper_ret_stb_mmu_x86_64, uint8_t)
+STORE(helper_le_stw_mmu_x86_64, uint16_t)
+STORE(helper_le_stl_mmu_x86_64, uint32_t)
+STORE(helper_le_stq_mmu_x86_64, uint64_t)
+
+/* ------------------------------------------------------------------ the lock, for the stores that Unicorn does */
+
+struct page_collection;
+EXPORT struct page_collection *page_collection_lock_x86_64(struct uc_struct *uc, unsigned long start,
+                                                           unsigned long end);
+EXPORT void page_collection_unlock_x86_64(struct page_collection *set);
+
+EXPORT struct page_collection *page_collection_lock_x86_64(struct uc_struct *uc, unsigned long start,
+                                                           unsigned long end)
+{
+    (void)uc, (void)start, (void)end;
+    return NULL;
+}
+
+EXPORT void page_collection_unlock_x86_64(struct page_collection *set) { (void)set; }
