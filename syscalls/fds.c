@@ -69,6 +69,35 @@ void fds_destroy(struct fds *fds)
         close(fds->cwd);
 }
 
+void fds_check(const struct fds *fds)
+{
+    for (int fd = 0; fd < FDS_MAX; fd++) {
+        const struct fd_entry *entry = &fds->entry[fd];
+        if (entry->kind == FD_FREE) {
+            C2_ASSERT(!entry->path);
+            continue;
+        }
+        C2_ASSERT((entry->kind == FD_SYNTHETIC) == (entry->path != NULL));
+        C2_ASSERT(entry->host > 2 && entry->host != fds->cwd);
+        C2_ASSERT(fcntl(entry->host, F_GETFD) == FD_CLOEXEC); /* open, and no program that c2emu starts inherits it */
+        for (int other = 0; other < fd; other++)
+            C2_ASSERT(fds->entry[other].kind == FD_FREE || fds->entry[other].host != entry->host);
+    }
+}
+
+void fds_dump(const struct fds *fds, FILE *to)
+{
+    static const char *const kinds[] = {"free", "host", "random", "synthetic", "epoll"};
+    static const char *const waits[] = {"nobody", "somebody outside", "the guest itself"};
+    for (int fd = 0; fd < FDS_MAX; fd++) {
+        const struct fd_entry *entry = &fds->entry[fd];
+        if (entry->kind != FD_FREE)
+            fprintf(to, "fd %d: host %d, %s, waits for %s%s%s%s\n", fd, entry->host, kinds[entry->kind],
+                    waits[entry->wait], entry->cloexec ? ", close-on-exec" : "", entry->path ? ", " : "",
+                    entry->path ? entry->path : "");
+    }
+}
+
 struct fd_entry *fds_at(struct syscalls *kernel, uint64_t guest_fd)
 {
     if (guest_fd >= FDS_MAX || kernel->fds.entry[guest_fd].kind == FD_FREE)

@@ -15,6 +15,7 @@ enum fd_kind {
     FD_HOST,      /* the host's file */
     FD_RANDOM,    /* /dev/random, /dev/urandom: reads come from the seeded stream */
     FD_SYNTHETIC, /* a file or directory of synthetic.c: content in a host memfd */
+    FD_EPOLL,     /* a set of watched descriptors */
 };
 
 /* Who can make a descriptor ready that is not. */
@@ -39,6 +40,8 @@ struct fds {
 
 enum c2_status fds_create(struct fds *fds, struct c2_error *err);
 void fds_destroy(struct fds *fds);
+void fds_check(const struct fds *fds);
+void fds_dump(const struct fds *fds, FILE *to);
 
 /* The entry of an open guest descriptor, NULL if it is none. Lent until the descriptor is closed. */
 struct fd_entry *fds_at(struct syscalls *kernel, uint64_t guest_fd);

@@ -116,12 +116,17 @@ static bool place(const struct signals *signals, const struct signals_action *ac
     return !on || is_inside(stack, *frame);
 }
 
-static bool touch_frame(struct syscalls *kernel, uint64_t start, uint64_t end)
+static enum c2_status touch_frame(struct syscalls *kernel, uint64_t start, uint64_t end, struct c2_error *err)
 {
-    struct guest_va at;
-    return guest_allows(kernel, start, end - start, MMU_WRITE) &&
-           mmu_touch_range(kernel->mmu, (struct guest_va){start}, end - start, MMU_ACCESS_WRITE, &at, NULL) ==
-               MMU_FAULT_NONE;
+    struct guest_va at = {start};
+    enum mmu_fault fault = MMU_FAULT_DENIED;
+    if (guest_allows(kernel, start, end - start, MMU_WRITE))
+        fault = mmu_touch_range(kernel->mmu, at, end - start, MMU_ACCESS_WRITE, &at, err);
+    if (fault == MMU_FAULT_NONE)
+        return C2_OK;
+    if (fault == MMU_FAULT_FAILED)
+        return err->status;
+    return c2_fail(err, C2_ERR_DENIED, "its stack at %#llx cannot be written", (unsigned long long)start);
 }
 
 /* The floating-point state a handler starts with: that after FNINIT, MXCSR at reset, all registers zero. */
@@ -149,15 +154,20 @@ static void turn_to_handler(struct syscalls_cpu *cpu, uint64_t handler, int sign
     fresh_floating_point(cpu->fxsave);
 }
 
-bool frame_build(struct syscalls *kernel, struct syscalls_cpu *cpu, const struct signals_info *info, bool fault)
+enum c2_status frame_build(struct syscalls *kernel, struct syscalls_cpu *cpu, const struct signals_info *info,
+                           bool fault, struct c2_error *err)
 {
     enum { RESTORER = 0x04000000 };
     struct signals *signals = &kernel->signals;
     const struct signals_action *action = &signals->action[info->signal];
     uint64_t fpstate, at;
-    if (!place(signals, action, cpu->gpr[RSP], &fpstate, &at) || !(action->flags & RESTORER) ||
-        !touch_frame(kernel, at, fpstate + FXSAVE_BYTES))
-        return false;
+    if (!(action->flags & RESTORER))
+        return c2_fail(err, C2_ERR_INVALID, "it was installed without SA_RESTORER");
+    if (!place(signals, action, cpu->gpr[RSP], &fpstate, &at))
+        return c2_fail(err, C2_ERR_DENIED, "the alternate stack is full");
+    enum c2_status status = touch_frame(kernel, at, fpstate + FXSAVE_BYTES, err);
+    if (status != C2_OK)
+        return status;
     struct frame frame = {
         .return_address = action->restorer,
         .flags = CONTEXT_FLAGS,
@@ -173,7 +183,7 @@ bool frame_build(struct syscalls *kernel, struct syscalls_cpu *cpu, const struct
     memcpy(guest_pointer(at), &frame, sizeof frame);
     memcpy(guest_pointer(fpstate), cpu->fxsave, FXSAVE_BYTES);
     turn_to_handler(cpu, action->handler, info->signal, at);
-    return true;
+    return C2_OK;
 }
 
 /* ------------------------------------------------------------------ restore */

@@ -105,6 +105,23 @@ void syscalls_destroy(struct syscalls *kernel)
     c2_free(kernel);
 }
 
+void syscalls_check(const struct syscalls *kernel)
+{
+    C2_ASSERT(kernel->instructions_per_second > 0);
+    fds_check(&kernel->fds);
+    signals_check(&kernel->signals);
+    for (int i = 0; i < IDENTITY_LIMITS; i++)
+        C2_ASSERT(kernel->identity.limit[i].soft <= kernel->identity.limit[i].hard);
+}
+
+void syscalls_dump(const struct syscalls *kernel, FILE *to)
+{
+    fprintf(to, "%s (%s): last call at instruction %llu, %llu ns slept\n", kernel->program_path, kernel->identity.comm,
+            (unsigned long long)kernel->instructions, (unsigned long long)kernel->slept_ns);
+    fds_dump(&kernel->fds, to);
+    signals_dump(&kernel->signals, to);
+}
+
 /* ------------------------------------------------------------------ ends of a call */
 
 bool call_interrupted(const struct call *c)

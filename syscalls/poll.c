@@ -246,7 +246,19 @@ int64_t poll_pselect(struct call *c)
 
 static int64_t create(struct call *c, int flags)
 {
-    return fds_add(c->kernel, epoll_create1(flags | EPOLL_CLOEXEC), FD_WAIT_SELF, flags & EPOLL_CLOEXEC);
+    int64_t fd = fds_add(c->kernel, epoll_create1(flags | EPOLL_CLOEXEC), FD_WAIT_SELF, flags & EPOLL_CLOEXEC);
+    if (fd >= 0)
+        fds_at(c->kernel, (uint64_t)fd)->kind = FD_EPOLL;
+    return fd;
+}
+
+/* Somebody outside is watched now. A set can be reached by other descriptors and through other sets, so all of them
+ * count as such from now on: at worst the host waits where guest time could have gone on. */
+static void watch_outside(struct syscalls *kernel)
+{
+    for (uint64_t fd = 0; fd < FDS_MAX; fd++)
+        if (kernel->fds.entry[fd].kind == FD_EPOLL)
+            kernel->fds.entry[fd].wait = FD_WAIT_OUTSIDE;
 }
 
 int64_t poll_epoll_create(struct call *c)
@@ -264,9 +276,8 @@ int64_t poll_epoll_ctl(struct call *c)
     if (!c->ptr[3] && (int)c->arg[1] != EPOLL_CTL_DEL)
         return -EFAULT;
     int64_t status = CALL_HOST(c, epoll_ctl(c->fd[0], (int)c->arg[1], c->fd[2], c->ptr[3]));
-    /* Once somebody outside is watched the set counts as such, also when it is not watched any more. */
     if (status == 0 && fds_at(c->kernel, c->arg[2])->wait == FD_WAIT_OUTSIDE)
-        fds_at(c->kernel, c->arg[0])->wait = FD_WAIT_OUTSIDE;
+        watch_outside(c->kernel);
     return status;
 }
 

@@ -34,6 +34,30 @@ void signals_create(struct signals *signals)
     signals->stack.flags = SS_DISABLE;
 }
 
+void signals_check(const struct signals *signals)
+{
+    C2_ASSERT(!(signals->blocked & unblockable()));
+    for (int signal = 1; signal <= SIGNALS_COUNT; signal++) {
+        C2_ASSERT(!(signals->action[signal].mask & unblockable()));
+        if (signals->pending & signals_bit(signal))
+            C2_ASSERT(signals->info[signal].signal == signal);
+    }
+    C2_ASSERT(signals->action[SIGKILL].handler == HANDLER_DEFAULT);
+    C2_ASSERT(signals->action[SIGSTOP].handler == HANDLER_DEFAULT);
+}
+
+void signals_dump(const struct signals *signals, FILE *to)
+{
+    fprintf(to, "signals: blocked %#llx, pending %#llx%s\n", (unsigned long long)signals->blocked,
+            (unsigned long long)signals->pending, signals->suspended ? ", in sigsuspend" : "");
+    for (int signal = 1; signal <= SIGNALS_COUNT; signal++)
+        if (signals->action[signal].handler != HANDLER_DEFAULT)
+            fprintf(to, "%s: handler %#llx, flags %#llx, mask %#llx\n", syscalls_signal_name(signal),
+                    (unsigned long long)signals->action[signal].handler,
+                    (unsigned long long)signals->action[signal].flags,
+                    (unsigned long long)signals->action[signal].mask);
+}
+
 static bool ignored_by_default(int signal)
 {
     switch (signal) {
@@ -134,10 +158,11 @@ static void enter_handler(struct signals *signals, int signal)
 static enum syscalls_delivery deliver_to_handler(struct syscalls *kernel, struct syscalls_cpu *cpu,
                                                  const struct signals_info *info, bool forced)
 {
-    if (!frame_build(kernel, cpu, info, forced)) {
+    struct c2_error err = {.status = C2_OK};
+    if (frame_build(kernel, cpu, info, forced, &err) != C2_OK) {
         if (kernel->complaints)
-            fprintf(kernel->complaints, "%sno room on the stack for the handler of %s\n", kernel->complaint_prefix,
-                    syscalls_signal_name(info->signal));
+            fprintf(kernel->complaints, "%sthe handler of %s cannot be called: %s\n", kernel->complaint_prefix,
+                    syscalls_signal_name(info->signal), err.text);
         return SYSCALLS_KILLED;
     }
     enter_handler(&kernel->signals, info->signal);

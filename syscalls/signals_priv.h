@@ -38,6 +38,8 @@ struct signals {
 };
 
 void signals_create(struct signals *signals);
+void signals_check(const struct signals *signals);
+void signals_dump(const struct signals *signals, FILE *to);
 static inline uint64_t signals_bit(int signal) { return (uint64_t)1 << (signal - 1); }
 /* Makes a signal pending, as if sent by the guest itself. */
 void signals_raise(struct syscalls *kernel, const struct signals_info *info);
@@ -46,8 +48,9 @@ void signals_raise(struct syscalls *kernel, const struct signals_info *info);
 bool signals_wait(struct syscalls *kernel, uint64_t mask);
 
 /* ------------------------------------------------------------------ frame.c */
-/* Builds the frame and turns *cpu to the handler. False: the stack cannot take it. */
-bool frame_build(struct syscalls *kernel, struct syscalls_cpu *cpu, const struct signals_info *info, bool fault);
+/* Builds the frame and turns *cpu to the handler; on failure *cpu is as it was. */
+enum c2_status frame_build(struct syscalls *kernel, struct syscalls_cpu *cpu, const struct signals_info *info,
+                           bool fault, struct c2_error *err);
 /* rt_sigreturn: 0, or -EFAULT if the frame cannot be read. */
 int64_t frame_restore(struct call *c);
 bool frame_on_stack(const struct signals_stack *stack, uint64_t rsp);

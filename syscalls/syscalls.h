@@ -69,6 +69,10 @@ int syscalls_pending(struct syscalls *kernel);
 /* Guest time in nanoseconds since boot at this instruction count (rdtsc and clocks agree). */
 uint64_t syscalls_time_ns(const struct syscalls *kernel, uint64_t instructions);
 
+/* Invariants of every part; asserts. */
+void syscalls_check(const struct syscalls *kernel);
+void syscalls_dump(const struct syscalls *kernel, FILE *to); /* descriptors, signals, clock */
+
 /* The name of call nr, or NULL. "SIGSEGV" for 11; never NULL. */
 const char *syscalls_name(uint64_t nr);
 const char *syscalls_signal_name(int signal);

@@ -56,6 +56,8 @@ static int remove_entry(const char *path, const struct stat *st, int flag, struc
 int guest_teardown(void **state)
 {
     (void)state;
+    syscalls_check(g.kernel);
+    mmu_check(g.mmu);
     syscalls_destroy(g.kernel);
     mmu_destroy(g.mmu);
     fclose(g.trace);

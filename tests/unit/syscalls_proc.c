@@ -183,6 +183,33 @@ static void loops_and_long_paths_are_errors(void **state)
     assert_call(-EFAULT, open, last, O_RDONLY);
 }
 
+static void a_failed_allocation_is_enomem(void **state)
+{
+    (void)state;
+    const char *path = guest_text("/proc/self/comm");
+    c2_alloc_fail_from(1);
+    assert_call(-ENOMEM, open, path, O_RDONLY);
+    c2_alloc_fail_from(0);
+    assert_call(3, open, path, O_RDONLY);
+    c2_alloc_fail_from(1);
+    assert_call(-ENOMEM, dup, 3);
+    assert_call(-ENOMEM, dup2, 3, 0); /* what was there stays */
+    c2_alloc_fail_from(0);
+    assert_call(0, fcntl, 0, F_GETFD);
+    assert_call(4, dup, 3);
+}
+
+static void a_dump_shows_the_descriptors(void **state)
+{
+    (void)state;
+    assert_call(3, open, guest_text("/proc/self/comm"), O_RDONLY | O_CLOEXEC);
+    syscalls_dump(g.kernel, g.complaints);
+    const char *text = guest_said(g.complaints);
+    assert_non_null(strstr(text, "/bin/true (true): last call at instruction 0, 0 ns slept\n"));
+    assert_non_null(strstr(text, ", synthetic, waits for nobody, close-on-exec, /proc/1000/comm\n"));
+    assert_non_null(strstr(text, "signals: blocked 0, pending 0\n"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, guest_setup, guest_teardown)
 
 int main(void)
@@ -197,6 +224,8 @@ int main(void)
         TEST(files_cannot_be_written),
         TEST(maps_are_as_linux_writes_them),
         TEST(loops_and_long_paths_are_errors),
+        TEST(a_failed_allocation_is_enomem),
+        TEST(a_dump_shows_the_descriptors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
@@ -396,6 +397,16 @@ void row_epoll_wait(void **state)
     assert_call(1, read, pair[0], guest_take(1), 1);
     assert_call(-EINVAL, epoll_wait, set, out, 0, 0);
     assert_deadlock(CALL(epoll_wait, set, out, 4, -1));
+    /* a pipe from outside, watched by another descriptor of the set: the host waits, and guest time stands still */
+    int64_t copy = CALL(dup, set);
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    int64_t fifo = CALL(open, guest_text("fifo"), O_RDWR);
+    assert_call(0, epoll_ctl, set, EPOLL_CTL_ADD, fifo, event(EPOLLIN, 1));
+    int outside = open("fifo", O_WRONLY);
+    assert_int_equal(write(outside, "x", 1), 1);
+    assert_call(1, epoll_wait, copy, out, 4, -1);
+    assert_int_equal(now(), 250000000);
+    close(outside);
 }
 
 void row_epoll_pwait(void **state)

@@ -195,7 +195,8 @@ static void flags_of_an_action_count(void **state)
     assert_call(0, rt_sigaction, SIGUSR2, action, NULL, 8);
     g.cpu = before;
     assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR2, 0, 0, false), SYSCALLS_KILLED);
-    assert_string_equal(guest_said(g.complaints), "c2emu: no room on the stack for the handler of SIGUSR2\n");
+    assert_string_equal(guest_said(g.complaints), "c2emu: the handler of SIGUSR2 cannot be called: it was installed "
+                                                  "without SA_RESTORER\n");
 }
 
 static void the_alternate_stack_is_used_once(void **state)
@@ -227,6 +228,8 @@ static void the_alternate_stack_is_used_once(void **state)
     fill_cpu();
     assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR1, 0, 0, false), SYSCALLS_HANDLED);
     assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR1, 0, 0, false), SYSCALLS_KILLED);
+    assert_string_equal(guest_said(g.complaints), "c2emu: the handler of SIGUSR1 cannot be called: the alternate stack "
+                                                  "is full\n");
 }
 
 static void a_stack_that_cannot_be_written_kills(void **state)
@@ -238,6 +241,9 @@ static void a_stack_that_cannot_be_written_kills(void **state)
     struct syscalls_cpu before = g.cpu;
     assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGSEGV, SEGV_MAPERR, 0, true), SYSCALLS_KILLED);
     assert_same_cpu(&g.cpu, &before);
+    /* 0x1000 - 128 - 512 - 440 = 0xbc8, at 8 below a multiple of 16 */
+    assert_string_equal(guest_said(g.complaints), "c2emu: the handler of SIGSEGV cannot be called: its stack at "
+                                                  "0x30000000bb8 cannot be written\n");
     g.cpu.gpr[RSP] = GUEST_READONLY + 4096;
     assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGSEGV, SEGV_MAPERR, 0, true), SYSCALLS_KILLED);
 }
