@@ -15,8 +15,8 @@
  *     srrip      two bits a way, the re-reference prediction, 3 at reset; a fill sets 2, a hit 0 (hit priority); the
  *                victim is the lowest way with a 3, after adding 1 to all until there is one
  *     brrip      as srrip, but a fill sets 3, and 2 once in 32, drawn at each fill from the level's own stream
- *   A way emptied by an invalidation, or by a move to a level above, goes back to its state at reset for nru, srrip and
- *   brrip; a PLRU tree keeps its bits.
+ *   What a policy knows of a way that has been emptied matters to nobody: it is filled before the next victim is chosen.
+ *   A PLRU tree keeps its bits.
  *
  * Counting
  *   The stream of level NAME is the consumer "cache NAME" of the master seed: a policy on one level draws the same
@@ -211,8 +211,6 @@ void cache_policy_empty(struct cache_policy *policy, uint32_t number)
         return;
     struct cache_set *set = &policy->set[cache_policy_set_of(policy, number)];
     set->valid &= ~((uint64_t)1 << way_of(policy, number));
-    if (policy->kind != CACHES_TREE_PLRU)
-        rrip_put(set, way_of(policy, number), 0);
 }
 
 static uint32_t victim(struct cache_policy *policy, struct cache_set *set)

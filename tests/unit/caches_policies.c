@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Each replacement policy on one set, as a script one can follow with a pencil.
+ *
+ * A script is a list of LINE=CLASS or LINE=CLASS>VICTIM: the line is loaded, the class of the outcome must be CLASS, and
+ * VICTIM must leave (nobody without it). The set is the whole cache, so its shadow is an LRU list of the same size, and
+ * a conflict is a miss that LRU would not have had.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "caches/caches.h"
+
+static struct caches *one_set(enum caches_policy policy, uint32_t ways, uint64_t seed)
+{
+    struct caches_machine machine = { .line_bytes = 64, .level_count = 1 };
+    machine.levels[0] = (struct caches_level){ .name = "L1D", .size_bytes = 64 * ways, .ways = ways, .slices = 1,
+                                               .hash = "none", .policy = policy };
+    struct caches *caches;
+    assert_int_equal(caches_create(&caches, &machine, seed, NULL), C2_OK);
+    return caches;
+}
+
+static struct line_no line_named(char name)
+{
+    return (struct line_no){ (uint64_t)(name - 'A') + 0x1000 };
+}
+
+static void load(struct caches *caches, char name, const char *wanted, char victim, const char *where)
+{
+    static const char *const names[] = { "hit", "cold", "capacity", "conflict" };
+    struct caches_outcome outcome;
+    struct line_no line = line_named(name);
+    assert_int_equal(caches_access(caches, CACHES_DATA, false, line, line, &outcome, NULL), C2_OK);
+    const struct caches_event *event = &outcome.event[0];
+    const char *got = names[event->class_];
+    if (strcmp(got, wanted) != 0 || event->evicted != (victim != 0))
+        fail_msg("at \"%s\": %c is %s, %s evicted", where, name, got, event->evicted ? "a line is" : "nothing is");
+    if (victim != 0 && event->victim.v != line_named(victim).v)
+        fail_msg("at \"%s\": %c leaves", where, (char)(event->victim.v - 0x1000 + 'A'));
+    caches_check(caches);
+}
+
+static void play_on(struct caches *caches, const char *script)
+{
+    char name, wanted[16];
+    int used;
+    const char *at = script;
+    while (sscanf(at, " %c=%15[a-z]%n", &name, wanted, &used) == 2) {
+        const char *where = at;
+        char victim = 0;
+        at += used;
+        if (*at == '>') {
+            victim = at[1];
+            at += 2;
+        }
+        load(caches, name, wanted, victim, where);
+    }
+    assert_int_equal(strspn(at, " "), strlen(at)); /* the script was understood to its end */
+}
+
+static void play(enum caches_policy policy, uint32_t ways, const char *script)
+{
+    struct caches *caches = one_set(policy, ways, 1);
+    play_on(caches, script);
+    caches_destroy(caches);
+}
+
+static void lru(void **state)
+{
+    (void)state;
+    play(CACHES_LRU, 4,
+         "A=cold B=cold C=cold D=cold "
+         "A=hit "          /* youngest first: A D C B */
+         "E=cold>B "       /* E A D C */
+         "C=hit "          /* C E A D */
+         "B=capacity>D "   /* an LRU set that is the whole cache never has a conflict */
+         "A=hit E=hit "    /* E A B C */
+         "D=capacity>C");
+    play(CACHES_LRU, 3, "A=cold B=cold C=cold A=hit D=cold>B B=capacity>C C=capacity>A");
+    play(CACHES_LRU, 1, "A=cold A=hit B=cold>A A=capacity>B");
+}
+
+static void fifo(void **state)
+{
+    (void)state;
+    play(CACHES_FIFO, 4,
+         "A=cold B=cold C=cold D=cold "
+         "A=hit "          /* changes nothing: A came first. The shadow, youngest first: A D C B */
+         "E=cold>A "       /* in order of coming B C D E; shadow E A D C */
+         "A=conflict>B "   /* C D E A; shadow A E D C */
+         "B=capacity>C "   /* D E A B; shadow B A E D */
+         "D=hit "          /* D E A B; shadow D B A E */
+         "F=cold>D "       /* E A B F; shadow F D B A */
+         "D=conflict>E "   /* A B F D; shadow D F B A */
+         "E=capacity>A");  /* B F D E; shadow E D F B */
+}
+
+/* Ways 0..3 under a root with a left node (ways 0, 1) and a right node (ways 2, 3); 0 points left. */
+static void tree_plru(void **state)
+{
+    (void)state;
+    play(CACHES_TREE_PLRU, 4,
+         "A=cold B=cold C=cold D=cold " /* root 0 left 0 right 0: D, the last, pointed root and right node to the left */
+         "E=cold>A "                    /* into way 0: root 1 left 1 right 0 */
+         "B=hit "                       /* way 1: root 1 left 0 right 0 */
+         "F=cold>C "                    /* root right, right node left: way 2; root 0 left 0 right 1 */
+         "G=cold>E "                    /* way 0, although D is older: the tree forgets; root 1 left 1 right 1 */
+         "E=conflict>D "                /* LRU would have kept E; way 3: root 0 left 1 right 0 */
+         "B=hit");
+    play(CACHES_TREE_PLRU, 2, "A=cold B=cold A=hit C=cold>B A=hit B=capacity>C"); /* two ways: exactly LRU */
+    play(CACHES_TREE_PLRU, 1, "A=cold B=cold>A A=capacity>B");
+}
+
+/* Bits of ways 0..3 in brackets, 1 = not used lately. */
+static void nru(void **state)
+{
+    (void)state;
+    play(CACHES_NRU, 4,
+         "A=cold B=cold C=cold D=cold " /* [0000] */
+         "E=cold>A "                    /* none left: [1111], the lowest goes, [0111] */
+         "C=hit "                       /* [0101] */
+         "F=cold>B "                    /* [0001] */
+         "G=cold>D "                    /* [0000] */
+         "H=cold>E "                    /* [1111] -> [0111]: ways H F C G */
+         "B=capacity>F "                /* LRU has H G F C: not B; [0011] */
+         "F=conflict>C "                /* LRU has B H G F; [0001] */
+         "H=hit G=hit "                 /* [0000]: a hit clears, and may leave none */
+         "A=capacity>H");                /* [1111], the lowest: H again, though just used */
+}
+
+/* Predictions of ways 0..3 in brackets. */
+static void srrip(void **state)
+{
+    (void)state;
+    play(CACHES_SRRIP, 4,
+         "A=cold B=cold C=cold D=cold " /* [2222] */
+         "A=hit "                       /* [0222] */
+         "E=cold>B "                    /* +1: [1333], way 1; [1233] */
+         "F=cold>C "                    /* [1223] */
+         "G=cold>D "                    /* [1222] */
+         "H=cold>E "                    /* +1: [2333], way 1; [2233] */
+         "A=hit "                       /* A has outlived a scan of five lines: [0233] */
+         "E=capacity>F");               /* LRU has A H G F, way 2 */
+    play(CACHES_SRRIP, 2, "A=cold B=cold A=hit B=hit " /* [00] */
+                          "C=cold>A "                  /* +1 three times: [33], the lowest; [23] */
+                          "A=capacity>B "              /* LRU has C B; [22] */
+                          "B=capacity>C");             /* LRU has A C; +1: [33] */
+    play(CACHES_SRRIP, 1, "A=cold A=hit B=cold>A");
+}
+
+static uint64_t draw_at(uint64_t seed, uint64_t limit, unsigned which)
+{
+    struct c2_rng rng;
+    c2_rng_init(&rng, seed, "cache L1D");
+    uint64_t draw = 0;
+    for (unsigned i = 0; i <= which; i++)
+        draw = c2_rng_below(&rng, limit);
+    return draw;
+}
+
+/* A seed whose draws below 32 at the first eight fills are 0 only at fill number `zero` (from 0). */
+static uint64_t brrip_seed(unsigned zero)
+{
+    for (uint64_t seed = 1;; seed++) {
+        bool fits = true;
+        for (unsigned i = 0; i < 8; i++)
+            fits &= (draw_at(seed, 32, i) == 0) == (i == zero);
+        if (fits)
+            return seed;
+    }
+}
+
+static void brrip(void **state)
+{
+    (void)state;
+    struct caches *caches = one_set(CACHES_BRRIP, 4, brrip_seed(99));
+    play_on(caches, "A=cold B=cold C=cold D=cold " /* [3333] */
+                    "B=hit "                       /* [3033] */
+                    "E=cold>A F=cold>E G=cold>F "  /* a scan uses up way 0 only: [3033] */
+                    "B=hit C=hit D=hit "           /* [3000] */
+                    "A=capacity>G");               /* LRU has D C B G */
+    caches_destroy(caches);
+    caches = one_set(CACHES_BRRIP, 4, brrip_seed(4)); /* the fifth fill is the lucky one in 32 */
+    play_on(caches, "A=cold B=cold C=cold D=cold " /* [3333] */
+                    "E=cold>A "                    /* comes with 2: [2333] */
+                    "F=cold>B "                    /* [2333] */
+                    "G=cold>F "                    /* [2333] */
+                    "E=hit");
+    caches_destroy(caches);
+}
+
+static void random_draws(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        struct caches *caches = one_set(CACHES_RANDOM, 4, seed);
+        char way[] = "ABCD"; /* empty ways are filled without a draw */
+        play_on(caches, "A=cold B=cold C=cold D=cold A=hit");
+        for (unsigned i = 0; i < 6; i++) {
+            char comes = (char)('E' + i);
+            uint64_t at = draw_at(seed, 4, i);
+            load(caches, comes, "cold", way[at], "a random draw");
+            way[at] = comes;
+        }
+        caches_destroy(caches);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lru),   cmocka_unit_test(fifo),  cmocka_unit_test(tree_plru),    cmocka_unit_test(nru),
+        cmocka_unit_test(srrip), cmocka_unit_test(brrip), cmocka_unit_test(random_draws),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
