@@ -45,7 +45,7 @@ void cache_policy_empty(struct cache_policy *policy, uint32_t number);
 uint32_t cache_policy_choose(struct cache_policy *policy, uint32_t set);
 void cache_policy_check(const struct cache_policy *policy);
 
-#define CACHE_AGE_LIMIT C2_HOST_SIZE(UINT32_MAX, 1000u) /* above CACHES_MAX_WAYS, so that renumbering helps */
+#define CACHE_AGE_LIMIT C2_HOST_SIZE(UINT32_MAX, 20000u) /* above CACHES_MAX_WAYS, so that renumbering helps */
 
 static inline uint32_t cache_policy_set_of(const struct cache_policy *policy, uint32_t number)
 {
