@@ -35,6 +35,7 @@ int guest_setup(void **state)
     struct syscalls_config config = {
         .program_path = "/bin/true", .argv = argv, .envp = envp, .seed = 1, .physical_bytes = GUEST_PHYSICAL,
         .trace = g.trace, .complaints = g.complaints, .complaint_prefix = "c2emu: ",
+        .interrupted = &g.interrupted,
     };
     for (int fd = 0; fd < 3; fd++) /* the guest's first descriptors are there, however the test was started */
         if (fcntl(fd, F_GETFD) < 0)

@@ -30,6 +30,7 @@ struct guest {
     uint64_t instructions; /* guest time of the next call */
     uint64_t used;         /* of the arena */
     FILE *trace, *complaints; /* temporary files */
+    volatile int interrupted; /* the kernel's config points here */
     char dir[64];          /* absolute path of the working directory */
     int old_cwd;
 };

@@ -433,6 +433,10 @@ void row_dup2(void **state)
     assert_call(-EBADF, dup2, fd, 1024);
     assert_call(-EBADF, dup2, fd, -1);
     assert_call(4, dup, fd);
+    int *pair = guest_take(8);
+    assert_call(0, pipe, pair);
+    assert_call(pair[1], dup2, fd, pair[1]);
+    assert_call(0, read, pair[0], guest_take(8), 8); /* the writing end was closed: the end */
 }
 
 void row_dup3(void **state)

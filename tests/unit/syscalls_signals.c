@@ -301,7 +301,14 @@ static void sigsuspend_comes_back_to_the_old_mask(void **state)
     assert_int_equal(((siginfo_t *)(uintptr_t)g.cpu.gpr[RSI])->si_code, SI_TKILL);
     assert_int_equal(*(uint64_t *)&context_of()->uc_sigmask, bit(SIGUSR1) | bit(SIGUSR2));
     assert_int_equal(blocked(), bit(SIGHUP) | bit(SIGUSR1)); /* while the handler runs */
-    fill_cpu();
+    act(SIGTERM, HANDLER, 0, 0);
+    struct syscalls_cpu first = g.cpu;
+    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGTERM, 0, 0, false), SYSCALLS_HANDLED);
+    assert_int_equal(*(uint64_t *)&context_of()->uc_sigmask, bit(SIGHUP) | bit(SIGUSR1)); /* comes back to the first */
+    return_from_handler();
+    assert_same_cpu(&g.cpu, &first);
+    return_from_handler();
+    assert_int_equal(blocked(), bit(SIGUSR1) | bit(SIGUSR2));
 }
 
 static void an_ignored_signal_is_never_pending(void **state)

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <time.h>
 
@@ -156,6 +158,27 @@ static void writes_over_code_are_told(void **state)
     mmu_check(g.mmu);
 }
 
+static void interrupt(int signal)
+{
+    (void)signal;
+    g.interrupted = 1;
+}
+
+/* A read that would wait for ever comes back once somebody wants the run to end. */
+static void a_blocking_call_can_be_interrupted(void **state)
+{
+    (void)state;
+    struct sigaction action = {.sa_handler = interrupt};
+    struct itimerval often = {{0, 5000}, {0, 5000}}, never = {{0, 0}, {0, 0}};
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    assert_call(3, open, guest_text("fifo"), O_RDWR);
+    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+    assert_call(-EINTR, read, 3, guest_take(8), 8);
+    assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+    assert_int_equal(g.result.action, SYSCALLS_RETURN);
+}
+
 /* A short life, of everything that could differ between two runs. */
 static const char *life(void)
 {
@@ -196,6 +219,7 @@ int main(void)
         TEST(a_page_beyond_the_end_of_a_file_is_efault),
         TEST(exhausted_memory_ends_the_run),
         TEST(writes_over_code_are_told),
+        TEST(a_blocking_call_can_be_interrupted),
         TEST(two_runs_are_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
