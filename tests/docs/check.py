@@ -1,0 +1,395 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Checks README.md and docs/ against the program and the sources.
+
+usage: C2EMU=BUILD/c2emu check.py [--update] [commands|options|machines|keys|files]...
+
+commands  Every ```console block is run: its lines that begin with `$ ` are given to bash, the lines below them are what
+          must come out, on standard output and standard error together. The commands see the source tree's directories
+          and `build` in their working directory. A number of at least 1,000 in the text around must stand in a block of
+          the same page.
+options   README's option table and `c2emu --help` name the same options.
+machines  README's machine table is what machines/*.ini say.
+keys      docs/ name every key of report.json, every key and word of a machine file.
+files     Every file that a page names exists; every file with a "Not modelled" paragraph is named in README's
+          deviations.
+
+--update writes new outputs, numbers of the text that changed with them, and the machine table into the pages.
+
+Counts depend on the C library and the compiler that made the guests. Where these are not those of made_with.txt, the
+numbers of an output may differ by a little; its words may not.
+"""
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+EMULATOR = os.path.realpath(os.environ.get("C2EMU", os.path.join(ROOT, "build", "c2emu")))
+BUILD = os.path.dirname(EMULATOR)
+MADE_WITH = os.path.join(HERE, "made_with.txt")
+PAGES = ["README.md", "docs/model.md", "docs/machine-files.md", "docs/reports.md"]
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?: ?%)?")
+GROUPED = re.compile(r"(?<![\w.,-])\d{1,3}(?:,\d{3})+(?![\w,])")
+
+failures = []
+update = False
+
+
+def fail(text):
+    failures.append(text)
+    print("FAILED:", text, flush=True)
+
+
+def read(name):
+    with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def write(name, text):
+    with open(os.path.join(ROOT, name), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def source(name):
+    """A source file, comments and all; empty when it does not exist."""
+    return read(name) if os.path.exists(os.path.join(ROOT, name)) else ""
+
+
+# ---------------------------------------------------------------- what the guests were made with
+
+def output_of(*words):
+    try:
+        return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout.decode().strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def made_with():
+    try:
+        with open("/etc/ld.so.cache", "rb") as file:
+            cache = hashlib.sha256(file.read()).hexdigest()
+    except OSError:
+        cache = "none"
+    return "gcc %s\nlibc6 %s\nld.so.cache %s\n" % (
+        output_of("gcc", "-dumpfullversion"), output_of("dpkg-query", "-W", "-f=${Version}", "libc6:amd64"), cache)
+
+
+def same_guests():
+    if not os.path.exists(MADE_WITH):
+        return False
+    with open(MADE_WITH, encoding="utf-8") as file:
+        return file.read() == made_with()
+
+
+# ---------------------------------------------------------------- commands
+
+class Block:
+    """A console block: pairs of a command and the lines that it must print."""
+
+    def __init__(self, text):
+        self.steps = []
+        for line in text.splitlines():
+            if line.startswith("$ "):
+                self.steps.append([line[2:], []])
+            else:
+                self.steps[-1][1].append(line)
+
+    def text(self):
+        return "".join("$ %s\n%s" % (command, "".join(line + "\n" for line in lines)) for command, lines in self.steps)
+
+    def outputs(self):
+        return "\n".join("\n".join(lines) for _, lines in self.steps)
+
+
+def run(command, status, directory):
+    """(output, exit status) of a command that follows one with this status."""
+    done = subprocess.run(["bash", "-c", "(exit %d)\n%s" % (status, command)], cwd=directory, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=280,
+                          env=dict(os.environ, C2EMU_MACHINES=os.path.join(ROOT, "machines"), LC_ALL="C.UTF-8"))
+    return done.stdout.decode("utf-8", "replace"), done.returncode
+
+
+def workspace(directory):
+    for name in ("machines", "images", "docs", "tests"):
+        os.symlink(os.path.join(ROOT, name), os.path.join(directory, name))
+    os.symlink(BUILD, os.path.join(directory, "build"))
+
+
+def close_to(expected, got):
+    """Numbers of a run of guests that another compiler or C library has made."""
+    a, b = (float(text.rstrip("% ").replace(",", "")) for text in (expected, got))
+    if expected.endswith("%") != got.endswith("%"):
+        return False
+    return abs(a - b) <= (2 if expected.endswith("%") else max(400, 0.05 * max(a, b)))
+
+
+def agrees(expected, got, exact):
+    """Lines against lines. Blanks of a table's columns follow its numbers, so they do not count where these may differ."""
+    if exact:
+        return expected == got
+    if len(expected) != len(got):
+        return False
+    for e, g in zip(expected, got):
+        if re.sub(r"\s+", " ", NUMBER.sub("#", e)) != re.sub(r"\s+", " ", NUMBER.sub("#", g)):
+            return False
+        if not all(close_to(a, b) for a, b in zip(NUMBER.findall(e), NUMBER.findall(g))):
+            return False
+    return True
+
+
+def run_block(page, block, directory, exact):
+    """The block as it comes out now."""
+    new = Block("")
+    status = 0
+    for command, lines in block.steps:
+        text, status = run(command, status, directory)
+        got = text.splitlines()
+        new.steps.append([command, got])
+        if not update and not agrees(lines, got, exact):
+            fail("%s: $ %s" % (page, command))
+            for expected in lines:
+                print("  page:", expected)
+            for line in got:
+                print("  now: ", line)
+    return new
+
+
+def renamed_numbers(pairs):
+    """old number -> new number, where the outputs before and after have the same shape; ambiguous ones left out."""
+    names = {}
+    for old, new in pairs:
+        before, after = NUMBER.findall(old), NUMBER.findall(new)
+        if len(before) == len(after):
+            for a, b in zip(before, after):
+                names.setdefault(a, set()).add(b)
+    return {a: next(iter(b)) for a, b in names.items() if len(b) == 1}
+
+
+FENCED = re.compile(r"^```.*?^```$", re.M | re.S)
+
+
+def map_text(page, change):
+    """Applies change to what stands between the fenced blocks."""
+    parts, at = [], 0
+    for match in FENCED.finditer(page):
+        parts += [change(page[at:match.start()]), match.group()]
+        at = match.end()
+    return "".join(parts) + change(page[at:])
+
+
+def check_numbers(name, page):
+    quoted = set(GROUPED.findall("\n".join(FENCED.findall(page))))
+
+    def look(text):
+        for number in GROUPED.findall(text):
+            if number not in quoted:
+                fail("%s: %s is not in any output quoted on the page" % (name, number))
+        return text
+    map_text(page, look)
+
+
+def check_page(name, directory, exact):
+    page = read(name)
+    pairs = []
+
+    def again(match):
+        block = Block(match.group(1))
+        new = run_block(name, block, directory, exact)
+        pairs.append((block.outputs(), new.outputs()))
+        return "```console\n%s```" % new.text()
+    new_page = re.sub(r"^```console\n(.*?)^```$", again, page, flags=re.M | re.S)
+    if not pairs:
+        fail("%s: nothing to run" % name)
+    if update:
+        names = renamed_numbers(pairs)
+        new_page = map_text(new_page, lambda text: NUMBER.sub(lambda m: names.get(m.group(), m.group()), text))
+        write(name, new_page)
+    check_numbers(name, new_page if update else page)
+
+
+def check_commands():
+    exact = same_guests()
+    if update:
+        with open(MADE_WITH, "w", encoding="utf-8") as file:
+            file.write(made_with())
+    elif not exact:
+        print("another compiler, C library or loader cache than in %s: numbers are compared roughly" % MADE_WITH)
+    for name in PAGES:
+        with tempfile.TemporaryDirectory() as directory:
+            workspace(directory)
+            check_page(name, directory, exact)
+
+
+# ---------------------------------------------------------------- options
+
+def section(page, heading):
+    """The text under a heading, up to the next one of the same depth or above."""
+    depth = heading.split(" ")[0]
+    match = re.search(r"^%s$(.*?)(?=^#{1,%d} |\Z)" % (re.escape(heading), len(depth)), page, re.M | re.S)
+    if match is None:
+        fail("there is no heading \"%s\"" % heading)
+        return ""
+    return match.group(1)
+
+
+def first_cells(text):
+    return [line.split("|")[1].strip() for line in text.splitlines() if re.match(r"\| `", line)]
+
+
+def same_words(documented, real, what):
+    for word in sorted(real - documented):
+        fail("%s: %s is not documented" % (what, word))
+    for word in sorted(documented - real):
+        fail("%s: %s is documented and does not exist" % (what, word))
+
+
+def check_options():
+    shown = output_of(EMULATOR, "--help")
+    real = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", shown, re.M)) | set(re.findall(r"^ +(-\w), ", shown, re.M))
+    cells = " ".join(first_cells(section(read("README.md"), "## Options")))
+    same_words(set(re.findall(r"(?<![\w-])--?[a-zA-Z][a-z-]*", cells)), real, "options")
+
+
+# ---------------------------------------------------------------- machines
+
+def read_machine(path):
+    """{section: {key: (value, comment)}}"""
+    machine, current = {}, None
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            heading = re.match(r"\[(\w+)\]", line)
+            setting = re.match(r"(\w+) *= *([^;]*?) *(?:; *(.*))?$", line.rstrip("\n"))
+            if heading:
+                current = machine.setdefault(heading.group(1), {})
+            elif setting:
+                current[setting.group(1)] = (setting.group(2).strip(), setting.group(3) or "")
+    return machine
+
+
+def sized(level):
+    return "%s/%s" % (level["size"][0], level["ways"][0])
+
+
+def bytes_of(text):
+    return int(text.rstrip("KMG")) << {"K": 10, "M": 20, "G": 30}.get(text[-1], 0)
+
+
+def machine_row(name, machine):
+    l3 = machine["L3"]
+    slices = int(l3["slices"][0])
+    sets = bytes_of(l3["size"][0]) // (int(l3["ways"][0]) * int(machine["machine"]["line"][0]) * slices)
+    origin = machine["L1D"]["size"][1]
+    origin = origin if origin[:2] in ("A:", "B:", "C:") or origin == "paper" else "made to learn with"
+    return "| `%s` | %s | %s | %s | %s, %s | %s, %d x %d, `%s`, %s | %s |" % (
+        name, machine["machine"]["description"][0], sized(machine["L1D"]),
+        sized(machine["L1I"]) if "L1I" in machine else "-", sized(machine["L2"]), machine["L2"]["inclusion"][0], sized(l3),
+        slices, sets, l3["hash"][0], l3["inclusion"][0], origin)
+
+
+def machine_table():
+    names = sorted(name[:-4] for name in os.listdir(os.path.join(ROOT, "machines")) if name.endswith(".ini"))
+    rows = ["| name | what it is | L1D | L1I | L2 | L3: slices x sets, hash | source of the L1D's shape |", "|---|---|---|---|---|---|---|"]
+    rows += [machine_row(name, read_machine(os.path.join(ROOT, "machines", name + ".ini"))) for name in names]
+    return "\n".join(rows) + "\n"
+
+
+def check_machines():
+    page = read("README.md")
+    match = re.search(r"(?<=<!-- machines -->\n).*?(?=<!-- /machines -->)", page, re.S)
+    table = machine_table()
+    if match is None:
+        fail("README.md has no machine table")
+    elif update:
+        write("README.md", page[:match.start()] + table + page[match.end():])
+    elif match.group() != table:
+        fail("README.md: the machine table is not what machines/ says; it should be\n" + table)
+
+
+# ---------------------------------------------------------------- keys
+
+def keys_of(value):
+    if isinstance(value, dict):
+        return set(value).union(*map(keys_of, value.values()))
+    return set().union(*map(keys_of, value)) if isinstance(value, list) else set()
+
+
+def check_report_keys():
+    page = read("docs/reports.md")
+    keys = set()
+    for words in (["-m", "zen3"], ["--no-sim"]):
+        done = subprocess.run([EMULATOR, "-q", "--json", "-", *words, "/bin/true"], stdout=subprocess.PIPE, check=True)
+        keys |= keys_of(json.loads(done.stdout.decode()))
+    for key in sorted(keys):
+        if "`%s`" % key not in page:
+            fail("docs/reports.md does not explain the key `%s`" % key)
+
+
+def check_words(page, heading, real, what):
+    if not real:
+        fail("%s: nothing found in the sources" % what)
+    same_words({word.strip("`") for word in first_cells(section(page, heading))}, set(real), "docs/machine-files.md, " + what)
+
+
+def check_machine_keys():
+    page, keys = read("docs/machine-files.md"), source("caches/machine_keys.c")
+    words = {}
+    for name in ("section", "policy", "inclusion"):
+        found = re.search(r"%s_names\[[^\]]*\] = \{([^}]*)\}" % name, keys)
+        words[name] = re.findall(r'"([^"]+)"', found.group(1)) if found else []
+    check_words(page, "### Sections", ["[%s]" % name for name in words["section"]], "sections")
+    check_words(page, "### Keys", re.findall(r'\[KEY_\w+\] = *\{ *"(\w+)"', keys), "keys")
+    check_words(page, "### Policies", words["policy"], "policies")
+    check_words(page, "### Inclusion", words["inclusion"], "inclusion")
+    check_words(page, "### Slice hashes", re.findall(r'^ +X\("([\w-]+)", \d', source("caches/slices.c"), re.M) + ["modulo"],
+                "hashes")
+
+
+def check_keys():
+    check_report_keys()
+    check_machine_keys()
+
+
+# ---------------------------------------------------------------- files
+
+ROOMS = "base stream caches mmu loader syscalls emu sim analyses report cli".split()
+
+
+def check_files():
+    readme = read("README.md")
+    for name in PAGES:
+        for path in re.findall(r"`((?:%s|machines|images|bench|docs|tests|cmake)/[\w./-]+)`" % "|".join(ROOMS), read(name)):
+            if not os.path.exists(os.path.join(ROOT, path)):
+                fail("%s names %s, which does not exist" % (name, path))
+    deviations = section(readme, "## Known deviations from hardware and Linux")
+    for room in ROOMS:
+        for file in sorted(os.listdir(os.path.join(ROOT, room))):
+            path = "%s/%s" % (room, file)
+            if file.endswith(".c") and re.search(r"^ \* Not modelled", read(path), re.M) and path not in deviations:
+                fail("%s has a paragraph \"Not modelled\" that README's deviations do not reflect: name the file there" % path)
+
+
+# ---------------------------------------------------------------- all of it
+
+PARTS = {"commands": check_commands, "options": check_options, "machines": check_machines, "keys": check_keys,
+         "files": check_files}
+
+
+def main():
+    global update
+    words = sys.argv[1:]
+    update = "--update" in words
+    chosen = [word for word in words if word != "--update"] or list(PARTS)
+    for word in chosen:
+        if word not in PARTS:
+            sys.exit("no part is called %s; there are %s" % (word, ", ".join(PARTS)))
+        PARTS[word]()
+    sys.exit(1 if failures else 0)
+
+
+main()
