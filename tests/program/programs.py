@@ -88,7 +88,9 @@ GROUPS = {
                 for name in ("dynamic", "no_pie", "static", "static_pie", "musl", "clang", "o3")] +
     [[os.path.join(IMAGES, "matmul"), "60"], [os.path.join(IMAGES, "chase"), "300", "50000"],
      [os.path.join(IMAGES, "sort"), "20000"], [os.path.join(IMAGES, "stencil"), "100", "5"]],
+    "corners": [[os.path.join(GUESTS, "corners")], [os.path.join(GUESTS, "changing_code")]],
     "simulated": [
+        [os.path.join(GUESTS, "corners")], [os.path.join(GUESTS, "changing_code")],
         ["ls", "-l"], ["sha256sum", "fixture.txt"], ["grep", "-cE", "(ab|ba)+", "fixture.txt"], ["sort", "fixture.txt"],
         ["gzip", "-c", "-n", "fixture.txt"], ["awk", AWK, "fixture.txt"], ["perl", "-e", PERL], ["dash", "-c", SHELL],
         ["/usr/bin/python3", "-I", "-S", "-c", "import math; print(sum(math.sqrt(i) for i in range(3000)))"],
