@@ -15,7 +15,7 @@ enum verdict { VERDICT_NATIVE, VERDICT_RUN, VERDICT_REFUSED };
 struct judgement {
     enum verdict verdict;
     interpret_handler *run;
-    const char *reason;
+    const char *reason; /* REFUSED */
 };
 
 static bool has_prefix(const ZydisDecodedInstruction *insn, uint8_t value)
@@ -32,6 +32,20 @@ static bool uses_segment_register(const ZydisDecodedInstruction *insn, const Zyd
         if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
             ZydisRegisterGetClass(operands[i].reg.value) == ZYDIS_REGCLASS_SEGMENT)
             return true;
+    return false;
+}
+
+/* REX.R or REX.B on an MMX register means nothing to a CPU. */
+static bool extends_mmx(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+{
+    if (!(insn->attributes & ZYDIS_ATTRIB_HAS_REX))
+        return false;
+    for (unsigned i = 0; i < insn->operand_count_visible; i++) {
+        const ZydisDecodedOperand *o = &operands[i];
+        bool mmx = o->type == ZYDIS_OPERAND_TYPE_REGISTER && ZydisRegisterGetClass(o->reg.value) == ZYDIS_REGCLASS_MMX;
+        if (mmx && (o->encoding == ZYDIS_OPERAND_ENCODING_MODRM_REG ? insn->raw.rex.R : insn->raw.rex.B))
+            return true;
+    }
     return false;
 }
 
@@ -52,8 +66,8 @@ static const char *refused_shape(const ZydisDecodedInstruction *insn, const Zydi
                            ZydisRegisterGetClass(operands[0].reg.value) == ZYDIS_REGCLASS_SEGMENT);
     if (uses_segment_register(insn, operands) && !reads_segment)
         return "loading, pushing and popping segment registers is not modelled";
-    if (insn->mnemonic == ZYDIS_MNEMONIC_ENTER && operands[1].imm.value.u % 32 != 0)
-        return "ENTER with a nesting level is not modelled";
+    if (extends_mmx(insn, operands))
+        return "a REX prefix that extends an MMX register is not modelled";
     return NULL;
 }
 
@@ -65,6 +79,8 @@ static struct judgement judge(const ZydisDecodedInstruction *insn, const ZydisDe
     if (interpret_is_rep_string(insn))
         return (struct judgement){.verdict = VERDICT_RUN, .run = interpret_rep_string};
     const struct interpret_form *form = interpret_form_of(insn->mnemonic);
+    if (form->not != NULL && form->not(insn, operands))
+        return (struct judgement){.verdict = VERDICT_REFUSED, .reason = form->refusal};
     if (form->run != NULL && (form->only == NULL || form->only(insn, operands)))
         return (struct judgement){.verdict = VERDICT_RUN, .run = form->run};
     if (form->native)
@@ -76,6 +92,11 @@ static struct judgement judge(const ZydisDecodedInstruction *insn, const ZydisDe
 bool interpret_wants(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
 {
     return judge(insn, operands).verdict != VERDICT_NATIVE;
+}
+
+const char *interpret_refused(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+{
+    return judge(insn, operands).reason;
 }
 
 void interpret_execute(const struct interpret_cpu *cpu, struct guest_va pc, const ZydisDecodedInstruction *insn,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   Integer instructions on bits: POPCNT, MOVBE, PDEP, PEXT, BZHI, BLSI, BLSR, BLSMSK, shifts and rotates of memory by
+ *   Integer instructions on bits: POPCNT, MOVBE, PDEP, PEXT, BZHI, BEXTR, RORX, BLSI, BLSR, BLSMSK, shifts and rotates of memory by
  *   CL, double shifts of memory, LOCK NEG of memory.
  * Invariants
  *   A shift by a count of 0 changes no flag, but it is a write of its operand all the same, as it is on a CPU.
@@ -79,6 +79,30 @@ void interpret_bzhi(struct interpret_run *run)
         v.value &= ((uint64_t)1 << first) - 1;
     uint64_t flags = interpret_flags_of_result(v.value, bits) & (FLAG_ZF | FLAG_SF);
     interpret_change_flags(run, FLAG_ZF | FLAG_SF | FLAG_CF | FLAG_OF, flags | (first < bits ? 0 : FLAG_CF));
+    interpret_put(run, 0, &v);
+}
+
+void interpret_bextr(struct interpret_run *run)
+{
+    struct interpret_value v, control;
+    if (!interpret_get(run, 1, MMU_ACCESS_READ, &v) || !interpret_get(run, 2, MMU_ACCESS_READ, &control))
+        return;
+    unsigned first = control.value & 0xff, count = control.value >> 8 & 0xff;
+    v.value = first < 64 ? v.value >> first : 0;
+    if (count < 64)
+        v.value &= ((uint64_t)1 << count) - 1;
+    interpret_change_flags(run, FLAG_ZF | FLAG_CF | FLAG_OF, v.value == 0 ? FLAG_ZF : 0);
+    interpret_put(run, 0, &v);
+}
+
+void interpret_rorx(struct interpret_run *run)
+{
+    struct interpret_value v;
+    if (!interpret_get(run, 1, MMU_ACCESS_READ, &v))
+        return;
+    unsigned bits = bits_of_operand(run, 0), by = run->operands[2].imm.value.u & (bits - 1);
+    if (by != 0)
+        v.value = v.value >> by | v.value << (bits - by);
     interpret_put(run, 0, &v);
 }
 

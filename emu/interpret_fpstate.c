@@ -115,19 +115,19 @@ static void clear_pointers(uint8_t *image)
     memset(image + FXSAVE_CODE, 0, 16);
 }
 
-/* The image holds the registers from the top of the stack down; a new top is a rotation. */
-static void rotate_to_top(uint8_t *image, unsigned new_top)
+void image_rotate_to_top(uint8_t *image, unsigned top)
 {
     uint8_t old[8 * 16];
-    unsigned by = (new_top - image_top(image)) & 7;
+    unsigned by = (top - image_top(image)) & 7;
     memcpy(old, image + FXSAVE_ST, sizeof old);
     for (unsigned i = 0; i < 8; i++)
         memcpy(image + FXSAVE_ST + 16 * i, old + 16 * ((i + by) & 7), 16);
+    image_set16(image, FXSAVE_STATUS, (image_get16(image, FXSAVE_STATUS) & ~0x3800u) | (uint16_t)(top << 11));
 }
 
 static void initialise(uint8_t *image)
 {
-    rotate_to_top(image, 0);
+    image_rotate_to_top(image, 0);
     set_control(image, CONTROL_INITIAL);
     set_status(image, 0);
     image[FXSAVE_TAGS] = 0;
@@ -179,7 +179,7 @@ static void write_environment(uint64_t to, const uint8_t *image)
 static void read_environment(uint64_t from, uint8_t *image)
 {
     uint16_t status = (uint16_t)guest_load(from + 4, 2), tags = (uint16_t)guest_load(from + 8, 2);
-    rotate_to_top(image, status >> 11 & 7);
+    image_rotate_to_top(image, status >> 11 & 7);
     set_control(image, (uint16_t)guest_load(from, 2));
     set_status(image, status);
     image[FXSAVE_TAGS] = 0;

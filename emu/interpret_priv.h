@@ -29,15 +29,19 @@ struct interpret_run {
     struct interpret_effect *effect; /* DONE, without addresses, when a handler starts */
 };
 typedef void interpret_handler(struct interpret_run *run);
+typedef bool interpret_predicate(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands);
 
 /* ------------------------------------------------------------------ what is done with each mnemonic (interpret_forms.c) */
 struct interpret_form {
-    bool native;              /* the engine executes it rightly ... */
-    interpret_handler *run;   /* ... except that this is done instead, if not NULL, */
-    bool (*only)(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands); /* for these (NULL: all) */
-    const char *refusal;      /* neither: why; NULL: the reason lies in its extension */
+    bool native;               /* the engine executes it rightly ... */
+    interpret_handler *run;    /* ... except that this is done instead, if not NULL, */
+    interpret_predicate *only; /* for these (NULL: all); */
+    const char *refusal;       /* what is neither is refused: why; NULL: the reason lies in its extension */
+    interpret_predicate *not;  /* these are refused anyway (with `refusal`) */
 };
 const struct interpret_form *interpret_form_of(ZydisMnemonic mnemonic);
+/* The reason if the form is neither the engine's nor interpreted; else NULL. */
+const char *interpret_refused(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands);
 /* Why an instruction outside the allowlist is refused; static text. */
 const char *interpret_refusal(const ZydisDecodedInstruction *insn);
 
@@ -87,15 +91,19 @@ void interpret_refuse(struct interpret_run *run, const char *reason);
 interpret_handler interpret_rep_string; /* interpret_string.c */
 
 interpret_handler interpret_popcnt, interpret_movbe, interpret_shift, interpret_shift_double, interpret_neg,
-    interpret_pdep, interpret_pext, interpret_bzhi, interpret_blsi, interpret_blsr, interpret_blsmsk; /* _bits.c */
+    interpret_pdep, interpret_pext, interpret_bzhi, interpret_blsi, interpret_blsr, interpret_blsmsk, interpret_bextr,
+    interpret_rorx; /* _bits.c */
 
-interpret_handler interpret_pcmpstr; /* interpret_sse.c */
+interpret_handler interpret_pcmpstr;   /* interpret_pcmpstr.c */
+interpret_handler interpret_dpps, interpret_dppd, interpret_horizontal, interpret_maskmov, interpret_round_scalar, interpret_cvtps2pd,
+    interpret_cvtdq2pd; /* interpret_sse.c */
 
 interpret_handler interpret_ldmxcsr, interpret_stmxcsr, interpret_fxsave, interpret_fxrstor, interpret_fldcw,
     interpret_fnstsw, interpret_fnclex, interpret_fninit, interpret_fnstenv, interpret_fldenv, interpret_fnsave,
     interpret_frstor; /* interpret_fpstate.c */
 
-interpret_handler interpret_fprem, interpret_fprem1, interpret_fisttp, interpret_x87_constant; /* interpret_x87.c */
+interpret_handler interpret_fprem, interpret_fprem1, interpret_fisttp, interpret_x87_constant, interpret_fscale,
+    interpret_fxtract; /* interpret_x87.c */
 
 interpret_handler interpret_cpuid, interpret_rdtsc, interpret_rdtscp, interpret_privileged, interpret_undefined,
     interpret_breakpoint, interpret_debug_trap, interpret_interrupt, interpret_read_segment; /* interpret_system.c */
@@ -116,6 +124,9 @@ interpret_handler interpret_cpuid, interpret_rdtsc, interpret_rdtscp, interpret_
 #define X87_EXCEPTIONS 0x003fu /* control: masks; status: flags */
 #define X87_IE 0x0001u
 #define X87_DE 0x0002u
+#define X87_ZE 0x0004u
+#define X87_OE 0x0008u
+#define X87_UE 0x0010u
 #define X87_PE 0x0020u
 #define X87_SF 0x0040u
 #define X87_C0 0x0100u
@@ -147,6 +158,8 @@ static inline uint32_t image_get32(const uint8_t *image, unsigned at)
     return value;
 }
 static inline void image_set32(uint8_t *image, unsigned at, uint32_t value) { memcpy(image + at, &value, sizeof value); }
+/* Makes register `top` the top of the stack; the image holds the registers from the top down, so they move in it. */
+void image_rotate_to_top(uint8_t *image, unsigned top);
 static inline unsigned image_top(const uint8_t *image) { return image_get16(image, FXSAVE_STATUS) >> 11 & 7; }
 
 /* An 80-bit register, and what kind of number it is. */

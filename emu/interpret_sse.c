@@ -1,177 +1,323 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   PCMPESTRI, PCMPESTRM, PCMPISTRI, PCMPISTRM in five steps: lengths of both strings, comparison of all pairs, aggregation by
- *   one of four rules, polarity, and the result as an index or a mask.
+ *   SSE and MMX instructions: DPPS, DPPD and two conversions by the arithmetic of the CPU that c2emu runs on (IEEE, so the
+ *   same on every CPU), under the guest's MXCSR; ROUNDSS and ROUNDSD on the bits of the number; PHADDx and PHSUBx of a
+ *   register with itself; MASKMOVQ and MASKMOVDQU.
+ * Counting
+ *   MASKMOVQ and MASKMOVDQU are one write of the whole operand, whatever the mask selects.
  * Source
- *   Intel SDM volume 1, 14.12 (STTNI), volume 2, 4.1 (imm8 control byte).
+ *   Intel SDM volume 2: DPPS and DPPD (the order of their additions), ROUNDSD, MASKMOVDQU; volume 1, 9.2 (MMX state in x87).
  */
 #include "emu/interpret_priv.h"
 
-/* The control byte. */
-enum { EQUAL_ANY, RANGES, EQUAL_EACH, EQUAL_ORDERED };
-static bool is_words(uint8_t control) { return control & 1; }
-static bool is_signed(uint8_t control) { return control & 2; }
-static unsigned aggregation(uint8_t control) { return control >> 2 & 3; }
-static bool is_negative(uint8_t control) { return control & 0x10; }
-static bool is_masked(uint8_t control) { return control & 0x20; }
-static bool wants_last_or_expanded(uint8_t control) { return control & 0x40; }
+static unsigned xmm_number(const ZydisDecodedOperand *operand) { return (unsigned)ZydisRegisterGetId(operand->reg.value); }
 
-struct text {
-    int32_t at[16];
-    unsigned valid; /* elements before the end */
-};
-
-static unsigned element_count(uint8_t control) { return is_words(control) ? 8 : 16; }
-
-static struct text text_of(const uint8_t bytes[16], uint8_t control)
+static void get_xmm(const struct interpret_run *run, unsigned index, uint8_t out[16])
 {
-    struct text t = {.valid = 0};
-    for (unsigned i = 0; i < element_count(control); i++) {
-        uint32_t raw = is_words(control) ? bytes[2 * i] | (uint32_t)bytes[2 * i + 1] << 8 : bytes[i];
-        if (is_signed(control))
-            t.at[i] = is_words(control) ? (int16_t)raw : (int8_t)raw;
-        else
-            t.at[i] = (int32_t)raw;
-    }
-    return t;
+    run->cpu->get_xmm(run->cpu->self, xmm_number(&run->operands[index]), out);
 }
 
-/* The length of an explicit-length string: the absolute value of EAX or EDX (RAX, RDX with REX.W), at most all. */
-static unsigned explicit_length(const struct interpret_run *run, unsigned gpr, uint8_t control)
+static void set_xmm(const struct interpret_run *run, unsigned index, const uint8_t in[16])
 {
-    uint64_t raw = run->cpu->get_gpr(run->cpu->self, gpr);
-    bool wide = run->insn->operand_width == 64;
-    int64_t length = wide ? (int64_t)raw : (int32_t)raw;
-    uint64_t absolute = length < 0 ? 0 - (uint64_t)length : (uint64_t)length;
-    return absolute > element_count(control) ? element_count(control) : (unsigned)absolute;
+    run->cpu->set_xmm(run->cpu->self, xmm_number(&run->operands[index]), in);
 }
 
-static unsigned implicit_length(const struct text *t, uint8_t control)
+/* Operand `index`, XMM or memory, of `bytes` bytes. */
+static bool get_vector(struct interpret_run *run, unsigned index, void *out, unsigned bytes)
 {
-    unsigned i = 0;
-    while (i < element_count(control) && t->at[i] != 0)
-        i++;
-    return i;
-}
-
-static bool any_equal(const struct text *set, int32_t value)
-{
-    for (unsigned i = 0; i < set->valid; i++)
-        if (set->at[i] == value)
-            return true;
-    return false;
-}
-
-static bool in_ranges(const struct text *bounds, int32_t value)
-{
-    for (unsigned i = 0; i + 1 < bounds->valid; i += 2) /* a lower bound without an upper one is no range */
-        if (bounds->at[i] <= value && value <= bounds->at[i + 1])
-            return true;
-    return false;
-}
-
-static bool equal_at(const struct text *a, const struct text *b, unsigned i)
-{
-    bool a_valid = i < a->valid, b_valid = i < b->valid;
-    return a_valid && b_valid ? a->at[i] == b->at[i] : a_valid == b_valid;
-}
-
-/* The needle lies in the haystack from `start` on, as far as the haystack's register reaches. */
-static bool begins_at(const struct text *needle, const struct text *haystack, unsigned start, unsigned elements)
-{
-    for (unsigned i = 0; i < needle->valid && start + i < elements; i++)
-        if (start + i >= haystack->valid || needle->at[i] != haystack->at[start + i])
-            return false;
-    return true;
-}
-
-static uint32_t aggregate(const struct text *a, const struct text *b, uint8_t control)
-{
-    uint32_t result = 0;
-    for (unsigned i = 0; i < element_count(control); i++) {
-        bool hit = false;
-        switch (aggregation(control)) {
-        case EQUAL_ANY:
-            hit = i < b->valid && any_equal(a, b->at[i]);
-            break;
-        case RANGES:
-            hit = i < b->valid && in_ranges(a, b->at[i]);
-            break;
-        case EQUAL_EACH:
-            hit = equal_at(a, b, i);
-            break;
-        case EQUAL_ORDERED:
-            hit = begins_at(a, b, i, element_count(control));
-            break;
-        }
-        result |= (uint32_t)hit << i;
-    }
-    return result;
-}
-
-static uint32_t with_polarity(uint32_t result, const struct text *b, uint8_t control)
-{
-    if (!is_negative(control))
-        return result;
-    unsigned inverted = is_masked(control) ? b->valid : element_count(control);
-    return result ^ (uint32_t)(((uint64_t)1 << inverted) - 1);
-}
-
-static void give_index(struct interpret_run *run, uint32_t result, uint8_t control)
-{
-    unsigned index = element_count(control);
-    if (result != 0)
-        index = wants_last_or_expanded(control) ? c2_log2(result) : (unsigned)__builtin_ctz(result);
-    run->cpu->set_gpr(run->cpu->self, RCX, index);
-}
-
-static void give_mask(struct interpret_run *run, uint32_t result, uint8_t control)
-{
-    uint8_t mask[16] = {0};
-    unsigned element_bytes = is_words(control) ? 2 : 1;
-    if (!wants_last_or_expanded(control)) {
-        mask[0] = (uint8_t)result;
-        mask[1] = (uint8_t)(result >> 8);
-    } else {
-        for (unsigned i = 0; i < 16; i++)
-            mask[i] = result >> (i / element_bytes) & 1 ? 0xff : 0;
-    }
-    run->cpu->set_xmm(run->cpu->self, 0, mask);
-}
-
-static bool load_strings(struct interpret_run *run, uint8_t first[16], uint8_t second[16])
-{
-    const struct interpret_cpu *cpu = run->cpu;
-    cpu->get_xmm(cpu->self, (unsigned)ZydisRegisterGetId(run->operands[0].reg.value), first);
-    if (!interpret_is_memory(&run->operands[1])) {
-        cpu->get_xmm(cpu->self, (unsigned)ZydisRegisterGetId(run->operands[1].reg.value), second);
+    uint8_t whole[16];
+    uint64_t address;
+    if (!interpret_is_memory(&run->operands[index])) {
+        get_xmm(run, index, whole);
+        memcpy(out, whole, bytes);
         return true;
     }
-    uint64_t address;
-    if (!interpret_place(run, 1, MMU_ACCESS_READ, &address))
+    if (!interpret_place(run, index, MMU_ACCESS_READ, &address))
         return false;
-    memcpy(second, (const void *)(uintptr_t)address, 16);
+    memcpy(out, (const void *)(uintptr_t)address, bytes);
     return true;
 }
 
-void interpret_pcmpstr(struct interpret_run *run)
-{
-    uint8_t first[16], second[16], control = (uint8_t)run->operands[2].imm.value.u;
-    ZydisMnemonic mnemonic = run->insn->mnemonic;
-    bool is_explicit = mnemonic == ZYDIS_MNEMONIC_PCMPESTRI || mnemonic == ZYDIS_MNEMONIC_PCMPESTRM;
-    if (!load_strings(run, first, second))
-        return;
-    struct text a = text_of(first, control), b = text_of(second, control);
-    a.valid = is_explicit ? explicit_length(run, RAX, control) : implicit_length(&a, control);
-    b.valid = is_explicit ? explicit_length(run, RDX, control) : implicit_length(&b, control);
+/* ------------------------------------------------------------------ the host's arithmetic
+ * All of it in volatile assembly between the two changes of MXCSR, so that the compiler moves none of it across them. */
 
-    uint32_t result = with_polarity(aggregate(&a, &b, control), &b, control);
-    if (mnemonic == ZYDIS_MNEMONIC_PCMPESTRI || mnemonic == ZYDIS_MNEMONIC_PCMPISTRI)
-        give_index(run, result, control);
-    else
-        give_mask(run, result, control);
-    interpret_change_flags(run, FLAGS_STATUS,
-                           (result != 0 ? FLAG_CF : 0) | (b.valid < element_count(control) ? FLAG_ZF : 0) |
-                               (a.valid < element_count(control) ? FLAG_SF : 0) | (result & 1 ? FLAG_OF : 0));
+static uint32_t enter_guest_rounding(const struct interpret_run *run)
+{
+    uint32_t host, guest = run->cpu->get_mxcsr(run->cpu->self);
+    __asm__ volatile("stmxcsr %0" : "=m"(host));
+    __asm__ volatile("ldmxcsr %0" : : "m"(guest));
+    return host;
+}
+
+static void leave_guest_rounding(const struct interpret_run *run, uint32_t host)
+{
+    uint32_t guest;
+    __asm__ volatile("stmxcsr %0" : "=m"(guest));
+    __asm__ volatile("ldmxcsr %0" : : "m"(host));
+    run->cpu->set_mxcsr(run->cpu->self, guest);
+}
+
+static float multiply_single(float a, float b)
+{
+    __asm__ volatile("mulss %1, %0" : "+x"(a) : "x"(b));
+    return a;
+}
+
+static float add_single(float a, float b)
+{
+    __asm__ volatile("addss %1, %0" : "+x"(a) : "x"(b));
+    return a;
+}
+
+static double multiply_double(double a, double b)
+{
+    __asm__ volatile("mulsd %1, %0" : "+x"(a) : "x"(b));
+    return a;
+}
+
+static double add_double(double a, double b)
+{
+    __asm__ volatile("addsd %1, %0" : "+x"(a) : "x"(b));
+    return a;
+}
+
+/* The upper half of the control byte says which products are added, the lower half where the sum goes. */
+void interpret_dpps(struct interpret_run *run)
+{
+    float a[4], b[4], product[4] = {0, 0, 0, 0}, result[4] = {0, 0, 0, 0};
+    uint8_t bytes[16];
+    unsigned select = (unsigned)run->operands[2].imm.value.u;
+    if (!get_vector(run, 1, b, 16) || !get_vector(run, 0, a, 16))
+        return;
+    uint32_t host = enter_guest_rounding(run);
+    for (unsigned i = 0; i < 4; i++)
+        if (select >> (4 + i) & 1)
+            product[i] = multiply_single(a[i], b[i]);
+    float sum = add_single(add_single(product[0], product[1]), add_single(product[2], product[3]));
+    leave_guest_rounding(run, host);
+    for (unsigned i = 0; i < 4; i++)
+        if (select >> i & 1)
+            result[i] = sum;
+    memcpy(bytes, result, 16);
+    set_xmm(run, 0, bytes);
+}
+
+void interpret_dppd(struct interpret_run *run)
+{
+    double a[2], b[2], product[2] = {0, 0}, result[2] = {0, 0};
+    uint8_t bytes[16];
+    unsigned select = (unsigned)run->operands[2].imm.value.u;
+    if (!get_vector(run, 1, b, 16) || !get_vector(run, 0, a, 16))
+        return;
+    uint32_t host = enter_guest_rounding(run);
+    for (unsigned i = 0; i < 2; i++)
+        if (select >> (4 + i) & 1)
+            product[i] = multiply_double(a[i], b[i]);
+    double sum = add_double(product[0], product[1]);
+    leave_guest_rounding(run, host);
+    for (unsigned i = 0; i < 2; i++)
+        if (select >> i & 1)
+            result[i] = sum;
+    memcpy(bytes, result, 16);
+    set_xmm(run, 0, bytes);
+}
+
+void interpret_cvtps2pd(struct interpret_run *run)
+{
+    uint8_t vector[16] = {0};
+    if (!get_vector(run, 1, vector, 8))
+        return;
+    uint32_t host = enter_guest_rounding(run);
+    __asm__ volatile("movups %0, %%xmm0; cvtps2pd %%xmm0, %%xmm0; movups %%xmm0, %0" : "+m"(vector) : : "xmm0");
+    leave_guest_rounding(run, host);
+    set_xmm(run, 0, vector);
+}
+
+void interpret_cvtdq2pd(struct interpret_run *run)
+{
+    uint8_t vector[16] = {0};
+    if (!get_vector(run, 1, vector, 8))
+        return;
+    __asm__ volatile("movups %0, %%xmm0; cvtdq2pd %%xmm0, %%xmm0; movups %%xmm0, %0" : "+m"(vector) : : "xmm0");
+    set_xmm(run, 0, vector);
+}
+
+/* ------------------------------------------------------------------ ROUNDSS, ROUNDSD */
+
+struct layout {
+    unsigned fraction_bits, bias;
+    uint64_t sign, infinity; /* infinity: the exponent's bits */
+};
+static const struct layout single_layout = {23, 127, 0x80000000, 0x7f800000};
+static const struct layout double_layout = {52, 1023, 0x8000000000000000, 0x7ff0000000000000};
+
+#define MXCSR_IE 0x01u
+#define MXCSR_PE 0x20u
+#define MXCSR_DAZ 0x40u
+enum { NEAREST, DOWN, UP, TO_ZERO };
+
+static bool goes_up(unsigned mode, bool negative, uint64_t cut, uint64_t half, bool odd)
+{
+    switch (mode) {
+    case NEAREST:
+        return cut > half || (cut == half && odd);
+    case DOWN:
+        return negative;
+    case UP:
+        return !negative;
+    default:
+        return false;
+    }
+}
+
+/* A number below 1 becomes 0 or 1. */
+static uint64_t round_fraction(const struct layout *l, uint64_t magnitude, bool negative, unsigned mode)
+{
+    uint64_t one = (uint64_t)l->bias << l->fraction_bits, half = one - ((uint64_t)1 << l->fraction_bits);
+    return goes_up(mode, negative, magnitude, half, false) ? one : 0;
+}
+
+static uint64_t round_bits(const struct layout *l, uint64_t bits, unsigned mode, bool daz, uint32_t *flags)
+{
+    uint64_t sign = bits & l->sign, magnitude = bits & ~l->sign, quiet = (uint64_t)1 << (l->fraction_bits - 1);
+    unsigned exponent = (unsigned)(magnitude >> l->fraction_bits);
+    if (magnitude > l->infinity) {
+        *flags = magnitude & quiet ? 0 : MXCSR_IE;
+        return bits | quiet;
+    }
+    if (magnitude == 0 || exponent >= l->bias + l->fraction_bits)
+        return bits;
+    if (exponent == 0 && daz)
+        return sign;
+    if (exponent < l->bias) {
+        *flags = MXCSR_PE;
+        return sign | round_fraction(l, magnitude, sign != 0, mode);
+    }
+    uint64_t unit = (uint64_t)1 << (l->fraction_bits - (exponent - l->bias)), cut = magnitude & (unit - 1);
+    if (cut == 0)
+        return bits;
+    *flags = MXCSR_PE;
+    /* the lowest bit kept is the implied one if the whole fraction is cut off */
+    bool odd = exponent == l->bias || (magnitude & unit);
+    magnitude -= cut;
+    return sign | (magnitude + (goes_up(mode, sign != 0, cut, unit / 2, odd) ? unit : 0));
+}
+
+void interpret_round_scalar(struct interpret_run *run)
+{
+    const struct layout *l = run->insn->mnemonic == ZYDIS_MNEMONIC_ROUNDSD ? &double_layout : &single_layout;
+    unsigned bytes = l == &double_layout ? 8 : 4, control = (unsigned)run->operands[2].imm.value.u;
+    uint64_t bits = 0;
+    uint32_t flags = 0, mxcsr = run->cpu->get_mxcsr(run->cpu->self);
+    uint8_t vector[16];
+    if (!get_vector(run, 1, &bits, bytes))
+        return;
+    unsigned mode = control & 4 ? mxcsr >> 13 & 3 : control & 3;
+    bits = round_bits(l, bits, mode, mxcsr & MXCSR_DAZ, &flags);
+    if (control & 8) /* inexact is not to be told */
+        flags &= ~MXCSR_PE;
+    get_xmm(run, 0, vector);
+    memcpy(vector, &bits, bytes);
+    set_xmm(run, 0, vector);
+    if (flags & ~mxcsr)
+        run->cpu->set_mxcsr(run->cpu->self, mxcsr | flags);
+}
+
+/* ------------------------------------------------------------------ MMX registers */
+
+/* What an MMX instruction does to the x87 unit: all registers valid, the top is 0, so that ST(i) is MMi. */
+static void get_mmx_state(const struct interpret_run *run, struct x87_state *state)
+{
+    run->cpu->get_fxsave(run->cpu->self, state->image);
+    image_rotate_to_top(state->image, 0);
+    state->image[FXSAVE_TAGS] = 0xff;
+}
+
+static uint8_t *mmx_of(struct x87_state *state, const ZydisDecodedOperand *operand)
+{
+    return state->image + FXSAVE_ST + 16 * xmm_number(operand);
+}
+
+/* ------------------------------------------------------------------ PHADDx, PHSUBx of a register with itself */
+
+static int32_t saturated(int32_t value) { return value > INT16_MAX ? INT16_MAX : value < INT16_MIN ? INT16_MIN : value; }
+
+static uint32_t combine(ZydisMnemonic mnemonic, uint32_t even, uint32_t odd)
+{
+    switch (mnemonic) {
+    case ZYDIS_MNEMONIC_PHADDW:
+    case ZYDIS_MNEMONIC_PHADDD:
+        return even + odd;
+    case ZYDIS_MNEMONIC_PHADDSW:
+        return (uint32_t)saturated((int16_t)even + (int16_t)odd);
+    case ZYDIS_MNEMONIC_PHSUBSW:
+        return (uint32_t)saturated((int16_t)even - (int16_t)odd);
+    default:
+        return even - odd;
+    }
+}
+
+/* Neighbours combined, in place; both halves of the result are the same. */
+static void combine_neighbours(ZydisMnemonic mnemonic, uint8_t *vector, unsigned bytes)
+{
+    bool is_double = mnemonic == ZYDIS_MNEMONIC_PHADDD || mnemonic == ZYDIS_MNEMONIC_PHSUBD;
+    unsigned element = is_double ? 4 : 2;
+    for (unsigned i = 0; i < bytes / 2; i += element) {
+        uint32_t even = 0, odd = 0;
+        memcpy(&even, vector + 2 * i, element);
+        memcpy(&odd, vector + 2 * i + element, element);
+        even = combine(mnemonic, even, odd);
+        memcpy(vector + i, &even, element);
+    }
+    memcpy(vector + bytes / 2, vector, bytes / 2);
+}
+
+void interpret_horizontal(struct interpret_run *run)
+{
+    const ZydisDecodedOperand *operand = &run->operands[0];
+    if (ZydisRegisterGetClass(operand->reg.value) == ZYDIS_REGCLASS_XMM) {
+        uint8_t vector[16];
+        get_xmm(run, 0, vector);
+        combine_neighbours(run->insn->mnemonic, vector, 16);
+        set_xmm(run, 0, vector);
+        return;
+    }
+    struct x87_state state;
+    get_mmx_state(run, &state);
+    combine_neighbours(run->insn->mnemonic, mmx_of(&state, operand), 8);
+    memset(mmx_of(&state, operand) + 8, 0xff, 2);
+    run->cpu->set_fxsave(run->cpu->self, state.image);
+}
+
+/* ------------------------------------------------------------------ MASKMOVQ, MASKMOVDQU */
+
+static void store_selected(uint64_t address, const uint8_t *data, const uint8_t *mask, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        if (mask[i] & 0x80)
+            guest_store(address + i, 1, data[i]);
+}
+
+static void maskmovq(struct interpret_run *run, uint64_t address)
+{
+    struct x87_state state;
+    get_mmx_state(run, &state);
+    run->cpu->set_fxsave(run->cpu->self, state.image);
+    store_selected(address, mmx_of(&state, &run->operands[0]), mmx_of(&state, &run->operands[1]), 8);
+}
+
+void interpret_maskmov(struct interpret_run *run)
+{
+    uint8_t data[16], mask[16];
+    uint64_t address;
+    if (!interpret_place(run, 2, MMU_ACCESS_WRITE, &address))
+        return;
+    if (run->insn->mnemonic == ZYDIS_MNEMONIC_MASKMOVQ) {
+        maskmovq(run, address);
+        return;
+    }
+    get_xmm(run, 0, data);
+    get_xmm(run, 1, mask);
+    store_selected(address, data, mask, 16);
 }

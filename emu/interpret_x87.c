@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   FPREM and FPREM1 by integer arithmetic on the significands, FISTTP, and the constants FLDPI FLDL2T FLDL2E FLDLG2
+ *   FPREM and FPREM1 by integer arithmetic on the significands, FSCALE, FXTRACT, FISTTP, and the constants FLDPI FLDL2T FLDL2E FLDLG2
  *   FLDLN2 in all four roundings; all on the x87 part of the FXSAVE64 image.
  * Counting
  *   FISTTP is one write of its operand.
@@ -10,7 +10,7 @@
  * Not modelled
  *   FOP, FIP and FDP of these instructions.
  * Source
- *   Intel SDM volume 2 (FPREM, FPREM1, FISTTP, FLD1...), volume 1, 4.8.3.5 and 8.5 (NaNs and masked responses). That a
+ *   Intel SDM volume 2 (FPREM, FPREM1, FSCALE, FXTRACT, FISTTP, FLD1...), volume 1, 4.8.3.5 and 8.5 (NaNs and masked responses). That a
  *   partial remainder takes the exponent down by 32 + (D mod 32) is from the AMD64 manual, volume 5.
  */
 #include "emu/interpret_priv.h"
@@ -195,7 +195,7 @@ void interpret_fisttp(struct interpret_run *run)
     run->cpu->set_fxsave(run->cpu->self, image);
 }
 
-/* ------------------------------------------------------------------ remainders */
+/* ------------------------------------------------------------------ numbers taken apart */
 
 /* A finite number that is not zero: significand * 2^exponent, its highest bit set. */
 struct finite {
@@ -230,6 +230,29 @@ static struct x80 pack(struct finite f)
     }
     return a;
 }
+
+static struct x80 quieted(struct x80 a)
+{
+    a.significand |= QUIET_BIT;
+    return a;
+}
+
+static bool is_nan(enum x80_class class) { return class == X80_QNAN || class == X80_SNAN; }
+
+/* Of two NaNs: a quiet one before a signalling one, then the larger significand, then the positive one. */
+static struct x80 propagated_nan(struct x80 a, struct x80 b)
+{
+    enum x80_class class_a = x80_class_of(a), class_b = x80_class_of(b);
+    if (!is_nan(class_a) || !is_nan(class_b))
+        return quieted(is_nan(class_a) ? a : b);
+    if (class_a != class_b)
+        return class_a == X80_QNAN ? a : b;
+    if (a.significand != b.significand)
+        return quieted(a.significand > b.significand ? a : b);
+    return quieted(a.sign_exponent & SIGN ? b : a);
+}
+
+/* ------------------------------------------------------------------ remainders */
 
 struct remainder {
     struct finite rest;
@@ -267,27 +290,6 @@ static void round_quotient(struct remainder *r, struct finite b)
     r->rest.significand = (uint64_t)(divisor - rest);
     r->rest.negative = !r->rest.negative;
     r->quotient++;
-}
-
-static struct x80 quieted(struct x80 a)
-{
-    a.significand |= QUIET_BIT;
-    return a;
-}
-
-static bool is_nan(enum x80_class class) { return class == X80_QNAN || class == X80_SNAN; }
-
-/* Of two NaNs: a quiet one before a signalling one, then the larger significand, then the positive one. */
-static struct x80 propagated_nan(struct x80 a, struct x80 b)
-{
-    enum x80_class class_a = x80_class_of(a), class_b = x80_class_of(b);
-    if (!is_nan(class_a) || !is_nan(class_b))
-        return quieted(is_nan(class_a) ? a : b);
-    if (class_a != class_b)
-        return class_a == X80_QNAN ? a : b;
-    if (a.significand != b.significand)
-        return quieted(a.significand > b.significand ? a : b);
-    return quieted(a.sign_exponent & SIGN ? b : a);
 }
 
 /* Whether an operand alone decides: then *result and *flags are set. */
@@ -359,3 +361,169 @@ static void x87_remainder(struct interpret_run *run, bool nearest)
 
 void interpret_fprem(struct interpret_run *run) { x87_remainder(run, false); }
 void interpret_fprem1(struct interpret_run *run) { x87_remainder(run, true); }
+
+/* ------------------------------------------------------------------ FSCALE */
+
+static bool is_negative(struct x80 a) { return a.sign_exponent & SIGN; }
+static struct x80 zero_like(struct x80 a) { return (struct x80){0, a.sign_exponent & SIGN}; }
+static struct x80 infinity_like(struct x80 a) { return (struct x80){INTEGER_BIT, (a.sign_exponent & SIGN) | EXPONENT}; }
+
+/* The whole part of the number that scales, limited to what takes any number out of range. */
+static int scale_of(struct x80 by)
+{
+    enum { LIMIT = 0x10000 };
+    int exponent = (int)(by.sign_exponent & EXPONENT) - 16383;
+    if (exponent < 0)
+        return 0;
+    int scale = exponent > 16 ? LIMIT : (int)(by.significand >> (63 - exponent));
+    return is_negative(by) ? -scale : scale;
+}
+
+/* Whether a magnitude is rounded up: `half` compares what is cut off with half a unit (-1, 0, 1). */
+static bool rounds_up(unsigned rounding, bool negative, int half, bool odd)
+{
+    switch (rounding) {
+    case ROUND_NEAREST:
+        return half > 0 || (half == 0 && odd);
+    case ROUND_DOWN:
+        return negative;
+    case ROUND_UP:
+        return !negative;
+    default:
+        return false;
+    }
+}
+
+static struct x80 overflowed(struct finite f, unsigned rounding, uint16_t *flags)
+{
+    bool up = rounds_up(rounding, f.negative, 1, false);
+    uint16_t sign = f.negative ? SIGN : 0;
+    *flags |= X87_OE | X87_PE | (up ? X87_C1 : 0);
+    return up ? (struct x80){INTEGER_BIT, sign | EXPONENT} : (struct x80){~(uint64_t)0, sign | (EXPONENT - 1)};
+}
+
+static struct x80 denormalised(struct finite f, unsigned rounding, uint16_t *flags)
+{
+    int by = f.exponent < -64 ? 65 : 1 - f.exponent;
+    unsigned __int128 wide = (unsigned __int128)f.significand << 64 >> by;
+    uint64_t kept = (uint64_t)(wide >> 64), cut = (uint64_t)wide;
+    uint16_t sign = f.negative ? SIGN : 0;
+    if (cut == 0)
+        return (struct x80){kept, sign};
+    bool up = rounds_up(rounding, f.negative, cut > INTEGER_BIT ? 1 : cut == INTEGER_BIT ? 0 : -1, kept & 1);
+    *flags |= X87_UE | X87_PE | (up ? X87_C1 : 0);
+    kept += up;
+    return (struct x80){kept, sign | (uint16_t)(kept >> 63)};
+}
+
+static bool special_scale(struct x80 a, struct x80 by, struct x80 *result, uint16_t *flags)
+{
+    enum x80_class class_a = x80_class_of(a), class_by = x80_class_of(by);
+    bool nan = is_nan(class_a) || is_nan(class_by);
+    *flags = !nan && (class_a == X80_DENORMAL || class_by == X80_DENORMAL) ? X87_DE : 0;
+    *result = a;
+    if (class_a == X80_INVALID || class_by == X80_INVALID) {
+        *result = default_nan;
+        *flags = X87_IE;
+    } else if (nan) {
+        *result = propagated_nan(a, by);
+        *flags = class_a == X80_SNAN || class_by == X80_SNAN ? X87_IE : 0;
+    } else if (class_by == X80_INFINITY && class_a == (is_negative(by) ? X80_INFINITY : X80_ZERO)) {
+        *result = default_nan; /* infinity * 0 */
+        *flags = X87_IE;
+    } else if (class_by == X80_INFINITY) {
+        *result = is_negative(by) ? zero_like(a) : infinity_like(a);
+    } else {
+        return class_a == X80_ZERO || class_a == X80_INFINITY;
+    }
+    return true;
+}
+
+/* a * 2^by; *flags are exceptions, and C1 if it was rounded up. */
+static struct x80 scaled(struct x80 a, struct x80 by, unsigned rounding, uint16_t *flags)
+{
+    struct x80 result;
+    if (special_scale(a, by, &result, flags))
+        return result;
+    struct finite f = unpack(a);
+    f.exponent += scale_of(by);
+    if (f.exponent >= (int)EXPONENT)
+        return overflowed(f, rounding, flags);
+    return f.exponent >= 1 ? pack(f) : denormalised(f, rounding, flags);
+}
+
+void interpret_fscale(struct interpret_run *run)
+{
+    struct x87_state state;
+    uint8_t *image = state.image;
+    uint16_t flags = X87_IE | X87_SF;
+    struct x80 result = default_nan;
+    run->cpu->get_fxsave(run->cpu->self, image);
+    unsigned rounding = image_get16(image, FXSAVE_CONTROL) >> 10 & 3;
+    if (!is_empty(image, 0) && !is_empty(image, 1))
+        result = scaled(x80_load(st(image, 0)), x80_load(st(image, 1)), rounding, &flags);
+    image[FXSAVE_TAGS] |= (uint8_t)(1u << image_top(image));
+    set_conditions(image, X87_C1, 0);
+    raise_flags(image, flags);
+    x80_store(st(image, 0), result);
+    run->cpu->set_fxsave(run->cpu->self, image);
+}
+
+/* ------------------------------------------------------------------ FXTRACT */
+
+static struct x80 from_integer(int value)
+{
+    struct finite f = {.significand = (uint64_t)(value < 0 ? -value : value), .exponent = 16383 + 63, .negative = value < 0};
+    return pack(f);
+}
+
+static void extract_parts(struct x80 a, struct x80 *exponent, struct x80 *significand, uint16_t *flags)
+{
+    static const struct x80 infinity = {INTEGER_BIT, EXPONENT}, minus_infinity = {INTEGER_BIT, SIGN | EXPONENT};
+    enum x80_class class = x80_class_of(a);
+    *significand = a;
+    switch (class) {
+    case X80_ZERO:
+        *exponent = minus_infinity;
+        *flags = X87_ZE;
+        return;
+    case X80_INFINITY:
+        *exponent = infinity;
+        return;
+    case X80_INVALID:
+    case X80_QNAN:
+    case X80_SNAN:
+        *significand = class == X80_INVALID ? default_nan : quieted(a);
+        *exponent = *significand;
+        *flags = class == X80_QNAN ? 0 : X87_IE;
+        return;
+    default: {
+        struct finite f = unpack(a);
+        *exponent = from_integer(f.exponent - 16383);
+        f.exponent = 16383;
+        *significand = pack(f);
+        *flags = class == X80_DENORMAL ? X87_DE : 0;
+    }
+    }
+}
+
+void interpret_fxtract(struct interpret_run *run)
+{
+    struct x87_state state;
+    uint8_t *image = state.image;
+    struct x80 exponent = default_nan, significand = default_nan;
+    uint16_t flags = 0;
+    run->cpu->get_fxsave(run->cpu->self, image);
+    set_conditions(image, X87_C1, 0);
+    if (is_empty(image, 0)) /* stack underflow */
+        flags = X87_IE | X87_SF;
+    else if (!is_empty(image, 7)) /* stack overflow */
+        flags = X87_IE | X87_SF | X87_C1;
+    else
+        extract_parts(x80_load(st(image, 0)), &exponent, &significand, &flags);
+    raise_flags(image, flags);
+    image[FXSAVE_TAGS] |= (uint8_t)(1u << image_top(image));
+    x80_store(st(image, 0), exponent);
+    push(image, significand);
+    run->cpu->set_fxsave(run->cpu->self, image);
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * FPREM, FPREM1, FISTTP and the constants against the CPU that runs the test, from states of every kind (empty registers,
+ * FPREM, FPREM1, FSCALE, FXTRACT, FISTTP and the constants against the CPU that runs the test, from states of every kind (empty registers,
  * denormals, NaNs, encodings that no CPU makes), and vectors worked out by hand.
  *
  *   status bits compared: all; after a remainder that is a NaN, C0 and C3 are not (the manual leaves them open).
@@ -82,6 +82,40 @@ static void test_fisttp(void **state)
         }
 }
 
+static void test_fscale(void **state)
+{
+    (void)state;
+    static const uint8_t fscale[] = {0xd9, 0xfd};
+    for (unsigned round = 0; round < 40000; round++) {
+        struct native_state s;
+        twin_random_state(&s);
+        if (round & 1) { /* scales of all sizes, some of which lead out of range or just below it */
+            uint16_t exponent = (uint16_t)(16383 - 2 + twin_random() % 17), sign = (uint16_t)(twin_random() << 15);
+            exponent |= sign;
+            memcpy(st(&s, 1) + 8, &exponent, 2);
+            st(&s, 1)[7] |= 0x80;
+        }
+        if (round & 2) {
+            uint16_t exponent = (uint16_t)(twin_random() & 0xffff);
+            memcpy(st(&s, 0) + 8, &exponent, 2);
+        }
+        check("fscale", &s, fscale, 2);
+    }
+}
+
+static void test_fxtract(void **state)
+{
+    (void)state;
+    static const uint8_t fxtract[] = {0xd9, 0xf4};
+    for (unsigned round = 0; round < 20000; round++) {
+        struct native_state s;
+        twin_random_state(&s);
+        if (round & 1) /* room for the push */
+            s.fxsave[4] = (uint8_t)(1u << (s.fxsave[3] >> 3 & 7));
+        check("fxtract", &s, fxtract, 2);
+    }
+}
+
 static void test_constants(void **state)
 {
     (void)state;
@@ -119,7 +153,8 @@ static uint16_t status_of(const struct twin_result *r)
 static void test_vectors(void **state)
 {
     static struct twin_result r;
-    static const uint8_t fprem[] = {0xd9, 0xf8}, fprem1[] = {0xd9, 0xf5}, fldpi[] = {0xd9, 0xeb}, fisttp[] = {0xdf, 0x0b};
+    static const uint8_t fprem[] = {0xd9, 0xf8}, fprem1[] = {0xd9, 0xf5}, fldpi[] = {0xd9, 0xeb}, fisttp[] = {0xdf, 0x0b}, fscale[] = {0xd9, 0xfd},
+                         fxtract[] = {0xd9, 0xf4};
     struct native_state s = {.fxsave = {0x7f, 3}};
     (void)state;
     put_number(&s, 0, 17.5L);
@@ -135,6 +170,21 @@ static void test_vectors(void **state)
     twin_interpret(&r, &s, fprem, 2); /* 2^100 against 1.5 * 2^1: 99 = 3*32 + 3, so the exponent goes down by 35 */
     assert_int_equal(status_of(&r), 0x0400);
     assert_true(result_of(&r) < 0x1.8p66L && result_of(&r) > 0);
+
+    put_number(&s, 0, 3.0L);
+    put_number(&s, 1, -2.75L); /* the fraction does not count */
+    twin_interpret(&r, &s, fscale, 2);
+    assert_true(result_of(&r) == 0.75L);
+    put_number(&s, 1, 0x1p20L);
+    twin_interpret(&r, &s, fscale, 2);
+    assert_true(result_of(&r) == __builtin_infl());
+    assert_int_equal(status_of(&r), 0x0228); /* overflow, inexact, rounded up */
+    put_number(&s, 0, -40.0L);
+    twin_interpret(&r, &s, fxtract, 2); /* -1.25 * 2^5 */
+    assert_true(result_of(&r) == -1.25L);
+    long double exponent = 0;
+    memcpy(&exponent, r.state.fxsave + 48, 10);
+    assert_true(exponent == 5.0L);
 
     s = (struct native_state){.fxsave = {0x7f, 3}};
     twin_interpret(&r, &s, fldpi, 2);
@@ -157,7 +207,8 @@ static void test_vectors(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_remainders), cmocka_unit_test(test_fisttp),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_remainders), cmocka_unit_test(test_fscale),
+                                       cmocka_unit_test(test_fxtract), cmocka_unit_test(test_fisttp),
                                        cmocka_unit_test(test_constants), cmocka_unit_test(test_vectors)};
     return cmocka_run_group_tests_name("interpret: x87", tests, twin_setup, twin_teardown);
 }

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Flags the manual leaves undefined (Intel SDM volume 2), and the references of an instruction: from Zydis' operand table, but
+ * from nothing that emu/ makes of it.
+ */
+#include "emu/interpret.h"
+#include "engine/forms.h"
+
+enum { CF = 1, PF = 4, AF = 0x10, ZF = 0x40, SF = 0x80, OF = 0x800 };
+enum { RCX = 1, RSP = 4, RBP = 5, RSI = 6, RDI = 7 };
+
+/* ------------------------------------------------------------------ undefined flags */
+
+static unsigned shift_count(const struct trial *t, unsigned operand)
+{
+    const ZydisDecodedOperand *o = &t->operands[operand];
+    uint64_t raw = o->type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? o->imm.value.u : t->state.gpr[RCX];
+    return raw & (t->operands[0].size == 64 ? 63 : 31);
+}
+
+static uint64_t undefined_by_shift(const struct trial *t, unsigned operand, bool rotates)
+{
+    unsigned count = shift_count(t, operand), bits = t->operands[0].size;
+    if (count == 0)
+        return 0;
+    uint64_t undefined = (rotates ? 0 : AF) | (count == 1 ? 0 : OF);
+    if (!rotates && count >= bits)
+        undefined |= CF;
+    if (operand == 2 && count >= bits)
+        undefined |= CF | PF | AF | ZF | SF | OF;
+    return undefined;
+}
+
+static uint64_t undefined_flags(const struct trial *t)
+{
+    switch (t->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_AND:
+    case ZYDIS_MNEMONIC_OR:
+    case ZYDIS_MNEMONIC_XOR:
+    case ZYDIS_MNEMONIC_TEST:
+        return AF;
+    case ZYDIS_MNEMONIC_MUL:
+    case ZYDIS_MNEMONIC_IMUL:
+        return SF | ZF | AF | PF;
+    case ZYDIS_MNEMONIC_DIV:
+    case ZYDIS_MNEMONIC_IDIV:
+        return CF | OF | SF | ZF | AF | PF;
+    case ZYDIS_MNEMONIC_BT:
+    case ZYDIS_MNEMONIC_BTS:
+    case ZYDIS_MNEMONIC_BTR:
+    case ZYDIS_MNEMONIC_BTC:
+        return OF | SF | AF | PF;
+    case ZYDIS_MNEMONIC_BSF:
+    case ZYDIS_MNEMONIC_BSR:
+        return CF | OF | SF | AF | PF;
+    case ZYDIS_MNEMONIC_LZCNT:
+    case ZYDIS_MNEMONIC_TZCNT:
+        return OF | SF | AF | PF;
+    case ZYDIS_MNEMONIC_ANDN:
+    case ZYDIS_MNEMONIC_BZHI:
+    case ZYDIS_MNEMONIC_BLSI:
+    case ZYDIS_MNEMONIC_BLSR:
+    case ZYDIS_MNEMONIC_BLSMSK:
+        return AF | PF;
+    case ZYDIS_MNEMONIC_BEXTR:
+        return AF | SF | PF;
+    case ZYDIS_MNEMONIC_FCOMI: /* a CPU clears them; the engine does not, and nothing looks at them */
+    case ZYDIS_MNEMONIC_FCOMIP:
+    case ZYDIS_MNEMONIC_FUCOMI:
+    case ZYDIS_MNEMONIC_FUCOMIP:
+        return OF | SF | AF;
+    case ZYDIS_MNEMONIC_SHL:
+    case ZYDIS_MNEMONIC_SHR:
+    case ZYDIS_MNEMONIC_SAR:
+        return undefined_by_shift(t, 1, false);
+    case ZYDIS_MNEMONIC_ROL:
+    case ZYDIS_MNEMONIC_ROR:
+    case ZYDIS_MNEMONIC_RCL:
+    case ZYDIS_MNEMONIC_RCR:
+        return undefined_by_shift(t, 1, true);
+    case ZYDIS_MNEMONIC_SHLD:
+    case ZYDIS_MNEMONIC_SHRD:
+        return undefined_by_shift(t, 2, false);
+    default:
+        return 0;
+    }
+}
+
+/* ------------------------------------------------------------------ what is compared */
+
+static bool uses_mmx(const struct trial *t)
+{
+    for (unsigned i = 0; i < t->insn.operand_count; i++)
+        if (t->operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+            ZydisRegisterGetClass(t->operands[i].reg.value) == ZYDIS_REGCLASS_MMX)
+            return true;
+    return false;
+}
+
+static bool is_approximate(const struct trial *t)
+{
+    return t->insn.mnemonic == ZYDIS_MNEMONIC_RCPPS || t->insn.mnemonic == ZYDIS_MNEMONIC_RCPSS ||
+           t->insn.mnemonic == ZYDIS_MNEMONIC_RSQRTPS || t->insn.mnemonic == ZYDIS_MNEMONIC_RSQRTSS;
+}
+
+/* Two NaNs meet: the engine chooses between them as the x87 unit does, a CPU's SSE unit takes the first. */
+static unsigned nan_lanes(const struct trial *t)
+{
+    switch (t->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_ADDPS:
+    case ZYDIS_MNEMONIC_ADDSS:
+    case ZYDIS_MNEMONIC_SUBPS:
+    case ZYDIS_MNEMONIC_SUBSS:
+    case ZYDIS_MNEMONIC_MULPS:
+    case ZYDIS_MNEMONIC_MULSS:
+    case ZYDIS_MNEMONIC_DIVPS:
+    case ZYDIS_MNEMONIC_DIVSS:
+    case ZYDIS_MNEMONIC_ADDSUBPS:
+    case ZYDIS_MNEMONIC_HADDPS:
+    case ZYDIS_MNEMONIC_HSUBPS:
+    case ZYDIS_MNEMONIC_DPPS:
+        return 4;
+    case ZYDIS_MNEMONIC_ADDPD:
+    case ZYDIS_MNEMONIC_ADDSD:
+    case ZYDIS_MNEMONIC_SUBPD:
+    case ZYDIS_MNEMONIC_SUBSD:
+    case ZYDIS_MNEMONIC_MULPD:
+    case ZYDIS_MNEMONIC_MULSD:
+    case ZYDIS_MNEMONIC_DIVPD:
+    case ZYDIS_MNEMONIC_DIVSD:
+    case ZYDIS_MNEMONIC_ADDSUBPD:
+    case ZYDIS_MNEMONIC_HADDPD:
+    case ZYDIS_MNEMONIC_HSUBPD:
+    case ZYDIS_MNEMONIC_DPPD:
+        return 8;
+    default:
+        return 0;
+    }
+}
+
+/* MINxx and MAXxx pass on denormals that MXCSR.DAZ calls zero. */
+static unsigned minimum_lanes(const struct trial *t)
+{
+    switch (t->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_MINPS:
+    case ZYDIS_MNEMONIC_MINSS:
+    case ZYDIS_MNEMONIC_MAXPS:
+    case ZYDIS_MNEMONIC_MAXSS:
+        return 4;
+    case ZYDIS_MNEMONIC_MINPD:
+    case ZYDIS_MNEMONIC_MINSD:
+    case ZYDIS_MNEMONIC_MAXPD:
+    case ZYDIS_MNEMONIC_MAXSD:
+        return 8;
+    default:
+        return 0;
+    }
+}
+
+/* C0 C2 C3 are defined after comparisons; C1 is compared where it is a sign. */
+static uint16_t defined_conditions(const struct trial *t)
+{
+    switch (t->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_FCOM:
+    case ZYDIS_MNEMONIC_FCOMP:
+    case ZYDIS_MNEMONIC_FCOMPP:
+    case ZYDIS_MNEMONIC_FUCOM:
+    case ZYDIS_MNEMONIC_FUCOMP:
+    case ZYDIS_MNEMONIC_FUCOMPP:
+    case ZYDIS_MNEMONIC_FICOM:
+    case ZYDIS_MNEMONIC_FICOMP:
+    case ZYDIS_MNEMONIC_FTST:
+        return 0x4500;
+    case ZYDIS_MNEMONIC_FXAM:
+        return 0x4700;
+    default:
+        return 0;
+    }
+}
+
+/* MMX instructions that do not switch the engine's x87 unit to MMX: TOP and tags stay, until the next one that does. */
+static bool stays_x87(const struct trial *t)
+{
+    return t->insn.meta.isa_set == ZYDIS_ISA_SET_SSSE3MMX || t->insn.mnemonic == ZYDIS_MNEMONIC_EMMS ||
+           (uses_mmx(t) && t->insn.meta.isa_ext == ZYDIS_ISA_EXT_SSSE3);
+}
+
+static uint32_t compared_mxcsr(const struct trial *t)
+{
+    uint32_t mxcsr, mask = 0xfffd; /* the engine does not know the denormal-operand flag */
+    __builtin_memcpy(&mxcsr, t->state.fxsave + 24, 4);
+    if (mxcsr & 0x8000) /* underflow that is flushed to zero raises no flags in it */
+        mask &= ~0x30u;
+    if (is_approximate(t)) /* and these raise flags although they should not, */
+        mask &= ~0x3fu;
+    bool rounds = t->insn.mnemonic == ZYDIS_MNEMONIC_ROUNDPS || t->insn.mnemonic == ZYDIS_MNEMONIC_ROUNDPD ||
+                  t->insn.mnemonic == ZYDIS_MNEMONIC_ROUNDSS || t->insn.mnemonic == ZYDIS_MNEMONIC_ROUNDSD;
+    if (rounds) /* as does a rounding that is told not to say that it was inexact */
+        mask &= ~0x20u;
+    return mask;
+}
+
+/* The upper half of a register may be lost: of BSF and BSR r32 when the source is 0 (older CPUs differ too), and RAX when a
+ * 32-bit CMPXCHG succeeds. */
+static int loose_register(const struct trial *t)
+{
+    if (t->insn.operand_width != 32)
+        return -1;
+    if (t->insn.mnemonic == ZYDIS_MNEMONIC_CMPXCHG)
+        return 0;
+    bool scans = t->insn.mnemonic == ZYDIS_MNEMONIC_BSF || t->insn.mnemonic == ZYDIS_MNEMONIC_BSR;
+    return scans ? ZydisRegisterGetId(t->operands[0].reg.value) : -1;
+}
+
+struct expect_mask expect_mask_of(const struct trial *t)
+{
+    uint32_t mxcsr;
+    __builtin_memcpy(&mxcsr, t->state.fxsave + 24, 4);
+    struct expect_mask mask = {.flags = 0xcd5 & ~undefined_flags(t), .status = 0xffff, .tags = true, .mxcsr = 0xffff,
+                               .mmx_exponents = !uses_mmx(t), .approximate = is_approximate(t), .loose_register = -1};
+    mask.nan_lanes = nan_lanes(t);
+    if (interpret_wants(&t->insn, t->operands))
+        return mask;
+    mask.status = 0x3800 | defined_conditions(t); /* the exception flags of the x87 unit are not modelled */
+    if (stays_x87(t)) {
+        mask.status = 0;
+        mask.tags = false;
+    }
+    mask.mxcsr = compared_mxcsr(t);
+    mask.loads_nan = t->insn.mnemonic == ZYDIS_MNEMONIC_FLD;
+    mask.loose_register = loose_register(t);
+    mask.denormal_lanes = mxcsr & 0x40 ? minimum_lanes(t) : 0;
+    return mask;
+}
+
+/* ------------------------------------------------------------------ references */
+
+static bool makes_none(const struct trial *t)
+{
+    switch (t->insn.meta.category) {
+    case ZYDIS_CATEGORY_NOP:
+    case ZYDIS_CATEGORY_WIDENOP:
+    case ZYDIS_CATEGORY_PREFETCH:
+        return true;
+    default:
+        return t->insn.mnemonic == ZYDIS_MNEMONIC_CLFLUSH || t->insn.mnemonic == ZYDIS_MNEMONIC_LEA;
+    }
+}
+
+static enum stream_kind kind_of(const ZydisDecodedOperand *o)
+{
+    bool reads = o->actions & ZYDIS_OPERAND_ACTION_MASK_READ, writes = o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+    return reads && writes ? STREAM_MODIFY : writes ? STREAM_WRITE : STREAM_READ;
+}
+
+static uint64_t address_of(const struct trial *t, const ZydisDecodedOperand *o)
+{
+    const uint64_t *gpr = t->state.gpr;
+    if (o->visibility == ZYDIS_OPERAND_VISIBILITY_EXPLICIT) {
+        bool bit = t->insn.meta.category == ZYDIS_CATEGORY_BITBYTE && t->operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                   o->size > 8 && t->insn.mnemonic != ZYDIS_MNEMONIC_BSF && t->insn.mnemonic != ZYDIS_MNEMONIC_BSR;
+        if (!bit)
+            return t->place;
+        /* the bit number, sign-extended from the operand's size, divided by it towards minus infinity */
+        int64_t number = (int64_t)(gpr[ZydisRegisterGetId(t->operands[1].reg.value)] << (64 - o->size)) >> (64 - o->size);
+        return t->place + (uint64_t)((number >> __builtin_ctz(o->size)) * (o->size / 8));
+    }
+    uint64_t gs = o->mem.segment == ZYDIS_REGISTER_GS ? t->gs_base : 0;
+    uint64_t mask = t->insn.address_width == 32 ? 0xffffffff : ~0ull;
+    switch (o->mem.base) {
+    case ZYDIS_REGISTER_RSP:
+        return gpr[RSP] - (kind_of(o) == STREAM_WRITE ? o->size / 8 : 0);
+    case ZYDIS_REGISTER_RBP:
+        return gpr[RBP];
+    case ZYDIS_REGISTER_RBX:
+    case ZYDIS_REGISTER_EBX:
+        return ((gpr[3] + (gpr[0] & 0xff)) & mask) + gs;
+    case ZYDIS_REGISTER_RSI:
+    case ZYDIS_REGISTER_ESI:
+        return (gpr[RSI] & mask) + gs;
+    case ZYDIS_REGISTER_RDI:
+    case ZYDIS_REGISTER_EDI:
+        return (gpr[RDI] & mask) + gs;
+    default:
+        return t->place;
+    }
+}
+
+static bool is_source(const ZydisDecodedOperand *o)
+{
+    return o->mem.base == ZYDIS_REGISTER_RSI || o->mem.base == ZYDIS_REGISTER_ESI;
+}
+
+static bool repeats(const struct trial *t)
+{
+    return t->insn.meta.category == ZYDIS_CATEGORY_STRINGOP &&
+           (t->insn.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE));
+}
+
+static unsigned repeated_references(struct reference out[MAX_REFERENCES], const struct trial *t,
+                                    const struct native_state *after)
+{
+    out[0] = (struct reference){.kind = STREAM_SOURCE};
+    out[1] = (struct reference){.kind = STREAM_DESTINATION};
+    for (unsigned i = 0; i < t->insn.operand_count; i++) {
+        const ZydisDecodedOperand *o = &t->operands[i];
+        if (o->type != ZYDIS_OPERAND_TYPE_MEMORY)
+            continue;
+        struct reference *r = &out[is_source(o) ? 0 : 1];
+        r->size = o->size / 8;
+        r->address = address_of(t, o);
+    }
+    out[2] = (struct reference){.kind = STREAM_BEFORE, .address = t->state.gpr[RCX] | (t->state.flags & 0x400) << 53};
+    out[3] = (struct reference){.kind = STREAM_AFTER, .address = after->gpr[RCX]};
+    return 4;
+}
+
+/* Order: reads in the order of the operands (of CMPS: the source first), then what is modified, then writes. */
+static int rank(const struct trial *t, const struct reference *r, const ZydisDecodedOperand *o)
+{
+    bool compare = t->insn.meta.category == ZYDIS_CATEGORY_STRINGOP && r->kind == STREAM_READ;
+    return (r->kind == STREAM_READ ? 0 : r->kind == STREAM_MODIFY ? 2 : 4) + (compare && !is_source(o));
+}
+
+unsigned expect_references(struct reference out[MAX_REFERENCES], const struct trial *t, const struct native_state *after)
+{
+    unsigned count = 0;
+    int ranks[MAX_REFERENCES];
+    if (makes_none(t))
+        return 0;
+    if (repeats(t))
+        return repeated_references(out, t, after);
+    for (unsigned i = 0; i < t->insn.operand_count; i++) {
+        const ZydisDecodedOperand *o = &t->operands[i];
+        if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || o->mem.type != ZYDIS_MEMOP_TYPE_MEM)
+            continue;
+        struct reference r = {.kind = kind_of(o), .size = o->size / 8, .address = address_of(t, o)};
+        int own = rank(t, &r, o);
+        unsigned at = count++;
+        for (; at > 0 && ranks[at - 1] > own; at--) {
+            out[at] = out[at - 1];
+            ranks[at] = ranks[at - 1];
+        }
+        out[at] = r;
+        ranks[at] = own;
+    }
+    return count;
+}
