@@ -160,14 +160,23 @@ def run_block(page, block, directory, exact):
     return new
 
 
+def by_shape(text):
+    """{line with its numbers blanked: [its numbers, line by line]}"""
+    lines = {}
+    for line in text.splitlines():
+        lines.setdefault(re.sub(r"\s+", " ", NUMBER.sub("#", line)), []).append(NUMBER.findall(line))
+    return lines
+
+
 def renamed_numbers(pairs):
-    """old number -> new number, where the outputs before and after have the same shape; ambiguous ones left out."""
+    """old number -> new number, from lines that differ in their numbers only; ambiguous ones left out."""
     names = {}
     for old, new in pairs:
-        before, after = NUMBER.findall(old), NUMBER.findall(new)
-        if len(before) == len(after):
-            for a, b in zip(before, after):
-                names.setdefault(a, set()).add(b)
+        after = by_shape(new)
+        for shape, lines in by_shape(old).items():
+            for old_numbers, new_numbers in zip(lines, after.get(shape, [])):
+                for a, b in zip(old_numbers, new_numbers):
+                    names.setdefault(a, set()).add(b)
     return {a: next(iter(b)) for a, b in names.items() if len(b) == 1}
 
 
