@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   Each instruction is judged once, by its form alone: it is the engine's to execute, or it is interpreted here, or it is
- *   refused. The judgement is an allowlist (interpret_forms.c): what is not known to come out right is refused by name.
+ *   Each instruction is judged once, by its form alone: it is the engine's to execute, or it is interpreted here, or
+ *   it is refused. The judgement is an allowlist (interpret_forms.c): what is not known to come out right is refused
+ *   by name.
  * Invariants
  *   interpret_wants() and interpret_execute() judge by the same function, so that they cannot disagree.
  * Not modelled

@@ -56,19 +56,19 @@ struct interpret_effect {
 };
 
 /* Whether it is movs, stos, lods, cmps or scas with a REP prefix: such a one is always interpreted, is alone in its
- * block and has the four slots of stream.h. (A REP prefix on anything else is no more than a hint or part of the opcode.) */
+ * block and has the four slots of stream.h. (A REP prefix on anything else is a hint or part of the opcode.) */
 bool interpret_is_rep_string(const ZydisDecodedInstruction *insn);
 
-/* The effective address of a memory operand of insn, which lies at pc; the registers have their values from before it.
- * Knows RIP-relative operands, FS and GS, 32-bit addresses (67h), the bit offset of BT and its kin, and where an implicit
- * push writes. False: the operand is not memory, or an address that is only computed (LEA, NOP). */
+/* The effective address of a memory operand of insn, which lies at pc; registers have their values from before it.
+ * Knows RIP-relative operands, FS and GS, 32-bit addresses (67h), the bit offset of BT and its kin, and where an
+ * implicit push writes. False: the operand is not memory, or an address that is only computed (LEA, NOP). */
 bool interpret_address(uint64_t *out, const struct interpret_cpu *cpu, struct guest_va pc,
                        const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand);
 
 /* Whether the form must be interpreted (true), or left to the engine. Depends on the instruction alone. */
 bool interpret_wants(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands);
 
-/* Executes one instruction for which interpret_wants said true; it lies at pc and RIP is still there. */
+/* Executes one instruction for which interpret_wants said true; it lies at pc, and RIP is still there. */
 void interpret_execute(const struct interpret_cpu *cpu, struct guest_va pc, const ZydisDecodedInstruction *insn,
                        const ZydisDecodedOperand *operands, struct interpret_effect *effect);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   Integer instructions on bits: POPCNT, MOVBE, PDEP, PEXT, BZHI, BEXTR, RORX, BLSI, BLSR, BLSMSK, shifts and rotates of memory by
- *   CL, double shifts of memory, LOCK NEG of memory.
+ *   Integer instructions on bits: POPCNT, MOVBE, PDEP, PEXT, BZHI, BEXTR, RORX, BLSI, BLSR, BLSMSK, shifts and
+ *   rotates of memory by CL, double shifts of memory, LOCK NEG of memory.
  * Invariants
  *   A shift by a count of 0 changes no flag, but it is a write of its operand all the same, as it is on a CPU.
  * Not modelled
- *   Flags that the manual leaves undefined: OF of a shift by more than 1, AF, CF of a shift beyond the operand, AF and PF of the
- *   BMI instructions. They come out as they do for the nearest defined case, always the same way.
+ *   Flags that the manual leaves undefined: OF of a shift by more than 1, AF, CF of a shift beyond the operand, AF
+ *   and PF of the BMI instructions. They come out as they do for the nearest defined case, always the same way.
  * Source
  *   Intel SDM volume 2, the pages of these instructions.
  */

@@ -12,7 +12,8 @@
  *     significand, a CPU the first;
  *   - MXCSR.DE is never set; a result flushed to zero sets neither UE nor PE; ROUNDxx sets PE although told not to;
  *   - MINxx and MAXxx pass on denormals although MXCSR.DAZ says that they are zero;
- *   - the exception flags and C1 of the x87 status; x87 stack overflow and underflow; FLD does not quiet a signalling NaN;
+ *   - the exception flags and C1 of the x87 status; x87 stack overflow and underflow; FLD does not quiet a signalling
+ *     NaN;
  *   - FCOMI and kin do not clear OF, SF and AF;
  *   - SSSE3 instructions on MMX registers with a memory operand, and EMMS, leave TOP alone;
  *   - a successful 32-bit CMPXCHG clears the upper half of RAX, BSF and BSR of a zero that of their destination;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   Instructions that read or write the control, status and tag registers of the x87 unit and of SSE, one by one or with
- *   all registers: LDMXCSR STMXCSR FXSAVE FXRSTOR FLDCW FNSTSW FNCLEX FNINIT FNSTENV FLDENV FNSAVE FRSTOR. All of them work
- *   on the FXSAVE64 image, so that sticky exception flags are where programs look for them.
+ *   Instructions that read or write the control, status and tag registers of the x87 unit and of SSE, one by one or
+ *   with all registers: LDMXCSR STMXCSR FXSAVE FXRSTOR FLDCW FNSTSW FNCLEX FNINIT FNSTENV FLDENV FNSAVE FRSTOR. All
+ *   of them work on the FXSAVE64 image, so that sticky exception flags are where programs look for them.
  * Invariants
  *   Exceptions stay masked: whoever unmasks one is refused, because no engine here would trap.
  * Not modelled
  *   The last x87 instruction and operand (FOP, FIP, FDP): always 0. The 16-bit formats of FNSTENV and FNSAVE: refused.
  * Source
- *   Intel SDM volume 1, 8.1.8-8.1.10 (x87 state), 10.5 (FXSAVE), 10.2.3 (MXCSR); volume 2, the pages of these instructions.
+ *   Intel SDM volume 1, 8.1.8-8.1.10 (x87 state), 10.5 (FXSAVE), 10.2.3 (MXCSR); volume 2, the pages of these
+ *   instructions.
  */
 #include <signal.h>
 

@@ -95,10 +95,10 @@ static uint64_t bit_offset(const struct interpret_cpu *cpu, const ZydisDecodedIn
 }
 
 /* PUSH, CALL and ENTER name [RSP] as what they write, which is RSP after they lowered it. */
-static uint64_t push_offset(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand)
+static uint64_t push_offset(const ZydisDecodedOperand *operand)
 {
     bool pushes = operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && operand->mem.base == ZYDIS_REGISTER_RSP &&
-                  (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) && insn->meta.category != ZYDIS_CATEGORY_STRINGOP;
+                  (operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE);
     return pushes ? (uint64_t)0 - operand->size / 8 : 0;
 }
 
@@ -125,7 +125,7 @@ bool interpret_address(uint64_t *out, const struct interpret_cpu *cpu, struct gu
     uint64_t address = base_value(cpu, pc, insn, mem->base) +
                        base_value(cpu, pc, insn, xlat_index(insn, operand)) * (is_xlat ? 1 : mem->scale) +
                        (uint64_t)mem->disp.value;
-    address += bit_offset(cpu, insn, operand) + push_offset(insn, operand) + pop_offset(insn, operand);
+    address += bit_offset(cpu, insn, operand) + push_offset(operand) + pop_offset(insn, operand);
     if (insn->address_width == 32)
         address &= 0xffffffff;
     if (mem->segment == ZYDIS_REGISTER_FS || mem->segment == ZYDIS_REGISTER_GS)

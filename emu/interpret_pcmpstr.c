@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   PCMPESTRI, PCMPESTRM, PCMPISTRI, PCMPISTRM in five steps: lengths of both strings, comparison of all pairs, aggregation by
- *   one of four rules, polarity, and the result as an index or a mask.
+ *   PCMPESTRI, PCMPESTRM, PCMPISTRI, PCMPISTRM in five steps: lengths of both strings, comparison of all pairs,
+ *   aggregation by one of four rules, polarity, and the result as an index or a mask.
  * Source
  *   Intel SDM volume 1, 14.12 (STTNI), volume 2, 4.1 (imm8 control byte).
  */

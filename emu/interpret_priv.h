@@ -31,7 +31,7 @@ struct interpret_run {
 typedef void interpret_handler(struct interpret_run *run);
 typedef bool interpret_predicate(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands);
 
-/* ------------------------------------------------------------------ what is done with each mnemonic (interpret_forms.c) */
+/* ------------------------------------------------------------------ what is done with each mnemonic (_forms.c) */
 struct interpret_form {
     bool native;               /* the engine executes it rightly ... */
     interpret_handler *run;    /* ... except that this is done instead, if not NULL, */
@@ -95,8 +95,8 @@ interpret_handler interpret_popcnt, interpret_movbe, interpret_shift, interpret_
     interpret_rorx; /* _bits.c */
 
 interpret_handler interpret_pcmpstr;   /* interpret_pcmpstr.c */
-interpret_handler interpret_dpps, interpret_dppd, interpret_horizontal, interpret_maskmov, interpret_round_scalar, interpret_cvtps2pd,
-    interpret_cvtdq2pd; /* interpret_sse.c */
+interpret_handler interpret_dpps, interpret_dppd, interpret_horizontal, interpret_maskmov, interpret_round_scalar,
+    interpret_cvtps2pd, interpret_cvtdq2pd; /* interpret_sse.c */
 
 interpret_handler interpret_ldmxcsr, interpret_stmxcsr, interpret_fxsave, interpret_fxrstor, interpret_fldcw,
     interpret_fnstsw, interpret_fnclex, interpret_fninit, interpret_fnstenv, interpret_fldenv, interpret_fnsave,
@@ -150,14 +150,20 @@ static inline uint16_t image_get16(const uint8_t *image, unsigned at)
     memcpy(&value, image + at, sizeof value);
     return value;
 }
-static inline void image_set16(uint8_t *image, unsigned at, uint16_t value) { memcpy(image + at, &value, sizeof value); }
+static inline void image_set16(uint8_t *image, unsigned at, uint16_t value)
+{
+    memcpy(image + at, &value, sizeof value);
+}
 static inline uint32_t image_get32(const uint8_t *image, unsigned at)
 {
     uint32_t value;
     memcpy(&value, image + at, sizeof value);
     return value;
 }
-static inline void image_set32(uint8_t *image, unsigned at, uint32_t value) { memcpy(image + at, &value, sizeof value); }
+static inline void image_set32(uint8_t *image, unsigned at, uint32_t value)
+{
+    memcpy(image + at, &value, sizeof value);
+}
 /* Makes register `top` the top of the stack; the image holds the registers from the top down, so they move in it. */
 void image_rotate_to_top(uint8_t *image, unsigned top);
 static inline unsigned image_top(const uint8_t *image) { return image_get16(image, FXSAVE_STATUS) >> 11 & 7; }

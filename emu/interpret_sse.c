@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   SSE and MMX instructions: DPPS, DPPD and two conversions by the arithmetic of the CPU that c2emu runs on (IEEE, so the
- *   same on every CPU), under the guest's MXCSR; ROUNDSS and ROUNDSD on the bits of the number; PHADDx and PHSUBx of a
- *   register with itself; MASKMOVQ and MASKMOVDQU.
+ *   SSE and MMX instructions: DPPS, DPPD and two conversions by the arithmetic of the CPU that c2emu runs on (IEEE,
+ *   so the same on every CPU), under the guest's MXCSR; ROUNDSS and ROUNDSD on the bits of the number; PHADDx and
+ *   PHSUBx of a register with itself; MASKMOVQ and MASKMOVDQU.
  * Counting
  *   MASKMOVQ and MASKMOVDQU are one write of the whole operand, whatever the mask selects.
  * Source
- *   Intel SDM volume 2: DPPS and DPPD (the order of their additions), ROUNDSD, MASKMOVDQU; volume 1, 9.2 (MMX state in x87).
+ *   Intel SDM volume 2: DPPS and DPPD (the order of their additions), ROUNDSD, MASKMOVDQU; volume 1, 9.2 (MMX state
+ *   in x87).
  */
 #include "emu/interpret_priv.h"
 
-static unsigned xmm_number(const ZydisDecodedOperand *operand) { return (unsigned)ZydisRegisterGetId(operand->reg.value); }
+static unsigned register_number(const ZydisDecodedOperand *operand)
+{
+    return (unsigned)ZydisRegisterGetId(operand->reg.value);
+}
 
 static void get_xmm(const struct interpret_run *run, unsigned index, uint8_t out[16])
 {
-    run->cpu->get_xmm(run->cpu->self, xmm_number(&run->operands[index]), out);
+    run->cpu->get_xmm(run->cpu->self, register_number(&run->operands[index]), out);
 }
 
 static void set_xmm(const struct interpret_run *run, unsigned index, const uint8_t in[16])
 {
-    run->cpu->set_xmm(run->cpu->self, xmm_number(&run->operands[index]), in);
+    run->cpu->set_xmm(run->cpu->self, register_number(&run->operands[index]), in);
 }
 
 /* Operand `index`, XMM or memory, of `bytes` bytes. */
@@ -40,7 +44,7 @@ static bool get_vector(struct interpret_run *run, unsigned index, void *out, uns
 }
 
 /* ------------------------------------------------------------------ the host's arithmetic
- * All of it in volatile assembly between the two changes of MXCSR, so that the compiler moves none of it across them. */
+ * All of it in volatile assembly between the two changes of MXCSR, so that no compiler moves it across them. */
 
 static uint32_t enter_guest_rounding(const struct interpret_run *run)
 {
@@ -236,12 +240,15 @@ static void get_mmx_state(const struct interpret_run *run, struct x87_state *sta
 
 static uint8_t *mmx_of(struct x87_state *state, const ZydisDecodedOperand *operand)
 {
-    return state->image + FXSAVE_ST + 16 * xmm_number(operand);
+    return state->image + FXSAVE_ST + 16 * register_number(operand);
 }
 
 /* ------------------------------------------------------------------ PHADDx, PHSUBx of a register with itself */
 
-static int32_t saturated(int32_t value) { return value > INT16_MAX ? INT16_MAX : value < INT16_MIN ? INT16_MIN : value; }
+static int32_t saturated(int32_t value)
+{
+    return value > INT16_MAX ? INT16_MAX : value < INT16_MIN ? INT16_MIN : value;
+}
 
 static uint32_t combine(ZydisMnemonic mnemonic, uint32_t even, uint32_t odd)
 {

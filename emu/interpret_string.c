@@ -3,7 +3,8 @@
  * Model
  *   A REP string instruction is a loop over elements; here it is a loop over stretches: as many elements as lie on one
  *   source page and one destination page. The rights of both pages are asked for once a stretch, the source first, and
- *   the elements of a stretch are done in one inner loop (or memmove, where no element reads what an earlier one wrote).
+ *   the elements of a stretch are done in one inner loop (or memmove, where no element reads what an earlier one
+ *   wrote).
  * Counting
  *   The effect carries the start addresses and the count before and after, also when a fault ends it between elements.
  * Invariants
@@ -104,6 +105,8 @@ static uint64_t stretch_of(const struct string_op *op)
 /* ------------------------------------------------------------------ the inner loops
  * Each is instantiated for its element size by string_stretch, so that loads and stores are single instructions. */
 
+#define INNER_LOOP static inline __attribute__((always_inline))
+
 static inline uint64_t step_of(const struct string_op *op, unsigned bytes)
 {
     return op->down ? (uint64_t)0 - bytes : bytes;
@@ -117,7 +120,7 @@ static bool feeds_itself(const struct string_op *op, uint64_t length)
     return op->destination > op->source && op->destination - op->source < length;
 }
 
-static inline __attribute__((always_inline)) uint64_t movs_stretch(struct string_op *op, uint64_t elements, unsigned bytes)
+INNER_LOOP uint64_t movs_stretch(struct string_op *op, uint64_t elements, unsigned bytes)
 {
     uint64_t length = elements * bytes, back = op->down ? length - bytes : 0;
     if (SHORTCUT(!feeds_itself(op, length))) {
@@ -130,7 +133,7 @@ static inline __attribute__((always_inline)) uint64_t movs_stretch(struct string
     return elements;
 }
 
-static inline __attribute__((always_inline)) uint64_t stos_stretch(struct string_op *op, uint64_t elements, unsigned bytes)
+INNER_LOOP uint64_t stos_stretch(struct string_op *op, uint64_t elements, unsigned bytes)
 {
     uint64_t lowest = op->down ? op->destination - (elements - 1) * bytes : op->destination;
     if (SHORTCUT(bytes == 1)) {
@@ -142,15 +145,14 @@ static inline __attribute__((always_inline)) uint64_t stos_stretch(struct string
     return elements;
 }
 
-static inline __attribute__((always_inline)) uint64_t lods_stretch(struct string_op *op, uint64_t elements, unsigned bytes)
+INNER_LOOP uint64_t lods_stretch(struct string_op *op, uint64_t elements, unsigned bytes)
 {
     op->accumulator = guest_load(op->source + (elements - 1) * step_of(op, bytes), bytes);
     return elements;
 }
 
 /* CMPS compares the source element, SCAS the accumulator, with the destination element. */
-static inline __attribute__((always_inline)) uint64_t compare_stretch(struct string_op *op, uint64_t elements,
-                                                                      unsigned bytes, bool is_cmps)
+INNER_LOOP uint64_t compare_stretch(struct string_op *op, uint64_t elements, unsigned bytes, bool is_cmps)
 {
     uint64_t step = step_of(op, bytes), left = op->accumulator, right = 0;
     uint64_t i = 0;
@@ -165,7 +167,7 @@ static inline __attribute__((always_inline)) uint64_t compare_stretch(struct str
     return i;
 }
 
-static inline __attribute__((always_inline)) uint64_t sized_stretch(struct string_op *op, uint64_t elements, unsigned bytes)
+INNER_LOOP uint64_t sized_stretch(struct string_op *op, uint64_t elements, unsigned bytes)
 {
     switch (op->kind) {
     case STRING_MOVS:

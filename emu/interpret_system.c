@@ -2,16 +2,17 @@
  *
  * Model
  *   The CPU that programs see: CPUID describes one fixed x86-64-v2 processor - what is modelled, and nothing more - so
- *   that libraries choose code that runs here. RDTSC counts guest time at 1 GHz. Privileged instructions and traps end as
- *   the signals that Linux makes of them.
- *   The caches that CPUID tells of are fixed too (32 KiB, 256 KiB, 8 MiB) and not those of the machine that is simulated:
- *   libraries tune themselves by them, and the reference stream must not depend on the machine file.
+ *   that libraries choose code that runs here. RDTSC counts guest time at 1 GHz. Privileged instructions and traps
+ *   end as the signals that Linux makes of them. The caches that CPUID tells of are fixed too (32 KiB, 256 KiB, 8
+ *   MiB) and not those of the machine that is simulated: libraries tune themselves by them, and the reference stream
+ *   must not depend on the machine file.
  * Invariants
  *   Nothing here depends on the host.
  * Not modelled
  *   Calls of the 32-bit kernel (INT 80h, SYSENTER): refused.
  * Source
- *   Intel SDM volume 2, CPUID (leaf layouts; table of the descriptors of leaf 2), RDTSC, RDTSCP; volume 3, 6.15 (exceptions).
+ *   Intel SDM volume 2, CPUID (leaf layouts; table of the descriptors of leaf 2), RDTSC, RDTSCP; volume 3, 6.15
+ *   (exceptions).
  */
 #include <signal.h>
 
@@ -39,7 +40,8 @@ struct leaf {
 
 static const struct leaf leaves[] = {
     {0x0, 0, 0xb, 0x756e6547 /* Genu */, 0x6c65746e /* ntel */, 0x49656e69 /* ineI */},
-    {0x1, 0, 0x000106a5 /* family 6, model 1ah, stepping 5 */, 8u << 8 /* CLFLUSH: 64 bytes */, FEATURES_ECX, FEATURES_EDX},
+    /* family 6, model 1ah, stepping 5; CLFLUSH of 64 bytes */
+    {0x1, 0, 0x000106a5, 8u << 8, FEATURES_ECX, FEATURES_EDX},
     /* 5a 03 55 b2 ca: TLBs; f0: prefetch 64 bytes; e4: L3 8 MiB 16 ways; 09: L1I 32 KiB 4 ways; 21: L2 256 KiB 8 ways;
      * 2c: L1D 32 KiB 8 ways */
     {0x2, 0, 0x55035a01, 0x00f0b2e4, 0x00000000, 0x09ca212c},
@@ -138,7 +140,7 @@ void interpret_interrupt(struct interpret_run *run)
         interpret_breakpoint(run);
         break;
     case 0x80:
-        interpret_refuse(run, "INT 80h calls the 32-bit kernel, which is not modelled: build the program for x86-64 only");
+        interpret_refuse(run, "INT 80h calls the 32-bit kernel, which is not modelled: build for x86-64 only");
         break;
     default: /* the kernel lets programs raise no other vector */
         interpret_privileged(run);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   FPREM and FPREM1 by integer arithmetic on the significands, FSCALE, FXTRACT, FISTTP, and the constants FLDPI FLDL2T FLDL2E FLDLG2
- *   FLDLN2 in all four roundings; all on the x87 part of the FXSAVE64 image.
+ *   FPREM and FPREM1 by integer arithmetic on the significands, FSCALE, FXTRACT, FISTTP, and the constants FLDPI
+ *   FLDL2T FLDL2E FLDLG2 FLDLN2 in all four roundings; all on the x87 part of the FXSAVE64 image.
  * Counting
  *   FISTTP is one write of its operand.
  * Invariants
@@ -10,8 +10,9 @@
  * Not modelled
  *   FOP, FIP and FDP of these instructions.
  * Source
- *   Intel SDM volume 2 (FPREM, FPREM1, FSCALE, FXTRACT, FISTTP, FLD1...), volume 1, 4.8.3.5 and 8.5 (NaNs and masked responses). That a
- *   partial remainder takes the exponent down by 32 + (D mod 32) is from the AMD64 manual, volume 5.
+ *   Intel SDM volume 2 (FPREM, FPREM1, FSCALE, FXTRACT, FISTTP, FLD1...), volume 1, 4.8.3.5 and 8.5 (NaNs and masked
+ *   responses). That a partial remainder takes the exponent down by 32 + (D mod 32) is from the AMD64 manual, volume
+ *   5.
  */
 #include "emu/interpret_priv.h"
 
@@ -473,8 +474,8 @@ void interpret_fscale(struct interpret_run *run)
 
 static struct x80 from_integer(int value)
 {
-    struct finite f = {.significand = (uint64_t)(value < 0 ? -value : value), .exponent = 16383 + 63, .negative = value < 0};
-    return pack(f);
+    uint64_t magnitude = (uint64_t)(value < 0 ? -value : value);
+    return pack((struct finite){.significand = magnitude, .exponent = 16383 + 63, .negative = value < 0});
 }
 
 static void extract_parts(struct x80 a, struct x80 *exponent, struct x80 *significand, uint16_t *flags)

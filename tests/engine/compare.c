@@ -286,6 +286,13 @@ static bool x87_nan(const uint8_t *a)
     return (a[9] & 0x7f) == 0x7f && a[8] == 0xff && memcmp(a, "\0\0\0\0\0\0\0\x80", 8) != 0;
 }
 
+static unsigned long long half(const uint8_t *fxsave, unsigned xmm, unsigned upper)
+{
+    unsigned long long value;
+    memcpy(&value, fxsave + 160 + 16 * xmm + 8 * upper, 8);
+    return value;
+}
+
 static void compare_fpu(char *out, size_t bytes, const struct native_state *n, const struct native_state *e,
                         const struct expect_mask *mask)
 {
@@ -317,9 +324,8 @@ static void compare_fpu(char *out, size_t bytes, const struct native_state *n, c
         if (memcmp(x, y, 4) != 0 && !both_denormal(a + 160, b + 160, 4 * i, mask->denormal_lanes) &&
             !(mask->approximate && about_equal(y, x)) &&
             !both_nan(a + 160, b + 160, 4 * i, mask->nan_lanes))
-            snprintf(out, bytes, "xmm%u: %016llx %016llx, engine %016llx %016llx", i / 4,
-                     *(const unsigned long long *)(a + 160 + 16 * (i / 4) + 8), *(const unsigned long long *)(a + 160 + 16 * (i / 4)),
-                     *(const unsigned long long *)(b + 160 + 16 * (i / 4) + 8), *(const unsigned long long *)(b + 160 + 16 * (i / 4)));
+            snprintf(out, bytes, "xmm%u: %016llx %016llx, engine %016llx %016llx", i / 4, half(a, i / 4, 1),
+                     half(a, i / 4, 0), half(b, i / 4, 1), half(b, i / 4, 0));
     }
 }
 
@@ -336,7 +342,8 @@ static void compare_memory(char *out, size_t bytes, const struct outcome *n, con
     snprintf(out, bytes, "memory at %llx: %016llx, engine %016llx", (unsigned long long)data + (i & ~7u), x, y);
 }
 
-static void compare_outcomes(char *out, size_t bytes, const struct trial *t, const struct outcome *n, const struct outcome *e)
+static void compare_outcomes(char *out, size_t bytes, const struct trial *t, const struct outcome *n,
+                             const struct outcome *e)
 {
     struct expect_mask mask = expect_mask_of(t);
     out[0] = '\0';
@@ -478,8 +485,8 @@ static unsigned report(bool (*expected)(unsigned mnemonic), unsigned *missing)
         if (tally->differences == 0 || expected(m))
             continue;
         wrong++;
-        printf("%-12s %u of %u trials differ; first: %s\n", ZydisMnemonicGetString((ZydisMnemonic)m), tally->differences,
-               2 * tally->trials, tally->first);
+        printf("%-12s %u of %u trials differ; first: %s\n", ZydisMnemonicGetString((ZydisMnemonic)m),
+               tally->differences, 2 * tally->trials, tally->first);
     }
     return wrong;
 }
@@ -492,14 +499,21 @@ static bool is_nothing(unsigned mnemonic)
 static bool is_add(unsigned mnemonic) { return mnemonic == ZYDIS_MNEMONIC_ADD; }
 static bool is_xadd(unsigned mnemonic) { return mnemonic == ZYDIS_MNEMONIC_XADD; }
 
+static enum mutation mutation_named(const char *mode)
+{
+    if (strcmp(mode, "mutant") == 0)
+        return MUTATE_CODE;
+    return strcmp(mode, "mutant-references") == 0 ? MUTATE_REFERENCES : MUTATE_NOTHING;
+}
+
 int main(int argc, char **argv)
 {
     static struct bench b;
     const char *mode = argc > 1 ? argv[1] : "";
-    b.mutation = !strcmp(mode, "mutant") ? MUTATE_CODE : !strcmp(mode, "mutant-references") ? MUTATE_REFERENCES : MUTATE_NOTHING;
+    b.mutation = mutation_named(mode);
     open_bench(&b);
     c2_assert_context(print_trial, NULL);
-    unsigned rounds = b.mutation == MUTATE_NOTHING && atoi(mode) > 0 ? (unsigned)atoi(mode) : 8;
+    unsigned rounds = atoi(mode) > 0 ? (unsigned)atoi(mode) : b.mutation == MUTATE_NOTHING ? 8 : 2;
     size_t count, executed = 0, interpreted = 0, lacking = 0;
     struct form *forms = forms_all(&count);
     for (size_t i = 0; i < count; i++) {
@@ -514,11 +528,11 @@ int main(int argc, char **argv)
     }
     c2_free(forms);
     close_bench(&b);
-    bool (*expected)(unsigned) = b.mutation == MUTATE_CODE ? is_add : b.mutation == MUTATE_REFERENCES ? is_xadd : is_nothing;
-    unsigned missing, wrong = report(expected, &missing);
+    static bool (*const expected[])(unsigned) = {is_nothing, is_add, is_xadd};
+    unsigned missing, wrong = report(expected[b.mutation], &missing);
     unsigned skipped = lacking ? 0 : untested();
-    printf("%zu forms (%zu interpreted), %u states each, recording and not; %zu forms are unknown to this CPU\n", executed,
-           interpreted, rounds, lacking);
+    printf("%zu forms (%zu interpreted), %u states each, recording and not; %zu forms are unknown to this CPU\n",
+           executed, interpreted, rounds, lacking);
     printf("%u mnemonics differ, %u were to differ and do not, %u were never executed\n", wrong, missing, skipped);
     return wrong || missing || skipped || executed < 1000;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Flags the manual leaves undefined (Intel SDM volume 2), and the references of an instruction: from Zydis' operand table, but
- * from nothing that emu/ makes of it.
+ * Flags the manual leaves undefined (Intel SDM volume 2), and the references of an instruction: from Zydis' operand
+ * table, but from nothing that emu/ makes of it. What is left out of the comparison otherwise is what the card of
+ * emu/interpret_forms.c says is not modelled.
  */
 #include "emu/interpret.h"
 #include "engine/forms.h"
@@ -200,8 +201,8 @@ static uint32_t compared_mxcsr(const struct trial *t)
     return mask;
 }
 
-/* The upper half of a register may be lost: of BSF and BSR r32 when the source is 0 (older CPUs differ too), and RAX when a
- * 32-bit CMPXCHG succeeds. */
+/* The upper half of a register may be lost: of BSF and BSR r32 when the source is 0 (older CPUs differ too), and RAX
+ * when a 32-bit CMPXCHG succeeds. */
 static int loose_register(const struct trial *t)
 {
     if (t->insn.operand_width != 32)
@@ -253,16 +254,23 @@ static enum stream_kind kind_of(const ZydisDecodedOperand *o)
     return reads && writes ? STREAM_MODIFY : writes ? STREAM_WRITE : STREAM_READ;
 }
 
+/* BT and its kin with a register. */
+static bool has_bit_number(const struct trial *t)
+{
+    bool is_bit_test = t->insn.mnemonic == ZYDIS_MNEMONIC_BT || t->insn.mnemonic == ZYDIS_MNEMONIC_BTS ||
+                       t->insn.mnemonic == ZYDIS_MNEMONIC_BTR || t->insn.mnemonic == ZYDIS_MNEMONIC_BTC;
+    return is_bit_test && t->operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER;
+}
+
 static uint64_t address_of(const struct trial *t, const ZydisDecodedOperand *o)
 {
     const uint64_t *gpr = t->state.gpr;
     if (o->visibility == ZYDIS_OPERAND_VISIBILITY_EXPLICIT) {
-        bool bit = t->insn.meta.category == ZYDIS_CATEGORY_BITBYTE && t->operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-                   o->size > 8 && t->insn.mnemonic != ZYDIS_MNEMONIC_BSF && t->insn.mnemonic != ZYDIS_MNEMONIC_BSR;
-        if (!bit)
+        if (!has_bit_number(t))
             return t->place;
         /* the bit number, sign-extended from the operand's size, divided by it towards minus infinity */
-        int64_t number = (int64_t)(gpr[ZydisRegisterGetId(t->operands[1].reg.value)] << (64 - o->size)) >> (64 - o->size);
+        unsigned unused = 64 - o->size;
+        int64_t number = (int64_t)(gpr[ZydisRegisterGetId(t->operands[1].reg.value)] << unused) >> unused;
         return t->place + (uint64_t)((number >> __builtin_ctz(o->size)) * (o->size / 8));
     }
     uint64_t gs = o->mem.segment == ZYDIS_REGISTER_GS ? t->gs_base : 0;
@@ -322,7 +330,8 @@ static int rank(const struct trial *t, const struct reference *r, const ZydisDec
     return (r->kind == STREAM_READ ? 0 : r->kind == STREAM_MODIFY ? 2 : 4) + (compare && !is_source(o));
 }
 
-unsigned expect_references(struct reference out[MAX_REFERENCES], const struct trial *t, const struct native_state *after)
+unsigned expect_references(struct reference out[MAX_REFERENCES], const struct trial *t,
+                           const struct native_state *after)
 {
     unsigned count = 0;
     int ranks[MAX_REFERENCES];

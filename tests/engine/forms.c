@@ -32,9 +32,14 @@ static bool tested_elsewhere(const ZydisDecodedInstruction *insn, const ZydisDec
         return true;
     if (form->run == NULL || (form->only != NULL && !form->only(insn, operands)))
         return false;
-    return form->run == interpret_cpuid || form->run == interpret_rdtsc || form->run == interpret_rdtscp ||
-           form->run == interpret_privileged || form->run == interpret_undefined || form->run == interpret_breakpoint ||
-           form->run == interpret_debug_trap || form->run == interpret_interrupt || insn->mnemonic == ZYDIS_MNEMONIC_MOV;
+    static interpret_handler *const handlers[] = {
+        interpret_cpuid,      interpret_rdtsc,      interpret_rdtscp,     interpret_privileged,
+        interpret_undefined,  interpret_breakpoint, interpret_debug_trap, interpret_interrupt,
+    };
+    for (size_t i = 0; i < sizeof handlers / sizeof handlers[0]; i++)
+        if (form->run == handlers[i])
+            return true;
+    return insn->mnemonic == ZYDIS_MNEMONIC_MOV;
 }
 
 /* The 16-bit formats of the x87 environment, which their handlers refuse. */
@@ -75,7 +80,8 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 }
 
 /* Two encodings are the same form if they differ in nothing but free registers, addresses and immediates. */
-static uint64_t identity(const struct form *form, const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+static uint64_t identity(const struct form *form, const ZydisDecodedInstruction *insn,
+                         const ZydisDecodedOperand *operands)
 {
     uint64_t hash = mix(mix(0, insn->mnemonic), (uint64_t)form->map << 8 | form->opcode);
     hash = mix(hash, insn->operand_width);
@@ -193,13 +199,15 @@ static bool is_prefix(const struct form *form)
         return true;
     if (form->map == MAP_ONE && (o == 0xc4 || o == 0xc5 || o == 0x62))
         return true;
-    return form->map == MAP_ONE && (o == 0x0f || (o & 0xf0) == 0x40 || o == 0x26 || o == 0x2e || o == 0x36 || o == 0x3e ||
-                                    (o >= 0x64 && o <= 0x67) || o == 0xf0 || o == 0xf2 || o == 0xf3);
+    bool segment = (o & 0xe7) == 0x26 || o == 0x64 || o == 0x65, rex = (o & 0xf0) == 0x40;
+    bool other = o == 0x0f || o == 0x66 || o == 0x67 || o == 0xf0 || o == 0xf2 || o == 0xf3;
+    return form->map == MAP_ONE && (segment || rex || other);
 }
 
 static void consider_prefixes(struct collection *c, struct form form)
 {
-    static const uint8_t sets[][3] = {{0}, {0x66}, {0xf2}, {0xf3}, {0x66, 0xf2}, {0x66, 0xf3}, {0xf0}, {0x66, 0xf0}, {0x67}};
+    static const uint8_t sets[][3] = {{0},          {0x66}, {0xf2},       {0xf3}, {0x66, 0xf2},
+                                      {0x66, 0xf3}, {0xf0}, {0x66, 0xf0}, {0x67}};
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
         for (unsigned wide = 0; wide < 2; wide++) {
             form.prefix_count = 0;

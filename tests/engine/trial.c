@@ -252,7 +252,8 @@ static void patch(struct trial *t, unsigned offset, unsigned bytes, uint64_t val
 
 static bool is_memory(const ZydisDecodedOperand *o)
 {
-    return o->type == ZYDIS_OPERAND_TYPE_MEMORY && (o->mem.type == ZYDIS_MEMOP_TYPE_MEM || o->mem.type == ZYDIS_MEMOP_TYPE_AGEN);
+    return o->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+           (o->mem.type == ZYDIS_MEMOP_TYPE_MEM || o->mem.type == ZYDIS_MEMOP_TYPE_AGEN);
 }
 
 static const ZydisDecodedOperand *explicit_memory(const struct trial *t)
@@ -289,8 +290,9 @@ static bool uses_stack_pointer(const struct trial *t)
 static uint64_t choose_place(const struct trial *t, unsigned bits, struct c2_rng *rng)
 {
     uint64_t offset = below(rng, 3) == 0 ? 8192 - 20 + below(rng, 40) : 2600 + below(rng, 10000);
-    bool spreads = t->insn.meta.category == ZYDIS_CATEGORY_STRINGOP || t->insn.meta.category == ZYDIS_CATEGORY_BITBYTE ||
-                   t->insn.mnemonic == ZYDIS_MNEMONIC_XLAT || uses_stack_pointer(t);
+    bool spreads = t->insn.meta.category == ZYDIS_CATEGORY_STRINGOP ||
+                   t->insn.meta.category == ZYDIS_CATEGORY_BITBYTE || t->insn.mnemonic == ZYDIS_MNEMONIC_XLAT ||
+                   uses_stack_pointer(t);
     if (!spreads && below(rng, 8) == 0)
         return t->data + DATA_BYTES - bits / 8; /* behind it lies nothing: who reads too much meets a fault */
     bool aligned = (bits == 128 && !is_unaligned_access(t)) || bits == 4096;
@@ -361,7 +363,8 @@ static void aim_hidden(struct trial *t, struct c2_rng *rng)
         const ZydisDecodedOperand *o = &t->operands[i];
         if (!is_memory(o) || o == visible || o->mem.base == ZYDIS_REGISTER_NONE)
             continue;
-        bool taken = visible != NULL && (same_gpr(o->mem.base, visible->mem.base) || same_gpr(o->mem.base, visible->mem.index));
+        bool taken = visible != NULL &&
+                     (same_gpr(o->mem.base, visible->mem.base) || same_gpr(o->mem.base, visible->mem.index));
         if (!taken)
             set_register(t, o->mem.base, choose_place(t, o->size, rng));
     }

@@ -4,7 +4,7 @@
  * worked out by hand that hold on any CPU.
  *
  *   flags compared: all six, except what the manual leaves undefined -
- *     shl shr sar        AF; OF unless the count is 1; CF too where the count exceeds the operand; nothing if the count is 0
+ *     shl shr sar        AF; OF unless the count is 1; CF too where the count exceeds the operand; none if it is 0
  *     rol ror rcl rcr    OF unless the count is 1
  *     shld shrd          AF; OF unless the count is 1; everything where the count exceeds a 16-bit operand
  *     bzhi blsi blsr blsmsk  AF PF;  bextr  AF PF SF
@@ -281,7 +281,8 @@ static const struct vector vectors[] = {
     {"shl dword [rbx+8], cl", {0xd3, 0x63, 8}, 3, 0x80000001, 1, 0, 0, 2, 0, CF | OF, CF | OF | ZF | SF | PF},
     {"sar byte [rbx+8], cl", {0xd2, 0x7b, 8}, 3, 0x81, 31, 0, 0, 0xff, 0, CF | SF | PF, CF | ZF | SF | PF},
     {"rcl byte [rbx+8], cl by 9", {0xd2, 0x53, 8}, 3, 0x81, 9, 0, 0, 0x81, 0, CF, CF},
-    {"shld word [rbx+8], dx, 4", {0x66, 0x0f, 0xa4, 0x53, 8, 4}, 6, 0x1234, 0, 0xabcd, 0, 0x234a, 0xabcd, CF, CF | ZF | SF},
+    {"shld word [rbx+8], dx, 4", {0x66, 0x0f, 0xa4, 0x53, 8, 4}, 6, 0x1234, 0, 0xabcd, 0, 0x234a, 0xabcd, CF,
+     CF | ZF | SF},
     {"lock neg dword [rbx+8]", {0xf0, 0xf7, 0x5b, 8}, 4, 1, 0, 0, 0, 0xffffffff, 0, CF | SF | PF | AF, 0x8d5},
 };
 
@@ -379,7 +380,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_popcnt),       cmocka_unit_test(test_movbe),    cmocka_unit_test(test_bmi),
-        cmocka_unit_test(test_rorx),         cmocka_unit_test(test_shifts_by_cl), cmocka_unit_test(test_double_shifts), cmocka_unit_test(test_lock_neg),
+        cmocka_unit_test(test_rorx),         cmocka_unit_test(test_shifts_by_cl),
+        cmocka_unit_test(test_double_shifts), cmocka_unit_test(test_lock_neg),
         cmocka_unit_test(test_vectors),      cmocka_unit_test(test_faults),   cmocka_unit_test(test_addresses),
     };
     return cmocka_run_group_tests_name("interpret: bits", tests, twin_setup, twin_teardown);

@@ -76,7 +76,9 @@ static void check(const struct state_form *f)
     static struct twin_result native, ours;
     struct native_state s;
     twin_random_state(&s);
-    s.gpr[3] = (uint64_t)(uintptr_t)twin_data + 16 * (twin_random() % 1000) + (f->memory_bytes == 512 ? 0 : twin_random() % 16);
+    s.gpr[3] = (uint64_t)(uintptr_t)twin_data + 16 * (twin_random() % 1000);
+    if (f->memory_bytes != 512)
+        s.gpr[3] += twin_random() % 16;
     prepare_operand(f, operand_of(&s));
     twin_native(&native, &s, f->bytes, f->length);
     assert_int_equal(native.end.signal, 0);
@@ -171,7 +173,8 @@ static void test_short_formats(void **state)
 {
     static struct twin_result r;
     (void)state;
-    static const uint8_t forms16[4][3] = {{0x66, 0xd9, 0x33}, {0x66, 0xd9, 0x23}, {0x66, 0xdd, 0x33}, {0x66, 0xdd, 0x23}};
+    static const uint8_t forms16[4][3] = {
+        {0x66, 0xd9, 0x33}, {0x66, 0xd9, 0x23}, {0x66, 0xdd, 0x33}, {0x66, 0xdd, 0x23}};
     for (int i = 0; i < 4; i++) {
         struct native_state s;
         twin_random_state(&s);

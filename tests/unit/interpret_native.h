@@ -33,7 +33,16 @@ void native_start(uint64_t gs_base);
 void native_run(struct native_state *state, const void *code, struct native_end *end);
 
 /* What the CPU that runs the test has. */
-enum native_feature { NATIVE_ALWAYS, NATIVE_POPCNT, NATIVE_MOVBE, NATIVE_BMI1, NATIVE_BMI2, NATIVE_SSE42, NATIVE_LZCNT, NATIVE_ADX };
+enum native_feature {
+    NATIVE_ALWAYS,
+    NATIVE_POPCNT,
+    NATIVE_MOVBE,
+    NATIVE_BMI1,
+    NATIVE_BMI2,
+    NATIVE_SSE42,
+    NATIVE_LZCNT,
+    NATIVE_ADX,
+};
 bool native_has(enum native_feature feature);
 const char *native_feature_name(enum native_feature feature);
 

@@ -37,7 +37,8 @@ static void check(uint8_t opcode, uint8_t control, bool memory, bool wide)
     unsigned length = 1;
     if (wide)
         bytes[length++] = 0x48;
-    memcpy(bytes + length, (const uint8_t[]){0x0f, 0x3a, opcode, memory ? 0x13 : 0xd1, control}, 5); /* xmm2, [rbx]|xmm1 */
+    const uint8_t rest[5] = {0x0f, 0x3a, opcode, memory ? 0x13 : 0xd1, control}; /* xmm2 and [rbx] or xmm1 */
+    memcpy(bytes + length, rest, 5);
     length += 5;
     twin_random_state(&s);
     s.gpr[3] = (uint64_t)(uintptr_t)twin_data + twin_random() % 5000;
@@ -80,7 +81,8 @@ static void test_vectors(void **state)
     static struct twin_result r;
     struct native_state s = {.flags = 0x202};
     (void)state;
-    static const uint8_t pcmpistri[] = {0x66, 0x0f, 0x3a, 0x63, 0xd1, 0x0c}, pcmpistrm[] = {0x66, 0x0f, 0x3a, 0x62, 0xd1, 0x4c};
+    static const uint8_t pcmpistri[] = {0x66, 0x0f, 0x3a, 0x63, 0xd1, 0x0c};
+    static const uint8_t pcmpistrm[] = {0x66, 0x0f, 0x3a, 0x62, 0xd1, 0x4c};
     memcpy(xmm(&s, 2), "ab", 3);
     memcpy(xmm(&s, 1), "xaabyabzzzzzzzza", 16); /* found at 2 and 5, and its first half at the very end, 15 */
     twin_interpret(&r, &s, pcmpistri, sizeof pcmpistri);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * SSE and MMX instructions against the CPU that runs the test, in all roundings, with NaNs, infinities and denormals; and
- * vectors worked out by hand.
+ * SSE and MMX instructions against the CPU that runs the test, in all roundings, with NaNs, infinities and denormals;
+ * and vectors worked out by hand.
  *
  *   not compared: which of several NaNs DPPS and DPPD pass on; the x87 exponents of MMX registers that are not written.
  */
@@ -28,8 +28,9 @@ static uint32_t any_single(void)
 
 static uint64_t any_double(void)
 {
-    static const uint64_t special[] = {0, 1, 0x8000000000000000, 0x7ff0000000000000, 0x7ff8000000000000, 0xfff4000000000000,
-                                       0x3fe0000000000000, 0xbfe0000000000000, 0x3ff8000000000000, 0x4004000000000000};
+    static const uint64_t special[] = {0, 1, 0x8000000000000000, 0x7ff0000000000000, 0x7ff8000000000000,
+                                       0xfff4000000000000, 0x3fe0000000000000, 0xbfe0000000000000,
+                                       0x3ff8000000000000, 0x4004000000000000};
     uint64_t near = twin_random();
     if (twin_random() % 3 == 0)
         return special[twin_random() % 10];
@@ -69,7 +70,8 @@ static void merge_nans(struct native_state *s, unsigned lane)
             memset(xmm(s, 2) + i, 0xff, lane);
 }
 
-static void check(const char *name, const struct native_state *s, const uint8_t *bytes, unsigned length, unsigned nan_lanes)
+static void check(const char *name, const struct native_state *s, const uint8_t *bytes, unsigned length,
+                  unsigned nan_lanes)
 {
     static struct twin_result native, ours;
     twin_native(&native, s, bytes, length);
@@ -181,8 +183,9 @@ static void test_vectors(void **state)
     static struct twin_result r;
     struct native_state s = {.flags = 0x202};
     static const float a[4] = {1, 2, 3, 4}, b[4] = {5, 6, 7, 8}, dot[4] = {38, 0, 38, 0}; /* 5 + 12 + 21, twice */
-    static const uint8_t dpps[] = {0x66, 0x0f, 0x3a, 0x40, 0xd1, 0x75}, roundsd[] = {0x66, 0x0f, 0x3a, 0x0b, 0x13, 0x09},
-                         phaddd[] = {0x66, 0x0f, 0x38, 0x02, 0xd2}, maskmovdqu[] = {0x66, 0x0f, 0xf7, 0xd1};
+    static const uint8_t dpps[] = {0x66, 0x0f, 0x3a, 0x40, 0xd1, 0x75};
+    static const uint8_t roundsd[] = {0x66, 0x0f, 0x3a, 0x0b, 0x13, 0x09};
+    static const uint8_t phaddd[] = {0x66, 0x0f, 0x38, 0x02, 0xd2}, maskmovdqu[] = {0x66, 0x0f, 0xf7, 0xd1};
     (void)state;
     memcpy(s.fxsave + 24, "\x80\x1f", 2);
     memcpy(xmm(&s, 2), a, 16);

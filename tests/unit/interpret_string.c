@@ -30,8 +30,11 @@ static struct string_form form_of(unsigned kind, unsigned size, uint8_t repeat, 
         const char *name;
         uint8_t opcode;
         bool source, destination, compares;
-    } kinds[] = {{"movs", 0xa4, true, true, false}, {"cmps", 0xa6, true, true, true}, {"stos", 0xaa, false, true, false},
-                 {"lods", 0xac, true, false, false}, {"scas", 0xae, false, true, true}};
+    } kinds[] = {{"movs", 0xa4, true, true, false},
+                 {"cmps", 0xa6, true, true, true},
+                 {"stos", 0xaa, false, true, false},
+                 {"lods", 0xac, true, false, false},
+                 {"scas", 0xae, false, true, true}};
     struct string_form f = {.element = 1u << size, .source = kinds[kind].source, .destination = kinds[kind].destination,
                             .compares = kinds[kind].compares};
     if (segment != 0)
@@ -72,7 +75,8 @@ static void string_state(struct native_state *s, const struct string_form *f, ui
         s->flags |= DF;
 }
 
-static void expect_slots(const struct string_form *f, const struct native_state *s, const struct twin_result *r, uint64_t base)
+static void expect_slots(const struct string_form *f, const struct native_state *s, const struct twin_result *r,
+                         uint64_t base)
 {
     assert_int_equal(r->effect.address_count, 4);
     assert_int_equal(r->effect.address[0], f->source ? s->gpr[6] + base : 0);
@@ -227,8 +231,8 @@ static void test_vectors(void **state)
 static void test_who_is_one(void **state)
 {
     (void)state;
-    static const uint8_t repz_ret[] = {0xf3, 0xc3}, pause[] = {0xf3, 0x90}, movsb[] = {0xa4}, movsd_sse[] = {0xf2, 0x0f, 0x10, 0xc1},
-                         short_addresses[] = {0x67, 0xf3, 0xa4};
+    static const uint8_t repz_ret[] = {0xf3, 0xc3}, pause[] = {0xf3, 0x90}, movsb[] = {0xa4},
+                         movsd_sse[] = {0xf2, 0x0f, 0x10, 0xc1}, short_addresses[] = {0x67, 0xf3, 0xa4};
     assert_false(twin_wanted(repz_ret, 2));
     assert_false(twin_wanted(pause, 2));
     assert_false(twin_wanted(movsb, 1));

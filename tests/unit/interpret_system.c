@@ -51,7 +51,8 @@ static void test_cpuid(void **state)
     char text[49] = {0};
     (void)state;
     expect_leaf(0, 0, 0xb, 0x756e6547, 0x6c65746e, 0x49656e69);
-    /* FPU 0 TSC 4 CX8 8 CMOV 15 CLFSH 19 MMX 23 FXSR 24 SSE 25 SSE2 26; SSE3 0 SSSE3 9 CX16 13 SSE4.1 19 SSE4.2 20 POPCNT 23 */
+    /* ecx: SSE3 0 SSSE3 9 CX16 13 SSE4.1 19 SSE4.2 20 POPCNT 23
+     * edx: FPU 0 TSC 4 CX8 8 CMOV 15 CLFSH 19 MMX 23 FXSR 24 SSE 25 SSE2 26 */
     expect_leaf(1, 0, 0x106a5, 0x800, 0x00982201, 0x07888111);
     expect_leaf(2, 0, 0x55035a01, 0x00f0b2e4, 0, 0x09ca212c);
     assert_int_equal(cache_bytes(0, &type), 32 << 10);
@@ -127,7 +128,7 @@ struct trap {
     unsigned length;
     int signal, code;
     bool behind;
-    bool native; /* the CPU that runs the test may be asked as well: the outcome does not depend on the kernel's settings */
+    bool native; /* the CPU that runs the test may be asked: the outcome does not depend on the kernel's settings */
 };
 
 #define SI_BY_KERNEL 0x80

@@ -219,8 +219,9 @@ static void run_interpreter(struct twin_result *out)
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     struct interpret_cpu cpu = {
         .self = &out->state, .get_gpr = get_gpr, .set_gpr = set_gpr, .get_flags = get_flags, .set_flags = set_flags,
-        .get_xmm = get_xmm, .set_xmm = set_xmm, .get_mxcsr = get_mxcsr, .set_mxcsr = set_mxcsr, .get_fxsave = get_fxsave,
-        .set_fxsave = set_fxsave, .get_segment_base = get_segment_base, .get_time_ns = get_time_ns, .ready = ready,
+        .get_xmm = get_xmm, .set_xmm = set_xmm, .get_mxcsr = get_mxcsr, .set_mxcsr = set_mxcsr,
+        .get_fxsave = get_fxsave, .set_fxsave = set_fxsave, .get_segment_base = get_segment_base,
+        .get_time_ns = get_time_ns, .ready = ready,
     };
     ZydisDecoder decoder;
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * FPREM, FPREM1, FSCALE, FXTRACT, FISTTP and the constants against the CPU that runs the test, from states of every kind (empty registers,
- * denormals, NaNs, encodings that no CPU makes), and vectors worked out by hand.
+ * FPREM, FPREM1, FSCALE, FXTRACT, FISTTP and the constants against the CPU that runs the test, from states of every
+ * kind (empty registers, denormals, NaNs, encodings that no CPU makes), and vectors worked out by hand.
  *
  *   status bits compared: all; after a remainder that is a NaN, C0 and C3 are not (the manual leaves them open).
  */
@@ -153,8 +153,8 @@ static uint16_t status_of(const struct twin_result *r)
 static void test_vectors(void **state)
 {
     static struct twin_result r;
-    static const uint8_t fprem[] = {0xd9, 0xf8}, fprem1[] = {0xd9, 0xf5}, fldpi[] = {0xd9, 0xeb}, fisttp[] = {0xdf, 0x0b}, fscale[] = {0xd9, 0xfd},
-                         fxtract[] = {0xd9, 0xf4};
+    static const uint8_t fprem[] = {0xd9, 0xf8}, fprem1[] = {0xd9, 0xf5}, fldpi[] = {0xd9, 0xeb},
+                         fisttp[] = {0xdf, 0x0b}, fscale[] = {0xd9, 0xfd}, fxtract[] = {0xd9, 0xf4};
     struct native_state s = {.fxsave = {0x7f, 3}};
     (void)state;
     put_number(&s, 0, 17.5L);
