@@ -22,6 +22,9 @@ struct cli_options {
     const char **overrides;     /* --set */
     size_t override_count;
     const char *pages;
+    enum mmu_huge huge;
+    enum mmu_page_size huge_size;
+    const char *dump_pagemap;   /* NULL: not asked for */
     const char *engine;
     uint64_t seed;
     const char **env;           /* --env */
@@ -42,8 +45,8 @@ enum c2_status cli_environment(char ***out, const struct cli_options *options, c
                                struct c2_error *err);
 void cli_environment_release(char **environment);
 
-/* --pages: mmu's policies, and for same-color the key `level` (the level whose sets are the colours, L2 unless said
- * otherwise). Fills all of *out. */
+/* --pages: mmu's policies, and for same-color and colored the key `level` (the level whose sets are the colours, L2
+ * unless said otherwise). Fills all of *out. */
 enum c2_status cli_placement(struct mmu_config *out, const char *text, const struct caches_machine *machine,
                              uint64_t seed, struct c2_error *err);
 

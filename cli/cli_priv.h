@@ -17,11 +17,15 @@ struct cli_outputs {
     struct c2_outfile *report_text, *report_json; /* --output */
     struct c2_outfile *json;                      /* --json */
     struct analyses_trace *trace;                 /* --trace */
+    struct c2_outfile *pagemap;                   /* --dump-pagemap */
 };
 enum c2_status cli_outputs_open(struct cli_outputs *out, const struct cli_options *options, uint32_t line_bytes,
                                 struct c2_error *err);
 /* Writes and commits all; goes on after a failure, whose first reason is *err. */
 enum c2_status cli_outputs_commit(struct cli_outputs *outputs, const struct report_run *run, struct c2_error *err);
+/* --dump-pagemap's, whose path ending in .textproto names the form. */
+enum c2_status cli_outputs_commit_pagemap(struct cli_outputs *outputs, const struct mmu *mmu, const char *path,
+                                          struct c2_error *err);
 void cli_outputs_abandon(struct cli_outputs *outputs); /* what was not committed */
 
 /* ------------------------------------------------------------------ ending.c: how the guest ended, in words */

@@ -24,6 +24,8 @@ enum option_key {
     KEY_SET = 256, /* no short form from here on */
     KEY_PAGES,
     KEY_HUGE,
+    KEY_HUGE_SIZE,
+    KEY_DUMP_PAGEMAP,
     KEY_SEED,
     KEY_NO_SIM,
     KEY_ENGINE,
@@ -40,8 +42,11 @@ static const struct argp_option options_table[] = {
     {"machine", KEY_MACHINE, "NAME|FILE", 0, "machine: a preset's name or an INI file (sandybridge-ep)", 1},
     {"set", KEY_SET, "LEVEL.KEY=VALUE", 0, "change one key of the machine, e.g. L2.ways=4; repeatable", 1},
     {"pages", KEY_PAGES, "POLICY[,KEY=VALUE]", 0,
-     "placement of pages: sequential (default), random, identity, same-color[,color=N][,level=NAME]", 1},
-    {"huge", KEY_HUGE, "off", 0, "huge pages: off, the only choice in this version", 1},
+     "placement of pages: sequential (default), random, identity, colored[,level=NAME], "
+     "same-color[,color=N][,level=NAME], buddy[,age=0..1], file=PATH (a page map)", 1},
+    {"huge", KEY_HUGE, "off|never|thp|heap|all", 0,
+     "huge pages: off (only where the program asks for them), never, thp (transparent, as Linux does), heap, all", 1},
+    {"huge-size", KEY_HUGE_SIZE, "2M|1G", 0, "size of the pages of --huge heap and all (2M)", 1},
     {"seed", KEY_SEED, "N", 0, "master seed of everything random (1)", 1},
     {"no-sim", KEY_NO_SIM, NULL, 0, "run the program only: nothing recorded, no caches", 2},
     {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest (unicorn)", 2},
@@ -50,6 +55,8 @@ static const struct argp_option options_table[] = {
     {"inherit-env", KEY_INHERIT_ENV, NULL, 0, "pass the host's environment through", 2},
     {"output", KEY_OUTPUT, "DIR", 0, "write report.txt and report.json there", 3},
     {"json", KEY_JSON, "FILE", 0, "write the JSON report; - is standard output", 3},
+    {"dump-pagemap", KEY_DUMP_PAGEMAP, "FILE", 0,
+     "write the frame of each page touched, for --pages file=FILE; FILE.textproto: DynamoRIO's v2p form", 3},
     {"trace", KEY_TRACE, "FILE", 0, "write every reference; FILE.din: din form, FILE.zst: compressed", 3},
     {"quiet", KEY_QUIET, NULL, 0, "no text report", 3},
     {"progress", KEY_PROGRESS, NULL, 0, "progress on standard error, even where it is no terminal", 4},
@@ -57,7 +64,6 @@ static const struct argp_option options_table[] = {
     {"verbose", KEY_VERBOSE, NULL, 0, "trace the guest's system calls on standard error", 4},
     {"version", KEY_VERSION, NULL, 0, "print the version", 5},
     {"help", KEY_HELP, NULL, 0, "print this", 5},
-    {"huge-size", KEY_UNAVAILABLE + 0, "SIZE", OPTION_HIDDEN, "pages are 4 KiB; leave it out", 6},
     {"skip", KEY_UNAVAILABLE + 1, "N", OPTION_HIDDEN, "everything is measured; leave it out", 6},
     {"warmup", KEY_UNAVAILABLE + 2, "N", OPTION_HIDDEN, "everything is measured; leave it out", 6},
     {"measure", KEY_UNAVAILABLE + 3, "N", OPTION_HIDDEN, "everything is measured; leave it out", 6},
@@ -187,16 +193,39 @@ struct parse {
     enum c2_status status;
 };
 
-static enum c2_status take_huge(const char *value, struct c2_error *err)
+/* The index of value among the values of --option. */
+static enum c2_status take_word(unsigned *out, const char *option, const char *value, const char *const *values,
+                                size_t count, struct c2_error *err)
 {
-    static const char *const values[] = {"off", "all", "heap"};
-    if (strcmp(value, "off") == 0)
-        return C2_OK;
-    if (strcmp(value, "all") == 0 || strcmp(value, "heap") == 0)
-        return c2_fail(err, C2_ERR_UNSUPPORTED, "--huge %s is not available in this version; use --huge off", value);
     char hint[128];
-    return c2_fail(err, C2_ERR_INVALID, "--huge: unknown value \"%s\"%s", value,
-                   c2_suggest(hint, sizeof hint, value, values, 3));
+    for (*out = 0; *out < count; ++*out) {
+        if (strcmp(value, values[*out]) == 0)
+            return C2_OK;
+    }
+    return c2_fail(err, C2_ERR_INVALID, "--%s: unknown value \"%s\"%s", option, value,
+                   c2_suggest(hint, sizeof hint, value, values, count));
+}
+
+static enum c2_status take_huge(struct cli_options *options, const char *value, struct c2_error *err)
+{
+    const char *values[MMU_HUGE_ALL + 1];
+    unsigned index;
+    for (unsigned i = 0; i <= MMU_HUGE_ALL; i++)
+        values[i] = mmu_huge_name((enum mmu_huge)i);
+    enum c2_status status = take_word(&index, "huge", value, values, MMU_HUGE_ALL + 1, err);
+    if (status == C2_OK)
+        options->huge = (enum mmu_huge)index;
+    return status;
+}
+
+static enum c2_status take_huge_size(struct cli_options *options, const char *value, struct c2_error *err)
+{
+    static const char *const values[] = {"2M", "1G"};
+    unsigned index;
+    enum c2_status status = take_word(&index, "huge-size", value, values, 2, err);
+    if (status == C2_OK)
+        options->huge_size = index == 0 ? MMU_PAGE_2M : MMU_PAGE_1G;
+    return status;
 }
 
 static enum c2_status take(struct cli_options *options, const struct argp_option *row, char *value,
@@ -208,7 +237,9 @@ static enum c2_status take(struct cli_options *options, const struct argp_option
     case KEY_MACHINE: options->machine = value; return C2_OK;
     case KEY_SET: options->overrides[options->override_count++] = value; return C2_OK;
     case KEY_PAGES: options->pages = value; return C2_OK;
-    case KEY_HUGE: return take_huge(value, err);
+    case KEY_HUGE: return take_huge(options, value, err);
+    case KEY_HUGE_SIZE: return take_huge_size(options, value, err);
+    case KEY_DUMP_PAGEMAP: options->dump_pagemap = value; return C2_OK;
     case KEY_SEED: return c2_parse_number(&options->seed, value, "--seed", err);
     case KEY_NO_SIM: options->no_sim = true; return C2_OK;
     case KEY_ENGINE: options->engine = value; return C2_OK;
@@ -253,8 +284,8 @@ static const struct argp parser = {
     .parser = parse_word,
     .args_doc = "[--] PROGRAM [ARG]...",
     .doc = "Run an x86-64 Linux program in an emulator and report what its caches did."
-           "\vThe report goes to standard error when PROGRAM ends. Exit status: PROGRAM's own; 128+N when signal N killed "
-           "it; 125 when c2emu failed; 126 when PROGRAM cannot be executed; 127 when it is not found.",
+           "\vThe report goes to standard error when PROGRAM ends. Exit status: PROGRAM's own; 128+N when signal N "
+           "killed it; 125 when c2emu failed; 126 when PROGRAM cannot be executed; 127 when it is not found.",
 };
 
 void cli_help(FILE *to)
@@ -269,9 +300,13 @@ static enum c2_status check_whole(const struct cli_options *options, struct c2_e
     if (options->action != CLI_RUN)
         return C2_OK;
     if (options->command == NULL || options->command[0][0] == '\0')
-        return c2_fail(err, C2_ERR_INVALID, "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)");
+        return c2_fail(err, C2_ERR_INVALID,
+                       "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)");
+    if (options->huge_size != MMU_PAGE_4K && options->huge != MMU_HUGE_HEAP && options->huge != MMU_HUGE_ALL)
+        return c2_fail(err, C2_ERR_INVALID, "--huge-size is the size of the pages of --huge heap or --huge all; add one");
     if (options->no_sim && options->trace != NULL)
-        return c2_fail(err, C2_ERR_INVALID, "--trace needs the references that --no-sim does not record; leave one out");
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--trace needs the references that --no-sim does not record; leave one out");
     return C2_OK;
 }
 
@@ -289,11 +324,13 @@ enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv,
         status = c2_fail_memory(err, "the options");
     } else {
         struct parse parse = {out, err, C2_OK};
-        error_t failed = argp_parse(&parser, argc, argv, ARGP_IN_ORDER | ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP, NULL,
-                                    &parse);
-        status = parse.status != C2_OK ? parse.status
-                 : failed != 0         ? c2_fail(err, C2_ERR_INVALID, "the command line is not understood (see c2emu --help)")
-                                       : check_whole(out, err);
+        const unsigned flags = ARGP_IN_ORDER | ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP;
+        error_t failed = argp_parse(&parser, argc, argv, flags, NULL, &parse);
+        status = parse.status;
+        if (status == C2_OK && failed != 0)
+            status = c2_fail(err, C2_ERR_INVALID, "the command line is not understood (see c2emu --help)");
+        if (status == C2_OK)
+            status = check_whole(out, err);
     }
     if (status != C2_OK)
         cli_options_release(out);

@@ -60,6 +60,8 @@ static enum c2_status open_all(struct cli_outputs *outputs, const struct cli_opt
     }
     if (status == C2_OK && options->json != NULL)
         status = c2_outfile_open(&outputs->json, options->json, err);
+    if (status == C2_OK && options->dump_pagemap != NULL)
+        status = c2_outfile_open(&outputs->pagemap, options->dump_pagemap, err);
     if (status == C2_OK && options->trace != NULL)
         status = analyses_trace_create(&outputs->trace, options->trace, line_bytes, err);
     return status;
@@ -111,11 +113,26 @@ enum c2_status cli_outputs_commit(struct cli_outputs *outputs, const struct repo
     return C2_OK;
 }
 
+enum c2_status cli_outputs_commit_pagemap(struct cli_outputs *outputs, const struct mmu *mmu, const char *path,
+                                          struct c2_error *err)
+{
+    struct c2_outfile *file = outputs->pagemap;
+    outputs->pagemap = NULL;
+    if (file == NULL)
+        return C2_OK;
+    enum c2_status status = mmu_pagemap_write(mmu, c2_outfile_stream(file), mmu_pagemap_is_textproto(path), err);
+    if (status == C2_OK || status == C2_ERR_IO)
+        return c2_outfile_commit(file, err);
+    c2_outfile_abandon(file);
+    return status;
+}
+
 void cli_outputs_abandon(struct cli_outputs *outputs)
 {
     c2_outfile_abandon(outputs->report_text);
     c2_outfile_abandon(outputs->report_json);
     c2_outfile_abandon(outputs->json);
+    c2_outfile_abandon(outputs->pagemap);
     analyses_trace_destroy(outputs->trace);
     *outputs = (struct cli_outputs){0};
 }

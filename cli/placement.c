@@ -10,20 +10,6 @@
 
 #include "cli/cli.h"
 
-static const char *const not_yet[] = {"colored", "buddy", "file"};
-
-static enum c2_status check_available(const char *text, struct c2_error *err)
-{
-    const size_t length = strcspn(text, ",=");
-    for (size_t i = 0; i < sizeof not_yet / sizeof not_yet[0]; i++) {
-        if (strlen(not_yet[i]) == length && strncmp(text, not_yet[i], length) == 0)
-            return c2_fail(err, C2_ERR_UNSUPPORTED,
-                           "--pages %s is not available in this version; use sequential, random, identity or same-color",
-                           text);
-    }
-    return C2_OK;
-}
-
 /* Copies text to rest without its `,level=NAME`; level is left as it was when there is none. */
 static void take_level(char *rest, char level[CACHES_NAME_BYTES], const char *text)
 {
@@ -58,22 +44,21 @@ enum c2_status cli_placement(struct mmu_config *out, const char *text, const str
                              uint64_t seed, struct c2_error *err)
 {
     *out = (struct mmu_config){.physical_bytes = machine->physical_bytes, .seed = seed, .colors = 1};
-    char rest[256], level[CACHES_NAME_BYTES];
+    char rest[MMU_PATH_BYTES + 64], level[CACHES_NAME_BYTES];
     if (strlen(text) >= sizeof rest)
         return c2_fail(err, C2_ERR_INVALID, "--pages: the value is longer than %zu characters", sizeof rest - 1);
     snprintf(level, sizeof level, "%s", machine->levels[machine->level_count > 1 ? 1 : 0].name);
-    enum c2_status status = check_available(text, err);
-    if (status != C2_OK)
-        return status;
+    if (strncmp(text, "file=", 5) == 0)
+        return mmu_placement_parse(out, text, err);
     take_level(rest, level, text);
-    status = mmu_placement_parse(out, rest, err);
+    enum c2_status status = mmu_placement_parse(out, rest, err);
     if (status != C2_OK)
         return status;
-    if (strcmp(rest, text) != 0 && out->placement != MMU_SAME_COLOR)
-        return c2_fail(err, C2_ERR_INVALID, "--pages %s: the key level belongs to same-color only", text);
+    if (strcmp(rest, text) != 0 && out->placement != MMU_SAME_COLOR && out->placement != MMU_COLORED)
+        return c2_fail(err, C2_ERR_INVALID, "--pages %s: the key level belongs to same-color and colored", text);
     status = set_colors(out, machine, level, err);
     if (status == C2_OK && out->placement == MMU_SAME_COLOR && out->color >= out->colors)
-        return c2_fail(err, C2_ERR_INVALID, "--pages: color=%u: %s of machine %s has %u colours, 0 to %u", out->color, level,
-                       machine->name, out->colors, out->colors - 1);
+        return c2_fail(err, C2_ERR_INVALID, "--pages: color=%u: %s of machine %s has %u colours, 0 to %u", out->color,
+                       level, machine->name, out->colors, out->colors - 1);
     return status;
 }

@@ -134,6 +134,9 @@ static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_
                                      options->overrides, options->override_count, err);
     if (status == C2_OK)
         status = cli_placement(&run->placement, options->pages, &run->machine, options->seed, err);
+    run->placement.huge = options->huge;
+    run->placement.huge_size = options->huge_size;
+    run->placement.log_placements = options->dump_pagemap != NULL;
     return status;
 }
 
@@ -283,7 +286,7 @@ static enum c2_status settle(struct run *run, struct c2_error *err)
         status = run->listening;
     }
     if (status == C2_OK && sim_counts(run->sim)->instructions != emu_instructions(run->emu))
-        status = c2_fail(err, C2_ERR_INTERNAL, "%llu instructions were run and %llu were counted; this is a bug of c2emu",
+        status = c2_fail(err, C2_ERR_INTERNAL, "%llu instructions were run, %llu were counted: a bug of c2emu",
                          (unsigned long long)emu_instructions(run->emu),
                          (unsigned long long)sim_counts(run->sim)->instructions);
     return status;
@@ -313,7 +316,8 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
     const struct report_run report = describe(run, end, ending);
     if (!run->options->quiet)
         report_text(stderr, &report, NULL);
-    if (cli_outputs_commit(&run->outputs, &report, err) != C2_OK)
+    if (cli_outputs_commit(&run->outputs, &report, err) != C2_OK
+        || cli_outputs_commit_pagemap(&run->outputs, run->mmu, run->options->dump_pagemap, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     return report.exit_status;
 }

@@ -24,6 +24,8 @@ struct area {
     struct mmu_area view;    /* view.offset counts in the backing, also for shared anonymous memory */
     struct backing *backing; /* NULL: private anonymous */
     bool may_write;          /* false: shared, and the descriptor did not allow writing */
+    bool huge_wanted, huge_refused; /* madvise: MADV_HUGEPAGE, MADV_NOHUGEPAGE */
+    uint8_t hugetlb;         /* MAP_HUGETLB: enum mmu_page_size; 0: no */
 };
 
 struct areas {

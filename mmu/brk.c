@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   brk(2): the heap grows up from MMU_HEAP_BASE in whole pages; the break itself is kept to the byte. A break that
+ *   brk(2): the heap grows up from MMU_HEAP_BASE (or the next multiple of its pages' size) in whole pages, huge ones when the heap is to have those (the rest of
+ *   the last one is accessible then, as with hugetlbfs); the break itself is kept to the byte. A break that
  *   cannot be had - below the base, into another mapping or the page tables, or more than the machine's memory at
  *   once - leaves everything, and the answer is the break that stands.
  * Not modelled
@@ -20,9 +21,10 @@ static bool grow_heap(struct mmu *mmu, uint64_t from, uint64_t to)
 
 uint64_t mmu_brk(struct mmu *mmu, uint64_t address)
 {
-    if (address < MMU_HEAP_BASE || address > MMU_TABLES_BASE)
+    if (address < mmu_heap_start(mmu) || address > MMU_TABLES_BASE)
         return mmu->brk;
-    uint64_t old_end = c2_align_up(mmu->brk, C2_PAGE_BYTES), new_end = c2_align_up(address, C2_PAGE_BYTES);
+    uint64_t step = mmu_heap_step(mmu);
+    uint64_t old_end = c2_align_up(mmu->brk, step), new_end = c2_align_up(address, step);
     bool done = true;
     if (new_end > old_end)
         done = grow_heap(mmu, old_end, new_end);

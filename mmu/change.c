@@ -5,7 +5,7 @@
  *   passes over holes; mprotect does what lies before the first hole and then answers ENOMEM; a discard does every
  *   mapped part and then answers ENOMEM. Pages of a shared mapping live in the file, so a discard leaves them.
  * Invariants
- *   Without rights a page keeps its frame, its bytes and its accessed and dirty bits.
+ *   A change of a part of a huge page splits it first: its pieces keep their frames. Without rights a page keeps its frame, its bytes and its accessed and dirty bits.
  */
 #include <errno.h>
 
@@ -33,6 +33,9 @@ int mmu_isolate(struct mmu *mmu, uint64_t start, uint64_t end)
     int error = areas_reserve(&mmu->areas, 2);
     if (error)
         return error;
+    error = mmu_split_at(mmu, start, end);
+    if (error)
+        return error;
     areas_split(&mmu->areas, start);
     areas_split(&mmu->areas, end);
     return 0;
@@ -41,7 +44,10 @@ int mmu_isolate(struct mmu *mmu, uint64_t start, uint64_t end)
 static uint64_t drop_page(void *self, uint64_t va, uint64_t entry)
 {
     (void)va;
-    frames_give(self, entry_frame(entry));
+    if (entry & ENTRY_LARGE)
+        frames_give_huge(self, entry_frame(entry), entry_size(entry));
+    else
+        frames_give(self, entry_frame(entry));
     return 0;
 }
 
@@ -127,7 +133,7 @@ static uint64_t set_rights(void *self, uint64_t va, uint64_t entry)
 {
     (void)va;
     const uint64_t *rights = self;
-    return (entry & (ENTRY_ADDRESS | ENTRY_ACCESSED | ENTRY_DIRTY)) | *rights;
+    return (entry & (ENTRY_ADDRESS | ENTRY_ACCESSED | ENTRY_DIRTY | ENTRY_LARGE | ENTRY_GIANT)) | *rights;
 }
 
 static int protect_range(struct mmu *mmu, uint64_t start, uint64_t end, unsigned prot)
@@ -174,8 +180,11 @@ static int discard_part(struct mmu *mmu, const struct area *area, uint64_t start
     uint64_t to = area_end(area) < end ? area_end(area) : end;
     if (area->view.shared)
         return 0;
+    int error = mmu_split_at(mmu, from, to);
+    if (error)
+        return error;
     mmu_notify_before(mmu, from, to);
-    int error = mmu->host.discard(mmu->host.self, from, to - from);
+    error = mmu->host.discard(mmu->host.self, from, to - from);
     if (!error)
         mmu_drop_pages(mmu, from, to);
     mmu_notify_after(mmu, from, to, area->view.prot & MMU_EXEC);

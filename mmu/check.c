@@ -10,23 +10,31 @@
 struct audit {
     const struct mmu *mmu;
     uint64_t *seen; /* a bit a frame; NULL when the host had no memory for it */
-    uint64_t pages, present;
+    uint64_t frames, present[MMU_PAGE_SIZES];
 };
+
+static void audit_frame(struct audit *audit, uint64_t frame)
+{
+    C2_ASSERT(frames_is_taken(audit->mmu->frames, frame));
+    if (audit->seen) {
+        C2_ASSERT(!(audit->seen[frame / 64] >> (frame % 64) & 1));
+        audit->seen[frame / 64] |= (uint64_t)1 << (frame % 64);
+    }
+    audit->frames++;
+}
 
 static uint64_t audit_page(void *self, uint64_t va, uint64_t entry)
 {
     struct audit *audit = self;
     const struct area *area = areas_at(&audit->mmu->areas, va);
     C2_ASSERT(area != NULL);
-    C2_ASSERT((entry & ~(ENTRY_ADDRESS | ENTRY_ACCESSED | ENTRY_DIRTY)) == mmu_leaf_rights(area->view.prot));
-    uint64_t frame = entry_frame(entry);
-    C2_ASSERT(frames_is_taken(audit->mmu->frames, frame));
-    if (audit->seen) {
-        C2_ASSERT(!(audit->seen[frame / 64] >> (frame % 64) & 1));
-        audit->seen[frame / 64] |= (uint64_t)1 << (frame % 64);
-    }
-    audit->pages++;
-    audit->present += entry & ENTRY_PRESENT;
+    uint64_t free_bits = ENTRY_ADDRESS | ENTRY_ACCESSED | ENTRY_DIRTY | ENTRY_LARGE | ENTRY_GIANT;
+    C2_ASSERT((entry & ~free_bits) == mmu_leaf_rights(area->view.prot));
+    enum mmu_page_size size = entry_size(entry);
+    C2_ASSERT(va + mmu_page_bytes(size) <= area_end(area));
+    for (uint64_t i = 0; i < mmu_page_bytes(size) >> C2_PAGE_SHIFT; i++)
+        audit_frame(audit, entry_frame(entry) + i);
+    audit->present[size] += entry & ENTRY_PRESENT;
     return entry;
 }
 
@@ -37,9 +45,12 @@ void mmu_check(const struct mmu *mmu)
     frames_check(mmu->frames);
     uint64_t tables = tables_check(mmu->tables);
     tables_visit(mmu->tables, 0, MMU_WINDOW_END, audit_page, &audit);
-    C2_ASSERT(audit.pages + tables == frames_taken(mmu->frames));
-    C2_ASSERT(audit.present == mmu->counts.small_present);
-    C2_ASSERT(mmu->counts.small_pages == mmu->counts.faults);
+    const struct mmu_counts *counts = &mmu->counts;
+    C2_ASSERT(audit.frames + tables == frames_taken(mmu->frames));
+    C2_ASSERT(audit.present[MMU_PAGE_4K] == counts->small_present);
+    C2_ASSERT(audit.present[MMU_PAGE_2M] == counts->huge_2m_present);
+    C2_ASSERT(audit.present[MMU_PAGE_1G] == counts->huge_1g_present);
+    C2_ASSERT(counts->small_pages + counts->huge_2m + counts->huge_1g == counts->faults);
     c2_free(audit.seen);
 }
 
@@ -70,7 +81,8 @@ static void dump_area(const struct mmu_area *area, FILE *to)
 
 static uint64_t dump_page(void *self, uint64_t va, uint64_t entry)
 {
-    fprintf(self, "page %012" PRIx64 " frame %07" PRIx64 " %c%c%c%c%c\n", va, entry_frame(entry),
+    fprintf(self, "page %012" PRIx64 " frame %07" PRIx64 " %s%c%c%c%c%c\n", va, entry_frame(entry),
+            entry_size(entry) == MMU_PAGE_4K ? "" : entry_size(entry) == MMU_PAGE_2M ? "2M " : "1G ",
             entry & ENTRY_PRESENT ? 'p' : '-', entry & ENTRY_WRITE ? 'w' : '-',
             entry & ENTRY_PRESENT && !(entry & ENTRY_NOEXEC) ? 'x' : '-', entry & ENTRY_ACCESSED ? 'a' : '-',
             entry & ENTRY_DIRTY ? 'd' : '-');

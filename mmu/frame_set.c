@@ -60,6 +60,11 @@ void frame_set_give(struct frame_set *set, uint64_t member)
     flip(set, member, (uint32_t)-1);
 }
 
+uint64_t frame_set_block_taken(const struct frame_set *set, uint64_t block)
+{
+    return set->tree[set->blocks + block];
+}
+
 uint64_t frame_set_free_count(const struct frame_set *set)
 {
     return set->count - set->taken;

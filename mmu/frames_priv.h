@@ -25,26 +25,35 @@ void frame_set_take(struct frame_set *set, uint64_t member); /* must be free */
 void frame_set_give(struct frame_set *set, uint64_t member); /* must be taken */
 uint64_t frame_set_free_count(const struct frame_set *set);
 uint64_t frame_set_nth_free(const struct frame_set *set, uint64_t n); /* ascending, n < free count */
+/* Members 512 * block .. 512 * block + 511 that are taken. */
+uint64_t frame_set_block_taken(const struct frame_set *set, uint64_t block);
 void frame_set_check(const struct frame_set *set);
 
 /* ------------------------------------------------------------------ placement */
 struct frames;
+struct pagemap;
+/* The map file of MMU_MAP is read here. */
 enum c2_status frames_create(struct frames **out, const struct mmu_config *config, struct c2_error *err);
 void frames_destroy(struct frames *frames);
 
 enum frames_answer {
     FRAMES_PLACED,
     FRAMES_EXHAUSTED, /* the policy has no free frame to give */
-    FRAMES_CLASH,     /* identity: the one frame it may give is taken; *frame names it */
+    FRAMES_CLASH,     /* identity, map: the one frame it may give is taken; *frame names it */
+    FRAMES_HOLE,      /* map: it does not have the page */
 };
 /* The frame of virtual page number vpn, by the policy. */
 enum frames_answer frames_place(struct frames *frames, uint64_t vpn, uint64_t *frame);
-/* The highest free frame, for a page table; false when there is none. */
+/* A huge page: vpn and *frame are multiples of its size. What is no FRAMES_PLACED means small pages instead. */
+enum frames_answer frames_place_huge(struct frames *frames, uint64_t vpn, enum mmu_page_size size, uint64_t *frame);
+/* The highest free frame, for a page table (buddy and map: see frames.c); false when there is none. */
 bool frames_take_top(struct frames *frames, uint64_t *frame);
 void frames_give(struct frames *frames, uint64_t frame);
+void frames_give_huge(struct frames *frames, uint64_t frame, enum mmu_page_size size); /* placed as one */
+const struct pagemap *frames_map(const struct frames *frames); /* NULL: another policy */
 
 uint64_t frames_total(const struct frames *frames);
-uint64_t frames_taken(const struct frames *frames);
+uint64_t frames_taken(const struct frames *frames); /* by this guest */
 bool frames_is_taken(const struct frames *frames, uint64_t frame);
 void frames_check(const struct frames *frames);
 

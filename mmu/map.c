@@ -5,7 +5,7 @@
  *   below MMU_MMAP_TOP, holes first (as Linux does top-down), or in zone LOW to the lowest free range from
  *   MMU_LOW_BASE, then HIGH when that is full.
  * Not modelled
- *   Linux's alignment of large mappings for huge pages, its gap below growing stacks, MAP_GROWSDOWN, and the refusal of
+ *   Linux's alignment of large mappings that only may get huge pages (MAP_HUGETLB's are aligned), its gap below growing stacks, MAP_GROWSDOWN, and the refusal of
  *   mappings larger than the machine's memory.
  */
 #include <errno.h>
@@ -40,9 +40,9 @@ static int64_t check_request(const struct mmu_request *request, uint64_t *bytes)
         return -EINVAL;
     if (file ? request->kind != MMU_FILE : request->kind == MMU_FILE)
         return -EINVAL;
-    if (request->bytes > MMU_WINDOW_END)
-        return -ENOMEM;
-    *bytes = c2_align_up(request->bytes, C2_PAGE_BYTES);
+    if (request->bytes > MMU_WINDOW_END || (file && request->huge))
+        return file ? -EINVAL : -ENOMEM;
+    *bytes = c2_align_up(request->bytes, mmu_page_bytes(request->huge));
     if (file && request->offset + *bytes > INT64_MAX)
         return -EOVERFLOW;
     return 0;
@@ -51,20 +51,20 @@ static int64_t check_request(const struct mmu_request *request, uint64_t *bytes)
 /* The address, or -errno. */
 static int64_t choose_address(const struct mmu *mmu, const struct mmu_request *request, uint64_t bytes)
 {
-    uint64_t wish = request->address;
+    uint64_t wish = request->address, step = mmu_page_bytes(request->huge);
     if (request->fixed || request->no_replace) {
-        if (wish % C2_PAGE_BYTES != 0)
+        if (wish % step != 0)
             return -EINVAL;
         int64_t refused = mmu_range_usable(wish, bytes);
         if (refused)
             return refused;
         return request->no_replace && !areas_free(&mmu->areas, wish, wish + bytes) ? -EEXIST : (int64_t)wish;
     }
-    wish = c2_align_up(wish, C2_PAGE_BYTES);
+    wish = c2_align_up(wish, step);
     if (wish != 0 && mmu_range_usable(wish, bytes) == 0 && areas_free(&mmu->areas, wish, wish + bytes))
         return (int64_t)wish;
-    uint64_t at = mmu_find_gap(mmu, bytes, request->zone);
-    return at ? (int64_t)at : -ENOMEM;
+    uint64_t at = mmu_find_gap(mmu, bytes + step - C2_PAGE_BYTES, request->zone);
+    return at ? (int64_t)c2_align_up(at, step) : -ENOMEM;
 }
 
 /* The backing of the request in *out (NULL for private anonymous memory). 0 or errno. */
@@ -84,7 +84,7 @@ static int make_backing(struct backing **out, const struct mmu_request *request)
 
 static struct area area_of(const struct mmu_request *request, uint64_t start, uint64_t bytes, struct backing *backing)
 {
-    struct area area = {.backing = backing, .may_write = true};
+    struct area area = {.backing = backing, .may_write = true, .hugetlb = (uint8_t)request->huge};
     area.view = (struct mmu_area){.start = {start}, .bytes = bytes, .prot = request->prot, .shared = request->shared,
                                   .kind = request->kind};
     if (request->host_fd >= 0) {
@@ -105,6 +105,8 @@ static int put_area(struct mmu *mmu, struct area *area, int fd)
     struct host_source source = {.fd = fd, .offset = area->view.offset, .shared = area->view.shared,
                                  .write = area->view.prot & MMU_WRITE};
     int error = areas_reserve(&mmu->areas, 3); /* two cuts and the new one */
+    if (!error)
+        error = mmu_split_at(mmu, start, end);
     if (replaces && !error)
         mmu_notify_before(mmu, start, end);
     bool told = replaces && !error;

@@ -10,7 +10,7 @@
  *   A page with a frame lies in an area; its entry's rights are the area's. Listeners hear of every change that takes a
  *   translation or a right away, and of every change of rights that has to do with code, before and after.
  * Not modelled
- *   Huge pages, protection keys, userfaults, memory locking, the limit on committed memory.
+ *   Protection keys, userfaults, memory locking, the limit on committed memory.
  */
 #include "mmu/mmu_priv.h"
 
@@ -21,11 +21,15 @@ enum c2_status mmu_config_check(const struct mmu_config *config, struct c2_error
     if (bytes == 0 || bytes % C2_PAGE_BYTES != 0 || bytes > MMU_FRAME_LIMIT * C2_PAGE_BYTES)
         return c2_fail(err, C2_ERR_INVALID, "physical_memory = %s is not allowed: it must be a multiple of 4 KiB, "
                        "at most 1 TiB", c2_size_text(size, bytes));
-    if (config->placement != MMU_SAME_COLOR)
+    if (config->age > 1000)
+        return c2_fail(err, C2_ERR_INVALID, "the age of buddy placement is %u thousandths: it must be 0 to 1",
+                       config->age);
+    if (config->placement != MMU_SAME_COLOR && config->placement != MMU_COLORED)
         return C2_OK;
-    if (config->colors == 0)
-        return c2_fail(err, C2_ERR_INVALID, "the placement policy same-color needs at least one page colour");
-    if (config->color >= config->colors)
+    if (config->colors == 0 || config->colors > MMU_FRAME_LIMIT)
+        return c2_fail(err, C2_ERR_INVALID, "the placement policy %s needs at least one page colour, and at most %llu",
+                       mmu_placement_name(config->placement), (unsigned long long)MMU_FRAME_LIMIT);
+    if (config->placement == MMU_SAME_COLOR && config->color >= config->colors)
         return c2_fail(err, C2_ERR_INVALID, "color=%u does not exist: this machine has %u page colours, 0 to %u",
                        config->color, config->colors, config->colors - 1);
     return C2_OK;
@@ -44,7 +48,7 @@ static struct mmu *allocate(const struct mmu_config *config)
     struct mmu *mmu = c2_calloc(1, sizeof *mmu);
     if (mmu) {
         mmu->config = *config;
-        mmu->brk = MMU_HEAP_BASE;
+        mmu->brk = mmu_heap_start(mmu);
     }
     return mmu;
 }
@@ -95,6 +99,7 @@ void mmu_destroy(struct mmu *mmu)
     if (!mmu)
         return;
     areas_release(&mmu->areas);
+    pagemap_log_release(&mmu->log);
     tables_destroy(mmu->tables);
     frames_destroy(mmu->frames);
     if (mmu->host.close)

@@ -35,16 +35,39 @@ enum mmu_placement {
     MMU_RANDOM,     /* a free frame drawn with the seeded generator */
     MMU_IDENTITY,   /* physical = virtual modulo the physical size; a clash is an error */
     MMU_SAME_COLOR, /* frames of one colour only: the adversary, for teaching */
+    MMU_COLORED,    /* frame number mod colors = virtual page number mod colors */
+    MMU_BUDDY,      /* Linux's page allocator, fresh or aged */
+    MMU_MAP,        /* as a map file says */
 };
+enum mmu_page_size { MMU_PAGE_4K, MMU_PAGE_2M, MMU_PAGE_1G, MMU_PAGE_SIZES };
+static inline uint64_t mmu_page_bytes(enum mmu_page_size size)
+{
+    return C2_PAGE_BYTES << 9 * (unsigned)size;
+}
+enum mmu_huge {
+    MMU_HUGE_ASKED, /* where the program asks: MAP_HUGETLB, MADV_HUGEPAGE */
+    MMU_HUGE_NEVER, /* not even there */
+    MMU_HUGE_THP,   /* 2 MiB for every aligned range of that size inside one anonymous mapping */
+    MMU_HUGE_HEAP,  /* the heap of brk, which grows by huge pages then */
+    MMU_HUGE_ALL,   /* all anonymous memory, and the heap as with HEAP */
+};
+#define MMU_PATH_BYTES 1024
 struct mmu_config {
     uint64_t physical_bytes; /* multiple of the page size, at most 2^40 */
     enum mmu_placement placement;
-    uint32_t colors;         /* for MMU_SAME_COLOR: frames whose number mod colors == color; at least 1 */
-    uint32_t color;
+    uint32_t colors;         /* for MMU_SAME_COLOR and MMU_COLORED: colour = frame number mod colors; at least 1 */
+    uint32_t color;          /* for MMU_SAME_COLOR */
+    uint32_t age;            /* for MMU_BUDDY: thousandths, 0 = fresh, at most 1000 */
+    char map[MMU_PATH_BYTES]; /* for MMU_MAP: the file */
     uint64_t seed;           /* master seed */
+    enum mmu_huge huge;
+    enum mmu_page_size huge_size; /* for HEAP and ALL; MMU_PAGE_4K means 2M */
+    bool log_placements;     /* for mmu_pagemap_write */
 };
-/* "sequential", "random", "identity", "same-color[,color=N]"; further keys are an error that names the nearest. Sets
- * placement and color only. The level that `colors` comes from is the caller's affair. */
+const char *mmu_huge_name(enum mmu_huge huge); /* "off", "never", "thp", "heap", "all" */
+/* "sequential", "random", "identity", "same-color[,color=N]", "colored", "buddy[,age=0.N]", "file=PATH"; further keys
+ * are an error that names the nearest. Sets placement, color, age and map only. The level that `colors` comes from is
+ * the caller's affair. */
 enum c2_status mmu_placement_parse(struct mmu_config *config, const char *text, struct c2_error *err);
 const char *mmu_placement_name(enum mmu_placement placement);
 
@@ -94,6 +117,7 @@ struct mmu_request {
     int host_fd;        /* >= 0: file mapping of this host descriptor (not kept) */
     uint64_t offset;    /* page aligned */
     const char *path;   /* copied */
+    enum mmu_page_size huge; /* MAP_HUGETLB: pages of this size; bytes is rounded up to it */
 };
 /* These five answer as the kernel would: 0 or an address on success, -errno on failure (ENOMEM, EINVAL, EEXIST,
  * EACCES ...); they take and give plain addresses because they are the guest's own numbers. */
@@ -104,6 +128,8 @@ int64_t mmu_remap(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint64_t ne
                   uint64_t new_address);
 /* MADV_DONTNEED and MADV_FREE: anonymous pages become absent and zero, their frames free. */
 int64_t mmu_discard(struct mmu *mmu, uint64_t address, uint64_t bytes);
+/* MADV_HUGEPAGE (true) and MADV_NOHUGEPAGE for first touches to come. The range is mapped. */
+int64_t mmu_advise_huge(struct mmu *mmu, uint64_t address, uint64_t bytes, bool huge);
 /* brk(2): returns the new (or unchanged) break. The heap starts at MMU_HEAP_BASE. */
 uint64_t mmu_brk(struct mmu *mmu, uint64_t address);
 /* The area that holds va, or the first one above it when next is true; NULL if none. Lent until a change. */
@@ -139,6 +165,9 @@ struct mmu_walk {
 };
 bool mmu_walk(const struct mmu *mmu, struct guest_va va, struct mmu_walk *out);
 
+/* The same, and the size of the page that va lies in. */
+bool mmu_translate_sized(const struct mmu *mmu, struct guest_va va, struct guest_pa *out, enum mmu_page_size *size);
+
 /* Whether the page of va is present and its page-table rights allow the access: what a CPU would not fault on. */
 bool mmu_ready(const struct mmu *mmu, struct guest_va va, enum mmu_access access);
 
@@ -149,6 +178,10 @@ uint64_t mmu_root(const struct mmu *mmu); /* address of the top table = CR3 */
 struct mmu_counts {
     uint64_t small_pages;   /* first touches that got a 4 KiB frame */
     uint64_t small_present; /* present now */
+    uint64_t huge_2m, huge_1g; /* first touches that got a frame of 2 MiB, 1 GiB */
+    uint64_t huge_2m_present, huge_1g_present;
+    uint64_t huge_fallbacks; /* first touches of a whole huge range for which there was no huge frame: small pages */
+    uint64_t huge_splits;    /* huge pages that became pages of the next smaller size, frames kept */
     uint64_t table_pages;   /* page-table pages, simulated frames too */
     uint64_t faults;        /* mmu_touch calls that made a page present */
     uint64_t lost_pages;    /* pages of mapped files that vanished after their first touch (file cut, disk full): the
@@ -156,6 +189,19 @@ struct mmu_counts {
 };
 const struct mmu_counts *mmu_counts(const struct mmu *mmu); /* lent until destroy */
 const struct mmu_config *mmu_config(const struct mmu *mmu);
+
+/* Bytes of the pages present, of all sizes. */
+static inline uint64_t mmu_resident_bytes(const struct mmu_counts *counts)
+{
+    return counts->small_present * mmu_page_bytes(MMU_PAGE_4K) + counts->huge_2m_present * mmu_page_bytes(MMU_PAGE_2M) +
+           counts->huge_1g_present * mmu_page_bytes(MMU_PAGE_1G);
+}
+
+/* ------------------------------------------------------------------ map files
+ * Every placement of the run, in order of first touch, in a form that the placement MMU_MAP reads back (pagemap.c has
+ * the grammar). Needs log_placements. textproto: the form of DynamoRIO's v2p.textproto, else plain lines. */
+bool mmu_pagemap_is_textproto(const char *path); /* by its ending */
+enum c2_status mmu_pagemap_write(const struct mmu *mmu, FILE *to, bool textproto, struct c2_error *err);
 
 void mmu_check(const struct mmu *mmu);
 void mmu_dump(const struct mmu *mmu, FILE *to); /* areas in /proc/PID/maps style, then present pages */

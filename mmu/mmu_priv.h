@@ -8,6 +8,8 @@
 #include "mmu/areas_priv.h"
 #include "mmu/host_priv.h"
 
+#include "mmu/pagemap_priv.h"
+
 #define MMU_LISTENERS 4
 
 struct mmu {
@@ -20,6 +22,7 @@ struct mmu {
     unsigned listener_count;
     uint64_t brk;
     struct mmu_counts counts;
+    struct pagemap_log log; /* with config.log_placements */
 };
 
 /* mmu_create without a window: on any host and arena. Closes the host at the end, but not when it fails. */
@@ -44,6 +47,19 @@ int64_t mmu_range_usable(uint64_t start, uint64_t bytes);
 bool mmu_range_code(const struct mmu *mmu, uint64_t start, uint64_t end);
 /* Makes start and end boundaries of areas. 0 or errno. */
 int mmu_isolate(struct mmu *mmu, uint64_t start, uint64_t end);
+/* ------------------------------------------------------------------ huge.c */
+/* The first touch of `page` in area: true if a huge page came of it. */
+bool mmu_place_huge(struct mmu *mmu, uint64_t page, const struct area *area);
+/* Splits the huge pages that lie across start or end. 0 or ENOMEM. */
+int mmu_split_at(struct mmu *mmu, uint64_t start, uint64_t end);
+/* Splits what a move by `distance` would leave unaligned in [start, end). 0 or ENOMEM. */
+int mmu_split_for_move(struct mmu *mmu, uint64_t start, uint64_t end, uint64_t distance);
+/* In what steps the heap grows and shrinks, bytes. */
+uint64_t mmu_heap_step(const struct mmu *mmu);
+uint64_t mmu_heap_start(const struct mmu *mmu);
+/* Notes a placement for the map to be written. */
+void mmu_log(struct mmu *mmu, uint64_t va, uint64_t frame, enum mmu_page_size size);
+
 /* Takes the frames of [start, end) away, entries and all. */
 void mmu_drop_pages(struct mmu *mmu, uint64_t start, uint64_t end);
 /* munmap of whole pages inside the window. 0 or errno. */

@@ -1,37 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The text form of a placement: POLICY[,KEY=VALUE...].
+ * The text form of a placement: POLICY[,KEY=VALUE...], or file=PATH.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "mmu/mmu.h"
 
-static const char *const policies[] = {
-    [MMU_SEQUENTIAL] = "sequential",
-    [MMU_RANDOM] = "random",
-    [MMU_IDENTITY] = "identity",
-    [MMU_SAME_COLOR] = "same-color",
+/* One row a policy: its name, and its only key if it has one. */
+static const struct {
+    const char *name, *key;
+} policies[] = {
+    [MMU_SEQUENTIAL] = {"sequential", NULL}, [MMU_RANDOM] = {"random", NULL},
+    [MMU_IDENTITY] = {"identity", NULL},     [MMU_SAME_COLOR] = {"same-color", "color"},
+    [MMU_COLORED] = {"colored", NULL},       [MMU_BUDDY] = {"buddy", "age"},
+    [MMU_MAP] = {"file", NULL},
 };
 #define POLICY_COUNT (sizeof policies / sizeof policies[0])
 
-static const char *const color_keys[] = {"color"};
-
 const char *mmu_placement_name(enum mmu_placement placement)
 {
-    return (unsigned)placement < POLICY_COUNT ? policies[placement] : "unknown";
+    return (unsigned)placement < POLICY_COUNT ? policies[placement].name : "unknown";
 }
 
 static enum c2_status parse_policy(struct mmu_config *config, const char *name, struct c2_error *err)
 {
+    const char *names[POLICY_COUNT];
     for (size_t i = 0; i < POLICY_COUNT; i++) {
-        if (strcmp(name, policies[i]) == 0) {
+        names[i] = policies[i].name;
+        if (strcmp(name, names[i]) == 0) {
             config->placement = (enum mmu_placement)i;
             return C2_OK;
         }
     }
     char hint[200];
     return c2_fail(err, C2_ERR_INVALID, "there is no page placement policy \"%s\"%s", name,
-                   c2_suggest(hint, sizeof hint, name, policies, POLICY_COUNT));
+                   c2_suggest(hint, sizeof hint, name, names, POLICY_COUNT));
 }
 
 static enum c2_status parse_color(struct mmu_config *config, const char *value, struct c2_error *err)
@@ -46,25 +50,66 @@ static enum c2_status parse_color(struct mmu_config *config, const char *value, 
     return C2_OK;
 }
 
+/* 0, 1, 0.7, 0.725: thousandths without a detour through floating point. */
+static enum c2_status parse_age(struct mmu_config *config, const char *value, struct c2_error *err)
+{
+    uint32_t age = value[0] == '1' ? 1000 : 0;
+    const char *rest = value + 1;
+    bool good = value[0] == '0' || value[0] == '1';
+    if (good && *rest == '.') {
+        rest++;
+        good = isdigit((unsigned char)*rest);
+        for (uint32_t weight = 100; weight > 0 && isdigit((unsigned char)*rest); weight /= 10)
+            age += weight * (uint32_t)(*rest++ - '0');
+    }
+    if (!good || *rest != '\0' || age > 1000)
+        return c2_fail(err, C2_ERR_INVALID, "age=%s: the age of a machine is 0 (fresh) to 1, with at most 3 decimals",
+                       value);
+    config->age = age;
+    return C2_OK;
+}
+
 /* key is "KEY=VALUE", cut at the '=' here. */
 static enum c2_status parse_key(struct mmu_config *config, char *key, struct c2_error *err)
 {
-    const char *policy = mmu_placement_name(config->placement);
+    const char *policy = mmu_placement_name(config->placement), *known = policies[config->placement].key;
     char *value = strchr(key, '=');
     if (value)
         *value++ = '\0';
-    if (config->placement != MMU_SAME_COLOR)
+    if (!known)
         return c2_fail(err, C2_ERR_INVALID, "the placement policy \"%s\" has no key \"%s\": it takes none",
                        policy, key);
-    if (strcmp(key, "color") != 0) {
+    if (strcmp(key, known) != 0) {
         char hint[200];
         return c2_fail(err, C2_ERR_INVALID, "the placement policy \"%s\" has no key \"%s\"%s", policy, key,
-                       c2_suggest(hint, sizeof hint, key, color_keys, 1));
+                       c2_suggest(hint, sizeof hint, key, &known, 1));
     }
     if (!value)
-        return c2_fail(err, C2_ERR_INVALID, "the key \"color\" of placement policy \"%s\" needs a value: color=N",
-                       policy);
-    return parse_color(config, value, err);
+        return c2_fail(err, C2_ERR_INVALID, "the key \"%s\" of placement policy \"%s\" needs a value: %s=N", known,
+                       policy, known);
+    return config->placement == MMU_BUDDY ? parse_age(config, value, err) : parse_color(config, value, err);
+}
+
+static enum c2_status parse_file(struct mmu_config *config, const char *path, struct c2_error *err)
+{
+    if (*path == '\0')
+        return c2_fail(err, C2_ERR_INVALID, "the placement file= needs the path of a page map: file=PATH");
+    if (strlen(path) >= sizeof config->map)
+        return c2_fail(err, C2_ERR_INVALID, "the path of the page map is longer than %zu characters",
+                       sizeof config->map - 1);
+    config->placement = MMU_MAP;
+    strcpy(config->map, path);
+    return C2_OK;
+}
+
+static enum c2_status parse_words(struct mmu_config *config, char *words, struct c2_error *err)
+{
+    enum c2_status status = parse_policy(config, strsep(&words, ","), err);
+    if (status == C2_OK && config->placement == MMU_MAP)
+        return parse_file(config, "", err);
+    while (status == C2_OK && words)
+        status = parse_key(config, strsep(&words, ","), err);
+    return status;
 }
 
 enum c2_status mmu_placement_parse(struct mmu_config *config, const char *text, struct c2_error *err)
@@ -73,11 +118,10 @@ enum c2_status mmu_placement_parse(struct mmu_config *config, const char *text, 
     if (!copy)
         return c2_fail_memory(err, "the placement policy");
     struct mmu_config parsed = *config;
-    parsed.color = 0;
-    char *rest = copy;
-    enum c2_status status = parse_policy(&parsed, strsep(&rest, ","), err);
-    while (status == C2_OK && rest)
-        status = parse_key(&parsed, strsep(&rest, ","), err);
+    parsed.color = parsed.age = 0;
+    parsed.map[0] = '\0';
+    enum c2_status status = strncmp(text, "file=", 5) == 0 ? parse_file(&parsed, text + 5, err)
+                                                           : parse_words(&parsed, copy, err);
     if (status == C2_OK)
         *config = parsed;
     c2_free(copy);

@@ -3,7 +3,7 @@
  * Model
  *   mremap(2): shrink in place, grow in place when the range above is free, otherwise move. Pages that move keep their
  *   frames: moving changes page tables, not physical memory (and under identity placement a moved page stays where its
- *   old address had put it).
+ *   old address had put it). A huge page moves whole by a multiple of its size, and is split by any other move.
  * Invariants
  *   A call that fails leaves everything as it was, except that MREMAP_FIXED may have unmapped its target, as in Linux.
  * Not modelled
@@ -46,7 +46,7 @@ struct move {
 static uint64_t copy_entry(void *self, uint64_t va, uint64_t entry)
 {
     struct move *move = self;
-    if (!move->failed && tables_prepare(move->mmu->tables, va + move->distance, NULL) == C2_OK)
+    if (!move->failed && tables_prepare(move->mmu->tables, va + move->distance, entry_size(entry), NULL) == C2_OK)
         tables_set(move->mmu->tables, va + move->distance, entry);
     else
         move->failed = true;
@@ -93,6 +93,11 @@ static int move_range(struct mmu *mmu, uint64_t from, uint64_t to, uint64_t byte
     int error = mmu_isolate(mmu, from, from + bytes);
     if (error)
         return error;
+    error = mmu_split_for_move(mmu, from, from + bytes, to - from);
+    if (error) {
+        areas_merge(&mmu->areas, from, from + bytes);
+        return error;
+    }
     bool code = mmu_range_code(mmu, from, from + bytes);
     mmu_notify_before(mmu, from, from + bytes);
     error = move_pages(mmu, from, to, bytes);

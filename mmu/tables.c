@@ -8,14 +8,18 @@
  *   of the arena; leaves hold simulated frames, which the engine ignores and the caches see. Each table has a simulated
  *   frame as well, kept beside the arena.
  *
- *   Leaf     63      52       39..12   9    6 5   2  1  0
- *            |   NOEXEC       | frame | KEPT | D A | US RW P |
+ *   Leaf     63      52       39..12    10    9     7    6 5   2  1  0
+ *            |   NOEXEC       | frame | GIANT KEPT LARGE| D A | US RW P |
+ *   LARGE, the page-size bit, stands in leaves of level 1 (2 MiB) and of level 2 (1 GiB); GIANT, which hardware ignores,
+ *   tells the two apart without their level.
  *   No-execute stands in bit 52, which hardware ignores: bit 63 is a reserved bit, and a fault, while EFER.NXE is off
  *   as it is in the engines. A page without rights has P = 0 and KEPT = 1: its frame, A and D come back with the
  *   rights.
  * Counting
- *   table_pages: tables that exist, the root included. small_present: leaves with P set.
+ *   table_pages: tables that exist, the root included. small_present, huge_2m_present, huge_1g_present: leaves with
+ *   P set, by size. huge_splits: huge leaves that became a table of the next smaller ones.
  * Invariants
+ *   A table that replaces a huge leaf maps the same frames before it is linked in, so readers notice nothing.
  *   info.used = entries of the table that are not 0; no table but the root is empty between calls.
  *   A table is zero before its parent points to it (release), and readers load with acquire, so that another thread may
  *   walk while this one adds pages. Entries are only taken away after every reader was told (mmu_listener.before).
@@ -85,14 +89,32 @@ static uint64_t load(const uint64_t *entry)
     return __atomic_load_n(entry, __ATOMIC_ACQUIRE);
 }
 
+static bool is_leaf(uint64_t entry, int level)
+{
+    return level == 0 || entry & ENTRY_LARGE;
+}
+
+/* Where pages of the level's size are counted that are present. */
+static uint64_t *present_count(struct tables *tables, int level)
+{
+    uint64_t *counts[] = {&tables->counts->small_present, &tables->counts->huge_2m_present,
+                          &tables->counts->huge_1g_present};
+    return counts[level];
+}
+
+static uint64_t is_present_leaf(uint64_t entry, int level)
+{
+    return is_leaf(entry, level) && entry & ENTRY_PRESENT;
+}
+
 /* The one place where an entry changes. */
 static void store(struct tables *tables, uint32_t table, int level, unsigned slot, uint64_t value)
 {
     uint64_t *entry = &entries_of(tables, table)[slot];
     uint64_t old = load(entry);
     info_of(tables, table)->used += (value != 0) - (old != 0);
-    if (level == 0)
-        tables->counts->small_present += (value & ENTRY_PRESENT) - (old & ENTRY_PRESENT);
+    if (level < MMU_PAGE_SIZES)
+        *present_count(tables, level) += is_present_leaf(value, level) - is_present_leaf(old, level);
     __atomic_store_n(entry, value, __ATOMIC_RELEASE);
 }
 
@@ -210,14 +232,20 @@ uint64_t tables_root(const struct tables *tables)
 
 /* ------------------------------------------------------------------ one page */
 
+/* The entry of a huge page for the 4 KiB of va in it. */
+static uint64_t piece_of(uint64_t entry, uint64_t va)
+{
+    return entry + (va & (mmu_page_bytes(entry_size(entry)) - 1) & ~(C2_PAGE_BYTES - 1));
+}
+
 /* On addresses instead of table numbers: this is the walk that every consumer of references waits for. */
 uint64_t tables_get(const struct tables *tables, uint64_t va)
 {
     uintptr_t table = (uintptr_t)tables->arena.memory, origin = table - tables->arena.address;
     for (int level = TOP_LEVEL; level > 0; level--) {
         uint64_t entry = load((const uint64_t *)table + slot_of(va, level));
-        if (!entry)
-            return 0;
+        if ((entry & (ENTRY_PRESENT | ENTRY_LARGE)) != ENTRY_PRESENT)
+            return entry ? piece_of(entry, va) : 0;
         table = origin + (entry & ENTRY_ADDRESS);
     }
     return load((const uint64_t *)table + slot_of(va, 0));
@@ -241,23 +269,24 @@ unsigned tables_walk(const struct tables *tables, uint64_t va, uint64_t address[
     return 0;
 }
 
-/* The leaf table of va; the tables on the way exist. */
-static uint32_t leaf_table(const struct tables *tables, uint64_t va)
+/* The table whose entry for va is of `bottom`; the tables on the way exist. */
+static uint32_t leaf_table(const struct tables *tables, uint64_t va, int bottom)
 {
     uint32_t table = 0;
-    for (int level = TOP_LEVEL; level > 0; level--) {
+    for (int level = TOP_LEVEL; level > bottom; level--) {
         uint64_t entry = entries_of(tables, table)[slot_of(va, level)];
-        C2_ASSERT(entry != 0);
+        C2_ASSERT(entry != 0 && !is_leaf(entry, level));
         table = table_of(tables, entry);
     }
     return table;
 }
 
-enum c2_status tables_prepare(struct tables *tables, uint64_t va, struct c2_error *err)
+enum c2_status tables_prepare(struct tables *tables, uint64_t va, enum mmu_page_size size, struct c2_error *err)
 {
     uint32_t table = 0;
-    for (int level = TOP_LEVEL; level > 0; level--) {
+    for (int level = TOP_LEVEL; level > (int)size; level--) {
         uint64_t entry = entries_of(tables, table)[slot_of(va, level)];
+        C2_ASSERT(!is_leaf(entry, level));
         if (!entry) {
             uint32_t child;
             enum c2_status status = add_table(tables, &child, err);
@@ -277,7 +306,7 @@ static void prune_below(struct tables *tables, uint32_t table, int level, uint64
 {
     unsigned slot = slot_of(va, level);
     uint64_t entry = level > 0 ? entries_of(tables, table)[slot] : 0;
-    if (!entry)
+    if (!entry || is_leaf(entry, level))
         return;
     prune_below(tables, table_of(tables, entry), level - 1, va);
     if (info_of(tables, table_of(tables, entry))->used == 0)
@@ -291,7 +320,58 @@ void tables_prune(struct tables *tables, uint64_t va)
 
 void tables_set(struct tables *tables, uint64_t va, uint64_t entry)
 {
-    store(tables, leaf_table(tables, va), 0, slot_of(va, 0), entry);
+    int level = (int)entry_size(entry);
+    store(tables, leaf_table(tables, va, level), level, slot_of(va, level), entry);
+}
+
+/* ------------------------------------------------------------------ huge pages */
+
+bool tables_empty(const struct tables *tables, uint64_t va, enum mmu_page_size size)
+{
+    uint32_t table = 0;
+    for (int level = TOP_LEVEL; level >= (int)size; level--) {
+        uint64_t entry = entries_of(tables, table)[slot_of(va, level)];
+        if (!entry)
+            return true;
+        if (is_leaf(entry, level))
+            return false;
+        table = table_of(tables, entry);
+    }
+    return false; /* tables that exist hold pages */
+}
+
+/* Puts a table of the next smaller pages where the huge leaf in slot stands. */
+static enum c2_status split_leaf(struct tables *tables, uint32_t table, int level, unsigned slot, struct c2_error *err)
+{
+    uint64_t entry = entries_of(tables, table)[slot];
+    uint64_t piece = entry & ~(level == 1 ? ENTRY_LARGE : ENTRY_GIANT);
+    uint32_t child;
+    enum c2_status status = add_table(tables, &child, err);
+    if (status != C2_OK)
+        return status;
+    for (unsigned i = 0; i < ENTRIES; i++)
+        store(tables, child, level - 1, i, piece + ((uint64_t)i << level_shift(level - 1)));
+    store(tables, table, level, slot, entry_to(tables, child));
+    tables->counts->huge_splits++;
+    return C2_OK;
+}
+
+enum c2_status tables_split(struct tables *tables, uint64_t va, struct c2_error *err)
+{
+    uint32_t table = 0;
+    for (int level = TOP_LEVEL; level > 0 && va & (((uint64_t)1 << level_shift(level)) - 1); level--) {
+        unsigned slot = slot_of(va, level);
+        uint64_t entry = entries_of(tables, table)[slot];
+        if (!entry)
+            return C2_OK;
+        if (is_leaf(entry, level)) {
+            enum c2_status status = split_leaf(tables, table, level, slot, err);
+            if (status != C2_OK)
+                return status;
+        }
+        table = table_of(tables, entries_of(tables, table)[slot]);
+    }
+    return C2_OK;
 }
 
 /* ------------------------------------------------------------------ many pages */
@@ -311,10 +391,11 @@ static void walk_entry(const struct walk *walk, uint32_t table, int level, unsig
     uint64_t entry = entries_of(tables, table)[slot];
     if (!entry)
         return;
-    if (level == 0) {
-        uint64_t value = walk->visit(walk->self, va, entry);
+    if (is_leaf(entry, level)) {
+        uint64_t value = walk->visit(walk->self, va, entry), last = va + ((uint64_t)1 << level_shift(level)) - 1;
+        C2_ASSERT(value == entry || (va >= walk->start && last <= walk->last));
         if (value != entry)
-            store(tables, table, 0, slot, value);
+            store(tables, table, level, slot, value);
         return;
     }
     uint32_t child = table_of(tables, entry);
@@ -352,8 +433,13 @@ static uint64_t check_table(const struct tables *tables, uint32_t table, int lev
     for (unsigned slot = 0; slot < ENTRIES; slot++) {
         uint64_t entry = entries_of(tables, table)[slot];
         used += entry != 0;
-        if (level == 0 || !entry)
+        if (!entry)
             continue;
+        if (is_leaf(entry, level)) {
+            C2_ASSERT((int)entry_size(entry) == level);
+            C2_ASSERT((entry & ENTRY_ADDRESS) % mmu_page_bytes((enum mmu_page_size)level) == 0);
+            continue;
+        }
         C2_ASSERT((entry & ENTRY_TABLE) == ENTRY_TABLE);
         below += check_table(tables, table_of(tables, entry), level - 1);
     }

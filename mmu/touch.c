@@ -4,7 +4,7 @@
  *   What happens when the guest accesses a page: the area decides whether it may, the first access gives the page its
  *   frame, later ones find it in the tables. Rights as on x86: a mapping with any right is readable.
  * Counting
- *   faults and small_pages count pages made present here, once each.
+ *   faults, small_pages, huge_2m and huge_1g count pages made present here, once each.
  * Cost
  *   A translation is four dependent loads; a first touch adds two or three walks over a binary tree of frames.
  */
@@ -58,6 +58,18 @@ bool mmu_walk(const struct mmu *mmu, struct guest_va va, struct mmu_walk *out)
     return out->entry_count != 0;
 }
 
+bool mmu_translate_sized(const struct mmu *mmu, struct guest_va va, struct guest_pa *out, enum mmu_page_size *size)
+{
+    if (va.v >= MMU_WINDOW_END)
+        return false;
+    uint64_t entry = tables_get(mmu->tables, va.v);
+    if (!(entry & ENTRY_PRESENT))
+        return false;
+    out->v = (entry & ENTRY_ADDRESS) | (va.v & (C2_PAGE_BYTES - 1));
+    *size = entry_size(entry);
+    return true;
+}
+
 bool mmu_ready(const struct mmu *mmu, struct guest_va va, enum mmu_access access)
 {
     return va.v < MMU_WINDOW_END && entry_allows(tables_get(mmu->tables, va.v), access);
@@ -94,8 +106,10 @@ static void fail_frames(const struct mmu *mmu, uint64_t va, struct c2_error *err
 static void fail_color(const struct mmu *mmu, uint64_t va, struct c2_error *err)
 {
     char size[32];
+    bool colored = mmu->config.placement == MMU_COLORED;
+    unsigned color = colored ? (unsigned)((va >> C2_PAGE_SHIFT) % mmu->config.colors) : mmu->config.color;
     c2_fail(err, C2_ERR_EXHAUSTED, "the frames of colour %u of %u in physical memory (%s) are exhausted at the first "
-                   "touch of page 0x%llx; %s", mmu->config.color, mmu->config.colors,
+                   "touch of page 0x%llx; %s", color, mmu->config.colors,
                    c2_size_text(size, mmu->config.physical_bytes), (unsigned long long)va, more_memory);
 }
 
@@ -127,13 +141,29 @@ static void fail_clash(const struct mmu *mmu, uint64_t va, uint64_t frame, struc
                    more_memory);
 }
 
+static void fail_map(const struct mmu *mmu, enum frames_answer answer, uint64_t va, uint64_t frame,
+                     struct c2_error *err)
+{
+    const struct pagemap *map = frames_map(mmu->frames);
+    uint32_t below = pagemap_line_below(map, va >> C2_PAGE_SHIFT);
+    if (answer == FRAMES_HOLE)
+        c2_fail(err, C2_ERR_FORMAT, "%s:%u: the map has no page 0x%llx (address 0x%llx), which the program touches; %s",
+                map->path, below, (unsigned long long)(va >> C2_PAGE_SHIFT), (unsigned long long)va,
+                below ? "this line is the nearest below it" : "all its lines are above it");
+    else
+        c2_fail(err, C2_ERR_FORMAT, "%s:%u: page 0x%llx is to get frame 0x%llx, which another page holds at this time",
+                map->path, below, (unsigned long long)(va >> C2_PAGE_SHIFT), (unsigned long long)frame);
+}
+
 /* The page of va got no frame, `frame` being the one it clashed with; its tables are not needed then. */
 static void fail_placement(struct mmu *mmu, enum frames_answer answer, uint64_t va, uint64_t frame,
                            struct c2_error *err)
 {
-    bool all_taken = frames_taken(mmu->frames) == frames_total(mmu->frames);
+    bool all_taken = frames_taken(mmu->frames) == frames_total(mmu->frames) || mmu->config.placement == MMU_BUDDY;
     tables_prune(mmu->tables, va);
-    if (answer == FRAMES_CLASH)
+    if (frames_map(mmu->frames) && !all_taken)
+        fail_map(mmu, answer, va, frame, err);
+    else if (answer == FRAMES_CLASH)
         fail_clash(mmu, va, frame, err);
     else if (all_taken)
         fail_frames(mmu, va, err);
@@ -141,9 +171,13 @@ static void fail_placement(struct mmu *mmu, enum frames_answer answer, uint64_t 
         fail_color(mmu, va, err);
 }
 
-static enum mmu_fault first_touch(struct mmu *mmu, uint64_t page, unsigned prot, struct c2_error *err)
+static enum mmu_fault first_touch(struct mmu *mmu, uint64_t page, const struct area *area, struct c2_error *err)
 {
-    enum c2_status status = tables_prepare(mmu->tables, page, err);
+    if (mmu->config.log_placements && pagemap_log_reserve(&mmu->log, err) != C2_OK)
+        return MMU_FAULT_FAILED;
+    if (mmu_place_huge(mmu, page, area))
+        return MMU_FAULT_NONE;
+    enum c2_status status = tables_prepare(mmu->tables, page, MMU_PAGE_4K, err);
     if (status == C2_ERR_EXHAUSTED)
         fail_frames(mmu, page, err);
     if (status != C2_OK)
@@ -154,7 +188,8 @@ static enum mmu_fault first_touch(struct mmu *mmu, uint64_t page, unsigned prot,
         fail_placement(mmu, answer, page, frame, err);
         return MMU_FAULT_FAILED;
     }
-    tables_set(mmu->tables, page, frame << C2_PAGE_SHIFT | mmu_leaf_rights(prot));
+    tables_set(mmu->tables, page, frame << C2_PAGE_SHIFT | mmu_leaf_rights(area->view.prot));
+    mmu_log(mmu, page, frame, MMU_PAGE_4K);
     mmu->counts.small_pages++;
     mmu->counts.faults++;
     return MMU_FAULT_NONE;
@@ -174,7 +209,7 @@ enum mmu_fault mmu_touch(struct mmu *mmu, struct guest_va va, enum mmu_access ac
         return access == MMU_ACCESS_UNKNOWN ? MMU_FAULT_DENIED : MMU_FAULT_NONE;
     if (area->backing && !mmu->host.probe(mmu->host.self, page))
         return MMU_FAULT_BUS;
-    return first_touch(mmu, page, area->view.prot, err);
+    return first_touch(mmu, page, area, err);
 }
 
 enum mmu_fault mmu_touch_range(struct mmu *mmu, struct guest_va va, uint64_t bytes, enum mmu_access access,

@@ -120,10 +120,11 @@ static json_t *pages(struct builder *b, const struct report_run *run)
     json_t *object = json_object();
     add(b, object, "policy", text(mmu_placement_name(run->placement->placement)));
     add_count(b, object, "seed", run->seed);
-    add(b, object, "huge", text("off"));
+    add(b, object, "huge", text(mmu_huge_name(run->placement->huge)));
     add_count(b, object, "small", run->pages->small_pages);
-    add_count(b, object, "huge_2m", 0);
-    add_count(b, object, "huge_1g", 0);
+    add_count(b, object, "huge_2m", run->pages->huge_2m);
+    add_count(b, object, "huge_1g", run->pages->huge_1g);
+    add_count(b, object, "huge_fallbacks", run->pages->huge_fallbacks);
     return object;
 }
 

@@ -3,8 +3,8 @@
  * text: the report for people.
  *
  * Model
- *   A head of `key value` lines (program, machine, pages, phases, references), one aligned table with a row a level, and
- *   a last line that says what to look at (advice.c). Shares are exact to the last digit shown.
+ *   A head of `key value` lines (program, machine, pages, phases, references), one aligned table with a row a level,
+ *   and a last line that says what to look at (advice.c). Shares are exact to the last digit shown.
  *
  * Counting
  *   miss rate is misses / accesses of the same level (a local rate); cold, capacity and conflict are shares of the
@@ -60,13 +60,26 @@ static void put_machine(FILE *to, const struct report_run *run)
     fprintf(to, "; lines of %" PRIu32 " bytes\n", run->machine->line_bytes);
 }
 
+static void put_huge_pages(FILE *to, const struct mmu_counts *pages)
+{
+    char of_2m[32], of_1g[32], fallbacks[32];
+    if (pages->huge_2m + pages->huge_1g + pages->huge_fallbacks == 0) {
+        fputs("no huge pages, ", to);
+        return;
+    }
+    fprintf(to, "%s of 2 MiB, %s of 1 GiB, %s huge ones not to be had, ", c2_group_digits(of_2m, pages->huge_2m),
+            c2_group_digits(of_1g, pages->huge_1g), c2_group_digits(fallbacks, pages->huge_fallbacks));
+}
+
 static void put_pages(FILE *to, const struct report_run *run)
 {
     char count[32], size[32];
     key(to, "pages");
-    fprintf(to, "%s placement, seed %" PRIu64 "; %s pages of 4 KiB touched, no huge pages, %s of memory; TLBs not modelled\n",
-            mmu_placement_name(run->placement->placement), run->seed, c2_group_digits(count, run->pages->small_pages),
-            c2_size_text(size, run->placement->physical_bytes));
+    fprintf(to, "%s placement, seed %" PRIu64 "; %s pages of 4 KiB touched, ",
+            mmu_placement_name(run->placement->placement), run->seed, c2_group_digits(count, run->pages->small_pages));
+    put_huge_pages(to, run->pages);
+    fprintf(to, "%s of memory; ", c2_size_text(size, run->placement->physical_bytes));
+    fputs("TLBs not modelled\n", to);
 }
 
 static void put_references(FILE *to, const struct sim_counts *n)

@@ -40,7 +40,7 @@ static void put(int to, const char *format, ...)
 static uint64_t free_bytes(const struct syscalls *kernel)
 {
     const struct mmu_counts *counts = mmu_counts(kernel->mmu);
-    uint64_t used = (counts->small_present + counts->table_pages) * C2_PAGE_BYTES;
+    uint64_t used = mmu_resident_bytes(counts) + counts->table_pages * C2_PAGE_BYTES;
     return kernel->physical_bytes > used ? kernel->physical_bytes - used : 0;
 }
 
@@ -160,19 +160,19 @@ static void write_stat(const struct syscalls *kernel, int to)
         CONTENT_PID " (%s) R 1 " CONTENT_PID " " CONTENT_PID " 0 -1 4194304 %llu 0 0 0 %llu 0 0 0 20 0 1 0 0 %llu %llu "
         "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
         kernel->identity.comm, (unsigned long long)counts->faults, (unsigned long long)ticks(kernel),
-        (unsigned long long)mapped_bytes(kernel), (unsigned long long)counts->small_present);
+        (unsigned long long)mapped_bytes(kernel), (unsigned long long)(mmu_resident_bytes(counts) / C2_PAGE_BYTES));
 }
 
 static void write_statm(const struct syscalls *kernel, int to)
 {
     put(to, "%llu %llu 0 0 0 0 0\n", (unsigned long long)(mapped_bytes(kernel) / C2_PAGE_BYTES),
-        (unsigned long long)mmu_counts(kernel->mmu)->small_present);
+        (unsigned long long)(mmu_resident_bytes(mmu_counts(kernel->mmu)) / C2_PAGE_BYTES));
 }
 
 static void write_status(const struct syscalls *kernel, int to)
 {
     unsigned long long size = mapped_bytes(kernel) / 1024;
-    unsigned long long resident = mmu_counts(kernel->mmu)->small_present * (C2_PAGE_BYTES / 1024);
+    unsigned long long resident = mmu_resident_bytes(mmu_counts(kernel->mmu)) / 1024;
     put(to,
         "Name:\t%s\nUmask:\t%04o\nState:\tR (running)\nTgid:\t1000\nNgid:\t0\nPid:\t1000\nPPid:\t1\nTracerPid:\t0\n"
         "Uid:\t1000\t1000\t1000\t1000\nGid:\t1000\t1000\t1000\t1000\nFDSize:\t64\nGroups:\t\n",

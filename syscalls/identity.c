@@ -161,7 +161,7 @@ int64_t identity_uname(struct call *c)
 int64_t identity_sysinfo(struct call *c)
 {
     const struct mmu_counts *counts = mmu_counts(c->kernel->mmu);
-    uint64_t used = (counts->small_present + counts->table_pages) * C2_PAGE_BYTES, all = c->kernel->physical_bytes;
+    uint64_t used = mmu_resident_bytes(counts) + counts->table_pages * C2_PAGE_BYTES, all = c->kernel->physical_bytes;
     struct sysinfo *out = c->ptr[0];
     out->uptime = (long)(syscalls_time_ns(c->kernel, c->instructions) / KERNEL_NS);
     out->totalram = all;
@@ -223,7 +223,7 @@ int64_t identity_getrusage(struct call *c)
     case RUSAGE_SELF:
     case RUSAGE_THREAD:
         out->ru_utime = (struct timeval){(time_t)(ns / KERNEL_NS), (suseconds_t)(ns % KERNEL_NS / 1000)};
-        out->ru_maxrss = (long)(counts->small_present * C2_PAGE_BYTES / 1024);
+        out->ru_maxrss = (long)(mmu_resident_bytes(counts) / 1024);
         out->ru_minflt = (long)counts->faults;
         return 0;
     case RUSAGE_CHILDREN:

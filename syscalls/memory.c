@@ -5,11 +5,11 @@
  * Model
  *   Code must lie in the low 2 GiB (mmu.h): file mappings that are executable, that say MAP_DENYWRITE (as run-time
  *   linkers do), or whose file starts with the ELF magic go to the low zone, and so does MAP_32BIT; all else goes high.
- *   The hints of madvise are accepted; MADV_DONTNEED and MADV_FREE drop the pages at once.
+ *   MAP_HUGETLB asks for huge pages of 2 MiB, or 1 GiB with MAP_HUGE_1GB, and gets small ones where there are none, as
+ *   MADV_HUGEPAGE does. The other hints of madvise are accepted; MADV_DONTNEED and MADV_FREE drop the pages at once.
  *
  * Not modelled
- *   Shared anonymous memory is private (there is nobody to share it with), locked memory is as any other, MAP_HUGETLB
- *   gives small pages.
+ *   Shared anonymous memory is private (there is nobody to share it with), locked memory is as any other.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -77,6 +77,17 @@ static int64_t check_map(const struct call *c)
     return 0;
 }
 
+/* What MAP_HUGETLB asks for; 2 MiB is the default. Sizes that x86 does not have are EINVAL. */
+static int64_t huge_size_of(unsigned flags, enum mmu_page_size *size)
+{
+    unsigned shift = flags >> 26 /* MAP_HUGE_SHIFT */ & 0x3f;
+    *size = MMU_PAGE_4K;
+    if (!(flags & MAP_HUGETLB) || !(flags & MAP_ANONYMOUS))
+        return 0;
+    *size = shift == 30 ? MMU_PAGE_1G : MMU_PAGE_2M;
+    return shift == 0 || shift == 21 || shift == 30 ? 0 : -EINVAL;
+}
+
 int64_t memory_map(struct call *c)
 {
     unsigned flags = (unsigned)c->arg[3], prot = rights_of(c->arg[2]);
@@ -97,6 +108,8 @@ int64_t memory_map(struct call *c)
         .host_fd = -1,
         .offset = file ? c->arg[5] : 0,
     };
+    if (status == 0)
+        status = huge_size_of(flags, &request.huge);
     if (status == 0 && file)
         status = describe_file(&request, file, path);
     return status < 0 ? status : mmu_map(c->kernel->mmu, &request);
@@ -166,8 +179,6 @@ static bool is_hint(int advice)
     case MADV_DOFORK:
     case MADV_MERGEABLE:
     case MADV_UNMERGEABLE:
-    case MADV_HUGEPAGE:
-    case MADV_NOHUGEPAGE:
     case MADV_DONTDUMP:
     case MADV_DODUMP:
     case MADV_WIPEONFORK:
@@ -191,6 +202,11 @@ int64_t memory_advise(struct call *c)
     case MADV_DONTNEED:
     case MADV_FREE:
         return bytes ? mmu_discard(c->kernel->mmu, c->arg[0], bytes) : 0;
+    case MADV_HUGEPAGE:
+    case MADV_NOHUGEPAGE:
+        if (!is_mapped(c, bytes))
+            return -ENOMEM;
+        return mmu_advise_huge(c->kernel->mmu, c->arg[0], bytes, advice == MADV_HUGEPAGE);
     case POPULATE_READ:
     case POPULATE_WRITE:
         return populate(c, bytes, advice == POPULATE_WRITE);

@@ -234,8 +234,7 @@ INVALID = [  # words, what is said
     (["--pages", "same-color,color=8"], "0 to 7"),
 ]
 NOT_YET = [["--skip", "5"], ["--warmup", "5"], ["--measure", "5M"], ["--samples", "3"], ["--roi", "main"],
-           ["--callgrind", "out"], ["--huge", "all"], ["--huge", "heap"], ["--huge-size", "2M"], ["--engine", "native"],
-           ["--pages", "colored"], ["--pages", "buddy"], ["--pages", "file=x"]]
+           ["--callgrind", "out"], ["--engine", "native"]]
 VERBS = ["replay", "report", "annotate", "advise", "sweep", "machines"]
 
 

@@ -74,6 +74,7 @@ static const struct { const char *line, *meaning; } understood[] = {
     {"--pages random ./a", "pages=random run: ./a"},
     {"--pages=same-color,color=3 ./a", "pages=same-color,color=3 run: ./a"},
     {"--huge off ./a", "run: ./a"},
+    {"--huge all --huge-size 1G --dump-pagemap f ./a", "run: ./a"},
     {"--seed 0x10 ./a", "seed=16 run: ./a"},
     {"--seed 0 ./a", "seed=0 run: ./a"},
     {"--no-sim ./a", "no-sim run: ./a"},
@@ -127,12 +128,12 @@ static const struct { const char *line; enum c2_status status; const char *messa
     {"-q -o", C2_ERR_INVALID, "option --output needs a value: --output=DIR"},
     {"--seed 12x ./a", C2_ERR_INVALID, NULL},
     {"--seed -1 ./a", C2_ERR_INVALID, NULL},
-    {"--huge all ./a", C2_ERR_UNSUPPORTED, "--huge all is not available in this version; use --huge off"},
-    {"--huge heap ./a", C2_ERR_UNSUPPORTED, "--huge heap is not available in this version; use --huge off"},
     {"--huge on ./a", C2_ERR_INVALID, NULL},
-    {"--huge-size 2M ./a", C2_ERR_UNSUPPORTED,
-     "--huge-size is not available in this version: pages are 4 KiB; leave it out"},
-    {"--skip 5M ./a", C2_ERR_UNSUPPORTED, "--skip is not available in this version: everything is measured; leave it out"},
+    {"--huge all --huge-size 4M ./a", C2_ERR_INVALID, NULL},
+    {"--huge thp --huge-size 2M ./a", C2_ERR_INVALID,
+     "--huge-size is the size of the pages of --huge heap or --huge all; add one"},
+    {"--skip 5M ./a", C2_ERR_UNSUPPORTED,
+     "--skip is not available in this version: everything is measured; leave it out"},
     {"--warmup 5M ./a", C2_ERR_UNSUPPORTED,
      "--warmup is not available in this version: everything is measured; leave it out"},
     {"--measure=5M ./a", C2_ERR_UNSUPPORTED,
@@ -189,10 +190,12 @@ static void the_help(void **state)
 {
     (void)state;
     static const char *const shown[] = {
-        "--machine=NAME|FILE", "--set=LEVEL.KEY=VALUE", "--pages=POLICY", "--huge=off", "--seed=N", "--no-sim", "--engine=NAME",
-        "--env=NAME[=VALUE]", "--inherit-env", "--output=DIR", "--json=FILE", "--trace=FILE", "--quiet", "--progress",
-        "--stats", "--verbose", "--version", "--help", "Usage: c2emu [OPTION...] [--] PROGRAM [ARG]..."};
-    static const char *const hidden[] = {"--skip", "--warmup", "--measure", "--samples", "--roi", "--callgrind", "--huge-size"};
+        "--machine=NAME|FILE", "--set=LEVEL.KEY=VALUE", "--pages=POLICY", "--huge=off|never|thp|heap|all",
+        "--huge-size=2M|1G", "--dump-pagemap=FILE", "--seed=N", "--no-sim",
+        "--engine=NAME", "--env=NAME[=VALUE]", "--inherit-env", "--output=DIR", "--json=FILE", "--trace=FILE", "--quiet",
+        "--progress", "--stats", "--verbose", "--version", "--help", "Usage: c2emu [OPTION...] [--] PROGRAM [ARG]..."};
+    static const char *const hidden[] = {"--skip", "--warmup",    "--measure",  "--samples",
+                                         "--roi",  "--callgrind"};
     char *text = NULL;
     size_t bytes;
     FILE *to = open_memstream(&text, &bytes);

@@ -33,6 +33,10 @@ static void policies(void **state)
         {"same-color,color=31,level=L3", MMU_SAME_COLOR, 32, 31},
         {"same-color,level=L3,color=31", MMU_SAME_COLOR, 32, 31},
         {"same-color,level=L1D", MMU_SAME_COLOR, 1, 0},
+        {"colored", MMU_COLORED, 8, 0},
+        {"colored,level=L3", MMU_COLORED, 32, 0},
+        {"colored,level=L1D", MMU_COLORED, 1, 0},
+        {"buddy", MMU_BUDDY, 8, 0},
     };
     const struct caches_machine shape = machine(3);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -61,15 +65,16 @@ static void refusals(void **state)
 {
     (void)state;
     static const struct { const char *text; enum c2_status status; const char *message; } rows[] = {
-        {"colored", C2_ERR_UNSUPPORTED,
-         "--pages colored is not available in this version; use sequential, random, identity or same-color"},
-        {"buddy,order=3", C2_ERR_UNSUPPORTED,
-         "--pages buddy,order=3 is not available in this version; use sequential, random, identity or same-color"},
-        {"file=map.txt", C2_ERR_UNSUPPORTED,
-         "--pages file=map.txt is not available in this version; use sequential, random, identity or same-color"},
+        {"buddy,order=3", C2_ERR_INVALID, NULL},
+        {"buddy,age=2", C2_ERR_INVALID, NULL},
+        {"buddy,age=0.7,level=L2", C2_ERR_INVALID,
+         "--pages buddy,age=0.7,level=L2: the key level belongs to same-color and colored"},
+        {"file=", C2_ERR_INVALID, "the placement file= needs the path of a page map: file=PATH"},
+        {"colored,color=1", C2_ERR_INVALID, NULL},
+        {"colored,level=L5", C2_ERR_INVALID, NULL},
         {"same-color,color=8", C2_ERR_INVALID, "--pages: color=8: L2 of machine m has 8 colours, 0 to 7"},
         {"same-color,level=L5", C2_ERR_INVALID, NULL},
-        {"random,level=L2", C2_ERR_INVALID, "--pages random,level=L2: the key level belongs to same-color only"},
+        {"random,level=L2", C2_ERR_INVALID, "--pages random,level=L2: the key level belongs to same-color and colored"},
         {"sequentail", C2_ERR_INVALID, NULL},
         {"same-color,colour=1", C2_ERR_INVALID, NULL},
         {"", C2_ERR_INVALID, NULL},

@@ -158,11 +158,17 @@ static bool choose_frame(struct twin *twin, uint64_t va, uint64_t *frame)
     case MMU_IDENTITY:
         *frame = va / PAGE % twin->frames;
         return !twin->taken[*frame];
+    case MMU_COLORED:
     case MMU_SAME_COLOR:
-        for (*frame = config->color; *frame < twin->frames; *frame += config->colors) {
+        *frame = config->placement == MMU_COLORED ? va / PAGE % config->colors : config->color;
+        for (; *frame < twin->frames; *frame += config->colors) {
             if (!twin->taken[*frame])
                 return true;
         }
+        return false;
+    case MMU_BUDDY: /* have twins of their own: mmu_buddy.c, mmu_pagemap.c */
+    case MMU_MAP:
+        return false;
     }
     return false;
 }
@@ -823,6 +829,13 @@ static void same_color_equals_twin(void **state)
     compare(MMU_SAME_COLOR, 120, 9, CALLS(20000));
 }
 
+static void colored_equals_twin(void **state)
+{
+    (void)state;
+    compare(MMU_COLORED, 512, 11, CALLS(40000));
+    compare(MMU_COLORED, 120, 12, CALLS(20000));
+}
+
 static void comparison_can_fail(void **state)
 {
     (void)state;
@@ -876,7 +889,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sequential_equals_twin),   cmocka_unit_test(random_equals_twin),
         cmocka_unit_test(identity_equals_twin),     cmocka_unit_test(same_color_equals_twin),
-        cmocka_unit_test(comparison_can_fail),      cmocka_unit_test(another_thread_translates),
+        cmocka_unit_test(colored_equals_twin),      cmocka_unit_test(comparison_can_fail),
+        cmocka_unit_test(another_thread_translates),
     };
     return cmocka_run_group_tests_name("mmu_twin", tests, NULL, NULL);
 }
