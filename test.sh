@@ -6,11 +6,12 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$root/cmake/setup.sh"
 
-run_tests() # DIR [CTEST-OPTION]...
+failed=
+run_tests() # DIR [CTEST-OPTION]...: goes on after a failure, so that one run shows all of them
 {
     local dir=$root/$1
     shift
-    ctest --test-dir "$dir" -j "$(nproc)" --output-on-failure --no-tests=error "$@"
+    ctest --test-dir "$dir" -j "$(nproc)" --output-on-failure --no-tests=error "$@" || failed="$failed ${dir##*/}"
 }
 
 # The sanitizer build needs the programs of the unit tests only: the targets test_NAME of the tests unit_NAME.
@@ -35,4 +36,5 @@ echo "== stress, no shortcuts: unit tests and goldens"
 c2_build build-stress "" -DCMAKE_BUILD_TYPE=Release -DC2_STRESS=ON -DC2_NO_SHORTCUTS=ON
 run_tests build-stress -L 'unit|golden'
 
+[ -z "$failed" ] || { echo "tests failed in:$failed" >&2; exit 1; }
 echo "all tests passed"

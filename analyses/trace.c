@@ -8,16 +8,16 @@
  *   A modify is its R line and its W line. A reference that crosses a page has a second line whose letter is small
  *   (r|w|f) for the part on the next page; size is then each part's own.
  *   A name that ends in .din (or .din.zst) gives the classic din form instead, `0|1|2 paddr` (read, write, fetch).
- *   Its records carry no size, so there is one record for each cache line that the reference touches: the first with the
- *   reference's own address, the others with their line's. A simulator that takes a record for one access of one line
- *   then counts what we count. On a machine with other line lengths it is another file.
+ *   Its records carry no size, so there is one record for each cache line that the reference touches: the first with
+ *   the reference's own address, the others with their line's. A simulator that takes a record for one access of one
+ *   line then counts what we count. On a machine with other line lengths it is another file.
  *   A name that ends in .zst is compressed with zstd.
  *
  * Header and checksum
  *   The plain forms have none: each line is a record, so awk and every din reader can take the file as it is. The
  *   compressed forms begin with a zstd skippable frame that holds "c2emu-trace 1 text\n" or "c2emu-trace 1 din\n"; what
- *   follows is one frame with a content checksum. zstd and its library step over the first, so `zstd -dc` yields the plain
- *   form, refuse an altered frame by its checksum and a cut one by its missing end.
+ *   follows is one frame with a content checksum. zstd and its library step over the first, so `zstd -dc` yields the
+ *   plain form, refuse an altered frame by its checksum and a cut one by its missing end.
  *
  * Invariants
  *   The file appears under its name only when whole (c2_outfile). A write that fails (full disk) ends the run at
@@ -75,7 +75,8 @@ static enum c2_status compress(struct analyses_trace *trace, ZSTD_EndDirective d
         ZSTD_outBuffer out = {trace->packed, sizeof trace->packed, 0};
         size_t left = ZSTD_compressStream2(trace->zstd, &out, &in, directive);
         if (ZSTD_isError(left))
-            return c2_fail(err, C2_ERR_IO, "cannot compress the trace \"%s\": %s", trace->path, ZSTD_getErrorName(left));
+            return c2_fail(err, C2_ERR_IO, "cannot compress the trace \"%s\": %s", trace->path,
+                           ZSTD_getErrorName(left));
         enum c2_status status = put_out(trace, trace->packed, out.pos, err);
         if (status != C2_OK)
             return status;

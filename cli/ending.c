@@ -89,7 +89,7 @@ char *cli_refusal_text(char *buffer, size_t bytes, const struct emu_end *end, st
     say_instruction(&words, end, symbols);
     say(&words, ": %s; the run ends here and nothing is reported", end->refusal);
     if (strstr(end->refusal, "build the program") == NULL)
-        say(&words, ". Build the program without this instruction (-march=x86-64-v2 at most), or take a variant of it that "
-                    "does without");
+        say(&words, ". Build the program without this instruction (-march=x86-64-v2 at most), or take a variant of it "
+                    "that does without");
     return buffer;
 }

@@ -4,9 +4,9 @@
  *
  * Model
  *   A miss of a level costs the step to the next one: the next level's latency less its own, memory taken as
- *   MEMORY_CYCLES. Each (level, class) pair costs its misses times that step; the dearest pair is named, with the remedy
- *   usual for it. On a tie the level nearer the core wins, then conflict before capacity before cold: what is easier to
- *   mend. When all misses together cost less than one cycle in QUIET instructions, nothing is worth looking at.
+ *   MEMORY_CYCLES. Each (level, class) pair costs its misses times that step; the dearest pair is named, with the
+ *   remedy usual for it. On a tie the level nearer the core wins, then conflict before capacity before cold: what is
+ *   easier to mend. When all misses together cost less than one cycle in QUIET instructions, nothing is worth a look.
  *   Where the machine file gives no latencies, LATENCIES stand in for all of them.
  *
  * Not modelled
@@ -93,8 +93,8 @@ static void remedy(char *buffer, size_t bytes, const struct finding *finding, co
                      size);
         break;
     default:
-        snprintf(buffer, bytes, "%s touched for the first time: only touching fewer lines helps%s", code ? "code" : "data",
-                 code ? "" : " (smaller types, denser layout, buffers used again)");
+        snprintf(buffer, bytes, "%s touched for the first time: only touching fewer lines helps%s",
+                 code ? "code" : "data", code ? "" : " (smaller types, denser layout, buffers used again)");
         break;
     }
 }
@@ -105,8 +105,8 @@ char *report_advice(char *buffer, size_t bytes, const struct report_run *run)
     struct finding finding;
     const uint64_t total = weigh(&finding, levels, report_levels(levels, run));
     if (finding.level == NULL || total < run->counts->instructions / QUIET) {
-        snprintf(buffer, bytes, "nothing in the caches: all misses together cost less than one cycle in %u instructions",
-                 QUIET);
+        snprintf(buffer, bytes,
+                 "nothing in the caches: all misses together cost less than one cycle in %u instructions", QUIET);
         return buffer;
     }
     char count[32], share[32], size[32], help[256];

@@ -4,8 +4,8 @@
  *
  * Model
  *   A plan says what one run of the whole block does: the fetch lines it enters in order (consecutive ones, as the
- *   instructions of a block lie one behind the other), the slots that come before each next one, and what it adds to the
- *   counters. It is used when the header's insns run and slots used are those of the whole block.
+ *   instructions of a block lie one behind the other), the slots that come before each next one, and what it adds to
+ *   the counters. It is used when the header's insns run and slots used are those of the whole block.
  *   Blocks without plan (whole == SIM_NO_RUN): those with a REP instruction, and any whose instructions are not
  *   contiguous. sim_record does them.
  *
@@ -13,8 +13,6 @@
  *   A plan says exactly what sim_record does for the same record (tests: both ways, same counts).
  *   stretch_count == 0 only when the block was not looked at yet.
  */
-#include <string.h>
-
 #include "sim/sim_priv.h"
 
 /* Makes plans[number] exist, all new ones not built. The table doubles: block numbers count up from 0. */

@@ -5,8 +5,8 @@
  * Model
  *   For each instruction that completed, in program order: its fetch, then its data references in slot order.
  *   Fetch: the instruction's lines from low to high; a line access of L1I for each that is not the line of the fetch
- *   before (virtual line numbers; the state goes on from block to block). Data: every line the reference touches, low to
- *   high. A modify is a read reference and then a write reference of the same bytes.
+ *   before (virtual line numbers; the state goes on from block to block). Data: every line the reference touches, low
+ *   to high. A modify is a read reference and then a write reference of the same bytes.
  *   REP string records: one reference an element and side, source first. Such a record is one instruction when it
  *   completes; a record left by a fault (insns run 0) does its elements and neither counts nor fetches the instruction:
  *   that is done once, with the record that completes it.

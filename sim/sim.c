@@ -4,8 +4,8 @@
  *
  * Model
  *   A reference is split into the lines it touches; each line access is translated by the guest's page tables and
- *   given to caches/ with its virtual and its physical line. Instruction fetches enter at L1I where the machine has one.
- *   What a record of the stream means is said in record.c; plan.c and consume.c do the same faster.
+ *   given to caches/ with its virtual and its physical line. Instruction fetches enter at L1I where the machine has
+ *   one. What a record of the stream means is said in record.c; plan.c and consume.c do the same faster.
  *
  * Counting
  *   sim_counts counts references, caches/ counts line accesses; line_accesses is the bridge: it equals the accesses of
@@ -40,7 +40,7 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     *out = NULL;
     const uint32_t line_bytes = config->machine->line_bytes;
     if (!c2_is_power_of_two(line_bytes) || line_bytes < 8 || line_bytes > C2_PAGE_BYTES)
-        return c2_fail(err, C2_ERR_INVALID, "machine %s: lines of %" PRIu32 " bytes; they must be a power of two, 8 to 4096",
+        return c2_fail(err, C2_ERR_INVALID, "machine %s: lines of %" PRIu32 " bytes; must be a power of two, 8 to 4096",
                        config->machine->name, line_bytes);
     struct sim *sim = c2_calloc(1, sizeof *sim);
     if (sim == NULL)

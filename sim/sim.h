@@ -46,7 +46,7 @@ struct sim_observer {
     enum c2_status (*reference)(void *self, const struct sim_reference *reference, struct c2_error *err);
 };
 
-/* How virtual addresses become physical ones: false = the page is absent. It must be safe on the thread that consumes. */
+/* How virtual addresses become physical ones: false = the page is absent. Called on the thread that consumes. */
 struct sim_translation {
     const void *self;
     bool (*translate)(const void *self, struct guest_va va, struct guest_pa *out);

@@ -7,8 +7,8 @@
 
 #include "sim/sim.h"
 
-/* Translations remembered: enough for 16 MiB in use, 64 KiB of the host's L2. A random walk over 8 MiB takes a third less
- * time than with 1024. */
+/* Translations remembered: enough for 16 MiB in use, 64 KiB of the host's L2. A random walk over 8 MiB takes a third
+ * less time than with 1024. */
 #define SIM_PAGES C2_HOST_SIZE(4096u, 2u)
 #define SIM_NOWHERE UINT64_MAX          /* no line and no page has this number */
 #define SIM_MAX_REFERENCE_BYTES 512u      /* FXSAVE; larger ones could cross two page boundaries */
@@ -64,7 +64,6 @@ struct sim {
 
     struct sim_plan *plans; /* by block number, plan_capacity of them; not yet built: whole == SIM_NO_RUN */
     uint32_t plan_capacity;
-    void **plan_memory;     /* by block number: what plans[i] points to, one allocation each */
 
     struct sim_observer *observers;
     size_t observer_count;

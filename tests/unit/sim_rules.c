@@ -28,7 +28,8 @@ static void set_machine(struct caches_machine *machine, bool has_l1i)
 {
     *machine = (struct caches_machine){.name = "test", .line_bytes = 64, .physical_bytes = 1ull << 32,
                                        .has_l1i = has_l1i, .level_count = 2};
-    machine->levels[0] = (struct caches_level){.name = "L1D", .size_bytes = 1024, .ways = 2, .slices = 1, .hash = "none"};
+    machine->levels[0] = (struct caches_level){.name = "L1D", .size_bytes = 1024, .ways = 2, .slices = 1,
+                                               .hash = "none"};
     machine->l1i = (struct caches_level){.name = "L1I", .size_bytes = 1024, .ways = 2, .slices = 1, .hash = "none"};
     machine->levels[1] = (struct caches_level){.name = "L2", .size_bytes = 8192, .ways = 4, .slices = 1, .hash = "none",
                                                .index = CACHES_PHYSICAL};
@@ -41,7 +42,8 @@ static struct bench *bench_create(bool has_l1i, const struct sim_observer *obser
     set_machine(&bench->machine, has_l1i);
     bench->batch.tid = 1;
     assert_int_equal(C2_OK, stream_blocks_create(&bench->blocks, &err));
-    struct sim_config config = {&bench->machine, 1, {&bench->shift, shifted}, bench->blocks, observer, observer != NULL};
+    struct sim_config config = {&bench->machine, 1, {&bench->shift, shifted}, bench->blocks, observer,
+                                observer != NULL};
     assert_int_equal(C2_OK, sim_create(&bench->sim, &config, &err));
     return bench;
 }
