@@ -36,6 +36,7 @@ MADE_WITH = os.path.join(HERE, "made_with.txt")
 PAGES = ["README.md", "docs/model.md", "docs/machine-files.md", "docs/reports.md"]
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?: ?%)?")
 GROUPED = re.compile(r"(?<![\w.,-])\d{1,3}(?:,\d{3})+(?![\w,])")
+COUNTED = re.compile(GROUPED.pattern + r"|(?<![\w.,-])\d+\.\d %") # what --update follows in the text
 
 failures = []
 update = False
@@ -217,7 +218,7 @@ def check_page(name, directory, exact):
         fail("%s: nothing to run" % name)
     if update:
         names = renamed_numbers(pairs)
-        new_page = map_text(new_page, lambda text: NUMBER.sub(lambda m: names.get(m.group(), m.group()), text))
+        new_page = map_text(new_page, lambda text: COUNTED.sub(lambda m: names.get(m.group(), m.group()), text))
         write(name, new_page)
     check_numbers(name, new_page if update else page)
 
@@ -394,6 +395,8 @@ def main():
     words = sys.argv[1:]
     update = "--update" in words
     chosen = [word for word in words if word != "--update"] or list(PARTS)
+    if not os.access(EMULATOR, os.X_OK):
+        sys.exit("there is no %s: build c2emu, or name it in C2EMU" % EMULATOR)
     for word in chosen:
         if word not in PARTS:
             sys.exit("no part is called %s; there are %s" % (word, ", ".join(PARTS)))
