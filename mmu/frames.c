@@ -404,8 +404,10 @@ void frames_check(const struct frames *frames)
 {
     for (unsigned size = 0; size < MMU_PAGE_SIZES; size++) {
         frame_set_check(&frames->all[size]);
-        for (uint64_t i = 0; size > 0 && i < frames->all[size].count; i++)
-    XX
+        for (uint64_t i = 0; size > 0 && i < frames->all[size].count; i++) {
+            bool in_use = frame_set_block_taken(&frames->all[size - 1], i) != 0;
+            C2_ASSERT(frame_set_is_taken(&frames->all[size], i) == in_use);
+        }
     }
     if (has_side(frames))
         check_side(frames);
