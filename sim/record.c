@@ -7,9 +7,10 @@
  *   Fetch: the instruction's lines from low to high; a line access of L1I for each that is not the line of the fetch
  *   before (virtual line numbers; the state goes on from block to block). Data: every line the reference touches, low
  *   to high. A modify is a read reference and then a write reference of the same bytes.
- *   REP string records: one reference an element and side, source first. Such a record is one instruction when it
- *   completes; a record left by a fault (insns run 0) does its elements and neither counts nor fetches the instruction:
- *   that is done once, with the record that completes it.
+ *   REP string records: the fetch, then one reference an element and side, source first. A REP that a fault interrupts
+ *   (a first touch, say) makes several records: insns run is 0 in all but the one that completes it. It is fetched with
+ *   the first of them, as its fetch comes before its elements, and counted with the last; a record goes on with the
+ *   REP before it when it is of the same block and has as many elements to do as that one left.
  *
  * Counting
  *   instructions = fetches; refs = reads + writes; line_accesses = refs + further lines touched; a reference of n > 1
@@ -49,10 +50,14 @@ static enum c2_status tell(struct sim *sim, enum sim_kind kind, struct origin or
     return status;
 }
 
-static enum c2_status fetch(struct sim *sim, struct origin origin, uint32_t length, struct c2_error *err)
+static void count_instruction(struct sim *sim)
 {
     sim->counts.instructions++;
     sim->counts.fetches++;
+}
+
+static enum c2_status fetch(struct sim *sim, struct origin origin, uint32_t length, struct c2_error *err)
+{
     enum c2_status status = C2_OK;
     if (sim->observer_count != 0)
         status = tell(sim, SIM_FETCH, origin, origin.pc, length, err);
@@ -132,9 +137,15 @@ static enum c2_status string_record(struct sim *sim, const struct stream_block *
     const struct stream_slot *slots = block->slots;
     C2_ASSERT(block->insn_count == 1 && block->slot_count == 4 && stream_header_slots(header) == 4);
     C2_ASSERT(slots[1].kind == STREAM_DESTINATION && slots[2].kind == STREAM_BEFORE && slots[3].kind == STREAM_AFTER);
-    enum c2_status status = C2_OK;
-    if (stream_header_insns(header) == 1)
-        status = fetch(sim, origin, block->insns[0].length, err);
+    const uint32_t number = stream_header_block(header);
+    const uint64_t to_do = words[2] & ~DIRECTION_FLAG, left = words[3] & ~DIRECTION_FLAG;
+    const bool goes_on = sim->rep_block == number && sim->rep_left == to_do;
+    const bool completes = stream_header_insns(header) == 1;
+    sim->rep_block = completes ? SIM_NO_BLOCK : number;
+    sim->rep_left = left;
+    if (completes)
+        count_instruction(sim);
+    enum c2_status status = goes_on ? C2_OK : fetch(sim, origin, block->insns[0].length, err);
     return status != C2_OK ? status : string_elements(sim, slots, origin, words, err);
 }
 
@@ -153,6 +164,7 @@ enum c2_status sim_record(struct sim *sim, uint32_t tid, uint64_t header, const 
     for (uint32_t i = 0; i < insns_run && status == C2_OK; i++) {
         const struct origin origin = {{block->pc.v + block->insns[i].offset}, tid};
         const uint32_t slot_end = i + 1 == block->insn_count ? block->slot_count : block->insns[i + 1].first_slot;
+        count_instruction(sim);
         status = fetch(sim, origin, block->insns[i].length, err);
         for (; slot < slot_end && status == C2_OK; slot++)
             status = plain_slot(sim, &block->slots[slot], origin, (struct guest_va){words[slot]}, err);

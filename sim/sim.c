@@ -51,6 +51,7 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     sim->line_shift = c2_log2(line_bytes);
     sim->has_l1i = config->machine->has_l1i;
     sim->data_line = SIM_NOWHERE;
+    sim->rep_block = SIM_NO_BLOCK;
     sim->fetch_line = sim->has_l1i ? SIM_NOWHERE : 0;
     sim->consume = config->observer_count == 0 ? sim_consume_fast : sim_consume_observed;
     for (size_t i = 0; i < SIM_PAGES; i++)

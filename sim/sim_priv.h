@@ -48,6 +48,7 @@ struct sim_plan {
     uint64_t reads_writes;
 };
 #define SIM_NO_RUN UINT32_MAX
+#define SIM_NO_BLOCK UINT32_MAX
 
 struct sim {
     struct caches *caches;
@@ -61,6 +62,8 @@ struct sim {
     uint64_t data_line;  /* virtual line of the last line access if that was on the data side, else SIM_NOWHERE */
     uint64_t repeats;    /* of data_line since, not yet told to the caches */
     uint64_t fetch_line; /* virtual line of the last fetch; stays 0 on a machine without L1I */
+    uint32_t rep_block;  /* of the last REP, if a fault has left it unfinished; else SIM_NO_BLOCK */
+    uint64_t rep_left;   /* elements that it has still to do */
 
     struct sim_plan *plans; /* by block number, plan_capacity of them; not yet built: whole == SIM_NO_RUN */
     uint32_t plan_capacity;

@@ -153,7 +153,8 @@ static void references_and_their_lines(void **state)
     bench_destroy(bench);
 }
 
-/* rep movsq of 3 elements downwards: left by a fault after 2, then completed. */
+/* rep movsq of 3 elements downwards: left by a fault after 2, then completed. Its fetch comes first, its count last; when
+ * it is run again with as many elements as were left, it is fetched again. */
 static void a_string_is_one_instruction_when_it_completes(void **state)
 {
     (void)state;
@@ -175,7 +176,7 @@ static void a_string_is_one_instruction_when_it_completes(void **state)
     assert_int_equal(2, n->reads);
     assert_int_equal(2, n->writes);
     assert_int_equal(1, n->straddles); /* 0x1003c-0x10043 */
-    assert_int_equal(0, caches_l1i_counts(sim_caches(bench->sim))->accesses);
+    assert_int_equal(1, caches_l1i_counts(sim_caches(bench->sim))->accesses);
     for (int i = 0; i < 5; i++)
         put(bench, rest[i]);
     consume(bench);

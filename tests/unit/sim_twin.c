@@ -45,6 +45,9 @@ struct twin {
     uint64_t line_bytes;
     bool has_l1i;
     uint64_t fetch_line;
+    bool rep_unfinished;
+    uint32_t rep_block;
+    uint64_t rep_left;
     struct sim_counts counts;
     struct sim_reference *seen; /* what an observer must see, in order */
     size_t seen_count, seen_room;
@@ -91,8 +94,6 @@ static void twin_line(struct twin *twin, enum caches_side side, bool write, uint
 
 static void twin_fetch(struct twin *twin, uint32_t tid, uint64_t pc, uint32_t length)
 {
-    twin->counts.instructions++;
-    twin->counts.fetches++;
     twin_see(twin, SIM_FETCH, tid, pc, pc, length);
     for (uint64_t byte = pc; byte < pc + length && twin->has_l1i; byte++) {
         uint64_t line = byte / twin->line_bytes;
@@ -247,15 +248,22 @@ static void run_string(struct world *world, struct twin *twin, uint32_t number, 
 {
     const struct spec *spec = &world->specs[number];
     bool down = below(world, 2), completes = below(world, 4) != 0;
-    uint64_t before = below(world, 40), after = below(world, (uint32_t)before + 1);
+    bool go_on = twin->rep_unfinished && twin->rep_block == number && below(world, 2);
+    uint64_t before = go_on ? twin->rep_left : below(world, 40), after = below(world, (uint32_t)before + 1);
     uint64_t source = random_address(world), destination = random_address(world);
     words[0] = stream_header(number, completes, 4);
     words[1] = spec->source_size != 0 ? source : 0;
     words[2] = spec->destination_size != 0 ? destination : 0;
     words[3] = before | (down ? (uint64_t)1 << 63 : 0);
     words[4] = after;
-    if (completes)
+    go_on = twin->rep_unfinished && twin->rep_block == number && twin->rep_left == before; /* by chance, too */
+    if (!go_on)
         twin_fetch(twin, tid, spec->pc, spec->insn[0].length);
+    twin->counts.instructions += completes;
+    twin->counts.fetches += completes;
+    twin->rep_unfinished = !completes;
+    twin->rep_block = number;
+    twin->rep_left = after;
     for (uint64_t i = before; i > after; i--) {
         if (spec->source_size != 0)
             twin_data(twin, false, tid, spec->pc, source, spec->source_size);
@@ -273,6 +281,8 @@ static void run_plain(struct world *world, struct twin *twin, uint32_t number, u
     uint64_t pc = spec->pc;
     for (uint32_t i = 0; i < insns; pc += spec->insn[i].length, i++) {
         const struct spec_insn *insn = &spec->insn[i];
+        twin->counts.instructions++;
+        twin->counts.fetches++;
         if (twin->mutant != DATA_BEFORE_FETCH)
             twin_fetch(twin, tid, pc, insn->length);
         for (uint32_t s = 0; s < insn->slots; s++) {
