@@ -67,7 +67,7 @@ static void put_huge_pages(FILE *to, const struct mmu_counts *pages)
         fputs("no huge pages, ", to);
         return;
     }
-    fprintf(to, "%s of 2 MiB, %s of 1 GiB, %s huge ones not to be had, ", c2_group_digits(of_2m, pages->huge_2m),
+    fprintf(to, "%s of 2 MiB, %s of 1 GiB (%s more found no huge frame), ", c2_group_digits(of_2m, pages->huge_2m),
             c2_group_digits(of_1g, pages->huge_1g), c2_group_digits(fallbacks, pages->huge_fallbacks));
 }
 

@@ -56,6 +56,18 @@ static void the_whole_text(void **state)
     free(text);
 }
 
+static void huge_pages(void **state)
+{
+    (void)state;
+    struct report_sample sample;
+    sample_fill(&sample);
+    sample.pages.huge_2m = 4;
+    sample.pages.huge_fallbacks = 2;
+    char *text = text_of(&sample.run);
+    assert_non_null(strstr(text, "1,234 pages of 4 KiB touched, 4 of 2 MiB, 0 of 1 GiB (2 more found no huge frame), "));
+    free(text);
+}
+
 static void without_simulation_and_killed(void **state)
 {
     (void)state;
@@ -176,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_whole_text),
+        cmocka_unit_test(huge_pages),
         cmocka_unit_test(without_simulation_and_killed),
         cmocka_unit_test(shares_are_exact),
         cmocka_unit_test(advice_follows_the_dearest_class),
