@@ -3,13 +3,14 @@
 
 Three comparisons, from the strictest on:
 
-1. Reference by reference with `lackey --trace-mem=yes`: kind, address, size and instruction of every one, in order. Two
+1. Reference by reference with `lackey --trace-mem=yes`: kind, address, size and instruction of every one, in order. Three
    habits of Valgrind are undone first:
      - a REP instruction is a loop to it: one I record for each element, and one more when the count ran out. Here it is
        one instruction.
      - a LOCK prefix (XCHG has it by itself) becomes a load of the old value and then a compare-and-swap, so that the
        same bytes are read twice. CMPXCHG is the swap itself and has no such load.
-   (A third one cannot be undone: Valgrind leaves out a load whose value nobody uses. The guests use what they load.)
+     - CMPS reads its destination first. Here it is the source first, as the manual names them.
+   (A fourth one cannot be undone: Valgrind leaves out a load whose value nobody uses. The guests use what they load.)
 
 2. Cachegrind's nine numbers from our trace, by Cachegrind's rules where they are other than ours:
      - a modify is one read;
@@ -91,7 +92,7 @@ def lackey_stream(text):
 def undo_habits(stream):
     """Returns the stream and how many instructions and reads were taken out."""
     out, repeats, loads, pc = [], 0, 0, None
-    for record in stream:
+    for before, record in zip([(None,)] + stream, stream):
         if record[0] == "I" and record[1] == pc:
             repeats += 1
             continue
@@ -100,7 +101,10 @@ def undo_habits(stream):
         if record[0] == "M" and out[-1] == ("L",) + record[1:]:
             out.pop()
             loads += 1
-        out.append(record)
+        if before[0] == record[0] == "L":  # two loads by one instruction: CMPS
+            out.insert(-1, record)
+        else:
+            out.append(record)
     return out, repeats, loads
 
 

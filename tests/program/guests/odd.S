@@ -44,8 +44,6 @@ round:
     maskmovdqu %xmm1, %xmm0
     pxor    %xmm1, %xmm1
     maskmovdqu %xmm1, %xmm0
-    fbstp   data+600
-    fbld    data+600
     fisttpl data+620
     cmpxchg %ebx, data+630
     lea     data, %rbx
