@@ -12,14 +12,14 @@
  *   Page tables are not movable and do not mix with pages: they live in blocks of 4 MiB of their own, the highest ones,
  *   each filled from the top. A page gets such a frame only when nothing else is left.
  *   Age
- *     Age a in [0, 1], in thousandths. A block of 4 MiB is looked at when it is first needed; an aged machine has frames
- *     in use by others in it. Along the block, runs of free and used frames alternate, geometrically distributed:
+ *     Age a in [0, 1], in thousandths. A block of 4 MiB is looked at when it is first needed; an aged machine has
+ *     frames in use by others in it. Along the block, runs of free and used frames alternate, geometrically distributed:
  *         mean length of a free run 1024^(1 - a) frames, of a used one that times a / (2 - a), at least 1,
- *     so that a share of about a / 2 of memory is in use; a run does not reach over the end of its block. At a = 1 every
- *     second frame is free; at a = 0 all of memory is, in one piece.
+ *     so that a share of about a / 2 of memory is in use; a run does not reach over the end of its block. At a = 1
+ *     every second frame is free; at a = 0 all of memory is, in one piece.
  *     Blocks are looked at 64 at a time: each is the lowest one not yet looked at, or with probability a any of those;
- *     then each of their free pieces changes places with a later one, with probability a, before they go to the tails of
- *     the lists. A fresh machine gives ascending contiguous frames.
+ *     then each of their free pieces changes places with a later one, with probability a, before they go to the tails
+ *     of the lists. A fresh machine gives ascending contiguous frames.
  * Counting
  *   buddy_free_frames: frames in lists, in the per-CPU list, kept for tables, and in blocks not looked at.
  * Invariants

@@ -5,7 +5,8 @@
  *   passes over holes; mprotect does what lies before the first hole and then answers ENOMEM; a discard does every
  *   mapped part and then answers ENOMEM. Pages of a shared mapping live in the file, so a discard leaves them.
  * Invariants
- *   A change of a part of a huge page splits it first: its pieces keep their frames. Without rights a page keeps its frame, its bytes and its accessed and dirty bits.
+ *   A change of a part of a huge page splits it first: its pieces keep their frames. Without rights a page keeps its
+ *   frame, its bytes and its accessed and dirty bits.
  */
 #include <errno.h>
 

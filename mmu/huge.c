@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   Which first touches get a huge page. Anonymous memory only (heap, stack, mappings, the bss of programs): the aligned
- *   range of the huge size around the page must lie in one area and hold no page yet, and there must be a frame for it.
+ *   Which first touches get a huge page. Anonymous memory only (heap, stack, mappings, the bss of programs): the
+ *   aligned range of the huge size around the page must lie in one area and hold no page yet, and there must be a frame
+ *   for it.
  *   Who wants one, first rule that fits:
  *     an area of MAP_HUGETLB, in its size;      a page whose line in the map file is huge, in that size;
  *     not an area of MADV_NOHUGEPAGE;           an area of MADV_HUGEPAGE, 2 MiB;
  *     config.huge: thp 2 MiB everywhere, heap in the heap, all everywhere, both in config.huge_size.
  *   never, in config.huge, is stronger than the program's wishes, but not than a map.
- *   Small pages come where any of that fails. A huge page that is changed in part is split; its pieces keep their
- *   frames, and do not grow together again.
+ *   Small pages come where any of that fails. A huge page that is changed in part, or comes to lie in two areas, is
+ *   split; its pieces keep their frames, and do not grow together again.
  * Counting
- *   huge_fallbacks: ranges that would have been huge and found no frame; once each, as the range is not empty afterwards.
+ *   huge_fallbacks: ranges that would have been huge and found no frame; once each, as the range is not empty
+ *   afterwards.
  * Not modelled
- *   khugepaged, which collapses small pages later; sizes between 4 KiB and 2 MiB; the reserve of hugetlbfs (a mapping of
- *   MAP_HUGETLB always succeeds, and falls back to small pages).
+ *   khugepaged, which collapses small pages later; sizes between 4 KiB and 2 MiB; the reserve of hugetlbfs (a mapping
+ *   of MAP_HUGETLB always succeeds, and falls back to small pages).
  */
 #include <errno.h>
 
@@ -133,7 +135,7 @@ int64_t mmu_advise_huge(struct mmu *mmu, uint64_t address, uint64_t bytes, bool 
     if (address % C2_PAGE_BYTES != 0 || end < address)
         return -EINVAL;
     struct areas *areas = &mmu->areas;
-    if (areas_reserve(areas, 2) != 0)
+    if (areas_reserve(areas, 2) != 0 || mmu_split_at(mmu, address, end) != 0)
         return -ENOMEM;
     areas_split(areas, address);
     areas_split(areas, end);

@@ -5,8 +5,8 @@
  *   below MMU_MMAP_TOP, holes first (as Linux does top-down), or in zone LOW to the lowest free range from
  *   MMU_LOW_BASE, then HIGH when that is full.
  * Not modelled
- *   Linux's alignment of large mappings that only may get huge pages (MAP_HUGETLB's are aligned), its gap below growing stacks, MAP_GROWSDOWN, and the refusal of
- *   mappings larger than the machine's memory.
+ *   Linux's alignment of large mappings that only may get huge pages (MAP_HUGETLB's are aligned), its gap below
+ *   growing stacks, MAP_GROWSDOWN, and the refusal of mappings larger than the machine's memory.
  */
 #include <errno.h>
 #include <sys/stat.h>

@@ -93,8 +93,8 @@ static enum c2_status check_line(const struct pagemap *map, const struct pagemap
                        "0x%llx", map->path, line->line, (unsigned long long)line->vpn,
                        MMU_WINDOW_END >> C2_PAGE_SHIFT);
     if (frame + pages > map->frames)
-        return c2_fail(err, C2_ERR_FORMAT, "%s:%u: frame 0x%llx lies outside the physical memory of %s; give the machine "
-                       "more with --set machine.physical_memory=SIZE", map->path, line->line,
+        return c2_fail(err, C2_ERR_FORMAT, "%s:%u: frame 0x%llx lies outside the physical memory of %s; give the "
+                       "machine more with --set machine.physical_memory=SIZE", map->path, line->line,
                        (unsigned long long)frame, c2_size_text(size, map->frames * C2_PAGE_BYTES));
     return C2_OK;
 }

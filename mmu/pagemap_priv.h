@@ -37,8 +37,8 @@ enum c2_status pagemap_read_lines(struct pagemap *map, FILE *from, bool textprot
 
 /* Size of the page that the map has next at vpn; false: none. */
 bool pagemap_size_at(const struct pagemap *map, uint64_t vpn, enum mmu_page_size *size);
-/* The frame for a page of this size at vpn, whose line is used up by that: a huge page needs a line of its size, a small
- * one may lie in a larger. False: the map has none. */
+/* The frame for a page of this size at vpn, whose line is used up by that: a huge page needs a line of its size, a
+ * small one may lie in a larger. False: the map has none. */
 bool pagemap_use(struct pagemap *map, uint64_t vpn, enum mmu_page_size size, uint64_t *frame);
 bool pagemap_names(const struct pagemap *map, uint64_t frame);
 uint64_t pagemap_next_named(const struct pagemap *map, uint64_t frame); /* >= frame; the frame count if none */

@@ -10,8 +10,8 @@
  *
  *   Leaf     63      52       39..12    10    9     7    6 5   2  1  0
  *            |   NOEXEC       | frame | GIANT KEPT LARGE| D A | US RW P |
- *   LARGE, the page-size bit, stands in leaves of level 1 (2 MiB) and of level 2 (1 GiB); GIANT, which hardware ignores,
- *   tells the two apart without their level.
+ *   LARGE, the page-size bit, stands in leaves of level 1 (2 MiB) and of level 2 (1 GiB); GIANT, which hardware
+ *   ignores, tells the two apart without their level.
  *   No-execute stands in bit 52, which hardware ignores: bit 63 is a reserved bit, and a fault, while EFER.NXE is off
  *   as it is in the engines. A page without rights has P = 0 and KEPT = 1: its frame, A and D come back with the
  *   rights.

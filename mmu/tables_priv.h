@@ -56,8 +56,8 @@ void tables_set(struct tables *tables, uint64_t va, uint64_t entry);
 
 /* Visits every leaf entry that is not 0 in [start, end), ascending; the entry becomes what visit returns, and tables
  * that end up empty are freed. Huge pages are visited once, with their first address, which may lie below start; only
- * those that lie inside the range whole may be changed. visit may set entries outside [start, end) whose tables hold other entries or were
- * prepared by itself. */
+ * those that lie inside the range whole may be changed. visit may set entries outside [start, end) whose tables hold
+ * other entries or were prepared by itself. */
 typedef uint64_t tables_visitor(void *self, uint64_t va, uint64_t entry);
 void tables_visit(struct tables *tables, uint64_t start, uint64_t end, tables_visitor *visit, void *self);
 
