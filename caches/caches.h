@@ -70,6 +70,32 @@ struct caches_level {
     uint32_t latency_cycles;         /* load to use; for reports, changes no count */
 };
 
+/* A TLB or page-walk cache as a machine file describes it. The model of it is not here. */
+#define CACHES_MAX_TLBS 16
+#define CACHES_TLB_MAX_WAYS 128
+enum caches_tlb_place { CACHES_TLB_FIRST, CACHES_TLB_SECOND, CACHES_TLB_WALK };
+enum caches_tlb_side { CACHES_TLB_LOADS = 1, CACHES_TLB_STORES = 2, CACHES_TLB_DATA = 3, CACHES_TLB_FETCHES = 4 };
+enum caches_tlb_holds { /* page sizes, and entries that point to tables */
+    CACHES_TLB_4K = 1, CACHES_TLB_2M = 2, CACHES_TLB_1G = 4,
+    CACHES_TLB_PDE = 8, CACHES_TLB_PDPTE = 16, CACHES_TLB_PML4E = 32,
+};
+enum caches_tlb_policy {
+    CACHES_TLB_LRU,        /* "lru" */
+    CACHES_TLB_TREE_PLRU,  /* "tree-plru", ways a power of two */
+    CACHES_TLB_MRU3_PLRU4, /* "mru3-plru4", 12 ways: of three groups of four the one after the last used, by tree-plru */
+};
+struct caches_tlb {
+    char name[CACHES_NAME_BYTES]; /* of its section */
+    enum caches_tlb_place place;
+    unsigned sides;               /* enum caches_tlb_side, or-ed; a page-walk cache serves all */
+    unsigned holds;               /* enum caches_tlb_holds, or-ed */
+    uint32_t entries, ways;       /* entries / ways sets, a power of two */
+    enum caches_tlb_policy policy;
+    uint8_t fold;                 /* 0: set = low bits of the page number; else xor-ed with as many from this bit on */
+    uint32_t latency_cycles;      /* on top of the level above; for reports, changes no count */
+};
+const char *caches_tlb_policy_name(enum caches_tlb_policy policy);
+
 struct caches_machine {
     char name[64];
     char description[256];
@@ -80,6 +106,10 @@ struct caches_machine {
     struct caches_level l1i;
     uint32_t level_count;   /* data path, 1..CACHES_MAX_LEVELS */
     struct caches_level levels[CACHES_MAX_LEVELS];
+    uint32_t tlb_count;     /* 0: translations are free */
+    struct caches_tlb tlbs[CACHES_MAX_TLBS];
+    bool walks_cached;      /* page-table entries that walks read go through the caches, else they are only counted */
+    uint32_t walks_from;    /* at this level of the data path first */
 };
 
 /* name_or_path: a preset's name (looked up as machines_dir/NAME.ini) or a path to an INI file (has a '/' or ends
@@ -161,6 +191,12 @@ enum c2_status caches_access(struct caches *caches, enum caches_side side, bool 
  * physical line, nothing between them on either side): hits that change no recency. write: they are stores.
  * This is the common case; the twin test runs with and without it. */
 void caches_repeat(struct caches *caches, bool write, uint64_t n);
+
+/* A page walk's read of a page-table entry, by its physical line; enters at the machine's walks_from. It is a read
+ * access of the levels asked, classes and all. A repeat may not follow before the next data access. *served_by: the
+ * level that had it, level_count = memory. Fails as caches_access() does. */
+enum c2_status caches_walk(struct caches *caches, struct line_no physical_line, uint32_t *served_by,
+                           struct c2_error *err);
 
 /* Counts of data-path level i, or of L1I (only where has_l1i). Lent; valid until destroy, current after each call. */
 const struct caches_counts *caches_level_counts(const struct caches *caches, uint32_t level);

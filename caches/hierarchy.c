@@ -178,6 +178,15 @@ void caches_repeat(struct caches *caches, bool write, uint64_t n)
     state->seat |= write;
 }
 
+enum c2_status caches_walk(struct caches *caches, struct line_no physical_line, uint32_t *served_by,
+                           struct c2_error *err)
+{
+    struct caches_outcome outcome;
+    enum c2_status status = caches_access(caches, CACHES_DATA, false, physical_line, physical_line, &outcome, err);
+    *served_by = outcome.served_by;
+    return status;
+}
+
 /* ------------------------------------------------------------------ getters */
 
 const struct caches_counts *caches_level_counts(const struct caches *caches, uint32_t level)

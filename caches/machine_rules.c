@@ -30,16 +30,10 @@ static bool first_level(enum machine_section section) { return section == SECTIO
 
 /* ------------------------------------------------------------------ whom to blame */
 
-/* One of the values that together break a rule. */
-struct suspect {
-    enum machine_section section;
-    enum machine_key key;
-};
-
-/* Of those that an override gave the last one, else the first that was given, else the first suspect's section. */
-static char *blame(char *where, const struct machine_draft *draft, const struct suspect *suspects, size_t count)
+char *machine_blame(char *where, const struct machine_draft *draft, const struct machine_suspect *suspects,
+                    size_t count)
 {
-    const struct suspect *chosen = NULL;
+    const struct machine_suspect *chosen = NULL;
     size_t rank = 0;
     for (size_t i = 0; i < count; i++) {
         size_t its_rank = draft->origin[suspects[i].section][suspects[i].key].override_rank;
@@ -52,9 +46,6 @@ static char *blame(char *where, const struct machine_draft *draft, const struct 
     chosen = chosen ? chosen : &suspects[0];
     return machine_where(where, draft, chosen->section, chosen->key);
 }
-#define BLAME(where, draft, ...)                                \
-    blame(where, draft, (const struct suspect[]){ __VA_ARGS__ }, \
-          sizeof((const struct suspect[]){ __VA_ARGS__ }) / sizeof(struct suspect))
 
 /* ------------------------------------------------------------------ what was left out */
 
@@ -67,8 +58,8 @@ static enum c2_status require_section(const struct machine_draft *draft, enum ma
                    because);
 }
 
-static enum c2_status require_key(const struct machine_draft *draft, enum machine_section section,
-                                  enum machine_key key, struct c2_error *err)
+enum c2_status machine_require_key(const struct machine_draft *draft, enum machine_section section,
+                                   enum machine_key key, struct c2_error *err)
 {
     char where[MACHINE_WHERE_BYTES];
     if (machine_given(draft, section, key))
@@ -92,9 +83,9 @@ static enum c2_status check_sections(const struct machine_draft *draft, struct c
 
 static enum c2_status complete_machine(struct machine_draft *draft, struct c2_error *err)
 {
-    enum c2_status status = require_key(draft, SECTION_MACHINE, KEY_NAME, err);
+    enum c2_status status = machine_require_key(draft, SECTION_MACHINE, KEY_NAME, err);
     if (status == C2_OK)
-        status = require_key(draft, SECTION_MACHINE, KEY_LINE, err);
+        status = machine_require_key(draft, SECTION_MACHINE, KEY_LINE, err);
     if (!machine_given(draft, SECTION_MACHINE, KEY_PHYSICAL_MEMORY))
         draft->machine->physical_bytes = DEFAULT_PHYSICAL;
     return status;
@@ -103,9 +94,9 @@ static enum c2_status complete_machine(struct machine_draft *draft, struct c2_er
 static enum c2_status complete_level(struct machine_draft *draft, enum machine_section section, struct c2_error *err)
 {
     struct caches_level *level = &draft->level[section];
-    enum c2_status status = require_key(draft, section, KEY_SIZE, err);
+    enum c2_status status = machine_require_key(draft, section, KEY_SIZE, err);
     if (status == C2_OK)
-        status = require_key(draft, section, KEY_WAYS, err);
+        status = machine_require_key(draft, section, KEY_WAYS, err);
     snprintf(level->name, sizeof level->name, "%s", machine_section_name(section));
     if (!machine_given(draft, section, KEY_SLICES))
         level->slices = 1;
@@ -277,7 +268,9 @@ enum c2_status machine_finish(struct machine_draft *draft, struct c2_error *err)
     enum c2_status status = check_sections(draft, err);
     if (status == C2_OK)
         status = complete_machine(draft, err);
-    return status == C2_OK ? finish_levels(draft, err) : status;
+    if (status == C2_OK)
+        status = finish_levels(draft, err);
+    return status == C2_OK ? machine_finish_tlbs(draft, err) : status;
 }
 
 uint32_t caches_level_sets(const struct caches_machine *machine, const struct caches_level *level)

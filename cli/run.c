@@ -269,6 +269,8 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
     report.l1i = report.machine->has_l1i ? caches_l1i_counts(caches) : NULL;
     for (uint32_t i = 0; i < report.machine->level_count; i++)
         report.levels[i] = caches_level_counts(caches, i);
+    report.tlb = sim_tlb(run->sim);
+    report.walk_reads = sim_walk_reads(run->sim);
     report.pages = mmu_counts(run->mmu);
     report.placement = mmu_config(run->mmu);
     return report;

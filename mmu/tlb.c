@@ -393,7 +393,7 @@ static enum c2_status finish_side(struct mmu_tlb *tlb, enum mmu_tlb_side side, s
     struct route *first = tlb->route[MMU_TLB_FIRST][side];
     unsigned any = 0;
     for (unsigned kind = 0; kind < MMU_TLB_PAGE_KINDS; kind++)
-        any |= first[kind].count | tlb->route[MMU_TLB_SECOND][side][kind].count;
+        any |= first[kind].count;
     if (any != 0 && first[MMU_TLB_4K].count == 0)
         return c2_fail(err, C2_ERR_INVALID, "no first-level TLB holds 4K pages for %s", names[side]);
     for (unsigned kind = 1; kind < MMU_TLB_PAGE_KINDS; kind++) {
@@ -412,11 +412,13 @@ static enum c2_status check_split(struct mmu_tlb *tlb, struct c2_error *err)
         const struct mmu_tlb_structure *config = &tlb->config.structure[i];
         const unsigned data = config->place == MMU_TLB_FIRST ? config->sides & DATA_SIDES : 0;
         shared |= data == DATA_SIDES;
-        own |= data != 0 && data != DATA_SIDES;
+        own |= data != DATA_SIDES ? data : 0;
     }
     tlb->split = own != 0;
     if (own && shared)
         return c2_fail(err, C2_ERR_INVALID, "of the first-level TLBs some are for all data and some for loads or stores");
+    if (own == MMU_TLB_BIT(MMU_TLB_LOAD) || own == MMU_TLB_BIT(MMU_TLB_STORE))
+        return c2_fail(err, C2_ERR_INVALID, "first-level TLBs for loads need others for stores, and these those");
     return C2_OK;
 }
 

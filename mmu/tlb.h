@@ -59,7 +59,7 @@ bool mmu_tlb_split(const struct mmu_tlb *tlb);
  * Returns how many of them, the last ones, a walk reads; 0: no walk. */
 unsigned mmu_tlb_access(struct mmu_tlb *tlb, enum mmu_tlb_side side, struct guest_va va, unsigned entry_count);
 /* Adds n accesses to the page of the side's last access. Where loads and stores share their first levels either may
- * have been the last. They change nothing but counts. */
+ * have been the last. They change nothing but counts. n is taken modulo 2^64, so one may be taken back. */
 void mmu_tlb_repeat(struct mmu_tlb *tlb, enum mmu_tlb_side side, uint64_t n);
 
 /* INVLPG of every page of the range: drops the entries of pages that touch it, and all that page-walk caches hold. A

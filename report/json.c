@@ -177,6 +177,56 @@ static json_t *all_levels(struct builder *b, const struct report_run *run)
     return array;
 }
 
+static json_t *tlb(struct builder *b, const struct mmu_tlb_structure *structure, const struct mmu_tlb_counts *counts)
+{
+    static const char *const names[MMU_TLB_PAGE_KINDS] = {"4K", "2M", "1G"};
+    json_t *object = json_object(), *coverage = json_object();
+    add(b, object, "name", text(structure->name));
+    add_count(b, object, "accesses", counts->accesses);
+    add_count(b, object, "misses", counts->misses);
+    add_count(b, object, "entries", structure->entries);
+    add_count(b, object, "ways", structure->ways);
+    for (unsigned kind = 0; kind < MMU_TLB_PAGE_KINDS; kind++) {
+        const uint64_t bytes = mmu_tlb_coverage(structure, (enum mmu_tlb_kind)kind);
+        if (bytes != 0)
+            add_count(b, coverage, names[kind], bytes);
+    }
+    add(b, object, "coverage", coverage);
+    return object;
+}
+
+static json_t *all_tlbs(struct builder *b, const struct report_run *run)
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; run->tlb != NULL && i < mmu_tlb_config(run->tlb)->count; i++)
+        append(b, array, tlb(b, &mmu_tlb_config(run->tlb)->structure[i], mmu_tlb_counts(run->tlb, i)));
+    return array;
+}
+
+static json_t *served_by(struct builder *b, const struct report_run *run)
+{
+    const struct caches_machine *machine = run->machine;
+    json_t *array = json_array();
+    for (uint32_t i = machine->walks_from; i <= machine->level_count; i++) {
+        json_t *object = json_object();
+        add(b, object, "level", text(i < machine->level_count ? machine->levels[i].name : "memory"));
+        add_count(b, object, "reads", run->walk_reads[i]);
+        append(b, array, object);
+    }
+    return array;
+}
+
+static json_t *walks(struct builder *b, const struct report_run *run)
+{
+    json_t *object = json_object();
+    add_count(b, object, "count", mmu_tlb_walks(run->tlb)->count);
+    add_count(b, object, "reads", mmu_tlb_walks(run->tlb)->reads);
+    add(b, object, "mode", text(run->machine->walks_cached ? "cached" : "counted"));
+    if (run->machine->walks_cached)
+        add(b, object, "served_by", served_by(b, run));
+    return object;
+}
+
 static json_t *root(struct builder *b, const struct report_run *run)
 {
     json_t *object = json_object();
@@ -193,7 +243,9 @@ static json_t *root(struct builder *b, const struct report_run *run)
     add(b, object, "run", whole_run(b, run));
     if (run->simulated) {
         add(b, object, "levels", all_levels(b, run));
-        add(b, object, "tlb", json_array());
+        add(b, object, "tlb", all_tlbs(b, run));
+        if (run->tlb != NULL)
+            add(b, object, "walks", walks(b, run));
     }
     return object;
 }

@@ -4,7 +4,8 @@
  *
  * Model
  *   A head of `key value` lines (program, machine, pages, phases, references), one aligned table with a row a level,
- *   and a last line that says what to look at (advice.c). Shares are exact to the last digit shown.
+ *   one of the TLBs where the machine has them, and a last line that says what to look at (advice.c). Shares are exact to
+ *   the last digit shown.
  *
  * Counting
  *   miss rate is misses / accesses of the same level (a local rate); cold, capacity and conflict are shares of the
@@ -78,8 +79,8 @@ static void put_pages(FILE *to, const struct report_run *run)
     fprintf(to, "%s placement, seed %" PRIu64 "; %s pages of 4 KiB touched, ",
             mmu_placement_name(run->placement->placement), run->seed, c2_group_digits(count, run->pages->small_pages));
     put_huge_pages(to, run->pages);
-    fprintf(to, "%s of memory; ", c2_size_text(size, run->placement->physical_bytes));
-    fputs("TLBs not modelled\n", to);
+    fprintf(to, "%s of memory%s\n", c2_size_text(size, run->placement->physical_bytes),
+            run->tlb == NULL ? "; TLBs not modelled" : "");
 }
 
 static void put_references(FILE *to, const struct sim_counts *n)
@@ -105,14 +106,16 @@ static void put_phases(FILE *to, const struct report_run *run)
 /* ------------------------------------------------------------------ table */
 
 #define COLUMNS 8
+#define TLB_COLUMNS 6
 static const char *const headings[COLUMNS] = {"level",    "accesses", "misses",   "miss rate",
                                               "cold",     "capacity", "conflict", "FA misses"};
-typedef char table_row[COLUMNS][32];
+static const char *const tlb_headings[TLB_COLUMNS] = {"TLB", "entries", "covers", "accesses", "misses", "miss rate"};
+typedef char table_row[COLUMNS][48];
 
-static void fill_heading(table_row row)
+static void fill_heading(table_row row, const char *const *names, size_t columns)
 {
-    for (size_t column = 0; column < COLUMNS; column++)
-        snprintf(row[column], sizeof row[column], "%s", headings[column]);
+    for (size_t column = 0; column < columns; column++)
+        snprintf(row[column], sizeof row[column], "%s", names[column]);
 }
 
 static void fill_row(table_row row, const struct report_level *level)
@@ -129,18 +132,18 @@ static void fill_row(table_row row, const struct report_level *level)
 }
 
 /* The first column to the left, numbers to the right, two spaces between. */
-static void put_table(FILE *to, table_row *rows, size_t row_count)
+static void put_table(FILE *to, table_row *rows, size_t row_count, size_t columns)
 {
     int widths[COLUMNS] = {0};
     for (size_t row = 0; row < row_count; row++) {
-        for (size_t column = 0; column < COLUMNS; column++) {
+        for (size_t column = 0; column < columns; column++) {
             int width = (int)strlen(rows[row][column]);
             widths[column] = width > widths[column] ? width : widths[column];
         }
     }
     for (size_t row = 0; row < row_count; row++) {
         fprintf(to, "%-*s", widths[0], rows[row][0]);
-        for (size_t column = 1; column < COLUMNS; column++)
+        for (size_t column = 1; column < columns; column++)
             fprintf(to, "  %*s", widths[column], rows[row][column]);
         fputc('\n', to);
     }
@@ -151,10 +154,65 @@ static void put_levels(FILE *to, const struct report_run *run)
     struct report_level levels[REPORT_MAX_LEVELS];
     const size_t count = report_levels(levels, run);
     table_row rows[1 + REPORT_MAX_LEVELS];
-    fill_heading(rows[0]);
+    fill_heading(rows[0], headings, COLUMNS);
     for (size_t i = 0; i < count; i++)
         fill_row(rows[1 + i], &levels[i]);
-    put_table(to, rows, 1 + count);
+    put_table(to, rows, 1 + count, COLUMNS);
+}
+
+/* ------------------------------------------------------------------ TLBs */
+
+/* What it translates when it is full of the smallest and of the largest pages it holds; "-" when it holds none. */
+static void fill_coverage(char *text, size_t bytes, const struct mmu_tlb_structure *structure)
+{
+    uint64_t least = 0, most = 0;
+    for (unsigned kind = 0; kind < MMU_TLB_PAGE_KINDS; kind++) {
+        const uint64_t covers = mmu_tlb_coverage(structure, (enum mmu_tlb_kind)kind);
+        least = least == 0 ? covers : least;
+        most = covers != 0 ? covers : most;
+    }
+    char low[32], high[32];
+    c2_size_text(low, least);
+    c2_size_text(high, most);
+    snprintf(text, bytes, "%.20s%s%.20s", least == 0 ? "-" : low, least == most ? "" : " to ", least == most ? "" : high);
+}
+
+static void fill_tlb_row(table_row row, const struct mmu_tlb_structure *structure, const struct mmu_tlb_counts *n)
+{
+    snprintf(row[0], sizeof row[0], "%s", structure->name);
+    c2_group_digits(row[1], structure->entries);
+    fill_coverage(row[2], sizeof row[2], structure);
+    c2_group_digits(row[3], n->accesses);
+    c2_group_digits(row[4], n->misses);
+    report_percent(row[5], n->misses, n->accesses);
+}
+
+static void put_walk_reads(FILE *to, const struct report_run *run)
+{
+    const struct caches_machine *machine = run->machine;
+    char count[32];
+    for (uint32_t i = machine->walks_from; i <= machine->level_count; i++)
+        fprintf(to, "%s %s %s", i == machine->walks_from ? ", served by" : ",",
+                i < machine->level_count ? machine->levels[i].name : "memory", c2_group_digits(count, run->walk_reads[i]));
+    fprintf(to, " (in the counts of these levels)\n");
+}
+
+static void put_tlbs(FILE *to, const struct report_run *run)
+{
+    const struct mmu_tlb_config *config = mmu_tlb_config(run->tlb);
+    const struct mmu_tlb_walks *walks = mmu_tlb_walks(run->tlb);
+    table_row rows[1 + MMU_TLB_STRUCTURES];
+    char count[32], reads[32];
+    fill_heading(rows[0], tlb_headings, TLB_COLUMNS);
+    for (uint32_t i = 0; i < config->count; i++)
+        fill_tlb_row(rows[1 + i], &config->structure[i], mmu_tlb_counts(run->tlb, i));
+    put_table(to, rows, 1 + config->count, TLB_COLUMNS);
+    fprintf(to, "page walks: %s; %s reads of page-table entries", c2_group_digits(count, walks->count),
+            c2_group_digits(reads, walks->reads));
+    if (run->machine->walks_cached)
+        put_walk_reads(to, run);
+    else
+        fprintf(to, ", not sent through the caches\n");
 }
 
 /* ------------------------------------------------------------------ all of it */
@@ -172,6 +230,10 @@ enum c2_status report_text(FILE *to, const struct report_run *run, struct c2_err
         put_references(to, run->counts);
         fputc('\n', to);
         put_levels(to, run);
+        if (run->tlb != NULL) {
+            fputc('\n', to);
+            put_tlbs(to, run);
+        }
         fprintf(to, "\nlook at: %s\n", report_advice(advice, sizeof advice, run));
     }
     if (ferror(to))

@@ -40,7 +40,7 @@ static __attribute__((noinline)) enum c2_status enter_line(struct sim *sim, uint
     return sim_access(sim, CACHES_FETCH, false, (struct guest_va){line << sim->line_shift}, err);
 }
 
-/* A reference that leaves its line. */
+/* A reference that leaves its line. Also, where loads and stores have TLBs of their own, any that is no repeat. */
 static __attribute__((noinline)) enum c2_status straddle(struct sim *sim, const struct sim_slot *slot, uint64_t va,
                                                          struct c2_error *err)
 {
@@ -50,9 +50,18 @@ static __attribute__((noinline)) enum c2_status straddle(struct sim *sim, const 
     return status;
 }
 
-/* A run of a planned block. words: its slots. */
-static inline enum c2_status run_plan(struct sim *sim, struct hot *hot, const struct sim_plan *plan,
-                                      const uint64_t *words, struct c2_error *err)
+static inline bool leaves(const struct sim *sim, const struct sim_slot *slot, uint64_t va)
+{
+    const bool reads = (uint32_t)slot->repeated != 0, writes = slot->repeated >> 32 != 0;
+    return (reads && sim_tlb_leaves(sim, false, (struct guest_va){va}))
+           || (writes && sim_tlb_leaves(sim, true, (struct guest_va){va}));
+}
+
+/* A run of a planned block. words: its slots. split: sim->tlb_split, known when this is compiled. */
+static inline __attribute__((always_inline)) enum c2_status run_plan(struct sim *sim, struct hot *hot,
+                                                                     const struct sim_plan *plan,
+                                                                     const uint64_t *words, const bool split,
+                                                                     struct c2_error *err)
 {
     const unsigned line_shift = sim->line_shift;
     const uint64_t offset_mask = sim->line_bytes - 1;
@@ -73,9 +82,13 @@ static inline enum c2_status run_plan(struct sim *sim, struct hot *hot, const st
                 hot_store(sim, hot);
                 status = straddle(sim, slot, va, err);
                 *hot = hot_load(sim);
-            } else if (va >> line_shift == hot->data_line) {
+            } else if (va >> line_shift == hot->data_line && !(split && leaves(sim, slot, va))) {
                 hot->repeats += slot->repeated;
                 continue;
+            } else if (split) {
+                hot_store(sim, hot);
+                status = straddle(sim, slot, va, err);
+                *hot = hot_load(sim);
             } else {
                 sim->repeats = hot->repeats;
                 status = sim_access(sim, CACHES_DATA, slot->write, (struct guest_va){va}, err);
@@ -102,10 +115,14 @@ static enum c2_status finish_batch(struct sim *sim, enum c2_status status)
 {
     if (status == C2_OK)
         sim_flush_repeats(sim);
+    if (status == C2_OK && sim->tlb != NULL)
+        sim_tlb_settle(sim);
     return status;
 }
 
-enum c2_status sim_consume_fast(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
+static inline __attribute__((always_inline)) enum c2_status consume_fast(struct sim *sim,
+                                                                         const struct stream_batch *batch,
+                                                                         const bool split, struct c2_error *err)
 {
     const uint64_t *word = batch->words, *const end = word + batch->used;
     uint64_t insns_modifies = 0, reads_writes = 0;
@@ -118,7 +135,7 @@ enum c2_status sim_consume_fast(struct sim *sim, const struct stream_batch *batc
         if (C2_LIKELY(SHORTCUT(number < sim->plan_capacity && plan->whole == (uint32_t)header))) {
             insns_modifies += plan->insns_modifies;
             reads_writes += plan->reads_writes;
-            status = run_plan(sim, &hot, plan, word, err);
+            status = run_plan(sim, &hot, plan, word, split, err);
         } else {
             hot_store(sim, &hot);
             status = unusual(sim, batch->tid, header, word, err);
@@ -136,6 +153,16 @@ enum c2_status sim_consume_fast(struct sim *sim, const struct stream_batch *batc
     sim->counts.refs += refs;
     sim->counts.line_accesses += refs; /* sim_data_lines adds those of the references that touch more than one */
     return finish_batch(sim, status);
+}
+
+enum c2_status sim_consume_fast(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
+{
+    return consume_fast(sim, batch, false, err);
+}
+
+enum c2_status sim_consume_split(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
+{
+    return consume_fast(sim, batch, true, err);
 }
 
 enum c2_status sim_consume_observed(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)

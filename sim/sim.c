@@ -5,7 +5,8 @@
  * Model
  *   A reference is split into the lines it touches; each line access is translated by the guest's page tables and
  *   given to caches/ with its virtual and its physical line. Instruction fetches enter at L1I where the machine has
- *   one. What a record of the stream means is said in record.c; plan.c and consume.c do the same faster.
+ *   one. What a record of the stream means is said in record.c; plan.c and consume.c do the same faster. Where the
+ *   machine has TLBs, tlb.c says who asks them when.
  *
  * Counting
  *   sim_counts counts references, caches/ counts line accesses; line_accesses is the bridge: it equals the accesses of
@@ -13,10 +14,10 @@
  *
  * Invariants (sim_check)
  *   refs = reads + writes; modifies <= reads, writes; straddles <= refs; fetches = instructions;
- *   line_accesses = accesses of level 0.
+ *   line_accesses (+ reads of cached walks that enter there) = accesses of level 0.
  *
  * Not modelled
- *   Time, TLBs (translations are free), more than one core: records of all guest threads go to the same caches.
+ *   Time, more than one core: records of all guest threads go to the same caches.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -59,6 +60,8 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     enum c2_status status = copy_observers(sim, config, err);
     if (status == C2_OK)
         status = caches_create(&sim->caches, config->machine, config->seed, err);
+    if (status == C2_OK)
+        status = sim_tlb_create(sim, config->machine, err);
     if (status != C2_OK) {
         sim_destroy(sim);
         return status;
@@ -72,6 +75,7 @@ void sim_destroy(struct sim *sim)
     if (sim == NULL)
         return;
     caches_destroy(sim->caches);
+    mmu_tlb_destroy(sim->tlb);
     sim_plan_free(sim);
     c2_free(sim->observers);
     c2_free(sim);
@@ -105,12 +109,20 @@ void sim_page_fill(struct sim *sim, struct sim_page *page, struct guest_va va)
     C2_ASSERT(present); /* the guest has accessed it, and nobody may take it away before sim_forget */
     page->vpn = va.v >> C2_PAGE_SHIFT;
     page->delta = pa.v - va.v;
+    struct mmu_walk walk = {.entry_count = MMU_WALK_ENTRIES};
+    if (sim->tlb != NULL && sim->translation.walk != NULL)
+        sim->translation.walk(sim->translation.self, va, &walk);
+    sim->page_entries[page - sim->pages] = (uint8_t)walk.entry_count;
 }
 
 void sim_flush_repeats(struct sim *sim)
 {
     const uint64_t reads = (uint32_t)sim->repeats, writes = sim->repeats >> 32;
     sim->repeats = 0;
+    if (sim->tlb_on[CACHES_DATA]) {
+        sim->tlb_pending[MMU_TLB_LOAD] += reads;
+        sim->tlb_pending[sim->tlb_split] += writes;
+    }
     if (reads != 0)
         caches_repeat(sim->caches, false, reads);
     if (writes != 0)
@@ -129,6 +141,8 @@ void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes)
             page->vpn = SIM_NOWHERE;
     }
     sim->data_line = SIM_NOWHERE;
+    if (sim->tlb != NULL)
+        sim_tlb_forget(sim, start, bytes);
 }
 
 const struct sim_counts *sim_counts(const struct sim *sim)
@@ -141,6 +155,16 @@ const struct caches *sim_caches(const struct sim *sim)
     return sim->caches;
 }
 
+const struct mmu_tlb *sim_tlb(const struct sim *sim)
+{
+    return sim->tlb;
+}
+
+const uint64_t *sim_walk_reads(const struct sim *sim)
+{
+    return sim->walk_reads;
+}
+
 void sim_check(const struct sim *sim)
 {
     const struct sim_counts *n = &sim->counts;
@@ -149,7 +173,12 @@ void sim_check(const struct sim *sim)
     C2_ASSERT(n->modifies <= n->reads && n->modifies <= n->writes);
     C2_ASSERT(n->straddles <= n->refs && n->refs <= n->line_accesses);
     C2_ASSERT(n->fetches == n->instructions);
-    C2_ASSERT(n->line_accesses == caches_level_counts(sim->caches, 0)->accesses);
+    uint64_t walked = 0;
+    for (uint32_t i = 0; i <= CACHES_MAX_LEVELS && caches_machine(sim->caches)->walks_from == 0; i++)
+        walked += sim->walk_reads[i];
+    C2_ASSERT(n->line_accesses + walked == caches_level_counts(sim->caches, 0)->accesses);
+    if (sim->tlb != NULL)
+        mmu_tlb_check(sim->tlb);
     caches_check(sim->caches);
 }
 
@@ -159,4 +188,6 @@ void sim_dump(const struct sim *sim, FILE *to)
     SIM_COUNTERS(X)
 #undef X
     caches_dump(sim->caches, to);
+    if (sim->tlb != NULL)
+        mmu_tlb_dump(sim->tlb, to);
 }

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "caches/caches.h"
 #include "mmu/mmu.h"
+#include "mmu/tlb.h"
 #include "stream/stream.h"
 
 /* Counts of references (not line accesses): one row a counter, in report.json's order. */
@@ -50,8 +51,10 @@ struct sim_observer {
 struct sim_translation {
     const void *self;
     bool (*translate)(const void *self, struct guest_va va, struct guest_pa *out);
+    bool (*walk)(const void *self, struct guest_va va, struct mmu_walk *out); /* NULL: every page has 4 KiB, and
+                                                                               * walks cannot be cached */
 };
-struct sim_translation sim_translation_mmu(const struct mmu *mmu); /* mmu_translate */
+struct sim_translation sim_translation_mmu(const struct mmu *mmu); /* mmu_translate, mmu_walk */
 
 struct sim_config {
     const struct caches_machine *machine; /* copied; lines of 8 bytes up to a page */
@@ -68,12 +71,15 @@ void sim_destroy(struct sim *sim);
 
 enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
 struct stream_sink sim_sink(struct sim *sim); /* sim_consume behind a sink; drain does nothing */
-/* Translations of this range may have changed: forget them. Only between batches (after a drain). It concerns the
- * host's memory of translations only: no count changes. */
+/* Translations of this range may have changed: forget them. Only between batches (after a drain). The simulated TLBs
+ * lose them as well; but for those this concerns the host's memory of translations only. */
 void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes);
 
 const struct sim_counts *sim_counts(const struct sim *sim);      /* lent until destroy */
 const struct caches *sim_caches(const struct sim *sim);          /* lent until destroy */
+const struct mmu_tlb *sim_tlb(const struct sim *sim);            /* lent until destroy; NULL: the machine has none */
+/* Reads of walks that go through the caches, by the level that served them; [level_count] is memory. Lent until destroy. */
+const uint64_t *sim_walk_reads(const struct sim *sim);
 /* The counts agree with each other and with those of the caches; asserts. */
 void sim_check(const struct sim *sim);
 void sim_dump(const struct sim *sim, FILE *to);

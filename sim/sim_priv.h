@@ -68,18 +68,29 @@ struct sim {
     struct sim_plan *plans; /* by block number, plan_capacity of them; not yet built: whole == SIM_NO_RUN */
     uint32_t plan_capacity;
 
+    bool tlb_on[2];             /* by enum caches_side: these have TLBs */
+    bool tlb_split;             /* loads and stores have first levels of their own */
+    uint64_t tlb_page[MMU_TLB_SIDES];    /* of the side's last access; without split stores are loads */
+    uint64_t tlb_pending[MMU_TLB_SIDES]; /* accesses to it not yet told, modulo 2^64: of a reference of two lines one
+                                          * access is taken back, which may be told already */
+    struct mmu_tlb *tlb;        /* NULL: translations are free */
+    bool walks_cached;
+    uint64_t walk_reads[CACHES_MAX_LEVELS + 1]; /* cached: by the level that served them */
+
     struct sim_observer *observers;
     size_t observer_count;
     struct sim_counts counts;
     struct sim_page pages[SIM_PAGES];
+    uint8_t page_entries[SIM_PAGES]; /* of the page remembered there: entries of a walk, 4 for 4 KiB; with TLBs only */
 };
 
 /* plan.c: makes plans[number] usable. */
 enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error *err);
 void sim_plan_free(struct sim *sim);
 
-/* consume.c: batches, without and with observers. */
+/* consume.c: batches; without observers, the same where loads and stores have TLBs of their own, with observers. */
 enum c2_status sim_consume_fast(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
+enum c2_status sim_consume_split(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
 enum c2_status sim_consume_observed(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
 
 /* record.c: one record, whatever it is, instruction by instruction; words: its slots. */
@@ -89,7 +100,30 @@ enum c2_status sim_record(struct sim *sim, uint32_t tid, uint64_t header, const 
 void sim_page_fill(struct sim *sim, struct sim_page *page, struct guest_va va);
 void sim_flush_repeats(struct sim *sim);
 
+/* tlb.c */
+enum c2_status sim_tlb_create(struct sim *sim, const struct caches_machine *machine, struct c2_error *err);
+enum c2_status sim_tlb_enter(struct sim *sim, unsigned tlb_side, struct guest_va va, struct c2_error *err);
+void sim_tlb_settle(struct sim *sim);
+void sim_tlb_forget(struct sim *sim, struct guest_va start, uint64_t bytes);
+
 /* ------------------------------------------------------------------ the way of one line access */
+
+/* The simulated TLBs: on the page of the side's last access nothing but a count changes. */
+static inline enum c2_status sim_tlb_access(struct sim *sim, enum caches_side side, bool write, struct guest_va va,
+                                            struct c2_error *err)
+{
+    const unsigned tlb_side = side == CACHES_FETCH ? MMU_TLB_FETCH : write & sim->tlb_split;
+    if (C2_UNLIKELY(!SHORTCUT(va.v >> C2_PAGE_SHIFT == sim->tlb_page[tlb_side])))
+        return sim_tlb_enter(sim, tlb_side, va, err);
+    sim->tlb_pending[tlb_side]++;
+    return C2_OK;
+}
+
+/* Whether a repeat of the data line would be of another page to the TLBs: only where a load and a store are two things. */
+static inline bool sim_tlb_leaves(const struct sim *sim, bool write, struct guest_va va)
+{
+    return sim->tlb_split && va.v >> C2_PAGE_SHIFT != sim->tlb_page[write];
+}
 
 static inline struct guest_pa sim_translate(struct sim *sim, struct guest_va va)
 {
@@ -107,6 +141,11 @@ static inline enum c2_status sim_access(struct sim *sim, enum caches_side side, 
 {
     if (sim->repeats != 0)
         sim_flush_repeats(sim);
+    if (sim->tlb_on[side]) {
+        enum c2_status status = sim_tlb_access(sim, side, write, va, err);
+        if (C2_UNLIKELY(status != C2_OK))
+            return status;
+    }
     struct guest_pa pa = sim_translate(sim, va);
     struct line_no virtual_line = {va.v >> sim->line_shift}, physical_line = {pa.v >> sim->line_shift};
     sim->data_line = side == CACHES_DATA ? virtual_line.v : SIM_NOWHERE;
@@ -117,7 +156,7 @@ static inline enum c2_status sim_access(struct sim *sim, enum caches_side side, 
  * array): those cost one addition. */
 static inline enum c2_status sim_data_line(struct sim *sim, bool write, struct guest_va va, struct c2_error *err)
 {
-    if (SHORTCUT(va.v >> sim->line_shift == sim->data_line)) {
+    if (SHORTCUT(va.v >> sim->line_shift == sim->data_line && !sim_tlb_leaves(sim, write, va))) {
         sim->repeats += write ? SIM_REPEAT_WRITE : SIM_REPEAT_READ;
         return C2_OK;
     }

@@ -99,8 +99,10 @@ static void test_sections(void **state)
         { "", C2_ERR_INVALID, ": there is no section [machine]: it gives the name and the line size" },
         { HEAD, C2_ERR_INVALID, ": there is no section [L1D]: every machine has a first-level data cache" },
         { HEAD "[L1]\n", C2_ERR_INVALID, ":4: there is no section [L1] (did you mean \"L1D\"?)" },
-        { HEAD "[DTLB]\nentries = 64\n", C2_ERR_INVALID,
-          ":4: there is no section [DTLB] (known: machine, L1D, L1I, L2, L3, L4)" },
+        { HEAD "[prefetcher]\nentries = 64\n", C2_ERR_INVALID,
+          ":4: there is no section [prefetcher] (known: machine, L1D, L1I, L2, L3, L4, walks, DTLB, DTLB-4K, DTLB-2M, "
+          "DTLB-1G, DTLB-load-4K, DTLB-load-2M, DTLB-load-1G, DTLB-store, ITLB, ITLB-4K, ITLB-2M, STLB, STLB-A, STLB-B, "
+          "STLB-1G, L2-DTLB, L2-DTLB-1G, L2-ITLB, L2-ITLB-4K, L2-ITLB-2M, PSC-PDE, PSC-PDPTE, PSC-PML4E, PDC)" },
         { HEAD L1D "[machine]\n", C2_ERR_FORMAT, ":7: [machine] was there before, on line 1" },
         { HEAD L1D "[L3]\n", C2_ERR_INVALID,
           ": there is no section [L2]: the levels follow each other without a gap" },
@@ -422,8 +424,10 @@ static void test_cut_files(void **state)
     }
     /* Behind the lines ways, policy, index, inclusion, latency and the empty line of [L1D], then of [L2] (it takes
      * [L1I] along), then behind ways of [L3] (one slice, no hash; slices = 8 is refused without its hash), hash,
-     * policy, index and inclusion. */
-    assert_int_equal(accepted, 6 + 6 + 5);
+     * policy, index, inclusion, latency, the empty line and the comment. Behind the lines of each TLB but heading and
+     * pages (the STLB has too many entries for one set, so not behind those either) and the empty line: 4K, 2M, 1G data,
+     * 4K and 2M code, STLB, and the three of the walks; behind the heading and the mode of [walks]. */
+    assert_int_equal(accepted, 6 + 6 + 8 + (5 + 4 + 3) + (5 + 3) + 5 + (3 + 2 + 2) + 2);
 }
 
 /* Bytes changed at random: refused or sound, never a crash. */

@@ -182,10 +182,10 @@ static void impossible_ones_are_refused(void **state)
         {{1, {{"A", MMU_TLB_FIRST, ALL, B(4K), 8, 8, MMU_TLB_LRU, 0}}}, "A: a first level is for data or for fetches"},
         {{1, {{"A", MMU_TLB_FIRST, DATA, B(2M), 8, 8, MMU_TLB_LRU, 0}}}, "no first-level TLB holds 4K pages for loads"},
         {{2, {{"A", MMU_TLB_FIRST, DATA, B(4K), 8, 8, MMU_TLB_LRU, 0},
-              {"B", MMU_TLB_SECOND, ALL, B(4K), 8, 8, MMU_TLB_LRU, 0}}}, "no first-level TLB holds 4K pages for fetches"},
-        {{2, {{"A", MMU_TLB_FIRST, DATA, B(4K), 8, 8, MMU_TLB_LRU, 0},
               {"B", MMU_TLB_FIRST, B(2M), B(2M), 8, 8, MMU_TLB_LRU, 0}}},
          "of the first-level TLBs some are for all data and some for loads or stores"},
+        {{1, {{"A", MMU_TLB_FIRST, B(2M), B(4K), 8, 8, MMU_TLB_LRU, 0}}}, /* bit 1: stores */
+         "first-level TLBs for loads need others for stores, and these those"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct mmu_tlb *tlb;

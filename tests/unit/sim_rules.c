@@ -42,8 +42,8 @@ static struct bench *bench_create(bool has_l1i, const struct sim_observer *obser
     set_machine(&bench->machine, has_l1i);
     bench->batch.tid = 1;
     assert_int_equal(C2_OK, stream_blocks_create(&bench->blocks, &err));
-    struct sim_config config = {&bench->machine, 1, {&bench->shift, shifted}, bench->blocks, observer,
-                                observer != NULL};
+    struct sim_config config = {&bench->machine, 1, {.self = &bench->shift, .translate = shifted}, bench->blocks,
+                                observer, observer != NULL};
     assert_int_equal(C2_OK, sim_create(&bench->sim, &config, &err));
     return bench;
 }
@@ -261,7 +261,8 @@ static void every_allocation_may_fail(void **state)
     enum c2_status created = C2_ERR_NO_MEMORY, consumed = C2_ERR_NO_MEMORY;
     uint64_t tries = 0;
     while (created != C2_OK || consumed != C2_OK) {
-        struct sim_config config = {&bench->machine, 1, {&bench->shift, shifted}, bench->blocks, &observer, 0};
+        struct sim_config config = {&bench->machine, 1, {.self = &bench->shift, .translate = shifted}, bench->blocks,
+                                    &observer, 0};
         struct sim *sim;
         struct c2_error err;
         c2_alloc_fail_from(++tries);

@@ -360,7 +360,7 @@ static bool same(const struct caches_machine *shape, bool observed, enum mutant 
     struct sim_observer observer = {&watch, watch_reference};
     struct sim *sim;
     world_init(world, seed);
-    struct sim_config config = {shape, seed, {&pages, translate}, world->blocks, &observer, observed};
+    struct sim_config config = {shape, seed, {.self = &pages, .translate = translate}, world->blocks, &observer, observed};
     assert_int_equal(C2_OK, caches_create(&twin.caches, shape, seed, &err));
     assert_int_equal(C2_OK, sim_create(&sim, &config, &err));
     for (uint32_t run = 0; run < RUNS;) {

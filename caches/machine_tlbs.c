@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * TLBs, page-walk caches and page walks in a machine file: their sections, what each value may be, the rules.
+ *
+ * Model
+ *   The name of a section says where its TLB stands and who asks it (machine_tlb_rows).
+ *   - A first level holds pages; a second one pages and, where the machine keeps them there, PDEs; a page-walk cache
+ *     pointers. Nobody else caches the same pointers; at most two second levels (halves) hold the same pages.
+ *   - entries / ways is a whole number of sets, a power of two; the index has its number of bits, the lowest first.
+ *   - tree-plru needs a power of two of ways, mru3-plru4 twelve.
+ *   - A first level holds 4K pages, and the others are asked after one; loads and stores share all first levels or none.
+ *   - Fetches are accesses of L1I, so ITLBs need [L1I].
+ *   - [walks] needs a TLB; cached ones enter at a level that the machine has and that is not exclusive.
+ */
+#include "caches/machine_priv.h"
+
+#include <string.h>
+
+#define DATA CACHES_TLB_DATA
+#define ALL (CACHES_TLB_DATA | CACHES_TLB_FETCHES)
+
+const struct machine_tlb_row machine_tlb_rows[MACHINE_TLBS] = {
+    { "DTLB", CACHES_TLB_FIRST, DATA },
+    { "DTLB-4K", CACHES_TLB_FIRST, DATA },
+    { "DTLB-2M", CACHES_TLB_FIRST, DATA },
+    { "DTLB-1G", CACHES_TLB_FIRST, DATA },
+    { "DTLB-load-4K", CACHES_TLB_FIRST, CACHES_TLB_LOADS },
+    { "DTLB-load-2M", CACHES_TLB_FIRST, CACHES_TLB_LOADS },
+    { "DTLB-load-1G", CACHES_TLB_FIRST, CACHES_TLB_LOADS },
+    { "DTLB-store", CACHES_TLB_FIRST, CACHES_TLB_STORES },
+    { "ITLB", CACHES_TLB_FIRST, CACHES_TLB_FETCHES },
+    { "ITLB-4K", CACHES_TLB_FIRST, CACHES_TLB_FETCHES },
+    { "ITLB-2M", CACHES_TLB_FIRST, CACHES_TLB_FETCHES },
+    { "STLB", CACHES_TLB_SECOND, ALL },
+    { "STLB-A", CACHES_TLB_SECOND, ALL },
+    { "STLB-B", CACHES_TLB_SECOND, ALL },
+    { "STLB-1G", CACHES_TLB_SECOND, ALL },
+    { "L2-DTLB", CACHES_TLB_SECOND, DATA },
+    { "L2-DTLB-1G", CACHES_TLB_SECOND, DATA },
+    { "L2-ITLB", CACHES_TLB_SECOND, CACHES_TLB_FETCHES },
+    { "L2-ITLB-4K", CACHES_TLB_SECOND, CACHES_TLB_FETCHES },
+    { "L2-ITLB-2M", CACHES_TLB_SECOND, CACHES_TLB_FETCHES },
+    { "PSC-PDE", CACHES_TLB_WALK, ALL },
+    { "PSC-PDPTE", CACHES_TLB_WALK, ALL },
+    { "PSC-PML4E", CACHES_TLB_WALK, ALL },
+    { "PDC", CACHES_TLB_WALK, ALL },
+};
+
+static const char *const policy_names[] = { "lru", "tree-plru", "mru3-plru4" };
+static const char *const held_names[] = { "4K", "2M", "1G", "PDE", "PDPTE", "PML4E" }; /* bits of caches_tlb_holds */
+static const char *const mode_names[] = { "counted", "cached" };
+static const char *const from_names[] = { "L1D", "L2", "L3", "L4" };
+static const enum machine_section from_sections[] = { SECTION_L1D, SECTION_L2, SECTION_L3, SECTION_L4 };
+#define PAGES (CACHES_TLB_4K | CACHES_TLB_2M | CACHES_TLB_1G)
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+const char *caches_tlb_policy_name(enum caches_tlb_policy policy) { return policy_names[policy]; }
+
+/* ------------------------------------------------------------------ values by themselves */
+
+enum c2_status machine_set_mode(struct machine_draft *draft, enum machine_section section, const char *value,
+                                const char *where, struct c2_error *err)
+{
+    (void)section;
+    unsigned word = 0;
+    enum c2_status status = machine_parse_word(&word, value, mode_names, COUNT_OF(mode_names), where, err);
+    draft->machine->walks_cached = word != 0;
+    return status;
+}
+
+enum c2_status machine_set_from(struct machine_draft *draft, enum machine_section section, const char *value,
+                                const char *where, struct c2_error *err)
+{
+    (void)section;
+    return machine_parse_word(&draft->machine->walks_from, value, from_names, COUNT_OF(from_names), where, err);
+}
+
+/* "4K+2M" */
+enum c2_status machine_set_pages(struct machine_draft *draft, enum machine_section section, const char *value,
+                                 const char *where, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    unsigned holds = 0;
+    for (const char *next = value; status == C2_OK && next != NULL;) {
+        char word[16];
+        unsigned kind;
+        size_t length = strcspn(next, "+");
+        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word), next);
+        status = machine_parse_word(&kind, word, held_names, COUNT_OF(held_names), where, err);
+        if (status == C2_OK && holds & 1u << kind)
+            status = c2_fail(err, C2_ERR_INVALID, "%s: %s stands there twice", where, word);
+        holds |= status == C2_OK ? 1u << kind : 0;
+        next = next[length] == '+' ? next + length + 1 : NULL;
+    }
+    draft->tlb[section].holds = holds;
+    return status;
+}
+
+enum c2_status machine_set_entries(struct machine_draft *draft, enum machine_section section, const char *value,
+                                   const char *where, struct c2_error *err)
+{
+    return machine_parse_ranged(&draft->tlb[section].entries, value, 1, UINT16_MAX, where, err);
+}
+
+enum c2_status machine_set_tlb_ways(struct machine_draft *draft, enum machine_section section, const char *value,
+                                    const char *where, struct c2_error *err)
+{
+    return machine_parse_ranged(&draft->tlb[section].ways, value, 1, CACHES_TLB_MAX_WAYS, where, err);
+}
+
+enum c2_status machine_set_tlb_policy(struct machine_draft *draft, enum machine_section section, const char *value,
+                                      const char *where, struct c2_error *err)
+{
+    unsigned word = 0;
+    enum c2_status status = machine_parse_word(&word, value, policy_names, COUNT_OF(policy_names), where, err);
+    draft->tlb[section].policy = (enum caches_tlb_policy)word;
+    return status;
+}
+
+/* "vpn[3:0]", "vpn[6:0]^vpn[13:7]" */
+enum c2_status machine_set_tlb_index(struct machine_draft *draft, enum machine_section section, const char *value,
+                                     const char *where, struct c2_error *err)
+{
+    struct machine_index index = { .terms = 1 };
+    char again[64];
+    if (sscanf(value, "vpn[%2u:%2u]^vpn[%2u:%2u]", &index.high[0], &index.low[0], &index.high[1], &index.low[1]) == 4)
+        index.terms = 2;
+    int length = snprintf(again, sizeof again, "vpn[%u:%u]", index.high[0], index.low[0]);
+    if (index.terms == 2)
+        snprintf(again + length, sizeof again - (size_t)length, "^vpn[%u:%u]", index.high[1], index.low[1]);
+    if (strcmp(again, value) != 0)
+        return c2_fail(err, C2_ERR_INVALID, "%s: %s is not of the form vpn[3:0] or vpn[6:0]^vpn[13:7]", where, value);
+    draft->index[section] = index;
+    return C2_OK;
+}
+
+enum c2_status machine_set_tlb_latency(struct machine_draft *draft, enum machine_section section, const char *value,
+                                       const char *where, struct c2_error *err)
+{
+    return machine_parse_ranged(&draft->tlb[section].latency_cycles, value, 0, 1000000, where, err);
+}
+
+/* ------------------------------------------------------------------ the rules of one */
+
+static enum c2_status complete_tlb(struct machine_draft *draft, enum machine_section section, struct c2_error *err)
+{
+    const struct machine_tlb_row *row = &machine_tlb_rows[section - SECTION_TLB];
+    struct caches_tlb *tlb = &draft->tlb[section];
+    snprintf(tlb->name, sizeof tlb->name, "%s", row->name);
+    tlb->place = row->place;
+    tlb->sides = row->sides;
+    enum c2_status status = machine_require_key(draft, section, KEY_PAGES, err);
+    if (status == C2_OK)
+        status = machine_require_key(draft, section, KEY_ENTRIES, err);
+    if (!machine_given(draft, section, KEY_TLB_WAYS))
+        tlb->ways = tlb->entries;
+    return status;
+}
+
+static enum c2_status check_holds(const struct machine_draft *draft, enum machine_section section,
+                                  struct c2_error *err)
+{
+    static const unsigned possible[] = { PAGES, PAGES | CACHES_TLB_PDE, CACHES_TLB_PDE | CACHES_TLB_PDPTE
+                                                                        | CACHES_TLB_PML4E };
+    static const char *const rules[] = { "a first level holds 4K, 2M and 1G pages only",
+                                         "a second level holds 4K, 2M and 1G pages and PDEs only",
+                                         "a page-walk cache holds PDEs, PDPTEs and PML4Es only" };
+    const struct caches_tlb *tlb = &draft->tlb[section];
+    char where[MACHINE_WHERE_BYTES];
+    if ((tlb->holds & ~possible[tlb->place]) == 0)
+        return C2_OK;
+    return c2_fail(err, C2_ERR_INVALID, "%s: %s", machine_where(where, draft, section, KEY_PAGES), rules[tlb->place]);
+}
+
+static enum c2_status check_shape(const struct machine_draft *draft, enum machine_section section,
+                                  struct c2_error *err)
+{
+    const struct caches_tlb *tlb = &draft->tlb[section];
+    char where[MACHINE_WHERE_BYTES];
+    BLAME(where, draft, { section, KEY_ENTRIES }, { section, KEY_TLB_WAYS });
+    if (tlb->ways > CACHES_TLB_MAX_WAYS)
+        return c2_fail(err, C2_ERR_INVALID, "%s: [%s] has %u entries and no ways: at most %d can be one set", where,
+                       tlb->name, tlb->entries, CACHES_TLB_MAX_WAYS);
+    if (tlb->entries % tlb->ways != 0 || !c2_is_power_of_two(tlb->entries / tlb->ways))
+        return c2_fail(err, C2_ERR_INVALID, "%s: [%s] %u entries of %u ways are no power of two of sets", where,
+                       tlb->name, tlb->entries, tlb->ways);
+    BLAME(where, draft, { section, KEY_TLB_POLICY }, { section, KEY_TLB_WAYS }, { section, KEY_ENTRIES });
+    if (tlb->policy == CACHES_TLB_TREE_PLRU && (!c2_is_power_of_two(tlb->ways) || tlb->ways > 64))
+        return c2_fail(err, C2_ERR_INVALID, "%s: [%s] policy tree-plru needs a power of two of ways, at most 64, not %u",
+                       where, tlb->name, tlb->ways);
+    if (tlb->policy == CACHES_TLB_MRU3_PLRU4 && tlb->ways != 12)
+        return c2_fail(err, C2_ERR_INVALID, "%s: [%s] policy mru3-plru4 needs 12 ways, not %u", where, tlb->name,
+                       tlb->ways);
+    return C2_OK;
+}
+
+static enum c2_status check_index(struct machine_draft *draft, enum machine_section section, struct c2_error *err)
+{
+    const struct machine_index *index = &draft->index[section];
+    struct caches_tlb *tlb = &draft->tlb[section];
+    const unsigned bits = c2_log2(tlb->entries / tlb->ways);
+    char where[MACHINE_WHERE_BYTES];
+    if (!machine_given(draft, section, KEY_TLB_INDEX))
+        return C2_OK;
+    bool fits = bits > 0 && index->low[0] == 0 && index->high[0] + 1 == bits;
+    if (index->terms == 2)
+        fits = fits && index->low[1] >= bits && index->high[1] + 1 == index->low[1] + bits && index->high[1] <= 35;
+    if (!fits) {
+        BLAME(where, draft, { section, KEY_TLB_INDEX }, { section, KEY_TLB_WAYS }, { section, KEY_ENTRIES });
+        return c2_fail(err, C2_ERR_INVALID, "%s: [%s] has %u sets: the index takes the lowest %u bits, and as many "
+                       "higher ones if it is a xor", where, tlb->name, tlb->entries / tlb->ways, bits);
+    }
+    tlb->fold = index->terms == 2 ? (uint8_t)index->low[1] : 0;
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ the rules of all */
+
+static unsigned held_by(const struct caches_machine *machine, enum caches_tlb_place place, unsigned side)
+{
+    unsigned holds = 0;
+    for (uint32_t i = 0; i < machine->tlb_count; i++)
+        if (machine->tlbs[i].place == place && machine->tlbs[i].sides & side)
+            holds |= machine->tlbs[i].holds;
+    return holds;
+}
+
+static enum c2_status check_sides(const struct machine_draft *draft, struct c2_error *err)
+{
+    static const char *const names[] = { "loads", "stores", "fetches" };
+    const struct caches_machine *machine = draft->machine;
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned first = held_by(machine, CACHES_TLB_FIRST, 1u << i);
+        if (first != 0 && !(first & CACHES_TLB_4K))
+            return c2_fail(err, C2_ERR_INVALID, "%s: no first-level TLB holds 4K pages for %s", draft->shown, names[i]);
+    }
+    for (uint32_t i = 0; i < machine->tlb_count; i++) {
+        const struct caches_tlb *tlb = &machine->tlbs[i];
+        if (!held_by(machine, CACHES_TLB_FIRST, tlb->sides))
+            return c2_fail(err, C2_ERR_INVALID, "%s: [%s] is never asked: its side has no first-level TLB", draft->shown,
+                           tlb->name);
+    }
+    if (held_by(machine, CACHES_TLB_FIRST, CACHES_TLB_FETCHES) && !machine->has_l1i)
+        return c2_fail(err, C2_ERR_INVALID, "%s: TLBs for fetches need [L1I]: a fetch is an access of it", draft->shown);
+    return C2_OK;
+}
+
+static enum c2_status check_split(const struct machine_draft *draft, struct c2_error *err)
+{
+    unsigned kinds = 0, sides = 0;
+    for (uint32_t i = 0; i < draft->machine->tlb_count; i++) {
+        const struct caches_tlb *tlb = &draft->machine->tlbs[i];
+        if (tlb->place == CACHES_TLB_FIRST && tlb->sides & CACHES_TLB_DATA)
+            kinds |= tlb->sides == CACHES_TLB_DATA ? 1u : 2u;
+        sides |= tlb->place == CACHES_TLB_FIRST ? tlb->sides & CACHES_TLB_DATA : 0;
+    }
+    if (sides == CACHES_TLB_LOADS || sides == CACHES_TLB_STORES)
+        return c2_fail(err, C2_ERR_INVALID, "%s: first-level TLBs for loads need others for stores, and these those",
+                       draft->shown);
+    if (kinds != 3)
+        return C2_OK;
+    return c2_fail(err, C2_ERR_INVALID, "%s: some first-level TLBs are for all data and some for loads or stores alone",
+                   draft->shown);
+}
+
+/* Of the TLBs before `last`, those that hold some of the same for some of the same sides. */
+static enum c2_status check_overlap(const struct machine_draft *draft, uint32_t last, struct c2_error *err)
+{
+    const struct caches_tlb *tlbs = draft->machine->tlbs;
+    unsigned pointers = tlbs[last].holds & ~(unsigned)PAGES, others[3] = { 0 };
+    for (uint32_t i = 0; i < last; i++) {
+        if (tlbs[i].holds & pointers)
+            return c2_fail(err, C2_ERR_INVALID, "%s: [%s] and [%s] hold the same pointers", draft->shown, tlbs[i].name,
+                           tlbs[last].name);
+        for (unsigned kind = 0; kind < 3 && tlbs[i].place == tlbs[last].place; kind++)
+            others[kind] += tlbs[i].sides & tlbs[last].sides && tlbs[i].holds & tlbs[last].holds & 1u << kind;
+    }
+    for (unsigned kind = 0; kind < 3; kind++)
+        if (others[kind] > 1)
+            return c2_fail(err, C2_ERR_INVALID, "%s: [%s] is the third of its level to hold %s pages for the same side",
+                           draft->shown, tlbs[last].name, held_names[kind]);
+    return C2_OK;
+}
+
+static enum c2_status finish_walks(struct machine_draft *draft, struct c2_error *err)
+{
+    struct caches_machine *machine = draft->machine;
+    char where[MACHINE_WHERE_BYTES];
+    if (!draft->section_line[SECTION_WALKS])
+        return C2_OK;
+    if (machine->tlb_count == 0)
+        return c2_fail(err, C2_ERR_INVALID, "%s: [walks] needs a TLB: without one no page is walked to",
+                       machine_where(where, draft, SECTION_WALKS, KEY_MODE));
+    machine_where(where, draft, SECTION_WALKS, KEY_FROM);
+    if (machine->walks_from >= machine->level_count)
+        return c2_fail(err, C2_ERR_INVALID, "%s: the machine has no %s", where, from_names[machine->walks_from]);
+    if (machine->levels[machine->walks_from].inclusion == CACHES_EXCLUSIVE) {
+        BLAME(where, draft, { SECTION_WALKS, KEY_FROM }, { from_sections[machine->walks_from], KEY_INCLUSION });
+        return c2_fail(err, C2_ERR_INVALID, "%s: walks cannot enter at %s, which is exclusive: only victims fill it",
+                       where, from_names[machine->walks_from]);
+    }
+    return C2_OK;
+}
+
+static enum c2_status finish_tlb(struct machine_draft *draft, enum machine_section section, struct c2_error *err)
+{
+    struct caches_machine *machine = draft->machine;
+    enum c2_status status = complete_tlb(draft, section, err);
+    if (status == C2_OK)
+        status = check_holds(draft, section, err);
+    if (status == C2_OK)
+        status = check_shape(draft, section, err);
+    if (status == C2_OK)
+        status = check_index(draft, section, err);
+    if (status == C2_OK && machine->tlb_count == CACHES_MAX_TLBS)
+        return c2_fail(err, C2_ERR_INVALID, "%s: more than %d TLBs", draft->shown, CACHES_MAX_TLBS);
+    if (status != C2_OK)
+        return status;
+    machine->tlbs[machine->tlb_count] = draft->tlb[section];
+    status = check_overlap(draft, machine->tlb_count, err);
+    machine->tlb_count += status == C2_OK;
+    return status;
+}
+
+enum c2_status machine_finish_tlbs(struct machine_draft *draft, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (unsigned section = SECTION_TLB; section < SECTION_COUNT && status == C2_OK; section++)
+        if (draft->section_line[section])
+            status = finish_tlb(draft, (enum machine_section)section, err);
+    if (status == C2_OK)
+        status = check_sides(draft, err);
+    if (status == C2_OK)
+        status = check_split(draft, err);
+    return status == C2_OK ? finish_walks(draft, err) : status;
+}

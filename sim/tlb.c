@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * tlb: who asks the simulated TLBs when, and where the reads of walks go.
+ *
+ * Model
+ *   Data     One access for each page that a reference touches, before its first line access there. A modify is a read
+ *            and a write.
+ *   Fetches  One access for each line access of L1I, so none while the program stays within a line.
+ *   Walks    With walks = cached each entry that a walk reads is a read of its simulated physical address, before the
+ *            line access that needed the translation. It enters at the level the machine says, is counted there and
+ *            below like any read, with class and all, and is no reference and no line access of the program.
+ *   Changes  What sim_forget() is told of is an INVLPG of each page.
+ *
+ * Counting
+ *   The structures' accesses and misses and the number of walks and their reads are mmu_tlb's; here the reads of cached
+ *   walks by the level that served them.
+ *
+ * Cost
+ *   The page of a side's last access is its TLB's most recent entry: to access it again is one compare and one addition,
+ *   told to mmu_tlb when the page changes. Repeats of a line are not even that.
+ */
+#include <string.h>
+
+#include "sim/sim_priv.h"
+
+_Static_assert((int)MMU_TLB_FIRST == CACHES_TLB_FIRST && (int)MMU_TLB_SECOND == CACHES_TLB_SECOND
+               && (int)MMU_TLB_WALK == CACHES_TLB_WALK, "places");
+_Static_assert(MMU_TLB_BIT(MMU_TLB_LOAD) == CACHES_TLB_LOADS && MMU_TLB_BIT(MMU_TLB_STORE) == CACHES_TLB_STORES
+               && MMU_TLB_BIT(MMU_TLB_FETCH) == CACHES_TLB_FETCHES, "sides");
+_Static_assert(MMU_TLB_BIT(MMU_TLB_4K) == CACHES_TLB_4K && MMU_TLB_BIT(MMU_TLB_2M) == CACHES_TLB_2M
+               && MMU_TLB_BIT(MMU_TLB_1G) == CACHES_TLB_1G && MMU_TLB_BIT(MMU_TLB_PDE) == CACHES_TLB_PDE
+               && MMU_TLB_BIT(MMU_TLB_PDPTE) == CACHES_TLB_PDPTE && MMU_TLB_BIT(MMU_TLB_PML4E) == CACHES_TLB_PML4E,
+               "kinds");
+_Static_assert((int)MMU_TLB_LRU == CACHES_TLB_LRU && (int)MMU_TLB_TREE_PLRU == CACHES_TLB_TREE_PLRU
+               && (int)MMU_TLB_MRU3_PLRU4 == CACHES_TLB_MRU3_PLRU4, "policies");
+_Static_assert(MMU_TLB_STRUCTURES >= CACHES_MAX_TLBS && MMU_TLB_WAYS >= CACHES_TLB_MAX_WAYS, "sizes");
+
+static struct mmu_tlb_structure structure_of(const struct caches_tlb *from)
+{
+    struct mmu_tlb_structure to = {.place = (enum mmu_tlb_place)from->place, .sides = from->sides, .holds = from->holds,
+                                   .entries = from->entries, .ways = from->ways,
+                                   .policy = (enum mmu_tlb_policy)from->policy, .second_fold = from->fold};
+    memcpy(to.name, from->name, sizeof to.name);
+    return to;
+}
+_Static_assert(MMU_TLB_NAME_BYTES == CACHES_NAME_BYTES, "names");
+
+enum c2_status sim_tlb_create(struct sim *sim, const struct caches_machine *machine, struct c2_error *err)
+{
+    struct mmu_tlb_config config = {.count = machine->tlb_count};
+    for (unsigned i = 0; i < MMU_TLB_SIDES; i++)
+        sim->tlb_page[i] = SIM_NOWHERE;
+    if (machine->tlb_count == 0)
+        return C2_OK;
+    if (machine->walks_cached && sim->translation.walk == NULL)
+        return c2_fail(err, C2_ERR_UNSUPPORTED, "machine %s: these translations have no page tables to walk",
+                       machine->name);
+    for (uint32_t i = 0; i < machine->tlb_count; i++)
+        config.structure[i] = structure_of(&machine->tlbs[i]);
+    enum c2_status status = mmu_tlb_create(&sim->tlb, &config, err);
+    if (status != C2_OK)
+        return status;
+    sim->walks_cached = machine->walks_cached;
+    sim->tlb_on[CACHES_DATA] = mmu_tlb_has(sim->tlb, MMU_TLB_LOAD) || mmu_tlb_has(sim->tlb, MMU_TLB_STORE);
+    sim->tlb_on[CACHES_FETCH] = mmu_tlb_has(sim->tlb, MMU_TLB_FETCH);
+    sim->tlb_split = mmu_tlb_split(sim->tlb);
+    if (sim->tlb_split && sim->consume == sim_consume_fast)
+        sim->consume = sim_consume_split;
+    return C2_OK;
+}
+
+/* The last `reads` entries on the way to va's page. */
+static enum c2_status read_entries(struct sim *sim, struct guest_va va, unsigned reads, struct c2_error *err)
+{
+    struct mmu_walk walk;
+    const bool present = sim->translation.walk(sim->translation.self, va, &walk);
+    C2_ASSERT(present && reads <= walk.entry_count);
+    enum c2_status status = C2_OK;
+    for (unsigned i = walk.entry_count - reads; i < walk.entry_count && status == C2_OK; i++) {
+        uint32_t served_by;
+        status = caches_walk(sim->caches, (struct line_no){walk.entry[i].v >> sim->line_shift}, &served_by, err);
+        if (status == C2_OK)
+            sim->walk_reads[served_by]++;
+    }
+    return status;
+}
+
+static void settle_side(struct sim *sim, unsigned tlb_side)
+{
+    const uint64_t pending = sim->tlb_pending[tlb_side];
+    sim->tlb_pending[tlb_side] = 0;
+    mmu_tlb_repeat(sim->tlb, (enum mmu_tlb_side)tlb_side, pending);
+}
+
+/* Another page than that of the side's last access. */
+enum c2_status sim_tlb_enter(struct sim *sim, unsigned tlb_side, struct guest_va va, struct c2_error *err)
+{
+    settle_side(sim, tlb_side);
+    sim->tlb_page[tlb_side] = va.v >> C2_PAGE_SHIFT;
+    (void)sim_translate(sim, va);
+    const unsigned entry_count = sim->page_entries[va.v >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
+    const unsigned reads = mmu_tlb_access(sim->tlb, (enum mmu_tlb_side)tlb_side, va, entry_count);
+    return reads != 0 && sim->walks_cached ? read_entries(sim, va, reads, err) : C2_OK;
+}
+
+void sim_tlb_settle(struct sim *sim)
+{
+    for (unsigned side = 0; side < MMU_TLB_SIDES; side++)
+        settle_side(sim, side);
+}
+
+void sim_tlb_forget(struct sim *sim, struct guest_va start, uint64_t bytes)
+{
+    for (unsigned side = 0; side < MMU_TLB_SIDES; side++) {
+        C2_ASSERT(sim->tlb_pending[side] == 0);
+        sim->tlb_page[side] = SIM_NOWHERE;
+    }
+    mmu_tlb_forget(sim->tlb, start, bytes);
+}
