@@ -9,7 +9,7 @@
  *   Within one turn no page and no frame occurs twice. Lines are sorted by size, page and turn.
  * Cost
  *   A lookup is a binary search for each page size that the map has, and a walk over the turns of one page. A million
- *   lines load in 0.3 s.
+ *   lines load in less than a second.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -81,7 +81,8 @@ static enum c2_status check_line(const struct pagemap *map, const struct pagemap
 {
     char size[32];
     uint64_t pages = frames_in(line);
-    c2_size_text(size, pages * C2_PAGE_BYTES);
+    if ((line->vpn | frame) % pages != 0)
+        c2_size_text(size, pages * C2_PAGE_BYTES);
     if (line->vpn % pages != 0)
         return c2_fail(err, C2_ERR_FORMAT, "%s:%u: page 0x%llx is not aligned to its size, %s", map->path, line->line,
                        (unsigned long long)line->vpn, size);
@@ -113,8 +114,12 @@ enum c2_status pagemap_add(struct pagemap *map, struct pagemap_line line, struct
         map->room = room;
     }
     map->lines[map->count++] = line;
-    for (uint64_t i = 0; i < frames_in(&line); i++)
-        map->named[(line.frame + i) / 64] |= (uint64_t)1 << (line.frame + i) % 64;
+    for (uint64_t i = 0; i < frames_in(&line); i++) {
+        uint64_t *word = &map->named[(line.frame + i) / 64], bit = (uint64_t)1 << (line.frame + i) % 64;
+        map->frame_again |= (*word & bit) != 0;
+        *word |= bit;
+    }
+    map->turned |= line.turn != 1;
     map->has_size[line.size] = true;
     return C2_OK;
 }
@@ -163,10 +168,12 @@ static void sort(struct pagemap *map, int (*order)(const void *a, const void *b)
         qsort(map->lines, map->count, sizeof *map->lines, order);
 }
 
+/* Most maps name a frame once, have one turn and one size: then one sort of three is enough. */
 enum c2_status pagemap_finish(struct pagemap *map, struct c2_error *err)
 {
-    sort(map, by_frame);
-    for (size_t i = 1; i < map->count; i++) {
+    if (map->frame_again)
+        sort(map, by_frame);
+    for (size_t i = 1; i < map->count && map->frame_again; i++) {
         const struct pagemap_line *low = &map->lines[i - 1], *high = &map->lines[i];
         if (low->turn == high->turn && low->frame + frames_in(low) > high->frame)
             return fail_overlap(map, low, high, "frame", high->frame, err);
@@ -177,7 +184,8 @@ enum c2_status pagemap_finish(struct pagemap *map, struct c2_error *err)
         if (low->turn == high->turn && low->vpn + frames_in(low) > high->vpn)
             return fail_overlap(map, low, high, "page", high->vpn, err);
     }
-    sort(map, by_lookup);
+    if (map->turned || map->has_size[MMU_PAGE_4K] + map->has_size[MMU_PAGE_2M] + map->has_size[MMU_PAGE_1G] > 1)
+        sort(map, by_lookup);
     return C2_OK;
 }
 
@@ -261,7 +269,7 @@ uint32_t pagemap_line_below(const struct pagemap *map, uint64_t vpn)
 {
     const struct pagemap_line *best = NULL;
     for (unsigned size = 0; size < MMU_PAGE_SIZES; size++) {
-        size_t i = lower_bound(map, size, vpn);
+        size_t i = lower_bound(map, size, vpn + 1);
         if (i > 0 && map->lines[i - 1].size == size && (!best || map->lines[i - 1].vpn > best->vpn))
             best = &map->lines[i - 1];
     }

@@ -23,6 +23,7 @@ struct pagemap {
     size_t count, room;
     uint64_t *named; /* a bit a frame */
     bool has_size[MMU_PAGE_SIZES];
+    bool frame_again, turned; /* a frame has two lines; a line has another turn than 1 */
 };
 
 /* Reads and checks a file: `path` ending in .textproto is of that form, else plain. A refusal names file and line. */
@@ -42,7 +43,7 @@ bool pagemap_size_at(const struct pagemap *map, uint64_t vpn, enum mmu_page_size
 bool pagemap_use(struct pagemap *map, uint64_t vpn, enum mmu_page_size size, uint64_t *frame);
 bool pagemap_names(const struct pagemap *map, uint64_t frame);
 uint64_t pagemap_next_named(const struct pagemap *map, uint64_t frame); /* >= frame; the frame count if none */
-/* The line of the page nearest below vpn, 0 if none: for messages. */
+/* The line of vpn or of the page nearest below it, 0 if none: for messages. */
 uint32_t pagemap_line_below(const struct pagemap *map, uint64_t vpn);
 
 /* ------------------------------------------------------------------ the log of a run */

@@ -2,6 +2,7 @@
 c2_unit_test(mmu_buddy c2_mmu)
 c2_unit_test(mmu_frames c2_mmu)
 c2_unit_test(mmu_huge c2_mmu)
+c2_unit_test(mmu_pagemap c2_mmu)
 c2_unit_test(mmu_space c2_mmu)
 c2_unit_test(mmu_walk c2_mmu)
 c2_unit_test(mmu_tlb c2_mmu)
