@@ -182,8 +182,8 @@ void caches_destroy(struct caches *caches);
 
 /* One line access. virtual_line and physical_line are addresses divided by line_bytes; the level's index key says
  * which one selects its set, tags are always physical. Where a level is virtually indexed the two must agree below the
- * page (4 KiB); physical lines lie below 2^58. A fetch never writes. *outcome may be NULL (faster). Fails only for want of host
- * memory; then no count has changed and the hierarchy may only be destroyed. */
+ * page (4 KiB); physical lines lie below 2^58. A fetch never writes. *outcome may be NULL (faster). Fails only for
+ * want of host memory; then no count has changed and the hierarchy may only be destroyed. */
 enum c2_status caches_access(struct caches *caches, enum caches_side side, bool write, struct line_no virtual_line,
                              struct line_no physical_line, struct caches_outcome *outcome, struct c2_error *err);
 

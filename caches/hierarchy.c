@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The hierarchy: the levels of one core, put together. This file has the life of it and the way of a first-level hit;
- * path.c has what follows a miss.
+ * The hierarchy: the levels of one core, put together. This file has the life of it, access.c the way of an
+ * access up to the first miss, path.c what follows.
  *
  * Model
  *   A data access enters at level 0 (L1D), a fetch at L1I; from level 1 on both share the levels.
@@ -30,8 +30,8 @@
  *   once, as the inclusive level's write-back.
  *
  * Invariants (check.c)
- *   hits + misses = accesses = reads + writes; cold + capacity + conflict + coherence = misses; fa_misses - fa_only_misses
- *   = cold + capacity; an inclusive level has every line of the levels above; L1I holds nothing dirty.
+ *   hits + misses = accesses = reads + writes; cold + capacity + conflict + coherence = misses; fa_misses -
+ *   fa_only_misses = cold + capacity; an inclusive level has every line of the levels above; L1I holds nothing dirty.
  *
  * Not modelled
  *   Time; other cores, so coherence stays 0; what a write does to a copy of its line in L1I.
@@ -69,6 +69,8 @@ static enum c2_status init_levels(struct caches *caches, uint64_t seed, struct c
         status = init_level(caches, &caches->level[i], &machine->levels[i], i, i, seed, err);
     if (status == C2_OK && machine->has_l1i)
         status = init_level(caches, &caches->l1i, &machine->l1i, 0, machine->level_count, seed, err);
+    const struct cache_level *second = &caches->level[1];
+    caches->short_seconds = machine->level_count > 1 && !second->exclusive && second->short_hits;
     return status;
 }
 
@@ -102,89 +104,6 @@ void caches_destroy(struct caches *caches)
     cache_level_end(&caches->l1i);
     cache_lines_end(&caches->lines);
     c2_free(caches);
-}
-
-/* ------------------------------------------------------------------ access */
-
-/* Any access, at its full length. Kept out of the short way, which would otherwise pay for its registers. */
-static __attribute__((noinline)) enum c2_status access_any(struct caches *caches, enum caches_side side, bool write,
-                                                           struct cache_line line, uint32_t slot,
-                                                           struct caches_outcome *outcome, struct c2_error *err)
-{
-    struct cache_level *first = caches->first[side];
-    if (slot == LINES_NO_SLOT && (slot = cache_lines_slot(&caches->lines, line.physical_line.v)) == LINES_NO_SLOT)
-        return c2_fail_memory(err, "the table of lines accessed");
-    const struct cache_request request = { side, write, line, slot };
-    if (outcome)
-        *outcome = (struct caches_outcome){ .depth = 1 };
-    caches->last[side] = slot;
-    if (cache_level_ask(first, &request, outcome ? &outcome->event[0] : NULL) != CACHES_HIT) {
-        cache_path_miss(caches, &request, outcome);
-        return C2_OK;
-    }
-    struct cache_state *state = cache_level_state(first, slot);
-    cache_policy_hit(&first->policy, cache_state_way(state));
-    state->seat |= write;
-    return C2_OK;
-}
-
-/* The common case: a hit in a first level with LRU and without synonyms, of a line that its shadow has, and nobody wants
- * the outcome. What access_any() would do for it, without a call and without a jump that cannot
- * be predicted; nothing is changed before all of it is known. */
-static inline bool short_hit(struct caches *caches, struct cache_level *first, bool write, uint32_t slot)
-{
-    struct cache_policy *policy = &first->policy;
-    struct cache_shadow *shadow = &first->shadow;
-    struct cache_state *state = cache_lines_state(&caches->lines, slot, first->column);
-    uint32_t seat = state->seat, clock = shadow->clock, age = policy->clock;
-    if (seat == 0 || state->stamp < shadow->horizon || clock >= shadow->stop || age == CACHE_AGE_LIMIT)
-        return false;
-    state->stamp = clock;
-    shadow->clock = clock + 1;
-    state->seat = seat | write;
-    policy->way[seat >> 1].age = policy->clock = age + 1;
-    cache_count_hit(&first->counts, write);
-    return true;
-}
-
-enum c2_status caches_access(struct caches *caches, enum caches_side side, bool write, struct line_no virtual_line,
-                             struct line_no physical_line, struct caches_outcome *outcome, struct c2_error *err)
-{
-    struct cache_level *first = caches->first[side];
-    C2_ASSERT(first);
-    uint32_t slot = cache_lines_slot_recent(&caches->lines, physical_line.v);
-    if (SHORTCUT(slot != LINES_NO_SLOT && !outcome && first->short_hits) && short_hit(caches, first, write, slot)) {
-        caches->last[side] = slot;
-        return C2_OK;
-    }
-    return access_any(caches, side, write, (struct cache_line){ virtual_line, physical_line }, slot, outcome, err);
-}
-
-/* The policy is told once: no policy changes at a second hit of the way touched last. The shadow needs no word, the
- * line is its youngest. */
-void caches_repeat(struct caches *caches, bool write, uint64_t n)
-{
-    struct cache_level *first = &caches->level[0];
-    if (n == 0)
-        return;
-    C2_ASSERT(caches->last[CACHES_DATA] != LINES_NO_SLOT);
-    struct cache_state *state = cache_level_state(first, caches->last[CACHES_DATA]);
-    C2_ASSERT(state->seat != 0);
-    first->counts.accesses += n;
-    first->counts.hits += n;
-    first->counts.reads += write ? 0 : n;
-    first->counts.writes += write ? n : 0;
-    cache_policy_hit(&first->policy, cache_state_way(state));
-    state->seat |= write;
-}
-
-enum c2_status caches_walk(struct caches *caches, struct line_no physical_line, uint32_t *served_by,
-                           struct c2_error *err)
-{
-    struct caches_outcome outcome;
-    enum c2_status status = caches_access(caches, CACHES_DATA, false, physical_line, physical_line, &outcome, err);
-    *served_by = outcome.served_by;
-    return status;
 }
 
 /* ------------------------------------------------------------------ getters */

@@ -10,6 +10,7 @@
 struct caches {
     struct cache_level *first[2]; /* by enum caches_side; first[CACHES_FETCH] is NULL without L1I */
     uint32_t level_count;
+    bool short_seconds;           /* level 1 is not exclusive, has LRU and no synonyms: see access_second() */
     uint32_t last[2];             /* slot of each side's last access */
     uint64_t page_mask;           /* index bits in which the two names of a line must agree */
     struct cache_level level[CACHES_MAX_LEVELS];
@@ -23,11 +24,23 @@ struct cache_request {
     bool write;
     struct cache_line line;
     uint32_t slot;
+    struct cache_state *row; /* of the slot */
 };
 
 /* The rest of an access that missed the first level, which has counted it. outcome->event[0] is filled but for the
  * eviction. path.c */
 void cache_path_miss(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome);
+
+/* Dirty data stops at the first level that has the line, or in memory. A level's column is its depth. */
+static inline void cache_write_down(const struct caches *caches, uint32_t depth, struct cache_state *row)
+{
+    for (uint32_t i = depth; i < caches->level_count; i++) {
+        if (row[i].seat == 0)
+            continue;
+        row[i].seat |= 1;
+        return;
+    }
+}
 
 /* One level is asked: is the line there, under this name? */
 static inline bool cache_level_holds(const struct cache_level *level, const struct cache_state *state,
@@ -71,8 +84,8 @@ static inline void cache_count_miss(struct caches_counts *counts, bool write, en
 static inline enum caches_class cache_level_ask(struct cache_level *level, const struct cache_request *request,
                                                 struct caches_event *event)
 {
-    enum caches_class class_ = cache_shadow_touch(&level->shadow, request->slot);
-    if (cache_level_holds(level, cache_level_state(level, request->slot), request->line)) {
+    enum caches_class class_ = cache_shadow_touch(&level->shadow, &request->row[level->column], request->slot);
+    if (cache_level_holds(level, &request->row[level->column], request->line)) {
         cache_count_hit(&level->counts, request->write);
         level->counts.fa_misses += class_ != CACHES_CONFLICT;
         level->counts.fa_only_misses += class_ != CACHES_CONFLICT;

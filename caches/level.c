@@ -5,8 +5,8 @@
  * Model
  *   set   = index line / divisor mod sets    index line: the virtual or the physical line, as the level's key says
  *   slice = hash(physical address)
- *   The divisor is 1 but for the hashes that deal out neighbouring lines (see caches.h). The number of sets need not be a
- *   power of two. A line is itself and no other: nothing of its number is ever dropped.
+ *   The divisor is 1 but for the hashes that deal out neighbouring lines (see caches.h). The number of sets need not
+ *   be a power of two. A line is itself and no other: nothing of its number is ever dropped.
  *   Synonyms. A line is in a level once. In a virtually indexed level whose sets span more than a page (4 KiB, below
  *   which the virtual and the physical line agree) it may be asked for under a virtual line of another set than the
  *   one it is in: that is a miss, and the fill that follows takes the line, dirty or not, over from the other set.
@@ -108,9 +108,9 @@ void cache_level_end(struct cache_level *level)
 
 /* ------------------------------------------------------------------ in and out */
 
-bool cache_level_invalidate(struct cache_level *level, uint32_t slot, bool *dirty)
+bool cache_level_invalidate(struct cache_level *level, const struct cache_state *row, bool *dirty)
 {
-    uint32_t way = cache_state_way(cache_level_state(level, slot));
+    uint32_t way = cache_state_way(&row[level->column]);
     if (way == 0)
         return false;
     *dirty |= cache_level_take(level, way).dirty;
@@ -159,7 +159,8 @@ static uint32_t dump_set(const struct cache_level *level, uint32_t set, FILE *to
         if (way->line == 0)
             continue;
         if (lines++ == 0)
-            fprintf(to, "  slice %" PRIu32 " set %" PRIu32 ":", (set - 1) / level->set_count, (set - 1) % level->set_count);
+            fprintf(to, "  slice %" PRIu32 " set %" PRIu32 ":", (set - 1) / level->set_count,
+                    (set - 1) % level->set_count);
         bool dirty = cache_level_state(level, way->line - 1)->seat & 1;
         fprintf(to, " %" PRIu32 ":%#" PRIx64 "%s", w, cache_lines_line(level->lines, way->line - 1), dirty ? "*" : "");
     }

@@ -46,6 +46,7 @@ struct cache_place {
 struct cache_victim {
     uint32_t slot;
     bool dirty;
+    struct cache_state *row;     /* of the slot */
     struct line_no virtual_line; /* of the fill, where the level keeps it */
 };
 
@@ -54,8 +55,8 @@ enum c2_status cache_level_init(struct cache_level *level, const struct caches_m
                                 const struct caches_level *config, struct cache_lines *lines, uint32_t column,
                                 bool keep_origin, uint64_t seed, struct c2_error *err);
 void cache_level_end(struct cache_level *level);
-/* Takes the line out if it is there, and says whether it was; *dirty becomes true if it was dirty. */
-bool cache_level_invalidate(struct cache_level *level, uint32_t slot, bool *dirty);
+/* Takes the line of a row out if it is there, and says whether it was; *dirty becomes true if it was dirty. */
+bool cache_level_invalidate(struct cache_level *level, const struct cache_state *row, bool *dirty);
 void cache_level_check(const struct cache_level *level);
 void cache_level_dump(const struct cache_level *level, FILE *to);
 
@@ -90,10 +91,10 @@ static inline uint32_t cache_state_way(const struct cache_state *state)
 }
 
 /* Puts a line, which is not in the level, into an empty way. */
-static inline void cache_level_put(struct cache_level *level, uint32_t way, uint32_t slot, struct line_no virtual_line,
-                                   bool dirty)
+static inline void cache_level_put(struct cache_level *level, uint32_t way, uint32_t slot, struct cache_state *row,
+                                   struct line_no virtual_line, bool dirty)
 {
-    struct cache_state *state = cache_level_state(level, slot);
+    struct cache_state *state = &row[level->column];
     C2_ASSERT(state->seat == 0 && level->policy.way[way].line == 0);
     state->seat = way << 1 | dirty;
     level->policy.way[way].line = slot + 1;
@@ -106,7 +107,8 @@ static inline void cache_level_put(struct cache_level *level, uint32_t way, uint
 static inline struct cache_victim cache_level_take(struct cache_level *level, uint32_t way)
 {
     struct cache_victim victim = { .slot = level->policy.way[way].line - 1 };
-    struct cache_state *state = cache_level_state(level, victim.slot);
+    victim.row = cache_lines_row(level->lines, victim.slot);
+    struct cache_state *state = &victim.row[level->column];
     C2_ASSERT(cache_state_way(state) == way);
     victim.dirty = state->seat & 1;
     if (level->origin)
@@ -114,6 +116,15 @@ static inline struct cache_victim cache_level_take(struct cache_level *level, ui
     state->seat = 0;
     level->policy.way[way].line = 0;
     return victim;
+}
+
+/* The way that the next line of a set goes to: the lowest empty one, else the victim. */
+static inline uint32_t cache_level_choose(struct cache_level *level, uint32_t set)
+{
+    if (level->policy.set)
+        return cache_policy_choose(&level->policy, set);
+    uint32_t line = cache_policy_oldest(&level->policy, set);
+    return line ? cache_state_way(cache_level_state(level, line - 1)) : cache_policy_first_empty(&level->policy, set);
 }
 
 #endif

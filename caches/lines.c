@@ -14,7 +14,8 @@
  *   it stands a hash map. 8 bytes a line and level: with four levels and 64-byte lines half the footprint.
  *
  * Invariants (cache_lines_check)
- *   The map has as many keys as there are groups and says what group_key says; every recent entry says what the map says.
+ *   The map has as many keys as there are groups and says what group_key says; every recent entry says what the map
+ *   says.
  *
  * Not modelled
  *   Memory that the guest gives back keeps its slots.

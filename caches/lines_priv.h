@@ -47,9 +47,15 @@ static inline uint32_t cache_lines_slot_recent(const struct cache_lines *lines, 
     return (uint32_t)(lines->recent[at].first_slot + (line & (LINES_GROUP - 1)));
 }
 
+/* What the levels know of a line, by column. Lent until the next new slot. */
+static inline struct cache_state *cache_lines_row(const struct cache_lines *lines, uint32_t slot)
+{
+    return &lines->state[(size_t)slot * lines->columns];
+}
+
 static inline struct cache_state *cache_lines_state(const struct cache_lines *lines, uint32_t slot, uint32_t column)
 {
-    return &lines->state[(size_t)slot * lines->columns + column];
+    return &cache_lines_row(lines, slot)[column];
 }
 
 static inline uint64_t cache_lines_line(const struct cache_lines *lines, uint32_t slot)

@@ -15,8 +15,8 @@
  *     srrip      two bits a way, the re-reference prediction, 3 at reset; a fill sets 2, a hit 0 (hit priority); the
  *                victim is the lowest way with a 3, after adding 1 to all until there is one
  *     brrip      as srrip, but a fill sets 3, and 2 once in 32, drawn at each fill from the level's own stream
- *   What a policy knows of a way that has been emptied matters to nobody: it is filled before the next victim is chosen.
- *   A PLRU tree keeps its bits.
+ *   What a policy knows of a way that has been emptied matters to nobody: it is filled before the next victim is
+ *   chosen. A PLRU tree keeps its bits.
  *
  * Counting
  *   The stream of level NAME is the consumer "cache NAME" of the master seed: a policy on one level draws the same
@@ -97,19 +97,6 @@ void cache_policy_renumber(struct cache_policy *policy)
     for (uint32_t set = 1; set <= policy->set_count; set++)
         rank_set(&policy->way[(size_t)set << policy->way_bits], policy->ways);
     policy->clock = policy->ways;
-}
-
-/* Which way it is cannot be predicted: the loop has no branch on it. */
-static uint32_t oldest(const struct cache_way *way, uint32_t ways)
-{
-    uint32_t best = 0, best_age = way[0].age;
-#pragma GCC unroll 4
-    for (uint32_t w = 1; w < ways; w++) {
-        uint32_t age = way[w].age;
-        best = age < best_age ? w : best;
-        best_age = age < best_age ? age : best_age;
-    }
-    return best;
 }
 
 /* ------------------------------------------------------------------ trees */
@@ -223,11 +210,17 @@ static uint32_t victim(struct cache_policy *policy, struct cache_set *set)
     }
 }
 
+uint32_t cache_policy_first_empty(const struct cache_policy *policy, uint32_t set)
+{
+    uint32_t number = set << policy->way_bits;
+    while (policy->way[number].line != 0)
+        number++;
+    return number;
+}
+
 uint32_t cache_policy_choose(struct cache_policy *policy, uint32_t set)
 {
     uint32_t first = set << policy->way_bits;
-    if (has_ages(policy))
-        return first + oldest(&policy->way[first], policy->ways);
     uint64_t empty = ~policy->set[set].valid & all_ways(policy);
     return first + (empty ? (uint32_t)__builtin_ctzll(empty) : victim(policy, &policy->set[set]));
 }

@@ -41,8 +41,10 @@ void cache_policy_hit_other(struct cache_policy *policy, uint32_t number);
 void cache_policy_fill(struct cache_policy *policy, uint32_t number);
 /* The way was emptied, and no fill of it follows at once. */
 void cache_policy_empty(struct cache_policy *policy, uint32_t number);
-/* The way that the next line of a set goes to: the lowest empty one, else the victim. */
+/* Without ages: the way that the next line of a set goes to, the lowest empty one, else the victim. */
 uint32_t cache_policy_choose(struct cache_policy *policy, uint32_t set);
+/* The lowest empty way; there must be one. */
+uint32_t cache_policy_first_empty(const struct cache_policy *policy, uint32_t set);
 void cache_policy_check(const struct cache_policy *policy);
 
 #define CACHE_AGE_LIMIT C2_HOST_SIZE(UINT32_MAX, 20000u) /* above CACHES_MAX_WAYS, so that renumbering helps */
@@ -65,6 +67,20 @@ static inline void cache_policy_hit(struct cache_policy *policy, uint32_t number
         cache_policy_youngest(policy, number);
     else
         cache_policy_hit_other(policy, number);
+}
+
+/* With ages: the `line` of the oldest way of a set, 0 when one is empty. The oldest is the least of age and line taken
+ * as one number, and the line knows which way it is in; so there is no branch on what cannot be predicted. */
+static inline uint32_t cache_policy_oldest(const struct cache_policy *policy, uint32_t set)
+{
+    const struct cache_way *way = &policy->way[(size_t)set << policy->way_bits];
+    uint64_t least = UINT64_MAX;
+#pragma GCC unroll 4
+    for (uint32_t w = 0; w < policy->ways; w++) {
+        uint64_t candidate = (uint64_t)way[w].age << 32 | way[w].line;
+        least = candidate < least ? candidate : least;
+    }
+    return (uint32_t)least;
 }
 
 #endif

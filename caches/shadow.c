@@ -6,8 +6,8 @@
  *   Every line access of the level, hit or miss, takes the next number of the level's clock as the line's stamp. The
  *   shadow holds the `capacity` lines with the highest stamps: exactly those of a fully associative LRU cache. They are
  *   the lines whose stamp is not below the horizon, so that asking is one comparison and moving to the front one store.
- *   The log, a ring with one place a stamp, finds the line that must go. A line that enters is put at its stamp. When it
- *   is accessed again its entry stays where it is, now behind the line's stamp, and is moved up when the horizon
+ *   The log, a ring with one place a stamp, finds the line that must go. A line that enters is put at its stamp. When
+ *   it is accessed again its entry stays where it is, now behind the line's stamp, and is moved up when the horizon
  *   comes by: the place of the new stamp is free, as no other line was accessed at that time.
  *
  *       log   |  -  |  b  |  -  |  a  |  -  |  -  |  c  |        stamps: a 14  b 16  c 17
@@ -16,7 +16,8 @@
  *
  *   Here the shadow is full and a new line enters: the horizon passes 11, moves b from 12 to 16, finds a at its own
  *   stamp 14 and stops behind it: a is what LRU evicts.
- *   When the clock is a whole ring ahead of the horizon, or at its end, the live lines get new stamps in the same order.
+ *   When the clock is a whole ring ahead of the horizon, or at its end, the live lines get new stamps in the same
+ *   order.
  *
  * Price
  *   An access to a line in the shadow: one comparison and one store. An entry moves once an access at most, free
@@ -25,8 +26,8 @@
  *   Host memory: 16 to 32 bytes a line of the level, touched as far as it is used.
  *
  * Counting
- *   Stamps have 32 bits. Near their end (every 4 billion accesses of the level) all lines outside the shadow get stamp 1
- *   and the clock starts again.
+ *   Stamps have 32 bits. Near their end (every 4 billion accesses of the level) all lines outside the shadow get stamp
+ *   1 and the clock starts again.
  *
  * Invariants (cache_shadow_check)
  *   live <= capacity; exactly live lines have a stamp at or above the horizon; each of them has exactly one entry, not
@@ -134,6 +135,8 @@ void cache_shadow_enter(struct cache_shadow *shadow, uint32_t slot)
     take_oldest(shadow, &oldest);
     shadow->horizon = oldest + 1;
     set_stop(shadow);
+    /* Who goes next is mostly known; of a large footprint its stamp is far from the host's caches. */
+    __builtin_prefetch(stamp_of(shadow, shadow->log[(oldest + 16) & shadow->mask]));
 }
 
 /* ------------------------------------------------------------------ new stamps */

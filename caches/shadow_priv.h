@@ -31,13 +31,13 @@ void cache_shadow_clean(struct cache_shadow *shadow);
 void cache_shadow_enter(struct cache_shadow *shadow, uint32_t slot);
 void cache_shadow_check(const struct cache_shadow *shadow);
 
-/* The level is asked for a line. What it would be if it is a miss: CACHES_CONFLICT if the shadow has the line,
- * CACHES_COLD if the level was never asked for it, CACHES_CAPACITY otherwise. */
-static inline enum caches_class cache_shadow_touch(struct cache_shadow *shadow, uint32_t slot)
+/* The level is asked for a line, whose state in the level this is. What it would be if it is a miss: CACHES_CONFLICT
+ * if the shadow has the line, CACHES_COLD if the level was never asked for it, CACHES_CAPACITY otherwise. */
+static inline enum caches_class cache_shadow_touch(struct cache_shadow *shadow, struct cache_state *state,
+                                                   uint32_t slot)
 {
     if (C2_UNLIKELY(shadow->clock >= shadow->stop))
         cache_shadow_clean(shadow);
-    struct cache_state *state = cache_lines_state(shadow->lines, slot, shadow->column);
     uint32_t old = state->stamp;
     state->stamp = shadow->clock++;
     if (C2_LIKELY(old >= shadow->horizon))

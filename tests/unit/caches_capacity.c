@@ -52,8 +52,8 @@ static void sweep(struct caches *caches, uint64_t start, uint64_t bytes)
     }
 }
 
-/* Two sweeps over exactly the level's capacity: the first misses with every line, the second with none. The levels above
- * it miss with every line both times, as their LRU always dropped what the cyclic sweep needs next. */
+/* Two sweeps over exactly the level's capacity: the first misses with every line, the second with none. The levels
+ * above it miss with every line both times, as their LRU always dropped what the cyclic sweep needs next. */
 static void exactly_fits(uint32_t level, uint64_t start)
 {
     struct caches_machine machine = three_levels();
@@ -98,10 +98,10 @@ static void l3_fits(void **state)
     exactly_fits(2, 0x3e4d00000); /* aligned to 1 MiB, to no more */
 }
 
-/* Of contiguous memory that does not begin at a whole MiB the two ends together are one MiB, cut in two: the eight lines
- * that they have for a set number fall on slices that may meet. Then some sets get 21 lines and others 19, and a cyclic
- * sweep over 21 lines misses with all 21 of them. The number follows from the hash alone: 256 KiB off, two slices get a
- * line too many for each set number, 2 * 21 * 2048 misses; 512 KiB off, four do. */
+/* Of contiguous memory that does not begin at a whole MiB the two ends together are one MiB, cut in two: the eight
+ * lines that they have for a set number fall on slices that may meet. Then some sets get 21 lines and others 19, and a
+ * cyclic sweep over 21 lines misses with all 21 of them. The number follows from the hash alone: 256 KiB off, two
+ * slices get a line too many for each set number, 2 * 21 * 2048 misses; 512 KiB off, four do. */
 static void l3_unaligned(uint64_t start, uint64_t misses_wanted)
 {
     static uint8_t lines[L3_SLICES][L3_SETS];

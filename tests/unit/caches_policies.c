@@ -2,9 +2,9 @@
  *
  * Each replacement policy on one set, as a script one can follow with a pencil.
  *
- * A script is a list of LINE=CLASS or LINE=CLASS>VICTIM: the line is loaded, the class of the outcome must be CLASS, and
- * VICTIM must leave (nobody without it). The set is the whole cache, so its shadow is an LRU list of the same size, and
- * a conflict is a miss that LRU would not have had.
+ * A script is a list of LINE=CLASS or LINE=CLASS>VICTIM: the line is loaded, the class of the outcome must be CLASS,
+ * and VICTIM must leave (nobody without it). The set is the whole cache, so its shadow is an LRU list of the same
+ * size, and a conflict is a miss that LRU would not have had.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,7 +106,7 @@ static void tree_plru(void **state)
 {
     (void)state;
     play(CACHES_TREE_PLRU, 4,
-         "A=cold B=cold C=cold D=cold " /* root 0 left 0 right 0: D, the last, pointed root and right node to the left */
+         "A=cold B=cold C=cold D=cold " /* root 0 left 0 right 0: D pointed root and right node left */
          "E=cold>A "                    /* into way 0: root 1 left 1 right 0 */
          "B=hit "                       /* way 1: root 1 left 0 right 0 */
          "F=cold>C "                    /* root right, right node left: way 2; root 0 left 0 right 1 */
