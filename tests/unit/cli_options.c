@@ -193,7 +193,8 @@ static void the_help(void **state)
         "--machine=NAME|FILE", "--set=LEVEL.KEY=VALUE", "--pages=POLICY", "--huge=off|never|thp|heap|all",
         "--huge-size=2M|1G", "--dump-pagemap=FILE", "--seed=N", "--no-sim",
         "--engine=NAME", "--env=NAME[=VALUE]", "--inherit-env", "--output=DIR", "--json=FILE", "--trace=FILE",
-        "--quiet", "--progress", "--stats", "--verbose", "--version", "--help", "Usage: c2emu [OPTION...] [--] PROGRAM [ARG]..."};
+        "--quiet", "--progress", "--stats", "--verbose", "--version", "--help",
+        "Usage: c2emu [OPTION...] [--] PROGRAM [ARG]..."};
     static const char *const hidden[] = {"--skip", "--warmup",    "--measure",  "--samples",
                                          "--roi",  "--callgrind"};
     char *text = NULL;
