@@ -78,6 +78,13 @@ static inline bool admitted(const uint64_t pages[UNICORN_ACCESS_PAGES], uint64_t
     return SHORTCUT(pages[page % UNICORN_ACCESS_PAGES] == page) && inside_page(address, bytes);
 }
 
+/* `how` holds the log2 of the size of the access that guest code makes; a function that is called for a part of it (the
+ * bytes of an unaligned store, made by Unicorn for an instruction that it does in C) leaves the record alone. */
+static inline bool whole(uint32_t how, unsigned bytes)
+{
+    return 1u << (how >> 4 & 3) == bytes;
+}
+
 static inline void note(struct unicorn_access *access, uint64_t address)
 {
     if (access->record)
@@ -132,7 +139,8 @@ static void admit_store(struct unicorn_access *access, uint64_t address, unsigne
     EXPORT void name(void *env, uint64_t address, type value, uint32_t how, uintptr_t from)                  \
     {                                                                                                        \
         static void *unicorns;                                                                               \
-        if (C2_LIKELY(running && admitted(running->stores, address, sizeof(type)))) {                        \
+        if (C2_LIKELY(running && whole(how, sizeof(type)) &&                                                 \
+                      admitted(running->stores, address, sizeof(type)))) {                                   \
             note(running, address);                                                                          \
             memcpy((void *)(uintptr_t)address, &value, sizeof value);                                        \
             return;                                                                                          \
