@@ -29,7 +29,6 @@ LINE = 64
 # of the 192 set indices of 3 pages one slice has a line too many.
 CASES = {
     "c2sim": ({"L1D": "32K", "L2": "256K", "L3": "20M"}, 192 * 21),
-    "haswell-ep": ({"L1D": "32K", "L2": "256K", "L3": "20M"}, 192 * 21),
     "skylake": ({"L1D": "32K", "L2": "256K", "L3": "8M"}, 192 * 17),
     "teach": ({"L1D": "2K", "L2": "32K", "L3": "256K"}, 192 * 9),
 }

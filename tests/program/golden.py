@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""golden.py NAME: report.json and report.txt are golden/NAME.json and golden/NAME.txt, byte for byte.
+
+Every build must give them: the one with tiny buffers and without shortcuts too. What their main numbers come from stands in
+golden/NAME.md, and the numbers derived there are checked here on their own, so that a new golden cannot carry a wrong one.
+
+golden.py rebaseline [NAME]...: writes them anew and prints what changed; read it before it is committed.
+"""
+
+import difflib
+import hashlib
+import json
+import os
+import sys
+import tempfile
+
+from common import check, done, emulate, equal, fail, skip
+
+GUESTS = os.environ.get("GUESTS", "")
+HERE = os.path.join(os.path.dirname(os.path.realpath(__file__)), "golden")
+
+# name: (options, program, numbers derived in NAME.md)
+GOLDENS = {
+    "conflict": (["-m", "teach"], ["./conflict"], {
+        "run.measured.instructions": 2 + 100 * 5 + 3, "run.measured.refs": 300, "L1D.accesses": 300, "L1D.misses": 300,
+        "L1D.cold": 3, "L1D.conflict": 297, "L1D.capacity": 0, "L1D.fa_misses": 3, "L1I.accesses": 1, "L1I.misses": 1,
+        "L2.accesses": 301, "L2.misses": 4, "L2.cold": 4, "L3.accesses": 4, "L3.misses": 4, "pages.small": 4}),
+    "stores": (["-m", "teach"], ["./stores"], {
+        "run.measured.instructions": 2 + 64 * 4 + 2 + 63 * 4 + 3, "run.measured.writes": 127, "run.measured.reads": 0,
+        "run.measured.straddles": 63, "run.measured.line_accesses": 64 + 126, "L1D.accesses": 190, "L1D.misses": 128,
+        "L1D.hits": 62, "L1D.cold": 64, "L1D.capacity": 64, "L1D.conflict": 0, "L1D.writebacks": 96, "L2.writebacks": 0,
+        "L2.cold": 65, "L2.misses": 65, "L2.accesses": 129}),
+    "walk": (["-m", "c2sim", "--pages", "identity"], ["./walk_32K"], {
+        "run.measured.refs": 1024, "L1D.misses": 512, "L1D.cold": 512, "L1D.hits": 512, "L2.accesses": 512, "L3.cold": 512,
+        "L3.accesses": 512, "pages.small": 8 + 1 + 2}),
+    "strides": (["--pages", "same-color", "--set", "L3.size=160K"], ["./strides"], {
+        "run.measured.instructions": 160928 - 0, "L1D.accesses": 41591, "pages.small": 257 + 2}),
+    "fetch": (["-m", "zen3", "--pages", "random", "--seed", "3"], ["./fetch"], {
+        "run.measured.instructions": 14320, "L1I.misses": 1396, "L1D.misses": 97, "pages.small": 53 + 2}),
+    "matmul": (["-m", "teach"], ["./sample_matmul", "24"], {}),
+    "chase": (["--set", "L2.size=32K"], ["./sample_chase", "64", "3000"], {}),
+}
+
+
+def lookup(report, path):
+    words = path.split(".")
+    level = next((level for level in report["levels"] if level["name"] == words[0]), None)
+    value = report if level is None else level
+    for word in words[level is not None:]:
+        value = value[word]
+    return value
+
+
+def produce(name):
+    options, program, _ = GOLDENS[name]
+    with tempfile.TemporaryDirectory() as directory:
+        result = emulate(["-q", "-o", directory] + options + program, cwd=GUESTS)
+        if not equal((result.returncode, result.stderr), (0, b""), "exit status and messages"):
+            done()
+        contents = {}
+        for suffix in ("json", "txt"):
+            with open(os.path.join(directory, "report." + suffix)) as file:
+                contents[suffix] = file.read()
+        return contents
+
+
+def path_of(name, suffix):
+    return os.path.join(HERE, "%s.%s" % (name, suffix))
+
+
+def fingerprint(name):
+    """The samples are compiled here; their goldens hold for the bytes that they were made with."""
+    with open(os.path.join(GUESTS, GOLDENS[name][1][0]), "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest() + "\n"
+
+
+def read(path):
+    if not os.path.exists(path):
+        return ""
+    with open(path) as file:
+        return file.read()
+
+
+def differences(name, suffix, new):
+    old = read(path_of(name, suffix))
+    return "".join(difflib.unified_diff(old.splitlines(True), new.splitlines(True), "golden/%s.%s" % (name, suffix), "now"))
+
+
+def is_sample(name):
+    return GOLDENS[name][1][0].startswith("./sample_")
+
+
+def check_derived(name, report):
+    for path, expected in GOLDENS[name][2].items():
+        equal(lookup(report, path), expected, "%s, derived in golden/%s.md" % (path, name))
+
+
+def compare(name):
+    if is_sample(name):
+        if not os.path.exists(os.path.join(GUESTS, GOLDENS[name][1][0])):
+            skip("there is no musl-gcc, with which the samples are compiled")
+        if fingerprint(name) != read(path_of(name, "sha256")):
+            skip("the compiler or the C library here makes another program of %s than the golden's" % name)
+    contents = produce(name)
+    check_derived(name, json.loads(contents["json"]))
+    check(os.path.exists(path_of(name, "md")), "golden/%s.md does not exist" % name)
+    for suffix, new in contents.items():
+        if new != read(path_of(name, suffix)):
+            fail("report.%s is another" % suffix)
+            print(differences(name, suffix, new))
+    done()
+
+
+def rebaseline(names):
+    for name in names or GOLDENS:
+        contents = produce(name)
+        if is_sample(name):
+            contents["sha256"] = fingerprint(name)
+        check_derived(name, json.loads(contents["json"]))
+        for suffix, new in contents.items():
+            print(differences(name, suffix, new), end="")
+            with open(path_of(name, suffix), "w") as file:
+                file.write(new)
+    done()
+
+
+if sys.argv[1] == "rebaseline":
+    rebaseline(sys.argv[2:])
+else:
+    compare(sys.argv[1])
