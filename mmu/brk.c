@@ -2,9 +2,9 @@
  *
  * Model
  *   brk(2): the heap grows up from MMU_HEAP_BASE (or the next multiple of its pages' size) in whole pages, huge ones
- *   when the heap is to have those (the rest of the last one is accessible then, as with hugetlbfs); the break itself is kept to the byte. A break that
- *   cannot be had - below the base, into another mapping or the page tables, or more than the machine's memory at
- *   once - leaves everything, and the answer is the break that stands.
+ *   when the heap is to have those (the rest of the last one is accessible then, as with hugetlbfs); the break itself
+ *   is kept to the byte. A break that cannot be had - below the base, into another mapping or the page tables, or more
+ *   than the machine's memory at once - leaves everything, and the answer is the break that stands.
  * Not modelled
  *   RLIMIT_DATA.
  */

@@ -13,7 +13,8 @@
  *   each filled from the top. A page gets such a frame only when nothing else is left.
  *   Age
  *     Age a in [0, 1], in thousandths. A block of 4 MiB is looked at when it is first needed; an aged machine has
- *     frames in use by others in it. Along the block, runs of free and used frames alternate, geometrically distributed:
+ *     frames in use by others in it. Along the block, runs of free and used frames alternate, geometrically
+ *     distributed:
  *         mean length of a free run 1024^(1 - a) frames, of a used one that times a / (2 - a), at least 1,
  *     so that a share of about a / 2 of memory is in use; a run does not reach over the end of its block. At a = 1
  *     every second frame is free; at a = 0 all of memory is, in one piece.

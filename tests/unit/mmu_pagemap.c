@@ -66,7 +66,8 @@ static void expect_three_pages(struct pagemap *map)
 static void both_forms_say_the_same(void **state)
 {
     (void)state;
-    expect_three_pages(read_good("# a map\n\n0x10 7 4K # one\n1024 0x600 2M\n 0x40000\t0x80000  1073741824 1\n", false));
+    expect_three_pages(read_good("# a map\n\n0x10 7 4K # one\n1024 0x600 2M\n 0x40000\t0x80000  1073741824 1\n",
+                                 false));
     expect_three_pages(read_good("page_size: 4096\naddress_mapping { virtual_address: 0x10000\n"
                                  "  physical_address: 0x7000 }\n# huge\naddress_mapping {\n  page_size: 0x200000\n"
                                  "  virtual_address: 0x400000\n  physical_address: 0x600000\n}\n"
