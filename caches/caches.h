@@ -188,7 +188,7 @@ enum c2_status caches_access(struct caches *caches, enum caches_side side, bool 
                              struct line_no physical_line, struct caches_outcome *outcome, struct c2_error *err);
 
 /* Adds n line accesses that the caller knows to be repeats of its last access on the data side (same virtual and
- * physical line, nothing between them on either side): hits that change no recency. write: they are stores.
+ * physical line, nothing between them on either side): hits, which a policy sees as one. write: they are stores.
  * This is the common case; the twin test runs with and without it. */
 void caches_repeat(struct caches *caches, bool write, uint64_t n);
 
