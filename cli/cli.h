@@ -12,7 +12,7 @@
 /* Exit statuses of c2emu's own; else the guest's, or 128 + the signal that killed it. */
 enum { CLI_EXIT_FAILED = 125, CLI_EXIT_NOT_EXECUTABLE = 126, CLI_EXIT_NOT_FOUND = 127, CLI_EXIT_SIGNAL = 128 };
 
-enum cli_action { CLI_RUN, CLI_HELP, CLI_VERSION };
+enum cli_action { CLI_RUN, CLI_HELP, CLI_VERSION, CLI_PAGEMAP };
 
 /* What the words of the command line say. Strings are those of argv; defaults are filled in. */
 struct cli_options {
@@ -49,6 +49,9 @@ void cli_environment_release(char **environment);
  * unless said otherwise). Fills all of *out. */
 enum c2_status cli_placement(struct mmu_config *out, const char *text, const struct caches_machine *machine,
                              uint64_t seed, struct c2_error *err);
+
+/* `c2emu pagemap PID [FILE]`, the words behind the verb: writes the map of a live process. */
+enum c2_status cli_pagemap(int count, char *const *words, struct c2_error *err);
 
 /* Runs the guest and writes every report asked for; returns the process's exit status. */
 int cli_run(const struct cli_options *options, char *const *host_env);

@@ -6,6 +6,15 @@
 
 #include "cli/cli.h"
 
+static int pagemap(int count, char *const *words)
+{
+    struct c2_error err;
+    if (cli_pagemap(count, words, &err) == C2_OK)
+        return 0;
+    fprintf(stderr, "c2emu: %s\n", err.text);
+    return CLI_EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     struct cli_options options;
@@ -19,6 +28,8 @@ int main(int argc, char **argv)
         cli_help(stdout);
     else if (options.action == CLI_VERSION)
         printf("c2emu %s\n", C2_VERSION);
+    else if (options.action == CLI_PAGEMAP)
+        status = pagemap(argc - 2, argv + 2);
     else
         status = cli_run(&options, environ);
     cli_options_release(&options);

@@ -75,7 +75,7 @@ static const struct argp_option options_table[] = {
 #define OPTION_COUNT (sizeof options_table / sizeof options_table[0] - 1)
 
 static const char *const verbs[] = {"replay",   "report", "annotate", "advise",
-                                    "sweep",    "machines", "diff",   "pagemap"};
+                                    "sweep",    "machines", "diff"};
 
 /* ------------------------------------------------------------------ checking the words
  * argp's own messages name neither the nearest option nor c2emu's exit status, so the words are checked before. */
@@ -285,7 +285,8 @@ static const struct argp parser = {
     .args_doc = "[--] PROGRAM [ARG]...",
     .doc = "Run an x86-64 Linux program in an emulator and report what its caches did."
            "\vThe report goes to standard error when PROGRAM ends. Exit status: PROGRAM's own; 128+N when signal N "
-           "killed it; 125 when c2emu failed; 126 when PROGRAM cannot be executed; 127 when it is not found.",
+           "killed it; 125 when c2emu failed; 126 when PROGRAM cannot be executed; 127 when it is not found.\n\n"
+           "`c2emu pagemap PID [FILE]` writes the page map of a live process.",
 };
 
 void cli_help(FILE *to)
@@ -303,7 +304,8 @@ static enum c2_status check_whole(const struct cli_options *options, struct c2_e
         return c2_fail(err, C2_ERR_INVALID,
                        "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)");
     if (options->huge_size != MMU_PAGE_4K && options->huge != MMU_HUGE_HEAP && options->huge != MMU_HUGE_ALL)
-        return c2_fail(err, C2_ERR_INVALID, "--huge-size is the size of the pages of --huge heap or --huge all; add one");
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--huge-size is the size of the pages of --huge heap or --huge all; add one");
     if (options->no_sim && options->trace != NULL)
         return c2_fail(err, C2_ERR_INVALID,
                        "--trace needs the references that --no-sim does not record; leave one out");
@@ -313,6 +315,10 @@ static enum c2_status check_whole(const struct cli_options *options, struct c2_e
 enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv, struct c2_error *err)
 {
     *out = (struct cli_options){.machine = "sandybridge-ep", .pages = "sequential", .engine = "unicorn", .seed = 1};
+    if (argc > 1 && strcmp(argv[1], "pagemap") == 0) { /* its words are its own */
+        out->action = CLI_PAGEMAP;
+        return C2_OK;
+    }
     enum c2_status status = argc > 1 ? check_verb(argv[1], err) : C2_OK;
     if (status == C2_OK)
         status = check_words(argc, argv, err);

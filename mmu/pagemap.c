@@ -18,6 +18,9 @@
 #include "mmu/frames_priv.h"
 #include "mmu/pagemap_priv.h"
 
+/* More than the guest has: a map recorded elsewhere may name pages that it never touches. */
+#define USER_PAGES ((uint64_t)1 << (47 - C2_PAGE_SHIFT))
+
 static uint64_t frames_in(const struct pagemap_line *line)
 {
     return mmu_page_bytes((enum mmu_page_size)line->size) >> C2_PAGE_SHIFT;
@@ -89,10 +92,9 @@ static enum c2_status check_line(const struct pagemap *map, const struct pagemap
     if (frame % pages != 0)
         return c2_fail(err, C2_ERR_FORMAT, "%s:%u: frame 0x%llx is not aligned to its size, %s", map->path, line->line,
                        (unsigned long long)frame, size);
-    if (line->vpn >= MMU_WINDOW_END >> C2_PAGE_SHIFT)
-        return c2_fail(err, C2_ERR_FORMAT, "%s:%u: page 0x%llx lies outside the guest's addresses, which end at page "
-                       "0x%llx", map->path, line->line, (unsigned long long)line->vpn,
-                       MMU_WINDOW_END >> C2_PAGE_SHIFT);
+    if (line->vpn >= USER_PAGES)
+        return c2_fail(err, C2_ERR_FORMAT, "%s:%u: page 0x%llx is no program's: those end at page 0x%llx", map->path,
+                       line->line, (unsigned long long)line->vpn, (unsigned long long)USER_PAGES);
     if (frame + pages > map->frames)
         return c2_fail(err, C2_ERR_FORMAT, "%s:%u: frame 0x%llx lies outside the physical memory of %s; give the "
                        "machine more with --set machine.physical_memory=SIZE", map->path, line->line,

@@ -2,3 +2,4 @@
 c2_unit_test(cli_options c2_cli)
 c2_unit_test(cli_environment c2_cli)
 c2_unit_test(cli_placement c2_cli)
+c2_unit_test(cli_pagemap c2_cli)

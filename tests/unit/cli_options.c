@@ -152,7 +152,6 @@ static const struct { const char *line; enum c2_status status; const char *messa
     {"sweep", C2_ERR_UNSUPPORTED, NULL},
     {"machines", C2_ERR_UNSUPPORTED, NULL},
     {"diff", C2_ERR_UNSUPPORTED, NULL},
-    {"pagemap", C2_ERR_UNSUPPORTED, NULL},
     {"--no-sim --trace x ./a", C2_ERR_INVALID,
      "--trace needs the references that --no-sim does not record; leave one out"},
 };

@@ -87,7 +87,7 @@ static void refusals_name_the_line(void **state)
         {false, "0x201 0x400 2M\n", ":1: page 0x201 is not aligned to its size, 2 MiB"},
         {false, "0x200 0x401 2M\n", ":1: frame 0x401 is not aligned to its size, 2 MiB"},
         {false, "1 0x100000 4K\n", ":1: frame 0x"},
-        {false, "0x400000000 1 4K\n", ":1: page 0x400000000 lies outside the guest's addresses"},
+        {false, "0x800000000 1 4K\n", ":1: page 0x800000000 is no program's"},
         {false, "1 2\n", ":1: the size must be 4K, 2M or 1G, not"},
         {false, "1 2 8K\n", "not \"8K\""},
         {false, "\nx 2 4K\n", ":2: the page is no number: \"x\""},
