@@ -160,22 +160,26 @@ static bool on_syscall(struct emu *emu)
     return raise_pending(emu);
 }
 
+/* A fault that the guest must hear of; the address is told at the end only if it dies of it. */
+static bool raise_fault(struct emu *emu, int sig, int code, struct guest_va address)
+{
+    emu->end->address = address;
+    emu->end->has_address = !raise_signal(emu, sig, code, address.v, true);
+    return !emu->end->has_address;
+}
+
 static bool on_fault(struct emu *emu, const struct engine_event *event)
 {
     enum { MAPERR = 1, ACCERR = 2, ADRERR = 2 };
-    emu->end->address = event->address;
     switch (mmu_touch(emu->config.mmu, event->address, event->access, emu->err)) {
     case MMU_FAULT_NONE:
         return true;
     case MMU_FAULT_UNMAPPED:
-        emu->end->has_address = true;
-        return raise_signal(emu, SIGSEGV, MAPERR, event->address.v, true);
+        return raise_fault(emu, SIGSEGV, MAPERR, event->address);
     case MMU_FAULT_DENIED:
-        emu->end->has_address = true;
-        return raise_signal(emu, SIGSEGV, ACCERR, event->address.v, true);
+        return raise_fault(emu, SIGSEGV, ACCERR, event->address);
     case MMU_FAULT_BUS:
-        emu->end->has_address = true;
-        return raise_signal(emu, SIGBUS, ADRERR, event->address.v, true);
+        return raise_fault(emu, SIGBUS, ADRERR, event->address);
     default:
         return finish(emu, EMU_FAILED);
     }
