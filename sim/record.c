@@ -78,12 +78,13 @@ enum c2_status sim_data_lines(struct sim *sim, bool write, struct guest_va va, u
     const uint64_t first = va.v >> sim->line_shift, last = (va.v + size - 1) >> sim->line_shift;
     sim->counts.straddles += last != first;
     sim->counts.line_accesses += last - first;
-    if (last != first && sim->tlb_on[CACHES_DATA]) /* a reference asks the TLB once a page, not once a line */
-        sim->tlb_pending[write & sim->tlb_split] -=
-            last - first - ((va.v + size - 1) >> C2_PAGE_SHIFT) + (va.v >> C2_PAGE_SHIFT);
     enum c2_status status = sim_data_line(sim, write, va, err);
-    for (uint64_t line = first + 1; line <= last && status == C2_OK; line++)
-        status = sim_data_line(sim, write, (struct guest_va){line << sim->line_shift}, err);
+    for (uint64_t line = first + 1; line <= last && status == C2_OK; line++) {
+        const struct guest_va start = {line << sim->line_shift};
+        status = sim_data_line(sim, write, start, err);
+        if (sim->tlb_on[CACHES_DATA] && start.v % C2_PAGE_BYTES != 0) /* one access of the TLB a page, not a line */
+            sim->tlb_pending[write & sim->tlb_split]--;
+    }
     return status;
 }
 

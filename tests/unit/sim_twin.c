@@ -34,9 +34,19 @@ static bool translate(const void *self, struct guest_va va, struct guest_pa *out
     return true;
 }
 
+/* Tables at made-up places. */
+static bool walk(const void *self, struct guest_va va, struct mmu_walk *out)
+{
+    (void)self;
+    out->entry_count = 4;
+    for (unsigned i = 0; i < 4; i++)
+        out->entry[i].v = 0x7000000 + ((va.v >> (39 - 9 * i)) * 8 + i * 0x1238) % 0x8000;
+    return true;
+}
+
 /* ------------------------------------------------------------------ the twin */
 
-enum mutant { HEALTHY, NO_SECOND_LINE, FETCH_EVERY_INSN, MODIFY_READS_ONLY, DATA_BEFORE_FETCH };
+enum mutant { HEALTHY, NO_SECOND_LINE, FETCH_EVERY_INSN, MODIFY_READS_ONLY, DATA_BEFORE_FETCH, TLB_BY_LINE };
 
 struct twin {
     enum mutant mutant;
@@ -45,6 +55,9 @@ struct twin {
     uint64_t line_bytes;
     bool has_l1i;
     uint64_t fetch_line;
+    struct mmu_tlb *tlb; /* or NULL */
+    bool walks_cached;
+    uint64_t walk_reads[CACHES_MAX_LEVELS + 1];
     bool rep_unfinished;
     uint32_t rep_block;
     uint64_t rep_left;
@@ -83,6 +96,22 @@ static void twin_see(struct twin *twin, enum sim_kind kind, uint32_t tid, uint64
     remember(twin, &reference);
 }
 
+/* Every access is told to the TLBs, at its full length. */
+static void twin_tlb(struct twin *twin, enum mmu_tlb_side side, uint64_t va)
+{
+    struct mmu_walk path;
+    if (twin->tlb == NULL)
+        return;
+    unsigned reads = mmu_tlb_access(twin->tlb, side, (struct guest_va){va}, 4);
+    walk(NULL, (struct guest_va){va}, &path);
+    for (unsigned i = 4 - reads; i < 4 && twin->walks_cached; i++) {
+        struct line_no line = {path.entry[i].v / twin->line_bytes};
+        struct caches_outcome outcome;
+        assert_int_equal(C2_OK, caches_access(twin->caches, CACHES_DATA, false, line, line, &outcome, NULL));
+        twin->walk_reads[outcome.served_by]++;
+    }
+}
+
 static void twin_line(struct twin *twin, enum caches_side side, bool write, uint64_t line)
 {
     struct guest_pa pa;
@@ -98,6 +127,8 @@ static void twin_fetch(struct twin *twin, uint32_t tid, uint64_t pc, uint32_t le
     for (uint64_t byte = pc; byte < pc + length && twin->has_l1i; byte++) {
         uint64_t line = byte / twin->line_bytes;
         bool first = byte == pc && twin->mutant == FETCH_EVERY_INSN;
+        if (line != twin->fetch_line || first)
+            twin_tlb(twin, MMU_TLB_FETCH, byte);
         if (line != twin->fetch_line || first)
             twin_line(twin, CACHES_FETCH, false, line);
         twin->fetch_line = line;
@@ -115,6 +146,8 @@ static void twin_data(struct twin *twin, bool write, uint32_t tid, uint64_t pc, 
         if (byte / twin->line_bytes == last)
             continue;
         last = byte / twin->line_bytes;
+        if (byte == va || byte % C2_PAGE_BYTES == 0 || twin->mutant == TLB_BY_LINE)
+            twin_tlb(twin, write ? MMU_TLB_STORE : MMU_TLB_LOAD, byte);
         if (lines++ > 0 && twin->mutant == NO_SECOND_LINE)
             continue;
         twin_line(twin, CACHES_DATA, write, last);
@@ -348,6 +381,54 @@ static bool counts_equal(const struct caches_counts *a, const struct caches_coun
     return memcmp(a, b, sizeof *a) == 0;
 }
 
+/* TLBs small enough for 80 pages: shared by loads and stores, or not. */
+static void add_tlbs(struct caches_machine *machine, bool split, bool cached)
+{
+    static const struct caches_tlb shared[] = {
+        {"DTLB", CACHES_TLB_FIRST, CACHES_TLB_DATA, CACHES_TLB_4K, 8, 4, CACHES_TLB_TREE_PLRU, 0, 0},
+        {"ITLB", CACHES_TLB_FIRST, CACHES_TLB_FETCHES, CACHES_TLB_4K, 2, 2, CACHES_TLB_LRU, 0, 0},
+        {"STLB", CACHES_TLB_SECOND, 7, CACHES_TLB_4K, 24, 12, CACHES_TLB_MRU3_PLRU4, 1, 0},
+        {"PDE", CACHES_TLB_WALK, 0, CACHES_TLB_PDE, 1, 1, CACHES_TLB_LRU, 0, 0},
+    };
+    static const struct caches_tlb apart[] = {
+        {"load", CACHES_TLB_FIRST, CACHES_TLB_LOADS, CACHES_TLB_4K, 8, 2, CACHES_TLB_LRU, 0, 0},
+        {"store", CACHES_TLB_FIRST, CACHES_TLB_STORES, CACHES_TLB_4K, 4, 4, CACHES_TLB_TREE_PLRU, 0, 0},
+        {"ITLB", CACHES_TLB_FIRST, CACHES_TLB_FETCHES, CACHES_TLB_4K, 2, 1, CACHES_TLB_LRU, 0, 0},
+        {"STLB", CACHES_TLB_SECOND, 7, CACHES_TLB_4K, 16, 4, CACHES_TLB_LRU, 0, 0},
+    };
+    memcpy(machine->tlbs, split ? apart : shared, sizeof shared);
+    machine->tlb_count = 4;
+    machine->walks_cached = cached;
+}
+
+static struct mmu_tlb *tlb_of(const struct caches_machine *machine)
+{
+    struct mmu_tlb_config config = {.count = machine->tlb_count};
+    struct mmu_tlb *tlb;
+    for (uint32_t i = 0; i < machine->tlb_count; i++) {
+        const struct caches_tlb *from = &machine->tlbs[i];
+        struct mmu_tlb_structure *to = &config.structure[i];
+        snprintf(to->name, sizeof to->name, "%s", from->name);
+        to->place = (enum mmu_tlb_place)from->place, to->policy = (enum mmu_tlb_policy)from->policy;
+        to->sides = from->sides, to->holds = from->holds, to->second_fold = from->fold;
+        to->entries = from->entries, to->ways = from->ways;
+    }
+    assert_int_equal(C2_OK, mmu_tlb_create(&tlb, &config, NULL));
+    return tlb;
+}
+
+static bool tlbs_equal(const struct twin *twin, const struct sim *sim)
+{
+    bool equal = memcmp(twin->walk_reads, sim_walk_reads(sim), sizeof twin->walk_reads) == 0;
+    if (twin->tlb == NULL)
+        return equal && sim_tlb(sim) == NULL;
+    for (uint32_t i = 0; i < 4; i++)
+        equal = equal && memcmp(mmu_tlb_counts(twin->tlb, i), mmu_tlb_counts(sim_tlb(sim), i),
+                                sizeof(struct mmu_tlb_counts)) == 0;
+    assert_true(mmu_tlb_counts(twin->tlb, 0)->misses > 100 && mmu_tlb_walks(twin->tlb)->count > 100);
+    return equal && memcmp(mmu_tlb_walks(twin->tlb), mmu_tlb_walks(sim_tlb(sim)), sizeof(struct mmu_tlb_walks)) == 0;
+}
+
 /* The same batches to both; whether everything came out the same. */
 static bool same(const struct caches_machine *shape, bool observed, enum mutant mutant, uint64_t seed)
 {
@@ -360,9 +441,11 @@ static bool same(const struct caches_machine *shape, bool observed, enum mutant 
     struct sim_observer observer = {&watch, watch_reference};
     struct sim *sim;
     world_init(world, seed);
-    struct sim_config config = {shape, seed, {.self = &pages, .translate = translate}, world->blocks, &observer, observed};
+    struct sim_config config = {shape, seed, {&pages, translate, walk}, world->blocks, &observer, observed};
     assert_int_equal(C2_OK, caches_create(&twin.caches, shape, seed, &err));
     assert_int_equal(C2_OK, sim_create(&sim, &config, &err));
+    twin.tlb = shape->tlb_count != 0 ? tlb_of(shape) : NULL;
+    twin.walks_cached = shape->walks_cached;
     for (uint32_t run = 0; run < RUNS;) {
         world->batch.tid = 1 + below(world, 3);
         world->batch.used = 0;
@@ -381,6 +464,8 @@ static bool same(const struct caches_machine *shape, bool observed, enum mutant 
         if (below(world, 10) == 0) { /* all pages of an upper half move */
             pages.generation++;
             sim_forget(sim, (struct guest_va){0}, 1u << 30);
+            if (twin.tlb != NULL)
+                mmu_tlb_forget(twin.tlb, (struct guest_va){0}, 1u << 30);
         }
     }
     sim_check(sim);
@@ -389,6 +474,7 @@ static bool same(const struct caches_machine *shape, bool observed, enum mutant 
         equal = equal && counts_equal(caches_level_counts(twin.caches, i), caches_level_counts(sim_caches(sim), i));
     if (shape->has_l1i)
         equal = equal && counts_equal(caches_l1i_counts(twin.caches), caches_l1i_counts(sim_caches(sim)));
+    equal = equal && tlbs_equal(&twin, sim);
     if (observed)
         equal = equal && watch.equal && watch.next == twin.seen_count;
     assert_true(mutant != HEALTHY || (twin.counts.straddles > 1000 && twin.counts.modifies > 1000));
@@ -402,6 +488,7 @@ static bool same(const struct caches_machine *shape, bool observed, enum mutant 
     }
     sim_destroy(sim);
     caches_destroy(twin.caches);
+    mmu_tlb_destroy(twin.tlb);
     stream_blocks_destroy(world->blocks);
     free(world);
     free(twin.seen);
@@ -431,6 +518,18 @@ static void line_lengths(void **state)
     }
 }
 
+static void tlbs_and_walks(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 8; i++) {
+        struct caches_machine shape = machine(i & 4 ? 512 : 64, true, CACHES_LRU, CACHES_INCLUSIVE);
+        add_tlbs(&shape, i & 1, i & 2);
+        assert_true(same(&shape, false, HEALTHY, 500 + i));
+        assert_true(same(&shape, true, HEALTHY, 600 + i));
+        assert_false(same(&shape, false, TLB_BY_LINE, 500 + i));
+    }
+}
+
 static void broken_twins_differ(void **state)
 {
     (void)state;
@@ -444,6 +543,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_programs),
         cmocka_unit_test(line_lengths),
+        cmocka_unit_test(tlbs_and_walks),
         cmocka_unit_test(broken_twins_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
