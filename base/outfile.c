@@ -11,7 +11,7 @@
  *   written directly.
  * Invariants
  *   After a failure the temporary file is gone and the old file is as it was.
- *   Every error of a write shows at commit: from the stream's error mark, fflush, fsync or fclose.
+ *   Every error shows at commit, with the reason of the first: of a write however long ago, of fsync or of fclose.
  * Not modelled
  *   A process that is killed leaves its temporary file (.c2emu-PID-N.tmp). The owner and extended attributes of a
  *   replaced file are not carried over; its permissions are.
@@ -28,6 +28,8 @@
 
 struct c2_outfile {
     FILE *stream;
+    int fd;          /* under the stream, which closes it */
+    int failure;     /* errno of the first write that failed, else 0 */
     char *path;      /* as the user wrote it, for messages */
     char *target;    /* what rename replaces; NULL when written directly */
     char *temporary; /* NULL when written directly */
@@ -50,12 +52,37 @@ static void release(struct c2_outfile *file)
     c2_free(file);
 }
 
+/* The stream's way to the file. It keeps the reason of a failure: stdio itself keeps only that there was one, and a
+ * report is longer than its buffer, so most writes fail long before commit. */
+static ssize_t write_through(void *self, const char *bytes, size_t count)
+{
+    struct c2_outfile *file = self;
+    size_t done = 0;
+    while (done < count) {
+        ssize_t written = write(file->fd, bytes + done, count - done);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0) {
+            file->failure = file->failure ? file->failure : errno;
+            break;
+        }
+        done += (size_t)written;
+    }
+    return (ssize_t)done;
+}
+
+static int close_through(void *self)
+{
+    return close(((struct c2_outfile *)self)->fd);
+}
+
 /* On failure fd is closed. */
 static enum c2_status adopt(struct c2_outfile *file, int fd, struct c2_error *err)
 {
     if (fd < 0)
         return fail_errno(err, "write", file->path);
-    file->stream = fdopen(fd, "w");
+    file->fd = fd;
+    file->stream = fopencookie(file, "w", (cookie_io_functions_t){.write = write_through, .close = close_through});
     if (file->stream)
         return C2_OK;
     close(fd);
@@ -154,17 +181,16 @@ FILE *c2_outfile_stream(struct c2_outfile *file)
     return file->stream;
 }
 
-/* Ends the stream; 0, or the errno of the first thing that went wrong. EIO when a write failed long ago and its
- * reason is lost. Only files beside their target are synced: pipes and terminals know no fsync. */
+/* Ends the stream; 0, or the errno of the first thing that went wrong. Only files beside their target are synced: pipes
+ * and terminals know no fsync. */
 static int finish_stream(struct c2_outfile *file)
 {
-    bool marked = ferror(file->stream);
-    int reason = 0;
-    if (fflush(file->stream) != 0)
-        reason = errno;
-    else if (marked)
-        reason = EIO;
-    else if (file->temporary && fsync(fileno(file->stream)) != 0)
+    int reason = fflush(file->stream) != 0 ? errno : 0;
+    if (file->failure != 0)
+        reason = file->failure;
+    else if (reason == 0 && ferror(file->stream))
+        reason = EIO; /* not by a write: the stream was misused */
+    else if (reason == 0 && file->temporary && fsync(file->fd) != 0)
         reason = errno;
     if (fclose(file->stream) != 0 && reason == 0)
         reason = errno;
