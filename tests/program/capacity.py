@@ -36,9 +36,10 @@ LOADER_PAGES = 2  # of the initial stack, the first frames of all
 
 
 def data_only(machine, directory):
-    """The machine without its instruction cache: a code line in L2 and L3 is not part of the working set."""
+    """The machine's data caches alone: neither code lines nor page tables are part of the working set."""
     with open(os.path.join(MACHINES, machine + ".ini")) as file:
-        text = re.sub(r"^\[L1I\]\n(?:(?!\[).*\n)*", "", file.read(), flags=re.M)
+        sections = re.split(r"^(?=\[)", file.read(), flags=re.M)
+    text = "".join(section for section in sections if re.match(r"\[(machine|L1D|L[2-9])\]", section))
     path = os.path.join(directory, machine + "-data.ini")
     with open(path, "w") as file:
         file.write(text)

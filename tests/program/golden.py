@@ -24,7 +24,9 @@ GOLDENS = {
     "conflict": (["-m", "teach"], ["./conflict"], {
         "run.measured.instructions": 2 + 100 * 5 + 3, "run.measured.refs": 300, "L1D.accesses": 300, "L1D.misses": 300,
         "L1D.cold": 3, "L1D.conflict": 297, "L1D.capacity": 0, "L1D.fa_misses": 3, "L1I.accesses": 1, "L1I.misses": 1,
-        "L2.accesses": 301, "L2.misses": 4, "L2.cold": 4, "L3.accesses": 4, "L3.misses": 4, "pages.small": 4}),
+        "L2.accesses": 301, "L2.misses": 4, "L2.cold": 4, "L3.accesses": 4, "L3.misses": 4, "pages.small": 4,
+        "DTLB.accesses": 300, "DTLB.misses": 1, "ITLB.accesses": 1, "ITLB.misses": 1, "STLB.misses": 2, "walks.count": 2,
+        "walks.reads": 4 + 1}),
     "stores": (["-m", "teach"], ["./stores"], {
         "run.measured.instructions": 2 + 64 * 4 + 2 + 63 * 4 + 3, "run.measured.writes": 127, "run.measured.reads": 0,
         "run.measured.straddles": 63, "run.measured.line_accesses": 64 + 126, "L1D.accesses": 190, "L1D.misses": 128,
@@ -34,7 +36,7 @@ GOLDENS = {
         "run.measured.refs": 1024, "L1D.misses": 512, "L1D.cold": 512, "L1D.hits": 512, "L2.accesses": 512, "L3.cold": 512,
         "L3.accesses": 512, "pages.small": 8 + 1 + 2}),
     "strides": (["--pages", "same-color", "--set", "L3.size=160K"], ["./strides"], {
-        "run.measured.instructions": 160928 - 0, "L1D.accesses": 41591, "pages.small": 257 + 2}),
+        "run.measured.instructions": 160928, "L1D.accesses": 41591, "pages.small": 257 + 2}),
     "fetch": (["-m", "zen3", "--pages", "random", "--seed", "3"], ["./fetch"], {
         "run.measured.instructions": 14320, "L1I.misses": 1396, "L1D.misses": 97, "pages.small": 53 + 2}),
     "matmul": (["-m", "teach"], ["./sample_matmul", "24"], {}),
@@ -44,7 +46,7 @@ GOLDENS = {
 
 def lookup(report, path):
     words = path.split(".")
-    level = next((level for level in report["levels"] if level["name"] == words[0]), None)
+    level = next((level for level in report["levels"] + report["tlb"] if level["name"] == words[0]), None)
     value = report if level is None else level
     for word in words[level is not None:]:
         value = value[word]
