@@ -58,6 +58,17 @@ struct structure {
     uint32_t seat_mask;
 };
 
+/* Where a page was found in the first level, and what a hit there does to the policy: state = state & keep | set. */
+struct found {
+    uint64_t vpn; /* of 4K, whatever the size of the page */
+    uint64_t key;
+    const uint64_t *key_at; /* NULL: empty */
+    uint64_t *state;        /* lru: the way's age */
+    uint64_t keep, set;
+    struct structure *structure;
+};
+#define FOUND C2_HOST_SIZE(64u, 2u)
+
 /* Which structure holds a page, and as what. */
 struct route {
     uint32_t count; /* 0: none */
@@ -71,6 +82,7 @@ struct mmu_tlb {
     struct route route[2][MMU_TLB_SIDES][MMU_TLB_PAGE_KINDS]; /* by enum mmu_tlb_place */
     struct structure *pointers[MMU_TLB_KINDS];                /* who holds a kind of pointer; NULL: nobody */
     struct structure *last[MMU_TLB_SIDES];
+    struct found found[MMU_TLB_SIDES][FOUND]; /* by vpn */
     struct mmu_tlb_walks walks;
     bool split;
 };
@@ -167,7 +179,7 @@ static bool look_up(struct structure *s, uint64_t number, enum mmu_tlb_kind kind
     uint16_t *seat = &s->seats[number & s->seat_mask];
     if (SHORTCUT(s->keys[*seat] == key)) {
         touch(s, set, *seat);
-        return true;
+        return true; /* *seat is right: remember() relies on it */
     }
     for (uint32_t i = first; i < first + s->ways; i++) {
         if (s->keys[i] != key)
@@ -251,8 +263,41 @@ static unsigned ask_second(struct mmu_tlb *tlb, const struct route *route, struc
     return reads;
 }
 
+static void remember(struct found *found, uint64_t vpn, struct structure *s, uint64_t number, enum mmu_tlb_kind kind)
+{
+    const uint32_t set = set_of(s, number), seat = s->seats[number & s->seat_mask];
+    const uint32_t way = seat - set * s->ways;
+    *found = (struct found){.vpn = vpn, .key = key_of(number, kind), .key_at = &s->keys[seat], .structure = s};
+    if (s->config->policy == MMU_TLB_LRU) {
+        found->state = &s->ages[seat];
+    } else {
+        const bool tree = s->config->policy == MMU_TLB_TREE_PLRU;
+        found->state = &s->states[set];
+        found->keep = tree ? tree_touch(~(uint64_t)0, s->ways, way) : groups_touch(~(uint64_t)0, way);
+        found->set = tree ? tree_touch(0, s->ways, way) : groups_touch(0, way);
+    }
+}
+
+/* A hit of the first level where the page was found before: what ask() would do, in a few instructions. */
+static inline bool hit_again(struct mmu_tlb *tlb, enum mmu_tlb_side side, const struct found *found, uint64_t vpn)
+{
+    if (found->vpn != vpn || found->key_at == NULL || *found->key_at != found->key)
+        return false;
+    struct structure *s = found->structure;
+    s->counts.accesses++;
+    *found->state = (*found->state & found->keep) | (s->config->policy == MMU_TLB_LRU ? ++s->clock : found->set);
+    tlb->last[side] = s;
+    if (!tlb->split && side != MMU_TLB_FETCH)
+        tlb->last[MMU_TLB_LOAD] = tlb->last[MMU_TLB_STORE] = s;
+    return true;
+}
+
 unsigned mmu_tlb_access(struct mmu_tlb *tlb, enum mmu_tlb_side side, struct guest_va va, unsigned entry_count)
 {
+    const uint64_t vpn = va.v >> C2_PAGE_SHIFT;
+    struct found *found = &tlb->found[side][vpn & (FOUND - 1)];
+    if (SHORTCUT(hit_again(tlb, side, found, vpn)))
+        return 0;
     C2_ASSERT(entry_count >= 2 && entry_count <= 4);
     const unsigned page = 4 - entry_count;
     const struct route *route = &tlb->route[MMU_TLB_FIRST][side][page];
@@ -262,10 +307,12 @@ unsigned mmu_tlb_access(struct mmu_tlb *tlb, enum mmu_tlb_side side, struct gues
     tlb->last[side] = first;
     if (!tlb->split && side != MMU_TLB_FETCH)
         tlb->last[MMU_TLB_LOAD] = tlb->last[MMU_TLB_STORE] = first;
-    if (ask(first, number, route->kind))
-        return 0;
-    const unsigned reads = ask_second(tlb, &tlb->route[MMU_TLB_SECOND][side][page], va, entry_count);
-    insert(first, number, route->kind);
+    unsigned reads = 0;
+    if (!ask(first, number, route->kind)) {
+        reads = ask_second(tlb, &tlb->route[MMU_TLB_SECOND][side][page], va, entry_count);
+        insert(first, number, route->kind);
+    }
+    remember(found, vpn, first, number, route->kind);
     return reads;
 }
 

@@ -95,7 +95,8 @@ static void settle_side(struct sim *sim, unsigned tlb_side)
 /* Another page than that of the side's last access. */
 enum c2_status sim_tlb_enter(struct sim *sim, unsigned tlb_side, struct guest_va va, struct c2_error *err)
 {
-    settle_side(sim, tlb_side);
+    if (sim->tlb_pending[tlb_side] != 0)
+        settle_side(sim, tlb_side);
     sim->tlb_page[tlb_side] = va.v >> C2_PAGE_SHIFT;
     (void)sim_translate(sim, va);
     const unsigned entry_count = sim->page_entries[va.v >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
