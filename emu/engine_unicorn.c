@@ -11,65 +11,21 @@
  *
  *   Rare causes fold into one number, the instruction count to pause at.
  * Counting
- *   A block's instructions are counted when it starts; when it is left early (a fault), those not completed are taken
- *   back. Events become slots in unicorn_events.c.
+ *   Instructions in unicorn_record.c; events become slots in unicorn_events.c.
  * Cost
  *   The block hook about 3 ns, a load or store 2 to 3 ns (unicorn_access.c; 10 and 60 by Unicorn itself): bench/README.md.
  * Invariants
- *   current != NULL only while Unicorn runs its translation. The batch holds whole records below `used`, then the
- *   header and the events of the current block.
+ *   current != NULL only while Unicorn runs its translation.
  * Not modelled
  *   Debug registers; alignment checks (AC); unmasked floating-point exceptions (refused, see interpret.h).
  */
-#include <signal.h>
 #include <string.h>
 
-#include "emu/unicorn_priv.h"
-
-enum pause_cause {
-    PAUSE_NONE,
-    PAUSE_LEARN,     /* a block not seen before: at pause_pc, pause_size */
-    PAUSE_CHANGED,   /* a block whose code has changed */
-    PAUSE_SPECIAL,   /* before an instruction to interpret at pause_pc */
-    PAUSE_BUDGET,
-    PAUSE_SYSCALL,
-    PAUSE_EXCEPTION, /* exception number pause_number */
-    PAUSE_INVALID,   /* Unicorn does not know the instruction at RIP */
-    PAUSE_FAILED,    /* failure in a hook: `failure` */
-};
-
-/* A batch may be overrun by the raw events of its last block until they are folded. */
-#define SLACK_WORDS (3u * 2u * DECODE_MAX_SLOTS + 16u)
-
-struct unicorn {
-    struct engine base;
-    struct unicorn_state state;
-    struct unicorn_code *code;
-    struct unicorn_block **front;  /* of code */
-    struct stream_batch *batch;
-    uint64_t *words;               /* of the batch, and SLACK_WORDS more */
-    uint64_t *header;              /* of the current block's record */
-    struct unicorn_access access;  /* access.next: where the next event goes */
-    struct unicorn_block *current;
-    uint64_t instructions;
-    volatile uint64_t pause_at;    /* instruction count; 0 asks for a pause now */
-    volatile sig_atomic_t interrupted;
-    enum pause_cause cause;
-    uint64_t pause_pc;
-    uint32_t pause_size;
-    uint32_t pause_number;
-    struct c2_error failure;
-    uint64_t budget_at;            /* instruction count at which this run ends */
-    uint64_t grow_at;              /* instruction count at which to let the translation cache grow */
-    uint64_t grow_step;
-    bool translations_stale;       /* Unicorn may hold rights that the tables no longer give */
-    struct interpret_cpu cpu;
-    uc_hook hooks[8];
-};
+#include "emu/unicorn_engine_priv.h"
 
 static struct unicorn *self_of(struct engine *engine) { return (struct unicorn *)engine; }
 
-static void pause_run(struct unicorn *u, enum pause_cause cause)
+static void pause_run(struct unicorn *u, enum unicorn_pause cause)
 {
     u->cause = cause;
     uc_emu_stop(u->state.uc);
@@ -77,76 +33,13 @@ static void pause_run(struct unicorn *u, enum pause_cause cause)
 
 static void pause_failed(struct unicorn *u) { pause_run(u, PAUSE_FAILED); }
 
-/* ------------------------------------------------------------------ records */
-
-static enum c2_status flush_batch(struct unicorn *u, struct c2_error *err)
-{
-    if (u->batch->used == 0)
-        return C2_OK;
-    const struct stream_sink *sink = &u->base.config.sink;
-    enum c2_status status = sink->consume(sink->self, u->batch, err);
-    u->batch->used = 0;
-    return status;
-}
-
-/* Makes room for a record of `slots` slots. */
-static enum c2_status make_room(struct unicorn *u, unsigned slots)
-{
-    if (C2_LIKELY(u->batch->used + slots + 1 <= STREAM_BATCH_WORDS))
-        return C2_OK;
-    return flush_batch(u, &u->failure);
-}
-
-static enum c2_status wrong_events(struct unicorn *u, const struct unicorn_block *block, size_t count)
-{
-    return c2_fail(&u->failure, C2_ERR_INTERNAL,
-                   "the engine made %zu memory events in the block at 0x%llx where its %u instructions make %u: "
-                   "this is a mistake in c2emu's table of events, please report it with the program",
-                   count, (unsigned long long)block->pc, block->insns, block->events);
-}
-
-/* Ends the record of the current block, of which `insns` instructions completed. */
-static enum c2_status close_partly(struct unicorn *u, unsigned insns)
-{
-    struct unicorn_block *block = u->current;
-    u->current = NULL;
-    u->instructions -= block->insns - insns;
-    if (!u->base.config.record)
-        return C2_OK;
-    size_t events = (size_t)(u->access.next - (u->header + 1));
-    int slots = unicorn_events_fold(block, u->header + 1, events, insns);
-    if (slots < 0)
-        return wrong_events(u, block, events);
-    *u->header = stream_header(block->number, insns, (uint32_t)slots);
-    u->batch->used += insns ? (uint32_t)slots + 1 : 0;
-    return C2_OK;
-}
-
-static inline enum c2_status close_record(struct unicorn *u)
-{
-    struct unicorn_block *block = u->current;
-    if (!block)
-        return C2_OK;
-    if (!u->base.config.record) {
-        u->current = NULL;
-        return C2_OK;
-    }
-    bool plain = block->direct && (size_t)(u->access.next - u->header) == block->slots + 1u;
-    if (!SHORTCUT(plain))
-        return close_partly(u, block->insns);
-    *u->header = block->header;
-    u->batch->used += block->slots + 1u;
-    u->current = NULL;
-    return C2_OK;
-}
-
 /* ------------------------------------------------------------------ hooks */
 
 static void on_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
 {
     struct unicorn *u = self;
     (void)uc;
-    if (C2_UNLIKELY(close_record(u) != C2_OK)) {
+    if (C2_UNLIKELY(unicorn_record_close(u) != C2_OK)) {
         pause_failed(u);
         return;
     }
@@ -167,7 +60,7 @@ static void on_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
             return;
         }
     }
-    if (C2_UNLIKELY(u->base.config.record && make_room(u, block->slots) != C2_OK)) {
+    if (C2_UNLIKELY(u->base.config.record && unicorn_record_room(u, block->slots) != C2_OK)) {
         pause_failed(u);
         return;
     }
@@ -241,7 +134,7 @@ static int insn_at(const struct unicorn_block *block, uint64_t pc)
 static bool close_at(struct unicorn *u, uint64_t rip, enum c2_status *status)
 {
     int insn = u->current ? insn_at(u->current, rip) : -1;
-    *status = insn >= 0 ? close_partly(u, (unsigned)insn) : close_record(u);
+    *status = insn >= 0 ? unicorn_record_close_partly(u, (unsigned)insn) : unicorn_record_close(u);
     return insn >= 0;
 }
 
@@ -333,7 +226,7 @@ static bool after_invalid(struct unicorn *u, struct engine_event *event, struct 
 
 static bool after_syscall(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
-    if (close_record(u) != C2_OK) {
+    if (unicorn_record_close(u) != C2_OK) {
         fail(u, event, err);
         return false;
     }
@@ -353,7 +246,7 @@ static enum c2_status record_special(struct unicorn *u, const struct unicorn_spe
     if (!u->base.config.record || !(done || progress))
         return C2_OK;
     C2_ASSERT(effect->address_count == special->slots);
-    enum c2_status status = make_room(u, special->slots);
+    enum c2_status status = unicorn_record_room(u, special->slots);
     if (status != C2_OK)
         return status;
     uint64_t *record = u->words + u->batch->used;
@@ -390,7 +283,7 @@ static bool after_special(struct unicorn *u, struct engine_event *event, struct 
 {
     struct unicorn_special *special;
     struct interpret_effect effect = {.status = INTERPRET_DONE};
-    if (close_record(u) != C2_OK ||
+    if (unicorn_record_close(u) != C2_OK ||
         unicorn_code_special(&special, u->code, u->pause_pc, &u->failure) != C2_OK) {
         fail(u, event, err);
         return false;
@@ -407,68 +300,6 @@ static bool after_special(struct unicorn *u, struct engine_event *event, struct 
     }
     return after_effect(u, special, &effect, event);
 }
-
-/* ------------------------------------------------------------------ the registers as interpret.h sees them */
-
-static uint64_t cpu_get_gpr(void *self, unsigned gpr)
-{
-    return unicorn_get(&((struct unicorn *)self)->state, unicorn_gprs[gpr]);
-}
-static void cpu_set_gpr(void *self, unsigned gpr, uint64_t value)
-{
-    unicorn_set(&((struct unicorn *)self)->state, unicorn_gprs[gpr], value);
-}
-static uint64_t cpu_get_flags(void *self)
-{
-    return unicorn_get(&((struct unicorn *)self)->state, UC_X86_REG_EFLAGS);
-}
-static void cpu_set_flags(void *self, uint64_t flags)
-{
-    unicorn_set(&((struct unicorn *)self)->state, UC_X86_REG_EFLAGS, flags);
-}
-static void cpu_get_xmm(void *self, unsigned xmm, uint8_t out[16])
-{
-    uc_reg_read(((struct unicorn *)self)->state.uc, UC_X86_REG_XMM0 + (int)xmm, out);
-}
-static void cpu_set_xmm(void *self, unsigned xmm, const uint8_t in[16])
-{
-    uc_reg_write(((struct unicorn *)self)->state.uc, UC_X86_REG_XMM0 + (int)xmm, in);
-}
-static uint32_t cpu_get_mxcsr(void *self) { return unicorn_get_mxcsr(&((struct unicorn *)self)->state); }
-static void cpu_set_mxcsr(void *self, uint32_t mxcsr) { unicorn_set_mxcsr(&((struct unicorn *)self)->state, mxcsr); }
-static void cpu_get_fxsave(void *self, uint8_t out[512])
-{
-    unicorn_get_fxsave(&((struct unicorn *)self)->state, out);
-}
-static void cpu_set_fxsave(void *self, const uint8_t in[512])
-{
-    unicorn_set_fxsave(&((struct unicorn *)self)->state, in);
-}
-static uint64_t cpu_get_segment_base(void *self, ZydisRegister segment)
-{
-    struct unicorn_state *state = &((struct unicorn *)self)->state;
-    return segment == ZYDIS_REGISTER_FS   ? unicorn_get(state, UC_X86_REG_FS_BASE)
-           : segment == ZYDIS_REGISTER_GS ? unicorn_get(state, UC_X86_REG_GS_BASE)
-                                          : 0;
-}
-static uint64_t cpu_get_time_ns(void *self)
-{
-    struct unicorn *u = self;
-    const struct engine_config *config = &u->base.config;
-    return config->time_ns ? config->time_ns(config->time_self, u->instructions) : u->instructions;
-}
-static bool cpu_ready(void *self, struct guest_va va, enum mmu_access access)
-{
-    return mmu_ready(((struct unicorn *)self)->base.config.mmu, va, access);
-}
-
-static const struct interpret_cpu cpu_of_unicorn = {
-    .get_gpr = cpu_get_gpr,       .set_gpr = cpu_set_gpr,     .get_flags = cpu_get_flags,
-    .set_flags = cpu_set_flags,   .get_xmm = cpu_get_xmm,     .set_xmm = cpu_set_xmm,
-    .get_mxcsr = cpu_get_mxcsr,   .set_mxcsr = cpu_set_mxcsr, .get_fxsave = cpu_get_fxsave,
-    .set_fxsave = cpu_set_fxsave, .get_segment_base = cpu_get_segment_base,
-    .get_time_ns = cpu_get_time_ns, .ready = cpu_ready,
-};
 
 /* ------------------------------------------------------------------ running */
 
@@ -567,7 +398,7 @@ static enum c2_status unicorn_flush(struct engine *engine, struct c2_error *err)
 {
     struct unicorn *u = self_of(engine);
     C2_ASSERT(!u->current);
-    return u->base.config.record ? flush_batch(u, err) : C2_OK;
+    return u->base.config.record ? unicorn_record_flush(u, err) : C2_OK;
 }
 
 static void unicorn_interrupt(struct engine *engine)
@@ -666,19 +497,6 @@ static enum c2_status open_unicorn(struct unicorn *u, struct c2_error *err)
     return unicorn_state_init(&u->state, uc, err);
 }
 
-static enum c2_status make_batch(struct unicorn *u, struct c2_error *err)
-{
-    u->batch = c2_alloc(sizeof *u->batch + SLACK_WORDS * sizeof(uint64_t));
-    if (!u->batch)
-        return c2_fail_memory(err, "a batch of references");
-    u->batch->used = 0;
-    u->batch->tid = 1;
-    u->words = (uint64_t *)(void *)((char *)u->batch + offsetof(struct stream_batch, words));
-    u->header = u->words;
-    u->access.next = u->words + 1;
-    return C2_OK;
-}
-
 static void unicorn_destroy(struct engine *engine)
 {
     struct unicorn *u = self_of(engine);
@@ -694,7 +512,7 @@ static void unicorn_destroy(struct engine *engine)
 
 static enum c2_status prepare(struct unicorn *u, struct c2_error *err)
 {
-    enum c2_status status = make_batch(u, err);
+    enum c2_status status = unicorn_record_init(u, err);
     if (status == C2_OK)
         status = unicorn_access_init(&u->access, u->base.config.record, err);
     if (status == C2_OK)
@@ -718,7 +536,7 @@ static enum c2_status unicorn_create(struct engine **out, const struct engine_co
         return c2_fail_memory(err, "the engine");
     u->base = (struct engine){.ops = &engine_unicorn_ops, .config = *config};
     u->grow_at = u->grow_step = FIRST_GROWTH;
-    u->cpu = cpu_of_unicorn;
+    u->cpu = unicorn_cpu_functions;
     u->cpu.self = u;
     enum c2_status status = prepare(u, err);
     if (status != C2_OK) {

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The Unicorn engine's own state, and the record of the block that runs.
+ */
+#ifndef C2_UNICORN_ENGINE_PRIV_H
+#define C2_UNICORN_ENGINE_PRIV_H
+
+#include <signal.h>
+
+#include "emu/unicorn_priv.h"
+
+enum unicorn_pause {
+    PAUSE_NONE,
+    PAUSE_LEARN,     /* a block not seen before: at pause_pc, pause_size */
+    PAUSE_CHANGED,   /* a block whose code has changed */
+    PAUSE_SPECIAL,   /* before an instruction to interpret at pause_pc */
+    PAUSE_BUDGET,
+    PAUSE_SYSCALL,
+    PAUSE_EXCEPTION, /* exception number pause_number */
+    PAUSE_INVALID,   /* Unicorn does not know the instruction at RIP */
+    PAUSE_FAILED,    /* failure in a hook: `failure` */
+};
+
+/* A batch may be overrun by the raw events of its last block until they are folded. */
+#define UNICORN_SLACK_WORDS (3u * 2u * DECODE_MAX_SLOTS + 16u)
+
+struct unicorn {
+    struct engine base;
+    struct unicorn_state state;
+    struct unicorn_code *code;
+    struct unicorn_block **front;  /* of code */
+    struct stream_batch *batch;
+    uint64_t *words;               /* of the batch, and UNICORN_SLACK_WORDS more */
+    uint64_t *header;              /* of the current block's record */
+    struct unicorn_access access;  /* access.next: where the next event goes */
+    struct unicorn_block *current;
+    uint64_t instructions;
+    volatile uint64_t pause_at;    /* instruction count; 0 asks for a pause now */
+    volatile sig_atomic_t interrupted;
+    enum unicorn_pause cause;
+    uint64_t pause_pc;
+    uint32_t pause_size;
+    uint32_t pause_number;
+    struct c2_error failure;
+    uint64_t budget_at;            /* instruction count at which this run ends */
+    uint64_t grow_at;              /* instruction count at which to let the translation cache grow */
+    uint64_t grow_step;
+    bool translations_stale;       /* Unicorn may hold rights that the tables no longer give */
+    struct interpret_cpu cpu;
+    uc_hook hooks[8];
+};
+
+extern const struct interpret_cpu unicorn_cpu_functions; /* unicorn_cpu.c; self is a struct unicorn */
+
+/* ------------------------------------------------------------------ unicorn_record.c */
+enum c2_status unicorn_record_init(struct unicorn *u, struct c2_error *err);
+/* Hands the batch to the sink. */
+enum c2_status unicorn_record_flush(struct unicorn *u, struct c2_error *err);
+/* Ends the record of the current block, of which `insns` instructions completed. */
+enum c2_status unicorn_record_close_partly(struct unicorn *u, unsigned insns);
+
+/* Makes room for a record of `slots` slots. */
+static inline enum c2_status unicorn_record_room(struct unicorn *u, unsigned slots)
+{
+    if (C2_LIKELY(u->batch->used + slots + 1 <= STREAM_BATCH_WORDS))
+        return C2_OK;
+    return unicorn_record_flush(u, &u->failure);
+}
+
+/* Ends the record of the current block, if there is one: all of it was executed. */
+static inline enum c2_status unicorn_record_close(struct unicorn *u)
+{
+    struct unicorn_block *block = u->current;
+    if (!block)
+        return C2_OK;
+    if (!u->base.config.record) {
+        u->current = NULL;
+        return C2_OK;
+    }
+    bool plain = block->direct && (size_t)(u->access.next - u->header) == block->slots + 1u;
+    if (!SHORTCUT(plain))
+        return unicorn_record_close_partly(u, block->insns);
+    *u->header = block->header;
+    u->batch->used += block->slots + 1u;
+    u->current = NULL;
+    return C2_OK;
+}
+
+#endif

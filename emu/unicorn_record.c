@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   The record of the current block, from the hook that opens it to the one of the next block that closes it.
+ * Counting
+ *   A block's instructions are counted when it starts; when it is left early (a fault), those not completed are taken
+ *   back. A record of which nothing completed is not kept.
+ * Invariants
+ *   The batch holds whole records below `used`, then the header and the events of the current block.
+ */
+#include "emu/unicorn_engine_priv.h"
+
+enum c2_status unicorn_record_init(struct unicorn *u, struct c2_error *err)
+{
+    u->batch = c2_alloc(sizeof *u->batch + UNICORN_SLACK_WORDS * sizeof(uint64_t));
+    if (!u->batch)
+        return c2_fail_memory(err, "a batch of references");
+    u->batch->used = 0;
+    u->batch->tid = 1;
+    u->words = (uint64_t *)(void *)((char *)u->batch + offsetof(struct stream_batch, words));
+    u->header = u->words;
+    u->access.next = u->words + 1;
+    return C2_OK;
+}
+
+enum c2_status unicorn_record_flush(struct unicorn *u, struct c2_error *err)
+{
+    if (u->batch->used == 0)
+        return C2_OK;
+    const struct stream_sink *sink = &u->base.config.sink;
+    enum c2_status status = sink->consume(sink->self, u->batch, err);
+    u->batch->used = 0;
+    return status;
+}
+
+static enum c2_status wrong_events(struct unicorn *u, const struct unicorn_block *block, size_t count)
+{
+    return c2_fail(&u->failure, C2_ERR_INTERNAL,
+                   "the engine made %zu memory events in the block at 0x%llx where its %u instructions make %u: "
+                   "this is a mistake in c2emu's table of events, please report it with the program",
+                   count, (unsigned long long)block->pc, block->insns, block->events);
+}
+
+/* Ends the record of the current block, of which `insns` instructions completed. */
+enum c2_status unicorn_record_close_partly(struct unicorn *u, unsigned insns)
+{
+    struct unicorn_block *block = u->current;
+    u->current = NULL;
+    u->instructions -= block->insns - insns;
+    if (!u->base.config.record)
+        return C2_OK;
+    size_t events = (size_t)(u->access.next - (u->header + 1));
+    int slots = unicorn_events_fold(block, u->header + 1, events, insns);
+    if (slots < 0)
+        return wrong_events(u, block, events);
+    *u->header = stream_header(block->number, insns, (uint32_t)slots);
+    u->batch->used += insns ? (uint32_t)slots + 1 : 0;
+    return C2_OK;
+}
