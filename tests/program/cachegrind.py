@@ -3,8 +3,8 @@
 
 Three comparisons, from the strictest on:
 
-1. Reference by reference with `lackey --trace-mem=yes`: kind, address, size and instruction of every one, in order. Three
-   habits of Valgrind are undone first:
+1. Reference by reference with `lackey --trace-mem=yes`: kind, address, size and instruction of every one, in order.
+   Three habits of Valgrind are undone first:
      - a REP instruction is a loop to it: one I record for each element, and one more when the count ran out. Here it is
        one instruction.
      - a LOCK prefix (XCHG has it by itself) becomes a load of the old value and then a compare-and-swap, so that the
@@ -41,8 +41,8 @@ GEOMETRIES = [("32K,8 256K,8", (32768, 8), (262144, 8)), ("4K,2 64K,4", (4096, 2
 STRINGS = [(1000, 1), (1, 1), (0, 1), (700, 1), (300, 1), (300, 1),              # stos
            (2000, 1), (900, 1), (200, 1), (200, 1), (0, 1), (50, 1), (500, 1),   # movs
            (100, 1),                                                             # stos
-           (2000, 1), (301, 0), (0, 1),                                          # cmps: byte 300 differs the second time
-           (1, 0), (301, 0), (100, 1), (40, 1), (0, 1)]                          # scas: byte 0 differs, byte 300 is found
+           (2000, 1), (301, 0), (0, 1),                                  # cmps: byte 300 differs the second time
+           (1, 0), (301, 0), (100, 1), (40, 1), (0, 1)]                  # scas: byte 0 differs, byte 300 is found
 
 # What Valgrind counts on top of ours: (instructions, reads). rmw: 200 rounds of two XCHG, LOCK XADD, LOCK INC, LOCK OR
 # and LOCK BTS.
@@ -50,17 +50,17 @@ EXTRA = {"strings": (sum(elements + ended - 1 for elements, ended in STRINGS), 0
 
 # report.json's misses minus Cachegrind's, (I1mr, D1mr, D1mw, LLmr, LLmw) for each geometry; elsewhere all are equal.
 MERGED = {
-    # Accesses of which both lines miss are two misses here. 6 reads: `movups` at the 6 places of AT that cross into a line
-    # not seen before from one not seen before (4096*2-1, *3-2, *4-4, *5-8, *6-15, *7-3).
+    # Accesses of which both lines miss are two misses here. 6 reads: `movups` at the 6 places of AT that cross into a
+    # line not seen before from one not seen before (4096*2-1, *3-2, *4-4, *5-8, *6-15, *7-3).
     "sse": [(0, 6, 0, 6, 0), (0, 6, 0, 6, 0)],
     # 1 write: the first MOVSQ of the run to data+4096*9-4.
     "strings": [(0, 0, 1, 0, 1), (0, 0, 1, 0, 1)],
-    # Instructions at the target of a jump that cross a line's end: MOVQ of far_0, 24 in each of 5 rounds, and the MOVABS
-    # behind the jump of near_0, 96 in each of 3 rounds, are 408 in all; some find one of their lines in I1. In LL
-    # the first round misses of far_0 (24) and near_0 (96) remain where it is large enough for the rest.
+    # Instructions at the target of a jump that cross a line's end: MOVQ of far_0, 24 in each of 5 rounds, and the
+    # MOVABS behind the jump of near_0, 96 in each of 3 rounds, are 408 in all; some find one of their lines in I1. In
+    # LL the first round misses of far_0 (24) and near_0 (96) remain where it is large enough for the rest.
     "fetch": [(400, 0, 0, 120, 0), (406, 0, 0, 392, 0)],
-    # Here one miss less: an instruction crosses from a line that hits I1 into one that misses it. Cachegrind looks up both in
-    # LL, so that the first stays young there; another line has to go instead.
+    # Here one miss less: an instruction crosses from a line that hits I1 into one that misses it. Cachegrind looks up
+    # both in LL, so that the first stays young there; another line has to go instead.
     "strides": [(0, 0, 0, -1, 0), (0, 0, 0, 0, 0)],
 }
 
@@ -172,7 +172,8 @@ def c2emu(guest, first, last, directory, traced):
     machine, report, trace = (os.path.join(directory, name) for name in ("m.ini", "r.json", "t.txt"))
     with open(machine, "w") as file:
         file.write("[machine]\nname = two-levels\nline = 64\nphysical_memory = 64G\n")
-        for name, (size, ways), index in (("L1D", first, "virtual"), ("L1I", first, "virtual"), ("L2", last, "physical")):
+        for name, (size, ways), index in (("L1D", first, "virtual"), ("L1I", first, "virtual"),
+                                          ("L2", last, "physical")):
             file.write("[%s]\nsize = %d\nways = %d\npolicy = lru\nindex = %s\ninclusion = non-inclusive\n" %
                        (name, size, ways, index))
     words = ["-q", "-m", machine, "--pages", "identity", "--json", report] + (["--trace", trace] if traced else [])

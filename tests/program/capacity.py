@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A working set of exactly a level's capacity fits: walked twice, the second pass misses nothing at that level.
 
-That is so where the frames are contiguous and begin at a multiple of what the index and the hash repeat after. What else a
-sliced cache holds follows from its hash alone: a line goes to (slice, set); under a walk with LRU a place with at most
-`ways` lines keeps them all, one with more keeps none. So the misses of the second pass are the lines of the overfull places,
-and all of them are conflicts, because a fully associative cache of that size would have kept the whole array.
+That is so where the frames are contiguous and begin at a multiple of what the index and the hash repeat after. What
+else a sliced cache holds follows from its hash alone: a line goes to (slice, set); under a walk with LRU a place with
+at most `ways` lines keeps them all, one with more keeps none. So the misses of the second pass are the lines of the
+overfull places, and all of them are conflicts, because a fully associative cache of that size would have kept the
+whole array.
 
-How much is lost: lin8 has for each set index 8 lines in each aligned MiB, one for each slice (bits 17, 18 and 19 make the
-slices differ): 20 aligned MiB are 20 lines in each place, and nothing is lost. A 20 MiB array that begins 12 KiB behind such
-a border leaves out 3 pages of its first MiB and has 3 pages of a 21st instead. Each of the 192 set indices concerned has one
-line less in the slice of the one and one line more in the slice of the other. Here these are two slices for each of the 192, and the
-second has 21 lines for 20 ways: all 21 miss again, 4032 of 327680 lines, 1.2 %.
+How much is lost: lin8 has for each set index 8 lines in each aligned MiB, one for each slice (bits 17, 18 and 19 make
+the slices differ): 20 aligned MiB are 20 lines in each place, and nothing is lost. A 20 MiB array that begins 12 KiB
+behind such a border leaves out 3 pages of its first MiB and has 3 pages of a 21st instead. Each of the 192 set
+indices concerned has one line less in the slice of the one and one line more in the slice of the other. Here these
+are two slices for each of the 192, and the second has 21 lines for 20 ways: all 21 miss again, 4032 of 327680 lines,
+1.2 %.
 """
 
 import os
@@ -25,8 +27,8 @@ from common import done, equal, report
 GUESTS, MACHINES = os.environ["GUESTS"], os.environ["C2EMU_MACHINES"]
 LINE = 64
 
-# Machine: its walks by level, and what the second pass misses in L3 when the array begins 12 KiB behind the border. In each
-# of the 192 set indices of 3 pages one slice has a line too many.
+# Machine: its walks by level, and what the second pass misses in L3 when the array begins 12 KiB behind the border.
+# In each of the 192 set indices of 3 pages one slice has a line too many.
 CASES = {
     "c2sim": ({"L1D": "32K", "L2": "256K", "L3": "20M"}, 192 * 21),
     "skylake": ({"L1D": "32K", "L2": "256K", "L3": "8M"}, 192 * 17),

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""determinism.py GUEST: one command line, one program, one set of inputs - one report.json and one report.txt, byte for byte.
+"""determinism.py GUEST: one command line, one program, one set of inputs - one report.json and one report.txt, byte
+for byte.
 
 The reference run is repeated: as it is; from other directories, by a link to c2emu and by a copy of it; with a host
-environment of nothing, of 100 KiB, with variables that libraries look at; with address randomisation off; while all host
-processors are busy; on one processor; with a lower stack limit and open files; with other standard streams. A
+environment of nothing, of 100 KiB, with variables that libraries look at; with address randomisation off; while all
+host processors are busy; on one processor; with a lower stack limit and open files; with other standard streams. A
 change of the seed, of the placement or of the guest's environment must change it: the comparison can fail.
 """
 
@@ -23,8 +24,9 @@ PROGRAMS = {
     "bare": ["./fetch"],
     "libc": ["./hello_dynamic", "pear", "apple"],
     "python": ["/usr/bin/python3", "-I", "-S", "-c",
-               "import time, os, sys; print(hash('seeded'), id(object()), time.time(), os.getpid(), sorted(os.environ))"],
-    "shell": ["/bin/dash", "-c", "i=0; while [ $i -lt 99 ]; do i=$((i+1)); done; echo $$ $PPID $i; times; ulimit -a; umask"],
+               "import time, os; print(hash('seeded'), id(object()), time.time(), os.getpid(), sorted(os.environ))"],
+    "shell": ["/bin/dash", "-c",
+              "i=0; while [ $i -lt 99 ]; do i=$((i+1)); done; echo $$ $PPID $i; times; ulimit -a; umask"],
 }
 OPTIONS = ["--pages", "random", "--set", "L2.policy=random", "--set", "L3.size=1280K"]
 
@@ -90,8 +92,8 @@ def limit_stack():
 
 
 def same_program_elsewhere(runs, reference, directory):
-    """The guest's path is part of its command line; so the whole folder moves, and the words stay the same. (A shell asks
-    for the working directory when it starts: to that one it is input.)"""
+    """The guest's path is part of its command line; so the whole folder moves, and the words stay the same. (A shell
+    asks for the working directory when it starts: to that one it is input.)"""
     other = os.path.join(directory, "a much longer name of a directory", "below")
     shutil.copytree(GUESTS, other)
     runs.expect_same(reference, "a copy of the directory", cwd=other)

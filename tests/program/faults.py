@@ -86,7 +86,7 @@ def ends():
         contains(text(result), ["c2emu: killed by %s: " % name], way)
 
     result = emulate(["-q", CRASH, "handled"])
-    equal((result.returncode, result.stdout, result.stderr), (11, b"handled\n", b""), "a SIGSEGV that the guest handles")
+    equal((result.returncode, result.stdout, result.stderr), (11, b"handled\n", b""), "a handled SIGSEGV")
 
     for status in (0, 1, 3, 77, 125, 126, 127, 128, 139, 255, 256, 300, -1):
         result = emulate(["-q", "--no-sim", CRASH, "exit", str(status)])
@@ -179,7 +179,8 @@ def loading():
         whole = file.read()
     files = {"text": b"plain text\n", "empty": b"", "i386": elf_header(1, 3), "arm": elf_header(2, 183),
              "object": elf_header(2, 62, kind=1), "head": whole[:50], "cut": whole[:len(whole) // 8],
-             "bad-script": b"#!/nonexistent/interpreter -x\n", "no-script": b"#!\n", "garbage": whole[:64] + b"\xff" * 4000}
+             "bad-script": b"#!/nonexistent/interpreter -x\n", "no-script": b"#!\n",
+             "garbage": whole[:64] + b"\xff" * 4000}
     rows = [  # words, status, what is said
         (["./nothing"], 127, ["./nothing", "No such file"]),
         (["no-such-program"], 127, ["no-such-program", "PATH"]),
@@ -226,7 +227,8 @@ MISSPELT = [  # words, the nearest name
     (["--pages", "same-color,level=L9"], "L"), (["--engine", "unicron"], "unicorn"), (["--huge", "of"], "off"),
 ]
 INVALID = [  # words, what is said
-    (["-z"], "-z"), (["--set", "L4.ways=4"], "no section [L4]"), (["--frobnicate"], "--frobnicate"), (["--set", "L2"], "SECTION.KEY=VALUE"),
+    (["-z"], "-z"), (["--frobnicate"], "--frobnicate"), (["--set", "L2"], "SECTION.KEY=VALUE"),
+    (["--set", "L4.ways=4"], "no section [L4]"),
     (["--set", "L2.ways=0"], "0"), (["--set", "L2.ways=3"], "L2"), (["--set", "L2.size=0"], "0"),
     (["--seed", "many"], "many"), (["--no-sim=yes"], "takes no value"), (["-E", "=x"], "empty"),
     (["-E", "C2EMU_NOT_SET_HERE"], "not set"), (["-m", "/nonexistent/file.ini"], "/nonexistent/file.ini"),
@@ -291,7 +293,7 @@ def outputs():
         contains(text(result), ["c2emu: ", directory], "-o " + directory)
 
     result = emulate(["-q", "--json", "/dev/full"] + words)
-    equal((result.returncode, result.stdout), (125, b"whole\n"), "--json on a full disk: status, and the guest's output")
+    equal((result.returncode, result.stdout), (125, b"whole\n"), "--json on a full disk: status and output")
     contains(text(result), ["c2emu: ", "/dev/full", "No space left on device"], "--json on a full disk")
     result = emulate(["-q", "--trace", "/dev/full"] + words)
     equal(result.returncode, 125, "--trace on a full disk")

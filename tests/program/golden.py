@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """golden.py NAME: report.json and report.txt are golden/NAME.json and golden/NAME.txt, byte for byte.
 
-Every build must give them: the one with tiny buffers and without shortcuts too. What their main numbers come from stands in
-golden/NAME.md, and the numbers derived there are checked here on their own, so that a new golden cannot carry a wrong one.
+Every build must give them: the one with tiny buffers and without shortcuts too. What their main numbers come from
+stands in golden/NAME.md, and the numbers derived there are checked here on their own, so that a new golden cannot
+carry a wrong one.
 
 golden.py rebaseline [NAME]...: writes them anew and prints what changed; read it before it is committed.
 """
@@ -25,16 +26,16 @@ GOLDENS = {
         "run.measured.instructions": 2 + 100 * 5 + 3, "run.measured.refs": 300, "L1D.accesses": 300, "L1D.misses": 300,
         "L1D.cold": 3, "L1D.conflict": 297, "L1D.capacity": 0, "L1D.fa_misses": 3, "L1I.accesses": 1, "L1I.misses": 1,
         "L2.accesses": 301, "L2.misses": 4, "L2.cold": 4, "L3.accesses": 4, "L3.misses": 4, "pages.small": 4,
-        "DTLB.accesses": 300, "DTLB.misses": 1, "ITLB.accesses": 1, "ITLB.misses": 1, "STLB.misses": 2, "walks.count": 2,
-        "walks.reads": 4 + 1}),
+        "DTLB.accesses": 300, "DTLB.misses": 1, "ITLB.accesses": 1, "ITLB.misses": 1, "STLB.misses": 2,
+        "walks.count": 2, "walks.reads": 4 + 1}),
     "stores": (["-m", "teach"], ["./stores"], {
         "run.measured.instructions": 2 + 64 * 4 + 2 + 63 * 4 + 3, "run.measured.writes": 127, "run.measured.reads": 0,
         "run.measured.straddles": 63, "run.measured.line_accesses": 64 + 126, "L1D.accesses": 190, "L1D.misses": 128,
         "L1D.hits": 62, "L1D.cold": 64, "L1D.capacity": 64, "L1D.conflict": 0, "L1D.writebacks": 96, "L2.writebacks": 0,
         "L2.cold": 65, "L2.misses": 65, "L2.accesses": 129}),
     "walk": (["-m", "c2sim", "--pages", "identity"], ["./walk_32K"], {
-        "run.measured.refs": 1024, "L1D.misses": 512, "L1D.cold": 512, "L1D.hits": 512, "L2.accesses": 512, "L3.cold": 512,
-        "L3.accesses": 512, "pages.small": 8 + 1 + 2}),
+        "run.measured.refs": 1024, "L1D.misses": 512, "L1D.cold": 512, "L1D.hits": 512, "L2.accesses": 512,
+        "L3.accesses": 512, "L3.cold": 512, "pages.small": 8 + 1 + 2}),
     "strides": (["--pages", "same-color", "--set", "L3.size=160K"], ["./strides"], {
         "run.measured.instructions": 160928, "L1D.accesses": 41591, "pages.small": 257 + 2}),
     "fetch": (["-m", "zen3", "--pages", "random", "--seed", "3"], ["./fetch"], {
@@ -84,8 +85,8 @@ def read(path):
 
 
 def differences(name, suffix, new):
-    old = read(path_of(name, suffix))
-    return "".join(difflib.unified_diff(old.splitlines(True), new.splitlines(True), "golden/%s.%s" % (name, suffix), "now"))
+    old = read(path_of(name, suffix)).splitlines(True)
+    return "".join(difflib.unified_diff(old, new.splitlines(True), "golden/%s.%s" % (name, suffix), "now"))
 
 
 def is_sample(name):

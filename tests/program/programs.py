@@ -33,14 +33,17 @@ print join(",", map { "$_=$h{$_}" } sort keys %h), "\\n"; (my $u = $t) =~ s/([ae
 printf "%.15g %s %d\\n", atan2(1,1)*4, join("-", sort { $b <=> $a } 3,10,2), 2**40; print scalar reverse("abc"), "\\n";
 open my $f, "<", "fixture.txt"; my $n = () = <$f>; print "$n\\n"; exit 3;"""
 AWK = """{ n[$1 % 7] += length($2); s += $1 } END { for (i = 0; i < 7; i++) printf "%d:%d ", i, n[i]; print s, NR,
-sin(1), exp(2), sqrt(3), substr("hello", 2, 3), toupper("abc"), index("foobar", "bar"), sprintf("%5.2f|%x", 3.14159, 255) }"""
+sin(1), exp(2), sqrt(3), substr("hello", 2, 3), toupper("abc"), index("foobar", "bar"),
+sprintf("%5.2f|%x", 3.14159, 255) }"""
 SHELL = """set -e; i=0; while [ $i -lt 300 ]; do i=$((i + 1)); case $i in *7) s="$s,$i";; esac; done; echo "$s"
 f() { local x=$1; [ $x -le 1 ] && { r=1; return; }; f $((x - 1)); r=$((r * x)); }; f 12; echo $r
 while read -r a b; do t=$((t + a)); done <fixture.txt; echo $t; printf '%05d %s %x\\n' 42 word 255; cd sub && echo *
 """
 BASH = """declare -A m; for i in {1..200}; do m[$((i % 13))]+=x$i; done; echo "${#m[@]} ${m[5]}"; a=(3 1 2)
-[[ foo123 =~ ([a-z]+)([0-9]+) ]] && echo "${BASH_REMATCH[2]}-${BASH_REMATCH[1]}"; s=abcdef; echo "${s:2:3} ${s^^} ${s/cd/XY}"
-printf -v p '%s;' "${a[@]}"; echo "$p"; mapfile -t l <fixture.txt; echo "${#l[@]} ${l[7]}"; echo $((16#ff ** 3 % 1000)); exit 9"""
+[[ foo123 =~ ([a-z]+)([0-9]+) ]] && echo "${BASH_REMATCH[2]}-${BASH_REMATCH[1]}"
+s=abcdef; echo "${s:2:3} ${s^^} ${s/cd/XY}"
+printf -v p '%s;' "${a[@]}"; echo "$p"; mapfile -t l <fixture.txt; echo "${#l[@]} ${l[7]}"
+echo $((16#ff ** 3 % 1000)); exit 9"""
 
 GROUPS = {
     "coreutils": [
@@ -51,24 +54,30 @@ GROUPS = {
         ["od", "-A", "x", "-t", "x1z", "binary"], ["seq", "1", "7", "900"], ["seq", "-f", "%.3f", "0", ".1", "2"],
         ["expr", "17", "*", "(", "3", "+", "4", ")"], ["expr", "abc123", ":", "[a-z]*\\([0-9]*\\)"],
         ["sha256sum", "binary", "fixture.txt"], ["md5sum", "binary"], ["sha1sum", "binary"], ["cksum", "binary"],
-        ["base64", "binary"], ["date", "-u", "-d", "@1700000000", "+%F %T %A %j"], ["date", "-u", "-d", "2024-02-29 +1 year"],
-        ["stat", "-c", "%n %s %a %F %Y", "fixture.txt", "sub"], ["readlink", "-f", "link"], ["basename", "/a/b.c", ".c"],
+        ["base64", "binary"], ["date", "-u", "-d", "@1700000000", "+%F %T %A %j"],
+        ["date", "-u", "-d", "2024-02-29 +1 year"],
+        ["stat", "-c", "%n %s %a %F %Y", "fixture.txt", "sub"], ["readlink", "-f", "link"],
+        ["basename", "/a/b.c", ".c"],
         ["paste", "-d", ",", "sorted.txt", "sorted.txt"], ["join", "sorted.txt", "sorted.txt"], ["nl", "sorted.txt"],
         ["factor", "600851475143", "18446744073709551557"], ["numfmt", "--to=iec", "123456789"], ["test", "-d", "sub"],
         ["printf", "%d %s %5.2f\\n", "1", "x", "2.5"], ["env"], ["id", "-u", "root"], ["du", "-b", "fixture.txt"],
-        ["shuf", "-i", "1-20", "--random-source=binary"], ["fold", "-w", "17", "fixture.txt"], ["cp", "fixture.txt", "/dev/stdout"],
+        ["shuf", "-i", "1-20", "--random-source=binary"], ["fold", "-w", "17", "fixture.txt"],
+        ["cp", "fixture.txt", "/dev/stdout"],
     ],
     "text": [
         ["grep", "-nE", "(ab|ba)+c?|7[0-9]{2} ", "fixture.txt"], ["grep", "-c", "e", "fixture.txt"],
         ["grep", "-r", "-l", "deep", "."], ["grep", "nothing-like-it", "fixture.txt"],
-        ["sed", "-n", "s/\\([0-9]*\\) \\(.*\\)/\\2:\\1/p;20q", "fixture.txt"], ["sed", "y/abc/xyz/;3d;$!N", "sorted.txt"],
+        ["sed", "-n", "s/\\([0-9]*\\) \\(.*\\)/\\2:\\1/p;20q", "fixture.txt"],
+        ["sed", "y/abc/xyz/;3d;$!N", "sorted.txt"],
         ["awk", AWK, "fixture.txt"], ["gawk", AWK, "fixture.txt"], ["mawk", AWK, "fixture.txt"],
         ["find", ".", "-type", "f", "-size", "+1k"], ["find", ".", "-name", "*.txt", "-newer", "binary"],
-        ["diff", "-u", "fixture.txt", "sorted.txt"], ["cmp", "fixture.txt", "sorted.txt"], ["file", "binary", "/bin/true"],
+        ["diff", "-u", "fixture.txt", "sorted.txt"], ["cmp", "fixture.txt", "sorted.txt"],
+        ["file", "binary", "/bin/true"],
         ["bc", "-l", "sum.bc"],
     ],
     "sort": [
-        ["sort", "large.txt"], ["sort", "-n", "-r", "fixture.txt"], ["uniq", "-d", "large.txt"], ["wc", "-l", "large.txt"],
+        ["sort", "large.txt"], ["sort", "-n", "-r", "fixture.txt"], ["uniq", "-d", "large.txt"],
+        ["wc", "-l", "large.txt"],
     ],
     "archives": [
         ["gzip", "-9", "-n", "-c", "fixture.txt"], ["gzip", "-dc", "fixture.gz"], ["bzip2", "-c", "fixture.txt"],
@@ -77,10 +86,12 @@ GROUPS = {
         ["tar", "tvf", "sub.tar"],
     ],
     "languages": [
-        ["/usr/bin/python3", "-I", "-c", PYTHON], ["/usr/bin/python3", "-S", "-c", "import sys; sys.exit(sum(range(100)) % 256)"],
+        ["/usr/bin/python3", "-I", "-c", PYTHON],
+        ["/usr/bin/python3", "-S", "-c", "import sys; sys.exit(sum(range(100)) % 256)"],
         ["/usr/bin/python3", "-I", "-S", "-c", "raise ValueError('to standard error')"],
         ["perl", "-w", "-e", PERL], ["bash", "-c", BASH], ["bash", "--norc", "-c", "exit $((7 * 6))"],
-        ["dash", "-c", SHELL], ["sh", "script.sh", "one", "two words"], ["./script.sh"], ["busybox", "sort", "sorted.txt"],
+        ["dash", "-c", SHELL], ["sh", "script.sh", "one", "two words"], ["./script.sh"],
+        ["busybox", "sort", "sorted.txt"],
         ["sqlite3", ":memory:", "create table t(a, b); insert into t values (1, 'x'), (2, 'y'), (3, null); "
          "select sum(a), max(b), count(*) from t where a > 1; select sqrt(2), hex('ab'), printf('%.3f', 2.0 / 3);"],
     ],
@@ -121,7 +132,8 @@ def fixture(directory):
     put("binary", bytes(draw.randrange(256) for _ in range(3000)))
     put("sub/deep/file.txt", "deep down\n" * 300)
     put("sub/empty", "")
-    put("sum.bc", "scale=30; 4*a(1); e(1); 2^100; define f(n) { if (n < 2) return 1; return n * f(n - 1) }; f(25); quit\n")
+    put("sum.bc", "scale=30; 4*a(1); e(1); 2^100\n"
+        "define f(n) { if (n < 2) return 1; return n * f(n - 1) }\nf(25)\nquit\n")
     put("script.sh", "#!/bin/sh\necho \"$#:$1:$2\"; s=; while read n x; do s=$n$s; done <sorted.txt; echo $s; exit 4\n")
     os.chmod(os.path.join(directory, "script.sh"), 0o755)
     os.symlink("sub/deep/file.txt", os.path.join(directory, "link"))

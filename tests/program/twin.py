@@ -3,15 +3,15 @@
 parameters alone.
 
 Model
-    A reference is one data line of the trace, with the small-letter line behind it when it crosses a page. A modify is a
-    read followed by a write of the same bytes within one instruction; since every instruction begins with its F line,
-    a load and a store of the same bytes by two instructions are told apart by the F line between them, even when both
-    stand at the same pc in a loop. A MOVS whose source is its destination would look like a modify here; the trace
-    alone cannot tell (programs that do it say so and give the number).
+    A reference is one data line of the trace, with the small-letter line behind it when it crosses a page. A modify
+    is a read followed by a write of the same bytes within one instruction; since every instruction begins with its F
+    line, a load and a store of the same bytes by two instructions are told apart by the F line between them, even
+    when both stand at the same pc in a loop. A MOVS whose source is its destination would look like a modify here;
+    the trace alone cannot tell (programs that do it say so and give the number).
 
-    Hierarchy follows the written model: ask the levels from the top down until one has the line; then fill the ones that
-    missed from the lowest up, an empty way before a victim. True LRU only. A set is a dictionary in order of use, line to
-    dirty.
+    Hierarchy follows the written model: ask the levels from the top down until one has the line; then fill the ones
+    that missed from the lowest up, an empty way before a victim. True LRU only. A set is a dictionary in order of
+    use, line to dirty.
 
     Slices: masks and closed forms as published (McCalpin TR-2021-03; Maurice et al. RAID 2015; the structure of the
     closed forms after Rainer et al. 2025).

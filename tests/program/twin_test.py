@@ -19,11 +19,11 @@ from common import SKIPPED, check, contains, done, emulate, equal, fail, need, r
 GUESTS = os.environ["GUESTS"]
 MACHINES = os.environ["C2EMU_MACHINES"]
 
-# Pages that the kernel's side touches before the first instruction: the strings of argv, envp and auxv, and the vectors.
-# The guests never look at them, so the trace does not have them.
+# Pages that the kernel's side touches before the first instruction: the strings of argv, envp and auxv, and the
+# vectors. The guests never look at them, so the trace does not have them.
 LOADER_PAGES = 2
-# MOVS (and each element of REP MOVSQ) with equal source and destination, 21 references of odd.S in each of 30 rounds: read
-# and write of the same bytes by one instruction, and no modify. Only the trace cannot tell.
+# MOVS (and each element of REP MOVSQ) with equal source and destination, 21 references of odd.S in each of 30 rounds:
+# read and write of the same bytes by one instruction, and no modify. Only the trace cannot tell.
 NOT_MODIFIES = {"odd": 21 * 30}
 
 
@@ -71,7 +71,8 @@ def machine_file(options):
         if "latency" in keys:
             level["latency"] = int(keys["latency"])
         levels.append(level)
-    return {"name": parser["machine"]["name"], "line": line, "levels": levels}, size(parser["machine"]["physical_memory"])
+    keys = parser["machine"]
+    return {"name": keys["name"], "line": line, "levels": levels}, size(keys["physical_memory"])
 
 
 # ---------------------------------------------------------------------------------------------- comparisons
@@ -123,7 +124,7 @@ def compare(guest, options):
          n["back_invalidations"]) for n in report["levels"])))
 
 
-# ---------------------------------------------------------------------------------------------- the twin can find mistakes
+# ---------------------------------------------------------------------------------------------- mistakes put in
 
 Level = twin.Level  # the right one
 
@@ -202,7 +203,8 @@ def din():
         n = report["run"]["measured"]
         equal(counts, report["levels"], what + "levels")
         equal(records[0] + records[1], n["line_accesses"], what + "records of data")
-        equal([records[0], records[1]], [report["levels"][0]["reads"], report["levels"][0]["writes"]], what + "reads, writes")
+        first = report["levels"][0]
+        equal([records[0], records[1]], [first["reads"], first["writes"]], what + "reads, writes")
         check(records[2] >= n["fetches"], what + "fewer fetch records than fetches")
 
 

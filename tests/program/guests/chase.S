@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * A chase through 8192 lines (512 KiB) in an order that no line repeats in: x -> 5x + 3 mod 8192 is one cycle, as 5 mod 4
- * = 1 and 3 is odd. The list is written first; the chase goes round three times and dirties every other line.
+ * A chase through 8192 lines (512 KiB) in an order that no line repeats in: x -> 5x + 3 mod 8192 is one cycle, as 5
+ * mod 4 = 1 and 3 is odd. The list is written first; the chase goes round three times and dirties every other line.
  */
 #include "guest.h"
 #ifndef LINES
