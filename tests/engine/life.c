@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The contract of an engine, event by event: where it stops, how many instructions it has counted by then and which
+ * records it has written; and that want of memory ends a run with a message at whatever allocation it comes.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "emu/engine.h"
+
+enum { CODE = 0x400000, DATA = 0x10000000 };
+
+struct guest {
+    struct mmu *mmu;
+    struct stream_blocks *blocks;
+    struct engine *engine;
+    uint64_t words[4096]; /* of all batches, one after the other */
+    size_t used;
+};
+
+static enum c2_status keep(void *self, const struct stream_batch *batch, struct c2_error *err)
+{
+    struct guest *guest = self;
+    (void)err;
+    assert_true(guest->used + batch->used <= sizeof guest->words / sizeof *guest->words);
+    memcpy(guest->words + guest->used, batch->words, batch->used * sizeof *batch->words);
+    guest->used += batch->used;
+    return C2_OK;
+}
+
+static void map(struct guest *guest, uint64_t address, unsigned prot)
+{
+    struct mmu_request request = {.address = address, .bytes = 2 * C2_PAGE_BYTES, .prot = prot, .fixed = true,
+                                  .kind = MMU_ANONYMOUS, .host_fd = -1};
+    assert_int_equal(mmu_map(guest->mmu, &request), address);
+}
+
+static enum c2_status make_engine(struct guest *guest, bool record, struct c2_error *err)
+{
+    struct engine_config config = {.mmu = guest->mmu, .blocks = guest->blocks, .sink = {guest, keep, NULL}, .record = record};
+    return engine_create(&guest->engine, "unicorn", &config, err);
+}
+
+/* A guest of this code at CODE, rdi = DATA (two pages, untouched). */
+static void make_guest(struct guest *guest, const void *code, size_t bytes)
+{
+    struct mmu_config config = {.physical_bytes = 1 << 30, .placement = MMU_SEQUENTIAL, .colors = 1, .seed = 1};
+    struct c2_error err;
+    memset(guest, 0, sizeof *guest);
+    assert_int_equal(mmu_create(&guest->mmu, &config, &err), C2_OK);
+    assert_int_equal(stream_blocks_create(&guest->blocks, &err), C2_OK);
+    map(guest, CODE, MMU_READ | MMU_EXEC);
+    map(guest, DATA, MMU_READ | MMU_WRITE);
+    memcpy((void *)(uintptr_t)CODE, code, bytes);
+}
+
+static void start(struct guest *guest)
+{
+    struct syscalls_cpu cpu;
+    engine_get_cpu(guest->engine, &cpu);
+    memset(cpu.gpr, 0, sizeof cpu.gpr);
+    cpu.gpr[7] = DATA;
+    cpu.rip = CODE;
+    cpu.rflags = 0x202;
+    engine_set_cpu(guest->engine, &cpu);
+}
+
+static void end_guest(struct guest *guest)
+{
+    engine_destroy(guest->engine);
+    stream_blocks_destroy(guest->blocks);
+    mmu_destroy(guest->mmu);
+}
+
+/* Runs on through first touches, as the run of a guest does. */
+static enum engine_stop run(struct guest *guest, uint64_t budget, struct engine_event *event, struct c2_error *err)
+{
+    for (;;) {
+        engine_run(guest->engine, budget, event, err);
+        if (event->stop != ENGINE_FAULT)
+            return event->stop;
+        enum mmu_fault fault = mmu_touch(guest->mmu, event->address, event->access, err);
+        if (fault == MMU_FAULT_FAILED)
+            return ENGINE_FAILED;
+        if (fault != MMU_FAULT_NONE)
+            return ENGINE_FAULT;
+    }
+}
+
+static uint64_t rip(struct guest *guest)
+{
+    struct syscalls_cpu cpu;
+    engine_get_cpu(guest->engine, &cpu);
+    return cpu.rip;
+}
+
+/* The guest stops as said, at CODE + at, after this many instructions. */
+static void expect(const void *code, size_t bytes, enum engine_stop stop, uint64_t at, uint64_t instructions,
+                   struct engine_event *event)
+{
+    for (int record = 0; record < 2; record++) {
+        struct guest guest;
+        struct c2_error err;
+        make_guest(&guest, code, bytes);
+        assert_int_equal(make_engine(&guest, record, &err), C2_OK);
+        start(&guest);
+        assert_int_equal(run(&guest, 0, event, &err), stop);
+        assert_int_equal(rip(&guest) - CODE, at);
+        assert_int_equal(engine_instructions(guest.engine), instructions);
+        end_guest(&guest);
+    }
+}
+#define EXPECT(stop, at, instructions, event, ...)                                                              \
+    expect((const uint8_t[]){__VA_ARGS__}, sizeof(const uint8_t[]){__VA_ARGS__}, stop, at, instructions, event)
+
+/* ------------------------------------------------------------------ where it stops */
+
+static void stops(void **state)
+{
+    struct engine_event event;
+    (void)state;
+    EXPECT(ENGINE_SYSCALL, 3, 2, &event, 0x90, 0x0f, 0x05);          /* nop; syscall */
+    EXPECT(ENGINE_TRAP, 3, 2, &event, 0x31, 0xc9, 0x90, 0xf7, 0xf1); /* xor %ecx,%ecx; nop; div %ecx */
+    assert_int_equal(event.signal, SIGFPE);
+    EXPECT(ENGINE_TRAP, 2, 1, &event, 0x90, 0xcc); /* nop; int3: a trap, RIP is behind it */
+    assert_int_equal(event.signal, SIGTRAP);
+    EXPECT(ENGINE_TRAP, 1, 1, &event, 0x90, 0xf4); /* nop; hlt is privileged */
+    assert_int_equal(event.signal, SIGSEGV);
+    EXPECT(ENGINE_TRAP, 1, 1, &event, 0x90, 0x0f, 0x0b); /* nop; ud2 */
+    assert_int_equal(event.signal, SIGILL);
+    EXPECT(ENGINE_TRAP, 1, 1, &event, 0x90, 0x06); /* nop; push %es is no instruction in 64-bit mode */
+    assert_int_equal(event.signal, SIGILL);
+    EXPECT(ENGINE_REFUSED, 1, 1, &event, 0x90, 0xc5, 0xf0, 0x58, 0xc2); /* nop; vaddps %xmm2,%xmm1,%xmm0 */
+    assert_non_null(strstr(event.refusal, "AVX"));
+}
+
+static void faults(void **state)
+{
+    struct engine_event event;
+    (void)state;
+    /* mov %eax,(%rdi); mov %eax,0x1ffe(%rdi): the last byte but one of the second page, two bytes too far */
+    EXPECT(ENGINE_FAULT, 2, 1, &event, 0x89, 0x07, 0x89, 0x87, 0xfe, 0x1f, 0, 0);
+    assert_int_equal(event.address.v, DATA + 0x2000);
+    /* mov -8(%rdi),%rax: below the area */
+    EXPECT(ENGINE_FAULT, 0, 0, &event, 0x48, 0x8b, 0x47, 0xf8);
+    assert_int_equal(event.address.v, DATA - 8);
+    /* jmp *%rdi: readable, not executable */
+    EXPECT(ENGINE_FAULT, DATA - CODE, 1, &event, 0xff, 0xe7);
+    assert_int_equal(event.address.v, DATA);
+    assert_int_equal(event.access, MMU_ACCESS_EXEC);
+    /* mov %eax,-15(%rip): its own page, not writable */
+    EXPECT(ENGINE_FAULT, 0, 0, &event, 0x89, 0x05, 0xf1, 0xff, 0xff, 0xff);
+    assert_int_equal(event.address.v, CODE + 6 - 15);
+}
+
+/* ------------------------------------------------------------------ budgets and interruption */
+
+static const uint8_t loop[] = {0xff, 0xc0, 0x90, 0xeb, 0xfb}; /* inc %eax; nop; jmp to the start: 3 instructions a turn */
+
+static void budgets(void **state)
+{
+    struct guest guest;
+    struct c2_error err;
+    struct engine_event event;
+    (void)state;
+    make_guest(&guest, loop, sizeof loop);
+    assert_int_equal(make_engine(&guest, false, &err), C2_OK);
+    start(&guest);
+    assert_int_equal(run(&guest, 10, &event, &err), ENGINE_BUDGET);
+    assert_int_equal(engine_instructions(guest.engine), 12); /* the first block boundary at or after 10 */
+    assert_int_equal(run(&guest, 3, &event, &err), ENGINE_BUDGET);
+    assert_int_equal(engine_instructions(guest.engine), 15);
+    assert_int_equal(run(&guest, 3000000, &event, &err), ENGINE_BUDGET); /* across the growth of the translation cache */
+    assert_int_equal(engine_instructions(guest.engine), 3000015);
+    engine_interrupt(guest.engine);
+    assert_int_equal(run(&guest, 0, &event, &err), ENGINE_INTERRUPT);
+    assert_int_equal(engine_instructions(guest.engine), 3000015);
+    assert_int_equal(rip(&guest), CODE);
+    end_guest(&guest);
+}
+
+/* ------------------------------------------------------------------ records */
+
+/* add %eax,(%rdi); movups 0x18(%rdi),%xmm0; mov 0xffc(%rdi),%rcx (crosses into the second page); rep movsb; syscall.
+ * The first touches of both pages come in the middle of it and must leave no trace. */
+static const uint8_t mixed[] = {0x01, 0x07, 0x0f, 0x10, 0x47, 0x18, 0x48, 0x8b, 0x8f, 0xfc, 0x0f, 0, 0, 0xb9, 5, 0, 0, 0,
+                                0x48, 0x8d, 0x77, 0x40, 0xf3, 0xa4, 0x0f, 0x05};
+
+static void records(void **state)
+{
+    /* Addresses of the slots, in order: a modify, a load of 16 bytes, the load across pages, then the string. */
+    static const uint64_t expected[] = {DATA, DATA + 0x18, DATA + 0xffc, DATA + 0x40, DATA, 5, 0};
+    struct guest guest;
+    struct c2_error err;
+    struct engine_event event;
+    size_t slot = 0, insns = 0;
+    (void)state;
+    make_guest(&guest, mixed, sizeof mixed);
+    assert_int_equal(make_engine(&guest, true, &err), C2_OK);
+    start(&guest);
+    assert_int_equal(run(&guest, 0, &event, &err), ENGINE_SYSCALL);
+    assert_int_equal(engine_flush(guest.engine, &err), C2_OK);
+    for (size_t i = 0; i < guest.used; i += 1 + stream_header_slots(guest.words[i])) {
+        insns += stream_header_insns(guest.words[i]);
+        for (unsigned k = 0; k < stream_header_slots(guest.words[i]); k++)
+            assert_int_equal(guest.words[i + 1 + k], expected[slot++]);
+    }
+    assert_int_equal(slot, sizeof expected / sizeof *expected);
+    assert_int_equal(insns, 7);
+    assert_int_equal(engine_instructions(guest.engine), 7);
+    end_guest(&guest);
+}
+
+/* ------------------------------------------------------------------ errors */
+
+static void unknown_name(void **state)
+{
+    struct engine *engine;
+    struct c2_error err;
+    struct engine_config config = {0};
+    (void)state;
+    assert_int_equal(engine_create(&engine, "unicron", &config, &err), C2_ERR_INVALID);
+    assert_null(engine);
+    assert_string_equal(err.text, "unknown engine \"unicron\" (did you mean \"unicorn\"?)");
+}
+
+/* The n-th allocation and all later ones fail, for every n until the guest reaches its system call. */
+static void want_of_memory(void **state)
+{
+    uint64_t failed = 0;
+    (void)state;
+    for (uint64_t n = 1;; n++) {
+        struct guest guest;
+        struct c2_error err = {.status = C2_OK};
+        struct engine_event event = {.stop = ENGINE_FAILED};
+        make_guest(&guest, mixed, sizeof mixed);
+        c2_alloc_fail_from(n);
+        enum c2_status status = make_engine(&guest, true, &err);
+        if (status == C2_OK) {
+            start(&guest);
+            run(&guest, 0, &event, &err);
+        }
+        c2_alloc_fail_from(0);
+        end_guest(&guest);
+        if (event.stop == ENGINE_SYSCALL)
+            break;
+        assert_int_equal(err.status, C2_ERR_NO_MEMORY);
+        failed++;
+    }
+    assert_true(failed > 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stops),   cmocka_unit_test(faults),       cmocka_unit_test(budgets),
+        cmocka_unit_test(records), cmocka_unit_test(unknown_name), cmocka_unit_test(want_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
