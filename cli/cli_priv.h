@@ -51,4 +51,8 @@ void cli_progress_tick(void *self, uint64_t instructions); /* for emu_config.pro
 void cli_progress_clear(struct cli_progress *progress);
 void cli_stats(const struct cli_progress *progress, uint64_t instructions);
 
+/* layout.c: where the host's address-space layout leaves no room for the guest's window, executes c2emu anew with the
+ * usual one; does not come back then. */
+void cli_usual_layout(char **argv);
+
 #endif

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/cli_priv.h"
 
 static int pagemap(int count, char *const *words)
 {
@@ -19,6 +20,7 @@ int main(int argc, char **argv)
 {
     struct cli_options options;
     struct c2_error err;
+    cli_usual_layout(argv);
     if (cli_options_parse(&options, argc, argv, &err) != C2_OK) {
         fprintf(stderr, "c2emu: %s\n", err.text);
         return CLI_EXIT_FAILED;
