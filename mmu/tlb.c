@@ -41,6 +41,7 @@
 
 #define MAX_HALVES 2
 #define NO_PAGE 0 /* key of an empty way */
+#define STATE_WAYS 64 /* at most, with a policy other than lru */
 
 static const unsigned char kind_shift[MMU_TLB_KINDS] = {12, 21, 30, 21, 30, 39};
 static const char *const kind_names[MMU_TLB_KINDS] = {"4K", "2M", "1G", "PDE", "PDPTE", "PML4E"};
@@ -56,6 +57,9 @@ struct structure {
     uint64_t *states; /* [set], of the others: tree bits; mru3-plru4: 4 bits a group, the group used last from bit 16 on */
     uint16_t *seats;  /* where the key of a number was last found: a guess that its way confirms */
     uint32_t seat_mask;
+    struct {
+        uint64_t keep, set;
+    } use[STATE_WAYS]; /* of the others: what a use of the way does to its set's state: state & keep | set */
 };
 
 /* Where a page was found in the first level, and what a hit there does to the policy: state = state & keep | set. */
@@ -138,14 +142,24 @@ static uint32_t groups_victim(uint64_t state)
     return group * GROUP_WAYS + tree_victim(state >> 4 * group & 0xf, GROUP_WAYS);
 }
 
+/* Every use of a way sets and clears the same bits of its set's state, whatever they were. */
+static void prepare_uses(struct structure *s)
+{
+    const enum mmu_tlb_policy policy = s->config->policy;
+    for (uint32_t way = 0; policy != MMU_TLB_LRU && way < s->ways; way++) {
+        const bool tree = policy == MMU_TLB_TREE_PLRU;
+        s->use[way].keep = tree ? tree_touch(~(uint64_t)0, s->ways, way) : groups_touch(~(uint64_t)0, way);
+        s->use[way].set = tree ? tree_touch(0, s->ways, way) : groups_touch(0, way);
+    }
+}
+
 static void touch(struct structure *s, uint32_t set, uint32_t seat)
 {
+    const uint32_t way = seat - set * s->ways;
     if (s->config->policy == MMU_TLB_LRU)
         s->ages[seat] = ++s->clock;
-    else if (s->config->policy == MMU_TLB_TREE_PLRU)
-        s->states[set] = tree_touch(s->states[set], s->ways, seat - set * s->ways);
     else
-        s->states[set] = groups_touch(s->states[set], seat - set * s->ways);
+        s->states[set] = (s->states[set] & s->use[way].keep) | s->use[way].set;
 }
 
 static uint32_t oldest(const uint64_t *ages, uint32_t ways)
@@ -271,10 +285,9 @@ static void remember(struct found *found, uint64_t vpn, struct structure *s, uin
     if (s->config->policy == MMU_TLB_LRU) {
         found->state = &s->ages[seat];
     } else {
-        const bool tree = s->config->policy == MMU_TLB_TREE_PLRU;
         found->state = &s->states[set];
-        found->keep = tree ? tree_touch(~(uint64_t)0, s->ways, way) : groups_touch(~(uint64_t)0, way);
-        found->set = tree ? tree_touch(0, s->ways, way) : groups_touch(0, way);
+        found->keep = s->use[way].keep;
+        found->set = s->use[way].set;
     }
 }
 
@@ -395,6 +408,7 @@ static enum c2_status init_structure(struct structure *s, const struct mmu_tlb_s
     s->set_mask = sets - 1;
     s->set_bits = c2_log2(sets);
     s->seat_mask = seats - 1;
+    prepare_uses(s);
     s->keys = c2_calloc(config->entries, sizeof *s->keys);
     s->ages = c2_calloc(config->entries, sizeof *s->ages);
     s->states = c2_calloc(sets, sizeof *s->states);
