@@ -47,3 +47,19 @@ bench chase-32M "$images/chase"
 bench sort-200k "$images/sort"
 bench stencil-500 "$images/stencil"
 python3 "$root/bench/table.py" "$out" "$runs"
+
+# How much of Unicorn's own speed is left: the same multiplication without libc, on bare Unicorn with empty hooks and
+# without hooks, and under c2emu with the complete model, with the data caches of the C2Sim paper alone, and with none.
+cmake --build "$root/build" --target unicorn_bare guest_matmul_400 >/dev/null
+bare=$root/build/emu/unicorn_bare
+guest=$root/build/tests/program/guests/matmul_400
+round=0
+while [ "$round" -le "$runs" ]; do
+    time_one unicorn "$round" hooks "$bare $guest hooks"
+    time_one unicorn "$round" none "$bare $guest none"
+    time_one unicorn "$round" model "$emu -q $guest"
+    time_one unicorn "$round" c2sim "$emu -q -m c2sim $guest"
+    time_one unicorn "$round" alone "$emu -q --no-sim $guest"
+    round=$((round + 1))
+done
+python3 "$root/bench/table.py" "$out" "$runs" unicorn

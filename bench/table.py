@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Prints the table of compare.sh: medians of the rounds 1..RUNS in DIR, as ratios."""
+"""table.py DIR RUNS [unicorn]: prints the tables of compare.sh: medians of the rounds 1..RUNS in DIR, as ratios."""
 import json
 import statistics
 import sys
@@ -21,8 +21,22 @@ def row(directory, name, instructions, runs):
             f"{instructions / alone / 1e6:.0f} M/s |")
 
 
+def against_unicorn(directory, runs):
+    seconds = {label: median(directory, "unicorn", label, runs)
+               for label in ("hooks", "none", "model", "c2sim", "alone")}
+    print("\n| what runs it | seconds | speed of bare Unicorn with empty hooks = 1 |")
+    print("|---|---|---|")
+    for label, what in (("hooks", "bare Unicorn, empty hooks"), ("none", "bare Unicorn, no hooks"),
+                        ("model", "c2emu, the complete default model"), ("c2sim", "c2emu -m c2sim"),
+                        ("alone", "c2emu --no-sim")):
+        print(f"| {what} | {seconds[label]:.2f} s | {seconds['hooks'] / seconds[label]:.2f} |")
+
+
 def main():
     directory, runs = sys.argv[1], int(sys.argv[2])
+    if sys.argv[3:] == ["unicorn"]:
+        against_unicorn(directory, runs)
+        return
     print("| program | instructions | native | Cachegrind | c2emu | c2emu speed | Cachegrind / c2emu | --no-sim | its speed |")
     print("|---|---|---|---|---|---|---|---|---|")
     with open(f"{directory}/names") as names:
