@@ -72,6 +72,16 @@ static void put_huge_pages(FILE *to, const struct mmu_counts *pages)
             c2_group_digits(of_1g, pages->huge_1g), c2_group_digits(fallbacks, pages->huge_fallbacks));
 }
 
+/* Where the guest went on with zeros and Linux would have raised SIGBUS, what it computed since may be wrong. */
+static void put_lost_pages(FILE *to, const struct mmu_counts *pages)
+{
+    char count[32];
+    if (pages->lost_pages == 0)
+        return;
+    fprintf(to, "            WARNING: %s pages of mapped files vanished while the program ran (a file was cut) and "
+            "were read as zeros\n", c2_group_digits(count, pages->lost_pages));
+}
+
 static void put_pages(FILE *to, const struct report_run *run)
 {
     char count[32], size[32];
@@ -81,6 +91,7 @@ static void put_pages(FILE *to, const struct report_run *run)
     put_huge_pages(to, run->pages);
     fprintf(to, "%s of memory%s\n", c2_size_text(size, run->placement->physical_bytes),
             run->tlb == NULL ? "; TLBs not modelled" : "");
+    put_lost_pages(to, run->pages);
 }
 
 static void put_references(FILE *to, const struct sim_counts *n)

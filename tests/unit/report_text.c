@@ -56,6 +56,18 @@ static void the_whole_text(void **state)
     free(text);
 }
 
+static void lost_pages(void **state)
+{
+    (void)state;
+    struct report_sample sample;
+    sample_fill(&sample);
+    sample.pages.lost_pages = 3;
+    char *text = text_of(&sample.run);
+    assert_non_null(strstr(text, "\n            WARNING: 3 pages of mapped files vanished while the program ran "
+                                 "(a file was cut) and were read as zeros\nphases "));
+    free(text);
+}
+
 static void huge_pages(void **state)
 {
     (void)state;
@@ -189,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_whole_text),
         cmocka_unit_test(huge_pages),
+        cmocka_unit_test(lost_pages),
         cmocka_unit_test(without_simulation_and_killed),
         cmocka_unit_test(shares_are_exact),
         cmocka_unit_test(advice_follows_the_dearest_class),
