@@ -269,7 +269,7 @@ static bool after_effect(struct unicorn *u, const struct unicorn_special *specia
         return false;
     case INTERPRET_SIGNAL:
         *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = effect->signal, .code = effect->code};
-        if (effect->signal == SIGTRAP) /* INT3 is a trap: RIP is behind it */
+        if (effect->behind)
             unicorn_set(&u->state, UC_X86_REG_RIP, special->pc + special->insn.insn.length);
         return false;
     default:

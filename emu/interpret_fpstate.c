@@ -198,14 +198,34 @@ static bool is_short_format(struct interpret_run *run)
     return true;
 }
 
+/* What FNSTENV and FNSAVE begin with; false: the instruction has ended otherwise. */
+static bool store_environment(struct interpret_run *run, uint64_t *address, struct x87_state *state)
+{
+    if (is_short_format(run) || !interpret_place(run, 0, MMU_ACCESS_WRITE, address))
+        return false;
+    get_state(run, state);
+    write_environment(*address, state->image);
+    return true;
+}
+
+/* What FLDENV and FRSTOR begin with, likewise. */
+static bool load_environment(struct interpret_run *run, uint64_t *address, struct x87_state *state)
+{
+    if (is_short_format(run) || !interpret_place(run, 0, MMU_ACCESS_READ, address))
+        return false;
+    if (!control_accepted(run, (uint16_t)guest_load(*address, 2)))
+        return false;
+    get_state(run, state);
+    read_environment(*address, state->image);
+    return true;
+}
+
 void interpret_fnstenv(struct interpret_run *run)
 {
     uint64_t address;
     struct x87_state state;
-    if (is_short_format(run) || !interpret_place(run, 0, MMU_ACCESS_WRITE, &address))
+    if (!store_environment(run, &address, &state))
         return;
-    get_state(run, &state);
-    write_environment(address, state.image);
     image_set16(state.image, FXSAVE_CONTROL, image_get16(state.image, FXSAVE_CONTROL) | X87_EXCEPTIONS);
     set_state(run, &state);
 }
@@ -214,12 +234,8 @@ void interpret_fldenv(struct interpret_run *run)
 {
     uint64_t address;
     struct x87_state state;
-    if (is_short_format(run) || !interpret_place(run, 0, MMU_ACCESS_READ, &address))
+    if (!load_environment(run, &address, &state))
         return;
-    if (!control_accepted(run, (uint16_t)guest_load(address, 2)))
-        return;
-    get_state(run, &state);
-    read_environment(address, state.image);
     set_state(run, &state);
 }
 
@@ -227,10 +243,8 @@ void interpret_fnsave(struct interpret_run *run)
 {
     uint64_t address;
     struct x87_state state;
-    if (is_short_format(run) || !interpret_place(run, 0, MMU_ACCESS_WRITE, &address))
+    if (!store_environment(run, &address, &state))
         return;
-    get_state(run, &state);
-    write_environment(address, state.image);
     for (unsigned i = 0; i < 8; i++)
         memcpy((void *)(uintptr_t)(address + 28 + 10 * i), state.image + FXSAVE_ST + 16 * i, 10);
     initialise(state.image);
@@ -241,12 +255,8 @@ void interpret_frstor(struct interpret_run *run)
 {
     uint64_t address;
     struct x87_state state;
-    if (is_short_format(run) || !interpret_place(run, 0, MMU_ACCESS_READ, &address))
+    if (!load_environment(run, &address, &state))
         return;
-    if (!control_accepted(run, (uint16_t)guest_load(address, 2)))
-        return;
-    get_state(run, &state);
-    read_environment(address, state.image);
     for (unsigned i = 0; i < 8; i++)
         memcpy(state.image + FXSAVE_ST + 16 * i, (const void *)(uintptr_t)(address + 28 + 10 * i), 10);
     set_state(run, &state);

@@ -85,7 +85,7 @@ struct unicorn_block *unicorn_code_search(struct unicorn_code *code, uint64_t pc
 {
     for (struct unicorn_block *block = lookup(code->by_pc, pc); block; block = block->next)
         if (block->size == size && !block->stale)
-            return code->front[(pc ^ pc >> 14) % UNICORN_FRONT_ENTRIES] = block;
+            return code->front[unicorn_front_slot(pc)] = block;
     return NULL;
 }
 

@@ -92,10 +92,11 @@ struct unicorn_block *unicorn_code_search(struct unicorn_code *code, uint64_t pc
 /* The blocks found last, by pc; lent until destroy. In front of the search, as most blocks are found here. */
 #define UNICORN_FRONT_ENTRIES C2_HOST_SIZE(16384u, 4u)
 struct unicorn_block **unicorn_code_front(struct unicorn_code *code);
+static inline size_t unicorn_front_slot(uint64_t pc) { return (pc ^ pc >> 14) % UNICORN_FRONT_ENTRIES; }
 static inline struct unicorn_block *unicorn_code_find(struct unicorn_code *code, struct unicorn_block **front,
                                                       uint64_t pc, uint32_t size)
 {
-    struct unicorn_block *block = front[(pc ^ pc >> 14) % UNICORN_FRONT_ENTRIES];
+    struct unicorn_block *block = front[unicorn_front_slot(pc)];
     if (SHORTCUT(block && block->pc == pc && block->size == size && !block->stale))
         return block;
     return unicorn_code_search(code, pc, size);

@@ -36,17 +36,6 @@ static bool entry_allows(uint64_t entry, enum mmu_access access)
     }
 }
 
-bool mmu_translate(const struct mmu *mmu, struct guest_va va, struct guest_pa *out)
-{
-    if (va.v >= MMU_WINDOW_END)
-        return false;
-    uint64_t entry = tables_get(mmu->tables, va.v);
-    if (!(entry & ENTRY_PRESENT))
-        return false;
-    out->v = (entry & ENTRY_ADDRESS) | (va.v & (C2_PAGE_BYTES - 1));
-    return true;
-}
-
 bool mmu_walk(const struct mmu *mmu, struct guest_va va, struct mmu_walk *out)
 {
     uint64_t address[TABLES_LEVELS];
@@ -68,6 +57,12 @@ bool mmu_translate_sized(const struct mmu *mmu, struct guest_va va, struct guest
     out->v = (entry & ENTRY_ADDRESS) | (va.v & (C2_PAGE_BYTES - 1));
     *size = entry_size(entry);
     return true;
+}
+
+bool mmu_translate(const struct mmu *mmu, struct guest_va va, struct guest_pa *out)
+{
+    enum mmu_page_size ignored;
+    return mmu_translate_sized(mmu, va, out, &ignored);
 }
 
 bool mmu_ready(const struct mmu *mmu, struct guest_va va, enum mmu_access access)
