@@ -23,6 +23,11 @@
  *   nowhere: element i is at address +- i*size. A REP instruction is always alone in its block. When it is
  *   interrupted by a fault between elements, a record is written for the elements done, with insns run = 0; the
  *   record that completes it has insns run = 1.
+ *
+ * Marks
+ *   What the meaning of later references depends on, in its place in program order: a record whose block number is
+ *   STREAM_MARK; insns run says which mark it is (enum stream_mark), slots used how many words follow. A consumer that
+ *   does not want marks skips them. No mark parts the records of one REP instruction.
  */
 #ifndef C2_STREAM_H
 #define C2_STREAM_H
@@ -52,15 +57,34 @@ struct stream_insn {
     uint8_t length;      /* bytes */
 };
 
+/* How a block's last instruction goes on. A call's last slot writes the return address at the new top of the stack, a
+ * return's first slot reads it; far forms count as jumps. */
+enum stream_ending {
+    STREAM_JUMP,   /* anything that is neither of: falls through, jumps, system call */
+    STREAM_CALL,
+    STREAM_RETURN,
+};
+
 /* Immutable once added. A change of the code at pc makes a new block with a new number. */
 struct stream_block {
     struct guest_va pc;
     uint32_t bytes;
     uint16_t insn_count; /* at least 1 */
     uint16_t slot_count;
+    uint8_t ending;      /* enum stream_ending, of the last instruction */
     const struct stream_insn *insns;
     const struct stream_slot *slots;
 };
+
+#define STREAM_MARK UINT32_MAX
+enum stream_mark {
+    STREAM_ALLOCATED = 1, /* 4 words: address, bytes asked for, enum stream_allocator, site */
+    STREAM_FREED,         /* 1 word: address, of a block that was allocated */
+    STREAM_MARKS
+};
+/* Which function of the allocator's family the program called. The site is the return address of that call: of the
+ * outermost one, when operator new calls malloc. A reallocation is one mark FREED, then one ALLOCATED. */
+enum stream_allocator { STREAM_MALLOC, STREAM_CALLOC, STREAM_REALLOC, STREAM_ALIGNED, STREAM_NEW, STREAM_ALLOCATORS };
 
 /* Words of a batch: a few fit the L2 of the host. At least the largest record, 512 instructions of two slots each. */
 #define STREAM_BATCH_WORDS C2_HOST_SIZE(8192u, 1100u)
