@@ -11,6 +11,11 @@
  *             returned from the tail when more than 378 are in it.
  *   Page tables are not movable and do not mix with pages: they live in blocks of 4 MiB of their own, the highest ones,
  *   each filled from the top. A page gets such a frame only when nothing else is left.
+ *   Beside it, other policies take frames of the same memory (frames.c): any frame that is free, wherever it stands.
+ *     claim   cuts the frame out of the free block that holds it, whose other halves go to the heads of their lists;
+ *             or takes it off the per-CPU list, or from those kept for page tables. In a block not looked at yet it is
+ *             only remembered: when the block is looked at, the frame is in use, and what age draws for it is void.
+ *     give    is the same whoever had the frame.
  *   Age
  *     Age a in [0, 1], in thousandths. A block of 4 MiB is looked at when it is first needed; an aged machine has
  *     frames in use by others in it. Along the block, runs of free and used frames alternate, geometrically
@@ -29,7 +34,8 @@
  * Not modelled
  *   Zones, migrate types other than that of page tables, watermarks, compaction, several CPUs.
  * Source
- *   Linux mm/page_alloc.c (expand, rmqueue_smallest, rmqueue_bulk, __free_one_page, buddy_merge_likely).
+ *   Linux mm/page_alloc.c (expand, rmqueue_smallest, rmqueue_bulk, __free_one_page, buddy_merge_likely,
+ *   break_down_buddy_pages).
  */
 #include "mmu/buddy_priv.h"
 #include "mmu/frames_priv.h"
@@ -51,8 +57,9 @@ struct buddy {
     uint32_t pcp_first, pcp_count;
     struct frame_set looked_at; /* blocks of 4 MiB */
     uint8_t *for_tables;        /* by block: its frames are page tables' */
-    uint32_t tables_first;      /* their free frames */
+    uint32_t tables_first;      /* their free frames, a list by next and prev */
     uint64_t free_frames;
+    uint64_t claimed_unseen; /* frames that others took in blocks not looked at */
     struct c2_rng rng;
     uint64_t end_free, end_used; /* probabilities that a run ends, of ONE */
     uint32_t *pieces;            /* frame | order << 28 */
@@ -231,22 +238,28 @@ static void occupy(struct buddy *buddy, uint64_t frame)
     buddy->config.occupy(buddy->config.self, frame);
 }
 
+static bool is_claimed(const struct buddy *buddy, uint64_t frame)
+{
+    return buddy->claimed_unseen > 0 && buddy->config.taken(buddy->config.self, frame);
+}
+
+/* Frames that are free from the first use of their block on go to the pieces. */
 static void cut_block(struct buddy *buddy, uint64_t block)
 {
-    uint64_t start = block * BUDDY_BLOCK_FRAMES, end = block_end(buddy, block);
+    uint64_t start = block * BUDDY_BLOCK_FRAMES, end = block_end(buddy, block), run = start;
     frame_set_take(&buddy->looked_at, block);
-    if (buddy->config.age == 0) {
-        add_run(buddy, start, end);
-        return;
-    }
-    bool used = c2_rng_below(&buddy->rng, 2000) < buddy->config.age;
-    uint64_t run = start;
-    for (uint64_t frame = start; frame < end; frame++) {
-        if (used) {
+    bool young = buddy->config.age == 0, used = !young && c2_rng_below(&buddy->rng, 2000) < buddy->config.age;
+    for (uint64_t frame = start; frame < end && !(young && buddy->claimed_unseen == 0); frame++) {
+        if (is_claimed(buddy, frame)) {
+            buddy->claimed_unseen--;
+            if (!used)
+                add_run(buddy, run, frame);
+            run = frame + 1;
+        } else if (used) {
             occupy(buddy, frame);
             run = frame + 1;
         }
-        if (!chance(buddy, used ? buddy->end_used : buddy->end_free))
+        if (young || !chance(buddy, used ? buddy->end_used : buddy->end_free))
             continue;
         if (!used)
             add_run(buddy, run, frame + 1);
@@ -339,12 +352,32 @@ static void refill(struct buddy *buddy)
     }
 }
 
+static void push_tables_frame(struct buddy *buddy, uint32_t frame)
+{
+    buddy->prev[frame] = NONE;
+    buddy->next[frame] = buddy->tables_first;
+    if (buddy->tables_first != NONE)
+        buddy->prev[buddy->tables_first] = frame;
+    buddy->tables_first = frame;
+}
+
+static void unlink_tables_frame(struct buddy *buddy, uint32_t frame)
+{
+    uint32_t next = buddy->next[frame], prev = buddy->prev[frame];
+    if (prev != NONE)
+        buddy->next[prev] = next;
+    else
+        buddy->tables_first = next;
+    if (next != NONE)
+        buddy->prev[next] = prev;
+}
+
 static uint64_t take_tables_frame(struct buddy *buddy)
 {
     uint32_t frame = buddy->tables_first;
     if (frame == NONE)
         return BUDDY_NONE;
-    buddy->tables_first = buddy->next[frame];
+    unlink_tables_frame(buddy, frame);
     buddy->free_frames--;
     return frame;
 }
@@ -378,11 +411,6 @@ uint64_t buddy_take(struct buddy *buddy, unsigned order)
 
 static void give_frame(struct buddy *buddy, uint32_t frame)
 {
-    if (buddy->for_tables[frame / BUDDY_BLOCK_FRAMES]) {
-        buddy->next[frame] = buddy->tables_first;
-        buddy->tables_first = frame;
-        return;
-    }
     buddy->pcp_first = (buddy->pcp_first + PCP_ROOM - 1) % PCP_ROOM;
     buddy->pcp_count++;
     *pcp_slot(buddy, 0) = frame;
@@ -392,11 +420,61 @@ static void give_frame(struct buddy *buddy, uint32_t frame)
 
 void buddy_give(struct buddy *buddy, uint64_t frame, unsigned order)
 {
-    buddy->free_frames += (uint64_t)1 << order;
-    if (order == 0)
+    uint64_t block = frame / BUDDY_BLOCK_FRAMES, frames = (uint64_t)1 << order;
+    buddy->free_frames += frames;
+    if (!frame_set_is_taken(&buddy->looked_at, block))
+        buddy->claimed_unseen -= frames;
+    else if (buddy->for_tables[block])
+        for (uint64_t i = 0; i < frames; i++)
+            push_tables_frame(buddy, (uint32_t)(frame + i));
+    else if (order == 0)
         give_frame(buddy, (uint32_t)frame);
     else
         merge_in(buddy, (uint32_t)frame, order);
+}
+
+/* ------------------------------------------------------------------ frames that other policies take */
+
+/* Halves the block until the frame stands alone; the halves without it stay free. */
+static void cut_out(struct buddy *buddy, uint32_t block, unsigned order, uint32_t frame)
+{
+    unlink_block(buddy, block, order);
+    while (order-- > 0) {
+        uint32_t upper = block + ((uint32_t)1 << order);
+        push_head(buddy, frame < upper ? upper : block, order);
+        block = frame < upper ? block : upper;
+    }
+}
+
+static void leave_pcp(struct buddy *buddy, uint32_t frame)
+{
+    uint32_t at = 0;
+    while (at < buddy->pcp_count && *pcp_slot(buddy, at) != frame)
+        at++;
+    C2_ASSERT(at < buddy->pcp_count);
+    for (buddy->pcp_count--; at < buddy->pcp_count; at++)
+        *pcp_slot(buddy, at) = *pcp_slot(buddy, at + 1);
+}
+
+void buddy_claim(struct buddy *buddy, uint64_t frame)
+{
+    uint64_t block = frame / BUDDY_BLOCK_FRAMES;
+    buddy->free_frames--;
+    if (!frame_set_is_taken(&buddy->looked_at, block)) {
+        buddy->claimed_unseen++;
+        return;
+    }
+    for (unsigned order = 0; order < BUDDY_ORDERS; order++) {
+        uint64_t start = c2_align_down(frame, (uint64_t)1 << order);
+        if (is_free_block(buddy, start, order)) {
+            cut_out(buddy, (uint32_t)start, order, (uint32_t)frame);
+            return;
+        }
+    }
+    if (buddy->for_tables[block])
+        unlink_tables_frame(buddy, (uint32_t)frame);
+    else
+        leave_pcp(buddy, (uint32_t)frame);
 }
 
 /* ------------------------------------------------------------------ 1 GiB */
@@ -436,7 +514,7 @@ void buddy_give_giant(struct buddy *buddy, uint64_t frame)
 
 /* ------------------------------------------------------------------ page tables */
 
-static bool claim_block(struct buddy *buddy)
+static bool dedicate_block(struct buddy *buddy)
 {
     uint64_t left = frame_set_free_count(&buddy->looked_at);
     if (left == 0)
@@ -445,16 +523,20 @@ static bool claim_block(struct buddy *buddy)
     frame_set_take(&buddy->looked_at, block);
     buddy->for_tables[block] = 1;
     for (uint64_t frame = block * BUDDY_BLOCK_FRAMES; frame < block_end(buddy, block); frame++) {
-        buddy->next[frame] = buddy->tables_first;
-        buddy->tables_first = (uint32_t)frame;
+        if (is_claimed(buddy, frame))
+            buddy->claimed_unseen--;
+        else
+            push_tables_frame(buddy, (uint32_t)frame);
     }
     return true;
 }
 
 uint64_t buddy_take_for_table(struct buddy *buddy)
 {
-    if (buddy->tables_first == NONE && !claim_block(buddy))
-        return take_frame(buddy);
+    while (buddy->tables_first == NONE) {
+        if (!dedicate_block(buddy))
+            return take_frame(buddy);
+    }
     return take_tables_frame(buddy);
 }
 
@@ -509,6 +591,6 @@ void buddy_check(const struct buddy *buddy)
         if (!frame_set_is_taken(&buddy->looked_at, block))
             audit.frames += block_end(buddy, block) - block * BUDDY_BLOCK_FRAMES;
     }
-    C2_ASSERT(audit.frames == buddy->free_frames);
+    C2_ASSERT(audit.frames == buddy->free_frames + buddy->claimed_unseen);
     C2_ASSERT(buddy->pcp_count <= BUDDY_HIGH + 1);
 }

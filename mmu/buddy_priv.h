@@ -19,6 +19,8 @@ struct buddy_config {
     uint64_t seed;
     /* Called once for each frame that turns out to be in use by others. */
     void (*occupy)(void *self, uint64_t frame);
+    /* Whether a frame that was claimed has not come back. May be NULL where nobody claims. */
+    bool (*taken)(void *self, uint64_t frame);
     void *self;
 };
 struct buddy;
@@ -33,6 +35,9 @@ bool buddy_take_giant(struct buddy *buddy, uint64_t frame);
 void buddy_give_giant(struct buddy *buddy, uint64_t frame);
 /* A frame for a page table. buddy_give with order 0 returns it. */
 uint64_t buddy_take_for_table(struct buddy *buddy);
+
+/* A frame that is free becomes somebody else's. buddy_give returns it; `taken` must answer accordingly by then. */
+void buddy_claim(struct buddy *buddy, uint64_t frame);
 
 uint64_t buddy_free_frames(const struct buddy *buddy);
 uint64_t buddy_blocks_of(const struct buddy *buddy, unsigned order); /* in the free list of the order */

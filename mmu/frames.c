@@ -13,12 +13,19 @@
  *   Huge pages follow the same rules over huge frames: those of 2 MiB (1 GiB) all of whose small frames are free. The
  *   colours of huge frames are colours / 512 (/ 512^2), at least 1, so that same-color and colored mean the cache sets
  *   that a huge page covers; identity needs a physical size that is a multiple of the page's.
- *   Page tables lie at the other end: each table takes the highest free frame (of any colour) under every policy but
- *   two: buddy keeps blocks for them, and a map's own frames are not for tables.
+ *   Page tables lie at the other end: each table takes the highest free frame (of any colour), but where there is a
+ *   buddy allocator it comes from the blocks that this keeps for tables.
+ *   Several policies share the one memory: that of the run, and one for each rule (rules.c). Each has a state of its
+ *   own - generator, hints, lines of its map used - and all choose among the same free frames:
+ *     buddy   is one allocator for all rules that name it, with one age: a machine has one. What another policy takes is
+ *             cut out of its free blocks, its per-CPU list or its blocks for tables, and goes back to it like a page of
+ *             its own. The age is its own affair too: frames that are other programs' are drawn when it looks at a
+ *             block; before that, other policies see the block as free, and keep what they took of it.
+ *     map     the frames that a map names are kept for the rules that have a map, used or not; to all others, and to
+ *             page tables, they are not free.
  * Invariants
- *   A frame has at most one owner. free_of[1] and [2] are the huge frames that are free whole. same-color keeps a set
- *   over the frames of its colour, member i being frame color + i * colors, that agrees with the first; a map keeps one
- *   of the frames it does not name. No frame of colour c below hint[c] is free.
+ *   A frame has at most one owner. all[1] and [2] are the huge frames that are free whole. all[] has the frames kept for
+ *   maps as taken; of these, held tells those that a page has. No frame of colour c below hint[c] is free.
  * Not modelled
  *   Firmware holes, zones, the page cache: two mappings of one file get frames of their own, and a first read gets one
  *   too (Linux maps a shared zero page).
@@ -27,48 +34,56 @@
 #include "mmu/frames_priv.h"
 #include "mmu/pagemap_priv.h"
 
-struct frames {
-    struct mmu_config config;
-    struct frame_set all[MMU_PAGE_SIZES]; /* by page size */
-    struct frame_set side;                /* same-color: its frames; map: frames that the map does not name */
-    uint32_t *hint[MMU_PAGE_SIZES];       /* colored: by colour */
-    struct buddy *buddy;
+/* A policy at work. */
+struct placer {
+    const struct mmu_config *policy;
+    uint32_t *hint[MMU_PAGE_SIZES]; /* colored: by colour; same-color: of its own */
     struct pagemap *map;
-    uint64_t others; /* frames in use by other programs */
     struct c2_rng rng;
 };
 
-static bool has_side(const struct frames *frames)
+struct frames {
+    struct mmu_config config;
+    struct frame_set all[MMU_PAGE_SIZES]; /* by page size */
+    struct placer *placers;               /* the run's, then those of the rules */
+    size_t placer_count;
+    struct buddy *buddy;
+    uint64_t *kept, *held; /* with maps, a bit a frame: named by a map; and a page has it */
+    uint64_t idle;         /* kept and not held */
+    uint64_t others;       /* frames in use by other programs */
+};
+
+static bool bit_at(const uint64_t *bits, uint64_t frame)
 {
-    return frames->config.placement == MMU_SAME_COLOR || frames->config.placement == MMU_MAP;
+    return bits && (bits[frame / 64] >> frame % 64 & 1);
 }
 
-/* Whether the side set has the frame, and as which member. */
-static bool in_side(const struct frames *frames, uint64_t frame, uint64_t *member)
+static void flip_bit(uint64_t *bits, uint64_t frame)
 {
-    if (frames->config.placement == MMU_MAP) {
-        *member = frame;
-        return !pagemap_names(frames->map, frame);
-    }
-    *member = frame / frames->config.colors;
-    return frame % frames->config.colors == frames->config.color;
+    bits[frame / 64] ^= (uint64_t)1 << frame % 64;
 }
 
-static uint64_t frames_of_color(const struct mmu_config *config, uint64_t total)
+static uint64_t colors_of(const struct placer *placer, enum mmu_page_size size)
 {
-    return total > config->color ? (total - 1 - config->color) / config->colors + 1 : 0;
-}
-
-static uint64_t colors_of(const struct frames *frames, enum mmu_page_size size)
-{
-    uint64_t colors = frames->config.colors >> 9 * (unsigned)size;
+    uint64_t colors = placer->policy->colors >> 9 * (unsigned)size;
     return colors ? colors : 1;
+}
+
+/* same-color: its colour among the frames of this size. */
+static uint64_t own_color(const struct placer *placer, enum mmu_page_size size)
+{
+    return (placer->policy->color >> 9 * (unsigned)size) % colors_of(placer, size);
+}
+
+static uint32_t *hint_of(const struct placer *placer, uint64_t color, enum mmu_page_size size)
+{
+    return &placer->hint[size][placer->policy->placement == MMU_COLORED ? color : 0];
 }
 
 /* ------------------------------------------------------------------ taking and giving */
 
 /* A huge frame is free as long as nothing in it is taken. */
-static void take(struct frames *frames, uint64_t frame)
+static void hide(struct frames *frames, uint64_t frame)
 {
     uint64_t member = frame;
     for (int size = 0; size < MMU_PAGE_SIZES && member < frames->all[size].count; size++, member >>= 9) {
@@ -76,20 +91,20 @@ static void take(struct frames *frames, uint64_t frame)
         if (frame_set_block_taken(&frames->all[size], member >> 9) != 1)
             break;
     }
-    if (has_side(frames) && in_side(frames, frame, &member))
-        frame_set_take(&frames->side, member);
 }
 
-static void lower_hints(struct frames *frames, uint64_t frame)
+static void lower_hints(const struct placer *placer, uint64_t frame)
 {
-    for (unsigned size = 0; size < MMU_PAGE_SIZES; size++) {
-        uint64_t member = frame >> 9 * size;
-        uint32_t *hint = &frames->hint[size][member % colors_of(frames, (enum mmu_page_size)size)];
-        *hint = member < *hint ? (uint32_t)member : *hint;
+    for (unsigned i = 0; i < MMU_PAGE_SIZES && placer->hint[i]; i++) {
+        enum mmu_page_size size = (enum mmu_page_size)i;
+        uint64_t member = frame >> 9 * i, color = member % colors_of(placer, size);
+        uint32_t *hint = hint_of(placer, color, size);
+        if (placer->policy->placement == MMU_COLORED || color == own_color(placer, size))
+            *hint = member < *hint ? (uint32_t)member : *hint;
     }
 }
 
-static void give(struct frames *frames, uint64_t frame)
+static void show(struct frames *frames, uint64_t frame)
 {
     uint64_t member = frame;
     for (int size = 0; size < MMU_PAGE_SIZES && member < frames->all[size].count; size++, member >>= 9) {
@@ -97,16 +112,41 @@ static void give(struct frames *frames, uint64_t frame)
         if (frame_set_block_taken(&frames->all[size], member >> 9) != 0)
             break;
     }
-    if (has_side(frames) && in_side(frames, frame, &member))
-        frame_set_give(&frames->side, member);
-    if (frames->config.placement == MMU_COLORED)
-        lower_hints(frames, frame);
+    for (size_t i = 0; i < frames->placer_count; i++)
+        lower_hints(&frames->placers[i], frame);
+}
+
+static void hold(struct frames *frames, uint64_t frame, bool now)
+{
+    C2_ASSERT(bit_at(frames->held, frame) != now);
+    flip_bit(frames->held, frame);
+    frames->idle += now ? (uint64_t)-1 : 1;
+}
+
+/* Who takes is not the buddy allocator: it hears of it. */
+static void take(struct frames *frames, uint64_t frame)
+{
+    if (bit_at(frames->kept, frame)) {
+        hold(frames, frame, true);
+        return;
+    }
+    hide(frames, frame);
+    if (frames->buddy)
+        buddy_claim(frames->buddy, frame);
+}
+
+static void give(struct frames *frames, uint64_t frame)
+{
+    if (bit_at(frames->kept, frame))
+        hold(frames, frame, false);
+    else
+        show(frames, frame);
 }
 
 void frames_give(struct frames *frames, uint64_t frame)
 {
     give(frames, frame);
-    if (frames->buddy)
+    if (frames->buddy && !bit_at(frames->kept, frame))
         buddy_give(frames->buddy, frame, 0);
 }
 
@@ -114,68 +154,115 @@ void frames_give_huge(struct frames *frames, uint64_t frame, enum mmu_page_size 
 {
     for (uint64_t i = 0; i < mmu_page_bytes(size) >> C2_PAGE_SHIFT; i++)
         give(frames, frame + i);
-    if (frames->buddy && size == MMU_PAGE_1G)
+    if (!frames->buddy || bit_at(frames->kept, frame)) /* a map names a huge frame whole */
+        return;
+    if (size == MMU_PAGE_1G)
         buddy_give_giant(frames->buddy, frame);
-    else if (frames->buddy)
+    else
         buddy_give(frames->buddy, frame, 9 * (unsigned)size);
 }
 
 static void occupy(void *self, uint64_t frame)
 {
     struct frames *frames = self;
-    take(frames, frame);
+    hide(frames, frame);
     frames->others++;
+}
+
+static bool is_hidden(void *self, uint64_t frame)
+{
+    const struct frames *frames = self;
+    return frame_set_is_taken(&frames->all[0], frame);
 }
 
 /* ------------------------------------------------------------------ life */
 
-static enum c2_status create_hints(struct frames *frames, struct c2_error *err)
+static enum c2_status create_hints(struct placer *placer, struct c2_error *err)
 {
-    for (unsigned size = 0; size < MMU_PAGE_SIZES; size++) {
-        uint64_t colors = colors_of(frames, (enum mmu_page_size)size);
-        frames->hint[size] = c2_calloc(colors, sizeof *frames->hint[size]);
-        if (!frames->hint[size])
+    bool every = placer->policy->placement == MMU_COLORED;
+    for (unsigned i = 0; i < MMU_PAGE_SIZES; i++) {
+        enum mmu_page_size size = (enum mmu_page_size)i;
+        uint64_t count = every ? colors_of(placer, size) : 1;
+        placer->hint[i] = c2_calloc(count, sizeof *placer->hint[i]);
+        if (!placer->hint[i])
             return c2_fail_memory(err, "the page colours");
-        for (uint64_t color = 1; color < colors; color++)
-            frames->hint[size][color] = (uint32_t)color;
+        for (uint64_t color = 0; color < count; color++)
+            placer->hint[i][color] = (uint32_t)(every ? color : own_color(placer, size));
     }
     return C2_OK;
 }
 
-static enum c2_status create_map(struct frames *frames, struct c2_error *err)
+/* What a map names is not free from now on. */
+static enum c2_status keep_frames(struct frames *frames, const struct pagemap *map, struct c2_error *err)
 {
-    enum c2_status status = pagemap_read(&frames->map, frames->config.map, frames->all[0].count, err);
-    if (status == C2_OK)
-        status = frame_set_create(&frames->side, frames->all[0].count, err);
-    if (status != C2_OK)
-        return status;
-    for (uint64_t i = 0; i < frames->side.count; i++) {
-        uint64_t next = pagemap_next_named(frames->map, i);
-        if (next >= frames->side.count)
-            break;
-        frame_set_take(&frames->side, next);
-        i = next;
+    uint64_t total = frames->all[0].count;
+    if (!frames->kept) {
+        frames->kept = c2_calloc(total / 64 + 1, sizeof *frames->kept);
+        frames->held = c2_calloc(total / 64 + 1, sizeof *frames->held);
+    }
+    if (!frames->kept || !frames->held)
+        return c2_fail_memory(err, "the frames of a page map");
+    for (uint64_t frame = 0; (frame = pagemap_next_named(map, frame)) < total; frame++) {
+        if (bit_at(frames->kept, frame))
+            continue;
+        hide(frames, frame);
+        if (frames->buddy)
+            buddy_claim(frames->buddy, frame);
+        flip_bit(frames->kept, frame);
+        frames->idle++;
     }
     return C2_OK;
 }
 
-static enum c2_status create_policy(struct frames *frames, uint64_t total, struct c2_error *err)
+static enum c2_status create_buddy(struct frames *frames, uint32_t age, struct c2_error *err)
 {
-    const struct mmu_config *config = &frames->config;
-    struct buddy_config buddy = {.frames = total, .age = config->age, .seed = config->seed, .occupy = occupy,
-                                 .self = frames};
-    switch (config->placement) {
+    struct buddy_config config = {.frames = frames->all[0].count, .age = age, .seed = frames->config.seed,
+                                  .occupy = occupy, .taken = is_hidden, .self = frames};
+    return frames->buddy ? C2_OK : buddy_create(&frames->buddy, &config, err);
+}
+
+static enum c2_status create_placer(struct frames *frames, struct placer *placer, struct c2_error *err)
+{
+    switch (placer->policy->placement) {
     case MMU_SAME_COLOR:
-        return frame_set_create(&frames->side, frames_of_color(config, total), err);
     case MMU_COLORED:
-        return create_hints(frames, err);
+        return create_hints(placer, err);
     case MMU_BUDDY:
-        return buddy_create(&frames->buddy, &buddy, err);
+        return create_buddy(frames, placer->policy->age, err);
     case MMU_MAP:
-        return create_map(frames, err);
+        return pagemap_read(&placer->map, placer->policy->map, frames->all[0].count, err);
     default:
         return C2_OK;
     }
+}
+
+/* A rule's stream has its name from the rule's region, so that it does not change with the other rules. */
+static void seed_placer(struct placer *placer, uint64_t seed, const char *region)
+{
+    char name[MMU_PATH_BYTES + 32];
+    snprintf(name, sizeof name, "placement%s%s", region ? " of " : "", region ? region : "");
+    c2_rng_init(&placer->rng, seed, name);
+}
+
+static enum c2_status create_placers(struct frames *frames, struct c2_error *err)
+{
+    const struct mmu_config *config = &frames->config;
+    frames->placers = c2_calloc(config->rule_count + 1, sizeof *frames->placers);
+    if (!frames->placers)
+        return c2_fail_memory(err, "the placement policies");
+    frames->placer_count = config->rule_count + 1;
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; i < frames->placer_count && status == C2_OK; i++) {
+        const struct mmu_rule *rule = i > 0 ? &config->rules[i - 1] : NULL;
+        frames->placers[i].policy = rule ? &rule->policy : config;
+        seed_placer(&frames->placers[i], config->seed, rule ? rule->region.name : NULL);
+        status = create_placer(frames, &frames->placers[i], err);
+    }
+    for (size_t i = 0; i < frames->placer_count && status == C2_OK; i++) {
+        if (frames->placers[i].map)
+            status = keep_frames(frames, frames->placers[i].map, err);
+    }
+    return status;
 }
 
 enum c2_status frames_create(struct frames **out, const struct mmu_config *config, struct c2_error *err)
@@ -185,13 +272,12 @@ enum c2_status frames_create(struct frames **out, const struct mmu_config *confi
     if (!frames)
         return c2_fail_memory(err, "physical memory");
     frames->config = *config;
-    c2_rng_init(&frames->rng, config->seed, "placement");
     uint64_t total = config->physical_bytes >> C2_PAGE_SHIFT;
     enum c2_status status = C2_OK;
     for (unsigned size = 0; size < MMU_PAGE_SIZES && status == C2_OK; size++)
         status = frame_set_create(&frames->all[size], total >> 9 * size, err);
     if (status == C2_OK)
-        status = create_policy(frames, total, err);
+        status = create_placers(frames, err);
     if (status != C2_OK) {
         frames_destroy(frames);
         return status;
@@ -200,34 +286,47 @@ enum c2_status frames_create(struct frames **out, const struct mmu_config *confi
     return C2_OK;
 }
 
+static void release_placer(struct placer *placer)
+{
+    for (unsigned size = 0; size < MMU_PAGE_SIZES; size++)
+        c2_free(placer->hint[size]);
+    pagemap_destroy(placer->map);
+}
+
 void frames_destroy(struct frames *frames)
 {
     if (!frames)
         return;
-    for (unsigned size = 0; size < MMU_PAGE_SIZES; size++) {
+    for (unsigned size = 0; size < MMU_PAGE_SIZES; size++)
         frame_set_release(&frames->all[size]);
-        c2_free(frames->hint[size]);
-    }
-    frame_set_release(&frames->side);
+    for (size_t i = 0; i < frames->placer_count; i++)
+        release_placer(&frames->placers[i]);
+    c2_free(frames->placers);
+    c2_free(frames->kept);
+    c2_free(frames->held);
     buddy_destroy(frames->buddy);
-    pagemap_destroy(frames->map);
     c2_free(frames);
 }
 
-const struct pagemap *frames_map(const struct frames *frames)
+const struct pagemap *frames_map(const struct frames *frames, size_t by)
 {
-    return frames->map;
+    return frames->placers[by].map;
+}
+
+const struct mmu_config *frames_policy(const struct frames *frames, size_t by)
+{
+    return frames->placers[by].policy;
 }
 
 /* ------------------------------------------------------------------ choosing */
 
 /* Members of a colour are looked at upwards from its hint; none below it is free. */
-static enum frames_answer choose_colored(struct frames *frames, uint64_t color, enum mmu_page_size size,
-                                         uint64_t *member)
+static enum frames_answer choose_color(const struct frames *frames, const struct placer *placer, uint64_t color,
+                                       enum mmu_page_size size, uint64_t *member)
 {
     const struct frame_set *set = &frames->all[size];
-    uint64_t colors = colors_of(frames, size);
-    uint32_t *hint = &frames->hint[size][color % colors];
+    uint64_t colors = colors_of(placer, size);
+    uint32_t *hint = hint_of(placer, color, size);
     for (*member = *hint; *member < set->count; *member += colors) {
         if (!frame_set_is_taken(set, *member)) {
             *hint = (uint32_t)*member;
@@ -238,25 +337,7 @@ static enum frames_answer choose_colored(struct frames *frames, uint64_t color, 
     return FRAMES_EXHAUSTED;
 }
 
-/* Huge pages of the colour's part of the cache; there are few huge frames, so they are looked at one by one. */
-static enum frames_answer choose_same_color(struct frames *frames, enum mmu_page_size size, uint64_t *member)
-{
-    const struct frame_set *set = &frames->all[size];
-    if (size == MMU_PAGE_4K) {
-        if (frame_set_free_count(&frames->side) == 0)
-            return FRAMES_EXHAUSTED;
-        *member = frame_set_nth_free(&frames->side, 0) * frames->config.colors + frames->config.color;
-        return FRAMES_PLACED;
-    }
-    uint64_t colors = colors_of(frames, size);
-    for (*member = (frames->config.color >> 9 * (unsigned)size) % colors; *member < set->count; *member += colors) {
-        if (!frame_set_is_taken(set, *member))
-            return FRAMES_PLACED;
-    }
-    return FRAMES_EXHAUSTED;
-}
-
-static enum frames_answer choose_identity(struct frames *frames, uint64_t vpn, enum mmu_page_size size,
+static enum frames_answer choose_identity(const struct frames *frames, uint64_t vpn, enum mmu_page_size size,
                                           uint64_t *member)
 {
     const struct frame_set *set = &frames->all[size];
@@ -286,51 +367,69 @@ static enum frames_answer choose_buddy(struct frames *frames, enum mmu_page_size
     return frame == BUDDY_NONE ? FRAMES_EXHAUSTED : FRAMES_PLACED;
 }
 
-static enum frames_answer choose_map(struct frames *frames, uint64_t vpn, enum mmu_page_size size, uint64_t *member)
+static enum frames_answer choose_map(const struct frames *frames, const struct placer *placer, uint64_t vpn,
+                                     enum mmu_page_size size, uint64_t *member)
 {
     uint64_t frame;
-    if (!pagemap_use(frames->map, vpn, size, &frame))
+    if (!pagemap_use(placer->map, vpn, size, &frame))
         return FRAMES_HOLE;
     *member = frame >> 9 * (unsigned)size;
-    return frame_set_is_taken(&frames->all[size], *member) ? FRAMES_CLASH : FRAMES_PLACED;
+    for (uint64_t i = 0; i < mmu_page_bytes(size) >> C2_PAGE_SHIFT; i++) {
+        if (bit_at(frames->held, frame + i))
+            return FRAMES_CLASH;
+    }
+    return FRAMES_PLACED;
 }
 
 /* *member counts frames of the size. Only buddy takes what it chooses. */
-static enum frames_answer choose(struct frames *frames, uint64_t vpn, enum mmu_page_size size, uint64_t *member)
+static enum frames_answer choose(struct frames *frames, struct placer *placer, uint64_t vpn, enum mmu_page_size size,
+                                 uint64_t *member)
 {
     const struct frame_set *set = &frames->all[size];
-    uint64_t left = frame_set_free_count(set);
-    if (left == 0 && frames->config.placement != MMU_BUDDY)
+    uint64_t left = frame_set_free_count(set), page = vpn >> 9 * (unsigned)size;
+    enum mmu_placement placement = placer->policy->placement;
+    if (left == 0 && placement != MMU_BUDDY && placement != MMU_MAP)
         return FRAMES_EXHAUSTED;
-    switch (frames->config.placement) {
+    switch (placement) {
     case MMU_SEQUENTIAL:
         *member = frame_set_nth_free(set, 0);
         return FRAMES_PLACED;
     case MMU_RANDOM:
-        *member = frame_set_nth_free(set, c2_rng_below(&frames->rng, left));
+        *member = frame_set_nth_free(set, c2_rng_below(&placer->rng, left));
         return FRAMES_PLACED;
     case MMU_IDENTITY:
         return choose_identity(frames, vpn, size, member);
     case MMU_SAME_COLOR:
-        return choose_same_color(frames, size, member);
+        return choose_color(frames, placer, own_color(placer, size), size, member);
     case MMU_COLORED:
-        return choose_colored(frames, vpn >> 9 * (unsigned)size, size, member);
+        return choose_color(frames, placer, page % colors_of(placer, size), size, member);
     case MMU_BUDDY:
         return choose_buddy(frames, size, member);
     case MMU_MAP:
-        return choose_map(frames, vpn, size, member);
+        return choose_map(frames, placer, vpn, size, member);
     }
     return FRAMES_EXHAUSTED;
 }
 
+enum frames_answer frames_place_by(struct frames *frames, size_t by, uint64_t vpn, enum mmu_page_size size,
+                                   uint64_t *frame)
+{
+    struct placer *placer = &frames->placers[by];
+    uint64_t member = 0, count = mmu_page_bytes(size) >> C2_PAGE_SHIFT;
+    enum frames_answer answer = choose(frames, placer, vpn, size, &member);
+    *frame = member << 9 * (unsigned)size;
+    for (uint64_t i = 0; answer == FRAMES_PLACED && i < count; i++) {
+        if (placer->policy->placement == MMU_BUDDY)
+            hide(frames, *frame + i);
+        else
+            take(frames, *frame + i);
+    }
+    return answer;
+}
+
 enum frames_answer frames_place_huge(struct frames *frames, uint64_t vpn, enum mmu_page_size size, uint64_t *frame)
 {
-    uint64_t member = 0;
-    enum frames_answer answer = choose(frames, vpn, size, &member);
-    *frame = member << 9 * (unsigned)size;
-    for (uint64_t i = 0; answer == FRAMES_PLACED && i < mmu_page_bytes(size) >> C2_PAGE_SHIFT; i++)
-        take(frames, *frame + i);
-    return answer;
+    return frames_place_by(frames, 0, vpn, size, frame);
 }
 
 enum frames_answer frames_place(struct frames *frames, uint64_t vpn, uint64_t *frame)
@@ -345,15 +444,15 @@ bool frames_take_top(struct frames *frames, uint64_t *frame)
     if (frames->buddy) {
         *frame = buddy_take_for_table(frames->buddy);
         if (*frame != BUDDY_NONE)
-            take(frames, *frame);
+            hide(frames, *frame);
         return *frame != BUDDY_NONE;
     }
-    const struct frame_set *set = frames->config.placement == MMU_MAP ? &frames->side : &frames->all[0];
+    const struct frame_set *set = &frames->all[0];
     uint64_t free_count = frame_set_free_count(set);
     if (free_count == 0)
         return false;
     *frame = frame_set_nth_free(set, free_count - 1);
-    take(frames, *frame);
+    hide(frames, *frame);
     return true;
 }
 
@@ -364,32 +463,50 @@ uint64_t frames_total(const struct frames *frames)
 
 uint64_t frames_taken(const struct frames *frames)
 {
-    return frames->all[0].taken - frames->others;
+    return frames->all[0].taken - frames->others - frames->idle;
+}
+
+uint64_t frames_idle(const struct frames *frames)
+{
+    return frames->idle;
+}
+
+bool frames_is_kept(const struct frames *frames, uint64_t frame)
+{
+    return bit_at(frames->kept, frame);
 }
 
 bool frames_is_taken(const struct frames *frames, uint64_t frame)
 {
-    return frame < frames->all[0].count && frame_set_is_taken(&frames->all[0], frame);
+    if (frame >= frames->all[0].count)
+        return false;
+    return bit_at(frames->kept, frame) ? bit_at(frames->held, frame) : frame_set_is_taken(&frames->all[0], frame);
 }
 
 /* ------------------------------------------------------------------ check */
 
-static void check_side(const struct frames *frames)
+static void check_kept(const struct frames *frames)
 {
-    frame_set_check(&frames->side);
+    uint64_t idle = 0;
     for (uint64_t frame = 0; frame < frames->all[0].count; frame++) {
-        uint64_t member;
-        if (in_side(frames, frame, &member))
-            C2_ASSERT(frame_set_is_taken(&frames->side, member) == frame_set_is_taken(&frames->all[0], frame));
+        bool kept = bit_at(frames->kept, frame), held = bit_at(frames->held, frame);
+        C2_ASSERT(!kept || frame_set_is_taken(&frames->all[0], frame));
+        C2_ASSERT(kept || !held);
+        idle += kept && !held;
     }
+    C2_ASSERT(idle == frames->idle);
 }
 
-static void check_hints(const struct frames *frames)
+static void check_hints(const struct frames *frames, const struct placer *placer)
 {
-    for (unsigned size = 0; size < MMU_PAGE_SIZES; size++) {
-        uint64_t colors = colors_of(frames, (enum mmu_page_size)size);
-        for (uint64_t i = 0; i < frames->all[size].count; i++)
-            C2_ASSERT(frame_set_is_taken(&frames->all[size], i) || frames->hint[size][i % colors] <= i);
+    for (unsigned i = 0; i < MMU_PAGE_SIZES && placer->hint[i]; i++) {
+        enum mmu_page_size size = (enum mmu_page_size)i;
+        uint64_t colors = colors_of(placer, size);
+        for (uint64_t member = 0; member < frames->all[i].count; member++) {
+            bool mine = placer->policy->placement == MMU_COLORED || member % colors == own_color(placer, size);
+            C2_ASSERT(!mine || frame_set_is_taken(&frames->all[i], member) ||
+                      *hint_of(placer, member % colors, size) <= member);
+        }
     }
 }
 
@@ -409,10 +526,10 @@ void frames_check(const struct frames *frames)
             C2_ASSERT(frame_set_is_taken(&frames->all[size], i) == in_use);
         }
     }
-    if (has_side(frames))
-        check_side(frames);
-    if (frames->config.placement == MMU_COLORED)
-        check_hints(frames);
+    if (frames->kept)
+        check_kept(frames);
+    for (size_t i = 0; i < frames->placer_count; i++)
+        check_hints(frames, &frames->placers[i]);
     if (!frames->buddy)
         return;
     buddy_check(frames->buddy);

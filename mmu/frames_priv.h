@@ -32,7 +32,8 @@ void frame_set_check(const struct frame_set *set);
 /* ------------------------------------------------------------------ placement */
 struct frames;
 struct pagemap;
-/* The map file of MMU_MAP is read here. */
+/* The policy of the config and those of its rules, which are lent until destroy; map files are read here. Policies are
+ * numbered: 0 is the config's, 1 + i that of rules[i]. */
 enum c2_status frames_create(struct frames **out, const struct mmu_config *config, struct c2_error *err);
 void frames_destroy(struct frames *frames);
 
@@ -42,19 +43,25 @@ enum frames_answer {
     FRAMES_CLASH,     /* identity, map: the one frame it may give is taken; *frame names it */
     FRAMES_HOLE,      /* map: it does not have the page */
 };
-/* The frame of virtual page number vpn, by the policy. */
+/* The frame of virtual page number vpn, by policy number `by`. vpn and *frame are multiples of the size; for a huge page
+ * what is no FRAMES_PLACED means small pages instead. */
+enum frames_answer frames_place_by(struct frames *frames, size_t by, uint64_t vpn, enum mmu_page_size size,
+                                   uint64_t *frame);
+/* By policy 0. */
 enum frames_answer frames_place(struct frames *frames, uint64_t vpn, uint64_t *frame);
-/* A huge page: vpn and *frame are multiples of its size. What is no FRAMES_PLACED means small pages instead. */
 enum frames_answer frames_place_huge(struct frames *frames, uint64_t vpn, enum mmu_page_size size, uint64_t *frame);
-/* The highest free frame, for a page table (buddy and map: see frames.c); false when there is none. */
+/* The highest free frame, for a page table (beside buddy: see frames.c); false when there is none. */
 bool frames_take_top(struct frames *frames, uint64_t *frame);
 void frames_give(struct frames *frames, uint64_t frame);
 void frames_give_huge(struct frames *frames, uint64_t frame, enum mmu_page_size size); /* placed as one */
-const struct pagemap *frames_map(const struct frames *frames); /* NULL: another policy */
+const struct pagemap *frames_map(const struct frames *frames, size_t by); /* NULL: another policy */
+const struct mmu_config *frames_policy(const struct frames *frames, size_t by); /* lent until destroy */
 
 uint64_t frames_total(const struct frames *frames);
 uint64_t frames_taken(const struct frames *frames); /* by this guest */
-bool frames_is_taken(const struct frames *frames, uint64_t frame);
+uint64_t frames_idle(const struct frames *frames);  /* kept for maps, and no page's */
+bool frames_is_kept(const struct frames *frames, uint64_t frame); /* for maps */
+bool frames_is_taken(const struct frames *frames, uint64_t frame); /* a page, a table or another program has it */
 void frames_check(const struct frames *frames);
 
 #endif

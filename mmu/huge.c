@@ -7,6 +7,7 @@
  *   Who wants one, first rule that fits:
  *     an area of MAP_HUGETLB, in its size;      a page whose line in the map file is huge, in that size;
  *     not an area of MADV_NOHUGEPAGE;           an area of MADV_HUGEPAGE, 2 MiB;
+ *     a huge region, in config.huge_size, where the range lies in it whole;
  *     config.huge: thp 2 MiB everywhere, heap in the heap, all everywhere, both in config.huge_size.
  *   never, in config.huge, is stronger than the program's wishes, but not than a map.
  *   Small pages come where any of that fails. A huge page that is changed in part, or comes to lie in two areas, is
@@ -50,12 +51,14 @@ static enum mmu_page_size wanted_by_config(const struct mmu *mmu, const struct a
     return MMU_PAGE_4K;
 }
 
-static enum mmu_page_size wanted(const struct mmu *mmu, uint64_t page, const struct area *area)
+/* The map is that of the policy that would place the small page. *region is the huge region that speaks. */
+static enum mmu_page_size wanted(const struct mmu *mmu, uint64_t page, const struct area *area, size_t *region)
 {
-    const struct pagemap *map = frames_map(mmu->frames);
     enum mmu_page_size size;
+    *region = mmu->config.huge_region_count;
     if (area->backing)
         return MMU_PAGE_4K;
+    const struct pagemap *map = frames_map(mmu->frames, mmu_policy_of(mmu, area, page, MMU_PAGE_4K));
     if (map && pagemap_size_at(map, page >> C2_PAGE_SHIFT, &size) && size != MMU_PAGE_4K)
         return size;
     if (mmu->config.huge == MMU_HUGE_NEVER)
@@ -64,7 +67,11 @@ static enum mmu_page_size wanted(const struct mmu *mmu, uint64_t page, const str
         return (enum mmu_page_size)area->hugetlb;
     if (area->huge_refused)
         return MMU_PAGE_4K;
-    return area->huge_wanted ? MMU_PAGE_2M : wanted_by_config(mmu, area);
+    if (area->huge_wanted)
+        return MMU_PAGE_2M;
+    size = size_of_config(mmu);
+    *region = mmu_huge_region_of(mmu, area, c2_align_down(page, mmu_page_bytes(size)), size);
+    return *region < mmu->config.huge_region_count ? size : wanted_by_config(mmu, area);
 }
 
 void mmu_log(struct mmu *mmu, uint64_t va, uint64_t frame, enum mmu_page_size size)
@@ -73,8 +80,11 @@ void mmu_log(struct mmu *mmu, uint64_t va, uint64_t frame, enum mmu_page_size si
         pagemap_log_add(&mmu->log, va >> C2_PAGE_SHIFT, frame, size);
 }
 
-static void count(struct mmu *mmu, enum mmu_page_size size)
+/* For those that no region speaks for, the last row counts. */
+static void count(struct mmu *mmu, enum mmu_page_size size, size_t by, size_t region)
 {
+    mmu_count_placed(&mmu->placed_by[by], size);
+    mmu_count_placed(&mmu->enlarged_by[region], size);
     mmu->counts.huge_2m += size == MMU_PAGE_2M;
     mmu->counts.huge_1g += size == MMU_PAGE_1G;
     mmu->counts.faults++;
@@ -83,20 +93,23 @@ static void count(struct mmu *mmu, enum mmu_page_size size)
 /* The tables come first, as with small pages; should they be lacking, so are frames, and the small page says so. */
 bool mmu_place_huge(struct mmu *mmu, uint64_t page, const struct area *area)
 {
-    enum mmu_page_size size = wanted(mmu, page, area);
+    size_t region;
+    enum mmu_page_size size = wanted(mmu, page, area, &region);
     uint64_t bytes = mmu_page_bytes(size), base = c2_align_down(page, bytes), frame;
     if (size == MMU_PAGE_4K || base < area->view.start.v || base + bytes > area_end(area) ||
         !tables_empty(mmu->tables, base, size) || tables_prepare(mmu->tables, base, size, NULL) != C2_OK)
         return false;
-    if (frames_place_huge(mmu->frames, base >> C2_PAGE_SHIFT, size, &frame) != FRAMES_PLACED) {
+    size_t by = mmu_policy_of(mmu, area, base, size);
+    if (frames_place_by(mmu->frames, by, base >> C2_PAGE_SHIFT, size, &frame) != FRAMES_PLACED) {
         tables_prune(mmu->tables, base);
+        mmu->enlarged_by[region].huge_fallbacks++;
         mmu->counts.huge_fallbacks++;
         return false;
     }
     tables_set(mmu->tables, base,
                frame << C2_PAGE_SHIFT | mmu_leaf_rights(area->view.prot) | entry_huge_bits(size));
     mmu_log(mmu, base, frame, size);
-    count(mmu, size);
+    count(mmu, size, by, region);
     return true;
 }
 
@@ -150,6 +163,8 @@ int64_t mmu_advise_huge(struct mmu *mmu, uint64_t address, uint64_t bytes, bool 
 uint64_t mmu_heap_step(const struct mmu *mmu)
 {
     bool huge = mmu->config.huge == MMU_HUGE_HEAP || mmu->config.huge == MMU_HUGE_ALL;
+    for (size_t i = 0; i < mmu->config.huge_region_count; i++)
+        huge |= mmu->config.huge_regions[i].kind == MMU_REGION_HEAP;
     return mmu_page_bytes(huge ? size_of_config(mmu) : MMU_PAGE_4K);
 }
 

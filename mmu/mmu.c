@@ -14,13 +14,8 @@
  */
 #include "mmu/mmu_priv.h"
 
-enum c2_status mmu_config_check(const struct mmu_config *config, struct c2_error *err)
+static enum c2_status check_policy(const struct mmu_config *config, struct c2_error *err)
 {
-    char size[32];
-    uint64_t bytes = config->physical_bytes;
-    if (bytes == 0 || bytes % C2_PAGE_BYTES != 0 || bytes > MMU_FRAME_LIMIT * C2_PAGE_BYTES)
-        return c2_fail(err, C2_ERR_INVALID, "physical_memory = %s is not allowed: it must be a multiple of 4 KiB, "
-                       "at most 1 TiB", c2_size_text(size, bytes));
     if (config->age > 1000)
         return c2_fail(err, C2_ERR_INVALID, "the age of buddy placement is %u thousandths: it must be 0 to 1",
                        config->age);
@@ -35,9 +30,24 @@ enum c2_status mmu_config_check(const struct mmu_config *config, struct c2_error
     return C2_OK;
 }
 
+enum c2_status mmu_config_check(const struct mmu_config *config, struct c2_error *err)
+{
+    char size[32];
+    uint64_t bytes = config->physical_bytes;
+    if (bytes == 0 || bytes % C2_PAGE_BYTES != 0 || bytes > MMU_FRAME_LIMIT * C2_PAGE_BYTES)
+        return c2_fail(err, C2_ERR_INVALID, "physical_memory = %s is not allowed: it must be a multiple of 4 KiB, "
+                       "at most 1 TiB", c2_size_text(size, bytes));
+    enum c2_status status = check_policy(config, err);
+    for (size_t i = 0; i < config->rule_count && status == C2_OK; i++)
+        status = check_policy(&config->rules[i].policy, err);
+    return status == C2_OK ? mmu_rules_check(config, err) : status;
+}
+
 static enum c2_status build(struct mmu *mmu, const struct tables_arena *arena, struct c2_error *err)
 {
-    enum c2_status status = frames_create(&mmu->frames, &mmu->config, err);
+    enum c2_status status = mmu_rules_create(mmu, err);
+    if (status == C2_OK)
+        status = frames_create(&mmu->frames, &mmu->config, err);
     if (status == C2_OK)
         status = tables_create(&mmu->tables, arena, mmu->frames, &mmu->counts, err);
     return status;
@@ -100,6 +110,7 @@ void mmu_destroy(struct mmu *mmu)
         return;
     areas_release(&mmu->areas);
     pagemap_log_release(&mmu->log);
+    mmu_rules_release(mmu);
     tables_destroy(mmu->tables);
     frames_destroy(mmu->frames);
     if (mmu->host.close)

@@ -51,6 +51,25 @@ enum mmu_huge {
     MMU_HUGE_HEAP,  /* the heap of brk, which grows by huge pages then */
     MMU_HUGE_ALL,   /* all anonymous memory, and the heap as with HEAP */
 };
+/* Which pages a rule is about. Of several that match, an object goes before a file, a file before the others, and among
+ * equals the first. */
+enum mmu_region_kind {
+    MMU_REGION_HEAP,   /* of brk */
+    MMU_REGION_STACK,
+    MMU_REGION_MMAP,   /* anonymous mappings; the bss of programs and libraries among them */
+    MMU_REGION_TEXT,   /* executable mappings of files */
+    MMU_REGION_FILE,   /* mappings of a file: of that basename, or with a '/' in the name: whose path ends in it */
+    MMU_REGION_OBJECT, /* pages that hold a byte of [start, start + bytes) */
+};
+struct mmu_region {
+    enum mmu_region_kind kind;
+    const char *name; /* as messages call it: "heap", "libc.so.6", "A" */
+    uint64_t start, bytes; /* OBJECT */
+};
+bool mmu_region_of_word(struct mmu_region *out, const char *word); /* "heap", "stack", "mmap", "text"; else false */
+const char *const *mmu_region_words(size_t *count);
+struct mmu_rule;
+
 #define MMU_PATH_BYTES 1024
 struct mmu_config {
     uint64_t physical_bytes; /* multiple of the page size, at most 2^40 */
@@ -63,10 +82,21 @@ struct mmu_config {
     enum mmu_huge huge;
     enum mmu_page_size huge_size; /* for HEAP and ALL; MMU_PAGE_4K means 2M */
     bool log_placements;     /* for mmu_pagemap_write */
+    /* Lent until mmu_destroy. Pages in no rule's region go by `placement`. */
+    const struct mmu_rule *rules;
+    size_t rule_count;
+    /* Regions that get huge pages of huge_size beside those that `huge` says; no FILE and TEXT. An OBJECT only where
+     * the huge page lies in its pages whole. */
+    const struct mmu_region *huge_regions;
+    size_t huge_region_count;
+};
+struct mmu_rule {
+    struct mmu_region region;
+    struct mmu_config policy; /* placement, colors, color, age and map; the rest is the run's */
 };
 const char *mmu_huge_name(enum mmu_huge huge); /* "off", "never", "thp", "heap", "all" */
-/* "sequential", "random", "identity", "same-color[,color=N]", "colored", "buddy[,age=0.N]", "file=PATH"; further keys
- * are an error that names the nearest. Sets placement, color, age and map only. The level that `colors` comes from is
+/* "sequential", "random", "identity", "same-color[,color=N]", "colored", "buddy[,age=0.N]", "file=PATH" or "file:PATH";
+ * further keys are an error that names the nearest. Sets placement, color, age and map only. The level that `colors` comes from is
  * the caller's affair. */
 enum c2_status mmu_placement_parse(struct mmu_config *config, const char *text, struct c2_error *err);
 const char *mmu_placement_name(enum mmu_placement placement);
@@ -188,6 +218,13 @@ struct mmu_counts {
                              * guest goes on with a page of zeros where hardware would raise SIGBUS */
 };
 const struct mmu_counts *mmu_counts(const struct mmu *mmu); /* lent until destroy */
+/* First touches by a rule or in a huge region: what came of them. */
+struct mmu_rule_counts {
+    uint64_t small_pages, huge_2m, huge_1g; /* a huge region: small_pages stays 0 */
+    uint64_t huge_fallbacks;                /* a huge region's */
+};
+const struct mmu_rule_counts *mmu_rule_counts(const struct mmu *mmu, size_t rule); /* lent until destroy */
+const struct mmu_rule_counts *mmu_huge_region_counts(const struct mmu *mmu, size_t region);
 const struct mmu_config *mmu_config(const struct mmu *mmu);
 
 /* Bytes of the pages present, of all sizes. */

@@ -23,6 +23,8 @@ struct mmu {
     uint64_t brk;
     struct mmu_counts counts;
     struct pagemap_log log; /* with config.log_placements */
+    struct mmu_rule_counts *placed_by; /* by policy number, see frames_create */
+    struct mmu_rule_counts *enlarged_by; /* by huge region */
 };
 
 /* mmu_create without a window: on any host and arena. Closes the host at the end, but not when it fails. */
@@ -47,6 +49,17 @@ int64_t mmu_range_usable(uint64_t start, uint64_t bytes);
 bool mmu_range_code(const struct mmu *mmu, uint64_t start, uint64_t end);
 /* Makes start and end boundaries of areas. 0 or errno. */
 int mmu_isolate(struct mmu *mmu, uint64_t start, uint64_t end);
+/* ------------------------------------------------------------------ rules.c */
+enum c2_status mmu_rules_create(struct mmu *mmu, struct c2_error *err);
+void mmu_rules_release(struct mmu *mmu);
+enum c2_status mmu_rules_check(const struct mmu_config *config, struct c2_error *err);
+/* The number of the policy (see frames_create) that places the page at start, of this size. */
+size_t mmu_policy_of(const struct mmu *mmu, const struct area *area, uint64_t start, enum mmu_page_size size);
+/* The huge region that the page of this size at start lies in whole; config.huge_region_count if none. */
+size_t mmu_huge_region_of(const struct mmu *mmu, const struct area *area, uint64_t start, enum mmu_page_size size);
+void mmu_count_placed(struct mmu_rule_counts *counts, enum mmu_page_size size);
+/* ", by the rule for REGION", or "" for policy 0: for messages. */
+const char *mmu_rule_phrase(char *buffer, size_t bytes, const struct mmu *mmu, size_t by);
 /* ------------------------------------------------------------------ huge.c */
 /* The first touch of `page` in area: true if a huge page came of it. */
 bool mmu_place_huge(struct mmu *mmu, uint64_t page, const struct area *area);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The text form of a placement: POLICY[,KEY=VALUE...], or file=PATH.
+ * The text form of a placement: POLICY[,KEY=VALUE...], or file=PATH (file:PATH).
  */
 #include <ctype.h>
 #include <string.h>
@@ -120,7 +120,8 @@ enum c2_status mmu_placement_parse(struct mmu_config *config, const char *text, 
     struct mmu_config parsed = *config;
     parsed.color = parsed.age = 0;
     parsed.map[0] = '\0';
-    enum c2_status status = strncmp(text, "file=", 5) == 0 ? parse_file(&parsed, text + 5, err)
+    bool map = strncmp(text, "file=", 5) == 0 || strncmp(text, "file:", 5) == 0;
+    enum c2_status status = map ? parse_file(&parsed, text + 5, err)
                                                            : parse_words(&parsed, copy, err);
     if (status == C2_OK)
         *config = parsed;

@@ -91,21 +91,24 @@ static const char more_memory[] = "give the machine more with --set machine.phys
 
 static void fail_frames(const struct mmu *mmu, uint64_t va, struct c2_error *err)
 {
-    char size[32];
+    char size[32], kept[64] = "";
+    if (frames_idle(mmu->frames) > 0)
+        snprintf(kept, sizeof kept, ", kept for a page map %llu", (unsigned long long)frames_idle(mmu->frames));
     c2_fail(err, C2_ERR_EXHAUSTED, "physical memory (%s) is exhausted at the first touch of page 0x%llx: frames of "
-                   "pages %llu, of page tables %llu; %s", c2_size_text(size, mmu->config.physical_bytes),
+                   "pages %llu, of page tables %llu%s; %s", c2_size_text(size, mmu->config.physical_bytes),
                    (unsigned long long)va, (unsigned long long)(frames_taken(mmu->frames) - mmu->counts.table_pages),
-                   (unsigned long long)mmu->counts.table_pages, more_memory);
+                   (unsigned long long)mmu->counts.table_pages, kept, more_memory);
 }
 
-static void fail_color(const struct mmu *mmu, uint64_t va, struct c2_error *err)
+static void fail_color(const struct mmu *mmu, size_t by, uint64_t va, struct c2_error *err)
 {
-    char size[32];
-    bool colored = mmu->config.placement == MMU_COLORED;
-    unsigned color = colored ? (unsigned)((va >> C2_PAGE_SHIFT) % mmu->config.colors) : mmu->config.color;
+    char size[32], rule[MMU_PATH_BYTES];
+    const struct mmu_config *policy = frames_policy(mmu->frames, by);
+    bool colored = policy->placement == MMU_COLORED;
+    unsigned color = colored ? (unsigned)((va >> C2_PAGE_SHIFT) % policy->colors) : policy->color;
     c2_fail(err, C2_ERR_EXHAUSTED, "the frames of colour %u of %u in physical memory (%s) are exhausted at the first "
-                   "touch of page 0x%llx; %s", color, mmu->config.colors,
-                   c2_size_text(size, mmu->config.physical_bytes), (unsigned long long)va, more_memory);
+                   "touch of page 0x%llx%s; %s", color, policy->colors, c2_size_text(size, mmu->config.physical_bytes),
+                   (unsigned long long)va, mmu_rule_phrase(rule, sizeof rule, mmu, by), more_memory);
 }
 
 struct owner_search {
@@ -123,23 +126,26 @@ static uint64_t match_owner(void *self, uint64_t va, uint64_t entry)
     return entry;
 }
 
-static void fail_clash(const struct mmu *mmu, uint64_t va, uint64_t frame, struct c2_error *err)
+static void fail_clash(const struct mmu *mmu, size_t by, uint64_t va, uint64_t frame, struct c2_error *err)
 {
     struct owner_search search = {.frame = frame};
     tables_visit(mmu->tables, 0, MMU_WINDOW_END, match_owner, &search);
-    char size[32], owner[48] = "a page table";
+    char size[32], owner[48] = "a page table", rule[MMU_PATH_BYTES];
     if (search.found)
         snprintf(owner, sizeof owner, "page 0x%llx", (unsigned long long)search.va);
-    c2_fail(err, C2_ERR_EXHAUSTED, "identity placement: page 0x%llx needs the physical page 0x%llx (its address modulo "
-                   "%s), which %s holds already; %s, or use --pages sequential", (unsigned long long)va,
+    else if (frames_is_kept(mmu->frames, frame))
+        snprintf(owner, sizeof owner, "a page map");
+    c2_fail(err, C2_ERR_EXHAUSTED, "identity placement%s: page 0x%llx needs the physical page 0x%llx (its address "
+                   "modulo %s), which %s holds already; %s, or use %s sequential",
+                   mmu_rule_phrase(rule, sizeof rule, mmu, by), (unsigned long long)va,
                    (unsigned long long)(frame << C2_PAGE_SHIFT), c2_size_text(size, mmu->config.physical_bytes), owner,
-                   more_memory);
+                   more_memory, by == 0 ? "--pages" : "a rule with");
 }
 
-static void fail_map(const struct mmu *mmu, enum frames_answer answer, uint64_t va, uint64_t frame,
+static void fail_map(const struct mmu *mmu, size_t by, enum frames_answer answer, uint64_t va, uint64_t frame,
                      struct c2_error *err)
 {
-    const struct pagemap *map = frames_map(mmu->frames);
+    const struct pagemap *map = frames_map(mmu->frames, by);
     uint32_t below = pagemap_line_below(map, va >> C2_PAGE_SHIFT);
     if (answer == FRAMES_HOLE)
         c2_fail(err, C2_ERR_FORMAT, "%s:%u: the map has no page 0x%llx (address 0x%llx), which the program touches; %s",
@@ -151,19 +157,20 @@ static void fail_map(const struct mmu *mmu, enum frames_answer answer, uint64_t 
 }
 
 /* The page of va got no frame, `frame` being the one it clashed with; its tables are not needed then. */
-static void fail_placement(struct mmu *mmu, enum frames_answer answer, uint64_t va, uint64_t frame,
+static void fail_placement(struct mmu *mmu, size_t by, enum frames_answer answer, uint64_t va, uint64_t frame,
                            struct c2_error *err)
 {
-    bool all_taken = frames_taken(mmu->frames) == frames_total(mmu->frames) || mmu->config.placement == MMU_BUDDY;
+    enum mmu_placement placement = frames_policy(mmu->frames, by)->placement;
+    bool all_taken = frames_taken(mmu->frames) + frames_idle(mmu->frames) == frames_total(mmu->frames);
     tables_prune(mmu->tables, va);
-    if (frames_map(mmu->frames) && !all_taken)
-        fail_map(mmu, answer, va, frame, err);
+    if (placement == MMU_MAP)
+        fail_map(mmu, by, answer, va, frame, err);
     else if (answer == FRAMES_CLASH)
-        fail_clash(mmu, va, frame, err);
-    else if (all_taken)
-        fail_frames(mmu, va, err);
+        fail_clash(mmu, by, va, frame, err);
+    else if ((placement == MMU_COLORED || placement == MMU_SAME_COLOR) && !all_taken)
+        fail_color(mmu, by, va, err);
     else
-        fail_color(mmu, va, err);
+        fail_frames(mmu, va, err);
 }
 
 static enum mmu_fault first_touch(struct mmu *mmu, uint64_t page, const struct area *area, struct c2_error *err)
@@ -178,13 +185,15 @@ static enum mmu_fault first_touch(struct mmu *mmu, uint64_t page, const struct a
     if (status != C2_OK)
         return MMU_FAULT_FAILED;
     uint64_t frame;
-    enum frames_answer answer = frames_place(mmu->frames, page >> C2_PAGE_SHIFT, &frame);
+    size_t by = mmu_policy_of(mmu, area, page, MMU_PAGE_4K);
+    enum frames_answer answer = frames_place_by(mmu->frames, by, page >> C2_PAGE_SHIFT, MMU_PAGE_4K, &frame);
     if (answer != FRAMES_PLACED) {
-        fail_placement(mmu, answer, page, frame, err);
+        fail_placement(mmu, by, answer, page, frame, err);
         return MMU_FAULT_FAILED;
     }
     tables_set(mmu->tables, page, frame << C2_PAGE_SHIFT | mmu_leaf_rights(area->view.prot));
     mmu_log(mmu, page, frame, MMU_PAGE_4K);
+    mmu_count_placed(&mmu->placed_by[by], MMU_PAGE_4K);
     mmu->counts.small_pages++;
     mmu->counts.faults++;
     return MMU_FAULT_NONE;

@@ -234,7 +234,7 @@ static void creation_survives_every_failing_allocation(void **state)
         assert_true(status == C2_OK || (status == C2_ERR_NO_MEMORY && frames == NULL));
     } while (status != C2_OK);
     c2_alloc_fail_from(0);
-    assert_int_equal(n, 10); /* the object, three sets of frames and one of a colour, of two arrays each */
+    assert_int_equal(n, 12); /* the object, three sets of two arrays each, the policies, a hint for each size */
     frames_destroy(frames);
 }
 
