@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * json_priv: what the files that build report.json share.
+ */
+#ifndef C2_REPORT_JSON_PRIV_H
+#define C2_REPORT_JSON_PRIV_H
+
+#include <jansson.h>
+
+#include "report/report_priv.h"
+
+/* json_object_set_new and json_array_append_new free the value they could not add, and refuse a NULL one: so the
+ * builders just add, and `failed` says at the end whether anything was missed. */
+struct builder {
+    bool failed;
+};
+
+static inline void add(struct builder *b, json_t *object, const char *key, json_t *value)
+{
+    b->failed |= json_object_set_new(object, key, value) != 0;
+}
+
+static inline void append(struct builder *b, json_t *array, json_t *value)
+{
+    b->failed |= json_array_append_new(array, value) != 0;
+}
+
+static inline void add_count(struct builder *b, json_t *object, const char *key, uint64_t count)
+{
+    add(b, object, key, json_integer((json_int_t)count));
+}
+
+/* A string value; each byte that is no UTF-8 becomes U+FFFD. NULL without memory. (json_text.c) */
+json_t *report_json_text(const char *from);
+
+static inline void add_text(struct builder *b, json_t *object, const char *key, const char *value)
+{
+    add(b, object, key, report_json_text(value));
+}
+
+#endif
