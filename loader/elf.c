@@ -450,12 +450,11 @@ enum c2_status loader_elf_check_place(const struct loader_elf *elf, const struct
     return C2_OK;
 }
 
-/* A segment shows whole pages of the file, so the ends of its neighbours too. */
-static bool segment_shows(const struct loader_segment *s, uint64_t offset)
+bool loader_segment_shows(const struct loader_segment *segment, uint64_t offset)
 {
-    uint64_t first = c2_align_down(s->offset, C2_PAGE_BYTES);
-    uint64_t end = c2_align_up(s->offset + s->file_bytes, C2_PAGE_BYTES);
-    return s->file_bytes > 0 && offset >= first && offset < end;
+    uint64_t first = c2_align_down(segment->offset, C2_PAGE_BYTES);
+    uint64_t end = c2_align_up(segment->offset + segment->file_bytes, C2_PAGE_BYTES);
+    return segment->file_bytes > 0 && offset >= first && offset < end;
 }
 
 bool loader_elf_address(const struct loader_elf *elf, uint64_t offset, bool code, uint64_t *address)
@@ -463,7 +462,7 @@ bool loader_elf_address(const struct loader_elf *elf, uint64_t offset, bool code
     const struct loader_segment *best = NULL;
     for (size_t i = 0; i < elf->count; i++) {
         const struct loader_segment *s = &elf->segments[i];
-        if (!segment_shows(s, offset))
+        if (!loader_segment_shows(s, offset))
             continue;
         bool right = !!(s->prot & MMU_EXEC) == code;
         if (!best || (right && !!(best->prot & MMU_EXEC) != code))
@@ -473,4 +472,14 @@ bool loader_elf_address(const struct loader_elf *elf, uint64_t offset, bool code
         return false;
     *address = best->address - best->offset + offset;
     return true;
+}
+
+bool loader_elf_holds(const struct loader_elf *elf, uint64_t start, uint64_t end)
+{
+    for (size_t i = 0; i < elf->count; i++) {
+        const struct loader_segment *s = &elf->segments[i];
+        if (start >= s->address && start - s->address < s->bytes)
+            return end - s->address <= s->bytes;
+    }
+    return false;
 }

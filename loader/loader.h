@@ -64,6 +64,40 @@ struct loader_place {
 };
 /* Strings are lent until loader_symbols_destroy. Always fills *out; never a wrong name: what is not known is NULL. */
 void loader_place_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out);
+
+/* Run-time entry of the function that the pc lies in, for grouping; false if it is unknown. */
+bool loader_function_entry(struct loader_symbols *symbols, struct guest_va pc, struct guest_va *out);
+/* Run-time address of the function symbol of exactly this name (not demangled, without version) in the module at `at`.
+ * A name that other files may use goes before a local one, the default version before old ones; resolvers of
+ * indirect functions are none. False: none, or several local ones. */
+bool loader_function_named(struct loader_symbols *symbols, struct guest_va at, const char *name, struct guest_va *out);
+
+/* ------------------------------------------------------------------ modules and their variables
+ * A module is an ELF file that is mapped as its program headers say: every segment with bytes of the file is there. */
+
+/* Run-time extent of the module that the address lies in: whole pages, from the first segment's to the last one's, bss
+ * included. name: its basename, lent until loader_symbols_destroy. False: in no module. */
+bool loader_module_extent(struct loader_symbols *symbols, struct guest_va at, uint64_t *start, uint64_t *bytes,
+                          const char **name);
+
+/* One static variable. Its declaration is type_before, name, type_after: "double " "A" "[400][400]"; both are NULL when
+ * no DWARF tells the type. A `static` within a function has the compiler's name ("count.0"); names of C++ are demangled.
+ * Texts are lent until loader_symbols_destroy. */
+struct loader_variable {
+    const char *name, *module; /* module: basename */
+    uint64_t start, bytes;     /* run-time address */
+    const char *type_before, *type_after;
+};
+/* Calls `each` for every static variable of the module at `at`, ascending by start, none overlapping: of symbols with
+ * one start the longest counts, and of equal ones the name that symtab.c chooses (global, fewest underscores, shortest,
+ * first in the alphabet); one that starts within another is left out. Thread-local variables and symbols without a
+ * size have no extent. An address in no module: no calls and C2_OK. */
+enum c2_status loader_variables(struct loader_symbols *symbols, struct guest_va at,
+                                void (*each)(void *self, const struct loader_variable *variable), void *self,
+                                struct c2_error *err);
+/* "double A[400][400]", or the name alone; returns buffer. */
+char *loader_variable_text(char *buffer, size_t bytes, const struct loader_variable *variable);
+
 void loader_symbols_check(const struct loader_symbols *symbols);
 void loader_symbols_dump(const struct loader_symbols *symbols, FILE *to); /* objects seen so far and what they offer */
 

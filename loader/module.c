@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * A module: one mapped file and what it and its debug file say about its code.
+ * A module: one mapped file and what it and its debug file say about its code and its variables.
  *
  * Model
- *   Functions come from .symtab of the file, else of its debug file, else from .dynsym of the file. Lines come from
+ *   Functions and variables come from .symtab of the file, else of its debug file, else from .dynsym of the file. Lines come from
  *   the DWARF of the file, else of its debug file: the ranges of all compilation units are indexed once (the
  *   .debug_aranges section is not relied on, not every compiler writes it), a unit's line table is read at the first
  *   question about it.
@@ -73,7 +73,7 @@ static Dwarf *open_dwarf(Elf *elf)
 static void open_debug(struct loader_module *module)
 {
     module->dwarf = open_dwarf(module->file);
-    if (module->dwarf && loader_functions_have_table(module->file))
+    if (module->dwarf && loader_symtab_whole(module->file))
         return;
     module->debug_fd = loader_debugfile_open(module->file, module->path, LOADER_DEBUG_ROOT);
     module->debug = open_elf(module->debug_fd);
@@ -124,9 +124,10 @@ static enum c2_status read_names(struct loader_module *module, struct c2_error *
     if (!module->file)
         return C2_OK;
     open_debug(module);
-    bool own = loader_functions_have_table(module->file) || !module->debug ||
-               !loader_functions_have_table(module->debug);
-    enum c2_status status = loader_functions_read(&module->functions, own ? module->file : module->debug, err);
+    bool own = loader_symtab_whole(module->file) || !module->debug ||
+               !loader_symtab_whole(module->debug);
+    module->table = own ? module->file : module->debug;
+    enum c2_status status = loader_functions_read(&module->functions, module->table, err);
     return status == C2_OK ? index_units(module, err) : status;
 }
 
@@ -162,6 +163,8 @@ void loader_module_close(struct loader_module *module)
         return;
     loader_ranges_release(&module->units);
     loader_functions_release(&module->functions);
+    loader_ranges_release(&module->variables);
+    c2_free(module->types);
     dwarf_end(module->dwarf);
     elf_end(module->debug);
     elf_end(module->file);
@@ -172,6 +175,34 @@ void loader_module_close(struct loader_module *module)
     loader_elf_release(&module->elf);
     c2_free(module->path);
     c2_free(module);
+}
+
+/* Extents that lie in no segment are no part of the image. */
+static void drop_outside(struct loader_module *module)
+{
+    size_t kept = 0;
+    struct loader_ranges *variables = &module->variables;
+    for (size_t i = 0; i < variables->count; i++) {
+        if (!loader_elf_holds(&module->elf, variables->items[i].start, variables->items[i].end))
+            continue;
+        variables->items[kept] = variables->items[i];
+        variables->reach[kept++] = variables->items[i].end;
+    }
+    variables->count = kept;
+}
+
+enum c2_status loader_module_variables(struct loader_module *module, struct loader_names *names, struct c2_error *err)
+{
+    if (module->types || !module->table)
+        return C2_OK;
+    enum c2_status status = loader_variables_read(&module->variables, module->table, err);
+    if (status != C2_OK)
+        return status;
+    drop_outside(module);
+    status = loader_types_read(&module->types, module->dwarf, &module->variables, names, err);
+    if (status != C2_OK)
+        loader_ranges_release(&module->variables);
+    return status;
 }
 
 bool loader_module_line(struct loader_module *module, uint64_t address, const char **file, int *line)

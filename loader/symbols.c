@@ -16,12 +16,6 @@
 
 #include <string.h>
 
-struct loader_symbols {
-    const struct mmu *mmu;
-    struct loader_names *names;
-    struct loader_module *modules; /* the last one asked first */
-};
-
 enum c2_status loader_symbols_create(struct loader_symbols **out, const struct mmu *mmu, struct c2_error *err)
 {
     *out = NULL;
@@ -32,6 +26,8 @@ enum c2_status loader_symbols_create(struct loader_symbols **out, const struct m
         return c2_fail_memory(err, "symbols");
     symbols->mmu = mmu;
     enum c2_status status = loader_names_create(&symbols->names, err);
+    if (status == C2_OK)
+        status = c2_map_create(&symbols->shown, err);
     if (status == C2_OK)
         *out = symbols;
     else
@@ -48,13 +44,14 @@ void loader_symbols_destroy(struct loader_symbols *symbols)
         loader_module_close(symbols->modules);
         symbols->modules = next;
     }
+    c2_map_destroy(symbols->shown);
     loader_names_destroy(symbols->names);
     c2_free(symbols);
 }
 
 /* ------------------------------------------------------------------ modules */
 
-static bool shows(const struct loader_module *module, const struct mmu_area *area)
+bool loader_module_shown(const struct loader_module *module, const struct mmu_area *area)
 {
     return module->inode == area->inode && module->device == area->device && strcmp(module->path, area->path) == 0;
 }
@@ -67,12 +64,13 @@ static void to_front(struct loader_symbols *symbols, struct loader_module **link
     symbols->modules = module;
 }
 
-/* The module of a file mapping; NULL without memory. */
-static struct loader_module *module_of(struct loader_symbols *symbols, const struct mmu_area *area)
+struct loader_module *loader_symbols_module(struct loader_symbols *symbols, const struct mmu_area *area)
 {
     struct loader_module *module;
+    if (!area || !area->path)
+        return NULL;
     for (struct loader_module **link = &symbols->modules; *link; link = &(*link)->next)
-        if (shows(*link, area)) {
+        if (loader_module_shown(*link, area)) {
             to_front(symbols, link);
             return symbols->modules;
         }
@@ -90,13 +88,6 @@ static const char *keep(struct loader_symbols *symbols, const char *text)
     return loader_names_keep(symbols->names, text, strlen(text));
 }
 
-/* name@VERSION and name@@VERSION are name. */
-static const char *keep_function(struct loader_symbols *symbols, const char *name)
-{
-    size_t bytes = strcspn(name, "@");
-    return loader_names_keep(symbols->names, name, bytes ? bytes : strlen(name));
-}
-
 static void name_function(struct loader_symbols *symbols, const struct loader_module *module, uint64_t address,
                           struct loader_place *out)
 {
@@ -104,7 +95,7 @@ static void name_function(struct loader_symbols *symbols, const struct loader_mo
     uint64_t start;
     if (!loader_functions_find(&module->functions, address, &name, &start))
         return;
-    out->function = keep_function(symbols, name);
+    out->function = loader_names_shown(symbols->names, symbols->shown, name);
     if (out->function)
         out->offset = address - start;
 }
@@ -124,7 +115,7 @@ void loader_place_of(struct loader_symbols *symbols, struct guest_va pc, struct 
 {
     *out = (struct loader_place){.offset = pc.v};
     const struct mmu_area *area = mmu_area_at(symbols->mmu, pc, false);
-    struct loader_module *module = area && area->path ? module_of(symbols, area) : NULL;
+    struct loader_module *module = loader_symbols_module(symbols, area);
     if (!module || !(out->object = keep(symbols, module->object)))
         return;
     out->offset = pc.v - area->start.v + area->offset;
@@ -136,6 +127,14 @@ void loader_place_of(struct loader_symbols *symbols, struct guest_va pc, struct 
     name_line(symbols, module, address, out);
 }
 
+bool loader_function_entry(struct loader_symbols *symbols, struct guest_va pc, struct guest_va *out)
+{
+    struct loader_place place;
+    loader_place_of(symbols, pc, &place);
+    out->v = pc.v - place.offset;
+    return place.function != NULL;
+}
+
 /* ------------------------------------------------------------------ looking at it */
 
 void loader_symbols_check(const struct loader_symbols *symbols)
@@ -143,6 +142,7 @@ void loader_symbols_check(const struct loader_symbols *symbols)
     for (const struct loader_module *at = symbols->modules; at; at = at->next) {
         loader_ranges_check(&at->functions.sized);
         loader_ranges_check(&at->functions.labels);
+        loader_ranges_check(&at->variables);
         loader_ranges_check(&at->units);
         for (const struct loader_module *other = at->next; other; other = other->next)
             C2_ASSERT(at->inode != other->inode || at->device != other->device || strcmp(at->path, other->path) != 0);
@@ -153,7 +153,7 @@ void loader_symbols_dump(const struct loader_symbols *symbols, FILE *to)
 {
     fprintf(to, "%zu names\n", loader_names_count(symbols->names));
     for (const struct loader_module *at = symbols->modules; at; at = at->next)
-        fprintf(to, "%s: %s, %zu functions, %zu labels, %zu unit ranges%s\n", at->path,
+        fprintf(to, "%s: %s, %zu functions, %zu labels, %zu variables, %zu unit ranges%s\n", at->path,
                 at->is_elf ? "ELF" : "no ELF file", at->functions.sized.count, at->functions.labels.count,
-                at->units.count, at->debug ? ", separate debug file" : "");
+                at->variables.count, at->units.count, at->debug ? ", separate debug file" : "");
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What the files behind loader_symbols share: ranges of addresses, names kept once, the functions of an ELF file,
- * separate debug files, modules.
+ * What the files behind loader_symbols share: ranges of addresses, names kept once, the functions and variables of an
+ * ELF file, separate debug files, modules.
  */
 #ifndef C2_LOADER_SYMBOLS_PRIV_H
 #define C2_LOADER_SYMBOLS_PRIV_H
 
 #include <elfutils/libdw.h>
-#include <libelf.h>
+#include <gelf.h>
 
 #include "loader/loader_priv.h"
 
@@ -40,18 +40,64 @@ void loader_names_destroy(struct loader_names *names);
 const char *loader_names_keep(struct loader_names *names, const char *text, size_t bytes);
 size_t loader_names_count(const struct loader_names *names);
 
+/* What a report shows for a symbol: without its version, and demangled if it is of C++. `shown` remembers (demangle.c). */
+const char *loader_names_shown(struct loader_names *names, struct c2_map *shown, const char *symbol);
+
+/* ------------------------------------------------------------------ symbol tables (symtab.c) */
+struct loader_symtab {
+    Elf *elf;
+    Elf_Data *data;
+    Elf_Data *extended; /* section numbers that do not fit a symbol, or NULL */
+    Elf_Data *versions; /* of .dynsym, or NULL */
+    size_t strings;     /* section of the names */
+    size_t count;
+    bool dynamic;
+};
+struct loader_symbol {
+    const char *name; /* in the Elf's memory; a version suffix may follow */
+    uint64_t address, bytes;
+    unsigned section, type; /* STT_... */
+    bool local, hidden;     /* hidden: an old version of the name */
+};
+bool loader_symtab_whole(Elf *elf); /* whether .symtab is there */
+/* Opens .symtab, or .dynsym when there is none. */
+bool loader_symtab_open(struct loader_symtab *out, Elf *elf);
+/* Entry i, if it is a named symbol that is defined in a section. */
+bool loader_symtab_get(const struct loader_symtab *table, size_t i, struct loader_symbol *out);
+bool loader_symtab_section(const struct loader_symtab *table, const struct loader_symbol *symbol, GElf_Shdr *header);
+size_t loader_symbol_length(const char *name); /* without the version suffix */
+/* A symbol as the value of a range, its name, and which of two aliases stays (for loader_ranges_seal). */
+uint64_t loader_symbol_pack(const struct loader_symbol *symbol);
+const char *loader_symbol_name(uint64_t packed);
+int loader_symbol_prefer(uint64_t a, uint64_t b);
+
 /* ------------------------------------------------------------------ functions of a symbol table (functions.c) */
 struct loader_functions {
-    struct loader_ranges sized;  /* value: address of the name, in the Elf's memory */
+    struct loader_ranges sized;  /* value: loader_symbol_pack */
     struct loader_ranges labels; /* symbols without a size, extended; asked when no sized one holds the address */
 };
 /* Reads .symtab, or .dynsym when there is none. An Elf without both gives no functions. */
 enum c2_status loader_functions_read(struct loader_functions *out, Elf *elf, struct c2_error *err);
-bool loader_functions_have_table(Elf *elf); /* whether .symtab is there */
 /* The name (a version suffix may follow) and start of the function at address. */
 bool loader_functions_find(const struct loader_functions *functions, uint64_t address, const char **name,
                            uint64_t *start);
 void loader_functions_release(struct loader_functions *functions);
+
+/* ------------------------------------------------------------------ variables (variables.c) and their types (types.c) */
+
+/* The static variables, none overlapping, linked addresses; value: loader_symbol_pack. Needs nothing but the Elf. */
+enum c2_status loader_variables_read(struct loader_ranges *out, Elf *elf, struct c2_error *err);
+
+/* What stands before and after the name in a declaration; both NULL when the type is unknown. */
+struct loader_type {
+    const char *before, *after;
+};
+/* One type for each of the variables, as the DWARF (NULL: none) tells; the texts are kept in names. */
+enum c2_status loader_types_read(struct loader_type **out, Dwarf *dwarf, const struct loader_ranges *variables,
+                                 struct loader_names *names, struct c2_error *err);
+
+enum language { LANGUAGE_C, LANGUAGE_CXX, LANGUAGE_OTHER };
+enum language loader_unit_language(Dwarf_Die *unit);
 
 /* ------------------------------------------------------------------ separate debug files (debugfile.c) */
 #define LOADER_DEBUG_ROOT "/usr/lib/debug"
@@ -72,15 +118,31 @@ struct loader_module {
     struct loader_elf elf;
     int fd, debug_fd;
     Elf *file, *debug;
+    Elf *table;   /* the one of both whose symbols are read */
     Dwarf *dwarf; /* of file or of debug */
     struct loader_functions functions;
+    struct loader_ranges variables; /* read at the first question, with their types */
+    struct loader_type *types;
     struct loader_ranges units; /* value: offset of the compilation unit's DIE */
 };
 /* Fails only without memory; a file that has gone or changed is a module without names. */
 enum c2_status loader_module_open(struct loader_module **out, const char *path, uint64_t inode, uint64_t device,
                                   struct c2_error *err);
 void loader_module_close(struct loader_module *module);
+/* Reads variables and types unless they are there. */
+enum c2_status loader_module_variables(struct loader_module *module, struct loader_names *names, struct c2_error *err);
 /* The line of the instruction at this linked address; false if unknown. *file is lent until close. */
 bool loader_module_line(struct loader_module *module, uint64_t address, const char **file, int *line);
+
+/* ------------------------------------------------------------------ the whole (symbols.c) */
+struct loader_symbols {
+    const struct mmu *mmu;
+    struct loader_names *names;
+    struct c2_map *shown;          /* mangled name to the one shown */
+    struct loader_module *modules; /* the last one asked first */
+};
+/* The module of a file mapping; NULL without memory, or if the area is none. */
+struct loader_module *loader_symbols_module(struct loader_symbols *symbols, const struct mmu_area *area);
+bool loader_module_shown(const struct loader_module *module, const struct mmu_area *area); /* area maps its file */
 
 #endif

@@ -471,7 +471,7 @@ static uint64_t linked(const char *guest, const char *name)
 {
     char command[512], line[512];
     uint64_t address = 0;
-    snprintf(command, sizeof command, "nm '%s' | grep ' [tTwW] %s$'", guest, name);
+    snprintf(command, sizeof command, "nm '%s' | grep ' [tTwWbBdDrR] %s$'", guest, name);
     FILE *from = popen(command, "r");
     assert_non_null(fgets(line, sizeof line, from));
     address = strtoull(line, NULL, 16);
@@ -615,6 +615,181 @@ static void test_names_without_memory(void **state)
     mmu_destroy(mmu);
 }
 
+/* ------------------------------------------------------------------ modules and variables in memory */
+
+/* What one call of loader_variables tells. */
+struct heard {
+    struct loader_variable variables[4000];
+    size_t count;
+};
+
+static void hear(void *self, const struct loader_variable *variable)
+{
+    struct heard *heard = self;
+    assert_true(heard->count < 4000);
+    assert_true(heard->count == 0 || heard->variables[heard->count - 1].start < variable->start);
+    heard->variables[heard->count++] = *variable;
+}
+
+static const struct loader_variable *find_variable(const struct heard *heard, const char *name)
+{
+    for (size_t i = 0; i < heard->count; i++)
+        if (strcmp(heard->variables[i].name, name) == 0)
+            return &heard->variables[i];
+    fail_msg("no variable %s", name);
+    return NULL;
+}
+
+/* Extents of the guest's variables, and the bytes that lie there: initialised is 1 to 11, constant "constant". */
+static void check_variables(struct loader_symbols *symbols, struct guest_va at, const char *object)
+{
+    static struct heard heard;
+    char text[64];
+    heard.count = 0;
+    assert_int_equal(loader_variables(symbols, at, hear, &heard, NULL), C2_OK);
+    const struct loader_variable *v = find_variable(&heard, "initialised");
+    assert_int_equal(v->bytes, 44);
+    assert_string_equal(v->module, object);
+    assert_string_equal(loader_variable_text(text, sizeof text, v), "int initialised[11]");
+    for (int i = 0; i < 11; i++)
+        assert_int_equal(((const int *)(uintptr_t)v->start)[i], i + 1);
+    v = find_variable(&heard, "constant");
+    assert_int_equal(v->bytes, 9);
+    assert_string_equal((const char *)(uintptr_t)v->start, "constant");
+    v = find_variable(&heard, "zeroed");
+    assert_int_equal(v->bytes, 3 * 4096 + 77);
+}
+
+/* The extent is the same wherever in the module one asks; one byte outside there is none. */
+static void check_extent(struct loader_symbols *symbols, uint64_t inside, uint64_t low, uint64_t high, const char *object)
+{
+    uint64_t start, bytes;
+    const char *name;
+    assert_true(loader_module_extent(symbols, (struct guest_va){inside}, &start, &bytes, &name));
+    assert_int_equal(start, low);
+    assert_int_equal(start + bytes, high);
+    assert_string_equal(name, object);
+}
+
+static void check_module(const char *path)
+{
+    struct mmu *mmu = new_mmu(4096);
+    struct loader_image image = load(mmu, path);
+    struct loader_symbols *symbols;
+    uint64_t start, bytes;
+    const char *name, *object = strrchr(path, '/') + 1;
+    assert_int_equal(loader_symbols_create(&symbols, mmu, NULL), C2_OK);
+    assert_true(loader_module_extent(symbols, (struct guest_va){image.program_entry}, &start, &bytes, &name));
+    /* zeroed is longer than three pages: two of them at least are anonymous memory behind the file's */
+    uint64_t zeroed = linked(path, "zeroed") + image.program_base, hidden = linked(path, "hidden") + image.program_base;
+    uint64_t constant = linked(path, "constant") + image.program_base;
+    check_extent(symbols, zeroed + 3 * 4096, start, start + bytes, object);
+    check_extent(symbols, constant, start, start + bytes, object);
+    check_extent(symbols, start, start, start + bytes, object);
+    check_extent(symbols, start + bytes - 1, start, start + bytes, object);
+    assert_false(loader_module_extent(symbols, (struct guest_va){start + bytes}, &start, &bytes, &name));
+    assert_false(loader_module_extent(symbols, (struct guest_va){start - 1}, &start, &bytes, &name));
+    assert_false(loader_module_extent(symbols, (struct guest_va){image.stack}, &start, &bytes, &name));
+    check_variables(symbols, (struct guest_va){image.program_entry}, object);
+    check_variables(symbols, (struct guest_va){zeroed + 4096}, object);
+
+    struct guest_va found;
+    assert_true(loader_function_named(symbols, (struct guest_va){zeroed}, "hidden", &found));
+    assert_int_equal(found.v, hidden);
+    assert_true(loader_function_entry(symbols, (struct guest_va){hidden + 5}, &found));
+    assert_int_equal(found.v, hidden);
+    assert_true(loader_function_named(symbols, (struct guest_va){zeroed}, "__under", &found)); /* an alias is a name */
+    assert_int_equal(found.v, linked(path, "visible") + image.program_base);
+    assert_false(loader_function_named(symbols, (struct guest_va){zeroed}, "hidde", &found));
+    assert_false(loader_function_named(symbols, (struct guest_va){zeroed}, "hidden_", &found));
+    assert_false(loader_function_named(symbols, (struct guest_va){zeroed}, "initialised", &found));
+    assert_false(loader_function_named(symbols, (struct guest_va){image.stack}, "hidden", &found));
+    assert_false(loader_function_entry(symbols, (struct guest_va){zeroed}, &found));
+    loader_symbols_check(symbols);
+    loader_symbols_destroy(symbols);
+    loader_image_release(&image);
+    mmu_destroy(mmu);
+}
+
+static void test_modules(void **state)
+{
+    (void)state;
+    check_module(GUESTS "/static");
+    check_module(GUESTS "/static_pie");
+    check_module(GUESTS "/dynamic");
+    check_module(GUESTS "/no_pie"); /* its pages on the borders of segments are mapped twice */
+    check_module(GUESTS "/dwarf4");
+}
+
+/* strlen of a static glibc is an indirect function; a name of two local functions is nobody's. */
+static void test_functions_that_are_none(void **state)
+{
+    (void)state;
+    struct mmu *mmu = new_mmu(4096);
+    struct loader_image image = load(mmu, GUESTS "/static");
+    struct loader_symbols *symbols;
+    struct guest_va found, at = {image.program_entry};
+    assert_int_equal(loader_symbols_create(&symbols, mmu, NULL), C2_OK);
+    assert_true(loader_function_named(symbols, at, "malloc", &found));
+    assert_int_equal(found.v, linked(GUESTS "/static", "malloc"));
+    assert_false(loader_function_named(symbols, at, "strlen", &found));
+    loader_symbols_destroy(symbols);
+    loader_image_release(&image);
+    mmu_destroy(mmu);
+}
+
+/* A program that maps an ELF file to read it has no second module. */
+static void test_a_file_to_be_read_is_no_module(void **state)
+{
+    (void)state;
+    struct mmu *mmu = new_mmu(4096);
+    struct loader_image image = load(mmu, GUESTS "/static");
+    struct loader_symbols *symbols;
+    static struct heard heard;
+    uint64_t start, bytes;
+    const char *name;
+    int fd = open(GUESTS "/dynamic", O_RDONLY | O_CLOEXEC);
+    const struct mmu_request request = {.bytes = 0x5000, .prot = MMU_READ, .kind = MMU_FILE, .host_fd = fd,
+                                        .path = GUESTS "/dynamic"};
+    int64_t at = mmu_map(mmu, &request);
+    assert_true(at > 0);
+    assert_int_equal(loader_symbols_create(&symbols, mmu, NULL), C2_OK);
+    for (uint64_t page = 0; page < 0x5000; page += 0x1000) {
+        struct guest_va inside = {(uint64_t)at + page};
+        assert_false(loader_module_extent(symbols, inside, &start, &bytes, &name));
+        assert_int_equal(loader_variables(symbols, inside, hear, &heard, NULL), C2_OK);
+    }
+    assert_int_equal(heard.count, 0);
+    close(fd);
+    loader_symbols_destroy(symbols);
+    loader_image_release(&image);
+    mmu_destroy(mmu);
+}
+
+/* Without memory there is an error and no wrong variable; with memory again the same symbols know all. */
+static void test_variables_without_memory(void **state)
+{
+    (void)state;
+    struct mmu *mmu = new_mmu(4096);
+    struct loader_image image = load(mmu, GUESTS "/dynamic");
+    struct guest_va at = {image.program_entry};
+    enum c2_status status = C2_ERR_NO_MEMORY;
+    for (uint64_t n = 1; status != C2_OK; n++) {
+        static struct heard heard;
+        struct loader_symbols *symbols;
+        assert_int_equal(loader_symbols_create(&symbols, mmu, NULL), C2_OK);
+        heard.count = 0;
+        c2_alloc_fail_from(n);
+        status = loader_variables(symbols, at, hear, &heard, NULL);
+        c2_alloc_fail_from(0);
+        assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY);
+        check_variables(symbols, at, "dynamic");
+        loader_symbols_destroy(symbols);
+    }
+    loader_image_release(&image);
+    mmu_destroy(mmu);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -631,6 +806,10 @@ int main(void)
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_addresses_without_names),
         cmocka_unit_test(test_names_without_memory),
+        cmocka_unit_test(test_modules),
+        cmocka_unit_test(test_functions_that_are_none),
+        cmocka_unit_test(test_a_file_to_be_read_is_no_module),
+        cmocka_unit_test(test_variables_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

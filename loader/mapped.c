@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Modules in guest memory: where they lie, and where their symbols do.
+ *
+ * Model
+ *   The bias is what was added to the linked addresses. An area that maps a page of the file may show more than one
+ *   segment (a page on the border of two is mapped twice), so each gives a candidate; the right one is that for which
+ *   every segment's first page is mapped where it should be:
+ *
+ *       file      | text | te/da | data |
+ *       memory    | text | te |            bias + address of text
+ *                             | da | data | bss (anonymous)      bias + address of data
+ *
+ *   bss is anonymous memory that follows a segment: an address there is looked for in the file mapping below it.
+ * Invariants
+ *   A file that is mapped to be read, not as a program, is no module: its symbols lie nowhere.
+ * Not modelled
+ *   A module of which the program has unmapped or replaced a segment: it is none any more.
+ */
+#include "loader/symbols_priv.h"
+
+#include <string.h>
+
+struct mapped {
+    struct loader_module *module; /* NULL: no file mapping, or no memory */
+    uint64_t bias;
+    bool no_memory;
+};
+
+/* ------------------------------------------------------------------ the bias */
+
+static bool segment_is_there(const struct loader_symbols *symbols, const struct loader_module *module,
+                             const struct loader_segment *segment, uint64_t bias)
+{
+    uint64_t page = c2_align_down(segment->address, C2_PAGE_BYTES) + bias;
+    const struct mmu_area *area = mmu_area_at(symbols->mmu, (struct guest_va){page}, false);
+    return segment->file_bytes == 0 ||
+           (area && area->path && loader_module_shown(module, area) &&
+            page - area->start.v + area->offset == c2_align_down(segment->offset, C2_PAGE_BYTES));
+}
+
+static bool lies_at(const struct loader_symbols *symbols, const struct loader_module *module, uint64_t bias)
+{
+    if (!module->elf.relocatable && bias != 0)
+        return false;
+    for (size_t i = 0; i < module->elf.count; i++)
+        if (!segment_is_there(symbols, module, &module->elf.segments[i], bias))
+            return false;
+    return true;
+}
+
+/* The bias under which the address, in a mapping of the file, shows the byte at this offset. */
+static bool find_bias(const struct loader_symbols *symbols, const struct loader_module *module, uint64_t at,
+                      uint64_t offset, uint64_t *bias)
+{
+    for (size_t i = 0; i < module->elf.count; i++) {
+        const struct loader_segment *s = &module->elf.segments[i];
+        *bias = at - (s->address - s->offset + offset);
+        if (loader_segment_shows(s, offset) && lies_at(symbols, module, *bias))
+            return true;
+    }
+    return false;
+}
+
+/* The file mapping that holds the address, or lies below it with nothing but anonymous memory between. */
+static const struct mmu_area *file_area_at(const struct loader_symbols *symbols, struct guest_va at)
+{
+    const struct mmu_area *area = mmu_area_at(symbols->mmu, at, false);
+    while (area && !area->path)
+        area = area->start.v ? mmu_area_at(symbols->mmu, (struct guest_va){area->start.v - 1}, false) : NULL;
+    return area;
+}
+
+static bool find_mapped(struct loader_symbols *symbols, struct guest_va at, struct mapped *out)
+{
+    const struct mmu_area *area = file_area_at(symbols, at);
+    *out = (struct mapped){.module = loader_symbols_module(symbols, area)};
+    out->no_memory = area && !out->module;
+    if (!out->module || !out->module->is_elf)
+        return false;
+    uint64_t inside = at.v < area->start.v + area->bytes ? at.v : area->start.v + area->bytes - 1;
+    const struct loader_elf *elf = &out->module->elf;
+    return find_bias(symbols, out->module, inside, inside - area->start.v + area->offset, &out->bias) &&
+           at.v - out->bias >= elf->low && at.v - out->bias < elf->high;
+}
+
+bool loader_module_extent(struct loader_symbols *symbols, struct guest_va at, uint64_t *start, uint64_t *bytes,
+                          const char **name)
+{
+    struct mapped mapped;
+    if (!find_mapped(symbols, at, &mapped))
+        return false;
+    *name = loader_names_keep(symbols->names, mapped.module->object, strlen(mapped.module->object));
+    *start = mapped.module->elf.low + mapped.bias;
+    *bytes = mapped.module->elf.high - mapped.module->elf.low;
+    return *name != NULL;
+}
+
+/* ------------------------------------------------------------------ functions */
+
+/* The lower, the better; none for what is no function of this name. */
+enum { RANK_DEFAULT, RANK_LOCAL, RANK_OLD_VERSION, RANK_NONE };
+
+static int rank_of(const struct loader_symtab *table, const struct loader_symbol *symbol, const char *name)
+{
+    GElf_Shdr section;
+    size_t bytes = loader_symbol_length(symbol->name);
+    if ((symbol->type != STT_FUNC && symbol->type != STT_NOTYPE) || strncmp(symbol->name, name, bytes) != 0 ||
+        name[bytes] || !loader_symtab_section(table, symbol, &section) || !(section.sh_flags & SHF_EXECINSTR))
+        return RANK_NONE;
+    return symbol->local ? RANK_LOCAL : symbol->hidden ? RANK_OLD_VERSION : RANK_DEFAULT;
+}
+
+/* The linked address of the best symbol of this name; false if there is none, or several as good elsewhere. */
+static bool find_named(const struct loader_symtab *table, const char *name, uint64_t *address)
+{
+    struct loader_symbol symbol;
+    int best = RANK_NONE;
+    bool one = false;
+    for (size_t i = 1; i < table->count; i++) {
+        int rank = loader_symtab_get(table, i, &symbol) ? rank_of(table, &symbol, name) : RANK_NONE;
+        if (rank == RANK_NONE || rank > best)
+            continue;
+        one = rank < best || (one && *address == symbol.address);
+        best = rank;
+        *address = symbol.address;
+    }
+    return one;
+}
+
+bool loader_function_named(struct loader_symbols *symbols, struct guest_va at, const char *name, struct guest_va *out)
+{
+    struct mapped mapped;
+    struct loader_symtab table;
+    if (!find_mapped(symbols, at, &mapped) || !mapped.module->table ||
+        !loader_symtab_open(&table, mapped.module->table) || !find_named(&table, name, &out->v) ||
+        !loader_elf_holds(&mapped.module->elf, out->v, out->v))
+        return false;
+    out->v += mapped.bias;
+    return true;
+}
+
+/* ------------------------------------------------------------------ variables */
+
+enum c2_status loader_variables(struct loader_symbols *symbols, struct guest_va at,
+                                void (*each)(void *self, const struct loader_variable *variable), void *self,
+                                struct c2_error *err)
+{
+    struct mapped mapped;
+    if (!find_mapped(symbols, at, &mapped))
+        return mapped.no_memory ? c2_fail_memory(err, "symbols") : C2_OK;
+    struct loader_module *module = mapped.module;
+    const char *object = loader_names_keep(symbols->names, module->object, strlen(module->object));
+    if (!object)
+        return c2_fail_memory(err, "symbols");
+    enum c2_status status = loader_module_variables(module, symbols->names, err);
+    for (size_t i = 0; i < module->variables.count && status == C2_OK; i++) {
+        const struct loader_range *range = &module->variables.items[i];
+        const struct loader_type *type = &module->types[i];
+        struct loader_variable variable = {
+            .name = loader_names_shown(symbols->names, symbols->shown, loader_symbol_name(range->value)),
+            .module = object,
+            .start = range->start + mapped.bias,
+            .bytes = range->end - range->start,
+            .type_before = type->before,
+            .type_after = type->after,
+        };
+        if (variable.name)
+            each(self, &variable);
+        else
+            status = c2_fail_memory(err, "symbols");
+    }
+    return status;
+}
+
+char *loader_variable_text(char *buffer, size_t bytes, const struct loader_variable *variable)
+{
+    snprintf(buffer, bytes, "%s%s%s", variable->type_before ? variable->type_before : "", variable->name,
+             variable->type_after ? variable->type_after : "");
+    return buffer;
+}
