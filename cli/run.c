@@ -201,7 +201,7 @@ static enum c2_status make_simulator(struct run *run, struct c2_error *err)
     if (status == C2_OK)
         status = make_ring(run, err);
     if (status == C2_OK)
-        status = mmu_listen(run->mmu, (struct mmu_listener){run, before_change, after_change}, err);
+        status = mmu_listen(run->mmu, (struct mmu_listener){run, before_change, after_change, NULL}, err);
     return status;
 }
 

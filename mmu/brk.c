@@ -12,14 +12,15 @@
 
 static bool grow_heap(struct mmu *mmu, uint64_t from, uint64_t to)
 {
-    if (to - from > mmu->config.physical_bytes || !areas_free(&mmu->areas, from, to))
+    uint64_t memory = mmu->config.guest_bytes ? mmu->config.guest_bytes : mmu->config.physical_bytes;
+    if (to - from > memory || !areas_free(&mmu->areas, from, to))
         return false;
     struct mmu_request request = {.address = from, .bytes = to - from, .prot = MMU_READ | MMU_WRITE, .fixed = true,
                                   .kind = MMU_HEAP, .host_fd = -1};
-    return mmu_map(mmu, &request) >= 0;
+    return mmu_map_alone(mmu, &request) >= 0;
 }
 
-uint64_t mmu_brk(struct mmu *mmu, uint64_t address)
+uint64_t mmu_brk_alone(struct mmu *mmu, uint64_t address)
 {
     if (address < mmu_heap_start(mmu) || address > MMU_TABLES_BASE)
         return mmu->brk;

@@ -95,7 +95,7 @@ int mmu_unmap_range(struct mmu *mmu, uint64_t start, uint64_t end)
     return error;
 }
 
-int64_t mmu_unmap(struct mmu *mmu, uint64_t address, uint64_t bytes)
+int64_t mmu_unmap_alone(struct mmu *mmu, uint64_t address, uint64_t bytes)
 {
     uint64_t end;
     if (bytes == 0 || check_range(address, bytes, &end) != 0 || end > (uint64_t)1 << 47)
@@ -158,7 +158,7 @@ static int protect_range(struct mmu *mmu, uint64_t start, uint64_t end, unsigned
     return 0;
 }
 
-int64_t mmu_protect(struct mmu *mmu, uint64_t address, uint64_t bytes, unsigned prot)
+int64_t mmu_protect_alone(struct mmu *mmu, uint64_t address, uint64_t bytes, unsigned prot)
 {
     uint64_t end;
     int64_t refused = check_range(address, bytes, &end);
@@ -192,7 +192,7 @@ static int discard_part(struct mmu *mmu, const struct area *area, uint64_t start
     return error;
 }
 
-int64_t mmu_discard(struct mmu *mmu, uint64_t address, uint64_t bytes)
+int64_t mmu_discard_alone(struct mmu *mmu, uint64_t address, uint64_t bytes)
 {
     uint64_t end;
     if (check_range(address, bytes, &end) != 0)

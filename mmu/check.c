@@ -52,6 +52,8 @@ void mmu_check(const struct mmu *mmu)
     C2_ASSERT(audit.present[MMU_PAGE_1G] == counts->huge_1g_present);
     C2_ASSERT(counts->small_pages + counts->huge_2m + counts->huge_1g == counts->faults);
     c2_free(audit.seen);
+    if (mmu->lead)
+        mmu_lead_check(mmu);
 }
 
 /* ------------------------------------------------------------------ dump */

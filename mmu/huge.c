@@ -115,11 +115,23 @@ bool mmu_place_huge(struct mmu *mmu, uint64_t page, const struct area *area)
 
 /* ------------------------------------------------------------------ splitting */
 
+/* Whoever remembers a translation remembers its size too. */
+static int split_across(struct mmu *mmu, uint64_t va)
+{
+    uint64_t entry = va < MMU_WINDOW_END ? tables_get(mmu->tables, va) : 0, bytes = mmu_page_bytes(entry_size(entry));
+    if (!(entry & ENTRY_LARGE) || va % bytes == 0)
+        return 0;
+    uint64_t base = c2_align_down(va, bytes);
+    mmu_notify_before(mmu, base, base + bytes);
+    int error = tables_split(mmu->tables, va, NULL) == C2_OK ? 0 : ENOMEM;
+    mmu_notify_after(mmu, base, base + bytes, mmu_range_code(mmu, base, base + bytes));
+    return error;
+}
+
 int mmu_split_at(struct mmu *mmu, uint64_t start, uint64_t end)
 {
-    if (tables_split(mmu->tables, start, NULL) != C2_OK || tables_split(mmu->tables, end, NULL) != C2_OK)
-        return ENOMEM;
-    return 0;
+    int error = split_across(mmu, start);
+    return error ? error : split_across(mmu, end);
 }
 
 int mmu_split_for_move(struct mmu *mmu, uint64_t start, uint64_t end, uint64_t distance)
@@ -142,7 +154,7 @@ int mmu_split_for_move(struct mmu *mmu, uint64_t start, uint64_t end, uint64_t d
 
 /* ------------------------------------------------------------------ what a program asks for */
 
-int64_t mmu_advise_huge(struct mmu *mmu, uint64_t address, uint64_t bytes, bool huge)
+int64_t mmu_advise_huge_alone(struct mmu *mmu, uint64_t address, uint64_t bytes, bool huge)
 {
     uint64_t end = address + c2_align_up(bytes, C2_PAGE_BYTES);
     if (address % C2_PAGE_BYTES != 0 || end < address)
@@ -160,12 +172,18 @@ int64_t mmu_advise_huge(struct mmu *mmu, uint64_t address, uint64_t bytes, bool 
     return 0;
 }
 
+enum mmu_page_size mmu_config_heap_page(const struct mmu_config *config)
+{
+    bool huge = config->huge == MMU_HUGE_HEAP || config->huge == MMU_HUGE_ALL;
+    for (size_t i = 0; i < config->huge_region_count; i++)
+        huge |= config->huge_regions[i].kind == MMU_REGION_HEAP;
+    enum mmu_page_size wish = !huge ? MMU_PAGE_4K : config->huge_size == MMU_PAGE_1G ? MMU_PAGE_1G : MMU_PAGE_2M;
+    return wish > config->heap_page ? wish : config->heap_page;
+}
+
 uint64_t mmu_heap_step(const struct mmu *mmu)
 {
-    bool huge = mmu->config.huge == MMU_HUGE_HEAP || mmu->config.huge == MMU_HUGE_ALL;
-    for (size_t i = 0; i < mmu->config.huge_region_count; i++)
-        huge |= mmu->config.huge_regions[i].kind == MMU_REGION_HEAP;
-    return mmu_page_bytes(huge ? size_of_config(mmu) : MMU_PAGE_4K);
+    return mmu_page_bytes(mmu_config_heap_page(&mmu->config));
 }
 
 uint64_t mmu_heap_start(const struct mmu *mmu)

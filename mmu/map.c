@@ -126,10 +126,12 @@ static int put_area(struct mmu *mmu, struct area *area, int fd)
     }
     if (told)
         mmu_notify_after(mmu, start, end, code);
+    if (!error)
+        mmu_notify_mapped(mmu, start, end);
     return error;
 }
 
-int64_t mmu_map(struct mmu *mmu, const struct mmu_request *request)
+int64_t mmu_map_alone(struct mmu *mmu, const struct mmu_request *request)
 {
     uint64_t bytes;
     int64_t refused = check_request(request, &bytes);

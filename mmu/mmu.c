@@ -108,6 +108,7 @@ void mmu_destroy(struct mmu *mmu)
 {
     if (!mmu)
         return;
+    mmu_follow_end(mmu);
     areas_release(&mmu->areas);
     pagemap_log_release(&mmu->log);
     mmu_rules_release(mmu);
@@ -153,6 +154,23 @@ void mmu_notify_after(const struct mmu *mmu, uint64_t start, uint64_t end, bool 
         const struct mmu_listener *listener = &mmu->listeners[i];
         if (listener->after)
             listener->after(listener->self, (struct guest_va){start}, end - start, code);
+    }
+}
+
+void mmu_notify_mapped(const struct mmu *mmu, uint64_t start, uint64_t end)
+{
+    if (mmu->listener_count == 0)
+        return;
+    const struct area *whole = areas_at(&mmu->areas, start);
+    struct mmu_area area = whole->view;
+    area.start.v = start;
+    area.bytes = end - start;
+    if (whole->backing)
+        area.offset += start - whole->view.start.v;
+    for (unsigned i = 0; i < mmu->listener_count; i++) {
+        const struct mmu_listener *listener = &mmu->listeners[i];
+        if (listener->mapped)
+            listener->mapped(listener->self, &area);
     }
 }
 

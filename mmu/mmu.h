@@ -89,12 +89,16 @@ struct mmu_config {
      * the huge page lies in its pages whole. */
     const struct mmu_region *huge_regions;
     size_t huge_region_count;
+    /* What the guest can see of all that, so that two placements of one run agree on it: */
+    enum mmu_page_size heap_page; /* the heap starts at and grows by multiples of this, or of what huge asks for if larger */
+    uint64_t guest_bytes;    /* the memory that the guest is told of: no break grows by more at once; 0: physical_bytes */
 };
 struct mmu_rule {
     struct mmu_region region;
     struct mmu_config policy; /* placement, colors, color, age and map; the rest is the run's */
 };
 const char *mmu_huge_name(enum mmu_huge huge); /* "off", "never", "thp", "heap", "all" */
+enum mmu_page_size mmu_config_heap_page(const struct mmu_config *config); /* what the heap grows by */
 /* "sequential", "random", "identity", "same-color[,color=N]", "colored", "buddy[,age=0.N]", "file=PATH" or "file:PATH";
  * further keys are an error that names the nearest. Sets placement, color, age and map only. The level that `colors` comes from is
  * the caller's affair. */
@@ -109,15 +113,35 @@ void mmu_destroy(struct mmu *mmu); /* releases the window */
 
 /* Whoever caches translations registers here. `before` is called before translations of [start, start+bytes)
  * disappear, move or lose rights, or executable ones change theirs at all (while they still hold: consumers of
- * recorded references catch up), `after` when they have; `code` says that executable mappings are concerned. At most
- * 4 listeners. */
+ * recorded references catch up), `after` when they have; `code` says that executable mappings are concerned. The range
+ * may be mapped still, or again: mmu_area_at tells. A huge page that is split is told of as well, as its size changes.
+ * `mapped` is called after memory has appeared: a mapping, growth of the heap or of a mapping, what a move made where it
+ * went (all of it at once). *area is exactly what is new, lent for the call; the area it belongs to may be larger. Who
+ * registers late finds what is there already with mmu_area_at. Each function may be NULL. At most 4 listeners. */
+struct mmu_area;
 struct mmu_listener {
     void *self;
     void (*before)(void *self, struct guest_va start, uint64_t bytes);
     void (*after)(void *self, struct guest_va start, uint64_t bytes, bool code);
+    void (*mapped)(void *self, const struct mmu_area *area);
 };
 enum c2_status mmu_listen(struct mmu *mmu, struct mmu_listener listener, struct c2_error *err);
 void mmu_unlisten(struct mmu *mmu, const void *self); /* every listener of this self */
+
+/* ------------------------------------------------------------------ followers
+ * The same run under another placement: follow.c. A follower goes through whatever its leader goes through and has frames,
+ * tables, huge pages, counts and listeners of its own; nothing else may change it. It is asked like any mmu. */
+#define MMU_FOLLOWERS 2
+/* The leader is fresh, and its config as mmu_config_lead makes it; else C2_ERR_INVALID names what to change. The follower
+ * takes heap_page and guest_bytes from the leader. It is destroyed before the leader. */
+enum c2_status mmu_create_follower(struct mmu **out, struct mmu *leader, const struct mmu_config *config,
+                                   struct c2_error *err);
+/* Completes a leader's config: small pages only, placed sequentially, memory that lasts for longer than any of the
+ * followers', and what the guest can see of those with the largest heap_page and guest_bytes. Keeps log_placements. */
+void mmu_config_lead(struct mmu_config *leader, const struct mmu_config *followers, unsigned count);
+/* C2_OK, or why a follower could not go along with a change; the leader's next page fault fails with the same reason. To
+ * be asked when a run ends. */
+enum c2_status mmu_followers_status(const struct mmu *leader, struct c2_error *err);
 
 /* ------------------------------------------------------------------ areas */
 enum mmu_prot { MMU_READ = 1, MMU_WRITE = 2, MMU_EXEC = 4 }; /* as PROT_* */
@@ -202,7 +226,7 @@ bool mmu_translate_sized(const struct mmu *mmu, struct guest_va va, struct guest
 bool mmu_ready(const struct mmu *mmu, struct guest_va va, enum mmu_access access);
 
 /* ------------------------------------------------------------------ for engines */
-uint64_t mmu_root(const struct mmu *mmu); /* address of the top table = CR3 */
+uint64_t mmu_root(const struct mmu *mmu); /* address of the top table = CR3; no engine can walk a follower's */
 
 /* ------------------------------------------------------------------ counts */
 struct mmu_counts {
@@ -215,7 +239,7 @@ struct mmu_counts {
     uint64_t table_pages;   /* page-table pages, simulated frames too */
     uint64_t faults;        /* mmu_touch calls that made a page present */
     uint64_t lost_pages;    /* pages of mapped files that vanished after their first touch (file cut, disk full): the
-                             * guest goes on with a page of zeros where hardware would raise SIGBUS */
+                             * guest goes on with a page of zeros where hardware would raise SIGBUS. Not of followers */
 };
 const struct mmu_counts *mmu_counts(const struct mmu *mmu); /* lent until destroy */
 /* First touches by a rule or in a huge region: what came of them. */

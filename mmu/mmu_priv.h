@@ -25,6 +25,8 @@ struct mmu {
     struct pagemap_log log; /* with config.log_placements */
     struct mmu_rule_counts *placed_by; /* by policy number, see frames_create */
     struct mmu_rule_counts *enlarged_by; /* by huge region */
+    struct lead *lead;      /* of a leader: its followers; else NULL */
+    struct follow *follow;  /* of a follower; else NULL */
 };
 
 /* mmu_create without a window: on any host and arena. Closes the host at the end, but not when it fails. */
@@ -34,6 +36,24 @@ enum c2_status mmu_config_check(const struct mmu_config *config, struct c2_error
 
 void mmu_notify_before(const struct mmu *mmu, uint64_t start, uint64_t end);
 void mmu_notify_after(const struct mmu *mmu, uint64_t start, uint64_t end, bool code);
+void mmu_notify_mapped(const struct mmu *mmu, uint64_t start, uint64_t end); /* inside one area */
+
+/* ------------------------------------------------------------------ the calls of mmu.h, in this address space alone */
+int64_t mmu_map_alone(struct mmu *mmu, const struct mmu_request *request);
+int64_t mmu_unmap_alone(struct mmu *mmu, uint64_t address, uint64_t bytes);
+int64_t mmu_protect_alone(struct mmu *mmu, uint64_t address, uint64_t bytes, unsigned prot);
+int64_t mmu_remap_alone(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint64_t new_bytes, bool may_move, bool fixed,
+                        uint64_t new_address);
+int64_t mmu_discard_alone(struct mmu *mmu, uint64_t address, uint64_t bytes);
+int64_t mmu_advise_huge_alone(struct mmu *mmu, uint64_t address, uint64_t bytes, bool huge);
+uint64_t mmu_brk_alone(struct mmu *mmu, uint64_t address);
+enum mmu_fault mmu_touch_alone(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err);
+
+/* ------------------------------------------------------------------ follow.c */
+/* The leader made this access: so do the followers. NONE, or FAILED. */
+enum mmu_fault mmu_lead_touch(struct mmu *leader, struct guest_va va, enum mmu_access access, struct c2_error *err);
+void mmu_follow_end(struct mmu *mmu);         /* leader or follower: lets go of the other */
+void mmu_lead_check(const struct mmu *leader);
 
 /* What x86 gives for prot: every right brings reading with it. */
 static inline unsigned mmu_effective(unsigned prot)

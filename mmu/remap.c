@@ -29,6 +29,15 @@ static int grow(struct mmu *mmu, uint64_t end, uint64_t bytes)
     return 0;
 }
 
+static int64_t grow_in_place(struct mmu *mmu, uint64_t start, uint64_t end, uint64_t bytes)
+{
+    int error = grow(mmu, end, bytes);
+    if (error)
+        return -error;
+    mmu_notify_mapped(mmu, end, end + bytes);
+    return (int64_t)start;
+}
+
 static bool can_grow(const struct mmu *mmu, uint64_t end, uint64_t bytes)
 {
     return area_end(areas_at(&mmu->areas, end - C2_PAGE_BYTES)) == end && mmu_range_usable(end, bytes) == 0 &&
@@ -118,10 +127,13 @@ static int64_t move_and_grow(struct mmu *mmu, uint64_t from, uint64_t to, uint64
     if (error)
         return -error;
     error = growth ? grow(mmu, to + bytes, growth) : 0;
-    if (!error)
-        return (int64_t)to;
-    C2_ASSERT(move_range(mmu, to, from, bytes, kind) == 0);
-    return -error;
+    if (error) {
+        C2_ASSERT(move_range(mmu, to, from, bytes, kind) == 0);
+        mmu_notify_mapped(mmu, from, from + bytes);
+        return -error;
+    }
+    mmu_notify_mapped(mmu, to, to + bytes + growth);
+    return (int64_t)to;
 }
 
 /* ------------------------------------------------------------------ the call */
@@ -143,16 +155,14 @@ static int64_t remap_fixed(struct mmu *mmu, uint64_t old, uint64_t keep, uint64_
 static int64_t remap_grow(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint64_t new_bytes, bool may_move)
 {
     uint64_t growth = new_bytes - old_bytes;
-    if (can_grow(mmu, old + old_bytes, growth)) {
-        int error = grow(mmu, old + old_bytes, growth);
-        return error ? -error : (int64_t)old;
-    }
+    if (can_grow(mmu, old + old_bytes, growth))
+        return grow_in_place(mmu, old, old + old_bytes, growth);
     uint64_t to = may_move ? mmu_find_gap(mmu, new_bytes, MMU_ZONE_HIGH) : 0;
     return to ? move_and_grow(mmu, old, to, old_bytes, growth) : -ENOMEM;
 }
 
-int64_t mmu_remap(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint64_t new_bytes, bool may_move, bool fixed,
-                  uint64_t new_address)
+int64_t mmu_remap_alone(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint64_t new_bytes, bool may_move, bool fixed,
+                        uint64_t new_address)
 {
     if (old % C2_PAGE_BYTES != 0 || (fixed && (!may_move || new_address % C2_PAGE_BYTES != 0)))
         return -EINVAL;

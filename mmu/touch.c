@@ -199,10 +199,8 @@ static enum mmu_fault first_touch(struct mmu *mmu, uint64_t page, const struct a
     return MMU_FAULT_NONE;
 }
 
-enum mmu_fault mmu_touch(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err)
+enum mmu_fault mmu_touch_alone(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err)
 {
-    if (SHORTCUT(access != MMU_ACCESS_UNKNOWN && mmu_ready(mmu, va, access)))
-        return MMU_FAULT_NONE;
     const struct area *area = areas_at(&mmu->areas, va.v);
     if (!area)
         return MMU_FAULT_UNMAPPED;
@@ -214,6 +212,17 @@ enum mmu_fault mmu_touch(struct mmu *mmu, struct guest_va va, enum mmu_access ac
     if (area->backing && !mmu->host.probe(mmu->host.self, page))
         return MMU_FAULT_BUS;
     return first_touch(mmu, page, area, err);
+}
+
+enum mmu_fault mmu_touch(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err)
+{
+    if (SHORTCUT(access != MMU_ACCESS_UNKNOWN && mmu_ready(mmu, va, access)))
+        return MMU_FAULT_NONE;
+    C2_ASSERT(!mmu->follow);
+    enum mmu_fault fault = mmu_touch_alone(mmu, va, access, err);
+    if (C2_UNLIKELY(mmu->lead) && fault == MMU_FAULT_NONE)
+        return mmu_lead_touch(mmu, va, access == MMU_ACCESS_UNKNOWN ? MMU_ACCESS_READ : access, err);
+    return fault;
 }
 
 enum mmu_fault mmu_touch_range(struct mmu *mmu, struct guest_va va, uint64_t bytes, enum mmu_access access,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 c2_unit_test(mmu_buddy c2_mmu)
+c2_unit_test(mmu_follow c2_mmu)
 c2_unit_test(mmu_frames c2_mmu)
 c2_unit_test(mmu_huge c2_mmu)
 c2_unit_test(mmu_pagemap c2_mmu)

@@ -661,6 +661,69 @@ static void listeners_hear_of_what_goes(void **state)
     end(mmu);
 }
 
+static void hear_mapped(void *self, const struct mmu_area *area)
+{
+    struct mmu *mmu = self;
+    const struct mmu_area *whole = mmu_area_at(mmu, area->start, false);
+    hear(area->kind == MMU_FILE ? "file" : area->kind == MMU_HEAP ? "heap" : area->shared ? "shared" : "memory",
+         area->start.v, area->bytes);
+    assert_true(whole && whole->prot == area->prot && whole->path == area->path);
+    assert_true(area->start.v + area->bytes <= whole->start.v + whole->bytes);
+    if (area->kind == MMU_FILE)
+        hear("from", area->offset, 0);
+}
+
+/* Exactly what is new is told of, after what went, and also where it joins an area that was there. */
+static void listeners_hear_of_what_comes(void **state)
+{
+    (void)state;
+    struct mmu *mmu = make(MMU_SEQUENTIAL, 64);
+    struct mmu_listener listener = {.self = mmu, .after = hear_after, .mapped = hear_mapped};
+    heard[0] = '\0';
+    assert_int_equal(mmu_listen(mmu, listener, NULL), C2_OK);
+    fake_anonymous(mmu, BASE, 4, RW);
+    assert_heard("memory 10000000+4 ");
+    fake_anonymous(mmu, BASE + 4 * PAGE, 2, RW); /* one area of 6 pages now */
+    assert_heard("memory 10004000+2 ");
+    fake_anonymous(mmu, BASE + PAGE, 1, RW); /* over what is there */
+    assert_heard("after 10001000+1 memory 10001000+1 ");
+    int64_t refused = fake_anonymous(mmu, BASE + 1, 1, RW);
+    assert_true(refused < 0);
+    mmu_protect(mmu, BASE, 2 * PAGE, MMU_READ);
+    mmu_protect(mmu, BASE, 2 * PAGE, RW);
+    mmu_discard(mmu, BASE, PAGE); /* lost, and mapped still */
+    assert_heard("after 10000000+2 after 10000000+1 ");
+    assert_non_null(mmu_area_at(mmu, (struct guest_va){BASE}, false));
+    mmu_brk(mmu, MMU_HEAP_BASE + 1);
+    mmu_brk(mmu, MMU_HEAP_BASE + PAGE); /* the same page */
+    mmu_brk(mmu, MMU_HEAP_BASE + 3 * PAGE);
+    assert_heard("heap 1120000000+1 heap 1120001000+2 ");
+    mmu_brk(mmu, MMU_HEAP_BASE + 2 * PAGE);
+    assert_heard("after 1120002000+1 ");
+    /* Growth in place; a move; a move that grows, told of at once. */
+    mmu_remap(mmu, BASE, 6 * PAGE, 8 * PAGE, false, false, 0);
+    assert_heard("memory 10006000+2 ");
+    mmu_remap(mmu, BASE + 2 * PAGE, PAGE, PAGE, true, true, 0x20000000);
+    assert_heard("after 10002000+1 memory 20000000+1 ");
+    fake_anonymous(mmu, 0x20001000, 1, MMU_READ);
+    assert_heard("memory 20001000+1 ");
+    mmu_remap(mmu, 0x20000000, PAGE, 3 * PAGE, true, true, 0x30000000);
+    assert_heard("after 20000000+1 memory 30000000+3 ");
+    /* A move whose growth the host refuses comes back. Its calls: move, map, move. */
+    fake.fail_at = fake.calls + 2;
+    assert_int_equal(mmu_remap(mmu, 0x30000000, 3 * PAGE, 4 * PAGE, true, true, 0x40000000), -ENOMEM);
+    assert_heard("after 30000000+3 after 40000000+3 memory 30000000+3 ");
+    struct mmu_request request = {.address = 0x50000000, .bytes = 3 * PAGE, .prot = MMU_READ, .fixed = true,
+                                  .kind = MMU_FILE, .host_fd = 0, .offset = 5 * PAGE, .path = "/f"};
+    assert_int_equal(mmu_map(mmu, &request), 0x50000000);
+    assert_heard("file 50000000+3 from 5000+0 ");
+    mmu_remap(mmu, 0x50000000, 3 * PAGE, 5 * PAGE, false, false, 0);
+    assert_heard("file 50003000+2 from 8000+0 ");
+    mmu_unmap(mmu, 0x50000000, 5 * PAGE);
+    assert_heard("after 50000000+5 ");
+    end(mmu);
+}
+
 /* ------------------------------------------------------------------ running out */
 
 static void assert_refused(struct mmu *mmu, uint64_t va, const char *says)
@@ -908,6 +971,7 @@ int main(void)
         cmocka_unit_test(files_end_in_a_bus_error),
         cmocka_unit_test(brk_moves_by_bytes),
         cmocka_unit_test(listeners_hear_of_what_goes),
+        cmocka_unit_test(listeners_hear_of_what_comes),
         cmocka_unit_test(exhausted_memory_names_page_and_remedy),
         cmocka_unit_test(tables_of_a_page_without_frame_go_again),
         cmocka_unit_test(identity_clash_names_both_pages),

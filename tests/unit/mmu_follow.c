@@ -1,0 +1,730 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Followers: whatever happens to a leader, a follower is what an address space of its own would be. Random calls go to a
+ * leader with two followers and to two address spaces that stand alone with the followers' configs; the rest by hand.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "mmu/mmu_priv.h"
+
+#define PAGE C2_PAGE_BYTES
+#define MIB ((uint64_t)1 << 20)
+#define GIB ((uint64_t)1 << 30)
+#define RW (MMU_READ | MMU_WRITE)
+#ifdef __SANITIZE_ADDRESS__
+#define CALLS(n) ((n) / 8)
+#else
+#define CALLS(n) (n)
+#endif
+
+/* ------------------------------------------------------------------ host memory that is nothing but refusals */
+
+struct host {
+    uint64_t calls, fail_at; /* the call of this number fails; 0: none */
+    int read_only_fd;
+};
+static int answer(struct host *host)
+{
+    return ++host->calls == host->fail_at ? ENOMEM : 0;
+}
+static int host_map(void *self, uint64_t start, uint64_t bytes, struct host_source *source)
+{
+    struct host *host = self;
+    (void)start, (void)bytes;
+    source->may_write = !(source->shared && source->fd >= 0 && source->fd == host->read_only_fd);
+    return source->write && !source->may_write ? EACCES : answer(host);
+}
+static int host_range(void *self, uint64_t start, uint64_t bytes)
+{
+    (void)start, (void)bytes;
+    return answer(self);
+}
+static int host_move(void *self, uint64_t from, uint64_t to, uint64_t bytes)
+{
+    (void)from, (void)to, (void)bytes;
+    return answer(self);
+}
+static bool host_probe(void *self, uint64_t page)
+{
+    (void)self;
+    return page / PAGE % 7 != 0; /* the others are beyond the end of their file */
+}
+
+#define ARENA_PAGES 512
+struct space {
+    struct mmu *mmu;
+    struct host host;
+    unsigned char *arena;
+};
+
+static void open_space(struct space *space, const struct mmu_config *config)
+{
+    memset(space, 0, sizeof *space);
+    space->host.read_only_fd = -1;
+    struct mmu_host host = {.self = &space->host, .map = host_map, .unmap = host_range, .move = host_move,
+                            .extend = host_range, .discard = host_range, .probe = host_probe};
+    space->arena = aligned_alloc(PAGE, ARENA_PAGES * PAGE);
+    struct tables_arena arena = {.memory = space->arena, .address = MMU_TABLES_BASE, .pages = ARENA_PAGES};
+    struct c2_error err;
+    if (mmu_create_on(&space->mmu, config, &host, &arena, &err) != C2_OK)
+        fail_msg("%s", err.text);
+}
+
+static void close_space(struct space *space)
+{
+    mmu_destroy(space->mmu);
+    free(space->arena);
+}
+
+/* A leader with one follower of this config. */
+static struct mmu *open_pair(struct space *leader, const struct mmu_config *config)
+{
+    struct mmu_config lead = {.physical_bytes = config->physical_bytes};
+    struct mmu *follower;
+    struct c2_error err;
+    mmu_config_lead(&lead, config, 1);
+    open_space(leader, &lead);
+    if (mmu_create_follower(&follower, leader->mmu, config, &err) != C2_OK)
+        fail_msg("%s", err.text);
+    return follower;
+}
+
+static void close_pair(struct space *leader, struct mmu *follower)
+{
+    mmu_check(follower);
+    mmu_check(leader->mmu);
+    mmu_destroy(follower);
+    close_space(leader);
+}
+
+static int64_t map_at(struct mmu *mmu, uint64_t address, uint64_t bytes)
+{
+    struct mmu_request request = {.address = address, .bytes = bytes, .prot = RW, .fixed = true, .host_fd = -1};
+    return mmu_map(mmu, &request);
+}
+
+static enum mmu_fault touch(struct mmu *mmu, uint64_t va)
+{
+    return mmu_touch(mmu, (struct guest_va){va}, MMU_ACCESS_READ, NULL);
+}
+
+static uint64_t frame_of(const struct mmu *mmu, uint64_t va)
+{
+    struct guest_pa pa = {UINT64_MAX};
+    mmu_translate(mmu, (struct guest_va){va}, &pa);
+    return pa.v / PAGE;
+}
+
+/* ------------------------------------------------------------------ the random comparison */
+
+/* Where random calls go; each part is some huge pages and starts in the middle of one. */
+static const struct { uint64_t start, bytes; } parts[] = {
+    {MMU_LOW_BASE - MIB, 6 * MIB}, {MMU_TABLES_END + MIB, 5 * MIB}, {MMU_MMAP_TOP - 12 * MIB - 64 * PAGE, 12 * MIB},
+};
+#define PART_COUNT (sizeof parts / sizeof parts[0])
+
+/* What the listeners of one address space heard, as one number. */
+struct ears {
+    uint64_t heard;
+};
+struct world {
+    struct space leader, alone[MMU_FOLLOWERS];
+    struct mmu *follower[MMU_FOLLOWERS];
+    struct ears ears[MMU_FOLLOWERS], own_ears[MMU_FOLLOWERS];
+    unsigned count;
+    struct c2_rng rng;
+    bool ended; /* memory ran out: nothing can be compared any more */
+    char what[200];
+};
+
+static void mix(void *self, uint64_t word)
+{
+    struct ears *ears = self;
+    ears->heard = (ears->heard ^ word) * 0x9e3779b97f4a7c15ull;
+    ears->heard ^= ears->heard >> 29;
+}
+static void hear_before(void *self, struct guest_va start, uint64_t bytes)
+{
+    mix(self, 1), mix(self, start.v), mix(self, bytes);
+}
+static void hear_after(void *self, struct guest_va start, uint64_t bytes, bool code)
+{
+    mix(self, 2), mix(self, start.v), mix(self, bytes), mix(self, code);
+}
+static void hear_mapped(void *self, const struct mmu_area *area)
+{
+    mix(self, 3), mix(self, area->start.v), mix(self, area->bytes), mix(self, area->offset), mix(self, area->prot);
+}
+
+static void listen_to(struct mmu *mmu, struct ears *ears)
+{
+    struct mmu_listener listener = {.self = ears, .before = hear_before, .after = hear_after, .mapped = hear_mapped};
+    assert_int_equal(mmu_listen(mmu, listener, NULL), C2_OK);
+}
+
+static void open_world(struct world *world, const struct mmu_config *configs, unsigned count, uint64_t seed)
+{
+    memset(world, 0, sizeof *world);
+    c2_rng_init(&world->rng, seed, "test");
+    world->count = count;
+    struct mmu_config lead = {.physical_bytes = configs[0].physical_bytes};
+    mmu_config_lead(&lead, configs, count);
+    open_space(&world->leader, &lead);
+    world->leader.host.read_only_fd = STDERR_FILENO;
+    for (unsigned i = 0; i < count; i++) {
+        assert_int_equal(mmu_create_follower(&world->follower[i], world->leader.mmu, &configs[i], NULL), C2_OK);
+        open_space(&world->alone[i], mmu_config(world->follower[i]));
+        world->alone[i].host.read_only_fd = STDERR_FILENO;
+        listen_to(world->follower[i], &world->ears[i]);
+        listen_to(world->alone[i].mmu, &world->own_ears[i]);
+    }
+}
+
+static void close_world(struct world *world)
+{
+    for (unsigned i = 0; i < world->count; i++) {
+        mmu_destroy(world->follower[i]);
+        close_space(&world->alone[i]);
+    }
+    close_space(&world->leader);
+}
+
+static uint64_t below(struct world *world, uint64_t limit) { return c2_rng_below(&world->rng, limit); }
+
+/* Whole pages in a part: mostly a few, sometimes up to four huge ones, then mostly aligned to those. */
+static uint64_t pick_range(struct world *world, uint64_t *bytes)
+{
+    size_t part = below(world, PART_COUNT);
+    bool huge = below(world, 4) == 0;
+    uint64_t step = huge && below(world, 4) ? 2 * MIB : PAGE;
+    uint64_t start = c2_align_up(parts[part].start + below(world, parts[part].bytes), step);
+    uint64_t end = parts[part].start + parts[part].bytes;
+    *bytes = huge ? (1 + below(world, 4)) * MIB : (1 + below(world, 12)) * PAGE;
+    start = start < end ? start : end - PAGE;
+    *bytes = start + *bytes > end ? end - start : *bytes;
+    return start;
+}
+
+static unsigned pick_prot(struct world *world)
+{
+    static const unsigned prots[] = {RW, RW, RW, MMU_READ, 0, MMU_READ | MMU_EXEC};
+    return prots[below(world, sizeof prots / sizeof prots[0])];
+}
+
+/* One call's arguments, so that it can be made several times. */
+struct request {
+    enum { MAP, UNMAP, PROTECT, REMAP, DISCARD, ADVISE, BRK, TOUCH, TOUCH_RANGE } call;
+    struct mmu_request map;
+    uint64_t start, bytes, new_bytes, to;
+    unsigned prot;
+    bool flag, fixed;
+    enum mmu_access access;
+};
+
+static void pick_map(struct world *world, struct request *request)
+{
+    uint64_t kind = below(world, 8);
+    struct mmu_request *map = &request->map;
+    *map = (struct mmu_request){.address = below(world, 4) ? request->start : 0, .bytes = request->bytes,
+                                .prot = pick_prot(world), .host_fd = -1};
+    map->fixed = map->address && below(world, 2);
+    map->no_replace = map->address && below(world, 8) == 0;
+    map->zone = below(world, 4) ? MMU_ZONE_HIGH : MMU_ZONE_LOW;
+    if (kind < 2) {
+        map->kind = MMU_FILE;
+        map->host_fd = below(world, 2) ? STDOUT_FILENO : STDERR_FILENO;
+        map->path = "/file";
+        map->offset = below(world, 4) * PAGE;
+    }
+    map->shared = kind == 1 || kind == 2;
+    map->huge = kind == 3 ? MMU_PAGE_2M : MMU_PAGE_4K;
+}
+
+static struct request pick(struct world *world)
+{
+    static const unsigned char calls[] = {MAP, MAP, MAP, UNMAP, PROTECT, PROTECT, REMAP, REMAP, DISCARD, ADVISE, BRK,
+                                          TOUCH, TOUCH, TOUCH, TOUCH, TOUCH, TOUCH_RANGE};
+    struct request request = {.call = calls[below(world, sizeof calls)]};
+    request.start = pick_range(world, &request.bytes);
+    request.to = pick_range(world, &request.new_bytes);
+    request.prot = pick_prot(world);
+    request.flag = below(world, 2);
+    request.fixed = request.flag && below(world, 2);
+    request.access = (enum mmu_access)below(world, 4);
+    if (request.call == MAP)
+        pick_map(world, &request);
+    if (request.call == BRK)
+        request.to = mmu_heap_start(world->leader.mmu) + below(world, 6 * MIB);
+    if (request.call == TOUCH || request.call == TOUCH_RANGE)
+        request.start += below(world, PAGE);
+    return request;
+}
+
+static int64_t change(struct mmu *mmu, const struct request *request)
+{
+    switch (request->call) {
+    case MAP: return mmu_map(mmu, &request->map);
+    case UNMAP: return mmu_unmap(mmu, request->start, request->bytes);
+    case PROTECT: return mmu_protect(mmu, request->start, request->bytes, request->prot);
+    case REMAP:
+        return mmu_remap(mmu, request->start, request->bytes, request->new_bytes, request->flag, request->fixed,
+                         request->to);
+    case DISCARD: return mmu_discard(mmu, request->start, request->bytes);
+    case ADVISE: return mmu_advise_huge(mmu, request->start, request->bytes, request->flag);
+    case BRK: return (int64_t)mmu_brk(mmu, request->to);
+    default: return 0;
+    }
+}
+
+#define REQUIRE(cond)                                                                              \
+    do {                                                                                           \
+        if (!(cond)) {                                                                             \
+            snprintf(world->what, sizeof world->what, "line %d: %s", __LINE__, #cond);             \
+            return false;                                                                          \
+        }                                                                                          \
+    } while (0)
+
+/* A follower strays where an address space of its own would have given the program another answer, and only there. */
+static bool make_change(struct world *world, const struct request *request, uint64_t fail_after)
+{
+    struct host *host = &world->leader.host;
+    host->fail_at = fail_after ? host->calls + fail_after : 0;
+    int64_t told = change(world->leader.mmu, request);
+    bool differs = false;
+    for (unsigned i = 0; i < world->count; i++) {
+        host = &world->alone[i].host;
+        host->fail_at = fail_after ? host->calls + fail_after : 0;
+        differs |= change(world->alone[i].mmu, request) != told;
+    }
+    REQUIRE(differs == (mmu_followers_status(world->leader.mmu, NULL) != C2_OK));
+    world->ended = differs;
+    return true;
+}
+
+/* A page that is present is not touched again: a run of its own has no fault there. */
+static enum mmu_fault touch_alone(struct mmu *mmu, uint64_t va, enum mmu_access access)
+{
+    access = access == MMU_ACCESS_UNKNOWN ? MMU_ACCESS_READ : access;
+    return mmu_touch(mmu, (struct guest_va){va}, access, NULL);
+}
+
+static bool make_touch(struct world *world, uint64_t va, enum mmu_access access)
+{
+    enum mmu_fault fault = mmu_touch(world->leader.mmu, (struct guest_va){va}, access, NULL);
+    bool failed = false;
+    for (unsigned i = 0; i < world->count && (fault == MMU_FAULT_NONE || fault == MMU_FAULT_FAILED); i++)
+        failed |= touch_alone(world->alone[i].mmu, va, access) == MMU_FAULT_FAILED;
+    REQUIRE(failed == (fault == MMU_FAULT_FAILED));
+    world->ended = failed;
+    return true;
+}
+
+static bool make_touch_range(struct world *world, const struct request *request)
+{
+    struct guest_va at = {0}, start = {request->start};
+    enum mmu_fault fault = mmu_touch_range(world->leader.mmu, start, request->bytes, request->access, &at, NULL);
+    uint64_t end = fault == MMU_FAULT_NONE ? start.v + request->bytes : at.v;
+    bool failed = false;
+    for (unsigned i = 0; i < world->count; i++) {
+        for (uint64_t va = start.v; va < end; va = c2_align_down(va, PAGE) + PAGE)
+            REQUIRE(touch_alone(world->alone[i].mmu, va, request->access) == MMU_FAULT_NONE);
+        if (fault == MMU_FAULT_FAILED)
+            failed |= touch_alone(world->alone[i].mmu, end, request->access) == MMU_FAULT_FAILED;
+    }
+    REQUIRE(failed == (fault == MMU_FAULT_FAILED));
+    world->ended = failed;
+    return true;
+}
+
+static char *dump(const struct mmu *mmu)
+{
+    char *text;
+    size_t bytes;
+    FILE *to = open_memstream(&text, &bytes);
+    mmu_dump(mmu, to);
+    fclose(to);
+    return text;
+}
+
+/* The frames of the tables that lead to a page: no dump shows them. */
+static bool same_walks(const struct mmu *a, const struct mmu *b)
+{
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        for (uint64_t va = parts[i].start; va < parts[i].start + parts[i].bytes; va += 64 * PAGE) {
+            struct mmu_walk walk_a = {0}, walk_b = {0};
+            bool there = mmu_walk(a, (struct guest_va){va}, &walk_a);
+            if (there != mmu_walk(b, (struct guest_va){va}, &walk_b) || memcmp(&walk_a, &walk_b, sizeof walk_a) != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool same_whole(struct world *world)
+{
+    for (unsigned i = 0; i < world->count; i++) {
+        char *follower = dump(world->follower[i]), *alone = dump(world->alone[i].mmu);
+        bool same = strcmp(follower, alone) == 0;
+        free(follower), free(alone);
+        REQUIRE(same);
+        REQUIRE(same_walks(world->follower[i], world->alone[i].mmu));
+    }
+    return true;
+}
+
+static bool same(struct world *world)
+{
+    for (unsigned i = 0; i < world->count; i++) {
+        const struct mmu_counts *follower = mmu_counts(world->follower[i]), *alone = mmu_counts(world->alone[i].mmu);
+        REQUIRE(memcmp(follower, alone, sizeof *follower) == 0);
+        REQUIRE(world->ears[i].heard == world->own_ears[i].heard);
+    }
+    return true;
+}
+
+static void check_world(const struct world *world)
+{
+    mmu_check(world->leader.mmu);
+    for (unsigned i = 0; i < world->count; i++)
+        mmu_check(world->follower[i]);
+}
+
+/* Returns the call after which they differ, or `count`; from call `sabotage` on the follower alone loses pages. Host
+ * calls fail now and then. */
+static uint64_t run(struct world *world, uint64_t count, uint64_t sabotage)
+{
+    uint64_t call;
+    for (call = 0; call < count && !world->ended; call++) {
+        struct request request = pick(world);
+        uint64_t fail_after = below(world, 16) == 0 ? 1 + below(world, 3) : 0;
+        bool good = request.call == TOUCH         ? make_touch(world, request.start, request.access)
+                    : request.call == TOUCH_RANGE ? make_touch_range(world, &request)
+                                                  : make_change(world, &request, fail_after);
+        if (call >= sabotage)
+            mmu_discard_alone(world->follower[0], request.start & ~(PAGE - 1), request.bytes);
+        if (!good || (!world->ended && !same(world)))
+            return call;
+        if (world->ended || call % 256 != 0)
+            continue;
+        if (sabotage == UINT64_MAX)
+            check_world(world);
+        if (!same_whole(world))
+            return call;
+    }
+    return world->ended || same_whole(world) ? count : call;
+}
+
+/* *split: huge pages that were split, over both followers. */
+static bool compare(const struct mmu_config *configs, unsigned count, uint64_t seed, uint64_t calls, uint64_t *split)
+{
+    static struct world world;
+    open_world(&world, configs, count, seed);
+    uint64_t call = run(&world, calls, UINT64_MAX);
+    if (call != calls)
+        fail_msg("%s and %s, seed %llu: call %llu differs: %s", mmu_placement_name(configs[0].placement),
+                 mmu_placement_name(configs[count - 1].placement), (unsigned long long)seed, (unsigned long long)call,
+                 world.what);
+    for (unsigned i = 0; i < count; i++)
+        *split += mmu_counts(world.follower[i])->huge_splits;
+    bool ended = world.ended;
+    close_world(&world);
+    return ended;
+}
+
+/* All placements and kinds of huge pages are there; 64 MiB are more than all parts together. */
+static void followers_equal_address_spaces_of_their_own(void **state)
+{
+    (void)state;
+    static const struct mmu_config configs[][2] = {
+        {{.physical_bytes = 64 * MIB, .placement = MMU_SEQUENTIAL},
+         {.physical_bytes = 64 * MIB, .placement = MMU_RANDOM, .huge = MMU_HUGE_THP, .seed = 1}},
+        {{.physical_bytes = 128 * MIB, .placement = MMU_SAME_COLOR, .colors = 2, .color = 1, .huge = MMU_HUGE_NEVER},
+         {.physical_bytes = 64 * MIB, .placement = MMU_COLORED, .colors = 8, .huge = MMU_HUGE_ALL}},
+        {{.physical_bytes = 64 * MIB, .placement = MMU_BUDDY, .huge = MMU_HUGE_HEAP, .seed = 2},
+         {.physical_bytes = 256 * MIB, .placement = MMU_BUDDY, .age = 500, .huge = MMU_HUGE_THP, .seed = 3}},
+    };
+    uint64_t split = 0;
+    for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++)
+        assert_false(compare(configs[i], 2, 10 + i, CALLS(8000), &split));
+    assert_true(split > 0);
+}
+
+/* In little memory a touch finds no frame, or with huge pages a split: runs that end. */
+static void a_follower_that_runs_out_says_so(void **state)
+{
+    (void)state;
+    uint64_t ended[2] = {0}, split = 0;
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        struct mmu_config config = {.physical_bytes = (seed % 2 ? 2 * MIB : 0) + 20 * PAGE, .seed = seed, .placement = MMU_RANDOM,
+                                    .huge = seed % 2 ? MMU_HUGE_THP : MMU_HUGE_NEVER};
+        ended[seed % 2] += compare(&config, 1, seed, CALLS(4000), &split);
+    }
+    assert_int_equal(ended[0], 30);
+    assert_in_range(ended[1], 5, 30);
+}
+
+static void comparison_can_fail(void **state)
+{
+    (void)state;
+    static struct world world;
+    struct mmu_config config = {.physical_bytes = 64 * MIB, .huge = MMU_HUGE_THP};
+    open_world(&world, &config, 1, 7);
+    assert_in_range(run(&world, 2000, 1000), 1000, 1600);
+    close_world(&world);
+}
+
+/* ------------------------------------------------------------------ by hand */
+
+/* The leader's pages take frames 0, 1, 2 in the order of their touches. The colored follower places page n in colour n
+ * mod 4, so pages 3, 0, 1 of a range that starts at a multiple of 4 pages take frames 3, 0, 1. */
+static void each_places_for_itself(void **state)
+{
+    (void)state;
+    struct space leader;
+    struct mmu_config config = {.physical_bytes = MIB, .placement = MMU_COLORED, .colors = 4};
+    struct mmu *follower = open_pair(&leader, &config);
+    assert_int_equal(map_at(leader.mmu, 0x10000000, 4 * PAGE), 0x10000000);
+    touch(leader.mmu, 0x10003000), touch(leader.mmu, 0x10000000), touch(leader.mmu, 0x10001000);
+    assert_int_equal(frame_of(leader.mmu, 0x10003000), 0);
+    assert_int_equal(frame_of(leader.mmu, 0x10000000), 1);
+    assert_int_equal(frame_of(leader.mmu, 0x10001000), 2);
+    assert_int_equal(frame_of(follower, 0x10003000), 3);
+    assert_int_equal(frame_of(follower, 0x10000000), 0);
+    assert_int_equal(frame_of(follower, 0x10001000), 1);
+    /* Tables take the highest frames: root, then three on the way. 2 MiB for the leader, 1 MiB for the follower. */
+    struct mmu_walk walk;
+    assert_true(mmu_walk(leader.mmu, (struct guest_va){0x10000000}, &walk));
+    assert_int_equal(walk.entry[0].v, 2 * MIB - PAGE);
+    assert_true(mmu_walk(follower, (struct guest_va){0x10000000}, &walk));
+    assert_int_equal(walk.entry[0].v, MIB - PAGE);
+    assert_int_equal(walk.entry[3].v, MIB - 4 * PAGE);
+    close_pair(&leader, follower);
+}
+
+/* 513 touches of small pages are 513 faults of the leader; the follower has one page of 2 MiB and one of 4 KiB. */
+static void a_huge_page_is_touched_once(void **state)
+{
+    (void)state;
+    struct space leader;
+    struct mmu_config config = {.physical_bytes = 64 * MIB, .huge = MMU_HUGE_THP, .log_placements = true};
+    struct mmu *follower = open_pair(&leader, &config);
+    map_at(leader.mmu, 0x10000000, 2 * MIB + PAGE);
+    struct guest_va at;
+    assert_int_equal(mmu_touch_range(leader.mmu, (struct guest_va){0x10000000}, 2 * MIB + PAGE, MMU_ACCESS_WRITE, &at,
+                                     NULL), MMU_FAULT_NONE);
+    assert_int_equal(mmu_counts(leader.mmu)->faults, 513);
+    assert_int_equal(mmu_counts(leader.mmu)->small_pages, 513);
+    assert_int_equal(mmu_counts(follower)->faults, 2);
+    assert_int_equal(mmu_counts(follower)->huge_2m, 1);
+    assert_int_equal(mmu_counts(follower)->small_pages, 1);
+    /* Unmapping one page of it splits the follower's alone, whose listeners hear of the whole. */
+    struct ears ears = {0}, expected = {0};
+    listen_to(follower, &ears);
+    mmu_unmap(leader.mmu, 0x10000000, PAGE);
+    hear_before(&expected, (struct guest_va){0x10000000}, 2 * MIB);
+    hear_after(&expected, (struct guest_va){0x10000000}, 2 * MIB, false);
+    hear_before(&expected, (struct guest_va){0x10000000}, PAGE);
+    hear_after(&expected, (struct guest_va){0x10000000}, PAGE, false);
+    assert_true(ears.heard == expected.heard);
+    assert_int_equal(mmu_counts(follower)->huge_splits, 1);
+    assert_int_equal(mmu_counts(leader.mmu)->huge_splits, 0);
+    char *text;
+    size_t bytes;
+    FILE *to = open_memstream(&text, &bytes);
+    assert_int_equal(mmu_pagemap_write(follower, to, false, NULL), C2_OK);
+    fclose(to);
+    assert_non_null(strstr(text, "0x10000 0x0 2M"));
+    assert_non_null(strstr(text, "0x10200 0x200 4K"));
+    free(text);
+    close_pair(&leader, follower);
+}
+
+/* The heap of MMU_HUGE_HEAP with pages of 1 GiB starts at a multiple of that, for everybody; the leader has 8 GiB. The
+ * guest's machine has 4 GiB, so a break that asks for 5 more is refused. */
+static void the_heap_lies_as_the_largest_page_needs(void **state)
+{
+    (void)state;
+    struct space leader;
+    struct mmu_config config = {.physical_bytes = 4 * GIB, .huge = MMU_HUGE_HEAP, .huge_size = MMU_PAGE_1G};
+    struct mmu *follower = open_pair(&leader, &config);
+    uint64_t start = c2_align_up(MMU_HEAP_BASE, GIB);
+    assert_int_equal(mmu_config(leader.mmu)->physical_bytes, 8 * GIB);
+    assert_int_equal(mmu_brk(leader.mmu, 0), start);
+    assert_int_equal(mmu_brk(leader.mmu, start + 5 * GIB), start);
+    assert_int_equal(mmu_brk(leader.mmu, start + 1), start + 1);
+    assert_int_equal(mmu_area_at(leader.mmu, (struct guest_va){start}, false)->bytes, GIB);
+    assert_int_equal(touch(leader.mmu, start), MMU_FAULT_NONE);
+    assert_int_equal(mmu_counts(follower)->huge_1g, 1);
+    assert_int_equal(mmu_counts(leader.mmu)->small_pages, 1);
+    close_pair(&leader, follower);
+}
+
+static void expect_refusal(struct space *leader, const struct mmu_config *config, const char *words)
+{
+    struct mmu *follower;
+    struct c2_error err;
+    assert_int_equal(mmu_create_follower(&follower, leader->mmu, config, &err), C2_ERR_INVALID);
+    assert_null(follower);
+    if (!strstr(err.text, words))
+        fail_msg("\"%s\" is not in \"%s\"", words, err.text);
+}
+
+static void who_may_lead(void **state)
+{
+    (void)state;
+    struct space space;
+    struct mmu_config plain = {.physical_bytes = MIB}, never = {.physical_bytes = MIB, .huge = MMU_HUGE_NEVER};
+    struct mmu_config heap = {.physical_bytes = MIB, .huge = MMU_HUGE_HEAP}, bad = {.physical_bytes = 5};
+    open_space(&space, &plain);
+    expect_refusal(&space, &plain, "huge = never");
+    close_space(&space);
+    open_space(&space, &never);
+    expect_refusal(&space, &heap, "raise heap_page");
+    expect_refusal(&space, &bad, "physical_memory = 5 B is not allowed");
+    struct mmu *followers[MMU_FOLLOWERS];
+    for (unsigned i = 0; i < MMU_FOLLOWERS; i++)
+        assert_int_equal(mmu_create_follower(&followers[i], space.mmu, &plain, NULL), C2_OK);
+    expect_refusal(&space, &plain, "more than 2 placements");
+    struct space not_a_leader = {.mmu = followers[0]};
+    expect_refusal(&not_a_leader, &plain, "cannot be followed itself");
+    mmu_destroy(followers[0]);
+    map_at(space.mmu, 0x10000000, PAGE);
+    expect_refusal(&space, &plain, "before the first mapping");
+    assert_int_equal(touch(space.mmu, 0x10000000), MMU_FAULT_NONE);
+    assert_int_equal(frame_of(followers[1], 0x10000000), 0);
+    close_pair(&space, followers[1]);
+}
+
+/* ------------------------------------------------------------------ what goes wrong */
+
+static void expect_touch_fails(struct mmu *leader, uint64_t va, const char *name, const char *words)
+{
+    struct c2_error err = {0};
+    struct guest_va at = {va};
+    assert_int_equal(mmu_touch(leader, at, MMU_ACCESS_WRITE, &err), MMU_FAULT_FAILED);
+    if (strncmp(err.text, name, strlen(name)) != 0 || !strstr(err.text, words))
+        fail_msg("\"%s\" and \"%s\" are not in \"%s\"", name, words, err.text);
+    assert_int_not_equal(mmu_followers_status(leader, &err), C2_OK);
+}
+
+/* 16 frames: the root and three tables leave 12 pages. */
+static void exhausted_memory_names_the_placement(void **state)
+{
+    (void)state;
+    struct space leader;
+    struct mmu_config config = {.physical_bytes = 16 * PAGE, .placement = MMU_BUDDY, .age = 0};
+    config.placement = MMU_RANDOM;
+    struct mmu *follower = open_pair(&leader, &config);
+    map_at(leader.mmu, 0x10000000, 20 * PAGE);
+    for (uint64_t i = 0; i < 12; i++)
+        assert_int_equal(touch(leader.mmu, 0x10000000 + i * PAGE), MMU_FAULT_NONE);
+    expect_touch_fails(leader.mmu, 0x1000c000, "placement random with huge pages off: physical memory (64 KiB) is exhausted",
+                       "0x1000c000");
+    /* It stays so: the two cannot come together again. */
+    mmu_unmap(leader.mmu, 0x10000000, 12 * PAGE);
+    expect_touch_fails(leader.mmu, 0x1000d000, "placement random", "0x1000c000");
+    close_pair(&leader, follower);
+}
+
+/* 256 frames: pages 0x10000 and 0x10100 are the same modulo 256. */
+static void an_identity_clash_names_the_placement(void **state)
+{
+    (void)state;
+    struct space leader;
+    struct mmu_config config = {.physical_bytes = MIB, .placement = MMU_IDENTITY};
+    struct mmu *follower = open_pair(&leader, &config);
+    map_at(leader.mmu, 0x10000000, 2 * MIB);
+    assert_int_equal(touch(leader.mmu, 0x10000000), MMU_FAULT_NONE);
+    expect_touch_fails(leader.mmu, 0x10100000, "placement identity with huge pages off: identity placement: page 0x10100000",
+                       "which page 0x10000000 holds already");
+    close_pair(&leader, follower);
+}
+
+static void a_hole_in_the_map_names_the_placement(void **state)
+{
+    (void)state;
+    struct space leader;
+    struct mmu_config config = {.physical_bytes = MIB, .placement = MMU_MAP};
+    snprintf(config.map, sizeof config.map, "/tmp/mmu_follow_XXXXXX");
+    int fd = mkstemp(config.map);
+    assert_int_equal(write(fd, "0x10001 7 4K\n", 13), 13);
+    close(fd);
+    struct mmu *follower = open_pair(&leader, &config);
+    map_at(leader.mmu, 0x10000000, 2 * MIB);
+    assert_int_equal(touch(leader.mmu, 0x10001000), MMU_FAULT_NONE);
+    assert_int_equal(frame_of(follower, 0x10001000), 7);
+    expect_touch_fails(leader.mmu, 0x10000000, "placement file=/tmp/mmu_follow_", "the map has no page 0x10000");
+    unlink(config.map);
+    close_pair(&leader, follower);
+}
+
+/* Two huge pages of 512 frames and the three tables above them are 1027 frames: none is left for the table of a split. The
+ * leader has twice the memory and nothing to split. */
+static void a_split_that_fails_is_told_at_the_next_fault(void **state)
+{
+    (void)state;
+    struct space leader;
+    struct c2_error err;
+    struct mmu_config config = {.physical_bytes = 1027 * PAGE, .huge = MMU_HUGE_THP};
+    struct mmu *follower = open_pair(&leader, &config);
+    map_at(leader.mmu, 0x10000000, 4 * MIB);
+    assert_int_equal(touch(leader.mmu, 0x10000000), MMU_FAULT_NONE);
+    assert_int_equal(touch(leader.mmu, 0x10200000), MMU_FAULT_NONE);
+    assert_int_equal(mmu_counts(follower)->huge_2m, 2);
+    assert_int_equal(mmu_followers_status(leader.mmu, &err), C2_OK);
+    assert_int_equal(mmu_protect(leader.mmu, 0x10001000, PAGE, MMU_READ), 0);
+    assert_int_equal(mmu_followers_status(leader.mmu, &err), C2_ERR_EXHAUSTED);
+    expect_touch_fails(leader.mmu, 0x10002000, "placement sequential with huge pages thp: mprotect at 0x10001000 needs more",
+                       "machine.physical_memory");
+    close_pair(&leader, follower);
+}
+
+/* The n-th allocation fails, until none does; nothing is left over. */
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    struct space leader;
+    struct mmu_config config = {.physical_bytes = MIB, .placement = MMU_COLORED, .colors = 4}, lead = config;
+    mmu_config_lead(&lead, &config, 1);
+    enum c2_status status = C2_ERR_NO_MEMORY;
+    for (uint64_t n = 1; status != C2_OK; n++) {
+        struct mmu *follower;
+        struct c2_error err;
+        open_space(&leader, &lead);
+        c2_alloc_fail_from(n);
+        status = mmu_create_follower(&follower, leader.mmu, &config, &err);
+        c2_alloc_fail_from(0);
+        assert_true(status == C2_OK || (status == C2_ERR_NO_MEMORY && !follower));
+        mmu_check(leader.mmu);
+        mmu_destroy(follower);
+        close_space(&leader);
+        assert_true(n < 100);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_places_for_itself),
+        cmocka_unit_test(a_huge_page_is_touched_once),
+        cmocka_unit_test(the_heap_lies_as_the_largest_page_needs),
+        cmocka_unit_test(who_may_lead),
+        cmocka_unit_test(exhausted_memory_names_the_placement),
+        cmocka_unit_test(an_identity_clash_names_the_placement),
+        cmocka_unit_test(a_hole_in_the_map_names_the_placement),
+        cmocka_unit_test(a_split_that_fails_is_told_at_the_next_fault),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(followers_equal_address_spaces_of_their_own),
+        cmocka_unit_test(a_follower_that_runs_out_says_so),
+        cmocka_unit_test(comparison_can_fail),
+    };
+    return cmocka_run_group_tests_name("mmu_follow", tests, NULL, NULL);
+}
