@@ -8,6 +8,8 @@
  * Not modelled
  *   Flags that the manual leaves undefined: OF of a shift by more than 1, AF, CF of a shift beyond the operand, AF
  *   and PF of the BMI instructions. They come out as they do for the nearest defined case, always the same way.
+ *   A double shift of 16 bits by more than 16 has no defined result either: it goes on with the destination, as on
+ *   Intel's CPUs (AMD's repeat the source).
  * Source
  *   Intel SDM volume 2, the pages of these instructions.
  */
@@ -258,7 +260,7 @@ void interpret_shift(struct interpret_run *run)
 }
 
 /* Shifts destination:source:destination, so that a 16-bit shift by more than 16 - left undefined by the manual - gives
- * what CPUs give. */
+ * what Intel's CPUs and the engine give. */
 static struct shifted shift_double(bool left, uint64_t destination, uint64_t source, unsigned bits, unsigned count)
 {
     struct shifted s = {.value = destination};

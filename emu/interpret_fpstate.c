@@ -6,6 +6,7 @@
  *   of them work on the FXSAVE64 image, so that sticky exception flags are where programs look for them.
  * Invariants
  *   Exceptions stay masked: whoever unmasks one is refused, because no engine here would trap.
+ *   MXCSR_MASK is FFFFh: MXCSR has no bit 17 (misaligned accesses, of AMD's CPUs), whatever the host has.
  * Not modelled
  *   The last x87 instruction and operand (FOP, FIP, FDP): always 0. The 16-bit formats of FNSTENV and FNSAVE: refused.
  * Source

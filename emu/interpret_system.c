@@ -3,9 +3,9 @@
  * Model
  *   The CPU that programs see: CPUID describes one fixed x86-64-v2 processor - what is modelled, and nothing more - so
  *   that libraries choose code that runs here. RDTSC counts guest time at 1 GHz. Privileged instructions and traps
- *   end as the signals that Linux makes of them. The caches that CPUID tells of are fixed too (32 KiB, 256 KiB, 8
- *   MiB) and not those of the machine that is simulated: libraries tune themselves by them, and the reference stream
- *   must not depend on the machine file.
+ *   end as the signals that Linux makes of them; INT1 and INT3 are traps, with RIP behind them. The caches that CPUID
+ *   tells of are fixed too (32 KiB, 256 KiB, 8 MiB) and not those of the machine that is simulated: libraries tune
+ *   themselves by them, and the reference stream must not depend on the machine file.
  * Invariants
  *   Nothing here depends on the host.
  * Not modelled

@@ -5,8 +5,9 @@
  *
  *   forms.c    the forms: all opcodes of all maps, with every prefix that makes another instruction of them
  *   trial.c    one execution to come: registers and address chosen at random, memory and registers prepared
- *   expect.c   what may be compared (undefined flags), and the references that must be recorded
+ *   expect.c   what may be compared, and the references that must be recorded
  *   compare.c  runs both sides and compares
+ * Where CPUs of different makers differ: unit/interpret_makers.c.
  */
 #ifndef C2_TEST_ENGINE_FORMS_H
 #define C2_TEST_ENGINE_FORMS_H
