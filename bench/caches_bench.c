@@ -2,7 +2,10 @@
  *
  * What a line access costs: host nanoseconds by access pattern, on a three-level machine with an L3 of the given size.
  *
- *     caches_bench [L3_MIB [PATTERN [ACCESSES]]]
+ *     caches_bench [L3_MIB [PATTERN [ACCESSES [EXTRA]]]]
+ *
+ * EXTRA is what is switched on besides: "evictors" keeps who made a level lose a line, and asks for every outcome; the
+ * time is then printed beside that of the plain run just before.
  *
  * Instructions instead of time, for the claim that the L3's size does not matter to a hit in L1:
  *     valgrind --tool=callgrind --toggle-collect='run' caches_bench 8 hits 1000000      (and with 64)
@@ -68,17 +71,19 @@ static uint64_t *draw_lines(const struct pattern *pattern)
 
 /* Kept apart and never inlined, so that callgrind can collect just this. */
 __attribute__((noinline)) bool run(struct caches *caches, const struct pattern *pattern, const uint64_t *drawn,
-                                   uint64_t accesses);
+                                   uint64_t accesses, struct caches_outcome *outcome);
 
 __attribute__((noinline)) bool run(struct caches *caches, const struct pattern *pattern, const uint64_t *drawn,
-                                   uint64_t accesses)
+                                   uint64_t accesses, struct caches_outcome *outcome)
 {
     uint64_t lines = pattern->span_bytes / LINE;
     for (uint64_t done = 0; done < accesses; done++) {
         uint64_t round = (done & ~(uint64_t)(PREPARED - 1)) & (lines - 1);
         struct line_no line = { ((drawn[done & (PREPARED - 1)] + round) & (lines - 1)) + (1u << 20) };
         bool write = pattern->writes != 0 && done % pattern->writes == 0;
-        if (caches_access(caches, CACHES_DATA, write, line, line, NULL, NULL) != C2_OK)
+        if (outcome)
+            caches_set_actor(caches, done + 1);
+        if (caches_access(caches, CACHES_DATA, write, line, line, outcome, NULL) != C2_OK)
             return false;
     }
     return true;
@@ -91,32 +96,64 @@ static double now_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static bool measure(const struct pattern *pattern, uint64_t l3_bytes, uint64_t accesses)
+enum extra { PLAIN, EVICTORS, EXTRAS };
+static const char *const extra_names[EXTRAS] = { "plain", "evictors" };
+
+static bool switch_on(struct caches *caches, enum extra extra)
+{
+    return extra != EVICTORS || caches_keep_evictors(caches, NULL) == C2_OK;
+}
+
+/* Nanoseconds an access; 0: no memory. */
+static double time_of(const struct pattern *pattern, const uint64_t *drawn, uint64_t l3_bytes, uint64_t accesses,
+                      enum extra extra, struct caches **caches)
 {
     struct caches_machine machine = machine_with_l3(l3_bytes);
+    struct caches_outcome outcome, *wanted = extra == EVICTORS ? &outcome : NULL;
+    if (caches_create(caches, &machine, 1, NULL) != C2_OK || !switch_on(*caches, extra) ||
+        !run(*caches, pattern, drawn, PREPARED, wanted))
+        return 0;
+    double start = now_ns();
+    if (!run(*caches, pattern, drawn, accesses, wanted))
+        return 0;
+    return (now_ns() - start) / (double)accesses;
+}
+
+static bool measure(const struct pattern *pattern, uint64_t l3_bytes, uint64_t accesses, enum extra extra)
+{
     struct caches *caches = NULL;
     uint64_t *drawn = draw_lines(pattern);
-    bool ok = drawn && caches_create(&caches, &machine, 1, NULL) == C2_OK;
-    ok = ok && run(caches, pattern, drawn, PREPARED);
-    double start = now_ns();
-    ok = ok && run(caches, pattern, drawn, accesses);
-    double ns = (now_ns() - start) / (double)accesses;
-    if (ok) {
+    double plain = drawn ? time_of(pattern, drawn, l3_bytes, accesses, PLAIN, &caches) : 0;
+    if (plain > 0) {
         const struct caches_counts *l1 = caches_level_counts(caches, 0), *l3 = caches_level_counts(caches, 2);
         printf("%-13s %7.2f ns  L1 misses %5.1f %%  L3 accesses %9" PRIu64 "  misses %9" PRIu64 "  %s\n", pattern->name,
-               ns, 100.0 * (double)l1->misses / (double)l1->accesses, l3->accesses, l3->misses, pattern->what);
+               plain, 100.0 * (double)l1->misses / (double)l1->accesses, l3->accesses, l3->misses, pattern->what);
     }
     caches_destroy(caches);
+    caches = NULL;
+    double other = extra == PLAIN || plain <= 0 ? plain : time_of(pattern, drawn, l3_bytes, accesses, extra, &caches);
+    if (extra != PLAIN && other > 0)
+        printf("%-13s %7.2f ns  %.2f times as long: %s\n", "", other, other / plain, extra_names[extra]);
+    caches_destroy(caches);
     free(drawn);
-    return ok;
+    return other > 0;
+}
+
+static enum extra extra_named(const char *name)
+{
+    enum extra extra = PLAIN;
+    while (extra < EXTRAS && strcmp(name, extra_names[extra]) != 0)
+        extra++;
+    return extra;
 }
 
 int main(int argc, char **argv)
 {
     uint64_t l3_mib = argc > 1 ? strtoull(argv[1], NULL, 10) : 16;
     uint64_t accesses = argc > 3 ? strtoull(argv[3], NULL, 10) : 20000000;
-    if (l3_mib == 0 || (l3_mib & (l3_mib - 1)) != 0 || accesses == 0) {
-        fprintf(stderr, "usage: caches_bench [L3_MIB (a power of two) [PATTERN|all [ACCESSES]]]\n");
+    enum extra extra = argc > 4 ? extra_named(argv[4]) : PLAIN;
+    if (l3_mib == 0 || (l3_mib & (l3_mib - 1)) != 0 || accesses == 0 || extra == EXTRAS) {
+        fprintf(stderr, "usage: caches_bench [L3_MIB (a power of two) [PATTERN|all [ACCESSES [plain|evictors]]]]\n");
         return 2;
     }
     bool any = false;
@@ -124,7 +161,7 @@ int main(int argc, char **argv)
         if (argc > 2 && strcmp(argv[2], "all") != 0 && strcmp(argv[2], patterns[i].name) != 0)
             continue;
         any = true;
-        if (!measure(&patterns[i], l3_mib * MIB, accesses)) {
+        if (!measure(&patterns[i], l3_mib * MIB, accesses, extra)) {
             fprintf(stderr, "caches_bench: out of memory\n");
             return 1;
         }

@@ -160,15 +160,19 @@ enum caches_side { CACHES_DATA, CACHES_FETCH }; /* enters at L1D, or at L1I (onl
 /* What happened to one line access at one level. */
 struct caches_event {
     enum caches_class class_;
-    uint32_t set;   /* within the slice */
-    uint32_t slice;
+    uint32_t set;   /* within the slice; of a miss only */
+    uint32_t slice; /* of a miss only */
     bool evicted;   /* a valid line was evicted to make room */
     struct line_no victim; /* physical line number, if evicted */
+    uint64_t evictor; /* of a miss only: the actor that made this level lose the line last; 0: nobody known (the line
+                         was never here, the actor was 0, evictors are not kept) */
 };
-/* What happened to one line access. event[i] is filled for every level asked: i = 0 (L1D or L1I) .. depth-1.
- * evicted and victim are filled for every level: a victim may push another out of an exclusive level further down. */
+/* What happened to one line access. A hit in the first level asked fills depth, served_by and the class of that level,
+ * and nothing else. After a miss event[i] is filled for every level asked, i = 0 (L1D or L1I; walks_from for a page
+ * walk) .. depth-1, and evicted and victim for every level from there down to the machine's last: a victim may push
+ * another out of an exclusive level further down. */
 struct caches_outcome {
-    uint32_t depth;     /* levels asked, at least 1 */
+    uint32_t depth;     /* 1 + the last level asked */
     uint32_t served_by; /* level index that had the line; level_count = memory */
     struct caches_event event[CACHES_MAX_LEVELS];
 };
@@ -187,6 +191,19 @@ void caches_destroy(struct caches *caches);
 enum c2_status caches_access(struct caches *caches, enum caches_side side, bool write, struct line_no virtual_line,
                              struct line_no physical_line, struct caches_outcome *outcome, struct c2_error *err);
 
+/* A cheap first try: true: the access was a hit in the first level and is done, all counts included. false: nothing at
+ * all has changed, and caches_access() is to be called; the access may be a hit all the same. */
+bool caches_try_hit(struct caches *caches, enum caches_side side, bool write, struct line_no virtual_line,
+                    struct line_no physical_line);
+
+/* Who makes the accesses that follow: any word but 0 (0: nobody). Kept with each line that these accesses make a level
+ * lose (victims of fills, insertions, back-invalidations, moves out of an exclusive level, take-overs of synonyms);
+ * needs caches_keep_evictors(). */
+void caches_set_actor(struct caches *caches, uint64_t actor);
+/* Before the first access: each level remembers for each line who made it lose that line last. Costs 8 bytes a line
+ * and level. */
+enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err);
+
 /* Adds n line accesses that the caller knows to be repeats of its last access on the data side (same virtual and
  * physical line, nothing between them on either side): hits, which a policy sees as one. write: they are stores.
  * This is the common case; the twin test runs with and without it. */
@@ -194,9 +211,9 @@ void caches_repeat(struct caches *caches, bool write, uint64_t n);
 
 /* A page walk's read of a page-table entry, by its physical line; enters at the machine's walks_from. It is a read
  * access of the levels asked, classes and all. A repeat may not follow before the next data access. *served_by: the
- * level that had it, level_count = memory. Fails as caches_access() does. */
+ * level that had it, level_count = memory. *outcome may be NULL. Fails as caches_access() does. */
 enum c2_status caches_walk(struct caches *caches, struct line_no physical_line, uint32_t *served_by,
-                           struct c2_error *err);
+                           struct caches_outcome *outcome, struct c2_error *err);
 
 /* Counts of data-path level i, or of L1I (only where has_l1i). Lent; valid until destroy, current after each call. */
 const struct caches_counts *caches_level_counts(const struct caches *caches, uint32_t level);

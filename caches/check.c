@@ -17,13 +17,15 @@ static void check_counts(const struct caches_counts *n)
     C2_ASSERT(n->fa_misses - n->fa_only_misses == n->cold + n->capacity);
 }
 
-/* Each level is asked exactly when the ones before it missed. */
+/* Each level is asked exactly when the ones before it missed, or a walk enters at it. */
 static void check_flow(const struct caches *caches)
 {
     for (uint32_t i = 1; i < caches->level_count; i++) {
         uint64_t from_above = caches->level[i - 1].counts.misses;
         if (i == 1 && caches->machine.has_l1i)
             from_above += caches->l1i.counts.misses;
+        if (i == caches->machine.walks_from)
+            from_above += caches->walks_below;
         C2_ASSERT(caches->level[i].counts.accesses == from_above);
     }
 }

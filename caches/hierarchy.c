@@ -4,7 +4,8 @@
  * access up to the first miss, path.c what follows.
  *
  * Model
- *   A data access enters at level 0 (L1D), a fetch at L1I; from level 1 on both share the levels.
+ *   A data access enters at level 0 (L1D), a fetch at L1I; from level 1 on both share the levels. A page walk enters
+ *   where walks.c says.
  *   Asking    The levels are asked from the nearest down until one has the line: a level so asked is accessed. A hit
  *             is told to the level's policy. Memory, number level_count, always has the line.
  *   Filling   The levels that missed are filled from the lowest up to the first, the exclusive ones left out. A fill
@@ -22,6 +23,12 @@
  *   Classes   Every level has a fully associative shadow that sees the accesses of the level and nothing else: no
  *             insertion, no write-back, no invalidation. A miss is cold when the level was never asked for the line
  *             before, a conflict when the shadow has the line, else it is one of capacity.
+ *
+ *   Evictors  On request each level remembers for each line who made it lose that line last: the caller's word for
+ *             whoever was making accesses at the time. A level loses a line as the victim of a fill or an insertion, by
+ *             back-invalidation, by a hit that moves it up, and for a moment when it takes it over from a synonym's
+ *             set. An access learns of the levels it missed who that was. A line that is filled again keeps the word:
+ *             only the next loss changes it. No count and no content depends on it.
  *
  * Counting
  *   accesses, hits, misses and the rest of a level count its being asked; a fetch is a read.
@@ -104,6 +111,20 @@ void caches_destroy(struct caches *caches)
     cache_level_end(&caches->l1i);
     cache_lines_end(&caches->lines);
     c2_free(caches);
+}
+
+/* ------------------------------------------------------------------ who made a level lose a line */
+
+enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err)
+{
+    (void)err; /* rows get longer with the first line */
+    cache_lines_keep_evictors(&caches->lines);
+    return C2_OK;
+}
+
+void caches_set_actor(struct caches *caches, uint64_t actor)
+{
+    caches->lines.actor = actor;
 }
 
 /* ------------------------------------------------------------------ getters */

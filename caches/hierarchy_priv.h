@@ -12,6 +12,7 @@ struct caches {
     uint32_t level_count;
     bool short_seconds;           /* level 1 is not exclusive, has LRU and no synonyms: see access_second() */
     uint32_t last[2];             /* slot of each side's last access */
+    uint64_t walks_below;         /* accesses that entered at walks_from, not at L1D */
     uint64_t page_mask;           /* index bits in which the two names of a line must agree */
     struct cache_level level[CACHES_MAX_LEVELS];
     struct cache_level l1i;
@@ -22,13 +23,19 @@ struct caches {
 struct cache_request {
     enum caches_side side;
     bool write;
+    uint32_t entry;            /* depth of the level asked first: 0, or where walks enter */
+    struct cache_level *first; /* this level */
     struct cache_line line;
     uint32_t slot;
     struct cache_state *row; /* of the slot */
 };
 
-/* The rest of an access that missed the first level, which has counted it. outcome->event[0] is filled but for the
- * eviction. path.c */
+/* Any access at its full length; slot and row are found here. access.c */
+enum c2_status cache_access_from(struct caches *caches, struct cache_request *request, struct caches_outcome *outcome,
+                                 struct c2_error *err);
+
+/* The rest of an access that missed the level asked first, which has counted it. That level's event is filled but for
+ * the eviction. path.c */
 void cache_path_miss(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome);
 
 /* Dirty data stops at the first level that has the line, or in memory. A level's column is its depth. */
@@ -80,23 +87,33 @@ static inline void cache_count_miss(struct caches_counts *counts, bool write, en
     counts->fa_misses += class_ != CACHES_CONFLICT;
 }
 
+/* All of a miss but the eviction. */
+static inline void cache_tell_miss(struct caches_event *event, const struct cache_level *level,
+                                   const struct cache_state *state, enum caches_class class_, struct cache_place place)
+{
+    event->class_ = class_;
+    event->set = place.number;
+    event->slice = place.slice;
+    event->evictor = cache_lines_evictor(level->lines, state);
+}
+
 /* One level is asked: shadow, counts, outcome. Says what it was. */
 static inline enum caches_class cache_level_ask(struct cache_level *level, const struct cache_request *request,
                                                 struct caches_event *event)
 {
-    enum caches_class class_ = cache_shadow_touch(&level->shadow, &request->row[level->column], request->slot);
-    if (cache_level_holds(level, &request->row[level->column], request->line)) {
+    struct cache_state *state = &request->row[level->column];
+    enum caches_class class_ = cache_shadow_touch(&level->shadow, state, request->slot);
+    if (cache_level_holds(level, state, request->line)) {
         cache_count_hit(&level->counts, request->write);
         level->counts.fa_misses += class_ != CACHES_CONFLICT;
         level->counts.fa_only_misses += class_ != CACHES_CONFLICT;
-        class_ = CACHES_HIT;
-    } else {
-        cache_count_miss(&level->counts, request->write, class_);
+        if (event)
+            event->class_ = CACHES_HIT;
+        return CACHES_HIT;
     }
-    if (event) {
-        struct cache_place place = cache_level_place(level, request->line);
-        *event = (struct caches_event){ .class_ = class_, .set = place.number, .slice = place.slice };
-    }
+    cache_count_miss(&level->counts, request->write, class_);
+    if (event)
+        cache_tell_miss(event, level, state, class_, cache_level_place(level, request->line));
     return class_;
 }
 

@@ -114,6 +114,7 @@ static inline struct cache_victim cache_level_take(struct cache_level *level, ui
     if (level->origin)
         victim.virtual_line.v = level->origin[way];
     state->seat = 0;
+    cache_lines_lose(level->lines, state);
     level->policy.way[way].line = 0;
     return victim;
 }

@@ -8,28 +8,29 @@
  *   A line knows for each level where in it it is and when the level was last asked for it. So whether a level has a
  *   line is one load, and no tags are compared at all; what a miss and its victims want to know of all the levels lies
  *   side by side, in half a host cache line.
+ *   Where evictors are kept, the row of a line goes on with a 64-bit word a level: the actor at the time the level lost
+ *   the line last. They are where a miss and its victims look anyway, in the other half of a host cache line.
  *
  * Price
  *   The direct-mapped table of recent groups answers for 16 MiB of neighbouring memory in eight instructions; behind
- *   it stands a hash map. 8 bytes a line and level: with four levels and 64-byte lines half the footprint.
+ *   it stands a hash map. 8 bytes a line and level: with four levels and 64-byte lines half the footprint. As much again
+ *   for evictors.
  *
  * Invariants (cache_lines_check)
- *   The map has as many keys as there are groups and says what group_key says; every recent entry says what the map
- *   says.
+ *   A row is as long as its columns or twice that. The map has as many keys as there are groups and says what group_key
+ *   says; every recent entry says what the map says.
  *
  * Not modelled
  *   Memory that the guest gives back keeps its slots.
  */
 #include "caches/lines_priv.h"
 
-#include <string.h>
-
 #define FIRST_ROOM C2_HOST_SIZE(64u, 1u)
 #define MAX_GROUPS (UINT32_MAX >> (LINES_GROUP_SHIFT + 1)) /* slots have 32 bits, and the last must not be taken */
 
 enum c2_status cache_lines_init(struct cache_lines *lines, uint32_t columns, struct c2_error *err)
 {
-    lines->columns = columns;
+    lines->columns = lines->stride = columns;
     return c2_map_create(&lines->map, err);
 }
 
@@ -40,9 +41,15 @@ void cache_lines_end(struct cache_lines *lines)
     c2_free(lines->group_key);
 }
 
+void cache_lines_keep_evictors(struct cache_lines *lines)
+{
+    C2_ASSERT(lines->groups == 0);
+    lines->stride = 2 * lines->columns;
+}
+
 static size_t group_bytes(const struct cache_lines *lines)
 {
-    return (size_t)LINES_GROUP * lines->columns * sizeof *lines->state;
+    return (size_t)LINES_GROUP * lines->stride * sizeof *lines->state;
 }
 
 static bool make_room(struct cache_lines *lines)
@@ -92,6 +99,7 @@ uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line)
 void cache_lines_check(const struct cache_lines *lines)
 {
     C2_ASSERT(c2_map_count(lines->map) == lines->groups && lines->groups <= lines->room);
+    C2_ASSERT(lines->stride == lines->columns || lines->stride == 2 * lines->columns);
     uint64_t group;
     for (uint32_t i = 0; i < lines->groups; i++)
         C2_ASSERT(c2_map_get(lines->map, lines->group_key[i], &group) && group == i);

@@ -5,6 +5,8 @@
 #ifndef C2_LINES_PRIV_H
 #define C2_LINES_PRIV_H
 
+#include <string.h>
+
 #include "base/base.h"
 
 #define LINES_GROUP_SHIFT 6u /* lines of a group: with 64-byte lines, one page */
@@ -17,10 +19,13 @@ struct cache_state {
     uint32_t stamp; /* of the last time the level was asked; the shadow's */
     uint32_t seat;  /* 0: not in the level; else number of its way * 2 + dirty; the level's */
 };
+_Static_assert(sizeof(struct cache_state) == sizeof(uint64_t), "an evictor takes the room of a state");
 
 struct cache_lines {
-    struct cache_state *state; /* [slot * columns + column] */
+    struct cache_state *state; /* [slot * stride + column] */
     uint32_t columns;          /* one a level */
+    uint32_t stride;           /* of a row: its columns, and as many evictors if they are kept */
+    uint64_t actor;            /* whoever makes a level lose a line now */
     uint32_t groups;           /* in use */
     uint32_t room;             /* allocated, in groups */
     uint64_t *group_key;       /* [group]: line / LINES_GROUP */
@@ -35,6 +40,8 @@ enum c2_status cache_lines_init(struct cache_lines *lines, uint32_t columns, str
 void cache_lines_end(struct cache_lines *lines);
 /* The slot of a line, a new one if need be (then every struct cache_state may have moved); LINES_NO_SLOT: no memory. */
 uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line);
+/* Before the first slot: rows have evictors. */
+void cache_lines_keep_evictors(struct cache_lines *lines);
 void cache_lines_check(const struct cache_lines *lines);
 
 /* The same if its group was found lately, LINES_NO_SLOT otherwise. */
@@ -50,12 +57,33 @@ static inline uint32_t cache_lines_slot_recent(const struct cache_lines *lines, 
 /* What the levels know of a line, by column. Lent until the next new slot. */
 static inline struct cache_state *cache_lines_row(const struct cache_lines *lines, uint32_t slot)
 {
-    return &lines->state[(size_t)slot * lines->columns];
+    return &lines->state[(size_t)slot * lines->stride];
 }
 
 static inline struct cache_state *cache_lines_state(const struct cache_lines *lines, uint32_t slot, uint32_t column)
 {
     return &cache_lines_row(lines, slot)[column];
+}
+
+static inline bool cache_lines_has_evictors(const struct cache_lines *lines)
+{
+    return lines->stride != lines->columns;
+}
+
+/* Who made the level of this state lose the line last, 0: nobody known. */
+static inline uint64_t cache_lines_evictor(const struct cache_lines *lines, const struct cache_state *state)
+{
+    uint64_t evictor = 0;
+    if (cache_lines_has_evictors(lines))
+        memcpy(&evictor, state + lines->columns, sizeof evictor);
+    return evictor;
+}
+
+/* The level of this state loses the line. */
+static inline void cache_lines_lose(const struct cache_lines *lines, struct cache_state *state)
+{
+    if (C2_UNLIKELY(cache_lines_has_evictors(lines)))
+        memcpy(state + lines->columns, &lines->actor, sizeof lines->actor);
 }
 
 static inline uint64_t cache_lines_line(const struct cache_lines *lines, uint32_t slot)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What follows a miss in the first level: the levels below are asked, the ones that missed are filled, and what had to
+ * What follows a miss in the level asked first: the levels below are asked, the ones that missed are filled, and what had to
  * leave goes on its way down. The model card is in hierarchy.c.
  */
 #include "caches/hierarchy_priv.h"
@@ -86,7 +86,7 @@ static bool move_out(struct walk *walk)
     bool dirty = false;
     cache_level_invalidate(level, row, &dirty);
     uint32_t into = depth - 1;
-    while (into > 0 && walk->caches->level[into].exclusive)
+    while (into > walk->request->entry && walk->caches->level[into].exclusive)
         into--;
     if (into > 0 || walk->request->side == CACHES_DATA || !dirty)
         return dirty;
@@ -106,14 +106,15 @@ static void fill(struct walk *walk, struct cache_level *level, uint32_t depth, b
 /* dirty: what came from below is. */
 static void fill_all(struct walk *walk, bool dirty)
 {
-    for (uint32_t depth = walk->served_by - 1; depth > 0; depth--) {
+    const struct cache_request *request = walk->request;
+    for (uint32_t depth = walk->served_by - 1; depth > request->entry; depth--) {
         struct cache_level *level = &walk->caches->level[depth];
         if (level->exclusive)
             continue;
         fill(walk, level, depth, dirty);
         dirty = false;
     }
-    fill(walk, walk->caches->first[walk->request->side], 0, dirty || walk->request->write);
+    fill(walk, request->first, request->entry, dirty || request->write);
 }
 
 /* ------------------------------------------------------------------ the whole of it */
@@ -121,7 +122,7 @@ static void fill_all(struct walk *walk, bool dirty)
 /* The level that has the line: each one above it is asked and misses. */
 static uint32_t find_server(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome)
 {
-    uint32_t depth = 1;
+    uint32_t depth = request->entry + 1;
     for (; depth < caches->level_count; depth++) {
         struct caches_event *event = outcome ? &outcome->event[depth] : NULL;
         if (outcome)

@@ -103,7 +103,7 @@ static inline uint32_t take_oldest(struct cache_shadow *shadow, uint32_t *at)
     uint32_t *log = shadow->log, mask = shadow->mask, now = *at;
     uint64_t *used = shadow->used;
     const struct cache_state *states = shadow->lines->state + shadow->column;
-    size_t columns = shadow->lines->columns;
+    size_t stride = shadow->lines->stride;
     for (;;) {
         uint32_t place = now & mask, bit = place % WORD_BITS;
         uint64_t rest = used[place / WORD_BITS] >> bit;
@@ -114,7 +114,7 @@ static inline uint32_t take_oldest(struct cache_shadow *shadow, uint32_t *at)
         uint32_t skip = (uint32_t)__builtin_ctzll(rest);
         used[place / WORD_BITS] ^= (uint64_t)1 << (bit + skip);
         now += skip;
-        uint32_t slot = log[place + skip], stamp = states[slot * columns].stamp, to = stamp & mask;
+        uint32_t slot = log[place + skip], stamp = states[slot * stride].stamp, to = stamp & mask;
         if (stamp == now) {
             *at = now;
             return slot;

@@ -78,7 +78,7 @@ static enum c2_status read_entries(struct sim *sim, struct guest_va va, unsigned
     enum c2_status status = C2_OK;
     for (unsigned i = walk.entry_count - reads; i < walk.entry_count && status == C2_OK; i++) {
         uint32_t served_by;
-        status = caches_walk(sim->caches, (struct line_no){walk.entry[i].v >> sim->line_shift}, &served_by, err);
+        status = caches_walk(sim->caches, (struct line_no){walk.entry[i].v >> sim->line_shift}, &served_by, NULL, err);
         if (status == C2_OK)
             sim->walk_reads[served_by]++;
     }

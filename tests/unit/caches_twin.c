@@ -57,6 +57,7 @@ static struct caches_machine random_machine(struct c2_rng *rng)
         machine.levels[i] = random_level(rng, names[i], machine.line_bytes, i);
     if (machine.has_l1i)
         machine.l1i = random_level(rng, "L1I", machine.line_bytes, 0);
+    machine.walks_from = (uint32_t)c2_rng_below(rng, machine.level_count);
     return machine;
 }
 
@@ -70,7 +71,7 @@ static void print_level(const struct caches_level *level)
 
 static void print_machine(const struct caches_machine *machine)
 {
-    printf("lines of %u bytes\n", machine->line_bytes);
+    printf("lines of %u bytes, walks from level %u\n", machine->line_bytes, machine->walks_from);
     for (uint32_t i = 0; i < machine->level_count; i++)
         print_level(&machine->levels[i]);
     if (machine->has_l1i)
@@ -116,6 +117,9 @@ static void trace_init(struct trace *trace, const struct caches_machine *machine
 struct step {
     enum caches_side side;
     bool write;
+    bool walk; /* by the physical line; the rest does not matter */
+    bool other_actor;
+    uint64_t actor;
     uint64_t virtual_, physical;
     uint64_t repeats; /* of the same access, after it */
 };
@@ -142,6 +146,11 @@ static struct step next_step(struct trace *trace, const struct caches_machine *m
     struct step step = { .virtual_ = next_virtual(trace) };
     uint64_t page = step.virtual_ / trace->page_lines;
     step.physical = trace->frame[page % trace->frames] * trace->page_lines + step.virtual_ % trace->page_lines;
+    step.other_actor = c2_rng_below(&trace->rng, 2) == 0;
+    step.actor = c2_rng_below(&trace->rng, 8) == 0 ? 0 : c2_rng_next(&trace->rng);
+    step.walk = c2_rng_below(&trace->rng, 10) == 0;
+    if (step.walk)
+        return step;
     step.side = machine->has_l1i && c2_rng_below(&trace->rng, 4) == 0 ? CACHES_FETCH : CACHES_DATA;
     step.write = step.side == CACHES_DATA && c2_rng_below(&trace->rng, 3) == 0;
     if (step.side == CACHES_DATA && c2_rng_below(&trace->rng, 8) == 0)
@@ -178,68 +187,121 @@ static bool same_state(const struct caches *caches, const struct twin *twin)
     return same;
 }
 
-static bool same_outcome(const struct caches_outcome *fast, const struct twin *twin)
+static bool same_victim(const struct caches_event *fast, const struct caches_event *slow)
+{
+    return fast->evicted == slow->evicted && (!slow->evicted || fast->victim.v == slow->victim.v);
+}
+
+/* A level that was asked. */
+static bool same_event(const struct caches_event *fast, const struct caches_event *slow, bool evictors)
+{
+    bool same = fast->class_ == slow->class_;
+    if (slow->class_ != CACHES_HIT)
+        same &= fast->set == slow->set && fast->slice == slow->slice && fast->evictor == (evictors ? slow->evictor : 0);
+    return same;
+}
+
+/* What a miss leaves unsaid and what a hit does is in caches.h. */
+static bool same_outcome(const struct caches_outcome *fast, const struct twin *twin, bool evictors)
 {
     const struct caches_outcome *slow = &twin->outcome;
     bool same = fast->depth == slow->depth && fast->served_by == slow->served_by;
-    for (uint32_t i = 0; i < twin->machine.level_count && same; i++) {
-        const struct caches_event *a = &fast->event[i], *b = &slow->event[i];
-        same = a->evicted == b->evicted && (!a->evicted || a->victim.v == b->victim.v);
-        if (i < fast->depth)
-            same &= a->class_ == b->class_ && a->set == b->set && a->slice == b->slice;
+    bool hit = slow->served_by == twin->entry && slow->depth == twin->entry + 1;
+    for (uint32_t i = twin->entry; i < twin->machine.level_count && same; i++) {
+        same = hit || same_victim(&fast->event[i], &slow->event[i]);
+        if (i < slow->depth)
+            same &= same_event(&fast->event[i], &slow->event[i], evictors);
     }
     if (!same && !quiet)
         printf("the outcomes differ\n");
     return same;
 }
 
-/* Both do the step; the fast one with the outcome or without, its repeats in one go or one by one. flip: bits of the
- * physical line that the fast one is told wrongly. */
-static bool do_step(struct caches *caches, struct twin *twin, const struct step *step, uint64_t flip,
-                    struct c2_rng *rng)
+/* How the fast one is wronged. */
+enum wrong { RIGHT, OTHER_LINE, OTHER_ACTOR };
+
+struct pair {
+    struct caches *caches;
+    struct twin *twin;
+    bool evictors;
+    struct trace trace;
+};
+
+static bool do_walk(struct pair *pair, uint64_t physical, bool wanted)
 {
     struct caches_outcome outcome;
-    uint64_t how = c2_rng_below(rng, 4);
-    struct line_no virtual_ = { step->virtual_ }, physical = { step->physical ^ flip };
-    struct caches_outcome *wanted = how & 1 ? &outcome : NULL;
-    assert_int_equal(caches_access(caches, step->side, step->write, virtual_, physical, wanted, NULL), C2_OK);
-    twin_access(twin, step->side, step->write, step->virtual_, step->physical);
-    bool same = !(how & 1) || same_outcome(&outcome, twin);
-    if (how & 2)
-        caches_repeat(caches, !step->write, step->repeats);
-    for (uint64_t i = 0; i < step->repeats; i++) {
-        if (!(how & 2))
-            caches_access(caches, step->side, !step->write, virtual_, physical, NULL, NULL);
-        twin_access(twin, step->side, !step->write, step->virtual_, step->physical);
-    }
-    return same && same_state(caches, twin);
+    uint32_t served_by;
+    struct line_no line = { physical };
+    assert_int_equal(caches_walk(pair->caches, line, &served_by, wanted ? &outcome : NULL, NULL), C2_OK);
+    twin_walk(pair->twin, physical);
+    return served_by == pair->twin->outcome.served_by &&
+           (!wanted || same_outcome(&outcome, pair->twin, pair->evictors));
 }
 
-#define NEVER UINT64_MAX
-
-/* wrong: the step at which the fast one is told another line than the twin. */
-static bool run(const struct caches_machine *machine, uint64_t seed, uint64_t steps, uint64_t wrong)
+/* With the outcome or without, with a first try or without. */
+static bool do_access(struct pair *pair, const struct step *step, uint64_t physical, bool wanted, bool try)
 {
-    struct caches *caches;
-    assert_int_equal(caches_create(&caches, machine, seed, NULL), C2_OK);
-    struct twin *twin = twin_create(machine, seed);
-    struct trace trace;
-    trace_init(&trace, machine, seed);
+    struct caches_outcome outcome;
+    struct line_no virtual_ = { step->virtual_ }, line = { physical };
+    twin_access(pair->twin, step->side, step->write, step->virtual_, step->physical);
+    if (try && caches_try_hit(pair->caches, step->side, step->write, virtual_, line))
+        return pair->twin->outcome.served_by == 0;
+    assert_int_equal(caches_access(pair->caches, step->side, step->write, virtual_, line, wanted ? &outcome : NULL,
+                                   NULL), C2_OK);
+    return !wanted || same_outcome(&outcome, pair->twin, pair->evictors);
+}
+
+/* Both do the step; the fast one its repeats in one go or one by one. */
+static bool do_step(struct pair *pair, const struct step *step, enum wrong wrong)
+{
+    struct c2_rng *rng = &pair->trace.rng;
+    uint64_t how = c2_rng_below(rng, 8);
+    uint64_t physical = step->physical ^ (wrong == OTHER_LINE ? UINT64_C(1) << 40 : 0);
+    if (step->other_actor) {
+        pair->twin->actor = step->actor;
+        caches_set_actor(pair->caches, step->actor ^ (wrong == OTHER_ACTOR));
+    }
+    if (step->walk)
+        return do_walk(pair, physical, how & 1) && same_state(pair->caches, pair->twin);
+    bool same = do_access(pair, step, physical, how & 1, how & 4);
+    struct line_no virtual_ = { step->virtual_ }, line = { physical };
+    if (how & 2)
+        caches_repeat(pair->caches, !step->write, step->repeats);
+    for (uint64_t i = 0; i < step->repeats; i++) {
+        if (!(how & 2))
+            caches_access(pair->caches, step->side, !step->write, virtual_, line, NULL, NULL);
+        twin_access(pair->twin, step->side, !step->write, step->virtual_, step->physical);
+    }
+    return same && same_state(pair->caches, pair->twin);
+}
+
+#define WRONG_LINES 8 /* one alone may never be asked for again */
+
+/* Says whether fast and slow agree all the way. From step `from` on the fast one is wronged: told other lines for a few
+ * steps, or another actor. */
+static bool run(const struct caches_machine *machine, uint64_t seed, uint64_t steps, enum wrong wrong, uint64_t from)
+{
+    struct pair pair = { .evictors = seed % 2 != 0 || wrong == OTHER_ACTOR, .twin = twin_create(machine, seed) };
+    assert_int_equal(caches_create(&pair.caches, machine, seed, NULL), C2_OK);
+    if (pair.evictors)
+        assert_int_equal(caches_keep_evictors(pair.caches, NULL), C2_OK);
+    trace_init(&pair.trace, machine, seed);
     bool same = true;
     uint64_t i;
     for (i = 0; i < steps && same; i++) {
-        struct step step = next_step(&trace, machine);
-        same = do_step(caches, twin, &step, i == wrong ? UINT64_C(1) << 40 : 0, &trace.rng);
+        struct step step = next_step(&pair.trace, machine);
+        bool now = i >= from && (wrong != OTHER_LINE || i < from + WRONG_LINES);
+        same = do_step(&pair, &step, now ? wrong : RIGHT);
         if (i % 1024 == 1023)
-            caches_check(caches);
+            caches_check(pair.caches);
     }
-    caches_check(caches);
+    caches_check(pair.caches);
     if (!same && !quiet) {
         printf("seed %llu, step %llu\n", (unsigned long long)seed, (unsigned long long)i - 1);
         print_machine(machine);
     }
-    caches_destroy(caches);
-    twin_destroy(twin);
+    caches_destroy(pair.caches);
+    twin_destroy(pair.twin);
     return same;
 }
 
@@ -249,7 +311,7 @@ static void run_many(uint64_t first, uint64_t machines, uint64_t steps)
         struct c2_rng rng;
         c2_rng_init(&rng, seed, "machine");
         struct caches_machine machine = random_machine(&rng);
-        assert_true(run(&machine, seed, steps, NEVER));
+        assert_true(run(&machine, seed, steps, RIGHT, 0));
     }
 }
 
@@ -285,11 +347,12 @@ static void every_combination(void **state)
                 machine.levels[i].policy = (enum caches_policy)policy;
             machine.levels[1].inclusion = (enum caches_inclusion)(inclusion % 3);
             machine.levels[2].inclusion = (enum caches_inclusion)(inclusion / 3);
-            assert_true(run(&machine, seed++, 8000, NEVER));
+            machine.walks_from = seed % 3;
+            assert_true(run(&machine, seed++, 8000, RIGHT, 0));
         }
 }
 
-/* The check can fail: one line told wrongly, once, is noticed on every machine. */
+/* The check can fail: lines told wrongly and actors told wrongly are noticed on every machine. */
 static void mutant_is_caught(void **state)
 {
     (void)state;
@@ -298,7 +361,8 @@ static void mutant_is_caught(void **state)
         struct c2_rng rng;
         c2_rng_init(&rng, seed, "machine");
         struct caches_machine machine = random_machine(&rng);
-        assert_false(run(&machine, seed, 2000, 10 * seed));
+        assert_false(run(&machine, seed, 2000, OTHER_LINE, 10 * seed));
+        assert_false(run(&machine, seed, 4000, OTHER_ACTOR, 10 * seed));
     }
     quiet = false;
 }

@@ -26,6 +26,8 @@ struct twin_set {
     bool tree[CACHES_MAX_WAYS]; /* plru: node n's children are 2n and 2n+1; false points to the lower ways */
 };
 
+#define TWIN_MAX_LINES 65536
+
 struct twin_level {
     struct caches_level config;
     uint32_t sets; /* of a slice */
@@ -36,6 +38,8 @@ struct twin_level {
     uint64_t shadow_count, shadow_capacity;
     uint64_t *asked; /* every line ever asked for */
     uint64_t asked_count;
+    struct { uint64_t physical, actor; } lost[TWIN_MAX_LINES]; /* every line ever lost, and who made it so last */
+    uint64_t lost_count;
     struct caches_counts counts;
 };
 
@@ -44,9 +48,9 @@ struct twin {
     struct twin_level level[CACHES_MAX_LEVELS];
     struct twin_level l1i;
     struct caches_outcome outcome;
+    uint64_t actor;
+    uint32_t entry; /* depth of the level that the access asked first */
 };
-
-#define TWIN_MAX_LINES 65536
 
 static void twin_level_create(struct twin_level *level, const struct caches_machine *machine,
                               const struct caches_level *config, uint64_t seed)
@@ -268,6 +272,29 @@ static enum caches_class twin_shadow(struct twin_level *level, uint64_t physical
     return held ? CACHES_CONFLICT : asked ? CACHES_CAPACITY : CACHES_COLD;
 }
 
+/* ------------------------------------------------------------------ who made a level lose a line */
+
+static void twin_lose(const struct twin *twin, struct twin_level *level, uint64_t physical)
+{
+    uint64_t at = 0;
+    while (at < level->lost_count && level->lost[at].physical != physical)
+        at++;
+    if (at == TWIN_MAX_LINES)
+        abort();
+    if (at == level->lost_count)
+        level->lost_count++;
+    level->lost[at].physical = physical;
+    level->lost[at].actor = twin->actor;
+}
+
+static uint64_t twin_loser(const struct twin_level *level, uint64_t physical)
+{
+    for (uint64_t at = 0; at < level->lost_count; at++)
+        if (level->lost[at].physical == physical)
+            return level->lost[at].actor;
+    return 0;
+}
+
 /* ------------------------------------------------------------------ the hierarchy */
 
 static void twin_settle(struct twin *twin, struct twin_level *level, uint32_t depth, uint64_t virtual_,
@@ -285,7 +312,7 @@ static void twin_write_down(struct twin *twin, uint32_t depth, uint64_t physical
     }
 }
 
-static void twin_take_above(struct twin_level *upper, uint64_t physical, bool *dirty, uint64_t *taken)
+static void twin_take_above(const struct twin *twin, struct twin_level *upper, uint64_t physical, bool *dirty, uint64_t *taken)
 {
     struct twin_set *set;
     struct twin_way *way = twin_anywhere(upper, physical, &set);
@@ -294,17 +321,19 @@ static void twin_take_above(struct twin_level *upper, uint64_t physical, bool *d
     *dirty |= way->dirty;
     ++*taken;
     twin_empty(set, way);
+    twin_lose(twin, upper, physical);
 }
 
 static void twin_leave(struct twin *twin, struct twin_level *level, uint32_t depth, struct twin_way left)
 {
+    twin_lose(twin, level, left.physical);
     twin->outcome.event[depth].evicted = true;
     twin->outcome.event[depth].victim.v = left.physical;
     if (level->config.inclusion == CACHES_INCLUSIVE) {
         for (uint32_t i = 0; i < depth; i++)
-            twin_take_above(&twin->level[i], left.physical, &left.dirty, &level->counts.back_invalidations);
+            twin_take_above(twin, &twin->level[i], left.physical, &left.dirty, &level->counts.back_invalidations);
         if (twin->machine.has_l1i)
-            twin_take_above(&twin->l1i, left.physical, &left.dirty, &level->counts.back_invalidations);
+            twin_take_above(twin, &twin->l1i, left.physical, &left.dirty, &level->counts.back_invalidations);
     }
     if (left.dirty)
         level->counts.writebacks++;
@@ -370,6 +399,7 @@ static bool twin_ask(struct twin *twin, struct twin_level *level, uint32_t depth
     *(write ? &n->write_misses : &n->read_misses) += 1;
     *(as_miss == CACHES_COLD ? &n->cold : as_miss == CACHES_CAPACITY ? &n->capacity : &n->conflict) += 1;
     event->class_ = as_miss;
+    event->evictor = twin_loser(level, physical);
     return false;
 }
 
@@ -380,8 +410,9 @@ static bool twin_move_out(struct twin *twin, enum caches_side side, uint32_t dep
     bool dirty = way->dirty;
     uint64_t physical = way->physical;
     twin_empty(set, way);
+    twin_lose(twin, &twin->level[depth], physical);
     uint32_t into = depth - 1;
-    while (into > 0 && twin->level[into].config.inclusion == CACHES_EXCLUSIVE)
+    while (into > twin->entry && twin->level[into].config.inclusion == CACHES_EXCLUSIVE)
         into--;
     if (dirty && into == 0 && side == CACHES_FETCH) {
         twin->level[depth].counts.writebacks++;
@@ -398,7 +429,7 @@ static bool twin_serve(struct twin *twin, enum caches_side side, uint32_t depth,
     uint32_t number, slice;
     struct twin_set *set = twin_home(twin, level, virtual_, physical, &number, &slice);
     struct twin_way *way = twin_in_set(level, set, physical);
-    if (level->config.inclusion == CACHES_EXCLUSIVE)
+    if (level->config.inclusion == CACHES_EXCLUSIVE && depth != twin->entry)
         return twin_move_out(twin, side, depth, set, way);
     twin_touch(level, set, (int)(way - set->way), false);
     if (depth == 0)
@@ -406,28 +437,41 @@ static bool twin_serve(struct twin *twin, enum caches_side side, uint32_t depth,
     return false;
 }
 
-static void twin_access(struct twin *twin, enum caches_side side, bool write, uint64_t virtual_, uint64_t physical)
+static void twin_access_from(struct twin *twin, enum caches_side side, uint32_t entry, bool write, uint64_t virtual_,
+                             uint64_t physical)
 {
     twin->outcome = (struct caches_outcome){ 0 };
-    uint32_t count = twin->machine.level_count, server = 0;
+    twin->entry = entry;
+    uint32_t count = twin->machine.level_count, server = entry;
     while (server < count && !twin_ask(twin, twin_level_at(twin, side, server), server, write, virtual_, physical))
         server++;
     twin->outcome.served_by = server;
     twin->outcome.depth = server < count ? server + 1 : count;
     bool dirty = server < count && twin_serve(twin, side, server, write, virtual_, physical);
-    for (uint32_t i = server; i-- > 0;) {
+    for (uint32_t i = server; i-- > entry;) {
         struct twin_level *level = twin_level_at(twin, side, i);
-        if (level->config.inclusion == CACHES_EXCLUSIVE)
+        if (level->config.inclusion == CACHES_EXCLUSIVE && i != entry)
             continue;
         struct twin_set *other;
         struct twin_way *synonym = twin_anywhere(level, physical, &other);
         if (synonym) {
             dirty |= synonym->dirty;
             twin_empty(other, synonym);
+            twin_lose(twin, level, physical);
         }
         twin_settle(twin, level, i, virtual_, physical, dirty || (i == 0 && write));
         dirty = false;
     }
+}
+
+static void twin_access(struct twin *twin, enum caches_side side, bool write, uint64_t virtual_, uint64_t physical)
+{
+    twin_access_from(twin, side, 0, write, virtual_, physical);
+}
+
+static void twin_walk(struct twin *twin, uint64_t physical)
+{
+    twin_access_from(twin, CACHES_DATA, twin->machine.walks_from, false, physical, physical);
 }
 
 #endif

@@ -249,7 +249,7 @@ static void add_block(struct world *world, const struct spec *spec)
         slots[3] = (struct stream_slot){0, 0, STREAM_AFTER, 0};
         slot = 4;
     }
-    struct stream_block block = {{spec->pc}, offset, (uint16_t)spec->insns, slot, insns, slots};
+    struct stream_block block = {{spec->pc}, offset, (uint16_t)spec->insns, slot, STREAM_JUMP, insns, slots};
     uint32_t number;
     struct c2_error err;
     assert_int_equal(C2_OK, stream_blocks_add(&number, world->blocks, &block, &err));
