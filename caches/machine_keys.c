@@ -15,7 +15,7 @@
  *              entries (required), ways (all: fully associative), policy (lru; tree-plru, mru3-plru4),
  *              index (the low bits; vpn[3:0], or vpn[6:0]^vpn[13:7] - the number of the page that an entry is of),
  *              latency (0, unknown; cycles on top of the level above)
- *   [walks]    mode (counted; or cached: a walk's reads go through the caches), from (L1D; the level they enter at)
+ *   [walks]    mode (counted; or cached: a walk's reads go through the caches), from (L1D, L2 ...; the level they enter at)
  *   In brackets what is taken when the key is left out. Sizes take K, M, G, T, powers of 1024.
  * Invariants
  *   A value that passes here is one of its kind; whether it fits the others is for machine_rules.c.

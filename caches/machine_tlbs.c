@@ -10,7 +10,7 @@
  *   - tree-plru needs a power of two of ways, mru3-plru4 twelve.
  *   - A first level holds 4K pages, and the others are asked after one; loads and stores share all first levels or none.
  *   - Fetches are accesses of L1I, so ITLBs need [L1I].
- *   - [walks] needs a TLB; cached ones enter at L1D, the only value of `from`.
+ *   - [walks] needs a TLB; cached ones enter at `from`, a data level that the machine has.
  */
 #include "caches/machine_priv.h"
 
@@ -49,7 +49,7 @@ const struct machine_tlb_row machine_tlb_rows[MACHINE_TLBS] = {
 static const char *const policy_names[] = { "lru", "tree-plru", "mru3-plru4" };
 static const char *const held_names[] = { "4K", "2M", "1G", "PDE", "PDPTE", "PML4E" }; /* bits of caches_tlb_holds */
 static const char *const mode_names[] = { "counted", "cached" };
-static const char *const from_names[] = { "L1D" };
+static const char *const from_names[] = { "L1D", "L2", "L3", "L4" }; /* in the order of the data path */
 #define PAGES (CACHES_TLB_4K | CACHES_TLB_2M | CACHES_TLB_1G)
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
@@ -290,6 +290,10 @@ static enum c2_status finish_walks(struct machine_draft *draft, struct c2_error 
     if (machine->tlb_count == 0)
         return c2_fail(err, C2_ERR_INVALID, "%s: [walks] needs a TLB: without one no page is walked to",
                        machine_where(where, draft, SECTION_WALKS, KEY_MODE));
+    if (machine->walks_from >= machine->level_count)
+        return c2_fail(err, C2_ERR_INVALID, "%s: there is no %s: walks enter at one of the machine's levels, %s at the "
+                       "latest", machine_where(where, draft, SECTION_WALKS, KEY_FROM), from_names[machine->walks_from],
+                       machine->levels[machine->level_count - 1].name);
     return C2_OK;
 }
 

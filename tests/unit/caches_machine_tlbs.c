@@ -67,6 +67,8 @@ static void bad_values_are_refused(void **state)
         {"STLB.index=vpn[2:0]^vpn[4:2]", "has 8 sets: the index takes the lowest 3 bits"},
         {"STLB.index=vpn[2:0]x", "is not of the form"},
         {"walks.mode=free", "\"free\" is not known (known: counted, cached)"},
+        {"walks.from=L1I", "\"L1I\" is not known (did you mean \"L1D\"?)"},
+        {"walks.from=L4", "--set walks.from=L4: there is no L4: walks enter at one of the machine's levels, L3 at the"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct caches_machine machine;
@@ -77,11 +79,23 @@ static void bad_values_are_refused(void **state)
     }
 }
 
+static void walks_enter_where_told(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"walks.from=L1D", "walks.from=L2", "walks.from=L3"};
+    for (uint32_t i = 0; i < 3; i++) {
+        struct caches_machine machine;
+        assert_int_equal(caches_machine_read(&machine, "teach", MACHINES, &sets[i], 1, NULL), C2_OK);
+        assert_int_equal(machine.walks_from, i);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(presets_have_their_tlbs),
         cmocka_unit_test(bad_values_are_refused),
+        cmocka_unit_test(walks_enter_where_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static uint32_t add_block(struct bench *bench, uint64_t pc, uint8_t length, uint
             used[slot_count++].insn = i;
         }
     }
-    struct stream_block block = {{pc}, (uint32_t)insn_count * length, insn_count, slot_count, insns, used};
+    struct stream_block block = {{pc}, (uint32_t)insn_count * length, insn_count, slot_count, STREAM_JUMP, insns, used};
     uint32_t number;
     assert_int_equal(C2_OK, stream_blocks_add(&number, bench->blocks, &block, NULL));
     return number;
@@ -162,7 +162,7 @@ static void a_string_is_one_instruction_when_it_completes(void **state)
     const struct stream_insn insn = {0, 0, 3};
     const struct stream_slot slots[4] = {
         {0, 8, STREAM_SOURCE, 0}, {0, 8, STREAM_DESTINATION, 1}, {0, 0, STREAM_BEFORE, 0}, {0, 0, STREAM_AFTER, 0}};
-    const struct stream_block block = {{0x1000}, 3, 1, 4, &insn, slots};
+    const struct stream_block block = {{0x1000}, 3, 1, 4, STREAM_JUMP, &insn, slots};
     uint32_t number;
     assert_int_equal(C2_OK, stream_blocks_add(&number, bench->blocks, &block, NULL));
     const uint64_t direction = (uint64_t)1 << 63;

@@ -106,9 +106,9 @@ static void twin_tlb(struct twin *twin, enum mmu_tlb_side side, uint64_t va)
     walk(NULL, (struct guest_va){va}, &path);
     for (unsigned i = 4 - reads; i < 4 && twin->walks_cached; i++) {
         struct line_no line = {path.entry[i].v / twin->line_bytes};
-        struct caches_outcome outcome;
-        assert_int_equal(C2_OK, caches_access(twin->caches, CACHES_DATA, false, line, line, &outcome, NULL));
-        twin->walk_reads[outcome.served_by]++;
+        uint32_t served_by;
+        assert_int_equal(C2_OK, caches_walk(twin->caches, line, &served_by, NULL, NULL));
+        twin->walk_reads[served_by]++;
     }
 }
 
@@ -399,6 +399,7 @@ static void add_tlbs(struct caches_machine *machine, bool split, bool cached)
     memcpy(machine->tlbs, split ? apart : shared, sizeof shared);
     machine->tlb_count = 4;
     machine->walks_cached = cached;
+    machine->walks_from = split ? machine->level_count - 1 : 0;
 }
 
 static struct mmu_tlb *tlb_of(const struct caches_machine *machine)
