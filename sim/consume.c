@@ -20,27 +20,32 @@
  * struct sim and give it back. (In memory each slot would wait for the store of the one before.) */
 struct hot {
     uint64_t data_line, repeats;
+    uint64_t owned; /* with attribution only */
 };
 
 static inline void hot_store(struct sim *sim, const struct hot *hot)
 {
     sim->data_line = hot->data_line;
     sim->repeats = hot->repeats;
+    sim->attributed.owned = hot->owned;
 }
 
 static inline struct hot hot_load(const struct sim *sim)
 {
-    return (struct hot){sim->data_line, sim->repeats};
+    return (struct hot){sim->data_line, sim->repeats, sim->attributed.owned};
 }
 
 /* The fetch enters a line. Out of line: a loop that stays within one does not come here. */
-static __attribute__((noinline)) enum c2_status enter_line(struct sim *sim, uint64_t line, struct c2_error *err)
+static __attribute__((noinline)) enum c2_status enter_line(struct sim *sim, uint64_t line, uint32_t code,
+                                                           struct c2_error *err)
 {
     sim->fetch_line = line;
+    sim->attributed.code = code;
     return sim_access(sim, CACHES_FETCH, false, (struct guest_va){line << sim->line_shift}, err);
 }
 
-/* A reference that leaves its line. Also, where loads and stores have TLBs of their own, any that is no repeat. */
+/* A reference that leaves its line. Also, where loads and stores have TLBs of their own or accesses are attributed, any
+ * that is no repeat. */
 static __attribute__((noinline)) enum c2_status straddle(struct sim *sim, const struct sim_slot *slot, uint64_t va,
                                                          struct c2_error *err)
 {
@@ -48,6 +53,29 @@ static __attribute__((noinline)) enum c2_status straddle(struct sim *sim, const 
     if (status == C2_OK && slot->following != 0)
         status = sim_data_lines(sim, true, (struct guest_va){va}, slot->size, err);
     return status;
+}
+
+static inline uint32_t references_of(const struct sim_slot *slot)
+{
+    return (uint32_t)slot->repeated + (uint32_t)(slot->repeated >> 32);
+}
+
+static __attribute__((noinline)) enum c2_status attributed_slot(struct sim *sim, uint32_t code,
+                                                                const struct sim_slot *slot, uint64_t va,
+                                                                struct c2_error *err)
+{
+    sim->attributed.code = code;
+    sim_attribute_own(sim, (struct guest_va){va}, references_of(slot));
+    return straddle(sim, slot, va, err);
+}
+
+/* A repeat, for the owner of the line; where it has several, for that of the reference. */
+static inline void own_repeat(struct sim *sim, struct hot *hot, const struct sim_slot *slot, uint64_t va)
+{
+    if (C2_LIKELY(sim->attributed.line_refs != NULL))
+        hot->owned += slot->repeated;
+    else
+        sim_attribute_own(sim, (struct guest_va){va}, references_of(slot));
 }
 
 static inline bool leaves(const struct sim *sim, const struct sim_slot *slot, uint64_t va)
@@ -61,7 +89,7 @@ static inline bool leaves(const struct sim *sim, const struct sim_slot *slot, ui
 static inline __attribute__((always_inline)) enum c2_status run_plan(struct sim *sim, struct hot *hot,
                                                                      const struct sim_plan *plan,
                                                                      const uint64_t *words, const bool split,
-                                                                     struct c2_error *err)
+                                                                     const bool attributed, struct c2_error *err)
 {
     const unsigned line_shift = sim->line_shift;
     const uint64_t offset_mask = sim->line_bytes - 1;
@@ -71,21 +99,24 @@ static inline __attribute__((always_inline)) enum c2_status run_plan(struct sim 
     for (uint64_t line = plan->first_line; stretch < end; stretch++, line++) {
         if (line != sim->fetch_line) { /* only the first stretch can continue in the line of the last fetch */
             hot_store(sim, hot);
-            status = enter_line(sim, line, err);
+            status = enter_line(sim, line, plan->first_code + stretch->insn, err);
             *hot = hot_load(sim);
             if (C2_UNLIKELY(status != C2_OK))
                 return status;
         }
         for (const struct sim_slot *slot_end = plan->slots + stretch->slot_end; slot < slot_end; slot++) {
             const uint64_t va = *words++;
-            if (C2_UNLIKELY((int64_t)(va & offset_mask) > slot->last_offset)) {
-                hot_store(sim, hot);
-                status = straddle(sim, slot, va, err);
-                *hot = hot_load(sim);
-            } else if (va >> line_shift == hot->data_line && !(split && leaves(sim, slot, va))) {
+            const bool inside = C2_LIKELY((int64_t)(va & offset_mask) <= slot->last_offset);
+            if (inside && va >> line_shift == hot->data_line && !(split && leaves(sim, slot, va))) {
                 hot->repeats += slot->repeated;
+                if (attributed)
+                    own_repeat(sim, hot, slot, va);
                 continue;
-            } else if (split) {
+            } else if (attributed) {
+                hot_store(sim, hot);
+                status = attributed_slot(sim, plan->first_code + slot->insn, slot, va, err);
+                *hot = hot_load(sim);
+            } else if (split || !inside) {
                 hot_store(sim, hot);
                 status = straddle(sim, slot, va, err);
                 *hot = hot_load(sim);
@@ -106,6 +137,8 @@ static inline __attribute__((always_inline)) enum c2_status run_plan(struct sim 
 static __attribute__((noinline)) enum c2_status unusual(struct sim *sim, uint32_t tid, uint64_t header,
                                                         const uint64_t *words, struct c2_error *err)
 {
+    if (stream_header_block(header) == STREAM_MARK)
+        return sim_attribute_mark(sim, header, words, err);
     enum c2_status status = sim_plan_build(sim, stream_header_block(header), err);
     return status != C2_OK ? status : sim_record(sim, tid, header, words, err);
 }
@@ -115,6 +148,8 @@ static enum c2_status finish_batch(struct sim *sim, enum c2_status status)
 {
     if (status == C2_OK)
         sim_flush_repeats(sim);
+    if (status == C2_OK && sim->attributed.on)
+        sim_attribute_settle(sim);
     if (status == C2_OK && sim->tlb != NULL)
         sim_tlb_settle(sim);
     return status;
@@ -122,7 +157,8 @@ static enum c2_status finish_batch(struct sim *sim, enum c2_status status)
 
 static inline __attribute__((always_inline)) enum c2_status consume_fast(struct sim *sim,
                                                                          const struct stream_batch *batch,
-                                                                         const bool split, struct c2_error *err)
+                                                                         const bool split, const bool attributed,
+                                                                         struct c2_error *err)
 {
     const uint64_t *word = batch->words, *const end = word + batch->used;
     uint64_t insns_modifies = 0, reads_writes = 0;
@@ -131,11 +167,12 @@ static inline __attribute__((always_inline)) enum c2_status consume_fast(struct 
     while (word < end && status == C2_OK) {
         const uint64_t header = *word++;
         const uint32_t number = stream_header_block(header);
-        const struct sim_plan *plan = &sim->plans[number];
+        struct sim_plan *plan = &sim->plans[number];
         if (C2_LIKELY(SHORTCUT(number < sim->plan_capacity && plan->whole == (uint32_t)header))) {
             insns_modifies += plan->insns_modifies;
             reads_writes += plan->reads_writes;
-            status = run_plan(sim, &hot, plan, word, split, err);
+            plan->runs += attributed;
+            status = run_plan(sim, &hot, plan, word, split, attributed, err);
         } else {
             hot_store(sim, &hot);
             status = unusual(sim, batch->tid, header, word, err);
@@ -157,18 +194,47 @@ static inline __attribute__((always_inline)) enum c2_status consume_fast(struct 
 
 enum c2_status sim_consume_fast(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
 {
-    return consume_fast(sim, batch, false, err);
+    return consume_fast(sim, batch, false, false, err);
 }
 
 enum c2_status sim_consume_split(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
 {
-    return consume_fast(sim, batch, true, err);
+    return consume_fast(sim, batch, true, false, err);
+}
+
+enum c2_status sim_consume_attributed(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
+{
+    return consume_fast(sim, batch, sim->tlb_split, true, err);
+}
+
+/* Counts are current before each record that somebody looks at. */
+static enum c2_status tell_record(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err)
+{
+    const struct stream_block *block = stream_blocks_at(sim->blocks, stream_header_block(header));
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; i < sim->observer_count && status == C2_OK; i++) {
+        const struct sim_observer *observer = &sim->observers[i];
+        if (observer->record == NULL)
+            continue;
+        sim_flush_repeats(sim);
+        status = observer->record(observer->self, block, stream_header_insns(header), words, err);
+    }
+    return status;
+}
+
+static enum c2_status observed_record(struct sim *sim, uint32_t tid, uint64_t header, const uint64_t *words,
+                                      struct c2_error *err)
+{
+    if (stream_header_block(header) == STREAM_MARK)
+        return sim_attribute_mark(sim, header, words, err);
+    enum c2_status status = tell_record(sim, header, words, err);
+    return status != C2_OK ? status : unusual(sim, tid, header, words, err);
 }
 
 enum c2_status sim_consume_observed(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < batch->used && status == C2_OK; i += 1 + stream_header_slots(batch->words[i]))
-        status = sim_record(sim, batch->tid, batch->words[i], &batch->words[i + 1], err);
+        status = observed_record(sim, batch->tid, batch->words[i], &batch->words[i + 1], err);
     return finish_batch(sim, status);
 }

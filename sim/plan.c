@@ -54,11 +54,14 @@ static uint64_t last_line(const struct sim *sim, const struct stream_block *bloc
 static void lay_stretches(const struct sim *sim, const struct stream_block *block, struct sim_stretch *stretches)
 {
     uint32_t stretch = 0;
+    stretches[0].insn = 0;
     const uint64_t first = (block->pc.v + block->insns[0].offset) >> sim->line_shift;
     for (uint32_t i = 0; i < block->insn_count && sim->has_l1i; i++) {
         const uint64_t end = block->pc.v + block->insns[i].offset + block->insns[i].length - 1;
-        while (first + stretch < end >> sim->line_shift)
+        while (first + stretch < end >> sim->line_shift) {
             stretches[stretch++].slot_end = block->insns[i].first_slot;
+            stretches[stretch].insn = (uint16_t)i;
+        }
     }
     stretches[stretch].slot_end = block->slot_count;
 }
@@ -76,6 +79,7 @@ static void lay_slots(const struct sim *sim, const struct stream_block *block, s
             .following = is_read && is_write ? SIM_REPEAT_WRITE : 0,
             .last_offset = (int16_t)((int64_t)sim->line_bytes - from->size),
             .size = from->size,
+            .insn = from->insn,
             .write = !is_read,
         };
         reads += is_read;
@@ -93,6 +97,11 @@ enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error 
         return status;
     const struct stream_block *block = stream_blocks_at(sim->blocks, number);
     struct sim_plan plan = {.whole = SIM_NO_RUN, .stretch_count = 1};
+    if (sim->attributed.on) {
+        status = sim_attribute_block(sim, block, &plan.first_code, err);
+        if (status != C2_OK)
+            return status;
+    }
     if (plannable(block)) {
         if (sim->has_l1i) {
             plan.first_line = (block->pc.v + block->insns[0].offset) >> sim->line_shift;

@@ -29,6 +29,13 @@ struct origin {
     uint32_t tid;
 };
 
+/* With attribution: what is counted for an instruction that ran in a record of its own (whole runs are counted by the
+ * block). */
+static struct sim_code *code_of(struct sim *sim)
+{
+    return &sim->attributed.codes[sim->attributed.code];
+}
+
 /* Splits at the page boundary (at most one: SIM_MAX_REFERENCE_BYTES), translates, tells every observer. */
 static enum c2_status tell(struct sim *sim, enum sim_kind kind, struct origin origin, struct guest_va va, uint32_t size,
                            struct c2_error *err)
@@ -45,8 +52,11 @@ static enum c2_status tell(struct sim *sim, enum sim_kind kind, struct origin or
         reference.part[1].pa = sim_translate(sim, reference.part[1].va);
     }
     enum c2_status status = C2_OK;
-    for (size_t i = 0; i < sim->observer_count && status == C2_OK; i++)
-        status = sim->observers[i].reference(sim->observers[i].self, &reference, err);
+    for (size_t i = 0; i < sim->observer_count && status == C2_OK; i++) {
+        const struct sim_observer *observer = &sim->observers[i];
+        if (observer->reference != NULL)
+            status = observer->reference(observer->self, &reference, err);
+    }
     return status;
 }
 
@@ -54,6 +64,14 @@ static void count_instruction(struct sim *sim)
 {
     sim->counts.instructions++;
     sim->counts.fetches++;
+    if (sim->attributed.on)
+        code_of(sim)->executed++;
+}
+
+static void count_owned(struct sim *sim, bool write, struct guest_va va)
+{
+    *(write ? &code_of(sim)->writes : &code_of(sim)->reads) += 1;
+    sim_attribute_own(sim, va, 1);
 }
 
 static enum c2_status fetch(struct sim *sim, struct origin origin, uint32_t length, struct c2_error *err)
@@ -98,6 +116,8 @@ static enum c2_status refer(struct sim *sim, bool write, struct origin origin, s
         sim->counts.writes++;
     else
         sim->counts.reads++;
+    if (sim->attributed.on)
+        count_owned(sim, write, va);
     enum c2_status status = C2_OK;
     if (sim->observer_count != 0)
         status = tell(sim, write ? SIM_WRITE : SIM_READ, origin, va, size, err);
@@ -153,9 +173,16 @@ static enum c2_status string_record(struct sim *sim, const struct stream_block *
     return status != C2_OK ? status : string_elements(sim, slots, origin, words, err);
 }
 
+/* The first instruction's code number; the record's plan is built. */
+static uint32_t first_code(const struct sim *sim, uint64_t header)
+{
+    return sim->attributed.on ? sim->plans[stream_header_block(header)].first_code : 0;
+}
+
 enum c2_status sim_record(struct sim *sim, uint32_t tid, uint64_t header, const uint64_t *words, struct c2_error *err)
 {
     const struct stream_block *block = stream_blocks_at(sim->blocks, stream_header_block(header));
+    sim->attributed.code = first_code(sim, header);
     const uint32_t insns_run = stream_header_insns(header);
     if (block->slot_count != 0 && block->slots[0].kind == STREAM_SOURCE)
         return string_record(sim, block, (struct origin){block->pc, tid}, header, words, err);
@@ -165,7 +192,7 @@ enum c2_status sim_record(struct sim *sim, uint32_t tid, uint64_t header, const 
               == (insns_run == block->insn_count ? block->slot_count : block->insns[insns_run].first_slot));
     uint32_t slot = 0;
     enum c2_status status = C2_OK;
-    for (uint32_t i = 0; i < insns_run && status == C2_OK; i++) {
+    for (uint32_t i = 0; i < insns_run && status == C2_OK; i++, sim->attributed.code++) {
         const struct origin origin = {{block->pc.v + block->insns[i].offset}, tid};
         const uint32_t slot_end = i + 1 == block->insn_count ? block->slot_count : block->insns[i + 1].first_slot;
         count_instruction(sim);

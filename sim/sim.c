@@ -54,12 +54,16 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     sim->data_line = SIM_NOWHERE;
     sim->rep_block = SIM_NO_BLOCK;
     sim->fetch_line = sim->has_l1i ? SIM_NOWHERE : 0;
-    sim->consume = config->observer_count == 0 ? sim_consume_fast : sim_consume_observed;
+    sim->consume = config->observer_count != 0 ? sim_consume_observed
+                   : config->attribution != NULL ? sim_consume_attributed : sim_consume_fast;
+    sim_attribute_init(sim, config->attribution);
     for (size_t i = 0; i < SIM_PAGES; i++)
         sim->pages[i].vpn = SIM_NOWHERE;
     enum c2_status status = copy_observers(sim, config, err);
     if (status == C2_OK)
         status = caches_create(&sim->caches, config->machine, config->seed, err);
+    if (status == C2_OK && config->attribution != NULL && config->attribution->actor != NULL)
+        status = caches_keep_evictors(sim->caches, err);
     if (status == C2_OK)
         status = sim_tlb_create(sim, config->machine, err);
     if (status != C2_OK) {
@@ -77,6 +81,7 @@ void sim_destroy(struct sim *sim)
     caches_destroy(sim->caches);
     mmu_tlb_destroy(sim->tlb);
     sim_plan_free(sim);
+    sim_attribute_free(sim);
     c2_free(sim->observers);
     c2_free(sim);
 }
@@ -140,6 +145,7 @@ void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes)
         if (page->vpn - first < pages)
             page->vpn = SIM_NOWHERE;
     }
+    sim_owners_changed(sim, start, bytes);
     sim->data_line = SIM_NOWHERE;
     if (sim->tlb != NULL)
         sim_tlb_forget(sim, start, bytes);

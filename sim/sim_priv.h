@@ -29,12 +29,14 @@ struct sim_slot {
     uint64_t following;  /* and when it is not: the write of a modify repeats its read */
     int16_t last_offset; /* the highest offset in a line at which the reference still ends inside it; < 0: nowhere */
     uint16_t size;
+    uint16_t insn;       /* whose it is, counted in the block */
     bool write;          /* the first access is a write */
 };
 
 /* The slots between two fetch line accesses. Line i of a block is its first line + i. */
 struct sim_stretch {
     uint16_t slot_end;
+    uint16_t insn; /* whose fetch enters the line */
 };
 
 /* A block, prepared at first sight for runs that do all of it. */
@@ -46,9 +48,32 @@ struct sim_plan {
     const struct sim_slot *slots;
     uint64_t insns_modifies; /* two counters in one word, 32 bits each: what a run adds */
     uint64_t reads_writes;
+    uint32_t first_code;     /* with attribution: code number of the block's first instruction */
+    uint64_t runs;           /* with attribution: whole runs */
 };
 #define SIM_NO_RUN UINT32_MAX
 #define SIM_NO_BLOCK UINT32_MAX
+
+/* Pages whose owner is remembered. */
+#define SIM_OWNED_PAGES C2_HOST_SIZE(1024u, 2u)
+struct sim_owned_page {
+    uint64_t vpn; /* SIM_NOWHERE: empty */
+    uint64_t *refs;
+};
+
+/* What attribution needs (attribute.c). */
+struct sim_attributed {
+    bool on;
+    struct sim_attribution to;
+    uint64_t number;     /* line accesses so far that were no repeats */
+    uint32_t code;       /* of the instruction that makes the accesses */
+    uint64_t *line_refs; /* of the owner of all of data_line; NULL: it has several */
+    uint64_t owned;      /* repeats on data_line not yet added there; two counters in one word, as in `repeats` */
+    struct sim_owner last;
+    struct sim_code *codes;
+    uint32_t code_count, code_capacity;
+    struct sim_owned_page pages[SIM_OWNED_PAGES];
+};
 
 struct sim {
     struct caches *caches;
@@ -79,6 +104,7 @@ struct sim {
 
     struct sim_observer *observers;
     size_t observer_count;
+    struct sim_attributed attributed;
     struct sim_counts counts;
     struct sim_page pages[SIM_PAGES];
     uint8_t page_entries[SIM_PAGES]; /* of the page remembered there: entries of a walk, 4 for 4 KiB; with TLBs only */
@@ -88,9 +114,11 @@ struct sim {
 enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error *err);
 void sim_plan_free(struct sim *sim);
 
-/* consume.c: batches; without observers, the same where loads and stores have TLBs of their own, with observers. */
+/* consume.c: batches; without observers, the same where loads and stores have TLBs of their own, the same with
+ * attribution, with observers. */
 enum c2_status sim_consume_fast(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
 enum c2_status sim_consume_split(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
+enum c2_status sim_consume_attributed(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
 enum c2_status sim_consume_observed(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
 
 /* record.c: one record, whatever it is, instruction by instruction; words: its slots. */
@@ -105,6 +133,19 @@ enum c2_status sim_tlb_create(struct sim *sim, const struct caches_machine *mach
 enum c2_status sim_tlb_enter(struct sim *sim, unsigned tlb_side, struct guest_va va, struct c2_error *err);
 void sim_tlb_settle(struct sim *sim);
 void sim_tlb_forget(struct sim *sim, struct guest_va start, uint64_t bytes);
+
+/* attribute.c */
+void sim_attribute_init(struct sim *sim, const struct sim_attribution *attribution);
+void sim_attribute_free(struct sim *sim);
+enum c2_status sim_attribute_block(struct sim *sim, const struct stream_block *block, uint32_t *first_code,
+                                   struct c2_error *err);
+enum c2_status sim_attribute_access(struct sim *sim, enum caches_side side, bool write, struct guest_va va,
+                                    struct line_no virtual_line, struct line_no physical_line, struct c2_error *err);
+enum c2_status sim_attribute_walk(struct sim *sim, struct guest_va va, struct line_no entry, uint32_t *served_by,
+                                  struct c2_error *err);
+enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err);
+void sim_attribute_own(struct sim *sim, struct guest_va va, uint32_t refs); /* counts them for the owner of va */
+void sim_attribute_settle(struct sim *sim);
 
 /* ------------------------------------------------------------------ the way of one line access */
 
@@ -141,6 +182,7 @@ static inline enum c2_status sim_access(struct sim *sim, enum caches_side side, 
 {
     if (sim->repeats != 0)
         sim_flush_repeats(sim);
+    sim->attributed.number++;
     if (sim->tlb_on[side]) {
         enum c2_status status = sim_tlb_access(sim, side, write, va, err);
         if (C2_UNLIKELY(status != C2_OK))
@@ -149,6 +191,8 @@ static inline enum c2_status sim_access(struct sim *sim, enum caches_side side, 
     struct guest_pa pa = sim_translate(sim, va);
     struct line_no virtual_line = {va.v >> sim->line_shift}, physical_line = {pa.v >> sim->line_shift};
     sim->data_line = side == CACHES_DATA ? virtual_line.v : SIM_NOWHERE;
+    if (sim->attributed.on)
+        return sim_attribute_access(sim, side, write, va, virtual_line, physical_line, err);
     return caches_access(sim->caches, side, write, virtual_line, physical_line, NULL, err);
 }
 

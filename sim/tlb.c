@@ -78,7 +78,9 @@ static enum c2_status read_entries(struct sim *sim, struct guest_va va, unsigned
     enum c2_status status = C2_OK;
     for (unsigned i = walk.entry_count - reads; i < walk.entry_count && status == C2_OK; i++) {
         uint32_t served_by;
-        status = caches_walk(sim->caches, (struct line_no){walk.entry[i].v >> sim->line_shift}, &served_by, NULL, err);
+        const struct line_no entry = {walk.entry[i].v >> sim->line_shift};
+        status = sim->attributed.on ? sim_attribute_walk(sim, va, entry, &served_by, err)
+                                    : caches_walk(sim->caches, entry, &served_by, NULL, err);
         if (status == C2_OK)
             sim->walk_reads[served_by]++;
     }

@@ -43,7 +43,7 @@ static struct bench *bench_create(bool has_l1i, const struct sim_observer *obser
     bench->batch.tid = 1;
     assert_int_equal(C2_OK, stream_blocks_create(&bench->blocks, &err));
     struct sim_config config = {&bench->machine, 1, {.self = &bench->shift, .translate = shifted}, bench->blocks,
-                                observer, observer != NULL};
+                                observer, observer != NULL, NULL};
     assert_int_equal(C2_OK, sim_create(&bench->sim, &config, &err));
     return bench;
 }
@@ -220,7 +220,7 @@ static void an_observers_failure_ends_the_batch(void **state)
 {
     (void)state;
     int left = 2;
-    struct sim_observer observer = {&left, refuse};
+    struct sim_observer observer = {.self = &left, .reference = refuse};
     struct c2_error err;
     struct bench *bench = bench_create(false, &observer);
     uint32_t block = add_block(bench, 0x1000, 4, 4, NULL);
@@ -255,14 +255,14 @@ static void every_allocation_may_fail(void **state)
     static const struct stream_slot slot = {0, 8, STREAM_READ, 0};
     struct bench *bench = bench_create(true, NULL);
     uint32_t block = add_block(bench, 0x1000, 4, 1, &slot);
-    struct sim_observer observer = {bench, NULL};
+    struct sim_observer observer = {.self = bench};
     put(bench, stream_header(block, 1, 1));
     put(bench, 0x10000);
     enum c2_status created = C2_ERR_NO_MEMORY, consumed = C2_ERR_NO_MEMORY;
     uint64_t tries = 0;
     while (created != C2_OK || consumed != C2_OK) {
         struct sim_config config = {&bench->machine, 1, {.self = &bench->shift, .translate = shifted}, bench->blocks,
-                                    &observer, 0};
+                                    &observer, 0, NULL};
         struct sim *sim;
         struct c2_error err;
         c2_alloc_fail_from(++tries);

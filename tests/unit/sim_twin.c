@@ -439,10 +439,10 @@ static bool same(const struct caches_machine *shape, bool observed, enum mutant 
     struct twin twin = {.mutant = mutant, .pages = &pages, .line_bytes = shape->line_bytes,
                         .has_l1i = shape->has_l1i, .fetch_line = UINT64_MAX};
     struct watch watch = {&twin, 0, true};
-    struct sim_observer observer = {&watch, watch_reference};
+    struct sim_observer observer = {.self = &watch, .reference = watch_reference};
     struct sim *sim;
     world_init(world, seed);
-    struct sim_config config = {shape, seed, {&pages, translate, walk}, world->blocks, &observer, observed};
+    struct sim_config config = {shape, seed, {&pages, translate, walk}, world->blocks, &observer, observed, NULL};
     assert_int_equal(C2_OK, caches_create(&twin.caches, shape, seed, &err));
     assert_int_equal(C2_OK, sim_create(&sim, &config, &err));
     twin.tlb = shape->tlb_count != 0 ? tlb_of(shape) : NULL;

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * attribute: who missed, whose memory it was, and who is to blame - for runs that want to know.
+ *
+ * Model
+ *   Code      Every instruction of every block has a number; how often it ran and what it read and wrote is counted for
+ *             the block where all of it ran, for the instruction in every other record.
+ *   Owners    A reference counts for the owner of its first byte. Repeats of a line that has one owner are counted
+ *             together when the line is left.
+ *   Actors    The word that the caches keep with the lines that an access makes them lose. Nobody is asked for it as long
+ *             as the first level has the line: such an access takes nothing from anyone.
+ *   Misses    An access that the first level missed is told when the caches have done it, with its outcome; a walk's
+ *             read before the access that needed it.
+ *   Marks     Go to the analysis, which says what they change; owners remembered for that range are forgotten.
+ *
+ * Invariants
+ *   Nothing is simulated otherwise than without attribution: the counts are the same.
+ *   line_refs is the owner of all of data_line, or NULL.
+ *
+ * Cost
+ *   A repeat is one more addition; a hit in another line looks up the owner of its page. What a miss costs is the
+ *   analysis's affair.
+ */
+#include <string.h>
+
+#include "sim/sim_priv.h"
+
+static void forget_owners(struct sim_attributed *a)
+{
+    a->last = (struct sim_owner){.start = 1};
+    for (size_t i = 0; i < SIM_OWNED_PAGES; i++)
+        a->pages[i].vpn = SIM_NOWHERE;
+}
+
+void sim_attribute_init(struct sim *sim, const struct sim_attribution *attribution)
+{
+    struct sim_attributed *a = &sim->attributed;
+    forget_owners(a);
+    if (attribution == NULL)
+        return;
+    a->on = true;
+    a->to = *attribution;
+}
+
+void sim_attribute_free(struct sim *sim)
+{
+    c2_free(sim->attributed.codes);
+}
+
+/* ------------------------------------------------------------------ code */
+
+static enum c2_status reach(struct sim_attributed *a, uint32_t count, struct c2_error *err)
+{
+    if (count <= a->code_capacity)
+        return C2_OK;
+    uint64_t capacity = a->code_capacity == 0 ? C2_HOST_SIZE(16384, 1) : a->code_capacity;
+    while (capacity < count)
+        capacity *= 2;
+    struct sim_code *codes = c2_realloc(a->codes, capacity * sizeof *codes);
+    if (codes == NULL)
+        return c2_fail_memory(err, "the table of instructions");
+    a->codes = codes;
+    a->code_capacity = (uint32_t)capacity;
+    return C2_OK;
+}
+
+/* Numbers for the instructions of a block that is simulated for the first time. */
+enum c2_status sim_attribute_block(struct sim *sim, const struct stream_block *block, uint32_t *first_code,
+                                   struct c2_error *err)
+{
+    struct sim_attributed *a = &sim->attributed;
+    enum c2_status status = reach(a, a->code_count + block->insn_count, err);
+    if (status != C2_OK)
+        return status;
+    *first_code = a->code_count;
+    for (uint32_t i = 0; i < block->insn_count; i++)
+        a->codes[a->code_count++] = (struct sim_code){.pc = {block->pc.v + block->insns[i].offset}};
+    return C2_OK;
+}
+
+size_t sim_code_count(const struct sim *sim)
+{
+    return sim->attributed.code_count;
+}
+
+/* Adds the whole runs of the block that these instructions are. */
+static void add_runs(struct sim_code *codes, const struct stream_block *block, uint64_t runs)
+{
+    for (uint32_t i = 0; i < block->insn_count; i++)
+        codes[i].executed += runs;
+    for (uint32_t i = 0; i < block->slot_count; i++) {
+        struct sim_code *code = &codes[block->slots[i].insn];
+        code->reads += block->slots[i].kind != STREAM_WRITE ? runs : 0;
+        code->writes += block->slots[i].kind != STREAM_READ ? runs : 0;
+    }
+}
+
+void sim_codes_settle(struct sim *sim)
+{
+    for (uint32_t i = 0; i < sim->plan_capacity && sim->attributed.on; i++) {
+        struct sim_plan *plan = &sim->plans[i];
+        if (plan->runs != 0)
+            add_runs(&sim->attributed.codes[plan->first_code], stream_blocks_at(sim->blocks, i), plan->runs);
+        plan->runs = 0;
+    }
+}
+
+struct sim_code sim_code_at(const struct sim *sim, uint32_t code)
+{
+    C2_ASSERT(code < sim->attributed.code_count);
+    return sim->attributed.codes[code];
+}
+
+/* ------------------------------------------------------------------ owners */
+
+static struct sim_owned_page *page_of(struct sim_attributed *a, uint64_t va)
+{
+    return &a->pages[va >> C2_PAGE_SHIFT & (SIM_OWNED_PAGES - 1)];
+}
+
+static bool within(const struct sim_owner *owner, uint64_t start, uint64_t end)
+{
+    return owner->start <= start && end <= owner->end;
+}
+
+/* The counter of va's owner; *whole: all of its page is his. Otherwise a->last is the owner's extent around va. */
+static uint64_t *find_owner(struct sim_attributed *a, uint64_t va, bool *whole)
+{
+    struct sim_owned_page *page = page_of(a, va);
+    *whole = SHORTCUT(page->vpn == va >> C2_PAGE_SHIFT);
+    if (*whole)
+        return page->refs;
+    if (!SHORTCUT(within(&a->last, va, va + 1)))
+        a->to.owner(a->to.self, (struct guest_va){va}, &a->last);
+    C2_ASSERT(within(&a->last, va, va + 1));
+    const uint64_t start = c2_align_down(va, C2_PAGE_BYTES);
+    *whole = within(&a->last, start, start + C2_PAGE_BYTES);
+    if (*whole)
+        *page = (struct sim_owned_page){va >> C2_PAGE_SHIFT, a->last.refs};
+    return a->last.refs;
+}
+
+void sim_attribute_own(struct sim *sim, struct guest_va va, uint32_t refs)
+{
+    bool whole;
+    if (sim->attributed.to.owner != NULL)
+        *find_owner(&sim->attributed, va.v, &whole) += refs;
+}
+
+void sim_attribute_settle(struct sim *sim)
+{
+    struct sim_attributed *a = &sim->attributed;
+    if (a->owned != 0)
+        *a->line_refs += (uint32_t)a->owned + (a->owned >> 32);
+    a->owned = 0;
+}
+
+/* data_line is a new one. */
+static void enter_line(struct sim *sim, struct guest_va va)
+{
+    struct sim_attributed *a = &sim->attributed;
+    sim_attribute_settle(sim);
+    if (a->to.owner == NULL)
+        return;
+    bool whole;
+    const uint64_t start = c2_align_down(va.v, sim->line_bytes);
+    a->line_refs = find_owner(a, va.v, &whole);
+    if (!whole && !within(&a->last, start, start + sim->line_bytes))
+        a->line_refs = NULL;
+}
+
+void sim_owners_changed(struct sim *sim, struct guest_va start, uint64_t bytes)
+{
+    struct sim_attributed *a = &sim->attributed;
+    sim_attribute_settle(sim);
+    a->line_refs = NULL;
+    a->last = (struct sim_owner){.start = 1};
+    const uint64_t first = start.v >> C2_PAGE_SHIFT;
+    const uint64_t pages = c2_align_up((start.v & (C2_PAGE_BYTES - 1)) + bytes, C2_PAGE_BYTES) >> C2_PAGE_SHIFT;
+    for (uint64_t i = 0; i < pages && i < SIM_OWNED_PAGES; i++) {
+        struct sim_owned_page *page = &a->pages[(first + i) & (SIM_OWNED_PAGES - 1)];
+        if (page->vpn - first < pages)
+            page->vpn = SIM_NOWHERE;
+    }
+}
+
+enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err)
+{
+    struct sim_attributed *a = &sim->attributed;
+    if (!a->on || a->to.mark == NULL)
+        return C2_OK;
+    uint64_t start = 0, bytes = 0;
+    const enum stream_mark mark = (enum stream_mark)stream_header_insns(header);
+    enum c2_status status = a->to.mark(a->to.self, mark, words, &start, &bytes, err);
+    if (status == C2_OK && bytes != 0)
+        sim_owners_changed(sim, (struct guest_va){start}, bytes);
+    return status;
+}
+
+/* ------------------------------------------------------------------ accesses */
+
+/* Whoever is to blame for the access that follows. */
+static enum c2_status set_actor(struct sim *sim, enum sim_kind kind, struct guest_va va, uint64_t *actor,
+                                struct c2_error *err)
+{
+    struct sim_attributed *a = &sim->attributed;
+    *actor = 0;
+    if (a->to.actor == NULL)
+        return C2_OK;
+    enum c2_status status = a->to.actor(a->to.self, a->code, kind, va, actor, err);
+    caches_set_actor(sim->caches, *actor);
+    return status;
+}
+
+static enum c2_status tell_miss(struct sim *sim, enum sim_kind kind, struct guest_va va, uint64_t actor,
+                                const struct caches_outcome *outcome, struct c2_error *err)
+{
+    struct sim_attributed *a = &sim->attributed;
+    const uint32_t first = kind == SIM_WALK ? caches_machine(sim->caches)->walks_from : 0;
+    const struct sim_miss miss = {a->number, a->code, kind, va, actor, first, outcome};
+    if (outcome->served_by == first)
+        return C2_OK;
+    return a->to.missed(a->to.self, &miss, err);
+}
+
+static enum c2_status any_access(struct sim *sim, enum caches_side side, bool write, struct guest_va va,
+                                 struct line_no virtual_line, struct line_no physical_line, struct c2_error *err)
+{
+    const enum sim_kind kind = side == CACHES_FETCH ? SIM_FETCH : write ? SIM_WRITE : SIM_READ;
+    struct caches_outcome outcome;
+    uint64_t actor;
+    enum c2_status status = set_actor(sim, kind, va, &actor, err);
+    if (status == C2_OK)
+        status = caches_access(sim->caches, side, write, virtual_line, physical_line, &outcome, err);
+    if (status == C2_OK)
+        status = tell_miss(sim, kind, va, actor, &outcome, err);
+    return status;
+}
+
+/* What sim_access() does with the translated line. */
+enum c2_status sim_attribute_access(struct sim *sim, enum caches_side side, bool write, struct guest_va va,
+                                    struct line_no virtual_line, struct line_no physical_line, struct c2_error *err)
+{
+    if (side == CACHES_DATA)
+        enter_line(sim, va);
+    if (SHORTCUT(caches_try_hit(sim->caches, side, write, virtual_line, physical_line)))
+        return C2_OK;
+    return any_access(sim, side, write, va, virtual_line, physical_line, err);
+}
+
+/* A walk's read of an entry on the way to va. */
+enum c2_status sim_attribute_walk(struct sim *sim, struct guest_va va, struct line_no entry, uint32_t *served_by,
+                                  struct c2_error *err)
+{
+    struct caches_outcome outcome;
+    uint64_t actor;
+    enum c2_status status = set_actor(sim, SIM_WALK, va, &actor, err);
+    if (status == C2_OK)
+        status = caches_walk(sim->caches, entry, served_by, &outcome, err);
+    if (status == C2_OK)
+        status = tell_miss(sim, SIM_WALK, va, actor, &outcome, err);
+    return status;
+}
