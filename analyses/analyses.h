@@ -8,6 +8,7 @@
 #define C2_ANALYSES_H
 
 #include "base/base.h"
+#include "loader/loader.h"
 #include "sim/sim.h"
 
 /* ------------------------------------------------------------------ trace: every reference to a file (--trace)
@@ -20,5 +21,137 @@ struct sim_observer analyses_trace_observer(struct analyses_trace *trace); /* le
 /* Writes what is left and makes the file appear under its name. Frees trace either way. */
 enum c2_status analyses_trace_commit(struct analyses_trace *trace, struct c2_error *err);
 void analyses_trace_destroy(struct analyses_trace *trace); /* gives up: no file appears. Takes NULL */
+
+/* ------------------------------------------------------------------ profile: misses by instruction and object, and who
+ * evicted whom (LT-WET: Sato & Endo, Euro-Par 2017, section 3.2). profile.c has the model. */
+#define ANALYSES_LEVELS (CACHES_MAX_LEVELS + 1) /* levels of the data path by their number; L1I has the number behind them */
+
+enum analyses_class { ANALYSES_COLD, ANALYSES_CAPACITY, ANALYSES_CONFLICT, ANALYSES_CLASSES };
+
+/* Misses of one level. The sum over all rows is what the caches counted. */
+struct analyses_tally {
+    uint64_t reads[ANALYSES_CLASSES]; /* fetches and page walks read */
+    uint64_t writes[ANALYSES_CLASSES];
+    uint64_t placement; /* of the conflict misses: those that the other placement does not have (analyses_against) */
+};
+
+/* One instruction that was executed. */
+struct analyses_insn {
+    struct guest_va pc;
+    uint64_t executed, reads, writes; /* times, references */
+};
+
+#define ANALYSES_KINDS(X)                                                                      \
+    X(STATIC, "static", "a variable of the program or a library")                              \
+    X(HEAP, "heap", "a block of the allocator's, or blocks of one site; the heap itself")      \
+    X(STACK, "stack", "the stack")                                                             \
+    X(MMAP, "mmap", "an anonymous mapping")                                                    \
+    X(FILE, "file", "data of a mapped file that no symbol names")                              \
+    X(CODE, "code", "instructions fetched from a file")                                        \
+    X(TABLES, "tables", "page tables, read by walks")
+enum analyses_kind {
+#define X(name, key, help) ANALYSES_##name,
+    ANALYSES_KINDS(X)
+#undef X
+};
+const char *analyses_kind_name(enum analyses_kind kind);
+
+struct analyses_object {
+    enum analyses_kind kind;
+    const char *name;   /* "A", "malloc#3", "malloc@build (list.c:20)", "stack", "mmap#2", "libc.so.6" ... not unique */
+    const char *type;   /* "double A[400][400]"; NULL: not known */
+    const char *module; /* basename of the file; NULL: none */
+    uint64_t base;      /* of the first block */
+    uint64_t bytes;     /* all blocks ever */
+    uint64_t blocks;    /* > 1: blocks of one allocation site that are not told apart */
+    enum stream_allocator allocator;
+    struct guest_va site; /* return address of the allocating call; 0: not allocated */
+    uint64_t refs;
+    const struct analyses_tally *level; /* [number of the level] */
+};
+
+/* What one instruction missed in one object. Fetches are rows of a CODE object, walks of the TABLES one; all others are
+ * data references. */
+struct analyses_row {
+    uint32_t insn, object;
+    const struct analyses_tally *level;
+};
+
+#define ANALYSES_REASONS_X(X)                                                                  \
+    X(INTRA, "intra-array", "both of one object that is no scalar")                            \
+    X(INTER, "inter-array", "two objects")                                                     \
+    X(SCALAR, "scalar", "one of them an operand of at most 16 bytes on the stack or static")   \
+    X(CODE, "code", "one of them an instruction fetch")                                        \
+    X(TABLES, "tables", "one of them a page walk")                                             \
+    X(UNKNOWN, "unknown", "nobody is known to have evicted the line")
+enum analyses_reason {
+#define X(name, key, help) ANALYSES_REASON_##name,
+    ANALYSES_REASONS_X(X)
+#undef X
+    ANALYSES_REASONS
+};
+const char *analyses_reason_name(enum analyses_reason reason);
+
+/* Conflict misses of one row at one level, because another evicted the line. */
+#define ANALYSES_NOBODY UINT32_MAX
+struct analyses_pair {
+    uint32_t level;
+    uint32_t victim, evictor; /* rows; the evictor may be NOBODY */
+    enum analyses_reason reason;
+    uint64_t count;
+};
+
+struct analyses_profile_result {
+    uint32_t level_count; /* of the data path */
+    bool has_l1i;
+    bool compared;        /* tallies' `placement` was counted */
+    const struct analyses_insn *insns;     /* ascending by pc, each address once */
+    size_t insn_count;
+    const struct analyses_object *objects; /* in the order in which the program made them known */
+    size_t object_count;
+    const struct analyses_row *rows;       /* ascending by insn, then object; each pair once */
+    size_t row_count;
+    const struct analyses_pair *pairs;     /* by level, then count (most first), then victim and evictor */
+    size_t pair_count;
+    uint64_t reasons[ANALYSES_LEVELS][ANALYSES_REASONS]; /* conflict misses */
+};
+
+struct analyses_profile;
+/* symbols: asked when memory is mapped and at the end. */
+enum c2_status analyses_profile_create(struct analyses_profile **out, const struct caches_machine *machine,
+                                       struct loader_symbols *symbols, struct c2_error *err);
+void analyses_profile_destroy(struct analyses_profile *profile);
+struct sim_attribution analyses_profile_attribution(struct analyses_profile *profile); /* for sim_config */
+/* The program's memory changes. Only between batches: everything recorded before has been consumed. */
+enum c2_status analyses_profile_mapped(struct analyses_profile *profile, const struct mmu_area *area,
+                                       struct c2_error *err);
+void analyses_profile_unmapped(struct analyses_profile *profile, uint64_t start, uint64_t bytes);
+/* This conflict miss of `actor` at the level of this depth is one that another placement does not have. */
+void analyses_profile_placement(struct analyses_profile *profile, enum sim_kind kind, uint64_t actor, uint32_t depth);
+/* After the last batch. Lent until destroy. */
+enum c2_status analyses_profile_finish(struct analyses_profile *profile, struct sim *sim,
+                                       const struct analyses_profile_result **out, struct c2_error *err);
+
+/* ------------------------------------------------------------------ against: the same run under another placement
+ * Two simulators of one machine that differ in translations alone eat the same stream, access by access. A conflict miss
+ * of the first is `placement` when the second does not have it there (it found the line in that level or nearer),
+ * `inherent` when it misses too. */
+struct analyses_against_counts {
+    uint64_t inherent, placement;
+    uint64_t walks; /* conflict misses of page walks, which the two make at different times: neither */
+};
+
+struct analyses_against;
+/* profile: of the first simulator, told of each conflict miss that is due to placement; may be NULL. */
+enum c2_status analyses_against_create(struct analyses_against **out, const struct caches_machine *machine,
+                                       struct analyses_profile *profile, struct c2_error *err);
+void analyses_against_destroy(struct analyses_against *against);
+/* For the two sim_configs. */
+struct sim_attribution analyses_against_first(struct analyses_against *against);
+struct sim_attribution analyses_against_second(struct analyses_against *against);
+/* Feeds both, batch by batch. first, second: what was made of those configs. */
+struct stream_sink analyses_against_sink(struct analyses_against *against, struct sim *first, struct sim *second);
+/* By level of the data path, then L1I. Lent until destroy; inherent + placement + walks = the first's conflicts. */
+const struct analyses_against_counts *analyses_against_counts(const struct analyses_against *against);
 
 #endif

@@ -224,7 +224,7 @@ enum c2_status analyses_trace_create(struct analyses_trace **out, const char *pa
 
 struct sim_observer analyses_trace_observer(struct analyses_trace *trace)
 {
-    return (struct sim_observer){trace, trace->din ? din_reference : text_reference};
+    return (struct sim_observer){.self = trace, .reference = trace->din ? din_reference : text_reference};
 }
 
 enum c2_status analyses_trace_commit(struct analyses_trace *trace, struct c2_error *err)

@@ -10,6 +10,7 @@
 #include "emu/emu.h"
 #include "loader/loader.h"
 #include "report/report.h"
+#include "sim/sim.h"
 
 /* ------------------------------------------------------------------ outputs.c: the files asked for
  * Opened before the run, so that what cannot be written is said while nothing is lost; they appear at commit. */
@@ -27,6 +28,38 @@ enum c2_status cli_outputs_commit(struct cli_outputs *outputs, const struct repo
 enum c2_status cli_outputs_commit_pagemap(struct cli_outputs *outputs, const struct mmu *mmu, const char *path,
                                           struct c2_error *err);
 void cli_outputs_abandon(struct cli_outputs *outputs); /* what was not committed */
+
+/* ------------------------------------------------------------------ simulate.c: what a run simulates */
+struct cli_simulation;
+struct cli_view { /* one placement of the guest's memory, and what simulates it */
+    struct mmu *mmu;
+    struct sim *sim;
+    struct cli_simulation *simulation;
+};
+struct cli_simulation {
+    struct mmu *mmu;          /* the guest's; without --against the view's too */
+    struct cli_view views[2]; /* the second is that of --against */
+    unsigned view_count;
+    struct analyses_profile *profile; /* NULL: attribution is off */
+    struct analyses_against *against; /* NULL: one view */
+    const struct analyses_profile_result *result; /* after settling; NULL: attribution is off */
+    struct stream_ring *ring;
+    struct emu *emu;          /* whose records changes of memory wait for; set when there is one */
+    enum c2_status listening; /* the first failure of a listener, which cannot return one */
+    struct c2_error listening_error;
+};
+/* The guest's memory, before anything is in it. against: NULL without --against. */
+enum c2_status cli_simulation_memory(struct cli_simulation *s, const struct mmu_config *placement,
+                                     const struct mmu_config *against, struct c2_error *err);
+/* Makes the simulators and their ring. config: but for translation and attribution. */
+enum c2_status cli_simulation_start(struct cli_simulation *s, const struct sim_config *config, bool attribution,
+                                    struct loader_symbols *symbols, struct c2_error *err);
+/* Everything recorded is in the counts when this returns. */
+enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *err);
+/* In this order, the emulator's end between the first two: no more listening; simulators and analyses; memory. */
+void cli_simulation_end(struct cli_simulation *s);
+void cli_simulation_release(struct cli_simulation *s);
+void cli_simulation_release_memory(struct cli_simulation *s);
 
 /* ------------------------------------------------------------------ ending.c: how the guest ended, in words */
 int cli_exit_status(const struct emu_end *end, int interrupting_signal);

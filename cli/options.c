@@ -27,7 +27,7 @@ enum option_key {
     KEY_HUGE_SIZE,
     KEY_DUMP_PAGEMAP,
     KEY_SEED,
-    KEY_NO_SIM,
+    KEY_NO_SIM, KEY_NO_ATTRIBUTION,
     KEY_ENGINE,
     KEY_INHERIT_ENV,
     KEY_JSON,
@@ -49,6 +49,7 @@ static const struct argp_option options_table[] = {
     {"huge-size", KEY_HUGE_SIZE, "2M|1G", 0, "size of the pages of --huge heap and all (2M)", 1},
     {"seed", KEY_SEED, "N", 0, "master seed of everything random (1)", 1},
     {"no-sim", KEY_NO_SIM, NULL, 0, "run the program only: nothing recorded, no caches", 2},
+    {"no-attribution", KEY_NO_ATTRIBUTION, NULL, 0, "count by level only: no objects, no source, no evictors", 2},
     {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest (unicorn)", 2},
     {"env", KEY_ENV, "NAME[=VALUE]", 0,
      "add to the guest's environment (PATH, HOME and LANG=C); without VALUE: the host's; repeatable", 2},
@@ -242,6 +243,7 @@ static enum c2_status take(struct cli_options *options, const struct argp_option
     case KEY_DUMP_PAGEMAP: options->dump_pagemap = value; return C2_OK;
     case KEY_SEED: return c2_parse_number(&options->seed, value, "--seed", err);
     case KEY_NO_SIM: options->no_sim = true; return C2_OK;
+    case KEY_NO_ATTRIBUTION: options->no_attribution = true; return C2_OK;
     case KEY_ENGINE: options->engine = value; return C2_OK;
     case KEY_ENV: options->env[options->env_count++] = value; return C2_OK;
     case KEY_INHERIT_ENV: options->inherit_env = true; return C2_OK;

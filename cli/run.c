@@ -35,17 +35,13 @@ struct run {
     struct caches_machine machine;
     struct mmu_config placement;
     struct cli_outputs outputs;
-    struct mmu *mmu;
+    struct cli_simulation simulation;
     struct loader_image image;
     struct loader_symbols *symbols;
     struct syscalls *kernel;
     struct stream_blocks *blocks;
-    struct sim *sim;
-    struct stream_ring *ring;
     struct emu *emu;
     struct cli_progress progress;
-    enum c2_status listening; /* the first failure of the listener, which cannot return one */
-    struct c2_error listening_error;
 };
 
 /* ------------------------------------------------------------------ signals from outside */
@@ -100,28 +96,6 @@ static const char *machines_directory(char *buffer, size_t bytes)
     return C2_MACHINES_SOURCE;
 }
 
-/* ------------------------------------------------------------------ translations change */
-
-static void before_change(void *self, struct guest_va start, uint64_t bytes)
-{
-    struct run *run = self;
-    (void)start, (void)bytes;
-    struct stream_sink sink = stream_ring_sink(run->ring);
-    if (run->listening != C2_OK || run->emu == NULL)
-        return;
-    run->listening = emu_flush(run->emu, &run->listening_error);
-    if (run->listening == C2_OK)
-        run->listening = sink.drain(sink.self, &run->listening_error);
-}
-
-static void after_change(void *self, struct guest_va start, uint64_t bytes, bool code)
-{
-    struct run *run = self;
-    (void)code;
-    if (run->listening == C2_OK)
-        sim_forget(run->sim, start, bytes);
-}
-
 /* ------------------------------------------------------------------ making a run */
 
 static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_error *err)
@@ -154,7 +128,7 @@ static enum c2_status load(struct run *run, struct c2_error *err)
                                      .argv = run->options->command,
                                      .envp = (const char *const *)run->environment,
                                      .seed = run->options->seed};
-    return loader_load(&run->image, run->mmu, &request, err);
+    return loader_load(&run->image, run->simulation.mmu, &request, err);
 }
 
 static enum c2_status make_kernel(struct run *run, struct c2_error *err)
@@ -168,68 +142,50 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
                                      .complaints = stderr,
                                      .complaint_prefix = "c2emu: ",
                                      .interrupted = &caught_signal};
-    return syscalls_create(&run->kernel, run->mmu, &config, err);
+    return syscalls_create(&run->kernel, run->simulation.mmu, &config, err);
 }
 
-/* The ring's thread is made with the signals blocked: they are to interrupt the thread that may sit in a system call
- * for the guest. */
-static enum c2_status make_ring(struct run *run, struct c2_error *err)
-{
-    sigset_t blocked, old;
-    sigemptyset(&blocked);
-    for (size_t i = 0; i < FROM_OUTSIDE; i++)
-        sigaddset(&blocked, from_outside[i]);
-    pthread_sigmask(SIG_BLOCK, &blocked, &old);
-    enum c2_status status = stream_ring_create(&run->ring, sim_sink(run->sim), err);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return status;
-}
-
-static enum c2_status make_simulator(struct run *run, struct c2_error *err)
+static enum c2_status make_simulation(struct run *run, struct c2_error *err)
 {
     struct sim_observer observer;
     struct sim_config config = {.machine = &run->machine,
                                 .seed = run->options->seed,
-                                .translation = sim_translation_mmu(run->mmu),
                                 .blocks = run->blocks,
                                 .observers = &observer};
     if (run->outputs.trace != NULL) {
         observer = analyses_trace_observer(run->outputs.trace);
         config.observer_count = 1;
     }
-    enum c2_status status = sim_create(&run->sim, &config, err);
-    if (status == C2_OK)
-        status = make_ring(run, err);
-    if (status == C2_OK)
-        status = mmu_listen(run->mmu, (struct mmu_listener){run, before_change, after_change, NULL}, err);
-    return status;
+    return cli_simulation_start(&run->simulation, &config, !run->options->no_attribution, run->symbols, err);
 }
 
 static enum c2_status make_emulator(struct run *run, struct c2_error *err)
 {
     const bool show_progress = run->options->progress || (isatty(STDERR_FILENO) && !run->options->quiet);
     struct emu_config config = {.engine = run->options->engine,
-                                .mmu = run->mmu,
+                                .mmu = run->simulation.mmu,
                                 .kernel = run->kernel,
                                 .blocks = run->blocks,
-                                .record = run->sim != NULL,
+                                .record = run->simulation.ring != NULL,
                                 .progress = show_progress ? cli_progress_tick : NULL,
                                 .progress_self = &run->progress,
                                 .progress_every = PROGRESS_INSTRUCTIONS};
-    if (run->ring != NULL)
-        config.sink = stream_ring_sink(run->ring);
-    return emu_create(&run->emu, &config, &run->image, err);
+    if (run->simulation.ring != NULL)
+        config.sink = stream_ring_sink(run->simulation.ring);
+    enum c2_status status = emu_create(&run->emu, &config, &run->image, err);
+    run->simulation.emu = run->emu;
+    return status;
 }
 
 static enum c2_status make(struct run *run, struct c2_error *err)
 {
-    enum c2_status status = loader_symbols_create(&run->symbols, run->mmu, err);
+    enum c2_status status = loader_symbols_create(&run->symbols, run->simulation.mmu, err);
     if (status == C2_OK)
         status = make_kernel(run, err);
     if (status == C2_OK)
         status = stream_blocks_create(&run->blocks, err);
     if (status == C2_OK && !run->options->no_sim)
-        status = make_simulator(run, err);
+        status = make_simulation(run, err);
     if (status == C2_OK)
         status = make_emulator(run, err);
     return status;
@@ -237,16 +193,14 @@ static enum c2_status make(struct run *run, struct c2_error *err)
 
 static void release(struct run *run)
 {
-    if (run->mmu != NULL)
-        mmu_unlisten(run->mmu, run);
+    cli_simulation_end(&run->simulation);
     emu_destroy(run->emu);
-    stream_ring_destroy(run->ring);
-    sim_destroy(run->sim);
+    cli_simulation_release(&run->simulation);
     stream_blocks_destroy(run->blocks);
     syscalls_destroy(run->kernel);
     loader_symbols_destroy(run->symbols);
     loader_image_release(&run->image);
-    mmu_destroy(run->mmu);
+    cli_simulation_release_memory(&run->simulation);
     cli_outputs_abandon(&run->outputs);
     cli_environment_release(run->environment);
 }
@@ -260,37 +214,35 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
                                 .ending = ending,
                                 .seed = run->options->seed,
                                 .instructions = emu_instructions(run->emu),
-                                .simulated = run->sim != NULL};
-    if (run->sim == NULL)
+                                .simulated = run->simulation.ring != NULL};
+    if (!report.simulated)
         return report;
-    const struct caches *caches = sim_caches(run->sim);
-    report.counts = sim_counts(run->sim);
+    const struct cli_view *view = &run->simulation.views[0];
+    const struct caches *caches = sim_caches(view->sim);
+    report.counts = sim_counts(view->sim);
     report.machine = caches_machine(caches);
     report.l1i = report.machine->has_l1i ? caches_l1i_counts(caches) : NULL;
     for (uint32_t i = 0; i < report.machine->level_count; i++)
         report.levels[i] = caches_level_counts(caches, i);
-    report.tlb = sim_tlb(run->sim);
-    report.walk_reads = sim_walk_reads(run->sim);
-    report.pages = mmu_counts(run->mmu);
-    report.placement = mmu_config(run->mmu);
+    report.tlb = sim_tlb(view->sim);
+    report.walk_reads = sim_walk_reads(view->sim);
+    report.pages = mmu_counts(view->mmu);
+    report.placement = mmu_config(view->mmu);
+    report.profile = run->simulation.result;
+    report.symbols = run->symbols;
     return report;
 }
 
-/* Everything recorded is in the counts when this returns. */
 static enum c2_status settle(struct run *run, struct c2_error *err)
 {
-    if (run->sim == NULL)
+    if (run->simulation.ring == NULL)
         return C2_OK;
-    struct stream_sink sink = stream_ring_sink(run->ring);
-    enum c2_status status = sink.drain(sink.self, err);
-    if (status == C2_OK && run->listening != C2_OK) {
-        *err = run->listening_error;
-        status = run->listening;
-    }
-    if (status == C2_OK && sim_counts(run->sim)->instructions != emu_instructions(run->emu))
+    enum c2_status status = cli_simulation_settle(&run->simulation, err);
+    const uint64_t run_count = emu_instructions(run->emu);
+    const uint64_t counted = sim_counts(run->simulation.views[0].sim)->instructions;
+    if (status == C2_OK && run_count != counted)
         status = c2_fail(err, C2_ERR_INTERNAL, "%llu instructions were run, %llu were counted: a bug of c2emu",
-                         (unsigned long long)emu_instructions(run->emu),
-                         (unsigned long long)sim_counts(run->sim)->instructions);
+                         (unsigned long long)run_count, (unsigned long long)counted);
     return status;
 }
 
@@ -319,7 +271,7 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
     if (!run->options->quiet)
         report_text(stderr, &report, NULL);
     if (cli_outputs_commit(&run->outputs, &report, err) != C2_OK
-        || cli_outputs_commit_pagemap(&run->outputs, run->mmu, run->options->dump_pagemap, err) != C2_OK)
+        || cli_outputs_commit_pagemap(&run->outputs, run->simulation.views[0].mmu, run->options->dump_pagemap, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     return report.exit_status;
 }
@@ -328,7 +280,7 @@ static int go(struct run *run, struct c2_error *err)
 {
     struct emu_end end = {0};
     catch_signals(run->emu);
-    cli_progress_start(&run->progress, run->sim != NULL ? "measuring" : "running");
+    cli_progress_start(&run->progress, run->simulation.ring != NULL ? "measuring" : "running");
     emu_run(run->emu, &end, err);
     release_signals();
     cli_progress_clear(&run->progress);
@@ -344,7 +296,7 @@ static int make_and_go(struct run *run, char *const *host_env, struct c2_error *
     if (status == C2_OK)
         status = prepare(run, host_env, err);
     if (status == C2_OK)
-        status = mmu_create(&run->mmu, &run->placement, err);
+        status = cli_simulation_memory(&run->simulation, &run->placement, NULL, err);
     if (status != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     status = load(run, err);

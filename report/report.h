@@ -7,7 +7,9 @@
 #define C2_REPORT_H
 
 #include "base/base.h"
+#include "analyses/analyses.h"
 #include "caches/caches.h"
+#include "loader/loader.h"
 #include "mmu/mmu.h"
 #include "sim/sim.h"
 
@@ -26,6 +28,8 @@ struct report_run {
     const uint64_t *walk_reads;         /* of cached walks, by the level that served them: level_count + 1 of them */
     const struct mmu_counts *pages;
     const struct mmu_config *placement;
+    const struct analyses_profile_result *profile; /* NULL: attribution was off */
+    struct loader_symbols *symbols;     /* names of the profile's addresses */
 };
 
 /* Text ends with one line that says what to look at; JSON keys and their order are stable. A failed write is

@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * objects: what lies at an address of the guest.
+ *
+ * Model
+ *   The first of these that holds the address:
+ *     a live block of the allocator (heap)   told by marks in the stream: malloc#N is the N-th allocation of the run;
+ *     a static variable of a mapped file     told by its symbol;
+ *     a region of memory                     the stack, the heap (what the allocator keeps for itself), an anonymous
+ *                                            mapping, what is left of a file.
+ *   Blocks of one allocation site: those of OBJECTS_LARGE bytes and more have owners of their own, the first
+ *   OBJECTS_NAMED of them; so have the first OBJECTS_FEW smaller ones. All others share the site's. A site with more
+ *   than OBJECTS_FEW small blocks is shown as one object, its small blocks not told apart; that two blocks are not one
+ *   is known all the same (objects_found.block).
+ *   An address keeps its owner until the block is freed or the memory unmapped; counts stay with the owner.
+ *
+ * Invariants
+ *   Owners never move (their counters are lent out) and are never taken back: their number is bounded by the allocation
+ *   sites, not by the allocations.
+ *   Regions are ascending and disjoint.
+ *
+ * Not modelled
+ *   Objects within the stack and within blocks; thread-local variables (they lie in a block or a mapping of libc's);
+ *   custom allocators that carve blocks out of larger ones: the larger one is the object.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyses/objects_priv.h"
+
+#define OBJECTS_LARGE 4096u
+#define OBJECTS_NAMED 64u
+#define OBJECTS_FEW 16u
+
+#define CHUNK_LOG2 8u
+#define CHUNK (1u << CHUNK_LOG2)
+#define NOBODY UINT32_MAX
+
+struct variable {
+    uint64_t start, end;
+    uint32_t owner;
+};
+
+struct module {
+    const char *name;
+    uint64_t start, end;
+    struct variable *variables; /* ascending, disjoint */
+    uint32_t count, room;
+    uint32_t rest, code;        /* owners: of data without a symbol, of instructions; NOBODY: not yet needed */
+    bool gone;
+};
+
+struct region {
+    uint64_t start, end;
+    uint32_t module; /* NOBODY: none */
+    uint32_t owner;
+    uint32_t code;   /* owner of instructions in it, where it has no module */
+};
+
+struct site {
+    uint32_t owner;
+    uint32_t large, small; /* blocks that got owners of their own */
+    bool many;             /* more small ones came than are named */
+};
+
+struct objects {
+    struct loader_symbols *symbols;
+    struct objects_owner **chunks;
+    uint32_t owner_count, chunk_count, chunk_room;
+    struct region *regions;
+    uint32_t region_count, region_room;
+    struct module *modules;
+    uint32_t module_count, module_room;
+    struct c2_map *site_of; /* (site, allocator) -> index */
+    struct site *sites;
+    uint32_t site_count, site_room;
+    struct blocks *blocks;
+    uint64_t allocations, mappings;
+    uint32_t heap, stack, tables; /* owners; NOBODY: not yet needed */
+};
+
+/* Room for one more element of an array that grows by half. */
+static enum c2_status grow(void **array, uint32_t *room, uint32_t count, size_t bytes, struct c2_error *err)
+{
+    if (count < *room)
+        return C2_OK;
+    const uint32_t wanted = *room + *room / 2 + C2_HOST_SIZE(16u, 1u);
+    void *grown = c2_realloc(*array, (size_t)wanted * bytes);
+    if (grown == NULL)
+        return c2_fail_memory(err, "the table of objects");
+    *array = grown;
+    *room = wanted;
+    return C2_OK;
+}
+#define GROW(objects, what, room, count, err) grow((void **)&(objects)->what, &(objects)->room, (objects)->count, \
+                                                   sizeof *(objects)->what, err)
+
+/* ------------------------------------------------------------------ owners */
+
+struct objects_owner *objects_owner(const struct objects *objects, uint32_t owner)
+{
+    C2_ASSERT(owner < objects->owner_count);
+    return &objects->chunks[owner >> CHUNK_LOG2][owner & (CHUNK - 1)];
+}
+
+uint32_t objects_count(const struct objects *objects)
+{
+    return objects->owner_count;
+}
+
+static enum c2_status new_owner(struct objects *objects, const struct objects_owner *owner, uint32_t *out,
+                                struct c2_error *err)
+{
+    if (objects->owner_count == objects->chunk_count * CHUNK) {
+        enum c2_status status = GROW(objects, chunks, chunk_room, chunk_count, err);
+        if (status != C2_OK)
+            return status;
+        objects->chunks[objects->chunk_count] = c2_calloc(CHUNK, sizeof **objects->chunks);
+        if (objects->chunks[objects->chunk_count] == NULL)
+            return c2_fail_memory(err, "the table of objects");
+        objects->chunk_count++;
+    }
+    *out = objects->owner_count++;
+    *objects_owner(objects, *out) = *owner;
+    if (owner->kind != ANALYSES_HEAP || owner->site == 0)
+        objects_owner(objects, *out)->site_owner = *out;
+    return C2_OK;
+}
+
+/* *owner, made now if it is not there yet. */
+static enum c2_status need_owner(struct objects *objects, uint32_t *owner, enum analyses_kind kind, const char *name,
+                                 const char *module, struct c2_error *err)
+{
+    const struct objects_owner wanted = {.kind = kind, .name = name, .module = module, .blocks = 1};
+    return *owner != NOBODY ? C2_OK : new_owner(objects, &wanted, owner, err);
+}
+
+enum c2_status objects_tables(struct objects *objects, uint32_t *owner, struct c2_error *err)
+{
+    enum c2_status status = need_owner(objects, &objects->tables, ANALYSES_TABLES, "page tables", NULL, err);
+    *owner = objects->tables;
+    return status;
+}
+
+/* ------------------------------------------------------------------ life */
+
+enum c2_status objects_create(struct objects **out, struct loader_symbols *symbols, struct c2_error *err)
+{
+    *out = NULL;
+    struct objects *objects = c2_calloc(1, sizeof *objects);
+    if (objects == NULL)
+        return c2_fail_memory(err, "the table of objects");
+    objects->symbols = symbols;
+    objects->heap = objects->stack = objects->tables = NOBODY;
+    const struct objects_owner elsewhere = {.kind = ANALYSES_MMAP, .name = "memory of unknown origin", .blocks = 1};
+    uint32_t first; /* number 0: what no region holds */
+    enum c2_status status = new_owner(objects, &elsewhere, &first, err);
+    if (status == C2_OK)
+        status = c2_map_create(&objects->site_of, err);
+    if (status == C2_OK)
+        status = blocks_create(&objects->blocks, err);
+    if (status != C2_OK) {
+        objects_destroy(objects);
+        return status;
+    }
+    *out = objects;
+    return C2_OK;
+}
+
+void objects_destroy(struct objects *objects)
+{
+    if (objects == NULL)
+        return;
+    for (uint32_t i = 0; i < objects->owner_count; i++)
+        c2_free(objects_owner(objects, i)->kept);
+    for (uint32_t i = 0; i < objects->chunk_count; i++)
+        c2_free(objects->chunks[i]);
+    for (uint32_t i = 0; i < objects->module_count; i++)
+        c2_free(objects->modules[i].variables);
+    c2_free(objects->chunks);
+    c2_free(objects->modules);
+    c2_free(objects->regions);
+    c2_free(objects->sites);
+    c2_map_destroy(objects->site_of);
+    blocks_destroy(objects->blocks);
+    c2_free(objects);
+}
+
+/* ------------------------------------------------------------------ modules */
+
+struct adding {
+    struct objects *objects;
+    struct module *module;
+    enum c2_status status;
+    struct c2_error *err;
+};
+
+static void add_variable(void *self, const struct loader_variable *variable)
+{
+    struct adding *adding = self;
+    struct module *module = adding->module;
+    const uint64_t taken = module->count == 0 ? 0 : module->variables[module->count - 1].end;
+    const uint64_t start = variable->start > taken ? variable->start : taken, end = variable->start + variable->bytes;
+    if (adding->status != C2_OK || start >= end)
+        return;
+    const struct objects_owner owner = {.kind = ANALYSES_STATIC, .base = variable->start, .bytes = variable->bytes,
+                                        .blocks = 1, .name = variable->name,
+                                        .module = module->name};
+    uint32_t number;
+    adding->status = grow((void **)&module->variables, &module->room, module->count, sizeof *module->variables,
+                          adding->err);
+    if (adding->status == C2_OK)
+        adding->status = new_owner(adding->objects, &owner, &number, adding->err);
+    if (adding->status == C2_OK)
+        module->variables[module->count++] = (struct variable){start, end, number};
+}
+
+static uint32_t module_around(const struct objects *objects, uint64_t start, uint64_t end)
+{
+    for (uint32_t i = objects->module_count; i-- > 0;)
+        if (!objects->modules[i].gone && objects->modules[i].start <= start && end <= objects->modules[i].end)
+            return i;
+    return NOBODY;
+}
+
+/* The module that this file mapping begins; *out stays when it is no ELF file. */
+static enum c2_status find_module(struct objects *objects, const struct mmu_area *area, uint32_t *out,
+                                  struct c2_error *err)
+{
+    struct module module = {.rest = NOBODY, .code = NOBODY};
+    uint64_t bytes;
+    *out = module_around(objects, area->start.v, area->start.v + area->bytes);
+    if (*out != NOBODY || !loader_module_extent(objects->symbols, area->start, &module.start, &bytes, &module.name))
+        return C2_OK;
+    module.end = module.start + bytes;
+    enum c2_status status = GROW(objects, modules, module_room, module_count, err);
+    if (status != C2_OK)
+        return status;
+    *out = objects->module_count++;
+    objects->modules[*out] = module;
+    struct adding adding = {objects, &objects->modules[*out], C2_OK, err};
+    status = loader_variables(objects->symbols, area->start, add_variable, &adding, err);
+    return status != C2_OK ? status : adding.status;
+}
+
+static const struct variable *find_variable(const struct module *module, uint64_t va, uint64_t *start, uint64_t *end)
+{
+    uint32_t low = 0, high = module->count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (module->variables[middle].start <= va)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low != 0 && va < module->variables[low - 1].end)
+        return &module->variables[low - 1];
+    *start = low == 0 ? 0 : module->variables[low - 1].end;
+    *end = low == module->count ? UINT64_MAX : module->variables[low].start;
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ regions */
+
+/* The number of regions that begin at or below va. */
+static uint32_t regions_up_to(const struct objects *objects, uint64_t va)
+{
+    uint32_t low = 0, high = objects->region_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (objects->regions[middle].start <= va)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct region *region_at(const struct objects *objects, uint64_t va)
+{
+    const uint32_t at = regions_up_to(objects, va);
+    struct region *region = at == 0 ? NULL : &objects->regions[at - 1];
+    return region != NULL && va < region->end ? region : NULL;
+}
+
+static void region_insert(struct objects *objects, uint32_t at, const struct region *region)
+{
+    memmove(&objects->regions[at + 1], &objects->regions[at],
+            (objects->region_count - at) * sizeof *objects->regions);
+    objects->regions[at] = *region;
+    objects->region_count++;
+}
+
+/* Takes [start, end) out of the regions; there is room for one more. */
+static void regions_cut(struct objects *objects, uint64_t start, uint64_t end)
+{
+    uint32_t at = regions_up_to(objects, start);
+    if (at != 0 && objects->regions[at - 1].end > start)
+        at--;
+    while (at < objects->region_count && objects->regions[at].start < end) {
+        struct region *region = &objects->regions[at], behind = *region;
+        behind.start = end;
+        const bool head = region->start < start, tail = region->end > end;
+        region->end = head ? start : region->end;
+        if (head && tail)
+            region_insert(objects, at + 1, &behind);
+        else if (tail)
+            region->start = end;
+        else if (!head)
+            memmove(region, region + 1, (--objects->region_count - at) * sizeof *region);
+        if (head || tail)
+            at++;
+    }
+}
+
+static enum c2_status name_mapping(struct objects *objects, const struct mmu_area *area, uint32_t *owner,
+                                   struct c2_error *err)
+{
+    const struct objects_owner mapping = {.kind = ANALYSES_MMAP, .base = area->start.v, .bytes = area->bytes,
+                                          .blocks = 1, .number = ++objects->mappings, .name = "mmap"};
+    return new_owner(objects, &mapping, owner, err);
+}
+
+static const char *basename_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+/* A file that is no ELF file: data of its name, which mmu lends only for now. */
+static enum c2_status name_file(struct objects *objects, const struct mmu_area *area, uint32_t *owner,
+                                struct c2_error *err)
+{
+    char *name = c2_strdup(area->path == NULL ? "?" : basename_of(area->path));
+    if (name == NULL)
+        return c2_fail_memory(err, "the name of a mapped file");
+    const struct objects_owner file = {.kind = ANALYSES_FILE, .base = area->start.v, .bytes = area->bytes, .blocks = 1,
+                                       .name = name, .module = name, .kept = name};
+    enum c2_status status = new_owner(objects, &file, owner, err);
+    if (status != C2_OK)
+        c2_free(name);
+    return status;
+}
+
+static enum c2_status region_owner(struct objects *objects, const struct mmu_area *area, struct region *region,
+                                   struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    if (area->kind == MMU_HEAP || area->kind == MMU_STACK) {
+        const bool heap = area->kind == MMU_HEAP;
+        uint32_t *owner = heap ? &objects->heap : &objects->stack;
+        status = need_owner(objects, owner, heap ? ANALYSES_HEAP : ANALYSES_STACK, heap ? "heap" : "stack", NULL, err);
+        region->owner = *owner;
+        return status;
+    }
+    if (area->kind == MMU_FILE)
+        status = find_module(objects, area, &region->module, err);
+    else
+        region->module = module_around(objects, region->start, region->end);
+    if (status != C2_OK || region->module == NOBODY)
+        return status != C2_OK ? status
+               : area->kind == MMU_FILE ? name_file(objects, area, &region->owner, err)
+                                        : name_mapping(objects, area, &region->owner, err);
+    struct module *module = &objects->modules[region->module];
+    status = need_owner(objects, &module->rest, ANALYSES_FILE, module->name, module->name, err);
+    region->owner = module->rest;
+    return status;
+}
+
+enum c2_status objects_mapped(struct objects *objects, const struct mmu_area *area, struct c2_error *err)
+{
+    struct region region = {area->start.v, area->start.v + area->bytes, NOBODY, 0, NOBODY};
+    enum c2_status status = region_owner(objects, area, &region, err);
+    if (status == C2_OK)
+        status = GROW(objects, regions, region_room, region_count, err);
+    if (status != C2_OK)
+        return status;
+    regions_cut(objects, region.start, region.end); /* nothing, but for what was never told to be gone */
+    status = GROW(objects, regions, region_room, region_count, err);
+    if (status == C2_OK)
+        region_insert(objects, regions_up_to(objects, region.start), &region);
+    return status;
+}
+
+/* A module is gone, its variables with it, when all of it is. */
+void objects_unmapped(struct objects *objects, uint64_t start, uint64_t bytes)
+{
+    const uint64_t end = start + bytes;
+    for (uint32_t i = 0; i < objects->module_count; i++) {
+        struct module *module = &objects->modules[i];
+        module->gone |= start <= module->start && end >= module->end;
+    }
+    blocks_remove_range(objects->blocks, start, end);
+    if (grow((void **)&objects->regions, &objects->region_room, objects->region_count, sizeof *objects->regions,
+             NULL) == C2_OK)
+        regions_cut(objects, start, end);
+}
+
+/* ------------------------------------------------------------------ blocks of the allocator */
+
+static enum c2_status site_at(struct objects *objects, uint64_t address, uint32_t allocator, struct site **out,
+                              struct c2_error *err)
+{
+    uint64_t index;
+    const uint64_t key = address * STREAM_ALLOCATORS + allocator;
+    if (c2_map_get(objects->site_of, key, &index)) {
+        *out = &objects->sites[index];
+        return C2_OK;
+    }
+    const struct objects_owner owner = {.kind = ANALYSES_HEAP, .allocator = allocator, .site = address};
+    struct site site = {0};
+    enum c2_status status = GROW(objects, sites, site_room, site_count, err);
+    if (status == C2_OK)
+        status = new_owner(objects, &owner, &site.owner, err);
+    if (status == C2_OK)
+        status = c2_map_put(objects->site_of, key, objects->site_count, err);
+    if (status != C2_OK)
+        return status;
+    objects_owner(objects, site.owner)->site_owner = site.owner;
+    objects->sites[objects->site_count] = site;
+    *out = &objects->sites[objects->site_count++];
+    return C2_OK;
+}
+
+/* Whose the next block of a site is: its own, or the site's. */
+static enum c2_status block_owner(struct objects *objects, struct site *site, uint64_t address, uint64_t bytes,
+                                  uint32_t *out, struct c2_error *err)
+{
+    struct objects_owner *shared = objects_owner(objects, site->owner);
+    const bool small = bytes < OBJECTS_LARGE;
+    const bool alone = small ? site->small < OBJECTS_FEW : site->large < OBJECTS_NAMED;
+    *out = site->owner;
+    if (!alone) {
+        site->many |= small;
+        shared->base = shared->blocks == 0 ? address : shared->base;
+        shared->bytes += bytes;
+        shared->blocks++;
+        return C2_OK;
+    }
+    *(small ? &site->small : &site->large) += 1;
+    const struct objects_owner owner = {.kind = ANALYSES_HEAP, .allocator = shared->allocator, .site = shared->site,
+                                        .base = address, .bytes = bytes, .blocks = 1, .number = objects->allocations,
+                                        .site_owner = site->owner, .small = small};
+    return new_owner(objects, &owner, out, err);
+}
+
+enum c2_status objects_allocated(struct objects *objects, uint64_t address, uint64_t bytes, uint32_t allocator,
+                                 uint64_t address_of_site, uint64_t *start, uint64_t *changed, struct c2_error *err)
+{
+    struct site *site;
+    uint64_t end = 0;
+    struct block block = {.base = address, .bytes = bytes == 0 ? 1 : bytes};
+    objects->allocations++;
+    block.number = (uint32_t)objects->allocations + ((uint32_t)objects->allocations == 0);
+    enum c2_status status = site_at(objects, address_of_site, allocator, &site, err);
+    if (status == C2_OK)
+        status = block_owner(objects, site, address, bytes, &block.owner, err);
+    if (status == C2_OK)
+        status = blocks_add(objects->blocks, &block, start, &end, err);
+    *changed = end - *start;
+    return status;
+}
+
+void objects_freed(struct objects *objects, uint64_t address, uint64_t *start, uint64_t *bytes)
+{
+    struct block block = {.bytes = 0};
+    if (!blocks_remove(objects->blocks, address, &block))
+        block.bytes = 0;
+    *start = block.base;
+    *bytes = block.bytes;
+}
+
+uint32_t objects_shown(const struct objects *objects, uint32_t owner)
+{
+    const struct objects_owner *of = objects_owner(objects, owner);
+    uint64_t index;
+    if (!of->small || !c2_map_get(objects->site_of, of->site * STREAM_ALLOCATORS + of->allocator, &index))
+        return owner;
+    return objects->sites[index].many ? of->site_owner : owner;
+}
+
+/* ------------------------------------------------------------------ finding */
+
+static void narrow(struct objects_found *found, uint64_t start, uint64_t end)
+{
+    found->start = start > found->start ? start : found->start;
+    found->end = end < found->end ? end : found->end;
+}
+
+void objects_find(const struct objects *objects, uint64_t va, struct objects_found *out)
+{
+    uint64_t start, end;
+    const struct block *block = blocks_find(objects->blocks, va, &start, &end);
+    *out = (struct objects_found){.owner = 0, .start = start, .end = end};
+    if (block != NULL) {
+        out->owner = block->owner;
+        out->block = block->number;
+        return;
+    }
+    const struct region *region = region_at(objects, va);
+    if (region == NULL) {
+        narrow(out, va, va + 1);
+        return;
+    }
+    out->owner = region->owner;
+    narrow(out, region->start, region->end);
+    if (region->module == NOBODY)
+        return;
+    const struct variable *variable = find_variable(&objects->modules[region->module], va, &start, &end);
+    if (variable != NULL) {
+        out->owner = variable->owner;
+        start = variable->start;
+        end = variable->end;
+    }
+    narrow(out, start, end);
+}
+
+enum c2_status objects_code(struct objects *objects, uint64_t pc, uint32_t *owner, struct c2_error *err)
+{
+    struct region *region = region_at(objects, pc);
+    *owner = 0;
+    if (region == NULL)
+        return C2_OK;
+    const bool in_module = region->module != NOBODY;
+    const struct objects_owner *data = objects_owner(objects, region->owner);
+    uint32_t *code = in_module ? &objects->modules[region->module].code : &region->code;
+    const char *name = in_module ? objects->modules[region->module].name : data->name;
+    const bool made = *code == NOBODY;
+    enum c2_status status = need_owner(objects, code, ANALYSES_CODE, name, in_module ? name : NULL, err);
+    *owner = *code;
+    if (status == C2_OK && made)
+        objects_owner(objects, *owner)->number = data->number;
+    return status;
+}
+
+/* ------------------------------------------------------------------ invariants */
+
+void objects_check(const struct objects *objects)
+{
+    for (uint32_t i = 0; i + 1 < objects->region_count; i++)
+        C2_ASSERT(objects->regions[i].end <= objects->regions[i + 1].start);
+    for (uint32_t i = 0; i < objects->owner_count; i++)
+        C2_ASSERT(objects_owner(objects, i)->site_owner < objects->owner_count);
+    blocks_check(objects->blocks);
+}
+
+void objects_dump(const struct objects *objects, FILE *to)
+{
+    for (uint32_t i = 0; i < objects->owner_count; i++) {
+        const struct objects_owner *owner = objects_owner(objects, i);
+        fprintf(to, "%" PRIu32 ": %s %s #%" PRIu64 " at %#" PRIx64 ", %" PRIu64 " bytes, %" PRIu64 " references\n", i,
+                analyses_kind_name(owner->kind), owner->name == NULL ? "-" : owner->name, owner->number, owner->base,
+                owner->bytes, owner->refs);
+    }
+    for (uint32_t i = 0; i < objects->region_count; i++)
+        fprintf(to, "%#" PRIx64 "-%#" PRIx64 ": %" PRIu32 "\n", objects->regions[i].start, objects->regions[i].end,
+                objects->regions[i].owner);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * profile: misses by instruction and object, and who evicted whom.
+ *
+ * Model
+ *   An actor is an instruction together with an object: the one that it accesses. Every miss of every level counts for
+ *   the actor that made the access. The caches keep, for each line they lose, who made them lose it (LT-WET: the line's
+ *   last eviction, by level); a conflict miss then is a pair: the actor that misses and the actor that evicted.
+ *   Fetches are acted by an instruction on the code of its file, walks on the page tables; a straddling reference acts
+ *   on the object of its first byte in each line.
+ *   The word given to the caches is the actor's number + 1 and, in its upper half, the number of the block of the
+ *   allocator: two blocks of one site are two arrays, though they may share an owner.
+ *
+ * Counting
+ *   Sums over actors are the levels' counts of misses and classes; sums over pairs their conflict misses.
+ *
+ * Invariants (analyses_profile_finish asserts the sums)
+ *   Memory is bounded by instructions x objects that meet in a miss, not by the length of the run.
+ *
+ * Not modelled
+ *   Which of several evictions of a line was "the" cause: the last one is blamed, as in C2Sim.
+ *
+ * Source: Sato & Endo, Euro-Par 2017, section 3.2.
+ */
+#include "analyses/profile_priv.h"
+
+const char *analyses_kind_name(enum analyses_kind kind)
+{
+    static const char *const names[] = {
+#define X(name, key, help) key,
+        ANALYSES_KINDS(X)
+#undef X
+    };
+    return names[kind];
+}
+
+const char *analyses_reason_name(enum analyses_reason reason)
+{
+    static const char *const names[] = {
+#define X(name, key, help) key,
+        ANALYSES_REASONS_X(X)
+#undef X
+    };
+    return names[reason];
+}
+
+/* ------------------------------------------------------------------ life */
+
+static enum c2_status create_maps(struct analyses_profile *profile, struct c2_error *err)
+{
+    enum c2_status status = c2_map_create(&profile->actor_of, err);
+    for (uint32_t i = 0; i < profile_levels(profile); i++)
+        for (unsigned same = 0; same < 2 && status == C2_OK; same++)
+            status = c2_map_create(&profile->pair_of[i][same], err);
+    return status;
+}
+
+enum c2_status analyses_profile_create(struct analyses_profile **out, const struct caches_machine *machine,
+                                       struct loader_symbols *symbols, struct c2_error *err)
+{
+    *out = NULL;
+    struct analyses_profile *profile = c2_calloc(1, sizeof *profile);
+    if (profile == NULL)
+        return c2_fail_memory(err, "the profile");
+    profile->level_count = machine->level_count;
+    profile->has_l1i = machine->has_l1i;
+    profile->symbols = symbols;
+    enum c2_status status = create_maps(profile, err);
+    if (status == C2_OK)
+        status = objects_create(&profile->objects, symbols, err);
+    if (status != C2_OK) {
+        analyses_profile_destroy(profile);
+        return status;
+    }
+    *out = profile;
+    return C2_OK;
+}
+
+void analyses_profile_destroy(struct analyses_profile *profile)
+{
+    if (profile == NULL)
+        return;
+    for (uint32_t i = 0; i < ANALYSES_LEVELS; i++)
+        for (unsigned same = 0; same < 2; same++)
+            c2_map_destroy(profile->pair_of[i][same]);
+    c2_map_destroy(profile->actor_of);
+    objects_destroy(profile->objects);
+    profile_result_destroy(profile->result);
+    c2_free(profile->actors);
+    c2_free(profile->tallies);
+    c2_free(profile->last_actor);
+    c2_free(profile->pairs);
+    c2_free(profile);
+}
+
+/* ------------------------------------------------------------------ actors */
+
+static enum c2_status grow_actors(struct analyses_profile *profile, struct c2_error *err)
+{
+    if (profile->actor_count < profile->actor_room)
+        return C2_OK;
+    const uint32_t room = profile->actor_room * 2 + C2_HOST_SIZE(1024u, 1u);
+    const size_t levels = profile_levels(profile);
+    struct profile_actor *actors = c2_realloc(profile->actors, room * sizeof *actors);
+    if (actors != NULL)
+        profile->actors = actors;
+    struct analyses_tally *tallies = c2_realloc(profile->tallies, room * levels * sizeof *tallies);
+    if (tallies != NULL)
+        profile->tallies = tallies;
+    if (actors == NULL || tallies == NULL)
+        return c2_fail_memory(err, "the table of misses by instruction and object");
+    profile->actor_room = room;
+    return C2_OK;
+}
+
+static enum c2_status new_actor(struct analyses_profile *profile, uint64_t key, uint32_t *out, struct c2_error *err)
+{
+    enum c2_status status = grow_actors(profile, err);
+    if (status == C2_OK)
+        status = c2_map_put(profile->actor_of, key, profile->actor_count, err);
+    if (status != C2_OK)
+        return status;
+    const size_t levels = profile_levels(profile);
+    *out = profile->actor_count++;
+    profile->actors[*out] = (struct profile_actor){(uint32_t)(key >> 32), (uint32_t)key};
+    for (size_t i = 0; i < levels; i++)
+        profile->tallies[*out * levels + i] = (struct analyses_tally){.placement = 0};
+    return C2_OK;
+}
+
+static enum c2_status reach_code(struct analyses_profile *profile, uint32_t code, struct c2_error *err)
+{
+    if (code < profile->code_room)
+        return C2_OK;
+    uint64_t room = profile->code_room * 2ull + C2_HOST_SIZE(16384u, 1u);
+    room = room > code ? room : code + 1ull;
+    uint32_t *last = c2_realloc(profile->last_actor, room * sizeof *last);
+    if (last == NULL)
+        return c2_fail_memory(err, "the table of misses by instruction and object");
+    for (uint64_t i = profile->code_room; i < room; i++)
+        last[i] = PROFILE_NONE;
+    profile->last_actor = last;
+    profile->code_room = (uint32_t)room;
+    return C2_OK;
+}
+
+/* An instruction mostly accesses the object it accessed before. */
+static enum c2_status find_actor(struct analyses_profile *profile, uint32_t code, uint32_t owner, uint32_t *out,
+                                 struct c2_error *err)
+{
+    enum c2_status status = reach_code(profile, code, err);
+    if (status != C2_OK)
+        return status;
+    const uint32_t last = profile->last_actor[code];
+    const uint64_t key = (uint64_t)code << 32 | owner;
+    uint64_t found;
+    if (SHORTCUT(last != PROFILE_NONE && profile->actors[last].owner == owner)) {
+        *out = last;
+        return C2_OK;
+    }
+    if (c2_map_get(profile->actor_of, key, &found))
+        *out = (uint32_t)found;
+    else
+        status = new_actor(profile, key, out, err);
+    if (status == C2_OK)
+        profile->last_actor[code] = *out;
+    return status;
+}
+
+static enum c2_status find_owner(struct analyses_profile *profile, enum sim_kind kind, struct guest_va va,
+                                 struct objects_found *found, struct c2_error *err)
+{
+    *found = (struct objects_found){.block = 0};
+    if (kind == SIM_FETCH)
+        return objects_code(profile->objects, va.v, &found->owner, err);
+    if (kind == SIM_WALK)
+        return objects_tables(profile->objects, &found->owner, err);
+    objects_find(profile->objects, va.v, found);
+    return C2_OK;
+}
+
+static enum c2_status actor_word(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
+                                 struct c2_error *err)
+{
+    struct analyses_profile *profile = self;
+    struct objects_found found;
+    uint32_t actor = 0;
+    enum c2_status status = find_owner(profile, kind, va, &found, err);
+    if (status == C2_OK)
+        status = find_actor(profile, code, found.owner, &actor, err);
+    *out = (uint64_t)found.block << 32 | (actor + 1u);
+    return status;
+}
+
+static uint32_t actor_of_word(uint64_t word)
+{
+    return (uint32_t)word - 1; /* nobody, 0, becomes PROFILE_NONE */
+}
+
+/* ------------------------------------------------------------------ misses */
+
+static enum c2_status new_pair(struct analyses_profile *profile, const struct profile_pair *pair, struct c2_map *map,
+                               uint64_t key, struct c2_error *err)
+{
+    if (profile->pair_count == profile->pair_room) {
+        const uint32_t room = profile->pair_room * 2 + C2_HOST_SIZE(1024u, 1u);
+        struct profile_pair *pairs = c2_realloc(profile->pairs, room * sizeof *pairs);
+        if (pairs == NULL)
+            return c2_fail_memory(err, "the table of who evicted whom");
+        profile->pairs = pairs;
+        profile->pair_room = room;
+    }
+    enum c2_status status = c2_map_put(map, key, profile->pair_count, err);
+    if (status == C2_OK)
+        profile->pairs[profile->pair_count++] = *pair;
+    return status;
+}
+
+static enum c2_status count_pair(struct analyses_profile *profile, uint32_t level, uint64_t victim, uint64_t evictor,
+                                 struct c2_error *err)
+{
+    const struct profile_pair pair = {.victim = actor_of_word(victim), .evictor = actor_of_word(evictor),
+                                      .level = (uint8_t)level, .same_block = victim >> 32 == evictor >> 32, .count = 1};
+    struct c2_map *map = profile->pair_of[level][pair.same_block];
+    const uint64_t key = (uint64_t)pair.victim << 32 | pair.evictor;
+    uint64_t index;
+    if (!c2_map_get(map, key, &index))
+        return new_pair(profile, &pair, map, key, err);
+    profile->pairs[index].count++;
+    return C2_OK;
+}
+
+static struct analyses_tally *tally_of(struct analyses_profile *profile, uint64_t actor, uint32_t level)
+{
+    return &profile->tallies[(size_t)actor_of_word(actor) * profile_levels(profile) + level];
+}
+
+/* What is counted where the level at this depth of the path was asked. */
+static uint32_t level_of(const struct analyses_profile *profile, enum sim_kind kind, uint32_t depth)
+{
+    return depth == 0 && kind == SIM_FETCH ? profile->level_count : depth;
+}
+
+static enum c2_status count_level(struct analyses_profile *profile, const struct sim_miss *miss, uint32_t depth,
+                                  struct c2_error *err)
+{
+    const struct caches_event *event = &miss->outcome->event[depth];
+    const uint32_t level = level_of(profile, miss->kind, depth);
+    struct analyses_tally *tally = tally_of(profile, miss->actor, level);
+    C2_ASSERT(event->class_ >= CACHES_COLD && event->class_ <= CACHES_CONFLICT);
+    (miss->kind == SIM_WRITE ? tally->writes : tally->reads)[event->class_ - CACHES_COLD]++;
+    return event->class_ != CACHES_CONFLICT ? C2_OK
+                                            : count_pair(profile, level, miss->actor, event->evictor, err);
+}
+
+static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+{
+    struct analyses_profile *profile = self;
+    enum c2_status status = C2_OK;
+    for (uint32_t i = miss->first; i < miss->outcome->served_by && status == C2_OK; i++)
+        status = count_level(profile, miss, i, err);
+    return status;
+}
+
+void analyses_profile_placement(struct analyses_profile *profile, enum sim_kind kind, uint64_t actor, uint32_t depth)
+{
+    profile->compared = true;
+    tally_of(profile, actor, level_of(profile, kind, depth))->placement++;
+}
+
+/* ------------------------------------------------------------------ memory */
+
+static void owner_of(void *self, struct guest_va va, struct sim_owner *out)
+{
+    struct analyses_profile *profile = self;
+    struct objects_found found;
+    objects_find(profile->objects, va.v, &found);
+    *out = (struct sim_owner){&objects_owner(profile->objects, found.owner)->refs, found.start, found.end};
+}
+
+static enum c2_status take_mark(void *self, enum stream_mark mark, const uint64_t *words, uint64_t *start,
+                                uint64_t *bytes, struct c2_error *err)
+{
+    struct analyses_profile *profile = self;
+    if (mark == STREAM_FREED) {
+        objects_freed(profile->objects, words[0], start, bytes);
+        return C2_OK;
+    }
+    C2_ASSERT(mark == STREAM_ALLOCATED && words[2] < STREAM_ALLOCATORS);
+    return objects_allocated(profile->objects, words[0], words[1], (uint32_t)words[2], words[3], start, bytes, err);
+}
+
+struct sim_attribution analyses_profile_attribution(struct analyses_profile *profile)
+{
+    return (struct sim_attribution){profile, owner_of, actor_word, missed, take_mark};
+}
+
+enum c2_status analyses_profile_mapped(struct analyses_profile *profile, const struct mmu_area *area,
+                                       struct c2_error *err)
+{
+    return objects_mapped(profile->objects, area, err);
+}
+
+void analyses_profile_unmapped(struct analyses_profile *profile, uint64_t start, uint64_t bytes)
+{
+    objects_unmapped(profile->objects, start, bytes);
+}

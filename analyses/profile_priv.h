@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What profile.c counts and result.c puts in order.
+ */
+#ifndef C2_ANALYSES_PROFILE_PRIV_H
+#define C2_ANALYSES_PROFILE_PRIV_H
+
+#include "analyses/objects_priv.h"
+
+#define PROFILE_NONE UINT32_MAX
+
+/* An instruction (by its code number) and an object. */
+struct profile_actor {
+    uint32_t code, owner;
+};
+
+/* Conflict misses of one actor at one level, in lines that another took away. */
+struct profile_pair {
+    uint32_t victim, evictor; /* actors; the evictor may be PROFILE_NONE */
+    uint8_t level;
+    bool same_block;          /* of one owner: the same block of it */
+    uint64_t count;
+};
+
+struct profile_result; /* result.c */
+
+struct analyses_profile {
+    struct objects *objects;
+    struct loader_symbols *symbols;
+    uint32_t level_count;   /* of the data path */
+    bool has_l1i;
+    bool compared;
+    struct profile_actor *actors;
+    struct analyses_tally *tallies; /* [actor * levels + level] */
+    uint32_t actor_count, actor_room;
+    struct c2_map *actor_of; /* code, owner -> actor */
+    uint32_t *last_actor;    /* [code]: its last one; PROFILE_NONE: none */
+    uint32_t code_room;
+    struct profile_pair *pairs;
+    uint32_t pair_count, pair_room;
+    struct c2_map *pair_of[ANALYSES_LEVELS][2]; /* by same_block: victim, evictor -> pair */
+    struct profile_result *result;
+};
+
+/* Levels with a tally: those of the data path, and L1I behind them. */
+static inline uint32_t profile_levels(const struct analyses_profile *profile)
+{
+    return profile->level_count + profile->has_l1i;
+}
+
+void profile_result_destroy(struct profile_result *result);
+
+#endif

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * result: a profile put in order, for reports.
+ *
+ * Model
+ *   Code numbers become addresses, each once; owners become objects, the small blocks of a site with many of them one
+ *   object; actors and pairs that have become the same are added up. Objects without a reference and without a miss,
+ *   and instructions that never completed, are left out.
+ *   Reasons of a conflict, the first that fits: nobody known; a walk or a fetch on either side; a scalar on either side
+ *   (the stack, a static variable of at most 16 bytes); two objects or two blocks; else one.
+ *
+ * Invariants (asserted)
+ *   The tallies of the rows add up to the caches' counts of misses and classes, level by level; the pairs to the
+ *   conflict misses.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyses/profile_priv.h"
+
+#define SCALAR_BYTES 16u
+
+struct profile_result {
+    struct analyses_profile_result view;
+    struct analyses_insn *insns;
+    struct analyses_object *objects;
+    struct analyses_row *rows;
+    struct analyses_pair *pairs;
+    char **names;                   /* [object]: those made here */
+    struct analyses_tally *tallies; /* of objects, then of rows */
+    uint32_t *insn_of;              /* [code] */
+    uint32_t *object_of;            /* [owner] */
+    uint32_t *row_of;               /* [actor] */
+};
+
+void profile_result_destroy(struct profile_result *result)
+{
+    if (result == NULL)
+        return;
+    for (size_t i = 0; i < result->view.object_count; i++)
+        c2_free(result->names[i]);
+    c2_free(result->insns);
+    c2_free(result->objects);
+    c2_free(result->rows);
+    c2_free(result->pairs);
+    c2_free(result->names);
+    c2_free(result->tallies);
+    c2_free(result->insn_of);
+    c2_free(result->object_of);
+    c2_free(result->row_of);
+    c2_free(result);
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static void add_tally(struct analyses_tally *to, const struct analyses_tally *from)
+{
+    for (unsigned i = 0; i < ANALYSES_CLASSES; i++) {
+        to->reads[i] += from->reads[i];
+        to->writes[i] += from->writes[i];
+    }
+    to->placement += from->placement;
+}
+
+static uint64_t misses_of(const struct analyses_tally *tally, enum analyses_class class_)
+{
+    return tally->reads[class_] + tally->writes[class_];
+}
+
+/* ------------------------------------------------------------------ instructions */
+
+struct numbered {
+    struct sim_code code;
+    uint32_t number;
+};
+
+static int by_pc(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+    const int order = compare(x->code.pc.v, y->code.pc.v);
+    return order != 0 ? order : compare(x->number, y->number);
+}
+
+/* Those that acted without completing (a fault between the fetch and the end) are instructions too. */
+static bool is_used(const struct analyses_profile *profile, const struct numbered *code)
+{
+    const bool acted = code->number < profile->code_room && profile->last_actor[code->number] != PROFILE_NONE;
+    return acted || code->code.executed + code->code.reads + code->code.writes != 0;
+}
+
+static void merge_codes(struct analyses_profile *profile, struct numbered *codes, size_t count)
+{
+    struct profile_result *result = profile->result;
+    struct analyses_insn *last = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct sim_code *code = &codes[i].code;
+        if (!is_used(profile, &codes[i]))
+            continue;
+        if (last == NULL || last->pc.v != code->pc.v) {
+            last = &result->insns[result->view.insn_count++];
+            *last = (struct analyses_insn){.pc = code->pc};
+        }
+        last->executed += code->executed;
+        last->reads += code->reads;
+        last->writes += code->writes;
+        result->insn_of[codes[i].number] = (uint32_t)(last - result->insns);
+    }
+}
+
+static enum c2_status order_insns(struct analyses_profile *profile, struct sim *sim, struct c2_error *err)
+{
+    struct profile_result *result = profile->result;
+    const size_t count = sim_code_count(sim);
+    struct numbered *codes = c2_alloc((count + 1) * sizeof *codes);
+    result->insns = c2_alloc((count + 1) * sizeof *result->insns);
+    result->insn_of = c2_alloc((count + 1) * sizeof *result->insn_of);
+    if (codes == NULL || result->insns == NULL || result->insn_of == NULL) {
+        c2_free(codes);
+        return c2_fail_memory(err, "the instructions of the report");
+    }
+    sim_codes_settle(sim);
+    for (size_t i = 0; i < count; i++)
+        codes[i] = (struct numbered){sim_code_at(sim, (uint32_t)i), (uint32_t)i};
+    qsort(codes, count, sizeof *codes, by_pc);
+    merge_codes(profile, codes, count);
+    c2_free(codes);
+    result->view.insns = result->insns;
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ objects */
+
+/* Marks in object_of the owners that are to be shown: those with references, and those that actors accessed. */
+static void mark_owners(struct analyses_profile *profile)
+{
+    struct profile_result *result = profile->result;
+    const uint32_t count = objects_count(profile->objects);
+    for (uint32_t i = 0; i < count; i++)
+        result->object_of[i] = PROFILE_NONE;
+    for (uint32_t i = 0; i < count; i++)
+        if (objects_owner(profile->objects, i)->refs != 0)
+            result->object_of[objects_shown(profile->objects, i)] = 0;
+    for (uint32_t i = 0; i < profile->actor_count; i++)
+        result->object_of[objects_shown(profile->objects, profile->actors[i].owner)] = 0;
+}
+
+/* NULL: the owner's own name does. */
+static char *make_name(struct analyses_profile *profile, const struct objects_owner *owner, bool *made)
+{
+    char place_text[1024];
+    struct loader_place place;
+    *made = owner->number != 0 || owner->name == NULL;
+    if (owner->number != 0)
+        return c2_format("%s#%" PRIu64, owner->name == NULL ? "malloc" : owner->name, owner->number);
+    if (owner->name != NULL)
+        return NULL;
+    const struct guest_va call = {owner->site - 1};
+    loader_place_of(profile->symbols, call, &place);
+    return c2_format("malloc@%s", loader_place_text(place_text, sizeof place_text, call, &place));
+}
+
+static enum c2_status add_object(struct analyses_profile *profile, uint32_t number, struct c2_error *err)
+{
+    struct profile_result *result = profile->result;
+    const struct objects_owner *owner = objects_owner(profile->objects, number);
+    const size_t index = result->view.object_count++;
+    bool made;
+    result->names[index] = make_name(profile, owner, &made);
+    if (made && result->names[index] == NULL)
+        return c2_fail_memory(err, "the objects of the report");
+    result->objects[index] = (struct analyses_object){
+        .kind = owner->kind, .name = made ? result->names[index] : owner->name, .type = owner->type,
+        .module = owner->module, .base = owner->base, .bytes = owner->bytes, .blocks = owner->blocks,
+        .allocator = (enum stream_allocator)owner->allocator, .site = {owner->site}};
+    result->object_of[number] = (uint32_t)index;
+    return C2_OK;
+}
+
+/* What belongs to a shown object goes there: references, and the extent of small blocks (the first has the lowest
+ * number, and owners are numbered in that order). */
+static void fold_owner(struct analyses_profile *profile, uint32_t number)
+{
+    struct profile_result *result = profile->result;
+    const struct objects_owner *owner = objects_owner(profile->objects, number);
+    const uint32_t shown = objects_shown(profile->objects, number);
+    const uint32_t index = result->object_of[shown];
+    if (index == PROFILE_NONE)
+        return;
+    struct analyses_object *object = &result->objects[index];
+    result->object_of[number] = index;
+    object->refs += owner->refs;
+    if (shown == number)
+        return;
+    if (object->blocks == objects_owner(profile->objects, shown)->blocks)
+        object->base = owner->base;
+    object->bytes += owner->bytes;
+    object->blocks += owner->blocks;
+}
+
+static enum c2_status order_objects(struct analyses_profile *profile, struct c2_error *err)
+{
+    struct profile_result *result = profile->result;
+    const uint32_t count = objects_count(profile->objects);
+    result->object_of = c2_alloc((count + 1) * sizeof *result->object_of);
+    result->objects = c2_alloc((count + 1) * sizeof *result->objects);
+    result->names = c2_calloc(count + 1, sizeof *result->names);
+    if (result->object_of == NULL || result->objects == NULL || result->names == NULL)
+        return c2_fail_memory(err, "the objects of the report");
+    mark_owners(profile);
+    enum c2_status status = C2_OK;
+    for (uint32_t i = 0; i < count && status == C2_OK; i++)
+        if (result->object_of[i] != PROFILE_NONE)
+            status = add_object(profile, i, err);
+    for (uint32_t i = 0; i < count && status == C2_OK; i++)
+        fold_owner(profile, i);
+    result->view.objects = result->objects;
+    return status;
+}
+
+/* ------------------------------------------------------------------ rows */
+
+struct actor_row {
+    uint32_t insn, object, actor;
+};
+
+static int by_row(const void *a, const void *b)
+{
+    const struct actor_row *x = a, *y = b;
+    const int insns = compare(x->insn, y->insn), objects = compare(x->object, y->object);
+    return insns != 0 ? insns : objects != 0 ? objects : compare(x->actor, y->actor);
+}
+
+static void merge_rows(struct analyses_profile *profile, const struct actor_row *order)
+{
+    struct profile_result *result = profile->result;
+    const uint32_t levels = profile_levels(profile);
+    struct analyses_tally *tallies = result->tallies + result->view.object_count * levels;
+    const struct actor_row *last = NULL;
+    for (uint32_t i = 0; i < profile->actor_count; i++) {
+        const struct actor_row *row = &order[i];
+        if (last == NULL || last->insn != row->insn || last->object != row->object) {
+            const size_t index = result->view.row_count++;
+            result->rows[index] = (struct analyses_row){row->insn, row->object, &tallies[index * levels]};
+        }
+        last = row;
+        const size_t index = result->view.row_count - 1;
+        result->row_of[row->actor] = (uint32_t)index;
+        for (uint32_t level = 0; level < levels; level++) {
+            const struct analyses_tally *from = &profile->tallies[(size_t)row->actor * levels + level];
+            add_tally(&tallies[index * levels + level], from);
+            add_tally(&result->tallies[row->object * levels + level], from);
+        }
+    }
+}
+
+static enum c2_status order_rows(struct analyses_profile *profile, struct c2_error *err)
+{
+    struct profile_result *result = profile->result;
+    const uint32_t levels = profile_levels(profile), count = profile->actor_count;
+    struct actor_row *order = c2_alloc((count + 1) * sizeof *order);
+    result->rows = c2_alloc((count + 1) * sizeof *result->rows);
+    result->row_of = c2_alloc((count + 1) * sizeof *result->row_of);
+    result->tallies = c2_calloc((result->view.object_count + count + 1) * levels, sizeof *result->tallies);
+    if (order == NULL || result->rows == NULL || result->row_of == NULL || result->tallies == NULL) {
+        c2_free(order);
+        return c2_fail_memory(err, "the misses of the report");
+    }
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = (struct actor_row){result->insn_of[profile->actors[i].code],
+                                      result->object_of[profile->actors[i].owner], i};
+    qsort(order, count, sizeof *order, by_row);
+    merge_rows(profile, order);
+    c2_free(order);
+    for (size_t i = 0; i < result->view.object_count; i++)
+        result->objects[i].level = &result->tallies[i * levels];
+    result->view.rows = result->rows;
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ pairs */
+
+static bool is_scalar(const struct objects_owner *owner)
+{
+    return owner->kind == ANALYSES_STACK || (owner->kind == ANALYSES_STATIC && owner->bytes <= SCALAR_BYTES);
+}
+
+static enum analyses_reason reason_of(const struct analyses_profile *profile, const struct profile_pair *pair)
+{
+    if (pair->evictor == PROFILE_NONE)
+        return ANALYSES_REASON_UNKNOWN;
+    const uint32_t numbers[2] = {profile->actors[pair->victim].owner, profile->actors[pair->evictor].owner};
+    const struct objects_owner *owners[2] = {objects_owner(profile->objects, numbers[0]),
+                                             objects_owner(profile->objects, numbers[1])};
+    if (owners[0]->kind == ANALYSES_TABLES || owners[1]->kind == ANALYSES_TABLES)
+        return ANALYSES_REASON_TABLES;
+    if (owners[0]->kind == ANALYSES_CODE || owners[1]->kind == ANALYSES_CODE)
+        return ANALYSES_REASON_CODE;
+    if (is_scalar(owners[0]) || is_scalar(owners[1]))
+        return ANALYSES_REASON_SCALAR;
+    return numbers[0] == numbers[1] && pair->same_block ? ANALYSES_REASON_INTRA : ANALYSES_REASON_INTER;
+}
+
+static int by_parts(const void *a, const void *b)
+{
+    const struct analyses_pair *x = a, *y = b;
+    const int level = compare(x->level, y->level), victim = compare(x->victim, y->victim);
+    const int evictor = compare(x->evictor, y->evictor);
+    return level != 0 ? level : victim != 0 ? victim : evictor != 0 ? evictor : compare(x->reason, y->reason);
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct analyses_pair *x = a, *y = b;
+    const int level = compare(x->level, y->level), count = compare(y->count, x->count);
+    return level != 0 ? level : count != 0 ? count : by_parts(a, b);
+}
+
+/* Pairs that have become the same, next to each other now, are added up. */
+static size_t merge_pairs(struct analyses_pair *pairs, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (kept != 0 && by_parts(&pairs[kept - 1], &pairs[i]) == 0)
+            pairs[kept - 1].count += pairs[i].count;
+        else
+            pairs[kept++] = pairs[i];
+    }
+    return kept;
+}
+
+static enum c2_status order_pairs(struct analyses_profile *profile, struct c2_error *err)
+{
+    struct profile_result *result = profile->result;
+    struct analyses_pair *pairs = c2_alloc((profile->pair_count + 1) * sizeof *pairs);
+    if (pairs == NULL)
+        return c2_fail_memory(err, "who evicted whom, for the report");
+    for (uint32_t i = 0; i < profile->pair_count; i++) {
+        const struct profile_pair *from = &profile->pairs[i];
+        const enum analyses_reason reason = reason_of(profile, from);
+        pairs[i] = (struct analyses_pair){
+            from->level, result->row_of[from->victim],
+            from->evictor == PROFILE_NONE ? ANALYSES_NOBODY : result->row_of[from->evictor], reason, from->count};
+        result->view.reasons[from->level][reason] += from->count;
+    }
+    qsort(pairs, profile->pair_count, sizeof *pairs, by_parts);
+    result->view.pair_count = merge_pairs(pairs, profile->pair_count);
+    qsort(pairs, result->view.pair_count, sizeof *pairs, by_count);
+    result->pairs = pairs;
+    result->view.pairs = pairs;
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+static void check_level(const struct analyses_profile_result *view, uint32_t level, const struct caches_counts *counts)
+{
+    struct analyses_tally sum = {.placement = 0};
+    uint64_t reasons = 0;
+    for (size_t i = 0; i < view->row_count; i++)
+        add_tally(&sum, &view->rows[i].level[level]);
+    for (unsigned i = 0; i < ANALYSES_REASONS; i++)
+        reasons += view->reasons[level][i];
+    C2_ASSERT(misses_of(&sum, ANALYSES_COLD) == counts->cold);
+    C2_ASSERT(misses_of(&sum, ANALYSES_CAPACITY) == counts->capacity);
+    C2_ASSERT(misses_of(&sum, ANALYSES_CONFLICT) == counts->conflict);
+    C2_ASSERT(sum.writes[0] + sum.writes[1] + sum.writes[2] == counts->write_misses);
+    C2_ASSERT(reasons == counts->conflict && sum.placement <= counts->conflict);
+}
+
+static void check_sums(const struct analyses_profile_result *view, const struct caches *caches)
+{
+    for (uint32_t i = 0; i < view->level_count; i++)
+        check_level(view, i, caches_level_counts(caches, i));
+    if (view->has_l1i)
+        check_level(view, view->level_count, caches_l1i_counts(caches));
+}
+
+enum c2_status analyses_profile_finish(struct analyses_profile *profile, struct sim *sim,
+                                       const struct analyses_profile_result **out, struct c2_error *err)
+{
+    C2_ASSERT(profile->result == NULL);
+    *out = NULL;
+    profile->result = c2_calloc(1, sizeof *profile->result);
+    if (profile->result == NULL)
+        return c2_fail_memory(err, "the report's profile");
+    struct analyses_profile_result *view = &profile->result->view;
+    view->level_count = profile->level_count;
+    view->has_l1i = profile->has_l1i;
+    view->compared = profile->compared;
+    enum c2_status status = order_insns(profile, sim, err);
+    if (status == C2_OK)
+        status = order_objects(profile, err);
+    if (status == C2_OK)
+        status = order_rows(profile, err);
+    if (status == C2_OK)
+        status = order_pairs(profile, err);
+    if (status != C2_OK)
+        return status;
+    check_sums(view, sim_caches(sim));
+    *out = view;
+    return C2_OK;
+}

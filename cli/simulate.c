@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * simulate: what a run simulates - the guest's memory under one placement or two, a simulator for each, and the
+ * analyses between them and the stream.
+ *
+ * Model
+ *   Without --against the guest's memory is placed as the run's options say, and one simulator eats the stream. With it
+ *   the guest's memory leads two followers, one a placement, and each has a simulator.
+ *   References go from the emulator through the ring to a second host thread. Whatever changes what recorded references
+ *   mean - translations, and which memory is mapped - waits until all that is recorded has been simulated.
+ *
+ * Invariants
+ *   The simulators number their line accesses alike: when one forgets a translation, the other forgets its last line as
+ *   well.
+ */
+#include <pthread.h>
+#include <signal.h>
+
+#include "cli/cli_priv.h"
+
+/* ------------------------------------------------------------------ memory */
+
+static enum c2_status make_followers(struct cli_simulation *s, const struct mmu_config placements[2],
+                                     struct c2_error *err)
+{
+    struct mmu_config leader = {.seed = placements[0].seed};
+    mmu_config_lead(&leader, placements, 2);
+    enum c2_status status = mmu_create(&s->mmu, &leader, err);
+    for (unsigned i = 0; i < 2 && status == C2_OK; i++)
+        status = mmu_create_follower(&s->views[i].mmu, s->mmu, &placements[i], err);
+    s->view_count = 2;
+    return status;
+}
+
+enum c2_status cli_simulation_memory(struct cli_simulation *s, const struct mmu_config *placement,
+                                     const struct mmu_config *against, struct c2_error *err)
+{
+    if (against != NULL)
+        return make_followers(s, (const struct mmu_config[2]){*placement, *against}, err);
+    enum c2_status status = mmu_create(&s->mmu, placement, err);
+    s->views[0].mmu = s->mmu;
+    s->view_count = 1;
+    return status;
+}
+
+/* ------------------------------------------------------------------ the program's memory changes */
+
+/* Everything recorded is simulated when this returns. */
+static bool catch_up(struct cli_simulation *s)
+{
+    if (s->emu == NULL || s->listening != C2_OK)
+        return s->listening == C2_OK;
+    const struct stream_sink sink = stream_ring_sink(s->ring);
+    s->listening = emu_flush(s->emu, &s->listening_error);
+    if (s->listening == C2_OK)
+        s->listening = sink.drain(sink.self, &s->listening_error);
+    return s->listening == C2_OK;
+}
+
+static void before_change(void *self, struct guest_va start, uint64_t bytes)
+{
+    const struct cli_view *view = self;
+    (void)start, (void)bytes;
+    catch_up(view->simulation);
+}
+
+static void after_change(void *self, struct guest_va start, uint64_t bytes, bool code)
+{
+    const struct cli_view *view = self;
+    struct cli_simulation *s = view->simulation;
+    (void)code;
+    for (unsigned i = 0; i < s->view_count && s->listening == C2_OK; i++)
+        sim_forget(s->views[i].sim, start, &s->views[i] == view ? bytes : 0);
+}
+
+/* What of [start, start + bytes) is no longer mapped belongs to nobody now. */
+static void memory_lost(void *self, struct guest_va start, uint64_t bytes, bool code)
+{
+    struct cli_simulation *s = self;
+    const uint64_t end = start.v + bytes;
+    (void)code;
+    while (start.v < end) {
+        const struct mmu_area *area = mmu_area_at(s->mmu, start, true);
+        const uint64_t next = area == NULL || area->start.v > end ? end : area->start.v;
+        if (next > start.v)
+            analyses_profile_unmapped(s->profile, start.v, next - start.v);
+        start.v = next < end ? area->start.v + area->bytes : end;
+    }
+    sim_owners_changed(s->views[0].sim, (struct guest_va){end - bytes}, bytes);
+}
+
+static void memory_mapped(void *self, const struct mmu_area *area)
+{
+    struct cli_simulation *s = self;
+    if (!catch_up(s))
+        return;
+    s->listening = analyses_profile_mapped(s->profile, area, &s->listening_error);
+    sim_owners_changed(s->views[0].sim, area->start, area->bytes);
+}
+
+static enum c2_status listen(struct cli_simulation *s, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (unsigned i = 0; i < s->view_count && status == C2_OK; i++)
+        status = mmu_listen(s->views[i].mmu, (struct mmu_listener){&s->views[i], before_change, after_change, NULL},
+                            err);
+    if (status == C2_OK && s->profile != NULL)
+        status = mmu_listen(s->mmu, (struct mmu_listener){s, NULL, memory_lost, memory_mapped}, err);
+    return status;
+}
+
+/* ------------------------------------------------------------------ making */
+
+/* The profile hears of what the loader has mapped. */
+static enum c2_status make_profile(struct cli_simulation *s, const struct caches_machine *machine,
+                                   struct loader_symbols *symbols, struct c2_error *err)
+{
+    enum c2_status status = analyses_profile_create(&s->profile, machine, symbols, err);
+    const struct mmu_area *area = mmu_area_at(s->mmu, (struct guest_va){0}, true);
+    while (status == C2_OK && area != NULL) {
+        status = analyses_profile_mapped(s->profile, area, err);
+        area = mmu_area_at(s->mmu, (struct guest_va){area->start.v + area->bytes}, true);
+    }
+    return status;
+}
+
+static enum c2_status make_sims(struct cli_simulation *s, const struct sim_config *config, struct c2_error *err)
+{
+    struct sim_attribution attribution[2];
+    bool attributed = true;
+    if (s->against != NULL) {
+        attribution[0] = analyses_against_first(s->against);
+        attribution[1] = analyses_against_second(s->against);
+    } else if (s->profile != NULL) {
+        attribution[0] = analyses_profile_attribution(s->profile);
+    } else {
+        attributed = false;
+    }
+    enum c2_status status = C2_OK;
+    for (unsigned i = 0; i < s->view_count && status == C2_OK; i++) {
+        struct sim_config mine = *config;
+        mine.translation = sim_translation_mmu(s->views[i].mmu);
+        mine.attribution = attributed ? &attribution[i] : NULL;
+        mine.observer_count = i == 0 ? config->observer_count : 0;
+        s->views[i].simulation = s;
+        status = sim_create(&s->views[i].sim, &mine, err);
+    }
+    return status;
+}
+
+/* The ring's thread is made with the signals blocked that interrupt a run: they are for the thread that may sit in a
+ * system call for the guest. */
+static enum c2_status make_ring(struct cli_simulation *s, struct c2_error *err)
+{
+    sigset_t blocked, old;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGINT);
+    sigaddset(&blocked, SIGTERM);
+    const struct stream_sink behind =
+        s->against != NULL ? analyses_against_sink(s->against, s->views[0].sim, s->views[1].sim)
+                           : sim_sink(s->views[0].sim);
+    pthread_sigmask(SIG_BLOCK, &blocked, &old);
+    enum c2_status status = stream_ring_create(&s->ring, behind, err);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return status;
+}
+
+enum c2_status cli_simulation_start(struct cli_simulation *s, const struct sim_config *config, bool attribution,
+                                    struct loader_symbols *symbols, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    if (attribution)
+        status = make_profile(s, config->machine, symbols, err);
+    if (status == C2_OK && s->view_count == 2)
+        status = analyses_against_create(&s->against, config->machine, s->profile, err);
+    if (status == C2_OK)
+        status = make_sims(s, config, err);
+    if (status == C2_OK)
+        status = make_ring(s, err);
+    return status == C2_OK ? listen(s, err) : status;
+}
+
+/* ------------------------------------------------------------------ the end */
+
+enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *err)
+{
+    const struct stream_sink sink = stream_ring_sink(s->ring);
+    enum c2_status status = sink.drain(sink.self, err);
+    if (status == C2_OK && s->listening != C2_OK) {
+        *err = s->listening_error;
+        status = s->listening;
+    }
+    if (status == C2_OK && s->view_count == 2)
+        status = mmu_followers_status(s->mmu, err);
+    if (status == C2_OK && s->profile != NULL)
+        status = analyses_profile_finish(s->profile, s->views[0].sim, &s->result, err);
+    return status;
+}
+
+void cli_simulation_end(struct cli_simulation *s)
+{
+    if (s->mmu != NULL)
+        mmu_unlisten(s->mmu, s);
+    for (unsigned i = 0; i < s->view_count; i++)
+        if (s->views[i].mmu != NULL)
+            mmu_unlisten(s->views[i].mmu, &s->views[i]);
+}
+
+void cli_simulation_release(struct cli_simulation *s)
+{
+    stream_ring_destroy(s->ring);
+    for (unsigned i = 0; i < s->view_count; i++)
+        sim_destroy(s->views[i].sim);
+    analyses_against_destroy(s->against);
+    analyses_profile_destroy(s->profile);
+}
+
+void cli_simulation_release_memory(struct cli_simulation *s)
+{
+    for (unsigned i = 0; i < s->view_count; i++)
+        if (s->views[i].mmu != s->mmu)
+            mmu_destroy(s->views[i].mmu);
+    mmu_destroy(s->mmu);
+}
