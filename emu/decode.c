@@ -4,6 +4,7 @@
  *   Slots come from the operand table of Zydis, explicit and hidden operands alike. Reads come in operand order, then
  *   a modify, then writes: so PUSH m reads and then pushes, POP m pops and then writes, MOVS reads RSI and then
  *   writes RDI. CMPS reads RSI before RDI (the order of the manual's pseudo-code).
+ *   A block ends as its last instruction does: by a near call, a near return, or any other way.
  *   No slot: LEA, NOP m, PREFETCHh, CLFLUSH - they make no data reference.
  * Source
  *   Intel SDM volume 2, through Zydis 4.0.
@@ -77,6 +78,18 @@ static unsigned repeat_slots(struct stream_slot out[DECODE_INSN_SLOTS], const st
     return 4;
 }
 
+/* An interpreted instruction may be a call only in forms that are refused; those have slots of other sizes. */
+enum stream_ending decode_ending(const struct decode_insn *insn, const struct stream_slot *slots, unsigned count)
+{
+    if (insn->insn.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || count == 0)
+        return STREAM_JUMP;
+    if (insn->insn.mnemonic == ZYDIS_MNEMONIC_CALL && slots[count - 1].size == 8)
+        return STREAM_CALL;
+    if (insn->insn.mnemonic == ZYDIS_MNEMONIC_RET && slots[0].size == 8)
+        return STREAM_RETURN;
+    return STREAM_JUMP;
+}
+
 /* Whether slot a's access comes before that of slot b although its operand comes later. */
 static bool earlier(const struct stream_slot *a, const struct stream_slot *b)
 {
@@ -142,7 +155,10 @@ void decode_block(struct decode_block *out, struct guest_va pc, uint32_t bytes)
         out->insns[index] = (struct stream_insn){
             .offset = at, .first_slot = out->block.slot_count, .length = one.insn.length};
         out->mnemonics[index] = (uint16_t)one.insn.mnemonic;
-        out->block.slot_count += decode_slots(out->slots + out->block.slot_count, &one, index);
+        struct stream_slot *slots = out->slots + out->block.slot_count;
+        unsigned slot_count = decode_slots(slots, &one, index);
+        out->block.ending = decode_ending(&one, slots, slot_count); /* the last instruction's stays */
+        out->block.slot_count += slot_count;
         out->block.insn_count++;
         at += one.insn.length;
     }

@@ -41,6 +41,9 @@ bool decode_one(struct decode_insn *out, struct guest_va pc, uint64_t bytes);
 /* The slots of one instruction, in program order (reads before the write); returns how many. */
 unsigned decode_slots(struct stream_slot out[DECODE_INSN_SLOTS], const struct decode_insn *insn, uint16_t index);
 
+/* How a block goes on whose last instruction this is; its slots are given. */
+enum stream_ending decode_ending(const struct decode_insn *insn, const struct stream_slot *slots, unsigned count);
+
 /* Decodes [pc, pc+bytes) up to the first instruction that is not the engine's to execute. insn_count may be 0. */
 void decode_block(struct decode_block *out, struct guest_va pc, uint32_t bytes);
 

@@ -12,11 +12,13 @@
 #include <signal.h>
 #include <string.h>
 
+#include "emu/allocations_priv.h"
 #include "emu/disassemble_priv.h"
 
 struct emu {
     struct emu_config config;
     struct engine *engine;
+    struct allocations *allocations; /* NULL: no marks */
     struct syscalls_cpu cpu; /* scratch: registers outside the engine */
     struct emu_end *end;
     struct c2_error *err;
@@ -45,6 +47,18 @@ static void set_entry(struct emu *emu, const struct loader_image *image)
     engine_set_cpu(emu->engine, &emu->cpu);
 }
 
+static enum c2_status make_allocations(struct emu *emu, struct engine_watch *watch, struct c2_error *err)
+{
+    const struct emu_config *config = &emu->config;
+    if (!config->mark_allocations || !config->record)
+        return C2_OK;
+    C2_ASSERT(config->symbols);
+    enum c2_status status = allocations_create(&emu->allocations, config->mmu, config->symbols, err);
+    if (status == C2_OK)
+        *watch = allocations_watch(emu->allocations);
+    return status;
+}
+
 enum c2_status emu_create(struct emu **out, const struct emu_config *config, const struct loader_image *image,
                           struct c2_error *err)
 {
@@ -55,8 +69,11 @@ enum c2_status emu_create(struct emu **out, const struct emu_config *config, con
     emu->config = *config;
     struct engine_config engine = {.mmu = config->mmu, .blocks = config->blocks, .sink = config->sink,
                                    .record = config->record, .time_ns = time_ns, .time_self = emu};
-    enum c2_status status = engine_create(&emu->engine, config->engine, &engine, err);
+    enum c2_status status = make_allocations(emu, &engine.watch, err);
+    if (status == C2_OK)
+        status = engine_create(&emu->engine, config->engine, &engine, err);
     if (status != C2_OK) {
+        allocations_destroy(emu->allocations);
         c2_free(emu);
         return status;
     }
@@ -72,6 +89,7 @@ void emu_destroy(struct emu *emu)
         return;
     c2_assert_context(NULL, NULL);
     engine_destroy(emu->engine);
+    allocations_destroy(emu->allocations);
     c2_free(emu);
 }
 
@@ -112,6 +130,13 @@ static bool refused(struct emu *emu, const char *why)
 
 /* ------------------------------------------------------------------ events; each returns whether the guest goes on */
 
+static bool enter_handler(struct emu *emu)
+{
+    if (!emu->allocations || allocations_interrupted(emu->allocations, emu->cpu.gpr[4], emu->err) == C2_OK)
+        return true;
+    return finish(emu, EMU_FAILED);
+}
+
 /* Delivers a signal; emu->cpu is scratch. */
 static bool raise_signal(struct emu *emu, int sig, int code, uint64_t address, bool forced)
 {
@@ -119,7 +144,7 @@ static bool raise_signal(struct emu *emu, int sig, int code, uint64_t address, b
     switch (syscalls_deliver(emu->config.kernel, &emu->cpu, sig, code, address, forced)) {
     case SYSCALLS_HANDLED:
         engine_set_cpu(emu->engine, &emu->cpu);
-        return true;
+        return enter_handler(emu);
     case SYSCALLS_IGNORED:
         return true;
     default:
@@ -149,6 +174,8 @@ static bool on_syscall(struct emu *emu)
         return finish(emu, EMU_FAILED);
     case SYSCALLS_RESTORE:
         engine_set_cpu(emu->engine, &emu->cpu);
+        if (emu->allocations)
+            allocations_resumed(emu->allocations);
         return raise_pending(emu);
     default:
         engine_set_result(emu->engine, (uint64_t)result.value,

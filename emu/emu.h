@@ -19,6 +19,10 @@ struct emu_config {
     struct stream_blocks *blocks;
     struct stream_sink sink;
     bool record;
+    /* With record: marks of the guest's allocations and frees in the stream (STREAM_ALLOCATED, STREAM_FREED); its
+     * allocator is found by name in `symbols`, which is lent until emu_destroy. */
+    bool mark_allocations;
+    struct loader_symbols *symbols;
     /* Called every `progress_every` instructions or so, if not NULL. */
     void (*progress)(void *self, uint64_t instructions);
     void *progress_self;

@@ -51,4 +51,17 @@ uint64_t engine_instructions(const struct engine *engine) { return engine->ops->
 
 enum c2_status engine_flush(struct engine *engine, struct c2_error *err) { return engine->ops->flush(engine, err); }
 
+uint64_t engine_gpr(struct engine *engine, unsigned gpr) { return engine->ops->gpr(engine, gpr); }
+
+enum c2_status engine_watch(struct engine *engine, struct guest_va pc, struct c2_error *err)
+{
+    return engine->ops->watch(engine, pc, err);
+}
+
+enum c2_status engine_mark(struct engine *engine, enum stream_mark mark, const uint64_t *words, uint32_t count,
+                           struct c2_error *err)
+{
+    return engine->ops->mark(engine, mark, words, count, err);
+}
+
 void engine_interrupt(struct engine *engine) { engine->ops->interrupt(engine); }

@@ -29,6 +29,19 @@ struct engine_event {
     char refusal[256];             /* REFUSED: "AVX is not modelled ..." */
 };
 
+struct engine;
+
+/* For whoever follows the guest's calls: to be told when the guest comes to certain places. */
+struct engine_watch {
+    void *self;
+    /* Whether blocks that start at pc are of interest; asked when code is met there for the first time, and again when
+     * it may have changed. NULL: none is. */
+    enum c2_status (*wants)(bool *out, void *self, struct guest_va pc, struct c2_error *err);
+    /* The guest is about to execute a block that starts at such a pc, or at one given to engine_watch(). All that went
+     * before is recorded. Called once more when the block must be started again (its first instruction faulted). */
+    enum c2_status (*reached)(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err);
+};
+
 struct engine_config {
     struct mmu *mmu;
     struct stream_blocks *blocks;
@@ -36,9 +49,9 @@ struct engine_config {
     bool record;                   /* write the reference stream; off: instructions are still counted */
     uint64_t (*time_ns)(void *self, uint64_t instructions); /* for RDTSC (1 GHz); */
     void *time_self;
+    struct engine_watch watch;
 };
 
-struct engine;
 /* `name`: "unicorn". A self-test of what the engine relies on runs at creation and fails by name. */
 enum c2_status engine_create(struct engine **out, const char *name, const struct engine_config *config,
                              struct c2_error *err);
@@ -56,6 +69,13 @@ void engine_run(struct engine *engine, uint64_t budget, struct engine_event *eve
 uint64_t engine_instructions(const struct engine *engine);
 /* Hands the batch that is being filled to the sink. */
 enum c2_status engine_flush(struct engine *engine, struct c2_error *err);
+/* These three inside engine_watch.reached only. A general register by its number in instructions (4 is RSP). */
+uint64_t engine_gpr(struct engine *engine, unsigned gpr);
+/* Blocks that start at pc, known or not, are of interest from now on. */
+enum c2_status engine_watch(struct engine *engine, struct guest_va pc, struct c2_error *err);
+/* Puts a mark (stream.h) behind what is recorded so far; with record only. */
+enum c2_status engine_mark(struct engine *engine, enum stream_mark mark, const uint64_t *words, uint32_t count,
+                           struct c2_error *err);
 /* From a signal handler: the next block boundary stops the run. */
 void engine_interrupt(struct engine *engine);
 

@@ -35,6 +35,23 @@ static void pause_failed(struct unicorn *u) { pause_run(u, PAUSE_FAILED); }
 
 /* ------------------------------------------------------------------ hooks */
 
+/* A block that asks for more than being recorded; *block is NULL for one not seen before. False: the run pauses. */
+static __attribute__((noinline)) bool admit_rare(struct unicorn *u, const struct unicorn_block *block)
+{
+    const struct engine_watch *watch = &u->base.config.watch;
+    if (!block || !unicorn_code_fresh(block)) {
+        pause_run(u, block ? PAUSE_CHANGED : PAUSE_LEARN);
+        return false;
+    }
+    if (block->watched && watch->reached(watch->self, &u->base, (struct guest_va){block->pc}, &u->failure) != C2_OK) {
+        pause_failed(u);
+        return false;
+    }
+    if (block->special)
+        pause_run(u, PAUSE_SPECIAL);
+    return !block->special;
+}
+
 static void on_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
 {
     struct unicorn *u = self;
@@ -50,16 +67,8 @@ static void on_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
         return;
     }
     struct unicorn_block *block = unicorn_code_find(u->code, u->front, pc, size);
-    if (C2_UNLIKELY(!block || block->special || block->bytes)) {
-        if (!block || !unicorn_code_fresh(block)) {
-            pause_run(u, block ? PAUSE_CHANGED : PAUSE_LEARN);
-            return;
-        }
-        if (block->special) {
-            pause_run(u, PAUSE_SPECIAL);
-            return;
-        }
-    }
+    if (C2_UNLIKELY(!block || block->rare) && !admit_rare(u, block))
+        return;
     if (C2_UNLIKELY(u->base.config.record && unicorn_record_room(u, block->slots) != C2_OK)) {
         pause_failed(u);
         return;
@@ -401,6 +410,25 @@ static enum c2_status unicorn_flush(struct engine *engine, struct c2_error *err)
     return u->base.config.record ? unicorn_record_flush(u, err) : C2_OK;
 }
 
+static uint64_t unicorn_gpr(struct engine *engine, unsigned gpr)
+{
+    return unicorn_get(&self_of(engine)->state, unicorn_gprs[gpr]);
+}
+
+static enum c2_status unicorn_watch(struct engine *engine, struct guest_va pc, struct c2_error *err)
+{
+    return unicorn_code_watch(self_of(engine)->code, pc.v, err);
+}
+
+/* Between two records: the one of the block before is closed, the next is not open yet. */
+static enum c2_status unicorn_mark(struct engine *engine, enum stream_mark mark, const uint64_t *words, uint32_t count,
+                                   struct c2_error *err)
+{
+    struct unicorn *u = self_of(engine);
+    C2_ASSERT(!u->current && u->base.config.record);
+    return unicorn_record_mark(u, mark, words, count, err);
+}
+
 static void unicorn_interrupt(struct engine *engine)
 {
     struct unicorn *u = self_of(engine);
@@ -518,7 +546,8 @@ static enum c2_status prepare(struct unicorn *u, struct c2_error *err)
     if (status == C2_OK)
         status = open_unicorn(u, err);
     if (status == C2_OK)
-        status = unicorn_code_create(&u->code, u->state.uc, u->base.config.mmu, u->base.config.blocks, err);
+        status = unicorn_code_create(&u->code, u->state.uc, u->base.config.mmu, u->base.config.blocks,
+                                     &u->base.config.watch, err);
     if (status != C2_OK)
         return status;
     u->front = unicorn_code_front(u->code);
@@ -557,5 +586,8 @@ const struct engine_ops engine_unicorn_ops = {
     .run = unicorn_run,
     .instructions = unicorn_instructions,
     .flush = unicorn_flush,
+    .gpr = unicorn_gpr,
+    .watch = unicorn_watch,
+    .mark = unicorn_mark,
     .interrupt = unicorn_interrupt,
 };

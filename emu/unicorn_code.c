@@ -18,6 +18,8 @@ struct unicorn_code {
     uc_engine *uc;
     const struct mmu *mmu;
     struct stream_blocks *blocks;
+    struct engine_watch watch;
+    struct c2_map *watched;                      /* pcs given to unicorn_code_watch() */
     struct c2_map *by_pc;                        /* pc -> struct unicorn_block *, linked by next */
     struct c2_map *specials;                     /* pc -> struct unicorn_special * */
     struct unicorn_block *front[UNICORN_FRONT_ENTRIES]; /* by pc: the one found last */
@@ -29,7 +31,8 @@ struct unicorn_code {
 };
 
 enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, const struct mmu *mmu,
-                                   struct stream_blocks *blocks, struct c2_error *err)
+                                   struct stream_blocks *blocks, const struct engine_watch *watch,
+                                   struct c2_error *err)
 {
     struct unicorn_code *code = c2_calloc(1, sizeof *code);
     *out = NULL;
@@ -38,7 +41,10 @@ enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, con
     code->uc = uc;
     code->mmu = mmu;
     code->blocks = blocks;
+    code->watch = *watch;
     enum c2_status status = c2_map_create(&code->by_pc, err);
+    if (status == C2_OK)
+        status = c2_map_create(&code->watched, err);
     if (status == C2_OK)
         status = c2_map_create(&code->specials, err);
     if (status != C2_OK) {
@@ -67,6 +73,7 @@ void unicorn_code_destroy(struct unicorn_code *code)
     c2_free(code->all);
     c2_free(code->all_specials);
     c2_map_destroy(code->by_pc);
+    c2_map_destroy(code->watched);
     c2_map_destroy(code->specials);
     c2_free(code);
 }
@@ -145,6 +152,16 @@ static enum c2_status describe(struct unicorn_code *code, struct unicorn_block *
     return C2_OK;
 }
 
+/* Whether somebody wants to hear of the block. */
+static enum c2_status ask_watch(struct unicorn_code *code, struct unicorn_block *block, struct c2_error *err)
+{
+    uint64_t ignored;
+    block->watched = c2_map_get(code->watched, block->pc, &ignored);
+    if (block->watched || !code->watch.wants)
+        return C2_OK;
+    return code->watch.wants(&block->watched, code->watch.self, (struct guest_va){block->pc}, err);
+}
+
 static enum c2_status new_block(struct unicorn_block **out, struct unicorn_code *code, uint64_t pc, uint32_t size,
                                 struct c2_error *err)
 {
@@ -154,6 +171,9 @@ static enum c2_status new_block(struct unicorn_block **out, struct unicorn_code 
     block->pc = pc;
     block->size = size;
     enum c2_status status = describe(code, block, err);
+    if (status == C2_OK)
+        status = ask_watch(code, block, err);
+    block->rare = block->special || block->bytes || block->watched;
     if (status == C2_OK)
         status = append((void ***)&code->all, &code->all_count, &code->all_capacity, block, err);
     if (status != C2_OK) {
@@ -172,7 +192,8 @@ static enum c2_status add_single(struct unicorn_code *code, struct unicorn_speci
     struct stream_insn insn = {.length = special->insn.insn.length};
     special->slots = (uint8_t)decode_slots(slots, &special->insn, 0);
     struct stream_block block = {.pc = {special->pc}, .bytes = insn.length, .insn_count = 1,
-                                 .slot_count = special->slots, .insns = &insn, .slots = slots};
+                                 .slot_count = special->slots, .insns = &insn, .slots = slots,
+                                 .ending = decode_ending(&special->insn, slots, special->slots)};
     return stream_blocks_add(&special->number, code->blocks, &block, err);
 }
 
@@ -236,6 +257,15 @@ enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_cod
     if (status == C2_OK && stops)
         status = install_stop(code, stop_pc, *out, stop_at, self, err);
     return status;
+}
+
+/* ------------------------------------------------------------------ watching */
+
+enum c2_status unicorn_code_watch(struct unicorn_code *code, uint64_t pc, struct c2_error *err)
+{
+    for (struct unicorn_block *block = lookup(code->by_pc, pc); block; block = block->next)
+        block->watched = block->rare = true;
+    return c2_map_put(code->watched, pc, 1, err);
 }
 
 /* ------------------------------------------------------------------ forgetting */

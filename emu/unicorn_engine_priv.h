@@ -59,6 +59,10 @@ enum c2_status unicorn_record_flush(struct unicorn *u, struct c2_error *err);
 /* Ends the record of the current block, of which `insns` instructions completed. */
 enum c2_status unicorn_record_close_partly(struct unicorn *u, unsigned insns);
 
+/* Appends a mark; no record is open. */
+enum c2_status unicorn_record_mark(struct unicorn *u, enum stream_mark mark, const uint64_t *words, uint32_t count,
+                                   struct c2_error *err);
+
 /* Makes room for a record of `slots` slots. */
 static inline enum c2_status unicorn_record_room(struct unicorn *u, unsigned slots)
 {

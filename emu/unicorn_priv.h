@@ -64,6 +64,8 @@ struct unicorn_block {
     bool direct;        /* event i is slot i */
     bool ordered;       /* slots come in the order of their events */
     bool special;       /* insns == 0: starts with an instruction to interpret */
+    bool watched;       /* engine_watch.reached is called before it */
+    bool rare;          /* special, watched, or with a copy of its bytes */
     bool stale;         /* the code has changed: never run again */
     uint16_t *first_event;              /* of each slot, unless direct */
     struct unicorn_pattern *patterns;   /* in the order of events, one a slot */
@@ -85,7 +87,8 @@ struct unicorn_special {
 
 struct unicorn_code;
 enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, const struct mmu *mmu,
-                                   struct stream_blocks *blocks, struct c2_error *err);
+                                   struct stream_blocks *blocks, const struct engine_watch *watch,
+                                   struct c2_error *err);
 void unicorn_code_destroy(struct unicorn_code *code);
 /* The block of (pc, size), or NULL if it was never seen (or is stale). */
 struct unicorn_block *unicorn_code_search(struct unicorn_code *code, uint64_t pc, uint32_t size);
@@ -110,6 +113,8 @@ enum c2_status unicorn_code_special(struct unicorn_special **out, struct unicorn
                                     struct c2_error *err);
 /* Whether the bytes of a block with writable code are still those that were decoded. */
 bool unicorn_code_fresh(const struct unicorn_block *block);
+/* Blocks that start at pc are watched from now on. */
+enum c2_status unicorn_code_watch(struct unicorn_code *code, uint64_t pc, struct c2_error *err);
 /* Code in the range may have changed: blocks and translations there are dropped. */
 void unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t bytes);
 

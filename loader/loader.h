@@ -71,6 +71,15 @@ bool loader_function_entry(struct loader_symbols *symbols, struct guest_va pc, s
  * A name that other files may use goes before a local one, the default version before old ones; resolvers of
  * indirect functions are none. False: none, or several local ones. */
 bool loader_function_named(struct loader_symbols *symbols, struct guest_va at, const char *name, struct guest_va *out);
+/* Tells every name of every function in the code of the file that is mapped at `at`: aliases one by one, a version
+ * (@...) at their end. resolver: the entry is that of an IFUNC's resolver, which returns the function's own. The name is
+ * lent for the call. Fails as the listener does, or without memory. */
+struct loader_entry_listener {
+    void *self;
+    enum c2_status (*entry)(void *self, const char *name, struct guest_va entry, bool resolver, struct c2_error *err);
+};
+enum c2_status loader_function_entries(struct loader_symbols *symbols, struct guest_va at,
+                                       const struct loader_entry_listener *listener, struct c2_error *err);
 
 /* ------------------------------------------------------------------ modules and their variables
  * A module is an ELF file that is mapped as its program headers say: every segment with bytes of the file is there. */

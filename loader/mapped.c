@@ -11,6 +11,7 @@
  *       memory    | text | te |            bias + address of text
  *                             | da | data | bss (anonymous)      bias + address of data
  *
+ *   Entries of functions are told for whoever looks for several by name: one walk over the table.
  *   bss is anonymous memory that follows a segment: an address there is looked for in the file mapping below it.
  * Invariants
  *   A file that is mapped to be read, not as a program, is no module: its symbols lie nowhere.
@@ -138,6 +139,45 @@ bool loader_function_named(struct loader_symbols *symbols, struct guest_va at, c
         return false;
     out->v += mapped.bias;
     return true;
+}
+
+static bool is_function(const struct loader_symtab *table, const struct loader_symbol *symbol)
+{
+    GElf_Shdr section;
+    return (symbol->type == STT_FUNC || symbol->type == STT_NOTYPE || symbol->type == STT_GNU_IFUNC) &&
+           loader_symtab_section(table, symbol, &section) && (section.sh_flags & SHF_EXECINSTR);
+}
+
+/* The code alone says where it lies: unlike a variable it is there whatever became of the other segments. */
+static bool find_code(struct loader_symbols *symbols, struct guest_va at, struct mapped *out)
+{
+    uint64_t address;
+    const struct mmu_area *area = mmu_area_at(symbols->mmu, at, false);
+    *out = (struct mapped){.module = loader_symbols_module(symbols, area)};
+    out->no_memory = area && area->path && !out->module;
+    if (!out->module || !out->module->is_elf ||
+        !loader_elf_address(&out->module->elf, at.v - area->start.v + area->offset, true, &address))
+        return false;
+    out->bias = at.v - address;
+    return true;
+}
+
+enum c2_status loader_function_entries(struct loader_symbols *symbols, struct guest_va at,
+                                       const struct loader_entry_listener *listener, struct c2_error *err)
+{
+    struct mapped mapped;
+    struct loader_symtab table;
+    struct loader_symbol symbol;
+    if (!find_code(symbols, at, &mapped))
+        return mapped.no_memory ? c2_fail_memory(err, "symbols") : C2_OK;
+    if (!mapped.module->table || !loader_symtab_open(&table, mapped.module->table))
+        return C2_OK;
+    enum c2_status status = C2_OK;
+    for (size_t i = 1; i < table.count && status == C2_OK; i++)
+        if (loader_symtab_get(&table, i, &symbol) && is_function(&table, &symbol))
+            status = listener->entry(listener->self, symbol.name, (struct guest_va){symbol.address + mapped.bias},
+                                     symbol.type == STT_GNU_IFUNC, err);
+    return status;
 }
 
 /* ------------------------------------------------------------------ variables */

@@ -78,6 +78,19 @@ static void check_insn_slots(const struct stream_block *block, uint32_t insn, ui
     }
 }
 
+/* A call writes its return address last, a return reads it first. */
+static void check_ending(const struct stream_block *block)
+{
+    const struct stream_insn *last = &block->insns[block->insn_count - 1];
+    C2_ASSERT(block->ending <= STREAM_RETURN);
+    if (block->ending == STREAM_JUMP)
+        return;
+    C2_ASSERT(last->first_slot < block->slot_count);
+    const struct stream_slot *slot =
+        &block->slots[block->ending == STREAM_CALL ? block->slot_count - 1 : last->first_slot];
+    C2_ASSERT(slot->kind == (block->ending == STREAM_CALL ? STREAM_WRITE : STREAM_READ) && slot->size == 8);
+}
+
 static void check_block(const struct stream_block *block)
 {
     C2_ASSERT(block->insn_count >= 1);
@@ -86,6 +99,7 @@ static void check_block(const struct stream_block *block)
         bool last = i + 1u == block->insn_count;
         check_insn_slots(block, i, last ? block->slot_count : block->insns[i + 1].first_slot);
     }
+    check_ending(block);
 }
 
 /* The instructions and behind them the slots, in one piece of memory. */
@@ -159,11 +173,12 @@ static void dump_slots(const struct stream_block *block, FILE *to)
 
 void stream_blocks_dump(const struct stream_blocks *blocks, FILE *to)
 {
+    static const char *const endings[] = { "", ", calls", ", returns" };
     uint32_t count = stream_blocks_count(blocks);
     for (uint32_t i = 0; i < count; i++) {
         const struct stream_block *block = stream_blocks_at(blocks, i);
-        fprintf(to, "block %u: pc %#" PRIx64 ", %u bytes, %u instructions, %u slots\n", i, block->pc.v, block->bytes,
-                block->insn_count, block->slot_count);
+        fprintf(to, "block %u: pc %#" PRIx64 ", %u bytes, %u instructions, %u slots%s\n", i, block->pc.v, block->bytes,
+                block->insn_count, block->slot_count, endings[block->ending]);
         dump_slots(block, to);
     }
 }

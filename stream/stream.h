@@ -83,7 +83,9 @@ enum stream_mark {
     STREAM_MARKS
 };
 /* Which function of the allocator's family the program called. The site is the return address of that call: of the
- * outermost one, when operator new calls malloc. A reallocation is one mark FREED, then one ALLOCATED. */
+ * outermost one, when operator new calls malloc. A reallocation is one mark FREED, then one ALLOCATED.
+ * Marks stand where the call returns: behind the allocator's own references, a free's as well. No two blocks that are
+ * allocated have the same address. */
 enum stream_allocator { STREAM_MALLOC, STREAM_CALLOC, STREAM_REALLOC, STREAM_ALIGNED, STREAM_NEW, STREAM_ALLOCATORS };
 
 /* Words of a batch: a few fit the L2 of the host. At least the largest record, 512 instructions of two slots each. */

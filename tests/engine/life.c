@@ -217,6 +217,69 @@ static void records(void **state)
     end_guest(&guest);
 }
 
+/* ------------------------------------------------------------------ how blocks end */
+
+static void endings(void **state)
+{
+    static const uint8_t code[] = {0x48, 0x8d, 0xa7, 0x00, 0x10, 0, 0,    /*  0 lea 0x1000(%rdi),%rsp */
+                                   0x48, 0x8d, 0x05, 0x1f, 0, 0, 0,       /*  7 lea 45,%rax */
+                                   0x48, 0x89, 0x07,                      /* 14 mov %rax,(%rdi) */
+                                   0xe8, 0x15, 0, 0, 0,                   /* 17 call 43 */
+                                   0xff, 0x17,                            /* 22 call *(%rdi) */
+                                   0xff, 0xd0,                            /* 24 call *%rax */
+                                   0x31, 0xc9,                            /* 26 xor %ecx,%ecx */
+                                   0xe3, 0x00,                            /* 28 jrcxz 30 */
+                                   0xe8, 0x0b, 0, 0, 0,                   /* 30 call 46 */
+                                   0x0f, 0x05,                            /* 35 syscall */
+                                   0x90, 0x90, 0x90, 0x90, 0x90, 0x90,    /* 37 */
+                                   0xc3,                                  /* 43 ret */
+                                   0x90,                                  /* 44 */
+                                   0xc3,                                  /* 45 ret */
+                                   0x6a, 0x00,                            /* 46 push $0 */
+                                   0x58,                                  /* 48 pop %rax */
+                                   0x48, 0x8d, 0x64, 0x24, 0xf0,          /* 49 lea -16(%rsp),%rsp */
+                                   0xff, 0x74, 0x24, 0x10,                /* 54 push 16(%rsp) */
+                                   0xc2, 0x10, 0x00};                     /* 58 ret $16 */
+    static const struct {
+        uint64_t at;
+        enum stream_ending ending;
+        uint64_t slot; /* of the return address, from DATA */
+    } expected[] = {
+        {0, STREAM_CALL, 0xff8},  {43, STREAM_RETURN, 0xff8}, {22, STREAM_CALL, 0xff8}, {45, STREAM_RETURN, 0xff8},
+        {24, STREAM_CALL, 0xff8}, {45, STREAM_RETURN, 0xff8}, {26, STREAM_JUMP, 0},     {30, STREAM_CALL, 0xff8},
+        {46, STREAM_RETURN, 0xfe0}, {35, STREAM_JUMP, 0},
+    };
+    struct guest guest;
+    struct c2_error err;
+    struct engine_event event;
+    size_t at = 0;
+    (void)state;
+    make_guest(&guest, code, sizeof code);
+    assert_int_equal(make_engine(&guest, true, &err), C2_OK);
+    start(&guest);
+    assert_int_equal(run(&guest, 0, &event, &err), ENGINE_SYSCALL);
+    assert_int_equal(rip(&guest), CODE + 37);
+    assert_int_equal(engine_flush(guest.engine, &err), C2_OK);
+    stream_blocks_check(guest.blocks);
+    for (size_t i = 0; i < guest.used; i += 1 + stream_header_slots(guest.words[i])) {
+        const struct stream_block *block = stream_blocks_at(guest.blocks, stream_header_block(guest.words[i]));
+        if (stream_header_insns(guest.words[i]) < block->insn_count)
+            continue; /* before a first touch; then the rest of it is a block of its own */
+        if (block->pc.v != CODE + expected[at].at) {
+            assert_int_equal(at, 0);
+            assert_true(block->pc.v < CODE + 22);
+        }
+        assert_int_equal(block->ending, expected[at].ending);
+        unsigned slot = block->ending == STREAM_CALL ? block->slot_count - 1u
+                                                     : block->insns[block->insn_count - 1].first_slot;
+        if (block->ending != STREAM_JUMP)
+            assert_int_equal(guest.words[i + 1 + slot], DATA + expected[at].slot);
+        at++;
+    }
+    assert_int_equal(at, sizeof expected / sizeof *expected);
+    end_guest(&guest);
+}
+
 /* ------------------------------------------------------------------ errors */
 
 static void unknown_name(void **state)
@@ -259,8 +322,8 @@ static void want_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stops),   cmocka_unit_test(faults),       cmocka_unit_test(budgets),
-        cmocka_unit_test(records), cmocka_unit_test(unknown_name), cmocka_unit_test(want_of_memory),
+        cmocka_unit_test(stops),   cmocka_unit_test(faults),       cmocka_unit_test(budgets),      cmocka_unit_test(records),
+        cmocka_unit_test(endings), cmocka_unit_test(unknown_name), cmocka_unit_test(want_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -177,6 +177,28 @@ static void break_kind(struct made *made) { made->slots[0].kind = STREAM_AFTER +
 static void break_string_alone(struct made *made) { made->slots[0].kind = STREAM_SOURCE; }
 static void make_string(struct made *made) { make_string_block(made); }
 
+/* Block 5: six instructions of 2, 0, 1, 2, 0, 1 slots; the slot of the last is a read of 6 bytes. */
+static void make_ending(struct made *made, enum stream_ending ending, uint8_t kind, uint16_t size)
+{
+    struct stream_slot *slot = &made->slots[made->block.slot_count - 1];
+    made->block.ending = (uint8_t)ending;
+    slot->kind = kind;
+    slot->size = size;
+}
+static void make_call(struct made *made) { make_ending(made, STREAM_CALL, STREAM_WRITE, 8); }
+static void make_return(struct made *made) { make_ending(made, STREAM_RETURN, STREAM_READ, 8); }
+static void break_call_reads(struct made *made) { make_ending(made, STREAM_CALL, STREAM_READ, 8); }
+static void break_call_size(struct made *made) { make_ending(made, STREAM_CALL, STREAM_WRITE, 6); }
+static void break_return_writes(struct made *made) { make_ending(made, STREAM_RETURN, STREAM_MODIFY, 8); }
+static void break_ending(struct made *made) { made->block.ending = STREAM_RETURN + 1; }
+
+/* The last instruction without a slot: the one before has it. */
+static void break_call_slots(struct made *made)
+{
+    make_call(made);
+    made->block.slot_count--;
+}
+
 static void break_string_order(struct made *made)
 {
     make_string_block(made);
@@ -228,6 +250,13 @@ static void test_contract_of_a_block(void **state)
     assert_true(aborts(break_string_alone));
     assert_true(aborts(break_string_order));
     assert_true(aborts(break_string_slots));
+    assert_false(aborts(make_call));
+    assert_false(aborts(make_return));
+    assert_true(aborts(break_call_reads));
+    assert_true(aborts(break_call_size));
+    assert_true(aborts(break_call_slots));
+    assert_true(aborts(break_return_writes));
+    assert_true(aborts(break_ending));
 }
 
 static void test_dump(void **state)

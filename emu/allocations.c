@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   The functions of family[] are found by name in every file that code is executed from. A call of one of them is
+ *   known by RSP, which points to its return address; it has returned when the guest comes to that address with RSP
+ *   above it. Calls that have not returned lie in a stack of frames, the innermost last. All marks are made at the
+ *   return, when it is known what the call has done:
+ *
+ *       free(p), delete p      FREED p
+ *       malloc(n) and kin      ALLOCATED result, n
+ *       realloc(p, n)          FREED p, ALLOCATED result, n; nothing when it failed; realloc(p, 0) that gives NULL
+ *                              has freed p
+ *
+ *   A block is allocated by the outermost call on the stack only (operator new calls malloc). It is freed by whatever
+ *   call frees it: within realloc(p) and operator delete(p) that is the same block, and the handler of a new that
+ *   failed may free others.
+ *   A tail call finds RSP where it was: it goes on with the same frame. The resolver of an IFUNC returns the entry of the
+ *   function it stands for. A signal handler is no part of the call that it interrupts: a frame without a function
+ *   parts them.
+ * Counting
+ *   FREED only of a block that was marked ALLOCATED and not yet FREED; ALLOCATED only where none is: a block that was
+ *   freed unseen is marked FREED when its address is given out again.
+ *   A call started twice (its first instruction faulted) is one.
+ * Invariants (allocations_check)
+ *   Of the frames above the last signal handler, RSP falls from each to the next. A frame is dropped when RSP is above
+ *   it (it was left by longjmp, an exception), when its return address was overwritten, and when a new call stands in
+ *   its place. So that this is seen in time, calls of setjmp are watched as well, to which longjmp returns, and
+ *   __cxa_begin_catch.
+ * Not modelled
+ *   Programs without symbols for a static allocator (stripped): no marks. A function that is merely named as one of the
+ *   family is taken for it, a static one too. What an allocation calls on its way and keeps (the exception object of a
+ *   failing new) is a part of that call: no mark. A call left from a handler on another stack above its own, or
+ *   by __builtin_longjmp, may hide the allocations that come below it until its frame is overwritten.
+ */
+#include "emu/allocations_priv.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum shape {
+    SHAPE_BYTES,         /* (bytes) */
+    SHAPE_PRODUCT,       /* (count, bytes) */
+    SHAPE_ALIGNED,       /* (alignment, bytes) */
+    SHAPE_STORED,        /* (where to store the address, alignment, bytes), 0 when done */
+    SHAPE_RESIZE,        /* (block, bytes) */
+    SHAPE_RESIZE_ARRAY,  /* (block, count, bytes) */
+    SHAPE_FREE,          /* (block) */
+    SHAPE_LANDING,       /* allocates nothing; calls may be left towards where it returns */
+};
+
+struct function {
+    const char *name;
+    enum shape shape;
+    enum stream_allocator allocator;
+};
+
+static const struct function family[] = {
+    {"malloc", SHAPE_BYTES, STREAM_MALLOC},
+    {"calloc", SHAPE_PRODUCT, STREAM_CALLOC},
+    {"realloc", SHAPE_RESIZE, STREAM_REALLOC},
+    {"reallocarray", SHAPE_RESIZE_ARRAY, STREAM_REALLOC},
+    {"memalign", SHAPE_ALIGNED, STREAM_ALIGNED},
+    {"aligned_alloc", SHAPE_ALIGNED, STREAM_ALIGNED},
+    {"posix_memalign", SHAPE_STORED, STREAM_ALIGNED},
+    {"valloc", SHAPE_BYTES, STREAM_ALIGNED},
+    {"pvalloc", SHAPE_BYTES, STREAM_ALIGNED},
+    {"free", SHAPE_FREE, 0},
+    {"cfree", SHAPE_FREE, 0},
+    /* operator new and new[]: plain, nothrow, aligned, both */
+    {"_Znwm", SHAPE_BYTES, STREAM_NEW},
+    {"_Znam", SHAPE_BYTES, STREAM_NEW},
+    {"_ZnwmRKSt9nothrow_t", SHAPE_BYTES, STREAM_NEW},
+    {"_ZnamRKSt9nothrow_t", SHAPE_BYTES, STREAM_NEW},
+    {"_ZnwmSt11align_val_t", SHAPE_BYTES, STREAM_NEW},
+    {"_ZnamSt11align_val_t", SHAPE_BYTES, STREAM_NEW},
+    {"_ZnwmSt11align_val_tRKSt9nothrow_t", SHAPE_BYTES, STREAM_NEW},
+    {"_ZnamSt11align_val_tRKSt9nothrow_t", SHAPE_BYTES, STREAM_NEW},
+    /* operator delete and delete[]: plain, sized, nothrow, aligned */
+    {"_ZdlPv", SHAPE_FREE, 0},
+    {"_ZdaPv", SHAPE_FREE, 0},
+    {"_ZdlPvm", SHAPE_FREE, 0},
+    {"_ZdaPvm", SHAPE_FREE, 0},
+    {"_ZdlPvRKSt9nothrow_t", SHAPE_FREE, 0},
+    {"_ZdaPvRKSt9nothrow_t", SHAPE_FREE, 0},
+    {"_ZdlPvSt11align_val_t", SHAPE_FREE, 0},
+    {"_ZdaPvSt11align_val_t", SHAPE_FREE, 0},
+    {"_ZdlPvmSt11align_val_t", SHAPE_FREE, 0},
+    {"_ZdaPvmSt11align_val_t", SHAPE_FREE, 0},
+    {"_ZdlPvSt11align_val_tRKSt9nothrow_t", SHAPE_FREE, 0},
+    {"_ZdaPvSt11align_val_tRKSt9nothrow_t", SHAPE_FREE, 0},
+    /* where calls that were left come out */
+    {"setjmp", SHAPE_LANDING, 0},
+    {"_setjmp", SHAPE_LANDING, 0},
+    {"__setjmp", SHAPE_LANDING, 0},
+    {"sigsetjmp", SHAPE_LANDING, 0},
+    {"__sigsetjmp", SHAPE_LANDING, 0},
+    {"__cxa_begin_catch", SHAPE_LANDING, 0},
+};
+#define FAMILY (sizeof family / sizeof *family)
+
+/* A call that has not returned; or, without a function, a signal handler. */
+struct frame {
+    const struct function *function;
+    bool resolves;    /* the call is that of the function's resolver */
+    bool outermost;
+    uint64_t rsp;     /* of the return address; of a handler: at its entry */
+    uint64_t pc;
+    uint64_t site;    /* the return address */
+    uint64_t bytes;   /* asked for; UINT64_MAX when their product overflows */
+    uint64_t pointer; /* the block to free, or where the address will be stored */
+};
+
+/* Mapped code whose names are known. */
+struct module {
+    uint64_t base, inode, device; /* base: where the file's first byte would lie */
+    uint64_t start, end;          /* of the code */
+    uint64_t *entries;
+    size_t entry_count, entry_room;
+};
+
+/* What is known of a pc, in one number: bit 0, calls return there; bit 1, it is an IFUNC's resolver; above, 1 + the
+ * number of the function that starts there. */
+enum { POINT_SITE = 1, POINT_RESOLVER = 2, POINT_FUNCTION = 4 };
+
+struct allocations {
+    struct mmu *mmu;
+    struct loader_symbols *symbols;
+    struct c2_map *points;
+    struct c2_map *blocks; /* addresses of those allocated */
+    struct module *modules;
+    size_t module_count, module_room;
+    struct frame *frames;
+    size_t depth, frame_room;
+};
+
+/* ------------------------------------------------------------------ small things */
+
+enum { RAX = 0, RDX = 2, RSP = 4, RSI = 6, RDI = 7 };
+
+static uint64_t point_at(const struct allocations *a, uint64_t pc)
+{
+    uint64_t point;
+    return c2_map_get(a->points, pc, &point) ? point : 0;
+}
+
+/* Guest memory that the program itself has just used. */
+static bool peek(const struct allocations *a, uint64_t address, uint64_t *out)
+{
+    if (!mmu_ready(a->mmu, (struct guest_va){address}, MMU_ACCESS_READ) ||
+        !mmu_ready(a->mmu, (struct guest_va){address + sizeof *out - 1}, MMU_ACCESS_READ))
+        return false;
+    memcpy(out, (const void *)(uintptr_t)address, sizeof *out);
+    return true;
+}
+
+/* Room for one more item in a growing array. */
+static enum c2_status grow(void **items, size_t *room, size_t count, size_t bytes, struct c2_error *err)
+{
+    if (count < *room)
+        return C2_OK;
+    size_t more = *room ? 2 * *room : C2_HOST_SIZE(16u, 1u);
+    void *grown = c2_realloc(*items, more * bytes);
+    if (!grown)
+        return c2_fail_memory(err, "the allocator's calls");
+    *items = grown;
+    *room = more;
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ finding the family */
+
+struct finding {
+    struct allocations *a;
+    struct module *module;
+};
+
+static bool is_named(const struct function *function, const char *name)
+{
+    size_t length = strlen(function->name);
+    return strncmp(name, function->name, length) == 0 && (name[length] == '\0' || name[length] == '@');
+}
+
+static enum c2_status note_entry(void *self, const char *name, struct guest_va entry, bool resolver,
+                                 struct c2_error *err)
+{
+    struct finding *finding = self;
+    struct module *module = finding->module;
+    for (size_t i = 0; i < FAMILY; i++) {
+        if (!is_named(&family[i], name))
+            continue;
+        enum c2_status status = grow((void **)&module->entries, &module->entry_room, module->entry_count,
+                                     sizeof *module->entries, err);
+        if (status != C2_OK)
+            return status;
+        module->entries[module->entry_count++] = entry.v;
+        uint64_t point = (point_at(finding->a, entry.v) & POINT_SITE) | (i + 1) * POINT_FUNCTION;
+        return c2_map_put(finding->a->points, entry.v, point | (resolver ? POINT_RESOLVER : 0), err);
+    }
+    return C2_OK;
+}
+
+static struct module *module_of(const struct allocations *a, const struct mmu_area *area)
+{
+    uint64_t base = area->start.v - area->offset;
+    for (size_t i = 0; i < a->module_count; i++) {
+        struct module *module = &a->modules[i];
+        if (module->base == base && module->inode == area->inode && module->device == area->device)
+            return module;
+    }
+    return NULL;
+}
+
+/* Reads the names of the code at pc unless they are known. */
+static enum c2_status know(struct allocations *a, uint64_t pc, struct c2_error *err)
+{
+    const struct mmu_area *area = mmu_area_at(a->mmu, (struct guest_va){pc}, false);
+    if (!area || !area->path || module_of(a, area))
+        return C2_OK;
+    enum c2_status status = grow((void **)&a->modules, &a->module_room, a->module_count, sizeof *a->modules, err);
+    if (status != C2_OK)
+        return status;
+    struct module *module = &a->modules[a->module_count++];
+    *module = (struct module){.base = area->start.v - area->offset,
+                              .inode = area->inode,
+                              .device = area->device,
+                              .start = area->start.v,
+                              .end = area->start.v + area->bytes};
+    struct finding finding = {a, module};
+    const struct loader_entry_listener listener = {&finding, note_entry};
+    return loader_function_entries(a->symbols, (struct guest_va){pc}, &listener, err);
+}
+
+static void forget_module(struct allocations *a, size_t number)
+{
+    struct module *module = &a->modules[number];
+    for (size_t i = 0; i < module->entry_count; i++) {
+        if (point_at(a, module->entries[i]) & POINT_SITE)
+            c2_map_put(a->points, module->entries[i], POINT_SITE, NULL); /* is there: needs no memory */
+        else
+            c2_map_remove(a->points, module->entries[i]);
+    }
+    c2_free(module->entries);
+    *module = a->modules[--a->module_count];
+}
+
+static void after_change(void *self, struct guest_va start, uint64_t bytes, bool code)
+{
+    struct allocations *a = self;
+    for (size_t i = a->module_count; code && i-- > 0;)
+        if (a->modules[i].start < start.v + bytes && start.v < a->modules[i].end)
+            forget_module(a, i);
+}
+
+static enum c2_status wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
+{
+    struct allocations *a = self;
+    enum c2_status status = know(a, pc.v, err);
+    *out = point_at(a, pc.v) != 0;
+    return status;
+}
+
+/* ------------------------------------------------------------------ marks */
+
+static enum c2_status mark_freed(struct allocations *a, struct engine *engine, uint64_t address, struct c2_error *err)
+{
+    return c2_map_remove(a->blocks, address) ? engine_mark(engine, STREAM_FREED, &address, 1, err) : C2_OK;
+}
+
+static enum c2_status mark_allocated(struct allocations *a, struct engine *engine, const struct frame *frame,
+                                     uint64_t address, struct c2_error *err)
+{
+    const uint64_t words[] = {address, frame->bytes, frame->function->allocator, frame->site};
+    enum c2_status status = mark_freed(a, engine, address, err);
+    if (status == C2_OK)
+        status = c2_map_put(a->blocks, address, 1, err);
+    return status == C2_OK ? engine_mark(engine, STREAM_ALLOCATED, words, 4, err) : status;
+}
+
+/* ------------------------------------------------------------------ returns */
+
+static bool frees(enum shape shape)
+{
+    return shape == SHAPE_FREE || shape == SHAPE_RESIZE || shape == SHAPE_RESIZE_ARRAY;
+}
+
+/* The address that the call has given, 0 for none. */
+static uint64_t result_of(const struct allocations *a, struct engine *engine, const struct frame *frame)
+{
+    uint64_t address = engine_gpr(engine, RAX);
+    if (frame->function->shape == SHAPE_FREE)
+        return 0;
+    if (frame->function->shape != SHAPE_STORED)
+        return address;
+    return (uint32_t)address == 0 && peek(a, frame->pointer, &address) ? address : 0;
+}
+
+static enum c2_status watch_site(struct allocations *a, struct engine *engine, uint64_t site, struct c2_error *err)
+{
+    uint64_t point = point_at(a, site);
+    if (point & POINT_SITE)
+        return C2_OK;
+    enum c2_status status = c2_map_put(a->points, site, point | POINT_SITE, err);
+    return status == C2_OK ? engine_watch(engine, (struct guest_va){site}, err) : status;
+}
+
+/* The resolver has chosen: the function starts at the address it gave. */
+static enum c2_status resolve(struct allocations *a, struct engine *engine, const struct frame *frame,
+                              struct c2_error *err)
+{
+    uint64_t entry = engine_gpr(engine, RAX);
+    uint64_t number = (uint64_t)(frame->function - family) + 1;
+    enum c2_status status =
+        c2_map_put(a->points, entry, (point_at(a, entry) & POINT_SITE) | number * POINT_FUNCTION, err);
+    return status == C2_OK ? engine_watch(engine, (struct guest_va){entry}, err) : status;
+}
+
+static enum c2_status complete(struct allocations *a, struct engine *engine, const struct frame *frame,
+                               struct c2_error *err)
+{
+    if (frame->resolves)
+        return resolve(a, engine, frame, err);
+    uint64_t result = result_of(a, engine, frame);
+    enum c2_status status = C2_OK;
+    bool done = frame->function->shape == SHAPE_FREE || result != 0 || frame->bytes == 0;
+    if (frees(frame->function->shape) && done)
+        status = mark_freed(a, engine, frame->pointer, err);
+    if (status == C2_OK && result != 0 && frame->outermost)
+        status = mark_allocated(a, engine, frame, result, err);
+    return status;
+}
+
+/* Frames whose return address lies below RSP are no more. */
+static void drop_below(struct allocations *a, uint64_t rsp)
+{
+    while (a->depth && a->frames[a->depth - 1].rsp < rsp)
+        a->depth--;
+}
+
+static enum c2_status returned(struct allocations *a, struct engine *engine, uint64_t pc, uint64_t rsp,
+                               struct c2_error *err)
+{
+    drop_below(a, rsp - 8);
+    if (!a->depth)
+        return C2_OK;
+    const struct frame frame = a->frames[a->depth - 1];
+    drop_below(a, rsp);
+    return frame.function && frame.rsp == rsp - 8 && frame.site == pc ? complete(a, engine, &frame, err) : C2_OK;
+}
+
+/* ------------------------------------------------------------------ calls */
+
+static uint64_t product(uint64_t a, uint64_t b)
+{
+    uint64_t bytes;
+    return __builtin_mul_overflow(a, b, &bytes) ? UINT64_MAX : bytes;
+}
+
+static void take_arguments(struct frame *frame, struct engine *engine)
+{
+    uint64_t first = engine_gpr(engine, RDI), second = engine_gpr(engine, RSI), third = engine_gpr(engine, RDX);
+    frame->pointer = first;
+    switch (frame->function->shape) {
+    case SHAPE_BYTES: frame->bytes = first; break;
+    case SHAPE_PRODUCT: frame->bytes = product(first, second); break;
+    case SHAPE_ALIGNED: frame->bytes = second; break;
+    case SHAPE_STORED: frame->bytes = third; break;
+    case SHAPE_RESIZE: frame->bytes = second; break;
+    case SHAPE_RESIZE_ARRAY: frame->bytes = product(second, third); break;
+    default: break;
+    }
+}
+
+/* Whether a call that is about to be made at rsp continues the innermost frame, which stands there too: not if it comes
+ * from elsewhere or starts the same function anew. */
+static bool continues(const struct frame *top, const struct frame *call)
+{
+    return top->function && top->rsp == call->rsp && top->site == call->site && top->pc != call->pc;
+}
+
+static bool is_dead(const struct allocations *a, const struct frame *top, const struct frame *call)
+{
+    uint64_t site;
+    return top->function && (top->rsp == call->rsp || !peek(a, top->rsp, &site) || site != top->site);
+}
+
+static bool is_outermost(const struct allocations *a)
+{
+    for (size_t i = a->depth; i-- > 0 && a->frames[i].function;)
+        if (!a->frames[i].resolves)
+            return false;
+    return true;
+}
+
+static enum c2_status push(struct allocations *a, const struct frame *frame, struct c2_error *err)
+{
+    enum c2_status status = grow((void **)&a->frames, &a->frame_room, a->depth, sizeof *a->frames, err);
+    if (status == C2_OK)
+        a->frames[a->depth++] = *frame;
+    return status;
+}
+
+static enum c2_status called(struct allocations *a, struct engine *engine, uint64_t pc, uint64_t rsp, uint64_t point,
+                             struct c2_error *err)
+{
+    struct frame call = {.function = &family[point / POINT_FUNCTION - 1], .resolves = point & POINT_RESOLVER,
+                         .rsp = rsp, .pc = pc};
+    if (!peek(a, rsp, &call.site))
+        return C2_OK;
+    drop_below(a, rsp);
+    if (a->depth && continues(&a->frames[a->depth - 1], &call))
+        return C2_OK;
+    while (a->depth && is_dead(a, &a->frames[a->depth - 1], &call))
+        a->depth--;
+    enum shape shape = call.function->shape;
+    call.outermost = is_outermost(a);
+    if (!call.outermost && !frees(shape) && shape != SHAPE_LANDING && !call.resolves)
+        return C2_OK;
+    enum c2_status status = watch_site(a, engine, call.site, err);
+    if (status != C2_OK || shape == SHAPE_LANDING)
+        return status;
+    take_arguments(&call, engine);
+    return push(a, &call, err);
+}
+
+static enum c2_status reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
+{
+    struct allocations *a = self;
+    enum c2_status status = C2_OK;
+    uint64_t point = point_at(a, pc.v), rsp = engine_gpr(engine, RSP);
+    if (!point) { /* its module was forgotten because a part of it changed */
+        status = know(a, pc.v, err);
+        point = point_at(a, pc.v);
+    }
+    if (status == C2_OK && (point & POINT_SITE))
+        status = returned(a, engine, pc.v, rsp, err);
+    if (status == C2_OK && point >= POINT_FUNCTION)
+        status = called(a, engine, pc.v, rsp, point, err);
+    return status;
+}
+
+/* ------------------------------------------------------------------ signals */
+
+/* A handler that stands where another stood: that one was left. */
+static void drop_handler(struct allocations *a, uint64_t rsp)
+{
+    for (size_t i = 0; i < a->depth; i++)
+        if (!a->frames[i].function && a->frames[i].rsp == rsp) {
+            a->depth--;
+            memmove(&a->frames[i], &a->frames[i + 1], (a->depth - i) * sizeof *a->frames);
+            return;
+        }
+}
+
+enum c2_status allocations_interrupted(struct allocations *a, uint64_t rsp, struct c2_error *err)
+{
+    drop_handler(a, rsp);
+    return push(a, &(struct frame){.rsp = rsp}, err);
+}
+
+void allocations_resumed(struct allocations *a)
+{
+    size_t i = a->depth;
+    while (i > 0 && a->frames[i - 1].function)
+        i--;
+    if (i > 0)
+        a->depth = i - 1;
+}
+
+/* ------------------------------------------------------------------ life */
+
+enum c2_status allocations_create(struct allocations **out, struct mmu *mmu, struct loader_symbols *symbols,
+                                  struct c2_error *err)
+{
+    *out = NULL;
+    struct allocations *a = c2_calloc(1, sizeof *a);
+    if (!a)
+        return c2_fail_memory(err, "the allocator's calls");
+    a->mmu = mmu;
+    a->symbols = symbols;
+    enum c2_status status = c2_map_create(&a->points, err);
+    if (status == C2_OK)
+        status = c2_map_create(&a->blocks, err);
+    if (status == C2_OK)
+        status = mmu_listen(mmu, (struct mmu_listener){.self = a, .after = after_change}, err);
+    if (status == C2_OK)
+        *out = a;
+    else
+        allocations_destroy(a);
+    return status;
+}
+
+void allocations_destroy(struct allocations *a)
+{
+    if (!a)
+        return;
+    mmu_unlisten(a->mmu, a);
+    while (a->module_count)
+        forget_module(a, a->module_count - 1);
+    c2_free(a->modules);
+    c2_free(a->frames);
+    c2_map_destroy(a->points);
+    c2_map_destroy(a->blocks);
+    c2_free(a);
+}
+
+struct engine_watch allocations_watch(struct allocations *a)
+{
+    return (struct engine_watch){.self = a, .wants = wants, .reached = reached};
+}
+
+void allocations_check(const struct allocations *a)
+{
+    C2_ASSERT(a->depth <= a->frame_room && a->module_count <= a->module_room);
+    for (size_t i = a->depth; i-- > 1 && a->frames[i].function && a->frames[i - 1].function;)
+        C2_ASSERT(a->frames[i].rsp < a->frames[i - 1].rsp);
+    for (size_t i = 0; i < a->module_count; i++)
+        for (size_t j = 0; j < a->modules[i].entry_count; j++)
+            C2_ASSERT(point_at(a, a->modules[i].entries[j]) >= POINT_FUNCTION);
+}
+
+void allocations_dump(const struct allocations *a, FILE *to)
+{
+    fprintf(to, "%" PRIu64 " blocks, %zu modules\n", c2_map_count(a->blocks), a->module_count);
+    for (size_t i = 0; i < a->depth; i++) {
+        const struct frame *frame = &a->frames[i];
+        fprintf(to, "rsp 0x%" PRIx64 ": %s", frame->rsp, frame->function ? frame->function->name : "signal handler");
+        if (frame->function)
+            fprintf(to, ", returns to 0x%" PRIx64, frame->site);
+        fputc('\n', to);
+    }
+}

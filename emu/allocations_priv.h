@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * allocations: follows the guest's calls of its allocator and puts marks (stream.h) where they return.
+ */
+#ifndef C2_ALLOCATIONS_PRIV_H
+#define C2_ALLOCATIONS_PRIV_H
+
+#include "emu/engine.h"
+#include "loader/loader.h"
+
+struct allocations;
+/* The mmu and the symbols are lent until destroy. */
+enum c2_status allocations_create(struct allocations **out, struct mmu *mmu, struct loader_symbols *symbols,
+                                  struct c2_error *err);
+void allocations_destroy(struct allocations *allocations);
+/* For engine_config; lends the allocations. */
+struct engine_watch allocations_watch(struct allocations *allocations);
+/* The guest enters a signal handler with this RSP. */
+enum c2_status allocations_interrupted(struct allocations *allocations, uint64_t rsp, struct c2_error *err);
+/* ... and has returned from the last one (rt_sigreturn). */
+void allocations_resumed(struct allocations *allocations);
+
+void allocations_check(const struct allocations *allocations);
+void allocations_dump(const struct allocations *allocations, FILE *to); /* pending calls, blocks allocated */
+
+#endif
