@@ -56,7 +56,7 @@ void loader_symbols_destroy(struct loader_symbols *symbols);
 
 struct loader_place {
     const char *object;   /* basename of the mapped file, or NULL */
-    const char *function; /* NULL when unknown (stripped): then object and offset are all there is */
+    const char *function; /* demangled; NULL when unknown (stripped): then object and offset are all there is */
     uint64_t offset;      /* from the function's start; without function, the address in the object as linked (what
                              objdump shows); in a file that is no ELF its offset; without object the pc */
     const char *file;     /* source file, NULL without line table */
@@ -64,6 +64,19 @@ struct loader_place {
 };
 /* Strings are lent until loader_symbols_destroy. Always fills *out; never a wrong name: what is not known is NULL. */
 void loader_place_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out);
+
+/* One of the functions that an instruction belongs to. */
+struct loader_frame {
+    const char *function; /* demangled; NULL: unknown */
+    const char *file;     /* source file with its directory, as addr2line prints it; NULL: unknown, then no line */
+    const char *base;     /* the file's basename, as reports print it; lies in file */
+    int line, column;     /* column 0: unknown */
+};
+/* The chain of inlined calls at the pc: first the function whose line the instruction comes from, last the one that
+ * holds the code. Of frames other than the first the line is that of the call. Returns how many there are, at least 1
+ * (which may be all NULL); the first `room` are filled, and room is at least 1. Strings are lent until
+ * loader_symbols_destroy. Names here are those of the source ("sum"); loader_place_of gives symbols ("sum.part.0"). */
+size_t loader_frames_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_frame *frames, size_t room);
 
 /* Run-time entry of the function that the pc lies in, for grouping; false if it is unknown. */
 bool loader_function_entry(struct loader_symbols *symbols, struct guest_va pc, struct guest_va *out);
@@ -90,8 +103,8 @@ bool loader_module_extent(struct loader_symbols *symbols, struct guest_va at, ui
                           const char **name);
 
 /* One static variable. Its declaration is type_before, name, type_after: "double " "A" "[400][400]"; both are NULL when
- * no DWARF tells the type. A `static` within a function has the compiler's name ("count.0"); names of C++ are demangled.
- * Texts are lent until loader_symbols_destroy. */
+ * no DWARF tells the type. A `static` within a function has the compiler's name ("count.0"); names of C++ are
+ * demangled. Texts are lent until loader_symbols_destroy. */
 struct loader_variable {
     const char *name, *module; /* module: basename */
     uint64_t start, bytes;     /* run-time address */

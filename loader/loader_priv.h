@@ -65,7 +65,7 @@ enum c2_status loader_elf_check_place(const struct loader_elf *elf, const struct
                                       struct c2_error *err);
 /* The linked address of the byte at this offset of the file; code: look in executable segments first. */
 bool loader_elf_address(const struct loader_elf *elf, uint64_t offset, bool code, uint64_t *address);
-/* Whether mapping the segment shows this offset of the file: it shows whole pages, so the ends of its neighbours too. */
+/* Whether mapping the segment shows this offset of the file: whole pages, so the ends of its neighbours too. */
 bool loader_segment_shows(const struct loader_segment *segment, uint64_t offset);
 bool loader_elf_holds(const struct loader_elf *elf, uint64_t start, uint64_t end); /* all of it, within one segment */
 

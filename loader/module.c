@@ -3,8 +3,8 @@
  * A module: one mapped file and what it and its debug file say about its code and its variables.
  *
  * Model
- *   Functions and variables come from .symtab of the file, else of its debug file, else from .dynsym of the file. Lines come from
- *   the DWARF of the file, else of its debug file: the ranges of all compilation units are indexed once (the
+ *   Functions and variables come from .symtab of the file, else of its debug file, else from .dynsym of the file.
+ *   Lines come from the DWARF of the file, else of its debug file: the ranges of all compilation units are indexed once (the
  *   .debug_aranges section is not relied on, not every compiler writes it), a unit's line table is read at the first
  *   question about it.
  * Invariants
@@ -83,17 +83,22 @@ static void open_debug(struct loader_module *module)
 
 /* ------------------------------------------------------------------ the index of units */
 
-static enum c2_status add_unit(struct loader_ranges *units, Dwarf_Die *die, struct c2_error *err)
+bool loader_die_next(Dwarf_Die *die)
+{
+    Dwarf_Off offset = dwarf_dieoffset(die);
+    return dwarf_siblingof(die, die) == 0 && dwarf_dieoffset(die) > offset;
+}
+
+enum c2_status loader_unit_ranges(struct loader_ranges *ranges, const struct loader_elf *elf, Dwarf_Die *die,
+                                  uint64_t value, struct c2_error *err)
 {
     Dwarf_Addr base = 0, start = 0, end = 0;
     ptrdiff_t offset = 0;
-    while ((offset = dwarf_ranges(die, offset, &base, &start, &end)) > 0) {
-        struct loader_range range = {start, end, dwarf_dieoffset(die)};
-        enum c2_status status = loader_ranges_add(units, range, err);
-        if (status != C2_OK)
-            return status;
-    }
-    return C2_OK;
+    enum c2_status status = C2_OK;
+    while (status == C2_OK && (offset = dwarf_ranges(die, offset, &base, &start, &end)) > 0)
+        if (start != 0 && loader_elf_holds(elf, start, end))
+            status = loader_ranges_add(ranges, (struct loader_range){start, end, value}, err);
+    return status;
 }
 
 static int first_unit(uint64_t a, uint64_t b)
@@ -109,7 +114,7 @@ static enum c2_status index_units(struct loader_module *module, struct c2_error 
     while (module->dwarf && dwarf_get_units(module->dwarf, unit, &unit, NULL, &type, &die, NULL) == 0) {
         if (type != DW_UT_compile && type != DW_UT_skeleton)
             continue;
-        enum c2_status status = add_unit(&module->units, &die, err);
+        enum c2_status status = loader_unit_ranges(&module->units, &module->elf, &die, dwarf_dieoffset(&die), err);
         if (status != C2_OK)
             return status;
     }
@@ -161,6 +166,7 @@ void loader_module_close(struct loader_module *module)
 {
     if (!module)
         return;
+    loader_units_release(module);
     loader_ranges_release(&module->units);
     loader_functions_release(&module->functions);
     loader_ranges_release(&module->variables);
@@ -205,16 +211,17 @@ enum c2_status loader_module_variables(struct loader_module *module, struct load
     return status;
 }
 
-bool loader_module_line(struct loader_module *module, uint64_t address, const char **file, int *line)
+bool loader_module_line(struct loader_module *module, uint64_t address, struct loader_line *out)
 {
     Dwarf_Die die;
     const struct loader_range *unit = loader_ranges_find(&module->units, address);
     if (!unit || !dwarf_offdie(module->dwarf, unit->value, &die))
         return false;
     Dwarf_Line *at = dwarf_getsrc_die(&die, address);
-    const char *source = at ? dwarf_linesrc(at, NULL, NULL) : NULL;
-    if (!source || dwarf_lineno(at, line) != 0 || *line <= 0)
+    out->file = at ? dwarf_linesrc(at, NULL, NULL) : NULL;
+    if (!out->file || dwarf_lineno(at, &out->line) != 0 || out->line <= 0)
         return false;
-    *file = source;
+    if (dwarf_linecol(at, &out->column) != 0)
+        out->column = 0;
     return true;
 }

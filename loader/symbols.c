@@ -88,51 +88,61 @@ static const char *keep(struct loader_symbols *symbols, const char *text)
     return loader_names_keep(symbols->names, text, strlen(text));
 }
 
-static void name_function(struct loader_symbols *symbols, const struct loader_module *module, uint64_t address,
-                          struct loader_place *out)
+bool loader_spot_of(struct loader_symbols *symbols, struct guest_va va, struct loader_spot *out)
+{
+    const struct mmu_area *area = mmu_area_at(symbols->mmu, va, false);
+    *out = (struct loader_spot){.module = loader_symbols_module(symbols, area)};
+    if (!out->module)
+        return false;
+    out->address = va.v - area->start.v + area->offset;
+    out->linked = out->module->is_elf && loader_elf_address(&out->module->elf, out->address, area->prot & MMU_EXEC,
+                                                            &out->address);
+    return true;
+}
+
+static void name_function(struct loader_symbols *symbols, const struct loader_spot *spot, struct loader_place *out)
 {
     const char *name;
     uint64_t start;
-    if (!loader_functions_find(&module->functions, address, &name, &start))
+    if (!loader_functions_find(&spot->module->functions, spot->address, &name, &start))
         return;
     out->function = loader_names_shown(symbols->names, symbols->shown, name);
     if (out->function)
-        out->offset = address - start;
+        out->offset = spot->address - start;
 }
 
-static void name_line(struct loader_symbols *symbols, struct loader_module *module, uint64_t address,
-                      struct loader_place *out)
+static void name_line(struct loader_symbols *symbols, const struct loader_spot *spot, struct loader_place *out)
 {
-    const char *file;
-    int line;
-    if (!loader_module_line(module, address, &file, &line))
+    struct loader_line line;
+    if (!loader_module_line(spot->module, spot->address, &line))
         return;
-    out->file = keep(symbols, file);
-    out->line = out->file ? line : 0;
+    out->file = keep(symbols, line.file);
+    out->line = out->file ? line.line : 0;
 }
 
 void loader_place_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out)
 {
+    struct loader_spot spot;
     *out = (struct loader_place){.offset = pc.v};
-    const struct mmu_area *area = mmu_area_at(symbols->mmu, pc, false);
-    struct loader_module *module = loader_symbols_module(symbols, area);
-    if (!module || !(out->object = keep(symbols, module->object)))
+    if (!loader_spot_of(symbols, pc, &spot) || !(out->object = keep(symbols, spot.module->object)))
         return;
-    out->offset = pc.v - area->start.v + area->offset;
-    uint64_t address;
-    if (!module->is_elf || !loader_elf_address(&module->elf, out->offset, area->prot & MMU_EXEC, &address))
+    out->offset = spot.address;
+    if (!spot.linked)
         return;
-    out->offset = address;
-    name_function(symbols, module, address, out);
-    name_line(symbols, module, address, out);
+    name_function(symbols, &spot, out);
+    name_line(symbols, &spot, out);
 }
 
 bool loader_function_entry(struct loader_symbols *symbols, struct guest_va pc, struct guest_va *out)
 {
-    struct loader_place place;
-    loader_place_of(symbols, pc, &place);
-    out->v = pc.v - place.offset;
-    return place.function != NULL;
+    struct loader_spot spot;
+    const char *name;
+    uint64_t start;
+    if (!loader_spot_of(symbols, pc, &spot) || !spot.linked ||
+        !loader_functions_find(&spot.module->functions, spot.address, &name, &start))
+        return false;
+    out->v = pc.v - (spot.address - start);
+    return true;
 }
 
 /* ------------------------------------------------------------------ looking at it */
@@ -144,6 +154,7 @@ void loader_symbols_check(const struct loader_symbols *symbols)
         loader_ranges_check(&at->functions.labels);
         loader_ranges_check(&at->variables);
         loader_ranges_check(&at->units);
+        loader_units_check(at);
         for (const struct loader_module *other = at->next; other; other = other->next)
             C2_ASSERT(at->inode != other->inode || at->device != other->device || strcmp(at->path, other->path) != 0);
     }

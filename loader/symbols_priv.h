@@ -40,7 +40,7 @@ void loader_names_destroy(struct loader_names *names);
 const char *loader_names_keep(struct loader_names *names, const char *text, size_t bytes);
 size_t loader_names_count(const struct loader_names *names);
 
-/* What a report shows for a symbol: without its version, and demangled if it is of C++. `shown` remembers (demangle.c). */
+/* What a report shows for a symbol (demangle.c): without its version, demangled if it is of C++. `shown` remembers. */
 const char *loader_names_shown(struct loader_names *names, struct c2_map *shown, const char *symbol);
 
 /* ------------------------------------------------------------------ symbol tables (symtab.c) */
@@ -83,7 +83,7 @@ bool loader_functions_find(const struct loader_functions *functions, uint64_t ad
                            uint64_t *start);
 void loader_functions_release(struct loader_functions *functions);
 
-/* ------------------------------------------------------------------ variables (variables.c) and their types (types.c) */
+/* ------------------------------------------------------------------ variables, types (variables.c, types.c) */
 
 /* The static variables, none overlapping, linked addresses; value: loader_symbol_pack. Needs nothing but the Elf. */
 enum c2_status loader_variables_read(struct loader_ranges *out, Elf *elf, struct c2_error *err);
@@ -124,6 +124,8 @@ struct loader_module {
     struct loader_ranges variables; /* read at the first question, with their types */
     struct loader_type *types;
     struct loader_ranges units; /* value: offset of the compilation unit's DIE */
+    struct c2_map *indexed;     /* frames.c: from the offset of a unit to its loader_unit; NULL before a question */
+    struct loader_unit *newest; /* of those */
 };
 /* Fails only without memory; a file that has gone or changed is a module without names. */
 enum c2_status loader_module_open(struct loader_module **out, const char *path, uint64_t inode, uint64_t device,
@@ -131,8 +133,23 @@ enum c2_status loader_module_open(struct loader_module **out, const char *path, 
 void loader_module_close(struct loader_module *module);
 /* Reads variables and types unless they are there. */
 enum c2_status loader_module_variables(struct loader_module *module, struct loader_names *names, struct c2_error *err);
-/* The line of the instruction at this linked address; false if unknown. *file is lent until close. */
-bool loader_module_line(struct loader_module *module, uint64_t address, const char **file, int *line);
+struct loader_line {
+    const char *file; /* lent until close */
+    int line, column; /* column 0: unknown */
+};
+/* The line of the instruction at this linked address; false if unknown. */
+bool loader_module_line(struct loader_module *module, uint64_t address, struct loader_line *out);
+bool loader_die_next(Dwarf_Die *die); /* to the next sibling; in damaged data never backwards */
+/* Adds the ranges of code of this DIE. What the linker has thrown away still has ranges, at 0 or nowhere: left out. */
+enum c2_status loader_unit_ranges(struct loader_ranges *ranges, const struct loader_elf *elf, Dwarf_Die *die,
+                                  uint64_t value, struct c2_error *err);
+
+/* ------------------------------------------------------------------ functions of units (frames.c) */
+/* As loader_frames_of, at a linked address. */
+size_t loader_module_frames(struct loader_symbols *symbols, struct loader_module *module, uint64_t address,
+                            struct loader_frame *frames, size_t room);
+void loader_units_release(struct loader_module *module);
+void loader_units_check(const struct loader_module *module);
 
 /* ------------------------------------------------------------------ the whole (symbols.c) */
 struct loader_symbols {
@@ -143,6 +160,13 @@ struct loader_symbols {
 };
 /* The module of a file mapping; NULL without memory, or if the area is none. */
 struct loader_module *loader_symbols_module(struct loader_symbols *symbols, const struct mmu_area *area);
+/* Where an address lies: false if in no file mapping. */
+struct loader_spot {
+    struct loader_module *module;
+    uint64_t address; /* linked, or if that is unknown the offset in the file */
+    bool linked;
+};
+bool loader_spot_of(struct loader_symbols *symbols, struct guest_va va, struct loader_spot *out);
 bool loader_module_shown(const struct loader_module *module, const struct mmu_area *area); /* area maps its file */
 
 #endif

@@ -132,7 +132,7 @@ static bool declare_array(struct declaration *to, Dwarf_Die *die, unsigned depth
             strcpy(text, "[]");
         if (!put_after(to, text))
             return false;
-    } while (dwarf_siblingof(&child, &child) == 0);
+    } while (loader_die_next(&child));
     return declare_base(to, die, depth);
 }
 
@@ -158,7 +158,7 @@ static bool declare_function(struct declaration *to, Dwarf_Die *die, unsigned de
     bool first = true;
     if (!put_after(to, "("))
         return false;
-    for (int end = dwarf_child(die, &child); end == 0; end = dwarf_siblingof(&child, &child)) {
+    for (bool more = dwarf_child(die, &child) == 0; more; more = loader_die_next(&child)) {
         int tag = dwarf_tag(&child);
         if (tag != DW_TAG_formal_parameter && tag != DW_TAG_unspecified_parameters)
             continue;
@@ -255,7 +255,7 @@ static enum c2_status walk(const struct reader *reader, Dwarf_Die *scope, unsign
 {
     Dwarf_Die die;
     enum c2_status status = C2_OK;
-    for (int end = dwarf_child(scope, &die); end == 0 && status == C2_OK; end = dwarf_siblingof(&die, &die)) {
+    for (bool more = dwarf_child(scope, &die) == 0; more && status == C2_OK; more = loader_die_next(&die)) {
         int tag = dwarf_tag(&die);
         if (tag == DW_TAG_variable)
             status = note_type(reader, &die, err);

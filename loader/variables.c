@@ -3,8 +3,8 @@
  * The static variables of a symbol table.
  *
  * Model
- *   Defined symbols of type OBJECT or COMMON with a size, in sections that are loaded; the names are those of the table.
- *   Needs the Elf alone, so it answers before anything is mapped.
+ *   Defined symbols of type OBJECT or COMMON with a size, in sections that are loaded; the names are those of the
+ *   table. Needs the Elf alone, so it answers before anything is mapped.
  * Invariants
  *   No two overlap. Of the symbols with one start the longest stays, and of equal ones the name that symtab.c chooses;
  *   a symbol that starts within another is a part of it and is left out.

@@ -6,9 +6,10 @@ set(guests ${CMAKE_CURRENT_BINARY_DIR}/loader_guests)
 set(guest_files)
 file(MAKE_DIRECTORY ${guests})
 
+set(loader_guest_compiler ${CMAKE_C_COMPILER})
 function(loader_guest name source)
   add_custom_command(OUTPUT ${guests}/${name}
-    COMMAND ${CMAKE_C_COMPILER} ${ARGN} -o ${guests}/${name} ${source}
+    COMMAND ${loader_guest_compiler} ${ARGN} -o ${guests}/${name} ${source}
     DEPENDS ${CMAKE_CURRENT_LIST_DIR}/${source}
     WORKING_DIRECTORY ${CMAKE_CURRENT_LIST_DIR} VERBATIM)
   set(guest_files ${guest_files} ${guests}/${name} PARENT_SCOPE)
@@ -35,6 +36,38 @@ loader_guest(data loader_guest_data.c -g -O1 -pie -fPIE)
 loader_guest(data_dwarf4 loader_guest_data.c -gdwarf-4 -O0 -no-pie)
 # C++ by the compiler of C, which knows it by the file's name: the build needs no second one
 loader_guest(cxx loader_guest_cxx.cc -g -O2 -pie -fPIE)
+# Inlined calls. The second compiler's forms are made where it is installed.
+set(loader_inline_guests inline inline_dwarf4 inline_no_pie inline_sections inline_shared inline_o3 inline_partial cxx
+    cxx_dwarf4 cxx_o1 cxx_no_pie)
+loader_guest(inline loader_guest_inline.c -g -O2 -pie -fPIE)
+loader_guest(inline_dwarf4 loader_guest_inline.c -gdwarf-4 -O2 -pie -fPIE)
+loader_guest(inline_no_pie loader_guest_inline.c -g -O2 -no-pie -fno-pie)
+loader_guest(inline_sections loader_guest_inline.c -g -O2 -ffunction-sections -Wl,--gc-sections -pie -fPIE)
+loader_guest(inline_shared loader_guest_inline.c -g -O2 -shared -fPIC)
+loader_guest(inline_o3 loader_guest_inline.c -g -O3 -pie -fPIE)
+loader_guest(inline_partial loader_guest_inline.c -g -O2 -fpartial-inlining -freorder-blocks-and-partition -no-pie)
+loader_guest(cxx_dwarf4 loader_guest_cxx.cc -gdwarf-4 -O2 -pie -fPIE)
+loader_guest(cxx_o1 loader_guest_cxx.cc -g -O1 -pie -fPIE)
+loader_guest(cxx_no_pie loader_guest_cxx.cc -g -O3 -no-pie -ffunction-sections)
+loader_guest_of(inline_linked inline
+  COMMAND ${CMAKE_OBJCOPY} --only-keep-debug inline inline_linked.debug
+  COMMAND ${CMAKE_OBJCOPY} --strip-all --add-gnu-debuglink=inline_linked.debug inline inline_linked)
+loader_guest_of(cxx_stripped cxx COMMAND ${CMAKE_STRIP} -o cxx_stripped cxx)
+find_program(CLANG clang)
+if(CLANG) # each with its twin in DWARF 4, which has the same code
+  set(loader_clang_guests clang clang_no_pie clang_shared clang_sections clang_cxx clang_cxx_no_pie)
+  set(loader_guest_compiler ${CLANG})
+  foreach(version 4 5)
+    set(g -gdwarf-${version})
+    loader_guest(clang_dwarf${version} loader_guest_inline.c ${g} -O2 -pie -fPIE)
+    loader_guest(clang_no_pie_dwarf${version} loader_guest_inline.c ${g} -O2 -no-pie -fno-pie)
+    loader_guest(clang_shared_dwarf${version} loader_guest_inline.c ${g} -O2 -shared -fPIC)
+    loader_guest(clang_sections_dwarf${version} loader_guest_inline.c ${g} -O3 -ffunction-sections -Wl,--gc-sections -pie -fPIE)
+    loader_guest(clang_cxx_dwarf${version} loader_guest_cxx.cc ${g} -O2 -pie -fPIE)
+    loader_guest(clang_cxx_no_pie_dwarf${version} loader_guest_cxx.cc ${g} -O1 -no-pie -fno-pie)
+  endforeach()
+  set(loader_guest_compiler ${CMAKE_C_COMPILER})
+endif()
 loader_guest_of(stripped_data data COMMAND ${CMAKE_STRIP} -o stripped_data data)
 loader_guest_of(stripped static COMMAND ${CMAKE_STRIP} -o stripped static)
 loader_guest_of(few_symbols static COMMAND ${CMAKE_STRIP} -x -g -o few_symbols static)
@@ -48,10 +81,10 @@ loader_guest_of(by_id dynamic
   COMMAND ${CMAKE_OBJCOPY} --only-keep-debug dynamic by_id.debug)
 add_custom_target(loader_guests DEPENDS ${guest_files})
 
-foreach(topic elf script stack ranges module variables)
+foreach(topic elf script stack ranges module variables frames)
   c2_unit_test(loader_${topic} c2_loader)
 endforeach()
-set(loader_with_guests module variables)
+set(loader_with_guests module variables frames)
 if(NOT C2_SANITIZE) # the sanitizer's shadow lies in the guest's window
   c2_unit_test(loader_load c2_loader)
   list(APPEND loader_with_guests load)
@@ -60,3 +93,7 @@ foreach(topic ${loader_with_guests})
   target_compile_definitions(test_loader_${topic} PRIVATE GUESTS="${guests}")
   add_dependencies(test_loader_${topic} loader_guests)
 endforeach()
+list(JOIN loader_inline_guests " " loader_inline_guests)
+list(JOIN loader_clang_guests " " loader_clang_guests)
+target_compile_definitions(test_loader_frames PRIVATE INLINE_GUESTS="${loader_inline_guests}"
+  CLANG_GUESTS="${loader_clang_guests}")

@@ -508,6 +508,12 @@ static void check_names(const char *path)
     assert_int_equal(place.line, line_of(path, hidden));
     snprintf(expected, sizeof expected, "hidden (loader_guest.c:%d)", place.line);
     assert_string_equal(loader_place_text(text, sizeof text, pc, &place), expected);
+    struct loader_frame frame;
+    assert_true(loader_frames_of(symbols, pc, &frame, 1) > 0);
+    assert_string_equal(frame.function, "hidden");
+    assert_ptr_equal(frame.file, place.file);
+    assert_string_equal(frame.base, "loader_guest.c");
+    assert_int_equal(frame.line, place.line);
     pc.v++;
     loader_place_of(symbols, pc, &again);
     assert_ptr_equal(again.function, place.function);
@@ -546,6 +552,12 @@ static void check_unknown(struct loader_symbols *symbols, uint64_t pc, const cha
     assert_null(place.file);
     assert_int_equal(place.line, 0);
     assert_int_equal(place.offset, offset);
+    struct loader_frame frame;
+    assert_int_equal(loader_frames_of(symbols, (struct guest_va){pc}, &frame, 1), 1);
+    assert_null(frame.function);
+    assert_null(frame.file);
+    assert_null(frame.base);
+    assert_int_equal(frame.line, 0);
 }
 
 static void test_addresses_without_names(void **state)
@@ -661,7 +673,8 @@ static void check_variables(struct loader_symbols *symbols, struct guest_va at, 
 }
 
 /* The extent is the same wherever in the module one asks; one byte outside there is none. */
-static void check_extent(struct loader_symbols *symbols, uint64_t inside, uint64_t low, uint64_t high, const char *object)
+static void check_extent(struct loader_symbols *symbols, uint64_t inside, uint64_t low, uint64_t high,
+                         const char *object)
 {
     uint64_t start, bytes;
     const char *name;

@@ -264,14 +264,14 @@ static unsigned compare_lines(const char *name, const char *by, unsigned step)
         char *colon = strrchr(line, ':'), *slash = strrchr(line, '/');
         assert_non_null(colon);
         *colon = '\0';
-        int expected = atoi(colon + 1), got = 0;
-        const char *file = NULL;
-        bool found = loader_module_line(module, address, &file, &got);
-        if (found != (expected > 0) || (found && got != expected))
-            fail_msg("%s 0x%llx: line %d, addr2line says %d", name, (unsigned long long)address, got, expected);
+        int expected = atoi(colon + 1);
+        struct loader_line got = {0};
+        bool found = loader_module_line(module, address, &got);
+        if (found != (expected > 0) || (found && got.line != expected))
+            fail_msg("%s 0x%llx: line %d, addr2line says %d", name, (unsigned long long)address, got.line, expected);
         if (found) {
-            const char *base = strrchr(file, '/');
-            assert_string_equal(base ? base + 1 : file, slash ? slash + 1 : line);
+            const char *base = strrchr(got.file, '/');
+            assert_string_equal(base ? base + 1 : got.file, slash ? slash + 1 : line);
             known++;
         }
     }
@@ -300,11 +300,10 @@ static void test_a_line_known_by_reading(void **state)
 {
     (void)state;
     struct loader_module *module = open_guest("dynamic");
-    const char *file;
-    int line;
-    assert_true(loader_module_line(module, address_of("dynamic", "main"), &file, &line));
-    assert_non_null(strstr(file, "tests/unit/loader_guest.c"));
-    assert_in_range(line, 40, 41); /* the head of main or its opening brace, as the compiler likes */
+    struct loader_line at;
+    assert_true(loader_module_line(module, address_of("dynamic", "main"), &at));
+    assert_non_null(strstr(at.file, "tests/unit/loader_guest.c"));
+    assert_in_range(at.line, 40, 41); /* the head of main or its opening brace, as the compiler likes */
     loader_module_close(module);
 }
 
