@@ -139,12 +139,32 @@ static int insn_at(const struct unicorn_block *block, uint64_t pc)
     return -1;
 }
 
-/* Closes the record after a stop at rip; true if rip is an instruction of the block that did not complete. */
-static bool close_at(struct unicorn *u, uint64_t rip, enum c2_status *status)
+/* What the instruction does to memory, where it does but one thing. What modifies writes, as CPUs have it. */
+static enum mmu_access access_of(const struct stream_block *block, unsigned insn)
+{
+    unsigned end = insn + 1u < block->insn_count ? block->insns[insn + 1].first_slot : block->slot_count;
+    unsigned reads = 0, writes = 0, slots = end - block->insns[insn].first_slot;
+    for (unsigned i = block->insns[insn].first_slot; i < end; i++) {
+        reads += block->slots[i].kind == STREAM_READ;
+        writes += block->slots[i].kind == STREAM_WRITE || block->slots[i].kind == STREAM_MODIFY;
+    }
+    if (slots == 0 || (reads != slots && writes != slots))
+        return MMU_ACCESS_UNKNOWN;
+    return reads == slots ? MMU_ACCESS_READ : MMU_ACCESS_WRITE;
+}
+
+/* The access of a page fault at rip: of the instruction there, or the fetch of one behind the block. */
+static enum mmu_access access_at(const struct unicorn *u, uint64_t rip)
 {
     int insn = u->current ? insn_at(u->current, rip) : -1;
-    *status = insn >= 0 ? unicorn_record_close_partly(u, (unsigned)insn) : unicorn_record_close(u);
-    return insn >= 0;
+    return insn >= 0 ? access_of(u->current->block, (unsigned)insn) : MMU_ACCESS_EXEC;
+}
+
+/* Closes the record after a stop at rip, an instruction that did not complete or the first one behind the block. */
+static enum c2_status close_at(struct unicorn *u, uint64_t rip)
+{
+    int insn = u->current ? insn_at(u->current, rip) : -1;
+    return insn >= 0 ? unicorn_record_close_partly(u, (unsigned)insn) : unicorn_record_close(u);
 }
 
 static void fail(struct unicorn *u, struct engine_event *event, struct c2_error *err)
@@ -190,8 +210,8 @@ static uint64_t rip_of(struct unicorn *u) { return unicorn_get(&u->state, UC_X86
 
 static bool after_exception(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
-    enum c2_status status;
-    bool inside = close_at(u, rip_of(u), &status);
+    enum mmu_access access = access_at(u, rip_of(u));
+    enum c2_status status = close_at(u, rip_of(u));
     unicorn_forget_exception(&u->state);
     if (status != C2_OK) {
         fail(u, event, err);
@@ -210,7 +230,7 @@ static bool after_exception(struct unicorn *u, struct engine_event *event, struc
     case 14:
         *event = (struct engine_event){.stop = ENGINE_FAULT,
                                        .address = {unicorn_get(&u->state, UC_X86_REG_CR2)},
-                                       .access = inside ? MMU_ACCESS_UNKNOWN : MMU_ACCESS_EXEC};
+                                       .access = access};
         return false;
     default:
         c2_fail(&u->failure, C2_ERR_INTERNAL, "the engine raised exception %u at 0x%llx, which c2emu does not know",
@@ -222,8 +242,7 @@ static bool after_exception(struct unicorn *u, struct engine_event *event, struc
 
 static bool after_invalid(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
-    enum c2_status status;
-    close_at(u, rip_of(u), &status);
+    enum c2_status status = close_at(u, rip_of(u));
     unicorn_forget_exception(&u->state);
     if (status != C2_OK) {
         fail(u, event, err);

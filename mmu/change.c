@@ -42,9 +42,12 @@ int mmu_isolate(struct mmu *mmu, uint64_t start, uint64_t end)
     return 0;
 }
 
+/* The zero page stays for the next that reads. */
 static uint64_t drop_page(void *self, uint64_t va, uint64_t entry)
 {
     (void)va;
+    if (entry & ENTRY_ZERO)
+        return 0;
     if (entry & ENTRY_LARGE)
         frames_give_huge(self, entry_frame(entry), entry_size(entry));
     else
@@ -134,7 +137,8 @@ static uint64_t set_rights(void *self, uint64_t va, uint64_t entry)
 {
     (void)va;
     const uint64_t *rights = self;
-    return (entry & (ENTRY_ADDRESS | ENTRY_ACCESSED | ENTRY_DIRTY | ENTRY_LARGE | ENTRY_GIANT)) | *rights;
+    uint64_t kept = ENTRY_ADDRESS | ENTRY_ACCESSED | ENTRY_DIRTY | ENTRY_LARGE | ENTRY_GIANT | ENTRY_ZERO;
+    return (entry & kept) | (entry & ENTRY_ZERO ? *rights & ~ENTRY_WRITE : *rights);
 }
 
 static int protect_range(struct mmu *mmu, uint64_t start, uint64_t end, unsigned prot)

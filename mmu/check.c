@@ -10,7 +10,7 @@
 struct audit {
     const struct mmu *mmu;
     uint64_t *seen; /* a bit a frame; NULL when the host had no memory for it */
-    uint64_t frames, present[MMU_PAGE_SIZES];
+    uint64_t frames, zero, present[MMU_PAGE_SIZES];
 };
 
 static void audit_frame(struct audit *audit, uint64_t frame)
@@ -28,6 +28,14 @@ static uint64_t audit_page(void *self, uint64_t va, uint64_t entry)
     struct audit *audit = self;
     const struct area *area = areas_at(&audit->mmu->areas, va);
     C2_ASSERT(area != NULL);
+    if (entry & ENTRY_ZERO) {
+        C2_ASSERT(audit->mmu->has_zero_frame && entry_frame(entry) == audit->mmu->zero_frame && !area->backing);
+        C2_ASSERT((entry & ~(ENTRY_ADDRESS | ENTRY_ACCESSED | ENTRY_ZERO)) ==
+                  (mmu_leaf_rights(area->view.prot) & ~ENTRY_WRITE));
+        audit->present[MMU_PAGE_4K] += entry & ENTRY_PRESENT;
+        audit->zero += entry & ENTRY_PRESENT;
+        return entry;
+    }
     uint64_t free_bits = ENTRY_ADDRESS | ENTRY_ACCESSED | ENTRY_DIRTY | ENTRY_LARGE | ENTRY_GIANT;
     C2_ASSERT((entry & ~free_bits) == mmu_leaf_rights(area->view.prot));
     enum mmu_page_size size = entry_size(entry);
@@ -46,11 +54,15 @@ void mmu_check(const struct mmu *mmu)
     uint64_t tables = tables_check(mmu->tables);
     tables_visit(mmu->tables, 0, MMU_WINDOW_END, audit_page, &audit);
     const struct mmu_counts *counts = &mmu->counts;
+    if (mmu->has_zero_frame)
+        audit_frame(&audit, mmu->zero_frame);
     C2_ASSERT(audit.frames + tables == frames_taken(mmu->frames));
+    C2_ASSERT(audit.zero == counts->zero_present);
     C2_ASSERT(audit.present[MMU_PAGE_4K] == counts->small_present);
     C2_ASSERT(audit.present[MMU_PAGE_2M] == counts->huge_2m_present);
     C2_ASSERT(audit.present[MMU_PAGE_1G] == counts->huge_1g_present);
-    C2_ASSERT(counts->small_pages + counts->huge_2m + counts->huge_1g == counts->faults);
+    C2_ASSERT(counts->small_pages + counts->huge_2m + counts->huge_1g + counts->zero_pages ==
+              counts->faults + counts->zero_copies);
     c2_free(audit.seen);
     if (mmu->lead)
         mmu_lead_check(mmu);
@@ -83,11 +95,11 @@ static void dump_area(const struct mmu_area *area, FILE *to)
 
 static uint64_t dump_page(void *self, uint64_t va, uint64_t entry)
 {
-    fprintf(self, "page %012" PRIx64 " frame %07" PRIx64 " %s%c%c%c%c%c\n", va, entry_frame(entry),
+    fprintf(self, "page %012" PRIx64 " frame %07" PRIx64 " %s%c%c%c%c%c%s\n", va, entry_frame(entry),
             entry_size(entry) == MMU_PAGE_4K ? "" : entry_size(entry) == MMU_PAGE_2M ? "2M " : "1G ",
             entry & ENTRY_PRESENT ? 'p' : '-', entry & ENTRY_WRITE ? 'w' : '-',
             entry & ENTRY_PRESENT && !(entry & ENTRY_NOEXEC) ? 'x' : '-', entry & ENTRY_ACCESSED ? 'a' : '-',
-            entry & ENTRY_DIRTY ? 'd' : '-');
+            entry & ENTRY_DIRTY ? 'd' : '-', entry & ENTRY_ZERO ? " zero" : "");
     return entry;
 }
 

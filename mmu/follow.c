@@ -8,7 +8,8 @@
  *   in which the same things happened.
  *   What makes that so:
  *     the leader has small pages only, so every page of 4 KiB is touched there, first by the program or its kernel, in
- *     program order. Where the follower has the page already (in a huge page) that touch does nothing;
+ *     program order. Where the follower has the page already (in a huge page) that touch does nothing. If a follower has
+ *     the zero page so has the leader: then each page's first read and its first write are both seen;
  *     nothing that the guest can see depends on a placement. Addresses are chosen by the areas alone. The heap's start and
  *     steps and the limit of a break's growth come from heap_page and guest_bytes, which a follower has from its leader:
  *     a run of its own that is to be compared with it needs the same two;
@@ -207,12 +208,14 @@ void mmu_config_lead(struct mmu_config *leader, const struct mmu_config *followe
     uint64_t largest = leader->physical_bytes;
     leader->placement = MMU_SEQUENTIAL;
     leader->huge = MMU_HUGE_NEVER;
+    leader->zero_page = false;
     leader->rule_count = leader->huge_region_count = 0;
     for (unsigned i = 0; i < count; i++) {
         const struct mmu_config *follower = &followers[i];
         enum mmu_page_size page = mmu_config_heap_page(follower);
         leader->heap_page = page > leader->heap_page ? page : leader->heap_page;
         leader->guest_bytes = guest_bytes(follower) > leader->guest_bytes ? guest_bytes(follower) : leader->guest_bytes;
+        leader->zero_page |= follower->zero_page;
         largest = follower->physical_bytes > largest ? follower->physical_bytes : largest;
     }
     /* A follower's tables are never more than the leader's by more than its pages; twice is plenty. */
@@ -234,6 +237,9 @@ static enum c2_status check_leader(const struct mmu *leader, const struct mmu_co
     if (mmu_config_heap_page(config) > mmu_config_heap_page(&leader->config))
         return c2_fail(err, C2_ERR_INVALID, "the heap of a run that is followed must lie as its followers' huge pages need "
                        "it: raise heap_page, see mmu_config_lead()");
+    if (config->zero_page && !leader->config.zero_page)
+        return c2_fail(err, C2_ERR_INVALID, "an address space whose follower has the zero page must have it too, to see "
+                       "what reads and what writes: set zero_page, see mmu_config_lead()");
     return C2_OK;
 }
 

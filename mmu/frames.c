@@ -28,7 +28,7 @@
  *   maps as taken; of these, held tells those that a page has. No frame of colour c below hint[c] is free.
  * Not modelled
  *   Firmware holes, zones, the page cache: two mappings of one file get frames of their own, and a first read gets one
- *   too (Linux maps a shared zero page).
+ *   too (Linux maps a shared zero page; so does config.zero_page, see touch.c).
  */
 #include "mmu/buddy_priv.h"
 #include "mmu/frames_priv.h"

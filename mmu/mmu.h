@@ -81,6 +81,7 @@ struct mmu_config {
     uint64_t seed;           /* master seed */
     enum mmu_huge huge;
     enum mmu_page_size huge_size; /* for HEAP and ALL; MMU_PAGE_4K means 2M */
+    bool zero_page;          /* pages that are only read share one frame: touch.c */
     bool log_placements;     /* for mmu_pagemap_write */
     /* Lent until mmu_destroy. Pages in no rule's region go by `placement`. */
     const struct mmu_rule *rules;
@@ -199,8 +200,8 @@ enum mmu_fault {
     MMU_FAULT_FAILED,   /* *err says why: physical memory exhausted, identity clash ... ends the run */
 };
 /* An access to the page of va: first touch gives it a frame. UNKNOWN: called after an engine's page fault whose
- * access is not known: an absent page of a readable area is made present with the area's rights; a present page
- * means the rights forbid it. */
+ * access is not known: an absent page of a readable area is made present with the area's rights, as by a reading access;
+ * a present page means the rights forbid it, except that the zero page in a writable area means a writing access. */
 enum mmu_fault mmu_touch(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err);
 /* The same for every page of a range, in ascending order; stops at the first fault, whose address is *at. UNKNOWN
  * counts as READ here. */
@@ -230,12 +231,15 @@ uint64_t mmu_root(const struct mmu *mmu); /* address of the top table = CR3; no 
 
 /* ------------------------------------------------------------------ counts */
 struct mmu_counts {
-    uint64_t small_pages;   /* first touches that got a 4 KiB frame */
+    uint64_t small_pages;   /* pages that got a 4 KiB frame: at the first touch, or as a copy of the zero page */
     uint64_t small_present; /* present now */
     uint64_t huge_2m, huge_1g; /* first touches that got a frame of 2 MiB, 1 GiB */
     uint64_t huge_2m_present, huge_1g_present;
     uint64_t huge_fallbacks; /* first touches of a whole huge range for which there was no huge frame: small pages */
     uint64_t huge_splits;    /* huge pages that became pages of the next smaller size, frames kept */
+    uint64_t zero_pages;    /* first touches that mapped the zero page */
+    uint64_t zero_copies;   /* of them written later: they got a frame then */
+    uint64_t zero_present;  /* of small_present, those that map the zero page */
     uint64_t table_pages;   /* page-table pages, simulated frames too */
     uint64_t faults;        /* mmu_touch calls that made a page present */
     uint64_t lost_pages;    /* pages of mapped files that vanished after their first touch (file cut, disk full): the
@@ -251,11 +255,11 @@ const struct mmu_rule_counts *mmu_rule_counts(const struct mmu *mmu, size_t rule
 const struct mmu_rule_counts *mmu_huge_region_counts(const struct mmu *mmu, size_t region);
 const struct mmu_config *mmu_config(const struct mmu *mmu);
 
-/* Bytes of the pages present, of all sizes. */
+/* Bytes of the pages present, of all sizes; not of those that map the zero page. */
 static inline uint64_t mmu_resident_bytes(const struct mmu_counts *counts)
 {
-    return counts->small_present * mmu_page_bytes(MMU_PAGE_4K) + counts->huge_2m_present * mmu_page_bytes(MMU_PAGE_2M) +
-           counts->huge_1g_present * mmu_page_bytes(MMU_PAGE_1G);
+    return (counts->small_present - counts->zero_present) * mmu_page_bytes(MMU_PAGE_4K) +
+           counts->huge_2m_present * mmu_page_bytes(MMU_PAGE_2M) + counts->huge_1g_present * mmu_page_bytes(MMU_PAGE_1G);
 }
 
 /* ------------------------------------------------------------------ map files

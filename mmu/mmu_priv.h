@@ -25,6 +25,8 @@ struct mmu {
     struct pagemap_log log; /* with config.log_placements */
     struct mmu_rule_counts *placed_by; /* by policy number, see frames_create */
     struct mmu_rule_counts *enlarged_by; /* by huge region */
+    uint64_t zero_frame;    /* shared by all pages with ENTRY_ZERO; meaningful if has_zero_frame */
+    bool has_zero_frame;
     struct lead *lead;      /* of a leader: its followers; else NULL */
     struct follow *follow;  /* of a follower; else NULL */
 };

@@ -8,16 +8,16 @@
  *   of the arena; leaves hold simulated frames, which the engine ignores and the caches see. Each table has a simulated
  *   frame as well, kept beside the arena.
  *
- *   Leaf     63      52       39..12    10    9     7    6 5   2  1  0
- *            |   NOEXEC       | frame | GIANT KEPT LARGE| D A | US RW P |
+ *   Leaf     63      52       39..12   11   10    9     7    6 5   2  1  0
+ *            |   NOEXEC       | frame | ZERO GIANT KEPT LARGE| D A | US RW P |
  *   LARGE, the page-size bit, stands in leaves of level 1 (2 MiB) and of level 2 (1 GiB); GIANT, which hardware
- *   ignores, tells the two apart without their level.
+ *   ignores, tells the two apart without their level. ZERO: the frame is the zero page's, which no leaf owns (touch.c).
  *   No-execute stands in bit 52, which hardware ignores: bit 63 is a reserved bit, and a fault, while EFER.NXE is off
  *   as it is in the engines. A page without rights has P = 0 and KEPT = 1: its frame, A and D come back with the
  *   rights.
  * Counting
  *   table_pages: tables that exist, the root included. small_present, huge_2m_present, huge_1g_present: leaves with
- *   P set, by size. huge_splits: huge leaves that became a table of the next smaller ones.
+ *   P set, by size. zero_present: those with ZERO set. huge_splits: huge leaves that became a table of the next smaller ones.
  * Invariants
  *   A table that replaces a huge leaf maps the same frames before it is linked in, so readers notice nothing.
  *   info.used = entries of the table that are not 0; no table but the root is empty between calls.
@@ -107,6 +107,11 @@ static uint64_t is_present_leaf(uint64_t entry, int level)
     return is_leaf(entry, level) && entry & ENTRY_PRESENT;
 }
 
+static uint64_t is_zero_leaf(uint64_t entry, int level)
+{
+    return is_present_leaf(entry, level) && entry & ENTRY_ZERO;
+}
+
 /* The one place where an entry changes. */
 static void store(struct tables *tables, uint32_t table, int level, unsigned slot, uint64_t value)
 {
@@ -115,6 +120,8 @@ static void store(struct tables *tables, uint32_t table, int level, unsigned slo
     info_of(tables, table)->used += (value != 0) - (old != 0);
     if (level < MMU_PAGE_SIZES)
         *present_count(tables, level) += is_present_leaf(value, level) - is_present_leaf(old, level);
+    if (level == 0)
+        tables->counts->zero_present += is_zero_leaf(value, level) - is_zero_leaf(old, level);
     __atomic_store_n(entry, value, __ATOMIC_RELEASE);
 }
 

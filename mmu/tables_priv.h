@@ -7,7 +7,7 @@
 
 #include "mmu/frames_priv.h"
 
-/* Entries as the hardware has them; KEPT GIANT and NOEXEC use bits that it ignores (see tables.c). */
+/* Entries as the hardware has them; KEPT GIANT ZERO and NOEXEC use bits that it ignores (see tables.c). */
 #define ENTRY_PRESENT ((uint64_t)1 << 0)
 #define ENTRY_WRITE ((uint64_t)1 << 1)
 #define ENTRY_USER ((uint64_t)1 << 2)
@@ -16,6 +16,7 @@
 #define ENTRY_LARGE ((uint64_t)1 << 7)   /* above the lowest level: a leaf, of 2 MiB or 1 GiB */
 #define ENTRY_KEPT ((uint64_t)1 << 9)    /* leaf, not present: the page has a frame and no rights */
 #define ENTRY_GIANT ((uint64_t)1 << 10)  /* with LARGE: of 1 GiB */
+#define ENTRY_ZERO ((uint64_t)1 << 11)   /* leaf, present or kept: the frame is the zero page's */
 #define ENTRY_NOEXEC ((uint64_t)1 << 52) /* leaf, present: instruction fetches are denied */
 #define ENTRY_ADDRESS 0x000000fffffff000ull /* bits 12..39: a frame, or an arena address */
 
@@ -30,7 +31,7 @@ struct tables_arena {
 };
 
 struct tables;
-/* counts: table_pages and small_present are kept up to date there. */
+/* counts: table_pages and what is present are kept up to date there. */
 enum c2_status tables_create(struct tables **out, const struct tables_arena *arena, struct frames *frames,
                              struct mmu_counts *counts, struct c2_error *err);
 void tables_destroy(struct tables *tables);

@@ -3,8 +3,16 @@
  * Model
  *   What happens when the guest accesses a page: the area decides whether it may, the first access gives the page its
  *   frame, later ones find it in the tables. Rights as on x86: a mapping with any right is readable.
+ *   With config.zero_page a page of private anonymous memory whose first access reads (the guest's, or its kernel's on
+ *   its behalf) gets the zero page instead: one frame for all of them, without the right to write. The first write gives
+ *   the page a frame of its own, by the policy; listeners are told. The frame is taken at the first such access, after
+ *   the page's tables, as if for another table; no page owns it, and nothing gives it back.
  * Counting
- *   faults, small_pages, huge_2m and huge_1g count pages made present here, once each.
+ *   faults counts the accesses that made a page present; small_pages, huge_2m and huge_1g pages that got a frame;
+ *   zero_pages those that did not, zero_copies those of them that got one later. So faults + zero_copies = the others.
+ * Not modelled
+ *   Linux's huge zero page: where huge pages are wanted, reading takes one. Linux keeps the zero page from boot on, in its
+ *   own memory. An access of which the engine cannot tell whether it writes maps the zero page first.
  * Cost
  *   A translation is four dependent loads; a first touch adds two or three walks over a binary tree of frames.
  */
@@ -131,7 +139,9 @@ static void fail_clash(const struct mmu *mmu, size_t by, uint64_t va, uint64_t f
     struct owner_search search = {.frame = frame};
     tables_visit(mmu->tables, 0, MMU_WINDOW_END, match_owner, &search);
     char size[32], owner[48] = "a page table", rule[MMU_PATH_BYTES];
-    if (search.found)
+    if (mmu->has_zero_frame && frame == mmu->zero_frame)
+        snprintf(owner, sizeof owner, "the zero page");
+    else if (search.found)
         snprintf(owner, sizeof owner, "page 0x%llx", (unsigned long long)search.va);
     else if (frames_is_kept(mmu->frames, frame))
         snprintf(owner, sizeof owner, "a page map");
@@ -173,17 +183,14 @@ static void fail_placement(struct mmu *mmu, size_t by, enum frames_answer answer
         fail_frames(mmu, va, err);
 }
 
-static enum mmu_fault first_touch(struct mmu *mmu, uint64_t page, const struct area *area, struct c2_error *err)
+static bool log_has_room(struct mmu *mmu, struct c2_error *err)
 {
-    if (mmu->config.log_placements && pagemap_log_reserve(&mmu->log, err) != C2_OK)
-        return MMU_FAULT_FAILED;
-    if (mmu_place_huge(mmu, page, area))
-        return MMU_FAULT_NONE;
-    enum c2_status status = tables_prepare(mmu->tables, page, MMU_PAGE_4K, err);
-    if (status == C2_ERR_EXHAUSTED)
-        fail_frames(mmu, page, err);
-    if (status != C2_OK)
-        return MMU_FAULT_FAILED;
+    return !mmu->config.log_placements || pagemap_log_reserve(&mmu->log, err) == C2_OK;
+}
+
+/* A small page by the policy; its tables exist and the log has room. */
+static enum mmu_fault place_small(struct mmu *mmu, uint64_t page, const struct area *area, struct c2_error *err)
+{
     uint64_t frame;
     size_t by = mmu_policy_of(mmu, area, page, MMU_PAGE_4K);
     enum frames_answer answer = frames_place_by(mmu->frames, by, page >> C2_PAGE_SHIFT, MMU_PAGE_4K, &frame);
@@ -195,8 +202,50 @@ static enum mmu_fault first_touch(struct mmu *mmu, uint64_t page, const struct a
     mmu_log(mmu, page, frame, MMU_PAGE_4K);
     mmu_count_placed(&mmu->placed_by[by], MMU_PAGE_4K);
     mmu->counts.small_pages++;
-    mmu->counts.faults++;
     return MMU_FAULT_NONE;
+}
+
+static enum mmu_fault map_zero(struct mmu *mmu, uint64_t page, const struct area *area, struct c2_error *err)
+{
+    if (!mmu->has_zero_frame && !frames_take_top(mmu->frames, &mmu->zero_frame)) {
+        tables_prune(mmu->tables, page);
+        fail_frames(mmu, page, err);
+        return MMU_FAULT_FAILED;
+    }
+    mmu->has_zero_frame = true;
+    uint64_t rights = mmu_leaf_rights(area->view.prot) & ~ENTRY_WRITE;
+    tables_set(mmu->tables, page, mmu->zero_frame << C2_PAGE_SHIFT | rights | ENTRY_ZERO);
+    mmu->counts.zero_pages++;
+    return MMU_FAULT_NONE;
+}
+
+static enum mmu_fault copy_zero(struct mmu *mmu, uint64_t page, const struct area *area, struct c2_error *err)
+{
+    if (!log_has_room(mmu, err))
+        return MMU_FAULT_FAILED;
+    mmu_notify_before(mmu, page, page + C2_PAGE_BYTES);
+    enum mmu_fault fault = place_small(mmu, page, area, err);
+    mmu_notify_after(mmu, page, page + C2_PAGE_BYTES, area->view.prot & MMU_EXEC);
+    mmu->counts.zero_copies += fault == MMU_FAULT_NONE;
+    return fault;
+}
+
+static enum mmu_fault first_touch(struct mmu *mmu, uint64_t page, const struct area *area, enum mmu_access access,
+                                  struct c2_error *err)
+{
+    if (!log_has_room(mmu, err))
+        return MMU_FAULT_FAILED;
+    if (mmu_place_huge(mmu, page, area))
+        return MMU_FAULT_NONE;
+    enum c2_status status = tables_prepare(mmu->tables, page, MMU_PAGE_4K, err);
+    if (status == C2_ERR_EXHAUSTED)
+        fail_frames(mmu, page, err);
+    if (status != C2_OK)
+        return MMU_FAULT_FAILED;
+    bool zero = mmu->config.zero_page && access != MMU_ACCESS_WRITE && !area->backing;
+    enum mmu_fault fault = zero ? map_zero(mmu, page, area, err) : place_small(mmu, page, area, err);
+    mmu->counts.faults += fault == MMU_FAULT_NONE;
+    return fault;
 }
 
 enum mmu_fault mmu_touch_alone(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err)
@@ -207,11 +256,21 @@ enum mmu_fault mmu_touch_alone(struct mmu *mmu, struct guest_va va, enum mmu_acc
     if (!area_allows(area->view.prot, access))
         return MMU_FAULT_DENIED;
     uint64_t page = c2_align_down(va.v, C2_PAGE_BYTES);
-    if (tables_get(mmu->tables, page) & ENTRY_PRESENT)
+    uint64_t entry = tables_get(mmu->tables, page);
+    if (entry & ENTRY_ZERO && access == MMU_ACCESS_WRITE)
+        return copy_zero(mmu, page, area, err);
+    if (entry & ENTRY_PRESENT)
         return access == MMU_ACCESS_UNKNOWN ? MMU_FAULT_DENIED : MMU_FAULT_NONE;
     if (area->backing && !mmu->host.probe(mmu->host.self, page))
         return MMU_FAULT_BUS;
-    return first_touch(mmu, page, area, err);
+    return first_touch(mmu, page, area, access, err);
+}
+
+/* An access that the engine could not tell, and the tables did not allow. */
+static enum mmu_access guess(const struct mmu *mmu, struct guest_va va)
+{
+    uint64_t entry = va.v < MMU_WINDOW_END ? tables_get(mmu->tables, va.v) : 0;
+    return entry & ENTRY_ZERO && mmu_allows(mmu, va, 1, MMU_WRITE) ? MMU_ACCESS_WRITE : MMU_ACCESS_UNKNOWN;
 }
 
 enum mmu_fault mmu_touch(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err)
@@ -219,6 +278,8 @@ enum mmu_fault mmu_touch(struct mmu *mmu, struct guest_va va, enum mmu_access ac
     if (SHORTCUT(access != MMU_ACCESS_UNKNOWN && mmu_ready(mmu, va, access)))
         return MMU_FAULT_NONE;
     C2_ASSERT(!mmu->follow);
+    if (access == MMU_ACCESS_UNKNOWN && mmu->config.zero_page)
+        access = guess(mmu, va);
     enum mmu_fault fault = mmu_touch_alone(mmu, va, access, err);
     if (C2_UNLIKELY(mmu->lead) && fault == MMU_FAULT_NONE)
         return mmu_lead_touch(mmu, va, access == MMU_ACCESS_UNKNOWN ? MMU_ACCESS_READ : access, err);

@@ -316,12 +316,22 @@ static enum mmu_fault touch_alone(struct mmu *mmu, uint64_t va, enum mmu_access 
     return mmu_touch(mmu, (struct guest_va){va}, access, NULL);
 }
 
+/* What an engine that cannot tell has done: it wrote if it could have read. */
+static enum mmu_access meant(const struct mmu *leader, uint64_t at, enum mmu_access access)
+{
+    struct guest_va va = {at};
+    bool zero = mmu_ready(leader, va, MMU_ACCESS_READ) && !mmu_ready(leader, va, MMU_ACCESS_WRITE) &&
+                mmu_allows(leader, va, 1, MMU_WRITE);
+    return access == MMU_ACCESS_UNKNOWN && zero ? MMU_ACCESS_WRITE : access;
+}
+
 static bool make_touch(struct world *world, uint64_t va, enum mmu_access access)
 {
+    enum mmu_access really = meant(world->leader.mmu, va, access);
     enum mmu_fault fault = mmu_touch(world->leader.mmu, (struct guest_va){va}, access, NULL);
     bool failed = false;
     for (unsigned i = 0; i < world->count && (fault == MMU_FAULT_NONE || fault == MMU_FAULT_FAILED); i++)
-        failed |= touch_alone(world->alone[i].mmu, va, access) == MMU_FAULT_FAILED;
+        failed |= touch_alone(world->alone[i].mmu, va, really) == MMU_FAULT_FAILED;
     REQUIRE(failed == (fault == MMU_FAULT_FAILED));
     world->ended = failed;
     return true;
@@ -450,6 +460,10 @@ static void followers_equal_address_spaces_of_their_own(void **state)
          {.physical_bytes = 64 * MIB, .placement = MMU_COLORED, .colors = 8, .huge = MMU_HUGE_ALL}},
         {{.physical_bytes = 64 * MIB, .placement = MMU_BUDDY, .huge = MMU_HUGE_HEAP, .seed = 2},
          {.physical_bytes = 256 * MIB, .placement = MMU_BUDDY, .age = 500, .huge = MMU_HUGE_THP, .seed = 3}},
+        {{.physical_bytes = 64 * MIB, .placement = MMU_RANDOM, .zero_page = true},
+         {.physical_bytes = 64 * MIB, .placement = MMU_RANDOM}},
+        {{.physical_bytes = 64 * MIB, .placement = MMU_BUDDY, .zero_page = true, .huge = MMU_HUGE_THP},
+         {.physical_bytes = 64 * MIB, .placement = MMU_COLORED, .colors = 8, .huge = MMU_HUGE_HEAP, .zero_page = true}},
     };
     uint64_t split = 0;
     for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++)
@@ -464,7 +478,7 @@ static void a_follower_that_runs_out_says_so(void **state)
     uint64_t ended[2] = {0}, split = 0;
     for (uint64_t seed = 0; seed < 60; seed++) {
         struct mmu_config config = {.physical_bytes = (seed % 2 ? 2 * MIB : 0) + 20 * PAGE, .seed = seed, .placement = MMU_RANDOM,
-                                    .huge = seed % 2 ? MMU_HUGE_THP : MMU_HUGE_NEVER};
+                                    .huge = seed % 2 ? MMU_HUGE_THP : MMU_HUGE_NEVER, .zero_page = seed % 3 == 0};
         ended[seed % 2] += compare(&config, 1, seed, CALLS(4000), &split);
     }
     assert_int_equal(ended[0], 30);
@@ -567,6 +581,36 @@ static void the_heap_lies_as_the_largest_page_needs(void **state)
     close_pair(&leader, follower);
 }
 
+/* The leader has the zero page because one follower has: that one and the leader map page 0 and 1 to one frame, the other
+ * gives them frames. Writing page 1 then is a copy for the first, and nothing for the other. */
+static void the_zero_page_is_each_ones_own_affair(void **state)
+{
+    (void)state;
+    struct space leader;
+    struct mmu_config config = {.physical_bytes = MIB, .zero_page = true}, plain = {.physical_bytes = MIB};
+    struct mmu *with = open_pair(&leader, &config), *without;
+    assert_int_equal(mmu_create_follower(&without, leader.mmu, &plain, NULL), C2_OK);
+    struct ears ears = {0}, silent = {0}, expected = {0};
+    listen_to(with, &ears), listen_to(without, &silent);
+    map_at(leader.mmu, 0x10000000, 2 * PAGE);
+    ears.heard = silent.heard = 0;
+    touch(leader.mmu, 0x10000000), touch(leader.mmu, 0x10001000);
+    assert_int_equal(frame_of(with, 0x10000000), 251); /* 256 frames; root and three tables have the top ones */
+    assert_int_equal(frame_of(with, 0x10001000), 251);
+    assert_int_equal(frame_of(without, 0x10000000), 0);
+    assert_int_equal(frame_of(without, 0x10001000), 1);
+    assert_int_equal(mmu_touch(leader.mmu, (struct guest_va){0x10001000}, MMU_ACCESS_UNKNOWN, NULL), MMU_FAULT_NONE);
+    assert_int_equal(frame_of(with, 0x10000000), 251);
+    assert_int_equal(frame_of(with, 0x10001000), 0);
+    assert_int_equal(frame_of(without, 0x10001000), 1);
+    hear_before(&expected, (struct guest_va){0x10001000}, PAGE);
+    hear_after(&expected, (struct guest_va){0x10001000}, PAGE, false);
+    assert_true(ears.heard == expected.heard && silent.heard == 0);
+    mmu_check(without);
+    mmu_destroy(without);
+    close_pair(&leader, with);
+}
+
 static void expect_refusal(struct space *leader, const struct mmu_config *config, const char *words)
 {
     struct mmu *follower;
@@ -588,6 +632,8 @@ static void who_may_lead(void **state)
     close_space(&space);
     open_space(&space, &never);
     expect_refusal(&space, &heap, "raise heap_page");
+    struct mmu_config zero = {.physical_bytes = MIB, .zero_page = true};
+    expect_refusal(&space, &zero, "must have it too");
     expect_refusal(&space, &bad, "physical_memory = 5 B is not allowed");
     struct mmu *followers[MMU_FOLLOWERS];
     for (unsigned i = 0; i < MMU_FOLLOWERS; i++)
@@ -716,6 +762,7 @@ int main(void)
         cmocka_unit_test(each_places_for_itself),
         cmocka_unit_test(a_huge_page_is_touched_once),
         cmocka_unit_test(the_heap_lies_as_the_largest_page_needs),
+        cmocka_unit_test(the_zero_page_is_each_ones_own_affair),
         cmocka_unit_test(who_may_lead),
         cmocka_unit_test(exhausted_memory_names_the_placement),
         cmocka_unit_test(an_identity_clash_names_the_placement),
