@@ -24,6 +24,7 @@ struct cli_options {
     const char *pages;
     enum mmu_huge huge;
     enum mmu_page_size huge_size;
+    bool zero_page;
     const char *dump_pagemap;   /* NULL: not asked for */
     const char *engine;
     uint64_t seed;

@@ -25,6 +25,7 @@ enum option_key {
     KEY_PAGES,
     KEY_HUGE,
     KEY_HUGE_SIZE,
+    KEY_ZERO_PAGE,
     KEY_DUMP_PAGEMAP,
     KEY_SEED,
     KEY_NO_SIM, KEY_NO_ATTRIBUTION,
@@ -47,6 +48,7 @@ static const struct argp_option options_table[] = {
     {"huge", KEY_HUGE, "off|never|thp|heap|all", 0,
      "huge pages: off (only where the program asks for them), never, thp (transparent, as Linux does), heap, all", 1},
     {"huge-size", KEY_HUGE_SIZE, "2M|1G", 0, "size of the pages of --huge heap and all (2M)", 1},
+    {"zero-page", KEY_ZERO_PAGE, NULL, 0, "pages of anonymous memory that are only read share one frame, as on Linux", 1},
     {"seed", KEY_SEED, "N", 0, "master seed of everything random (1)", 1},
     {"no-sim", KEY_NO_SIM, NULL, 0, "run the program only: nothing recorded, no caches", 2},
     {"no-attribution", KEY_NO_ATTRIBUTION, NULL, 0, "count by level only: no objects, no source, no evictors", 2},
@@ -240,6 +242,7 @@ static enum c2_status take(struct cli_options *options, const struct argp_option
     case KEY_PAGES: options->pages = value; return C2_OK;
     case KEY_HUGE: return take_huge(options, value, err);
     case KEY_HUGE_SIZE: return take_huge_size(options, value, err);
+    case KEY_ZERO_PAGE: options->zero_page = true; return C2_OK;
     case KEY_DUMP_PAGEMAP: options->dump_pagemap = value; return C2_OK;
     case KEY_SEED: return c2_parse_number(&options->seed, value, "--seed", err);
     case KEY_NO_SIM: options->no_sim = true; return C2_OK;

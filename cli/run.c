@@ -110,6 +110,7 @@ static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_
         status = cli_placement(&run->placement, options->pages, &run->machine, options->seed, err);
     run->placement.huge = options->huge;
     run->placement.huge_size = options->huge_size;
+    run->placement.zero_page = options->zero_page;
     run->placement.log_placements = options->dump_pagemap != NULL;
     return status;
 }

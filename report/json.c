@@ -61,6 +61,10 @@ static json_t *pages(struct builder *b, const struct report_run *run)
     add_count(b, object, "huge_2m", run->pages->huge_2m);
     add_count(b, object, "huge_1g", run->pages->huge_1g);
     add_count(b, object, "huge_fallbacks", run->pages->huge_fallbacks);
+    if (run->placement->zero_page) {
+        add_count(b, object, "zero_pages", run->pages->zero_pages);
+        add_count(b, object, "zero_copies", run->pages->zero_copies);
+    }
     return object;
 }
 

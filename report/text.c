@@ -72,6 +72,16 @@ static void put_huge_pages(FILE *to, const struct mmu_counts *pages)
             c2_group_digits(of_1g, pages->huge_1g), c2_group_digits(fallbacks, pages->huge_fallbacks));
 }
 
+static void put_zero_page(FILE *to, const struct report_run *run)
+{
+    char read[32], written[32];
+    if (!run->placement->zero_page)
+        return;
+    key(to, "zero page");
+    fprintf(to, "%s pages were read before they were written, %s of them written later; the others share one frame\n",
+            c2_group_digits(read, run->pages->zero_pages), c2_group_digits(written, run->pages->zero_copies));
+}
+
 /* Where the guest went on with zeros and Linux would have raised SIGBUS, what it computed since may be wrong. */
 static void put_lost_pages(FILE *to, const struct mmu_counts *pages)
 {
@@ -91,6 +101,7 @@ static void put_pages(FILE *to, const struct report_run *run)
     put_huge_pages(to, run->pages);
     fprintf(to, "%s of memory%s\n", c2_size_text(size, run->placement->physical_bytes),
             run->tlb == NULL ? "; TLBs not modelled" : "");
+    put_zero_page(to, run);
     put_lost_pages(to, run->pages);
 }
 

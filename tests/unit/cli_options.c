@@ -38,6 +38,8 @@ static char *describe(const struct cli_options *o)
         fprintf(to, "set=%s ", o->overrides[i]);
     if (strcmp(o->pages, "sequential") != 0)
         fprintf(to, "pages=%s ", o->pages);
+    if (o->zero_page)
+        fputs("zero-page ", to);
     if (strcmp(o->engine, "unicorn") != 0)
         fprintf(to, "engine=%s ", o->engine);
     if (o->seed != 1)
@@ -75,6 +77,7 @@ static const struct { const char *line, *meaning; } understood[] = {
     {"--pages=same-color,color=3 ./a", "pages=same-color,color=3 run: ./a"},
     {"--huge off ./a", "run: ./a"},
     {"--huge all --huge-size 1G --dump-pagemap f ./a", "run: ./a"},
+    {"--zero-page ./a", "zero-page run: ./a"},
     {"--seed 0x10 ./a", "seed=16 run: ./a"},
     {"--seed 0 ./a", "seed=0 run: ./a"},
     {"--no-sim ./a", "no-sim run: ./a"},
@@ -190,7 +193,7 @@ static void the_help(void **state)
     (void)state;
     static const char *const shown[] = {
         "--machine=NAME|FILE", "--set=LEVEL.KEY=VALUE", "--pages=POLICY", "--huge=off|never|thp|heap|all",
-        "--huge-size=2M|1G", "--dump-pagemap=FILE", "--seed=N", "--no-sim",
+        "--huge-size=2M|1G", "--zero-page", "--dump-pagemap=FILE", "--seed=N", "--no-sim",
         "--engine=NAME", "--env=NAME[=VALUE]", "--inherit-env", "--output=DIR", "--json=FILE", "--trace=FILE",
         "--quiet", "--progress", "--stats", "--verbose", "--version", "--help",
         "Usage: c2emu [OPTION...] [--] PROGRAM [ARG]..."};

@@ -80,6 +80,20 @@ static void huge_pages(void **state)
     free(text);
 }
 
+static void zero_page(void **state)
+{
+    (void)state;
+    struct report_sample sample;
+    sample_fill(&sample);
+    sample.pages.zero_pages = 1500;
+    sample.pages.zero_copies = 20;
+    sample.placement.zero_page = true;
+    char *text = text_of(&sample.run);
+    assert_non_null(strstr(text, "\nzero page   1,500 pages were read before they were written, 20 of them written later; "
+                                 "the others share one frame\nphases "));
+    free(text);
+}
+
 static void without_simulation_and_killed(void **state)
 {
     (void)state;
@@ -201,6 +215,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_whole_text),
         cmocka_unit_test(huge_pages),
+        cmocka_unit_test(zero_page),
         cmocka_unit_test(lost_pages),
         cmocka_unit_test(without_simulation_and_killed),
         cmocka_unit_test(shares_are_exact),
