@@ -25,6 +25,7 @@ struct cli_options {
     enum mmu_huge huge;
     enum mmu_page_size huge_size;
     bool zero_page;
+    const char *against;        /* NULL: not asked for */
     const char *dump_pagemap;   /* NULL: not asked for */
     const char *engine;
     uint64_t seed;
@@ -50,6 +51,11 @@ void cli_environment_release(char **environment);
  * unless said otherwise). Fills all of *out. */
 enum c2_status cli_placement(struct mmu_config *out, const char *text, const struct caches_machine *machine,
                              uint64_t seed, struct c2_error *err);
+
+/* --against: the placement of the run but for what the text says - "huge" (all anonymous memory in huge pages) or
+ * "huge=WORD" (as --huge WORD), else a policy as for --pages. */
+enum c2_status cli_against(struct mmu_config *out, const struct mmu_config *placement, const char *text,
+                           const struct caches_machine *machine, struct c2_error *err);
 
 /* `c2emu pagemap PID [FILE]`, the words behind the verb: writes the map of a live process. */
 enum c2_status cli_pagemap(int count, char *const *words, struct c2_error *err);

@@ -28,7 +28,7 @@ enum option_key {
     KEY_ZERO_PAGE,
     KEY_DUMP_PAGEMAP,
     KEY_SEED,
-    KEY_NO_SIM, KEY_NO_ATTRIBUTION,
+    KEY_NO_SIM, KEY_NO_ATTRIBUTION, KEY_AGAINST,
     KEY_ENGINE,
     KEY_INHERIT_ENV,
     KEY_JSON,
@@ -47,6 +47,8 @@ static const struct argp_option options_table[] = {
      "same-color[,color=N][,level=NAME], buddy[,age=0..1], file=PATH (a page map)", 1},
     {"huge", KEY_HUGE, "off|never|thp|heap|all", 0,
      "huge pages: off (only where the program asks for them), never, thp (transparent, as Linux does), heap, all", 1},
+    {"against", KEY_AGAINST, "POLICY|huge[=WORD]", 0,
+     "simulate the same run under another placement as well, and tell which conflict misses it does not have", 1},
     {"huge-size", KEY_HUGE_SIZE, "2M|1G", 0, "size of the pages of --huge heap and all (2M)", 1},
     {"zero-page", KEY_ZERO_PAGE, NULL, 0, "pages of anonymous memory that are only read share one frame, as on Linux", 1},
     {"seed", KEY_SEED, "N", 0, "master seed of everything random (1)", 1},
@@ -241,6 +243,7 @@ static enum c2_status take(struct cli_options *options, const struct argp_option
     case KEY_SET: options->overrides[options->override_count++] = value; return C2_OK;
     case KEY_PAGES: options->pages = value; return C2_OK;
     case KEY_HUGE: return take_huge(options, value, err);
+    case KEY_AGAINST: options->against = value; return C2_OK;
     case KEY_HUGE_SIZE: return take_huge_size(options, value, err);
     case KEY_ZERO_PAGE: options->zero_page = true; return C2_OK;
     case KEY_DUMP_PAGEMAP: options->dump_pagemap = value; return C2_OK;
@@ -308,9 +311,11 @@ static enum c2_status check_whole(const struct cli_options *options, struct c2_e
     if (options->command == NULL || options->command[0][0] == '\0')
         return c2_fail(err, C2_ERR_INVALID,
                        "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)");
-    if (options->huge_size != MMU_PAGE_4K && options->huge != MMU_HUGE_HEAP && options->huge != MMU_HUGE_ALL)
+    if (options->huge_size != MMU_PAGE_4K && options->against == NULL && options->huge != MMU_HUGE_HEAP && options->huge != MMU_HUGE_ALL)
         return c2_fail(err, C2_ERR_INVALID,
                        "--huge-size is the size of the pages of --huge heap or --huge all; add one");
+    if (options->no_sim && options->against != NULL)
+        return c2_fail(err, C2_ERR_INVALID, "--against compares what --no-sim does not simulate; leave one out");
     if (options->no_sim && options->trace != NULL)
         return c2_fail(err, C2_ERR_INVALID,
                        "--trace needs the references that --no-sim does not record; leave one out");

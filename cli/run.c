@@ -33,7 +33,7 @@ struct run {
     const struct cli_options *options;
     char **environment;
     struct caches_machine machine;
-    struct mmu_config placement;
+    struct mmu_config placement, against;
     struct cli_outputs outputs;
     struct cli_simulation simulation;
     struct loader_image image;
@@ -112,6 +112,8 @@ static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_
     run->placement.huge_size = options->huge_size;
     run->placement.zero_page = options->zero_page;
     run->placement.log_placements = options->dump_pagemap != NULL;
+    if (status == C2_OK && options->against != NULL)
+        status = cli_against(&run->against, &run->placement, options->against, &run->machine, err);
     return status;
 }
 
@@ -297,7 +299,7 @@ static int make_and_go(struct run *run, char *const *host_env, struct c2_error *
     if (status == C2_OK)
         status = prepare(run, host_env, err);
     if (status == C2_OK)
-        status = cli_simulation_memory(&run->simulation, &run->placement, NULL, err);
+        status = cli_simulation_memory(&run->simulation, &run->placement, run->options->against == NULL ? NULL : &run->against, err);
     if (status != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     status = load(run, err);

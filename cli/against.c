@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * against: --against.
+ *
+ * Model
+ *   The other placement is that of the run with one thing changed: its huge pages, or its policy. Machine, seed and
+ *   what else the options say about memory are the same.
+ */
+#include <string.h>
+
+#include "cli/cli.h"
+
+static enum c2_status change_huge(struct mmu_config *out, const char *word, struct c2_error *err)
+{
+    const char *words[MMU_HUGE_ALL + 1];
+    for (unsigned i = 0; i <= MMU_HUGE_ALL; i++) {
+        words[i] = mmu_huge_name((enum mmu_huge)i);
+        out->huge = (enum mmu_huge)i;
+        if (strcmp(word, words[i]) == 0)
+            return C2_OK;
+    }
+    char hint[256];
+    return c2_fail(err, C2_ERR_INVALID, "--against huge=%s: unknown value%s", word,
+                   c2_suggest(hint, sizeof hint, word, words, MMU_HUGE_ALL + 1));
+}
+
+static enum c2_status change_policy(struct mmu_config *out, const char *text, const struct caches_machine *machine,
+                                    struct c2_error *err)
+{
+    struct mmu_config policy;
+    enum c2_status status = cli_placement(&policy, text, machine, out->seed, err);
+    if (status != C2_OK)
+        return status;
+    out->placement = policy.placement;
+    out->colors = policy.colors;
+    out->color = policy.color;
+    out->age = policy.age;
+    memcpy(out->map, policy.map, sizeof out->map);
+    return C2_OK;
+}
+
+enum c2_status cli_against(struct mmu_config *out, const struct mmu_config *placement, const char *text,
+                           const struct caches_machine *machine, struct c2_error *err)
+{
+    *out = *placement;
+    out->log_placements = false;
+    if (strcmp(text, "huge") == 0)
+        return change_huge(out, "all", err);
+    if (strncmp(text, "huge=", strlen("huge=")) == 0)
+        return change_huge(out, text + strlen("huge="), err);
+    return change_policy(out, text, machine, err);
+}
