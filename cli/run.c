@@ -170,6 +170,8 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
                                 .kernel = run->kernel,
                                 .blocks = run->blocks,
                                 .record = run->simulation.ring != NULL,
+                                .mark_allocations = run->simulation.profile != NULL,
+                                .symbols = run->symbols,
                                 .progress = show_progress ? cli_progress_tick : NULL,
                                 .progress_self = &run->progress,
                                 .progress_every = PROGRESS_INSTRUCTIONS};
