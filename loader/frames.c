@@ -17,8 +17,9 @@
  *   else in C++ the symbol, else the DWARF name; without DWARF the symbol. Linkage names are demangled.
  * Counting
  *   A name is made once an instance, the index once a unit. Measured on c2emu itself (gcc -O2 -g1 -flto, 64,200
- *   addresses, 117,000 frames, all indexes made in between): 0.5 us an address, in any order. So the 400,000 addresses
- *   of a long run take a fifth of a second, and nothing is kept by address.
+ *   addresses, 117,000 frames, all indexes made in between): 0.5 us an address, in any order; on C++ with chains of 3.7
+ *   frames on average, 0.7 us and 20 ms for the index. So the 400,000 addresses of a long run take less than a third of
+ *   a second, and nothing is kept by address.
  * Invariants
  *   An instance lies in one with a smaller number, so no chain is a loop. A line is never given without its file.
  * Not modelled

@@ -36,6 +36,10 @@ loader_guest(data loader_guest_data.c -g -O1 -pie -fPIE)
 loader_guest(data_dwarf4 loader_guest_data.c -gdwarf-4 -O0 -no-pie)
 # C++ by the compiler of C, which knows it by the file's name: the build needs no second one
 loader_guest(cxx loader_guest_cxx.cc -g -O2 -pie -fPIE)
+loader_guest(versions loader_guest_versions.c -O1 -shared -fPIC -nostdlib -Wl,-e,main
+  -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/loader_guest_versions.map)
+loader_guest_of(versions_stripped versions COMMAND ${CMAKE_STRIP} -o versions_stripped versions)
+loader_guest_of(versions_twins versions COMMAND ${CMAKE_OBJCOPY} --redefine-sym other=alone versions versions_twins)
 # Inlined calls. The second compiler's forms are made where it is installed.
 set(loader_inline_guests inline inline_dwarf4 inline_no_pie inline_sections inline_shared inline_o3 inline_partial cxx
     cxx_dwarf4 cxx_o1 cxx_no_pie)
@@ -66,6 +70,7 @@ if(CLANG) # each with its twin in DWARF 4, which has the same code
     loader_guest(clang_cxx_dwarf${version} loader_guest_cxx.cc ${g} -O2 -pie -fPIE)
     loader_guest(clang_cxx_no_pie_dwarf${version} loader_guest_cxx.cc ${g} -O1 -no-pie -fno-pie)
   endforeach()
+  loader_guest(data_clang loader_guest_data.c -gdwarf-5 -O1 -pie -fPIE)
   set(loader_guest_compiler ${CMAKE_C_COMPILER})
 endif()
 loader_guest_of(stripped_data data COMMAND ${CMAKE_STRIP} -o stripped_data data)

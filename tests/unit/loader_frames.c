@@ -129,7 +129,8 @@ static void read_extents(struct extents *out, const char *path)
 }
 
 /* ------------------------------------------------------------------ the comparison
- * addr2line of binutils 2.40 differs in three ways:
+ * addr2line of binutils 2.40 differs in three ways here (in larger programs also in two that need no exception: of
+ * several names of one address it takes another one, and it calls a part of a C++ main "main.cold" once):
  *   padding   it gives the name of the function before, which does not hold the address; here it has no name;
  *   C++       for the innermost of several frames whose function has no linkage name - lambdas, static inline
  *             functions - it gives the name of the function that holds the code, once; here it is the DWARF name;

@@ -40,7 +40,7 @@ struct {
 static unsigned char local_table[256] = {1};
 _Bool flag = 1;
 _Thread_local int per_thread = 5;
-long long weak_data __attribute__((weak)) = 3;
+double weak_data __attribute__((weak)) = 3;
 
 /* Two names of one range: the global goes before the local, then the one with fewer underscores. */
 int _under_name = 11;

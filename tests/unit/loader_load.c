@@ -734,7 +734,38 @@ static void test_modules(void **state)
     check_module(GUESTS "/dwarf4");
 }
 
-/* strlen of a static glibc is an indirect function; a name of two local functions is nobody's. */
+/* The linked address of the function of this name in the guest as it is mapped; 0 if there is none. */
+static uint64_t function_in(const char *path, const char *name)
+{
+    struct mmu *mmu = new_mmu(4096);
+    struct loader_image image = load(mmu, path);
+    struct loader_symbols *symbols;
+    struct guest_va found;
+    assert_int_equal(loader_symbols_create(&symbols, mmu, NULL), C2_OK);
+    bool any = loader_function_named(symbols, (struct guest_va){image.program_entry}, name, &found);
+    uint64_t address = any ? found.v - image.program_base : 0;
+    loader_symbols_destroy(symbols);
+    loader_image_release(&image);
+    mmu_destroy(mmu);
+    return address;
+}
+
+/* The default version goes before the old one, which is better than nothing; a name of two local functions is nobody's.
+ * A stripped program knows what others may link to. */
+static void test_functions_of_one_name(void **state)
+{
+    (void)state;
+    const char *whole = GUESTS "/versions", *stripped = GUESTS "/versions_stripped";
+    assert_int_equal(function_in(whole, "answer"), linked(whole, "new_answer"));
+    assert_int_equal(function_in(stripped, "answer"), linked(whole, "new_answer"));
+    assert_int_equal(function_in(whole, "gone"), linked(whole, "older"));
+    assert_int_equal(function_in(stripped, "gone"), linked(whole, "older"));
+    assert_int_equal(function_in(whole, "alone"), linked(whole, "alone"));
+    assert_int_equal(function_in(GUESTS "/versions_twins", "alone"), 0);
+    assert_int_equal(function_in(stripped, "alone"), 0);
+}
+
+/* strlen of a static glibc is an indirect function. */
 static void test_functions_that_are_none(void **state)
 {
     (void)state;
@@ -820,6 +851,7 @@ int main(void)
         cmocka_unit_test(test_addresses_without_names),
         cmocka_unit_test(test_names_without_memory),
         cmocka_unit_test(test_modules),
+        cmocka_unit_test(test_functions_of_one_name),
         cmocka_unit_test(test_functions_that_are_none),
         cmocka_unit_test(test_a_file_to_be_read_is_no_module),
         cmocka_unit_test(test_variables_without_memory),
