@@ -291,6 +291,18 @@ static void test_stripped(void **state)
     loader_module_close(module);
 }
 
+static void test_discarded_functions_are_nowhere(void **state)
+{
+    (void)state;
+    struct loader_module *module = open_path(GUESTS "/inline_sections");
+    struct loader_frame frame;
+    for (uint64_t address = 0; address < 0x1000; address++) {
+        assert_int_equal(loader_module_frames(symbols, module, address, &frame, 1), 1);
+        assert_null(frame.function);
+    }
+    loader_module_close(module);
+}
+
 /* ------------------------------------------------------------------ what the source says */
 
 /* The only line of the source that holds this text. */
@@ -474,6 +486,7 @@ int main(void)
         cmocka_unit_test(test_frames_from_a_debug_file),
         cmocka_unit_test(test_the_comparison_notices_other_frames),
         cmocka_unit_test(test_stripped),
+        cmocka_unit_test(test_discarded_functions_are_nowhere),
         cmocka_unit_test(test_chains_known_by_reading),
         cmocka_unit_test(test_little_room),
         cmocka_unit_test(test_cut_files),

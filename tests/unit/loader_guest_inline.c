@@ -74,6 +74,25 @@ __attribute__((cold, noinline)) static int rare(int n)
     return printf("rare %d\n", outer(n));
 }
 
+/* Called by nobody: with sections of its own the linker throws it away, and its DWARF stays. */
+int discarded(int n)
+{
+    return outer(n) - middle(n);
+}
+
+/* A function within a function is not inlined by that. */
+__attribute__((noinline)) int around(int n)
+{
+#ifndef __clang__
+    __attribute__((noinline)) int within(int m)
+    {
+        return add(m, n);
+    }
+    n += within(n + 1);
+#endif
+    return n;
+}
+
 int nobody(int n)
 {
     return outer(n) + recurse(n);
@@ -85,5 +104,5 @@ int main(int argc, char **argv)
     sum += with_constant(argv[0], 3) + with_constant("x", 3);
     if (__builtin_expect(argc > 30, 0))
         sum += rare(sum) + outer(sum);
-    return sum + nobody(argc);
+    return sum + nobody(argc) + around(argc);
 }
