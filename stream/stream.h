@@ -142,4 +142,23 @@ void stream_ring_destroy(struct stream_ring *ring);
 void stream_ring_check(const struct stream_ring *ring); /* on the producer's thread */
 void stream_ring_dump(const struct stream_ring *ring, FILE *to);
 
+/* ------------------------------------------------------------------ the tape: a stream to be consumed again
+ * Lies in a temporary file (TMPDIR, else /tmp) without a name. Record all of it, then play it as often as wanted, each
+ * time from the start. blocks: those of the stream; they outlive the tape. */
+struct stream_tape;
+#define STREAM_TAPE_NOTE_WORDS 8u
+enum c2_status stream_tape_create(struct stream_tape **out, const struct stream_blocks *blocks, struct c2_error *err);
+void stream_tape_destroy(struct stream_tape *tape);
+struct stream_sink stream_tape_sink(struct stream_tape *tape); /* records batches; drain does nothing */
+/* Between two batches: a number and up to STREAM_TAPE_NOTE_WORDS words of the recorder's own. */
+enum c2_status stream_tape_note(struct stream_tape *tape, uint32_t number, const uint64_t *words, uint32_t count,
+                                struct c2_error *err);
+struct stream_tape_player {
+    struct stream_sink sink; /* gets the batches; its drain is not called */
+    enum c2_status (*note)(void *sink_self, uint32_t number, const uint64_t *words, uint32_t count,
+                           struct c2_error *err);
+};
+enum c2_status stream_tape_play(struct stream_tape *tape, const struct stream_tape_player *to, struct c2_error *err);
+uint64_t stream_tape_bytes(const struct stream_tape *tape); /* on disk */
+
 #endif
