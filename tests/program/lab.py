@@ -4,6 +4,7 @@
 colours   L2 misses of the list: the nodes whose colour more than 8 nodes have.
 places    L3 misses of the list: the nodes whose slice and set more than 20 nodes have.
 contract  L2 misses of doitgen_padded: a small LRU cache of frames, fed with the fetches that its loops make.
+zero      L1D misses of sparse, with a frame for each page and with the zero page.
 text      The sums on the page come out, and its expectations; other numbers stand in an output or in a sum.
 """
 
@@ -39,7 +40,8 @@ def frames_of(options, program, *arguments):
     frames = {}
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "map")
-        run = emulate(["-q"] + MACHINE + options + ["--dump-pagemap", path, os.path.join(IMAGES, program), "3", *arguments])
+        words = ["--dump-pagemap", path, os.path.join(IMAGES, program), "3", *arguments]
+        run = emulate(["-q"] + MACHINE + options + words)
         equal(run.returncode, 0, "exit status")
         with open(path) as file:
             for line in file:
@@ -135,6 +137,14 @@ def contract():
         print(options, expected)
 
 
+def zero():
+    """64 words at one place of their pages: 64 lines in a set of L1D; with the zero page one and the 4 that were written."""
+    for options, misses in ((["--pages", "colored"], 64), (["--pages", "colored", "--zero-page"], 0)):
+        equal(sweep(options, "sparse"), {"L1D": misses, "L2": 0, "L3": 0}, "sparse, " + " ".join(options))
+    with_frames, without = (len(frames_of(options, "sparse")) for options in ([], ["--zero-page"]))
+    check(with_frames - without >= 60, "%d pages without a frame, expected at least 60" % (with_frames - without))
+
+
 # ---------------------------------------------------------------- the page
 
 def at_least(n, p, k):
@@ -169,7 +179,7 @@ def text():
     check(len(sums) > 15, "only %d sums on the page" % len(sums))
 
 
-PARTS = {"colours": colours, "places": places, "contract": contract, "text": text}
+PARTS = {"colours": colours, "places": places, "contract": contract, "zero": zero, "text": text}
 if sys.argv[1] not in PARTS:
     fail("no part is called " + sys.argv[1])
 else:
