@@ -11,115 +11,9 @@
 
 #include <cmocka.h>
 
-#include "mmu/buddy_priv.h"
+#include "unit/mmu_buddy_twin.h"
 
 #define FRAMES (70 * 1024 + 300) /* more than a batch of blocks, and a block that is not whole */
-#define ORDERS 11
-
-/* ------------------------------------------------------------------ the twin */
-
-struct twin {
-    uint32_t list[ORDERS][FRAMES];
-    size_t count[ORDERS];
-    uint32_t pcp[FRAMES];
-    size_t pcp_count;
-    uint32_t next_block; /* frames not yet looked at begin here */
-    bool sabotage;
-};
-
-static void put(uint32_t *list, size_t *count, size_t at, uint32_t frame)
-{
-    memmove(list + at + 1, list + at, (*count - at) * sizeof *list);
-    list[at] = frame;
-    ++*count;
-}
-
-static uint32_t cut(uint32_t *list, size_t *count, size_t at)
-{
-    uint32_t frame = list[at];
-    --*count;
-    memmove(list + at, list + at + 1, (*count - at) * sizeof *list);
-    return frame;
-}
-
-static size_t index_of(const struct twin *twin, unsigned order, uint32_t frame)
-{
-    for (size_t i = 0; i < twin->count[order]; i++) {
-        if (twin->list[order][i] == frame)
-            return i;
-    }
-    return SIZE_MAX;
-}
-
-static bool twin_look(struct twin *twin)
-{
-    if (twin->next_block >= FRAMES)
-        return false;
-    for (int i = 0; i < 64 && twin->next_block < FRAMES; i++) {
-        uint32_t end = twin->next_block + 1024 < FRAMES ? twin->next_block + 1024 : FRAMES;
-        while (twin->next_block < end) {
-            unsigned order = 10;
-            while (twin->next_block % (1u << order) || twin->next_block + (1u << order) > end)
-                order--;
-            put(twin->list[order], &twin->count[order], twin->count[order], twin->next_block);
-            twin->next_block += 1u << order;
-        }
-    }
-    return true;
-}
-
-static uint64_t twin_block(struct twin *twin, unsigned order)
-{
-    do {
-        for (unsigned from = order; from < ORDERS; from++) {
-            if (twin->count[from] == 0)
-                continue;
-            uint32_t frame = cut(twin->list[from], &twin->count[from], 0);
-            while (from-- > order)
-                put(twin->list[from], &twin->count[from], 0, frame + (1u << from));
-            return frame;
-        }
-    } while (twin_look(twin));
-    return BUDDY_NONE;
-}
-
-static void twin_merge(struct twin *twin, uint32_t frame, unsigned order)
-{
-    for (; order < 10 && index_of(twin, order, frame ^ 1u << order) != SIZE_MAX; order++) {
-        cut(twin->list[order], &twin->count[order], index_of(twin, order, frame ^ 1u << order));
-        frame &= ~(1u << order);
-    }
-    bool tail = order + 1 < 10 && index_of(twin, order + 1, (frame & ~(1u << order)) ^ 2u << order) != SIZE_MAX;
-    put(twin->list[order], &twin->count[order], tail ? twin->count[order] : 0, frame);
-}
-
-static uint64_t twin_take(struct twin *twin, unsigned order)
-{
-    if (order > 0) {
-        uint64_t frame = twin_block(twin, order);
-        while (frame == BUDDY_NONE && twin->pcp_count > 0)
-            twin_merge(twin, cut(twin->pcp, &twin->pcp_count, twin->pcp_count - 1), 0);
-        return frame == BUDDY_NONE ? twin_block(twin, order) : frame;
-    }
-    for (int i = 0; twin->pcp_count == (size_t)i && i < (twin->sabotage ? 64 : 63); i++) {
-        uint64_t frame = twin_block(twin, 0);
-        if (frame == BUDDY_NONE)
-            break;
-        put(twin->pcp, &twin->pcp_count, twin->pcp_count, (uint32_t)frame);
-    }
-    return twin->pcp_count ? cut(twin->pcp, &twin->pcp_count, 0) : BUDDY_NONE;
-}
-
-static void twin_give(struct twin *twin, uint32_t frame, unsigned order)
-{
-    if (order > 0) {
-        twin_merge(twin, frame, order);
-        return;
-    }
-    put(twin->pcp, &twin->pcp_count, 0, frame);
-    for (int i = 0; twin->pcp_count + (size_t)i > 6 * 63 && i < 63; i++)
-        twin_merge(twin, cut(twin->pcp, &twin->pcp_count, twin->pcp_count - 1), 0);
-}
 
 /* ------------------------------------------------------------------ random calls */
 
@@ -183,29 +77,29 @@ static struct held give(struct buddy *buddy, size_t i)
 static uint64_t run(uint64_t seed, uint64_t calls, bool sabotage)
 {
     static const unsigned orders[] = {0, 0, 0, 0, 0, 0, 0, 0, 9, 9, 3, 10};
-    struct twin *twin = calloc(1, sizeof *twin);
+    struct buddy_twin *twin = buddy_twin_create(FRAMES, NULL);
     struct buddy *buddy = make(0, seed);
     struct c2_rng rng;
     uint64_t call = 0;
     c2_rng_init(&rng, seed, "test");
-    for (twin->sabotage = sabotage; call < calls; call++) {
+    for (twin->refills_too_much = sabotage; call < calls; call++) {
         bool full = call / 5000 % 2;
         if (held_count == 0 || c2_rng_below(&rng, 10) >= (full ? 6u : 3u)) {
             unsigned order = orders[c2_rng_below(&rng, sizeof orders / sizeof orders[0])];
             uint64_t frame = take(buddy, order);
-            if (twin_take(twin, order) != frame)
+            if (buddy_twin_take(twin, order) != frame)
                 break;
         } else {
             struct held gone = give(buddy, c2_rng_below(&rng, held_count));
-            twin_give(twin, gone.frame, gone.order);
+            buddy_twin_give(twin, gone.frame, gone.order);
         }
         if (call % 1000 == 0)
             buddy_check(buddy);
     }
-    for (unsigned order = 0; order < ORDERS && call == calls; order++)
-        assert_int_equal(buddy_blocks_of(buddy, order), twin->count[order]);
+    for (unsigned order = 0; order < BUDDY_ORDERS && call == calls; order++)
+        assert_int_equal(buddy_blocks_of(buddy, order), twin->order[order].count);
     buddy_destroy(buddy);
-    free(twin);
+    buddy_twin_destroy(twin);
     return call;
 }
 
