@@ -145,7 +145,7 @@ static enum c2_status map_segments(struct mmu *mmu, const struct loader_file *fi
 /* ------------------------------------------------------------------ places */
 
 /* Biases are multiples of the image's alignment, so that its pages keep theirs. */
-static uint64_t program_bias(const struct loader_elf *elf)
+uint64_t loader_program_bias(const struct loader_elf *elf)
 {
     return elf->relocatable ? MMU_PIE_BASE - c2_align_down(elf->low, elf->align) : 0;
 }
@@ -202,7 +202,7 @@ static enum c2_status load_interpreter(struct loader_image *out, struct mmu *mmu
 static enum c2_status load_program(struct loader_image *out, struct mmu *mmu, const struct loader_file *file,
                                    const struct loader_elf *elf, struct c2_error *err)
 {
-    uint64_t bias = program_bias(elf);
+    uint64_t bias = loader_program_bias(elf);
     enum c2_status status = loader_elf_check_entry(elf, file, err);
     if (status == C2_OK)
         status = map_segments(mmu, file, elf, bias, err);

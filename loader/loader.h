@@ -47,6 +47,25 @@ enum c2_status loader_load(struct loader_image *out, struct mmu *mmu, const stru
                            struct c2_error *err);
 void loader_image_release(struct loader_image *image);
 
+/* ------------------------------------------------------------------ symbols of a program by name, before it is loaded */
+
+/* Where the symbol will lie. Below file_end its pages are a mapping of the program's file, from there on anonymous. */
+struct loader_static {
+    uint64_t start, bytes, file_end;
+};
+struct loader_statics;
+/* The program that loader_load would map for this request; statuses as there. */
+enum c2_status loader_statics_open(struct loader_statics **out, const struct loader_request *request,
+                                   struct c2_error *err);
+void loader_statics_close(struct loader_statics *statics);
+/* C2_ERR_NOT_FOUND, with *err untouched: there is no such symbol. C2_ERR_INVALID: it has no one extent; says why. */
+enum c2_status loader_statics_find(struct loader_static *out, const struct loader_statics *statics, const char *name,
+                                   struct c2_error *err);
+/* The names that can be found, for suggestions; lent until close. */
+enum c2_status loader_statics_names(struct loader_statics *statics, const char *const **out, size_t *count,
+                                    struct c2_error *err);
+const char *loader_statics_program(const struct loader_statics *statics); /* basename; lent until close */
+
 /* ------------------------------------------------------------------ names of addresses
  * Everything that lies in a file mapping is found by the mapping's path and offset, so libraries loaded later need
  * no announcement. Separate debug files (build-id, .gnu_debuglink) are used where installed. */

@@ -128,6 +128,8 @@ enum c2_status loader_stack_map(struct mmu *mmu, const struct loader_stack *stac
 
 /* ------------------------------------------------------------------ mapping (load.c) */
 
+/* What is added to the linked addresses of a program (not of its interpreter). */
+uint64_t loader_program_bias(const struct loader_elf *elf);
 /* Writes into mapped guest memory as the kernel would: touches the pages in ascending order, then copies. from NULL:
  * zeroes. */
 enum c2_status loader_poke(struct mmu *mmu, uint64_t to, const void *from, uint64_t bytes, const char *what,
