@@ -4,7 +4,7 @@
  *
  * Model
  *   The other placement is that of the run with one thing changed: its huge pages, or its policy. Machine, seed and
- *   what else the options say about memory are the same.
+ *   what else the options say about memory are the same, rules for regions (--place) among it.
  */
 #include <string.h>
 
@@ -13,6 +13,7 @@
 static enum c2_status change_huge(struct mmu_config *out, const char *word, struct c2_error *err)
 {
     const char *words[MMU_HUGE_ALL + 1];
+    out->huge_region_count = 0; /* the word is for all of memory */
     for (unsigned i = 0; i <= MMU_HUGE_ALL; i++) {
         words[i] = mmu_huge_name((enum mmu_huge)i);
         out->huge = (enum mmu_huge)i;

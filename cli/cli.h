@@ -22,7 +22,11 @@ struct cli_options {
     const char **overrides;     /* --set */
     size_t override_count;
     const char *pages;
+    const char **places;        /* --place */
+    size_t place_count;
     enum mmu_huge huge;
+    const char **huge_regions;  /* --huge REGION, but `heap` alone */
+    size_t huge_region_count;
     enum mmu_page_size huge_size;
     bool zero_page;
     const char *against;        /* NULL: not asked for */
@@ -56,6 +60,27 @@ enum c2_status cli_placement(struct mmu_config *out, const char *text, const str
  * "huge=WORD" (as --huge WORD), else a policy as for --pages. */
 enum c2_status cli_against(struct mmu_config *out, const struct mmu_config *placement, const char *text,
                            const struct caches_machine *machine, struct c2_error *err);
+
+/* The same for the policy of another option, which messages call `option`. */
+enum c2_status cli_policy(struct mmu_config *out, const char *option, const char *text,
+                          const struct caches_machine *machine, uint64_t seed, struct c2_error *err);
+
+/* --place and --huge REGION, as mmu takes them. */
+struct cli_rules {
+    struct mmu_rule *rules;
+    size_t rule_count;
+    struct mmu_region *huge;
+    size_t huge_count;
+    char **texts; /* which the names lie in */
+    size_t text_count;
+};
+struct loader_request;
+/* Symbols are those of the program of the request. On failure *out is empty; C2_ERR_INVALID is about the options, other
+ * statuses are of loader_load. Lends the options' strings. */
+enum c2_status cli_rules_read(struct cli_rules *out, const struct cli_options *options,
+                              const struct caches_machine *machine, const struct loader_request *program,
+                              struct c2_error *err);
+void cli_rules_release(struct cli_rules *rules);
 
 /* `c2emu pagemap PID [FILE]`, the words behind the verb: writes the map of a live process. */
 enum c2_status cli_pagemap(int count, char *const *words, struct c2_error *err);

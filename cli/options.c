@@ -23,6 +23,7 @@ enum option_key {
     KEY_HELP = 'h',
     KEY_SET = 256, /* no short form from here on */
     KEY_PAGES,
+    KEY_PLACE,
     KEY_HUGE,
     KEY_HUGE_SIZE,
     KEY_ZERO_PAGE,
@@ -45,11 +46,15 @@ static const struct argp_option options_table[] = {
     {"pages", KEY_PAGES, "POLICY[,KEY=VALUE]", 0,
      "placement of pages: sequential (default), random, identity, colored[,level=NAME], "
      "same-color[,color=N][,level=NAME], buddy[,age=0..1], file=PATH (a page map)", 1},
-    {"huge", KEY_HUGE, "off|never|thp|heap|all", 0,
-     "huge pages: off (only where the program asks for them), never, thp (transparent, as Linux does), heap, all", 1},
+    {"place", KEY_PLACE, "REGION=POLICY[,KEY=VALUE]", 0,
+     "placement of one region: heap, stack, mmap, text, a mapped file (libc.so.6) or a symbol of the program; the rest "
+     "goes by --pages; repeatable", 1},
+    {"huge", KEY_HUGE, "off|never|thp|all|REGION", 0,
+     "huge pages: off (only where the program asks for them), never, thp (transparent, as Linux does), all; or for one "
+     "region: heap, stack, mmap or a symbol of the program; repeatable", 1},
     {"against", KEY_AGAINST, "POLICY|huge[=WORD]", 0,
      "simulate the same run under another placement as well, and tell which conflict misses it does not have", 1},
-    {"huge-size", KEY_HUGE_SIZE, "2M|1G", 0, "size of the pages of --huge heap and all (2M)", 1},
+    {"huge-size", KEY_HUGE_SIZE, "2M|1G", 0, "size of the pages of --huge all and REGION (2M)", 1},
     {"zero-page", KEY_ZERO_PAGE, NULL, 0, "pages of anonymous memory that are only read share one frame, as on Linux", 1},
     {"seed", KEY_SEED, "N", 0, "master seed of everything random (1)", 1},
     {"no-sim", KEY_NO_SIM, NULL, 0, "run the program only: nothing recorded, no caches", 2},
@@ -196,6 +201,7 @@ struct parse {
     struct cli_options *options;
     struct c2_error *err;
     enum c2_status status;
+    const char *huge_word; /* of --huge, other than regions */
 };
 
 /* The index of value among the values of --option. */
@@ -211,16 +217,38 @@ static enum c2_status take_word(unsigned *out, const char *option, const char *v
                    c2_suggest(hint, sizeof hint, value, values, count));
 }
 
-static enum c2_status take_huge(struct cli_options *options, const char *value, struct c2_error *err)
+/* A word for all of memory, of which there is one; else a region, whose name is looked up later. */
+static enum c2_status take_huge(struct parse *parse, const char *value, struct c2_error *err)
 {
-    const char *values[MMU_HUGE_ALL + 1];
-    unsigned index;
-    for (unsigned i = 0; i <= MMU_HUGE_ALL; i++)
-        values[i] = mmu_huge_name((enum mmu_huge)i);
-    enum c2_status status = take_word(&index, "huge", value, values, MMU_HUGE_ALL + 1, err);
-    if (status == C2_OK)
-        options->huge = (enum mmu_huge)index;
-    return status;
+    struct cli_options *options = parse->options;
+    for (unsigned i = 0; i <= MMU_HUGE_ALL; i++) {
+        const char *word = mmu_huge_name((enum mmu_huge)i);
+        if (i == MMU_HUGE_HEAP || strcmp(value, word) != 0)
+            continue;
+        if (parse->huge_word != NULL && strcmp(parse->huge_word, word) != 0)
+            return c2_fail(err, C2_ERR_INVALID, "--huge %s and --huge %s contradict each other", parse->huge_word, word);
+        parse->huge_word = word;
+        options->huge = (enum mmu_huge)i;
+        return C2_OK;
+    }
+    options->huge_regions[options->huge_region_count++] = value;
+    return C2_OK;
+}
+
+/* `heap` by itself is a word of its own, with its name in reports. */
+static void settle_huge(struct cli_options *options)
+{
+    if (options->huge != MMU_HUGE_ASKED)
+        return;
+    for (size_t i = 0; i < options->huge_region_count; i++) {
+        if (strcmp(options->huge_regions[i], mmu_huge_name(MMU_HUGE_HEAP)) != 0)
+            continue;
+        options->huge = MMU_HUGE_HEAP;
+        options->huge_region_count--;
+        memmove(options->huge_regions + i, options->huge_regions + i + 1,
+                (options->huge_region_count - i) * sizeof *options->huge_regions);
+        return;
+    }
 }
 
 static enum c2_status take_huge_size(struct cli_options *options, const char *value, struct c2_error *err)
@@ -233,16 +261,18 @@ static enum c2_status take_huge_size(struct cli_options *options, const char *va
     return status;
 }
 
-static enum c2_status take(struct cli_options *options, const struct argp_option *row, char *value,
-                           struct c2_error *err)
+static enum c2_status take(struct parse *parse, const struct argp_option *row, char *value)
 {
+    struct cli_options *options = parse->options;
+    struct c2_error *err = parse->err;
     if (row->flags & OPTION_HIDDEN)
         return c2_fail(err, C2_ERR_UNSUPPORTED, "--%s is not available in this version: %s", row->name, row->doc);
     switch (row->key) {
     case KEY_MACHINE: options->machine = value; return C2_OK;
     case KEY_SET: options->overrides[options->override_count++] = value; return C2_OK;
     case KEY_PAGES: options->pages = value; return C2_OK;
-    case KEY_HUGE: return take_huge(options, value, err);
+    case KEY_PLACE: options->places[options->place_count++] = value; return C2_OK;
+    case KEY_HUGE: return take_huge(parse, value, err);
     case KEY_AGAINST: options->against = value; return C2_OK;
     case KEY_HUGE_SIZE: return take_huge_size(options, value, err);
     case KEY_ZERO_PAGE: options->zero_page = true; return C2_OK;
@@ -282,7 +312,7 @@ static error_t parse_word(int key, char *value, struct argp_state *state)
     default:
         if (find_key(key) == NULL)
             return ARGP_ERR_UNKNOWN; /* ARGP_KEY_INIT and the like are no options */
-        parse->status = take(options, find_key(key), value, parse->err);
+        parse->status = take(parse, find_key(key), value);
         return parse->status == C2_OK ? 0 : EINVAL;
     }
 }
@@ -311,9 +341,10 @@ static enum c2_status check_whole(const struct cli_options *options, struct c2_e
     if (options->command == NULL || options->command[0][0] == '\0')
         return c2_fail(err, C2_ERR_INVALID,
                        "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)");
-    if (options->huge_size != MMU_PAGE_4K && options->against == NULL && options->huge != MMU_HUGE_HEAP && options->huge != MMU_HUGE_ALL)
+    const bool sized = options->huge == MMU_HUGE_HEAP || options->huge == MMU_HUGE_ALL || options->huge_region_count > 0;
+    if (options->huge_size != MMU_PAGE_4K && options->against == NULL && !sized)
         return c2_fail(err, C2_ERR_INVALID,
-                       "--huge-size is the size of the pages of --huge heap or --huge all; add one");
+                       "--huge-size is the size of the pages of --huge all or --huge REGION; add one");
     if (options->no_sim && options->against != NULL)
         return c2_fail(err, C2_ERR_INVALID, "--against compares what --no-sim does not simulate; leave one out");
     if (options->no_sim && options->trace != NULL)
@@ -336,15 +367,18 @@ enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv,
         return status;
     out->overrides = c2_calloc((size_t)argc, sizeof *out->overrides);
     out->env = c2_calloc((size_t)argc, sizeof *out->env);
-    if (out->overrides == NULL || out->env == NULL) {
+    out->places = c2_calloc((size_t)argc, sizeof *out->places);
+    out->huge_regions = c2_calloc((size_t)argc, sizeof *out->huge_regions);
+    if (out->overrides == NULL || out->env == NULL || out->places == NULL || out->huge_regions == NULL) {
         status = c2_fail_memory(err, "the options");
     } else {
-        struct parse parse = {out, err, C2_OK};
+        struct parse parse = {.options = out, .err = err, .status = C2_OK};
         const unsigned flags = ARGP_IN_ORDER | ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP;
         error_t failed = argp_parse(&parser, argc, argv, flags, NULL, &parse);
         status = parse.status;
         if (status == C2_OK && failed != 0)
             status = c2_fail(err, C2_ERR_INVALID, "the command line is not understood (see c2emu --help)");
+        settle_huge(out);
         if (status == C2_OK)
             status = check_whole(out, err);
     }
@@ -357,5 +391,7 @@ void cli_options_release(struct cli_options *options)
 {
     c2_free(options->overrides);
     c2_free(options->env);
-    options->overrides = options->env = NULL;
+    c2_free(options->places);
+    c2_free(options->huge_regions);
+    options->overrides = options->env = options->places = options->huge_regions = NULL;
 }

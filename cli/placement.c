@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * placement: --pages.
+ * placement: --pages, and the policies of --place.
  *
  * Model
  *   The policies are mmu's. Colours are a matter of the machine, so the key that names the level they come from,
@@ -23,8 +23,8 @@ static void take_level(char *rest, char level[CACHES_NAME_BYTES], const char *te
     memmove(key, value + length, strlen(value + length) + 1);
 }
 
-static enum c2_status set_colors(struct mmu_config *config, const struct caches_machine *machine, const char *level,
-                                 struct c2_error *err)
+static enum c2_status set_colors(struct mmu_config *config, const char *option, const struct caches_machine *machine,
+                                 const char *level, struct c2_error *err)
 {
     const char *names[CACHES_MAX_LEVELS];
     for (uint32_t i = 0; i < machine->level_count; i++) {
@@ -36,29 +36,36 @@ static enum c2_status set_colors(struct mmu_config *config, const struct caches_
         return C2_OK;
     }
     char hint[256];
-    return c2_fail(err, C2_ERR_INVALID, "--pages: machine %s has no level \"%s\"%s", machine->name, level,
+    return c2_fail(err, C2_ERR_INVALID, "%s: machine %s has no level \"%s\"%s", option, machine->name, level,
                    c2_suggest(hint, sizeof hint, level, names, machine->level_count));
 }
 
-enum c2_status cli_placement(struct mmu_config *out, const char *text, const struct caches_machine *machine,
-                             uint64_t seed, struct c2_error *err)
+enum c2_status cli_policy(struct mmu_config *out, const char *option, const char *text,
+                          const struct caches_machine *machine, uint64_t seed, struct c2_error *err)
 {
     *out = (struct mmu_config){.physical_bytes = machine->physical_bytes, .seed = seed, .colors = 1};
     char rest[MMU_PATH_BYTES + 64], level[CACHES_NAME_BYTES];
     if (strlen(text) >= sizeof rest)
-        return c2_fail(err, C2_ERR_INVALID, "--pages: the value is longer than %zu characters", sizeof rest - 1);
+        return c2_fail(err, C2_ERR_INVALID, "%s: the value is longer than %zu characters", option,
+                       sizeof rest - 1);
     snprintf(level, sizeof level, "%s", machine->levels[machine->level_count > 1 ? 1 : 0].name);
-    if (strncmp(text, "file=", 5) == 0)
+    if (strncmp(text, "file=", 5) == 0 || strncmp(text, "file:", 5) == 0)
         return mmu_placement_parse(out, text, err);
     take_level(rest, level, text);
     enum c2_status status = mmu_placement_parse(out, rest, err);
     if (status != C2_OK)
         return status;
     if (strcmp(rest, text) != 0 && out->placement != MMU_SAME_COLOR && out->placement != MMU_COLORED)
-        return c2_fail(err, C2_ERR_INVALID, "--pages %s: the key level belongs to same-color and colored", text);
-    status = set_colors(out, machine, level, err);
+        return c2_fail(err, C2_ERR_INVALID, "%s %s: the key level belongs to same-color and colored", option, text);
+    status = set_colors(out, option, machine, level, err);
     if (status == C2_OK && out->placement == MMU_SAME_COLOR && out->color >= out->colors)
-        return c2_fail(err, C2_ERR_INVALID, "--pages: color=%u: %s of machine %s has %u colours, 0 to %u", out->color,
-                       level, machine->name, out->colors, out->colors - 1);
+        return c2_fail(err, C2_ERR_INVALID, "%s: color=%u: %s of machine %s has %u colours, 0 to %u", option,
+                       out->color, level, machine->name, out->colors, out->colors - 1);
     return status;
+}
+
+enum c2_status cli_placement(struct mmu_config *out, const char *text, const struct caches_machine *machine,
+                             uint64_t seed, struct c2_error *err)
+{
+    return cli_policy(out, "--pages", text, machine, seed, err);
 }

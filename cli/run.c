@@ -34,6 +34,7 @@ struct run {
     char **environment;
     struct caches_machine machine;
     struct mmu_config placement, against;
+    struct cli_rules rules;
     struct cli_outputs outputs;
     struct cli_simulation simulation;
     struct loader_image image;
@@ -112,8 +113,6 @@ static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_
     run->placement.huge_size = options->huge_size;
     run->placement.zero_page = options->zero_page;
     run->placement.log_placements = options->dump_pagemap != NULL;
-    if (status == C2_OK && options->against != NULL)
-        status = cli_against(&run->against, &run->placement, options->against, &run->machine, err);
     return status;
 }
 
@@ -125,12 +124,31 @@ static enum c2_status check_engine(const struct cli_options *options, struct c2_
     return C2_OK;
 }
 
+static struct loader_request request_of(const struct run *run)
+{
+    return (struct loader_request){.program = run->options->command[0],
+                                   .argv = run->options->command,
+                                   .envp = (const char *const *)run->environment,
+                                   .seed = run->options->seed};
+}
+
+/* Symbols among the regions are looked up in the program's file: their pages may be touched while it is loaded. */
+static enum c2_status place_by_region(struct run *run, struct c2_error *err)
+{
+    const struct loader_request request = request_of(run);
+    enum c2_status status = cli_rules_read(&run->rules, run->options, &run->machine, &request, err);
+    run->placement.rules = run->rules.rules;
+    run->placement.rule_count = run->rules.rule_count;
+    run->placement.huge_regions = run->rules.huge;
+    run->placement.huge_region_count = run->rules.huge_count;
+    if (status == C2_OK && run->options->against != NULL)
+        status = cli_against(&run->against, &run->placement, run->options->against, &run->machine, err);
+    return status;
+}
+
 static enum c2_status load(struct run *run, struct c2_error *err)
 {
-    struct loader_request request = {.program = run->options->command[0],
-                                     .argv = run->options->command,
-                                     .envp = (const char *const *)run->environment,
-                                     .seed = run->options->seed};
+    const struct loader_request request = request_of(run);
     return loader_load(&run->image, run->simulation.mmu, &request, err);
 }
 
@@ -206,6 +224,7 @@ static void release(struct run *run)
     loader_symbols_destroy(run->symbols);
     loader_image_release(&run->image);
     cli_simulation_release_memory(&run->simulation);
+    cli_rules_release(&run->rules);
     cli_outputs_abandon(&run->outputs);
     cli_environment_release(run->environment);
 }
@@ -219,7 +238,10 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
                                 .ending = ending,
                                 .seed = run->options->seed,
                                 .instructions = emu_instructions(run->emu),
-                                .simulated = run->simulation.ring != NULL};
+                                .simulated = run->simulation.ring != NULL,
+                                .placement = mmu_config(run->simulation.mmu),
+                                .rules = mmu_rule_counts(run->simulation.mmu, 0),
+                                .huge_regions = mmu_huge_region_counts(run->simulation.mmu, 0)};
     if (!report.simulated)
         return report;
     const struct cli_view *view = &run->simulation.views[0];
@@ -233,6 +255,8 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
     report.walk_reads = sim_walk_reads(view->sim);
     report.pages = mmu_counts(view->mmu);
     report.placement = mmu_config(view->mmu);
+    report.rules = mmu_rule_counts(view->mmu, 0);
+    report.huge_regions = mmu_huge_region_counts(view->mmu, 0);
     report.profile = run->simulation.result;
     report.symbols = run->symbols;
     return report;
@@ -300,8 +324,13 @@ static int make_and_go(struct run *run, char *const *host_env, struct c2_error *
     enum c2_status status = check_engine(run->options, err);
     if (status == C2_OK)
         status = prepare(run, host_env, err);
-    if (status == C2_OK)
-        status = cli_simulation_memory(&run->simulation, &run->placement, run->options->against == NULL ? NULL : &run->against, err);
+    if (status != C2_OK)
+        return fail(err, CLI_EXIT_FAILED);
+    status = place_by_region(run, err);
+    if (status != C2_OK)
+        return fail(err, cli_load_status(status));
+    status = cli_simulation_memory(&run->simulation, &run->placement,
+                                   run->options->against == NULL ? NULL : &run->against, err);
     if (status != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     status = load(run, err);

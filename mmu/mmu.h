@@ -97,6 +97,7 @@ struct mmu_config {
 struct mmu_rule {
     struct mmu_region region;
     struct mmu_config policy; /* placement, colors, color, age and map; the rest is the run's */
+    const char *text; /* the policy as the user wrote it, for reports */
 };
 const char *mmu_huge_name(enum mmu_huge huge); /* "off", "never", "thp", "heap", "all" */
 enum mmu_page_size mmu_config_heap_page(const struct mmu_config *config); /* what the heap grows by */

@@ -143,6 +143,10 @@ static enum c2_status check_huge(const struct mmu_config *config, size_t i, stru
     const struct mmu_region *region = &config->huge_regions[i];
     if (config->huge == MMU_HUGE_NEVER)
         return c2_fail(err, C2_ERR_INVALID, "huge pages for %s and never contradict each other", region->name);
+    if (config->huge == MMU_HUGE_ALL)
+        return c2_fail(err, C2_ERR_INVALID, "huge pages for all have those for %s in them; leave one out", region->name);
+    if (config->huge == MMU_HUGE_HEAP && region->kind == MMU_REGION_HEAP)
+        return c2_fail(err, C2_ERR_INVALID, "huge pages for heap are asked for twice; leave one out");
     if (region->kind == MMU_REGION_FILE || region->kind == MMU_REGION_TEXT)
         return c2_fail(err, C2_ERR_INVALID, "%s cannot have huge pages: pages of mapped files are always of 4 KiB",
                        region->name);

@@ -51,6 +51,35 @@ static json_t *machine(struct builder *b, const struct report_run *run)
     return object;
 }
 
+static json_t *rules(struct builder *b, const struct report_run *run)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < run->placement->rule_count; i++) {
+        json_t *rule = json_object();
+        add_text(b, rule, "region", run->placement->rules[i].region.name);
+        add_text(b, rule, "policy", run->placement->rules[i].text);
+        add_count(b, rule, "small", run->rules[i].small_pages);
+        add_count(b, rule, "huge_2m", run->rules[i].huge_2m);
+        add_count(b, rule, "huge_1g", run->rules[i].huge_1g);
+        append(b, array, rule);
+    }
+    return array;
+}
+
+static json_t *huge_regions(struct builder *b, const struct report_run *run)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < run->placement->huge_region_count; i++) {
+        json_t *region = json_object();
+        add_text(b, region, "region", run->placement->huge_regions[i].name);
+        add_count(b, region, "huge_2m", run->huge_regions[i].huge_2m);
+        add_count(b, region, "huge_1g", run->huge_regions[i].huge_1g);
+        add_count(b, region, "huge_fallbacks", run->huge_regions[i].huge_fallbacks);
+        append(b, array, region);
+    }
+    return array;
+}
+
 static json_t *pages(struct builder *b, const struct report_run *run)
 {
     json_t *object = json_object();
@@ -65,6 +94,10 @@ static json_t *pages(struct builder *b, const struct report_run *run)
         add_count(b, object, "zero_pages", run->pages->zero_pages);
         add_count(b, object, "zero_copies", run->pages->zero_copies);
     }
+    if (run->placement->rule_count > 0)
+        add(b, object, "rules", rules(b, run));
+    if (run->placement->huge_region_count > 0)
+        add(b, object, "huge_regions", huge_regions(b, run));
     return object;
 }
 

@@ -27,7 +27,9 @@ struct report_run {
     const struct mmu_tlb *tlb;          /* NULL on a machine without TLBs */
     const uint64_t *walk_reads;         /* of cached walks, by the level that served them: level_count + 1 of them */
     const struct mmu_counts *pages;
-    const struct mmu_config *placement;
+    const struct mmu_config *placement; /* known without simulation too */
+    const struct mmu_rule_counts *rules;        /* of placement->rules, one each */
+    const struct mmu_rule_counts *huge_regions; /* of placement->huge_regions */
     const struct analyses_profile_result *profile; /* NULL: attribution was off */
     struct loader_symbols *symbols;     /* names of the profile's addresses */
 };

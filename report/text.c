@@ -105,6 +105,62 @@ static void put_pages(FILE *to, const struct report_run *run)
     put_lost_pages(to, run->pages);
 }
 
+static void put_small_and_huge(FILE *to, const struct mmu_rule_counts *n)
+{
+    char small[32], of_2m[32], of_1g[32];
+    fprintf(to, "%s pages of 4 KiB", c2_group_digits(small, n->small_pages));
+    if (n->huge_2m + n->huge_1g != 0)
+        fprintf(to, ", %s of 2 MiB, %s of 1 GiB", c2_group_digits(of_2m, n->huge_2m), c2_group_digits(of_1g, n->huge_1g));
+    fputc('\n', to);
+}
+
+/* What a rule that placed nothing was about, in case it was misspelt. */
+static const char *why_nothing(const struct mmu_region *region)
+{
+    switch (region->kind) {
+    case MMU_REGION_FILE:
+        return "no page of a mapping of such a file was touched, or rules before it placed them";
+    case MMU_REGION_OBJECT:
+        return "none of its pages was touched";
+    default:
+        return "none of its pages was touched";
+    }
+}
+
+static void put_rule(FILE *to, const struct mmu_rule *rule, const struct mmu_rule_counts *n)
+{
+    if (n->small_pages + n->huge_2m + n->huge_1g == 0) {
+        fprintf(to, "            WARNING: --place %s=%s placed nothing: %s\n", rule->region.name, rule->text,
+                why_nothing(&rule->region));
+        return;
+    }
+    fprintf(to, "            %s=%s: ", rule->region.name, rule->text);
+    put_small_and_huge(to, n);
+}
+
+static void put_huge_region(FILE *to, const struct mmu_region *region, const struct mmu_rule_counts *n)
+{
+    char of_2m[32], of_1g[32], fallbacks[32];
+    if (n->huge_2m + n->huge_1g + n->huge_fallbacks == 0) {
+        fprintf(to, "            WARNING: --huge %s made no huge page: no aligned range of it was touched\n", region->name);
+        return;
+    }
+    fprintf(to, "            --huge %s: %s of 2 MiB, %s of 1 GiB (%s more found no huge frame)\n", region->name,
+            c2_group_digits(of_2m, n->huge_2m), c2_group_digits(of_1g, n->huge_1g),
+            c2_group_digits(fallbacks, n->huge_fallbacks));
+}
+
+static void put_rules(FILE *to, const struct report_run *run)
+{
+    const struct mmu_config *placement = run->placement;
+    if (placement == NULL)
+        return;
+    for (size_t i = 0; i < placement->rule_count; i++)
+        put_rule(to, &placement->rules[i], &run->rules[i]);
+    for (size_t i = 0; i < placement->huge_region_count; i++)
+        put_huge_region(to, &placement->huge_regions[i], &run->huge_regions[i]);
+}
+
 static void put_references(FILE *to, const struct sim_counts *n)
 {
     char refs[32], reads[32], writes[32], modifies[32], straddles[32], lines[32];
@@ -246,6 +302,7 @@ enum c2_status report_text(FILE *to, const struct report_run *run, struct c2_err
         put_machine(to, run);
         put_pages(to, run);
     }
+    put_rules(to, run);
     put_phases(to, run);
     if (run->simulated) {
         char advice[512];

@@ -40,6 +40,12 @@ static char *describe(const struct cli_options *o)
         fprintf(to, "pages=%s ", o->pages);
     if (o->zero_page)
         fputs("zero-page ", to);
+    for (size_t i = 0; i < o->place_count; i++)
+        fprintf(to, "place=%s ", o->places[i]);
+    if (o->huge != MMU_HUGE_ASKED)
+        fprintf(to, "huge=%s ", mmu_huge_name(o->huge));
+    for (size_t i = 0; i < o->huge_region_count; i++)
+        fprintf(to, "huge-region=%s ", o->huge_regions[i]);
     if (strcmp(o->engine, "unicorn") != 0)
         fprintf(to, "engine=%s ", o->engine);
     if (o->seed != 1)
@@ -76,7 +82,13 @@ static const struct { const char *line, *meaning; } understood[] = {
     {"--pages random ./a", "pages=random run: ./a"},
     {"--pages=same-color,color=3 ./a", "pages=same-color,color=3 run: ./a"},
     {"--huge off ./a", "run: ./a"},
-    {"--huge all --huge-size 1G --dump-pagemap f ./a", "run: ./a"},
+    {"--huge all --huge-size 1G --dump-pagemap f ./a", "huge=all run: ./a"},
+    {"--huge heap ./a", "huge=heap run: ./a"}, /* a word of its own */
+    {"--huge heap --huge B --huge off ./a", "huge=heap huge-region=B run: ./a"},
+    {"--huge heap --huge thp --huge stack ./a", "huge=thp huge-region=heap huge-region=stack run: ./a"},
+    {"--huge thp --huge thp ./a", "huge=thp run: ./a"},
+    {"--huge B --huge-size 1G ./a", "huge-region=B run: ./a"},
+    {"--place heap=random --place=A=file=x ./a", "place=heap=random place=A=file=x run: ./a"},
     {"--zero-page ./a", "zero-page run: ./a"},
     {"--seed 0x10 ./a", "seed=16 run: ./a"},
     {"--seed 0 ./a", "seed=0 run: ./a"},
@@ -131,10 +143,10 @@ static const struct { const char *line; enum c2_status status; const char *messa
     {"-q -o", C2_ERR_INVALID, "option --output needs a value: --output=DIR"},
     {"--seed 12x ./a", C2_ERR_INVALID, NULL},
     {"--seed -1 ./a", C2_ERR_INVALID, NULL},
-    {"--huge on ./a", C2_ERR_INVALID, NULL},
+    {"--huge off --huge all ./a", C2_ERR_INVALID, "--huge off and --huge all contradict each other"},
     {"--huge all --huge-size 4M ./a", C2_ERR_INVALID, NULL},
     {"--huge thp --huge-size 2M ./a", C2_ERR_INVALID,
-     "--huge-size is the size of the pages of --huge heap or --huge all; add one"},
+     "--huge-size is the size of the pages of --huge all or --huge REGION; add one"},
     {"--skip 5M ./a", C2_ERR_UNSUPPORTED,
      "--skip is not available in this version: everything is measured; leave it out"},
     {"--warmup 5M ./a", C2_ERR_UNSUPPORTED,
@@ -192,8 +204,9 @@ static void the_help(void **state)
 {
     (void)state;
     static const char *const shown[] = {
-        "--machine=NAME|FILE", "--set=LEVEL.KEY=VALUE", "--pages=POLICY", "--huge=off|never|thp|heap|all",
-        "--huge-size=2M|1G", "--zero-page", "--dump-pagemap=FILE", "--seed=N", "--no-sim",
+        "--machine=NAME|FILE", "--set=LEVEL.KEY=VALUE", "--pages=POLICY", "--place=REGION=POLICY",
+        "--huge=off|never|thp|all|REGION", "--huge-size=2M|1G", "--zero-page", "--dump-pagemap=FILE", "--seed=N",
+        "--no-sim",
         "--engine=NAME", "--env=NAME[=VALUE]", "--inherit-env", "--output=DIR", "--json=FILE", "--trace=FILE",
         "--quiet", "--progress", "--stats", "--verbose", "--version", "--help",
         "Usage: c2emu [OPTION...] [--] PROGRAM [ARG]..."};
@@ -224,7 +237,7 @@ static void every_allocation_may_fail(void **state)
         c2_alloc_fail_from(n);
         status = cli_options_parse(&options, 6, argv, &err);
         c2_alloc_fail_from(0);
-        assert_true(status == C2_OK ? n == 3 : status == C2_ERR_NO_MEMORY);
+        assert_true(status == C2_OK ? n == 5 : status == C2_ERR_NO_MEMORY);
         if (status == C2_OK)
             cli_options_release(&options);
     }
