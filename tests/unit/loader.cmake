@@ -34,25 +34,29 @@ loader_guest(assembly loader_guest_asm.S -nostdlib -static -no-pie)
 loader_guest(bare loader_guest_bare.c -g -O1 -nostdlib -static -no-pie -fno-stack-protector)
 loader_guest(data loader_guest_data.c -g -O1 -pie -fPIE)
 loader_guest(data_dwarf4 loader_guest_data.c -gdwarf-4 -O0 -no-pie)
-# C++ by the compiler of C, which knows it by the file's name: the build needs no second one
-loader_guest(cxx loader_guest_cxx.cc -g -O2 -pie -fPIE)
 loader_guest(versions loader_guest_versions.c -O1 -shared -fPIC -nostdlib -Wl,-e,main
   -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/loader_guest_versions.map)
 loader_guest_of(versions_stripped versions COMMAND ${CMAKE_STRIP} -o versions_stripped versions)
 loader_guest_of(versions_twins versions COMMAND ${CMAKE_OBJCOPY} --redefine-sym other=alone versions versions_twins)
 # Inlined calls. The second compiler's forms are made where it is installed.
-set(loader_inline_guests inline inline_dwarf4 inline_no_pie inline_sections inline_shared inline_o3 inline_partial cxx
+set(loader_g -g)
+if(CMAKE_C_COMPILER_ID STREQUAL "Clang") # addr2line does not read all of its DWARF 5
+  set(loader_g -gdwarf-4)
+endif()
+set(loader_inline_guests inline inline_dwarf4 inline_no_pie inline_sections inline_shared inline_o3 inline_os cxx
     cxx_dwarf4 cxx_o1 cxx_no_pie)
-loader_guest(inline loader_guest_inline.c -g -O2 -pie -fPIE)
+loader_guest(inline loader_guest_inline.c ${loader_g} -O2 -pie -fPIE)
 loader_guest(inline_dwarf4 loader_guest_inline.c -gdwarf-4 -O2 -pie -fPIE)
-loader_guest(inline_no_pie loader_guest_inline.c -g -O2 -no-pie -fno-pie)
-loader_guest(inline_sections loader_guest_inline.c -g -O2 -ffunction-sections -Wl,--gc-sections -pie -fPIE)
-loader_guest(inline_shared loader_guest_inline.c -g -O2 -shared -fPIC)
-loader_guest(inline_o3 loader_guest_inline.c -g -O3 -pie -fPIE)
-loader_guest(inline_partial loader_guest_inline.c -g -O2 -fpartial-inlining -freorder-blocks-and-partition -no-pie)
+loader_guest(inline_no_pie loader_guest_inline.c ${loader_g} -O2 -no-pie -fno-pie)
+loader_guest(inline_sections loader_guest_inline.c ${loader_g} -O2 -ffunction-sections -Wl,--gc-sections -pie -fPIE)
+loader_guest(inline_shared loader_guest_inline.c ${loader_g} -O2 -shared -fPIC)
+loader_guest(inline_o3 loader_guest_inline.c ${loader_g} -O3 -pie -fPIE)
+loader_guest(inline_os loader_guest_inline.c ${loader_g} -Os -no-pie)
+# C++ by the compiler of C, which knows it by the file's name: the build needs no second one
+loader_guest(cxx loader_guest_cxx.cc ${loader_g} -O2 -pie -fPIE)
 loader_guest(cxx_dwarf4 loader_guest_cxx.cc -gdwarf-4 -O2 -pie -fPIE)
-loader_guest(cxx_o1 loader_guest_cxx.cc -g -O1 -pie -fPIE)
-loader_guest(cxx_no_pie loader_guest_cxx.cc -g -O3 -no-pie -ffunction-sections)
+loader_guest(cxx_o1 loader_guest_cxx.cc ${loader_g} -O1 -pie -fPIE)
+loader_guest(cxx_no_pie loader_guest_cxx.cc ${loader_g} -O3 -no-pie -ffunction-sections)
 loader_guest_of(inline_linked inline
   COMMAND ${CMAKE_OBJCOPY} --only-keep-debug inline inline_linked.debug
   COMMAND ${CMAKE_OBJCOPY} --strip-all --add-gnu-debuglink=inline_linked.debug inline inline_linked)

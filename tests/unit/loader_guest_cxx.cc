@@ -35,7 +35,7 @@ template <typename T, int N> struct ring {
     }
 };
 
-ring<long, 8> global_ring;
+ring<int, 8> global_ring;
 
 } // namespace shapes
 
@@ -56,7 +56,7 @@ __attribute__((noinline)) static long work(int n)
     for (int i = 0; i < n; i++) {
         shapes::boxes[i % 3].width = clamp(i, 1, 7);
         shapes::boxes[i % 3].height = n;
-        shapes::global_ring.push(twice(shapes::boxes[i % 3].scaled(2L)));
+        shapes::global_ring.push(static_cast<int>(twice(shapes::boxes[i % 3].scaled(2L))));
     }
     return shapes::global_ring.sum();
 }

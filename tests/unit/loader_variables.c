@@ -282,7 +282,7 @@ static void test_what_is_left_out(void **state)
 static void test_names_of_cxx(void **state)
 {
     (void)state;
-    check_declaration("cxx", "_ZN6shapes11global_ringE", 8 * 8 + 8, "ring<long int, 8> _ZN6shapes11global_ringE");
+    check_declaration("cxx", "_ZN6shapes11global_ringE", 8 * 4 + 4, "ring<int, 8> _ZN6shapes11global_ringE");
     check_declaration("cxx", "_ZN6shapesL5boxesE", 3 * 8, "box _ZN6shapesL5boxesE[3]");
     struct c2_map *shown;
     assert_int_equal(c2_map_create(&shown, NULL), C2_OK);
