@@ -210,16 +210,29 @@ static struct module *module_of(const struct allocations *a, const struct mmu_ar
     return NULL;
 }
 
+/* Code of one file may lie in several areas, when a part of it changed its rights. */
+static void widen(struct module *module, const struct mmu_area *area)
+{
+    uint64_t end = area->start.v + area->bytes;
+    module->start = area->start.v < module->start ? area->start.v : module->start;
+    module->end = end > module->end ? end : module->end;
+}
+
 /* Reads the names of the code at pc unless they are known. */
 static enum c2_status know(struct allocations *a, uint64_t pc, struct c2_error *err)
 {
     const struct mmu_area *area = mmu_area_at(a->mmu, (struct guest_va){pc}, false);
-    if (!area || !area->path || module_of(a, area))
+    if (!area || !area->path)
         return C2_OK;
+    struct module *module = module_of(a, area);
+    if (module) {
+        widen(module, area);
+        return C2_OK;
+    }
     enum c2_status status = grow((void **)&a->modules, &a->module_room, a->module_count, sizeof *a->modules, err);
     if (status != C2_OK)
         return status;
-    struct module *module = &a->modules[a->module_count++];
+    module = &a->modules[a->module_count++];
     *module = (struct module){.base = area->start.v - area->offset,
                               .inode = area->inode,
                               .device = area->device,

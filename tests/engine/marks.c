@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * test_engine_marks [mutant] [calls] PROGRAM [ARGUMENT...]: runs a guest of guests/, which prints what it has allocated
+ * test_engine_marks [mutant] [calls] [program] PROGRAM [ARGUMENT...]: runs a guest of guests/, which prints what it has allocated
  * and freed, and compares that with the marks of the stream: all of them, in order, and the functions and lines of the
  * sites. Every block allocated must be marked right behind the return of the call, before the block at the site.
  *   calls    also holds the endings of blocks to a shadow stack: a return reads the slot that the innermost call wrote,
  *            and goes on behind that call. For guests without signals and longjmp.
+ *   program  compares only the marks of calls that lie in the program's own file. For guests whose libraries allocate.
  *   mutant   with one mark altered: then the comparison must fail.
  */
 #include <inttypes.h>
@@ -233,6 +234,29 @@ static bool compare_entry(struct test *test, FILE *log, size_t number)
     return true;
 }
 
+/* Marks of the blocks that others than the program have allocated are taken out. */
+static void keep_program(struct test *test, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t kept = 0;
+    for (size_t i = 0; i < test->count; i++) {
+        const struct mark mark = test->marks[i];
+        struct loader_place place = {.object = NULL};
+        if (mark.kind == STREAM_ALLOCATED)
+            loader_place_of(test->symbols, (struct guest_va){mark.words[3]}, &place);
+        bool known = mark.kind == STREAM_ALLOCATED && place.object && strcmp(place.object, slash ? slash + 1 : path) == 0;
+        for (size_t j = kept; mark.kind == STREAM_FREED && j-- > 0 && !known;) {
+            if (test->marks[j].words[0] != mark.words[0])
+                continue;
+            known = test->marks[j].kind == STREAM_ALLOCATED;
+            break;
+        }
+        if (known)
+            test->marks[kept++] = mark;
+    }
+    test->count = kept;
+}
+
 static void compare(struct test *test, FILE *log)
 {
     size_t first = 0, number;
@@ -254,8 +278,10 @@ int main(int argc, char **argv)
     argv += 1 + mutant;
     test.calls = *argv && strcmp(*argv, "calls") == 0;
     argv += test.calls;
+    bool program = *argv && strcmp(*argv, "program") == 0;
+    argv += program;
     if (!*argv) {
-        fprintf(stderr, "usage: test_engine_marks [mutant] [calls] PROGRAM [ARGUMENT...]\n");
+        fprintf(stderr, "usage: test_engine_marks [mutant] [calls] [program] PROGRAM [ARGUMENT...]\n");
         return 2;
     }
     FILE *log = tmpfile();
@@ -266,6 +292,8 @@ int main(int argc, char **argv)
     run(&test, (const char *const *)argv, log);
     if (mutant && test.count > 0)
         test.marks[test.count / 2].words[0] ^= 16;
+    if (program)
+        keep_program(&test, *argv);
     compare(&test, log);
     fclose(log);
     release(&test);

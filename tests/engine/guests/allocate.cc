@@ -50,10 +50,10 @@ static void failing()
     FREE(after);
 }
 
-/* The exception leaves two more functions; the calls that follow are deeper on the stack than the one that failed. */
+/* The exception leaves some functions more; the calls that follow are deeper on the stack than the one that failed. */
 static void deep(int depth)
 {
-    volatile char room[200];
+    volatile char room[2000];
     room[0] = (char)depth;
     if (depth) {
         deep(depth - 1);
@@ -62,11 +62,18 @@ static void deep(int depth)
         FREE(a);
     }
 }
-static void thrower() { char *never = new char[huge]; log_new(A_NEW, never, huge, __func__, __LINE__); }
+static void thrower(int depth)
+{
+    volatile char room[8];
+    room[0] = (char)depth;
+    if (depth)
+        return thrower(depth - 1);
+    char *never = new char[huge]; log_new(A_NEW, never, huge, __func__, __LINE__);
+}
 static void thrown_through()
 {
     try {
-        thrower();
+        thrower(2);
     } catch (...) {
         deep(3);
     }

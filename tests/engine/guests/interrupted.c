@@ -26,7 +26,7 @@ static void interrupt(void) { raise(SIGUSR1); }
 
 static void deep(int depth)
 {
-    volatile char room[300]; /* never written as a whole: old return addresses may stay in it */
+    volatile char room[600]; /* never written as a whole: old return addresses may stay in it */
     room[depth] = 0;
     if (depth)
         deep(depth - 1);
@@ -44,13 +44,16 @@ static void once(void)
     deep(2);
 }
 
+/* Where the return address of its malloc lies, deep() has its room. */
+static void *inner(void) { return malloc(1000); }
+
 static void left(void)
 {
     leaves = 1;
     for (int i = 0; i < 4; i++) {
         if (sigsetjmp(back, 1) == 0) {
             own_before_malloc = interrupt;
-            void *never = NEW(A_MALLOC, malloc(1000), 1000);
+            void *never = NEW(A_MALLOC, i % 2 ? inner() : malloc(1000), 1000);
             FREE(never);
         } else {
             deep(i);
