@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * The address space against a slow twin: an array of pages, each with everything about it, and rules written down page
- * by page. Random calls go to both; answers, areas, translations, frames, data and what listeners heard must agree.
+ * by page. Random calls go to both; answers, areas, translations, frames, data and what listeners heard must agree. With
+ * a follower the twin has a second memory, whose frames and tables are the follower's.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,7 +17,9 @@
 #include "unit/mmu_fake_host.h"
 
 #define PAGE C2_PAGE_BYTES
-#define FRAMES_MAX 512
+#define FRAMES_MAX 640
+#define MEMORIES 2
+#define STRIDE 16 /* each call compares one page in so many, and each STRIDE-th call all the rest */
 #ifdef __SANITIZE_ADDRESS__
 #define CALLS(n) ((n) / 4) /* the same calls, fewer of them */
 #else
@@ -41,27 +44,33 @@ struct twin_page {
     enum mmu_kind kind;
     int object; /* -1 private anonymous; a descriptor; 1000 and more: shared anonymous memory */
     uint64_t offset, size, data;
-    bool has_frame;
-    uint64_t frame;
+    unsigned huge; /* 1 advised, 2 advised against */
+    bool has_frame, zero[MEMORIES];
+    uint64_t frame[MEMORIES];
 };
 struct twin_table {
     int level; /* 1: of 512 pages ... 3 */
     uint64_t prefix, frame;
 };
-struct twin {
-    struct twin_page pages[PAGE_COUNT];
+struct twin_memory {
     struct twin_table tables[64];
     size_t table_count;
-    bool taken[FRAMES_MAX];
-    uint64_t frames;
+    bool taken[FRAMES_MAX], has_zero;
+    uint64_t frames, zero_frame;
     struct mmu_config config;
     struct c2_rng placement;
-    uint64_t brk, touches;
+    uint64_t faults, small_pages, zero_pages, zero_copies;
+};
+struct twin {
+    struct twin_page pages[PAGE_COUNT];
+    struct twin_memory memory[MEMORIES];
+    unsigned memories;
+    uint64_t brk;
     int objects;
 };
 
 struct world {
-    struct mmu *mmu;
+    struct mmu *mmu, *follower; /* follower: or NULL */
     struct fake_host fake;
     struct twin twin;
     struct c2_rng rng;
@@ -103,7 +112,7 @@ static bool joined(struct twin *twin, uint64_t va)
         return false;
     const struct twin_page *a = page_at(twin, va), *b = page_at(twin, va + PAGE);
     return a->prot == b->prot && a->shared == b->shared && a->kind == b->kind &&
-           same_object(a->object, b->object) && a->may_write == b->may_write &&
+           same_object(a->object, b->object) && a->may_write == b->may_write && a->huge == b->huge &&
            (a->object < 0 || a->offset + PAGE == b->offset);
 }
 
@@ -125,10 +134,10 @@ static bool all_free(struct twin *twin, uint64_t start, uint64_t end)
 
 /* ------------------------------------------------------------------ the twin: frames and tables */
 
-static bool nth_free(const struct twin *twin, uint64_t n, uint64_t *frame)
+static bool nth_free(const struct twin_memory *memory, uint64_t n, uint64_t *frame)
 {
-    for (uint64_t i = 0; i < twin->frames; i++) {
-        if (!twin->taken[i] && n-- == 0) {
+    for (uint64_t i = 0; i < memory->frames; i++) {
+        if (!memory->taken[i] && n-- == 0) {
             *frame = i;
             return true;
         }
@@ -136,33 +145,33 @@ static bool nth_free(const struct twin *twin, uint64_t n, uint64_t *frame)
     return false;
 }
 
-static uint64_t free_frames(const struct twin *twin)
+static uint64_t free_frames(const struct twin_memory *memory)
 {
     uint64_t count = 0;
-    for (uint64_t i = 0; i < twin->frames; i++)
-        count += !twin->taken[i];
+    for (uint64_t i = 0; i < memory->frames; i++)
+        count += !memory->taken[i];
     return count;
 }
 
-static bool choose_frame(struct twin *twin, uint64_t va, uint64_t *frame)
+static bool choose_frame(struct twin_memory *memory, uint64_t va, uint64_t *frame)
 {
-    const struct mmu_config *config = &twin->config;
-    uint64_t count = free_frames(twin);
+    const struct mmu_config *config = &memory->config;
+    uint64_t count = free_frames(memory);
     if (count == 0)
         return false;
     switch (config->placement) {
     case MMU_SEQUENTIAL:
-        return nth_free(twin, 0, frame);
+        return nth_free(memory, 0, frame);
     case MMU_RANDOM:
-        return nth_free(twin, c2_rng_below(&twin->placement, count), frame);
+        return nth_free(memory, c2_rng_below(&memory->placement, count), frame);
     case MMU_IDENTITY:
-        *frame = va / PAGE % twin->frames;
-        return !twin->taken[*frame];
+        *frame = va / PAGE % memory->frames;
+        return !memory->taken[*frame];
     case MMU_COLORED:
     case MMU_SAME_COLOR:
         *frame = config->placement == MMU_COLORED ? va / PAGE % config->colors : config->color;
-        for (; *frame < twin->frames; *frame += config->colors) {
-            if (!twin->taken[*frame])
+        for (; *frame < memory->frames; *frame += config->colors) {
+            if (!memory->taken[*frame])
                 return true;
         }
         return false;
@@ -179,45 +188,61 @@ static bool under_table(const struct twin_page *page, int level, uint64_t prefix
 }
 
 /* Tables that no page needs are gone. */
-static void drop_tables(struct twin *twin)
+static void drop_tables_of(struct twin_memory *memory, const struct twin_page *pages)
 {
-    for (size_t i = 0; i < twin->table_count;) {
-        const struct twin_table *table = &twin->tables[i];
+    for (size_t i = 0; i < memory->table_count;) {
+        const struct twin_table *table = &memory->tables[i];
         bool needed = false;
         for (size_t k = 0; k < PAGE_COUNT && !needed; k++)
-            needed = under_table(&twin->pages[k], table->level, table->prefix);
+            needed = under_table(&pages[k], table->level, table->prefix);
         if (needed) {
             i++;
             continue;
         }
-        twin->taken[table->frame] = false;
-        twin->tables[i] = twin->tables[--twin->table_count];
+        memory->taken[table->frame] = false;
+        memory->tables[i] = memory->tables[--memory->table_count];
     }
 }
 
+static void drop_tables(struct twin *twin)
+{
+    for (unsigned m = 0; m < twin->memories; m++)
+        drop_tables_of(&twin->memory[m], twin->pages);
+}
+
+static bool take_top(struct twin_memory *memory, uint64_t *frame)
+{
+    uint64_t count = free_frames(memory);
+    if (count == 0 || !nth_free(memory, count - 1, frame))
+        return false;
+    memory->taken[*frame] = true;
+    return true;
+}
+
 /* The tables on the way to va, upper ones first, each on the highest free frame. */
-static bool add_tables(struct twin *twin, uint64_t va)
+static bool add_tables(struct twin_memory *memory, uint64_t va)
 {
     for (int level = 3; level >= 1; level--) {
         uint64_t prefix = va >> (12 + 9 * level), frame;
         bool there = false;
-        for (size_t i = 0; i < twin->table_count; i++)
-            there |= twin->tables[i].level == level && twin->tables[i].prefix == prefix;
+        for (size_t i = 0; i < memory->table_count; i++)
+            there |= memory->tables[i].level == level && memory->tables[i].prefix == prefix;
         if (there)
             continue;
-        uint64_t count = free_frames(twin);
-        if (count == 0 || !nth_free(twin, count - 1, &frame))
+        if (!take_top(memory, &frame))
             return false;
-        twin->taken[frame] = true;
-        twin->tables[twin->table_count++] = (struct twin_table){level, prefix, frame};
+        memory->tables[memory->table_count++] = (struct twin_table){level, prefix, frame};
     }
     return true;
 }
 
 static void take_frame_away(struct twin *twin, struct twin_page *page)
 {
-    if (page->has_frame)
-        twin->taken[page->frame] = false;
+    for (unsigned m = 0; m < twin->memories && page->has_frame; m++) {
+        if (!page->zero[m])
+            twin->memory[m].taken[page->frame[m]] = false;
+        page->zero[m] = false;
+    }
     page->has_frame = false;
 }
 
@@ -324,7 +349,7 @@ static void twin_extend(struct twin *twin, uint64_t end, uint64_t bytes)
         struct twin_page *page = page_at(twin, va);
         *page = *page_at(twin, va - PAGE);
         page->va = va;
-        page->has_frame = false;
+        page->has_frame = page->zero[0] = page->zero[1] = false;
         page->data = 0;
         page->offset += page->object >= 0 ? PAGE : 0;
     }
@@ -333,9 +358,11 @@ static void twin_extend(struct twin *twin, uint64_t end, uint64_t bytes)
 static bool twin_move(struct twin *twin, uint64_t from, uint64_t to, uint64_t bytes)
 {
     for (uint64_t at = 0; at < bytes; at += PAGE) {
-        if (page_at(twin, from + at)->has_frame && !add_tables(twin, to + at)) {
-            drop_tables(twin);
-            return false;
+        for (unsigned m = 0; m < twin->memories && page_at(twin, from + at)->has_frame; m++) {
+            if (!add_tables(&twin->memory[m], to + at)) {
+                drop_tables(twin);
+                return false;
+            }
         }
     }
     for (uint64_t at = 0; at < bytes; at += PAGE) {
@@ -401,7 +428,7 @@ static uint64_t twin_brk(struct twin *twin, uint64_t address)
     if (address < MMU_HEAP_BASE || address > MMU_TABLES_BASE)
         return twin->brk;
     if (new_end > old_end) {
-        if (new_end - old_end > twin->config.physical_bytes || !all_free(twin, old_end, new_end))
+        if (new_end - old_end > twin->memory[0].config.physical_bytes || !all_free(twin, old_end, new_end))
             return twin->brk;
         for (uint64_t va = old_end; va < new_end; va += PAGE)
             *page_at(twin, va) = (struct twin_page){.va = va, .mapped = true, .may_write = true, .kind = MMU_HEAP,
@@ -413,26 +440,82 @@ static uint64_t twin_brk(struct twin *twin, uint64_t address)
     return address;
 }
 
+/* A frame of its own, or before the first write the zero page's. */
+static bool place(struct twin_memory *memory, struct twin_page *page, unsigned m, bool writes)
+{
+    bool zero = memory->config.zero_page && !writes && page->object == -1;
+    if (!add_tables(memory, page->va))
+        return false;
+    if (zero && !memory->has_zero && !take_top(memory, &memory->zero_frame))
+        return false;
+    memory->has_zero |= zero;
+    if (zero)
+        page->frame[m] = memory->zero_frame;
+    else if (!choose_frame(memory, page->va, &page->frame[m]))
+        return false;
+    memory->taken[page->frame[m]] = true;
+    page->zero[m] = zero;
+    memory->zero_pages += zero;
+    memory->small_pages += !zero;
+    return true;
+}
+
+static enum mmu_fault first_touch(struct twin *twin, struct twin_page *page, bool writes)
+{
+    for (unsigned m = 0; m < twin->memories; m++) {
+        if (!place(&twin->memory[m], page, m, writes)) {
+            drop_tables(twin);
+            return MMU_FAULT_FAILED;
+        }
+        twin->memory[m].faults++;
+    }
+    page->has_frame = true;
+    return MMU_FAULT_NONE;
+}
+
+static enum mmu_fault write_present(struct twin *twin, struct twin_page *page)
+{
+    for (unsigned m = 0; m < twin->memories; m++) {
+        struct twin_memory *memory = &twin->memory[m];
+        uint64_t frame;
+        if (!page->zero[m])
+            continue;
+        if (!choose_frame(memory, page->va, &frame))
+            return MMU_FAULT_FAILED;
+        memory->taken[frame] = true;
+        page->frame[m] = frame;
+        page->zero[m] = false;
+        memory->small_pages++;
+        memory->zero_copies++;
+    }
+    return MMU_FAULT_NONE;
+}
+
 static enum mmu_fault twin_touch(struct twin *twin, uint64_t va, enum mmu_access access)
 {
     struct twin_page *page = page_at(twin, va / PAGE * PAGE);
     if (!page || !page->mapped)
         return MMU_FAULT_UNMAPPED;
+    bool guessed = access == MMU_ACCESS_UNKNOWN && page->has_frame && page->zero[0] && page->prot & MMU_WRITE;
+    access = guessed ? MMU_ACCESS_WRITE : access;
     unsigned needed = access == MMU_ACCESS_WRITE ? MMU_WRITE : access == MMU_ACCESS_EXEC ? MMU_EXEC : 7;
     if (!(page->prot & needed))
         return MMU_FAULT_DENIED;
+    if (page->has_frame && access == MMU_ACCESS_UNKNOWN)
+        return MMU_FAULT_DENIED;
     if (page->has_frame)
-        return access == MMU_ACCESS_UNKNOWN ? MMU_FAULT_DENIED : MMU_FAULT_NONE;
+        return access == MMU_ACCESS_WRITE ? write_present(twin, page) : MMU_FAULT_NONE;
     if (page->offset >= page->size)
         return MMU_FAULT_BUS;
-    if (!add_tables(twin, page->va) || !choose_frame(twin, page->va, &page->frame)) {
-        drop_tables(twin);
-        return MMU_FAULT_FAILED;
+    return first_touch(twin, page, access == MMU_ACCESS_WRITE);
+}
+
+static void twin_advise(struct twin *twin, uint64_t start, uint64_t bytes, bool huge)
+{
+    for (uint64_t va = start; va < start + bytes; va += PAGE) {
+        if (mapped(twin, va))
+            page_at(twin, va)->huge = huge ? 1 : 2;
     }
-    twin->taken[page->frame] = true;
-    page->has_frame = true;
-    twin->touches++;
-    return MMU_FAULT_NONE;
 }
 
 /* ------------------------------------------------------------------ comparing */
@@ -475,16 +558,24 @@ static bool same_areas(struct world *world)
     return true;
 }
 
-static bool same_page(struct world *world, const struct twin_page *page)
+static bool same_translation(const struct mmu *mmu, const struct twin_page *page, unsigned m)
 {
     struct guest_va va = {page->va + 0x123};
     struct guest_pa pa;
     bool present = page->has_frame && page->prot != 0;
-    REQUIRE(mmu_translate(world->mmu, va, &pa) == present);
-    REQUIRE(!present || pa.v == page->frame * PAGE + 0x123);
-    REQUIRE(mmu_ready(world->mmu, va, MMU_ACCESS_READ) == present);
-    REQUIRE(mmu_ready(world->mmu, va, MMU_ACCESS_WRITE) == (present && (page->prot & MMU_WRITE)));
-    REQUIRE(mmu_ready(world->mmu, va, MMU_ACCESS_EXEC) == (present && (page->prot & MMU_EXEC)));
+    REQUIRE(mmu_translate(mmu, va, &pa) == present);
+    REQUIRE(!present || pa.v == page->frame[m] * PAGE + 0x123);
+    REQUIRE(mmu_ready(mmu, va, MMU_ACCESS_READ) == present);
+    REQUIRE(mmu_ready(mmu, va, MMU_ACCESS_WRITE) == (present && (page->prot & MMU_WRITE) && !page->zero[m]));
+    REQUIRE(mmu_ready(mmu, va, MMU_ACCESS_EXEC) == (present && (page->prot & MMU_EXEC)));
+    return true;
+}
+
+static bool same_page(struct world *world, const struct twin_page *page)
+{
+    if (!same_translation(world->mmu, page, 0) ||
+        (world->follower && !same_translation(world->follower, page, 1)))
+        return false;
     const struct fake_page *memory = fake_at(&world->fake, page->va);
     REQUIRE((memory != NULL) == page->mapped);
     if (!memory)
@@ -499,32 +590,55 @@ static bool same_page(struct world *world, const struct twin_page *page)
 static bool was_told(const struct world *world, size_t i)
 {
     const struct twin_page *was = &world->before[i], *is = &world->twin.pages[i];
-    unsigned prot_was = was->has_frame ? mmu_effective(was->prot) : 0;
-    bool moved = is->has_frame && is->frame != was->frame;
+    if (!was->has_frame)
+        return true;
+    unsigned prot_was = mmu_effective(was->prot);
+    bool moved = is->has_frame && is->frame[0] != was->frame[0];
     unsigned prot_is = is->has_frame && !moved ? mmu_effective(is->prot) : 0;
     REQUIRE(!(prot_was & ~prot_is) || (world->heard_before[i] && world->heard_after[i]));
     REQUIRE(!(prot_was & ~prot_is & MMU_EXEC) || world->heard_code);
     return true;
 }
 
-/* Every call looks at a quarter of the pages, the next one at the next. */
+static bool same_counts(const struct mmu *mmu, const struct twin_memory *memory, uint64_t present, uint64_t zero)
+{
+    const struct mmu_counts *counts = mmu_counts(mmu);
+    REQUIRE(counts->small_present == present && counts->zero_present == zero);
+    REQUIRE(counts->table_pages == memory->table_count + 1);
+    REQUIRE(counts->small_pages == memory->small_pages && counts->faults == memory->faults);
+    REQUIRE(counts->zero_pages == memory->zero_pages && counts->zero_copies == memory->zero_copies);
+    return true;
+}
+
+static bool same_frames(const struct mmu *mmu, const struct twin_memory *memory)
+{
+    REQUIRE(frames_taken(mmu->frames) == memory->frames - free_frames(memory));
+    for (uint64_t frame = 0; frame < memory->frames; frame++)
+        REQUIRE(frames_is_taken(mmu->frames, frame) == memory->taken[frame]);
+    return true;
+}
+
+/* Every call looks at a part of the pages, the next one at the next; now and then at all there is. */
 static bool same(struct world *world, uint64_t call)
 {
     struct twin *twin = &world->twin;
-    uint64_t present = 0;
+    uint64_t present = 0, zero[MEMORIES] = {0};
     for (size_t i = 0; i < PAGE_COUNT; i++) {
-        present += twin->pages[i].has_frame && twin->pages[i].prot != 0;
-        if ((i % 4 == call % 4 && !same_page(world, &twin->pages[i])) || !was_told(world, i))
+        const struct twin_page *page = &twin->pages[i];
+        bool there = page->has_frame && page->prot != 0;
+        present += there;
+        zero[0] += there && page->zero[0];
+        zero[1] += there && page->zero[1];
+        if ((i % STRIDE == call % STRIDE && !same_page(world, page)) || !was_told(world, i))
             return false;
     }
-    const struct mmu_counts *counts = mmu_counts(world->mmu);
-    REQUIRE(counts->small_present == present);
-    REQUIRE(counts->table_pages == twin->table_count + 1);
-    REQUIRE(counts->small_pages == twin->touches && counts->faults == twin->touches);
-    REQUIRE(frames_taken(world->mmu->frames) == twin->frames - free_frames(twin));
-    for (uint64_t frame = 0; frame < twin->frames; frame++)
-        REQUIRE(frames_is_taken(world->mmu->frames, frame) == twin->taken[frame]);
-    return call % 4 != 0 || same_areas(world);
+    bool whole = call % STRIDE == 0;
+    for (unsigned m = 0; m < twin->memories; m++) {
+        const struct mmu *mmu = m == 0 ? world->mmu : world->follower;
+        if (!same_counts(mmu, &twin->memory[m], present, zero[m]) || (whole && !same_frames(mmu, &twin->memory[m])))
+            return false;
+    }
+    return !whole || same_areas(world);
 }
 
 /* ------------------------------------------------------------------ listening */
@@ -547,7 +661,7 @@ static void hear_before(void *self, struct guest_va start, uint64_t bytes)
         struct guest_pa pa;
         bool told_earlier = world->heard_after[i];
         if (page->va - start.v < bytes && page->has_frame && page->prot && !told_earlier)
-            C2_ASSERT(mmu_translate(world->mmu, (struct guest_va){page->va}, &pa) && pa.v == page->frame * PAGE);
+            C2_ASSERT(mmu_translate(world->mmu, (struct guest_va){page->va}, &pa) && pa.v == page->frame[0] * PAGE);
     }
 }
 
@@ -698,6 +812,15 @@ static bool random_touch_range(struct world *world)
     return true;
 }
 
+static bool random_advise(struct world *world)
+{
+    uint64_t bytes, start = pick_range(world, 10, &bytes);
+    bool huge = below(world, 2);
+    twin_advise(&world->twin, start, bytes, huge);
+    REQUIRE(mmu_advise_huge(world->mmu, start, bytes, huge) == 0);
+    return true;
+}
+
 static bool random_allows(struct world *world)
 {
     uint64_t bytes, start = pick_range(world, 4, &bytes);
@@ -722,29 +845,45 @@ static bool random_write(struct world *world)
 
 static bool (*const calls[])(struct world *world) = {
     random_map, random_map, random_unmap, random_protect, random_protect, random_discard, random_remap, random_remap,
-    random_brk, random_touches, random_touches, random_touches, random_touch_range, random_allows, random_write,
-    random_write,
+    random_brk, random_touches, random_touches, random_touches, random_touch_range, random_advise, random_allows,
+    random_write, random_write,
 };
 
 /* ------------------------------------------------------------------ runs */
 
-static void open_world(struct world *world, const struct mmu_config *config)
+static void add_memory(struct twin *twin, const struct mmu_config *config)
 {
-    memset(world, 0, sizeof *world);
-    c2_rng_init(&world->rng, config->seed, "test");
-    assert_int_equal(fake_create(&world->mmu, &world->fake, 64, config, NULL), C2_OK);
+    struct twin_memory *memory = &twin->memory[twin->memories++];
+    memory->config = *config;
+    memory->frames = config->physical_bytes / PAGE;
+    c2_rng_init(&memory->placement, config->seed, "placement");
+    memory->taken[memory->frames - 1] = true; /* the top table */
+}
+
+static void open_files(struct world *world)
+{
     char path[] = "/tmp/mmu_twin_XXXXXX";
     world->fd[0] = mkstemp(path);
     world->fd[1] = open(path, O_RDONLY | O_CLOEXEC);
     assert_true(world->fd[0] >= 0 && world->fd[1] >= 0);
     unlink(path);
     world->fake.read_only_fd = world->fd[1];
+}
+
+/* follower: its config, or NULL. */
+static void open_world(struct world *world, const struct mmu_config *config, const struct mmu_config *follower)
+{
+    memset(world, 0, sizeof *world);
+    c2_rng_init(&world->rng, config->seed, "test");
+    assert_int_equal(fake_create(&world->mmu, &world->fake, 64, config, NULL), C2_OK);
+    open_files(world);
     struct twin *twin = &world->twin;
-    twin->config = *config;
     twin->brk = MMU_HEAP_BASE;
-    twin->frames = config->physical_bytes / PAGE;
-    c2_rng_init(&twin->placement, config->seed, "placement");
-    twin->taken[twin->frames - 1] = true; /* the top table */
+    add_memory(twin, config);
+    if (follower) {
+        assert_int_equal(mmu_create_follower(&world->follower, world->mmu, follower, NULL), C2_OK);
+        add_memory(twin, follower);
+    }
     size_t index = 0;
     for (size_t i = 0; i < PART_COUNT; i++) {
         for (uint64_t k = 0; k < parts[i].pages; k++)
@@ -756,18 +895,36 @@ static void open_world(struct world *world, const struct mmu_config *config)
 
 static void close_world(struct world *world)
 {
+    mmu_destroy(world->follower);
     mmu_destroy(world->mmu);
     assert_true(world->fake.closed);
     close(world->fd[0]);
     close(world->fd[1]);
 }
 
-/* Returns the call after which the two differ, or `count`. From call `sabotage` on, pages become writable by an
- * mprotect that the twin does not hear of. */
-static uint64_t run(const struct mmu_config *config, uint64_t count, uint64_t sabotage)
+static void check_world(const struct world *world)
+{
+    mmu_check(world->mmu);
+    if (world->follower)
+        mmu_check(world->follower);
+}
+
+/* Pages become writable that the twin does not hear of; or the follower alone loses one. */
+static void do_harm(struct world *world)
+{
+    const struct twin_page *page = &world->twin.pages[below(world, PAGE_COUNT)];
+    if (world->follower)
+        mmu_discard_alone(world->follower, page->va, PAGE);
+    else
+        mmu_protect(world->mmu, page->va, PAGE, page->prot | MMU_WRITE);
+}
+
+/* Returns the call after which the two differ, or `count`. From call `sabotage` on harm is done. */
+static uint64_t run(const struct mmu_config *config, const struct mmu_config *follower, uint64_t count,
+                    uint64_t sabotage)
 {
     static struct world world;
-    open_world(&world, config);
+    open_world(&world, config, follower);
     uint64_t call;
     for (call = 0; call < count; call++) {
         memcpy(world.before, world.twin.pages, sizeof world.before);
@@ -776,16 +933,15 @@ static uint64_t run(const struct mmu_config *config, uint64_t count, uint64_t sa
         world.heard_code = false;
         if (!calls[below(&world, sizeof calls / sizeof calls[0])](&world))
             break;
-        if (call >= sabotage) {
-            const struct twin_page *page = &world.twin.pages[below(&world, PAGE_COUNT)];
-            mmu_protect(world.mmu, page->va, PAGE, page->prot | MMU_WRITE);
-        }
+        if (call >= sabotage)
+            do_harm(&world);
         if (!same(&world, call))
             break;
-        if (call % 64 == 0)
-            mmu_check(world.mmu);
+        if (sabotage == UINT64_MAX && call % (16 * STRIDE) == 0)
+            check_world(&world);
     }
-    mmu_check(world.mmu);
+    if (sabotage == UINT64_MAX)
+        check_world(&world);
     close_world(&world);
     return call;
 }
@@ -793,8 +949,8 @@ static uint64_t run(const struct mmu_config *config, uint64_t count, uint64_t sa
 static void compare(enum mmu_placement placement, uint64_t frames, uint64_t seed, uint64_t count)
 {
     struct mmu_config config = {.physical_bytes = frames * PAGE, .placement = placement, .colors = 3, .color = 1,
-                                .seed = seed};
-    uint64_t call = run(&config, count, UINT64_MAX);
+                                .seed = seed, .zero_page = seed % 2};
+    uint64_t call = run(&config, NULL, count, UINT64_MAX);
     if (call != count)
         fail_msg("%s, seed %llu: call %llu differs: %s", mmu_placement_name(placement), (unsigned long long)seed,
                  (unsigned long long)call, difference);
@@ -840,8 +996,26 @@ static void comparison_can_fail(void **state)
 {
     (void)state;
     struct mmu_config config = {.physical_bytes = 512 * PAGE, .seed = 10};
-    uint64_t call = run(&config, 2000, 1000);
+    uint64_t call = run(&config, NULL, 2000, 1000);
     assert_in_range(call, 1000, 1100);
+    struct mmu_config lead = {.physical_bytes = 640 * PAGE, .seed = 10, .huge = MMU_HUGE_NEVER}, follower = lead;
+    call = run(&lead, &follower, 2000, 1000);
+    assert_in_range(call, 1000, 1100);
+}
+
+/* 640 frames are enough for all pages and their tables, so nothing runs out. */
+static void a_million_calls_with_a_follower(void **state)
+{
+    (void)state;
+    struct mmu_config lead = {.physical_bytes = 640 * PAGE, .seed = 20, .huge = MMU_HUGE_NEVER, .zero_page = true};
+    struct mmu_config follower[] = {lead, lead};
+    follower[0].placement = MMU_RANDOM;
+    follower[1].zero_page = false;
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t call = run(&lead, &follower[i], CALLS(500000), UINT64_MAX);
+        if (call != CALLS(500000))
+            fail_msg("follower %zu: call %llu differs: %s", i, (unsigned long long)call, difference);
+    }
 }
 
 /* ------------------------------------------------------------------ translating on another thread */
@@ -890,7 +1064,7 @@ int main(void)
         cmocka_unit_test(sequential_equals_twin),   cmocka_unit_test(random_equals_twin),
         cmocka_unit_test(identity_equals_twin),     cmocka_unit_test(same_color_equals_twin),
         cmocka_unit_test(colored_equals_twin),      cmocka_unit_test(comparison_can_fail),
-        cmocka_unit_test(another_thread_translates),
+        cmocka_unit_test(a_million_calls_with_a_follower), cmocka_unit_test(another_thread_translates),
     };
     return cmocka_run_group_tests_name("mmu_twin", tests, NULL, NULL);
 }
