@@ -4,7 +4,8 @@
  *
  * Model
  *   The other placement is that of the run with one thing changed: its huge pages, or its policy. Machine, seed and
- *   what else the options say about memory are the same, rules for regions (--place) among it.
+ *   what else the options say about memory are the same. A policy is for all of memory, without the rules of --place, and
+ *   huge pages are those of the word alone, without the regions of --huge.
  */
 #include <string.h>
 
@@ -37,6 +38,7 @@ static enum c2_status change_policy(struct mmu_config *out, const char *text, co
     out->color = policy.color;
     out->age = policy.age;
     memcpy(out->map, policy.map, sizeof out->map);
+    out->rule_count = 0; /* the policy is for every page */
     return C2_OK;
 }
 

@@ -57,7 +57,7 @@ enum c2_status cli_placement(struct mmu_config *out, const char *text, const str
                              uint64_t seed, struct c2_error *err);
 
 /* --against: the placement of the run but for what the text says - "huge" (all anonymous memory in huge pages) or
- * "huge=WORD" (as --huge WORD), else a policy as for --pages. */
+ * "huge=WORD" (as --huge WORD, no regions), else a policy as for --pages (no rules). */
 enum c2_status cli_against(struct mmu_config *out, const struct mmu_config *placement, const char *text,
                            const struct caches_machine *machine, struct c2_error *err);
 

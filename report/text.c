@@ -115,11 +115,13 @@ static void put_small_and_huge(FILE *to, const struct mmu_rule_counts *n)
 }
 
 /* What a rule that placed nothing was about, in case it was misspelt. */
-static const char *why_nothing(const struct mmu_region *region)
+static const char *why_nothing(const struct mmu_region *region, bool zero_page)
 {
+    if (zero_page)
+        return "none of its pages was touched, or all were only read";
     switch (region->kind) {
     case MMU_REGION_FILE:
-        return "no page of a mapping of such a file was touched, or rules before it placed them";
+        return "no page of a mapping of such a file was touched, or more precise rules placed them";
     case MMU_REGION_OBJECT:
         return "none of its pages was touched";
     default:
@@ -127,11 +129,11 @@ static const char *why_nothing(const struct mmu_region *region)
     }
 }
 
-static void put_rule(FILE *to, const struct mmu_rule *rule, const struct mmu_rule_counts *n)
+static void put_rule(FILE *to, const struct mmu_rule *rule, const struct mmu_rule_counts *n, bool zero_page)
 {
     if (n->small_pages + n->huge_2m + n->huge_1g == 0) {
         fprintf(to, "            WARNING: --place %s=%s placed nothing: %s\n", rule->region.name, rule->text,
-                why_nothing(&rule->region));
+                why_nothing(&rule->region, zero_page));
         return;
     }
     fprintf(to, "            %s=%s: ", rule->region.name, rule->text);
@@ -156,7 +158,7 @@ static void put_rules(FILE *to, const struct report_run *run)
     if (placement == NULL)
         return;
     for (size_t i = 0; i < placement->rule_count; i++)
-        put_rule(to, &placement->rules[i], &run->rules[i]);
+        put_rule(to, &placement->rules[i], &run->rules[i], placement->zero_page);
     for (size_t i = 0; i < placement->huge_region_count; i++)
         put_huge_region(to, &placement->huge_regions[i], &run->huge_regions[i]);
 }

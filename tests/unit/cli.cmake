@@ -2,4 +2,5 @@
 c2_unit_test(cli_options c2_cli)
 c2_unit_test(cli_environment c2_cli)
 c2_unit_test(cli_placement c2_cli)
+c2_unit_test(cli_rules c2_cli)
 c2_unit_test(cli_pagemap c2_cli)

@@ -56,6 +56,39 @@ static void the_whole_text(void **state)
     free(text);
 }
 
+/* A line for each rule and huge region; what placed nothing is warned of. */
+static void placement_rules(void **state)
+{
+    (void)state;
+    struct report_sample sample;
+    sample_fill(&sample);
+    const struct mmu_rule rules[] = {
+        {.region = {.kind = MMU_REGION_HEAP, .name = "heap"}, .text = "colored"},
+        {.region = {.kind = MMU_REGION_OBJECT, .name = "A"}, .text = "same-color,color=2"},
+        {.region = {.kind = MMU_REGION_FILE, .name = "libx.so"}, .text = "random"}};
+    const struct mmu_region huge[] = {{.kind = MMU_REGION_STACK, .name = "stack"},
+                                      {.kind = MMU_REGION_OBJECT, .name = "B"}};
+    const struct mmu_rule_counts counts[] = {{.small_pages = 1200, .huge_2m = 3, .huge_1g = 1}, {.small_pages = 4}, {0}};
+    const struct mmu_rule_counts huge_counts[] = {{0}, {.huge_2m = 3, .huge_1g = 1, .huge_fallbacks = 2}};
+    sample.placement.rules = rules;
+    sample.placement.rule_count = 3;
+    sample.placement.huge_regions = huge;
+    sample.placement.huge_region_count = 2;
+    sample.run.rules = counts;
+    sample.run.huge_regions = huge_counts;
+    char *text = text_of(&sample.run);
+    assert_non_null(strstr(text,
+        "TLBs not modelled\n"
+        "            heap=colored: 1,200 pages of 4 KiB, 3 of 2 MiB, 1 of 1 GiB\n"
+        "            A=same-color,color=2: 4 pages of 4 KiB\n"
+        "            WARNING: --place libx.so=random placed nothing: no page of a mapping of such a file was touched, or "
+        "more precise rules placed them\n"
+        "            WARNING: --huge stack made no huge page: no aligned range of it was touched\n"
+        "            --huge B: 3 of 2 MiB, 1 of 1 GiB (2 more found no huge frame)\n"
+        "phases  "));
+    free(text);
+}
+
 static void lost_pages(void **state)
 {
     (void)state;
@@ -216,6 +249,7 @@ int main(void)
         cmocka_unit_test(the_whole_text),
         cmocka_unit_test(huge_pages),
         cmocka_unit_test(zero_page),
+        cmocka_unit_test(placement_rules),
         cmocka_unit_test(lost_pages),
         cmocka_unit_test(without_simulation_and_killed),
         cmocka_unit_test(shares_are_exact),
