@@ -4,8 +4,8 @@
  *
  *     caches_bench [L3_MIB [PATTERN [ACCESSES [EXTRA]]]]
  *
- * EXTRA is what is switched on besides: "evictors" keeps who made a level lose a line, and asks for every outcome; the
- * time is then printed beside that of the plain run just before.
+ * EXTRA is what is switched on besides: "evictors" keeps who made a level lose a line, and asks for every outcome;
+ * "fifo" is the FIFO detector. The time is then printed beside that of the plain run just before.
  *
  * Instructions instead of time, for the claim that the L3's size does not matter to a hit in L1:
  *     valgrind --tool=callgrind --toggle-collect='run' caches_bench 8 hits 1000000      (and with 64)
@@ -96,12 +96,16 @@ static double now_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-enum extra { PLAIN, EVICTORS, EXTRAS };
-static const char *const extra_names[EXTRAS] = { "plain", "evictors" };
+enum extra { PLAIN, EVICTORS, FIFO, EXTRAS };
+static const char *const extra_names[EXTRAS] = { "plain", "evictors", "fifo" };
 
 static bool switch_on(struct caches *caches, enum extra extra)
 {
-    return extra != EVICTORS || caches_keep_evictors(caches, NULL) == C2_OK;
+    switch (extra) {
+    case EVICTORS: return caches_keep_evictors(caches, NULL) == C2_OK;
+    case FIFO: return caches_detect_fifo(caches, NULL) == C2_OK;
+    default: return true;
+    }
 }
 
 /* Nanoseconds an access; 0: no memory. */
@@ -153,7 +157,7 @@ int main(int argc, char **argv)
     uint64_t accesses = argc > 3 ? strtoull(argv[3], NULL, 10) : 20000000;
     enum extra extra = argc > 4 ? extra_named(argv[4]) : PLAIN;
     if (l3_mib == 0 || (l3_mib & (l3_mib - 1)) != 0 || accesses == 0 || extra == EXTRAS) {
-        fprintf(stderr, "usage: caches_bench [L3_MIB (a power of two) [PATTERN|all [ACCESSES [plain|evictors]]]]\n");
+        fprintf(stderr, "usage: caches_bench [L3_MIB (a power of two) [PATTERN|all [ACCESSES [plain|evictors|fifo]]]]\n");
         return 2;
     }
     bool any = false;

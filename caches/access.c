@@ -75,12 +75,14 @@ static __attribute__((noinline)) enum c2_status access_second(struct caches *cac
     cache_policy_youngest(&second->policy, cache_state_way(there));
     struct cache_place place = cache_level_place(first, line);
     uint32_t way = cache_level_choose(first, cache_level_set(first, place));
+    if (C2_UNLIKELY(first->fifo))
+        cache_fifo_miss(first->fifo, cache_level_set(first, place), slot, class_);
     if (outcome) {
         cache_tell_miss(&outcome->event[0], first, state, class_, place);
         tell_second(caches, outcome, first, way);
     }
     if (C2_LIKELY(first->policy.way[way].line != 0)) {
-        struct cache_victim victim = cache_level_take(first, way);
+        struct cache_victim victim = cache_level_evict(first, way);
         first->counts.writebacks += victim.dirty;
         if (victim.dirty)
             cache_write_down(caches, 1, victim.row);

@@ -153,6 +153,20 @@ struct caches_counts {
 #undef X
 };
 
+/* What the FIFO detector says of the misses that are not cold, beside the shadow: see fifo.c. Counts of line accesses. */
+#define CACHES_FIFO_COUNTERS(X)                                                                  \
+    X(fifo_conflict, "misses of a line among the last 2 x ways evicted from its set")            \
+    X(fifo_capacity, "misses of other lines that the level was asked for before")                \
+    X(both_conflict, "misses that the FIFO and the shadow take for conflicts")                   \
+    X(only_fifo, "conflicts to the FIFO, capacity to the shadow")                                \
+    X(only_fa, "conflicts to the shadow, capacity to the FIFO")
+
+struct caches_fifo_counts {
+#define X(field, help) uint64_t field;
+    CACHES_FIFO_COUNTERS(X)
+#undef X
+};
+
 /* ------------------------------------------------------------------ the hierarchy */
 enum caches_class { CACHES_HIT, CACHES_COLD, CACHES_CAPACITY, CACHES_CONFLICT, CACHES_COHERENCE };
 enum caches_side { CACHES_DATA, CACHES_FETCH }; /* enters at L1D, or at L1I (only where has_l1i) */
@@ -204,6 +218,9 @@ void caches_set_actor(struct caches *caches, uint64_t actor);
  * and level. */
 enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err);
 
+/* Before the first access: every level has a FIFO detector. 8 bytes a line of the levels. */
+enum c2_status caches_detect_fifo(struct caches *caches, struct c2_error *err);
+
 /* Adds n line accesses that the caller knows to be repeats of its last access on the data side (same virtual and
  * physical line, nothing between them on either side): hits, which a policy sees as one. write: they are stores.
  * This is the common case; the twin test runs with and without it. */
@@ -218,6 +235,9 @@ enum c2_status caches_walk(struct caches *caches, struct line_no physical_line, 
 /* Counts of data-path level i, or of L1I (only where has_l1i). Lent; valid until destroy, current after each call. */
 const struct caches_counts *caches_level_counts(const struct caches *caches, uint32_t level);
 const struct caches_counts *caches_l1i_counts(const struct caches *caches);
+/* The same of the FIFO detector; NULL: there is none. */
+const struct caches_fifo_counts *caches_level_fifo(const struct caches *caches, uint32_t level);
+const struct caches_fifo_counts *caches_l1i_fifo(const struct caches *caches);
 const struct caches_machine *caches_machine(const struct caches *caches);
 
 /* Invariants of every structure; asserts. Slow. */

@@ -112,6 +112,9 @@ static inline enum caches_class cache_level_ask(struct cache_level *level, const
         return CACHES_HIT;
     }
     cache_count_miss(&level->counts, request->write, class_);
+    if (C2_UNLIKELY(level->fifo))
+        cache_fifo_miss(level->fifo, cache_level_set(level, cache_level_place(level, request->line)), request->slot,
+                        class_);
     if (event)
         cache_tell_miss(event, level, state, class_, cache_level_place(level, request->line));
     return class_;

@@ -20,7 +20,7 @@
  *
  * Invariants (cache_level_check)
  *   The line of a way knows the way, and as many lines know a way as ways have a line; the slice and, without synonyms,
- *   the set are those of the line; those of policy and shadow.
+ *   the set are those of the line; those of policy, shadow and FIFO.
  *
  * Not modelled
  *   Ports, banks, fill buffers, time.
@@ -103,6 +103,7 @@ void cache_level_end(struct cache_level *level)
     cache_shadow_end(&level->shadow);
     cache_policy_end(&level->policy);
     caches_hash_destroy(level->hash);
+    cache_fifo_destroy(level->fifo);
     c2_free(level->origin);
 }
 
@@ -147,6 +148,9 @@ void cache_level_check(const struct cache_level *level)
     C2_ASSERT(taken == known);
     cache_policy_check(&level->policy);
     cache_shadow_check(&level->shadow);
+    if (level->fifo)
+        cache_fifo_check(level->fifo, level->policy.set_count, level->lines->groups << LINES_GROUP_SHIFT,
+                         &level->counts);
 }
 
 /* ------------------------------------------------------------------ dump */

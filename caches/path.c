@@ -49,7 +49,7 @@ static __attribute__((noinline)) void insert(struct walk *walk, uint32_t depth, 
 static inline void evict(struct walk *walk, uint32_t depth, struct cache_level *level, uint32_t way)
 {
     struct caches *caches = walk->caches;
-    struct cache_victim victim = cache_level_take(level, way);
+    struct cache_victim victim = cache_level_evict(level, way);
     if (walk->outcome) {
         walk->outcome->event[depth].evicted = true;
         walk->outcome->event[depth].victim = line_of(caches, victim.slot);

@@ -36,7 +36,7 @@ struct cli_options {
     const char **env;           /* --env */
     size_t env_count;
     const char *output_dir, *json, *trace; /* NULL: not asked for */
-    bool no_sim, no_attribution, inherit_env, progress, stats, quiet, verbose;
+    bool no_sim, no_attribution, fifo_detector, inherit_env, progress, stats, quiet, verbose;
 };
 
 /* Options end at the first word that is none, or behind "--". On failure *err says which word and what would be right;

@@ -30,6 +30,7 @@ enum option_key {
     KEY_DUMP_PAGEMAP,
     KEY_SEED,
     KEY_NO_SIM, KEY_NO_ATTRIBUTION, KEY_AGAINST,
+    KEY_FIFO_DETECTOR,
     KEY_ENGINE,
     KEY_INHERIT_ENV,
     KEY_JSON,
@@ -59,6 +60,8 @@ static const struct argp_option options_table[] = {
     {"seed", KEY_SEED, "N", 0, "master seed of everything random (1)", 1},
     {"no-sim", KEY_NO_SIM, NULL, 0, "run the program only: nothing recorded, no caches", 2},
     {"no-attribution", KEY_NO_ATTRIBUTION, NULL, 0, "count by level only: no objects, no source, no evictors", 2},
+    {"fifo-detector", KEY_FIFO_DETECTOR, NULL, 0,
+     "compare the classes of misses with what a FIFO of evicted lines at each set would say", 2},
     {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest (unicorn)", 2},
     {"env", KEY_ENV, "NAME[=VALUE]", 0,
      "add to the guest's environment (PATH, HOME and LANG=C); without VALUE: the host's; repeatable", 2},
@@ -280,6 +283,7 @@ static enum c2_status take(struct parse *parse, const struct argp_option *row, c
     case KEY_SEED: return c2_parse_number(&options->seed, value, "--seed", err);
     case KEY_NO_SIM: options->no_sim = true; return C2_OK;
     case KEY_NO_ATTRIBUTION: options->no_attribution = true; return C2_OK;
+    case KEY_FIFO_DETECTOR: options->fifo_detector = true; return C2_OK;
     case KEY_ENGINE: options->engine = value; return C2_OK;
     case KEY_ENV: options->env[options->env_count++] = value; return C2_OK;
     case KEY_INHERIT_ENV: options->inherit_env = true; return C2_OK;
@@ -350,6 +354,8 @@ static enum c2_status check_whole(const struct cli_options *options, struct c2_e
     if (options->no_sim && options->trace != NULL)
         return c2_fail(err, C2_ERR_INVALID,
                        "--trace needs the references that --no-sim does not record; leave one out");
+    if (options->no_sim && options->fifo_detector)
+        return c2_fail(err, C2_ERR_INVALID, "--fifo-detector needs the caches that --no-sim leaves out; leave one out");
     return C2_OK;
 }
 

@@ -172,7 +172,8 @@ static enum c2_status make_simulation(struct run *run, struct c2_error *err)
     struct sim_config config = {.machine = &run->machine,
                                 .seed = run->options->seed,
                                 .blocks = run->blocks,
-                                .observers = &observer};
+                                .observers = &observer,
+                                .fifo_detector = run->options->fifo_detector};
     if (run->outputs.trace != NULL) {
         observer = analyses_trace_observer(run->outputs.trace);
         config.observer_count = 1;
@@ -249,8 +250,11 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
     report.counts = sim_counts(view->sim);
     report.machine = caches_machine(caches);
     report.l1i = report.machine->has_l1i ? caches_l1i_counts(caches) : NULL;
-    for (uint32_t i = 0; i < report.machine->level_count; i++)
+    report.l1i_fifo = report.machine->has_l1i ? caches_l1i_fifo(caches) : NULL;
+    for (uint32_t i = 0; i < report.machine->level_count; i++) {
         report.levels[i] = caches_level_counts(caches, i);
+        report.levels_fifo[i] = caches_level_fifo(caches, i);
+    }
     report.tlb = sim_tlb(view->sim);
     report.walk_reads = sim_walk_reads(view->sim);
     report.pages = mmu_counts(view->mmu);

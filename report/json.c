@@ -130,6 +130,15 @@ static json_t *whole_run(struct builder *b, const struct report_run *run)
     return object;
 }
 
+static json_t *fifo(struct builder *b, const struct caches_fifo_counts *counts)
+{
+    json_t *object = json_object();
+#define X(field, help) add_count(b, object, #field, counts->field);
+    CACHES_FIFO_COUNTERS(X)
+#undef X
+    return object;
+}
+
 static json_t *level(struct builder *b, const struct report_level *from)
 {
     json_t *object = json_object();
@@ -137,6 +146,8 @@ static json_t *level(struct builder *b, const struct report_level *from)
 #define X(field, help) add_count(b, object, #field, from->counts->field);
     CACHES_COUNTERS(X)
 #undef X
+    if (from->fifo != NULL)
+        add(b, object, "fifo", fifo(b, from->fifo));
     return object;
 }
 

@@ -12,6 +12,7 @@
 struct report_level {
     const struct caches_level *level;
     const struct caches_counts *counts;
+    const struct caches_fifo_counts *fifo; /* NULL: no FIFO detector */
     const struct caches_level *next; /* who is asked on a miss; NULL = memory */
     uint32_t depth;                  /* 0: L1D and L1I */
     bool code;                       /* L1I */

@@ -240,6 +240,37 @@ static void put_levels(FILE *to, const struct report_run *run)
     put_table(to, rows, 1 + count, COLUMNS);
 }
 
+/* ------------------------------------------------------------------ FIFO detector */
+
+#define FIFO_COLUMNS 7
+static const char *const fifo_headings[FIFO_COLUMNS] = {"FIFO detector", "capacity",  "conflict", "FA conflict",
+                                                        "both",          "only FIFO", "only FA"};
+
+static void fill_fifo_row(table_row row, const struct report_level *level)
+{
+    const struct caches_fifo_counts *n = level->fifo;
+    const uint64_t misses = level->counts->misses;
+    snprintf(row[0], sizeof row[0], "%s", level->level->name);
+    report_percent(row[1], n->fifo_capacity, misses);
+    report_percent(row[2], n->fifo_conflict, misses);
+    report_percent(row[3], level->counts->conflict, misses);
+    report_percent(row[4], n->both_conflict, misses);
+    report_percent(row[5], n->only_fifo, misses);
+    report_percent(row[6], n->only_fa, misses);
+}
+
+static void put_fifo(FILE *to, const struct report_run *run)
+{
+    struct report_level levels[REPORT_MAX_LEVELS];
+    const size_t count = report_levels(levels, run);
+    table_row rows[1 + REPORT_MAX_LEVELS];
+    fill_heading(rows[0], fifo_headings, FIFO_COLUMNS);
+    for (size_t i = 0; i < count; i++)
+        fill_fifo_row(rows[1 + i], &levels[i]);
+    fputc('\n', to);
+    put_table(to, rows, 1 + count, FIFO_COLUMNS);
+}
+
 /* ------------------------------------------------------------------ TLBs */
 
 /* What it translates when it is full of the smallest and of the largest pages it holds; "-" when it holds none. */
@@ -311,6 +342,8 @@ enum c2_status report_text(FILE *to, const struct report_run *run, struct c2_err
         put_references(to, run->counts);
         fputc('\n', to);
         put_levels(to, run);
+        if (run->levels_fifo[0] != NULL)
+            put_fifo(to, run);
         if (run->tlb != NULL) {
             fputc('\n', to);
             put_tlbs(to, run);

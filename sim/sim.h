@@ -111,6 +111,7 @@ struct sim_config {
     const struct sim_observer *observers; /* copied; may be none */
     size_t observer_count;
     const struct sim_attribution *attribution; /* copied; NULL: nobody wants to know */
+    bool fifo_detector;                        /* of the caches */
 };
 
 struct sim;

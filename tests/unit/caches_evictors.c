@@ -15,7 +15,8 @@
 static struct caches_machine tiny(uint32_t l1_ways, uint32_t l2_ways, enum caches_inclusion inclusion)
 {
     struct caches_machine machine = { .line_bytes = 64, .level_count = 2 };
-    machine.levels[0] = (struct caches_level){ .name = "L1D", .size_bytes = 64 * l1_ways, .ways = l1_ways, .slices = 1 };
+    machine.levels[0] = (struct caches_level){ .name = "L1D", .size_bytes = 64 * l1_ways, .ways = l1_ways,
+                                               .slices = 1 };
     machine.levels[1] = (struct caches_level){ .name = "L2", .size_bytes = 64 * l2_ways, .ways = l2_ways, .slices = 1,
                                                .index = CACHES_PHYSICAL, .inclusion = inclusion };
     return machine;

@@ -177,13 +177,24 @@ static bool same_counts(const char *level, const struct caches_counts *fast, con
     return same;
 }
 
+/* NULL: the fast one has no detector. */
+static bool same_fifo(const char *level, const struct caches_fifo_counts *fast, const struct caches_fifo_counts *slow)
+{
+    bool same = fast == NULL || memcmp(fast, slow, sizeof *fast) == 0;
+    if (!same && !quiet)
+        printf("%s: the FIFO detectors differ\n", level);
+    return same;
+}
+
 static bool same_state(const struct caches *caches, const struct twin *twin)
 {
     bool same = true;
     for (uint32_t i = 0; i < twin->machine.level_count; i++)
-        same &= same_counts(twin->level[i].config.name, caches_level_counts(caches, i), &twin->level[i].counts);
+        same &= same_counts(twin->level[i].config.name, caches_level_counts(caches, i), &twin->level[i].counts)
+                & same_fifo(twin->level[i].config.name, caches_level_fifo(caches, i), &twin->level[i].fifo);
     if (twin->machine.has_l1i)
-        same &= same_counts("L1I", caches_l1i_counts(caches), &twin->l1i.counts);
+        same &= same_counts("L1I", caches_l1i_counts(caches), &twin->l1i.counts)
+                & same_fifo("L1I", caches_l1i_fifo(caches), &twin->l1i.fifo);
     return same;
 }
 
@@ -285,6 +296,8 @@ static bool run(const struct caches_machine *machine, uint64_t seed, uint64_t st
     assert_int_equal(caches_create(&pair.caches, machine, seed, NULL), C2_OK);
     if (pair.evictors)
         assert_int_equal(caches_keep_evictors(pair.caches, NULL), C2_OK);
+    if (seed % 3 != 0)
+        assert_int_equal(caches_detect_fifo(pair.caches, NULL), C2_OK);
     trace_init(&pair.trace, machine, seed);
     bool same = true;
     uint64_t i;

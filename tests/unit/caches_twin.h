@@ -23,6 +23,8 @@ struct twin_set {
     struct twin_way way[CACHES_MAX_WAYS];
     int order[CACHES_MAX_WAYS]; /* ways, the youngest first: lru by touch, fifo by fill */
     int ordered;
+    uint64_t evicted[2 * CACHES_MAX_WAYS]; /* the last ones, the oldest first */
+    uint32_t evicted_count;
     bool tree[CACHES_MAX_WAYS]; /* plru: node n's children are 2n and 2n+1; false points to the lower ways */
 };
 
@@ -41,6 +43,7 @@ struct twin_level {
     struct { uint64_t physical, actor; } lost[TWIN_MAX_LINES]; /* every line ever lost, and who made it so last */
     uint64_t lost_count;
     struct caches_counts counts;
+    struct caches_fifo_counts fifo;
 };
 
 struct twin {
@@ -272,6 +275,36 @@ static enum caches_class twin_shadow(struct twin_level *level, uint64_t physical
     return held ? CACHES_CONFLICT : asked ? CACHES_CAPACITY : CACHES_COLD;
 }
 
+/* ------------------------------------------------------------------ the FIFO detector */
+
+static void twin_remember_eviction(const struct twin_level *level, struct twin_set *set, uint64_t physical)
+{
+    if (set->evicted_count == 2 * level->config.ways) {
+        memmove(&set->evicted[0], &set->evicted[1], (set->evicted_count - 1) * sizeof set->evicted[0]);
+        set->evicted_count--;
+    }
+    set->evicted[set->evicted_count++] = physical;
+}
+
+static void twin_second_opinion(struct twin_level *level, const struct twin_set *set, uint64_t physical,
+                                enum caches_class by_shadow)
+{
+    struct caches_fifo_counts *n = &level->fifo;
+    bool found = false;
+    for (uint32_t i = 0; i < set->evicted_count; i++)
+        found |= set->evicted[i] == physical;
+    if (by_shadow == CACHES_COLD)
+        return;
+    if (found && by_shadow == CACHES_CONFLICT)
+        n->fifo_conflict++, n->both_conflict++;
+    else if (found)
+        n->fifo_conflict++, n->only_fifo++;
+    else if (by_shadow == CACHES_CONFLICT)
+        n->fifo_capacity++, n->only_fa++;
+    else
+        n->fifo_capacity++;
+}
+
 /* ------------------------------------------------------------------ who made a level lose a line */
 
 static void twin_lose(const struct twin *twin, struct twin_level *level, uint64_t physical)
@@ -364,6 +397,7 @@ static void twin_settle(struct twin *twin, struct twin_level *level, uint32_t de
         struct twin_way left = set->way[w];
         set->way[w].valid = false;
         twin_unorder(set, w);
+        twin_remember_eviction(level, set, left.physical);
         twin_leave(twin, level, depth, left);
     }
     set->way[w].valid = true;
@@ -398,6 +432,7 @@ static bool twin_ask(struct twin *twin, struct twin_level *level, uint32_t depth
     n->misses++;
     *(write ? &n->write_misses : &n->read_misses) += 1;
     *(as_miss == CACHES_COLD ? &n->cold : as_miss == CACHES_CAPACITY ? &n->capacity : &n->conflict) += 1;
+    twin_second_opinion(level, set, physical, as_miss);
     event->class_ = as_miss;
     event->evictor = twin_loser(level, physical);
     return false;

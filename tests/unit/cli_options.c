@@ -58,8 +58,9 @@ static char *describe(const struct cli_options *o)
         fprintf(to, "json=%s ", o->json);
     if (o->trace)
         fprintf(to, "trace=%s ", o->trace);
-    fprintf(to, "%s%s%s%s%s%s", o->no_sim ? "no-sim " : "", o->inherit_env ? "inherit-env " : "",
-            o->progress ? "progress " : "", o->stats ? "stats " : "", o->quiet ? "quiet " : "",
+    fprintf(to, "%s%s%s%s%s%s%s", o->no_sim ? "no-sim " : "", o->fifo_detector ? "fifo " : "",
+            o->inherit_env ? "inherit-env " : "", o->progress ? "progress " : "",
+            o->stats ? "stats " : "", o->quiet ? "quiet " : "",
             o->verbose ? "verbose " : "");
     for (size_t i = 0; o->command != NULL && o->command[i] != NULL; i++)
         fprintf(to, "%s%s", i == 0 ? "run: " : " ", o->command[i]);
@@ -93,6 +94,7 @@ static const struct { const char *line, *meaning; } understood[] = {
     {"--seed 0x10 ./a", "seed=16 run: ./a"},
     {"--seed 0 ./a", "seed=0 run: ./a"},
     {"--no-sim ./a", "no-sim run: ./a"},
+    {"--fifo-detector ./a", "fifo run: ./a"},
     {"--engine unicorn ./a", "run: ./a"},
     {"--engine other ./a", "engine=other run: ./a"},
     {"-E A=b -EC --env D= ./a", "env=A=b env=C env=D= run: ./a"},
@@ -167,6 +169,8 @@ static const struct { const char *line; enum c2_status status; const char *messa
     {"sweep", C2_ERR_UNSUPPORTED, NULL},
     {"machines", C2_ERR_UNSUPPORTED, NULL},
     {"diff", C2_ERR_UNSUPPORTED, NULL},
+    {"--no-sim --fifo-detector ./a", C2_ERR_INVALID,
+     "--fifo-detector needs the caches that --no-sim leaves out; leave one out"},
     {"--no-sim --trace x ./a", C2_ERR_INVALID,
      "--trace needs the references that --no-sim does not record; leave one out"},
 };
@@ -206,7 +210,7 @@ static void the_help(void **state)
     static const char *const shown[] = {
         "--machine=NAME|FILE", "--set=LEVEL.KEY=VALUE", "--pages=POLICY", "--place=REGION=POLICY",
         "--huge=off|never|thp|all|REGION", "--huge-size=2M|1G", "--zero-page", "--dump-pagemap=FILE", "--seed=N",
-        "--no-sim",
+        "--no-sim", "--fifo-detector",
         "--engine=NAME", "--env=NAME[=VALUE]", "--inherit-env", "--output=DIR", "--json=FILE", "--trace=FILE",
         "--quiet", "--progress", "--stats", "--verbose", "--version", "--help",
         "Usage: c2emu [OPTION...] [--] PROGRAM [ARG]..."};

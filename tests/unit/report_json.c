@@ -195,6 +195,27 @@ static void the_whole_json(void **state)
     free(text);
 }
 
+static void fifo_detector(void **state)
+{
+    (void)state;
+    struct report_sample sample;
+    sample_fill(&sample);
+    char *text = json_of(&sample.run);
+    assert_null(strstr(text, "fifo"));
+    free(text);
+    sample_detect_fifo(&sample);
+    text = json_of(&sample.run);
+    assert_non_null(strstr(text, "      \"back_invalidations\": 0,\n"
+                                 "      \"fifo\": {\n"
+                                 "        \"fifo_conflict\": 288,\n"
+                                 "        \"fifo_capacity\": 96,\n"
+                                 "        \"both_conflict\": 256,\n"
+                                 "        \"only_fifo\": 32,\n"
+                                 "        \"only_fa\": 64\n"
+                                 "      }\n"));
+    free(text);
+}
+
 static void without_simulation_nothing_is_claimed(void **state)
 {
     (void)state;
@@ -284,6 +305,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_whole_json),
+        cmocka_unit_test(fifo_detector),
         cmocka_unit_test(without_simulation_nothing_is_claimed),
         cmocka_unit_test(words_that_are_no_utf8),
         cmocka_unit_test(every_allocation_may_fail),

@@ -89,6 +89,24 @@ static void placement_rules(void **state)
     free(text);
 }
 
+/* Shares of 512, 3, 160 and 130 misses. */
+static void fifo_detector(void **state)
+{
+    (void)state;
+    struct report_sample sample;
+    sample_fill(&sample);
+    sample_detect_fifo(&sample);
+    char *text = text_of(&sample.run);
+    assert_non_null(strstr(text, "\n\n"
+                                 "FIFO detector  capacity  conflict  FA conflict    both  only FIFO  only FA\n"
+                                 "L1D              18.8 %    56.3 %       62.5 %  50.0 %      6.3 %   12.5 %\n"
+                                 "L1I               0.0 %    33.3 %        0.0 %   0.0 %     33.3 %    0.0 %\n"
+                                 "L2               18.8 %     0.0 %        6.3 %   0.0 %      0.0 %    6.3 %\n"
+                                 "L3                0.0 %     0.0 %        0.0 %   0.0 %      0.0 %    0.0 %\n"
+                                 "\n"));
+    free(text);
+}
+
 static void lost_pages(void **state)
 {
     (void)state;
@@ -250,6 +268,7 @@ int main(void)
         cmocka_unit_test(huge_pages),
         cmocka_unit_test(zero_page),
         cmocka_unit_test(placement_rules),
+        cmocka_unit_test(fifo_detector),
         cmocka_unit_test(lost_pages),
         cmocka_unit_test(without_simulation_and_killed),
         cmocka_unit_test(shares_are_exact),

@@ -43,7 +43,7 @@ static struct bench *bench_create(bool has_l1i, const struct sim_observer *obser
     bench->batch.tid = 1;
     assert_int_equal(C2_OK, stream_blocks_create(&bench->blocks, &err));
     struct sim_config config = {&bench->machine, 1, {.self = &bench->shift, .translate = shifted}, bench->blocks,
-                                observer, observer != NULL, NULL};
+                                observer, observer != NULL, NULL, false};
     assert_int_equal(C2_OK, sim_create(&bench->sim, &config, &err));
     return bench;
 }
@@ -262,7 +262,7 @@ static void every_allocation_may_fail(void **state)
     uint64_t tries = 0;
     while (created != C2_OK || consumed != C2_OK) {
         struct sim_config config = {&bench->machine, 1, {.self = &bench->shift, .translate = shifted}, bench->blocks,
-                                    &observer, 0, NULL};
+                                    &observer, 0, NULL, false};
         struct sim *sim;
         struct c2_error err;
         c2_alloc_fail_from(++tries);

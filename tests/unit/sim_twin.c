@@ -442,7 +442,7 @@ static bool same(const struct caches_machine *shape, bool observed, enum mutant 
     struct sim_observer observer = {.self = &watch, .reference = watch_reference};
     struct sim *sim;
     world_init(world, seed);
-    struct sim_config config = {shape, seed, {&pages, translate, walk}, world->blocks, &observer, observed, NULL};
+    struct sim_config config = {shape, seed, {&pages, translate, walk}, world->blocks, &observer, observed, NULL, false};
     assert_int_equal(C2_OK, caches_create(&twin.caches, shape, seed, &err));
     assert_int_equal(C2_OK, sim_create(&sim, &config, &err));
     twin.tlb = shape->tlb_count != 0 ? tlb_of(shape) : NULL;
