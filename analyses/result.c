@@ -11,7 +11,7 @@
  *
  * Invariants (asserted)
  *   The tallies of the rows add up to the caches' counts of misses and classes, level by level; the pairs to the
- *   conflict misses.
+ *   conflict misses; what the instructions did and the objects' references to the simulator's counts.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -377,6 +377,21 @@ static void check_level(const struct analyses_profile_result *view, uint32_t lev
     C2_ASSERT(reasons == counts->conflict && sum.placement <= counts->conflict);
 }
 
+static void check_references(const struct analyses_profile_result *view, const struct sim_counts *counts)
+{
+    struct analyses_insn sum = {.executed = 0};
+    uint64_t refs = 0;
+    for (size_t i = 0; i < view->insn_count; i++) {
+        sum.executed += view->insns[i].executed;
+        sum.reads += view->insns[i].reads;
+        sum.writes += view->insns[i].writes;
+    }
+    for (size_t i = 0; i < view->object_count; i++)
+        refs += view->objects[i].refs;
+    C2_ASSERT(sum.executed == counts->instructions && sum.reads == counts->reads && sum.writes == counts->writes);
+    C2_ASSERT(refs == counts->refs);
+}
+
 static void check_sums(const struct analyses_profile_result *view, const struct caches *caches)
 {
     for (uint32_t i = 0; i < view->level_count; i++)
@@ -406,6 +421,7 @@ enum c2_status analyses_profile_finish(struct analyses_profile *profile, struct 
         status = order_pairs(profile, err);
     if (status != C2_OK)
         return status;
+    check_references(view, sim_counts(sim));
     check_sums(view, sim_caches(sim));
     *out = view;
     return C2_OK;

@@ -130,7 +130,9 @@ static uint64_t *find_owner(struct sim_attributed *a, uint64_t va, bool *whole)
     *whole = SHORTCUT(page->vpn == va >> C2_PAGE_SHIFT);
     if (*whole)
         return page->refs;
-    if (!SHORTCUT(within(&a->last, va, va + 1)))
+    if (a->to.owner == NULL)
+        a->last = (struct sim_owner){&a->nobody, 0, UINT64_MAX};
+    else if (!SHORTCUT(within(&a->last, va, va + 1)))
         a->to.owner(a->to.self, (struct guest_va){va}, &a->last);
     C2_ASSERT(within(&a->last, va, va + 1));
     const uint64_t start = c2_align_down(va, C2_PAGE_BYTES);
@@ -143,8 +145,7 @@ static uint64_t *find_owner(struct sim_attributed *a, uint64_t va, bool *whole)
 void sim_attribute_own(struct sim *sim, struct guest_va va, uint32_t refs)
 {
     bool whole;
-    if (sim->attributed.to.owner != NULL)
-        *find_owner(&sim->attributed, va.v, &whole) += refs;
+    *find_owner(&sim->attributed, va.v, &whole) += refs;
 }
 
 void sim_attribute_settle(struct sim *sim)
@@ -155,13 +156,10 @@ void sim_attribute_settle(struct sim *sim)
     a->owned = 0;
 }
 
-/* data_line is a new one. */
-static void enter_line(struct sim *sim, struct guest_va va)
+/* sim_enter_line() where the page is not remembered. */
+void sim_attribute_line(struct sim *sim, struct guest_va va)
 {
     struct sim_attributed *a = &sim->attributed;
-    sim_attribute_settle(sim);
-    if (a->to.owner == NULL)
-        return;
     bool whole;
     const uint64_t start = c2_align_down(va.v, sim->line_bytes);
     a->line_refs = find_owner(a, va.v, &whole);
@@ -223,7 +221,8 @@ static enum c2_status tell_miss(struct sim *sim, enum sim_kind kind, struct gues
     return a->to.missed(a->to.self, &miss, err);
 }
 
-static enum c2_status any_access(struct sim *sim, enum caches_side side, bool write, struct guest_va va,
+/* A line access that the first level may not have. */
+enum c2_status sim_attribute_any(struct sim *sim, enum caches_side side, bool write, struct guest_va va,
                                  struct line_no virtual_line, struct line_no physical_line, struct c2_error *err)
 {
     const enum sim_kind kind = side == CACHES_FETCH ? SIM_FETCH : write ? SIM_WRITE : SIM_READ;
@@ -235,17 +234,6 @@ static enum c2_status any_access(struct sim *sim, enum caches_side side, bool wr
     if (status == C2_OK)
         status = tell_miss(sim, kind, va, actor, &outcome, err);
     return status;
-}
-
-/* What sim_access() does with the translated line. */
-enum c2_status sim_attribute_access(struct sim *sim, enum caches_side side, bool write, struct guest_va va,
-                                    struct line_no virtual_line, struct line_no physical_line, struct c2_error *err)
-{
-    if (side == CACHES_DATA)
-        enter_line(sim, va);
-    if (SHORTCUT(caches_try_hit(sim->caches, side, write, virtual_line, physical_line)))
-        return C2_OK;
-    return any_access(sim, side, write, va, virtual_line, physical_line, err);
 }
 
 /* A walk's read of an entry on the way to va. */

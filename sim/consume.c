@@ -112,7 +112,7 @@ static inline __attribute__((always_inline)) enum c2_status run_plan(struct sim 
                 if (attributed)
                     own_repeat(sim, hot, slot, va);
                 continue;
-            } else if (attributed) {
+            } else if (attributed && (split || !inside)) {
                 hot_store(sim, hot);
                 status = attributed_slot(sim, plan->first_code + slot->insn, slot, va, err);
                 *hot = hot_load(sim);
@@ -122,9 +122,14 @@ static inline __attribute__((always_inline)) enum c2_status run_plan(struct sim 
                 *hot = hot_load(sim);
             } else {
                 sim->repeats = hot->repeats;
-                status = sim_access(sim, CACHES_DATA, slot->write, (struct guest_va){va}, err);
+                sim->attributed.owned = hot->owned;
+                sim->attributed.code = plan->first_code + slot->insn;
+                status = sim_access_as(sim, CACHES_DATA, slot->write, (struct guest_va){va}, attributed, err);
                 hot->data_line = va >> line_shift;
                 hot->repeats = slot->following;
+                hot->owned = 0;
+                if (attributed)
+                    own_repeat(sim, hot, slot, va);
             }
             if (C2_UNLIKELY(status != C2_OK))
                 return status;

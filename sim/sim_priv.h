@@ -70,6 +70,7 @@ struct sim_attributed {
     uint64_t *line_refs; /* of the owner of all of data_line; NULL: it has several */
     uint64_t owned;      /* repeats on data_line not yet added there; two counters in one word, as in `repeats` */
     struct sim_owner last;
+    uint64_t nobody;     /* counts for those who do not want to know */
     struct sim_code *codes;
     uint32_t code_count, code_capacity;
     struct sim_owned_page pages[SIM_OWNED_PAGES];
@@ -139,8 +140,9 @@ void sim_attribute_init(struct sim *sim, const struct sim_attribution *attributi
 void sim_attribute_free(struct sim *sim);
 enum c2_status sim_attribute_block(struct sim *sim, const struct stream_block *block, uint32_t *first_code,
                                    struct c2_error *err);
-enum c2_status sim_attribute_access(struct sim *sim, enum caches_side side, bool write, struct guest_va va,
-                                    struct line_no virtual_line, struct line_no physical_line, struct c2_error *err);
+void sim_attribute_line(struct sim *sim, struct guest_va va);
+enum c2_status sim_attribute_any(struct sim *sim, enum caches_side side, bool write, struct guest_va va,
+                                 struct line_no virtual_line, struct line_no physical_line, struct c2_error *err);
 enum c2_status sim_attribute_walk(struct sim *sim, struct guest_va va, struct line_no entry, uint32_t *served_by,
                                   struct c2_error *err);
 enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err);
@@ -175,10 +177,24 @@ static inline struct guest_pa sim_translate(struct sim *sim, struct guest_va va)
     return (struct guest_pa){va.v + page->delta};
 }
 
+/* With attribution: data_line is a new one, that of va. */
+static inline void sim_enter_line(struct sim *sim, struct guest_va va)
+{
+    struct sim_attributed *a = &sim->attributed;
+    if (a->owned != 0)
+        sim_attribute_settle(sim);
+    const struct sim_owned_page *page = &a->pages[va.v >> C2_PAGE_SHIFT & (SIM_OWNED_PAGES - 1)];
+    if (C2_LIKELY(SHORTCUT(page->vpn == va.v >> C2_PAGE_SHIFT)))
+        a->line_refs = page->refs;
+    else
+        sim_attribute_line(sim, va);
+}
+
 /* A line access that is not a repeat. The repeats of the line before are told first: among them may be the write
- * that makes it dirty, and this access may evict it. */
-static inline enum c2_status sim_access(struct sim *sim, enum caches_side side, bool write, struct guest_va va,
-                                        struct c2_error *err)
+ * that makes it dirty, and this access may evict it. attributed: sim->attributed.on, where known beforehand. */
+static inline __attribute__((always_inline)) enum c2_status
+sim_access_as(struct sim *sim, enum caches_side side, bool write, struct guest_va va, const bool attributed,
+              struct c2_error *err)
 {
     if (sim->repeats != 0)
         sim_flush_repeats(sim);
@@ -191,9 +207,20 @@ static inline enum c2_status sim_access(struct sim *sim, enum caches_side side, 
     struct guest_pa pa = sim_translate(sim, va);
     struct line_no virtual_line = {va.v >> sim->line_shift}, physical_line = {pa.v >> sim->line_shift};
     sim->data_line = side == CACHES_DATA ? virtual_line.v : SIM_NOWHERE;
-    if (sim->attributed.on)
-        return sim_attribute_access(sim, side, write, va, virtual_line, physical_line, err);
-    return caches_access(sim->caches, side, write, virtual_line, physical_line, NULL, err);
+    if (!attributed)
+        return caches_access(sim->caches, side, write, virtual_line, physical_line, NULL, err);
+    if (side == CACHES_DATA)
+        sim_enter_line(sim, va);
+    if (SHORTCUT(caches_try_hit(sim->caches, side, write, virtual_line, physical_line)))
+        return C2_OK;
+    return sim_attribute_any(sim, side, write, va, virtual_line, physical_line, err);
+}
+
+static inline enum c2_status sim_access(struct sim *sim, enum caches_side side, bool write, struct guest_va va,
+                                        struct c2_error *err)
+{
+    return sim->attributed.on ? sim_access_as(sim, side, write, va, true, err)
+                              : sim_access_as(sim, side, write, va, false, err);
 }
 
 /* A line access on the data side. Many are on the line of the one before (stack, fields of a struct, neighbours in an
