@@ -123,7 +123,8 @@ def lru_misses(lines, sets, ways, sweeps):
 def contract():
     """c4 is aligned to 2 MiB; a and out are aligned to pages behind the heap's first one, out behind a and a header."""
     for options in [["--pages", "random", "--seed", str(seed)] for seed in range(1, 5)] + [
-            ["--pages", "random", "--huge", "all"], ["--pages", "colored"], ["--pages", "same-color"]]:
+            ["--pages", "random", "--huge", "all"], ["--pages", "random", "--huge", "mmap"], ["--pages", "colored"],
+            ["--pages", "random", "--place", "mmap=colored"], ["--pages", "same-color"]]:
         frames = frames_of(options, "doitgen_padded")
         bases = [page for page in frames if page % 512 == 0 and page > HEAP + 512
                  and all(page + i in frames for i in range(325))]
