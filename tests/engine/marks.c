@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * test_engine_marks [mutant] [calls] [program] PROGRAM [ARGUMENT...]: runs a guest of guests/, which prints what it has allocated
- * and freed, and compares that with the marks of the stream: all of them, in order, and the functions and lines of the
- * sites. Every block allocated must be marked right behind the return of the call, before the block at the site.
+ * test_engine_marks [mutant] [calls] [program] PROGRAM [ARGUMENT...]: runs a guest of guests/, which prints what it has
+ * allocated and freed, and compares that with the marks of the stream: all of them, in order, and the functions and
+ * lines of the sites. Every block allocated must be marked right behind the return of the call, before the block at
+ * the site.
  *   calls    also holds the endings of blocks to a shadow stack: a return reads the slot that the innermost call wrote,
  *            and goes on behind that call. For guests without signals and longjmp.
  *   program  compares only the marks of calls that lie in the program's own file. For guests whose libraries allocate.

@@ -39,10 +39,15 @@ static void log_free(uint64_t address)
 }
 
 /* The call stands on the line that is logged. */
-#define NEW(allocator, call, bytes) __extension__({ void *got = (call); log_new(allocator, got, bytes, __func__, __LINE__); got; })
+#define NEW(allocator, call, bytes) __extension__({ \
+    void *got = (call); \
+    log_new(allocator, got, bytes, __func__, __LINE__); \
+    got; })
 #define FREE(p) do { void *old = (p); uint64_t was = (uint64_t)(uintptr_t)old; free(old); log_free(was); } while (0)
-/* failed: what C says of NULL */
-#define RESIZE(call, old, bytes) __extension__({ uint64_t was = (uint64_t)(uintptr_t)(old); void *got = (call); \
+/* A NULL for bytes is a failure; for none of them, on these C libraries, a block freed. */
+#define RESIZE(call, old, bytes) __extension__({ \
+    uint64_t was = (uint64_t)(uintptr_t)(old); \
+    void *got = (call); \
     if (got || (bytes) == 0) log_free(was); \
     log_new(A_REALLOC, got, bytes, __func__, __LINE__); got; })
 
