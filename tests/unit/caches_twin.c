@@ -190,11 +190,13 @@ static bool same_state(const struct caches *caches, const struct twin *twin)
 {
     bool same = true;
     for (uint32_t i = 0; i < twin->machine.level_count; i++)
-        same &= same_counts(twin->level[i].config.name, caches_level_counts(caches, i), &twin->level[i].counts)
-                & same_fifo(twin->level[i].config.name, caches_level_fifo(caches, i), &twin->level[i].fifo);
+        same &= same_counts(twin->level[i].config.name, caches_level_counts(caches, i), &twin->level[i].counts);
+    for (uint32_t i = 0; i < twin->machine.level_count; i++)
+        same &= same_fifo(twin->level[i].config.name, caches_level_fifo(caches, i), &twin->level[i].fifo);
     if (twin->machine.has_l1i)
-        same &= same_counts("L1I", caches_l1i_counts(caches), &twin->l1i.counts)
-                & same_fifo("L1I", caches_l1i_fifo(caches), &twin->l1i.fifo);
+        same &= same_counts("L1I", caches_l1i_counts(caches), &twin->l1i.counts);
+    if (twin->machine.has_l1i)
+        same &= same_fifo("L1I", caches_l1i_fifo(caches), &twin->l1i.fifo);
     return same;
 }
 
