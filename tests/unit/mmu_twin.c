@@ -1040,22 +1040,32 @@ static void *reader(void *self)
     return NULL;
 }
 
-/* A page is absent or right, never half. */
-static void another_thread_translates(void **state)
+/* A page is absent or right, never half; the reader asks the leader's tables, or its follower's. */
+static void translate_elsewhere(bool followed)
 {
-    (void)state;
-    struct mmu_config config = {.physical_bytes = 1 << 30};
-    struct mmu *mmu;
+    struct mmu_config config = {.physical_bytes = 1 << 30, .huge = MMU_HUGE_NEVER};
+    struct mmu *mmu, *follower = NULL;
     static struct fake_host fake;
-    assert_int_equal(fake_create(&mmu, &fake, 64, &config, NULL), C2_OK);
-    assert_true(fake_anonymous(mmu, MMU_PIE_BASE, SHARED_PAGES, MMU_READ) > 0);
     pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, reader, mmu), 0);
+    assert_int_equal(fake_create(&mmu, &fake, 64, &config, NULL), C2_OK);
+    if (followed)
+        assert_int_equal(mmu_create_follower(&follower, mmu, &config, NULL), C2_OK);
+    assert_true(fake_anonymous(mmu, MMU_PIE_BASE, SHARED_PAGES, MMU_READ) > 0);
+    reader_saw_all = false;
+    assert_int_equal(pthread_create(&thread, NULL, reader, followed ? follower : mmu), 0);
     for (uint64_t i = 0; i < SHARED_PAGES; i++)
         assert_int_equal(mmu_touch(mmu, (struct guest_va){MMU_PIE_BASE + i * PAGE}, MMU_ACCESS_READ, NULL), 0);
     pthread_join(thread, NULL);
     assert_true(reader_saw_all);
+    mmu_destroy(follower);
     mmu_destroy(mmu);
+}
+
+static void another_thread_translates(void **state)
+{
+    (void)state;
+    translate_elsewhere(false);
+    translate_elsewhere(true);
 }
 
 int main(void)
