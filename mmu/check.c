@@ -46,6 +46,19 @@ static uint64_t audit_page(void *self, uint64_t va, uint64_t entry)
     return entry;
 }
 
+/* Every page has been placed by one policy. */
+static void check_placed(const struct mmu *mmu)
+{
+    struct mmu_rule_counts sum = {0};
+    for (size_t i = 0; i <= mmu->config.rule_count; i++) {
+        sum.small_pages += mmu->placed_by[i].small_pages;
+        sum.huge_2m += mmu->placed_by[i].huge_2m;
+        sum.huge_1g += mmu->placed_by[i].huge_1g;
+    }
+    C2_ASSERT(sum.small_pages == mmu->counts.small_pages);
+    C2_ASSERT(sum.huge_2m == mmu->counts.huge_2m && sum.huge_1g == mmu->counts.huge_1g);
+}
+
 void mmu_check(const struct mmu *mmu)
 {
     struct audit audit = {.mmu = mmu, .seen = c2_calloc(frames_total(mmu->frames) / 64 + 1, sizeof *audit.seen)};
@@ -58,6 +71,7 @@ void mmu_check(const struct mmu *mmu)
         audit_frame(&audit, mmu->zero_frame);
     C2_ASSERT(audit.frames + tables == frames_taken(mmu->frames));
     C2_ASSERT(audit.zero == counts->zero_present);
+    check_placed(mmu);
     C2_ASSERT(audit.present[MMU_PAGE_4K] == counts->small_present);
     C2_ASSERT(audit.present[MMU_PAGE_2M] == counts->huge_2m_present);
     C2_ASSERT(audit.present[MMU_PAGE_1G] == counts->huge_1g_present);

@@ -364,6 +364,36 @@ static void claims_by_hand(void **state)
     destroy(world);
 }
 
+/* 3 GiB. One sequential page in the first: the allocator's page of 1 GiB is the second. Sequential takes the third, the only
+ * whole one, of which the allocator had looked at nothing; then neither has one, until one comes back. */
+static void pages_of_1g_beside_each_other(void **state)
+{
+    (void)state;
+    enum { GIANT = 1 << 18 };
+    struct mmu_rule rule = {.region = {.name = "r"}, .policy = {.placement = MMU_BUDDY, .colors = 1}};
+    struct mmu_config config = {.physical_bytes = 3ull << 30, .colors = 1, .rules = &rule, .rule_count = 1};
+    struct frames *frames;
+    uint64_t frame;
+    assert_int_equal(frames_create(&frames, &config, NULL), C2_OK);
+    assert_int_equal(frames_place_by(frames, 0, 0, MMU_PAGE_4K, &frame), FRAMES_PLACED);
+    assert_int_equal(frame, 0);
+    assert_int_equal(frames_place_by(frames, 1, 0, MMU_PAGE_1G, &frame), FRAMES_PLACED);
+    assert_int_equal(frame, GIANT);
+    assert_int_equal(frames_place_by(frames, 0, 0, MMU_PAGE_1G, &frame), FRAMES_PLACED);
+    assert_int_equal(frame, 2 * GIANT);
+    assert_int_equal(frames_place_by(frames, 0, 0, MMU_PAGE_1G, &frame), FRAMES_EXHAUSTED);
+    assert_int_equal(frames_place_by(frames, 1, 0, MMU_PAGE_1G, &frame), FRAMES_EXHAUSTED);
+    assert_int_equal(frames_taken(frames), 1 + 2 * GIANT);
+    frames_check(frames);
+    frames_give_huge(frames, 2 * GIANT, MMU_PAGE_1G);
+    assert_int_equal(frames_place_by(frames, 1, 0, MMU_PAGE_4K, &frame), FRAMES_PLACED);
+    assert_int_equal(frame, 1); /* the lowest piece of block 0, which lost frame 0 */
+    assert_int_equal(frames_place_by(frames, 1, 0, MMU_PAGE_1G, &frame), FRAMES_PLACED);
+    assert_int_equal(frame, 2 * GIANT);
+    frames_check(frames);
+    frames_destroy(frames);
+}
+
 /* The stream of a rule has its name from the region: r1 draws the same whatever stands beside it. */
 static void a_rule_more_shifts_no_stream(void **state)
 {
@@ -415,6 +445,7 @@ int main(void)
         cmocka_unit_test(beside_an_aged_allocator_too),
         cmocka_unit_test(comparison_can_fail),
         cmocka_unit_test(claims_by_hand),
+        cmocka_unit_test(pages_of_1g_beside_each_other),
         cmocka_unit_test(a_rule_more_shifts_no_stream),
         cmocka_unit_test(creation_survives_every_failing_allocation),
     };
