@@ -8,6 +8,8 @@
  *   remedy usual for it. On a tie the level nearer the core wins, then conflict before capacity before cold: what is
  *   easier to mend. When all misses together cost less than one cycle in QUIET instructions, nothing is worth a look.
  *   Where the machine file gives no latencies, LATENCIES stand in for all of them.
+ *   When the dearest pair is conflicts and a profile says who evicted whom, the instruction and object with most of them
+ *   are named, with the remedy for their reason.
  *
  * Not modelled
  *   Overlap of misses, prefetching: the costs rank causes, they are no times.
@@ -15,7 +17,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/report_priv.h"
+#include "report/profile_priv.h"
 
 #define MEMORY_CYCLES 200u
 #define QUIET 20u
@@ -99,7 +101,45 @@ static void remedy(char *buffer, size_t bytes, const struct finding *finding, co
     }
 }
 
-char *report_advice(char *buffer, size_t bytes, const struct report_run *run)
+/* ------------------------------------------------------------------ conflicts whose parties are known */
+
+static const struct report_victim *first_victim(const struct report_digest *digest, size_t level)
+{
+    for (size_t i = 0; digest != NULL && i < digest->victim_count; i++) {
+        if (digest->victims[i].level == level)
+            return &digest->victims[i];
+    }
+    return NULL;
+}
+
+static const char *remedy_of(enum analyses_reason reason)
+{
+    switch (reason) {
+    case ANALYSES_REASON_INTRA: return "it lies in few sets: change its stride (pad its rows, work in blocks)";
+    case ANALYSES_REASON_INTER: return "both lie in the same sets: shift one of them (pad it, or put it elsewhere)";
+    case ANALYSES_REASON_SCALAR: return "a few bytes compete with other data: put them beside what is used with them";
+    case ANALYSES_REASON_CODE: return "place functions that run together side by side";
+    case ANALYSES_REASON_TABLES: return "page tables compete with data: use larger pages (--huge)";
+    default: return "change strides that are a power of two";
+    }
+}
+
+/* "99.0 % of them in malloc#2 at matmul.c:15, missed at main (matmul.c:30) and mostly evicted by the same array: ..." */
+static void parties(char *buffer, size_t bytes, const struct report_run *run, struct report_digest *digest,
+                    const struct finding *finding, const struct report_victim *victim)
+{
+    const struct analyses_row *row = &digest->profile->rows[victim->row];
+    const struct report_share evictor = report_main_evictor(digest, victim);
+    char share[32], object[192], place[192], by[192];
+    snprintf(buffer, bytes, "%s of them in %s, missed at %s and mostly evicted by %s: %s%s",
+             report_percent(share, victim->count, finding->misses),
+             report_object_text(object, sizeof object, run, &digest->profile->objects[row->object]),
+             report_place_text(place, sizeof place, run, digest->profile->insns[row->insn].pc),
+             report_evictor_text(by, sizeof by, run, row->object, &evictor), remedy_of(evictor.reason),
+             finding->level->level->index == CACHES_PHYSICAL ? ", or try another --pages" : "");
+}
+
+char *report_advice(char *buffer, size_t bytes, const struct report_run *run, struct report_digest *digest)
 {
     struct report_level levels[REPORT_MAX_LEVELS];
     struct finding finding;
@@ -109,8 +149,13 @@ char *report_advice(char *buffer, size_t bytes, const struct report_run *run)
                  "nothing in the caches: all misses together cost less than one cycle in %u instructions", QUIET);
         return buffer;
     }
-    char count[32], share[32], size[32], help[256];
-    remedy(help, sizeof help, &finding, c2_size_text(size, finding.level->level->size_bytes));
+    char count[32], share[32], size[32], help[896];
+    const struct report_victim *victim =
+        finding.class_ == CACHES_CONFLICT ? first_victim(digest, (size_t)(finding.level - levels)) : NULL;
+    if (victim != NULL)
+        parties(help, sizeof help, run, digest, &finding, victim);
+    else
+        remedy(help, sizeof help, &finding, c2_size_text(size, finding.level->level->size_bytes));
     snprintf(buffer, bytes, "%s %s misses (%s, %s of its misses): %s", finding.level->level->name,
              class_text(finding.class_), c2_group_digits(count, finding.misses),
              report_percent(share, finding.misses, finding.level->counts->misses), help);

@@ -230,6 +230,8 @@ static json_t *root(struct builder *b, const struct report_run *run)
         add(b, object, "tlb", all_tlbs(b, run));
         if (run->tlb != NULL)
             add(b, object, "walks", walks(b, run));
+        if (run->profile != NULL)
+            report_json_profile(b, object, run);
     }
     return object;
 }

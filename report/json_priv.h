@@ -38,4 +38,7 @@ static inline void add_text(struct builder *b, json_t *object, const char *key, 
     add(b, object, key, report_json_text(value));
 }
 
+/* The keys conflicts, reasons, objects and functions of a run with a profile. (json_profile.c) */
+void report_json_profile(struct builder *b, json_t *root, const struct report_run *run);
+
 #endif

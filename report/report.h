@@ -6,8 +6,8 @@
 #ifndef C2_REPORT_H
 #define C2_REPORT_H
 
-#include "base/base.h"
 #include "analyses/analyses.h"
+#include "base/base.h"
 #include "caches/caches.h"
 #include "loader/loader.h"
 #include "mmu/mmu.h"
@@ -32,8 +32,8 @@ struct report_run {
     const struct mmu_config *placement; /* known without simulation too */
     const struct mmu_rule_counts *rules;        /* of placement->rules, one each */
     const struct mmu_rule_counts *huge_regions; /* of placement->huge_regions */
-    const struct analyses_profile_result *profile; /* NULL: attribution was off */
-    struct loader_symbols *symbols;     /* names of the profile's addresses */
+    const struct analyses_profile_result *profile; /* NULL: misses were not attributed */
+    struct loader_symbols *symbols;     /* names for the profile; NULL: addresses only */
 };
 
 /* Text ends with one line that says what to look at; JSON keys and their order are stable. A failed write is

@@ -15,6 +15,7 @@ struct report_level {
     const struct caches_fifo_counts *fifo; /* NULL: no FIFO detector */
     const struct caches_level *next; /* who is asked on a miss; NULL = memory */
     uint32_t depth;                  /* 0: L1D and L1I */
+    uint32_t number;                 /* in a profile */
     bool code;                       /* L1I */
 };
 
@@ -25,7 +26,20 @@ size_t report_levels(struct report_level out[REPORT_MAX_LEVELS], const struct re
  * "-" when whole is 0. Returns buffer (at least 32 bytes). */
 char *report_percent(char *buffer, uint64_t part, uint64_t whole);
 
-/* One line without newline. Returns buffer. */
-char *report_advice(char *buffer, size_t bytes, const struct report_run *run);
+/* Rows of cells, row after row, `stride` cells from one to the next. The first `left` columns are aligned to the left. */
+typedef char report_cell[64];
+struct report_table {
+    const report_cell *cells;
+    size_t rows, columns, stride, left;
+    const char *indent;
+};
+void report_put_table(FILE *to, const struct report_table *table);
+
+/* One line without newline; digest (profile_priv.h) may be NULL. Returns buffer. */
+struct report_digest;
+char *report_advice(char *buffer, size_t bytes, const struct report_run *run, struct report_digest *digest);
+
+/* The conflict misses and the objects of a run with a profile. (text_profile.c) */
+void report_text_profile(FILE *to, const struct report_run *run, struct report_digest *digest);
 
 #endif

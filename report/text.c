@@ -4,7 +4,8 @@
  *
  * Model
  *   A head of `key value` lines (program, machine, pages, phases, references), one aligned table with a row a level,
- *   one of the TLBs where the machine has them, and a last line that says what to look at (advice.c). Shares are exact to
+ *   who evicted whom and the objects where misses were attributed (text_profile.c), one table of the TLBs where the
+ *   machine has them, and a last line that says what to look at (advice.c). Shares are exact to
  *   the last digit shown.
  *
  * Counting
@@ -14,7 +15,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/report_priv.h"
+#include "report/profile_priv.h"
 
 /* ------------------------------------------------------------------ head */
 
@@ -190,7 +191,7 @@ static void put_phases(FILE *to, const struct report_run *run)
 static const char *const headings[COLUMNS] = {"level",    "accesses", "misses",   "miss rate",
                                               "cold",     "capacity", "conflict", "FA misses"};
 static const char *const tlb_headings[TLB_COLUMNS] = {"TLB", "entries", "covers", "accesses", "misses", "miss rate"};
-typedef char table_row[COLUMNS][48];
+typedef report_cell table_row[COLUMNS];
 
 static void fill_heading(table_row row, const char *const *names, size_t columns)
 {
@@ -211,22 +212,9 @@ static void fill_row(table_row row, const struct report_level *level)
     c2_group_digits(row[7], n->fa_misses);
 }
 
-/* The first column to the left, numbers to the right, two spaces between. */
-static void put_table(FILE *to, table_row *rows, size_t row_count, size_t columns)
+static void put_table(FILE *to, const table_row *rows, size_t row_count, size_t columns)
 {
-    int widths[COLUMNS] = {0};
-    for (size_t row = 0; row < row_count; row++) {
-        for (size_t column = 0; column < columns; column++) {
-            int width = (int)strlen(rows[row][column]);
-            widths[column] = width > widths[column] ? width : widths[column];
-        }
-    }
-    for (size_t row = 0; row < row_count; row++) {
-        fprintf(to, "%-*s", widths[0], rows[row][0]);
-        for (size_t column = 1; column < columns; column++)
-            fprintf(to, "  %*s", widths[column], rows[row][column]);
-        fputc('\n', to);
-    }
+    report_put_table(to, &(struct report_table){rows[0], row_count, columns, COLUMNS, 1, ""});
 }
 
 static void put_levels(FILE *to, const struct report_run *run)
@@ -328,8 +316,29 @@ static void put_tlbs(FILE *to, const struct report_run *run)
 
 /* ------------------------------------------------------------------ all of it */
 
+static void put_simulated(FILE *to, const struct report_run *run, struct report_digest *digest)
+{
+    char advice[1024];
+    put_references(to, run->counts);
+    fputc('\n', to);
+    put_levels(to, run);
+    if (run->levels_fifo[0] != NULL)
+        put_fifo(to, run);
+    if (digest != NULL) {
+        fputc('\n', to);
+        report_text_profile(to, run, digest);
+    }
+    if (run->tlb != NULL) {
+        fputc('\n', to);
+        put_tlbs(to, run);
+    }
+    fprintf(to, "\nlook at: %s\n", report_advice(advice, sizeof advice, run, digest));
+}
+
 enum c2_status report_text(FILE *to, const struct report_run *run, struct c2_error *err)
 {
+    struct report_digest digest = {0};
+    enum c2_status status = C2_OK;
     put_program(to, run);
     if (run->simulated) {
         put_machine(to, run);
@@ -337,20 +346,12 @@ enum c2_status report_text(FILE *to, const struct report_run *run, struct c2_err
     }
     put_rules(to, run);
     put_phases(to, run);
-    if (run->simulated) {
-        char advice[512];
-        put_references(to, run->counts);
-        fputc('\n', to);
-        put_levels(to, run);
-        if (run->levels_fifo[0] != NULL)
-            put_fifo(to, run);
-        if (run->tlb != NULL) {
-            fputc('\n', to);
-            put_tlbs(to, run);
-        }
-        fprintf(to, "\nlook at: %s\n", report_advice(advice, sizeof advice, run));
-    }
-    if (ferror(to))
+    if (run->simulated && run->profile != NULL)
+        status = report_digest_make(&digest, run, err);
+    if (run->simulated && status == C2_OK)
+        put_simulated(to, run, run->profile != NULL ? &digest : NULL);
+    report_digest_release(&digest);
+    if (status == C2_OK && ferror(to))
         return c2_fail(err, C2_ERR_IO, "cannot write the text report");
-    return C2_OK;
+    return status;
 }

@@ -177,7 +177,7 @@ static void shares_are_exact(void **state)
 static const char *advice_of(struct report_sample *sample)
 {
     static char buffer[512];
-    return report_advice(buffer, sizeof buffer, &sample->run);
+    return report_advice(buffer, sizeof buffer, &sample->run, NULL);
 }
 
 static void quiet(struct report_sample *sample)

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * names: instructions and objects in words.
+ *
+ * Invariants
+ *   A name is the loader's or the analysis's; what neither knows is shown as an address in its file, never guessed.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/profile_priv.h"
+
+void report_place(struct loader_place *out, const struct report_run *run, struct guest_va pc)
+{
+    *out = (struct loader_place){.offset = pc.v};
+    if (run->symbols != NULL)
+        loader_place_of(run->symbols, pc, out);
+}
+
+/* A return address lies behind the call; the byte before it belongs to the call. */
+bool report_site(struct loader_place *out, const struct report_run *run, const struct analyses_object *object)
+{
+    if (object->site.v == 0)
+        return false;
+    report_place(out, run, (struct guest_va){object->site.v - 1});
+    return true;
+}
+
+char *report_place_text(char *buffer, size_t bytes, const struct report_run *run, struct guest_va pc)
+{
+    struct loader_place place;
+    report_place(&place, run, pc);
+    return loader_place_text(buffer, bytes, pc, &place);
+}
+
+/* " at doitgen.c:41"; " by 0x1234 in libc.so.6" where there is no line. A name with an @ says its site itself. */
+static void add_site(char *buffer, size_t bytes, const struct report_run *run, const struct analyses_object *object)
+{
+    struct loader_place place;
+    char text[256];
+    const size_t used = strlen(buffer);
+    if (strchr(object->name, '@') != NULL || !report_site(&place, run, object))
+        return;
+    const char *slash = place.file != NULL ? strrchr(place.file, '/') : NULL;
+    if (place.file != NULL)
+        snprintf(buffer + used, bytes - used, " at %s:%d", slash != NULL ? slash + 1 : place.file, place.line);
+    else
+        snprintf(buffer + used, bytes - used, " by %s",
+                 loader_place_text(text, sizeof text, (struct guest_va){object->site.v - 1}, &place));
+}
+
+static void name_allocated(char *buffer, size_t bytes, const struct report_run *run,
+                           const struct analyses_object *object)
+{
+    snprintf(buffer, bytes, "%s%s%s", object->name, object->type != NULL ? " " : "",
+             object->type != NULL ? object->type : "");
+    add_site(buffer, bytes, run, object);
+}
+
+char *report_object_text(char *buffer, size_t bytes, const struct report_run *run,
+                         const struct analyses_object *object)
+{
+    const bool in = object->module != NULL;
+    switch (object->kind) {
+    case ANALYSES_STATIC: /* the type is a declaration, which has the name in it */
+        snprintf(buffer, bytes, "%s%s%s", object->type != NULL ? object->type : object->name, in ? " in " : "",
+                 in ? object->module : "");
+        break;
+    case ANALYSES_CODE:
+        snprintf(buffer, bytes, "code of %s", object->name);
+        break;
+    case ANALYSES_FILE:
+        snprintf(buffer, bytes, "data of %s", object->name);
+        break;
+    default:
+        name_allocated(buffer, bytes, run, object);
+        break;
+    }
+    return buffer;
+}
+
+char *report_evictor_text(char *buffer, size_t bytes, const struct report_run *run, uint32_t victim,
+                          const struct report_share *evictor)
+{
+    if (evictor->object == ANALYSES_NOBODY)
+        snprintf(buffer, bytes, "nobody known");
+    else if (evictor->object == victim)
+        snprintf(buffer, bytes, "%s", evictor->reason == ANALYSES_REASON_INTRA ? "the same array" : "the same object");
+    else
+        report_object_text(buffer, bytes, run, &run->profile->objects[evictor->object]);
+    return buffer;
+}
+
+char *report_size(char *buffer, uint64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+    if (bytes < 1024) {
+        snprintf(buffer, 32, "%" PRIu64 " B", bytes);
+        return buffer;
+    }
+    unsigned unit = 0;
+    uint64_t tenths; /* of the unit, rounded half up; 1024.0 of one unit is 1.0 of the next */
+    for (;; unit++) {
+        const unsigned __int128 half = (unsigned __int128)1 << (10 * (unit + 1) - 1);
+        tenths = (uint64_t)(((unsigned __int128)bytes * 10 + half) >> (10 * (unit + 1)));
+        if (tenths < 10240 || unit == 3)
+            break;
+    }
+    snprintf(buffer, 32, "%" PRIu64 ".%u %s", tenths / 10, (unsigned)(tenths % 10), units[unit]);
+    return buffer;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * profile: what the analysis found, summed and sorted for the reports.
+ *
+ * Model
+ *   The profile has rows (instruction, object) with a tally a level, and pairs of rows (victim, evictor). Objects and
+ *   functions are sums of rows; a victim is all pairs of one row at one level.
+ *
+ * Counting
+ *   Summed over objects, or over functions, the misses of a level are what the caches counted; summed over victims its
+ *   conflict misses are.
+ *
+ * Invariants
+ *   Every order is total, so the same profile gives the same report.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/profile_priv.h"
+
+/* Ascending and descending order of two values of any arithmetic type. */
+#define UP(a, b) (((a) > (b)) - ((a) < (b)))
+#define DOWN(a, b) UP(b, a)
+
+/* ------------------------------------------------------------------ sums */
+
+static void add_tally(struct report_sums *to, const struct analyses_tally *tally)
+{
+    const uint64_t cold = tally->reads[ANALYSES_COLD] + tally->writes[ANALYSES_COLD];
+    const uint64_t capacity = tally->reads[ANALYSES_CAPACITY] + tally->writes[ANALYSES_CAPACITY];
+    const uint64_t conflict = tally->reads[ANALYSES_CONFLICT] + tally->writes[ANALYSES_CONFLICT];
+    to->cold += cold;
+    to->capacity += capacity;
+    to->conflict += conflict;
+    to->misses += cold + capacity + conflict;
+    to->placement += tally->placement;
+}
+
+void report_add_sums(struct report_sums *to, const struct report_sums *from)
+{
+    to->misses += from->misses;
+    to->cold += from->cold;
+    to->capacity += from->capacity;
+    to->conflict += from->conflict;
+    to->placement += from->placement;
+}
+
+/* One tally a level, by the profile's numbers; sums in report order. */
+static void add_tallies(const struct report_digest *digest, struct report_sums *levels, struct report_sums *all,
+                        const struct analyses_tally *tallies)
+{
+    for (size_t i = 0; i < digest->level_count; i++) {
+        add_tally(&levels[i], &tallies[digest->levels[i].number]);
+        add_tally(all, &tallies[digest->levels[i].number]);
+    }
+}
+
+/* ------------------------------------------------------------------ objects */
+
+static int by_conflicts(const void *left, const void *right)
+{
+    const struct report_object *a = left, *b = right;
+    int order = DOWN(a->all.conflict, b->all.conflict);
+    if (order == 0)
+        order = DOWN(a->all.misses, b->all.misses);
+    return order != 0 ? order : UP(a->of, b->of); /* all are of one array, in the order of appearance */
+}
+
+static enum c2_status make_objects(struct report_digest *digest, struct c2_error *err)
+{
+    const struct analyses_profile_result *profile = digest->profile;
+    digest->objects = c2_calloc(profile->object_count + 1, sizeof *digest->objects);
+    if (digest->objects == NULL)
+        return c2_fail_memory(err, "the objects of a report");
+    for (size_t i = 0; i < profile->object_count; i++) {
+        struct report_object *object = &digest->objects[digest->object_count++];
+        object->of = &profile->objects[i];
+        add_tallies(digest, object->levels, &object->all, object->of->level);
+    }
+    qsort(digest->objects, digest->object_count, sizeof *digest->objects, by_conflicts);
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ functions */
+
+/* NULL goes before every name. */
+static int by_text(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? UP(a != NULL, b != NULL) : strcmp(a, b);
+}
+
+static int by_name(const void *left, const void *right)
+{
+    const struct report_function *a = left, *b = right;
+    const int order = by_text(a->module, b->module);
+    return order != 0 ? order : by_text(a->name, b->name);
+}
+
+static int by_misses(const void *left, const void *right)
+{
+    const struct report_function *a = left, *b = right;
+    int order = DOWN(a->all.misses, b->all.misses);
+    if (order == 0)
+        order = DOWN(a->executed, b->executed);
+    return order != 0 ? order : by_name(a, b);
+}
+
+void report_add_function(struct report_function *to, const struct report_function *from)
+{
+    to->executed += from->executed;
+    to->reads += from->reads;
+    to->writes += from->writes;
+    report_add_sums(&to->all, &from->all);
+    for (size_t i = 0; i < REPORT_MAX_LEVELS; i++)
+        report_add_sums(&to->levels[i], &from->levels[i]);
+}
+
+/* One function an instruction, or a run of neighbours of the same name. */
+static void collect_functions(struct report_digest *digest, const struct report_run *run)
+{
+    const struct analyses_profile_result *profile = digest->profile;
+    size_t row = 0;
+    for (size_t i = 0; i < profile->insn_count; i++) {
+        const struct analyses_insn *insn = &profile->insns[i];
+        struct loader_place place;
+        report_place(&place, run, insn->pc);
+        struct report_function own = {.name = place.function, .module = place.object};
+        struct report_function *function = &digest->functions[digest->function_count];
+        if (digest->function_count > 0 && by_name(function - 1, &own) == 0)
+            function--;
+        else
+            digest->functions[digest->function_count++] = own;
+        function->executed += insn->executed;
+        function->reads += insn->reads;
+        function->writes += insn->writes;
+        for (; row < profile->row_count && profile->rows[row].insn == i; row++)
+            add_tallies(digest, function->levels, &function->all, profile->rows[row].level);
+    }
+}
+
+static void join_functions(struct report_digest *digest)
+{
+    size_t kept = 0;
+    qsort(digest->functions, digest->function_count, sizeof *digest->functions, by_name);
+    for (size_t i = 0; i < digest->function_count; i++) {
+        if (kept > 0 && by_name(&digest->functions[kept - 1], &digest->functions[i]) == 0)
+            report_add_function(&digest->functions[kept - 1], &digest->functions[i]);
+        else
+            digest->functions[kept++] = digest->functions[i];
+    }
+    digest->function_count = kept;
+}
+
+/* How many runs of neighbouring instructions have one name: what collect_functions() needs room for. */
+static size_t count_runs(const struct report_digest *digest, const struct report_run *run)
+{
+    struct report_function last = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < digest->profile->insn_count; i++) {
+        struct loader_place place;
+        report_place(&place, run, digest->profile->insns[i].pc);
+        const struct report_function own = {.name = place.function, .module = place.object};
+        count += i == 0 || by_name(&last, &own) != 0;
+        last = own;
+    }
+    return count;
+}
+
+enum c2_status report_digest_functions(struct report_digest *digest, const struct report_run *run,
+                                       struct c2_error *err)
+{
+    digest->functions = c2_calloc(count_runs(digest, run) + 1, sizeof *digest->functions);
+    if (digest->functions == NULL)
+        return c2_fail_memory(err, "the functions of a report");
+    collect_functions(digest, run);
+    join_functions(digest);
+    qsort(digest->functions, digest->function_count, sizeof *digest->functions, by_misses);
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ conflict misses */
+
+/* By victim; the profile's own order has all levels' largest pairs first. The level numbers of the profile sort L1I
+ * behind the others; victims are put into report order later. */
+static int by_victim(const void *left, const void *right)
+{
+    const struct analyses_pair *a = *(const struct analyses_pair *const *)left;
+    const struct analyses_pair *b = *(const struct analyses_pair *const *)right;
+    int order = UP(a->level, b->level);
+    if (order == 0)
+        order = UP(a->victim, b->victim);
+    if (order == 0)
+        order = DOWN(a->count, b->count);
+    return order != 0 ? order : UP(a->evictor, b->evictor);
+}
+
+static int by_count(const void *left, const void *right)
+{
+    const struct report_victim *a = left, *b = right;
+    int order = UP(a->level, b->level);
+    if (order == 0)
+        order = DOWN(a->count, b->count);
+    return order != 0 ? order : UP(a->row, b->row);
+}
+
+static size_t reported_level(const struct report_digest *digest, uint32_t number)
+{
+    size_t level = 0;
+    while (digest->levels[level].number != number)
+        C2_ASSERT(++level < digest->level_count);
+    return level;
+}
+
+static void group_pairs(struct report_digest *digest)
+{
+    for (size_t i = 0; i < digest->profile->pair_count; i++) {
+        const struct analyses_pair *pair = digest->pairs[i], *before = i > 0 ? digest->pairs[i - 1] : NULL;
+        if (before == NULL || before->level != pair->level || before->victim != pair->victim)
+            digest->victims[digest->victim_count++] = (struct report_victim){
+                .level = reported_level(digest, pair->level), .row = pair->victim, .pairs = &digest->pairs[i]};
+        struct report_victim *victim = &digest->victims[digest->victim_count - 1];
+        victim->count += pair->count;
+        victim->pair_count++;
+    }
+}
+
+static enum c2_status make_victims(struct report_digest *digest, struct c2_error *err)
+{
+    const size_t count = digest->profile->pair_count;
+    digest->pairs = c2_calloc(count + 1, sizeof(const struct analyses_pair *));
+    digest->victims = c2_calloc(count + 1, sizeof *digest->victims);
+    digest->evicted = c2_calloc(digest->object_count + 1, sizeof *digest->evicted);
+    if (digest->pairs == NULL || digest->victims == NULL || digest->evicted == NULL)
+        return c2_fail_memory(err, "the conflicts of a report");
+    for (size_t i = 0; i < count; i++)
+        digest->pairs[i] = &digest->profile->pairs[i];
+    qsort(digest->pairs, count, sizeof(const struct analyses_pair *), by_victim);
+    group_pairs(digest);
+    qsort(digest->victims, digest->victim_count, sizeof *digest->victims, by_count);
+    return C2_OK;
+}
+
+/* The place of the evicting object in `evicted`: behind all objects stands nobody. */
+static size_t evicting_object(const struct report_digest *digest, const struct analyses_pair *pair)
+{
+    return pair->evictor == ANALYSES_NOBODY ? digest->object_count : digest->profile->rows[pair->evictor].object;
+}
+
+struct report_share report_main_evictor(struct report_digest *digest, const struct report_victim *victim)
+{
+    const struct analyses_pair *most = NULL;
+    uint64_t count = 0;
+    for (size_t i = 0; i < victim->pair_count; i++)
+        digest->evicted[evicting_object(digest, victim->pairs[i])] += victim->pairs[i]->count;
+    for (size_t i = 0; i < victim->pair_count; i++) {
+        const uint64_t evicted = digest->evicted[evicting_object(digest, victim->pairs[i])];
+        if (evicted > count) {
+            most = victim->pairs[i];
+            count = evicted;
+        }
+    }
+    for (size_t i = 0; i < victim->pair_count; i++)
+        digest->evicted[evicting_object(digest, victim->pairs[i])] = 0;
+    const size_t object = evicting_object(digest, most);
+    return (struct report_share){object == digest->object_count ? ANALYSES_NOBODY : (uint32_t)object, most->reason, count};
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+enum c2_status report_digest_make(struct report_digest *out, const struct report_run *run, struct c2_error *err)
+{
+    *out = (struct report_digest){.profile = run->profile};
+    out->level_count = report_levels(out->levels, run);
+    enum c2_status status = make_objects(out, err);
+    return status == C2_OK ? make_victims(out, err) : status;
+}
+
+void report_digest_release(struct report_digest *digest)
+{
+    c2_free(digest->objects);
+    c2_free(digest->functions);
+    c2_free(digest->victims);
+    c2_free(digest->pairs);
+    c2_free(digest->evicted);
+    *digest = (struct report_digest){0};
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * profile_priv: the profile of a run in the order in which it is reported: objects with the sums of their levels, functions,
+ * and conflict misses by victim.
+ */
+#ifndef C2_REPORT_PROFILE_PRIV_H
+#define C2_REPORT_PROFILE_PRIV_H
+
+#include "report/report_priv.h"
+
+struct report_sums {
+    uint64_t misses, cold, capacity, conflict;
+    uint64_t placement; /* of the conflict misses; meaningful where the profile has `compared` */
+};
+
+struct report_object {
+    const struct analyses_object *of;
+    struct report_sums levels[REPORT_MAX_LEVELS]; /* in report order */
+    struct report_sums all;                       /* of all levels */
+};
+
+/* All instructions whose module and function are the same. What has no name (a stripped file) is one entry a module. */
+struct report_function {
+    const char *name, *module; /* may be NULL */
+    uint64_t executed, reads, writes;
+    struct report_sums levels[REPORT_MAX_LEVELS], all;
+};
+
+/* The conflict misses of one instruction in one object, at one level, and its pairs: by count, most first, then by the
+ * evictor's row (nobody last). */
+struct report_victim {
+    size_t level; /* in report order */
+    uint32_t row;
+    uint64_t count;
+    const struct analyses_pair **pairs;
+    size_t pair_count;
+};
+
+/* Everything is lent by the profile or owned by the digest. */
+struct report_digest {
+    const struct analyses_profile_result *profile;
+    size_t level_count;
+    struct report_level levels[REPORT_MAX_LEVELS];
+    struct report_object *objects; /* by conflict misses, misses (most first), first appearance */
+    size_t object_count;
+    struct report_function *functions; /* by misses, executions (most first), module, name */
+    size_t function_count;
+    struct report_victim *victims; /* by level, count (most first), row */
+    size_t victim_count;
+    const struct analyses_pair **pairs;
+    uint64_t *evicted; /* for report_main_evictor(): a zero for each object, and one for nobody */
+};
+void report_add_sums(struct report_sums *to, const struct report_sums *from);
+void report_add_function(struct report_function *to, const struct report_function *from);
+
+/* Run with a profile. To be released, whatever it returned. */
+enum c2_status report_digest_make(struct report_digest *out, const struct report_run *run, struct c2_error *err);
+void report_digest_release(struct report_digest *digest);
+/* digest->functions, which need the names of all instructions. */
+enum c2_status report_digest_functions(struct report_digest *digest, const struct report_run *run,
+                                       struct c2_error *err);
+
+/* The object that evicted most of a victim's lines - of equal ones the first in the order of its pairs - with the reason
+ * of its largest pair. */
+struct report_share {
+    uint32_t object; /* ANALYSES_NOBODY: the evictor is not known */
+    enum analyses_reason reason;
+    uint64_t count;
+};
+struct report_share report_main_evictor(struct report_digest *digest, const struct report_victim *victim);
+
+/* ------------------------------------------------------------------ names (names.c) */
+
+/* Where an instruction lies; without symbols nothing is known but the pc. */
+void report_place(struct loader_place *out, const struct report_run *run, struct guest_va pc);
+/* The call that allocated an object; false where there is none. */
+bool report_site(struct loader_place *out, const struct report_run *run, const struct analyses_object *object);
+/* "main (matmul.c:41)", "0x1234 in libc.so.6". Returns buffer. */
+char *report_place_text(char *buffer, size_t bytes, const struct report_run *run, struct guest_va pc);
+/* "malloc#3 double A[][] at doitgen.c:41", "double A[400][400] in app", "code of libc.so.6". Returns buffer. */
+char *report_object_text(char *buffer, size_t bytes, const struct report_run *run,
+                         const struct analyses_object *object);
+/* "the same array", "malloc#4 at list.c:7", "nobody known" ...: who evicted lines of the victim object. Returns buffer. */
+char *report_evictor_text(char *buffer, size_t bytes, const struct report_run *run, uint32_t victim,
+                          const struct report_share *evictor);
+/* "18.0 MiB", rounded half up to a tenth; "640 B" below 1 KiB. buffer: at least 32 bytes. Returns buffer. */
+char *report_size(char *buffer, uint64_t bytes);
+
+#endif

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What the reports say of a profile: sums, orders, the text to the letter, JSON to the letter, the limits of lists. The
+ * numbers are those of report_profile.h.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include <jansson.h>
+
+#include "unit/report_profile.h"
+
+/* ------------------------------------------------------------------ text */
+
+static char *text_of(const struct report_run *run)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&text, &bytes);
+    assert_int_equal(C2_OK, report_text(to, run, NULL));
+    fclose(to);
+    return text;
+}
+
+/* The part between the table of levels and the advice (the sample has no TLBs). */
+static char *profile_text(const struct profile_sample *s)
+{
+    char *text = text_of(&s->base.run);
+    char *start = strstr(text, "\n\n");
+    start = strstr(start + 2, "\n\n") + 2;
+    *strstr(start, "\nlook at:") = '\0';
+    memmove(text, start, strlen(start) + 1);
+    return text;
+}
+
+/* r2 200: 150 by A itself, 40 by malloc#1, 10 by nobody: 75 %. r4 60, all by A. r3 50: 45 by A, 5 by the stack. r5 10.
+ * Then L2: r2 6 by the code; r4 4 is the sixth. Objects: A has 260 + 6 conflicts, malloc#1 60 + 4, of 330: 80.6 % and
+ * 19.4 %; then stack and code by misses: 8 + 8 + 8 and 3 + 2 + 2. A misses 380 times in L1D (80 + 40 + 200 + 50 + 10). 4500 bytes
+ * are 4.39 KiB. */
+static void the_text(void **state)
+{
+    (void)state;
+    struct profile_sample s;
+    profile_fill(&s);
+    char *text = profile_text(&s);
+    assert_string_equal(
+        "conflict misses by instruction and object, the most frequent:\n"
+        "  double A[64][64] in app (32.0 KiB): 200 conflict misses in L1D at kernel (app.c:12); 75.0 % evicted by the same "
+        "array (intra-array)\n"
+        "  malloc#1 at app.c:4 (4.4 KiB): 60 conflict misses in L1D at kernel (app.c:14); 100.0 % evicted by double "
+        "A[64][64] in app (inter-array)\n"
+        "  double A[64][64] in app (32.0 KiB): 50 conflict misses in L1D at kernel (app.c:14); 90.0 % evicted by the same "
+        "array (intra-array)\n"
+        "  double A[64][64] in app (32.0 KiB): 10 conflict misses in L1D at 0x10000 in libc.so.6; 100.0 % evicted by the "
+        "same array (intra-array)\n"
+        "  double A[64][64] in app (32.0 KiB): 6 conflict misses in L2 at kernel (app.c:12); 100.0 % evicted by code of "
+        "app (code)\n"
+        "  and 4 more at 1 other\n"
+        "\n"
+        "object                   references      size  L1D misses  L1I misses  L2 misses  L3 misses  conflicts\n"
+        "double A[64][64] in app       2,400  32.0 KiB         380           0         96         80     80.6 %\n"
+        "malloc#1 at app.c:4           1,590   4.4 KiB         124           0         54         40     19.4 %\n"
+        "stack                            10   8.0 KiB           8           0          8          8      0.0 %\n"
+        "code of app                       0   4.0 KiB           0           3          2          2      0.0 %\n",
+        text);
+    free(text);
+}
+
+static void without_conflicts(void **state)
+{
+    (void)state;
+    struct profile_sample s;
+    profile_fill(&s);
+    s.result.pair_count = 0;
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t level = 0; level < SAMPLE_LEVELS; level++)
+            s.object_tallies[i][level].reads[ANALYSES_CONFLICT] = s.object_tallies[i][level].writes[ANALYSES_CONFLICT] = 0;
+    }
+    char *text = profile_text(&s);
+    assert_non_null(strstr(text, "no conflict misses\n\nobject  "));
+    assert_non_null(strstr(text, "stack                            10   8.0 KiB           8           0          8          8          -\n"));
+    free(text);
+}
+
+/* Addresses alone: no name is made up. */
+static void without_symbols(void **state)
+{
+    (void)state;
+    struct profile_sample s;
+    profile_fill(&s);
+    s.base.run.symbols = NULL;
+    char *text = profile_text(&s);
+    assert_non_null(strstr(text, "200 conflict misses in L1D at 0x401010; 75.0 %"));
+    assert_non_null(strstr(text, "malloc#1 by 0x401103 (4.4 KiB): 60 "));
+    free(text);
+}
+
+/* The sample's dearest pair is cold misses of L3; 10,000 conflict misses of L1D cost 80,000 cycles. r2 has 200 of them,
+ * 2 %. */
+static void advice_names_the_parties(void **state)
+{
+    (void)state;
+    struct profile_sample s;
+    profile_fill(&s);
+    s.base.l1d.misses = s.base.l1d.conflict = 10000;
+    char *text = text_of(&s.base.run);
+    assert_non_null(strstr(text, "\nlook at: L1D conflict misses (10,000, 100.0 % of its misses): 2.0 % of them in double "
+                                 "A[64][64] in app, missed at kernel (app.c:12) and mostly evicted by the same array: it lies in few "
+                                 "sets: change its stride (pad its rows, work in blocks)\n"));
+    free(text);
+    s.base.l1d.conflict = 0;
+    s.base.l2.misses = s.base.l2.conflict = 10000; /* * 28; r2 has 6 of them */
+    text = text_of(&s.base.run);
+    assert_non_null(strstr(text, "\nlook at: L2 conflict misses (10,000, 100.0 % of its misses): 0.1 % of them in double "
+                                 "A[64][64] in app, missed at kernel (app.c:12) and mostly evicted by code of app: place functions "
+                                 "that run together side by side, or try another --pages\n"));
+    free(text);
+    s.result.pair_count = 7; /* nothing is known of L2: the general words */
+    text = text_of(&s.base.run);
+    assert_non_null(strstr(text, "\nlook at: L2 conflict misses (10,000, 100.0 % of its misses): lines compete for the "
+                                 "same sets while others are idle: "));
+    free(text);
+}
+
+static void sizes_are_rounded(void **state)
+{
+    (void)state;
+    static const struct { uint64_t bytes; const char *text; } rows[] = {
+        {0, "0 B"}, {1023, "1023 B"}, {1024, "1.0 KiB"}, {1075, "1.0 KiB"}, /* 1.0498 */
+        {1076, "1.1 KiB"},                                                  /* 1.0508 */
+        {1048524, "1023.9 KiB"}, {1048525, "1.0 MiB"}, /* 1023.9492, 1023.9502 -> 1024.0 */
+        {18874368, "18.0 MiB"}, {UINT64_C(3) << 30, "3.0 GiB"}, {UINT64_MAX, "16777216.0 TiB"}};
+    char buffer[32];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_string_equal(rows[i].text, report_size(buffer, rows[i].bytes));
+}
+
+/* ------------------------------------------------------------------ JSON */
+
+static json_t *json_of(const struct report_run *run)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&text, &bytes);
+    assert_int_equal(C2_OK, report_json(to, run, NULL));
+    fclose(to);
+    json_t *root = json_loads(text, 0, NULL);
+    assert_non_null(root);
+    free(text);
+    return root;
+}
+
+static void assert_json(const char *expected, const json_t *value)
+{
+    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    assert_string_equal(expected, text);
+    c2_free(text);
+}
+
+#define KERNEL_12 "\"pc\":\"0x401010\",\"function\":\"kernel\",\"file\":\"/src/app.c\",\"line\":12,\"module\":\"app\""
+#define KERNEL_14                                                                                                       \
+    "\"pc\":\"0x401020\",\"function\":\"kernel\",\"file\":\"/src/app.c\",\"line\":14,\"module\":\"app\",\"inlined\":["  \
+    "{\"function\":\"add\",\"file\":\"/src/add.h\",\"line\":3},{\"function\":\"kernel\",\"file\":\"/src/app.c\",\"line\":14}]"
+#define MAIN_5 "\"pc\":\"0x401000\",\"function\":\"main\",\"file\":\"/src/app.c\",\"line\":5,\"module\":\"app\""
+#define NAMELESS "\"pc\":\"0x40010000\",\"module\":\"libc.so.6\",\"address\":\"0x10000\""
+
+static void the_json(void **state)
+{
+    (void)state;
+    struct profile_sample s;
+    profile_fill(&s);
+    json_t *root = json_of(&s.base.run);
+    assert_json("[{\"level\":\"L1D\",\"count\":200,\"miss\":{" KERNEL_12 ",\"object\":\"A\"},\"originators\":["
+                "{" KERNEL_12 ",\"object\":\"A\",\"reason\":\"intra-array\",\"count\":150},"
+                "{" KERNEL_14 ",\"object\":\"malloc#1\",\"reason\":\"inter-array\",\"count\":40},"
+                "{\"reason\":\"unknown\",\"count\":10}]},"
+                "{\"level\":\"L1D\",\"count\":60,\"miss\":{" KERNEL_14 ",\"object\":\"malloc#1\"},\"originators\":["
+                "{" KERNEL_12 ",\"object\":\"A\",\"reason\":\"inter-array\",\"count\":60}]},"
+                "{\"level\":\"L1D\",\"count\":50,\"miss\":{" KERNEL_14 ",\"object\":\"A\"},\"originators\":["
+                "{" KERNEL_12 ",\"object\":\"A\",\"reason\":\"intra-array\",\"count\":45},"
+                "{" MAIN_5 ",\"object\":\"stack\",\"reason\":\"scalar\",\"count\":5}]},"
+                "{\"level\":\"L1D\",\"count\":10,\"miss\":{" NAMELESS ",\"object\":\"A\"},\"originators\":["
+                "{" NAMELESS ",\"object\":\"A\",\"reason\":\"intra-array\",\"count\":10}]},"
+                "{\"level\":\"L2\",\"count\":6,\"miss\":{" KERNEL_12 ",\"object\":\"A\"},\"originators\":["
+                "{" MAIN_5 ",\"object\":\"app\",\"reason\":\"code\",\"count\":6}]},"
+                "{\"level\":\"L2\",\"count\":4,\"miss\":{" KERNEL_14 ",\"object\":\"malloc#1\"},\"originators\":["
+                "{" KERNEL_12 ",\"object\":\"A\",\"reason\":\"inter-array\",\"count\":4}]}]",
+                json_object_get(root, "conflicts"));
+    /* intra 150 + 45 + 10, inter 60 + 40; L2: code 6, inter 4 */
+#define REASONS(level, intra, inter, scalar, code, unknown)                                                             \
+    "{\"level\":\"" level "\",\"intra-array\":" intra ",\"inter-array\":" inter ",\"scalar\":" scalar                    \
+    ",\"code\":" code ",\"tables\":0,\"unknown\":" unknown "}"
+    assert_json("[" REASONS("L1D", "205", "100", "5", "0", "10") "," REASONS("L1I", "0", "0", "0", "0", "0") ","
+                REASONS("L2", "0", "4", "0", "6", "0") "," REASONS("L3", "0", "0", "0", "0", "0") "]",
+                json_object_get(root, "reasons"));
+#define LEVEL(name, misses, cold, capacity, conflict)                                                                   \
+    "{\"name\":\"" name "\",\"misses\":" misses ",\"cold\":" cold ",\"capacity\":" capacity ",\"conflict\":" conflict "}"
+    assert_json("[{\"name\":\"A\",\"kind\":\"static\",\"type\":\"double A[64][64]\",\"module\":\"app\",\"base\":\"0x404000\","
+                "\"size\":32768,\"blocks\":1,\"refs\":2400,\"levels\":[" LEVEL("L1D", "380", "80", "40", "260") ","
+                LEVEL("L2", "96", "80", "10", "6") "," LEVEL("L3", "80", "80", "0", "0") "]},"
+                "{\"name\":\"malloc#1\",\"kind\":\"heap\",\"base\":\"0x100001000\",\"size\":4500,\"blocks\":1,\"site\":"
+                "{\"pc\":\"0x401104\",\"function\":\"main\",\"file\":\"/src/app.c\",\"line\":4,\"module\":\"app\"},"
+                "\"refs\":1590,\"levels\":[" LEVEL("L1D", "124", "40", "24", "60") "," LEVEL("L2", "54", "40", "10", "4") ","
+                LEVEL("L3", "40", "40", "0", "0") "]},"
+                "{\"name\":\"stack\",\"kind\":\"stack\",\"base\":\"0x3ffff0000000\",\"size\":8192,\"blocks\":1,\"refs\":10,"
+                "\"levels\":[" LEVEL("L1D", "8", "8", "0", "0") "," LEVEL("L2", "8", "8", "0", "0") ","
+                LEVEL("L3", "8", "8", "0", "0") "]},"
+                "{\"name\":\"app\",\"kind\":\"code\",\"module\":\"app\",\"base\":\"0x401000\",\"size\":4096,\"blocks\":1,"
+                "\"refs\":0,\"levels\":[" LEVEL("L1I", "3", "2", "1", "0") "," LEVEL("L2", "2", "2", "0", "0") ","
+                LEVEL("L3", "2", "2", "0", "0") "]}]",
+                json_object_get(root, "objects"));
+    /* kernel: r2 + r3 + r4 = 320 + 50 + 124 in L1D; main: r0 + r1 = 8, 3, 10, 10: 31 in all; the nameless: 10 */
+    assert_json("[{\"name\":\"kernel\",\"module\":\"app\",\"executed\":3500,\"reads\":2400,\"writes\":1490,\"levels\":["
+                LEVEL("L1D", "494", "120", "64", "310") "," LEVEL("L2", "150", "120", "20", "10") ","
+                LEVEL("L3", "120", "120", "0", "0") "]},"
+                "{\"name\":\"main\",\"module\":\"app\",\"executed\":10,\"reads\":0,\"writes\":10,\"levels\":["
+                LEVEL("L1D", "8", "8", "0", "0") "," LEVEL("L1I", "3", "2", "1", "0") ","
+                LEVEL("L2", "10", "10", "0", "0") "," LEVEL("L3", "10", "10", "0", "0") "]},"
+                "{\"module\":\"libc.so.6\",\"executed\":6490,\"reads\":100,\"writes\":0,\"levels\":["
+                LEVEL("L1D", "10", "0", "0", "10") "]}]",
+                json_object_get(root, "functions"));
+    json_decref(root);
+}
+
+static void placement_when_compared(void **state)
+{
+    (void)state;
+    struct profile_sample s;
+    profile_fill(&s);
+    s.result.compared = true;
+    json_t *root = json_of(&s.base.run);
+    const json_t *levels = json_object_get(json_array_get(json_object_get(root, "objects"), 0), "levels");
+    assert_json("{\"name\":\"L1D\",\"misses\":380,\"cold\":80,\"capacity\":40,\"conflict\":260,\"placement\":7}",
+                json_array_get(levels, 0));
+    json_decref(root);
+}
+
+static void without_a_profile_no_keys(void **state)
+{
+    (void)state;
+    struct profile_sample s;
+    profile_fill(&s);
+    s.base.run.profile = NULL;
+    json_t *root = json_of(&s.base.run);
+    static const char *const keys[] = {"conflicts", "reasons", "objects", "functions"};
+    for (size_t i = 0; i < 4; i++)
+        assert_null(json_object_get(root, keys[i]));
+    json_decref(root);
+    char *text = text_of(&s.base.run);
+    assert_null(strstr(text, "conflict misses"));
+    free(text);
+}
+
+/* ------------------------------------------------------------------ limits */
+
+/* A profile of MANY instructions and as many objects, instruction i missing i + 1 times in object i, evicted by each of
+ * the first EVICTORS rows in turn. Enough of both for every list to be cut. */
+enum { MANY = 1200, EVICTORS = 13 };
+
+struct many {
+    struct report_sample base;
+    struct analyses_profile_result result;
+    struct analyses_insn insns[MANY];
+    struct analyses_object objects[MANY];
+    struct analyses_row rows[MANY];
+    struct analyses_tally tallies[MANY][SAMPLE_LEVELS];
+    struct analyses_pair pairs[MANY * EVICTORS];
+};
+
+static struct many *many_fill(void)
+{
+    struct many *m = calloc(1, sizeof *m);
+    sample_fill(&m->base);
+    for (uint32_t i = 0; i < MANY; i++) {
+        m->insns[i] = (struct analyses_insn){{0x500000 + i}, 1, 1, 0};
+        m->objects[i] = (struct analyses_object){.kind = ANALYSES_HEAP, .name = "block", .bytes = 8, .blocks = 1, .refs = 1,
+                                                 .level = m->tallies[i]};
+        m->rows[i] = (struct analyses_row){i, i, m->tallies[i]};
+        m->tallies[i][L1D].reads[ANALYSES_CONFLICT] = (uint64_t)EVICTORS * (i + 1);
+        for (uint32_t j = 0; j < EVICTORS; j++)
+            m->pairs[i * EVICTORS + j] = (struct analyses_pair){L1D, i, j, ANALYSES_REASON_INTER, i + 1};
+    }
+    m->result = (struct analyses_profile_result){
+        .level_count = 3, .has_l1i = true, .insns = m->insns, .insn_count = MANY, .objects = m->objects,
+        .object_count = MANY, .rows = m->rows, .row_count = MANY, .pairs = m->pairs, .pair_count = MANY * EVICTORS};
+    m->base.run.profile = &m->result;
+    return m;
+}
+
+/* Without symbols no instruction has a name: all are one function. */
+static uint64_t count_of(const json_t *object, const char *key)
+{
+    return (uint64_t)json_integer_value(json_object_get(object, key));
+}
+
+static uint64_t sum_of(const json_t *array, const char *key)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < json_array_size(array); i++)
+        sum += count_of(json_array_get(array, i), key);
+    return sum;
+}
+
+/* 13 * (1 + ... + 1200) = 9,367,800. The 200 first victims have 13 * (1001 + ... + 1200) = 2,861,300, the rest 6,506,500;
+ * the first has 10 listed originators of 1200 each and a rest of 3600 of 3. */
+static void cut_lists_keep_their_sums(void **state)
+{
+    (void)state;
+    struct many *m = many_fill();
+    json_t *root = json_of(&m->base.run);
+    const json_t *conflicts = json_object_get(root, "conflicts"), *objects = json_object_get(root, "objects");
+    assert_int_equal(201, json_array_size(conflicts));
+    assert_int_equal(9367800, sum_of(conflicts, "count"));
+    assert_json("{\"level\":\"L1D\",\"count\":6506500,\"rest\":{\"misses\":1000,\"pairs\":13000}}",
+                json_array_get(conflicts, 200));
+    for (size_t i = 0; i < 200; i++) {
+        const json_t *entry = json_array_get(conflicts, i), *originators = json_object_get(entry, "originators");
+        assert_int_equal(11, json_array_size(originators));
+        assert_int_equal(count_of(entry, "count"), sum_of(originators, "count"));
+    }
+    assert_json("{\"rest\":{\"originators\":3},\"count\":3600}",
+                json_array_get(json_object_get(json_array_get(conflicts, 0), "originators"), 10));
+    assert_int_equal(501, json_array_size(objects));
+    uint64_t misses = 0;
+    for (size_t i = 0; i < 501; i++)
+        misses += sum_of(json_object_get(json_array_get(objects, i), "levels"), "conflict");
+    assert_int_equal(9367800, misses);
+    assert_int_equal(MANY, sum_of(objects, "refs"));
+    assert_int_equal(8 * MANY, sum_of(objects, "size"));
+    assert_int_equal(700, count_of(json_object_get(json_array_get(objects, 500), "rest"), "objects"));
+    json_decref(root);
+    free(m);
+}
+
+static void one_function_without_names(void **state)
+{
+    (void)state;
+    struct many *m = many_fill();
+    json_t *root = json_of(&m->base.run);
+    assert_json("[{\"executed\":1200,\"reads\":1200,\"writes\":0,\"levels\":[{\"name\":\"L1D\",\"misses\":9367800,\"cold\":0,"
+                "\"capacity\":0,\"conflict\":9367800}]}]",
+                json_object_get(root, "functions"));
+    json_decref(root);
+    free(m);
+}
+
+/* ------------------------------------------------------------------ faults */
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    struct profile_sample s;
+    struct c2_error err;
+    profile_fill(&s);
+    FILE *to = fopen("/dev/null", "w");
+    for (int json = 0; json < 2; json++) {
+        enum c2_status status = C2_ERR_NO_MEMORY;
+        uint64_t tries = 0;
+        while (status != C2_OK) {
+            c2_alloc_fail_from(++tries);
+            status = json ? report_json(to, &s.base.run, &err) : report_text(to, &s.base.run, &err);
+            c2_alloc_fail_from(0);
+            assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY);
+        }
+        assert_true(tries > (json ? 200u : 4u));
+    }
+    fclose(to);
+}
+
+int main(void)
+{
+    json_set_alloc_funcs(c2_alloc, c2_free);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_text),
+        cmocka_unit_test(without_conflicts),
+        cmocka_unit_test(without_symbols),
+        cmocka_unit_test(advice_names_the_parties),
+        cmocka_unit_test(sizes_are_rounded),
+        cmocka_unit_test(the_json),
+        cmocka_unit_test(placement_when_compared),
+        cmocka_unit_test(without_a_profile_no_keys),
+        cmocka_unit_test(cut_lists_keep_their_sums),
+        cmocka_unit_test(one_function_without_names),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
