@@ -427,16 +427,6 @@ enum frames_answer frames_place_by(struct frames *frames, size_t by, uint64_t vp
     return answer;
 }
 
-enum frames_answer frames_place_huge(struct frames *frames, uint64_t vpn, enum mmu_page_size size, uint64_t *frame)
-{
-    return frames_place_by(frames, 0, vpn, size, frame);
-}
-
-enum frames_answer frames_place(struct frames *frames, uint64_t vpn, uint64_t *frame)
-{
-    return frames_place_huge(frames, vpn, MMU_PAGE_4K, frame);
-}
-
 /* ------------------------------------------------------------------ page tables */
 
 bool frames_take_top(struct frames *frames, uint64_t *frame)

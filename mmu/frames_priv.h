@@ -47,9 +47,6 @@ enum frames_answer {
  * what is no FRAMES_PLACED means small pages instead. */
 enum frames_answer frames_place_by(struct frames *frames, size_t by, uint64_t vpn, enum mmu_page_size size,
                                    uint64_t *frame);
-/* By policy 0. */
-enum frames_answer frames_place(struct frames *frames, uint64_t vpn, uint64_t *frame);
-enum frames_answer frames_place_huge(struct frames *frames, uint64_t vpn, enum mmu_page_size size, uint64_t *frame);
 /* The highest free frame, for a page table (beside buddy: see frames.c); false when there is none. */
 bool frames_take_top(struct frames *frames, uint64_t *frame);
 void frames_give(struct frames *frames, uint64_t frame);
