@@ -52,6 +52,8 @@ enum c2_status analyses_against_create(struct analyses_against **out, const stru
     (*out)->profile = profile;
     if (profile != NULL)
         (*out)->attribution = analyses_profile_attribution(profile);
+    if (profile != NULL)
+        analyses_profile_compare(profile);
     return C2_OK;
 }
 

@@ -126,6 +126,8 @@ struct sim_attribution analyses_profile_attribution(struct analyses_profile *pro
 enum c2_status analyses_profile_mapped(struct analyses_profile *profile, const struct mmu_area *area,
                                        struct c2_error *err);
 void analyses_profile_unmapped(struct analyses_profile *profile, uint64_t start, uint64_t bytes);
+/* Conflict misses are compared with another placement's: analyses_profile_placement() may follow. */
+void analyses_profile_compare(struct analyses_profile *profile);
 /* This conflict miss of `actor` at the level of this depth is one that another placement does not have. */
 void analyses_profile_placement(struct analyses_profile *profile, enum sim_kind kind, uint64_t actor, uint32_t depth);
 /* After the last batch. Lent until destroy. */

@@ -262,9 +262,13 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     return status;
 }
 
-void analyses_profile_placement(struct analyses_profile *profile, enum sim_kind kind, uint64_t actor, uint32_t depth)
+void analyses_profile_compare(struct analyses_profile *profile)
 {
     profile->compared = true;
+}
+
+void analyses_profile_placement(struct analyses_profile *profile, enum sim_kind kind, uint64_t actor, uint32_t depth)
+{
     tally_of(profile, actor, level_of(profile, kind, depth))->placement++;
 }
 

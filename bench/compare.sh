@@ -63,3 +63,24 @@ while [ "$round" -le "$runs" ]; do
     round=$((round + 1))
 done
 python3 "$root/bench/table.py" "$out" "$runs" unicorn
+
+# What attribution costs: the complete model without it, with it, and with the call graph of --callgrind on top.
+bench_attribution() # NAME PROGRAM ARGS...
+{
+    name=$1
+    shift
+    round=0
+    while [ "$round" -le "$runs" ]; do
+        time_one "$name" "$round" counts "$emu -q --no-attribution $*"
+        time_one "$name" "$round" attribution "$emu -q $*"
+        time_one "$name" "$round" callgrind "$emu -q --callgrind /dev/null $*"
+        round=$((round + 1))
+    done
+    "$emu" -q --no-attribution --json - "$@" | python3 "$root/bench/table.py" "$out" "$runs" misses "$name" >>"$out/attributed"
+}
+
+bench_attribution stencil "$images/stencil"
+bench_attribution sort "$images/sort"
+bench_attribution matmul "$images/matmul"
+bench_attribution chase "$images/chase"
+python3 "$root/bench/table.py" "$out" "$runs" attribution

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""table.py DIR RUNS [unicorn]: prints the tables of compare.sh: medians of the rounds 1..RUNS in DIR, as ratios."""
+"""table.py DIR RUNS [unicorn|attribution]: prints the tables of compare.sh: medians of the rounds 1..RUNS in DIR, as
+ratios.
+table.py DIR RUNS misses NAME: from a report on standard input, `NAME share`: misses of L1D per line access."""
 import json
 import statistics
 import sys
@@ -32,11 +34,32 @@ def against_unicorn(directory, runs):
         print(f"| {what} | {seconds[label]:.2f} s | {seconds['hooks'] / seconds[label]:.2f} |")
 
 
+def attribution(directory, runs):
+    print("\n| program | L1D miss rate | without attribution | with it | ratio | with --callgrind | ratio |")
+    print("|---|---|---|---|---|---|---|")
+    with open(f"{directory}/attributed") as names:
+        for line in names:
+            name, share = line.split()
+            counts, whole, callgrind = (median(directory, name, label, runs)
+                                        for label in ("counts", "attribution", "callgrind"))
+            print(f"| {name} | {float(share):.1%} | {counts:.2f} s | {whole:.2f} s | {whole / counts:.2f} | "
+                  f"{callgrind:.2f} s | {callgrind / counts:.2f} |")
+
+
+def misses(name):
+    report = sys.stdin.read()
+    level = json.loads(report[report.index("{"):])["levels"][0]
+    print(name, level["misses"] / level["accesses"])
+
+
 def main():
     directory, runs = sys.argv[1], int(sys.argv[2])
     if sys.argv[3:] == ["unicorn"]:
-        against_unicorn(directory, runs)
-        return
+        return against_unicorn(directory, runs)
+    if sys.argv[3:] == ["attribution"]:
+        return attribution(directory, runs)
+    if sys.argv[3:4] == ["misses"]:
+        return misses(sys.argv[4])
     print("| program | instructions | native | Cachegrind | c2emu | c2emu speed | Cachegrind / c2emu | --no-sim | its speed |")
     print("|---|---|---|---|---|---|---|---|---|")
     with open(f"{directory}/names") as names:

@@ -232,6 +232,26 @@ static void release(struct run *run)
 
 /* ------------------------------------------------------------------ the run and its reports */
 
+/* What one placement of the memory decides. */
+static void describe_view(struct report_run *report, const struct cli_view *view)
+{
+    const struct caches *caches = sim_caches(view->sim);
+    report->counts = sim_counts(view->sim);
+    report->machine = caches_machine(caches);
+    report->l1i = report->machine->has_l1i ? caches_l1i_counts(caches) : NULL;
+    report->l1i_fifo = report->machine->has_l1i ? caches_l1i_fifo(caches) : NULL;
+    for (uint32_t i = 0; i < report->machine->level_count; i++) {
+        report->levels[i] = caches_level_counts(caches, i);
+        report->levels_fifo[i] = caches_level_fifo(caches, i);
+    }
+    report->tlb = sim_tlb(view->sim);
+    report->walk_reads = sim_walk_reads(view->sim);
+    report->pages = mmu_counts(view->mmu);
+    report->placement = mmu_config(view->mmu);
+    report->rules = mmu_rule_counts(view->mmu, 0);
+    report->huge_regions = mmu_huge_region_counts(view->mmu, 0);
+}
+
 static struct report_run describe(const struct run *run, const struct emu_end *end, const char *ending)
 {
     struct report_run report = {.command = run->options->command,
@@ -245,22 +265,7 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
                                 .huge_regions = mmu_huge_region_counts(run->simulation.mmu, 0)};
     if (!report.simulated)
         return report;
-    const struct cli_view *view = &run->simulation.views[0];
-    const struct caches *caches = sim_caches(view->sim);
-    report.counts = sim_counts(view->sim);
-    report.machine = caches_machine(caches);
-    report.l1i = report.machine->has_l1i ? caches_l1i_counts(caches) : NULL;
-    report.l1i_fifo = report.machine->has_l1i ? caches_l1i_fifo(caches) : NULL;
-    for (uint32_t i = 0; i < report.machine->level_count; i++) {
-        report.levels[i] = caches_level_counts(caches, i);
-        report.levels_fifo[i] = caches_level_fifo(caches, i);
-    }
-    report.tlb = sim_tlb(view->sim);
-    report.walk_reads = sim_walk_reads(view->sim);
-    report.pages = mmu_counts(view->mmu);
-    report.placement = mmu_config(view->mmu);
-    report.rules = mmu_rule_counts(view->mmu, 0);
-    report.huge_regions = mmu_huge_region_counts(view->mmu, 0);
+    describe_view(&report, &run->simulation.views[0]);
     report.profile = run->simulation.result;
     report.symbols = run->symbols;
     return report;
@@ -300,7 +305,13 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
         fprintf(stderr, "c2emu: %s\n", ending);
     if (settle(run, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
-    const struct report_run report = describe(run, end, ending);
+    struct report_run report = describe(run, end, ending), against = report;
+    if (run->simulation.against != NULL) {
+        describe_view(&against, &run->simulation.views[1]);
+        report.against = &against;
+        report.against_text = run->options->against;
+        report.labels = analyses_against_counts(run->simulation.against);
+    }
     if (!run->options->quiet)
         report_text(stderr, &report, NULL);
     if (cli_outputs_commit(&run->outputs, &report, err) != C2_OK

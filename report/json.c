@@ -211,6 +211,37 @@ static json_t *walks(struct builder *b, const struct report_run *run)
     return object;
 }
 
+static json_t *labels(struct builder *b, const struct report_run *run)
+{
+    struct report_level levels[REPORT_MAX_LEVELS];
+    const size_t count = report_levels(levels, run);
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++) {
+        const struct analyses_against_counts *of = &run->labels[levels[i].number];
+        json_t *object = json_object();
+        add_text(b, object, "level", levels[i].level->name);
+        add_count(b, object, "inherent", of->inherent);
+        add_count(b, object, "placement", of->placement);
+        add_count(b, object, "walks", of->walks);
+        append(b, array, object);
+    }
+    return array;
+}
+
+/* The labels are of the run's conflict misses, the rest are the other placement's own counts. */
+static json_t *against(struct builder *b, const struct report_run *run)
+{
+    json_t *object = json_object();
+    add_text(b, object, "with", run->against_text);
+    add(b, object, "labels", labels(b, run));
+    add(b, object, "pages", pages(b, run->against));
+    add(b, object, "levels", all_levels(b, run->against));
+    add(b, object, "tlb", all_tlbs(b, run->against));
+    if (run->against->tlb != NULL)
+        add(b, object, "walks", walks(b, run->against));
+    return object;
+}
+
 static json_t *root(struct builder *b, const struct report_run *run)
 {
     json_t *object = json_object();
@@ -230,6 +261,8 @@ static json_t *root(struct builder *b, const struct report_run *run)
         add(b, object, "tlb", all_tlbs(b, run));
         if (run->tlb != NULL)
             add(b, object, "walks", walks(b, run));
+        if (run->against != NULL)
+            add(b, object, "against", against(b, run));
         if (run->profile != NULL)
             report_json_profile(b, object, run);
     }

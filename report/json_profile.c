@@ -120,6 +120,9 @@ static json_t *conflict(struct builder *b, const struct report_run *run, const s
     json_t *object = json_object();
     add_text(b, object, "level", digest->levels[victim->level].level->name);
     add_count(b, object, "count", victim->count);
+    if (run->profile->compared)
+        add_count(b, object, "placement",
+                  run->profile->rows[victim->row].level[digest->levels[victim->level].number].placement);
     add(b, object, "miss", insn_in_object(b, run, victim->row));
     add(b, object, "originators", originators(b, run, victim));
     return object;

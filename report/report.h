@@ -33,6 +33,10 @@ struct report_run {
     const struct mmu_rule_counts *rules;        /* of placement->rules, one each */
     const struct mmu_rule_counts *huge_regions; /* of placement->huge_regions */
     const struct analyses_profile_result *profile; /* NULL: misses were not attributed */
+    const struct report_run *against;   /* the same run under another placement: counts, levels, tlb, walk_reads, pages and
+                                         * placement of it; NULL: one placement */
+    const char *against_text;           /* its name on the command line */
+    const struct analyses_against_counts *labels; /* of the conflict misses, by number of the level in a profile */
     struct loader_symbols *symbols;     /* names for the profile; NULL: addresses only */
 };
 

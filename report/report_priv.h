@@ -42,4 +42,7 @@ char *report_advice(char *buffer, size_t bytes, const struct report_run *run, st
 /* The conflict misses and the objects of a run with a profile. (text_profile.c) */
 void report_text_profile(FILE *to, const struct report_run *run, struct report_digest *digest);
 
+/* The same run under another placement, beside it. (text_against.c) */
+void report_text_against(FILE *to, const struct report_run *run);
+
 #endif

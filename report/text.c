@@ -332,6 +332,10 @@ static void put_simulated(FILE *to, const struct report_run *run, struct report_
         fputc('\n', to);
         put_tlbs(to, run);
     }
+    if (run->against != NULL) {
+        fputc('\n', to);
+        report_text_against(to, run);
+    }
     fprintf(to, "\nlook at: %s\n", report_advice(advice, sizeof advice, run, digest));
 }
 

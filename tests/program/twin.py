@@ -13,6 +13,9 @@ Model
     that missed from the lowest up, an empty way before a victim. True LRU only. A set is a dictionary in order of
     use, line to dirty.
 
+    Who evicted whom: each level keeps for a line the pc at whose access it lost the line last; a conflict miss counts
+    for (pc that misses, that pc), None where the level never lost the line.
+
     Slices: masks and closed forms as published (McCalpin TR-2021-03; Maurice et al. RAID 2015; the structure of the
     closed forms after Rainer et al. 2025).
 """
@@ -83,7 +86,7 @@ COUNTERS = ("accesses", "hits", "misses", "reads", "read_misses", "writes", "wri
 
 
 class Level:
-    def __init__(self, level, line_bytes):
+    def __init__(self, level, line_bytes, actor=None):
         if level["policy"] != "lru":
             raise SystemExit("the twin knows true LRU only")
         self.name = level["name"]
@@ -101,6 +104,9 @@ class Level:
         self.shadow = OrderedDict()
         self.asked = set()
         self.places = {}
+        self.actor = [None] if actor is None else actor  # the pc at work, one for all levels
+        self.lost = {}   # physical line -> pc
+        self.pairs = {}  # (pc that misses, pc that evicted) -> conflict misses
         self.n = dict.fromkeys(COUNTERS, 0)
 
     def place(self, virtual, physical):
@@ -136,6 +142,8 @@ class Level:
             n["cold"] += 1
         elif shadow_hit:
             n["conflict"] += 1
+            pair = (self.actor[0], self.lost.get(physical))
+            self.pairs[pair] = self.pairs.get(pair, 0) + 1
         else:
             n["capacity"] += 1
         return False
@@ -145,6 +153,7 @@ class Level:
 
     def take(self, physical):
         """The line leaves; was it dirty?"""
+        self.lost[physical] = self.actor[0]
         return self.sets[self.where.pop(physical)].pop(physical)
 
     def put(self, virtual, physical, dirty):
@@ -167,7 +176,8 @@ class Level:
 
 class Hierarchy:
     def __init__(self, machine):
-        levels = [Level(level, machine["line"]) for level in machine["levels"]]
+        self.actor = [None]
+        levels = [Level(level, machine["line"], self.actor) for level in machine["levels"]]
         self.all = levels
         self.instruction = next((level for level in levels if level.name == "L1I"), None)
         self.data = [level for level in levels if level.name != "L1I"]
@@ -226,6 +236,9 @@ class Hierarchy:
             if level.holds(line):
                 level.mark_dirty(line)
                 return
+
+    def pairs(self):
+        return {level.name: level.pairs for level in self.all}
 
     def counts(self):
         return [dict(name=level.name, **level.n) for level in self.all]
@@ -286,6 +299,7 @@ class Twin:
 
     def reference(self, kind, pc, parts):
         lines = self.lines_of(parts)
+        self.hierarchy.actor[0] = pc
         if kind == "F":
             if parts[0][0] != pc:
                 self.problems.append("a fetch at %x is not at its pc %x" % (parts[0][0], pc))

@@ -103,6 +103,34 @@ def eat(report, text, factory=twin.Twin):
     return second
 
 
+def pairs(report):
+    """(conflict misses by (pc that misses, pc that evicted), the sum of those that the list leaves out) by level; the
+    objects are added up."""
+    out = {level["name"]: ({}, 0) for level in report["levels"]}
+    for entry in report["conflicts"]:
+        listed, rest = out[entry["level"]]
+        if "rest" in entry:
+            out[entry["level"]] = (listed, rest + entry["count"])
+            continue
+        for originator in entry["originators"]:
+            check("rest" not in originator, "a list of originators is not complete")
+            evictor = int(originator["pc"], 16) if "pc" in originator else None
+            pair = (int(entry["miss"]["pc"], 16), evictor)
+            listed[pair] = listed.get(pair, 0) + originator["count"]
+    return out
+
+
+def compare_pairs(report, expected):
+    """What is listed is right, and what is left out is the remainder."""
+    for name, (listed, rest) in pairs(report).items():
+        if rest == 0:
+            equal(listed, expected[name], "who evicted whom in " + name)
+            continue
+        for pair, count in listed.items():
+            check(count <= expected[name].get(pair, 0), "%s: %d for %s" % (name, count, pair))
+        equal(sum(listed.values()) + rest, sum(expected[name].values()), "conflict misses in " + name)
+
+
 def compare(guest, options):
     report, text = trace(guest, options)
     machine, physical_bytes = machine_file(options)
@@ -112,6 +140,7 @@ def compare(guest, options):
     second.n["modifies"] -= NOT_MODIFIES.get(guest, 0)
     equal(report["run"]["measured"], second.n, "run.measured")
     equal(report["levels"], second.hierarchy.counts(), "levels")
+    compare_pairs(report, second.hierarchy.pairs())
     equal(report["run"]["instructions"], second.n["instructions"], "run.instructions")
     equal(report["run"]["phases"], [{"kind": "measure", "instructions": second.n["instructions"]}], "run.phases")
     equal((report["command"], report["exit_status"]), (["./" + guest], 0), "command and exit_status")
@@ -143,8 +172,8 @@ def fifo_ask(self, write, virtual, physical):
 
 
 class SmallShadow(Level):
-    def __init__(self, level, line_bytes):
-        super().__init__(level, line_bytes)
+    def __init__(self, level, line_bytes, actor=None):
+        super().__init__(level, line_bytes, actor)
         self.capacity -= 1
 
 
@@ -172,6 +201,8 @@ MUTANTS = [
     ("a shadow one line too small", "Level", SmallShadow),
     ("one more address bit in the slice's parities", "Level", mutated_level(
         place=lambda self, v, p: Level.place(self, v, p) ^ (self.set_count if p >> 13 & 1 else 0))),
+    ("an eviction is blamed on the line's last user", "Level", mutated_level(
+        ask=lambda self, w, v, p: self.lost.__setitem__(p, self.actor[0]) or Level.ask(self, w, v, p))),
     ("no back-invalidation", "Hierarchy", NoBackInvalidation),
     ("write-backs get lost", "Hierarchy", LostWriteBacks),
     ("a fetch access each instruction", "Twin", FetchEachInstruction),
@@ -183,12 +214,14 @@ MUTANT_OPTIONS = ["--set", "L1D.size=2K", "--set", "L1D.ways=4", "--set", "L2.si
 def mutants():
     report, text = trace("strides", MUTANT_OPTIONS)
     equal(eat(report, text).hierarchy.counts(), report["levels"], "levels by the right twin")
+    compare_pairs(report, eat(report, text).hierarchy.pairs())
+    listed = {name: part[0] for name, part in pairs(report).items()}
     for what, name, mutant in MUTANTS:
         original = getattr(twin, name)
         setattr(twin, name, mutant)
-        counts = eat(report, text, twin.Twin).hierarchy.counts()
+        wrong = eat(report, text, twin.Twin).hierarchy
         setattr(twin, name, original)
-        check(counts != report["levels"], "the mistake \"%s\" is not found" % what)
+        check((wrong.counts(), wrong.pairs()) != (report["levels"], listed), "the mistake \"%s\" is not found" % what)
 
 
 # ---------------------------------------------------------------------------------------------- .din and .zst
