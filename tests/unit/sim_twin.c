@@ -44,6 +44,24 @@ static bool walk(const void *self, struct guest_va va, struct mmu_walk *out)
     return true;
 }
 
+/* ------------------------------------------------------------------ owners of the test's own
+ * Every third stretch of 16 KiB has one owner, the others change owner every 24 bytes; a mark moves them on. */
+#define OWNERS 8
+#define FIRST_PC 0x40000u
+#define PCS (5 * 4096)
+
+static unsigned owner_of(uint64_t marks, uint64_t va, struct sim_owner *extent)
+{
+    const uint64_t stretch = va >> 14, start = stretch << 14, end = start + (1u << 14);
+    if (stretch % 3 == 0) {
+        *extent = (struct sim_owner){NULL, start, end};
+        return (unsigned)((stretch + marks) % OWNERS);
+    }
+    const uint64_t piece = va / 24 * 24;
+    *extent = (struct sim_owner){NULL, piece > start ? piece : start, piece + 24 < end ? piece + 24 : end};
+    return (unsigned)((va / 24 + marks) % OWNERS);
+}
+
 /* ------------------------------------------------------------------ the twin */
 
 enum mutant { HEALTHY, NO_SECOND_LINE, FETCH_EVERY_INSN, MODIFY_READS_ONLY, DATA_BEFORE_FETCH, TLB_BY_LINE };
@@ -62,6 +80,8 @@ struct twin {
     uint32_t rep_block;
     uint64_t rep_left;
     struct sim_counts counts;
+    uint64_t marks, owned[OWNERS];
+    struct sim_code codes[PCS]; /* by pc */
     struct sim_reference *seen; /* what an observer must see, in order */
     size_t seen_count, seen_room;
 };
@@ -140,6 +160,9 @@ static void twin_data(struct twin *twin, bool write, uint32_t tid, uint64_t pc, 
     twin->counts.refs++;
     twin->counts.reads += !write;
     twin->counts.writes += write;
+    struct sim_owner extent;
+    twin->owned[owner_of(twin->marks, va, &extent)]++;
+    *(write ? &twin->codes[pc - FIRST_PC].writes : &twin->codes[pc - FIRST_PC].reads) += 1;
     twin_see(twin, write ? SIM_WRITE : SIM_READ, tid, pc, va, size);
     uint64_t lines = 0, last = UINT64_MAX;
     for (uint64_t byte = va; byte < va + size; byte++) {
@@ -266,7 +289,7 @@ static void world_init(struct world *world, uint64_t seed)
         world->hot[i] = 0x100000;
     for (uint32_t i = 0; i < BLOCKS; i++) {
         struct spec *spec = &world->specs[i];
-        spec->pc = 0x40000 + below(world, 4 * 4096);
+        spec->pc = FIRST_PC + below(world, 4 * 4096);
         if (below(world, 6) == 0)
             make_string(world, spec);
         else
@@ -294,6 +317,7 @@ static void run_string(struct world *world, struct twin *twin, uint32_t number, 
         twin_fetch(twin, tid, spec->pc, spec->insn[0].length);
     twin->counts.instructions += completes;
     twin->counts.fetches += completes;
+    twin->codes[spec->pc - FIRST_PC].executed += completes;
     twin->rep_unfinished = !completes;
     twin->rep_block = number;
     twin->rep_left = after;
@@ -316,6 +340,7 @@ static void run_plain(struct world *world, struct twin *twin, uint32_t number, u
         const struct spec_insn *insn = &spec->insn[i];
         twin->counts.instructions++;
         twin->counts.fetches++;
+        twin->codes[pc - FIRST_PC].executed++;
         if (twin->mutant != DATA_BEFORE_FETCH)
             twin_fetch(twin, tid, pc, insn->length);
         for (uint32_t s = 0; s < insn->slots; s++) {
@@ -335,6 +360,7 @@ static void run_plain(struct world *world, struct twin *twin, uint32_t number, u
 /* ------------------------------------------------------------------ comparing */
 
 struct watch {
+    bool silent;
     const struct twin *twin;
     size_t next;
     bool equal;
@@ -343,6 +369,8 @@ struct watch {
 static enum c2_status watch_reference(void *self, const struct sim_reference *reference, struct c2_error *err)
 {
     struct watch *watch = self;
+    if (watch->silent)
+        return C2_OK;
     (void)err;
     const struct sim_reference *want = &watch->twin->seen[watch->next];
     bool equal = watch->next < watch->twin->seen_count && want->kind == reference->kind && want->tid == reference->tid
@@ -430,21 +458,119 @@ static bool tlbs_equal(const struct twin *twin, const struct sim *sim)
     return equal && memcmp(mmu_tlb_walks(twin->tlb), mmu_tlb_walks(sim_tlb(sim)), sizeof(struct mmu_tlb_walks)) == 0;
 }
 
-/* The same batches to both; whether everything came out the same. */
-static bool same(const struct caches_machine *shape, bool observed, enum mutant mutant, uint64_t seed)
+/* ------------------------------------------------------------------ attribution */
+
+/* What is told of one simulator. */
+struct told {
+    uint64_t marks, owned[OWNERS];
+    uint64_t tally[CACHES_MAX_LEVELS + 1][CACHES_COHERENCE]; /* by level, L1I last; by class */
+    uint32_t level_count;
+    uint64_t last_number, last_actor;
+    uint64_t digest; /* of the numbers, kinds and outcomes of all misses */
+};
+
+static void tell_owner(void *self, struct guest_va va, struct sim_owner *out)
 {
+    struct told *told = self;
+    const unsigned owner = owner_of(told->marks, va.v, out);
+    out->refs = &told->owned[owner];
+}
+
+static enum c2_status tell_actor(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
+                                 struct c2_error *err)
+{
+    struct told *told = self;
+    (void)va, (void)err;
+    *out = told->last_actor = (uint64_t)code << 2 | kind | (uint64_t)1 << 40;
+    return C2_OK;
+}
+
+static enum c2_status tell_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+{
+    struct told *told = self;
+    (void)err;
+    assert_true(miss->number >= told->last_number);
+    assert_true(miss->actor == 0 || miss->actor == told->last_actor);
+    assert_true(miss->first < miss->outcome->served_by);
+    told->last_number = miss->number;
+    for (uint32_t i = miss->first; i < miss->outcome->served_by; i++) {
+        const uint32_t level = i == 0 && miss->kind == SIM_FETCH ? told->level_count : i;
+        told->tally[level][miss->outcome->event[i].class_]++;
+        told->digest = told->digest * 6364136223846793005u + miss->outcome->event[i].class_;
+    }
+    told->digest = told->digest * 6364136223846793005u + (miss->number << 3 | miss->kind);
+    return C2_OK;
+}
+
+static enum c2_status tell_mark(void *self, enum stream_mark mark, const uint64_t *words, uint64_t *start,
+                                uint64_t *bytes, struct c2_error *err)
+{
+    struct told *told = self;
+    (void)err;
+    assert_int_equal(STREAM_FREED, mark);
+    *start = words[0];
+    *bytes = (uint64_t)1 << 30;
+    told->marks++;
+    return C2_OK;
+}
+
+static bool tallies_equal(const struct caches_counts *counts, const uint64_t tally[CACHES_COHERENCE])
+{
+    return counts->cold == tally[CACHES_COLD] && counts->capacity == tally[CACHES_CAPACITY]
+           && counts->conflict == tally[CACHES_CONFLICT];
+}
+
+static bool codes_equal(const struct twin *twin, struct sim *sim)
+{
+    struct sim_code *codes = calloc(PCS, sizeof *codes);
+    sim_codes_settle(sim);
+    for (uint32_t i = 0; i < sim_code_count(sim); i++) {
+        const struct sim_code code = sim_code_at(sim, i);
+        struct sim_code *sum = &codes[code.pc.v - FIRST_PC];
+        sum->executed += code.executed, sum->reads += code.reads, sum->writes += code.writes;
+    }
+    const bool equal = memcmp(codes, twin->codes, PCS * sizeof *codes) == 0;
+    free(codes);
+    return equal;
+}
+
+/* What was told of the attributed simulator is what the twin has counted. */
+static bool attributed_equal(const struct twin *twin, struct sim *sim, const struct told *told)
+{
+    const struct caches *caches = sim_caches(sim);
+    bool equal = memcmp(twin->owned, told->owned, sizeof twin->owned) == 0 && codes_equal(twin, sim);
+    for (uint32_t i = 0; i < told->level_count; i++)
+        equal = equal && tallies_equal(caches_level_counts(caches, i), told->tally[i]);
+    if (twin->has_l1i)
+        equal = equal && tallies_equal(caches_l1i_counts(caches), told->tally[told->level_count]);
+    return equal;
+}
+
+enum how { PLAIN, OBSERVED, ATTRIBUTED, BOTH };
+
+/* The same batches to both; whether everything came out the same. */
+static bool same(const struct caches_machine *shape, enum how how, enum mutant mutant, uint64_t seed)
+{
+    const bool observed = how == OBSERVED || how == BOTH, attributed = how == ATTRIBUTED || how == BOTH;
+    struct told told = {.level_count = shape->level_count}, brief = told;
+    const struct sim_attribution attribution = {&told, tell_owner, tell_actor, tell_missed, tell_mark};
+    const struct sim_attribution only_misses = {.self = &brief, .missed = tell_missed};
     struct c2_error err;
     struct pages pages = {0};
     struct world *world = malloc(sizeof *world);
     struct twin twin = {.mutant = mutant, .pages = &pages, .line_bytes = shape->line_bytes,
                         .has_l1i = shape->has_l1i, .fetch_line = UINT64_MAX};
-    struct watch watch = {&twin, 0, true};
+    struct watch watch = {false, &twin, 0, true};
     struct sim_observer observer = {.self = &watch, .reference = watch_reference};
-    struct sim *sim;
+    struct sim *sim, *other = NULL; /* the other one is told of misses only */
     world_init(world, seed);
     struct sim_config config = {shape, seed, {&pages, translate, walk}, world->blocks, &observer, observed, NULL, false};
     assert_int_equal(C2_OK, caches_create(&twin.caches, shape, seed, &err));
+    config.attribution = attributed ? &attribution : NULL;
     assert_int_equal(C2_OK, sim_create(&sim, &config, &err));
+    config.attribution = &only_misses;
+    if (attributed)
+        assert_int_equal(C2_OK, sim_create(&other, &config, &err));
     twin.tlb = shape->tlb_count != 0 ? tlb_of(shape) : NULL;
     twin.walks_cached = shape->walks_cached;
     for (uint32_t run = 0; run < RUNS;) {
@@ -455,6 +581,12 @@ static bool same(const struct caches_machine *shape, bool observed, enum mutant 
             uint64_t *words = &world->batch.words[world->batch.used];
             if (world->batch.used + MAX_SLOTS + 8 > STREAM_BATCH_WORDS)
                 break;
+            if (below(world, 20) == 0 && attributed) { /* a mark in front of the record */
+                *words++ = stream_header(STREAM_MARK, STREAM_FREED, 1);
+                *words++ = 0;
+                world->batch.used += 2;
+                twin.marks++;
+            }
             if (world->specs[number].string)
                 run_string(world, &twin, number, world->batch.tid, words);
             else
@@ -462,9 +594,15 @@ static bool same(const struct caches_machine *shape, bool observed, enum mutant 
             world->batch.used += 1 + stream_header_slots(words[0]);
         }
         assert_int_equal(C2_OK, sim_consume(sim, &world->batch, &err));
+        watch.silent = true; /* the observer has seen it all */
+        if (other != NULL)
+            assert_int_equal(C2_OK, sim_consume(other, &world->batch, &err));
+        watch.silent = false;
         if (below(world, 10) == 0) { /* all pages of an upper half move */
             pages.generation++;
             sim_forget(sim, (struct guest_va){0}, 1u << 30);
+            if (other != NULL)
+                sim_forget(other, (struct guest_va){0}, 1u << 30);
             if (twin.tlb != NULL)
                 mmu_tlb_forget(twin.tlb, (struct guest_va){0}, 1u << 30);
         }
@@ -476,18 +614,22 @@ static bool same(const struct caches_machine *shape, bool observed, enum mutant 
     if (shape->has_l1i)
         equal = equal && counts_equal(caches_l1i_counts(twin.caches), caches_l1i_counts(sim_caches(sim)));
     equal = equal && tlbs_equal(&twin, sim);
+    if (attributed)
+        equal = equal && attributed_equal(&twin, sim, &told) && told.digest == brief.digest;
+    assert_true(!attributed || mutant != HEALTHY || (told.marks > 100 && told.digest != 0));
     if (observed)
         equal = equal && watch.equal && watch.next == twin.seen_count;
     assert_true(mutant != HEALTHY || (twin.counts.straddles > 1000 && twin.counts.modifies > 1000));
     if (!equal && mutant == HEALTHY) {
-        fprintf(stderr, "line %u, policy %s, observed %d:\n", shape->line_bytes,
-                caches_policy_name(shape->levels[0].policy), observed);
+        fprintf(stderr, "line %u, policy %s, observed %d, attributed %d:\n", shape->line_bytes,
+                caches_policy_name(shape->levels[0].policy), observed, attributed);
         sim_dump(sim, stderr);
         fprintf(stderr, "twin: instructions %llu, line accesses %llu\n", (unsigned long long)twin.counts.instructions,
                 (unsigned long long)twin.counts.line_accesses);
         caches_dump(twin.caches, stderr);
     }
     sim_destroy(sim);
+    sim_destroy(other);
     caches_destroy(twin.caches);
     mmu_tlb_destroy(twin.tlb);
     stream_blocks_destroy(world->blocks);
@@ -504,8 +646,8 @@ static void random_programs(void **state)
     static const enum caches_inclusion inclusions[] = {CACHES_NON_INCLUSIVE, CACHES_INCLUSIVE, CACHES_EXCLUSIVE};
     for (uint32_t i = 0; i < 7; i++) {
         struct caches_machine shape = machine(64, i % 2 == 0, policies[i], inclusions[i % 3]);
-        assert_true(same(&shape, false, HEALTHY, 100 + i));
-        assert_true(same(&shape, true, HEALTHY, 200 + i));
+        assert_true(same(&shape, PLAIN, HEALTHY, 100 + i));
+        assert_true(same(&shape, OBSERVED, HEALTHY, 200 + i));
     }
 }
 
@@ -515,7 +657,7 @@ static void line_lengths(void **state)
     static const uint32_t lengths[] = {8, 16, 32, 128, 512};
     for (uint32_t i = 0; i < 5; i++) {
         struct caches_machine shape = machine(lengths[i], true, CACHES_LRU, CACHES_INCLUSIVE);
-        assert_true(same(&shape, i % 2 != 0, HEALTHY, 300 + i));
+        assert_true(same(&shape, i % 2 != 0 ? OBSERVED : PLAIN, HEALTHY, 300 + i));
     }
 }
 
@@ -525,9 +667,9 @@ static void tlbs_and_walks(void **state)
     for (uint32_t i = 0; i < 8; i++) {
         struct caches_machine shape = machine(i & 4 ? 512 : 64, true, CACHES_LRU, CACHES_INCLUSIVE);
         add_tlbs(&shape, i & 1, i & 2);
-        assert_true(same(&shape, false, HEALTHY, 500 + i));
-        assert_true(same(&shape, true, HEALTHY, 600 + i));
-        assert_false(same(&shape, false, TLB_BY_LINE, 500 + i));
+        assert_true(same(&shape, PLAIN, HEALTHY, 500 + i));
+        assert_true(same(&shape, OBSERVED, HEALTHY, 600 + i));
+        assert_false(same(&shape, PLAIN, TLB_BY_LINE, 500 + i));
     }
 }
 
@@ -536,13 +678,30 @@ static void broken_twins_differ(void **state)
     (void)state;
     struct caches_machine shape = machine(64, true, CACHES_LRU, CACHES_NON_INCLUSIVE);
     for (enum mutant mutant = NO_SECOND_LINE; mutant <= DATA_BEFORE_FETCH; mutant++)
-        assert_false(same(&shape, false, mutant, 400));
+        assert_false(same(&shape, PLAIN, mutant, 400));
+}
+
+static void attribution_counts_alike(void **state)
+{
+    (void)state;
+    static const uint32_t lengths[] = {64, 64, 8, 512};
+    static const enum caches_inclusion inclusions[] = {CACHES_NON_INCLUSIVE, CACHES_INCLUSIVE, CACHES_EXCLUSIVE};
+    for (uint32_t i = 0; i < 12; i++) {
+        struct caches_machine shape = machine(lengths[i % 4], i % 5 != 0, i % 6 == 5 ? CACHES_NRU : CACHES_LRU,
+                                              inclusions[i % 3]);
+        if (i % 2 != 0)
+            add_tlbs(&shape, i & 4, i & 8);
+        assert_true(same(&shape, ATTRIBUTED, HEALTHY, 700 + i));
+        assert_true(same(&shape, BOTH, HEALTHY, 800 + i));
+        assert_false(same(&shape, ATTRIBUTED, MODIFY_READS_ONLY, 700 + i));
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_programs),
+        cmocka_unit_test(attribution_counts_alike),
         cmocka_unit_test(line_lengths),
         cmocka_unit_test(tlbs_and_walks),
         cmocka_unit_test(broken_twins_differ),
