@@ -73,20 +73,6 @@ void blocks_destroy(struct blocks *blocks)
     c2_free(blocks);
 }
 
-/* Room for one more element of an array that grows by half. */
-static bool grow(void **array, uint32_t *room, uint32_t count, size_t bytes)
-{
-    if (count < *room)
-        return true;
-    const uint32_t wanted = *room + *room / 2 + C2_HOST_SIZE(16u, 1u);
-    void *grown = c2_realloc(*array, (size_t)wanted * bytes);
-    if (grown == NULL)
-        return false;
-    *array = grown;
-    *room = wanted;
-    return true;
-}
-
 static uint64_t end_of(const struct block *block)
 {
     return block->base + block->bytes;
@@ -110,7 +96,7 @@ static uint32_t large_up_to(const struct blocks *blocks, uint64_t va)
 
 static bool large_add(struct blocks *blocks, uint32_t index)
 {
-    if (!grow((void **)&blocks->large, &blocks->large_room, blocks->large_count, sizeof *blocks->large))
+    if (!c2_grow((void **)&blocks->large, &blocks->large_room, blocks->large_count, sizeof *blocks->large))
         return false;
     const uint32_t at = large_up_to(blocks, blocks->list[index].base);
     memmove(&blocks->large[at + 1], &blocks->large[at], (blocks->large_count - at) * sizeof *blocks->large);
@@ -138,7 +124,8 @@ static struct page *page_at(const struct blocks *blocks, uint64_t va)
 static struct page *page_make(struct blocks *blocks, uint64_t va)
 {
     struct page *page = page_at(blocks, va);
-    if (page != NULL || !grow((void **)&blocks->pages, &blocks->page_room, blocks->page_count, sizeof *blocks->pages))
+    if (page != NULL ||
+        !c2_grow((void **)&blocks->pages, &blocks->page_room, blocks->page_count, sizeof *blocks->pages))
         return page;
     if (c2_map_put(blocks->page_of, va >> C2_PAGE_SHIFT, blocks->page_count, NULL) != C2_OK)
         return NULL;
@@ -172,7 +159,7 @@ static struct part part_of(const struct block *block, uint64_t va, uint32_t inde
 static bool part_add(struct blocks *blocks, uint32_t index, uint64_t va)
 {
     struct page *page = page_make(blocks, va);
-    if (page == NULL || !grow((void **)&page->parts, &page->room, page->count, sizeof *page->parts))
+    if (page == NULL || !c2_grow((void **)&page->parts, &page->room, page->count, sizeof *page->parts))
         return false;
     const struct part part = part_of(&blocks->list[index], va, index);
     const uint32_t at = parts_up_to(page, part.start);
@@ -234,8 +221,8 @@ static bool new_index(struct blocks *blocks, uint32_t *index)
         *index = blocks->unused[--blocks->unused_count];
         return true;
     }
-    if (!grow((void **)&blocks->list, &blocks->room, blocks->count, sizeof *blocks->list) ||
-        !grow((void **)&blocks->unused, &blocks->unused_room, blocks->count, sizeof *blocks->unused))
+    if (!c2_grow((void **)&blocks->list, &blocks->room, blocks->count, sizeof *blocks->list) ||
+        !c2_grow((void **)&blocks->unused, &blocks->unused_room, blocks->count, sizeof *blocks->unused))
         return false;
     *index = blocks->count++;
     return true;

@@ -79,18 +79,10 @@ struct objects {
     uint32_t heap, stack, tables; /* owners; NOBODY: not yet needed */
 };
 
-/* Room for one more element of an array that grows by half. */
+/* Room for one more element of an array. */
 static enum c2_status grow(void **array, uint32_t *room, uint32_t count, size_t bytes, struct c2_error *err)
 {
-    if (count < *room)
-        return C2_OK;
-    const uint32_t wanted = *room + *room / 2 + C2_HOST_SIZE(16u, 1u);
-    void *grown = c2_realloc(*array, (size_t)wanted * bytes);
-    if (grown == NULL)
-        return c2_fail_memory(err, "the table of objects");
-    *array = grown;
-    *room = wanted;
-    return C2_OK;
+    return c2_grow(array, room, count, bytes) ? C2_OK : c2_fail_memory(err, "the table of objects");
 }
 #define GROW(objects, what, room, count, err) grow((void **)&(objects)->what, &(objects)->room, (objects)->count, \
                                                    sizeof *(objects)->what, err)

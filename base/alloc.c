@@ -87,3 +87,16 @@ uint64_t c2_alloc_count(void)
 {
     return atomic_load(&requests);
 }
+
+bool c2_grow(void **array, uint32_t *room, uint32_t count, size_t bytes)
+{
+    if (count < *room)
+        return true;
+    const uint32_t wanted = *room + *room / 2 + C2_HOST_SIZE(16u, 1u);
+    void *grown = c2_realloc(*array, (size_t)wanted * bytes);
+    if (grown == NULL)
+        return false;
+    *array = grown;
+    *room = wanted;
+    return true;
+}

@@ -97,6 +97,9 @@ void *c2_realloc(void *old, size_t bytes);
 char *c2_strdup(const char *text);
 char *c2_format(const char *format, ...) __attribute__((format(printf, 1, 2))); /* caller frees with c2_free */
 void c2_free(void *memory);
+/* Room for one more element in an array of `count` elements of `bytes` each, of which *room fit; it grows by half. false:
+ * no memory, and nothing has changed. */
+bool c2_grow(void **array, uint32_t *room, uint32_t count, size_t bytes);
 
 /* Test only: the n-th allocation from now (1 = the next) and every later one fails; 0 switches it off.
  * c2_alloc_count: allocations since the last call of c2_alloc_fail_from. */
