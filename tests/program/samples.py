@@ -9,8 +9,8 @@ Where the source alone decides, counts are exact. Where the order of the loads w
 on the stack may matter, bounds are derived that hold for every order.
 """
 
+import math
 import os
-import re
 import sys
 
 from common import check, done, equal, failures, report, run
@@ -18,46 +18,45 @@ from common import check, done, equal, failures, report, run
 IMAGES = os.environ["IMAGES"]
 SOURCES = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "images")
 MACHINE = ["-m", "c2sim", "--pages", "colored"]  # colored: the L2 is indexed as if by virtual address
+COUNTS_ONLY = ["--no-attribution"]
 SPILLS = 8  # lines of stack that a compiler short of registers may touch in a sweep
 
-# Who evicts whom, where one answer dominates in the sample as it is (not in the padded one). A row is one kind of
-# conflict misses: the victim is the object that misses, the evictor the object whose access had evicted it.
+# Who evicts whom in one sweep of the sample as it is (not of the padded one), where one answer dominates. A row is one
+# kind of conflict miss: the victim is the object that misses, the evictor the object whose access had evicted it.
 #   victims, evictors: names of static variables, or HEAP(text): blocks allocated on the line with this text
 #   miss, evicted_at: where: the first and the last line of the statement, by a text of the source
-#   reason: intra-array (victim and evictor are one object), inter-array (two), scalar (one is a scalar)
-#   share: at least this part of the kernel's conflict misses (derived below); several objects in a row count together
+#   reason: as in docs/model.md
+#   count: how many, or share: at least this part of the level's conflict misses (both derived below); the objects of a
+#   row count together
 
 
 def HEAP(text):
     return ("heap", text)
 
 
-CONFLICT, FROM, TO = "/* the conflict */", "/* the conflict: from here */", "/* to here */"
-TEN = [HEAP("char *block = malloc(")]
+def kind(reason, victims, evictors, miss, evicted_at=None, **much):
+    return dict(much, level="L1D", reason=reason, victims=victims, evictors=evictors, miss=miss,
+                evicted_at=evicted_at or miss)
+
+
+HERE = ("/* the conflict */",) * 2
+STATEMENT = ("/* the conflict: from here */", "/* to here */")
 SEVEN = ["x", "y", "centre", "along", "across", "above", "source"]
+C4, TEN = [HEAP("*c4 = aligned_alloc(")], [HEAP("char *block = malloc(")]
+RECORDS, NODES = [HEAP("*records = aligned_alloc(")], [HEAP("*node = malloc(")]
+READS_REFERENCE, READS_SCORE = ("/* evicts score */",) * 2, ("/* evicts reference */",) * 2
 DOMINANT = {
-    "transpose": [{"level": "L1D", "victims": ["b"], "evictors": ["b"], "miss": (CONFLICT, CONFLICT),
-                   "evicted_at": (CONFLICT, CONFLICT), "reason": "intra-array", "share": 0.99}],
-    "doitgen": [{"level": "L1D", "victims": [HEAP("*c4 = aligned_alloc(")], "evictors": [HEAP("*c4 = aligned_alloc(")],
-                 "miss": (CONFLICT, CONFLICT), "evicted_at": (CONFLICT, CONFLICT), "reason": "intra-array",
-                 "share": 0.99}],
-    "stencil3d": [{"level": "L1D", "victims": SEVEN, "evictors": SEVEN, "miss": (FROM, TO), "evicted_at": (FROM, TO),
-                   "reason": "inter-array", "share": 0.7}],
-    "poisson": [{"level": "L1D", "victims": TEN, "evictors": TEN, "miss": (FROM, TO), "evicted_at": (FROM, TO),
-                 "reason": "inter-array", "share": 0.95}],
-    "adi": [{"level": "L1D", "victims": ["x"], "evictors": ["x"], "miss": (CONFLICT, CONFLICT),
-             "evicted_at": (CONFLICT, CONFLICT), "reason": "intra-array", "share": 0.97}],
-    "nw": [{"level": "L1D", "victims": ["reference"], "evictors": ["score"],
-            "miss": ("/* evicts score */",) * 2, "evicted_at": ("/* evicts reference */",) * 2,
-            "reason": "inter-array", "share": 16 / 33},
-           {"level": "L1D", "victims": ["score"], "evictors": ["reference"],
-            "miss": ("/* evicts reference */",) * 2, "evicted_at": ("/* evicts score */",) * 2,
-            "reason": "inter-array", "share": 16 / 33}],
-    "histogram": [{"level": "L1D", "victims": ["seen"], "evictors": [HEAP("*records = aligned_alloc(")],
-                   "miss": ("/* the victim */",) * 2, "evicted_at": ("/* evicts seen */",) * 2,
-                   "reason": "scalar", "share": 64 / 68}],
-    "list": [{"level": "L1D", "victims": [HEAP("*node = malloc(")], "evictors": [HEAP("*node = malloc(")],
-              "miss": (CONFLICT, CONFLICT), "evicted_at": (CONFLICT, CONFLICT), "reason": "inter-array", "share": 1.0}],
+    "transpose": [kind("intra-array", ["b"], ["b"], HERE, count=(128 - 1) * 128 * 7 // 8)],
+    "doitgen": [kind("intra-array", C4, C4, HERE, share=(89600 - 374) / 89934)],
+    "stencil3d": [kind("inter-array", SEVEN, SEVEN, STATEMENT, share=7 / 9)],
+    "poisson": [kind("inter-array", TEN, TEN, STATEMENT, share=0.99)],
+    "adi": [kind("intra-array", ["x"], ["x"], HERE, share=(14336 - 144) / (14336 + 144))],
+    "nw": [kind("inter-array", ["reference"], ["score"], READS_REFERENCE, READS_SCORE, count=8 * 11 * 16),
+           kind("inter-array", ["score"], ["reference"], READS_SCORE, READS_REFERENCE, count=8 * 11 * 16),
+           kind("intra-array", ["score"], ["score"], READS_SCORE, count=8 * 11)],
+    "histogram": [kind("scalar", ["seen"], RECORDS, ("/* the victim */",) * 2, ("/* evicts seen */",) * 2, count=64),
+                  kind("inter-array", ["bucket"], RECORDS, ("/* evicts seen */",) * 2, count=4)],
+    "list": [kind("inter-array", NODES, NODES, HERE, count=64)],
 }
 
 
@@ -75,9 +74,13 @@ def line_of(sample, text):
 COUNTS = ("accesses", "misses", "cold", "capacity", "conflict", "fa_misses", "fa_only_misses")
 
 
-def sweep(program, options):
+def runs(program, options):
+    """The reports of two sweeps and of three."""
+    return tuple(report(options, [os.path.join(IMAGES, program), str(times)]) for times in (2, 3))
+
+
+def sweep(two, three):
     """{level: counts of one sweep}"""
-    two, three = (report(options, [os.path.join(IMAGES, program), str(times)]) for times in (2, 3))
     return {more["name"]: {key: more[key] - less[key] for key in COUNTS}
             for less, more in zip(two["levels"], three["levels"])}
 
@@ -99,6 +102,45 @@ def same_output(program):
     return native.stdout
 
 
+# ---------------------------------------------------------------- who evicted whom
+
+def is_among(report_, sample, name, things):
+    """Whether the object of this name is one of a row's."""
+    sites = {thing["name"]: thing.get("site", {}) for thing in report_["objects"]}
+    source = sample + ".c"
+    return any(name == thing if isinstance(thing, str) else
+               os.path.basename(sites.get(name, {}).get("file", "")) == source and
+               sites[name]["line"] == line_of(sample, thing[1]) for thing in things)
+
+
+def is_at(sample, place, texts):
+    first, last = (line_of(sample, text) for text in texts)
+    return os.path.basename(place.get("file", "")) == sample + ".c" and first <= place["line"] <= last
+
+
+def count_of(report_, sample, row):
+    """Conflict misses of a run that are of this kind."""
+    return sum(origin["count"] for pair in report_["conflicts"] if pair["level"] == row["level"]
+               and is_at(sample, pair["miss"], row["miss"])
+               and is_among(report_, sample, pair["miss"]["object"], row["victims"])
+               for origin in pair["originators"] if origin["reason"] == row["reason"]
+               and is_at(sample, origin, row["evicted_at"])
+               and is_among(report_, sample, origin["object"], row["evictors"]))
+
+
+def who_evicted_whom(sample, rows, two, three):
+    all_of = sweep(two, three)
+    for row in rows:
+        found = count_of(three, sample, row) - count_of(two, sample, row)
+        what = "%s: conflicts of %s, evicted by %s, %s" % (sample, row["victims"], row["evictors"], row["reason"])
+        if "count" in row:
+            equal(found, row["count"], what)
+        else:
+            low = math.ceil(row["share"] * all_of[row["level"]]["conflict"])
+            between(found, low, all_of[row["level"]]["conflict"], what)
+        print(what, found)
+
+
 # ---------------------------------------------------------------- the answers
 
 def transpose(plain, padded):
@@ -110,7 +152,8 @@ def transpose(plain, padded):
     The shadow keeps the 128 lines of a column, so it misses the first of the 8 columns on a line: 2048 lines of b
     and 2048 of a, which were last used a sweep, 4096 lines, ago.
     Each store evicts the line that was stored to 8 rows of the set before, save where a line of a stands there:
-    one line of a in a row of a lies in one of the 4 sets. So b evicts b in all but 128 of 14336.
+    one line of a in a row of a lies in one of the 4 sets. It evicts a line of b that is missed in the next column, by
+    conflict but after the last of 8 columns: 128 * 7 / 8 of the 14336.
     Padded, a row has 17 lines: column i has 2 lines in each set, beside at most one or two of a. A row is 1088
     bytes, of which 1024 are used: 16 whole lines.
     """
@@ -260,34 +303,41 @@ def list_(plain, padded):
     exactly(padded["L1D"], "padded", accesses=128, misses=0)
 
 
-SAMPLES = {"transpose": transpose, "doitgen": doitgen, "stencil3d": stencil3d, "poisson": poisson, "adi": adi, "nw": nw,
-           "histogram": histogram, "list": list_}
-
-
-def texts_of(row):
-    heap = [thing[1] for thing in row["victims"] + row["evictors"] if thing[0] == "heap"]
-    return list(row["miss"] + row["evicted_at"]) + heap
+SAMPLES = {"transpose": transpose, "doitgen": doitgen, "stencil3d": stencil3d, "poisson": poisson, "adi": adi,
+           "nw": nw, "histogram": histogram, "list": list_}
 
 
 def main(name):
     equal(same_output(name + "_padded"), same_output(name), "the padded sample's output")
-    for row in DOMINANT[name]:
-        for text in texts_of(row):
-            line_of(name, text)
-    plain, padded = (sweep(name + suffix, MACHINE) for suffix in ("", "_padded"))
-    SAMPLES[name](plain, padded)
-    print(name, plain["L1D"], padded["L1D"])
+    plain = runs(name, MACHINE)
+    padded = runs(name + "_padded", MACHINE + COUNTS_ONLY)
+    SAMPLES[name](sweep(*plain), sweep(*padded))
+    who_evicted_whom(name, DOMINANT[name], *plain)
+    print(name, sweep(*plain)["L1D"], sweep(*padded)["L1D"])
     done()
 
 
+def must_fail(what):
+    found = len(failures)
+    failures.clear()
+    check(found > 0, what + " passes")
+
+
 def mutants():
-    """With twice the sets in L1D, or with the padded sample for the plain one, each answer must be found wrong."""
+    """With twice the sets in L1D, with the padded sample for the plain one, or with another reason, victim, evictor
+    or line in the table, each answer must be found wrong."""
     for name, answer in SAMPLES.items():
-        for options, suffix in ((MACHINE + ["--set", "L1D.size=64K"], ""), (MACHINE, "_padded")):
-            answer(sweep(name + suffix, options), sweep(name + "_padded", options))
-            found = len(failures)
-            failures.clear()
-            check(found > 0, "%s%s with %s passes" % (name, suffix, options))
+        padded = sweep(*runs(name + "_padded", MACHINE + COUNTS_ONLY))
+        answer(sweep(*runs(name, MACHINE + COUNTS_ONLY + ["--set", "L1D.size=64K"])), padded)
+        must_fail(name + " with twice the sets")
+        answer(padded, padded)
+        must_fail(name + " padded")
+        plain = runs(name, MACHINE)
+        for row in DOMINANT[name]:
+            for change in ({"reason": "unknown"}, {"victims": ["sum"]}, {"evictors": ["sum"]},
+                           {"miss": ("#include",) * 2}, {"evicted_at": ("#include",) * 2}):
+                who_evicted_whom(name, [dict(row, **change)], *plain)
+                must_fail("%s with %s" % (name, change))
     done()
 
 
