@@ -73,6 +73,14 @@ static void after_change(void *self, struct guest_va start, uint64_t bytes, bool
         sim_forget(s->views[i].sim, start, &s->views[i] == view ? bytes : 0);
 }
 
+/* References to memory that goes still have the owner it had. With --against this is not the memory that the views
+ * listen to. */
+static void before_loss(void *self, struct guest_va start, uint64_t bytes)
+{
+    (void)start, (void)bytes;
+    catch_up(self);
+}
+
 /* What of [start, start + bytes) is no longer mapped belongs to nobody now. */
 static void memory_lost(void *self, struct guest_va start, uint64_t bytes, bool code)
 {
@@ -105,7 +113,7 @@ static enum c2_status listen(struct cli_simulation *s, struct c2_error *err)
         status = mmu_listen(s->views[i].mmu, (struct mmu_listener){&s->views[i], before_change, after_change, NULL},
                             err);
     if (status == C2_OK && s->profile != NULL)
-        status = mmu_listen(s->mmu, (struct mmu_listener){s, NULL, memory_lost, memory_mapped}, err);
+        status = mmu_listen(s->mmu, (struct mmu_listener){s, before_loss, memory_lost, memory_mapped}, err);
     return status;
 }
 

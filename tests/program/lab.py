@@ -4,6 +4,7 @@
 colours   L2 misses of the list: the nodes whose colour more than 8 nodes have.
 places    L3 misses of the list: the nodes whose slice and set more than 20 nodes have.
 contract  L2 misses of doitgen_padded: a small LRU cache of frames, fed with the fetches that its loops make.
+against   Which of c4's conflict misses go away with 2 MiB pages.
 zero      L1D misses of sparse, with a frame for each page and with the zero page.
 text      The sums on the page come out, and its expectations; other numbers stand in an output or in a sum.
 """
@@ -146,6 +147,31 @@ def zero():
     check(with_frames - without >= 60, "%d pages without a frame, expected at least 60" % (with_frames - without))
 
 
+def c4_of(program, options):
+    result = report(["-m", "c2sim", "--pages", "random"] + options, [os.path.join(IMAGES, program), "3"])
+    c4 = next(thing for thing in result["objects"] if thing["name"] == "malloc#1")
+    return c4["refs"], {level["name"]: level for level in c4["levels"]}
+
+
+def against():
+    """320 rows of 80 elements are written, then three sweeps read 4 * 80 * 320. In L2 3200 lines are cold when written, and
+    in doitgen all reads miss by conflict, under both placements. In doitgen_padded 2 MiB pages leave no conflict."""
+    writes, reads = 320 * 80, 3 * 4 * 80 * 320
+    for program in ("doitgen", "doitgen_padded"):
+        refs, levels = c4_of(program, ["--against", "huge=all"])
+        equal(refs, writes + reads, program + ": references to c4")
+        plain_refs, plain = c4_of(program, [])
+        for name, level in plain.items():
+            equal(dict(levels[name], placement=0), dict(level, placement=0), "%s, c4 in %s" % (program, name))
+        equal(plain_refs, refs, program + ": references to c4 without --against")
+        conflict, placement = levels["L2"]["conflict"], levels["L2"]["placement"]
+        equal((levels["L1D"]["placement"], levels["L3"]["conflict"]), (0, 0), program + ": L1D and L3")
+        if program == "doitgen":
+            equal((conflict, placement), (reads, 0), "doitgen: L2")
+        else:
+            check(placement == conflict > 2 * 2000, "padded: L2: %d of %d by placement" % (placement, conflict))
+
+
 # ---------------------------------------------------------------- the page
 
 def at_least(n, p, k):
@@ -180,7 +206,7 @@ def text():
     check(len(sums) > 15, "only %d sums on the page" % len(sums))
 
 
-PARTS = {"colours": colours, "places": places, "contract": contract, "zero": zero, "text": text}
+PARTS = {"colours": colours, "places": places, "contract": contract, "against": against, "zero": zero, "text": text}
 if sys.argv[1] not in PARTS:
     fail("no part is called " + sys.argv[1])
 else:
