@@ -125,7 +125,8 @@ struct sim_attribution analyses_profile_attribution(struct analyses_profile *pro
 /* The program's memory changes. Only between batches: everything recorded before has been consumed. */
 enum c2_status analyses_profile_mapped(struct analyses_profile *profile, const struct mmu_area *area,
                                        struct c2_error *err);
-void analyses_profile_unmapped(struct analyses_profile *profile, uint64_t start, uint64_t bytes);
+enum c2_status analyses_profile_unmapped(struct analyses_profile *profile, uint64_t start, uint64_t bytes,
+                                         struct c2_error *err);
 /* Conflict misses are compared with another placement's: analyses_profile_placement() may follow. */
 void analyses_profile_compare(struct analyses_profile *profile);
 /* This conflict miss of `actor` at the level of this depth is one that another placement does not have. */

@@ -376,7 +376,7 @@ enum c2_status objects_mapped(struct objects *objects, const struct mmu_area *ar
 }
 
 /* A module is gone, its variables with it, when all of it is. */
-void objects_unmapped(struct objects *objects, uint64_t start, uint64_t bytes)
+enum c2_status objects_unmapped(struct objects *objects, uint64_t start, uint64_t bytes, struct c2_error *err)
 {
     const uint64_t end = start + bytes;
     for (uint32_t i = 0; i < objects->module_count; i++) {
@@ -384,9 +384,10 @@ void objects_unmapped(struct objects *objects, uint64_t start, uint64_t bytes)
         module->gone |= start <= module->start && end >= module->end;
     }
     blocks_remove_range(objects->blocks, start, end);
-    if (grow((void **)&objects->regions, &objects->region_room, objects->region_count, sizeof *objects->regions,
-             NULL) == C2_OK)
+    enum c2_status status = GROW(objects, regions, region_room, region_count, err);
+    if (status == C2_OK)
         regions_cut(objects, start, end);
+    return status;
 }
 
 /* ------------------------------------------------------------------ blocks of the allocator */

@@ -36,7 +36,7 @@ enum c2_status objects_create(struct objects **out, struct loader_symbols *symbo
 void objects_destroy(struct objects *objects);
 
 enum c2_status objects_mapped(struct objects *objects, const struct mmu_area *area, struct c2_error *err);
-void objects_unmapped(struct objects *objects, uint64_t start, uint64_t bytes);
+enum c2_status objects_unmapped(struct objects *objects, uint64_t start, uint64_t bytes, struct c2_error *err);
 /* Both: [*start, *start + *bytes) has other owners than before. */
 enum c2_status objects_allocated(struct objects *objects, uint64_t address, uint64_t bytes, uint32_t allocator,
                                  uint64_t site, uint64_t *start, uint64_t *changed, struct c2_error *err);

@@ -305,7 +305,8 @@ enum c2_status analyses_profile_mapped(struct analyses_profile *profile, const s
     return objects_mapped(profile->objects, area, err);
 }
 
-void analyses_profile_unmapped(struct analyses_profile *profile, uint64_t start, uint64_t bytes)
+enum c2_status analyses_profile_unmapped(struct analyses_profile *profile, uint64_t start, uint64_t bytes,
+                                         struct c2_error *err)
 {
-    objects_unmapped(profile->objects, start, bytes);
+    return objects_unmapped(profile->objects, start, bytes, err);
 }

@@ -87,11 +87,11 @@ static void memory_lost(void *self, struct guest_va start, uint64_t bytes, bool 
     struct cli_simulation *s = self;
     const uint64_t end = start.v + bytes;
     (void)code;
-    while (start.v < end) {
+    while (start.v < end && s->listening == C2_OK) {
         const struct mmu_area *area = mmu_area_at(s->mmu, start, true);
         const uint64_t next = area == NULL || area->start.v > end ? end : area->start.v;
         if (next > start.v)
-            analyses_profile_unmapped(s->profile, start.v, next - start.v);
+            s->listening = analyses_profile_unmapped(s->profile, start.v, next - start.v, &s->listening_error);
         start.v = next < end ? area->start.v + area->bytes : end;
     }
     sim_owners_changed(s->views[0].sim, (struct guest_va){end - bytes}, bytes);

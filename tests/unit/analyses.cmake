@@ -2,3 +2,4 @@
 c2_unit_test(analyses_trace c2_analyses)
 c2_unit_test(analyses_blocks c2_analyses)
 c2_unit_test(analyses_objects c2_analyses)
+c2_unit_test(analyses_profile c2_analyses)

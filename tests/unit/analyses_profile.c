@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The profile of a few accesses worked out by hand. L1D is direct-mapped with 4 sets of 64 bytes, so lines 256 bytes
+ * apart evict each other; its shadow has 4 lines, more than are ever in turn, so each such miss is a conflict but for the
+ * first of its line, which is cold. L2 has 64 lines in 16 sets of 4 ways and keeps all of them: cold misses only.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "analyses/analyses.h"
+
+#define HEAP 0x1120000000ull
+#define STACK 0x3fff37800000ull
+#define ARRAY (HEAP + 0x2000)
+#define ROUNDS 10u
+
+static bool identity(const void *self, struct guest_va va, struct guest_pa *out)
+{
+    (void)self;
+    out->v = va.v;
+    return true;
+}
+
+static struct caches_level level(const char *name, uint64_t bytes, uint32_t ways)
+{
+    struct caches_level level = {.size_bytes = bytes, .ways = ways, .slices = 1, .hash = "none", .policy = CACHES_LRU,
+                                 .index = CACHES_PHYSICAL, .inclusion = CACHES_NON_INCLUSIVE};
+    snprintf(level.name, sizeof level.name, "%s", name);
+    return level;
+}
+
+/* Blocks of two instructions of 4 bytes, each of which reads once: 0 at 0x1000 and 1 at 0x2000; block 2 at 0x3000 is one
+ * instruction that reads twice. */
+static struct stream_blocks *make_blocks(struct c2_error *err)
+{
+    static const struct stream_insn insns[2] = {{0, 0, 4}, {4, 1, 4}};
+    static const struct stream_slot two[2] = {{0, 8, STREAM_READ, 0}, {1, 8, STREAM_READ, 0}};
+    static const struct stream_slot one[2] = {{0, 8, STREAM_READ, 0}, {0, 8, STREAM_READ, 0}};
+    const struct stream_block list[3] = {{{0x1000}, 8, 2, 2, STREAM_JUMP, insns, two},
+                                         {{0x2000}, 8, 2, 2, STREAM_JUMP, insns, two},
+                                         {{0x3000}, 4, 1, 2, STREAM_JUMP, insns, one}};
+    struct stream_blocks *blocks;
+    uint32_t number;
+    if (stream_blocks_create(&blocks, err) != C2_OK)
+        return NULL;
+    for (unsigned i = 0; i < 3; i++) {
+        if (stream_blocks_add(&number, blocks, &list[i], err) == C2_OK)
+            continue;
+        stream_blocks_destroy(blocks);
+        return NULL;
+    }
+    return blocks;
+}
+
+static void put(struct stream_batch *batch, uint64_t word)
+{
+    batch->words[batch->used++] = word;
+}
+
+static void put_allocation(struct stream_batch *batch, uint64_t address, uint64_t bytes, uint64_t site)
+{
+    put(batch, stream_header(STREAM_MARK, STREAM_ALLOCATED, 4));
+    put(batch, address);
+    put(batch, bytes);
+    put(batch, STREAM_MALLOC);
+    put(batch, site);
+}
+
+static void put_rounds(struct stream_batch *batch, uint32_t block, uint32_t insns, uint64_t first, uint64_t second)
+{
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        put(batch, stream_header(block, insns, 2));
+        put(batch, first);
+        put(batch, second);
+    }
+}
+
+/* Two small blocks in turn; then two places of one array in turn; then the first block and the stack in turn; then the
+ * first block is freed and read again. */
+static void fill(struct stream_batch *batch)
+{
+    batch->tid = 1;
+    batch->used = 0;
+    put_allocation(batch, HEAP, 64, 0x5000);
+    put_allocation(batch, HEAP + 256, 64, 0x6000);
+    put_allocation(batch, ARRAY, 4096, 0x7000);
+    put_rounds(batch, 0, 2, HEAP, HEAP + 256);
+    put_rounds(batch, 2, 1, ARRAY, ARRAY + 256);
+    put_rounds(batch, 1, 2, HEAP + 8, STACK + 8);
+    put(batch, stream_header(STREAM_MARK, STREAM_FREED, 1));
+    put(batch, HEAP);
+    put(batch, stream_header(0, 1, 1));
+    put(batch, HEAP);
+}
+
+struct run {
+    struct caches_machine machine;
+    struct stream_blocks *blocks;
+    struct analyses_profile *profile;
+    struct sim *sim;
+    struct stream_batch *batch;
+};
+
+static enum c2_status map(struct run *run, uint64_t start, uint64_t bytes, enum mmu_kind kind, struct c2_error *err)
+{
+    const struct mmu_area area = {.start = {start}, .bytes = bytes, .kind = kind};
+    return analyses_profile_mapped(run->profile, &area, err);
+}
+
+/* All of it; the result or, with a status, nothing. */
+static enum c2_status go(struct run *run, const struct analyses_profile_result **out, struct c2_error *err)
+{
+    run->machine = (struct caches_machine){.line_bytes = 64, .physical_bytes = 1ull << 40, .level_count = 2,
+                                           .levels = {level("L1D", 256, 1), level("L2", 4096, 4)}};
+    run->blocks = make_blocks(err);
+    run->batch = c2_alloc(sizeof *run->batch);
+    enum c2_status status = run->blocks == NULL || run->batch == NULL ? C2_ERR_NO_MEMORY : C2_OK;
+    if (status == C2_OK)
+        status = analyses_profile_create(&run->profile, &run->machine, NULL, err);
+    if (status == C2_OK)
+        status = map(run, HEAP, 0x21000, MMU_HEAP, err);
+    if (status == C2_OK)
+        status = map(run, STACK, 0x800000, MMU_STACK, err);
+    if (status != C2_OK)
+        return status;
+    const struct sim_attribution attribution = analyses_profile_attribution(run->profile);
+    const struct sim_config config = {.machine = &run->machine, .seed = 1, .translation = {NULL, identity, NULL},
+                                      .blocks = run->blocks, .attribution = &attribution};
+    status = sim_create(&run->sim, &config, err);
+    fill(run->batch);
+    if (status == C2_OK)
+        status = sim_consume(run->sim, run->batch, err);
+    return status == C2_OK ? analyses_profile_finish(run->profile, run->sim, out, err) : status;
+}
+
+static void end(struct run *run)
+{
+    sim_destroy(run->sim);
+    analyses_profile_destroy(run->profile);
+    stream_blocks_destroy(run->blocks);
+    c2_free(run->batch);
+}
+
+/* The pair of L1D whose instructions are these; NULL: there is none. */
+static const struct analyses_pair *find_pair(const struct analyses_profile_result *result, uint64_t victim,
+                                             uint64_t evictor)
+{
+    for (size_t i = 0; i < result->pair_count; i++) {
+        const struct analyses_pair *pair = &result->pairs[i];
+        if (pair->evictor == ANALYSES_NOBODY || pair->level != 0)
+            continue;
+        if (result->insns[result->rows[pair->victim].insn].pc.v == victim
+            && result->insns[result->rows[pair->evictor].insn].pc.v == evictor)
+            return pair;
+    }
+    return NULL;
+}
+
+static void check_pair(const struct analyses_profile_result *result, uint64_t victim, const char *victim_object,
+                       uint64_t evictor, const char *evictor_object, enum analyses_reason reason, uint64_t count)
+{
+    const struct analyses_pair *pair = find_pair(result, victim, evictor);
+    assert_non_null(pair);
+    assert_string_equal(victim_object, result->objects[result->rows[pair->victim].object].name);
+    assert_string_equal(evictor_object, result->objects[result->rows[pair->evictor].object].name);
+    assert_int_equal(reason, pair->reason);
+    assert_int_equal(count, pair->count);
+}
+
+static const struct analyses_object *object(const struct analyses_profile_result *result, const char *name)
+{
+    for (size_t i = 0; i < result->object_count; i++)
+        if (strcmp(result->objects[i].name, name) == 0)
+            return &result->objects[i];
+    fail_msg("no object %s", name);
+    return NULL;
+}
+
+/* HEAP, HEAP + 256, ARRAY and STACK all lie in set 0. In order:
+ *   blocks in turn  2 cold; then each of the other 2 * 9 accesses finds the other block's line: 9 conflicts each way.
+ *   the array       ARRAY cold (evicts HEAP + 256), ARRAY + 256 cold; then 2 * 9 conflicts of one instruction in one array.
+ *   with the stack  HEAP: evicted last by HEAP + 256's read at 0x1004, in the shadow of 4 lines (HEAP, HEAP + 256, the
+ *                   two of the array): one conflict, reason inter-array. Then STACK cold, 9 conflicts each way, scalar.
+ *   freed           HEAP again, now the heap's own, evicted by the stack's read: one conflict, scalar. */
+static void known_answers(void **state)
+{
+    (void)state;
+    const struct analyses_profile_result *result;
+    struct run run = {.sim = NULL};
+    struct c2_error err;
+    assert_int_equal(C2_OK, go(&run, &result, &err));
+
+    check_pair(result, 0x1000, "malloc#1", 0x1004, "malloc#2", ANALYSES_REASON_INTER, 9);
+    check_pair(result, 0x1004, "malloc#2", 0x1000, "malloc#1", ANALYSES_REASON_INTER, 9);
+    check_pair(result, 0x3000, "malloc#3", 0x3000, "malloc#3", ANALYSES_REASON_INTRA, 18);
+    check_pair(result, 0x2000, "malloc#1", 0x1004, "malloc#2", ANALYSES_REASON_INTER, 1);
+    check_pair(result, 0x2000, "malloc#1", 0x2004, "stack", ANALYSES_REASON_SCALAR, 9);
+    check_pair(result, 0x2004, "stack", 0x2000, "malloc#1", ANALYSES_REASON_SCALAR, 9);
+    check_pair(result, 0x1000, "heap", 0x2004, "stack", ANALYSES_REASON_SCALAR, 1);
+    assert_int_equal(7, result->pair_count);
+    assert_int_equal(19, result->reasons[0][ANALYSES_REASON_INTER]);
+    assert_int_equal(18, result->reasons[0][ANALYSES_REASON_INTRA]);
+    assert_int_equal(19, result->reasons[0][ANALYSES_REASON_SCALAR]);
+
+    assert_int_equal(2 * ROUNDS, object(result, "malloc#1")->refs); /* what was read after it was freed is not its */
+    assert_int_equal(ROUNDS, object(result, "malloc#2")->refs);
+    assert_int_equal(2 * ROUNDS, object(result, "malloc#3")->refs);
+    assert_int_equal(ROUNDS, object(result, "stack")->refs);
+    assert_int_equal(1, object(result, "heap")->refs);
+    assert_int_equal(1, object(result, "malloc#1")->level[0].reads[ANALYSES_COLD]);
+    assert_int_equal(19, object(result, "malloc#1")->level[0].reads[ANALYSES_CONFLICT]);
+    assert_int_equal(1, object(result, "stack")->level[1].reads[ANALYSES_COLD]);
+
+    assert_int_equal(5, result->insn_count);
+    assert_int_equal(0x1000, result->insns[0].pc.v);
+    assert_int_equal(ROUNDS + 1, result->insns[0].executed);
+    assert_int_equal(0x3000, result->insns[4].pc.v);
+    assert_int_equal(2 * ROUNDS, result->insns[4].reads);
+    end(&run);
+}
+
+/* Each allocation fails once: an error, never a wrong result. */
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    enum c2_status status = C2_ERR_NO_MEMORY;
+    uint64_t tries = 0;
+    while (status != C2_OK) {
+        const struct analyses_profile_result *result = NULL;
+        struct run run = {.sim = NULL};
+        struct c2_error err;
+        c2_alloc_fail_from(++tries);
+        status = go(&run, &result, &err);
+        c2_alloc_fail_from(0);
+        assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY);
+        assert_true(status != C2_OK || result->pair_count == 7);
+        end(&run);
+    }
+    assert_true(tries > 30);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(known_answers), cmocka_unit_test(every_allocation_may_fail)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
