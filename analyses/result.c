@@ -162,7 +162,7 @@ static char *make_name(struct analyses_profile *profile, const struct objects_ow
     if (owner->name != NULL)
         return NULL;
     const struct guest_va call = {owner->site - 1};
-    loader_place_of(profile->symbols, call, &place);
+    loader_call_place_of(profile->symbols, call, &place);
     return c2_format("malloc@%s", loader_place_text(place_text, sizeof place_text, call, &place));
 }
 

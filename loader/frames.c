@@ -299,3 +299,16 @@ size_t loader_frames_of(struct loader_symbols *symbols, struct guest_va pc, stru
     memset(frames, 0, room * sizeof *frames);
     return 1;
 }
+
+#define CALL_FRAMES 64 /* deeper chains keep the line of the innermost */
+
+void loader_call_place_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out)
+{
+    struct loader_frame frames[CALL_FRAMES];
+    const size_t count = loader_frames_of(symbols, pc, frames, CALL_FRAMES);
+    loader_place_of(symbols, pc, out);
+    if (count < 2 || count > CALL_FRAMES || frames[count - 1].file == NULL)
+        return;
+    out->file = frames[count - 1].file;
+    out->line = frames[count - 1].line;
+}

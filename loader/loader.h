@@ -96,6 +96,8 @@ struct loader_frame {
  * (which may be all NULL); the first `room` are filled, and room is at least 1. Strings are lent until
  * loader_symbols_destroy. Names here are those of the source ("sum"); loader_place_of gives symbols ("sum.part.0"). */
 size_t loader_frames_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_frame *frames, size_t room);
+/* loader_place_of, but with the line of the function that holds the code: where it calls what the compiler has inlined. */
+void loader_call_place_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out);
 
 /* Run-time entry of the function that the pc lies in, for grouping; false if it is unknown. */
 bool loader_function_entry(struct loader_symbols *symbols, struct guest_va pc, struct guest_va *out);

@@ -22,7 +22,10 @@ bool report_site(struct loader_place *out, const struct report_run *run, const s
 {
     if (object->site.v == 0)
         return false;
-    report_place(out, run, (struct guest_va){object->site.v - 1});
+    const struct guest_va call = {object->site.v - 1};
+    *out = (struct loader_place){.offset = call.v};
+    if (run->symbols != NULL)
+        loader_call_place_of(run->symbols, call, out);
     return true;
 }
 

@@ -67,6 +67,11 @@ void loader_place_of(struct loader_symbols *symbols, struct guest_va pc, struct 
     }
 }
 
+void loader_call_place_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out)
+{
+    loader_place_of(symbols, pc, out);
+}
+
 /* The instruction of kernel:14 comes from add(), inlined there. */
 size_t loader_frames_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_frame *frames, size_t room)
 {
