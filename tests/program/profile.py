@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""profile.py sums|conflict|off: what a run says of its instructions and objects.
+"""profile.py sums|conflict|off|cxx: what a run says of its instructions and objects.
 
 sums      real programs: conflicts by pair, by reason, by object and by function are the conflict misses of their level, and
           so on for every class; executions, reads and writes by function are those of the run
 conflict  a guest whose conflict misses are known one by one (golden/conflict.md)
+cxx       blocks of the C++ library: their site is the program's line, the header's is in the chain of inlined calls
 off       without attribution the keys are left out, and every count is the same
 """
 
@@ -98,5 +99,23 @@ def off():
     check("conflict misses by" not in text and "references  size" not in text, "the text without attribution: " + text)
 
 
-{"sums": sums, "conflict": conflict, "off": off}[sys.argv[1]]()
+def cxx():
+    source = os.path.join(os.path.dirname(os.path.realpath(__file__)), "guests", "vector.cc")
+    with open(source) as file:
+        lines = [line.strip() for line in file]
+    line_of = {what: next(i for i, text in enumerate(lines, 1) if what in text) for what in ("numbers(4096)", "push_back")}
+    objects = [o for o in report([], [os.path.join(GUESTS, "vector")])["objects"] if "rest" not in o]
+    vectors = [o for o in objects if o["kind"] == "heap" and o["size"] == 4096 * 8]
+    equal(len(vectors), 1, "blocks of 32 KiB")
+    equal((vectors[0]["site"]["function"], vectors[0]["site"]["line"]), ("main", line_of["numbers(4096)"]), "site")
+    # filled and read once; the library may look at the first element, and free() writes two links into the block
+    check(0 <= vectors[0]["refs"] - 2 * 4096 <= 4, "%d references" % vectors[0]["refs"])
+    chain = vectors[0]["site"]["inlined"]
+    check(chain[0]["file"] != chain[-1]["file"] and chain[-1]["line"] == line_of["numbers(4096)"], "chain %s" % chain)
+    nodes = [o for o in objects if o["kind"] == "heap" and o["blocks"] == 100]
+    equal(len(nodes), 1, "sites of a hundred blocks")
+    equal(nodes[0]["size"], 100 * 24, "bytes of the list's nodes")
+
+
+{"sums": sums, "conflict": conflict, "off": off, "cxx": cxx}[sys.argv[1]]()
 done()
