@@ -140,7 +140,7 @@ def contract():
 
 
 def zero():
-    """64 words at one place of their pages: 64 lines in a set of L1D; with the zero page one and the 4 that were written."""
+    """64 words at one place of their pages: 64 lines in a set of L1D; with the zero page one, and 4 that were written."""
     for options, misses in ((["--pages", "colored"], 64), (["--pages", "colored", "--zero-page"], 0)):
         equal(sweep(options, "sparse"), {"L1D": misses, "L2": 0, "L3": 0}, "sparse, " + " ".join(options))
     with_frames, without = (len(frames_of(options, "sparse")) for options in ([], ["--zero-page"]))
@@ -154,8 +154,8 @@ def c4_of(program, options):
 
 
 def against():
-    """320 rows of 80 elements are written, then three sweeps read 4 * 80 * 320. In L2 3200 lines are cold when written, and
-    in doitgen all reads miss by conflict, under both placements. In doitgen_padded 2 MiB pages leave no conflict."""
+    """320 rows of 80 elements are written, then three sweeps read 4 * 80 * 320. In L2 3200 lines are cold when written,
+    and in doitgen all reads miss by conflict, under both placements. In doitgen_padded 2 MiB pages leave none."""
     writes, reads = 320 * 80, 3 * 4 * 80 * 320
     for program in ("doitgen", "doitgen_padded"):
         refs, levels = c4_of(program, ["--against", "huge=all"])
