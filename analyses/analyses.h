@@ -157,4 +157,66 @@ struct stream_sink analyses_against_sink(struct analyses_against *against, struc
 /* By level of the data path, then L1I. Lent until destroy; inherent + placement + walks = the first's conflicts. */
 const struct analyses_against_counts *analyses_against_counts(const struct analyses_against *against);
 
+/* ------------------------------------------------------------------ events: what profiles for other tools count
+ * One list for every writer: Callgrind's names with their meaning there, then the classes of the misses of each level. A
+ * cost is an array of `count` numbers in this order. */
+#define ANALYSES_EVENTS (9 + ANALYSES_CLASSES * ANALYSES_LEVELS)
+#define ANALYSES_NO_EVENT UINT8_MAX
+enum { ANALYSES_IR, ANALYSES_DR, ANALYSES_DW }; /* the first three: instructions, reads, writes */
+struct analyses_event {
+    char name[32]; /* a letter, then letters and digits */
+    char help[80];
+};
+struct analyses_events {
+    uint32_t count;
+    struct analyses_event list[ANALYSES_EVENTS];
+    uint8_t by_kind[ANALYSES_LEVELS][SIM_WALK];          /* of a miss: [level][READ, WRITE, FETCH]; may be NO_EVENT */
+    uint8_t by_class[ANALYSES_LEVELS][ANALYSES_CLASSES]; /* [level][class] */
+};
+/* On a machine without L1I there is no I1mr and no ILmr; on one of a single level no last level's. */
+void analyses_events_init(struct analyses_events *out, const struct caches_machine *machine);
+/* The depth of a miss in the data path, as the number of a level. */
+static inline uint32_t analyses_level_of(const struct caches_machine *machine, enum sim_kind kind, uint32_t depth)
+{
+    return depth == 0 && kind == SIM_FETCH ? machine->level_count : depth;
+}
+/* Adds what the instruction of this index in the profile has cost. *row: its first row or one before; left behind its
+ * last, so that instructions may be asked for in ascending order. */
+void analyses_events_of(const struct analyses_events *events, const struct analyses_profile_result *profile,
+                        uint32_t insn, size_t *row, uint64_t *cost);
+
+/* ------------------------------------------------------------------ call graph (--callgrind): callgraph.c has the model */
+struct analyses_arc {
+    struct guest_va from, to; /* the instruction that calls; where that goes */
+    uint64_t calls;
+    const uint64_t *cost;     /* inclusive, by event */
+};
+struct analyses_callgraph_result {
+    const struct analyses_arc *arcs; /* ascending by from, then to; each pair once */
+    size_t arc_count;
+};
+
+struct analyses_callgraph;
+/* The machine outlives the call graph. */
+enum c2_status analyses_callgraph_create(struct analyses_callgraph **out, const struct caches_machine *machine,
+                                         struct c2_error *err);
+void analyses_callgraph_destroy(struct analyses_callgraph *graph);
+/* For sim_config. The attribution passes everything on to `inner`. */
+struct sim_observer analyses_callgraph_observer(struct analyses_callgraph *graph);
+struct sim_attribution analyses_callgraph_attribution(struct analyses_callgraph *graph, struct sim_attribution inner);
+/* Whose instructions, reads and writes; before the first record. */
+void analyses_callgraph_watch(struct analyses_callgraph *graph, const struct sim_counts *counts);
+/* The program's memory changes. Only between batches: everything recorded before has been consumed. */
+enum c2_status analyses_callgraph_mapped(struct analyses_callgraph *graph, struct loader_symbols *symbols,
+                                         const struct mmu_area *area, struct c2_error *err);
+void analyses_callgraph_unmapped(struct analyses_callgraph *graph, uint64_t start, uint64_t bytes);
+/* A function starts here. resolver: it is one of the dynamic linker's that jumps on to the function it has found. */
+enum c2_status analyses_callgraph_entry(struct analyses_callgraph *graph, struct guest_va entry, bool resolver,
+                                        struct c2_error *err);
+/* After the last batch: every call still open ends now. Lent until destroy. */
+enum c2_status analyses_callgraph_finish(struct analyses_callgraph *graph,
+                                         const struct analyses_callgraph_result **out, struct c2_error *err);
+void analyses_callgraph_check(const struct analyses_callgraph *graph);
+void analyses_callgraph_dump(const struct analyses_callgraph *graph, FILE *to);
+
 #endif

@@ -36,6 +36,7 @@ struct cli_options {
     const char **env;           /* --env */
     size_t env_count;
     const char *output_dir, *json, *trace; /* NULL: not asked for */
+    const char *callgrind, *evictors, *cachegrind; /* likewise */
     bool no_sim, no_attribution, fifo_detector, inherit_env, progress, stats, quiet, verbose;
 };
 

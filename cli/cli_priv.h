@@ -17,6 +17,7 @@
 struct cli_outputs {
     struct c2_outfile *report_text, *report_json; /* --output */
     struct c2_outfile *json;                      /* --json */
+    struct c2_outfile *callgrind, *evictors, *cachegrind; /* likewise */
     struct analyses_trace *trace;                 /* --trace */
     struct c2_outfile *pagemap;                   /* --dump-pagemap */
 };
@@ -42,8 +43,11 @@ struct cli_simulation {
     unsigned view_count;
     struct analyses_profile *profile; /* NULL: attribution is off */
     struct analyses_against *against; /* NULL: one view */
+    struct analyses_callgraph *callgraph; /* NULL: nobody wants it */
     const struct analyses_profile_result *result; /* after settling; NULL: attribution is off */
+    const struct analyses_callgraph_result *calls; /* likewise */
     struct stream_ring *ring;
+    struct loader_symbols *symbols;
     struct emu *emu;          /* whose records changes of memory wait for; set when there is one */
     enum c2_status listening; /* the first failure of a listener, which cannot return one */
     struct c2_error listening_error;
@@ -51,9 +55,10 @@ struct cli_simulation {
 /* The guest's memory, before anything is in it. against: NULL without --against. */
 enum c2_status cli_simulation_memory(struct cli_simulation *s, const struct mmu_config *placement,
                                      const struct mmu_config *against, struct c2_error *err);
-/* Makes the simulators and their ring. config: but for translation and attribution. */
+/* Makes the simulators and their ring. config: but for translation and attribution. calls: a call graph is wanted, which
+ * needs attribution. */
 enum c2_status cli_simulation_start(struct cli_simulation *s, const struct sim_config *config, bool attribution,
-                                    struct loader_symbols *symbols, struct c2_error *err);
+                                    bool calls, struct loader_symbols *symbols, struct c2_error *err);
 /* Everything recorded is in the counts when this returns. */
 enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *err);
 /* In this order, the emulator's end between the first two: no more listening; simulators and analyses; memory. */

@@ -35,6 +35,9 @@ enum option_key {
     KEY_INHERIT_ENV,
     KEY_JSON,
     KEY_TRACE,
+    KEY_CALLGRIND,
+    KEY_EVICTORS,
+    KEY_CACHEGRIND,
     KEY_PROGRESS,
     KEY_STATS,
     KEY_UNAVAILABLE, /* and everything above */
@@ -71,6 +74,11 @@ static const struct argp_option options_table[] = {
     {"dump-pagemap", KEY_DUMP_PAGEMAP, "FILE", 0,
      "write the frame of each page touched, for --pages file=FILE; FILE.textproto: DynamoRIO's v2p form", 3},
     {"trace", KEY_TRACE, "FILE", 0, "write every reference; FILE.din: din form, FILE.zst: compressed", 3},
+    {"callgrind", KEY_CALLGRIND, "FILE", 0,
+     "write costs and calls in Callgrind's format, for callgrind_annotate and KCachegrind", 3},
+    {"evictors", KEY_EVICTORS, "FILE", 0,
+     "write who evicted whom in the same format: conflict misses, with a call from each victim to each evictor", 3},
+    {"cachegrind", KEY_CACHEGRIND, "FILE", 0, "write costs by line in Cachegrind's format, for cg_annotate", 3},
     {"quiet", KEY_QUIET, NULL, 0, "no text report", 3},
     {"progress", KEY_PROGRESS, NULL, 0, "progress on standard error, even where it is no terminal", 4},
     {"stats", KEY_STATS, NULL, 0, "host time, speed and memory on standard error", 4},
@@ -82,7 +90,6 @@ static const struct argp_option options_table[] = {
     {"measure", KEY_UNAVAILABLE + 3, "N", OPTION_HIDDEN, "everything is measured; leave it out", 6},
     {"samples", KEY_UNAVAILABLE + 4, "K", OPTION_HIDDEN, "everything is measured, once; leave it out", 6},
     {"roi", KEY_UNAVAILABLE + 5, "FUNCTION", OPTION_HIDDEN, "everything is measured; leave it out", 6},
-    {"callgrind", KEY_UNAVAILABLE + 6, "FILE", OPTION_HIDDEN, "use --json FILE for the counts", 6},
     {0},
 };
 #define OPTION_COUNT (sizeof options_table / sizeof options_table[0] - 1)
@@ -290,6 +297,9 @@ static enum c2_status take(struct parse *parse, const struct argp_option *row, c
     case KEY_OUTPUT: options->output_dir = value; return C2_OK;
     case KEY_JSON: options->json = value; return C2_OK;
     case KEY_TRACE: options->trace = value; return C2_OK;
+    case KEY_CALLGRIND: options->callgrind = value; return C2_OK;
+    case KEY_EVICTORS: options->evictors = value; return C2_OK;
+    case KEY_CACHEGRIND: options->cachegrind = value; return C2_OK;
     case KEY_QUIET: options->quiet = true; return C2_OK;
     case KEY_PROGRESS: options->progress = true; return C2_OK;
     case KEY_STATS: options->stats = true; return C2_OK;
@@ -337,6 +347,26 @@ void cli_help(FILE *to)
     argp_help(&parser, to, ARGP_HELP_STD_HELP & ~(unsigned)(ARGP_HELP_EXIT_OK | ARGP_HELP_EXIT_ERR), name);
 }
 
+/* Profiles are of instructions: what they cost, whose lines they took. */
+static enum c2_status check_profiles(const struct cli_options *options, struct c2_error *err)
+{
+    const char *const profiles[][2] = {{"callgrind", options->callgrind},
+                                       {"evictors", options->evictors},
+                                       {"cachegrind", options->cachegrind}};
+    for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
+        if (profiles[i][1] == NULL)
+            continue;
+        if (options->no_sim)
+            return c2_fail(err, C2_ERR_INVALID, "--%s needs the references that --no-sim does not record; leave one out",
+                           profiles[i][0]);
+        if (options->no_attribution)
+            return c2_fail(err, C2_ERR_INVALID,
+                           "--%s tells which instruction missed, which --no-attribution does not note; leave one out",
+                           profiles[i][0]);
+    }
+    return C2_OK;
+}
+
 /* What can be said only when all words are known. */
 static enum c2_status check_whole(const struct cli_options *options, struct c2_error *err)
 {
@@ -356,7 +386,7 @@ static enum c2_status check_whole(const struct cli_options *options, struct c2_e
                        "--trace needs the references that --no-sim does not record; leave one out");
     if (options->no_sim && options->fifo_detector)
         return c2_fail(err, C2_ERR_INVALID, "--fifo-detector needs the caches that --no-sim leaves out; leave one out");
-    return C2_OK;
+    return check_profiles(options, err);
 }
 
 enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv, struct c2_error *err)

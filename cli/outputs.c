@@ -60,6 +60,12 @@ static enum c2_status open_all(struct cli_outputs *outputs, const struct cli_opt
     }
     if (status == C2_OK && options->json != NULL)
         status = c2_outfile_open(&outputs->json, options->json, err);
+    if (status == C2_OK && options->callgrind != NULL)
+        status = c2_outfile_open(&outputs->callgrind, options->callgrind, err);
+    if (status == C2_OK && options->evictors != NULL)
+        status = c2_outfile_open(&outputs->evictors, options->evictors, err);
+    if (status == C2_OK && options->cachegrind != NULL)
+        status = c2_outfile_open(&outputs->cachegrind, options->cachegrind, err);
     if (status == C2_OK && options->dump_pagemap != NULL)
         status = c2_outfile_open(&outputs->pagemap, options->dump_pagemap, err);
     if (status == C2_OK && options->trace != NULL)
@@ -96,21 +102,25 @@ static enum c2_status finish(struct c2_outfile **file, report_writer *write, con
 
 enum c2_status cli_outputs_commit(struct cli_outputs *outputs, const struct report_run *run, struct c2_error *err)
 {
-    struct c2_error errors[4];
-    enum c2_status status[4] = {C2_OK};
+    const struct {
+        struct c2_outfile **file;
+        report_writer *write;
+    } reports[] = {{&outputs->report_text, report_text}, {&outputs->report_json, report_json},
+                   {&outputs->json, report_json},        {&outputs->callgrind, report_callgrind},
+                   {&outputs->evictors, report_evictors}, {&outputs->cachegrind, report_cachegrind}};
+    enum c2_status first = C2_OK;
     if (outputs->trace != NULL)
-        status[0] = analyses_trace_commit(outputs->trace, &errors[0]);
+        first = analyses_trace_commit(outputs->trace, err);
     outputs->trace = NULL;
-    status[1] = finish(&outputs->report_text, report_text, run, &errors[1]);
-    status[2] = finish(&outputs->report_json, report_json, run, &errors[2]);
-    status[3] = finish(&outputs->json, report_json, run, &errors[3]);
-    for (int i = 0; i < 4; i++) {
-        if (status[i] != C2_OK) {
-            *err = errors[i];
-            return status[i];
+    for (size_t i = 0; i < sizeof reports / sizeof reports[0]; i++) {
+        struct c2_error mine;
+        const enum c2_status status = finish(reports[i].file, reports[i].write, run, &mine);
+        if (status != C2_OK && first == C2_OK) {
+            first = status;
+            *err = mine;
         }
     }
-    return C2_OK;
+    return first;
 }
 
 enum c2_status cli_outputs_commit_pagemap(struct cli_outputs *outputs, const struct mmu *mmu, const char *path,
@@ -132,6 +142,9 @@ void cli_outputs_abandon(struct cli_outputs *outputs)
     c2_outfile_abandon(outputs->report_text);
     c2_outfile_abandon(outputs->report_json);
     c2_outfile_abandon(outputs->json);
+    c2_outfile_abandon(outputs->callgrind);
+    c2_outfile_abandon(outputs->evictors);
+    c2_outfile_abandon(outputs->cachegrind);
     c2_outfile_abandon(outputs->pagemap);
     analyses_trace_destroy(outputs->trace);
     *outputs = (struct cli_outputs){0};

@@ -178,7 +178,8 @@ static enum c2_status make_simulation(struct run *run, struct c2_error *err)
         observer = analyses_trace_observer(run->outputs.trace);
         config.observer_count = 1;
     }
-    return cli_simulation_start(&run->simulation, &config, !run->options->no_attribution, run->symbols, err);
+    return cli_simulation_start(&run->simulation, &config, !run->options->no_attribution,
+                                run->options->callgrind != NULL, run->symbols, err);
 }
 
 static enum c2_status make_emulator(struct run *run, struct c2_error *err)
@@ -267,6 +268,7 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
         return report;
     describe_view(&report, &run->simulation.views[0]);
     report.profile = run->simulation.result;
+    report.calls = run->simulation.calls;
     report.symbols = run->symbols;
     return report;
 }

@@ -92,6 +92,8 @@ static void memory_lost(void *self, struct guest_va start, uint64_t bytes, bool 
         const uint64_t next = area == NULL || area->start.v > end ? end : area->start.v;
         if (next > start.v)
             s->listening = analyses_profile_unmapped(s->profile, start.v, next - start.v, &s->listening_error);
+        if (next > start.v && s->callgraph != NULL)
+            analyses_callgraph_unmapped(s->callgraph, start.v, next - start.v);
         start.v = next < end ? area->start.v + area->bytes : end;
     }
     sim_owners_changed(s->views[0].sim, (struct guest_va){end - bytes}, bytes);
@@ -103,6 +105,8 @@ static void memory_mapped(void *self, const struct mmu_area *area)
     if (!catch_up(s))
         return;
     s->listening = analyses_profile_mapped(s->profile, area, &s->listening_error);
+    if (s->listening == C2_OK && s->callgraph != NULL)
+        s->listening = analyses_callgraph_mapped(s->callgraph, s->symbols, area, &s->listening_error);
     sim_owners_changed(s->views[0].sim, area->start, area->bytes);
 }
 
@@ -119,16 +123,50 @@ static enum c2_status listen(struct cli_simulation *s, struct c2_error *err)
 
 /* ------------------------------------------------------------------ making */
 
-/* The profile hears of what the loader has mapped. */
-static enum c2_status make_profile(struct cli_simulation *s, const struct caches_machine *machine,
-                                   struct loader_symbols *symbols, struct c2_error *err)
+/* The profile and the call graph hear of what the loader has mapped. */
+static enum c2_status make_profile(struct cli_simulation *s, const struct caches_machine *machine, bool calls,
+                                   struct c2_error *err)
 {
-    enum c2_status status = analyses_profile_create(&s->profile, machine, symbols, err);
+    enum c2_status status = analyses_profile_create(&s->profile, machine, s->symbols, err);
+    if (status == C2_OK && calls)
+        status = analyses_callgraph_create(&s->callgraph, machine, err);
     const struct mmu_area *area = mmu_area_at(s->mmu, (struct guest_va){0}, true);
     while (status == C2_OK && area != NULL) {
         status = analyses_profile_mapped(s->profile, area, err);
+        if (status == C2_OK && calls)
+            status = analyses_callgraph_mapped(s->callgraph, s->symbols, area, err);
         area = mmu_area_at(s->mmu, (struct guest_va){area->start.v + area->bytes}, true);
     }
+    return status;
+}
+
+/* One more observer in front of those of the config. */
+static enum c2_status add_observer(struct sim_config *config, struct sim_observer **list, struct sim_observer observer,
+                                   struct c2_error *err)
+{
+    *list = c2_calloc(config->observer_count + 1, sizeof **list);
+    if (*list == NULL)
+        return c2_fail_memory(err, "the list of observers");
+    (*list)[0] = observer;
+    for (size_t i = 0; i < config->observer_count; i++)
+        (*list)[i + 1] = config->observers[i];
+    config->observers = *list;
+    config->observer_count++;
+    return C2_OK;
+}
+
+static enum c2_status make_sim(struct cli_view *view, struct sim_config *config, struct analyses_callgraph *callgraph,
+                               struct c2_error *err)
+{
+    struct sim_observer *observers = NULL;
+    enum c2_status status = C2_OK;
+    if (callgraph != NULL)
+        status = add_observer(config, &observers, analyses_callgraph_observer(callgraph), err);
+    if (status == C2_OK)
+        status = sim_create(&view->sim, config, err);
+    if (status == C2_OK && callgraph != NULL)
+        analyses_callgraph_watch(callgraph, sim_counts(view->sim));
+    c2_free(observers);
     return status;
 }
 
@@ -144,6 +182,8 @@ static enum c2_status make_sims(struct cli_simulation *s, const struct sim_confi
     } else {
         attributed = false;
     }
+    if (s->callgraph != NULL)
+        attribution[0] = analyses_callgraph_attribution(s->callgraph, attribution[0]);
     enum c2_status status = C2_OK;
     for (unsigned i = 0; i < s->view_count && status == C2_OK; i++) {
         struct sim_config mine = *config;
@@ -151,7 +191,7 @@ static enum c2_status make_sims(struct cli_simulation *s, const struct sim_confi
         mine.attribution = attributed ? &attribution[i] : NULL;
         mine.observer_count = i == 0 ? config->observer_count : 0;
         s->views[i].simulation = s;
-        status = sim_create(&s->views[i].sim, &mine, err);
+        status = make_sim(&s->views[i], &mine, i == 0 ? s->callgraph : NULL, err);
     }
     return status;
 }
@@ -174,11 +214,12 @@ static enum c2_status make_ring(struct cli_simulation *s, struct c2_error *err)
 }
 
 enum c2_status cli_simulation_start(struct cli_simulation *s, const struct sim_config *config, bool attribution,
-                                    struct loader_symbols *symbols, struct c2_error *err)
+                                    bool calls, struct loader_symbols *symbols, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
+    s->symbols = symbols;
     if (attribution)
-        status = make_profile(s, config->machine, symbols, err);
+        status = make_profile(s, config->machine, calls, err);
     if (status == C2_OK && s->view_count == 2)
         status = analyses_against_create(&s->against, config->machine, s->profile, err);
     if (status == C2_OK)
@@ -202,6 +243,8 @@ enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *
         status = mmu_followers_status(s->mmu, err);
     if (status == C2_OK && s->profile != NULL)
         status = analyses_profile_finish(s->profile, s->views[0].sim, &s->result, err);
+    if (status == C2_OK && s->callgraph != NULL)
+        status = analyses_callgraph_finish(s->callgraph, &s->calls, err);
     return status;
 }
 
@@ -220,6 +263,7 @@ void cli_simulation_release(struct cli_simulation *s)
     for (unsigned i = 0; i < s->view_count; i++)
         sim_destroy(s->views[i].sim);
     analyses_against_destroy(s->against);
+    analyses_callgraph_destroy(s->callgraph);
     analyses_profile_destroy(s->profile);
 }
 

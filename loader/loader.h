@@ -99,6 +99,10 @@ size_t loader_frames_of(struct loader_symbols *symbols, struct guest_va pc, stru
 /* loader_place_of, but with the line of the function that holds the code: where it calls what the compiler has inlined. */
 void loader_call_place_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out);
 
+/* The file that the pc is mapped from, by its whole path, and the address that it has there as linked (what objdump
+ * shows); false: in no file, or in one that is no ELF. The path is lent until loader_symbols_destroy. */
+bool loader_linked_of(struct loader_symbols *symbols, struct guest_va pc, const char **path, uint64_t *address);
+
 /* Run-time entry of the function that the pc lies in, for grouping; false if it is unknown. */
 bool loader_function_entry(struct loader_symbols *symbols, struct guest_va pc, struct guest_va *out);
 /* Run-time address of the function symbol of exactly this name (not demangled, without version) in the module at `at`.

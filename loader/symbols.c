@@ -133,6 +133,16 @@ void loader_place_of(struct loader_symbols *symbols, struct guest_va pc, struct 
     name_line(symbols, &spot, out);
 }
 
+bool loader_linked_of(struct loader_symbols *symbols, struct guest_va pc, const char **path, uint64_t *address)
+{
+    struct loader_spot spot;
+    if (!loader_spot_of(symbols, pc, &spot) || !spot.linked)
+        return false;
+    *path = spot.module->path;
+    *address = spot.address;
+    return true;
+}
+
 bool loader_function_entry(struct loader_symbols *symbols, struct guest_va pc, struct guest_va *out)
 {
     struct loader_spot spot;

@@ -37,6 +37,7 @@ struct report_run {
                                          * placement of it; NULL: one placement */
     const char *against_text;           /* its name on the command line */
     const struct analyses_against_counts *labels; /* of the conflict misses, by number of the level in a profile */
+    const struct analyses_callgraph_result *calls; /* NULL: not asked for */
     struct loader_symbols *symbols;     /* names for the profile; NULL: addresses only */
 };
 
@@ -44,5 +45,12 @@ struct report_run {
  * C2_ERR_IO. */
 enum c2_status report_text(FILE *to, const struct report_run *run, struct c2_error *err);
 enum c2_status report_json(FILE *to, const struct report_run *run, struct c2_error *err);
+
+/* Profiles for other tools, of a run with a profile (the first: with calls, too). Callgrind's format, version 1: costs by
+ * instruction and line, and calls; the same with conflict misses for costs, where a call is an eviction and goes from the
+ * instruction that misses to the one that took its line away; Cachegrind's format: costs by line. */
+enum c2_status report_callgrind(FILE *to, const struct report_run *run, struct c2_error *err);
+enum c2_status report_evictors(FILE *to, const struct report_run *run, struct c2_error *err);
+enum c2_status report_cachegrind(FILE *to, const struct report_run *run, struct c2_error *err);
 
 #endif

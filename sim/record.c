@@ -77,7 +77,7 @@ static void count_owned(struct sim *sim, bool write, struct guest_va va)
 static enum c2_status fetch(struct sim *sim, struct origin origin, uint32_t length, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    if (sim->observer_count != 0)
+    if (sim->tells_references)
         status = tell(sim, SIM_FETCH, origin, origin.pc, length, err);
     if (!sim->has_l1i)
         return status;
@@ -119,7 +119,7 @@ static enum c2_status refer(struct sim *sim, bool write, struct origin origin, s
     if (sim->attributed.on)
         count_owned(sim, write, va);
     enum c2_status status = C2_OK;
-    if (sim->observer_count != 0)
+    if (sim->tells_references)
         status = tell(sim, write ? SIM_WRITE : SIM_READ, origin, va, size, err);
     return status != C2_OK ? status : sim_data_lines(sim, write, va, size, err);
 }

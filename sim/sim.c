@@ -33,6 +33,8 @@ static enum c2_status copy_observers(struct sim *sim, const struct sim_config *c
         return c2_fail_memory(err, "the list of observers");
     memcpy(sim->observers, config->observers, config->observer_count * sizeof *sim->observers);
     sim->observer_count = config->observer_count;
+    for (size_t i = 0; i < sim->observer_count; i++)
+        sim->tells_references |= sim->observers[i].reference != NULL;
     return C2_OK;
 }
 

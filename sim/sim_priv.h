@@ -105,6 +105,7 @@ struct sim {
 
     struct sim_observer *observers;
     size_t observer_count;
+    bool tells_references; /* an observer wants them */
     struct sim_attributed attributed;
     struct sim_counts counts;
     struct sim_page pages[SIM_PAGES];

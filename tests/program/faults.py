@@ -232,11 +232,12 @@ INVALID = [  # words, what is said
     (["--set", "L2.ways=0"], "0"), (["--set", "L2.ways=3"], "L2"), (["--set", "L2.size=0"], "0"),
     (["--seed", "many"], "many"), (["--no-sim=yes"], "takes no value"), (["-E", "=x"], "empty"),
     (["-E", "C2EMU_NOT_SET_HERE"], "not set"), (["-m", "/nonexistent/file.ini"], "/nonexistent/file.ini"),
-    (["--no-sim", "--trace", "t.txt"], "--trace"), (["--pages", "random,color=1"], "random"),
+    (["--no-sim", "--trace", "t.txt"], "--trace"), (["--no-sim", "--callgrind", "t.txt"], "--callgrind"),
+    (["--no-attribution", "--evictors", "t.txt"], "--no-attribution"), (["--pages", "random,color=1"], "random"),
     (["--pages", "same-color,color=8"], "0 to 7"),
 ]
 NOT_YET = [["--skip", "5"], ["--warmup", "5"], ["--measure", "5M"], ["--samples", "3"], ["--roi", "main"],
-           ["--callgrind", "out"], ["--engine", "native"]]
+           ["--engine", "native"]]
 VERBS = ["replay", "report", "annotate", "advise", "sweep", "machines"]
 
 
@@ -281,9 +282,12 @@ def options():
 
 # ---------------------------------------------------------------------------------------------- outputs
 
+PROFILES = ("--callgrind", "--evictors", "--cachegrind")
+
+
 def outputs():
     words = ["/bin/echo", "whole"]
-    for option in ("--json", "--trace"):
+    for option in ("--json", "--trace") + PROFILES:
         result = emulate(["-q", option, "/nonexistent/file"] + words)
         equal((result.returncode, result.stdout), (125, b""), "%s in a folder that is not there" % option)
         contains(text(result), ["c2emu: ", "/nonexistent/file", "No such file or directory"], option)
@@ -295,9 +299,10 @@ def outputs():
     result = emulate(["-q", "--json", "/dev/full"] + words)
     equal((result.returncode, result.stdout), (125, b"whole\n"), "--json on a full disk: status and output")
     contains(text(result), ["c2emu: ", "/dev/full", "No space left on device"], "--json on a full disk")
-    result = emulate(["-q", "--trace", "/dev/full"] + words)
-    equal(result.returncode, 125, "--trace on a full disk")
-    contains(text(result), ["c2emu: ", "/dev/full", "No space left on device"], "--trace on a full disk")
+    for option in ("--trace",) + PROFILES:
+        result = emulate(["-q", option, "/dev/full"] + words)
+        equal(result.returncode, 125, option + " on a full disk")
+        contains(text(result), ["c2emu: ", "/dev/full", "No space left on device"], option + " on a full disk")
     full_disk_keeps_the_old_file()
 
     with tempfile.TemporaryDirectory() as directory:
@@ -317,8 +322,8 @@ def outputs():
 def full_disk_keeps_the_old_file():
     """A limit on the size of files is a disk that fills up while the report is written."""
     with tempfile.TemporaryDirectory() as directory:
-        for name, option in (("r.json", "--json"), ("t.txt", "--trace")):
-            path = os.path.join(directory, name)
+        for option in ("--json", "--trace", "--callgrind", "--cachegrind"):
+            path = os.path.join(directory, option[2:])
             with open(path, "w") as file:
                 file.write("the old one")
             # bash's unit is 1024 bytes; SIGXFSZ is ignored, so that write says EFBIG
@@ -328,7 +333,8 @@ def full_disk_keeps_the_old_file():
             contains(text(result), ["c2emu: ", path, "File too large"], option + " beyond the size limit")
             with open(path) as file:
                 equal(file.read(), "the old one", "the old file after a failed " + option)
-            equal([other for other in os.listdir(directory) if other not in ("r.json", "t.txt")], [], "files left over")
+            equal([other for other in os.listdir(directory) if other != option[2:]], [], "files left over")
+            os.unlink(path)
 
 
 {"ends": ends, "loading": loading, "options": options, "outputs": outputs}[sys.argv[1]]()

@@ -58,6 +58,10 @@ static char *describe(const struct cli_options *o)
         fprintf(to, "json=%s ", o->json);
     if (o->trace)
         fprintf(to, "trace=%s ", o->trace);
+    const char *const profiles[] = {o->callgrind, o->evictors, o->cachegrind};
+    for (size_t i = 0; i < 3; i++)
+        if (profiles[i])
+            fprintf(to, "%s=%s ", (const char *[]){"callgrind", "evictors", "cachegrind"}[i], profiles[i]);
     fprintf(to, "%s%s%s%s%s%s%s", o->no_sim ? "no-sim " : "", o->fifo_detector ? "fifo " : "",
             o->inherit_env ? "inherit-env " : "", o->progress ? "progress " : "",
             o->stats ? "stats " : "", o->quiet ? "quiet " : "",
@@ -100,6 +104,7 @@ static const struct { const char *line, *meaning; } understood[] = {
     {"-E A=b -EC --env D= ./a", "env=A=b env=C env=D= run: ./a"},
     {"--inherit-env ./a", "inherit-env run: ./a"},
     {"-o dir --json - --trace=x.din ./a", "output=dir json=- trace=x.din run: ./a"},
+    {"--callgrind a --cachegrind=- --evictors c ./a", "callgrind=a evictors=c cachegrind=- run: ./a"},
     {"-qv --stats --progress ./a", "progress stats quiet verbose run: ./a"},
     {"-qm teach ./a", "machine=teach quiet run: ./a"},
     {"-qo -q ./a", "output=-q quiet run: ./a"},
@@ -159,8 +164,6 @@ static const struct { const char *line; enum c2_status status; const char *messa
      "--samples is not available in this version: everything is measured, once; leave it out"},
     {"--roi main ./a", C2_ERR_UNSUPPORTED,
      "--roi is not available in this version: everything is measured; leave it out"},
-    {"--callgrind x ./a", C2_ERR_UNSUPPORTED,
-     "--callgrind is not available in this version: use --json FILE for the counts"},
     {"replay x", C2_ERR_UNSUPPORTED,
      "`c2emu replay` is not available in this version; a program of that name is run as ./replay"},
     {"report", C2_ERR_UNSUPPORTED, NULL},
@@ -173,6 +176,18 @@ static const struct { const char *line; enum c2_status status; const char *messa
      "--fifo-detector needs the caches that --no-sim leaves out; leave one out"},
     {"--no-sim --trace x ./a", C2_ERR_INVALID,
      "--trace needs the references that --no-sim does not record; leave one out"},
+    {"--no-sim --callgrind x ./a", C2_ERR_INVALID,
+     "--callgrind needs the references that --no-sim does not record; leave one out"},
+    {"--evictors x --no-sim ./a", C2_ERR_INVALID,
+     "--evictors needs the references that --no-sim does not record; leave one out"},
+    {"--cachegrind x --no-sim ./a", C2_ERR_INVALID,
+     "--cachegrind needs the references that --no-sim does not record; leave one out"},
+    {"--callgrind x --no-attribution ./a", C2_ERR_INVALID,
+     "--callgrind tells which instruction missed, which --no-attribution does not note; leave one out"},
+    {"--no-attribution --evictors x ./a", C2_ERR_INVALID,
+     "--evictors tells which instruction missed, which --no-attribution does not note; leave one out"},
+    {"--no-attribution --cachegrind x ./a", C2_ERR_INVALID,
+     "--cachegrind tells which instruction missed, which --no-attribution does not note; leave one out"},
 };
 
 static void words_that_are_refused(void **state)
@@ -212,10 +227,10 @@ static void the_help(void **state)
         "--huge=off|never|thp|all|REGION", "--huge-size=2M|1G", "--zero-page", "--dump-pagemap=FILE", "--seed=N",
         "--no-sim", "--fifo-detector",
         "--engine=NAME", "--env=NAME[=VALUE]", "--inherit-env", "--output=DIR", "--json=FILE", "--trace=FILE",
+        "--callgrind=FILE", "--evictors=FILE", "--cachegrind=FILE",
         "--quiet", "--progress", "--stats", "--verbose", "--version", "--help",
         "Usage: c2emu [OPTION...] [--] PROGRAM [ARG]..."};
-    static const char *const hidden[] = {"--skip", "--warmup",    "--measure",  "--samples",
-                                         "--roi",  "--callgrind"};
+    static const char *const hidden[] = {"--skip", "--warmup", "--measure", "--samples", "--roi"};
     char *text = NULL;
     size_t bytes;
     FILE *to = open_memstream(&text, &bytes);

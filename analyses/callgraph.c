@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * callgraph: who called whom, how often, and what that cost until the call was over.
+ *
+ * Model
+ *   A shadow of the program's call stack. A frame is known by its slot, the address of its return address: a call writes
+ *   it, a return reads it. Control passes between two records of the stream; the ending of the first says how.
+ *     call      frames whose slot is not above the new one are over; then the new frame is there.
+ *     return    frames whose slot lies below the one read are over, and those of that slot.
+ *     jump      (or running on) to the entry of another function is a tail call: a frame with the slot of the one it came from, and over
+ *               with it. One to a function that this slot is in already is a loop: the frames in between are over, it
+ *               counts as a call, and its cost stays with the call that it goes on with.
+ *   From this follow, without more rules: longjmp and exceptions (frames that were left are over at the next call or
+ *   return above them), threads of control with stacks of their own (swapcontext: a switch to a higher stack ends the frames
+ *   of the lower one; back there, returns find no frame and end nothing), a return that goes elsewhere than behind its
+ *   call (then it is a jump).
+ *   A handler of a signal is entered without a call: it is a tail call by the instruction before it - a system call, or
+ *   one that faulted - until a return through a slot that no frame has: that ends its frame and those above.
+ *   Stubs     Code at no function's entry of at most STUB_BLOCKS blocks of at most STUB_INSNS instructions that jumps on, as
+ *             a PLT does, is passed through: the call goes to where the stub jumps. So is the dynamic linker's resolver.
+ *             A tail call through an entry of a PLT is one by the instruction that jumped there.
+ *
+ * Counting
+ *   The cost of a call is everything counted between its own end and the end of its frame, callees included; it is
+ *   added to the pair of calling instruction and callee. A recursive function's calls each count in full, as with
+ *   Callgrind: the sum over nested calls can be more than the run's total. Frames still there at the end are over then.
+ *   Functions are found by their symbols; without symbols there are no tail calls.
+ *
+ * Invariants (analyses_callgraph_check)
+ *   Slots never rise towards the top of the stack; no frame began with more than what is counted now.
+ *
+ * Not modelled
+ *   Frames of abandoned stacks end late, at the next call or return above them. Without guest threads there is one stack
+ *   of frames.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyses/callgraph_priv.h"
+
+#define STUB_BLOCKS 4
+#define STUB_INSNS 4
+#define RESOLVER_BYTES 4096 /* more than the dynamic linker's resolver has */
+#define NO_SLOT UINT64_MAX /* the first function has no return address */
+
+struct frame {
+    uint64_t slot;
+    uint64_t from, to;  /* the calling instruction, the callee */
+    uint64_t back;      /* where it should return to */
+    uint8_t stub;       /* blocks that it may go on to be a stub */
+    bool tail;          /* entered by a jump */
+    bool resolving;     /* in the dynamic linker's resolver */
+    bool sudden;        /* a tail call that may be a signal's handler */
+};
+
+struct arc {
+    uint64_t from, to, calls;
+};
+
+struct analyses_callgraph {
+    const struct caches_machine *machine;
+    const struct sim_counts *counts;
+    struct sim_attribution inner;
+    struct analyses_events events;
+    struct entries *entries;
+    struct c2_map *resolvers;
+    uint64_t now[ANALYSES_EVENTS]; /* misses; the first three are filled in when control passes */
+
+    struct frame *frames;
+    uint64_t *starts;              /* [frame * events.count]: `now` when it began */
+    size_t depth, room;
+
+    struct c2_map *number_of;      /* address -> number, of instructions that call and of callees */
+    struct c2_map *arc_of;         /* numbers of from and to -> arc */
+    struct arc *arcs;
+    uint64_t *costs;               /* [arc * events.count] */
+    uint32_t arc_count, arc_room;
+
+    const struct stream_block *last; /* the record before; NULL: none */
+    uint64_t last_slot;            /* of its call or return */
+    bool last_whole;
+    uint64_t source;               /* the instruction that a jump at its end comes from */
+
+    struct analyses_arc *sorted;
+    struct analyses_callgraph_result result;
+};
+
+/* ------------------------------------------------------------------ life */
+
+enum c2_status analyses_callgraph_create(struct analyses_callgraph **out, const struct caches_machine *machine,
+                                         struct c2_error *err)
+{
+    *out = NULL;
+    struct analyses_callgraph *graph = c2_calloc(1, sizeof *graph);
+    if (graph == NULL)
+        return c2_fail_memory(err, "the call graph");
+    graph->machine = machine;
+    analyses_events_init(&graph->events, machine);
+    enum c2_status status = entries_create(&graph->entries, err);
+    struct c2_map **maps[] = {&graph->resolvers, &graph->number_of, &graph->arc_of};
+    for (size_t i = 0; i < 3 && status == C2_OK; i++)
+        status = c2_map_create(maps[i], err);
+    if (status != C2_OK) {
+        analyses_callgraph_destroy(graph);
+        return status;
+    }
+    *out = graph;
+    return C2_OK;
+}
+
+void analyses_callgraph_destroy(struct analyses_callgraph *graph)
+{
+    if (graph == NULL)
+        return;
+    entries_destroy(graph->entries);
+    c2_map_destroy(graph->resolvers);
+    c2_map_destroy(graph->number_of);
+    c2_map_destroy(graph->arc_of);
+    c2_free(graph->frames);
+    c2_free(graph->starts);
+    c2_free(graph->arcs);
+    c2_free(graph->costs);
+    c2_free(graph->sorted);
+    c2_free(graph);
+}
+
+void analyses_callgraph_watch(struct analyses_callgraph *graph, const struct sim_counts *counts)
+{
+    graph->counts = counts;
+}
+
+/* ------------------------------------------------------------------ entries of functions */
+
+enum c2_status analyses_callgraph_entry(struct analyses_callgraph *graph, struct guest_va entry, bool resolver,
+                                        struct c2_error *err)
+{
+    enum c2_status status = entries_add(graph->entries, entry.v, err);
+    return status == C2_OK && resolver ? c2_map_put(graph->resolvers, entry.v, 1, err) : status;
+}
+
+static enum c2_status name_found(void *self, const char *name, struct guest_va entry, bool ifunc, struct c2_error *err)
+{
+    static const char resolver[] = "_dl_runtime_resolve";
+    (void)ifunc;
+    return analyses_callgraph_entry(self, entry, strncmp(name, resolver, sizeof resolver - 1) == 0, err);
+}
+
+enum c2_status analyses_callgraph_mapped(struct analyses_callgraph *graph, struct loader_symbols *symbols,
+                                         const struct mmu_area *area, struct c2_error *err)
+{
+    const struct loader_entry_listener listener = {graph, name_found};
+    if (area->path == NULL || (area->prot & MMU_EXEC) == 0)
+        return C2_OK;
+    return loader_function_entries(symbols, area->start, &listener, err);
+}
+
+void analyses_callgraph_unmapped(struct analyses_callgraph *graph, uint64_t start, uint64_t bytes)
+{
+    entries_remove(graph->entries, start, start + bytes);
+}
+
+static bool is_resolver(const struct analyses_callgraph *graph, uint64_t va)
+{
+    uint64_t any;
+    return c2_map_get(graph->resolvers, va, &any);
+}
+
+/* ------------------------------------------------------------------ arcs */
+
+static enum c2_status number_of(struct analyses_callgraph *graph, uint64_t va, uint64_t *out, struct c2_error *err)
+{
+    if (c2_map_get(graph->number_of, va, out))
+        return C2_OK;
+    *out = c2_map_count(graph->number_of);
+    return c2_map_put(graph->number_of, va, *out, err);
+}
+
+static enum c2_status grow_arcs(struct analyses_callgraph *graph, struct c2_error *err)
+{
+    if (graph->arc_count < graph->arc_room)
+        return C2_OK;
+    const uint32_t room = graph->arc_room * 2 + C2_HOST_SIZE(1024u, 1u);
+    struct arc *arcs = c2_realloc(graph->arcs, room * sizeof *arcs);
+    if (arcs != NULL)
+        graph->arcs = arcs;
+    uint64_t *costs = c2_realloc(graph->costs, (size_t)room * graph->events.count * sizeof *costs);
+    if (costs != NULL)
+        graph->costs = costs;
+    if (arcs == NULL || costs == NULL)
+        return c2_fail_memory(err, "the call graph");
+    graph->arc_room = room;
+    return C2_OK;
+}
+
+static enum c2_status find_arc(struct analyses_callgraph *graph, uint64_t from, uint64_t to, uint32_t *out,
+                               struct c2_error *err)
+{
+    uint64_t numbers[2], found;
+    enum c2_status status = number_of(graph, from, &numbers[0], err);
+    if (status == C2_OK)
+        status = number_of(graph, to, &numbers[1], err);
+    if (status != C2_OK)
+        return status;
+    const uint64_t key = numbers[0] << 32 | numbers[1];
+    *out = graph->arc_count;
+    if (c2_map_get(graph->arc_of, key, &found)) {
+        *out = (uint32_t)found;
+        return C2_OK;
+    }
+    status = grow_arcs(graph, err);
+    if (status == C2_OK)
+        status = c2_map_put(graph->arc_of, key, *out, err);
+    if (status != C2_OK)
+        return status;
+    graph->arcs[*out] = (struct arc){from, to, 0};
+    memset(&graph->costs[(size_t)*out * graph->events.count], 0, graph->events.count * sizeof *graph->costs);
+    graph->arc_count++;
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ frames */
+
+static struct frame *top_of(const struct analyses_callgraph *graph)
+{
+    return graph->depth == 0 ? NULL : &graph->frames[graph->depth - 1];
+}
+
+static enum c2_status push(struct analyses_callgraph *graph, const struct frame *frame, struct c2_error *err)
+{
+    const uint32_t width = graph->events.count;
+    if (graph->depth == graph->room) {
+        const size_t room = graph->room * 2 + C2_HOST_SIZE(256u, 1u);
+        struct frame *frames = c2_realloc(graph->frames, room * sizeof *frames);
+        if (frames != NULL)
+            graph->frames = frames;
+        uint64_t *starts = c2_realloc(graph->starts, room * width * sizeof *starts);
+        if (starts != NULL)
+            graph->starts = starts;
+        if (frames == NULL || starts == NULL)
+            return c2_fail_memory(err, "the call stack of the call graph");
+        graph->room = room;
+    }
+    graph->frames[graph->depth] = *frame;
+    memcpy(&graph->starts[graph->depth * width], graph->now, width * sizeof *graph->starts);
+    graph->depth++;
+    return C2_OK;
+}
+
+/* The frame on top is over. */
+static enum c2_status pop(struct analyses_callgraph *graph, struct c2_error *err)
+{
+    const uint32_t width = graph->events.count;
+    const struct frame *frame = &graph->frames[--graph->depth];
+    const uint64_t *start = &graph->starts[graph->depth * width];
+    uint32_t arc;
+    enum c2_status status = find_arc(graph, frame->from, frame->to, &arc, err);
+    if (status != C2_OK)
+        return status;
+    uint64_t *cost = &graph->costs[(size_t)arc * width];
+    graph->arcs[arc].calls++;
+    for (uint32_t i = 0; i < width; i++)
+        cost[i] += graph->now[i] - start[i];
+    return C2_OK;
+}
+
+/* Frames of slots below `slot` are over. */
+static enum c2_status pop_below(struct analyses_callgraph *graph, uint64_t slot, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    while (status == C2_OK && graph->depth != 0 && top_of(graph)->slot < slot)
+        status = pop(graph, err);
+    return status;
+}
+
+/* ------------------------------------------------------------------ how control passes */
+
+static uint64_t last_insn(const struct stream_block *block)
+{
+    return block->pc.v + block->insns[block->insn_count - 1].offset;
+}
+
+static enum c2_status call(struct analyses_callgraph *graph, uint64_t to, struct c2_error *err)
+{
+    const struct stream_block *last = graph->last;
+    const struct frame frame = {.slot = graph->last_slot, .from = last_insn(last), .to = to,
+                                .back = last->pc.v + last->bytes,
+                                .stub = entries_has(graph->entries, to) ? 0 : STUB_BLOCKS};
+    enum c2_status status = pop_below(graph, graph->last_slot + 1, err);
+    return status == C2_OK ? push(graph, &frame, err) : status;
+}
+
+/* Among the frames that the slot of the top one has: the one of this function; SIZE_MAX: none. */
+static size_t find_in_slot(const struct analyses_callgraph *graph, uint64_t to)
+{
+    for (size_t i = graph->depth; i-- > 0 && graph->frames[i].slot == top_of(graph)->slot;)
+        if (graph->frames[i].to == to)
+            return i;
+    return SIZE_MAX;
+}
+
+/* Back to a function that has jumped on to others. */
+static enum c2_status loop(struct analyses_callgraph *graph, size_t frame, uint64_t to, struct c2_error *err)
+{
+    uint32_t arc;
+    if (frame + 1 == graph->depth)
+        return C2_OK;
+    enum c2_status status = C2_OK;
+    while (status == C2_OK && graph->depth > frame + 1)
+        status = pop(graph, err);
+    if (status == C2_OK)
+        status = find_arc(graph, graph->source, to, &arc, err);
+    if (status == C2_OK)
+        graph->arcs[arc].calls++;
+    return status;
+}
+
+/* A system call has two bytes and refers to nothing; few jumps to functions look like that. */
+static bool is_sudden(const struct analyses_callgraph *graph)
+{
+    const struct stream_block *last = graph->last;
+    const struct stream_insn *insn = &last->insns[last->insn_count - 1];
+    return !graph->last_whole || (insn->length == 2 && insn->first_slot == last->slot_count);
+}
+
+static enum c2_status tail_call(struct analyses_callgraph *graph, uint64_t to, struct c2_error *err)
+{
+    struct frame *top = top_of(graph);
+    if (top != NULL && (top->stub != 0 || top->resolving)) {
+        top->resolving = is_resolver(graph, to);
+        top->stub = 0;
+        top->to = to;
+        return C2_OK;
+    }
+    const size_t same = find_in_slot(graph, to);
+    if (same != SIZE_MAX)
+        return loop(graph, same, to, err);
+    const struct frame frame = {.slot = top == NULL ? NO_SLOT : top->slot, .from = graph->source, .to = to,
+                                .back = top == NULL ? 0 : top->back, .tail = true,
+                                .resolving = is_resolver(graph, to), .sudden = is_sudden(graph)};
+    return push(graph, &frame, err);
+}
+
+/* Within a stub every jump goes on to what it calls; so does the one that leaves the resolver. */
+static enum c2_status jump(struct analyses_callgraph *graph, uint64_t to, struct c2_error *err)
+{
+    struct frame *top = top_of(graph);
+    if (entries_has(graph->entries, to))
+        return tail_call(graph, to, err);
+    const bool leaves = top != NULL && top->resolving && to - top->to + RESOLVER_BYTES >= 2 * RESOLVER_BYTES;
+    if (top != NULL && (top->stub != 0 || leaves))
+        top->to = to;
+    if (leaves)
+        top->resolving = false;
+    return C2_OK;
+}
+
+/* The handler that the frame on top belongs to, for a return through a slot that no frame has; SIZE_MAX: none. */
+static size_t find_handler(const struct analyses_callgraph *graph)
+{
+    for (size_t i = graph->depth; i-- > 0 && graph->frames[i].slot == top_of(graph)->slot && graph->frames[i].tail;)
+        if (graph->frames[i].sudden)
+            return i;
+    return SIZE_MAX;
+}
+
+static enum c2_status return_unknown(struct analyses_callgraph *graph, uint64_t to, struct c2_error *err)
+{
+    const size_t handler = find_handler(graph);
+    enum c2_status status = C2_OK;
+    if (handler == SIZE_MAX)
+        return jump(graph, to, err);
+    while (status == C2_OK && graph->depth > handler)
+        status = pop(graph, err);
+    return status;
+}
+
+static enum c2_status go_back(struct analyses_callgraph *graph, uint64_t to, struct c2_error *err)
+{
+    const uint64_t slot = graph->last_slot;
+    enum c2_status status = pop_below(graph, slot, err);
+    if (status != C2_OK)
+        return status;
+    const struct frame *top = top_of(graph);
+    if (top == NULL || top->slot != slot)
+        return return_unknown(graph, to, err);
+    const bool behind = top->back == to;
+    status = pop_below(graph, slot + 1, err);
+    return status != C2_OK || behind ? status : jump(graph, to, err);
+}
+
+/* Control passes from the last record to a block at `to`. */
+static enum c2_status pass(struct analyses_callgraph *graph, uint64_t to, struct c2_error *err)
+{
+    const struct stream_block *last = graph->last;
+    if (!graph->last_whole)
+        return to == last->pc.v ? C2_OK : jump(graph, to, err);
+    switch (last->ending) {
+    case STREAM_CALL:
+        return call(graph, to, err);
+    case STREAM_RETURN:
+        return go_back(graph, to, err);
+    default:
+        return jump(graph, to, err);
+    }
+}
+
+static void read_counts(struct analyses_callgraph *graph)
+{
+    graph->now[ANALYSES_IR] = graph->counts->instructions;
+    graph->now[ANALYSES_DR] = graph->counts->reads;
+    graph->now[ANALYSES_DW] = graph->counts->writes;
+}
+
+/* What is executed now may show that the frame on top is no stub. */
+static void look_at_stub(struct analyses_callgraph *graph, const struct stream_block *block)
+{
+    struct frame *top = top_of(graph);
+    if (top == NULL || top->stub == 0)
+        return;
+    const bool small = block->insn_count <= STUB_INSNS && block->ending == STREAM_JUMP;
+    top->stub = small ? top->stub - 1 : 0;
+}
+
+/* `jmp *ADDRESS` at most two instructions (ENDBR64, PUSH or NOP) behind a multiple of 8. */
+static bool is_plt(const struct stream_block *block)
+{
+    const struct stream_slot *slot = block->slots;
+    return block->pc.v % 8 == 0 && block->insn_count <= 3 && block->slot_count == 1 && block->ending == STREAM_JUMP
+           && slot->insn + 1 == block->insn_count && slot->kind == STREAM_READ && slot->size == 8;
+}
+
+static void remember(struct analyses_callgraph *graph, const struct stream_block *block, uint32_t insns_run,
+                     const uint64_t *words)
+{
+    const struct stream_insn *insn = &block->insns[block->insn_count - 1];
+    const bool by_jump = graph->last != NULL && graph->last_whole && graph->last->ending == STREAM_JUMP;
+    if (!by_jump || !is_plt(block))
+        graph->source = last_insn(block);
+    graph->last = block;
+    graph->last_whole = insns_run == block->insn_count;
+    if (!graph->last_whole)
+        graph->source = block->pc.v + block->insns[insns_run].offset;
+    else if (block->ending == STREAM_CALL)
+        graph->last_slot = words[block->slot_count - 1];
+    else if (block->ending == STREAM_RETURN)
+        graph->last_slot = words[insn->first_slot];
+}
+
+static enum c2_status record(void *self, const struct stream_block *block, uint32_t insns_run, const uint64_t *words,
+                             struct c2_error *err)
+{
+    struct analyses_callgraph *graph = self;
+    enum c2_status status = C2_OK;
+    if (graph->last != NULL) {
+        read_counts(graph);
+        status = pass(graph, block->pc.v, err);
+    }
+    look_at_stub(graph, block);
+    remember(graph, block, insns_run, words);
+    return status;
+}
+
+struct sim_observer analyses_callgraph_observer(struct analyses_callgraph *graph)
+{
+    return (struct sim_observer){.self = graph, .record = record};
+}
+
+/* ------------------------------------------------------------------ misses, on their way to another analysis */
+
+static void count_level(struct analyses_callgraph *graph, const struct sim_miss *miss, uint32_t depth)
+{
+    const enum sim_kind kind = miss->kind == SIM_WALK ? SIM_READ : miss->kind;
+    const uint32_t level = analyses_level_of(graph->machine, kind, depth);
+    const uint8_t by_kind = graph->events.by_kind[level][kind];
+    if (by_kind != ANALYSES_NO_EVENT)
+        graph->now[by_kind]++;
+    graph->now[graph->events.by_class[level][miss->outcome->event[depth].class_ - CACHES_COLD]]++;
+}
+
+static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+{
+    struct analyses_callgraph *graph = self;
+    for (uint32_t i = miss->first; i < miss->outcome->served_by; i++)
+        count_level(graph, miss, i);
+    return graph->inner.missed(graph->inner.self, miss, err);
+}
+
+static void owner(void *self, struct guest_va va, struct sim_owner *out)
+{
+    const struct analyses_callgraph *graph = self;
+    graph->inner.owner(graph->inner.self, va, out);
+}
+
+static enum c2_status actor(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
+                            struct c2_error *err)
+{
+    const struct analyses_callgraph *graph = self;
+    return graph->inner.actor(graph->inner.self, code, kind, va, out, err);
+}
+
+static enum c2_status mark(void *self, enum stream_mark which, const uint64_t *words, uint64_t *start, uint64_t *bytes,
+                           struct c2_error *err)
+{
+    const struct analyses_callgraph *graph = self;
+    return graph->inner.mark(graph->inner.self, which, words, start, bytes, err);
+}
+
+struct sim_attribution analyses_callgraph_attribution(struct analyses_callgraph *graph, struct sim_attribution inner)
+{
+    graph->inner = inner;
+    return (struct sim_attribution){.self = graph, .owner = inner.owner == NULL ? NULL : owner,
+                                    .actor = inner.actor == NULL ? NULL : actor, .missed = missed,
+                                    .mark = inner.mark == NULL ? NULL : mark};
+}
+
+/* ------------------------------------------------------------------ the end */
+
+static int by_addresses(const void *a, const void *b)
+{
+    const struct analyses_arc *x = a, *y = b;
+    const uint64_t keys[2][2] = {{x->from.v, x->to.v}, {y->from.v, y->to.v}};
+    const int i = keys[0][0] == keys[1][0];
+    return (keys[0][i] > keys[1][i]) - (keys[0][i] < keys[1][i]);
+}
+
+enum c2_status analyses_callgraph_finish(struct analyses_callgraph *graph,
+                                         const struct analyses_callgraph_result **out, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    if (graph->counts != NULL)
+        read_counts(graph);
+    while (status == C2_OK && graph->depth != 0)
+        status = pop(graph, err);
+    if (status != C2_OK)
+        return status;
+    c2_free(graph->sorted);
+    graph->sorted = c2_calloc(graph->arc_count + 1u, sizeof *graph->sorted);
+    if (graph->sorted == NULL)
+        return c2_fail_memory(err, "the call graph");
+    for (uint32_t i = 0; i < graph->arc_count; i++)
+        graph->sorted[i] = (struct analyses_arc){{graph->arcs[i].from}, {graph->arcs[i].to}, graph->arcs[i].calls,
+                                                 &graph->costs[(size_t)i * graph->events.count]};
+    qsort(graph->sorted, graph->arc_count, sizeof *graph->sorted, by_addresses);
+    graph->result = (struct analyses_callgraph_result){graph->sorted, graph->arc_count};
+    *out = &graph->result;
+    return C2_OK;
+}
+
+void analyses_callgraph_check(const struct analyses_callgraph *graph)
+{
+    const uint32_t width = graph->events.count;
+    C2_ASSERT(graph->depth <= graph->room && graph->arc_count == c2_map_count(graph->arc_of));
+    for (size_t i = 0; i < graph->depth; i++) {
+        C2_ASSERT(i == 0 || graph->frames[i].slot <= graph->frames[i - 1].slot);
+        C2_ASSERT(i == 0 || graph->frames[i].tail || graph->frames[i].slot < graph->frames[i - 1].slot);
+        for (uint32_t event = 0; event < width; event++)
+            C2_ASSERT(graph->starts[i * width + event] <= graph->now[event]);
+    }
+}
+
+void analyses_callgraph_dump(const struct analyses_callgraph *graph, FILE *to)
+{
+    fprintf(to, "%" PRIu64 " entries of functions, %" PRIu32 " arcs, %zu frames\n", entries_count(graph->entries),
+            graph->arc_count, graph->depth);
+    for (size_t i = graph->depth; i-- > 0;)
+        fprintf(to, "%#18" PRIx64 "  %#" PRIx64 " from %#" PRIx64 "%s\n", graph->frames[i].slot, graph->frames[i].to,
+                graph->frames[i].from, graph->frames[i].tail ? ", by a jump" : "");
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * events: what profiles for other tools count, and what each instruction has cost.
+ *
+ * Model
+ *   Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw are Callgrind's, where "1" is L1I or L1D and "L" the last level. Behind them
+ *   stand cold, capacity and conflict misses of each level in the order of the reports: L1D, L1I, L2 ...
+ *
+ * Counting
+ *   Misses are counts of line accesses. A modify is one Dr and one Dw. Reads of page walks that go through the caches
+ *   are read misses (D1mr, DLmr) of the instruction that needed them. So the sums over all instructions are the
+ *   numbers of the report: Dr = reads, Dw = writes, D1mr + D1mw = misses of L1D, ILmr + DLmr = read misses of the
+ *   last level, DLmw = its write misses.
+ *
+ * Names
+ *   The format wants a letter and then letters and digits: conflictL1D, not conflict.L1D.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "analyses/analyses.h"
+
+static uint8_t add(struct analyses_events *events, const char *name, const char *help)
+{
+    C2_ASSERT(events->count < ANALYSES_EVENTS);
+    struct analyses_event *event = &events->list[events->count];
+    snprintf(event->name, sizeof event->name, "%s", name);
+    snprintf(event->help, sizeof event->help, "%s", help);
+    return (uint8_t)events->count++;
+}
+
+static void add_level(struct analyses_events *events, const struct caches_level *level, uint32_t number)
+{
+    static const char *const classes[ANALYSES_CLASSES] = {"cold", "capacity", "conflict"};
+    for (unsigned i = 0; i < ANALYSES_CLASSES; i++) {
+        char name[32], help[80];
+        size_t length = (size_t)snprintf(name, sizeof name, "%s", classes[i]);
+        for (const char *c = level->name; *c != '\0' && length + 1 < sizeof name; c++)
+            if (isalnum((unsigned char)*c))
+                name[length++] = *c;
+        name[length] = '\0';
+        snprintf(help, sizeof help, "%.15s %s miss", level->name, classes[i]);
+        events->by_class[number][i] = add(events, name, help);
+    }
+}
+
+/* The sums of Callgrind: of the first levels, then of the last one. */
+static void add_misses(struct analyses_events *events, const struct caches_machine *machine)
+{
+    const uint32_t last = machine->level_count - 1;
+    if (machine->has_l1i)
+        events->by_kind[machine->level_count][SIM_FETCH] = add(events, "I1mr", "L1 Instr. Fetch Miss");
+    events->by_kind[0][SIM_READ] = add(events, "D1mr", "L1 Data Read Miss");
+    events->by_kind[0][SIM_WRITE] = add(events, "D1mw", "L1 Data Write Miss");
+    if (last == 0)
+        return;
+    if (machine->has_l1i)
+        events->by_kind[last][SIM_FETCH] = add(events, "ILmr", "LL Instr. Fetch Miss");
+    events->by_kind[last][SIM_READ] = add(events, "DLmr", "LL Data Read Miss");
+    events->by_kind[last][SIM_WRITE] = add(events, "DLmw", "LL Data Write Miss");
+}
+
+void analyses_events_init(struct analyses_events *out, const struct caches_machine *machine)
+{
+    *out = (struct analyses_events){.count = 0};
+    memset(out->by_kind, ANALYSES_NO_EVENT, sizeof out->by_kind);
+    add(out, "Ir", "Instruction Fetch");
+    add(out, "Dr", "Data Read Access");
+    add(out, "Dw", "Data Write Access");
+    add_misses(out, machine);
+    add_level(out, &machine->levels[0], 0);
+    if (machine->has_l1i)
+        add_level(out, &machine->l1i, machine->level_count);
+    for (uint32_t i = 1; i < machine->level_count; i++)
+        add_level(out, &machine->levels[i], i);
+}
+
+/* ------------------------------------------------------------------ what an instruction has cost */
+
+static void add_kind(const struct analyses_events *events, uint32_t level, enum sim_kind kind, uint64_t misses,
+                     uint64_t *cost)
+{
+    const uint8_t event = events->by_kind[level][kind];
+    if (event != ANALYSES_NO_EVENT)
+        cost[event] += misses;
+}
+
+static void add_tally(const struct analyses_events *events, uint32_t level, bool code,
+                      const struct analyses_tally *tally, uint64_t *cost)
+{
+    for (unsigned i = 0; i < ANALYSES_CLASSES; i++) {
+        add_kind(events, level, code ? SIM_FETCH : SIM_READ, tally->reads[i], cost);
+        add_kind(events, level, SIM_WRITE, tally->writes[i], cost);
+        cost[events->by_class[level][i]] += tally->reads[i] + tally->writes[i];
+    }
+}
+
+void analyses_events_of(const struct analyses_events *events, const struct analyses_profile_result *profile,
+                        uint32_t insn, size_t *row, uint64_t *cost)
+{
+    const uint32_t levels = profile->level_count + profile->has_l1i;
+    cost[ANALYSES_IR] += profile->insns[insn].executed;
+    cost[ANALYSES_DR] += profile->insns[insn].reads;
+    cost[ANALYSES_DW] += profile->insns[insn].writes;
+    while (*row < profile->row_count && profile->rows[*row].insn < insn)
+        ++*row;
+    for (; *row < profile->row_count && profile->rows[*row].insn == insn; ++*row) {
+        const struct analyses_row *at = &profile->rows[*row];
+        const bool code = profile->objects[at->object].kind == ANALYSES_CODE;
+        for (uint32_t level = 0; level < levels; level++)
+            add_tally(events, level, code, &at->level[level], cost);
+    }
+}

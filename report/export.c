@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * export: what the writers of profiles for other tools share.
+ *
+ * Model
+ *   An instruction belongs to the function whose symbol holds it, in the file of that function, and to a line of a file:
+ *   the innermost one where calls were inlined, so that a function can have lines of other files. Code without a symbol
+ *   is one function for each object, "unnamed in OBJECT"; a file that is not known is "???", as Callgrind writes it.
+ *
+ * Invariants
+ *   Two functions have one number only if object, file and name are the same.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/export_priv.h"
+
+#define FRAMES 32 /* deeper chains of inlined calls end in the last frame seen */
+
+/* ------------------------------------------------------------------ names and their numbers */
+
+enum c2_status export_names_create(struct export_names *out, const struct report_run *run, struct c2_error *err)
+{
+    *out = (struct export_names){.run = run};
+    enum c2_status status = c2_map_create(&out->text_of, err);
+    return status == C2_OK ? c2_map_create(&out->function_of, err) : status;
+}
+
+void export_names_release(struct export_names *names)
+{
+    for (uint32_t i = 0; i < names->owned_count; i++)
+        c2_free(names->owned[i]);
+    c2_free(names->owned);
+    c2_free(names->texts);
+    c2_free(names->functions);
+    c2_map_destroy(names->text_of);
+    c2_map_destroy(names->function_of);
+}
+
+static bool grow(void *array, uint32_t *room, uint32_t count, size_t bytes)
+{
+    void *old;
+    memcpy(&old, array, sizeof old);
+    if (count < *room)
+        return true;
+    const uint32_t wanted = *room * 2 + C2_HOST_SIZE(64u, 1u);
+    void *grown = c2_realloc(old, (size_t)wanted * bytes);
+    if (grown == NULL)
+        return false;
+    memcpy(array, &grown, sizeof grown);
+    *room = wanted;
+    return true;
+}
+
+static enum c2_status no_memory(struct c2_error *err)
+{
+    return c2_fail_memory(err, "the names of a profile");
+}
+
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static enum c2_status text_number(struct export_names *names, const char *text, uint32_t *out, struct c2_error *err)
+{
+    uint64_t hash = hash_of(text), found;
+    for (; c2_map_get(names->text_of, hash, &found); hash++) {
+        *out = (uint32_t)found;
+        if (strcmp(names->texts[*out - 1].text, text) == 0)
+            return C2_OK;
+    }
+    if (!grow(&names->texts, &names->text_room, names->text_count, sizeof *names->texts))
+        return no_memory(err);
+    names->texts[names->text_count++] = (struct export_text){.text = text};
+    *out = names->text_count;
+    return c2_map_put(names->text_of, hash, *out, err);
+}
+
+static bool same_function(const struct export_function *a, const struct export_function *b)
+{
+    return a->object == b->object && a->file == b->file && strcmp(a->name, b->name) == 0;
+}
+
+static enum c2_status function_number(struct export_names *names, const struct export_function *function, uint32_t *out,
+                                      struct c2_error *err)
+{
+    uint64_t found, hash = hash_of(function->name) ^ ((uint64_t)function->object << 32 | function->file) * 0x9e3779b1u;
+    for (; c2_map_get(names->function_of, hash, &found); hash++) {
+        *out = (uint32_t)found;
+        if (same_function(&names->functions[*out - 1], function))
+            return C2_OK;
+    }
+    if (!grow(&names->functions, &names->function_room, names->function_count, sizeof *names->functions))
+        return no_memory(err);
+    names->functions[names->function_count++] = *function;
+    *out = names->function_count;
+    return c2_map_put(names->function_of, hash, *out, err);
+}
+
+/* "unnamed in libc.so.6"; lives as long as the names. */
+static const char *unnamed(struct export_names *names, const char *object)
+{
+    if (object == NULL)
+        return "unnamed code";
+    if (!grow(&names->owned, &names->owned_room, names->owned_count, sizeof *names->owned))
+        return NULL;
+    char *text = c2_format("unnamed in %s", object);
+    if (text != NULL)
+        names->owned[names->owned_count++] = text;
+    return text;
+}
+
+/* ------------------------------------------------------------------ places */
+
+/* The file of the function that holds pc, which is that of its outermost frame; of its entry, so that all of a function
+ * has one file. *inner: the frame whose line the instruction comes from. */
+static const char *function_file(struct loader_symbols *symbols, struct guest_va pc, struct loader_frame *inner)
+{
+    struct loader_frame frames[FRAMES];
+    struct guest_va entry;
+    size_t count = loader_frames_of(symbols, pc, frames, FRAMES);
+    *inner = frames[0];
+    if (loader_function_entry(symbols, pc, &entry) && entry.v != pc.v)
+        count = loader_frames_of(symbols, entry, frames, FRAMES);
+    return frames[count < FRAMES ? count - 1 : FRAMES - 1].file;
+}
+
+static const char *or_unknown(const char *text)
+{
+    return text == NULL ? "???" : text;
+}
+
+static enum c2_status number_place(struct export_names *names, const char *path, const char *object,
+                                   const char *function, const char *file, const char *line_file,
+                                   struct export_place *out, struct c2_error *err)
+{
+    struct export_function mine = {.name = function == NULL ? unnamed(names, object) : function};
+    if (mine.name == NULL)
+        return no_memory(err);
+    enum c2_status status = text_number(names, or_unknown(path), &mine.object, err);
+    if (status == C2_OK)
+        status = text_number(names, or_unknown(file), &mine.file, err);
+    out->file = mine.file;
+    if (status == C2_OK && line_file != NULL)
+        status = text_number(names, line_file, &out->file, err);
+    return status == C2_OK ? function_number(names, &mine, &out->function, err) : status;
+}
+
+enum c2_status export_place_of(struct export_names *names, struct guest_va pc, struct export_place *out,
+                               struct c2_error *err)
+{
+    struct loader_symbols *symbols = names->run->symbols;
+    struct loader_place place = {.offset = pc.v};
+    struct loader_frame inner = {.function = NULL};
+    const char *path = NULL, *file = NULL;
+    *out = (struct export_place){.address = pc.v};
+    if (symbols != NULL) {
+        loader_place_of(symbols, pc, &place);
+        loader_linked_of(symbols, pc, &path, &out->address);
+        file = function_file(symbols, pc, &inner);
+        out->line = inner.file != NULL ? inner.line : 0;
+    }
+    return number_place(names, path, place.object, place.function, file, inner.file, out, err);
+}
+
+enum c2_status export_nobody(struct export_names *names, struct export_place *out, struct c2_error *err)
+{
+    *out = (struct export_place){.address = 0};
+    return number_place(names, NULL, NULL, "nobody known", NULL, NULL, out, err);
+}
+
+enum c2_status export_places(struct export_place **out, struct export_names *names, struct c2_error *err)
+{
+    const struct analyses_profile_result *profile = names->run->profile;
+    *out = c2_calloc(profile->insn_count + 1, sizeof **out);
+    if (*out == NULL)
+        return no_memory(err);
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; i < profile->insn_count && status == C2_OK; i++)
+        status = export_place_of(names, profile->insns[i].pc, &(*out)[i], err);
+    return status;
+}
+
+/* ------------------------------------------------------------------ what all files have */
+
+/* Of a line's text every control character is a space. */
+static void write_text(FILE *to, const char *text)
+{
+    for (; *text != '\0'; text++)
+        putc((unsigned char)*text < ' ' ? ' ' : *text, to);
+}
+
+void export_command(FILE *to, const struct report_run *run)
+{
+    fputs("cmd:", to);
+    for (const char *const *word = run->command; *word != NULL; word++) {
+        putc(' ', to);
+        write_text(to, *word);
+    }
+    putc('\n', to);
+}
+
+void export_caches(FILE *to, const struct report_run *run)
+{
+    struct report_level levels[REPORT_MAX_LEVELS];
+    const size_t count = report_levels(levels, run);
+    fputs("desc: Machine: ", to);
+    write_text(to, run->machine->name);
+    putc('\n', to);
+    for (size_t i = 0; i < count; i++)
+        fprintf(to, "desc: %s cache: %" PRIu64 " B, %" PRIu32 " B, %" PRIu32 "-way associative\n", levels[i].level->name,
+                levels[i].level->size_bytes, run->machine->line_bytes, levels[i].level->ways);
+}
+
+void export_cost(FILE *to, const uint64_t *cost, uint32_t count)
+{
+    while (count > 1 && cost[count - 1] == 0)
+        count--;
+    for (uint32_t i = 0; i < count; i++)
+        fprintf(to, " %" PRIu64, cost[i]);
+    putc('\n', to);
+}
+
+enum c2_status export_written(FILE *to, struct c2_error *err)
+{
+    if (fflush(to) == 0 && !ferror(to))
+        return C2_OK;
+    return c2_fail(err, C2_ERR_IO, "a profile cannot be written");
+}
+
+/* ------------------------------------------------------------------ Callgrind's format */
+
+void export_header(FILE *to, const struct report_run *run, const struct analyses_event *events, uint32_t count,
+                   const uint64_t *totals)
+{
+    fputs("# callgrind format\nversion: 1\ncreator: c2emu\n", to);
+    export_command(to, run);
+    fputs("part: 1\n\n", to);
+    export_caches(to, run);
+    fputs("\npositions: instr line\n", to);
+    for (uint32_t i = 0; i < count; i++)
+        fprintf(to, "event: %s : %s\n", events[i].name, events[i].help);
+    fputs("events:", to);
+    for (uint32_t i = 0; i < count; i++)
+        fprintf(to, " %s", events[i].name);
+    fputs("\nsummary:", to);
+    export_cost(to, totals, count);
+}
+
+static void write_name(FILE *to, const char *key, uint32_t number, const char *text, bool *written)
+{
+    fprintf(to, "%s=(%" PRIu32 ")", key, number);
+    if (!*written) {
+        putc(' ', to);
+        write_text(to, text);
+    }
+    putc('\n', to);
+    *written = true;
+}
+
+static void write_file(struct export_body *body, const char *key, uint32_t number)
+{
+    struct export_text *text = &body->names->texts[number - 1];
+    write_name(body->to, key, number, text->text, &text->file_written);
+}
+
+static void write_object(struct export_body *body, const char *key, uint32_t number)
+{
+    struct export_text *text = &body->names->texts[number - 1];
+    write_name(body->to, key, number, text->text, &text->object_written);
+}
+
+static void write_function(struct export_body *body, const char *key, uint32_t number)
+{
+    struct export_function *function = &body->names->functions[number - 1];
+    write_name(body->to, key, number, function->name, &function->written);
+}
+
+/* The lines to come belong to this place's function and file. */
+static void go_to(struct export_body *body, const struct export_place *at)
+{
+    const struct export_function *function = &body->names->functions[at->function - 1];
+    if (body->function != at->function) {
+        putc('\n', body->to);
+        if (body->object != function->object)
+            write_object(body, "ob", function->object);
+        write_file(body, "fl", function->file);
+        write_function(body, "fn", at->function);
+        body->object = function->object;
+        body->function = at->function;
+        body->file = function->file;
+    }
+    if (body->file != at->file)
+        write_file(body, at->file == function->file ? "fe" : "fi", at->file);
+    body->file = at->file;
+}
+
+void export_self(struct export_body *body, const struct export_place *at, const uint64_t *cost, uint32_t count)
+{
+    go_to(body, at);
+    fprintf(body->to, "0x%" PRIx64 " %d", at->address, at->line);
+    export_cost(body->to, cost, count);
+}
+
+void export_call(struct export_body *body, const struct export_place *from, const struct export_place *to,
+                 uint64_t calls, const uint64_t *cost, uint32_t count)
+{
+    const struct export_function *function = &body->names->functions[to->function - 1];
+    go_to(body, from);
+    write_object(body, "cob", function->object);
+    write_file(body, "cfi", function->file);
+    write_function(body, "cfn", to->function);
+    fprintf(body->to, "calls=%" PRIu64 " 0x%" PRIx64 " %d\n0x%" PRIx64 " %d", calls, to->address, to->line,
+            from->address, from->line);
+    export_cost(body->to, cost, count);
+}
+
+void export_totals(struct export_body *body, const uint64_t *totals, uint32_t count)
+{
+    fputs("\ntotals:", body->to);
+    export_cost(body->to, totals, count);
+}
