@@ -64,14 +64,8 @@ static uint32_t find(struct entries *entries, uint64_t page)
 
 static enum c2_status add_page(struct entries *entries, uint64_t page, struct c2_error *err)
 {
-    if (entries->count == entries->room) {
-        const uint32_t room = entries->room * 2 + C2_HOST_SIZE(64u, 1u);
-        struct page *pages = c2_realloc(entries->pages, room * sizeof *pages);
-        if (pages == NULL)
-            return c2_fail_memory(err, "the entries of functions");
-        entries->pages = pages;
-        entries->room = room;
-    }
+    if (!c2_grow((void **)&entries->pages, &entries->room, entries->count, sizeof *entries->pages))
+        return c2_fail_memory(err, "the entries of functions");
     enum c2_status status = c2_map_put(entries->page_of, page, entries->count, err);
     if (status != C2_OK)
         return status;

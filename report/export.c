@@ -37,21 +37,6 @@ void export_names_release(struct export_names *names)
     c2_map_destroy(names->function_of);
 }
 
-static bool grow(void *array, uint32_t *room, uint32_t count, size_t bytes)
-{
-    void *old;
-    memcpy(&old, array, sizeof old);
-    if (count < *room)
-        return true;
-    const uint32_t wanted = *room * 2 + C2_HOST_SIZE(64u, 1u);
-    void *grown = c2_realloc(old, (size_t)wanted * bytes);
-    if (grown == NULL)
-        return false;
-    memcpy(array, &grown, sizeof grown);
-    *room = wanted;
-    return true;
-}
-
 static enum c2_status no_memory(struct c2_error *err)
 {
     return c2_fail_memory(err, "the names of a profile");
@@ -73,7 +58,7 @@ static enum c2_status text_number(struct export_names *names, const char *text, 
         if (strcmp(names->texts[*out - 1].text, text) == 0)
             return C2_OK;
     }
-    if (!grow(&names->texts, &names->text_room, names->text_count, sizeof *names->texts))
+    if (!c2_grow((void **)&names->texts, &names->text_room, names->text_count, sizeof *names->texts))
         return no_memory(err);
     names->texts[names->text_count++] = (struct export_text){.text = text};
     *out = names->text_count;
@@ -94,7 +79,7 @@ static enum c2_status function_number(struct export_names *names, const struct e
         if (same_function(&names->functions[*out - 1], function))
             return C2_OK;
     }
-    if (!grow(&names->functions, &names->function_room, names->function_count, sizeof *names->functions))
+    if (!c2_grow((void **)&names->functions, &names->function_room, names->function_count, sizeof *names->functions))
         return no_memory(err);
     names->functions[names->function_count++] = *function;
     *out = names->function_count;
@@ -106,7 +91,7 @@ static const char *unnamed(struct export_names *names, const char *object)
 {
     if (object == NULL)
         return "unnamed code";
-    if (!grow(&names->owned, &names->owned_room, names->owned_count, sizeof *names->owned))
+    if (!c2_grow((void **)&names->owned, &names->owned_room, names->owned_count, sizeof *names->owned))
         return NULL;
     char *text = c2_format("unnamed in %s", object);
     if (text != NULL)
