@@ -24,6 +24,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,6 +36,7 @@ BUILD = os.path.dirname(EMULATOR)
 MADE_WITH = os.path.join(HERE, "made_with.txt")
 PAGES = ["README.md", "docs/model.md", "docs/machine-files.md", "docs/placement.md", "docs/reports.md",
          "docs/placement-lab.md", "docs/exports.md"]
+OPTIONAL = ("callgrind_annotate", "cg_annotate") # of Valgrind
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?: ?%)?")
 GROUPED = re.compile(r"(?<![\w.,-])\d{1,3}(?:,\d{3})+(?![\w,])")
 COUNTED = re.compile(GROUPED.pattern + r"|(?<![\w.,-])\d+\.\d %") # what --update follows in the text
@@ -155,6 +157,10 @@ def run_block(page, block, directory, exact):
     new = Block("")
     status = 0
     for command, lines in block.steps:
+        if command.split()[0] in OPTIONAL and shutil.which(command.split()[0]) is None:
+            print("not run, it is not installed:", command)
+            new.steps.append([command, lines])
+            continue
         text, status = run(command, status, directory)
         got = text.splitlines()
         new.steps.append([command, got])
