@@ -105,12 +105,12 @@ def same_output(program):
 # ---------------------------------------------------------------- who evicted whom
 
 def is_among(report_, sample, name, things):
-    """Whether the object of this name is one of a row's."""
+    """Whether the object of this name is one of a row's. A block's site may be a call that was inlined elsewhere."""
     sites = {thing["name"]: thing.get("site", {}) for thing in report_["objects"]}
-    source = sample + ".c"
-    return any(name == thing if isinstance(thing, str) else
-               os.path.basename(sites.get(name, {}).get("file", "")) == source and
-               sites[name]["line"] == line_of(sample, thing[1]) for thing in things)
+    site = sites.get(name, {})
+    lines = {place["line"] for place in [site] + site.get("inlined", [])
+             if os.path.basename(place.get("file", "")) == sample + ".c"}
+    return any(name == thing if isinstance(thing, str) else line_of(sample, thing[1]) in lines for thing in things)
 
 
 def is_at(sample, place, texts):
