@@ -59,7 +59,7 @@ const char *analyses_kind_name(enum analyses_kind kind);
 struct analyses_object {
     enum analyses_kind kind;
     const char *name;   /* "A", "malloc#3", "malloc@build (list.c:20)", "stack", "mmap#2", "libc.so.6" ... not unique */
-    const char *type;   /* "double A[400][400]"; NULL: not known */
+    struct loader_variable_id variable; /* whose declaration can be asked for */
     const char *module; /* basename of the file; NULL: none */
     uint64_t base;      /* of the first block */
     uint64_t bytes;     /* all blocks ever */

@@ -197,8 +197,7 @@ static void add_variable(void *self, const struct loader_variable *variable)
         return;
     const struct objects_owner owner = {.kind = ANALYSES_STATIC, .base = variable->start, .bytes = variable->bytes,
                                         .blocks = 1, .name = variable->name,
-                                        .type_before = variable->type_before, .type_after = variable->type_after,
-                                        .module = module->name};
+                                        .variable = variable->id, .module = module->name};
     uint32_t number;
     adding->status = grow((void **)&module->variables, &module->room, module->count, sizeof *module->variables,
                           adding->err);

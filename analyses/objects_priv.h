@@ -18,7 +18,7 @@ struct objects_owner {
     uint64_t blocks;       /* 0: an allocation site none of whose blocks went without an owner of its own */
     uint64_t number;       /* malloc#N, mmap#N: N; 0: none */
     const char *name;      /* without number; NULL: by allocator and site */
-    const char *type_before, *type_after; /* of a variable, as struct loader_variable has them; NULL: not known */
+    struct loader_variable_id variable; /* of a static one */
     const char *module;
     char *kept;            /* memory of the name, where nobody else keeps it */
     uint32_t site_owner;   /* of a block: its site's; else itself */

@@ -27,7 +27,7 @@ struct profile_result {
     struct analyses_object *objects;
     struct analyses_row *rows;
     struct analyses_pair *pairs;
-    char **names, **types;          /* [object]: those made here */
+    char **names;                   /* [object]: those made here */
     struct analyses_tally *tallies; /* of objects, then of rows */
     uint32_t *insn_of;              /* [code] */
     uint32_t *object_of;            /* [owner] */
@@ -38,16 +38,13 @@ void profile_result_destroy(struct profile_result *result)
 {
     if (result == NULL)
         return;
-    for (size_t i = 0; i < result->view.object_count; i++) {
+    for (size_t i = 0; i < result->view.object_count; i++)
         c2_free(result->names[i]);
-        c2_free(result->types[i]);
-    }
     c2_free(result->insns);
     c2_free(result->objects);
     c2_free(result->rows);
     c2_free(result->pairs);
     c2_free(result->names);
-    c2_free(result->types);
     c2_free(result->tallies);
     c2_free(result->insn_of);
     c2_free(result->object_of);
@@ -173,12 +170,10 @@ static enum c2_status add_object(struct analyses_profile *profile, uint32_t numb
     const size_t index = result->view.object_count++;
     bool made;
     result->names[index] = make_name(profile, owner, &made);
-    if (owner->type_before != NULL)
-        result->types[index] = c2_format("%s%s%s", owner->type_before, owner->name, owner->type_after);
-    if ((made && result->names[index] == NULL) || (owner->type_before != NULL && result->types[index] == NULL))
+    if (made && result->names[index] == NULL)
         return c2_fail_memory(err, "the objects of the report");
     result->objects[index] = (struct analyses_object){
-        .kind = owner->kind, .name = made ? result->names[index] : owner->name, .type = result->types[index],
+        .kind = owner->kind, .name = made ? result->names[index] : owner->name, .variable = owner->variable,
         .module = owner->module, .base = owner->base, .bytes = owner->bytes, .blocks = owner->blocks,
         .allocator = (enum stream_allocator)owner->allocator, .site = {owner->site}};
     result->object_of[number] = (uint32_t)index;
@@ -213,8 +208,7 @@ static enum c2_status order_objects(struct analyses_profile *profile, struct c2_
     result->object_of = c2_alloc((count + 1) * sizeof *result->object_of);
     result->objects = c2_alloc((count + 1) * sizeof *result->objects);
     result->names = c2_calloc(count + 1, sizeof *result->names);
-    result->types = c2_calloc(count + 1, sizeof *result->types);
-    if (result->object_of == NULL || result->objects == NULL || result->names == NULL || result->types == NULL)
+    if (result->object_of == NULL || result->objects == NULL || result->names == NULL)
         return c2_fail_memory(err, "the objects of the report");
     mark_owners(profile);
     enum c2_status status = C2_OK;

@@ -278,7 +278,7 @@ size_t loader_module_frames(struct loader_symbols *symbols, struct loader_module
     C2_ASSERT(room > 0);
     memset(frames, 0, room * sizeof *frames);
     struct loader_line line;
-    const struct loader_range *range = loader_ranges_find(&module->units, address);
+    const struct loader_range *range = loader_module_unit(module, address);
     struct loader_unit *unit = range ? unit_at(module, range->value) : NULL;
     if (range && !unit)
         return 1;

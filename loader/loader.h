@@ -127,13 +127,16 @@ enum c2_status loader_function_entries(struct loader_symbols *symbols, struct gu
 bool loader_module_extent(struct loader_symbols *symbols, struct guest_va at, uint64_t *start, uint64_t *bytes,
                           const char **name);
 
-/* One static variable. Its declaration is type_before, name, type_after: "double " "A" "[400][400]"; both are NULL when
- * no DWARF tells the type. A `static` within a function has the compiler's name ("count.0"); names of C++ are
- * demangled. Texts are lent until loader_symbols_destroy. */
+/* One static variable. A `static` within a function has the compiler's name ("count.0"); names of C++ are demangled.
+ * Texts are lent until loader_symbols_destroy; so long, too, the id is good, whatever is unmapped. */
+struct loader_variable_id {
+    struct loader_module *module; /* NULL: of no variable */
+    size_t number;
+};
 struct loader_variable {
     const char *name, *module; /* module: basename */
     uint64_t start, bytes;     /* run-time address */
-    const char *type_before, *type_after;
+    struct loader_variable_id id;
 };
 /* Calls `each` for every static variable of the module at `at`, ascending by start, none overlapping: of symbols with
  * one start the longest counts, and of equal ones the name that symtab.c chooses (global, fewest underscores, shortest,
@@ -142,8 +145,9 @@ struct loader_variable {
 enum c2_status loader_variables(struct loader_symbols *symbols, struct guest_va at,
                                 void (*each)(void *self, const struct loader_variable *variable), void *self,
                                 struct c2_error *err);
-/* "double A[400][400]", or the name alone; returns buffer. */
-char *loader_variable_text(char *buffer, size_t bytes, const struct loader_variable *variable);
+/* "double A[400][400]"; NULL when no DWARF tells the type, for the id of no variable, and without memory. The first question
+ * about a module reads the types of all its variables: for reports, not for a running program. */
+const char *loader_variable_declaration(struct loader_symbols *symbols, struct loader_variable_id id);
 
 void loader_symbols_check(const struct loader_symbols *symbols);
 void loader_symbols_dump(const struct loader_symbols *symbols, FILE *to); /* objects seen so far and what they offer */

@@ -193,17 +193,15 @@ enum c2_status loader_variables(struct loader_symbols *symbols, struct guest_va 
     const char *object = loader_names_keep(symbols->names, module->object, strlen(module->object));
     if (!object)
         return c2_fail_memory(err, "symbols");
-    enum c2_status status = loader_module_variables(module, symbols->names, err);
+    enum c2_status status = loader_module_variables(module, err);
     for (size_t i = 0; i < module->variables.count && status == C2_OK; i++) {
         const struct loader_range *range = &module->variables.items[i];
-        const struct loader_type *type = &module->types[i];
         struct loader_variable variable = {
             .name = loader_names_shown(symbols->names, symbols->shown, loader_symbol_name(range->value)),
             .module = object,
             .start = range->start + mapped.bias,
             .bytes = range->end - range->start,
-            .type_before = type->before,
-            .type_after = type->after,
+            .id = {module, i},
         };
         if (variable.name)
             each(self, &variable);
@@ -213,9 +211,16 @@ enum c2_status loader_variables(struct loader_symbols *symbols, struct guest_va 
     return status;
 }
 
-char *loader_variable_text(char *buffer, size_t bytes, const struct loader_variable *variable)
+const char *loader_variable_declaration(struct loader_symbols *symbols, struct loader_variable_id id)
 {
-    snprintf(buffer, bytes, "%s%s%s", variable->type_before ? variable->type_before : "", variable->name,
-             variable->type_after ? variable->type_after : "");
-    return buffer;
+    if (!id.module || loader_module_types(id.module, symbols->names, NULL) != C2_OK)
+        return NULL;
+    C2_ASSERT(id.number < id.module->variables.count);
+    const struct loader_type *type = &id.module->types[id.number];
+    const char *symbol = loader_symbol_name(id.module->variables.items[id.number].value);
+    const char *name = type->before ? loader_names_shown(symbols->names, symbols->shown, symbol) : NULL;
+    char *text = name ? c2_format("%s%s%s", type->before, name, type->after) : NULL;
+    const char *kept = text ? loader_names_keep(symbols->names, text, strlen(text)) : NULL;
+    c2_free(text);
+    return kept;
 }

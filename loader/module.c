@@ -7,6 +7,9 @@
  *   Lines come from the DWARF of the file, else of its debug file: the ranges of all compilation units are indexed once (the
  *   .debug_aranges section is not relied on, not every compiler writes it), a unit's line table is read at the first
  *   question about it.
+ *   DWARF is opened at the first question that needs it, a line or a type: what is asked while a program runs - functions,
+ *   the extents of variables - stands in symbol tables, and to unpack the sections of libc's debug file takes longer than
+ *   to run a short program.
  * Invariants
  *   A file that is no longer the one that was mapped (device and inode) gives no names. Line 0 is no line.
  * Not modelled
@@ -72,13 +75,23 @@ static Dwarf *open_dwarf(Elf *elf)
 
 static void open_debug(struct loader_module *module)
 {
-    module->dwarf = open_dwarf(module->file);
-    if (module->dwarf && loader_symtab_whole(module->file))
+    if (module->debug_sought)
         return;
+    module->debug_sought = true;
     module->debug_fd = loader_debugfile_open(module->file, module->path, LOADER_DEBUG_ROOT);
     module->debug = open_elf(module->debug_fd);
-    if (!module->dwarf)
-        module->dwarf = open_dwarf(module->debug);
+}
+
+Dwarf *loader_module_dwarf(struct loader_module *module)
+{
+    if (module->dwarf_sought || !module->file)
+        return module->dwarf;
+    module->dwarf_sought = true;
+    module->dwarf = open_dwarf(module->file);
+    if (module->dwarf)
+        return module->dwarf;
+    open_debug(module);
+    return module->dwarf = open_dwarf(module->debug);
 }
 
 /* ------------------------------------------------------------------ the index of units */
@@ -106,19 +119,31 @@ static int first_unit(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-static enum c2_status index_units(struct loader_module *module, struct c2_error *err)
+static enum c2_status read_units(struct loader_ranges *out, Dwarf *dwarf, const struct loader_elf *elf)
 {
     Dwarf_CU *unit = NULL;
     Dwarf_Die die;
     uint8_t type;
-    while (module->dwarf && dwarf_get_units(module->dwarf, unit, &unit, NULL, &type, &die, NULL) == 0) {
+    while (dwarf && dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, NULL) == 0) {
         if (type != DW_UT_compile && type != DW_UT_skeleton)
             continue;
-        enum c2_status status = loader_unit_ranges(&module->units, &module->elf, &die, dwarf_dieoffset(&die), err);
+        enum c2_status status = loader_unit_ranges(out, elf, &die, dwarf_dieoffset(&die), NULL);
         if (status != C2_OK)
             return status;
     }
-    return loader_ranges_seal(&module->units, first_unit, err);
+    return loader_ranges_seal(out, first_unit, NULL);
+}
+
+const struct loader_range *loader_module_unit(struct loader_module *module, uint64_t address)
+{
+    if (!module->indexed_units) {
+        if (read_units(&module->units, loader_module_dwarf(module), &module->elf) != C2_OK) {
+            loader_ranges_release(&module->units);
+            return NULL;
+        }
+        module->indexed_units = true;
+    }
+    return loader_ranges_find(&module->units, address);
 }
 
 /* ------------------------------------------------------------------ the module */
@@ -128,12 +153,13 @@ static enum c2_status read_names(struct loader_module *module, struct c2_error *
     module->file = open_elf(module->fd);
     if (!module->file)
         return C2_OK;
-    open_debug(module);
-    bool own = loader_symtab_whole(module->file) || !module->debug ||
-               !loader_symtab_whole(module->debug);
+    bool own = loader_symtab_whole(module->file);
+    if (!own) {
+        open_debug(module);
+        own = !module->debug || !loader_symtab_whole(module->debug);
+    }
     module->table = own ? module->file : module->debug;
-    enum c2_status status = loader_functions_read(&module->functions, module->table, err);
-    return status == C2_OK ? index_units(module, err) : status;
+    return loader_functions_read(&module->functions, module->table, err);
 }
 
 enum c2_status loader_module_open(struct loader_module **out, const char *path, uint64_t inode, uint64_t device,
@@ -197,24 +223,29 @@ static void drop_outside(struct loader_module *module)
     variables->count = kept;
 }
 
-enum c2_status loader_module_variables(struct loader_module *module, struct loader_names *names, struct c2_error *err)
+enum c2_status loader_module_variables(struct loader_module *module, struct c2_error *err)
 {
-    if (module->types || !module->table)
+    if (module->read_variables || !module->table)
         return C2_OK;
     enum c2_status status = loader_variables_read(&module->variables, module->table, err);
     if (status != C2_OK)
         return status;
     drop_outside(module);
-    status = loader_types_read(&module->types, module->dwarf, &module->variables, names, err);
-    if (status != C2_OK)
-        loader_ranges_release(&module->variables);
-    return status;
+    module->read_variables = true;
+    return C2_OK;
+}
+
+enum c2_status loader_module_types(struct loader_module *module, struct loader_names *names, struct c2_error *err)
+{
+    if (module->types || !module->table)
+        return C2_OK;
+    return loader_types_read(&module->types, loader_module_dwarf(module), &module->variables, names, err);
 }
 
 bool loader_module_line(struct loader_module *module, uint64_t address, struct loader_line *out)
 {
     Dwarf_Die die;
-    const struct loader_range *unit = loader_ranges_find(&module->units, address);
+    const struct loader_range *unit = loader_module_unit(module, address);
     if (!unit || !dwarf_offdie(module->dwarf, unit->value, &die))
         return false;
     Dwarf_Line *at = dwarf_getsrc_die(&die, address);

@@ -119,10 +119,11 @@ struct loader_module {
     int fd, debug_fd;
     Elf *file, *debug;
     Elf *table;   /* the one of both whose symbols are read */
-    Dwarf *dwarf; /* of file or of debug */
+    Dwarf *dwarf; /* of file or of debug; loader_module_dwarf() opens it */
+    bool debug_sought, dwarf_sought, read_variables, indexed_units; /* what is made at the first question */
     struct loader_functions functions;
-    struct loader_ranges variables; /* read at the first question, with their types */
-    struct loader_type *types;
+    struct loader_ranges variables;
+    struct loader_type *types;  /* [variable]; NULL before a question */
     struct loader_ranges units; /* value: offset of the compilation unit's DIE */
     struct c2_map *indexed;     /* frames.c: from the offset of a unit to its loader_unit; NULL before a question */
     struct loader_unit *newest; /* of those */
@@ -131,8 +132,12 @@ struct loader_module {
 enum c2_status loader_module_open(struct loader_module **out, const char *path, uint64_t inode, uint64_t device,
                                   struct c2_error *err);
 void loader_module_close(struct loader_module *module);
-/* Reads variables and types unless they are there. */
-enum c2_status loader_module_variables(struct loader_module *module, struct loader_names *names, struct c2_error *err);
+Dwarf *loader_module_dwarf(struct loader_module *module); /* NULL: there is none */
+/* The range of a compilation unit that holds the address; NULL: none, or no memory. */
+const struct loader_range *loader_module_unit(struct loader_module *module, uint64_t address);
+/* Read what is not there yet; types are those of the variables read before. */
+enum c2_status loader_module_variables(struct loader_module *module, struct c2_error *err);
+enum c2_status loader_module_types(struct loader_module *module, struct loader_names *names, struct c2_error *err);
 struct loader_line {
     const char *file; /* lent until close */
     int line, column; /* column 0: unknown */

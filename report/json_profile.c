@@ -210,10 +210,11 @@ static json_t *object_of(struct builder *b, const struct report_run *run, const 
 {
     json_t *object = json_object();
     struct loader_place place;
+    const char *type = report_type(run, from->of);
     add_text(b, object, "name", from->of->name);
     add_text(b, object, "kind", analyses_kind_name(from->of->kind));
-    if (from->of->type != NULL)
-        add_text(b, object, "type", from->of->type);
+    if (type != NULL)
+        add_text(b, object, "type", type);
     if (from->of->module != NULL)
         add_text(b, object, "module", from->of->module);
     add_address(b, object, "base", from->of->base);

@@ -52,22 +52,31 @@ static void add_site(char *buffer, size_t bytes, const struct report_run *run, c
                  loader_place_text(text, sizeof text, (struct guest_va){object->site.v - 1}, &place));
 }
 
+const char *report_type(const struct report_run *run, const struct analyses_object *object)
+{
+    return run->symbols != NULL ? loader_variable_declaration(run->symbols, object->variable) : NULL;
+}
+
+static void name_static(char *buffer, size_t bytes, const struct report_run *run, const struct analyses_object *object)
+{
+    const bool in = object->module != NULL;
+    const char *type = report_type(run, object); /* a declaration, which has the name in it */
+    snprintf(buffer, bytes, "%s%s%s", type != NULL ? type : object->name, in ? " in " : "", in ? object->module : "");
+}
+
 static void name_allocated(char *buffer, size_t bytes, const struct report_run *run,
                            const struct analyses_object *object)
 {
-    snprintf(buffer, bytes, "%s%s%s", object->name, object->type != NULL ? " " : "",
-             object->type != NULL ? object->type : "");
+    snprintf(buffer, bytes, "%s", object->name);
     add_site(buffer, bytes, run, object);
 }
 
 char *report_object_text(char *buffer, size_t bytes, const struct report_run *run,
                          const struct analyses_object *object)
 {
-    const bool in = object->module != NULL;
     switch (object->kind) {
-    case ANALYSES_STATIC: /* the type is a declaration, which has the name in it */
-        snprintf(buffer, bytes, "%s%s%s", object->type != NULL ? object->type : object->name, in ? " in " : "",
-                 in ? object->module : "");
+    case ANALYSES_STATIC:
+        name_static(buffer, bytes, run, object);
         break;
     case ANALYSES_CODE:
         snprintf(buffer, bytes, "code of %s", object->name);

@@ -75,6 +75,8 @@ struct report_share report_main_evictor(struct report_digest *digest, const stru
 void report_place(struct loader_place *out, const struct report_run *run, struct guest_va pc);
 /* The call that allocated an object; false where there is none. */
 bool report_site(struct loader_place *out, const struct report_run *run, const struct analyses_object *object);
+/* "double A[400][400]", of a static variable; NULL: not known. */
+const char *report_type(const struct report_run *run, const struct analyses_object *object);
 /* "main (matmul.c:41)", "0x1234 in libc.so.6". Returns buffer. */
 char *report_place_text(char *buffer, size_t bytes, const struct report_run *run, struct guest_va pc);
 /* "malloc#3 double A[][] at doitgen.c:41", "double A[400][400] in app", "code of libc.so.6". Returns buffer. */

@@ -656,13 +656,12 @@ static const struct loader_variable *find_variable(const struct heard *heard, co
 static void check_variables(struct loader_symbols *symbols, struct guest_va at, const char *object)
 {
     static struct heard heard;
-    char text[64];
     heard.count = 0;
     assert_int_equal(loader_variables(symbols, at, hear, &heard, NULL), C2_OK);
     const struct loader_variable *v = find_variable(&heard, "initialised");
     assert_int_equal(v->bytes, 44);
     assert_string_equal(v->module, object);
-    assert_string_equal(loader_variable_text(text, sizeof text, v), "int initialised[11]");
+    assert_string_equal(loader_variable_declaration(symbols, v->id), "int initialised[11]");
     for (int i = 0; i < 11; i++)
         assert_int_equal(((const int *)(uintptr_t)v->start)[i], i + 1);
     v = find_variable(&heard, "constant");

@@ -452,6 +452,46 @@ static void test_no_memory(void **state)
     }
 }
 
+/* What is asked while a program runs is answered without DWARF; a line, and a type, open it. */
+static void test_debug_information_waits_for_a_question(void **state)
+{
+    (void)state;
+    struct loader_names *names;
+    struct loader_line at;
+    assert_int_equal(loader_names_create(&names, NULL), C2_OK);
+    for (int question = 0; question < 2; question++) {
+        struct loader_module *module = open_guest("dynamic");
+        assert_int_equal(loader_module_variables(module, NULL), C2_OK);
+        assert_true(module->functions.sized.count > 0 && module->variables.count > 0);
+        assert_true(!module->dwarf && !module->dwarf_sought && module->units.count == 0 && !module->types);
+        if (question == 0)
+            assert_true(loader_module_line(module, address_of("dynamic", "main"), &at));
+        else
+            assert_int_equal(loader_module_types(module, names, NULL), C2_OK);
+        assert_non_null(module->dwarf);
+        loader_module_close(module);
+    }
+    loader_names_destroy(names);
+}
+
+/* Without memory for the index of units a line is unknown, not wrong; with memory again it is known. */
+static void test_lines_without_memory(void **state)
+{
+    (void)state;
+    const uint64_t address = address_of("dynamic", "main");
+    struct loader_line at = {0};
+    bool known = false;
+    for (uint64_t n = 1; !known; n++) {
+        struct loader_module *module = open_guest("dynamic");
+        c2_alloc_fail_from(n);
+        known = loader_module_line(module, address, &at);
+        c2_alloc_fail_from(0);
+        assert_true(n > 1 || !known); /* the index needs some */
+        assert_true(loader_module_line(module, address, &at) && at.line > 0);
+        loader_module_close(module);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -468,6 +508,8 @@ int main(void)
         cmocka_unit_test(test_another_file_gives_no_names),
         cmocka_unit_test(test_damaged_symbols),
         cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_debug_information_waits_for_a_question),
+        cmocka_unit_test(test_lines_without_memory),
     };
     return cmocka_run_group_tests(tests, start_libelf, NULL);
 }

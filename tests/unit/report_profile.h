@@ -72,6 +72,12 @@ void loader_call_place_of(struct loader_symbols *symbols, struct guest_va pc, st
     loader_place_of(symbols, pc, out);
 }
 
+const char *loader_variable_declaration(struct loader_symbols *symbols, struct loader_variable_id id)
+{
+    (void)symbols;
+    return id.module != NULL && id.number == 7 ? "double A[64][64]" : NULL;
+}
+
 /* The instruction of kernel:14 comes from add(), inlined there. */
 size_t loader_frames_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_frame *frames, size_t room)
 {
@@ -102,10 +108,10 @@ static inline void profile_fill(struct profile_sample *s)
 {
     static const struct analyses_insn insns[4] = {
         {{0x401000}, 10, 0, 10}, {{0x401010}, 2000, 2000, 0}, {{0x401020}, 1500, 400, 1490}, {{0x40010000}, 6490, 100, 0}};
-    static const struct analyses_object objects[4] = {
+    const struct analyses_object objects[4] = {
         {.kind = ANALYSES_CODE, .name = "app", .module = "app", .base = 0x401000, .bytes = 4096, .blocks = 1},
-        {.kind = ANALYSES_STATIC, .name = "A", .type = "double A[64][64]", .module = "app", .base = 0x404000,
-         .bytes = 32768, .blocks = 1, .refs = 2400},
+        {.kind = ANALYSES_STATIC, .name = "A", .variable = {(struct loader_module *)s, 7}, .module = "app",
+         .base = 0x404000, .bytes = 32768, .blocks = 1, .refs = 2400},
         {.kind = ANALYSES_HEAP, .name = "malloc#1", .base = 0x100001000, .bytes = 4500, .blocks = 1, .site = {0x401104},
          .refs = 1590},
         {.kind = ANALYSES_STACK, .name = "stack", .base = 0x3ffff0000000, .bytes = 8192, .blocks = 1, .refs = 10}};
