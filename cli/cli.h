@@ -10,9 +10,10 @@
 #include "mmu/mmu.h"
 
 /* Exit statuses of c2emu's own; else the guest's, or 128 + the signal that killed it. */
-enum { CLI_EXIT_FAILED = 125, CLI_EXIT_NOT_EXECUTABLE = 126, CLI_EXIT_NOT_FOUND = 127, CLI_EXIT_SIGNAL = 128 };
+enum { CLI_EXIT_DIFFERENT = 1, CLI_EXIT_FAILED = 125, CLI_EXIT_NOT_EXECUTABLE = 126, CLI_EXIT_NOT_FOUND = 127,
+       CLI_EXIT_SIGNAL = 128 };
 
-enum cli_action { CLI_RUN, CLI_HELP, CLI_VERSION, CLI_PAGEMAP };
+enum cli_action { CLI_RUN, CLI_HELP, CLI_VERSION, CLI_PAGEMAP, CLI_DIFF, CLI_ANNOTATE };
 
 /* What the words of the command line say. Strings are those of argv; defaults are filled in. */
 struct cli_options {

@@ -93,4 +93,9 @@ void cli_stats(const struct cli_progress *progress, uint64_t instructions);
  * usual one; does not come back then. */
 void cli_usual_layout(char **argv);
 
+/* ------------------------------------------------------------------ verbs that read reports: the words behind the verb */
+/* diff.c: *failed: a condition of --fail-if holds. */
+enum c2_status cli_diff(bool *failed, int count, char *const *words, struct c2_error *err);
+enum c2_status cli_annotate(int count, char *const *words, struct c2_error *err);
+
 #endif

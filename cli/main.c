@@ -7,11 +7,17 @@
 #include "cli/cli.h"
 #include "cli/cli_priv.h"
 
-static int pagemap(int count, char *const *words)
+static int verb(enum cli_action action, int count, char *const *words)
 {
     struct c2_error err;
-    if (cli_pagemap(count, words, &err) == C2_OK)
-        return 0;
+    bool failed = false;
+    enum c2_status status = action == CLI_PAGEMAP ? cli_pagemap(count, words, &err)
+                            : action == CLI_DIFF  ? cli_diff(&failed, count, words, &err)
+                                                  : cli_annotate(count, words, &err);
+    if (status == C2_OK && fflush(stdout) != 0)
+        status = c2_fail(&err, C2_ERR_IO, "cannot write to standard output: %m");
+    if (status == C2_OK)
+        return failed ? CLI_EXIT_DIFFERENT : 0;
     fprintf(stderr, "c2emu: %s\n", err.text);
     return CLI_EXIT_FAILED;
 }
@@ -30,10 +36,10 @@ int main(int argc, char **argv)
         cli_help(stdout);
     else if (options.action == CLI_VERSION)
         printf("c2emu %s\n", C2_VERSION);
-    else if (options.action == CLI_PAGEMAP)
-        status = pagemap(argc - 2, argv + 2);
-    else
+    else if (options.action == CLI_RUN)
         status = cli_run(&options, environ);
+    else
+        status = verb(options.action, argc - 2, argv + 2);
     cli_options_release(&options);
     return status;
 }

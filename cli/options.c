@@ -94,8 +94,9 @@ static const struct argp_option options_table[] = {
 };
 #define OPTION_COUNT (sizeof options_table / sizeof options_table[0] - 1)
 
-static const char *const verbs[] = {"replay",   "report", "annotate", "advise",
-                                    "sweep",    "machines", "diff"};
+static const struct { const char *name; enum cli_action action; } verbs[] = {
+    {"pagemap", CLI_PAGEMAP}, {"diff", CLI_DIFF}, {"annotate", CLI_ANNOTATE}};
+static const char *const missing_verbs[] = {"replay", "report", "advise", "sweep", "machines"};
 
 /* ------------------------------------------------------------------ checking the words
  * argp's own messages name neither the nearest option nor c2emu's exit status, so the words are checked before. */
@@ -194,10 +195,21 @@ static enum c2_status check_words(int argc, char **argv, struct c2_error *err)
     return C2_OK;
 }
 
-static enum c2_status check_verb(const char *word, struct c2_error *err)
+static bool is_verb(const char *word, enum cli_action *action)
 {
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
-        if (strcmp(word, verbs[i]) == 0)
+        if (strcmp(word, verbs[i].name) == 0) {
+            *action = verbs[i].action;
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum c2_status check_verb(const char *word, struct c2_error *err)
+{
+    for (size_t i = 0; i < sizeof missing_verbs / sizeof missing_verbs[0]; i++) {
+        if (strcmp(word, missing_verbs[i]) == 0)
             return c2_fail(err, C2_ERR_UNSUPPORTED,
                            "`c2emu %s` is not available in this version; a program of that name is run as ./%s", word,
                            word);
@@ -338,7 +350,10 @@ static const struct argp parser = {
     .doc = "Run an x86-64 Linux program in an emulator and report what its caches did."
            "\vThe report goes to standard error when PROGRAM ends. Exit status: PROGRAM's own; 128+N when signal N "
            "killed it; 125 when c2emu failed; 126 when PROGRAM cannot be executed; 127 when it is not found.\n\n"
-           "`c2emu pagemap PID [FILE]` writes the page map of a live process.",
+           "`c2emu pagemap PID [FILE]` writes the page map of a live process.\n"
+           "`c2emu diff [--fail-if CONDITION]... A.json B.json` compares two reports.\n"
+           "`c2emu annotate [--event NAME]... [--asm] [-I DIR]... FILE` shows the source, or the instructions, with the "
+           "counts of a callgrind file.",
 };
 
 void cli_help(FILE *to)
@@ -392,10 +407,8 @@ static enum c2_status check_whole(const struct cli_options *options, struct c2_e
 enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv, struct c2_error *err)
 {
     *out = (struct cli_options){.machine = "sandybridge-ep", .pages = "sequential", .engine = "unicorn", .seed = 1};
-    if (argc > 1 && strcmp(argv[1], "pagemap") == 0) { /* its words are its own */
-        out->action = CLI_PAGEMAP;
+    if (argc > 1 && is_verb(argv[1], &out->action)) /* its words are its own */
         return C2_OK;
-    }
     enum c2_status status = argc > 1 ? check_verb(argv[1], err) : C2_OK;
     if (status == C2_OK)
         status = check_words(argc, argv, err);

@@ -155,4 +155,17 @@ void loader_symbols_dump(const struct loader_symbols *symbols, FILE *to); /* obj
 /* "main (matmul.c:41)", "memcpy+0x1c in libc.so.6", "0x401234 in app", "0x1234"; returns buffer. */
 char *loader_place_text(char *buffer, size_t bytes, struct guest_va pc, const struct loader_place *place);
 
+/* ------------------------------------------------------------------ instructions as text */
+#define LOADER_LONGEST_INSN 15
+/* AT&T syntax into buffer; returns the instruction's length. 0: the bytes are none, then "(bytes 0f ff ...)", or there are
+ * none, then "". */
+size_t loader_disassemble(char *buffer, size_t size, const uint8_t *bytes, size_t count, uint64_t address);
+
+/* The code in an ELF file on disk, by addresses as linked. */
+struct loader_code;
+enum c2_status loader_code_open(struct loader_code **out, const char *path, struct c2_error *err);
+/* Returns how many of the bytes at address lie in an executable segment. */
+size_t loader_code_read(const struct loader_code *code, uint64_t address, uint8_t *out, size_t bytes);
+void loader_code_close(struct loader_code *code); /* takes NULL */
+
 #endif

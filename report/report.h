@@ -53,4 +53,23 @@ enum c2_status report_callgrind(FILE *to, const struct report_run *run, struct c
 enum c2_status report_evictors(FILE *to, const struct report_run *run, struct c2_error *err);
 enum c2_status report_cachegrind(FILE *to, const struct report_run *run, struct c2_error *err);
 
+/* ------------------------------------------------------------------ two reports compared
+ * Writes what differs between two files of report_json(). conditions: such as "L1D.conflict>+0" (condition.c has the form);
+ * *failed: whether one of them holds. A condition that is not understood is C2_ERR_INVALID or C2_ERR_NOT_FOUND, and
+ * nothing is written. */
+enum c2_status report_diff(bool *failed, FILE *to, const char *a, const char *b, const char *const *conditions,
+                           size_t condition_count, struct c2_error *err);
+
+/* ------------------------------------------------------------------ a callgrind file beside the source
+ * Writes the program's source with the counts of the events at each line, or its instructions. */
+struct report_annotation {
+    const char *path;
+    const char *const *events; /* names in the file */
+    size_t event_count;        /* 0: the first conflict event that is not 0, else the file's first */
+    const char *const *directories; /* where sources (and, for code, files) are looked for besides their own path */
+    size_t directory_count;
+    bool code;                 /* instructions instead of source */
+};
+enum c2_status report_annotate(FILE *to, const struct report_annotation *request, struct c2_error *err);
+
 #endif

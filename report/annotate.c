@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * annotate: the counts of a callgrind file beside the source or the instructions: which events, and what both share.
+ *
+ * Model
+ *   Without a choice the first event "conflict.LEVEL" that is not 0 is shown, else the file's first event. Shares are of
+ *   the file's total.
+ */
+#include <string.h>
+
+#include "report/callgrind_priv.h"
+
+static size_t default_event(const struct report_callgrind *file)
+{
+    for (size_t i = 0; i < file->event_count; i++) {
+        if (strncmp(file->events[i], "conflict.", 9) == 0 && file->totals[i] != 0)
+            return i;
+    }
+    return 0;
+}
+
+static enum c2_status find_event(size_t *out, const struct report_callgrind *file, const char *name,
+                                 struct c2_error *err)
+{
+    char hint[512];
+    for (*out = 0; *out < file->event_count; ++*out) {
+        if (strcmp(file->events[*out], name) == 0)
+            return C2_OK;
+    }
+    return c2_fail(err, C2_ERR_NOT_FOUND, "annotate: the file has no event \"%s\"%s", name,
+                   c2_suggest(hint, sizeof hint, name, (const char *const *)file->events, file->event_count));
+}
+
+static enum c2_status choose(struct report_shown *out, const struct report_annotation *request,
+                             const struct report_callgrind *file, struct c2_error *err)
+{
+    *out = (struct report_shown){.request = request, .file = file, .count = request->event_count};
+    if (out->count > REPORT_MAX_SHOWN)
+        return c2_fail(err, C2_ERR_INVALID, "annotate: %d events fit side by side, %zu were asked for", REPORT_MAX_SHOWN,
+                       out->count);
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; i < out->count && status == C2_OK; i++)
+        status = find_event(&out->events[i], file, request->events[i], err);
+    if (status == C2_OK && out->count == 0)
+        out->events[out->count++] = default_event(file);
+    for (size_t i = 0; i < out->count && status == C2_OK; i++) {
+        char total[32];
+        const size_t count = strlen(c2_group_digits(total, file->totals[out->events[i]]));
+        const size_t name = strlen(file->events[out->events[i]]);
+        out->width[i] = (int)(count > name ? count : name);
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ counts */
+
+void report_shown_add(const struct report_shown *shown, uint64_t sums[REPORT_MAX_SHOWN],
+                      const struct report_cost *cost)
+{
+    for (size_t i = 0; i < shown->count; i++)
+        sums[i] += shown->file->values[cost->values + shown->events[i]];
+}
+
+bool report_shown_any(const struct report_shown *shown, const uint64_t sums[REPORT_MAX_SHOWN])
+{
+    for (size_t i = 0; i < shown->count; i++) {
+        if (sums[i] != 0)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t total(const struct report_shown *shown, size_t index)
+{
+    return shown->file->totals[shown->events[index]];
+}
+
+void report_put_counts(FILE *to, const struct report_shown *shown, const uint64_t sums[REPORT_MAX_SHOWN])
+{
+    char count[32], share[32];
+    for (size_t i = 0; i < shown->count; i++) {
+        if (sums[i] == 0)
+            fprintf(to, "%*s           ", shown->width[i], "");
+        else
+            fprintf(to, "%*s  %7s  ", shown->width[i], c2_group_digits(count, sums[i]),
+                    report_percent(share, sums[i], total(shown, i)));
+    }
+}
+
+void report_put_count_headings(FILE *to, const struct report_shown *shown)
+{
+    for (size_t i = 0; i < shown->count; i++)
+        fprintf(to, "%*s  %7s  ", shown->width[i], shown->file->events[shown->events[i]], "share");
+}
+
+void report_put_sums(FILE *to, const struct report_shown *shown, const uint64_t sums[REPORT_MAX_SHOWN])
+{
+    char count[32], share[32];
+    for (size_t i = 0; i < shown->count; i++)
+        fprintf(to, "%s%s %s (%s)", i == 0 ? "" : ", ", c2_group_digits(count, sums[i]),
+                shown->file->events[shown->events[i]], report_percent(share, sums[i], total(shown, i)));
+}
+
+/* ------------------------------------------------------------------ files */
+
+/* The n-th place to look for it: itself, then in each directory the path (when it is relative) and its last part. False:
+ * there are no more. */
+static bool candidate(char *out, size_t bytes, const struct report_annotation *request, const char *path, size_t n)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t forms = slash != NULL && path[0] != '/' ? 2 : 1;
+    if (n == 0) {
+        snprintf(out, bytes, "%s", path);
+        return true;
+    }
+    const size_t directory = (n - 1) / forms;
+    if (directory >= request->directory_count)
+        return false;
+    const bool whole = forms == 2 && (n - 1) % forms == 0;
+    snprintf(out, bytes, "%s/%s", request->directories[directory], slash != NULL && !whole ? slash + 1 : path);
+    return true;
+}
+
+FILE *report_open_near(const struct report_annotation *request, const char *path, char *found, size_t bytes)
+{
+    for (size_t n = 0; candidate(found, bytes, request, path, n); n++) {
+        FILE *from = fopen(found, "re");
+        if (from != NULL && fgetc(from) != EOF) { /* a directory opens and cannot be read */
+            rewind(from);
+            return from;
+        }
+        if (from != NULL)
+            fclose(from);
+    }
+    return NULL;
+}
+
+void report_put_looked(FILE *to, const struct report_annotation *request, const char *path)
+{
+    char place[4096];
+    fprintf(to, "%s (looked at ", path);
+    for (size_t n = 0; candidate(place, sizeof place, request, path, n); n++)
+        fprintf(to, "%s%s", n == 0 ? "" : ", ", place);
+    fputc(')', to);
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+static enum c2_status put_all(FILE *to, const struct report_shown *shown, struct c2_error *err)
+{
+    uint64_t sums[REPORT_MAX_SHOWN] = {0};
+    for (size_t i = 0; i < shown->count; i++)
+        sums[i] = total(shown, i);
+    fprintf(to, "command  %s\ntotal    ", shown->file->command != NULL ? shown->file->command : "not in the file");
+    report_put_sums(to, shown, sums);
+    fputc('\n', to);
+    enum c2_status status = shown->request->code ? report_annotate_code(to, shown, err)
+                                                 : report_annotate_source(to, shown, err);
+    if (status == C2_OK && ferror(to))
+        return c2_fail(err, C2_ERR_IO, "cannot write the annotation");
+    return status;
+}
+
+enum c2_status report_annotate(FILE *to, const struct report_annotation *request, struct c2_error *err)
+{
+    struct report_callgrind file;
+    struct report_shown shown;
+    enum c2_status status = report_callgrind_read(&file, request->path, err);
+    if (status == C2_OK)
+        status = choose(&shown, request, &file, err);
+    if (status == C2_OK)
+        status = put_all(to, &shown, err);
+    report_callgrind_release(&file);
+    return status;
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * callgrind_read: a file of the callgrind format, version 1, as Valgrind's manual specifies it.
+ *
+ * Model
+ *   Self costs only: a cost line behind calls=, jump= or jcnd= moves the position and is not counted. Names may be
+ *   compressed; files, objects and functions number theirs apart. Positions may be relative to the last cost line.
+ *   fl=, fi= and fe= alike say where the next costs come from.
+ *
+ * Invariants
+ *   What the file says its totals are is what was read: a cut or altered file is refused.
+ *
+ * Not modelled
+ *   Derived events (event: ... =), positions by basic block, parts with other events than the first.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/callgrind_priv.h"
+
+enum name_space { OBJECTS, FILES, FUNCTIONS, NAME_SPACES };
+
+struct parser {
+    struct report_callgrind *file;
+    const char *path;
+    uint64_t line_number;
+    struct c2_map *names; /* id * NAME_SPACES + space -> text */
+    const char *current[NAME_SPACES];
+    uint64_t address, line; /* of the last cost line */
+    bool association;       /* the next cost line belongs to a call or jump */
+    uint64_t *claimed;      /* totals: of the file; NULL: none */
+    struct c2_error *err;
+};
+
+/* ------------------------------------------------------------------ errors and memory */
+
+static enum c2_status fail_line(const struct parser *p, const char *what)
+{
+    return c2_fail(p->err, C2_ERR_FORMAT, "annotate: %s, line %llu: %s; this is no whole callgrind file (--callgrind "
+                   "writes one)", p->path, (unsigned long long)p->line_number, what);
+}
+
+static enum c2_status fail_memory(const struct parser *p)
+{
+    return c2_fail_memory(p->err, "a callgrind file");
+}
+
+/* Room for `more` items behind `count`. */
+static bool make_room(void **items, size_t *room, size_t count, size_t more, size_t bytes)
+{
+    size_t wanted = *room != 0 ? *room : 64;
+    while (wanted < count + more)
+        wanted *= 2;
+    if (wanted == *room)
+        return true;
+    void *grown = c2_realloc(*items, wanted * bytes);
+    if (grown == NULL)
+        return false;
+    *items = grown;
+    *room = wanted;
+    return true;
+}
+
+static const char *keep(struct parser *p, const char *text)
+{
+    struct report_callgrind *file = p->file;
+    void *texts = file->texts;
+    const bool room = make_room(&texts, &file->text_room, file->text_count, 1, sizeof *file->texts);
+    file->texts = texts;
+    char *copy = room ? c2_strdup(text) : NULL;
+    if (copy != NULL)
+        file->texts[file->text_count++] = copy;
+    return copy;
+}
+
+/* ------------------------------------------------------------------ numbers */
+
+static const char *skip_blanks(const char *at)
+{
+    while (*at == ' ' || *at == '\t')
+        at++;
+    return at;
+}
+
+/* Decimal, or hexadecimal behind 0x; moves *at behind it and the blanks. */
+static bool take_number(uint64_t *out, const char **at)
+{
+    const bool hex = (*at)[0] == '0' && ((*at)[1] == 'x' || (*at)[1] == 'X');
+    char *end;
+    if (!isdigit((unsigned char)**at))
+        return false;
+    errno = 0;
+    *out = strtoull(*at, &end, hex ? 16 : 10);
+    if (errno != 0 || end == *at || (*end != '\0' && *end != ' ' && *end != '\t'))
+        return false;
+    *at = skip_blanks(end);
+    return true;
+}
+
+static bool take_position(uint64_t *position, const char **at)
+{
+    const char sign = **at;
+    uint64_t number;
+    if (sign == '*' && ((*at)[1] == '\0' || isblank((unsigned char)(*at)[1]))) {
+        *at = skip_blanks(*at + 1);
+        return true;
+    }
+    *at += sign == '+' || sign == '-';
+    if (!take_number(&number, at))
+        return false;
+    *position = sign == '+' ? *position + number : sign == '-' ? *position - number : number;
+    return true;
+}
+
+/* ------------------------------------------------------------------ body lines */
+
+static enum c2_status take_cost(struct parser *p, const char *at)
+{
+    struct report_callgrind *file = p->file;
+    if (file->event_count == 0)
+        return fail_line(p, "costs before a line \"events:\"");
+    if ((file->has_addresses && !take_position(&p->address, &at)) || (file->has_lines && !take_position(&p->line, &at)))
+        return fail_line(p, "a position is no number");
+    const bool counted = !p->association;
+    p->association = false;
+    if (!counted || *at == '\0')
+        return C2_OK;
+    void *costs = file->costs, *values = file->values;
+    const bool room = make_room(&costs, &file->cost_room, file->cost_count, 1, sizeof *file->costs);
+    file->costs = costs;
+    const bool more = room && make_room(&values, &file->value_room, file->value_count, file->event_count,
+                                        sizeof *file->values);
+    file->values = values;
+    if (!more)
+        return fail_memory(p);
+    file->costs[file->cost_count++] = (struct report_cost){
+        p->current[OBJECTS], p->current[FILES], p->current[FUNCTIONS], file->has_addresses ? p->address : 0,
+        file->has_lines ? p->line : 0, file->value_count};
+    for (size_t i = 0; i < file->event_count; i++) {
+        uint64_t value = 0;
+        if (*at != '\0' && !take_number(&value, &at))
+            return fail_line(p, "a cost is no number");
+        file->values[file->value_count++] = value;
+        file->totals[i] += value;
+    }
+    return *at == '\0' ? C2_OK : fail_line(p, "more costs than events");
+}
+
+/* "(5) name" defines, "(5)" refers, anything else is the name. */
+static enum c2_status take_name(struct parser *p, enum name_space space, const char *text, bool current)
+{
+    uint64_t id, found;
+    char *end;
+    const char *name = NULL;
+    text = skip_blanks(text);
+    if (text[0] == '(' && isdigit((unsigned char)text[1])) {
+        id = strtoull(text + 1, &end, 10) * NAME_SPACES + space;
+        if (*end != ')')
+            return fail_line(p, "a name's number has no end");
+        text = skip_blanks(end + 1);
+        if (*text == '\0') {
+            if (!c2_map_get(p->names, id, &found))
+                return fail_line(p, "a name's number that was not given before");
+            name = (const char *)(uintptr_t)found;
+        } else {
+            name = keep(p, text);
+            if (name == NULL || c2_map_put(p->names, id, (uintptr_t)name, NULL) != C2_OK)
+                return fail_memory(p);
+        }
+    } else {
+        name = keep(p, text);
+    }
+    if (name == NULL)
+        return fail_memory(p);
+    if (current)
+        p->current[space] = name;
+    return C2_OK;
+}
+
+/* key=value; equals: where the = stands. */
+static enum c2_status take_specification(struct parser *p, const char *line, const char *equals)
+{
+    static const struct { const char *key; enum name_space space; bool current; } keys[] = {
+        {"ob", OBJECTS, true},    {"fl", FILES, true},       {"fi", FILES, true},  {"fe", FILES, true},
+        {"fn", FUNCTIONS, true},  {"cob", OBJECTS, false},   {"cfi", FILES, false}, {"cfl", FILES, false},
+        {"cfn", FUNCTIONS, false}};
+    static const char *const associations[] = {"calls", "jump", "jcnd"};
+    const size_t length = (size_t)(equals - line);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (strlen(keys[i].key) == length && strncmp(keys[i].key, line, length) == 0)
+            return take_name(p, keys[i].space, equals + 1, keys[i].current);
+    }
+    for (size_t i = 0; i < sizeof associations / sizeof associations[0]; i++) {
+        if (strlen(associations[i]) == length && strncmp(associations[i], line, length) == 0) {
+            p->association = true;
+            return C2_OK;
+        }
+    }
+    return fail_line(p, "unknown kind of line");
+}
+
+/* ------------------------------------------------------------------ header lines */
+
+static enum c2_status take_events(struct parser *p, char *text)
+{
+    struct report_callgrind *file = p->file;
+    const bool first = file->event_count == 0;
+    size_t count = 0;
+    if (first) {
+        file->events = c2_calloc(strlen(text) / 2 + 1, sizeof *file->events);
+        file->totals = c2_calloc(strlen(text) / 2 + 1, sizeof *file->totals);
+        if (file->events == NULL || file->totals == NULL)
+            return fail_memory(p);
+    }
+    for (char *word = strtok(text, " \t"); word != NULL; word = strtok(NULL, " \t"), count++) {
+        if (first) {
+            file->events[file->event_count] = c2_strdup(word);
+            if (file->events[file->event_count++] == NULL)
+                return fail_memory(p);
+        } else if (count >= file->event_count || strcmp(word, file->events[count]) != 0) {
+            return fail_line(p, "a part with other events");
+        }
+    }
+    return count == file->event_count && count > 0 ? C2_OK : fail_line(p, "no events, or fewer than before");
+}
+
+static enum c2_status take_positions(struct parser *p, char *text)
+{
+    p->file->has_addresses = p->file->has_lines = false;
+    for (char *word = strtok(text, " \t"); word != NULL; word = strtok(NULL, " \t")) {
+        if (strcmp(word, "instr") == 0 && !p->file->has_lines)
+            p->file->has_addresses = true;
+        else if (strcmp(word, "line") == 0)
+            p->file->has_lines = true;
+        else
+            return fail_line(p, "positions are neither \"instr\" nor \"line\"");
+    }
+    return C2_OK;
+}
+
+/* What is left out is 0. One of each part. (A summary: may be larger than its lines.) */
+static enum c2_status take_totals(struct parser *p, const char *text)
+{
+    struct report_callgrind *file = p->file;
+    if (file->event_count == 0)
+        return C2_OK;
+    if (p->claimed == NULL && (p->claimed = c2_calloc(file->event_count, sizeof *p->claimed)) == NULL)
+        return fail_memory(p);
+    const char *at = skip_blanks(text);
+    for (size_t i = 0; i < file->event_count && *at != '\0'; i++) {
+        uint64_t value;
+        if (!take_number(&value, &at))
+            return fail_line(p, "a total is no number");
+        p->claimed[i] += value;
+    }
+    return C2_OK;
+}
+
+static enum c2_status take_header(struct parser *p, const char *line, char *colon)
+{
+    const size_t length = (size_t)(colon - line);
+    char *value = colon + 1 + strspn(colon + 1, " \t");
+    if (length == 6 && strncmp(line, "events", 6) == 0)
+        return take_events(p, value);
+    if (length == 9 && strncmp(line, "positions", 9) == 0)
+        return take_positions(p, value);
+    if (length == 6 && strncmp(line, "totals", 6) == 0)
+        return take_totals(p, value);
+    if (length == 7 && strncmp(line, "version", 7) == 0 && strcmp(value, "1") != 0)
+        return fail_line(p, "another version than 1");
+    if (length == 3 && strncmp(line, "cmd", 3) == 0 && p->file->command == NULL) {
+        p->file->command = c2_strdup(value);
+        return p->file->command != NULL ? C2_OK : fail_memory(p);
+    }
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ the file */
+
+static enum c2_status take_line(struct parser *p, char *line)
+{
+    if (line[0] == '\0' || line[0] == '#')
+        return C2_OK;
+    if (isdigit((unsigned char)line[0]) || line[0] == '+' || line[0] == '-' || line[0] == '*')
+        return take_cost(p, line);
+    size_t length = 0;
+    while (islower((unsigned char)line[length]))
+        length++;
+    if (length > 0 && line[length] == ':')
+        return take_header(p, line, line + length);
+    return length > 0 && line[length] == '=' ? take_specification(p, line, line + length)
+                                             : fail_line(p, "unknown kind of line");
+}
+
+static enum c2_status check_whole(struct parser *p)
+{
+    const struct report_callgrind *file = p->file;
+    if (file->event_count == 0)
+        return fail_line(p, "the end, and no line \"events:\" before it");
+    for (size_t i = 0; i < file->event_count && p->claimed != NULL; i++) {
+        if (file->totals[i] != p->claimed[i])
+            return c2_fail(p->err, C2_ERR_FORMAT, "annotate: %s is cut or altered: its lines have %llu %s, its totals "
+                           "say %llu", p->path, (unsigned long long)file->totals[i], file->events[i],
+                           (unsigned long long)p->claimed[i]);
+    }
+    return C2_OK;
+}
+
+static enum c2_status take_all(struct parser *p, FILE *from)
+{
+    char *line = NULL; /* getline()'s memory comes from malloc */
+    size_t room = 0;
+    ssize_t length;
+    enum c2_status status = C2_OK;
+    while (status == C2_OK && (length = getline(&line, &room, from)) >= 0) {
+        p->line_number++;
+        while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r'))
+            line[--length] = '\0';
+        status = strlen(line) == (size_t)length ? take_line(p, line) : fail_line(p, "a byte 0");
+    }
+    free(line);
+    if (status == C2_OK && ferror(from))
+        return c2_fail(p->err, C2_ERR_IO, "annotate: %s cannot be read: %m", p->path);
+    return status == C2_OK ? check_whole(p) : status;
+}
+
+enum c2_status report_callgrind_read(struct report_callgrind *out, const char *path, struct c2_error *err)
+{
+    *out = (struct report_callgrind){.has_lines = true};
+    struct parser parser = {.file = out, .path = path, .current = {"???", "???", "???"}, .err = err};
+    FILE *from = fopen(path, "re");
+    if (from == NULL)
+        return c2_fail(err, C2_ERR_NOT_FOUND, "annotate: %s cannot be opened: %m", path);
+    enum c2_status status = c2_map_create(&parser.names, err);
+    if (status == C2_OK)
+        status = take_all(&parser, from);
+    c2_map_destroy(parser.names);
+    c2_free(parser.claimed);
+    fclose(from);
+    return status;
+}
+
+void report_callgrind_release(struct report_callgrind *file)
+{
+    for (size_t i = 0; i < file->event_count; i++)
+        c2_free(file->events[i]);
+    for (size_t i = 0; i < file->text_count; i++)
+        c2_free(file->texts[i]);
+    c2_free(file->texts);
+    c2_free(file->events);
+    c2_free(file->totals);
+    c2_free(file->costs);
+    c2_free(file->values);
+    c2_free(file->command);
+    *file = (struct report_callgrind){0};
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * comparison: two report.json read into one list of counters.
+ *
+ * Model
+ *   Every counter of a level, function or object is an entry, and so are those of the whole run. Entries of both reports
+ *   are matched by subject, name, level and counter. A function's name is its symbol and module, an object's its name and
+ *   the file and line that allocated it (else its module): addresses take no part, so they may differ. What has one name
+ *   in one report is added up.
+ *
+ * Invariants
+ *   The entries of one name stand together; those of levels come first and in the order of the reports, functions and
+ *   objects by how much their misses changed.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/diff_priv.h"
+
+#define OTHERS "(not listed)"
+
+/* ------------------------------------------------------------------ one report */
+
+static enum c2_status load(json_t **out, const char *path, struct c2_error *err)
+{
+    json_error_t why;
+    FILE *from = fopen(path, "re");
+    if (from == NULL)
+        return c2_fail(err, C2_ERR_NOT_FOUND, "diff: %s cannot be opened: %m", path);
+    *out = json_loadf(from, 0, &why);
+    fclose(from);
+    if (*out == NULL)
+        return c2_fail(err, C2_ERR_FORMAT, "diff: %s is no JSON: line %d: %s", path, why.line, why.text);
+    const char *format = json_string_value(json_object_get(*out, "format"));
+    if (format == NULL || strcmp(format, "c2emu-report") != 0)
+        return c2_fail(err, C2_ERR_FORMAT, "diff: %s is no report of c2emu (--json writes one)", path);
+    if (json_integer_value(json_object_get(*out, "version")) != 1)
+        return c2_fail(err, C2_ERR_FORMAT, "diff: %s has another version than 1", path);
+    if (!json_is_array(json_object_get(*out, "levels")))
+        return c2_fail(err, C2_ERR_FORMAT, "diff: %s has no counts of caches: it was written with --no-sim", path);
+    return C2_OK;
+}
+
+static const char *text_of(const json_t *object, const char *key, const char *otherwise)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text != NULL ? text : otherwise;
+}
+
+/* ------------------------------------------------------------------ entries */
+
+struct reading {
+    struct report_comparison *to;
+    int side;
+    bool failed;
+};
+
+static void *grown(void *items, size_t count, size_t *room, size_t bytes)
+{
+    if (count < *room)
+        return items;
+    void *more = c2_realloc(items, (*room != 0 ? 2 * *room : 64) * bytes);
+    *room = more == NULL ? *room : *room != 0 ? 2 * *room : 64;
+    return more;
+}
+
+static void add_entry(struct reading *reading, struct report_entry entry, const json_t *value)
+{
+    struct report_comparison *to = reading->to;
+    void *entries = grown(to->entries, to->count, &to->room, sizeof *to->entries);
+    if (entries == NULL || !json_is_integer(value)) {
+        reading->failed |= entries == NULL;
+        return;
+    }
+    to->entries = entries;
+    entry.value[reading->side] = (uint64_t)json_integer_value(value);
+    entry.in[reading->side] = true;
+    entry.order = to->count;
+    to->entries[to->count++] = entry;
+}
+
+/* Takes ownership of name. */
+static const char *keep(struct reading *reading, char *name)
+{
+    struct report_comparison *to = reading->to;
+    void *names = name != NULL ? grown(to->names, to->name_count, &to->name_room, sizeof *to->names) : NULL;
+    if (names == NULL) {
+        c2_free(name);
+        reading->failed = true;
+        return "";
+    }
+    to->names = names;
+    return to->names[to->name_count++] = name;
+}
+
+/* Every integer of an object that is no place or address. */
+static void add_counters(struct reading *reading, struct report_entry entry, json_t *object)
+{
+    json_t *value;
+    json_object_foreach(object, entry.counter, value)
+        add_entry(reading, entry, value);
+}
+
+static void add_levels(struct reading *reading, struct report_entry entry, const json_t *levels)
+{
+    size_t index;
+    json_t *level;
+    json_array_foreach(levels, index, level) {
+        entry.level = text_of(level, "name", "?");
+        add_counters(reading, entry, level);
+    }
+}
+
+static const char *function_name(struct reading *reading, const json_t *function)
+{
+    return keep(reading, c2_format("%s in %s", text_of(function, "name", "(no name)"),
+                                   text_of(function, "module", "(no module)")));
+}
+
+static const char *object_name(struct reading *reading, const json_t *object)
+{
+    const char *name = text_of(object, "name", "?"), *module = json_string_value(json_object_get(object, "module"));
+    const json_t *site = json_object_get(object, "site");
+    const char *file = json_string_value(json_object_get(site, "file"));
+    if (file != NULL) {
+        const char *slash = strrchr(file, '/');
+        return keep(reading, c2_format("%s at %s:%" JSON_INTEGER_FORMAT, name, slash != NULL ? slash + 1 : file,
+                                       json_integer_value(json_object_get(site, "line"))));
+    }
+    return keep(reading, c2_format("%s%s%s", name, module != NULL ? " in " : "", module != NULL ? module : ""));
+}
+
+static void add_things(struct reading *reading, enum report_subject subject, const json_t *things)
+{
+    size_t index;
+    json_t *thing;
+    json_array_foreach(things, index, thing) {
+        struct report_entry entry = {.subject = subject, .level = "run", .bare = text_of(thing, "name", "(no name)")};
+        if (json_object_get(thing, "rest") != NULL)
+            entry.name = entry.bare = OTHERS;
+        else
+            entry.name = subject == REPORT_FUNCTION ? function_name(reading, thing) : object_name(reading, thing);
+        add_counters(reading, entry, thing);
+        add_levels(reading, entry, json_object_get(thing, "levels"));
+    }
+}
+
+static enum c2_status read_side(struct report_comparison *to, int side, struct c2_error *err)
+{
+    struct reading reading = {.to = to, .side = side};
+    const struct report_entry level = {.subject = REPORT_LEVEL, .name = "", .bare = "", .level = "run"};
+    json_t *root = to->root[side];
+    add_counters(&reading, level, json_object_get(json_object_get(root, "run"), "measured"));
+    add_levels(&reading, level, json_object_get(root, "levels"));
+    add_things(&reading, REPORT_FUNCTION, json_object_get(root, "functions"));
+    add_things(&reading, REPORT_OBJECT, json_object_get(root, "objects"));
+    return reading.failed ? c2_fail_memory(err, "a comparison of reports") : C2_OK;
+}
+
+/* ------------------------------------------------------------------ matching */
+
+#define UP(a, b) (((a) > (b)) - ((a) < (b)))
+
+static int by_name(const struct report_entry *a, const struct report_entry *b)
+{
+    return a->subject != b->subject ? UP(a->subject, b->subject) : strcmp(a->name, b->name);
+}
+
+static int by_key(const struct report_entry *a, const struct report_entry *b)
+{
+    int order = by_name(a, b);
+    if (order == 0)
+        order = strcmp(a->level, b->level);
+    return order != 0 ? order : strcmp(a->counter, b->counter);
+}
+
+static int for_matching(const void *left, const void *right)
+{
+    const struct report_entry *a = left, *b = right;
+    const int order = by_key(a, b);
+    return order != 0 ? order : UP(a->order, b->order);
+}
+
+static int for_showing(const void *left, const void *right)
+{
+    const struct report_entry *a = left, *b = right;
+    int order = UP(a->subject, b->subject);
+    if (order == 0)
+        order = UP(b->weight, a->weight);
+    if (order == 0)
+        order = strcmp(a->name, b->name);
+    return order != 0 ? order : UP(a->order, b->order);
+}
+
+static void match(struct report_comparison *c)
+{
+    size_t kept = 0;
+    qsort(c->entries, c->count, sizeof *c->entries, for_matching);
+    for (size_t i = 0; i < c->count; i++) {
+        if (kept == 0 || by_key(&c->entries[kept - 1], &c->entries[i]) != 0) {
+            c->entries[kept++] = c->entries[i];
+            continue;
+        }
+        for (int side = 0; side < 2; side++) {
+            c->entries[kept - 1].value[side] += c->entries[i].value[side];
+            c->entries[kept - 1].in[side] |= c->entries[i].in[side];
+        }
+    }
+    c->count = kept;
+}
+
+static uint64_t distance(const struct report_entry *entry)
+{
+    const uint64_t a = entry->value[0], b = entry->value[1];
+    return a > b ? a - b : b - a;
+}
+
+/* Entries of one name stand together. */
+static void weigh(struct report_comparison *c)
+{
+    for (size_t i = 0, end; i < c->count; i = end) {
+        uint64_t weight = 0;
+        for (end = i; end < c->count && by_name(&c->entries[i], &c->entries[end]) == 0; end++)
+            weight += strcmp(c->entries[end].counter, "misses") == 0 ? distance(&c->entries[end]) : 0;
+        for (size_t j = i; j < end; j++)
+            c->entries[j].weight = weight;
+    }
+    qsort(c->entries, c->count, sizeof *c->entries, for_showing);
+}
+
+enum c2_status report_comparison_read(struct report_comparison *out, const char *a, const char *b,
+                                      struct c2_error *err)
+{
+    json_set_alloc_funcs(c2_alloc, c2_free);
+    *out = (struct report_comparison){.path = {a, b}};
+    enum c2_status status = C2_OK;
+    for (int side = 0; side < 2 && status == C2_OK; side++) {
+        status = load(&out->root[side], out->path[side], err);
+        if (status == C2_OK)
+            status = read_side(out, side, err);
+    }
+    if (status == C2_OK) {
+        match(out);
+        weigh(out);
+    }
+    return status;
+}
+
+void report_comparison_release(struct report_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->name_count; i++)
+        c2_free(comparison->names[i]);
+    c2_free(comparison->names);
+    c2_free(comparison->entries);
+    json_decref(comparison->root[0]);
+    json_decref(comparison->root[1]);
+    *comparison = (struct report_comparison){0};
+}
