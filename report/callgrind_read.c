@@ -30,7 +30,8 @@ struct parser {
     const char *current[NAME_SPACES];
     uint64_t address, line; /* of the last cost line */
     bool association;       /* the next cost line belongs to a call or jump */
-    uint64_t *claimed;      /* totals: of the file; NULL: none */
+    uint64_t *claimed;      /* what the file says its totals are; NULL: nothing */
+    bool totals_seen;
     struct c2_error *err;
 };
 
@@ -240,14 +241,18 @@ static enum c2_status take_positions(struct parser *p, char *text)
     return C2_OK;
 }
 
-/* What is left out is 0. One of each part. (A summary: may be larger than its lines.) */
-static enum c2_status take_totals(struct parser *p, const char *text)
+/* What is left out is 0; there is one of each part. The summary at the beginning stands in for totals at the end that are
+ * not there: then the file was cut. */
+static enum c2_status take_totals(struct parser *p, const char *text, bool at_end)
 {
     struct report_callgrind *file = p->file;
-    if (file->event_count == 0)
+    if (file->event_count == 0 || (!at_end && p->totals_seen))
         return C2_OK;
     if (p->claimed == NULL && (p->claimed = c2_calloc(file->event_count, sizeof *p->claimed)) == NULL)
         return fail_memory(p);
+    if (at_end && !p->totals_seen)
+        memset(p->claimed, 0, file->event_count * sizeof *p->claimed);
+    p->totals_seen |= at_end;
     const char *at = skip_blanks(text);
     for (size_t i = 0; i < file->event_count && *at != '\0'; i++) {
         uint64_t value;
@@ -267,7 +272,9 @@ static enum c2_status take_header(struct parser *p, const char *line, char *colo
     if (length == 9 && strncmp(line, "positions", 9) == 0)
         return take_positions(p, value);
     if (length == 6 && strncmp(line, "totals", 6) == 0)
-        return take_totals(p, value);
+        return take_totals(p, value, true);
+    if (length == 7 && strncmp(line, "summary", 7) == 0)
+        return take_totals(p, value, false);
     if (length == 7 && strncmp(line, "version", 7) == 0 && strcmp(value, "1") != 0)
         return fail_line(p, "another version than 1");
     if (length == 3 && strncmp(line, "cmd", 3) == 0 && p->file->command == NULL) {
@@ -299,6 +306,8 @@ static enum c2_status check_whole(struct parser *p)
     const struct report_callgrind *file = p->file;
     if (file->event_count == 0)
         return fail_line(p, "the end, and no line \"events:\" before it");
+    if (file->cost_count == 0)
+        return fail_line(p, "the end, and no costs before it");
     for (size_t i = 0; i < file->event_count && p->claimed != NULL; i++) {
         if (file->totals[i] != p->claimed[i])
             return c2_fail(p->err, C2_ERR_FORMAT, "annotate: %s is cut or altered: its lines have %llu %s, its totals "

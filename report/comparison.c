@@ -5,8 +5,8 @@
  * Model
  *   Every counter of a level, function or object is an entry, and so are those of the whole run. Entries of both reports
  *   are matched by subject, name, level and counter. A function's name is its symbol and module, an object's its name and
- *   the file and line that allocated it (else its module): addresses take no part, so they may differ. What has one name
- *   in one report is added up.
+ *   the file and line that allocated it (else its module): addresses take no part, so they may differ. The program is
+ *   "the program" in both, so that two builds of other names can be compared. What has one name in one report is added up.
  *
  * Invariants
  *   The entries of one name stand together; those of levels come first and in the order of the reports, functions and
@@ -68,9 +68,11 @@ static void *grown(void *items, size_t count, size_t *room, size_t bytes)
 static void add_entry(struct reading *reading, struct report_entry entry, const json_t *value)
 {
     struct report_comparison *to = reading->to;
+    if (!json_is_integer(value))
+        return;
     void *entries = grown(to->entries, to->count, &to->room, sizeof *to->entries);
-    if (entries == NULL || !json_is_integer(value)) {
-        reading->failed |= entries == NULL;
+    if (entries == NULL) {
+        reading->failed = true;
         return;
     }
     to->entries = entries;
@@ -94,7 +96,7 @@ static const char *keep(struct reading *reading, char *name)
     return to->names[to->name_count++] = name;
 }
 
-/* Every integer of an object that is no place or address. */
+/* Every integer of an object. */
 static void add_counters(struct reading *reading, struct report_entry entry, json_t *object)
 {
     json_t *value;
@@ -112,23 +114,37 @@ static void add_levels(struct reading *reading, struct report_entry entry, const
     }
 }
 
+/* A module as names call it: the program's own name may be another in each report. */
+static const char *module_text(const struct reading *reading, const char *module)
+{
+    const char *program = json_string_value(json_array_get(json_object_get(reading->to->root[reading->side], "command"), 0));
+    const char *slash = program != NULL ? strrchr(program, '/') : NULL;
+    program = slash != NULL ? slash + 1 : program;
+    return program != NULL && strcmp(module, program) == 0 ? "the program" : module;
+}
+
 static const char *function_name(struct reading *reading, const json_t *function)
 {
     return keep(reading, c2_format("%s in %s", text_of(function, "name", "(no name)"),
-                                   text_of(function, "module", "(no module)")));
+                                   module_text(reading, text_of(function, "module", "(no module)"))));
 }
 
+/* "malloc#1 at app.c:4", "A in the program", "code of libc.so.6", "stack". */
 static const char *object_name(struct reading *reading, const json_t *object)
 {
-    const char *name = text_of(object, "name", "?"), *module = json_string_value(json_object_get(object, "module"));
+    const char *name = text_of(object, "name", "?"), *kind = text_of(object, "kind", "?");
+    const char *module = json_string_value(json_object_get(object, "module"));
     const json_t *site = json_object_get(object, "site");
     const char *file = json_string_value(json_object_get(site, "file"));
+    if (strcmp(kind, "code") == 0 || strcmp(kind, "file") == 0)
+        return keep(reading, c2_format("%s of %s", kind[0] == 'c' ? "code" : "data", module_text(reading, name)));
     if (file != NULL) {
         const char *slash = strrchr(file, '/');
         return keep(reading, c2_format("%s at %s:%" JSON_INTEGER_FORMAT, name, slash != NULL ? slash + 1 : file,
                                        json_integer_value(json_object_get(site, "line"))));
     }
-    return keep(reading, c2_format("%s%s%s", name, module != NULL ? " in " : "", module != NULL ? module : ""));
+    return keep(reading, c2_format("%s%s%s", name, module != NULL ? " in " : "",
+                                   module != NULL ? module_text(reading, module) : ""));
 }
 
 static void add_things(struct reading *reading, enum report_subject subject, const json_t *things)

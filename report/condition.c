@@ -17,7 +17,7 @@
 
 #include "report/diff_priv.h"
 
-#define MOST_NAMES 64 /* that a message chooses from */
+#define MOST_NAMES 1024 /* that a message chooses from */
 #define PERCENT_UNIT 1000000
 
 typedef __int128 wide;
@@ -169,6 +169,7 @@ static const struct report_entry *find_entry(const struct report_comparison *c, 
 /* A level of both reports, and one of its counters. Functions and objects have only levels where they missed: 0 else. */
 static enum c2_status find_counter(struct report_entry *entry, const struct report_comparison *c, struct c2_error *err)
 {
+    static const char *const classes[] = {"misses", "cold", "capacity", "conflict"};
     const char *known[MOST_NAMES];
     size_t count = collect(known, c, REPORT_LEVEL, NULL, offsetof(struct report_entry, level));
     bool level = false, counter = false;
@@ -181,6 +182,8 @@ static enum c2_status find_counter(struct report_entry *entry, const struct repo
     count = collect(known, c, entry->subject, of, offsetof(struct report_entry, counter));
     for (size_t i = 0; i < count; i++)
         counter |= strcmp(known[i], entry->counter) == 0;
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0] && entry->subject != REPORT_LEVEL && !run; i++)
+        counter |= strcmp(classes[i], entry->counter) == 0;
     if (!counter)
         return fail_unknown("counter", entry->counter, c, entry->subject, of, offsetof(struct report_entry, counter),
                             err);

@@ -2,3 +2,5 @@
 c2_unit_test(report_text c2_report)
 c2_unit_test(report_json c2_report)
 c2_unit_test(report_profile c2_report)
+c2_unit_test(report_diff c2_report)
+c2_unit_test(report_annotate c2_report)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""verbs.py diff|annotate: the verbs that read reports, on reports of real runs.
+
+diff      a report and itself; a program and its cure; exit statuses
+annotate  what Valgrind's own writer says of a program, beside its source and its instructions
+"""
+
+import os
+import re
+import sys
+import tempfile
+
+from common import check, contains, done, emulate, equal, need, run
+
+IMAGES = os.environ["IMAGES"]
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+
+
+def text(result):
+    return result.stdout.decode(errors="replace")
+
+
+def status(words, expected):
+    result = emulate(words)
+    equal(result.returncode, expected, "exit status of c2emu " + " ".join(words))
+    return result
+
+
+def diff():
+    with tempfile.TemporaryDirectory() as directory:
+        a, b, c = (os.path.join(directory, name) for name in ("a.json", "b.json", "c.json"))
+        for path, options, program in ((a, [], "list"), (b, [], "list_padded"), (c, ["-m", "zen3"], "list")):
+            emulate(["-q", "--json", path] + options + [os.path.join(IMAGES, program)])
+        contains(text(status(["diff", a, a, "--fail-if", "L1D.misses!=0"], 0)), ["\nno counter differs\n"], "the same")
+        # the cure takes every conflict miss from the loop
+        result = status(["diff", "--fail-if=function:walk.L1D.conflict>=+0", a, b, "--fail-if", "L1D.conflict>+5%"], 0)
+        contains(text(result), ["\nfunction walk in the program\n  level  counter"], "the cure")
+        check("MACHINES" not in text(result), "machines are the same: " + text(result))
+        result = status(["diff", b, a, "--fail-if", "L1D.conflict>+0", "--fail-if", "function:walk.L1D.conflict>+100"], 1)
+        equal(text(result).count("\nFAILED: "), 2, "lines of conditions that hold")
+        contains(text(status(["diff", a, c], 0)), ["MACHINES DIFFER: A ran on sandybridge-ep, B on zen3\n"], "machines")
+        for words, says in (([a], "give two reports"), ([a, b, c], "give two reports"),
+                            ([a, b, "--fail-if"], "without a condition"), ([a, b, "--fail"], "is no option"),
+                            ([a, b, "--fail-if", "L1D.conflcit>0"], 'did you mean "conflict"?'),
+                            ([a, os.path.join(directory, "d.json")], "cannot be opened")):
+            result = status(["diff"] + words, 125)
+            contains(result.stderr.decode(), ["c2emu: diff: ", says], "diff " + " ".join(words))
+            equal(result.stdout, b"", "output of a comparison that fails")
+
+
+def annotated_totals(output):
+    return int(re.search(r"^total +([\d,]+)", output, re.M).group(1).replace(",", ""))
+
+
+def annotate():
+    need("valgrind")
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "cg.out")
+        program = os.path.join(IMAGES, "list")
+        made = run(["valgrind", "--tool=callgrind", "--dump-instr=yes", "--cache-sim=yes", "--callgrind-out-file=" + path,
+                    program])
+        equal(made.returncode, 0, "valgrind's exit status")
+        with open(path) as file:
+            totals = re.search(r"^totals: (\d+)", file.read(), re.M).group(1)
+        source = text(status(["annotate", path], 0))
+        equal(annotated_totals(source), int(totals), "the total of Ir")
+        contains(source, [os.path.join(ROOT, "images", "list.c") + ": ", "sum += node->value;", "\nnot shown:\n"], "the source")
+        # every instruction of the function that walks the list is there, with counts
+        code = text(status(["annotate", "--asm", "--event=Dr", "--event", "Ir", path], 0))
+        walk = re.search(r"^walk in .*?(?=\n\n\S|\Z)", code, re.M | re.S).group()
+        check(re.search(r"addq .*# list\.c:36$", walk, re.M) is not None, "the addition in walk: " + walk)
+        for words, says in ((["--event", "Drr", path], 'did you mean "Dr"?'), ([], "give a file"), ([path, path], "one file"),
+                            (["--evnt", "Dr", path], 'did you mean "--event"?'), (["--event"], "needs a value"),
+                            ([program], "is no whole callgrind file"), ([path + ".no"], "cannot be opened")):
+            result = status(["annotate"] + words, 125)
+            contains(result.stderr.decode(), ["c2emu: annotate: ", says], "annotate " + " ".join(words))
+
+
+{"diff": diff, "annotate": annotate}[sys.argv[1]]()
+done()
