@@ -3,8 +3,9 @@
  * annotate: the counts of a callgrind file beside the source or the instructions: which events, and what both share.
  *
  * Model
- *   Without a choice the first event "conflict.LEVEL" that is not 0 is shown, else the file's first event. Shares are of
- *   the file's total.
+ *   Without a choice the first event "conflictLEVEL" that is not 0 is shown, else the file's first event. Dots in a name
+ *   are for reading: conflict.L1D is conflictL1D, as the format has letters and digits only. Shares are of the file's
+ *   total.
  */
 #include <string.h>
 
@@ -13,10 +14,20 @@
 static size_t default_event(const struct report_callgrind *file)
 {
     for (size_t i = 0; i < file->event_count; i++) {
-        if (strncmp(file->events[i], "conflict.", 9) == 0 && file->totals[i] != 0)
+        if (strncmp(file->events[i], "conflict", 8) == 0 && file->totals[i] != 0)
             return i;
     }
     return 0;
+}
+
+static bool same_event(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strspn(a, ".");
+        b += strspn(b, ".");
+        if (*a != *b || *a == '\0')
+            return *a == *b;
+    }
 }
 
 static enum c2_status find_event(size_t *out, const struct report_callgrind *file, const char *name,
@@ -24,7 +35,7 @@ static enum c2_status find_event(size_t *out, const struct report_callgrind *fil
 {
     char hint[512];
     for (*out = 0; *out < file->event_count; ++*out) {
-        if (strcmp(file->events[*out], name) == 0)
+        if (same_event(file->events[*out], name))
             return C2_OK;
     }
     return c2_fail(err, C2_ERR_NOT_FOUND, "annotate: the file has no event \"%s\"%s", name,

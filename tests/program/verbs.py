@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""verbs.py diff|annotate: the verbs that read reports, on reports of real runs.
+"""verbs.py diff|annotate|own: the verbs that read reports, on reports of real runs.
 
 diff      a report and itself; a program and its cure; exit statuses
 annotate  what Valgrind's own writer says of a program, beside its source and its instructions
+own       the same of c2emu's own writer: the totals are those of report.json, the lines those that it names
 """
 
+import json
 import os
 import re
 import sys
@@ -76,5 +78,29 @@ def annotate():
             contains(result.stderr.decode(), ["c2emu: annotate: ", says], "annotate " + " ".join(words))
 
 
-{"diff": diff, "annotate": annotate}[sys.argv[1]]()
+def own():
+    with tempfile.TemporaryDirectory() as directory:
+        profile, report = os.path.join(directory, "callgrind"), os.path.join(directory, "json")
+        emulate(["-q", "--callgrind", profile, "--json", report, os.path.join(IMAGES, "list")])
+        with open(report) as file:
+            found = json.load(file)
+        for level in found["levels"]:
+            for key in ("cold", "capacity", "conflict"):
+                output = text(status(["annotate", "--asm", "--event", "%s.%s" % (key, level["name"]), profile], 0))
+                equal(annotated_totals(output), level[key], "%s of %s" % (key, level["name"]))
+        # the place with most conflict misses, and how many its line and its instruction have
+        first = found["conflicts"][0]
+        count = sum(entry["count"] for entry in found["conflicts"]
+                    if entry["level"] == "L1D" and entry.get("miss", {}).get("line") == first["miss"]["line"]
+                    and entry["miss"].get("file") == first["miss"]["file"])
+        source = text(status(["annotate", profile], 0))
+        check(re.search(r"^ *%d +[\d.]+ %% +%d  " % (count, first["miss"]["line"]), source, re.M) is not None,
+              "line %d with %d: %s" % (first["miss"]["line"], count, source))
+        code = text(status(["annotate", "--asm", profile], 0))
+        check(re.search(r"^ *%d +[\d.]+ %% .*# %s:%d$" % (first["count"], os.path.basename(first["miss"]["file"]),
+                                                        first["miss"]["line"]), code, re.M) is not None,
+              "the instruction with %d: %s" % (first["count"], code))
+
+
+{"diff": diff, "annotate": annotate, "own": own}[sys.argv[1]]()
 done()

@@ -116,7 +116,7 @@ static void source_with_the_first_conflicts(void **state)
 static void two_events(void **state)
 {
     (void)state;
-    const char *const events[] = {"Ir", "conflict.L2"};
+    const char *const events[] = {"I.r", "conflictL2"}; /* dots do not count */
     struct c2_error err;
     char *text = annotate(C2_OK, sample, events, 2, false, &err);
     assert_non_null(strstr(text, "/main.c: 45 Ir (45.0 %), 1 conflict.L2 (10.0 %)\n"));
