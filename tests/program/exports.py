@@ -4,6 +4,8 @@
 calls_FORM   guests/calls.c, whose calls are known by its source, linked in several ways
 exceptions   guests/throws.cc
 valgrind     the same calls and the same instructions as `valgrind --tool=callgrind` says, but for what is explained
+machines     the sums are the report's without L1I, of one level, with cached walks, with --against; no file from --callgrind -
+faults       calls of a handler by an instruction that never completes
 annotate     callgrind_annotate shows the numbers that the file has
 evictors     conflict misses by victim and evictor are the report's
 cachegrind   cg_annotate and cg_diff show the numbers that the report has
@@ -78,8 +80,34 @@ def compare_totals(profile, report):
             equal(totals[name], value, "total of " + name)
     if "DLmr" in totals:
         equal(totals["DLmr"] + totals.get("ILmr", 0), report["levels"][-1]["read_misses"], "read misses of the last level")
+    compare_functions(profile, report)
     for table in (profile.self, profile.lines):
         equal([sum(column) for column in zip(*table.values())], profile.totals, "sum of all lines")
+
+
+def function_costs(functions, names):
+    """{(module, function): [costs]} of the report's entries; nameless code of a module is one function."""
+    out = {}
+    for one in functions:
+        cost = {"Ir": one["executed"], "Dr": one["reads"], "Dw": one["writes"]}
+        for level_of_it in one["levels"]:
+            for kind in ("cold", "capacity", "conflict"):
+                cost[kind + level_of_it["name"]] = level_of_it[kind]
+        out[one.get("module", "???"), one.get("name", "unnamed")] = [cost.get(name, 0) for name in names]
+    return out
+
+
+def compare_functions(profile, report):
+    """report.json lists functions up to a number; those it lists cost the same here."""
+    names = [name for name in profile.events if name in ("Ir", "Dr", "Dw") or name[:4] in ("cold", "capa", "conf")]
+    indices = [profile.events.index(name) for name in names]
+    ours = {}
+    for (module, _, function), cost in profile.self.items():
+        key = os.path.basename(module), "unnamed" if function.startswith("unnamed ") else function
+        ours[key] = [a + cost[i] for a, i in zip(ours.get(key, [0] * len(indices)), indices)]
+    theirs = function_costs(report["functions"], names)
+    check(len(theirs) > 0, "the report has no functions")
+    equal({key: ours.get(key) for key in theirs}, theirs, "functions of report.json")
 
 
 def is_tree(profile, names):
@@ -189,6 +217,38 @@ def exceptions():
     # Frames that were left are over: all that main() costs is in main() and its calls.
     into = sum(count * 0 + cost for (_, callee), (count, cost) in arcs.items() if callee == "main")
     equal(into, profile.by_name("main") + arcs["main", "catcher"][1] + arcs["main", "leaf"][1], "cost of main")
+
+
+def machines():
+    guest = os.path.join(GUESTS, "calls_static")
+    with open(path("bare.ini"), "w") as file:
+        file.write("[machine]\nname = bare\nline = 64\nphysical_memory = 64G\n"
+                   "[L1D]\nsize = 2K\nways = 2\npolicy = lru\nindex = virtual\ninclusion = non-inclusive\n")
+    _, profile = c2emu([guest], ["-m", path("bare.ini")])
+    equal(profile.events, ["Ir", "Dr", "Dw", "D1mr", "D1mw", "coldL1D", "capacityL1D", "conflictL1D"], "events")
+    for options in (["-m", "haswell-ep", "--set", "walks.mode=cached"], ["-m", "zen3"],
+                    ["-m", "teach", "--pages", "same-color", "--against", "random"]):
+        _, profile = c2emu([guest], options)
+        is_tree(profile, ["leaf", "first", "middle", "last", "summing", "library", "compare"])
+    result = emulate(["-q", "-m", "teach", "--callgrind", "-", guest])
+    with open(path("whole"), "wb") as file:
+        file.write(result.stdout)
+    equal(callgrind_file.read(path("whole")).arcs()["main", "first"][0], 5, "--callgrind -")
+
+
+def faults():
+    """guests/faulting.c: 3 loads that fault are left by longjmp from the handler, 2 more are repeated after it."""
+    _, profile = c2emu([os.path.join(GUESTS, "faulting")])
+    arcs = profile.arcs()
+    expected = {("main", "forbidden"): 3, ("forbidden", "leave"): 3, ("main", "repeated"): 2, ("repeated", "repair"): 2,
+                ("leave", "leaf"): 3, ("repair", "leaf"): 2}
+    equal({pair: arcs.get(pair, (0,))[0] for pair in expected}, expected, "calls")
+    is_tree(profile, ["leaf"])
+    text = read_text("callgrind")
+    loads = [address for (_, address), callees in profile.sites.items() if any(key[2] == "leave" for key in callees)]
+    equal(len(loads), 1, "instructions that call leave()")
+    check(all((key, address) not in profile.insns for key, _ in profile.insns for address in loads),
+          "the load that never completed has a cost in " + text[:200])
 
 
 # ---------------------------------------------------------------------------------------------- against Valgrind
@@ -411,5 +471,6 @@ def cachegrind():
 
 
 {"calls_dynamic": lambda: calls("dynamic"), "calls_now": lambda: calls("now"), "calls_static": lambda: calls("static"),
- "exceptions": exceptions, "valgrind": valgrind, "annotate": annotate, "evictors": evictors, "cachegrind": cachegrind}[sys.argv[1]]()
+ "exceptions": exceptions, "valgrind": valgrind, "machines": machines, "faults": faults,
+ "annotate": annotate, "evictors": evictors, "cachegrind": cachegrind}[sys.argv[1]]()
 done()

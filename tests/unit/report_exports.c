@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Profiles for other tools, to the letter, of the made-up profile of report_profile.h: its numbers are added up here by
+ * hand. Two calls are made up as well: main calls kernel 5 times, and kernel's second instruction calls libc.so.6 3 times.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "unit/report_profile.h"
+
+/* ------------------------------------------------------------------ names */
+
+/* Both instructions of kernel have the file of its second one, the only one whose frames are known. */
+bool loader_function_entry(struct loader_symbols *symbols, struct guest_va pc, struct guest_va *out)
+{
+    (void)symbols;
+    out->v = 0x401020;
+    return pc.v == 0x401010 || pc.v == 0x401020;
+}
+
+bool loader_linked_of(struct loader_symbols *symbols, struct guest_va pc, const char **path, uint64_t *address)
+{
+    (void)symbols;
+    const bool program = pc.v < 0x40000000;
+    *path = program ? "/bin/app" : "/lib/libc.so.6";
+    *address = pc.v - (program ? 0x400000 : 0x40000000);
+    return true;
+}
+
+/* ------------------------------------------------------------------ the sample */
+
+struct exports_sample {
+    struct profile_sample profile;
+    struct analyses_arc arcs[2];
+    struct analyses_callgraph_result calls;
+};
+
+static const uint64_t call_costs[2][ANALYSES_EVENTS] = {{3500, 2400, 1490, 0, 390, 104}, {1}};
+static int some_symbols; /* what names are asked from */
+
+static void fill(struct exports_sample *s)
+{
+    profile_fill(&s->profile);
+    s->arcs[0] = (struct analyses_arc){{0x401000}, {0x401010}, 5, call_costs[0]};
+    s->arcs[1] = (struct analyses_arc){{0x401020}, {0x40010000}, 3, call_costs[1]};
+    s->calls = (struct analyses_callgraph_result){s->arcs, 2};
+    s->profile.base.run.calls = &s->calls;
+    s->profile.base.run.symbols = (struct loader_symbols *)&some_symbols;
+}
+
+typedef enum c2_status writer(FILE *to, const struct report_run *run, struct c2_error *err);
+
+static void expect_text(writer *write, const struct report_run *run, const char *expected)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *to = open_memstream(&text, &bytes);
+    assert_int_equal(C2_OK, write(to, run, NULL));
+    fclose(to);
+    assert_string_equal(expected, text);
+    free(text);
+}
+
+/* ------------------------------------------------------------------ to the letter */
+
+#define CACHES "desc: Machine: sample\n" \
+               "desc: L1D cache: 32768 B, 64 B, 8-way associative\n" \
+               "desc: L1I cache: 32768 B, 64 B, 8-way associative\n" \
+               "desc: L2 cache: 262144 B, 64 B, 8-way associative\n" \
+               "desc: L3 cache: 20971520 B, 64 B, 20-way associative\n"
+#define HEAD "# callgrind format\nversion: 1\ncreator: c2emu\ncmd: ./app two words\npart: 1\n\n" CACHES \
+             "\npositions: instr line\n"
+#define NAMES " Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw coldL1D capacityL1D conflictL1D coldL1I capacityL1I conflictL1I" \
+              " coldL2 capacityL2 conflictL2 coldL3 capacityL3 conflictL3\n"
+
+/* main: rows 0 and 1; L3 has 2 cold fetches and 8 cold writes. kernel's first: row 2. Its second: rows 3 and 4, in L1D 30 +
+ * 40 reads and 20 + 84 writes, 30 + 20 + 60 conflicts. libc: row 5. */
+#define MAIN_COST " 10 0 10 3 0 8 2 0 8 8 0 0 2 1 0 10 0 0 10"
+#define FIRST_COST " 2000 2000 0 0 320 0 0 80 0 80 40 200 0 0 0 80 10 6 80"
+#define SECOND_COST " 1500 400 1490 0 70 104 0 18 22 40 24 110 0 0 0 40 10 4 40"
+#define LIBC_COST " 6490 100 0 0 10 0 0 0 0 0 0 10"
+/* the sample's report: 400 + 112 misses of L1D, 2 + 98 read misses and 30 write misses of L3, and the classes */
+#define TOTAL " 10000 2500 1500 3 400 112 2 98 30 128 64 320 2 1 0 130 20 10 130"
+
+static void callgrind(void **state)
+{
+    (void)state;
+    struct exports_sample s;
+    fill(&s);
+    expect_text(report_callgrind, &s.profile.base.run,
+                HEAD "event: Ir : Instruction Fetch\nevent: Dr : Data Read Access\nevent: Dw : Data Write Access\n"
+                "event: I1mr : L1 Instr. Fetch Miss\nevent: D1mr : L1 Data Read Miss\n"
+                "event: D1mw : L1 Data Write Miss\nevent: ILmr : LL Instr. Fetch Miss\n"
+                "event: DLmr : LL Data Read Miss\nevent: DLmw : LL Data Write Miss\n"
+                "event: coldL1D : L1D cold miss\nevent: capacityL1D : L1D capacity miss\n"
+                "event: conflictL1D : L1D conflict miss\nevent: coldL1I : L1I cold miss\n"
+                "event: capacityL1I : L1I capacity miss\nevent: conflictL1I : L1I conflict miss\n"
+                "event: coldL2 : L2 cold miss\nevent: capacityL2 : L2 capacity miss\n"
+                "event: conflictL2 : L2 conflict miss\nevent: coldL3 : L3 cold miss\n"
+                "event: capacityL3 : L3 capacity miss\nevent: conflictL3 : L3 conflict miss\n"
+                "events:" NAMES "summary:" TOTAL "\n"
+                "\nob=(1) /bin/app\nfl=(2) ???\nfn=(1) main\n"
+                "0x1000 0" MAIN_COST "\n"
+                "cob=(1)\ncfi=(3) /src/app.c\ncfn=(2) kernel\n"
+                "calls=5 0x1010 0\n0x1000 0 3500 2400 1490 0 390 104\n"
+                "\nfl=(3)\nfn=(2)\n"
+                "0x1010 0" FIRST_COST "\n"
+                "fi=(4) /src/add.h\n"
+                "0x1020 3" SECOND_COST "\n"
+                "cob=(5) /lib/libc.so.6\ncfi=(2)\ncfn=(3) unnamed in libc.so.6\n"
+                "calls=3 0x10000 0\n0x1020 3 1\n"
+                "\nob=(5)\nfl=(2)\nfn=(3)\n"
+                "0x10000 0" LIBC_COST "\n"
+                "\ntotals:" TOTAL "\n");
+}
+
+/* Pairs by instruction: L1D 150 kernel 1 by kernel 1, 60 + 45 kernel 2 by kernel 1, 40 kernel 1 by kernel 2, 10 kernel 1 by
+ * nobody, 10 libc by libc, 5 kernel 2 by main; L2 6 kernel 1 by main, 4 kernel 2 by kernel 1. */
+static void evictors(void **state)
+{
+    (void)state;
+    struct exports_sample s;
+    fill(&s);
+    expect_text(report_evictors, &s.profile.base.run,
+                HEAD "event: conflictL1D : L1D conflict miss\nevent: conflictL1I : L1I conflict miss\n"
+                "event: conflictL2 : L2 conflict miss\nevent: conflictL3 : L3 conflict miss\n"
+                "events: conflictL1D conflictL1I conflictL2 conflictL3\nsummary: 320 0 10\n"
+                "\nob=(1) /bin/app\nfl=(3) /src/app.c\nfn=(2) kernel\n"
+                "0x1010 0 200 0 6\n"
+                "cob=(1)\ncfi=(2) ???\ncfn=(1) main\ncalls=6 0x1000 0\n0x1010 0 0 0 6\n"
+                "cob=(1)\ncfi=(3)\ncfn=(2)\ncalls=150 0x1010 0\n0x1010 0 150\n"
+                "cob=(1)\ncfi=(3)\ncfn=(2)\ncalls=40 0x1020 3\n0x1010 0 40\n"
+                "cob=(2) ???\ncfi=(2)\ncfn=(4) nobody known\ncalls=10 0x0 0\n0x1010 0 10\n"
+                "fi=(4) /src/add.h\n"
+                "0x1020 3 110 0 4\n"
+                "cob=(1)\ncfi=(2)\ncfn=(1)\ncalls=5 0x1000 0\n0x1020 3 5\n"
+                "cob=(1)\ncfi=(3)\ncfn=(2)\ncalls=109 0x1010 0\n0x1020 3 105 0 4\n"
+                "\nob=(5) /lib/libc.so.6\nfl=(2)\nfn=(3) unnamed in libc.so.6\n"
+                "0x10000 0 10\n"
+                "cob=(5)\ncfi=(2)\ncfn=(3)\ncalls=10 0x10000 0\n0x10000 0 10\n"
+                "\ntotals: 320 0 10\n");
+}
+
+/* By file, function and line; no zeros left out. */
+static void cachegrind(void **state)
+{
+    (void)state;
+    struct exports_sample s;
+    fill(&s);
+    expect_text(report_cachegrind, &s.profile.base.run,
+                CACHES "cmd: ./app two words\nevents:" NAMES
+                "fl=/src/add.h\nfn=kernel\n3" SECOND_COST " 0 0\n"
+                "fl=/src/app.c\nfn=kernel\n0" FIRST_COST " 0 0\n"
+                "fl=???\nfn=main\n0" MAIN_COST " 0 0\n"
+                "fn=unnamed in libc.so.6\n0" LIBC_COST " 0 0 0 0 0 0 0 0 0\n"
+                "summary:" TOTAL " 0 0\n");
+}
+
+/* Nothing is known but addresses: all of it is one function. A call by an instruction that never completed stands in its
+ * place. What would end the line of the command is a space. */
+static void without_names(void **state)
+{
+    (void)state;
+    struct exports_sample s;
+    char *text = NULL;
+    size_t bytes;
+    fill(&s);
+    s.profile.base.run.symbols = NULL;
+    s.profile.base.command[1] = "a\nb";
+    s.arcs[1].from.v = 0x500000;
+    FILE *to = open_memstream(&text, &bytes);
+    assert_int_equal(C2_OK, report_callgrind(to, &s.profile.base.run, NULL));
+    fclose(to);
+    assert_non_null(strstr(text, "\ncmd: ./app a b\n"));
+    assert_non_null(strstr(text, "\n\nob=(1) ???\nfl=(1) ???\nfn=(1) unnamed code\n0x401000 0 10 "));
+    assert_non_null(strstr(text, "\n0x401020 0" SECOND_COST "\ncob=(1)\ncfi=(1)\ncfn=(1)\ncalls=3 0x40010000 0\n"
+                                 "0x500000 0 1\n0x40010000 0" LIBC_COST "\n"));
+    free(text);
+}
+
+/* A single level without L1I: no last level, no fetches. */
+static void events_of_small_machines(void **state)
+{
+    (void)state;
+    struct caches_machine machine = {.level_count = 1};
+    struct analyses_events events;
+    static const char *const names[] = {"Ir", "Dr", "Dw", "D1mr", "D1mw", "coldL1D", "capacityL1D", "conflictL1D"};
+    strcpy(machine.levels[0].name, "L1D");
+    analyses_events_init(&events, &machine);
+    assert_int_equal(8, events.count);
+    for (size_t i = 0; i < 8; i++)
+        assert_string_equal(names[i], events.list[i].name);
+    assert_int_equal(ANALYSES_NO_EVENT, events.by_kind[0][SIM_FETCH]);
+    assert_int_equal(4, events.by_kind[0][SIM_WRITE]);
+}
+
+/* ------------------------------------------------------------------ faults */
+
+static writer *const writers[] = {report_callgrind, report_evictors, report_cachegrind};
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    struct exports_sample s;
+    fill(&s);
+    FILE *to = fopen("/dev/null", "w");
+    for (size_t i = 0; i < 3; i++) {
+        enum c2_status status = C2_ERR_NO_MEMORY;
+        uint64_t tries = 0;
+        while (status != C2_OK) {
+            struct c2_error err = {0};
+            c2_alloc_fail_from(++tries);
+            status = writers[i](to, &s.profile.base.run, &err);
+            c2_alloc_fail_from(0);
+            assert_true(status == C2_OK || (status == C2_ERR_NO_MEMORY && err.status == status));
+        }
+        assert_true(tries > 8);
+    }
+    fclose(to);
+}
+
+static void a_full_disk(void **state)
+{
+    (void)state;
+    struct exports_sample s;
+    struct c2_error err;
+    fill(&s);
+    for (size_t i = 0; i < 3; i++) {
+        FILE *to = fopen("/dev/full", "w");
+        assert_int_equal(C2_ERR_IO, writers[i](to, &s.profile.base.run, &err));
+        fclose(to);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(callgrind),
+        cmocka_unit_test(evictors),
+        cmocka_unit_test(cachegrind),
+        cmocka_unit_test(without_names),
+        cmocka_unit_test(events_of_small_machines),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(a_full_disk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
