@@ -162,6 +162,18 @@ def calls(form):
     check(inlined >= 10 and inlined % 10 == 0, "%d instructions of the inlined function in 10 rounds" % inlined)
     equal({key[1].rpartition("/")[2] for key in profile.self if key[2] == "summing"}, {"calls.c"}, "the file of summing")
     through_stubs(profile)
+    symbols_of(profile, os.path.join(GUESTS, "calls_" + form))
+
+
+def symbols_of(profile, guest):
+    """Addresses are those of the file, wherever it was mapped."""
+    need("nm")
+    for line in run(["nm", "--defined-only", guest]).stdout.decode().splitlines():
+        address, _, name = line.split()
+        if name in OWN:
+            equal(min(profile.addresses[name]), int(address, 16), "address of " + name)
+            equal({key for key, at in profile.insns if at == int(address, 16) and key.endswith(os.path.basename(guest))},
+                  {os.path.realpath(guest)}, "object of " + name)
 
 
 def through_stubs(profile):

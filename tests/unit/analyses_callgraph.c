@@ -539,6 +539,30 @@ static void a_handler(void **state)
     tear_down(&bench);
 }
 
+/* Where no function is any more, a jump is a jump; the page beside keeps its own. */
+static void memory_that_goes(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct program p;
+    struct made beside;
+    set_up(&bench);
+    make_program(&p, &bench);
+    make_block(&beside, G + 0x1000, 3, 4, STREAM_RETURN, true, STREAM_READ);
+    entry(&bench, G + 0x1000, false);
+    analyses_callgraph_unmapped(bench.graph, 0, G);
+    analyses_callgraph_unmapped(bench.graph, G, 0x1000);
+    analyses_callgraph_unmapped(bench.graph, 1ull << 40, 1ull << 40);
+    entry(&bench, F, false); /* other code is mapped there */
+    const struct made *const blocks[] = {&p.call_f, &p.jump_g, &p.ret_g, &p.go_on, &p.call_f, &p.jump_g, &beside, &p.go_on};
+    const struct analyses_callgraph_result *result =
+        run(&bench, blocks, (uint64_t[]){STACK, 0, STACK, 0, STACK, 0, STACK, 0}, 8);
+    assert_int_equal(2, result->arc_count);
+    expect(result, MAIN + 4, F, 2, 5 + 5);
+    expect(result, F + 4, G + 0x1000, 1, 3);
+    tear_down(&bench);
+}
+
 /* Whatever allocation fails, it is said, and everything is released. */
 static void no_memory(void **state)
 {
@@ -581,7 +605,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tail_call),          cmocka_unit_test(a_plt),       cmocka_unit_test(frames_that_were_left),
         cmocka_unit_test(a_handler),            cmocka_unit_test(as_its_twin), cmocka_unit_test(not_as_a_broken_twin),
-        cmocka_unit_test(no_memory),
+        cmocka_unit_test(memory_that_goes),     cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
