@@ -91,13 +91,20 @@ char *report_object_text(char *buffer, size_t bytes, const struct report_run *ru
     return buffer;
 }
 
+static const char *same_object(const struct analyses_object *object, enum analyses_reason reason)
+{
+    if (reason == ANALYSES_REASON_INTRA)
+        return "the same array";
+    return reason == ANALYSES_REASON_INTER && object->blocks > 1 ? "other blocks of the same site" : "the same object";
+}
+
 char *report_evictor_text(char *buffer, size_t bytes, const struct report_run *run, uint32_t victim,
                           const struct report_share *evictor)
 {
     if (evictor->object == ANALYSES_NOBODY)
         snprintf(buffer, bytes, "nobody known");
     else if (evictor->object == victim)
-        snprintf(buffer, bytes, "%s", evictor->reason == ANALYSES_REASON_INTRA ? "the same array" : "the same object");
+        snprintf(buffer, bytes, "%s", same_object(&run->profile->objects[victim], evictor->reason));
     else
         report_object_text(buffer, bytes, run, &run->profile->objects[evictor->object]);
     return buffer;
