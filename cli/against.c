@@ -26,11 +26,20 @@ static enum c2_status change_huge(struct mmu_config *out, const char *word, stru
                    c2_suggest(hint, sizeof hint, word, words, MMU_HUGE_ALL + 1));
 }
 
+/* `Huge`, `huge,size=1G`: meant as huge, and no policy. */
+static bool resembles_huge(const char *text)
+{
+    static const char *const huge[] = {"huge"};
+    char head[16];
+    snprintf(head, sizeof head, "%.*s", (int)strcspn(text, ",=:"), text);
+    return c2_nearest(head, huge, 1) != NULL;
+}
+
 static enum c2_status change_policy(struct mmu_config *out, const char *text, const struct caches_machine *machine,
                                     struct c2_error *err)
 {
     struct mmu_config policy;
-    enum c2_status status = cli_placement(&policy, text, machine, out->seed, err);
+    enum c2_status status = cli_policy(&policy, "--against", text, machine, out->seed, err);
     if (status != C2_OK)
         return status;
     out->placement = policy.placement;
@@ -51,5 +60,8 @@ enum c2_status cli_against(struct mmu_config *out, const struct mmu_config *plac
         return change_huge(out, "all", err);
     if (strncmp(text, "huge=", strlen("huge=")) == 0)
         return change_huge(out, text + strlen("huge="), err);
+    if (resembles_huge(text))
+        return c2_fail(err, C2_ERR_INVALID, "--against %s: huge pages there are `huge` or `huge=WORD`, of the size that "
+                       "--huge-size says", text);
     return change_policy(out, text, machine, err);
 }

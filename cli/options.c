@@ -382,6 +382,24 @@ static enum c2_status check_profiles(const struct cli_options *options, struct c
     return C2_OK;
 }
 
+/* The one that is finished last would take the place of the other. */
+static enum c2_status check_files(const struct cli_options *options, struct c2_error *err)
+{
+    const struct { const char *option, *path; } files[] = {
+        {"--json", options->json},           {"--dump-pagemap", options->dump_pagemap},
+        {"--trace", options->trace},         {"--callgrind", options->callgrind},
+        {"--evictors", options->evictors},   {"--cachegrind", options->cachegrind}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (files[i].path != NULL && files[k].path != NULL && strcmp(files[i].path, files[k].path) == 0
+                && strcmp(files[i].path, "/dev/null") != 0)
+                return c2_fail(err, C2_ERR_INVALID, "%s and %s are both to write %s; give each a file of its own",
+                               files[k].option, files[i].option, files[i].path);
+        }
+    }
+    return C2_OK;
+}
+
 /* What can be said only when all words are known. */
 static enum c2_status check_whole(const struct cli_options *options, struct c2_error *err)
 {
@@ -391,9 +409,10 @@ static enum c2_status check_whole(const struct cli_options *options, struct c2_e
         return c2_fail(err, C2_ERR_INVALID,
                        "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)");
     const bool sized = options->huge == MMU_HUGE_HEAP || options->huge == MMU_HUGE_ALL || options->huge_region_count > 0;
-    if (options->huge_size != MMU_PAGE_4K && options->against == NULL && !sized)
+    const bool sized_there = options->against != NULL && strncmp(options->against, "huge", strlen("huge")) == 0;
+    if (options->huge_size != MMU_PAGE_4K && !sized_there && !sized)
         return c2_fail(err, C2_ERR_INVALID,
-                       "--huge-size is the size of the pages of --huge all or --huge REGION; add one");
+                       "--huge-size is the size of the pages of --huge all, --huge REGION or --against huge; add one");
     if (options->no_sim && options->against != NULL)
         return c2_fail(err, C2_ERR_INVALID, "--against compares what --no-sim does not simulate; leave one out");
     if (options->no_sim && options->trace != NULL)
@@ -401,7 +420,8 @@ static enum c2_status check_whole(const struct cli_options *options, struct c2_e
                        "--trace needs the references that --no-sim does not record; leave one out");
     if (options->no_sim && options->fifo_detector)
         return c2_fail(err, C2_ERR_INVALID, "--fifo-detector needs the caches that --no-sim leaves out; leave one out");
-    return check_profiles(options, err);
+    enum c2_status status = check_profiles(options, err);
+    return status == C2_OK ? check_files(options, err) : status;
 }
 
 enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv, struct c2_error *err)

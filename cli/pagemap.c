@@ -26,7 +26,7 @@ struct live {
     FILE *maps, *to;
     int entries;
     struct c2_map *frames; /* frame -> page */
-    uint64_t present, hidden;
+    uint64_t placed, hidden; /* pages in memory: frame told, not told */
 };
 
 static enum c2_status fail_open(const struct live *live, const char *name, struct c2_error *err)
@@ -55,11 +55,12 @@ static enum c2_status open_live(struct live *live, struct c2_error *err)
 static enum c2_status write_page(struct live *live, uint64_t page, uint64_t frame, struct c2_error *err)
 {
     uint64_t first;
-    live->present++;
     if (frame == 0) {
         live->hidden++;
         return C2_OK;
     }
+    if (live->placed++ == 0)
+        fputs("# page frame size; page and frame are addresses / 4096\n", live->to);
     if (c2_map_get(live->frames, frame, &first)) {
         fprintf(live->to, "# 0x%" PRIx64 " 0x%" PRIx64 " 4K: the frame of page 0x%" PRIx64 "\n", page, frame, first);
         return C2_OK;
@@ -93,14 +94,13 @@ static enum c2_status write_live(struct live *live, struct c2_error *err)
     char line[512];
     enum c2_status status = C2_OK;
     bool whole = true; /* the next piece read begins a line */
-    fputs("# page frame size; page and frame are addresses / 4096\n", live->to);
     while (status == C2_OK && fgets(line, sizeof line, live->maps)) {
         uint64_t start, end;
         if (whole && sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2 && end <= USER_END)
             status = write_range(live, start >> C2_PAGE_SHIFT, end >> C2_PAGE_SHIFT, err);
         whole = strchr(line, '\n') != NULL;
     }
-    if (status == C2_OK && live->hidden > 0 && live->hidden == live->present)
+    if (status == C2_OK && live->hidden > 0 && live->placed == 0)
         return c2_fail(err, C2_ERR_DENIED, "pagemap: the kernel hides the frames of process %llu: this needs "
                        "CAP_SYS_ADMIN (run it as root)", (unsigned long long)live->pid);
     return status;

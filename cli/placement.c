@@ -40,6 +40,14 @@ static enum c2_status set_colors(struct mmu_config *config, const char *option, 
                    c2_suggest(hint, sizeof hint, level, names, machine->level_count));
 }
 
+/* The option's name goes before what mmu says of its value. */
+static enum c2_status parse(struct mmu_config *out, const char *option, const char *text, struct c2_error *err)
+{
+    struct c2_error why = {0};
+    enum c2_status status = mmu_placement_parse(out, text, &why);
+    return status == C2_OK ? C2_OK : c2_fail(err, status, "%s: %s", option, why.text);
+}
+
 enum c2_status cli_policy(struct mmu_config *out, const char *option, const char *text,
                           const struct caches_machine *machine, uint64_t seed, struct c2_error *err)
 {
@@ -50,9 +58,11 @@ enum c2_status cli_policy(struct mmu_config *out, const char *option, const char
                        sizeof rest - 1);
     snprintf(level, sizeof level, "%s", machine->levels[machine->level_count > 1 ? 1 : 0].name);
     if (strncmp(text, "file=", 5) == 0 || strncmp(text, "file:", 5) == 0)
-        return mmu_placement_parse(out, text, err);
+        return parse(out, option, text, err);
     take_level(rest, level, text);
-    enum c2_status status = mmu_placement_parse(out, rest, err);
+    if (strstr(rest, ",level=") != NULL)
+        return c2_fail(err, C2_ERR_INVALID, "%s %s: the key level is given twice; leave one out", option, text);
+    enum c2_status status = parse(out, option, rest, err);
     if (status != C2_OK)
         return status;
     if (strcmp(rest, text) != 0 && out->placement != MMU_SAME_COLOR && out->placement != MMU_COLORED)

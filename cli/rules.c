@@ -24,21 +24,34 @@ struct reader {
     const char *option;             /* that is read: "--place", "--huge" */
 };
 
+/* Of the regions in `all` those that can have huge pages, and then the other values of --huge; returns how many. */
+static size_t huge_words(const char **all, size_t region_count)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < region_count; i++) {
+        if (strcmp(all[i], "text") != 0)
+            all[count++] = all[i];
+    }
+    for (unsigned i = 0; i <= MMU_HUGE_ALL; i++) {
+        if (i != MMU_HUGE_HEAP)
+            all[count++] = mmu_huge_name((enum mmu_huge)i);
+    }
+    return count;
+}
+
 static enum c2_status fail_unknown(struct reader *reader, const char *name, struct c2_error *err)
 {
     char hint[200];
     size_t count, word_count;
     const char *const *names, *const *words = mmu_region_words(&word_count);
     enum c2_status status = loader_statics_names(reader->statics, &names, &count, err);
-    const char **all = status == C2_OK ? c2_calloc(word_count + count + 2, sizeof *all) : NULL;
+    const char **all = status == C2_OK ? c2_calloc(word_count + count + MMU_HUGE_ALL, sizeof *all) : NULL;
     if (all == NULL)
         return status == C2_OK ? c2_fail_memory(err, "the names of regions") : status;
     memcpy(all, words, word_count * sizeof *all);
     const bool huge = strcmp(reader->option, "--huge") == 0;
-    if (huge) { /* what else its values are */
-        all[word_count++] = "off";
-        all[word_count++] = "never";
-    }
+    if (huge)
+        word_count = huge_words(all, word_count);
     if (count > 0)
         memcpy(all + word_count, names, count * sizeof *all);
     status = c2_fail(err, C2_ERR_INVALID, "%s %s: neither a region nor a symbol of %s has this name%s%s%s",

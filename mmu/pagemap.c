@@ -95,18 +95,19 @@ static enum c2_status check_line(const struct pagemap *map, const struct pagemap
     if (line->vpn >= USER_PAGES)
         return c2_fail(err, C2_ERR_FORMAT, "%s:%u: page 0x%llx is no program's: those end at page 0x%llx", map->path,
                        line->line, (unsigned long long)line->vpn, (unsigned long long)USER_PAGES);
-    if (frame + pages > map->frames)
+    if (frame >= map->frames || frame + pages > map->frames)
         return c2_fail(err, C2_ERR_FORMAT, "%s:%u: frame 0x%llx lies outside the physical memory of %s; give the "
                        "machine more with --set machine.physical_memory=SIZE", map->path, line->line,
                        (unsigned long long)frame, c2_size_text(size, map->frames * C2_PAGE_BYTES));
     return C2_OK;
 }
 
-enum c2_status pagemap_add(struct pagemap *map, struct pagemap_line line, struct c2_error *err)
+enum c2_status pagemap_add(struct pagemap *map, struct pagemap_line line, uint64_t frame, struct c2_error *err)
 {
-    enum c2_status status = check_line(map, &line, line.frame, err);
+    enum c2_status status = check_line(map, &line, frame, err);
     if (status != C2_OK)
         return status;
+    line.frame = (uint32_t)frame;
     if (map->count == map->room) {
         size_t room = map->room ? map->room * 2 : C2_HOST_SIZE(1024, 1);
         struct pagemap_line *lines = c2_realloc(map->lines, room * sizeof *lines);

@@ -30,8 +30,8 @@ struct pagemap {
 enum c2_status pagemap_read(struct pagemap **out, const char *path, uint64_t frames, struct c2_error *err);
 void pagemap_destroy(struct pagemap *map);
 
-/* Adds a line; refuses what is not aligned or lies outside. */
-enum c2_status pagemap_add(struct pagemap *map, struct pagemap_line line, struct c2_error *err);
+/* Adds a line, which gets this frame; refuses what is not aligned or lies outside. */
+enum c2_status pagemap_add(struct pagemap *map, struct pagemap_line line, uint64_t frame, struct c2_error *err);
 /* All lines are there: refuses overlaps, sorts. */
 enum c2_status pagemap_finish(struct pagemap *map, struct c2_error *err);
 enum c2_status pagemap_read_lines(struct pagemap *map, FILE *from, bool textproto, struct c2_error *err);

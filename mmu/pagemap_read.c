@@ -82,14 +82,10 @@ static bool parse_size(const char *text, uint8_t *size)
 
 static enum c2_status add(struct reader *reader, struct pagemap_line line, uint64_t frame, uint64_t turn)
 {
-    if (frame >= reader->map->frames)
-        frame = UINT32_MAX; /* pagemap_add says that it is outside */
     if (turn == 0 || turn > UINT32_MAX)
         return c2_fail(reader->err, C2_ERR_FORMAT, "%s:%u: turns count from 1", reader->map->path, reader->line);
-    uint64_t pages = mmu_page_bytes((enum mmu_page_size)line.size) >> C2_PAGE_SHIFT;
-    line.frame = frame == UINT32_MAX ? (uint32_t)c2_align_down(UINT32_MAX, pages) : (uint32_t)frame;
     line.turn = (uint32_t)turn;
-    return pagemap_add(reader->map, line, reader->err);
+    return pagemap_add(reader->map, line, frame, reader->err);
 }
 
 /* ------------------------------------------------------------------ plain */

@@ -107,8 +107,11 @@ static enum c2_status parse_words(struct mmu_config *config, char *words, struct
     enum c2_status status = parse_policy(config, strsep(&words, ","), err);
     if (status == C2_OK && config->placement == MMU_MAP)
         return parse_file(config, "", err);
-    while (status == C2_OK && words)
+    if (status == C2_OK && words)
         status = parse_key(config, strsep(&words, ","), err);
+    if (status == C2_OK && words) /* no policy has two keys */
+        return c2_fail(err, C2_ERR_INVALID, "behind the key of placement policy \"%s\" is \"%s\": it takes one key, once",
+                       mmu_placement_name(config->placement), words);
     return status;
 }
 

@@ -158,11 +158,11 @@ static void fail_map(const struct mmu *mmu, size_t by, enum frames_answer answer
     const struct pagemap *map = frames_map(mmu->frames, by);
     uint32_t below = pagemap_line_below(map, va >> C2_PAGE_SHIFT);
     if (answer == FRAMES_HOLE)
-        c2_fail(err, C2_ERR_FORMAT, "%s:%u: the map has no page 0x%llx (address 0x%llx), which the program touches; %s",
+        c2_fail(err, C2_ERR_INVALID, "%s:%u: the map has no page 0x%llx (address 0x%llx), which the program touches; %s",
                 map->path, below, (unsigned long long)(va >> C2_PAGE_SHIFT), (unsigned long long)va,
-                below ? "this line is the nearest below it" : "all its lines are above it");
+                below ? "this line is the nearest below it" : "no line is below it");
     else
-        c2_fail(err, C2_ERR_FORMAT, "%s:%u: page 0x%llx is to get frame 0x%llx, which another page holds at this time",
+        c2_fail(err, C2_ERR_INVALID, "%s:%u: page 0x%llx is to get frame 0x%llx, which another page holds at this time",
                 map->path, below, (unsigned long long)(va >> C2_PAGE_SHIFT), (unsigned long long)frame);
 }
 
