@@ -3,7 +3,7 @@
 
 CASES says the options of the run, the word for --against, and what the other placement is as a run of its own. What must
 hold:
-    the run's own counts are those of a run without --against;
+    the run's own counts, its trace and its page map are those of a run without --against;
     the other side's counts are those of a run under the other placement;
     the labels are those of two of twin.py's hierarchies that eat the two runs' traces access by access: a conflict miss of
     the first at some level is inherent when the second is asked for the line there too and misses, else it is due to
@@ -31,19 +31,32 @@ CASES = {
     "walks": ("strides", ["-m", "teach", "--set", "walks.mode=cached"], [], "random", ["--pages", "random"]),
     "exclusive": ("strides", ["-m", "zen3", "--set", "L3.size=64K", "--set", "L3.ways=4"], ["--pages", "random"],
                   "sequential", []),
+    # with other options: --place, which belongs to the run and not to another policy, but to `huge`; --zero-page; pages
+    # of 1 GiB; everything at once
+    "place": ("strides", ["-m", "teach"], ["--pages", "random", "--place", "mmap=same-color"], "colored",
+              ["--pages", "colored"]),
+    "place_huge": ("pages_17_512", ["-m", "teach"], ["--pages", "random", "--place", "data=colored,level=L3"], "huge",
+                   ["--pages", "random", "--place", "data=colored,level=L3", "--huge", "all"]),
+    "zero": ("strides", ["-m", "teach", "--zero-page"], ["--pages", "random"], "same-color", ["--pages", "same-color"]),
+    "giant": ("regions", ["--huge", "heap", "--huge-size", "1G"], ["--pages", "same-color"], "random",
+              ["--pages", "random"]),
+    "together": ("strides", ["-m", "teach", "--zero-page", "--fifo-detector", "--set", "walks.mode=cached", "--seed", "3"],
+                 ["--place", "mmap=random", "--pages", "buddy,age=0.7"], "colored,level=L3",
+                 ["--pages", "colored,level=L3"]),
 }
 COUNTS = ("levels", "tlb", "walks", "pages")  # what a placement decides
 
 
 def run(guest, options):
-    """(report, trace)"""
+    """(report, trace, page map)"""
     with tempfile.TemporaryDirectory() as directory:
-        report, trace = os.path.join(directory, "r.json"), os.path.join(directory, "t.txt")
-        result = emulate(["-q", "--json", report, "--trace", trace] + options + ["./" + guest], cwd=GUESTS)
+        report, trace, pages = (os.path.join(directory, name) for name in ("r.json", "t.txt", "p.map"))
+        files = ["--json", report, "--trace", trace, "--dump-pagemap", pages]
+        result = emulate(["-q"] + files + options + ["./" + guest], cwd=GUESTS)
         if not equal((result.returncode, result.stderr), (0, b""), "exit status and messages"):
             done()
-        with open(report) as report_file, open(trace) as trace_file:
-            return json.load(report_file), trace_file.read().splitlines()
+        with open(report) as report_file, open(trace) as trace_file, open(pages) as pages_file:
+            return json.load(report_file), trace_file.read().splitlines(), pages_file.read()
 
 
 class Recorder(twin.Hierarchy):
@@ -88,9 +101,13 @@ def labels_of(report):
 
 def case(name):
     guest, common, here, word, there = CASES[name]
-    both, _ = run(guest, common + here + ["--against", word])
-    alone, trace = run(guest, common + here)
-    other, other_trace = run(guest, common + there)
+    both, both_trace, both_map = run(guest, common + here + ["--against", word])
+    alone, trace, alone_map = run(guest, common + here)
+    other, other_trace, _ = run(guest, common + there)
+    check(both_trace == trace, "the trace is not that of the run alone")
+    equal(both_map, alone_map, "the page map of the run alone")
+    plain, _, _ = run(guest, common + here + ["--no-attribution", "--against", word])
+    equal(plain["against"], both["against"], "the other placement without attribution")
     for key in COUNTS:
         equal(both[key], alone[key], "the run's own " + key)
         equal(both["against"][key], other[key], "the other placement's " + key)
