@@ -409,7 +409,7 @@ def tree(profile):
 
 
 def lines(profile):
-    """Every line of calls.c that cost something stands in the annotated source with that cost."""
+    """Every line of calls.c that cost something stands in the annotated source with that cost (line 0: no line)."""
     text = tool(["callgrind_annotate", "--threshold=100", "--show=Ir", "--show-percs=no", "--auto=yes", path("callgrind")])
     file = next(key[0] for key in profile.lines if key[0].endswith("/calls.c"))
     part = text[text.index("-- Auto-annotated source: " + file):]
@@ -417,7 +417,7 @@ def lines(profile):
         words = source.read().splitlines()
     costs = {}
     for (name, _, line), cost in profile.lines.items():
-        if name == file:
+        if name == file and line != 0:
             costs[line] = costs.get(line, 0) + cost[0]
     for line, cost in costs.items():
         row = r"^\s*%s\s+%s$" % (format(cost, ","), re.escape(words[line - 1]))

@@ -8,8 +8,15 @@
 #include <string.h>
 #include <ucontext.h>
 
+#ifdef __clang__
+#define ALONE __attribute__((noinline, disable_tail_calls))
+#define TAILS __attribute__((noinline))
+#define JUMP __attribute__((musttail)) return
+#else
 #define ALONE __attribute__((noinline, noclone, optimize("no-ipa-cp,no-ipa-sra,no-ipa-icf,no-optimize-sibling-calls")))
 #define TAILS __attribute__((noinline, noclone, optimize("no-ipa-cp,no-ipa-sra,no-ipa-icf,optimize-sibling-calls")))
+#define JUMP
+#endif
 
 volatile unsigned sink;
 static jmp_buf back;
@@ -32,12 +39,12 @@ ALONE void last(unsigned n)
     for (unsigned i = 0; i < n; i++)
         leaf();
 }
-TAILS void middle(unsigned n) { sink += n; last(n); }
-TAILS void first(unsigned n) { sink += n; middle(n + 1); }
+TAILS void middle(unsigned n) { sink += n; JUMP last(n); }
+TAILS void first(unsigned n) { sink += n; JUMP middle(n + 1); }
 /* a ring of tail calls, entered once for each round */
 TAILS void ring_b(unsigned n);
-TAILS void ring_a(unsigned n) { sink++; if (n != 0) ring_b(n - 1); }
-TAILS void ring_b(unsigned n) { sink++; if (n != 0) ring_a(n - 1); }
+TAILS void ring_a(unsigned n) { sink++; if (n != 0) JUMP ring_b(n - 1); }
+TAILS void ring_b(unsigned n) { sink++; if (n != 0) JUMP ring_a(n - 1); }
 
 /* ---- longjmp over deep(), three frames of it */
 ALONE void deep(unsigned n)
@@ -55,7 +62,7 @@ ALONE void jumper(void)
 }
 
 /* ---- a signal's handler */
-static void handler(int signal_number) { (void)signal_number; leaf(); leaf(); }
+ALONE static void handler(int signal_number) { (void)signal_number; leaf(); leaf(); }
 ALONE void signaller(void) { raise(SIGUSR1); leaf(); }
 
 /* ---- another stack */

@@ -4,9 +4,14 @@
  */
 #include <setjmp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/mman.h>
 
+#ifdef __clang__
+#define ALONE __attribute__((noinline, disable_tail_calls))
+#else
 #define ALONE __attribute__((noinline, noclone))
+#endif
 
 static sigjmp_buf back;
 static volatile char *page;
