@@ -136,10 +136,22 @@ static bool same_name(const struct report_entry *a, const struct report_entry *b
     return a->subject == b->subject && strcmp(a->name, b->name) == 0;
 }
 
-static enum c2_status put_changes(FILE *to, const struct report_comparison *c, struct c2_error *err)
+#define SHOWN 10 /* functions, and objects: those that differ most come first */
+
+static void put_hidden(FILE *to, const size_t differ[REPORT_SUBJECTS], bool all)
+{
+    static const char *const words[REPORT_SUBJECTS] = {"", "functions", "objects"};
+    for (unsigned i = 1; i < REPORT_SUBJECTS && !all; i++) {
+        if (differ[i] > SHOWN)
+            fprintf(to, "\n%zu more %s differ (--all shows them)\n", differ[i] - SHOWN, words[i]);
+    }
+}
+
+static enum c2_status put_changes(FILE *to, const struct report_comparison *c, bool all, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     bool any = false;
+    size_t differ[REPORT_SUBJECTS] = {0};
     for (size_t i = 0, end; i < c->count && status == C2_OK; i = end) {
         bool shown = false;
         for (end = i; end < c->count && same_name(&c->entries[i], &c->entries[end]); end++)
@@ -147,9 +159,12 @@ static enum c2_status put_changes(FILE *to, const struct report_comparison *c, s
         if (!shown)
             continue;
         any = true;
+        if (++differ[c->entries[i].subject] > SHOWN && c->entries[i].subject != REPORT_LEVEL && !all)
+            continue;
         put_name(to, &c->entries[i]);
         status = put_rows(to, &c->entries[i], end - i, c->entries[i].subject == REPORT_LEVEL ? "" : "  ", err);
     }
+    put_hidden(to, differ, all);
     if (!any)
         fputs("\nno counter differs\n", to);
     return status;
@@ -194,14 +209,14 @@ static enum c2_status check_conditions(const struct report_comparison *c, const 
     return status;
 }
 
-static enum c2_status put_all(bool *failed, FILE *to, const struct report_comparison *c, const char *const *conditions,
-                              size_t count, struct c2_error *err)
+static enum c2_status put_all(bool *failed, FILE *to, const struct report_comparison *c, bool all,
+                              const char *const *conditions, size_t count, struct c2_error *err)
 {
     put_machines(to, c);
     put_pages(to, c);
     put_command(to, c, 0);
     put_command(to, c, 1);
-    enum c2_status status = put_changes(to, c, err);
+    enum c2_status status = put_changes(to, c, all, err);
     if (status == C2_OK)
         status = put_failures(failed, to, c, conditions, count, err);
     if (status == C2_OK && ferror(to))
@@ -209,8 +224,8 @@ static enum c2_status put_all(bool *failed, FILE *to, const struct report_compar
     return status;
 }
 
-enum c2_status report_diff(bool *failed, FILE *to, const char *a, const char *b, const char *const *conditions,
-                           size_t condition_count, struct c2_error *err)
+enum c2_status report_diff(bool *failed, FILE *to, const char *a, const char *b, bool all,
+                           const char *const *conditions, size_t condition_count, struct c2_error *err)
 {
     struct report_comparison comparison;
     *failed = false;
@@ -218,7 +233,7 @@ enum c2_status report_diff(bool *failed, FILE *to, const char *a, const char *b,
     if (status == C2_OK)
         status = check_conditions(&comparison, conditions, condition_count, err);
     if (status == C2_OK)
-        status = put_all(failed, to, &comparison, conditions, condition_count, err);
+        status = put_all(failed, to, &comparison, all, conditions, condition_count, err);
     report_comparison_release(&comparison);
     return status;
 }

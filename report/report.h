@@ -55,10 +55,10 @@ enum c2_status report_cachegrind(FILE *to, const struct report_run *run, struct 
 
 /* ------------------------------------------------------------------ two reports compared
  * Writes what differs between two files of report_json(). conditions: such as "L1D.conflict>+0" (condition.c has the form);
- * *failed: whether one of them holds. A condition that is not understood is C2_ERR_INVALID or C2_ERR_NOT_FOUND, and
+ * *failed: whether one of them holds. all: every function and object that differs, not just the first ten. A condition that is not understood is C2_ERR_INVALID or C2_ERR_NOT_FOUND, and
  * nothing is written. */
-enum c2_status report_diff(bool *failed, FILE *to, const char *a, const char *b, const char *const *conditions,
-                           size_t condition_count, struct c2_error *err);
+enum c2_status report_diff(bool *failed, FILE *to, const char *a, const char *b, bool all,
+                           const char *const *conditions, size_t condition_count, struct c2_error *err);
 
 /* ------------------------------------------------------------------ a callgrind file beside the source
  * Writes the program's source with the counts of the events at each line, or its instructions. */

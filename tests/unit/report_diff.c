@@ -70,7 +70,7 @@ static char *diff(enum c2_status expect, bool *failed, const char *const *condit
     char *text = NULL;
     size_t bytes = 0;
     FILE *to = open_memstream(&text, &bytes);
-    enum c2_status status = report_diff(failed, to, path_a, path_b, conditions, count, err);
+    enum c2_status status = report_diff(failed, to, path_a, path_b, true, conditions, count, err);
     fclose(to);
     if (status != expect)
         fail_msg("status %d: %s", status, err->text);
@@ -240,7 +240,7 @@ static void files_that_are_no_reports(void **state)
         assert_non_null(strstr(err.text, path_b));
         assert_non_null(strstr(err.text, rows[i].says));
     }
-    assert_int_equal(C2_ERR_NOT_FOUND, report_diff(&failed, stdout, "/nowhere/a.json", path_b, NULL, 0, &err));
+    assert_int_equal(C2_ERR_NOT_FOUND, report_diff(&failed, stdout, "/nowhere/a.json", path_b, true, NULL, 0, &err));
     assert_non_null(strstr(err.text, "/nowhere/a.json cannot be opened: No such file"));
 }
 
@@ -255,7 +255,7 @@ static void every_allocation_may_fail(void **state)
     FILE *to = fopen("/dev/null", "w");
     for (enum c2_status status = C2_ERR_NO_MEMORY; status != C2_OK;) {
         c2_alloc_fail_from(++tries);
-        status = report_diff(&failed, to, path_a, path_b, &condition, 1, &err);
+        status = report_diff(&failed, to, path_a, path_b, true, &condition, 1, &err);
         c2_alloc_fail_from(0);
         assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY || status == C2_ERR_FORMAT); /* jansson's own */
     }
@@ -263,10 +263,41 @@ static void every_allocation_may_fail(void **state)
     fclose(to);
 }
 
+/* 12 functions f0..f11 whose misses grow by 1..12: ten are shown, those that grew most first, and f1 and f0 are not. */
+static void ten_of_each_are_shown(void **state)
+{
+    (void)state;
+    char body[2][4096], *text = NULL;
+    struct c2_error err;
+    bool failed;
+    for (unsigned side = 0; side < 2; side++) {
+        size_t used = (size_t)snprintf(body[side], sizeof body[side], "\"levels\":[],\"functions\":[");
+        for (unsigned i = 0; i < 12; i++)
+            used += (size_t)snprintf(body[side] + used, sizeof body[side] - used,
+                                     "%s{\"name\":\"f%u\",\"module\":\"m\",\"executed\":1,\"levels\":[{\"name\":\"L1D\","
+                                     "\"misses\":%u}]}", i == 0 ? "" : ",", i, 100 + side * (i + 1));
+        snprintf(body[side] + used, sizeof body[side] - used, "],\"objects\":[]}");
+    }
+    put(path_a, "app", "teach", 1, body[0]);
+    put(path_b, "app", "teach", 1, body[1]);
+    for (unsigned all = 0; all < 2; all++) {
+        size_t bytes = 0;
+        FILE *to = open_memstream(&text, &bytes);
+        assert_int_equal(C2_OK, report_diff(&failed, to, path_a, path_b, all, NULL, 0, &err));
+        fclose(to);
+        assert_non_null(strstr(text, "function f11 in m\n"));
+        assert_non_null(strstr(text, "function f2 in m\n"));
+        assert_int_equal(all, strstr(text, "function f1 in m\n") != NULL);
+        assert_int_equal(!all, strstr(text, "\n2 more functions differ (--all shows them)\n") != NULL);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_whole_text),
+        cmocka_unit_test(ten_of_each_are_shown),
         cmocka_unit_test(machines_and_pages_that_differ),
         cmocka_unit_test(conditions),
         cmocka_unit_test(conditions_that_are_wrong),
