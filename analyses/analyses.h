@@ -66,6 +66,7 @@ struct analyses_object {
     uint64_t blocks;    /* > 1: blocks of one allocation site that are not told apart */
     enum stream_allocator allocator;
     struct guest_va site; /* return address of the allocating call; 0: not allocated */
+    uint64_t number;      /* malloc#N, mmap#N: N; 0: none */
     uint64_t refs;
     const struct analyses_tally *level; /* [number of the level] */
 };
@@ -218,5 +219,82 @@ enum c2_status analyses_callgraph_finish(struct analyses_callgraph *graph,
                                          const struct analyses_callgraph_result **out, struct c2_error *err);
 void analyses_callgraph_check(const struct analyses_callgraph *graph);
 void analyses_callgraph_dump(const struct analyses_callgraph *graph, FILE *to);
+
+/* ------------------------------------------------------------------ advice: other layouts, and what they would have had
+ * A proposal says how some of a profile's objects lie anew, and in what pages. advice_plan.c makes proposals from a
+ * profile; advice_replay.c simulates them on the recorded references. */
+#define ANALYSES_PROPOSALS 12u
+#define ANALYSES_MOVED 24u /* objects that one proposal moves */
+
+enum analyses_means {
+    ANALYSES_PAD_ROWS = 1,   /* each row of the objects is longer */
+    ANALYSES_PAD_BLOCKS = 2, /* each block of an allocation site is longer */
+    ANALYSES_STAGGER = 4,    /* the objects start at steps, modulo the span of a level's sets */
+    ANALYSES_HUGE = 8,       /* the objects lie in pages of 2 MiB, one behind the other */
+    ANALYSES_COLORED = 16,   /* all pages are coloured */
+};
+
+/* One object, moved: it starts at an address that is `offset` modulo `align`. */
+struct analyses_change {
+    uint32_t object;
+    uint64_t row_bytes, pad_bytes; /* each row_bytes of it become row_bytes + pad_bytes; 0, 0: nothing is stretched. Of a
+                                    * site with many blocks, row_bytes is the room of one */
+    uint64_t align, offset;
+};
+struct analyses_proposal {
+    unsigned means;      /* enum analyses_means; 0: the run as it was */
+    uint32_t level;      /* STAGGER, COLORED: whose sets are meant */
+    uint32_t colors;     /* COLORED */
+    uint64_t step_bytes; /* STAGGER */
+    uint32_t change_count;
+    struct analyses_change changes[ANALYSES_MOVED];
+};
+
+struct analyses_plan_input {
+    const struct analyses_profile_result *profile;
+    const struct caches_machine *machine;
+    const struct mmu_config *placement; /* of the run */
+    const uint64_t *rows;               /* [object]: bytes of a row; 0: it is not known to have rows */
+    const bool *wanted;                 /* [object]: concerned whatever its share; NULL: none */
+};
+/* Whether an object's place is a matter of the program: not the stack, code, files. */
+bool analyses_movable(const struct analyses_object *object);
+/* The objects that proposals may move, ascending: those with the dearest conflict misses. Rows are not asked for. */
+enum c2_status analyses_plan_objects(uint32_t out[ANALYSES_MOVED], uint32_t *count,
+                                     const struct analyses_plan_input *input, struct c2_error *err);
+enum c2_status analyses_plan(struct analyses_proposal out[ANALYSES_PROPOSALS], uint32_t *count,
+                             const struct analyses_plan_input *input, struct c2_error *err);
+
+/* What one proposal came to. */
+struct analyses_outcome {
+    enum c2_status status; /* not C2_OK: it could not be simulated to its end; why is in error */
+    struct c2_error error;
+    struct caches_counts levels[CACHES_MAX_LEVELS], l1i;
+};
+struct analyses_replay {
+    const struct caches_machine *machine;
+    const struct mmu_config *placement;            /* of the run */
+    const struct stream_blocks *blocks;
+    struct stream_tape *tape;                      /* of the run: batches, and notes by analyses_replay_note() */
+    const struct analyses_profile_result *profile;
+    uint64_t seed;
+};
+/* Records an event of the run's address space; paths: file names seen so far, which grow. */
+struct analyses_paths {
+    char **list;
+    uint32_t count, room;
+};
+enum c2_status analyses_replay_note(struct stream_tape *tape, const struct mmu_event *event,
+                                    struct analyses_paths *paths, struct c2_error *err);
+void analyses_paths_release(struct analyses_paths *paths);
+/* Simulates all proposals in one pass; out: one each. They move ANALYSES_MOVED different objects at most. */
+enum c2_status analyses_replay(struct analyses_outcome *out, const struct analyses_proposal *proposals, uint32_t count,
+                               const struct analyses_replay *replay, const struct analyses_paths *paths,
+                               struct c2_error *err);
+/* Simulates the run as it was, and fills rows[object] for these objects: the distance that instructions most often go on
+ * by in it, where that is a line or more; else 0. */
+enum c2_status analyses_replay_rows(struct analyses_outcome *baseline, uint64_t *rows, const uint32_t *objects,
+                                    uint32_t object_count, const struct analyses_replay *replay,
+                                    const struct analyses_paths *paths, struct c2_error *err);
 
 #endif

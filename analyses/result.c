@@ -175,7 +175,7 @@ static enum c2_status add_object(struct analyses_profile *profile, uint32_t numb
     result->objects[index] = (struct analyses_object){
         .kind = owner->kind, .name = made ? result->names[index] : owner->name, .variable = owner->variable,
         .module = owner->module, .base = owner->base, .bytes = owner->bytes, .blocks = owner->blocks,
-        .allocator = (enum stream_allocator)owner->allocator, .site = {owner->site}};
+        .allocator = (enum stream_allocator)owner->allocator, .site = {owner->site}, .number = owner->number};
     result->object_of[number] = (uint32_t)index;
     return C2_OK;
 }

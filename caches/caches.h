@@ -124,6 +124,8 @@ enum c2_status caches_machine_names(char ***out, size_t *count, const char *mach
 void caches_machine_names_free(char **names, size_t count);
 /* sets of one slice: size / (ways * line * slices) */
 uint32_t caches_level_sets(const struct caches_machine *machine, const struct caches_level *level);
+/* What a miss of level `level` of the data path, or of L1I, costs: cycles, to rank causes by (cost.c). */
+uint32_t caches_miss_cycles(const struct caches_machine *machine, uint32_t level, bool l1i);
 const char *caches_policy_name(enum caches_policy policy);
 const char *caches_inclusion_name(enum caches_inclusion inclusion);
 const char *caches_index_name(enum caches_index index);

@@ -38,6 +38,9 @@ struct cli_options {
     size_t env_count;
     const char *output_dir, *json, *trace; /* NULL: not asked for */
     const char *callgrind, *evictors, *cachegrind; /* likewise */
+    bool advise;                /* `c2emu advise`: the run, and layouts that would have been better for it */
+    const char **dims;          /* --dim */
+    size_t dim_count;
     bool no_sim, no_attribution, fifo_detector, inherit_env, progress, stats, quiet, verbose;
 };
 

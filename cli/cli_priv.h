@@ -48,6 +48,8 @@ struct cli_simulation {
     const struct analyses_callgraph_result *calls; /* likewise */
     struct stream_ring *ring;
     struct loader_symbols *symbols;
+    struct stream_tape *tape; /* of a run that is played back later; else NULL */
+    struct analyses_paths paths;
     struct emu *emu;          /* whose records changes of memory wait for; set when there is one */
     enum c2_status listening; /* the first failure of a listener, which cannot return one */
     struct c2_error listening_error;
@@ -55,6 +57,10 @@ struct cli_simulation {
 /* The guest's memory, before anything is in it. against: NULL without --against. */
 enum c2_status cli_simulation_memory(struct cli_simulation *s, const struct mmu_config *placement,
                                      const struct mmu_config *against, struct c2_error *err);
+/* From here on everything is recorded: events of the memory now, references when there are any. */
+enum c2_status cli_simulation_record(struct cli_simulation *s, const struct stream_blocks *blocks, struct c2_error *err);
+/* Where the emulator's references go. */
+struct stream_sink cli_simulation_sink(struct cli_simulation *s);
 /* Makes the simulators and their ring. config: but for translation and attribution. calls: a call graph is wanted, which
  * needs attribution. */
 enum c2_status cli_simulation_start(struct cli_simulation *s, const struct sim_config *config, bool attribution,
@@ -65,6 +71,12 @@ enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *
 void cli_simulation_end(struct cli_simulation *s);
 void cli_simulation_release(struct cli_simulation *s);
 void cli_simulation_release_memory(struct cli_simulation *s);
+
+/* ------------------------------------------------------------------ advise.c: `c2emu advise`
+ * After settling; writes the report of it. file: --json's, which is finished or given up; may be NULL. */
+enum c2_status cli_advise(const struct cli_options *options, const struct cli_simulation *simulation,
+                          const struct stream_blocks *blocks, const struct report_run *run, struct c2_outfile *file,
+                          struct c2_error *err);
 
 /* ------------------------------------------------------------------ ending.c: how the guest ended, in words */
 int cli_exit_status(const struct emu_end *end, int interrupting_signal);

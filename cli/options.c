@@ -40,6 +40,7 @@ enum option_key {
     KEY_CACHEGRIND,
     KEY_PROGRESS,
     KEY_STATS,
+    KEY_DIM,
     KEY_UNAVAILABLE, /* and everything above */
 };
 
@@ -69,6 +70,7 @@ static const struct argp_option options_table[] = {
     {"env", KEY_ENV, "NAME[=VALUE]", 0,
      "add to the guest's environment (PATH, HOME and LANG=C); without VALUE: the host's; repeatable", 2},
     {"inherit-env", KEY_INHERIT_ENV, NULL, 0, "pass the host's environment through", 2},
+    {"dim", KEY_DIM, "OBJECT=ROWBYTES", 0, "advise: the length of the rows of an object, named as reports do; repeatable", 2},
     {"output", KEY_OUTPUT, "DIR", 0, "write report.txt and report.json there", 3},
     {"json", KEY_JSON, "FILE", 0, "write the JSON report; - is standard output", 3},
     {"dump-pagemap", KEY_DUMP_PAGEMAP, "FILE", 0,
@@ -96,7 +98,7 @@ static const struct argp_option options_table[] = {
 
 static const struct { const char *name; enum cli_action action; } verbs[] = {
     {"pagemap", CLI_PAGEMAP}, {"diff", CLI_DIFF}, {"annotate", CLI_ANNOTATE}};
-static const char *const missing_verbs[] = {"replay", "report", "advise", "sweep", "machines"};
+static const char *const missing_verbs[] = {"replay", "report", "sweep", "machines"};
 
 /* ------------------------------------------------------------------ checking the words
  * argp's own messages name neither the nearest option nor c2emu's exit status, so the words are checked before. */
@@ -300,6 +302,7 @@ static enum c2_status take(struct parse *parse, const struct argp_option *row, c
     case KEY_ZERO_PAGE: options->zero_page = true; return C2_OK;
     case KEY_DUMP_PAGEMAP: options->dump_pagemap = value; return C2_OK;
     case KEY_SEED: return c2_parse_number(&options->seed, value, "--seed", err);
+    case KEY_DIM: options->dims[options->dim_count++] = value; return C2_OK;
     case KEY_NO_SIM: options->no_sim = true; return C2_OK;
     case KEY_NO_ATTRIBUTION: options->no_attribution = true; return C2_OK;
     case KEY_FIFO_DETECTOR: options->fifo_detector = true; return C2_OK;
@@ -350,6 +353,8 @@ static const struct argp parser = {
     .doc = "Run an x86-64 Linux program in an emulator and report what its caches did."
            "\vThe report goes to standard error when PROGRAM ends. Exit status: PROGRAM's own; 128+N when signal N "
            "killed it; 125 when c2emu failed; 126 when PROGRAM cannot be executed; 127 when it is not found.\n\n"
+           "`c2emu advise [OPTION]... [--] PROGRAM [ARG]...` runs PROGRAM and simulates layouts of its data that might have "
+           "fewer conflict misses.\n\n"
            "`c2emu pagemap PID [FILE]` writes the page map of a live process.\n"
            "`c2emu diff [--fail-if CONDITION]... A.json B.json` compares two reports.\n"
            "`c2emu annotate [--event NAME]... [--asm] [-I DIR]... FILE` shows the source, or the instructions, with the "
@@ -400,6 +405,26 @@ static enum c2_status check_files(const struct cli_options *options, struct c2_e
     return C2_OK;
 }
 
+/* What `advise` needs, and what only it takes. */
+static enum c2_status check_advise(const struct cli_options *options, struct c2_error *err)
+{
+    if (!options->advise && options->dim_count != 0)
+        return c2_fail(err, C2_ERR_INVALID, "--dim belongs to `c2emu advise`");
+    if (!options->advise)
+        return C2_OK;
+    if (options->no_sim || options->no_attribution)
+        return c2_fail(err, C2_ERR_INVALID, "advise needs the misses that --no-%s leaves out; leave it out",
+                       options->no_sim ? "sim" : "attribution");
+    if (options->against != NULL)
+        return c2_fail(err, C2_ERR_INVALID, "advise compares placements by itself; leave --against out");
+    if (options->output_dir != NULL)
+        return c2_fail(err, C2_ERR_INVALID, "advise has one report; write it with --json FILE and leave --output out");
+    if (strncmp(options->pages, "file", 4) == 0)
+        return c2_fail(err, C2_ERR_UNSUPPORTED, "advise moves objects to pages that a map does not know; use another "
+                       "--pages than %s", options->pages);
+    return C2_OK;
+}
+
 /* What can be said only when all words are known. */
 static enum c2_status check_whole(const struct cli_options *options, struct c2_error *err)
 {
@@ -421,7 +446,9 @@ static enum c2_status check_whole(const struct cli_options *options, struct c2_e
     if (options->no_sim && options->fifo_detector)
         return c2_fail(err, C2_ERR_INVALID, "--fifo-detector needs the caches that --no-sim leaves out; leave one out");
     enum c2_status status = check_profiles(options, err);
-    return status == C2_OK ? check_files(options, err) : status;
+    if (status == C2_OK)
+        status = check_files(options, err);
+    return status == C2_OK ? check_advise(options, err) : status;
 }
 
 enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv, struct c2_error *err)
@@ -429,7 +456,10 @@ enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv,
     *out = (struct cli_options){.machine = "sandybridge-ep", .pages = "sequential", .engine = "unicorn", .seed = 1};
     if (argc > 1 && is_verb(argv[1], &out->action)) /* its words are its own */
         return C2_OK;
-    enum c2_status status = argc > 1 ? check_verb(argv[1], err) : C2_OK;
+    out->advise = argc > 1 && strcmp(argv[1], "advise") == 0;
+    argc -= out->advise; /* the words behind it are those of a run */
+    argv += out->advise;
+    enum c2_status status = argc > 1 && !out->advise ? check_verb(argv[1], err) : C2_OK;
     if (status == C2_OK)
         status = check_words(argc, argv, err);
     if (status != C2_OK)
@@ -438,7 +468,8 @@ enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv,
     out->env = c2_calloc((size_t)argc, sizeof *out->env);
     out->places = c2_calloc((size_t)argc, sizeof *out->places);
     out->huge_regions = c2_calloc((size_t)argc, sizeof *out->huge_regions);
-    if (out->overrides == NULL || out->env == NULL || out->places == NULL || out->huge_regions == NULL) {
+    out->dims = c2_calloc((size_t)argc, sizeof *out->dims);
+    if (out->dims == NULL || out->overrides == NULL || out->env == NULL || out->places == NULL || out->huge_regions == NULL) {
         status = c2_fail_memory(err, "the options");
     } else {
         struct parse parse = {.options = out, .err = err, .status = C2_OK};
@@ -462,5 +493,6 @@ void cli_options_release(struct cli_options *options)
     c2_free(options->env);
     c2_free(options->places);
     c2_free(options->huge_regions);
-    options->overrides = options->env = options->places = options->huge_regions = NULL;
+    c2_free(options->dims);
+    options->dims = options->overrides = options->env = options->places = options->huge_regions = NULL;
 }

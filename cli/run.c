@@ -196,7 +196,7 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
                                 .progress_self = &run->progress,
                                 .progress_every = PROGRESS_INSTRUCTIONS};
     if (run->simulation.ring != NULL)
-        config.sink = stream_ring_sink(run->simulation.ring);
+        config.sink = cli_simulation_sink(&run->simulation);
     enum c2_status status = emu_create(&run->emu, &config, &run->image, err);
     run->simulation.emu = run->emu;
     return status;
@@ -207,8 +207,6 @@ static enum c2_status make(struct run *run, struct c2_error *err)
     enum c2_status status = loader_symbols_create(&run->symbols, run->simulation.mmu, err);
     if (status == C2_OK)
         status = make_kernel(run, err);
-    if (status == C2_OK)
-        status = stream_blocks_create(&run->blocks, err);
     if (status == C2_OK && !run->options->no_sim)
         status = make_simulation(run, err);
     if (status == C2_OK)
@@ -292,6 +290,24 @@ static int fail(const struct c2_error *err, int status)
     return status;
 }
 
+static enum c2_status write_reports(struct run *run, const struct report_run *report, struct c2_error *err)
+{
+    const struct cli_options *options = run->options;
+    enum c2_status status = C2_OK;
+    if (options->advise) {
+        struct c2_outfile *json = run->outputs.json;
+        run->outputs.json = NULL;
+        status = cli_advise(options, &run->simulation, run->blocks, report, json, err);
+    } else if (!options->quiet) {
+        report_text(stderr, report, NULL);
+    }
+    if (status == C2_OK)
+        status = cli_outputs_commit(&run->outputs, report, err);
+    if (status == C2_OK)
+        status = cli_outputs_commit_pagemap(&run->outputs, run->simulation.views[0].mmu, options->dump_pagemap, err);
+    return status;
+}
+
 /* The guest has ended; returns the exit status. */
 static int conclude(struct run *run, const struct emu_end *end, struct c2_error *err)
 {
@@ -314,10 +330,7 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
         report.against_text = run->options->against;
         report.labels = analyses_against_counts(run->simulation.against);
     }
-    if (!run->options->quiet)
-        report_text(stderr, &report, NULL);
-    if (cli_outputs_commit(&run->outputs, &report, err) != C2_OK
-        || cli_outputs_commit_pagemap(&run->outputs, run->simulation.views[0].mmu, run->options->dump_pagemap, err) != C2_OK)
+    if (write_reports(run, &report, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     return report.exit_status;
 }
@@ -348,6 +361,11 @@ static int make_and_go(struct run *run, char *const *host_env, struct c2_error *
         return fail(err, cli_load_status(status));
     status = cli_simulation_memory(&run->simulation, &run->placement,
                                    run->options->against == NULL ? NULL : &run->against, err);
+    if (status != C2_OK)
+        return fail(err, CLI_EXIT_FAILED);
+    status = stream_blocks_create(&run->blocks, err);
+    if (status == C2_OK && run->options->advise)
+        status = cli_simulation_record(&run->simulation, run->blocks, err);
     if (status != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     status = load(run, err);

@@ -121,6 +121,47 @@ static enum c2_status listen(struct cli_simulation *s, struct c2_error *err)
     return status;
 }
 
+/* ------------------------------------------------------------------ recording */
+
+/* What was recorded before comes before it on the tape. */
+static void memory_event(void *self, const struct mmu_event *event)
+{
+    struct cli_simulation *s = self;
+    if (s->emu != NULL && s->listening == C2_OK)
+        s->listening = emu_flush(s->emu, &s->listening_error);
+    if (s->listening == C2_OK)
+        s->listening = analyses_replay_note(s->tape, event, &s->paths, &s->listening_error);
+}
+
+enum c2_status cli_simulation_record(struct cli_simulation *s, const struct stream_blocks *blocks, struct c2_error *err)
+{
+    enum c2_status status = stream_tape_create(&s->tape, blocks, err);
+    if (status == C2_OK)
+        mmu_keep_journal(s->mmu, (struct mmu_journal){s, memory_event});
+    return status;
+}
+
+/* The tape first, on the emulator's thread, which writes the events too. */
+static enum c2_status both_consume(void *self, const struct stream_batch *batch, struct c2_error *err)
+{
+    struct cli_simulation *s = self;
+    const struct stream_sink tape = stream_tape_sink(s->tape), ring = stream_ring_sink(s->ring);
+    enum c2_status status = tape.consume(tape.self, batch, err);
+    return status == C2_OK ? ring.consume(ring.self, batch, err) : status;
+}
+
+static enum c2_status both_drain(void *self, struct c2_error *err)
+{
+    struct cli_simulation *s = self;
+    const struct stream_sink ring = stream_ring_sink(s->ring);
+    return ring.drain(ring.self, err);
+}
+
+struct stream_sink cli_simulation_sink(struct cli_simulation *s)
+{
+    return s->tape == NULL ? stream_ring_sink(s->ring) : (struct stream_sink){s, both_consume, both_drain};
+}
+
 /* ------------------------------------------------------------------ making */
 
 /* The profile and the call graph hear of what the loader has mapped. */
@@ -250,8 +291,10 @@ enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *
 
 void cli_simulation_end(struct cli_simulation *s)
 {
-    if (s->mmu != NULL)
+    if (s->mmu != NULL) {
         mmu_unlisten(s->mmu, s);
+        mmu_keep_journal(s->mmu, (struct mmu_journal){NULL, NULL});
+    }
     for (unsigned i = 0; i < s->view_count; i++)
         if (s->views[i].mmu != NULL)
             mmu_unlisten(s->views[i].mmu, &s->views[i]);
@@ -260,6 +303,8 @@ void cli_simulation_end(struct cli_simulation *s)
 void cli_simulation_release(struct cli_simulation *s)
 {
     stream_ring_destroy(s->ring);
+    stream_tape_destroy(s->tape);
+    analyses_paths_release(&s->paths);
     for (unsigned i = 0; i < s->view_count; i++)
         sim_destroy(s->views[i].sim);
     analyses_against_destroy(s->against);

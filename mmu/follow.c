@@ -390,6 +390,8 @@ int64_t mmu_map(struct mmu *mmu, const struct mmu_request *request)
 {
     begin(mmu);
     int64_t answer = mmu_map_alone(mmu, request);
+    if (answer >= 0)
+        mmu_journal_map(mmu, request, (uint64_t)answer);
     for (struct mmu *it = first_of(mmu); it; it = next_of(it))
         compare(it, "mmap", answer < 0 ? request->address : (uint64_t)answer, mmu_map_alone(it, request), answer);
     return answer;
@@ -399,6 +401,8 @@ int64_t mmu_unmap(struct mmu *mmu, uint64_t address, uint64_t bytes)
 {
     begin(mmu);
     int64_t answer = mmu_unmap_alone(mmu, address, bytes);
+    if (answer == 0)
+        mmu_journal(mmu, MMU_EVENT_UNMAP, address, bytes, 0, 0);
     for (struct mmu *it = first_of(mmu); it; it = next_of(it))
         compare(it, "munmap", address, mmu_unmap_alone(it, address, bytes), answer);
     return answer;
@@ -408,6 +412,8 @@ int64_t mmu_protect(struct mmu *mmu, uint64_t address, uint64_t bytes, unsigned 
 {
     begin(mmu);
     int64_t answer = mmu_protect_alone(mmu, address, bytes, prot);
+    if (answer == 0 || answer == -ENOMEM)
+        mmu_journal(mmu, MMU_EVENT_PROTECT, address, bytes, prot, (uint64_t)answer);
     for (struct mmu *it = first_of(mmu); it; it = next_of(it))
         compare(it, "mprotect", address, mmu_protect_alone(it, address, bytes, prot), answer);
     return answer;
@@ -418,6 +424,8 @@ int64_t mmu_remap(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint64_t ne
 {
     begin(mmu);
     int64_t answer = mmu_remap_alone(mmu, old, old_bytes, new_bytes, may_move, fixed, to);
+    if (answer >= 0)
+        mmu_journal(mmu, MMU_EVENT_REMAP, old, old_bytes, new_bytes, (uint64_t)answer);
     for (struct mmu *it = first_of(mmu); it; it = next_of(it))
         compare(it, "mremap", old, mmu_remap_alone(it, old, old_bytes, new_bytes, may_move, fixed, to), answer);
     return answer;
@@ -427,6 +435,8 @@ int64_t mmu_discard(struct mmu *mmu, uint64_t address, uint64_t bytes)
 {
     begin(mmu);
     int64_t answer = mmu_discard_alone(mmu, address, bytes);
+    if (answer == 0 || answer == -ENOMEM)
+        mmu_journal(mmu, MMU_EVENT_DISCARD, address, bytes, (uint64_t)answer, 0);
     for (struct mmu *it = first_of(mmu); it; it = next_of(it))
         compare(it, "madvise", address, mmu_discard_alone(it, address, bytes), answer);
     return answer;
@@ -436,6 +446,8 @@ int64_t mmu_advise_huge(struct mmu *mmu, uint64_t address, uint64_t bytes, bool 
 {
     begin(mmu);
     int64_t answer = mmu_advise_huge_alone(mmu, address, bytes, huge);
+    if (answer == 0)
+        mmu_journal(mmu, MMU_EVENT_ADVISE, address, bytes, huge, 0);
     for (struct mmu *it = first_of(mmu); it; it = next_of(it))
         compare(it, "madvise", address, mmu_advise_huge_alone(it, address, bytes, huge), answer);
     return answer;
@@ -444,7 +456,9 @@ int64_t mmu_advise_huge(struct mmu *mmu, uint64_t address, uint64_t bytes, bool 
 uint64_t mmu_brk(struct mmu *mmu, uint64_t address)
 {
     begin(mmu);
-    uint64_t answer = mmu_brk_alone(mmu, address);
+    uint64_t before = mmu->brk, answer = mmu_brk_alone(mmu, address);
+    if (answer != before)
+        mmu_journal(mmu, MMU_EVENT_BRK, answer, 0, 0, 0);
     for (struct mmu *it = first_of(mmu); it; it = next_of(it))
         compare(it, "brk", address, (int64_t)mmu_brk_alone(it, address), (int64_t)answer);
     return answer;

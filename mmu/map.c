@@ -96,8 +96,7 @@ static struct area area_of(const struct mmu_request *request, uint64_t start, ui
     return area;
 }
 
-/* Puts the area in, over whatever was there. Takes over the area's backing, also on failure. 0 or errno. */
-static int put_area(struct mmu *mmu, struct area *area, int fd)
+int mmu_put_area(struct mmu *mmu, struct area *area, int fd)
 {
     uint64_t start = area->view.start.v, end = area_end(area);
     bool replaces = !areas_free(&mmu->areas, start, end);
@@ -145,6 +144,6 @@ int64_t mmu_map_alone(struct mmu *mmu, const struct mmu_request *request)
     if (error)
         return -error;
     struct area area = area_of(request, (uint64_t)start, bytes, backing);
-    error = put_area(mmu, &area, request->host_fd);
+    error = mmu_put_area(mmu, &area, request->host_fd);
     return error ? -error : start;
 }

@@ -145,6 +145,39 @@ void mmu_config_lead(struct mmu_config *leader, const struct mmu_config *followe
  * be asked when a run ends. */
 enum c2_status mmu_followers_status(const struct mmu *leader, struct c2_error *err);
 
+/* ------------------------------------------------------------------ journal
+ * What happened to an address space, so that the same can happen to another one later: journal.c. */
+enum mmu_event_kind {
+    MMU_EVENT_MAP,     /* start, bytes, prot, kind | shared << 8 | enum mmu_page_size of MAP_HUGETLB << 16, offset, inode,
+                        * device */
+    MMU_EVENT_UNMAP,   /* address, bytes */
+    MMU_EVENT_PROTECT, /* address, bytes, prot, answer */
+    MMU_EVENT_REMAP,   /* address, bytes, new bytes, new address */
+    MMU_EVENT_DISCARD, /* address, bytes, answer */
+    MMU_EVENT_ADVISE,  /* address, bytes, huge */
+    MMU_EVENT_BRK,     /* address */
+    MMU_EVENT_TOUCH,   /* address, enum mmu_access: a page became present, or got a frame for the zero page's */
+    MMU_EVENTS
+};
+#define MMU_EVENT_WORDS 7
+struct mmu_event {
+    enum mmu_event_kind kind;
+    uint64_t words[MMU_EVENT_WORDS];
+    const char *path; /* MAP of a file; else NULL */
+};
+/* Called after each event; the event is lent for the call. One journal an address space. */
+struct mmu_journal {
+    void *self;
+    void (*happened)(void *self, const struct mmu_event *event);
+};
+void mmu_keep_journal(struct mmu *mmu, struct mmu_journal journal);
+/* Words that an event of this kind uses. */
+unsigned mmu_event_words(enum mmu_event_kind kind);
+/* An address space without window and without bytes, for events to be repeated in. It has heap_page and guest_bytes of
+ * the one that they are of. Any number of them at a time. */
+enum c2_status mmu_create_detached(struct mmu **out, const struct mmu_config *config, struct c2_error *err);
+enum c2_status mmu_repeat(struct mmu *detached, const struct mmu_event *event, struct c2_error *err);
+
 /* ------------------------------------------------------------------ areas */
 enum mmu_prot { MMU_READ = 1, MMU_WRITE = 2, MMU_EXEC = 4 }; /* as PROT_* */
 enum mmu_kind { MMU_ANONYMOUS, MMU_FILE, MMU_HEAP, MMU_STACK };

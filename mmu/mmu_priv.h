@@ -27,6 +27,7 @@ struct mmu {
     struct mmu_rule_counts *enlarged_by; /* by huge region */
     uint64_t zero_frame;    /* shared by all pages with ENTRY_ZERO; meaningful if has_zero_frame */
     bool has_zero_frame;
+    struct mmu_journal journal; /* happened NULL: nobody keeps one */
     struct lead *lead;      /* of a leader: its followers; else NULL */
     struct follow *follow;  /* of a follower; else NULL */
 };
@@ -50,6 +51,15 @@ int64_t mmu_discard_alone(struct mmu *mmu, uint64_t address, uint64_t bytes);
 int64_t mmu_advise_huge_alone(struct mmu *mmu, uint64_t address, uint64_t bytes, bool huge);
 uint64_t mmu_brk_alone(struct mmu *mmu, uint64_t address);
 enum mmu_fault mmu_touch_alone(struct mmu *mmu, struct guest_va va, enum mmu_access access, struct c2_error *err);
+
+/* ------------------------------------------------------------------ journal.c */
+/* Something happened; the words are the event's. */
+void mmu_journal(const struct mmu *mmu, enum mmu_event_kind kind, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+void mmu_journal_map(const struct mmu *mmu, const struct mmu_request *request, uint64_t start);
+
+/* ------------------------------------------------------------------ map.c */
+/* Puts the area in, over whatever was there. Takes over the area's backing, also on failure. 0 or errno. */
+int mmu_put_area(struct mmu *mmu, struct area *area, int fd);
 
 /* ------------------------------------------------------------------ follow.c */
 /* The leader made this access: so do the followers. NONE, or FAILED. */

@@ -3,25 +3,19 @@
  * advice: the one line that says what to look at.
  *
  * Model
- *   A miss of a level costs the step to the next one: the next level's latency less its own, memory taken as
- *   MEMORY_CYCLES. Each (level, class) pair costs its misses times that step; the dearest pair is named, with the
- *   remedy usual for it. On a tie the level nearer the core wins, then conflict before capacity before cold: what is
- *   easier to mend. When all misses together cost less than one cycle in QUIET instructions, nothing is worth a look.
- *   Where the machine file gives no latencies, LATENCIES stand in for all of them.
+ *   Each (level, class) pair costs its misses times what a miss of the level costs (caches/cost.c); the dearest pair is
+ *   named, with the remedy usual for it. On a tie the level nearer the core wins, then conflict before capacity before
+ *   cold: what is easier to mend. When all misses together cost less than one cycle in QUIET instructions, nothing is
+ *   worth a look.
  *   When the dearest pair is conflicts and a profile says who evicted whom, the instruction and object with most of them
  *   are named, with the remedy for their reason.
- *
- * Not modelled
- *   Overlap of misses, prefetching: the costs rank causes, they are no times.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "report/profile_priv.h"
 
-#define MEMORY_CYCLES 200u
 #define QUIET 20u
-static const uint32_t LATENCIES[CACHES_MAX_LEVELS] = {4, 12, 40, 60, 80, 100};
 
 struct finding {
     const struct report_level *level;
@@ -29,28 +23,10 @@ struct finding {
     uint64_t misses, cost;
 };
 
-static bool latencies_known(const struct report_level *levels, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (levels[i].level->latency_cycles == 0)
-            return false;
-    }
-    return true;
-}
-
-static uint64_t step_cycles(const struct report_level *level, bool known)
-{
-    uint32_t own = known ? level->level->latency_cycles : LATENCIES[level->depth];
-    uint32_t next = level->next == NULL ? MEMORY_CYCLES
-                    : known             ? level->next->latency_cycles
-                                        : LATENCIES[level->depth + 1];
-    return next > own ? next - own : 1;
-}
-
 /* The dearest pair into *dearest; returns what all misses cost. */
-static uint64_t weigh(struct finding *dearest, const struct report_level *levels, size_t count)
+static uint64_t weigh(struct finding *dearest, const struct caches_machine *machine, const struct report_level *levels,
+                      size_t count)
 {
-    const bool known = latencies_known(levels, count);
     uint64_t total = 0;
     *dearest = (struct finding){0};
     for (size_t i = 0; i < count; i++) {
@@ -58,7 +34,7 @@ static uint64_t weigh(struct finding *dearest, const struct report_level *levels
         const struct { enum caches_class class_; uint64_t misses; } classes[] = {
             {CACHES_CONFLICT, n->conflict}, {CACHES_CAPACITY, n->capacity}, {CACHES_COLD, n->cold}};
         for (size_t c = 0; c < sizeof classes / sizeof classes[0]; c++) {
-            uint64_t cost = classes[c].misses * step_cycles(&levels[i], known);
+            uint64_t cost = classes[c].misses * caches_miss_cycles(machine, levels[i].depth, levels[i].code);
             total += cost;
             if (cost > dearest->cost)
                 *dearest = (struct finding){&levels[i], classes[c].class_, classes[c].misses, cost};
@@ -143,7 +119,7 @@ char *report_advice(char *buffer, size_t bytes, const struct report_run *run, st
 {
     struct report_level levels[REPORT_MAX_LEVELS];
     struct finding finding;
-    const uint64_t total = weigh(&finding, levels, report_levels(levels, run));
+    const uint64_t total = weigh(&finding, run->machine, levels, report_levels(levels, run));
     if (finding.level == NULL || total < run->counts->instructions / QUIET) {
         snprintf(buffer, bytes,
                  "nothing in the caches: all misses together cost less than one cycle in %u instructions", QUIET);

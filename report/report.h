@@ -72,4 +72,15 @@ struct report_annotation {
 };
 enum c2_status report_annotate(FILE *to, const struct report_annotation *request, struct c2_error *err);
 
+/* ------------------------------------------------------------------ c2emu advise */
+struct report_proposals {
+    const struct report_run *run;              /* with a profile */
+    const struct analyses_proposal *proposals; /* count of them */
+    const struct analyses_outcome *outcomes;   /* of the proposals */
+    uint32_t count;
+    const struct analyses_outcome *before;     /* the run as it was, played back */
+};
+enum c2_status report_proposals_text(FILE *to, const struct report_proposals *of, struct c2_error *err);
+enum c2_status report_proposals_json(FILE *to, const struct report_proposals *of, struct c2_error *err);
+
 #endif

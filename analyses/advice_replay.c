@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * advice_replay: what the caches would have done if some objects had lain elsewhere.
+ *
+ * Model
+ *   A recorded run is played to several lanes in one pass. A lane has an address space of its own, in which the events of
+ *   the run's are repeated (mmu/journal.c), and a simulator of the run's machine. Its proposal moves objects into a
+ *   region of anonymous memory that the run does not use: one behind the other, each at the next address with the
+ *   offset that is asked for. Byte o of an object then lies at new start + o + (o / row) * pad; of a site's block in
+ *   slot s, s times the padded room further on. A reference goes where its first byte goes, whole.
+ *   Elements of string instructions go one by one: where the new places of neighbours are no neighbours, the record is
+ *   parted as an interrupted one is.
+ *   A page is touched when the run touched it: where that was a page of an object that is moved, the page that the byte
+ *   has now. Other pages of the region are touched at their first reference, as by a write.
+ *   Page colours and huge pages of a proposal are the placement's of the lane and, for huge pages, of its region alone.
+ *
+ * Invariants
+ *   A proposal that changes nothing gives the run's own counts.
+ *   A lane that fails does not hinder the others. Results do not depend on which lanes there are.
+ *
+ * Not modelled
+ *   Memory of an object that is given back: its new pages stay. A reference across the end of a row reaches into the pad.
+ *   The allocator's own words beside a block, and what it writes there before the block is the program's, stay behind.
+ *   What follows in the program from other addresses: alignment tests, hashes of pointers, another size of
+ *   the heap.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyses/advice_priv.h"
+
+#define REGION_BASE 0x200818000000ull /* apart from all other regions modulo 64 GiB and modulo 1 GiB, see mmu.h */
+#define REGION_UNIT (2ull << 20)
+#define DIRECTION_FLAG ((uint64_t)1 << 63)
+#define REP_WORDS 5u /* a string record, header and slots */
+
+/* Where a lane has a thing. */
+struct move {
+    bool on;
+    uint64_t base, row, pad; /* pad 0: no rows */
+    uint64_t stride;         /* from slot to slot */
+};
+
+struct lane {
+    struct analyses_outcome *outcome;
+    struct mmu *mmu;
+    struct sim *sim;
+    struct move moves[ANALYSES_MOVED];
+    bool moves_any;
+    uint64_t region_end;
+};
+
+/* A word of the batch that is to be changed, or a string record that has to do with a thing. */
+struct patch {
+    uint32_t word;
+    uint32_t thing; /* FINDER_NOTHING: a string record, word being its header */
+    uint32_t slot;
+    uint64_t offset;
+};
+
+struct player {
+    const struct analyses_replay *replay;
+    const struct analyses_paths *paths;
+    struct finder *finder;
+    struct rows *rows; /* NULL: not wanted */
+    uint32_t objects[ANALYSES_MOVED], object_count;
+    struct lane *lanes;
+    uint32_t lane_count;
+    struct patch *patches; /* of the segment at hand */
+    uint32_t patch_count;
+    struct stream_batch out; /* scratch */
+};
+
+/* ------------------------------------------------------------------ where things lie in a lane */
+
+static uint64_t stretched(const struct move *move, uint64_t offset)
+{
+    return move->pad == 0 ? offset : offset + offset / move->row * move->pad;
+}
+
+static uint64_t moved(const struct move *move, uint32_t slot, uint64_t offset)
+{
+    return move->base + slot * move->stride + stretched(move, offset);
+}
+
+static uint64_t moved_address(const struct lane *lane, const struct finder_found *found, uint64_t va)
+{
+    if (found->thing == FINDER_NOTHING || !lane->moves[found->thing].on)
+        return va;
+    return moved(&lane->moves[found->thing], found->slot, va - found->base);
+}
+
+static uint64_t next_at(uint64_t cursor, uint64_t align, uint64_t offset)
+{
+    return cursor + (offset + align - cursor % align) % align;
+}
+
+static uint32_t thing_of(const struct player *player, uint32_t object)
+{
+    for (uint32_t i = 0; i < player->object_count; i++)
+        if (player->objects[i] == object)
+            return i;
+    return FINDER_NOTHING;
+}
+
+static void lay_out(struct player *player, struct lane *lane, const struct analyses_proposal *proposal)
+{
+    uint64_t cursor = REGION_BASE;
+    for (uint32_t i = 0; i < proposal->change_count; i++) {
+        const struct analyses_change *change = &proposal->changes[i];
+        const struct analyses_object *object = &player->replay->profile->objects[change->object];
+        struct move *move = &lane->moves[thing_of(player, change->object)];
+        *move = (struct move){.on = true, .base = next_at(cursor, change->align, change->offset)};
+        cursor = move->base;
+        if (object->kind == ANALYSES_HEAP && object->blocks > 1) {
+            move->stride = change->row_bytes + change->pad_bytes;
+            cursor += object->blocks * move->stride;
+        } else {
+            move->row = change->row_bytes;
+            move->pad = change->pad_bytes;
+            cursor += stretched(move, object->bytes);
+        }
+        lane->moves_any = true;
+    }
+    lane->region_end = c2_align_up(cursor, REGION_UNIT);
+}
+
+static enum c2_status make_region(struct lane *lane, bool huge, struct c2_error *err)
+{
+    const uint64_t bytes = lane->region_end - REGION_BASE;
+    const struct mmu_event map = {MMU_EVENT_MAP, {REGION_BASE, bytes, MMU_READ | MMU_WRITE, MMU_ANONYMOUS}, NULL};
+    const struct mmu_event advise = {MMU_EVENT_ADVISE, {REGION_BASE, bytes, 1}, NULL};
+    if (!lane->moves_any)
+        return C2_OK;
+    enum c2_status status = mmu_repeat(lane->mmu, &map, err);
+    return status == C2_OK && huge ? mmu_repeat(lane->mmu, &advise, err) : status;
+}
+
+/* ------------------------------------------------------------------ translations of a lane */
+
+static bool in_region(const struct lane *lane, uint64_t va)
+{
+    return va >= REGION_BASE && va < lane->region_end;
+}
+
+/* A page that the run did not touch by itself: of the region, or one that an object left behind has shared. A failure
+ * ends the lane when the batch is done. */
+static void touch(struct lane *lane, struct guest_va va)
+{
+    struct c2_error *err = &lane->outcome->error;
+    *err = (struct c2_error){.text = "a page of the run is not mapped when it is played back"};
+    const enum mmu_access access = in_region(lane, va.v) ? MMU_ACCESS_WRITE : MMU_ACCESS_READ;
+    if (mmu_touch(lane->mmu, va, access, err) != MMU_FAULT_NONE)
+        lane->outcome->status = err->status != C2_OK ? err->status : C2_ERR_INTERNAL;
+}
+
+static bool translate(const void *self, struct guest_va va, struct guest_pa *out)
+{
+    const struct lane *lane = self;
+    if (mmu_translate(lane->mmu, va, out))
+        return true;
+    touch((struct lane *)self, va);
+    if (!mmu_translate(lane->mmu, va, out))
+        out->v = va.v & (C2_PAGE_BYTES - 1); /* the lane has failed: any answer does */
+    return true;
+}
+
+static bool walk(const void *self, struct guest_va va, struct mmu_walk *out)
+{
+    const struct lane *lane = self;
+    struct guest_pa pa;
+    translate(self, va, &pa);
+    if (!mmu_walk(lane->mmu, va, out))
+        *out = (struct mmu_walk){.entry_count = MMU_WALK_ENTRIES};
+    return true;
+}
+
+static void after_change(void *self, struct guest_va start, uint64_t bytes, bool code)
+{
+    const struct lane *lane = self;
+    (void)code;
+    sim_forget(lane->sim, start, bytes);
+}
+
+/* ------------------------------------------------------------------ life */
+
+static struct mmu_config placement_of(const struct player *player, const struct analyses_proposal *proposal)
+{
+    struct mmu_config config = *player->replay->placement;
+    config.heap_page = mmu_config_heap_page(&config);
+    config.guest_bytes = config.guest_bytes != 0 ? config.guest_bytes : config.physical_bytes;
+    config.log_placements = false;
+    if (proposal->means & ANALYSES_COLORED) {
+        config.placement = MMU_COLORED;
+        config.colors = proposal->colors;
+    }
+    return config;
+}
+
+static enum c2_status open_lane(struct player *player, struct lane *lane, const struct analyses_proposal *proposal,
+                                struct c2_error *err)
+{
+    const struct mmu_config placement = placement_of(player, proposal);
+    const struct sim_config config = {.machine = player->replay->machine, .seed = player->replay->seed,
+                                      .translation = {lane, translate, walk}, .blocks = player->replay->blocks};
+    lay_out(player, lane, proposal);
+    enum c2_status status = mmu_create_detached(&lane->mmu, &placement, err);
+    if (status == C2_OK)
+        status = sim_create(&lane->sim, &config, err);
+    if (status == C2_OK)
+        status = mmu_listen(lane->mmu, (struct mmu_listener){lane, NULL, after_change, NULL}, err);
+    return status == C2_OK ? make_region(lane, proposal->means & ANALYSES_HUGE, err) : status;
+}
+
+static void collect_objects(struct player *player, const struct analyses_proposal *proposals, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < proposals[i].change_count; k++) {
+            if (thing_of(player, proposals[i].changes[k].object) != FINDER_NOTHING)
+                continue;
+            C2_ASSERT(player->object_count < ANALYSES_MOVED);
+            player->objects[player->object_count++] = proposals[i].changes[k].object;
+        }
+    }
+}
+
+static enum c2_status open_lanes(struct player *player, struct analyses_outcome *out,
+                                 const struct analyses_proposal *proposals, uint32_t count, struct c2_error *err)
+{
+    player->lanes = c2_calloc(count, sizeof *player->lanes);
+    player->patches = c2_alloc(STREAM_BATCH_WORDS * sizeof *player->patches);
+    if (player->lanes == NULL || player->patches == NULL)
+        return c2_fail_memory(err, "the proposals' simulators");
+    enum c2_status status = finder_create(&player->finder, player->replay->profile, player->objects,
+                                          player->object_count, err);
+    for (uint32_t i = 0; i < count && status == C2_OK; i++) {
+        out[i] = (struct analyses_outcome){.status = C2_OK};
+        player->lanes[i].outcome = &out[i];
+        player->lane_count++;
+        status = open_lane(player, &player->lanes[i], &proposals[i], err);
+    }
+    return status;
+}
+
+static void close_lanes(struct player *player)
+{
+    for (uint32_t i = 0; i < player->lane_count; i++) {
+        sim_destroy(player->lanes[i].sim);
+        mmu_destroy(player->lanes[i].mmu);
+    }
+    c2_free(player->lanes);
+    c2_free(player->patches);
+    finder_destroy(player->finder);
+    rows_destroy(player->rows);
+}
+
+/* ------------------------------------------------------------------ a segment, to one lane */
+
+static enum c2_status flush(const struct lane *lane, struct stream_batch *out, struct c2_error *err)
+{
+    enum c2_status status = out->used == 0 ? C2_OK : sim_consume(lane->sim, out, err);
+    out->used = 0;
+    return status;
+}
+
+static void append(struct stream_batch *out, const uint64_t *words, uint32_t count)
+{
+    memcpy(&out->words[out->used], words, count * sizeof *words);
+    out->used += count;
+}
+
+/* How many elements from va on are neighbours in the lane as well, `most` at most. */
+static uint64_t neighbours(struct player *player, const struct lane *lane, uint64_t va, uint32_t size, bool down,
+                           uint64_t most)
+{
+    const struct finder_found found = *finder_find(player->finder, va);
+    uint64_t start = found.start, end = found.end;
+    const struct move *move = found.thing == FINDER_NOTHING ? NULL : &lane->moves[found.thing];
+    if (move != NULL && move->on && move->pad != 0) {
+        const uint64_t row = found.base + (va - found.base) / move->row * move->row;
+        start = row > start ? row : start;
+        end = end - row > move->row ? row + move->row : end;
+    }
+    const uint64_t count = down ? (va - start) / size + 1 : (end - va - 1) / size + 1;
+    return count < most ? count : most;
+}
+
+/* A string record, in as many parts as its elements have come apart. */
+static enum c2_status string_record(struct player *player, struct lane *lane, const uint64_t *record,
+                                    struct c2_error *err)
+{
+    const uint32_t block = stream_header_block(record[0]);
+    const struct stream_slot *slots = stream_blocks_at(player->replay->blocks, block)->slots;
+    const uint64_t direction = record[3] & DIRECTION_FLAG, after = record[4] & ~DIRECTION_FLAG;
+    uint64_t left = record[3] & ~DIRECTION_FLAG, at[2] = {record[1], record[2]};
+    enum c2_status status = C2_OK;
+    do {
+        uint64_t count = left - after, words[2] = {0, 0};
+        for (unsigned side = 0; side < 2; side++)
+            if (slots[side].size != 0 && count != 0)
+                count = neighbours(player, lane, at[side], slots[side].size, direction != 0, count);
+        for (unsigned side = 0; side < 2; side++) {
+            const uint64_t distance = count * slots[side].size;
+            words[side] = slots[side].size == 0 ? at[side]
+                                                : moved_address(lane, finder_find(player->finder, at[side]), at[side]);
+            at[side] = direction != 0 ? at[side] - distance : at[side] + distance;
+        }
+        const bool last = left - count == after;
+        const uint64_t header = stream_header(block, last ? stream_header_insns(record[0]) : 0, 4);
+        if (player->out.used + REP_WORDS > STREAM_BATCH_WORDS)
+            status = flush(lane, &player->out, err);
+        append(&player->out, (const uint64_t[REP_WORDS]){header, words[0], words[1], left | direction,
+                                                         (left - count) | (record[4] & DIRECTION_FLAG)}, REP_WORDS);
+        left -= count;
+    } while (left != after && status == C2_OK);
+    return status == C2_OK ? flush(lane, &player->out, err) : status; /* what follows fits again */
+}
+
+/* words [from, to) of the batch, whole records. */
+static enum c2_status feed_changed(struct player *player, struct lane *lane, const struct stream_batch *batch,
+                                   uint32_t from, uint32_t to, struct c2_error *err)
+{
+    struct stream_batch *out = &player->out;
+    enum c2_status status = C2_OK;
+    out->used = 0;
+    out->tid = batch->tid;
+    for (uint32_t i = 0; i < player->patch_count && lane->moves_any && status == C2_OK; i++) {
+        const struct patch *patch = &player->patches[i];
+        const bool string = patch->thing == FINDER_NOTHING;
+        if (!string && !lane->moves[patch->thing].on)
+            continue;
+        append(out, &batch->words[from], patch->word - from);
+        from = patch->word + (string ? REP_WORDS : 1);
+        if (string)
+            status = string_record(player, lane, &batch->words[patch->word], err);
+        else
+            out->words[out->used++] = moved(&lane->moves[patch->thing], patch->slot, patch->offset);
+    }
+    if (status != C2_OK)
+        return status;
+    append(out, &batch->words[from], to - from);
+    return flush(lane, out, err);
+}
+
+static void feed(struct player *player, struct lane *lane, const struct stream_batch *batch, uint32_t from, uint32_t to)
+{
+    struct analyses_outcome *outcome = lane->outcome;
+    const bool as_it_is = from == 0 && to == batch->used && (player->patch_count == 0 || !lane->moves_any);
+    if (outcome->status != C2_OK || from == to)
+        return;
+    struct c2_error err = {.status = C2_OK};
+    enum c2_status status = as_it_is ? sim_consume(lane->sim, batch, &err)
+                                     : feed_changed(player, lane, batch, from, to, &err);
+    if (status == C2_OK || outcome->status != C2_OK)
+        return; /* a failed touch came first */
+    outcome->status = status;
+    outcome->error = err;
+}
+
+static void feed_all(struct player *player, const struct stream_batch *batch, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = 0; i < player->lane_count; i++)
+        feed(player, &player->lanes[i], batch, from, to);
+    player->patch_count = 0;
+}
+
+/* ------------------------------------------------------------------ what is to be changed in a batch */
+
+static bool touches_thing(struct player *player, const struct stream_slot *slots, const uint64_t *words)
+{
+    const uint64_t count = (words[2] & ~DIRECTION_FLAG) - (words[3] & ~DIRECTION_FLAG);
+    for (unsigned side = 0; side < 2; side++) {
+        if (slots[side].size == 0 || count == 0)
+            continue;
+        const uint64_t reach = (count - 1) * slots[side].size;
+        const uint64_t low = words[2] & DIRECTION_FLAG ? words[side] - reach : words[side];
+        for (uint64_t va = low; va <= low + reach;) {
+            const struct finder_found *found = finder_find(player->finder, va);
+            if (found->thing != FINDER_NOTHING)
+                return true;
+            if (found->end > low + reach)
+                break;
+            va = found->end;
+        }
+    }
+    return false;
+}
+
+static enum c2_status plain_slots(struct player *player, uint32_t number, const struct stream_block *block,
+                                  const uint64_t *words, uint32_t first_word, uint32_t count, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (uint32_t i = 0; i < count && status == C2_OK; i++) {
+        const struct finder_found *found = finder_find(player->finder, words[i]);
+        if (found->thing != FINDER_NOTHING)
+            player->patches[player->patch_count++] =
+                (struct patch){first_word + i, found->thing, found->slot, words[i] - found->base};
+        if (player->rows != NULL)
+            status = rows_see(player->rows, number, i, block->slot_count, found->thing, words[i], err);
+    }
+    return status;
+}
+
+static enum c2_status take_record(struct player *player, const struct stream_batch *batch, uint32_t at,
+                                  struct c2_error *err)
+{
+    const uint32_t number = stream_header_block(batch->words[at]), count = stream_header_slots(batch->words[at]);
+    const struct stream_block *block = stream_blocks_at(player->replay->blocks, number);
+    const uint64_t *words = &batch->words[at + 1];
+    if (block->slot_count == 0 || block->slots[0].kind != STREAM_SOURCE)
+        return plain_slots(player, number, block, words, at + 1, count, err);
+    if (touches_thing(player, block->slots, words))
+        player->patches[player->patch_count++] = (struct patch){at, FINDER_NOTHING, 0, 0};
+    return C2_OK;
+}
+
+static enum c2_status play_batch(void *self, const struct stream_batch *batch, struct c2_error *err)
+{
+    struct player *player = self;
+    enum c2_status status = C2_OK;
+    uint32_t from = 0, next;
+    for (uint32_t at = 0; at < batch->used && status == C2_OK; at = next) {
+        const uint64_t header = batch->words[at];
+        next = at + 1 + stream_header_slots(header);
+        if (stream_header_block(header) != STREAM_MARK) {
+            status = take_record(player, batch, at, err);
+            continue;
+        }
+        feed_all(player, batch, from, at); /* a mark changes what the patches before it mean */
+        from = next;
+        status = finder_mark(player->finder, (enum stream_mark)stream_header_insns(header), &batch->words[at + 1], err);
+    }
+    feed_all(player, batch, from, batch->used);
+    return status;
+}
+
+/* ------------------------------------------------------------------ events of the run's address space */
+
+enum c2_status analyses_replay_note(struct stream_tape *tape, const struct mmu_event *event,
+                                    struct analyses_paths *paths, struct c2_error *err)
+{
+    uint64_t words[STREAM_TAPE_NOTE_WORDS];
+    uint32_t count = mmu_event_words(event->kind), path = 0;
+    memcpy(words, event->words, sizeof event->words);
+    if (event->path == NULL)
+        return stream_tape_note(tape, event->kind, words, count, err);
+    while (path < paths->count && strcmp(paths->list[path], event->path) != 0)
+        path++;
+    if (path == paths->room) {
+        const uint32_t room = paths->room * 2 + C2_HOST_SIZE(16u, 1u);
+        char **list = c2_realloc(paths->list, room * sizeof *list);
+        if (list == NULL)
+            return c2_fail_memory(err, "the names of mapped files");
+        paths->list = list;
+        paths->room = room;
+    }
+    if (path == paths->count && (paths->list[paths->count++] = c2_strdup(event->path)) == NULL)
+        return c2_fail_memory(err, "the names of mapped files");
+    words[count++] = path;
+    return stream_tape_note(tape, event->kind, words, count, err);
+}
+
+void analyses_paths_release(struct analyses_paths *paths)
+{
+    for (uint32_t i = 0; i < paths->count; i++)
+        c2_free(paths->list[i]);
+    c2_free(paths->list);
+    *paths = (struct analyses_paths){.count = 0};
+}
+
+static enum c2_status repeat(struct lane *lane, const struct mmu_event *event, const struct finder_found *found,
+                             struct c2_error *err)
+{
+    struct mmu_event mine = *event;
+    const bool maps = event->kind == MMU_EVENT_MAP && lane->moves_any;
+    if (maps && mine.words[0] < lane->region_end && mine.words[0] + mine.words[1] > REGION_BASE)
+        return c2_fail(err, C2_ERR_UNSUPPORTED, "the program maps memory at 0x%" PRIx64 ", where objects would be moved",
+                       mine.words[0]);
+    if (found != NULL)
+        mine.words[0] = moved_address(lane, found, mine.words[0]);
+    return mmu_repeat(lane->mmu, &mine, err);
+}
+
+static enum c2_status play_note(void *self, uint32_t number, const uint64_t *words, uint32_t count, struct c2_error *err)
+{
+    struct player *player = self;
+    struct mmu_event event = {.kind = (enum mmu_event_kind)number};
+    const uint32_t own = mmu_event_words(event.kind);
+    (void)err;
+    memcpy(event.words, words, own * sizeof *words);
+    event.path = count > own ? player->paths->list[words[own]] : NULL;
+    if (event.kind == MMU_EVENT_UNMAP)
+        finder_unmapped(player->finder, words[0], words[1]);
+    const struct finder_found *found = event.kind == MMU_EVENT_TOUCH ? finder_find(player->finder, words[0]) : NULL;
+    for (uint32_t i = 0; i < player->lane_count; i++) {
+        struct analyses_outcome *outcome = player->lanes[i].outcome;
+        if (outcome->status == C2_OK)
+            outcome->status = repeat(&player->lanes[i], &event, found, &outcome->error);
+    }
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+static void take_counts(struct lane *lane)
+{
+    const struct caches *caches = sim_caches(lane->sim);
+    const struct caches_machine *machine = caches_machine(caches);
+    for (uint32_t i = 0; i < machine->level_count; i++)
+        lane->outcome->levels[i] = *caches_level_counts(caches, i);
+    if (machine->has_l1i)
+        lane->outcome->l1i = *caches_l1i_counts(caches);
+}
+
+static enum c2_status play(struct player *player, struct c2_error *err)
+{
+    const struct stream_tape_player to = {.sink = {player, play_batch, NULL}, .note = play_note};
+    enum c2_status status = stream_tape_play(player->replay->tape, &to, err);
+    for (uint32_t i = 0; i < player->lane_count && status == C2_OK; i++)
+        take_counts(&player->lanes[i]);
+    return status;
+}
+
+static struct player *make_player(const struct analyses_replay *replay, const struct analyses_paths *paths,
+                                  struct c2_error *err)
+{
+    struct player *player = c2_calloc(1, sizeof *player);
+    if (player == NULL) {
+        c2_fail_memory(err, "the proposals' simulators");
+        return NULL;
+    }
+    player->replay = replay;
+    player->paths = paths;
+    return player;
+}
+
+enum c2_status analyses_replay(struct analyses_outcome *out, const struct analyses_proposal *proposals, uint32_t count,
+                               const struct analyses_replay *replay, const struct analyses_paths *paths,
+                               struct c2_error *err)
+{
+    struct player *player = make_player(replay, paths, err);
+    if (player == NULL)
+        return C2_ERR_NO_MEMORY;
+    collect_objects(player, proposals, count);
+    enum c2_status status = open_lanes(player, out, proposals, count, err);
+    if (status == C2_OK)
+        status = play(player, err);
+    close_lanes(player);
+    c2_free(player);
+    return status;
+}
+
+enum c2_status analyses_replay_rows(struct analyses_outcome *baseline, uint64_t *rows, const uint32_t *objects,
+                                    uint32_t object_count, const struct analyses_replay *replay,
+                                    const struct analyses_paths *paths, struct c2_error *err)
+{
+    const struct analyses_proposal as_it_was = {.means = 0};
+    struct player *player = make_player(replay, paths, err);
+    if (player == NULL)
+        return C2_ERR_NO_MEMORY;
+    memcpy(player->objects, objects, object_count * sizeof *objects);
+    player->object_count = object_count;
+    enum c2_status status = rows_create(&player->rows, replay->machine->line_bytes, object_count, err);
+    if (status == C2_OK)
+        status = open_lanes(player, baseline, &as_it_was, 1, err);
+    if (status == C2_OK)
+        status = play(player, err);
+    for (uint32_t i = 0; i < object_count && status == C2_OK; i++)
+        rows[objects[i]] = rows_of(player->rows, i);
+    close_lanes(player);
+    c2_free(player);
+    return status;
+}

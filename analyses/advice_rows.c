@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * advice_rows: how long the rows of an array seem to be.
+ *
+ * Model
+ *   The accesses of one instruction to one object are cut into runs: a run ends where the next access is a line or more
+ *   away. From the start of one run to that of the next is a stride, if it is a line or more: down a column every
+ *   access is a run, and the stride is the row; across a tile or a part of a row a run is one row of it. The stride seen
+ *   most often is the length of the rows; of equals the shorter.
+ *   Of each object STRIDES strides are counted at a time, as Misra and Gries (1982) do: one that no counter is left for
+ *   takes one from each. A stride that more than one in STRIDES + 1 of all are, is among them.
+ *
+ * Not modelled
+ *   String instructions; arrays that are read along their rows only, without a step from row to row: they look as if
+ *   they had no rows.
+ */
+#include "analyses/advice_priv.h"
+
+#define STRIDES 16u
+
+struct trail { /* what one slot of a block accessed last */
+    uint64_t last, start;
+    uint32_t thing;
+};
+
+struct stride {
+    uint64_t bytes, count;
+};
+
+struct rows {
+    uint32_t line_bytes, things;
+    struct stride (*strides)[STRIDES]; /* [thing] */
+    uint32_t *first; /* [block]: its first trail, + 1; 0: it has none yet */
+    struct trail *trails;
+    uint32_t first_room, trail_count, trail_room;
+};
+
+enum c2_status rows_create(struct rows **out, uint32_t line_bytes, uint32_t things, struct c2_error *err)
+{
+    *out = c2_calloc(1, sizeof **out);
+    if (*out == NULL)
+        return c2_fail_memory(err, "the table of strides");
+    (*out)->line_bytes = line_bytes;
+    (*out)->things = things;
+    (*out)->strides = c2_calloc(things + 1u, sizeof *(*out)->strides);
+    if ((*out)->strides != NULL)
+        return C2_OK;
+    rows_destroy(*out);
+    *out = NULL;
+    return c2_fail_memory(err, "the table of strides");
+}
+
+void rows_destroy(struct rows *rows)
+{
+    if (rows == NULL)
+        return;
+    c2_free(rows->strides);
+    c2_free(rows->first);
+    c2_free(rows->trails);
+    c2_free(rows);
+}
+
+static enum c2_status reach(struct rows *rows, uint32_t block, uint32_t slots, struct c2_error *err)
+{
+    if (block >= rows->first_room) {
+        const uint32_t room = block * 2 + C2_HOST_SIZE(4096u, 1u);
+        uint32_t *first = c2_realloc(rows->first, room * sizeof *first);
+        if (first == NULL)
+            return c2_fail_memory(err, "the table of strides");
+        for (uint32_t i = rows->first_room; i < room; i++)
+            first[i] = 0;
+        rows->first = first;
+        rows->first_room = room;
+    }
+    if (rows->trail_count + slots > rows->trail_room) {
+        const uint32_t room = (rows->trail_count + slots) * 2;
+        struct trail *trails = c2_realloc(rows->trails, room * sizeof *trails);
+        if (trails == NULL)
+            return c2_fail_memory(err, "the table of strides");
+        rows->trails = trails;
+        rows->trail_room = room;
+    }
+    rows->first[block] = rows->trail_count + 1;
+    for (uint32_t i = 0; i < slots; i++)
+        rows->trails[rows->trail_count++] = (struct trail){.thing = FINDER_NOTHING};
+    return C2_OK;
+}
+
+static void count(struct stride *strides, uint64_t bytes)
+{
+    struct stride *unused = NULL;
+    for (unsigned i = 0; i < STRIDES; i++) {
+        if (strides[i].count != 0 && strides[i].bytes == bytes) {
+            strides[i].count++;
+            return;
+        }
+        if (strides[i].count == 0 && unused == NULL)
+            unused = &strides[i];
+    }
+    if (unused != NULL)
+        *unused = (struct stride){bytes, 1};
+    for (unsigned i = 0; i < STRIDES && unused == NULL; i++)
+        strides[i].count--;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+enum c2_status rows_see(struct rows *rows, uint32_t block, uint32_t slot, uint32_t slot_count, uint32_t thing,
+                        uint64_t va, struct c2_error *err)
+{
+    if (block >= rows->first_room || rows->first[block] == 0) {
+        enum c2_status status = thing == FINDER_NOTHING ? C2_OK : reach(rows, block, slot_count, err);
+        if (status != C2_OK || thing == FINDER_NOTHING)
+            return status;
+    }
+    struct trail *trail = &rows->trails[rows->first[block] - 1 + slot];
+    if (trail->thing != thing) {
+        *trail = (struct trail){va, va, thing};
+        return C2_OK;
+    }
+    const bool runs_on = thing == FINDER_NOTHING || distance(va, trail->last) < rows->line_bytes;
+    const uint64_t stride = distance(va, trail->start);
+    trail->last = va;
+    if (runs_on)
+        return C2_OK;
+    trail->start = va;
+    if (stride >= rows->line_bytes)
+        count(rows->strides[thing], stride);
+    return C2_OK;
+}
+
+uint64_t rows_of(const struct rows *rows, uint32_t thing)
+{
+    const struct stride *best = NULL;
+    for (unsigned i = 0; i < STRIDES; i++) {
+        const struct stride *stride = &rows->strides[thing][i];
+        if (stride->count == 0)
+            continue;
+        if (best == NULL || stride->count > best->count || (stride->count == best->count && stride->bytes < best->bytes))
+            best = stride;
+    }
+    return best == NULL ? 0 : best->bytes;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * advise: `c2emu advise`, after the run.
+ *
+ * Model
+ *   The run was recorded. It is played back twice: as it was, to see how long the rows of the objects with conflict
+ *   misses are (--dim says it for those that it names), and once more with all proposals side by side. Then the report.
+ */
+#include <string.h>
+
+#include "cli/cli_priv.h"
+
+struct advising {
+    const struct analyses_profile_result *profile;
+    struct analyses_replay replay;
+    uint64_t *rows, *dims; /* [object]; dims: as --dim says, 0: it does not */
+    bool *wanted;          /* [object]: named by --dim */
+    struct analyses_outcome before, outcomes[ANALYSES_PROPOSALS];
+    struct analyses_proposal proposals[ANALYSES_PROPOSALS];
+    uint32_t count;
+};
+
+/* ------------------------------------------------------------------ --dim */
+
+static bool has_conflicts(const struct analyses_profile_result *profile, const struct analyses_object *object)
+{
+    uint64_t conflicts = 0;
+    for (uint32_t i = 0; i < profile->level_count; i++)
+        conflicts += object->level[i].reads[ANALYSES_CONFLICT] + object->level[i].writes[ANALYSES_CONFLICT];
+    return conflicts != 0 && analyses_movable(object);
+}
+
+/* The objects that can be named: with a suggestion among all, else those with conflicts. */
+static enum c2_status fail_unknown(const struct analyses_profile_result *profile, const char *text, const char *name,
+                                   struct c2_error *err)
+{
+    char known[512] = "";
+    size_t count = 0, used = 0;
+    const char **names = c2_alloc((profile->object_count + 1) * sizeof *names);
+    if (names == NULL)
+        return c2_fail_memory(err, "the names of objects");
+    for (size_t i = 0; i < profile->object_count; i++) {
+        const struct analyses_object *object = &profile->objects[i];
+        if (analyses_movable(object))
+            names[count++] = object->name;
+        if (has_conflicts(profile, object) && used < sizeof known - 80)
+            used += (size_t)snprintf(known + used, sizeof known - used, "%s%.64s", used == 0 ? "" : ", ", object->name);
+    }
+    const char *nearest = c2_nearest(name, names, count);
+    c2_free(names);
+    return c2_fail(err, C2_ERR_INVALID, "--dim %s: the run has no object \"%s\" that can be moved%s%s%s; with conflict "
+                   "misses: %s", text, name, nearest == NULL ? "" : " (did you mean \"", nearest == NULL ? "" : nearest,
+                   nearest == NULL ? "" : "\"?)", used == 0 ? "none" : known);
+}
+
+/* Names are not unique: all objects of this name are meant. */
+static enum c2_status take_dim(struct advising *advising, const char *text, struct c2_error *err)
+{
+    char name[256];
+    uint64_t bytes;
+    bool found = false;
+    const char *equals = strrchr(text, '=');
+    if (equals == NULL || equals == text || (size_t)(equals - text) >= sizeof name)
+        return c2_fail(err, C2_ERR_INVALID, "--dim %s: must be OBJECT=ROWBYTES, e.g. A=4096", text);
+    snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+    enum c2_status status = c2_parse_size(&bytes, equals + 1, "--dim", err);
+    if (status != C2_OK)
+        return status;
+    for (size_t i = 0; i < advising->profile->object_count; i++) {
+        const struct analyses_object *object = &advising->profile->objects[i];
+        if (strcmp(object->name, name) != 0 || !analyses_movable(object))
+            continue;
+        if (bytes == 0 || bytes > object->bytes / 2)
+            return c2_fail(err, C2_ERR_INVALID, "--dim %s: %s has %llu bytes, so its rows have 1 to %llu", text, name,
+                           (unsigned long long)object->bytes, (unsigned long long)object->bytes / 2);
+        found = true;
+        advising->wanted[i] = true;
+        advising->dims[i] = bytes;
+    }
+    return found ? C2_OK : fail_unknown(advising->profile, text, name, err);
+}
+
+/* ------------------------------------------------------------------ the two times */
+
+static enum c2_status find_rows(struct advising *advising, const struct analyses_plan_input *input,
+                                const struct analyses_paths *paths, struct c2_error *err)
+{
+    uint32_t objects[ANALYSES_MOVED], count;
+    enum c2_status status = analyses_plan_objects(objects, &count, input, err);
+    if (status == C2_OK)
+        status = analyses_replay_rows(&advising->before, advising->rows, objects, count, &advising->replay, paths, err);
+    if (status == C2_OK && advising->before.status != C2_OK) {
+        *err = advising->before.error;
+        status = advising->before.status;
+    }
+    for (size_t i = 0; i < advising->profile->object_count; i++)
+        if (advising->dims[i] != 0)
+            advising->rows[i] = advising->dims[i];
+    return status;
+}
+
+static enum c2_status try_all(struct advising *advising, const struct analyses_paths *paths, struct c2_error *err)
+{
+    const struct analyses_plan_input input = {.profile = advising->profile, .machine = advising->replay.machine,
+                                              .placement = advising->replay.placement, .rows = advising->rows,
+                                              .wanted = advising->wanted};
+    enum c2_status status = find_rows(advising, &input, paths, err);
+    if (status == C2_OK)
+        status = analyses_plan(advising->proposals, &advising->count, &input, err);
+    if (status == C2_OK && advising->count != 0)
+        status = analyses_replay(advising->outcomes, advising->proposals, advising->count, &advising->replay, paths, err);
+    return status;
+}
+
+/* ------------------------------------------------------------------ the report */
+
+static enum c2_status write_report(const struct advising *advising, const struct report_run *run, bool quiet,
+                                   struct c2_outfile *file, struct c2_error *err)
+{
+    const struct report_proposals of = {.run = run, .proposals = advising->proposals, .outcomes = advising->outcomes,
+                                        .count = advising->count, .before = &advising->before};
+    if (!quiet)
+        report_proposals_text(stderr, &of, NULL);
+    if (file == NULL)
+        return C2_OK;
+    enum c2_status status = report_proposals_json(c2_outfile_stream(file), &of, err);
+    if (status == C2_OK || status == C2_ERR_IO) /* commit names the file and the reason of a failed write */
+        return c2_outfile_commit(file, err);
+    c2_outfile_abandon(file);
+    return status;
+}
+
+static enum c2_status prepare(struct advising *advising, const struct cli_options *options, struct c2_error *err)
+{
+    const size_t count = advising->profile->object_count;
+    advising->rows = c2_calloc(count + 1, sizeof *advising->rows);
+    advising->dims = c2_calloc(count + 1, sizeof *advising->dims);
+    advising->wanted = c2_calloc(count + 1, sizeof *advising->wanted);
+    if (advising->rows == NULL || advising->dims == NULL || advising->wanted == NULL)
+        return c2_fail_memory(err, "the rows of objects");
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; i < options->dim_count && status == C2_OK; i++)
+        status = take_dim(advising, options->dims[i], err);
+    return status;
+}
+
+static void release(struct advising *advising)
+{
+    c2_free(advising->rows);
+    c2_free(advising->dims);
+    c2_free(advising->wanted);
+    c2_free(advising);
+}
+
+enum c2_status cli_advise(const struct cli_options *options, const struct cli_simulation *simulation,
+                          const struct stream_blocks *blocks, const struct report_run *run, struct c2_outfile *file,
+                          struct c2_error *err)
+{
+    struct advising *advising = c2_calloc(1, sizeof *advising);
+    if (advising == NULL) {
+        c2_outfile_abandon(file);
+        return c2_fail_memory(err, "the advice");
+    }
+    advising->profile = simulation->result;
+    advising->replay = (struct analyses_replay){.machine = run->machine, .placement = run->placement, .blocks = blocks,
+                                                .tape = simulation->tape, .profile = simulation->result,
+                                                .seed = options->seed};
+    enum c2_status status = prepare(advising, options, err);
+    if (status == C2_OK)
+        status = try_all(advising, &simulation->paths, err);
+    if (status == C2_OK)
+        status = write_report(advising, run, options->quiet, file, err);
+    else
+        c2_outfile_abandon(file);
+    release(advising);
+    return status;
+}
