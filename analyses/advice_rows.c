@@ -6,7 +6,7 @@
  *   The accesses of one instruction to one object are cut into runs: a run ends where the next access is a line or more
  *   away. From the start of one run to that of the next is a stride, if it is a line or more: down a column every
  *   access is a run, and the stride is the row; across a tile or a part of a row a run is one row of it. The stride seen
- *   most often is the length of the rows; of equals the shorter.
+ *   most often is the length of the rows, if it is one in SHARE of all; of equals the shorter.
  *   Of each object STRIDES strides are counted at a time, as Misra and Gries (1982) do: one that no counter is left for
  *   takes one from each. A stride that more than one in STRIDES + 1 of all are, is among them.
  *
@@ -17,6 +17,7 @@
 #include "analyses/advice_priv.h"
 
 #define STRIDES 16u
+#define SHARE 8u
 
 struct trail { /* what one slot of a block accessed last */
     uint64_t last, start;
@@ -30,6 +31,7 @@ struct stride {
 struct rows {
     uint32_t line_bytes, things;
     struct stride (*strides)[STRIDES]; /* [thing] */
+    uint64_t *seen;                    /* [thing]: strides of all lengths */
     uint32_t *first; /* [block]: its first trail, + 1; 0: it has none yet */
     struct trail *trails;
     uint32_t first_room, trail_count, trail_room;
@@ -43,7 +45,8 @@ enum c2_status rows_create(struct rows **out, uint32_t line_bytes, uint32_t thin
     (*out)->line_bytes = line_bytes;
     (*out)->things = things;
     (*out)->strides = c2_calloc(things + 1u, sizeof *(*out)->strides);
-    if ((*out)->strides != NULL)
+    (*out)->seen = c2_calloc(things + 1u, sizeof *(*out)->seen);
+    if ((*out)->strides != NULL && (*out)->seen != NULL)
         return C2_OK;
     rows_destroy(*out);
     *out = NULL;
@@ -55,6 +58,7 @@ void rows_destroy(struct rows *rows)
     if (rows == NULL)
         return;
     c2_free(rows->strides);
+    c2_free(rows->seen);
     c2_free(rows->first);
     c2_free(rows->trails);
     c2_free(rows);
@@ -127,8 +131,10 @@ enum c2_status rows_see(struct rows *rows, uint32_t block, uint32_t slot, uint32
     if (runs_on)
         return C2_OK;
     trail->start = va;
-    if (stride >= rows->line_bytes)
-        count(rows->strides[thing], stride);
+    if (stride < rows->line_bytes)
+        return C2_OK;
+    rows->seen[thing]++;
+    count(rows->strides[thing], stride);
     return C2_OK;
 }
 
@@ -142,5 +148,5 @@ uint64_t rows_of(const struct rows *rows, uint32_t thing)
         if (best == NULL || stride->count > best->count || (stride->count == best->count && stride->bytes < best->bytes))
             best = stride;
     }
-    return best == NULL ? 0 : best->bytes;
+    return best == NULL || best->count * SHARE < rows->seen[thing] ? 0 : best->bytes;
 }

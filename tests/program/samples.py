@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """samples.py NAME: the sample NAME of images/ and NAME_padded give what their layout says.
 
+samples.py advise NAME: `c2emu advise` on NAME proposes the cure, and predicts the counts of NAME_padded.
+
 A sample runs its kernel as often as it is told. The counts of three sweeps less those of two are one sweep in the
 steady state: nothing of the program's start is in them. The machine is c2sim, whose L1D has 64 sets of 8 ways, lines
 of 64 bytes, and a virtual index: line n of memory is in set n mod 64. Its shadow holds 512 lines. Data accesses only.
@@ -10,6 +12,7 @@ on the stack may matter, bounds are derived that hold for every order.
 """
 
 import math
+import json
 import os
 import sys
 
@@ -74,9 +77,9 @@ def line_of(sample, text):
 COUNTS = ("accesses", "misses", "cold", "capacity", "conflict", "fa_misses", "fa_only_misses")
 
 
-def runs(program, options):
-    """The reports of two sweeps and of three."""
-    return tuple(report(options, [os.path.join(IMAGES, program), str(times)]) for times in (2, 3))
+def runs(program, options, times=2):
+    """The reports of two sweeps and of three; or from `times` sweeps on."""
+    return tuple(report(options, [os.path.join(IMAGES, program), str(n)]) for n in (times, times + 1))
 
 
 def sweep(two, three):
@@ -332,6 +335,84 @@ def must_fail(what):
     check(found > 0, what + " passes")
 
 
+# ---------------------------------------------------------------- advice
+
+# The layout that is the cure of the padded sample, or one as good: means, objects, row and pad of the first.
+ADVICE = {
+    "transpose": (["pad_rows"], ["b"], 1024),
+    "doitgen": (["pad_rows"], ["malloc#1"], 4096),
+    "stencil3d": (["stagger"], SEVEN, None),
+    "poisson": (["stagger"], None, None),
+    "adi": (["pad_rows"], ["x"], 1024),
+    "nw": (["pad_rows"], ["score", "reference"], 2048),
+    "histogram": (["pad_rows"], ["malloc#1"], 4096),
+    "list": (["pad_blocks"], None, 4096),
+}
+
+
+def advice(program, times):
+    done_ = run([os.environ["C2EMU"], "advise", "-q", "--json", "-"] + MACHINE + [os.path.join(IMAGES, program), str(times)])
+    equal(done_.returncode, 0, "exit status of advise " + program)
+    text = done_.stdout.decode()
+    return json.loads(text[text.index("{"):])  # behind the guest's own output
+
+
+def cure(name, advised):
+    means, objects, row = ADVICE[name]
+    found = [layout for layout in advised["layouts"] if layout["means"] == means
+             and (objects is None or sorted(moved["name"] for moved in layout["objects"]) == sorted(objects))]
+    if not equal(len(found), 1, "layouts with the cure of " + name):
+        done()
+    check(found[0]["helps"], "the cure of %s does not help" % name)
+    best = min(layout["cost"] for layout in advised["layouts"])
+    check(found[0]["cost"] * 100 <= best * 101, "%s: the cure costs %d, the best layout %d" % (name, found[0]["cost"], best))
+    if row is not None:
+        moved = found[0]["objects"][0]
+        equal((moved["row"], moved["pad"]), (row, 64), "rows of " + name)
+    return found[0]
+
+
+def advised_adi(after):
+    """Rows of 17 lines: 128 rows lie in each set twice, beside one line of factor; x has 16 lines a row to be fetched."""
+    exactly(after["L1D"], "adi advised", misses=128 * 16, cold=0, capacity=128 * 16, conflict=0)
+
+
+def advised_poisson(after, moved):
+    """Arrays that were moved begin a line, the others 16 bytes behind one.
+
+    One of the ten, u in odd sweeps, is asked for in all rows, and in the third it is the first block. The others' elements
+    129 to 126 * 128 + 126 are bytes 1032 to 130039: lines 16 to 2031; 16 bytes on, 16 to 2032. u's lines are 0 to 2047,
+    16 bytes on 0 to 2048.
+    """
+    unmoved = 10 - moved  # the first block first, as it has the fewest conflicts
+    lines = 9 * 2016 + max(unmoved - 1, 0) + 2048 + min(unmoved, 1)
+    between(after["L1D"]["misses"], lines, lines + SPILLS, "poisson advised, misses")
+    exactly(after["L1D"], "poisson advised", conflict=0, capacity=after["L1D"]["misses"])
+
+
+def advise(name):
+    """One sweep more, of the run played back as it was and of the cure, has the counts of the two samples.
+
+    Where the cure is not quite that of the padded sample, the counts are the same: transpose needs only b padded, as a
+    is read along its rows; of histogram's keys, on lines of 64 different sets now, 16 pass between two uses of `seen`,
+    one at most in its set, and 248 between two uses of a bucket, 4 in a set.
+    """
+    times = 40 if name == "list" else 2  # fewer walks of a list are lost among the start of the program
+    both = [advice(name, n) for n in (times, times + 1)]
+    for advised in both:
+        check(advised["same_as_run"], name + ": played back, the run is another")
+    plain = sweep(*(advised["before"] for advised in both))
+    padded = sweep(*(cure(name, advised) for advised in both))
+    equal(plain, sweep(*runs(name, MACHINE, times)), name + ": a sweep of the run as it is")
+    if name == "adi":
+        advised_adi(padded)
+    elif name == "poisson":
+        advised_poisson(padded, len(cure(name, both[0])["objects"]))
+    else:
+        SAMPLES[name](plain, padded)
+    done()
+
+
 def mutants():
     """With twice the sets in L1D, with the padded sample for the plain one, or with another reason, victim, evictor
     or line in the table, each answer must be found wrong."""
@@ -352,5 +433,7 @@ def mutants():
 
 if sys.argv[1] == "mutants":
     mutants()
+elif sys.argv[1] == "advise":
+    advise(sys.argv[2])
 else:
     main(sys.argv[1])
