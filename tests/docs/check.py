@@ -35,7 +35,7 @@ EMULATOR = os.path.realpath(os.environ.get("C2EMU", os.path.join(ROOT, "build", 
 BUILD = os.path.dirname(EMULATOR)
 MADE_WITH = os.path.join(HERE, "made_with.txt")
 PAGES = ["README.md", "docs/model.md", "docs/machine-files.md", "docs/placement.md", "docs/reports.md",
-         "docs/placement-lab.md", "docs/exports.md"]
+         "docs/placement-lab.md", "docs/exports.md", "docs/advise.md"]
 OPTIONAL = ("callgrind_annotate", "cg_annotate") # of Valgrind
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?: ?%)?")
 GROUPED = re.compile(r"(?<![\w.,-])\d{1,3}(?:,\d{3})+(?![\w,])")
