@@ -238,7 +238,7 @@ INVALID = [  # words, what is said
 ]
 NOT_YET = [["--skip", "5"], ["--warmup", "5"], ["--measure", "5M"], ["--samples", "3"], ["--roi", "main"],
            ["--engine", "native"]]
-VERBS = ["replay", "report", "advise", "sweep", "machines"]
+VERBS = ["replay", "report", "sweep", "machines"]
 
 
 def options():
