@@ -6,12 +6,14 @@ chance    one seed, one report; another seed, other frames just where the policy
           else draws
 maps      each policy's run again under its own map, in both forms: the same report, the same map
 huge      the frames of pages of 2 MiB and of 1 GiB are aligned, so that the low bits of both addresses are the same
+asked     MAP_HUGETLB and madvise, and what is split later
 refused   bad values: the message names option and remedy; nothing is run, no file is left or lost
 exhausted memory that does not last, by the side that it does not last for
 """
 
 import configparser
 import glob
+import json
 import os
 import sys
 import tempfile
@@ -179,6 +181,41 @@ def huge():
     contains(text, ["(2 more found no huge frame)"], "the text says how often")
 
 
+# ---------------------------------------------------------------- asked
+
+# guests/asked.c: MAP_HUGETLB for 8 MiB, all written, and for 1 GiB, one byte written; MADV_HUGEPAGE for 4 MiB, two bytes
+# written and one more read. Huge: 4 + 2 of 2 MiB, 1 of 1 GiB. Small: 2048 + 1 + 3 pages in their stead. What is split keeps its frames, so
+# the pages that got a frame are these however the program changes them then. 2 GiB have pages in the one half and page
+# tables in the other; of 3 GiB one is whole.
+def asked():
+    program, said = [os.path.join(GUESTS, "asked")], b"1 3 1\n"
+
+    def pages(options, memory="64G"):
+        with tempfile.TemporaryDirectory() as directory:
+            path, again = os.path.join(directory, "r.json"), os.path.join(directory, "map")
+            words = ["--set", "machine.physical_memory=" + memory, "--set", "L3.hash=modulo"]
+            result = emulate(["-q", "--json", path, "--dump-pagemap", again] + words + options + program)
+            equal((result.returncode, result.stdout, result.stderr), (0, said, b""), " ".join(options))
+            with open(path) as file:
+                first = json.load(file)
+            if "thp" not in options:
+                second = report(words + ["--pages", "file=" + again], program, stdout=None)
+                equal([second[key] for key in ("levels", "tlb", "walks")], [first[key] for key in ("levels", "tlb", "walks")],
+                      "replayed: " + " ".join(options))
+            return tuple(first["pages"][key] for key in ("small", "huge_2m", "huge_1g", "huge_fallbacks"))
+
+    never = pages(["--huge", "never"])
+    equal(never[1:], (0, 0, 0), "nobody is asked")
+    small = never[0] - 2048 - 1 - 3
+    for policy in ("sequential", "random", "colored", "same-color", "buddy", "identity"):
+        equal(pages(["--pages", policy]), (small, 6, 1, 0), "huge pages asked for, " + policy)
+    equal(pages([], "2G"), (small + 1, 6, 0, 1), "1 GiB in 2 GiB")
+    equal(pages([], "3G"), (small, 6, 1, 0), "1 GiB in 3 GiB")
+    equal(pages(["--pages", "buddy,age=1"]), (never[0], 0, 0, 7), "fragmented memory")
+    thp = pages(["--huge", "thp"])
+    check(thp[1] >= 6 and thp[2] == 1 and thp[0] <= small, "with thp: %r" % (thp,))
+
+
 # ---------------------------------------------------------------- refused
 
 BAD = [  # words, what is said
@@ -269,5 +306,5 @@ def exhausted():
                 equal((file.read(), os.listdir(directory)), ("the old one", ["old"]), "the old file, " + " ".join(options))
 
 
-{"colours": colours, "chance": chance, "maps": maps, "huge": huge, "refused": refused, "exhausted": exhausted}[sys.argv[1]]()
+{"colours": colours, "chance": chance, "maps": maps, "huge": huge, "asked": asked, "refused": refused, "exhausted": exhausted}[sys.argv[1]]()
 done()

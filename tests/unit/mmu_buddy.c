@@ -175,6 +175,30 @@ static void tables_live_in_blocks_of_their_own(void **state)
 
 /* ------------------------------------------------------------------ age */
 
+static uint64_t runs_of[1025]; /* by length, in the last machine measured; a run ends with its block */
+
+static void count_runs(void)
+{
+    memset(runs_of, 0, sizeof runs_of);
+    for (uint64_t i = 0, length = 0; i < FRAMES; i++) {
+        length += owner[i] != 2;
+        const bool ends = i + 1 == FRAMES || (i + 1) % 1024 == 0 || owner[i + 1] == 2;
+        if (length > 0 && ends)
+            runs_of[length]++, length = 0;
+    }
+}
+
+/* Of all runs. */
+static double share_longer_than(unsigned length)
+{
+    uint64_t all = 0, longer = 0;
+    for (unsigned i = 1; i <= 1024; i++) {
+        all += runs_of[i];
+        longer += i > length ? runs_of[i] : 0;
+    }
+    return (double)longer / (double)all;
+}
+
 /* Looks at all of memory, then measures free runs inside the blocks. */
 static void measure(uint32_t age, double *share, double *mean)
 {
@@ -189,6 +213,7 @@ static void measure(uint32_t age, double *share, double *mean)
     *share = (double)others / FRAMES;
     *mean = (double)free_frames / (double)runs;
     assert_int_equal(free_frames + others, FRAMES);
+    count_runs();
     while (held_count > 0)
         give(buddy, 0);
     assert_int_equal(buddy_free_frames(buddy), free_frames);
@@ -209,6 +234,25 @@ static void age_follows_its_distribution(void **state)
     assert_true(share > 0.235 && share < 0.265 && mean > 29.0 && mean < 33.5);
     measure(0, &share, &mean);
     assert_true(share == 0.0);
+}
+
+/* Geometric with mean 8: a run is longer than k with probability (7/8)^k: 0.875, 0.344, 0.118, 0.0139 for 1, 8, 16, 32.
+ * Some 5,800 runs (70 * 1024 frames, 8 free and 4.3 used by turns), so 5 standard deviations are 0.022, 0.031, 0.021, 0.008.
+ * The ends of blocks cut one run in 83. */
+static void free_runs_are_geometric(void **state)
+{
+    (void)state;
+    static const struct { unsigned length; double share, spread; } rows[] = {
+        {1, 0.875, 0.022}, {8, 0.344, 0.031}, {16, 0.118, 0.021}, {32, 0.0139, 0.008}};
+    double share, mean;
+    measure(700, &share, &mean);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        double distance = share_longer_than(rows[i].length) - rows[i].share;
+        if (distance > rows[i].spread || -distance > rows[i].spread)
+            fail_msg("runs longer than %u: off by %g", rows[i].length, distance);
+    }
+    measure(1000, &share, &mean); /* mean 1: all runs are of one frame */
+    assert_true(share_longer_than(1) == 0.0);
 }
 
 static void an_aged_machine_is_scattered_and_seeded(void **state)
@@ -261,6 +305,7 @@ int main(void)
         cmocka_unit_test(everything_given_back_merges),
         cmocka_unit_test(tables_live_in_blocks_of_their_own),
         cmocka_unit_test(age_follows_its_distribution),
+        cmocka_unit_test(free_runs_are_geometric),
         cmocka_unit_test(an_aged_machine_is_scattered_and_seeded),
         cmocka_unit_test(creation_survives_every_failing_allocation),
     };
