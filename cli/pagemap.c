@@ -103,6 +103,9 @@ static enum c2_status write_live(struct live *live, struct c2_error *err)
     if (status == C2_OK && live->hidden > 0 && live->placed == 0)
         return c2_fail(err, C2_ERR_DENIED, "pagemap: the kernel hides the frames of process %llu: this needs "
                        "CAP_SYS_ADMIN (run it as root)", (unsigned long long)live->pid);
+    if (status == C2_OK && live->placed == 0)
+        return c2_fail(err, C2_ERR_NOT_FOUND, "pagemap: process %llu has no page in memory: it has ended, or is the kernel's",
+                       (unsigned long long)live->pid);
     return status;
 }
 

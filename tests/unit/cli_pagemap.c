@@ -3,10 +3,12 @@
  * The map of a live process: this one, against what its own /proc files say; or the right that is missing.
  */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -73,11 +75,31 @@ static void refusals(void **state)
     assert_non_null(strstr(err.text, "c2emu pagemap PID [FILE]"));
 }
 
+/* A process that has ended has nothing in memory. */
+static void nothing_in_memory(void **state)
+{
+    (void)state;
+    char word[32], path[] = "/tmp/cli_pagemap_none", *words[] = {word, path};
+    struct c2_error err = {0};
+    siginfo_t ended;
+    unlink(path);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT);
+    snprintf(word, sizeof word, "%d", (int)child);
+    assert_int_equal(cli_pagemap(2, words, &err), C2_ERR_NOT_FOUND);
+    assert_non_null(strstr(err.text, word));
+    assert_int_equal(access(path, F_OK), -1);
+    waitpid(child, NULL, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(our_own_map_or_the_missing_right),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(nothing_in_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
