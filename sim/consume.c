@@ -172,8 +172,8 @@ static inline __attribute__((always_inline)) enum c2_status consume_fast(struct 
     while (word < end && status == C2_OK) {
         const uint64_t header = *word++;
         const uint32_t number = stream_header_block(header);
-        struct sim_plan *plan = &sim->plans[number];
-        if (C2_LIKELY(SHORTCUT(number < sim->plan_capacity && plan->whole == (uint32_t)header))) {
+        if (C2_LIKELY(SHORTCUT(number < sim->plan_capacity && sim->plans[number].whole == (uint32_t)header))) {
+            struct sim_plan *plan = &sim->plans[number];
             insns_modifies += plan->insns_modifies;
             reads_writes += plan->reads_writes;
             plan->runs += attributed;

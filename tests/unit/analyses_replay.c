@@ -459,6 +459,30 @@ static void a_lane_that_fails(void **state)
     destroy(r);
 }
 
+/* Want of memory is an error, and leaves nothing behind. A lane that lacks some in the middle fails alone. */
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    struct recording *r = make(2, 0);
+    const struct analyses_replay replay = replay_of(r);
+    struct analyses_outcome outcomes[2];
+    enum c2_status status = C2_ERR_NO_MEMORY;
+    for (uint64_t n = 1; status != C2_OK; n++) {
+        uint64_t rows[3];
+        struct c2_error err;
+        c2_alloc_fail_from(n);
+        status = analyses_replay_rows(outcomes, rows, (const uint32_t[]){0, 2}, 2, &replay, &r->paths, &err);
+        c2_alloc_fail_from(0);
+        assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY);
+        if (status == C2_OK && outcomes[0].status != C2_OK) {
+            assert_int_equal(C2_ERR_NO_MEMORY, outcomes[0].status);
+            status = C2_ERR_NO_MEMORY;
+        }
+    }
+    assert_true(same(r, 0, &outcomes[0]));
+    destroy(r);
+}
+
 /* What is remembered is what is there, byte by byte, while blocks come and go. */
 static void the_finder_remembers(void **state)
 {
@@ -524,6 +548,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(like_the_twins),       cmocka_unit_test(another_pad_shows), cmocka_unit_test(a_lane_that_fails),
+        cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(the_finder_remembers), cmocka_unit_test(rows_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
