@@ -3,8 +3,8 @@
  * advice_rows: how long the rows of an array seem to be.
  *
  * Model
- *   The accesses of one instruction to one object are cut into runs: a run ends where the next access is a line or more
- *   away. From the start of one run to that of the next is a stride, if it is a line or more: down a column every
+ *   The accesses of one instruction to one object are cut into runs: a run ends where the next access is more than a line
+ *   away. From the start of one run to that of the next is a stride, if it is more than a line: down a column every
  *   access is a run, and the stride is the row; across a tile or a part of a row a run is one row of it. The stride seen
  *   most often is the length of the rows, if it is one in SHARE of all; of equals the shorter.
  *   Of each object STRIDES strides are counted at a time, as Misra and Gries (1982) do: one that no counter is left for
@@ -125,13 +125,13 @@ enum c2_status rows_see(struct rows *rows, uint32_t block, uint32_t slot, uint32
         *trail = (struct trail){va, va, thing};
         return C2_OK;
     }
-    const bool runs_on = thing == FINDER_NOTHING || distance(va, trail->last) < rows->line_bytes;
+    const bool runs_on = thing == FINDER_NOTHING || distance(va, trail->last) <= rows->line_bytes;
     const uint64_t stride = distance(va, trail->start);
     trail->last = va;
     if (runs_on)
         return C2_OK;
     trail->start = va;
-    if (stride < rows->line_bytes)
+    if (stride <= rows->line_bytes)
         return C2_OK;
     rows->seen[thing]++;
     count(rows->strides[thing], stride);

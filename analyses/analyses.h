@@ -292,7 +292,7 @@ enum c2_status analyses_replay(struct analyses_outcome *out, const struct analys
                                const struct analyses_replay *replay, const struct analyses_paths *paths,
                                struct c2_error *err);
 /* Simulates the run as it was, and fills rows[object] for these objects: the distance that instructions most often go on
- * by in it, where that is a line or more; else 0. */
+ * by in it, where that is more than a line; else 0. */
 enum c2_status analyses_replay_rows(struct analyses_outcome *baseline, uint64_t *rows, const uint32_t *objects,
                                     uint32_t object_count, const struct analyses_replay *replay,
                                     const struct analyses_paths *paths, struct c2_error *err);

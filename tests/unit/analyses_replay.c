@@ -525,7 +525,7 @@ static void rows_are_found(void **state)
     struct c2_rng rng;
     (void)state;
     c2_rng_init(&rng, 1, "leaps");
-    assert_int_equal(C2_OK, rows_create(&rows, 64, 4, NULL));
+    assert_int_equal(C2_OK, rows_create(&rows, 64, 5, NULL));
     for (uint64_t column = 0; column < 20; column++)
         for (uint64_t row = 0; row < 20; row++)
             assert_int_equal(C2_OK, rows_see(rows, 7, 1, 4, 0, row * 1000 + column * 8, NULL));
@@ -538,6 +538,9 @@ static void rows_are_found(void **state)
     for (uint64_t i = 0; i < 2000; i++)
         assert_int_equal(C2_OK, rows_see(rows, 10, 0, 1, 3, c2_rng_below(&rng, 1 << 20), NULL));
     assert_int_equal(rows_of(rows, 3), 0);
+    for (uint64_t i = 0; i < 200; i++) /* five lines of each row, line by line */
+        assert_int_equal(C2_OK, rows_see(rows, 11, 0, 1, 4, i / 5 * 1000 + i % 5 * 64, NULL));
+    assert_int_equal(rows_of(rows, 4), 1000);
     assert_int_equal(rows_of(rows, 0), 1000);
     assert_int_equal(rows_of(rows, 1), 1000);
     assert_int_equal(rows_of(rows, 2), 0);
