@@ -20,6 +20,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli_priv.h"
@@ -50,28 +51,43 @@ struct run {
 static volatile sig_atomic_t caught_signal;
 static struct emu *interruptible;
 
+/* timeout(1) sends its signal to the process and to its group: two, of one mind. */
+#define ONE_MIND_SECONDS 1
+static struct timespec caught_at;
+
 static void on_signal(int signal_number)
 {
-    caught_signal = signal_number;
-    emu_interrupt(interruptible);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (caught_signal == 0) {
+        caught_signal = signal_number;
+        caught_at = now;
+        emu_interrupt(interruptible);
+    } else if (now.tv_sec - caught_at.tv_sec > ONE_MIND_SECONDS) {
+        signal(signal_number, SIG_DFL);
+        raise(signal_number); /* when this returns */
+    }
 }
 
 static const int from_outside[] = {SIGINT, SIGTERM};
 #define FROM_OUTSIDE (sizeof from_outside / sizeof from_outside[0])
 
-/* A signal that was ignored when c2emu started (nohup) stays ignored. The second one ends c2emu itself. */
+/* A signal that was ignored when c2emu started (nohup) stays ignored. A second one, later, ends c2emu itself. */
 static void catch_signals(struct emu *emu)
 {
     interruptible = emu;
     for (size_t i = 0; i < FROM_OUTSIDE; i++) {
-        struct sigaction old, action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+        struct sigaction old, action = {.sa_handler = on_signal};
         if (sigaction(from_outside[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
             sigaction(from_outside[i], &action, NULL);
     }
 }
 
+/* After a first signal the handler stays, for the second. */
 static void release_signals(void)
 {
+    if (caught_signal != 0)
+        return;
     for (size_t i = 0; i < FROM_OUTSIDE; i++) {
         struct sigaction current, normal = {.sa_handler = SIG_DFL};
         if (sigaction(from_outside[i], NULL, &current) == 0 && current.sa_handler == on_signal)
