@@ -51,7 +51,7 @@ static const struct argp_option options_table[] = {
     {"pages", KEY_PAGES, "POLICY[,KEY=VALUE]", 0,
      "placement of pages: sequential (default), random, identity, colored[,level=NAME], "
      "same-color[,color=N][,level=NAME], buddy[,age=0..1], file=PATH (a page map)", 1},
-    {"place", KEY_PLACE, "REGION=POLICY[,KEY=VALUE]", 0,
+    {"place", KEY_PLACE, "REGION=POLICY[,KEY]", 0,
      "placement of one region: heap, stack, mmap, text, a mapped file (libc.so.6) or a symbol of the program; the rest "
      "goes by --pages; repeatable", 1},
     {"huge", KEY_HUGE, "off|never|thp|all|REGION", 0,
