@@ -160,6 +160,19 @@ static enum c2_status finish_batch(struct sim *sim, enum c2_status status)
     return status;
 }
 
+/* What whole runs add, in packed words as plans have them. */
+static inline void count_whole(struct sim *sim, uint64_t insns_modifies, uint64_t reads_writes)
+{
+    const uint64_t insns = insns_modifies >> 32, refs = (reads_writes >> 32) + (uint32_t)reads_writes;
+    sim->counts.instructions += insns;
+    sim->counts.fetches += insns;
+    sim->counts.modifies += (uint32_t)insns_modifies;
+    sim->counts.reads += reads_writes >> 32;
+    sim->counts.writes += (uint32_t)reads_writes;
+    sim->counts.refs += refs;
+    sim->counts.line_accesses += refs; /* sim_data_lines adds those of the references that touch more than one */
+}
+
 static inline __attribute__((always_inline)) enum c2_status consume_fast(struct sim *sim,
                                                                          const struct stream_batch *batch,
                                                                          const bool split, const bool attributed,
@@ -186,14 +199,7 @@ static inline __attribute__((always_inline)) enum c2_status consume_fast(struct 
         word += stream_header_slots(header);
     }
     hot_store(sim, &hot);
-    const uint64_t insns = insns_modifies >> 32, refs = (reads_writes >> 32) + (uint32_t)reads_writes;
-    sim->counts.instructions += insns;
-    sim->counts.fetches += insns;
-    sim->counts.modifies += (uint32_t)insns_modifies;
-    sim->counts.reads += reads_writes >> 32;
-    sim->counts.writes += (uint32_t)reads_writes;
-    sim->counts.refs += refs;
-    sim->counts.line_accesses += refs; /* sim_data_lines adds those of the references that touch more than one */
+    count_whole(sim, insns_modifies, reads_writes);
     return finish_batch(sim, status);
 }
 
@@ -212,18 +218,27 @@ enum c2_status sim_consume_attributed(struct sim *sim, const struct stream_batch
     return consume_fast(sim, batch, sim->tlb_split, true, err);
 }
 
-/* Counts are current before each record that somebody looks at. */
+/* sim_counts() is current before each record that somebody looks at; repeats may be unknown to the caches still. */
 static enum c2_status tell_record(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err)
 {
     const struct stream_block *block = stream_blocks_at(sim->blocks, stream_header_block(header));
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < sim->observer_count && status == C2_OK; i++) {
         const struct sim_observer *observer = &sim->observers[i];
-        if (observer->record == NULL)
-            continue;
-        sim_flush_repeats(sim);
-        status = observer->record(observer->self, block, stream_header_insns(header), words, err);
+        if (observer->record != NULL)
+            status = observer->record(observer->self, block, stream_header_insns(header), words, err);
     }
+    return status;
+}
+
+/* A whole run for observers that want records only, and attribution. */
+static enum c2_status observed_whole(struct sim *sim, struct sim_plan *plan, const uint64_t *words, struct c2_error *err)
+{
+    struct hot hot = hot_load(sim);
+    enum c2_status status = run_plan(sim, &hot, plan, words, sim->tlb_split, true, err);
+    hot_store(sim, &hot);
+    plan->runs++;
+    count_whole(sim, plan->insns_modifies, plan->reads_writes);
     return status;
 }
 
@@ -232,8 +247,14 @@ static enum c2_status observed_record(struct sim *sim, uint32_t tid, uint64_t he
 {
     if (stream_header_block(header) == STREAM_MARK)
         return sim_attribute_mark(sim, header, words, err);
+    const uint32_t number = stream_header_block(header);
     enum c2_status status = tell_record(sim, header, words, err);
-    return status != C2_OK ? status : unusual(sim, tid, header, words, err);
+    if (status != C2_OK)
+        return status;
+    if (SHORTCUT(sim->attributed.on && !sim->tells_references && number < sim->plan_capacity
+                 && sim->plans[number].whole == (uint32_t)header))
+        return observed_whole(sim, &sim->plans[number], words, err);
+    return unusual(sim, tid, header, words, err);
 }
 
 enum c2_status sim_consume_observed(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)

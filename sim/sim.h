@@ -46,7 +46,7 @@ struct sim_observer {
     void *self;
     /* Every reference (fetches too), just before the caches get it. */
     enum c2_status (*reference)(void *self, const struct sim_reference *reference, struct c2_error *err);
-    /* Every record of a block, before it is simulated; all counts are current then. words: its slots. */
+    /* Every record of a block, before it is simulated; sim_counts() is current then. words: its slots. */
     enum c2_status (*record)(void *self, const struct stream_block *block, uint32_t insns_run, const uint64_t *words,
                              struct c2_error *err);
 };

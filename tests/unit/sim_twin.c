@@ -364,7 +364,24 @@ struct watch {
     const struct twin *twin;
     size_t next;
     bool equal;
+    uint64_t records, instructions; /* told so far; of those told before */
+    const struct sim *sim;
 };
+
+/* Counts are current: those of all records before this one, and of no other. */
+static enum c2_status watch_record(void *self, const struct stream_block *block, uint32_t insns_run,
+                                   const uint64_t *words, struct c2_error *err)
+{
+    struct watch *watch = self;
+    (void)block, (void)words, (void)err;
+    if (watch->silent)
+        return C2_OK;
+    watch->records++;
+    watch->equal = watch->equal && sim_counts(watch->sim)->instructions == watch->instructions
+                   && sim_counts(watch->sim)->refs == sim_counts(watch->sim)->reads + sim_counts(watch->sim)->writes;
+    watch->instructions += insns_run;
+    return C2_OK;
+}
 
 static enum c2_status watch_reference(void *self, const struct sim_reference *reference, struct c2_error *err)
 {
@@ -546,12 +563,12 @@ static bool attributed_equal(const struct twin *twin, struct sim *sim, const str
     return equal;
 }
 
-enum how { PLAIN, OBSERVED, ATTRIBUTED, BOTH };
+enum how { PLAIN, OBSERVED, ATTRIBUTED, BOTH, RECORDS };
 
 /* The same batches to both; whether everything came out the same. */
 static bool same(const struct caches_machine *shape, enum how how, enum mutant mutant, uint64_t seed)
 {
-    const bool observed = how == OBSERVED || how == BOTH, attributed = how == ATTRIBUTED || how == BOTH;
+    const bool observed = how == OBSERVED || how == BOTH, attributed = how >= ATTRIBUTED;
     struct told told = {.level_count = shape->level_count}, brief = told;
     const struct sim_attribution attribution = {&told, tell_owner, tell_actor, tell_missed, tell_mark};
     const struct sim_attribution only_misses = {.self = &brief, .missed = tell_missed};
@@ -560,14 +577,17 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
     struct world *world = malloc(sizeof *world);
     struct twin twin = {.mutant = mutant, .pages = &pages, .line_bytes = shape->line_bytes,
                         .has_l1i = shape->has_l1i, .fetch_line = UINT64_MAX};
-    struct watch watch = {false, &twin, 0, true};
-    struct sim_observer observer = {.self = &watch, .reference = watch_reference};
+    struct watch watch = {false, &twin, 0, true, 0, 0, NULL};
+    struct sim_observer observer = {.self = &watch, .reference = how == RECORDS ? NULL : watch_reference,
+                                    .record = how == RECORDS ? watch_record : NULL};
     struct sim *sim, *other = NULL; /* the other one is told of misses only */
     world_init(world, seed);
-    struct sim_config config = {shape, seed, {&pages, translate, walk}, world->blocks, &observer, observed, NULL, false};
+    struct sim_config config = {shape, seed, {&pages, translate, walk}, world->blocks, &observer, observed || how == RECORDS, NULL,
+                                false};
     assert_int_equal(C2_OK, caches_create(&twin.caches, shape, seed, &err));
     config.attribution = attributed ? &attribution : NULL;
     assert_int_equal(C2_OK, sim_create(&sim, &config, &err));
+    watch.sim = sim;
     config.attribution = &only_misses;
     if (attributed)
         assert_int_equal(C2_OK, sim_create(&other, &config, &err));
@@ -619,6 +639,8 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
     assert_true(!attributed || mutant != HEALTHY || (told.marks > 100 && told.digest != 0));
     if (observed)
         equal = equal && watch.equal && watch.next == twin.seen_count;
+    if (how == RECORDS)
+        equal = equal && watch.equal && watch.records == RUNS && watch.instructions == twin.counts.instructions;
     assert_true(mutant != HEALTHY || (twin.counts.straddles > 1000 && twin.counts.modifies > 1000));
     if (!equal && mutant == HEALTHY) {
         fprintf(stderr, "line %u, policy %s, observed %d, attributed %d:\n", shape->line_bytes,
@@ -693,6 +715,7 @@ static void attribution_counts_alike(void **state)
             add_tlbs(&shape, i & 4, i & 8);
         assert_true(same(&shape, ATTRIBUTED, HEALTHY, 700 + i));
         assert_true(same(&shape, BOTH, HEALTHY, 800 + i));
+        assert_true(same(&shape, RECORDS, HEALTHY, 900 + i));
         assert_false(same(&shape, ATTRIBUTED, MODIFY_READS_ONLY, 700 + i));
     }
 }
