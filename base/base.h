@@ -141,6 +141,13 @@ char *c2_group_digits(char *buffer, uint64_t n);
 /* "32 KiB", "1.25 MiB", "640 B" (exact: a fraction only when it has at most 3 digits, else bytes). */
 char *c2_size_text(char *buffer, uint64_t bytes);
 
+/* Text that grows in a buffer; what does not fit is cut. Begin with {buffer, its size, 0}. */
+struct c2_words {
+    char *buffer;
+    size_t bytes, used;
+};
+void c2_say(struct c2_words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* The candidate nearest to name by edit distance, or NULL when none is near enough to suggest. */
 const char *c2_nearest(const char *name, const char *const *candidates, size_t count);
 /* Writes ` (did you mean "x"?)` or ` (known: a, b, c)` into buffer; returns buffer. */

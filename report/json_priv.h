@@ -30,6 +30,9 @@ static inline void add_count(struct builder *b, json_t *object, const char *key,
     add(b, object, key, json_integer((json_int_t)count));
 }
 
+/* Writes a whole report, which was built with b, and releases it. (json_text.c) */
+enum c2_status report_json_write(FILE *to, const struct builder *b, json_t *report, struct c2_error *err);
+
 /* A string value; each byte that is no UTF-8 becomes U+FFFD. NULL without memory. (json_text.c) */
 json_t *report_json_text(const char *from);
 

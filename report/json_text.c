@@ -45,3 +45,15 @@ json_t *report_json_text(const char *from)
     c2_free(clean);
     return value;
 }
+
+enum c2_status report_json_write(FILE *to, const struct builder *b, json_t *report, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    if (b->failed)
+        status = c2_fail_memory(err, "the JSON report");
+    else if (json_dumpf(report, to, JSON_INDENT(2)) != 0 || fputc('\n', to) == EOF || ferror(to))
+        status = ferror(to) ? c2_fail(err, C2_ERR_IO, "cannot write the JSON report")
+                            : c2_fail_memory(err, "the JSON report");
+    json_decref(report);
+    return status;
+}

@@ -7,7 +7,6 @@
  *   proposal in words. A proposal helps if it costs less than the run by one part in HELPS or more.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "report/profile_priv.h"
@@ -55,38 +54,22 @@ bool report_proposal_helps(const struct report_proposals *of, uint32_t number)
 
 /* ------------------------------------------------------------------ in words */
 
-struct words {
-    char *buffer;
-    size_t bytes, used;
-};
-
-static __attribute__((format(printf, 2, 3))) void say(struct words *words, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vsnprintf(words->buffer + words->used, words->bytes - words->used, format, arguments);
-    va_end(arguments);
-    words->used += length < 0 ? 0 : (size_t)length;
-    if (words->used >= words->bytes)
-        words->used = words->bytes - 1;
-}
-
 static bool alike(const struct analyses_change *a, const struct analyses_change *b)
 {
     return a->row_bytes == b->row_bytes && a->pad_bytes == b->pad_bytes;
 }
 
 /* A variable by its name; a block with the line that allocates it, when it is alone. */
-static void say_name(struct words *words, const struct report_proposals *of, uint32_t object, bool alone)
+static void say_name(struct c2_words *words, const struct report_proposals *of, uint32_t object, bool alone)
 {
     char text[512];
     const struct analyses_object *named = &of->run->profile->objects[object];
     const bool by_name = named->kind == ANALYSES_STATIC || !alone;
-    say(words, "%s", by_name ? named->name : report_object_text(text, sizeof text, of->run, named));
+    c2_say(words, "%s", by_name ? named->name : report_object_text(text, sizeof text, of->run, named));
 }
 
 /* Those of the changes that stretch alike; like NULL: all of them. */
-static void say_names(struct words *words, const struct report_proposals *of, const struct analyses_proposal *proposal,
+static void say_names(struct c2_words *words, const struct report_proposals *of, const struct analyses_proposal *proposal,
                       const struct analyses_change *like)
 {
     uint32_t said = 0, left = 0;
@@ -97,14 +80,14 @@ static void say_names(struct words *words, const struct report_proposals *of, co
             left++;
             continue;
         }
-        say(words, "%s", said++ == 0 ? "" : ", ");
+        c2_say(words, "%s", said++ == 0 ? "" : ", ");
         say_name(words, of, proposal->changes[i].object, proposal->change_count == 1);
     }
     if (left != 0)
-        say(words, " and %" PRIu32 " more", left);
+        c2_say(words, " and %" PRIu32 " more", left);
 }
 
-static void say_rows(struct words *words, const struct report_proposals *of, const struct analyses_proposal *proposal)
+static void say_rows(struct c2_words *words, const struct report_proposals *of, const struct analyses_proposal *proposal)
 {
     const char *between = "";
     for (uint32_t i = 0; i < proposal->change_count; i++) {
@@ -114,40 +97,40 @@ static void say_rows(struct words *words, const struct report_proposals *of, con
             first++;
         if (first != i || change->pad_bytes == 0)
             continue;
-        say(words, "%s", between);
+        c2_say(words, "%s", between);
         say_names(words, of, proposal, change);
-        say(words, ": rows of %" PRIu64 " B -> %" PRIu64 " B (+%" PRIu64 " B)", change->row_bytes,
+        c2_say(words, ": rows of %" PRIu64 " B -> %" PRIu64 " B (+%" PRIu64 " B)", change->row_bytes,
             change->row_bytes + change->pad_bytes, change->pad_bytes);
         between = "; ";
     }
 }
 
-static void say_stagger(struct words *words, const struct report_proposals *of, const struct analyses_proposal *proposal)
+static void say_stagger(struct c2_words *words, const struct report_proposals *of, const struct analyses_proposal *proposal)
 {
     say_names(words, of, proposal, NULL);
-    say(words, " start %" PRIu64 " B apart (mod %" PRIu64 " B, the sets of %s)", proposal->step_bytes,
+    c2_say(words, " start %" PRIu64 " B apart (mod %" PRIu64 " B, the sets of %s)", proposal->step_bytes,
         proposal->changes[0].align, of->run->machine->levels[proposal->level].name);
 }
 
 char *report_proposal_words(char *buffer, size_t bytes, const struct report_proposals *of, uint32_t number)
 {
     const struct analyses_proposal *proposal = &of->proposals[number];
-    struct words words = {buffer, bytes, 0};
+    struct c2_words words = {buffer, bytes, 0};
     if (proposal->means & ANALYSES_PAD_ROWS)
         say_rows(&words, of, proposal);
     if (proposal->means & ANALYSES_STAGGER)
         say_stagger(&words, of, proposal);
     if (proposal->means & ANALYSES_PAD_BLOCKS) {
         say_names(&words, of, proposal, NULL);
-        say(&words, ": each block %" PRIu64 " B longer", proposal->changes[0].pad_bytes);
+        c2_say(&words, ": each block %" PRIu64 " B longer", proposal->changes[0].pad_bytes);
     }
     if (proposal->means & ANALYSES_HUGE) {
-        say(&words, "%s", words.used == 0 ? "" : "; ");
+        c2_say(&words, "%s", words.used == 0 ? "" : "; ");
         say_names(&words, of, proposal, NULL);
-        say(&words, " in pages of 2 MiB");
+        c2_say(&words, " in pages of 2 MiB");
     }
     if (proposal->means & ANALYSES_COLORED)
-        say(&words, "pages placed by colour (--pages colored,level=%s: %" PRIu32 " colours)",
+        c2_say(&words, "pages placed by colour (--pages colored,level=%s: %" PRIu32 " colours)",
             of->run->machine->levels[proposal->level].name, proposal->colors);
     return buffer;
 }

@@ -96,13 +96,5 @@ enum c2_status report_proposals_json(FILE *to, const struct report_proposals *of
 {
     json_set_alloc_funcs(c2_alloc, c2_free);
     struct builder builder = {false};
-    json_t *object = root(&builder, of);
-    enum c2_status status = C2_OK;
-    if (builder.failed)
-        status = c2_fail_memory(err, "the JSON report");
-    else if (json_dumpf(object, to, JSON_INDENT(2)) != 0 || fputc('\n', to) == EOF || ferror(to))
-        status = ferror(to) ? c2_fail(err, C2_ERR_IO, "cannot write the JSON report")
-                            : c2_fail_memory(err, "the JSON report");
-    json_decref(object);
-    return status;
+    return report_json_write(to, &builder, root(&builder, of), err);
 }
