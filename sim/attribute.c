@@ -30,6 +30,8 @@ static void forget_owners(struct sim_attributed *a)
     a->last = (struct sim_owner){.start = 1};
     for (size_t i = 0; i < SIM_OWNED_PAGES; i++)
         a->pages[i].vpn = SIM_NOWHERE;
+    for (size_t i = 0; i < SIM_OWNED_LINES; i++)
+        a->lines[i].line = SIM_NOWHERE;
 }
 
 void sim_attribute_init(struct sim *sim, const struct sim_attribution *attribution)
@@ -163,7 +165,11 @@ void sim_attribute_line(struct sim *sim, struct guest_va va)
     bool whole;
     const uint64_t start = c2_align_down(va.v, sim->line_bytes);
     a->line_refs = find_owner(a, va.v, &whole);
-    if (!whole && !within(&a->last, start, start + sim->line_bytes))
+    if (whole)
+        return;
+    if (within(&a->last, start, start + sim->line_bytes))
+        a->lines[sim->data_line & (SIM_OWNED_LINES - 1)] = (struct sim_owned_line){sim->data_line, a->line_refs};
+    else
         a->line_refs = NULL;
 }
 
@@ -179,6 +185,11 @@ void sim_owners_changed(struct sim *sim, struct guest_va start, uint64_t bytes)
         struct sim_owned_page *page = &a->pages[(first + i) & (SIM_OWNED_PAGES - 1)];
         if (page->vpn - first < pages)
             page->vpn = SIM_NOWHERE;
+    }
+    for (size_t i = 0; i < SIM_OWNED_LINES; i++) {
+        const uint64_t page = a->lines[i].line >> (C2_PAGE_SHIFT - sim->line_shift);
+        if (page - first < pages)
+            a->lines[i].line = SIM_NOWHERE;
     }
 }
 

@@ -60,6 +60,12 @@ struct sim_owned_page {
     uint64_t vpn; /* SIM_NOWHERE: empty */
     uint64_t *refs;
 };
+/* Lines with one owner in pages with several. */
+#define SIM_OWNED_LINES C2_HOST_SIZE(128u, 2u)
+struct sim_owned_line {
+    uint64_t line; /* virtual; SIM_NOWHERE: empty */
+    uint64_t *refs;
+};
 
 /* What attribution needs (attribute.c). */
 struct sim_attributed {
@@ -74,6 +80,7 @@ struct sim_attributed {
     struct sim_code *codes;
     uint32_t code_count, code_capacity;
     struct sim_owned_page pages[SIM_OWNED_PAGES];
+    struct sim_owned_line lines[SIM_OWNED_LINES];
 };
 
 struct sim {
@@ -185,8 +192,11 @@ static inline void sim_enter_line(struct sim *sim, struct guest_va va)
     if (a->owned != 0)
         sim_attribute_settle(sim);
     const struct sim_owned_page *page = &a->pages[va.v >> C2_PAGE_SHIFT & (SIM_OWNED_PAGES - 1)];
+    const struct sim_owned_line *line = &a->lines[sim->data_line & (SIM_OWNED_LINES - 1)];
     if (C2_LIKELY(SHORTCUT(page->vpn == va.v >> C2_PAGE_SHIFT)))
         a->line_refs = page->refs;
+    else if (SHORTCUT(line->line == sim->data_line))
+        a->line_refs = line->refs;
     else
         sim_attribute_line(sim, va);
 }
