@@ -30,13 +30,13 @@ struct event {
 
 struct list {
     struct event *events;
-    size_t count, room;
+    uint32_t count, room;
 };
 
 struct analyses_against {
     struct analyses_profile *profile;
     struct sim_attribution attribution; /* the profile's */
-    uint32_t level_count;
+    const struct caches_machine *machine;
     struct list lists[2];
     struct sim *sims[2];
     struct analyses_against_counts counts[ANALYSES_LEVELS];
@@ -48,12 +48,12 @@ enum c2_status analyses_against_create(struct analyses_against **out, const stru
     *out = c2_calloc(1, sizeof **out);
     if (*out == NULL)
         return c2_fail_memory(err, "the comparison of two placements");
-    (*out)->level_count = machine->level_count;
+    (*out)->machine = machine;
     (*out)->profile = profile;
-    if (profile != NULL)
+    if (profile != NULL) {
         (*out)->attribution = analyses_profile_attribution(profile);
-    if (profile != NULL)
         analyses_profile_compare(profile);
+    }
     return C2_OK;
 }
 
@@ -78,14 +78,8 @@ static uint32_t conflicts_of(const struct sim_miss *miss)
 
 static enum c2_status list_miss(struct list *list, const struct sim_miss *miss, struct c2_error *err)
 {
-    if (list->count == list->room) {
-        const size_t room = list->room * 2 + C2_HOST_SIZE(4096u, 1u);
-        struct event *events = c2_realloc(list->events, room * sizeof *events);
-        if (events == NULL)
-            return c2_fail_memory(err, "the comparison of two placements");
-        list->events = events;
-        list->room = room;
-    }
+    if (!c2_grow((void **)&list->events, &list->room, list->count, sizeof *list->events))
+        return c2_fail_memory(err, "the comparison of two placements");
     list->events[list->count++] = (struct event){miss->number, miss->actor, miss->kind, miss->first,
                                                  miss->outcome->served_by, conflicts_of(miss)};
     return C2_OK;
@@ -146,8 +140,8 @@ static void label(struct analyses_against *against, const struct event *event, u
     for (uint32_t depth = event->first; depth < event->served_by; depth++) {
         if (!(event->conflicts >> depth & 1))
             continue;
-        const bool code = depth == 0 && event->kind == SIM_FETCH;
-        struct analyses_against_counts *counts = &against->counts[code ? against->level_count : depth];
+        struct analyses_against_counts *counts =
+            &against->counts[analyses_level_of(against->machine, event->kind, depth)];
         if (event->kind == SIM_WALK) {
             counts->walks++;
         } else if (served_by > depth) {
@@ -163,8 +157,8 @@ static void label(struct analyses_against *against, const struct event *event, u
 static void merge(struct analyses_against *against)
 {
     struct list *first = &against->lists[0], *second = &against->lists[1];
-    size_t at = 0;
-    for (size_t i = 0; i < first->count; i++) {
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < first->count; i++) {
         const struct event *event = &first->events[i];
         while (at < second->count && second->events[at].number < event->number)
             at++;
@@ -177,7 +171,7 @@ static void merge(struct analyses_against *against)
 static void check(const struct analyses_against *against)
 {
     const struct caches *caches = sim_caches(against->sims[0]);
-    for (uint32_t i = 0; i < against->level_count; i++) {
+    for (uint32_t i = 0; i < against->machine->level_count; i++) {
         const struct analyses_against_counts *n = &against->counts[i];
         C2_ASSERT(n->inherent + n->placement + n->walks == caches_level_counts(caches, i)->conflict);
     }

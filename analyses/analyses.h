@@ -118,7 +118,7 @@ struct analyses_profile_result {
 };
 
 struct analyses_profile;
-/* symbols: asked when memory is mapped and at the end. */
+/* machine, symbols: outlive it; symbols are asked when memory is mapped and at the end. */
 enum c2_status analyses_profile_create(struct analyses_profile **out, const struct caches_machine *machine,
                                        struct loader_symbols *symbols, struct c2_error *err);
 void analyses_profile_destroy(struct analyses_profile *profile);
@@ -146,7 +146,7 @@ struct analyses_against_counts {
 };
 
 struct analyses_against;
-/* profile: of the first simulator, told of each conflict miss that is due to placement; may be NULL. */
+/* machine: outlives it. profile: of the first simulator, told of each conflict miss that is due to placement; may be NULL. */
 enum c2_status analyses_against_create(struct analyses_against **out, const struct caches_machine *machine,
                                        struct analyses_profile *profile, struct c2_error *err);
 void analyses_against_destroy(struct analyses_against *against);

@@ -62,8 +62,7 @@ enum c2_status analyses_profile_create(struct analyses_profile **out, const stru
     struct analyses_profile *profile = c2_calloc(1, sizeof *profile);
     if (profile == NULL)
         return c2_fail_memory(err, "the profile");
-    profile->level_count = machine->level_count;
-    profile->has_l1i = machine->has_l1i;
+    profile->machine = machine;
     profile->symbols = symbols;
     enum c2_status status = create_maps(profile, err);
     if (status == C2_OK)
@@ -202,14 +201,8 @@ static uint32_t actor_of_word(uint64_t word)
 static enum c2_status new_pair(struct analyses_profile *profile, const struct profile_pair *pair, struct c2_map *map,
                                uint64_t key, struct c2_error *err)
 {
-    if (profile->pair_count == profile->pair_room) {
-        const uint32_t room = profile->pair_room * 2 + C2_HOST_SIZE(1024u, 1u);
-        struct profile_pair *pairs = c2_realloc(profile->pairs, room * sizeof *pairs);
-        if (pairs == NULL)
-            return c2_fail_memory(err, "the table of who evicted whom");
-        profile->pairs = pairs;
-        profile->pair_room = room;
-    }
+    if (!c2_grow((void **)&profile->pairs, &profile->pair_room, profile->pair_count, sizeof *profile->pairs))
+        return c2_fail_memory(err, "the table of who evicted whom");
     enum c2_status status = c2_map_put(map, key, profile->pair_count, err);
     if (status == C2_OK)
         profile->pairs[profile->pair_count++] = *pair;
@@ -235,17 +228,11 @@ static struct analyses_tally *tally_of(struct analyses_profile *profile, uint64_
     return &profile->tallies[(size_t)actor_of_word(actor) * profile_levels(profile) + level];
 }
 
-/* What is counted where the level at this depth of the path was asked. */
-static uint32_t level_of(const struct analyses_profile *profile, enum sim_kind kind, uint32_t depth)
-{
-    return depth == 0 && kind == SIM_FETCH ? profile->level_count : depth;
-}
-
 static enum c2_status count_level(struct analyses_profile *profile, const struct sim_miss *miss, uint32_t depth,
                                   struct c2_error *err)
 {
     const struct caches_event *event = &miss->outcome->event[depth];
-    const uint32_t level = level_of(profile, miss->kind, depth);
+    const uint32_t level = analyses_level_of(profile->machine, miss->kind, depth);
     struct analyses_tally *tally = tally_of(profile, miss->actor, level);
     C2_ASSERT(event->class_ >= CACHES_COLD && event->class_ <= CACHES_CONFLICT);
     (miss->kind == SIM_WRITE ? tally->writes : tally->reads)[event->class_ - CACHES_COLD]++;
@@ -269,7 +256,7 @@ void analyses_profile_compare(struct analyses_profile *profile)
 
 void analyses_profile_placement(struct analyses_profile *profile, enum sim_kind kind, uint64_t actor, uint32_t depth)
 {
-    tally_of(profile, actor, level_of(profile, kind, depth))->placement++;
+    tally_of(profile, actor, analyses_level_of(profile->machine, kind, depth))->placement++;
 }
 
 /* ------------------------------------------------------------------ memory */

@@ -27,8 +27,7 @@ struct profile_result; /* result.c */
 struct analyses_profile {
     struct objects *objects;
     struct loader_symbols *symbols;
-    uint32_t level_count;   /* of the data path */
-    bool has_l1i;
+    const struct caches_machine *machine;
     bool compared;
     struct profile_actor *actors;
     struct analyses_tally *tallies; /* [actor * levels + level] */
@@ -45,7 +44,7 @@ struct analyses_profile {
 /* Levels with a tally: those of the data path, and L1I behind them. */
 static inline uint32_t profile_levels(const struct analyses_profile *profile)
 {
-    return profile->level_count + profile->has_l1i;
+    return profile->machine->level_count + profile->machine->has_l1i;
 }
 
 void profile_result_destroy(struct profile_result *result);

@@ -403,8 +403,8 @@ enum c2_status analyses_profile_finish(struct analyses_profile *profile, struct 
     if (profile->result == NULL)
         return c2_fail_memory(err, "the report's profile");
     struct analyses_profile_result *view = &profile->result->view;
-    view->level_count = profile->level_count;
-    view->has_l1i = profile->has_l1i;
+    view->level_count = profile->machine->level_count;
+    view->has_l1i = profile->machine->has_l1i;
     view->compared = profile->compared;
     enum c2_status status = order_insns(profile, sim, err);
     if (status == C2_OK)

@@ -83,6 +83,8 @@ struct loader_place {
 };
 /* Strings are lent until loader_symbols_destroy. Always fills *out; never a wrong name: what is not known is NULL. */
 void loader_place_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out);
+/* The same without file and line, so without a look at debug information. */
+void loader_symbol_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out);
 
 /* One of the functions that an instruction belongs to. */
 struct loader_frame {

@@ -120,17 +120,30 @@ static void name_line(struct loader_symbols *symbols, const struct loader_spot *
     out->line = out->file ? line.line : 0;
 }
 
+/* All but the line; whether the spot may have one. */
+static bool name_spot(struct loader_symbols *symbols, struct guest_va pc, struct loader_spot *spot,
+                      struct loader_place *out)
+{
+    *out = (struct loader_place){.offset = pc.v};
+    if (!loader_spot_of(symbols, pc, spot) || !(out->object = keep(symbols, spot->module->object)))
+        return false;
+    out->offset = spot->address;
+    if (spot->linked)
+        name_function(symbols, spot, out);
+    return spot->linked;
+}
+
+void loader_symbol_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out)
+{
+    struct loader_spot spot;
+    name_spot(symbols, pc, &spot, out);
+}
+
 void loader_place_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out)
 {
     struct loader_spot spot;
-    *out = (struct loader_place){.offset = pc.v};
-    if (!loader_spot_of(symbols, pc, &spot) || !(out->object = keep(symbols, spot.module->object)))
-        return;
-    out->offset = spot.address;
-    if (!spot.linked)
-        return;
-    name_function(symbols, &spot, out);
-    name_line(symbols, &spot, out);
+    if (name_spot(symbols, pc, &spot, out))
+        name_line(symbols, &spot, out);
 }
 
 bool loader_linked_of(struct loader_symbols *symbols, struct guest_va pc, const char **path, uint64_t *address)

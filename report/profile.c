@@ -115,27 +115,36 @@ void report_add_function(struct report_function *to, const struct report_functio
         report_add_sums(&to->levels[i], &from->levels[i]);
 }
 
-/* One function an instruction, or a run of neighbours of the same name. */
-static void collect_functions(struct report_digest *digest, const struct report_run *run)
+static struct report_function function_at(const struct report_run *run, struct guest_va pc)
+{
+    struct loader_place place = {.function = NULL};
+    if (run->symbols != NULL)
+        loader_symbol_of(run->symbols, pc, &place);
+    return (struct report_function){.name = place.function, .module = place.object};
+}
+
+/* One function for a run of neighbours of the same name. */
+static enum c2_status collect_functions(struct report_digest *digest, const struct report_run *run, struct c2_error *err)
 {
     const struct analyses_profile_result *profile = digest->profile;
+    uint32_t room = 0, count = 0;
     size_t row = 0;
     for (size_t i = 0; i < profile->insn_count; i++) {
         const struct analyses_insn *insn = &profile->insns[i];
-        struct loader_place place;
-        report_place(&place, run, insn->pc);
-        struct report_function own = {.name = place.function, .module = place.object};
-        struct report_function *function = &digest->functions[digest->function_count];
-        if (digest->function_count > 0 && by_name(function - 1, &own) == 0)
-            function--;
-        else
-            digest->functions[digest->function_count++] = own;
+        const struct report_function own = function_at(run, insn->pc);
+        if (!c2_grow((void **)&digest->functions, &room, count, sizeof *digest->functions))
+            return c2_fail_memory(err, "the functions of a report");
+        if (count == 0 || by_name(&digest->functions[count - 1], &own) != 0)
+            digest->functions[count++] = own;
+        struct report_function *function = &digest->functions[count - 1];
         function->executed += insn->executed;
         function->reads += insn->reads;
         function->writes += insn->writes;
         for (; row < profile->row_count && profile->rows[row].insn == i; row++)
             add_tallies(digest, function->levels, &function->all, profile->rows[row].level);
     }
+    digest->function_count = count;
+    return C2_OK;
 }
 
 static void join_functions(struct report_digest *digest)
@@ -151,28 +160,12 @@ static void join_functions(struct report_digest *digest)
     digest->function_count = kept;
 }
 
-/* How many runs of neighbouring instructions have one name: what collect_functions() needs room for. */
-static size_t count_runs(const struct report_digest *digest, const struct report_run *run)
-{
-    struct report_function last = {0};
-    size_t count = 0;
-    for (size_t i = 0; i < digest->profile->insn_count; i++) {
-        struct loader_place place;
-        report_place(&place, run, digest->profile->insns[i].pc);
-        const struct report_function own = {.name = place.function, .module = place.object};
-        count += i == 0 || by_name(&last, &own) != 0;
-        last = own;
-    }
-    return count;
-}
-
 enum c2_status report_digest_functions(struct report_digest *digest, const struct report_run *run,
                                        struct c2_error *err)
 {
-    digest->functions = c2_calloc(count_runs(digest, run) + 1, sizeof *digest->functions);
-    if (digest->functions == NULL)
-        return c2_fail_memory(err, "the functions of a report");
-    collect_functions(digest, run);
+    enum c2_status status = collect_functions(digest, run, err);
+    if (status != C2_OK)
+        return status;
     join_functions(digest);
     qsort(digest->functions, digest->function_count, sizeof *digest->functions, by_misses);
     return C2_OK;

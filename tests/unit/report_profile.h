@@ -67,6 +67,13 @@ void loader_place_of(struct loader_symbols *symbols, struct guest_va pc, struct 
     }
 }
 
+void loader_symbol_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out)
+{
+    loader_place_of(symbols, pc, out);
+    out->file = NULL;
+    out->line = 0;
+}
+
 void loader_call_place_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out)
 {
     loader_place_of(symbols, pc, out);
