@@ -26,8 +26,8 @@ struct thing {
     uint64_t start, bytes; /* SITE: bytes of a block at most */
     uint64_t number, site;
     uint32_t allocator;
-    uint32_t slots;        /* SITE: used so far */
-    uint32_t *unused;      /* SITE: of them, those that are free; last in, first out */
+    uint32_t slots;   /* SITE: used so far */
+    uint32_t *unused; /* SITE: of them, those that are free; last in, first out */
     uint32_t unused_count, unused_room;
 };
 
@@ -77,8 +77,8 @@ static void make_ranges(struct finder *finder)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < finder->thing_count; i++)
         if (finder->things[i].how == BY_RANGE)
-            finder->ranges[finder->range_count++] =
-                (struct range){finder->things[i].start, finder->things[i].start + finder->things[i].bytes, i};
+            finder->ranges[finder->range_count++] = (struct range){
+                finder->things[i].start, finder->things[i].start + finder->things[i].bytes, i};
     qsort(finder->ranges, finder->range_count, sizeof *finder->ranges, by_start);
     for (uint32_t i = 0; i < finder->range_count; i++) {
         struct range range = finder->ranges[i];
@@ -101,12 +101,12 @@ enum c2_status finder_create(struct finder **out, const struct analyses_profile_
 {
     *out = NULL;
     struct finder *finder = c2_calloc(1, sizeof *finder);
-    if (finder == NULL)
+    if (!finder)
         return c2_fail_memory(err, "the table of objects to be moved");
     finder->things = c2_calloc(count + 1u, sizeof *finder->things);
     finder->ranges = c2_calloc(count + 1u, sizeof *finder->ranges);
     enum c2_status status = blocks_create(&finder->blocks, err);
-    if (status == C2_OK && (finder->things == NULL || finder->ranges == NULL))
+    if (status == C2_OK && (!finder->things || !finder->ranges))
         status = c2_fail_memory(err, "the table of objects to be moved");
     if (status != C2_OK) {
         finder_destroy(finder);
@@ -123,7 +123,7 @@ enum c2_status finder_create(struct finder **out, const struct analyses_profile_
 
 void finder_destroy(struct finder *finder)
 {
-    if (finder == NULL)
+    if (!finder)
         return;
     for (uint32_t i = 0; i < finder->thing_count; i++)
         c2_free(finder->things[i].unused);
@@ -142,7 +142,8 @@ static uint32_t thing_allocated(const struct finder *finder, const uint64_t *wor
         const struct thing *thing = &finder->things[i];
         if (thing->how == BY_NUMBER && thing->number == finder->allocations)
             return i;
-        if (thing->how == BY_SITE && thing->site == words[3] && thing->allocator == words[2] && words[1] <= thing->bytes)
+        if (thing->how == BY_SITE && thing->site == words[3] && thing->allocator == words[2] &&
+            words[1] <= thing->bytes)
             return i;
     }
     return FINDER_NOTHING;
@@ -158,7 +159,7 @@ static enum c2_status give_slot(struct thing *thing, uint32_t slot, struct c2_er
     if (thing->unused_count == thing->unused_room) {
         const uint32_t room = thing->unused_room * 2 + C2_HOST_SIZE(64u, 1u);
         uint32_t *unused = c2_realloc(thing->unused, room * sizeof *unused);
-        if (unused == NULL)
+        if (!unused)
             return c2_fail_memory(err, "the table of objects to be moved");
         thing->unused = unused;
         thing->unused_room = room;
@@ -175,7 +176,9 @@ static enum c2_status allocated(struct finder *finder, const uint64_t *words, st
     if (thing == FINDER_NOTHING)
         return C2_OK;
     struct thing *of = &finder->things[thing];
-    const struct block block = {.base = words[0], .bytes = words[1] == 0 ? 1 : words[1], .owner = thing,
+    const struct block block = {.base = words[0],
+                                .bytes = words[1] == 0 ? 1 : words[1],
+                                .owner = thing,
                                 .number = of->how == BY_SITE ? take_slot(of) + 1 : 1};
     forget(finder);
     return blocks_add(finder->blocks, &block, &start, &end, err);
@@ -229,20 +232,20 @@ void finder_look(const struct finder *finder, uint64_t va, struct finder_found *
     uint64_t start, end;
     const struct block *block = blocks_find(finder->blocks, va, &start, &end);
     *out = (struct finder_found){.thing = FINDER_NOTHING, .start = start, .end = end};
-    if (block != NULL) {
+    if (block) {
         *out = (struct finder_found){block->owner, block->number - 1, block->base, block->base,
                                      block->base + block->bytes};
         return;
     }
     const uint32_t at = ranges_up_to(finder, va);
     const struct range *range = at == 0 ? NULL : &finder->ranges[at - 1];
-    if (range != NULL && va < range->end) {
+    if (range && va < range->end) {
         out->thing = range->thing;
         out->base = finder->things[range->thing].start;
         narrow(out, range->start, range->end);
         return;
     }
-    narrow(out, range == NULL ? 0 : range->end, at == finder->range_count ? UINT64_MAX : finder->ranges[at].start);
+    narrow(out, !range ? 0 : range->end, at == finder->range_count ? UINT64_MAX : finder->ranges[at].start);
 }
 
 static bool within(const struct finder_found *found, uint64_t start, uint64_t end)

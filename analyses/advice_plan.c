@@ -3,12 +3,12 @@
  * advice_plan: what might be done about the conflict misses of a run.
  *
  * Model
- *   A conflict miss costs what a miss of its level costs (caches_miss_cycles). It concerns the object that misses and the
- *   one whose access had evicted the line. Objects whose conflicts cost a hundredth of all conflicts and a thousandth of
- *   all misses or more are moved, the dearest ANALYSES_MOVED of them at most. In this order:
+ *   A conflict miss costs what a miss of its level costs (caches_miss_cycles). It concerns the object that misses and
+ *   the one whose access had evicted the line. Objects whose conflicts cost a hundredth of all conflicts and a
+ *   thousandth of all misses or more are moved, the dearest ANALYSES_MOVED of them at most. In this order:
  *     rows      the three dearest objects with rows, each alone: one line more a row; then all that have rows together.
- *     stagger   for each virtually indexed level the objects that evict each other (the dearest connected group of pairs
- *               of two objects) start line * floor(sets / objects) bytes apart, modulo line * sets.
+ *     stagger   for each virtually indexed level the objects that evict each other (the dearest connected group of
+ *               pairs of two objects) start line * floor(sets / objects) bytes apart, modulo line * sets.
  *     blocks    an allocation site whose blocks evict each other: one line more a block. Two sites at most.
  *     huge      where a physically indexed level has a hundredth of the cost: the objects in pages of 2 MiB; the same
  *               with longer rows; the same staggered for the sets of the dearest such level; and coloured pages, which
@@ -37,7 +37,7 @@ struct plan {
     uint64_t *cost;   /* [object]: of its conflicts */
     uint64_t *shared; /* [object]: of some of them, as it is needed */
     uint32_t *group;  /* [object]: another one of its group, or itself */
-    uint64_t total; /* of all conflicts */
+    uint64_t total;   /* of all conflicts */
     uint32_t objects[ANALYSES_MOVED], object_count;
     struct analyses_proposal *out;
     uint32_t count;
@@ -121,10 +121,7 @@ static uint64_t cost_of_all_misses(const struct plan *plan)
     return cost;
 }
 
-static uint64_t share_of(uint64_t cost, uint64_t part)
-{
-    return (cost + part - 1) / part;
-}
+static uint64_t share_of(uint64_t cost, uint64_t part) { return (cost + part - 1) / part; }
 
 static int ascending(const void *a, const void *b)
 {
@@ -156,9 +153,10 @@ static void choose_objects(struct plan *plan)
 {
     const size_t count = plan->in->profile->object_count;
     uint64_t *weight = plan->shared;
-    const uint64_t of_conflicts = share_of(plan->total, SHARE), of_misses = share_of(cost_of_all_misses(plan), MISS_SHARE);
+    const uint64_t of_conflicts = share_of(plan->total, SHARE),
+                   of_misses = share_of(cost_of_all_misses(plan), MISS_SHARE);
     for (size_t i = 0; i < count; i++) {
-        const bool wanted = plan->in->wanted != NULL && plan->in->wanted[i];
+        const bool wanted = plan->in->wanted && plan->in->wanted[i];
         weight[i] = !analyses_movable(object_at(plan, (uint32_t)i)) ? 0 : wanted ? UINT64_MAX : plan->cost[i];
     }
     plan->object_count = choose(plan->objects, ANALYSES_MOVED, weight,
@@ -167,7 +165,7 @@ static void choose_objects(struct plan *plan)
 
 static bool is_chosen(const struct plan *plan, uint32_t object)
 {
-    return bsearch(&object, plan->objects, plan->object_count, sizeof object, ascending) != NULL;
+    return bsearch(&object, plan->objects, plan->object_count, sizeof object, ascending);
 }
 
 /* ------------------------------------------------------------------ changes */
@@ -193,14 +191,11 @@ static uint64_t kept_modulus(const struct plan *plan)
     return modulus;
 }
 
-static bool is_array(const struct plan *plan, uint32_t object)
-{
-    return object_at(plan, object)->blocks == 1;
-}
+static bool is_array(const struct plan *plan, uint32_t object) { return object_at(plan, object)->blocks == 1; }
 
 static bool has_rows(const struct plan *plan, uint32_t object)
 {
-    const uint64_t row = plan->in->rows == NULL ? 0 : plan->in->rows[object];
+    const uint64_t row = !plan->in->rows ? 0 : plan->in->rows[object];
     return is_array(plan, object) && row != 0 && row <= object_at(plan, object)->bytes / 2;
 }
 
@@ -218,10 +213,7 @@ static void end(struct plan *plan, const struct analyses_proposal *proposal)
         plan->count++;
 }
 
-static bool full(const struct plan *plan)
-{
-    return plan->count == ANALYSES_PROPOSALS;
-}
+static bool full(const struct plan *plan) { return plan->count == ANALYSES_PROPOSALS; }
 
 /* Moved, and stretched if asked for and known to have rows. */
 static void add(const struct plan *plan, struct analyses_proposal *proposal, uint32_t object, bool stretch)
@@ -283,7 +275,8 @@ static void join(struct plan *plan, uint32_t level)
         const struct analyses_pair *pair = &profile->pairs[i];
         if (pair->level != level || !pair_objects(plan, pair, &ends[0], &ends[1]) || ends[0] == ends[1])
             continue;
-        if (!is_chosen(plan, ends[0]) || !is_chosen(plan, ends[1]) || !is_array(plan, ends[0]) || !is_array(plan, ends[1]))
+        if (!is_chosen(plan, ends[0]) || !is_chosen(plan, ends[1]) || !is_array(plan, ends[0]) ||
+            !is_array(plan, ends[1]))
             continue;
         const uint32_t roots[2] = {root_of(plan, ends[0]), root_of(plan, ends[1])};
         plan->group[roots[0] > roots[1] ? roots[0] : roots[1]] = roots[0] > roots[1] ? roots[1] : roots[0];
@@ -338,8 +331,8 @@ static void propose_stagger(struct plan *plan, uint32_t level, unsigned more_mea
 
 /* ------------------------------------------------------------------ blocks */
 
-#define BLOCK_UNIT 16u   /* the C library's: a block has a multiple of this, */
-#define BLOCK_HEADER 8u  /* and this much of it is not the program's */
+#define BLOCK_UNIT 16u  /* the C library's: a block has a multiple of this, */
+#define BLOCK_HEADER 8u /* and this much of it is not the program's */
 
 static void propose_blocks(struct plan *plan)
 {
@@ -349,8 +342,8 @@ static void propose_blocks(struct plan *plan)
     for (size_t i = 0; i < profile->pair_count; i++) {
         uint32_t victim, evictor;
         const struct analyses_pair *pair = &profile->pairs[i];
-        if (pair->reason == ANALYSES_REASON_INTER && pair_objects(plan, pair, &victim, &evictor) && victim == evictor
-            && is_chosen(plan, victim) && !is_array(plan, victim))
+        if (pair->reason == ANALYSES_REASON_INTER && pair_objects(plan, pair, &victim, &evictor) && victim == evictor &&
+            is_chosen(plan, victim) && !is_array(plan, victim))
             plan->shared[victim] += pair_cost(plan, pair);
     }
     const uint32_t count = choose(sites, SITES, plan->shared, share_of(plan->total, SHARE), profile->object_count);
@@ -432,7 +425,7 @@ static enum c2_status prepare(struct plan *plan, const struct analyses_plan_inpu
     plan->in = input;
     plan->cost = c2_calloc(2 * room, sizeof *plan->cost);
     plan->group = c2_alloc(room * sizeof *plan->group);
-    if (plan->cost == NULL || plan->group == NULL)
+    if (!plan->cost || !plan->group)
         return c2_fail_memory(err, "the proposals");
     plan->shared = plan->cost + room;
     weigh(plan);

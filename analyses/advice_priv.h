@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What the files that simulate proposals share: which of the objects to be moved lies where, while a run is played back,
- * and how long their rows seem to be.
+ * What the files that simulate proposals share: which of the objects to be moved lies where, while a run is played
+ * back, and how long their rows seem to be.
  */
 #ifndef C2_ANALYSES_ADVICE_PRIV_H
 #define C2_ANALYSES_ADVICE_PRIV_H

@@ -3,8 +3,8 @@
  * advice_replay: what the caches would have done if some objects had lain elsewhere.
  *
  * Model
- *   A recorded run is played to several lanes in one pass. A lane has an address space of its own, in which the events of
- *   the run's are repeated (mmu/journal.c), and a simulator of the run's machine. Its proposal moves objects into a
+ *   A recorded run is played to several lanes in one pass. A lane has an address space of its own, in which the events
+ *   of the run's are repeated (mmu/journal.c), and a simulator of the run's machine. Its proposal moves objects into a
  *   region of anonymous memory that the run does not use: one behind the other, each at the next address with the
  *   offset that is asked for. Byte o of an object then lies at new start + o + (o / row) * pad; of a site's block in
  *   slot s, s times the padded room further on. A reference goes where its first byte goes, whole.
@@ -19,9 +19,9 @@
  *   A lane that fails does not hinder the others. Results do not depend on which lanes there are.
  *
  * Not modelled
- *   Memory of an object that is given back: its new pages stay. A reference across the end of a row reaches into the pad.
- *   The allocator's own words beside a block, and what it writes there before the block is the program's, stay behind.
- *   What follows in the program from other addresses: alignment tests, hashes of pointers, another size of
+ *   Memory of an object that is given back: its new pages stay. A reference across the end of a row reaches into the
+ *   pad. The allocator's own words beside a block, and what it writes there before the block is the program's, stay
+ *   behind. What follows in the program from other addresses: alignment tests, hashes of pointers, another size of
  *   the heap.
  */
 #include <inttypes.h>
@@ -138,10 +138,7 @@ static enum c2_status make_region(struct lane *lane, bool huge, struct c2_error 
 
 /* ------------------------------------------------------------------ translations of a lane */
 
-static bool in_region(const struct lane *lane, uint64_t va)
-{
-    return va >= REGION_BASE && va < lane->region_end;
-}
+static bool in_region(const struct lane *lane, uint64_t va) { return va >= REGION_BASE && va < lane->region_end; }
 
 /* A page that the run did not touch by itself: of the region, or one that an object left behind has shared. A failure
  * ends the lane when the batch is done. */
@@ -201,8 +198,10 @@ static enum c2_status open_lane(struct player *player, struct lane *lane, const 
                                 struct c2_error *err)
 {
     const struct mmu_config placement = placement_of(player, proposal);
-    const struct sim_config config = {.machine = player->replay->machine, .seed = player->replay->seed,
-                                      .translation = {lane, translate, walk}, .blocks = player->replay->blocks};
+    const struct sim_config config = {.machine = player->replay->machine,
+                                      .seed = player->replay->seed,
+                                      .translation = {lane, translate, walk},
+                                      .blocks = player->replay->blocks};
     lay_out(player, lane, proposal);
     enum c2_status status = mmu_create_detached(&lane->mmu, &placement, err);
     if (status == C2_OK)
@@ -229,7 +228,7 @@ static enum c2_status open_lanes(struct player *player, struct analyses_outcome 
 {
     player->lanes = c2_calloc(count, sizeof *player->lanes);
     player->patches = c2_alloc(STREAM_BATCH_WORDS * sizeof *player->patches);
-    if (player->lanes == NULL || player->patches == NULL)
+    if (!player->lanes || !player->patches)
         return c2_fail_memory(err, "the proposals' simulators");
     enum c2_status status = finder_create(&player->finder, player->replay->profile, player->objects,
                                           player->object_count, err);
@@ -276,7 +275,7 @@ static uint64_t neighbours(struct player *player, const struct lane *lane, uint6
     const struct finder_found found = *finder_find(player->finder, va);
     uint64_t start = found.start, end = found.end;
     const struct move *move = found.thing == FINDER_NOTHING ? NULL : &lane->moves[found.thing];
-    if (move != NULL && move->on && move->pad != 0) {
+    if (move && move->on && move->pad != 0) {
         const uint64_t row = found.base + (va - found.base) / move->row * move->row;
         start = row > start ? row : start;
         end = end - row > move->row ? row + move->row : end;
@@ -309,8 +308,10 @@ static enum c2_status string_record(struct player *player, struct lane *lane, co
         const uint64_t header = stream_header(block, last ? stream_header_insns(record[0]) : 0, 4);
         if (player->out.used + REP_WORDS > STREAM_BATCH_WORDS)
             status = flush(lane, &player->out, err);
-        append(&player->out, (const uint64_t[REP_WORDS]){header, words[0], words[1], left | direction,
-                                                         (left - count) | (record[4] & DIRECTION_FLAG)}, REP_WORDS);
+        append(&player->out,
+               (const uint64_t[REP_WORDS]){header, words[0], words[1], left | direction,
+                                           (left - count) | (record[4] & DIRECTION_FLAG)},
+               REP_WORDS);
         left -= count;
     } while (left != after && status == C2_OK);
     return status == C2_OK ? flush(lane, &player->out, err) : status; /* what follows fits again */
@@ -393,9 +394,9 @@ static enum c2_status plain_slots(struct player *player, uint32_t number, const 
     for (uint32_t i = 0; i < count && status == C2_OK; i++) {
         const struct finder_found *found = finder_find(player->finder, words[i]);
         if (found->thing != FINDER_NOTHING)
-            player->patches[player->patch_count++] =
-                (struct patch){first_word + i, found->thing, found->slot, words[i] - found->base};
-        if (player->rows != NULL)
+            player->patches[player->patch_count++] = (struct patch){first_word + i, found->thing, found->slot,
+                                                                    words[i] - found->base};
+        if (player->rows)
             status = rows_see(player->rows, number, i, block->slot_count, found->thing, words[i], err);
     }
     return status;
@@ -442,19 +443,19 @@ enum c2_status analyses_replay_note(struct stream_tape *tape, const struct mmu_e
     uint64_t words[STREAM_TAPE_NOTE_WORDS];
     uint32_t count = mmu_event_words(event->kind), path = 0;
     memcpy(words, event->words, sizeof event->words);
-    if (event->path == NULL)
+    if (!event->path)
         return stream_tape_note(tape, event->kind, words, count, err);
     while (path < paths->count && strcmp(paths->list[path], event->path) != 0)
         path++;
     if (path == paths->room) {
         const uint32_t room = paths->room * 2 + C2_HOST_SIZE(16u, 1u);
         char **list = c2_realloc(paths->list, room * sizeof *list);
-        if (list == NULL)
+        if (!list)
             return c2_fail_memory(err, "the names of mapped files");
         paths->list = list;
         paths->room = room;
     }
-    if (path == paths->count && (paths->list[paths->count++] = c2_strdup(event->path)) == NULL)
+    if (path == paths->count && !(paths->list[paths->count++] = c2_strdup(event->path)))
         return c2_fail_memory(err, "the names of mapped files");
     words[count++] = path;
     return stream_tape_note(tape, event->kind, words, count, err);
@@ -474,14 +475,15 @@ static enum c2_status repeat(struct lane *lane, const struct mmu_event *event, c
     struct mmu_event mine = *event;
     const bool maps = event->kind == MMU_EVENT_MAP && lane->moves_any;
     if (maps && mine.words[0] < lane->region_end && mine.words[0] + mine.words[1] > REGION_BASE)
-        return c2_fail(err, C2_ERR_UNSUPPORTED, "the program maps memory at 0x%" PRIx64 ", where objects would be moved",
-                       mine.words[0]);
-    if (found != NULL)
+        return c2_fail(err, C2_ERR_UNSUPPORTED,
+                       "the program maps memory at 0x%" PRIx64 ", where objects would be moved", mine.words[0]);
+    if (found)
         mine.words[0] = moved_address(lane, found, mine.words[0]);
     return mmu_repeat(lane->mmu, &mine, err);
 }
 
-static enum c2_status play_note(void *self, uint32_t number, const uint64_t *words, uint32_t count, struct c2_error *err)
+static enum c2_status play_note(void *self, uint32_t number, const uint64_t *words, uint32_t count,
+                                struct c2_error *err)
 {
     struct player *player = self;
     struct mmu_event event = {.kind = (enum mmu_event_kind)number};
@@ -525,7 +527,7 @@ static struct player *make_player(const struct analyses_replay *replay, const st
                                   struct c2_error *err)
 {
     struct player *player = c2_calloc(1, sizeof *player);
-    if (player == NULL) {
+    if (!player) {
         c2_fail_memory(err, "the proposals' simulators");
         return NULL;
     }
@@ -539,7 +541,7 @@ enum c2_status analyses_replay(struct analyses_outcome *out, const struct analys
                                struct c2_error *err)
 {
     struct player *player = make_player(replay, paths, err);
-    if (player == NULL)
+    if (!player)
         return C2_ERR_NO_MEMORY;
     collect_objects(player, proposals, count);
     enum c2_status status = open_lanes(player, out, proposals, count, err);
@@ -556,7 +558,7 @@ enum c2_status analyses_replay_rows(struct analyses_outcome *baseline, uint64_t 
 {
     const struct analyses_proposal as_it_was = {.means = 0};
     struct player *player = make_player(replay, paths, err);
-    if (player == NULL)
+    if (!player)
         return C2_ERR_NO_MEMORY;
     memcpy(player->objects, objects, object_count * sizeof *objects);
     player->object_count = object_count;

@@ -3,10 +3,10 @@
  * advice_rows: how long the rows of an array seem to be.
  *
  * Model
- *   The accesses of one instruction to one object are cut into runs: a run ends where the next access is more than a line
- *   away. From the start of one run to that of the next is a stride, if it is more than a line: down a column every
- *   access is a run, and the stride is the row; across a tile or a part of a row a run is one row of it. The stride seen
- *   most often is the length of the rows, if it is one in SHARE of all; of equals the shorter.
+ *   The accesses of one instruction to one object are cut into runs: a run ends where the next access is more than a
+ *   line away. From the start of one run to that of the next is a stride, if it is more than a line: down a column
+ *   every access is a run, and the stride is the row; across a tile or a part of a row a run is one row of it. The
+ *   stride seen most often is the length of the rows, if it is one in SHARE of all; of equals the shorter.
  *   Of each object STRIDES strides are counted at a time, as Misra and Gries (1982) do: one that no counter is left for
  *   takes one from each. A stride that more than one in STRIDES + 1 of all are, is among them.
  *
@@ -32,7 +32,7 @@ struct rows {
     uint32_t line_bytes, things;
     struct stride (*strides)[STRIDES]; /* [thing] */
     uint64_t *seen;                    /* [thing]: strides of all lengths */
-    uint32_t *first; /* [block]: its first trail, + 1; 0: it has none yet */
+    uint32_t *first;                   /* [block]: its first trail, + 1; 0: it has none yet */
     struct trail *trails;
     uint32_t first_room, trail_count, trail_room;
 };
@@ -40,13 +40,13 @@ struct rows {
 enum c2_status rows_create(struct rows **out, uint32_t line_bytes, uint32_t things, struct c2_error *err)
 {
     *out = c2_calloc(1, sizeof **out);
-    if (*out == NULL)
+    if (!*out)
         return c2_fail_memory(err, "the table of strides");
     (*out)->line_bytes = line_bytes;
     (*out)->things = things;
     (*out)->strides = c2_calloc(things + 1u, sizeof *(*out)->strides);
     (*out)->seen = c2_calloc(things + 1u, sizeof *(*out)->seen);
-    if ((*out)->strides != NULL && (*out)->seen != NULL)
+    if ((*out)->strides && (*out)->seen)
         return C2_OK;
     rows_destroy(*out);
     *out = NULL;
@@ -55,7 +55,7 @@ enum c2_status rows_create(struct rows **out, uint32_t line_bytes, uint32_t thin
 
 void rows_destroy(struct rows *rows)
 {
-    if (rows == NULL)
+    if (!rows)
         return;
     c2_free(rows->strides);
     c2_free(rows->seen);
@@ -69,7 +69,7 @@ static enum c2_status reach(struct rows *rows, uint32_t block, uint32_t slots, s
     if (block >= rows->first_room) {
         const uint32_t room = block * 2 + C2_HOST_SIZE(4096u, 1u);
         uint32_t *first = c2_realloc(rows->first, room * sizeof *first);
-        if (first == NULL)
+        if (!first)
             return c2_fail_memory(err, "the table of strides");
         for (uint32_t i = rows->first_room; i < room; i++)
             first[i] = 0;
@@ -79,7 +79,7 @@ static enum c2_status reach(struct rows *rows, uint32_t block, uint32_t slots, s
     if (rows->trail_count + slots > rows->trail_room) {
         const uint32_t room = (rows->trail_count + slots) * 2;
         struct trail *trails = c2_realloc(rows->trails, room * sizeof *trails);
-        if (trails == NULL)
+        if (!trails)
             return c2_fail_memory(err, "the table of strides");
         rows->trails = trails;
         rows->trail_room = room;
@@ -98,19 +98,16 @@ static void count(struct stride *strides, uint64_t bytes)
             strides[i].count++;
             return;
         }
-        if (strides[i].count == 0 && unused == NULL)
+        if (strides[i].count == 0 && !unused)
             unused = &strides[i];
     }
-    if (unused != NULL)
+    if (unused)
         *unused = (struct stride){bytes, 1};
-    for (unsigned i = 0; i < STRIDES && unused == NULL; i++)
+    for (unsigned i = 0; i < STRIDES && !unused; i++)
         strides[i].count--;
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : b - a;
-}
+static uint64_t distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
 enum c2_status rows_see(struct rows *rows, uint32_t block, uint32_t slot, uint32_t slot_count, uint32_t thing,
                         uint64_t va, struct c2_error *err)
@@ -145,8 +142,8 @@ uint64_t rows_of(const struct rows *rows, uint32_t thing)
         const struct stride *stride = &rows->strides[thing][i];
         if (stride->count == 0)
             continue;
-        if (best == NULL || stride->count > best->count || (stride->count == best->count && stride->bytes < best->bytes))
+        if (!best || stride->count > best->count || (stride->count == best->count && stride->bytes < best->bytes))
             best = stride;
     }
-    return best == NULL || best->count * SHARE < rows->seen[thing] ? 0 : best->bytes;
+    return !best || best->count * SHARE < rows->seen[thing] ? 0 : best->bytes;
 }

@@ -46,11 +46,11 @@ enum c2_status analyses_against_create(struct analyses_against **out, const stru
                                        struct analyses_profile *profile, struct c2_error *err)
 {
     *out = c2_calloc(1, sizeof **out);
-    if (*out == NULL)
+    if (!*out)
         return c2_fail_memory(err, "the comparison of two placements");
     (*out)->machine = machine;
     (*out)->profile = profile;
-    if (profile != NULL) {
+    if (profile) {
         (*out)->attribution = analyses_profile_attribution(profile);
         analyses_profile_compare(profile);
     }
@@ -59,7 +59,7 @@ enum c2_status analyses_against_create(struct analyses_against **out, const stru
 
 void analyses_against_destroy(struct analyses_against *against)
 {
-    if (against == NULL)
+    if (!against)
         return;
     c2_free(against->lists[0].events);
     c2_free(against->lists[1].events);
@@ -80,8 +80,8 @@ static enum c2_status list_miss(struct list *list, const struct sim_miss *miss, 
 {
     if (!c2_grow((void **)&list->events, &list->room, list->count, sizeof *list->events))
         return c2_fail_memory(err, "the comparison of two placements");
-    list->events[list->count++] = (struct event){miss->number, miss->actor, miss->kind, miss->first,
-                                                 miss->outcome->served_by, conflicts_of(miss)};
+    list->events[list->count++] = (struct event){
+        miss->number, miss->actor, miss->kind, miss->first, miss->outcome->served_by, conflicts_of(miss)};
     return C2_OK;
 }
 
@@ -89,7 +89,7 @@ static enum c2_status first_missed(void *self, const struct sim_miss *miss, stru
 {
     struct analyses_against *against = self;
     enum c2_status status = C2_OK;
-    if (against->profile != NULL)
+    if (against->profile)
         status = against->attribution.missed(against->attribution.self, miss, err);
     return status != C2_OK || conflicts_of(miss) == 0 ? status : list_miss(&against->lists[0], miss, err);
 }
@@ -122,7 +122,7 @@ static enum c2_status take_mark(void *self, enum stream_mark mark, const uint64_
 
 struct sim_attribution analyses_against_first(struct analyses_against *against)
 {
-    if (against->profile == NULL)
+    if (!against->profile)
         return (struct sim_attribution){.self = against, .missed = first_missed};
     return (struct sim_attribution){against, owner_of, actor_word, first_missed, take_mark};
 }
@@ -148,7 +148,7 @@ static void label(struct analyses_against *against, const struct event *event, u
             counts->inherent++;
         } else {
             counts->placement++;
-            if (against->profile != NULL)
+            if (against->profile)
                 analyses_profile_placement(against->profile, event->kind, event->actor, depth);
         }
     }

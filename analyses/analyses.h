@@ -24,7 +24,8 @@ void analyses_trace_destroy(struct analyses_trace *trace); /* gives up: no file 
 
 /* ------------------------------------------------------------------ profile: misses by instruction and object, and who
  * evicted whom (LT-WET: Sato & Endo, Euro-Par 2017, section 3.2). profile.c has the model. */
-#define ANALYSES_LEVELS (CACHES_MAX_LEVELS + 1) /* levels of the data path by their number; L1I has the number behind them */
+#define ANALYSES_LEVELS \
+    (CACHES_MAX_LEVELS + 1) /* levels of the data path by their number; L1I has the number behind them */
 
 enum analyses_class { ANALYSES_COLD, ANALYSES_CAPACITY, ANALYSES_CONFLICT, ANALYSES_CLASSES };
 
@@ -41,14 +42,16 @@ struct analyses_insn {
     uint64_t executed, reads, writes; /* times, references */
 };
 
-#define ANALYSES_KINDS(X)                                                                      \
-    X(STATIC, "static", "a variable of the program or a library")                              \
-    X(HEAP, "heap", "a block of the allocator's, or blocks of one site; the heap itself")      \
-    X(STACK, "stack", "the stack")                                                             \
-    X(MMAP, "mmap", "an anonymous mapping")                                                    \
-    X(FILE, "file", "data of a mapped file that no symbol names")                              \
-    X(CODE, "code", "instructions fetched from a file")                                        \
+/* clang-format off */
+#define ANALYSES_KINDS(X) \
+    X(STATIC, "static", "a variable of the program or a library") \
+    X(HEAP, "heap", "a block of the allocator's, or blocks of one site; the heap itself") \
+    X(STACK, "stack", "the stack") \
+    X(MMAP, "mmap", "an anonymous mapping") \
+    X(FILE, "file", "data of a mapped file that no symbol names") \
+    X(CODE, "code", "instructions fetched from a file") \
     X(TABLES, "tables", "page tables, read by walks")
+/* clang-format on */
 enum analyses_kind {
 #define X(name, key, help) ANALYSES_##name,
     ANALYSES_KINDS(X)
@@ -58,12 +61,12 @@ const char *analyses_kind_name(enum analyses_kind kind);
 
 struct analyses_object {
     enum analyses_kind kind;
-    const char *name;   /* "A", "malloc#3", "malloc@build (list.c:20)", "stack", "mmap#2", "libc.so.6" ... not unique */
+    const char *name; /* "A", "malloc#3", "malloc@build (list.c:20)", "stack", "mmap#2", "libc.so.6" ... not unique */
     struct loader_variable_id variable; /* whose declaration can be asked for */
-    const char *module; /* basename of the file; NULL: none */
-    uint64_t base;      /* of the first block */
-    uint64_t bytes;     /* all blocks ever */
-    uint64_t blocks;    /* > 1: blocks of one allocation site that are not told apart */
+    const char *module;                 /* basename of the file; NULL: none */
+    uint64_t base;                      /* of the first block */
+    uint64_t bytes;                     /* all blocks ever */
+    uint64_t blocks;                    /* > 1: blocks of one allocation site that are not told apart */
     enum stream_allocator allocator;
     struct guest_va site; /* return address of the allocating call; 0: not allocated */
     uint64_t number;      /* malloc#N, mmap#N: N; 0: none */
@@ -78,18 +81,20 @@ struct analyses_row {
     const struct analyses_tally *level;
 };
 
-#define ANALYSES_REASONS_X(X)                                                                  \
-    X(INTRA, "intra-array", "both of one object that is no scalar")                            \
-    X(INTER, "inter-array", "two objects")                                                     \
-    X(SCALAR, "scalar", "one of them an operand of at most 16 bytes on the stack or static")   \
-    X(CODE, "code", "one of them an instruction fetch")                                        \
-    X(TABLES, "tables", "one of them a page walk")                                             \
+/* clang-format off */
+#define ANALYSES_REASONS_X(X) \
+    X(INTRA, "intra-array", "both of one object that is no scalar") \
+    X(INTER, "inter-array", "two objects") \
+    X(SCALAR, "scalar", "one of them an operand of at most 16 bytes on the stack or static") \
+    X(CODE, "code", "one of them an instruction fetch") \
+    X(TABLES, "tables", "one of them a page walk") \
     X(UNKNOWN, "unknown", "nobody is known to have evicted the line")
+/* clang-format on */
 enum analyses_reason {
 #define X(name, key, help) ANALYSES_REASON_##name,
     ANALYSES_REASONS_X(X)
 #undef X
-    ANALYSES_REASONS
+        ANALYSES_REASONS
 };
 const char *analyses_reason_name(enum analyses_reason reason);
 
@@ -105,14 +110,14 @@ struct analyses_pair {
 struct analyses_profile_result {
     uint32_t level_count; /* of the data path */
     bool has_l1i;
-    bool compared;        /* tallies' `placement` was counted */
-    const struct analyses_insn *insns;     /* ascending by pc, each address once */
+    bool compared;                     /* tallies' `placement` was counted */
+    const struct analyses_insn *insns; /* ascending by pc, each address once */
     size_t insn_count;
     const struct analyses_object *objects; /* in the order in which the program made them known */
     size_t object_count;
-    const struct analyses_row *rows;       /* ascending by insn, then object; each pair once */
+    const struct analyses_row *rows; /* ascending by insn, then object; each pair once */
     size_t row_count;
-    const struct analyses_pair *pairs;     /* by level, then count (most first), then victim and evictor */
+    const struct analyses_pair *pairs; /* by level, then count (most first), then victim and evictor */
     size_t pair_count;
     uint64_t reasons[ANALYSES_LEVELS][ANALYSES_REASONS]; /* conflict misses */
 };
@@ -137,8 +142,8 @@ enum c2_status analyses_profile_finish(struct analyses_profile *profile, struct 
                                        const struct analyses_profile_result **out, struct c2_error *err);
 
 /* ------------------------------------------------------------------ against: the same run under another placement
- * Two simulators of one machine that differ in translations alone eat the same stream, access by access. A conflict miss
- * of the first is `placement` when the second does not have it there (it found the line in that level or nearer),
+ * Two simulators of one machine that differ in translations alone eat the same stream, access by access. A conflict
+ * miss of the first is `placement` when the second does not have it there (it found the line in that level or nearer),
  * `inherent` when it misses too. */
 struct analyses_against_counts {
     uint64_t inherent, placement;
@@ -146,7 +151,8 @@ struct analyses_against_counts {
 };
 
 struct analyses_against;
-/* machine: outlives it. profile: of the first simulator, told of each conflict miss that is due to placement; may be NULL. */
+/* machine: outlives it. profile: of the first simulator, told of each conflict miss that is due to placement; may be
+ * NULL. */
 enum c2_status analyses_against_create(struct analyses_against **out, const struct caches_machine *machine,
                                        struct analyses_profile *profile, struct c2_error *err);
 void analyses_against_destroy(struct analyses_against *against);
@@ -159,8 +165,8 @@ struct stream_sink analyses_against_sink(struct analyses_against *against, struc
 const struct analyses_against_counts *analyses_against_counts(const struct analyses_against *against);
 
 /* ------------------------------------------------------------------ events: what profiles for other tools count
- * One list for every writer: Callgrind's names with their meaning there, then the classes of the misses of each level. A
- * cost is an array of `count` numbers in this order. */
+ * One list for every writer: Callgrind's names with their meaning there, then the classes of the misses of each level.
+ * A cost is an array of `count` numbers in this order. */
 #define ANALYSES_EVENTS (9 + ANALYSES_CLASSES * ANALYSES_LEVELS)
 #define ANALYSES_NO_EVENT UINT8_MAX
 enum { ANALYSES_IR, ANALYSES_DR, ANALYSES_DW }; /* the first three: instructions, reads, writes */
@@ -186,11 +192,11 @@ static inline uint32_t analyses_level_of(const struct caches_machine *machine, e
 void analyses_events_of(const struct analyses_events *events, const struct analyses_profile_result *profile,
                         uint32_t insn, size_t *row, uint64_t *cost);
 
-/* ------------------------------------------------------------------ call graph (--callgrind): callgraph.c has the model */
+/* ---------------------------------------------------- call graph (--callgrind): callgraph.c has the model */
 struct analyses_arc {
     struct guest_va from, to; /* the instruction that calls; where that goes */
     uint64_t calls;
-    const uint64_t *cost;     /* inclusive, by event */
+    const uint64_t *cost; /* inclusive, by event */
 };
 struct analyses_callgraph_result {
     const struct analyses_arc *arcs; /* ascending by from, then to; each pair once */
@@ -215,12 +221,12 @@ void analyses_callgraph_unmapped(struct analyses_callgraph *graph, uint64_t star
 enum c2_status analyses_callgraph_entry(struct analyses_callgraph *graph, struct guest_va entry, bool resolver,
                                         struct c2_error *err);
 /* After the last batch: every call still open ends now. Lent until destroy. */
-enum c2_status analyses_callgraph_finish(struct analyses_callgraph *graph,
-                                         const struct analyses_callgraph_result **out, struct c2_error *err);
+enum c2_status analyses_callgraph_finish(struct analyses_callgraph *graph, const struct analyses_callgraph_result **out,
+                                         struct c2_error *err);
 void analyses_callgraph_check(const struct analyses_callgraph *graph);
 void analyses_callgraph_dump(const struct analyses_callgraph *graph, FILE *to);
 
-/* ------------------------------------------------------------------ advice: other layouts, and what they would have had
+/* ------------------------------------------------------- advice: other layouts, and what they would have had
  * A proposal says how some of a profile's objects lie anew, and in what pages. advice_plan.c makes proposals from a
  * profile; advice_replay.c simulates them on the recorded references. */
 #define ANALYSES_PROPOSALS 12u
@@ -237,7 +243,8 @@ enum analyses_means {
 /* One object, moved: it starts at an address that is `offset` modulo `align`. */
 struct analyses_change {
     uint32_t object;
-    uint64_t row_bytes, pad_bytes; /* each row_bytes of it become row_bytes + pad_bytes; 0, 0: nothing is stretched. Of a
+    uint64_t row_bytes,
+        pad_bytes; /* each row_bytes of it become row_bytes + pad_bytes; 0, 0: nothing is stretched. Of a
                                     * site with many blocks, row_bytes is the room of one */
     uint64_t align, offset;
 };
@@ -273,9 +280,9 @@ struct analyses_outcome {
 };
 struct analyses_replay {
     const struct caches_machine *machine;
-    const struct mmu_config *placement;            /* of the run */
+    const struct mmu_config *placement; /* of the run */
     const struct stream_blocks *blocks;
-    struct stream_tape *tape;                      /* of the run: batches, and notes by analyses_replay_note() */
+    struct stream_tape *tape; /* of the run: batches, and notes by analyses_replay_note() */
     const struct analyses_profile_result *profile;
     uint64_t seed;
 };
@@ -291,8 +298,8 @@ void analyses_paths_release(struct analyses_paths *paths);
 enum c2_status analyses_replay(struct analyses_outcome *out, const struct analyses_proposal *proposals, uint32_t count,
                                const struct analyses_replay *replay, const struct analyses_paths *paths,
                                struct c2_error *err);
-/* Simulates the run as it was, and fills rows[object] for these objects: the distance that instructions most often go on
- * by in it, where that is more than a line; else 0. */
+/* Simulates the run as it was, and fills rows[object] for these objects: the distance that instructions most often go
+ * on by in it, where that is more than a line; else 0. */
 enum c2_status analyses_replay_rows(struct analyses_outcome *baseline, uint64_t *rows, const uint32_t *objects,
                                     uint32_t object_count, const struct analyses_replay *replay,
                                     const struct analyses_paths *paths, struct c2_error *err);

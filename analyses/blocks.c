@@ -3,9 +3,9 @@
  * blocks: the live blocks of the guest's allocator, by address.
  *
  * Model
- *   Blocks do not overlap. Small ones (below BLOCKS_LARGE bytes) are listed page by page: each page that holds a part of
- *   one has a sorted list of those parts. Large ones stand in one sorted list, so that a block of gigabytes costs no more than one of
- *   64 KiB; a program has few of them at a time.
+ *   Blocks do not overlap. Small ones (below BLOCKS_LARGE bytes) are listed page by page: each page that holds a part
+ *   of one has a sorted list of those parts. Large ones stand in one sorted list, so that a block of gigabytes costs no
+ *   more than one of 64 KiB; a program has few of them at a time.
  *
  * Invariants (blocks_check)
  *   Parts of a page are ascending and disjoint; every block has its part in each page it touches; large blocks are
@@ -34,13 +34,13 @@ struct page {
 struct blocks {
     struct block *list; /* by index; base == UINT64_MAX: unused */
     uint32_t count, room;
-    uint32_t *unused;   /* indices */
+    uint32_t *unused; /* indices */
     uint32_t unused_count, unused_room;
     uint64_t live;
     struct c2_map *page_of; /* page number -> index in pages */
     struct page *pages;
     uint32_t page_count, page_room;
-    uint32_t *large;        /* indices, ascending by base */
+    uint32_t *large; /* indices, ascending by base */
     uint32_t large_count, large_room;
 };
 
@@ -48,7 +48,7 @@ enum c2_status blocks_create(struct blocks **out, struct c2_error *err)
 {
     *out = NULL;
     struct blocks *blocks = c2_calloc(1, sizeof *blocks);
-    if (blocks == NULL)
+    if (!blocks)
         return c2_fail_memory(err, "the table of blocks of the heap");
     enum c2_status status = c2_map_create(&blocks->page_of, err);
     if (status != C2_OK) {
@@ -61,7 +61,7 @@ enum c2_status blocks_create(struct blocks **out, struct c2_error *err)
 
 void blocks_destroy(struct blocks *blocks)
 {
-    if (blocks == NULL)
+    if (!blocks)
         return;
     for (uint32_t i = 0; i < blocks->page_count; i++)
         c2_free(blocks->pages[i].parts);
@@ -73,10 +73,7 @@ void blocks_destroy(struct blocks *blocks)
     c2_free(blocks);
 }
 
-static uint64_t end_of(const struct block *block)
-{
-    return block->base + block->bytes;
-}
+static uint64_t end_of(const struct block *block) { return block->base + block->bytes; }
 
 /* ------------------------------------------------------------------ large blocks */
 
@@ -124,8 +121,7 @@ static struct page *page_at(const struct blocks *blocks, uint64_t va)
 static struct page *page_make(struct blocks *blocks, uint64_t va)
 {
     struct page *page = page_at(blocks, va);
-    if (page != NULL ||
-        !c2_grow((void **)&blocks->pages, &blocks->page_room, blocks->page_count, sizeof *blocks->pages))
+    if (page || !c2_grow((void **)&blocks->pages, &blocks->page_room, blocks->page_count, sizeof *blocks->pages))
         return page;
     if (c2_map_put(blocks->page_of, va >> C2_PAGE_SHIFT, blocks->page_count, NULL) != C2_OK)
         return NULL;
@@ -159,7 +155,7 @@ static struct part part_of(const struct block *block, uint64_t va, uint32_t inde
 static bool part_add(struct blocks *blocks, uint32_t index, uint64_t va)
 {
     struct page *page = page_make(blocks, va);
-    if (page == NULL || !c2_grow((void **)&page->parts, &page->room, page->count, sizeof *page->parts))
+    if (!page || !c2_grow((void **)&page->parts, &page->room, page->count, sizeof *page->parts))
         return false;
     const struct part part = part_of(&blocks->list[index], va, index);
     const uint32_t at = parts_up_to(page, part.start);
@@ -172,7 +168,7 @@ static bool part_add(struct blocks *blocks, uint32_t index, uint64_t va)
 static void part_remove(struct blocks *blocks, uint32_t index, uint64_t va)
 {
     struct page *page = page_at(blocks, va);
-    const uint32_t at = page == NULL ? 0 : parts_up_to(page, part_of(&blocks->list[index], va, index).start);
+    const uint32_t at = !page ? 0 : parts_up_to(page, part_of(&blocks->list[index], va, index).start);
     if (at == 0 || page->parts[at - 1].block != index)
         return; /* adding it failed half way */
     page->count--;
@@ -181,16 +177,10 @@ static void part_remove(struct blocks *blocks, uint32_t index, uint64_t va)
 
 /* ------------------------------------------------------------------ all blocks */
 
-static bool is_large(const struct block *block)
-{
-    return block->bytes >= BLOCKS_LARGE;
-}
+static bool is_large(const struct block *block) { return block->bytes >= BLOCKS_LARGE; }
 
 /* First addresses of a block in the pages it touches: `for (va = base; va < end; va = next_page(va))`. */
-static uint64_t next_page(uint64_t va)
-{
-    return c2_align_down(va, C2_PAGE_BYTES) + C2_PAGE_BYTES;
-}
+static uint64_t next_page(uint64_t va) { return c2_align_down(va, C2_PAGE_BYTES) + C2_PAGE_BYTES; }
 
 static bool place(struct blocks *blocks, uint32_t index)
 {
@@ -247,7 +237,7 @@ static const struct block *first_small(const struct blocks *blocks, uint64_t sta
 {
     for (uint64_t va = start; va < end; va = next_page(va)) {
         const struct page *page = page_at(blocks, va);
-        if (page == NULL || page->count == 0)
+        if (!page || page->count == 0)
             continue;
         const uint32_t offset = (uint32_t)(va % C2_PAGE_BYTES), part = parts_up_to(page, offset);
         if (part != 0 && page->parts[part - 1].last >= offset)
@@ -262,8 +252,8 @@ static const struct block *first_small(const struct blocks *blocks, uint64_t sta
 static const struct block *first_in(const struct blocks *blocks, uint64_t start, uint64_t end)
 {
     const struct block *large = first_large(blocks, start, end);
-    const struct block *small = first_small(blocks, start, large != NULL && large->base > start ? large->base : end);
-    return small != NULL && (large == NULL || small->base < large->base) ? small : large;
+    const struct block *small = first_small(blocks, start, large && large->base > start ? large->base : end);
+    return small && (!large || small->base < large->base) ? small : large;
 }
 
 enum c2_status blocks_add(struct blocks *blocks, const struct block *block, uint64_t *start, uint64_t *end,
@@ -272,7 +262,7 @@ enum c2_status blocks_add(struct blocks *blocks, const struct block *block, uint
     const struct block *stale;
     *start = block->base;
     *end = end_of(block);
-    while ((stale = first_in(blocks, block->base, end_of(block))) != NULL) {
+    while ((stale = first_in(blocks, block->base, end_of(block)))) {
         *start = stale->base < *start ? stale->base : *start;
         *end = end_of(stale) > *end ? end_of(stale) : *end;
         take_away(blocks, index_of(blocks, stale));
@@ -294,7 +284,7 @@ bool blocks_remove(struct blocks *blocks, uint64_t base, struct block *out)
 {
     uint64_t start, end;
     const struct block *block = blocks_find(blocks, base, &start, &end);
-    if (block == NULL || block->base != base)
+    if (!block || block->base != base)
         return false;
     *out = *block;
     take_away(blocks, index_of(blocks, block));
@@ -305,7 +295,7 @@ void blocks_remove_range(struct blocks *blocks, uint64_t start, uint64_t end)
 {
     const struct block *block;
     uint64_t from = start;
-    while (from < end && (block = first_in(blocks, from, end)) != NULL) {
+    while (from < end && (block = first_in(blocks, from, end))) {
         from = end_of(block);
         if (block->base >= start)
             take_away(blocks, index_of(blocks, block));
@@ -320,7 +310,7 @@ static const struct block *find_small(const struct blocks *blocks, uint64_t va, 
     const struct page *page = page_at(blocks, va);
     *start = c2_align_down(va, C2_PAGE_BYTES);
     *end = *start + C2_PAGE_BYTES;
-    if (page == NULL || page->count == 0)
+    if (!page || page->count == 0)
         return NULL;
     const uint32_t offset = (uint32_t)(va % C2_PAGE_BYTES), at = parts_up_to(page, offset);
     if (at != 0 && page->parts[at - 1].last >= offset)
@@ -337,27 +327,24 @@ const struct block *blocks_find(const struct blocks *blocks, uint64_t va, uint64
 {
     const uint32_t at = large_up_to(blocks, va);
     const struct block *found = at != 0 ? &blocks->list[blocks->large[at - 1]] : NULL;
-    if (found != NULL && end_of(found) <= va)
+    if (found && end_of(found) <= va)
         found = NULL;
     const struct block *below = at != 0 ? &blocks->list[blocks->large[at - 1]] : NULL;
-    if (found == NULL)
+    if (!found)
         found = find_small(blocks, va, start, end);
-    if (found != NULL) {
+    if (found) {
         *start = found->base;
         *end = end_of(found);
         return found;
     }
-    if (below != NULL && end_of(below) > *start)
+    if (below && end_of(below) > *start)
         *start = end_of(below);
     if (at < blocks->large_count && blocks->list[blocks->large[at]].base < *end)
         *end = blocks->list[blocks->large[at]].base;
     return NULL;
 }
 
-uint64_t blocks_count(const struct blocks *blocks)
-{
-    return blocks->live;
-}
+uint64_t blocks_count(const struct blocks *blocks) { return blocks->live; }
 
 /* ------------------------------------------------------------------ invariants */
 

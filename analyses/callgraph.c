@@ -3,22 +3,22 @@
  * callgraph: who called whom, how often, and what that cost until the call was over.
  *
  * Model
- *   A shadow of the program's call stack. A frame is known by its slot, the address of its return address: a call writes
- *   it, a return reads it. Control passes between two records of the stream; the ending of the first says how.
+ *   A shadow of the program's call stack. A frame is known by its slot, the address of its return address: a call
+ *   writes it, a return reads it. Control passes between two records of the stream; the ending of the first says how.
  *     call      frames whose slot is not above the new one are over; then the new frame is there.
  *     return    frames whose slot lies below the one read are over, and those of that slot.
- *     jump      (or running on) to the entry of another function is a tail call: a frame with the slot of the one it came from, and over
- *               with it. One to a function that this slot is in already is a loop: the frames in between are over, it
- *               counts as a call, and its cost stays with the call that it goes on with.
+ *     jump      (or running on) to the entry of another function is a tail call: a frame with the slot of the one it
+ *               came from, and over with it. One to a function that this slot is in already is a loop: the frames in
+ *               between are over, it counts as a call, and its cost stays with the call that it goes on with.
  *   From this follow, without more rules: longjmp and exceptions (frames that were left are over at the next call or
- *   return above them), threads of control with stacks of their own (swapcontext: a switch to a higher stack ends the frames
- *   of the lower one; back there, returns find no frame and end nothing), a return that goes elsewhere than behind its
- *   call (then it is a jump).
+ *   return above them), threads of control with stacks of their own (swapcontext: a switch to a higher stack ends the
+ *   frames of the lower one; back there, returns find no frame and end nothing), a return that goes elsewhere than
+ *   behind its call (then it is a jump).
  *   A handler of a signal is entered without a call: it is a tail call by the instruction before it - a system call, or
  *   one that faulted - until a return through a slot that no frame has: that ends its frame and those above.
- *   Stubs     Code at no function's entry of at most STUB_BLOCKS blocks of at most STUB_INSNS instructions that jumps on, as
- *             a PLT does, is passed through: the call goes to where the stub jumps. So is the dynamic linker's resolver.
- *             A tail call through an entry of a PLT is one by the instruction that jumped there.
+ *   Stubs     Code at no function's entry of at most STUB_BLOCKS blocks of at most STUB_INSNS instructions that jumps
+ *             on, as a PLT does, is passed through: the call goes to where the stub jumps. So is the dynamic linker's
+ *             resolver. A tail call through an entry of a PLT is one by the instruction that jumped there.
  *
  * Counting
  *   The cost of a call is everything counted between its own end and the end of its frame, callees included; it is
@@ -30,8 +30,8 @@
  *   Slots never rise towards the top of the stack; no frame began with more than what is counted now.
  *
  * Not modelled
- *   Frames of abandoned stacks end late, at the next call or return above them. Without guest threads there is one stack
- *   of frames.
+ *   Frames of abandoned stacks end late, at the next call or return above them. Without guest threads there is one
+ *   stack of frames.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -42,16 +42,16 @@
 #define STUB_BLOCKS 4
 #define STUB_INSNS 4
 #define RESOLVER_BYTES 4096 /* more than the dynamic linker's resolver has */
-#define NO_SLOT UINT64_MAX /* the first function has no return address */
+#define NO_SLOT UINT64_MAX  /* the first function has no return address */
 
 struct frame {
     uint64_t slot;
-    uint64_t from, to;  /* the calling instruction, the callee */
-    uint64_t back;      /* where it should return to */
-    uint8_t stub;       /* blocks that it may go on to be a stub */
-    bool tail;          /* entered by a jump */
-    bool resolving;     /* in the dynamic linker's resolver */
-    bool sudden;        /* a tail call that may be a signal's handler */
+    uint64_t from, to; /* the calling instruction, the callee */
+    uint64_t back;     /* where it should return to */
+    uint8_t stub;      /* blocks that it may go on to be a stub */
+    bool tail;         /* entered by a jump */
+    bool resolving;    /* in the dynamic linker's resolver */
+    bool sudden;       /* a tail call that may be a signal's handler */
 };
 
 struct arc {
@@ -68,19 +68,19 @@ struct analyses_callgraph {
     uint64_t now[ANALYSES_EVENTS]; /* misses; the first three are filled in when control passes */
 
     struct frame *frames;
-    uint64_t *starts;              /* [frame * events.count]: `now` when it began */
+    uint64_t *starts; /* [frame * events.count]: `now` when it began */
     size_t depth, room;
 
-    struct c2_map *number_of;      /* address -> number, of instructions that call and of callees */
-    struct c2_map *arc_of;         /* numbers of from and to -> arc */
+    struct c2_map *number_of; /* address -> number, of instructions that call and of callees */
+    struct c2_map *arc_of;    /* numbers of from and to -> arc */
     struct arc *arcs;
-    uint64_t *costs;               /* [arc * events.count] */
+    uint64_t *costs; /* [arc * events.count] */
     uint32_t arc_count, arc_room;
 
     const struct stream_block *last; /* the record before; NULL: none */
-    uint64_t last_slot;            /* of its call or return */
+    uint64_t last_slot;              /* of its call or return */
     bool last_whole;
-    uint64_t source;               /* the instruction that a jump at its end comes from */
+    uint64_t source; /* the instruction that a jump at its end comes from */
 
     struct analyses_arc *sorted;
     struct analyses_callgraph_result result;
@@ -93,7 +93,7 @@ enum c2_status analyses_callgraph_create(struct analyses_callgraph **out, const 
 {
     *out = NULL;
     struct analyses_callgraph *graph = c2_calloc(1, sizeof *graph);
-    if (graph == NULL)
+    if (!graph)
         return c2_fail_memory(err, "the call graph");
     graph->machine = machine;
     analyses_events_init(&graph->events, machine);
@@ -111,7 +111,7 @@ enum c2_status analyses_callgraph_create(struct analyses_callgraph **out, const 
 
 void analyses_callgraph_destroy(struct analyses_callgraph *graph)
 {
-    if (graph == NULL)
+    if (!graph)
         return;
     entries_destroy(graph->entries);
     c2_map_destroy(graph->resolvers);
@@ -150,7 +150,7 @@ enum c2_status analyses_callgraph_mapped(struct analyses_callgraph *graph, struc
                                          const struct mmu_area *area, struct c2_error *err)
 {
     const struct loader_entry_listener listener = {graph, name_found};
-    if (area->path == NULL || (area->prot & MMU_EXEC) == 0)
+    if (!area->path || (area->prot & MMU_EXEC) == 0)
         return C2_OK;
     return loader_function_entries(symbols, area->start, &listener, err);
 }
@@ -182,12 +182,12 @@ static enum c2_status grow_arcs(struct analyses_callgraph *graph, struct c2_erro
         return C2_OK;
     const uint32_t room = graph->arc_room * 2 + C2_HOST_SIZE(1024u, 1u);
     struct arc *arcs = c2_realloc(graph->arcs, room * sizeof *arcs);
-    if (arcs != NULL)
+    if (arcs)
         graph->arcs = arcs;
     uint64_t *costs = c2_realloc(graph->costs, (size_t)room * graph->events.count * sizeof *costs);
-    if (costs != NULL)
+    if (costs)
         graph->costs = costs;
-    if (arcs == NULL || costs == NULL)
+    if (!arcs || !costs)
         return c2_fail_memory(err, "the call graph");
     graph->arc_room = room;
     return C2_OK;
@@ -232,12 +232,12 @@ static enum c2_status push(struct analyses_callgraph *graph, const struct frame 
     if (graph->depth == graph->room) {
         const size_t room = graph->room * 2 + C2_HOST_SIZE(256u, 1u);
         struct frame *frames = c2_realloc(graph->frames, room * sizeof *frames);
-        if (frames != NULL)
+        if (frames)
             graph->frames = frames;
         uint64_t *starts = c2_realloc(graph->starts, room * width * sizeof *starts);
-        if (starts != NULL)
+        if (starts)
             graph->starts = starts;
-        if (frames == NULL || starts == NULL)
+        if (!frames || !starts)
             return c2_fail_memory(err, "the call stack of the call graph");
         graph->room = room;
     }
@@ -283,7 +283,9 @@ static uint64_t last_insn(const struct stream_block *block)
 static enum c2_status call(struct analyses_callgraph *graph, uint64_t to, struct c2_error *err)
 {
     const struct stream_block *last = graph->last;
-    const struct frame frame = {.slot = graph->last_slot, .from = last_insn(last), .to = to,
+    const struct frame frame = {.slot = graph->last_slot,
+                                .from = last_insn(last),
+                                .to = to,
                                 .back = last->pc.v + last->bytes,
                                 .stub = entries_has(graph->entries, to) ? 0 : STUB_BLOCKS};
     enum c2_status status = pop_below(graph, graph->last_slot + 1, err);
@@ -326,7 +328,7 @@ static bool is_sudden(const struct analyses_callgraph *graph)
 static enum c2_status tail_call(struct analyses_callgraph *graph, uint64_t to, struct c2_error *err)
 {
     struct frame *top = top_of(graph);
-    if (top != NULL && (top->stub != 0 || top->resolving)) {
+    if (top && (top->stub != 0 || top->resolving)) {
         top->resolving = is_resolver(graph, to);
         top->stub = 0;
         top->to = to;
@@ -335,9 +337,13 @@ static enum c2_status tail_call(struct analyses_callgraph *graph, uint64_t to, s
     const size_t same = find_in_slot(graph, to);
     if (same != SIZE_MAX)
         return loop(graph, same, to, err);
-    const struct frame frame = {.slot = top == NULL ? NO_SLOT : top->slot, .from = graph->source, .to = to,
-                                .back = top == NULL ? 0 : top->back, .tail = true,
-                                .resolving = is_resolver(graph, to), .sudden = is_sudden(graph)};
+    const struct frame frame = {.slot = top ? top->slot : NO_SLOT,
+                                .from = graph->source,
+                                .to = to,
+                                .back = top ? top->back : 0,
+                                .tail = true,
+                                .resolving = is_resolver(graph, to),
+                                .sudden = is_sudden(graph)};
     return push(graph, &frame, err);
 }
 
@@ -347,8 +353,8 @@ static enum c2_status jump(struct analyses_callgraph *graph, uint64_t to, struct
     struct frame *top = top_of(graph);
     if (entries_has(graph->entries, to))
         return tail_call(graph, to, err);
-    const bool leaves = top != NULL && top->resolving && to - top->to + RESOLVER_BYTES >= 2 * RESOLVER_BYTES;
-    if (top != NULL && (top->stub != 0 || leaves))
+    const bool leaves = top && top->resolving && to - top->to + RESOLVER_BYTES >= 2 * RESOLVER_BYTES;
+    if (top && (top->stub != 0 || leaves))
         top->to = to;
     if (leaves)
         top->resolving = false;
@@ -382,7 +388,7 @@ static enum c2_status go_back(struct analyses_callgraph *graph, uint64_t to, str
     if (status != C2_OK)
         return status;
     const struct frame *top = top_of(graph);
-    if (top == NULL || top->slot != slot)
+    if (!top || top->slot != slot)
         return return_unknown(graph, to, err);
     const bool behind = top->back == to;
     status = pop_below(graph, slot + 1, err);
@@ -416,7 +422,7 @@ static void read_counts(struct analyses_callgraph *graph)
 static void look_at_stub(struct analyses_callgraph *graph, const struct stream_block *block)
 {
     struct frame *top = top_of(graph);
-    if (top == NULL || top->stub == 0)
+    if (!top || top->stub == 0)
         return;
     const bool small = block->insn_count <= STUB_INSNS && block->ending == STREAM_JUMP;
     top->stub = small ? top->stub - 1 : 0;
@@ -426,15 +432,15 @@ static void look_at_stub(struct analyses_callgraph *graph, const struct stream_b
 static bool is_plt(const struct stream_block *block)
 {
     const struct stream_slot *slot = block->slots;
-    return block->pc.v % 8 == 0 && block->insn_count <= 3 && block->slot_count == 1 && block->ending == STREAM_JUMP
-           && slot->insn + 1 == block->insn_count && slot->kind == STREAM_READ && slot->size == 8;
+    return block->pc.v % 8 == 0 && block->insn_count <= 3 && block->slot_count == 1 && block->ending == STREAM_JUMP &&
+           slot->insn + 1 == block->insn_count && slot->kind == STREAM_READ && slot->size == 8;
 }
 
 static void remember(struct analyses_callgraph *graph, const struct stream_block *block, uint32_t insns_run,
                      const uint64_t *words)
 {
     const struct stream_insn *insn = &block->insns[block->insn_count - 1];
-    const bool by_jump = graph->last != NULL && graph->last_whole && graph->last->ending == STREAM_JUMP;
+    const bool by_jump = graph->last && graph->last_whole && graph->last->ending == STREAM_JUMP;
     if (!by_jump || !is_plt(block))
         graph->source = last_insn(block);
     graph->last = block;
@@ -452,7 +458,7 @@ static enum c2_status record(void *self, const struct stream_block *block, uint3
 {
     struct analyses_callgraph *graph = self;
     enum c2_status status = C2_OK;
-    if (graph->last != NULL) {
+    if (graph->last) {
         read_counts(graph);
         status = pass(graph, block->pc.v, err);
     }
@@ -509,9 +515,11 @@ static enum c2_status mark(void *self, enum stream_mark which, const uint64_t *w
 struct sim_attribution analyses_callgraph_attribution(struct analyses_callgraph *graph, struct sim_attribution inner)
 {
     graph->inner = inner;
-    return (struct sim_attribution){.self = graph, .owner = inner.owner == NULL ? NULL : owner,
-                                    .actor = inner.actor == NULL ? NULL : actor, .missed = missed,
-                                    .mark = inner.mark == NULL ? NULL : mark};
+    return (struct sim_attribution){.self = graph,
+                                    .owner = !inner.owner ? NULL : owner,
+                                    .actor = !inner.actor ? NULL : actor,
+                                    .missed = missed,
+                                    .mark = !inner.mark ? NULL : mark};
 }
 
 /* ------------------------------------------------------------------ the end */
@@ -524,11 +532,11 @@ static int by_addresses(const void *a, const void *b)
     return (keys[0][i] > keys[1][i]) - (keys[0][i] < keys[1][i]);
 }
 
-enum c2_status analyses_callgraph_finish(struct analyses_callgraph *graph,
-                                         const struct analyses_callgraph_result **out, struct c2_error *err)
+enum c2_status analyses_callgraph_finish(struct analyses_callgraph *graph, const struct analyses_callgraph_result **out,
+                                         struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    if (graph->counts != NULL)
+    if (graph->counts)
         read_counts(graph);
     while (status == C2_OK && graph->depth != 0)
         status = pop(graph, err);
@@ -536,10 +544,12 @@ enum c2_status analyses_callgraph_finish(struct analyses_callgraph *graph,
         return status;
     c2_free(graph->sorted);
     graph->sorted = c2_calloc(graph->arc_count + 1u, sizeof *graph->sorted);
-    if (graph->sorted == NULL)
+    if (!graph->sorted)
         return c2_fail_memory(err, "the call graph");
     for (uint32_t i = 0; i < graph->arc_count; i++)
-        graph->sorted[i] = (struct analyses_arc){{graph->arcs[i].from}, {graph->arcs[i].to}, graph->arcs[i].calls,
+        graph->sorted[i] = (struct analyses_arc){{graph->arcs[i].from},
+                                                 {graph->arcs[i].to},
+                                                 graph->arcs[i].calls,
                                                  &graph->costs[(size_t)i * graph->events.count]};
     qsort(graph->sorted, graph->arc_count, sizeof *graph->sorted, by_addresses);
     graph->result = (struct analyses_callgraph_result){graph->sorted, graph->arc_count};

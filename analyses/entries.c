@@ -22,16 +22,16 @@ struct entries {
     struct c2_map *page_of; /* page number -> index */
     struct page *pages;     /* one that was unmapped has no bits */
     uint32_t count, room;
-    uint64_t low, high;     /* page numbers */
-    uint64_t last;          /* page number, UINT64_MAX: none */
-    uint32_t last_index;    /* UINT32_MAX: that page has no function */
+    uint64_t low, high;  /* page numbers */
+    uint64_t last;       /* page number, UINT64_MAX: none */
+    uint32_t last_index; /* UINT32_MAX: that page has no function */
 };
 
 enum c2_status entries_create(struct entries **out, struct c2_error *err)
 {
     *out = NULL;
     struct entries *entries = c2_calloc(1, sizeof *entries);
-    if (entries == NULL)
+    if (!entries)
         return c2_fail_memory(err, "the entries of functions");
     entries->last = entries->low = UINT64_MAX;
     enum c2_status status = c2_map_create(&entries->page_of, err);
@@ -45,7 +45,7 @@ enum c2_status entries_create(struct entries **out, struct c2_error *err)
 
 void entries_destroy(struct entries *entries)
 {
-    if (entries == NULL)
+    if (!entries)
         return;
     c2_map_destroy(entries->page_of);
     c2_free(entries->pages);

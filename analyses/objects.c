@@ -46,7 +46,7 @@ struct module {
     uint64_t start, end;
     struct variable *variables; /* ascending, disjoint */
     uint32_t count, room;
-    uint32_t rest, code;        /* owners: of data without a symbol, of instructions; NOBODY: not yet needed */
+    uint32_t rest, code; /* owners: of data without a symbol, of instructions; NOBODY: not yet needed */
     bool gone;
 };
 
@@ -54,7 +54,7 @@ struct region {
     uint64_t start, end;
     uint32_t module; /* NOBODY: none */
     uint32_t owner;
-    uint32_t code;   /* owner of instructions in it, where it has no module */
+    uint32_t code; /* owner of instructions in it, where it has no module */
 };
 
 struct site {
@@ -84,8 +84,8 @@ static enum c2_status grow(void **array, uint32_t *room, uint32_t count, size_t 
 {
     return c2_grow(array, room, count, bytes) ? C2_OK : c2_fail_memory(err, "the table of objects");
 }
-#define GROW(objects, what, room, count, err) grow((void **)&(objects)->what, &(objects)->room, (objects)->count, \
-                                                   sizeof *(objects)->what, err)
+#define GROW(objects, what, room, count, err) \
+    grow((void **)&(objects)->what, &(objects)->room, (objects)->count, sizeof *(objects)->what, err)
 
 /* ------------------------------------------------------------------ owners */
 
@@ -95,10 +95,7 @@ struct objects_owner *objects_owner(const struct objects *objects, uint32_t owne
     return &objects->chunks[owner >> CHUNK_LOG2][owner & (CHUNK - 1)];
 }
 
-uint32_t objects_count(const struct objects *objects)
-{
-    return objects->owner_count;
-}
+uint32_t objects_count(const struct objects *objects) { return objects->owner_count; }
 
 static enum c2_status new_owner(struct objects *objects, const struct objects_owner *owner, uint32_t *out,
                                 struct c2_error *err)
@@ -108,7 +105,7 @@ static enum c2_status new_owner(struct objects *objects, const struct objects_ow
         if (status != C2_OK)
             return status;
         objects->chunks[objects->chunk_count] = c2_calloc(CHUNK, sizeof **objects->chunks);
-        if (objects->chunks[objects->chunk_count] == NULL)
+        if (!objects->chunks[objects->chunk_count])
             return c2_fail_memory(err, "the table of objects");
         objects->chunk_count++;
     }
@@ -140,7 +137,7 @@ enum c2_status objects_create(struct objects **out, struct loader_symbols *symbo
 {
     *out = NULL;
     struct objects *objects = c2_calloc(1, sizeof *objects);
-    if (objects == NULL)
+    if (!objects)
         return c2_fail_memory(err, "the table of objects");
     objects->symbols = symbols;
     objects->heap = objects->stack = objects->tables = NOBODY;
@@ -161,7 +158,7 @@ enum c2_status objects_create(struct objects **out, struct loader_symbols *symbo
 
 void objects_destroy(struct objects *objects)
 {
-    if (objects == NULL)
+    if (!objects)
         return;
     for (uint32_t i = 0; i < objects->owner_count; i++)
         c2_free(objects_owner(objects, i)->kept);
@@ -195,9 +192,13 @@ static void add_variable(void *self, const struct loader_variable *variable)
     const uint64_t start = variable->start > taken ? variable->start : taken, end = variable->start + variable->bytes;
     if (adding->status != C2_OK || start >= end)
         return;
-    const struct objects_owner owner = {.kind = ANALYSES_STATIC, .base = variable->start, .bytes = variable->bytes,
-                                        .blocks = 1, .name = variable->name,
-                                        .variable = variable->id, .module = module->name};
+    const struct objects_owner owner = {.kind = ANALYSES_STATIC,
+                                        .base = variable->start,
+                                        .bytes = variable->bytes,
+                                        .blocks = 1,
+                                        .name = variable->name,
+                                        .variable = variable->id,
+                                        .module = module->name};
     uint32_t number;
     adding->status = grow((void **)&module->variables, &module->room, module->count, sizeof *module->variables,
                           adding->err);
@@ -272,13 +273,12 @@ static struct region *region_at(const struct objects *objects, uint64_t va)
 {
     const uint32_t at = regions_up_to(objects, va);
     struct region *region = at == 0 ? NULL : &objects->regions[at - 1];
-    return region != NULL && va < region->end ? region : NULL;
+    return region && va < region->end ? region : NULL;
 }
 
 static void region_insert(struct objects *objects, uint32_t at, const struct region *region)
 {
-    memmove(&objects->regions[at + 1], &objects->regions[at],
-            (objects->region_count - at) * sizeof *objects->regions);
+    memmove(&objects->regions[at + 1], &objects->regions[at], (objects->region_count - at) * sizeof *objects->regions);
     objects->regions[at] = *region;
     objects->region_count++;
 }
@@ -292,7 +292,7 @@ static void regions_cut(struct objects *objects, uint64_t start, uint64_t end)
     while (at < objects->region_count && objects->regions[at].start < end) {
         struct region *region = &objects->regions[at], behind = *region;
         behind.start = end;
-        const bool head = region->start < start, tail = region->end > end;
+        const bool head = region->start<start, tail = region->end> end;
         region->end = head ? start : region->end;
         if (head && tail)
             region_insert(objects, at + 1, &behind);
@@ -308,26 +308,35 @@ static void regions_cut(struct objects *objects, uint64_t start, uint64_t end)
 static enum c2_status name_mapping(struct objects *objects, const struct mmu_area *area, uint32_t *owner,
                                    struct c2_error *err)
 {
-    const struct objects_owner mapping = {.kind = ANALYSES_MMAP, .base = area->start.v, .bytes = area->bytes,
-                                          .blocks = 1, .number = ++objects->mappings, .name = "mmap"};
+    const struct objects_owner mapping = {.kind = ANALYSES_MMAP,
+                                          .base = area->start.v,
+                                          .bytes = area->bytes,
+                                          .blocks = 1,
+                                          .number = ++objects->mappings,
+                                          .name = "mmap"};
     return new_owner(objects, &mapping, owner, err);
 }
 
 static const char *basename_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash == NULL ? path : slash + 1;
+    return !slash ? path : slash + 1;
 }
 
 /* A file that is no ELF file: data of its name, which mmu lends only for now. */
 static enum c2_status name_file(struct objects *objects, const struct mmu_area *area, uint32_t *owner,
                                 struct c2_error *err)
 {
-    char *name = c2_strdup(area->path == NULL ? "?" : basename_of(area->path));
-    if (name == NULL)
+    char *name = c2_strdup(!area->path ? "?" : basename_of(area->path));
+    if (!name)
         return c2_fail_memory(err, "the name of a mapped file");
-    const struct objects_owner file = {.kind = ANALYSES_FILE, .base = area->start.v, .bytes = area->bytes, .blocks = 1,
-                                       .name = name, .module = name, .kept = name};
+    const struct objects_owner file = {.kind = ANALYSES_FILE,
+                                       .base = area->start.v,
+                                       .bytes = area->bytes,
+                                       .blocks = 1,
+                                       .name = name,
+                                       .module = name,
+                                       .kept = name};
     enum c2_status status = new_owner(objects, &file, owner, err);
     if (status != C2_OK)
         c2_free(name);
@@ -350,7 +359,7 @@ static enum c2_status region_owner(struct objects *objects, const struct mmu_are
     else
         region->module = module_around(objects, region->start, region->end);
     if (status != C2_OK || region->module == NOBODY)
-        return status != C2_OK ? status
+        return status != C2_OK          ? status
                : area->kind == MMU_FILE ? name_file(objects, area, &region->owner, err)
                                         : name_mapping(objects, area, &region->owner, err);
     struct module *module = &objects->modules[region->module];
@@ -431,9 +440,15 @@ static enum c2_status block_owner(struct objects *objects, struct site *site, ui
         return C2_OK;
     }
     *(small ? &site->small : &site->large) += 1;
-    const struct objects_owner owner = {.kind = ANALYSES_HEAP, .allocator = shared->allocator, .site = shared->site,
-                                        .base = address, .bytes = bytes, .blocks = 1, .number = objects->allocations,
-                                        .site_owner = site->owner, .small = small};
+    const struct objects_owner owner = {.kind = ANALYSES_HEAP,
+                                        .allocator = shared->allocator,
+                                        .site = shared->site,
+                                        .base = address,
+                                        .bytes = bytes,
+                                        .blocks = 1,
+                                        .number = objects->allocations,
+                                        .site_owner = site->owner,
+                                        .small = small};
     return new_owner(objects, &owner, out, err);
 }
 
@@ -485,13 +500,13 @@ void objects_find(const struct objects *objects, uint64_t va, struct objects_fou
     uint64_t start, end;
     const struct block *block = blocks_find(objects->blocks, va, &start, &end);
     *out = (struct objects_found){.owner = 0, .start = start, .end = end};
-    if (block != NULL) {
+    if (block) {
         out->owner = block->owner;
         out->block = block->number;
         return;
     }
     const struct region *region = region_at(objects, va);
-    if (region == NULL) {
+    if (!region) {
         narrow(out, va, va + 1);
         return;
     }
@@ -500,7 +515,7 @@ void objects_find(const struct objects *objects, uint64_t va, struct objects_fou
     if (region->module == NOBODY)
         return;
     const struct variable *variable = find_variable(&objects->modules[region->module], va, &start, &end);
-    if (variable != NULL) {
+    if (variable) {
         out->owner = variable->owner;
         start = variable->start;
         end = variable->end;
@@ -512,7 +527,7 @@ enum c2_status objects_code(struct objects *objects, uint64_t pc, uint32_t *owne
 {
     struct region *region = region_at(objects, pc);
     *owner = 0;
-    if (region == NULL)
+    if (!region)
         return C2_OK;
     const bool in_module = region->module != NOBODY;
     const struct objects_owner *data = objects_owner(objects, region->owner);
@@ -542,7 +557,7 @@ void objects_dump(const struct objects *objects, FILE *to)
     for (uint32_t i = 0; i < objects->owner_count; i++) {
         const struct objects_owner *owner = objects_owner(objects, i);
         fprintf(to, "%" PRIu32 ": %s %s #%" PRIu64 " at %#" PRIx64 ", %" PRIu64 " bytes, %" PRIu64 " references\n", i,
-                analyses_kind_name(owner->kind), owner->name == NULL ? "-" : owner->name, owner->number, owner->base,
+                analyses_kind_name(owner->kind), !owner->name ? "-" : owner->name, owner->number, owner->base,
                 owner->bytes, owner->refs);
     }
     for (uint32_t i = 0; i < objects->region_count; i++)

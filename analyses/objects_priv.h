@@ -12,17 +12,17 @@
 struct objects_owner {
     uint64_t refs;
     enum analyses_kind kind;
-    uint32_t allocator;    /* enum stream_allocator */
-    uint64_t site;         /* return address of the allocating call; 0: not allocated */
+    uint32_t allocator; /* enum stream_allocator */
+    uint64_t site;      /* return address of the allocating call; 0: not allocated */
     uint64_t base, bytes;
-    uint64_t blocks;       /* 0: an allocation site none of whose blocks went without an owner of its own */
-    uint64_t number;       /* malloc#N, mmap#N: N; 0: none */
-    const char *name;      /* without number; NULL: by allocator and site */
+    uint64_t blocks;  /* 0: an allocation site none of whose blocks went without an owner of its own */
+    uint64_t number;  /* malloc#N, mmap#N: N; 0: none */
+    const char *name; /* without number; NULL: by allocator and site */
     struct loader_variable_id variable; /* of a static one */
     const char *module;
-    char *kept;            /* memory of the name, where nobody else keeps it */
-    uint32_t site_owner;   /* of a block: its site's; else itself */
-    bool small;            /* a block that is shown alone only if its site has few */
+    char *kept;          /* memory of the name, where nobody else keeps it */
+    uint32_t site_owner; /* of a block: its site's; else itself */
+    bool small;          /* a block that is shown alone only if its site has few */
 };
 
 struct objects_found {
@@ -59,7 +59,7 @@ void objects_dump(const struct objects *objects, FILE *to);
 
 /* ------------------------------------------------------------------ blocks.c: the live blocks of the allocator */
 struct block {
-    uint64_t base, bytes; /* bytes: at least 1 */
+    uint64_t base, bytes;   /* bytes: at least 1 */
     uint32_t owner, number; /* number: of the allocation, modulo 2^32, never 0 */
 };
 struct blocks;
@@ -68,7 +68,7 @@ void blocks_destroy(struct blocks *blocks);
 /* What was there and overlaps is gone first: its end was never told. [*start, *end): it and the block. */
 enum c2_status blocks_add(struct blocks *blocks, const struct block *block, uint64_t *start, uint64_t *end,
                           struct c2_error *err);
-bool blocks_remove(struct blocks *blocks, uint64_t base, struct block *out); /* false: no block begins there */
+bool blocks_remove(struct blocks *blocks, uint64_t base, struct block *out);   /* false: no block begins there */
 void blocks_remove_range(struct blocks *blocks, uint64_t start, uint64_t end); /* that begin in it */
 /* The block around va, or NULL; then nothing but va's surroundings [*start, *end) are known to be no block's. */
 const struct block *blocks_find(const struct blocks *blocks, uint64_t va, uint64_t *start, uint64_t *end);

@@ -60,7 +60,7 @@ enum c2_status analyses_profile_create(struct analyses_profile **out, const stru
 {
     *out = NULL;
     struct analyses_profile *profile = c2_calloc(1, sizeof *profile);
-    if (profile == NULL)
+    if (!profile)
         return c2_fail_memory(err, "the profile");
     profile->machine = machine;
     profile->symbols = symbols;
@@ -77,7 +77,7 @@ enum c2_status analyses_profile_create(struct analyses_profile **out, const stru
 
 void analyses_profile_destroy(struct analyses_profile *profile)
 {
-    if (profile == NULL)
+    if (!profile)
         return;
     for (uint32_t i = 0; i < ANALYSES_LEVELS; i++)
         for (unsigned same = 0; same < 2; same++)
@@ -101,12 +101,12 @@ static enum c2_status grow_actors(struct analyses_profile *profile, struct c2_er
     const uint32_t room = profile->actor_room * 2 + C2_HOST_SIZE(1024u, 1u);
     const size_t levels = profile_levels(profile);
     struct profile_actor *actors = c2_realloc(profile->actors, room * sizeof *actors);
-    if (actors != NULL)
+    if (actors)
         profile->actors = actors;
     struct analyses_tally *tallies = c2_realloc(profile->tallies, room * levels * sizeof *tallies);
-    if (tallies != NULL)
+    if (tallies)
         profile->tallies = tallies;
-    if (actors == NULL || tallies == NULL)
+    if (!actors || !tallies)
         return c2_fail_memory(err, "the table of misses by instruction and object");
     profile->actor_room = room;
     return C2_OK;
@@ -134,7 +134,7 @@ static enum c2_status reach_code(struct analyses_profile *profile, uint32_t code
     uint64_t room = profile->code_room * 2ull + C2_HOST_SIZE(16384u, 1u);
     room = room > code ? room : code + 1ull;
     uint32_t *last = c2_realloc(profile->last_actor, room * sizeof *last);
-    if (last == NULL)
+    if (!last)
         return c2_fail_memory(err, "the table of misses by instruction and object");
     for (uint64_t i = profile->code_room; i < room; i++)
         last[i] = PROFILE_NONE;
@@ -191,10 +191,7 @@ static enum c2_status actor_word(void *self, uint32_t code, enum sim_kind kind, 
     return status;
 }
 
-static uint32_t actor_of_word(uint64_t word)
-{
-    return (uint32_t)word - 1; /* nobody, 0, becomes PROFILE_NONE */
-}
+static uint32_t actor_of_word(uint64_t word) { return (uint32_t)word - 1; /* nobody, 0, becomes PROFILE_NONE */ }
 
 /* ------------------------------------------------------------------ misses */
 
@@ -212,8 +209,11 @@ static enum c2_status new_pair(struct analyses_profile *profile, const struct pr
 static enum c2_status count_pair(struct analyses_profile *profile, uint32_t level, uint64_t victim, uint64_t evictor,
                                  struct c2_error *err)
 {
-    const struct profile_pair pair = {.victim = actor_of_word(victim), .evictor = actor_of_word(evictor),
-                                      .level = (uint8_t)level, .same_block = victim >> 32 == evictor >> 32, .count = 1};
+    const struct profile_pair pair = {.victim = actor_of_word(victim),
+                                      .evictor = actor_of_word(evictor),
+                                      .level = (uint8_t)level,
+                                      .same_block = victim >> 32 == evictor >> 32,
+                                      .count = 1};
     struct c2_map *map = profile->pair_of[level][pair.same_block];
     const uint64_t key = (uint64_t)pair.victim << 32 | pair.evictor;
     uint64_t index;
@@ -236,8 +236,7 @@ static enum c2_status count_level(struct analyses_profile *profile, const struct
     struct analyses_tally *tally = tally_of(profile, miss->actor, level);
     C2_ASSERT(event->class_ >= CACHES_COLD && event->class_ <= CACHES_CONFLICT);
     (miss->kind == SIM_WRITE ? tally->writes : tally->reads)[event->class_ - CACHES_COLD]++;
-    return event->class_ != CACHES_CONFLICT ? C2_OK
-                                            : count_pair(profile, level, miss->actor, event->evictor, err);
+    return event->class_ != CACHES_CONFLICT ? C2_OK : count_pair(profile, level, miss->actor, event->evictor, err);
 }
 
 static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
@@ -249,10 +248,7 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     return status;
 }
 
-void analyses_profile_compare(struct analyses_profile *profile)
-{
-    profile->compared = true;
-}
+void analyses_profile_compare(struct analyses_profile *profile) { profile->compared = true; }
 
 void analyses_profile_placement(struct analyses_profile *profile, enum sim_kind kind, uint64_t actor, uint32_t depth)
 {

@@ -18,7 +18,7 @@ struct profile_actor {
 struct profile_pair {
     uint32_t victim, evictor; /* actors; the evictor may be PROFILE_NONE */
     uint8_t level;
-    bool same_block;          /* of one owner: the same block of it */
+    bool same_block; /* of one owner: the same block of it */
     uint64_t count;
 };
 

@@ -36,7 +36,7 @@ struct profile_result {
 
 void profile_result_destroy(struct profile_result *result)
 {
-    if (result == NULL)
+    if (!result)
         return;
     for (size_t i = 0; i < result->view.object_count; i++)
         c2_free(result->names[i]);
@@ -52,10 +52,7 @@ void profile_result_destroy(struct profile_result *result)
     c2_free(result);
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
+static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
 static void add_tally(struct analyses_tally *to, const struct analyses_tally *from)
 {
@@ -100,7 +97,7 @@ static void merge_codes(struct analyses_profile *profile, struct numbered *codes
         const struct sim_code *code = &codes[i].code;
         if (!is_used(profile, &codes[i]))
             continue;
-        if (last == NULL || last->pc.v != code->pc.v) {
+        if (!last || last->pc.v != code->pc.v) {
             last = &result->insns[result->view.insn_count++];
             *last = (struct analyses_insn){.pc = code->pc};
         }
@@ -118,7 +115,7 @@ static enum c2_status order_insns(struct analyses_profile *profile, struct sim *
     struct numbered *codes = c2_alloc((count + 1) * sizeof *codes);
     result->insns = c2_alloc((count + 1) * sizeof *result->insns);
     result->insn_of = c2_alloc((count + 1) * sizeof *result->insn_of);
-    if (codes == NULL || result->insns == NULL || result->insn_of == NULL) {
+    if (!codes || !result->insns || !result->insn_of) {
         c2_free(codes);
         return c2_fail_memory(err, "the instructions of the report");
     }
@@ -153,10 +150,10 @@ static char *make_name(struct analyses_profile *profile, const struct objects_ow
 {
     char place_text[1024];
     struct loader_place place;
-    *made = owner->number != 0 || owner->name == NULL;
+    *made = owner->number != 0 || !owner->name;
     if (owner->number != 0)
-        return c2_format("%s#%" PRIu64, owner->name == NULL ? "malloc" : owner->name, owner->number);
-    if (owner->name != NULL)
+        return c2_format("%s#%" PRIu64, !owner->name ? "malloc" : owner->name, owner->number);
+    if (owner->name)
         return NULL;
     const struct guest_va call = {owner->site - 1};
     loader_call_place_of(profile->symbols, call, &place);
@@ -170,12 +167,18 @@ static enum c2_status add_object(struct analyses_profile *profile, uint32_t numb
     const size_t index = result->view.object_count++;
     bool made;
     result->names[index] = make_name(profile, owner, &made);
-    if (made && result->names[index] == NULL)
+    if (made && !result->names[index])
         return c2_fail_memory(err, "the objects of the report");
-    result->objects[index] = (struct analyses_object){
-        .kind = owner->kind, .name = made ? result->names[index] : owner->name, .variable = owner->variable,
-        .module = owner->module, .base = owner->base, .bytes = owner->bytes, .blocks = owner->blocks,
-        .allocator = (enum stream_allocator)owner->allocator, .site = {owner->site}, .number = owner->number};
+    result->objects[index] = (struct analyses_object){.kind = owner->kind,
+                                                      .name = made ? result->names[index] : owner->name,
+                                                      .variable = owner->variable,
+                                                      .module = owner->module,
+                                                      .base = owner->base,
+                                                      .bytes = owner->bytes,
+                                                      .blocks = owner->blocks,
+                                                      .allocator = (enum stream_allocator)owner->allocator,
+                                                      .site = {owner->site},
+                                                      .number = owner->number};
     result->object_of[number] = (uint32_t)index;
     return C2_OK;
 }
@@ -208,7 +211,7 @@ static enum c2_status order_objects(struct analyses_profile *profile, struct c2_
     result->object_of = c2_alloc((count + 1) * sizeof *result->object_of);
     result->objects = c2_alloc((count + 1) * sizeof *result->objects);
     result->names = c2_calloc(count + 1, sizeof *result->names);
-    if (result->object_of == NULL || result->objects == NULL || result->names == NULL)
+    if (!result->object_of || !result->objects || !result->names)
         return c2_fail_memory(err, "the objects of the report");
     mark_owners(profile);
     enum c2_status status = C2_OK;
@@ -242,7 +245,7 @@ static void merge_rows(struct analyses_profile *profile, const struct actor_row 
     const struct actor_row *last = NULL;
     for (uint32_t i = 0; i < profile->actor_count; i++) {
         const struct actor_row *row = &order[i];
-        if (last == NULL || last->insn != row->insn || last->object != row->object) {
+        if (!last || last->insn != row->insn || last->object != row->object) {
             const size_t index = result->view.row_count++;
             result->rows[index] = (struct analyses_row){row->insn, row->object, &tallies[index * levels]};
         }
@@ -265,7 +268,7 @@ static enum c2_status order_rows(struct analyses_profile *profile, struct c2_err
     result->rows = c2_alloc((count + 1) * sizeof *result->rows);
     result->row_of = c2_alloc((count + 1) * sizeof *result->row_of);
     result->tallies = c2_calloc((result->view.object_count + count + 1) * levels, sizeof *result->tallies);
-    if (order == NULL || result->rows == NULL || result->row_of == NULL || result->tallies == NULL) {
+    if (!order || !result->rows || !result->row_of || !result->tallies) {
         c2_free(order);
         return c2_fail_memory(err, "the misses of the report");
     }
@@ -336,7 +339,7 @@ static enum c2_status order_pairs(struct analyses_profile *profile, struct c2_er
 {
     struct profile_result *result = profile->result;
     struct analyses_pair *pairs = c2_alloc((profile->pair_count + 1) * sizeof *pairs);
-    if (pairs == NULL)
+    if (!pairs)
         return c2_fail_memory(err, "who evicted whom, for the report");
     for (uint32_t i = 0; i < profile->pair_count; i++) {
         const struct profile_pair *from = &profile->pairs[i];
@@ -397,10 +400,10 @@ static void check_sums(const struct analyses_profile_result *view, const struct 
 enum c2_status analyses_profile_finish(struct analyses_profile *profile, struct sim *sim,
                                        const struct analyses_profile_result **out, struct c2_error *err)
 {
-    C2_ASSERT(profile->result == NULL);
+    C2_ASSERT(!profile->result);
     *out = NULL;
     profile->result = c2_calloc(1, sizeof *profile->result);
-    if (profile->result == NULL)
+    if (!profile->result)
         return c2_fail_memory(err, "the report's profile");
     struct analyses_profile_result *view = &profile->result->view;
     view->level_count = profile->machine->level_count;

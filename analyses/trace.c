@@ -87,8 +87,8 @@ static enum c2_status compress(struct analyses_trace *trace, ZSTD_EndDirective d
 
 static enum c2_status flush(struct analyses_trace *trace, ZSTD_EndDirective directive, struct c2_error *err)
 {
-    enum c2_status status = trace->zstd != NULL ? compress(trace, directive, err)
-                                                : put_out(trace, trace->buffer, trace->used, err);
+    enum c2_status status = trace->zstd ? compress(trace, directive, err)
+                                        : put_out(trace, trace->buffer, trace->used, err);
     trace->used = 0;
     return status;
 }
@@ -187,7 +187,7 @@ static enum c2_status din_reference(void *self, const struct sim_reference *refe
 static enum c2_status start_zstd(struct analyses_trace *trace, struct c2_error *err)
 {
     trace->zstd = ZSTD_createCCtx();
-    if (trace->zstd == NULL || ZSTD_isError(ZSTD_CCtx_setParameter(trace->zstd, ZSTD_c_checksumFlag, 1)))
+    if (!trace->zstd || ZSTD_isError(ZSTD_CCtx_setParameter(trace->zstd, ZSTD_c_checksumFlag, 1)))
         return c2_fail_memory(err, "the trace's compressor");
     const char *word = trace->din ? "c2emu-trace 1 din\n" : "c2emu-trace 1 text\n";
     /* little-endian: magic of a skippable frame, then its length */
@@ -201,14 +201,14 @@ enum c2_status analyses_trace_create(struct analyses_trace **out, const char *pa
 {
     *out = NULL;
     struct analyses_trace *trace = c2_calloc(1, sizeof *trace);
-    if (trace == NULL)
+    if (!trace)
         return c2_fail_memory(err, "the trace");
     trace->line_bytes = line_bytes;
     trace->line_mask = ~(uint64_t)(line_bytes - 1);
     trace->din = ends_with(path, ".din") || ends_with(path, ".din.zst");
     trace->path = c2_strdup(path);
-    enum c2_status status = trace->path != NULL ? c2_outfile_open(&trace->file, path, err)
-                                                : c2_fail_memory(err, "the trace's name");
+    enum c2_status status = trace->path ? c2_outfile_open(&trace->file, path, err)
+                                        : c2_fail_memory(err, "the trace's name");
     if (status == C2_OK) {
         trace->stream = c2_outfile_stream(trace->file);
         if (ends_with(path, ".zst"))
@@ -240,7 +240,7 @@ enum c2_status analyses_trace_commit(struct analyses_trace *trace, struct c2_err
 
 void analyses_trace_destroy(struct analyses_trace *trace)
 {
-    if (trace == NULL)
+    if (!trace)
         return;
     c2_outfile_abandon(trace->file);
     ZSTD_freeCCtx(trace->zstd);

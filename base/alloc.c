@@ -28,15 +28,9 @@ static bool granted(void)
     return first_failing == 0 || number < first_failing;
 }
 
-static size_t at_least_one(size_t bytes)
-{
-    return bytes ? bytes : 1;
-}
+static size_t at_least_one(size_t bytes) { return bytes ? bytes : 1; }
 
-void *c2_alloc(size_t bytes)
-{
-    return granted() ? malloc(at_least_one(bytes)) : NULL;
-}
+void *c2_alloc(size_t bytes) { return granted() ? malloc(at_least_one(bytes)) : NULL; }
 
 void *c2_calloc(size_t count, size_t bytes)
 {
@@ -46,10 +40,7 @@ void *c2_calloc(size_t count, size_t bytes)
     return granted() && fits ? calloc(1, at_least_one(total)) : NULL;
 }
 
-void *c2_realloc(void *old, size_t bytes)
-{
-    return granted() ? realloc(old, at_least_one(bytes)) : NULL;
-}
+void *c2_realloc(void *old, size_t bytes) { return granted() ? realloc(old, at_least_one(bytes)) : NULL; }
 
 char *c2_strdup(const char *text)
 {
@@ -72,10 +63,7 @@ char *c2_format(const char *format, ...)
     return text;
 }
 
-void c2_free(void *memory)
-{
-    free(memory);
-}
+void c2_free(void *memory) { free(memory); }
 
 void c2_alloc_fail_from(uint64_t n)
 {
@@ -83,10 +71,7 @@ void c2_alloc_fail_from(uint64_t n)
     atomic_store(&fail_from, n);
 }
 
-uint64_t c2_alloc_count(void)
-{
-    return atomic_load(&requests);
-}
+uint64_t c2_alloc_count(void) { return atomic_load(&requests); }
 
 bool c2_grow(void **array, uint32_t *room, uint32_t count, size_t bytes)
 {
@@ -94,7 +79,7 @@ bool c2_grow(void **array, uint32_t *room, uint32_t count, size_t bytes)
         return true;
     const uint32_t wanted = *room + *room / 2 + C2_HOST_SIZE(16u, 1u);
     void *grown = c2_realloc(*array, (size_t)wanted * bytes);
-    if (grown == NULL)
+    if (!grown)
         return false;
     *array = grown;
     *room = wanted;

@@ -71,9 +71,15 @@ void c2_assert_context(void (*print)(void *self, FILE *to), void *self);
 
 /* ------------------------------------------------------------------ addresses have types */
 
-struct guest_va { uint64_t v; }; /* a guest virtual address, bytes */
-struct guest_pa { uint64_t v; }; /* a simulated physical address, bytes */
-struct line_no { uint64_t v; };  /* an address divided by the machine's line size */
+struct guest_va {
+    uint64_t v;
+}; /* a guest virtual address, bytes */
+struct guest_pa {
+    uint64_t v;
+}; /* a simulated physical address, bytes */
+struct line_no {
+    uint64_t v;
+}; /* an address divided by the machine's line size */
 
 #define C2_PAGE_SHIFT 12
 #define C2_PAGE_BYTES ((uint64_t)1 << C2_PAGE_SHIFT)
@@ -85,7 +91,7 @@ static inline uint64_t c2_mask(unsigned low, unsigned high)
 }
 static inline bool c2_is_power_of_two(uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 static inline unsigned c2_log2(uint64_t n) { return 63u - (unsigned)__builtin_clzll(n); } /* n > 0, floor */
-static inline uint64_t c2_align_down(uint64_t v, uint64_t to) { return v & ~(to - 1); } /* to: power of two */
+static inline uint64_t c2_align_down(uint64_t v, uint64_t to) { return v & ~(to - 1); }   /* to: power of two */
 static inline uint64_t c2_align_up(uint64_t v, uint64_t to) { return (v + to - 1) & ~(to - 1); }
 
 /* ------------------------------------------------------------------ allocation
@@ -97,8 +103,8 @@ void *c2_realloc(void *old, size_t bytes);
 char *c2_strdup(const char *text);
 char *c2_format(const char *format, ...) __attribute__((format(printf, 1, 2))); /* caller frees with c2_free */
 void c2_free(void *memory);
-/* Room for one more element in an array of `count` elements of `bytes` each, of which *room fit; it grows by half. false:
- * no memory, and nothing has changed. */
+/* Room for one more element in an array of `count` elements of `bytes` each, of which *room fit; it grows by half.
+ * false: no memory, and nothing has changed. */
 bool c2_grow(void **array, uint32_t *room, uint32_t count, size_t bytes);
 
 /* Test only: the n-th allocation from now (1 = the next) and every later one fails; 0 switches it off.
@@ -109,7 +115,9 @@ uint64_t c2_alloc_count(void);
 /* ------------------------------------------------------------------ seeded generators
  * xoshiro256** (Blackman & Vigna 2018), seeded by SplitMix64 from the master seed and the consumer's name:
  * each consumer has its own stream, so that adding one does not shift the others. */
-struct c2_rng { uint64_t s[4]; };
+struct c2_rng {
+    uint64_t s[4];
+};
 void c2_rng_init(struct c2_rng *rng, uint64_t master_seed, const char *consumer);
 uint64_t c2_rng_next(struct c2_rng *rng);
 uint64_t c2_rng_below(struct c2_rng *rng, uint64_t limit); /* uniform in [0, limit), limit > 0, no modulo bias */
@@ -124,7 +132,7 @@ bool c2_map_get(const struct c2_map *map, uint64_t key, uint64_t *value);
 enum c2_status c2_map_put(struct c2_map *map, uint64_t key, uint64_t value, struct c2_error *err);
 bool c2_map_remove(struct c2_map *map, uint64_t key); /* false: it was not there */
 uint64_t c2_map_count(const struct c2_map *map);
-void c2_map_check(const struct c2_map *map); /* asserts its invariants, in time linear in its capacity */
+void c2_map_check(const struct c2_map *map);          /* asserts its invariants, in time linear in its capacity */
 void c2_map_dump(const struct c2_map *map, FILE *to); /* for debugging: the table in its own order */
 
 /* ------------------------------------------------------------------ numbers and names in text */
@@ -158,7 +166,7 @@ char *c2_suggest(char *buffer, size_t bytes, const char *name, const char *const
  * full disk leaves the old file. The path "-" is standard output. */
 struct c2_outfile;
 enum c2_status c2_outfile_open(struct c2_outfile **out, const char *path, struct c2_error *err);
-FILE *c2_outfile_stream(struct c2_outfile *file); /* lent until commit or abandon */
+FILE *c2_outfile_stream(struct c2_outfile *file);                                /* lent until commit or abandon */
 enum c2_status c2_outfile_commit(struct c2_outfile *file, struct c2_error *err); /* frees file either way */
 void c2_outfile_abandon(struct c2_outfile *file);                                /* removes it; takes NULL */
 

@@ -23,7 +23,7 @@ struct entry {
 
 struct c2_map {
     struct entry *table;
-    uint64_t mask; /* capacity - 1 */
+    uint64_t mask;  /* capacity - 1 */
     unsigned shift; /* 64 - log2(capacity) */
     uint64_t table_count;
     bool has_zero; /* key 0 is in the map */
@@ -121,7 +121,7 @@ enum c2_status c2_map_put(struct c2_map *map, uint64_t key, uint64_t value, stru
         }
         map->table_count++;
     }
-    map->table[at] = (struct entry){ .key = key, .value = value };
+    map->table[at] = (struct entry){.key = key, .value = value};
     return C2_OK;
 }
 
@@ -155,10 +155,7 @@ bool c2_map_remove(struct c2_map *map, uint64_t key)
     return true;
 }
 
-uint64_t c2_map_count(const struct c2_map *map)
-{
-    return map->table_count + map->has_zero;
-}
+uint64_t c2_map_count(const struct c2_map *map) { return map->table_count + map->has_zero; }
 
 void c2_map_check(const struct c2_map *map)
 {

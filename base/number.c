@@ -18,9 +18,9 @@ struct grammar {
     const char *examples;
 };
 
-static const struct grammar size_grammar = { 1024, "size in bytes", "64, 32K, 20M, 0x1000" };
-static const struct grammar count_grammar = { 1000, "count", "1000, 5M, 2G" };
-static const struct grammar number_grammar = { 0, "number", "12, 0x1000" };
+static const struct grammar size_grammar = {1024, "size in bytes", "64, 32K, 20M, 0x1000"};
+static const struct grammar count_grammar = {1000, "count", "1000, 5M, 2G"};
+static const struct grammar number_grammar = {0, "number", "12, 0x1000"};
 
 static int digit_value(char c)
 {
@@ -108,7 +108,7 @@ char *c2_group_digits(char *buffer, uint64_t n)
 
 char *c2_size_text(char *buffer, uint64_t bytes)
 {
-    static const char *const names[] = { "B", "KiB", "MiB", "GiB", "TiB" };
+    static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     unsigned unit = bytes ? c2_log2(bytes) / 10 : 0;
     unit = unit > 4 ? 4 : unit;
     uint64_t unit_bytes = (uint64_t)1 << (10 * unit);

@@ -38,9 +38,9 @@ struct c2_outfile {
 static enum c2_status fail_errno(struct c2_error *err, const char *doing, const char *path)
 {
     enum c2_status status = errno == EACCES || errno == EPERM || errno == EROFS ? C2_ERR_DENIED
-                            : errno == ENOENT || errno == ENOTDIR                ? C2_ERR_NOT_FOUND
-                            : errno == ENOMEM                                    ? C2_ERR_NO_MEMORY
-                                                                                 : C2_ERR_IO;
+                            : errno == ENOENT || errno == ENOTDIR               ? C2_ERR_NOT_FOUND
+                            : errno == ENOMEM                                   ? C2_ERR_NO_MEMORY
+                                                                                : C2_ERR_IO;
     return c2_fail(err, status, "cannot %s \"%s\": %s", doing, path, strerror(errno));
 }
 
@@ -71,10 +71,7 @@ static ssize_t write_through(void *self, const char *bytes, size_t count)
     return (ssize_t)done;
 }
 
-static int close_through(void *self)
-{
-    return close(((struct c2_outfile *)self)->fd);
-}
+static int close_through(void *self) { return close(((struct c2_outfile *)self)->fd); }
 
 /* On failure fd is closed. */
 static enum c2_status adopt(struct c2_outfile *file, int fd, struct c2_error *err)
@@ -176,10 +173,7 @@ enum c2_status c2_outfile_open(struct c2_outfile **out, const char *path, struct
     return C2_OK;
 }
 
-FILE *c2_outfile_stream(struct c2_outfile *file)
-{
-    return file->stream;
-}
+FILE *c2_outfile_stream(struct c2_outfile *file) { return file->stream; }
 
 /* Ends the stream; 0, or the errno of the first thing that went wrong. Only files beside their target are synced: pipes
  * and terminals know no fsync. */

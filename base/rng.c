@@ -33,10 +33,7 @@ static uint64_t fnv1a(const char *text)
     return hash;
 }
 
-static uint64_t rotate_left(uint64_t v, unsigned by)
-{
-    return v << by | v >> (64 - by);
-}
+static uint64_t rotate_left(uint64_t v, unsigned by) { return v << by | v >> (64 - by); }
 
 void c2_rng_init(struct c2_rng *rng, uint64_t master_seed, const char *consumer)
 {

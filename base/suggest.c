@@ -24,10 +24,7 @@ static unsigned min3(unsigned a, unsigned b, unsigned c)
     return least < c ? least : c;
 }
 
-static bool same_letter(char a, char b)
-{
-    return tolower((unsigned char)a) == tolower((unsigned char)b);
-}
+static bool same_letter(char a, char b) { return tolower((unsigned char)a) == tolower((unsigned char)b); }
 
 /* Three rows of the table are enough: this one, the one above, and for swaps the one above that. */
 static unsigned edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)

@@ -27,31 +27,35 @@ struct pattern {
     const char *what;
     uint64_t span_bytes; /* the lines accessed */
     bool random;
-    uint32_t writes;     /* one access in so many; 0: none */
+    uint32_t writes; /* one access in so many; 0: none */
 };
 
 static const struct pattern patterns[] = {
-    { "hits", "random lines of 32 KiB: hits in L1, any way", 32 * KIB, true, 4 },
-    { "same-set-mru", "16 lines in turn: hits in L1 at the way touched last", 1 * KIB, false, 4 },
-    { "l2", "random lines of 192 KiB: most hit in L2", 192 * KIB, true, 4 },
-    { "l3", "random lines of 4 MiB: most hit in L3", 4 * MIB, true, 4 },
-    { "stream", "lines of 256 MiB in order: each misses everywhere", 256 * MIB, false, 0 },
-    { "stream-write", "the same, written", 256 * MIB, false, 1 },
-    { "random", "random lines of 256 MiB: most miss everywhere", 256 * MIB, true, 4 },
+    {"hits", "random lines of 32 KiB: hits in L1, any way", 32 * KIB, true, 4},
+    {"same-set-mru", "16 lines in turn: hits in L1 at the way touched last", 1 * KIB, false, 4},
+    {"l2", "random lines of 192 KiB: most hit in L2", 192 * KIB, true, 4},
+    {"l3", "random lines of 4 MiB: most hit in L3", 4 * MIB, true, 4},
+    {"stream", "lines of 256 MiB in order: each misses everywhere", 256 * MIB, false, 0},
+    {"stream-write", "the same, written", 256 * MIB, false, 1},
+    {"random", "random lines of 256 MiB: most miss everywhere", 256 * MIB, true, 4},
 };
 #define PATTERN_COUNT (sizeof patterns / sizeof patterns[0])
 
 static struct caches_machine machine_with_l3(uint64_t l3_bytes)
 {
-    struct caches_machine machine = { .line_bytes = LINE, .physical_bytes = (uint64_t)64 << 30, .level_count = 3,
-                                      .name = "bench" };
-    machine.levels[0] = (struct caches_level){ .name = "L1D", .size_bytes = 32 * KIB, .ways = 8, .slices = 1,
-                                               .hash = "none", .index = CACHES_VIRTUAL };
-    machine.levels[1] = (struct caches_level){ .name = "L2", .size_bytes = 256 * KIB, .ways = 8, .slices = 1,
-                                               .hash = "none", .index = CACHES_PHYSICAL };
-    machine.levels[2] = (struct caches_level){ .name = "L3", .size_bytes = l3_bytes, .ways = 16, .slices = 8,
-                                               .hash = "lin8", .index = CACHES_PHYSICAL,
-                                               .inclusion = CACHES_INCLUSIVE };
+    struct caches_machine machine = {
+        .line_bytes = LINE, .physical_bytes = (uint64_t)64 << 30, .level_count = 3, .name = "bench"};
+    machine.levels[0] = (struct caches_level){
+        .name = "L1D", .size_bytes = 32 * KIB, .ways = 8, .slices = 1, .hash = "none", .index = CACHES_VIRTUAL};
+    machine.levels[1] = (struct caches_level){
+        .name = "L2", .size_bytes = 256 * KIB, .ways = 8, .slices = 1, .hash = "none", .index = CACHES_PHYSICAL};
+    machine.levels[2] = (struct caches_level){.name = "L3",
+                                              .size_bytes = l3_bytes,
+                                              .ways = 16,
+                                              .slices = 8,
+                                              .hash = "lin8",
+                                              .index = CACHES_PHYSICAL,
+                                              .inclusion = CACHES_INCLUSIVE};
     return machine;
 }
 
@@ -79,7 +83,7 @@ __attribute__((noinline)) bool run(struct caches *caches, const struct pattern *
     uint64_t lines = pattern->span_bytes / LINE;
     for (uint64_t done = 0; done < accesses; done++) {
         uint64_t round = (done & ~(uint64_t)(PREPARED - 1)) & (lines - 1);
-        struct line_no line = { ((drawn[done & (PREPARED - 1)] + round) & (lines - 1)) + (1u << 20) };
+        struct line_no line = {((drawn[done & (PREPARED - 1)] + round) & (lines - 1)) + (1u << 20)};
         bool write = pattern->writes != 0 && done % pattern->writes == 0;
         if (outcome)
             caches_set_actor(caches, done + 1);
@@ -97,14 +101,17 @@ static double now_ns(void)
 }
 
 enum extra { PLAIN, EVICTORS, FIFO, EXTRAS };
-static const char *const extra_names[EXTRAS] = { "plain", "evictors", "fifo" };
+static const char *const extra_names[EXTRAS] = {"plain", "evictors", "fifo"};
 
 static bool switch_on(struct caches *caches, enum extra extra)
 {
     switch (extra) {
-    case EVICTORS: return caches_keep_evictors(caches, NULL) == C2_OK;
-    case FIFO: return caches_detect_fifo(caches, NULL) == C2_OK;
-    default: return true;
+    case EVICTORS:
+        return caches_keep_evictors(caches, NULL) == C2_OK;
+    case FIFO:
+        return caches_detect_fifo(caches, NULL) == C2_OK;
+    default:
+        return true;
     }
 }
 
@@ -157,7 +164,8 @@ int main(int argc, char **argv)
     uint64_t accesses = argc > 3 ? strtoull(argv[3], NULL, 10) : 20000000;
     enum extra extra = argc > 4 ? extra_named(argv[4]) : PLAIN;
     if (l3_mib == 0 || (l3_mib & (l3_mib - 1)) != 0 || accesses == 0 || extra == EXTRAS) {
-        fprintf(stderr, "usage: caches_bench [L3_MIB (a power of two) [PATTERN|all [ACCESSES [plain|evictors|fifo]]]]\n");
+        fprintf(stderr,
+                "usage: caches_bench [L3_MIB (a power of two) [PATTERN|all [ACCESSES [plain|evictors|fifo]]]]\n");
         return 2;
     }
     bool any = false;

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Times c2emu against Cachegrind and the program alone, against bare Unicorn, and with and without attribution, and prints
-# Markdown tables.
+# Times c2emu against Cachegrind and the program alone, against bare Unicorn, and with and without attribution, and
+# prints Markdown tables.
 # usage: bench/compare.sh [RUNS [cachegrind|unicorn|attribution]...]
 # needs hyperfine, valgrind, python3 and a Release build in build/, or in the directory BUILD
 #
-# Machines drift, so the runs of all commands of a program are taken in turn, and only ratios of medians are quoted. Where
-# chrt may, it keeps other processes away.
+# Machines drift, so the runs of all commands of a program are taken in turn, and only ratios of medians are quoted.
+# Where chrt may, it keeps other processes away.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 runs=${1:-5}

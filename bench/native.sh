@@ -4,8 +4,8 @@
 # Times the samples of conflicts on the processor itself, each against its cure, and prints a Markdown table of medians.
 # usage: bench/native.sh [RUNS [SAMPLE]...]     (needs hyperfine, python3 and a Release build in build/)
 #
-# Each program runs its kernel 1000 times: tens of milliseconds, against one for its start. The two of a pair run in turn,
-# so that a drift of the machine meets both. Where chrt may, it keeps other processes away.
+# Each program runs its kernel 1000 times: tens of milliseconds, against one for its start. The two of a pair run in
+# turn, so that a drift of the machine meets both. Where chrt may, it keeps other processes away.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 images=${IMAGES:-$root/build/images}

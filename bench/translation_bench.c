@@ -60,13 +60,13 @@ static bool identical(const void *self, struct guest_va va, struct guest_pa *out
 static enum c2_status make_memory(struct bench *b, struct c2_error *err)
 {
     struct mmu_config config = {.physical_bytes = 1024 * MIB};
-    struct mmu_request request = {.address = BASE, .bytes = SPAN, .prot = MMU_READ | MMU_WRITE, .fixed = true,
-                                  .host_fd = -1};
+    struct mmu_request request = {
+        .address = BASE, .bytes = SPAN, .prot = MMU_READ | MMU_WRITE, .fixed = true, .host_fd = -1};
     struct guest_va at;
     enum c2_status status = mmu_create(&b->mmu, &config, err);
-    if (status == C2_OK && (mmu_map(b->mmu, &request) != (int64_t)BASE ||
-                            mmu_touch_range(b->mmu, (struct guest_va){BASE}, SPAN, MMU_ACCESS_READ, &at, err) !=
-                                MMU_FAULT_NONE))
+    if (status == C2_OK &&
+        (mmu_map(b->mmu, &request) != (int64_t)BASE ||
+         mmu_touch_range(b->mmu, (struct guest_va){BASE}, SPAN, MMU_ACCESS_READ, &at, err) != MMU_FAULT_NONE))
         status = c2_fail(err, C2_ERR_EXHAUSTED, "no memory for the pages");
     return status;
 }
@@ -81,8 +81,12 @@ static enum c2_status make_block(struct bench *b, struct c2_error *err)
         insns[i] = (struct stream_insn){.offset = 4u * i, .first_slot = i, .length = 4};
         slots[i] = (struct stream_slot){.insn = i, .size = 8, .kind = STREAM_READ};
     }
-    struct stream_block block = {.pc = {MMU_WINDOW_START}, .bytes = 4 * SLOTS, .insn_count = SLOTS,
-                                 .slot_count = SLOTS, .insns = insns, .slots = slots};
+    struct stream_block block = {.pc = {MMU_WINDOW_START},
+                                 .bytes = 4 * SLOTS,
+                                 .insn_count = SLOTS,
+                                 .slot_count = SLOTS,
+                                 .insns = insns,
+                                 .slots = slots};
     enum c2_status status = stream_blocks_create(&b->blocks, err);
     return status == C2_OK ? stream_blocks_add(&number, b->blocks, &block, err) : status;
 }
@@ -90,17 +94,21 @@ static enum c2_status make_block(struct bench *b, struct c2_error *err)
 static enum c2_status make_sims(struct bench *b, struct c2_error *err)
 {
     struct caches_machine machine = {.name = "bench", .line_bytes = 64, .physical_bytes = 1024 * MIB, .level_count = 3};
-    machine.levels[0] = (struct caches_level){.name = "L1D", .size_bytes = 32 * 1024, .ways = 8, .slices = 1,
-                                              .hash = "none"};
-    machine.levels[1] = (struct caches_level){.name = "L2", .size_bytes = 256 * 1024, .ways = 8, .slices = 1,
-                                              .hash = "none", .index = CACHES_PHYSICAL};
-    machine.levels[2] = (struct caches_level){.name = "L3", .size_bytes = 16 * MIB, .ways = 16, .slices = 1,
-                                              .hash = "none", .index = CACHES_PHYSICAL,
+    machine.levels[0] = (struct caches_level){
+        .name = "L1D", .size_bytes = 32 * 1024, .ways = 8, .slices = 1, .hash = "none"};
+    machine.levels[1] = (struct caches_level){
+        .name = "L2", .size_bytes = 256 * 1024, .ways = 8, .slices = 1, .hash = "none", .index = CACHES_PHYSICAL};
+    machine.levels[2] = (struct caches_level){.name = "L3",
+                                              .size_bytes = 16 * MIB,
+                                              .ways = 16,
+                                              .slices = 1,
+                                              .hash = "none",
+                                              .index = CACHES_PHYSICAL,
                                               .inclusion = CACHES_INCLUSIVE};
     enum c2_status status = C2_OK;
     for (int i = 0; i < 2 && status == C2_OK; i++) {
-        struct sim_config config = {.machine = &machine, .seed = 1, .blocks = b->blocks,
-                                    .translation = sim_translation_mmu(b->mmu)};
+        struct sim_config config = {
+            .machine = &machine, .seed = 1, .blocks = b->blocks, .translation = sim_translation_mmu(b->mmu)};
         if (i == IDENTITY)
             config.translation = (struct sim_translation){.translate = identical};
         status = sim_create(&b->sims[i], &config, err);

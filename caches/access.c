@@ -17,7 +17,7 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
         return c2_fail_memory(err, "the table of lines accessed");
     request->row = cache_lines_row(&caches->lines, request->slot);
     if (outcome)
-        *outcome = (struct caches_outcome){ .depth = request->entry + 1, .served_by = request->entry };
+        *outcome = (struct caches_outcome){.depth = request->entry + 1, .served_by = request->entry};
     if (cache_level_ask(first, request, outcome ? &outcome->event[request->entry] : NULL) != CACHES_HIT) {
         cache_path_miss(caches, request, outcome);
         return C2_OK;
@@ -34,7 +34,7 @@ static __attribute__((noinline)) enum c2_status access_any(struct caches *caches
                                                            struct cache_line line, struct caches_outcome *outcome,
                                                            struct c2_error *err)
 {
-    struct cache_request request = { .side = side, .write = write, .first = caches->first[side], .line = line };
+    struct cache_request request = {.side = side, .write = write, .first = caches->first[side], .line = line};
     C2_ASSERT(request.first);
     enum c2_status status = cache_access_from(caches, &request, outcome, err);
     caches->last[side] = request.slot;
@@ -91,8 +91,9 @@ static __attribute__((noinline)) enum c2_status access_second(struct caches *cac
     return C2_OK;
 }
 
-/* The common case: a hit in a first level with LRU and without synonyms, of a line that its shadow has. What access_any() would do for it, without a call and without a jump that cannot be predicted: 94
- * instructions instead of 195, upkeep of the shadow included. Nothing is changed before all of it is known. */
+/* The common case: a hit in a first level with LRU and without synonyms, of a line that its shadow has. What
+ * access_any() would do for it, without a call and without a jump that cannot be predicted: 94 instructions instead of
+ * 195, upkeep of the shadow included. Nothing is changed before all of it is known. */
 static inline bool short_hit(struct cache_level *first, struct cache_state *state, bool write)
 {
     struct cache_policy *policy = &first->policy;
@@ -119,7 +120,7 @@ enum c2_status caches_access(struct caches *caches, enum caches_side side, bool 
                              struct line_no physical_line, struct caches_outcome *outcome, struct c2_error *err)
 {
     struct cache_level *first = caches->first[side];
-    const struct cache_line line = { virtual_line, physical_line };
+    const struct cache_line line = {virtual_line, physical_line};
     uint32_t slot = cache_lines_slot_recent(&caches->lines, physical_line.v);
     if (SHORTCUT(slot != LINES_NO_SLOT && first && first->short_hits)) {
         struct cache_state *row = cache_lines_row(&caches->lines, slot), *state = &row[first->column];

@@ -43,8 +43,8 @@ struct caches_hash;
  * "perm:PATH:MASK,MASK,..." - PATH has one slice number a line, N = 2^L of them, and L masks follow:
  *     slice(pa) = base[(pa / 64 mod N) ^ p],  bit k of p = parity of pa & MASK k
  * slices must be the function's own. relative_to: directory against which a relative PATH is taken, may be NULL. */
-enum c2_status caches_hash_create(struct caches_hash **out, const char *name, uint32_t slices,
-                                  const char *relative_to, struct c2_error *err);
+enum c2_status caches_hash_create(struct caches_hash **out, const char *name, uint32_t slices, const char *relative_to,
+                                  struct c2_error *err);
 void caches_hash_destroy(struct caches_hash *hash);
 uint32_t caches_hash_slice(const struct caches_hash *hash, struct guest_pa address);
 uint32_t caches_hash_slices(const struct caches_hash *hash);
@@ -76,40 +76,44 @@ struct caches_level {
 enum caches_tlb_place { CACHES_TLB_FIRST, CACHES_TLB_SECOND, CACHES_TLB_WALK };
 enum caches_tlb_side { CACHES_TLB_LOADS = 1, CACHES_TLB_STORES = 2, CACHES_TLB_DATA = 3, CACHES_TLB_FETCHES = 4 };
 enum caches_tlb_holds { /* page sizes, and entries that point to tables */
-    CACHES_TLB_4K = 1, CACHES_TLB_2M = 2, CACHES_TLB_1G = 4,
-    CACHES_TLB_PDE = 8, CACHES_TLB_PDPTE = 16, CACHES_TLB_PML4E = 32,
+                        CACHES_TLB_4K = 1,
+                        CACHES_TLB_2M = 2,
+                        CACHES_TLB_1G = 4,
+                        CACHES_TLB_PDE = 8,
+                        CACHES_TLB_PDPTE = 16,
+                        CACHES_TLB_PML4E = 32,
 };
 enum caches_tlb_policy {
     CACHES_TLB_LRU,        /* "lru" */
     CACHES_TLB_TREE_PLRU,  /* "tree-plru", ways a power of two */
-    CACHES_TLB_MRU3_PLRU4, /* "mru3-plru4", 12 ways: of three groups of four the one after the last used, by tree-plru */
+    CACHES_TLB_MRU3_PLRU4, /* "mru3-plru4", 12 ways: of three groups of four the one after the last used, by tree */
 };
 struct caches_tlb {
     char name[CACHES_NAME_BYTES]; /* of its section */
     enum caches_tlb_place place;
-    unsigned sides;               /* enum caches_tlb_side, or-ed; a page-walk cache serves all */
-    unsigned holds;               /* enum caches_tlb_holds, or-ed */
-    uint32_t entries, ways;       /* entries / ways sets, a power of two */
+    unsigned sides;         /* enum caches_tlb_side, or-ed; a page-walk cache serves all */
+    unsigned holds;         /* enum caches_tlb_holds, or-ed */
+    uint32_t entries, ways; /* entries / ways sets, a power of two */
     enum caches_tlb_policy policy;
-    uint8_t fold;                 /* 0: set = low bits of the page number; else xor-ed with as many from this bit on */
-    uint32_t latency_cycles;      /* on top of the level above; for reports, changes no count */
+    uint8_t fold;            /* 0: set = low bits of the page number; else xor-ed with as many from this bit on */
+    uint32_t latency_cycles; /* on top of the level above; for reports, changes no count */
 };
 const char *caches_tlb_policy_name(enum caches_tlb_policy policy);
 
 struct caches_machine {
     char name[64];
     char description[256];
-    char directory[1024];   /* of the file it was read from: base-sequence files are looked up there */
-    uint32_t line_bytes;    /* power of two, the same on every level */
+    char directory[1024]; /* of the file it was read from: base-sequence files are looked up there */
+    uint32_t line_bytes;  /* power of two, the same on every level */
     uint64_t physical_bytes;
     bool has_l1i;
     struct caches_level l1i;
-    uint32_t level_count;   /* data path, 1..CACHES_MAX_LEVELS */
+    uint32_t level_count; /* data path, 1..CACHES_MAX_LEVELS */
     struct caches_level levels[CACHES_MAX_LEVELS];
-    uint32_t tlb_count;     /* 0: translations are free */
+    uint32_t tlb_count; /* 0: translations are free */
     struct caches_tlb tlbs[CACHES_MAX_TLBS];
-    bool walks_cached;      /* page-table entries that walks read go through the caches, else they are only counted */
-    uint32_t walks_from;    /* at this level of the data path first */
+    bool walks_cached;   /* page-table entries that walks read go through the caches, else they are only counted */
+    uint32_t walks_from; /* at this level of the data path first */
 };
 
 /* name_or_path: a preset's name (looked up as machines_dir/NAME.ini) or a path to an INI file (has a '/' or ends
@@ -132,22 +136,24 @@ const char *caches_index_name(enum caches_index index);
 
 /* ------------------------------------------------------------------ counts of a level
  * One row a counter: field, JSON key, what it counts. All are counts of line accesses. */
-#define CACHES_COUNTERS(X)                                                                       \
-    X(accesses, "line accesses that reached the level")                                          \
-    X(hits, "found here")                                                                        \
-    X(misses, "not found here")                                                                  \
-    X(reads, "accesses on behalf of a read or an instruction fetch")                             \
-    X(read_misses, "misses on behalf of a read or an instruction fetch")                         \
-    X(writes, "accesses on behalf of a write")                                                   \
-    X(write_misses, "misses on behalf of a write")                                               \
-    X(cold, "misses of lines the level was never asked for before in the run")                   \
-    X(capacity, "misses that a fully associative LRU cache of the same size has as well")        \
-    X(conflict, "misses that a fully associative LRU cache of the same size does not have")      \
-    X(coherence, "misses of lines that another core's write took away")                          \
-    X(fa_misses, "misses of the fully associative shadow, cold ones included")                   \
-    X(fa_only_misses, "hits here that the shadow misses")                                        \
-    X(writebacks, "dirty victims written to the next level")                                     \
+/* clang-format off */
+#define CACHES_COUNTERS(X) \
+    X(accesses, "line accesses that reached the level") \
+    X(hits, "found here") \
+    X(misses, "not found here") \
+    X(reads, "accesses on behalf of a read or an instruction fetch") \
+    X(read_misses, "misses on behalf of a read or an instruction fetch") \
+    X(writes, "accesses on behalf of a write") \
+    X(write_misses, "misses on behalf of a write") \
+    X(cold, "misses of lines the level was never asked for before in the run") \
+    X(capacity, "misses that a fully associative LRU cache of the same size has as well") \
+    X(conflict, "misses that a fully associative LRU cache of the same size does not have") \
+    X(coherence, "misses of lines that another core's write took away") \
+    X(fa_misses, "misses of the fully associative shadow, cold ones included") \
+    X(fa_only_misses, "hits here that the shadow misses") \
+    X(writebacks, "dirty victims written to the next level") \
     X(back_invalidations, "lines taken from levels above because this inclusive level evicted them")
+/* clang-format on */
 
 struct caches_counts {
 #define X(field, help) uint64_t field;
@@ -155,13 +161,16 @@ struct caches_counts {
 #undef X
 };
 
-/* What the FIFO detector says of the misses that are not cold, beside the shadow: see fifo.c. Counts of line accesses. */
-#define CACHES_FIFO_COUNTERS(X)                                                                  \
-    X(fifo_conflict, "misses of a line among the last 2 x ways evicted from its set")            \
-    X(fifo_capacity, "misses of other lines that the level was asked for before")                \
-    X(both_conflict, "misses that the FIFO and the shadow take for conflicts")                   \
-    X(only_fifo, "conflicts to the FIFO, capacity to the shadow")                                \
+/* What the FIFO detector says of the misses that are not cold, beside the shadow: see fifo.c. Counts of line
+ * accesses. */
+/* clang-format off */
+#define CACHES_FIFO_COUNTERS(X) \
+    X(fifo_conflict, "misses of a line among the last 2 x ways evicted from its set") \
+    X(fifo_capacity, "misses of other lines that the level was asked for before") \
+    X(both_conflict, "misses that the FIFO and the shadow take for conflicts") \
+    X(only_fifo, "conflicts to the FIFO, capacity to the shadow") \
     X(only_fa, "conflicts to the shadow, capacity to the FIFO")
+/* clang-format on */
 
 struct caches_fifo_counts {
 #define X(field, help) uint64_t field;
@@ -176,9 +185,9 @@ enum caches_side { CACHES_DATA, CACHES_FETCH }; /* enters at L1D, or at L1I (onl
 /* What happened to one line access at one level. */
 struct caches_event {
     enum caches_class class_;
-    uint32_t set;   /* within the slice; of a miss only */
-    uint32_t slice; /* of a miss only */
-    bool evicted;   /* a valid line was evicted to make room */
+    uint32_t set;          /* within the slice; of a miss only */
+    uint32_t slice;        /* of a miss only */
+    bool evicted;          /* a valid line was evicted to make room */
     struct line_no victim; /* physical line number, if evicted */
     uint64_t evictor; /* of a miss only: the actor that made this level lose the line last; 0: nobody known (the line
                          was never here, the actor was 0, evictors are not kept) */

@@ -75,7 +75,9 @@ static void dump_level(const struct cache_level *level, FILE *to)
 #define X(field, help) fprintf(to, "  %-18s %20" PRIu64 "  %s\n", #field, level->counts.field, help);
     CACHES_COUNTERS(X)
 #undef X
-#define X(field, help) if (level->fifo) fprintf(to, "  %-18s %20" PRIu64 "  %s\n", #field, level->fifo->counts.field, help);
+#define X(field, help) \
+    if (level->fifo) \
+        fprintf(to, "  %-18s %20" PRIu64 "  %s\n", #field, level->fifo->counts.field, help);
     CACHES_FIFO_COUNTERS(X)
 #undef X
 }

@@ -22,10 +22,7 @@ static bool latencies_known(const struct caches_machine *machine)
     return !machine->has_l1i || machine->l1i.latency_cycles != 0;
 }
 
-static uint32_t step(uint32_t own, uint32_t next)
-{
-    return next > own ? next - own : 1;
-}
+static uint32_t step(uint32_t own, uint32_t next) { return next > own ? next - own : 1; }
 
 uint32_t caches_miss_cycles(const struct caches_machine *machine, uint32_t level, bool l1i)
 {

@@ -32,7 +32,7 @@
  */
 #include "caches/fifo_priv.h"
 
-_Static_assert(FIFO_A_WAY * CACHES_MAX_WAYS <= UINT8_MAX, "places have 8 bits");
+_Static_assert(FIFO_A_WAY *CACHES_MAX_WAYS <= UINT8_MAX, "places have 8 bits");
 
 enum c2_status cache_fifo_create(struct cache_fifo **out, uint32_t set_count, uint32_t ways, struct c2_error *err)
 {

@@ -123,10 +123,7 @@ enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err)
     return C2_OK;
 }
 
-void caches_set_actor(struct caches *caches, uint64_t actor)
-{
-    caches->lines.actor = actor;
-}
+void caches_set_actor(struct caches *caches, uint64_t actor) { caches->lines.actor = actor; }
 
 /* ------------------------------------------------------------------ the FIFO detector */
 
@@ -170,7 +167,4 @@ const struct caches_fifo_counts *caches_l1i_fifo(const struct caches *caches)
     return caches->l1i.fifo ? &caches->l1i.fifo->counts : NULL;
 }
 
-const struct caches_machine *caches_machine(const struct caches *caches)
-{
-    return &caches->machine;
-}
+const struct caches_machine *caches_machine(const struct caches *caches) { return &caches->machine; }

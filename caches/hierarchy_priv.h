@@ -10,10 +10,10 @@
 struct caches {
     struct cache_level *first[2]; /* by enum caches_side; first[CACHES_FETCH] is NULL without L1I */
     uint32_t level_count;
-    bool short_seconds;           /* level 1 is not exclusive, has LRU and no synonyms: see access_second() */
-    uint32_t last[2];             /* slot of each side's last access */
-    uint64_t walks_below;         /* accesses that entered at walks_from, not at L1D */
-    uint64_t page_mask;           /* index bits in which the two names of a line must agree */
+    bool short_seconds;   /* level 1 is not exclusive, has LRU and no synonyms: see access_second() */
+    uint32_t last[2];     /* slot of each side's last access */
+    uint64_t walks_below; /* accesses that entered at walks_from, not at L1D */
+    uint64_t page_mask;   /* index bits in which the two names of a line must agree */
     struct cache_level level[CACHES_MAX_LEVELS];
     struct cache_level l1i;
     struct caches_machine machine;
@@ -70,7 +70,8 @@ static inline void cache_count_hit(struct caches_counts *counts, bool write)
 /* The classes' counters stand in the order of the classes. */
 #define CACHE_CLASS_COUNTER(field, class_) \
     _Static_assert(offsetof(struct caches_counts, field) - offsetof(struct caches_counts, cold) == \
-                   (CACHES_##class_ - CACHES_COLD) * sizeof(uint64_t), "order of the classes")
+                       (CACHES_##class_ - CACHES_COLD) * sizeof(uint64_t), \
+                   "order of the classes")
 CACHE_CLASS_COUNTER(capacity, CAPACITY);
 CACHE_CLASS_COUNTER(conflict, CONFLICT);
 CACHE_CLASS_COUNTER(coherence, COHERENCE);

@@ -124,8 +124,8 @@ bool cache_level_invalidate(struct cache_level *level, const struct cache_state 
 static void check_way(const struct cache_level *level, uint32_t way)
 {
     uint32_t slot = level->policy.way[way].line - 1;
-    struct line_no line = { cache_lines_line(level->lines, slot) };
-    struct cache_place place = cache_level_place(level, (struct cache_line){ line, line });
+    struct line_no line = {cache_lines_line(level->lines, slot)};
+    struct cache_place place = cache_level_place(level, (struct cache_line){line, line});
     uint32_t set = cache_policy_set_of(&level->policy, way);
     C2_ASSERT(cache_state_way(cache_level_state(level, slot)) == way);
     C2_ASSERT((set - 1) / level->set_count == place.slice);
@@ -173,9 +173,11 @@ static uint32_t dump_set(const struct cache_level *level, uint32_t set, FILE *to
 
 void cache_level_dump(const struct cache_level *level, FILE *to)
 {
-    fprintf(to, "%s: %" PRIu32 " slices of %" PRIu32 " sets of %" PRIu32 " ways, %s; shadow %" PRIu32 " of %" PRIu32
-            " lines; way:line, * is dirty\n", level->config->name, level->slice_count, level->set_count,
-            level->policy.ways, caches_policy_name(level->config->policy), level->shadow.live, level->shadow.capacity);
+    fprintf(to,
+            "%s: %" PRIu32 " slices of %" PRIu32 " sets of %" PRIu32 " ways, %s; shadow %" PRIu32 " of %" PRIu32
+            " lines; way:line, * is dirty\n",
+            level->config->name, level->slice_count, level->set_count, level->policy.ways,
+            caches_policy_name(level->config->policy), level->shadow.live, level->shadow.capacity);
     for (uint32_t set = 1; set <= level->policy.set_count; set++)
         if (dump_set(level, set, to) != 0)
             fputc('\n', to);

@@ -16,20 +16,20 @@ struct cache_level {
     struct cache_shadow shadow;
     struct caches_counts counts;
     struct cache_lines *lines;
-    uint32_t column;      /* of the level in them */
-    uint32_t set_count;   /* of one slice */
+    uint32_t column;    /* of the level in them */
+    uint32_t set_count; /* of one slice */
     uint32_t slice_count;
-    bool power_of_two;    /* set_count is one */
+    bool power_of_two; /* set_count is one */
     bool virtual_index;
-    bool synonyms;        /* a physical line may have several sets: see level.c */
-    bool short_hits;      /* LRU, no synonyms: see short_hit() */
+    bool synonyms;   /* a physical line may have several sets: see level.c */
+    bool short_hits; /* LRU, no synonyms: see short_hit() */
     bool exclusive;
     bool inclusive;
     unsigned line_shift;
-    uint32_t divisor;     /* of the line number, before the set index is taken from it */
+    uint32_t divisor;         /* of the line number, before the set index is taken from it */
     struct caches_hash *hash; /* NULL: one slice */
     struct cache_fifo *fifo;  /* NULL: nobody asked for one */
-    uint64_t *origin;     /* [way]: virtual line of the fill; NULL: nobody will ask */
+    uint64_t *origin;         /* [way]: virtual line of the fill; NULL: nobody will ask */
     const struct caches_level *config;
 };
 
@@ -65,9 +65,9 @@ void cache_level_dump(const struct cache_level *level, FILE *to);
 static inline struct cache_place cache_level_place(const struct cache_level *level, struct cache_line line)
 {
     uint64_t index = level->virtual_index ? line.virtual_line.v : line.physical_line.v;
-    struct cache_place place = { .slice = 0 };
+    struct cache_place place = {.slice = 0};
     if (level->hash) {
-        place.slice = caches_hash_slice(level->hash, (struct guest_pa){ line.physical_line.v << level->line_shift });
+        place.slice = caches_hash_slice(level->hash, (struct guest_pa){line.physical_line.v << level->line_shift});
         if (level->divisor != 1)
             index /= level->divisor;
     }
@@ -87,10 +87,7 @@ static inline struct cache_state *cache_level_state(const struct cache_level *le
 }
 
 /* The way that a line is in, 0: none. */
-static inline uint32_t cache_state_way(const struct cache_state *state)
-{
-    return state->seat >> 1;
-}
+static inline uint32_t cache_state_way(const struct cache_state *state) { return state->seat >> 1; }
 
 /* Puts a line, which is not in the level, into an empty way. */
 static inline void cache_level_put(struct cache_level *level, uint32_t way, uint32_t slot, struct cache_state *row,
@@ -108,7 +105,7 @@ static inline void cache_level_put(struct cache_level *level, uint32_t way, uint
 /* Takes out the line of a way, for whatever reason. A fill of the way must follow, or cache_policy_empty(). */
 static inline struct cache_victim cache_level_take(struct cache_level *level, uint32_t way)
 {
-    struct cache_victim victim = { .slot = level->policy.way[way].line - 1 };
+    struct cache_victim victim = {.slot = level->policy.way[way].line - 1};
     victim.row = cache_lines_row(level->lines, victim.slot);
     struct cache_state *state = &victim.row[level->column];
     C2_ASSERT(cache_state_way(state) == way);

@@ -13,8 +13,8 @@
  *
  * Price
  *   The direct-mapped table of recent groups answers for 16 MiB of neighbouring memory in eight instructions; behind
- *   it stands a hash map. 8 bytes a line and level: with four levels and 64-byte lines half the footprint. As much again
- *   for evictors.
+ *   it stands a hash map. 8 bytes a line and level: with four levels and 64-byte lines half the footprint. As much
+ *   again for evictors.
  *
  * Invariants (cache_lines_check)
  *   A row is as long as its columns or twice that. The map has as many keys as there are groups and says what group_key

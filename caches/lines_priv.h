@@ -65,10 +65,7 @@ static inline struct cache_state *cache_lines_state(const struct cache_lines *li
     return &cache_lines_row(lines, slot)[column];
 }
 
-static inline bool cache_lines_has_evictors(const struct cache_lines *lines)
-{
-    return lines->stride != lines->columns;
-}
+static inline bool cache_lines_has_evictors(const struct cache_lines *lines) { return lines->stride != lines->columns; }
 
 /* Who made the level of this state lose the line last, 0: nobody known. */
 static inline uint64_t cache_lines_evictor(const struct cache_lines *lines, const struct cache_state *state)

@@ -27,8 +27,8 @@
 struct reader {
     struct machine_draft *draft;
     FILE *file;
-    uint32_t line;                /* number of the line that inih has in hand */
-    bool indented;                /* it began with a blank */
+    uint32_t line; /* number of the line that inih has in hand */
+    bool indented; /* it began with a blank */
     bool in_section;
     enum machine_section section; /* of the last heading */
     bool after_masks;             /* the last key was hash_masks: an indented line continues it */
@@ -86,8 +86,8 @@ static void enter_section(struct reader *reader, const char *name)
     if (reader->status != C2_OK)
         return;
     if (line[reader->section]) {
-        snprintf(text, sizeof text, "[%s] was there before, on line %u",
-                 machine_section_name(reader->section), line[reader->section]);
+        snprintf(text, sizeof text, "[%s] was there before, on line %u", machine_section_name(reader->section),
+                 line[reader->section]);
         fail_line(reader, text);
         return;
     }
@@ -144,7 +144,7 @@ static enum c2_status set_from_file(struct reader *reader, const char *name, con
         return c2_fail(reader->err, C2_ERR_FORMAT, "%s: [%s] %s = %s: the key was there before, on line %u", where,
                        machine_section_name(reader->section), name, value, before);
     reader->after_masks = key == KEY_HASH_MASKS;
-    struct machine_origin origin = { .line = reader->line };
+    struct machine_origin origin = {.line = reader->line};
     return machine_set(reader->draft, reader->section, key, value, origin, reader->err);
 }
 
@@ -162,7 +162,7 @@ static int take_key(void *self, const char *section, const char *name, const cha
 
 static enum c2_status read_keys(struct machine_draft *draft, FILE *file, struct c2_error *err)
 {
-    struct reader reader = { .draft = draft, .file = file, .err = err };
+    struct reader reader = {.draft = draft, .file = file, .err = err};
     int bad_line = ini_parse_stream(next_line, &reader, take_key, &reader);
     /* inih goes on after a line it cannot split; what came later is not the first error. */
     if (bad_line > 0 && (reader.status == C2_OK || (uint32_t)bad_line < reader.line)) {
@@ -207,8 +207,8 @@ static enum c2_status apply_override(struct machine_draft *draft, const char *te
         return c2_fail(err, C2_ERR_INVALID, "%s: the machine of %s has no section [%s]", where, draft->shown, buffer);
     /* Masks belong to the hash they were written for: another hash does not inherit them. */
     if (key == KEY_HASH)
-        draft->origin[section][KEY_HASH_MASKS] = (struct machine_origin){ 0 };
-    struct machine_origin origin = { .override = text, .override_rank = rank };
+        draft->origin[section][KEY_HASH_MASKS] = (struct machine_origin){0};
+    struct machine_origin origin = {.override = text, .override_rank = rank};
     return machine_set(draft, section, key, value, origin, err);
 }
 

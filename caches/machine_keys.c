@@ -11,12 +11,12 @@
  *              policy (lru), index (virtual in L1D and L1I, physical below), inclusion (non-inclusive; towards the
  *              levels above), latency (0, unknown; cycles, load to use)
  *   [DTLB-4K] [STLB] ... (machine_tlbs.c has the names), the same keys in each:
- *              pages (required; what it holds: 4K, 2M, 1G, and where pointers are cached PDE, PDPTE, PML4E, joined by +),
- *              entries (required), ways (all: fully associative), policy (lru; tree-plru, mru3-plru4),
+ *              pages (required; what it holds: 4K, 2M, 1G, and where pointers are cached PDE, PDPTE, PML4E, joined by
+ *              +), entries (required), ways (all: fully associative), policy (lru; tree-plru, mru3-plru4),
  *              index (the low bits; vpn[3:0], or vpn[6:0]^vpn[13:7] - the number of the page that an entry is of),
  *              latency (0, unknown; cycles on top of the level above)
- *   [walks]    mode (counted; or cached: a walk's reads go through the caches), from (L1D, L2 ...; the level they enter at)
- *   In brackets what is taken when the key is left out. Sizes take K, M, G, T, powers of 1024.
+ *   [walks]    mode (counted; or cached: a walk's reads go through the caches), from (L1D, L2 ...; the level they enter
+ *   at) In brackets what is taken when the key is left out. Sizes take K, M, G, T, powers of 1024.
  * Invariants
  *   A value that passes here is one of its kind; whether it fits the others is for machine_rules.c.
  * Not modelled
@@ -30,10 +30,10 @@
 #define MAX_PHYSICAL ((uint64_t)1 << 40)
 #define MAX_LEVEL_BYTES ((uint64_t)1 << 34) /* 16 GiB: then the number of sets fits 32 bits whatever the geometry */
 
-static const char *const section_names[SECTION_TLB] = { "machine", "L1D", "L1I", "L2", "L3", "L4", "walks" };
-static const char *const policy_names[] = { "lru", "fifo", "random", "tree-plru", "nru", "srrip", "brrip" };
-static const char *const inclusion_names[] = { "non-inclusive", "inclusive", "exclusive" };
-static const char *const index_names[] = { "virtual", "physical" };
+static const char *const section_names[SECTION_TLB] = {"machine", "L1D", "L1I", "L2", "L3", "L4", "walks"};
+static const char *const policy_names[] = {"lru", "fifo", "random", "tree-plru", "nru", "srrip", "brrip"};
+static const char *const inclusion_names[] = {"non-inclusive", "inclusive", "exclusive"};
+static const char *const index_names[] = {"virtual", "physical"};
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 const char *caches_policy_name(enum caches_policy policy) { return policy_names[policy]; }
@@ -195,7 +195,8 @@ static enum c2_status set_index(struct slot *to, const char *value, struct c2_er
 static enum c2_status set_inclusion(struct slot *to, const char *value, struct c2_error *err)
 {
     unsigned word = to->level->inclusion;
-    enum c2_status status = machine_parse_word(&word, value, inclusion_names, COUNT_OF(inclusion_names), to->where, err);
+    enum c2_status status = machine_parse_word(&word, value, inclusion_names, COUNT_OF(inclusion_names), to->where,
+                                               err);
     to->level->inclusion = (enum caches_inclusion)word;
     return status;
 }
@@ -211,31 +212,31 @@ struct key_row {
     const char *name;
     enum c2_status (*set)(struct slot *to, const char *value, struct c2_error *err); /* of the machine or a cache */
     enum c2_status (*set_tlb)(struct machine_draft *draft, enum machine_section section, const char *value,
-                              const char *where, struct c2_error *err);              /* of a TLB or of walks */
+                              const char *where, struct c2_error *err); /* of a TLB or of walks */
 };
 
 static const struct key_row keys[KEY_COUNT] = {
-    [KEY_NAME] = { "name", set_name, NULL },
-    [KEY_DESCRIPTION] = { "description", set_description, NULL },
-    [KEY_LINE] = { "line", set_line, NULL },
-    [KEY_PHYSICAL_MEMORY] = { "physical_memory", set_physical_memory, NULL },
-    [KEY_SIZE] = { "size", set_size, NULL },
-    [KEY_WAYS] = { "ways", set_ways, NULL },
-    [KEY_SLICES] = { "slices", set_slices, NULL },
-    [KEY_HASH] = { "hash", set_hash, NULL },
-    [KEY_HASH_MASKS] = { "hash_masks", set_hash_masks, NULL },
-    [KEY_POLICY] = { "policy", set_policy, NULL },
-    [KEY_INDEX] = { "index", set_index, NULL },
-    [KEY_INCLUSION] = { "inclusion", set_inclusion, NULL },
-    [KEY_LATENCY] = { "latency", set_latency, NULL },
-    [KEY_MODE] = { "mode", NULL, machine_set_mode },
-    [KEY_FROM] = { "from", NULL, machine_set_from },
-    [KEY_PAGES] = { "pages", NULL, machine_set_pages },
-    [KEY_ENTRIES] = { "entries", NULL, machine_set_entries },
-    [KEY_TLB_WAYS] = { "ways", NULL, machine_set_tlb_ways },
-    [KEY_TLB_POLICY] = { "policy", NULL, machine_set_tlb_policy },
-    [KEY_TLB_INDEX] = { "index", NULL, machine_set_tlb_index },
-    [KEY_TLB_LATENCY] = { "latency", NULL, machine_set_tlb_latency },
+    [KEY_NAME] = {"name", set_name, NULL},
+    [KEY_DESCRIPTION] = {"description", set_description, NULL},
+    [KEY_LINE] = {"line", set_line, NULL},
+    [KEY_PHYSICAL_MEMORY] = {"physical_memory", set_physical_memory, NULL},
+    [KEY_SIZE] = {"size", set_size, NULL},
+    [KEY_WAYS] = {"ways", set_ways, NULL},
+    [KEY_SLICES] = {"slices", set_slices, NULL},
+    [KEY_HASH] = {"hash", set_hash, NULL},
+    [KEY_HASH_MASKS] = {"hash_masks", set_hash_masks, NULL},
+    [KEY_POLICY] = {"policy", set_policy, NULL},
+    [KEY_INDEX] = {"index", set_index, NULL},
+    [KEY_INCLUSION] = {"inclusion", set_inclusion, NULL},
+    [KEY_LATENCY] = {"latency", set_latency, NULL},
+    [KEY_MODE] = {"mode", NULL, machine_set_mode},
+    [KEY_FROM] = {"from", NULL, machine_set_from},
+    [KEY_PAGES] = {"pages", NULL, machine_set_pages},
+    [KEY_ENTRIES] = {"entries", NULL, machine_set_entries},
+    [KEY_TLB_WAYS] = {"ways", NULL, machine_set_tlb_ways},
+    [KEY_TLB_POLICY] = {"policy", NULL, machine_set_tlb_policy},
+    [KEY_TLB_INDEX] = {"index", NULL, machine_set_tlb_index},
+    [KEY_TLB_LATENCY] = {"latency", NULL, machine_set_tlb_latency},
 };
 
 /* The keys of a section: [*first, *end). */
@@ -292,11 +293,10 @@ enum c2_status machine_find_key(enum machine_key *out, enum machine_section sect
 bool machine_given(const struct machine_draft *draft, enum machine_section section, enum machine_key key)
 {
     const struct machine_origin *origin = &draft->origin[section][key];
-    return origin->line != 0 || origin->override != NULL;
+    return origin->line != 0 || origin->override;
 }
 
-char *machine_where(char *buffer, const struct machine_draft *draft, enum machine_section section,
-                    enum machine_key key)
+char *machine_where(char *buffer, const struct machine_draft *draft, enum machine_section section, enum machine_key key)
 {
     const struct machine_origin *origin = &draft->origin[section][key];
     if (origin->override)
@@ -312,7 +312,7 @@ char *machine_where(char *buffer, const struct machine_draft *draft, enum machin
 
 static struct slot slot_of(struct machine_draft *draft, enum machine_section section, const char *where)
 {
-    return (struct slot){ draft->machine, &draft->level[section], draft->hash_masks[section], where };
+    return (struct slot){draft->machine, &draft->level[section], draft->hash_masks[section], where};
 }
 
 enum c2_status machine_set(struct machine_draft *draft, enum machine_section section, enum machine_key key,
@@ -321,7 +321,7 @@ enum c2_status machine_set(struct machine_draft *draft, enum machine_section sec
     char where[MACHINE_WHERE_BYTES];
     draft->origin[section][key] = origin;
     struct slot to = slot_of(draft, section, machine_where(where, draft, section, key));
-    if (keys[key].set_tlb != NULL)
+    if (keys[key].set_tlb)
         return keys[key].set_tlb(draft, section, value, where, err);
     return keys[key].set(&to, value, err);
 }

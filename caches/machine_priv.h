@@ -26,10 +26,27 @@ enum machine_section {
 #define MACHINE_TLBS (SECTION_COUNT - SECTION_TLB)
 
 enum machine_key {
-    KEY_NAME, KEY_DESCRIPTION, KEY_LINE, KEY_PHYSICAL_MEMORY, /* of [machine] */
-    KEY_SIZE, KEY_WAYS, KEY_SLICES, KEY_HASH, KEY_HASH_MASKS, KEY_POLICY, KEY_INDEX, KEY_INCLUSION, KEY_LATENCY,
-    KEY_MODE, KEY_FROM, /* of [walks] */
-    KEY_PAGES, KEY_ENTRIES, KEY_TLB_WAYS, KEY_TLB_POLICY, KEY_TLB_INDEX, KEY_TLB_LATENCY, /* of a TLB */
+    KEY_NAME,
+    KEY_DESCRIPTION,
+    KEY_LINE,
+    KEY_PHYSICAL_MEMORY, /* of [machine] */
+    KEY_SIZE,
+    KEY_WAYS,
+    KEY_SLICES,
+    KEY_HASH,
+    KEY_HASH_MASKS,
+    KEY_POLICY,
+    KEY_INDEX,
+    KEY_INCLUSION,
+    KEY_LATENCY,
+    KEY_MODE,
+    KEY_FROM, /* of [walks] */
+    KEY_PAGES,
+    KEY_ENTRIES,
+    KEY_TLB_WAYS,
+    KEY_TLB_POLICY,
+    KEY_TLB_INDEX,
+    KEY_TLB_LATENCY, /* of a TLB */
     KEY_COUNT
 };
 
@@ -125,9 +142,9 @@ struct machine_suspect {
 /* Of those that an override gave the last one, else the first that was given, else the first suspect's section. */
 char *machine_blame(char *where, const struct machine_draft *draft, const struct machine_suspect *suspects,
                     size_t count);
-#define BLAME(where, draft, ...)                                                  \
-    machine_blame(where, draft, (const struct machine_suspect[]){ __VA_ARGS__ }, \
-                  sizeof((const struct machine_suspect[]){ __VA_ARGS__ }) / sizeof(struct machine_suspect))
+#define BLAME(where, draft, ...) \
+    machine_blame(where, draft, (const struct machine_suspect[]){__VA_ARGS__}, \
+                  sizeof((const struct machine_suspect[]){__VA_ARGS__}) / sizeof(struct machine_suspect))
 enum c2_status machine_require_key(const struct machine_draft *draft, enum machine_section section,
                                    enum machine_key key, struct c2_error *err);
 

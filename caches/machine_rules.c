@@ -22,7 +22,7 @@
 
 #define DEFAULT_PHYSICAL ((uint64_t)64 << 30)
 
-static const enum machine_section data_path[] = { SECTION_L1D, SECTION_L2, SECTION_L3, SECTION_L4 };
+static const enum machine_section data_path[] = {SECTION_L1D, SECTION_L2, SECTION_L3, SECTION_L4};
 #define DATA_PATH_COUNT (sizeof data_path / sizeof data_path[0])
 _Static_assert(DATA_PATH_COUNT <= CACHES_MAX_LEVELS, "every section of the data path has a level");
 
@@ -109,8 +109,7 @@ static enum c2_status complete_level(struct machine_draft *draft, enum machine_s
 
 /* ------------------------------------------------------------------ the rules of a level */
 
-static enum c2_status check_sets(const struct machine_draft *draft, enum machine_section section,
-                                 struct c2_error *err)
+static enum c2_status check_sets(const struct machine_draft *draft, enum machine_section section, struct c2_error *err)
 {
     const struct caches_level *level = &draft->level[section];
     char where[MACHINE_WHERE_BYTES], below[64];
@@ -119,13 +118,12 @@ static enum c2_status check_sets(const struct machine_draft *draft, enum machine
     if (level->size_bytes % step == 0)
         return C2_OK;
     snprintf(below, sizeof below, "%" PRIu64 " or ", sets * step);
-    BLAME(where, draft, { section, KEY_SIZE }, { section, KEY_WAYS }, { section, KEY_SLICES },
-          { SECTION_MACHINE, KEY_LINE });
+    BLAME(where, draft, {section, KEY_SIZE}, {section, KEY_WAYS}, {section, KEY_SLICES}, {SECTION_MACHINE, KEY_LINE});
     return c2_fail(err, C2_ERR_INVALID,
                    "%s: [%s] size %" PRIu64 " is no whole number of sets of %u ways x %u bytes x %u slice%s = %" PRIu64
-                   " bytes (nearest sizes: %s%" PRIu64 ")", where, level->name, level->size_bytes, level->ways,
-                   draft->machine->line_bytes, level->slices, level->slices == 1 ? "" : "s", step,
-                   sets ? below : "", (sets + 1) * step);
+                   " bytes (nearest sizes: %s%" PRIu64 ")",
+                   where, level->name, level->size_bytes, level->ways, draft->machine->line_bytes, level->slices,
+                   level->slices == 1 ? "" : "s", step, sets ? below : "", (sets + 1) * step);
 }
 
 static enum c2_status check_policy(const struct machine_draft *draft, enum machine_section section,
@@ -136,9 +134,11 @@ static enum c2_status check_policy(const struct machine_draft *draft, enum machi
     if (level->policy != CACHES_TREE_PLRU || c2_is_power_of_two(level->ways))
         return C2_OK;
     uint32_t below = 1u << c2_log2(level->ways);
-    BLAME(where, draft, { section, KEY_POLICY }, { section, KEY_WAYS });
-    return c2_fail(err, C2_ERR_INVALID, "%s: [%s] policy tree-plru needs a power of two of ways, not %u (nearest: %u "
-                   "or %u ways, or policy lru)", where, level->name, level->ways, below, 2 * below);
+    BLAME(where, draft, {section, KEY_POLICY}, {section, KEY_WAYS});
+    return c2_fail(err, C2_ERR_INVALID,
+                   "%s: [%s] policy tree-plru needs a power of two of ways, not %u (nearest: %u "
+                   "or %u ways, or policy lru)",
+                   where, level->name, level->ways, below, 2 * below);
 }
 
 static enum c2_status check_inclusion(const struct machine_draft *draft, enum machine_section section,
@@ -159,15 +159,18 @@ static enum c2_status check_sliced(const struct machine_draft *draft, enum machi
     const struct caches_level *level = &draft->level[section];
     char where[MACHINE_WHERE_BYTES];
     if (level->slices > 1 && level->index != CACHES_PHYSICAL) {
-        BLAME(where, draft, { section, KEY_INDEX }, { section, KEY_SLICES });
-        return c2_fail(err, C2_ERR_INVALID, "%s: [%s] has %u slices and index virtual: a slice is chosen by the "
-                       "physical address, so index must be physical", where, level->name, level->slices);
+        BLAME(where, draft, {section, KEY_INDEX}, {section, KEY_SLICES});
+        return c2_fail(err, C2_ERR_INVALID,
+                       "%s: [%s] has %u slices and index virtual: a slice is chosen by the "
+                       "physical address, so index must be physical",
+                       where, level->name, level->slices);
     }
     if (level->slices > 1 && draft->machine->line_bytes != CACHES_HASH_LINE_BYTES) {
-        BLAME(where, draft, { SECTION_MACHINE, KEY_LINE }, { section, KEY_SLICES });
-        return c2_fail(err, C2_ERR_INVALID, "%s: [%s] has %u slices, and slice hashes are defined on lines of %d "
-                       "bytes, not %u", where, level->name, level->slices, CACHES_HASH_LINE_BYTES,
-                       draft->machine->line_bytes);
+        BLAME(where, draft, {SECTION_MACHINE, KEY_LINE}, {section, KEY_SLICES});
+        return c2_fail(err, C2_ERR_INVALID,
+                       "%s: [%s] has %u slices, and slice hashes are defined on lines of %d "
+                       "bytes, not %u",
+                       where, level->name, level->slices, CACHES_HASH_LINE_BYTES, draft->machine->line_bytes);
     }
     return C2_OK;
 }
@@ -183,10 +186,12 @@ static enum c2_status join_masks(struct machine_draft *draft, enum machine_secti
     size_t length = strlen(level->hash);
     if (!from_file && !has_masks)
         return C2_OK;
-    BLAME(where, draft, { section, KEY_HASH }, { section, KEY_HASH_MASKS });
+    BLAME(where, draft, {section, KEY_HASH}, {section, KEY_HASH_MASKS});
     if (from_file != has_masks)
-        return c2_fail(err, C2_ERR_INVALID, "%s: [%s] hash = perm:PATH and hash_masks = MASK,MASK,... need each "
-                       "other; here hash = %s%s", where, level->name, level->hash, has_masks ? "" : " without masks");
+        return c2_fail(err, C2_ERR_INVALID,
+                       "%s: [%s] hash = perm:PATH and hash_masks = MASK,MASK,... need each "
+                       "other; here hash = %s%s",
+                       where, level->name, level->hash, has_masks ? "" : " without masks");
     if (length + 1 + strlen(masks) >= sizeof level->hash)
         return c2_fail(err, C2_ERR_INVALID, "%s: [%s] hash and hash_masks have more than %zu characters together",
                        where, level->name, sizeof level->hash - 2);
@@ -195,18 +200,19 @@ static enum c2_status join_masks(struct machine_draft *draft, enum machine_secti
     return C2_OK;
 }
 
-static enum c2_status check_reach(const struct machine_draft *draft, enum machine_section section,
-                                  unsigned valid_bit, struct c2_error *err)
+static enum c2_status check_reach(const struct machine_draft *draft, enum machine_section section, unsigned valid_bit,
+                                  struct c2_error *err)
 {
     const struct caches_level *level = &draft->level[section];
     char where[MACHINE_WHERE_BYTES], has[32], most[32];
     uint64_t reach = valid_bit >= 63 ? UINT64_MAX : (uint64_t)1 << (valid_bit + 1);
     if (draft->machine->physical_bytes <= reach)
         return C2_OK;
-    BLAME(where, draft, { SECTION_MACHINE, KEY_PHYSICAL_MEMORY }, { section, KEY_HASH });
-    return c2_fail(err, C2_ERR_INVALID, "%s: the machine has %s of memory, and the hash of [%s], %.64s, is known up "
-                   "to address bit %u only (remedy: physical_memory of at most %s, or hash = modulo)", where,
-                   c2_size_text(has, draft->machine->physical_bytes), level->name, level->hash, valid_bit,
+    BLAME(where, draft, {SECTION_MACHINE, KEY_PHYSICAL_MEMORY}, {section, KEY_HASH});
+    return c2_fail(err, C2_ERR_INVALID,
+                   "%s: the machine has %s of memory, and the hash of [%s], %.64s, is known up "
+                   "to address bit %u only (remedy: physical_memory of at most %s, or hash = modulo)",
+                   where, c2_size_text(has, draft->machine->physical_bytes), level->name, level->hash, valid_bit,
                    c2_size_text(most, reach));
 }
 
@@ -221,7 +227,7 @@ static enum c2_status check_hash(struct machine_draft *draft, enum machine_secti
         return status;
     status = caches_hash_create(&hash, level->hash, level->slices, draft->machine->directory, &reason);
     if (status != C2_OK) {
-        BLAME(where, draft, { section, KEY_HASH }, { section, KEY_HASH_MASKS }, { section, KEY_SLICES });
+        BLAME(where, draft, {section, KEY_HASH}, {section, KEY_HASH_MASKS}, {section, KEY_SLICES});
         return c2_fail(err, status, "%s: [%s] %s", where, level->name, reason.text);
     }
     status = check_reach(draft, section, caches_hash_valid_bit(hash), err);

@@ -8,7 +8,8 @@
  *     pointers. Nobody else caches the same pointers; at most two second levels (halves) hold the same pages.
  *   - entries / ways is a whole number of sets, a power of two; the index has its number of bits, the lowest first.
  *   - tree-plru needs a power of two of ways, mru3-plru4 twelve.
- *   - A first level holds 4K pages, and the others are asked after one; loads and stores share all first levels or none.
+ *   - A first level holds 4K pages, and the others are asked after one; loads and stores share all first levels or
+ *   none.
  *   - Fetches are accesses of L1I, so ITLBs need [L1I].
  *   - [walks] needs a TLB; cached ones enter at `from`, a data level that the machine has.
  */
@@ -20,36 +21,36 @@
 #define ALL (CACHES_TLB_DATA | CACHES_TLB_FETCHES)
 
 const struct machine_tlb_row machine_tlb_rows[MACHINE_TLBS] = {
-    { "DTLB", CACHES_TLB_FIRST, DATA },
-    { "DTLB-4K", CACHES_TLB_FIRST, DATA },
-    { "DTLB-2M", CACHES_TLB_FIRST, DATA },
-    { "DTLB-1G", CACHES_TLB_FIRST, DATA },
-    { "DTLB-load-4K", CACHES_TLB_FIRST, CACHES_TLB_LOADS },
-    { "DTLB-load-2M", CACHES_TLB_FIRST, CACHES_TLB_LOADS },
-    { "DTLB-load-1G", CACHES_TLB_FIRST, CACHES_TLB_LOADS },
-    { "DTLB-store", CACHES_TLB_FIRST, CACHES_TLB_STORES },
-    { "ITLB", CACHES_TLB_FIRST, CACHES_TLB_FETCHES },
-    { "ITLB-4K", CACHES_TLB_FIRST, CACHES_TLB_FETCHES },
-    { "ITLB-2M", CACHES_TLB_FIRST, CACHES_TLB_FETCHES },
-    { "STLB", CACHES_TLB_SECOND, ALL },
-    { "STLB-A", CACHES_TLB_SECOND, ALL },
-    { "STLB-B", CACHES_TLB_SECOND, ALL },
-    { "STLB-1G", CACHES_TLB_SECOND, ALL },
-    { "L2-DTLB", CACHES_TLB_SECOND, DATA },
-    { "L2-DTLB-1G", CACHES_TLB_SECOND, DATA },
-    { "L2-ITLB", CACHES_TLB_SECOND, CACHES_TLB_FETCHES },
-    { "L2-ITLB-4K", CACHES_TLB_SECOND, CACHES_TLB_FETCHES },
-    { "L2-ITLB-2M", CACHES_TLB_SECOND, CACHES_TLB_FETCHES },
-    { "PSC-PDE", CACHES_TLB_WALK, ALL },
-    { "PSC-PDPTE", CACHES_TLB_WALK, ALL },
-    { "PSC-PML4E", CACHES_TLB_WALK, ALL },
-    { "PDC", CACHES_TLB_WALK, ALL },
+    {"DTLB", CACHES_TLB_FIRST, DATA},
+    {"DTLB-4K", CACHES_TLB_FIRST, DATA},
+    {"DTLB-2M", CACHES_TLB_FIRST, DATA},
+    {"DTLB-1G", CACHES_TLB_FIRST, DATA},
+    {"DTLB-load-4K", CACHES_TLB_FIRST, CACHES_TLB_LOADS},
+    {"DTLB-load-2M", CACHES_TLB_FIRST, CACHES_TLB_LOADS},
+    {"DTLB-load-1G", CACHES_TLB_FIRST, CACHES_TLB_LOADS},
+    {"DTLB-store", CACHES_TLB_FIRST, CACHES_TLB_STORES},
+    {"ITLB", CACHES_TLB_FIRST, CACHES_TLB_FETCHES},
+    {"ITLB-4K", CACHES_TLB_FIRST, CACHES_TLB_FETCHES},
+    {"ITLB-2M", CACHES_TLB_FIRST, CACHES_TLB_FETCHES},
+    {"STLB", CACHES_TLB_SECOND, ALL},
+    {"STLB-A", CACHES_TLB_SECOND, ALL},
+    {"STLB-B", CACHES_TLB_SECOND, ALL},
+    {"STLB-1G", CACHES_TLB_SECOND, ALL},
+    {"L2-DTLB", CACHES_TLB_SECOND, DATA},
+    {"L2-DTLB-1G", CACHES_TLB_SECOND, DATA},
+    {"L2-ITLB", CACHES_TLB_SECOND, CACHES_TLB_FETCHES},
+    {"L2-ITLB-4K", CACHES_TLB_SECOND, CACHES_TLB_FETCHES},
+    {"L2-ITLB-2M", CACHES_TLB_SECOND, CACHES_TLB_FETCHES},
+    {"PSC-PDE", CACHES_TLB_WALK, ALL},
+    {"PSC-PDPTE", CACHES_TLB_WALK, ALL},
+    {"PSC-PML4E", CACHES_TLB_WALK, ALL},
+    {"PDC", CACHES_TLB_WALK, ALL},
 };
 
-static const char *const policy_names[] = { "lru", "tree-plru", "mru3-plru4" };
-static const char *const held_names[] = { "4K", "2M", "1G", "PDE", "PDPTE", "PML4E" }; /* bits of caches_tlb_holds */
-static const char *const mode_names[] = { "counted", "cached" };
-static const char *const from_names[] = { "L1D", "L2", "L3", "L4" }; /* in the order of the data path */
+static const char *const policy_names[] = {"lru", "tree-plru", "mru3-plru4"};
+static const char *const held_names[] = {"4K", "2M", "1G", "PDE", "PDPTE", "PML4E"}; /* bits of caches_tlb_holds */
+static const char *const mode_names[] = {"counted", "cached"};
+static const char *const from_names[] = {"L1D", "L2", "L3", "L4"}; /* in the order of the data path */
 #define PAGES (CACHES_TLB_4K | CACHES_TLB_2M | CACHES_TLB_1G)
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
@@ -80,7 +81,7 @@ enum c2_status machine_set_pages(struct machine_draft *draft, enum machine_secti
 {
     enum c2_status status = C2_OK;
     unsigned holds = 0;
-    for (const char *next = value; status == C2_OK && next != NULL;) {
+    for (const char *next = value; status == C2_OK && next;) {
         char word[16];
         unsigned kind;
         size_t length = strcspn(next, "+");
@@ -120,7 +121,7 @@ enum c2_status machine_set_tlb_policy(struct machine_draft *draft, enum machine_
 enum c2_status machine_set_tlb_index(struct machine_draft *draft, enum machine_section section, const char *value,
                                      const char *where, struct c2_error *err)
 {
-    struct machine_index index = { .terms = 1 };
+    struct machine_index index = {.terms = 1};
     char again[64];
     if (sscanf(value, "vpn[%2u:%2u]^vpn[%2u:%2u]", &index.high[0], &index.low[0], &index.high[1], &index.low[1]) == 4)
         index.terms = 2;
@@ -156,14 +157,13 @@ static enum c2_status complete_tlb(struct machine_draft *draft, enum machine_sec
     return status;
 }
 
-static enum c2_status check_holds(const struct machine_draft *draft, enum machine_section section,
-                                  struct c2_error *err)
+static enum c2_status check_holds(const struct machine_draft *draft, enum machine_section section, struct c2_error *err)
 {
-    static const unsigned possible[] = { PAGES, PAGES | CACHES_TLB_PDE, CACHES_TLB_PDE | CACHES_TLB_PDPTE
-                                                                        | CACHES_TLB_PML4E };
-    static const char *const rules[] = { "a first level holds 4K, 2M and 1G pages only",
-                                         "a second level holds 4K, 2M and 1G pages and PDEs only",
-                                         "a page-walk cache holds PDEs, PDPTEs and PML4Es only" };
+    static const unsigned possible[] = {PAGES, PAGES | CACHES_TLB_PDE,
+                                        CACHES_TLB_PDE | CACHES_TLB_PDPTE | CACHES_TLB_PML4E};
+    static const char *const rules[] = {"a first level holds 4K, 2M and 1G pages only",
+                                        "a second level holds 4K, 2M and 1G pages and PDEs only",
+                                        "a page-walk cache holds PDEs, PDPTEs and PML4Es only"};
     const struct caches_tlb *tlb = &draft->tlb[section];
     char where[MACHINE_WHERE_BYTES];
     if ((tlb->holds & ~possible[tlb->place]) == 0)
@@ -171,22 +171,22 @@ static enum c2_status check_holds(const struct machine_draft *draft, enum machin
     return c2_fail(err, C2_ERR_INVALID, "%s: %s", machine_where(where, draft, section, KEY_PAGES), rules[tlb->place]);
 }
 
-static enum c2_status check_shape(const struct machine_draft *draft, enum machine_section section,
-                                  struct c2_error *err)
+static enum c2_status check_shape(const struct machine_draft *draft, enum machine_section section, struct c2_error *err)
 {
     const struct caches_tlb *tlb = &draft->tlb[section];
     char where[MACHINE_WHERE_BYTES];
-    BLAME(where, draft, { section, KEY_ENTRIES }, { section, KEY_TLB_WAYS });
+    BLAME(where, draft, {section, KEY_ENTRIES}, {section, KEY_TLB_WAYS});
     if (tlb->ways > CACHES_TLB_MAX_WAYS)
         return c2_fail(err, C2_ERR_INVALID, "%s: [%s] has %u entries and no ways: at most %d can be one set", where,
                        tlb->name, tlb->entries, CACHES_TLB_MAX_WAYS);
     if (tlb->entries % tlb->ways != 0 || !c2_is_power_of_two(tlb->entries / tlb->ways))
         return c2_fail(err, C2_ERR_INVALID, "%s: [%s] %u entries of %u ways are no power of two of sets", where,
                        tlb->name, tlb->entries, tlb->ways);
-    BLAME(where, draft, { section, KEY_TLB_POLICY }, { section, KEY_TLB_WAYS }, { section, KEY_ENTRIES });
+    BLAME(where, draft, {section, KEY_TLB_POLICY}, {section, KEY_TLB_WAYS}, {section, KEY_ENTRIES});
     if (tlb->policy == CACHES_TLB_TREE_PLRU && (!c2_is_power_of_two(tlb->ways) || tlb->ways > 64))
-        return c2_fail(err, C2_ERR_INVALID, "%s: [%s] policy tree-plru needs a power of two of ways, at most 64, not %u",
-                       where, tlb->name, tlb->ways);
+        return c2_fail(err, C2_ERR_INVALID,
+                       "%s: [%s] policy tree-plru needs a power of two of ways, at most 64, not %u", where, tlb->name,
+                       tlb->ways);
     if (tlb->policy == CACHES_TLB_MRU3_PLRU4 && tlb->ways != 12)
         return c2_fail(err, C2_ERR_INVALID, "%s: [%s] policy mru3-plru4 needs 12 ways, not %u", where, tlb->name,
                        tlb->ways);
@@ -205,9 +205,11 @@ static enum c2_status check_index(struct machine_draft *draft, enum machine_sect
     if (index->terms == 2)
         fits = fits && index->low[1] >= bits && index->high[1] + 1 == index->low[1] + bits && index->high[1] <= 35;
     if (!fits) {
-        BLAME(where, draft, { section, KEY_TLB_INDEX }, { section, KEY_TLB_WAYS }, { section, KEY_ENTRIES });
-        return c2_fail(err, C2_ERR_INVALID, "%s: [%s] has %u sets: the index takes the lowest %u bits, and as many "
-                       "higher ones if it is a xor", where, tlb->name, tlb->entries / tlb->ways, bits);
+        BLAME(where, draft, {section, KEY_TLB_INDEX}, {section, KEY_TLB_WAYS}, {section, KEY_ENTRIES});
+        return c2_fail(err, C2_ERR_INVALID,
+                       "%s: [%s] has %u sets: the index takes the lowest %u bits, and as many "
+                       "higher ones if it is a xor",
+                       where, tlb->name, tlb->entries / tlb->ways, bits);
     }
     tlb->fold = index->terms == 2 ? (uint8_t)index->low[1] : 0;
     return C2_OK;
@@ -226,7 +228,7 @@ static unsigned held_by(const struct caches_machine *machine, enum caches_tlb_pl
 
 static enum c2_status check_sides(const struct machine_draft *draft, struct c2_error *err)
 {
-    static const char *const names[] = { "loads", "stores", "fetches" };
+    static const char *const names[] = {"loads", "stores", "fetches"};
     const struct caches_machine *machine = draft->machine;
     for (unsigned i = 0; i < 3; i++) {
         unsigned first = held_by(machine, CACHES_TLB_FIRST, 1u << i);
@@ -236,11 +238,12 @@ static enum c2_status check_sides(const struct machine_draft *draft, struct c2_e
     for (uint32_t i = 0; i < machine->tlb_count; i++) {
         const struct caches_tlb *tlb = &machine->tlbs[i];
         if (!held_by(machine, CACHES_TLB_FIRST, tlb->sides))
-            return c2_fail(err, C2_ERR_INVALID, "%s: [%s] is never asked: its side has no first-level TLB", draft->shown,
-                           tlb->name);
+            return c2_fail(err, C2_ERR_INVALID, "%s: [%s] is never asked: its side has no first-level TLB",
+                           draft->shown, tlb->name);
     }
     if (held_by(machine, CACHES_TLB_FIRST, CACHES_TLB_FETCHES) && !machine->has_l1i)
-        return c2_fail(err, C2_ERR_INVALID, "%s: TLBs for fetches need [L1I]: a fetch is an access of it", draft->shown);
+        return c2_fail(err, C2_ERR_INVALID, "%s: TLBs for fetches need [L1I]: a fetch is an access of it",
+                       draft->shown);
     return C2_OK;
 }
 
@@ -266,7 +269,7 @@ static enum c2_status check_split(const struct machine_draft *draft, struct c2_e
 static enum c2_status check_overlap(const struct machine_draft *draft, uint32_t last, struct c2_error *err)
 {
     const struct caches_tlb *tlbs = draft->machine->tlbs;
-    unsigned pointers = tlbs[last].holds & ~(unsigned)PAGES, others[3] = { 0 };
+    unsigned pointers = tlbs[last].holds & ~(unsigned)PAGES, others[3] = {0};
     for (uint32_t i = 0; i < last; i++) {
         if (tlbs[i].holds & pointers)
             return c2_fail(err, C2_ERR_INVALID, "%s: [%s] and [%s] hold the same pointers", draft->shown, tlbs[i].name,
@@ -291,8 +294,10 @@ static enum c2_status finish_walks(struct machine_draft *draft, struct c2_error 
         return c2_fail(err, C2_ERR_INVALID, "%s: [walks] needs a TLB: without one no page is walked to",
                        machine_where(where, draft, SECTION_WALKS, KEY_MODE));
     if (machine->walks_from >= machine->level_count)
-        return c2_fail(err, C2_ERR_INVALID, "%s: there is no %s: walks enter at one of the machine's levels, %s at the "
-                       "latest", machine_where(where, draft, SECTION_WALKS, KEY_FROM), from_names[machine->walks_from],
+        return c2_fail(err, C2_ERR_INVALID,
+                       "%s: there is no %s: walks enter at one of the machine's levels, %s at the "
+                       "latest",
+                       machine_where(where, draft, SECTION_WALKS, KEY_FROM), from_names[machine->walks_from],
                        machine->levels[machine->level_count - 1].name);
     return C2_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What follows a miss in the level asked first: the levels below are asked, the ones that missed are filled, and what had to
- * leave goes on its way down. The model card is in hierarchy.c.
+ * What follows a miss in the level asked first: the levels below are asked, the ones that missed are filled, and what
+ * had to leave goes on its way down. The model card is in hierarchy.c.
  */
 #include "caches/hierarchy_priv.h"
 
@@ -17,7 +17,7 @@ struct walk {
 
 static struct line_no line_of(const struct caches *caches, uint32_t slot)
 {
-    return (struct line_no){ cache_lines_line(&caches->lines, slot) };
+    return (struct line_no){cache_lines_line(&caches->lines, slot)};
 }
 
 /* Takes the line from every level above `depth` and says how many had it; the victim is dirty if a copy was. */
@@ -39,7 +39,7 @@ static __attribute__((noinline)) void insert(struct walk *walk, uint32_t depth, 
 {
     struct cache_level *level = &walk->caches->level[depth];
     struct cache_state *state = &victim->row[depth];
-    struct cache_line line = { victim->virtual_line, line_of(walk->caches, victim->slot) };
+    struct cache_line line = {victim->virtual_line, line_of(walk->caches, victim->slot)};
     if (state->seat == 0)
         seat(walk, depth, level, line, victim->slot, victim->row, victim->dirty);
     else
@@ -151,7 +151,7 @@ void cache_path_miss(struct caches *caches, const struct cache_request *request,
     C2_ASSERT(((request->line.virtual_line.v ^ request->line.physical_line.v) & caches->page_mask) == 0);
     C2_ASSERT(!(request->write && request->side == CACHES_FETCH));
     prefetch_last(caches, request->line);
-    struct walk walk = { caches, request, outcome, find_server(caches, request, outcome) };
+    struct walk walk = {caches, request, outcome, find_server(caches, request, outcome)};
     bool dirty = false;
     if (walk.served_by < caches->level_count) {
         struct cache_level *server = &caches->level[walk.served_by];

@@ -50,16 +50,13 @@ static bool has_ages(const struct cache_policy *policy)
     return policy->kind == CACHES_LRU || policy->kind == CACHES_FIFO;
 }
 
-static uint64_t all_ways(const struct cache_policy *policy)
-{
-    return c2_mask(0, policy->ways - 1);
-}
+static uint64_t all_ways(const struct cache_policy *policy) { return c2_mask(0, policy->ways - 1); }
 
 enum c2_status cache_policy_init(struct cache_policy *policy, const struct caches_level *level, uint32_t set_count,
                                  uint64_t seed, struct c2_error *err)
 {
     C2_ASSERT(level->policy != CACHES_TREE_PLRU || c2_is_power_of_two(level->ways));
-    *policy = (struct cache_policy){ .kind = level->policy, .ways = level->ways, .set_count = set_count };
+    *policy = (struct cache_policy){.kind = level->policy, .ways = level->ways, .set_count = set_count};
     policy->way_bits = level->ways > 1 ? c2_log2(level->ways - 1) + 1 : 0;
     char consumer[CACHES_NAME_BYTES + 8];
     snprintf(consumer, sizeof consumer, "cache %s", level->name);
@@ -166,11 +163,18 @@ void cache_policy_hit_other(struct cache_policy *policy, uint32_t number)
     uint32_t way = way_of(policy, number);
     struct cache_set *set = &policy->set[cache_policy_set_of(policy, number)];
     switch (policy->kind) {
-    case CACHES_TREE_PLRU: plru_touch(set, policy->ways, way); break;
-    case CACHES_NRU: set->bits[0] |= (uint64_t)1 << way; break;
+    case CACHES_TREE_PLRU:
+        plru_touch(set, policy->ways, way);
+        break;
+    case CACHES_NRU:
+        set->bits[0] |= (uint64_t)1 << way;
+        break;
     case CACHES_SRRIP:
-    case CACHES_BRRIP: rrip_put(set, way, 3); break;
-    default: break;
+    case CACHES_BRRIP:
+        rrip_put(set, way, 3);
+        break;
+    default:
+        break;
     }
 }
 
@@ -203,10 +207,14 @@ void cache_policy_empty(struct cache_policy *policy, uint32_t number)
 static uint32_t victim(struct cache_policy *policy, struct cache_set *set)
 {
     switch (policy->kind) {
-    case CACHES_RANDOM: return (uint32_t)c2_rng_below(&policy->rng, policy->ways);
-    case CACHES_TREE_PLRU: return plru_victim(set, policy->ways);
-    case CACHES_NRU: return nru_victim(set, all_ways(policy));
-    default: return rrip_victim(set, all_ways(policy));
+    case CACHES_RANDOM:
+        return (uint32_t)c2_rng_below(&policy->rng, policy->ways);
+    case CACHES_TREE_PLRU:
+        return plru_victim(set, policy->ways);
+    case CACHES_NRU:
+        return nru_victim(set, all_ways(policy));
+    default:
+        return rrip_victim(set, all_ways(policy));
     }
 }
 

@@ -42,7 +42,7 @@
 
 #define RING_A_LINE C2_HOST_SIZE(4u, 2u)
 #define RING_AT_LEAST C2_HOST_SIZE(4096u, 64u) /* a cleaning of a small level's ring is not worth its call */
-#define FIRST_STAMP 2u /* 0: never asked, 1: long ago */
+#define FIRST_STAMP 2u                         /* 0: never asked, 1: long ago */
 #define WORD_BITS 64u
 
 enum c2_status cache_shadow_init(struct cache_shadow *shadow, struct cache_lines *lines, uint32_t column,
@@ -52,8 +52,13 @@ enum c2_status cache_shadow_init(struct cache_shadow *shadow, struct cache_lines
     uint32_t ring = RING_AT_LEAST;
     while (ring < RING_A_LINE * capacity)
         ring *= 2;
-    *shadow = (struct cache_shadow){ .lines = lines, .column = column, .capacity = capacity, .clock = FIRST_STAMP,
-                                     .horizon = FIRST_STAMP, .stop = FIRST_STAMP + ring, .mask = ring - 1 };
+    *shadow = (struct cache_shadow){.lines = lines,
+                                    .column = column,
+                                    .capacity = capacity,
+                                    .clock = FIRST_STAMP,
+                                    .horizon = FIRST_STAMP,
+                                    .stop = FIRST_STAMP + ring,
+                                    .mask = ring - 1};
     shadow->log = c2_calloc(ring, sizeof *shadow->log);
     shadow->used = c2_calloc(ring / WORD_BITS, sizeof *shadow->used);
     return shadow->log && shadow->used ? C2_OK : c2_fail_memory(err, "the shadow of a cache");
@@ -65,10 +70,7 @@ void cache_shadow_end(struct cache_shadow *shadow)
     c2_free(shadow->used);
 }
 
-static uint32_t ring_of(const struct cache_shadow *shadow)
-{
-    return shadow->mask + 1;
-}
+static uint32_t ring_of(const struct cache_shadow *shadow) { return shadow->mask + 1; }
 
 static uint32_t *stamp_of(const struct cache_shadow *shadow, uint32_t slot)
 {

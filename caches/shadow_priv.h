@@ -16,10 +16,10 @@ struct cache_shadow {
     uint32_t horizon; /* a line is in the shadow when its stamp is not below */
     uint32_t column;  /* of the level in cache_lines */
     struct cache_lines *lines;
-    uint32_t *log;    /* [stamp & mask]: the slot of a line in the shadow, not behind its own stamp */
-    uint64_t *used;   /* one bit an entry of the log */
-    uint32_t mask;    /* entries of the log - 1 */
-    uint32_t live;    /* lines in the shadow = entries used */
+    uint32_t *log;  /* [stamp & mask]: the slot of a line in the shadow, not behind its own stamp */
+    uint64_t *used; /* one bit an entry of the log */
+    uint32_t mask;  /* entries of the log - 1 */
+    uint32_t live;  /* lines in the shadow = entries used */
     uint32_t capacity;
 };
 

@@ -63,13 +63,15 @@ struct caches_hash {
 typedef uint32_t (*combine_fn)(uint32_t v);
 
 /* The six terms P6..P11, taken from bit `at` of v on, in that order. */
-struct core { bool p6, p7, p8, t; };
+struct core {
+    bool p6, p7, p8, t;
+};
 
 static struct core core_of(uint32_t v, unsigned at)
 {
     uint32_t p = v >> at;
     bool t = (p >> 3 & 1) && ((p >> 4 & 1) || (p >> 5 & 1));
-    return (struct core){ .p6 = p & 1, .p7 = p >> 1 & 1, .p8 = p >> 2 & 1, .t = t };
+    return (struct core){.p6 = p & 1, .p7 = p >> 1 & 1, .p8 = p >> 2 & 1, .t = t};
 }
 
 /* 0..2: the factor 3 of 6, 12 and 24 slices */
@@ -96,24 +98,26 @@ static uint32_t combine_cf40(uint32_t v) { return (v & 3) + 4 * m5(v, 2) + 20 * 
 /* One row a function: name, slices, highest bit of the publication, whether neighbouring lines are dealt out in turn
  * (then the slice bits are no index bits), how the terms combine (NULL: they are the bits of the slice number), how
  * many terms, their masks. */
-#define PUBLISHED(X)                                                                   \
-    X("none", 1, 63, false, NULL, 0, 0)                                                \
-    X("lin2", 2, 37, false, NULL, 1, O0)                                               \
-    X("lin4", 4, 37, false, NULL, 2, O0, O1)                                           \
-    X("lin8", 8, 37, false, NULL, 3, O0, O1, O2)                                       \
-    X("lin16", 16, 37, false, NULL, 4, O0, O1, O2, O3)                                 \
-    X("lin4x", 4, 38, false, NULL, 2, O0 | BIT38, O1 | BIT38)                          \
-    X("lin8x", 8, 38, false, NULL, 3, O0 | BIT38, O1 | BIT38, O2)                      \
-    X("lin8-gen11", 8, 38, false, NULL, 3, O0 | BIT38, O3 | BIT38, 0x06d87f2c00)       \
-    X("amd-low4", 4, 47, true, NULL, 2, 0x40, 0x80)                                    \
-    X("amd-low8", 8, 47, true, NULL, 3, 0x40, 0x80, 0x100)                             \
-    X("teach2", 2, 25, false, NULL, 1, 0x3575440)                                      \
-    X("cf6", 6, 38, false, combine_cf6, 7, A0, P6, P7, P8, P9, P10, P11)               \
-    X("cf10", 10, 38, false, combine_cf10, 7, A0, P6, P7, P8, P9, P10, P11)            \
-    X("cf12", 12, 38, false, combine_cf12, 8, A0, A3, P6, P7, P8, P9, P10, P11)        \
-    X("cf20", 20, 37, false, combine_cf20, 8, A0, A1, P6, P7, P8, P9, P10, P11)        \
-    X("cf24", 24, 37, false, combine_cf24, 9, A0, A1, A2, P6, P7, P8, P9, P10, P11)    \
+/* clang-format off */
+#define PUBLISHED(X) \
+    X("none", 1, 63, false, NULL, 0, 0) \
+    X("lin2", 2, 37, false, NULL, 1, O0) \
+    X("lin4", 4, 37, false, NULL, 2, O0, O1) \
+    X("lin8", 8, 37, false, NULL, 3, O0, O1, O2) \
+    X("lin16", 16, 37, false, NULL, 4, O0, O1, O2, O3) \
+    X("lin4x", 4, 38, false, NULL, 2, O0 | BIT38, O1 | BIT38) \
+    X("lin8x", 8, 38, false, NULL, 3, O0 | BIT38, O1 | BIT38, O2) \
+    X("lin8-gen11", 8, 38, false, NULL, 3, O0 | BIT38, O3 | BIT38, 0x06d87f2c00) \
+    X("amd-low4", 4, 47, true, NULL, 2, 0x40, 0x80) \
+    X("amd-low8", 8, 47, true, NULL, 3, 0x40, 0x80, 0x100) \
+    X("teach2", 2, 25, false, NULL, 1, 0x3575440) \
+    X("cf6", 6, 38, false, combine_cf6, 7, A0, P6, P7, P8, P9, P10, P11) \
+    X("cf10", 10, 38, false, combine_cf10, 7, A0, P6, P7, P8, P9, P10, P11) \
+    X("cf12", 12, 38, false, combine_cf12, 8, A0, A3, P6, P7, P8, P9, P10, P11) \
+    X("cf20", 20, 37, false, combine_cf20, 8, A0, A1, P6, P7, P8, P9, P10, P11) \
+    X("cf24", 24, 37, false, combine_cf24, 9, A0, A1, A2, P6, P7, P8, P9, P10, P11) \
     X("cf40", 40, 37, false, combine_cf40, 9, A0, A1, P6, P7, P8, P9, P10, P11, H0)
+/* clang-format on */
 
 struct published {
     const char *name;
@@ -127,7 +131,7 @@ struct published {
 
 static const struct published published[] = {
 #define X(name, slices, valid_bit, interleaved, combine, mask_count, ...) \
-    { name, slices, valid_bit, interleaved, combine, mask_count, { __VA_ARGS__ } },
+    {name, slices, valid_bit, interleaved, combine, mask_count, {__VA_ARGS__}},
     PUBLISHED(X)
 #undef X
 };
@@ -141,8 +145,7 @@ const char *const *caches_hash_names(size_t *count)
 #define X(name, ...) name,
         PUBLISHED(X)
 #undef X
-        modulo_name
-    };
+            modulo_name};
     *count = sizeof names / sizeof names[0];
     return names;
 }
@@ -177,8 +180,10 @@ static enum c2_status fail_name(const char *name, struct c2_error *err)
 static enum c2_status form_of_published(struct hash_form *form, const struct published *row, struct c2_error *err)
 {
     uint32_t entries = 1u << row->mask_count;
-    *form = (struct hash_form){ .slices = row->slices, .valid_bit = row->valid_bit, .mask_count = row->mask_count,
-                                .index_divisor = row->interleaved ? row->slices : 1 };
+    *form = (struct hash_form){.slices = row->slices,
+                               .valid_bit = row->valid_bit,
+                               .mask_count = row->mask_count,
+                               .index_divisor = row->interleaved ? row->slices : 1};
     memcpy(form->mask, row->mask, sizeof form->mask);
     form->base = c2_alloc(entries);
     if (!form->base)
@@ -188,8 +193,8 @@ static enum c2_status form_of_published(struct hash_form *form, const struct pub
     return C2_OK;
 }
 
-static enum c2_status form_of_name(struct hash_form *form, const char *name, uint32_t slices,
-                                   const char *relative_to, struct c2_error *err)
+static enum c2_status form_of_name(struct hash_form *form, const char *name, uint32_t slices, const char *relative_to,
+                                   struct c2_error *err)
 {
     if (strncmp(name, "perm:", 5) == 0)
         return hash_read_permutation(form, name, slices, relative_to, err);
@@ -248,8 +253,8 @@ static enum c2_status create_modulo(struct caches_hash **out, uint32_t slices, s
 
 /* ------------------------------------------------------------------ the public face */
 
-enum c2_status caches_hash_create(struct caches_hash **out, const char *name, uint32_t slices,
-                                  const char *relative_to, struct c2_error *err)
+enum c2_status caches_hash_create(struct caches_hash **out, const char *name, uint32_t slices, const char *relative_to,
+                                  struct c2_error *err)
 {
     *out = NULL;
     if (slices == 0 || slices > CACHES_MAX_SLICES)

@@ -108,8 +108,7 @@ static enum c2_status read_sequence(struct sequence *seq, struct c2_error *err)
 {
     seq->file = fopen(seq->path, "re");
     if (!seq->file)
-        return c2_fail(err, C2_ERR_NOT_FOUND, "%s: no base sequence can be read there: %s", seq->path,
-                       strerror(errno));
+        return c2_fail(err, C2_ERR_NOT_FOUND, "%s: no base sequence can be read there: %s", seq->path, strerror(errno));
     enum c2_status status = read_lines(seq, err);
     fclose(seq->file);
     return status == C2_OK ? check_sequence(seq, err) : status;
@@ -173,12 +172,12 @@ static enum c2_status read_masks(struct hash_form *form, const char *text, const
 
 /* ------------------------------------------------------------------ both */
 
-enum c2_status hash_read_permutation(struct hash_form *form, const char *name, uint32_t slices,
-                                     const char *relative_to, struct c2_error *err)
+enum c2_status hash_read_permutation(struct hash_form *form, const char *name, uint32_t slices, const char *relative_to,
+                                     struct c2_error *err)
 {
-    struct sequence seq = { .slices = slices };
+    struct sequence seq = {.slices = slices};
     const char *masks = "";
-    *form = (struct hash_form){ .slices = slices, .index_divisor = 1 };
+    *form = (struct hash_form){.slices = slices, .index_divisor = 1};
     enum c2_status status = split_name(seq.path, sizeof seq.path, &masks, name, relative_to, err);
     if (status != C2_OK)
         return status;

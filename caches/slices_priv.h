@@ -7,10 +7,10 @@
 
 #include "caches/caches.h"
 
-#define HASH_MAX_MASKS 14            /* the longest published base sequence has 2^14 numbers */
-#define HASH_LINE_SHIFT 6            /* log2(CACHES_HASH_LINE_BYTES) */
-#define HASH_CHUNKS 6                /* bytes of the line number that count: address bits 6..53 */
-#define HASH_TOP_BIT 51              /* the highest bit a mask may have: x86-64 has no more physical address */
+#define HASH_MAX_MASKS 14 /* the longest published base sequence has 2^14 numbers */
+#define HASH_LINE_SHIFT 6 /* log2(CACHES_HASH_LINE_BYTES) */
+#define HASH_CHUNKS 6     /* bytes of the line number that count: address bits 6..53 */
+#define HASH_TOP_BIT 51   /* the highest bit a mask may have: x86-64 has no more physical address */
 
 /* slice = base[v], bit k of v = parity(address & mask[k]). base has 2^mask_count entries. */
 struct hash_form {
@@ -23,7 +23,7 @@ struct hash_form {
 };
 
 /* Fills *form from "perm:PATH:MASK,MASK,..."; base is the caller's to c2_free, NULL on failure. slices_perm.c */
-enum c2_status hash_read_permutation(struct hash_form *form, const char *name, uint32_t slices,
-                                     const char *relative_to, struct c2_error *err);
+enum c2_status hash_read_permutation(struct hash_form *form, const char *name, uint32_t slices, const char *relative_to,
+                                     struct c2_error *err);
 
 #endif

@@ -8,8 +8,8 @@
  *   program uses: their physical line stands for it.
  *   It enters at the level that the machine says. This one is to the walk what L1D is to a load: it is asked first, it
  *   is filled, and the levels above it are neither asked nor filled; those below follow the rules of any access. That
- *   holds for an exclusive level too. It keeps the line at a hit, and its policy sees the hit; at a miss it is filled. A
- *   hit in an exclusive level further down moves the line up, to the entry at the most.
+ *   holds for an exclusive level too. It keeps the line at a hit, and its policy sees the hit; at a miss it is filled.
+ *   A hit in an exclusive level further down moves the line up, to the entry at the most.
  *
  * Not modelled
  *   A walk does not see a copy in the levels above its entry: one that is dirty there stays.
@@ -20,8 +20,8 @@ static enum c2_status walk_below(struct caches *caches, struct line_no line, str
                                  struct c2_error *err)
 {
     uint32_t entry = caches->machine.walks_from;
-    struct cache_request request = { .side = CACHES_DATA, .entry = entry, .first = &caches->level[entry],
-                                     .line = { line, line } };
+    struct cache_request request = {
+        .side = CACHES_DATA, .entry = entry, .first = &caches->level[entry], .line = {line, line}};
     caches->walks_below++;
     return cache_access_from(caches, &request, outcome, err);
 }
@@ -32,8 +32,8 @@ enum c2_status caches_walk(struct caches *caches, struct line_no physical_line, 
     struct caches_outcome own;
     struct caches_outcome *what = outcome ? outcome : &own;
     enum c2_status status = caches->machine.walks_from != 0
-        ? walk_below(caches, physical_line, what, err)
-        : caches_access(caches, CACHES_DATA, false, physical_line, physical_line, what, err);
+                                ? walk_below(caches, physical_line, what, err)
+                                : caches_access(caches, CACHES_DATA, false, physical_line, physical_line, what, err);
     caches->last[CACHES_DATA] = LINES_NO_SLOT;
     if (status == C2_OK)
         *served_by = what->served_by;

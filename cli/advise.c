@@ -37,7 +37,7 @@ static enum c2_status fail_unknown(const struct analyses_profile_result *profile
     char known[512] = "";
     size_t count = 0, used = 0;
     const char **names = c2_alloc((profile->object_count + 1) * sizeof *names);
-    if (names == NULL)
+    if (!names)
         return c2_fail_memory(err, "the names of objects");
     for (size_t i = 0; i < profile->object_count; i++) {
         const struct analyses_object *object = &profile->objects[i];
@@ -48,9 +48,11 @@ static enum c2_status fail_unknown(const struct analyses_profile_result *profile
     }
     const char *nearest = c2_nearest(name, names, count);
     c2_free(names);
-    return c2_fail(err, C2_ERR_INVALID, "--dim %s: the run has no object \"%s\" that can be moved%s%s%s; with conflict "
-                   "misses: %s", text, name, nearest == NULL ? "" : " (did you mean \"", nearest == NULL ? "" : nearest,
-                   nearest == NULL ? "" : "\"?)", used == 0 ? "none" : known);
+    return c2_fail(err, C2_ERR_INVALID,
+                   "--dim %s: the run has no object \"%s\" that can be moved%s%s%s; with conflict "
+                   "misses: %s",
+                   text, name, !nearest ? "" : " (did you mean \"", !nearest ? "" : nearest, !nearest ? "" : "\"?)",
+                   used == 0 ? "none" : known);
 }
 
 /* Names are not unique: all objects of this name are meant. */
@@ -60,7 +62,7 @@ static enum c2_status take_dim(struct advising *advising, const char *text, stru
     uint64_t bytes;
     bool found = false;
     const char *equals = strrchr(text, '=');
-    if (equals == NULL || equals == text || (size_t)(equals - text) >= sizeof name)
+    if (!equals || equals == text || (size_t)(equals - text) >= sizeof name)
         return c2_fail(err, C2_ERR_INVALID, "--dim %s: must be OBJECT=ROWBYTES, e.g. A=4096", text);
     snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
     enum c2_status status = c2_parse_size(&bytes, equals + 1, "--dim", err);
@@ -101,14 +103,17 @@ static enum c2_status find_rows(struct advising *advising, const struct analyses
 
 static enum c2_status try_all(struct advising *advising, const struct analyses_paths *paths, struct c2_error *err)
 {
-    const struct analyses_plan_input input = {.profile = advising->profile, .machine = advising->replay.machine,
-                                              .placement = advising->replay.placement, .rows = advising->rows,
+    const struct analyses_plan_input input = {.profile = advising->profile,
+                                              .machine = advising->replay.machine,
+                                              .placement = advising->replay.placement,
+                                              .rows = advising->rows,
                                               .wanted = advising->wanted};
     enum c2_status status = find_rows(advising, &input, paths, err);
     if (status == C2_OK)
         status = analyses_plan(advising->proposals, &advising->count, &input, err);
     if (status == C2_OK && advising->count != 0)
-        status = analyses_replay(advising->outcomes, advising->proposals, advising->count, &advising->replay, paths, err);
+        status = analyses_replay(advising->outcomes, advising->proposals, advising->count, &advising->replay, paths,
+                                 err);
     return status;
 }
 
@@ -117,11 +122,14 @@ static enum c2_status try_all(struct advising *advising, const struct analyses_p
 static enum c2_status write_report(const struct advising *advising, const struct report_run *run, bool quiet,
                                    struct c2_outfile *file, struct c2_error *err)
 {
-    const struct report_proposals of = {.run = run, .proposals = advising->proposals, .outcomes = advising->outcomes,
-                                        .count = advising->count, .before = &advising->before};
+    const struct report_proposals of = {.run = run,
+                                        .proposals = advising->proposals,
+                                        .outcomes = advising->outcomes,
+                                        .count = advising->count,
+                                        .before = &advising->before};
     if (!quiet)
         report_proposals_text(stderr, &of, NULL);
-    if (file == NULL)
+    if (!file)
         return C2_OK;
     enum c2_status status = report_proposals_json(c2_outfile_stream(file), &of, err);
     if (status == C2_OK || status == C2_ERR_IO) /* commit names the file and the reason of a failed write */
@@ -136,7 +144,7 @@ static enum c2_status prepare(struct advising *advising, const struct cli_option
     advising->rows = c2_calloc(count + 1, sizeof *advising->rows);
     advising->dims = c2_calloc(count + 1, sizeof *advising->dims);
     advising->wanted = c2_calloc(count + 1, sizeof *advising->wanted);
-    if (advising->rows == NULL || advising->dims == NULL || advising->wanted == NULL)
+    if (!advising->rows || !advising->dims || !advising->wanted)
         return c2_fail_memory(err, "the rows of objects");
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < options->dim_count && status == C2_OK; i++)
@@ -157,13 +165,16 @@ enum c2_status cli_advise(const struct cli_options *options, const struct cli_si
                           struct c2_error *err)
 {
     struct advising *advising = c2_calloc(1, sizeof *advising);
-    if (advising == NULL) {
+    if (!advising) {
         c2_outfile_abandon(file);
         return c2_fail_memory(err, "the advice");
     }
     advising->profile = simulation->result;
-    advising->replay = (struct analyses_replay){.machine = run->machine, .placement = run->placement, .blocks = blocks,
-                                                .tape = simulation->tape, .profile = simulation->result,
+    advising->replay = (struct analyses_replay){.machine = run->machine,
+                                                .placement = run->placement,
+                                                .blocks = blocks,
+                                                .tape = simulation->tape,
+                                                .profile = simulation->result,
                                                 .seed = options->seed};
     enum c2_status status = prepare(advising, options, err);
     if (status == C2_OK)

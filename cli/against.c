@@ -4,8 +4,8 @@
  *
  * Model
  *   The other placement is that of the run with one thing changed: its huge pages, or its policy. Machine, seed and
- *   what else the options say about memory are the same. A policy is for all of memory, without the rules of --place, and
- *   huge pages are those of the word alone, without the regions of --huge.
+ *   what else the options say about memory are the same. A policy is for all of memory, without the rules of --place,
+ *   and huge pages are those of the word alone, without the regions of --huge.
  */
 #include <string.h>
 
@@ -32,7 +32,7 @@ static bool resembles_huge(const char *text)
     static const char *const huge[] = {"huge"};
     char head[16];
     snprintf(head, sizeof head, "%.*s", (int)strcspn(text, ",=:"), text);
-    return c2_nearest(head, huge, 1) != NULL;
+    return c2_nearest(head, huge, 1);
 }
 
 static enum c2_status change_policy(struct mmu_config *out, const char *text, const struct caches_machine *machine,
@@ -61,7 +61,9 @@ enum c2_status cli_against(struct mmu_config *out, const struct mmu_config *plac
     if (strncmp(text, "huge=", strlen("huge=")) == 0)
         return change_huge(out, text + strlen("huge="), err);
     if (resembles_huge(text))
-        return c2_fail(err, C2_ERR_INVALID, "--against %s: huge pages there are `huge` or `huge=WORD`, of the size that "
-                       "--huge-size says", text);
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--against %s: huge pages there are `huge` or `huge=WORD`, of the size that "
+                       "--huge-size says",
+                       text);
     return change_policy(out, text, machine, err);
 }

@@ -8,7 +8,8 @@
 
 static const char *const options[] = {"--event", "--asm", "--include", "-I"};
 
-/* The value of --name VALUE, --name=VALUE, -NVALUE; NULL: it is another option. *i moves over it. A missing value: "". */
+/* The value of --name VALUE, --name=VALUE, -NVALUE; NULL: it is another option. *i moves over it. A missing value:
+ * "". */
 static const char *value_of(const char *name, int count, char *const *words, int *i)
 {
     const size_t length = strlen(name);
@@ -34,19 +35,19 @@ static enum c2_status take_word(struct report_annotation *request, const char **
 {
     const char *option = words[*i], *value = NULL;
     if (option[0] != '-') {
-        if (request->path != NULL)
+        if (request->path)
             return c2_fail(err, C2_ERR_INVALID, "annotate: one file at a time: %s or %s", request->path, option);
         request->path = option;
     } else if (strcmp(option, "--asm") == 0) {
         request->code = true;
-    } else if ((value = value_of("--event", count, words, i)) != NULL) {
+    } else if ((value = value_of("--event", count, words, i))) {
         events[request->event_count++] = value;
-    } else if ((value = value_of("--include", count, words, i)) != NULL || (value = value_of("-I", count, words, i)) != NULL) {
+    } else if ((value = value_of("--include", count, words, i)) || (value = value_of("-I", count, words, i))) {
         directories[request->directory_count++] = value;
     } else {
         return fail_option(option, err);
     }
-    if (value != NULL && *value == '\0')
+    if (value && *value == '\0')
         return c2_fail(err, C2_ERR_INVALID, "annotate: option %s needs a value", option);
     return C2_OK;
 }
@@ -54,14 +55,15 @@ static enum c2_status take_word(struct report_annotation *request, const char **
 enum c2_status cli_annotate(int count, char *const *words, struct c2_error *err)
 {
     const char **texts = c2_calloc(2 * (size_t)count + 1, sizeof *texts);
-    if (texts == NULL)
+    if (!texts)
         return c2_fail_memory(err, "the options");
     struct report_annotation request = {.events = texts, .directories = texts + count};
     enum c2_status status = C2_OK;
     for (int i = 0; i < count && status == C2_OK; i++)
         status = take_word(&request, texts, texts + count, count, words, &i, err);
-    if (status == C2_OK && request.path == NULL)
-        status = c2_fail(err, C2_ERR_INVALID, "annotate: give a file of --callgrind: c2emu annotate [--event NAME]... "
+    if (status == C2_OK && !request.path)
+        status = c2_fail(err, C2_ERR_INVALID,
+                         "annotate: give a file of --callgrind: c2emu annotate [--event NAME]... "
                          "[--asm] [-I DIR]... FILE");
     if (status == C2_OK)
         status = report_annotate(stdout, &request, err);

@@ -10,8 +10,13 @@
 #include "mmu/mmu.h"
 
 /* Exit statuses of c2emu's own; else the guest's, or 128 + the signal that killed it. */
-enum { CLI_EXIT_DIFFERENT = 1, CLI_EXIT_FAILED = 125, CLI_EXIT_NOT_EXECUTABLE = 126, CLI_EXIT_NOT_FOUND = 127,
-       CLI_EXIT_SIGNAL = 128 };
+enum {
+    CLI_EXIT_DIFFERENT = 1,
+    CLI_EXIT_FAILED = 125,
+    CLI_EXIT_NOT_EXECUTABLE = 126,
+    CLI_EXIT_NOT_FOUND = 127,
+    CLI_EXIT_SIGNAL = 128
+};
 
 enum cli_action { CLI_RUN, CLI_HELP, CLI_VERSION, CLI_PAGEMAP, CLI_DIFF, CLI_ANNOTATE };
 
@@ -20,26 +25,26 @@ struct cli_options {
     enum cli_action action;
     const char *const *command; /* program and its arguments, NULL-terminated */
     const char *machine;
-    const char **overrides;     /* --set */
+    const char **overrides; /* --set */
     size_t override_count;
     const char *pages;
-    const char **places;        /* --place */
+    const char **places; /* --place */
     size_t place_count;
     enum mmu_huge huge;
-    const char **huge_regions;  /* --huge REGION, but `heap` alone */
+    const char **huge_regions; /* --huge REGION, but `heap` alone */
     size_t huge_region_count;
     enum mmu_page_size huge_size;
     bool zero_page;
-    const char *against;        /* NULL: not asked for */
-    const char *dump_pagemap;   /* NULL: not asked for */
+    const char *against;      /* NULL: not asked for */
+    const char *dump_pagemap; /* NULL: not asked for */
     const char *engine;
     uint64_t seed;
-    const char **env;           /* --env */
+    const char **env; /* --env */
     size_t env_count;
-    const char *output_dir, *json, *trace; /* NULL: not asked for */
+    const char *output_dir, *json, *trace;         /* NULL: not asked for */
     const char *callgrind, *evictors, *cachegrind; /* likewise */
-    bool advise;                /* `c2emu advise`: the run, and layouts that would have been better for it */
-    const char **dims;          /* --dim */
+    bool advise;       /* `c2emu advise`: the run, and layouts that would have been better for it */
+    const char **dims; /* --dim */
     size_t dim_count;
     bool no_sim, no_attribution, fifo_detector, inherit_env, progress, stats, quiet, verbose;
 };

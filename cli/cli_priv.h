@@ -15,11 +15,11 @@
 /* ------------------------------------------------------------------ outputs.c: the files asked for
  * Opened before the run, so that what cannot be written is said while nothing is lost; they appear at commit. */
 struct cli_outputs {
-    struct c2_outfile *report_text, *report_json; /* --output */
-    struct c2_outfile *json;                      /* --json */
+    struct c2_outfile *report_text, *report_json;         /* --output */
+    struct c2_outfile *json;                              /* --json */
     struct c2_outfile *callgrind, *evictors, *cachegrind; /* likewise */
-    struct analyses_trace *trace;                 /* --trace */
-    struct c2_outfile *pagemap;                   /* --dump-pagemap */
+    struct analyses_trace *trace;                         /* --trace */
+    struct c2_outfile *pagemap;                           /* --dump-pagemap */
 };
 enum c2_status cli_outputs_open(struct cli_outputs *out, const struct cli_options *options, uint32_t line_bytes,
                                 struct c2_error *err);
@@ -41,10 +41,10 @@ struct cli_simulation {
     struct mmu *mmu;          /* the guest's; without --against the view's too */
     struct cli_view views[2]; /* the second is that of --against */
     unsigned view_count;
-    struct analyses_profile *profile; /* NULL: attribution is off */
-    struct analyses_against *against; /* NULL: one view */
-    struct analyses_callgraph *callgraph; /* NULL: nobody wants it */
-    const struct analyses_profile_result *result; /* after settling; NULL: attribution is off */
+    struct analyses_profile *profile;              /* NULL: attribution is off */
+    struct analyses_against *against;              /* NULL: one view */
+    struct analyses_callgraph *callgraph;          /* NULL: nobody wants it */
+    const struct analyses_profile_result *result;  /* after settling; NULL: attribution is off */
     const struct analyses_callgraph_result *calls; /* likewise */
     struct stream_ring *ring;
     struct loader_symbols *symbols;
@@ -58,11 +58,12 @@ struct cli_simulation {
 enum c2_status cli_simulation_memory(struct cli_simulation *s, const struct mmu_config *placement,
                                      const struct mmu_config *against, struct c2_error *err);
 /* From here on everything is recorded: events of the memory now, references when there are any. */
-enum c2_status cli_simulation_record(struct cli_simulation *s, const struct stream_blocks *blocks, struct c2_error *err);
+enum c2_status cli_simulation_record(struct cli_simulation *s, const struct stream_blocks *blocks,
+                                     struct c2_error *err);
 /* Where the emulator's references go. */
 struct stream_sink cli_simulation_sink(struct cli_simulation *s);
-/* Makes the simulators and their ring. config: but for translation and attribution. calls: a call graph is wanted, which
- * needs attribution. */
+/* Makes the simulators and their ring. config: but for translation and attribution. calls: a call graph is wanted,
+ * which needs attribution. */
 enum c2_status cli_simulation_start(struct cli_simulation *s, const struct sim_config *config, bool attribution,
                                     bool calls, struct loader_symbols *symbols, struct c2_error *err);
 /* Everything recorded is in the counts when this returns. */
@@ -91,8 +92,8 @@ char *cli_refusal_text(char *buffer, size_t bytes, const struct emu_end *end, st
 
 /* ------------------------------------------------------------------ progress.c: a line on a terminal, --stats */
 struct cli_progress {
-    bool shown;     /* a line is on the terminal */
-    bool terminal;  /* rewrite the line; else one line each time */
+    bool shown;    /* a line is on the terminal */
+    bool terminal; /* rewrite the line; else one line each time */
     const char *phase;
     uint64_t start_ns, last_ns;
 };
@@ -105,7 +106,7 @@ void cli_stats(const struct cli_progress *progress, uint64_t instructions);
  * usual one; does not come back then. */
 void cli_usual_layout(char **argv);
 
-/* ------------------------------------------------------------------ verbs that read reports: the words behind the verb */
+/* ----------------------------------------------------- verbs that read reports: the words behind the verb */
 /* diff.c: *failed: a condition of --fail-if holds. */
 enum c2_status cli_diff(bool *failed, int count, char *const *words, struct c2_error *err);
 enum c2_status cli_annotate(int count, char *const *words, struct c2_error *err);

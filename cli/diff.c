@@ -16,7 +16,7 @@ enum c2_status cli_diff(bool *failed, int count, char *const *words, struct c2_e
 {
     const char *paths[2], **conditions = c2_calloc((size_t)count + 1, sizeof *conditions);
     size_t path_count = 0, condition_count = 0;
-    enum c2_status status = conditions != NULL ? C2_OK : c2_fail_memory(err, "the conditions");
+    enum c2_status status = conditions ? C2_OK : c2_fail_memory(err, "the conditions");
     bool all = false;
     *failed = false;
     for (int i = 0; i < count && status == C2_OK; i++) {

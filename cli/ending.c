@@ -11,11 +11,15 @@
 int cli_exit_status(const struct emu_end *end, int interrupting_signal)
 {
     switch (end->kind) {
-    case EMU_EXITED: return end->status;
-    case EMU_KILLED: return CLI_EXIT_SIGNAL + end->signal;
-    case EMU_INTERRUPTED: return CLI_EXIT_SIGNAL + interrupting_signal;
+    case EMU_EXITED:
+        return end->status;
+    case EMU_KILLED:
+        return CLI_EXIT_SIGNAL + end->signal;
+    case EMU_INTERRUPTED:
+        return CLI_EXIT_SIGNAL + interrupting_signal;
     case EMU_REFUSED:
-    case EMU_FAILED: break;
+    case EMU_FAILED:
+        break;
     }
     return CLI_EXIT_FAILED;
 }
@@ -23,11 +27,14 @@ int cli_exit_status(const struct emu_end *end, int interrupting_signal)
 int cli_load_status(enum c2_status status)
 {
     switch (status) {
-    case C2_ERR_NOT_FOUND: return CLI_EXIT_NOT_FOUND;
+    case C2_ERR_NOT_FOUND:
+        return CLI_EXIT_NOT_FOUND;
     case C2_ERR_DENIED:
     case C2_ERR_FORMAT:
-    case C2_ERR_UNSUPPORTED: return CLI_EXIT_NOT_EXECUTABLE;
-    default: return CLI_EXIT_FAILED;
+    case C2_ERR_UNSUPPORTED:
+        return CLI_EXIT_NOT_EXECUTABLE;
+    default:
+        return CLI_EXIT_FAILED;
     }
 }
 
@@ -40,9 +47,9 @@ static void say_instruction(struct c2_words *words, const struct emu_end *end, s
         c2_say(words, "%s ", end->disassembly);
     c2_say(words, "at 0x%" PRIx64, end->rip.v);
     loader_place_of(symbols, end->rip, &place);
-    if (place.function != NULL)
+    if (place.function)
         c2_say(words, " in %s", loader_place_text(text, sizeof text, end->rip, &place));
-    else if (place.object != NULL)
+    else if (place.object)
         c2_say(words, " in %s", place.object);
 }
 
@@ -70,8 +77,9 @@ char *cli_refusal_text(char *buffer, size_t bytes, const struct emu_end *end, st
     c2_say(&words, "cannot execute ");
     say_instruction(&words, end, symbols);
     c2_say(&words, ": %s; the run ends here and nothing is reported", end->refusal);
-    if (strstr(end->refusal, "build the program") == NULL)
-        c2_say(&words, ". Build the program without this instruction (-march=x86-64-v2 at most), or take a variant of it "
-                    "that does without");
+    if (!strstr(end->refusal, "build the program"))
+        c2_say(&words,
+               ". Build the program without this instruction (-march=x86-64-v2 at most), or take a variant of it "
+               "that does without");
     return buffer;
 }

@@ -17,7 +17,7 @@ static size_t position(char *const *environment, const char *entry)
 {
     const size_t length = strcspn(entry, "=");
     size_t i = 0;
-    while (environment[i] != NULL && (strncmp(environment[i], entry, length) != 0 || environment[i][length] != '='))
+    while (environment[i] && (strncmp(environment[i], entry, length) != 0 || environment[i][length] != '='))
         i++;
     return i;
 }
@@ -25,7 +25,7 @@ static size_t position(char *const *environment, const char *entry)
 /* Takes over `entry`, also when it is NULL for want of memory. */
 static enum c2_status put(char **environment, size_t at, char *entry, struct c2_error *err)
 {
-    if (entry == NULL)
+    if (!entry)
         return c2_fail_memory(err, "the guest's environment");
     c2_free(environment[at]);
     environment[at] = entry;
@@ -37,9 +37,9 @@ static enum c2_status put_option(char **environment, const char *entry, char *co
     const char *equals = strchr(entry, '=');
     if (equals == entry || entry[0] == '\0')
         return c2_fail(err, C2_ERR_INVALID, "--env %s: the name is empty; give NAME=VALUE", entry);
-    if (equals == NULL) {
+    if (!equals) {
         const char *host_entry = host_env[position(host_env, entry)];
-        if (host_entry == NULL)
+        if (!host_entry)
             return c2_fail(err, C2_ERR_INVALID, "--env %s: not set here; give %s=VALUE", entry, entry);
         entry = host_entry;
     }
@@ -51,11 +51,11 @@ enum c2_status cli_environment(char ***out, const struct cli_options *options, c
 {
     char *const *base = options->inherit_env ? host_env : (char *const *)fixed;
     size_t count = 0;
-    while (base[count] != NULL)
+    while (base[count])
         count++;
     *out = NULL;
     char **environment = c2_calloc(count + options->env_count + 1, sizeof *environment);
-    if (environment == NULL)
+    if (!environment)
         return c2_fail_memory(err, "the guest's environment");
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < count && status == C2_OK; i++)
@@ -72,9 +72,9 @@ enum c2_status cli_environment(char ***out, const struct cli_options *options, c
 
 void cli_environment_release(char **environment)
 {
-    if (environment == NULL)
+    if (!environment)
         return;
-    for (size_t i = 0; environment[i] != NULL; i++)
+    for (size_t i = 0; environment[i]; i++)
         c2_free(environment[i]);
     c2_free(environment);
 }

@@ -24,7 +24,7 @@ void cli_usual_layout(char **argv)
 {
     struct rlimit stack;
     int persona = personality((unsigned long)ASK);
-    bool tried = getenv(TRIED) != NULL;
+    bool tried = getenv(TRIED);
     unsetenv(TRIED); /* the guest must not see it */
     if (persona < 0 || getrlimit(RLIMIT_STACK, &stack) != 0 || !is_legacy(persona, &stack) || tried)
         return;

@@ -29,7 +29,9 @@ enum option_key {
     KEY_ZERO_PAGE,
     KEY_DUMP_PAGEMAP,
     KEY_SEED,
-    KEY_NO_SIM, KEY_NO_ATTRIBUTION, KEY_AGAINST,
+    KEY_NO_SIM,
+    KEY_NO_ATTRIBUTION,
+    KEY_AGAINST,
     KEY_FIFO_DETECTOR,
     KEY_ENGINE,
     KEY_INHERIT_ENV,
@@ -50,17 +52,21 @@ static const struct argp_option options_table[] = {
     {"set", KEY_SET, "LEVEL.KEY=VALUE", 0, "change one key of the machine, e.g. L2.ways=4; repeatable", 1},
     {"pages", KEY_PAGES, "POLICY[,KEY=VALUE]", 0,
      "placement of pages: sequential (default), random, identity, colored[,level=NAME], "
-     "same-color[,color=N][,level=NAME], buddy[,age=0..1], file=PATH (a page map)", 1},
+     "same-color[,color=N][,level=NAME], buddy[,age=0..1], file=PATH (a page map)",
+     1},
     {"place", KEY_PLACE, "REGION=POLICY[,KEY]", 0,
      "placement of one region: heap, stack, mmap, text, a mapped file (libc.so.6) or a symbol of the program; the rest "
-     "goes by --pages; repeatable", 1},
+     "goes by --pages; repeatable",
+     1},
     {"huge", KEY_HUGE, "off|never|thp|all|REGION", 0,
      "huge pages: off (only where the program asks for them), never, thp (transparent, as Linux does), all; or for one "
-     "region: heap, stack, mmap or a symbol of the program; repeatable", 1},
+     "region: heap, stack, mmap or a symbol of the program; repeatable",
+     1},
     {"against", KEY_AGAINST, "POLICY|huge[=WORD]", 0,
      "simulate the same run under another placement as well, and tell which conflict misses it does not have", 1},
     {"huge-size", KEY_HUGE_SIZE, "2M|1G", 0, "size of the pages of --huge all and REGION (2M)", 1},
-    {"zero-page", KEY_ZERO_PAGE, NULL, 0, "pages of anonymous memory that are only read share one frame, as on Linux", 1},
+    {"zero-page", KEY_ZERO_PAGE, NULL, 0, "pages of anonymous memory that are only read share one frame, as on Linux",
+     1},
     {"seed", KEY_SEED, "N", 0, "master seed of everything random (1)", 1},
     {"no-sim", KEY_NO_SIM, NULL, 0, "run the program only: nothing recorded, no caches", 2},
     {"no-attribution", KEY_NO_ATTRIBUTION, NULL, 0, "count by level only: no objects, no source, no evictors", 2},
@@ -70,7 +76,8 @@ static const struct argp_option options_table[] = {
     {"env", KEY_ENV, "NAME[=VALUE]", 0,
      "add to the guest's environment (PATH, HOME and LANG=C); without VALUE: the host's; repeatable", 2},
     {"inherit-env", KEY_INHERIT_ENV, NULL, 0, "pass the host's environment through", 2},
-    {"dim", KEY_DIM, "OBJECT=ROWBYTES", 0, "advise: the length of the rows of an object, named as reports do; repeatable", 2},
+    {"dim", KEY_DIM, "OBJECT=ROWBYTES", 0,
+     "advise: the length of the rows of an object, named as reports do; repeatable", 2},
     {"output", KEY_OUTPUT, "DIR", 0, "write report.txt and report.json there", 3},
     {"json", KEY_JSON, "FILE", 0, "write the JSON report; - is standard output", 3},
     {"dump-pagemap", KEY_DUMP_PAGEMAP, "FILE", 0,
@@ -96,8 +103,10 @@ static const struct argp_option options_table[] = {
 };
 #define OPTION_COUNT (sizeof options_table / sizeof options_table[0] - 1)
 
-static const struct { const char *name; enum cli_action action; } verbs[] = {
-    {"pagemap", CLI_PAGEMAP}, {"diff", CLI_DIFF}, {"annotate", CLI_ANNOTATE}};
+static const struct {
+    const char *name;
+    enum cli_action action;
+} verbs[] = {{"pagemap", CLI_PAGEMAP}, {"diff", CLI_DIFF}, {"annotate", CLI_ANNOTATE}};
 static const char *const missing_verbs[] = {"replay", "report", "sweep", "machines"};
 
 /* ------------------------------------------------------------------ checking the words
@@ -115,7 +124,7 @@ static const struct argp_option *find_long(const char *name, size_t length, bool
             *ambiguous = false;
             return &options_table[i];
         }
-        *ambiguous = found != NULL;
+        *ambiguous = found;
         found = &options_table[i];
     }
     return *ambiguous ? NULL : found;
@@ -139,7 +148,7 @@ static enum c2_status fail_unknown(const char *name, bool ambiguous, struct c2_e
     if (ambiguous)
         return c2_fail(err, C2_ERR_INVALID, "option --%s is ambiguous (see c2emu --help)", name);
     const char *nearest = c2_nearest(name, names, OPTION_COUNT);
-    if (nearest != NULL)
+    if (nearest)
         return c2_fail(err, C2_ERR_INVALID, "unknown option --%s (did you mean --%s?)", name, nearest);
     return c2_fail(err, C2_ERR_INVALID, "unknown option --%s (see c2emu --help)", name);
 }
@@ -157,12 +166,12 @@ static enum c2_status check_long(const char *word, const char *next, bool *takes
     snprintf(name, sizeof name, "%.*s", (int)length, word + 2);
     bool ambiguous;
     const struct argp_option *option = find_long(word + 2, length, &ambiguous);
-    if (option == NULL)
+    if (!option)
         return fail_unknown(name, ambiguous, err);
-    if (has_value && option->arg == NULL)
+    if (has_value && !option->arg)
         return c2_fail(err, C2_ERR_INVALID, "option --%s takes no value", option->name);
-    *takes_next = option->arg != NULL && !has_value;
-    return *takes_next && next == NULL ? fail_no_value(option, err) : C2_OK;
+    *takes_next = option->arg && !has_value;
+    return *takes_next && !next ? fail_no_value(option, err) : C2_OK;
 }
 
 /* -qv, -mNAME, -m NAME */
@@ -171,12 +180,12 @@ static enum c2_status check_short(const char *word, const char *next, bool *take
     *takes_next = false;
     for (const char *letter = word + 1; *letter != '\0'; letter++) {
         const struct argp_option *option = find_key((unsigned char)*letter);
-        if (option == NULL)
+        if (!option)
             return c2_fail(err, C2_ERR_INVALID, "unknown option -%c (see c2emu --help)", *letter);
-        if (option->arg == NULL)
+        if (!option->arg)
             continue;
         *takes_next = letter[1] == '\0';
-        return *takes_next && next == NULL ? fail_no_value(option, err) : C2_OK;
+        return *takes_next && !next ? fail_no_value(option, err) : C2_OK;
     }
     return C2_OK;
 }
@@ -249,8 +258,9 @@ static enum c2_status take_huge(struct parse *parse, const char *value, struct c
         const char *word = mmu_huge_name((enum mmu_huge)i);
         if (i == MMU_HUGE_HEAP || strcmp(value, word) != 0)
             continue;
-        if (parse->huge_word != NULL && strcmp(parse->huge_word, word) != 0)
-            return c2_fail(err, C2_ERR_INVALID, "--huge %s and --huge %s contradict each other", parse->huge_word, word);
+        if (parse->huge_word && strcmp(parse->huge_word, word) != 0)
+            return c2_fail(err, C2_ERR_INVALID, "--huge %s and --huge %s contradict each other", parse->huge_word,
+                           word);
         parse->huge_word = word;
         options->huge = (enum mmu_huge)i;
         return C2_OK;
@@ -292,33 +302,84 @@ static enum c2_status take(struct parse *parse, const struct argp_option *row, c
     if (row->flags & OPTION_HIDDEN)
         return c2_fail(err, C2_ERR_UNSUPPORTED, "--%s is not available in this version: %s", row->name, row->doc);
     switch (row->key) {
-    case KEY_MACHINE: options->machine = value; return C2_OK;
-    case KEY_SET: options->overrides[options->override_count++] = value; return C2_OK;
-    case KEY_PAGES: options->pages = value; return C2_OK;
-    case KEY_PLACE: options->places[options->place_count++] = value; return C2_OK;
-    case KEY_HUGE: return take_huge(parse, value, err);
-    case KEY_AGAINST: options->against = value; return C2_OK;
-    case KEY_HUGE_SIZE: return take_huge_size(options, value, err);
-    case KEY_ZERO_PAGE: options->zero_page = true; return C2_OK;
-    case KEY_DUMP_PAGEMAP: options->dump_pagemap = value; return C2_OK;
-    case KEY_SEED: return c2_parse_number(&options->seed, value, "--seed", err);
-    case KEY_DIM: options->dims[options->dim_count++] = value; return C2_OK;
-    case KEY_NO_SIM: options->no_sim = true; return C2_OK;
-    case KEY_NO_ATTRIBUTION: options->no_attribution = true; return C2_OK;
-    case KEY_FIFO_DETECTOR: options->fifo_detector = true; return C2_OK;
-    case KEY_ENGINE: options->engine = value; return C2_OK;
-    case KEY_ENV: options->env[options->env_count++] = value; return C2_OK;
-    case KEY_INHERIT_ENV: options->inherit_env = true; return C2_OK;
-    case KEY_OUTPUT: options->output_dir = value; return C2_OK;
-    case KEY_JSON: options->json = value; return C2_OK;
-    case KEY_TRACE: options->trace = value; return C2_OK;
-    case KEY_CALLGRIND: options->callgrind = value; return C2_OK;
-    case KEY_EVICTORS: options->evictors = value; return C2_OK;
-    case KEY_CACHEGRIND: options->cachegrind = value; return C2_OK;
-    case KEY_QUIET: options->quiet = true; return C2_OK;
-    case KEY_PROGRESS: options->progress = true; return C2_OK;
-    case KEY_STATS: options->stats = true; return C2_OK;
-    case KEY_VERBOSE: options->verbose = true; return C2_OK;
+    case KEY_MACHINE:
+        options->machine = value;
+        return C2_OK;
+    case KEY_SET:
+        options->overrides[options->override_count++] = value;
+        return C2_OK;
+    case KEY_PAGES:
+        options->pages = value;
+        return C2_OK;
+    case KEY_PLACE:
+        options->places[options->place_count++] = value;
+        return C2_OK;
+    case KEY_HUGE:
+        return take_huge(parse, value, err);
+    case KEY_AGAINST:
+        options->against = value;
+        return C2_OK;
+    case KEY_HUGE_SIZE:
+        return take_huge_size(options, value, err);
+    case KEY_ZERO_PAGE:
+        options->zero_page = true;
+        return C2_OK;
+    case KEY_DUMP_PAGEMAP:
+        options->dump_pagemap = value;
+        return C2_OK;
+    case KEY_SEED:
+        return c2_parse_number(&options->seed, value, "--seed", err);
+    case KEY_DIM:
+        options->dims[options->dim_count++] = value;
+        return C2_OK;
+    case KEY_NO_SIM:
+        options->no_sim = true;
+        return C2_OK;
+    case KEY_NO_ATTRIBUTION:
+        options->no_attribution = true;
+        return C2_OK;
+    case KEY_FIFO_DETECTOR:
+        options->fifo_detector = true;
+        return C2_OK;
+    case KEY_ENGINE:
+        options->engine = value;
+        return C2_OK;
+    case KEY_ENV:
+        options->env[options->env_count++] = value;
+        return C2_OK;
+    case KEY_INHERIT_ENV:
+        options->inherit_env = true;
+        return C2_OK;
+    case KEY_OUTPUT:
+        options->output_dir = value;
+        return C2_OK;
+    case KEY_JSON:
+        options->json = value;
+        return C2_OK;
+    case KEY_TRACE:
+        options->trace = value;
+        return C2_OK;
+    case KEY_CALLGRIND:
+        options->callgrind = value;
+        return C2_OK;
+    case KEY_EVICTORS:
+        options->evictors = value;
+        return C2_OK;
+    case KEY_CACHEGRIND:
+        options->cachegrind = value;
+        return C2_OK;
+    case KEY_QUIET:
+        options->quiet = true;
+        return C2_OK;
+    case KEY_PROGRESS:
+        options->progress = true;
+        return C2_OK;
+    case KEY_STATS:
+        options->stats = true;
+        return C2_OK;
+    case KEY_VERBOSE:
+        options->verbose = true;
+        return C2_OK;
     }
     return c2_fail(err, C2_ERR_INTERNAL, "option --%s has no meaning", row->name);
 }
@@ -339,7 +400,7 @@ static error_t parse_word(int key, char *value, struct argp_state *state)
         state->next = state->argc;
         return 0;
     default:
-        if (find_key(key) == NULL)
+        if (!find_key(key))
             return ARGP_ERR_UNKNOWN; /* ARGP_KEY_INIT and the like are no options */
         parse->status = take(parse, find_key(key), value);
         return parse->status == C2_OK ? 0 : EINVAL;
@@ -350,15 +411,17 @@ static const struct argp parser = {
     .options = options_table,
     .parser = parse_word,
     .args_doc = "[--] PROGRAM [ARG]...",
-    .doc = "Run an x86-64 Linux program in an emulator and report what its caches did."
-           "\vThe report goes to standard error when PROGRAM ends. Exit status: PROGRAM's own; 128+N when signal N "
-           "killed it; 125 when c2emu failed; 126 when PROGRAM cannot be executed; 127 when it is not found.\n\n"
-           "`c2emu advise [OPTION]... [--] PROGRAM [ARG]...` runs PROGRAM and simulates layouts of its data that might have "
-           "fewer conflict misses.\n\n"
-           "`c2emu pagemap PID [FILE]` writes the page map of a live process.\n"
-           "`c2emu diff [--fail-if CONDITION]... A.json B.json` compares two reports.\n"
-           "`c2emu annotate [--event NAME]... [--asm] [-I DIR]... FILE` shows the source, or the instructions, with the "
-           "counts of a callgrind file.",
+    .doc =
+        "Run an x86-64 Linux program in an emulator and report what its caches did."
+        "\vThe report goes to standard error when PROGRAM ends. Exit status: PROGRAM's own; 128+N when signal N "
+        "killed it; 125 when c2emu failed; 126 when PROGRAM cannot be executed; 127 when it is not found.\n\n"
+        "`c2emu advise [OPTION]... [--] PROGRAM [ARG]...` runs PROGRAM and simulates layouts of its data that might "
+        "have "
+        "fewer conflict misses.\n\n"
+        "`c2emu pagemap PID [FILE]` writes the page map of a live process.\n"
+        "`c2emu diff [--fail-if CONDITION]... A.json B.json` compares two reports.\n"
+        "`c2emu annotate [--event NAME]... [--asm] [-I DIR]... FILE` shows the source, or the instructions, with the "
+        "counts of a callgrind file.",
 };
 
 void cli_help(FILE *to)
@@ -370,15 +433,14 @@ void cli_help(FILE *to)
 /* Profiles are of instructions: what they cost, whose lines they took. */
 static enum c2_status check_profiles(const struct cli_options *options, struct c2_error *err)
 {
-    const char *const profiles[][2] = {{"callgrind", options->callgrind},
-                                       {"evictors", options->evictors},
-                                       {"cachegrind", options->cachegrind}};
+    const char *const profiles[][2] = {
+        {"callgrind", options->callgrind}, {"evictors", options->evictors}, {"cachegrind", options->cachegrind}};
     for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
-        if (profiles[i][1] == NULL)
+        if (!profiles[i][1])
             continue;
         if (options->no_sim)
-            return c2_fail(err, C2_ERR_INVALID, "--%s needs the references that --no-sim does not record; leave one out",
-                           profiles[i][0]);
+            return c2_fail(err, C2_ERR_INVALID,
+                           "--%s needs the references that --no-sim does not record; leave one out", profiles[i][0]);
         if (options->no_attribution)
             return c2_fail(err, C2_ERR_INVALID,
                            "--%s tells which instruction missed, which --no-attribution does not note; leave one out",
@@ -390,14 +452,15 @@ static enum c2_status check_profiles(const struct cli_options *options, struct c
 /* The one that is finished last would take the place of the other. */
 static enum c2_status check_files(const struct cli_options *options, struct c2_error *err)
 {
-    const struct { const char *option, *path; } files[] = {
-        {"--json", options->json},           {"--dump-pagemap", options->dump_pagemap},
-        {"--trace", options->trace},         {"--callgrind", options->callgrind},
-        {"--evictors", options->evictors},   {"--cachegrind", options->cachegrind}};
+    const struct {
+        const char *option, *path;
+    } files[] = {{"--json", options->json},         {"--dump-pagemap", options->dump_pagemap},
+                 {"--trace", options->trace},       {"--callgrind", options->callgrind},
+                 {"--evictors", options->evictors}, {"--cachegrind", options->cachegrind}};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         for (size_t k = 0; k < i; k++) {
-            if (files[i].path != NULL && files[k].path != NULL && strcmp(files[i].path, files[k].path) == 0
-                && strcmp(files[i].path, "/dev/null") != 0)
+            if (files[i].path && files[k].path && strcmp(files[i].path, files[k].path) == 0 &&
+                strcmp(files[i].path, "/dev/null") != 0)
                 return c2_fail(err, C2_ERR_INVALID, "%s and %s are both to write %s; give each a file of its own",
                                files[k].option, files[i].option, files[i].path);
         }
@@ -415,13 +478,15 @@ static enum c2_status check_advise(const struct cli_options *options, struct c2_
     if (options->no_sim || options->no_attribution)
         return c2_fail(err, C2_ERR_INVALID, "advise needs the misses that --no-%s leaves out; leave it out",
                        options->no_sim ? "sim" : "attribution");
-    if (options->against != NULL)
+    if (options->against)
         return c2_fail(err, C2_ERR_INVALID, "advise compares placements by itself; leave --against out");
-    if (options->output_dir != NULL)
+    if (options->output_dir)
         return c2_fail(err, C2_ERR_INVALID, "advise has one report; write it with --json FILE and leave --output out");
     if (strncmp(options->pages, "file", 4) == 0)
-        return c2_fail(err, C2_ERR_UNSUPPORTED, "advise moves objects to pages that a map does not know; use another "
-                       "--pages than %s", options->pages);
+        return c2_fail(err, C2_ERR_UNSUPPORTED,
+                       "advise moves objects to pages that a map does not know; use another "
+                       "--pages than %s",
+                       options->pages);
     return C2_OK;
 }
 
@@ -430,17 +495,18 @@ static enum c2_status check_whole(const struct cli_options *options, struct c2_e
 {
     if (options->action != CLI_RUN)
         return C2_OK;
-    if (options->command == NULL || options->command[0][0] == '\0')
+    if (!options->command || options->command[0][0] == '\0')
         return c2_fail(err, C2_ERR_INVALID,
                        "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)");
-    const bool sized = options->huge == MMU_HUGE_HEAP || options->huge == MMU_HUGE_ALL || options->huge_region_count > 0;
-    const bool sized_there = options->against != NULL && strncmp(options->against, "huge", strlen("huge")) == 0;
+    const bool sized = options->huge == MMU_HUGE_HEAP || options->huge == MMU_HUGE_ALL ||
+                       options->huge_region_count > 0;
+    const bool sized_there = options->against && strncmp(options->against, "huge", strlen("huge")) == 0;
     if (options->huge_size != MMU_PAGE_4K && !sized_there && !sized)
         return c2_fail(err, C2_ERR_INVALID,
                        "--huge-size is the size of the pages of --huge all, --huge REGION or --against huge; add one");
-    if (options->no_sim && options->against != NULL)
+    if (options->no_sim && options->against)
         return c2_fail(err, C2_ERR_INVALID, "--against compares what --no-sim does not simulate; leave one out");
-    if (options->no_sim && options->trace != NULL)
+    if (options->no_sim && options->trace)
         return c2_fail(err, C2_ERR_INVALID,
                        "--trace needs the references that --no-sim does not record; leave one out");
     if (options->no_sim && options->fifo_detector)
@@ -469,7 +535,7 @@ enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv,
     out->places = c2_calloc((size_t)argc, sizeof *out->places);
     out->huge_regions = c2_calloc((size_t)argc, sizeof *out->huge_regions);
     out->dims = c2_calloc((size_t)argc, sizeof *out->dims);
-    if (out->dims == NULL || out->overrides == NULL || out->env == NULL || out->places == NULL || out->huge_regions == NULL) {
+    if (!out->dims || !out->overrides || !out->env || !out->places || !out->huge_regions) {
         status = c2_fail_memory(err, "the options");
     } else {
         struct parse parse = {.options = out, .err = err, .status = C2_OK};

@@ -16,7 +16,7 @@
 static enum c2_status make_directory(const char *directory, struct c2_error *err)
 {
     char *path = c2_strdup(directory);
-    if (path == NULL)
+    if (!path)
         return c2_fail_memory(err, "a directory's name");
     int failed = 0;
     for (char *slash = path + 1; slash[-1] != '\0' && failed == 0; slash++) {
@@ -32,15 +32,15 @@ static enum c2_status make_directory(const char *directory, struct c2_error *err
     struct stat stat_buffer;
     if (failed == 0 && stat(directory, &stat_buffer) == 0 && !S_ISDIR(stat_buffer.st_mode))
         failed = ENOTDIR;
-    return failed == 0 ? C2_OK
-                       : c2_fail(err, C2_ERR_IO, "cannot make the output directory \"%s\": %s", directory,
-                                 strerror(failed));
+    return failed == 0
+               ? C2_OK
+               : c2_fail(err, C2_ERR_IO, "cannot make the output directory \"%s\": %s", directory, strerror(failed));
 }
 
 static enum c2_status open_in(struct c2_outfile **out, const char *directory, const char *name, struct c2_error *err)
 {
     char *path = c2_format("%s/%s", directory, name);
-    if (path == NULL)
+    if (!path)
         return c2_fail_memory(err, "an output file's name");
     enum c2_status status = c2_outfile_open(out, path, err);
     c2_free(path);
@@ -51,24 +51,24 @@ static enum c2_status open_all(struct cli_outputs *outputs, const struct cli_opt
                                struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    if (options->output_dir != NULL) {
+    if (options->output_dir) {
         status = make_directory(options->output_dir, err);
         if (status == C2_OK)
             status = open_in(&outputs->report_text, options->output_dir, "report.txt", err);
         if (status == C2_OK)
             status = open_in(&outputs->report_json, options->output_dir, "report.json", err);
     }
-    if (status == C2_OK && options->json != NULL)
+    if (status == C2_OK && options->json)
         status = c2_outfile_open(&outputs->json, options->json, err);
-    if (status == C2_OK && options->callgrind != NULL)
+    if (status == C2_OK && options->callgrind)
         status = c2_outfile_open(&outputs->callgrind, options->callgrind, err);
-    if (status == C2_OK && options->evictors != NULL)
+    if (status == C2_OK && options->evictors)
         status = c2_outfile_open(&outputs->evictors, options->evictors, err);
-    if (status == C2_OK && options->cachegrind != NULL)
+    if (status == C2_OK && options->cachegrind)
         status = c2_outfile_open(&outputs->cachegrind, options->cachegrind, err);
-    if (status == C2_OK && options->dump_pagemap != NULL)
+    if (status == C2_OK && options->dump_pagemap)
         status = c2_outfile_open(&outputs->pagemap, options->dump_pagemap, err);
-    if (status == C2_OK && options->trace != NULL)
+    if (status == C2_OK && options->trace)
         status = analyses_trace_create(&outputs->trace, options->trace, line_bytes, err);
     return status;
 }
@@ -91,7 +91,7 @@ static enum c2_status finish(struct c2_outfile **file, report_writer *write, con
 {
     struct c2_outfile *mine = *file;
     *file = NULL;
-    if (mine == NULL)
+    if (!mine)
         return C2_OK;
     enum c2_status status = write(c2_outfile_stream(mine), run, err);
     if (status == C2_OK || status == C2_ERR_IO) /* commit names the file and the reason of a failed write */
@@ -105,11 +105,11 @@ enum c2_status cli_outputs_commit(struct cli_outputs *outputs, const struct repo
     const struct {
         struct c2_outfile **file;
         report_writer *write;
-    } reports[] = {{&outputs->report_text, report_text}, {&outputs->report_json, report_json},
-                   {&outputs->json, report_json},        {&outputs->callgrind, report_callgrind},
+    } reports[] = {{&outputs->report_text, report_text},  {&outputs->report_json, report_json},
+                   {&outputs->json, report_json},         {&outputs->callgrind, report_callgrind},
                    {&outputs->evictors, report_evictors}, {&outputs->cachegrind, report_cachegrind}};
     enum c2_status first = C2_OK;
-    if (outputs->trace != NULL)
+    if (outputs->trace)
         first = analyses_trace_commit(outputs->trace, err);
     outputs->trace = NULL;
     for (size_t i = 0; i < sizeof reports / sizeof reports[0]; i++) {
@@ -128,7 +128,7 @@ enum c2_status cli_outputs_commit_pagemap(struct cli_outputs *outputs, const str
 {
     struct c2_outfile *file = outputs->pagemap;
     outputs->pagemap = NULL;
-    if (file == NULL)
+    if (!file)
         return C2_OK;
     enum c2_status status = mmu_pagemap_write(mmu, c2_outfile_stream(file), mmu_pagemap_is_textproto(path), err);
     if (status == C2_OK || status == C2_ERR_IO)

@@ -25,7 +25,7 @@ struct live {
     uint64_t pid;
     FILE *maps, *to;
     int entries;
-    struct c2_map *frames; /* frame -> page */
+    struct c2_map *frames;   /* frame -> page */
     uint64_t placed, hidden; /* pages in memory: frame told, not told */
 };
 
@@ -35,8 +35,10 @@ static enum c2_status fail_open(const struct live *live, const char *name, struc
     if (errno == ENOENT || errno == ESRCH)
         return c2_fail(err, C2_ERR_NOT_FOUND, "pagemap: there is no process %llu", pid);
     if (errno == EACCES || errno == EPERM)
-        return c2_fail(err, C2_ERR_DENIED, "pagemap: /proc/%llu/%s may not be read: this needs the right to trace the "
-                       "process, so its user's id or CAP_SYS_PTRACE", pid, name);
+        return c2_fail(err, C2_ERR_DENIED,
+                       "pagemap: /proc/%llu/%s may not be read: this needs the right to trace the "
+                       "process, so its user's id or CAP_SYS_PTRACE",
+                       pid, name);
     return c2_fail(err, C2_ERR_IO, "pagemap: /proc/%llu/%s: %s", pid, name, strerror(errno));
 }
 
@@ -45,7 +47,7 @@ static enum c2_status open_live(struct live *live, struct c2_error *err)
     char path[64];
     snprintf(path, sizeof path, "/proc/%" PRIu64 "/maps", live->pid);
     live->maps = fopen(path, "re");
-    if (live->maps == NULL)
+    if (!live->maps)
         return fail_open(live, "maps", err);
     snprintf(path, sizeof path, "/proc/%" PRIu64 "/pagemap", live->pid);
     live->entries = open(path, O_RDONLY | O_CLOEXEC);
@@ -98,13 +100,16 @@ static enum c2_status write_live(struct live *live, struct c2_error *err)
         uint64_t start, end;
         if (whole && sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2 && end <= USER_END)
             status = write_range(live, start >> C2_PAGE_SHIFT, end >> C2_PAGE_SHIFT, err);
-        whole = strchr(line, '\n') != NULL;
+        whole = strchr(line, '\n');
     }
     if (status == C2_OK && live->hidden > 0 && live->placed == 0)
-        return c2_fail(err, C2_ERR_DENIED, "pagemap: the kernel hides the frames of process %llu: this needs "
-                       "CAP_SYS_ADMIN (run it as root)", (unsigned long long)live->pid);
+        return c2_fail(err, C2_ERR_DENIED,
+                       "pagemap: the kernel hides the frames of process %llu: this needs "
+                       "CAP_SYS_ADMIN (run it as root)",
+                       (unsigned long long)live->pid);
     if (status == C2_OK && live->placed == 0)
-        return c2_fail(err, C2_ERR_NOT_FOUND, "pagemap: process %llu has no page in memory: it has ended, or is the kernel's",
+        return c2_fail(err, C2_ERR_NOT_FOUND,
+                       "pagemap: process %llu has no page in memory: it has ended, or is the kernel's",
                        (unsigned long long)live->pid);
     return status;
 }
@@ -132,7 +137,7 @@ enum c2_status cli_pagemap(int count, char *const *words, struct c2_error *err)
     c2_map_destroy(live.frames);
     if (live.entries >= 0)
         close(live.entries);
-    if (live.maps != NULL)
+    if (live.maps)
         fclose(live.maps);
     return status;
 }

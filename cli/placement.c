@@ -15,7 +15,7 @@ static void take_level(char *rest, char level[CACHES_NAME_BYTES], const char *te
 {
     strcpy(rest, text);
     char *key = strstr(rest, ",level=");
-    if (key == NULL)
+    if (!key)
         return;
     char *value = key + strlen(",level=");
     const size_t length = strcspn(value, ",");
@@ -54,13 +54,12 @@ enum c2_status cli_policy(struct mmu_config *out, const char *option, const char
     *out = (struct mmu_config){.physical_bytes = machine->physical_bytes, .seed = seed, .colors = 1};
     char rest[MMU_PATH_BYTES + 64], level[CACHES_NAME_BYTES];
     if (strlen(text) >= sizeof rest)
-        return c2_fail(err, C2_ERR_INVALID, "%s: the value is longer than %zu characters", option,
-                       sizeof rest - 1);
+        return c2_fail(err, C2_ERR_INVALID, "%s: the value is longer than %zu characters", option, sizeof rest - 1);
     snprintf(level, sizeof level, "%s", machine->levels[machine->level_count > 1 ? 1 : 0].name);
     if (strncmp(text, "file=", 5) == 0 || strncmp(text, "file:", 5) == 0)
         return parse(out, option, text, err);
     take_level(rest, level, text);
-    if (strstr(rest, ",level=") != NULL)
+    if (strstr(rest, ",level="))
         return c2_fail(err, C2_ERR_INVALID, "%s %s: the key level is given twice; leave one out", option, text);
     enum c2_status status = parse(out, option, rest, err);
     if (status != C2_OK)

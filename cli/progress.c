@@ -29,8 +29,8 @@ static uint64_t mips(const struct cli_progress *progress, uint64_t instructions,
 void cli_progress_start(struct cli_progress *progress, const char *phase)
 {
     uint64_t now = now_ns();
-    *progress = (struct cli_progress){.terminal = isatty(STDERR_FILENO), .phase = phase, .start_ns = now,
-                                      .last_ns = now};
+    *progress = (struct cli_progress){
+        .terminal = isatty(STDERR_FILENO), .phase = phase, .start_ns = now, .last_ns = now};
     if (progress->terminal)
         progress->last_ns += QUIET_NS - STEP_NS;
 }

@@ -46,7 +46,7 @@ static enum c2_status fail_unknown(struct reader *reader, const char *name, stru
     const char *const *names, *const *words = mmu_region_words(&word_count);
     enum c2_status status = loader_statics_names(reader->statics, &names, &count, err);
     const char **all = status == C2_OK ? c2_calloc(word_count + count + MMU_HUGE_ALL, sizeof *all) : NULL;
-    if (all == NULL)
+    if (!all)
         return status == C2_OK ? c2_fail_memory(err, "the names of regions") : status;
     memcpy(all, words, word_count * sizeof *all);
     const bool huge = strcmp(reader->option, "--huge") == 0;
@@ -71,7 +71,7 @@ static enum c2_status find_region(struct reader *reader, struct mmu_region *out,
     if (mmu_region_of_word(out, name))
         return C2_OK;
     enum c2_status status = C2_OK;
-    if (reader->statics == NULL)
+    if (!reader->statics)
         status = loader_statics_open(&reader->statics, reader->program, err);
     if (status != C2_OK)
         return status;
@@ -83,7 +83,7 @@ static enum c2_status find_region(struct reader *reader, struct mmu_region *out,
     }
     if (status != C2_ERR_NOT_FOUND)
         return status;
-    if (strpbrk(name, "./") == NULL && strcmp(name, loader_statics_program(reader->statics)) != 0)
+    if (!strpbrk(name, "./") && strcmp(name, loader_statics_program(reader->statics)) != 0)
         return fail_unknown(reader, name, err);
     *out = (struct mmu_region){.kind = MMU_REGION_FILE, .name = name};
     return C2_OK;
@@ -93,7 +93,7 @@ static enum c2_status find_region(struct reader *reader, struct mmu_region *out,
 static enum c2_status keep_text(struct cli_rules *out, char **copy, const char *text, struct c2_error *err)
 {
     *copy = c2_strdup(text);
-    if (*copy == NULL)
+    if (!*copy)
         return c2_fail_memory(err, "the placement rules");
     out->texts[out->text_count++] = *copy;
     return C2_OK;
@@ -110,8 +110,9 @@ static enum c2_status read_place(struct reader *reader, const char *text, const 
     if (status != C2_OK)
         return status;
     char *policy = strchr(name, '=');
-    if (policy == NULL || policy == name || policy[1] == '\0')
-        return c2_fail(err, C2_ERR_INVALID, "--place %s: it wants a region and a policy: --place 'REGION=POLICY'", text);
+    if (!policy || policy == name || policy[1] == '\0')
+        return c2_fail(err, C2_ERR_INVALID, "--place %s: it wants a region and a policy: --place 'REGION=POLICY'",
+                       text);
     *policy++ = '\0';
     rule->text = policy;
     snprintf(option, sizeof option, "--place %s", name);
@@ -130,12 +131,16 @@ static enum c2_status check_room(const struct mmu_region *object, uint64_t file_
     uint64_t start = c2_align_down(object->start, C2_PAGE_BYTES);
     uint64_t end = c2_align_up(object->start + object->bytes, C2_PAGE_BYTES), bytes = mmu_page_bytes(size);
     if (end <= file_end)
-        return c2_fail(err, C2_ERR_INVALID, "--huge %s: it is code or has initial values, so its pages are a mapping of the "
-                       "program's file, and those are always of 4 KiB", object->name);
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--huge %s: it is code or has initial values, so its pages are a mapping of the "
+                       "program's file, and those are always of 4 KiB",
+                       object->name);
     start = start < file_end ? file_end : start;
     if (c2_align_up(start, bytes) + bytes > end)
-        return c2_fail(err, C2_ERR_INVALID, "--huge %s: no aligned %s lies within its pages, 0x%llx to 0x%llx; align it "
-                       "and give it that size", object->name, c2_size_text(text, bytes), (ull)start, (ull)end);
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--huge %s: no aligned %s lies within its pages, 0x%llx to 0x%llx; align it "
+                       "and give it that size",
+                       object->name, c2_size_text(text, bytes), (ull)start, (ull)end);
     return C2_OK;
 }
 
@@ -160,7 +165,7 @@ enum c2_status cli_rules_read(struct cli_rules *out, const struct cli_options *o
                               .huge = c2_calloc(options->huge_region_count + 1, sizeof *out->huge),
                               .texts = c2_calloc(options->place_count + 1, sizeof *out->texts)};
     enum c2_status status = C2_OK;
-    if (out->rules == NULL || out->huge == NULL || out->texts == NULL)
+    if (!out->rules || !out->huge || !out->texts)
         status = c2_fail_memory(err, "the placement rules");
     for (size_t i = 0; i < options->place_count && status == C2_OK; i++)
         status = read_place(&reader, options->places[i], machine, options->seed, err);

@@ -102,13 +102,13 @@ static void release_signals(void)
 static const char *machines_directory(char *buffer, size_t bytes)
 {
     const char *named = getenv("C2EMU_MACHINES");
-    if (named != NULL && named[0] != '\0')
+    if (named && named[0] != '\0')
         return named;
     ssize_t length = readlink("/proc/self/exe", buffer, bytes - 1);
     buffer[length < 0 ? 0 : length] = '\0';
     char *slash = strrchr(buffer, '/');
-    if (slash != NULL && snprintf(slash, bytes - (size_t)(slash - buffer), "/%s", C2_MACHINES_FROM_BIN) > 0
-        && access(buffer, R_OK) == 0)
+    if (slash && snprintf(slash, bytes - (size_t)(slash - buffer), "/%s", C2_MACHINES_FROM_BIN) > 0 &&
+        access(buffer, R_OK) == 0)
         return buffer;
     return C2_MACHINES_SOURCE;
 }
@@ -128,7 +128,7 @@ static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_
     run->placement.huge = options->huge;
     run->placement.huge_size = options->huge_size;
     run->placement.zero_page = options->zero_page;
-    run->placement.log_placements = options->dump_pagemap != NULL;
+    run->placement.log_placements = options->dump_pagemap;
     return status;
 }
 
@@ -157,7 +157,7 @@ static enum c2_status place_by_region(struct run *run, struct c2_error *err)
     run->placement.rule_count = run->rules.rule_count;
     run->placement.huge_regions = run->rules.huge;
     run->placement.huge_region_count = run->rules.huge_count;
-    if (status == C2_OK && run->options->against != NULL)
+    if (status == C2_OK && run->options->against)
         status = cli_against(&run->against, &run->placement, run->options->against, &run->machine, err);
     return status;
 }
@@ -190,12 +190,12 @@ static enum c2_status make_simulation(struct run *run, struct c2_error *err)
                                 .blocks = run->blocks,
                                 .observers = &observer,
                                 .fifo_detector = run->options->fifo_detector};
-    if (run->outputs.trace != NULL) {
+    if (run->outputs.trace) {
         observer = analyses_trace_observer(run->outputs.trace);
         config.observer_count = 1;
     }
-    return cli_simulation_start(&run->simulation, &config, !run->options->no_attribution,
-                                run->options->callgrind != NULL, run->symbols, err);
+    return cli_simulation_start(&run->simulation, &config, !run->options->no_attribution, run->options->callgrind,
+                                run->symbols, err);
 }
 
 static enum c2_status make_emulator(struct run *run, struct c2_error *err)
@@ -205,13 +205,13 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
                                 .mmu = run->simulation.mmu,
                                 .kernel = run->kernel,
                                 .blocks = run->blocks,
-                                .record = run->simulation.ring != NULL,
-                                .mark_allocations = run->simulation.profile != NULL,
+                                .record = run->simulation.ring,
+                                .mark_allocations = run->simulation.profile,
                                 .symbols = run->symbols,
                                 .progress = show_progress ? cli_progress_tick : NULL,
                                 .progress_self = &run->progress,
                                 .progress_every = PROGRESS_INSTRUCTIONS};
-    if (run->simulation.ring != NULL)
+    if (run->simulation.ring)
         config.sink = cli_simulation_sink(&run->simulation);
     enum c2_status status = emu_create(&run->emu, &config, &run->image, err);
     run->simulation.emu = run->emu;
@@ -274,7 +274,7 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
                                 .ending = ending,
                                 .seed = run->options->seed,
                                 .instructions = emu_instructions(run->emu),
-                                .simulated = run->simulation.ring != NULL,
+                                .simulated = run->simulation.ring,
                                 .placement = mmu_config(run->simulation.mmu),
                                 .rules = mmu_rule_counts(run->simulation.mmu, 0),
                                 .huge_regions = mmu_huge_region_counts(run->simulation.mmu, 0)};
@@ -289,7 +289,7 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
 
 static enum c2_status settle(struct run *run, struct c2_error *err)
 {
-    if (run->simulation.ring == NULL)
+    if (!run->simulation.ring)
         return C2_OK;
     enum c2_status status = cli_simulation_settle(&run->simulation, err);
     const uint64_t run_count = emu_instructions(run->emu);
@@ -335,12 +335,12 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
         return CLI_EXIT_FAILED;
     }
     const char *ending = cli_ending_text(text, sizeof text, end, caught_signal, run->symbols);
-    if (ending != NULL)
+    if (ending)
         fprintf(stderr, "c2emu: %s\n", ending);
     if (settle(run, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     struct report_run report = describe(run, end, ending), against = report;
-    if (run->simulation.against != NULL) {
+    if (run->simulation.against) {
         describe_view(&against, &run->simulation.views[1]);
         report.against = &against;
         report.against_text = run->options->against;
@@ -355,7 +355,7 @@ static int go(struct run *run, struct c2_error *err)
 {
     struct emu_end end = {0};
     catch_signals(run->emu);
-    cli_progress_start(&run->progress, run->simulation.ring != NULL ? "measuring" : "running");
+    cli_progress_start(&run->progress, run->simulation.ring ? "measuring" : "running");
     emu_run(run->emu, &end, err);
     release_signals();
     cli_progress_clear(&run->progress);
@@ -375,8 +375,8 @@ static int make_and_go(struct run *run, char *const *host_env, struct c2_error *
     status = place_by_region(run, err);
     if (status != C2_OK)
         return fail(err, cli_load_status(status));
-    status = cli_simulation_memory(&run->simulation, &run->placement,
-                                   run->options->against == NULL ? NULL : &run->against, err);
+    status = cli_simulation_memory(&run->simulation, &run->placement, !run->options->against ? NULL : &run->against,
+                                   err);
     if (status != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     status = stream_blocks_create(&run->blocks, err);
@@ -397,7 +397,7 @@ int cli_run(const struct cli_options *options, char *const *host_env)
 {
     struct c2_error err = {0};
     struct run *run = c2_calloc(1, sizeof *run);
-    if (run == NULL) {
+    if (!run) {
         c2_fail_memory(&err, "the run");
         return fail(&err, CLI_EXIT_FAILED);
     }

@@ -35,7 +35,7 @@ static enum c2_status make_followers(struct cli_simulation *s, const struct mmu_
 enum c2_status cli_simulation_memory(struct cli_simulation *s, const struct mmu_config *placement,
                                      const struct mmu_config *against, struct c2_error *err)
 {
-    if (against != NULL)
+    if (against)
         return make_followers(s, (const struct mmu_config[2]){*placement, *against}, err);
     enum c2_status status = mmu_create(&s->mmu, placement, err);
     s->views[0].mmu = s->mmu;
@@ -48,7 +48,7 @@ enum c2_status cli_simulation_memory(struct cli_simulation *s, const struct mmu_
 /* Everything recorded is simulated when this returns. */
 static bool catch_up(struct cli_simulation *s)
 {
-    if (s->emu == NULL || s->listening != C2_OK)
+    if (!s->emu || s->listening != C2_OK)
         return s->listening == C2_OK;
     const struct stream_sink sink = stream_ring_sink(s->ring);
     s->listening = emu_flush(s->emu, &s->listening_error);
@@ -89,10 +89,10 @@ static void memory_lost(void *self, struct guest_va start, uint64_t bytes, bool 
     (void)code;
     while (start.v < end && s->listening == C2_OK) {
         const struct mmu_area *area = mmu_area_at(s->mmu, start, true);
-        const uint64_t next = area == NULL || area->start.v > end ? end : area->start.v;
+        const uint64_t next = !area || area->start.v > end ? end : area->start.v;
         if (next > start.v)
             s->listening = analyses_profile_unmapped(s->profile, start.v, next - start.v, &s->listening_error);
-        if (next > start.v && s->callgraph != NULL)
+        if (next > start.v && s->callgraph)
             analyses_callgraph_unmapped(s->callgraph, start.v, next - start.v);
         start.v = next < end ? area->start.v + area->bytes : end;
     }
@@ -105,7 +105,7 @@ static void memory_mapped(void *self, const struct mmu_area *area)
     if (!catch_up(s))
         return;
     s->listening = analyses_profile_mapped(s->profile, area, &s->listening_error);
-    if (s->listening == C2_OK && s->callgraph != NULL)
+    if (s->listening == C2_OK && s->callgraph)
         s->listening = analyses_callgraph_mapped(s->callgraph, s->symbols, area, &s->listening_error);
     sim_owners_changed(s->views[0].sim, area->start, area->bytes);
 }
@@ -116,7 +116,7 @@ static enum c2_status listen(struct cli_simulation *s, struct c2_error *err)
     for (unsigned i = 0; i < s->view_count && status == C2_OK; i++)
         status = mmu_listen(s->views[i].mmu, (struct mmu_listener){&s->views[i], before_change, after_change, NULL},
                             err);
-    if (status == C2_OK && s->profile != NULL)
+    if (status == C2_OK && s->profile)
         status = mmu_listen(s->mmu, (struct mmu_listener){s, before_loss, memory_lost, memory_mapped}, err);
     return status;
 }
@@ -127,7 +127,7 @@ static enum c2_status listen(struct cli_simulation *s, struct c2_error *err)
 static void memory_event(void *self, const struct mmu_event *event)
 {
     struct cli_simulation *s = self;
-    if (s->emu != NULL && s->listening == C2_OK)
+    if (s->emu && s->listening == C2_OK)
         s->listening = emu_flush(s->emu, &s->listening_error);
     if (s->listening == C2_OK)
         s->listening = analyses_replay_note(s->tape, event, &s->paths, &s->listening_error);
@@ -159,7 +159,7 @@ static enum c2_status both_drain(void *self, struct c2_error *err)
 
 struct stream_sink cli_simulation_sink(struct cli_simulation *s)
 {
-    return s->tape == NULL ? stream_ring_sink(s->ring) : (struct stream_sink){s, both_consume, both_drain};
+    return !s->tape ? stream_ring_sink(s->ring) : (struct stream_sink){s, both_consume, both_drain};
 }
 
 /* ------------------------------------------------------------------ making */
@@ -172,7 +172,7 @@ static enum c2_status make_profile(struct cli_simulation *s, const struct caches
     if (status == C2_OK && calls)
         status = analyses_callgraph_create(&s->callgraph, machine, err);
     const struct mmu_area *area = mmu_area_at(s->mmu, (struct guest_va){0}, true);
-    while (status == C2_OK && area != NULL) {
+    while (status == C2_OK && area) {
         status = analyses_profile_mapped(s->profile, area, err);
         if (status == C2_OK && calls)
             status = analyses_callgraph_mapped(s->callgraph, s->symbols, area, err);
@@ -186,7 +186,7 @@ static enum c2_status add_observer(struct sim_config *config, struct sim_observe
                                    struct c2_error *err)
 {
     *list = c2_calloc(config->observer_count + 1, sizeof **list);
-    if (*list == NULL)
+    if (!*list)
         return c2_fail_memory(err, "the list of observers");
     (*list)[0] = observer;
     for (size_t i = 0; i < config->observer_count; i++)
@@ -201,11 +201,11 @@ static enum c2_status make_sim(struct cli_view *view, struct sim_config *config,
 {
     struct sim_observer *observers = NULL;
     enum c2_status status = C2_OK;
-    if (callgraph != NULL)
+    if (callgraph)
         status = add_observer(config, &observers, analyses_callgraph_observer(callgraph), err);
     if (status == C2_OK)
         status = sim_create(&view->sim, config, err);
-    if (status == C2_OK && callgraph != NULL)
+    if (status == C2_OK && callgraph)
         analyses_callgraph_watch(callgraph, sim_counts(view->sim));
     c2_free(observers);
     return status;
@@ -215,15 +215,15 @@ static enum c2_status make_sims(struct cli_simulation *s, const struct sim_confi
 {
     struct sim_attribution attribution[2];
     bool attributed = true;
-    if (s->against != NULL) {
+    if (s->against) {
         attribution[0] = analyses_against_first(s->against);
         attribution[1] = analyses_against_second(s->against);
-    } else if (s->profile != NULL) {
+    } else if (s->profile) {
         attribution[0] = analyses_profile_attribution(s->profile);
     } else {
         attributed = false;
     }
-    if (s->callgraph != NULL)
+    if (s->callgraph)
         attribution[0] = analyses_callgraph_attribution(s->callgraph, attribution[0]);
     enum c2_status status = C2_OK;
     for (unsigned i = 0; i < s->view_count && status == C2_OK; i++) {
@@ -245,9 +245,8 @@ static enum c2_status make_ring(struct cli_simulation *s, struct c2_error *err)
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGINT);
     sigaddset(&blocked, SIGTERM);
-    const struct stream_sink behind =
-        s->against != NULL ? analyses_against_sink(s->against, s->views[0].sim, s->views[1].sim)
-                           : sim_sink(s->views[0].sim);
+    const struct stream_sink behind = s->against ? analyses_against_sink(s->against, s->views[0].sim, s->views[1].sim)
+                                                 : sim_sink(s->views[0].sim);
     pthread_sigmask(SIG_BLOCK, &blocked, &old);
     enum c2_status status = stream_ring_create(&s->ring, behind, err);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -282,21 +281,21 @@ enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *
     }
     if (status == C2_OK && s->view_count == 2)
         status = mmu_followers_status(s->mmu, err);
-    if (status == C2_OK && s->profile != NULL)
+    if (status == C2_OK && s->profile)
         status = analyses_profile_finish(s->profile, s->views[0].sim, &s->result, err);
-    if (status == C2_OK && s->callgraph != NULL)
+    if (status == C2_OK && s->callgraph)
         status = analyses_callgraph_finish(s->callgraph, &s->calls, err);
     return status;
 }
 
 void cli_simulation_end(struct cli_simulation *s)
 {
-    if (s->mmu != NULL) {
+    if (s->mmu) {
         mmu_unlisten(s->mmu, s);
         mmu_keep_journal(s->mmu, (struct mmu_journal){NULL, NULL});
     }
     for (unsigned i = 0; i < s->view_count; i++)
-        if (s->views[i].mmu != NULL)
+        if (s->views[i].mmu)
             mmu_unlisten(s->views[i].mmu, &s->views[i]);
 }
 

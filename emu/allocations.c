@@ -14,17 +14,18 @@
  *   A block is allocated by the outermost call on the stack only (operator new calls malloc). It is freed by whatever
  *   call frees it: within realloc(p) and operator delete(p) that is the same block, and the handler of a new that
  *   failed may free others.
- *   A tail call finds RSP where it was: it goes on with the same frame. The resolver of an IFUNC returns the entry of the
- *   function it stands for. A signal handler is no part of the call that it interrupts: a frame without a function
+ *   A tail call finds RSP where it was: it goes on with the same frame. The resolver of an IFUNC returns the entry of
+ *   the function it stands for. A signal handler is no part of the call that it interrupts: a frame without a function
  *   parts them.
  * Counting
  *   FREED only of a block that was marked ALLOCATED and not yet FREED; ALLOCATED only where none is: a block that was
  *   freed unseen is marked FREED when its address is given out again.
  *   A call started twice (its first instruction faulted) is one.
  * Cost
- *   Blocks where nobody calls or returns pay nothing: matrix multiplication runs at 0.98 of its time without marks, within
- *   the noise. A call of the family costs about 0.4 us. Reading the names of a file costs once what the loader needs to
- *   open it: 60 ms for the C library where its debug file is installed, which a report with names needs as well.
+ *   Blocks where nobody calls or returns pay nothing: matrix multiplication runs at 0.98 of its time without marks,
+ *   within the noise. A call of the family costs about 0.4 us. Reading the names of a file costs once what the loader
+ *   needs to open it: 60 ms for the C library where its debug file is installed, which a report with names needs as
+ *   well.
  * Invariants (allocations_check)
  *   Of the frames above the last signal handler, RSP falls from each to the next. A frame is dropped when RSP is above
  *   it (it was left by longjmp, an exception), when its return address was overwritten, and when a new call stands in
@@ -42,14 +43,14 @@
 #include <string.h>
 
 enum shape {
-    SHAPE_BYTES,         /* (bytes) */
-    SHAPE_PRODUCT,       /* (count, bytes) */
-    SHAPE_ALIGNED,       /* (alignment, bytes) */
-    SHAPE_STORED,        /* (where to store the address, alignment, bytes), 0 when done */
-    SHAPE_RESIZE,        /* (block, bytes) */
-    SHAPE_RESIZE_ARRAY,  /* (block, count, bytes) */
-    SHAPE_FREE,          /* (block) */
-    SHAPE_LANDING,       /* allocates nothing; calls may be left towards where it returns */
+    SHAPE_BYTES,        /* (bytes) */
+    SHAPE_PRODUCT,      /* (count, bytes) */
+    SHAPE_ALIGNED,      /* (alignment, bytes) */
+    SHAPE_STORED,       /* (where to store the address, alignment, bytes), 0 when done */
+    SHAPE_RESIZE,       /* (block, bytes) */
+    SHAPE_RESIZE_ARRAY, /* (block, count, bytes) */
+    SHAPE_FREE,         /* (block) */
+    SHAPE_LANDING,      /* allocates nothing; calls may be left towards where it returns */
 };
 
 struct function {
@@ -105,9 +106,9 @@ static const struct function family[] = {
 /* A call that has not returned; or, without a function, a signal handler. */
 struct frame {
     const struct function *function;
-    bool resolves;    /* the call is that of the function's resolver */
+    bool resolves; /* the call is that of the function's resolver */
     bool outermost;
-    uint64_t rsp;     /* of the return address; of a handler: at its entry */
+    uint64_t rsp; /* of the return address; of a handler: at its entry */
     uint64_t pc;
     uint64_t site;    /* the return address */
     uint64_t bytes;   /* asked for; UINT64_MAX when their product overflows */
@@ -326,8 +327,8 @@ static enum c2_status resolve(struct allocations *a, struct engine *engine, cons
 {
     uint64_t entry = engine_gpr(engine, RAX);
     uint64_t number = (uint64_t)(frame->function - family) + 1;
-    enum c2_status status =
-        c2_map_put(a->points, entry, (point_at(a, entry) & POINT_SITE) | number * POINT_FUNCTION, err);
+    enum c2_status status = c2_map_put(a->points, entry, (point_at(a, entry) & POINT_SITE) | number * POINT_FUNCTION,
+                                       err);
     return status == C2_OK ? engine_watch(engine, (struct guest_va){entry}, err) : status;
 }
 
@@ -377,13 +378,26 @@ static void take_arguments(struct frame *frame, struct engine *engine)
     uint64_t first = engine_gpr(engine, RDI), second = engine_gpr(engine, RSI), third = engine_gpr(engine, RDX);
     frame->pointer = first;
     switch (frame->function->shape) {
-    case SHAPE_BYTES: frame->bytes = first; break;
-    case SHAPE_PRODUCT: frame->bytes = product(first, second); break;
-    case SHAPE_ALIGNED: frame->bytes = second; break;
-    case SHAPE_STORED: frame->bytes = third; break;
-    case SHAPE_RESIZE: frame->bytes = second; break;
-    case SHAPE_RESIZE_ARRAY: frame->bytes = product(second, third); break;
-    default: break;
+    case SHAPE_BYTES:
+        frame->bytes = first;
+        break;
+    case SHAPE_PRODUCT:
+        frame->bytes = product(first, second);
+        break;
+    case SHAPE_ALIGNED:
+        frame->bytes = second;
+        break;
+    case SHAPE_STORED:
+        frame->bytes = third;
+        break;
+    case SHAPE_RESIZE:
+        frame->bytes = second;
+        break;
+    case SHAPE_RESIZE_ARRAY:
+        frame->bytes = product(second, third);
+        break;
+    default:
+        break;
     }
 }
 
@@ -419,8 +433,8 @@ static enum c2_status push(struct allocations *a, const struct frame *frame, str
 static enum c2_status called(struct allocations *a, struct engine *engine, uint64_t pc, uint64_t rsp, uint64_t point,
                              struct c2_error *err)
 {
-    struct frame call = {.function = &family[point / POINT_FUNCTION - 1], .resolves = point & POINT_RESOLVER,
-                         .rsp = rsp, .pc = pc};
+    struct frame call = {
+        .function = &family[point / POINT_FUNCTION - 1], .resolves = point & POINT_RESOLVER, .rsp = rsp, .pc = pc};
     if (!peek(a, rsp, &call.site))
         return C2_OK;
     drop_below(a, rsp);

@@ -124,8 +124,8 @@ unsigned decode_slots(struct stream_slot out[DECODE_INSN_SLOTS], const struct de
         C2_ASSERT(count < DECODE_INSN_SLOTS);
         out[count++] = (struct stream_slot){.insn = index, .size = operand->size / 8, .kind = kind_of(operand)};
     }
-    bool swap = count == 2 && (earlier(&out[1], &out[0]) ||
-                               (is_string_compare(&insn->insn) && is_destination(&insn->operands[0])));
+    bool swap = count == 2 &&
+                (earlier(&out[1], &out[0]) || (is_string_compare(&insn->insn) && is_destination(&insn->operands[0])));
     if (swap) {
         struct stream_slot first = out[1];
         out[1] = out[0];

@@ -11,9 +11,9 @@
 #include "base/base.h"
 #include "stream/stream.h"
 
-#define DECODE_MAX_INSNS 512              /* a translation block of Unicorn has no more */
+#define DECODE_MAX_INSNS 512 /* a translation block of Unicorn has no more */
 #define DECODE_MAX_SLOTS (2 * DECODE_MAX_INSNS)
-#define DECODE_INSN_SLOTS 4               /* of one instruction: a REP string instruction */
+#define DECODE_INSN_SLOTS 4 /* of one instruction: a REP string instruction */
 
 struct decode_insn {
     ZydisDecodedInstruction insn;
@@ -29,7 +29,7 @@ enum decode_end {
 struct decode_block {
     struct stream_block block; /* insns and slots point into the arrays below */
     enum decode_end ended;
-    struct guest_va end;       /* first byte not in the block */
+    struct guest_va end; /* first byte not in the block */
     struct stream_insn insns[DECODE_MAX_INSNS];
     struct stream_slot slots[DECODE_MAX_SLOTS];
     uint16_t mnemonics[DECODE_MAX_INSNS]; /* ZydisMnemonic of each instruction */

@@ -19,7 +19,7 @@ struct emu {
     struct emu_config config;
     struct engine *engine;
     struct allocations *allocations; /* NULL: no marks */
-    struct syscalls_cpu cpu; /* scratch: registers outside the engine */
+    struct syscalls_cpu cpu;         /* scratch: registers outside the engine */
     struct emu_end *end;
     struct c2_error *err;
 };
@@ -67,8 +67,12 @@ enum c2_status emu_create(struct emu **out, const struct emu_config *config, con
     if (!emu)
         return c2_fail_memory(err, "the run");
     emu->config = *config;
-    struct engine_config engine = {.mmu = config->mmu, .blocks = config->blocks, .sink = config->sink,
-                                   .record = config->record, .time_ns = time_ns, .time_self = emu};
+    struct engine_config engine = {.mmu = config->mmu,
+                                   .blocks = config->blocks,
+                                   .sink = config->sink,
+                                   .record = config->record,
+                                   .time_ns = time_ns,
+                                   .time_self = emu};
     enum c2_status status = make_allocations(emu, &engine.watch, err);
     if (status == C2_OK)
         status = engine_create(&emu->engine, config->engine, &engine, err);
@@ -97,7 +101,7 @@ uint64_t emu_instructions(const struct emu *emu) { return engine_instructions(em
 void emu_interrupt(struct emu *emu) { engine_interrupt(emu->engine); }
 enum c2_status emu_flush(struct emu *emu, struct c2_error *err) { return engine_flush(emu->engine, err); }
 
-/* ------------------------------------------------------------------ how a run ends; each returns false: it has ended */
+/* ------------------------------------------------------- how a run ends; each returns false: it has ended */
 
 static bool finish(struct emu *emu, enum emu_end_kind kind)
 {
@@ -227,12 +231,18 @@ static bool on_event(struct emu *emu, const struct engine_event *event)
         if (emu->config.progress)
             emu->config.progress(emu->config.progress_self, emu_instructions(emu));
         return true;
-    case ENGINE_SYSCALL: return on_syscall(emu);
-    case ENGINE_FAULT: return on_fault(emu, event);
-    case ENGINE_TRAP: return on_trap(emu, event);
-    case ENGINE_REFUSED: return refused(emu, event->refusal);
-    case ENGINE_INTERRUPT: return finish(emu, EMU_INTERRUPTED);
-    default: return finish(emu, EMU_FAILED);
+    case ENGINE_SYSCALL:
+        return on_syscall(emu);
+    case ENGINE_FAULT:
+        return on_fault(emu, event);
+    case ENGINE_TRAP:
+        return on_trap(emu, event);
+    case ENGINE_REFUSED:
+        return refused(emu, event->refusal);
+    case ENGINE_INTERRUPT:
+        return finish(emu, EMU_INTERRUPTED);
+    default:
+        return finish(emu, EMU_FAILED);
     }
 }
 

@@ -38,12 +38,12 @@ enum emu_end_kind {
 };
 struct emu_end {
     enum emu_end_kind kind;
-    int status;                  /* EXITED and KILLED: 0..255 */
-    int signal, code;            /* KILLED */
+    int status;       /* EXITED and KILLED: 0..255 */
+    int signal, code; /* KILLED */
     struct guest_va rip;
-    struct guest_va address;     /* of the fault; valid if has_address */
+    struct guest_va address; /* of the fault; valid if has_address */
     bool has_address;
-    char disassembly[160];       /* of the instruction at rip, AT&T syntax; "" if it cannot be read */
+    char disassembly[160]; /* of the instruction at rip, AT&T syntax; "" if it cannot be read */
     char refusal[256];
 };
 

@@ -15,7 +15,7 @@ enum engine_stop {
     ENGINE_BUDGET,    /* the first block boundary at or after the budget */
     ENGINE_SYSCALL,   /* at a SYSCALL instruction, which counts as executed; rip is behind it */
     ENGINE_FAULT,     /* a page fault at `address`: nothing of the instruction at rip took effect */
-    ENGINE_TRAP,      /* a signal is due: `signal` (SIGFPE, SIGTRAP, SIGILL, SIGSEGV for privileged), rip as Linux reports it */
+    ENGINE_TRAP,      /* a signal is due: `signal` (SIGFPE, SIGTRAP, SIGILL, SIGSEGV for privileged), rip as of Linux */
     ENGINE_REFUSED,   /* the instruction at rip is one this engine cannot execute rightly: `refusal` says why */
     ENGINE_INTERRUPT, /* engine_interrupt() was called */
     ENGINE_FAILED,    /* *err */
@@ -23,10 +23,10 @@ enum engine_stop {
 
 struct engine_event {
     enum engine_stop stop;
-    struct guest_va address;       /* FAULT: CR2 */
-    enum mmu_access access;        /* FAULT: READ, WRITE, EXEC or UNKNOWN */
-    int signal, code;              /* TRAP: signal and si_code */
-    char refusal[256];             /* REFUSED: "AVX is not modelled ..." */
+    struct guest_va address; /* FAULT: CR2 */
+    enum mmu_access access;  /* FAULT: READ, WRITE, EXEC or UNKNOWN */
+    int signal, code;        /* TRAP: signal and si_code */
+    char refusal[256];       /* REFUSED: "AVX is not modelled ..." */
 };
 
 struct engine;
@@ -45,8 +45,8 @@ struct engine_watch {
 struct engine_config {
     struct mmu *mmu;
     struct stream_blocks *blocks;
-    struct stream_sink sink;       /* whole batches go there; consume == NULL only with record == false */
-    bool record;                   /* write the reference stream; off: instructions are still counted */
+    struct stream_sink sink; /* whole batches go there; consume is null only with record == false */
+    bool record;             /* write the reference stream; off: instructions are still counted */
     uint64_t (*time_ns)(void *self, uint64_t instructions); /* for RDTSC (1 GHz); */
     void *time_self;
     struct engine_watch watch;

@@ -13,9 +13,10 @@
  * Counting
  *   Instructions in unicorn_record.c; events become slots in unicorn_events.c.
  * Cost
- *   The block hook about 3 ns, a load or store 2 to 3 ns (unicorn_access.c; 10 and 60 by Unicorn itself): bench/README.md.
+ *   The block hook about 3 ns, a load or store 2 to 3 ns (unicorn_access.c; 10 and 60 by Unicorn itself):
+ *   bench/README.md.
  * Invariants
- *   current != NULL only while Unicorn runs its translation.
+ *   current is null except while Unicorn runs its translation.
  * Not modelled
  *   Debug registers; alignment checks (AC); unmasked floating-point exceptions (refused, see interpret.h).
  */
@@ -228,9 +229,8 @@ static bool after_exception(struct unicorn *u, struct engine_event *event, struc
         *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGSEGV, .code = 0x80 /* SI_KERNEL */};
         return false;
     case 14:
-        *event = (struct engine_event){.stop = ENGINE_FAULT,
-                                       .address = {unicorn_get(&u->state, UC_X86_REG_CR2)},
-                                       .access = access};
+        *event = (struct engine_event){
+            .stop = ENGINE_FAULT, .address = {unicorn_get(&u->state, UC_X86_REG_CR2)}, .access = access};
         return false;
     default:
         c2_fail(&u->failure, C2_ERR_INTERNAL, "the engine raised exception %u at 0x%llx, which c2emu does not know",
@@ -352,14 +352,23 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
     if (before_block) /* RIP itself may lag behind in blocks that are chained */
         unicorn_set(&u->state, UC_X86_REG_RIP, u->pause_pc);
     switch (u->cause) {
-    case PAUSE_LEARN: return after_learn(u, event, err);
-    case PAUSE_CHANGED: return after_change(u);
-    case PAUSE_SPECIAL: return after_special(u, event, err);
-    case PAUSE_EXCEPTION: return after_exception(u, event, err);
-    case PAUSE_INVALID: return after_invalid(u, event, err);
-    case PAUSE_SYSCALL: return after_syscall(u, event, err);
-    case PAUSE_BUDGET: return true; /* out_of_budget() decides */
-    default: fail(u, event, err); return false;
+    case PAUSE_LEARN:
+        return after_learn(u, event, err);
+    case PAUSE_CHANGED:
+        return after_change(u);
+    case PAUSE_SPECIAL:
+        return after_special(u, event, err);
+    case PAUSE_EXCEPTION:
+        return after_exception(u, event, err);
+    case PAUSE_INVALID:
+        return after_invalid(u, event, err);
+    case PAUSE_SYSCALL:
+        return after_syscall(u, event, err);
+    case PAUSE_BUDGET:
+        return true; /* out_of_budget() decides */
+    default:
+        fail(u, event, err);
+        return false;
     }
 }
 
@@ -510,9 +519,10 @@ static void enable_paging(struct unicorn *u)
     unicorn_set(&u->state, UC_X86_REG_CR0, (uint64_t)(uint32_t)(PE | MP | ET | NE | WP | PG));
 }
 
-/* The addresses around the window are regions too: of one that it does not know Unicorn would say so before it walks the
- * tables, and with a stale RIP. Known, they are absent pages (or no canonical addresses) like any other. Nothing is ever
- * read through their host pointer. A gap is left for drop_translations(): all 2^64 bytes are more than Unicorn takes. */
+/* The addresses around the window are regions too: of one that it does not know Unicorn would say so before it walks
+ * the tables, and with a stale RIP. Known, they are absent pages (or no canonical addresses) like any other. Nothing is
+ * ever read through their host pointer. A gap is left for drop_translations(): all 2^64 bytes are more than Unicorn
+ * takes. */
 static uc_err map_all_addresses(uc_engine *uc)
 {
     const uint64_t gap_end = OUTSIDE + (16u << 20);

@@ -75,18 +75,18 @@ static const char *refused_shape(const ZydisDecodedInstruction *insn, const Zydi
 static struct judgement judge(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
 {
     const char *reason = refused_shape(insn, operands);
-    if (reason != NULL)
+    if (reason)
         return (struct judgement){.verdict = VERDICT_REFUSED, .reason = reason};
     if (interpret_is_rep_string(insn))
         return (struct judgement){.verdict = VERDICT_RUN, .run = interpret_rep_string};
     const struct interpret_form *form = interpret_form_of(insn->mnemonic);
-    if (form->not != NULL && form->not(insn, operands))
+    if (form->not &&form->not(insn, operands))
         return (struct judgement){.verdict = VERDICT_REFUSED, .reason = form->refusal};
-    if (form->run != NULL && (form->only == NULL || form->only(insn, operands)))
+    if (form->run && (!form->only || form->only(insn, operands)))
         return (struct judgement){.verdict = VERDICT_RUN, .run = form->run};
     if (form->native)
         return (struct judgement){.verdict = VERDICT_NATIVE};
-    reason = form->refusal != NULL ? form->refusal : interpret_refusal(insn);
+    reason = form->refusal ? form->refusal : interpret_refusal(insn);
     return (struct judgement){.verdict = VERDICT_REFUSED, .reason = reason};
 }
 

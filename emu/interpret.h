@@ -29,7 +29,7 @@ struct interpret_cpu {
     void (*get_fxsave)(void *self, uint8_t out[512]);
     void (*set_fxsave)(void *self, const uint8_t in[512]);
     uint64_t (*get_segment_base)(void *self, ZydisRegister segment); /* FS and GS; others are 0 */
-    uint64_t (*get_time_ns)(void *self); /* for RDTSC: 1 GHz */
+    uint64_t (*get_time_ns)(void *self);                             /* for RDTSC: 1 GHz */
     /* Whether the page of va is present and may be accessed so. */
     bool (*ready)(void *self, struct guest_va va, enum mmu_access access);
 };
@@ -51,7 +51,7 @@ struct interpret_effect {
     struct guest_va fault;
     enum mmu_access access;
     int signal, code;
-    bool behind;         /* SIGNAL: Linux reports RIP behind the instruction (INT3), not at it */
+    bool behind; /* SIGNAL: Linux reports RIP behind the instruction (INT3), not at it */
     const char *reason;
 };
 

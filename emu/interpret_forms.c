@@ -30,14 +30,8 @@
                      const ZydisDecodedOperand *operands __attribute__((unused)))
 
 /* Engines that watch memory spoil CF and OF of shifts of memory by CL. */
-PREDICATE(memory_by_cl)
-{
-    return interpret_is_memory(&operands[0]) && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER;
-}
-PREDICATE(memory_first)
-{
-    return interpret_is_memory(&operands[0]);
-}
+PREDICATE(memory_by_cl) { return interpret_is_memory(&operands[0]) && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER; }
+PREDICATE(memory_first) { return interpret_is_memory(&operands[0]); }
 PREDICATE(locked) { return memory_first(insn, operands) && (insn->attributes & ZYDIS_ATTRIB_HAS_LOCK); }
 PREDICATE(string_search) { return (operands[2].imm.value.u >> 2 & 3) == 3; }
 PREDICATE(from_segment)
@@ -61,10 +55,7 @@ PREDICATE(memory_second) { return interpret_is_memory(&operands[1]); }
 /* What engines get wrong and no compiler emits. */
 PREDICATE(with_rex) { return insn->attributes & ZYDIS_ATTRIB_HAS_REX; }
 PREDICATE(of_16_bits) { return insn->operand_width == 16; }
-PREDICATE(reserved_comparison)
-{
-    return insn->meta.category != ZYDIS_CATEGORY_STRINGOP && operands[2].imm.value.u > 7;
-}
+PREDICATE(reserved_comparison) { return insn->meta.category != ZYDIS_CATEGORY_STRINGOP && operands[2].imm.value.u > 7; }
 PREDICATE(nested_or_short) { return operands[1].imm.value.u % 32 != 0 || insn->operand_width == 16; }
 PREDICATE(undocumented_test) { return (insn->opcode | 1) == 0xf7 && insn->raw.modrm.reg == 1; }
 PREDICATE(pops_much) { return insn->raw.imm[0].size == 16 && insn->raw.imm[0].value.u >= 0x8000; }
@@ -108,13 +99,15 @@ static void mov_special_run(struct interpret_run *run)
 #define OTHER_SEGMENTS "instructions that look into descriptor tables are not modelled"
 
 /* Executed by the engine as they are. */
+/* clang-format off */
 #define NATIVE_INTEGERS(X) \
     X(ADD) X(ADC) X(SUB) X(SBB) X(CMP) X(AND) X(OR) X(XOR) X(INC) X(DEC) X(NOT) X(MUL) X(IMUL) X(DIV) X(IDIV) \
     X(ADCX) X(ADOX) X(CBW) X(CWDE) X(CDQE) X(CWD) X(CDQ) X(CQO) X(LEA) X(MOVZX) X(MOVSX) X(MOVSXD) X(XCHG) X(XADD) \
     X(CMPXCHG8B) X(CMPXCHG16B) X(MOVNTI) X(XLAT) X(CRC32) X(BT) X(BTS) X(BTR) X(BTC) X(BSF) X(BSR) X(LZCNT) \
     X(TZCNT) X(ANDN) X(SHLX) X(SHRX) X(SARX) X(MULX)
-#define NATIVE_FLAGS(X) \
-    X(CLC) X(STC) X(CMC) X(CLD) X(STD) X(PUSHF) X(PUSHFQ) X(POPF) X(POPFQ)
+/* clang-format on */
+#define NATIVE_FLAGS(X) X(CLC) X(STC) X(CMC) X(CLD) X(STD) X(PUSHF) X(PUSHFQ) X(POPF) X(POPFQ)
+/* clang-format off */
 #define NATIVE_STACK_BRANCHES(X) \
     X(PUSH) X(POP) X(CALL) X(JMP) X(LEAVE) X(JB) X(JBE) X(JL) X(JLE) X(JNB) X(JNBE) X(JNL) X(JNLE) X(JNO) X(JNP) \
     X(JNS) X(JNZ) X(JO) X(JP) X(JS) X(JZ) X(JRCXZ) X(JECXZ) X(LOOP) X(LOOPE) X(LOOPNE) X(SETB) X(SETBE) X(SETL) \
@@ -160,18 +153,13 @@ static void mov_special_run(struct interpret_run *run)
     X(FUCOMPP) X(FCOMI) X(FCOMIP) X(FUCOMI) X(FUCOMIP) X(FICOM) X(FICOMP) X(FTST) X(FXAM) X(FCMOVB) X(FCMOVBE) \
     X(FCMOVE) X(FCMOVNB) X(FCMOVNBE) X(FCMOVNE) X(FCMOVNU) X(FCMOVU) X(FDECSTP) X(FINCSTP) X(FFREE) X(FNOP) \
     X(FWAIT) X(FNSTCW)
+/* clang-format on */
 
 #define NATIVE(m) [ZYDIS_MNEMONIC_##m] = {.native = true},
 static const struct interpret_form forms[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
-    NATIVE_INTEGERS(NATIVE)
-    NATIVE_FLAGS(NATIVE)
-    NATIVE_STACK_BRANCHES(NATIVE)
-    NATIVE_STRINGS(NATIVE)
-    NATIVE_HINTS(NATIVE)
-    NATIVE_MOVES(NATIVE)
-    NATIVE_FLOATING_POINT(NATIVE)
-    NATIVE_PACKED_INTEGERS(NATIVE)
-    NATIVE_X87(NATIVE)
+    NATIVE_INTEGERS(NATIVE) NATIVE_FLAGS(NATIVE) NATIVE_STACK_BRANCHES(NATIVE) NATIVE_STRINGS(NATIVE)
+        NATIVE_HINTS(NATIVE) NATIVE_MOVES(NATIVE) NATIVE_FLOATING_POINT(NATIVE) NATIVE_PACKED_INTEGERS(NATIVE)
+            NATIVE_X87(NATIVE)
 
     /* integers */
     NATIVE_BUT(TEST, undocumented_test, "this undocumented encoding of TEST is not modelled"),
@@ -354,18 +342,55 @@ const struct interpret_form *interpret_form_of(ZydisMnemonic mnemonic)
 #define EXT(e, name) [ZYDIS_ISA_EXT_##e] = BEYOND(name)
 
 static const char *const extensions[ZYDIS_ISA_EXT_MAX_VALUE + 1] = {
-    EXT(AES, "AES-NI"), EXT(AMD3DNOW, "3DNow!"), EXT(AMX_BF16, "AMX"), EXT(AMX_INT8, "AMX"), EXT(AMX_TILE, "AMX"),
-    EXT(AVX, "AVX"), EXT(AVX2, "AVX2"), EXT(AVX2GATHER, "AVX2"), EXT(AVX512EVEX, "AVX-512"), EXT(AVX512VEX, "AVX-512"),
-    EXT(AVXAES, "AVX"), EXT(AVX_VNNI, "AVX-VNNI"), EXT(CET, "CET"), EXT(CLDEMOTE, "CLDEMOTE"),
-    EXT(CLFLUSHOPT, "CLFLUSHOPT"), EXT(CLWB, "CLWB"), EXT(CLZERO, "CLZERO"), EXT(ENQCMD, "ENQCMD"), EXT(F16C, "F16C"),
-    EXT(FMA, "FMA"), EXT(FMA4, "FMA4"), EXT(GFNI, "GFNI"), EXT(MONITORX, "MONITORX"), EXT(MOVDIR, "MOVDIR"),
+    EXT(AES, "AES-NI"),
+    EXT(AMD3DNOW, "3DNow!"),
+    EXT(AMX_BF16, "AMX"),
+    EXT(AMX_INT8, "AMX"),
+    EXT(AMX_TILE, "AMX"),
+    EXT(AVX, "AVX"),
+    EXT(AVX2, "AVX2"),
+    EXT(AVX2GATHER, "AVX2"),
+    EXT(AVX512EVEX, "AVX-512"),
+    EXT(AVX512VEX, "AVX-512"),
+    EXT(AVXAES, "AVX"),
+    EXT(AVX_VNNI, "AVX-VNNI"),
+    EXT(CET, "CET"),
+    EXT(CLDEMOTE, "CLDEMOTE"),
+    EXT(CLFLUSHOPT, "CLFLUSHOPT"),
+    EXT(CLWB, "CLWB"),
+    EXT(CLZERO, "CLZERO"),
+    EXT(ENQCMD, "ENQCMD"),
+    EXT(F16C, "F16C"),
+    EXT(FMA, "FMA"),
+    EXT(FMA4, "FMA4"),
+    EXT(GFNI, "GFNI"),
+    EXT(MONITORX, "MONITORX"),
+    EXT(MOVDIR, "MOVDIR"),
     EXT(MPX, "MPX"),
-    EXT(PCLMULQDQ, "PCLMULQDQ"), EXT(PKU, "PKU"), EXT(PREFETCHWT1, "PREFETCHWT1"), EXT(RDPID, "RDPID"),
-    EXT(RDPRU, "RDPRU"), EXT(RDRAND, "RDRAND"), EXT(RDSEED, "RDSEED"), EXT(RDWRFSGS, "FSGSBASE"), EXT(RTM, "TSX"),
-    EXT(SERIALIZE, "SERIALIZE"), EXT(SGX, "SGX"), EXT(SHA, "SHA-NI"), EXT(SSE4A, "SSE4a"), EXT(TBM, "TBM"),
-    EXT(TSX_LDTRK, "TSX"), EXT(UINTR, "UINTR"), EXT(VAES, "VAES"), EXT(VPCLMULQDQ, "VPCLMULQDQ"),
+    EXT(PCLMULQDQ, "PCLMULQDQ"),
+    EXT(PKU, "PKU"),
+    EXT(PREFETCHWT1, "PREFETCHWT1"),
+    EXT(RDPID, "RDPID"),
+    EXT(RDPRU, "RDPRU"),
+    EXT(RDRAND, "RDRAND"),
+    EXT(RDSEED, "RDSEED"),
+    EXT(RDWRFSGS, "FSGSBASE"),
+    EXT(RTM, "TSX"),
+    EXT(SERIALIZE, "SERIALIZE"),
+    EXT(SGX, "SGX"),
+    EXT(SHA, "SHA-NI"),
+    EXT(SSE4A, "SSE4a"),
+    EXT(TBM, "TBM"),
+    EXT(TSX_LDTRK, "TSX"),
+    EXT(UINTR, "UINTR"),
+    EXT(VAES, "VAES"),
+    EXT(VPCLMULQDQ, "VPCLMULQDQ"),
     EXT(WAITPKG, "WAITPKG"),
-    EXT(XOP, "XOP"), EXT(XSAVE, "XSAVE"), EXT(XSAVEC, "XSAVE"), EXT(XSAVEOPT, "XSAVE"), EXT(XSAVES, "XSAVE"),
+    EXT(XOP, "XOP"),
+    EXT(XSAVE, "XSAVE"),
+    EXT(XSAVEC, "XSAVE"),
+    EXT(XSAVEOPT, "XSAVE"),
+    EXT(XSAVES, "XSAVE"),
 };
 
 const char *interpret_refusal(const ZydisDecodedInstruction *insn)
@@ -373,5 +398,5 @@ const char *interpret_refusal(const ZydisDecodedInstruction *insn)
     if (insn->encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX)
         return BEYOND("AVX-512");
     const char *reason = extensions[insn->meta.isa_ext];
-    return reason != NULL ? reason : "this instruction is not among those known to come out right";
+    return reason ? reason : "this instruction is not among those known to come out right";
 }

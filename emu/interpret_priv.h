@@ -33,11 +33,11 @@ typedef bool interpret_predicate(const ZydisDecodedInstruction *insn, const Zydi
 
 /* ------------------------------------------------------------------ what is done with each mnemonic (_forms.c) */
 struct interpret_form {
-    bool native;               /* the engine executes it rightly ... */
-    interpret_handler *run;    /* ... except that this is done instead, if not NULL, */
-    interpret_predicate *only; /* for these (NULL: all); */
-    const char *refusal;       /* what is neither is refused: why; NULL: the reason lies in its extension */
-    interpret_predicate *not;  /* these are refused anyway (with `refusal`) */
+    bool native;                /* the engine executes it rightly ... */
+    interpret_handler *run;     /* ... except that this is done instead, if not NULL, */
+    interpret_predicate *only;  /* for these (NULL: all); */
+    const char *refusal;        /* what is neither is refused: why; NULL: the reason lies in its extension */
+    interpret_predicate * not ; /* these are refused anyway (with `refusal`) */
 };
 const struct interpret_form *interpret_form_of(ZydisMnemonic mnemonic);
 /* The reason if the form is neither the engine's nor interpreted; else NULL. */
@@ -94,7 +94,7 @@ interpret_handler interpret_popcnt, interpret_movbe, interpret_shift, interpret_
     interpret_pdep, interpret_pext, interpret_bzhi, interpret_blsi, interpret_blsr, interpret_blsmsk, interpret_bextr,
     interpret_rorx; /* _bits.c */
 
-interpret_handler interpret_pcmpstr;   /* interpret_pcmpstr.c */
+interpret_handler interpret_pcmpstr; /* interpret_pcmpstr.c */
 interpret_handler interpret_dpps, interpret_dppd, interpret_horizontal, interpret_maskmov, interpret_round_scalar,
     interpret_cvtps2pd, interpret_cvtdq2pd; /* interpret_sse.c */
 
@@ -112,13 +112,13 @@ interpret_handler interpret_cpuid, interpret_rdtsc, interpret_rdtscp, interpret_
 #define FXSAVE_BYTES 512
 #define FXSAVE_CONTROL 0
 #define FXSAVE_STATUS 2
-#define FXSAVE_TAGS 4      /* bit i: physical register i is not empty */
+#define FXSAVE_TAGS 4 /* bit i: physical register i is not empty */
 #define FXSAVE_OPCODE 6
 #define FXSAVE_CODE 8
 #define FXSAVE_DATA 16
 #define FXSAVE_MXCSR 24
 #define FXSAVE_MXCSR_MASK 28
-#define FXSAVE_ST 32       /* ST(i) at FXSAVE_ST + 16*i */
+#define FXSAVE_ST 32 /* ST(i) at FXSAVE_ST + 16*i */
 #define FXSAVE_XMM 160
 
 #define X87_EXCEPTIONS 0x003fu /* control: masks; status: flags */
@@ -180,7 +180,7 @@ enum x80_class {
     X80_INFINITY,
     X80_QNAN,
     X80_SNAN,
-    X80_INVALID,  /* the integer bit is clear although the exponent is not 0: no CPU since the 387 accepts it */
+    X80_INVALID, /* the integer bit is clear although the exponent is not 0: no CPU since the 387 accepts it */
 };
 enum x80_class x80_class_of(struct x80 a);
 struct x80 x80_load(const uint8_t *from);

@@ -22,14 +22,14 @@ enum string_kind { STRING_MOVS, STRING_STOS, STRING_LODS, STRING_CMPS, STRING_SC
 
 struct string_op {
     enum string_kind kind;
-    unsigned bytes;       /* of an element */
-    bool down;            /* DF */
-    bool until_equal;     /* REPNE: stop after an equal pair; else REPE: after an unequal one */
+    unsigned bytes;               /* of an element */
+    bool down;                    /* DF */
+    bool until_equal;             /* REPNE: stop after an equal pair; else REPE: after an unequal one */
     uint64_t source, destination; /* addresses of the next element */
     uint64_t left;
     uint64_t accumulator;
-    uint64_t flags;       /* of the last comparison */
-    bool stopped;         /* by a comparison */
+    uint64_t flags; /* of the last comparison */
+    bool stopped;   /* by a comparison */
 };
 
 static bool kind_of(const ZydisDecodedInstruction *insn, enum string_kind *kind, unsigned *bytes)
@@ -234,8 +234,8 @@ static uint64_t source_segment_base(const struct interpret_run *run)
 
 static void commit(struct interpret_run *run, const struct string_op *op, uint64_t before)
 {
-    static const ZydisRegister accumulators[] = {[1] = ZYDIS_REGISTER_AL, [2] = ZYDIS_REGISTER_AX,
-                                                 [4] = ZYDIS_REGISTER_EAX, [8] = ZYDIS_REGISTER_RAX};
+    static const ZydisRegister accumulators[] = {
+        [1] = ZYDIS_REGISTER_AL, [2] = ZYDIS_REGISTER_AX, [4] = ZYDIS_REGISTER_EAX, [8] = ZYDIS_REGISTER_RAX};
     const struct interpret_cpu *cpu = run->cpu;
     uint64_t done = before - op->left, distance = done * step_of(op, op->bytes);
     cpu->set_gpr(cpu->self, RCX, op->left);

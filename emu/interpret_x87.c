@@ -91,7 +91,7 @@ static void pop(uint8_t *image)
 {
     uint8_t first[16];
     unsigned top = image_top(image);
-    image[FXSAVE_TAGS] &= (uint8_t)~(1u << top);
+    image[FXSAVE_TAGS] &= (uint8_t) ~(1u << top);
     memcpy(first, st(image, 0), 16);
     memmove(st(image, 0), st(image, 1), 7 * 16);
     memcpy(st(image, 7), first, 16);
@@ -102,8 +102,8 @@ static void pop(uint8_t *image)
 
 struct constant {
     ZydisMnemonic mnemonic;
-    struct x80 floor;    /* the 64 leading bits of the significand */
-    bool above_half;     /* what follows them is more than half a unit: to nearest is upwards */
+    struct x80 floor; /* the 64 leading bits of the significand */
+    bool above_half;  /* what follows them is more than half a unit: to nearest is upwards */
 };
 
 static const struct constant constants[] = {

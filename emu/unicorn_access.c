@@ -61,7 +61,7 @@ static void *original(void **found, const char *name)
 {
     if (!*found)
         *found = dlsym(RTLD_NEXT, name);
-    C2_ASSERT(*found != NULL);
+    C2_ASSERT(*found);
     return *found;
 }
 
@@ -80,10 +80,7 @@ static inline bool admitted(const uint64_t pages[UNICORN_ACCESS_PAGES], uint64_t
 
 /* `how` holds the log2 of the size of the access that guest code makes; a function that is called for a part of it (the
  * bytes of an unaligned store, made by Unicorn for an instruction that it does in C) leaves the record alone. */
-static inline bool whole(uint32_t how, unsigned bytes)
-{
-    return 1u << (how >> 4 & 3) == bytes;
-}
+static inline bool whole(uint32_t how, unsigned bytes) { return 1u << (how >> 4 & 3) == bytes; }
 
 static inline void note(struct unicorn_access *access, uint64_t address)
 {
@@ -117,38 +114,37 @@ static void admit_store(struct unicorn_access *access, uint64_t address, unsigne
         access->stores[page % UNICORN_ACCESS_PAGES] = page;
 }
 
-#define LOAD(name, type)                                                                                     \
-    EXPORT uint64_t name(void *env, uint64_t address, uint32_t how, uintptr_t from);                         \
-    EXPORT uint64_t name(void *env, uint64_t address, uint32_t how, uintptr_t from)                          \
-    {                                                                                                        \
-        static void *unicorns;                                                                               \
-        if (C2_LIKELY(running && admitted(running->loads, address, sizeof(type)))) {                         \
-            type value;                                                                                      \
-            note(running, address);                                                                          \
-            memcpy(&value, (const void *)(uintptr_t)address, sizeof value);                                  \
-            return value;                                                                                    \
-        }                                                                                                    \
-        struct unicorn_access *access = step_aside();                                                        \
-        uint64_t value = ((load_function *)original(&unicorns, #name))(env, address, how, from);             \
-        admit_load(access, address, sizeof(type));                                                           \
-        return value;                                                                                        \
+#define LOAD(name, type) \
+    EXPORT uint64_t name(void *env, uint64_t address, uint32_t how, uintptr_t from); \
+    EXPORT uint64_t name(void *env, uint64_t address, uint32_t how, uintptr_t from) \
+    { \
+        static void *unicorns; \
+        if (C2_LIKELY(running && admitted(running->loads, address, sizeof(type)))) { \
+            type value; \
+            note(running, address); \
+            memcpy(&value, (const void *)(uintptr_t)address, sizeof value); \
+            return value; \
+        } \
+        struct unicorn_access *access = step_aside(); \
+        uint64_t value = ((load_function *)original(&unicorns, #name))(env, address, how, from); \
+        admit_load(access, address, sizeof(type)); \
+        return value; \
     }
 
-#define STORE(name, type)                                                                                    \
-    EXPORT void name(void *env, uint64_t address, type value, uint32_t how, uintptr_t from);                 \
-    EXPORT void name(void *env, uint64_t address, type value, uint32_t how, uintptr_t from)                  \
-    {                                                                                                        \
-        static void *unicorns;                                                                               \
-        if (C2_LIKELY(running && whole(how, sizeof(type)) &&                                                 \
-                      admitted(running->stores, address, sizeof(type)))) {                                   \
-            note(running, address);                                                                          \
-            memcpy((void *)(uintptr_t)address, &value, sizeof value);                                        \
-            return;                                                                                          \
-        }                                                                                                    \
-        struct unicorn_access *access = step_aside();                                                        \
-        typedef void store_function(void *, uint64_t, type, uint32_t, uintptr_t);                            \
-        ((store_function *)original(&unicorns, #name))(env, address, value, how, from);                      \
-        admit_store(access, address, sizeof(type));                                                          \
+#define STORE(name, type) \
+    EXPORT void name(void *env, uint64_t address, type value, uint32_t how, uintptr_t from); \
+    EXPORT void name(void *env, uint64_t address, type value, uint32_t how, uintptr_t from) \
+    { \
+        static void *unicorns; \
+        if (C2_LIKELY(running && whole(how, sizeof(type)) && admitted(running->stores, address, sizeof(type)))) { \
+            note(running, address); \
+            memcpy((void *)(uintptr_t)address, &value, sizeof value); \
+            return; \
+        } \
+        struct unicorn_access *access = step_aside(); \
+        typedef void store_function(void *, uint64_t, type, uint32_t, uintptr_t); \
+        ((store_function *)original(&unicorns, #name))(env, address, value, how, from); \
+        admit_store(access, address, sizeof(type)); \
     }
 
 LOAD(helper_ret_ldub_mmu_x86_64, uint8_t)
@@ -167,8 +163,7 @@ EXPORT struct page_collection *page_collection_lock_x86_64(struct uc_struct *uc,
                                                            unsigned long end);
 EXPORT void page_collection_unlock_x86_64(struct page_collection *set);
 
-EXPORT struct page_collection *page_collection_lock_x86_64(struct uc_struct *uc, unsigned long start,
-                                                           unsigned long end)
+EXPORT struct page_collection *page_collection_lock_x86_64(struct uc_struct *uc, unsigned long start, unsigned long end)
 {
     (void)uc, (void)start, (void)end;
     return NULL;

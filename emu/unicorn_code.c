@@ -19,20 +19,19 @@ struct unicorn_code {
     const struct mmu *mmu;
     struct stream_blocks *blocks;
     struct engine_watch watch;
-    struct c2_map *watched;                      /* pcs given to unicorn_code_watch() */
-    struct c2_map *by_pc;                        /* pc -> struct unicorn_block *, linked by next */
-    struct c2_map *specials;                     /* pc -> struct unicorn_special * */
+    struct c2_map *watched;                             /* pcs given to unicorn_code_watch() */
+    struct c2_map *by_pc;                               /* pc -> struct unicorn_block *, linked by next */
+    struct c2_map *specials;                            /* pc -> struct unicorn_special * */
     struct unicorn_block *front[UNICORN_FRONT_ENTRIES]; /* by pc: the one found last */
-    struct unicorn_block **all;                  /* every block ever made, freed at the end */
+    struct unicorn_block **all;                         /* every block ever made, freed at the end */
     size_t all_count, all_capacity;
     struct unicorn_special **all_specials;
     size_t special_count, special_capacity;
-    struct decode_block decoded;                 /* scratch */
+    struct decode_block decoded; /* scratch */
 };
 
 enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, const struct mmu *mmu,
-                                   struct stream_blocks *blocks, const struct engine_watch *watch,
-                                   struct c2_error *err)
+                                   struct stream_blocks *blocks, const struct engine_watch *watch, struct c2_error *err)
 {
     struct unicorn_code *code = c2_calloc(1, sizeof *code);
     *out = NULL;
@@ -191,8 +190,12 @@ static enum c2_status add_single(struct unicorn_code *code, struct unicorn_speci
     struct stream_slot slots[DECODE_INSN_SLOTS];
     struct stream_insn insn = {.length = special->insn.insn.length};
     special->slots = (uint8_t)decode_slots(slots, &special->insn, 0);
-    struct stream_block block = {.pc = {special->pc}, .bytes = insn.length, .insn_count = 1,
-                                 .slot_count = special->slots, .insns = &insn, .slots = slots,
+    struct stream_block block = {.pc = {special->pc},
+                                 .bytes = insn.length,
+                                 .insn_count = 1,
+                                 .slot_count = special->slots,
+                                 .insns = &insn,
+                                 .slots = slots,
                                  .ending = decode_ending(&special->insn, slots, special->slots)};
     return stream_blocks_add(&special->number, code->blocks, &block, err);
 }
@@ -241,7 +244,8 @@ static enum c2_status install_stop(struct unicorn_code *code, uint64_t pc, const
     enum c2_status status = unicorn_code_special(&special, code, pc, err);
     if (status != C2_OK)
         return status;
-    if (!special->hook && uc_hook_add(code->uc, &special->hook, UC_HOOK_CODE, (void *)stop_at, self, pc, pc) != UC_ERR_OK)
+    if (!special->hook &&
+        uc_hook_add(code->uc, &special->hook, UC_HOOK_CODE, (void *)stop_at, self, pc, pc) != UC_ERR_OK)
         return c2_fail_memory(err, "a hook before an instruction to interpret");
     uc_ctl_remove_cache(code->uc, block->pc, block->pc + block->size);
     return C2_OK;

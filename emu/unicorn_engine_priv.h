@@ -11,9 +11,9 @@
 
 enum unicorn_pause {
     PAUSE_NONE,
-    PAUSE_LEARN,     /* a block not seen before: at pause_pc, pause_size */
-    PAUSE_CHANGED,   /* a block whose code has changed */
-    PAUSE_SPECIAL,   /* before an instruction to interpret at pause_pc */
+    PAUSE_LEARN,   /* a block not seen before: at pause_pc, pause_size */
+    PAUSE_CHANGED, /* a block whose code has changed */
+    PAUSE_SPECIAL, /* before an instruction to interpret at pause_pc */
     PAUSE_BUDGET,
     PAUSE_SYSCALL,
     PAUSE_EXCEPTION, /* exception number pause_number */
@@ -28,24 +28,24 @@ struct unicorn {
     struct engine base;
     struct unicorn_state state;
     struct unicorn_code *code;
-    struct unicorn_block **front;  /* of code */
+    struct unicorn_block **front; /* of code */
     struct stream_batch *batch;
-    uint64_t *words;               /* of the batch, and UNICORN_SLACK_WORDS more */
-    uint64_t *header;              /* of the current block's record */
-    struct unicorn_access access;  /* access.next: where the next event goes */
+    uint64_t *words;              /* of the batch, and UNICORN_SLACK_WORDS more */
+    uint64_t *header;             /* of the current block's record */
+    struct unicorn_access access; /* access.next: where the next event goes */
     struct unicorn_block *current;
     uint64_t instructions;
-    volatile uint64_t pause_at;    /* instruction count; 0 asks for a pause now */
+    volatile uint64_t pause_at; /* instruction count; 0 asks for a pause now */
     volatile sig_atomic_t interrupted;
     enum unicorn_pause cause;
     uint64_t pause_pc;
     uint32_t pause_size;
     uint32_t pause_number;
     struct c2_error failure;
-    uint64_t budget_at;            /* instruction count at which this run ends */
-    uint64_t grow_at;              /* instruction count at which to let the translation cache grow */
+    uint64_t budget_at; /* instruction count at which this run ends */
+    uint64_t grow_at;   /* instruction count at which to let the translation cache grow */
     uint64_t grow_step;
-    bool translations_stale;       /* Unicorn may hold rights that the tables no longer give */
+    bool translations_stale; /* Unicorn may hold rights that the tables no longer give */
     struct interpret_cpu cpu;
     uc_hook hooks[8];
 };

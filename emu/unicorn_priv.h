@@ -55,33 +55,33 @@ struct unicorn_pattern {
 struct unicorn_block {
     struct unicorn_block *next; /* of the same pc, another size */
     uint64_t pc;
-    uint32_t size;      /* as Unicorn gives it */
-    uint32_t number;    /* of the stream block; meaningless if insns == 0 */
-    uint64_t header;    /* of a complete execution */
+    uint32_t size;   /* as Unicorn gives it */
+    uint32_t number; /* of the stream block; meaningless if insns == 0 */
+    uint64_t header; /* of a complete execution */
     uint16_t insns;
     uint16_t slots;
-    uint16_t events;    /* memory events of a complete execution, no page crossed */
-    bool direct;        /* event i is slot i */
-    bool ordered;       /* slots come in the order of their events */
-    bool special;       /* insns == 0: starts with an instruction to interpret */
-    bool watched;       /* engine_watch.reached is called before it */
-    bool rare;          /* special, watched, or with a copy of its bytes */
-    bool stale;         /* the code has changed: never run again */
-    uint16_t *first_event;              /* of each slot, unless direct */
-    struct unicorn_pattern *patterns;   /* in the order of events, one a slot */
-    uint8_t *bytes;                     /* the code, if its pages are writable: compared at each execution */
-    const struct stream_block *block;   /* NULL if insns == 0 */
+    uint16_t events;                  /* memory events of a complete execution, no page crossed */
+    bool direct;                      /* event i is slot i */
+    bool ordered;                     /* slots come in the order of their events */
+    bool special;                     /* insns == 0: starts with an instruction to interpret */
+    bool watched;                     /* engine_watch.reached is called before it */
+    bool rare;                        /* special, watched, or with a copy of its bytes */
+    bool stale;                       /* the code has changed: never run again */
+    uint16_t *first_event;            /* of each slot, unless direct */
+    struct unicorn_pattern *patterns; /* in the order of events, one a slot */
+    uint8_t *bytes;                   /* the code, if its pages are writable: compared at each execution */
+    const struct stream_block *block; /* NULL if insns == 0 */
 };
 
 /* An instruction to interpret. */
 struct unicorn_special {
     struct decode_insn insn;
-    bool valid;     /* false: the bytes are no instruction */
-    bool wanted;    /* false: the code has changed, and what stands here now is Unicorn's to execute */
-    bool stale;     /* the code may have changed: decode again */
+    bool valid;  /* false: the bytes are no instruction */
+    bool wanted; /* false: the code has changed, and what stands here now is Unicorn's to execute */
+    bool stale;  /* the code may have changed: decode again */
     uint32_t number;
     uint8_t slots;
-    uc_hook hook;   /* 0: none yet */
+    uc_hook hook; /* 0: none yet */
     uint64_t pc;
 };
 
@@ -122,10 +122,10 @@ void unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t byt
 #define UNICORN_ACCESS_PAGES C2_HOST_SIZE(4096u, 2u)
 
 struct unicorn_access {
-    uint64_t *next;                          /* where the next memory event goes, if record */
+    uint64_t *next; /* where the next memory event goes, if record */
     bool record;
-    struct c2_map *code_pages;               /* page numbers of decoded code */
-    uint64_t loads[UNICORN_ACCESS_PAGES];    /* page numbers that Unicorn has admitted, by their low bits */
+    struct c2_map *code_pages;            /* page numbers of decoded code */
+    uint64_t loads[UNICORN_ACCESS_PAGES]; /* page numbers that Unicorn has admitted, by their low bits */
     uint64_t stores[UNICORN_ACCESS_PAGES];
 };
 enum c2_status unicorn_access_init(struct unicorn_access *access, bool record, struct c2_error *err);
@@ -135,8 +135,7 @@ void unicorn_access_run(struct unicorn_access *access);
 /* Rights may have changed: Unicorn must admit every page again. */
 void unicorn_access_forget(struct unicorn_access *access);
 /* The range holds code: stores to its pages are Unicorn's, which watches them. */
-enum c2_status unicorn_access_code(struct unicorn_access *access, uint64_t start, uint64_t bytes,
-                                   struct c2_error *err);
+enum c2_status unicorn_access_code(struct unicorn_access *access, uint64_t start, uint64_t bytes, struct c2_error *err);
 
 /* ------------------------------------------------------------------ unicorn_events.c: from events to slots */
 /* Fills patterns, first_event, events, direct, ordered from the decoded block. */

@@ -37,8 +37,8 @@ void unicorn_set(struct unicorn_state *state, int reg, uint64_t value) { uc_reg_
 struct probe {
     uc_engine *uc;
     uc_context *context[3];
-    size_t bytes;      /* of a context */
-    int interrupt;     /* last exception seen */
+    size_t bytes;  /* of a context */
+    int interrupt; /* last exception seen */
 };
 enum { PROBE_CODE = 0x1000, PROBE_DATA = 0x2000 };
 
@@ -227,8 +227,9 @@ enum c2_status unicorn_layout_find(struct unicorn_layout *out, struct c2_error *
     if (!problem)
         return C2_OK;
     uc_version(&major, &minor);
-    return c2_fail(err, C2_ERR_UNSUPPORTED, "this Unicorn library (%u.%u) cannot be used: %s; use version 2.0.1 (Debian 12)",
-                   major, minor, problem);
+    return c2_fail(err, C2_ERR_UNSUPPORTED,
+                   "this Unicorn library (%u.%u) cannot be used: %s; use version 2.0.1 (Debian 12)", major, minor,
+                   problem);
 }
 
 /* ------------------------------------------------------------------ the guest's engine */

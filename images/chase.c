@@ -2,9 +2,9 @@
  *
  * Pointer chase: chase [KIB [STEPS]]
  *
- * One cycle through all lines of an array in a random order, so that no access can be guessed from the last. The lesson:
- * with an array larger than the L3, nearly every step misses every level, and the misses are capacity - no placement
- * helps, only a smaller or better ordered structure does.
+ * One cycle through all lines of an array in a random order, so that no access can be guessed from the last. The
+ * lesson: with an array larger than the L3, nearly every step misses every level, and the misses are capacity - no
+ * placement helps, only a smaller or better ordered structure does.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -20,7 +20,7 @@ KERNEL void count(const unsigned char *records, int times)
         for (int r = 0; r < RECORDS; r += STEP) {
             for (int i = 0; i < STEP; i++)
                 bucket[records[(size_t)(r + i) * RECORD_BYTES + KEY_AT]]++; /* evicts seen */
-            seen += STEP; /* the victim */
+            seen += STEP;                                                   /* the victim */
         }
         KEEP();
     }

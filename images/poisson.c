@@ -54,7 +54,7 @@ KERNEL void relax(const struct problem *problem, int times)
 int main(int argc, char **argv)
 {
     int times = times_of(argc, argv);
-    struct problem p = {new_array(1), new_array(1), new_array(0), new_array(0.5), new_array(1),
+    struct problem p = {new_array(1), new_array(1), new_array(0), new_array(0.5),   new_array(1),
                         new_array(1), new_array(1), new_array(1), new_array(0.125), new_array(0.5)};
     relax(&p, times);
     double sum = 0;

@@ -16,7 +16,7 @@
 #define PADDED 0
 #endif
 
-#define KERNEL static __attribute__((noinline)) /* what the sample is about; it stays out of main */
+#define KERNEL static __attribute__((noinline))  /* what the sample is about; it stays out of main */
 #define KEEP() __asm__ volatile("" ::: "memory") /* no sweep may be merged with the one before */
 
 static int times_of(int argc, char **argv)

@@ -2,8 +2,8 @@
  *
  * Sorts random integers with the C library's qsort: sort [COUNT]
  *
- * The lesson: glibc's qsort is a merge sort with a buffer as large as the array. Its early passes work inside the L1, its
- * last ones stream through array and buffer: cold misses at first, capacity misses later, hardly any conflicts.
+ * The lesson: glibc's qsort is a merge sort with a buffer as large as the array. Its early passes work inside the L1,
+ * its last ones stream through array and buffer: cold misses at first, capacity misses later, hardly any conflicts.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -13,8 +13,8 @@ static void sweep(double *to, const double *from, size_t n)
 {
     for (size_t i = 1; i + 1 < n; i++)
         for (size_t j = 1; j + 1 < n; j++)
-            to[i * n + j] = 0.2 * (from[i * n + j] + from[i * n + j - 1] + from[i * n + j + 1] +
-                                   from[(i - 1) * n + j] + from[(i + 1) * n + j]);
+            to[i * n + j] = 0.2 * (from[i * n + j] + from[i * n + j - 1] + from[i * n + j + 1] + from[(i - 1) * n + j] +
+                                   from[(i + 1) * n + j]);
 }
 
 int main(int argc, char **argv)

@@ -44,8 +44,8 @@ size_t loader_code_read(const struct loader_code *code, uint64_t address, uint8_
 {
     for (size_t i = 0; i < code->elf.count; i++) {
         const struct loader_segment *segment = &code->elf.segments[i];
-        if (!(segment->prot & MMU_EXEC) || address < segment->address
-            || address - segment->address >= segment->file_bytes)
+        if (!(segment->prot & MMU_EXEC) || address < segment->address ||
+            address - segment->address >= segment->file_bytes)
             continue;
         const uint64_t into = address - segment->address, left = segment->file_bytes - into;
         const size_t count = left < bytes ? (size_t)left : bytes;

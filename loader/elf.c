@@ -36,11 +36,26 @@ static const struct {
     uint16_t number;
     const char *name;
 } machines[] = {
-    {EM_SPARC, "SPARC"},       {EM_386, "x86 (i386)"},    {EM_68K, "Motorola 68000"}, {EM_MIPS, "MIPS"},
-    {EM_PARISC, "PA-RISC"},    {EM_PPC, "PowerPC"},       {EM_PPC64, "PowerPC64"},    {EM_S390, "IBM S/390"},
-    {EM_ARM, "ARM"},           {EM_SH, "SuperH"},         {EM_SPARCV9, "SPARC V9"},   {EM_IA_64, "Itanium"},
-    {EM_X86_64, "x86-64"},     {EM_AVR, "AVR"},           {EM_XTENSA, "Xtensa"},      {EM_AARCH64, "AArch64"},
-    {EM_MICROBLAZE, "MicroBlaze"}, {EM_RISCV, "RISC-V"},  {EM_BPF, "BPF"},            {258, "LoongArch"},
+    {EM_SPARC, "SPARC"},
+    {EM_386, "x86 (i386)"},
+    {EM_68K, "Motorola 68000"},
+    {EM_MIPS, "MIPS"},
+    {EM_PARISC, "PA-RISC"},
+    {EM_PPC, "PowerPC"},
+    {EM_PPC64, "PowerPC64"},
+    {EM_S390, "IBM S/390"},
+    {EM_ARM, "ARM"},
+    {EM_SH, "SuperH"},
+    {EM_SPARCV9, "SPARC V9"},
+    {EM_IA_64, "Itanium"},
+    {EM_X86_64, "x86-64"},
+    {EM_AVR, "AVR"},
+    {EM_XTENSA, "Xtensa"},
+    {EM_AARCH64, "AArch64"},
+    {EM_MICROBLAZE, "MicroBlaze"},
+    {EM_RISCV, "RISC-V"},
+    {EM_BPF, "BPF"},
+    {258, "LoongArch"},
     {EM_ALPHA, "Alpha"},
 };
 
@@ -275,8 +290,8 @@ static enum c2_status check_alignment(const struct loader_elf *elf, const struct
     return C2_OK;
 }
 
-static enum c2_status collect_segments(struct loader_elf *elf, const struct loader_file *file,
-                                       const Elf64_Phdr *table, struct c2_error *err)
+static enum c2_status collect_segments(struct loader_elf *elf, const struct loader_file *file, const Elf64_Phdr *table,
+                                       struct c2_error *err)
 {
     elf->segments = c2_calloc(elf->phnum, sizeof *elf->segments);
     if (!elf->segments)

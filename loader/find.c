@@ -164,10 +164,9 @@ enum c2_status loader_interpreter_open(struct loader_file *out, const char *path
         return status;
     size_t length = strlen(path);
     bool dos = length > 0 && path[length - 1] == '\r';
-    return c2_fail(err, C2_ERR_FORMAT, "%s: bad interpreter: %.*s does not exist%s", of->label,
-                   (int)(dos ? length - 1 : length), path,
-                   dos ? " with a carriage return at its end: the lines of the script end as on DOS, convert them"
-                       : "");
+    return c2_fail(
+        err, C2_ERR_FORMAT, "%s: bad interpreter: %.*s does not exist%s", of->label, (int)(dos ? length - 1 : length),
+        path, dos ? " with a carriage return at its end: the lines of the script end as on DOS, convert them" : "");
 }
 
 void loader_file_close(struct loader_file *file)

@@ -46,7 +46,7 @@ struct instance {
 struct loader_unit {
     struct loader_unit *next; /* indexed before */
     Dwarf_Die die;
-    bool symbols_first; /* C++: a name without linkage name is not the one to show */
+    bool symbols_first;          /* C++: a name without linkage name is not the one to show */
     struct loader_ranges ranges; /* value: number of the instance */
     struct instance *instances;
     size_t count, room;
@@ -108,10 +108,7 @@ static enum c2_status walk(struct loader_unit *unit, const struct loader_elf *el
 }
 
 /* Of two instances of one range the inner one, which has the larger number. */
-static int prefer_inner(uint64_t a, uint64_t b)
-{
-    return (a < b) - (a > b);
-}
+static int prefer_inner(uint64_t a, uint64_t b) { return (a < b) - (a > b); }
 
 static void unit_destroy(struct loader_unit *unit)
 {
@@ -307,7 +304,7 @@ void loader_call_place_of(struct loader_symbols *symbols, struct guest_va pc, st
     struct loader_frame frames[CALL_FRAMES];
     const size_t count = loader_frames_of(symbols, pc, frames, CALL_FRAMES);
     loader_place_of(symbols, pc, out);
-    if (count < 2 || count > CALL_FRAMES || frames[count - 1].file == NULL)
+    if (count < 2 || count > CALL_FRAMES || !frames[count - 1].file)
         return;
     out->file = frames[count - 1].file;
     out->line = frames[count - 1].line;

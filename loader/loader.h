@@ -18,20 +18,20 @@
 #define LOADER_HWCAP 0x07888111u
 
 struct loader_request {
-    const char *program;       /* as given on the command line: found as execvp finds it (host PATH) */
-    const char *const *argv;   /* NULL-terminated, argv[0] included */
-    const char *const *envp;   /* NULL-terminated, the guest's whole environment */
-    uint64_t seed;             /* for AT_RANDOM */
+    const char *program;     /* as given on the command line: found as execvp finds it (host PATH) */
+    const char *const *argv; /* NULL-terminated, argv[0] included */
+    const char *const *envp; /* NULL-terminated, the guest's whole environment */
+    uint64_t seed;           /* for AT_RANDOM */
 };
 
 /* What the run needs to know of the image. */
 struct loader_image {
-    char *path;          /* absolute, of the ELF program itself (for a script: its interpreter) */
-    uint64_t entry;      /* first instruction: the interpreter's if there is one */
-    uint64_t stack;      /* initial RSP: argc lies there */
+    char *path;            /* absolute, of the ELF program itself (for a script: its interpreter) */
+    uint64_t entry;        /* first instruction: the interpreter's if there is one */
+    uint64_t stack;        /* initial RSP: argc lies there */
     uint64_t program_base; /* what was added to the linked addresses; 0 unless position independent */
     uint64_t program_entry;
-    uint64_t phdr;       /* 0: the program headers are in no segment */
+    uint64_t phdr; /* 0: the program headers are in no segment */
     uint16_t phnum;
     uint64_t interpreter_base; /* AT_BASE; 0: static */
 };
@@ -47,7 +47,7 @@ enum c2_status loader_load(struct loader_image *out, struct mmu *mmu, const stru
                            struct c2_error *err);
 void loader_image_release(struct loader_image *image);
 
-/* ------------------------------------------------------------------ symbols of a program by name, before it is loaded */
+/* ------------------------------------------------------ symbols of a program by name, before it is loaded */
 
 /* Where the symbol will lie. Below file_end its pages are a mapping of the program's file, from there on anonymous. */
 struct loader_static {
@@ -98,7 +98,8 @@ struct loader_frame {
  * (which may be all NULL); the first `room` are filled, and room is at least 1. Strings are lent until
  * loader_symbols_destroy. Names here are those of the source ("sum"); loader_place_of gives symbols ("sum.part.0"). */
 size_t loader_frames_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_frame *frames, size_t room);
-/* loader_place_of, but with the line of the function that holds the code: where it calls what the compiler has inlined. */
+/* loader_place_of, but with the line of the function that holds the code: where it calls what the compiler has
+ * inlined. */
 void loader_call_place_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out);
 
 /* The file that the pc is mapped from, by its whole path, and the address that it has there as linked (what objdump
@@ -112,8 +113,8 @@ bool loader_function_entry(struct loader_symbols *symbols, struct guest_va pc, s
  * indirect functions are none. False: none, or several local ones. */
 bool loader_function_named(struct loader_symbols *symbols, struct guest_va at, const char *name, struct guest_va *out);
 /* Tells every name of every function in the code of the file that is mapped at `at`: aliases one by one, a version
- * (@...) at their end. resolver: the entry is that of an IFUNC's resolver, which returns the function's own. The name is
- * lent for the call. Fails as the listener does, or without memory. */
+ * (@...) at their end. resolver: the entry is that of an IFUNC's resolver, which returns the function's own. The name
+ * is lent for the call. Fails as the listener does, or without memory. */
 struct loader_entry_listener {
     void *self;
     enum c2_status (*entry)(void *self, const char *name, struct guest_va entry, bool resolver, struct c2_error *err);
@@ -147,8 +148,8 @@ struct loader_variable {
 enum c2_status loader_variables(struct loader_symbols *symbols, struct guest_va at,
                                 void (*each)(void *self, const struct loader_variable *variable), void *self,
                                 struct c2_error *err);
-/* "double A[400][400]"; NULL when no DWARF tells the type, for the id of no variable, and without memory. The first question
- * about a module reads the types of all its variables: for reports, not for a running program. */
+/* "double A[400][400]"; NULL when no DWARF tells the type, for the id of no variable, and without memory. The first
+ * question about a module reads the types of all its variables: for reports, not for a running program. */
 const char *loader_variable_declaration(struct loader_symbols *symbols, struct loader_variable_id id);
 
 void loader_symbols_check(const struct loader_symbols *symbols);
@@ -159,8 +160,8 @@ char *loader_place_text(char *buffer, size_t bytes, struct guest_va pc, const st
 
 /* ------------------------------------------------------------------ instructions as text */
 #define LOADER_LONGEST_INSN 15
-/* AT&T syntax into buffer; returns the instruction's length. 0: the bytes are none, then "(bytes 0f ff ...)", or there are
- * none, then "". */
+/* AT&T syntax into buffer; returns the instruction's length. 0: the bytes are none, then "(bytes 0f ff ...)", or there
+ * are none, then "". */
 size_t loader_disassemble(char *buffer, size_t size, const uint8_t *bytes, size_t count, uint64_t address);
 
 /* The code in an ELF file on disk, by addresses as linked. */

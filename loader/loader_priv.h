@@ -41,16 +41,16 @@ struct loader_segment {
 };
 
 struct loader_elf {
-    bool relocatable;  /* ET_DYN: may be mapped anywhere */
-    bool exec_stack;   /* PT_GNU_STACK asks for an executable stack */
-    uint64_t entry;    /* as linked */
-    uint64_t phdr;     /* address of the program headers as linked; meaningful when phdr_loaded */
+    bool relocatable; /* ET_DYN: may be mapped anywhere */
+    bool exec_stack;  /* PT_GNU_STACK asks for an executable stack */
+    uint64_t entry;   /* as linked */
+    uint64_t phdr;    /* address of the program headers as linked; meaningful when phdr_loaded */
     bool phdr_loaded;
     uint16_t phnum;
-    uint64_t low, high; /* whole pages that the segments cover */
-    uint64_t align;     /* the largest p_align, at least a page */
-    char *interpreter;  /* NULL: none asked for */
-    size_t count;       /* at least 1 */
+    uint64_t low, high;              /* whole pages that the segments cover */
+    uint64_t align;                  /* the largest p_align, at least a page */
+    char *interpreter;               /* NULL: none asked for */
+    size_t count;                    /* at least 1 */
     struct loader_segment *segments; /* ascending, no two overlap */
 };
 

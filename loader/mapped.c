@@ -94,7 +94,7 @@ bool loader_module_extent(struct loader_symbols *symbols, struct guest_va at, ui
     *name = loader_names_keep(symbols->names, mapped.module->object, strlen(mapped.module->object));
     *start = mapped.module->elf.low + mapped.bias;
     *bytes = mapped.module->elf.high - mapped.module->elf.low;
-    return *name != NULL;
+    return *name;
 }
 
 /* ------------------------------------------------------------------ functions */

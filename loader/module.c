@@ -4,12 +4,12 @@
  *
  * Model
  *   Functions and variables come from .symtab of the file, else of its debug file, else from .dynsym of the file.
- *   Lines come from the DWARF of the file, else of its debug file: the ranges of all compilation units are indexed once (the
- *   .debug_aranges section is not relied on, not every compiler writes it), a unit's line table is read at the first
- *   question about it.
- *   DWARF is opened at the first question that needs it, a line or a type: what is asked while a program runs - functions,
- *   the extents of variables - stands in symbol tables, and to unpack the sections of libc's debug file takes longer than
- *   to run a short program.
+ *   Lines come from the DWARF of the file, else of its debug file: the ranges of all compilation units are indexed once
+ *   (the .debug_aranges section is not relied on, not every compiler writes it), a unit's line table is read at the
+ *   first question about it.
+ *   DWARF is opened at the first question that needs it, a line or a type: what is asked while a program runs -
+ *   functions, the extents of variables - stands in symbol tables, and to unpack the sections of libc's debug file
+ *   takes longer than to run a short program.
  * Invariants
  *   A file that is no longer the one that was mapped (device and inode) gives no names. Line 0 is no line.
  * Not modelled
@@ -114,10 +114,7 @@ enum c2_status loader_unit_ranges(struct loader_ranges *ranges, const struct loa
     return status;
 }
 
-static int first_unit(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
+static int first_unit(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
 static enum c2_status read_units(struct loader_ranges *out, Dwarf *dwarf, const struct loader_elf *elf)
 {

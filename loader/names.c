@@ -98,7 +98,4 @@ const char *loader_names_keep(struct loader_names *names, const char *text, size
     return add(names, hash, newest, text, bytes);
 }
 
-size_t loader_names_count(const struct loader_names *names)
-{
-    return names->count;
-}
+size_t loader_names_count(const struct loader_names *names) { return names->count; }

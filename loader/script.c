@@ -7,7 +7,7 @@
  *   blanks. The interpreter is run with the words: its own name, the argument if there is one, the script's path,
  *   the script's words after the first. It may be a script itself.
  * Invariants
- *   words is NULL-terminated and owned, items[count] == NULL.
+ *   words is NULL-terminated and owned: items[count] is null.
  * Decisions
  *   A first line longer than the kernel's buffer is refused; a kernel may cut the argument silently.
  *   At most four scripts stand between the command line and the ELF file.
@@ -64,10 +64,7 @@ enum c2_status loader_words_copy(struct loader_words *out, const char *const *it
 
 /* ------------------------------------------------------------------ the first line */
 
-static bool blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
+static bool blank(char c) { return c == ' ' || c == '\t'; }
 
 /* Splits "interpreter argument" in place of line, which is terminated and has no newline. */
 static enum c2_status split_line(struct loader_script *out, char *line, const struct loader_file *file,
@@ -96,8 +93,7 @@ enum c2_status loader_script_read(struct loader_script *out, const struct loader
         return status;
     char *end = memchr(line, '\n', count);
     if (!end && file->bytes > count)
-        return c2_fail(err, C2_ERR_FORMAT, "%s: its #! line is longer than %d bytes", file->label,
-                       LOADER_SCRIPT_LINE);
+        return c2_fail(err, C2_ERR_FORMAT, "%s: its #! line is longer than %d bytes", file->label, LOADER_SCRIPT_LINE);
     if (end)
         *end = '\0';
     return split_line(out, line + 2, file, err);
@@ -146,8 +142,10 @@ static enum c2_status follow_all(struct loader_program *program, struct c2_error
     const char *path = program->name;
     for (int depth = 0; status == C2_OK && script.interpreter[0]; depth++) {
         if (depth == LOADER_SCRIPT_DEPTH)
-            return c2_fail(err, C2_ERR_FORMAT, "%s: more than %d scripts deep: an interpreter must be a program in the "
-                           "end", program->name, LOADER_SCRIPT_DEPTH);
+            return c2_fail(err, C2_ERR_FORMAT,
+                           "%s: more than %d scripts deep: an interpreter must be a program in the "
+                           "end",
+                           program->name, LOADER_SCRIPT_DEPTH);
         status = follow(program, &script, path, err);
         if (status == C2_OK)
             status = loader_script_read(&next, &program->file, err);

@@ -80,10 +80,7 @@ static uint64_t put_random(struct loader_stack *stack, uint64_t seed)
 
 /* ------------------------------------------------------------------ the vectors */
 
-static void put(struct loader_stack *stack, uint64_t word)
-{
-    stack->vectors[stack->vector_count++] = word;
-}
+static void put(struct loader_stack *stack, uint64_t word) { stack->vectors[stack->vector_count++] = word; }
 
 static void put_list(struct loader_stack *stack, const char *const *items)
 {
@@ -184,8 +181,8 @@ enum c2_status loader_stack_map(struct mmu *mmu, const struct loader_stack *stac
     int64_t answer = mmu_map(mmu, &request);
     if (answer < 0)
         return loader_map_failed(err, "the stack", request.address, request.bytes, answer);
-    enum c2_status status =
-        loader_poke(mmu, LOADER_STACK_STRINGS, stack->strings, stack->string_bytes, "the stack", err);
+    enum c2_status status = loader_poke(mmu, LOADER_STACK_STRINGS, stack->strings, stack->string_bytes, "the stack",
+                                        err);
     if (status == C2_OK)
         status = loader_poke(mmu, LOADER_STACK_RSP, stack->vectors, stack->vector_count * sizeof *stack->vectors,
                              "the stack", err);

@@ -4,8 +4,8 @@
  *
  * Model
  *   The ELF file that loader_load would map, its symbol table (.symtab, else .dynsym), and the place where its segments
- *   will lie. Symbols with a size, of variables, functions and untyped labels; names as the table has them (C++: mangled),
- *   without a version.
+ *   will lie. Symbols with a size, of variables, functions and untyped labels; names as the table has them (C++:
+ *   mangled), without a version.
  *   A name that other files may use goes before a local one of the same name.
  * Invariants
  *   An extent that is returned lies in one segment whole.
@@ -100,8 +100,8 @@ static enum c2_status place_of(struct loader_static *out, const struct loader_st
 {
     const char *program = loader_statics_program(statics);
     if (symbol->type == STT_TLS)
-        return c2_fail(err, C2_ERR_INVALID, "%s of %s is thread-local: it has a place in each thread, none in the program",
-                       name, program);
+        return c2_fail(err, C2_ERR_INVALID,
+                       "%s of %s is thread-local: it has a place in each thread, none in the program", name, program);
     if (symbol->bytes == 0)
         return c2_fail(err, C2_ERR_INVALID, "%s of %s has no size in the symbol table (in assembly: .size %s, N)", name,
                        program, name);

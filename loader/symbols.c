@@ -95,8 +95,8 @@ bool loader_spot_of(struct loader_symbols *symbols, struct guest_va va, struct l
     if (!out->module)
         return false;
     out->address = va.v - area->start.v + area->offset;
-    out->linked = out->module->is_elf && loader_elf_address(&out->module->elf, out->address, area->prot & MMU_EXEC,
-                                                            &out->address);
+    out->linked = out->module->is_elf &&
+                  loader_elf_address(&out->module->elf, out->address, area->prot & MMU_EXEC, &out->address);
     return true;
 }
 

@@ -20,7 +20,7 @@
 
 static bool find_section(Elf *elf, GElf_Word type, Elf_Scn **out, GElf_Shdr *header)
 {
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;)
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));)
         if (gelf_getshdr(section, header) && header->sh_type == type && header->sh_entsize > 0) {
             *out = section;
             return true;
@@ -32,7 +32,7 @@ static bool find_section(Elf *elf, GElf_Word type, Elf_Scn **out, GElf_Shdr *hea
 static Elf_Data *find_beside(Elf *elf, GElf_Word type, size_t table)
 {
     GElf_Shdr header;
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;)
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));)
         if (gelf_getshdr(section, &header) && header.sh_type == type && header.sh_link == table)
             return elf_getdata(section, NULL);
     return NULL;
@@ -127,10 +127,7 @@ const char *loader_symbol_name(uint64_t packed)
     return (const char *)(uintptr_t)(packed & c2_mask(0, LOCAL_SHIFT - 1));
 }
 
-static int by_number(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
+static int by_number(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
 int loader_symbol_prefer(uint64_t a, uint64_t b)
 {

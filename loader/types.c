@@ -24,7 +24,7 @@
 #include <string.h>
 
 #define TYPE_BYTES 256
-#define TYPE_DEPTH 24  /* of derivations: more is a loop in damaged data */
+#define TYPE_DEPTH 24 /* of derivations: more is a loop in damaged data */
 #define SCOPE_DEPTH 256
 
 struct declaration {
@@ -178,21 +178,36 @@ static bool declare(struct declaration *to, Dwarf_Die *type, unsigned depth)
     switch (dwarf_tag(type)) {
     case DW_TAG_base_type:
     case DW_TAG_typedef:
-    case DW_TAG_unspecified_type: return declare_name(to, type, "");
-    case DW_TAG_structure_type: return declare_name(to, type, "struct");
-    case DW_TAG_class_type: return declare_name(to, type, "class");
-    case DW_TAG_union_type: return declare_name(to, type, "union");
-    case DW_TAG_enumeration_type: return declare_name(to, type, "enum");
-    case DW_TAG_const_type: return declare_qualified(to, type, "const ", depth);
-    case DW_TAG_volatile_type: return declare_qualified(to, type, "volatile ", depth);
-    case DW_TAG_restrict_type: return declare_qualified(to, type, "restrict ", depth);
-    case DW_TAG_atomic_type: return declare_qualified(to, type, "_Atomic ", depth);
-    case DW_TAG_pointer_type: return declare_pointer(to, type, "*", depth);
-    case DW_TAG_reference_type: return declare_pointer(to, type, "&", depth);
-    case DW_TAG_rvalue_reference_type: return declare_pointer(to, type, "&&", depth);
-    case DW_TAG_array_type: return declare_array(to, type, depth);
-    case DW_TAG_subroutine_type: return declare_function(to, type, depth);
-    default: return false;
+    case DW_TAG_unspecified_type:
+        return declare_name(to, type, "");
+    case DW_TAG_structure_type:
+        return declare_name(to, type, "struct");
+    case DW_TAG_class_type:
+        return declare_name(to, type, "class");
+    case DW_TAG_union_type:
+        return declare_name(to, type, "union");
+    case DW_TAG_enumeration_type:
+        return declare_name(to, type, "enum");
+    case DW_TAG_const_type:
+        return declare_qualified(to, type, "const ", depth);
+    case DW_TAG_volatile_type:
+        return declare_qualified(to, type, "volatile ", depth);
+    case DW_TAG_restrict_type:
+        return declare_qualified(to, type, "restrict ", depth);
+    case DW_TAG_atomic_type:
+        return declare_qualified(to, type, "_Atomic ", depth);
+    case DW_TAG_pointer_type:
+        return declare_pointer(to, type, "*", depth);
+    case DW_TAG_reference_type:
+        return declare_pointer(to, type, "&", depth);
+    case DW_TAG_rvalue_reference_type:
+        return declare_pointer(to, type, "&&", depth);
+    case DW_TAG_array_type:
+        return declare_array(to, type, depth);
+    case DW_TAG_subroutine_type:
+        return declare_function(to, type, depth);
+    default:
+        return false;
     }
 }
 
@@ -224,15 +239,14 @@ static bool same_size(Dwarf_Die *die, const struct loader_range *variable)
 {
     Dwarf_Die type;
     Dwarf_Word bytes;
-    return type_of(die, &type) && dwarf_aggregate_size(&type, &bytes) == 0 &&
-           bytes == variable->end - variable->start;
+    return type_of(die, &type) && dwarf_aggregate_size(&type, &bytes) == 0 && bytes == variable->end - variable->start;
 }
 
 static enum c2_status note_type(const struct reader *reader, Dwarf_Die *die, struct c2_error *err)
 {
     Dwarf_Addr address;
-    const struct loader_range *variable =
-        fixed_address(die, &address) ? loader_ranges_find(reader->variables, address) : NULL;
+    const struct loader_range *variable = fixed_address(die, &address) ? loader_ranges_find(reader->variables, address)
+                                                                       : NULL;
     if (!variable || variable->start != address)
         return C2_OK;
     struct loader_type *type = &reader->types[variable - reader->variables->items];
@@ -274,14 +288,17 @@ enum language loader_unit_language(Dwarf_Die *unit)
     case DW_LANG_C:
     case DW_LANG_C99:
     case DW_LANG_C11:
-    case 0x2c: /* C17, newer than the header */ return LANGUAGE_C;
+    case 0x2c: /* C17, newer than the header */
+        return LANGUAGE_C;
     case DW_LANG_C_plus_plus:
     case DW_LANG_C_plus_plus_03:
     case DW_LANG_C_plus_plus_11:
     case DW_LANG_C_plus_plus_14:
     case 0x2b: /* C++17 */
-    case 0x2d: /* C++20 */ return LANGUAGE_CXX;
-    default: return LANGUAGE_OTHER;
+    case 0x2d: /* C++20 */
+        return LANGUAGE_CXX;
+    default:
+        return LANGUAGE_OTHER;
     }
 }
 

@@ -46,9 +46,8 @@ static bool same_backing(const struct backing *a, const struct backing *b)
 static bool alike(const struct area *a, const struct area *b)
 {
     return area_end(a) == b->view.start.v && a->view.prot == b->view.prot && a->view.shared == b->view.shared &&
-           a->view.kind == b->view.kind && a->may_write == b->may_write &&
-           a->huge_wanted == b->huge_wanted && a->huge_refused == b->huge_refused && a->hugetlb == b->hugetlb &&
-           same_backing(a->backing, b->backing) &&
+           a->view.kind == b->view.kind && a->may_write == b->may_write && a->huge_wanted == b->huge_wanted &&
+           a->huge_refused == b->huge_refused && a->hugetlb == b->hugetlb && same_backing(a->backing, b->backing) &&
            (!a->backing || a->view.offset + a->view.bytes == b->view.offset);
 }
 

@@ -21,11 +21,11 @@ struct backing *backing_create(const char *path, uint64_t inode, uint64_t device
 void backing_release(struct backing *backing); /* takes NULL */
 
 struct area {
-    struct mmu_area view;    /* view.offset counts in the backing, also for shared anonymous memory */
-    struct backing *backing; /* NULL: private anonymous */
-    bool may_write;          /* false: shared, and the descriptor did not allow writing */
+    struct mmu_area view;           /* view.offset counts in the backing, also for shared anonymous memory */
+    struct backing *backing;        /* NULL: private anonymous */
+    bool may_write;                 /* false: shared, and the descriptor did not allow writing */
     bool huge_wanted, huge_refused; /* madvise: MADV_HUGEPAGE, MADV_NOHUGEPAGE */
-    uint8_t hugetlb;         /* MAP_HUGETLB: enum mmu_page_size; 0: no */
+    uint8_t hugetlb;                /* MAP_HUGETLB: enum mmu_page_size; 0: no */
 };
 
 struct areas {
@@ -33,10 +33,7 @@ struct areas {
     size_t count, room;
 };
 
-static inline uint64_t area_end(const struct area *area)
-{
-    return area->view.start.v + area->view.bytes;
-}
+static inline uint64_t area_end(const struct area *area) { return area->view.start.v + area->view.bytes; }
 void areas_release(struct areas *areas);
 /* Room for `extra` more areas, so that changes cannot fail half way. 0 or errno. */
 int areas_reserve(struct areas *areas, size_t extra);
@@ -44,7 +41,7 @@ int areas_reserve(struct areas *areas, size_t extra);
 size_t areas_find(const struct areas *areas, uint64_t va);
 struct area *areas_at(const struct areas *areas, uint64_t va); /* NULL if va is not mapped */
 bool areas_free(const struct areas *areas, uint64_t start, uint64_t end);
-void areas_split(struct areas *areas, uint64_t va);            /* makes va a boundary; room for one is reserved */
+void areas_split(struct areas *areas, uint64_t va); /* makes va a boundary; room for one is reserved */
 /* Adds an area where nothing is; takes over its reference of the backing. Room for one is reserved. */
 void areas_insert(struct areas *areas, const struct area *area);
 void areas_remove(struct areas *areas, size_t first, size_t count);

@@ -15,8 +15,12 @@ static bool grow_heap(struct mmu *mmu, uint64_t from, uint64_t to)
     uint64_t memory = mmu->config.guest_bytes ? mmu->config.guest_bytes : mmu->config.physical_bytes;
     if (to - from > memory || !areas_free(&mmu->areas, from, to))
         return false;
-    struct mmu_request request = {.address = from, .bytes = to - from, .prot = MMU_READ | MMU_WRITE, .fixed = true,
-                                  .kind = MMU_HEAP, .host_fd = -1};
+    struct mmu_request request = {.address = from,
+                                  .bytes = to - from,
+                                  .prot = MMU_READ | MMU_WRITE,
+                                  .fixed = true,
+                                  .kind = MMU_HEAP,
+                                  .host_fd = -1};
     return mmu_map_alone(mmu, &request) >= 0;
 }
 

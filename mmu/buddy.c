@@ -44,9 +44,9 @@
 #define TOP_ORDER (BUDDY_ORDERS - 1)
 #define BATCH_BLOCKS 64u
 #define GIANT_FRAMES ((uint64_t)1 << 18)
-#define ONE ((uint64_t)1 << 32) /* probability 1 */
+#define ONE ((uint64_t)1 << 32)           /* probability 1 */
 #define HUNDREDTH_ROOT_OF_2 4324841156ull /* 2^(1/100) times 2^32 */
-#define PCP_ROOM 512u /* a power of two above BUDDY_HIGH + 1 */
+#define PCP_ROOM 512u                     /* a power of two above BUDDY_HIGH + 1 */
 
 struct buddy {
     struct buddy_config config;
@@ -211,10 +211,7 @@ static void merge_in(struct buddy *buddy, uint32_t frame, unsigned order)
 
 /* ------------------------------------------------------------------ looking at memory for the first time */
 
-static bool chance(struct buddy *buddy, uint64_t of_one)
-{
-    return (c2_rng_next(&buddy->rng) >> 32) < of_one;
-}
+static bool chance(struct buddy *buddy, uint64_t of_one) { return (c2_rng_next(&buddy->rng) >> 32) < of_one; }
 
 static bool aged(struct buddy *buddy)
 {
@@ -331,10 +328,7 @@ static uint64_t take_block(struct buddy *buddy, unsigned order)
     return BUDDY_NONE;
 }
 
-static uint32_t *pcp_slot(struct buddy *buddy, uint32_t n)
-{
-    return &buddy->pcp[(buddy->pcp_first + n) % PCP_ROOM];
-}
+static uint32_t *pcp_slot(struct buddy *buddy, uint32_t n) { return &buddy->pcp[(buddy->pcp_first + n) % PCP_ROOM]; }
 
 static void drain(struct buddy *buddy, uint32_t count)
 {
@@ -542,10 +536,7 @@ uint64_t buddy_take_for_table(struct buddy *buddy)
 
 /* ------------------------------------------------------------------ check */
 
-uint64_t buddy_free_frames(const struct buddy *buddy)
-{
-    return buddy->free_frames;
-}
+uint64_t buddy_free_frames(const struct buddy *buddy) { return buddy->free_frames; }
 
 uint64_t buddy_blocks_of(const struct buddy *buddy, unsigned order)
 {

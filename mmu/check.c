@@ -27,7 +27,7 @@ static uint64_t audit_page(void *self, uint64_t va, uint64_t entry)
 {
     struct audit *audit = self;
     const struct area *area = areas_at(&audit->mmu->areas, va);
-    C2_ASSERT(area != NULL);
+    C2_ASSERT(area);
     if (entry & ENTRY_ZERO) {
         C2_ASSERT(audit->mmu->has_zero_frame && entry_frame(entry) == audit->mmu->zero_frame && !area->backing);
         C2_ASSERT((entry & ~(ENTRY_ADDRESS | ENTRY_ACCESSED | ENTRY_ZERO)) ==
@@ -110,7 +110,9 @@ static void dump_area(const struct mmu_area *area, FILE *to)
 static uint64_t dump_page(void *self, uint64_t va, uint64_t entry)
 {
     fprintf(self, "page %012" PRIx64 " frame %07" PRIx64 " %s%c%c%c%c%c%s\n", va, entry_frame(entry),
-            entry_size(entry) == MMU_PAGE_4K ? "" : entry_size(entry) == MMU_PAGE_2M ? "2M " : "1G ",
+            entry_size(entry) == MMU_PAGE_4K   ? ""
+            : entry_size(entry) == MMU_PAGE_2M ? "2M "
+                                               : "1G ",
             entry & ENTRY_PRESENT ? 'p' : '-', entry & ENTRY_WRITE ? 'w' : '-',
             entry & ENTRY_PRESENT && !(entry & ENTRY_NOEXEC) ? 'x' : '-', entry & ENTRY_ACCESSED ? 'a' : '-',
             entry & ENTRY_DIRTY ? 'd' : '-', entry & ENTRY_ZERO ? " zero" : "");

@@ -3,26 +3,27 @@
  * Model
  *   Followers: second placements of one run. The guest's memory is one, and its engine walks the leader's page tables.
  *   Each follower is a whole address space beside it - areas, frames, tables, huge pages, counts, listeners - without
- *   window and without bytes. It goes through every call that the leader goes through, with the same arguments and right
- *   after it, and through every touch that succeeded; so it is, page for page, what an address space of its own would be
- *   in which the same things happened.
+ *   window and without bytes. It goes through every call that the leader goes through, with the same arguments and
+ *   right after it, and through every touch that succeeded; so it is, page for page, what an address space of its own
+ *   would be in which the same things happened.
  *   What makes that so:
  *     the leader has small pages only, so every page of 4 KiB is touched there, first by the program or its kernel, in
- *     program order. Where the follower has the page already (in a huge page) that touch does nothing. If a follower has
- *     the zero page so has the leader: then each page's first read and its first write are both seen;
- *     nothing that the guest can see depends on a placement. Addresses are chosen by the areas alone. The heap's start and
- *     steps and the limit of a break's growth come from heap_page and guest_bytes, which a follower has from its leader:
- *     a run of its own that is to be compared with it needs the same two;
+ *     program order. Where the follower has the page already (in a huge page) that touch does nothing. If a follower
+ *     has the zero page so has the leader: then each page's first read and its first write are both seen;
+ *     nothing that the guest can see depends on a placement. Addresses are chosen by the areas alone. The heap's start
+ *     and steps and the limit of a break's growth come from heap_page and guest_bytes, which a follower has from its
+ *     leader: a run of its own that is to be compared with it needs the same two;
  *     what the host answers to the leader (a mapping of a read-only file, a lack of memory) is kept for the length of a
  *     call, and given to the follower's call in the same order.
- *   Tables lie in plain memory outside the window. Their entries have the addresses of an arena inside it, as the leader's.
+ *   Tables lie in plain memory outside the window. Their entries have the addresses of an arena inside it, as the
+ *   leader's.
  * Invariants
  *   Areas and break are the leader's. A page present in the leader is present in the follower. A follower whose call
- *   answers otherwise than the leader's (its physical memory is full: no frame for the tables that a split or a move needs)
- *   has strayed: it gets no more calls, and every later page fault of the leader fails with the reason.
+ *   answers otherwise than the leader's (its physical memory is full: no frame for the tables that a split or a move
+ *   needs) has strayed: it gets no more calls, and every later page fault of the leader fails with the reason.
  * Not modelled
- *   What the guest asks its kernel about presence (mincore) and free memory is answered by the leader, from small pages.
- *   lost_pages are counted by the leader alone.
+ *   What the guest asks its kernel about presence (mincore) and free memory is answered by the leader, from small
+ *   pages. lost_pages are counted by the leader alone.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -117,8 +118,13 @@ static enum c2_status become_leader(struct mmu *mmu, struct c2_error *err)
     if (!lead)
         return c2_fail_memory(err, "a second placement");
     lead->host = mmu->host;
-    mmu->host = (struct mmu_host){.self = lead, .map = lead_map, .unmap = lead_unmap, .move = lead_move,
-                                  .extend = lead_extend, .discard = lead_discard, .probe = lead_probe,
+    mmu->host = (struct mmu_host){.self = lead,
+                                  .map = lead_map,
+                                  .unmap = lead_unmap,
+                                  .move = lead_move,
+                                  .extend = lead_extend,
+                                  .discard = lead_discard,
+                                  .probe = lead_probe,
                                   .close = lead_close};
     mmu->lead = lead;
     return C2_OK;
@@ -183,16 +189,25 @@ static enum c2_status create_host(struct mmu_host *host, struct tables_arena *ar
     void *memory = mmap(NULL, ARENA_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
         c2_free(follow);
-        return c2_fail(err, C2_ERR_DENIED, "the host refuses to reserve 64 GiB of addresses for the page tables of a second "
+        return c2_fail(err, C2_ERR_DENIED,
+                       "the host refuses to reserve 64 GiB of addresses for the page tables of a second "
                        "placement: %s; lift the limit on virtual memory (ulimit -v unlimited); this takes no memory",
                        strerror(errno));
     }
     *follow = (struct follow){.leader = leader, .arena = memory};
-    *host = (struct mmu_host){.self = follow, .map = follow_map, .unmap = follow_range, .move = follow_move,
-                              .extend = follow_range, .discard = follow_range, .probe = follow_probe,
+    *host = (struct mmu_host){.self = follow,
+                              .map = follow_map,
+                              .unmap = follow_range,
+                              .move = follow_move,
+                              .extend = follow_range,
+                              .discard = follow_range,
+                              .probe = follow_probe,
                               .close = follow_close};
-    *arena = (struct tables_arena){.memory = memory, .address = MMU_TABLES_BASE, .pages = ARENA_BYTES >> C2_PAGE_SHIFT,
-                                   .commit = follow_commit, .self = follow};
+    *arena = (struct tables_arena){.memory = memory,
+                                   .address = MMU_TABLES_BASE,
+                                   .pages = ARENA_BYTES >> C2_PAGE_SHIFT,
+                                   .commit = follow_commit,
+                                   .self = follow};
     return C2_OK;
 }
 
@@ -232,13 +247,16 @@ static enum c2_status check_leader(const struct mmu *leader, const struct mmu_co
     if (leader->areas.count != 0 || leader->counts.faults != 0 || leader->brk != mmu_heap_start(leader))
         return c2_fail(err, C2_ERR_INVALID, "a second placement must be there before the first mapping");
     if (leader->config.huge != MMU_HUGE_NEVER || leader->config.placement == MMU_MAP || leader->config.rule_count > 0)
-        return c2_fail(err, C2_ERR_INVALID, "an address space that is followed must have small pages only, and no map or "
+        return c2_fail(err, C2_ERR_INVALID,
+                       "an address space that is followed must have small pages only, and no map or "
                        "rules: huge = never, see mmu_config_lead()");
     if (mmu_config_heap_page(config) > mmu_config_heap_page(&leader->config))
-        return c2_fail(err, C2_ERR_INVALID, "the heap of a run that is followed must lie as its followers' huge pages need "
+        return c2_fail(err, C2_ERR_INVALID,
+                       "the heap of a run that is followed must lie as its followers' huge pages need "
                        "it: raise heap_page, see mmu_config_lead()");
     if (config->zero_page && !leader->config.zero_page)
-        return c2_fail(err, C2_ERR_INVALID, "an address space whose follower has the zero page must have it too, to see "
+        return c2_fail(err, C2_ERR_INVALID,
+                       "an address space whose follower has the zero page must have it too, to see "
                        "what reads and what writes: set zero_page, see mmu_config_lead()");
     return C2_OK;
 }
@@ -315,10 +333,7 @@ static void stray(struct mmu *mmu, enum c2_status status, const char *reason)
     c2_fail(&mmu->follow->strayed, status, "%s: %s", name, reason);
 }
 
-static enum c2_status status_of(const struct mmu *follower)
-{
-    return follower->follow->strayed.status;
-}
+static enum c2_status status_of(const struct mmu *follower) { return follower->follow->strayed.status; }
 
 /* The first from here on that has not strayed, ready for a call; NULL: none. */
 static struct mmu *going(struct mmu *follower)
@@ -339,15 +354,9 @@ static void begin(struct mmu *mmu)
         lead->calls = lead->failed_call = 0, lead->error = 0, lead->may_write = false;
 }
 
-static struct mmu *first_of(struct mmu *leader)
-{
-    return leader->lead ? going(leader->lead->first) : NULL;
-}
+static struct mmu *first_of(struct mmu *leader) { return leader->lead ? going(leader->lead->first) : NULL; }
 
-static struct mmu *next_of(struct mmu *follower)
-{
-    return going(follower->follow->next);
-}
+static struct mmu *next_of(struct mmu *follower) { return going(follower->follow->next); }
 
 /* A call ended here with `answer`, and on the leader with `told`. */
 static void compare(struct mmu *mmu, const char *call, uint64_t address, int64_t answer, int64_t told)
@@ -356,12 +365,14 @@ static void compare(struct mmu *mmu, const char *call, uint64_t address, int64_t
     if (answer == told)
         return;
     if (answer == -ENOMEM)
-        snprintf(reason, sizeof reason, "%s at 0x%" PRIx64 " needs more page tables than physical memory (%s) has room for; "
-                 "give the machine more with --set machine.physical_memory=SIZE", call, address,
-                 c2_size_text(size, mmu->config.physical_bytes));
+        snprintf(reason, sizeof reason,
+                 "%s at 0x%" PRIx64 " needs more page tables than physical memory (%s) has room for; "
+                 "give the machine more with --set machine.physical_memory=SIZE",
+                 call, address, c2_size_text(size, mmu->config.physical_bytes));
     else
-        snprintf(reason, sizeof reason, "%s at 0x%" PRIx64 " would answer %" PRId64 ", and the program was told %" PRId64,
-                 call, address, answer, told);
+        snprintf(reason, sizeof reason,
+                 "%s at 0x%" PRIx64 " would answer %" PRId64 ", and the program was told %" PRId64, call, address,
+                 answer, told);
     stray(mmu, C2_ERR_EXHAUSTED, reason);
 }
 

@@ -60,15 +60,9 @@ void frame_set_give(struct frame_set *set, uint64_t member)
     flip(set, member, (uint32_t)-1);
 }
 
-uint64_t frame_set_block_taken(const struct frame_set *set, uint64_t block)
-{
-    return set->tree[set->blocks + block];
-}
+uint64_t frame_set_block_taken(const struct frame_set *set, uint64_t block) { return set->tree[set->blocks + block]; }
 
-uint64_t frame_set_free_count(const struct frame_set *set)
-{
-    return set->count - set->taken;
-}
+uint64_t frame_set_free_count(const struct frame_set *set) { return set->count - set->taken; }
 
 /* Members that exist in [first, first + span): the last blocks may reach beyond the end. */
 static uint64_t members_in(const struct frame_set *set, uint64_t first, uint64_t span)

@@ -17,15 +17,15 @@
  *   buddy allocator it comes from the blocks that this keeps for tables.
  *   Several policies share the one memory: that of the run, and one for each rule (rules.c). Each has a state of its
  *   own - generator, hints, lines of its map used - and all choose among the same free frames:
- *     buddy   is one allocator for all rules that name it, with one age: a machine has one. What another policy takes is
- *             cut out of its free blocks, its per-CPU list or its blocks for tables, and goes back to it like a page of
- *             its own. The age is its own affair too: frames that are other programs' are drawn when it looks at a
+ *     buddy   is one allocator for all rules that name it, with one age: a machine has one. What another policy takes
+ *             is cut out of its free blocks, its per-CPU list or its blocks for tables, and goes back to it like a page
+ *             of its own. The age is its own affair too: frames that are other programs' are drawn when it looks at a
  *             block; before that, other policies see the block as free, and keep what they took of it.
  *     map     the frames that a map names are kept for the rules that have a map, used or not; to all others, and to
  *             page tables, they are not free.
  * Invariants
- *   A frame has at most one owner. all[1] and [2] are the huge frames that are free whole. all[] has the frames kept for
- *   maps as taken; of these, held tells those that a page has. No frame of colour c below hint[c] is free.
+ *   A frame has at most one owner. all[1] and [2] are the huge frames that are free whole. all[] has the frames kept
+ *   for maps as taken; of these, held tells those that a page has. No frame of colour c below hint[c] is free.
  * Not modelled
  *   Firmware holes, zones, the page cache: two mappings of one file get frames of their own, and a first read gets one
  *   too (Linux maps a shared zero page; so does config.zero_page, see touch.c).
@@ -53,15 +53,9 @@ struct frames {
     uint64_t others;       /* frames in use by other programs */
 };
 
-static bool bit_at(const uint64_t *bits, uint64_t frame)
-{
-    return bits && (bits[frame / 64] >> frame % 64 & 1);
-}
+static bool bit_at(const uint64_t *bits, uint64_t frame) { return bits && (bits[frame / 64] >> frame % 64 & 1); }
 
-static void flip_bit(uint64_t *bits, uint64_t frame)
-{
-    bits[frame / 64] ^= (uint64_t)1 << frame % 64;
-}
+static void flip_bit(uint64_t *bits, uint64_t frame) { bits[frame / 64] ^= (uint64_t)1 << frame % 64; }
 
 static uint64_t colors_of(const struct placer *placer, enum mmu_page_size size)
 {
@@ -216,8 +210,12 @@ static enum c2_status keep_frames(struct frames *frames, const struct pagemap *m
 
 static enum c2_status create_buddy(struct frames *frames, uint32_t age, struct c2_error *err)
 {
-    struct buddy_config config = {.frames = frames->all[0].count, .age = age, .seed = frames->config.seed,
-                                  .occupy = occupy, .taken = is_hidden, .self = frames};
+    struct buddy_config config = {.frames = frames->all[0].count,
+                                  .age = age,
+                                  .seed = frames->config.seed,
+                                  .occupy = occupy,
+                                  .taken = is_hidden,
+                                  .self = frames};
     return frames->buddy ? C2_OK : buddy_create(&frames->buddy, &config, err);
 }
 
@@ -308,15 +306,9 @@ void frames_destroy(struct frames *frames)
     c2_free(frames);
 }
 
-const struct pagemap *frames_map(const struct frames *frames, size_t by)
-{
-    return frames->placers[by].map;
-}
+const struct pagemap *frames_map(const struct frames *frames, size_t by) { return frames->placers[by].map; }
 
-const struct mmu_config *frames_policy(const struct frames *frames, size_t by)
-{
-    return frames->placers[by].policy;
-}
+const struct mmu_config *frames_policy(const struct frames *frames, size_t by) { return frames->placers[by].policy; }
 
 /* ------------------------------------------------------------------ choosing */
 
@@ -446,25 +438,13 @@ bool frames_take_top(struct frames *frames, uint64_t *frame)
     return true;
 }
 
-uint64_t frames_total(const struct frames *frames)
-{
-    return frames->all[0].count;
-}
+uint64_t frames_total(const struct frames *frames) { return frames->all[0].count; }
 
-uint64_t frames_taken(const struct frames *frames)
-{
-    return frames->all[0].taken - frames->others - frames->idle;
-}
+uint64_t frames_taken(const struct frames *frames) { return frames->all[0].taken - frames->others - frames->idle; }
 
-uint64_t frames_idle(const struct frames *frames)
-{
-    return frames->idle;
-}
+uint64_t frames_idle(const struct frames *frames) { return frames->idle; }
 
-bool frames_is_kept(const struct frames *frames, uint64_t frame)
-{
-    return bit_at(frames->kept, frame);
-}
+bool frames_is_kept(const struct frames *frames, uint64_t frame) { return bit_at(frames->kept, frame); }
 
 bool frames_is_taken(const struct frames *frames, uint64_t frame)
 {

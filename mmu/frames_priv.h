@@ -43,21 +43,21 @@ enum frames_answer {
     FRAMES_CLASH,     /* identity, map: the one frame it may give is taken; *frame names it */
     FRAMES_HOLE,      /* map: it does not have the page */
 };
-/* The frame of virtual page number vpn, by policy number `by`. vpn and *frame are multiples of the size; for a huge page
- * what is no FRAMES_PLACED means small pages instead. */
+/* The frame of virtual page number vpn, by policy number `by`. vpn and *frame are multiples of the size; for a huge
+ * page what is no FRAMES_PLACED means small pages instead. */
 enum frames_answer frames_place_by(struct frames *frames, size_t by, uint64_t vpn, enum mmu_page_size size,
                                    uint64_t *frame);
 /* The highest free frame, for a page table (beside buddy: see frames.c); false when there is none. */
 bool frames_take_top(struct frames *frames, uint64_t *frame);
 void frames_give(struct frames *frames, uint64_t frame);
 void frames_give_huge(struct frames *frames, uint64_t frame, enum mmu_page_size size); /* placed as one */
-const struct pagemap *frames_map(const struct frames *frames, size_t by); /* NULL: another policy */
-const struct mmu_config *frames_policy(const struct frames *frames, size_t by); /* lent until destroy */
+const struct pagemap *frames_map(const struct frames *frames, size_t by);              /* NULL: another policy */
+const struct mmu_config *frames_policy(const struct frames *frames, size_t by);        /* lent until destroy */
 
 uint64_t frames_total(const struct frames *frames);
-uint64_t frames_taken(const struct frames *frames); /* by this guest */
-uint64_t frames_idle(const struct frames *frames);  /* kept for maps, and no page's */
-bool frames_is_kept(const struct frames *frames, uint64_t frame); /* for maps */
+uint64_t frames_taken(const struct frames *frames);                /* by this guest */
+uint64_t frames_idle(const struct frames *frames);                 /* kept for maps, and no page's */
+bool frames_is_kept(const struct frames *frames, uint64_t frame);  /* for maps */
 bool frames_is_taken(const struct frames *frames, uint64_t frame); /* a page, a table or another program has it */
 void frames_check(const struct frames *frames);
 

@@ -25,8 +25,11 @@
 
 const char *mmu_huge_name(enum mmu_huge huge)
 {
-    static const char *const names[] = {[MMU_HUGE_ASKED] = "off", [MMU_HUGE_NEVER] = "never", [MMU_HUGE_THP] = "thp",
-                                        [MMU_HUGE_HEAP] = "heap", [MMU_HUGE_ALL] = "all"};
+    static const char *const names[] = {[MMU_HUGE_ASKED] = "off",
+                                        [MMU_HUGE_NEVER] = "never",
+                                        [MMU_HUGE_THP] = "thp",
+                                        [MMU_HUGE_HEAP] = "heap",
+                                        [MMU_HUGE_ALL] = "all"};
     return (unsigned)huge < sizeof names / sizeof names[0] ? names[huge] : "unknown";
 }
 
@@ -106,8 +109,7 @@ bool mmu_place_huge(struct mmu *mmu, uint64_t page, const struct area *area)
         mmu->counts.huge_fallbacks++;
         return false;
     }
-    tables_set(mmu->tables, base,
-               frame << C2_PAGE_SHIFT | mmu_leaf_rights(area->view.prot) | entry_huge_bits(size));
+    tables_set(mmu->tables, base, frame << C2_PAGE_SHIFT | mmu_leaf_rights(area->view.prot) | entry_huge_bits(size));
     mmu_log(mmu, base, frame, size);
     count(mmu, size, by, region);
     return true;
@@ -181,15 +183,9 @@ enum mmu_page_size mmu_config_heap_page(const struct mmu_config *config)
     return wish > config->heap_page ? wish : config->heap_page;
 }
 
-uint64_t mmu_heap_step(const struct mmu *mmu)
-{
-    return mmu_page_bytes(mmu_config_heap_page(&mmu->config));
-}
+uint64_t mmu_heap_step(const struct mmu *mmu) { return mmu_page_bytes(mmu_config_heap_page(&mmu->config)); }
 
-uint64_t mmu_heap_start(const struct mmu *mmu)
-{
-    return c2_align_up(MMU_HEAP_BASE, mmu_heap_step(mmu));
-}
+uint64_t mmu_heap_start(const struct mmu *mmu) { return c2_align_up(MMU_HEAP_BASE, mmu_heap_step(mmu)); }
 
 /* ------------------------------------------------------------------ the map of a run */
 

@@ -26,16 +26,13 @@
 
 /* ------------------------------------------------------------------ keeping it */
 
-void mmu_keep_journal(struct mmu *mmu, struct mmu_journal journal)
-{
-    mmu->journal = journal;
-}
+void mmu_keep_journal(struct mmu *mmu, struct mmu_journal journal) { mmu->journal = journal; }
 
 unsigned mmu_event_words(enum mmu_event_kind kind)
 {
-    static const unsigned char words[MMU_EVENTS] = {[MMU_EVENT_MAP] = 7, [MMU_EVENT_UNMAP] = 2, [MMU_EVENT_PROTECT] = 4,
-                                                    [MMU_EVENT_REMAP] = 4, [MMU_EVENT_DISCARD] = 3,
-                                                    [MMU_EVENT_ADVISE] = 3, [MMU_EVENT_BRK] = 1, [MMU_EVENT_TOUCH] = 2};
+    static const unsigned char words[MMU_EVENTS] = {
+        [MMU_EVENT_MAP] = 7,     [MMU_EVENT_UNMAP] = 2,  [MMU_EVENT_PROTECT] = 4, [MMU_EVENT_REMAP] = 4,
+        [MMU_EVENT_DISCARD] = 3, [MMU_EVENT_ADVISE] = 3, [MMU_EVENT_BRK] = 1,     [MMU_EVENT_TOUCH] = 2};
     return words[kind];
 }
 
@@ -97,23 +94,30 @@ static int commit(void *self, uint64_t first, uint64_t count)
     return mprotect(arena + first * C2_PAGE_BYTES, count * C2_PAGE_BYTES, PROT_READ | PROT_WRITE) == 0 ? 0 : errno;
 }
 
-static void close_arena(void *self)
-{
-    munmap(self, ARENA_BYTES);
-}
+static void close_arena(void *self) { munmap(self, ARENA_BYTES); }
 
 enum c2_status mmu_create_detached(struct mmu **out, const struct mmu_config *config, struct c2_error *err)
 {
     *out = NULL;
     void *memory = mmap(NULL, ARENA_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
-        return c2_fail(err, C2_ERR_DENIED, "the host refuses to reserve 64 GiB of addresses for the page tables of another "
+        return c2_fail(err, C2_ERR_DENIED,
+                       "the host refuses to reserve 64 GiB of addresses for the page tables of another "
                        "placement: %s; lift the limit on virtual memory (ulimit -v unlimited); this takes no memory",
                        strerror(errno));
-    const struct mmu_host host = {.self = memory, .map = no_map, .unmap = no_range, .move = no_move, .extend = no_range,
-                                  .discard = no_range, .probe = yes_probe, .close = close_arena};
-    const struct tables_arena arena = {.memory = memory, .address = MMU_TABLES_BASE,
-                                       .pages = ARENA_BYTES >> C2_PAGE_SHIFT, .commit = commit, .self = memory};
+    const struct mmu_host host = {.self = memory,
+                                  .map = no_map,
+                                  .unmap = no_range,
+                                  .move = no_move,
+                                  .extend = no_range,
+                                  .discard = no_range,
+                                  .probe = yes_probe,
+                                  .close = close_arena};
+    const struct tables_arena arena = {.memory = memory,
+                                       .address = MMU_TABLES_BASE,
+                                       .pages = ARENA_BYTES >> C2_PAGE_SHIFT,
+                                       .commit = commit,
+                                       .self = memory};
     enum c2_status status = mmu_create_on(out, config, &host, &arena, err);
     if (status != C2_OK)
         close_arena(memory);
@@ -130,9 +134,15 @@ static int64_t repeat_file(struct mmu *mmu, const struct mmu_event *event)
     area.backing = backing_create(event->path, w[5], w[6]);
     if (!area.backing)
         return -ENOMEM;
-    area.view = (struct mmu_area){.start = {w[0]}, .bytes = w[1], .prot = (unsigned)w[2],
-                                  .shared = w[3] >> KIND_BITS & 1, .kind = MMU_FILE, .path = area.backing->path,
-                                  .offset = w[4], .inode = w[5], .device = w[6]};
+    area.view = (struct mmu_area){.start = {w[0]},
+                                  .bytes = w[1],
+                                  .prot = (unsigned)w[2],
+                                  .shared = w[3] >> KIND_BITS & 1,
+                                  .kind = MMU_FILE,
+                                  .path = area.backing->path,
+                                  .offset = w[4],
+                                  .inode = w[5],
+                                  .device = w[6]};
     const int error = mmu_put_area(mmu, &area, -1);
     return error ? -error : (int64_t)w[0];
 }
@@ -142,9 +152,14 @@ static int64_t repeat_map(struct mmu *mmu, const struct mmu_event *event)
     const uint64_t *w = event->words;
     if (event->path)
         return repeat_file(mmu, event);
-    const struct mmu_request request = {.address = w[0], .bytes = w[1], .prot = (unsigned)w[2], .fixed = true,
-                                        .shared = w[3] >> KIND_BITS & 1, .kind = (enum mmu_kind)(w[3] & 0xff),
-                                        .host_fd = -1, .offset = w[4],
+    const struct mmu_request request = {.address = w[0],
+                                        .bytes = w[1],
+                                        .prot = (unsigned)w[2],
+                                        .fixed = true,
+                                        .shared = w[3] >> KIND_BITS & 1,
+                                        .kind = (enum mmu_kind)(w[3] & 0xff),
+                                        .host_fd = -1,
+                                        .offset = w[4],
                                         .huge = (enum mmu_page_size)(w[3] >> HUGE_SHIFT)};
     return mmu_map_alone(mmu, &request);
 }
@@ -169,18 +184,41 @@ enum c2_status mmu_repeat(struct mmu *mmu, const struct mmu_event *event, struct
     const uint64_t *w = event->words;
     int64_t answer = 0, told = 0;
     switch (event->kind) {
-    case MMU_EVENT_MAP: answer = repeat_map(mmu, event); told = (int64_t)w[0]; break;
-    case MMU_EVENT_UNMAP: answer = mmu_unmap_alone(mmu, w[0], w[1]); break;
-    case MMU_EVENT_PROTECT: answer = mmu_protect_alone(mmu, w[0], w[1], (unsigned)w[2]); told = (int64_t)w[3]; break;
-    case MMU_EVENT_REMAP: answer = repeat_remap(mmu, w); told = (int64_t)w[3]; break;
-    case MMU_EVENT_DISCARD: answer = mmu_discard_alone(mmu, w[0], w[1]); told = (int64_t)w[2]; break;
-    case MMU_EVENT_ADVISE: answer = mmu_advise_huge_alone(mmu, w[0], w[1], w[2]); break;
-    case MMU_EVENT_BRK: answer = (int64_t)mmu_brk_alone(mmu, w[0]); told = (int64_t)w[0]; break;
-    case MMU_EVENT_TOUCH: return repeat_touch(mmu, w, err);
-    case MMU_EVENTS: break;
+    case MMU_EVENT_MAP:
+        answer = repeat_map(mmu, event);
+        told = (int64_t)w[0];
+        break;
+    case MMU_EVENT_UNMAP:
+        answer = mmu_unmap_alone(mmu, w[0], w[1]);
+        break;
+    case MMU_EVENT_PROTECT:
+        answer = mmu_protect_alone(mmu, w[0], w[1], (unsigned)w[2]);
+        told = (int64_t)w[3];
+        break;
+    case MMU_EVENT_REMAP:
+        answer = repeat_remap(mmu, w);
+        told = (int64_t)w[3];
+        break;
+    case MMU_EVENT_DISCARD:
+        answer = mmu_discard_alone(mmu, w[0], w[1]);
+        told = (int64_t)w[2];
+        break;
+    case MMU_EVENT_ADVISE:
+        answer = mmu_advise_huge_alone(mmu, w[0], w[1], w[2]);
+        break;
+    case MMU_EVENT_BRK:
+        answer = (int64_t)mmu_brk_alone(mmu, w[0]);
+        told = (int64_t)w[0];
+        break;
+    case MMU_EVENT_TOUCH:
+        return repeat_touch(mmu, w, err);
+    case MMU_EVENTS:
+        break;
     }
     if (answer == told)
         return C2_OK;
-    return c2_fail(err, C2_ERR_EXHAUSTED, "a change of memory at 0x%" PRIx64 " answers %" PRId64 " when it is repeated, "
-                   "and answered %" PRId64 " in the run", w[0], answer, told);
+    return c2_fail(err, C2_ERR_EXHAUSTED,
+                   "a change of memory at 0x%" PRIx64 " answers %" PRId64 " when it is repeated, "
+                   "and answered %" PRId64 " in the run",
+                   w[0], answer, told);
 }

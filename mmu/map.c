@@ -85,8 +85,8 @@ static int make_backing(struct backing **out, const struct mmu_request *request)
 static struct area area_of(const struct mmu_request *request, uint64_t start, uint64_t bytes, struct backing *backing)
 {
     struct area area = {.backing = backing, .may_write = true, .hugetlb = (uint8_t)request->huge};
-    area.view = (struct mmu_area){.start = {start}, .bytes = bytes, .prot = request->prot, .shared = request->shared,
-                                  .kind = request->kind};
+    area.view = (struct mmu_area){
+        .start = {start}, .bytes = bytes, .prot = request->prot, .shared = request->shared, .kind = request->kind};
     if (request->host_fd >= 0) {
         area.view.path = backing->path;
         area.view.offset = request->offset;
@@ -101,8 +101,8 @@ int mmu_put_area(struct mmu *mmu, struct area *area, int fd)
     uint64_t start = area->view.start.v, end = area_end(area);
     bool replaces = !areas_free(&mmu->areas, start, end);
     bool code = (area->view.prot & MMU_EXEC) || mmu_range_code(mmu, start, end);
-    struct host_source source = {.fd = fd, .offset = area->view.offset, .shared = area->view.shared,
-                                 .write = area->view.prot & MMU_WRITE};
+    struct host_source source = {
+        .fd = fd, .offset = area->view.offset, .shared = area->view.shared, .write = area->view.prot & MMU_WRITE};
     int error = areas_reserve(&mmu->areas, 3); /* two cuts and the new one */
     if (!error)
         error = mmu_split_at(mmu, start, end);

@@ -35,8 +35,10 @@ enum c2_status mmu_config_check(const struct mmu_config *config, struct c2_error
     char size[32];
     uint64_t bytes = config->physical_bytes;
     if (bytes == 0 || bytes % C2_PAGE_BYTES != 0 || bytes > MMU_FRAME_LIMIT * C2_PAGE_BYTES)
-        return c2_fail(err, C2_ERR_INVALID, "physical_memory = %s is not allowed: it must be a multiple of 4 KiB, "
-                       "at most 1 TiB", c2_size_text(size, bytes));
+        return c2_fail(err, C2_ERR_INVALID,
+                       "physical_memory = %s is not allowed: it must be a multiple of 4 KiB, "
+                       "at most 1 TiB",
+                       c2_size_text(size, bytes));
     enum c2_status status = check_policy(config, err);
     for (size_t i = 0; i < config->rule_count && status == C2_OK; i++)
         status = check_policy(&config->rules[i].policy, err);
@@ -185,17 +187,8 @@ const struct mmu_area *mmu_area_at(const struct mmu *mmu, struct guest_va va, bo
     return next || area->start.v <= va.v ? area : NULL;
 }
 
-uint64_t mmu_root(const struct mmu *mmu)
-{
-    return tables_root(mmu->tables);
-}
+uint64_t mmu_root(const struct mmu *mmu) { return tables_root(mmu->tables); }
 
-const struct mmu_counts *mmu_counts(const struct mmu *mmu)
-{
-    return &mmu->counts;
-}
+const struct mmu_counts *mmu_counts(const struct mmu *mmu) { return &mmu->counts; }
 
-const struct mmu_config *mmu_config(const struct mmu *mmu)
-{
-    return &mmu->config;
-}
+const struct mmu_config *mmu_config(const struct mmu *mmu) { return &mmu->config; }

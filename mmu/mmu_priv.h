@@ -22,14 +22,14 @@ struct mmu {
     unsigned listener_count;
     uint64_t brk;
     struct mmu_counts counts;
-    struct pagemap_log log; /* with config.log_placements */
-    struct mmu_rule_counts *placed_by; /* by policy number, see frames_create */
+    struct pagemap_log log;              /* with config.log_placements */
+    struct mmu_rule_counts *placed_by;   /* by policy number, see frames_create */
     struct mmu_rule_counts *enlarged_by; /* by huge region */
-    uint64_t zero_frame;    /* shared by all pages with ENTRY_ZERO; meaningful if has_zero_frame */
+    uint64_t zero_frame;                 /* shared by all pages with ENTRY_ZERO; meaningful if has_zero_frame */
     bool has_zero_frame;
     struct mmu_journal journal; /* happened NULL: nobody keeps one */
-    struct lead *lead;      /* of a leader: its followers; else NULL */
-    struct follow *follow;  /* of a follower; else NULL */
+    struct lead *lead;          /* of a leader: its followers; else NULL */
+    struct follow *follow;      /* of a follower; else NULL */
 };
 
 /* mmu_create without a window: on any host and arena. Closes the host at the end, but not when it fails. */
@@ -45,8 +45,8 @@ void mmu_notify_mapped(const struct mmu *mmu, uint64_t start, uint64_t end); /* 
 int64_t mmu_map_alone(struct mmu *mmu, const struct mmu_request *request);
 int64_t mmu_unmap_alone(struct mmu *mmu, uint64_t address, uint64_t bytes);
 int64_t mmu_protect_alone(struct mmu *mmu, uint64_t address, uint64_t bytes, unsigned prot);
-int64_t mmu_remap_alone(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint64_t new_bytes, bool may_move, bool fixed,
-                        uint64_t new_address);
+int64_t mmu_remap_alone(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint64_t new_bytes, bool may_move,
+                        bool fixed, uint64_t new_address);
 int64_t mmu_discard_alone(struct mmu *mmu, uint64_t address, uint64_t bytes);
 int64_t mmu_advise_huge_alone(struct mmu *mmu, uint64_t address, uint64_t bytes, bool huge);
 uint64_t mmu_brk_alone(struct mmu *mmu, uint64_t address);
@@ -64,14 +64,11 @@ int mmu_put_area(struct mmu *mmu, struct area *area, int fd);
 /* ------------------------------------------------------------------ follow.c */
 /* The leader made this access: so do the followers. NONE, or FAILED. */
 enum mmu_fault mmu_lead_touch(struct mmu *leader, struct guest_va va, enum mmu_access access, struct c2_error *err);
-void mmu_follow_end(struct mmu *mmu);         /* leader or follower: lets go of the other */
+void mmu_follow_end(struct mmu *mmu); /* leader or follower: lets go of the other */
 void mmu_lead_check(const struct mmu *leader);
 
 /* What x86 gives for prot: every right brings reading with it. */
-static inline unsigned mmu_effective(unsigned prot)
-{
-    return prot ? prot | MMU_READ : 0;
-}
+static inline unsigned mmu_effective(unsigned prot) { return prot ? prot | MMU_READ : 0; }
 /* The rights bits of a leaf of an area with prot. */
 uint64_t mmu_leaf_rights(unsigned prot);
 

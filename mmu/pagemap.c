@@ -96,9 +96,11 @@ static enum c2_status check_line(const struct pagemap *map, const struct pagemap
         return c2_fail(err, C2_ERR_FORMAT, "%s:%u: page 0x%llx is no program's: those end at page 0x%llx", map->path,
                        line->line, (unsigned long long)line->vpn, (unsigned long long)USER_PAGES);
     if (frame >= map->frames || frame + pages > map->frames)
-        return c2_fail(err, C2_ERR_FORMAT, "%s:%u: frame 0x%llx lies outside the physical memory of %s; give the "
-                       "machine more with --set machine.physical_memory=SIZE", map->path, line->line,
-                       (unsigned long long)frame, c2_size_text(size, map->frames * C2_PAGE_BYTES));
+        return c2_fail(err, C2_ERR_FORMAT,
+                       "%s:%u: frame 0x%llx lies outside the physical memory of %s; give the "
+                       "machine more with --set machine.physical_memory=SIZE",
+                       map->path, line->line, (unsigned long long)frame,
+                       c2_size_text(size, map->frames * C2_PAGE_BYTES));
     return C2_OK;
 }
 
@@ -127,10 +129,7 @@ enum c2_status pagemap_add(struct pagemap *map, struct pagemap_line line, uint64
     return C2_OK;
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
+static int compare(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
 static int by_page(const void *a, const void *b)
 {
@@ -253,10 +252,7 @@ bool pagemap_use(struct pagemap *map, uint64_t vpn, enum mmu_page_size size, uin
     return true;
 }
 
-bool pagemap_names(const struct pagemap *map, uint64_t frame)
-{
-    return map->named[frame / 64] >> frame % 64 & 1;
-}
+bool pagemap_names(const struct pagemap *map, uint64_t frame) { return map->named[frame / 64] >> frame % 64 & 1; }
 
 uint64_t pagemap_next_named(const struct pagemap *map, uint64_t frame)
 {

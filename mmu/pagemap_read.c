@@ -148,10 +148,14 @@ static enum c2_status open_group(struct reader *reader, const char *name)
 
 static enum c2_status set_field(struct reader *reader, const char *name, const char *value)
 {
-    static const char *const names[] = {"page_size", "virtual_address", "physical_address", "turn", "page_count",
-                                        "bytes_mapped"};
-    uint64_t ignored, *fields[] = {&reader->page_bytes, &reader->virtual_address, &reader->physical_address,
-                                   &reader->turn, &ignored, &ignored};
+    static const char *const names[] = {"page_size", "virtual_address", "physical_address",
+                                        "turn",      "page_count",      "bytes_mapped"};
+    uint64_t ignored, *fields[] = {&reader->page_bytes,
+                                   &reader->virtual_address,
+                                   &reader->physical_address,
+                                   &reader->turn,
+                                   &ignored,
+                                   &ignored};
     char hint[200];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(name, names[i]) != 0)

@@ -11,9 +11,12 @@
 static const struct {
     const char *name, *key;
 } policies[] = {
-    [MMU_SEQUENTIAL] = {"sequential", NULL}, [MMU_RANDOM] = {"random", NULL},
-    [MMU_IDENTITY] = {"identity", NULL},     [MMU_SAME_COLOR] = {"same-color", "color"},
-    [MMU_COLORED] = {"colored", NULL},       [MMU_BUDDY] = {"buddy", "age"},
+    [MMU_SEQUENTIAL] = {"sequential", NULL},
+    [MMU_RANDOM] = {"random", NULL},
+    [MMU_IDENTITY] = {"identity", NULL},
+    [MMU_SAME_COLOR] = {"same-color", "color"},
+    [MMU_COLORED] = {"colored", NULL},
+    [MMU_BUDDY] = {"buddy", "age"},
     [MMU_MAP] = {"file", NULL},
 };
 #define POLICY_COUNT (sizeof policies / sizeof policies[0])
@@ -77,8 +80,8 @@ static enum c2_status parse_key(struct mmu_config *config, char *key, struct c2_
     if (value)
         *value++ = '\0';
     if (!known)
-        return c2_fail(err, C2_ERR_INVALID, "the placement policy \"%s\" has no key \"%s\": it takes none",
-                       policy, key);
+        return c2_fail(err, C2_ERR_INVALID, "the placement policy \"%s\" has no key \"%s\": it takes none", policy,
+                       key);
     if (strcmp(key, known) != 0) {
         char hint[200];
         return c2_fail(err, C2_ERR_INVALID, "the placement policy \"%s\" has no key \"%s\"%s", policy, key,
@@ -110,7 +113,8 @@ static enum c2_status parse_words(struct mmu_config *config, char *words, struct
     if (status == C2_OK && words)
         status = parse_key(config, strsep(&words, ","), err);
     if (status == C2_OK && words) /* no policy has two keys */
-        return c2_fail(err, C2_ERR_INVALID, "behind the key of placement policy \"%s\" is \"%s\": it takes one key, once",
+        return c2_fail(err, C2_ERR_INVALID,
+                       "behind the key of placement policy \"%s\" is \"%s\": it takes one key, once",
                        mmu_placement_name(config->placement), words);
     return status;
 }
@@ -124,8 +128,7 @@ enum c2_status mmu_placement_parse(struct mmu_config *config, const char *text, 
     parsed.color = parsed.age = 0;
     parsed.map[0] = '\0';
     bool map = strncmp(text, "file=", 5) == 0 || strncmp(text, "file:", 5) == 0;
-    enum c2_status status = map ? parse_file(&parsed, text + 5, err)
-                                                           : parse_words(&parsed, copy, err);
+    enum c2_status status = map ? parse_file(&parsed, text + 5, err) : parse_words(&parsed, copy, err);
     if (status == C2_OK)
         *config = parsed;
     c2_free(copy);

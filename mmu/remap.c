@@ -161,8 +161,8 @@ static int64_t remap_grow(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uin
     return to ? move_and_grow(mmu, old, to, old_bytes, growth) : -ENOMEM;
 }
 
-int64_t mmu_remap_alone(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint64_t new_bytes, bool may_move, bool fixed,
-                        uint64_t new_address)
+int64_t mmu_remap_alone(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint64_t new_bytes, bool may_move,
+                        bool fixed, uint64_t new_address)
 {
     if (old % C2_PAGE_BYTES != 0 || (fixed && (!may_move || new_address % C2_PAGE_BYTES != 0)))
         return -EINVAL;

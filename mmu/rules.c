@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   Which rule a page belongs to: for placement (config.rules) and for huge pages (config.huge_regions) alike. A page is
- *   looked at when it is touched first, as what it is then: a page of a mapping that was executable, or of the heap, and
- *   is so no more keeps its frame.
+ *   Which rule a page belongs to: for placement (config.rules) and for huge pages (config.huge_regions) alike. A page
+ *   is looked at when it is touched first, as what it is then: a page of a mapping that was executable, or of the heap,
+ *   and is so no more keeps its frame.
  *     rank      an object goes before a file, a file before the other regions; of two in one rank that hold the page,
  *               the first. (Of the other regions, no page is in two.)
  *     objects   a page goes by the rule of an object that has a byte in it, small or huge: neighbours in the page go
@@ -130,9 +130,10 @@ static enum c2_status check_ages(const struct mmu_config *config, struct c2_erro
         if (policy->placement != MMU_BUDDY)
             continue;
         if (first && first->age != policy->age)
-            return c2_fail(err, C2_ERR_INVALID, "the rule for %s has buddy with another age than %s: a machine has one "
-                           "page allocator, and it has one age; give both the same", config->rules[i].region.name,
-                           first == config ? "--pages" : "a rule before it");
+            return c2_fail(err, C2_ERR_INVALID,
+                           "the rule for %s has buddy with another age than %s: a machine has one "
+                           "page allocator, and it has one age; give both the same",
+                           config->rules[i].region.name, first == config ? "--pages" : "a rule before it");
         first = policy;
     }
     return C2_OK;
@@ -144,7 +145,8 @@ static enum c2_status check_huge(const struct mmu_config *config, size_t i, stru
     if (config->huge == MMU_HUGE_NEVER)
         return c2_fail(err, C2_ERR_INVALID, "huge pages for %s and never contradict each other", region->name);
     if (config->huge == MMU_HUGE_ALL)
-        return c2_fail(err, C2_ERR_INVALID, "huge pages for all have those for %s in them; leave one out", region->name);
+        return c2_fail(err, C2_ERR_INVALID, "huge pages for all have those for %s in them; leave one out",
+                       region->name);
     if (config->huge == MMU_HUGE_HEAP && region->kind == MMU_REGION_HEAP)
         return c2_fail(err, C2_ERR_INVALID, "huge pages for heap are asked for twice; leave one out");
     if (region->kind == MMU_REGION_FILE || region->kind == MMU_REGION_TEXT)
@@ -198,10 +200,7 @@ void mmu_count_placed(struct mmu_rule_counts *counts, enum mmu_page_size size)
     counts->huge_1g += size == MMU_PAGE_1G;
 }
 
-const struct mmu_rule_counts *mmu_rule_counts(const struct mmu *mmu, size_t rule)
-{
-    return &mmu->placed_by[rule + 1];
-}
+const struct mmu_rule_counts *mmu_rule_counts(const struct mmu *mmu, size_t rule) { return &mmu->placed_by[rule + 1]; }
 
 const struct mmu_rule_counts *mmu_huge_region_counts(const struct mmu *mmu, size_t region)
 {

@@ -17,7 +17,8 @@
  *   rights.
  * Counting
  *   table_pages: tables that exist, the root included. small_present, huge_2m_present, huge_1g_present: leaves with
- *   P set, by size. zero_present: those with ZERO set. huge_splits: huge leaves that became a table of the next smaller ones.
+ *   P set, by size. zero_present: those with ZERO set. huge_splits: huge leaves that became a table of the next smaller
+ *   ones.
  * Invariants
  *   A table that replaces a huge leaf maps the same frames before it is linked in, so readers notice nothing.
  *   info.used = entries of the table that are not 0; no table but the root is empty between calls.
@@ -74,25 +75,13 @@ static uint32_t table_of(const struct tables *tables, uint64_t entry)
     return (uint32_t)(((entry & ENTRY_ADDRESS) - tables->arena.address) >> C2_PAGE_SHIFT);
 }
 
-static unsigned level_shift(int level)
-{
-    return C2_PAGE_SHIFT + 9 * (unsigned)level;
-}
+static unsigned level_shift(int level) { return C2_PAGE_SHIFT + 9 * (unsigned)level; }
 
-static unsigned slot_of(uint64_t va, int level)
-{
-    return va >> level_shift(level) & (ENTRIES - 1);
-}
+static unsigned slot_of(uint64_t va, int level) { return va >> level_shift(level) & (ENTRIES - 1); }
 
-static uint64_t load(const uint64_t *entry)
-{
-    return __atomic_load_n(entry, __ATOMIC_ACQUIRE);
-}
+static uint64_t load(const uint64_t *entry) { return __atomic_load_n(entry, __ATOMIC_ACQUIRE); }
 
-static bool is_leaf(uint64_t entry, int level)
-{
-    return level == 0 || entry & ENTRY_LARGE;
-}
+static bool is_leaf(uint64_t entry, int level) { return level == 0 || entry & ENTRY_LARGE; }
 
 /* Where pages of the level's size are counted that are present. */
 static uint64_t *present_count(struct tables *tables, int level)
@@ -102,15 +91,9 @@ static uint64_t *present_count(struct tables *tables, int level)
     return counts[level];
 }
 
-static uint64_t is_present_leaf(uint64_t entry, int level)
-{
-    return is_leaf(entry, level) && entry & ENTRY_PRESENT;
-}
+static uint64_t is_present_leaf(uint64_t entry, int level) { return is_leaf(entry, level) && entry & ENTRY_PRESENT; }
 
-static uint64_t is_zero_leaf(uint64_t entry, int level)
-{
-    return is_present_leaf(entry, level) && entry & ENTRY_ZERO;
-}
+static uint64_t is_zero_leaf(uint64_t entry, int level) { return is_present_leaf(entry, level) && entry & ENTRY_ZERO; }
 
 /* The one place where an entry changes. */
 static void store(struct tables *tables, uint32_t table, int level, unsigned slot, uint64_t value)
@@ -144,8 +127,10 @@ static enum c2_status commit_arena(struct tables *tables, struct c2_error *err)
 static enum c2_status fresh_table(struct tables *tables, uint32_t *table, struct c2_error *err)
 {
     if (tables->created == tables->arena.pages)
-        return c2_fail(err, C2_ERR_NO_MEMORY, "the room for %llu page tables is full: the guest's mapped pages are "
-                       "spread too widely", (unsigned long long)tables->arena.pages);
+        return c2_fail(err, C2_ERR_NO_MEMORY,
+                       "the room for %llu page tables is full: the guest's mapped pages are "
+                       "spread too widely",
+                       (unsigned long long)tables->arena.pages);
     struct table_info **chunk = &tables->infos[tables->created / CHUNK_TABLES];
     if (!*chunk && !(*chunk = c2_calloc(CHUNK_TABLES, sizeof **chunk)))
         return c2_fail_memory(err, "page tables");
@@ -232,10 +217,7 @@ void tables_destroy(struct tables *tables)
     c2_free(tables);
 }
 
-uint64_t tables_root(const struct tables *tables)
-{
-    return tables->arena.address;
-}
+uint64_t tables_root(const struct tables *tables) { return tables->arena.address; }
 
 /* ------------------------------------------------------------------ one page */
 
@@ -320,10 +302,7 @@ static void prune_below(struct tables *tables, uint32_t table, int level, uint64
         drop_table(tables, table, level, slot);
 }
 
-void tables_prune(struct tables *tables, uint64_t va)
-{
-    prune_below(tables, 0, TOP_LEVEL, va);
-}
+void tables_prune(struct tables *tables, uint64_t va) { prune_below(tables, 0, TOP_LEVEL, va); }
 
 void tables_set(struct tables *tables, uint64_t va, uint64_t entry)
 {

@@ -13,11 +13,11 @@
 #define ENTRY_USER ((uint64_t)1 << 2)
 #define ENTRY_ACCESSED ((uint64_t)1 << 5)
 #define ENTRY_DIRTY ((uint64_t)1 << 6)
-#define ENTRY_LARGE ((uint64_t)1 << 7)   /* above the lowest level: a leaf, of 2 MiB or 1 GiB */
-#define ENTRY_KEPT ((uint64_t)1 << 9)    /* leaf, not present: the page has a frame and no rights */
-#define ENTRY_GIANT ((uint64_t)1 << 10)  /* with LARGE: of 1 GiB */
-#define ENTRY_ZERO ((uint64_t)1 << 11)   /* leaf, present or kept: the frame is the zero page's */
-#define ENTRY_NOEXEC ((uint64_t)1 << 52) /* leaf, present: instruction fetches are denied */
+#define ENTRY_LARGE ((uint64_t)1 << 7)      /* above the lowest level: a leaf, of 2 MiB or 1 GiB */
+#define ENTRY_KEPT ((uint64_t)1 << 9)       /* leaf, not present: the page has a frame and no rights */
+#define ENTRY_GIANT ((uint64_t)1 << 10)     /* with LARGE: of 1 GiB */
+#define ENTRY_ZERO ((uint64_t)1 << 11)      /* leaf, present or kept: the frame is the zero page's */
+#define ENTRY_NOEXEC ((uint64_t)1 << 52)    /* leaf, present: instruction fetches are denied */
 #define ENTRY_ADDRESS 0x000000fffffff000ull /* bits 12..39: a frame, or an arena address */
 
 /* Where tables may lie: `memory` is the host's view of `pages` pages that an engine sees at `address`. commit makes
@@ -73,9 +73,6 @@ static inline uint64_t entry_huge_bits(enum mmu_page_size size)
 {
     return size == MMU_PAGE_4K ? 0 : size == MMU_PAGE_2M ? ENTRY_LARGE : ENTRY_LARGE | ENTRY_GIANT;
 }
-static inline uint64_t entry_frame(uint64_t entry)
-{
-    return (entry & ENTRY_ADDRESS) >> C2_PAGE_SHIFT;
-}
+static inline uint64_t entry_frame(uint64_t entry) { return (entry & ENTRY_ADDRESS) >> C2_PAGE_SHIFT; }
 
 #endif

@@ -4,12 +4,12 @@
  *
  * Model
  *   Asking    An access asks the first-level structure that holds pages of its size for its side. On a miss it asks the
- *             second level; a hit there is told to its policy and refills the first. A miss there, or a page size that no
- *             second-level structure holds, is a walk, which fills both. The levels are neither inclusive nor
+ *             second level; a hit there is told to its policy and refills the first. A miss there, or a page size that
+ *             no second-level structure holds, is a walk, which fills both. The levels are neither inclusive nor
  *             exclusive: a victim is dropped, and hits in the first level are not seen by the second.
  *   Walk      A walk of 4 entries (PML4E, PDPTE, PDE, PTE; 2M pages: 3, 1G pages: 2) asks the page-walk caches, the
- *             deepest pointer first; a hit skips that entry and those above. The pointers read are put into their caches, as
- *             they are read.
+ *             deepest pointer first; a hit skips that entry and those above. The pointers read are put into their
+ *             caches, as they are read.
  *   Pieces    A page whose size no first-level structure of its side holds is held there in pieces of the next smaller
  *             size that one holds.
  *   Halves    Where two structures of a place hold the same size for the same side, a page belongs to the one that the
@@ -20,8 +20,8 @@
  *   Changes   INVLPG, page by page: it empties the ways of the page and, as the SDM has it, every page-walk cache.
  *
  * Counting
- *   A structure counts the accesses that asked it. Pointers in a second-level structure are not counted there. A page-walk
- *   cache that holds several kinds of pointers is asked for each of them, and counts each.
+ *   A structure counts the accesses that asked it. Pointers in a second-level structure are not counted there. A
+ *   page-walk cache that holds several kinds of pointers is asked for each of them, and counts each.
  *
  * Invariants (mmu_tlb_check)
  *   A key is in its set and in no other way; a structure holds only its kinds; misses <= accesses;
@@ -40,7 +40,7 @@
 #include <string.h>
 
 #define MAX_HALVES 2
-#define NO_PAGE 0 /* key of an empty way */
+#define NO_PAGE 0     /* key of an empty way */
 #define STATE_WAYS 64 /* at most, with a policy other than lru */
 
 static const unsigned char kind_shift[MMU_TLB_KINDS] = {12, 21, 30, 21, 30, 39};
@@ -51,11 +51,12 @@ struct structure {
     struct mmu_tlb_counts counts;
     uint32_t set_mask, ways;
     unsigned set_bits;
-    uint64_t clock;   /* of lru */
-    uint64_t *keys;   /* [set * ways + way] */
-    uint64_t *ages;   /* likewise, of lru: clock of the last use */
-    uint64_t *states; /* [set], of the others: tree bits; mru3-plru4: 4 bits a group, the group used last from bit 16 on */
-    uint16_t *seats;  /* where the key of a number was last found: a guess that its way confirms */
+    uint64_t clock; /* of lru */
+    uint64_t *keys; /* [set * ways + way] */
+    uint64_t *ages; /* likewise, of lru: clock of the last use */
+    uint64_t
+        *states; /* [set], of the others: tree bits; mru3-plru4: 4 bits a group, the group used last from bit 16 on */
+    uint16_t *seats; /* where the key of a number was last found: a guess that its way confirms */
     uint32_t seat_mask;
     struct {
         uint64_t keep, set;
@@ -91,10 +92,7 @@ struct mmu_tlb {
     bool split;
 };
 
-static uint64_t key_of(uint64_t number, enum mmu_tlb_kind kind)
-{
-    return number << 3 | (kind + 1);
-}
+static uint64_t key_of(uint64_t number, enum mmu_tlb_kind kind) { return number << 3 | (kind + 1); }
 
 static uint32_t set_of(const struct structure *s, uint64_t number)
 {
@@ -106,8 +104,8 @@ static uint32_t set_of(const struct structure *s, uint64_t number)
 
 /* ------------------------------------------------------------------ policies */
 
-/* The tree over `ways` leaves: node 1 is the root, the children of n are 2n and 2n+1; bit n of the tree says which child
- * holds the next victim. */
+/* The tree over `ways` leaves: node 1 is the root, the children of n are 2n and 2n+1; bit n of the tree says which
+ * child holds the next victim. */
 static uint64_t tree_touch(uint64_t tree, uint32_t ways, uint32_t way)
 {
     for (uint32_t node = way + ways; node > 1; node >>= 1) {
@@ -248,14 +246,14 @@ static unsigned walk(struct mmu_tlb *tlb, struct guest_va va, unsigned entry_cou
     for (unsigned left = 1; left < entry_count; left++) {
         const enum mmu_tlb_kind pointer = pointer_before(left, entry_count);
         struct structure *s = tlb->pointers[pointer];
-        if (s != NULL && ask_pointer(s, va.v >> kind_shift[pointer], pointer)) {
+        if (s && ask_pointer(s, va.v >> kind_shift[pointer], pointer)) {
             reads = left;
             break;
         }
     }
     for (unsigned left = reads - 1; left > 0; left--) {
         const enum mmu_tlb_kind pointer = pointer_before(left, entry_count);
-        if (tlb->pointers[pointer] != NULL)
+        if (tlb->pointers[pointer])
             insert(tlb->pointers[pointer], va.v >> kind_shift[pointer], pointer);
     }
     tlb->walks.count++;
@@ -294,7 +292,7 @@ static void remember(struct found *found, uint64_t vpn, struct structure *s, uin
 /* A hit of the first level where the page was found before: what ask() would do, in a few instructions. */
 static inline bool hit_again(struct mmu_tlb *tlb, enum mmu_tlb_side side, const struct found *found, uint64_t vpn)
 {
-    if (found->vpn != vpn || found->key_at == NULL || *found->key_at != found->key)
+    if (found->vpn != vpn || !found->key_at || *found->key_at != found->key)
         return false;
     struct structure *s = found->structure;
     s->counts.accesses++;
@@ -333,7 +331,7 @@ void mmu_tlb_repeat(struct mmu_tlb *tlb, enum mmu_tlb_side side, uint64_t n)
 {
     if (n == 0)
         return;
-    C2_ASSERT(tlb->last[side] != NULL);
+    C2_ASSERT(tlb->last[side]);
     tlb->last[side]->counts.accesses += n;
 }
 
@@ -376,16 +374,16 @@ static enum c2_status refuse(const struct mmu_tlb_structure *config, const char 
 static enum c2_status check_structure(const struct mmu_tlb_structure *config, struct c2_error *err)
 {
     const bool fetches = config->sides & MMU_TLB_BIT(MMU_TLB_FETCH);
-    if (config->ways == 0 || config->ways > MMU_TLB_WAYS || config->entries == 0 || config->entries > UINT16_MAX
-        || config->entries % config->ways != 0 || !c2_is_power_of_two(config->entries / config->ways))
-        return refuse(config, "entries / ways must be a power of two of sets, of 1 to 128 ways and 65535 entries at most",
-                      err);
+    if (config->ways == 0 || config->ways > MMU_TLB_WAYS || config->entries == 0 || config->entries > UINT16_MAX ||
+        config->entries % config->ways != 0 || !c2_is_power_of_two(config->entries / config->ways))
+        return refuse(config,
+                      "entries / ways must be a power of two of sets, of 1 to 128 ways and 65535 entries at most", err);
     if (config->policy == MMU_TLB_TREE_PLRU && (!c2_is_power_of_two(config->ways) || config->ways > 64))
         return refuse(config, "tree-plru needs a power of two of ways, at most 64", err);
     if (config->policy == MMU_TLB_MRU3_PLRU4 && config->ways != GROUPS * GROUP_WAYS)
         return refuse(config, "mru3-plru4 needs 12 ways", err);
-    if (config->holds == 0 || (config->place == MMU_TLB_FIRST && config->holds & ~PAGES)
-        || (config->place == MMU_TLB_WALK && config->holds & PAGES))
+    if (config->holds == 0 || (config->place == MMU_TLB_FIRST && config->holds & ~PAGES) ||
+        (config->place == MMU_TLB_WALK && config->holds & PAGES))
         return refuse(config, "a first level holds pages, a page-walk cache pointers", err);
     if (config->place == MMU_TLB_FIRST && fetches && config->sides & DATA_SIDES)
         return refuse(config, "a first level is for data or for fetches", err);
@@ -413,7 +411,7 @@ static enum c2_status init_structure(struct structure *s, const struct mmu_tlb_s
     s->ages = c2_calloc(config->entries, sizeof *s->ages);
     s->states = c2_calloc(sets, sizeof *s->states);
     s->seats = c2_calloc(seats, sizeof *s->seats);
-    if (s->keys == NULL || s->ages == NULL || s->states == NULL || s->seats == NULL)
+    if (!s->keys || !s->ages || !s->states || !s->seats)
         return c2_fail_memory(err, "the TLBs");
     return C2_OK;
 }
@@ -434,7 +432,7 @@ static enum c2_status route_structure(struct mmu_tlb *tlb, struct structure *s, 
     for (unsigned kind = MMU_TLB_PAGE_KINDS; kind < MMU_TLB_KINDS; kind++) {
         if (!(config->holds & MMU_TLB_BIT(kind)))
             continue;
-        if (tlb->pointers[kind] != NULL)
+        if (tlb->pointers[kind])
             return refuse(config, "another structure holds the same pointers already", err);
         tlb->pointers[kind] = s;
     }
@@ -477,7 +475,8 @@ static enum c2_status check_split(struct mmu_tlb *tlb, struct c2_error *err)
     }
     tlb->split = own != 0;
     if (own && shared)
-        return c2_fail(err, C2_ERR_INVALID, "of the first-level TLBs some are for all data and some for loads or stores");
+        return c2_fail(err, C2_ERR_INVALID,
+                       "of the first-level TLBs some are for all data and some for loads or stores");
     if (own == MMU_TLB_BIT(MMU_TLB_LOAD) || own == MMU_TLB_BIT(MMU_TLB_STORE))
         return c2_fail(err, C2_ERR_INVALID, "first-level TLBs for loads need others for stores, and these those");
     return C2_OK;
@@ -501,7 +500,7 @@ enum c2_status mmu_tlb_create(struct mmu_tlb **out, const struct mmu_tlb_config 
     *out = NULL;
     C2_ASSERT(config->count <= MMU_TLB_STRUCTURES);
     struct mmu_tlb *tlb = c2_calloc(1, sizeof *tlb);
-    if (tlb == NULL)
+    if (!tlb)
         return c2_fail_memory(err, "the TLBs");
     tlb->config = *config;
     enum c2_status status = init(tlb, err);
@@ -515,7 +514,7 @@ enum c2_status mmu_tlb_create(struct mmu_tlb **out, const struct mmu_tlb_config 
 
 void mmu_tlb_destroy(struct mmu_tlb *tlb)
 {
-    if (tlb == NULL)
+    if (!tlb)
         return;
     for (uint32_t i = 0; i < tlb->config.count; i++) {
         c2_free(tlb->structure[i].keys);
@@ -533,15 +532,9 @@ bool mmu_tlb_has(const struct mmu_tlb *tlb, enum mmu_tlb_side side)
     return tlb->route[MMU_TLB_FIRST][side][MMU_TLB_4K].count != 0;
 }
 
-bool mmu_tlb_split(const struct mmu_tlb *tlb)
-{
-    return tlb->split;
-}
+bool mmu_tlb_split(const struct mmu_tlb *tlb) { return tlb->split; }
 
-const struct mmu_tlb_config *mmu_tlb_config(const struct mmu_tlb *tlb)
-{
-    return &tlb->config;
-}
+const struct mmu_tlb_config *mmu_tlb_config(const struct mmu_tlb *tlb) { return &tlb->config; }
 
 const struct mmu_tlb_counts *mmu_tlb_counts(const struct mmu_tlb *tlb, uint32_t structure)
 {
@@ -549,10 +542,7 @@ const struct mmu_tlb_counts *mmu_tlb_counts(const struct mmu_tlb *tlb, uint32_t 
     return &tlb->structure[structure].counts;
 }
 
-const struct mmu_tlb_walks *mmu_tlb_walks(const struct mmu_tlb *tlb)
-{
-    return &tlb->walks;
-}
+const struct mmu_tlb_walks *mmu_tlb_walks(const struct mmu_tlb *tlb) { return &tlb->walks; }
 
 uint64_t mmu_tlb_coverage(const struct mmu_tlb_structure *structure, enum mmu_tlb_kind page)
 {
@@ -586,7 +576,8 @@ void mmu_tlb_check(const struct mmu_tlb *tlb)
 
 static void dump_structure(const struct structure *s, FILE *to)
 {
-    fprintf(to, "%s: %" PRIu64 " accesses, %" PRIu64 " misses\n", s->config->name, s->counts.accesses, s->counts.misses);
+    fprintf(to, "%s: %" PRIu64 " accesses, %" PRIu64 " misses\n", s->config->name, s->counts.accesses,
+            s->counts.misses);
     for (uint32_t seat = 0; seat < s->config->entries; seat++) {
         const uint64_t key = s->keys[seat];
         if (key == NO_PAGE)

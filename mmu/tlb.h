@@ -36,7 +36,7 @@ struct mmu_tlb_structure {
     unsigned holds;         /* bits of kinds; a page-walk cache holds no pages, a first level nothing else */
     uint32_t entries, ways; /* entries / ways sets, a power of two */
     enum mmu_tlb_policy policy;
-    uint8_t second_fold;    /* 0: set = low bits of the number of the page (or table entry's region); else these are
+    uint8_t second_fold; /* 0: set = low bits of the number of the page (or table entry's region); else these are
                              * xor-ed with as many bits from this one on */
 };
 
@@ -73,9 +73,9 @@ struct mmu_tlb_walks {
     uint64_t count; /* misses of the last level there is */
     uint64_t reads; /* of page-table entries */
 };
-const struct mmu_tlb_config *mmu_tlb_config(const struct mmu_tlb *tlb);                    /* lent until destroy */
+const struct mmu_tlb_config *mmu_tlb_config(const struct mmu_tlb *tlb);                     /* lent until destroy */
 const struct mmu_tlb_counts *mmu_tlb_counts(const struct mmu_tlb *tlb, uint32_t structure); /* lent until destroy */
-const struct mmu_tlb_walks *mmu_tlb_walks(const struct mmu_tlb *tlb);                      /* lent until destroy */
+const struct mmu_tlb_walks *mmu_tlb_walks(const struct mmu_tlb *tlb);                       /* lent until destroy */
 /* Bytes that a structure full of pages of one size translates; 0 if it does not hold them. */
 uint64_t mmu_tlb_coverage(const struct mmu_tlb_structure *structure, enum mmu_tlb_kind page);
 

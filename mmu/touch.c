@@ -4,15 +4,15 @@
  *   What happens when the guest accesses a page: the area decides whether it may, the first access gives the page its
  *   frame, later ones find it in the tables. Rights as on x86: a mapping with any right is readable.
  *   With config.zero_page a page of private anonymous memory whose first access reads (the guest's, or its kernel's on
- *   its behalf) gets the zero page instead: one frame for all of them, without the right to write. The first write gives
- *   the page a frame of its own, by the policy; listeners are told. The frame is taken at the first such access, after
- *   the page's tables, as if for another table; no page owns it, and nothing gives it back.
+ *   its behalf) gets the zero page instead: one frame for all of them, without the right to write. The first write
+ *   gives the page a frame of its own, by the policy; listeners are told. The frame is taken at the first such access,
+ *   after the page's tables, as if for another table; no page owns it, and nothing gives it back.
  * Counting
  *   faults counts the accesses that made a page present; small_pages, huge_2m and huge_1g pages that got a frame;
  *   zero_pages those that did not, zero_copies those of them that got one later. So faults + zero_copies = the others.
  * Not modelled
- *   Linux's huge zero page: where huge pages are wanted, reading takes one. Linux keeps the zero page from boot on, in its
- *   own memory. An access of which the engine cannot tell whether it writes maps the zero page first.
+ *   Linux's huge zero page: where huge pages are wanted, reading takes one. Linux keeps the zero page from boot on, in
+ *   its own memory. An access of which the engine cannot tell whether it writes maps the zero page first.
  * Cost
  *   A translation is four dependent loads; a first touch adds two or three walks over a binary tree of frames.
  */
@@ -102,10 +102,12 @@ static void fail_frames(const struct mmu *mmu, uint64_t va, struct c2_error *err
     char size[32], kept[64] = "";
     if (frames_idle(mmu->frames) > 0)
         snprintf(kept, sizeof kept, ", kept for a page map %llu", (unsigned long long)frames_idle(mmu->frames));
-    c2_fail(err, C2_ERR_EXHAUSTED, "physical memory (%s) is exhausted at the first touch of page 0x%llx: frames of "
-                   "pages %llu, of page tables %llu%s; %s", c2_size_text(size, mmu->config.physical_bytes),
-                   (unsigned long long)va, (unsigned long long)(frames_taken(mmu->frames) - mmu->counts.table_pages),
-                   (unsigned long long)mmu->counts.table_pages, kept, more_memory);
+    c2_fail(err, C2_ERR_EXHAUSTED,
+            "physical memory (%s) is exhausted at the first touch of page 0x%llx: frames of "
+            "pages %llu, of page tables %llu%s; %s",
+            c2_size_text(size, mmu->config.physical_bytes), (unsigned long long)va,
+            (unsigned long long)(frames_taken(mmu->frames) - mmu->counts.table_pages),
+            (unsigned long long)mmu->counts.table_pages, kept, more_memory);
 }
 
 static void fail_color(const struct mmu *mmu, size_t by, uint64_t va, struct c2_error *err)
@@ -114,9 +116,11 @@ static void fail_color(const struct mmu *mmu, size_t by, uint64_t va, struct c2_
     const struct mmu_config *policy = frames_policy(mmu->frames, by);
     bool colored = policy->placement == MMU_COLORED;
     unsigned color = colored ? (unsigned)((va >> C2_PAGE_SHIFT) % policy->colors) : policy->color;
-    c2_fail(err, C2_ERR_EXHAUSTED, "the frames of colour %u of %u in physical memory (%s) are exhausted at the first "
-                   "touch of page 0x%llx%s; %s", color, policy->colors, c2_size_text(size, mmu->config.physical_bytes),
-                   (unsigned long long)va, mmu_rule_phrase(rule, sizeof rule, mmu, by), more_memory);
+    c2_fail(err, C2_ERR_EXHAUSTED,
+            "the frames of colour %u of %u in physical memory (%s) are exhausted at the first "
+            "touch of page 0x%llx%s; %s",
+            color, policy->colors, c2_size_text(size, mmu->config.physical_bytes), (unsigned long long)va,
+            mmu_rule_phrase(rule, sizeof rule, mmu, by), more_memory);
 }
 
 struct owner_search {
@@ -145,11 +149,12 @@ static void fail_clash(const struct mmu *mmu, size_t by, uint64_t va, uint64_t f
         snprintf(owner, sizeof owner, "page 0x%llx", (unsigned long long)search.va);
     else if (frames_is_kept(mmu->frames, frame))
         snprintf(owner, sizeof owner, "a page map");
-    c2_fail(err, C2_ERR_EXHAUSTED, "identity placement%s: page 0x%llx needs the physical page 0x%llx (its address "
-                   "modulo %s), which %s holds already; %s, or use %s sequential",
-                   mmu_rule_phrase(rule, sizeof rule, mmu, by), (unsigned long long)va,
-                   (unsigned long long)(frame << C2_PAGE_SHIFT), c2_size_text(size, mmu->config.physical_bytes), owner,
-                   more_memory, by == 0 ? "--pages" : "a rule with");
+    c2_fail(err, C2_ERR_EXHAUSTED,
+            "identity placement%s: page 0x%llx needs the physical page 0x%llx (its address "
+            "modulo %s), which %s holds already; %s, or use %s sequential",
+            mmu_rule_phrase(rule, sizeof rule, mmu, by), (unsigned long long)va,
+            (unsigned long long)(frame << C2_PAGE_SHIFT), c2_size_text(size, mmu->config.physical_bytes), owner,
+            more_memory, by == 0 ? "--pages" : "a rule with");
 }
 
 static void fail_map(const struct mmu *mmu, size_t by, enum frames_answer answer, uint64_t va, uint64_t frame,
@@ -158,8 +163,9 @@ static void fail_map(const struct mmu *mmu, size_t by, enum frames_answer answer
     const struct pagemap *map = frames_map(mmu->frames, by);
     uint32_t below = pagemap_line_below(map, va >> C2_PAGE_SHIFT);
     if (answer == FRAMES_HOLE)
-        c2_fail(err, C2_ERR_INVALID, "%s:%u: the map has no page 0x%llx (address 0x%llx), which the program touches; %s",
-                map->path, below, (unsigned long long)(va >> C2_PAGE_SHIFT), (unsigned long long)va,
+        c2_fail(err, C2_ERR_INVALID,
+                "%s:%u: the map has no page 0x%llx (address 0x%llx), which the program touches; %s", map->path, below,
+                (unsigned long long)(va >> C2_PAGE_SHIFT), (unsigned long long)va,
                 below ? "this line is the nearest below it" : "no line is below it");
     else
         c2_fail(err, C2_ERR_INVALID, "%s:%u: page 0x%llx is to get frame 0x%llx, which another page holds at this time",

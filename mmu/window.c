@@ -23,10 +23,7 @@
 
 static bool window_is_open;
 
-static void *host_pointer(uint64_t address)
-{
-    return (void *)(uintptr_t)address;
-}
+static void *host_pointer(uint64_t address) { return (void *)(uintptr_t)address; }
 
 static int map_at(uint64_t start, uint64_t bytes, int prot, int flags, int fd, uint64_t offset)
 {
@@ -186,24 +183,31 @@ static enum c2_status fail_clash(struct c2_error *err)
     if (!find_occupant(occupant, sizeof occupant))
         return c2_fail(err, C2_ERR_DENIED, "the guest's window 0x%llx-0x%llx is occupied", MMU_WINDOW_START,
                        MMU_WINDOW_END);
-    return c2_fail(err, C2_ERR_DENIED, "the guest's window 0x%llx-0x%llx is occupied at %s: run c2emu as built "
+    return c2_fail(err, C2_ERR_DENIED,
+                   "the guest's window 0x%llx-0x%llx is occupied at %s: run c2emu as built "
                    "(position independent), not under a tool that puts things there (ASan, valgrind), and with a "
-                   "finite stack limit (ulimit -s 8192)", MMU_WINDOW_START, MMU_WINDOW_END, occupant);
+                   "finite stack limit (ulimit -s 8192)",
+                   MMU_WINDOW_START, MMU_WINDOW_END, occupant);
 }
 
 static enum c2_status fail_refused(int error, struct c2_error *err)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < MMU_WINDOW_END)
-        return c2_fail(err, C2_ERR_DENIED, "the host refuses to reserve the guest's window of 64 TiB of addresses: "
+        return c2_fail(err, C2_ERR_DENIED,
+                       "the host refuses to reserve the guest's window of 64 TiB of addresses: "
                        "the limit on virtual memory is %llu KiB; lift it (ulimit -v unlimited); this takes no memory",
                        (unsigned long long)(limit.rlim_cur / 1024));
     if (error == EPERM)
-        return c2_fail(err, C2_ERR_DENIED, "the host refuses the guest's window from 0x%llx on: set vm.mmap_min_addr "
-                       "to 65536 or less", MMU_WINDOW_START);
-    return c2_fail(err, C2_ERR_DENIED, "the host refuses to reserve the guest's window 0x%llx-0x%llx of addresses (%s): "
+        return c2_fail(err, C2_ERR_DENIED,
+                       "the host refuses the guest's window from 0x%llx on: set vm.mmap_min_addr "
+                       "to 65536 or less",
+                       MMU_WINDOW_START);
+    return c2_fail(err, C2_ERR_DENIED,
+                   "the host refuses to reserve the guest's window 0x%llx-0x%llx of addresses (%s): "
                    "it needs 47-bit user addresses and a kernel that lets them be reserved without memory "
-                   "(vm.overcommit_memory 0 or 1)", MMU_WINDOW_START, MMU_WINDOW_END, strerror(error));
+                   "(vm.overcommit_memory 0 or 1)",
+                   MMU_WINDOW_START, MMU_WINDOW_END, strerror(error));
 }
 
 static enum c2_status reserve(struct c2_error *err)
@@ -237,9 +241,15 @@ enum c2_status window_open(struct mmu_host *host, struct tables_arena *arena, ui
     if (status != C2_OK)
         return status;
     window_is_open = true;
-    *host = (struct mmu_host){.map = window_map, .unmap = window_unmap, .move = window_move, .extend = window_extend,
-                              .discard = window_discard, .probe = window_probe, .close = window_close};
-    *arena = (struct tables_arena){.memory = host_pointer(MMU_TABLES_BASE), .address = MMU_TABLES_BASE,
+    *host = (struct mmu_host){.map = window_map,
+                              .unmap = window_unmap,
+                              .move = window_move,
+                              .extend = window_extend,
+                              .discard = window_discard,
+                              .probe = window_probe,
+                              .close = window_close};
+    *arena = (struct tables_arena){.memory = host_pointer(MMU_TABLES_BASE),
+                                   .address = MMU_TABLES_BASE,
                                    .pages = (MMU_TABLES_END - MMU_TABLES_BASE) >> C2_PAGE_SHIFT,
                                    .commit = window_commit};
     int error = sigbus_guard(MMU_WINDOW_START, MMU_WINDOW_END, lost_pages);

@@ -7,8 +7,8 @@
  *   named, with the remedy usual for it. On a tie the level nearer the core wins, then conflict before capacity before
  *   cold: what is easier to mend. When all misses together cost less than one cycle in QUIET instructions, nothing is
  *   worth a look.
- *   When the dearest pair is conflicts and a profile says who evicted whom, the instruction and object with most of them
- *   are named, with the remedy for their reason.
+ *   When the dearest pair is conflicts and a profile says who evicted whom, the instruction and object with most of
+ *   them are named, with the remedy for their reason.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -31,8 +31,10 @@ static uint64_t weigh(struct finding *dearest, const struct caches_machine *mach
     *dearest = (struct finding){0};
     for (size_t i = 0; i < count; i++) {
         const struct caches_counts *n = levels[i].counts;
-        const struct { enum caches_class class_; uint64_t misses; } classes[] = {
-            {CACHES_CONFLICT, n->conflict}, {CACHES_CAPACITY, n->capacity}, {CACHES_COLD, n->cold}};
+        const struct {
+            enum caches_class class_;
+            uint64_t misses;
+        } classes[] = {{CACHES_CONFLICT, n->conflict}, {CACHES_CAPACITY, n->capacity}, {CACHES_COLD, n->cold}};
         for (size_t c = 0; c < sizeof classes / sizeof classes[0]; c++) {
             uint64_t cost = classes[c].misses * caches_miss_cycles(machine, levels[i].depth, levels[i].code);
             total += cost;
@@ -55,11 +57,13 @@ static void remedy(char *buffer, size_t bytes, const struct finding *finding, co
     switch (finding->class_) {
     case CACHES_CONFLICT:
         if (code)
-            snprintf(buffer, bytes, "lines of code compete for the same sets: place functions that run together "
-                                    "side by side");
+            snprintf(buffer, bytes,
+                     "lines of code compete for the same sets: place functions that run together "
+                     "side by side");
         else
-            snprintf(buffer, bytes, "lines compete for the same sets while others are idle: change strides that are a "
-                                    "power of two (pad rows, offset arrays)%s",
+            snprintf(buffer, bytes,
+                     "lines compete for the same sets while others are idle: change strides that are a "
+                     "power of two (pad rows, offset arrays)%s",
                      finding->level->level->index == CACHES_PHYSICAL ? ", or try another --pages" : "");
         break;
     case CACHES_CAPACITY:
@@ -81,7 +85,7 @@ static void remedy(char *buffer, size_t bytes, const struct finding *finding, co
 
 static const struct report_victim *first_victim(const struct report_digest *digest, size_t level)
 {
-    for (size_t i = 0; digest != NULL && i < digest->victim_count; i++) {
+    for (size_t i = 0; digest && i < digest->victim_count; i++) {
         if (digest->victims[i].level == level)
             return &digest->victims[i];
     }
@@ -91,16 +95,23 @@ static const struct report_victim *first_victim(const struct report_digest *dige
 static const char *remedy_of(enum analyses_reason reason)
 {
     switch (reason) {
-    case ANALYSES_REASON_INTRA: return "it lies in few sets: change its stride (pad its rows, work in blocks)";
-    case ANALYSES_REASON_INTER: return "both lie in the same sets: shift one of them (pad it, or put it elsewhere)";
-    case ANALYSES_REASON_SCALAR: return "a few bytes compete with other data: put them beside what is used with them";
-    case ANALYSES_REASON_CODE: return "place functions that run together side by side";
-    case ANALYSES_REASON_TABLES: return "page tables compete with data: use larger pages (--huge)";
-    default: return "change strides that are a power of two";
+    case ANALYSES_REASON_INTRA:
+        return "it lies in few sets: change its stride (pad its rows, work in blocks)";
+    case ANALYSES_REASON_INTER:
+        return "both lie in the same sets: shift one of them (pad it, or put it elsewhere)";
+    case ANALYSES_REASON_SCALAR:
+        return "a few bytes compete with other data: put them beside what is used with them";
+    case ANALYSES_REASON_CODE:
+        return "place functions that run together side by side";
+    case ANALYSES_REASON_TABLES:
+        return "page tables compete with data: use larger pages (--huge)";
+    default:
+        return "change strides that are a power of two";
     }
 }
 
-/* "99.0 % of them in malloc#2 at matmul.c:15, missed at main (matmul.c:30) and mostly evicted by the same array: ..." */
+/* "99.0 % of them in malloc#2 at matmul.c:15, missed at main (matmul.c:30) and mostly evicted by the same array:
+ * ..." */
 static void parties(char *buffer, size_t bytes, const struct report_run *run, struct report_digest *digest,
                     const struct finding *finding, const struct report_victim *victim)
 {
@@ -120,15 +131,16 @@ char *report_advice(char *buffer, size_t bytes, const struct report_run *run, st
     struct report_level levels[REPORT_MAX_LEVELS];
     struct finding finding;
     const uint64_t total = weigh(&finding, run->machine, levels, report_levels(levels, run));
-    if (finding.level == NULL || total < run->counts->instructions / QUIET) {
+    if (!finding.level || total < run->counts->instructions / QUIET) {
         snprintf(buffer, bytes,
                  "nothing in the caches: all misses together cost less than one cycle in %u instructions", QUIET);
         return buffer;
     }
     char count[32], share[32], size[32], help[896];
-    const struct report_victim *victim =
-        finding.class_ == CACHES_CONFLICT ? first_victim(digest, (size_t)(finding.level - levels)) : NULL;
-    if (victim != NULL)
+    const struct report_victim *victim = finding.class_ == CACHES_CONFLICT
+                                             ? first_victim(digest, (size_t)(finding.level - levels))
+                                             : NULL;
+    if (victim)
         parties(help, sizeof help, run, digest, &finding, victim);
     else
         remedy(help, sizeof help, &finding, c2_size_text(size, finding.level->level->size_bytes));

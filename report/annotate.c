@@ -3,9 +3,9 @@
  * annotate: the counts of a callgrind file beside the source or the instructions: which events, and what both share.
  *
  * Model
- *   Without a choice the first event "conflictLEVEL" that is not 0 is shown, else the file's first event. Dots in a name
- *   are for reading: conflict.L1D is conflictL1D, as the format has letters and digits only. Shares are of the file's
- *   total.
+ *   Without a choice the first event "conflictLEVEL" that is not 0 is shown, else the file's first event. Dots in a
+ *   name are for reading: conflict.L1D is conflictL1D, as the format has letters and digits only. Shares are of the
+ *   file's total.
  */
 #include <string.h>
 
@@ -47,8 +47,8 @@ static enum c2_status choose(struct report_shown *out, const struct report_annot
 {
     *out = (struct report_shown){.request = request, .file = file, .count = request->event_count};
     if (out->count > REPORT_MAX_SHOWN)
-        return c2_fail(err, C2_ERR_INVALID, "annotate: %d events fit side by side, %zu were asked for", REPORT_MAX_SHOWN,
-                       out->count);
+        return c2_fail(err, C2_ERR_INVALID, "annotate: %d events fit side by side, %zu were asked for",
+                       REPORT_MAX_SHOWN, out->count);
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < out->count && status == C2_OK; i++)
         status = find_event(&out->events[i], file, request->events[i], err);
@@ -65,8 +65,7 @@ static enum c2_status choose(struct report_shown *out, const struct report_annot
 
 /* ------------------------------------------------------------------ counts */
 
-void report_shown_add(const struct report_shown *shown, uint64_t sums[REPORT_MAX_SHOWN],
-                      const struct report_cost *cost)
+void report_shown_add(const struct report_shown *shown, uint64_t sums[REPORT_MAX_SHOWN], const struct report_cost *cost)
 {
     for (size_t i = 0; i < shown->count; i++)
         sums[i] += shown->file->values[cost->values + shown->events[i]];
@@ -114,12 +113,12 @@ void report_put_sums(FILE *to, const struct report_shown *shown, const uint64_t 
 
 /* ------------------------------------------------------------------ files */
 
-/* The n-th place to look for it: itself, then in each directory the path (when it is relative) and its last part. False:
- * there are no more. */
+/* The n-th place to look for it: itself, then in each directory the path (when it is relative) and its last part.
+ * False: there are no more. */
 static bool candidate(char *out, size_t bytes, const struct report_annotation *request, const char *path, size_t n)
 {
     const char *slash = strrchr(path, '/');
-    const size_t forms = slash != NULL && path[0] != '/' ? 2 : 1;
+    const size_t forms = slash && path[0] != '/' ? 2 : 1;
     if (n == 0) {
         snprintf(out, bytes, "%s", path);
         return true;
@@ -128,7 +127,7 @@ static bool candidate(char *out, size_t bytes, const struct report_annotation *r
     if (directory >= request->directory_count)
         return false;
     const bool whole = forms == 2 && (n - 1) % forms == 0;
-    snprintf(out, bytes, "%s/%s", request->directories[directory], slash != NULL && !whole ? slash + 1 : path);
+    snprintf(out, bytes, "%s/%s", request->directories[directory], slash && !whole ? slash + 1 : path);
     return true;
 }
 
@@ -136,11 +135,11 @@ FILE *report_open_near(const struct report_annotation *request, const char *path
 {
     for (size_t n = 0; candidate(found, bytes, request, path, n); n++) {
         FILE *from = fopen(found, "re");
-        if (from != NULL && fgetc(from) != EOF) { /* a directory opens and cannot be read */
+        if (from && fgetc(from) != EOF) { /* a directory opens and cannot be read */
             rewind(from);
             return from;
         }
-        if (from != NULL)
+        if (from)
             fclose(from);
     }
     return NULL;
@@ -162,7 +161,7 @@ static enum c2_status put_all(FILE *to, const struct report_shown *shown, struct
     uint64_t sums[REPORT_MAX_SHOWN] = {0};
     for (size_t i = 0; i < shown->count; i++)
         sums[i] = total(shown, i);
-    fprintf(to, "command  %s\ntotal    ", shown->file->command != NULL ? shown->file->command : "not in the file");
+    fprintf(to, "command  %s\ntotal    ", shown->file->command ? shown->file->command : "not in the file");
     report_put_sums(to, shown, sums);
     fputc('\n', to);
     enum c2_status status = shown->request->code ? report_annotate_code(to, shown, err)

@@ -94,11 +94,11 @@ static void put_row(FILE *to, const struct report_shown *shown, const struct ins
                     const char *text)
 {
     static const uint64_t none[REPORT_MAX_SHOWN];
-    report_put_counts(to, shown, insn != NULL ? insn->sums : none);
+    report_put_counts(to, shown, insn ? insn->sums : none);
     fprintf(to, "%8" PRIx64 "  %s", address, text);
-    const char *slash = insn != NULL ? strrchr(insn->file, '/') : NULL;
-    if (insn != NULL && insn->line != 0 && strcmp(insn->file, "???") != 0)
-        fprintf(to, "  # %s:%" PRIu64, slash != NULL ? slash + 1 : insn->file, insn->line);
+    const char *slash = insn ? strrchr(insn->file, '/') : NULL;
+    if (insn && insn->line != 0 && strcmp(insn->file, "???") != 0)
+        fprintf(to, "  # %s:%" PRIu64, slash ? slash + 1 : insn->file, insn->line);
     fputc('\n', to);
 }
 
@@ -106,7 +106,7 @@ static void put_row(FILE *to, const struct report_shown *shown, const struct ins
 static size_t disassemble(char *text, size_t bytes, const struct loader_code *code, uint64_t address)
 {
     uint8_t insn[LOADER_LONGEST_INSN] = {0};
-    const size_t count = code != NULL ? loader_code_read(code, address, insn, sizeof insn) : 0;
+    const size_t count = code ? loader_code_read(code, address, insn, sizeof insn) : 0;
     const size_t length = loader_disassemble(text, bytes, insn, count, address);
     if (count == 0)
         snprintf(text, bytes, "(the file has no code there)");
@@ -124,7 +124,7 @@ static void put_insns(FILE *to, const struct report_shown *shown, const struct f
         put_row(to, shown, &function->insns[i], address, text);
         if (next - address > GAP)
             fputs("...\n", to);
-        else if (code != NULL) { /* what was not executed; it may run into the next by a byte of data */
+        else if (code) { /* what was not executed; it may run into the next by a byte of data */
             for (address += length; address < next; address += length) {
                 length = disassemble(text, sizeof text, code, address);
                 put_row(to, shown, NULL, address, text);
@@ -143,7 +143,7 @@ static void put_function(FILE *to, const struct report_shown *shown, const struc
     fprintf(to, "\n%s in %s: ", function->insns->function, object);
     report_put_sums(to, shown, function->sums);
     fputc('\n', to);
-    if (there == NULL) {
+    if (!there) {
         fputs("no such file: ", to);
         report_put_looked(to, shown->request, object);
         fputc('\n', to);
@@ -155,18 +155,20 @@ static void put_function(FILE *to, const struct report_shown *shown, const struc
     fputs(" address\n", to);
     put_insns(to, shown, function, code);
     loader_code_close(code);
-    if (there != NULL)
+    if (there)
         fclose(there);
 }
 
 enum c2_status report_annotate_code(FILE *to, const struct report_shown *shown, struct c2_error *err)
 {
     if (!shown->file->has_addresses)
-        return c2_fail(err, C2_ERR_FORMAT, "annotate: %s has no addresses of instructions (\"positions: instr line\"), "
-                       "which --asm needs", shown->request->path);
+        return c2_fail(err, C2_ERR_FORMAT,
+                       "annotate: %s has no addresses of instructions (\"positions: instr line\"), "
+                       "which --asm needs",
+                       shown->request->path);
     struct insn *insns = c2_calloc(shown->file->cost_count + 1, sizeof *insns);
     struct function *functions = c2_calloc(shown->file->cost_count + 1, sizeof *functions);
-    const bool room = insns != NULL && functions != NULL;
+    const bool room = insns && functions;
     if (room) {
         const size_t count = make_functions(functions, insns, gather(insns, shown));
         for (size_t i = 0; i < count; i++) {

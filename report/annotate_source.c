@@ -3,8 +3,8 @@
  * annotate_source: source files with counts at their lines.
  *
  * Model
- *   Files with counts, most first; of each the lines with counts and CONTEXT lines around. Then what could not be shown:
- *   files that were not found, lines that a file does not have, costs without a line.
+ *   Files with counts, most first; of each the lines with counts and CONTEXT lines around. Then what could not be
+ *   shown: files that were not found, lines that a file does not have, costs without a line.
  *
  * Invariants
  *   The counts shown and those of what could not be shown add up to the totals.
@@ -89,9 +89,9 @@ static void put_line(FILE *to, const struct report_shown *shown, const struct li
                      const char *text)
 {
     static const uint64_t none[REPORT_MAX_SHOWN];
-    report_put_counts(to, shown, line != NULL ? line->sums : none);
+    report_put_counts(to, shown, line ? line->sums : none);
     fprintf(to, "%6llu  %s", (unsigned long long)number, text);
-    if (strchr(text, '\n') == NULL)
+    if (!strchr(text, '\n'))
         fputc('\n', to);
 }
 
@@ -108,10 +108,10 @@ static size_t put_lines(FILE *to, const struct report_shown *shown, const struct
     while (getline(&text, &room, from) >= 0) {
         const struct line *line = next < source->count ? &source->lines[next] : NULL;
         number++;
-        const bool counted = line != NULL && line->number == number;
+        const bool counted = line && line->number == number;
         if (counted)
             until = number + CONTEXT;
-        if (number <= until || (line != NULL && line->number <= number + CONTEXT)) {
+        if (number <= until || (line && line->number <= number + CONTEXT)) {
             if (last != 0 && last + 1 != number)
                 fputs("...\n", to);
             put_line(to, shown, counted ? line : NULL, number, text);
@@ -143,7 +143,7 @@ static void put_source(FILE *to, const struct report_shown *shown, struct source
     if (strcmp(source->lines->file, "???") == 0)
         return;
     FILE *from = report_open_near(shown->request, source->lines->file, path, sizeof path);
-    if (from == NULL)
+    if (!from)
         return;
     source->read = true;
     fprintf(to, "\n%s: ", path);
@@ -192,9 +192,11 @@ static enum c2_status check_found(const struct source *sources, size_t count, st
     }
     if (read || count == 0)
         return C2_OK;
-    return c2_fail(err, C2_ERR_NOT_FOUND, "annotate: %s", named ? "none of the source files was found: name their "
-                   "directories with -I DIR, or take --asm" : "nothing has line information: compile with -g, or take "
-                   "--asm");
+    return c2_fail(err, C2_ERR_NOT_FOUND, "annotate: %s",
+                   named ? "none of the source files was found: name their "
+                           "directories with -I DIR, or take --asm"
+                         : "nothing has line information: compile with -g, or take "
+                           "--asm");
 }
 
 enum c2_status report_annotate_source(FILE *to, const struct report_shown *shown, struct c2_error *err)
@@ -204,7 +206,7 @@ enum c2_status report_annotate_source(FILE *to, const struct report_shown *shown
     struct line *lines = c2_calloc(shown->file->cost_count + 1, sizeof *lines);
     struct source *sources = c2_calloc(shown->file->cost_count + 1, sizeof *sources);
     enum c2_status status = C2_OK;
-    if (lines == NULL || sources == NULL) {
+    if (!lines || !sources) {
         status = c2_fail_memory(err, "the annotation");
     } else {
         const size_t count = make_sources(sources, lines, gather(lines, shown));

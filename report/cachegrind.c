@@ -3,9 +3,9 @@
  * cachegrind: what every line of source has cost, in Cachegrind's format.
  *
  * Model
- *   The events of Callgrind's format, each line of a file and function once, in the order of files, functions and lines.
- *   Where calls were inlined the file is that of the line and the function that which holds the code, as Cachegrind
- *   has it. Line 0 is code without line numbers.
+ *   The events of Callgrind's format, each line of a file and function once, in the order of files, functions and
+ *   lines. Where calls were inlined the file is that of the line and the function that which holds the code, as
+ *   Cachegrind has it. Line 0 is code without line numbers.
  *
  * Invariants
  *   The costs of all lines together are `summary`.
@@ -56,7 +56,7 @@ static enum c2_status prepare(struct writer *writer, const struct report_run *ru
         return status;
     writer->lines = c2_calloc(profile->insn_count + 1, sizeof *writer->lines);
     writer->costs = c2_calloc((profile->insn_count + 1) * writer->events.count, sizeof *writer->costs);
-    if (writer->lines == NULL || writer->costs == NULL)
+    if (!writer->lines || !writer->costs)
         return c2_fail_memory(err, "the costs of lines");
     size_t row = 0;
     for (size_t i = 0; i < profile->insn_count; i++) {
@@ -81,7 +81,7 @@ static void write_head(FILE *to, const struct writer *writer)
 
 static void write_position(FILE *to, const struct line *line, const struct line *before)
 {
-    const bool new_file = before == NULL || strcmp(before->file, line->file) != 0;
+    const bool new_file = !before || strcmp(before->file, line->file) != 0;
     if (new_file)
         fprintf(to, "fl=%s\n", line->file);
     if (new_file || strcmp(before->function, line->function) != 0)

@@ -3,8 +3,8 @@
  * callgrind: what every instruction has cost, and every call, in Callgrind's format.
  *
  * Model
- *   Costs are analyses_events'. Instructions come in ascending order of their addresses, each with its own cost and then
- *   the calls that it made; a function's lines may lie in several places of the file.
+ *   Costs are analyses_events'. Instructions come in ascending order of their addresses, each with its own cost and
+ *   then the calls that it made; a function's lines may lie in several places of the file.
  *
  * Invariants
  *   The costs of all instructions together are `summary` and `totals`.
@@ -19,7 +19,7 @@ struct writer {
     const struct report_run *run;
     struct analyses_events events;
     struct export_names names;
-    struct export_place *places; /* of instructions */
+    struct export_place *places;            /* of instructions */
     struct export_place *callers, *callees; /* of arcs */
     uint64_t totals[ANALYSES_EVENTS];
 };
@@ -38,7 +38,7 @@ static enum c2_status prepare(struct writer *writer, const struct report_run *ru
         return status;
     writer->callers = c2_calloc(run->calls->arc_count + 1, sizeof *writer->callers);
     writer->callees = c2_calloc(run->calls->arc_count + 1, sizeof *writer->callees);
-    if (writer->callers == NULL || writer->callees == NULL)
+    if (!writer->callers || !writer->callees)
         return c2_fail_memory(err, "the names of a profile");
     for (size_t i = 0; i < run->calls->arc_count && status == C2_OK; i++) {
         status = export_place_of(&writer->names, run->calls->arcs[i].from, &writer->callers[i], err);

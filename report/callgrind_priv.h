@@ -37,7 +37,7 @@ struct report_shown {
     const struct report_callgrind *file;
     size_t events[REPORT_MAX_SHOWN]; /* indices */
     size_t count;
-    int width[REPORT_MAX_SHOWN];     /* of a column of counts */
+    int width[REPORT_MAX_SHOWN]; /* of a column of counts */
 };
 /* Adds a cost's values of the shown events. */
 void report_shown_add(const struct report_shown *shown, uint64_t sums[REPORT_MAX_SHOWN],

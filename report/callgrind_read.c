@@ -39,14 +39,13 @@ struct parser {
 
 static enum c2_status fail_line(const struct parser *p, const char *what)
 {
-    return c2_fail(p->err, C2_ERR_FORMAT, "annotate: %s, line %llu: %s; this is no whole callgrind file (--callgrind "
-                   "writes one)", p->path, (unsigned long long)p->line_number, what);
+    return c2_fail(p->err, C2_ERR_FORMAT,
+                   "annotate: %s, line %llu: %s; this is no whole callgrind file (--callgrind "
+                   "writes one)",
+                   p->path, (unsigned long long)p->line_number, what);
 }
 
-static enum c2_status fail_memory(const struct parser *p)
-{
-    return c2_fail_memory(p->err, "a callgrind file");
-}
+static enum c2_status fail_memory(const struct parser *p) { return c2_fail_memory(p->err, "a callgrind file"); }
 
 /* Room for `more` items behind `count`. */
 static bool make_room(void **items, size_t *room, size_t count, size_t more, size_t bytes)
@@ -57,7 +56,7 @@ static bool make_room(void **items, size_t *room, size_t count, size_t more, siz
     if (wanted == *room)
         return true;
     void *grown = c2_realloc(*items, wanted * bytes);
-    if (grown == NULL)
+    if (!grown)
         return false;
     *items = grown;
     *room = wanted;
@@ -71,7 +70,7 @@ static const char *keep(struct parser *p, const char *text)
     const bool room = make_room(&texts, &file->text_room, file->text_count, 1, sizeof *file->texts);
     file->texts = texts;
     char *copy = room ? c2_strdup(text) : NULL;
-    if (copy != NULL)
+    if (copy)
         file->texts[file->text_count++] = copy;
     return copy;
 }
@@ -131,13 +130,13 @@ static enum c2_status take_cost(struct parser *p, const char *at)
     void *costs = file->costs, *values = file->values;
     const bool room = make_room(&costs, &file->cost_room, file->cost_count, 1, sizeof *file->costs);
     file->costs = costs;
-    const bool more = room && make_room(&values, &file->value_room, file->value_count, file->event_count,
-                                        sizeof *file->values);
+    const bool more = room &&
+                      make_room(&values, &file->value_room, file->value_count, file->event_count, sizeof *file->values);
     file->values = values;
     if (!more)
         return fail_memory(p);
     file->costs[file->cost_count++] = (struct report_cost){
-        p->current[OBJECTS], p->current[FILES], p->current[FUNCTIONS], file->has_addresses ? p->address : 0,
+        p->current[OBJECTS],           p->current[FILES], p->current[FUNCTIONS], file->has_addresses ? p->address : 0,
         file->has_lines ? p->line : 0, file->value_count};
     for (size_t i = 0; i < file->event_count; i++) {
         uint64_t value = 0;
@@ -167,13 +166,13 @@ static enum c2_status take_name(struct parser *p, enum name_space space, const c
             name = (const char *)(uintptr_t)found;
         } else {
             name = keep(p, text);
-            if (name == NULL || c2_map_put(p->names, id, (uintptr_t)name, NULL) != C2_OK)
+            if (!name || c2_map_put(p->names, id, (uintptr_t)name, NULL) != C2_OK)
                 return fail_memory(p);
         }
     } else {
         name = keep(p, text);
     }
-    if (name == NULL)
+    if (!name)
         return fail_memory(p);
     if (current)
         p->current[space] = name;
@@ -183,10 +182,13 @@ static enum c2_status take_name(struct parser *p, enum name_space space, const c
 /* key=value; equals: where the = stands. */
 static enum c2_status take_specification(struct parser *p, const char *line, const char *equals)
 {
-    static const struct { const char *key; enum name_space space; bool current; } keys[] = {
-        {"ob", OBJECTS, true},    {"fl", FILES, true},       {"fi", FILES, true},  {"fe", FILES, true},
-        {"fn", FUNCTIONS, true},  {"cob", OBJECTS, false},   {"cfi", FILES, false}, {"cfl", FILES, false},
-        {"cfn", FUNCTIONS, false}};
+    static const struct {
+        const char *key;
+        enum name_space space;
+        bool current;
+    } keys[] = {{"ob", OBJECTS, true}, {"fl", FILES, true},     {"fi", FILES, true},
+                {"fe", FILES, true},   {"fn", FUNCTIONS, true}, {"cob", OBJECTS, false},
+                {"cfi", FILES, false}, {"cfl", FILES, false},   {"cfn", FUNCTIONS, false}};
     static const char *const associations[] = {"calls", "jump", "jcnd"};
     const size_t length = (size_t)(equals - line);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
@@ -212,13 +214,13 @@ static enum c2_status take_events(struct parser *p, char *text)
     if (first) {
         file->events = c2_calloc(strlen(text) / 2 + 1, sizeof *file->events);
         file->totals = c2_calloc(strlen(text) / 2 + 1, sizeof *file->totals);
-        if (file->events == NULL || file->totals == NULL)
+        if (!file->events || !file->totals)
             return fail_memory(p);
     }
-    for (char *word = strtok(text, " \t"); word != NULL; word = strtok(NULL, " \t"), count++) {
+    for (char *word = strtok(text, " \t"); word; word = strtok(NULL, " \t"), count++) {
         if (first) {
             file->events[file->event_count] = c2_strdup(word);
-            if (file->events[file->event_count++] == NULL)
+            if (!file->events[file->event_count++])
                 return fail_memory(p);
         } else if (count >= file->event_count || strcmp(word, file->events[count]) != 0) {
             return fail_line(p, "a part with other events");
@@ -230,7 +232,7 @@ static enum c2_status take_events(struct parser *p, char *text)
 static enum c2_status take_positions(struct parser *p, char *text)
 {
     p->file->has_addresses = p->file->has_lines = false;
-    for (char *word = strtok(text, " \t"); word != NULL; word = strtok(NULL, " \t")) {
+    for (char *word = strtok(text, " \t"); word; word = strtok(NULL, " \t")) {
         if (strcmp(word, "instr") == 0 && !p->file->has_lines)
             p->file->has_addresses = true;
         else if (strcmp(word, "line") == 0)
@@ -241,14 +243,14 @@ static enum c2_status take_positions(struct parser *p, char *text)
     return C2_OK;
 }
 
-/* What is left out is 0; there is one of each part. The summary at the beginning stands in for totals at the end that are
- * not there: then the file was cut. */
+/* What is left out is 0; there is one of each part. The summary at the beginning stands in for totals at the end that
+ * are not there: then the file was cut. */
 static enum c2_status take_totals(struct parser *p, const char *text, bool at_end)
 {
     struct report_callgrind *file = p->file;
     if (file->event_count == 0 || (!at_end && p->totals_seen))
         return C2_OK;
-    if (p->claimed == NULL && (p->claimed = c2_calloc(file->event_count, sizeof *p->claimed)) == NULL)
+    if (!p->claimed && !(p->claimed = c2_calloc(file->event_count, sizeof *p->claimed)))
         return fail_memory(p);
     if (at_end && !p->totals_seen)
         memset(p->claimed, 0, file->event_count * sizeof *p->claimed);
@@ -277,9 +279,9 @@ static enum c2_status take_header(struct parser *p, const char *line, char *colo
         return take_totals(p, value, false);
     if (length == 7 && strncmp(line, "version", 7) == 0 && strcmp(value, "1") != 0)
         return fail_line(p, "another version than 1");
-    if (length == 3 && strncmp(line, "cmd", 3) == 0 && p->file->command == NULL) {
+    if (length == 3 && strncmp(line, "cmd", 3) == 0 && !p->file->command) {
         p->file->command = c2_strdup(value);
-        return p->file->command != NULL ? C2_OK : fail_memory(p);
+        return p->file->command ? C2_OK : fail_memory(p);
     }
     return C2_OK;
 }
@@ -308,10 +310,12 @@ static enum c2_status check_whole(struct parser *p)
         return fail_line(p, "the end, and no line \"events:\" before it");
     if (file->cost_count == 0)
         return fail_line(p, "the end, and no costs before it");
-    for (size_t i = 0; i < file->event_count && p->claimed != NULL; i++) {
+    for (size_t i = 0; i < file->event_count && p->claimed; i++) {
         if (file->totals[i] != p->claimed[i])
-            return c2_fail(p->err, C2_ERR_FORMAT, "annotate: %s is cut or altered: its lines have %llu %s, its totals "
-                           "say %llu", p->path, (unsigned long long)file->totals[i], file->events[i],
+            return c2_fail(p->err, C2_ERR_FORMAT,
+                           "annotate: %s is cut or altered: its lines have %llu %s, its totals "
+                           "say %llu",
+                           p->path, (unsigned long long)file->totals[i], file->events[i],
                            (unsigned long long)p->claimed[i]);
     }
     return C2_OK;
@@ -340,7 +344,7 @@ enum c2_status report_callgrind_read(struct report_callgrind *out, const char *p
     *out = (struct report_callgrind){.has_lines = true};
     struct parser parser = {.file = out, .path = path, .current = {"???", "???", "???"}, .err = err};
     FILE *from = fopen(path, "re");
-    if (from == NULL)
+    if (!from)
         return c2_fail(err, C2_ERR_NOT_FOUND, "annotate: %s cannot be opened: %m", path);
     enum c2_status status = c2_map_create(&parser.names, err);
     if (status == C2_OK)

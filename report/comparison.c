@@ -3,10 +3,11 @@
  * comparison: two report.json read into one list of counters.
  *
  * Model
- *   Every counter of a level, function or object is an entry, and so are those of the whole run. Entries of both reports
- *   are matched by subject, name, level and counter. A function's name is its symbol and module, an object's its name and
- *   the file and line that allocated it (else its module): addresses take no part, so they may differ. The program is
- *   "the program" in both, so that two builds of other names can be compared. What has one name in one report is added up.
+ *   Every counter of a level, function or object is an entry, and so are those of the whole run. Entries of both
+ *   reports are matched by subject, name, level and counter. A function's name is its symbol and module, an object's
+ *   its name and the file and line that allocated it (else its module): addresses take no part, so they may differ. The
+ *   program is "the program" in both, so that two builds of other names can be compared. What has one name in one
+ *   report is added up.
  *
  * Invariants
  *   The entries of one name stand together; those of levels come first and in the order of the reports, functions and
@@ -26,14 +27,14 @@ static enum c2_status load(json_t **out, const char *path, struct c2_error *err)
 {
     json_error_t why;
     FILE *from = fopen(path, "re");
-    if (from == NULL)
+    if (!from)
         return c2_fail(err, C2_ERR_NOT_FOUND, "diff: %s cannot be opened: %m", path);
     *out = json_loadf(from, 0, &why);
     fclose(from);
-    if (*out == NULL)
+    if (!*out)
         return c2_fail(err, C2_ERR_FORMAT, "diff: %s is no JSON: line %d: %s", path, why.line, why.text);
     const char *format = json_string_value(json_object_get(*out, "format"));
-    if (format == NULL || strcmp(format, "c2emu-report") != 0)
+    if (!format || strcmp(format, "c2emu-report") != 0)
         return c2_fail(err, C2_ERR_FORMAT, "diff: %s is no report of c2emu (--json writes one)", path);
     if (json_integer_value(json_object_get(*out, "version")) != 1)
         return c2_fail(err, C2_ERR_FORMAT, "diff: %s has another version than 1", path);
@@ -45,7 +46,7 @@ static enum c2_status load(json_t **out, const char *path, struct c2_error *err)
 static const char *text_of(const json_t *object, const char *key, const char *otherwise)
 {
     const char *text = json_string_value(json_object_get(object, key));
-    return text != NULL ? text : otherwise;
+    return text ? text : otherwise;
 }
 
 /* ------------------------------------------------------------------ entries */
@@ -61,7 +62,7 @@ static void *grown(void *items, size_t count, size_t *room, size_t bytes)
     if (count < *room)
         return items;
     void *more = c2_realloc(items, (*room != 0 ? 2 * *room : 64) * bytes);
-    *room = more == NULL ? *room : *room != 0 ? 2 * *room : 64;
+    *room = !more ? *room : *room != 0 ? 2 * *room : 64;
     return more;
 }
 
@@ -71,7 +72,7 @@ static void add_entry(struct reading *reading, struct report_entry entry, const 
     if (!json_is_integer(value))
         return;
     void *entries = grown(to->entries, to->count, &to->room, sizeof *to->entries);
-    if (entries == NULL) {
+    if (!entries) {
         reading->failed = true;
         return;
     }
@@ -86,8 +87,8 @@ static void add_entry(struct reading *reading, struct report_entry entry, const 
 static const char *keep(struct reading *reading, char *name)
 {
     struct report_comparison *to = reading->to;
-    void *names = name != NULL ? grown(to->names, to->name_count, &to->name_room, sizeof *to->names) : NULL;
-    if (names == NULL) {
+    void *names = name ? grown(to->names, to->name_count, &to->name_room, sizeof *to->names) : NULL;
+    if (!names) {
         c2_free(name);
         reading->failed = true;
         return "";
@@ -100,15 +101,15 @@ static const char *keep(struct reading *reading, char *name)
 static void add_counters(struct reading *reading, struct report_entry entry, json_t *object)
 {
     json_t *value;
-    json_object_foreach(object, entry.counter, value)
-        add_entry(reading, entry, value);
+    json_object_foreach(object, entry.counter, value) add_entry(reading, entry, value);
 }
 
 static void add_levels(struct reading *reading, struct report_entry entry, const json_t *levels)
 {
     size_t index;
     json_t *level;
-    json_array_foreach(levels, index, level) {
+    json_array_foreach(levels, index, level)
+    {
         entry.level = text_of(level, "name", "?");
         add_counters(reading, entry, level);
     }
@@ -117,10 +118,11 @@ static void add_levels(struct reading *reading, struct report_entry entry, const
 /* A module as names call it: the program's own name may be another in each report. */
 static const char *module_text(const struct reading *reading, const char *module)
 {
-    const char *program = json_string_value(json_array_get(json_object_get(reading->to->root[reading->side], "command"), 0));
-    const char *slash = program != NULL ? strrchr(program, '/') : NULL;
-    program = slash != NULL ? slash + 1 : program;
-    return program != NULL && strcmp(module, program) == 0 ? "the program" : module;
+    const char *program = json_string_value(
+        json_array_get(json_object_get(reading->to->root[reading->side], "command"), 0));
+    const char *slash = program ? strrchr(program, '/') : NULL;
+    program = slash ? slash + 1 : program;
+    return program && strcmp(module, program) == 0 ? "the program" : module;
 }
 
 static const char *function_name(struct reading *reading, const json_t *function)
@@ -138,22 +140,22 @@ static const char *object_name(struct reading *reading, const json_t *object)
     const char *file = json_string_value(json_object_get(site, "file"));
     if (strcmp(kind, "code") == 0 || strcmp(kind, "file") == 0)
         return keep(reading, c2_format("%s of %s", kind[0] == 'c' ? "code" : "data", module_text(reading, name)));
-    if (file != NULL) {
+    if (file) {
         const char *slash = strrchr(file, '/');
-        return keep(reading, c2_format("%s at %s:%" JSON_INTEGER_FORMAT, name, slash != NULL ? slash + 1 : file,
+        return keep(reading, c2_format("%s at %s:%" JSON_INTEGER_FORMAT, name, slash ? slash + 1 : file,
                                        json_integer_value(json_object_get(site, "line"))));
     }
-    return keep(reading, c2_format("%s%s%s", name, module != NULL ? " in " : "",
-                                   module != NULL ? module_text(reading, module) : ""));
+    return keep(reading, c2_format("%s%s%s", name, module ? " in " : "", module ? module_text(reading, module) : ""));
 }
 
 static void add_things(struct reading *reading, enum report_subject subject, const json_t *things)
 {
     size_t index;
     json_t *thing;
-    json_array_foreach(things, index, thing) {
+    json_array_foreach(things, index, thing)
+    {
         struct report_entry entry = {.subject = subject, .level = "run", .bare = text_of(thing, "name", "(no name)")};
-        if (json_object_get(thing, "rest") != NULL)
+        if (json_object_get(thing, "rest"))
             entry.name = entry.bare = OTHERS;
         else
             entry.name = subject == REPORT_FUNCTION ? function_name(reading, thing) : object_name(reading, thing);
@@ -245,8 +247,7 @@ static void weigh(struct report_comparison *c)
     qsort(c->entries, c->count, sizeof *c->entries, for_showing);
 }
 
-enum c2_status report_comparison_read(struct report_comparison *out, const char *a, const char *b,
-                                      struct c2_error *err)
+enum c2_status report_comparison_read(struct report_comparison *out, const char *a, const char *b, struct c2_error *err)
 {
     json_set_alloc_funcs(c2_alloc, c2_free);
     *out = (struct report_comparison){.path = {a, b}};

@@ -3,10 +3,10 @@
  * condition: "L1D.conflict>+0", "function:kernel.L2.misses>=+5%": what is too much of a change.
  *
  * Model
- *   [function:NAME.|object:NAME.]LEVEL.COUNTER, one of > >= < <= = !=, and an amount: a signed count, or a percentage of
- *   the first report's value. Compared is the change from the first report to the second. It is read from its end,
- *   because names of C++ have dots, > and = in them. NAME is whole ("kernel in app") or, where only one has it, the part
- *   before " in " or " at ".
+ *   [function:NAME.|object:NAME.]LEVEL.COUNTER, one of > >= < <= = !=, and an amount: a signed count, or a percentage
+ *   of the first report's value. Compared is the change from the first report to the second. It is read from its end,
+ *   because names of C++ have dots, > and = in them. NAME is whole ("kernel in app") or, where only one has it, the
+ *   part before " in " or " at ".
  *
  * Counting
  *   Exact, in integers of 128 bits: a percentage has at most 6 decimals.
@@ -35,7 +35,8 @@ static enum c2_status fail_form(const char *text, struct c2_error *err)
 {
     return c2_fail(err, C2_ERR_INVALID,
                    "diff: --fail-if \"%s\" is no condition: write LEVEL.COUNTER, function:NAME.LEVEL.COUNTER or "
-                   "object:NAME.LEVEL.COUNTER, then > >= < <= = or !=, then a change such as +0, -1000 or +5%%", text);
+                   "object:NAME.LEVEL.COUNTER, then > >= < <= = or !=, then a change such as +0, -1000 or +5%%",
+                   text);
 }
 
 /* "+5", "-0.25%"; false: no amount. */
@@ -69,11 +70,11 @@ static enum c2_status take_words(struct condition *out, const char *text, struct
 {
     static const char *const operators[] = {">", ">=", "<", "<=", "=", "!="};
     size_t end = strlen(text), length = 1;
-    while (end > 0 && strchr("<>=", text[end - 1]) == NULL)
+    while (end > 0 && !strchr("<>=", text[end - 1]))
         end--;
     if (end == 0 || !take_amount(out, text + end))
         return fail_form(text, err);
-    if (end > 1 && text[end - 1] == '=' && strchr("<>!", text[end - 2]) != NULL)
+    if (end > 1 && text[end - 1] == '=' && strchr("<>!", text[end - 2]))
         length = 2;
     snprintf(out->operator, sizeof out->operator, "%.*s", (int)length, text + end - length);
     bool known = false;
@@ -94,7 +95,7 @@ static size_t collect(const char *out[MOST_NAMES], const struct report_compariso
     size_t count = 0;
     for (size_t i = 0; i < c->count && count < MOST_NAMES; i++) {
         const char *text = *(const char *const *)(const void *)((const char *)&c->entries[i] + field);
-        bool there = c->entries[i].subject != subject || (level != NULL && strcmp(c->entries[i].level, level) != 0);
+        bool there = c->entries[i].subject != subject || (level && strcmp(c->entries[i].level, level) != 0);
         for (size_t j = 0; j < count && !there; j++)
             there = strcmp(out[j], text) == 0;
         if (!there)
@@ -110,8 +111,10 @@ static enum c2_status fail_unknown(const char *what, const char *text, const str
     char hint[512] = "";
     const size_t count = collect(known, c, subject, level, field);
     if (count == 0)
-        return c2_fail(err, C2_ERR_NOT_FOUND, "diff: --fail-if: the reports have no %s: they were written with "
-                       "--no-attribution", what);
+        return c2_fail(err, C2_ERR_NOT_FOUND,
+                       "diff: --fail-if: the reports have no %s: they were written with "
+                       "--no-attribution",
+                       what);
     return c2_fail(err, C2_ERR_NOT_FOUND, "diff: --fail-if: unknown %s \"%s\"%s", what, text,
                    c2_suggest(hint, sizeof hint, text, known, count));
 }
@@ -126,13 +129,12 @@ static enum c2_status find_name(const char **out, const struct report_comparison
         const struct report_entry *entry = &c->entries[i];
         if (entry->subject != subject || (strcmp(entry->name, name) != 0 && strcmp(entry->bare, name) != 0))
             continue;
-        if (*out != NULL && strcmp(*out, entry->name) != 0)
+        if (*out && strcmp(*out, entry->name) != 0)
             return c2_fail(err, C2_ERR_INVALID, "diff: --fail-if: several are called \"%s\": write \"%s\" or \"%s\"",
                            name, *out, entry->name);
         *out = entry->name;
     }
-    return *out != NULL ? C2_OK
-                        : fail_unknown(what, name, c, subject, NULL, offsetof(struct report_entry, bare), err);
+    return *out ? C2_OK : fail_unknown(what, name, c, subject, NULL, offsetof(struct report_entry, bare), err);
 }
 
 /* A list that ends before all are named does not say that the others have no misses. */
@@ -149,8 +151,10 @@ static enum c2_status check_listed(const struct report_comparison *c, enum repor
     }
     for (int side = 0; side < 2; side++) {
         if (!listed[side] && cut[side])
-            return c2_fail(err, C2_ERR_NOT_FOUND, "diff: --fail-if: \"%s\" is not among those that %s lists, which are "
-                           "the ones with most misses", name, c->path[side]);
+            return c2_fail(err, C2_ERR_NOT_FOUND,
+                           "diff: --fail-if: \"%s\" is not among those that %s lists, which are "
+                           "the ones with most misses",
+                           name, c->path[side]);
     }
     return C2_OK;
 }
@@ -159,14 +163,15 @@ static const struct report_entry *find_entry(const struct report_comparison *c, 
 {
     for (size_t i = 0; i < c->count; i++) {
         const struct report_entry *entry = &c->entries[i];
-        if (entry->subject == like->subject && strcmp(entry->name, like->name) == 0
-            && strcmp(entry->level, like->level) == 0 && strcmp(entry->counter, like->counter) == 0)
+        if (entry->subject == like->subject && strcmp(entry->name, like->name) == 0 &&
+            strcmp(entry->level, like->level) == 0 && strcmp(entry->counter, like->counter) == 0)
             return entry;
     }
     return NULL;
 }
 
-/* A level of both reports, and one of its counters. Functions and objects have only levels where they missed: 0 else. */
+/* A level of both reports, and one of its counters. Functions and objects have only levels where they missed: 0
+ * else. */
 static enum c2_status find_counter(struct report_entry *entry, const struct report_comparison *c, struct c2_error *err)
 {
     static const char *const classes[] = {"misses", "cold", "capacity", "conflict"};
@@ -193,8 +198,8 @@ static enum c2_status find_counter(struct report_entry *entry, const struct repo
             return c2_fail(err, C2_ERR_NOT_FOUND, "diff: --fail-if: %s has no %s.%s", c->path[side], entry->level,
                            entry->counter);
     }
-    entry->value[0] = found != NULL ? found->value[0] : 0;
-    entry->value[1] = found != NULL ? found->value[1] : 0;
+    entry->value[0] = found ? found->value[0] : 0;
+    entry->value[1] = found ? found->value[1] : 0;
     return C2_OK;
 }
 
@@ -209,14 +214,14 @@ static enum c2_status find_target(struct report_entry *entry, const struct repor
     else if (strncmp(target, "object:", 7) == 0)
         entry->subject = REPORT_OBJECT, name = target + 7;
     char *dot = strrchr(target, '.');
-    if (dot == NULL)
+    if (!dot)
         return fail_form(target, err);
     *dot = '\0';
     entry->counter = dot + 1;
     entry->level = target;
-    if (name != NULL) {
+    if (name) {
         dot = strrchr(name, '.');
-        if (dot == NULL)
+        if (!dot)
             return fail_form(target, err);
         *dot = '\0';
         entry->level = dot + 1;
@@ -255,8 +260,8 @@ enum c2_status report_condition(bool *holds, struct report_entry *entry, const s
     if (status != C2_OK)
         return status;
     const wide change = (wide)entry->value[1] - (wide)entry->value[0];
-    *holds = condition.percent ? compare(condition.operator, change * 100 * PERCENT_UNIT,
-                                         condition.amount * (wide)entry->value[0])
-                               : compare(condition.operator, change, condition.amount);
+    *holds = condition.percent
+                 ? compare(condition.operator, change * 100 * PERCENT_UNIT, condition.amount * (wide)entry->value[0])
+                 : compare(condition.operator, change, condition.amount);
     return C2_OK;
 }

@@ -3,9 +3,9 @@
  * diff: what changed from one report to another, for people; and whether it changed too much.
  *
  * Model
- *   Two lines say what the reports are of, others where machine or pages differ; then counters that differ, those of the
- *   run and its levels first, functions and objects below, most changed first. A condition that holds has a line at the
- *   end. Percentages are of A's value.
+ *   Two lines say what the reports are of, others where machine or pages differ; then counters that differ, those of
+ *   the run and its levels first, functions and objects below, most changed first. A condition that holds has a line at
+ *   the end. Percentages are of A's value.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -29,14 +29,14 @@ static void put_command(FILE *to, const struct report_comparison *c, int side)
     json_t *word;
     fprintf(to, "%c  %s:", 'A' + side, c->path[side]);
     json_array_foreach(json_object_get(c->root[side], "command"), index, word)
-        fprintf(to, " %s", json_string_value(word) != NULL ? json_string_value(word) : "?");
+        fprintf(to, " %s", json_string_value(word) ? json_string_value(word) : "?");
     fputc('\n', to);
 }
 
 static const char *member(const struct report_comparison *c, int side, const char *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(json_object_get(c->root[side], object), key));
-    return text != NULL ? text : "?";
+    return text ? text : "?";
 }
 
 static bool differ(const struct report_comparison *c, const char *key)
@@ -106,9 +106,9 @@ static enum c2_status put_rows(FILE *to, const struct report_entry *entries, siz
                                struct c2_error *err)
 {
     static const char *const headings[COLUMNS] = {"level", "counter", "A", "B", "change", "of A"};
-    report_cell (*rows)[COLUMNS] = c2_calloc(count + 1, sizeof *rows);
+    report_cell(*rows)[COLUMNS] = c2_calloc(count + 1, sizeof *rows);
     size_t used = 0;
-    if (rows == NULL)
+    if (!rows)
         return c2_fail_memory(err, "a comparison of reports");
     for (size_t column = 0; column < COLUMNS; column++)
         snprintf(rows[0][column], sizeof rows[0][column], "%s", headings[column]);

@@ -8,9 +8,9 @@
  *   the cost of the call is those misses. Where nobody is known the callee is "nobody known".
  *
  * Counting
- *   The costs of all instructions together are the conflict misses of the report, and so are the costs of all calls: the
- *   same misses by victim, and by victim and evictor. Tools that add calls to the caller's own cost ("inclusive") count
- *   each of them twice.
+ *   The costs of all instructions together are the conflict misses of the report, and so are the costs of all calls:
+ *   the same misses by victim, and by victim and evictor. Tools that add calls to the caller's own cost ("inclusive")
+ *   count each of them twice.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,7 @@ static enum c2_status list_pairs(struct writer *writer, struct c2_error *err)
 {
     const struct analyses_profile_result *profile = writer->run->profile;
     writer->pairs = c2_calloc(profile->pair_count + 1, sizeof *writer->pairs);
-    if (writer->pairs == NULL)
+    if (!writer->pairs)
         return c2_fail_memory(err, "who evicted whom");
     writer->pair_count = profile->pair_count;
     for (size_t i = 0; i < profile->pair_count; i++) {
@@ -90,7 +90,8 @@ static enum c2_status prepare(struct writer *writer, const struct report_run *ru
     return status;
 }
 
-/* Adds pairs from `at` on as long as victim, and evictor where `both`, are those of the first. Returns where it ended. */
+/* Adds pairs from `at` on as long as victim, and evictor where `both`, are those of the first. Returns where it
+ * ended. */
 static size_t add_pairs(const struct writer *writer, size_t at, bool both, uint64_t *calls, uint64_t *cost)
 {
     const struct pair *first = &writer->pairs[at];

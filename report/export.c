@@ -3,9 +3,10 @@
  * export: what the writers of profiles for other tools share.
  *
  * Model
- *   An instruction belongs to the function whose symbol holds it, in the file of that function, and to a line of a file:
- *   the innermost one where calls were inlined, so that a function can have lines of other files. Code without a symbol
- *   is one function for each object, "unnamed in OBJECT"; a file that is not known is "???", as Callgrind writes it.
+ *   An instruction belongs to the function whose symbol holds it, in the file of that function, and to a line of a
+ *   file: the innermost one where calls were inlined, so that a function can have lines of other files. Code without a
+ *   symbol is one function for each object, "unnamed in OBJECT"; a file that is not known is "???", as Callgrind writes
+ *   it.
  *
  * Invariants
  *   Two functions have one number only if object, file and name are the same.
@@ -37,10 +38,7 @@ void export_names_release(struct export_names *names)
     c2_map_destroy(names->function_of);
 }
 
-static enum c2_status no_memory(struct c2_error *err)
-{
-    return c2_fail_memory(err, "the names of a profile");
-}
+static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the names of a profile"); }
 
 static uint64_t hash_of(const char *text)
 {
@@ -89,12 +87,12 @@ static enum c2_status function_number(struct export_names *names, const struct e
 /* "unnamed in libc.so.6"; lives as long as the names. */
 static const char *unnamed(struct export_names *names, const char *object)
 {
-    if (object == NULL)
+    if (!object)
         return "unnamed code";
     if (!c2_grow((void **)&names->owned, &names->owned_room, names->owned_count, sizeof *names->owned))
         return NULL;
     char *text = c2_format("unnamed in %s", object);
-    if (text != NULL)
+    if (text)
         names->owned[names->owned_count++] = text;
     return text;
 }
@@ -114,23 +112,20 @@ static const char *function_file(struct loader_symbols *symbols, struct guest_va
     return frames[count < FRAMES ? count - 1 : FRAMES - 1].file;
 }
 
-static const char *or_unknown(const char *text)
-{
-    return text == NULL ? "???" : text;
-}
+static const char *or_unknown(const char *text) { return !text ? "???" : text; }
 
 static enum c2_status number_place(struct export_names *names, const char *path, const char *object,
                                    const char *function, const char *file, const char *line_file,
                                    struct export_place *out, struct c2_error *err)
 {
-    struct export_function mine = {.name = function == NULL ? unnamed(names, object) : function};
-    if (mine.name == NULL)
+    struct export_function mine = {.name = !function ? unnamed(names, object) : function};
+    if (!mine.name)
         return no_memory(err);
     enum c2_status status = text_number(names, or_unknown(path), &mine.object, err);
     if (status == C2_OK)
         status = text_number(names, or_unknown(file), &mine.file, err);
     out->file = mine.file;
-    if (status == C2_OK && line_file != NULL)
+    if (status == C2_OK && line_file)
         status = text_number(names, line_file, &out->file, err);
     return status == C2_OK ? function_number(names, &mine, &out->function, err) : status;
 }
@@ -143,11 +138,11 @@ enum c2_status export_place_of(struct export_names *names, struct guest_va pc, s
     struct loader_frame inner = {.function = NULL};
     const char *path = NULL, *file = NULL;
     *out = (struct export_place){.address = pc.v};
-    if (symbols != NULL) {
+    if (symbols) {
         loader_place_of(symbols, pc, &place);
         loader_linked_of(symbols, pc, &path, &out->address);
         file = function_file(symbols, pc, &inner);
-        out->line = inner.file != NULL ? inner.line : 0;
+        out->line = inner.file ? inner.line : 0;
     }
     return number_place(names, path, place.object, place.function, file, inner.file, out, err);
 }
@@ -162,7 +157,7 @@ enum c2_status export_places(struct export_place **out, struct export_names *nam
 {
     const struct analyses_profile_result *profile = names->run->profile;
     *out = c2_calloc(profile->insn_count + 1, sizeof **out);
-    if (*out == NULL)
+    if (!*out)
         return no_memory(err);
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < profile->insn_count && status == C2_OK; i++)
@@ -182,7 +177,7 @@ static void write_text(FILE *to, const char *text)
 void export_command(FILE *to, const struct report_run *run)
 {
     fputs("cmd:", to);
-    for (const char *const *word = run->command; *word != NULL; word++) {
+    for (const char *const *word = run->command; *word; word++) {
         putc(' ', to);
         write_text(to, *word);
     }
@@ -197,8 +192,8 @@ void export_caches(FILE *to, const struct report_run *run)
     write_text(to, run->machine->name);
     putc('\n', to);
     for (size_t i = 0; i < count; i++)
-        fprintf(to, "desc: %s cache: %" PRIu64 " B, %" PRIu32 " B, %" PRIu32 "-way associative\n", levels[i].level->name,
-                levels[i].level->size_bytes, run->machine->line_bytes, levels[i].level->ways);
+        fprintf(to, "desc: %s cache: %" PRIu64 " B, %" PRIu32 " B, %" PRIu32 "-way associative\n",
+                levels[i].level->name, levels[i].level->size_bytes, run->machine->line_bytes, levels[i].level->ways);
 }
 
 void export_cost(FILE *to, const uint64_t *cost, uint32_t count)

@@ -21,10 +21,10 @@ struct export_function { /* one for each object, file and name */
 
 /* Where an instruction is. */
 struct export_place {
-    uint64_t address;  /* in its object as linked; at run time if it is in none */
+    uint64_t address; /* in its object as linked; at run time if it is in none */
     uint32_t function;
-    uint32_t file;     /* that its line is in: another one than the function's where a call was inlined */
-    int line;          /* 0: unknown */
+    uint32_t file; /* that its line is in: another one than the function's where a call was inlined */
+    int line;      /* 0: unknown */
 };
 
 struct export_names {

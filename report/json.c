@@ -15,7 +15,7 @@
 static json_t *command(struct builder *b, const struct report_run *run)
 {
     json_t *words = json_array();
-    for (size_t i = 0; run->command[i] != NULL; i++)
+    for (size_t i = 0; run->command[i]; i++)
         append(b, words, report_json_text(run->command[i]));
     return words;
 }
@@ -146,7 +146,7 @@ static json_t *level(struct builder *b, const struct report_level *from)
 #define X(field, help) add_count(b, object, #field, from->counts->field);
     CACHES_COUNTERS(X)
 #undef X
-    if (from->fifo != NULL)
+    if (from->fifo)
         add(b, object, "fifo", fifo(b, from->fifo));
     return object;
 }
@@ -182,7 +182,7 @@ static json_t *tlb(struct builder *b, const struct mmu_tlb_structure *structure,
 static json_t *all_tlbs(struct builder *b, const struct report_run *run)
 {
     json_t *array = json_array();
-    for (uint32_t i = 0; run->tlb != NULL && i < mmu_tlb_config(run->tlb)->count; i++)
+    for (uint32_t i = 0; run->tlb && i < mmu_tlb_config(run->tlb)->count; i++)
         append(b, array, tlb(b, &mmu_tlb_config(run->tlb)->structure[i], mmu_tlb_counts(run->tlb, i)));
     return array;
 }
@@ -237,7 +237,7 @@ static json_t *against(struct builder *b, const struct report_run *run)
     add(b, object, "pages", pages(b, run->against));
     add(b, object, "levels", all_levels(b, run->against));
     add(b, object, "tlb", all_tlbs(b, run->against));
-    if (run->against->tlb != NULL)
+    if (run->against->tlb)
         add(b, object, "walks", walks(b, run->against));
     return object;
 }
@@ -249,7 +249,7 @@ static json_t *root(struct builder *b, const struct report_run *run)
     add_count(b, object, "version", 1);
     add(b, object, "command", command(b, run));
     add(b, object, "exit_status", json_integer(run->exit_status));
-    if (run->ending != NULL)
+    if (run->ending)
         add_text(b, object, "ending", run->ending);
     if (run->simulated) {
         add(b, object, "machine", machine(b, run));
@@ -259,11 +259,11 @@ static json_t *root(struct builder *b, const struct report_run *run)
     if (run->simulated) {
         add(b, object, "levels", all_levels(b, run));
         add(b, object, "tlb", all_tlbs(b, run));
-        if (run->tlb != NULL)
+        if (run->tlb)
             add(b, object, "walks", walks(b, run));
-        if (run->against != NULL)
+        if (run->against)
             add(b, object, "against", against(b, run));
-        if (run->profile != NULL)
+        if (run->profile)
             report_json_profile(b, object, run);
     }
     return object;

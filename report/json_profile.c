@@ -8,8 +8,8 @@
  *   listed. Levels without a miss are left out of objects and functions.
  *
  * Invariants
- *   Sums over a list are whole whatever its limit: the counts of a level's conflicts are its conflict misses, those of an
- *   entry's originators are the entry's, objects and functions have all misses of a level.
+ *   Sums over a list are whole whatever its limit: the counts of a level's conflicts are its conflict misses, those of
+ *   an entry's originators are the entry's, objects and functions have all misses of a level.
  */
 #include <inttypes.h>
 
@@ -35,24 +35,24 @@ static void add_address(struct builder *b, json_t *object, const char *key, uint
 /* What is known of it. Without a function `address` is where it lies in the file as linked. */
 static void add_place(struct builder *b, json_t *object, const struct loader_place *place)
 {
-    if (place->function != NULL)
+    if (place->function)
         add_text(b, object, "function", place->function);
-    if (place->file != NULL) {
+    if (place->file) {
         add_text(b, object, "file", place->file);
         add_count(b, object, "line", (uint64_t)place->line);
     }
-    if (place->object != NULL)
+    if (place->object)
         add_text(b, object, "module", place->object);
-    if (place->object != NULL && place->function == NULL)
+    if (place->object && !place->function)
         add_address(b, object, "address", place->offset);
 }
 
 static json_t *frame_of(struct builder *b, const struct loader_frame *frame)
 {
     json_t *object = json_object();
-    if (frame->function != NULL)
+    if (frame->function)
         add_text(b, object, "function", frame->function);
-    if (frame->file != NULL) {
+    if (frame->file) {
         add_text(b, object, "file", frame->file);
         add_count(b, object, "line", (uint64_t)frame->line);
     }
@@ -63,7 +63,7 @@ static json_t *frame_of(struct builder *b, const struct loader_frame *frame)
 static void add_inlined(struct builder *b, json_t *object, const struct report_run *run, struct guest_va pc)
 {
     struct loader_frame frames[FRAMES];
-    size_t count = run->symbols != NULL ? loader_frames_of(run->symbols, pc, frames, FRAMES) : 1;
+    size_t count = run->symbols ? loader_frames_of(run->symbols, pc, frames, FRAMES) : 1;
     if (count < 2)
         return;
     json_t *array = json_array();
@@ -154,8 +154,8 @@ static json_t *conflicts(struct builder *b, const struct report_run *run, const 
                 append(b, array, conflict(b, run, digest, &digest->victims[end]));
         }
         if (end - i > VICTIMS)
-            append(b, array, other_conflicts(b, digest->levels[first->level].level->name, first + VICTIMS,
-                                             end - i - VICTIMS));
+            append(b, array,
+                   other_conflicts(b, digest->levels[first->level].level->name, first + VICTIMS, end - i - VICTIMS));
     }
     return array;
 }
@@ -213,9 +213,9 @@ static json_t *object_of(struct builder *b, const struct report_run *run, const 
     const char *type = report_type(run, from->of);
     add_text(b, object, "name", from->of->name);
     add_text(b, object, "kind", analyses_kind_name(from->of->kind));
-    if (type != NULL)
+    if (type)
         add_text(b, object, "type", type);
-    if (from->of->module != NULL)
+    if (from->of->module)
         add_text(b, object, "module", from->of->module);
     add_address(b, object, "base", from->of->base);
     add_count(b, object, "size", from->of->bytes);
@@ -268,9 +268,9 @@ static void add_work(struct builder *b, json_t *object, const struct report_dige
 static json_t *function_of(struct builder *b, const struct report_digest *digest, const struct report_function *from)
 {
     json_t *object = json_object();
-    if (from->name != NULL)
+    if (from->name)
         add_text(b, object, "name", from->name);
-    if (from->module != NULL)
+    if (from->module)
         add_text(b, object, "module", from->module);
     add_work(b, object, digest, from);
     return object;

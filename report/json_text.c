@@ -27,7 +27,7 @@ static size_t utf8_length(const unsigned char *text)
 json_t *report_json_text(const char *from)
 {
     char *clean = c2_alloc(3 * strlen(from) + 1);
-    if (clean == NULL)
+    if (!clean)
         return NULL;
     char *to = clean;
     while (*from != '\0') {

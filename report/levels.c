@@ -13,12 +13,12 @@ size_t report_levels(struct report_level out[REPORT_MAX_LEVELS], const struct re
     size_t count = 0;
     out[count++] = (struct report_level){&machine->levels[0], run->levels[0], run->levels_fifo[0], second, 0, 0, false};
     if (machine->has_l1i)
-        out[count++] = (struct report_level){&machine->l1i, run->l1i, run->l1i_fifo, second, 0,
+        out[count++] = (struct report_level){&machine->l1i,        run->l1i, run->l1i_fifo, second, 0,
                                              machine->level_count, true};
     for (uint32_t i = 1; i < machine->level_count; i++) {
         const struct caches_level *next = i + 1 < machine->level_count ? &machine->levels[i + 1] : NULL;
-        out[count++] = (struct report_level){&machine->levels[i], run->levels[i], run->levels_fifo[i], next, i, i,
-                                             false};
+        out[count++] = (struct report_level){
+            &machine->levels[i], run->levels[i], run->levels_fifo[i], next, i, i, false};
     }
     return count;
 }

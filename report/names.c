@@ -13,7 +13,7 @@
 void report_place(struct loader_place *out, const struct report_run *run, struct guest_va pc)
 {
     *out = (struct loader_place){.offset = pc.v};
-    if (run->symbols != NULL)
+    if (run->symbols)
         loader_place_of(run->symbols, pc, out);
 }
 
@@ -24,7 +24,7 @@ bool report_site(struct loader_place *out, const struct report_run *run, const s
         return false;
     const struct guest_va call = {object->site.v - 1};
     *out = (struct loader_place){.offset = call.v};
-    if (run->symbols != NULL)
+    if (run->symbols)
         loader_call_place_of(run->symbols, call, out);
     return true;
 }
@@ -42,11 +42,11 @@ static void add_site(char *buffer, size_t bytes, const struct report_run *run, c
     struct loader_place place;
     char text[256];
     const size_t used = strlen(buffer);
-    if (strchr(object->name, '@') != NULL || !report_site(&place, run, object))
+    if (strchr(object->name, '@') || !report_site(&place, run, object))
         return;
-    const char *slash = place.file != NULL ? strrchr(place.file, '/') : NULL;
-    if (place.file != NULL)
-        snprintf(buffer + used, bytes - used, " at %s:%d", slash != NULL ? slash + 1 : place.file, place.line);
+    const char *slash = place.file ? strrchr(place.file, '/') : NULL;
+    if (place.file)
+        snprintf(buffer + used, bytes - used, " at %s:%d", slash ? slash + 1 : place.file, place.line);
     else
         snprintf(buffer + used, bytes - used, " by %s",
                  loader_place_text(text, sizeof text, (struct guest_va){object->site.v - 1}, &place));
@@ -54,14 +54,14 @@ static void add_site(char *buffer, size_t bytes, const struct report_run *run, c
 
 const char *report_type(const struct report_run *run, const struct analyses_object *object)
 {
-    return run->symbols != NULL ? loader_variable_declaration(run->symbols, object->variable) : NULL;
+    return run->symbols ? loader_variable_declaration(run->symbols, object->variable) : NULL;
 }
 
 static void name_static(char *buffer, size_t bytes, const struct report_run *run, const struct analyses_object *object)
 {
-    const bool in = object->module != NULL;
+    const bool in = object->module;
     const char *type = report_type(run, object); /* a declaration, which has the name in it */
-    snprintf(buffer, bytes, "%s%s%s", type != NULL ? type : object->name, in ? " in " : "", in ? object->module : "");
+    snprintf(buffer, bytes, "%s%s%s", type ? type : object->name, in ? " in " : "", in ? object->module : "");
 }
 
 static void name_allocated(char *buffer, size_t bytes, const struct report_run *run,
@@ -71,8 +71,7 @@ static void name_allocated(char *buffer, size_t bytes, const struct report_run *
     add_site(buffer, bytes, run, object);
 }
 
-char *report_object_text(char *buffer, size_t bytes, const struct report_run *run,
-                         const struct analyses_object *object)
+char *report_object_text(char *buffer, size_t bytes, const struct report_run *run, const struct analyses_object *object)
 {
     switch (object->kind) {
     case ANALYSES_STATIC:

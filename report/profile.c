@@ -70,7 +70,7 @@ static enum c2_status make_objects(struct report_digest *digest, struct c2_error
 {
     const struct analyses_profile_result *profile = digest->profile;
     digest->objects = c2_calloc(profile->object_count + 1, sizeof *digest->objects);
-    if (digest->objects == NULL)
+    if (!digest->objects)
         return c2_fail_memory(err, "the objects of a report");
     for (size_t i = 0; i < profile->object_count; i++) {
         struct report_object *object = &digest->objects[digest->object_count++];
@@ -84,10 +84,7 @@ static enum c2_status make_objects(struct report_digest *digest, struct c2_error
 /* ------------------------------------------------------------------ functions */
 
 /* NULL goes before every name. */
-static int by_text(const char *a, const char *b)
-{
-    return a == NULL || b == NULL ? UP(a != NULL, b != NULL) : strcmp(a, b);
-}
+static int by_text(const char *a, const char *b) { return !a || !b ? UP(a, b) : strcmp(a, b); }
 
 static int by_name(const void *left, const void *right)
 {
@@ -118,13 +115,14 @@ void report_add_function(struct report_function *to, const struct report_functio
 static struct report_function function_at(const struct report_run *run, struct guest_va pc)
 {
     struct loader_place place = {.function = NULL};
-    if (run->symbols != NULL)
+    if (run->symbols)
         loader_symbol_of(run->symbols, pc, &place);
     return (struct report_function){.name = place.function, .module = place.object};
 }
 
 /* One function for a run of neighbours of the same name. */
-static enum c2_status collect_functions(struct report_digest *digest, const struct report_run *run, struct c2_error *err)
+static enum c2_status collect_functions(struct report_digest *digest, const struct report_run *run,
+                                        struct c2_error *err)
 {
     const struct analyses_profile_result *profile = digest->profile;
     uint32_t room = 0, count = 0;
@@ -160,8 +158,7 @@ static void join_functions(struct report_digest *digest)
     digest->function_count = kept;
 }
 
-enum c2_status report_digest_functions(struct report_digest *digest, const struct report_run *run,
-                                       struct c2_error *err)
+enum c2_status report_digest_functions(struct report_digest *digest, const struct report_run *run, struct c2_error *err)
 {
     enum c2_status status = collect_functions(digest, run, err);
     if (status != C2_OK)
@@ -208,7 +205,7 @@ static void group_pairs(struct report_digest *digest)
 {
     for (size_t i = 0; i < digest->profile->pair_count; i++) {
         const struct analyses_pair *pair = digest->pairs[i], *before = i > 0 ? digest->pairs[i - 1] : NULL;
-        if (before == NULL || before->level != pair->level || before->victim != pair->victim)
+        if (!before || before->level != pair->level || before->victim != pair->victim)
             digest->victims[digest->victim_count++] = (struct report_victim){
                 .level = reported_level(digest, pair->level), .row = pair->victim, .pairs = &digest->pairs[i]};
         struct report_victim *victim = &digest->victims[digest->victim_count - 1];
@@ -223,7 +220,7 @@ static enum c2_status make_victims(struct report_digest *digest, struct c2_error
     digest->pairs = c2_calloc(count + 1, sizeof(const struct analyses_pair *));
     digest->victims = c2_calloc(count + 1, sizeof *digest->victims);
     digest->evicted = c2_calloc(digest->object_count + 1, sizeof *digest->evicted);
-    if (digest->pairs == NULL || digest->victims == NULL || digest->evicted == NULL)
+    if (!digest->pairs || !digest->victims || !digest->evicted)
         return c2_fail_memory(err, "the conflicts of a report");
     for (size_t i = 0; i < count; i++)
         digest->pairs[i] = &digest->profile->pairs[i];
@@ -255,7 +252,8 @@ struct report_share report_main_evictor(struct report_digest *digest, const stru
     for (size_t i = 0; i < victim->pair_count; i++)
         digest->evicted[evicting_object(digest, victim->pairs[i])] = 0;
     const size_t object = evicting_object(digest, most);
-    return (struct report_share){object == digest->object_count ? ANALYSES_NOBODY : (uint32_t)object, most->reason, count};
+    return (struct report_share){object == digest->object_count ? ANALYSES_NOBODY : (uint32_t)object, most->reason,
+                                 count};
 }
 
 /* ------------------------------------------------------------------ all of it */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * profile_priv: the profile of a run in the order in which it is reported: objects with the sums of their levels, functions,
- * and conflict misses by victim.
+ * profile_priv: the profile of a run in the order in which it is reported: objects with the sums of their levels,
+ * functions, and conflict misses by victim.
  */
 #ifndef C2_REPORT_PROFILE_PRIV_H
 #define C2_REPORT_PROFILE_PRIV_H
@@ -60,8 +60,8 @@ void report_digest_release(struct report_digest *digest);
 enum c2_status report_digest_functions(struct report_digest *digest, const struct report_run *run,
                                        struct c2_error *err);
 
-/* The object that evicted most of a victim's lines - of equal ones the first in the order of its pairs - with the reason
- * of its largest pair. */
+/* The object that evicted most of a victim's lines - of equal ones the first in the order of its pairs - with the
+ * reason of its largest pair. */
 struct report_share {
     uint32_t object; /* ANALYSES_NOBODY: the evictor is not known */
     enum analyses_reason reason;
@@ -82,7 +82,8 @@ char *report_place_text(char *buffer, size_t bytes, const struct report_run *run
 /* "malloc#3 double A[][] at doitgen.c:41", "double A[400][400] in app", "code of libc.so.6". Returns buffer. */
 char *report_object_text(char *buffer, size_t bytes, const struct report_run *run,
                          const struct analyses_object *object);
-/* "the same array", "malloc#4 at list.c:7", "nobody known" ...: who evicted lines of the victim object. Returns buffer. */
+/* "the same array", "malloc#4 at list.c:7", "nobody known" ...: who evicted lines of the victim object. Returns
+ * buffer. */
 char *report_evictor_text(char *buffer, size_t bytes, const struct report_run *run, uint32_t victim,
                           const struct report_share *evictor);
 /* "18.0 MiB", rounded half up to a tenth; "640 B" below 1 KiB. buffer: at least 32 bytes. Returns buffer. */

@@ -3,8 +3,8 @@
  * proposals: the text of `c2emu advise`.
  *
  * Model
- *   One table, a row a proposal and one for the run as it is, ordered by what all misses cost (caches/cost.c); then each
- *   proposal in words. A proposal helps if it costs less than the run by one part in HELPS or more.
+ *   One table, a row a proposal and one for the run as it is, ordered by what all misses cost (caches/cost.c); then
+ *   each proposal in words. A proposal helps if it costs less than the run by one part in HELPS or more.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -69,12 +69,12 @@ static void say_name(struct c2_words *words, const struct report_proposals *of, 
 }
 
 /* Those of the changes that stretch alike; like NULL: all of them. */
-static void say_names(struct c2_words *words, const struct report_proposals *of, const struct analyses_proposal *proposal,
-                      const struct analyses_change *like)
+static void say_names(struct c2_words *words, const struct report_proposals *of,
+                      const struct analyses_proposal *proposal, const struct analyses_change *like)
 {
     uint32_t said = 0, left = 0;
     for (uint32_t i = 0; i < proposal->change_count; i++) {
-        if (like != NULL && !alike(like, &proposal->changes[i]))
+        if (like && !alike(like, &proposal->changes[i]))
             continue;
         if (said == NAMES) {
             left++;
@@ -87,7 +87,8 @@ static void say_names(struct c2_words *words, const struct report_proposals *of,
         c2_say(words, " and %" PRIu32 " more", left);
 }
 
-static void say_rows(struct c2_words *words, const struct report_proposals *of, const struct analyses_proposal *proposal)
+static void say_rows(struct c2_words *words, const struct report_proposals *of,
+                     const struct analyses_proposal *proposal)
 {
     const char *between = "";
     for (uint32_t i = 0; i < proposal->change_count; i++) {
@@ -100,16 +101,17 @@ static void say_rows(struct c2_words *words, const struct report_proposals *of, 
         c2_say(words, "%s", between);
         say_names(words, of, proposal, change);
         c2_say(words, ": rows of %" PRIu64 " B -> %" PRIu64 " B (+%" PRIu64 " B)", change->row_bytes,
-            change->row_bytes + change->pad_bytes, change->pad_bytes);
+               change->row_bytes + change->pad_bytes, change->pad_bytes);
         between = "; ";
     }
 }
 
-static void say_stagger(struct c2_words *words, const struct report_proposals *of, const struct analyses_proposal *proposal)
+static void say_stagger(struct c2_words *words, const struct report_proposals *of,
+                        const struct analyses_proposal *proposal)
 {
     say_names(words, of, proposal, NULL);
     c2_say(words, " start %" PRIu64 " B apart (mod %" PRIu64 " B, the sets of %s)", proposal->step_bytes,
-        proposal->changes[0].align, of->run->machine->levels[proposal->level].name);
+           proposal->changes[0].align, of->run->machine->levels[proposal->level].name);
 }
 
 char *report_proposal_words(char *buffer, size_t bytes, const struct report_proposals *of, uint32_t number)
@@ -131,7 +133,7 @@ char *report_proposal_words(char *buffer, size_t bytes, const struct report_prop
     }
     if (proposal->means & ANALYSES_COLORED)
         c2_say(&words, "pages placed by colour (--pages colored,level=%s: %" PRIu32 " colours)",
-            of->run->machine->levels[proposal->level].name, proposal->colors);
+               of->run->machine->levels[proposal->level].name, proposal->colors);
     return buffer;
 }
 
@@ -180,8 +182,12 @@ static void put_outcomes(FILE *to, const struct report_proposals *of, const uint
         snprintf(rows[row_count][0], sizeof rows[0][0], "%" PRIu32, i + 1);
         fill_row(rows[row_count++], of, &of->outcomes[order[i]]);
     }
-    report_put_table(to, &(struct report_table){.cells = rows[0], .rows = row_count, .stride = COLUMNS, .left = 1,
-                                                .columns = 3 + 2 * of->run->machine->level_count, .indent = ""});
+    report_put_table(to, &(struct report_table){.cells = rows[0],
+                                                .rows = row_count,
+                                                .stride = COLUMNS,
+                                                .left = 1,
+                                                .columns = 3 + 2 * of->run->machine->level_count,
+                                                .indent = ""});
 }
 
 /* ------------------------------------------------------------------ all of it */
@@ -201,8 +207,9 @@ static void put_verdict(FILE *to, const struct report_proposals *of, const uint3
 {
     char text[1024];
     if (of->count == 0)
-        fprintf(to, "nothing to try: no variable, block or mapping of the program has conflict misses that a layout could "
-                    "change\n");
+        fprintf(to,
+                "nothing to try: no variable, block or mapping of the program has conflict misses that a layout could "
+                "change\n");
     else if (!report_proposal_helps(of, order[0]))
         fprintf(to, "nothing helps: no layout costs 1 %% less than the run as it is\n");
     else
@@ -212,7 +219,7 @@ static void put_verdict(FILE *to, const struct report_proposals *of, const uint3
 bool report_proposals_same(const struct report_proposals *of)
 {
     const struct report_run *run = of->run;
-    bool same = run->l1i == NULL || memcmp(run->l1i, &of->before->l1i, sizeof *run->l1i) == 0;
+    bool same = !run->l1i || memcmp(run->l1i, &of->before->l1i, sizeof *run->l1i) == 0;
     for (uint32_t i = 0; i < run->machine->level_count; i++)
         same &= memcmp(run->levels[i], &of->before->levels[i], sizeof *run->levels[i]) == 0;
     return same;

@@ -79,7 +79,7 @@ static json_t *root(struct builder *b, const struct report_proposals *of)
     report_proposals_order(order, of);
     add_text(b, object, "format", "c2emu-advice");
     add_count(b, object, "version", 1);
-    for (size_t i = 0; of->run->command[i] != NULL; i++)
+    for (size_t i = 0; of->run->command[i]; i++)
         append(b, command, report_json_text(of->run->command[i]));
     add(b, object, "command", command);
     add_text(b, object, "machine", of->run->machine->name);

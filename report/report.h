@@ -14,31 +14,32 @@
 #include "sim/sim.h"
 
 struct report_run {
-    const char *const *command;         /* NULL-terminated: program and its arguments */
-    int exit_status;                    /* what c2emu will exit with on behalf of the guest */
-    const char *ending;                 /* NULL: exited by itself; else "killed by SIGSEGV ..." */
+    const char *const *command; /* NULL-terminated: program and its arguments */
+    int exit_status;            /* what c2emu will exit with on behalf of the guest */
+    const char *ending;         /* NULL: exited by itself; else "killed by SIGSEGV ..." */
     uint64_t seed;
-    uint64_t instructions;              /* of the whole run */
-    bool simulated;                     /* false: --no-sim, then the following are NULL */
+    uint64_t instructions; /* of the whole run */
+    bool simulated;        /* false: --no-sim, then the following are NULL */
     const struct sim_counts *counts;
     const struct caches_machine *machine;
-    const struct caches_counts *l1i;    /* NULL on a machine without L1I */
-    const struct caches_counts *levels[CACHES_MAX_LEVELS]; /* machine->level_count of them */
-    const struct caches_fifo_counts *l1i_fifo; /* NULL without L1I or FIFO detector */
+    const struct caches_counts *l1i;                                 /* NULL on a machine without L1I */
+    const struct caches_counts *levels[CACHES_MAX_LEVELS];           /* machine->level_count of them */
+    const struct caches_fifo_counts *l1i_fifo;                       /* NULL without L1I or FIFO detector */
     const struct caches_fifo_counts *levels_fifo[CACHES_MAX_LEVELS]; /* NULLs without FIFO detector */
-    const struct mmu_tlb *tlb;          /* NULL on a machine without TLBs */
-    const uint64_t *walk_reads;         /* of cached walks, by the level that served them: level_count + 1 of them */
+    const struct mmu_tlb *tlb;                                       /* NULL on a machine without TLBs */
+    const uint64_t *walk_reads; /* of cached walks, by the level that served them: level_count + 1 of them */
     const struct mmu_counts *pages;
-    const struct mmu_config *placement; /* known without simulation too */
-    const struct mmu_rule_counts *rules;        /* of placement->rules, one each */
-    const struct mmu_rule_counts *huge_regions; /* of placement->huge_regions */
+    const struct mmu_config *placement;            /* known without simulation too */
+    const struct mmu_rule_counts *rules;           /* of placement->rules, one each */
+    const struct mmu_rule_counts *huge_regions;    /* of placement->huge_regions */
     const struct analyses_profile_result *profile; /* NULL: misses were not attributed */
-    const struct report_run *against;   /* the same run under another placement: counts, levels, tlb, walk_reads, pages and
+    const struct report_run
+        *against;             /* the same run under another placement: counts, levels, tlb, walk_reads, pages and
                                          * placement of it; NULL: one placement */
-    const char *against_text;           /* its name on the command line */
-    const struct analyses_against_counts *labels; /* of the conflict misses, by number of the level in a profile */
+    const char *against_text; /* its name on the command line */
+    const struct analyses_against_counts *labels;  /* of the conflict misses, by number of the level in a profile */
     const struct analyses_callgraph_result *calls; /* NULL: not asked for */
-    struct loader_symbols *symbols;     /* names for the profile; NULL: addresses only */
+    struct loader_symbols *symbols;                /* names for the profile; NULL: addresses only */
 };
 
 /* Text ends with one line that says what to look at; JSON keys and their order are stable. A failed write is
@@ -46,17 +47,17 @@ struct report_run {
 enum c2_status report_text(FILE *to, const struct report_run *run, struct c2_error *err);
 enum c2_status report_json(FILE *to, const struct report_run *run, struct c2_error *err);
 
-/* Profiles for other tools, of a run with a profile (the first: with calls, too). Callgrind's format, version 1: costs by
- * instruction and line, and calls; the same with conflict misses for costs, where a call is an eviction and goes from the
- * instruction that misses to the one that took its line away; Cachegrind's format: costs by line. */
+/* Profiles for other tools, of a run with a profile (the first: with calls, too). Callgrind's format, version 1: costs
+ * by instruction and line, and calls; the same with conflict misses for costs, where a call is an eviction and goes
+ * from the instruction that misses to the one that took its line away; Cachegrind's format: costs by line. */
 enum c2_status report_callgrind(FILE *to, const struct report_run *run, struct c2_error *err);
 enum c2_status report_evictors(FILE *to, const struct report_run *run, struct c2_error *err);
 enum c2_status report_cachegrind(FILE *to, const struct report_run *run, struct c2_error *err);
 
 /* ------------------------------------------------------------------ two reports compared
- * Writes what differs between two files of report_json(). conditions: such as "L1D.conflict>+0" (condition.c has the form);
- * *failed: whether one of them holds. all: every function and object that differs, not just the first ten. A condition that is not understood is C2_ERR_INVALID or C2_ERR_NOT_FOUND, and
- * nothing is written. */
+ * Writes what differs between two files of report_json(). conditions: such as "L1D.conflict>+0" (condition.c has the
+ * form); *failed: whether one of them holds. all: every function and object that differs, not just the first ten. A
+ * condition that is not understood is C2_ERR_INVALID or C2_ERR_NOT_FOUND, and nothing is written. */
 enum c2_status report_diff(bool *failed, FILE *to, const char *a, const char *b, bool all,
                            const char *const *conditions, size_t condition_count, struct c2_error *err);
 
@@ -64,11 +65,11 @@ enum c2_status report_diff(bool *failed, FILE *to, const char *a, const char *b,
  * Writes the program's source with the counts of the events at each line, or its instructions. */
 struct report_annotation {
     const char *path;
-    const char *const *events; /* names in the file; dots do not count */
-    size_t event_count;        /* 0: the first conflict event that is not 0, else the file's first */
+    const char *const *events;      /* names in the file; dots do not count */
+    size_t event_count;             /* 0: the first conflict event that is not 0, else the file's first */
     const char *const *directories; /* where sources (and, for code, files) are looked for besides their own path */
     size_t directory_count;
-    bool code;                 /* instructions instead of source */
+    bool code; /* instructions instead of source */
 };
 enum c2_status report_annotate(FILE *to, const struct report_annotation *request, struct c2_error *err);
 
@@ -78,7 +79,7 @@ struct report_proposals {
     const struct analyses_proposal *proposals; /* count of them */
     const struct analyses_outcome *outcomes;   /* of the proposals */
     uint32_t count;
-    const struct analyses_outcome *before;     /* the run as it was, played back */
+    const struct analyses_outcome *before; /* the run as it was, played back */
 };
 enum c2_status report_proposals_text(FILE *to, const struct report_proposals *of, struct c2_error *err);
 enum c2_status report_proposals_json(FILE *to, const struct report_proposals *of, struct c2_error *err);

@@ -13,10 +13,10 @@ struct report_level {
     const struct caches_level *level;
     const struct caches_counts *counts;
     const struct caches_fifo_counts *fifo; /* NULL: no FIFO detector */
-    const struct caches_level *next; /* who is asked on a miss; NULL = memory */
-    uint32_t depth;                  /* 0: L1D and L1I */
-    uint32_t number;                 /* in a profile */
-    bool code;                       /* L1I */
+    const struct caches_level *next;       /* who is asked on a miss; NULL = memory */
+    uint32_t depth;                        /* 0: L1D and L1I */
+    uint32_t number;                       /* in a profile */
+    bool code;                             /* L1I */
 };
 
 /* L1D, L1I (where the machine has one), L2 ...; returns how many. */
@@ -26,7 +26,8 @@ size_t report_levels(struct report_level out[REPORT_MAX_LEVELS], const struct re
  * "-" when whole is 0. Returns buffer (at least 32 bytes). */
 char *report_percent(char *buffer, uint64_t part, uint64_t whole);
 
-/* Rows of cells, row after row, `stride` cells from one to the next. The first `left` columns are aligned to the left. */
+/* Rows of cells, row after row, `stride` cells from one to the next. The first `left` columns are aligned to the
+ * left. */
 typedef char report_cell[64];
 struct report_table {
     const report_cell *cells;

@@ -19,19 +19,16 @@
 
 /* ------------------------------------------------------------------ head */
 
-static void key(FILE *to, const char *name)
-{
-    fprintf(to, "%-11s ", name);
-}
+static void key(FILE *to, const char *name) { fprintf(to, "%-11s ", name); }
 
 static void put_program(FILE *to, const struct report_run *run)
 {
     key(to, "program");
-    for (size_t i = 0; run->command[i] != NULL; i++)
+    for (size_t i = 0; run->command[i]; i++)
         fprintf(to, "%s%s", i == 0 ? "" : " ", run->command[i]);
     fputc('\n', to);
     key(to, "ending");
-    if (run->ending != NULL)
+    if (run->ending)
         fprintf(to, "%s\n", run->ending);
     else
         fprintf(to, "exit status %d\n", run->exit_status);
@@ -89,8 +86,10 @@ static void put_lost_pages(FILE *to, const struct mmu_counts *pages)
     char count[32];
     if (pages->lost_pages == 0)
         return;
-    fprintf(to, "            WARNING: %s pages of mapped files vanished while the program ran (a file was cut) and "
-            "were read as zeros\n", c2_group_digits(count, pages->lost_pages));
+    fprintf(to,
+            "            WARNING: %s pages of mapped files vanished while the program ran (a file was cut) and "
+            "were read as zeros\n",
+            c2_group_digits(count, pages->lost_pages));
 }
 
 static void put_pages(FILE *to, const struct report_run *run)
@@ -101,7 +100,7 @@ static void put_pages(FILE *to, const struct report_run *run)
             mmu_placement_name(run->placement->placement), run->seed, c2_group_digits(count, run->pages->small_pages));
     put_huge_pages(to, run->pages);
     fprintf(to, "%s of memory%s\n", c2_size_text(size, run->placement->physical_bytes),
-            run->tlb == NULL ? "; TLBs not modelled" : "");
+            !run->tlb ? "; TLBs not modelled" : "");
     put_zero_page(to, run);
     put_lost_pages(to, run->pages);
 }
@@ -111,7 +110,8 @@ static void put_small_and_huge(FILE *to, const struct mmu_rule_counts *n)
     char small[32], of_2m[32], of_1g[32];
     fprintf(to, "%s pages of 4 KiB", c2_group_digits(small, n->small_pages));
     if (n->huge_2m + n->huge_1g != 0)
-        fprintf(to, ", %s of 2 MiB, %s of 1 GiB", c2_group_digits(of_2m, n->huge_2m), c2_group_digits(of_1g, n->huge_1g));
+        fprintf(to, ", %s of 2 MiB, %s of 1 GiB", c2_group_digits(of_2m, n->huge_2m),
+                c2_group_digits(of_1g, n->huge_1g));
     fputc('\n', to);
 }
 
@@ -145,7 +145,8 @@ static void put_huge_region(FILE *to, const struct mmu_region *region, const str
 {
     char of_2m[32], of_1g[32], fallbacks[32];
     if (n->huge_2m + n->huge_1g + n->huge_fallbacks == 0) {
-        fprintf(to, "            WARNING: --huge %s made no huge page: no aligned range of it was touched\n", region->name);
+        fprintf(to, "            WARNING: --huge %s made no huge page: no aligned range of it was touched\n",
+                region->name);
         return;
     }
     fprintf(to, "            --huge %s: %s of 2 MiB, %s of 1 GiB (%s more found no huge frame)\n", region->name,
@@ -156,7 +157,7 @@ static void put_huge_region(FILE *to, const struct mmu_region *region, const str
 static void put_rules(FILE *to, const struct report_run *run)
 {
     const struct mmu_config *placement = run->placement;
-    if (placement == NULL)
+    if (!placement)
         return;
     for (size_t i = 0; i < placement->rule_count; i++)
         put_rule(to, &placement->rules[i], &run->rules[i], placement->zero_page);
@@ -188,8 +189,8 @@ static void put_phases(FILE *to, const struct report_run *run)
 
 #define COLUMNS 8
 #define TLB_COLUMNS 6
-static const char *const headings[COLUMNS] = {"level",    "accesses", "misses",   "miss rate",
-                                              "cold",     "capacity", "conflict", "FA misses"};
+static const char *const headings[COLUMNS] = {"level", "accesses", "misses",   "miss rate",
+                                              "cold",  "capacity", "conflict", "FA misses"};
 static const char *const tlb_headings[TLB_COLUMNS] = {"TLB", "entries", "covers", "accesses", "misses", "miss rate"};
 typedef report_cell table_row[COLUMNS];
 
@@ -273,7 +274,8 @@ static void fill_coverage(char *text, size_t bytes, const struct mmu_tlb_structu
     char low[32], high[32];
     c2_size_text(low, least);
     c2_size_text(high, most);
-    snprintf(text, bytes, "%.20s%s%.20s", least == 0 ? "-" : low, least == most ? "" : " to ", least == most ? "" : high);
+    snprintf(text, bytes, "%.20s%s%.20s", least == 0 ? "-" : low, least == most ? "" : " to ",
+             least == most ? "" : high);
 }
 
 static void fill_tlb_row(table_row row, const struct mmu_tlb_structure *structure, const struct mmu_tlb_counts *n)
@@ -292,7 +294,8 @@ static void put_walk_reads(FILE *to, const struct report_run *run)
     char count[32];
     for (uint32_t i = machine->walks_from; i <= machine->level_count; i++)
         fprintf(to, "%s %s %s", i == machine->walks_from ? ", served by" : ",",
-                i < machine->level_count ? machine->levels[i].name : "memory", c2_group_digits(count, run->walk_reads[i]));
+                i < machine->level_count ? machine->levels[i].name : "memory",
+                c2_group_digits(count, run->walk_reads[i]));
     fprintf(to, " (in the counts of these levels)\n");
 }
 
@@ -322,17 +325,17 @@ static void put_simulated(FILE *to, const struct report_run *run, struct report_
     put_references(to, run->counts);
     fputc('\n', to);
     put_levels(to, run);
-    if (run->levels_fifo[0] != NULL)
+    if (run->levels_fifo[0])
         put_fifo(to, run);
-    if (digest != NULL) {
+    if (digest) {
         fputc('\n', to);
         report_text_profile(to, run, digest);
     }
-    if (run->tlb != NULL) {
+    if (run->tlb) {
         fputc('\n', to);
         put_tlbs(to, run);
     }
-    if (run->against != NULL) {
+    if (run->against) {
         fputc('\n', to);
         report_text_against(to, run);
     }
@@ -350,10 +353,10 @@ enum c2_status report_text(FILE *to, const struct report_run *run, struct c2_err
     }
     put_rules(to, run);
     put_phases(to, run);
-    if (run->simulated && run->profile != NULL)
+    if (run->simulated && run->profile)
         status = report_digest_make(&digest, run, err);
     if (run->simulated && status == C2_OK)
-        put_simulated(to, run, run->profile != NULL ? &digest : NULL);
+        put_simulated(to, run, run->profile ? &digest : NULL);
     report_digest_release(&digest);
     if (status == C2_OK && ferror(to))
         return c2_fail(err, C2_ERR_IO, "cannot write the text report");

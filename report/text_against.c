@@ -68,7 +68,7 @@ void report_text_against(FILE *to, const struct report_run *run)
     report_put_table(to, &(struct report_table){rows[0], 1 + count, COLUMNS, COLUMNS, 1, ""});
     if (walks != 0)
         fprintf(to, "%" PRIu64 " conflict misses of page walks are neither inherent nor due to placement\n", walks);
-    if (run->tlb != NULL)
+    if (run->tlb)
         put_tlbs(to, run);
     put_pages(to, run->against);
 }

@@ -3,8 +3,8 @@
  * text_profile: who evicted whom, and the objects, for people.
  *
  * Model
- *   One sentence for each of the most frequent (instruction, object) pairs with conflict misses, over all levels; then a
- *   table of the objects with most conflict misses, or with most misses where there are no conflicts. report.json has
+ *   One sentence for each of the most frequent (instruction, object) pairs with conflict misses, over all levels; then
+ *   a table of the objects with most conflict misses, or with most misses where there are no conflicts. report.json has
  *   the others.
  *
  * Counting
@@ -50,8 +50,8 @@ static void put_victim(FILE *to, const struct report_run *run, struct report_dig
     report_evictor_text(by, sizeof by, run, row->object, &evictor);
     fprintf(to, "  %s%s%s%s: %s conflict miss%s in %s at %s; %s evicted by %s (%s)\n", name,
             object->bytes != 0 ? " (" : "", object->bytes != 0 ? report_size(size, object->bytes) : "",
-            object->bytes != 0 ? ")" : "", c2_group_digits(count, victim->count),
-            victim->count == 1 ? "" : "es", digest->levels[victim->level].level->name, place, report_percent(share, evictor.count, victim->count), by,
+            object->bytes != 0 ? ")" : "", c2_group_digits(count, victim->count), victim->count == 1 ? "" : "es",
+            digest->levels[victim->level].level->name, place, report_percent(share, evictor.count, victim->count), by,
             analyses_reason_name(evictor.reason));
 }
 

@@ -7,8 +7,8 @@
  *             the block where all of it ran, for the instruction in every other record.
  *   Owners    A reference counts for the owner of its first byte. Repeats of a line that has one owner are counted
  *             together when the line is left.
- *   Actors    The word that the caches keep with the lines that an access makes them lose. Nobody is asked for it as long
- *             as the first level has the line: such an access takes nothing from anyone.
+ *   Actors    The word that the caches keep with the lines that an access makes them lose. Nobody is asked for it as
+ *             long as the first level has the line: such an access takes nothing from anyone.
  *   Misses    An access that the first level missed is told when the caches have done it, with its outcome; a walk's
  *             read before the access that needed it.
  *   Marks     Go to the analysis, which says what they change; owners remembered for that range are forgotten.
@@ -38,16 +38,13 @@ void sim_attribute_init(struct sim *sim, const struct sim_attribution *attributi
 {
     struct sim_attributed *a = &sim->attributed;
     forget_owners(a);
-    if (attribution == NULL)
+    if (!attribution)
         return;
     a->on = true;
     a->to = *attribution;
 }
 
-void sim_attribute_free(struct sim *sim)
-{
-    c2_free(sim->attributed.codes);
-}
+void sim_attribute_free(struct sim *sim) { c2_free(sim->attributed.codes); }
 
 /* ------------------------------------------------------------------ code */
 
@@ -59,7 +56,7 @@ static enum c2_status reach(struct sim_attributed *a, uint32_t count, struct c2_
     while (capacity < count)
         capacity *= 2;
     struct sim_code *codes = c2_realloc(a->codes, capacity * sizeof *codes);
-    if (codes == NULL)
+    if (!codes)
         return c2_fail_memory(err, "the table of instructions");
     a->codes = codes;
     a->code_capacity = (uint32_t)capacity;
@@ -80,10 +77,7 @@ enum c2_status sim_attribute_block(struct sim *sim, const struct stream_block *b
     return C2_OK;
 }
 
-size_t sim_code_count(const struct sim *sim)
-{
-    return sim->attributed.code_count;
-}
+size_t sim_code_count(const struct sim *sim) { return sim->attributed.code_count; }
 
 /* Adds the whole runs of the block that these instructions are. */
 static void add_runs(struct sim_code *codes, const struct stream_block *block, uint64_t runs)
@@ -132,7 +126,7 @@ static uint64_t *find_owner(struct sim_attributed *a, uint64_t va, bool *whole)
     *whole = SHORTCUT(page->vpn == va >> C2_PAGE_SHIFT);
     if (*whole)
         return page->refs;
-    if (a->to.owner == NULL)
+    if (!a->to.owner)
         a->last = (struct sim_owner){&a->nobody, 0, UINT64_MAX};
     else if (!SHORTCUT(within(&a->last, va, va + 1)))
         a->to.owner(a->to.self, (struct guest_va){va}, &a->last);
@@ -196,7 +190,7 @@ void sim_owners_changed(struct sim *sim, struct guest_va start, uint64_t bytes)
 enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err)
 {
     struct sim_attributed *a = &sim->attributed;
-    if (!a->on || a->to.mark == NULL)
+    if (!a->on || !a->to.mark)
         return C2_OK;
     uint64_t start = 0, bytes = 0;
     const enum stream_mark mark = (enum stream_mark)stream_header_insns(header);
@@ -214,7 +208,7 @@ static enum c2_status set_actor(struct sim *sim, enum sim_kind kind, struct gues
 {
     struct sim_attributed *a = &sim->attributed;
     *actor = 0;
-    if (a->to.actor == NULL)
+    if (!a->to.actor)
         return C2_OK;
     enum c2_status status = a->to.actor(a->to.self, a->code, kind, va, actor, err);
     caches_set_actor(sim->caches, *actor);

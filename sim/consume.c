@@ -72,7 +72,7 @@ static __attribute__((noinline)) enum c2_status attributed_slot(struct sim *sim,
 /* A repeat, for the owner of the line; where it has several, for that of the reference. */
 static inline void own_repeat(struct sim *sim, struct hot *hot, const struct sim_slot *slot, uint64_t va)
 {
-    if (C2_LIKELY(sim->attributed.line_refs != NULL))
+    if (C2_LIKELY(sim->attributed.line_refs))
         hot->owned += slot->repeated;
     else
         sim_attribute_own(sim, (struct guest_va){va}, references_of(slot));
@@ -81,15 +81,15 @@ static inline void own_repeat(struct sim *sim, struct hot *hot, const struct sim
 static inline bool leaves(const struct sim *sim, const struct sim_slot *slot, uint64_t va)
 {
     const bool reads = (uint32_t)slot->repeated != 0, writes = slot->repeated >> 32 != 0;
-    return (reads && sim_tlb_leaves(sim, false, (struct guest_va){va}))
-           || (writes && sim_tlb_leaves(sim, true, (struct guest_va){va}));
+    return (reads && sim_tlb_leaves(sim, false, (struct guest_va){va})) ||
+           (writes && sim_tlb_leaves(sim, true, (struct guest_va){va}));
 }
 
 /* A run of a planned block. words: its slots. split: sim->tlb_split, known when this is compiled. */
 static inline __attribute__((always_inline)) enum c2_status run_plan(struct sim *sim, struct hot *hot,
-                                                                     const struct sim_plan *plan,
-                                                                     const uint64_t *words, const bool split,
-                                                                     const bool attributed, struct c2_error *err)
+                                                                     const struct sim_plan *plan, const uint64_t *words,
+                                                                     const bool split, const bool attributed,
+                                                                     struct c2_error *err)
 {
     const unsigned line_shift = sim->line_shift;
     const uint64_t offset_mask = sim->line_bytes - 1;
@@ -155,7 +155,7 @@ static enum c2_status finish_batch(struct sim *sim, enum c2_status status)
         sim_flush_repeats(sim);
     if (status == C2_OK && sim->attributed.on)
         sim_attribute_settle(sim);
-    if (status == C2_OK && sim->tlb != NULL)
+    if (status == C2_OK && sim->tlb)
         sim_tlb_settle(sim);
     return status;
 }
@@ -225,14 +225,15 @@ static enum c2_status tell_record(struct sim *sim, uint64_t header, const uint64
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < sim->observer_count && status == C2_OK; i++) {
         const struct sim_observer *observer = &sim->observers[i];
-        if (observer->record != NULL)
+        if (observer->record)
             status = observer->record(observer->self, block, stream_header_insns(header), words, err);
     }
     return status;
 }
 
 /* A whole run for observers that want records only, and attribution. */
-static enum c2_status observed_whole(struct sim *sim, struct sim_plan *plan, const uint64_t *words, struct c2_error *err)
+static enum c2_status observed_whole(struct sim *sim, struct sim_plan *plan, const uint64_t *words,
+                                     struct c2_error *err)
 {
     struct hot hot = hot_load(sim);
     enum c2_status status = run_plan(sim, &hot, plan, words, sim->tlb_split, true, err);
@@ -251,8 +252,8 @@ static enum c2_status observed_record(struct sim *sim, uint32_t tid, uint64_t he
     enum c2_status status = tell_record(sim, header, words, err);
     if (status != C2_OK)
         return status;
-    if (SHORTCUT(sim->attributed.on && !sim->tells_references && number < sim->plan_capacity
-                 && sim->plans[number].whole == (uint32_t)header))
+    if (SHORTCUT(sim->attributed.on && !sim->tells_references && number < sim->plan_capacity &&
+                 sim->plans[number].whole == (uint32_t)header))
         return observed_whole(sim, &sim->plans[number], words, err);
     return unusual(sim, tid, header, words, err);
 }

@@ -24,7 +24,7 @@ static enum c2_status reach(struct sim *sim, uint32_t number, struct c2_error *e
     while (capacity <= number)
         capacity *= 2;
     struct sim_plan *plans = c2_realloc(sim->plans, capacity * sizeof *plans);
-    if (plans == NULL)
+    if (!plans)
         return c2_fail_memory(err, "the simulator's table of blocks");
     for (uint64_t i = sim->plan_capacity; i < capacity; i++)
         plans[i] = (struct sim_plan){.whole = SIM_NO_RUN};
@@ -109,7 +109,7 @@ enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error 
         }
         const size_t slot_bytes = block->slot_count * sizeof(struct sim_slot);
         struct sim_slot *slots = c2_alloc(slot_bytes + plan.stretch_count * sizeof(struct sim_stretch));
-        if (slots == NULL)
+        if (!slots)
             return c2_fail_memory(err, "the simulator's plan of a block");
         struct sim_stretch *stretches = (struct sim_stretch *)(slots + block->slot_count);
         lay_slots(sim, block, &plan, slots);

@@ -31,10 +31,7 @@ struct origin {
 
 /* With attribution: what is counted for an instruction that ran in a record of its own (whole runs are counted by the
  * block). */
-static struct sim_code *code_of(struct sim *sim)
-{
-    return &sim->attributed.codes[sim->attributed.code];
-}
+static struct sim_code *code_of(struct sim *sim) { return &sim->attributed.codes[sim->attributed.code]; }
 
 /* Splits at the page boundary (at most one: SIM_MAX_REFERENCE_BYTES), translates, tells every observer. */
 static enum c2_status tell(struct sim *sim, enum sim_kind kind, struct origin origin, struct guest_va va, uint32_t size,
@@ -54,7 +51,7 @@ static enum c2_status tell(struct sim *sim, enum sim_kind kind, struct origin or
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < sim->observer_count && status == C2_OK; i++) {
         const struct sim_observer *observer = &sim->observers[i];
-        if (observer->reference != NULL)
+        if (observer->reference)
             status = observer->reference(observer->self, &reference, err);
     }
     return status;
@@ -188,8 +185,8 @@ enum c2_status sim_record(struct sim *sim, uint32_t tid, uint64_t header, const 
         return string_record(sim, block, (struct origin){block->pc, tid}, header, words, err);
 
     C2_ASSERT(insns_run <= block->insn_count);
-    C2_ASSERT(stream_header_slots(header)
-              == (insns_run == block->insn_count ? block->slot_count : block->insns[insns_run].first_slot));
+    C2_ASSERT(stream_header_slots(header) ==
+              (insns_run == block->insn_count ? block->slot_count : block->insns[insns_run].first_slot));
     uint32_t slot = 0;
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < insns_run && status == C2_OK; i++, sim->attributed.code++) {

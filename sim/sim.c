@@ -29,12 +29,12 @@ static enum c2_status copy_observers(struct sim *sim, const struct sim_config *c
     if (config->observer_count == 0)
         return C2_OK;
     sim->observers = c2_calloc(config->observer_count, sizeof *sim->observers);
-    if (sim->observers == NULL)
+    if (!sim->observers)
         return c2_fail_memory(err, "the list of observers");
     memcpy(sim->observers, config->observers, config->observer_count * sizeof *sim->observers);
     sim->observer_count = config->observer_count;
     for (size_t i = 0; i < sim->observer_count; i++)
-        sim->tells_references |= sim->observers[i].reference != NULL;
+        sim->tells_references |= !!sim->observers[i].reference;
     return C2_OK;
 }
 
@@ -46,7 +46,7 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
         return c2_fail(err, C2_ERR_INVALID, "machine %s: lines of %" PRIu32 " bytes; must be a power of two, 8 to 4096",
                        config->machine->name, line_bytes);
     struct sim *sim = c2_calloc(1, sizeof *sim);
-    if (sim == NULL)
+    if (!sim)
         return c2_fail_memory(err, "the simulator");
     sim->blocks = config->blocks;
     sim->translation = config->translation;
@@ -57,14 +57,15 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     sim->rep_block = SIM_NO_BLOCK;
     sim->fetch_line = sim->has_l1i ? SIM_NOWHERE : 0;
     sim->consume = config->observer_count != 0 ? sim_consume_observed
-                   : config->attribution != NULL ? sim_consume_attributed : sim_consume_fast;
+                   : config->attribution       ? sim_consume_attributed
+                                               : sim_consume_fast;
     sim_attribute_init(sim, config->attribution);
     for (size_t i = 0; i < SIM_PAGES; i++)
         sim->pages[i].vpn = SIM_NOWHERE;
     enum c2_status status = copy_observers(sim, config, err);
     if (status == C2_OK)
         status = caches_create(&sim->caches, config->machine, config->seed, err);
-    if (status == C2_OK && config->attribution != NULL && config->attribution->actor != NULL)
+    if (status == C2_OK && config->attribution && config->attribution->actor)
         status = caches_keep_evictors(sim->caches, err);
     if (status == C2_OK && config->fifo_detector)
         status = caches_detect_fifo(sim->caches, err);
@@ -80,7 +81,7 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
 
 void sim_destroy(struct sim *sim)
 {
-    if (sim == NULL)
+    if (!sim)
         return;
     caches_destroy(sim->caches);
     mmu_tlb_destroy(sim->tlb);
@@ -106,10 +107,7 @@ static enum c2_status sink_drain(void *self, struct c2_error *err)
     return C2_OK;
 }
 
-struct stream_sink sim_sink(struct sim *sim)
-{
-    return (struct stream_sink){sim, sink_consume, sink_drain};
-}
+struct stream_sink sim_sink(struct sim *sim) { return (struct stream_sink){sim, sink_consume, sink_drain}; }
 
 void sim_page_fill(struct sim *sim, struct sim_page *page, struct guest_va va)
 {
@@ -119,7 +117,7 @@ void sim_page_fill(struct sim *sim, struct sim_page *page, struct guest_va va)
     page->vpn = va.v >> C2_PAGE_SHIFT;
     page->delta = pa.v - va.v;
     struct mmu_walk walk = {.entry_count = MMU_WALK_ENTRIES};
-    if (sim->tlb != NULL && sim->translation.walk != NULL)
+    if (sim->tlb && sim->translation.walk)
         sim->translation.walk(sim->translation.self, va, &walk);
     sim->page_entries[page - sim->pages] = (uint8_t)walk.entry_count;
 }
@@ -151,29 +149,17 @@ void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes)
     }
     sim_owners_changed(sim, start, bytes);
     sim->data_line = SIM_NOWHERE;
-    if (sim->tlb != NULL)
+    if (sim->tlb)
         sim_tlb_forget(sim, start, bytes);
 }
 
-const struct sim_counts *sim_counts(const struct sim *sim)
-{
-    return &sim->counts;
-}
+const struct sim_counts *sim_counts(const struct sim *sim) { return &sim->counts; }
 
-const struct caches *sim_caches(const struct sim *sim)
-{
-    return sim->caches;
-}
+const struct caches *sim_caches(const struct sim *sim) { return sim->caches; }
 
-const struct mmu_tlb *sim_tlb(const struct sim *sim)
-{
-    return sim->tlb;
-}
+const struct mmu_tlb *sim_tlb(const struct sim *sim) { return sim->tlb; }
 
-const uint64_t *sim_walk_reads(const struct sim *sim)
-{
-    return sim->walk_reads;
-}
+const uint64_t *sim_walk_reads(const struct sim *sim) { return sim->walk_reads; }
 
 void sim_check(const struct sim *sim)
 {
@@ -187,7 +173,7 @@ void sim_check(const struct sim *sim)
     for (uint32_t i = 0; i <= CACHES_MAX_LEVELS && caches_machine(sim->caches)->walks_from == 0; i++)
         walked += sim->walk_reads[i];
     C2_ASSERT(n->line_accesses + walked == caches_level_counts(sim->caches, 0)->accesses);
-    if (sim->tlb != NULL)
+    if (sim->tlb)
         mmu_tlb_check(sim->tlb);
     caches_check(sim->caches);
 }
@@ -198,6 +184,6 @@ void sim_dump(const struct sim *sim, FILE *to)
     SIM_COUNTERS(X)
 #undef X
     caches_dump(sim->caches, to);
-    if (sim->tlb != NULL)
+    if (sim->tlb)
         mmu_tlb_dump(sim->tlb, to);
 }

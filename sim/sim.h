@@ -13,15 +13,17 @@
 #include "stream/stream.h"
 
 /* Counts of references (not line accesses): one row a counter, in report.json's order. */
-#define SIM_COUNTERS(X)                                                                        \
-    X(instructions, "guest instructions completed")                                            \
-    X(refs, "data references: reads + writes")                                                 \
-    X(reads, "references that read")                                                           \
-    X(writes, "references that write")                                                         \
+/* clang-format off */
+#define SIM_COUNTERS(X) \
+    X(instructions, "guest instructions completed") \
+    X(refs, "data references: reads + writes") \
+    X(reads, "references that read") \
+    X(writes, "references that write") \
     X(modifies, "instructions' accesses that read and then write the same bytes (one read and one write)") \
-    X(fetches, "instruction fetches, one an instruction")                                      \
-    X(line_accesses, "data line accesses: one for each line a reference touches")              \
+    X(fetches, "instruction fetches, one an instruction") \
+    X(line_accesses, "data line accesses: one for each line a reference touches") \
     X(straddles, "references that touch more than one line")
+/* clang-format on */
 
 struct sim_counts {
 #define X(field, help) uint64_t field;
@@ -35,10 +37,14 @@ enum sim_kind { SIM_READ, SIM_WRITE, SIM_FETCH, SIM_WALK /* a page walk's read o
 struct sim_reference {
     enum sim_kind kind;
     uint32_t tid;
-    uint32_t size;              /* bytes, of the whole reference */
+    uint32_t size; /* bytes, of the whole reference */
     struct guest_va pc, va;
-    uint32_t parts;             /* 1, or 2 (a 512-byte FXSAVE crosses one page boundary at most) */
-    struct { struct guest_va va; struct guest_pa pa; uint32_t size; } part[2];
+    uint32_t parts; /* 1, or 2 (a 512-byte FXSAVE crosses one page boundary at most) */
+    struct {
+        struct guest_va va;
+        struct guest_pa pa;
+        uint32_t size;
+    } part[2];
 };
 
 /* Who wants to see all of it, in program order. Either function may be NULL. */
@@ -62,13 +68,13 @@ struct sim_code {
 
 /* One line access that the first level missed. */
 struct sim_miss {
-    uint64_t number;  /* of the line access: of those that are no repeats of the line before, the walks' reads left out.
+    uint64_t number; /* of the line access: of those that are no repeats of the line before, the walks' reads left out.
                        * The same for every simulator of one stream, one line size and one set of TLBs */
     uint32_t code;
     enum sim_kind kind; /* WALK: on behalf of an access of `code`, which follows */
     struct guest_va va; /* its first byte in the line; WALK: what is to be translated */
     uint64_t actor;
-    uint32_t first;     /* depth of the first level asked: 0, but for walks that enter further down. Levels
+    uint32_t first; /* depth of the first level asked: 0, but for walks that enter further down. Levels
                          * first .. outcome->served_by - 1 missed */
     const struct caches_outcome *outcome; /* evictors are actors */
 };
@@ -124,10 +130,11 @@ struct stream_sink sim_sink(struct sim *sim); /* sim_consume behind a sink; drai
  * lose them as well; but for those this concerns the host's memory of translations only. */
 void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes);
 
-const struct sim_counts *sim_counts(const struct sim *sim);      /* lent until destroy */
-const struct caches *sim_caches(const struct sim *sim);          /* lent until destroy */
-const struct mmu_tlb *sim_tlb(const struct sim *sim);            /* lent until destroy; NULL: the machine has none */
-/* Reads of walks that go through the caches, by the level that served them; [level_count] is memory. Lent until destroy. */
+const struct sim_counts *sim_counts(const struct sim *sim); /* lent until destroy */
+const struct caches *sim_caches(const struct sim *sim);     /* lent until destroy */
+const struct mmu_tlb *sim_tlb(const struct sim *sim);       /* lent until destroy; NULL: the machine has none */
+/* Reads of walks that go through the caches, by the level that served them; [level_count] is memory. Lent until
+ * destroy. */
 const uint64_t *sim_walk_reads(const struct sim *sim);
 /* The memory of this range has other owners than before: to be told whoever attributes, between batches. */
 void sim_owners_changed(struct sim *sim, struct guest_va start, uint64_t bytes);

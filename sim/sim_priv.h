@@ -10,8 +10,8 @@
 /* Translations remembered: enough for 16 MiB in use, 64 KiB of the host's L2. A random walk over 8 MiB takes a third
  * less time than with 1024. */
 #define SIM_PAGES C2_HOST_SIZE(4096u, 2u)
-#define SIM_NOWHERE UINT64_MAX          /* no line and no page has this number */
-#define SIM_MAX_REFERENCE_BYTES 512u      /* FXSAVE; larger ones could cross two page boundaries */
+#define SIM_NOWHERE UINT64_MAX       /* no line and no page has this number */
+#define SIM_MAX_REFERENCE_BYTES 512u /* FXSAVE; larger ones could cross two page boundaries */
 
 /* One page's translation: physical = virtual + delta (modulo 2^64). */
 struct sim_page {
@@ -29,8 +29,8 @@ struct sim_slot {
     uint64_t following;  /* and when it is not: the write of a modify repeats its read */
     int16_t last_offset; /* the highest offset in a line at which the reference still ends inside it; < 0: nowhere */
     uint16_t size;
-    uint16_t insn;       /* whose it is, counted in the block */
-    bool write;          /* the first access is a write */
+    uint16_t insn; /* whose it is, counted in the block */
+    bool write;    /* the first access is a write */
 };
 
 /* The slots between two fetch line accesses. Line i of a block is its first line + i. */
@@ -41,15 +41,15 @@ struct sim_stretch {
 
 /* A block, prepared at first sight for runs that do all of it. */
 struct sim_plan {
-    uint32_t whole;          /* low half of the header of such a run; SIM_NO_RUN: there is none (see plan.c) */
+    uint32_t whole; /* low half of the header of such a run; SIM_NO_RUN: there is none (see plan.c) */
     uint32_t stretch_count;
-    uint64_t first_line;     /* virtual line of the first fetch; 0 on a machine without L1I */
+    uint64_t first_line; /* virtual line of the first fetch; 0 on a machine without L1I */
     const struct sim_stretch *stretches;
     const struct sim_slot *slots;
     uint64_t insns_modifies; /* two counters in one word, 32 bits each: what a run adds */
     uint64_t reads_writes;
-    uint32_t first_code;     /* with attribution: code number of the block's first instruction */
-    uint64_t runs;           /* with attribution: whole runs */
+    uint32_t first_code; /* with attribution: code number of the block's first instruction */
+    uint64_t runs;       /* with attribution: whole runs */
 };
 #define SIM_NO_RUN UINT32_MAX
 #define SIM_NO_BLOCK UINT32_MAX
@@ -76,7 +76,7 @@ struct sim_attributed {
     uint64_t *line_refs; /* of the owner of all of data_line; NULL: it has several */
     uint64_t owned;      /* repeats on data_line not yet added there; two counters in one word, as in `repeats` */
     struct sim_owner last;
-    uint64_t nobody;     /* counts for those who do not want to know */
+    uint64_t nobody; /* counts for those who do not want to know */
     struct sim_code *codes;
     uint32_t code_count, code_capacity;
     struct sim_owned_page pages[SIM_OWNED_PAGES];
@@ -101,12 +101,12 @@ struct sim {
     struct sim_plan *plans; /* by block number, plan_capacity of them; not yet built: whole == SIM_NO_RUN */
     uint32_t plan_capacity;
 
-    bool tlb_on[2];             /* by enum caches_side: these have TLBs */
-    bool tlb_split;             /* loads and stores have first levels of their own */
+    bool tlb_on[2];                      /* by enum caches_side: these have TLBs */
+    bool tlb_split;                      /* loads and stores have first levels of their own */
     uint64_t tlb_page[MMU_TLB_SIDES];    /* of the side's last access; without split stores are loads */
     uint64_t tlb_pending[MMU_TLB_SIDES]; /* accesses to it not yet told, modulo 2^64: of a reference of two lines one
                                           * access is taken back, which may be told already */
-    struct mmu_tlb *tlb;        /* NULL: translations are free */
+    struct mmu_tlb *tlb;                 /* NULL: translations are free */
     bool walks_cached;
     uint64_t walk_reads[CACHES_MAX_LEVELS + 1]; /* cached: by the level that served them */
 
@@ -170,7 +170,8 @@ static inline enum c2_status sim_tlb_access(struct sim *sim, enum caches_side si
     return C2_OK;
 }
 
-/* Whether a repeat of the data line would be of another page to the TLBs: only where a load and a store are two things. */
+/* Whether a repeat of the data line would be of another page to the TLBs: only where a load and a store are two
+ * things. */
 static inline bool sim_tlb_leaves(const struct sim *sim, bool write, struct guest_va va)
 {
     return sim->tlb_split && va.v >> C2_PAGE_SHIFT != sim->tlb_page[write];
@@ -203,9 +204,9 @@ static inline void sim_enter_line(struct sim *sim, struct guest_va va)
 
 /* A line access that is not a repeat. The repeats of the line before are told first: among them may be the write
  * that makes it dirty, and this access may evict it. attributed: sim->attributed.on, where known beforehand. */
-static inline __attribute__((always_inline)) enum c2_status
-sim_access_as(struct sim *sim, enum caches_side side, bool write, struct guest_va va, const bool attributed,
-              struct c2_error *err)
+static inline __attribute__((always_inline)) enum c2_status sim_access_as(struct sim *sim, enum caches_side side,
+                                                                          bool write, struct guest_va va,
+                                                                          const bool attributed, struct c2_error *err)
 {
     if (sim->repeats != 0)
         sim_flush_repeats(sim);

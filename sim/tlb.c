@@ -16,30 +16,37 @@
  *   walks by the level that served them.
  *
  * Cost
- *   The page of a side's last access is its TLB's most recent entry: to access it again is one compare and one addition,
- *   told to mmu_tlb when the page changes. Repeats of a line are not even that.
+ *   The page of a side's last access is its TLB's most recent entry: to access it again is one compare and one
+ *   addition, told to mmu_tlb when the page changes. Repeats of a line are not even that.
  */
 #include <string.h>
 
 #include "sim/sim_priv.h"
 
-_Static_assert((int)MMU_TLB_FIRST == CACHES_TLB_FIRST && (int)MMU_TLB_SECOND == CACHES_TLB_SECOND
-               && (int)MMU_TLB_WALK == CACHES_TLB_WALK, "places");
-_Static_assert(MMU_TLB_BIT(MMU_TLB_LOAD) == CACHES_TLB_LOADS && MMU_TLB_BIT(MMU_TLB_STORE) == CACHES_TLB_STORES
-               && MMU_TLB_BIT(MMU_TLB_FETCH) == CACHES_TLB_FETCHES, "sides");
-_Static_assert(MMU_TLB_BIT(MMU_TLB_4K) == CACHES_TLB_4K && MMU_TLB_BIT(MMU_TLB_2M) == CACHES_TLB_2M
-               && MMU_TLB_BIT(MMU_TLB_1G) == CACHES_TLB_1G && MMU_TLB_BIT(MMU_TLB_PDE) == CACHES_TLB_PDE
-               && MMU_TLB_BIT(MMU_TLB_PDPTE) == CACHES_TLB_PDPTE && MMU_TLB_BIT(MMU_TLB_PML4E) == CACHES_TLB_PML4E,
+_Static_assert((int)MMU_TLB_FIRST == CACHES_TLB_FIRST && (int)MMU_TLB_SECOND == CACHES_TLB_SECOND &&
+                   (int)MMU_TLB_WALK == CACHES_TLB_WALK,
+               "places");
+_Static_assert(MMU_TLB_BIT(MMU_TLB_LOAD) == CACHES_TLB_LOADS && MMU_TLB_BIT(MMU_TLB_STORE) == CACHES_TLB_STORES &&
+                   MMU_TLB_BIT(MMU_TLB_FETCH) == CACHES_TLB_FETCHES,
+               "sides");
+_Static_assert(MMU_TLB_BIT(MMU_TLB_4K) == CACHES_TLB_4K && MMU_TLB_BIT(MMU_TLB_2M) == CACHES_TLB_2M &&
+                   MMU_TLB_BIT(MMU_TLB_1G) == CACHES_TLB_1G && MMU_TLB_BIT(MMU_TLB_PDE) == CACHES_TLB_PDE &&
+                   MMU_TLB_BIT(MMU_TLB_PDPTE) == CACHES_TLB_PDPTE && MMU_TLB_BIT(MMU_TLB_PML4E) == CACHES_TLB_PML4E,
                "kinds");
-_Static_assert((int)MMU_TLB_LRU == CACHES_TLB_LRU && (int)MMU_TLB_TREE_PLRU == CACHES_TLB_TREE_PLRU
-               && (int)MMU_TLB_MRU3_PLRU4 == CACHES_TLB_MRU3_PLRU4, "policies");
+_Static_assert((int)MMU_TLB_LRU == CACHES_TLB_LRU && (int)MMU_TLB_TREE_PLRU == CACHES_TLB_TREE_PLRU &&
+                   (int)MMU_TLB_MRU3_PLRU4 == CACHES_TLB_MRU3_PLRU4,
+               "policies");
 _Static_assert(MMU_TLB_STRUCTURES >= CACHES_MAX_TLBS && MMU_TLB_WAYS >= CACHES_TLB_MAX_WAYS, "sizes");
 
 static struct mmu_tlb_structure structure_of(const struct caches_tlb *from)
 {
-    struct mmu_tlb_structure to = {.place = (enum mmu_tlb_place)from->place, .sides = from->sides, .holds = from->holds,
-                                   .entries = from->entries, .ways = from->ways,
-                                   .policy = (enum mmu_tlb_policy)from->policy, .second_fold = from->fold};
+    struct mmu_tlb_structure to = {.place = (enum mmu_tlb_place)from->place,
+                                   .sides = from->sides,
+                                   .holds = from->holds,
+                                   .entries = from->entries,
+                                   .ways = from->ways,
+                                   .policy = (enum mmu_tlb_policy)from->policy,
+                                   .second_fold = from->fold};
     memcpy(to.name, from->name, sizeof to.name);
     return to;
 }
@@ -52,7 +59,7 @@ enum c2_status sim_tlb_create(struct sim *sim, const struct caches_machine *mach
         sim->tlb_page[i] = SIM_NOWHERE;
     if (machine->tlb_count == 0)
         return C2_OK;
-    if (machine->walks_cached && sim->translation.walk == NULL)
+    if (machine->walks_cached && !sim->translation.walk)
         return c2_fail(err, C2_ERR_UNSUPPORTED, "machine %s: these translations have no page tables to walk",
                        machine->name);
     for (uint32_t i = 0; i < machine->tlb_count; i++)

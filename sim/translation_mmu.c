@@ -9,10 +9,7 @@ static bool translate(const void *self, struct guest_va va, struct guest_pa *out
     return mmu_translate(self, va, out);
 }
 
-static bool walk(const void *self, struct guest_va va, struct mmu_walk *out)
-{
-    return mmu_walk(self, va, out);
-}
+static bool walk(const void *self, struct guest_va va, struct mmu_walk *out) { return mmu_walk(self, va, out); }
 
 struct sim_translation sim_translation_mmu(const struct mmu *mmu)
 {

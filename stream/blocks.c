@@ -58,10 +58,7 @@ void stream_blocks_destroy(struct stream_blocks *blocks)
     c2_free(blocks);
 }
 
-static bool is_string_slot(const struct stream_slot *slot)
-{
-    return slot->kind >= STREAM_SOURCE;
-}
+static bool is_string_slot(const struct stream_slot *slot) { return slot->kind >= STREAM_SOURCE; }
 
 /* Slots first_slot .. end belong to instruction `insn`; a string instruction has its four, and is alone. */
 static void check_insn_slots(const struct stream_block *block, uint32_t insn, uint32_t end)
@@ -163,7 +160,7 @@ void stream_blocks_check(const struct stream_blocks *blocks)
 
 static void dump_slots(const struct stream_block *block, FILE *to)
 {
-    static const char *const kinds[] = { "read", "write", "modify", "source", "destination", "before", "after" };
+    static const char *const kinds[] = {"read", "write", "modify", "source", "destination", "before", "after"};
     for (uint32_t i = 0; i < block->slot_count; i++) {
         const struct stream_slot *slot = &block->slots[i];
         fprintf(to, "  +%u %s%s %u\n", block->insns[slot->insn].offset, kinds[slot->kind], slot->store ? " store" : "",
@@ -173,7 +170,7 @@ static void dump_slots(const struct stream_block *block, FILE *to)
 
 void stream_blocks_dump(const struct stream_blocks *blocks, FILE *to)
 {
-    static const char *const endings[] = { "", ", calls", ", returns" };
+    static const char *const endings[] = {"", ", calls", ", returns"};
     uint32_t count = stream_blocks_count(blocks);
     for (uint32_t i = 0; i < count; i++) {
         const struct stream_block *block = stream_blocks_at(blocks, i);

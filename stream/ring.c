@@ -220,7 +220,7 @@ enum c2_status stream_ring_create(struct stream_ring **out, struct stream_sink b
 
 struct stream_sink stream_ring_sink(struct stream_ring *ring)
 {
-    return (struct stream_sink){ .self = ring, .consume = ring_consume, .drain = ring_drain };
+    return (struct stream_sink){.self = ring, .consume = ring_consume, .drain = ring_drain};
 }
 
 void stream_ring_destroy(struct stream_ring *ring)

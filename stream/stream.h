@@ -60,7 +60,7 @@ struct stream_insn {
 /* How a block's last instruction goes on. A call's last slot writes the return address at the new top of the stack, a
  * return's first slot reads it; far forms count as jumps. */
 enum stream_ending {
-    STREAM_JUMP,   /* anything that is neither of: falls through, jumps, system call */
+    STREAM_JUMP, /* anything that is neither of: falls through, jumps, system call */
     STREAM_CALL,
     STREAM_RETURN,
 };
@@ -71,7 +71,7 @@ struct stream_block {
     uint32_t bytes;
     uint16_t insn_count; /* at least 1 */
     uint16_t slot_count;
-    uint8_t ending;      /* enum stream_ending, of the last instruction */
+    uint8_t ending; /* enum stream_ending, of the last instruction */
     const struct stream_insn *insns;
     const struct stream_slot *slots;
 };

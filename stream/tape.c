@@ -56,8 +56,8 @@ struct stream_tape {
 static enum c2_status make_file(struct stream_tape *tape, struct c2_error *err)
 {
     const char *directory = getenv("TMPDIR");
-    char *path = c2_format("%s/c2emu-XXXXXX", directory == NULL || directory[0] == '\0' ? "/tmp" : directory);
-    if (path == NULL)
+    char *path = c2_format("%s/c2emu-XXXXXX", !directory || directory[0] == '\0' ? "/tmp" : directory);
+    if (!path)
         return c2_fail_memory(err, "the name of a temporary file");
     const int fd = mkstemp(path);
     if (fd >= 0) {
@@ -65,7 +65,7 @@ static enum c2_status make_file(struct stream_tape *tape, struct c2_error *err)
         tape->file = fdopen(fd, "w+b");
     }
     enum c2_status status = C2_OK;
-    if (tape->file == NULL)
+    if (!tape->file)
         status = c2_fail(err, C2_ERR_IO, "cannot make a temporary file %s: %s (TMPDIR names another directory)", path,
                          strerror(errno));
     c2_free(path);
@@ -76,7 +76,7 @@ enum c2_status stream_tape_create(struct stream_tape **out, const struct stream_
 {
     *out = NULL;
     struct stream_tape *tape = c2_calloc(1, sizeof *tape);
-    if (tape == NULL)
+    if (!tape)
         return c2_fail_memory(err, "a tape");
     tape->blocks = blocks;
     tape->packed_room = ZSTD_compressBound(sizeof tape->batch.words);
@@ -84,7 +84,7 @@ enum c2_status stream_tape_create(struct stream_tape **out, const struct stream_
     tape->compressor = ZSTD_createCCtx();
     tape->decompressor = ZSTD_createDCtx();
     enum c2_status status = C2_OK;
-    if (tape->packed == NULL || tape->compressor == NULL || tape->decompressor == NULL)
+    if (!tape->packed || !tape->compressor || !tape->decompressor)
         status = c2_fail_memory(err, "a tape");
     if (status == C2_OK)
         status = make_file(tape, err);
@@ -105,9 +105,9 @@ static void forget(struct history *history)
 
 void stream_tape_destroy(struct stream_tape *tape)
 {
-    if (tape == NULL)
+    if (!tape)
         return;
-    if (tape->file != NULL)
+    if (tape->file)
         fclose(tape->file);
     ZSTD_freeCCtx(tape->compressor);
     ZSTD_freeDCtx(tape->decompressor);
@@ -116,10 +116,7 @@ void stream_tape_destroy(struct stream_tape *tape)
     c2_free(tape);
 }
 
-uint64_t stream_tape_bytes(const struct stream_tape *tape)
-{
-    return tape->bytes;
-}
+uint64_t stream_tape_bytes(const struct stream_tape *tape) { return tape->bytes; }
 
 /* ------------------------------------------------------------------ differences */
 
@@ -128,7 +125,7 @@ static enum c2_status reach(struct history *history, uint32_t block, uint32_t sl
     if (block >= history->first_room) {
         const size_t room = block * 2u + C2_HOST_SIZE(4096u, 1u);
         size_t *first = c2_realloc(history->first, room * sizeof *first);
-        if (first == NULL)
+        if (!first)
             return c2_fail_memory(err, "a tape's table of blocks");
         memset(first + history->first_room, 0, (room - history->first_room) * sizeof *first);
         history->first = first;
@@ -137,7 +134,7 @@ static enum c2_status reach(struct history *history, uint32_t block, uint32_t sl
     if (history->slot_count + slots > history->slot_room) {
         const size_t room = (history->slot_count + slots) * 2;
         uint64_t *grown = c2_realloc(history->slots, room * sizeof *grown);
-        if (grown == NULL)
+        if (!grown)
             return c2_fail_memory(err, "a tape's table of blocks");
         history->slots = grown;
         history->slot_room = room;
@@ -174,7 +171,7 @@ static enum c2_status convert(struct stream_tape *tape, uint64_t *to, const uint
             continue;
         }
         uint64_t *last = last_slots(tape, block, err);
-        if (last == NULL)
+        if (!last)
             return C2_ERR_NO_MEMORY;
         for (uint32_t s = 0; s < slots; s++, i++) {
             const uint64_t word = from[i];
@@ -217,10 +214,7 @@ static enum c2_status drain(void *self, struct c2_error *err)
     return C2_OK;
 }
 
-struct stream_sink stream_tape_sink(struct stream_tape *tape)
-{
-    return (struct stream_sink){tape, record, drain};
-}
+struct stream_sink stream_tape_sink(struct stream_tape *tape) { return (struct stream_sink){tape, record, drain}; }
 
 enum c2_status stream_tape_note(struct stream_tape *tape, uint32_t number, const uint64_t *words, uint32_t count,
                                 struct c2_error *err)
@@ -244,8 +238,8 @@ static enum c2_status play_batch(struct stream_tape *tape, const struct item *it
     const size_t bytes = item->used * sizeof *tape->batch.words;
     if (item->bytes > tape->packed_room || fread(tape->packed, 1, item->bytes, tape->file) != item->bytes)
         return fail_reading(err);
-    if (ZSTD_decompressDCtx(tape->decompressor, tape->batch.words, sizeof tape->batch.words, tape->packed, item->bytes)
-        != bytes)
+    if (ZSTD_decompressDCtx(tape->decompressor, tape->batch.words, sizeof tape->batch.words, tape->packed,
+                            item->bytes) != bytes)
         return fail_reading(err);
     tape->batch.used = item->used;
     tape->batch.tid = item->tid;

@@ -26,13 +26,13 @@ enum call_kind {
     CALL_FD,      /* an open descriptor: EBADF without the handler if it is none */
     CALL_DIRFD,   /* the same or AT_FDCWD, only looked at for a relative path */
     CALL_SIGNAL,
-    CALL_FLAGS,   /* a set of bits with names */
-    CALL_CHOICE,  /* one of some named values */
-    CALL_PATH,    /* a string that ends in NUL, at most PATH_MAX */
-    CALL_STRING,  /* the same, not a path */
-    CALL_MEMORY,  /* a structure or an array */
-    CALL_BYTES,   /* data: shown as a string */
-    CALL_IOV,     /* struct iovec[count]; access is that of the buffers */
+    CALL_FLAGS,  /* a set of bits with names */
+    CALL_CHOICE, /* one of some named values */
+    CALL_PATH,   /* a string that ends in NUL, at most PATH_MAX */
+    CALL_STRING, /* the same, not a path */
+    CALL_MEMORY, /* a structure or an array */
+    CALL_BYTES,  /* data: shown as a string */
+    CALL_IOV,    /* struct iovec[count]; access is that of the buffers */
     CALL_TIMESPEC,
     CALL_FD_PAIR, /* int[2] */
     CALL_STAT,
@@ -45,11 +45,11 @@ struct call_names; /* names of bits or values, trace_priv.h */
 /* The memory of an argument: `bytes`, or `bytes` times the value of argument `count` (1..6). `returned`: only as many
  * elements as the return value says are written. */
 struct call_arg {
-    uint8_t kind;     /* enum call_kind */
-    uint8_t access;   /* enum call_access bits */
-    uint8_t count;    /* 0: fixed size */
+    uint8_t kind;   /* enum call_kind */
+    uint8_t access; /* enum call_access bits */
+    uint8_t count;  /* 0: fixed size */
     bool returned;
-    bool optional;    /* NULL is allowed */
+    bool optional; /* NULL is allowed */
     uint16_t bytes;
     const struct call_names *names;
 };
@@ -116,13 +116,13 @@ int64_t call_complain(struct call *c, const char *what);
 bool call_interrupted(const struct call *c);
 
 /* A call of the host: its value or -errno, again after EINTR. */
-#define CALL_HOST(c, expression)                                           \
-    ({                                                                     \
-        int64_t host_value_;                                               \
-        do                                                                 \
-            host_value_ = (int64_t)(expression);                           \
+#define CALL_HOST(c, expression) \
+    ({ \
+        int64_t host_value_; \
+        do \
+            host_value_ = (int64_t)(expression); \
         while (host_value_ < 0 && errno == EINTR && !call_interrupted(c)); \
-        host_value_ < 0 ? -(int64_t)errno : host_value_;                   \
+        host_value_ < 0 ? -(int64_t)errno : host_value_; \
     })
 
 /* ------------------------------------------------------------------ every handler */

@@ -99,10 +99,7 @@ static void write_environ(const struct syscalls *kernel, int to)
     put_bytes(to, kernel->environment, kernel->environment_bytes);
 }
 
-static void write_comm(const struct syscalls *kernel, int to)
-{
-    put(to, "%s\n", kernel->identity.comm);
-}
+static void write_comm(const struct syscalls *kernel, int to) { put(to, "%s\n", kernel->identity.comm); }
 
 static const char *area_name(const struct mmu_area *area)
 {
@@ -158,7 +155,7 @@ static void write_stat(const struct syscalls *kernel, int to)
     const struct mmu_counts *counts = mmu_counts(kernel->mmu);
     put(to,
         CONTENT_PID " (%s) R 1 " CONTENT_PID " " CONTENT_PID " 0 -1 4194304 %llu 0 0 0 %llu 0 0 0 20 0 1 0 0 %llu %llu "
-        "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+                    "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
         kernel->identity.comm, (unsigned long long)counts->faults, (unsigned long long)ticks(kernel),
         (unsigned long long)mapped_bytes(kernel), (unsigned long long)(mmu_resident_bytes(counts) / C2_PAGE_BYTES));
 }
@@ -198,12 +195,14 @@ static void put_limit(int to, const char *name, const struct identity_limit *lim
 
 static void write_limits(const struct syscalls *kernel, int to)
 {
-    static const struct { const char *name, *unit; } rows[IDENTITY_LIMITS] = {
-        {"Max cpu time", "seconds"},       {"Max file size", "bytes"},      {"Max data size", "bytes"},
-        {"Max stack size", "bytes"},       {"Max core file size", "bytes"}, {"Max resident set", "bytes"},
-        {"Max processes", "processes"},    {"Max open files", "files"},     {"Max locked memory", "bytes"},
-        {"Max address space", "bytes"},    {"Max file locks", "locks"},     {"Max pending signals", "signals"},
-        {"Max msgqueue size", "bytes"},    {"Max nice priority", ""},       {"Max realtime priority", ""},
+    static const struct {
+        const char *name, *unit;
+    } rows[IDENTITY_LIMITS] = {
+        {"Max cpu time", "seconds"},    {"Max file size", "bytes"},      {"Max data size", "bytes"},
+        {"Max stack size", "bytes"},    {"Max core file size", "bytes"}, {"Max resident set", "bytes"},
+        {"Max processes", "processes"}, {"Max open files", "files"},     {"Max locked memory", "bytes"},
+        {"Max address space", "bytes"}, {"Max file locks", "locks"},     {"Max pending signals", "signals"},
+        {"Max msgqueue size", "bytes"}, {"Max nice priority", ""},       {"Max realtime priority", ""},
         {"Max realtime timeout", "us"},
     };
     put(to, "%-25s %-20s %-20s %-10s\n", "Limit", "Soft Limit", "Hard Limit", "Units");

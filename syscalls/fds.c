@@ -77,7 +77,7 @@ void fds_check(const struct fds *fds)
             C2_ASSERT(!entry->path);
             continue;
         }
-        C2_ASSERT((entry->kind == FD_SYNTHETIC) == (entry->path != NULL));
+        C2_ASSERT((entry->kind == FD_SYNTHETIC) == !!entry->path);
         C2_ASSERT(entry->host > 2 && entry->host != fds->cwd);
         C2_ASSERT(fcntl(entry->host, F_GETFD) == FD_CLOEXEC); /* open, and no program that c2emu starts inherits it */
         for (int other = 0; other < fd; other++)
@@ -158,10 +158,7 @@ bool fds_never_ready(const struct fd_entry *entry, short events)
 
 /* ------------------------------------------------------------------ calls */
 
-int64_t fds_close(struct call *c)
-{
-    return entry_close(fds_at(c->kernel, c->arg[0]));
-}
+int64_t fds_close(struct call *c) { return entry_close(fds_at(c->kernel, c->arg[0])); }
 
 int64_t fds_close_range(struct call *c)
 {
@@ -205,10 +202,7 @@ static int64_t copy_from(struct call *c, uint64_t from, bool cloexec)
     return to < 0 ? to : copy_to(c->kernel, fds_at(c->kernel, c->arg[0]), (uint64_t)to, cloexec);
 }
 
-int64_t fds_dup(struct call *c)
-{
-    return copy_from(c, 0, false);
-}
+int64_t fds_dup(struct call *c) { return copy_from(c, 0, false); }
 
 static int64_t dup_onto(struct call *c, bool cloexec)
 {
@@ -217,10 +211,7 @@ static int64_t dup_onto(struct call *c, bool cloexec)
     return copy_to(c->kernel, fds_at(c->kernel, c->arg[0]), c->arg[1], cloexec);
 }
 
-int64_t fds_dup2(struct call *c)
-{
-    return c->arg[0] == c->arg[1] ? (int64_t)c->arg[1] : dup_onto(c, false);
-}
+int64_t fds_dup2(struct call *c) { return c->arg[0] == c->arg[1] ? (int64_t)c->arg[1] : dup_onto(c, false); }
 
 int64_t fds_dup3(struct call *c)
 {
@@ -294,15 +285,9 @@ static int64_t new_pipe(struct call *c, int flags)
     return fds_add_pair(c->kernel, host, flags & O_CLOEXEC, c->ptr[0]);
 }
 
-int64_t fds_pipe(struct call *c)
-{
-    return new_pipe(c, 0);
-}
+int64_t fds_pipe(struct call *c) { return new_pipe(c, 0); }
 
-int64_t fds_pipe2(struct call *c)
-{
-    return new_pipe(c, (int)c->arg[1]);
-}
+int64_t fds_pipe2(struct call *c) { return new_pipe(c, (int)c->arg[1]); }
 
 int64_t fds_eventfd(struct call *c)
 {

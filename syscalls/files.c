@@ -112,15 +112,9 @@ int64_t files_pwrite(struct call *c)
     return (int64_t)c->arg[3] < 0 ? -EINVAL : write_from(c, &one, 1, (int64_t)c->arg[3], 0);
 }
 
-int64_t files_readv(struct call *c)
-{
-    return read_into(c, c->ptr[1], (int)c->arg[2], AT_POSITION, 0);
-}
+int64_t files_readv(struct call *c) { return read_into(c, c->ptr[1], (int)c->arg[2], AT_POSITION, 0); }
 
-int64_t files_writev(struct call *c)
-{
-    return write_from(c, c->ptr[1], (int)c->arg[2], AT_POSITION, 0);
-}
+int64_t files_writev(struct call *c) { return write_from(c, c->ptr[1], (int)c->arg[2], AT_POSITION, 0); }
 
 /* preadv has no flags and no position -1; preadv2 has both. On x86-64 the fifth argument (the offset's high half of
  * 32-bit systems) is not looked at. */
@@ -149,10 +143,7 @@ int64_t files_pwritev(struct call *c)
 /* ------------------------------------------------------------------ between two files */
 
 /* The host would copy its own random bytes. */
-static bool from_random(const struct call *c, int i)
-{
-    return fds_at(c->kernel, c->arg[i])->kind == FD_RANDOM;
-}
+static bool from_random(const struct call *c, int i) { return fds_at(c->kernel, c->arg[i])->kind == FD_RANDOM; }
 
 static bool copy_deadlocks(const struct call *c, int from, int to)
 {
@@ -160,10 +151,7 @@ static bool copy_deadlocks(const struct call *c, int from, int to)
            fds_never_ready(fds_at(c->kernel, c->arg[to]), POLLOUT);
 }
 
-static int64_t copied(struct call *c, int64_t value)
-{
-    return value == -EPIPE ? call_broken_pipe(c) : value;
-}
+static int64_t copied(struct call *c, int64_t value) { return value == -EPIPE ? call_broken_pipe(c) : value; }
 
 int64_t files_sendfile(struct call *c)
 {
@@ -192,15 +180,9 @@ int64_t files_splice(struct call *c)
 
 /* ------------------------------------------------------------------ the rest */
 
-int64_t files_lseek(struct call *c)
-{
-    return CALL_HOST(c, lseek(c->fd[0], (off_t)c->arg[1], (int)c->arg[2]));
-}
+int64_t files_lseek(struct call *c) { return CALL_HOST(c, lseek(c->fd[0], (off_t)c->arg[1], (int)c->arg[2])); }
 
-int64_t files_ftruncate(struct call *c)
-{
-    return CALL_HOST(c, ftruncate(c->fd[0], (off_t)c->arg[1]));
-}
+int64_t files_ftruncate(struct call *c) { return CALL_HOST(c, ftruncate(c->fd[0], (off_t)c->arg[1])); }
 
 int64_t files_fallocate(struct call *c)
 {
@@ -212,20 +194,11 @@ int64_t files_fadvise(struct call *c)
     return -posix_fadvise(c->fd[0], (off_t)c->arg[1], (off_t)c->arg[2], (int)c->arg[3]);
 }
 
-int64_t files_readahead(struct call *c)
-{
-    return CALL_HOST(c, readahead(c->fd[0], (off_t)c->arg[1], c->arg[2]));
-}
+int64_t files_readahead(struct call *c) { return CALL_HOST(c, readahead(c->fd[0], (off_t)c->arg[1], c->arg[2])); }
 
-int64_t files_fsync(struct call *c)
-{
-    return CALL_HOST(c, fsync(c->fd[0]));
-}
+int64_t files_fsync(struct call *c) { return CALL_HOST(c, fsync(c->fd[0])); }
 
-int64_t files_fdatasync(struct call *c)
-{
-    return CALL_HOST(c, fdatasync(c->fd[0]));
-}
+int64_t files_fdatasync(struct call *c) { return CALL_HOST(c, fdatasync(c->fd[0])); }
 
 int64_t files_sync(struct call *c)
 {
@@ -238,7 +211,4 @@ int64_t files_sync_range(struct call *c)
     return CALL_HOST(c, sync_file_range(c->fd[0], (off_t)c->arg[1], (off_t)c->arg[2], (unsigned)c->arg[3]));
 }
 
-int64_t files_flock(struct call *c)
-{
-    return CALL_HOST(c, flock(c->fd[0], (int)c->arg[1]));
-}
+int64_t files_flock(struct call *c) { return CALL_HOST(c, flock(c->fd[0], (int)c->arg[1])); }

@@ -47,8 +47,8 @@ enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, 
 
 #define RED_ZONE 128u
 #define FXSAVE_BYTES 512u
-#define CONTEXT_FLAGS 6u       /* UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS */
-#define FLAGS_CLEARED 0x10500u /* RF, DF, TF */
+#define CONTEXT_FLAGS 6u        /* UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS */
+#define FLAGS_CLEARED 0x10500u  /* RF, DF, TF */
 #define FLAGS_RESTORED 0x50dd5u /* AC RF OF DF TF SF ZF AF PF CF */
 #define USER_CS 0x33
 #define USER_SS 0x2b
@@ -69,9 +69,26 @@ static void store_registers(struct context *to, const struct syscalls_cpu *cpu)
 {
     const uint64_t *r = cpu->gpr;
     *to = (struct context){
-        .r8 = r[R8], .r9 = r[R9], .r10 = r[R10], .r11 = r[R11], .r12 = r[R12], .r13 = r[R13], .r14 = r[R14],
-        .r15 = r[R15], .rdi = r[RDI], .rsi = r[RSI], .rbp = r[RBP], .rbx = r[RBX], .rdx = r[RDX], .rax = r[RAX],
-        .rcx = r[RCX], .rsp = r[RSP], .rip = cpu->rip, .rflags = cpu->rflags, .cs = USER_CS, .ss = USER_SS,
+        .r8 = r[R8],
+        .r9 = r[R9],
+        .r10 = r[R10],
+        .r11 = r[R11],
+        .r12 = r[R12],
+        .r13 = r[R13],
+        .r14 = r[R14],
+        .r15 = r[R15],
+        .rdi = r[RDI],
+        .rsi = r[RSI],
+        .rbp = r[RBP],
+        .rbx = r[RBX],
+        .rdx = r[RDX],
+        .rax = r[RAX],
+        .rcx = r[RCX],
+        .rsp = r[RSP],
+        .rip = cpu->rip,
+        .rflags = cpu->rflags,
+        .cs = USER_CS,
+        .ss = USER_SS,
     };
 }
 

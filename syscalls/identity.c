@@ -59,15 +59,9 @@ int64_t identity_parent(struct call *c)
     return IDENTITY_PARENT;
 }
 
-static bool is_self(uint64_t pid)
-{
-    return (int)pid == 0 || (int)pid == IDENTITY_PID;
-}
+static bool is_self(uint64_t pid) { return (int)pid == 0 || (int)pid == IDENTITY_PID; }
 
-int64_t identity_group_of(struct call *c)
-{
-    return is_self(c->arg[0]) ? IDENTITY_PID : -ESRCH;
-}
+int64_t identity_group_of(struct call *c) { return is_self(c->arg[0]) ? IDENTITY_PID : -ESRCH; }
 
 int64_t identity_set_group(struct call *c)
 {
@@ -92,15 +86,9 @@ int64_t identity_user_triple(struct call *c)
     return 0;
 }
 
-int64_t identity_groups(struct call *c)
-{
-    return (int)c->arg[0] < 0 ? -EINVAL : 0;
-}
+int64_t identity_groups(struct call *c) { return (int)c->arg[0] < 0 ? -EINVAL : 0; }
 
-int64_t identity_set_user(struct call *c)
-{
-    return (int)c->arg[0] == IDENTITY_USER ? 0 : -EPERM;
-}
+int64_t identity_set_user(struct call *c) { return (int)c->arg[0] == IDENTITY_USER ? 0 : -EPERM; }
 
 int64_t identity_set_users(struct call *c)
 {
@@ -183,10 +171,7 @@ static int64_t set_limit(struct identity *identity, unsigned which, const struct
     return 0;
 }
 
-static bool is_limit(uint64_t which)
-{
-    return which < IDENTITY_LIMITS;
-}
+static bool is_limit(uint64_t which) { return which < IDENTITY_LIMITS; }
 
 int64_t identity_getrlimit(struct call *c)
 {
@@ -261,10 +246,7 @@ static int64_t set_flag(int *flag, uint64_t value, uint64_t most)
 }
 
 /* Capabilities the process does not have: none is in the bounding set of a plain user's interest, so all are. */
-static int64_t bounding_set(uint64_t capability)
-{
-    return capability <= 40 ? 1 : -EINVAL;
-}
+static int64_t bounding_set(uint64_t capability) { return capability <= 40 ? 1 : -EINVAL; }
 
 int64_t identity_prctl(struct call *c)
 {

@@ -15,7 +15,9 @@
 #define IDENTITY_VERSION "#1 SMP 2020-01-01"
 #define IDENTITY_LIMITS 16 /* RLIM_NLIMITS */
 
-struct identity_limit { uint64_t soft, hard; };
+struct identity_limit {
+    uint64_t soft, hard;
+};
 
 struct identity {
     char comm[16];

@@ -124,10 +124,7 @@ void syscalls_dump(const struct syscalls *kernel, FILE *to)
 
 /* ------------------------------------------------------------------ ends of a call */
 
-bool call_interrupted(const struct call *c)
-{
-    return c->kernel->interrupted && *c->kernel->interrupted;
-}
+bool call_interrupted(const struct call *c) { return c->kernel->interrupted && *c->kernel->interrupted; }
 
 int64_t call_deadlock(struct call *c, const char *why)
 {
@@ -164,10 +161,7 @@ static int64_t complain(struct syscalls *kernel, uint64_t number, const char *wh
     return -ENOSYS;
 }
 
-int64_t call_complain(struct call *c, const char *what)
-{
-    return complain(c->kernel, (uint32_t)c->cpu->gpr[0], what);
-}
+int64_t call_complain(struct call *c, const char *what) { return complain(c->kernel, (uint32_t)c->cpu->gpr[0], what); }
 
 /* ------------------------------------------------------------------ one call */
 

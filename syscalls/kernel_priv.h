@@ -24,7 +24,7 @@ struct syscalls {
     const volatile int *interrupted;
 
     uint64_t instructions_per_second;
-    uint64_t slept_ns; /* guest time that passed in sleeps and timeouts, without instructions */
+    uint64_t slept_ns;     /* guest time that passed in sleeps and timeouts, without instructions */
     uint64_t instructions; /* of the last call: what /proc files show */
     struct c2_rng random;
 

@@ -21,15 +21,9 @@
 
 #include "syscalls/kernel_priv.h"
 
-static bool is_page_aligned(uint64_t value)
-{
-    return (value & (C2_PAGE_BYTES - 1)) == 0;
-}
+static bool is_page_aligned(uint64_t value) { return (value & (C2_PAGE_BYTES - 1)) == 0; }
 
-static unsigned rights_of(uint64_t prot)
-{
-    return (unsigned)prot & (PROT_READ | PROT_WRITE | PROT_EXEC);
-}
+static unsigned rights_of(uint64_t prot) { return (unsigned)prot & (PROT_READ | PROT_WRITE | PROT_EXEC); }
 
 /* ------------------------------------------------------------------ mmap */
 
@@ -142,10 +136,7 @@ int64_t memory_protect(struct call *c)
     return mmu_protect(c->kernel->mmu, c->arg[0], c->arg[1], rights_of(c->arg[2]));
 }
 
-int64_t memory_brk(struct call *c)
-{
-    return (int64_t)mmu_brk(c->kernel->mmu, c->arg[0]);
-}
+int64_t memory_brk(struct call *c) { return (int64_t)mmu_brk(c->kernel->mmu, c->arg[0]); }
 
 /* ------------------------------------------------------------------ advice and residence */
 
@@ -156,10 +147,7 @@ static bool page_range(const struct call *c, uint64_t *bytes)
     return is_page_aligned(c->arg[0]) && *bytes >= c->arg[1] && c->arg[0] + *bytes >= c->arg[0];
 }
 
-static bool is_mapped(const struct call *c, uint64_t bytes)
-{
-    return guest_allows(c->kernel, c->arg[0], bytes, 0);
-}
+static bool is_mapped(const struct call *c, uint64_t bytes) { return guest_allows(c->kernel, c->arg[0], bytes, 0); }
 
 static int64_t populate(struct call *c, uint64_t bytes, bool write)
 {

@@ -118,20 +118,11 @@ static int64_t open_at(struct call *c, uint64_t dir, int path, int flags, mode_t
     return host < 0 ? host : add_opened(c, (int)host, flags & O_CLOEXEC);
 }
 
-int64_t paths_open(struct call *c)
-{
-    return open_at(c, HERE, 0, (int)c->arg[1], (mode_t)c->arg[2]);
-}
+int64_t paths_open(struct call *c) { return open_at(c, HERE, 0, (int)c->arg[1], (mode_t)c->arg[2]); }
 
-int64_t paths_openat(struct call *c)
-{
-    return open_at(c, c->arg[0], 1, (int)c->arg[2], (mode_t)c->arg[3]);
-}
+int64_t paths_openat(struct call *c) { return open_at(c, c->arg[0], 1, (int)c->arg[2], (mode_t)c->arg[3]); }
 
-int64_t paths_creat(struct call *c)
-{
-    return open_at(c, HERE, 0, O_CREAT | O_WRONLY | O_TRUNC, (mode_t)c->arg[1]);
-}
+int64_t paths_creat(struct call *c) { return open_at(c, HERE, 0, O_CREAT | O_WRONLY | O_TRUNC, (mode_t)c->arg[1]); }
 
 /* ------------------------------------------------------------------ stat */
 
@@ -149,15 +140,9 @@ static int64_t stat_at(struct call *c, uint64_t dir, int path, int out, int flag
     return status < 0 ? status : stat_place(c, &p, c->ptr[out], flags);
 }
 
-int64_t paths_stat(struct call *c)
-{
-    return stat_at(c, HERE, 0, 1, 0);
-}
+int64_t paths_stat(struct call *c) { return stat_at(c, HERE, 0, 1, 0); }
 
-int64_t paths_lstat(struct call *c)
-{
-    return stat_at(c, HERE, 0, 1, AT_SYMLINK_NOFOLLOW);
-}
+int64_t paths_lstat(struct call *c) { return stat_at(c, HERE, 0, 1, AT_SYMLINK_NOFOLLOW); }
 
 int64_t paths_fstatat(struct call *c)
 {
@@ -221,20 +206,11 @@ static int64_t access_at(struct call *c, uint64_t dir, int path, int mode, int f
     return CALL_HOST(c, faccessat(p.dirfd, p.path, mode, flags));
 }
 
-int64_t paths_access(struct call *c)
-{
-    return access_at(c, HERE, 0, (int)c->arg[1], 0);
-}
+int64_t paths_access(struct call *c) { return access_at(c, HERE, 0, (int)c->arg[1], 0); }
 
-int64_t paths_faccessat(struct call *c)
-{
-    return access_at(c, c->arg[0], 1, (int)c->arg[2], 0);
-}
+int64_t paths_faccessat(struct call *c) { return access_at(c, c->arg[0], 1, (int)c->arg[2], 0); }
 
-int64_t paths_faccessat2(struct call *c)
-{
-    return access_at(c, c->arg[0], 1, (int)c->arg[2], (int)c->arg[3]);
-}
+int64_t paths_faccessat2(struct call *c) { return access_at(c, c->arg[0], 1, (int)c->arg[2], (int)c->arg[3]); }
 
 static int64_t readlink_synthetic(struct call *c, const char *path, int out, uint64_t bytes)
 {
@@ -261,15 +237,9 @@ static int64_t readlink_at(struct call *c, uint64_t dir, int path, int out)
     return CALL_HOST(c, readlinkat(p.dirfd, p.path, c->ptr[out], c->arg[out + 1]));
 }
 
-int64_t paths_readlink(struct call *c)
-{
-    return readlink_at(c, HERE, 0, 1);
-}
+int64_t paths_readlink(struct call *c) { return readlink_at(c, HERE, 0, 1); }
 
-int64_t paths_readlinkat(struct call *c)
-{
-    return readlink_at(c, c->arg[0], 1, 2);
-}
+int64_t paths_readlinkat(struct call *c) { return readlink_at(c, c->arg[0], 1, 2); }
 
 /* ------------------------------------------------------------------ directories */
 
@@ -340,15 +310,9 @@ static int64_t mkdir_at(struct call *c, uint64_t dir, int path, mode_t mode)
     return status;
 }
 
-int64_t paths_mkdir(struct call *c)
-{
-    return mkdir_at(c, HERE, 0, (mode_t)c->arg[1]);
-}
+int64_t paths_mkdir(struct call *c) { return mkdir_at(c, HERE, 0, (mode_t)c->arg[1]); }
 
-int64_t paths_mkdirat(struct call *c)
-{
-    return mkdir_at(c, c->arg[0], 1, (mode_t)c->arg[2]);
-}
+int64_t paths_mkdirat(struct call *c) { return mkdir_at(c, c->arg[0], 1, (mode_t)c->arg[2]); }
 
 static int64_t mknod_at(struct call *c, uint64_t dir, int path, mode_t mode, dev_t device)
 {
@@ -362,15 +326,9 @@ static int64_t mknod_at(struct call *c, uint64_t dir, int path, mode_t mode, dev
     return status;
 }
 
-int64_t paths_mknod(struct call *c)
-{
-    return mknod_at(c, HERE, 0, (mode_t)c->arg[1], (dev_t)c->arg[2]);
-}
+int64_t paths_mknod(struct call *c) { return mknod_at(c, HERE, 0, (mode_t)c->arg[1], (dev_t)c->arg[2]); }
 
-int64_t paths_mknodat(struct call *c)
-{
-    return mknod_at(c, c->arg[0], 1, (mode_t)c->arg[2], (dev_t)c->arg[3]);
-}
+int64_t paths_mknodat(struct call *c) { return mknod_at(c, c->arg[0], 1, (mode_t)c->arg[2], (dev_t)c->arg[3]); }
 
 int64_t paths_umask(struct call *c)
 {
@@ -386,20 +344,11 @@ static int64_t unlink_at(struct call *c, uint64_t dir, int path, int flags)
     return status < 0 ? status : CALL_HOST(c, unlinkat(p.dirfd, p.path, flags));
 }
 
-int64_t paths_unlink(struct call *c)
-{
-    return unlink_at(c, HERE, 0, 0);
-}
+int64_t paths_unlink(struct call *c) { return unlink_at(c, HERE, 0, 0); }
 
-int64_t paths_rmdir(struct call *c)
-{
-    return unlink_at(c, HERE, 0, AT_REMOVEDIR);
-}
+int64_t paths_rmdir(struct call *c) { return unlink_at(c, HERE, 0, AT_REMOVEDIR); }
 
-int64_t paths_unlinkat(struct call *c)
-{
-    return unlink_at(c, c->arg[0], 1, (int)c->arg[2]);
-}
+int64_t paths_unlinkat(struct call *c) { return unlink_at(c, c->arg[0], 1, (int)c->arg[2]); }
 
 /* ------------------------------------------------------------------ two names */
 
@@ -412,10 +361,7 @@ static int64_t rename_at(struct call *c, uint64_t dir, int path, uint64_t new_di
     return status < 0 ? status : CALL_HOST(c, renameat2(from.dirfd, from.path, to.dirfd, to.path, flags));
 }
 
-int64_t paths_rename(struct call *c)
-{
-    return rename_at(c, HERE, 0, HERE, 1, 0);
-}
+int64_t paths_rename(struct call *c) { return rename_at(c, HERE, 0, HERE, 1, 0); }
 
 int64_t paths_renameat(struct call *c)
 {
@@ -435,15 +381,9 @@ static int64_t link_at(struct call *c, uint64_t dir, int path, uint64_t new_dir,
     return status < 0 ? status : CALL_HOST(c, linkat(from.dirfd, from.path, to.dirfd, to.path, flags));
 }
 
-int64_t paths_link(struct call *c)
-{
-    return link_at(c, HERE, 0, HERE, 1, 0);
-}
+int64_t paths_link(struct call *c) { return link_at(c, HERE, 0, HERE, 1, 0); }
 
-int64_t paths_linkat(struct call *c)
-{
-    return link_at(c, c->arg[0], 1, c->arg[2], 3, (int)c->arg[4]);
-}
+int64_t paths_linkat(struct call *c) { return link_at(c, c->arg[0], 1, c->arg[2], 3, (int)c->arg[4]); }
 
 static int64_t symlink_at(struct call *c, uint64_t dir, int path)
 {
@@ -452,15 +392,9 @@ static int64_t symlink_at(struct call *c, uint64_t dir, int path)
     return status < 0 ? status : CALL_HOST(c, symlinkat(c->ptr[0], p.dirfd, p.path));
 }
 
-int64_t paths_symlink(struct call *c)
-{
-    return symlink_at(c, HERE, 1);
-}
+int64_t paths_symlink(struct call *c) { return symlink_at(c, HERE, 1); }
 
-int64_t paths_symlinkat(struct call *c)
-{
-    return symlink_at(c, c->arg[1], 2);
-}
+int64_t paths_symlinkat(struct call *c) { return symlink_at(c, c->arg[1], 2); }
 
 /* ------------------------------------------------------------------ rights, owners, size, times */
 
@@ -471,20 +405,11 @@ static int64_t chmod_at(struct call *c, uint64_t dir, int path, mode_t mode)
     return status < 0 ? status : CALL_HOST(c, fchmodat(p.dirfd, p.path, mode, 0));
 }
 
-int64_t paths_chmod(struct call *c)
-{
-    return chmod_at(c, HERE, 0, (mode_t)c->arg[1]);
-}
+int64_t paths_chmod(struct call *c) { return chmod_at(c, HERE, 0, (mode_t)c->arg[1]); }
 
-int64_t paths_fchmodat(struct call *c)
-{
-    return chmod_at(c, c->arg[0], 1, (mode_t)c->arg[2]);
-}
+int64_t paths_fchmodat(struct call *c) { return chmod_at(c, c->arg[0], 1, (mode_t)c->arg[2]); }
 
-int64_t paths_fchmod(struct call *c)
-{
-    return CALL_HOST(c, fchmod(c->fd[0], (mode_t)c->arg[1]));
-}
+int64_t paths_fchmod(struct call *c) { return CALL_HOST(c, fchmod(c->fd[0], (mode_t)c->arg[1])); }
 
 static int64_t chown_at(struct call *c, uint64_t dir, int path, int first, int flags)
 {
@@ -495,25 +420,13 @@ static int64_t chown_at(struct call *c, uint64_t dir, int path, int first, int f
     return CALL_HOST(c, fchownat(p.dirfd, p.path, (uid_t)c->arg[first], (gid_t)c->arg[first + 1], flags));
 }
 
-int64_t paths_chown(struct call *c)
-{
-    return chown_at(c, HERE, 0, 1, 0);
-}
+int64_t paths_chown(struct call *c) { return chown_at(c, HERE, 0, 1, 0); }
 
-int64_t paths_lchown(struct call *c)
-{
-    return chown_at(c, HERE, 0, 1, AT_SYMLINK_NOFOLLOW);
-}
+int64_t paths_lchown(struct call *c) { return chown_at(c, HERE, 0, 1, AT_SYMLINK_NOFOLLOW); }
 
-int64_t paths_fchownat(struct call *c)
-{
-    return chown_at(c, c->arg[0], 1, 2, (int)c->arg[4]);
-}
+int64_t paths_fchownat(struct call *c) { return chown_at(c, c->arg[0], 1, 2, (int)c->arg[4]); }
 
-int64_t paths_fchown(struct call *c)
-{
-    return CALL_HOST(c, fchown(c->fd[0], (uid_t)c->arg[1], (gid_t)c->arg[2]));
-}
+int64_t paths_fchown(struct call *c) { return CALL_HOST(c, fchown(c->fd[0], (uid_t)c->arg[1], (gid_t)c->arg[2])); }
 
 int64_t paths_truncate(struct call *c)
 {
@@ -560,20 +473,11 @@ static int64_t set_timevals(struct call *c, uint64_t dir, int path)
     return set_times(c, dir, path, times, 0);
 }
 
-int64_t paths_utimes(struct call *c)
-{
-    return set_timevals(c, HERE, 0);
-}
+int64_t paths_utimes(struct call *c) { return set_timevals(c, HERE, 0); }
 
-int64_t paths_futimesat(struct call *c)
-{
-    return set_timevals(c, c->arg[0], 1);
-}
+int64_t paths_futimesat(struct call *c) { return set_timevals(c, c->arg[0], 1); }
 
-int64_t paths_utimensat(struct call *c)
-{
-    return set_times(c, c->arg[0], 1, c->ptr[2], (int)c->arg[3]);
-}
+int64_t paths_utimensat(struct call *c) { return set_times(c, c->arg[0], 1, c->ptr[2], (int)c->arg[3]); }
 
 /* ------------------------------------------------------------------ extended attributes */
 
@@ -587,20 +491,11 @@ static int64_t get_attribute(struct call *c, bool follow)
                                : lgetxattr(path, c->ptr[1], c->ptr[2], c->arg[3]));
 }
 
-int64_t paths_getxattr(struct call *c)
-{
-    return get_attribute(c, true);
-}
+int64_t paths_getxattr(struct call *c) { return get_attribute(c, true); }
 
-int64_t paths_lgetxattr(struct call *c)
-{
-    return get_attribute(c, false);
-}
+int64_t paths_lgetxattr(struct call *c) { return get_attribute(c, false); }
 
-int64_t paths_fgetxattr(struct call *c)
-{
-    return CALL_HOST(c, fgetxattr(c->fd[0], c->ptr[1], c->ptr[2], c->arg[3]));
-}
+int64_t paths_fgetxattr(struct call *c) { return CALL_HOST(c, fgetxattr(c->fd[0], c->ptr[1], c->ptr[2], c->arg[3])); }
 
 static int64_t list_attributes(struct call *c, bool follow)
 {
@@ -611,20 +506,11 @@ static int64_t list_attributes(struct call *c, bool follow)
     return CALL_HOST(c, follow ? listxattr(path, c->ptr[1], c->arg[2]) : llistxattr(path, c->ptr[1], c->arg[2]));
 }
 
-int64_t paths_listxattr(struct call *c)
-{
-    return list_attributes(c, true);
-}
+int64_t paths_listxattr(struct call *c) { return list_attributes(c, true); }
 
-int64_t paths_llistxattr(struct call *c)
-{
-    return list_attributes(c, false);
-}
+int64_t paths_llistxattr(struct call *c) { return list_attributes(c, false); }
 
-int64_t paths_flistxattr(struct call *c)
-{
-    return CALL_HOST(c, flistxattr(c->fd[0], c->ptr[1], c->arg[2]));
-}
+int64_t paths_flistxattr(struct call *c) { return CALL_HOST(c, flistxattr(c->fd[0], c->ptr[1], c->arg[2])); }
 
 static int64_t set_attribute(struct call *c, bool follow)
 {
@@ -636,15 +522,9 @@ static int64_t set_attribute(struct call *c, bool follow)
                                : lsetxattr(path, c->ptr[1], c->ptr[2], c->arg[3], (int)c->arg[4]));
 }
 
-int64_t paths_setxattr(struct call *c)
-{
-    return set_attribute(c, true);
-}
+int64_t paths_setxattr(struct call *c) { return set_attribute(c, true); }
 
-int64_t paths_lsetxattr(struct call *c)
-{
-    return set_attribute(c, false);
-}
+int64_t paths_lsetxattr(struct call *c) { return set_attribute(c, false); }
 
 int64_t paths_fsetxattr(struct call *c)
 {
@@ -660,17 +540,8 @@ static int64_t remove_attribute(struct call *c, bool follow)
     return CALL_HOST(c, follow ? removexattr(path, c->ptr[1]) : lremovexattr(path, c->ptr[1]));
 }
 
-int64_t paths_removexattr(struct call *c)
-{
-    return remove_attribute(c, true);
-}
+int64_t paths_removexattr(struct call *c) { return remove_attribute(c, true); }
 
-int64_t paths_lremovexattr(struct call *c)
-{
-    return remove_attribute(c, false);
-}
+int64_t paths_lremovexattr(struct call *c) { return remove_attribute(c, false); }
 
-int64_t paths_fremovexattr(struct call *c)
-{
-    return CALL_HOST(c, fremovexattr(c->fd[0], c->ptr[1]));
-}
+int64_t paths_fremovexattr(struct call *c) { return CALL_HOST(c, fremovexattr(c->fd[0], c->ptr[1])); }

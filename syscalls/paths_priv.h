@@ -12,8 +12,8 @@
 #include "syscalls/call_priv.h"
 
 struct paths_place {
-    bool synthetic;   /* then `text` is its canonical path */
-    int dirfd;        /* otherwise: what to give to the host's *at() calls */
+    bool synthetic; /* then `text` is its canonical path */
+    int dirfd;      /* otherwise: what to give to the host's *at() calls */
     const char *path;
     char text[PATH_MAX];
 };

@@ -31,10 +31,7 @@ static int host_milliseconds(uint64_t ns)
     return ms > INT_MAX ? INT_MAX : (int)ms;
 }
 
-static uint64_t from_milliseconds(int64_t ms)
-{
-    return (int)ms < 0 ? FOREVER : (uint64_t)(int)ms * 1000000;
-}
+static uint64_t from_milliseconds(int64_t ms) { return (int)ms < 0 ? FOREVER : (uint64_t)(int)ms * 1000000; }
 
 /* What to do when nothing is ready: pass the time (0), or end (negative). */
 static int64_t pass(struct call *c, uint64_t ns)
@@ -94,10 +91,7 @@ static int64_t poll_until(struct call *c, uint64_t ns)
     return ready + invalid;
 }
 
-int64_t poll_poll(struct call *c)
-{
-    return poll_until(c, from_milliseconds((int64_t)c->arg[2]));
-}
+int64_t poll_poll(struct call *c) { return poll_until(c, from_milliseconds((int64_t)c->arg[2])); }
 
 /* A timespec and the mask of ppoll, pselect6: the time in *ns; -EINTR if a signal comes first. */
 static int64_t begin_wait(struct call *c, const struct timespec *time, const void *mask, uint64_t mask_bytes,
@@ -143,10 +137,7 @@ struct sets {
     int count;
 };
 
-static bool has(const struct sets *sets, int which, int fd)
-{
-    return sets->bits[which][fd / 8] >> fd % 8 & 1;
-}
+static bool has(const struct sets *sets, int which, int fd) { return sets->bits[which][fd / 8] >> fd % 8 & 1; }
 
 static int64_t load_sets(struct call *c, struct sets *sets)
 {
@@ -261,15 +252,9 @@ static void watch_outside(struct syscalls *kernel)
             kernel->fds.entry[fd].wait = FD_WAIT_OUTSIDE;
 }
 
-int64_t poll_epoll_create(struct call *c)
-{
-    return (int)c->arg[0] <= 0 ? -EINVAL : create(c, 0);
-}
+int64_t poll_epoll_create(struct call *c) { return (int)c->arg[0] <= 0 ? -EINVAL : create(c, 0); }
 
-int64_t poll_epoll_create1(struct call *c)
-{
-    return create(c, (int)c->arg[0]);
-}
+int64_t poll_epoll_create1(struct call *c) { return create(c, (int)c->arg[0]); }
 
 int64_t poll_epoll_ctl(struct call *c)
 {
@@ -297,10 +282,7 @@ static int64_t epoll_until(struct call *c, uint64_t ns)
     return ready;
 }
 
-int64_t poll_epoll_wait(struct call *c)
-{
-    return epoll_until(c, from_milliseconds((int64_t)c->arg[3]));
-}
+int64_t poll_epoll_wait(struct call *c) { return epoll_until(c, from_milliseconds((int64_t)c->arg[3])); }
 
 int64_t poll_epoll_pwait(struct call *c)
 {

@@ -13,10 +13,7 @@
 
 #include "syscalls/kernel_priv.h"
 
-static bool is_self(uint64_t pid)
-{
-    return (int)pid == 0 || (int)pid == IDENTITY_PID;
-}
+static bool is_self(uint64_t pid) { return (int)pid == 0 || (int)pid == IDENTITY_PID; }
 
 int64_t sched_yield_call(struct call *c)
 {
@@ -43,15 +40,9 @@ int64_t sched_set_affinity(struct call *c)
     return c->arg[1] > 0 && *(const uint8_t *)c->ptr[2] & 1 ? 0 : -EINVAL;
 }
 
-int64_t sched_get_policy(struct call *c)
-{
-    return is_self(c->arg[0]) ? SCHED_OTHER : -ESRCH;
-}
+int64_t sched_get_policy(struct call *c) { return is_self(c->arg[0]) ? SCHED_OTHER : -ESRCH; }
 
-int64_t sched_get_param(struct call *c)
-{
-    return is_self(c->arg[0]) ? 0 : -ESRCH; /* priority 0 is there */
-}
+int64_t sched_get_param(struct call *c) { return is_self(c->arg[0]) ? 0 : -ESRCH; /* priority 0 is there */ }
 
 int64_t sched_set_param(struct call *c)
 {
@@ -72,10 +63,7 @@ int64_t sched_set_policy(struct call *c)
     return ((const struct sched_param *)c->ptr[2])->sched_priority == 0 ? 0 : -EINVAL;
 }
 
-static bool is_real_time(uint64_t policy)
-{
-    return policy == SCHED_FIFO || policy == SCHED_RR;
-}
+static bool is_real_time(uint64_t policy) { return policy == SCHED_FIFO || policy == SCHED_RR; }
 
 static bool is_policy(uint64_t policy)
 {

@@ -24,15 +24,9 @@
 #define HANDLER_DEFAULT 0
 #define HANDLER_IGNORE 1
 
-static uint64_t unblockable(void)
-{
-    return signals_bit(SIGKILL) | signals_bit(SIGSTOP);
-}
+static uint64_t unblockable(void) { return signals_bit(SIGKILL) | signals_bit(SIGSTOP); }
 
-void signals_create(struct signals *signals)
-{
-    signals->stack.flags = SS_DISABLE;
-}
+void signals_create(struct signals *signals) { signals->stack.flags = SS_DISABLE; }
 
 void signals_check(const struct signals *signals)
 {
@@ -92,10 +86,7 @@ void signals_raise(struct syscalls *kernel, const struct signals_info *info)
 }
 
 /* The lowest of a set, or 0. */
-static int first_of(uint64_t set)
-{
-    return set ? __builtin_ctzll(set) + 1 : 0;
-}
+static int first_of(uint64_t set) { return set ? __builtin_ctzll(set) + 1 : 0; }
 
 /* The lowest pending signal outside `blocked`; those that are ignored are dropped, as at their delivery. */
 static int deliverable(struct signals *signals, uint64_t blocked)
@@ -106,10 +97,7 @@ static int deliverable(struct signals *signals, uint64_t blocked)
     return signal;
 }
 
-int syscalls_pending(struct syscalls *kernel)
-{
-    return deliverable(&kernel->signals, kernel->signals.blocked);
-}
+int syscalls_pending(struct syscalls *kernel) { return deliverable(&kernel->signals, kernel->signals.blocked); }
 
 bool signals_wait(struct syscalls *kernel, uint64_t mask)
 {
@@ -305,10 +293,7 @@ int64_t signals_sigsuspend(struct call *c)
     return suspend(c, mask);
 }
 
-int64_t signals_pause(struct call *c)
-{
-    return suspend(c, c->kernel->signals.blocked);
-}
+int64_t signals_pause(struct call *c) { return suspend(c, c->kernel->signals.blocked); }
 
 int64_t signals_timedwait(struct call *c)
 {
@@ -359,10 +344,7 @@ static int64_t send_to_thread(struct call *c, int thread, int signal)
     return thread == IDENTITY_PID ? send(c, signal, SI_TKILL) : -ESRCH;
 }
 
-int64_t signals_tkill(struct call *c)
-{
-    return send_to_thread(c, (int)c->arg[0], (int)c->arg[1]);
-}
+int64_t signals_tkill(struct call *c) { return send_to_thread(c, (int)c->arg[0], (int)c->arg[1]); }
 
 int64_t signals_tgkill(struct call *c)
 {

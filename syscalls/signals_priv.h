@@ -20,13 +20,21 @@ struct signals_action {
 struct signals_info {
     int32_t signal, error, code, pad;
     union {
-        uint64_t address;                             /* faults */
-        struct { int32_t pid; uint32_t uid; uint64_t value; } sender; /* kill, tgkill, sigqueue */
+        uint64_t address; /* faults */
+        struct {
+            int32_t pid;
+            uint32_t uid;
+            uint64_t value;
+        } sender; /* kill, tgkill, sigqueue */
         uint8_t bytes[SIGNALS_INFO_BYTES - 16];
     };
 };
 
-struct signals_stack { uint64_t base; int32_t flags, pad; uint64_t bytes; }; /* stack_t */
+struct signals_stack {
+    uint64_t base;
+    int32_t flags, pad;
+    uint64_t bytes;
+}; /* stack_t */
 
 struct signals {
     struct signals_action action[SIGNALS_COUNT + 1]; /* by signal number */

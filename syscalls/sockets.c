@@ -54,15 +54,9 @@ int64_t sockets_connect(struct call *c)
     return named ? -ENOENT : -ECONNREFUSED;
 }
 
-int64_t sockets_refused(struct call *c)
-{
-    return is_socket(c) ? -EACCES : -ENOTSOCK;
-}
+int64_t sockets_refused(struct call *c) { return is_socket(c) ? -EACCES : -ENOTSOCK; }
 
-int64_t sockets_invalid(struct call *c)
-{
-    return is_socket(c) ? -EINVAL : -ENOTSOCK;
-}
+int64_t sockets_invalid(struct call *c) { return is_socket(c) ? -EINVAL : -ENOTSOCK; }
 
 /* ------------------------------------------------------------------ data */
 
@@ -162,10 +156,7 @@ int64_t sockets_receive_message(struct call *c)
     return value;
 }
 
-int64_t sockets_shutdown(struct call *c)
-{
-    return CALL_HOST(c, shutdown(c->fd[0], (int)c->arg[1]));
-}
+int64_t sockets_shutdown(struct call *c) { return CALL_HOST(c, shutdown(c->fd[0], (int)c->arg[1])); }
 
 /* ------------------------------------------------------------------ names and options */
 
@@ -179,10 +170,7 @@ static int64_t give_name(struct call *c)
     return guest_write(c, c->arg[1], &family, part);
 }
 
-int64_t sockets_name(struct call *c)
-{
-    return is_socket(c) ? give_name(c) : -ENOTSOCK;
-}
+int64_t sockets_name(struct call *c) { return is_socket(c) ? give_name(c) : -ENOTSOCK; }
 
 int64_t sockets_peer(struct call *c)
 {

@@ -28,10 +28,7 @@ static bool below(const char *path, const char *root)
     return strncmp(path, root, bytes) == 0 && (path[bytes] == '/' || path[bytes] == '\0');
 }
 
-bool synthetic_covers(const char *path)
-{
-    return below(path, "/proc") || below(path, "/sys");
-}
+bool synthetic_covers(const char *path) { return below(path, "/proc") || below(path, "/sys"); }
 
 static const struct content_node *node_of(const char *path)
 {
@@ -190,9 +187,8 @@ static uint64_t inode_of(const char *path)
 
 int64_t synthetic_stat(struct syscalls *kernel, const char *path, struct stat *out)
 {
-    static const mode_t modes[] = {[SYNTHETIC_FILE] = S_IFREG | 0444,
-                                   [SYNTHETIC_DIRECTORY] = S_IFDIR | 0555,
-                                   [SYNTHETIC_LINK] = S_IFLNK | 0777};
+    static const mode_t modes[] = {
+        [SYNTHETIC_FILE] = S_IFREG | 0444, [SYNTHETIC_DIRECTORY] = S_IFDIR | 0555, [SYNTHETIC_LINK] = S_IFLNK | 0777};
     enum synthetic_kind kind = synthetic_kind(kernel, path);
     bool own = below(path, CONTENT_SELF);
     if (kind == SYNTHETIC_NONE)
@@ -244,7 +240,9 @@ int64_t synthetic_access(struct syscalls *kernel, const char *path, int mode)
 
 /* ------------------------------------------------------------------ directory entries */
 
-struct name { char text[NAME_MAX + 1]; };
+struct name {
+    char text[NAME_MAX + 1];
+};
 
 /* The component of path that lies directly in dir; false if path is not below dir. */
 static bool child_name(const char *path, const char *dir, struct name *out)

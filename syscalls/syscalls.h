@@ -18,15 +18,15 @@ struct syscalls_cpu {
 };
 
 struct syscalls_config {
-    const char *program_path;      /* absolute; /proc/self/exe */
-    const char *const *argv;       /* /proc/self/cmdline */
-    const char *const *envp;       /* /proc/self/environ */
+    const char *program_path; /* absolute; /proc/self/exe */
+    const char *const *argv;  /* /proc/self/cmdline */
+    const char *const *envp;  /* /proc/self/environ */
     uint64_t seed;
     uint64_t instructions_per_second; /* the guest's clock: 0 = 1e9 */
-    uint64_t physical_bytes;       /* sysinfo, /proc/meminfo */
-    FILE *trace;                   /* -v: one line a call in strace's style; NULL = off */
-    FILE *complaints;              /* unknown calls, once each; usually stderr; NULL = off */
-    const char *complaint_prefix;  /* "c2emu: " */
+    uint64_t physical_bytes;          /* sysinfo, /proc/meminfo */
+    FILE *trace;                      /* -v: one line a call in strace's style; NULL = off */
+    FILE *complaints;                 /* unknown calls, once each; usually stderr; NULL = off */
+    const char *complaint_prefix;     /* "c2emu: " */
     /* NULL, or a number that a signal handler makes nonzero when the run is to end: a call that blocks in the host then
      * comes back with EINTR. Not touched here. */
     const volatile int *interrupted;
@@ -40,11 +40,11 @@ enum c2_status syscalls_create(struct syscalls **out, struct mmu *mmu, const str
 void syscalls_destroy(struct syscalls *kernel);
 
 enum syscalls_action {
-    SYSCALLS_RETURN,      /* value goes to RAX */
-    SYSCALLS_EXIT,        /* the guest ended: status */
-    SYSCALLS_SIGNAL,      /* value goes to RAX, then signal (with info) is to be raised in the guest */
-    SYSCALLS_RESTORE,     /* rt_sigreturn: the whole cpu was replaced */
-    SYSCALLS_FAILED,      /* c2emu cannot go on; *err */
+    SYSCALLS_RETURN,  /* value goes to RAX */
+    SYSCALLS_EXIT,    /* the guest ended: status */
+    SYSCALLS_SIGNAL,  /* value goes to RAX, then signal (with info) is to be raised in the guest */
+    SYSCALLS_RESTORE, /* rt_sigreturn: the whole cpu was replaced */
+    SYSCALLS_FAILED,  /* c2emu cannot go on; *err */
 };
 struct syscalls_result {
     enum syscalls_action action;

@@ -49,15 +49,9 @@ static struct timespec timespec_of(uint64_t ns)
     return (struct timespec){.tv_sec = (time_t)(ns / KERNEL_NS), .tv_nsec = (long)(ns % KERNEL_NS)};
 }
 
-static uint64_t now(const struct call *c)
-{
-    return syscalls_time_ns(c->kernel, c->instructions);
-}
+static uint64_t now(const struct call *c) { return syscalls_time_ns(c->kernel, c->instructions); }
 
-static uint64_t real_now(const struct call *c)
-{
-    return now(c) + KERNEL_BOOT_SECONDS * KERNEL_NS;
-}
+static uint64_t real_now(const struct call *c) { return now(c) + KERNEL_BOOT_SECONDS * KERNEL_NS; }
 
 /* The clocks of clock_getcpuclockid() hold the process or thread in their upper bits; 0 is the caller. */
 static bool own_cpu_clock(int clock)
@@ -115,10 +109,7 @@ int64_t time_getres(struct call *c)
     return 0;
 }
 
-int64_t time_settime(struct call *c)
-{
-    return c->arg[0] == CLOCK_REALTIME ? -EPERM : -EINVAL;
-}
+int64_t time_settime(struct call *c) { return c->arg[0] == CLOCK_REALTIME ? -EPERM : -EINVAL; }
 
 int64_t time_gettimeofday(struct call *c)
 {
@@ -180,15 +171,9 @@ int64_t time_alarm(struct call *c)
     return c->arg[0] == 0 ? 0 : call_complain(c, "would set a timer, which is not modelled");
 }
 
-static bool is_timer(int which)
-{
-    return which == ITIMER_REAL || which == ITIMER_VIRTUAL || which == ITIMER_PROF;
-}
+static bool is_timer(int which) { return which == ITIMER_REAL || which == ITIMER_VIRTUAL || which == ITIMER_PROF; }
 
-int64_t time_getitimer(struct call *c)
-{
-    return is_timer((int)c->arg[0]) ? 0 : -EINVAL; /* disarmed: zero */
-}
+int64_t time_getitimer(struct call *c) { return is_timer((int)c->arg[0]) ? 0 : -EINVAL; /* disarmed: zero */ }
 
 int64_t time_setitimer(struct call *c)
 {

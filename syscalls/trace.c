@@ -101,8 +101,8 @@ static void put_string(FILE *to, const char *text, size_t bytes, size_t shown)
 static void put_stat(FILE *to, const struct stat *st)
 {
     static const char *const kinds[16] = {
-        [S_IFIFO >> 12] = "S_IFIFO|", [S_IFCHR >> 12] = "S_IFCHR|", [S_IFDIR >> 12] = "S_IFDIR|",
-        [S_IFBLK >> 12] = "S_IFBLK|", [S_IFREG >> 12] = "S_IFREG|", [S_IFLNK >> 12] = "S_IFLNK|",
+        [S_IFIFO >> 12] = "S_IFIFO|",   [S_IFCHR >> 12] = "S_IFCHR|", [S_IFDIR >> 12] = "S_IFDIR|",
+        [S_IFBLK >> 12] = "S_IFBLK|",   [S_IFREG >> 12] = "S_IFREG|", [S_IFLNK >> 12] = "S_IFLNK|",
         [S_IFSOCK >> 12] = "S_IFSOCK|",
     };
     const char *kind = kinds[st->st_mode >> 12 & 15];
@@ -218,8 +218,8 @@ static bool is_absent(const struct call *c, int i)
 {
     const struct call_arg *a = &c->row->arg[i];
     bool after_open_flags = i > 0 && a[-1].kind == CALL_FLAGS && a[-1].names == &trace_open;
-    return a->kind == CALL_NONE || (a->kind == CALL_MODE && after_open_flags &&
-                                    !(c->arg[i - 1] & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))));
+    return a->kind == CALL_NONE ||
+           (a->kind == CALL_MODE && after_open_flags && !(c->arg[i - 1] & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))));
 }
 
 void trace_call(const struct call *c, const uint64_t raw[CALL_ARGS], int64_t value)
@@ -253,10 +253,10 @@ void trace_unknown(FILE *to, uint64_t number, const uint64_t raw[CALL_ARGS], int
 const char *syscalls_signal_name(int signal)
 {
     static const char *const names[32] = {
-        "SIG0",    "SIGHUP",  "SIGINT",  "SIGQUIT",   "SIGILL",   "SIGTRAP", "SIGABRT",   "SIGBUS",
-        "SIGFPE",  "SIGKILL", "SIGUSR1", "SIGSEGV",   "SIGUSR2",  "SIGPIPE", "SIGALRM",   "SIGTERM",
-        "SIGSTKFLT", "SIGCHLD", "SIGCONT", "SIGSTOP", "SIGTSTP",  "SIGTTIN", "SIGTTOU",   "SIGURG",
-        "SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO",   "SIGPWR",    "SIGSYS",
+        "SIG0",      "SIGHUP",  "SIGINT",    "SIGQUIT", "SIGILL",   "SIGTRAP", "SIGABRT", "SIGBUS",
+        "SIGFPE",    "SIGKILL", "SIGUSR1",   "SIGSEGV", "SIGUSR2",  "SIGPIPE", "SIGALRM", "SIGTERM",
+        "SIGSTKFLT", "SIGCHLD", "SIGCONT",   "SIGSTOP", "SIGTSTP",  "SIGTTIN", "SIGTTOU", "SIGURG",
+        "SIGXCPU",   "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO",   "SIGPWR",  "SIGSYS",
     };
     static const char *const real_time[33] = {
         "SIGRT_0",  "SIGRT_1",  "SIGRT_2",  "SIGRT_3",  "SIGRT_4",  "SIGRT_5",  "SIGRT_6",  "SIGRT_7",  "SIGRT_8",

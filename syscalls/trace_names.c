@@ -20,10 +20,13 @@
 
 #include "syscalls/trace_priv.h"
 
-#define N(name) {(uint64_t)(name), #name}
-#define SET(set, bits, ...)                                               \
-    static const struct call_name set##_names[] = {__VA_ARGS__};          \
-    const struct call_names trace_##set = {                               \
+#define N(name) \
+    { \
+        (uint64_t)(name), #name \
+    }
+#define SET(set, bits, ...) \
+    static const struct call_name set##_names[] = {__VA_ARGS__}; \
+    const struct call_names trace_##set = { \
         .mask = (bits), .count = sizeof set##_names / sizeof set##_names[0], .row = set##_names};
 
 /* Names of several bits stand before those of one of them. */
@@ -44,9 +47,8 @@ SET(madvise, 0, N(MADV_NORMAL), N(MADV_RANDOM), N(MADV_SEQUENTIAL), N(MADV_WILLN
     N(MADV_PAGEOUT), {22, "MADV_POPULATE_READ"}, {23, "MADV_POPULATE_WRITE"})
 SET(whence, 0, N(SEEK_SET), N(SEEK_CUR), N(SEEK_END), N(SEEK_DATA), N(SEEK_HOLE))
 SET(fcntl, 0, N(F_DUPFD), N(F_GETFD), N(F_SETFD), N(F_GETFL), N(F_SETFL), N(F_GETLK), N(F_SETLK), N(F_SETLKW),
-    N(F_SETOWN), N(F_GETOWN), N(F_SETSIG), N(F_GETSIG), N(F_OFD_GETLK), N(F_OFD_SETLK), N(F_OFD_SETLKW),
-    N(F_SETLEASE), N(F_GETLEASE), N(F_NOTIFY), N(F_DUPFD_CLOEXEC), N(F_SETPIPE_SZ), N(F_GETPIPE_SZ), N(F_ADD_SEALS),
-    N(F_GET_SEALS))
+    N(F_SETOWN), N(F_GETOWN), N(F_SETSIG), N(F_GETSIG), N(F_OFD_GETLK), N(F_OFD_SETLK), N(F_OFD_SETLKW), N(F_SETLEASE),
+    N(F_GETLEASE), N(F_NOTIFY), N(F_DUPFD_CLOEXEC), N(F_SETPIPE_SZ), N(F_GETPIPE_SZ), N(F_ADD_SEALS), N(F_GET_SEALS))
 SET(clock, 0, N(CLOCK_REALTIME), N(CLOCK_MONOTONIC), N(CLOCK_PROCESS_CPUTIME_ID), N(CLOCK_THREAD_CPUTIME_ID),
     N(CLOCK_MONOTONIC_RAW), N(CLOCK_REALTIME_COARSE), N(CLOCK_MONOTONIC_COARSE), N(CLOCK_BOOTTIME),
     N(CLOCK_REALTIME_ALARM), N(CLOCK_BOOTTIME_ALARM), N(CLOCK_TAI))

@@ -7,7 +7,10 @@
 
 #include "syscalls/call_priv.h"
 
-struct call_name { uint64_t value; const char *name; };
+struct call_name {
+    uint64_t value;
+    const char *name;
+};
 /* A set of bits (flags) or of values (choices). `mask`: these bits hold a value of their own (O_ACCMODE, MAP_TYPE). */
 struct call_names {
     uint64_t mask;
@@ -15,9 +18,11 @@ struct call_names {
     const struct call_name *row;
 };
 
-#define TRACE_SETS(X)                                                                                                \
-    X(open) X(at) X(access) X(prot) X(map) X(mremap) X(madvise) X(whence) X(fcntl) X(clock) X(sigmask) X(ioctl)      \
+/* clang-format off */
+#define TRACE_SETS(X) \
+    X(open) X(at) X(access) X(prot) X(map) X(mremap) X(madvise) X(whence) X(fcntl) X(clock) X(sigmask) X(ioctl) \
     X(futex) X(arch) X(prctl) X(limit) X(random) X(pipe) X(rename) X(lock) X(usage) X(family) X(timer)
+/* clang-format on */
 #define X(name) extern const struct call_names trace_##name;
 TRACE_SETS(X)
 #undef X

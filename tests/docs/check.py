@@ -365,7 +365,7 @@ def check_machine_keys():
     for name in ("section", "policy", "inclusion"):
         found = re.search(r"%s_names\[[^\]]*\] = \{([^}]*)\}" % name, keys)
         words[name] = re.findall(r'"([^"]+)"', found.group(1)) if found else []
-    words["section"] += re.findall(r'^ +\{ "([\w-]+)", CACHES_TLB_', source("caches/machine_tlbs.c"), re.M)
+    words["section"] += re.findall(r'^ +\{ ?"([\w-]+)", CACHES_TLB_', source("caches/machine_tlbs.c"), re.M)
     check_words(page, "### Sections", ["[%s]" % name for name in words["section"]], "sections")
     check_words(page, "### Keys", re.findall(r'\[KEY_\w+\] = *\{ *"(\w+)"', keys), "keys")
     check_words(page, "### Policies", words["policy"], "policies")

@@ -2,8 +2,8 @@
  *
  * test_engine_allocations PROGRAM: calls, tail calls, returns, long jumps and signal handlers at random, told to
  * emu/allocations.c by an engine that executes nothing, and to a twin that knows the truth: it keeps every activation,
- * so it need not guess from RSP which calls are still there. The marks must be the same. PROGRAM has an allocator in its
- * own file. Then want of memory at each allocation.
+ * so it need not guess from RSP which calls are still there. The marks must be the same. PROGRAM has an allocator in
+ * its own file. Then want of memory at each allocation.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,8 @@ enum { STACK = 0x70000000, STACK_BYTES = 1 << 18, POOL = 0x100000, BLOCKS = 24, 
 
 /* Functions of the program, by what the twin has to know of them. */
 enum kind { MALLOC, CALLOC, REALLOC, MEMALIGN, STORED, FREE, SETJMP, KINDS };
-static const char *const names[KINDS] = {"malloc", "calloc", "realloc", "memalign", "posix_memalign", "free", "_setjmp"};
+static const char *const names[KINDS] = {"malloc",         "calloc", "realloc", "memalign",
+                                         "posix_memalign", "free",   "_setjmp"};
 static const enum stream_allocator allocators[KINDS] = {STREAM_MALLOC, STREAM_CALLOC, STREAM_REALLOC, STREAM_ALIGNED,
                                                         STREAM_ALIGNED};
 
@@ -29,8 +30,8 @@ enum what { PLAIN, FAMILY, HANDLER };
 struct activation {
     enum what what;
     enum kind kind;
-    uint64_t rsp;     /* of its return address */
-    uint64_t frame;   /* RSP within it, from which its calls go on */
+    uint64_t rsp;   /* of its return address */
+    uint64_t frame; /* RSP within it, from which its calls go on */
     uint64_t site;
     uint64_t landing; /* PLAIN: where its setjmp returns */
     uint64_t bytes, old, memptr;
@@ -138,7 +139,10 @@ static struct activation *top(struct world *w) { return &w->stack[w->depth - 1];
 static uint64_t any_block(struct world *w) { return below(w, 6) ? POOL + 16 * below(w, BLOCKS) : 0; }
 
 /* Places in the program that no function of the family starts at; each function has its own. */
-static uint64_t any_site(struct world *w, enum kind kind) { return w->image.program_entry + 1 + 8 * kind + below(w, 3); }
+static uint64_t any_site(struct world *w, enum kind kind)
+{
+    return w->image.program_entry + 1 + 8 * kind + below(w, 3);
+}
 
 static void arguments(struct world *w, struct activation *call)
 {
@@ -146,18 +150,25 @@ static void arguments(struct world *w, struct activation *call)
     w->gpr[RDI] = first, w->gpr[RSI] = second, w->gpr[RDX] = below(w, 50);
     call->bytes = first;
     switch (call->kind) {
-    case CALLOC: call->bytes = first * second; break;
+    case CALLOC:
+        call->bytes = first * second;
+        break;
     case REALLOC:
         w->gpr[RSI] = call->bytes = below(w, 4) ? second : 0;
         w->gpr[RDI] = call->old = any_block(w);
         break;
-    case MEMALIGN: call->bytes = second; break;
+    case MEMALIGN:
+        call->bytes = second;
+        break;
     case STORED:
         w->gpr[RDI] = call->memptr = STACK + 8 * below(w, 100);
         call->bytes = w->gpr[RDX];
         break;
-    case FREE: w->gpr[RDI] = call->old = any_block(w); break;
-    default: break;
+    case FREE:
+        w->gpr[RDI] = call->old = any_block(w);
+        break;
+    default:
+        break;
     }
 }
 
@@ -173,7 +184,8 @@ static enum c2_status enter(struct world *w, enum what what)
     if (what == FAMILY) {
         arguments(w, top(w));
         enum c2_status status = C2_OK;
-        for (uint64_t times = 1 + (below(w, 8) == 0); times > 0 && status == C2_OK; times--) /* its first block faults */
+        for (uint64_t times = 1 + (below(w, 8) == 0); times > 0 && status == C2_OK;
+             times--) /* its first block faults */
             status = come_to(w, w->entries[call.kind], call.rsp);
         return status;
     }
@@ -252,12 +264,17 @@ static enum c2_status event(struct world *w)
 static void make_stack(struct world *w)
 {
     struct guest_va at;
-    struct mmu_request request = {.address = STACK, .bytes = STACK_BYTES, .prot = MMU_READ | MMU_WRITE, .fixed = true,
-                                  .kind = MMU_ANONYMOUS, .host_fd = -1};
+    struct mmu_request request = {.address = STACK,
+                                  .bytes = STACK_BYTES,
+                                  .prot = MMU_READ | MMU_WRITE,
+                                  .fixed = true,
+                                  .kind = MMU_ANONYMOUS,
+                                  .host_fd = -1};
     assert_int_equal(mmu_map(w->mmu, &request), STACK);
     assert_int_equal(mmu_touch_range(w->mmu, (struct guest_va){STACK}, STACK_BYTES, MMU_ACCESS_WRITE, &at, NULL),
                      MMU_FAULT_NONE);
-    w->stack[0] = (struct activation){.what = PLAIN, .rsp = STACK + STACK_BYTES - 64, .frame = STACK + STACK_BYTES - 64};
+    w->stack[0] = (struct activation){
+        .what = PLAIN, .rsp = STACK + STACK_BYTES - 64, .frame = STACK + STACK_BYTES - 64};
     w->depth = 1;
 }
 
@@ -301,12 +318,13 @@ static enum c2_status begin(struct world *w)
 static void tell(const struct world *w, FILE *to)
 {
     for (unsigned i = 0; i < w->depth; i++)
-        fprintf(to, "activation %u: kind %d of %d, rsp 0x%llx, returns to 0x%llx\n", i, w->stack[i].kind, w->stack[i].what,
-                (unsigned long long)w->stack[i].rsp, (unsigned long long)w->stack[i].site);
+        fprintf(to, "activation %u: kind %d of %d, rsp 0x%llx, returns to 0x%llx\n", i, w->stack[i].kind,
+                w->stack[i].what, (unsigned long long)w->stack[i].rsp, (unsigned long long)w->stack[i].site);
     for (unsigned i = 0; i < w->mark_count; i++)
         fprintf(to, "mark %llu 0x%llx\n", (unsigned long long)w->marks[i][0], (unsigned long long)w->marks[i][1]);
     for (unsigned i = 0; i < w->expected_count; i++)
-        fprintf(to, "expected %llu 0x%llx\n", (unsigned long long)w->expected[i][0], (unsigned long long)w->expected[i][1]);
+        fprintf(to, "expected %llu 0x%llx\n", (unsigned long long)w->expected[i][0],
+                (unsigned long long)w->expected[i][1]);
 }
 
 static void same_as_the_twin(void **state)

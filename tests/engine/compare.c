@@ -4,8 +4,8 @@
  *
  * Runs every form several times on the CPU and in the engine - once recording references, once not - and fails if
  * anything differs. With "mutant" the engine is given ADC where the CPU has ADD, with "mutant-references" each expected
- * address of an XADD is one off, with "mutant-choices" what interpret_makers.c puts in the place of the CPU's results is
- * not what we chose: then exactly these forms must differ, or the test cannot fail. N: so many states of each form
+ * address of an XADD is one off, with "mutant-choices" what interpret_makers.c puts in the place of the CPU's results
+ * is not what we chose: then exactly these forms must differ, or the test cannot fail. N: so many states of each form
  * instead of 8.
  */
 #include <cpuid.h>
@@ -148,7 +148,7 @@ struct outcome {
     struct native_state state;
     uint8_t memory[DATA_BYTES];
     int signal;
-    uint64_t rip;       /* of the signal */
+    uint64_t rip; /* of the signal */
     bool taken;
     uint64_t undefined; /* flags, of the CPU */
     char failure[256];
@@ -160,8 +160,15 @@ static void settle(struct outcome *out, const struct trial *t, struct native_end
 {
     uint64_t offset = t->place ? t->place - t->data : 0;
     struct makers_case c = {
-        .insn = &t->insn, .operands = t->operands, .at = t->code, .before = &t->state, .after = &out->state,
-        .memory_before = t->memory + offset, .memory = out->memory + offset, .end = end, .wrong = wrong,
+        .insn = &t->insn,
+        .operands = t->operands,
+        .at = t->code,
+        .before = &t->state,
+        .after = &out->state,
+        .memory_before = t->memory + offset,
+        .memory = out->memory + offset,
+        .end = end,
+        .wrong = wrong,
     };
     out->undefined = makers_settle(&c);
 }
@@ -208,8 +215,7 @@ static void plant_stops(const struct trial *t, enum mutation mutation)
         mutate(code, t);
 }
 
-static void check_end(struct outcome *out, const struct engine_event *event, uint64_t rip,
-                      const struct c2_error *err)
+static void check_end(struct outcome *out, const struct engine_event *event, uint64_t rip, const struct c2_error *err)
 {
     out->rip = rip;
     if (event->stop == ENGINE_TRAP && event->signal == SIGTRAP && (rip == STOP_ADDRESS + 1 || rip == STOP_ADDRESS + 17))
@@ -336,8 +342,7 @@ static void compare_fpu(char *out, size_t bytes, const struct native_state *n, c
     for (unsigned i = 0; i < 64 && out[0] == '\0'; i++) {
         const uint8_t *x = a + 160 + 4 * i, *y = b + 160 + 4 * i;
         if (memcmp(x, y, 4) != 0 && !both_denormal(a + 160, b + 160, 4 * i, mask->denormal_lanes) &&
-            !(mask->approximate && about_equal(y, x)) &&
-            !both_nan(a + 160, b + 160, 4 * i, mask->nan_lanes))
+            !(mask->approximate && about_equal(y, x)) && !both_nan(a + 160, b + 160, 4 * i, mask->nan_lanes))
             snprintf(out, bytes, "xmm%u: %016llx %016llx, engine %016llx %016llx", i / 4, half(a, i / 4, 1),
                      half(a, i / 4, 0), half(b, i / 4, 1), half(b, i / 4, 0));
     }

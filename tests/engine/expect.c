@@ -147,8 +147,13 @@ struct expect_mask expect_mask_of(const struct trial *t)
 {
     uint32_t mxcsr;
     __builtin_memcpy(&mxcsr, t->state.fxsave + 24, 4);
-    struct expect_mask mask = {.flags = 0xcd5 & ~flags_not_cleared(t), .status = 0xffff, .tags = true, .mxcsr = 0xffff,
-                               .mmx_exponents = !uses_mmx(t), .approximate = is_approximate(t), .loose_register = -1};
+    struct expect_mask mask = {.flags = 0xcd5 & ~flags_not_cleared(t),
+                               .status = 0xffff,
+                               .tags = true,
+                               .mxcsr = 0xffff,
+                               .mmx_exponents = !uses_mmx(t),
+                               .approximate = is_approximate(t),
+                               .loose_register = -1};
     mask.nan_lanes = nan_lanes(t);
     if (interpret_wants(&t->insn, t->operands))
         return mask;

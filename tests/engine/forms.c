@@ -30,11 +30,11 @@ static bool tested_elsewhere(const ZydisDecodedInstruction *insn, const ZydisDec
     const struct interpret_form *form = interpret_form_of(insn->mnemonic);
     if (insn->mnemonic == ZYDIS_MNEMONIC_SYSCALL)
         return true;
-    if (form->run == NULL || (form->only != NULL && !form->only(insn, operands)))
+    if (!form->run || (form->only && !form->only(insn, operands)))
         return false;
     static interpret_handler *const handlers[] = {
-        interpret_cpuid,      interpret_rdtsc,      interpret_rdtscp,     interpret_privileged,
-        interpret_undefined,  interpret_breakpoint, interpret_debug_trap, interpret_interrupt,
+        interpret_cpuid,     interpret_rdtsc,      interpret_rdtscp,     interpret_privileged,
+        interpret_undefined, interpret_breakpoint, interpret_debug_trap, interpret_interrupt,
     };
     for (size_t i = 0; i < sizeof handlers / sizeof handlers[0]; i++)
         if (form->run == handlers[i])
@@ -52,7 +52,7 @@ static bool is_short_environment(const ZydisDecodedInstruction *insn)
 
 bool forms_refused(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
 {
-    return is_short_environment(insn) || interpret_refused(insn, operands) != NULL;
+    return is_short_environment(insn) || interpret_refused(insn, operands);
 }
 
 /* ------------------------------------------------------------------ enumeration */
@@ -68,7 +68,7 @@ static void append(struct collection *c, const struct form *form)
     if (c->count == c->capacity) {
         c->capacity = c->capacity ? 2 * c->capacity : 1024;
         c->forms = c2_realloc(c->forms, c->capacity * sizeof *c->forms);
-        C2_ASSERT(c->forms != NULL);
+        C2_ASSERT(c->forms);
     }
     c->forms[c->count++] = *form;
 }

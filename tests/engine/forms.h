@@ -26,16 +26,16 @@ struct form {
     bool vex;
     enum form_map map;
     uint8_t opcode;
-    uint8_t prefixes[3];     /* 66 F2 F3 F0; VEX: none */
+    uint8_t prefixes[3]; /* 66 F2 F3 F0; VEX: none */
     unsigned prefix_count;
     unsigned vex_pp;
-    bool wide;               /* REX.W, VEX.W */
+    bool wide; /* REX.W, VEX.W */
     bool has_modrm;
-    bool memory;             /* ModR/M names memory */
-    int reg, rm;             /* fixed fields of ModR/M; -1: a register that is free to choose */
-    bool byte_registers;     /* AH..BH may be met */
+    bool memory;         /* ModR/M names memory */
+    int reg, rm;         /* fixed fields of ModR/M; -1: a register that is free to choose */
+    bool byte_registers; /* AH..BH may be met */
     ZydisMnemonic mnemonic;
-    bool interpreted;        /* by emu/interpret.h */
+    bool interpreted; /* by emu/interpret.h */
 };
 
 /* All forms that are executed at all (not refused, no signal). Freed with c2_free. */
@@ -47,20 +47,20 @@ void forms_text(char *out, size_t bytes, const uint8_t *code, uint64_t at);
 
 /* ------------------------------------------------------------------ one trial */
 
-#define TRIAL_BYTES 128u        /* of code: the instruction, its tail, and the tail of a branch taken at ... */
+#define TRIAL_BYTES 128u /* of code: the instruction, its tail, and the tail of a branch taken at ... */
 #define TRIAL_TAKEN 64u
 #define DATA_BYTES (4u * 4096u)
 
 struct trial {
     const struct form *form;
-    uint64_t code;              /* address */
-    uint64_t data;              /* address of DATA_BYTES */
+    uint64_t code; /* address */
+    uint64_t data; /* address of DATA_BYTES */
     uint64_t gs_base;
     uint8_t bytes[15];
     unsigned length;
     ZydisDecodedInstruction insn;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-    uint64_t place;             /* of the explicit memory operand */
+    uint64_t place; /* of the explicit memory operand */
     struct native_state state;
     uint8_t memory[DATA_BYTES];
 };
@@ -81,16 +81,16 @@ unsigned expect_references(struct reference out[MAX_REFERENCES], const struct tr
                            const struct native_state *after);
 
 struct expect_mask {
-    uint64_t flags;            /* RFLAGS bits compared */
-    uint16_t status;           /* x87 status bits compared */
-    bool tags;                 /* x87 tags are compared */
+    uint64_t flags;  /* RFLAGS bits compared */
+    uint16_t status; /* x87 status bits compared */
+    bool tags;       /* x87 tags are compared */
     uint32_t mxcsr;
-    bool mmx_exponents;        /* the upper 16 bits of the x87 registers are compared */
-    bool approximate;          /* 12 good bits are enough */
-    unsigned nan_lanes;        /* not 0: lanes of so many bytes are equal if both are NaNs */
-    bool loads_nan;            /* a NaN loaded into the x87 unit may stay a signalling one */
-    int loose_register;        /* not -1: of this general register only 32 bits are compared */
-    unsigned denormal_lanes;   /* not 0: such a lane may be a denormal in one and zero in the other (MXCSR.DAZ) */
+    bool mmx_exponents;      /* the upper 16 bits of the x87 registers are compared */
+    bool approximate;        /* 12 good bits are enough */
+    unsigned nan_lanes;      /* not 0: lanes of so many bytes are equal if both are NaNs */
+    bool loads_nan;          /* a NaN loaded into the x87 unit may stay a signalling one */
+    int loose_register;      /* not -1: of this general register only 32 bits are compared */
+    unsigned denormal_lanes; /* not 0: such a lane may be a denormal in one and zero in the other (MXCSR.DAZ) */
 };
 struct expect_mask expect_mask_of(const struct trial *trial);
 

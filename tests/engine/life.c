@@ -36,14 +36,19 @@ static enum c2_status keep(void *self, const struct stream_batch *batch, struct 
 
 static void map(struct guest *guest, uint64_t address, unsigned prot)
 {
-    struct mmu_request request = {.address = address, .bytes = 2 * C2_PAGE_BYTES, .prot = prot, .fixed = true,
-                                  .kind = MMU_ANONYMOUS, .host_fd = -1};
+    struct mmu_request request = {.address = address,
+                                  .bytes = 2 * C2_PAGE_BYTES,
+                                  .prot = prot,
+                                  .fixed = true,
+                                  .kind = MMU_ANONYMOUS,
+                                  .host_fd = -1};
     assert_int_equal(mmu_map(guest->mmu, &request), address);
 }
 
 static enum c2_status make_engine(struct guest *guest, bool record, struct c2_error *err)
 {
-    struct engine_config config = {.mmu = guest->mmu, .blocks = guest->blocks, .sink = {guest, keep, NULL}, .record = record};
+    struct engine_config config = {
+        .mmu = guest->mmu, .blocks = guest->blocks, .sink = {guest, keep, NULL}, .record = record};
     return engine_create(&guest->engine, "unicorn", &config, err);
 }
 
@@ -116,7 +121,7 @@ static void expect(const void *code, size_t bytes, enum engine_stop stop, uint64
         end_guest(&guest);
     }
 }
-#define EXPECT(stop, at, instructions, event, ...)                                                              \
+#define EXPECT(stop, at, instructions, event, ...) \
     expect((const uint8_t[]){__VA_ARGS__}, sizeof(const uint8_t[]){__VA_ARGS__}, stop, at, instructions, event)
 
 /* ------------------------------------------------------------------ where it stops */
@@ -161,7 +166,8 @@ static void faults(void **state)
 
 /* ------------------------------------------------------------------ budgets and interruption */
 
-static const uint8_t loop[] = {0xff, 0xc0, 0x90, 0xeb, 0xfb}; /* inc %eax; nop; jmp to the start: 3 instructions a turn */
+static const uint8_t loop[] = {0xff, 0xc0, 0x90, 0xeb,
+                               0xfb}; /* inc %eax; nop; jmp to the start: 3 instructions a turn */
 
 static void budgets(void **state)
 {
@@ -176,7 +182,8 @@ static void budgets(void **state)
     assert_int_equal(engine_instructions(guest.engine), 12); /* the first block boundary at or after 10 */
     assert_int_equal(run(&guest, 3, &event, &err), ENGINE_BUDGET);
     assert_int_equal(engine_instructions(guest.engine), 15);
-    assert_int_equal(run(&guest, 3000000, &event, &err), ENGINE_BUDGET); /* across the growth of the translation cache */
+    assert_int_equal(run(&guest, 3000000, &event, &err),
+                     ENGINE_BUDGET); /* across the growth of the translation cache */
     assert_int_equal(engine_instructions(guest.engine), 3000015);
     engine_interrupt(guest.engine);
     assert_int_equal(run(&guest, 0, &event, &err), ENGINE_INTERRUPT);
@@ -189,8 +196,8 @@ static void budgets(void **state)
 
 /* add %eax,(%rdi); movups 0x18(%rdi),%xmm0; mov 0xffc(%rdi),%rcx (crosses into the second page); rep movsb; syscall.
  * The first touches of both pages come in the middle of it and must leave no trace. */
-static const uint8_t mixed[] = {0x01, 0x07, 0x0f, 0x10, 0x47, 0x18, 0x48, 0x8b, 0x8f, 0xfc, 0x0f, 0, 0, 0xb9, 5, 0, 0, 0,
-                                0x48, 0x8d, 0x77, 0x40, 0xf3, 0xa4, 0x0f, 0x05};
+static const uint8_t mixed[] = {0x01, 0x07, 0x0f, 0x10, 0x47, 0x18, 0x48, 0x8b, 0x8f, 0xfc, 0x0f, 0,    0,
+                                0xb9, 5,    0,    0,    0,    0x48, 0x8d, 0x77, 0x40, 0xf3, 0xa4, 0x0f, 0x05};
 
 static void records(void **state)
 {
@@ -221,15 +228,15 @@ static void records(void **state)
 
 static void endings(void **state)
 {
-    static const uint8_t code[] = {0x48, 0x8d, 0xa7, 0x00, 0x10, 0, 0,    /*  0 lea 0x1000(%rdi),%rsp */
-                                   0x48, 0x8d, 0x05, 0x1f, 0, 0, 0,       /*  7 lea 45,%rax */
+    static const uint8_t code[] = {0x48, 0x8d, 0xa7, 0x00, 0x10, 0,    0, /*  0 lea 0x1000(%rdi),%rsp */
+                                   0x48, 0x8d, 0x05, 0x1f, 0,    0,    0, /*  7 lea 45,%rax */
                                    0x48, 0x89, 0x07,                      /* 14 mov %rax,(%rdi) */
-                                   0xe8, 0x15, 0, 0, 0,                   /* 17 call 43 */
+                                   0xe8, 0x15, 0,    0,    0,             /* 17 call 43 */
                                    0xff, 0x17,                            /* 22 call *(%rdi) */
                                    0xff, 0xd0,                            /* 24 call *%rax */
                                    0x31, 0xc9,                            /* 26 xor %ecx,%ecx */
                                    0xe3, 0x00,                            /* 28 jrcxz 30 */
-                                   0xe8, 0x0b, 0, 0, 0,                   /* 30 call 46 */
+                                   0xe8, 0x0b, 0,    0,    0,             /* 30 call 46 */
                                    0x0f, 0x05,                            /* 35 syscall */
                                    0x90, 0x90, 0x90, 0x90, 0x90, 0x90,    /* 37 */
                                    0xc3,                                  /* 43 ret */
@@ -245,8 +252,8 @@ static void endings(void **state)
         enum stream_ending ending;
         uint64_t slot; /* of the return address, from DATA */
     } expected[] = {
-        {0, STREAM_CALL, 0xff8},  {43, STREAM_RETURN, 0xff8}, {22, STREAM_CALL, 0xff8}, {45, STREAM_RETURN, 0xff8},
-        {24, STREAM_CALL, 0xff8}, {45, STREAM_RETURN, 0xff8}, {26, STREAM_JUMP, 0},     {30, STREAM_CALL, 0xff8},
+        {0, STREAM_CALL, 0xff8},    {43, STREAM_RETURN, 0xff8}, {22, STREAM_CALL, 0xff8}, {45, STREAM_RETURN, 0xff8},
+        {24, STREAM_CALL, 0xff8},   {45, STREAM_RETURN, 0xff8}, {26, STREAM_JUMP, 0},     {30, STREAM_CALL, 0xff8},
         {46, STREAM_RETURN, 0xfe0}, {35, STREAM_JUMP, 0},
     };
     struct guest guest;
@@ -322,8 +329,9 @@ static void want_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stops),   cmocka_unit_test(faults),       cmocka_unit_test(budgets),      cmocka_unit_test(records),
-        cmocka_unit_test(endings), cmocka_unit_test(unknown_name), cmocka_unit_test(want_of_memory),
+        cmocka_unit_test(stops),          cmocka_unit_test(faults),  cmocka_unit_test(budgets),
+        cmocka_unit_test(records),        cmocka_unit_test(endings), cmocka_unit_test(unknown_name),
+        cmocka_unit_test(want_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,9 +25,9 @@ struct mark {
 
 /* What the records before have left to check at the next one. */
 struct follow {
-    uint64_t expected;      /* pc of the next record, 0: any */
+    uint64_t expected; /* pc of the next record, 0: any */
     const char *why;
-    uint8_t ending;         /* of the last record */
+    uint8_t ending; /* of the last record */
     uint64_t slots[CALLS_MAX], behind[CALLS_MAX];
     size_t depth;
 };
@@ -112,7 +112,8 @@ static void take_record(struct test *test, uint64_t header, const uint64_t *word
     struct follow *follow = &test->follow;
     bool whole = stream_header_insns(header) == block->insn_count;
     CHECK(test, !follow->expected || block->pc.v == follow->expected,
-          "the block at 0x%" PRIx64 " comes where 0x%" PRIx64 " should, %s", block->pc.v, follow->expected, follow->why);
+          "the block at 0x%" PRIx64 " comes where 0x%" PRIx64 " should, %s", block->pc.v, follow->expected,
+          follow->why);
     follow->expected = 0;
     follow->ending = whole ? block->ending : STREAM_JUMP;
     if (test->calls && follow->ending == STREAM_CALL)
@@ -164,21 +165,31 @@ static void run(struct test *test, const char *const *argv, FILE *log)
     must(mmu_create(&test->mmu, &memory, &err), &err);
     must(loader_load(&image, test->mmu, &request, &err), &err);
     must(loader_symbols_create(&test->symbols, test->mmu, &err), &err);
-    struct syscalls_config kernel = {.program_path = image.path, .argv = argv, .envp = environment, .seed = 1,
-                                     .physical_bytes = memory.physical_bytes, .complaints = stderr,
+    struct syscalls_config kernel = {.program_path = image.path,
+                                     .argv = argv,
+                                     .envp = environment,
+                                     .seed = 1,
+                                     .physical_bytes = memory.physical_bytes,
+                                     .complaints = stderr,
                                      .complaint_prefix = "guest: "};
     must(syscalls_create(&test->kernel, test->mmu, &kernel, &err), &err);
     must(stream_blocks_create(&test->blocks, &err), &err);
-    struct emu_config config = {.engine = "unicorn", .mmu = test->mmu, .kernel = test->kernel, .blocks = test->blocks,
-                                .sink = {test, consume, NULL}, .record = true, .mark_allocations = true,
+    struct emu_config config = {.engine = "unicorn",
+                                .mmu = test->mmu,
+                                .kernel = test->kernel,
+                                .blocks = test->blocks,
+                                .sink = {test, consume, NULL},
+                                .record = true,
+                                .mark_allocations = true,
                                 .symbols = test->symbols};
     must(emu_create(&test->emu, &config, &image, &err), &err);
     emu_run(test->emu, &end, &err);
     dup2(output, STDOUT_FILENO);
     close(output);
     must(end.kind == EMU_FAILED ? err.status : C2_OK, &err);
-    CHECK(test, end.kind == EMU_EXITED && end.status == 0, "the guest ended with kind %d, status %d at 0x%" PRIx64 " %s %s",
-          end.kind, end.status, end.rip.v, end.disassembly, end.refusal);
+    CHECK(test, end.kind == EMU_EXITED && end.status == 0,
+          "the guest ended with kind %d, status %d at 0x%" PRIx64 " %s %s", end.kind, end.status, end.rip.v,
+          end.disassembly, end.refusal);
     stream_blocks_check(test->blocks);
     loader_image_release(&image);
 }
@@ -213,7 +224,8 @@ static bool compare_entry(struct test *test, FILE *log, size_t number)
     uint64_t address = 0, bytes = 0;
     if (!fgets(text, sizeof text, log))
         return false;
-    bool allocated = sscanf(text, "A %x %" SCNx64 " %" SCNx64 " %99s %x", &allocator, &address, &bytes, function, &line) == 5;
+    bool allocated = sscanf(text, "A %x %" SCNx64 " %" SCNx64 " %99s %x", &allocator, &address, &bytes, function,
+                            &line) == 5;
     if (!allocated && sscanf(text, "F %" SCNx64, &address) != 1) {
         complain(test, "the guest says: %s", text);
         return false;
@@ -245,7 +257,8 @@ static void keep_program(struct test *test, const char *path)
         struct loader_place place = {.object = NULL};
         if (mark.kind == STREAM_ALLOCATED)
             loader_place_of(test->symbols, (struct guest_va){mark.words[3]}, &place);
-        bool known = mark.kind == STREAM_ALLOCATED && place.object && strcmp(place.object, slash ? slash + 1 : path) == 0;
+        bool known = mark.kind == STREAM_ALLOCATED && place.object &&
+                     strcmp(place.object, slash ? slash + 1 : path) == 0;
         for (size_t j = kept; mark.kind == STREAM_FREED && j-- > 0 && !known;) {
             if (test->marks[j].words[0] != mark.words[0])
                 continue;

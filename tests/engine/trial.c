@@ -136,7 +136,7 @@ enum mode { MODE_BASE, MODE_BASE_DISP8, MODE_BASE_DISP32, MODE_INDEX, MODE_RIP, 
 
 struct encoding {
     enum mode mode;
-    bool narrow;       /* prefix 67h */
+    bool narrow; /* prefix 67h */
     bool gs;
     unsigned base, index, scale;
     int32_t displacement;
@@ -284,7 +284,7 @@ static bool is_unaligned_access(const struct trial *t)
 static bool uses_stack_pointer(const struct trial *t)
 {
     const ZydisDecodedOperand *o = explicit_memory(t);
-    return o != NULL && (o->mem.base == ZYDIS_REGISTER_RSP || o->mem.base == ZYDIS_REGISTER_ESP);
+    return o && (o->mem.base == ZYDIS_REGISTER_RSP || o->mem.base == ZYDIS_REGISTER_ESP);
 }
 
 static uint64_t choose_place(const struct trial *t, unsigned bits, struct c2_rng *rng)
@@ -314,14 +314,14 @@ static uint64_t get_register(const struct trial *t, ZydisRegister reg)
 static void aim(struct trial *t, const struct encoding *e, struct c2_rng *rng)
 {
     const ZydisDecodedOperand *o = explicit_memory(t);
-    if (o == NULL)
+    if (!o)
         return;
     t->place = choose_place(t, o->size, rng);
     if (e->gs && e->narrow && t->place < t->gs_base) /* 32 bits and a base reach nothing below the base */
         t->place += 4096;
     uint64_t target = t->place - (e->gs ? t->gs_base : 0);
     if (t->insn.mnemonic == ZYDIS_MNEMONIC_POP && e->mode != MODE_RIP && e->mode != MODE_ABSOLUTE && e->base == RSP)
-        target -= o->size / 8; /* its address is made after the pop */
+        target -= o->size / 8;         /* its address is made after the pop */
     if (t->insn.raw.disp.size == 64) { /* mov al, moffs */
         patch(t, t->insn.raw.disp.offset, 8, target);
         return;
@@ -363,8 +363,7 @@ static void aim_hidden(struct trial *t, struct c2_rng *rng)
         const ZydisDecodedOperand *o = &t->operands[i];
         if (!is_memory(o) || o == visible || o->mem.base == ZYDIS_REGISTER_NONE)
             continue;
-        bool taken = visible != NULL &&
-                     (same_gpr(o->mem.base, visible->mem.base) || same_gpr(o->mem.base, visible->mem.index));
+        bool taken = visible && (same_gpr(o->mem.base, visible->mem.base) || same_gpr(o->mem.base, visible->mem.index));
         if (!taken)
             set_register(t, o->mem.base, choose_place(t, o->size, rng));
     }
@@ -389,7 +388,7 @@ static void need_branch(struct trial *t)
         return;
     }
     const ZydisDecodedOperand *o = explicit_memory(t);
-    if (o != NULL)
+    if (o)
         memcpy(memory_at(t, t->place), &taken, 8);
     else
         set_register(t, t->operands[0].reg.value, taken);
@@ -429,7 +428,7 @@ static bool is_bit_test(const struct trial *t)
 static void need_bit_number(struct trial *t, struct c2_rng *rng)
 {
     const ZydisDecodedOperand *o = explicit_memory(t), *bit = &t->operands[1];
-    if (o == NULL || bit->type != ZYDIS_OPERAND_TYPE_REGISTER)
+    if (!o || bit->type != ZYDIS_OPERAND_TYPE_REGISTER)
         return;
     ZyanI8 id = ZydisRegisterGetId(bit->reg.value);
     bool shared = (o->mem.base != ZYDIS_REGISTER_NONE && o->mem.base != ZYDIS_REGISTER_RIP &&
@@ -498,7 +497,7 @@ static void need_counts(struct trial *t, struct c2_rng *rng)
 static void need_equal(struct trial *t, struct c2_rng *rng)
 {
     const ZydisDecodedOperand *o = explicit_memory(t);
-    if (o == NULL || below(rng, 2) == 0)
+    if (!o || below(rng, 2) == 0)
         return;
     uint8_t *at = memory_at(t, t->place);
     if (t->insn.mnemonic == ZYDIS_MNEMONIC_CMPXCHG) {

@@ -58,10 +58,10 @@ static void compare_at(const struct blocks *blocks, const struct twin *twin, uin
     uint64_t start, end;
     const struct block *block = blocks_find(blocks, BASE + at, &start, &end);
     assert_true(start <= BASE + at && BASE + at < end);
-    assert_int_equal(twin->byte[at], block == NULL ? 0 : block->number);
+    assert_int_equal(twin->byte[at], !block ? 0 : block->number);
     for (uint64_t va = start < BASE ? BASE : start; va < end && va < BASE + SPAN; va++)
         assert_int_equal(twin->byte[at], twin->byte[va - BASE]);
-    if (block != NULL) {
+    if (block) {
         assert_true(start == BASE || twin->byte[start - 1 - BASE] != twin->byte[at]);
         assert_true(end == BASE + SPAN || twin->byte[end - BASE] != twin->byte[at]);
     }
@@ -71,9 +71,12 @@ static void compare_at(const struct blocks *blocks, const struct twin *twin, uin
 static uint32_t random_bytes(struct c2_rng *rng)
 {
     switch (c2_rng_below(rng, 8)) {
-    case 0: return (uint32_t)(4096 + c2_rng_below(rng, 16384));
-    case 1: return (uint32_t)((64u << 10) - 8 + c2_rng_below(rng, 32768));
-    default: return (uint32_t)(1 + c2_rng_below(rng, 200));
+    case 0:
+        return (uint32_t)(4096 + c2_rng_below(rng, 16384));
+    case 1:
+        return (uint32_t)((64u << 10) - 8 + c2_rng_below(rng, 32768));
+    default:
+        return (uint32_t)(1 + c2_rng_below(rng, 200));
     }
 }
 
@@ -88,7 +91,11 @@ static void step(struct blocks *blocks, struct twin *twin, struct c2_rng *rng, u
         blocks_remove_range(blocks, BASE + at, BASE + at + block.bytes);
         twin_remove_range(twin, at, at + (uint32_t)block.bytes);
         break;
-    case 1: case 2: case 3: case 4: case 5:
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+    case 5:
         for (uint32_t i = at; i < SPAN; i++) { /* the next block's beginning, if there is one */
             if (twin->byte[i] == 0 || (i != 0 && twin->byte[i - 1] == twin->byte[i]))
                 continue;

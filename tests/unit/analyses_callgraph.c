@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The call graph from made-up records: small programs whose numbers follow by thought, and random streams against a naive
- * twin.
+ * The call graph from made-up records: small programs whose numbers follow by thought, and random streams against a
+ * naive twin.
  *
  * The twin has no differences of counters: what a record costs is added, when it is executed, to every activation that
  * is open. Its stack is of groups, one for each return address, each with the chain of functions that were entered
@@ -63,14 +63,12 @@ static void set_up(struct bench *bench)
     assert_int_equal(C2_OK, analyses_callgraph_create(&bench->graph, &bench->machine, NULL));
     analyses_callgraph_watch(bench->graph, &bench->counts);
     bench->observer = analyses_callgraph_observer(bench->graph);
-    bench->attribution = analyses_callgraph_attribution(bench->graph, (struct sim_attribution){bench, .missed = inner_missed});
+    bench->attribution = analyses_callgraph_attribution(bench->graph,
+                                                        (struct sim_attribution){bench, .missed = inner_missed});
     analyses_events_init(&bench->events, &bench->machine);
 }
 
-static void tear_down(struct bench *bench)
-{
-    analyses_callgraph_destroy(bench->graph);
-}
+static void tear_down(struct bench *bench) { analyses_callgraph_destroy(bench->graph); }
 
 static void entry(struct bench *bench, uint64_t va, bool resolver)
 {
@@ -164,14 +162,11 @@ static void twin_arc(struct twin *twin, uint64_t from, uint64_t to, const struct
     if (i == twin->arc_count)
         twin->arcs[twin->arc_count++] = (struct twin_arc){.from = from, .to = to};
     twin->arcs[i].calls++;
-    for (unsigned event = 0; work != NULL && event < ANALYSES_EVENTS; event++)
+    for (unsigned event = 0; work && event < ANALYSES_EVENTS; event++)
         twin->arcs[i].work.cost[event] += work->cost[event];
 }
 
-static struct group *newest(struct twin *twin)
-{
-    return &twin->groups[twin->count - 1];
-}
+static struct group *newest(struct twin *twin) { return &twin->groups[twin->count - 1]; }
 
 /* Leaves `length` activations in the newest group. */
 static void twin_shorten(struct twin *twin, size_t length)
@@ -188,10 +183,7 @@ static void twin_drop(struct twin *twin)
     twin->count--;
 }
 
-static uint64_t end_of(const struct made *made)
-{
-    return made->block.pc.v + made->block.bytes;
-}
+static uint64_t end_of(const struct made *made) { return made->block.pc.v + made->block.bytes; }
 
 static void twin_jump(struct twin *twin, uint64_t to)
 {
@@ -199,8 +191,8 @@ static void twin_jump(struct twin *twin, uint64_t to)
     struct activation *top = group->length == 0 ? NULL : &group->chain[group->length - 1];
     const bool known = among(twin->entries, twin->entry_count, to);
     const bool resolver = among(twin->resolvers, twin->resolver_count, to);
-    const bool near = top != NULL && to + 4096 >= top->to && to < top->to + 4096;
-    if (top != NULL && (top->stub > 0 || (top->resolving && (known || !near)))) {
+    const bool near = top && to + 4096 >= top->to && to < top->to + 4096;
+    if (top && (top->stub > 0 || (top->resolving && (known || !near)))) {
         top->resolving = known && resolver;
         top->stub = known ? 0 : top->stub;
         top->to = to;
@@ -221,8 +213,8 @@ static void twin_jump(struct twin *twin, uint64_t to)
     const bool whole = twin->last_insns == last->block.insn_count;
     const bool plain = last->block.slot_count == 0 && last->insns[last->block.insn_count - 1].length == 2;
     assert_true(group->length < 64);
-    group->chain[group->length++] =
-        (struct activation){.from = twin->source, .to = to, .sudden = !whole || plain, .resolving = resolver};
+    group->chain[group->length++] = (struct activation){
+        .from = twin->source, .to = to, .sudden = !whole || plain, .resolving = resolver};
 }
 
 static void twin_return(struct twin *twin, uint64_t to)
@@ -257,8 +249,10 @@ static void twin_call(struct twin *twin, uint64_t to)
     group->slot = twin->last_slot;
     group->back = end_of(twin->last);
     group->length = 1;
-    group->chain[0] = (struct activation){.from = end_of(twin->last) - twin->last->insns[twin->last->block.insn_count - 1].length,
-                                          .to = to, .stub = among(twin->entries, twin->entry_count, to) ? 0 : 4};
+    group->chain[0] = (struct activation){.from = end_of(twin->last) -
+                                                  twin->last->insns[twin->last->block.insn_count - 1].length,
+                                          .to = to,
+                                          .stub = among(twin->entries, twin->entry_count, to) ? 0 : 4};
 }
 
 static bool twin_plt(const struct made *made)
@@ -271,18 +265,18 @@ static bool twin_plt(const struct made *made)
 static void twin_record(struct twin *twin, const struct made *made, uint32_t insns, uint64_t slot)
 {
     const uint64_t to = made->block.pc.v;
-    const bool after_jump = twin->last != NULL && twin->last_insns == twin->last->block.insn_count &&
+    const bool after_jump = twin->last && twin->last_insns == twin->last->block.insn_count &&
                             twin->last->block.ending == STREAM_JUMP;
-    if (twin->last != NULL && twin->last_insns < twin->last->block.insn_count) {
+    if (twin->last && twin->last_insns < twin->last->block.insn_count) {
         if (to != twin->last->block.pc.v)
             twin_jump(twin, to);
-    } else if (twin->last != NULL) {
+    } else if (twin->last) {
         void (*const how[])(struct twin *, uint64_t) = {twin_jump, twin_call, twin_return};
         how[twin->last->block.ending](twin, to);
     }
     struct group *group = newest(twin);
     struct activation *top = group->length == 0 ? NULL : &group->chain[group->length - 1];
-    if (top != NULL && top->stub > 0)
+    if (top && top->stub > 0)
         top->stub = made->block.insn_count <= 4 && made->block.ending == STREAM_JUMP ? top->stub - 1 : 0;
     if (!after_jump || !twin_plt(made) || insns < made->block.insn_count)
         twin->source = to + made->insns[insns < made->block.insn_count ? insns : insns - 1u].offset;
@@ -327,7 +321,8 @@ static bool same_arcs(struct bench *bench, struct twin *twin)
 
 static void twin_set_up(struct twin *twin)
 {
-    *twin = (struct twin){.groups = calloc(MAX, sizeof *twin->groups), .arcs = calloc(MAX, sizeof *twin->arcs), .count = 1};
+    *twin = (struct twin){
+        .groups = calloc(MAX, sizeof *twin->groups), .arcs = calloc(MAX, sizeof *twin->arcs), .count = 1};
     twin->groups[0].slot = UINT64_MAX;
 }
 
@@ -350,8 +345,8 @@ static void random_blocks(struct made blocks[BLOCKS], struct bench *bench, struc
         const uint64_t pc = 0x10000 + i / 4 * 0x900 + i % 4 * 0x40 + 4 * c2_rng_below(rng, 2);
         const enum stream_ending ending = (enum stream_ending)c2_rng_below(rng, 3);
         const bool slot = ending != STREAM_JUMP || c2_rng_below(rng, 2) == 0;
-        make_block(&blocks[i], pc, (uint16_t)(1 + c2_rng_below(rng, 6)), (uint8_t)(1 + c2_rng_below(rng, 3)), ending, slot,
-                   ending == STREAM_CALL ? STREAM_WRITE : STREAM_READ);
+        make_block(&blocks[i], pc, (uint16_t)(1 + c2_rng_below(rng, 6)), (uint8_t)(1 + c2_rng_below(rng, 3)), ending,
+                   slot, ending == STREAM_CALL ? STREAM_WRITE : STREAM_READ);
         if (i % 4 != 0 || i / 4 % 3 == 2)
             continue;
         entry(bench, pc, i == 12);
@@ -497,9 +492,9 @@ static void a_plt(void **state)
     tear_down(&bench);
 }
 
-/* Three frames of F within each other; the innermost jumps back into main. They are over at main's next call, whose record
- * is counted by then. The outermost has cost what was executed behind its call: five records of 2 instructions; the
- * next one 2 less, the third 4 less. Then main calls F from another place, and it returns: 3. */
+/* Three frames of F within each other; the innermost jumps back into main. They are over at main's next call, whose
+ * record is counted by then. The outermost has cost what was executed behind its call: five records of 2 instructions;
+ * the next one 2 less, the third 4 less. Then main calls F from another place, and it returns: 3. */
 static void frames_that_were_left(void **state)
 {
     (void)state;
@@ -511,8 +506,8 @@ static void frames_that_were_left(void **state)
     make_block(&call_again, F, 2, 4, STREAM_CALL, true, STREAM_WRITE);
     const struct made *const blocks[] = {&p.call_f, &call_again, &call_again, &p.jump_g,
                                          &p.go_on,  &p.call_plt, &p.ret_f,    &p.go_on};
-    const struct analyses_callgraph_result *result =
-        run(&bench, blocks, (uint64_t[]){STACK, STACK - 16, STACK - 32, 0, 0, STACK, STACK, 0}, 8);
+    const struct analyses_callgraph_result *result = run(
+        &bench, blocks, (uint64_t[]){STACK, STACK - 16, STACK - 32, 0, 0, STACK, STACK, 0}, 8);
     assert_int_equal(3, result->arc_count);
     expect(result, MAIN + 4, F, 1, 10);
     expect(result, F + 4, F, 2, 8 + 6);
@@ -520,7 +515,8 @@ static void frames_that_were_left(void **state)
     tear_down(&bench);
 }
 
-/* A handler is entered behind a system call of F, and returns through a slot far below: 3 instructions. Then F returns. */
+/* A handler is entered behind a system call of F, and returns through a slot far below: 3 instructions. Then F
+ * returns. */
 static void a_handler(void **state)
 {
     (void)state;
@@ -531,8 +527,8 @@ static void a_handler(void **state)
     make_program(&p, &bench);
     make_block(&calls, F, 2, 2, STREAM_JUMP, false, STREAM_READ);
     const struct made *const blocks[] = {&p.call_f, &calls, &p.ret_g, &p.syscall, &p.leave, &p.go_on};
-    const struct analyses_callgraph_result *result =
-        run(&bench, blocks, (uint64_t[]){STACK, 0, STACK - 800, 0, STACK, 0}, 6);
+    const struct analyses_callgraph_result *result = run(&bench, blocks,
+                                                         (uint64_t[]){STACK, 0, STACK - 800, 0, STACK, 0}, 6);
     assert_int_equal(2, result->arc_count);
     expect(result, F + 4, G, 1, 3);
     expect(result, MAIN + 4, F, 1, 2 + 3 + 2 + 2);
@@ -554,9 +550,10 @@ static void memory_that_goes(void **state)
     analyses_callgraph_unmapped(bench.graph, G, 0x1000);
     analyses_callgraph_unmapped(bench.graph, 1ull << 40, 1ull << 40);
     entry(&bench, F, false); /* other code is mapped there */
-    const struct made *const blocks[] = {&p.call_f, &p.jump_g, &p.ret_g, &p.go_on, &p.call_f, &p.jump_g, &beside, &p.go_on};
-    const struct analyses_callgraph_result *result =
-        run(&bench, blocks, (uint64_t[]){STACK, 0, STACK, 0, STACK, 0, STACK, 0}, 8);
+    const struct made *const blocks[] = {&p.call_f, &p.jump_g, &p.ret_g, &p.go_on,
+                                         &p.call_f, &p.jump_g, &beside,  &p.go_on};
+    const struct analyses_callgraph_result *result = run(&bench, blocks,
+                                                         (uint64_t[]){STACK, 0, STACK, 0, STACK, 0, STACK, 0}, 8);
     assert_int_equal(2, result->arc_count);
     expect(result, MAIN + 4, F, 2, 5 + 5);
     expect(result, F + 4, G + 0x1000, 1, 3);
@@ -603,9 +600,9 @@ static void no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tail_call),          cmocka_unit_test(a_plt),       cmocka_unit_test(frames_that_were_left),
-        cmocka_unit_test(a_handler),            cmocka_unit_test(as_its_twin), cmocka_unit_test(not_as_a_broken_twin),
-        cmocka_unit_test(memory_that_goes),     cmocka_unit_test(no_memory),
+        cmocka_unit_test(a_tail_call),      cmocka_unit_test(a_plt),       cmocka_unit_test(frames_that_were_left),
+        cmocka_unit_test(a_handler),        cmocka_unit_test(as_its_twin), cmocka_unit_test(not_as_a_broken_twin),
+        cmocka_unit_test(memory_that_goes), cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

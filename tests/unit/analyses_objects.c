@@ -67,7 +67,8 @@ static void regions(void **state)
 
     map(objects, HEAP + 0x21000, 0x21000, MMU_HEAP); /* the heap grows: one object */
     assert_int_equal(find(objects, HEAP).owner, find(objects, HEAP + 0x30000).owner);
-    assert_int_equal(C2_OK, objects_unmapped(objects, MAPPED + 0x1000, 0x1000, NULL)); /* a hole in a mapping leaves one object, too */
+    assert_int_equal(C2_OK, objects_unmapped(objects, MAPPED + 0x1000, 0x1000,
+                                             NULL)); /* a hole in a mapping leaves one object, too */
     assert_int_equal(0, find(objects, MAPPED + 0x1800).owner);
     assert_int_equal(find(objects, MAPPED).owner, find(objects, MAPPED + 0x2000).owner);
     map(objects, MAPPED + 0x1000, 0x1000, MMU_ANONYMOUS); /* and what comes into the hole is another */
@@ -105,8 +106,9 @@ static void blocks_come_and_go(void **state)
     objects_destroy(objects);
 }
 
-/* 20 blocks of 64 bytes of one site, 3 of another, then 70 large ones of the first: 16 + 3 owners of small blocks, 64 of
- * large ones. The first site has more than 16 small blocks, so these are shown as one; the other's 3 each for itself. */
+/* 20 blocks of 64 bytes of one site, 3 of another, then 70 large ones of the first: 16 + 3 owners of small blocks, 64
+ * of large ones. The first site has more than 16 small blocks, so these are shown as one; the other's 3 each for
+ * itself. */
 static void small_blocks_are_shown_by_site(void **state)
 {
     (void)state;

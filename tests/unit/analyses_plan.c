@@ -33,8 +33,8 @@ struct made { /* row i is the access of an instruction of its own to object i */
 
 static struct caches_level level(const char *name, uint64_t bytes, enum caches_index index, uint32_t latency)
 {
-    struct caches_level made = {.size_bytes = bytes, .ways = 8, .slices = 1, .hash = "none", .index = index,
-                                .latency_cycles = latency};
+    struct caches_level made = {
+        .size_bytes = bytes, .ways = 8, .slices = 1, .hash = "none", .index = index, .latency_cycles = latency};
     strcpy(made.name, name);
     return made;
 }
@@ -45,15 +45,15 @@ static void begin(struct made *m)
     m->machine = (struct caches_machine){.line_bytes = 64, .level_count = 2};
     m->machine.levels[0] = level("L1D", 32 << 10, CACHES_VIRTUAL, 4);
     m->machine.levels[1] = level("L2", 256 << 10, CACHES_PHYSICAL, 12);
-    m->profile = (struct analyses_profile_result){.level_count = 2, .objects = m->objects, .rows = m->rows,
-                                                  .pairs = m->pairs};
+    m->profile = (struct analyses_profile_result){
+        .level_count = 2, .objects = m->objects, .rows = m->rows, .pairs = m->pairs};
 }
 
 static uint32_t object(struct made *m, enum analyses_kind kind, uint64_t base, uint64_t bytes, uint64_t blocks)
 {
     const uint32_t number = (uint32_t)m->profile.object_count++;
-    m->objects[number] = (struct analyses_object){.kind = kind, .name = "x", .base = base, .bytes = bytes,
-                                                  .blocks = blocks, .level = m->tallies[number]};
+    m->objects[number] = (struct analyses_object){
+        .kind = kind, .name = "x", .base = base, .bytes = bytes, .blocks = blocks, .level = m->tallies[number]};
     m->objects[number].site.v = kind == ANALYSES_HEAP ? 0x401000 : 0;
     m->rows[number] = (struct analyses_row){number, number, m->tallies[number]};
     m->profile.row_count++;
@@ -62,8 +62,8 @@ static uint32_t object(struct made *m, enum analyses_kind kind, uint64_t base, u
 
 static void conflicts(struct made *m, uint32_t at, uint32_t victim, uint32_t evictor, uint64_t count)
 {
-    const enum analyses_reason reason =
-        victim == evictor && m->objects[victim].blocks == 1 ? ANALYSES_REASON_INTRA : ANALYSES_REASON_INTER;
+    const enum analyses_reason reason = victim == evictor && m->objects[victim].blocks == 1 ? ANALYSES_REASON_INTRA
+                                                                                            : ANALYSES_REASON_INTER;
     m->pairs[m->profile.pair_count++] = (struct analyses_pair){at, victim, evictor, reason, count};
     m->tallies[victim][at].reads[ANALYSES_CONFLICT] += count;
 }
@@ -118,8 +118,8 @@ static void no_rows(void **state)
     assert_int_equal(m.count, 0);
 }
 
-/* Seven arrays in a ring, each evicting the next: steps of 64 * floor(64 / 7) = 576 bytes, in their order. An eighth has
- * a pair with one of them that is a hundredth of the group's cost, less than a fiftieth: no member. The group costs
+/* Seven arrays in a ring, each evicting the next: steps of 64 * floor(64 / 7) = 576 bytes, in their order. An eighth
+ * has a pair with one of them that is a hundredth of the group's cost, less than a fiftieth: no member. The group costs
  * 2 * (7 * 1000 + 140) * 8, the eighth 140 * 8 of it. */
 static void stagger(void **state)
 {
@@ -200,7 +200,8 @@ static void pages(void **state)
     assert_int_equal(m.count, 1);
 }
 
-/* Two arrays against each other in L2 only: huge pages, the same 64 * 512 / 2 bytes apart, and colours; nothing for L1D. */
+/* Two arrays against each other in L2 only: huge pages, the same 64 * 512 / 2 bytes apart, and colours; nothing for
+ * L1D. */
 static void stagger_in_huge_pages(void **state)
 {
     struct made m;
@@ -297,10 +298,10 @@ static void many_objects(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_of_one),   cmocka_unit_test(no_rows),      cmocka_unit_test(stagger),
-        cmocka_unit_test(dearest_group), cmocka_unit_test(blocks),       cmocka_unit_test(pages),
-        cmocka_unit_test(stagger_in_huge_pages), cmocka_unit_test(several_rows),
-        cmocka_unit_test(small_shares),  cmocka_unit_test(many_objects),
+        cmocka_unit_test(rows_of_one),           cmocka_unit_test(no_rows),      cmocka_unit_test(stagger),
+        cmocka_unit_test(dearest_group),         cmocka_unit_test(blocks),       cmocka_unit_test(pages),
+        cmocka_unit_test(stagger_in_huge_pages), cmocka_unit_test(several_rows), cmocka_unit_test(small_shares),
+        cmocka_unit_test(many_objects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * The profile of a few accesses worked out by hand. L1D is direct-mapped with 4 sets of 64 bytes, so lines 256 bytes
- * apart evict each other; its shadow has 4 lines, more than are ever in turn, so each such miss is a conflict but for the
- * first of its line, which is cold. L2 has 64 lines in 16 sets of 4 ways and keeps all of them: cold misses only.
+ * apart evict each other; its shadow has 4 lines, more than are ever in turn, so each such miss is a conflict but for
+ * the first of its line, which is cold. L2 has 64 lines in 16 sets of 4 ways and keeps all of them: cold misses only.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,14 +28,19 @@ static bool identity(const void *self, struct guest_va va, struct guest_pa *out)
 
 static struct caches_level level(const char *name, uint64_t bytes, uint32_t ways)
 {
-    struct caches_level level = {.size_bytes = bytes, .ways = ways, .slices = 1, .hash = "none", .policy = CACHES_LRU,
-                                 .index = CACHES_PHYSICAL, .inclusion = CACHES_NON_INCLUSIVE};
+    struct caches_level level = {.size_bytes = bytes,
+                                 .ways = ways,
+                                 .slices = 1,
+                                 .hash = "none",
+                                 .policy = CACHES_LRU,
+                                 .index = CACHES_PHYSICAL,
+                                 .inclusion = CACHES_NON_INCLUSIVE};
     snprintf(level.name, sizeof level.name, "%s", name);
     return level;
 }
 
-/* Blocks of two instructions of 4 bytes, each of which reads once: 0 at 0x1000 and 1 at 0x2000; block 2 at 0x3000 is one
- * instruction that reads twice. */
+/* Blocks of two instructions of 4 bytes, each of which reads once: 0 at 0x1000 and 1 at 0x2000; block 2 at 0x3000 is
+ * one instruction that reads twice. */
 static struct stream_blocks *make_blocks(struct c2_error *err)
 {
     static const struct stream_insn insns[2] = {{0, 0, 4}, {4, 1, 4}};
@@ -57,10 +62,7 @@ static struct stream_blocks *make_blocks(struct c2_error *err)
     return blocks;
 }
 
-static void put(struct stream_batch *batch, uint64_t word)
-{
-    batch->words[batch->used++] = word;
-}
+static void put(struct stream_batch *batch, uint64_t word) { batch->words[batch->used++] = word; }
 
 static void put_allocation(struct stream_batch *batch, uint64_t address, uint64_t bytes, uint64_t site)
 {
@@ -115,11 +117,13 @@ static enum c2_status map(struct run *run, uint64_t start, uint64_t bytes, enum 
 /* All of it; the result or, with a status, nothing. */
 static enum c2_status go(struct run *run, const struct analyses_profile_result **out, struct c2_error *err)
 {
-    run->machine = (struct caches_machine){.line_bytes = 64, .physical_bytes = 1ull << 40, .level_count = 2,
+    run->machine = (struct caches_machine){.line_bytes = 64,
+                                           .physical_bytes = 1ull << 40,
+                                           .level_count = 2,
                                            .levels = {level("L1D", 256, 1), level("L2", 4096, 4)}};
     run->blocks = make_blocks(err);
     run->batch = c2_alloc(sizeof *run->batch);
-    enum c2_status status = run->blocks == NULL || run->batch == NULL ? C2_ERR_NO_MEMORY : C2_OK;
+    enum c2_status status = !run->blocks || !run->batch ? C2_ERR_NO_MEMORY : C2_OK;
     if (status == C2_OK)
         status = analyses_profile_create(&run->profile, &run->machine, NULL, err);
     if (status == C2_OK)
@@ -129,8 +133,11 @@ static enum c2_status go(struct run *run, const struct analyses_profile_result *
     if (status != C2_OK)
         return status;
     const struct sim_attribution attribution = analyses_profile_attribution(run->profile);
-    const struct sim_config config = {.machine = &run->machine, .seed = 1, .translation = {NULL, identity, NULL},
-                                      .blocks = run->blocks, .attribution = &attribution};
+    const struct sim_config config = {.machine = &run->machine,
+                                      .seed = 1,
+                                      .translation = {NULL, identity, NULL},
+                                      .blocks = run->blocks,
+                                      .attribution = &attribution};
     status = sim_create(&run->sim, &config, err);
     fill(run->batch);
     if (status == C2_OK)
@@ -154,8 +161,8 @@ static const struct analyses_pair *find_pair(const struct analyses_profile_resul
         const struct analyses_pair *pair = &result->pairs[i];
         if (pair->evictor == ANALYSES_NOBODY || pair->level != 0)
             continue;
-        if (result->insns[result->rows[pair->victim].insn].pc.v == victim
-            && result->insns[result->rows[pair->evictor].insn].pc.v == evictor)
+        if (result->insns[result->rows[pair->victim].insn].pc.v == victim &&
+            result->insns[result->rows[pair->evictor].insn].pc.v == evictor)
             return pair;
     }
     return NULL;
@@ -183,9 +190,10 @@ static const struct analyses_object *object(const struct analyses_profile_result
 
 /* HEAP, HEAP + 256, ARRAY and STACK all lie in set 0. In order:
  *   blocks in turn  2 cold; then each of the other 2 * 9 accesses finds the other block's line: 9 conflicts each way.
- *   the array       ARRAY cold (evicts HEAP + 256), ARRAY + 256 cold; then 2 * 9 conflicts of one instruction in one array.
- *   with the stack  HEAP: evicted last by HEAP + 256's read at 0x1004, in the shadow of 4 lines (HEAP, HEAP + 256, the
- *                   two of the array): one conflict, reason inter-array. Then STACK cold, 9 conflicts each way, scalar.
+ *   the array       ARRAY cold (evicts HEAP + 256), ARRAY + 256 cold; then 2 * 9 conflicts of one instruction in one
+ *   array. with the stack  HEAP: evicted last by HEAP + 256's read at 0x1004, in the shadow of 4 lines (HEAP, HEAP +
+ *                   256, the two of the array): one conflict, reason inter-array. Then STACK cold, 9 conflicts each
+ *                   way, scalar.
  *   freed           HEAP again, now the heap's own, evicted by the stack's read: one conflict, scalar. */
 static void known_answers(void **state)
 {

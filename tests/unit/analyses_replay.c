@@ -32,17 +32,17 @@
 enum { PLAIN, MOVS, STOS, SCAS, KINDS };
 struct code {
     struct stream_blocks *blocks;
-    uint32_t plain;          /* four slots: read 8, write 4, modify 2, read 16 */
+    uint32_t plain;            /* four slots: read 8, write 4, modify 2, read 16 */
     uint32_t string[KINDS][4]; /* by element size 1 << i */
-    uint32_t single[2][17];  /* twin: one read (0) or write (1) of this size */
+    uint32_t single[2][17];    /* twin: one read (0) or write (1) of this size */
 };
 
 static uint32_t add_block(struct code *code, const struct stream_slot *slots, uint16_t count)
 {
     uint32_t number;
     const struct stream_insn insn = {0, 0, 4};
-    const struct stream_block block = {.pc = {0x400000}, .bytes = 4, .insn_count = 1, .slot_count = count,
-                                       .insns = &insn, .slots = slots};
+    const struct stream_block block = {
+        .pc = {0x400000}, .bytes = 4, .insn_count = 1, .slot_count = count, .insns = &insn, .slots = slots};
     assert_int_equal(C2_OK, stream_blocks_add(&number, code->blocks, &block, NULL));
     return number;
 }
@@ -96,9 +96,18 @@ struct twin {
 
 static const struct analyses_object objects[3] = {
     {.kind = ANALYSES_STATIC, .name = "A", .base = STATIC_BASE, .bytes = STATIC_BYTES, .blocks = 1},
-    {.kind = ANALYSES_HEAP, .name = "malloc#3", .base = HEAP_BASE, .bytes = 9000, .blocks = 1, .number = NUMBERED,
+    {.kind = ANALYSES_HEAP,
+     .name = "malloc#3",
+     .base = HEAP_BASE,
+     .bytes = 9000,
+     .blocks = 1,
+     .number = NUMBERED,
      .site = {0x409999}},
-    {.kind = ANALYSES_HEAP, .name = "malloc@f", .base = HEAP_BASE, .bytes = 100 * SITE_BYTES, .blocks = 100,
+    {.kind = ANALYSES_HEAP,
+     .name = "malloc@f",
+     .base = HEAP_BASE,
+     .bytes = 100 * SITE_BYTES,
+     .blocks = 100,
      .site = {SITE}},
 };
 static const struct analyses_profile_result profile = {.objects = objects, .object_count = 3};
@@ -257,7 +266,8 @@ static void plain(struct recording *r)
 /* Whole, or interrupted once. */
 static void string(struct recording *r)
 {
-    const unsigned kind = MOVS + (unsigned)c2_rng_below(&r->rng, KINDS - MOVS), log = (unsigned)c2_rng_below(&r->rng, 4);
+    const unsigned kind = MOVS + (unsigned)c2_rng_below(&r->rng, KINDS - MOVS),
+                   log = (unsigned)c2_rng_below(&r->rng, 4);
     const uint64_t count = c2_rng_below(&r->rng, 300), cut = c2_rng_below(&r->rng, count + 1), size = 1u << log;
     const bool down = c2_rng_below(&r->rng, 2);
     const uint64_t at[2] = {some_address(r), some_address(r)}, flag = down ? (uint64_t)1 << 63 : 0;
@@ -319,14 +329,21 @@ static const struct analyses_proposal proposals[TWINS] = {
     {.means = ANALYSES_PAD_ROWS, .change_count = 2, .changes = {{0, 72, 64, 4096, 0x40}, {1, 512, 64, 4096, 0x10}}},
     {.means = ANALYSES_STAGGER, .change_count = 2, .changes = {{0, 0, 0, 4096, 0}, {1, 0, 0, 4096, 2048}}},
     {.means = ANALYSES_PAD_BLOCKS, .change_count = 1, .changes = {{2, 208, 64, 4096, 16}}},
-    {.means = ANALYSES_HUGE | ANALYSES_PAD_ROWS, .change_count = 3,
+    {.means = ANALYSES_HUGE | ANALYSES_PAD_ROWS,
+     .change_count = 3,
      .changes = {{0, 1000, 64, 4096, 0x40}, {1, 0, 0, 4096, 0x30}, {2, 208, 64, 4096, 16}}},
 };
 
 static struct caches_level make_level(uint64_t bytes, enum caches_index index)
 {
-    struct caches_level level = {.name = "L", .size_bytes = bytes, .ways = 2, .slices = 1, .hash = "none",
-                                 .policy = CACHES_LRU, .index = index, .inclusion = CACHES_NON_INCLUSIVE};
+    struct caches_level level = {.name = "L",
+                                 .size_bytes = bytes,
+                                 .ways = 2,
+                                 .slices = 1,
+                                 .hash = "none",
+                                 .policy = CACHES_LRU,
+                                 .index = index,
+                                 .inclusion = CACHES_NON_INCLUSIVE};
     return level;
 }
 
@@ -339,8 +356,8 @@ static void open_twin(struct recording *r, struct twin *twin, const struct analy
 {
     const struct mmu_event map = {MMU_EVENT_MAP, {REGION, 2 << 20, MMU_READ | MMU_WRITE, MMU_ANONYMOUS}, NULL};
     const struct mmu_event advise = {MMU_EVENT_ADVISE, {REGION, 2 << 20, proposal->means & ANALYSES_HUGE}, NULL};
-    const struct sim_config config = {.machine = &r->machine, .translation = {twin, twin_translate, NULL},
-                                      .blocks = r->code.blocks};
+    const struct sim_config config = {
+        .machine = &r->machine, .translation = {twin, twin_translate, NULL}, .blocks = r->code.blocks};
     twin->code = &r->code;
     twin->proposal = proposal;
     twin_lay_out(twin);
@@ -393,8 +410,11 @@ static void destroy(struct recording *r)
 
 static struct analyses_replay replay_of(const struct recording *r)
 {
-    return (struct analyses_replay){.machine = &r->machine, .placement = &r->placement, .blocks = r->code.blocks,
-                                    .tape = r->tape, .profile = &profile};
+    return (struct analyses_replay){.machine = &r->machine,
+                                    .placement = &r->placement,
+                                    .blocks = r->code.blocks,
+                                    .tape = r->tape,
+                                    .profile = &profile};
 }
 
 /* ------------------------------------------------------------------ tests */
@@ -517,8 +537,8 @@ static void the_finder_remembers(void **state)
     finder_destroy(finder);
 }
 
-/* Rows of 1000 bytes: down the columns, then in tiles of 5 * 8 bytes, 8 rows each. A walk along the rows says nothing, nor
- * do leaps at random. */
+/* Rows of 1000 bytes: down the columns, then in tiles of 5 * 8 bytes, 8 rows each. A walk along the rows says nothing,
+ * nor do leaps at random. */
 static void rows_are_found(void **state)
 {
     struct rows *rows;
@@ -550,8 +570,8 @@ static void rows_are_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(like_the_twins),       cmocka_unit_test(another_pad_shows), cmocka_unit_test(a_lane_that_fails),
-        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(like_the_twins),       cmocka_unit_test(another_pad_shows),
+        cmocka_unit_test(a_lane_that_fails),    cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(the_finder_remembers), cmocka_unit_test(rows_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,7 @@ static char directory[] = "/tmp/c2emu-trace-XXXXXX";
 static int make_directory(void **state)
 {
     (void)state;
-    return mkdtemp(directory) == NULL;
+    return !mkdtemp(directory);
 }
 
 static int remove_directory(void **state)
@@ -122,8 +122,9 @@ static void write_trace(const char *name, int times)
 static void the_plain_forms(void **state)
 {
     (void)state;
-    static const struct { const char *name, *golden; } rows[] = {
-        {"a.txt", text_golden}, {"a", text_golden}, {"a.din", din_golden}, {"din", text_golden}};
+    static const struct {
+        const char *name, *golden;
+    } rows[] = {{"a.txt", text_golden}, {"a", text_golden}, {"a.din", din_golden}, {"din", text_golden}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t bytes;
         write_trace(rows[i].name, 1);
@@ -240,7 +241,7 @@ static void every_allocation_may_fail(void **state)
         c2_alloc_fail_from(n);
         status = analyses_trace_create(&trace, path_of("c.zst"), 64, &err);
         c2_alloc_fail_from(0);
-        assert_true(status == C2_OK ? n > 3 : status == C2_ERR_NO_MEMORY && trace == NULL);
+        assert_true(status == C2_OK ? n > 3 : status == C2_ERR_NO_MEMORY && !trace);
         analyses_trace_destroy(trace);
     }
 }

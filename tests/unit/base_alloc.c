@@ -49,7 +49,7 @@ static void test_count(void **state)
     (void)state;
     c2_alloc_fail_from(0);
     assert_int_equal(c2_alloc_count(), 0);
-    void *memory[] = { c2_alloc(1), c2_calloc(1, 1), c2_realloc(NULL, 1), c2_strdup("a"), c2_format("%d", 1) };
+    void *memory[] = {c2_alloc(1), c2_calloc(1, 1), c2_realloc(NULL, 1), c2_strdup("a"), c2_format("%d", 1)};
     assert_int_equal(c2_alloc_count(), 5);
     for (int i = 0; i < 5; i++)
         c2_free(memory[i]);

@@ -138,7 +138,7 @@ static bool run(uint64_t seed, unsigned key_shift, uint64_t key_count, enum muta
 static void test_random_operations_equal_the_twin(void **state)
 {
     (void)state;
-    static const unsigned shifts[] = { 0, 6, 12, 32, 48, 52 };
+    static const unsigned shifts[] = {0, 6, 12, 32, 48, 52};
     for (uint64_t seed = 1; seed <= 6; seed++) {
         unsigned shift = shifts[seed - 1];
         assert_true(run(seed, shift, 7, NO_MUTANT));

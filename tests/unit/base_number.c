@@ -67,8 +67,8 @@ static void test_plain_numbers(void **state)
 static void test_what_is_no_number(void **state)
 {
     (void)state;
-    static const char *const bad[] = { "",     " 64", "64 ", "-1",  "+1",   "1.5M", "K",   "0x",    "0xg",
-                                       "32KB", "1KK", "64B", "abc", "1e9",  "1,000", "0x-1", "12\t", "\xff" };
+    static const char *const bad[] = {"",     " 64", "64 ", "-1",  "+1",  "1.5M",  "K",    "0x",   "0xg",
+                                      "32KB", "1KK", "64B", "abc", "1e9", "1,000", "0x-1", "12\t", "\xff"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char reason[128];
         snprintf(reason, sizeof reason, "--x: \"%s\" is not a size in bytes (examples: 64, 32K, 20M, 0x1000)", bad[i]);
@@ -81,8 +81,8 @@ static void test_what_is_no_number(void **state)
 static void test_what_is_too_large(void **state)
 {
     (void)state;
-    static const char *const sizes[] = { "18446744073709551616", "0x10000000000000000", "16777216T", "17179869184G",
-                                         "99999999999999999999999999999999" };
+    static const char *const sizes[] = {"18446744073709551616", "0x10000000000000000", "16777216T", "17179869184G",
+                                        "99999999999999999999999999999999"};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         char reason[128];
         snprintf(reason, sizeof reason, "--x: \"%s\" is too large (at most 18446744073709551615)", sizes[i]);
@@ -147,10 +147,14 @@ static void test_size_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),          cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_plain_numbers),  cmocka_unit_test(test_what_is_no_number),
-        cmocka_unit_test(test_what_is_too_large), cmocka_unit_test(test_error_may_be_null),
-        cmocka_unit_test(test_grouped_digits), cmocka_unit_test(test_size_text),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_plain_numbers),
+        cmocka_unit_test(test_what_is_no_number),
+        cmocka_unit_test(test_what_is_too_large),
+        cmocka_unit_test(test_error_may_be_null),
+        cmocka_unit_test(test_grouped_digits),
+        cmocka_unit_test(test_size_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ static void assert_text(const char *path, const char *expected)
 static struct c2_outfile *open_ok(const char *path)
 {
     struct c2_outfile *file;
-    struct c2_error err = { .text = "" };
+    struct c2_error err = {.text = ""};
     if (c2_outfile_open(&file, path, &err) != C2_OK)
         fail_msg("%s", err.text);
     assert_non_null(c2_outfile_stream(file));
@@ -95,7 +95,7 @@ static void write_and_commit(const char *path, const char *text)
 {
     struct c2_outfile *file = open_ok(path);
     fputs(text, c2_outfile_stream(file));
-    struct c2_error err = { .text = "" };
+    struct c2_error err = {.text = ""};
     if (c2_outfile_commit(file, &err) != C2_OK)
         fail_msg("%s", err.text);
 }
@@ -354,7 +354,7 @@ static void test_full_device(void **state)
 /* A limit on the size of files works on every machine, and fails as a full disk does. */
 static int write_beyond_the_limit(void)
 {
-    struct rlimit limit = { 4096, 4096 };
+    struct rlimit limit = {4096, 4096};
     signal(SIGXFSZ, SIG_IGN);
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
         return 1;

@@ -62,8 +62,8 @@ static void slow_init(uint64_t s[4], uint64_t master_seed, const char *consumer)
 static void test_twin_splitmix64_is_the_published_one(void **state)
 {
     (void)state;
-    static const uint64_t published[] = { 0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4, 0x06c45d188009454f,
-                                          0xf88bb8a8724c81ec };
+    static const uint64_t published[] = {0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4, 0x06c45d188009454f,
+                                         0xf88bb8a8724c81ec};
     for (uint64_t i = 0; i < 4; i++)
         assert_int_equal(slow_splitmix64(0, i), published[i]);
 }
@@ -79,18 +79,18 @@ static void test_twin_fnv1a_is_the_published_one(void **state)
 static void test_both_xoshiros_are_the_published_one(void **state)
 {
     (void)state;
-    static const uint64_t published[] = { 11520,
-                                          0,
-                                          1509978240,
-                                          1215971899390074240,
-                                          1216172134540287360,
-                                          607988272756665600,
-                                          16172922978634559625u,
-                                          8476171486693032832,
-                                          10595114339597558777u,
-                                          2904607092377533576 };
-    uint64_t slow[4] = { 1, 2, 3, 4 };
-    struct c2_rng rng = { { 1, 2, 3, 4 } };
+    static const uint64_t published[] = {11520,
+                                         0,
+                                         1509978240,
+                                         1215971899390074240,
+                                         1216172134540287360,
+                                         607988272756665600,
+                                         16172922978634559625u,
+                                         8476171486693032832,
+                                         10595114339597558777u,
+                                         2904607092377533576};
+    uint64_t slow[4] = {1, 2, 3, 4};
+    struct c2_rng rng = {{1, 2, 3, 4}};
     for (int i = 0; i < 10; i++) {
         assert_int_equal(slow_xoshiro(slow), published[i]);
         assert_int_equal(c2_rng_next(&rng), published[i]);
@@ -102,8 +102,8 @@ static void test_both_xoshiros_are_the_published_one(void **state)
 static void test_streams_equal_the_twin(void **state)
 {
     (void)state;
-    static const char *const consumers[] = { "", "placement", "AT_RANDOM", "getrandom" };
-    static const uint64_t seeds[] = { 0, 1, 2, 0x123456789abcdef0, UINT64_MAX };
+    static const char *const consumers[] = {"", "placement", "AT_RANDOM", "getrandom"};
+    static const uint64_t seeds[] = {0, 1, 2, 0x123456789abcdef0, UINT64_MAX};
     for (int c = 0; c < 4; c++) {
         for (int i = 0; i < 5; i++) {
             struct c2_rng rng;
@@ -141,7 +141,7 @@ static uint64_t slow_below(uint64_t s[4], uint64_t limit)
 static void test_below_equals_the_twin(void **state)
 {
     (void)state;
-    static const uint64_t limits[] = { 1, 2, 3, 6, 1000, 4096, (UINT64_C(1) << 63) + 1, UINT64_C(3) << 62, UINT64_MAX };
+    static const uint64_t limits[] = {1, 2, 3, 6, 1000, 4096, (UINT64_C(1) << 63) + 1, UINT64_C(3) << 62, UINT64_MAX};
     for (int i = 0; i < 9; i++) {
         struct c2_rng rng;
         uint64_t slow[4];

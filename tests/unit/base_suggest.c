@@ -7,22 +7,19 @@
 
 #include <cmocka.h>
 
-static const char *const policies[] = { "identity", "sequential", "random", "colored", "buddy", "same-color" };
+static const char *const policies[] = {"identity", "sequential", "random", "colored", "buddy", "same-color"};
 
-static const char *near_policy(const char *name)
-{
-    return c2_nearest(name, policies, 6);
-}
+static const char *near_policy(const char *name) { return c2_nearest(name, policies, 6); }
 
 static void test_each_kind_of_slip(void **state)
 {
     (void)state;
     assert_string_equal(near_policy("random"), "random");
-    assert_string_equal(near_policy("randm"), "random");       /* a letter missing */
-    assert_string_equal(near_policy("randoom"), "random");     /* one too many */
-    assert_string_equal(near_policy("ramdom"), "random");      /* a wrong one */
-    assert_string_equal(near_policy("radnom"), "random");      /* two swapped */
-    assert_string_equal(near_policy("RANDOM"), "random");      /* upper case */
+    assert_string_equal(near_policy("randm"), "random");   /* a letter missing */
+    assert_string_equal(near_policy("randoom"), "random"); /* one too many */
+    assert_string_equal(near_policy("ramdom"), "random");  /* a wrong one */
+    assert_string_equal(near_policy("radnom"), "random");  /* two swapped */
+    assert_string_equal(near_policy("RANDOM"), "random");  /* upper case */
     assert_string_equal(near_policy("coloured"), "colored");
     assert_string_equal(near_policy("samecolor"), "same-color");
 }
@@ -33,14 +30,14 @@ static void test_nothing_near(void **state)
     assert_null(near_policy("xyzzy"));
     assert_null(near_policy(""));
     assert_null(c2_nearest("random", policies, 0));
-    static const char *const letters[] = { "a", "b" };
+    static const char *const letters[] = {"a", "b"};
     assert_null(c2_nearest("c", letters, 2)); /* all of it is wrong */
 }
 
 static void test_first_of_equally_near(void **state)
 {
     (void)state;
-    static const char *const levels[] = { "L1D", "L1I", "L2", "L3" };
+    static const char *const levels[] = {"L1D", "L1I", "L2", "L3"};
     assert_string_equal(c2_nearest("L1", levels, 4), "L1D");
     assert_string_equal(c2_nearest("L1X", levels, 4), "L1D");
     assert_string_equal(c2_nearest("l2", levels, 4), "L2");
@@ -56,7 +53,7 @@ static void test_names_of_any_length(void **state)
     beyond[64] = '\0';
     memset(huge, 'a', 999);
     huge[999] = '\0';
-    const char *const candidates[] = { huge, beyond, longest };
+    const char *const candidates[] = {huge, beyond, longest};
     assert_ptr_equal(c2_nearest(longest, candidates, 3), longest);
     assert_null(c2_nearest(beyond, candidates, 3));
     assert_null(c2_nearest(huge, candidates, 3));
@@ -148,7 +145,7 @@ static int count_differences(int rounds, unsigned bonus)
         char names[5][8];
         for (int i = 0; i < 5; i++)
             draw_name(&rng, names[i]);
-        const char *const candidates[] = { names[1], names[2], names[3], names[4] };
+        const char *const candidates[] = {names[1], names[2], names[3], names[4]};
         different += c2_nearest(names[0], candidates, 4) != slow_nearest(names[0], candidates, 4, bonus);
     }
     return different;
@@ -164,9 +161,12 @@ static void test_nearest_equals_the_twin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_kind_of_slip),     cmocka_unit_test(test_nothing_near),
-        cmocka_unit_test(test_first_of_equally_near), cmocka_unit_test(test_names_of_any_length),
-        cmocka_unit_test(test_suggest_text),          cmocka_unit_test(test_suggest_cuts),
+        cmocka_unit_test(test_each_kind_of_slip),
+        cmocka_unit_test(test_nothing_near),
+        cmocka_unit_test(test_first_of_equally_near),
+        cmocka_unit_test(test_names_of_any_length),
+        cmocka_unit_test(test_suggest_text),
+        cmocka_unit_test(test_suggest_cuts),
         cmocka_unit_test(test_nearest_equals_the_twin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,16 +23,20 @@
 /* L1 32 KiB 8-way, L2 256 KiB 8-way non-inclusive, L3 20 MiB 20-way inclusive in 8 slices of 2048 sets. */
 static struct caches_machine three_levels(void)
 {
-    struct caches_machine machine = { .line_bytes = 64, .level_count = 3, .has_l1i = true };
-    machine.levels[0] = (struct caches_level){ .name = "L1D", .size_bytes = 32 * KIB, .ways = 8, .slices = 1,
-                                               .hash = "none", .index = CACHES_VIRTUAL };
+    struct caches_machine machine = {.line_bytes = 64, .level_count = 3, .has_l1i = true};
+    machine.levels[0] = (struct caches_level){
+        .name = "L1D", .size_bytes = 32 * KIB, .ways = 8, .slices = 1, .hash = "none", .index = CACHES_VIRTUAL};
     machine.l1i = machine.levels[0];
     strcpy(machine.l1i.name, "L1I");
-    machine.levels[1] = (struct caches_level){ .name = "L2", .size_bytes = 256 * KIB, .ways = 8, .slices = 1,
-                                               .hash = "none", .index = CACHES_PHYSICAL };
-    machine.levels[2] = (struct caches_level){ .name = "L3", .size_bytes = 20 * MIB, .ways = L3_WAYS,
-                                               .slices = L3_SLICES, .hash = "lin8", .index = CACHES_PHYSICAL,
-                                               .inclusion = CACHES_INCLUSIVE };
+    machine.levels[1] = (struct caches_level){
+        .name = "L2", .size_bytes = 256 * KIB, .ways = 8, .slices = 1, .hash = "none", .index = CACHES_PHYSICAL};
+    machine.levels[2] = (struct caches_level){.name = "L3",
+                                              .size_bytes = 20 * MIB,
+                                              .ways = L3_WAYS,
+                                              .slices = L3_SLICES,
+                                              .hash = "lin8",
+                                              .index = CACHES_PHYSICAL,
+                                              .inclusion = CACHES_INCLUSIVE};
     return machine;
 }
 
@@ -47,7 +51,7 @@ static struct caches *create(const struct caches_machine *machine)
 static void sweep(struct caches *caches, uint64_t start, uint64_t bytes)
 {
     for (uint64_t at = start; at < start + bytes; at += 64) {
-        struct line_no line = { at / 64 };
+        struct line_no line = {at / 64};
         assert_int_equal(caches_access(caches, CACHES_DATA, false, line, line, NULL, NULL), C2_OK);
     }
 }
@@ -109,7 +113,7 @@ static void l3_unaligned(uint64_t start, uint64_t misses_wanted)
     struct caches_hash *hash;
     assert_int_equal(caches_hash_create(&hash, "lin8", L3_SLICES, NULL, NULL), C2_OK);
     for (uint64_t at = start; at < start + 20 * MIB; at += 64)
-        lines[caches_hash_slice(hash, (struct guest_pa){ at })][at / 64 % L3_SETS]++;
+        lines[caches_hash_slice(hash, (struct guest_pa){at})][at / 64 % L3_SETS]++;
     caches_hash_destroy(hash);
     uint64_t misses = 0;
     for (uint32_t slice = 0; slice < L3_SLICES; slice++)
@@ -140,7 +144,7 @@ static void l3_fits_but_for_the_ends(void **state)
 static void access_must(struct caches *caches, uint64_t line, uint32_t served_by, const char *what, unsigned bit)
 {
     struct caches_outcome outcome;
-    struct line_no l = { line };
+    struct line_no l = {line};
     assert_int_equal(caches_access(caches, CACHES_DATA, false, l, l, &outcome, NULL), C2_OK);
     if (outcome.served_by != served_by)
         fail_msg("%s, address bit %u: served by %u, not %u", what, bit, outcome.served_by, served_by);
@@ -200,12 +204,9 @@ static void four_gib_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(l1_fits),
-        cmocka_unit_test(l2_fits),
-        cmocka_unit_test(l3_fits),
-        cmocka_unit_test(l3_fits_but_for_the_ends),
-        cmocka_unit_test(every_bit_counts),
-        cmocka_unit_test(four_gib_apart),
+        cmocka_unit_test(l1_fits),          cmocka_unit_test(l2_fits),
+        cmocka_unit_test(l3_fits),          cmocka_unit_test(l3_fits_but_for_the_ends),
+        cmocka_unit_test(every_bit_counts), cmocka_unit_test(four_gib_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,11 +14,14 @@
 /* Levels of one set, so that every line meets every other. */
 static struct caches_machine tiny(uint32_t l1_ways, uint32_t l2_ways, enum caches_inclusion inclusion)
 {
-    struct caches_machine machine = { .line_bytes = 64, .level_count = 2 };
-    machine.levels[0] = (struct caches_level){ .name = "L1D", .size_bytes = 64 * l1_ways, .ways = l1_ways,
-                                               .slices = 1 };
-    machine.levels[1] = (struct caches_level){ .name = "L2", .size_bytes = 64 * l2_ways, .ways = l2_ways, .slices = 1,
-                                               .index = CACHES_PHYSICAL, .inclusion = inclusion };
+    struct caches_machine machine = {.line_bytes = 64, .level_count = 2};
+    machine.levels[0] = (struct caches_level){.name = "L1D", .size_bytes = 64 * l1_ways, .ways = l1_ways, .slices = 1};
+    machine.levels[1] = (struct caches_level){.name = "L2",
+                                              .size_bytes = 64 * l2_ways,
+                                              .ways = l2_ways,
+                                              .slices = 1,
+                                              .index = CACHES_PHYSICAL,
+                                              .inclusion = inclusion};
     return machine;
 }
 
@@ -35,8 +38,9 @@ static struct caches_outcome load_as(struct caches *caches, uint64_t actor, uint
 {
     struct caches_outcome outcome;
     caches_set_actor(caches, actor);
-    assert_int_equal(caches_access(caches, CACHES_DATA, false, (struct line_no){ virtual_ },
-                                   (struct line_no){ physical }, &outcome, NULL), C2_OK);
+    assert_int_equal(caches_access(caches, CACHES_DATA, false, (struct line_no){virtual_}, (struct line_no){physical},
+                                   &outcome, NULL),
+                     C2_OK);
     caches_check(caches);
     return outcome;
 }
@@ -110,10 +114,10 @@ static void exclusive(void **state)
     struct caches_machine machine = tiny(1, 2, CACHES_EXCLUSIVE);
     struct caches *caches = create(&machine, true);
     miss(caches, 11, A, 0);
-    miss(caches, 12, B, 0);                                      /* L1 B, L2 A */
-    assert_int_equal(miss(caches, 13, A, 12).served_by, 1);      /* L1 A, L2 B */
-    miss(caches, 14, C, 0);                                      /* L1 C, L2 B A */
-    miss(caches, 15, D, 0);                                      /* L1 D, L2 A C; B leaves */
+    miss(caches, 12, B, 0);                                         /* L1 B, L2 A */
+    assert_int_equal(miss(caches, 13, A, 12).served_by, 1);         /* L1 A, L2 B */
+    miss(caches, 14, C, 0);                                         /* L1 C, L2 B A */
+    miss(caches, 15, D, 0);                                         /* L1 D, L2 A C; B leaves */
     assert_int_equal(miss(caches, 16, B, 13).event[1].evictor, 15); /* L1 B, L2 C D; A leaves */
     assert_int_equal(miss(caches, 17, A, 14).event[1].evictor, 16);
     caches_destroy(caches);
@@ -149,14 +153,14 @@ static void walks_from_l2(void **state)
     caches_set_actor(caches, 13);
     struct caches_outcome outcome;
     uint32_t served_by;
-    assert_int_equal(caches_walk(caches, (struct line_no){ C }, &served_by, &outcome, NULL), C2_OK);
+    assert_int_equal(caches_walk(caches, (struct line_no){C}, &served_by, &outcome, NULL), C2_OK);
     assert_int_equal(served_by, 2);
     assert_int_equal(outcome.depth, 2);
     assert_int_equal(outcome.event[1].class_, CACHES_COLD);
     assert_int_equal(outcome.event[1].victim.v, A);
-    assert_int_equal(caches_walk(caches, (struct line_no){ C }, &served_by, NULL, NULL), C2_OK);
+    assert_int_equal(caches_walk(caches, (struct line_no){C}, &served_by, NULL, NULL), C2_OK);
     assert_int_equal(served_by, 1);
-    assert_int_equal(caches_walk(caches, (struct line_no){ A }, &served_by, &outcome, NULL), C2_OK);
+    assert_int_equal(caches_walk(caches, (struct line_no){A}, &served_by, &outcome, NULL), C2_OK);
     assert_int_equal(outcome.event[1].evictor, 13);
     assert_int_equal(caches_level_counts(caches, 0)->accesses, 2);
     assert_int_equal(caches_level_counts(caches, 1)->accesses, 5);
@@ -173,10 +177,10 @@ static void walks_into_exclusive(void **state)
     struct caches_machine machine = tiny(2, 2, CACHES_EXCLUSIVE);
     machine.walks_from = 1;
     struct caches *caches = create(&machine, false);
-    const uint32_t wanted[] = { 2, 1, 1 };
+    const uint32_t wanted[] = {2, 1, 1};
     for (int i = 0; i < 3; i++) {
         uint32_t served_by;
-        assert_int_equal(caches_walk(caches, (struct line_no){ A }, &served_by, NULL, NULL), C2_OK);
+        assert_int_equal(caches_walk(caches, (struct line_no){A}, &served_by, NULL, NULL), C2_OK);
         assert_int_equal(served_by, wanted[i]);
     }
     caches_check(caches);
@@ -189,7 +193,7 @@ static void first_try(void **state)
     (void)state;
     struct caches_machine machine = tiny(2, 8, CACHES_NON_INCLUSIVE);
     struct caches *caches = create(&machine, true);
-    struct line_no line = { A };
+    struct line_no line = {A};
     assert_false(caches_try_hit(caches, CACHES_DATA, false, line, line));
     assert_int_equal(caches_level_counts(caches, 0)->accesses, 0);
     miss(caches, 11, A, 0);

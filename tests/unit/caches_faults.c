@@ -15,21 +15,25 @@
 /* Every kind of memory a hierarchy takes: hashes, sets with ages and with bits, origins, shadows, lines. */
 static struct caches_machine everything(void)
 {
-    struct caches_machine machine = { .line_bytes = 64, .level_count = 3, .has_l1i = true };
-    machine.levels[0] = (struct caches_level){ .name = "L1D", .size_bytes = 64 * 8, .ways = 2, .slices = 1 };
-    machine.l1i = (struct caches_level){ .name = "L1I", .size_bytes = 64 * 8, .ways = 4, .slices = 1,
-                                         .policy = CACHES_TREE_PLRU };
-    machine.levels[1] = (struct caches_level){ .name = "L2", .size_bytes = 64 * 64, .ways = 4, .slices = 2,
-                                               .hash = "lin2", .policy = CACHES_SRRIP };
-    machine.levels[2] = (struct caches_level){ .name = "L3", .size_bytes = 64 * 192, .ways = 8, .slices = 3,
-                                               .hash = "modulo", .index = CACHES_VIRTUAL,
-                                               .inclusion = CACHES_EXCLUSIVE };
+    struct caches_machine machine = {.line_bytes = 64, .level_count = 3, .has_l1i = true};
+    machine.levels[0] = (struct caches_level){.name = "L1D", .size_bytes = 64 * 8, .ways = 2, .slices = 1};
+    machine.l1i = (struct caches_level){
+        .name = "L1I", .size_bytes = 64 * 8, .ways = 4, .slices = 1, .policy = CACHES_TREE_PLRU};
+    machine.levels[1] = (struct caches_level){
+        .name = "L2", .size_bytes = 64 * 64, .ways = 4, .slices = 2, .hash = "lin2", .policy = CACHES_SRRIP};
+    machine.levels[2] = (struct caches_level){.name = "L3",
+                                              .size_bytes = 64 * 192,
+                                              .ways = 8,
+                                              .slices = 3,
+                                              .hash = "modulo",
+                                              .index = CACHES_VIRTUAL,
+                                              .inclusion = CACHES_EXCLUSIVE};
     return machine;
 }
 
 static struct caches_counts sum_of(const struct caches *caches)
 {
-    struct caches_counts sum = { 0 };
+    struct caches_counts sum = {0};
     for (uint32_t i = 0; i < 4; i++) {
         const struct caches_counts *level = i < 3 ? caches_level_counts(caches, i) : caches_l1i_counts(caches);
 #define X(field, help) sum.field += level->field;
@@ -43,7 +47,7 @@ static struct caches_counts sum_of(const struct caches *caches)
 static enum c2_status task(const struct caches_machine *machine, uint64_t *accesses)
 {
     struct caches *caches;
-    struct c2_error err = { 0 };
+    struct c2_error err = {0};
     enum c2_status status = caches_create(&caches, machine, 1, &err);
     if (status != C2_OK) {
         assert_null(caches);
@@ -58,7 +62,7 @@ static enum c2_status task(const struct caches_machine *machine, uint64_t *acces
     }
     assert_int_equal(caches_keep_evictors(caches, &err), C2_OK); /* longer rows, no allocation */
     for (uint64_t i = 0; i < 3000; i++) {
-        struct line_no line = { i % 700 * 64 + i % 3 };
+        struct line_no line = {i % 700 * 64 + i % 3};
         struct caches_counts before = sum_of(caches);
         status = caches_access(caches, i % 5 == 0 ? CACHES_FETCH : CACHES_DATA, i % 5 == 1, line, line, NULL, &err);
         if (status != C2_OK) {
@@ -110,6 +114,6 @@ static void too_big(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_allocation), cmocka_unit_test(too_big) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation), cmocka_unit_test(too_big)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

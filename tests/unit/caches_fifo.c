@@ -13,11 +13,15 @@
 
 static struct caches *create(uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_ways, enum caches_inclusion inclusion)
 {
-    struct caches_machine machine = { .line_bytes = 64, .level_count = l2_ways ? 2 : 1 };
-    machine.levels[0] = (struct caches_level){ .name = "L1D", .size_bytes = 64 * l1_sets * l1_ways, .ways = l1_ways,
-                                               .slices = 1 };
-    machine.levels[1] = (struct caches_level){ .name = "L2", .size_bytes = 64 * l2_ways, .ways = l2_ways, .slices = 1,
-                                               .index = CACHES_PHYSICAL, .inclusion = inclusion };
+    struct caches_machine machine = {.line_bytes = 64, .level_count = l2_ways ? 2 : 1};
+    machine.levels[0] = (struct caches_level){
+        .name = "L1D", .size_bytes = 64 * l1_sets * l1_ways, .ways = l1_ways, .slices = 1};
+    machine.levels[1] = (struct caches_level){.name = "L2",
+                                              .size_bytes = 64 * l2_ways,
+                                              .ways = l2_ways,
+                                              .slices = 1,
+                                              .index = CACHES_PHYSICAL,
+                                              .inclusion = inclusion};
     struct caches *caches;
     assert_int_equal(caches_create(&caches, &machine, 1, NULL), C2_OK);
     assert_null(caches_level_fifo(caches, 0));
@@ -27,7 +31,7 @@ static struct caches *create(uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_way
 
 static void load(struct caches *caches, uint64_t number)
 {
-    struct line_no line = { 0x1000 + number };
+    struct line_no line = {0x1000 + number};
     assert_int_equal(caches_access(caches, CACHES_DATA, false, line, line, NULL, NULL), C2_OK);
     caches_check(caches);
 }
@@ -96,7 +100,7 @@ enum { A, B, C, D };
 static void back_invalidation_does_not_enter(void **state)
 {
     (void)state;
-    static const unsigned loads[] = { A, B, A, C, A };
+    static const unsigned loads[] = {A, B, A, C, A};
     struct caches *caches = create(1, 2, 2, CACHES_INCLUSIVE);
     for (size_t i = 0; i < sizeof loads / sizeof loads[0]; i++)
         load(caches, loads[i]);
@@ -113,7 +117,7 @@ static void back_invalidation_does_not_enter(void **state)
 static void what_is_found_stays(void **state)
 {
     (void)state;
-    static const unsigned loads[] = { A, B, C, A, B, A, C, A, D, A };
+    static const unsigned loads[] = {A, B, C, A, B, A, C, A, D, A};
     struct caches *caches = create(1, 2, 3, CACHES_INCLUSIVE);
     for (size_t i = 0; i < sizeof loads / sizeof loads[0]; i++)
         load(caches, loads[i]);
@@ -129,7 +133,7 @@ static void what_is_found_stays(void **state)
 static void moves_do_not_enter(void **state)
 {
     (void)state;
-    static const unsigned loads[] = { A, B, A, B, C, A };
+    static const unsigned loads[] = {A, B, A, B, C, A};
     struct caches *caches = create(1, 1, 1, CACHES_EXCLUSIVE);
     for (size_t i = 0; i < sizeof loads / sizeof loads[0]; i++)
         load(caches, loads[i]);

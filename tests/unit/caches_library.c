@@ -15,10 +15,10 @@
 /* A 1 KiB cache of 8 sets and 2 ways in front of a 4 KiB one of 16 sets and 4 ways. */
 static struct caches *small(void)
 {
-    struct caches_machine machine = { .line_bytes = 64, .level_count = 2 };
-    machine.levels[0] = (struct caches_level){ .name = "L1D", .size_bytes = 1024, .ways = 2, .slices = 1 };
-    machine.levels[1] = (struct caches_level){ .name = "L2", .size_bytes = 4096, .ways = 4, .slices = 1,
-                                               .index = CACHES_PHYSICAL };
+    struct caches_machine machine = {.line_bytes = 64, .level_count = 2};
+    machine.levels[0] = (struct caches_level){.name = "L1D", .size_bytes = 1024, .ways = 2, .slices = 1};
+    machine.levels[1] = (struct caches_level){
+        .name = "L2", .size_bytes = 4096, .ways = 4, .slices = 1, .index = CACHES_PHYSICAL};
     struct caches *caches;
     assert_int_equal(caches_create(&caches, &machine, 1, NULL), C2_OK);
     return caches;
@@ -27,7 +27,7 @@ static struct caches *small(void)
 static void feed(struct caches *caches, const uint64_t *address, size_t count, bool write)
 {
     for (size_t i = 0; i < count; i++) {
-        struct line_no line = { address[i] / 64 };
+        struct line_no line = {address[i] / 64};
         assert_int_equal(caches_access(caches, CACHES_DATA, write, line, line, NULL, NULL), C2_OK);
     }
 }
@@ -94,6 +94,6 @@ static void writes_come_back(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(column_walk), cmocka_unit_test(writes_come_back) };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(column_walk), cmocka_unit_test(writes_come_back)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

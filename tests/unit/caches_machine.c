@@ -20,7 +20,7 @@ static char directory[64]; /* scratch, removed at the end; the working directory
 
 static void read_with(struct caches_machine *machine, const char *name, const char *const *overrides, size_t count)
 {
-    struct c2_error err = { 0 };
+    struct c2_error err = {0};
     if (caches_machine_read(machine, name, MACHINES, overrides, count, &err) != C2_OK)
         fail_msg("%s: %s", name, err.text);
 }
@@ -57,48 +57,85 @@ struct machine_row {
 #define NI CACHES_NON_INCLUSIVE
 #define IN CACHES_INCLUSIVE
 #define EX CACHES_EXCLUSIVE
-#define L1I_32K(latency) { "L1I", 32 * KIB, 8, 64, 1, "none", NI, latency }
+#define L1I_32K(latency) \
+    { \
+        "L1I", 32 * KIB, 8, 64, 1, "none", NI, latency \
+    }
 
 /* CPUID leaf 4 (Intel) and 8000001D (AMD): ways, sets; the size they multiply to; slices as the publications of the
  * hashes have them; latencies as measured. The sets are of one slice. */
 static const struct machine_row rows[] = {
-    { "c2sim", false, 64 * GIB, 3, {
-        { "L1D", 32 * KIB, 8, 64, 1, "none", NI, 4 },
-        { "L2", 256 * KIB, 8, 512, 1, "none", NI, 12 },
-        { "L3", 20 * MIB, 20, 2048, 8, "lin8", IN, 43 } } },
-    { "haswell-ep", true, 64 * GIB, 3, {
-        { "L1D", 32 * KIB, 8, 64, 1, "none", NI, 4 },
-        { "L2", 256 * KIB, 8, 512, 1, "none", NI, 12 },
-        { "L3", 20 * MIB, 20, 2048, 8, "lin8", IN, 53 }, L1I_32K(4) } },
-    { "icelake-sp", true, 64 * GIB, 3, {
-        { "L1D", 48 * KIB, 12, 64, 1, "none", NI, 5 },
-        { "L2", 1280 * KIB, 20, 1024, 1, "none", NI, 14 },
-        { "L3", 60 * MIB, 12, 2048, 40, "cf40", EX, 77 }, L1I_32K(5) } },
-    { "sandybridge-ep", true, 64 * GIB, 3, {
-        { "L1D", 32 * KIB, 8, 64, 1, "none", NI, 4 },
-        { "L2", 256 * KIB, 8, 512, 1, "none", NI, 12 },
-        { "L3", 20 * MIB, 20, 2048, 8, "lin8", IN, 43 }, L1I_32K(4) } },
-    { "skylake", true, 64 * GIB, 3, {
-        { "L1D", 32 * KIB, 8, 64, 1, "none", NI, 4 },
-        { "L2", 256 * KIB, 4, 1024, 1, "none", NI, 12 },
-        { "L3", 8 * MIB, 16, 2048, 4, "lin4", IN, 44 }, L1I_32K(4) } },
-    { "skylake-sp", true, 64 * GIB, 3, {
-        { "L1D", 32 * KIB, 8, 64, 1, "none", NI, 4 },
-        { "L2", 1 * MIB, 16, 1024, 1, "none", NI, 14 },
-        { "L3", 22 * MIB, 11, 2048, 16, "lin16", EX, 75 }, L1I_32K(4) } },
-    { "teach", true, 64 * MIB, 3, {
-        { "L1D", 2 * KIB, 2, 16, 1, "none", NI, 3 },
-        { "L2", 32 * KIB, 4, 128, 1, "none", NI, 10 },
-        { "L3", 256 * KIB, 8, 256, 2, "teach2", IN, 30 },
-        { "L1I", 2 * KIB, 2, 16, 1, "none", NI, 3 } } },
-    { "zen3", true, 64 * GIB, 3, {
-        { "L1D", 32 * KIB, 8, 64, 1, "none", NI, 4 },
-        { "L2", 512 * KIB, 8, 1024, 1, "none", IN, 12 },
-        { "L3", 32 * MIB, 16, 4096, 8, "amd-low8", EX, 48 }, L1I_32K(4) } },
-    { "zen4", true, 64 * GIB, 3, {
-        { "L1D", 32 * KIB, 8, 64, 1, "none", NI, 4 },
-        { "L2", 1 * MIB, 8, 2048, 1, "none", IN, 14 },
-        { "L3", 32 * MIB, 16, 4096, 8, "amd-low8", EX, 52 }, L1I_32K(4) } },
+    {"c2sim",
+     false,
+     64 * GIB,
+     3,
+     {{"L1D", 32 * KIB, 8, 64, 1, "none", NI, 4},
+      {"L2", 256 * KIB, 8, 512, 1, "none", NI, 12},
+      {"L3", 20 * MIB, 20, 2048, 8, "lin8", IN, 43}}},
+    {"haswell-ep",
+     true,
+     64 * GIB,
+     3,
+     {{"L1D", 32 * KIB, 8, 64, 1, "none", NI, 4},
+      {"L2", 256 * KIB, 8, 512, 1, "none", NI, 12},
+      {"L3", 20 * MIB, 20, 2048, 8, "lin8", IN, 53},
+      L1I_32K(4)}},
+    {"icelake-sp",
+     true,
+     64 * GIB,
+     3,
+     {{"L1D", 48 * KIB, 12, 64, 1, "none", NI, 5},
+      {"L2", 1280 * KIB, 20, 1024, 1, "none", NI, 14},
+      {"L3", 60 * MIB, 12, 2048, 40, "cf40", EX, 77},
+      L1I_32K(5)}},
+    {"sandybridge-ep",
+     true,
+     64 * GIB,
+     3,
+     {{"L1D", 32 * KIB, 8, 64, 1, "none", NI, 4},
+      {"L2", 256 * KIB, 8, 512, 1, "none", NI, 12},
+      {"L3", 20 * MIB, 20, 2048, 8, "lin8", IN, 43},
+      L1I_32K(4)}},
+    {"skylake",
+     true,
+     64 * GIB,
+     3,
+     {{"L1D", 32 * KIB, 8, 64, 1, "none", NI, 4},
+      {"L2", 256 * KIB, 4, 1024, 1, "none", NI, 12},
+      {"L3", 8 * MIB, 16, 2048, 4, "lin4", IN, 44},
+      L1I_32K(4)}},
+    {"skylake-sp",
+     true,
+     64 * GIB,
+     3,
+     {{"L1D", 32 * KIB, 8, 64, 1, "none", NI, 4},
+      {"L2", 1 * MIB, 16, 1024, 1, "none", NI, 14},
+      {"L3", 22 * MIB, 11, 2048, 16, "lin16", EX, 75},
+      L1I_32K(4)}},
+    {"teach",
+     true,
+     64 * MIB,
+     3,
+     {{"L1D", 2 * KIB, 2, 16, 1, "none", NI, 3},
+      {"L2", 32 * KIB, 4, 128, 1, "none", NI, 10},
+      {"L3", 256 * KIB, 8, 256, 2, "teach2", IN, 30},
+      {"L1I", 2 * KIB, 2, 16, 1, "none", NI, 3}}},
+    {"zen3",
+     true,
+     64 * GIB,
+     3,
+     {{"L1D", 32 * KIB, 8, 64, 1, "none", NI, 4},
+      {"L2", 512 * KIB, 8, 1024, 1, "none", IN, 12},
+      {"L3", 32 * MIB, 16, 4096, 8, "amd-low8", EX, 48},
+      L1I_32K(4)}},
+    {"zen4",
+     true,
+     64 * GIB,
+     3,
+     {{"L1D", 32 * KIB, 8, 64, 1, "none", NI, 4},
+      {"L2", 1 * MIB, 8, 2048, 1, "none", IN, 14},
+      {"L3", 32 * MIB, 16, 4096, 8, "amd-low8", EX, 52},
+      L1I_32K(4)}},
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
@@ -220,11 +257,11 @@ static void test_four_levels_in_any_order(void **state)
     assert_true(machine.has_l1i);
     assert_int_equal(machine.physical_bytes, 1 * MIB);
     const struct caches_level *level = machine.levels;
-    static const char *const names[] = { "L1D", "L2", "L3", "L4" };
-    static const enum caches_policy policies[] = { CACHES_RANDOM, CACHES_NRU, CACHES_SRRIP, CACHES_BRRIP };
-    static const uint32_t sets[] = { 128, 64, 128, 8192 };
-    static const enum caches_inclusion inclusions[] = { NI, NI, IN, EX };
-    static const enum caches_index indices[] = { CACHES_PHYSICAL, CACHES_VIRTUAL, CACHES_PHYSICAL, CACHES_PHYSICAL };
+    static const char *const names[] = {"L1D", "L2", "L3", "L4"};
+    static const enum caches_policy policies[] = {CACHES_RANDOM, CACHES_NRU, CACHES_SRRIP, CACHES_BRRIP};
+    static const uint32_t sets[] = {128, 64, 128, 8192};
+    static const enum caches_inclusion inclusions[] = {NI, NI, IN, EX};
+    static const enum caches_index indices[] = {CACHES_PHYSICAL, CACHES_VIRTUAL, CACHES_PHYSICAL, CACHES_PHYSICAL};
     for (unsigned i = 0; i < 4; i++) {
         assert_string_equal(level[i].name, names[i]);
         assert_int_equal(level[i].policy, policies[i]);
@@ -241,10 +278,10 @@ static void test_four_levels_in_any_order(void **state)
 static void test_names_of_words(void **state)
 {
     (void)state;
-    static const char *const policies[] = { "lru", "fifo", "random", "tree-plru", "nru", "srrip", "brrip" };
+    static const char *const policies[] = {"lru", "fifo", "random", "tree-plru", "nru", "srrip", "brrip"};
     for (unsigned i = 0; i < 7; i++) {
         char override[32];
-        const char *overrides[] = { override };
+        const char *overrides[] = {override};
         struct caches_machine machine;
         sprintf(override, "L2.policy=%s", policies[i]);
         read_with(&machine, "teach", overrides, 1);
@@ -259,8 +296,9 @@ static void test_names_of_words(void **state)
 }
 
 /* The masks of a base sequence may go on in indented lines, and its file lies beside the machine's. */
-#define MASKED_LEVEL "[machine]\nname = masked\nline = 64\nphysical_memory = 1M\n[L1D]\nsize = 1K\nways = 2\n" \
-                     "[L2]\nsize = 16K\nways = 4\nslices = 4\nhash = perm:sub.txt\n"
+#define MASKED_LEVEL \
+    "[machine]\nname = masked\nline = 64\nphysical_memory = 1M\n[L1D]\nsize = 1K\nways = 2\n" \
+    "[L2]\nsize = 16K\nways = 4\nslices = 4\nhash = perm:sub.txt\n"
 
 static void test_hash_of_a_file(void **state)
 {
@@ -273,10 +311,10 @@ static void test_hash_of_a_file(void **state)
     assert_string_equal(machine.directory, "sub");
     assert_string_equal(machine.levels[1].hash, "perm:sub.txt:0x10100,0xf0200");
     assert_int_equal(machine.levels[1].latency_cycles, 9);
-    static const char *const other[] = { "L2.hash=modulo" }; /* leaves the masks of the first behind */
+    static const char *const other[] = {"L2.hash=modulo"}; /* leaves the masks of the first behind */
     read_with(&machine, "sub/masked.ini", other, 1);
     assert_string_equal(machine.levels[1].hash, "modulo");
-    static const char *const masks[] = { "L2.hash_masks=0x80000, 0x40000" };
+    static const char *const masks[] = {"L2.hash_masks=0x80000, 0x40000"};
     read_with(&machine, "sub/masked.ini", masks, 1);
     assert_string_equal(machine.levels[1].hash, "perm:sub.txt:0x80000,0x40000");
     unlink("sub/sub.txt");
@@ -290,8 +328,8 @@ static void test_overrides(void **state)
 {
     (void)state;
     static const char *const overrides[] = {
-        "L2.ways=4", "machine.physical_memory=1G", "L1I.size=64K", "L3.inclusion=non-inclusive", "L2.ways=16",
-        "machine.description=a = b.c", "L3.policy=fifo",
+        "L2.ways=4",  "machine.physical_memory=1G",  "L1I.size=64K",   "L3.inclusion=non-inclusive",
+        "L2.ways=16", "machine.description=a = b.c", "L3.policy=fifo",
     };
     struct caches_machine machine;
     read_with(&machine, "sandybridge-ep", overrides, sizeof overrides / sizeof overrides[0]);
@@ -309,7 +347,7 @@ static void test_overrides(void **state)
 static void test_overrides_are_checked_together(void **state)
 {
     (void)state;
-    static const char *const overrides[] = { "L3.slices=16", "L3.hash=lin16", "L3.size=40M" };
+    static const char *const overrides[] = {"L3.slices=16", "L3.hash=lin16", "L3.size=40M"};
     struct caches_machine machine;
     read_with(&machine, "sandybridge-ep", overrides, 3);
     assert_int_equal(machine.levels[2].slices, 16);
@@ -320,12 +358,17 @@ static void test_overrides_are_checked_together(void **state)
 static void test_reach_of_the_hashes(void **state)
 {
     (void)state;
-    static const struct { const char *machine, *most; } cases[] = {
-        { "sandybridge-ep", "256G" }, { "icelake-sp", "256G" }, { "teach", "64M" }, { "zen4", "1T" },
+    static const struct {
+        const char *machine, *most;
+    } cases[] = {
+        {"sandybridge-ep", "256G"},
+        {"icelake-sp", "256G"},
+        {"teach", "64M"},
+        {"zen4", "1T"},
     };
     for (unsigned i = 0; i < 4; i++) {
         char override[64];
-        const char *overrides[] = { override };
+        const char *overrides[] = {override};
         struct caches_machine machine;
         sprintf(override, "machine.physical_memory=%s", cases[i].most);
         read_with(&machine, cases[i].machine, overrides, 1);
@@ -344,8 +387,9 @@ static void test_names_of_a_directory(void **state)
     assert_int_equal(caches_machine_names(&names, &count, "machines", &err), C2_OK);
     assert_int_equal(count, 0);
     caches_machine_names_free(names, count);
-    static const char *const files[] = { "machines/b.ini", "machines/a-b.ini", "machines/.hidden.ini",
-                                         "machines/.ini", "machines/notes.txt", "machines/ini", "machines/B.ini" };
+    static const char *const files[] = {"machines/b.ini", "machines/a-b.ini",   "machines/.hidden.ini",
+                                        "machines/.ini",  "machines/notes.txt", "machines/ini",
+                                        "machines/B.ini"};
     for (unsigned i = 0; i < 7; i++)
         write_file(files[i], "");
     assert_int_equal(caches_machine_names(&names, &count, "machines", &err), C2_OK);

@@ -28,7 +28,7 @@ static void expect(const char *name, const char *const *overrides, size_t count,
                    const char *text)
 {
     struct caches_machine machine;
-    struct c2_error err = { 0 };
+    struct c2_error err = {0};
     assert_int_equal(caches_machine_read(&machine, name, MACHINES, overrides, count, &err), status);
     assert_int_equal(err.status, status);
     assert_string_equal(err.text, text);
@@ -55,28 +55,27 @@ static void check_files(const struct file_case *cases, size_t count)
         expect("m.ini", NULL, 0, cases[i].status, message);
     }
 }
-#define CHECK_FILES(...)                                        \
-    do {                                                        \
-        static const struct file_case cases[] = { __VA_ARGS__ }; \
-        check_files(cases, sizeof cases / sizeof cases[0]);      \
+#define CHECK_FILES(...) \
+    do { \
+        static const struct file_case cases[] = {__VA_ARGS__}; \
+        check_files(cases, sizeof cases / sizeof cases[0]); \
     } while (0)
 
 static void test_lines(void **state)
 {
     (void)state;
     CHECK_FILES(
-        { HEAD L1D "policy lru\n", C2_ERR_FORMAT, ":7: neither `key = value` nor `[section]` nor a comment" },
-        { HEAD L1D "policy lru\nways = 3\n", C2_ERR_FORMAT,
-          ":7: neither `key = value` nor `[section]` nor a comment" },
-        { HEAD L1D "  policy = lru\n", C2_ERR_FORMAT,
-          ":7: the line begins with a blank (only a hash_masks list may go on in indented lines)" },
-        { HEAD "[L1D]\n\tsize = 1K\n", C2_ERR_FORMAT,
-          ":5: the line begins with a blank (only a hash_masks list may go on in indented lines)" },
-        { HEAD L1D "ways", C2_ERR_FORMAT,
-          ":7: the last line does not end with a newline: the file may be cut (end it with one)" },
-        { "name = x\n", C2_ERR_FORMAT, ":1: the key \"name\" stands before any section" },
-        { HEAD "[L1D\nsize = 1K\n", C2_ERR_FORMAT, ":4: a heading without its closing bracket" },
-        { HEAD "[L1D] size = 1K\n", C2_ERR_FORMAT, ":4: text behind a heading" });
+        {HEAD L1D "policy lru\n", C2_ERR_FORMAT, ":7: neither `key = value` nor `[section]` nor a comment"},
+        {HEAD L1D "policy lru\nways = 3\n", C2_ERR_FORMAT, ":7: neither `key = value` nor `[section]` nor a comment"},
+        {HEAD L1D "  policy = lru\n", C2_ERR_FORMAT,
+         ":7: the line begins with a blank (only a hash_masks list may go on in indented lines)"},
+        {HEAD "[L1D]\n\tsize = 1K\n", C2_ERR_FORMAT,
+         ":5: the line begins with a blank (only a hash_masks list may go on in indented lines)"},
+        {HEAD L1D "ways", C2_ERR_FORMAT,
+         ":7: the last line does not end with a newline: the file may be cut (end it with one)"},
+        {"name = x\n", C2_ERR_FORMAT, ":1: the key \"name\" stands before any section"},
+        {HEAD "[L1D\nsize = 1K\n", C2_ERR_FORMAT, ":4: a heading without its closing bracket"},
+        {HEAD "[L1D] size = 1K\n", C2_ERR_FORMAT, ":4: text behind a heading"});
 }
 
 static void test_lines_too_long(void **state)
@@ -96,88 +95,87 @@ static void test_sections(void **state)
 {
     (void)state;
     CHECK_FILES(
-        { "", C2_ERR_INVALID, ": there is no section [machine]: it gives the name and the line size" },
-        { HEAD, C2_ERR_INVALID, ": there is no section [L1D]: every machine has a first-level data cache" },
-        { HEAD "[L1]\n", C2_ERR_INVALID, ":4: there is no section [L1] (did you mean \"L1D\"?)" },
-        { HEAD "[prefetcher]\nentries = 64\n", C2_ERR_INVALID,
-          ":4: there is no section [prefetcher] (known: machine, L1D, L1I, L2, L3, L4, walks, DTLB, DTLB-4K, DTLB-2M, "
-          "DTLB-1G, DTLB-load-4K, DTLB-load-2M, DTLB-load-1G, DTLB-store, ITLB, ITLB-4K, ITLB-2M, STLB, STLB-A, STLB-B, "
-          "STLB-1G, L2-DTLB, L2-DTLB-1G, L2-ITLB, L2-ITLB-4K, L2-ITLB-2M, PSC-PDE, PSC-PDPTE, PSC-PML4E, PDC)" },
-        { HEAD L1D "[machine]\n", C2_ERR_FORMAT, ":7: [machine] was there before, on line 1" },
-        { HEAD L1D "[L3]\n", C2_ERR_INVALID,
-          ": there is no section [L2]: the levels follow each other without a gap" },
-        { HEAD L1D "[L4]\n" L2, C2_ERR_INVALID,
-          ": there is no section [L3]: the levels follow each other without a gap" },
-        { HEAD L1D "[L1I]\nsize = 1K\nways = 1\n", C2_ERR_INVALID,
-          ": there is no section [L2]: [L1I] needs it, to share it with [L1D]" },
-        { HEAD L2, C2_ERR_INVALID, ": there is no section [L1D]: every machine has a first-level data cache" });
+        {"", C2_ERR_INVALID, ": there is no section [machine]: it gives the name and the line size"},
+        {HEAD, C2_ERR_INVALID, ": there is no section [L1D]: every machine has a first-level data cache"},
+        {HEAD "[L1]\n", C2_ERR_INVALID, ":4: there is no section [L1] (did you mean \"L1D\"?)"},
+        {HEAD "[prefetcher]\nentries = 64\n", C2_ERR_INVALID,
+         ":4: there is no section [prefetcher] (known: machine, L1D, L1I, L2, L3, L4, walks, DTLB, DTLB-4K, DTLB-2M, "
+         "DTLB-1G, DTLB-load-4K, DTLB-load-2M, DTLB-load-1G, DTLB-store, ITLB, ITLB-4K, ITLB-2M, STLB, STLB-A, STLB-B, "
+         "STLB-1G, L2-DTLB, L2-DTLB-1G, L2-ITLB, L2-ITLB-4K, L2-ITLB-2M, PSC-PDE, PSC-PDPTE, PSC-PML4E, PDC)"},
+        {HEAD L1D "[machine]\n", C2_ERR_FORMAT, ":7: [machine] was there before, on line 1"},
+        {HEAD L1D "[L3]\n", C2_ERR_INVALID, ": there is no section [L2]: the levels follow each other without a gap"},
+        {HEAD L1D "[L4]\n" L2, C2_ERR_INVALID,
+         ": there is no section [L3]: the levels follow each other without a gap"},
+        {HEAD L1D "[L1I]\nsize = 1K\nways = 1\n", C2_ERR_INVALID,
+         ": there is no section [L2]: [L1I] needs it, to share it with [L1D]"},
+        {HEAD L2, C2_ERR_INVALID, ": there is no section [L1D]: every machine has a first-level data cache"});
 }
 
 static void test_keys(void **state)
 {
     (void)state;
-    CHECK_FILES(
-        { HEAD "lines = 3\n", C2_ERR_INVALID, ":4: [machine] has no key \"lines\" (did you mean \"line\"?)" },
-        { HEAD "size = 3\n", C2_ERR_INVALID, ":4: [machine] has no key \"size\" (did you mean \"line\"?)" },
-        { HEAD L1D "name = L1\n", C2_ERR_INVALID, ":7: [L1D] has no key \"name\" (known: size, ways, slices, "
-          "hash, hash_masks, policy, index, inclusion, latency)" },
-        { HEAD L1D "associativity = 1\n", C2_ERR_INVALID, ":7: [L1D] has no key \"associativity\" (known: size, "
-          "ways, slices, hash, hash_masks, policy, index, inclusion, latency)" },
-        { HEAD L1D "ways = 4\n", C2_ERR_FORMAT, ":7: [L1D] ways = 4: the key was there before, on line 6" },
-        { "[machine]\nline = 64\n" L1D, C2_ERR_INVALID, ":1: [machine] has no key \"name\"" },
-        { "[machine]\nname = x\n" L1D, C2_ERR_INVALID, ":1: [machine] has no key \"line\"" },
-        { HEAD "[L1D]\nways = 2\n", C2_ERR_INVALID, ":4: [L1D] has no key \"size\"" },
-        { HEAD L1D "[L2]\nsize = 4K\n", C2_ERR_INVALID, ":7: [L2] has no key \"ways\"" });
+    CHECK_FILES({HEAD "lines = 3\n", C2_ERR_INVALID, ":4: [machine] has no key \"lines\" (did you mean \"line\"?)"},
+                {HEAD "size = 3\n", C2_ERR_INVALID, ":4: [machine] has no key \"size\" (did you mean \"line\"?)"},
+                {HEAD L1D "name = L1\n", C2_ERR_INVALID,
+                 ":7: [L1D] has no key \"name\" (known: size, ways, slices, "
+                 "hash, hash_masks, policy, index, inclusion, latency)"},
+                {HEAD L1D "associativity = 1\n", C2_ERR_INVALID,
+                 ":7: [L1D] has no key \"associativity\" (known: size, "
+                 "ways, slices, hash, hash_masks, policy, index, inclusion, latency)"},
+                {HEAD L1D "ways = 4\n", C2_ERR_FORMAT, ":7: [L1D] ways = 4: the key was there before, on line 6"},
+                {"[machine]\nline = 64\n" L1D, C2_ERR_INVALID, ":1: [machine] has no key \"name\""},
+                {"[machine]\nname = x\n" L1D, C2_ERR_INVALID, ":1: [machine] has no key \"line\""},
+                {HEAD "[L1D]\nways = 2\n", C2_ERR_INVALID, ":4: [L1D] has no key \"size\""},
+                {HEAD L1D "[L2]\nsize = 4K\n", C2_ERR_INVALID, ":7: [L2] has no key \"ways\""});
 }
 
 static void test_values(void **state)
 {
     (void)state;
     CHECK_FILES(
-        { "[machine]\nname =\n", C2_ERR_INVALID, ":2: [machine] name: 0 characters: 1 to 63 are possible" },
-        { "[machine]\nline = 48\n", C2_ERR_INVALID,
-          ":2: [machine] line: 48 is no line size: a power of two from 8 to 4096" },
-        { "[machine]\nline = 4\n", C2_ERR_INVALID,
-          ":2: [machine] line: 4 is no line size: a power of two from 8 to 4096" },
-        { "[machine]\nline = 8K\n", C2_ERR_INVALID,
-          ":2: [machine] line: 8K is no line size: a power of two from 8 to 4096" },
-        { HEAD "physical_memory = 4097\n", C2_ERR_INVALID,
-          ":4: [machine] physical_memory: 4097 is not possible: a multiple of 4K, at most 1T" },
-        { HEAD "physical_memory = 2T\n", C2_ERR_INVALID,
-          ":4: [machine] physical_memory: 2T is not possible: a multiple of 4K, at most 1T" },
-        { HEAD "[L1D]\nsize = 32 K\n", C2_ERR_INVALID,
-          ":5: [L1D] size: \"32 K\" is not a size in bytes (examples: 64, 32K, 20M, 0x1000)" },
-        { HEAD "[L1D]\nsize = 32K # half\n", C2_ERR_INVALID,
-          ":5: [L1D] size: \"32K # half\" is not a size in bytes (examples: 64, 32K, 20M, 0x1000)" },
-        { HEAD "[L1D]\nsize = 0\n", C2_ERR_INVALID,
-          ":5: [L1D] size: 0 is no size of a cache: at least one line, at most 16G" },
-        { HEAD "[L1D]\nsize = 17G\n", C2_ERR_INVALID,
-          ":5: [L1D] size: 17G is no size of a cache: at least one line, at most 16G" },
-        { HEAD "[L1D]\nways = 8-way\n", C2_ERR_INVALID,
-          ":5: [L1D] ways: \"8-way\" is not a number (examples: 12, 0x1000)" },
-        { HEAD "[L1D]\nways = 0\n", C2_ERR_INVALID, ":5: [L1D] ways: 0 is out of range: 1 to 64" },
-        { HEAD "[L1D]\nways = 65\n", C2_ERR_INVALID, ":5: [L1D] ways: 65 is out of range: 1 to 64" },
-        { HEAD "[L1D]\nways = 4294967297\n", C2_ERR_INVALID,
-          ":5: [L1D] ways: 4294967297 is out of range: 1 to 64" },
-        { HEAD "[L1D]\nslices = 257\n", C2_ERR_INVALID, ":5: [L1D] slices: 257 is out of range: 1 to 256" },
-        { HEAD "[L1D]\nlatency = -1\n", C2_ERR_INVALID,
-          ":5: [L1D] latency: \"-1\" is not a number (examples: 12, 0x1000)" });
+        {"[machine]\nname =\n", C2_ERR_INVALID, ":2: [machine] name: 0 characters: 1 to 63 are possible"},
+        {"[machine]\nline = 48\n", C2_ERR_INVALID,
+         ":2: [machine] line: 48 is no line size: a power of two from 8 to 4096"},
+        {"[machine]\nline = 4\n", C2_ERR_INVALID,
+         ":2: [machine] line: 4 is no line size: a power of two from 8 to 4096"},
+        {"[machine]\nline = 8K\n", C2_ERR_INVALID,
+         ":2: [machine] line: 8K is no line size: a power of two from 8 to 4096"},
+        {HEAD "physical_memory = 4097\n", C2_ERR_INVALID,
+         ":4: [machine] physical_memory: 4097 is not possible: a multiple of 4K, at most 1T"},
+        {HEAD "physical_memory = 2T\n", C2_ERR_INVALID,
+         ":4: [machine] physical_memory: 2T is not possible: a multiple of 4K, at most 1T"},
+        {HEAD "[L1D]\nsize = 32 K\n", C2_ERR_INVALID,
+         ":5: [L1D] size: \"32 K\" is not a size in bytes (examples: 64, 32K, 20M, 0x1000)"},
+        {HEAD "[L1D]\nsize = 32K # half\n", C2_ERR_INVALID,
+         ":5: [L1D] size: \"32K # half\" is not a size in bytes (examples: 64, 32K, 20M, 0x1000)"},
+        {HEAD "[L1D]\nsize = 0\n", C2_ERR_INVALID,
+         ":5: [L1D] size: 0 is no size of a cache: at least one line, at most 16G"},
+        {HEAD "[L1D]\nsize = 17G\n", C2_ERR_INVALID,
+         ":5: [L1D] size: 17G is no size of a cache: at least one line, at most 16G"},
+        {HEAD "[L1D]\nways = 8-way\n", C2_ERR_INVALID,
+         ":5: [L1D] ways: \"8-way\" is not a number (examples: 12, 0x1000)"},
+        {HEAD "[L1D]\nways = 0\n", C2_ERR_INVALID, ":5: [L1D] ways: 0 is out of range: 1 to 64"},
+        {HEAD "[L1D]\nways = 65\n", C2_ERR_INVALID, ":5: [L1D] ways: 65 is out of range: 1 to 64"},
+        {HEAD "[L1D]\nways = 4294967297\n", C2_ERR_INVALID, ":5: [L1D] ways: 4294967297 is out of range: 1 to 64"},
+        {HEAD "[L1D]\nslices = 257\n", C2_ERR_INVALID, ":5: [L1D] slices: 257 is out of range: 1 to 256"},
+        {HEAD "[L1D]\nlatency = -1\n", C2_ERR_INVALID,
+         ":5: [L1D] latency: \"-1\" is not a number (examples: 12, 0x1000)"});
 }
 
 static void test_words(void **state)
 {
     (void)state;
-    CHECK_FILES(
-        { HEAD "[L1D]\npolicy = rlu\n", C2_ERR_INVALID,
-          ":5: [L1D] policy: \"rlu\" is not known (did you mean \"lru\"?)" },
-        { HEAD "[L1D]\npolicy = LRU\n", C2_ERR_INVALID,
-          ":5: [L1D] policy: \"LRU\" is not known (did you mean \"lru\"?)" },
-        { HEAD "[L1D]\npolicy = optimal\n", C2_ERR_INVALID, ":5: [L1D] policy: \"optimal\" is not known (known: lru, "
-          "fifo, random, tree-plru, nru, srrip, brrip)" },
-        { HEAD "[L1D]\nindex = phys\n", C2_ERR_INVALID,
-          ":5: [L1D] index: \"phys\" is not known (known: virtual, physical)" },
-        { HEAD "[L1D]\ninclusion = none\n", C2_ERR_INVALID,
-          ":5: [L1D] inclusion: \"none\" is not known (known: non-inclusive, inclusive, exclusive)" });
+    CHECK_FILES({HEAD "[L1D]\npolicy = rlu\n", C2_ERR_INVALID,
+                 ":5: [L1D] policy: \"rlu\" is not known (did you mean \"lru\"?)"},
+                {HEAD "[L1D]\npolicy = LRU\n", C2_ERR_INVALID,
+                 ":5: [L1D] policy: \"LRU\" is not known (did you mean \"lru\"?)"},
+                {HEAD "[L1D]\npolicy = optimal\n", C2_ERR_INVALID,
+                 ":5: [L1D] policy: \"optimal\" is not known (known: lru, "
+                 "fifo, random, tree-plru, nru, srrip, brrip)"},
+                {HEAD "[L1D]\nindex = phys\n", C2_ERR_INVALID,
+                 ":5: [L1D] index: \"phys\" is not known (known: virtual, physical)"},
+                {HEAD "[L1D]\ninclusion = none\n", C2_ERR_INVALID,
+                 ":5: [L1D] inclusion: \"none\" is not known (known: non-inclusive, inclusive, exclusive)"});
 }
 
 /* ------------------------------------------------------------------ rules between keys */
@@ -186,45 +184,56 @@ static void test_geometry(void **state)
 {
     (void)state;
     CHECK_FILES(
-        { HEAD "[L1D]\nsize = 1000\nways = 2\n", C2_ERR_INVALID, ":5: [L1D] size: [L1D] size 1000 is no whole number "
-          "of sets of 2 ways x 64 bytes x 1 slice = 128 bytes (nearest sizes: 896 or 1024)" },
-        { HEAD "[L1D]\nsize = 64\nways = 2\n", C2_ERR_INVALID, ":5: [L1D] size: [L1D] size 64 is no whole number of "
-          "sets of 2 ways x 64 bytes x 1 slice = 128 bytes (nearest sizes: 128)" },
-        { HEAD L1D "[L2]\nsize = 4K\nways = 4\nslices = 3\nhash = modulo\n", C2_ERR_INVALID, ":8: [L2] size: [L2] "
-          "size 4096 is no whole number of sets of 4 ways x 64 bytes x 3 slices = 768 bytes (nearest sizes: 3840 or "
-          "4608)" },
-        { HEAD "[L1D]\nsize = 768\nways = 12\npolicy = tree-plru\n", C2_ERR_INVALID, ":7: [L1D] policy: [L1D] policy "
-          "tree-plru needs a power of two of ways, not 12 (nearest: 8 or 16 ways, or policy lru)" },
-        { HEAD L1D "inclusion = inclusive\n", C2_ERR_INVALID,
-          ":7: [L1D] inclusion: inclusive is not possible: no level is above [L1D] (only non-inclusive)" },
-        { HEAD L1D L2 "[L1I]\nsize = 1K\nways = 1\ninclusion = exclusive\n", C2_ERR_INVALID,
-          ":13: [L1I] inclusion: exclusive is not possible: no level is above [L1I] (only non-inclusive)" });
+        {HEAD "[L1D]\nsize = 1000\nways = 2\n", C2_ERR_INVALID,
+         ":5: [L1D] size: [L1D] size 1000 is no whole number "
+         "of sets of 2 ways x 64 bytes x 1 slice = 128 bytes (nearest sizes: 896 or 1024)"},
+        {HEAD "[L1D]\nsize = 64\nways = 2\n", C2_ERR_INVALID,
+         ":5: [L1D] size: [L1D] size 64 is no whole number of "
+         "sets of 2 ways x 64 bytes x 1 slice = 128 bytes (nearest sizes: 128)"},
+        {HEAD L1D "[L2]\nsize = 4K\nways = 4\nslices = 3\nhash = modulo\n", C2_ERR_INVALID,
+         ":8: [L2] size: [L2] "
+         "size 4096 is no whole number of sets of 4 ways x 64 bytes x 3 slices = 768 bytes (nearest sizes: 3840 or "
+         "4608)"},
+        {HEAD "[L1D]\nsize = 768\nways = 12\npolicy = tree-plru\n", C2_ERR_INVALID,
+         ":7: [L1D] policy: [L1D] policy "
+         "tree-plru needs a power of two of ways, not 12 (nearest: 8 or 16 ways, or policy lru)"},
+        {HEAD L1D "inclusion = inclusive\n", C2_ERR_INVALID,
+         ":7: [L1D] inclusion: inclusive is not possible: no level is above [L1D] (only non-inclusive)"},
+        {HEAD L1D L2 "[L1I]\nsize = 1K\nways = 1\ninclusion = exclusive\n", C2_ERR_INVALID,
+         ":13: [L1I] inclusion: exclusive is not possible: no level is above [L1I] (only non-inclusive)"});
 }
 
 static void test_slices(void **state)
 {
     (void)state;
     CHECK_FILES(
-        { HEAD L1D L2 "slices = 2\n", C2_ERR_INVALID, ":10: [L2] slices: [L2] the slice hash \"none\" has 1 slice, "
-          "not 2 (for 2: lin2, teach2, modulo or perm:...)" },
-        { HEAD L1D L2 "hash = lin4\n", C2_ERR_INVALID, ":10: [L2] hash: [L2] the slice hash \"lin4\" has 4 slices, "
-          "not 1 (for 1: none, modulo or perm:...)" },
-        { HEAD L1D L2 "slices = 2\nhash = lin22\n", C2_ERR_INVALID, ":11: [L2] hash: [L2] no slice hash is called "
-          "\"lin22\" (did you mean \"lin2\"?); a file is named perm:PATH:MASK,MASK,..." },
-        { HEAD L1D L2 "slices = 2\nhash = lin2\nindex = virtual\n", C2_ERR_INVALID, ":12: [L2] index: [L2] has 2 "
-          "slices and index virtual: a slice is chosen by the physical address, so index must be physical" },
-        { HEAD "[L1D]\nsize = 1K\nways = 2\nslices = 2\nhash = lin2\n", C2_ERR_INVALID, ":7: [L1D] slices: [L1D] has "
-          "2 slices and index virtual: a slice is chosen by the physical address, so index must be physical" },
-        { "[machine]\nname = x\nline = 32\n" L1D L2 "slices = 2\nhash = lin2\n", C2_ERR_INVALID, ":3: [machine] "
-          "line: [L2] has 2 slices, and slice hashes are defined on lines of 64 bytes, not 32" },
-        { HEAD "physical_memory = 262144004K\n", C2_ERR_INVALID,
-          ": there is no section [L1D]: every machine has a first-level data cache" },
-        { HEAD "physical_memory = 268435460K\n" L1D L2 "slices = 2\nhash = lin2\n", C2_ERR_INVALID,
-          ":4: [machine] physical_memory: the machine has 274877911040 B of memory, and the hash of [L2], lin2, is "
-          "known up to address bit 37 only (remedy: physical_memory of at most 256 GiB, or hash = modulo)" },
-        { HEAD L1D L2 "slices = 2\nhash = teach2\n", C2_ERR_INVALID, ":11: [L2] hash: the machine has 64 GiB of "
-          "memory, and the hash of [L2], teach2, is known up to address bit 25 only (remedy: physical_memory of at "
-          "most 64 MiB, or hash = modulo)" });
+        {HEAD L1D L2 "slices = 2\n", C2_ERR_INVALID,
+         ":10: [L2] slices: [L2] the slice hash \"none\" has 1 slice, "
+         "not 2 (for 2: lin2, teach2, modulo or perm:...)"},
+        {HEAD L1D L2 "hash = lin4\n", C2_ERR_INVALID,
+         ":10: [L2] hash: [L2] the slice hash \"lin4\" has 4 slices, "
+         "not 1 (for 1: none, modulo or perm:...)"},
+        {HEAD L1D L2 "slices = 2\nhash = lin22\n", C2_ERR_INVALID,
+         ":11: [L2] hash: [L2] no slice hash is called "
+         "\"lin22\" (did you mean \"lin2\"?); a file is named perm:PATH:MASK,MASK,..."},
+        {HEAD L1D L2 "slices = 2\nhash = lin2\nindex = virtual\n", C2_ERR_INVALID,
+         ":12: [L2] index: [L2] has 2 "
+         "slices and index virtual: a slice is chosen by the physical address, so index must be physical"},
+        {HEAD "[L1D]\nsize = 1K\nways = 2\nslices = 2\nhash = lin2\n", C2_ERR_INVALID,
+         ":7: [L1D] slices: [L1D] has "
+         "2 slices and index virtual: a slice is chosen by the physical address, so index must be physical"},
+        {"[machine]\nname = x\nline = 32\n" L1D L2 "slices = 2\nhash = lin2\n", C2_ERR_INVALID,
+         ":3: [machine] "
+         "line: [L2] has 2 slices, and slice hashes are defined on lines of 64 bytes, not 32"},
+        {HEAD "physical_memory = 262144004K\n", C2_ERR_INVALID,
+         ": there is no section [L1D]: every machine has a first-level data cache"},
+        {HEAD "physical_memory = 268435460K\n" L1D L2 "slices = 2\nhash = lin2\n", C2_ERR_INVALID,
+         ":4: [machine] physical_memory: the machine has 274877911040 B of memory, and the hash of [L2], lin2, is "
+         "known up to address bit 37 only (remedy: physical_memory of at most 256 GiB, or hash = modulo)"},
+        {HEAD L1D L2 "slices = 2\nhash = teach2\n", C2_ERR_INVALID,
+         ":11: [L2] hash: the machine has 64 GiB of "
+         "memory, and the hash of [L2], teach2, is known up to address bit 25 only (remedy: physical_memory of at "
+         "most 64 MiB, or hash = modulo)"});
 }
 
 static void test_hashes_of_files(void **state)
@@ -232,19 +241,22 @@ static void test_hashes_of_files(void **state)
     (void)state;
     write_bytes("base.txt", "0\n1\n1\n0\n", 8);
     CHECK_FILES(
-        { HEAD L1D L2 "slices = 2\nhash = perm:base.txt\n", C2_ERR_INVALID, ":11: [L2] hash: [L2] hash = perm:PATH "
-          "and hash_masks = MASK,MASK,... need each other; here hash = perm:base.txt without masks" },
-        { HEAD L1D L2 "slices = 2\nhash_masks = 0x100\n", C2_ERR_INVALID, ":11: [L2] hash_masks: [L2] hash = "
-          "perm:PATH and hash_masks = MASK,MASK,... need each other; here hash = none" },
-        { HEAD L1D L2 "slices = 2\nhash = perm:base.txt\nhash_masks = 0x100\n", C2_ERR_INVALID,
-          ":11: [L2] hash: [L2] ./base.txt: 4 slice numbers need 2 masks, not 1" },
-        { HEAD L1D L2 "slices = 2\nhash = perm:absent\nhash_masks = 0x100\n", C2_ERR_NOT_FOUND, ":11: [L2] hash: "
-          "[L2] ./absent: no base sequence can be read there: No such file or directory" },
-        { HEAD L1D L2 "slices = 2\nhash = perm:base.txt\nhash_masks = 0x100,\n0x200\n", C2_ERR_FORMAT,
-          ":13: neither `key = value` nor `[section]` nor a comment" },
-        { HEAD L1D L2 "slices = 2\nhash = perm:base.txt\nhash_masks = 0x100,\n 0x200\n", C2_ERR_INVALID,
-          ":11: [L2] hash: the machine has 64 GiB of memory, and the hash of [L2], perm:base.txt:0x100,0x200, is "
-          "known up to address bit 9 only (remedy: physical_memory of at most 1 KiB, or hash = modulo)" });
+        {HEAD L1D L2 "slices = 2\nhash = perm:base.txt\n", C2_ERR_INVALID,
+         ":11: [L2] hash: [L2] hash = perm:PATH "
+         "and hash_masks = MASK,MASK,... need each other; here hash = perm:base.txt without masks"},
+        {HEAD L1D L2 "slices = 2\nhash_masks = 0x100\n", C2_ERR_INVALID,
+         ":11: [L2] hash_masks: [L2] hash = "
+         "perm:PATH and hash_masks = MASK,MASK,... need each other; here hash = none"},
+        {HEAD L1D L2 "slices = 2\nhash = perm:base.txt\nhash_masks = 0x100\n", C2_ERR_INVALID,
+         ":11: [L2] hash: [L2] ./base.txt: 4 slice numbers need 2 masks, not 1"},
+        {HEAD L1D L2 "slices = 2\nhash = perm:absent\nhash_masks = 0x100\n", C2_ERR_NOT_FOUND,
+         ":11: [L2] hash: "
+         "[L2] ./absent: no base sequence can be read there: No such file or directory"},
+        {HEAD L1D L2 "slices = 2\nhash = perm:base.txt\nhash_masks = 0x100,\n0x200\n", C2_ERR_FORMAT,
+         ":13: neither `key = value` nor `[section]` nor a comment"},
+        {HEAD L1D L2 "slices = 2\nhash = perm:base.txt\nhash_masks = 0x100,\n 0x200\n", C2_ERR_INVALID,
+         ":11: [L2] hash: the machine has 64 GiB of memory, and the hash of [L2], perm:base.txt:0x100,0x200, is "
+         "known up to address bit 9 only (remedy: physical_memory of at most 1 KiB, or hash = modulo)"});
 }
 
 /* ------------------------------------------------------------------ overrides */
@@ -256,37 +268,55 @@ struct override_case {
 };
 
 static const struct override_case override_cases[] = {
-    { "teach", { "L2ways=4" }, "--set L2ways=4: not of the form SECTION.KEY=VALUE (example: L2.ways=4)" },
-    { "teach", { "L2.ways" }, "--set L2.ways: not of the form SECTION.KEY=VALUE (example: L2.ways=4)" },
-    { "teach", { ".ways=4" }, "--set .ways=4: not of the form SECTION.KEY=VALUE (example: L2.ways=4)" },
-    { "teach", { "L2.=4" }, "--set L2.=4: not of the form SECTION.KEY=VALUE (example: L2.ways=4)" },
-    { "teach", { "" }, "--set : not of the form SECTION.KEY=VALUE (example: L2.ways=4)" },
-    { "teach", { "l2.ways=4" }, "--set l2.ways=4: there is no section [l2] (did you mean \"L2\"?)" },
-    { "teach", { "L2.way=4" }, "--set L2.way=4: [L2] has no key \"way\" (did you mean \"ways\"?)" },
-    { "teach", { "machine.ways=4" }, "--set machine.ways=4: [machine] has no key \"ways\" (known: name, description, "
-      "line, physical_memory)" },
-    { "teach", { "L2.ways=" }, "--set L2.ways=: \"\" is not a number (examples: 12, 0x1000)" },
-    { "teach", { "L2.ways=65" }, "--set L2.ways=65: 65 is out of range: 1 to 64" },
-    { "teach", { "L4.ways=4" }, "--set L4.ways=4: the machine of " MACHINES "/teach.ini has no section [L4]" },
-    { "c2sim", { "L1I.ways=4" }, "--set L1I.ways=4: the machine of " MACHINES "/c2sim.ini has no section [L1I]" },
+    {"teach", {"L2ways=4"}, "--set L2ways=4: not of the form SECTION.KEY=VALUE (example: L2.ways=4)"},
+    {"teach", {"L2.ways"}, "--set L2.ways: not of the form SECTION.KEY=VALUE (example: L2.ways=4)"},
+    {"teach", {".ways=4"}, "--set .ways=4: not of the form SECTION.KEY=VALUE (example: L2.ways=4)"},
+    {"teach", {"L2.=4"}, "--set L2.=4: not of the form SECTION.KEY=VALUE (example: L2.ways=4)"},
+    {"teach", {""}, "--set : not of the form SECTION.KEY=VALUE (example: L2.ways=4)"},
+    {"teach", {"l2.ways=4"}, "--set l2.ways=4: there is no section [l2] (did you mean \"L2\"?)"},
+    {"teach", {"L2.way=4"}, "--set L2.way=4: [L2] has no key \"way\" (did you mean \"ways\"?)"},
+    {"teach",
+     {"machine.ways=4"},
+     "--set machine.ways=4: [machine] has no key \"ways\" (known: name, description, "
+     "line, physical_memory)"},
+    {"teach", {"L2.ways="}, "--set L2.ways=: \"\" is not a number (examples: 12, 0x1000)"},
+    {"teach", {"L2.ways=65"}, "--set L2.ways=65: 65 is out of range: 1 to 64"},
+    {"teach", {"L4.ways=4"}, "--set L4.ways=4: the machine of " MACHINES "/teach.ini has no section [L4]"},
+    {"c2sim", {"L1I.ways=4"}, "--set L1I.ways=4: the machine of " MACHINES "/c2sim.ini has no section [L1I]"},
     /* of several values to blame the last one changed is named, not the first written */
-    { "teach", { "L2.ways=3" }, "--set L2.ways=3: [L2] size 32768 is no whole number of sets of 3 ways x 64 bytes x "
-      "1 slice = 192 bytes (nearest sizes: 32640 or 32832)" },
-    { "teach", { "L2.ways=3", "L2.size=1000" }, "--set L2.size=1000: [L2] size 1000 is no whole number of sets of 3 "
-      "ways x 64 bytes x 1 slice = 192 bytes (nearest sizes: 960 or 1152)" },
-    { "teach", { "L2.size=1000", "L1D.latency=9", "L2.ways=3" }, "--set L2.ways=3: [L2] size 1000 is no whole number "
-      "of sets of 3 ways x 64 bytes x 1 slice = 192 bytes (nearest sizes: 960 or 1152)" },
-    { "teach", { "machine.line=4096" }, "--set machine.line=4096: [L1D] size 2048 is no whole number of sets of 2 "
-      "ways x 4096 bytes x 1 slice = 8192 bytes (nearest sizes: 8192)" },
-    { "teach", { "L3.slices=4" }, "--set L3.slices=4: [L3] the slice hash \"teach2\" has 2 slices, not 4 (for 4: "
-      "lin4, lin4x, amd-low4, modulo or perm:...)" },
-    { "teach", { "machine.physical_memory=65540K" }, "--set machine.physical_memory=65540K: the machine has "
-      "67112960 B of memory, and the hash of [L3], teach2, is known up to address bit 25 only (remedy: "
-      "physical_memory of at most 64 MiB, or hash = modulo)" },
-    { "skylake-sp", { "L3.policy=tree-plru" }, "--set L3.policy=tree-plru: [L3] policy tree-plru needs a power of two "
-      "of ways, not 11 (nearest: 8 or 16 ways, or policy lru)" },
-    { "skylake", { "L1I.inclusion=inclusive" }, "--set L1I.inclusion=inclusive: inclusive is not possible: no level "
-      "is above [L1I] (only non-inclusive)" },
+    {"teach",
+     {"L2.ways=3"},
+     "--set L2.ways=3: [L2] size 32768 is no whole number of sets of 3 ways x 64 bytes x "
+     "1 slice = 192 bytes (nearest sizes: 32640 or 32832)"},
+    {"teach",
+     {"L2.ways=3", "L2.size=1000"},
+     "--set L2.size=1000: [L2] size 1000 is no whole number of sets of 3 "
+     "ways x 64 bytes x 1 slice = 192 bytes (nearest sizes: 960 or 1152)"},
+    {"teach",
+     {"L2.size=1000", "L1D.latency=9", "L2.ways=3"},
+     "--set L2.ways=3: [L2] size 1000 is no whole number "
+     "of sets of 3 ways x 64 bytes x 1 slice = 192 bytes (nearest sizes: 960 or 1152)"},
+    {"teach",
+     {"machine.line=4096"},
+     "--set machine.line=4096: [L1D] size 2048 is no whole number of sets of 2 "
+     "ways x 4096 bytes x 1 slice = 8192 bytes (nearest sizes: 8192)"},
+    {"teach",
+     {"L3.slices=4"},
+     "--set L3.slices=4: [L3] the slice hash \"teach2\" has 2 slices, not 4 (for 4: "
+     "lin4, lin4x, amd-low4, modulo or perm:...)"},
+    {"teach",
+     {"machine.physical_memory=65540K"},
+     "--set machine.physical_memory=65540K: the machine has "
+     "67112960 B of memory, and the hash of [L3], teach2, is known up to address bit 25 only (remedy: "
+     "physical_memory of at most 64 MiB, or hash = modulo)"},
+    {"skylake-sp",
+     {"L3.policy=tree-plru"},
+     "--set L3.policy=tree-plru: [L3] policy tree-plru needs a power of two "
+     "of ways, not 11 (nearest: 8 or 16 ways, or policy lru)"},
+    {"skylake",
+     {"L1I.inclusion=inclusive"},
+     "--set L1I.inclusion=inclusive: inclusive is not possible: no level "
+     "is above [L1I] (only non-inclusive)"},
 };
 
 static void test_overrides(void **state)
@@ -305,7 +335,7 @@ static void test_very_long_overrides(void **state)
 {
     (void)state;
     char text[4000];
-    const char *overrides[] = { text };
+    const char *overrides[] = {text};
     struct caches_machine machine;
     struct c2_error err;
     for (size_t length = 100; length < sizeof text; length += 300) {
@@ -425,8 +455,8 @@ static void test_cut_files(void **state)
     /* Behind the lines ways, policy, index, inclusion, latency and the empty line of [L1D], then of [L2] (it takes
      * [L1I] along), then behind ways of [L3] (one slice, no hash; slices = 8 is refused without its hash), hash,
      * policy, index, inclusion, latency, the empty line and the comment. Behind the lines of each TLB but heading and
-     * pages (the STLB has too many entries for one set, so not behind those either) and the empty line: 4K, 2M, 1G data,
-     * 4K and 2M code, STLB, and the three of the walks; behind the heading and the mode of [walks]. */
+     * pages (the STLB has too many entries for one set, so not behind those either) and the empty line: 4K, 2M, 1G
+     * data, 4K and 2M code, STLB, and the three of the walks; behind the heading and the mode of [walks]. */
     assert_int_equal(accepted, 6 + 6 + 8 + (5 + 4 + 3) + (5 + 3) + 5 + (3 + 2 + 2) + 2);
 }
 
@@ -468,8 +498,8 @@ static void check_allocations(const char *name, enum c2_status last, uint64_t ex
 static void test_every_allocation_fails(void **state)
 {
     (void)state;
-    check_allocations("zen3", C2_OK, 1 + 4 * 2);                 /* the draft; two for each level's hash */
-    check_allocations("pentium", C2_ERR_NOT_FOUND, 1 + 9 * 2);   /* the draft; list and name of each preset */
+    check_allocations("zen3", C2_OK, 1 + 4 * 2);               /* the draft; two for each level's hash */
+    check_allocations("pentium", C2_ERR_NOT_FOUND, 1 + 9 * 2); /* the draft; list and name of each preset */
 }
 
 static void test_names_when_allocations_fail(void **state)

@@ -12,7 +12,11 @@
 
 #define MACHINES C2_SOURCE_DIR "/machines"
 
-static const struct { const char *machine; uint32_t count, at; struct caches_tlb tlb; } rows[] = {
+static const struct {
+    const char *machine;
+    uint32_t count, at;
+    struct caches_tlb tlb;
+} rows[] = {
     {"sandybridge-ep", 9, 0, {"DTLB-4K", CACHES_TLB_FIRST, 3, 1, 64, 4, CACHES_TLB_TREE_PLRU, 0, 0}},
     {"sandybridge-ep", 9, 5, {"STLB", CACHES_TLB_SECOND, 7, 1, 512, 4, CACHES_TLB_TREE_PLRU, 0, 7}},
     {"haswell-ep", 9, 5, {"STLB", CACHES_TLB_SECOND, 7, 3, 1024, 8, CACHES_TLB_TREE_PLRU, 0, 7}},
@@ -53,7 +57,9 @@ static void presets_have_their_tlbs(void **state)
 static void bad_values_are_refused(void **state)
 {
     (void)state;
-    static const struct { const char *set, *why; } bad[] = {
+    static const struct {
+        const char *set, *why;
+    } bad[] = {
         {"STLB.pages=4K+8K", "\"8K\" is not known"},
         {"STLB.pages=4K+4K", "4K stands there twice"},
         {"STLB.pages=4K+", "\"\" is not known"},
@@ -74,7 +80,7 @@ static void bad_values_are_refused(void **state)
         struct caches_machine machine;
         struct c2_error err = {0};
         assert_int_equal(caches_machine_read(&machine, "teach", MACHINES, &bad[i].set, 1, &err), C2_ERR_INVALID);
-        if (strstr(err.text, bad[i].why) == NULL)
+        if (!strstr(err.text, bad[i].why))
             fail_msg("--set %s: %s", bad[i].set, err.text);
     }
 }

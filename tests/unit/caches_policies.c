@@ -18,22 +18,19 @@
 
 static struct caches *one_set(enum caches_policy policy, uint32_t ways, uint64_t seed)
 {
-    struct caches_machine machine = { .line_bytes = 64, .level_count = 1 };
-    machine.levels[0] = (struct caches_level){ .name = "L1D", .size_bytes = 64 * ways, .ways = ways, .slices = 1,
-                                               .hash = "none", .policy = policy };
+    struct caches_machine machine = {.line_bytes = 64, .level_count = 1};
+    machine.levels[0] = (struct caches_level){
+        .name = "L1D", .size_bytes = 64 * ways, .ways = ways, .slices = 1, .hash = "none", .policy = policy};
     struct caches *caches;
     assert_int_equal(caches_create(&caches, &machine, seed, NULL), C2_OK);
     return caches;
 }
 
-static struct line_no line_named(char name)
-{
-    return (struct line_no){ (uint64_t)(name - 'A') + 0x1000 };
-}
+static struct line_no line_named(char name) { return (struct line_no){(uint64_t)(name - 'A') + 0x1000}; }
 
 static void load(struct caches *caches, char name, const char *wanted, char victim, const char *where)
 {
-    static const char *const names[] = { "hit", "cold", "capacity", "conflict" };
+    static const char *const names[] = {"hit", "cold", "capacity", "conflict"};
     struct caches_outcome outcome;
     struct line_no line = line_named(name);
     assert_int_equal(caches_access(caches, CACHES_DATA, false, line, line, &outcome, NULL), C2_OK);
@@ -77,11 +74,11 @@ static void lru(void **state)
     (void)state;
     play(CACHES_LRU, 4,
          "A=cold B=cold C=cold D=cold "
-         "A=hit "          /* youngest first: A D C B */
-         "E=cold>B "       /* E A D C */
-         "C=hit "          /* C E A D */
-         "B=capacity>D "   /* an LRU set that is the whole cache never has a conflict */
-         "A=hit E=hit "    /* E A B C */
+         "A=hit "        /* youngest first: A D C B */
+         "E=cold>B "     /* E A D C */
+         "C=hit "        /* C E A D */
+         "B=capacity>D " /* an LRU set that is the whole cache never has a conflict */
+         "A=hit E=hit "  /* E A B C */
          "D=capacity>C");
     play(CACHES_LRU, 3, "A=cold B=cold C=cold A=hit D=cold>B B=capacity>C C=capacity>A");
     play(CACHES_LRU, 1, "A=cold A=hit B=cold>A A=capacity>B");
@@ -92,14 +89,14 @@ static void fifo(void **state)
     (void)state;
     play(CACHES_FIFO, 4,
          "A=cold B=cold C=cold D=cold "
-         "A=hit "          /* changes nothing: A came first. The shadow, youngest first: A D C B */
-         "E=cold>A "       /* in order of coming B C D E; shadow E A D C */
-         "A=conflict>B "   /* C D E A; shadow A E D C */
-         "B=capacity>C "   /* D E A B; shadow B A E D */
-         "D=hit "          /* D E A B; shadow D B A E */
-         "F=cold>D "       /* E A B F; shadow F D B A */
-         "D=conflict>E "   /* A B F D; shadow D F B A */
-         "E=capacity>A");  /* B F D E; shadow E D F B */
+         "A=hit "         /* changes nothing: A came first. The shadow, youngest first: A D C B */
+         "E=cold>A "      /* in order of coming B C D E; shadow E A D C */
+         "A=conflict>B "  /* C D E A; shadow A E D C */
+         "B=capacity>C "  /* D E A B; shadow B A E D */
+         "D=hit "         /* D E A B; shadow D B A E */
+         "F=cold>D "      /* E A B F; shadow F D B A */
+         "D=conflict>E "  /* A B F D; shadow D F B A */
+         "E=capacity>A"); /* B F D E; shadow E D F B */
 }
 
 /* Ways 0..3 under a root with a left node (ways 0, 1) and a right node (ways 2, 3); 0 points left. */
@@ -132,7 +129,7 @@ static void nru(void **state)
          "B=capacity>F "                /* LRU has H G F C: not B; [0011] */
          "F=conflict>C "                /* LRU has B H G F; [0001] */
          "H=hit G=hit "                 /* [0000]: a hit clears, and may leave none */
-         "A=capacity>H");                /* [1111], the lowest: H again, though just used */
+         "A=capacity>H");               /* [1111], the lowest: H again, though just used */
 }
 
 /* Predictions of ways 0..3 in brackets. */
@@ -148,10 +145,11 @@ static void srrip(void **state)
          "H=cold>E "                    /* +1: [2333], way 1; [2233] */
          "A=hit "                       /* A has outlived a scan of five lines: [0233] */
          "E=capacity>F");               /* LRU has A H G F, way 2 */
-    play(CACHES_SRRIP, 2, "A=cold B=cold A=hit B=hit " /* [00] */
-                          "C=cold>A "                  /* +1 three times: [33], the lowest; [23] */
-                          "A=capacity>B "              /* LRU has C B; [22] */
-                          "B=capacity>C");             /* LRU has A C; +1: [33] */
+    play(CACHES_SRRIP, 2,
+         "A=cold B=cold A=hit B=hit " /* [00] */
+         "C=cold>A "                  /* +1 three times: [33], the lowest; [23] */
+         "A=capacity>B "              /* LRU has C B; [22] */
+         "B=capacity>C");             /* LRU has A C; +1: [33] */
     play(CACHES_SRRIP, 1, "A=cold A=hit B=cold>A");
 }
 
@@ -188,10 +186,10 @@ static void brrip(void **state)
                     "A=capacity>G");               /* LRU has D C B G */
     caches_destroy(caches);
     caches = one_set(CACHES_BRRIP, 4, brrip_seed(4)); /* the fifth fill is the lucky one in 32 */
-    play_on(caches, "A=cold B=cold C=cold D=cold " /* [3333] */
-                    "E=cold>A "                    /* comes with 2: [2333] */
-                    "F=cold>B "                    /* [2333] */
-                    "G=cold>F "                    /* [2333] */
+    play_on(caches, "A=cold B=cold C=cold D=cold "    /* [3333] */
+                    "E=cold>A "                       /* comes with 2: [2333] */
+                    "F=cold>B "                       /* [2333] */
+                    "G=cold>F "                       /* [2333] */
                     "E=hit");
     caches_destroy(caches);
 }

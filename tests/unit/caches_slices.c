@@ -25,7 +25,7 @@ static char directory[64]; /* scratch, removed at the end */
 static struct caches_hash *create(const char *name, uint32_t slices)
 {
     struct caches_hash *hash;
-    struct c2_error err = { 0 };
+    struct c2_error err = {0};
     if (caches_hash_create(&hash, name, slices, directory, &err) != C2_OK)
         fail_msg("%s: %s", name, err.text);
     return hash;
@@ -33,7 +33,7 @@ static struct caches_hash *create(const char *name, uint32_t slices)
 
 static uint32_t slice_of(const struct caches_hash *hash, uint64_t address)
 {
-    return caches_hash_slice(hash, (struct guest_pa){ address });
+    return caches_hash_slice(hash, (struct guest_pa){address});
 }
 
 /* ------------------------------------------------------------------ vectors */
@@ -70,10 +70,18 @@ struct cover {
 
 /* perm12 has 64 vectors; 9 of them have no bit above 38, to which the closed form is known. */
 static const struct cover covers[] = {
-    { "lin2", "lin2", 2, 37, 64 },          { "lin4", "lin4", 4, 37, 64 },    { "lin8", "lin8", 8, 37, 64 },
-    { "lin16", "lin16", 16, 37, 64 },       { "perm16", "lin16", 16, 37, 64 }, { "perm6", "cf6", 6, 38, 64 },
-    { "lin8-gen11", "lin8-gen11", 8, 38, 64 }, { "perm10", "cf10", 10, 38, 64 }, { "perm12", "cf12", 12, 38, 9 },
-    { "perm20", "cf20", 20, 37, 64 },       { "perm24", "cf24", 24, 37, 64 }, { "perm40-icx", "cf40", 40, 37, 64 },
+    {"lin2", "lin2", 2, 37, 64},
+    {"lin4", "lin4", 4, 37, 64},
+    {"lin8", "lin8", 8, 37, 64},
+    {"lin16", "lin16", 16, 37, 64},
+    {"perm16", "lin16", 16, 37, 64},
+    {"perm6", "cf6", 6, 38, 64},
+    {"lin8-gen11", "lin8-gen11", 8, 38, 64},
+    {"perm10", "cf10", 10, 38, 64},
+    {"perm12", "cf12", 12, 38, 9},
+    {"perm20", "cf20", 20, 37, 64},
+    {"perm24", "cf24", 24, 37, 64},
+    {"perm40-icx", "cf40", 40, 37, 64},
 };
 #define COVER_COUNT (sizeof covers / sizeof covers[0])
 
@@ -185,7 +193,7 @@ static void test_none_and_modulo(void **state)
 
 /* ------------------------------------------------------------------ what the structure promises */
 
-static const char *const linear_intel[] = { "lin2", "lin4", "lin8", "lin16" };
+static const char *const linear_intel[] = {"lin2", "lin4", "lin8", "lin16"};
 
 /* Every 4 KiB page has 32, 16, 8, 4 lines a slice. */
 static void test_pages_are_dealt_evenly(void **state)
@@ -198,7 +206,7 @@ static void test_pages_are_dealt_evenly(void **state)
         c2_rng_init(&rng, 2, "pages");
         for (int i = 0; i < 1000; i++) {
             uint64_t page = c2_align_down(c2_rng_next(&rng) >> 26, 4096);
-            unsigned lines[16] = { 0 };
+            unsigned lines[16] = {0};
             for (unsigned line = 0; line < 64; line++)
                 lines[slice_of(hash, page + 64 * line)]++;
             for (uint32_t slice = 0; slice < slices; slice++)
@@ -237,8 +245,14 @@ static void test_sets_of_a_huge_page_are_dealt_evenly(void **state)
 static void test_dealt_lines_reach_every_set(void **state)
 {
     (void)state;
-    static const struct { const char *name; uint32_t slices, sets; } cases[] = {
-        { "amd-low4", 4, 4096 }, { "amd-low8", 8, 4096 }, { "modulo", 6, 100 }, { "modulo", 8, 2048 },
+    static const struct {
+        const char *name;
+        uint32_t slices, sets;
+    } cases[] = {
+        {"amd-low4", 4, 4096},
+        {"amd-low8", 8, 4096},
+        {"modulo", 6, 100},
+        {"modulo", 8, 2048},
     };
     for (unsigned c = 0; c < 4; c++) {
         uint32_t slices = cases[c].slices, sets = cases[c].sets;
@@ -259,12 +273,18 @@ static void test_dealt_lines_reach_every_set(void **state)
 static void test_closed_forms_are_as_uneven_as_published(void **state)
 {
     (void)state;
-    static const struct { const char *name; uint32_t slices, period; unsigned busiest, per_mille; } cases[] = {
-        { "cf20", 20, 256, 13, 16 }, { "cf24", 24, 512, 22, 31 }, { "cf40", 40, 512, 13, 16 },
+    static const struct {
+        const char *name;
+        uint32_t slices, period;
+        unsigned busiest, per_mille;
+    } cases[] = {
+        {"cf20", 20, 256, 13, 16},
+        {"cf24", 24, 512, 22, 31},
+        {"cf40", 40, 512, 13, 16},
     };
     for (unsigned c = 0; c < 3; c++) {
         struct caches_hash *hash = create(cases[c].name, cases[c].slices);
-        unsigned lines[40] = { 0 }, busiest = 0;
+        unsigned lines[40] = {0}, busiest = 0;
         for (uint64_t line = 0; line < cases[c].period; line++)
             lines[slice_of(hash, line * 64)]++;
         for (uint32_t slice = 0; slice < cases[c].slices; slice++)
@@ -370,7 +390,7 @@ static void test_random_permutations_against_the_twin(void **state)
     (void)state;
     static uint8_t base[MAX_SEQUENCE];
     for (unsigned bits = 1; bits <= 14; bits++) {
-        struct twin_function function = { .mask_count = bits };
+        struct twin_function function = {.mask_count = bits};
         struct c2_rng rng;
         char name[CACHES_HASH_BYTES], path[256];
         c2_rng_init(&rng, bits, "permutation");
@@ -433,7 +453,7 @@ static void test_published_sequences(void **state)
 static void expect_error(const char *name, uint32_t slices, enum c2_status status, const char *text)
 {
     struct caches_hash *hash;
-    struct c2_error err = { 0 };
+    struct c2_error err = {0};
     assert_int_equal(caches_hash_create(&hash, name, slices, directory, &err), status);
     assert_null(hash);
     assert_int_equal(err.status, status);
@@ -448,11 +468,14 @@ static void expect_error(const char *name, uint32_t slices, enum c2_status statu
 static void test_wrong_names(void **state)
 {
     (void)state;
-    expect_error("lin3", 2, C2_ERR_INVALID, "no slice hash is called \"lin3\" (did you mean \"lin2\"?); a file is "
+    expect_error("lin3", 2, C2_ERR_INVALID,
+                 "no slice hash is called \"lin3\" (did you mean \"lin2\"?); a file is "
                  "named perm:PATH:MASK,MASK,...");
-    expect_error("lin8", 4, C2_ERR_INVALID, "the slice hash \"lin8\" has 8 slices, not 4 (for 4: lin4, lin4x, "
+    expect_error("lin8", 4, C2_ERR_INVALID,
+                 "the slice hash \"lin8\" has 8 slices, not 4 (for 4: lin4, lin4x, "
                  "amd-low4, modulo or perm:...)");
-    expect_error("none", 14, C2_ERR_INVALID, "the slice hash \"none\" has 1 slice, not 14 (for 14: modulo or "
+    expect_error("none", 14, C2_ERR_INVALID,
+                 "the slice hash \"none\" has 1 slice, not 14 (for 14: modulo or "
                  "perm:...)");
     expect_error("modulo", 0, C2_ERR_INVALID, "0 slices: 1 to 256 are possible");
     expect_error("modulo", 257, C2_ERR_INVALID, "257 slices: 1 to 256 are possible");
@@ -461,7 +484,7 @@ static void test_wrong_names(void **state)
 static void test_wrong_permutation_names(void **state)
 {
     (void)state;
-    static const char *const names[] = { "perm:", "perm:base.txt", "perm::0x40", "perm:base.txt:" };
+    static const char *const names[] = {"perm:", "perm:base.txt", "perm::0x40", "perm:base.txt:"};
     for (unsigned i = 0; i < 4; i++) {
         char text[128];
         sprintf(text, "the slice hash \"%s\" needs a file and its masks: perm:PATH:MASK,MASK,...", names[i]);
@@ -516,9 +539,11 @@ static void test_wrong_masks(void **state)
     write_file("four.txt", "0\n1\n2\n3\n");
     expect_error("perm:four.txt:0x100", 4, C2_ERR_INVALID, "/four.txt: 4 slice numbers need 2 masks, not 1");
     expect_error("perm:four.txt:1,2,3", 4, C2_ERR_INVALID, "/four.txt: 4 slice numbers need 2 masks, not 3");
-    expect_error("perm:four.txt:0x100,0x180", 4, C2_ERR_INVALID, "/four.txt: mask 1, 0x180, has bits outside 8..51: "
+    expect_error("perm:four.txt:0x100,0x180", 4, C2_ERR_INVALID,
+                 "/four.txt: mask 1, 0x180, has bits outside 8..51: "
                  "the bits below choose within the sequence");
-    expect_error("perm:four.txt:0x10000000000000,0", 4, C2_ERR_INVALID, "/four.txt: mask 0, 0x10000000000000, has "
+    expect_error("perm:four.txt:0x10000000000000,0", 4, C2_ERR_INVALID,
+                 "/four.txt: mask 0, 0x10000000000000, has "
                  "bits outside 8..51: the bits below choose within the sequence");
     expect_error("perm:four.txt:0x100,x", 4, C2_ERR_INVALID,
                  "/four.txt: mask 1: \"x\" is not a number (examples: 12, 0x1000)");
@@ -566,7 +591,7 @@ static int make_directory(void **state)
 
 static int remove_directory(void **state)
 {
-    static const char *const files[] = { "base.txt", "random.txt", "bad.txt", "crlf.txt", "long.txt", "four.txt" };
+    static const char *const files[] = {"base.txt", "random.txt", "bad.txt", "crlf.txt", "long.txt", "four.txt"};
     char path[256];
     (void)state;
     for (unsigned i = 0; i < sizeof files / sizeof files[0]; i++)

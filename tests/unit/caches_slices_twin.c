@@ -19,7 +19,7 @@ static unsigned function_count;
 
 static void add_row(const char *line)
 {
-    struct twin_function row = { 0 };
+    struct twin_function row = {0};
     unsigned bit;
     uint64_t mask;
     int fields = sscanf(line, "%23[^,],%" SCNu32 ",%11[^,],%u,%" SCNx64 ",%u", row.name, &row.slices, row.kind, &bit,
@@ -86,10 +86,7 @@ uint32_t twin_linear(const struct twin_function *function, uint64_t address)
 }
 
 /* One named term of the closed forms. */
-static unsigned term(const char *name, uint64_t address)
-{
-    return twin_parity(twin_function(name)->mask[0] & address);
-}
+static unsigned term(const char *name, uint64_t address) { return twin_parity(twin_function(name)->mask[0] & address); }
 
 static unsigned factor3(uint64_t address)
 {

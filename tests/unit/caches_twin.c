@@ -14,20 +14,19 @@
 
 /* ------------------------------------------------------------------ random machines */
 
-static uint32_t pick(struct c2_rng *rng, const uint32_t *from, size_t count)
-{
-    return from[c2_rng_below(rng, count)];
-}
-#define PICK(rng, ...) \
-    pick(rng, (const uint32_t[]){ __VA_ARGS__ }, sizeof (uint32_t[]){ __VA_ARGS__ } / sizeof(uint32_t))
+static uint32_t pick(struct c2_rng *rng, const uint32_t *from, size_t count) { return from[c2_rng_below(rng, count)]; }
+#define PICK(rng, ...) pick(rng, (const uint32_t[]){__VA_ARGS__}, sizeof(uint32_t[]){__VA_ARGS__} / sizeof(uint32_t))
 
-static const struct { const char *name; uint32_t slices; } hashes[] = {
-    { "none", 1 }, { "lin2", 2 }, { "lin8", 8 }, { "modulo", 3 }, { "modulo", 4 }, { "amd-low4", 4 }, { "cf6", 6 },
+static const struct {
+    const char *name;
+    uint32_t slices;
+} hashes[] = {
+    {"none", 1}, {"lin2", 2}, {"lin8", 8}, {"modulo", 3}, {"modulo", 4}, {"amd-low4", 4}, {"cf6", 6},
 };
 
 static struct caches_level random_level(struct c2_rng *rng, const char *name, uint32_t line_bytes, uint32_t depth)
 {
-    struct caches_level level = { .slices = 1, .hash = "none" };
+    struct caches_level level = {.slices = 1, .hash = "none"};
     snprintf(level.name, sizeof level.name, "%s", name);
     level.policy = (enum caches_policy)c2_rng_below(rng, CACHES_BRRIP + 1);
     level.ways = level.policy == CACHES_TREE_PLRU ? PICK(rng, 1, 2, 4, 8, 16) : PICK(rng, 1, 2, 3, 4, 5, 8, 8, 11, 20);
@@ -48,8 +47,8 @@ static struct caches_level random_level(struct c2_rng *rng, const char *name, ui
 
 static struct caches_machine random_machine(struct c2_rng *rng)
 {
-    static const char *const names[] = { "L1D", "L2", "L3", "L4" };
-    struct caches_machine machine = { .name = "random" };
+    static const char *const names[] = {"L1D", "L2", "L3", "L4"};
+    struct caches_machine machine = {.name = "random"};
     machine.line_bytes = PICK(rng, 64, 64, 64, 16, 512, 1024, 4096);
     machine.level_count = PICK(rng, 1, 2, 3, 3, 4);
     machine.has_l1i = c2_rng_below(rng, 2);
@@ -65,8 +64,7 @@ static void print_level(const struct caches_level *level)
 {
     printf("  %s: %llu bytes, %u ways, %u slices by %s, %s, %s, %s\n", level->name,
            (unsigned long long)level->size_bytes, level->ways, level->slices, level->hash,
-           caches_policy_name(level->policy), caches_index_name(level->index),
-           caches_inclusion_name(level->inclusion));
+           caches_policy_name(level->policy), caches_index_name(level->index), caches_inclusion_name(level->inclusion));
 }
 
 static void print_machine(const struct caches_machine *machine)
@@ -143,7 +141,7 @@ static uint64_t next_virtual(struct trace *trace)
 
 static struct step next_step(struct trace *trace, const struct caches_machine *machine)
 {
-    struct step step = { .virtual_ = next_virtual(trace) };
+    struct step step = {.virtual_ = next_virtual(trace)};
     uint64_t page = step.virtual_ / trace->page_lines;
     step.physical = trace->frame[page % trace->frames] * trace->page_lines + step.virtual_ % trace->page_lines;
     step.other_actor = c2_rng_below(&trace->rng, 2) == 0;
@@ -165,12 +163,12 @@ static bool quiet; /* differences are wanted: say nothing */
 static bool same_counts(const char *level, const struct caches_counts *fast, const struct caches_counts *slow)
 {
     bool same = true;
-#define X(field, help)                                                                           \
-    if (fast->field != slow->field) {                                                            \
-        if (!quiet)                                                                              \
-            printf("%s %s: %llu, the twin has %llu\n", level, #field,                            \
-                   (unsigned long long)fast->field, (unsigned long long)slow->field);            \
-        same = false;                                                                            \
+#define X(field, help) \
+    if (fast->field != slow->field) { \
+        if (!quiet) \
+            printf("%s %s: %llu, the twin has %llu\n", level, #field, (unsigned long long)fast->field, \
+                   (unsigned long long)slow->field); \
+        same = false; \
     }
     CACHES_COUNTERS(X)
 #undef X
@@ -180,7 +178,7 @@ static bool same_counts(const char *level, const struct caches_counts *fast, con
 /* NULL: the fast one has no detector. */
 static bool same_fifo(const char *level, const struct caches_fifo_counts *fast, const struct caches_fifo_counts *slow)
 {
-    bool same = fast == NULL || memcmp(fast, slow, sizeof *fast) == 0;
+    bool same = !fast || memcmp(fast, slow, sizeof *fast) == 0;
     if (!same && !quiet)
         printf("%s: the FIFO detectors differ\n", level);
     return same;
@@ -244,7 +242,7 @@ static bool do_walk(struct pair *pair, uint64_t physical, bool wanted)
 {
     struct caches_outcome outcome;
     uint32_t served_by;
-    struct line_no line = { physical };
+    struct line_no line = {physical};
     assert_int_equal(caches_walk(pair->caches, line, &served_by, wanted ? &outcome : NULL, NULL), C2_OK);
     twin_walk(pair->twin, physical);
     return served_by == pair->twin->outcome.served_by &&
@@ -255,12 +253,12 @@ static bool do_walk(struct pair *pair, uint64_t physical, bool wanted)
 static bool do_access(struct pair *pair, const struct step *step, uint64_t physical, bool wanted, bool try)
 {
     struct caches_outcome outcome;
-    struct line_no virtual_ = { step->virtual_ }, line = { physical };
+    struct line_no virtual_ = {step->virtual_}, line = {physical};
     twin_access(pair->twin, step->side, step->write, step->virtual_, step->physical);
     if (try && caches_try_hit(pair->caches, step->side, step->write, virtual_, line))
         return pair->twin->outcome.served_by == 0;
-    assert_int_equal(caches_access(pair->caches, step->side, step->write, virtual_, line, wanted ? &outcome : NULL,
-                                   NULL), C2_OK);
+    assert_int_equal(
+        caches_access(pair->caches, step->side, step->write, virtual_, line, wanted ? &outcome : NULL, NULL), C2_OK);
     return !wanted || same_outcome(&outcome, pair->twin, pair->evictors);
 }
 
@@ -277,7 +275,7 @@ static bool do_step(struct pair *pair, const struct step *step, enum wrong wrong
     if (step->walk)
         return do_walk(pair, physical, how & 1) && same_state(pair->caches, pair->twin);
     bool same = do_access(pair, step, physical, how & 1, how & 4);
-    struct line_no virtual_ = { step->virtual_ }, line = { physical };
+    struct line_no virtual_ = {step->virtual_}, line = {physical};
     if (how & 2)
         caches_repeat(pair->caches, !step->write, step->repeats);
     for (uint64_t i = 0; i < step->repeats; i++) {
@@ -294,7 +292,7 @@ static bool do_step(struct pair *pair, const struct step *step, enum wrong wrong
  * steps, or another actor. */
 static bool run(const struct caches_machine *machine, uint64_t seed, uint64_t steps, enum wrong wrong, uint64_t from)
 {
-    struct pair pair = { .evictors = seed % 2 != 0 || wrong == OTHER_ACTOR, .twin = twin_create(machine, seed) };
+    struct pair pair = {.evictors = seed % 2 != 0 || wrong == OTHER_ACTOR, .twin = twin_create(machine, seed)};
     assert_int_equal(caches_create(&pair.caches, machine, seed, NULL), C2_OK);
     if (pair.evictors)
         assert_int_equal(caches_keep_evictors(pair.caches, NULL), C2_OK);
@@ -349,12 +347,12 @@ static void long_runs(void **state)
 static void every_combination(void **state)
 {
     (void)state;
-    struct caches_machine machine = { .line_bytes = 64, .level_count = 3, .has_l1i = true };
-    machine.levels[0] = (struct caches_level){ .name = "L1D", .size_bytes = 64 * 8 * 2, .ways = 2, .slices = 1 };
-    machine.l1i = (struct caches_level){ .name = "L1I", .size_bytes = 64 * 4 * 2, .ways = 2, .slices = 1 };
-    machine.levels[1] = (struct caches_level){ .name = "L2", .size_bytes = 64 * 8 * 4, .ways = 4, .slices = 1 };
-    machine.levels[2] = (struct caches_level){ .name = "L3", .size_bytes = 64 * 8 * 8, .ways = 8, .slices = 2,
-                                               .hash = "lin2" };
+    struct caches_machine machine = {.line_bytes = 64, .level_count = 3, .has_l1i = true};
+    machine.levels[0] = (struct caches_level){.name = "L1D", .size_bytes = 64 * 8 * 2, .ways = 2, .slices = 1};
+    machine.l1i = (struct caches_level){.name = "L1I", .size_bytes = 64 * 4 * 2, .ways = 2, .slices = 1};
+    machine.levels[1] = (struct caches_level){.name = "L2", .size_bytes = 64 * 8 * 4, .ways = 4, .slices = 1};
+    machine.levels[2] = (struct caches_level){
+        .name = "L3", .size_bytes = 64 * 8 * 8, .ways = 8, .slices = 2, .hash = "lin2"};
     uint64_t seed = 1;
     for (unsigned policy = CACHES_LRU; policy <= CACHES_BRRIP; policy++)
         for (unsigned inclusion = 0; inclusion < 9; inclusion++) {

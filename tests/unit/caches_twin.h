@@ -40,7 +40,9 @@ struct twin_level {
     uint64_t shadow_count, shadow_capacity;
     uint64_t *asked; /* every line ever asked for */
     uint64_t asked_count;
-    struct { uint64_t physical, actor; } lost[TWIN_MAX_LINES]; /* every line ever lost, and who made it so last */
+    struct {
+        uint64_t physical, actor;
+    } lost[TWIN_MAX_LINES]; /* every line ever lost, and who made it so last */
     uint64_t lost_count;
     struct caches_counts counts;
     struct caches_fifo_counts fifo;
@@ -105,10 +107,7 @@ static void twin_destroy(struct twin *twin)
 
 /* ------------------------------------------------------------------ where a line belongs, and where it is */
 
-static bool twin_deals_out(const char *hash)
-{
-    return strcmp(hash, "modulo") == 0 || strncmp(hash, "amd-low", 7) == 0;
-}
+static bool twin_deals_out(const char *hash) { return strcmp(hash, "modulo") == 0 || strncmp(hash, "amd-low", 7) == 0; }
 
 static struct twin_set *twin_home(const struct twin *twin, const struct twin_level *level, uint64_t virtual_,
                                   uint64_t physical, uint32_t *number, uint32_t *slice)
@@ -116,7 +115,7 @@ static struct twin_set *twin_home(const struct twin *twin, const struct twin_lev
     uint64_t line = level->config.index == CACHES_VIRTUAL ? virtual_ : physical;
     *slice = 0;
     if (level->hash)
-        *slice = caches_hash_slice(level->hash, (struct guest_pa){ physical * twin->machine.line_bytes });
+        *slice = caches_hash_slice(level->hash, (struct guest_pa){physical * twin->machine.line_bytes});
     if (level->hash && twin_deals_out(level->config.hash))
         line = line / level->config.slices;
     *number = (uint32_t)(line % level->sets);
@@ -192,15 +191,24 @@ static int twin_tree_follow(const struct twin_set *set, int node, int low, int h
 static void twin_touch(struct twin_level *level, struct twin_set *set, int way, bool fill)
 {
     switch (level->config.policy) {
-    case CACHES_LRU: twin_to_front(set, way); break;
+    case CACHES_LRU:
+        twin_to_front(set, way);
+        break;
     case CACHES_FIFO:
         if (fill)
             twin_to_front(set, way);
         break;
-    case CACHES_RANDOM: break;
-    case CACHES_TREE_PLRU: twin_tree_away(set, 1, 0, (int)level->config.ways, way); break;
-    case CACHES_NRU: set->way[way].unused = 0; break;
-    case CACHES_SRRIP: set->way[way].prediction = fill ? 2 : 0; break;
+    case CACHES_RANDOM:
+        break;
+    case CACHES_TREE_PLRU:
+        twin_tree_away(set, 1, 0, (int)level->config.ways, way);
+        break;
+    case CACHES_NRU:
+        set->way[way].unused = 0;
+        break;
+    case CACHES_SRRIP:
+        set->way[way].prediction = fill ? 2 : 0;
+        break;
     case CACHES_BRRIP:
         if (fill)
             set->way[way].prediction = c2_rng_below(&level->rng, 32) == 0 ? 2 : 3;
@@ -236,11 +244,16 @@ static int twin_victim(struct twin_level *level, struct twin_set *set)
 {
     switch (level->config.policy) {
     case CACHES_LRU:
-    case CACHES_FIFO: return set->order[set->ordered - 1];
-    case CACHES_RANDOM: return (int)c2_rng_below(&level->rng, level->config.ways);
-    case CACHES_TREE_PLRU: return twin_tree_follow(set, 1, 0, (int)level->config.ways);
-    case CACHES_NRU: return twin_nru_victim(level, set);
-    default: return twin_rrip_victim(level, set);
+    case CACHES_FIFO:
+        return set->order[set->ordered - 1];
+    case CACHES_RANDOM:
+        return (int)c2_rng_below(&level->rng, level->config.ways);
+    case CACHES_TREE_PLRU:
+        return twin_tree_follow(set, 1, 0, (int)level->config.ways);
+    case CACHES_NRU:
+        return twin_nru_victim(level, set);
+    default:
+        return twin_rrip_victim(level, set);
     }
 }
 
@@ -345,7 +358,8 @@ static void twin_write_down(struct twin *twin, uint32_t depth, uint64_t physical
     }
 }
 
-static void twin_take_above(const struct twin *twin, struct twin_level *upper, uint64_t physical, bool *dirty, uint64_t *taken)
+static void twin_take_above(const struct twin *twin, struct twin_level *upper, uint64_t physical, bool *dirty,
+                            uint64_t *taken)
 {
     struct twin_set *set;
     struct twin_way *way = twin_anywhere(upper, physical, &set);
@@ -475,7 +489,7 @@ static bool twin_serve(struct twin *twin, enum caches_side side, uint32_t depth,
 static void twin_access_from(struct twin *twin, enum caches_side side, uint32_t entry, bool write, uint64_t virtual_,
                              uint64_t physical)
 {
-    twin->outcome = (struct caches_outcome){ 0 };
+    twin->outcome = (struct caches_outcome){0};
     twin->entry = entry;
     uint32_t count = twin->machine.level_count, server = entry;
     while (server < count && !twin_ask(twin, twin_level_at(twin, side, server), server, write, virtual_, physical))

@@ -26,7 +26,7 @@ static const char *made(const char **env, size_t env_count, bool inherit)
         return text;
     }
     text[0] = '\0';
-    for (size_t i = 0; environment[i] != NULL; i++) {
+    for (size_t i = 0; environment[i]; i++) {
         strcat(text, i == 0 ? "" : " ");
         strcat(text, environment[i]);
     }
@@ -37,7 +37,11 @@ static const char *made(const char **env, size_t env_count, bool inherit)
 static void what_the_guest_finds(void **state)
 {
     (void)state;
-    static const struct { const char *env[3]; bool inherit; const char *want; } rows[] = {
+    static const struct {
+        const char *env[3];
+        bool inherit;
+        const char *want;
+    } rows[] = {
         {{NULL}, false, "PATH=/usr/local/bin:/usr/bin:/bin HOME=/ LANG=C"},
         {{NULL}, true, "HOME=/home/u TERM=xterm LANGUAGE=de EMPTY="},
         {{"A=b", "LANG=de"}, false, "PATH=/usr/local/bin:/usr/bin:/bin HOME=/ LANG=de A=b"},
@@ -51,7 +55,7 @@ static void what_the_guest_finds(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *env[3] = {rows[i].env[0], rows[i].env[1], rows[i].env[2]};
         size_t count = 0;
-        while (count < 3 && env[count] != NULL)
+        while (count < 3 && env[count])
             count++;
         assert_string_equal(rows[i].want, made(env, count, rows[i].inherit));
     }
@@ -69,7 +73,7 @@ static void every_allocation_may_fail(void **state)
         c2_alloc_fail_from(n);
         status = cli_environment(&environment, &options, host, &err);
         c2_alloc_fail_from(0);
-        assert_true(status == C2_OK ? n == 7 : status == C2_ERR_NO_MEMORY && environment == NULL);
+        assert_true(status == C2_OK ? n == 7 : status == C2_ERR_NO_MEMORY && !environment);
         cli_environment_release(environment);
     }
 }

@@ -17,7 +17,7 @@ static int split(char *argv[MAX_WORDS + 1], char *line)
 {
     int argc = 0;
     argv[argc++] = "c2emu";
-    for (char *word = strtok(line, " "); word != NULL; word = strtok(NULL, " ")) {
+    for (char *word = strtok(line, " "); word; word = strtok(NULL, " ")) {
         assert_true(argc < MAX_WORDS);
         argv[argc++] = word;
     }
@@ -63,17 +63,18 @@ static char *describe(const struct cli_options *o)
         if (profiles[i])
             fprintf(to, "%s=%s ", (const char *[]){"callgrind", "evictors", "cachegrind"}[i], profiles[i]);
     fprintf(to, "%s%s%s%s%s%s%s", o->no_sim ? "no-sim " : "", o->fifo_detector ? "fifo " : "",
-            o->inherit_env ? "inherit-env " : "", o->progress ? "progress " : "",
-            o->stats ? "stats " : "", o->quiet ? "quiet " : "",
-            o->verbose ? "verbose " : "");
-    for (size_t i = 0; o->command != NULL && o->command[i] != NULL; i++)
+            o->inherit_env ? "inherit-env " : "", o->progress ? "progress " : "", o->stats ? "stats " : "",
+            o->quiet ? "quiet " : "", o->verbose ? "verbose " : "");
+    for (size_t i = 0; o->command && o->command[i]; i++)
         fprintf(to, "%s%s", i == 0 ? "run: " : " ", o->command[i]);
     fputc('\0', to);
     fclose(to);
     return text;
 }
 
-static const struct { const char *line, *meaning; } understood[] = {
+static const struct {
+    const char *line, *meaning;
+} understood[] = {
     {"./a", "run: ./a"},
     {"./a -m x --json", "run: ./a -m x --json"}, /* options end at PROGRAM */
     {"-- ./a -q", "run: ./a -q"},
@@ -134,7 +135,11 @@ static void words_that_are_understood(void **state)
     }
 }
 
-static const struct { const char *line; enum c2_status status; const char *message; } refused[] = {
+static const struct {
+    const char *line;
+    enum c2_status status;
+    const char *message;
+} refused[] = {
     {"", C2_ERR_INVALID, "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)"},
     {"-q", C2_ERR_INVALID, "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)"},
     {"--", C2_ERR_INVALID, "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)"},
@@ -212,7 +217,7 @@ static void words_that_are_refused(void **state)
         enum c2_status status = cli_options_parse(&options, argc, argv, &err);
         if (status != refused[i].status)
             fail_msg("%s: status %d, %s", refused[i].line, status, err.text);
-        if (refused[i].message != NULL)
+        if (refused[i].message)
             assert_string_equal(refused[i].message, err.text);
         assert_int_not_equal('\0', err.text[0]);
     }
@@ -232,14 +237,33 @@ static void an_empty_program(void **state)
 static void the_help(void **state)
 {
     (void)state;
-    static const char *const shown[] = {
-        "--machine=NAME|FILE", "--set=LEVEL.KEY=VALUE", "--pages=POLICY", "--place=REGION=POLICY",
-        "--huge=off|never|thp|all|REGION", "--huge-size=2M|1G", "--zero-page", "--dump-pagemap=FILE", "--seed=N",
-        "--no-sim", "--fifo-detector",
-        "--engine=NAME", "--env=NAME[=VALUE]", "--inherit-env", "--output=DIR", "--json=FILE", "--trace=FILE",
-        "--callgrind=FILE", "--evictors=FILE", "--cachegrind=FILE",
-        "--quiet", "--progress", "--stats", "--verbose", "--version", "--help",
-        "Usage: c2emu [OPTION...] [--] PROGRAM [ARG]..."};
+    static const char *const shown[] = {"--machine=NAME|FILE",
+                                        "--set=LEVEL.KEY=VALUE",
+                                        "--pages=POLICY",
+                                        "--place=REGION=POLICY",
+                                        "--huge=off|never|thp|all|REGION",
+                                        "--huge-size=2M|1G",
+                                        "--zero-page",
+                                        "--dump-pagemap=FILE",
+                                        "--seed=N",
+                                        "--no-sim",
+                                        "--fifo-detector",
+                                        "--engine=NAME",
+                                        "--env=NAME[=VALUE]",
+                                        "--inherit-env",
+                                        "--output=DIR",
+                                        "--json=FILE",
+                                        "--trace=FILE",
+                                        "--callgrind=FILE",
+                                        "--evictors=FILE",
+                                        "--cachegrind=FILE",
+                                        "--quiet",
+                                        "--progress",
+                                        "--stats",
+                                        "--verbose",
+                                        "--version",
+                                        "--help",
+                                        "Usage: c2emu [OPTION...] [--] PROGRAM [ARG]..."};
     static const char *const hidden[] = {"--skip", "--warmup", "--measure", "--samples", "--roi"};
     char *text = NULL;
     size_t bytes;
@@ -247,7 +271,7 @@ static void the_help(void **state)
     cli_help(to);
     fclose(to);
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
-        if (strstr(text, shown[i]) == NULL)
+        if (!strstr(text, shown[i]))
             fail_msg("not in the help: %s\n%s", shown[i], text);
     }
     for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++)
@@ -275,10 +299,8 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_that_are_understood),
-        cmocka_unit_test(words_that_are_refused),
-        cmocka_unit_test(an_empty_program),
-        cmocka_unit_test(the_help),
+        cmocka_unit_test(words_that_are_understood), cmocka_unit_test(words_that_are_refused),
+        cmocka_unit_test(an_empty_program),          cmocka_unit_test(the_help),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,11 @@ static struct caches_machine machine(uint32_t levels)
 static void policies(void **state)
 {
     (void)state;
-    static const struct { const char *text; enum mmu_placement placement; uint32_t colors, color; } rows[] = {
+    static const struct {
+        const char *text;
+        enum mmu_placement placement;
+        uint32_t colors, color;
+    } rows[] = {
         {"sequential", MMU_SEQUENTIAL, 8, 0},
         {"random", MMU_RANDOM, 8, 0},
         {"identity", MMU_IDENTITY, 8, 0},
@@ -64,7 +68,11 @@ static void without_l2_the_first_level_gives_the_colours(void **state)
 static void refusals(void **state)
 {
     (void)state;
-    static const struct { const char *text; enum c2_status status; const char *message; } rows[] = {
+    static const struct {
+        const char *text;
+        enum c2_status status;
+        const char *message;
+    } rows[] = {
         {"buddy,order=3", C2_ERR_INVALID, NULL},
         {"buddy,age=2", C2_ERR_INVALID, NULL},
         {"buddy,age=0.7,level=L2", C2_ERR_INVALID,
@@ -90,7 +98,7 @@ static void refusals(void **state)
         enum c2_status status = cli_placement(&config, rows[i].text, &shape, 1, &err);
         if (status != rows[i].status)
             fail_msg("%s: status %d, %s", rows[i].text, status, err.text);
-        if (rows[i].message != NULL)
+        if (rows[i].message)
             assert_string_equal(rows[i].message, err.text);
     }
     struct c2_error err;

@@ -22,9 +22,12 @@ char in_bss[3 << 20] __attribute__((aligned(2 << 20))) = {0};
 char with_values[5000] = {1};
 __thread char of_a_thread[10];
 
-static const struct caches_machine machine = {.name = "m", .line_bytes = 64, .physical_bytes = 1ull << 30, .level_count = 2,
-    .levels = {{.name = "L1D", .size_bytes = 32768, .ways = 8, .slices = 1},
-               {.name = "L2", .size_bytes = 262144, .ways = 8, .slices = 1}}};
+static const struct caches_machine machine = {.name = "m",
+                                              .line_bytes = 64,
+                                              .physical_bytes = 1ull << 30,
+                                              .level_count = 2,
+                                              .levels = {{.name = "L1D", .size_bytes = 32768, .ways = 8, .slices = 1},
+                                                         {.name = "L2", .size_bytes = 262144, .ways = 8, .slices = 1}}};
 
 static enum c2_status read_rules(struct cli_rules *out, const char *place, const char *huge, struct c2_error *err)
 {
@@ -33,8 +36,8 @@ static enum c2_status read_rules(struct cli_rules *out, const char *place, const
     path[length < 0 ? 0 : length] = '\0';
     const char *const words[] = {path, NULL}, *places[] = {place}, *regions[] = {huge};
     struct loader_request request = {.program = path, .argv = words, .envp = words + 1};
-    struct cli_options options = {.places = places, .place_count = place != NULL, .huge_regions = regions,
-                                  .huge_region_count = huge != NULL, .seed = 3};
+    struct cli_options options = {
+        .places = places, .place_count = !!place, .huge_regions = regions, .huge_region_count = !!huge, .seed = 3};
     *err = (struct c2_error){0};
     return cli_rules_read(out, &options, &machine, &request, err);
 }
@@ -50,7 +53,11 @@ static uint64_t in_guest(const void *symbol)
 static void regions_are_words_symbols_or_files(void **state)
 {
     (void)state;
-    static const struct { const char *place; enum mmu_region_kind kind; const char *name, *policy; } rows[] = {
+    static const struct {
+        const char *place;
+        enum mmu_region_kind kind;
+        const char *name, *policy;
+    } rows[] = {
         {"heap=colored", MMU_REGION_HEAP, "heap", "colored"},
         {"stack=file=x=y", MMU_REGION_STACK, "stack", "file=x=y"},
         {"mmap=file:x", MMU_REGION_MMAP, "mmap", "file:x"},
@@ -95,7 +102,9 @@ static void symbols_have_their_place_in_the_guest(void **state)
 static void refusals(void **state)
 {
     (void)state;
-    static const struct { const char *place, *huge, *said; } rows[] = {
+    static const struct {
+        const char *place, *huge, *said;
+    } rows[] = {
         {"in_bsss=random", NULL, "did you mean \"in_bss\"?"},
         {"heaps=random", NULL, "did you mean \"heap\"?"},
         {"of_a_thread=random", NULL, "of_a_thread of test_cli_rules is thread-local"},
@@ -119,8 +128,12 @@ static void refusals(void **state)
 static void against_a_run_with_rules(void **state)
 {
     (void)state;
-    struct mmu_config placement = {.placement = MMU_RANDOM, .colors = 8, .huge = MMU_HUGE_THP, .rule_count = 2,
-                                   .huge_region_count = 1}, other;
+    struct mmu_config placement = {.placement = MMU_RANDOM,
+                                   .colors = 8,
+                                   .huge = MMU_HUGE_THP,
+                                   .rule_count = 2,
+                                   .huge_region_count = 1},
+                      other;
     assert_int_equal(cli_against(&other, &placement, "sequential", &machine, NULL), C2_OK);
     assert_int_equal(other.rule_count, 0);
     assert_int_equal(other.huge_region_count, 1);

@@ -141,8 +141,8 @@ static void test_bmi(void **state)
         unsigned reg; /* a register, or the opcode's extension */
         enum native_feature feature;
     } rows[] = {
-        {"pdep", 3, 0xf5, 2, NATIVE_BMI2}, {"pext", 2, 0xf5, 2, NATIVE_BMI2},   {"bzhi", 0, 0xf5, 2, NATIVE_BMI2},
-        {"blsr", 0, 0xf3, 1, NATIVE_BMI1}, {"blsmsk", 0, 0xf3, 2, NATIVE_BMI1}, {"blsi", 0, 0xf3, 3, NATIVE_BMI1},
+        {"pdep", 3, 0xf5, 2, NATIVE_BMI2},  {"pext", 2, 0xf5, 2, NATIVE_BMI2},   {"bzhi", 0, 0xf5, 2, NATIVE_BMI2},
+        {"blsr", 0, 0xf3, 1, NATIVE_BMI1},  {"blsmsk", 0, 0xf3, 2, NATIVE_BMI1}, {"blsi", 0, 0xf3, 3, NATIVE_BMI1},
         {"bextr", 0, 0xf7, 2, NATIVE_BMI1},
     };
     (void)state;
@@ -237,15 +237,24 @@ struct vector {
     const char *name;
     uint8_t bytes[8];
     unsigned length;
-    uint64_t memory, rcx, rdx, rsi;           /* memory: at [rbx+8] */
+    uint64_t memory, rcx, rdx, rsi; /* memory: at [rbx+8] */
     uint64_t expect_memory, expect_rdx, expect_flags, watched;
 };
 
 static const struct vector vectors[] = {
     {"popcnt edx, [rbx+8]", {0xf3, 0x0f, 0xb8, 0x53, 8}, 5, 0xf0f0f0f01, 0, ~0ull, 0, 0xf0f0f0f01, 13, 0, 0x8d5},
     {"popcnt of 0", {0xf3, 0x0f, 0xb8, 0xd1}, 4, 0, 0, 7, 0, 0, 0, ZF, 0x8d5},
-    {"movbe rdx, [rbx+8]", {0x48, 0x0f, 0x38, 0xf0, 0x53, 8}, 6, 0x0102030405060708, 0, 0, 0, 0x0102030405060708,
-     0x0807060504030201, 0, 0},
+    {"movbe rdx, [rbx+8]",
+     {0x48, 0x0f, 0x38, 0xf0, 0x53, 8},
+     6,
+     0x0102030405060708,
+     0,
+     0,
+     0,
+     0x0102030405060708,
+     0x0807060504030201,
+     0,
+     0},
     {"movbe [rbx+8], dx", {0x66, 0x0f, 0x38, 0xf1, 0x53, 8}, 6, 0x5555, 0, 0x1122, 0, 0x2211, 0x1122, 0, 0},
     /* pdep rdx, rsi, rcx: the low bits 101b of the source go to bits 4, 8, 12 of the mask */
     {"pdep", {0xc4, 0xe2, 0xcb, 0xf5, 0xd1}, 5, 0, 0x1110, 0, 5, 0, 0x1010, 0, 0},
@@ -259,13 +268,40 @@ static const struct vector vectors[] = {
     {"shl dword [rbx+8], cl", {0xd3, 0x63, 8}, 3, 0x80000001, 1, 0, 0, 2, 0, CF | OF, CF | OF | ZF | SF | PF},
     {"sar byte [rbx+8], cl", {0xd2, 0x7b, 8}, 3, 0x81, 31, 0, 0, 0xff, 0, CF | SF | PF, CF | ZF | SF | PF},
     {"rcl byte [rbx+8], cl by 9", {0xd2, 0x53, 8}, 3, 0x81, 9, 0, 0, 0x81, 0, CF, CF},
-    {"shld word [rbx+8], dx, 4", {0x66, 0x0f, 0xa4, 0x53, 8, 4}, 6, 0x1234, 0, 0xabcd, 0, 0x234a, 0xabcd, CF,
+    {"shld word [rbx+8], dx, 4",
+     {0x66, 0x0f, 0xa4, 0x53, 8, 4},
+     6,
+     0x1234,
+     0,
+     0xabcd,
+     0,
+     0x234a,
+     0xabcd,
+     CF,
      CF | ZF | SF},
-    /* 1234:abcd:1234 by 20, which is left to the CPU's maker: the window of 16 bits is bcd1 from the left, 4abc from the
-     * right; the last bit out is bit 28 of the row, or bit 19 */
-    {"shld word [rbx+8], dx, 20", {0x66, 0x0f, 0xa4, 0x53, 8, 20}, 6, 0x1234, 0, 0xabcd, 0, 0xbcd1, 0xabcd, SF | PF,
+    /* 1234:abcd:1234 by 20, which is left to the CPU's maker: the window of 16 bits is bcd1 from the left, 4abc from
+     * the right; the last bit out is bit 28 of the row, or bit 19 */
+    {"shld word [rbx+8], dx, 20",
+     {0x66, 0x0f, 0xa4, 0x53, 8, 20},
+     6,
+     0x1234,
+     0,
+     0xabcd,
+     0,
+     0xbcd1,
+     0xabcd,
+     SF | PF,
      CF | ZF | SF | PF},
-    {"shrd word [rbx+8], dx, 20", {0x66, 0x0f, 0xac, 0x53, 8, 20}, 6, 0x1234, 0, 0xabcd, 0, 0x4abc, 0xabcd, CF,
+    {"shrd word [rbx+8], dx, 20",
+     {0x66, 0x0f, 0xac, 0x53, 8, 20},
+     6,
+     0x1234,
+     0,
+     0xabcd,
+     0,
+     0x4abc,
+     0xabcd,
+     CF,
      CF | ZF | SF | PF},
     {"lock neg dword [rbx+8]", {0xf0, 0xf7, 0x5b, 8}, 4, 1, 0, 0, 0, 0xffffffff, 0, CF | SF | PF | AF, 0x8d5},
 };
@@ -341,8 +377,11 @@ static void test_addresses(void **state)
         unsigned length;
         uint64_t address;
     } rows[] = {
-        {"rip", rip, 8, data}, {"absolute", direct, 9, data + 0x77}, {"scaled", scaled, 9, data + 0x10 + 40},
-        {"narrow", narrow, 7, data + 0x10 + 40}, {"gs", gs, 6, twin_gs_base + 0x30},
+        {"rip", rip, 8, data},
+        {"absolute", direct, 9, data + 0x77},
+        {"scaled", scaled, 9, data + 0x10 + 40},
+        {"narrow", narrow, 7, data + 0x10 + 40},
+        {"gs", gs, 6, twin_gs_base + 0x30},
     };
     (void)state;
     if (skipped(NATIVE_POPCNT))
@@ -363,10 +402,10 @@ static void test_addresses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_popcnt),       cmocka_unit_test(test_movbe),    cmocka_unit_test(test_bmi),
-        cmocka_unit_test(test_rorx),         cmocka_unit_test(test_shifts_by_cl),
-        cmocka_unit_test(test_double_shifts), cmocka_unit_test(test_lock_neg),
-        cmocka_unit_test(test_vectors),      cmocka_unit_test(test_faults),   cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_popcnt),    cmocka_unit_test(test_movbe),        cmocka_unit_test(test_bmi),
+        cmocka_unit_test(test_rorx),      cmocka_unit_test(test_shifts_by_cl), cmocka_unit_test(test_double_shifts),
+        cmocka_unit_test(test_lock_neg),  cmocka_unit_test(test_vectors),      cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_addresses),
     };
     return cmocka_run_group_tests_name("interpret: bits", tests, twin_setup, twin_teardown);
 }

@@ -217,8 +217,8 @@ static void test_vectors(void **state)
     memset(twin_data, 0, 64);
     twin_interpret(&r, &s, fnstenv, 2);
     /* register 6 valid (00), register 7 zero (01), the others empty (11) */
-    static const uint8_t environment[29] = {0x7f, 3, 0xff, 0xff, 0x20, 0x30, 0xff, 0xff, 0xff, 0x4f, 0xff, 0xff,
-                                            [26] = 0xff, [27] = 0xff};
+    static const uint8_t environment[29] = {0x7f, 3,    0xff, 0xff, 0x20, 0x30,        0xff,
+                                            0xff, 0xff, 0x4f, 0xff, 0xff, [26] = 0xff, [27] = 0xff};
     assert_memory_equal(r.memory, environment, 29);
 
     put16(twin_data, 0x0c3f);
@@ -237,9 +237,12 @@ static void test_vectors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_forms),         cmocka_unit_test(test_unmasked_exceptions),
-        cmocka_unit_test(test_protection_faults), cmocka_unit_test(test_short_formats),
-        cmocka_unit_test(test_faults),            cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_all_forms),
+        cmocka_unit_test(test_unmasked_exceptions),
+        cmocka_unit_test(test_protection_faults),
+        cmocka_unit_test(test_short_formats),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_vectors),
     };
     return cmocka_run_group_tests_name("interpret: floating-point state", tests, twin_setup, twin_teardown);
 }

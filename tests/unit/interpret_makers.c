@@ -84,35 +84,66 @@ struct row {
 
 static const struct row rows[] = {
     {{M(AND), M(OR), M(XOR), M(TEST)}, NULL, AF, NULL, "a logical operation leaves AF undefined", BOTH("AND")},
-    {{M(MUL), M(IMUL)}, NULL, SF | ZF | AF | PF, NULL, "a product tells only in CF and OF whether it fits",
+    {{M(MUL), M(IMUL)},
+     NULL,
+     SF | ZF | AF | PF,
+     NULL,
+     "a product tells only in CF and OF whether it fits",
      BOTH("MUL, IMUL")},
     {{M(DIV), M(IDIV)}, NULL, STATUS, NULL, "a division leaves all flags undefined", BOTH("DIV, IDIV")},
     {{M(BT), M(BTS), M(BTR), M(BTC)}, NULL, OF | SF | AF | PF, NULL, "a bit test defines CF and keeps ZF", BOTH("BT")},
     {{M(BSF), M(BSR)}, NULL, CF | OF | SF | AF | PF, NULL, "a bit scan defines ZF alone", BOTH("BSF, BSR")},
     {{M(LZCNT), M(TZCNT)}, NULL, OF | SF | AF | PF, NULL, "a count of zeros defines CF and ZF", BOTH("LZCNT, TZCNT")},
-    {{M(ANDN), M(BZHI), M(BLSI), M(BLSR), M(BLSMSK)}, NULL, AF | PF, NULL, "BMI instructions leave AF and PF undefined",
+    {{M(ANDN), M(BZHI), M(BLSI), M(BLSR), M(BLSMSK)},
+     NULL,
+     AF | PF,
+     NULL,
+     "BMI instructions leave AF and PF undefined",
      BOTH("ANDN, BZHI, BLSI")},
     {{M(BEXTR)}, NULL, AF | SF | PF, NULL, "BEXTR leaves SF undefined as well", BOTH("BEXTR")},
-    {{M(SHL), M(SHR), M(SAR), M(SHLD), M(SHRD)}, shifts, AF, NULL, "a shift that shifts leaves AF undefined",
+    {{M(SHL), M(SHR), M(SAR), M(SHLD), M(SHRD)},
+     shifts,
+     AF,
+     NULL,
+     "a shift that shifts leaves AF undefined",
      BOTH("SHL, SHLD")},
-    {{M(SHL), M(SHR), M(SAR), M(SHLD), M(SHRD), M(ROL), M(ROR), M(RCL), M(RCR)}, shifts_by_many, OF, NULL,
-     "OF is defined for shifts and rotates by 1 only", BOTH("SHL, SHLD, ROL")},
-    {{M(SHL), M(SHR)}, shifts_all_out, CF, NULL, "no bit of the operand is the last one shifted out: CF is undefined",
+    {{M(SHL), M(SHR), M(SAR), M(SHLD), M(SHRD), M(ROL), M(ROR), M(RCL), M(RCR)},
+     shifts_by_many,
+     OF,
+     NULL,
+     "OF is defined for shifts and rotates by 1 only",
+     BOTH("SHL, SHLD, ROL")},
+    {{M(SHL), M(SHR)},
+     shifts_all_out,
+     CF,
+     NULL,
+     "no bit of the operand is the last one shifted out: CF is undefined",
      "Intel SDM volume 2, SAL/SAR/SHL/SHR"},
-    {{M(SHLD), M(SHRD)}, shifts_beyond, STATUS, choose_double_shift,
+    {{M(SHLD), M(SHRD)},
+     shifts_beyond,
+     STATUS,
+     choose_double_shift,
      "16 bits shifted by more than 16 are undefined. Intel's CPUs go on with the destination, as we do; AMD's repeat "
      "the source",
      BOTH("SHLD, SHRD") "; both observed"},
-    {{M(CMPSB), M(CMPSW), M(CMPSD), M(CMPSQ), M(SCASB), M(SCASW), M(SCASD), M(SCASQ)}, repeats_into_fault, 0,
+    {{M(CMPSB), M(CMPSW), M(CMPSD), M(CMPSQ), M(SCASB), M(SCASW), M(SCASD), M(SCASQ)},
+     repeats_into_fault,
+     0,
      choose_old_flags,
      "a repeated comparison that ends in a page fault shows the handler the flags from before it: Intel's manual says "
      "so, and we do so. AMD's does not say it, and AMD's CPUs show those of the last comparison",
      "Intel SDM volume 2, REP; AMD APM volume 3, Repeat Prefixes; both observed"},
-    {{M(FXSAVE), M(FXSAVE64)}, completes, 0, choose_mxcsr_mask,
+    {{M(FXSAVE), M(FXSAVE64)},
+     completes,
+     0,
+     choose_mxcsr_mask,
      "MXCSR_MASK names the bits of MXCSR that the CPU has: on AMD's also bit 17, misaligned accesses, which our CPU "
      "has not",
      "Intel SDM volume 1, 11.6.6; AMD APM volume 1, MXCSR Register"},
-    {{M(INT1)}, reported_at_itself, 0, choose_behind,
+    {{M(INT1)},
+     reported_at_itself,
+     0,
+     choose_behind,
      "INT1 is a trap, so RIP is behind it; but a hypervisor that intercepts the trap on AMD's CPUs may raise it again "
      "without having gone past the instruction",
      "Intel SDM volume 3, 6.15, debug exception; observed in a virtual machine"},
@@ -133,11 +164,11 @@ uint64_t makers_settle(const struct makers_case *c)
     uint64_t undefined = 0;
     for (size_t i = 0; i < ROWS; i++) {
         const struct row *row = &rows[i];
-        if (!is_about(row, c->insn->mnemonic) || (row->when != NULL && !row->when(c)))
+        if (!is_about(row, c->insn->mnemonic) || (row->when && !row->when(c)))
             continue;
         applied[i]++;
         undefined |= row->flags;
-        if (row->choose != NULL)
+        if (row->choose)
             row->choose(c);
     }
     return undefined;

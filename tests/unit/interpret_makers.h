@@ -20,14 +20,14 @@
 struct makers_case {
     const ZydisDecodedInstruction *insn;
     const ZydisDecodedOperand *operands;
-    uint64_t at;                       /* address of the instruction */
+    uint64_t at; /* address of the instruction */
     const struct native_state *before;
-    const uint8_t *memory_before;      /* at operand 0, if it is memory */
+    const uint8_t *memory_before; /* at operand 0, if it is memory */
     /* The outcome, in which our choices are put: */
     struct native_state *after;
-    uint8_t *memory;                   /* at operand 0 */
+    uint8_t *memory; /* at operand 0 */
     struct native_end *end;
-    bool wrong;                        /* put something else in the place of our choices: for mutants */
+    bool wrong; /* put something else in the place of our choices: for mutants */
 };
 
 /* Puts our choices in; returns the flags that are undefined. */

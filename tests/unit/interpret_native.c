@@ -72,9 +72,9 @@ static struct native_end *native_end_now;
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
     static const int order[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
-                                  REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+                                  REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
     ucontext_t *uc = context;
-    if (native_end_now == NULL) { /* a bug of the test itself */
+    if (!native_end_now) { /* a bug of the test itself */
         static const char text[] = "signal outside the code under test\n";
         ssize_t ignored = write(2, text, sizeof text - 1);
         (void)ignored;

@@ -18,8 +18,9 @@ static uint8_t *xmm(struct native_state *s, unsigned i) { return s->fxsave + 160
 
 static uint32_t any_single(void)
 {
-    static const uint32_t special[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 1, 0x007fffff,
-                                       0x3f000000, 0xbf000000, 0x3fc00000, 0x40200000, 0x4b000000, 0x4affffff};
+    static const uint32_t special[] = {0,          0x80000000, 0x7f800000, 0xff800000, 0x7fc00000,
+                                       0x7f800001, 1,          0x007fffff, 0x3f000000, 0xbf000000,
+                                       0x3fc00000, 0x40200000, 0x4b000000, 0x4affffff};
     uint32_t near = (uint32_t)twin_random();
     if (twin_random() % 3 == 0)
         return special[twin_random() % 14];
@@ -28,9 +29,16 @@ static uint32_t any_single(void)
 
 static uint64_t any_double(void)
 {
-    static const uint64_t special[] = {0, 1, 0x8000000000000000, 0x7ff0000000000000, 0x7ff8000000000000,
-                                       0xfff4000000000000, 0x3fe0000000000000, 0xbfe0000000000000,
-                                       0x3ff8000000000000, 0x4004000000000000};
+    static const uint64_t special[] = {0,
+                                       1,
+                                       0x8000000000000000,
+                                       0x7ff0000000000000,
+                                       0x7ff8000000000000,
+                                       0xfff4000000000000,
+                                       0x3fe0000000000000,
+                                       0xbfe0000000000000,
+                                       0x3ff8000000000000,
+                                       0x4004000000000000};
     uint64_t near = twin_random();
     if (twin_random() % 3 == 0)
         return special[twin_random() % 10];

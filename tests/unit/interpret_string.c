@@ -35,7 +35,9 @@ static struct string_form form_of(unsigned kind, unsigned size, uint8_t repeat, 
                  {"stos", 0xaa, false, true, false},
                  {"lods", 0xac, true, false, false},
                  {"scas", 0xae, false, true, true}};
-    struct string_form f = {.element = 1u << size, .source = kinds[kind].source, .destination = kinds[kind].destination,
+    struct string_form f = {.element = 1u << size,
+                            .source = kinds[kind].source,
+                            .destination = kinds[kind].destination,
                             .compares = kinds[kind].compares};
     if (segment != 0)
         f.bytes[f.length++] = segment;
@@ -268,8 +270,8 @@ static void test_who_is_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_forms), cmocka_unit_test(test_fs_source), cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_vectors), cmocka_unit_test(test_flags_at_fault), cmocka_unit_test(test_who_is_one),
+        cmocka_unit_test(test_all_forms), cmocka_unit_test(test_fs_source),      cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_vectors),   cmocka_unit_test(test_flags_at_fault), cmocka_unit_test(test_who_is_one),
     };
     return cmocka_run_group_tests_name("interpret: REP string instructions", tests, twin_setup, twin_teardown);
 }

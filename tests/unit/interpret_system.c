@@ -269,13 +269,13 @@ static void test_verdicts(void **state)
     for (size_t i = 0; i < sizeof verdicts / sizeof verdicts[0]; i++) {
         const struct verdict *v = &verdicts[i];
         struct native_state s = {.flags = 0x202};
-        if (twin_wanted(v->bytes, v->length) != (v->refusal != NULL))
-            fail_msg("%s: wanted %d", v->name, v->refusal == NULL);
-        if (v->refusal == NULL)
+        if (twin_wanted(v->bytes, v->length) != !!v->refusal)
+            fail_msg("%s: wanted %d", v->name, !v->refusal);
+        if (!v->refusal)
             continue;
         s.gpr[3] = (uint64_t)(uintptr_t)twin_data;
         twin_interpret(&r, &s, v->bytes, v->length);
-        if (r.effect.status != INTERPRET_REFUSED || strstr(r.effect.reason, v->refusal) == NULL)
+        if (r.effect.status != INTERPRET_REFUSED || !strstr(r.effect.reason, v->refusal))
             fail_msg("%s: status %d, %s", v->name, (int)r.effect.status, r.effect.reason);
         assert_memory_equal(&r.state, &s, sizeof s);
         assert_int_equal(r.effect.address_count, 0);

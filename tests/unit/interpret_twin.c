@@ -221,10 +221,20 @@ static void run_interpreter(struct twin_result *out)
     ZydisDecodedInstruction insn;
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     struct interpret_cpu cpu = {
-        .self = &out->state, .get_gpr = get_gpr, .set_gpr = set_gpr, .get_flags = get_flags, .set_flags = set_flags,
-        .get_xmm = get_xmm, .set_xmm = set_xmm, .get_mxcsr = get_mxcsr, .set_mxcsr = set_mxcsr,
-        .get_fxsave = get_fxsave, .set_fxsave = set_fxsave, .get_segment_base = get_segment_base,
-        .get_time_ns = get_time_ns, .ready = ready,
+        .self = &out->state,
+        .get_gpr = get_gpr,
+        .set_gpr = set_gpr,
+        .get_flags = get_flags,
+        .set_flags = set_flags,
+        .get_xmm = get_xmm,
+        .set_xmm = set_xmm,
+        .get_mxcsr = get_mxcsr,
+        .set_mxcsr = set_mxcsr,
+        .get_fxsave = get_fxsave,
+        .set_fxsave = set_fxsave,
+        .get_segment_base = get_segment_base,
+        .get_time_ns = get_time_ns,
+        .ready = ready,
     };
     ZydisDecoder decoder;
     ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
@@ -262,8 +272,14 @@ static void settle(struct twin_result *out, const struct native_state *start, co
     assert_true(is_one);
     uint64_t offset = offset_of_operand(start, &operands[0]);
     struct makers_case c = {
-        .insn = &insn, .operands = operands, .at = (uint64_t)(uintptr_t)twin_code, .before = start,
-        .memory_before = twin_data + offset, .after = &out->state, .memory = out->memory + offset, .end = &out->end,
+        .insn = &insn,
+        .operands = operands,
+        .at = (uint64_t)(uintptr_t)twin_code,
+        .before = start,
+        .memory_before = twin_data + offset,
+        .after = &out->state,
+        .memory = out->memory + offset,
+        .end = &out->end,
     };
     out->undefined = makers_settle(&c);
 }
@@ -316,7 +332,7 @@ unsigned twin_interpret_touching(struct twin_result *out, const struct native_st
 static void print_state(const char *title, const struct native_state *s)
 {
     static const char *const names[16] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
-                                          "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"};
+                                          "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
     print_error("%s: flags %llx", title, (unsigned long long)s->flags);
     for (int i = 0; i < 16; i++)
         print_error(" %s %llx", names[i], (unsigned long long)s->gpr[i]);

@@ -21,17 +21,18 @@ void twin_protect(unsigned page, int prot);
 struct twin_result {
     struct native_state state;
     uint8_t memory[TWIN_BYTES];
-    struct native_end end;           /* of the CPU */
-    uint64_t undefined;              /* flags, of the CPU */
-    struct interpret_effect effect;  /* of the interpreter */
+    struct native_end end;          /* of the CPU */
+    uint64_t undefined;             /* flags, of the CPU */
+    struct interpret_effect effect; /* of the interpreter */
 };
 
-int twin_setup(void **state);    /* cmocka group setup and teardown */
+int twin_setup(void **state); /* cmocka group setup and teardown */
 int twin_teardown(void **state);
 
 /* Whether the bytes are one instruction that is to be interpreted. */
 bool twin_wanted(const uint8_t *bytes, unsigned length);
-/* Both leave twin_data as it was before. Where makers of CPUs differ, twin_native gives what interpret_makers.h says. */
+/* Both leave twin_data as it was before. Where makers of CPUs differ, twin_native gives what interpret_makers.h
+ * says. */
 void twin_native(struct twin_result *out, const struct native_state *start, const uint8_t *bytes, unsigned length);
 void twin_interpret(struct twin_result *out, const struct native_state *start, const uint8_t *bytes, unsigned length);
 

@@ -208,7 +208,7 @@ static void test_vectors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_remainders), cmocka_unit_test(test_fscale),
-                                       cmocka_unit_test(test_fxtract), cmocka_unit_test(test_fisttp),
-                                       cmocka_unit_test(test_constants), cmocka_unit_test(test_vectors)};
+                                       cmocka_unit_test(test_fxtract),    cmocka_unit_test(test_fisttp),
+                                       cmocka_unit_test(test_constants),  cmocka_unit_test(test_vectors)};
     return cmocka_run_group_tests_name("interpret: x87", tests, twin_setup, twin_teardown);
 }

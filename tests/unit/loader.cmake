@@ -70,7 +70,8 @@ if(CLANG) # each with its twin in DWARF 4, which has the same code
     loader_guest(clang_dwarf${version} loader_guest_inline.c ${g} -O2 -pie -fPIE)
     loader_guest(clang_no_pie_dwarf${version} loader_guest_inline.c ${g} -O2 -no-pie -fno-pie)
     loader_guest(clang_shared_dwarf${version} loader_guest_inline.c ${g} -O2 -shared -fPIC)
-    loader_guest(clang_sections_dwarf${version} loader_guest_inline.c ${g} -O3 -ffunction-sections -Wl,--gc-sections -pie -fPIE)
+    loader_guest(clang_sections_dwarf${version} loader_guest_inline.c ${g} -O3 -ffunction-sections -Wl,--gc-sections
+      -pie -fPIE)
     loader_guest(clang_cxx_dwarf${version} loader_guest_cxx.cc ${g} -O2 -pie -fPIE)
     loader_guest(clang_cxx_no_pie_dwarf${version} loader_guest_cxx.cc ${g} -O1 -no-pie -fno-pie)
   endforeach()

@@ -214,10 +214,8 @@ static const struct {
     enum c2_status status;
     const char *text;
 } bad[] = {
-    {spoil_class32, C2_ERR_UNSUPPORTED,
-     "app: is a 32-bit ELF file (x86 (i386)); c2emu runs 64-bit x86-64 (gcc -m64)"},
-    {spoil_x32, C2_ERR_UNSUPPORTED,
-     "app: is a 32-bit ELF file (x86-64, x32 ABI); c2emu runs 64-bit x86-64 (gcc -m64)"},
+    {spoil_class32, C2_ERR_UNSUPPORTED, "app: is a 32-bit ELF file (x86 (i386)); c2emu runs 64-bit x86-64 (gcc -m64)"},
+    {spoil_x32, C2_ERR_UNSUPPORTED, "app: is a 32-bit ELF file (x86-64, x32 ABI); c2emu runs 64-bit x86-64 (gcc -m64)"},
     {spoil_class, C2_ERR_FORMAT, "app: ELF class 7 is neither 32-bit nor 64-bit: the file is damaged"},
     {spoil_big, C2_ERR_UNSUPPORTED, "app: is a big-endian ELF file (PowerPC64); c2emu runs x86-64"},
     {spoil_order, C2_ERR_FORMAT, "app: ELF byte order 0 is unknown: the file is damaged"},
@@ -255,8 +253,7 @@ static const struct {
     {spoil_interp_none, C2_ERR_FORMAT, "app: the name of its interpreter has 1 bytes: the file is damaged"},
     {spoil_interp_text, C2_ERR_FORMAT, "app: the name of its interpreter is no text: the file is damaged"},
     {spoil_interp_size, C2_ERR_FORMAT, "app: the name of its interpreter has 4097 bytes: the file is damaged"},
-    {spoil_interp_offset, C2_ERR_FORMAT,
-     "app: is cut off or damaged: the name of its interpreter lies at offset 8483"},
+    {spoil_interp_offset, C2_ERR_FORMAT, "app: is cut off or damaged: the name of its interpreter lies at offset 8483"},
 };
 
 static void test_bad_files_are_told_why(void **state)
@@ -291,7 +288,9 @@ static const struct {
     {"!<arch>\nx", 9, "app: is a static library, not a Linux ELF program"},
     {"\x1f\x8b\x08", 3, "app: is a gzip archive, not a Linux ELF program"},
     {"\0asm\1", 5, "app: is a WebAssembly module, not a Linux ELF program"},
-    {"\x7f" "ELF", 4, "app: is cut off: 4 of the 64 bytes of the ELF header are there"},
+    {"\x7f"
+     "ELF",
+     4, "app: is cut off: 4 of the 64 bytes of the ELF header are there"},
 };
 
 static void test_files_that_are_no_elf(void **state)
@@ -468,9 +467,22 @@ static void test_every_header_byte_changed(void **state)
 static void test_hostile_numbers(void **state)
 {
     (void)state;
-    static const uint64_t limits[] = {0, 1, 0xfff, 0x1000, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
-                                      MMU_WINDOW_END, MMU_WINDOW_END - 1, 1ull << 63, (1ull << 63) - 1,
-                                      UINT64_MAX, UINT64_MAX - 0xfff, BUILD_BYTES, BUILD_BASE};
+    static const uint64_t limits[] = {0,
+                                      1,
+                                      0xfff,
+                                      0x1000,
+                                      0x7fffffff,
+                                      0x80000000,
+                                      0xffffffff,
+                                      0x100000000,
+                                      MMU_WINDOW_END,
+                                      MMU_WINDOW_END - 1,
+                                      1ull << 63,
+                                      (1ull << 63) - 1,
+                                      UINT64_MAX,
+                                      UINT64_MAX - 0xfff,
+                                      BUILD_BYTES,
+                                      BUILD_BASE};
     unsigned char good[BUILD_BYTES], bytes[BUILD_BYTES];
     struct c2_rng rng;
     c2_rng_init(&rng, 1, "hostile elf");

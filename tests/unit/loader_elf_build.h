@@ -36,8 +36,14 @@ struct elf_build {
 static inline Elf64_Phdr build_segment(unsigned flags, uint64_t offset, uint64_t address, uint64_t file_bytes,
                                        uint64_t bytes)
 {
-    return (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = flags, .p_offset = offset, .p_vaddr = address,
-                        .p_paddr = address, .p_filesz = file_bytes, .p_memsz = bytes, .p_align = 0x1000};
+    return (Elf64_Phdr){.p_type = PT_LOAD,
+                        .p_flags = flags,
+                        .p_offset = offset,
+                        .p_vaddr = address,
+                        .p_paddr = address,
+                        .p_filesz = file_bytes,
+                        .p_memsz = bytes,
+                        .p_align = 0x1000};
 }
 
 /* A good program, linked at 0x400000, static. */
@@ -45,9 +51,14 @@ static inline struct elf_build build_program(void)
 {
     struct elf_build b = {
         .header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-                   .e_type = ET_EXEC, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
-                   .e_entry = BUILD_BASE + 0x1000, .e_phoff = sizeof(Elf64_Ehdr), .e_ehsize = sizeof(Elf64_Ehdr),
-                   .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = BUILD_PHDRS},
+                   .e_type = ET_EXEC,
+                   .e_machine = EM_X86_64,
+                   .e_version = EV_CURRENT,
+                   .e_entry = BUILD_BASE + 0x1000,
+                   .e_phoff = sizeof(Elf64_Ehdr),
+                   .e_ehsize = sizeof(Elf64_Ehdr),
+                   .e_phentsize = sizeof(Elf64_Phdr),
+                   .e_phnum = BUILD_PHDRS},
     };
     b.table[BUILD_HEADERS] = build_segment(PF_R, 0, BUILD_BASE, 0x400, 0x400);
     b.table[BUILD_TEXT] = build_segment(PF_R | PF_X, 0x1000, BUILD_BASE + 0x1000, 0x80, 0x80);
@@ -71,9 +82,13 @@ static inline struct elf_build build_pie(void)
 static inline void build_interpreter(struct elf_build *b, const char *path)
 {
     strcpy(b->interpreter, path);
-    b->table[BUILD_INTERP] = (Elf64_Phdr){.p_type = PT_INTERP, .p_flags = PF_R, .p_offset = BUILD_INTERP_OFFSET,
+    b->table[BUILD_INTERP] = (Elf64_Phdr){.p_type = PT_INTERP,
+                                          .p_flags = PF_R,
+                                          .p_offset = BUILD_INTERP_OFFSET,
                                           .p_vaddr = BUILD_BASE + BUILD_INTERP_OFFSET,
-                                          .p_filesz = strlen(path) + 1, .p_memsz = strlen(path) + 1, .p_align = 1};
+                                          .p_filesz = strlen(path) + 1,
+                                          .p_memsz = strlen(path) + 1,
+                                          .p_align = 1};
 }
 
 /* All bytes of the file into out, which has BUILD_BYTES. Text is 0x90, data is 0xda. */

@@ -147,10 +147,7 @@ static bool is_padding(const struct extents *extents, uint64_t address)
     return true;
 }
 
-static bool same_text(const char *ours, const char *theirs)
-{
-    return strcmp(ours ? ours : "", theirs) == 0;
-}
+static bool same_text(const char *ours, const char *theirs) { return strcmp(ours ? ours : "", theirs) == 0; }
 
 static bool same(const struct loader_frame *frame, const struct answer *answer)
 {
@@ -191,7 +188,7 @@ static void compare_one(struct totals *totals, struct loader_module *module, con
         equal = same(&frames[i], &answers[i]);
     totals->addresses++;
     totals->inlined += count > 1;
-    totals->named += frames[0].function != NULL;
+    totals->named += !!frames[0].function;
     if (equal)
         return;
     if (count == 1 && expected == 1 && !frames[0].function && is_padding(extents, address))
@@ -230,7 +227,7 @@ static struct totals compare(const char *guest, const char *by)
 static void check(const char *guest, const char *by)
 {
     struct totals totals = compare(guest, by);
-    bool cxx = strstr(guest, "cxx") != NULL;
+    bool cxx = strstr(guest, "cxx");
     if (totals.differing)
         fail_msg("%s: %u of %u addresses differ", guest, totals.differing, totals.addresses);
     assert_true(totals.addresses > 140);

@@ -17,8 +17,8 @@
 
 static struct mmu *new_mmu(uint64_t pages)
 {
-    const struct mmu_config config = {.physical_bytes = pages * C2_PAGE_BYTES, .placement = MMU_SEQUENTIAL, .colors = 1,
-                                      .seed = 1};
+    const struct mmu_config config = {
+        .physical_bytes = pages * C2_PAGE_BYTES, .placement = MMU_SEQUENTIAL, .colors = 1, .seed = 1};
     struct mmu *mmu;
     struct c2_error err = {0};
     if (mmu_create(&mmu, &config, &err) != C2_OK)
@@ -295,8 +295,8 @@ static void test_alignment_is_kept(void **state)
     close(mkstemp(outer));
     build_save(&program, outer);
     mmu = new_mmu(64);
-    const struct mmu_request taken = {.address = MMU_LOW_BASE, .bytes = 4096, .prot = MMU_READ, .fixed = true,
-                                      .host_fd = -1};
+    const struct mmu_request taken = {
+        .address = MMU_LOW_BASE, .bytes = 4096, .prot = MMU_READ, .fixed = true, .host_fd = -1};
     assert_int_equal(mmu_map(mmu, &taken), MMU_LOW_BASE);
     image = load(mmu, outer);
     assert_int_equal(image.interpreter_base, MMU_LOW_BASE + 0x200000 - 0x400000);
@@ -577,8 +577,8 @@ static void test_addresses_without_names(void **state)
     char path[] = "/tmp/c2emu-data-XXXXXX";
     int fd = mkstemp(path);
     assert_int_equal(ftruncate(fd, 8192), 0);
-    const struct mmu_request request = {.bytes = 4096, .prot = MMU_READ, .kind = MMU_FILE, .host_fd = fd,
-                                        .offset = 4096, .path = path};
+    const struct mmu_request request = {
+        .bytes = 4096, .prot = MMU_READ, .kind = MMU_FILE, .host_fd = fd, .offset = 4096, .path = path};
     int64_t at = mmu_map(mmu, &request);
     assert_true(at > 0);
     check_unknown(symbols, (uint64_t)at + 5, path + 5, 4096 + 5);
@@ -792,8 +792,8 @@ static void test_a_file_to_be_read_is_no_module(void **state)
     uint64_t start, bytes;
     const char *name;
     int fd = open(GUESTS "/dynamic", O_RDONLY | O_CLOEXEC);
-    const struct mmu_request request = {.bytes = 0x5000, .prot = MMU_READ, .kind = MMU_FILE, .host_fd = fd,
-                                        .path = GUESTS "/dynamic"};
+    const struct mmu_request request = {
+        .bytes = 0x5000, .prot = MMU_READ, .kind = MMU_FILE, .host_fd = fd, .path = GUESTS "/dynamic"};
     int64_t at = mmu_map(mmu, &request);
     assert_true(at > 0);
     assert_int_equal(loader_symbols_create(&symbols, mmu, NULL), C2_OK);

@@ -60,7 +60,7 @@ static struct nm_table nm(const char *options, const char *path)
         /* name|value|class|type|size|line|section */
         char *field[7] = {line}, *at = line;
         int fields = 1;
-        while (fields < 7 && (at = strchr(at, '|')) != NULL) {
+        while (fields < 7 && (at = strchr(at, '|'))) {
             *at++ = '\0';
             field[fields++] = at;
         }
@@ -69,7 +69,8 @@ static struct nm_table nm(const char *options, const char *path)
         if (c2_is_power_of_two(table.count) || table.count == 0)
             table.items = c2_realloc(table.items, (table.count ? 2 * table.count : 1) * sizeof *table.items);
         struct nm_symbol *symbol = &table.items[table.count++];
-        *symbol = (struct nm_symbol){.start = strtoull(field[1], NULL, 16), .bytes = strtoull(field[4], NULL, 16),
+        *symbol = (struct nm_symbol){.start = strtoull(field[1], NULL, 16),
+                                     .bytes = strtoull(field[4], NULL, 16),
                                      .type = field[2][strspn(field[2], " ")]};
         snprintf(symbol->name, sizeof symbol->name, "%.*s", (int)strcspn(field[0], " @"), field[0]);
     }
@@ -241,8 +242,8 @@ static void test_removed_symbols_leave_no_wrong_name(void **state)
 
 /* ------------------------------------------------------------------ what addr2line says */
 
-/* Lines of every step-th byte of the code sections (elsewhere addr2line names variables); addr2line reads the file at `by`.
- * Returns how many had a line. */
+/* Lines of every step-th byte of the code sections (elsewhere addr2line names variables); addr2line reads the file at
+ * `by`. Returns how many had a line. */
 static unsigned compare_lines(const char *name, const char *by, unsigned step)
 {
     struct loader_module *module = open_guest(name);
@@ -250,7 +251,7 @@ static unsigned compare_lines(const char *name, const char *by, unsigned step)
     int fd = mkstemp(list);
     FILE *addresses = fdopen(fd, "w");
     GElf_Shdr section;
-    for (Elf_Scn *at = NULL; (at = elf_nextscn(module->file, at)) != NULL;)
+    for (Elf_Scn *at = NULL; (at = elf_nextscn(module->file, at));)
         if (gelf_getshdr(at, &section) && (section.sh_flags & SHF_EXECINSTR))
             for (uint64_t offset = 0; offset < section.sh_size; offset += step)
                 fprintf(addresses, "0x%llx\n", (unsigned long long)(section.sh_addr + offset));

@@ -12,10 +12,7 @@
 
 #include "loader/symbols_priv.h"
 
-static int smaller(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
+static int smaller(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
 /* ------------------------------------------------------------------ the twin */
 
@@ -61,7 +58,7 @@ static unsigned differences(const struct twin *twin, const struct loader_ranges 
     for (uint64_t address = 0; address < SPACE + 110; address++) {
         const struct loader_range *want = twin_find(twin, address), *got = loader_ranges_find(ranges, address);
         different += want ? !got || got->start != want->start || got->end != want->end || got->value != want->value
-                          : got != NULL;
+                          : !!got;
     }
     return different;
 }
@@ -78,7 +75,7 @@ static void test_ranges_agree_with_twin(void **state)
         fill(&twin, &ranges, &rng);
         assert_int_equal(differences(&twin, &ranges), 0);
         for (uint64_t address = 0; address < SPACE; address++)
-            found += loader_ranges_find(&ranges, address) != NULL;
+            found += !!loader_ranges_find(&ranges, address);
         loader_ranges_release(&ranges);
     }
     assert_true(found > 100000);

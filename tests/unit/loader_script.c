@@ -15,10 +15,7 @@
 
 static char root[] = "/tmp/c2emu-script-XXXXXX";
 
-static void script(const char *path, const char *text)
-{
-    build_write(path, text, strlen(text), 0755);
-}
+static void script(const char *path, const char *text) { build_write(path, text, strlen(text), 0755); }
 
 static int enter(void **state)
 {
@@ -76,10 +73,8 @@ static void test_path_search(void **state)
     check_found("bin", "./x/y", "./x/y"); /* a path is not looked for */
     check_not_found("more", "app", C2_ERR_NOT_FOUND, "app: not found in PATH (did you mean ./app?)");
     check_not_found("more", "nothing", C2_ERR_NOT_FOUND, "nothing: not found in PATH");
-    check_not_found("bin", "tool", C2_ERR_DENIED,
-                    "bin/tool: found in PATH, but it may not be executed (permission)");
-    check_not_found("bin", "plain", C2_ERR_DENIED,
-                    "bin/plain: found in PATH, but it may not be executed (permission)");
+    check_not_found("bin", "tool", C2_ERR_DENIED, "bin/tool: found in PATH, but it may not be executed (permission)");
+    check_not_found("bin", "plain", C2_ERR_DENIED, "bin/plain: found in PATH, but it may not be executed (permission)");
     check_not_found("bin", "", C2_ERR_NOT_FOUND, "the name of the program is empty");
 }
 
@@ -167,7 +162,9 @@ static void test_first_line(void **state)
     check_line("#!/a\0b c\n", 9, "/a", "");
     check_line("#", 1, "", "");
     check_line("", 0, "", "");
-    check_line("\x7f" "ELF", 4, "", "");
+    check_line("\x7f"
+               "ELF",
+               4, "", "");
 }
 
 static void check_bad_line(const char *text, size_t count, const char *message)
@@ -283,14 +280,10 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_path_search),
-        cmocka_unit_test(test_path_unset),
-        cmocka_unit_test(test_opening),
-        cmocka_unit_test(test_executable_but_not_readable),
-        cmocka_unit_test(test_first_line),
-        cmocka_unit_test(test_bad_first_line),
-        cmocka_unit_test(test_words_of_scripts),
-        cmocka_unit_test(test_bad_scripts),
+        cmocka_unit_test(test_path_search),      cmocka_unit_test(test_path_unset),
+        cmocka_unit_test(test_opening),          cmocka_unit_test(test_executable_but_not_readable),
+        cmocka_unit_test(test_first_line),       cmocka_unit_test(test_bad_first_line),
+        cmocka_unit_test(test_words_of_scripts), cmocka_unit_test(test_bad_scripts),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, enter, leave);

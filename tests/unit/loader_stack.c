@@ -17,8 +17,14 @@
 
 static struct loader_start start_of(const char *const *argv, const char *const *envp)
 {
-    return (struct loader_start){.name = "./app", .argv = argv, .envp = envp, .seed = 1, .phdr = 0x400040,
-                                 .phnum = 9, .base = 0x40000000, .entry = 0x401000};
+    return (struct loader_start){.name = "./app",
+                                 .argv = argv,
+                                 .envp = envp,
+                                 .seed = 1,
+                                 .phdr = 0x400040,
+                                 .phnum = 9,
+                                 .base = 0x40000000,
+                                 .entry = 0x401000};
 }
 
 static const char *text_at(const struct loader_stack *stack, uint64_t address)
@@ -52,9 +58,9 @@ static void test_every_word(void **state)
     assert_int_equal(stack.string_bytes, 16 + 7 + 6 + 29);
 
     const uint64_t tail[] = {
-        51, 2048,       16, 0x07888111, 6, 4096,  17, 100, 3, 0x400040, 4, 56,          5, 9,  7, 0x40000000,
-        8,  0,          9,  0x401000,   11, 1000, 12, 1000, 13, 1000,   14, 1000,       23, 0, 25, strings,
-        26, 0,          31, strings + 23, 15, strings + 16, 0, 0,
+        51, 2048,       16, 0x07888111, 6,  4096,     17, 100,          3,  0x400040,     4,  56,   5,  9,
+        7,  0x40000000, 8,  0,          9,  0x401000, 11, 1000,         12, 1000,         13, 1000, 14, 1000,
+        23, 0,          25, strings,    26, 0,        31, strings + 23, 15, strings + 16, 0,  0,
     };
     assert_int_equal(stack.vector_count, 8 + sizeof tail / sizeof *tail);
     assert_memory_equal(stack.vectors + 8, tail, sizeof tail);

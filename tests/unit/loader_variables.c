@@ -77,7 +77,7 @@ static size_t read_objects(const char *options, const char *path, struct object 
             !strstr(kind, "OBJECT") || !strchr("bBdDrRvVu", class) || bytes == 0)
             continue;
         struct object *o = &out[count++];
-        *o = (struct object){.start = at, .bytes = bytes, .local = strchr("bdr", class) != NULL};
+        *o = (struct object){.start = at, .bytes = bytes, .local = strchr("bdr", class)};
         snprintf(o->name, sizeof o->name, "%.*s", (int)strcspn(name, " @"), name);
     }
     pclose(from);
@@ -106,8 +106,7 @@ static bool is_shown(const struct object *objects, size_t count, size_t i)
         const struct object *p = &objects[j];
         if (p->start < o->start && o->start - p->start < p->bytes)
             return false;
-        if (j != i && p->start == o->start &&
-            (p->bytes > o->bytes || (p->bytes == o->bytes && goes_before(p, o))))
+        if (j != i && p->start == o->start && (p->bytes > o->bytes || (p->bytes == o->bytes && goes_before(p, o))))
             return false;
         /* constants of one name that the linker has merged are listed twice */
         if (j < i && p->start == o->start && p->bytes == o->bytes && strcmp(p->name, o->name) == 0)
@@ -177,10 +176,10 @@ static void test_the_comparison_notices_a_wrong_extent(void **state)
     struct loader_module *module = open_guest("data");
     size_t count = read_objects("", GUESTS "/data", objects, 200), before = 0, after = 0;
     for (size_t i = 0; i < count; i++)
-        before += find_range(module, &objects[i]) != NULL;
+        before += !!find_range(module, &objects[i]);
     module->variables.items[module->variables.count / 2].end--;
     for (size_t i = 0; i < count; i++)
-        after += find_range(module, &objects[i]) != NULL;
+        after += !!find_range(module, &objects[i]);
     assert_true(after < before);
     loader_module_close(module);
 }

@@ -237,13 +237,15 @@ static void age_follows_its_distribution(void **state)
 }
 
 /* Geometric with mean 8: a run is longer than k with probability (7/8)^k: 0.875, 0.344, 0.118, 0.0139 for 1, 8, 16, 32.
- * Some 5,800 runs (70 * 1024 frames, 8 free and 4.3 used by turns), so 5 standard deviations are 0.022, 0.031, 0.021, 0.008.
- * The ends of blocks cut one run in 83. */
+ * Some 5,800 runs (70 * 1024 frames, 8 free and 4.3 used by turns), so 5 standard deviations are 0.022, 0.031, 0.021,
+ * 0.008. The ends of blocks cut one run in 83. */
 static void free_runs_are_geometric(void **state)
 {
     (void)state;
-    static const struct { unsigned length; double share, spread; } rows[] = {
-        {1, 0.875, 0.022}, {8, 0.344, 0.031}, {16, 0.118, 0.021}, {32, 0.0139, 0.008}};
+    static const struct {
+        unsigned length;
+        double share, spread;
+    } rows[] = {{1, 0.875, 0.022}, {8, 0.344, 0.031}, {16, 0.118, 0.021}, {32, 0.0139, 0.008}};
     double share, mean;
     measure(700, &share, &mean);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -289,7 +291,7 @@ static void creation_survives_every_failing_allocation(void **state)
     do {
         c2_alloc_fail_from(++n);
         status = buddy_create(&buddy, &config, NULL);
-        assert_true(status == C2_OK || (status == C2_ERR_NO_MEMORY && buddy == NULL));
+        assert_true(status == C2_OK || (status == C2_ERR_NO_MEMORY && !buddy));
     } while (status != C2_OK);
     c2_alloc_fail_from(0);
     assert_int_equal(n, 9); /* the object, five arrays, a set of two */

@@ -15,8 +15,8 @@
 #define FAKE_BUCKETS 4096
 
 struct fake_page {
-    uint64_t page;   /* address */
-    int fd;          /* -1: anonymous */
+    uint64_t page; /* address */
+    int fd;        /* -1: anonymous */
     bool shared;
     uint64_t offset; /* in the file, or since the start of shared anonymous memory */
     uint64_t size;   /* of the file or shared memory: no memory behind offset >= size */
@@ -25,10 +25,10 @@ struct fake_page {
 };
 struct fake_host {
     struct fake_page *buckets[FAKE_BUCKETS];
-    uint64_t file_bytes;    /* size of every file */
-    int read_only_fd;       /* this descriptor does not allow writing */
+    uint64_t file_bytes; /* size of every file */
+    int read_only_fd;    /* this descriptor does not allow writing */
     uint64_t calls;
-    uint64_t fail_at;       /* the call of this number fails; 0: none */
+    uint64_t fail_at; /* the call of this number fails; 0: none */
     uint64_t arena_pages;
     unsigned char *arena;
     bool closed;
@@ -41,10 +41,7 @@ static inline struct fake_page **fake_slot(struct fake_host *fake, uint64_t page
         slot = &(*slot)->next;
     return slot;
 }
-static inline struct fake_page *fake_at(struct fake_host *fake, uint64_t page)
-{
-    return *fake_slot(fake, page);
-}
+static inline struct fake_page *fake_at(struct fake_host *fake, uint64_t page) { return *fake_slot(fake, page); }
 static inline struct fake_page *fake_add(struct fake_host *fake, uint64_t page)
 {
     struct fake_page **slot = fake_slot(fake, page);
@@ -57,14 +54,11 @@ static inline struct fake_page *fake_add(struct fake_host *fake, uint64_t page)
 static inline void fake_remove(struct fake_host *fake, uint64_t page)
 {
     struct fake_page **slot = fake_slot(fake, page), *gone = *slot;
-    C2_ASSERT(gone != NULL);
+    C2_ASSERT(gone);
     *slot = gone->next;
     free(gone);
 }
-static inline bool fake_fails(struct fake_host *fake)
-{
-    return ++fake->calls == fake->fail_at;
-}
+static inline bool fake_fails(struct fake_host *fake) { return ++fake->calls == fake->fail_at; }
 
 static inline int fake_map(void *self, uint64_t start, uint64_t bytes, struct host_source *source)
 {
@@ -163,18 +157,24 @@ static inline enum c2_status fake_create(struct mmu **out, struct fake_host *fak
     *fake = (struct fake_host){.file_bytes = 10 * C2_PAGE_BYTES, .read_only_fd = -1, .arena_pages = arena_pages};
     fake->arena = aligned_alloc(C2_PAGE_BYTES, arena_pages * C2_PAGE_BYTES);
     memset(fake->arena, 0xee, arena_pages * C2_PAGE_BYTES); /* tables must clear what they use */
-    struct mmu_host host = {.self = fake, .map = fake_map, .unmap = fake_unmap, .move = fake_move,
-                            .extend = fake_extend, .discard = fake_discard, .probe = fake_probe, .close = fake_close};
-    struct tables_arena arena = {.memory = fake->arena, .address = MMU_TABLES_BASE, .pages = arena_pages,
-                                 .commit = fake_commit, .self = fake};
+    struct mmu_host host = {.self = fake,
+                            .map = fake_map,
+                            .unmap = fake_unmap,
+                            .move = fake_move,
+                            .extend = fake_extend,
+                            .discard = fake_discard,
+                            .probe = fake_probe,
+                            .close = fake_close};
+    struct tables_arena arena = {
+        .memory = fake->arena, .address = MMU_TABLES_BASE, .pages = arena_pages, .commit = fake_commit, .self = fake};
     return mmu_create_on(out, config, &host, &arena, err);
 }
 
 /* A private anonymous mapping at exactly this address. */
 static inline int64_t fake_anonymous(struct mmu *mmu, uint64_t address, uint64_t pages, unsigned prot)
 {
-    struct mmu_request request = {.address = address, .bytes = pages * C2_PAGE_BYTES, .prot = prot, .fixed = true,
-                                  .host_fd = -1};
+    struct mmu_request request = {
+        .address = address, .bytes = pages * C2_PAGE_BYTES, .prot = prot, .fixed = true, .host_fd = -1};
     return mmu_map(mmu, &request);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Followers: whatever happens to a leader, a follower is what an address space of its own would be. Random calls go to a
- * leader with two followers and to two address spaces that stand alone with the followers' configs; the rest by hand.
+ * Followers: whatever happens to a leader, a follower is what an address space of its own would be. Random calls go to
+ * a leader with two followers and to two address spaces that stand alone with the followers' configs; the rest by hand.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -31,10 +31,7 @@ struct host {
     uint64_t calls, fail_at; /* the call of this number fails; 0: none */
     int read_only_fd;
 };
-static int answer(struct host *host)
-{
-    return ++host->calls == host->fail_at ? ENOMEM : 0;
-}
+static int answer(struct host *host) { return ++host->calls == host->fail_at ? ENOMEM : 0; }
 static int host_map(void *self, uint64_t start, uint64_t bytes, struct host_source *source)
 {
     struct host *host = self;
@@ -69,8 +66,13 @@ static void open_space(struct space *space, const struct mmu_config *config)
 {
     memset(space, 0, sizeof *space);
     space->host.read_only_fd = -1;
-    struct mmu_host host = {.self = &space->host, .map = host_map, .unmap = host_range, .move = host_move,
-                            .extend = host_range, .discard = host_range, .probe = host_probe};
+    struct mmu_host host = {.self = &space->host,
+                            .map = host_map,
+                            .unmap = host_range,
+                            .move = host_move,
+                            .extend = host_range,
+                            .discard = host_range,
+                            .probe = host_probe};
     space->arena = aligned_alloc(PAGE, ARENA_PAGES * PAGE);
     struct tables_arena arena = {.memory = space->arena, .address = MMU_TABLES_BASE, .pages = ARENA_PAGES};
     struct c2_error err;
@@ -126,8 +128,12 @@ static uint64_t frame_of(const struct mmu *mmu, uint64_t va)
 /* ------------------------------------------------------------------ the random comparison */
 
 /* Where random calls go; each part is some huge pages and starts in the middle of one. */
-static const struct { uint64_t start, bytes; } parts[] = {
-    {MMU_LOW_BASE - MIB, 6 * MIB}, {MMU_TABLES_END + MIB, 5 * MIB}, {MMU_MMAP_TOP - 12 * MIB - 64 * PAGE, 12 * MIB},
+static const struct {
+    uint64_t start, bytes;
+} parts[] = {
+    {MMU_LOW_BASE - MIB, 6 * MIB},
+    {MMU_TABLES_END + MIB, 5 * MIB},
+    {MMU_MMAP_TOP - 12 * MIB - 64 * PAGE, 12 * MIB},
 };
 #define PART_COUNT (sizeof parts / sizeof parts[0])
 
@@ -233,8 +239,10 @@ static void pick_map(struct world *world, struct request *request)
 {
     uint64_t kind = below(world, 8);
     struct mmu_request *map = &request->map;
-    *map = (struct mmu_request){.address = below(world, 4) ? request->start : 0, .bytes = request->bytes,
-                                .prot = pick_prot(world), .host_fd = -1};
+    *map = (struct mmu_request){.address = below(world, 4) ? request->start : 0,
+                                .bytes = request->bytes,
+                                .prot = pick_prot(world),
+                                .host_fd = -1};
     map->fixed = map->address && below(world, 2);
     map->no_replace = map->address && below(world, 8) == 0;
     map->zone = below(world, 4) ? MMU_ZONE_HIGH : MMU_ZONE_LOW;
@@ -250,8 +258,8 @@ static void pick_map(struct world *world, struct request *request)
 
 static struct request pick(struct world *world)
 {
-    static const unsigned char calls[] = {MAP, MAP, MAP, UNMAP, PROTECT, PROTECT, REMAP, REMAP, DISCARD, ADVISE, BRK,
-                                          TOUCH, TOUCH, TOUCH, TOUCH, TOUCH, TOUCH_RANGE};
+    static const unsigned char calls[] = {MAP,    MAP, MAP,   UNMAP, PROTECT, PROTECT, REMAP, REMAP,      DISCARD,
+                                          ADVISE, BRK, TOUCH, TOUCH, TOUCH,   TOUCH,   TOUCH, TOUCH_RANGE};
     struct request request = {.call = calls[below(world, sizeof calls)]};
     request.start = pick_range(world, &request.bytes);
     request.to = pick_range(world, &request.new_bytes);
@@ -271,25 +279,32 @@ static struct request pick(struct world *world)
 static int64_t change(struct mmu *mmu, const struct request *request)
 {
     switch (request->call) {
-    case MAP: return mmu_map(mmu, &request->map);
-    case UNMAP: return mmu_unmap(mmu, request->start, request->bytes);
-    case PROTECT: return mmu_protect(mmu, request->start, request->bytes, request->prot);
+    case MAP:
+        return mmu_map(mmu, &request->map);
+    case UNMAP:
+        return mmu_unmap(mmu, request->start, request->bytes);
+    case PROTECT:
+        return mmu_protect(mmu, request->start, request->bytes, request->prot);
     case REMAP:
         return mmu_remap(mmu, request->start, request->bytes, request->new_bytes, request->flag, request->fixed,
                          request->to);
-    case DISCARD: return mmu_discard(mmu, request->start, request->bytes);
-    case ADVISE: return mmu_advise_huge(mmu, request->start, request->bytes, request->flag);
-    case BRK: return (int64_t)mmu_brk(mmu, request->to);
-    default: return 0;
+    case DISCARD:
+        return mmu_discard(mmu, request->start, request->bytes);
+    case ADVISE:
+        return mmu_advise_huge(mmu, request->start, request->bytes, request->flag);
+    case BRK:
+        return (int64_t)mmu_brk(mmu, request->to);
+    default:
+        return 0;
     }
 }
 
-#define REQUIRE(cond)                                                                              \
-    do {                                                                                           \
-        if (!(cond)) {                                                                             \
-            snprintf(world->what, sizeof world->what, "line %d: %s", __LINE__, #cond);             \
-            return false;                                                                          \
-        }                                                                                          \
+#define REQUIRE(cond) \
+    do { \
+        if (!(cond)) { \
+            snprintf(world->what, sizeof world->what, "line %d: %s", __LINE__, #cond); \
+            return false; \
+        } \
     } while (0)
 
 /* A follower strays where an address space of its own would have given the program another answer, and only there. */
@@ -477,8 +492,11 @@ static void a_follower_that_runs_out_says_so(void **state)
     (void)state;
     uint64_t ended[2] = {0}, split = 0;
     for (uint64_t seed = 0; seed < 60; seed++) {
-        struct mmu_config config = {.physical_bytes = (seed % 2 ? 2 * MIB : 0) + 20 * PAGE, .seed = seed, .placement = MMU_RANDOM,
-                                    .huge = seed % 2 ? MMU_HUGE_THP : MMU_HUGE_NEVER, .zero_page = seed % 3 == 0};
+        struct mmu_config config = {.physical_bytes = (seed % 2 ? 2 * MIB : 0) + 20 * PAGE,
+                                    .seed = seed,
+                                    .placement = MMU_RANDOM,
+                                    .huge = seed % 2 ? MMU_HUGE_THP : MMU_HUGE_NEVER,
+                                    .zero_page = seed % 3 == 0};
         ended[seed % 2] += compare(&config, 1, seed, 4000, &split);
     }
     assert_int_equal(ended[0], 30);
@@ -532,8 +550,9 @@ static void a_huge_page_is_touched_once(void **state)
     struct mmu *follower = open_pair(&leader, &config);
     map_at(leader.mmu, 0x10000000, 2 * MIB + PAGE);
     struct guest_va at;
-    assert_int_equal(mmu_touch_range(leader.mmu, (struct guest_va){0x10000000}, 2 * MIB + PAGE, MMU_ACCESS_WRITE, &at,
-                                     NULL), MMU_FAULT_NONE);
+    assert_int_equal(
+        mmu_touch_range(leader.mmu, (struct guest_va){0x10000000}, 2 * MIB + PAGE, MMU_ACCESS_WRITE, &at, NULL),
+        MMU_FAULT_NONE);
     assert_int_equal(mmu_counts(leader.mmu)->faults, 513);
     assert_int_equal(mmu_counts(leader.mmu)->small_pages, 513);
     assert_int_equal(mmu_counts(follower)->faults, 2);
@@ -581,8 +600,8 @@ static void the_heap_lies_as_the_largest_page_needs(void **state)
     close_pair(&leader, follower);
 }
 
-/* The leader has the zero page because one follower has: that one and the leader map page 0 and 1 to one frame, the other
- * gives them frames. Writing page 1 then is a copy for the first, and nothing for the other. */
+/* The leader has the zero page because one follower has: that one and the leader map page 0 and 1 to one frame, the
+ * other gives them frames. Writing page 1 then is a copy for the first, and nothing for the other. */
 static void the_zero_page_is_each_ones_own_affair(void **state)
 {
     (void)state;
@@ -672,8 +691,8 @@ static void exhausted_memory_names_the_placement(void **state)
     map_at(leader.mmu, 0x10000000, 20 * PAGE);
     for (uint64_t i = 0; i < 12; i++)
         assert_int_equal(touch(leader.mmu, 0x10000000 + i * PAGE), MMU_FAULT_NONE);
-    expect_touch_fails(leader.mmu, 0x1000c000, "placement random with huge pages off: physical memory (64 KiB) is exhausted",
-                       "0x1000c000");
+    expect_touch_fails(leader.mmu, 0x1000c000,
+                       "placement random with huge pages off: physical memory (64 KiB) is exhausted", "0x1000c000");
     /* It stays so: the two cannot come together again. */
     mmu_unmap(leader.mmu, 0x10000000, 12 * PAGE);
     expect_touch_fails(leader.mmu, 0x1000d000, "placement random", "0x1000c000");
@@ -689,7 +708,8 @@ static void an_identity_clash_names_the_placement(void **state)
     struct mmu *follower = open_pair(&leader, &config);
     map_at(leader.mmu, 0x10000000, 2 * MIB);
     assert_int_equal(touch(leader.mmu, 0x10000000), MMU_FAULT_NONE);
-    expect_touch_fails(leader.mmu, 0x10100000, "placement identity with huge pages off: identity placement: page 0x10100000",
+    expect_touch_fails(leader.mmu, 0x10100000,
+                       "placement identity with huge pages off: identity placement: page 0x10100000",
                        "which page 0x10000000 holds already");
     close_pair(&leader, follower);
 }
@@ -712,8 +732,8 @@ static void a_hole_in_the_map_names_the_placement(void **state)
     close_pair(&leader, follower);
 }
 
-/* Two huge pages of 512 frames and the three tables above them are 1027 frames: none is left for the table of a split. The
- * leader has twice the memory and nothing to split. */
+/* Two huge pages of 512 frames and the three tables above them are 1027 frames: none is left for the table of a split.
+ * The leader has twice the memory and nothing to split. */
 static void a_split_that_fails_is_told_at_the_next_fault(void **state)
 {
     (void)state;
@@ -728,7 +748,8 @@ static void a_split_that_fails_is_told_at_the_next_fault(void **state)
     assert_int_equal(mmu_followers_status(leader.mmu, &err), C2_OK);
     assert_int_equal(mmu_protect(leader.mmu, 0x10001000, PAGE, MMU_READ), 0);
     assert_int_equal(mmu_followers_status(leader.mmu, &err), C2_ERR_EXHAUSTED);
-    expect_touch_fails(leader.mmu, 0x10002000, "placement sequential with huge pages thp: mprotect at 0x10001000 needs more",
+    expect_touch_fails(leader.mmu, 0x10002000,
+                       "placement sequential with huge pages thp: mprotect at 0x10001000 needs more",
                        "machine.physical_memory");
     close_pair(&leader, follower);
 }

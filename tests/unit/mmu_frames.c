@@ -99,8 +99,11 @@ static void largest_set_answers_at_its_ends(void **state)
 static struct frames *make(enum mmu_placement placement, uint64_t frames, uint32_t colors, uint32_t color,
                            uint64_t seed)
 {
-    struct mmu_config config = {.physical_bytes = frames * C2_PAGE_BYTES, .placement = placement, .colors = colors,
-                                .color = color, .seed = seed};
+    struct mmu_config config = {.physical_bytes = frames * C2_PAGE_BYTES,
+                                .placement = placement,
+                                .colors = colors,
+                                .color = color,
+                                .seed = seed};
     struct frames *made;
     assert_int_equal(frames_create(&made, &config, NULL), C2_OK);
     return made;
@@ -236,7 +239,7 @@ static void creation_survives_every_failing_allocation(void **state)
     do {
         c2_alloc_fail_from(++n);
         status = frames_create(&frames, &config, NULL);
-        assert_true(status == C2_OK || (status == C2_ERR_NO_MEMORY && frames == NULL));
+        assert_true(status == C2_OK || (status == C2_ERR_NO_MEMORY && !frames));
     } while (status != C2_OK);
     c2_alloc_fail_from(0);
     assert_int_equal(n, 12); /* the object, three sets of two arrays each, the policies, a hint for each size */

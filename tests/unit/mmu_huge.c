@@ -51,8 +51,8 @@ static unsigned char *arena_memory;
 
 static struct mmu *make(const struct mmu_config *config)
 {
-    struct mmu_host host = {.map = no_map, .unmap = no_range, .move = no_move, .extend = no_range,
-                            .discard = no_range, .probe = always};
+    struct mmu_host host = {
+        .map = no_map, .unmap = no_range, .move = no_move, .extend = no_range, .discard = no_range, .probe = always};
     if (!arena_memory)
         arena_memory = aligned_alloc(PAGE, ARENA_PAGES * PAGE);
     struct tables_arena arena = {.memory = arena_memory, .address = MMU_TABLES_BASE, .pages = ARENA_PAGES};
@@ -65,8 +65,8 @@ static struct mmu *make(const struct mmu_config *config)
 
 static int64_t map(struct mmu *mmu, uint64_t at, uint64_t bytes, enum mmu_page_size huge)
 {
-    struct mmu_request request = {.address = at, .bytes = bytes, .prot = 3, .fixed = at != 0, .host_fd = -1,
-                                  .huge = huge};
+    struct mmu_request request = {
+        .address = at, .bytes = bytes, .prot = 3, .fixed = at != 0, .host_fd = -1, .huge = huge};
     return mmu_map(mmu, &request);
 }
 
@@ -107,10 +107,7 @@ struct twin {
     bool thp;
 };
 
-static uint64_t va_of(size_t i)
-{
-    return regions[i / REGION_PAGES] + i % REGION_PAGES * PAGE;
-}
+static uint64_t va_of(size_t i) { return regions[i / REGION_PAGES] + i % REGION_PAGES * PAGE; }
 
 static bool joined(const struct twin_page *a, const struct twin_page *b)
 {
@@ -203,10 +200,7 @@ struct world {
     struct c2_rng rng;
 };
 
-static size_t below(struct world *world, uint64_t limit)
-{
-    return (size_t)c2_rng_below(&world->rng, limit);
-}
+static size_t below(struct world *world, uint64_t limit) { return (size_t)c2_rng_below(&world->rng, limit); }
 
 /* Often whole huge pages. */
 static void pick(struct world *world, size_t *start, size_t *end)
@@ -345,14 +339,14 @@ static bool same(struct world *world, bool fail)
 }
 
 static void (*const calls[])(struct world *world) = {
-    random_map, random_map, random_unmap, random_protect, random_protect, random_discard, random_advice, random_move,
-    random_touches, random_touches, random_touches, random_touches, random_touches, random_touches,
+    random_map,  random_map,     random_unmap,   random_protect, random_protect, random_discard, random_advice,
+    random_move, random_touches, random_touches, random_touches, random_touches, random_touches, random_touches,
 };
 
 static void open_world(struct world *world, uint64_t seed, bool thp)
 {
-    struct mmu_config config = {.physical_bytes = FRAMES * PAGE, .seed = seed,
-                                .huge = thp ? MMU_HUGE_THP : MMU_HUGE_ASKED};
+    struct mmu_config config = {
+        .physical_bytes = FRAMES * PAGE, .seed = seed, .huge = thp ? MMU_HUGE_THP : MMU_HUGE_ASKED};
     memset(world, 0, sizeof *world);
     world->mmu = make(&config);
     world->twin.thp = thp;
@@ -433,8 +427,12 @@ static void every_policy_keeps_the_low_21_bits(void **state)
 {
     (void)state;
     for (int policy = MMU_SEQUENTIAL; policy <= MMU_BUDDY; policy++) {
-        struct mmu_config config = {.physical_bytes = 8 * GIB, .placement = (enum mmu_placement)policy, .colors = 2048,
-                                    .color = 1030, .seed = 9, .huge = MMU_HUGE_ALL};
+        struct mmu_config config = {.physical_bytes = 8 * GIB,
+                                    .placement = (enum mmu_placement)policy,
+                                    .colors = 2048,
+                                    .color = 1030,
+                                    .seed = 9,
+                                    .huge = MMU_HUGE_ALL};
         struct mmu *mmu = make(&config);
         map(mmu, HERE, 64 * MIB, MMU_PAGE_4K);
         for (uint64_t at = HERE; at < HERE + 64 * MIB; at += 2 * MIB) {
@@ -538,14 +536,10 @@ static void a_giant_page_splits_twice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(huge_pages_equal_twin),
-        cmocka_unit_test(comparison_can_fail),
-        cmocka_unit_test(giant_pages_in_two_gib),
-        cmocka_unit_test(every_policy_keeps_the_low_21_bits),
-        cmocka_unit_test(colored_follows_its_formula),
-        cmocka_unit_test(the_heap_grows_by_huge_pages),
-        cmocka_unit_test(mappings_of_hugetlb_are_aligned),
-        cmocka_unit_test(a_giant_page_splits_twice),
+        cmocka_unit_test(huge_pages_equal_twin),           cmocka_unit_test(comparison_can_fail),
+        cmocka_unit_test(giant_pages_in_two_gib),          cmocka_unit_test(every_policy_keeps_the_low_21_bits),
+        cmocka_unit_test(colored_follows_its_formula),     cmocka_unit_test(the_heap_grows_by_huge_pages),
+        cmocka_unit_test(mappings_of_hugetlb_are_aligned), cmocka_unit_test(a_giant_page_splits_twice),
     };
     return cmocka_run_group_tests_name("mmu_huge", tests, NULL, NULL);
 }

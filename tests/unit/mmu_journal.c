@@ -51,8 +51,12 @@ struct space {
 
 static void open_space(struct space *space, const struct mmu_config *config)
 {
-    const struct mmu_host host = {.map = host_map, .unmap = host_range, .move = host_move, .extend = host_range,
-                                  .discard = host_range, .probe = host_probe};
+    const struct mmu_host host = {.map = host_map,
+                                  .unmap = host_range,
+                                  .move = host_move,
+                                  .extend = host_range,
+                                  .discard = host_range,
+                                  .probe = host_probe};
     space->arena = aligned_alloc(PAGE, ARENA_PAGES * PAGE);
     const struct tables_arena arena = {.memory = space->arena, .address = MMU_TABLES_BASE, .pages = ARENA_PAGES};
     struct c2_error err;
@@ -71,10 +75,7 @@ static void close_space(struct space *space)
 #define BASE (MMU_MMAP_TOP - 16 * MIB)
 #define PAGES (12 * MIB / PAGE)
 
-static uint64_t some_page(struct c2_rng *rng)
-{
-    return BASE + c2_rng_below(rng, PAGES) * PAGE;
-}
+static uint64_t some_page(struct c2_rng *rng) { return BASE + c2_rng_below(rng, PAGES) * PAGE; }
 
 static void map_some(struct mmu *mmu, struct c2_rng *rng)
 {
@@ -102,14 +103,31 @@ static void call(struct mmu *mmu, struct c2_rng *rng)
     const uint64_t what = c2_rng_below(rng, 20), page = some_page(rng);
     const uint64_t bytes = (1 + c2_rng_below(rng, 200)) * PAGE;
     switch (what) {
-    case 0: mmu_unmap(mmu, page, bytes); break;
-    case 1: mmu_protect(mmu, page, bytes, (unsigned)c2_rng_below(rng, 4)); break; /* holes among them: ENOMEM */
-    case 2: mmu_remap(mmu, page, bytes, (1 + c2_rng_below(rng, 300)) * PAGE, true, false, 0); break;
-    case 3: mmu_discard(mmu, page, bytes); break;
-    case 4: mmu_advise_huge(mmu, page, bytes, c2_rng_below(rng, 2)); break;
-    case 5: mmu_brk(mmu, MMU_HEAP_BASE + c2_rng_below(rng, 4 * MIB)); break;
-    case 6: case 7: map_some(mmu, rng); break;
-    default: touch_some(mmu, rng); break;
+    case 0:
+        mmu_unmap(mmu, page, bytes);
+        break;
+    case 1:
+        mmu_protect(mmu, page, bytes, (unsigned)c2_rng_below(rng, 4));
+        break; /* holes among them: ENOMEM */
+    case 2:
+        mmu_remap(mmu, page, bytes, (1 + c2_rng_below(rng, 300)) * PAGE, true, false, 0);
+        break;
+    case 3:
+        mmu_discard(mmu, page, bytes);
+        break;
+    case 4:
+        mmu_advise_huge(mmu, page, bytes, c2_rng_below(rng, 2));
+        break;
+    case 5:
+        mmu_brk(mmu, MMU_HEAP_BASE + c2_rng_below(rng, 4 * MIB));
+        break;
+    case 6:
+    case 7:
+        map_some(mmu, rng);
+        break;
+    default:
+        touch_some(mmu, rng);
+        break;
     }
 }
 
@@ -139,7 +157,7 @@ static void compare(struct mmu *a, struct mmu *b)
     mmu_check(b);
 }
 
-static struct mmu *detached; /* what happens is repeated here at once */
+static struct mmu *detached;                       /* what happens is repeated here at once */
 static uint64_t events[MMU_EVENTS], skipped_event; /* skipped_event: the n-th touch is left out; 0: none */
 
 static void repeat(void *self, const struct mmu_event *event)
@@ -267,8 +285,11 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_placement), cmocka_unit_test(its_own_placement),
-        cmocka_unit_test(a_touch_that_is_lost_shows), cmocka_unit_test(files), cmocka_unit_test(refusals),
+        cmocka_unit_test(every_placement),
+        cmocka_unit_test(its_own_placement),
+        cmocka_unit_test(a_touch_that_is_lost_shows),
+        cmocka_unit_test(files),
+        cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * All policies on one memory, against a slow twin: an array that says of each frame who has it, searched from end to end.
- * Every frame that is given must be the twin's; no frame is given twice. Beside an aged allocator, whose own frames the
- * twin does not foretell, those of all other policies still are.
+ * All policies on one memory, against a slow twin: an array that says of each frame who has it, searched from end to
+ * end. Every frame that is given must be the twin's; no frame is given twice. Beside an aged allocator, whose own
+ * frames the twin does not foretell, those of all other policies still are.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -76,13 +76,16 @@ static struct world *make(uint32_t total, uint32_t age, uint64_t seed, bool with
     struct world *world = calloc(1, sizeof *world);
     char path[] = "/tmp/c2emu-mixed-XXXXXX";
     static const enum mmu_placement placements[POLICIES] = {MMU_SEQUENTIAL, MMU_RANDOM, MMU_IDENTITY, MMU_SAME_COLOR,
-                                                            MMU_COLORED, MMU_BUDDY, MMU_MAP};
+                                                            MMU_COLORED,    MMU_BUDDY,  MMU_MAP};
     for (int i = 1; i < POLICIES; i++)
         world->rules[i - 1] = (struct mmu_rule){
             .region = {.kind = MMU_REGION_FILE, .name = names[i]},
             .policy = {.placement = placements[i], .colors = COLORS, .color = OWN_COLOR, .age = age}};
-    struct mmu_config config = {.physical_bytes = (uint64_t)total * C2_PAGE_BYTES, .seed = seed, .colors = 1,
-                                .rules = world->rules, .rule_count = with_map ? POLICIES - 1 : POLICIES - 2};
+    struct mmu_config config = {.physical_bytes = (uint64_t)total * C2_PAGE_BYTES,
+                                .seed = seed,
+                                .colors = 1,
+                                .rules = world->rules,
+                                .rule_count = with_map ? POLICIES - 1 : POLICIES - 2};
     if (with_map) {
         write_map(world, path);
         strcpy(world->rules[MAP - 1].policy.map, path);
@@ -364,8 +367,8 @@ static void claims_by_hand(void **state)
     destroy(world);
 }
 
-/* 3 GiB. One sequential page in the first: the allocator's page of 1 GiB is the second. Sequential takes the third, the only
- * whole one, of which the allocator had looked at nothing; then neither has one, until one comes back. */
+/* 3 GiB. One sequential page in the first: the allocator's page of 1 GiB is the second. Sequential takes the third, the
+ * only whole one, of which the allocator had looked at nothing; then neither has one, until one comes back. */
 static void pages_of_1g_beside_each_other(void **state)
 {
     (void)state;
@@ -403,8 +406,8 @@ static void a_rule_more_shifts_no_stream(void **state)
         {.region = {.kind = MMU_REGION_FILE, .name = "r1"}, .policy = {.placement = MMU_RANDOM, .colors = 1}}};
     uint64_t first[2][50];
     for (size_t more = 0; more < 2; more++) {
-        struct mmu_config config = {.physical_bytes = 1 << 30, .seed = 9, .colors = 1,
-                                    .rules = rules + 1 - more, .rule_count = 1 + more};
+        struct mmu_config config = {
+            .physical_bytes = 1 << 30, .seed = 9, .colors = 1, .rules = rules + 1 - more, .rule_count = 1 + more};
         struct frames *frames;
         assert_int_equal(frames_create(&frames, &config, NULL), C2_OK);
         for (size_t i = 0; i < 50; i++)
@@ -431,7 +434,7 @@ static void creation_survives_every_failing_allocation(void **state)
     do {
         c2_alloc_fail_from(++n);
         status = frames_create(&frames, &config, NULL);
-        assert_true(status == C2_OK || (status == C2_ERR_NO_MEMORY && frames == NULL));
+        assert_true(status == C2_OK || (status == C2_ERR_NO_MEMORY && !frames));
     } while (status != C2_OK);
     c2_alloc_fail_from(0);
     frames_destroy(frames);

@@ -66,19 +66,23 @@ static void expect_three_pages(struct pagemap *map)
 static void both_forms_say_the_same(void **state)
 {
     (void)state;
-    expect_three_pages(read_good("# a map\n\n0x10 7 4K # one\n1024 0x600 2M\n 0x40000\t0x80000  1073741824 1\n",
-                                 false));
+    expect_three_pages(
+        read_good("# a map\n\n0x10 7 4K # one\n1024 0x600 2M\n 0x40000\t0x80000  1073741824 1\n", false));
     expect_three_pages(read_good("page_size: 4096\naddress_mapping { virtual_address: 0x10000\n"
                                  "  physical_address: 0x7000 }\n# huge\naddress_mapping {\n  page_size: 0x200000\n"
                                  "  virtual_address: 0x400000\n  physical_address: 0x600000\n}\n"
                                  "page_size:1073741824\npage_count: 3\nm{virtual_address:0x40000000 "
-                                 "physical_address:0x80000000 turn: 1}\n", true));
+                                 "physical_address:0x80000000 turn: 1}\n",
+                                 true));
 }
 
 static void refusals_name_the_line(void **state)
 {
     (void)state;
-    static const struct { bool textproto; const char *text, *says; } rows[] = {
+    static const struct {
+        bool textproto;
+        const char *text, *says;
+    } rows[] = {
         {false, "1 2 4K\n1 3 4K\n", ":2: overlaps line 1: page 0x1 is in both"},
         {false, "1 2 4K\n\n5 2 4K\n", ":3: overlaps line 1: frame 0x2 is in both"},
         {false, "0x205 2 4K\n0x200 0x400 2M\n", ":2: overlaps line 1: page 0x205 is in both"},
@@ -140,7 +144,7 @@ static void reading_survives_every_failing_allocation(void **state)
     do {
         c2_alloc_fail_from(++n);
         status = pagemap_read(&map, name, FRAMES, NULL);
-        assert_true(status == C2_OK || (status == C2_ERR_NO_MEMORY && map == NULL));
+        assert_true(status == C2_OK || (status == C2_ERR_NO_MEMORY && !map));
     } while (status != C2_OK);
     c2_alloc_fail_from(0);
     assert_true(n >= 5);
@@ -221,8 +225,8 @@ static void a_run_repeats_from_its_map(void **state)
     for (unsigned i = 0; i < 16; i++) {
         bool textproto = i & 1;
         char again[80];
-        struct mmu_config config = {.placement = policies[i / 4], .colors = 8, .seed = 3,
-                                    .huge = i & 2 ? MMU_HUGE_THP : MMU_HUGE_ASKED};
+        struct mmu_config config = {
+            .placement = policies[i / 4], .colors = 8, .seed = 3, .huge = i & 2 ? MMU_HUGE_THP : MMU_HUGE_ASKED};
         uint64_t hash = live_once(config, path[textproto], textproto);
         config.placement = MMU_MAP;
         strcpy(config.map, path[textproto]);

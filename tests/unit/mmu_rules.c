@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Which rule a page belongs to, by hand: each rule has same-color with a colour of its own, so the frame's number modulo
- * 16 tells the rule; colour 0 is --pages. Host memory is nothing here.
+ * Which rule a page belongs to, by hand: each rule has same-color with a colour of its own, so the frame's number
+ * modulo 16 tells the rule; colour 0 is --pages. Host memory is nothing here.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -51,8 +51,8 @@ static struct mmu_config base(void)
 
 static struct mmu *make(const struct mmu_config *config)
 {
-    struct mmu_host host = {.map = no_map, .unmap = no_range, .move = no_move, .extend = no_range,
-                            .discard = no_range, .probe = always};
+    struct mmu_host host = {
+        .map = no_map, .unmap = no_range, .move = no_move, .extend = no_range, .discard = no_range, .probe = always};
     if (!arena_memory)
         arena_memory = aligned_alloc(PAGE, ARENA_PAGES * PAGE);
     struct tables_arena arena = {.memory = arena_memory, .address = MMU_TABLES_BASE, .pages = ARENA_PAGES};
@@ -65,8 +65,13 @@ static struct mmu *make(const struct mmu_config *config)
 
 static void map(struct mmu *mmu, uint64_t at, uint64_t bytes, enum mmu_kind kind, unsigned prot, const char *path)
 {
-    struct mmu_request request = {.address = at, .bytes = bytes, .prot = prot, .fixed = true, .kind = kind,
-                                  .host_fd = kind == MMU_FILE ? a_file : -1, .path = path};
+    struct mmu_request request = {.address = at,
+                                  .bytes = bytes,
+                                  .prot = prot,
+                                  .fixed = true,
+                                  .kind = kind,
+                                  .host_fd = kind == MMU_FILE ? a_file : -1,
+                                  .path = path};
     assert_int_equal(mmu_map(mmu, &request), at);
 }
 
@@ -125,10 +130,10 @@ static void the_most_precise_rule_wins(void **state)
     struct mmu_rule rules[] = {
         rule(MMU_REGION_TEXT, "text", 0, 0, 1),
         rule(MMU_REGION_FILE, "libx.so", 0, 0, 2),
-        rule(MMU_REGION_FILE, "/lib/libx.so", 0, 0, 3), /* the same file: the first one has it */
-        rule(MMU_REGION_OBJECT, "a", AT + PAGE + 100, PAGE, 4), /* the end of page 1 and the beginning of 2 */
+        rule(MMU_REGION_FILE, "/lib/libx.so", 0, 0, 3),                   /* the same file: the first one has it */
+        rule(MMU_REGION_OBJECT, "a", AT + PAGE + 100, PAGE, 4),           /* the end of page 1 and the beginning of 2 */
         rule(MMU_REGION_OBJECT, "b", AT + 2 * PAGE + 100, PAGE - 100, 5), /* the rest of 2: a was first */
-        rule(MMU_REGION_OBJECT, "c", AT + 4 * PAGE - 1, 1, 6)}; /* the last byte of 3 */
+        rule(MMU_REGION_OBJECT, "c", AT + 4 * PAGE - 1, 1, 6)};           /* the last byte of 3 */
     for (int backwards = 0; backwards < 2; backwards++) {
         struct mmu_config config = base();
         config.rules = rules;
@@ -154,7 +159,8 @@ static void the_most_precise_rule_wins(void **state)
     }
 }
 
-/* An object from 1 MiB to 5 MiB into a mapping of 8 MiB has the huge page at 2 MiB whole, of those at 0 and 4 MiB a part. */
+/* An object from 1 MiB to 5 MiB into a mapping of 8 MiB has the huge page at 2 MiB whole, of those at 0 and 4 MiB a
+ * part. */
 static void an_object_is_huge_where_it_has_the_whole_page(void **state)
 {
     (void)state;
@@ -174,7 +180,7 @@ static void an_object_is_huge_where_it_has_the_whole_page(void **state)
     assert_int_equal(huge->huge_fallbacks, 0);
     assert_int_equal(mmu_counts(mmu)->huge_2m, 1);
     assert_int_equal(mmu_counts(mmu)->small_pages, 6); /* at 0 and 1, 4 to 7 MiB */
-    assert_int_equal(placed->huge_2m, 1); /* p has a byte in the huge page: it goes with p */
+    assert_int_equal(placed->huge_2m, 1);              /* p has a byte in the huge page: it goes with p */
     assert_int_equal(placed->small_pages, 0);
     mmu_check(mmu);
     mmu_destroy(mmu);
@@ -214,7 +220,8 @@ static void what_cannot_be_combined_is_refused(void **state)
 {
     (void)state;
     struct mmu_rule rules[2] = {rule(MMU_REGION_HEAP, "heap", 0, 0, 1), rule(MMU_REGION_HEAP, "heap", 0, 0, 2)};
-    struct mmu_region regions[2] = {{.kind = MMU_REGION_HEAP, .name = "heap"}, {.kind = MMU_REGION_HEAP, .name = "heap"}};
+    struct mmu_region regions[2] = {{.kind = MMU_REGION_HEAP, .name = "heap"},
+                                    {.kind = MMU_REGION_HEAP, .name = "heap"}};
     struct mmu_config config = base();
     config.rules = rules;
     config.rule_count = 2;

@@ -142,10 +142,10 @@ static void map_answers_as_the_kernel(void **state)
         {{.bytes = PAGE, .address = BASE + 3 * PAGE, .no_replace = true, .host_fd = -1}, -EEXIST},
         {{.bytes = PAGE, .address = BASE + 4 * PAGE, .no_replace = true, .host_fd = -1}, BASE + 4 * PAGE},
         {{.bytes = 1, .host_fd = -1}, MMU_MMAP_TOP - PAGE},
-        {{.bytes = PAGE, .address = BASE, .host_fd = -1}, MMU_MMAP_TOP - 2 * PAGE},              /* hint taken */
-        {{.bytes = PAGE, .address = 0x5000, .host_fd = -1}, MMU_MMAP_TOP - 3 * PAGE},            /* hint too low */
-        {{.bytes = PAGE, .address = MMU_TABLES_BASE, .host_fd = -1}, MMU_MMAP_TOP - 4 * PAGE},   /* hint on tables */
-        {{.bytes = PAGE, .address = BASE + 8 * PAGE - 1, .host_fd = -1}, BASE + 8 * PAGE},       /* hint rounded up */
+        {{.bytes = PAGE, .address = BASE, .host_fd = -1}, MMU_MMAP_TOP - 2 * PAGE},            /* hint taken */
+        {{.bytes = PAGE, .address = 0x5000, .host_fd = -1}, MMU_MMAP_TOP - 3 * PAGE},          /* hint too low */
+        {{.bytes = PAGE, .address = MMU_TABLES_BASE, .host_fd = -1}, MMU_MMAP_TOP - 4 * PAGE}, /* hint on tables */
+        {{.bytes = PAGE, .address = BASE + 8 * PAGE - 1, .host_fd = -1}, BASE + 8 * PAGE},     /* hint rounded up */
         {{.bytes = PAGE, .zone = MMU_ZONE_LOW, .host_fd = -1}, MMU_LOW_BASE},
         {{.bytes = PAGE + 1, .zone = MMU_ZONE_LOW, .host_fd = -1}, MMU_LOW_BASE + PAGE},
     };
@@ -222,15 +222,20 @@ static void areas_read_like_proc_maps(void **state)
     (void)state;
     struct mmu *mmu = make(MMU_SEQUENTIAL, 16);
     int fd = memfd_create("file", MFD_CLOEXEC);
-    struct mmu_request text = {.address = BASE, .bytes = 5 * PAGE, .prot = MMU_READ, .fixed = true, .kind = MMU_FILE,
-                               .host_fd = fd, .path = "/bin/guest"};
+    struct mmu_request text = {.address = BASE,
+                               .bytes = 5 * PAGE,
+                               .prot = MMU_READ,
+                               .fixed = true,
+                               .kind = MMU_FILE,
+                               .host_fd = fd,
+                               .path = "/bin/guest"};
     assert_int_equal(mmu_map(mmu, &text), BASE);
     assert_int_equal(mmu_protect(mmu, BASE + PAGE, 2 * PAGE, RX), 0);
     assert_int_equal(mmu_protect(mmu, BASE + 4 * PAGE, PAGE, RW), 0);
     assert_int_equal(fake_anonymous(mmu, BASE + 5 * PAGE, 1, RW), BASE + 5 * PAGE); /* alike, but no file */
     assert_int_equal(mmu_brk(mmu, MMU_HEAP_BASE + 100), MMU_HEAP_BASE + 100);
-    struct mmu_request stack = {.address = MMU_STACK_TOP - PAGE, .bytes = PAGE, .prot = RW, .fixed = true,
-                                .kind = MMU_STACK, .host_fd = -1};
+    struct mmu_request stack = {
+        .address = MMU_STACK_TOP - PAGE, .bytes = PAGE, .prot = RW, .fixed = true, .kind = MMU_STACK, .host_fd = -1};
     assert_int_equal(mmu_map(mmu, &stack), MMU_STACK_TOP - PAGE);
     stack = (struct mmu_request){.bytes = 2 * PAGE, .host_fd = -1, .shared = true};
     assert_int_equal(mmu_map(mmu, &stack), MMU_MMAP_TOP - 2 * PAGE);
@@ -397,10 +402,10 @@ static void remap_answers_as_the_kernel(void **state)
         {BASE, PAGE, PAGE, true, true, 0x1000, -EPERM},
         {BASE, PAGE, PAGE, true, true, MMU_TABLES_BASE, -ENOMEM},
         {BASE - PAGE, PAGE, 2 * PAGE, true, false, 0, -EFAULT},
-        {BASE, 5 * PAGE, 6 * PAGE, true, false, 0, -EFAULT},             /* two areas */
+        {BASE, 5 * PAGE, 6 * PAGE, true, false, 0, -EFAULT}, /* two areas */
         {BASE, 5 * PAGE, 5 * PAGE, true, true, MMU_HEAP_BASE, -EFAULT},
-        {BASE, 4 * PAGE, 5 * PAGE, false, false, 0, -ENOMEM},            /* no room, may not move */
-        {BASE, 2 * PAGE, 3 * PAGE, false, false, 0, -ENOMEM},            /* the area goes on */
+        {BASE, 4 * PAGE, 5 * PAGE, false, false, 0, -ENOMEM}, /* no room, may not move */
+        {BASE, 2 * PAGE, 3 * PAGE, false, false, 0, -ENOMEM}, /* the area goes on */
         {BASE, 4 * PAGE, 4 * PAGE, false, false, 0, BASE},
         {BASE + 4 * PAGE, 4 * PAGE, 6 * PAGE, false, false, 0, BASE + 4 * PAGE},
         {BASE + 4 * PAGE, 6 * PAGE - 5, 4 * PAGE - 5, false, false, 0, BASE + 4 * PAGE},
@@ -468,8 +473,8 @@ static void a_page_without_rights_keeps_frame_and_bits(void **state)
     assert_int_equal(frames_taken(mmu->frames), 2 + 4);
     assert_int_equal(mmu_protect(mmu, BASE + PAGE, 2 * PAGE, RX), 0);
     assert_int_equal(frame_of(mmu, BASE + PAGE), 1);
-    assert_int_equal(tables_get(mmu->tables, BASE + PAGE), PAGE | ENTRY_PRESENT | ENTRY_USER | ENTRY_ACCESSED |
-                                                                   ENTRY_DIRTY);
+    assert_int_equal(tables_get(mmu->tables, BASE + PAGE),
+                     PAGE | ENTRY_PRESENT | ENTRY_USER | ENTRY_ACCESSED | ENTRY_DIRTY);
     assert_int_equal(tables_get(mmu->tables, BASE + 2 * PAGE), (2 * PAGE) | ENTRY_PRESENT | ENTRY_USER);
     assert_int_equal(mmu_counts(mmu)->small_pages, 3);
     end(mmu);
@@ -502,8 +507,10 @@ static void hardware_finds_what_translate_finds(void **state)
 {
     (void)state;
     struct mmu *mmu = make(MMU_RANDOM, 256);
-    static const uint64_t starts[] = {MMU_WINDOW_START, BASE, MMU_LOW_BASE - 4 * PAGE, MMU_HEAP_BASE, MMU_TABLES_END,
-                                      MMU_STACK_TOP - 8 * PAGE, MMU_WINDOW_END - 8 * PAGE};
+    static const uint64_t starts[] = {MMU_WINDOW_START,         BASE,
+                                      MMU_LOW_BASE - 4 * PAGE,  MMU_HEAP_BASE,
+                                      MMU_TABLES_END,           MMU_STACK_TOP - 8 * PAGE,
+                                      MMU_WINDOW_END - 8 * PAGE};
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
         assert_int_equal(fake_anonymous(mmu, starts[i], 8, i % 2 ? RW : RX), (int64_t)starts[i]);
         for (uint64_t k = 0; k < 8; k++) {
@@ -528,8 +535,15 @@ static void files_end_in_a_bus_error(void **state)
     struct mmu *mmu = make(MMU_SEQUENTIAL, 64);
     int fd = memfd_create("file", MFD_CLOEXEC);
     fake.read_only_fd = fd;
-    struct mmu_request request = {.address = BASE, .bytes = 6 * PAGE, .prot = MMU_READ, .fixed = true, .shared = true,
-                                  .kind = MMU_FILE, .host_fd = fd, .offset = 6 * PAGE, .path = "/f"};
+    struct mmu_request request = {.address = BASE,
+                                  .bytes = 6 * PAGE,
+                                  .prot = MMU_READ,
+                                  .fixed = true,
+                                  .shared = true,
+                                  .kind = MMU_FILE,
+                                  .host_fd = fd,
+                                  .offset = 6 * PAGE,
+                                  .path = "/f"};
     assert_int_equal(mmu_map(mmu, &request), BASE); /* the file has 10 pages */
     struct guest_va at = {0};
     assert_int_equal(mmu_touch_range(mmu, (struct guest_va){BASE + 5}, 6 * PAGE - 5, MMU_ACCESS_READ, &at, NULL),
@@ -573,7 +587,7 @@ static void brk_moves_by_bytes(void **state)
     assert_int_equal(mmu_brk(mmu, MMU_HEAP_BASE - 1), MMU_HEAP_BASE + 1);
     assert_int_equal(mmu_brk(mmu, UINT64_MAX), MMU_HEAP_BASE + 1);
     assert_int_equal(mmu_unmap(mmu, MMU_HEAP_BASE + 5 * PAGE, PAGE), 0);
-    assert_int_equal(mmu_brk(mmu, MMU_HEAP_BASE + 66 * PAGE), MMU_HEAP_BASE + 1);         /* more than 64 pages more */
+    assert_int_equal(mmu_brk(mmu, MMU_HEAP_BASE + 66 * PAGE), MMU_HEAP_BASE + 1); /* more than 64 pages more */
     assert_int_equal(mmu_brk(mmu, MMU_HEAP_BASE + 65 * PAGE), MMU_HEAP_BASE + 65 * PAGE);
     assert_int_equal(mmu_brk(mmu, MMU_HEAP_BASE), MMU_HEAP_BASE);
     assert_null(mmu_area_at(mmu, (struct guest_va){MMU_HEAP_BASE}, false));
@@ -665,7 +679,10 @@ static void hear_mapped(void *self, const struct mmu_area *area)
 {
     struct mmu *mmu = self;
     const struct mmu_area *whole = mmu_area_at(mmu, area->start, false);
-    hear(area->kind == MMU_FILE ? "file" : area->kind == MMU_HEAP ? "heap" : area->shared ? "shared" : "memory",
+    hear(area->kind == MMU_FILE   ? "file"
+         : area->kind == MMU_HEAP ? "heap"
+         : area->shared           ? "shared"
+                                  : "memory",
          area->start.v, area->bytes);
     assert_true(whole && whole->prot == area->prot && whole->path == area->path);
     assert_true(area->start.v + area->bytes <= whole->start.v + whole->bytes);
@@ -713,8 +730,14 @@ static void listeners_hear_of_what_comes(void **state)
     fake.fail_at = fake.calls + 2;
     assert_int_equal(mmu_remap(mmu, 0x30000000, 3 * PAGE, 4 * PAGE, true, true, 0x40000000), -ENOMEM);
     assert_heard("after 30000000+3 after 40000000+3 memory 30000000+3 ");
-    struct mmu_request request = {.address = 0x50000000, .bytes = 3 * PAGE, .prot = MMU_READ, .fixed = true,
-                                  .kind = MMU_FILE, .host_fd = 0, .offset = 5 * PAGE, .path = "/f"};
+    struct mmu_request request = {.address = 0x50000000,
+                                  .bytes = 3 * PAGE,
+                                  .prot = MMU_READ,
+                                  .fixed = true,
+                                  .kind = MMU_FILE,
+                                  .host_fd = 0,
+                                  .offset = 5 * PAGE,
+                                  .path = "/f"};
     assert_int_equal(mmu_map(mmu, &request), 0x50000000);
     assert_heard("file 50000000+3 from 5000+0 ");
     mmu_remap(mmu, 0x50000000, 3 * PAGE, 5 * PAGE, false, false, 0);
@@ -752,7 +775,8 @@ static void exhausted_memory_names_page_and_remedy(void **state)
                    "of page tables 4; give the machine more with --set machine.physical_memory=SIZE");
     for (unsigned pages = 3; pages > 0; pages--) {
         char says[400];
-        snprintf(says, sizeof says, "physical memory (28 KiB) is exhausted at the first touch of page 0x3f0e2ffff000: "
+        snprintf(says, sizeof says,
+                 "physical memory (28 KiB) is exhausted at the first touch of page 0x3f0e2ffff000: "
                  "frames of pages %u, of page tables 4; give the machine more with --set machine.physical_memory=SIZE",
                  pages);
         assert_refused(mmu, MMU_MMAP_TOP - 1, says);
@@ -784,14 +808,16 @@ static void identity_clash_names_both_pages(void **state)
     fake_anonymous(mmu, BASE, 128, RW);
     assert_int_equal(touch(mmu, BASE + 7 * PAGE, MMU_ACCESS_READ), MMU_FAULT_NONE);
     assert_int_equal(frame_of(mmu, BASE + 7 * PAGE), 7);
-    assert_refused(mmu, BASE + 71 * PAGE,
-                   "identity placement: page 0x10047000 needs the physical page 0x7000 (its address modulo 256 KiB), "
-                   "which page 0x10007000 holds already; give the machine more with --set machine.physical_memory=SIZE, or "
-                   "use --pages sequential");
-    assert_refused(mmu, BASE + 60 * PAGE,
-                   "identity placement: page 0x1003c000 needs the physical page 0x3c000 (its address modulo 256 KiB), "
-                   "which a page table holds already; give the machine more with --set machine.physical_memory=SIZE, or use "
-                   "--pages sequential");
+    assert_refused(
+        mmu, BASE + 71 * PAGE,
+        "identity placement: page 0x10047000 needs the physical page 0x7000 (its address modulo 256 KiB), "
+        "which page 0x10007000 holds already; give the machine more with --set machine.physical_memory=SIZE, or "
+        "use --pages sequential");
+    assert_refused(
+        mmu, BASE + 60 * PAGE,
+        "identity placement: page 0x1003c000 needs the physical page 0x3c000 (its address modulo 256 KiB), "
+        "which a page table holds already; give the machine more with --set machine.physical_memory=SIZE, or use "
+        "--pages sequential");
     assert_int_equal(touch(mmu, BASE + 59 * PAGE, MMU_ACCESS_READ), MMU_FAULT_NONE);
     end(mmu);
 }
@@ -802,8 +828,8 @@ static void identity_fits_the_layout(void **state)
     (void)state;
     for (uint64_t gib = 1; gib <= 64; gib *= 8) {
         struct mmu *mmu = make(MMU_IDENTITY, gib << 18);
-        static const uint64_t starts[] = {0x400000, BASE, MMU_LOW_BASE, MMU_HEAP_BASE, MMU_MMAP_TOP - 64 * PAGE,
-                                          MMU_STACK_TOP - 64 * PAGE};
+        static const uint64_t starts[] = {
+            0x400000, BASE, MMU_LOW_BASE, MMU_HEAP_BASE, MMU_MMAP_TOP - 64 * PAGE, MMU_STACK_TOP - 64 * PAGE};
         for (size_t i = 0; i < 6; i++) {
             struct guest_va at;
             fake_anonymous(mmu, starts[i], 64, RW);
@@ -894,8 +920,14 @@ static void step_remap(struct script *script, uint64_t old, uint64_t pages, uint
 static void run_script(struct script *script)
 {
     struct mmu *mmu = script->mmu;
-    struct mmu_request file = {.address = BASE + 16 * PAGE, .bytes = 4 * PAGE, .prot = RW, .fixed = true,
-                               .shared = true, .kind = MMU_FILE, .host_fd = script->fd, .path = "/some/path"};
+    struct mmu_request file = {.address = BASE + 16 * PAGE,
+                               .bytes = 4 * PAGE,
+                               .prot = RW,
+                               .fixed = true,
+                               .shared = true,
+                               .kind = MMU_FILE,
+                               .host_fd = script->fd,
+                               .path = "/some/path"};
     step_failed(script, fake_anonymous(mmu, BASE, 8, RW));
     step_failed(script, mmu_map(mmu, &file));
     step_touch(script, BASE);

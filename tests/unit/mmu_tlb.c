@@ -43,8 +43,9 @@ static void assert_counts(const struct mmu_tlb *tlb, uint32_t structure, uint64_
 static void levels_refill_each_other(void **state)
 {
     (void)state;
-    const struct mmu_tlb_config config = {2, {{"L1", MMU_TLB_FIRST, DATA, B(4K), 2, 2, MMU_TLB_LRU, 0},
-                                              {"L2", MMU_TLB_SECOND, DATA, B(4K), 4, 4, MMU_TLB_LRU, 0}}};
+    const struct mmu_tlb_config config = {2,
+                                          {{"L1", MMU_TLB_FIRST, DATA, B(4K), 2, 2, MMU_TLB_LRU, 0},
+                                           {"L2", MMU_TLB_SECOND, DATA, B(4K), 4, 4, MMU_TLB_LRU, 0}}};
     struct mmu_tlb *tlb = create(&config);
     for (uint64_t page = 1; page <= 4; page++)
         assert_int_equal(load_page(tlb, page), 4); /* L1 3 4, L2 1 2 3 4 */
@@ -52,12 +53,12 @@ static void levels_refill_each_other(void **state)
     assert_int_equal(load_page(tlb, 4), 0);        /* in L1, which L2 does not see */
     assert_counts(tlb, 0, 6, 5);
     assert_counts(tlb, 1, 5, 4);
-    assert_int_equal(load_page(tlb, 5), 4);        /* L1 4 5, L2 3 4 1 5: 2 has gone */
+    assert_int_equal(load_page(tlb, 5), 4); /* L1 4 5, L2 3 4 1 5: 2 has gone */
     assert_int_equal(load_page(tlb, 3), 0);
     assert_int_equal(load_page(tlb, 2), 4);
     assert_counts(tlb, 0, 9, 8);
     assert_counts(tlb, 1, 8, 6);
-    mmu_tlb_repeat(tlb, MMU_TLB_STORE, 10);        /* loads and stores share it */
+    mmu_tlb_repeat(tlb, MMU_TLB_STORE, 10); /* loads and stores share it */
     assert_counts(tlb, 0, 19, 8);
     assert_int_equal(mmu_tlb_walks(tlb)->count, 6);
     assert_int_equal(mmu_tlb_walks(tlb)->reads, 24);
@@ -65,7 +66,8 @@ static void levels_refill_each_other(void **state)
     mmu_tlb_destroy(tlb);
 }
 
-/* Numbers 0..3 into a tree of four, then 0: the tree points to the right half, which was used before, and there to 2. */
+/* Numbers 0..3 into a tree of four, then 0: the tree points to the right half, which was used before, and there to
+ * 2. */
 static void tree_plru_by_hand(void **state)
 {
     (void)state;
@@ -81,8 +83,9 @@ static void tree_plru_by_hand(void **state)
     mmu_tlb_destroy(tlb);
 }
 
-/* Twelve pages fill groups 0, 1, 2; the last one used is 2, so 12 goes to group 0 (its least recent: page 0); then 13 to
- * group 1 (page 4); a hit of page 9 in group 2 sends 14 to group 0 again, where after page 0's way that of 2 is next. */
+/* Twelve pages fill groups 0, 1, 2; the last one used is 2, so 12 goes to group 0 (its least recent: page 0); then 13
+ * to group 1 (page 4); a hit of page 9 in group 2 sends 14 to group 0 again, where after page 0's way that of 2 is
+ * next. */
 static void mru3_plru4_by_hand(void **state)
 {
     (void)state;
@@ -118,20 +121,24 @@ static void folded_index(void **state)
 static void walks_skip_what_is_cached(void **state)
 {
     (void)state;
-    const struct mmu_tlb_config config = {4, {{"L1", MMU_TLB_FIRST, DATA, B(4K) | B(2M) | B(1G), 1, 1, MMU_TLB_LRU, 0},
-                                              {"PDE", MMU_TLB_WALK, 0, B(PDE), 2, 2, MMU_TLB_LRU, 0},
-                                              {"PDPTE", MMU_TLB_WALK, 0, B(PDPTE), 2, 2, MMU_TLB_LRU, 0},
-                                              {"PML4E", MMU_TLB_WALK, 0, B(PML4E), 2, 2, MMU_TLB_LRU, 0}}};
+    const struct mmu_tlb_config config = {4,
+                                          {{"L1", MMU_TLB_FIRST, DATA, B(4K) | B(2M) | B(1G), 1, 1, MMU_TLB_LRU, 0},
+                                           {"PDE", MMU_TLB_WALK, 0, B(PDE), 2, 2, MMU_TLB_LRU, 0},
+                                           {"PDPTE", MMU_TLB_WALK, 0, B(PDPTE), 2, 2, MMU_TLB_LRU, 0},
+                                           {"PML4E", MMU_TLB_WALK, 0, B(PML4E), 2, 2, MMU_TLB_LRU, 0}}};
     struct mmu_tlb *tlb = create(&config);
     const uint64_t top = 5ull << 39, third = 7ull << 30, second = 9ull << 21;
-    const struct { uint64_t va; unsigned entries, reads; } steps[] = {
-        {top, 4, 4},                   /* nothing is known */
-        {top + 4096, 4, 1},            /* its PDE */
-        {top + second, 4, 2},          /* its PDPTE */
-        {top + third, 4, 3},           /* its PML4E */
-        {top + third + second, 3, 1},  /* a 2M page under that PDPTE */
-        {top + 2 * third, 3, 2},       /* and under another: from the PML4E, PDPTE and PDE are read */
-        {top + 3 * third, 2, 1},       /* a 1G page */
+    const struct {
+        uint64_t va;
+        unsigned entries, reads;
+    } steps[] = {
+        {top, 4, 4},                  /* nothing is known */
+        {top + 4096, 4, 1},           /* its PDE */
+        {top + second, 4, 2},         /* its PDPTE */
+        {top + third, 4, 3},          /* its PML4E */
+        {top + third + second, 3, 1}, /* a 2M page under that PDPTE */
+        {top + 2 * third, 3, 2},      /* and under another: from the PML4E, PDPTE and PDE are read */
+        {top + 3 * third, 2, 1},      /* a 1G page */
         {2 * top, 2, 2},
         {3 * top, 3, 3},
     };
@@ -140,8 +147,8 @@ static void walks_skip_what_is_cached(void **state)
                          steps[i].reads);
     assert_int_equal(mmu_tlb_walks(tlb)->count, 9);
     assert_int_equal(mmu_tlb_walks(tlb)->reads, 4 + 1 + 2 + 3 + 1 + 2 + 1 + 2 + 3);
-    assert_counts(tlb, 1, 4, 3);                                 /* the 4K pages */
-    assert_counts(tlb, 2, 3 + 3, 2 + 2);                         /* third to first, and the 2M pages */
+    assert_counts(tlb, 1, 4, 3);         /* the 4K pages */
+    assert_counts(tlb, 2, 3 + 3, 2 + 2); /* third to first, and the 2M pages */
     mmu_tlb_forget(tlb, (struct guest_va){0x1000}, 4096);
     assert_int_equal(mmu_tlb_access(tlb, MMU_TLB_LOAD, (struct guest_va){3 * top + 0x1fffff}, 3), 0);
     assert_int_equal(mmu_tlb_access(tlb, MMU_TLB_LOAD, (struct guest_va){3 * top + (1 << 21)}, 3), 3);
@@ -152,8 +159,9 @@ static void walks_skip_what_is_cached(void **state)
 static void large_pages_in_pieces(void **state)
 {
     (void)state;
-    const struct mmu_tlb_config config = {2, {{"L1", MMU_TLB_FIRST, DATA, B(4K) | B(2M), 8, 8, MMU_TLB_LRU, 0},
-                                              {"L2", MMU_TLB_SECOND, DATA, B(4K), 8, 8, MMU_TLB_LRU, 0}}};
+    const struct mmu_tlb_config config = {2,
+                                          {{"L1", MMU_TLB_FIRST, DATA, B(4K) | B(2M), 8, 8, MMU_TLB_LRU, 0},
+                                           {"L2", MMU_TLB_SECOND, DATA, B(4K), 8, 8, MMU_TLB_LRU, 0}}};
     struct mmu_tlb *tlb = create(&config);
     assert_int_equal(mmu_tlb_access(tlb, MMU_TLB_LOAD, (struct guest_va){1 << 30}, 2), 2);
     assert_int_equal(mmu_tlb_access(tlb, MMU_TLB_LOAD, (struct guest_va){(1 << 30) + 0x1ff000}, 2), 0);
@@ -171,7 +179,10 @@ static void large_pages_in_pieces(void **state)
 static void impossible_ones_are_refused(void **state)
 {
     (void)state;
-    static const struct { struct mmu_tlb_config config; const char *text; } bad[] = {
+    static const struct {
+        struct mmu_tlb_config config;
+        const char *text;
+    } bad[] = {
         {{1, {{"A", MMU_TLB_FIRST, DATA, B(4K), 6, 2, MMU_TLB_LRU, 0}}},
          "A: entries / ways must be a power of two of sets, of 1 to 128 ways and 65535 entries at most"},
         {{1, {{"A", MMU_TLB_FIRST, DATA, B(4K), 6, 6, MMU_TLB_TREE_PLRU, 0}}},
@@ -181,8 +192,9 @@ static void impossible_ones_are_refused(void **state)
          "A: a first level holds pages, a page-walk cache pointers"},
         {{1, {{"A", MMU_TLB_FIRST, ALL, B(4K), 8, 8, MMU_TLB_LRU, 0}}}, "A: a first level is for data or for fetches"},
         {{1, {{"A", MMU_TLB_FIRST, DATA, B(2M), 8, 8, MMU_TLB_LRU, 0}}}, "no first-level TLB holds 4K pages for loads"},
-        {{2, {{"A", MMU_TLB_FIRST, DATA, B(4K), 8, 8, MMU_TLB_LRU, 0},
-              {"B", MMU_TLB_FIRST, B(2M), B(2M), 8, 8, MMU_TLB_LRU, 0}}},
+        {{2,
+          {{"A", MMU_TLB_FIRST, DATA, B(4K), 8, 8, MMU_TLB_LRU, 0},
+           {"B", MMU_TLB_FIRST, B(2M), B(2M), 8, 8, MMU_TLB_LRU, 0}}},
          "of the first-level TLBs some are for all data and some for loads or stores"},
         {{1, {{"A", MMU_TLB_FIRST, B(2M), B(4K), 8, 8, MMU_TLB_LRU, 0}}}, /* bit 1: stores */
          "first-level TLBs for loads need others for stores, and these those"},
@@ -380,25 +392,28 @@ static void twin_forget(struct twin *twin, uint64_t start, uint64_t bytes)
 /* ------------------------------------------------------------------ random configurations and accesses */
 
 static const struct mmu_tlb_config shapes[] = {
-    {7, {{"DTLB-4K", MMU_TLB_FIRST, DATA, B(4K), 16, 4, MMU_TLB_TREE_PLRU, 0},
-         {"DTLB-2M", MMU_TLB_FIRST, DATA, B(2M), 4, 4, MMU_TLB_TREE_PLRU, 0},
-         {"ITLB", MMU_TLB_FIRST, B(1G), B(4K), 8, 8, MMU_TLB_LRU, 0}, /* bit 2: fetches */
-         {"STLB", MMU_TLB_SECOND, ALL, B(4K) | B(2M), 48, 12, MMU_TLB_MRU3_PLRU4, 2},
-         {"PDE", MMU_TLB_WALK, 0, B(PDE), 8, 4, MMU_TLB_LRU, 0},
-         {"PDPTE", MMU_TLB_WALK, 0, B(PDPTE), 2, 2, MMU_TLB_LRU, 0},
-         {"PML4E", MMU_TLB_WALK, 0, B(PML4E), 1, 1, MMU_TLB_LRU, 0}}},
-    {7, {{"load-4K", MMU_TLB_FIRST, B(4K), B(4K), 8, 2, MMU_TLB_LRU, 0}, /* bit 0: loads */
-         {"load-2M", MMU_TLB_FIRST, B(4K), B(2M), 4, 2, MMU_TLB_LRU, 0},
-         {"store", MMU_TLB_FIRST, B(2M), B(4K) | B(2M) | B(1G), 16, 16, MMU_TLB_TREE_PLRU, 0}, /* bit 1: stores */
-         {"ITLB", MMU_TLB_FIRST, B(1G), B(4K) | B(2M), 8, 1, MMU_TLB_LRU, 0},
-         {"STLB-A", MMU_TLB_SECOND, ALL, B(4K) | B(2M), 32, 8, MMU_TLB_LRU, 0},
-         {"STLB-B", MMU_TLB_SECOND, ALL, B(4K) | B(1G), 32, 8, MMU_TLB_LRU, 0},
-         {"PDE", MMU_TLB_WALK, 0, B(PDE), 4, 4, MMU_TLB_LRU, 0}}},
-    {5, {{"L1D", MMU_TLB_FIRST, DATA, B(4K) | B(2M) | B(1G), 12, 12, MMU_TLB_LRU, 0},
-         {"L1I", MMU_TLB_FIRST, B(1G), B(4K) | B(2M) | B(1G), 12, 12, MMU_TLB_LRU, 0},
-         {"L2D", MMU_TLB_SECOND, DATA, B(4K) | B(2M) | B(PDE), 64, 8, MMU_TLB_LRU, 0},
-         {"L2I", MMU_TLB_SECOND, B(1G), B(4K), 16, 4, MMU_TLB_LRU, 0},
-         {"PDC", MMU_TLB_WALK, 0, B(PML4E) | B(PDPTE), 4, 4, MMU_TLB_LRU, 0}}},
+    {7,
+     {{"DTLB-4K", MMU_TLB_FIRST, DATA, B(4K), 16, 4, MMU_TLB_TREE_PLRU, 0},
+      {"DTLB-2M", MMU_TLB_FIRST, DATA, B(2M), 4, 4, MMU_TLB_TREE_PLRU, 0},
+      {"ITLB", MMU_TLB_FIRST, B(1G), B(4K), 8, 8, MMU_TLB_LRU, 0}, /* bit 2: fetches */
+      {"STLB", MMU_TLB_SECOND, ALL, B(4K) | B(2M), 48, 12, MMU_TLB_MRU3_PLRU4, 2},
+      {"PDE", MMU_TLB_WALK, 0, B(PDE), 8, 4, MMU_TLB_LRU, 0},
+      {"PDPTE", MMU_TLB_WALK, 0, B(PDPTE), 2, 2, MMU_TLB_LRU, 0},
+      {"PML4E", MMU_TLB_WALK, 0, B(PML4E), 1, 1, MMU_TLB_LRU, 0}}},
+    {7,
+     {{"load-4K", MMU_TLB_FIRST, B(4K), B(4K), 8, 2, MMU_TLB_LRU, 0}, /* bit 0: loads */
+      {"load-2M", MMU_TLB_FIRST, B(4K), B(2M), 4, 2, MMU_TLB_LRU, 0},
+      {"store", MMU_TLB_FIRST, B(2M), B(4K) | B(2M) | B(1G), 16, 16, MMU_TLB_TREE_PLRU, 0}, /* bit 1: stores */
+      {"ITLB", MMU_TLB_FIRST, B(1G), B(4K) | B(2M), 8, 1, MMU_TLB_LRU, 0},
+      {"STLB-A", MMU_TLB_SECOND, ALL, B(4K) | B(2M), 32, 8, MMU_TLB_LRU, 0},
+      {"STLB-B", MMU_TLB_SECOND, ALL, B(4K) | B(1G), 32, 8, MMU_TLB_LRU, 0},
+      {"PDE", MMU_TLB_WALK, 0, B(PDE), 4, 4, MMU_TLB_LRU, 0}}},
+    {5,
+     {{"L1D", MMU_TLB_FIRST, DATA, B(4K) | B(2M) | B(1G), 12, 12, MMU_TLB_LRU, 0},
+      {"L1I", MMU_TLB_FIRST, B(1G), B(4K) | B(2M) | B(1G), 12, 12, MMU_TLB_LRU, 0},
+      {"L2D", MMU_TLB_SECOND, DATA, B(4K) | B(2M) | B(PDE), 64, 8, MMU_TLB_LRU, 0},
+      {"L2I", MMU_TLB_SECOND, B(1G), B(4K), 16, 4, MMU_TLB_LRU, 0},
+      {"PDC", MMU_TLB_WALK, 0, B(PML4E) | B(PDPTE), 4, 4, MMU_TLB_LRU, 0}}},
 };
 
 /* The size of a page depends on where it is, so that it stays the same. */
@@ -429,7 +444,8 @@ static bool same(const struct mmu_tlb_config *shape, enum mutant mutant, uint64_
             mmu_tlb_forget(tlb, (struct guest_va){va}, bytes);
             twin_forget(twin, va, bytes);
         }
-        equal = mmu_tlb_access(tlb, side, (struct guest_va){va}, entry_count) == twin_access(twin, side, va, entry_count);
+        equal = mmu_tlb_access(tlb, side, (struct guest_va){va}, entry_count) ==
+                twin_access(twin, side, va, entry_count);
     }
     for (uint32_t i = 0; i < shape->count; i++)
         equal = equal && memcmp(mmu_tlb_counts(tlb, i), &twin->counts[i], sizeof twin->counts[i]) == 0;
@@ -467,7 +483,7 @@ static void creation_survives_every_failing_allocation(void **state)
         c2_alloc_fail_from(++n);
         status = mmu_tlb_create(&tlb, &shapes[0], NULL);
         c2_alloc_fail_from(0);
-        assert_true(status == C2_OK ? tlb != NULL : status == C2_ERR_NO_MEMORY && tlb == NULL);
+        assert_true(status == C2_OK ? !!tlb : status == C2_ERR_NO_MEMORY && !tlb);
         mmu_tlb_destroy(tlb);
     }
     assert_int_equal(n, 1 + 7 * 4 + 1);
@@ -476,16 +492,11 @@ static void creation_survives_every_failing_allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_refill_each_other),
-        cmocka_unit_test(tree_plru_by_hand),
-        cmocka_unit_test(mru3_plru4_by_hand),
-        cmocka_unit_test(folded_index),
-        cmocka_unit_test(walks_skip_what_is_cached),
-        cmocka_unit_test(large_pages_in_pieces),
-        cmocka_unit_test(impossible_ones_are_refused),
-        cmocka_unit_test(a_slow_twin_agrees),
-        cmocka_unit_test(broken_twins_are_noticed),
-        cmocka_unit_test(creation_survives_every_failing_allocation),
+        cmocka_unit_test(levels_refill_each_other),    cmocka_unit_test(tree_plru_by_hand),
+        cmocka_unit_test(mru3_plru4_by_hand),          cmocka_unit_test(folded_index),
+        cmocka_unit_test(walks_skip_what_is_cached),   cmocka_unit_test(large_pages_in_pieces),
+        cmocka_unit_test(impossible_ones_are_refused), cmocka_unit_test(a_slow_twin_agrees),
+        cmocka_unit_test(broken_twins_are_noticed),    cmocka_unit_test(creation_survives_every_failing_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

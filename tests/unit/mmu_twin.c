@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * The address space against a slow twin: an array of pages, each with everything about it, and rules written down page
- * by page. Random calls go to both; answers, areas, translations, frames, data and what listeners heard must agree. With
- * a follower the twin has a second memory, whose frames and tables are the follower's.
+ * by page. Random calls go to both; answers, areas, translations, frames, data and what listeners heard must agree.
+ * With a follower the twin has a second memory, whose frames and tables are the follower's.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -27,7 +27,9 @@
 #endif
 
 /* The parts of the window that random calls use; each straddles something. */
-static const struct { uint64_t start, pages; } parts[] = {
+static const struct {
+    uint64_t start, pages;
+} parts[] = {
     {MMU_WINDOW_START, 48},
     {MMU_LOW_BASE - 24 * PAGE, 120}, /* a table of 1 GiB ends inside */
     {MMU_HEAP_BASE, 64},
@@ -100,10 +102,7 @@ static bool mapped(struct twin *twin, uint64_t va)
 }
 
 /* Both descriptors are of one file. */
-static bool same_object(int a, int b)
-{
-    return a == b || (a >= 0 && a < 1000 && b >= 0 && b < 1000);
-}
+static bool same_object(int a, int b) { return a == b || (a >= 0 && a < 1000 && b >= 0 && b < 1000); }
 
 /* Whether va and the page above belong to one area. */
 static bool joined(struct twin *twin, uint64_t va)
@@ -111,9 +110,8 @@ static bool joined(struct twin *twin, uint64_t va)
     if (!mapped(twin, va) || !mapped(twin, va + PAGE))
         return false;
     const struct twin_page *a = page_at(twin, va), *b = page_at(twin, va + PAGE);
-    return a->prot == b->prot && a->shared == b->shared && a->kind == b->kind &&
-           same_object(a->object, b->object) && a->may_write == b->may_write && a->huge == b->huge &&
-           (a->object < 0 || a->offset + PAGE == b->offset);
+    return a->prot == b->prot && a->shared == b->shared && a->kind == b->kind && same_object(a->object, b->object) &&
+           a->may_write == b->may_write && a->huge == b->huge && (a->object < 0 || a->offset + PAGE == b->offset);
 }
 
 static uint64_t area_top(struct twin *twin, uint64_t va)
@@ -306,10 +304,17 @@ static int64_t twin_map(struct world *world, const struct mmu_request *request)
     twin_unmap(twin, start, start + bytes);
     int object = request->host_fd >= 0 ? request->host_fd : request->shared ? 1000 + twin->objects++ : -1;
     for (uint64_t at = 0; at < bytes; at += PAGE) {
-        *page_at(twin, start + at) = (struct twin_page){
-            .va = start + at, .mapped = true, .shared = request->shared, .may_write = !read_only, .prot = request->prot,
-            .kind = request->kind, .object = object, .offset = request->offset + at,
-            .size = request->host_fd >= 0 ? 10 * PAGE : request->shared ? bytes : UINT64_MAX};
+        *page_at(twin, start + at) = (struct twin_page){.va = start + at,
+                                                        .mapped = true,
+                                                        .shared = request->shared,
+                                                        .may_write = !read_only,
+                                                        .prot = request->prot,
+                                                        .kind = request->kind,
+                                                        .object = object,
+                                                        .offset = request->offset + at,
+                                                        .size = request->host_fd >= 0 ? 10 * PAGE
+                                                                : request->shared     ? bytes
+                                                                                      : UINT64_MAX};
     }
     return (int64_t)start;
 }
@@ -403,7 +408,7 @@ static int64_t twin_remap(struct twin *twin, uint64_t old, uint64_t old_bytes, u
     } else {
         uint64_t growth = new_bytes - old_bytes;
         if (top == old + old_bytes && usable(top, growth) == 0 && all_free(twin, top, top + growth)) {
-            *known = page_at(twin, top + growth - PAGE) != NULL;
+            *known = page_at(twin, top + growth - PAGE);
             if (*known)
                 twin_extend(twin, top, growth);
             return (int64_t)old;
@@ -431,8 +436,13 @@ static uint64_t twin_brk(struct twin *twin, uint64_t address)
         if (new_end - old_end > twin->memory[0].config.physical_bytes || !all_free(twin, old_end, new_end))
             return twin->brk;
         for (uint64_t va = old_end; va < new_end; va += PAGE)
-            *page_at(twin, va) = (struct twin_page){.va = va, .mapped = true, .may_write = true, .kind = MMU_HEAP,
-                                                    .prot = MMU_READ | MMU_WRITE, .object = -1, .size = UINT64_MAX};
+            *page_at(twin, va) = (struct twin_page){.va = va,
+                                                    .mapped = true,
+                                                    .may_write = true,
+                                                    .kind = MMU_HEAP,
+                                                    .prot = MMU_READ | MMU_WRITE,
+                                                    .object = -1,
+                                                    .size = UINT64_MAX};
     } else {
         twin_unmap(twin, new_end, old_end);
     }
@@ -520,23 +530,23 @@ static void twin_advise(struct twin *twin, uint64_t start, uint64_t bytes, bool 
 
 /* ------------------------------------------------------------------ comparing */
 
-#define REQUIRE(cond)                                                                      \
-    do {                                                                                   \
-        if (!(cond)) {                                                                     \
-            snprintf(difference, sizeof difference, "line %d: %s", __LINE__, #cond);       \
-            return false;                                                                  \
-        }                                                                                  \
+#define REQUIRE(cond) \
+    do { \
+        if (!(cond)) { \
+            snprintf(difference, sizeof difference, "line %d: %s", __LINE__, #cond); \
+            return false; \
+        } \
     } while (0)
 static char difference[200];
 
 static bool same_area(struct twin *twin, const struct mmu_area *area, uint64_t start)
 {
     const struct twin_page *page = page_at(twin, start);
-    REQUIRE(area != NULL);
+    REQUIRE(area);
     REQUIRE(area->start.v == start);
     REQUIRE(area->bytes == area_top(twin, start) - start);
     REQUIRE(area->prot == page->prot && area->shared == page->shared && area->kind == page->kind);
-    REQUIRE((area->path != NULL) == (page->kind == MMU_FILE));
+    REQUIRE(!!area->path == (page->kind == MMU_FILE));
     REQUIRE(page->kind != MMU_FILE || area->offset == page->offset);
     return true;
 }
@@ -554,7 +564,7 @@ static bool same_areas(struct world *world)
             return false;
         from.v = area->start.v + area->bytes;
     }
-    REQUIRE(mmu_area_at(world->mmu, from, true) == NULL);
+    REQUIRE(!mmu_area_at(world->mmu, from, true));
     return true;
 }
 
@@ -573,11 +583,10 @@ static bool same_translation(const struct mmu *mmu, const struct twin_page *page
 
 static bool same_page(struct world *world, const struct twin_page *page)
 {
-    if (!same_translation(world->mmu, page, 0) ||
-        (world->follower && !same_translation(world->follower, page, 1)))
+    if (!same_translation(world->mmu, page, 0) || (world->follower && !same_translation(world->follower, page, 1)))
         return false;
     const struct fake_page *memory = fake_at(&world->fake, page->va);
-    REQUIRE((memory != NULL) == page->mapped);
+    REQUIRE(!!memory == page->mapped);
     if (!memory)
         return true;
     REQUIRE(memory->data == page->data && memory->shared == page->shared);
@@ -676,10 +685,7 @@ static void hear_after(void *self, struct guest_va start, uint64_t bytes, bool c
 
 /* ------------------------------------------------------------------ random calls */
 
-static uint64_t below(struct world *world, uint64_t limit)
-{
-    return c2_rng_below(&world->rng, limit);
-}
+static uint64_t below(struct world *world, uint64_t limit) { return c2_rng_below(&world->rng, limit); }
 
 /* A range of at most `most` pages inside one part. */
 static uint64_t pick_range(struct world *world, uint64_t most, uint64_t *bytes)
@@ -844,9 +850,9 @@ static bool random_write(struct world *world)
 }
 
 static bool (*const calls[])(struct world *world) = {
-    random_map, random_map, random_unmap, random_protect, random_protect, random_discard, random_remap, random_remap,
-    random_brk, random_touches, random_touches, random_touches, random_touch_range, random_advise, random_allows,
-    random_write, random_write,
+    random_map,         random_map,    random_unmap,  random_protect, random_protect, random_discard,
+    random_remap,       random_remap,  random_brk,    random_touches, random_touches, random_touches,
+    random_touch_range, random_advise, random_allows, random_write,   random_write,
 };
 
 /* ------------------------------------------------------------------ runs */
@@ -948,8 +954,12 @@ static uint64_t run(const struct mmu_config *config, const struct mmu_config *fo
 
 static void compare(enum mmu_placement placement, uint64_t frames, uint64_t seed, uint64_t count)
 {
-    struct mmu_config config = {.physical_bytes = frames * PAGE, .placement = placement, .colors = 3, .color = 1,
-                                .seed = seed, .zero_page = seed % 2};
+    struct mmu_config config = {.physical_bytes = frames * PAGE,
+                                .placement = placement,
+                                .colors = 3,
+                                .color = 1,
+                                .seed = seed,
+                                .zero_page = seed % 2};
     uint64_t call = run(&config, NULL, count, UINT64_MAX);
     if (call != count)
         fail_msg("%s, seed %llu: call %llu differs: %s", mmu_placement_name(placement), (unsigned long long)seed,
@@ -1071,10 +1081,14 @@ static void another_thread_translates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sequential_equals_twin),   cmocka_unit_test(random_equals_twin),
-        cmocka_unit_test(identity_equals_twin),     cmocka_unit_test(same_color_equals_twin),
-        cmocka_unit_test(colored_equals_twin),      cmocka_unit_test(comparison_can_fail),
-        cmocka_unit_test(a_million_calls_with_a_follower), cmocka_unit_test(another_thread_translates),
+        cmocka_unit_test(sequential_equals_twin),
+        cmocka_unit_test(random_equals_twin),
+        cmocka_unit_test(identity_equals_twin),
+        cmocka_unit_test(same_color_equals_twin),
+        cmocka_unit_test(colored_equals_twin),
+        cmocka_unit_test(comparison_can_fail),
+        cmocka_unit_test(a_million_calls_with_a_follower),
+        cmocka_unit_test(another_thread_translates),
     };
     return cmocka_run_group_tests_name("mmu_twin", tests, NULL, NULL);
 }

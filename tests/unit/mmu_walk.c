@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The addresses that a page walk reads. Tables get their frames from the top of memory, so in 64 frames the root's is 63,
- * and those of the first page touched are 62, 61 and 60.
+ * The addresses that a page walk reads. Tables get their frames from the top of memory, so in 64 frames the root's is
+ * 63, and those of the first page touched are 62, 61 and 60.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,8 +24,12 @@ static void walks_read_each_level(void **state)
 {
     (void)state;
     struct mmu_config config = {.physical_bytes = 64 * C2_PAGE_BYTES, .placement = MMU_SEQUENTIAL, .colors = 1};
-    struct mmu_request request = {.address = BASE, .bytes = 2 * C2_PAGE_BYTES, .prot = MMU_READ, .fixed = true,
-                                  .kind = MMU_ANONYMOUS, .host_fd = -1};
+    struct mmu_request request = {.address = BASE,
+                                  .bytes = 2 * C2_PAGE_BYTES,
+                                  .prot = MMU_READ,
+                                  .fixed = true,
+                                  .kind = MMU_ANONYMOUS,
+                                  .host_fd = -1};
     struct mmu *mmu;
     struct mmu_walk walk;
     assert_int_equal(fake_create(&mmu, &fake, 64, &config, NULL), C2_OK);

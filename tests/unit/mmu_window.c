@@ -40,17 +40,20 @@ static void end(struct mmu *mmu)
     mmu_destroy(mmu);
 }
 
-static volatile unsigned char *byte(uint64_t address)
-{
-    return (volatile unsigned char *)(uintptr_t)address;
-}
+static volatile unsigned char *byte(uint64_t address) { return (volatile unsigned char *)(uintptr_t)address; }
 
 static int64_t map(struct mmu *mmu, uint64_t address, uint64_t pages, unsigned prot, bool shared, int fd,
                    uint64_t offset)
 {
-    struct mmu_request request = {.address = address, .bytes = pages * PAGE, .prot = prot, .fixed = true,
-                                  .shared = shared, .kind = fd >= 0 ? MMU_FILE : MMU_ANONYMOUS, .host_fd = fd,
-                                  .offset = offset, .path = fd >= 0 ? "/file" : NULL};
+    struct mmu_request request = {.address = address,
+                                  .bytes = pages * PAGE,
+                                  .prot = prot,
+                                  .fixed = true,
+                                  .shared = shared,
+                                  .kind = fd >= 0 ? MMU_FILE : MMU_ANONYMOUS,
+                                  .host_fd = fd,
+                                  .offset = offset,
+                                  .path = fd >= 0 ? "/file" : NULL};
     return mmu_map(mmu, &request);
 }
 

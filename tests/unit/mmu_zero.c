@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The zero page: what is only read has no frame of its own. In the tests of 64 frames the root has frame 63 and the three
- * tables of the first page 62 to 60, so the zero page is frame 59.
+ * The zero page: what is only read has no frame of its own. In the tests of 64 frames the root has frame 63 and the
+ * three tables of the first page 62 to 60, so the zero page is frame 59.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -119,10 +119,15 @@ static void only_private_anonymous_memory_has_it(void **state)
 {
     (void)state;
     struct mmu *mmu = make(64);
-    struct mmu_request shared = {.address = BASE, .bytes = PAGE, .prot = RW, .fixed = true, .shared = true,
-                                 .host_fd = -1};
-    struct mmu_request file = {.address = BASE + PAGE, .bytes = PAGE, .prot = RW, .fixed = true, .kind = MMU_FILE,
-                               .host_fd = STDIN_FILENO, .path = "/f"};
+    struct mmu_request shared = {
+        .address = BASE, .bytes = PAGE, .prot = RW, .fixed = true, .shared = true, .host_fd = -1};
+    struct mmu_request file = {.address = BASE + PAGE,
+                               .bytes = PAGE,
+                               .prot = RW,
+                               .fixed = true,
+                               .kind = MMU_FILE,
+                               .host_fd = STDIN_FILENO,
+                               .path = "/f"};
     assert_int_equal(mmu_map(mmu, &shared), BASE);
     assert_int_equal(mmu_map(mmu, &file), BASE + PAGE);
     mmu_brk(mmu, MMU_HEAP_BASE + PAGE);
@@ -279,8 +284,8 @@ static void read_and_write(struct mmu *mmu)
 static void a_map_leaves_it_out(void **state)
 {
     (void)state;
-    struct mmu_config config = {.physical_bytes = 64 * PAGE, .zero_page = true, .log_placements = true,
-                                .placement = MMU_RANDOM, .seed = 5};
+    struct mmu_config config = {
+        .physical_bytes = 64 * PAGE, .zero_page = true, .log_placements = true, .placement = MMU_RANDOM, .seed = 5};
     struct mmu *mmu = make_with(&config);
     read_and_write(mmu);
     int64_t frames[2] = {frame_of(mmu, BASE + PAGE), frame_of(mmu, BASE + 2 * PAGE)};

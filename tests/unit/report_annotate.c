@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Callgrind files made by hand, with everything that the format allows: beside their source to the letter, and what is wrong
- * with others.
+ * Callgrind files made by hand, with everything that the format allows: beside their source to the letter, and what is
+ * wrong with others.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static void put(const char *name, const char *text)
 static int prepare(void **state)
 {
     (void)state;
-    if (mkdtemp(directory) == NULL)
+    if (!mkdtemp(directory))
         return 1;
     put("main.c", "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\neleven\ntwelve\nthirteen\nfourteen\n"
                   "fifteen\n");
@@ -62,23 +62,24 @@ static char *annotate(enum c2_status expect, const char *text, const char *const
     fclose(to);
     if (status != expect)
         fail_msg("status %d: %s", status, err->text);
-    for (char *at; (at = strstr(out, directory)) != NULL;)
+    for (char *at; (at = strstr(out, directory));)
         memmove(at, at + strlen(directory), strlen(at + strlen(directory)) + 1);
     return out;
 }
 
-/* main: line 2 has 10 + 5 (two instructions), inline.h:2 in it 20, line 14 30, calls are not counted; lost.c 25 in code of
- * another file; 10 without a file. Conflicts: 1 + 0, 2, 0, 4, 3: 10 of 10. */
-static const char sample[] = "# callgrind format\nversion: 1\ncreator: hand\ncmd: ./app 1\n\npositions: instr line\n"
-                             "event: Ir : Instructions\nevents: Ir conflict.L1D conflict.L2\nsummary: 100 0 10\n\n"
-                             "ob=(1) /bin/app\nfl=(1) src/main.c\nfn=(1) main\n"
-                             "0x10 2 10 0 1\n+4 * 5\n"
-                             "fi=(2) src/inline.h\n+2 2 20 0 2\nfe=(1)\n"
-                             "cob=(2) /lib/lost.so\ncfi=(3) lost.c\ncfn=(2) lost\ncalls=3 0x999 7\n* 14 1000 1000 1000\n"
-                             "jcnd=1 2 0x10 2\n0x20 3\n"
-                             "0x30 14 30\n"
-                             "ob=(2)\nfl=(3)\nfn=(2)\n0x999 7 25 0 4\n"
-                             "fl=???\nfn=bare\n-9 0 10 0 3\n\ntotals: 100 0 10\n";
+/* main: line 2 has 10 + 5 (two instructions), inline.h:2 in it 20, line 14 30, calls are not counted; lost.c 25 in code
+ * of another file; 10 without a file. Conflicts: 1 + 0, 2, 0, 4, 3: 10 of 10. */
+static const char sample[] =
+    "# callgrind format\nversion: 1\ncreator: hand\ncmd: ./app 1\n\npositions: instr line\n"
+    "event: Ir : Instructions\nevents: Ir conflict.L1D conflict.L2\nsummary: 100 0 10\n\n"
+    "ob=(1) /bin/app\nfl=(1) src/main.c\nfn=(1) main\n"
+    "0x10 2 10 0 1\n+4 * 5\n"
+    "fi=(2) src/inline.h\n+2 2 20 0 2\nfe=(1)\n"
+    "cob=(2) /lib/lost.so\ncfi=(3) lost.c\ncfn=(2) lost\ncalls=3 0x999 7\n* 14 1000 1000 1000\n"
+    "jcnd=1 2 0x10 2\n0x20 3\n"
+    "0x30 14 30\n"
+    "ob=(2)\nfl=(3)\nfn=(2)\n0x999 7 25 0 4\n"
+    "fl=???\nfn=bare\n-9 0 10 0 3\n\ntotals: 100 0 10\n";
 
 static void source_with_the_first_conflicts(void **state)
 {
@@ -135,7 +136,8 @@ static void another_source_than_was_compiled(void **state)
     (void)state;
     struct c2_error err;
     char *text = annotate(C2_OK, "events: Ir\nfl=inline.h\nfn=f\n1 5\n9 15\n", NULL, 0, false, &err);
-    assert_non_null(strstr(text, "behind the end of the file, which is not the one that was compiled: 15 Ir (75.0 %)\n"));
+    assert_non_null(
+        strstr(text, "behind the end of the file, which is not the one that was compiled: 15 Ir (75.0 %)\n"));
     free(text);
 }
 
@@ -144,9 +146,10 @@ static void code_without_its_file(void **state)
     (void)state;
     struct c2_error err;
     char *text = annotate(C2_OK, sample, NULL, 0, true, &err);
-    assert_non_null(strstr(text, "\nlost in /lib/lost.so: 4 conflict.L2 (40.0 %)\nno such file: /lib/lost.so (looked at "
-                                 "/lib/lost.so, /lost.so)\n\nconflict.L2    share   address\n"
-                                 "          4   40.0 %       999  (the file has no code there)  # lost.c:7\n"));
+    assert_non_null(strstr(text,
+                           "\nlost in /lib/lost.so: 4 conflict.L2 (40.0 %)\nno such file: /lib/lost.so (looked at "
+                           "/lib/lost.so, /lost.so)\n\nconflict.L2    share   address\n"
+                           "          4   40.0 %       999  (the file has no code there)  # lost.c:7\n"));
     assert_non_null(strstr(text, "\nmain in /bin/app: 3 conflict.L2 (30.0 %)\n"));
     free(text);
 }
@@ -154,7 +157,11 @@ static void code_without_its_file(void **state)
 static void files_that_are_wrong(void **state)
 {
     (void)state;
-    static const struct { const char *text; bool code; const char *says; } rows[] = {
+    static const struct {
+        const char *text;
+        bool code;
+        const char *says;
+    } rows[] = {
         {"", false, "line 0: the end, and no line \"events:\" before it"},
         {"events: Ir\n", false, "line 1: the end, and no costs before it"},
         {"hello world\n", false, "line 1: unknown kind of line"},
@@ -177,7 +184,7 @@ static void files_that_are_wrong(void **state)
     struct c2_error err;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         free(annotate(C2_ERR_FORMAT, rows[i].text, NULL, 0, rows[i].code, &err));
-        if (strstr(err.text, rows[i].says) == NULL)
+        if (!strstr(err.text, rows[i].says))
             fail_msg("row %zu: %s", i, err.text);
     }
 }

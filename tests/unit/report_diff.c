@@ -12,26 +12,34 @@
 
 #include "report/report.h"
 
-#define HEAD "{\"format\":\"c2emu-report\",\"version\":1,\"command\":[\"./%s\",\"7\"],\"machine\":{\"name\":\"%s\"},"        \
-             "\"pages\":{\"policy\":\"sequential\",\"seed\":%d,\"huge\":\"off\"},\"run\":{\"measured\":{\"refs\":100}},"
+#define HEAD \
+    "{\"format\":\"c2emu-report\",\"version\":1,\"command\":[\"./%s\",\"7\"],\"machine\":{\"name\":\"%s\"}," \
+    "\"pages\":{\"policy\":\"sequential\",\"seed\":%d,\"huge\":\"off\"},\"run\":{\"measured\":{\"refs\":100}},"
 
 /* A: kernel misses 40, of which 30 conflicts; f is in both; gone and came in one each; two objects with one name. */
 static const char body_a[] =
-    "\"levels\":[{\"name\":\"L1D\",\"misses\":50,\"conflict\":30,\"cold\":20},{\"name\":\"L2\",\"misses\":20,\"conflict\":0}],"
-    "\"functions\":[{\"name\":\"kernel\",\"module\":\"old\",\"executed\":10,\"levels\":[{\"name\":\"L1D\",\"misses\":40,"
+    "\"levels\":[{\"name\":\"L1D\",\"misses\":50,\"conflict\":30,\"cold\":20},{\"name\":\"L2\",\"misses\":20,"
+    "\"conflict\":0}],"
+    "\"functions\":[{\"name\":\"kernel\",\"module\":\"old\",\"executed\":10,\"levels\":[{\"name\":\"L1D\",\"misses\":"
+    "40,"
     "\"conflict\":30}]},{\"name\":\"f\",\"module\":\"libc.so.6\",\"executed\":5,\"levels\":[]},"
     "{\"name\":\"f\",\"module\":\"old\",\"executed\":5,\"levels\":[]},"
     "{\"name\":\"gone\",\"module\":\"old\",\"executed\":1,\"levels\":[]}],"
-    "\"objects\":[{\"name\":\"malloc#1\",\"kind\":\"heap\",\"base\":\"0x1000\",\"size\":64,\"refs\":7,\"site\":{\"pc\":\"0x9\","
+    "\"objects\":[{\"name\":\"malloc#1\",\"kind\":\"heap\",\"base\":\"0x1000\",\"size\":64,\"refs\":7,\"site\":{\"pc\":"
+    "\"0x9\","
     "\"file\":\"/x/app.c\",\"line\":4},\"levels\":[]},{\"name\":\"old\",\"kind\":\"code\",\"refs\":0,\"levels\":[]}]}";
 /* B: kernel's conflicts are gone but one; malloc#1 lies elsewhere. */
 static const char body_b[] =
-    "\"levels\":[{\"name\":\"L1D\",\"misses\":21,\"conflict\":1,\"cold\":20},{\"name\":\"L2\",\"misses\":25,\"conflict\":0}],"
-    "\"functions\":[{\"name\":\"kernel\",\"module\":\"new\",\"executed\":10,\"levels\":[{\"name\":\"L1D\",\"misses\":11,"
-    "\"conflict\":1}]},{\"name\":\"f\",\"module\":\"libc.so.6\",\"executed\":5,\"levels\":[{\"name\":\"L2\",\"misses\":5,"
+    "\"levels\":[{\"name\":\"L1D\",\"misses\":21,\"conflict\":1,\"cold\":20},{\"name\":\"L2\",\"misses\":25,"
+    "\"conflict\":0}],"
+    "\"functions\":[{\"name\":\"kernel\",\"module\":\"new\",\"executed\":10,\"levels\":[{\"name\":\"L1D\",\"misses\":"
+    "11,"
+    "\"conflict\":1}]},{\"name\":\"f\",\"module\":\"libc.so.6\",\"executed\":5,\"levels\":[{\"name\":\"L2\",\"misses\":"
+    "5,"
     "\"conflict\":0}]},{\"name\":\"f\",\"module\":\"new\",\"executed\":5,\"levels\":[]},"
     "{\"name\":\"came::operator>\",\"module\":\"new\",\"executed\":2,\"levels\":[]}],"
-    "\"objects\":[{\"name\":\"malloc#1\",\"kind\":\"heap\",\"base\":\"0x2000\",\"size\":64,\"refs\":7,\"site\":{\"pc\":\"0x8\","
+    "\"objects\":[{\"name\":\"malloc#1\",\"kind\":\"heap\",\"base\":\"0x2000\",\"size\":64,\"refs\":7,\"site\":{\"pc\":"
+    "\"0x8\","
     "\"file\":\"/y/app.c\",\"line\":4},\"levels\":[]},{\"name\":\"new\",\"kind\":\"code\",\"refs\":0,\"levels\":[]}]}";
 
 static char path_a[] = "/tmp/c2-diff-a-XXXXXX", path_b[] = "/tmp/c2-diff-b-XXXXXX";
@@ -65,7 +73,8 @@ static void reset(void)
     put(path_b, "new", "teach", 1, body_b);
 }
 
-static char *diff(enum c2_status expect, bool *failed, const char *const *conditions, size_t count, struct c2_error *err)
+static char *diff(enum c2_status expect, bool *failed, const char *const *conditions, size_t count,
+                  struct c2_error *err)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -79,7 +88,7 @@ static char *diff(enum c2_status expect, bool *failed, const char *const *condit
 
 static void replace(char *text, const char *from, const char *to)
 {
-    for (char *at; (at = strstr(text, from)) != NULL;) {
+    for (char *at; (at = strstr(text, from));) {
         memmove(at + strlen(to), at + strlen(from), strlen(at + strlen(from)) + 1);
         memcpy(at, to, strlen(to));
     }
@@ -142,16 +151,39 @@ static void machines_and_pages_that_differ(void **state)
 static void conditions(void **state)
 {
     (void)state;
-    static const struct { const char *text; bool holds; } rows[] = {
-        {"L2.misses>+4", true}, {"L2.misses>+5", false}, {"L2.misses>=5", true}, {"L2.misses>=6", false},
-        {"L2.misses<6", true}, {"L2.misses<5", false}, {"L2.misses<=5", true}, {"L2.misses<=+4", false},
-        {"L2.misses=5", true}, {"L2.misses!=5", false}, {"L1D.cold=0", true}, {"L1D.cold>+0", false},
-        {"L1D.misses<-28", true}, {"L1D.misses<-29", false}, {"L1D.misses<=-58%", true}, {"L1D.misses<-58%", false},
-        {"L2.misses>24.999999%", true}, {"L2.misses>25%", false}, {"L2.misses>=25%", true}, {"L2.misses>+25.000001%", false},
-        {"run.refs!=0", false}, {"function:kernel.L1D.conflict<-28", true}, {"function:f in libc.so.6.L2.misses>0", true},
-        {"function:f in the program.L2.misses>0", false}, {"function:came::operator>.run.executed>1", true},
-        {"function:came::operator>.run.executed>=+3", false}, {"object:malloc#1.L1D.misses=0", true},
-        {"object:malloc#1 at app.c:4.run.refs=0", true}, {"object:code of the program.run.refs=0", true},
+    static const struct {
+        const char *text;
+        bool holds;
+    } rows[] = {
+        {"L2.misses>+4", true},
+        {"L2.misses>+5", false},
+        {"L2.misses>=5", true},
+        {"L2.misses>=6", false},
+        {"L2.misses<6", true},
+        {"L2.misses<5", false},
+        {"L2.misses<=5", true},
+        {"L2.misses<=+4", false},
+        {"L2.misses=5", true},
+        {"L2.misses!=5", false},
+        {"L1D.cold=0", true},
+        {"L1D.cold>+0", false},
+        {"L1D.misses<-28", true},
+        {"L1D.misses<-29", false},
+        {"L1D.misses<=-58%", true},
+        {"L1D.misses<-58%", false},
+        {"L2.misses>24.999999%", true},
+        {"L2.misses>25%", false},
+        {"L2.misses>=25%", true},
+        {"L2.misses>+25.000001%", false},
+        {"run.refs!=0", false},
+        {"function:kernel.L1D.conflict<-28", true},
+        {"function:f in libc.so.6.L2.misses>0", true},
+        {"function:f in the program.L2.misses>0", false},
+        {"function:came::operator>.run.executed>1", true},
+        {"function:came::operator>.run.executed>=+3", false},
+        {"object:malloc#1.L1D.misses=0", true},
+        {"object:malloc#1 at app.c:4.run.refs=0", true},
+        {"object:code of the program.run.refs=0", true},
         {"function:kernel.L2.misses>0%", false}, /* 0 -> 0: no misses there in either */
     };
     struct c2_error err;
@@ -172,7 +204,11 @@ static void conditions(void **state)
 static void conditions_that_are_wrong(void **state)
 {
     (void)state;
-    static const struct { const char *text; enum c2_status status; const char *says; } rows[] = {
+    static const struct {
+        const char *text;
+        enum c2_status status;
+        const char *says;
+    } rows[] = {
         {"L1D.misses", C2_ERR_INVALID, "is no condition: write LEVEL.COUNTER"},
         {"L1D.misses>", C2_ERR_INVALID, "is no condition"},
         {"L1D.misses>x", C2_ERR_INVALID, "is no condition"},
@@ -193,7 +229,7 @@ static void conditions_that_are_wrong(void **state)
     reset();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char *text = diff(rows[i].status, &failed, &rows[i].text, 1, &err);
-        if (strstr(err.text, rows[i].says) == NULL)
+        if (!strstr(err.text, rows[i].says))
             fail_msg("%s: %s", rows[i].text, err.text);
         assert_string_equal("", text); /* nothing is written before the conditions are understood */
         free(text);
@@ -221,7 +257,10 @@ static void lists_that_end(void **state)
 static void files_that_are_no_reports(void **state)
 {
     (void)state;
-    static const struct { const char *text; const char *says; } rows[] = {
+    static const struct {
+        const char *text;
+        const char *says;
+    } rows[] = {
         {"", "is no JSON: line 1"},
         {"{\"format\":", "is no JSON"},
         {"[]", "is no report of c2emu"},
@@ -273,9 +312,11 @@ static void ten_of_each_are_shown(void **state)
     for (unsigned side = 0; side < 2; side++) {
         size_t used = (size_t)snprintf(body[side], sizeof body[side], "\"levels\":[],\"functions\":[");
         for (unsigned i = 0; i < 12; i++)
-            used += (size_t)snprintf(body[side] + used, sizeof body[side] - used,
-                                     "%s{\"name\":\"f%u\",\"module\":\"m\",\"executed\":1,\"levels\":[{\"name\":\"L1D\","
-                                     "\"misses\":%u}]}", i == 0 ? "" : ",", i, 100 + side * (i + 1));
+            used += (size_t)snprintf(
+                body[side] + used, sizeof body[side] - used,
+                "%s{\"name\":\"f%u\",\"module\":\"m\",\"executed\":1,\"levels\":[{\"name\":\"L1D\","
+                "\"misses\":%u}]}",
+                i == 0 ? "" : ",", i, 100 + side * (i + 1));
         snprintf(body[side] + used, sizeof body[side] - used, "],\"objects\":[]}");
     }
     put(path_a, "app", "teach", 1, body[0]);
@@ -287,8 +328,8 @@ static void ten_of_each_are_shown(void **state)
         fclose(to);
         assert_non_null(strstr(text, "function f11 in m\n"));
         assert_non_null(strstr(text, "function f2 in m\n"));
-        assert_int_equal(all, strstr(text, "function f1 in m\n") != NULL);
-        assert_int_equal(!all, strstr(text, "\n2 more functions differ (--all shows them)\n") != NULL);
+        assert_int_equal(all, !!strstr(text, "function f1 in m\n"));
+        assert_int_equal(!all, !!strstr(text, "\n2 more functions differ (--all shows them)\n"));
         free(text);
     }
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Profiles for other tools, to the letter, of the made-up profile of report_profile.h: its numbers are added up here by
- * hand. Two calls are made up as well: main calls kernel 5 times, and kernel's second instruction calls libc.so.6 3 times.
+ * hand. Two calls are made up as well: main calls kernel 5 times, and kernel's second instruction calls libc.so.6 3
+ * times.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,18 +66,21 @@ static void expect_text(writer *write, const struct report_run *run, const char 
 
 /* ------------------------------------------------------------------ to the letter */
 
-#define CACHES "desc: Machine: sample\n" \
-               "desc: L1D cache: 32768 B, 64 B, 8-way associative\n" \
-               "desc: L1I cache: 32768 B, 64 B, 8-way associative\n" \
-               "desc: L2 cache: 262144 B, 64 B, 8-way associative\n" \
-               "desc: L3 cache: 20971520 B, 64 B, 20-way associative\n"
-#define HEAD "# callgrind format\nversion: 1\ncreator: c2emu\ncmd: ./app two words\npart: 1\n\n" CACHES \
-             "\npositions: instr line\n"
-#define NAMES " Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw coldL1D capacityL1D conflictL1D coldL1I capacityL1I conflictL1I" \
-              " coldL2 capacityL2 conflictL2 coldL3 capacityL3 conflictL3\n"
+#define CACHES \
+    "desc: Machine: sample\n" \
+    "desc: L1D cache: 32768 B, 64 B, 8-way associative\n" \
+    "desc: L1I cache: 32768 B, 64 B, 8-way associative\n" \
+    "desc: L2 cache: 262144 B, 64 B, 8-way associative\n" \
+    "desc: L3 cache: 20971520 B, 64 B, 20-way associative\n"
+#define HEAD \
+    "# callgrind format\nversion: 1\ncreator: c2emu\ncmd: ./app two words\npart: 1\n\n" CACHES \
+    "\npositions: instr line\n"
+#define NAMES \
+    " Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw coldL1D capacityL1D conflictL1D coldL1I capacityL1I conflictL1I" \
+    " coldL2 capacityL2 conflictL2 coldL3 capacityL3 conflictL3\n"
 
-/* main: rows 0 and 1; L3 has 2 cold fetches and 8 cold writes. kernel's first: row 2. Its second: rows 3 and 4, in L1D 30 +
- * 40 reads and 20 + 84 writes, 30 + 20 + 60 conflicts. libc: row 5. */
+/* main: rows 0 and 1; L3 has 2 cold fetches and 8 cold writes. kernel's first: row 2. Its second: rows 3 and 4, in L1D
+ * 30 + 40 reads and 20 + 84 writes, 30 + 20 + 60 conflicts. libc: row 5. */
 #define MAIN_COST " 10 0 10 3 0 8 2 0 8 8 0 0 2 1 0 10 0 0 10"
 #define FIRST_COST " 2000 2000 0 0 320 0 0 80 0 80 40 200 0 0 0 80 10 6 80"
 #define SECOND_COST " 1500 400 1490 0 70 104 0 18 22 40 24 110 0 0 0 40 10 4 40"
@@ -91,33 +95,33 @@ static void callgrind(void **state)
     fill(&s);
     expect_text(report_callgrind, &s.profile.base.run,
                 HEAD "event: Ir : Instruction Fetch\nevent: Dr : Data Read Access\nevent: Dw : Data Write Access\n"
-                "event: I1mr : L1 Instr. Fetch Miss\nevent: D1mr : L1 Data Read Miss\n"
-                "event: D1mw : L1 Data Write Miss\nevent: ILmr : LL Instr. Fetch Miss\n"
-                "event: DLmr : LL Data Read Miss\nevent: DLmw : LL Data Write Miss\n"
-                "event: coldL1D : L1D cold miss\nevent: capacityL1D : L1D capacity miss\n"
-                "event: conflictL1D : L1D conflict miss\nevent: coldL1I : L1I cold miss\n"
-                "event: capacityL1I : L1I capacity miss\nevent: conflictL1I : L1I conflict miss\n"
-                "event: coldL2 : L2 cold miss\nevent: capacityL2 : L2 capacity miss\n"
-                "event: conflictL2 : L2 conflict miss\nevent: coldL3 : L3 cold miss\n"
-                "event: capacityL3 : L3 capacity miss\nevent: conflictL3 : L3 conflict miss\n"
-                "events:" NAMES "summary:" TOTAL "\n"
-                "\nob=(1) /bin/app\nfl=(2) ???\nfn=(1) main\n"
-                "0x1000 0" MAIN_COST "\n"
-                "cob=(1)\ncfi=(3) /src/app.c\ncfn=(2) kernel\n"
-                "calls=5 0x1010 0\n0x1000 0 3500 2400 1490 0 390 104\n"
-                "\nfl=(3)\nfn=(2)\n"
-                "0x1010 0" FIRST_COST "\n"
-                "fi=(4) /src/add.h\n"
-                "0x1020 3" SECOND_COST "\n"
-                "cob=(5) /lib/libc.so.6\ncfi=(2)\ncfn=(3) unnamed in libc.so.6\n"
-                "calls=3 0x10000 0\n0x1020 3 1\n"
-                "\nob=(5)\nfl=(2)\nfn=(3)\n"
-                "0x10000 0" LIBC_COST "\n"
-                "\ntotals:" TOTAL "\n");
+                     "event: I1mr : L1 Instr. Fetch Miss\nevent: D1mr : L1 Data Read Miss\n"
+                     "event: D1mw : L1 Data Write Miss\nevent: ILmr : LL Instr. Fetch Miss\n"
+                     "event: DLmr : LL Data Read Miss\nevent: DLmw : LL Data Write Miss\n"
+                     "event: coldL1D : L1D cold miss\nevent: capacityL1D : L1D capacity miss\n"
+                     "event: conflictL1D : L1D conflict miss\nevent: coldL1I : L1I cold miss\n"
+                     "event: capacityL1I : L1I capacity miss\nevent: conflictL1I : L1I conflict miss\n"
+                     "event: coldL2 : L2 cold miss\nevent: capacityL2 : L2 capacity miss\n"
+                     "event: conflictL2 : L2 conflict miss\nevent: coldL3 : L3 cold miss\n"
+                     "event: capacityL3 : L3 capacity miss\nevent: conflictL3 : L3 conflict miss\n"
+                     "events:" NAMES "summary:" TOTAL "\n"
+                     "\nob=(1) /bin/app\nfl=(2) ???\nfn=(1) main\n"
+                     "0x1000 0" MAIN_COST "\n"
+                     "cob=(1)\ncfi=(3) /src/app.c\ncfn=(2) kernel\n"
+                     "calls=5 0x1010 0\n0x1000 0 3500 2400 1490 0 390 104\n"
+                     "\nfl=(3)\nfn=(2)\n"
+                     "0x1010 0" FIRST_COST "\n"
+                     "fi=(4) /src/add.h\n"
+                     "0x1020 3" SECOND_COST "\n"
+                     "cob=(5) /lib/libc.so.6\ncfi=(2)\ncfn=(3) unnamed in libc.so.6\n"
+                     "calls=3 0x10000 0\n0x1020 3 1\n"
+                     "\nob=(5)\nfl=(2)\nfn=(3)\n"
+                     "0x10000 0" LIBC_COST "\n"
+                     "\ntotals:" TOTAL "\n");
 }
 
-/* Pairs by instruction: L1D 150 kernel 1 by kernel 1, 60 + 45 kernel 2 by kernel 1, 40 kernel 1 by kernel 2, 10 kernel 1 by
- * nobody, 10 libc by libc, 5 kernel 2 by main; L2 6 kernel 1 by main, 4 kernel 2 by kernel 1. */
+/* Pairs by instruction: L1D 150 kernel 1 by kernel 1, 60 + 45 kernel 2 by kernel 1, 40 kernel 1 by kernel 2, 10 kernel
+ * 1 by nobody, 10 libc by libc, 5 kernel 2 by main; L2 6 kernel 1 by main, 4 kernel 2 by kernel 1. */
 static void evictors(void **state)
 {
     (void)state;
@@ -125,22 +129,22 @@ static void evictors(void **state)
     fill(&s);
     expect_text(report_evictors, &s.profile.base.run,
                 HEAD "event: conflictL1D : L1D conflict miss\nevent: conflictL1I : L1I conflict miss\n"
-                "event: conflictL2 : L2 conflict miss\nevent: conflictL3 : L3 conflict miss\n"
-                "events: conflictL1D conflictL1I conflictL2 conflictL3\nsummary: 320 0 10\n"
-                "\nob=(1) /bin/app\nfl=(3) /src/app.c\nfn=(2) kernel\n"
-                "0x1010 0 200 0 6\n"
-                "cob=(1)\ncfi=(2) ???\ncfn=(1) main\ncalls=6 0x1000 0\n0x1010 0 0 0 6\n"
-                "cob=(1)\ncfi=(3)\ncfn=(2)\ncalls=150 0x1010 0\n0x1010 0 150\n"
-                "cob=(1)\ncfi=(3)\ncfn=(2)\ncalls=40 0x1020 3\n0x1010 0 40\n"
-                "cob=(2) ???\ncfi=(2)\ncfn=(4) nobody known\ncalls=10 0x0 0\n0x1010 0 10\n"
-                "fi=(4) /src/add.h\n"
-                "0x1020 3 110 0 4\n"
-                "cob=(1)\ncfi=(2)\ncfn=(1)\ncalls=5 0x1000 0\n0x1020 3 5\n"
-                "cob=(1)\ncfi=(3)\ncfn=(2)\ncalls=109 0x1010 0\n0x1020 3 105 0 4\n"
-                "\nob=(5) /lib/libc.so.6\nfl=(2)\nfn=(3) unnamed in libc.so.6\n"
-                "0x10000 0 10\n"
-                "cob=(5)\ncfi=(2)\ncfn=(3)\ncalls=10 0x10000 0\n0x10000 0 10\n"
-                "\ntotals: 320 0 10\n");
+                     "event: conflictL2 : L2 conflict miss\nevent: conflictL3 : L3 conflict miss\n"
+                     "events: conflictL1D conflictL1I conflictL2 conflictL3\nsummary: 320 0 10\n"
+                     "\nob=(1) /bin/app\nfl=(3) /src/app.c\nfn=(2) kernel\n"
+                     "0x1010 0 200 0 6\n"
+                     "cob=(1)\ncfi=(2) ???\ncfn=(1) main\ncalls=6 0x1000 0\n0x1010 0 0 0 6\n"
+                     "cob=(1)\ncfi=(3)\ncfn=(2)\ncalls=150 0x1010 0\n0x1010 0 150\n"
+                     "cob=(1)\ncfi=(3)\ncfn=(2)\ncalls=40 0x1020 3\n0x1010 0 40\n"
+                     "cob=(2) ???\ncfi=(2)\ncfn=(4) nobody known\ncalls=10 0x0 0\n0x1010 0 10\n"
+                     "fi=(4) /src/add.h\n"
+                     "0x1020 3 110 0 4\n"
+                     "cob=(1)\ncfi=(2)\ncfn=(1)\ncalls=5 0x1000 0\n0x1020 3 5\n"
+                     "cob=(1)\ncfi=(3)\ncfn=(2)\ncalls=109 0x1010 0\n0x1020 3 105 0 4\n"
+                     "\nob=(5) /lib/libc.so.6\nfl=(2)\nfn=(3) unnamed in libc.so.6\n"
+                     "0x10000 0 10\n"
+                     "cob=(5)\ncfi=(2)\ncfn=(3)\ncalls=10 0x10000 0\n0x10000 0 10\n"
+                     "\ntotals: 320 0 10\n");
 }
 
 /* By file, function and line; no zeros left out. */
@@ -150,16 +154,15 @@ static void cachegrind(void **state)
     struct exports_sample s;
     fill(&s);
     expect_text(report_cachegrind, &s.profile.base.run,
-                CACHES "cmd: ./app two words\nevents:" NAMES
-                "fl=/src/add.h\nfn=kernel\n3" SECOND_COST " 0 0\n"
-                "fl=/src/app.c\nfn=kernel\n0" FIRST_COST " 0 0\n"
-                "fl=???\nfn=main\n0" MAIN_COST " 0 0\n"
-                "fn=unnamed in libc.so.6\n0" LIBC_COST " 0 0 0 0 0 0 0 0 0\n"
-                "summary:" TOTAL " 0 0\n");
+                CACHES "cmd: ./app two words\nevents:" NAMES "fl=/src/add.h\nfn=kernel\n3" SECOND_COST " 0 0\n"
+                       "fl=/src/app.c\nfn=kernel\n0" FIRST_COST " 0 0\n"
+                       "fl=???\nfn=main\n0" MAIN_COST " 0 0\n"
+                       "fn=unnamed in libc.so.6\n0" LIBC_COST " 0 0 0 0 0 0 0 0 0\n"
+                       "summary:" TOTAL " 0 0\n");
 }
 
-/* Nothing is known but addresses: all of it is one function. A call by an instruction that never completed stands in its
- * place. What would end the line of the command is a space. */
+/* Nothing is known but addresses: all of it is one function. A call by an instruction that never completed stands in
+ * its place. What would end the line of the command is a space. */
 static void without_names(void **state)
 {
     (void)state;

@@ -221,8 +221,8 @@ static void without_simulation_nothing_is_claimed(void **state)
     (void)state;
     struct report_sample sample;
     sample_fill(&sample);
-    struct report_run run = {.command = sample.command, .exit_status = 143, .ending = "interrupted by SIGTERM",
-                             .instructions = 5};
+    struct report_run run = {
+        .command = sample.command, .exit_status = 143, .ending = "interrupted by SIGTERM", .instructions = 5};
     char *text = json_of(&run);
     assert_string_equal("{\n"
                         "  \"format\": \"c2emu-report\",\n"
@@ -250,13 +250,15 @@ static void without_simulation_nothing_is_claimed(void **state)
 static void words_that_are_no_utf8(void **state)
 {
     (void)state;
-    static const struct { const char *word, *json; } rows[] = {
-        {"gr\xc3\xbc\xc3\x9f", "\"gr\xc3\xbc\xc3\x9f\""},           /* well-formed, two bytes */
+    static const struct {
+        const char *word, *json;
+    } rows[] = {
+        {"gr\xc3\xbc\xc3\x9f", "\"gr\xc3\xbc\xc3\x9f\""},                     /* well-formed, two bytes */
         {"\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xe2\x82\xac\xf0\x9f\x98\x80\""}, /* three, four */
-        {"gr\xfc\xdf", "\"gr\xef\xbf\xbd\xef\xbf\xbd\""},           /* Latin-1 */
-        {"\xc0\xaf", "\"\xef\xbf\xbd\xef\xbf\xbd\""},               /* overlong */
-        {"\xed\xa0\x80!", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd!\""}, /* a surrogate */
-        {"x\xe2\x82", "\"x\xef\xbf\xbd\xef\xbf\xbd\""},             /* cut short */
+        {"gr\xfc\xdf", "\"gr\xef\xbf\xbd\xef\xbf\xbd\""},                     /* Latin-1 */
+        {"\xc0\xaf", "\"\xef\xbf\xbd\xef\xbf\xbd\""},                         /* overlong */
+        {"\xed\xa0\x80!", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd!\""},       /* a surrogate */
+        {"x\xe2\x82", "\"x\xef\xbf\xbd\xef\xbf\xbd\""},                       /* cut short */
         {"\"\\\n\x01", "\"\\\"\\\\\\n\\u0001\""},
     };
     struct report_sample sample;

@@ -37,8 +37,8 @@ static char *profile_text(const struct profile_sample *s)
 
 /* r2 200: 150 by A itself, 40 by malloc#1, 10 by nobody: 75 %. r4 60, all by A. r3 50: 45 by A, 5 by the stack. r5 10.
  * Then L2: r2 6 by the code; r4 4 is the sixth. Objects: A has 260 + 6 conflicts, malloc#1 60 + 4, of 330: 80.6 % and
- * 19.4 %; then stack and code by misses: 8 + 8 + 8 and 3 + 2 + 2. A misses 380 times in L1D (80 + 40 + 200 + 50 + 10). 4500 bytes
- * are 4.39 KiB. */
+ * 19.4 %; then stack and code by misses: 8 + 8 + 8 and 3 + 2 + 2. A misses 380 times in L1D (80 + 40 + 200 + 50 + 10).
+ * 4500 bytes are 4.39 KiB. */
 static void the_text(void **state)
 {
     (void)state;
@@ -47,15 +47,19 @@ static void the_text(void **state)
     char *text = profile_text(&s);
     assert_string_equal(
         "conflict misses by instruction and object, the most frequent:\n"
-        "  double A[64][64] in app (32.0 KiB): 200 conflict misses in L1D at kernel (app.c:12); 75.0 % evicted by the same "
+        "  double A[64][64] in app (32.0 KiB): 200 conflict misses in L1D at kernel (app.c:12); 75.0 % evicted by the "
+        "same "
         "array (intra-array)\n"
         "  malloc#1 at app.c:4 (4.4 KiB): 60 conflict misses in L1D at kernel (app.c:14); 100.0 % evicted by double "
         "A[64][64] in app (inter-array)\n"
-        "  double A[64][64] in app (32.0 KiB): 50 conflict misses in L1D at kernel (app.c:14); 90.0 % evicted by the same "
+        "  double A[64][64] in app (32.0 KiB): 50 conflict misses in L1D at kernel (app.c:14); 90.0 % evicted by the "
+        "same "
         "array (intra-array)\n"
-        "  double A[64][64] in app (32.0 KiB): 10 conflict misses in L1D at 0x10000 in libc.so.6; 100.0 % evicted by the "
+        "  double A[64][64] in app (32.0 KiB): 10 conflict misses in L1D at 0x10000 in libc.so.6; 100.0 % evicted by "
+        "the "
         "same array (intra-array)\n"
-        "  double A[64][64] in app (32.0 KiB): 6 conflict misses in L2 at kernel (app.c:12); 100.0 % evicted by code of "
+        "  double A[64][64] in app (32.0 KiB): 6 conflict misses in L2 at kernel (app.c:12); 100.0 % evicted by code "
+        "of "
         "app (code)\n"
         "  and 4 more at 1 other\n"
         "\n"
@@ -76,11 +80,14 @@ static void without_conflicts(void **state)
     s.result.pair_count = 0;
     for (size_t i = 0; i < 4; i++) {
         for (size_t level = 0; level < SAMPLE_LEVELS; level++)
-            s.object_tallies[i][level].reads[ANALYSES_CONFLICT] = s.object_tallies[i][level].writes[ANALYSES_CONFLICT] = 0;
+            s.object_tallies[i][level].reads[ANALYSES_CONFLICT] = s.object_tallies[i][level].writes[ANALYSES_CONFLICT] =
+                0;
     }
     char *text = profile_text(&s);
     assert_non_null(strstr(text, "no conflict misses\n\nobject  "));
-    assert_non_null(strstr(text, "stack                            10   8.0 KiB           8           0          8          8          -\n"));
+    assert_non_null(strstr(
+        text,
+        "stack                            10   8.0 KiB           8           0          8          8          -\n"));
     free(text);
 }
 
@@ -106,16 +113,18 @@ static void advice_names_the_parties(void **state)
     profile_fill(&s);
     s.base.l1d.misses = s.base.l1d.conflict = 10000;
     char *text = text_of(&s.base.run);
-    assert_non_null(strstr(text, "\nlook at: L1D conflict misses (10,000, 100.0 % of its misses): 2.0 % of them in double "
-                                 "A[64][64] in app, missed at kernel (app.c:12) and mostly evicted by the same array: it lies in few "
-                                 "sets: change its stride (pad its rows, work in blocks)\n"));
+    assert_non_null(strstr(
+        text, "\nlook at: L1D conflict misses (10,000, 100.0 % of its misses): 2.0 % of them in double "
+              "A[64][64] in app, missed at kernel (app.c:12) and mostly evicted by the same array: it lies in few "
+              "sets: change its stride (pad its rows, work in blocks)\n"));
     free(text);
     s.base.l1d.conflict = 0;
     s.base.l2.misses = s.base.l2.conflict = 10000; /* * 28; r2 has 6 of them */
     text = text_of(&s.base.run);
-    assert_non_null(strstr(text, "\nlook at: L2 conflict misses (10,000, 100.0 % of its misses): 0.1 % of them in double "
-                                 "A[64][64] in app, missed at kernel (app.c:12) and mostly evicted by code of app: place functions "
-                                 "that run together side by side, or try another --pages\n"));
+    assert_non_null(
+        strstr(text, "\nlook at: L2 conflict misses (10,000, 100.0 % of its misses): 0.1 % of them in double "
+                     "A[64][64] in app, missed at kernel (app.c:12) and mostly evicted by code of app: place functions "
+                     "that run together side by side, or try another --pages\n"));
     free(text);
     s.result.pair_count = 7; /* nothing is known of L2: the general words */
     text = text_of(&s.base.run);
@@ -127,11 +136,19 @@ static void advice_names_the_parties(void **state)
 static void sizes_are_rounded(void **state)
 {
     (void)state;
-    static const struct { uint64_t bytes; const char *text; } rows[] = {
-        {0, "0 B"}, {1023, "1023 B"}, {1024, "1.0 KiB"}, {1075, "1.0 KiB"}, /* 1.0498 */
-        {1076, "1.1 KiB"},                                                  /* 1.0508 */
-        {1048524, "1023.9 KiB"}, {1048525, "1.0 MiB"}, /* 1023.9492, 1023.9502 -> 1024.0 */
-        {18874368, "18.0 MiB"}, {UINT64_C(3) << 30, "3.0 GiB"}, {UINT64_MAX, "16777216.0 TiB"}};
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } rows[] = {{0, "0 B"},
+                {1023, "1023 B"},
+                {1024, "1.0 KiB"},
+                {1075, "1.0 KiB"}, /* 1.0498 */
+                {1076, "1.1 KiB"}, /* 1.0508 */
+                {1048524, "1023.9 KiB"},
+                {1048525, "1.0 MiB"}, /* 1023.9492, 1023.9502 -> 1024.0 */
+                {18874368, "18.0 MiB"},
+                {UINT64_C(3) << 30, "3.0 GiB"},
+                {UINT64_MAX, "16777216.0 TiB"}};
     char buffer[32];
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_string_equal(rows[i].text, report_size(buffer, rows[i].bytes));
@@ -159,9 +176,10 @@ static void assert_json(const char *expected, const json_t *value)
     c2_free(text);
 }
 
+/* clang-format off */
 #define KERNEL_12 "\"pc\":\"0x401010\",\"function\":\"kernel\",\"file\":\"/src/app.c\",\"line\":12,\"module\":\"app\""
-#define KERNEL_14                                                                                                       \
-    "\"pc\":\"0x401020\",\"function\":\"kernel\",\"file\":\"/src/app.c\",\"line\":14,\"module\":\"app\",\"inlined\":["  \
+#define KERNEL_14 \
+    "\"pc\":\"0x401020\",\"function\":\"kernel\",\"file\":\"/src/app.c\",\"line\":14,\"module\":\"app\",\"inlined\":[" \
     "{\"function\":\"add\",\"file\":\"/src/add.h\",\"line\":3},{\"function\":\"kernel\",\"file\":\"/src/app.c\",\"line\":14}]"
 #define MAIN_5 "\"pc\":\"0x401000\",\"function\":\"main\",\"file\":\"/src/app.c\",\"line\":5,\"module\":\"app\""
 #define NAMELESS "\"pc\":\"0x40010000\",\"module\":\"libc.so.6\",\"address\":\"0x10000\""
@@ -189,13 +207,13 @@ static void the_json(void **state)
                 "{" KERNEL_12 ",\"object\":\"A\",\"reason\":\"inter-array\",\"count\":4}]}]",
                 json_object_get(root, "conflicts"));
     /* intra 150 + 45 + 10, inter 60 + 40; L2: code 6, inter 4 */
-#define REASONS(level, intra, inter, scalar, code, unknown)                                                             \
-    "{\"level\":\"" level "\",\"intra-array\":" intra ",\"inter-array\":" inter ",\"scalar\":" scalar                    \
+#define REASONS(level, intra, inter, scalar, code, unknown) \
+    "{\"level\":\"" level "\",\"intra-array\":" intra ",\"inter-array\":" inter ",\"scalar\":" scalar \
     ",\"code\":" code ",\"tables\":0,\"unknown\":" unknown "}"
     assert_json("[" REASONS("L1D", "205", "100", "5", "0", "10") "," REASONS("L1I", "0", "0", "0", "0", "0") ","
                 REASONS("L2", "0", "4", "0", "6", "0") "," REASONS("L3", "0", "0", "0", "0", "0") "]",
                 json_object_get(root, "reasons"));
-#define LEVEL(name, misses, cold, capacity, conflict)                                                                   \
+#define LEVEL(name, misses, cold, capacity, conflict) \
     "{\"name\":\"" name "\",\"misses\":" misses ",\"cold\":" cold ",\"capacity\":" capacity ",\"conflict\":" conflict "}"
     assert_json("[{\"name\":\"A\",\"kind\":\"static\",\"type\":\"double A[64][64]\",\"module\":\"app\",\"base\":\"0x404000\","
                 "\"size\":32768,\"blocks\":1,\"refs\":2400,\"levels\":[" LEVEL("L1D", "380", "80", "40", "260") ","
@@ -223,6 +241,7 @@ static void the_json(void **state)
                 json_object_get(root, "functions"));
     json_decref(root);
 }
+/* clang-format on */
 
 static void placement_when_compared(void **state)
 {
@@ -275,16 +294,23 @@ static struct many *many_fill(void)
     sample_fill(&m->base);
     for (uint32_t i = 0; i < MANY; i++) {
         m->insns[i] = (struct analyses_insn){{0x500000 + i}, 1, 1, 0};
-        m->objects[i] = (struct analyses_object){.kind = ANALYSES_HEAP, .name = "block", .bytes = 8, .blocks = 1, .refs = 1,
-                                                 .level = m->tallies[i]};
+        m->objects[i] = (struct analyses_object){
+            .kind = ANALYSES_HEAP, .name = "block", .bytes = 8, .blocks = 1, .refs = 1, .level = m->tallies[i]};
         m->rows[i] = (struct analyses_row){i, i, m->tallies[i]};
         m->tallies[i][L1D].reads[ANALYSES_CONFLICT] = (uint64_t)EVICTORS * (i + 1);
         for (uint32_t j = 0; j < EVICTORS; j++)
             m->pairs[i * EVICTORS + j] = (struct analyses_pair){L1D, i, j, ANALYSES_REASON_INTER, i + 1};
     }
-    m->result = (struct analyses_profile_result){
-        .level_count = 3, .has_l1i = true, .insns = m->insns, .insn_count = MANY, .objects = m->objects,
-        .object_count = MANY, .rows = m->rows, .row_count = MANY, .pairs = m->pairs, .pair_count = MANY * EVICTORS};
+    m->result = (struct analyses_profile_result){.level_count = 3,
+                                                 .has_l1i = true,
+                                                 .insns = m->insns,
+                                                 .insn_count = MANY,
+                                                 .objects = m->objects,
+                                                 .object_count = MANY,
+                                                 .rows = m->rows,
+                                                 .row_count = MANY,
+                                                 .pairs = m->pairs,
+                                                 .pair_count = MANY * EVICTORS};
     m->base.run.profile = &m->result;
     return m;
 }
@@ -303,8 +329,8 @@ static uint64_t sum_of(const json_t *array, const char *key)
     return sum;
 }
 
-/* 13 * (1 + ... + 1200) = 9,367,800. The 200 first victims have 13 * (1001 + ... + 1200) = 2,861,300, the rest 6,506,500;
- * the first has 10 listed originators of 1200 each and a rest of 3600 of 3. */
+/* 13 * (1 + ... + 1200) = 9,367,800. The 200 first victims have 13 * (1001 + ... + 1200) = 2,861,300, the rest
+ * 6,506,500; the first has 10 listed originators of 1200 each and a rest of 3600 of 3. */
 static void cut_lists_keep_their_sums(void **state)
 {
     (void)state;
@@ -339,9 +365,10 @@ static void one_function_without_names(void **state)
     (void)state;
     struct many *m = many_fill();
     json_t *root = json_of(&m->base.run);
-    assert_json("[{\"executed\":1200,\"reads\":1200,\"writes\":0,\"levels\":[{\"name\":\"L1D\",\"misses\":9367800,\"cold\":0,"
-                "\"capacity\":0,\"conflict\":9367800}]}]",
-                json_object_get(root, "functions"));
+    assert_json(
+        "[{\"executed\":1200,\"reads\":1200,\"writes\":0,\"levels\":[{\"name\":\"L1D\",\"misses\":9367800,\"cold\":0,"
+        "\"capacity\":0,\"conflict\":9367800}]}]",
+        json_object_get(root, "functions"));
     json_decref(root);
     free(m);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * A made-up profile for the run of report_sample.h: its misses are those of the sample's levels, class by class, reads and
- * writes apart. And made-up names of its addresses: this stands in for the loader's symbols and the analysis's words, so
- * neither is linked.
+ * A made-up profile for the run of report_sample.h: its misses are those of the sample's levels, class by class, reads
+ * and writes apart. And made-up names of its addresses: this stands in for the loader's symbols and the analysis's
+ * words, so neither is linked.
  *
  *      insn                              L1D                         L2                  L3       L1I
  *   r0 main      fetches the code                                    cold 2              cold 2   cold 2, capacity 1
@@ -55,7 +55,10 @@ const char *analyses_reason_name(enum analyses_reason reason)
 void loader_place_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out)
 {
     (void)symbols;
-    static const struct { uint64_t pc; struct loader_place place; } places[] = {
+    static const struct {
+        uint64_t pc;
+        struct loader_place place;
+    } places[] = {
         {0x401000, {"app", "main", 0, "/src/app.c", 5}},       {0x401010, {"app", "kernel", 0, "/src/app.c", 12}},
         {0x401020, {"app", "kernel", 0x10, "/src/app.c", 14}}, {0x401103, {"app", "main", 0x103, "/src/app.c", 4}},
         {0x40010000, {"libc.so.6", NULL, 0x10000, NULL, 0}},
@@ -82,7 +85,7 @@ void loader_call_place_of(struct loader_symbols *symbols, struct guest_va pc, st
 const char *loader_variable_declaration(struct loader_symbols *symbols, struct loader_variable_id id)
 {
     (void)symbols;
-    return id.module != NULL && id.number == 7 ? "double A[64][64]" : NULL;
+    return id.module && id.number == 7 ? "double A[64][64]" : NULL;
 }
 
 /* The instruction of kernel:14 comes from add(), inlined there. */
@@ -113,30 +116,56 @@ static inline void profile_sum_objects(struct profile_sample *s)
 
 static inline void profile_fill(struct profile_sample *s)
 {
-    static const struct analyses_insn insns[4] = {
-        {{0x401000}, 10, 0, 10}, {{0x401010}, 2000, 2000, 0}, {{0x401020}, 1500, 400, 1490}, {{0x40010000}, 6490, 100, 0}};
+    static const struct analyses_insn insns[4] = {{{0x401000}, 10, 0, 10},
+                                                  {{0x401010}, 2000, 2000, 0},
+                                                  {{0x401020}, 1500, 400, 1490},
+                                                  {{0x40010000}, 6490, 100, 0}};
     const struct analyses_object objects[4] = {
         {.kind = ANALYSES_CODE, .name = "app", .module = "app", .base = 0x401000, .bytes = 4096, .blocks = 1},
-        {.kind = ANALYSES_STATIC, .name = "A", .variable = {(struct loader_module *)s, 7}, .module = "app",
-         .base = 0x404000, .bytes = 32768, .blocks = 1, .refs = 2400},
-        {.kind = ANALYSES_HEAP, .name = "malloc#1", .base = 0x100001000, .bytes = 4500, .blocks = 1, .site = {0x401104},
+        {.kind = ANALYSES_STATIC,
+         .name = "A",
+         .variable = {(struct loader_module *)s, 7},
+         .module = "app",
+         .base = 0x404000,
+         .bytes = 32768,
+         .blocks = 1,
+         .refs = 2400},
+        {.kind = ANALYSES_HEAP,
+         .name = "malloc#1",
+         .base = 0x100001000,
+         .bytes = 4500,
+         .blocks = 1,
+         .site = {0x401104},
          .refs = 1590},
         {.kind = ANALYSES_STACK, .name = "stack", .base = 0x3ffff0000000, .bytes = 8192, .blocks = 1, .refs = 10}};
-    static const struct analyses_pair pairs[9] = {
-        {0, 2, 2, ANALYSES_REASON_INTRA, 150}, {0, 4, 2, ANALYSES_REASON_INTER, 60}, {0, 3, 2, ANALYSES_REASON_INTRA, 45},
-        {0, 2, 4, ANALYSES_REASON_INTER, 40}, {0, 2, ANALYSES_NOBODY, ANALYSES_REASON_UNKNOWN, 10},
-        {0, 5, 5, ANALYSES_REASON_INTRA, 10}, {0, 3, 1, ANALYSES_REASON_SCALAR, 5}, {1, 2, 0, ANALYSES_REASON_CODE, 6},
-        {1, 4, 2, ANALYSES_REASON_INTER, 4}};
-    static const struct { uint32_t insn, object; struct analyses_tally level[SAMPLE_LEVELS]; } rows[6] = {
+    static const struct analyses_pair pairs[9] = {{0, 2, 2, ANALYSES_REASON_INTRA, 150},
+                                                  {0, 4, 2, ANALYSES_REASON_INTER, 60},
+                                                  {0, 3, 2, ANALYSES_REASON_INTRA, 45},
+                                                  {0, 2, 4, ANALYSES_REASON_INTER, 40},
+                                                  {0, 2, ANALYSES_NOBODY, ANALYSES_REASON_UNKNOWN, 10},
+                                                  {0, 5, 5, ANALYSES_REASON_INTRA, 10},
+                                                  {0, 3, 1, ANALYSES_REASON_SCALAR, 5},
+                                                  {1, 2, 0, ANALYSES_REASON_CODE, 6},
+                                                  {1, 4, 2, ANALYSES_REASON_INTER, 4}};
+    static const struct {
+        uint32_t insn, object;
+        struct analyses_tally level[SAMPLE_LEVELS];
+    } rows[6] = {
         {0, 0, {[L2] = {.reads = {2}}, [L3] = {.reads = {2}}, [L1I] = {.reads = {2, 1}}}},
         {0, 3, {[L1D] = {.writes = {8}}, [L2] = {.writes = {8}}, [L3] = {.writes = {8}}}},
-        {1, 1, {[L1D] = {.reads = {80, 40, 200}, .placement = 7}, [L2] = {.reads = {80, 10, 6}}, [L3] = {.reads = {80}}}},
+        {1,
+         1,
+         {[L1D] = {.reads = {80, 40, 200}, .placement = 7}, [L2] = {.reads = {80, 10, 6}}, [L3] = {.reads = {80}}}},
         {2, 1, {[L1D] = {.reads = {0, 0, 30}, .writes = {0, 0, 20}}}},
-        {2, 2, {[L1D] = {.reads = {40}, .writes = {0, 24, 60}}, [L2] = {.reads = {22}, .writes = {18, 10, 4}},
-                [L3] = {.reads = {18}, .writes = {22}}}},
+        {2,
+         2,
+         {[L1D] = {.reads = {40}, .writes = {0, 24, 60}},
+          [L2] = {.reads = {22}, .writes = {18, 10, 4}},
+          [L3] = {.reads = {18}, .writes = {22}}}},
         {3, 1, {[L1D] = {.reads = {0, 0, 10}}}}};
-    *s = (struct profile_sample){.result = {.level_count = 3, .has_l1i = true, .insn_count = 4, .object_count = 4,
-                                            .row_count = 6, .pair_count = 9}};
+    *s = (struct profile_sample){
+        .result = {
+            .level_count = 3, .has_l1i = true, .insn_count = 4, .object_count = 4, .row_count = 6, .pair_count = 9}};
     sample_fill(&s->base);
     memcpy(s->insns, insns, sizeof insns);
     memcpy(s->objects, objects, sizeof objects);

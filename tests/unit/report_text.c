@@ -62,13 +62,13 @@ static void placement_rules(void **state)
     (void)state;
     struct report_sample sample;
     sample_fill(&sample);
-    const struct mmu_rule rules[] = {
-        {.region = {.kind = MMU_REGION_HEAP, .name = "heap"}, .text = "colored"},
-        {.region = {.kind = MMU_REGION_OBJECT, .name = "A"}, .text = "same-color,color=2"},
-        {.region = {.kind = MMU_REGION_FILE, .name = "libx.so"}, .text = "random"}};
+    const struct mmu_rule rules[] = {{.region = {.kind = MMU_REGION_HEAP, .name = "heap"}, .text = "colored"},
+                                     {.region = {.kind = MMU_REGION_OBJECT, .name = "A"}, .text = "same-color,color=2"},
+                                     {.region = {.kind = MMU_REGION_FILE, .name = "libx.so"}, .text = "random"}};
     const struct mmu_region huge[] = {{.kind = MMU_REGION_STACK, .name = "stack"},
                                       {.kind = MMU_REGION_OBJECT, .name = "B"}};
-    const struct mmu_rule_counts counts[] = {{.small_pages = 1200, .huge_2m = 3, .huge_1g = 1}, {.small_pages = 4}, {0}};
+    const struct mmu_rule_counts counts[] = {
+        {.small_pages = 1200, .huge_2m = 3, .huge_1g = 1}, {.small_pages = 4}, {0}};
     const struct mmu_rule_counts huge_counts[] = {{0}, {.huge_2m = 3, .huge_1g = 1, .huge_fallbacks = 2}};
     sample.placement.rules = rules;
     sample.placement.rule_count = 3;
@@ -78,14 +78,15 @@ static void placement_rules(void **state)
     sample.run.huge_regions = huge_counts;
     char *text = text_of(&sample.run);
     assert_non_null(strstr(text,
-        "TLBs not modelled\n"
-        "            heap=colored: 1,200 pages of 4 KiB, 3 of 2 MiB, 1 of 1 GiB\n"
-        "            A=same-color,color=2: 4 pages of 4 KiB\n"
-        "            WARNING: --place libx.so=random placed nothing: no page of a mapping of such a file was touched, or "
-        "more precise rules placed them\n"
-        "            WARNING: --huge stack made no huge page: no aligned range of it was touched\n"
-        "            --huge B: 3 of 2 MiB, 1 of 1 GiB (2 more found no huge frame)\n"
-        "phases  "));
+                           "TLBs not modelled\n"
+                           "            heap=colored: 1,200 pages of 4 KiB, 3 of 2 MiB, 1 of 1 GiB\n"
+                           "            A=same-color,color=2: 4 pages of 4 KiB\n"
+                           "            WARNING: --place libx.so=random placed nothing: no page of a mapping of such a "
+                           "file was touched, or "
+                           "more precise rules placed them\n"
+                           "            WARNING: --huge stack made no huge page: no aligned range of it was touched\n"
+                           "            --huge B: 3 of 2 MiB, 1 of 1 GiB (2 more found no huge frame)\n"
+                           "phases  "));
     free(text);
 }
 
@@ -140,8 +141,9 @@ static void zero_page(void **state)
     sample.pages.zero_copies = 20;
     sample.placement.zero_page = true;
     char *text = text_of(&sample.run);
-    assert_non_null(strstr(text, "\nzero page   1,500 pages were read before they were written, 20 of them written later; "
-                                 "the others share one frame\nphases "));
+    assert_non_null(strstr(text,
+                           "\nzero page   1,500 pages were read before they were written, 20 of them written later; "
+                           "the others share one frame\nphases "));
     free(text);
 }
 
@@ -150,7 +152,9 @@ static void without_simulation_and_killed(void **state)
     (void)state;
     struct report_sample sample;
     sample_fill(&sample);
-    struct report_run run = {.command = sample.command, .exit_status = 139, .instructions = 1234567,
+    struct report_run run = {.command = sample.command,
+                             .exit_status = 139,
+                             .instructions = 1234567,
                              .ending = "killed by SIGSEGV at address 0x0: mov (%rax),%eax at 0x401136 in main"};
     char *text = text_of(&run);
     assert_string_equal("program     ./app two words\n"
@@ -163,10 +167,22 @@ static void without_simulation_and_killed(void **state)
 static void shares_are_exact(void **state)
 {
     (void)state;
-    static const struct { uint64_t part, whole; const char *text; } rows[] = {
-        {0, 0, "-"},           {5, 0, "-"},           {0, 7, "0.0 %"},        {7, 7, "100.0 %"},
-        {1, 2000, "0.1 %"},    {1, 2001, "<0.1 %"},   {1999, 2000, ">99.9 %"}, {19989, 20000, "99.9 %"},
-        {1, 3, "33.3 %"},      {2, 3, "66.7 %"},      {1, 16, "6.3 %"},       {UINT64_MAX / 2, UINT64_MAX, "50.0 %"},
+    static const struct {
+        uint64_t part, whole;
+        const char *text;
+    } rows[] = {
+        {0, 0, "-"},
+        {5, 0, "-"},
+        {0, 7, "0.0 %"},
+        {7, 7, "100.0 %"},
+        {1, 2000, "0.1 %"},
+        {1, 2001, "<0.1 %"},
+        {1999, 2000, ">99.9 %"},
+        {19989, 20000, "99.9 %"},
+        {1, 3, "33.3 %"},
+        {2, 3, "66.7 %"},
+        {1, 16, "6.3 %"},
+        {UINT64_MAX / 2, UINT64_MAX, "50.0 %"},
         {UINT64_MAX, UINT64_MAX, "100.0 %"},
     };
     char buffer[32];

@@ -26,13 +26,13 @@ struct bench {
 
 static void set_machine(struct caches_machine *machine, bool has_l1i)
 {
-    *machine = (struct caches_machine){.name = "test", .line_bytes = 64, .physical_bytes = 1ull << 32,
-                                       .has_l1i = has_l1i, .level_count = 2};
-    machine->levels[0] = (struct caches_level){.name = "L1D", .size_bytes = 1024, .ways = 2, .slices = 1,
-                                               .hash = "none"};
+    *machine = (struct caches_machine){
+        .name = "test", .line_bytes = 64, .physical_bytes = 1ull << 32, .has_l1i = has_l1i, .level_count = 2};
+    machine->levels[0] = (struct caches_level){
+        .name = "L1D", .size_bytes = 1024, .ways = 2, .slices = 1, .hash = "none"};
     machine->l1i = (struct caches_level){.name = "L1I", .size_bytes = 1024, .ways = 2, .slices = 1, .hash = "none"};
-    machine->levels[1] = (struct caches_level){.name = "L2", .size_bytes = 8192, .ways = 4, .slices = 1, .hash = "none",
-                                               .index = CACHES_PHYSICAL};
+    machine->levels[1] = (struct caches_level){
+        .name = "L2", .size_bytes = 8192, .ways = 4, .slices = 1, .hash = "none", .index = CACHES_PHYSICAL};
 }
 
 static struct bench *bench_create(bool has_l1i, const struct sim_observer *observer)
@@ -42,8 +42,14 @@ static struct bench *bench_create(bool has_l1i, const struct sim_observer *obser
     set_machine(&bench->machine, has_l1i);
     bench->batch.tid = 1;
     assert_int_equal(C2_OK, stream_blocks_create(&bench->blocks, &err));
-    struct sim_config config = {&bench->machine, 1, {.self = &bench->shift, .translate = shifted}, bench->blocks,
-                                observer, observer != NULL, NULL, false};
+    struct sim_config config = {&bench->machine,
+                                1,
+                                {.self = &bench->shift, .translate = shifted},
+                                bench->blocks,
+                                observer,
+                                !!observer,
+                                NULL,
+                                false};
     assert_int_equal(C2_OK, sim_create(&bench->sim, &config, &err));
     return bench;
 }
@@ -65,7 +71,7 @@ static uint32_t add_block(struct bench *bench, uint64_t pc, uint8_t length, uint
     uint16_t slot_count = 0;
     for (uint16_t i = 0; i < insn_count; i++) {
         insns[i] = (struct stream_insn){(uint32_t)i * length, slot_count, length};
-        if (slots != NULL && slots[i].size != 0) {
+        if (slots && slots[i].size != 0) {
             used[slot_count] = slots[i];
             used[slot_count++].insn = i;
         }
@@ -76,10 +82,7 @@ static uint32_t add_block(struct bench *bench, uint64_t pc, uint8_t length, uint
     return number;
 }
 
-static void put(struct bench *bench, uint64_t word)
-{
-    bench->batch.words[bench->batch.used++] = word;
-}
+static void put(struct bench *bench, uint64_t word) { bench->batch.words[bench->batch.used++] = word; }
 
 static void consume(struct bench *bench)
 {
@@ -153,8 +156,8 @@ static void references_and_their_lines(void **state)
     bench_destroy(bench);
 }
 
-/* rep movsq of 3 elements downwards: left by a fault after 2, then completed. Its fetch comes first, its count last; when
- * it is run again with as many elements as were left, it is fetched again. */
+/* rep movsq of 3 elements downwards: left by a fault after 2, then completed. Its fetch comes first, its count last;
+ * when it is run again with as many elements as were left, it is fetched again. */
 static void a_string_is_one_instruction_when_it_completes(void **state)
 {
     (void)state;
@@ -261,8 +264,14 @@ static void every_allocation_may_fail(void **state)
     enum c2_status created = C2_ERR_NO_MEMORY, consumed = C2_ERR_NO_MEMORY;
     uint64_t tries = 0;
     while (created != C2_OK || consumed != C2_OK) {
-        struct sim_config config = {&bench->machine, 1, {.self = &bench->shift, .translate = shifted}, bench->blocks,
-                                    &observer, 0, NULL, false};
+        struct sim_config config = {&bench->machine,
+                                    1,
+                                    {.self = &bench->shift, .translate = shifted},
+                                    bench->blocks,
+                                    &observer,
+                                    0,
+                                    NULL,
+                                    false};
         struct sim *sim;
         struct c2_error err;
         c2_alloc_fail_from(++tries);

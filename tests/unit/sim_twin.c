@@ -120,7 +120,7 @@ static void twin_see(struct twin *twin, enum sim_kind kind, uint32_t tid, uint64
 static void twin_tlb(struct twin *twin, enum mmu_tlb_side side, uint64_t va)
 {
     struct mmu_walk path;
-    if (twin->tlb == NULL)
+    if (!twin->tlb)
         return;
     unsigned reads = mmu_tlb_access(twin->tlb, side, (struct guest_va){va}, 4);
     walk(NULL, (struct guest_va){va}, &path);
@@ -183,7 +183,10 @@ static void twin_data(struct twin *twin, bool write, uint32_t tid, uint64_t pc, 
 
 struct spec_insn {
     uint32_t length, slots;
-    struct { enum stream_kind kind; uint32_t size; } slot[3];
+    struct {
+        enum stream_kind kind;
+        uint32_t size;
+    } slot[3];
 };
 
 struct spec {
@@ -203,22 +206,30 @@ struct world {
     uint64_t hot[8]; /* places that are visited again and again */
 };
 
-static uint32_t below(struct world *world, uint32_t limit)
-{
-    return (uint32_t)c2_rng_below(&world->rng, limit);
-}
+static uint32_t below(struct world *world, uint32_t limit) { return (uint32_t)c2_rng_below(&world->rng, limit); }
 
 /* Often on a line of before, often close to the end of a line or of a page. */
 static uint64_t random_address(struct world *world)
 {
     uint64_t *hot = &world->hot[below(world, 8)];
     switch (below(world, 8)) {
-    case 0: *hot = 0x100000 + below(world, 64 * 4096); break;
-    case 1: *hot = 0x100000 + (below(world, 64) + 1) * 4096ull - below(world, 24); break;
-    case 2: *hot = 0x100000 + (below(world, 4096) + 1) * 64ull - below(world, 12); break;
-    case 3: *hot += 8; break;
-    case 4: *hot += 4096; break;
-    default: break;
+    case 0:
+        *hot = 0x100000 + below(world, 64 * 4096);
+        break;
+    case 1:
+        *hot = 0x100000 + (below(world, 64) + 1) * 4096ull - below(world, 24);
+        break;
+    case 2:
+        *hot = 0x100000 + (below(world, 4096) + 1) * 64ull - below(world, 12);
+        break;
+    case 3:
+        *hot += 8;
+        break;
+    case 4:
+        *hot += 4096;
+        break;
+    default:
+        break;
     }
     if (*hot >= 0x100000 + 80 * 4096)
         *hot = 0x100000;
@@ -377,8 +388,8 @@ static enum c2_status watch_record(void *self, const struct stream_block *block,
     if (watch->silent)
         return C2_OK;
     watch->records++;
-    watch->equal = watch->equal && sim_counts(watch->sim)->instructions == watch->instructions
-                   && sim_counts(watch->sim)->refs == sim_counts(watch->sim)->reads + sim_counts(watch->sim)->writes;
+    watch->equal = watch->equal && sim_counts(watch->sim)->instructions == watch->instructions &&
+                   sim_counts(watch->sim)->refs == sim_counts(watch->sim)->reads + sim_counts(watch->sim)->writes;
     watch->instructions += insns_run;
     return C2_OK;
 }
@@ -390,12 +401,12 @@ static enum c2_status watch_reference(void *self, const struct sim_reference *re
         return C2_OK;
     (void)err;
     const struct sim_reference *want = &watch->twin->seen[watch->next];
-    bool equal = watch->next < watch->twin->seen_count && want->kind == reference->kind && want->tid == reference->tid
-                 && want->size == reference->size && want->pc.v == reference->pc.v && want->va.v == reference->va.v
-                 && want->parts == reference->parts;
+    bool equal = watch->next < watch->twin->seen_count && want->kind == reference->kind &&
+                 want->tid == reference->tid && want->size == reference->size && want->pc.v == reference->pc.v &&
+                 want->va.v == reference->va.v && want->parts == reference->parts;
     for (uint32_t i = 0; i < reference->parts && equal; i++)
-        equal = want->part[i].va.v == reference->part[i].va.v && want->part[i].pa.v == reference->part[i].pa.v
-                && want->part[i].size == reference->part[i].size;
+        equal = want->part[i].va.v == reference->part[i].va.v && want->part[i].pa.v == reference->part[i].pa.v &&
+                want->part[i].size == reference->part[i].size;
     watch->next++;
     watch->equal = watch->equal && equal;
     return C2_OK;
@@ -404,8 +415,14 @@ static enum c2_status watch_reference(void *self, const struct sim_reference *re
 static struct caches_level level(const char *name, uint64_t size, uint32_t ways, enum caches_policy policy,
                                  enum caches_index index, enum caches_inclusion inclusion)
 {
-    struct caches_level made = {.size_bytes = size, .ways = ways, .slices = 1, .hash = "none", .policy = policy,
-                                .index = index, .inclusion = inclusion, .latency_cycles = 4};
+    struct caches_level made = {.size_bytes = size,
+                                .ways = ways,
+                                .slices = 1,
+                                .hash = "none",
+                                .policy = policy,
+                                .index = index,
+                                .inclusion = inclusion,
+                                .latency_cycles = 4};
     snprintf(made.name, sizeof made.name, "%s", name);
     return made;
 }
@@ -413,8 +430,8 @@ static struct caches_level level(const char *name, uint64_t size, uint32_t ways,
 static struct caches_machine machine(uint32_t line_bytes, bool has_l1i, enum caches_policy policy,
                                      enum caches_inclusion inclusion)
 {
-    struct caches_machine made = {.name = "test", .line_bytes = line_bytes, .physical_bytes = 64ull << 30,
-                                  .has_l1i = has_l1i, .level_count = 2};
+    struct caches_machine made = {
+        .name = "test", .line_bytes = line_bytes, .physical_bytes = 64ull << 30, .has_l1i = has_l1i, .level_count = 2};
     made.levels[0] = level("L1D", 4096, 4, policy, CACHES_VIRTUAL, CACHES_NON_INCLUSIVE);
     made.l1i = level("L1I", 2048, 2, policy, CACHES_VIRTUAL, CACHES_NON_INCLUSIVE);
     made.levels[1] = level("L2", 16384, 8, policy, CACHES_PHYSICAL, inclusion);
@@ -466,8 +483,8 @@ static struct mmu_tlb *tlb_of(const struct caches_machine *machine)
 static bool tlbs_equal(const struct twin *twin, const struct sim *sim)
 {
     bool equal = memcmp(twin->walk_reads, sim_walk_reads(sim), sizeof twin->walk_reads) == 0;
-    if (twin->tlb == NULL)
-        return equal && sim_tlb(sim) == NULL;
+    if (!twin->tlb)
+        return equal && !sim_tlb(sim);
     for (uint32_t i = 0; i < 4; i++)
         equal = equal && memcmp(mmu_tlb_counts(twin->tlb, i), mmu_tlb_counts(sim_tlb(sim), i),
                                 sizeof(struct mmu_tlb_counts)) == 0;
@@ -533,8 +550,8 @@ static enum c2_status tell_mark(void *self, enum stream_mark mark, const uint64_
 
 static bool tallies_equal(const struct caches_counts *counts, const uint64_t tally[CACHES_COHERENCE])
 {
-    return counts->cold == tally[CACHES_COLD] && counts->capacity == tally[CACHES_CAPACITY]
-           && counts->conflict == tally[CACHES_CONFLICT];
+    return counts->cold == tally[CACHES_COLD] && counts->capacity == tally[CACHES_CAPACITY] &&
+           counts->conflict == tally[CACHES_CONFLICT];
 }
 
 static bool codes_equal(const struct twin *twin, struct sim *sim)
@@ -575,15 +592,19 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
     struct c2_error err;
     struct pages pages = {0};
     struct world *world = malloc(sizeof *world);
-    struct twin twin = {.mutant = mutant, .pages = &pages, .line_bytes = shape->line_bytes,
-                        .has_l1i = shape->has_l1i, .fetch_line = UINT64_MAX};
+    struct twin twin = {.mutant = mutant,
+                        .pages = &pages,
+                        .line_bytes = shape->line_bytes,
+                        .has_l1i = shape->has_l1i,
+                        .fetch_line = UINT64_MAX};
     struct watch watch = {false, &twin, 0, true, 0, 0, NULL};
-    struct sim_observer observer = {.self = &watch, .reference = how == RECORDS ? NULL : watch_reference,
+    struct sim_observer observer = {.self = &watch,
+                                    .reference = how == RECORDS ? NULL : watch_reference,
                                     .record = how == RECORDS ? watch_record : NULL};
     struct sim *sim, *other = NULL; /* the other one is told of misses only */
     world_init(world, seed);
-    struct sim_config config = {shape, seed, {&pages, translate, walk}, world->blocks, &observer, observed || how == RECORDS, NULL,
-                                false};
+    struct sim_config config = {
+        shape, seed, {&pages, translate, walk}, world->blocks, &observer, observed || how == RECORDS, NULL, false};
     assert_int_equal(C2_OK, caches_create(&twin.caches, shape, seed, &err));
     config.attribution = attributed ? &attribution : NULL;
     assert_int_equal(C2_OK, sim_create(&sim, &config, &err));
@@ -615,15 +636,15 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
         }
         assert_int_equal(C2_OK, sim_consume(sim, &world->batch, &err));
         watch.silent = true; /* the observer has seen it all */
-        if (other != NULL)
+        if (other)
             assert_int_equal(C2_OK, sim_consume(other, &world->batch, &err));
         watch.silent = false;
         if (below(world, 10) == 0) { /* all pages of an upper half move */
             pages.generation++;
             sim_forget(sim, (struct guest_va){0}, 1u << 30);
-            if (other != NULL)
+            if (other)
                 sim_forget(other, (struct guest_va){0}, 1u << 30);
-            if (twin.tlb != NULL)
+            if (twin.tlb)
                 mmu_tlb_forget(twin.tlb, (struct guest_va){0}, 1u << 30);
         }
     }
@@ -663,7 +684,7 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
 static void random_programs(void **state)
 {
     (void)state;
-    static const enum caches_policy policies[] = {CACHES_LRU, CACHES_FIFO, CACHES_TREE_PLRU, CACHES_NRU,
+    static const enum caches_policy policies[] = {CACHES_LRU,   CACHES_FIFO,   CACHES_TREE_PLRU, CACHES_NRU,
                                                   CACHES_SRRIP, CACHES_RANDOM, CACHES_BRRIP};
     static const enum caches_inclusion inclusions[] = {CACHES_NON_INCLUSIVE, CACHES_INCLUSIVE, CACHES_EXCLUSIVE};
     for (uint32_t i = 0; i < 7; i++) {
@@ -723,11 +744,8 @@ static void attribution_counts_alike(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_programs),
-        cmocka_unit_test(attribution_counts_alike),
-        cmocka_unit_test(line_lengths),
-        cmocka_unit_test(tlbs_and_walks),
-        cmocka_unit_test(broken_twins_differ),
+        cmocka_unit_test(random_programs), cmocka_unit_test(attribution_counts_alike), cmocka_unit_test(line_lengths),
+        cmocka_unit_test(tlbs_and_walks),  cmocka_unit_test(broken_twins_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,11 +32,11 @@ static void make_block(struct made *made, uint32_t n)
     block->insns = made->insns;
     block->slots = made->slots;
     for (uint32_t i = 0; i < block->insn_count; i++) {
-        made->insns[i] = (struct stream_insn){ .offset = block->bytes, .first_slot = block->slot_count, .length = 3 };
+        made->insns[i] = (struct stream_insn){.offset = block->bytes, .first_slot = block->slot_count, .length = 3};
         block->bytes += 3;
         for (uint32_t j = 0; j < (n + i) % 3; j++)
-            made->slots[block->slot_count++] =
-                (struct stream_slot){ .insn = (uint16_t)i, .size = (uint16_t)(1 + n % 64), .kind = (uint8_t)j };
+            made->slots[block->slot_count++] = (struct stream_slot){
+                .insn = (uint16_t)i, .size = (uint16_t)(1 + n % 64), .kind = (uint8_t)j};
     }
 }
 
@@ -162,8 +162,8 @@ static void test_add_after_a_failure(void **state)
 static void make_string_block(struct made *made)
 {
     memset(made, 0, sizeof *made);
-    made->block = (struct stream_block){ .pc = { 0x401000 }, .bytes = 2, .insn_count = 1, .slot_count = 4,
-                                         .insns = made->insns, .slots = made->slots };
+    made->block = (struct stream_block){
+        .pc = {0x401000}, .bytes = 2, .insn_count = 1, .slot_count = 4, .insns = made->insns, .slots = made->slots};
     for (uint8_t i = 0; i < 4; i++)
         made->slots[i].kind = (uint8_t)(STREAM_SOURCE + i);
 }
@@ -283,9 +283,12 @@ static void test_dump(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers_count_up_and_entries_stay), cmocka_unit_test(test_header_word),
-        cmocka_unit_test(test_survives_each_failing_allocation),  cmocka_unit_test(test_add_after_a_failure),
-        cmocka_unit_test(test_contract_of_a_block),               cmocka_unit_test(test_dump),
+        cmocka_unit_test(test_numbers_count_up_and_entries_stay),
+        cmocka_unit_test(test_header_word),
+        cmocka_unit_test(test_survives_each_failing_allocation),
+        cmocka_unit_test(test_add_after_a_failure),
+        cmocka_unit_test(test_contract_of_a_block),
+        cmocka_unit_test(test_dump),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

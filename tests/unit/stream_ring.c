@@ -42,15 +42,9 @@ struct digest {
     sigset_t blocked; /* signals blocked there */
 };
 
-static void mix(uint64_t *hash, uint64_t value)
-{
-    *hash = (*hash ^ value) * UINT64_C(0x100000001b3);
-}
+static void mix(uint64_t *hash, uint64_t value) { *hash = (*hash ^ value) * UINT64_C(0x100000001b3); }
 
-static void short_pause(void)
-{
-    nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
-}
+static void short_pause(void) { nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL); }
 
 static enum c2_status digest_consume(void *self, const struct stream_batch *batch, struct c2_error *err)
 {
@@ -79,7 +73,7 @@ static enum c2_status digest_drain(void *self, struct c2_error *err)
 
 static struct stream_sink digest_sink(struct digest *digest)
 {
-    return (struct stream_sink){ .self = digest, .consume = digest_consume, .drain = digest_drain };
+    return (struct stream_sink){.self = digest, .consume = digest_consume, .drain = digest_drain};
 }
 
 static struct stream_ring *create_ok(struct digest *digest)
@@ -94,7 +88,7 @@ static struct stream_ring *create_ok(struct digest *digest)
 static void draw_batch(struct c2_rng *rng, struct stream_batch *batch)
 {
     /* Empty, tiny and full batches, not only those in between. */
-    static const uint32_t limits[] = { 1, 2, 40, STREAM_BATCH_WORDS + 1, STREAM_BATCH_WORDS + 1 };
+    static const uint32_t limits[] = {1, 2, 40, STREAM_BATCH_WORDS + 1, STREAM_BATCH_WORDS + 1};
     batch->used = (uint32_t)c2_rng_below(rng, limits[c2_rng_below(rng, 5)]);
     if (c2_rng_below(rng, 8) == 0)
         batch->used = STREAM_BATCH_WORDS;
@@ -128,7 +122,7 @@ static void feed(struct stream_sink sink, const struct pace *pace)
 
 static void assert_ring_changes_nothing(const struct pace *pace)
 {
-    struct digest direct = { 0 }, through = { .pause_every = pace->consumer_pauses_every };
+    struct digest direct = {0}, through = {.pause_every = pace->consumer_pauses_every};
     feed(digest_sink(&direct), pace);
     struct stream_ring *ring = create_ok(&through);
     feed(stream_ring_sink(ring), pace);
@@ -144,24 +138,24 @@ static void test_order_at_full_speed(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++)
-        assert_ring_changes_nothing(&(struct pace){ .seed = seed, .batches = 1500 });
+        assert_ring_changes_nothing(&(struct pace){.seed = seed, .batches = 1500});
 }
 
 static void test_order_when_one_side_sleeps(void **state)
 {
     (void)state;
-    assert_ring_changes_nothing(&(struct pace){ .seed = 4, .batches = 300, .consumer_pauses_every = 1 });
-    assert_ring_changes_nothing(&(struct pace){ .seed = 5, .batches = 300, .producer_pauses_every = 1 });
-    assert_ring_changes_nothing(&(struct pace){ .seed = 6, .batches = 900, .consumer_pauses_every = 7,
-                                                .producer_pauses_every = 13 });
+    assert_ring_changes_nothing(&(struct pace){.seed = 4, .batches = 300, .consumer_pauses_every = 1});
+    assert_ring_changes_nothing(&(struct pace){.seed = 5, .batches = 300, .producer_pauses_every = 1});
+    assert_ring_changes_nothing(
+        &(struct pace){.seed = 6, .batches = 900, .consumer_pauses_every = 7, .producer_pauses_every = 13});
 }
 
 static void test_order_with_drains(void **state)
 {
     (void)state;
-    assert_ring_changes_nothing(&(struct pace){ .seed = 7, .batches = 600, .drain_every = 1 });
-    assert_ring_changes_nothing(&(struct pace){ .seed = 8, .batches = 600, .drain_every = 5,
-                                                .consumer_pauses_every = 11 });
+    assert_ring_changes_nothing(&(struct pace){.seed = 7, .batches = 600, .drain_every = 1});
+    assert_ring_changes_nothing(
+        &(struct pace){.seed = 8, .batches = 600, .drain_every = 5, .consumer_pauses_every = 11});
 }
 
 /* The digest notices two batches that are swapped, one that is lost and one word that is altered. */
@@ -175,7 +169,7 @@ static void test_digest_can_fail(void **state)
     do
         draw_batch(&rng, &b);
     while (b.used == 0);
-    struct digest right = { 0 }, swapped = { 0 }, lost = { 0 }, altered = { 0 };
+    struct digest right = {0}, swapped = {0}, lost = {0}, altered = {0};
     digest_consume(&right, &a, NULL);
     digest_consume(&right, &b, NULL);
     digest_consume(&swapped, &b, NULL);
@@ -190,8 +184,8 @@ static void test_digest_can_fail(void **state)
 static void test_consumer_is_another_thread_without_signals(void **state)
 {
     (void)state;
-    static struct stream_batch batch = { .used = 1, .tid = 1 };
-    struct digest digest = { 0 };
+    static struct stream_batch batch = {.used = 1, .tid = 1};
+    struct digest digest = {0};
     struct stream_ring *ring = create_ok(&digest);
     struct stream_sink sink = stream_ring_sink(ring);
     assert_int_equal(sink.consume(sink.self, &batch, NULL), C2_OK);
@@ -199,7 +193,7 @@ static void test_consumer_is_another_thread_without_signals(void **state)
     assert_false(pthread_equal(digest.thread, pthread_self()));
     sigset_t ours;
     pthread_sigmask(SIG_SETMASK, NULL, &ours);
-    static const int signals[] = { SIGINT, SIGTERM, SIGALRM, SIGUSR1, SIGWINCH, SIGCHLD };
+    static const int signals[] = {SIGINT, SIGTERM, SIGALRM, SIGUSR1, SIGWINCH, SIGCHLD};
     for (int i = 0; i < 6; i++) {
         assert_true(sigismember(&digest.blocked, signals[i]));
         assert_false(sigismember(&ours, signals[i]));
@@ -214,8 +208,8 @@ static void test_consumer_is_another_thread_without_signals(void **state)
 static void test_drain_waits(void **state)
 {
     (void)state;
-    static struct stream_batch batch = { .used = 3, .tid = 1, .words = { 1, 2, 3 } };
-    struct digest digest = { .pause_every = 1 };
+    static struct stream_batch batch = {.used = 3, .tid = 1, .words = {1, 2, 3}};
+    struct digest digest = {.pause_every = 1};
     struct stream_ring *ring = create_ok(&digest);
     struct stream_sink sink = stream_ring_sink(ring);
     uint64_t sent = 0;
@@ -233,7 +227,7 @@ static void test_drain_waits(void **state)
 static void test_drain_of_nothing(void **state)
 {
     (void)state;
-    struct digest digest = { 0 };
+    struct digest digest = {0};
     struct stream_ring *ring = create_ok(&digest);
     struct stream_sink sink = stream_ring_sink(ring);
     for (int i = 0; i < 10; i++)
@@ -246,8 +240,8 @@ static void test_drain_of_nothing(void **state)
 static void test_destroy_drains(void **state)
 {
     (void)state;
-    static struct stream_batch batch = { .used = 2, .tid = 1 };
-    struct digest digest = { .pause_every = 1 };
+    static struct stream_batch batch = {.used = 2, .tid = 1};
+    struct digest digest = {.pause_every = 1};
     struct stream_ring *ring = create_ok(&digest);
     struct stream_sink sink = stream_ring_sink(ring);
     for (int i = 0; i < 10; i++)
@@ -261,7 +255,7 @@ static void test_destroy_drains(void **state)
 static void test_create_and_destroy_at_once(void **state)
 {
     (void)state;
-    struct digest digest = { 0 };
+    struct digest digest = {0};
     for (int i = 0; i < 200; i++)
         stream_ring_destroy(create_ok(&digest));
     assert_int_equal(digest.drains, 200);
@@ -271,8 +265,8 @@ static void test_create_and_destroy_at_once(void **state)
 static void test_ring_of_rings(void **state)
 {
     (void)state;
-    struct pace pace = { .seed = 9, .batches = 500, .drain_every = 50 };
-    struct digest direct = { 0 }, through = { 0 };
+    struct pace pace = {.seed = 9, .batches = 500, .drain_every = 50};
+    struct digest direct = {0}, through = {0};
     struct stream_ring *inner, *outer;
     feed(digest_sink(&direct), &pace);
     inner = create_ok(&through);
@@ -288,10 +282,10 @@ static void test_ring_of_rings(void **state)
 static void test_first_error_comes_back_and_stays(void **state)
 {
     (void)state;
-    static struct stream_batch batch = { .used = 1, .tid = 1 };
+    static struct stream_batch batch = {.used = 1, .tid = 1};
     for (uint64_t fail_at = 1; fail_at < 40; fail_at += 3) {
-        struct digest digest = { .fail_at = fail_at };
-        struct c2_error err = { .text = "" };
+        struct digest digest = {.fail_at = fail_at};
+        struct c2_error err = {.text = ""};
         struct stream_ring *ring = create_ok(&digest);
         struct stream_sink sink = stream_ring_sink(ring);
         enum c2_status status = C2_OK;
@@ -315,8 +309,8 @@ static void test_first_error_comes_back_and_stays(void **state)
 static void test_drain_tells_the_error_of_the_last_batch(void **state)
 {
     (void)state;
-    static struct stream_batch batch = { .used = 1, .tid = 1 };
-    struct digest digest = { .fail_at = 1 };
+    static struct stream_batch batch = {.used = 1, .tid = 1};
+    struct digest digest = {.fail_at = 1};
     struct c2_error err;
     struct stream_ring *ring = create_ok(&digest);
     struct stream_sink sink = stream_ring_sink(ring);
@@ -330,8 +324,8 @@ static void test_drain_tells_the_error_of_the_last_batch(void **state)
 static void test_error_of_the_drain_behind(void **state)
 {
     (void)state;
-    static struct stream_batch batch = { .used = 1, .tid = 1 };
-    struct digest digest = { .drain_fails = true };
+    static struct stream_batch batch = {.used = 1, .tid = 1};
+    struct digest digest = {.drain_fails = true};
     struct c2_error err;
     struct stream_ring *ring = create_ok(&digest);
     struct stream_sink sink = stream_ring_sink(ring);
@@ -345,7 +339,7 @@ static void test_error_of_the_drain_behind(void **state)
 static void test_survives_each_failing_allocation(void **state)
 {
     (void)state;
-    struct digest digest = { 0 };
+    struct digest digest = {0};
     struct stream_ring *ring;
     struct c2_error err;
     uint64_t n = 0;
@@ -353,7 +347,7 @@ static void test_survives_each_failing_allocation(void **state)
     do {
         c2_alloc_fail_from(++n);
         status = stream_ring_create(&ring, digest_sink(&digest), &err);
-        assert_true(status == C2_OK ? ring != NULL : ring == NULL && status == C2_ERR_NO_MEMORY);
+        assert_true(status == C2_OK ? !!ring : !ring && status == C2_ERR_NO_MEMORY);
     } while (status != C2_OK);
     c2_alloc_fail_from(0);
     assert_int_equal(n - 1, 1);
@@ -363,7 +357,7 @@ static void test_survives_each_failing_allocation(void **state)
 static void test_thread_that_cannot_be_started(void **state)
 {
     (void)state;
-    struct digest digest = { 0 };
+    struct digest digest = {0};
     struct stream_ring *ring = (struct stream_ring *)1;
     struct c2_error err;
     refuse_threads = true;
@@ -377,8 +371,8 @@ static void test_thread_that_cannot_be_started(void **state)
 static void test_dump(void **state)
 {
     (void)state;
-    static struct stream_batch batch = { .used = 1, .tid = 1 };
-    struct digest digest = { .fail_at = 2 };
+    static struct stream_batch batch = {.used = 1, .tid = 1};
+    struct digest digest = {.fail_at = 2};
     struct stream_ring *ring = create_ok(&digest);
     struct stream_sink sink = stream_ring_sink(ring);
     assert_int_equal(sink.consume(sink.self, &batch, NULL), C2_OK);

@@ -51,7 +51,8 @@ static enum c2_status play_batch(void *self, const struct stream_batch *batch, s
     return compare(self, batch->tid, batch->words, batch->used);
 }
 
-static enum c2_status play_note(void *self, uint32_t number, const uint64_t *words, uint32_t count, struct c2_error *err)
+static enum c2_status play_note(void *self, uint32_t number, const uint64_t *words, uint32_t count,
+                                struct c2_error *err)
 {
     (void)err;
     return compare(self, number, words, count);
@@ -66,8 +67,12 @@ static struct stream_blocks *make_blocks(void)
         const struct stream_insn insn = {0, 0, 4};
         for (unsigned s = 0; s < 7; s++)
             slots[s] = (struct stream_slot){0, 8, STREAM_READ, 0};
-        const struct stream_block block = {.pc = {0x1000 + i * 16}, .bytes = 4, .insn_count = 1,
-                                           .slot_count = (uint16_t)(i % 7), .insns = &insn, .slots = slots};
+        const struct stream_block block = {.pc = {0x1000 + i * 16},
+                                           .bytes = 4,
+                                           .insn_count = 1,
+                                           .slot_count = (uint16_t)(i % 7),
+                                           .insns = &insn,
+                                           .slots = slots};
         uint32_t number;
         assert_int_equal(C2_OK, stream_blocks_add(&number, blocks, &block, NULL));
     }
@@ -185,8 +190,8 @@ static void every_allocation_may_fail(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back), cmocka_unit_test(loops_are_small),
-        cmocka_unit_test(no_directory_is_an_error_that_names_it), cmocka_unit_test(every_allocation_may_fail)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(comes_back), cmocka_unit_test(loops_are_small),
+                                       cmocka_unit_test(no_directory_is_an_error_that_names_it),
+                                       cmocka_unit_test(every_allocation_may_fail)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

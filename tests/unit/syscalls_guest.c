@@ -33,8 +33,14 @@ int guest_setup(void **state)
     struct mmu_config memory = {.physical_bytes = GUEST_PHYSICAL, .placement = MMU_SEQUENTIAL, .seed = 1};
     g = (struct guest){.trace = tmpfile(), .complaints = tmpfile()};
     struct syscalls_config config = {
-        .program_path = "/bin/true", .argv = argv, .envp = envp, .seed = 1, .physical_bytes = GUEST_PHYSICAL,
-        .trace = g.trace, .complaints = g.complaints, .complaint_prefix = "c2emu: ",
+        .program_path = "/bin/true",
+        .argv = argv,
+        .envp = envp,
+        .seed = 1,
+        .physical_bytes = GUEST_PHYSICAL,
+        .trace = g.trace,
+        .complaints = g.complaints,
+        .complaint_prefix = "c2emu: ",
         .interrupted = &g.interrupted,
     };
     for (int fd = 0; fd < 3; fd++) /* the guest's first descriptors are there, however the test was started */
@@ -77,10 +83,7 @@ void *guest_take(size_t bytes)
     return (void *)(uintptr_t)at;
 }
 
-char *guest_text(const char *text)
-{
-    return strcpy(guest_take(strlen(text) + 1), text);
-}
+char *guest_text(const char *text) { return strcpy(guest_take(strlen(text) + 1), text); }
 
 const char *guest_said(FILE *file)
 {

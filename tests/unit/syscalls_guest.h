@@ -17,7 +17,7 @@
 
 #define GUEST_ARENA 0x20000000000ull /* 64 pages, readable and writable */
 #define GUEST_ARENA_BYTES (64 * C2_PAGE_BYTES)
-#define GUEST_BAD 0x30000000000ull   /* nothing is mapped here */
+#define GUEST_BAD 0x30000000000ull      /* nothing is mapped here */
 #define GUEST_READONLY 0x21000000000ull /* one page */
 #define GUEST_PHYSICAL (64ull << 20)
 
@@ -27,11 +27,11 @@ struct guest {
     struct syscalls_cpu cpu;
     struct syscalls_result result; /* of the last call */
     struct c2_error err;
-    uint64_t instructions; /* guest time of the next call */
-    uint64_t used;         /* of the arena */
+    uint64_t instructions;    /* guest time of the next call */
+    uint64_t used;            /* of the arena */
     FILE *trace, *complaints; /* temporary files */
     volatile int interrupted; /* the kernel's config points here */
-    char dir[64];          /* absolute path of the working directory */
+    char dir[64];             /* absolute path of the working directory */
     int old_cwd;
 };
 
@@ -51,7 +51,7 @@ int64_t guest_call(uint64_t number, const uint64_t arguments[6]);
 #define GUEST_ARGS(number, a, b, c, d, e, f, ...) \
     guest_call(number, (const uint64_t[6]){U(a), U(b), U(c), U(d), U(e), U(f)})
 /* CALL(read, 3, buffer, 10): by the host's number of the call, so that the table's numbers are tested too. */
-#define CALL(name, ...) GUEST_ARGS(SYS_##name __VA_OPT__(,) __VA_ARGS__, 0, 0, 0, 0, 0, 0)
+#define CALL(name, ...) GUEST_ARGS(SYS_##name __VA_OPT__(, ) __VA_ARGS__, 0, 0, 0, 0, 0, 0)
 
 #define assert_call(value, ...) assert_int_equal(CALL(__VA_ARGS__), value)
 /* A file of the working directory with this content. */

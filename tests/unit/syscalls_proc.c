@@ -33,9 +33,17 @@ static void every_way_to_a_file_leads_to_it(void **state)
 {
     (void)state;
     static const char *const ways[] = {
-        "/proc/self/comm", "/proc/1000/comm", "/proc/thread-self/comm", "//proc/./self//comm",
-        "/usr/../proc/self/comm", "/proc/self/task/1000/comm", "/proc/self/root/proc/self/comm",
-        "/proc/self/cwd/link", "link", "dir/../link", "/proc/self/fd/../comm",
+        "/proc/self/comm",
+        "/proc/1000/comm",
+        "/proc/thread-self/comm",
+        "//proc/./self//comm",
+        "/usr/../proc/self/comm",
+        "/proc/self/task/1000/comm",
+        "/proc/self/root/proc/self/comm",
+        "/proc/self/cwd/link",
+        "link",
+        "dir/../link",
+        "/proc/self/fd/../comm",
     };
     assert_int_equal(mkdir("dir", 0755), 0);
     assert_int_equal(symlink("/proc/self/comm", "link"), 0);
@@ -215,16 +223,11 @@ static void a_dump_shows_the_descriptors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(fixed_files_have_their_content),
-        TEST(every_way_to_a_file_leads_to_it),
-        TEST(nothing_of_the_host_is_seen),
-        TEST(links_lead_to_the_guest),
-        TEST(descriptors_are_the_guest_s),
-        TEST(directories_can_be_listed),
-        TEST(files_cannot_be_written),
-        TEST(maps_are_as_linux_writes_them),
-        TEST(loops_and_long_paths_are_errors),
-        TEST(a_failed_allocation_is_enomem),
+        TEST(fixed_files_have_their_content),  TEST(every_way_to_a_file_leads_to_it),
+        TEST(nothing_of_the_host_is_seen),     TEST(links_lead_to_the_guest),
+        TEST(descriptors_are_the_guest_s),     TEST(directories_can_be_listed),
+        TEST(files_cannot_be_written),         TEST(maps_are_as_linux_writes_them),
+        TEST(loops_and_long_paths_are_errors), TEST(a_failed_allocation_is_enomem),
         TEST(a_dump_shows_the_descriptors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,10 +14,7 @@
 
 /* ------------------------------------------------------------------ memory, for every row */
 
-static bool is_pointer(const struct call_arg *a)
-{
-    return a->access != 0;
-}
+static bool is_pointer(const struct call_arg *a) { return a->access != 0; }
 
 /* Arguments with which every check but that of argument `bad` passes: descriptor 0, counts of 1, good memory. */
 static void good_arguments(uint64_t out[6], const struct call_row *row, int bad, uint64_t address)

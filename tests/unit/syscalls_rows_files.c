@@ -44,7 +44,7 @@ void row_read(void **state)
 {
     (void)state;
     guest_file("f", "hello, world");
-    char *buffer = guest_take(3 * C2_PAGE_BYTES) ;
+    char *buffer = guest_take(3 * C2_PAGE_BYTES);
     buffer = (char *)c2_align_up((uintptr_t)buffer, C2_PAGE_BYTES);
     assert_call(3, open, guest_text("f"), O_RDONLY);
     assert_false(touched(buffer + C2_PAGE_BYTES));
@@ -391,7 +391,7 @@ void row_close(void **state)
     assert_call(-EBADF, close, fd);
     assert_call(0, close, 0);
     assert_call(0, open, guest_text("f"), O_RDONLY); /* the lowest free number */
-    assert_int_equal(fcntl(0, F_GETFD) >= 0, 1);      /* the host's own is still open */
+    assert_int_equal(fcntl(0, F_GETFD) >= 0, 1);     /* the host's own is still open */
 }
 
 void row_close_range(void **state)

@@ -26,7 +26,11 @@
 
 /* A row whose answer depends on nothing. */
 #define FIXED(name, value) \
-    void row_##name(void **state) { (void)state; assert_call(value, name, 0, 0, 0); }
+    void row_##name(void **state) \
+    { \
+        (void)state; \
+        assert_call(value, name, 0, 0, 0); \
+    }
 
 FIXED(getpid, 1000)
 FIXED(gettid, 1000)
@@ -110,12 +114,12 @@ void row_getgroups(void **state)
     assert_call(-EINVAL, getgroups, -1, NULL);
 }
 
-#define ONLY_OWN(name, ...)                        \
-    void row_##name(void **state)                  \
-    {                                              \
-        (void)state;                               \
-        assert_call(0, name, 1000 __VA_ARGS__);    \
-        assert_call(-EPERM, name, 0 __VA_ARGS__);  \
+#define ONLY_OWN(name, ...) \
+    void row_##name(void **state) \
+    { \
+        (void)state; \
+        assert_call(0, name, 1000 __VA_ARGS__); \
+        assert_call(-EPERM, name, 0 __VA_ARGS__); \
     }
 ONLY_OWN(setuid)
 ONLY_OWN(setgid)

@@ -27,10 +27,7 @@
 #define RW (PROT_READ | PROT_WRITE)
 #define ANON (MAP_PRIVATE | MAP_ANONYMOUS)
 
-static uint64_t now(void)
-{
-    return syscalls_time_ns(g.kernel, 0);
-}
+static uint64_t now(void) { return syscalls_time_ns(g.kernel, 0); }
 
 static void assert_deadlock(int64_t value)
 {
@@ -48,10 +45,7 @@ static uint64_t pages(uint64_t count)
     return (uint64_t)at;
 }
 
-static bool is_low(int64_t address)
-{
-    return (uint64_t)address >= MMU_LOW_BASE && (uint64_t)address < MMU_LOW_END;
-}
+static bool is_low(int64_t address) { return (uint64_t)address >= MMU_LOW_BASE && (uint64_t)address < MMU_LOW_END; }
 
 void row_mmap(void **state)
 {
@@ -231,10 +225,7 @@ static int *new_pipe(void)
     return pair;
 }
 
-static void fill(const int *pair)
-{
-    assert_call(1, write, pair[1], guest_text("x"), 1);
-}
+static void fill(const int *pair) { assert_call(1, write, pair[1], guest_text("x"), 1); }
 
 static struct pollfd *query(int first, short events, int second, short more)
 {

@@ -27,10 +27,7 @@ static void act(int signal, uint64_t handler, uint64_t flags, uint64_t mask)
     assert_call(0, rt_sigaction, signal, action, NULL, 8);
 }
 
-static uint64_t bit(int signal)
-{
-    return (uint64_t)1 << (signal - 1);
-}
+static uint64_t bit(int signal) { return (uint64_t)1 << (signal - 1); }
 
 static uint64_t blocked(void)
 {
@@ -73,10 +70,7 @@ static void return_from_handler(void)
     assert_int_equal(g.result.action, SYSCALLS_RESTORE);
 }
 
-static ucontext_t *context_of(void)
-{
-    return (ucontext_t *)(uintptr_t)g.cpu.gpr[RDX];
-}
+static ucontext_t *context_of(void) { return (ucontext_t *)(uintptr_t)g.cpu.gpr[RDX]; }
 
 static void a_fault_reaches_its_handler_and_comes_back(void **state)
 {
@@ -333,16 +327,11 @@ static void an_ignored_signal_is_never_pending(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_fault_reaches_its_handler_and_comes_back),
-        TEST(the_frame_lies_where_the_headers_say),
-        TEST(a_handler_may_change_what_comes_back),
-        TEST(flags_of_an_action_count),
-        TEST(the_alternate_stack_is_used_once),
-        TEST(a_stack_that_cannot_be_written_kills),
-        TEST(default_actions_are_those_of_linux),
-        TEST(a_fault_cannot_be_blocked_or_ignored),
-        TEST(sigsuspend_comes_back_to_the_old_mask),
-        TEST(an_ignored_signal_is_never_pending),
+        TEST(a_fault_reaches_its_handler_and_comes_back), TEST(the_frame_lies_where_the_headers_say),
+        TEST(a_handler_may_change_what_comes_back),       TEST(flags_of_an_action_count),
+        TEST(the_alternate_stack_is_used_once),           TEST(a_stack_that_cannot_be_written_kills),
+        TEST(default_actions_are_those_of_linux),         TEST(a_fault_cannot_be_blocked_or_ignored),
+        TEST(sigsuspend_comes_back_to_the_old_mask),      TEST(an_ignored_signal_is_never_pending),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

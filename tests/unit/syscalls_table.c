@@ -110,11 +110,13 @@ static const char head[] =
 static void put_argument(FILE *to, const struct call_arg *a)
 {
     static const char *const words[] = {
-        [CALL_INT] = "int", [CALL_UINT] = "unsigned", [CALL_SIZE] = "size", [CALL_OFFSET] = "offset",
-        [CALL_HEX] = "number", [CALL_MODE] = "mode", [CALL_ADDRESS] = "address", [CALL_FD] = "fd",
-        [CALL_DIRFD] = "directory fd", [CALL_SIGNAL] = "signal", [CALL_FLAGS] = "flags", [CALL_CHOICE] = "choice",
-        [CALL_PATH] = "path", [CALL_STRING] = "string", [CALL_MEMORY] = "memory", [CALL_BYTES] = "data",
-        [CALL_IOV] = "iovec", [CALL_TIMESPEC] = "timespec", [CALL_FD_PAIR] = "two fds", [CALL_STAT] = "stat",
+        [CALL_INT] = "int",         [CALL_UINT] = "unsigned", [CALL_SIZE] = "size",
+        [CALL_OFFSET] = "offset",   [CALL_HEX] = "number",    [CALL_MODE] = "mode",
+        [CALL_ADDRESS] = "address", [CALL_FD] = "fd",         [CALL_DIRFD] = "directory fd",
+        [CALL_SIGNAL] = "signal",   [CALL_FLAGS] = "flags",   [CALL_CHOICE] = "choice",
+        [CALL_PATH] = "path",       [CALL_STRING] = "string", [CALL_MEMORY] = "memory",
+        [CALL_BYTES] = "data",      [CALL_IOV] = "iovec",     [CALL_TIMESPEC] = "timespec",
+        [CALL_FD_PAIR] = "two fds", [CALL_STAT] = "stat",
     };
     static const char *const access[] = {"", "", "written ", "updated "};
     fprintf(to, "%s%s", access[a->access & 3], words[a->kind]);
@@ -171,8 +173,8 @@ static void page_is_up_to_date(void **state)
 static struct syscalls_config config(void)
 {
     static const char *const list[] = {"a", "bc", NULL};
-    return (struct syscalls_config){.program_path = "/bin/true", .argv = list, .envp = list, .seed = 1,
-                                    .complaint_prefix = "c2emu: "};
+    return (struct syscalls_config){
+        .program_path = "/bin/true", .argv = list, .envp = list, .seed = 1, .complaint_prefix = "c2emu: "};
 }
 
 static void creation_survives_every_failed_allocation(void **state)
@@ -222,7 +224,8 @@ static void unknown_calls_complain_once(void **state)
         assert_int_equal(call(kernel, SYS_rseq), -ENOSYS); /* silent */
         assert_int_equal(call(kernel, SYS_getpid), 1000);
     }
-    assert_string_equal(text,
+    assert_string_equal(
+        text,
         "c2emu: system call 999 is not implemented: the program sees ENOSYS\n"
         "c2emu: system call 101 (ptrace) is not implemented: the program sees ENOSYS\n"
         "c2emu: system call 57 (fork) would start a process, and only this one is run: the program sees ENOSYS\n");

@@ -15,9 +15,9 @@
 
 #include "syscalls_guest.h"
 
-#define assert_line(line, ...)                            \
-    do {                                                  \
-        CALL(__VA_ARGS__);                                \
+#define assert_line(line, ...) \
+    do { \
+        CALL(__VA_ARGS__); \
         assert_string_equal(guest_said(g.trace), line "\n"); \
     } while (0)
 
@@ -28,8 +28,8 @@ static void lines_are_in_strace_style(void **state)
     guest_file("f", "first line\n\tsecond \"line\" \\ and more than 32 bytes");
     assert_line("openat(AT_FDCWD, \"/etc/passwd\", O_RDONLY|O_CLOEXEC) = 3", openat, AT_FDCWD,
                 guest_text("/etc/passwd"), O_RDONLY | O_CLOEXEC, 0);
-    assert_line("open(\"n\", O_WRONLY|O_CREAT|O_TRUNC, 0644) = 4", open, guest_text("n"),
-                O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    assert_line("open(\"n\", O_WRONLY|O_CREAT|O_TRUNC, 0644) = 4", open, guest_text("n"), O_WRONLY | O_CREAT | O_TRUNC,
+                0644);
     assert_line("open(\"f\", O_RDONLY) = 5", open, guest_text("f"), O_RDONLY);
     assert_line("read(5, \"first line\\n\\tsecond \\\"line\\\" \\\\ and \"..., 4096) = 50", read, 5, buffer, 4096);
     assert_line("read(5, \"\", 4096) = 0", read, 5, buffer, 4096);
@@ -60,10 +60,7 @@ static void lines_are_in_strace_style(void **state)
     assert_string_equal(guest_said(g.trace), "--- SIGSEGV {si_signo=SIGSEGV, si_code=1, si_addr=0x10} ---\n");
 }
 
-static bool touched(uint64_t address)
-{
-    return mmu_ready(g.mmu, (struct guest_va){address}, MMU_ACCESS_READ);
-}
+static bool touched(uint64_t address) { return mmu_ready(g.mmu, (struct guest_va){address}, MMU_ACCESS_READ); }
 
 /* Pages get frames in the order of use: inputs before the call, outputs as far as they were written. */
 static void only_what_is_used_is_touched(void **state)
@@ -133,10 +130,7 @@ static void exhausted_memory_ends_the_run(void **state)
 
 /* What the kernel writes over code is told to whoever keeps translations of it. */
 static unsigned code_changes;
-static void nothing(void *self, struct guest_va start, uint64_t bytes)
-{
-    (void)self, (void)start, (void)bytes;
-}
+static void nothing(void *self, struct guest_va start, uint64_t bytes) { (void)self, (void)start, (void)bytes; }
 static void changed(void *self, struct guest_va start, uint64_t bytes, bool code)
 {
     (void)self, (void)start;

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The style of the sources, as far as a program can tell:
+#   check.sh ROOT
+# - C is formatted as .clang-format says (clang-format 14 of Debian 12). Guests are left out: tests know their lines.
+# - A pointer is tested by itself (`!p`), never against NULL.
+# - No line of a source is longer than 120 columns.
+set -uo pipefail
+cd "$1" || exit 2
+failed=0
+
+sources() # PATTERN...: those of the tree that are no guests
+{
+    find . -name build\* -prune -o -name .git -prune -o -type f \( "$@" \) -print |
+        grep -vE '/guests/|/loader_guest' | LC_ALL=C sort
+}
+
+complain() # TEXT, lines on standard input: a heading for them, if there are any
+{
+    local lines
+    lines=$(cat)
+    [ -z "$lines" ] || { printf '%s\n%s\n' "$1" "$lines"; failed=1; }
+}
+
+mapfile -t c_files < <(sources -name '*.c' -o -name '*.h')
+mapfile -t all_files < <(sources -name '*.c' -o -name '*.h' -o -name '*.S' -o -name '*.py' -o -name '*.sh' \
+    -o -name '*.cmake' -o -name CMakeLists.txt)
+[ "${#c_files[@]}" -gt 200 ] || { echo "only ${#c_files[@]} C files in $1"; exit 1; }
+
+complain "not as clang-format would have it (clang-format -i FILE):" \
+    < <(clang-format --dry-run --Werror "${c_files[@]}" 2>&1 | sed -n 's/:[0-9]*: error: .*//p' | uniq)
+complain "a comparison with NULL:" < <(grep -nE '[!=]= NULL\b|\bNULL [!=]=' "${c_files[@]}")
+complain "longer than 120 columns:" < <(awk 'length > 120 { print FILENAME ":" FNR }' "${all_files[@]}")
+exit $failed
