@@ -4,14 +4,23 @@
 # sanitizers, and unit tests and goldens with tiny host-side buffers and no shortcuts (the same numbers must come out).
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+c2_patience=0
 . "$root/cmake/setup.sh"
 
 failed=
+logged() # LOG COMMAND...: what it prints goes into the log as well
+{
+    local log=$1
+    shift
+    "$@" | tee "$log"
+}
+
 run_tests() # DIR [CTEST-OPTION]...: goes on after a failure, so that one run shows all of them
 {
-    local dir=$root/$1
+    local name=$1 dir=$root/$1
     shift
-    ctest --test-dir "$dir" -j "$(nproc)" --output-on-failure --no-tests=error "$@" || failed="$failed ${dir##*/}"
+    c2_stage "testing $name" "$dir/test.log" logged "$dir/test.log" \
+        ctest --test-dir "$dir" -j "$(nproc)" --output-on-failure --no-tests=error "$@" || failed="$failed $name"
 }
 
 # The sanitizer build needs the programs of the unit tests only: the targets test_NAME of the tests unit_NAME.
@@ -22,19 +31,21 @@ unit_programs() # DIR
 }
 
 c2_need $c2_build_packages $c2_test_packages
+options=(-DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=ON)
 
 echo "== release build: all tests"
-c2_build build "" -DCMAKE_BUILD_TYPE=Release
+c2_build build "" "${options[@]}"
 run_tests build
 
 echo "== sanitizers: unit tests"
-c2_configure build-asan -DCMAKE_BUILD_TYPE=Release -DC2_SANITIZE=ON
-c2_build build-asan "$(unit_programs build-asan)" -DCMAKE_BUILD_TYPE=Release -DC2_SANITIZE=ON
+options_asan=("${options[@]}" -DC2_SANITIZE=ON)
+c2_configure build-asan "${options_asan[@]}"
+c2_build build-asan "$(unit_programs build-asan)" "${options_asan[@]}"
 run_tests build-asan -L unit
 
 echo "== stress, no shortcuts: unit tests and goldens"
-c2_build build-stress "" -DCMAKE_BUILD_TYPE=Release -DC2_STRESS=ON -DC2_NO_SHORTCUTS=ON
+c2_build build-stress "" "${options[@]}" -DC2_STRESS=ON -DC2_NO_SHORTCUTS=ON
 run_tests build-stress -L 'unit|golden'
 
-[ -z "$failed" ] || { echo "tests failed in:$failed" >&2; exit 1; }
-echo "all tests passed"
+[ -z "$failed" ] || { echo "tests failed in:$failed, after $(c2_elapsed "$SECONDS")" >&2; exit 1; }
+echo "all tests passed, in $(c2_elapsed "$SECONDS")"
