@@ -8,11 +8,11 @@ commands  Every ```console block is run: its lines that begin with `$ ` are give
           must come out, on standard output and standard error together. The commands see the source tree's directories
           and `build` in their working directory. A number of at least 1,000 in the text around must stand in a block of
           the same page.
-options   README's option table and `c2emu --help` name the same options.
-machines  README's machine table is what machines/*.ini say.
+options   The option table of docs/options.md and `c2emu --help` name the same options.
+machines  The machine table of docs/machine-files.md is what machines/*.ini say.
 keys      docs/ name every key of report.json, every key and word of a machine file.
-files     Every file that a page names exists; every file with a "Not modelled" paragraph is named in README's
-          deviations.
+files     Every file that a page names exists; every file with a "Not modelled" paragraph is named in
+          docs/deviations.md.
 
 --update writes new outputs, numbers of the text that changed with them, and the machine table into the pages.
 
@@ -34,8 +34,9 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 EMULATOR = os.path.realpath(os.environ.get("C2EMU", os.path.join(ROOT, "build", "c2emu")))
 BUILD = os.path.dirname(EMULATOR)
 MADE_WITH = os.path.join(HERE, "made_with.txt")
-PAGES = ["README.md", "docs/model.md", "docs/machine-files.md", "docs/placement.md", "docs/reports.md",
-         "docs/placement-lab.md", "docs/exports.md", "docs/advise.md"]
+PAGES = ["README.md", "docs/tour.md", "docs/options.md", "docs/model.md", "docs/machine-files.md", "docs/placement.md",
+         "docs/reports.md", "docs/placement-lab.md", "docs/exports.md", "docs/advise.md"] # with commands
+OTHER_PAGES = ["docs/deviations.md", "docs/comparison.md", "docs/architecture.md"]
 OPTIONAL = ("callgrind_annotate", "cg_annotate") # of Valgrind
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?: ?%)?")
 GROUPED = re.compile(r"(?<![\w.,-])\d{1,3}(?:,\d{3})+(?![\w,])")
@@ -274,7 +275,7 @@ def same_words(documented, real, what):
 def check_options():
     shown = output_of(EMULATOR, "--help")
     real = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", shown, re.M)) | set(re.findall(r"^ +(-\w), ", shown, re.M))
-    cells = " ".join(first_cells(section(read("README.md"), "## Options")))
+    cells = " ".join(first_cells(section(read("docs/options.md"), "## Options")))
     same_words(set(re.findall(r"(?<![\w-])--?[a-zA-Z][a-z-]*", cells)), real, "options")
 
 
@@ -322,15 +323,16 @@ def machine_table():
 
 
 def check_machines():
-    page = read("README.md")
+    name = "docs/machine-files.md"
+    page = read(name)
     match = re.search(r"(?<=<!-- machines -->\n).*?(?=<!-- /machines -->)", page, re.S)
     table = machine_table()
     if match is None:
-        fail("README.md has no machine table")
+        fail(name + " has no machine table")
     elif update:
-        write("README.md", page[:match.start()] + table + page[match.end():])
+        write(name, page[:match.start()] + table + page[match.end():])
     elif match.group() != table:
-        fail("README.md: the machine table is not what machines/ says; it should be\n" + table)
+        fail(name + ": the machine table is not what machines/ says; it should be\n" + table)
 
 
 # ---------------------------------------------------------------- keys
@@ -385,17 +387,16 @@ ROOMS = "base stream caches mmu loader syscalls emu sim analyses report cli".spl
 
 
 def check_files():
-    readme = read("README.md")
-    for name in PAGES:
+    deviations = read("docs/deviations.md")
+    for name in PAGES + OTHER_PAGES:
         for path in re.findall(r"`((?:%s|machines|images|bench|docs|tests|cmake)/[\w./-]+)`" % "|".join(ROOMS), read(name)):
             if not os.path.exists(os.path.join(ROOT, path)):
                 fail("%s names %s, which does not exist" % (name, path))
-    deviations = section(readme, "## Known deviations from hardware and Linux")
     for room in ROOMS:
         for file in sorted(os.listdir(os.path.join(ROOT, room))):
             path = "%s/%s" % (room, file)
             if file.endswith(".c") and re.search(r"^ \* Not modelled", read(path), re.M) and path not in deviations:
-                fail("%s has a paragraph \"Not modelled\" that README's deviations do not reflect: name the file there" % path)
+                fail("%s has a paragraph \"Not modelled\" that docs/deviations.md does not reflect: name the file there" % path)
 
 
 # ---------------------------------------------------------------- all of it

@@ -4,7 +4,7 @@
 #   check.sh ROOT
 # - C is formatted as .clang-format says (clang-format 14 of Debian 12). Guests are left out: tests know their lines.
 # - A pointer is tested by itself (`!p`), never against NULL.
-# - No line of a source is longer than 120 columns.
+# - No line of a source is longer than 120 columns, and none of a page but for tables and what commands print.
 set -uo pipefail
 cd "$1" || exit 2
 failed=0
@@ -30,5 +30,8 @@ mapfile -t all_files < <(sources -name '*.c' -o -name '*.h' -o -name '*.S' -o -n
 complain "not as clang-format would have it (clang-format -i FILE):" \
     < <(clang-format --dry-run --Werror "${c_files[@]}" 2>&1 | sed -n 's/:[0-9]*: error: .*//p' | uniq)
 complain "a comparison with NULL:" < <(grep -nE '[!=]= NULL\b|\bNULL [!=]=' "${c_files[@]}")
+mapfile -t pages < <(sources -name '*.md')
 complain "longer than 120 columns:" < <(awk 'length > 120 { print FILENAME ":" FNR }' "${all_files[@]}")
+complain "longer than 120 columns:" < <(awk 'FNR == 1 { fenced = 0 } /^```/ { fenced = !fenced }
+    !fenced && !/^\|/ && length > 120 { print FILENAME ":" FNR }' "${pages[@]}")
 exit $failed
