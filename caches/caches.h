@@ -2,7 +2,7 @@
  *
  * caches: a multi-level cache hierarchy of one core, with slices, replacement policies, inclusion, and a fully
  * associative shadow beside each level that classifies every miss. A library in its own right: give it virtual
- * and physical line numbers, read the counts. Machine descriptions come from INI files (machines/).
+ * and physical line numbers, read the counts. Machine descriptions come from INI files (machine/).
  */
 #ifndef C2_CACHES_H
 #define C2_CACHES_H
@@ -30,6 +30,16 @@ enum caches_inclusion {
 };
 
 enum caches_index { CACHES_VIRTUAL, CACHES_PHYSICAL };
+/* The words for them, in machine files and reports. */
+#define CACHES_POLICIES (CACHES_BRRIP + 1)
+#define CACHES_INCLUSIONS (CACHES_EXCLUSIVE + 1)
+#define CACHES_INDICES (CACHES_PHYSICAL + 1)
+extern const char *const caches_policy_names[CACHES_POLICIES];
+extern const char *const caches_inclusion_names[CACHES_INCLUSIONS];
+extern const char *const caches_index_names[CACHES_INDICES];
+const char *caches_policy_name(enum caches_policy policy);
+const char *caches_inclusion_name(enum caches_inclusion inclusion);
+const char *caches_index_name(enum caches_index index);
 
 /* ------------------------------------------------------------------ slice hashes
  * A function from a physical byte address to a slice number. Built-in by name (see caches_hash_names), each with
@@ -88,6 +98,8 @@ enum caches_tlb_policy {
     CACHES_TLB_TREE_PLRU,  /* "tree-plru", ways a power of two */
     CACHES_TLB_MRU3_PLRU4, /* "mru3-plru4", 12 ways: of three groups of four the one after the last used, by tree */
 };
+#define CACHES_TLB_POLICIES (CACHES_TLB_MRU3_PLRU4 + 1)
+extern const char *const caches_tlb_policy_names[CACHES_TLB_POLICIES];
 struct caches_tlb {
     char name[CACHES_NAME_BYTES]; /* of its section */
     enum caches_tlb_place place;
@@ -98,7 +110,6 @@ struct caches_tlb {
     uint8_t fold;            /* 0: set = low bits of the page number; else xor-ed with as many from this bit on */
     uint32_t latency_cycles; /* on top of the level above; for reports, changes no count */
 };
-const char *caches_tlb_policy_name(enum caches_tlb_policy policy);
 
 struct caches_machine {
     char name[64];
@@ -116,23 +127,10 @@ struct caches_machine {
     uint32_t walks_from; /* at this level of the data path first */
 };
 
-/* name_or_path: a preset's name (looked up as machines_dir/NAME.ini) or a path to an INI file (has a '/' or ends
- * in .ini). overrides: "L2.ways=4" ..., applied after the file, the last one of a key wins. Every rule is checked;
- * a failure names the file and line or the override, section, key and value, and the nearest valid name. On failure
- * *out is undefined. The keys are described in machine_keys.c, the rules in machine_rules.c. */
-enum c2_status caches_machine_read(struct caches_machine *out, const char *name_or_path, const char *machines_dir,
-                                   const char *const *overrides, size_t override_count, struct c2_error *err);
-/* The presets of a directory: NAME of every NAME.ini in it, sorted. The caller ends them with
- * caches_machine_names_free(), which takes NULL. A directory that cannot be read is C2_ERR_NOT_FOUND. */
-enum c2_status caches_machine_names(char ***out, size_t *count, const char *machines_dir, struct c2_error *err);
-void caches_machine_names_free(char **names, size_t count);
 /* sets of one slice: size / (ways * line * slices) */
 uint32_t caches_level_sets(const struct caches_machine *machine, const struct caches_level *level);
 /* What a miss of level `level` of the data path, or of L1I, costs: cycles, to rank causes by (cost.c). */
 uint32_t caches_miss_cycles(const struct caches_machine *machine, uint32_t level, bool l1i);
-const char *caches_policy_name(enum caches_policy policy);
-const char *caches_inclusion_name(enum caches_inclusion inclusion);
-const char *caches_index_name(enum caches_index index);
 
 /* ------------------------------------------------------------------ counts of a level
  * One row a counter: field, JSON key, what it counts. All are counts of line accesses. */
@@ -203,7 +201,7 @@ struct caches_outcome {
 };
 
 struct caches;
-/* The machine is copied; it must obey the rules that caches_machine_read() checks. seed: master seed; the policy of
+/* The machine is copied; it must obey the rules that machine/ checks. seed: master seed; the policy of
  * level NAME draws from the consumer "cache NAME". */
 enum c2_status caches_create(struct caches **out, const struct caches_machine *machine, uint64_t seed,
                              struct c2_error *err);

@@ -36,7 +36,7 @@ static bool has_synonyms(const struct cache_level *level)
     return level->virtual_index && level->set_count > 1 && !within_a_page;
 }
 
-/* What caches_machine_read() refuses must not get here by another way. */
+/* What machine_read() refuses must not get here by another way. */
 static enum c2_status check_config(const struct caches_machine *machine, const struct caches_level *config,
                                    struct c2_error *err)
 {

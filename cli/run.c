@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "cli/cli_priv.h"
+#include "machine/machine.h"
 #include "sim/sim.h"
 #include "stream/stream.h"
 
@@ -121,8 +122,8 @@ static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_
     char directory[PATH_MAX];
     enum c2_status status = cli_environment(&run->environment, options, host_env, err);
     if (status == C2_OK)
-        status = caches_machine_read(&run->machine, options->machine, machines_directory(directory, sizeof directory),
-                                     options->overrides, options->override_count, err);
+        status = machine_read(&run->machine, options->machine, machines_directory(directory, sizeof directory),
+                              options->overrides, options->override_count, err);
     if (status == C2_OK)
         status = cli_placement(&run->placement, options->pages, &run->machine, options->seed, err);
     run->placement.huge = options->huge;

@@ -361,24 +361,22 @@ def check_words(page, heading, real, what):
     same_words(set(re.findall(r"`([^`]+)`", cells)), set(real), "docs/machine-files.md, " + what)
 
 
-def check_machine_keys():
-    page, keys = read("docs/machine-files.md"), source("caches/machine_keys.c")
-    words = {}
-    for name in ("section", "policy", "inclusion"):
-        found = re.search(r"%s_names\[[^\]]*\] = \{([^}]*)\}" % name, keys)
-        words[name] = re.findall(r'"([^"]+)"', found.group(1)) if found else []
-    words["section"] += re.findall(r'^ +\{ ?"([\w-]+)", CACHES_TLB_', source("caches/machine_tlbs.c"), re.M)
-    check_words(page, "### Sections", ["[%s]" % name for name in words["section"]], "sections")
-    check_words(page, "### Keys", re.findall(r'\[KEY_\w+\] = *\{ *"(\w+)"', keys), "keys")
-    check_words(page, "### Policies", words["policy"], "policies")
-    check_words(page, "### Inclusion", words["inclusion"], "inclusion")
+def check_machine_words():
+    """The tables of keys are compared by unit_machine_write."""
+    page, names = read("docs/machine-files.md"), source("caches/names.c")
+    check_words(page, "### Sections", ["[%s]" % name for name in re.findall(
+        r'^ +(?:\[SECTION_\w+\] = )?\{(?:\.name = )?"([\w-]+)", (?:\.kind = )?KIND_', source("machine/keys.c"), re.M)],
+        "sections")
+    for heading, array in (("Policies", "policy"), ("Inclusion", "inclusion")):
+        found = re.search(r"caches_%s_names\[[^\]]*\] = *\{([^}]*)\}" % array, names)
+        check_words(page, "### " + heading, re.findall(r'"([^"]+)"', found.group(1)) if found else [], array)
     check_words(page, "### Slice hashes", re.findall(r'^ +X\("([\w-]+)", \d', source("caches/slices.c"), re.M) + ["modulo"],
                 "hashes")
 
 
 def check_keys():
     check_report_keys()
-    check_machine_keys()
+    check_machine_words()
 
 
 # ---------------------------------------------------------------- files

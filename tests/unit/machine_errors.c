@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Machine files that are wrong: each mistake with the whole message it gets, files cut or altered anywhere, and
  * allocations that fail. */
-#include "caches/caches.h"
+#include "machine/machine.h"
 
 #include <setjmp.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void expect(const char *name, const char *const *overrides, size_t count,
 {
     struct caches_machine machine;
     struct c2_error err = {0};
-    assert_int_equal(caches_machine_read(&machine, name, MACHINES, overrides, count, &err), status);
+    assert_int_equal(machine_read(&machine, name, MACHINES, overrides, count, &err), status);
     assert_int_equal(err.status, status);
     assert_string_equal(err.text, text);
 }
@@ -342,7 +342,7 @@ static void test_very_long_overrides(void **state)
         memset(text, 'x', length);
         memcpy(text, "machine.name=", 13);
         text[length] = '\0';
-        assert_int_equal(caches_machine_read(&machine, "teach", MACHINES, overrides, 1, &err), C2_ERR_INVALID);
+        assert_int_equal(machine_read(&machine, "teach", MACHINES, overrides, 1, &err), C2_ERR_INVALID);
         assert_true(strncmp(err.text, "--set machine.name=xxx", 22) == 0);
     }
 }
@@ -370,12 +370,12 @@ static void test_no_directory_of_machines(void **state)
     (void)state;
     struct caches_machine machine;
     struct c2_error err;
-    assert_int_equal(caches_machine_read(&machine, "zen3", NULL, NULL, 0, &err), C2_ERR_NOT_FOUND);
+    assert_int_equal(machine_read(&machine, "zen3", NULL, NULL, 0, &err), C2_ERR_NOT_FOUND);
     assert_string_equal(err.text, "the directory of machines, (none), cannot be read: none is known");
-    assert_int_equal(caches_machine_read(&machine, "zen3", "absent", NULL, 0, &err), C2_ERR_NOT_FOUND);
+    assert_int_equal(machine_read(&machine, "zen3", "absent", NULL, 0, &err), C2_ERR_NOT_FOUND);
     assert_string_equal(err.text, "the directory of machines, absent, cannot be read: No such file or directory");
     assert_int_equal(mkdir("empty", 0700), 0);
-    assert_int_equal(caches_machine_read(&machine, "zen3", "empty", NULL, 0, &err), C2_ERR_NOT_FOUND);
+    assert_int_equal(machine_read(&machine, "zen3", "empty", NULL, 0, &err), C2_ERR_NOT_FOUND);
     assert_string_equal(err.text, "there is no machine \"zen3\"; machines in empty: none. A file of your own is named "
                                   "by its path");
     rmdir("empty");
@@ -393,7 +393,7 @@ static void test_long_paths(void **state)
         for (size_t i = 0; i < dots; i++)
             memcpy(path + 2 * i, "./", 2);
         strcpy(path + 2 * dots, "m.ini");
-        enum c2_status status = caches_machine_read(&machine, path, MACHINES, NULL, 0, &err);
+        enum c2_status status = machine_read(&machine, path, MACHINES, NULL, 0, &err);
         assert_int_equal(status, C2_ERR_INVALID);
         if (2 * dots <= 1024) /* the directory, its last slash not counted, fits */
             assert_non_null(strstr(err.text, "./m.ini: there is no section [L1D]"));
@@ -439,10 +439,10 @@ static void test_cut_files(void **state)
     struct caches_machine whole, machine;
     struct c2_error err;
     size_t length = load(text, "sandybridge-ep"), accepted = 0;
-    assert_int_equal(caches_machine_read(&whole, "sandybridge-ep", MACHINES, NULL, 0, &err), C2_OK);
+    assert_int_equal(machine_read(&whole, "sandybridge-ep", MACHINES, NULL, 0, &err), C2_OK);
     for (size_t cut = 0; cut < length; cut++) {
         write_bytes("m.ini", text, cut);
-        if (caches_machine_read(&machine, "m.ini", MACHINES, NULL, 0, &err) != C2_OK)
+        if (machine_read(&machine, "m.ini", MACHINES, NULL, 0, &err) != C2_OK)
             continue;
         accepted++;
         assert_int_equal(text[cut - 1], '\n');
@@ -475,7 +475,7 @@ static void test_altered_files(void **state)
         for (int changes = 0; changes <= i % 3; changes++)
             text[c2_rng_below(&rng, length)] = (char)c2_rng_next(&rng);
         write_bytes("m.ini", text, length);
-        if (caches_machine_read(&machine, "m.ini", MACHINES, NULL, 0, &err) == C2_OK)
+        if (machine_read(&machine, "m.ini", MACHINES, NULL, 0, &err) == C2_OK)
             check_sound(&machine);
     }
 }
@@ -488,7 +488,7 @@ static void check_allocations(const char *name, enum c2_status last, uint64_t ex
     uint64_t n = 0;
     while (status == C2_ERR_NO_MEMORY) {
         c2_alloc_fail_from(++n);
-        status = caches_machine_read(&machine, name, MACHINES, NULL, 0, &err);
+        status = machine_read(&machine, name, MACHINES, NULL, 0, &err);
         c2_alloc_fail_from(0);
     }
     assert_int_equal(status, last);
@@ -512,12 +512,12 @@ static void test_names_when_allocations_fail(void **state)
     uint64_t n = 0;
     while (status != C2_OK) {
         c2_alloc_fail_from(++n);
-        status = caches_machine_names(&names, &count, MACHINES, &err);
+        status = machine_names(&names, &count, MACHINES, &err);
         c2_alloc_fail_from(0);
         assert_true(status == C2_OK || (status == C2_ERR_NO_MEMORY && !names && count == 0));
     }
     assert_int_equal(n, 9 * 2 + 1);
-    caches_machine_names_free(names, count);
+    machine_names_free(names, count);
 }
 
 /* ------------------------------------------------------------------ */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "caches/caches.h"
+#include "machine/machine.h"
 
 #define MACHINES C2_SOURCE_DIR "/machines"
 
@@ -36,7 +36,7 @@ static void presets_have_their_tlbs(void **state)
     (void)state;
     struct caches_machine machine;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        assert_int_equal(caches_machine_read(&machine, rows[i].machine, MACHINES, NULL, 0, NULL), C2_OK);
+        assert_int_equal(machine_read(&machine, rows[i].machine, MACHINES, NULL, 0, NULL), C2_OK);
         const struct caches_tlb *is = &machine.tlbs[rows[i].at], *want = &rows[i].tlb;
         assert_int_equal(machine.tlb_count, rows[i].count);
         assert_false(machine.walks_cached);
@@ -50,7 +50,7 @@ static void presets_have_their_tlbs(void **state)
         assert_int_equal(is->fold, want->fold);
         assert_int_equal(is->latency_cycles, want->latency_cycles);
     }
-    assert_int_equal(caches_machine_read(&machine, "c2sim", MACHINES, NULL, 0, NULL), C2_OK);
+    assert_int_equal(machine_read(&machine, "c2sim", MACHINES, NULL, 0, NULL), C2_OK);
     assert_int_equal(machine.tlb_count, 0);
 }
 
@@ -79,7 +79,7 @@ static void bad_values_are_refused(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct caches_machine machine;
         struct c2_error err = {0};
-        assert_int_equal(caches_machine_read(&machine, "teach", MACHINES, &bad[i].set, 1, &err), C2_ERR_INVALID);
+        assert_int_equal(machine_read(&machine, "teach", MACHINES, &bad[i].set, 1, &err), C2_ERR_INVALID);
         if (!strstr(err.text, bad[i].why))
             fail_msg("--set %s: %s", bad[i].set, err.text);
     }
@@ -91,7 +91,7 @@ static void walks_enter_where_told(void **state)
     static const char *const sets[] = {"walks.from=L1D", "walks.from=L2", "walks.from=L3"};
     for (uint32_t i = 0; i < 3; i++) {
         struct caches_machine machine;
-        assert_int_equal(caches_machine_read(&machine, "teach", MACHINES, &sets[i], 1, NULL), C2_OK);
+        assert_int_equal(machine_read(&machine, "teach", MACHINES, &sets[i], 1, NULL), C2_OK);
         assert_int_equal(machine.walks_from, i);
     }
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * A machine while it is being read: machine.c finds the file and walks its lines, machine_keys.c knows what a key
- * means by itself, machine_rules.c knows what keys mean together, machine_tlbs.c both for TLBs and walks.
+ * A machine while it is being read: read.c finds the file and walks its lines, keys.c knows what a key means by
+ * itself, rules.c and tlbs.c know what keys mean together.
  */
 #ifndef C2_MACHINE_PRIV_H
 #define C2_MACHINE_PRIV_H
 
-#include "caches/caches.h"
+#include "machine/machine.h"
 
 #define MACHINE_PATH_BYTES 2048
 #define MACHINE_SHOWN_BYTES 400
-#define MACHINE_WHERE_BYTES 512 /* of machine_where() and its like: where a value stands, in front of a message */
+#define MACHINE_WHERE_BYTES 512                                          /* where a value stands, before a message */
+#define MACHINE_VALUE_BYTES (CACHES_HASH_BYTES + MACHINE_PATH_BYTES + 8) /* a value as a file has it */
 
 enum machine_section {
     SECTION_MACHINE,
@@ -20,10 +21,21 @@ enum machine_section {
     SECTION_L3,
     SECTION_L4,
     SECTION_WALKS,
-    SECTION_TLB, /* from here on TLBs, in the order of machine_tlb_rows */
+    SECTION_TLB, /* from here on TLBs */
     SECTION_COUNT = SECTION_TLB + 24
 };
-#define MACHINE_TLBS (SECTION_COUNT - SECTION_TLB)
+
+/* Sections of one kind have the same keys. */
+enum machine_kind { KIND_MACHINE, KIND_CACHE, KIND_WALKS, KIND_TLB, KIND_COUNT };
+
+/* What a section's name says; place and sides are of a TLB. */
+struct machine_section_row {
+    const char *name;
+    enum machine_kind kind;
+    enum caches_tlb_place place;
+    unsigned sides;
+};
+extern const struct machine_section_row machine_sections[SECTION_COUNT];
 
 enum machine_key {
     KEY_NAME,
@@ -38,7 +50,7 @@ enum machine_key {
     KEY_POLICY,
     KEY_INDEX,
     KEY_INCLUSION,
-    KEY_LATENCY,
+    KEY_LATENCY, /* of a cache */
     KEY_MODE,
     KEY_FROM, /* of [walks] */
     KEY_PAGES,
@@ -53,7 +65,7 @@ enum machine_key {
 /* Where a value came from; neither: it was not given. */
 struct machine_origin {
     uint32_t line;        /* of the file, 1 = first; 0: not from the file */
-    const char *override; /* "L2.ways=4", lent by the caller of caches_machine_read; the last one wins */
+    const char *override; /* "L2.ways=4", lent by the caller of machine_read; the last one wins */
     size_t override_rank; /* 1 = first override */
 };
 
@@ -62,16 +74,8 @@ struct machine_index {
     unsigned terms, high[2], low[2];
 };
 
-/* What a section's name says about its TLB. */
-struct machine_tlb_row {
-    const char *name;
-    enum caches_tlb_place place;
-    unsigned sides;
-};
-extern const struct machine_tlb_row machine_tlb_rows[MACHINE_TLBS];
-
 struct machine_draft {
-    struct caches_machine *machine; /* name, description, line, physical memory go straight there */
+    struct caches_machine *machine; /* what stands in [machine] and [walks] goes straight there */
     struct caches_level level[SECTION_COUNT];
     struct caches_tlb tlb[SECTION_COUNT];
     struct machine_index index[SECTION_COUNT];
@@ -82,10 +86,29 @@ struct machine_draft {
     char shown[MACHINE_SHOWN_BYTES]; /* path as messages say it: of a very long one the end */
 };
 
-/* ------------------------------------------------------------------ machine_keys.c */
+/* What the keys of one section describe. Of a machine that is written only those that its kind of section has. */
+struct machine_subject {
+    struct caches_machine *machine;
+    struct caches_level *level;
+    struct caches_tlb *tlb;
+    struct machine_index *index;
+    char *hash_masks;
+};
 
-const char *machine_section_name(enum machine_section section);
-const char *machine_key_name(enum machine_key key);
+/* ------------------------------------------------------------------ keys.c */
+
+/* A key, all that is known of it. `set` takes the words that a message begins with. */
+struct machine_key_row {
+    enum machine_kind kind;
+    bool required;
+    const char *name;
+    const char *values;    /* what may stand there, in Markdown */
+    const char *otherwise; /* the value that is taken when the key is left out, or NULL */
+    const char *left_out;  /* the same in words, where no one value says it, or NULL */
+    enum c2_status (*set)(struct machine_subject *to, const char *value, const char *where, struct c2_error *err);
+    void (*write)(char *value, const struct machine_subject *of); /* "": the machine has none */
+};
+extern const struct machine_key_row machine_keys[KEY_COUNT];
 
 /* Fails with the nearest name; where says who asks ("FILE:12", "--set L2.ways=4"). */
 enum c2_status machine_find_section(enum machine_section *out, const char *name, const char *where,
@@ -99,40 +122,31 @@ enum c2_status machine_set(struct machine_draft *draft, enum machine_section sec
 /* Adds a continuation line to hash_masks. */
 enum c2_status machine_add_masks(struct machine_draft *draft, enum machine_section section, const char *value,
                                  struct c2_error *err);
+/* What was left out of a section becomes what the table says; fails for a required key. */
+enum c2_status machine_complete(struct machine_draft *draft, enum machine_section section, struct c2_error *err);
 
 bool machine_given(const struct machine_draft *draft, enum machine_section section, enum machine_key key);
 /* "FILE:12: [L2] ways", "--set L2.ways=4", or "FILE:10: [L2]" when the key was not given; returns buffer. */
 char *machine_where(char *buffer, const struct machine_draft *draft, enum machine_section section,
                     enum machine_key key);
 
-/* Values that are one of some words, or a number from low to high. where: words to begin a message with. */
+/* ------------------------------------------------------------------ values.c: kinds of values */
+
+/* where: words to begin a message with, which says what would have been right. */
 enum c2_status machine_parse_word(unsigned *out, const char *value, const char *const *words, size_t count,
                                   const char *where, struct c2_error *err);
+enum c2_status machine_parse_words(unsigned *out, const char *value, const char *const *words, size_t count,
+                                   const char *where, struct c2_error *err); /* "A+B": their bits */
 enum c2_status machine_parse_ranged(uint32_t *out, const char *value, uint32_t low, uint32_t high, const char *where,
                                     struct c2_error *err);
+enum c2_status machine_parse_text(char *to, size_t bytes, const char *value, const char *where, struct c2_error *err);
+enum c2_status machine_parse_index(struct machine_index *out, const char *value, const char *where,
+                                   struct c2_error *err);
+/* The inverse of c2_parse_size(), in the largest unit that is exact. */
+void machine_write_size(char *value, uint64_t bytes);
+void machine_write_words(char *value, unsigned bits, const char *const *words, size_t count);
 
-/* ------------------------------------------------------------------ machine_tlbs.c: keys of TLBs and walks, rules */
-
-enum c2_status machine_set_mode(struct machine_draft *draft, enum machine_section section, const char *value,
-                                const char *where, struct c2_error *err);
-enum c2_status machine_set_from(struct machine_draft *draft, enum machine_section section, const char *value,
-                                const char *where, struct c2_error *err);
-enum c2_status machine_set_pages(struct machine_draft *draft, enum machine_section section, const char *value,
-                                 const char *where, struct c2_error *err);
-enum c2_status machine_set_entries(struct machine_draft *draft, enum machine_section section, const char *value,
-                                   const char *where, struct c2_error *err);
-enum c2_status machine_set_tlb_ways(struct machine_draft *draft, enum machine_section section, const char *value,
-                                    const char *where, struct c2_error *err);
-enum c2_status machine_set_tlb_policy(struct machine_draft *draft, enum machine_section section, const char *value,
-                                      const char *where, struct c2_error *err);
-enum c2_status machine_set_tlb_index(struct machine_draft *draft, enum machine_section section, const char *value,
-                                     const char *where, struct c2_error *err);
-enum c2_status machine_set_tlb_latency(struct machine_draft *draft, enum machine_section section, const char *value,
-                                       const char *where, struct c2_error *err);
-/* Completes the TLBs and walks, checks their rules, and fills draft->machine, whose levels are known already. */
-enum c2_status machine_finish_tlbs(struct machine_draft *draft, struct c2_error *err);
-
-/* ------------------------------------------------------------------ machine_rules.c */
+/* ------------------------------------------------------------------ rules.c */
 
 /* One of the values that together break a rule. */
 struct machine_suspect {
@@ -145,10 +159,20 @@ char *machine_blame(char *where, const struct machine_draft *draft, const struct
 #define BLAME(where, draft, ...) \
     machine_blame(where, draft, (const struct machine_suspect[]){__VA_ARGS__}, \
                   sizeof((const struct machine_suspect[]){__VA_ARGS__}) / sizeof(struct machine_suspect))
-enum c2_status machine_require_key(const struct machine_draft *draft, enum machine_section section,
-                                   enum machine_key key, struct c2_error *err);
 
 /* Completes what was left out, checks every rule, and fills draft->machine. */
 enum c2_status machine_finish(struct machine_draft *draft, struct c2_error *err);
+
+/* ------------------------------------------------------------------ tlbs.c */
+
+/* The same of TLBs and walks; draft->machine's levels are known already. */
+enum c2_status machine_finish_tlbs(struct machine_draft *draft, struct c2_error *err);
+extern const char *const machine_held_names[6]; /* bits of caches_tlb_holds */
+extern const char *const machine_from_names[4]; /* in the order of the data path */
+
+/* ------------------------------------------------------------------ presets.c */
+
+/* "there is no machine NAME", with those that there are. */
+enum c2_status machine_fail_preset(const char *name, const char *machines_dir, struct c2_error *err);
 
 #endif

@@ -15,12 +15,10 @@
  *   A machine that passes can be built. A message names the override to blame before a line of the file: whoever
  *   changes one key of a good machine sees the change they made.
  */
-#include "caches/machine_priv.h"
-
 #include <inttypes.h>
 #include <string.h>
 
-#define DEFAULT_PHYSICAL ((uint64_t)64 << 30)
+#include "machine/machine_priv.h"
 
 static const enum machine_section data_path[] = {SECTION_L1D, SECTION_L2, SECTION_L3, SECTION_L4};
 #define DATA_PATH_COUNT (sizeof data_path / sizeof data_path[0])
@@ -54,18 +52,8 @@ static enum c2_status require_section(const struct machine_draft *draft, enum ma
 {
     if (draft->section_line[section])
         return C2_OK;
-    return c2_fail(err, C2_ERR_INVALID, "%s: there is no section [%s]: %s", draft->shown, machine_section_name(section),
-                   because);
-}
-
-enum c2_status machine_require_key(const struct machine_draft *draft, enum machine_section section,
-                                   enum machine_key key, struct c2_error *err)
-{
-    char where[MACHINE_WHERE_BYTES];
-    if (machine_given(draft, section, key))
-        return C2_OK;
-    return c2_fail(err, C2_ERR_INVALID, "%s has no key \"%s\"", machine_where(where, draft, section, key),
-                   machine_key_name(key));
+    return c2_fail(err, C2_ERR_INVALID, "%s: there is no section [%s]: %s", draft->shown,
+                   machine_sections[section].name, because);
 }
 
 static enum c2_status check_sections(const struct machine_draft *draft, struct c2_error *err)
@@ -81,30 +69,13 @@ static enum c2_status check_sections(const struct machine_draft *draft, struct c
     return status;
 }
 
-static enum c2_status complete_machine(struct machine_draft *draft, struct c2_error *err)
-{
-    enum c2_status status = machine_require_key(draft, SECTION_MACHINE, KEY_NAME, err);
-    if (status == C2_OK)
-        status = machine_require_key(draft, SECTION_MACHINE, KEY_LINE, err);
-    if (!machine_given(draft, SECTION_MACHINE, KEY_PHYSICAL_MEMORY))
-        draft->machine->physical_bytes = DEFAULT_PHYSICAL;
-    return status;
-}
-
 static enum c2_status complete_level(struct machine_draft *draft, enum machine_section section, struct c2_error *err)
 {
     struct caches_level *level = &draft->level[section];
-    enum c2_status status = machine_require_key(draft, section, KEY_SIZE, err);
-    if (status == C2_OK)
-        status = machine_require_key(draft, section, KEY_WAYS, err);
-    snprintf(level->name, sizeof level->name, "%s", machine_section_name(section));
-    if (!machine_given(draft, section, KEY_SLICES))
-        level->slices = 1;
-    if (!machine_given(draft, section, KEY_HASH))
-        snprintf(level->hash, sizeof level->hash, "none");
+    snprintf(level->name, sizeof level->name, "%s", machine_sections[section].name);
     if (!machine_given(draft, section, KEY_INDEX))
         level->index = first_level(section) ? CACHES_VIRTUAL : CACHES_PHYSICAL;
-    return status;
+    return machine_complete(draft, section, err);
 }
 
 /* ------------------------------------------------------------------ the rules of a level */
@@ -273,13 +244,8 @@ enum c2_status machine_finish(struct machine_draft *draft, struct c2_error *err)
 {
     enum c2_status status = check_sections(draft, err);
     if (status == C2_OK)
-        status = complete_machine(draft, err);
+        status = machine_complete(draft, SECTION_MACHINE, err);
     if (status == C2_OK)
         status = finish_levels(draft, err);
     return status == C2_OK ? machine_finish_tlbs(draft, err) : status;
-}
-
-uint32_t caches_level_sets(const struct caches_machine *machine, const struct caches_level *level)
-{
-    return (uint32_t)(level->size_bytes / ((uint64_t)level->ways * machine->line_bytes * level->slices));
 }

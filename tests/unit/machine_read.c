@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * Machine files that are right: the presets against a table of the hardware, what is taken for keys left out,
  * overrides, directories of machines. The wrong ones are in caches_machine_errors.c. */
-#include "caches/caches.h"
+#include "machine/machine.h"
 
 #include <setjmp.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static char directory[64]; /* scratch, removed at the end; the working directory
 static void read_with(struct caches_machine *machine, const char *name, const char *const *overrides, size_t count)
 {
     struct c2_error err = {0};
-    if (caches_machine_read(machine, name, MACHINES, overrides, count, &err) != C2_OK)
+    if (machine_read(machine, name, MACHINES, overrides, count, &err) != C2_OK)
         fail_msg("%s: %s", name, err.text);
 }
 
@@ -182,11 +182,11 @@ static void test_every_preset_is_in_the_table(void **state)
     char **names;
     size_t count;
     struct c2_error err;
-    assert_int_equal(caches_machine_names(&names, &count, MACHINES, &err), C2_OK);
+    assert_int_equal(machine_names(&names, &count, MACHINES, &err), C2_OK);
     assert_int_equal(count, ROW_COUNT);
     for (size_t i = 0; i < ROW_COUNT; i++) /* both are sorted */
         assert_string_equal(names[i], rows[i].name);
-    caches_machine_names_free(names, count);
+    machine_names_free(names, count);
 }
 
 /* Every number of a preset of hardware says where it comes from: after its ; stands a letter and a colon, or a word
@@ -384,20 +384,20 @@ static void test_names_of_a_directory(void **state)
     size_t count;
     struct c2_error err;
     assert_int_equal(mkdir("machines", 0700), 0);
-    assert_int_equal(caches_machine_names(&names, &count, "machines", &err), C2_OK);
+    assert_int_equal(machine_names(&names, &count, "machines", &err), C2_OK);
     assert_int_equal(count, 0);
-    caches_machine_names_free(names, count);
+    machine_names_free(names, count);
     static const char *const files[] = {"machines/b.ini", "machines/a-b.ini",   "machines/.hidden.ini",
                                         "machines/.ini",  "machines/notes.txt", "machines/ini",
                                         "machines/B.ini"};
     for (unsigned i = 0; i < 7; i++)
         write_file(files[i], "");
-    assert_int_equal(caches_machine_names(&names, &count, "machines", &err), C2_OK);
+    assert_int_equal(machine_names(&names, &count, "machines", &err), C2_OK);
     assert_int_equal(count, 3);
     assert_string_equal(names[0], "B"); /* bytes, not letters of a language */
     assert_string_equal(names[1], "a-b");
     assert_string_equal(names[2], "b");
-    caches_machine_names_free(names, count);
+    machine_names_free(names, count);
     for (unsigned i = 0; i < 7; i++)
         unlink(files[i]);
     rmdir("machines");
@@ -409,11 +409,11 @@ static void test_names_of_no_directory(void **state)
     char **names = (char **)1;
     size_t count = 7;
     struct c2_error err;
-    assert_int_equal(caches_machine_names(&names, &count, "absent", &err), C2_ERR_NOT_FOUND);
+    assert_int_equal(machine_names(&names, &count, "absent", &err), C2_ERR_NOT_FOUND);
     assert_string_equal(err.text, "the directory of machines, absent, cannot be read: No such file or directory");
     assert_null(names);
     assert_int_equal(count, 0);
-    caches_machine_names_free(NULL, 0);
+    machine_names_free(NULL, 0);
 }
 
 /* ------------------------------------------------------------------ */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * TLBs, page-walk caches and page walks in a machine file: their sections, what each value may be, the rules.
+ * What the keys of TLBs, page-walk caches and page walks mean together.
  *
  * Model
- *   The name of a section says where its TLB stands and who asks it (machine_tlb_rows).
+ *   The name of a section says where its TLB stands and who asks it (machine_sections).
  *   - A first level holds pages; a second one pages and, where the machine keeps them there, PDEs; a page-walk cache
  *     pointers. Nobody else caches the same pointers; at most two second levels (halves) hold the same pages.
  *   - entries / ways is a whole number of sets, a power of two; the index has its number of bits, the lowest first.
@@ -13,145 +13,23 @@
  *   - Fetches are accesses of L1I, so ITLBs need [L1I].
  *   - [walks] needs a TLB; cached ones enter at `from`, a data level that the machine has.
  */
-#include "caches/machine_priv.h"
+#include "machine/machine_priv.h"
 
-#include <string.h>
-
-#define DATA CACHES_TLB_DATA
-#define ALL (CACHES_TLB_DATA | CACHES_TLB_FETCHES)
-
-const struct machine_tlb_row machine_tlb_rows[MACHINE_TLBS] = {
-    {"DTLB", CACHES_TLB_FIRST, DATA},
-    {"DTLB-4K", CACHES_TLB_FIRST, DATA},
-    {"DTLB-2M", CACHES_TLB_FIRST, DATA},
-    {"DTLB-1G", CACHES_TLB_FIRST, DATA},
-    {"DTLB-load-4K", CACHES_TLB_FIRST, CACHES_TLB_LOADS},
-    {"DTLB-load-2M", CACHES_TLB_FIRST, CACHES_TLB_LOADS},
-    {"DTLB-load-1G", CACHES_TLB_FIRST, CACHES_TLB_LOADS},
-    {"DTLB-store", CACHES_TLB_FIRST, CACHES_TLB_STORES},
-    {"ITLB", CACHES_TLB_FIRST, CACHES_TLB_FETCHES},
-    {"ITLB-4K", CACHES_TLB_FIRST, CACHES_TLB_FETCHES},
-    {"ITLB-2M", CACHES_TLB_FIRST, CACHES_TLB_FETCHES},
-    {"STLB", CACHES_TLB_SECOND, ALL},
-    {"STLB-A", CACHES_TLB_SECOND, ALL},
-    {"STLB-B", CACHES_TLB_SECOND, ALL},
-    {"STLB-1G", CACHES_TLB_SECOND, ALL},
-    {"L2-DTLB", CACHES_TLB_SECOND, DATA},
-    {"L2-DTLB-1G", CACHES_TLB_SECOND, DATA},
-    {"L2-ITLB", CACHES_TLB_SECOND, CACHES_TLB_FETCHES},
-    {"L2-ITLB-4K", CACHES_TLB_SECOND, CACHES_TLB_FETCHES},
-    {"L2-ITLB-2M", CACHES_TLB_SECOND, CACHES_TLB_FETCHES},
-    {"PSC-PDE", CACHES_TLB_WALK, ALL},
-    {"PSC-PDPTE", CACHES_TLB_WALK, ALL},
-    {"PSC-PML4E", CACHES_TLB_WALK, ALL},
-    {"PDC", CACHES_TLB_WALK, ALL},
-};
-
-static const char *const policy_names[] = {"lru", "tree-plru", "mru3-plru4"};
-static const char *const held_names[] = {"4K", "2M", "1G", "PDE", "PDPTE", "PML4E"}; /* bits of caches_tlb_holds */
-static const char *const mode_names[] = {"counted", "cached"};
-static const char *const from_names[] = {"L1D", "L2", "L3", "L4"}; /* in the order of the data path */
 #define PAGES (CACHES_TLB_4K | CACHES_TLB_2M | CACHES_TLB_1G)
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
-const char *caches_tlb_policy_name(enum caches_tlb_policy policy) { return policy_names[policy]; }
-
-/* ------------------------------------------------------------------ values by themselves */
-
-enum c2_status machine_set_mode(struct machine_draft *draft, enum machine_section section, const char *value,
-                                const char *where, struct c2_error *err)
-{
-    (void)section;
-    unsigned word = 0;
-    enum c2_status status = machine_parse_word(&word, value, mode_names, COUNT_OF(mode_names), where, err);
-    draft->machine->walks_cached = word != 0;
-    return status;
-}
-
-enum c2_status machine_set_from(struct machine_draft *draft, enum machine_section section, const char *value,
-                                const char *where, struct c2_error *err)
-{
-    (void)section;
-    return machine_parse_word(&draft->machine->walks_from, value, from_names, COUNT_OF(from_names), where, err);
-}
-
-/* "4K+2M" */
-enum c2_status machine_set_pages(struct machine_draft *draft, enum machine_section section, const char *value,
-                                 const char *where, struct c2_error *err)
-{
-    enum c2_status status = C2_OK;
-    unsigned holds = 0;
-    for (const char *next = value; status == C2_OK && next;) {
-        char word[16];
-        unsigned kind;
-        size_t length = strcspn(next, "+");
-        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word), next);
-        status = machine_parse_word(&kind, word, held_names, COUNT_OF(held_names), where, err);
-        if (status == C2_OK && holds & 1u << kind)
-            status = c2_fail(err, C2_ERR_INVALID, "%s: %s stands there twice", where, word);
-        holds |= status == C2_OK ? 1u << kind : 0;
-        next = next[length] == '+' ? next + length + 1 : NULL;
-    }
-    draft->tlb[section].holds = holds;
-    return status;
-}
-
-enum c2_status machine_set_entries(struct machine_draft *draft, enum machine_section section, const char *value,
-                                   const char *where, struct c2_error *err)
-{
-    return machine_parse_ranged(&draft->tlb[section].entries, value, 1, UINT16_MAX, where, err);
-}
-
-enum c2_status machine_set_tlb_ways(struct machine_draft *draft, enum machine_section section, const char *value,
-                                    const char *where, struct c2_error *err)
-{
-    return machine_parse_ranged(&draft->tlb[section].ways, value, 1, CACHES_TLB_MAX_WAYS, where, err);
-}
-
-enum c2_status machine_set_tlb_policy(struct machine_draft *draft, enum machine_section section, const char *value,
-                                      const char *where, struct c2_error *err)
-{
-    unsigned word = 0;
-    enum c2_status status = machine_parse_word(&word, value, policy_names, COUNT_OF(policy_names), where, err);
-    draft->tlb[section].policy = (enum caches_tlb_policy)word;
-    return status;
-}
-
-/* "vpn[3:0]", "vpn[6:0]^vpn[13:7]" */
-enum c2_status machine_set_tlb_index(struct machine_draft *draft, enum machine_section section, const char *value,
-                                     const char *where, struct c2_error *err)
-{
-    struct machine_index index = {.terms = 1};
-    char again[64];
-    if (sscanf(value, "vpn[%2u:%2u]^vpn[%2u:%2u]", &index.high[0], &index.low[0], &index.high[1], &index.low[1]) == 4)
-        index.terms = 2;
-    int length = snprintf(again, sizeof again, "vpn[%u:%u]", index.high[0], index.low[0]);
-    if (index.terms == 2)
-        snprintf(again + length, sizeof again - (size_t)length, "^vpn[%u:%u]", index.high[1], index.low[1]);
-    if (strcmp(again, value) != 0)
-        return c2_fail(err, C2_ERR_INVALID, "%s: %s is not of the form vpn[3:0] or vpn[6:0]^vpn[13:7]", where, value);
-    draft->index[section] = index;
-    return C2_OK;
-}
-
-enum c2_status machine_set_tlb_latency(struct machine_draft *draft, enum machine_section section, const char *value,
-                                       const char *where, struct c2_error *err)
-{
-    return machine_parse_ranged(&draft->tlb[section].latency_cycles, value, 0, 1000000, where, err);
-}
+const char *const machine_held_names[6] = {"4K", "2M", "1G", "PDE", "PDPTE", "PML4E"};
+const char *const machine_from_names[4] = {"L1D", "L2", "L3", "L4"};
 
 /* ------------------------------------------------------------------ the rules of one */
 
 static enum c2_status complete_tlb(struct machine_draft *draft, enum machine_section section, struct c2_error *err)
 {
-    const struct machine_tlb_row *row = &machine_tlb_rows[section - SECTION_TLB];
+    const struct machine_section_row *row = &machine_sections[section];
     struct caches_tlb *tlb = &draft->tlb[section];
     snprintf(tlb->name, sizeof tlb->name, "%s", row->name);
     tlb->place = row->place;
     tlb->sides = row->sides;
-    enum c2_status status = machine_require_key(draft, section, KEY_PAGES, err);
-    if (status == C2_OK)
-        status = machine_require_key(draft, section, KEY_ENTRIES, err);
+    enum c2_status status = machine_complete(draft, section, err);
     if (!machine_given(draft, section, KEY_TLB_WAYS))
         tlb->ways = tlb->entries;
     return status;
@@ -280,7 +158,7 @@ static enum c2_status check_overlap(const struct machine_draft *draft, uint32_t 
     for (unsigned kind = 0; kind < 3; kind++)
         if (others[kind] > 1)
             return c2_fail(err, C2_ERR_INVALID, "%s: [%s] is the third of its level to hold %s pages for the same side",
-                           draft->shown, tlbs[last].name, held_names[kind]);
+                           draft->shown, tlbs[last].name, machine_held_names[kind]);
     return C2_OK;
 }
 
@@ -288,8 +166,9 @@ static enum c2_status finish_walks(struct machine_draft *draft, struct c2_error 
 {
     struct caches_machine *machine = draft->machine;
     char where[MACHINE_WHERE_BYTES];
-    if (!draft->section_line[SECTION_WALKS])
-        return C2_OK;
+    enum c2_status status = machine_complete(draft, SECTION_WALKS, err);
+    if (!draft->section_line[SECTION_WALKS] || status != C2_OK)
+        return status;
     if (machine->tlb_count == 0)
         return c2_fail(err, C2_ERR_INVALID, "%s: [walks] needs a TLB: without one no page is walked to",
                        machine_where(where, draft, SECTION_WALKS, KEY_MODE));
@@ -297,7 +176,7 @@ static enum c2_status finish_walks(struct machine_draft *draft, struct c2_error 
         return c2_fail(err, C2_ERR_INVALID,
                        "%s: there is no %s: walks enter at one of the machine's levels, %s at the "
                        "latest",
-                       machine_where(where, draft, SECTION_WALKS, KEY_FROM), from_names[machine->walks_from],
+                       machine_where(where, draft, SECTION_WALKS, KEY_FROM), machine_from_names[machine->walks_from],
                        machine->levels[machine->level_count - 1].name);
     return C2_OK;
 }

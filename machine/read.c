@@ -13,14 +13,13 @@
  *   continue the value above), a NUL byte, and a last line without a newline (the file may have been cut inside a
  *   number, and "2" is a number as "20" is).
  */
-#include "caches/machine_priv.h"
-
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <ini.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "machine/machine_priv.h"
 
 /* ------------------------------------------------------------------ one file through inih */
 
@@ -86,7 +85,7 @@ static void enter_section(struct reader *reader, const char *name)
     if (reader->status != C2_OK)
         return;
     if (line[reader->section]) {
-        snprintf(text, sizeof text, "[%s] was there before, on line %u", machine_section_name(reader->section),
+        snprintf(text, sizeof text, "[%s] was there before, on line %u", machine_sections[reader->section].name,
                  line[reader->section]);
         fail_line(reader, text);
         return;
@@ -142,7 +141,7 @@ static enum c2_status set_from_file(struct reader *reader, const char *name, con
     uint32_t before = reader->draft->origin[reader->section][key].line;
     if (before)
         return c2_fail(reader->err, C2_ERR_FORMAT, "%s: [%s] %s = %s: the key was there before, on line %u", where,
-                       machine_section_name(reader->section), name, value, before);
+                       machine_sections[reader->section].name, name, value, before);
     reader->after_masks = key == KEY_HASH_MASKS;
     struct machine_origin origin = {.line = reader->line};
     return machine_set(reader->draft, reader->section, key, value, origin, reader->err);
@@ -212,97 +211,12 @@ static enum c2_status apply_override(struct machine_draft *draft, const char *te
     return machine_set(draft, section, key, value, origin, err);
 }
 
-/* ------------------------------------------------------------------ the presets of a directory */
-
-static int compare_names(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
-
-/* The length of NAME in NAME.ini; 0 for any other file name. */
-static size_t preset_length(const char *file_name)
-{
-    size_t length = strlen(file_name);
-    bool is_preset = length > 4 && file_name[0] != '.' && strcmp(file_name + length - 4, ".ini") == 0;
-    return is_preset ? length - 4 : 0;
-}
-
-static enum c2_status add_name(char ***names, size_t *count, const char *file_name, struct c2_error *err)
-{
-    size_t length = preset_length(file_name);
-    if (length == 0)
-        return C2_OK;
-    char **grown = c2_realloc(*names, (*count + 1) * sizeof *grown);
-    if (!grown)
-        return c2_fail_memory(err, "the list of machines");
-    *names = grown;
-    char *name = c2_strdup(file_name);
-    if (!name)
-        return c2_fail_memory(err, "the list of machines");
-    name[length] = '\0';
-    grown[(*count)++] = name;
-    return C2_OK;
-}
-
-enum c2_status caches_machine_names(char ***out, size_t *count, const char *machines_dir, struct c2_error *err)
-{
-    enum c2_status status = C2_OK;
-    char **names = NULL;
-    *out = NULL;
-    *count = 0;
-    DIR *dir = machines_dir ? opendir(machines_dir) : NULL;
-    if (!dir)
-        return c2_fail(err, C2_ERR_NOT_FOUND, "the directory of machines, %s, cannot be read: %s",
-                       machines_dir ? machines_dir : "(none)", machines_dir ? strerror(errno) : "none is known");
-    for (struct dirent *entry; status == C2_OK && (entry = readdir(dir));)
-        status = add_name(&names, count, entry->d_name, err);
-    closedir(dir);
-    if (status != C2_OK) {
-        caches_machine_names_free(names, *count);
-        *count = 0;
-        return status;
-    }
-    if (*count)
-        qsort(names, *count, sizeof *names, compare_names);
-    *out = names;
-    return C2_OK;
-}
-
-void caches_machine_names_free(char **names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        c2_free(names[i]);
-    c2_free(names);
-}
-
 /* ------------------------------------------------------------------ from a name to a file */
 
 static bool is_path(const char *name)
 {
     size_t length = strlen(name);
     return strchr(name, '/') || (length >= 4 && strcmp(name + length - 4, ".ini") == 0);
-}
-
-/* "a, b, c" as far as it fits */
-static void join_names(char *text, size_t bytes, char *const *names, size_t count)
-{
-    size_t used = (size_t)snprintf(text, bytes, "%s", count ? "" : "none");
-    for (size_t i = 0; i < count && used < bytes; i++)
-        used += (size_t)snprintf(text + used, bytes - used, "%s%s", i ? ", " : "", names[i]);
-}
-
-static enum c2_status fail_preset(const char *name, const char *machines_dir, struct c2_error *err)
-{
-    char **names, known[512], suggestion[96] = "";
-    size_t count;
-    enum c2_status status = caches_machine_names(&names, &count, machines_dir, err);
-    if (status != C2_OK)
-        return status;
-    const char *nearest = c2_nearest(name, (const char *const *)names, count);
-    if (nearest)
-        snprintf(suggestion, sizeof suggestion, " (did you mean \"%s\"?)", nearest);
-    join_names(known, sizeof known, names, count);
-    caches_machine_names_free(names, count);
-    return c2_fail(err, C2_ERR_NOT_FOUND,
-                   "there is no machine \"%s\"%s; machines in %s: %s. A file of your own is named by its path", name,
-                   suggestion, machines_dir, known);
 }
 
 static enum c2_status fail_open(const char *path, int reason, struct c2_error *err)
@@ -328,7 +242,7 @@ static enum c2_status open_file(FILE **out, struct machine_draft *draft, const c
 {
     bool preset = !is_path(name_or_path);
     if (preset && !machines_dir)
-        return fail_preset(name_or_path, machines_dir, err);
+        return machine_fail_preset(name_or_path, machines_dir, err);
     int length = preset ? snprintf(draft->path, sizeof draft->path, "%s/%s.ini", machines_dir, name_or_path)
                         : snprintf(draft->path, sizeof draft->path, "%s", name_or_path);
     if ((size_t)length >= sizeof draft->path)
@@ -337,7 +251,7 @@ static enum c2_status open_file(FILE **out, struct machine_draft *draft, const c
     *out = fopen(draft->path, "re");
     if (*out)
         return C2_OK;
-    return preset && errno == ENOENT ? fail_preset(name_or_path, machines_dir, err)
+    return preset && errno == ENOENT ? machine_fail_preset(name_or_path, machines_dir, err)
                                      : fail_open(draft->path, errno, err);
 }
 
@@ -367,8 +281,8 @@ static enum c2_status read_file(struct machine_draft *draft, const char *name_or
     return status == C2_OK ? fill_directory(draft, err) : status;
 }
 
-enum c2_status caches_machine_read(struct caches_machine *out, const char *name_or_path, const char *machines_dir,
-                                   const char *const *overrides, size_t override_count, struct c2_error *err)
+enum c2_status machine_read(struct caches_machine *out, const char *name_or_path, const char *machines_dir,
+                            const char *const *overrides, size_t override_count, struct c2_error *err)
 {
     memset(out, 0, sizeof *out);
     struct machine_draft *draft = c2_calloc(1, sizeof *draft);

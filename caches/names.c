@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The words of machine files and reports for what a level can be.
+ */
+#include "caches/caches.h"
+
+const char *const caches_policy_names[CACHES_POLICIES] = {"lru", "fifo",  "random", "tree-plru",
+                                                          "nru", "srrip", "brrip"};
+const char *const caches_inclusion_names[CACHES_INCLUSIONS] = {"non-inclusive", "inclusive", "exclusive"};
+const char *const caches_index_names[CACHES_INDICES] = {"virtual", "physical"};
+const char *const caches_tlb_policy_names[CACHES_TLB_POLICIES] = {"lru", "tree-plru", "mru3-plru4"};
+
+const char *caches_policy_name(enum caches_policy policy) { return caches_policy_names[policy]; }
+const char *caches_inclusion_name(enum caches_inclusion inclusion) { return caches_inclusion_names[inclusion]; }
+const char *caches_index_name(enum caches_index index) { return caches_index_names[index]; }
+
+uint32_t caches_level_sets(const struct caches_machine *machine, const struct caches_level *level)
+{
+    return (uint32_t)(level->size_bytes / ((uint64_t)level->ways * machine->line_bytes * level->slices));
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The kinds of values that a machine file has: read with a message that says what would have been right, and written.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "machine/machine_priv.h"
+
+enum c2_status machine_parse_word(unsigned *out, const char *value, const char *const *words, size_t count,
+                                  const char *where, struct c2_error *err)
+{
+    char suggestion[256];
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(value, words[i]) == 0) {
+            *out = (unsigned)i;
+            return C2_OK;
+        }
+    return c2_fail(err, C2_ERR_INVALID, "%s: \"%s\" is not known%s", where, value,
+                   c2_suggest(suggestion, sizeof suggestion, value, words, count));
+}
+
+enum c2_status machine_parse_words(unsigned *out, const char *value, const char *const *words, size_t count,
+                                   const char *where, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    unsigned bits = 0;
+    for (const char *next = value; status == C2_OK && next;) {
+        char word[16];
+        unsigned kind;
+        size_t length = strcspn(next, "+");
+        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word), next);
+        status = machine_parse_word(&kind, word, words, count, where, err);
+        if (status == C2_OK && bits & 1u << kind)
+            status = c2_fail(err, C2_ERR_INVALID, "%s: %s stands there twice", where, word);
+        bits |= status == C2_OK ? 1u << kind : 0;
+        next = next[length] == '+' ? next + length + 1 : NULL;
+    }
+    *out = bits;
+    return status;
+}
+
+void machine_write_words(char *value, unsigned bits, const char *const *words, size_t count)
+{
+    size_t used = 0;
+    *value = '\0';
+    for (size_t i = 0; i < count; i++)
+        if (bits & 1u << i)
+            used += (size_t)snprintf(value + used, MACHINE_VALUE_BYTES - used, "%s%s", used ? "+" : "", words[i]);
+}
+
+enum c2_status machine_parse_ranged(uint32_t *out, const char *value, uint32_t low, uint32_t high, const char *where,
+                                    struct c2_error *err)
+{
+    uint64_t number;
+    enum c2_status status = c2_parse_number(&number, value, where, err);
+    if (status != C2_OK)
+        return status;
+    if (number < low || number > high)
+        return c2_fail(err, C2_ERR_INVALID, "%s: %s is out of range: %u to %u", where, value, low, high);
+    *out = (uint32_t)number;
+    return C2_OK;
+}
+
+enum c2_status machine_parse_text(char *to, size_t bytes, const char *value, const char *where, struct c2_error *err)
+{
+    size_t length = strlen(value);
+    if (length == 0 || length >= bytes)
+        return c2_fail(err, C2_ERR_INVALID, "%s: %zu characters: 1 to %zu are possible", where, length, bytes - 1);
+    memset(to, 0, bytes); /* of what stood there before nothing is left: equal machines are equal bytes */
+    memcpy(to, value, length);
+    return C2_OK;
+}
+
+enum c2_status machine_parse_index(struct machine_index *out, const char *value, const char *where,
+                                   struct c2_error *err)
+{
+    struct machine_index index = {.terms = 1};
+    char again[64];
+    if (sscanf(value, "vpn[%2u:%2u]^vpn[%2u:%2u]", &index.high[0], &index.low[0], &index.high[1], &index.low[1]) == 4)
+        index.terms = 2;
+    int length = snprintf(again, sizeof again, "vpn[%u:%u]", index.high[0], index.low[0]);
+    if (index.terms == 2)
+        snprintf(again + length, sizeof again - (size_t)length, "^vpn[%u:%u]", index.high[1], index.low[1]);
+    if (strcmp(again, value) != 0)
+        return c2_fail(err, C2_ERR_INVALID, "%s: %s is not of the form vpn[3:0] or vpn[6:0]^vpn[13:7]", where, value);
+    *out = index;
+    return C2_OK;
+}
+
+void machine_write_size(char *value, uint64_t bytes)
+{
+    static const char units[] = "\0KMGT";
+    unsigned unit = 0;
+    while (bytes != 0 && bytes % 1024 == 0 && unit < 4) {
+        bytes /= 1024;
+        unit++;
+    }
+    snprintf(value, MACHINE_VALUE_BYTES, "%" PRIu64 "%.1s", bytes, &units[unit]);
+}
