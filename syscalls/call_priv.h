@@ -10,8 +10,9 @@
 #include "syscalls/syscalls.h"
 
 #define CALL_ARGS 6
-#define CALL_BOUNCE_BYTES 512 /* the largest structure the kernel writes (struct utsname: 390) */
-#define CALL_TABLE_END 512    /* one more than the highest number a row may have */
+#define CALL_TABLE_END 512 /* one more than the highest number a row may have */
+/* Room for the copies of one call; the most is that of poll with all its structures, or of readv. */
+#define CALL_COPIES_BYTES 49152
 
 /* How an argument looks (for the tracer) and whether it points to memory (for checks and touches). */
 enum call_kind {
@@ -43,7 +44,7 @@ enum call_access { CALL_READS = 1, CALL_WRITES = 2 };
 struct call_names; /* names of bits or values, trace_priv.h */
 
 /* The memory of an argument: `bytes`, or `bytes` times the value of argument `count` (1..6). `returned`: only as many
- * elements as the return value says are written. */
+ * elements as the return value says are written. An array that the kernel reads has at most `most` elements. */
 struct call_arg {
     uint8_t kind;   /* enum call_kind */
     uint8_t access; /* enum call_access bits */
@@ -51,9 +52,11 @@ struct call_arg {
     bool returned;
     bool optional; /* NULL is allowed */
     uint16_t bytes;
+    uint16_t most; /* more elements are EINVAL */
     const struct call_names *names;
 };
 
+struct iovec;
 struct call;
 typedef int64_t call_handler(struct call *c); /* the value for RAX: a result or -errno */
 
@@ -76,14 +79,14 @@ struct call {
     struct syscalls_cpu *cpu;
     uint64_t instructions;
     uint64_t arg[CALL_ARGS]; /* counts may be less than the guest's: what of a buffer is accessible */
-    /* Memory arguments, checked: reads and arrays point into the guest; fixed-size writes to a copy that reaches the
-     * guest when the handler returns no error. NULL if the guest gave NULL; a handler that has nothing to write
-     * sets NULL. */
+    /* Memory arguments, checked. What the kernel reads is a copy made before the call: what the call itself, or another
+     * process, writes to the guest's memory cannot change it. Structures that the kernel writes are copies that reach
+     * the guest when the handler returns no error. Only data, and arrays that are just written, are the guest's own
+     * memory. NULL if the guest gave NULL; a handler that has nothing to write sets NULL. */
     void *ptr[CALL_ARGS];
     int fd[CALL_ARGS]; /* CALL_FD: the host's descriptor */
     struct syscalls_result *result;
     struct c2_error *err;
-    uint8_t bounce[CALL_ARGS][CALL_BOUNCE_BYTES] __attribute__((aligned(16)));
 };
 
 /* ------------------------------------------------------------------ the guest's memory (guest.c)
@@ -96,8 +99,15 @@ int64_t guest_check_read(struct call *c, uint64_t address, uint64_t bytes);  /* 
 int64_t guest_check_write(struct call *c, uint64_t address, uint64_t bytes); /* allowed, then touched */
 int64_t guest_read(struct call *c, void *to, uint64_t address, uint64_t bytes);
 int64_t guest_write(struct call *c, uint64_t address, const void *from, uint64_t bytes);
-/* Checks and touches a string up to its NUL: 0, -EFAULT, or -ENAMETOOLONG if there is none in `max` bytes. */
-int64_t guest_string(struct call *c, uint64_t address, uint64_t max);
+/* Copies that live as long as the call: of the guest's memory, and one of zeros to be filled. A string is copied up to
+ * its NUL, -ENAMETOOLONG if there is none in `max` bytes. */
+int64_t guest_copy(struct call *c, void **out, uint64_t address, uint64_t bytes);
+int64_t guest_copy_string(struct call *c, void **out, uint64_t address, uint64_t max);
+void *guest_room(struct call *c, uint64_t bytes);
+/* A copy of count (at most IOV_MAX) iovecs whose buffers allow `access` (enum call_access bits), those that the kernel
+ * reads touched. And the touches of the first `bytes` bytes that the kernel wrote to them. */
+int64_t guest_copy_iov(struct call *c, struct iovec **out, uint64_t address, uint64_t count, unsigned access);
+int64_t guest_touch_iov(struct call *c, const struct iovec *iov, uint64_t count, uint64_t bytes);
 static inline void *guest_pointer(uint64_t address) { return (void *)(uintptr_t)address; }
 
 /* Checks, resolves and touches every argument as the row says, before the call; 0 or -errno. */

@@ -11,7 +11,6 @@
  *   No number of the guest ever reaches the host unmapped. Two entries never own the same host descriptor.
  */
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
+#include "syscalls/locks_priv.h"
 
 int fds_raise(int host)
 {
@@ -47,7 +47,8 @@ enum c2_status fds_create(struct fds *fds, struct c2_error *err)
         if (host < 0 && errno != EBADF)
             return c2_fail(err, C2_ERR_IO, "cannot keep descriptor %d for the program: %s", fd, strerror(errno));
         if (host >= 0)
-            fds->entry[fd] = (struct fd_entry){.host = host, .kind = FD_HOST, .wait = FD_WAIT_OUTSIDE};
+            fds->entry[fd] = (struct fd_entry){
+                .host = host, .kind = FD_HOST, .wait = FD_WAIT_OUTSIDE, .description = ++fds->descriptions};
     }
     return C2_OK;
 }
@@ -128,7 +129,8 @@ int64_t fds_add(struct syscalls *kernel, int host, enum fd_wait wait, bool cloex
     if (fd < 0)
         close(host);
     else
-        kernel->fds.entry[fd] = (struct fd_entry){.host = host, .kind = FD_HOST, .wait = wait, .cloexec = cloexec};
+        kernel->fds.entry[fd] = (struct fd_entry){
+            .host = host, .kind = FD_HOST, .wait = wait, .cloexec = cloexec, .description = ++kernel->fds.descriptions};
     return fd;
 }
 
@@ -148,12 +150,18 @@ int64_t fds_add_pair(struct syscalls *kernel, const int host[2], bool cloexec, i
     return 0;
 }
 
-bool fds_never_ready(const struct fd_entry *entry, short events)
+bool fds_unblock(const struct fd_entry *entry)
 {
-    if (entry->wait != FD_WAIT_SELF || fcntl(entry->host, F_GETFL) & O_NONBLOCK)
+    if (entry->wait != FD_WAIT_SELF)
         return false;
-    struct pollfd query = {.fd = entry->host, .events = events};
-    return poll(&query, 1, 0) == 0;
+    int status = fcntl(entry->host, F_GETFL);
+    return !(status & O_NONBLOCK) && fcntl(entry->host, F_SETFL, status | O_NONBLOCK) == 0;
+}
+
+void fds_reblock(const struct fd_entry *entry, bool unblocked)
+{
+    if (unblocked)
+        fcntl(entry->host, F_SETFL, fcntl(entry->host, F_GETFL) & ~O_NONBLOCK);
 }
 
 /* ------------------------------------------------------------------ calls */
@@ -222,11 +230,26 @@ int64_t fds_dup3(struct call *c)
 
 /* ------------------------------------------------------------------ fcntl */
 
+static int64_t wait_for_lock(struct call *c, int command, const struct flock *area)
+{
+    struct locks_range range;
+    struct flock copy = *area;
+    int64_t value = CALL_HOST(c, fcntl(c->fd[0], command == F_SETLKW ? F_SETLK : F_OFD_SETLK, &copy));
+    if (value != -EAGAIN && value != -EACCES)
+        return value;
+    range = locks_range_of(c->fd[0], command == F_SETLKW ? LOCKS_POSIX : LOCKS_DESCRIPTION, area);
+    if (locks_held_by_itself(c->kernel, c->arg[0], &range))
+        return call_deadlock(c, "it holds the lock itself, by another descriptor");
+    return CALL_HOST(c, fcntl(c->fd[0], command, area));
+}
+
 /* The structure goes through a copy: the kernel writes it only when it answers F_GETLK. */
 static int64_t lock(struct call *c, int command)
 {
     struct flock area;
     int64_t value = guest_read(c, &area, c->arg[2], sizeof area);
+    if (value == 0 && (command == F_SETLKW || command == F_OFD_SETLKW))
+        return wait_for_lock(c, command, &area);
     if (value == 0)
         value = CALL_HOST(c, fcntl(c->fd[0], command, &area));
     if (value == 0 && (command == F_GETLK || command == F_OFD_GETLK))

@@ -27,13 +27,15 @@ enum fd_wait {
 
 struct fd_entry {
     int host;
-    uint8_t kind; /* enum fd_kind */
-    uint8_t wait; /* enum fd_wait */
-    bool cloexec; /* of the guest; the host's is always set */
-    char *path;   /* FD_SYNTHETIC: canonical path, owned */
+    uint8_t kind;         /* enum fd_kind */
+    uint8_t wait;         /* enum fd_wait */
+    bool cloexec;         /* of the guest; the host's is always set */
+    uint64_t description; /* the same for copies made by dup: they share position, flags and locks */
+    char *path;           /* FD_SYNTHETIC: canonical path, owned */
 };
 
 struct fds {
+    uint64_t descriptions; /* made so far */
     struct fd_entry entry[FDS_MAX];
     int cwd; /* host descriptor of the guest's working directory (O_PATH) */
 };
@@ -52,7 +54,9 @@ int64_t fds_add(struct syscalls *kernel, int host, enum fd_wait wait, bool cloex
 int64_t fds_add_pair(struct syscalls *kernel, const int host[2], bool cloexec, int pair[2]);
 /* The host's descriptor moved to FDS_HOST_FIRST or above, or -1 (errno); takes it. */
 int fds_raise(int host);
-/* Whether a blocking call that needs one of these poll events would last for ever: only the guest could cause them. */
-bool fds_never_ready(const struct fd_entry *entry, short events);
+/* Before and after a call of the host on a descriptor that only the guest can make ready: it must not block, for the
+ * wait would last for ever. True (to be given back) if it would have blocked: then EAGAIN is a deadlock. */
+bool fds_unblock(const struct fd_entry *entry);
+void fds_reblock(const struct fd_entry *entry, bool unblocked);
 
 #endif

@@ -4,8 +4,8 @@
  *
  * Model
  *   The host does the work on the guest's buffers. Reads of the random devices give the seeded stream instead. A
- *   blocking call on a pipe or socket pair of the guest's own that is not ready is a deadlock: nobody else could make
- *   it so.
+ *   blocking call on a pipe of the guest's own is made without blocking: where the host would wait (EAGAIN, or a part
+ *   only) it is a deadlock, for nobody else could end the wait. So is a wait for a lock that the guest holds itself.
  *
  * Not modelled
  *   Interruption of a transfer by a signal: the guest has no signals from outside.
@@ -14,10 +14,12 @@
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
+#include "syscalls/locks_priv.h"
 
 enum { AT_POSITION = -1 }; /* a transfer at the file's own position */
 
@@ -36,18 +38,24 @@ static int64_t random_bytes(struct call *c, const struct iovec *iov, int count)
     return total;
 }
 
+static int64_t host_read(struct call *c, int host, const struct iovec *iov, int count, int64_t offset, int flags)
+{
+    if (offset != AT_POSITION || flags)
+        return CALL_HOST(c, preadv2(host, iov, count, offset, flags));
+    return CALL_HOST(c, readv(host, iov, count));
+}
+
 static int64_t read_into(struct call *c, const struct iovec *iov, int count, int64_t offset, int flags)
 {
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
     if (entry->kind == FD_RANDOM)
         return random_bytes(c, iov, count);
-    if (offset != AT_POSITION)
-        return CALL_HOST(c, preadv2(entry->host, iov, count, offset, flags));
-    if (fds_never_ready(entry, POLLIN))
+    bool self = fds_unblock(entry);
+    int64_t value = host_read(c, entry->host, iov, count, offset, flags);
+    fds_reblock(entry, self);
+    if (self && value == -EAGAIN && !(flags & RWF_NOWAIT))
         return call_deadlock(c, "it reads from itself, and nothing is there");
-    if (flags)
-        return CALL_HOST(c, preadv2(entry->host, iov, count, AT_POSITION, flags));
-    return CALL_HOST(c, readv(entry->host, iov, count));
+    return value;
 }
 
 static int64_t host_write(struct call *c, int host, const struct iovec *iov, int count, int64_t offset, int flags)
@@ -57,29 +65,23 @@ static int64_t host_write(struct call *c, int host, const struct iovec *iov, int
     return CALL_HOST(c, writev(host, iov, count));
 }
 
-/* A blocking write to a pipe of the guest's own: what does not fit at once never will, for nobody else reads. */
-static int64_t write_to_itself(struct call *c, int host, const struct iovec *iov, int count)
+/* What of a write does not fit at once into the guest's own pipe never will, for nobody else reads. */
+static bool does_not_fit(int64_t value, const struct iovec *iov, int count)
 {
-    int status = fcntl(host, F_GETFL);
     uint64_t total = 0;
     for (int i = 0; i < count; i++)
         total += iov[i].iov_len;
-    fcntl(host, F_SETFL, status | O_NONBLOCK);
-    int64_t value = CALL_HOST(c, writev(host, iov, count));
-    fcntl(host, F_SETFL, status);
-    if (value >= 0 ? (uint64_t)value < total : value == -EAGAIN && !(status & O_NONBLOCK))
-        return status & O_NONBLOCK ? value : call_deadlock(c, "it writes to itself, and there is no room");
-    return value;
+    return value == -EAGAIN || (value >= 0 && (uint64_t)value < total);
 }
 
 static int64_t write_from(struct call *c, const struct iovec *iov, int count, int64_t offset, int flags)
 {
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
-    int64_t value;
-    if (entry->wait == FD_WAIT_SELF && offset == AT_POSITION && !flags)
-        value = write_to_itself(c, entry->host, iov, count);
-    else
-        value = host_write(c, entry->host, iov, count, offset, flags);
+    bool self = fds_unblock(entry);
+    int64_t value = host_write(c, entry->host, iov, count, offset, flags);
+    fds_reblock(entry, self);
+    if (self && !(flags & RWF_NOWAIT) && does_not_fit(value, iov, count))
+        return call_deadlock(c, "it writes to itself, and there is no room");
     return value == -EPIPE ? call_broken_pipe(c) : value;
 }
 
@@ -145,21 +147,71 @@ int64_t files_pwritev(struct call *c)
 /* The host would copy its own random bytes. */
 static bool from_random(const struct call *c, int i) { return fds_at(c->kernel, c->arg[i])->kind == FD_RANDOM; }
 
-static bool copy_deadlocks(const struct call *c, int from, int to)
+static int64_t copied(struct call *c, int64_t value) { return value == -EPIPE ? call_broken_pipe(c) : value; }
+
+/* Both ends of a copy. Those of the guest's own are made not to block for the call of the host. */
+struct copy {
+    const struct fd_entry *from, *to;
+    bool from_self, to_self;
+};
+
+static struct copy copy_begin(struct call *c, int from, int to)
 {
-    return fds_never_ready(fds_at(c->kernel, c->arg[from]), POLLIN) ||
-           fds_never_ready(fds_at(c->kernel, c->arg[to]), POLLOUT);
+    struct copy copy = {.from = fds_at(c->kernel, c->arg[from]), .to = fds_at(c->kernel, c->arg[to])};
+    copy.from_self = fds_unblock(copy.from);
+    copy.to_self = copy.to->host != copy.from->host && fds_unblock(copy.to);
+    return copy;
 }
 
-static int64_t copied(struct call *c, int64_t value) { return value == -EPIPE ? call_broken_pipe(c) : value; }
+static void copy_end(const struct copy *copy)
+{
+    fds_reblock(copy->from, copy->from_self);
+    fds_reblock(copy->to, copy->to_self);
+}
+
+static int64_t copy_deadlock(struct call *c) { return call_deadlock(c, "it copies to or from itself"); }
+
+static bool waits_outside(const struct fd_entry *entry)
+{
+    return entry->wait == FD_WAIT_OUTSIDE && !(fcntl(entry->host, F_GETFL) & O_NONBLOCK);
+}
+
+/* After a copy that gave EAGAIN: positive once somebody outside has done something, so that it may go on. */
+static int64_t copy_wait(struct call *c, const struct copy *copy)
+{
+    struct pollfd from = {.fd = copy->from->host, .events = POLLIN}, to = {.fd = copy->to->host, .events = POLLOUT};
+    poll(&from, 1, 0);
+    poll(&to, 1, 0);
+    if ((copy->from_self && !from.revents) || (copy->to_self && !to.revents))
+        return copy_deadlock(c);
+    if (!from.revents && waits_outside(copy->from))
+        return CALL_HOST(c, poll(&from, 1, -1));
+    if (!to.revents && waits_outside(copy->to))
+        return CALL_HOST(c, poll(&to, 1, -1));
+    return -EAGAIN;
+}
+
+/* A copy into a socket goes on until all is sent, unless the file ends. */
+static bool copy_is_short(const struct copy *copy, off_t offset, int64_t value, uint64_t count)
+{
+    char next;
+    struct stat st;
+    bool socket = copy->to_self && fstat(copy->to->host, &st) == 0 && S_ISSOCK(st.st_mode);
+    return socket && value >= 0 && (uint64_t)value < count && pread(copy->from->host, &next, 1, offset) == 1;
+}
 
 int64_t files_sendfile(struct call *c)
 {
+    off_t *offset = c->ptr[2];
     if (from_random(c, 1))
         return -EINVAL;
-    if (copy_deadlocks(c, 1, 0))
-        return call_deadlock(c, "it copies to or from itself");
-    return copied(c, CALL_HOST(c, sendfile(c->fd[0], c->fd[1], c->ptr[2], c->arg[3])));
+    struct copy copy = copy_begin(c, 1, 0);
+    int64_t value = CALL_HOST(c, sendfile(c->fd[0], c->fd[1], offset, c->arg[3]));
+    copy_end(&copy);
+    off_t next = offset ? *offset : lseek(c->fd[1], 0, SEEK_CUR);
+    if ((copy.from_self || copy.to_self) && (value == -EAGAIN || copy_is_short(&copy, next, value, c->arg[3])))
+        return copy_deadlock(c);
+    return copied(c, value);
 }
 
 int64_t files_copy_range(struct call *c)
@@ -171,11 +223,21 @@ int64_t files_copy_range(struct call *c)
 
 int64_t files_splice(struct call *c)
 {
+    const unsigned flags = (unsigned)c->arg[5];
+    int64_t value;
     if (from_random(c, 0))
         return -EINVAL;
-    if (!(c->arg[5] & SPLICE_F_NONBLOCK) && copy_deadlocks(c, 0, 2))
-        return call_deadlock(c, "it copies to or from itself");
-    return copied(c, CALL_HOST(c, splice(c->fd[0], c->ptr[1], c->fd[2], c->ptr[3], c->arg[4], (unsigned)c->arg[5])));
+    for (;;) {
+        struct copy copy = copy_begin(c, 0, 2);
+        bool self = copy.from_self || copy.to_self;
+        unsigned now = flags | (self ? SPLICE_F_NONBLOCK : 0);
+        value = CALL_HOST(c, splice(c->fd[0], c->ptr[1], c->fd[2], c->ptr[3], c->arg[4], now));
+        copy_end(&copy);
+        if (value != -EAGAIN || flags & SPLICE_F_NONBLOCK || !self)
+            return copied(c, value);
+        if ((value = copy_wait(c, &copy)) < 0)
+            return value;
+    }
 }
 
 /* ------------------------------------------------------------------ the rest */
@@ -211,4 +273,14 @@ int64_t files_sync_range(struct call *c)
     return CALL_HOST(c, sync_file_range(c->fd[0], (off_t)c->arg[1], (off_t)c->arg[2], (unsigned)c->arg[3]));
 }
 
-int64_t files_flock(struct call *c) { return CALL_HOST(c, flock(c->fd[0], (int)c->arg[1])); }
+int64_t files_flock(struct call *c)
+{
+    int operation = (int)c->arg[1];
+    struct locks_range all = {.kind = LOCKS_FLOCK, .writes = (operation & ~LOCK_NB) == LOCK_EX, .end = UINT64_MAX};
+    int64_t value = CALL_HOST(c, flock(c->fd[0], operation | LOCK_NB));
+    if (value != -EAGAIN || operation & LOCK_NB)
+        return value;
+    if (locks_held_by_itself(c->kernel, c->arg[0], &all))
+        return call_deadlock(c, "it holds the lock itself, by another descriptor");
+    return CALL_HOST(c, flock(c->fd[0], operation));
+}

@@ -6,12 +6,13 @@
  *   A guest pointer is a host pointer once it has been checked against the guest's areas: a page that the guest may
  *   only read is writable for the host, so the host would not catch it. What the kernel reads is touched before
  *   the call, what it wrote after it: pages get their frames in program order, and only those really accessed.
- *   Structures of a fixed size that the kernel writes are built in a copy, which reaches the guest when the call
- *   succeeds: a failed call leaves the guest's memory alone.
+ *   What a call takes - structures, arrays, iovecs, paths - is copied once, before the call, and only the copy is looked
+ *   at: a call may write its data over its own arguments. Structures of a fixed size that the kernel writes are built
+ *   in a copy, too, which reaches the guest when the call succeeds: a failed call leaves the guest's memory alone.
  *
  * Invariants
  *   No byte of the guest is accessed by c2emu itself before mmu_touch_range said yes: a page beyond the end of a
- *   mapped file would otherwise kill c2emu with SIGBUS.
+ *   mapped file would otherwise kill c2emu with SIGBUS. No byte but that of data is read twice in one call.
  *
  * Not modelled
  *   A buffer that is accessible only in its first part makes data calls shorter, as on Linux; structures, arrays and
@@ -111,48 +112,84 @@ int64_t guest_write(struct call *c, uint64_t address, const void *from, uint64_t
     return status;
 }
 
-int64_t guest_string(struct call *c, uint64_t address, uint64_t max)
+/* ------------------------------------------------------------------ copies */
+
+void *guest_room(struct call *c, uint64_t bytes)
 {
+    struct kernel_copies *copies = &c->kernel->copies;
+    C2_ASSERT(bytes <= sizeof copies->bytes - copies->used);
+    void *room = copies->bytes + copies->used;
+    copies->used += c2_align_up(bytes, 16);
+    return memset(room, 0, bytes);
+}
+
+int64_t guest_copy(struct call *c, void **out, uint64_t address, uint64_t bytes)
+{
+    *out = guest_room(c, bytes);
+    return guest_read(c, *out, address, bytes);
+}
+
+int64_t guest_copy_string(struct call *c, void **out, uint64_t address, uint64_t max)
+{
+    char *text = *out = guest_room(c, max);
     for (uint64_t done = 0; done < max;) {
         uint64_t part = C2_PAGE_BYTES - ((address + done) & (C2_PAGE_BYTES - 1));
         if (part > max - done)
             part = max - done;
-        int64_t status = guest_check_read(c, address + done, part);
+        int64_t status = guest_read(c, text + done, address + done, part);
         if (status < 0)
             return status;
-        if (memchr(guest_pointer(address + done), 0, part))
+        if (memchr(text + done, 0, part))
             return 0;
         done += part;
     }
     return -ENAMETOOLONG;
 }
 
-/* ------------------------------------------------------------------ before the call */
-
 static unsigned prot_of(unsigned access)
 {
     return (access & CALL_READS ? MMU_READ : 0) | (access & CALL_WRITES ? MMU_WRITE : 0);
 }
 
-static int64_t prepare_iov(struct call *c, int i, const struct call_arg *a)
+int64_t guest_copy_iov(struct call *c, struct iovec **out, uint64_t address, uint64_t count, unsigned access)
 {
-    uint64_t count = c->arg[a->count - 1];
-    if (count > IOV_MAX)
-        return -EINVAL;
-    int64_t status = guest_check_read(c, c->arg[i], count * sizeof(struct iovec));
-    if (status < 0)
-        return status;
-    const struct iovec *iov = c->ptr[i] = guest_pointer(c->arg[i]);
-    for (uint64_t n = 0; n < count; n++) {
+    void *copy;
+    int64_t status = guest_copy(c, &copy, address, count * sizeof(struct iovec));
+    const struct iovec *iov = *out = copy;
+    for (uint64_t n = 0; n < count && status == 0; n++) {
         uint64_t base = (uintptr_t)iov[n].iov_base;
         if (iov[n].iov_len > SSIZE_MAX)
             return -EINVAL;
-        if (!guest_allows(c->kernel, base, iov[n].iov_len, prot_of(a->access)))
+        if (!guest_allows(c->kernel, base, iov[n].iov_len, prot_of(access)))
             return -EFAULT;
-        if (a->access == CALL_READS && (status = guest_touch(c, base, iov[n].iov_len, MMU_ACCESS_READ)) < 0)
-            return status;
+        if (access == CALL_READS)
+            status = guest_touch(c, base, iov[n].iov_len, MMU_ACCESS_READ);
     }
-    return 0;
+    return status;
+}
+
+int64_t guest_touch_iov(struct call *c, const struct iovec *iov, uint64_t count, uint64_t bytes)
+{
+    int64_t status = 0;
+    for (uint64_t n = 0; n < count && bytes > 0 && status == 0; n++) {
+        uint64_t part = iov[n].iov_len < bytes ? iov[n].iov_len : bytes;
+        status = guest_touch(c, (uintptr_t)iov[n].iov_base, part, MMU_ACCESS_WRITE);
+        bytes -= part;
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ before the call */
+
+static int64_t prepare_iov(struct call *c, int i, const struct call_arg *a)
+{
+    struct iovec *iov;
+    uint64_t count = c->arg[a->count - 1];
+    if (count > IOV_MAX)
+        return -EINVAL;
+    int64_t status = guest_copy_iov(c, &iov, c->arg[i], count, a->access);
+    c->ptr[i] = iov;
+    return status;
 }
 
 /* The kernel's limit of one transfer, which also keeps counts far from overflow. */
@@ -177,11 +214,13 @@ static int64_t prepare_array(struct call *c, int i, const struct call_arg *a)
 {
     uint64_t count = c->arg[a->count - 1], bytes = count * a->bytes;
     int64_t status = 0;
+    if (a->most && count > a->most)
+        return -EINVAL;
     if (count > TRANSFER_MAX || !guest_allows(c->kernel, c->arg[i], bytes, prot_of(a->access)))
         return -EFAULT;
     c->ptr[i] = guest_pointer(c->arg[i]);
     if (a->access & CALL_READS)
-        status = guest_touch(c, c->arg[i], bytes, MMU_ACCESS_READ);
+        status = guest_copy(c, &c->ptr[i], c->arg[i], bytes);
     if (status == 0 && a->access & CALL_WRITES && !a->returned)
         status = guest_touch(c, c->arg[i], bytes, MMU_ACCESS_WRITE);
     return status;
@@ -189,20 +228,11 @@ static int64_t prepare_array(struct call *c, int i, const struct call_arg *a)
 
 static int64_t prepare_fixed(struct call *c, int i, const struct call_arg *a)
 {
-    int64_t status = 0;
     if (!guest_allows(c->kernel, c->arg[i], a->bytes, prot_of(a->access)))
         return -EFAULT;
     if (a->access & CALL_READS)
-        status = guest_touch(c, c->arg[i], a->bytes, MMU_ACCESS_READ);
-    c->ptr[i] = guest_pointer(c->arg[i]);
-    if (status < 0 || !(a->access & CALL_WRITES))
-        return status;
-    C2_ASSERT(a->bytes <= CALL_BOUNCE_BYTES);
-    if (a->access & CALL_READS)
-        memcpy(c->bounce[i], c->ptr[i], a->bytes);
-    else
-        memset(c->bounce[i], 0, a->bytes);
-    c->ptr[i] = c->bounce[i];
+        return guest_copy(c, &c->ptr[i], c->arg[i], a->bytes);
+    c->ptr[i] = guest_room(c, a->bytes);
     return 0;
 }
 
@@ -213,8 +243,7 @@ static int64_t prepare_memory(struct call *c, int i, const struct call_arg *a)
     switch (a->kind) {
     case CALL_PATH:
     case CALL_STRING:
-        c->ptr[i] = guest_pointer(c->arg[i]);
-        return guest_string(c, c->arg[i], PATH_MAX);
+        return guest_copy_string(c, &c->ptr[i], c->arg[i], PATH_MAX);
     case CALL_IOV:
         return prepare_iov(c, i, a);
     case CALL_BYTES:
@@ -273,27 +302,15 @@ int64_t guest_prepare(struct call *c)
 
 /* ------------------------------------------------------------------ after the call */
 
-static int64_t finish_iov(struct call *c, int i, uint64_t done)
-{
-    const struct iovec *iov = c->ptr[i];
-    int64_t status = 0;
-    for (; done > 0 && status == 0; iov++) {
-        uint64_t part = iov->iov_len < done ? iov->iov_len : done;
-        status = guest_touch(c, (uintptr_t)iov->iov_base, part, MMU_ACCESS_WRITE);
-        done -= part;
-    }
-    return status;
-}
-
 static int64_t finish_arg(struct call *c, int i, const struct call_arg *a, uint64_t value)
 {
     if (!a->count)
-        return guest_write(c, c->arg[i], c->bounce[i], a->bytes);
+        return guest_write(c, c->arg[i], c->ptr[i], a->bytes);
     if (!a->returned)
         return 0;
-    if (a->kind == CALL_IOV)
-        return finish_iov(c, i, value);
     uint64_t count = c->arg[a->count - 1];
+    if (a->kind == CALL_IOV)
+        return guest_touch_iov(c, c->ptr[i], count, value);
     return guest_touch(c, c->arg[i], (value < count ? value : count) * a->bytes, MMU_ACCESS_WRITE);
 }
 

@@ -3,7 +3,7 @@
  * The kernel of the guest: its life, and the way of one system call.
  *
  * Model
- *   number -> row of table.h -> arguments checked, resolved and touched as the row says -> handler -> what the kernel
+ *   number -> row of table.h -> arguments checked, resolved and copied as the row says -> handler -> what the kernel
  *   wrote copied out and touched -> value for RAX. One thread, one process: a wait that only the guest itself could
  *   end is a deadlock and ends the run with the reason.
  *
@@ -184,14 +184,16 @@ void syscalls_call(struct syscalls *kernel, struct syscalls_cpu *cpu, uint64_t i
                    struct syscalls_result *result, struct c2_error *err)
 {
     uint64_t number = (uint32_t)cpu->gpr[0], raw[CALL_ARGS];
-    struct call c;
-    memset(&c, 0, offsetof(struct call, bounce)); /* the copies of structures are filled when used */
-    c.kernel = kernel;
-    c.row = call_row_of(number);
-    c.cpu = cpu;
-    c.instructions = kernel->instructions = instructions;
-    c.result = result;
-    c.err = err;
+    struct call c = {
+        .kernel = kernel,
+        .row = call_row_of(number),
+        .cpu = cpu,
+        .instructions = instructions,
+        .result = result,
+        .err = err,
+    };
+    kernel->instructions = instructions;
+    kernel->copies.used = 0;
     raw_arguments(raw, cpu);
     memcpy(c.arg, raw, sizeof raw);
     *result = (struct syscalls_result){.action = SYSCALLS_RETURN};

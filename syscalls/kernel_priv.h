@@ -10,6 +10,12 @@
 #include "syscalls/identity_priv.h"
 #include "syscalls/signals_priv.h"
 
+/* What the running call copied of the guest's memory. */
+struct kernel_copies {
+    uint64_t used;
+    uint8_t bytes[CALL_COPIES_BYTES] __attribute__((aligned(16)));
+};
+
 struct syscalls {
     struct mmu *mmu;
     uint64_t physical_bytes;
@@ -32,6 +38,7 @@ struct syscalls {
     struct signals signals;
     struct identity identity;
 
+    struct kernel_copies copies;
     uint64_t complained[CALL_TABLE_END / 64]; /* a bit a number; the last one stands for all higher numbers */
 };
 

@@ -5,6 +5,9 @@
 #ifndef C2_SYSCALLS_KINDS_PRIV_H
 #define C2_SYSCALLS_KINDS_PRIV_H
 
+#include <sys/socket.h>
+
+#include "syscalls/fds_priv.h"
 #include "syscalls/trace_priv.h"
 
 #define NONE \
@@ -126,18 +129,14 @@
         .kind = CALL_STAT, .access = CALL_WRITES, .bytes = 144 \
     }
 
-/* arrays: argument `number` (1..6) counts elements of `size` bytes */
-#define IN_ARRAY(size, number) \
+/* arrays: argument `number` (1..6) counts elements of `size` bytes, at most `limit` of those that are read */
+#define IN_ARRAY(size, number, limit) \
     { \
-        .kind = CALL_MEMORY, .access = CALL_READS, .bytes = (size), .count = (number) \
+        .kind = CALL_MEMORY, .access = CALL_READS, .bytes = (size), .count = (number), .most = (limit) \
     }
-#define OUT_ARRAY(size, number) \
+#define BOTH_ARRAY(size, number, limit) \
     { \
-        .kind = CALL_MEMORY, .access = CALL_WRITES, .bytes = (size), .count = (number) \
-    }
-#define BOTH_ARRAY(size, number) \
-    { \
-        .kind = CALL_MEMORY, .access = CALL_READS | CALL_WRITES, .bytes = (size), .count = (number) \
+        .kind = CALL_MEMORY, .access = CALL_READS | CALL_WRITES, .bytes = (size), .count = (number), .most = (limit) \
     }
 #define OUT_RETURNED(size, number) \
     { \

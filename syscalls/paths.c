@@ -89,6 +89,26 @@ static bool is_random(const struct stat *st)
     return S_ISCHR(st->st_mode) && (st->st_rdev == makedev(1, 8) || st->st_rdev == makedev(1, 9));
 }
 
+/* Whether this is a pipe of the guest's own, opened again by /proc/self/fd. */
+static bool is_own_pipe(struct syscalls *kernel, const struct stat *pipe)
+{
+    struct stat st;
+    for (uint64_t fd = 0; fd < FDS_MAX; fd++) {
+        const struct fd_entry *entry = fds_at(kernel, fd);
+        if (entry && entry->wait == FD_WAIT_SELF && fstat(entry->host, &st) == 0 && st.st_dev == pipe->st_dev &&
+            st.st_ino == pipe->st_ino)
+            return true;
+    }
+    return false;
+}
+
+static enum fd_wait wait_of(struct syscalls *kernel, const struct stat *st)
+{
+    if (S_ISFIFO(st->st_mode))
+        return is_own_pipe(kernel, st) ? FD_WAIT_SELF : FD_WAIT_OUTSIDE;
+    return S_ISCHR(st->st_mode) || S_ISSOCK(st->st_mode) ? FD_WAIT_OUTSIDE : FD_WAIT_NEVER;
+}
+
 static int64_t add_opened(struct call *c, int host, bool cloexec)
 {
     struct stat st;
@@ -96,8 +116,7 @@ static int64_t add_opened(struct call *c, int host, bool cloexec)
         close(host);
         return -ENOENT;
     }
-    bool waits = S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode) || S_ISSOCK(st.st_mode);
-    int64_t fd = fds_add(c->kernel, host, waits ? FD_WAIT_OUTSIDE : FD_WAIT_NEVER, cloexec);
+    int64_t fd = fds_add(c->kernel, host, wait_of(c->kernel, &st), cloexec);
     if (fd >= 0 && is_random(&st))
         fds_at(c->kernel, (uint64_t)fd)->kind = FD_RANDOM;
     return fd;

@@ -74,20 +74,19 @@ static int64_t query_wait(struct call *c, struct query *q, uint64_t ns)
 
 static int64_t poll_until(struct call *c, uint64_t ns)
 {
-    struct pollfd *guest = c->ptr[0];
+    const struct pollfd *asked = c->ptr[0];
+    struct pollfd *guest = guest_pointer(c->arg[0]); /* all of it may be written: the row says so */
     unsigned count = (unsigned)c->arg[1], invalid = 0;
     struct query q = {.count = 0};
-    if (count > FDS_MAX)
-        return -EINVAL;
     for (unsigned i = 0; i < count; i++) {
-        query_add(&q, c->kernel, guest[i].fd, guest[i].events);
-        invalid += guest[i].fd >= 0 && q.fd[i].fd < 0;
+        query_add(&q, c->kernel, asked[i].fd, asked[i].events);
+        invalid += asked[i].fd >= 0 && q.fd[i].fd < 0;
     }
     int64_t ready = query_wait(c, &q, invalid ? 0 : ns);
     if (ready < 0)
         return ready;
     for (unsigned i = 0; i < count; i++)
-        guest[i].revents = guest[i].fd >= 0 && q.fd[i].fd < 0 ? POLLNVAL : q.fd[i].revents;
+        guest[i].revents = asked[i].fd >= 0 && q.fd[i].fd < 0 ? POLLNVAL : q.fd[i].revents;
     return ready + invalid;
 }
 

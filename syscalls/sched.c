@@ -35,9 +35,13 @@ int64_t sched_get_affinity(struct call *c)
 
 int64_t sched_set_affinity(struct call *c)
 {
+    uint64_t mask = 0, bytes = (uint32_t)c->arg[1];
+    int64_t status = guest_read(c, &mask, c->arg[2], bytes < sizeof mask ? bytes : sizeof mask);
+    if (status < 0)
+        return status;
     if (!is_self(c->arg[0]))
         return -ESRCH;
-    return c->arg[1] > 0 && *(const uint8_t *)c->ptr[2] & 1 ? 0 : -EINVAL;
+    return mask & 1 ? 0 : -EINVAL;
 }
 
 int64_t sched_get_policy(struct call *c) { return is_self(c->arg[0]) ? SCHED_OTHER : -ESRCH; }

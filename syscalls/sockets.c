@@ -4,14 +4,15 @@
  *
  * Model
  *   socket(AF_UNIX) succeeds so that libraries which ask a local daemon find none (ENOENT) and go on, as on a machine
- *   without it. socketpair gives two connected host sockets.
+ *   without it. socketpair gives two connected host sockets; a call on one that only the other end, the guest's own,
+ *   could end is a deadlock: the host is asked without waiting.
  *
  * Not modelled
  *   Other families (EAFNOSUPPORT), servers, addresses, control data, options that are not ints.
  */
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -60,100 +61,130 @@ int64_t sockets_invalid(struct call *c) { return is_socket(c) ? -EINVAL : -ENOTS
 
 /* ------------------------------------------------------------------ data */
 
-static bool would_wait(const struct call *c, int flags, short events)
+/* Whether a wait of this call could be ended by nobody but the guest: then the host must not begin it. */
+static bool waits_for_itself(const struct call *c, int flags)
 {
-    return !(flags & MSG_DONTWAIT) && fds_never_ready(fds_at(c->kernel, c->arg[0]), events);
+    const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
+    return !(flags & MSG_DONTWAIT) && entry->wait == FD_WAIT_SELF && !(fcntl(entry->host, F_GETFL) & O_NONBLOCK);
 }
 
-static int64_t sent(struct call *c, int flags, int64_t value)
+static bool is_stream(const struct call *c)
 {
+    int type = 0;
+    socklen_t bytes = sizeof type;
+    return getsockopt(c->fd[0], SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_STREAM;
+}
+
+static int64_t send_message(struct call *c, const struct msghdr *message, int flags)
+{
+    bool self = waits_for_itself(c, flags);
+    uint64_t total = 0;
+    for (size_t i = 0; i < message->msg_iovlen; i++)
+        total += message->msg_iov[i].iov_len;
+    int64_t value = CALL_HOST(c, sendmsg(c->fd[0], message, flags | (self ? MSG_DONTWAIT : 0)));
+    if (self && (value == -EAGAIN || (value >= 0 && (uint64_t)value < total)))
+        return call_deadlock(c, "it sends to itself, and there is no room");
     return value == -EPIPE && !(flags & MSG_NOSIGNAL) ? call_broken_pipe(c) : value;
+}
+
+/* MSG_WAITALL waits on after `bytes` of `total` bytes: unless the other end is closed. */
+static bool waits_for_more(const struct call *c, int flags, uint64_t bytes, uint64_t total)
+{
+    char next;
+    if (!(flags & MSG_WAITALL) || bytes == 0 || bytes >= total || !is_stream(c))
+        return false;
+    return recv(c->fd[0], &next, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
+static int64_t receive_message(struct call *c, struct msghdr *message, int flags)
+{
+    bool self = waits_for_itself(c, flags);
+    uint64_t total = 0;
+    for (size_t i = 0; i < message->msg_iovlen; i++)
+        total += message->msg_iov[i].iov_len;
+    int64_t value = CALL_HOST(c, recvmsg(c->fd[0], message, flags | (self ? MSG_DONTWAIT : 0)));
+    if (self && (value == -EAGAIN || (value >= 0 && waits_for_more(c, flags, (uint64_t)value, total))))
+        return call_deadlock(c, "it receives from itself, and nothing is there");
+    return value;
 }
 
 int64_t sockets_send(struct call *c)
 {
-    int flags = (int)c->arg[3];
+    struct iovec one = {.iov_base = c->ptr[1], .iov_len = c->arg[2]};
+    const struct msghdr message = {.msg_iov = &one, .msg_iovlen = 1};
     if (c->arg[4])
         return is_socket(c) ? -EISCONN : -ENOTSOCK;
-    if (would_wait(c, flags, POLLOUT))
-        return call_deadlock(c, "it sends to itself, and there is no room");
-    return sent(c, flags, CALL_HOST(c, send(c->fd[0], c->ptr[1], c->arg[2], flags)));
+    return send_message(c, &message, (int)c->arg[3]);
+}
+
+/* The sender has no address: its length is 0. */
+static int64_t give_no_address(struct call *c, uint64_t length)
+{
+    int32_t room;
+    const int32_t none = 0;
+    int64_t status = guest_read(c, &room, length, sizeof room);
+    if (status < 0)
+        return status;
+    return room < 0 ? -EINVAL : guest_write(c, length, &none, sizeof none);
 }
 
 int64_t sockets_receive(struct call *c)
 {
-    const uint32_t none = 0;
-    int flags = (int)c->arg[3];
-    if (would_wait(c, flags, POLLIN))
-        return call_deadlock(c, "it receives from itself, and nothing is there");
-    int64_t value = CALL_HOST(c, recv(c->fd[0], c->ptr[1], c->arg[2], flags));
-    if (value >= 0 && c->arg[4] && c->arg[5]) {
-        int64_t status = guest_write(c, c->arg[5], &none, sizeof none);
-        return status < 0 ? status : value;
-    }
-    return value;
+    struct iovec one = {.iov_base = c->ptr[1], .iov_len = c->arg[2]};
+    struct msghdr message = {.msg_iov = &one, .msg_iovlen = 1};
+    int64_t value = receive_message(c, &message, (int)c->arg[3]), status = 0;
+    if (value >= 0 && c->arg[4])
+        status = give_no_address(c, c->arg[5]);
+    return status < 0 ? status : value;
 }
 
-/* The iovecs of a message, checked for the access the kernel makes. */
-static int64_t check_message(struct call *c, const struct msghdr *message, unsigned prot)
+/* The guest's message with a copy of its iovecs. */
+static int64_t copy_message(struct call *c, struct msghdr *message, unsigned access)
 {
+    *message = *(const struct msghdr *)c->ptr[1];
     if (message->msg_iovlen > IOV_MAX)
         return -EMSGSIZE;
-    int64_t status = guest_check_read(c, (uintptr_t)message->msg_iov, message->msg_iovlen * sizeof(struct iovec));
-    for (size_t i = 0; i < message->msg_iovlen && status == 0; i++) {
-        uint64_t base = (uintptr_t)message->msg_iov[i].iov_base, bytes = message->msg_iov[i].iov_len;
-        if (!guest_allows(c->kernel, base, bytes, prot))
-            return -EFAULT;
-        if (prot == MMU_READ)
-            status = guest_touch(c, base, bytes, MMU_ACCESS_READ);
-    }
-    return status;
+    return guest_copy_iov(c, &message->msg_iov, (uintptr_t)message->msg_iov, message->msg_iovlen, access);
 }
 
 int64_t sockets_send_message(struct call *c)
 {
-    struct msghdr message = *(const struct msghdr *)c->ptr[1];
-    int flags = (int)c->arg[2];
-    int64_t status = check_message(c, &message, MMU_READ);
+    struct msghdr message;
+    int64_t status = copy_message(c, &message, CALL_READS);
     if (status < 0)
         return status;
     if (message.msg_name || message.msg_controllen)
         return is_socket(c) ? -EOPNOTSUPP : -ENOTSOCK;
-    if (would_wait(c, flags, POLLOUT))
-        return call_deadlock(c, "it sends to itself, and there is no room");
-    return sent(c, flags, CALL_HOST(c, sendmsg(c->fd[0], &message, flags)));
+    return send_message(c, &message, (int)c->arg[2]);
 }
 
-static int64_t touch_received(struct call *c, const struct msghdr *message, uint64_t bytes)
+/* What Linux writes to the guest's own structure, after the data: no name, no control data, the flags. */
+static int64_t give_message(struct call *c, const struct msghdr *asked, int flags)
 {
-    int64_t status = 0;
-    for (size_t i = 0; i < message->msg_iovlen && status == 0 && bytes; i++) {
-        uint64_t part = message->msg_iov[i].iov_len < bytes ? message->msg_iov[i].iov_len : bytes;
-        status = guest_touch(c, (uintptr_t)message->msg_iov[i].iov_base, part, MMU_ACCESS_WRITE);
-        bytes -= part;
-    }
-    return status;
+    const uint64_t at = c->arg[1], none = 0;
+    int64_t status = asked->msg_name ? give_no_address(c, at + offsetof(struct msghdr, msg_namelen)) : 0;
+    if (status == 0)
+        status = guest_write(c, at + offsetof(struct msghdr, msg_flags), &flags, sizeof flags);
+    return status < 0 ? status : guest_write(c, at + offsetof(struct msghdr, msg_controllen), &none, sizeof none);
 }
 
 int64_t sockets_receive_message(struct call *c)
 {
-    struct msghdr *guest = c->ptr[1], message = *guest;
-    int flags = (int)c->arg[2];
-    int64_t status = check_message(c, &message, MMU_WRITE);
+    struct msghdr message, asked;
+    int64_t status = copy_message(c, &message, CALL_WRITES);
     if (status < 0)
         return status;
+    asked = message;
     message.msg_name = message.msg_control = NULL;
     message.msg_namelen = 0;
     message.msg_controllen = 0;
-    if (would_wait(c, flags, POLLIN))
-        return call_deadlock(c, "it receives from itself, and nothing is there");
-    int64_t value = CALL_HOST(c, recvmsg(c->fd[0], &message, flags));
-    if (value < 0 || (status = touch_received(c, &message, (uint64_t)value)) < 0)
-        return value < 0 ? value : status;
-    guest->msg_namelen = 0;
-    guest->msg_controllen = 0;
-    guest->msg_flags = message.msg_flags;
-    return value;
+    int64_t value = receive_message(c, &message, (int)c->arg[2]);
+    if (value < 0)
+        return value;
+    status = guest_touch_iov(c, message.msg_iov, message.msg_iovlen, (uint64_t)value);
+    if (status == 0)
+        status = give_message(c, &asked, message.msg_flags);
+    return status < 0 ? status : value;
 }
 
 int64_t sockets_shutdown(struct call *c) { return CALL_HOST(c, shutdown(c->fd[0], (int)c->arg[1])); }
@@ -181,17 +212,9 @@ int64_t sockets_peer(struct call *c)
     return give_name(c);
 }
 
-int64_t sockets_set_option(struct call *c)
-{
-    if (!is_socket(c))
-        return -ENOTSOCK;
-    if ((int)c->arg[1] != SOL_SOCKET || c->arg[4] != sizeof(int))
-        return -ENOPROTOOPT;
-    return CALL_HOST(c, setsockopt(c->fd[0], SOL_SOCKET, (int)c->arg[2], c->ptr[3], sizeof(int)));
-}
-
-/* Options with an int that says nothing about c2emu itself (SO_PEERCRED would). */
-static bool may_ask(int option)
+/* Options with an int that say nothing about c2emu itself (SO_PEERCRED would) and do not change when a call waits
+ * (SO_RCVLOWAT would). */
+static bool is_known_option(int option)
 {
     switch (option) {
     case SO_TYPE:
@@ -211,6 +234,15 @@ static bool may_ask(int option)
     }
 }
 
+int64_t sockets_set_option(struct call *c)
+{
+    if (!is_socket(c))
+        return -ENOTSOCK;
+    if ((int)c->arg[1] != SOL_SOCKET || c->arg[4] != sizeof(int) || !is_known_option((int)c->arg[2]))
+        return -ENOPROTOOPT;
+    return CALL_HOST(c, setsockopt(c->fd[0], SOL_SOCKET, (int)c->arg[2], c->ptr[3], sizeof(int)));
+}
+
 int64_t sockets_get_option(struct call *c)
 {
     int value = 0;
@@ -218,7 +250,7 @@ int64_t sockets_get_option(struct call *c)
     uint32_t *room = c->ptr[4];
     if (!is_socket(c))
         return -ENOTSOCK;
-    if ((int)c->arg[1] != SOL_SOCKET || !may_ask((int)c->arg[2]))
+    if ((int)c->arg[1] != SOL_SOCKET || !is_known_option((int)c->arg[2]))
         return -ENOPROTOOPT;
     if ((int32_t)*room < 0)
         return -EINVAL;

@@ -64,8 +64,8 @@ SYSCALL(290, eventfd2, fds_eventfd, DECIMAL, "", UINT, FLAGS(pipe))
 SYSCALL(319, memfd_create, fds_memfd, DECIMAL, "no huge pages", STRING, HEX)
 
 TOPIC("Waiting for descriptors")
-SYSCALL(7, poll, poll_poll, DECIMAL, "see the notes on time", BOTH_ARRAY(8, 2), UINT, INT)
-SYSCALL(271, ppoll, poll_ppoll, DECIMAL, "see the notes on time", BOTH_ARRAY(8, 2), UINT, TIME_BOTH_OR_NULL,
+SYSCALL(7, poll, poll_poll, DECIMAL, "see the notes on time", BOTH_ARRAY(8, 2, FDS_MAX), UINT, INT)
+SYSCALL(271, ppoll, poll_ppoll, DECIMAL, "see the notes on time", BOTH_ARRAY(8, 2, FDS_MAX), UINT, TIME_BOTH_OR_NULL,
         IN_OR_NULL(8), SIZE)
 SYSCALL(23, select, poll_select, DECIMAL, "see the notes on time", INT, ADDRESS, ADDRESS, ADDRESS, BOTH_OR_NULL(16))
 SYSCALL(270, pselect6, poll_pselect, DECIMAL, "see the notes on time", INT, ADDRESS, ADDRESS, ADDRESS,
@@ -140,9 +140,9 @@ SYSCALL(161, chroot, identity_denied, DECIMAL, "EPERM", PATH)
 TOPIC("Sockets")
 SYSCALL(41, socket, sockets_socket, DECIMAL, "AF_UNIX only; other families are EAFNOSUPPORT", CHOICE(family), HEX, INT)
 SYSCALL(53, socketpair, sockets_pair, DECIMAL, "AF_UNIX only", CHOICE(family), HEX, INT, FD_PAIR_OUT)
-SYSCALL(42, connect, sockets_connect, DECIMAL, "nobody listens: ENOENT or ECONNREFUSED", DESCRIPTOR, IN_ARRAY(1, 3),
+SYSCALL(42, connect, sockets_connect, DECIMAL, "nobody listens: ENOENT or ECONNREFUSED", DESCRIPTOR, IN_ARRAY(1, 3, sizeof(struct sockaddr_storage)),
         UINT)
-SYSCALL(49, bind, sockets_refused, DECIMAL, "EACCES", DESCRIPTOR, IN_ARRAY(1, 3), UINT)
+SYSCALL(49, bind, sockets_refused, DECIMAL, "EACCES", DESCRIPTOR, IN_ARRAY(1, 3, sizeof(struct sockaddr_storage)), UINT)
 SYSCALL(50, listen, sockets_refused, DECIMAL, "EACCES", DESCRIPTOR, INT)
 SYSCALL(43, accept, sockets_invalid, DECIMAL, "EINVAL", DESCRIPTOR, ADDRESS, ADDRESS)
 SYSCALL(288, accept4, sockets_invalid, DECIMAL, "EINVAL", DESCRIPTOR, ADDRESS, ADDRESS, HEX)
@@ -150,7 +150,7 @@ SYSCALL(44, sendto, sockets_send, DECIMAL, "without an address only", DESCRIPTOR
 SYSCALL(45, recvfrom, sockets_receive, DECIMAL, "gives an empty address", DESCRIPTOR, OUT_DATA(3), SIZE, HEX, ADDRESS,
         ADDRESS)
 SYSCALL(46, sendmsg, sockets_send_message, DECIMAL, "no address, no control data", DESCRIPTOR, IN(56), HEX)
-SYSCALL(47, recvmsg, sockets_receive_message, DECIMAL, "no control data", DESCRIPTOR, BOTH(56), HEX)
+SYSCALL(47, recvmsg, sockets_receive_message, DECIMAL, "no control data", DESCRIPTOR, IN(56), HEX)
 SYSCALL(48, shutdown, sockets_shutdown, DECIMAL, "", DESCRIPTOR, INT)
 SYSCALL(51, getsockname, sockets_name, DECIMAL, "an unnamed AF_UNIX address", DESCRIPTOR, ADDRESS, BOTH(4))
 SYSCALL(52, getpeername, sockets_peer, DECIMAL, "an unnamed AF_UNIX address", DESCRIPTOR, ADDRESS, BOTH(4))
@@ -237,7 +237,7 @@ SYSCALL(318, getrandom, identity_getrandom, DECIMAL, "the seeded stream", OUT_DA
 TOPIC("Scheduling")
 SYSCALL(24, sched_yield, sched_yield_call, DECIMAL, "", NONE)
 SYSCALL(204, sched_getaffinity, sched_get_affinity, DECIMAL, "one CPU", INT, SIZE, ADDRESS)
-SYSCALL(203, sched_setaffinity, sched_set_affinity, DECIMAL, "CPU 0 must be in the set", INT, SIZE, IN_ARRAY(1, 2))
+SYSCALL(203, sched_setaffinity, sched_set_affinity, DECIMAL, "CPU 0 must be in the set", INT, SIZE, ADDRESS)
 SYSCALL(145, sched_getscheduler, sched_get_policy, DECIMAL, "SCHED_OTHER", INT)
 SYSCALL(144, sched_setscheduler, sched_set_policy, DECIMAL, "SCHED_OTHER only; else EPERM", INT, INT, IN(4))
 SYSCALL(143, sched_getparam, sched_get_param, DECIMAL, "priority 0", INT, OUT(4))

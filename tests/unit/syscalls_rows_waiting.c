@@ -541,6 +541,7 @@ void row_recvmsg(void **state)
     char *out = guest_take(8);
     struct msghdr *m = message(out, 2);
     m->msg_namelen = m->msg_controllen = 55;
+    m->msg_name = out + 4;
     assert_call(3, write, pair[0], guest_text("abc"), 3);
     assert_call(2, recvmsg, pair[1], m, 0);
     assert_memory_equal(out, "ab", 2);

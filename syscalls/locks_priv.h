@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Which of the host's file locks the guest holds itself.
+ */
+#ifndef C2_SYSCALLS_LOCKS_PRIV_H
+#define C2_SYSCALLS_LOCKS_PRIV_H
+
+#include "syscalls/call_priv.h"
+
+/* Whose a lock is: the open file description's, by flock() or fcntl(F_OFD_SETLK), or the process's. Locks of flock() and
+ * those of fcntl() know nothing of each other. */
+enum locks_kind { LOCKS_FLOCK, LOCKS_DESCRIPTION, LOCKS_POSIX };
+
+struct locks_range {
+    enum locks_kind kind;
+    bool writes;
+    uint64_t start, end; /* bytes, both included */
+};
+
+/* The bytes that a structure for fcntl() names. */
+struct flock;
+struct locks_range locks_range_of(int host, enum locks_kind kind, const struct flock *area);
+/* Whether the guest, by another owner than descriptor fd, holds a lock that keeps fd from getting this one: only the
+ * guest could end a wait for it. */
+bool locks_held_by_itself(struct syscalls *kernel, uint64_t guest_fd, const struct locks_range *wanted);
+
+#endif
