@@ -24,10 +24,15 @@ static const ZydisDecoder *the_decoder(void)
     return &decoder;
 }
 
-bool decode_one(struct decode_insn *out, struct guest_va pc, uint64_t bytes)
+enum decode_result decode_one(struct decode_insn *out, struct guest_va pc, uint64_t bytes)
 {
-    return ZYAN_SUCCESS(
-        ZydisDecoderDecodeFull(the_decoder(), (const void *)(uintptr_t)pc.v, bytes, &out->insn, out->operands));
+    ZyanStatus status = ZydisDecoderDecodeFull(the_decoder(), (const void *)(uintptr_t)pc.v, bytes, &out->insn,
+                                               out->operands);
+    if (ZYAN_SUCCESS(status))
+        return DECODE_GOOD;
+    return status == ZYDIS_STATUS_NO_MORE_DATA           ? DECODE_CUT
+           : status == ZYDIS_STATUS_INSTRUCTION_TOO_LONG ? DECODE_LONG
+                                                         : DECODE_BAD;
 }
 
 static bool touches_no_data(const ZydisDecodedInstruction *insn)
@@ -143,7 +148,7 @@ void decode_block(struct decode_block *out, struct guest_va pc, uint32_t bytes)
         struct decode_insn one;
         struct guest_va here = {pc.v + at};
         uint16_t index = out->block.insn_count;
-        if (!decode_one(&one, here, bytes - at)) {
+        if (decode_one(&one, here, bytes - at) != DECODE_GOOD) {
             out->ended = DECODE_INVALID;
             break;
         }

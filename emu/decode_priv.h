@@ -23,7 +23,7 @@ struct decode_insn {
 enum decode_end {
     DECODE_WHOLE,   /* the bytes given are all instructions that an engine executes itself */
     DECODE_SPECIAL, /* the block ends before an instruction that must be interpreted (interpret.h), at `end` */
-    DECODE_INVALID, /* ... before bytes at `end` that are no instruction */
+    DECODE_INVALID, /* ... before bytes at `end` that are no instruction, or only the beginning of one */
 };
 
 struct decode_block {
@@ -35,8 +35,15 @@ struct decode_block {
     uint16_t mnemonics[DECODE_MAX_INSNS]; /* ZydisMnemonic of each instruction */
 };
 
-/* Decodes the instruction at pc, of which `bytes` may be read. false: no instruction of these bytes. */
-bool decode_one(struct decode_insn *out, struct guest_va pc, uint64_t bytes);
+enum decode_result {
+    DECODE_GOOD,
+    DECODE_BAD,  /* no instruction */
+    DECODE_CUT,  /* it goes on behind the bytes given */
+    DECODE_LONG, /* longer than the 15 bytes that CPUs take */
+};
+
+/* Decodes the instruction at pc, of which `bytes` may be read. */
+enum decode_result decode_one(struct decode_insn *out, struct guest_va pc, uint64_t bytes);
 
 /* The slots of one instruction, in program order (reads before the write); returns how many. */
 unsigned decode_slots(struct stream_slot out[DECODE_INSN_SLOTS], const struct decode_insn *insn, uint16_t index);

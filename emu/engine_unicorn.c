@@ -240,6 +240,12 @@ static bool after_exception(struct unicorn *u, struct engine_event *event, struc
     }
 }
 
+/* Unicorn takes for no instruction what is one that it was to execute. */
+static struct engine_event not_known(void)
+{
+    return (struct engine_event){.stop = ENGINE_REFUSED, .refusal = "the engine does not know this instruction"};
+}
+
 static bool after_invalid(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
     enum c2_status status = close_at(u, rip_of(u));
@@ -248,7 +254,7 @@ static bool after_invalid(struct unicorn *u, struct engine_event *event, struct 
         fail(u, event, err);
         return false;
     }
-    *event = (struct engine_event){.stop = ENGINE_REFUSED, .refusal = "the engine does not know this instruction"};
+    *event = not_known();
     return false;
 }
 
@@ -290,7 +296,8 @@ static bool after_effect(struct unicorn *u, const struct unicorn_special *specia
     switch (effect->status) {
     case INTERPRET_DONE:
         u->instructions++;
-        unicorn_set(&u->state, UC_X86_REG_RIP, special->pc + special->insn.insn.length);
+        unicorn_set(&u->state, UC_X86_REG_RIP,
+                    effect->jumps ? effect->target.v : special->pc + special->insn.insn.length);
         return true;
     case INTERPRET_FAULT:
         *event = (struct engine_event){.stop = ENGINE_FAULT, .address = effect->fault, .access = effect->access};
@@ -307,6 +314,20 @@ static bool after_effect(struct unicorn *u, const struct unicorn_special *specia
     }
 }
 
+/* What a CPU does where no instruction could be decoded. */
+static struct engine_event after_no_instruction(const struct unicorn_special *special)
+{
+    struct guest_va next_page = {c2_align_down(special->pc, C2_PAGE_BYTES) + C2_PAGE_BYTES};
+    switch (special->decoded) {
+    case DECODE_CUT:
+        return (struct engine_event){.stop = ENGINE_FAULT, .address = next_page, .access = MMU_ACCESS_EXEC};
+    case DECODE_LONG:
+        return (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGSEGV, .code = 0x80 /* SI_KERNEL */};
+    default:
+        return (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGILL, .code = ILL_ILLOPN};
+    }
+}
+
 static bool after_special(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
     struct unicorn_special *special;
@@ -317,8 +338,12 @@ static bool after_special(struct unicorn *u, struct engine_event *event, struct 
         return false;
     }
     unicorn_set(&u->state, UC_X86_REG_RIP, u->pause_pc);
-    if (!special->valid) {
-        *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGILL, .code = ILL_ILLOPN};
+    if (special->decoded != DECODE_GOOD) {
+        *event = after_no_instruction(special);
+        return false;
+    }
+    if (!special->wanted) {
+        *event = not_known();
         return false;
     }
     interpret_execute(&u->cpu, (struct guest_va){special->pc}, &special->insn.insn, special->insn.operands, &effect);

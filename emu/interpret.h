@@ -35,7 +35,7 @@ struct interpret_cpu {
 };
 
 enum interpret_status {
-    INTERPRET_DONE,    /* done; the caller advances RIP by the instruction's length */
+    INTERPRET_DONE,    /* done; the caller moves RIP to `target`, or on by the instruction's length */
     INTERPRET_FAULT,   /* page fault at `fault`: nothing took effect, except whole elements of a REP string
                           instruction, whose RCX, RSI and RDI say how far it came */
     INTERPRET_SIGNAL,  /* the CPU would raise an exception: `signal`, `code` */
@@ -51,6 +51,8 @@ struct interpret_effect {
     struct guest_va fault;
     enum mmu_access access;
     int signal, code;
+    bool jumps; /* DONE: to `target`, instead of on to the next instruction */
+    struct guest_va target;
     bool behind; /* SIGNAL: Linux reports RIP behind the instruction (INT3), not at it */
     const char *reason;
 };

@@ -17,7 +17,7 @@
  *   - FCOMI and kin do not clear OF, SF and AF;
  *   - SSSE3 instructions on MMX registers with a memory operand, and EMMS, leave TOP alone;
  *   - a successful 32-bit CMPXCHG clears the upper half of RAX, BSF and BSR of a zero that of their destination;
- *   - alignment that an SSE instruction or CMPXCHG16B asks for is not checked.
+ *   - alignment that an SSE instruction asks for is not checked.
  * Source
  *   Intel SDM volume 2; names of mnemonics and extensions: Zydis 4.0.
  */
@@ -103,14 +103,14 @@ static void mov_special_run(struct interpret_run *run)
 #define NATIVE_INTEGERS(X) \
     X(ADD) X(ADC) X(SUB) X(SBB) X(CMP) X(AND) X(OR) X(XOR) X(INC) X(DEC) X(NOT) X(MUL) X(IMUL) X(DIV) X(IDIV) \
     X(ADCX) X(ADOX) X(CBW) X(CWDE) X(CDQE) X(CWD) X(CDQ) X(CQO) X(LEA) X(MOVZX) X(MOVSX) X(MOVSXD) X(XCHG) X(XADD) \
-    X(CMPXCHG8B) X(CMPXCHG16B) X(MOVNTI) X(XLAT) X(CRC32) X(BT) X(BTS) X(BTR) X(BTC) X(BSF) X(BSR) X(LZCNT) \
+    X(MOVNTI) X(XLAT) X(CRC32) X(BT) X(BTS) X(BTR) X(BTC) X(BSF) X(BSR) X(LZCNT) \
     X(TZCNT) X(ANDN) X(SHLX) X(SHRX) X(SARX) X(MULX)
 /* clang-format on */
-#define NATIVE_FLAGS(X) X(CLC) X(STC) X(CMC) X(CLD) X(STD) X(PUSHF) X(PUSHFQ) X(POPF) X(POPFQ)
+#define NATIVE_FLAGS(X) X(CLC) X(STC) X(CMC) X(CLD) X(STD) X(PUSHF) X(PUSHFQ)
 /* clang-format off */
 #define NATIVE_STACK_BRANCHES(X) \
     X(PUSH) X(POP) X(CALL) X(JMP) X(LEAVE) X(JB) X(JBE) X(JL) X(JLE) X(JNB) X(JNBE) X(JNL) X(JNLE) X(JNO) X(JNP) \
-    X(JNS) X(JNZ) X(JO) X(JP) X(JS) X(JZ) X(JRCXZ) X(JECXZ) X(LOOP) X(LOOPE) X(LOOPNE) X(SETB) X(SETBE) X(SETL) \
+    X(JNS) X(JNZ) X(JO) X(JP) X(JS) X(JZ) X(JRCXZ) X(JECXZ) X(LOOP) X(SETB) X(SETBE) X(SETL) \
     X(SETLE) X(SETNB) X(SETNBE) X(SETNL) X(SETNLE) X(SETNO) X(SETNP) X(SETNS) X(SETNZ) X(SETO) X(SETP) X(SETS) \
     X(SETZ) X(CMOVB) X(CMOVBE) X(CMOVL) X(CMOVLE) X(CMOVNB) X(CMOVNBE) X(CMOVNL) X(CMOVNLE) X(CMOVNO) X(CMOVNP) \
     X(CMOVNS) X(CMOVNZ) X(CMOVO) X(CMOVP) X(CMOVS) X(CMOVZ)
@@ -188,6 +188,12 @@ static const struct interpret_form forms[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     RUN(BLSMSK, interpret_blsmsk),
 
     /* flags */
+    RUN(CMPXCHG8B, interpret_cmpxchg_pair),
+    RUN(CMPXCHG16B, interpret_cmpxchg_pair),
+    RUN(LOOPE, interpret_loop_while),
+    RUN(LOOPNE, interpret_loop_while),
+    RUN(POPF, interpret_popf),
+    RUN(POPFQ, interpret_popf),
     NATIVE_BUT(LAHF, with_rex, USELESS_REX),
     NATIVE_BUT(SAHF, with_rex, USELESS_REX),
 

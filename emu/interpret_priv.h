@@ -17,6 +17,10 @@
 #define FLAG_SF (1u << 7)
 #define FLAG_DF (1u << 10)
 #define FLAG_OF (1u << 11)
+#define FLAG_TF (1u << 8)
+#define FLAG_NT (1u << 14)
+#define FLAG_AC (1u << 18)
+#define FLAG_ID (1u << 21)
 #define FLAGS_STATUS (FLAG_CF | FLAG_PF | FLAG_AF | FLAG_ZF | FLAG_SF | FLAG_OF)
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI };
@@ -93,6 +97,8 @@ interpret_handler interpret_rep_string; /* interpret_string.c */
 interpret_handler interpret_popcnt, interpret_movbe, interpret_shift, interpret_shift_double, interpret_neg,
     interpret_pdep, interpret_pext, interpret_bzhi, interpret_blsi, interpret_blsr, interpret_blsmsk, interpret_bextr,
     interpret_rorx; /* _bits.c */
+
+interpret_handler interpret_cmpxchg_pair, interpret_loop_while, interpret_popf; /* interpret_flags.c */
 
 interpret_handler interpret_pcmpstr; /* interpret_pcmpstr.c */
 interpret_handler interpret_dpps, interpret_dppd, interpret_horizontal, interpret_maskmov, interpret_round_scalar,

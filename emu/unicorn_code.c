@@ -207,12 +207,19 @@ static uint64_t readable_code(const struct unicorn_code *code, uint64_t pc)
     return next.v - pc + (mmu_ready(code->mmu, next, MMU_ACCESS_EXEC) ? C2_PAGE_BYTES : 0);
 }
 
+/* Whether what was decoded is still there. What was no instruction may be one by now: its second page has come. */
+static bool is_current(const struct unicorn_special *special)
+{
+    return !special->stale && special->decoded == DECODE_GOOD &&
+           memcmp(special->bytes, (const void *)(uintptr_t)special->pc, special->insn.insn.length) == 0;
+}
+
 enum c2_status unicorn_code_special(struct unicorn_special **out, struct unicorn_code *code, uint64_t pc,
                                     struct c2_error *err)
 {
     struct unicorn_special *special = lookup(code->specials, pc);
     *out = special;
-    if (special && !special->stale)
+    if (special && is_current(special))
         return C2_OK;
     if (!special) {
         special = c2_calloc(1, sizeof *special);
@@ -230,10 +237,13 @@ enum c2_status unicorn_code_special(struct unicorn_special **out, struct unicorn
             return status;
     }
     special->stale = false;
-    special->valid = decode_one(&special->insn, (struct guest_va){pc}, readable_code(code, pc));
-    special->wanted = !special->valid || interpret_wants(&special->insn.insn, special->insn.operands);
+    special->decoded = decode_one(&special->insn, (struct guest_va){pc}, readable_code(code, pc));
+    bool good = special->decoded == DECODE_GOOD;
+    if (good)
+        memcpy(special->bytes, (const void *)(uintptr_t)pc, special->insn.insn.length);
+    special->wanted = !good || interpret_wants(&special->insn.insn, special->insn.operands);
     *out = special;
-    return special->valid && special->wanted ? add_single(code, special, err) : C2_OK;
+    return good && special->wanted ? add_single(code, special, err) : C2_OK;
 }
 
 /* Translations made before the hook do not know of it. */

@@ -76,9 +76,10 @@ struct unicorn_block {
 /* An instruction to interpret. */
 struct unicorn_special {
     struct decode_insn insn;
-    bool valid;  /* false: the bytes are no instruction */
-    bool wanted; /* false: the code has changed, and what stands here now is Unicorn's to execute */
-    bool stale;  /* the code may have changed: decode again */
+    enum decode_result decoded; /* CUT: the rest lies on a page that is not there yet */
+    bool wanted;                /* false: the code has changed, and what stands here now is Unicorn's to execute */
+    bool stale;                 /* its page may be gone: decode again */
+    uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH]; /* what was decoded */
     uint32_t number;
     uint8_t slots;
     uc_hook hook; /* 0: none yet */

@@ -65,16 +65,18 @@ static void make_guest(struct guest *guest, const void *code, size_t bytes)
     memcpy((void *)(uintptr_t)CODE, code, bytes);
 }
 
-static void start(struct guest *guest)
+static void start_at(struct guest *guest, uint64_t pc)
 {
     struct syscalls_cpu cpu;
     engine_get_cpu(guest->engine, &cpu);
     memset(cpu.gpr, 0, sizeof cpu.gpr);
     cpu.gpr[7] = DATA;
-    cpu.rip = CODE;
+    cpu.rip = pc;
     cpu.rflags = 0x202;
     engine_set_cpu(guest->engine, &cpu);
 }
+
+static void start(struct guest *guest) { start_at(guest, CODE); }
 
 static void end_guest(struct guest *guest)
 {
@@ -162,6 +164,90 @@ static void faults(void **state)
     /* mov %eax,-15(%rip): its own page, not writable */
     EXPECT(ENGINE_FAULT, 0, 0, &event, 0x89, 0x05, 0xf1, 0xff, 0xff, 0xff);
     assert_int_equal(event.address.v, CODE + 6 - 15);
+}
+
+/* ------------------------------------------------------------------ instructions across the end of a page */
+
+/* Executed by the engine, and interpreted. */
+static const struct {
+    uint8_t bytes[10];
+    unsigned length;
+} crossers[] = {
+    {{0xf3, 0x48, 0x0f, 0xb8, 0xc1}, 5},                               /* popcnt %rcx,%rax */
+    {{0x48, 0x0f, 0x38, 0xf0, 0x87, 0, 0, 0, 0}, 9},                   /* movbe 0(%rdi),%rax */
+    {{0xf3, 0x0f, 0x11, 0x87, 0, 0, 0, 0}, 8},                         /* movss %xmm0,0(%rdi) */
+    {{0xc4, 0xe2, 0xf3, 0xf5, 0xc1}, 5},                               /* pdep %rcx,%rcx,%rax */
+    {{0xf0, 0x48, 0x0f, 0xc7, 0x8f, 0, 0, 0, 0}, 9},                   /* lock cmpxchg16b 0(%rdi) */
+    {{0x48, 0xb8, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11}, 10} /* movabs */
+};
+
+/* The code pages are untouched; with `pages` 1 there is no second one. */
+static void cross(unsigned crosser, unsigned before_end, unsigned pages, struct engine_event *event)
+{
+    struct guest guest;
+    struct c2_error err;
+    unsigned length = crossers[crosser].length;
+    uint64_t at = CODE + C2_PAGE_BYTES - before_end;
+    make_guest(&guest, "", 1);
+    assert_int_equal(make_engine(&guest, true, &err), C2_OK);
+    memcpy((void *)(uintptr_t)at, crossers[crosser].bytes, length);
+    memcpy((void *)(uintptr_t)(at + length), "\x0f\x05", 2);
+    if (pages == 1)
+        assert_int_equal(mmu_unmap(guest.mmu, CODE + C2_PAGE_BYTES, C2_PAGE_BYTES), 0);
+    start_at(&guest, at);
+    assert_int_equal(run(&guest, 0, event, &err), pages == 2 ? ENGINE_SYSCALL : ENGINE_FAULT);
+    assert_int_equal(rip(&guest), pages == 2 ? at + length + 2 : at);
+    assert_int_equal(engine_instructions(guest.engine), pages == 2 ? 2 : 0);
+    end_guest(&guest);
+}
+
+static void crossings(void **state)
+{
+    struct engine_event event;
+    (void)state;
+    for (unsigned i = 0; i < sizeof crossers / sizeof *crossers; i++)
+        for (unsigned before_end = 1; before_end < crossers[i].length; before_end++) {
+            cross(i, before_end, 2, &event);
+            cross(i, before_end, 1, &event);
+            assert_int_equal(event.address.v, CODE + C2_PAGE_BYTES);
+            assert_int_equal(event.access, MMU_ACCESS_EXEC);
+        }
+}
+
+/* ------------------------------------------------------------------ flags that live across instructions */
+
+/* The code ends in a system call, with what it has read of the flags in RAX. */
+static void expect_flags(const void *code, size_t bytes, uint64_t flags)
+{
+    struct guest guest;
+    struct c2_error err;
+    struct engine_event event;
+    struct syscalls_cpu cpu;
+    make_guest(&guest, code, bytes);
+    assert_int_equal(make_engine(&guest, true, &err), C2_OK);
+    start(&guest);
+    assert_int_equal(run(&guest, 0, &event, &err), ENGINE_SYSCALL);
+    engine_get_cpu(guest.engine, &cpu);
+    assert_int_equal(cpu.gpr[0], flags);
+    end_guest(&guest);
+}
+#define EXPECT_FLAGS(flags, ...) \
+    expect_flags((const uint8_t[]){STACK, __VA_ARGS__, READ_FLAGS}, \
+                 sizeof(const uint8_t[]){STACK, __VA_ARGS__, READ_FLAGS}, flags)
+#define STACK 0xc7, 0x07, 1, 0, 0, 0, 0x48, 0x8d, 0xa7, 0x00, 0x10, 0, 0 /* movl $1,(%rdi); lea 0x1000(%rdi),%rsp */
+#define COMPARE 0xb9, 7, 0, 0, 0, 0xbe, 5, 0, 0, 0, 0x48, 0x39, 0xce     /* mov $7,%ecx; mov $5,%esi; cmp %rcx,%rsi */
+#define READ_FLAGS 0x9c, 0x58, 0x0f, 0x05                                /* pushfq; pop %rax; syscall */
+
+static void flags(void **state)
+{
+    enum { IF = 0x202, CF = 1, PF = 4, AF = 16, ZF = 64, SF = 128 };
+    (void)state;
+    EXPECT_FLAGS(IF | SF | AF | CF, COMPARE, 0xf0, 0x48, 0x0f, 0xc7, 0x0f); /* lock cmpxchg16b (%rdi) */
+    EXPECT_FLAGS(IF | SF | AF | CF, COMPARE, 0x0f, 0xc7, 0x0f);             /* cmpxchg8b (%rdi) */
+    EXPECT_FLAGS(IF | ZF | PF, 0xb9, 1, 0, 0, 0, 0x39, 0xc9, 0xe1, 0x00);   /* mov $1,%ecx; cmp %ecx,%ecx; loope */
+    EXPECT_FLAGS(IF | SF | AF | CF | PF, 0xb9, 1, 0, 0, 0, 0x31, 0xf6, 0x39, 0xce, 0xe0, 0x00); /* ... loopne */
+    EXPECT_FLAGS(IF, 0x6a, 0x00, 0x9d);                                                         /* push $0; popfq */
+    EXPECT_FLAGS(IF | CF | ZF, 0x68, 0x41, 0x30, 0, 0, 0x9d); /* push $0x3041: IOPL is not a program's; popfq */
 }
 
 /* ------------------------------------------------------------------ budgets and interruption */
@@ -329,9 +415,9 @@ static void want_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stops),          cmocka_unit_test(faults),  cmocka_unit_test(budgets),
-        cmocka_unit_test(records),        cmocka_unit_test(endings), cmocka_unit_test(unknown_name),
-        cmocka_unit_test(want_of_memory),
+        cmocka_unit_test(stops),   cmocka_unit_test(faults),       cmocka_unit_test(crossings),
+        cmocka_unit_test(flags),   cmocka_unit_test(budgets),      cmocka_unit_test(records),
+        cmocka_unit_test(endings), cmocka_unit_test(unknown_name), cmocka_unit_test(want_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
