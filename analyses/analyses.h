@@ -224,7 +224,6 @@ enum c2_status analyses_callgraph_entry(struct analyses_callgraph *graph, struct
 enum c2_status analyses_callgraph_finish(struct analyses_callgraph *graph, const struct analyses_callgraph_result **out,
                                          struct c2_error *err);
 void analyses_callgraph_check(const struct analyses_callgraph *graph);
-void analyses_callgraph_dump(const struct analyses_callgraph *graph, FILE *to);
 
 /* ------------------------------------------------------- advice: other layouts, and what they would have had
  * A proposal says how some of a profile's objects lie anew, and in what pages. advice_plan.c makes proposals from a

@@ -36,7 +36,6 @@ struct blocks {
     uint32_t count, room;
     uint32_t *unused; /* indices */
     uint32_t unused_count, unused_room;
-    uint64_t live;
     struct c2_map *page_of; /* page number -> index in pages */
     struct page *pages;
     uint32_t page_count, page_room;
@@ -202,7 +201,6 @@ static void take_away(struct blocks *blocks, uint32_t index)
         part_remove(blocks, index, va);
     block->base = UINT64_MAX;
     blocks->unused[blocks->unused_count++] = index; /* there is room for as many as there are blocks */
-    blocks->live--;
 }
 
 static bool new_index(struct blocks *blocks, uint32_t *index)
@@ -271,7 +269,6 @@ enum c2_status blocks_add(struct blocks *blocks, const struct block *block, uint
     if (!new_index(blocks, &index))
         return c2_fail_memory(err, "the table of blocks of the heap");
     blocks->list[index] = *block;
-    blocks->live++;
     if (place(blocks, index))
         return C2_OK;
     if (is_large(block)) /* take_away() wants it in the list */
@@ -344,8 +341,6 @@ const struct block *blocks_find(const struct blocks *blocks, uint64_t va, uint64
     return NULL;
 }
 
-uint64_t blocks_count(const struct blocks *blocks) { return blocks->live; }
-
 /* ------------------------------------------------------------------ invariants */
 
 static uint64_t check_page(const struct blocks *blocks, const struct page *page)
@@ -371,7 +366,7 @@ void blocks_check(const struct blocks *blocks)
         if (!is_large(block))
             expected += ((end_of(block) - 1) >> C2_PAGE_SHIFT) - (block->base >> C2_PAGE_SHIFT) + 1;
     }
-    C2_ASSERT(parts == expected && live == blocks->live);
+    C2_ASSERT(parts == expected && live + blocks->unused_count == blocks->count);
     for (uint32_t i = 0; i + 1 < blocks->large_count; i++)
         C2_ASSERT(end_of(&blocks->list[blocks->large[i]]) <= blocks->list[blocks->large[i + 1]].base);
 }

@@ -33,7 +33,6 @@
  *   Frames of abandoned stacks end late, at the next call or return above them. Without guest threads there is one
  *   stack of frames.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -567,13 +566,4 @@ void analyses_callgraph_check(const struct analyses_callgraph *graph)
         for (uint32_t event = 0; event < width; event++)
             C2_ASSERT(graph->starts[i * width + event] <= graph->now[event]);
     }
-}
-
-void analyses_callgraph_dump(const struct analyses_callgraph *graph, FILE *to)
-{
-    fprintf(to, "%" PRIu64 " entries of functions, %" PRIu32 " arcs, %zu frames\n", entries_count(graph->entries),
-            graph->arc_count, graph->depth);
-    for (size_t i = graph->depth; i-- > 0;)
-        fprintf(to, "%#18" PRIx64 "  %#" PRIx64 " from %#" PRIx64 "%s\n", graph->frames[i].slot, graph->frames[i].to,
-                graph->frames[i].from, graph->frames[i].tail ? ", by a jump" : "");
 }

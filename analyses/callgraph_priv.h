@@ -13,6 +13,5 @@ void entries_destroy(struct entries *entries);
 enum c2_status entries_add(struct entries *entries, uint64_t va, struct c2_error *err);
 void entries_remove(struct entries *entries, uint64_t start, uint64_t end); /* page aligned */
 bool entries_has(struct entries *entries, uint64_t va);
-uint64_t entries_count(const struct entries *entries);
 
 #endif

@@ -103,12 +103,3 @@ bool entries_has(struct entries *entries, uint64_t va)
     const uint64_t offset = va % C2_PAGE_BYTES;
     return index != UINT32_MAX && (entries->pages[index].bits[offset / 64] >> offset % 64 & 1) != 0;
 }
-
-uint64_t entries_count(const struct entries *entries)
-{
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < entries->count; i++)
-        for (size_t word = 0; word < WORDS; word++)
-            count += (uint64_t)__builtin_popcountll(entries->pages[i].bits[word]);
-    return count;
-}

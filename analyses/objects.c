@@ -23,7 +23,6 @@
  *   Objects within the stack and within blocks; thread-local variables (they lie in a block or a mapping of libc's);
  *   custom allocators that carve blocks out of larger ones: the larger one is the object.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "analyses/objects_priv.h"
@@ -550,17 +549,4 @@ void objects_check(const struct objects *objects)
     for (uint32_t i = 0; i < objects->owner_count; i++)
         C2_ASSERT(objects_owner(objects, i)->site_owner < objects->owner_count);
     blocks_check(objects->blocks);
-}
-
-void objects_dump(const struct objects *objects, FILE *to)
-{
-    for (uint32_t i = 0; i < objects->owner_count; i++) {
-        const struct objects_owner *owner = objects_owner(objects, i);
-        fprintf(to, "%" PRIu32 ": %s %s #%" PRIu64 " at %#" PRIx64 ", %" PRIu64 " bytes, %" PRIu64 " references\n", i,
-                analyses_kind_name(owner->kind), !owner->name ? "-" : owner->name, owner->number, owner->base,
-                owner->bytes, owner->refs);
-    }
-    for (uint32_t i = 0; i < objects->region_count; i++)
-        fprintf(to, "%#" PRIx64 "-%#" PRIx64 ": %" PRIu32 "\n", objects->regions[i].start, objects->regions[i].end,
-                objects->regions[i].owner);
 }

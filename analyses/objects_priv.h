@@ -55,7 +55,6 @@ struct objects_owner *objects_owner(const struct objects *objects, uint32_t owne
 uint32_t objects_shown(const struct objects *objects, uint32_t owner);
 
 void objects_check(const struct objects *objects);
-void objects_dump(const struct objects *objects, FILE *to);
 
 /* ------------------------------------------------------------------ blocks.c: the live blocks of the allocator */
 struct block {
@@ -72,7 +71,6 @@ bool blocks_remove(struct blocks *blocks, uint64_t base, struct block *out);   /
 void blocks_remove_range(struct blocks *blocks, uint64_t start, uint64_t end); /* that begin in it */
 /* The block around va, or NULL; then nothing but va's surroundings [*start, *end) are known to be no block's. */
 const struct block *blocks_find(const struct blocks *blocks, uint64_t va, uint64_t *start, uint64_t *end);
-uint64_t blocks_count(const struct blocks *blocks);
 void blocks_check(const struct blocks *blocks);
 
 #endif

@@ -139,8 +139,6 @@ void c2_map_dump(const struct c2_map *map, FILE *to); /* for debugging: the tabl
 
 /* "64", "32K", "20M", "0x1000": sizes in bytes, K M G T = powers of 1024. */
 enum c2_status c2_parse_size(uint64_t *out, const char *text, const char *what, struct c2_error *err);
-/* "1000", "5M": counts, K M G T = powers of 1000. */
-enum c2_status c2_parse_count(uint64_t *out, const char *text, const char *what, struct c2_error *err);
 /* Plain decimal or 0x number, no suffix. */
 enum c2_status c2_parse_number(uint64_t *out, const char *text, const char *what, struct c2_error *err);
 

@@ -19,7 +19,6 @@ struct grammar {
 };
 
 static const struct grammar size_grammar = {1024, "size in bytes", "64, 32K, 20M, 0x1000"};
-static const struct grammar count_grammar = {1000, "count", "1000, 5M, 2G"};
 static const struct grammar number_grammar = {0, "number", "12, 0x1000"};
 
 static int digit_value(char c)
@@ -80,11 +79,6 @@ static enum c2_status parse(uint64_t *out, const char *text, const char *what, c
 enum c2_status c2_parse_size(uint64_t *out, const char *text, const char *what, struct c2_error *err)
 {
     return parse(out, text, what, &size_grammar, err);
-}
-
-enum c2_status c2_parse_count(uint64_t *out, const char *text, const char *what, struct c2_error *err)
-{
-    return parse(out, text, what, &count_grammar, err);
 }
 
 enum c2_status c2_parse_number(uint64_t *out, const char *text, const char *what, struct c2_error *err)

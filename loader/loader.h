@@ -108,10 +108,6 @@ bool loader_linked_of(struct loader_symbols *symbols, struct guest_va pc, const 
 
 /* Run-time entry of the function that the pc lies in, for grouping; false if it is unknown. */
 bool loader_function_entry(struct loader_symbols *symbols, struct guest_va pc, struct guest_va *out);
-/* Run-time address of the function symbol of exactly this name (not demangled, without version) in the module at `at`.
- * A name that other files may use goes before a local one, the default version before old ones; resolvers of
- * indirect functions are none. False: none, or several local ones. */
-bool loader_function_named(struct loader_symbols *symbols, struct guest_va at, const char *name, struct guest_va *out);
 /* Tells every name of every function in the code of the file that is mapped at `at`: aliases one by one, a version
  * (@...) at their end. resolver: the entry is that of an IFUNC's resolver, which returns the function's own. The name
  * is lent for the call. Fails as the listener does, or without memory. */

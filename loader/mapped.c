@@ -99,48 +99,6 @@ bool loader_module_extent(struct loader_symbols *symbols, struct guest_va at, ui
 
 /* ------------------------------------------------------------------ functions */
 
-/* The lower, the better; none for what is no function of this name. */
-enum { RANK_DEFAULT, RANK_LOCAL, RANK_OLD_VERSION, RANK_NONE };
-
-static int rank_of(const struct loader_symtab *table, const struct loader_symbol *symbol, const char *name)
-{
-    GElf_Shdr section;
-    size_t bytes = loader_symbol_length(symbol->name);
-    if ((symbol->type != STT_FUNC && symbol->type != STT_NOTYPE) || strncmp(symbol->name, name, bytes) != 0 ||
-        name[bytes] || !loader_symtab_section(table, symbol, &section) || !(section.sh_flags & SHF_EXECINSTR))
-        return RANK_NONE;
-    return symbol->local ? RANK_LOCAL : symbol->hidden ? RANK_OLD_VERSION : RANK_DEFAULT;
-}
-
-/* The linked address of the best symbol of this name; false if there is none, or several as good elsewhere. */
-static bool find_named(const struct loader_symtab *table, const char *name, uint64_t *address)
-{
-    struct loader_symbol symbol;
-    int best = RANK_NONE;
-    bool one = false;
-    for (size_t i = 1; i < table->count; i++) {
-        int rank = loader_symtab_get(table, i, &symbol) ? rank_of(table, &symbol, name) : RANK_NONE;
-        if (rank == RANK_NONE || rank > best)
-            continue;
-        one = rank < best || (one && *address == symbol.address);
-        best = rank;
-        *address = symbol.address;
-    }
-    return one;
-}
-
-bool loader_function_named(struct loader_symbols *symbols, struct guest_va at, const char *name, struct guest_va *out)
-{
-    struct mapped mapped;
-    struct loader_symtab table;
-    if (!find_mapped(symbols, at, &mapped) || !mapped.module->table ||
-        !loader_symtab_open(&table, mapped.module->table) || !find_named(&table, name, &out->v) ||
-        !loader_elf_holds(&mapped.module->elf, out->v, out->v))
-        return false;
-    out->v += mapped.bias;
-    return true;
-}
-
 static bool is_function(const struct loader_symtab *table, const struct loader_symbol *symbol)
 {
     GElf_Shdr section;

@@ -278,6 +278,28 @@ static void make_stack(struct world *w)
     w->depth = 1;
 }
 
+static enum c2_status note_entry(void *self, const char *name, struct guest_va entry, bool resolver,
+                                 struct c2_error *err)
+{
+    struct world *w = self;
+    (void)resolver;
+    (void)err;
+    for (unsigned i = 0; i < KINDS; i++) {
+        if (strcmp(name, names[i]) == 0)
+            w->entries[i] = entry.v;
+    }
+    return C2_OK;
+}
+
+static void find_entries(struct world *w)
+{
+    const struct loader_entry_listener listener = {w, note_entry};
+    const struct guest_va code = {w->image.program_entry};
+    assert_int_equal(loader_function_entries(w->symbols, code, &listener, &w->err), C2_OK);
+    for (unsigned i = 0; i < KINDS; i++)
+        assert_int_not_equal(w->entries[i], 0);
+}
+
 static void make_world(struct world *w)
 {
     const char *const argv[] = {program, NULL}, *const envp[] = {NULL};
@@ -291,11 +313,7 @@ static void make_world(struct world *w)
     assert_int_equal(loader_symbols_create(&w->symbols, w->mmu, &w->err), C2_OK);
     assert_int_equal(c2_map_create(&w->watched, &w->err), C2_OK);
     make_stack(w);
-    for (unsigned i = 0; i < KINDS; i++) {
-        struct guest_va entry;
-        assert_true(loader_function_named(w->symbols, (struct guest_va){w->image.program_entry}, names[i], &entry));
-        w->entries[i] = entry.v;
-    }
+    find_entries(w);
 }
 
 static void end_world(struct world *w)

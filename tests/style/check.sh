@@ -4,6 +4,7 @@
 #   check.sh ROOT
 # - C is formatted as .clang-format says (clang-format 14 of Debian 12). Guests are left out: tests know their lines.
 # - A pointer is tested by itself (`!p`), never against NULL.
+# - No header of a room declares a function that nothing calls (unused.py).
 # - No line of a source is longer than 120 columns, and none of a page but for tables and what commands print.
 set -uo pipefail
 cd "$1" || exit 2
@@ -34,4 +35,5 @@ mapfile -t pages < <(sources -name '*.md')
 complain "longer than 120 columns:" < <(awk 'length > 120 { print FILENAME ":" FNR }' "${all_files[@]}")
 complain "longer than 120 columns:" < <(awk 'FNR == 1 { fenced = 0 } /^```/ { fenced = !fenced }
     !fenced && !/^\|/ && length > 120 { print FILENAME ":" FNR }' "${pages[@]}")
+complain "declared for others, and nothing calls it:" < <(python3 -B tests/style/unused.py . 2>&1)
 exit $failed

@@ -46,16 +46,6 @@ static void test_sizes(void **state)
     assert_parses(c2_parse_size, "16777215T", UINT64_C(16777215) << 40);
 }
 
-static void test_counts(void **state)
-{
-    (void)state;
-    assert_parses(c2_parse_count, "1000", 1000);
-    assert_parses(c2_parse_count, "1K", 1000);
-    assert_parses(c2_parse_count, "5M", 5000000);
-    assert_parses(c2_parse_count, "2G", 2000000000);
-    assert_parses(c2_parse_count, "18446744T", UINT64_C(18446744000000000000));
-}
-
 static void test_plain_numbers(void **state)
 {
     (void)state;
@@ -73,8 +63,6 @@ static void test_what_is_no_number(void **state)
         char reason[128];
         snprintf(reason, sizeof reason, "--x: \"%s\" is not a size in bytes (examples: 64, 32K, 20M, 0x1000)", bad[i]);
         assert_refuses(c2_parse_size, bad[i], reason);
-        snprintf(reason, sizeof reason, "--x: \"%s\" is not a count (examples: 1000, 5M, 2G)", bad[i]);
-        assert_refuses(c2_parse_count, bad[i], reason);
     }
 }
 
@@ -88,7 +76,6 @@ static void test_what_is_too_large(void **state)
         snprintf(reason, sizeof reason, "--x: \"%s\" is too large (at most 18446744073709551615)", sizes[i]);
         assert_refuses(c2_parse_size, sizes[i], reason);
     }
-    assert_refuses(c2_parse_count, "18446745T", "--x: \"18446745T\" is too large (at most 18446744073709551615)");
 }
 
 static void test_error_may_be_null(void **state)
@@ -148,7 +135,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_counts),
         cmocka_unit_test(test_plain_numbers),
         cmocka_unit_test(test_what_is_no_number),
         cmocka_unit_test(test_what_is_too_large),

@@ -683,6 +683,46 @@ static void check_extent(struct loader_symbols *symbols, uint64_t inside, uint64
     assert_string_equal(name, object);
 }
 
+/* What loader_function_entries tells of one name. */
+struct told {
+    const char *name;
+    unsigned times;
+    uint64_t entry; /* the last time */
+    bool resolver;
+};
+
+static enum c2_status listen(void *self, const char *name, struct guest_va entry, bool resolver, struct c2_error *err)
+{
+    struct told *told = self;
+    (void)err;
+    if (strcmp(name, told->name) != 0)
+        return C2_OK;
+    told->times++;
+    told->entry = entry.v;
+    told->resolver = resolver;
+    return C2_OK;
+}
+
+static struct told told_of(struct loader_symbols *symbols, uint64_t at, const char *name)
+{
+    struct told told = {.name = name};
+    const struct loader_entry_listener listener = {&told, listen};
+    assert_int_equal(loader_function_entries(symbols, (struct guest_va){at}, &listener, NULL), C2_OK);
+    return told;
+}
+
+/* Every name of a function is told, an alias too, and no other. */
+static void check_entries(struct loader_symbols *symbols, uint64_t code, uint64_t hidden, uint64_t visible)
+{
+    assert_int_equal(told_of(symbols, code, "hidden").entry, hidden);
+    assert_int_equal(told_of(symbols, code, "visible").entry, visible);
+    assert_int_equal(told_of(symbols, code, "__under").entry, visible);
+    assert_int_equal(told_of(symbols, code, "hidde").times, 0);
+    assert_int_equal(told_of(symbols, code, "hidden_").times, 0);
+    assert_int_equal(told_of(symbols, code, "initialised").times, 0);
+    assert_int_equal(told_of(symbols, MMU_STACK_TOP - 8, "hidden").times, 0);
+}
+
 static void check_module(const char *path)
 {
     struct mmu *mmu = new_mmu(4096);
@@ -706,16 +746,9 @@ static void check_module(const char *path)
     check_variables(symbols, (struct guest_va){zeroed + 4096}, object);
 
     struct guest_va found;
-    assert_true(loader_function_named(symbols, (struct guest_va){zeroed}, "hidden", &found));
-    assert_int_equal(found.v, hidden);
+    check_entries(symbols, image.program_entry, hidden, linked(path, "visible") + image.program_base);
     assert_true(loader_function_entry(symbols, (struct guest_va){hidden + 5}, &found));
     assert_int_equal(found.v, hidden);
-    assert_true(loader_function_named(symbols, (struct guest_va){zeroed}, "__under", &found)); /* an alias is a name */
-    assert_int_equal(found.v, linked(path, "visible") + image.program_base);
-    assert_false(loader_function_named(symbols, (struct guest_va){zeroed}, "hidde", &found));
-    assert_false(loader_function_named(symbols, (struct guest_va){zeroed}, "hidden_", &found));
-    assert_false(loader_function_named(symbols, (struct guest_va){zeroed}, "initialised", &found));
-    assert_false(loader_function_named(symbols, (struct guest_va){image.stack}, "hidden", &found));
     assert_false(loader_function_entry(symbols, (struct guest_va){zeroed}, &found));
     loader_symbols_check(symbols);
     loader_symbols_destroy(symbols);
@@ -733,52 +766,45 @@ static void test_modules(void **state)
     check_module(GUESTS "/dwarf4");
 }
 
-/* The linked address of the function of this name in the guest as it is mapped; 0 if there is none. */
-static uint64_t function_in(const char *path, const char *name)
+/* What is told of a name in the guest, its entry as linked. */
+static struct told told_in(const char *path, const char *name)
 {
     struct mmu *mmu = new_mmu(4096);
     struct loader_image image = load(mmu, path);
     struct loader_symbols *symbols;
-    struct guest_va found;
     assert_int_equal(loader_symbols_create(&symbols, mmu, NULL), C2_OK);
-    bool any = loader_function_named(symbols, (struct guest_va){image.program_entry}, name, &found);
-    uint64_t address = any ? found.v - image.program_base : 0;
+    struct told told = told_of(symbols, image.program_entry, name);
+    told.entry -= told.times == 0 ? 0 : image.program_base;
     loader_symbols_destroy(symbols);
     loader_image_release(&image);
     mmu_destroy(mmu);
-    return address;
+    return told;
 }
 
-/* The default version goes before the old one, which is better than nothing; a name of two local functions is nobody's.
- * A stripped program knows what others may link to. */
+/* Versions are told with their names, and local functions of one name each; a stripped program knows what others may
+ * link to. */
 static void test_functions_of_one_name(void **state)
 {
     (void)state;
     const char *whole = GUESTS "/versions", *stripped = GUESTS "/versions_stripped";
-    assert_int_equal(function_in(whole, "answer"), linked(whole, "new_answer"));
-    assert_int_equal(function_in(stripped, "answer"), linked(whole, "new_answer"));
-    assert_int_equal(function_in(whole, "gone"), linked(whole, "older"));
-    assert_int_equal(function_in(stripped, "gone"), linked(whole, "older"));
-    assert_int_equal(function_in(whole, "alone"), linked(whole, "alone"));
-    assert_int_equal(function_in(GUESTS "/versions_twins", "alone"), 0);
-    assert_int_equal(function_in(stripped, "alone"), 0);
+    assert_int_equal(told_in(whole, "answer@@V2").entry, linked(whole, "new_answer"));
+    assert_int_equal(told_in(whole, "answer@V1").entry, linked(whole, "old_answer"));
+    assert_int_equal(told_in(whole, "gone@V1").entry, linked(whole, "older"));
+    assert_int_equal(told_in(whole, "alone").entry, linked(whole, "alone"));
+    assert_int_equal(told_in(GUESTS "/versions_twins", "alone").times, 2);
+    assert_int_equal(told_in(stripped, "answer").times, 2);
+    assert_int_equal(told_in(stripped, "gone").entry, linked(whole, "older"));
+    assert_int_equal(told_in(stripped, "alone").times, 0);
 }
 
 /* strlen of a static glibc is an indirect function. */
-static void test_functions_that_are_none(void **state)
+static void test_functions_that_resolve(void **state)
 {
     (void)state;
-    struct mmu *mmu = new_mmu(4096);
-    struct loader_image image = load(mmu, GUESTS "/static");
-    struct loader_symbols *symbols;
-    struct guest_va found, at = {image.program_entry};
-    assert_int_equal(loader_symbols_create(&symbols, mmu, NULL), C2_OK);
-    assert_true(loader_function_named(symbols, at, "malloc", &found));
-    assert_int_equal(found.v, linked(GUESTS "/static", "malloc"));
-    assert_false(loader_function_named(symbols, at, "strlen", &found));
-    loader_symbols_destroy(symbols);
-    loader_image_release(&image);
-    mmu_destroy(mmu);
+    const struct told function = told_in(GUESTS "/static", "malloc"), resolver = told_in(GUESTS "/static", "strlen");
+    assert_true(function.times == 1 && !function.resolver);
+    assert_int_equal(function.entry, linked(GUESTS "/static", "malloc"));
+    assert_true(resolver.times == 1 && resolver.resolver);
 }
 
 /* A program that maps an ELF file to read it has no second module. */
@@ -851,7 +877,7 @@ int main(void)
         cmocka_unit_test(test_names_without_memory),
         cmocka_unit_test(test_modules),
         cmocka_unit_test(test_functions_of_one_name),
-        cmocka_unit_test(test_functions_that_are_none),
+        cmocka_unit_test(test_functions_that_resolve),
         cmocka_unit_test(test_a_file_to_be_read_is_no_module),
         cmocka_unit_test(test_variables_without_memory),
     };

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""unused.py ROOT: functions that a header of a room declares and nothing in the rooms calls.
+
+What tests alone may call are the checks and dumps of structures (`x_check`, `x_dump`) and the hooks named below, each
+with what a test sees through it.
+"""
+
+import glob
+import os
+import re
+import sys
+
+HOOKS = {
+    "buddy_blocks_of": "free blocks of each order, beside those of a naive model",
+    "c2_alloc_count": "how many allocations a task makes",
+    "c2_alloc_fail_from": "what a task does when the n-th of them fails",
+    "caches_hash_slices": "slices of a hash, beside those of a naive one",
+    "interpret_refused": "forms of instructions that are not to be compared with the processor's",
+    "pagemap_names": "frames that a map names",
+    "stream_tape_bytes": "what a record of a run takes on disk",
+}
+ROOMS = "base stream caches mmu loader syscalls emu sim analyses report cli".split()
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+DECLARED = re.compile(r"^(?!static|typedef|#)[a-z][\w ]*[ *](\w+)\([^;{]*\)(?: C2_\w+\([^;]*\))?;", re.M)
+
+
+def sources(ending):
+    text = ""
+    for room in ROOMS:
+        for path in sorted(glob.glob(os.path.join(sys.argv[1], room, "*." + ending))):
+            with open(path, encoding="utf-8") as file:
+                text += COMMENT.sub(" ", file.read())
+    return text
+
+
+def main():
+    headers, code = sources("h"), sources("c")
+    declared = set(DECLARED.findall(headers))
+    if len(declared) < 500:
+        sys.exit("only %d functions declared in %s" % (len(declared), sys.argv[1]))
+    words = {}
+    for word in re.findall(r"\w+", code + re.sub(DECLARED, "", headers)):
+        words[word] = words.get(word, 0) + 1
+    unused = {name for name in declared if words.get(name, 0) < 2 and not re.search(r"_(check|dump)$", name)}
+    for name in sorted(unused - set(HOOKS)):
+        print("%s: called by no room" % name)
+    for name in sorted(set(HOOKS) - unused):
+        print("%s: it is no hook of tests any more; take it from the list" % name)
+    sys.exit(1 if unused != set(HOOKS) else 0)
+
+
+main()
