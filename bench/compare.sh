@@ -91,7 +91,8 @@ bench_attribution() # NAME PROGRAM ARGS...
         time_one "$name" "$round" callgrind "$emu -q --callgrind /dev/null $*"
         round=$((round + 1))
     done
-    "$emu" -q --no-attribution --json - "$@" | python3 "$root/bench/table.py" "$out" "$runs" misses "$name" >>"$out/attributed"
+    "$emu" -q --no-attribution --json - "$@" |
+        python3 "$root/bench/table.py" "$out" "$runs" misses "$name" >>"$out/attributed"
 }
 
 # From few misses to misses at every access; the first is little more than the start of a program.

@@ -22,7 +22,8 @@ chrt -f 50 true 2>/dev/null && first="chrt -f 50"
 
 time_one() # PROGRAM ROUND
 {
-    $first hyperfine -N --style none --warmup 1 --runs 5 --export-json "$out/$1.$2.json" "$images/$1 1000" >/dev/null 2>&1 || {
+    $first hyperfine -N --style none --warmup 1 --runs 5 --export-json "$out/$1.$2.json" "$images/$1 1000" \
+        >/dev/null 2>&1 || {
         echo "native.sh: failed: $images/$1 1000" >&2
         exit 1
     }

@@ -60,7 +60,8 @@ def main():
         return attribution(directory, runs)
     if sys.argv[3:4] == ["misses"]:
         return misses(sys.argv[4])
-    print("| program | instructions | native | Cachegrind | c2emu | c2emu speed | Cachegrind / c2emu | --no-sim | its speed |")
+    print("| program | instructions | native | Cachegrind | c2emu | c2emu speed | Cachegrind / c2emu | --no-sim "
+          "| its speed |")
     print("|---|---|---|---|---|---|---|---|---|")
     with open(f"{directory}/names") as names:
         for line in names:

@@ -3,10 +3,10 @@
 # source directory, and `c2_patience` to the seconds after which a stage is worth a line.
 c2_heartbeat=20 # seconds between two lines of a stage that takes long
 
-c2_build_packages="cmake gcc libc6-dev make pkg-config libunicorn-dev libcapstone-dev libelf-dev libdw-dev libinih-dev
+c2_build_packages="cmake gcc g++ make pkg-config libunicorn-dev libcapstone-dev libelf-dev libdw-dev libinih-dev
     libjansson-dev libzstd-dev libzydis-dev"
-c2_test_packages="g++ libcmocka-dev clang-format valgrind musl-tools clang python3 perl gawk mawk grep sed coreutils gzip bzip2
-    xz-utils zstd bc file"
+c2_test_packages="libcmocka-dev clang-format valgrind musl-tools clang python3 perl gawk mawk grep sed coreutils
+    gzip bzip2 xz-utils zstd bc file"
 
 # ---------------------------------------------------------------- stages
 
@@ -15,8 +15,8 @@ c2_elapsed() # SECONDS
     if [ "$1" -lt 100 ]; then echo "$1 s"; else echo "$(($1 / 60)) min $(($1 % 60)) s"; fi
 }
 
-# Runs beside a stage: a line after the patience, and every heartbeat how far it is. Ends with the script. It holds no file
-# of the caller but standard error.
+# Runs beside a stage: a line after the patience, and every heartbeat how far it is. Ends with the script. It holds no
+# file of the caller but standard error.
 c2_watch() # STAGE LOG
 {
     local begin=$SECONDS next=$((SECONDS + c2_patience)) script=$$
@@ -49,11 +49,11 @@ c2_stage() # STAGE LOG COMMAND...
     return "$status"
 }
 
-c2_quietly() # LOG COMMAND...: the output is shown only when the command fails
+c2_quietly() # LOG COMMAND...: the output's end is shown only when the command fails
 {
     local log=$1
     shift
-    "$@" >"$log" 2>&1 || { cat "$log" >&2; echo "failed: $*" >&2; return 1; }
+    "$@" >"$log" 2>&1 || { tail -n 60 "$log" >&2; echo "failed: $*" >&2; return 1; }
 }
 
 # ---------------------------------------------------------------- packages
@@ -88,8 +88,9 @@ c2_need() # PACKAGE...: installs what is missing
     [ -n "$missing" ] || return 0
     missing=$(echo $missing)
     if c2_may_install; then
+        echo "packages that are missing: $missing" >&2
         log=$(mktemp)
-        c2_patience=0 c2_stage "installing $missing" "$log" c2_quietly "$log" c2_apt_get $missing || status=1
+        c2_patience=0 c2_stage "installing packages" "$log" c2_quietly "$log" c2_apt_get $missing || status=1
         rm -f "$log"
         [ "$status" != 0 ] || return 0
     fi

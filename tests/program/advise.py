@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""advise.py: `c2emu advise` beside the samples' cures - played back the run is itself, errors, and what helps nothing."""
+"""advise.py: `c2emu advise` beside the samples' cures - played back the run is itself, errors, and what helps
+nothing."""
 
 import json
 import os
@@ -33,7 +34,8 @@ PLACEMENTS += [["--huge", "thp"], ["--huge", "all"], ["--huge", "never"], ["--hu
 
 
 def itself():
-    """Every count of every level, whatever the placement: first touches by the kernel and the loader are on the tape."""
+    """Every count of every level, whatever the placement: first touches by the kernel and the loader are on the
+    tape."""
     programs = [image("list", "40"), image("sparse", "2"), ["/bin/ls", "-l", IMAGES], image("doitgen", "1")]
     for placement in PLACEMENTS:
         for program in programs:
@@ -54,7 +56,8 @@ def together():
     stack and the code and the 200 of the other arrays are random as well. So L2 conflicts go from thousands, where
     sets of more than 8 lines are walked round 4 * 8 times, to hundreds at most.
     """
-    layouts = {tuple(layout["means"]): layout for layout in advice(["-m", "c2sim", "--pages", "random"], image("doitgen"))["layouts"]}
+    layouts = {tuple(layout["means"]): layout for layout in advice(["-m", "c2sim", "--pages", "random"],
+                                                                   image("doitgen"))["layouts"]}
     rows, huge, both = (layouts[means] for means in (("pad_rows",), ("huge_pages",), ("pad_rows", "huge_pages")))
     by = {name: {level["name"]: level["conflict"] for level in layout["levels"]}
           for name, layout in (("rows", rows), ("huge", huge), ("both", both))}
@@ -75,7 +78,8 @@ def nothing():
 def dims():
     machine = ["-m", "c2sim"]
     for options, text in (
-            (["--dim", "bb=1024"], '--dim bb=1024: the run has no object "bb" that can be moved (did you mean "b"?); with '
+            (["--dim", "bb=1024"],
+             '--dim bb=1024: the run has no object "bb" that can be moved (did you mean "b"?); with '
                                    'conflict misses: '),
             (["--dim", "b"], "--dim b: must be OBJECT=ROWBYTES, e.g. A=4096"),
             (["--dim", "b=70000"], "--dim b=70000: b has 131072 bytes, so its rows have 1 to 65536"),

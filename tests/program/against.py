@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """against.py CASE: --against, from two other runs alone.
 
-CASES says the options of the run, the word for --against, and what the other placement is as a run of its own. What must
-hold:
+CASES says the options of the run, the word for --against, and what the other placement is as a run of its own. What
+must hold:
     the run's own counts, its trace and its page map are those of a run without --against;
     the other side's counts are those of a run under the other placement;
-    the labels are those of two of twin.py's hierarchies that eat the two runs' traces access by access: a conflict miss of
-    the first at some level is inherent when the second is asked for the line there too and misses, else it is due to
+    the labels are those of two of twin.py's hierarchies that eat the two runs' traces access by access: a conflict miss
+    of the first at some level is inherent when the second is asked for the line there too and misses, else it is due to
     placement.
 against.py mutants: a label that is wrong is found.
 """
@@ -25,7 +25,8 @@ GUESTS = os.environ["GUESTS"]
 CASES = {
     "random": ("strides", ["-m", "teach"], [], "random", ["--pages", "random"]),
     "same_color": ("chase", [], ["--pages", "random"], "same-color", ["--pages", "same-color"]),
-    "buddy": ("strides", ["--set", "L2.size=64K"], ["--pages", "identity"], "buddy,age=0.7", ["--pages", "buddy,age=0.7"]),
+    "buddy": ("strides", ["--set", "L2.size=64K"], ["--pages", "identity"], "buddy,age=0.7",
+              ["--pages", "buddy,age=0.7"]),
     "huge": ("strides", [], ["--pages", "random"], "huge", ["--pages", "random", "--huge", "all"]),
     "small": ("strides", [], ["--huge", "all", "--pages", "random"], "huge=off", ["--pages", "random"]),
     "walks": ("strides", ["-m", "teach", "--set", "walks.mode=cached"], [], "random", ["--pages", "random"]),
@@ -40,7 +41,8 @@ CASES = {
     "zero": ("strides", ["-m", "teach", "--zero-page"], ["--pages", "random"], "same-color", ["--pages", "same-color"]),
     "giant": ("regions", ["--huge", "heap", "--huge-size", "1G"], ["--pages", "same-color"], "random",
               ["--pages", "random"]),
-    "together": ("strides", ["-m", "teach", "--zero-page", "--fifo-detector", "--set", "walks.mode=cached", "--seed", "3"],
+    "together": ("strides", ["-m", "teach", "--zero-page", "--fifo-detector", "--set", "walks.mode=cached",
+                             "--seed", "3"],
                  ["--place", "mmap=random", "--pages", "buddy,age=0.7"], "colored,level=L3",
                  ["--pages", "colored,level=L3"]),
 }

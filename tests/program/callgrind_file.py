@@ -7,7 +7,8 @@ import re
 class Profile:
     """events; long: names by event; summary, totals; self: {(object, file, function): cost}; lines:
     {(file of the line, function, line): cost}; insns: {(object, address): (line's file, line, cost)}; calls:
-    {(caller, callee): [count, cost]}, both (object, file, function); sites: {(caller, address): {callee: count}}; addresses: {function's name: {address}}."""
+    {(caller, callee): [count, cost]}, both (object, file, function); sites: {(caller, address): {callee: count}};
+    addresses: {function's name: {address}}."""
 
     def __init__(self):
         self.header, self.events, self.long = {}, [], {}

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""exports.py PART: --callgrind, --evictors and --cachegrind, read by our own reader of the format and by Valgrind's tools.
+"""exports.py PART: --callgrind, --evictors and --cachegrind, read by our own reader of the format and by Valgrind's
+tools.
 
 calls_FORM   guests/calls.c, whose calls are known by its source, linked in several ways
 exceptions   guests/throws.cc
 valgrind     the same calls and the same instructions as `valgrind --tool=callgrind` says, but for what is explained
-machines     the sums are the report's without L1I, of one level, with cached walks, with --against; no file from --callgrind -
+machines     the sums are the report's without L1I, of one level, with cached walks, with --against; no file from
+             --callgrind -
 faults       calls of a handler by an instruction that never completes
 annotate     callgrind_annotate shows the numbers that the file has
 evictors     conflict misses by victim and evictor are the report's
@@ -79,7 +81,8 @@ def compare_totals(profile, report):
         if value is not None:
             equal(totals[name], value, "total of " + name)
     if "DLmr" in totals:
-        equal(totals["DLmr"] + totals.get("ILmr", 0), report["levels"][-1]["read_misses"], "read misses of the last level")
+        equal(totals["DLmr"] + totals.get("ILmr", 0), report["levels"][-1]["read_misses"],
+              "read misses of the last level")
     compare_functions(profile, report)
     for table in (profile.self, profile.lines):
         equal([sum(column) for column in zip(*table.values())], profile.totals, "sum of all lines")
@@ -160,7 +163,8 @@ def calls(form):
     inlined = sum(cost[0] for (file, function, _), cost in profile.lines.items()
                   if file.endswith("/calls_inline.h") and function == "summing")
     check(inlined >= 10 and inlined % 10 == 0, "%d instructions of the inlined function in 10 rounds" % inlined)
-    equal({key[1].rpartition("/")[2] for key in profile.self if key[2] == "summing"}, {"calls.c"}, "the file of summing")
+    equal({key[1].rpartition("/")[2] for key in profile.self if key[2] == "summing"}, {"calls.c"},
+          "the file of summing")
     through_stubs(profile)
     symbols_of(profile, os.path.join(GUESTS, "calls_" + form))
 
@@ -172,7 +176,8 @@ def symbols_of(profile, guest):
         address, _, name = line.split()
         if name in OWN:
             equal(min(profile.addresses[name]), int(address, 16), "address of " + name)
-            equal({key for key, at in profile.insns if at == int(address, 16) and key.endswith(os.path.basename(guest))},
+            equal({key for key, at in profile.insns if at == int(address, 16)
+                   and key.endswith(os.path.basename(guest))},
                   {os.path.realpath(guest)}, "object of " + name)
 
 
@@ -194,9 +199,10 @@ def fib_times(n):
 
 
 def fib_costs(profile):
-    """The cost of fib(n): a for n < 2, else b + fib(n - 1) + fib(n - 2). One instruction that every call makes and one that
-    only those with n >= 2 make tell a and b."""
-    counts = sorted(cost[0] for (_, address), (_, _, cost) in profile.insns.items() if address in addresses_of(profile, "fib"))
+    """The cost of fib(n): a for n < 2, else b + fib(n - 1) + fib(n - 2). One instruction that every call makes and one
+    that only those with n >= 2 make tell a and b."""
+    counts = sorted(cost[0] for (_, address), (_, _, cost) in profile.insns.items()
+                    if address in addresses_of(profile, "fib"))
     often, seldom = fib_times(10)[0] + fib_times(10)[1], sum(t for n, t in fib_times(10).items() if n > 1)
     equal(often + seldom, 177, "calls of fib")
     check(set(counts) <= {177, often, seldom}, "executions of fib's instructions: %s" % counts)
@@ -286,7 +292,8 @@ def valgrind():
     need("valgrind")
     words = [os.path.join(GUESTS, "calls_static"), "no other stack"]
     _, ours = c2emu(words)
-    result = run(["valgrind", "--tool=callgrind", "--dump-instr=yes", "--callgrind-out-file=" + path("valgrind")] + words)
+    result = run(["valgrind", "--tool=callgrind", "--dump-instr=yes", "--callgrind-out-file=" + path("valgrind")]
+                 + words)
     equal(result.returncode, 0, "status of valgrind")
     theirs = callgrind_file.read(path("valgrind"))
     for name in OWN:
@@ -299,10 +306,10 @@ def valgrind():
 
 
 def compare_arc(pair, got, expected, ours):
-    """The differences: a ring of tail calls is one loop here, and a nesting of 1000 calls there; frames that longjmp left are
-    over at the next call here, and at once there, so that what jumper() executes in between counts for deep(). And what
-    no function of the program calls: handlers have a stack of calls of their own there, and costs of the C library differ
-    because the CPU is another one."""
+    """The differences: a ring of tail calls is one loop here, and a nesting of 1000 calls there; frames that longjmp
+    left are over at the next call here, and at once there, so that what jumper() executes in between counts for deep().
+    And what no function of the program calls: handlers have a stack of calls of their own there, and costs of the C
+    library differ because the CPU is another one."""
     count, cost = expected
     if not check(got is not None, "%s -> %s is missing" % pair):
         return
@@ -317,8 +324,8 @@ def compare_arc(pair, got, expected, ours):
 
 
 def late_instructions(profile):
-    """What jumper() executes after longjmp up to the call of leaf(): what is behind setjmp and executed 8 times, for both of
-    its returns, and the way from there, or from behind the call of deep(), to the call of leaf()."""
+    """What jumper() executes after longjmp up to the call of leaf(): what is behind setjmp and executed 8 times, for
+    both of its returns, and the way from there, or from behind the call of deep(), to the call of leaf()."""
     site = {callee[2]: address for (caller, address), callees in profile.sites.items() if caller[2] == "jumper"
             for callee in callees}
     behind = min(address for name, address in site.items() if "setjmp" in name)
@@ -347,7 +354,8 @@ def table(text, count):
     """{"file:function": [numbers]} of the rows with so many numbers, object and call count left out."""
     out = {}
     for line in text.splitlines():
-        match = re.match(r"\s*((?:[0-9,]+|\.)(?:\s+(?:[0-9,]+|\.)){%d})\s+(\S+:.*?)(?: \[[^\]]*\])?\s*$" % (count - 1), line)
+        match = re.match(r"\s*((?:[0-9,]+|\.)(?:\s+(?:[0-9,]+|\.)){%d})\s+(\S+:.*?)(?: \[[^\]]*\])?\s*$" % (count - 1),
+                         line)
         if match:
             out[match.group(2)] = numbers(match.group(1))
     return out
@@ -375,7 +383,8 @@ def annotate():
     common = ["callgrind_annotate", "--threshold=100", "--show-percs=no", "--show=" + ",".join(SHOWN)]
     text = tool(common + ["--auto=no", path("callgrind")])
     equal(program_totals(text), [profile.totals[i] for i in indices], "callgrind_annotate's totals")
-    equal({key: cost for key, cost in table(text, len(SHOWN)).items() if any(cost)}, by_file_and_function(profile, indices),
+    equal({key: cost for key, cost in table(text, len(SHOWN)).items() if any(cost)},
+          by_file_and_function(profile, indices),
           "callgrind_annotate's functions")
     contains(text, ["Events recorded:  " + " ".join(profile.events)], "callgrind_annotate")
     inclusive(profile, common, indices)
@@ -410,7 +419,8 @@ def tree(profile):
 
 def lines(profile):
     """Every line of calls.c that cost something stands in the annotated source with that cost (line 0: no line)."""
-    text = tool(["callgrind_annotate", "--threshold=100", "--show=Ir", "--show-percs=no", "--auto=yes", path("callgrind")])
+    text = tool(["callgrind_annotate", "--threshold=100", "--show=Ir", "--show-percs=no", "--auto=yes",
+                 path("callgrind")])
     file = next(key[0] for key in profile.lines if key[0].endswith("/calls.c"))
     part = text[text.index("-- Auto-annotated source: " + file):]
     with open(file) as source:
@@ -445,14 +455,16 @@ def evictors():
     profile = evictions([os.path.join(GUESTS, "conflict")], ["-m", "teach"])
     cost = [99] + [0] * (len(profile.events) - 1)
     first, second, third = sorted(address for _, address in profile.insns)
-    equal({address: got for (_, address), (_, _, got) in profile.insns.items()}, dict.fromkeys((first, second, third), cost),
+    equal({address: got for (_, address), (_, _, got) in profile.insns.items()},
+          dict.fromkeys((first, second, third), cost),
           "conflict misses by instruction")
     text = read_text("evictors")
     for victim, evictor in ((first, third), (second, first), (third, second)):
         check(re.search(r"^calls=99 %#x 0\n%#x 0 99$" % (evictor, victim), text, re.M) is not None,
               "%#x does not evict the line of %#x 99 times" % (evictor, victim))
     profile = evictions([os.path.join(IMAGES, "transpose")], ["-m", "teach"])
-    text = tool(["callgrind_annotate", "--threshold=100", "--show-percs=no", "--auto=no", "--tree=both", path("evictors")])
+    text = tool(["callgrind_annotate", "--threshold=100", "--show-percs=no", "--auto=no", "--tree=both",
+                 path("evictors")])
     equal(program_totals(text), profile.totals, "callgrind_annotate's totals of the evictors")
     evictions([os.path.join(GUESTS, "calls_dynamic")], ["-m", "teach", "--set", "L1D.ways=1", "--pages", "random"])
 

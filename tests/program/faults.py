@@ -272,7 +272,8 @@ def options():
     result = emulate(["--version"])
     equal((result.returncode, result.stderr), (0, b""), "--version")
     check(re.fullmatch(rb"c2emu \d+\.\d+\.\d+\n", result.stdout), "--version prints %r" % result.stdout)
-    # Without a limit of the stack, or in the old layout, Linux lays out c2emu itself where the guest's window has to be.
+    # Without a limit of the stack, or in the old layout, Linux lays out c2emu itself where the guest's window has to
+    # be.
     for how in ("ulimit -s unlimited; exec", "exec setarch -L"):
         result = run(["bash", "-c", how + " \"$0\" -q --inherit-env env", EMULATOR])
         equal(result.returncode, 0, "status under " + how)

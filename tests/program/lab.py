@@ -140,7 +140,8 @@ def contract():
 
 
 def zero():
-    """64 words at one place of their pages: 64 lines in a set of L1D; with the zero page one, and 4 that were written."""
+    """64 words at one place of their pages: 64 lines in a set of L1D; with the zero page one, and 4 that were
+    written."""
     for options, misses in ((["--pages", "colored"], 64), (["--pages", "colored", "--zero-page"], 0)):
         equal(sweep(options, "sparse"), {"L1D": misses, "L2": 0, "L3": 0}, "sparse, " + " ".join(options))
     with_frames, without = (len(frames_of(options, "sparse")) for options in ([], ["--zero-page"]))

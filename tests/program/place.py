@@ -126,7 +126,8 @@ def foretold(program, rules, expected_pages):
 
 def exact():
     for program in (DYNAMIC, STATIC):
-        foretold(program, [("A", "same-color,level=L3,color=2"), ("I", "same-color,level=L3,color=7")], {"A": 3, "I": 2})
+        foretold(program, [("A", "same-color,level=L3,color=2"), ("I", "same-color,level=L3,color=7")],
+                 {"A": 3, "I": 2})
         foretold(program, [("stack", "colored"), ("text", "colored,level=L3"), ("B", "same-color,level=L3,color=9")],
                  {"B": 4})
         # bss is anonymous memory: mmap has B's and A's neighbours too, but for what is A's
@@ -137,7 +138,8 @@ def exact():
         foretold(program, [("small", "same-color,level=L3,color=1")], {"small": 1})
         # 5 pages by sbrk, of a heap that the C library may have begun
         foretold(program, [("heap", "same-color,level=L3,color=30")], {})
-    foretold(DYNAMIC, [("text", "colored"), ("libc.so.6", "same-color,level=L3,color=4"), ("main", "colored,level=L3")], {})
+    foretold(DYNAMIC, [("text", "colored"), ("libc.so.6", "same-color,level=L3,color=4"), ("main", "colored,level=L3")],
+             {})
     foretold(DYNAMIC, [("regions", "same-color,level=L3,color=4"), ("ld-linux-x86-64.so.2", "colored")], {})
     lines, _ = placements(["--place", "A=same-color,color=0"], DYNAMIC)
     by_path, _ = placements(["--place", "A=same-color,color=0", "--place", "/libc.so.6=sequential"], DYNAMIC)
@@ -202,7 +204,8 @@ def huge():
     # 4 pages of a mapping of 1 GiB: at its low end, where an aligned 2 MiB lies whole
     lines, areas = huge_lines(["--huge", "mmap"])
     check(len(lines) >= 3, "mmap: B's two and the mapping's: %r" % lines)
-    check(all(next(a for a in areas if a[0] <= line[0] * PAGE < a[1])[3] == "" for line in lines), "others than mappings")
+    check(all(next(a for a in areas if a[0] <= line[0] * PAGE < a[1])[3] == "" for line in lines),
+          "others than mappings")
     lines, areas = huge_lines(["--huge", "stack"])
     check(lines and all(next(a for a in areas if a[0] <= line[0] * PAGE < a[1])[3] == "[stack]" for line in lines),
           "huge pages of the stack: %r" % lines)
@@ -215,7 +218,8 @@ def huge():
             equal((written["huge_1g"], written["huge_fallbacks"]), (of_1g, fallbacks), "1 GiB pages in " + memory)
     options = ["--huge", "thp", "--huge", "heap", "--huge-size", "1G", "--set", "machine.physical_memory=3G"]
     written = report(options, [DYNAMIC], stdout=None)["pages"]
-    equal((written["huge"], written["huge_1g"], written["huge_regions"][0]["huge_1g"]), ("thp", 1, 1), "thp, and the heap 1G")
+    equal((written["huge"], written["huge_1g"], written["huge_regions"][0]["huge_1g"]), ("thp", 1, 1),
+          "thp, and the heap 1G")
 
 
 # ---------------------------------------------------------------- errors and warnings
@@ -237,8 +241,10 @@ REFUSED = [  # words, what is said
     (["--huge", "I"], ["--huge I: it is code or has initial values"]),
     (["--huge", "A"], ["--huge A: no aligned 2 MiB lies within its pages"]),
     (["--huge", "B", "--huge-size", "1G"], ["--huge B: no aligned 1 GiB lies within its pages"]),
-    (["--huge", "libc.so.6"], ["libc.so.6 cannot have huge pages"]), (["--huge", "text"], ["text cannot have huge pages"]),
-    (["--huge", "never", "--huge", "B"], ["B and never contradict"]), (["--huge", "all", "--huge", "B"], ["all have those for B"]),
+    (["--huge", "libc.so.6"], ["libc.so.6 cannot have huge pages"]),
+    (["--huge", "text"], ["text cannot have huge pages"]),
+    (["--huge", "never", "--huge", "B"], ["B and never contradict"]),
+    (["--huge", "all", "--huge", "B"], ["all have those for B"]),
     (["--huge", "B", "--huge", "B"], ["asked for twice"]), (["--huge", "heap", "--huge", "heap"], ["asked for twice"]),
     (["--huge", "never", "--huge", "all"], ["contradict each other"]), (["--huge", "stak"], ['did you mean "stack"?']),
 ]
@@ -252,9 +258,11 @@ def errors():
     equal(emulate(["--place", "A=random", "/nonexistent/program"]).returncode, 127, "a program that is not there")
     equal(emulate(["--place", "A=random", "/etc/passwd"]).returncode, 126, "a program that is none")
     for options in ([], ["--no-sim"]):
-        result = emulate(options + ["--place", "never=random", "--place", "libnot.so=random", "--place", "A=random", DYNAMIC])
+        result = emulate(options + ["--place", "never=random", "--place", "libnot.so=random", "--place", "A=random",
+                                    DYNAMIC])
         contains(result.stderr.decode(), ["WARNING: --place never=random placed nothing: none of its pages was touched",
-                                          "WARNING: --place libnot.so=random placed nothing", "A=random: 3 pages of 4 KiB"],
+                                          "WARNING: --place libnot.so=random placed nothing",
+                                          "A=random: 3 pages of 4 KiB"],
                  "warnings")
         equal(result.stderr.decode().count("WARNING"), 2, "how many")
     # 4 MiB are 1024 frames, 128 of each of 8 colours; a rule's colour runs out, memory does not

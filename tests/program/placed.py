@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """placed.py PROGRAM: a real program, natively, and under each placement policy: the same output, messages and status.
 
-What a program does depends on no frame: instructions and references are the same under all policies too, and the sums of
-the report hold: classes of misses, the labels of --against, pages by kind, reads of walks.
+What a program does depends on no frame: instructions and references are the same under all policies too, and the sums
+of the report hold: classes of misses, the labels of --against, pages by kind, reads of walks.
 """
 
 import json
@@ -17,7 +17,8 @@ C_PROGRAM = "int f(int n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\nint main(
 PROGRAMS = {
     "ls": ["ls", "-lA", "--full-time", "/usr/include/linux"],
     "bash": ["bash", "--norc", "-c", "for i in {1..40}; do m+=($((i * i % 7))); done; echo \"${m[@]}\"; exit 9"],
-    "python3": ["/usr/bin/python3", "-I", "-S", "-c", "print(sum(hash(str(i)) % 7 >= 0 for i in range(300)), sorted({3, 1}))"],
+    "python3": ["/usr/bin/python3", "-I", "-S", "-c",
+                "print(sum(hash(str(i)) % 7 >= 0 for i in range(300)), sorted({3, 1}))"],
     "gcc": ["cc1", "-quiet", "-O1", "-o", "/dev/stdout", "program.c"],
     "perl": ["perl", "-e", "print join(',', map { $_ ** 2 } grep { $_ % 3 } 1 .. 40), qq(\\n); exit 3"],
     "openssl": ["openssl", "dgst", "-sha256", "program.c"],
@@ -35,7 +36,8 @@ def classes(levels, what):
 
 
 def of_objects(written, level, key):
-    return sum(entry.get(key, 0) for one in written["objects"] for entry in one.get("levels", []) if entry["name"] == level)
+    return sum(entry.get(key, 0) for one in written["objects"] for entry in one.get("levels", [])
+               if entry["name"] == level)
 
 
 def sums(written, what):

@@ -24,7 +24,8 @@ GUESTS, MACHINES = os.environ["GUESTS"], os.environ["C2EMU_MACHINES"]
 REGIONS, BARE, SMALL = (os.path.join(GUESTS, name) for name in ("regions", "strides", "matmul_small"))
 RANDOM_L1 = ["-m", "teach", "--set", "L1D.policy=random", "--set", "L3.inclusion=non-inclusive"]
 PAGE = 4096
-POLICIES = ["identity", "sequential", "random", "colored", "colored,level=L3", "same-color", "same-color,color=3", "buddy",
+POLICIES = ["identity", "sequential", "random", "colored", "colored,level=L3", "same-color", "same-color,color=3",
+            "buddy",
             "buddy,age=0.7", "buddy,age=1"]
 DRAWN = ("random", "buddy,age=0.7", "buddy,age=1")
 
@@ -113,7 +114,8 @@ def chance():
                     bytes_of.append(file.read())
             check(bytes_of[0] == bytes_of[1], policy + ": two reports of one seed differ")
         first, other = (page_map(options + ["--seed", seed], [BARE]) for seed in "12")
-        check((first != other) == (policy in DRAWN), policy + ": another seed, " + ("the same" if first == other else "other")
+        check((first != other) == (policy in DRAWN),
+              policy + ": another seed, " + ("the same" if first == other else "other")
               + " frames")
     fresh, aged = (page_map(["--pages", policy], [BARE]) for policy in ("buddy", "buddy,age=0.7"))
 
@@ -122,10 +124,11 @@ def chance():
     # Fresh: one ascending run. Aged: a run has 8 frames at the mean, and even those are handed out in another order.
     equal(neighbours(fresh), len(fresh) - 1, "ascending frames of a fresh machine")
     check(neighbours(aged) < len(aged) / 2, "ascending frames of an aged machine: %d" % neighbours(aged))
-    # L1D sees virtual addresses and nothing takes its lines away, so it draws alike wherever the pages lie, and whatever
-    # else draws; and the pages lie alike whatever the caches draw.
+    # L1D sees virtual addresses and nothing takes its lines away, so it draws alike wherever the pages lie, and
+    # whatever else draws; and the pages lie alike whatever the caches draw.
     levels, frames = draws(["--pages", "random"])
-    for more in (["--set", "L2.policy=random"], ["--set", "L3.policy=brrip"], ["--fifo-detector"], ["--place", "stack=random"]):
+    for more in (["--set", "L2.policy=random"], ["--set", "L3.policy=brrip"], ["--fifo-detector"],
+                 ["--place", "stack=random"]):
         got = draws(["--pages", "random"] + more)
         equal(got[0], levels, "L1D with " + " ".join(more))
         if "--place" not in more: # the stack's frames are not free for the others
@@ -172,7 +175,8 @@ def huge():
                     continue
                 found[size] += 1
                 pages = {"2M": 1 << 9, "1G": 1 << 18}[size]
-                equal((page % pages, frame % pages), (0, 0), "%s page %#x in frame %#x, %s" % (size, page, frame, policy))
+                equal((page % pages, frame % pages), (0, 0),
+                      "%s page %#x in frame %#x, %s" % (size, page, frame, policy))
     check(min(found.values()) > 3, "huge pages seen: %r" % found)
     # An aged machine has next to no aligned 2 MiB: small pages, and the report says how often.
     pages = report(["--pages", "buddy,age=1", "--huge", "B"], [REGIONS], stdout=None)["pages"]
@@ -183,10 +187,10 @@ def huge():
 
 # ---------------------------------------------------------------- asked
 
-# guests/asked.c: MAP_HUGETLB for 8 MiB, all written, and for 1 GiB, one byte written; MADV_HUGEPAGE for 4 MiB, two bytes
-# written and one more read. Huge: 4 + 2 of 2 MiB, 1 of 1 GiB. Small: 2048 + 1 + 3 pages in their stead. What is split keeps its frames, so
-# the pages that got a frame are these however the program changes them then. 2 GiB have pages in the one half and page
-# tables in the other; of 3 GiB one is whole.
+# guests/asked.c: MAP_HUGETLB for 8 MiB, all written, and for 1 GiB, one byte written; MADV_HUGEPAGE for 4 MiB, two
+# bytes written and one more read. Huge: 4 + 2 of 2 MiB, 1 of 1 GiB. Small: 2048 + 1 + 3 pages in their stead. What is
+# split keeps its frames, so the pages that got a frame are these however the program changes them then. 2 GiB have
+# pages in the one half and page tables in the other; of 3 GiB one is whole.
 def asked():
     program, said = [os.path.join(GUESTS, "asked")], b"1 3 1\n"
 
@@ -200,7 +204,8 @@ def asked():
                 first = json.load(file)
             if "thp" not in options:
                 second = report(words + ["--pages", "file=" + again], program, stdout=None)
-                equal([second[key] for key in ("levels", "tlb", "walks")], [first[key] for key in ("levels", "tlb", "walks")],
+                equal([second[key] for key in ("levels", "tlb", "walks")],
+                      [first[key] for key in ("levels", "tlb", "walks")],
                       "replayed: " + " ".join(options))
             return tuple(first["pages"][key] for key in ("small", "huge_2m", "huge_1g", "huge_fallbacks"))
 
@@ -219,7 +224,8 @@ def asked():
 # ---------------------------------------------------------------- refused
 
 BAD = [  # words, what is said
-    (["--pages", ""], ["--pages: ", "known: sequential"]), (["--pages", "rendom"], ["--pages: ", 'did you mean "random"?']),
+    (["--pages", ""], ["--pages: ", "known: sequential"]),
+    (["--pages", "rendom"], ["--pages: ", 'did you mean "random"?']),
     (["--pages", "buddy,age=1.5"], ["--pages: age=1.5", "0 (fresh) to 1"]),
     (["--pages", "buddy,age=0.7,age=0.1"], ["--pages: ", 'behind the key of placement policy "buddy"', "age=0.1"]),
     (["--pages", "colored,level=L2,level=L3"], ["--pages colored", "level is given twice"]),
@@ -229,18 +235,22 @@ BAD = [  # words, what is said
     (["--against", "rendom"], ["--against: ", 'did you mean "random"?']),
     (["--against", "random,level=L2"], ["--against random,level=L2: the key level belongs to"]),
     (["--against", "colored,level=L9"], ["--against: ", "L9", "L2"]),
-    (["--against", "Huge"], ["--against Huge", "`huge=WORD`"]), (["--against", "huge,size=1G"], ["--against", "--huge-size"]),
+    (["--against", "Huge"], ["--against Huge", "`huge=WORD`"]),
+    (["--against", "huge,size=1G"], ["--against", "--huge-size"]),
     (["--against", "huge=al"], ["--against huge=al", '"all"']), (["--against", "file=/nonexistent"], ["/nonexistent"]),
     (["--huge", "tph"], ["--huge tph", '"thp"']), (["--huge", "al"], ["--huge al", '"all"']),
     (["--huge-size", "4M", "--huge", "all"], ["--huge-size", 'did you mean "2M"?']),
-    (["--huge-size", "1G"], ["--huge-size", "--huge all"]), (["--huge-size", "1G", "--against", "random"], ["--against huge"]),
+    (["--huge-size", "1G"], ["--huge-size", "--huge all"]),
+    (["--huge-size", "1G", "--against", "random"], ["--against huge"]),
     (["--seed", "x"], ["--seed"]), (["--no-sim", "--against", "random"], ["--against", "--no-sim"]),
     (["--dump-pagemap", "/nonexistent/map"], ["/nonexistent/map"]),
 ]
 HOLES = [  # a map, what is said
     ("", ":0: the map has no page 0x401"), ("0x400 0 4K\n", ":1: the map has no page 0x"),
-    ("0x401 0 4K\n0x401 1 4K\n", ":2: overlaps line 1: page 0x401"), ("1 7 4K\n\n2 7 4K\n", ":3: overlaps line 1: frame 0x7"),
-    ("0x200 0 2M\n0x201 4096 4K\n", ":2: overlaps line 1: page 0x201"), ("0x201 0 2M\n", ":1: page 0x201 is not aligned"),
+    ("0x401 0 4K\n0x401 1 4K\n", ":2: overlaps line 1: page 0x401"),
+    ("1 7 4K\n\n2 7 4K\n", ":3: overlaps line 1: frame 0x7"),
+    ("0x200 0 2M\n0x201 4096 4K\n", ":2: overlaps line 1: page 0x201"),
+    ("0x201 0 2M\n", ":1: page 0x201 is not aligned"),
     ("0x200 1 2M\n", ":1: frame 0x1 is not aligned"), ("1 0x1000000 4K\n", ":1: frame 0x1000000 lies outside"),
     ("0x800000000 1 4K\n", ":1: page 0x800000000"), ("1 1 8K\n", ":1: the size must be 4K, 2M or 1G"),
 ]
@@ -262,7 +272,8 @@ def refused():
         with open(os.path.join(directory, "old"), "w") as file:
             file.write("the old one")
         for words, said in BAD:
-            nothing_happens((["--dump-pagemap", "old"] if "--dump-pagemap" not in words else ["--json", "old"]) + words, said,
+            nothing_happens((["--dump-pagemap", "old"] if "--dump-pagemap" not in words else ["--json", "old"]) + words,
+                            said,
                             directory, "the old one")
         for one, other in (("--json", "--dump-pagemap"), ("--json", "--trace"), ("--dump-pagemap", "--trace")):
             nothing_happens([one, "old", other, "old"], ["are both to write old"], directory, "the old one")
@@ -276,8 +287,8 @@ def refused():
 
 # ---------------------------------------------------------------- exhausted
 
-# teach with 4 MiB: 1024 frames, 512 of each of 2 colours; regions touches 600 pages of the heap and 600 of a mapping. Of an
-# aged machine's 8 MiB one half belongs to page tables, and of the other every second frame to others: 1536.
+# teach with 4 MiB: 1024 frames, 512 of each of 2 colours; regions touches 600 pages of the heap and 600 of a mapping.
+# Of an aged machine's 8 MiB one half belongs to page tables, and of the other every second frame to others: 1536.
 def exhausted():
     small = ["-m", "teach", "--set", "L3.hash=modulo", "--set"]
     with tempfile.TemporaryDirectory() as directory:
@@ -286,7 +297,8 @@ def exhausted():
             file.write("the old one")
         for options, words, said in (
                 ([], ["600", "600"], "physical memory (4 MiB) is exhausted at the first touch of page 0x"),
-                (["--pages", "same-color,color=1"], ["600", "1"], "the frames of colour 1 of 2 in physical memory (4 MiB)"),
+                (["--pages", "same-color,color=1"], ["600", "1"],
+                 "the frames of colour 1 of 2 in physical memory (4 MiB)"),
                 (["--against", "same-color,color=1"], ["600", "1"],
                  "placement same-color,color=1 with huge pages off: the frames of colour 1 of 2"),
                 (["--pages", "same-color", "--against", "random"], ["600", "1"],
@@ -295,7 +307,8 @@ def exhausted():
                  "placement identity with huge pages off: identity placement: page 0x"),
                 (["--against", "buddy,age=1"], ["600", "1200"],
                  "placement buddy,age=1.000 with huge pages off: physical memory (8 MiB) is exhausted"),
-                (["--against", "identity"], ["5", "4"], "placement identity with huge pages off: identity placement: page 0x"),
+                (["--against", "identity"], ["5", "4"],
+                 "placement identity with huge pages off: identity placement: page 0x"),
                 (["--place", "heap=same-color,color=1"], ["600", "1"], ", by the rule for heap; ")):
             memory = ["machine.physical_memory=" + ("8M" if "8 MiB" in said else "4M")]
             result = emulate(["-q", "--json", path] + small + memory + options + [REGIONS] + words)
@@ -303,8 +316,10 @@ def exhausted():
             contains(result.stderr.decode(), [said, "give the machine more with --set machine.physical_memory=SIZE"],
                      " ".join(options))
             with open(path) as file:
-                equal((file.read(), os.listdir(directory)), ("the old one", ["old"]), "the old file, " + " ".join(options))
+                equal((file.read(), os.listdir(directory)), ("the old one", ["old"]),
+                      "the old file, " + " ".join(options))
 
 
-{"colours": colours, "chance": chance, "maps": maps, "huge": huge, "asked": asked, "refused": refused, "exhausted": exhausted}[sys.argv[1]]()
+{"colours": colours, "chance": chance, "maps": maps, "huge": huge, "asked": asked, "refused": refused,
+ "exhausted": exhausted}[sys.argv[1]]()
 done()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """profile.py sums|conflict|off|cxx: what a run says of its instructions and objects.
 
-sums      real programs: conflicts by pair, by reason, by object and by function are the conflict misses of their level, and
-          so on for every class; executions, reads and writes by function are those of the run
+sums      real programs: conflicts by pair, by reason, by object and by function are the conflict misses of their level,
+          and so on for every class; executions, reads and writes by function are those of the run
 conflict  a guest whose conflict misses are known one by one (golden/conflict.md)
 cxx       blocks of the C++ library: their site is the program's line, the header's is in the chain of inlined calls
 off       without attribution the keys are left out, and every count is the same
@@ -71,8 +71,8 @@ def sums():
 
 def conflict():
     """Three loads, each 100 times; L1D's two ways hold what the last two fetched, so the load that comes next has
-    always been evicted by the one before it: 99 conflict misses for each load, all in `data`, evicted by itself. But for
-    symbols without a size, which `data` is: then the object is the file."""
+    always been evicted by the one before it: 99 conflict misses for each load, all in `data`, evicted by itself. But
+    for symbols without a size, which `data` is: then the object is the file."""
     found = report(["-m", "teach"], [os.path.join(GUESTS, "conflict")])
     check_sums(found, "conflict")
     entries = [entry for entry in found["conflicts"] if entry["level"] == "L1D"]
@@ -103,7 +103,8 @@ def cxx():
     source = os.path.join(os.path.dirname(os.path.realpath(__file__)), "guests", "vector.cc")
     with open(source) as file:
         lines = [line.strip() for line in file]
-    line_of = {what: next(i for i, text in enumerate(lines, 1) if what in text) for what in ("numbers(4096)", "push_back")}
+    line_of = {what: next(i for i, text in enumerate(lines, 1) if what in text)
+               for what in ("numbers(4096)", "push_back")}
     objects = [o for o in report([], [os.path.join(GUESTS, "vector")])["objects"] if "rest" not in o]
     vectors = [o for o in objects if o["kind"] == "heap" and o["size"] == 4096 * 8]
     equal(len(vectors), 1, "blocks of 32 KiB")

@@ -351,7 +351,8 @@ ADVICE = {
 
 
 def advice(program, times):
-    done_ = run([os.environ["C2EMU"], "advise", "-q", "--json", "-"] + MACHINE + [os.path.join(IMAGES, program), str(times)])
+    done_ = run([os.environ["C2EMU"], "advise", "-q", "--json", "-"] + MACHINE
+                + [os.path.join(IMAGES, program), str(times)])
     equal(done_.returncode, 0, "exit status of advise " + program)
     text = done_.stdout.decode()
     return json.loads(text[text.index("{"):])  # behind the guest's own output
@@ -365,7 +366,8 @@ def cure(name, advised):
         done()
     check(found[0]["helps"], "the cure of %s does not help" % name)
     best = min(layout["cost"] for layout in advised["layouts"])
-    check(found[0]["cost"] * 100 <= best * 101, "%s: the cure costs %d, the best layout %d" % (name, found[0]["cost"], best))
+    check(found[0]["cost"] * 100 <= best * 101, "%s: the cure costs %d, the best layout %d"
+          % (name, found[0]["cost"], best))
     if row is not None:
         moved = found[0]["objects"][0]
         equal((moved["row"], moved["pad"]), (row, 64), "rows of " + name)
@@ -373,16 +375,17 @@ def cure(name, advised):
 
 
 def advised_adi(after):
-    """Rows of 17 lines: 128 rows lie in each set twice, beside one line of factor; x has 16 lines a row to be fetched."""
+    """Rows of 17 lines: 128 rows lie in each set twice, beside one line of factor; x has 16 lines a row to be
+    fetched."""
     exactly(after["L1D"], "adi advised", misses=128 * 16, cold=0, capacity=128 * 16, conflict=0)
 
 
 def advised_poisson(after, moved):
     """Arrays that were moved begin a line, the others 16 bytes behind one.
 
-    One of the ten, u in odd sweeps, is asked for in all rows, and in the third it is the first block. The others' elements
-    129 to 126 * 128 + 126 are bytes 1032 to 130039: lines 16 to 2031; 16 bytes on, 16 to 2032. u's lines are 0 to 2047,
-    16 bytes on 0 to 2048.
+    One of the ten, u in odd sweeps, is asked for in all rows, and in the third it is the first block. The others'
+    elements 129 to 126 * 128 + 126 are bytes 1032 to 130039: lines 16 to 2031; 16 bytes on, 16 to 2032. u's lines are 0
+    to 2047, 16 bytes on 0 to 2048.
     """
     unmoved = 10 - moved  # the first block first, as it has the fewest conflicts
     lines = 9 * 2016 + max(unmoved - 1, 0) + 2048 + min(unmoved, 1)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""tlb_walk.py: guests/pages.S on machine teach, whose TLBs are small enough to say beforehand what a walk over pages does.
+"""tlb_walk.py: guests/pages.S on machine teach, whose TLBs are small enough to say beforehand what a walk over pages
+does.
 
-DTLB and ITLB have 4 sets of 2 ways, STLB 8 sets of 4, all LRU and by the low bits of the page number; the page-walk cache
-has the last 4 page-directory entries. The guest reads N pages, S apart, ROUNDS times; its first page has a number with 12
-low zeros. So page i lies in DTLB set i*S mod 4 and in STLB set i*S mod 8. A set that is asked for k pages in turn, with w
-ways under LRU, misses k times in all if k <= w, else each time: k*ROUNDS.
-The code is one page (STLB set 1): the first access of ITLB and of STLB, one walk of 4 reads, never asked for again. A walk
-of a small page reads one entry if the page-walk cache has its directory's (one for each 2 MiB), else 4; of a page of 2 MiB,
-for which that cache is not asked, 3.
+DTLB and ITLB have 4 sets of 2 ways, STLB 8 sets of 4, all LRU and by the low bits of the page number; the page-walk
+cache has the last 4 page-directory entries. The guest reads N pages, S apart, ROUNDS times; its first page has a number
+with 12 low zeros. So page i lies in DTLB set i*S mod 4 and in STLB set i*S mod 8. A set that is asked for k pages in
+turn, with w ways under LRU, misses k times in all if k <= w, else each time: k*ROUNDS.
+The code is one page (STLB set 1): the first access of ITLB and of STLB, one walk of 4 reads, never asked for again. A
+walk of a small page reads one entry if the page-walk cache has its directory's (one for each 2 MiB), else 4; of a page
+of 2 MiB, for which that cache is not asked, 3.
 """
 
 import os
@@ -65,7 +66,8 @@ def counted():
     for case in EXPECTED:
         written = measured(*case)
         equal(summary(written), expected(*case), "TLBs of %d pages, %d apart, %s" % case)
-        equal((written["pages"]["huge_2m"], written["pages"]["huge_fallbacks"]), (case[0] + LOADER_PAGES if case[2] else 0, 0),
+        equal((written["pages"]["huge_2m"], written["pages"]["huge_fallbacks"]),
+              (case[0] + LOADER_PAGES if case[2] else 0, 0),
               "huge pages of %d, %d apart, %s" % case)
         # entries times the sizes of pages
         equal({entry["name"]: entry["coverage"] for entry in written["tlb"]},
@@ -77,15 +79,16 @@ def served(written):
     return {entry["level"]: entry["reads"] for entry in written["walks"]["served_by"]}
 
 
-# Eight pages, and the code in the 2 MiB of another. The top two tables serve both walks; the code's directory entry is in
-# line 0 of the directory, the data's (number 8) in line 1; each has a table, and eight entries of the data's are a line.
-# So there are 6 lines of tables: 6 reads from memory. Seven reads find the line that the read before them brought.
-# In L1D (2 ways) the four lines of the code's walk lie in set 0: the last two are left, and the data's first walk finds the
-# upper two in L2. With walks.from=L2 all hits are there.
+# Eight pages, and the code in the 2 MiB of another. The top two tables serve both walks; the code's directory entry is
+# in line 0 of the directory, the data's (number 8) in line 1; each has a table, and eight entries of the data's are a
+# line. So there are 6 lines of tables: 6 reads from memory. Seven reads find the line that the read before them
+# brought. In L1D (2 ways) the four lines of the code's walk lie in set 0: the last two are left, and the data's first
+# walk finds the upper two in L2. With walks.from=L2 all hits are there.
 def cached():
     for level, by in (("L1D", {"L1D": 7, "L2": 2, "L3": 0, "memory": 6}), ("L2", {"L2": 9, "L3": 0, "memory": 6})):
         written = measured(8, 1, ("--set", "walks.mode=cached", "--set", "walks.from=" + level))
-        equal({name: reads for name, reads in served(written).items() if name in by or reads}, by, "reads of walks from " + level)
+        equal({name: reads for name, reads in served(written).items() if name in by or reads}, by,
+              "reads of walks from " + level)
     for case in EXPECTED:
         written = measured(case[0], case[1], case[2] + ("--set", "walks.mode=cached"))
         equal(summary(written), expected(*case), "TLBs with walks that are cached: %d pages, %d apart, %s" % case)

@@ -38,7 +38,8 @@ def diff():
         result = status(["diff", "--fail-if=function:walk.L1D.conflict>=+0", a, b, "--fail-if", "L1D.conflict>+5%"], 0)
         contains(text(result), ["\nfunction walk in the program\n  level  counter"], "the cure")
         check("MACHINES" not in text(result), "machines are the same: " + text(result))
-        result = status(["diff", b, a, "--fail-if", "L1D.conflict>+0", "--fail-if", "function:walk.L1D.conflict>+100"], 1)
+        result = status(["diff", b, a, "--fail-if", "L1D.conflict>+0", "--fail-if", "function:walk.L1D.conflict>+100"],
+                        1)
         equal(text(result).count("\nFAILED: "), 2, "lines of conditions that hold")
         contains(text(status(["diff", a, c], 0)), ["MACHINES DIFFER: A ran on sandybridge-ep, B on zen3\n"], "machines")
         for words, says in (([a], "give two reports"), ([a, b, c], "give two reports"),
@@ -59,19 +60,22 @@ def annotate():
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "cg.out")
         program = os.path.join(IMAGES, "list")
-        made = run(["valgrind", "--tool=callgrind", "--dump-instr=yes", "--cache-sim=yes", "--callgrind-out-file=" + path,
+        made = run(["valgrind", "--tool=callgrind", "--dump-instr=yes", "--cache-sim=yes",
+                    "--callgrind-out-file=" + path,
                     program])
         equal(made.returncode, 0, "valgrind's exit status")
         with open(path) as file:
             totals = re.search(r"^totals: (\d+)", file.read(), re.M).group(1)
         source = text(status(["annotate", path], 0))
         equal(annotated_totals(source), int(totals), "the total of Ir")
-        contains(source, [os.path.join(ROOT, "images", "list.c") + ": ", "sum += node->value;", "\nnot shown:\n"], "the source")
+        contains(source, [os.path.join(ROOT, "images", "list.c") + ": ", "sum += node->value;", "\nnot shown:\n"],
+                 "the source")
         # every instruction of the function that walks the list is there, with counts
         code = text(status(["annotate", "--asm", "--event=Dr", "--event", "Ir", path], 0))
         walk = re.search(r"^walk in .*?(?=\n\n\S|\Z)", code, re.M | re.S).group()
         check(re.search(r"addq .*# list\.c:36$", walk, re.M) is not None, "the addition in walk: " + walk)
-        for words, says in ((["--event", "Drr", path], 'did you mean "Dr"?'), ([], "give a file"), ([path, path], "one file"),
+        for words, says in ((["--event", "Drr", path], 'did you mean "Dr"?'), ([], "give a file"),
+                            ([path, path], "one file"),
                             (["--evnt", "Dr", path], 'did you mean "--event"?'), (["--event"], "needs a value"),
                             ([program], "is no whole callgrind file"), ([path + ".no"], "cannot be opened")):
             result = status(["annotate"] + words, 125)

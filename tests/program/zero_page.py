@@ -50,7 +50,8 @@ pages, levels = both(["--zero-page", "--huge", "thp"])
 equal(pages["zero_pages"], 128, "with thp")
 
 text = run([EMULATOR, "-m", "c2sim", "--zero-page"] + PROGRAM).stderr.decode()
-contains(text, ["19 pages of 4 KiB touched", "zero page   128 pages were read before they were written, 16 of them written "
+contains(text, ["19 pages of 4 KiB touched",
+                "zero page   128 pages were read before they were written, 16 of them written "
                 "later"], "text report")
 equal("zero page" in run([EMULATOR, "-m", "c2sim"] + PROGRAM).stderr.decode(), False, "text without the option")
 

@@ -69,7 +69,8 @@ command_is sudo '[ "$1" = -n ] || "$@"'
 command_is apt-get 'case "$*" in install*) [ -e listed ];; update) touch listed;; esac'
 install='sudo env DEBIAN_FRONTEND=noninteractive apt-get'
 try 'c2_need gone1 here'
-is 'sudo, after an update' "$status/$out/$err" '0//installing gone1 ...'$'\n''installing gone1: done in ? s'
+is 'sudo, after an update' "$status/$out/$err" $'0//packages that are missing: gone1\ninstalling packages ...
+installing packages: done in ? s'
 is 'calls of it' "$calls" "sudo -n true
 $install install -y --no-install-recommends gone1
 apt-get install -y --no-install-recommends gone1
@@ -84,11 +85,12 @@ is 'root' "$status/$out/$calls" '0//apt-get install -y --no-install-recommends g
 
 command_is apt-get 'echo "E: no network"; exit 100'
 try 'c2_need gone1'
-is 'nothing can be installed' "$status/$out/$err" "1//installing gone1 ...
+is 'nothing can be installed' "$status/$out/$err" "1//packages that are missing: gone1
+installing packages ...
 E: no network
 E: no network
 failed: c2_apt_get gone1
-installing gone1: failed in ? s
+installing packages: failed in ? s
 $ask gone1"
 
 # ---------------------------------------------------------------- stages

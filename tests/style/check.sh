@@ -6,34 +6,82 @@
 # - A pointer is tested by itself (`!p`), never against NULL.
 # - No header of a room declares a function that nothing calls (unused.py).
 # - No line of a source is longer than 120 columns, and none of a page but for tables and what commands print.
+# Before that the checks are tried on a small tree made up here, with violations that must be named.
 set -uo pipefail
-cd "$1" || exit 2
+export LC_ALL=C.UTF-8 # a column is a character
 failed=0
 
-sources() # PATTERN...: those of the tree that are no guests
+sources() # PATTERN...: those of the tree that are no guests, build directories left out
 {
     find . -name build\* -prune -o -name .git -prune -o -type f \( "$@" \) -print |
         grep -vE '/guests/|/loader_guest' | LC_ALL=C sort
 }
 
-complain() # TEXT, lines on standard input: a heading for them, if there are any
+headed() # TEXT, lines on standard input: a heading for them, if there are any
 {
     local lines
     lines=$(cat)
-    [ -z "$lines" ] || { printf '%s\n%s\n' "$1" "$lines"; failed=1; }
+    [ -z "$lines" ] || printf '%s\n%s\n' "$1" "$lines"
 }
 
-mapfile -t c_files < <(sources -name '*.c' -o -name '*.h')
-mapfile -t all_files < <(sources -name '*.c' -o -name '*.h' -o -name '*.S' -o -name '*.py' -o -name '*.sh' \
-    -o -name '*.cmake' -o -name CMakeLists.txt)
-[ "${#c_files[@]}" -gt 200 ] || { echo "only ${#c_files[@]} C files in $1"; exit 1; }
+prose() # PAGE...: FILE:LINE:TEXT of what is no table and stands in no fenced block
+{
+    awk 'FNR == 1 { fenced = 0 } /^```/ { fenced = !fenced } !fenced && !/^\|/ { print FILENAME ":" FNR ":" $0 }' "$@"
+}
 
-complain "not as clang-format would have it (clang-format -i FILE):" \
-    < <(clang-format --dry-run --Werror "${c_files[@]}" 2>&1 | sed -n 's/:[0-9]*: error: .*//p' | uniq)
-complain "a comparison with NULL:" < <(grep -nE '[!=]= NULL\b|\bNULL [!=]=' "${c_files[@]}")
-mapfile -t pages < <(sources -name '*.md')
-complain "longer than 120 columns:" < <(awk 'length > 120 { print FILENAME ":" FNR }' "${all_files[@]}")
-complain "longer than 120 columns:" < <(awk 'FNR == 1 { fenced = 0 } /^```/ { fenced = !fenced }
-    !fenced && !/^\|/ && length > 120 { print FILENAME ":" FNR }' "${pages[@]}")
-complain "declared for others, and nothing calls it:" < <(python3 -B tests/style/unused.py . 2>&1)
+violations() # ROOT
+(
+    cd "$1" || return
+    mapfile -t c_files < <(sources -name '*.c' -o -name '*.h')
+    mapfile -t all_files < <(sources -name '*.c' -o -name '*.h' -o -name '*.S' -o -name '*.py' -o -name '*.sh' \
+        -o -name '*.cmake' -o -name CMakeLists.txt)
+    clang-format --dry-run --Werror "${c_files[@]}" 2>&1 | sed -n 's/:[0-9]*:[0-9]*: error: .*//p' | uniq |
+        headed "not as clang-format would have it (clang-format -i FILE):"
+    grep -nHE '[!=]= NULL\b|\bNULL [!=]=' "${c_files[@]}" | headed "a comparison with NULL:"
+    mapfile -t pages < <(sources -name '*.md')
+    { grep -nH '' "${all_files[@]}" && prose "${pages[@]}"; } | grep -E '^[^:]*:[0-9]*:.{121}' | cut -d : -f 1,2 |
+        headed "longer than 120 columns:"
+)
+
+# ---------------------------------------------------------------- the checks themselves
+
+expect() # EXPECTED CHANGE...: after the change was done to a tree without violations
+{
+    local expected=$1 found
+    shift
+    rm -rf "$scratch/tree"
+    mkdir -p "$scratch/tree"/{room,tests/guests,build}
+    cp "$root/.clang-format" "$scratch/tree"
+    printf 'int f(int *p) { return !p; }\n' | tee "$scratch/tree/room/a.c" >"$scratch/tree/room/a.h"
+    printf '%0120d\n' 0 | tee "$scratch/tree/room/CMakeLists.txt" >"$scratch/tree/room/b.py"
+    printf '```\n%0121d\n```\n|%0121d\n' 0 0 >"$scratch/tree/page.md"
+    printf 'int  x = NULL == 0;' | tee "$scratch/tree/tests/guests/x.c" >"$scratch/tree/build/x.c"
+    (cd "$scratch/tree" && eval "$*")
+    found=$(violations "$scratch/tree")
+    [ "$found" = "$expected" ] && return
+    echo "after { $* } the checks say: ${found:-nothing}; expected: ${expected:-nothing}"
+    failed=1
+}
+
+formatted='not as clang-format would have it (clang-format -i FILE):'
+root=$(cd "$1" && pwd) || exit 2
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+expect '' true
+expect "$formatted"$'\n./room/a.h' "echo 'int  x;' >>room/a.h"
+expect "$formatted"$'\n./room/a.c' "printf 'void f(void) {\n}\nvoid g(void) {\n}\n' >>room/a.c"
+expect $'a comparison with NULL:\n./room/a.c:2:int y = 0 == NULL;' "echo 'int y = 0 == NULL;' >>room/a.c"
+expect $'a comparison with NULL:\n./room/a.h:2:int y = NULL != 0;' "echo 'int y = NULL != 0;' >>room/a.h"
+expect $'longer than 120 columns:\n./room/CMakeLists.txt:2\n./room/b.py:1' \
+    "printf '%0121d\n' 0 | tee room/b.py >>room/CMakeLists.txt"
+expect $'longer than 120 columns:\n./page.md:5' "printf '%0121d\n' 0 >>page.md"
+expect '' "printf '%0119dé' 0 >room/b.py"
+
+# ---------------------------------------------------------------- the tree
+
+found=$(violations "$root"
+    python3 -B "$root/tests/style/unused.py" "$root" 2>&1 | headed "declared for others, and nothing calls it:")
+[ -z "$found" ] || { echo "$found"; failed=1; }
+files=$(cd "$root" && sources -name '*.[ch]' | wc -l)
+[ "$files" -gt 200 ] || { echo "only $files C files in $root"; failed=1; }
 exit $failed

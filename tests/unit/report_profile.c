@@ -179,8 +179,9 @@ static void assert_json(const char *expected, const json_t *value)
 /* clang-format off */
 #define KERNEL_12 "\"pc\":\"0x401010\",\"function\":\"kernel\",\"file\":\"/src/app.c\",\"line\":12,\"module\":\"app\""
 #define KERNEL_14 \
-    "\"pc\":\"0x401020\",\"function\":\"kernel\",\"file\":\"/src/app.c\",\"line\":14,\"module\":\"app\",\"inlined\":[" \
-    "{\"function\":\"add\",\"file\":\"/src/add.h\",\"line\":3},{\"function\":\"kernel\",\"file\":\"/src/app.c\",\"line\":14}]"
+    "\"pc\":\"0x401020\",\"function\":\"kernel\",\"file\":\"/src/app.c\",\"line\":14,\"module\":\"app\"," \
+    "\"inlined\":[{\"function\":\"add\",\"file\":\"/src/add.h\",\"line\":3}," \
+    "{\"function\":\"kernel\",\"file\":\"/src/app.c\",\"line\":14}]"
 #define MAIN_5 "\"pc\":\"0x401000\",\"function\":\"main\",\"file\":\"/src/app.c\",\"line\":5,\"module\":\"app\""
 #define NAMELESS "\"pc\":\"0x40010000\",\"module\":\"libc.so.6\",\"address\":\"0x10000\""
 
@@ -214,19 +215,22 @@ static void the_json(void **state)
                 REASONS("L2", "0", "4", "0", "6", "0") "," REASONS("L3", "0", "0", "0", "0", "0") "]",
                 json_object_get(root, "reasons"));
 #define LEVEL(name, misses, cold, capacity, conflict) \
-    "{\"name\":\"" name "\",\"misses\":" misses ",\"cold\":" cold ",\"capacity\":" capacity ",\"conflict\":" conflict "}"
-    assert_json("[{\"name\":\"A\",\"kind\":\"static\",\"type\":\"double A[64][64]\",\"module\":\"app\",\"base\":\"0x404000\","
-                "\"size\":32768,\"blocks\":1,\"refs\":2400,\"levels\":[" LEVEL("L1D", "380", "80", "40", "260") ","
+    "{\"name\":\"" name "\",\"misses\":" misses ",\"cold\":" cold \
+    ",\"capacity\":" capacity ",\"conflict\":" conflict "}"
+    assert_json("[{\"name\":\"A\",\"kind\":\"static\",\"type\":\"double A[64][64]\",\"module\":\"app\","
+                "\"base\":\"0x404000\",\"size\":32768,\"blocks\":1,\"refs\":2400,\"levels\":["
+                LEVEL("L1D", "380", "80", "40", "260") ","
                 LEVEL("L2", "96", "80", "10", "6") "," LEVEL("L3", "80", "80", "0", "0") "]},"
                 "{\"name\":\"malloc#1\",\"kind\":\"heap\",\"base\":\"0x100001000\",\"size\":4500,\"blocks\":1,\"site\":"
                 "{\"pc\":\"0x401104\",\"function\":\"main\",\"file\":\"/src/app.c\",\"line\":4,\"module\":\"app\"},"
-                "\"refs\":1590,\"levels\":[" LEVEL("L1D", "124", "40", "24", "60") "," LEVEL("L2", "54", "40", "10", "4") ","
-                LEVEL("L3", "40", "40", "0", "0") "]},"
-                "{\"name\":\"stack\",\"kind\":\"stack\",\"base\":\"0x3ffff0000000\",\"size\":8192,\"blocks\":1,\"refs\":10,"
-                "\"levels\":[" LEVEL("L1D", "8", "8", "0", "0") "," LEVEL("L2", "8", "8", "0", "0") ","
+                "\"refs\":1590,\"levels\":[" LEVEL("L1D", "124", "40", "24", "60") ","
+                LEVEL("L2", "54", "40", "10", "4") "," LEVEL("L3", "40", "40", "0", "0") "]},"
+                "{\"name\":\"stack\",\"kind\":\"stack\",\"base\":\"0x3ffff0000000\",\"size\":8192,\"blocks\":1,"
+                "\"refs\":10,\"levels\":[" LEVEL("L1D", "8", "8", "0", "0") "," LEVEL("L2", "8", "8", "0", "0") ","
                 LEVEL("L3", "8", "8", "0", "0") "]},"
-                "{\"name\":\"app\",\"kind\":\"code\",\"module\":\"app\",\"base\":\"0x401000\",\"size\":4096,\"blocks\":1,"
-                "\"refs\":0,\"levels\":[" LEVEL("L1I", "3", "2", "1", "0") "," LEVEL("L2", "2", "2", "0", "0") ","
+                "{\"name\":\"app\",\"kind\":\"code\",\"module\":\"app\",\"base\":\"0x401000\",\"size\":4096,"
+                "\"blocks\":1,\"refs\":0,\"levels\":["
+                LEVEL("L1I", "3", "2", "1", "0") "," LEVEL("L2", "2", "2", "0", "0") ","
                 LEVEL("L3", "2", "2", "0", "0") "]}]",
                 json_object_get(root, "objects"));
     /* kernel: r2 + r3 + r4 = 320 + 50 + 124 in L1D; main: r0 + r1 = 8, 3, 10, 10: 31 in all; the nameless: 10 */
