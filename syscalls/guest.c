@@ -6,9 +6,10 @@
  *   A guest pointer is a host pointer once it has been checked against the guest's areas: a page that the guest may
  *   only read is writable for the host, so the host would not catch it. What the kernel reads is touched before
  *   the call, what it wrote after it: pages get their frames in program order, and only those really accessed.
- *   What a call takes - structures, arrays, iovecs, paths - is copied once, before the call, and only the copy is looked
- *   at: a call may write its data over its own arguments. Structures of a fixed size that the kernel writes are built
- *   in a copy, too, which reaches the guest when the call succeeds: a failed call leaves the guest's memory alone.
+ *   What a call takes - structures, arrays, iovecs, paths - is copied once, before the call, and only the copy is
+ *   looked at: a call may write its data over its own arguments. Structures of a fixed size that the kernel writes are
+ *   built in a copy, too, which reaches the guest when the call succeeds: a failed call leaves the guest's memory
+ *   alone.
  *
  * Invariants
  *   No byte of the guest is accessed by c2emu itself before mmu_touch_range said yes: a page beyond the end of a

@@ -7,8 +7,8 @@
 
 #include "syscalls/call_priv.h"
 
-/* Whose a lock is: the open file description's, by flock() or fcntl(F_OFD_SETLK), or the process's. Locks of flock() and
- * those of fcntl() know nothing of each other. */
+/* Whose a lock is: the open file description's, by flock() or fcntl(F_OFD_SETLK), or the process's. Locks of flock()
+ * and those of fcntl() know nothing of each other. */
 enum locks_kind { LOCKS_FLOCK, LOCKS_DESCRIPTION, LOCKS_POSIX };
 
 struct locks_range {

@@ -140,8 +140,8 @@ SYSCALL(161, chroot, identity_denied, DECIMAL, "EPERM", PATH)
 TOPIC("Sockets")
 SYSCALL(41, socket, sockets_socket, DECIMAL, "AF_UNIX only; other families are EAFNOSUPPORT", CHOICE(family), HEX, INT)
 SYSCALL(53, socketpair, sockets_pair, DECIMAL, "AF_UNIX only", CHOICE(family), HEX, INT, FD_PAIR_OUT)
-SYSCALL(42, connect, sockets_connect, DECIMAL, "nobody listens: ENOENT or ECONNREFUSED", DESCRIPTOR, IN_ARRAY(1, 3, sizeof(struct sockaddr_storage)),
-        UINT)
+SYSCALL(42, connect, sockets_connect, DECIMAL, "nobody listens: ENOENT or ECONNREFUSED", DESCRIPTOR,
+        IN_ARRAY(1, 3, sizeof(struct sockaddr_storage)), UINT)
 SYSCALL(49, bind, sockets_refused, DECIMAL, "EACCES", DESCRIPTOR, IN_ARRAY(1, 3, sizeof(struct sockaddr_storage)), UINT)
 SYSCALL(50, listen, sockets_refused, DECIMAL, "EACCES", DESCRIPTOR, INT)
 SYSCALL(43, accept, sockets_invalid, DECIMAL, "EINVAL", DESCRIPTOR, ADDRESS, ADDRESS)

@@ -70,7 +70,8 @@ def source(name):
 
 def output_of(*words):
     try:
-        return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout.decode().strip()
+        return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              check=True).stdout.decode().strip()
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
 
@@ -140,7 +141,8 @@ def without_addresses(line):
 
 
 def agrees(expected, got, exact):
-    """Lines against lines. Blanks of a table's columns follow its numbers, so they do not count where these may differ."""
+    """Lines against lines. Blanks of a table's columns follow its numbers, so they do not count where these may
+    differ."""
     if exact:
         return expected == got
     if len(expected) != len(got):
@@ -311,13 +313,14 @@ def machine_row(name, machine):
     origin = origin if origin[:2] in ("A:", "B:", "C:") or origin == "paper" else "made to learn with"
     return "| `%s` | %s | %s | %s | %s, %s | %s, %d x %d, `%s`, %s | %s |" % (
         name, machine["machine"]["description"][0], sized(machine["L1D"]),
-        sized(machine["L1I"]) if "L1I" in machine else "-", sized(machine["L2"]), machine["L2"]["inclusion"][0], sized(l3),
-        slices, sets, l3["hash"][0], l3["inclusion"][0], origin)
+        sized(machine["L1I"]) if "L1I" in machine else "-", sized(machine["L2"]), machine["L2"]["inclusion"][0],
+        sized(l3), slices, sets, l3["hash"][0], l3["inclusion"][0], origin)
 
 
 def machine_table():
     names = sorted(name[:-4] for name in os.listdir(os.path.join(ROOT, "machines")) if name.endswith(".ini"))
-    rows = ["| name | what it is | L1D | L1I | L2 | L3: slices x sets, hash | source of the L1D's shape |", "|---|---|---|---|---|---|---|"]
+    rows = ["| name | what it is | L1D | L1I | L2 | L3: slices x sets, hash | source of the L1D's shape |",
+            "|---|---|---|---|---|---|---|"]
     rows += [machine_row(name, read_machine(os.path.join(ROOT, "machines", name + ".ini"))) for name in names]
     return "\n".join(rows) + "\n"
 
@@ -370,8 +373,8 @@ def check_machine_words():
     for heading, array in (("Policies", "policy"), ("Inclusion", "inclusion")):
         found = re.search(r"caches_%s_names\[[^\]]*\] = *\{([^}]*)\}" % array, names)
         check_words(page, "### " + heading, re.findall(r'"([^"]+)"', found.group(1)) if found else [], array)
-    check_words(page, "### Slice hashes", re.findall(r'^ +X\("([\w-]+)", \d', source("caches/slices.c"), re.M) + ["modulo"],
-                "hashes")
+    check_words(page, "### Slice hashes", re.findall(r'^ +X\("([\w-]+)", \d', source("caches/slices.c"), re.M)
+                + ["modulo"], "hashes")
 
 
 def check_keys():
@@ -387,14 +390,16 @@ ROOMS = [line.split()[1] for line in source("tests/layers.txt").splitlines() if 
 def check_files():
     deviations = read("docs/deviations.md")
     for name in PAGES + OTHER_PAGES:
-        for path in re.findall(r"`((?:%s|machines|images|bench|docs|tests|cmake)/[\w./-]+)`" % "|".join(ROOMS), read(name)):
+        for path in re.findall(r"`((?:%s|machines|images|bench|docs|tests|cmake)/[\w./-]+)`" % "|".join(ROOMS),
+                               read(name)):
             if not os.path.exists(os.path.join(ROOT, path)):
                 fail("%s names %s, which does not exist" % (name, path))
     for room in ROOMS:
         for file in sorted(os.listdir(os.path.join(ROOT, room))):
             path = "%s/%s" % (room, file)
             if file.endswith(".c") and re.search(r"^ \* Not modelled", read(path), re.M) and path not in deviations:
-                fail("%s has a paragraph \"Not modelled\" that docs/deviations.md does not reflect: name the file there" % path)
+                fail("%s has a paragraph \"Not modelled\" that docs/deviations.md does not reflect: name the file there"
+                     % path)
 
 
 # ---------------------------------------------------------------- all of it
