@@ -17,8 +17,8 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
         return c2_fail_memory(err, "the table of lines accessed");
     request->row = cache_lines_row(&caches->lines, request->slot);
     if (outcome)
-        *outcome = (struct caches_outcome){.depth = request->entry + 1, .served_by = request->entry};
-    if (cache_level_ask(first, request, outcome ? &outcome->event[request->entry] : NULL) != CACHES_HIT) {
+        *outcome = (struct caches_outcome){.depth = first->depth + 1, .served_by = first->depth};
+    if (cache_level_ask(first, request, outcome ? &outcome->event[first->depth] : NULL) != CACHES_HIT) {
         cache_path_miss(caches, request, outcome);
         return C2_OK;
     }
@@ -34,7 +34,7 @@ static __attribute__((noinline)) enum c2_status access_any(struct caches *caches
                                                            struct cache_line line, struct caches_outcome *outcome,
                                                            struct c2_error *err)
 {
-    struct cache_request request = {.side = side, .write = write, .first = caches->first[side], .line = line};
+    struct cache_request request = {.write = write, .first = caches->port[side], .line = line};
     C2_ASSERT(request.first);
     enum c2_status status = cache_access_from(caches, &request, outcome, err);
     caches->last[side] = request.slot;
@@ -63,9 +63,10 @@ static __attribute__((noinline)) enum c2_status access_second(struct caches *cac
                                                               struct cache_line line, struct caches_outcome *outcome,
                                                               struct c2_error *err)
 {
-    struct cache_level *first = caches->first[side], *second = &caches->level[1];
+    struct cache_level *first = caches->port[side], *second = first->next;
     uint32_t slot = caches->last[side];
-    struct cache_state *row = cache_lines_row(&caches->lines, slot), *state = &row[first->column], *there = &row[1];
+    struct cache_state *row = cache_lines_row(&caches->lines, slot), *state = &row[first->column],
+                       *there = &row[second->column];
     if (there->stamp < second->shadow.horizon || second->shadow.clock >= second->shadow.stop)
         return access_any(caches, side, write, line, outcome, err);
     enum caches_class class_ = cache_shadow_touch(&first->shadow, state, slot);
@@ -85,7 +86,7 @@ static __attribute__((noinline)) enum c2_status access_second(struct caches *cac
         struct cache_victim victim = cache_level_evict(first, way);
         first->counts.writebacks += victim.dirty;
         if (victim.dirty)
-            cache_write_down(caches, 1, victim.row);
+            cache_write_down(second, victim.row);
     }
     cache_level_put(first, way, slot, row, line.virtual_line, write);
     return C2_OK;
@@ -119,13 +120,13 @@ static inline void tell_hit(struct caches_outcome *outcome)
 enum c2_status caches_access(struct caches *caches, enum caches_side side, bool write, struct line_no virtual_line,
                              struct line_no physical_line, struct caches_outcome *outcome, struct c2_error *err)
 {
-    struct cache_level *first = caches->first[side];
+    struct cache_level *first = caches->port[side];
     const struct cache_line line = {virtual_line, physical_line};
     uint32_t slot = cache_lines_slot_recent(&caches->lines, physical_line.v);
     if (SHORTCUT(slot != LINES_NO_SLOT && first && first->short_hits)) {
         struct cache_state *row = cache_lines_row(&caches->lines, slot), *state = &row[first->column];
         caches->last[side] = slot;
-        if (state->seat == 0 && caches->short_seconds && row[1].seat != 0)
+        if (state->seat == 0 && first->short_next && row[first->next_column].seat != 0)
             return access_second(caches, side, write, line, outcome, err);
         if (state->seat != 0 && short_hit(first, state, write)) {
             if (outcome)
@@ -141,7 +142,7 @@ bool caches_try_hit(struct caches *caches, enum caches_side side, bool write, st
                     struct line_no physical_line)
 {
     (void)virtual_line;
-    struct cache_level *first = caches->first[side];
+    struct cache_level *first = caches->port[side];
     uint32_t slot = cache_lines_slot_recent(&caches->lines, physical_line.v);
     if (!SHORTCUT(slot != LINES_NO_SLOT && first && first->short_hits))
         return false;
@@ -156,7 +157,7 @@ bool caches_try_hit(struct caches *caches, enum caches_side side, bool write, st
  * line is its youngest. */
 void caches_repeat(struct caches *caches, bool write, uint64_t n)
 {
-    struct cache_level *first = &caches->level[0];
+    struct cache_level *first = caches->port[CACHE_PORT_DATA];
     if (n == 0)
         return;
     C2_ASSERT(caches->last[CACHES_DATA] != LINES_NO_SLOT);

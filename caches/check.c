@@ -17,17 +17,19 @@ static void check_counts(const struct caches_counts *n)
     C2_ASSERT(n->fa_misses - n->fa_only_misses == n->cold + n->capacity);
 }
 
-/* Each level is asked exactly when the ones before it missed, or a walk enters at it. */
-static void check_flow(const struct caches *caches)
+static bool is_port(const struct caches *caches, const struct cache_level *level)
 {
-    for (uint32_t i = 1; i < caches->level_count; i++) {
-        uint64_t from_above = caches->level[i - 1].counts.misses;
-        if (i == 1 && caches->machine.has_l1i)
-            from_above += caches->l1i.counts.misses;
-        if (i == caches->machine.walks_from)
-            from_above += caches->walks_below;
-        C2_ASSERT(caches->level[i].counts.accesses == from_above);
-    }
+    return level == caches->port[CACHE_PORT_DATA] || level == caches->port[CACHE_PORT_FETCH];
+}
+
+/* Each level is asked exactly when one above it missed, or a walk enters at it; programs ask at two ports. */
+static void check_flow(const struct caches *caches, const struct cache_level *level)
+{
+    uint64_t from_above = level == caches->port[CACHE_PORT_WALK] ? caches->walks_below : 0;
+    for (uint32_t i = 0; i < caches->node_count; i++)
+        if (caches->level[i].next == level)
+            from_above += caches->level[i].counts.misses;
+    C2_ASSERT(is_port(caches, level) ? from_above == 0 : level->counts.accesses == from_above);
 }
 
 static void check_contained(const struct cache_level *upper, const struct cache_level *lower)
@@ -36,37 +38,31 @@ static void check_contained(const struct cache_level *upper, const struct cache_
         C2_ASSERT(cache_level_state(upper, slot)->seat == 0 || cache_level_state(lower, slot)->seat != 0);
 }
 
-static void check_inclusion(const struct caches *caches, uint32_t lower)
+static void check_inclusion(const struct cache_level *level)
 {
-    if (!caches->level[lower].inclusive)
-        return;
-    for (uint32_t i = 0; i < lower; i++)
-        check_contained(&caches->level[i], &caches->level[lower]);
-    if (caches->machine.has_l1i)
-        check_contained(&caches->l1i, &caches->level[lower]);
+    for (uint32_t i = 0; level->inclusive && i < level->above_count; i++)
+        check_contained(level->above[i], level);
 }
 
-static void check_l1i_clean(const struct cache_level *l1i)
+static void check_clean(const struct cache_level *level)
 {
-    for (uint32_t slot = 0; slot < l1i->lines->groups << LINES_GROUP_SHIFT; slot++)
-        C2_ASSERT((cache_level_state(l1i, slot)->seat & 1) == 0);
-    C2_ASSERT(l1i->counts.writes == 0 && l1i->counts.writebacks == 0);
+    for (uint32_t slot = 0; slot < level->lines->groups << LINES_GROUP_SHIFT; slot++)
+        C2_ASSERT((cache_level_state(level, slot)->seat & 1) == 0);
+    C2_ASSERT(level->counts.writes == 0 && level->counts.writebacks == 0);
 }
 
 void caches_check(const struct caches *caches)
 {
     cache_lines_check(&caches->lines);
-    for (uint32_t i = 0; i < caches->level_count; i++) {
-        cache_level_check(&caches->level[i]);
-        check_counts(&caches->level[i].counts);
-        check_inclusion(caches, i);
+    for (uint32_t i = 0; i < caches->node_count; i++) {
+        const struct cache_level *level = &caches->level[i];
+        cache_level_check(level);
+        check_counts(&level->counts);
+        check_inclusion(level);
+        check_flow(caches, level);
+        if (level->clean)
+            check_clean(level);
     }
-    if (caches->machine.has_l1i) {
-        cache_level_check(&caches->l1i);
-        check_counts(&caches->l1i.counts);
-        check_l1i_clean(&caches->l1i);
-    }
-    check_flow(caches);
 }
 
 static void dump_level(const struct cache_level *level, FILE *to)
@@ -86,8 +82,6 @@ void caches_dump(const struct caches *caches, FILE *to)
 {
     fprintf(to, "caches of %s: %" PRIu32 " lines of footprint in groups of %u\n", caches->machine.name,
             caches->lines.groups << LINES_GROUP_SHIFT, LINES_GROUP);
-    if (caches->machine.has_l1i)
-        dump_level(&caches->l1i, to);
-    for (uint32_t i = 0; i < caches->level_count; i++)
+    for (uint32_t i = 0; i < caches->node_count; i++)
         dump_level(&caches->level[i], to);
 }

@@ -4,8 +4,9 @@
  * access up to the first miss, path.c what follows.
  *
  * Model
- *   A data access enters at level 0 (L1D), a fetch at L1I; from level 1 on both share the levels. A page walk enters
- *   where walks.c says.
+ *   Levels are the nodes of a tree whose root is memory: each knows the one that is asked next. Accesses enter at
+ *   ports: data at level 0 (L1D), fetches at L1I, page walks where walks.c says. From level 1 on all share the levels.
+ *   A node of another kind - a second core's L1, a prefetcher's buffer - would be linked the same way.
  *   Asking    The levels are asked from the nearest down until one has the line: a level so asked is accessed. A hit
  *             is told to the level's policy. Memory, number level_count, always has the line.
  *   Filling   The levels that missed are filled from the lowest up to the first, the exclusive ones left out. A fill
@@ -54,10 +55,12 @@ static bool virtual_exclusive_below(const struct caches_machine *machine, uint32
     return false;
 }
 
-static enum c2_status init_level(struct caches *caches, struct cache_level *level, const struct caches_level *config,
-                                 uint32_t depth, uint32_t column, uint64_t seed, struct c2_error *err)
+static enum c2_status init_level(struct caches *caches, const struct caches_level *config, uint32_t depth,
+                                 uint32_t column, uint64_t seed, struct c2_error *err)
 {
     const struct caches_machine *machine = &caches->machine;
+    struct cache_level *level = &caches->level[column];
+    level->depth = depth;
     if (config->index == CACHES_VIRTUAL && machine->line_bytes < C2_PAGE_BYTES)
         caches->page_mask = C2_PAGE_BYTES / machine->line_bytes - 1;
     return cache_level_init(level, machine, config, &caches->lines, column, virtual_exclusive_below(machine, depth),
@@ -68,18 +71,44 @@ static enum c2_status init_levels(struct caches *caches, uint64_t seed, struct c
 {
     const struct caches_machine *machine = &caches->machine;
     caches->level_count = machine->level_count;
+    caches->node_count = machine->level_count + machine->has_l1i;
     caches->last[CACHES_DATA] = LINES_NO_SLOT;
-    caches->first[CACHES_DATA] = &caches->level[0];
-    caches->first[CACHES_FETCH] = machine->has_l1i ? &caches->l1i : NULL;
-    uint32_t columns = machine->level_count + machine->has_l1i;
-    enum c2_status status = cache_lines_init(&caches->lines, columns, err);
+    enum c2_status status = cache_lines_init(&caches->lines, caches->node_count, err);
     for (uint32_t i = 0; i < machine->level_count && status == C2_OK; i++)
-        status = init_level(caches, &caches->level[i], &machine->levels[i], i, i, seed, err);
+        status = init_level(caches, &machine->levels[i], i, i, seed, err);
     if (status == C2_OK && machine->has_l1i)
-        status = init_level(caches, &caches->l1i, &machine->l1i, 0, machine->level_count, seed, err);
-    const struct cache_level *second = &caches->level[1];
-    caches->short_seconds = machine->level_count > 1 && !second->exclusive && second->short_hits;
+        status = init_level(caches, &machine->l1i, 0, machine->level_count, seed, err);
     return status;
+}
+
+/* ------------------------------------------------------------------ the graph */
+
+/* What misses in `upper`, and above it, comes to `lower` next. Upper levels are linked before lower ones. */
+static void link_levels(struct cache_level *upper, struct cache_level *lower)
+{
+    upper->next = lower;
+    upper->next_column = lower->column;
+    upper->short_next = !lower->exclusive && lower->short_hits;
+    lower->above[lower->above_count++] = upper;
+    for (uint32_t i = 0; i < upper->above_count; i++)
+        lower->above[lower->above_count++] = upper->above[i];
+}
+
+/* The data path is a chain; L1I stands above its second level, if there is one; walks enter where the machine says. */
+static void link_all(struct caches *caches)
+{
+    const struct caches_machine *machine = &caches->machine;
+    struct cache_level *level = caches->level, *l1i = machine->has_l1i ? &level[machine->level_count] : NULL;
+    if (l1i)
+        l1i->clean = true;
+    if (l1i && machine->level_count > 1)
+        link_levels(l1i, &level[1]);
+    for (uint32_t i = 1; i < machine->level_count; i++)
+        link_levels(&level[i - 1], &level[i]);
+    caches->last_level = &level[machine->level_count - 1];
+    caches->port[CACHE_PORT_DATA] = &level[0];
+    caches->port[CACHE_PORT_FETCH] = l1i;
+    caches->port[CACHE_PORT_WALK] = &level[machine->walks_from];
 }
 
 enum c2_status caches_create(struct caches **out, const struct caches_machine *machine, uint64_t seed,
@@ -99,6 +128,7 @@ enum c2_status caches_create(struct caches **out, const struct caches_machine *m
         caches_destroy(caches);
         return status;
     }
+    link_all(caches);
     *out = caches;
     return C2_OK;
 }
@@ -107,9 +137,8 @@ void caches_destroy(struct caches *caches)
 {
     if (!caches)
         return;
-    for (uint32_t i = 0; i < CACHES_MAX_LEVELS; i++)
+    for (uint32_t i = 0; i < caches->node_count; i++)
         cache_level_end(&caches->level[i]);
-    cache_level_end(&caches->l1i);
     cache_lines_end(&caches->lines);
     c2_free(caches);
 }
@@ -135,8 +164,8 @@ static enum c2_status detect_fifo(struct cache_level *level, struct c2_error *er
 
 enum c2_status caches_detect_fifo(struct caches *caches, struct c2_error *err)
 {
-    enum c2_status status = caches->machine.has_l1i ? detect_fifo(&caches->l1i, err) : C2_OK;
-    for (uint32_t i = 0; i < caches->level_count && status == C2_OK; i++)
+    enum c2_status status = C2_OK;
+    for (uint32_t i = 0; i < caches->node_count && status == C2_OK; i++)
         status = detect_fifo(&caches->level[i], err);
     return status;
 }
@@ -151,20 +180,25 @@ const struct caches_counts *caches_level_counts(const struct caches *caches, uin
 
 const struct caches_counts *caches_l1i_counts(const struct caches *caches)
 {
-    C2_ASSERT(caches->machine.has_l1i);
-    return &caches->l1i.counts;
+    C2_ASSERT(caches->port[CACHE_PORT_FETCH]);
+    return &caches->port[CACHE_PORT_FETCH]->counts;
+}
+
+static const struct caches_fifo_counts *fifo_of(const struct cache_level *level)
+{
+    return level->fifo ? &level->fifo->counts : NULL;
 }
 
 const struct caches_fifo_counts *caches_level_fifo(const struct caches *caches, uint32_t level)
 {
     C2_ASSERT(level < caches->level_count);
-    return caches->level[level].fifo ? &caches->level[level].fifo->counts : NULL;
+    return fifo_of(&caches->level[level]);
 }
 
 const struct caches_fifo_counts *caches_l1i_fifo(const struct caches *caches)
 {
-    C2_ASSERT(caches->machine.has_l1i);
-    return caches->l1i.fifo ? &caches->l1i.fifo->counts : NULL;
+    C2_ASSERT(caches->port[CACHE_PORT_FETCH]);
+    return fifo_of(caches->port[CACHE_PORT_FETCH]);
 }
 
 const struct caches_machine *caches_machine(const struct caches *caches) { return &caches->machine; }

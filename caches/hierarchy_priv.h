@@ -7,24 +7,26 @@
 
 #include "caches/level_priv.h"
 
+/* Where accesses enter: the first two are enum caches_side. */
+enum cache_port { CACHE_PORT_DATA, CACHE_PORT_FETCH, CACHE_PORT_WALK, CACHE_PORTS };
+_Static_assert((int)CACHE_PORT_DATA == CACHES_DATA && (int)CACHE_PORT_FETCH == CACHES_FETCH, "sides are ports");
+
 struct caches {
-    struct cache_level *first[2]; /* by enum caches_side; first[CACHES_FETCH] is NULL without L1I */
-    uint32_t level_count;
-    bool short_seconds;   /* level 1 is not exclusive, has LRU and no synonyms: see access_second() */
-    uint32_t last[2];     /* slot of each side's last access */
-    uint64_t walks_below; /* accesses that entered at walks_from, not at L1D */
-    uint64_t page_mask;   /* index bits in which the two names of a line must agree */
-    struct cache_level level[CACHES_MAX_LEVELS];
-    struct cache_level l1i;
+    struct cache_level *port[CACHE_PORTS]; /* the level that is asked first; NULL: none */
+    uint32_t level_count;                  /* of the data path */
+    uint32_t last[2];                      /* slot of each side's last access */
+    uint64_t walks_below;                  /* accesses that entered at the port of walks, where that is not L1D */
+    uint64_t page_mask;                    /* index bits in which the two names of a line must agree */
+    struct cache_level level[CACHES_MAX_LEVELS + 1]; /* the data path, and behind it L1I */
+    uint32_t node_count;
+    struct cache_level *last_level;
     struct caches_machine machine;
     struct cache_lines lines;
 };
 
 struct cache_request {
-    enum caches_side side;
     bool write;
-    uint32_t entry;            /* depth of the level asked first: 0, or where walks enter */
-    struct cache_level *first; /* this level */
+    struct cache_level *first; /* the level asked first */
     struct cache_line line;
     uint32_t slot;
     struct cache_state *row; /* of the slot */
@@ -38,13 +40,13 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
  * the eviction. path.c */
 void cache_path_miss(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome);
 
-/* Dirty data stops at the first level that has the line, or in memory. A level's column is its depth. */
-static inline void cache_write_down(const struct caches *caches, uint32_t depth, struct cache_state *row)
+/* Dirty data that goes to `level` stops at the first one from there that has the line, or in memory. */
+static inline void cache_write_down(const struct cache_level *level, struct cache_state *row)
 {
-    for (uint32_t i = depth; i < caches->level_count; i++) {
-        if (row[i].seat == 0)
+    for (; level; level = level->next) {
+        if (row[level->column].seat == 0)
             continue;
-        row[i].seat |= 1;
+        row[level->column].seat |= 1;
         return;
     }
 }

@@ -11,13 +11,21 @@
 #include "caches/policy_priv.h"
 #include "caches/shadow_priv.h"
 
+/* A level is a node of the hierarchy: what misses here asks `next`, what leaves here goes there. */
 struct cache_level {
     struct cache_policy policy;
     struct cache_shadow shadow;
     struct caches_counts counts;
     struct cache_lines *lines;
-    uint32_t column;    /* of the level in them */
-    uint32_t set_count; /* of one slice */
+    uint32_t column;          /* of the level in them */
+    uint32_t depth;           /* of the levels that are asked one after the other: its place in an outcome */
+    struct cache_level *next; /* NULL: memory */
+    uint32_t next_column;
+    bool short_next; /* the next level is not exclusive and has short hits: see access_second() */
+    bool clean;      /* only fetches enter: it holds nothing dirty */
+    uint32_t above_count;
+    struct cache_level *above[CACHES_MAX_LEVELS]; /* all those from which a miss may come here */
+    uint32_t set_count;                           /* of one slice */
     uint32_t slice_count;
     bool power_of_two; /* set_count is one */
     bool virtual_index;

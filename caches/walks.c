@@ -19,9 +19,7 @@
 static enum c2_status walk_below(struct caches *caches, struct line_no line, struct caches_outcome *outcome,
                                  struct c2_error *err)
 {
-    uint32_t entry = caches->machine.walks_from;
-    struct cache_request request = {
-        .side = CACHES_DATA, .entry = entry, .first = &caches->level[entry], .line = {line, line}};
+    struct cache_request request = {.first = caches->port[CACHE_PORT_WALK], .line = {line, line}};
     caches->walks_below++;
     return cache_access_from(caches, &request, outcome, err);
 }
@@ -31,7 +29,7 @@ enum c2_status caches_walk(struct caches *caches, struct line_no physical_line, 
 {
     struct caches_outcome own;
     struct caches_outcome *what = outcome ? outcome : &own;
-    enum c2_status status = caches->machine.walks_from != 0
+    enum c2_status status = caches->port[CACHE_PORT_WALK] != caches->port[CACHE_PORT_DATA]
                                 ? walk_below(caches, physical_line, what, err)
                                 : caches_access(caches, CACHES_DATA, false, physical_line, physical_line, what, err);
     caches->last[CACHES_DATA] = LINES_NO_SLOT;
