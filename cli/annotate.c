@@ -6,67 +6,47 @@
 
 #include "cli/cli_priv.h"
 
-static const char *const options[] = {"--event", "--asm", "--include", "-I"};
+struct words {
+    struct report_annotation request;
+    const char **events, **directories; /* those of the request */
+};
 
-/* The value of --name VALUE, --name=VALUE, -NVALUE; NULL: it is another option. *i moves over it. A missing value:
- * "". */
-static const char *value_of(const char *name, int count, char *const *words, int *i)
+static enum c2_status take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
 {
-    const size_t length = strlen(name);
-    const char *rest = words[*i] + length;
-    if (strncmp(words[*i], name, length) != 0)
-        return NULL;
-    if (*rest == '\0')
-        return *i + 1 < count ? words[++*i] : "";
-    if (name[1] != '-')
-        return rest;
-    return *rest == '=' ? rest + 1 : NULL;
-}
-
-static enum c2_status fail_option(const char *word, struct c2_error *err)
-{
-    char hint[128];
-    return c2_fail(err, C2_ERR_INVALID, "annotate: unknown option %s%s", word,
-                   c2_suggest(hint, sizeof hint, word, options, sizeof options / sizeof options[0]));
-}
-
-static enum c2_status take_word(struct report_annotation *request, const char **events, const char **directories,
-                                int count, char *const *words, int *i, struct c2_error *err)
-{
-    const char *option = words[*i], *value = NULL;
-    if (option[0] != '-') {
-        if (request->path)
-            return c2_fail(err, C2_ERR_INVALID, "annotate: one file at a time: %s or %s", request->path, option);
-        request->path = option;
-    } else if (strcmp(option, "--asm") == 0) {
-        request->code = true;
-    } else if ((value = value_of("--event", count, words, i))) {
-        events[request->event_count++] = value;
-    } else if ((value = value_of("--include", count, words, i)) || (value = value_of("-I", count, words, i))) {
-        directories[request->directory_count++] = value;
-    } else {
-        return fail_option(option, err);
-    }
+    struct words *words = self;
     if (value && *value == '\0')
-        return c2_fail(err, C2_ERR_INVALID, "annotate: option %s needs a value", option);
+        return c2_fail(err, C2_ERR_INVALID, "annotate: option --%s needs a value", row->name);
+    if (strcmp(row->name, "event") == 0)
+        words->events[words->request.event_count++] = value;
+    else if (strcmp(row->name, "include") == 0)
+        words->directories[words->request.directory_count++] = value;
+    words->request.code |= strcmp(row->name, "asm") == 0;
     return C2_OK;
 }
 
-enum c2_status cli_annotate(int count, char *const *words, struct c2_error *err)
+static enum c2_status take_path(void *self, char *const *word, struct c2_error *err)
 {
-    const char **texts = c2_calloc(2 * (size_t)count + 1, sizeof *texts);
+    struct words *words = self;
+    if (words->request.path)
+        return c2_fail(err, C2_ERR_INVALID, "annotate: one file at a time: %s or %s", words->request.path, word[0]);
+    words->request.path = word[0];
+    return C2_OK;
+}
+
+enum c2_status cli_annotate(int argc, char **argv, struct c2_error *err)
+{
+    const char **texts = c2_calloc(2 * (size_t)argc, sizeof *texts);
     if (!texts)
         return c2_fail_memory(err, "the options");
-    struct report_annotation request = {.events = texts, .directories = texts + count};
-    enum c2_status status = C2_OK;
-    for (int i = 0; i < count && status == C2_OK; i++)
-        status = take_word(&request, texts, texts + count, count, words, &i, err);
-    if (status == C2_OK && !request.path)
+    struct words words = {{.events = texts, .directories = texts + argc}, texts, texts + argc};
+    const struct cli_taker taker = {&words, take_option, take_path};
+    enum c2_status status = cli_words_take(cli_verb("annotate"), argc, argv, &taker, err);
+    if (status == C2_OK && !words.request.path)
         status = c2_fail(err, C2_ERR_INVALID,
                          "annotate: give a file of --callgrind: c2emu annotate [--event NAME]... "
                          "[--asm] [-I DIR]... FILE");
     if (status == C2_OK)
-        status = report_annotate(stdout, &request, err);
+        status = report_annotate(stdout, &words.request, err);
     c2_free(texts);
     return status;
 }

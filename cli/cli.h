@@ -5,6 +5,8 @@
 #ifndef C2_CLI_H
 #define C2_CLI_H
 
+#include <argp.h>
+
 #include "base/base.h"
 #include "caches/caches.h"
 #include "mmu/mmu.h"
@@ -18,10 +20,13 @@ enum {
     CLI_EXIT_SIGNAL = 128
 };
 
-enum cli_action { CLI_RUN, CLI_HELP, CLI_VERSION, CLI_PAGEMAP, CLI_DIFF, CLI_ANNOTATE };
+#define CLI_DEFAULT_MACHINE "sandybridge-ep"
+
+enum cli_action { CLI_RUN, CLI_HELP, CLI_VERSION, CLI_LIST_MACHINES, CLI_PAGEMAP, CLI_DIFF, CLI_ANNOTATE };
 
 /* What the words of the command line say. Strings are those of argv; defaults are filled in. */
 struct cli_options {
+    const struct cli_command *verb; /* the first word, where it is one; for CLI_HELP what is asked about; else NULL */
     enum cli_action action;
     const char *const *command; /* program and its arguments, NULL-terminated */
     const char *machine;
@@ -49,11 +54,51 @@ struct cli_options {
     bool no_sim, no_attribution, fifo_detector, inherit_env, progress, stats, quiet, verbose;
 };
 
-/* Options end at the first word that is none, or behind "--". On failure *err says which word and what would be right;
- * nothing is to be released. */
+/* ------------------------------------------------------------------ words.c: words as tables say
+ * What may stand behind a verb, or behind `c2emu` itself: argp parses by the rows, the help prints them, and a misspelt
+ * word gets the nearest of them. */
+enum { CLI_KEY_HELP = 'h', CLI_ROWS = 64 }; /* at most so many rows */
+struct cli_command {
+    const char *verb; /* NULL: c2emu itself */
+    enum cli_action action;
+    bool runs_program;     /* the first argument is a program, and what follows it the program's */
+    const char *arguments; /* "A.json B.json" */
+    const char *summary;   /* in the list of verbs */
+    const char *text;      /* of the help, what stands behind the options after a \v */
+    const struct argp_option *options;
+};
+extern const struct cli_command cli_run_command;
+extern const struct argp_option cli_run_options[];
+
+/* argv[0] is not looked at. *help: an option asks for it. */
+enum c2_status cli_words_check(const struct cli_command *command, int argc, char **argv, bool *help,
+                               struct c2_error *err);
+struct cli_taker {
+    void *self;
+    /* value: NULL where the option takes none */
+    enum c2_status (*option)(void *self, const struct argp_option *row, char *value, struct c2_error *err);
+    /* words[0], and behind it, where the command runs a program, all that are the program's */
+    enum c2_status (*argument)(void *self, char *const *words, struct c2_error *err);
+};
+/* Hands every word that is left after a check to the taker, in order; ends with its first failure. */
+enum c2_status cli_words_take(const struct cli_command *command, int argc, char **argv, const struct cli_taker *taker,
+                              struct c2_error *err);
+void cli_words_help(const struct cli_command *command, FILE *to);
+
+/* ------------------------------------------------------------------ verbs.c */
+const struct cli_command *cli_verb(const char *word); /* NULL: it is none */
+/* For `help`: a word that is no verb fails with the nearest. */
+enum c2_status cli_verb_named(const struct cli_command **out, const char *word, struct c2_error *err);
+enum c2_status cli_verb_check_missing(const char *word, struct c2_error *err); /* fails for those of other versions */
+/* When a program has the verb's name, here or in PATH: how to run it, in words, in buffer. Else NULL. */
+const char *cli_verb_hides(char *buffer, size_t bytes, const struct cli_command *verb);
+void cli_help(FILE *to, const struct cli_command *verb); /* NULL: of c2emu itself */
+
+/* ------------------------------------------------------------------ options.c
+ * Options end at the first word that is none, or behind "--". On failure *err says which word and what would be right;
+ * out->verb is set nevertheless, nothing is to be released. */
 enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv, struct c2_error *err);
 void cli_options_release(struct cli_options *options);
-void cli_help(FILE *to);
 
 /* The guest's environment: a fixed small set or (--inherit-env) host_env, then --env on top. NULL-terminated; to be
  * released with cli_environment_release. */
@@ -92,8 +137,8 @@ enum c2_status cli_rules_read(struct cli_rules *out, const struct cli_options *o
                               struct c2_error *err);
 void cli_rules_release(struct cli_rules *rules);
 
-/* `c2emu pagemap PID [FILE]`, the words behind the verb: writes the map of a live process. */
-enum c2_status cli_pagemap(int count, char *const *words, struct c2_error *err);
+/* `c2emu pagemap PID [FILE]`, argv[0] the verb: writes the map of a live process. */
+enum c2_status cli_pagemap(int argc, char **argv, struct c2_error *err);
 
 /* Runs the guest and writes every report asked for; returns the process's exit status. */
 int cli_run(const struct cli_options *options, char *const *host_env);

@@ -106,9 +106,15 @@ void cli_stats(const struct cli_progress *progress, uint64_t instructions);
  * usual one; does not come back then. */
 void cli_usual_layout(char **argv);
 
-/* ----------------------------------------------------- verbs that read reports: the words behind the verb */
+/* ------------------------------------------------------------------ machines.c: the included machine files
+ * Their directory: the environment's; else the one installed beside this program; else that of the source tree it was
+ * built from. May lie in buffer. */
+const char *cli_machines_directory(char *buffer, size_t bytes);
+enum c2_status cli_machines_list(FILE *to, struct c2_error *err); /* a line each: name, what it is */
+
+/* ------------------------------------------------------------------ verbs that read reports; argv[0] is the verb */
 /* diff.c: *failed: a condition of --fail-if holds. */
-enum c2_status cli_diff(bool *failed, int count, char *const *words, struct c2_error *err);
-enum c2_status cli_annotate(int count, char *const *words, struct c2_error *err);
+enum c2_status cli_diff(bool *failed, int argc, char **argv, struct c2_error *err);
+enum c2_status cli_annotate(int argc, char **argv, struct c2_error *err);
 
 #endif

@@ -2,44 +2,62 @@
  *
  * main: the process.
  */
+#include <limits.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/cli_priv.h"
 
-static int verb(enum cli_action action, int count, char *const *words)
+/* Everything but a run: what it prints is on standard output. */
+static enum c2_status act(const struct cli_options *options, int *exit_status, int argc, char **argv,
+                          struct c2_error *err)
 {
-    struct c2_error err;
     bool failed = false;
-    enum c2_status status = action == CLI_PAGEMAP ? cli_pagemap(count, words, &err)
-                            : action == CLI_DIFF  ? cli_diff(&failed, count, words, &err)
-                                                  : cli_annotate(count, words, &err);
+    enum c2_status status = C2_OK;
+    if (options->action == CLI_HELP)
+        cli_help(stdout, options->verb);
+    else if (options->action == CLI_VERSION)
+        printf("c2emu %s\n", C2_VERSION);
+    else if (options->action == CLI_LIST_MACHINES)
+        status = cli_machines_list(stdout, err);
+    else if (options->action == CLI_PAGEMAP)
+        status = cli_pagemap(argc - 1, argv + 1, err);
+    else if (options->action == CLI_DIFF)
+        status = cli_diff(&failed, argc - 1, argv + 1, err);
+    else
+        status = cli_annotate(argc - 1, argv + 1, err);
     if (status == C2_OK && fflush(stdout) != 0)
-        status = c2_fail(&err, C2_ERR_IO, "cannot write to standard output: %m");
-    if (status == C2_OK)
-        return failed ? CLI_EXIT_DIFFERENT : 0;
-    fprintf(stderr, "c2emu: %s\n", err.text);
-    return CLI_EXIT_FAILED;
+        status = c2_fail(err, C2_ERR_IO, "cannot write to standard output: %m");
+    *exit_status = failed ? CLI_EXIT_DIFFERENT : 0;
+    return status;
+}
+
+/* Whoever gave a verb words that are none for it may have meant a program of its name. */
+static void tell_hidden(const struct cli_command *verb)
+{
+    char text[PATH_MAX + 128];
+    if (verb && cli_verb_hides(text, sizeof text, verb))
+        fprintf(stderr, "c2emu: %s\n", text);
 }
 
 int main(int argc, char **argv)
 {
     struct cli_options options;
     struct c2_error err;
+    int exit_status = 0;
     cli_usual_layout(argv);
-    if (cli_options_parse(&options, argc, argv, &err) != C2_OK) {
+    enum c2_status status = cli_options_parse(&options, argc, argv, &err);
+    if (status == C2_OK && options.action == CLI_RUN)
+        exit_status = cli_run(&options, environ);
+    else if (status == C2_OK)
+        status = act(&options, &exit_status, argc, argv, &err);
+    if (status != C2_OK) {
         fprintf(stderr, "c2emu: %s\n", err.text);
+        tell_hidden(options.verb);
         return CLI_EXIT_FAILED;
     }
-    int status = 0;
-    if (options.action == CLI_HELP)
-        cli_help(stdout);
-    else if (options.action == CLI_VERSION)
-        printf("c2emu %s\n", C2_VERSION);
-    else if (options.action == CLI_RUN)
-        status = cli_run(&options, environ);
-    else
-        status = verb(options.action, argc - 2, argv + 2);
+    if (exit_status == CLI_EXIT_NOT_FOUND || exit_status == CLI_EXIT_NOT_EXECUTABLE)
+        tell_hidden(options.verb);
     cli_options_release(&options);
-    return status;
+    return exit_status;
 }

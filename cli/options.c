@@ -3,12 +3,9 @@
  * options: from words to struct cli_options.
  *
  * Model
- *   One table of options feeds three things: the check of the words (which gives the messages, with the nearest name
- *   for a misspelt one), argp's parsing, and --help. Options end at PROGRAM; its own are its own.
- *   What the interface names and this version does not have is in the table too, hidden from --help, so that it is
- *   refused by name with what can be used instead.
+ *   The table of a run's options; words.c says what becomes of it, verbs.c has those of the verbs. Options end at
+ *   PROGRAM; its own are its own.
  */
-#include <argp.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -20,7 +17,7 @@ enum option_key {
     KEY_QUIET = 'q',
     KEY_VERBOSE = 'v',
     KEY_VERSION = 'V',
-    KEY_HELP = 'h',
+    KEY_HELP = CLI_KEY_HELP,
     KEY_SET = 256, /* no short form from here on */
     KEY_PAGES,
     KEY_PLACE,
@@ -43,11 +40,12 @@ enum option_key {
     KEY_PROGRESS,
     KEY_STATS,
     KEY_DIM,
+    KEY_LIST_MACHINES,
     KEY_UNAVAILABLE, /* and everything above */
 };
 
-/* Hidden rows are what this version does not have; their text says what to use instead. */
-static const struct argp_option options_table[] = {
+const struct argp_option cli_run_options[] = {
+    {NULL, 0, NULL, 0, "Machine and memory:", 1},
     {"machine", KEY_MACHINE, "NAME|FILE", 0, "machine: a preset's name or an INI file (sandybridge-ep)", 1},
     {"set", KEY_SET, "LEVEL.KEY=VALUE", 0, "change one key of the machine, e.g. L2.ways=4; repeatable", 1},
     {"pages", KEY_PAGES, "POLICY[,KEY=VALUE]", 0,
@@ -68,6 +66,7 @@ static const struct argp_option options_table[] = {
     {"zero-page", KEY_ZERO_PAGE, NULL, 0, "pages of anonymous memory that are only read share one frame, as on Linux",
      1},
     {"seed", KEY_SEED, "N", 0, "master seed of everything random (1)", 1},
+    {NULL, 0, NULL, 0, "The run:", 2},
     {"no-sim", KEY_NO_SIM, NULL, 0, "run the program only: nothing recorded, no caches", 2},
     {"no-attribution", KEY_NO_ATTRIBUTION, NULL, 0, "count by level only: no objects, no source, no evictors", 2},
     {"fifo-detector", KEY_FIFO_DETECTOR, NULL, 0,
@@ -78,6 +77,7 @@ static const struct argp_option options_table[] = {
     {"inherit-env", KEY_INHERIT_ENV, NULL, 0, "pass the host's environment through", 2},
     {"dim", KEY_DIM, "OBJECT=ROWBYTES", 0,
      "advise: the length of the rows of an object, named as reports do; repeatable", 2},
+    {NULL, 0, NULL, 0, "What is written:", 3},
     {"output", KEY_OUTPUT, "DIR", 0, "write report.txt and report.json there", 3},
     {"json", KEY_JSON, "FILE", 0, "write the JSON report; - is standard output", 3},
     {"dump-pagemap", KEY_DUMP_PAGEMAP, "FILE", 0,
@@ -89,9 +89,11 @@ static const struct argp_option options_table[] = {
      "write who evicted whom in the same format: conflict misses, with a call from each victim to each evictor", 3},
     {"cachegrind", KEY_CACHEGRIND, "FILE", 0, "write costs by line in Cachegrind's format, for cg_annotate", 3},
     {"quiet", KEY_QUIET, NULL, 0, "no text report", 3},
+    {NULL, 0, NULL, 0, "Beside the report:", 4},
     {"progress", KEY_PROGRESS, NULL, 0, "progress on standard error, even where it is no terminal", 4},
     {"stats", KEY_STATS, NULL, 0, "host time, speed and memory on standard error", 4},
     {"verbose", KEY_VERBOSE, NULL, 0, "trace the guest's system calls on standard error", 4},
+    {"list-machines", KEY_LIST_MACHINES, NULL, 0, "print the included machines, one a line", 5},
     {"version", KEY_VERSION, NULL, 0, "print the version", 5},
     {"help", KEY_HELP, NULL, 0, "print this", 5},
     {"skip", KEY_UNAVAILABLE + 1, "N", OPTION_HIDDEN, "everything is measured; leave it out", 6},
@@ -101,139 +103,21 @@ static const struct argp_option options_table[] = {
     {"roi", KEY_UNAVAILABLE + 5, "FUNCTION", OPTION_HIDDEN, "everything is measured; leave it out", 6},
     {0},
 };
-#define OPTION_COUNT (sizeof options_table / sizeof options_table[0] - 1)
+_Static_assert(sizeof cli_run_options / sizeof cli_run_options[0] <= CLI_ROWS, "c2_nearest has no room for the names");
 
-static const struct {
-    const char *name;
-    enum cli_action action;
-} verbs[] = {{"pagemap", CLI_PAGEMAP}, {"diff", CLI_DIFF}, {"annotate", CLI_ANNOTATE}};
-static const char *const missing_verbs[] = {"replay", "report", "sweep", "machines"};
-
-/* ------------------------------------------------------------------ checking the words
- * argp's own messages name neither the nearest option nor c2emu's exit status, so the words are checked before. */
-
-/* The row of a long name of `length` bytes: exact, or the only one that begins so. NULL with *ambiguous or without. */
-static const struct argp_option *find_long(const char *name, size_t length, bool *ambiguous)
-{
-    const struct argp_option *found = NULL;
-    *ambiguous = false;
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        if (strncmp(options_table[i].name, name, length) != 0)
-            continue;
-        if (options_table[i].name[length] == '\0') {
-            *ambiguous = false;
-            return &options_table[i];
-        }
-        *ambiguous = found;
-        found = &options_table[i];
-    }
-    return *ambiguous ? NULL : found;
-}
-
-/* A short option's key is its letter. */
-static const struct argp_option *find_key(int key)
-{
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        if (options_table[i].key == key)
-            return &options_table[i];
-    }
-    return NULL;
-}
-
-static enum c2_status fail_unknown(const char *name, bool ambiguous, struct c2_error *err)
-{
-    const char *names[OPTION_COUNT];
-    for (size_t i = 0; i < OPTION_COUNT; i++)
-        names[i] = options_table[i].name;
-    if (ambiguous)
-        return c2_fail(err, C2_ERR_INVALID, "option --%s is ambiguous (see c2emu --help)", name);
-    const char *nearest = c2_nearest(name, names, OPTION_COUNT);
-    if (nearest)
-        return c2_fail(err, C2_ERR_INVALID, "unknown option --%s (did you mean --%s?)", name, nearest);
-    return c2_fail(err, C2_ERR_INVALID, "unknown option --%s (see c2emu --help)", name);
-}
-
-static enum c2_status fail_no_value(const struct argp_option *option, struct c2_error *err)
-{
-    return c2_fail(err, C2_ERR_INVALID, "option --%s needs a value: --%s=%s", option->name, option->name, option->arg);
-}
-
-static enum c2_status check_long(const char *word, const char *next, bool *takes_next, struct c2_error *err)
-{
-    char name[64];
-    const size_t length = strcspn(word + 2, "=");
-    const bool has_value = word[2 + length] == '=';
-    snprintf(name, sizeof name, "%.*s", (int)length, word + 2);
-    bool ambiguous;
-    const struct argp_option *option = find_long(word + 2, length, &ambiguous);
-    if (!option)
-        return fail_unknown(name, ambiguous, err);
-    if (has_value && !option->arg)
-        return c2_fail(err, C2_ERR_INVALID, "option --%s takes no value", option->name);
-    *takes_next = option->arg && !has_value;
-    return *takes_next && !next ? fail_no_value(option, err) : C2_OK;
-}
-
-/* -qv, -mNAME, -m NAME */
-static enum c2_status check_short(const char *word, const char *next, bool *takes_next, struct c2_error *err)
-{
-    *takes_next = false;
-    for (const char *letter = word + 1; *letter != '\0'; letter++) {
-        const struct argp_option *option = find_key((unsigned char)*letter);
-        if (!option)
-            return c2_fail(err, C2_ERR_INVALID, "unknown option -%c (see c2emu --help)", *letter);
-        if (!option->arg)
-            continue;
-        *takes_next = letter[1] == '\0';
-        return *takes_next && !next ? fail_no_value(option, err) : C2_OK;
-    }
-    return C2_OK;
-}
-
-static enum c2_status check_words(int argc, char **argv, struct c2_error *err)
-{
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i];
-        if (word[0] != '-' || word[1] == '\0' || strcmp(word, "--") == 0)
-            return C2_OK;
-        bool takes_next = false;
-        enum c2_status status = word[1] == '-' ? check_long(word, argv[i + 1], &takes_next, err)
-                                               : check_short(word, argv[i + 1], &takes_next, err);
-        if (status != C2_OK)
-            return status;
-        i += takes_next;
-    }
-    return C2_OK;
-}
-
-static bool is_verb(const char *word, enum cli_action *action)
-{
-    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
-        if (strcmp(word, verbs[i].name) == 0) {
-            *action = verbs[i].action;
-            return true;
-        }
-    }
-    return false;
-}
-
-static enum c2_status check_verb(const char *word, struct c2_error *err)
-{
-    for (size_t i = 0; i < sizeof missing_verbs / sizeof missing_verbs[0]; i++) {
-        if (strcmp(word, missing_verbs[i]) == 0)
-            return c2_fail(err, C2_ERR_UNSUPPORTED,
-                           "`c2emu %s` is not available in this version; a program of that name is run as ./%s", word,
-                           word);
-    }
-    return C2_OK;
-}
+const struct cli_command cli_run_command = {
+    .runs_program = true,
+    .arguments = "[--] PROGRAM [ARG]...",
+    .text = "Run an x86-64 Linux program in an emulator and report what its caches did."
+            "\vThe report goes to standard error when PROGRAM ends. Exit status: PROGRAM's own; 128+N when signal N "
+            "killed it; 125 when c2emu failed; 126 when PROGRAM cannot be executed; 127 when it is not found.",
+    .options = cli_run_options,
+};
 
 /* ------------------------------------------------------------------ taking the values */
 
 struct parse {
     struct cli_options *options;
-    struct c2_error *err;
-    enum c2_status status;
     const char *huge_word; /* of --huge, other than regions */
 };
 
@@ -295,13 +179,24 @@ static enum c2_status take_huge_size(struct cli_options *options, const char *va
     return status;
 }
 
-static enum c2_status take(struct parse *parse, const struct argp_option *row, char *value)
+/* The first of those that are instead of a run wins. */
+static enum c2_status take_action(struct cli_options *options, enum cli_action action)
 {
+    options->action = options->action == CLI_RUN ? action : options->action;
+    return C2_OK;
+}
+
+static enum c2_status take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
+{
+    struct parse *parse = self;
     struct cli_options *options = parse->options;
-    struct c2_error *err = parse->err;
-    if (row->flags & OPTION_HIDDEN)
-        return c2_fail(err, C2_ERR_UNSUPPORTED, "--%s is not available in this version: %s", row->name, row->doc);
     switch (row->key) {
+    case KEY_HELP:
+        return take_action(options, CLI_HELP);
+    case KEY_VERSION:
+        return take_action(options, CLI_VERSION);
+    case KEY_LIST_MACHINES:
+        return take_action(options, CLI_LIST_MACHINES);
     case KEY_MACHINE:
         options->machine = value;
         return C2_OK;
@@ -384,50 +279,12 @@ static enum c2_status take(struct parse *parse, const struct argp_option *row, c
     return c2_fail(err, C2_ERR_INTERNAL, "option --%s has no meaning", row->name);
 }
 
-/* argp calls it for each word. The first that is no option is PROGRAM: parsing stops there. */
-static error_t parse_word(int key, char *value, struct argp_state *state)
+static enum c2_status take_program(void *self, char *const *words, struct c2_error *err)
 {
-    struct parse *parse = state->input;
-    struct cli_options *options = parse->options;
-    switch (key) {
-    case ARGP_KEY_ARG:
-        options->command = (const char *const *)&state->argv[state->next - 1];
-        state->next = state->argc;
-        return 0;
-    case KEY_HELP:
-    case KEY_VERSION: /* the first of the two wins over everything behind it */
-        options->action = key == KEY_HELP ? CLI_HELP : CLI_VERSION;
-        state->next = state->argc;
-        return 0;
-    default:
-        if (!find_key(key))
-            return ARGP_ERR_UNKNOWN; /* ARGP_KEY_INIT and the like are no options */
-        parse->status = take(parse, find_key(key), value);
-        return parse->status == C2_OK ? 0 : EINVAL;
-    }
-}
-
-static const struct argp parser = {
-    .options = options_table,
-    .parser = parse_word,
-    .args_doc = "[--] PROGRAM [ARG]...",
-    .doc =
-        "Run an x86-64 Linux program in an emulator and report what its caches did."
-        "\vThe report goes to standard error when PROGRAM ends. Exit status: PROGRAM's own; 128+N when signal N "
-        "killed it; 125 when c2emu failed; 126 when PROGRAM cannot be executed; 127 when it is not found.\n\n"
-        "`c2emu advise [OPTION]... [--] PROGRAM [ARG]...` runs PROGRAM and simulates layouts of its data that might "
-        "have "
-        "fewer conflict misses.\n\n"
-        "`c2emu pagemap PID [FILE]` writes the page map of a live process.\n"
-        "`c2emu diff [--fail-if CONDITION]... A.json B.json` compares two reports.\n"
-        "`c2emu annotate [--event NAME]... [--asm] [-I DIR]... FILE` shows the source, or the instructions, with the "
-        "counts of a callgrind file.",
-};
-
-void cli_help(FILE *to)
-{
-    char name[] = "c2emu";
-    argp_help(&parser, to, ARGP_HELP_STD_HELP & ~(unsigned)(ARGP_HELP_EXIT_OK | ARGP_HELP_EXIT_ERR), name);
+    struct parse *parse = self;
+    (void)err;
+    parse->options->command = (const char *const *)words;
+    return C2_OK;
 }
 
 /* Profiles are of instructions: what they cost, whose lines they took. */
@@ -517,40 +374,65 @@ static enum c2_status check_whole(const struct cli_options *options, struct c2_e
     return status == C2_OK ? check_advise(options, err) : status;
 }
 
-enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv, struct c2_error *err)
+static enum c2_status make_room(struct cli_options *out, size_t words, struct c2_error *err)
 {
-    *out = (struct cli_options){.machine = "sandybridge-ep", .pages = "sequential", .engine = "unicorn", .seed = 1};
-    if (argc > 1 && is_verb(argv[1], &out->action)) /* its words are its own */
-        return C2_OK;
-    out->advise = argc > 1 && strcmp(argv[1], "advise") == 0;
-    argc -= out->advise; /* the words behind it are those of a run */
-    argv += out->advise;
-    enum c2_status status = argc > 1 && !out->advise ? check_verb(argv[1], err) : C2_OK;
+    out->overrides = c2_calloc(words, sizeof *out->overrides);
+    out->env = c2_calloc(words, sizeof *out->env);
+    out->places = c2_calloc(words, sizeof *out->places);
+    out->huge_regions = c2_calloc(words, sizeof *out->huge_regions);
+    out->dims = c2_calloc(words, sizeof *out->dims);
+    if (!out->dims || !out->overrides || !out->env || !out->places || !out->huge_regions)
+        return c2_fail_memory(err, "the options");
+    return C2_OK;
+}
+
+/* The words behind `c2emu` or `c2emu advise`. */
+static enum c2_status parse_run(struct cli_options *out, int argc, char **argv, struct c2_error *err)
+{
+    struct parse parse = {.options = out};
+    const struct cli_taker taker = {&parse, take_option, take_program};
+    enum c2_status status = make_room(out, (size_t)argc, err);
     if (status == C2_OK)
-        status = check_words(argc, argv, err);
-    if (status != C2_OK)
-        return status;
-    out->overrides = c2_calloc((size_t)argc, sizeof *out->overrides);
-    out->env = c2_calloc((size_t)argc, sizeof *out->env);
-    out->places = c2_calloc((size_t)argc, sizeof *out->places);
-    out->huge_regions = c2_calloc((size_t)argc, sizeof *out->huge_regions);
-    out->dims = c2_calloc((size_t)argc, sizeof *out->dims);
-    if (!out->dims || !out->overrides || !out->env || !out->places || !out->huge_regions) {
-        status = c2_fail_memory(err, "the options");
-    } else {
-        struct parse parse = {.options = out, .err = err, .status = C2_OK};
-        const unsigned flags = ARGP_IN_ORDER | ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP;
-        error_t failed = argp_parse(&parser, argc, argv, flags, NULL, &parse);
-        status = parse.status;
-        if (status == C2_OK && failed != 0)
-            status = c2_fail(err, C2_ERR_INVALID, "the command line is not understood (see c2emu --help)");
-        settle_huge(out);
-        if (status == C2_OK)
-            status = check_whole(out, err);
-    }
+        status = cli_words_take(&cli_run_command, argc, argv, &taker, err);
+    settle_huge(out);
+    if (status == C2_OK)
+        status = check_whole(out, err);
     if (status != C2_OK)
         cli_options_release(out);
     return status;
+}
+
+/* c2emu help [VERB] */
+static enum c2_status parse_help(struct cli_options *out, int argc, char **argv, struct c2_error *err)
+{
+    out->action = CLI_HELP;
+    if (argc > 3)
+        return c2_fail(err, C2_ERR_INVALID, "help: one verb at a time: c2emu help [VERB]");
+    out->verb = NULL;
+    return argc == 3 ? cli_verb_named(&out->verb, argv[2], err) : C2_OK;
+}
+
+enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv, struct c2_error *err)
+{
+    *out = (struct cli_options){.machine = CLI_DEFAULT_MACHINE, .pages = "sequential", .engine = "unicorn", .seed = 1};
+    out->verb = argc > 1 ? cli_verb(argv[1]) : NULL;
+    out->action = out->verb ? out->verb->action : CLI_RUN;
+    out->advise = out->verb && out->action == CLI_RUN;
+    enum c2_status status = argc > 1 && !out->verb ? cli_verb_check_missing(argv[1], err) : C2_OK;
+    argc -= out->verb ? 1 : 0;
+    argv += out->verb ? 1 : 0;
+    bool help = false;
+    if (status == C2_OK)
+        status = cli_words_check(out->verb ? out->verb : &cli_run_command, argc, argv, &help, err);
+    if (status != C2_OK)
+        return status;
+    if (out->verb && help)
+        out->action = CLI_HELP;
+    else if (out->action == CLI_HELP)
+        return parse_help(out, argc + 1, argv - 1, err);
+    else if (out->action == CLI_RUN)
+        return parse_run(out, argc, argv, err);
+    return C2_OK; /* a verb's words are its own */
 }
 
 void cli_options_release(struct cli_options *options)

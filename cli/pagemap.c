@@ -114,26 +114,52 @@ static enum c2_status write_live(struct live *live, struct c2_error *err)
     return status;
 }
 
-enum c2_status cli_pagemap(int count, char *const *words, struct c2_error *err)
+struct words {
+    const char *process, *path;
+};
+
+static enum c2_status fail_words(struct c2_error *err)
 {
-    struct live live = {.entries = -1};
+    return c2_fail(err, C2_ERR_INVALID, "pagemap: give a process and, if you like, a file: c2emu pagemap PID [FILE]");
+}
+
+static enum c2_status take_argument(void *self, char *const *word, struct c2_error *err)
+{
+    struct words *words = self;
+    if (words->path)
+        return fail_words(err);
+    *(words->process ? &words->path : &words->process) = word[0];
+    return C2_OK;
+}
+
+static enum c2_status write_map(struct live *live, const char *path, struct c2_error *err)
+{
     struct c2_outfile *file = NULL;
-    if (count < 1 || count > 2)
-        return c2_fail(err, C2_ERR_INVALID,
-                       "pagemap: give a process and, if you like, a file: c2emu pagemap PID [FILE]");
-    enum c2_status status = c2_parse_number(&live.pid, words[0], "pagemap: PID", err);
+    enum c2_status status = c2_outfile_open(&file, path, err);
+    if (status != C2_OK)
+        return status;
+    live->to = c2_outfile_stream(file);
+    status = write_live(live, err);
+    if (status == C2_OK)
+        return c2_outfile_commit(file, err);
+    c2_outfile_abandon(file);
+    return status;
+}
+
+enum c2_status cli_pagemap(int argc, char **argv, struct c2_error *err)
+{
+    struct words words = {NULL, NULL};
+    const struct cli_taker taker = {.self = &words, .argument = take_argument};
+    struct live live = {.entries = -1};
+    enum c2_status status = cli_words_take(cli_verb("pagemap"), argc, argv, &taker, err);
+    if (status == C2_OK && !words.process)
+        status = fail_words(err);
+    if (status == C2_OK)
+        status = c2_parse_number(&live.pid, words.process, "pagemap: PID", err);
     if (status == C2_OK)
         status = open_live(&live, err);
     if (status == C2_OK)
-        status = c2_outfile_open(&file, count == 2 ? words[1] : "-", err);
-    if (status == C2_OK) {
-        live.to = c2_outfile_stream(file);
-        status = write_live(&live, err);
-    }
-    if (status == C2_OK)
-        status = c2_outfile_commit(file, err);
-    else
-        c2_outfile_abandon(file);
+        status = write_map(&live, words.path ? words.path : "-", err);
     c2_map_destroy(live.frames);
     if (live.entries >= 0)
         close(live.entries);

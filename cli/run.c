@@ -97,23 +97,6 @@ static void release_signals(void)
     interruptible = NULL;
 }
 
-/* ------------------------------------------------------------------ machine files */
-
-/* The environment's; else those installed beside this program; else those of the source tree it was built from. */
-static const char *machines_directory(char *buffer, size_t bytes)
-{
-    const char *named = getenv("C2EMU_MACHINES");
-    if (named && named[0] != '\0')
-        return named;
-    ssize_t length = readlink("/proc/self/exe", buffer, bytes - 1);
-    buffer[length < 0 ? 0 : length] = '\0';
-    char *slash = strrchr(buffer, '/');
-    if (slash && snprintf(slash, bytes - (size_t)(slash - buffer), "/%s", C2_MACHINES_FROM_BIN) > 0 &&
-        access(buffer, R_OK) == 0)
-        return buffer;
-    return C2_MACHINES_SOURCE;
-}
-
 /* ------------------------------------------------------------------ making a run */
 
 static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_error *err)
@@ -122,7 +105,7 @@ static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_
     char directory[PATH_MAX];
     enum c2_status status = cli_environment(&run->environment, options, host_env, err);
     if (status == C2_OK)
-        status = machine_read(&run->machine, options->machine, machines_directory(directory, sizeof directory),
+        status = machine_read(&run->machine, options->machine, cli_machines_directory(directory, sizeof directory),
                               options->overrides, options->override_count, err);
     if (status == C2_OK)
         status = cli_placement(&run->placement, options->pages, &run->machine, options->seed, err);

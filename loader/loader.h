@@ -46,6 +46,8 @@ struct loader_image {
 enum c2_status loader_load(struct loader_image *out, struct mmu *mmu, const struct loader_request *request,
                            struct c2_error *err);
 void loader_image_release(struct loader_image *image);
+/* The path that execvp(3) would hand to execve(2) for this name; the caller frees it. */
+enum c2_status loader_find(char **out, const char *program, struct c2_error *err);
 
 /* ------------------------------------------------------ symbols of a program by name, before it is loaded */
 

@@ -17,8 +17,6 @@ struct loader_file {
     char *real;     /* absolute, links resolved */
 };
 
-/* The path that execvp(3) would hand to execve(2) for this name; the caller frees it. */
-enum c2_status loader_find(char **out, const char *program, struct c2_error *err);
 /* Opens a regular file that may be executed and read. */
 enum c2_status loader_file_open(struct loader_file *out, const char *path, const char *label, struct c2_error *err);
 /* The same for the interpreter that a script or a program names: one that is missing is a fault of the file that

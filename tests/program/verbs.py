@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""verbs.py diff|annotate|own: the verbs that read reports, on reports of real runs.
+"""verbs.py diff|annotate|own|help: the verbs that read reports, on reports of real runs; help, and programs called
+like verbs.
 
 diff      a report and itself; a program and its cure; exit statuses
 annotate  what Valgrind's own writer says of a program, beside its source and its instructions
+help      asked for, on standard output; after mistakes, how a program of the verb's name is run, and that it is
 own       the same of c2emu's own writer: the totals are those of report.json, the lines those that it names
 """
 
@@ -43,7 +45,8 @@ def diff():
         equal(text(result).count("\nFAILED: "), 2, "lines of conditions that hold")
         contains(text(status(["diff", a, c], 0)), ["MACHINES DIFFER: A ran on sandybridge-ep, B on zen3\n"], "machines")
         for words, says in (([a], "give two reports"), ([a, b, c], "give two reports"),
-                            ([a, b, "--fail-if"], "without a condition"), ([a, b, "--fail"], "is no option"),
+                            ([a, b, "--fail-if"], "--fail-if needs a value"),
+                            ([a, b, "--brief"], "unknown option --brief (see c2emu help diff)"),
                             ([a, b, "--fail-if", "L1D.conflcit>0"], 'did you mean "conflict"?'),
                             ([a, os.path.join(directory, "d.json")], "cannot be opened")):
             result = status(["diff"] + words, 125)
@@ -76,7 +79,7 @@ def annotate():
         check(re.search(r"addq .*# list\.c:36$", walk, re.M) is not None, "the addition in walk: " + walk)
         for words, says in ((["--event", "Drr", path], 'did you mean "Dr"?'), ([], "give a file"),
                             ([path, path], "one file"),
-                            (["--evnt", "Dr", path], 'did you mean "--event"?'), (["--event"], "needs a value"),
+                            (["--evnt", "Dr", path], 'did you mean --event?'), (["--event"], "needs a value"),
                             ([program], "is no whole callgrind file"), ([path + ".no"], "cannot be opened")):
             result = status(["annotate"] + words, 125)
             contains(result.stderr.decode(), ["c2emu: annotate: ", says], "annotate " + " ".join(words))
@@ -106,5 +109,33 @@ def own():
               "the instruction with %d: %s" % (first["count"], code))
 
 
-{"diff": diff, "annotate": annotate, "own": own}[sys.argv[1]]()
+def help():
+    for words in (["help"], ["--help"], ["-h"]):
+        result = status(words, 0)
+        contains(text(result), ["Usage: c2emu [OPTION...] [--] PROGRAM", "\n  c2emu diff      compare two reports\n"],
+                 "help")
+        equal(result.stderr, b"", "errors of help")
+    for verb in ("advise", "annotate", "diff", "help", "pagemap"):
+        result = status([verb, "--help"], 0)
+        equal(text(status(["help", verb], 0)), text(result), "help " + verb)
+        contains(text(result), ["Usage: c2emu %s [OPTION...]" % verb, "is run by `c2emu -- %s`" % verb], verb)
+        equal(result.stderr, b"", "errors of help " + verb)
+    machines = sorted(name[:-4] for name in os.listdir(os.path.join(ROOT, "machines")))
+    equal([line.split()[0] for line in text(status(["--list-machines"], 0)).splitlines()], machines, "machines")
+    with tempfile.TemporaryDirectory() as directory:
+        os.symlink("/bin/echo", os.path.join(directory, "diff"))
+        path = dict(os.environ, PATH=directory)
+        for words, says, env, where in ((["diff", "a", "b"], "/diff is run by `c2emu -- diff`", path, "/"),
+                                        (["diff", "-r"], "the program here is run by `c2emu ./diff`", path, directory),
+                                        (["diff", "a", "b"], None, dict(path, PATH="/nowhere"), "/")):
+            result = run([os.environ["C2EMU"]] + words, env=env, cwd=where)
+            equal((result.returncode, result.stdout), (125, b""), "a verb in need of words")
+            equal(says is not None and says in result.stderr.decode(), says is not None, result.stderr.decode())
+            equal("is run by" in result.stderr.decode(), says is not None, result.stderr.decode())
+        for words, where in ((["-q", "--", "diff", "x"], "/"), (["-q", "./diff", "x"], directory)):
+            result = run([os.environ["C2EMU"]] + words, env=path, cwd=where)
+            equal((result.returncode, result.stdout), (0, b"x\n"), "a program called diff")
+
+
+{"diff": diff, "annotate": annotate, "own": own, "help": help}[sys.argv[1]]()
 done()

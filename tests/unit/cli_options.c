@@ -30,8 +30,9 @@ static char *describe(const struct cli_options *o)
 {
     static char text[512];
     FILE *to = fmemopen(text, sizeof text, "w");
-    if (o->action != CLI_RUN)
-        fputs(o->action == CLI_HELP ? "help" : "version", to);
+    static const char *const actions[] = {"", "help", "version", "machines", "pagemap", "diff", "annotate"};
+    fprintf(to, "%s%s%s", actions[o->action], o->action == CLI_HELP && o->verb ? " of " : "",
+            o->action == CLI_HELP && o->verb ? o->verb->verb : "");
     if (strcmp(o->machine, "sandybridge-ep") != 0)
         fprintf(to, "machine=%s ", o->machine);
     for (size_t i = 0; i < o->override_count; i++)
@@ -112,8 +113,24 @@ static const struct {
     {"-h", "help"},
     {"--help", "help"},
     {"-V", "version"},
-    {"--version ./a", "version"},
-    {"-V -h", "version"},
+    {"--version", "version"},
+    {"-V -h", "version"}, /* the first wins */
+    {"-h -V", "help"},
+    {"--list-machines", "machines"},
+    {"help", "help"},
+    {"help diff", "help of diff"},
+    {"help help", "help of help"},
+    {"diff --help", "help of diff"},
+    {"diff a -h", "help of diff"},
+    {"diff --fail-if --help", "diff"}, /* a value */
+    {"diff -- --help", "diff"},
+    {"advise --help", "help of advise"},
+    {"advise ./a --help", "run: ./a --help"},
+    {"pagemap 1 -h", "help of pagemap"},
+    {"annotate --as -h", "help of annotate"}, /* an unambiguous beginning */
+    {"annotate x", "annotate"},
+    {"-- diff", "run: diff"},
+    {"./diff", "run: ./diff"},
     {"-q replay", "quiet run: replay"}, /* verbs are first words only */
     {"-- replay", "run: replay"},
     {"./replay", "run: ./replay"},
@@ -174,7 +191,21 @@ static const struct {
     {"--roi main ./a", C2_ERR_UNSUPPORTED,
      "--roi is not available in this version: everything is measured; leave it out"},
     {"replay x", C2_ERR_UNSUPPORTED,
-     "`c2emu replay` is not available in this version; a program of that name is run as ./replay"},
+     "`c2emu replay` is not available in this version; a program of that name is run by `c2emu -- replay` or as "
+     "./replay"},
+    {"machines", C2_ERR_UNSUPPORTED,
+     "`c2emu machines` is not available in this version: --list-machines shows them; a program of that name is run by "
+     "`c2emu -- machines` or as ./machines"},
+    {"help dif", C2_ERR_INVALID, "help: there is no verb \"dif\" (did you mean \"diff\"?)"},
+    {"help diff pagemap", C2_ERR_INVALID, "help: one verb at a time: c2emu help [VERB]"},
+    {"diff --brief a b", C2_ERR_INVALID, "diff: unknown option --brief (see c2emu help diff)"},
+    {"diff -r a b", C2_ERR_INVALID, "diff: unknown option -r (see c2emu help diff)"},
+    {"diff a b --fail-if", C2_ERR_INVALID, "diff: option --fail-if needs a value: --fail-if=CONDITION"},
+    {"diff a b --all=1", C2_ERR_INVALID, "diff: option --all takes no value"},
+    {"annotate --evnt x f", C2_ERR_INVALID, "annotate: unknown option --evnt (did you mean --event?)"},
+    {"annotate f -I", C2_ERR_INVALID, "annotate: option --include needs a value: --include=DIR"},
+    {"pagemap --all", C2_ERR_INVALID, "pagemap: unknown option --all (see c2emu help pagemap)"},
+    {"advise --brief ./a", C2_ERR_INVALID, "advise: unknown option --brief (see c2emu help advise)"},
     {"report", C2_ERR_UNSUPPORTED, NULL},
     {"advise", C2_ERR_INVALID, "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)"},
     {"advise --no-sim ./a", C2_ERR_INVALID, "advise needs the misses that --no-sim leaves out; leave it out"},
@@ -186,7 +217,6 @@ static const struct {
      "advise moves objects to pages that a map does not know; use another --pages than file=m"},
     {"--dim A=64 ./a", C2_ERR_INVALID, "--dim belongs to `c2emu advise`"},
     {"sweep", C2_ERR_UNSUPPORTED, NULL},
-    {"machines", C2_ERR_UNSUPPORTED, NULL},
     {"--no-sim --fifo-detector ./a", C2_ERR_INVALID,
      "--fifo-detector needs the caches that --no-sim leaves out; leave one out"},
     {"--no-sim --trace x ./a", C2_ERR_INVALID,
@@ -233,6 +263,16 @@ static void an_empty_program(void **state)
     assert_int_equal(C2_ERR_INVALID, cli_options_parse(&options, 3, argv, &err));
 }
 
+static char *help_of(const struct cli_command *verb)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *to = open_memstream(&text, &bytes);
+    cli_help(to, verb);
+    fclose(to);
+    return text;
+}
+
 /* Every option that can be used stands in the help, every one that cannot does not. */
 static void the_help(void **state)
 {
@@ -263,13 +303,10 @@ static void the_help(void **state)
                                         "--verbose",
                                         "--version",
                                         "--help",
+                                        "--list-machines",
                                         "Usage: c2emu [OPTION...] [--] PROGRAM [ARG]..."};
     static const char *const hidden[] = {"--skip", "--warmup", "--measure", "--samples", "--roi"};
-    char *text = NULL;
-    size_t bytes;
-    FILE *to = open_memstream(&text, &bytes);
-    cli_help(to);
-    fclose(to);
+    char *text = help_of(NULL);
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
         if (!strstr(text, shown[i]))
             fail_msg("not in the help: %s\n%s", shown[i], text);
@@ -277,6 +314,32 @@ static void the_help(void **state)
     for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++)
         assert_null(strstr(text, hidden[i]));
     free(text);
+}
+
+/* Each verb's has its usage, its options and how a program of its name is run; c2emu's has a line for each verb. */
+static void the_help_of_verbs(void **state)
+{
+    (void)state;
+    static const char *const shown[][4] = {
+        {"advise", "Usage: c2emu advise [OPTION...] [--] PROGRAM [ARG]...", "--dim=OBJECT=ROWBYTES"},
+        {"annotate", "Usage: c2emu annotate [OPTION...] FILE", "--event=NAME", "-I, --include=DIR"},
+        {"diff", "Usage: c2emu diff [OPTION...] A.json B.json", "--fail-if=CONDITION", "--all"},
+        {"help", "Usage: c2emu help [OPTION...] [VERB]"},
+        {"pagemap", "Usage: c2emu pagemap [OPTION...] PID [FILE]"}};
+    char *all = help_of(NULL);
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+        const struct cli_command *verb = cli_verb(shown[i][0]);
+        char line[128], *text = help_of(verb);
+        for (size_t k = 1; k < 4 && shown[i][k]; k++)
+            assert_non_null(strstr(text, shown[i][k]));
+        snprintf(line, sizeof line, "A program called %s is run by `c2emu -- %s`", verb->verb, verb->verb);
+        assert_non_null(strstr(text, line));
+        snprintf(line, sizeof line, "\n  c2emu %-8s  %s\n", verb->verb, verb->summary);
+        assert_non_null(strstr(all, line));
+        free(text);
+    }
+    free(all);
+    assert_null(cli_verb("dif"));
 }
 
 static void every_allocation_may_fail(void **state)
@@ -301,7 +364,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_that_are_understood), cmocka_unit_test(words_that_are_refused),
         cmocka_unit_test(an_empty_program),          cmocka_unit_test(the_help),
-        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(the_help_of_verbs),         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,13 +43,13 @@ static bool file_has(const char *path, const char *wanted)
 static void our_own_map_or_the_missing_right(void **state)
 {
     (void)state;
-    char pid[32], path[] = "/tmp/cli_pagemap_XXXXXX", *words[] = {pid, path}, wanted[128];
+    char pid[32], path[] = "/tmp/cli_pagemap_XXXXXX", *words[] = {"pagemap", pid, path, NULL}, wanted[128];
     struct c2_error err = {0};
     close(mkstemp(path));
     snprintf(pid, sizeof pid, "%d", (int)getpid());
     page_of_ours[C2_PAGE_BYTES] = 1;
     uint64_t frame = entry_of(page_of_ours + C2_PAGE_BYTES) & (((uint64_t)1 << 55) - 1);
-    enum c2_status status = cli_pagemap(2, words, &err);
+    enum c2_status status = cli_pagemap(3, words, &err);
     if (frame == 0) {
         assert_int_equal(status, C2_ERR_DENIED);
         assert_non_null(strstr(err.text, "CAP_SYS_ADMIN"));
@@ -66,12 +66,14 @@ static void our_own_map_or_the_missing_right(void **state)
 static void refusals(void **state)
 {
     (void)state;
-    char none[] = "4194305", word[] = "x", *no_process[] = {none}, *no_number[] = {word};
+    char *no_process[] = {"pagemap", "4194305", NULL}, *no_number[] = {"pagemap", "x", NULL};
+    char *too_many[] = {"pagemap", "1", "f", "g", NULL}, *none[] = {"pagemap", NULL};
     struct c2_error err = {0};
-    assert_int_equal(cli_pagemap(1, no_process, &err), C2_ERR_NOT_FOUND);
+    assert_int_equal(cli_pagemap(2, no_process, &err), C2_ERR_NOT_FOUND);
     assert_string_equal(err.text, "pagemap: there is no process 4194305");
-    assert_int_equal(cli_pagemap(1, no_number, &err), C2_ERR_INVALID);
-    assert_int_equal(cli_pagemap(0, NULL, &err), C2_ERR_INVALID);
+    assert_int_equal(cli_pagemap(2, no_number, &err), C2_ERR_INVALID);
+    assert_int_equal(cli_pagemap(4, too_many, &err), C2_ERR_INVALID);
+    assert_int_equal(cli_pagemap(1, none, &err), C2_ERR_INVALID);
     assert_non_null(strstr(err.text, "c2emu pagemap PID [FILE]"));
 }
 
@@ -79,7 +81,7 @@ static void refusals(void **state)
 static void nothing_in_memory(void **state)
 {
     (void)state;
-    char word[32], path[] = "/tmp/cli_pagemap_none", *words[] = {word, path};
+    char word[32], path[] = "/tmp/cli_pagemap_none", *words[] = {"pagemap", word, path, NULL};
     struct c2_error err = {0};
     siginfo_t ended;
     unlink(path);
@@ -88,7 +90,7 @@ static void nothing_in_memory(void **state)
         _exit(0);
     waitid(P_PID, (id_t)child, &ended, WEXITED | WNOWAIT);
     snprintf(word, sizeof word, "%d", (int)child);
-    assert_int_equal(cli_pagemap(2, words, &err), C2_ERR_NOT_FOUND);
+    assert_int_equal(cli_pagemap(3, words, &err), C2_ERR_NOT_FOUND);
     assert_non_null(strstr(err.text, word));
     assert_int_equal(access(path, F_OK), -1);
     waitpid(child, NULL, 0);

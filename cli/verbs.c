@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * verbs: what `c2emu VERB` understands, verb by verb, and the help of each.
+ *
+ * Model
+ *   A verb is the first word. A program of the same name is run behind `--`, or by its path: whoever seems to have
+ *   meant it is told so.
+ */
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "loader/loader.h"
+
+#define HELP_ROW \
+    { \
+        "help", CLI_KEY_HELP, NULL, 0, "print this", 5 \
+    }
+
+enum { KEY_FIRST = 256, KEY_SECOND }; /* no short form */
+
+static const struct argp_option annotate_options[] = {
+    {"event", KEY_FIRST, "NAME", 0,
+     "show the counts of this event, conflictL1D or conflict.L1D; up to eight may stand side by side", 1},
+    {"asm", KEY_SECOND, NULL, 0, "show functions as instructions instead of source", 1},
+    {"include", 'I', "DIR", 0, "look there for sources, programs and libraries as well; repeatable", 1},
+    HELP_ROW,
+    {0},
+};
+
+static const struct argp_option diff_options[] = {
+    {"fail-if", KEY_FIRST, "CONDITION", 0,
+     "exit with status 1 when it holds: [function:NAME.|object:NAME.]LEVEL.COUNTER, one of > >= < <= = !=, and a "
+     "change "
+     "from A to B such as +0 or +5%, as in 'L1D.conflict>+0'; repeatable",
+     1},
+    {"all", KEY_SECOND, NULL, 0, "show every function and object that differs, not the first ten", 1},
+    HELP_ROW,
+    {0},
+};
+
+static const struct argp_option plain_options[] = {HELP_ROW, {0}};
+
+static const struct cli_command verbs[] = {
+    {"advise", CLI_RUN, true, "[--] PROGRAM [ARG]...", "try out layouts of the data with fewer conflict misses",
+     "Run a program and simulate layouts of its data that might have fewer conflict misses, on the same run; print "
+     "what "
+     "each would cost, the best first."
+     "\vThe options are those of a run, and --dim. --no-sim, --no-attribution, --against, --output and --pages "
+     "file=PATH "
+     "are not for advise; --json FILE writes its report.",
+     cli_run_options},
+    {"annotate", CLI_ANNOTATE, false, "FILE", "show source or instructions with the counts of a callgrind file",
+     "Show the source, or the instructions, of a program with the counts of FILE, which --callgrind or --evictors has "
+     "written."
+     "\vWithout --event the counts are of the file's first conflict event that is not 0, else of its first event.",
+     annotate_options},
+    {"diff", CLI_DIFF, false, "A.json B.json", "compare two reports",
+     "Compare two reports that --json has written: counters, functions and objects that differ."
+     "\vExit status: 1 when a condition holds, 0 otherwise; 125 when the files or conditions are wrong.",
+     diff_options},
+    {"help", CLI_HELP, false, "[VERB]", "print the options of c2emu or of a verb",
+     "Print the options of c2emu, or what a verb does and its options.", plain_options},
+    {"pagemap", CLI_PAGEMAP, false, "PID [FILE]", "write the page map of a live process",
+     "Write which frame each page of a live process has, to FILE or standard output, for --pages file=FILE."
+     "\vThe kernel shows frames to root only.",
+     plain_options},
+};
+enum { VERBS = sizeof verbs / sizeof verbs[0] };
+
+/* Verbs of other versions, and what does the same. */
+static const struct {
+    const char *verb, *instead;
+} missing[] = {{"machines", ": --list-machines shows them"}, {"replay", ""}, {"report", ""}, {"sweep", ""}};
+
+const struct cli_command *cli_verb(const char *word)
+{
+    for (size_t i = 0; i < VERBS; i++) {
+        if (strcmp(word, verbs[i].verb) == 0)
+            return &verbs[i];
+    }
+    return NULL;
+}
+
+enum c2_status cli_verb_check_missing(const char *word, struct c2_error *err)
+{
+    for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
+        if (strcmp(word, missing[i].verb) == 0)
+            return c2_fail(err, C2_ERR_UNSUPPORTED,
+                           "`c2emu %s` is not available in this version%s; a program of that name is run by "
+                           "`c2emu -- %s` or as ./%s",
+                           word, missing[i].instead, word, word);
+    }
+    return C2_OK;
+}
+
+enum c2_status cli_verb_named(const struct cli_command **out, const char *word, struct c2_error *err)
+{
+    const char *names[VERBS];
+    char hint[128];
+    *out = cli_verb(word);
+    if (*out)
+        return C2_OK;
+    for (size_t i = 0; i < VERBS; i++)
+        names[i] = verbs[i].verb;
+    return c2_fail(err, C2_ERR_INVALID, "help: there is no verb \"%s\"%s", word,
+                   c2_suggest(hint, sizeof hint, word, names, VERBS));
+}
+
+static bool is_program(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+const char *cli_verb_hides(char *buffer, size_t bytes, const struct cli_command *verb)
+{
+    char *path, here[32];
+    snprintf(here, sizeof here, "./%s", verb->verb);
+    if (is_program(here)) {
+        snprintf(buffer, bytes, "`%s` is a verb of c2emu; the program here is run by `c2emu %s`", verb->verb, here);
+        return buffer;
+    }
+    if (loader_find(&path, verb->verb, NULL) != C2_OK)
+        return NULL;
+    snprintf(buffer, bytes, "`%s` is a verb of c2emu; the program %s is run by `c2emu -- %s`", verb->verb, path,
+             verb->verb);
+    c2_free(path);
+    return buffer;
+}
+
+void cli_help(FILE *to, const struct cli_command *verb)
+{
+    cli_words_help(verb ? verb : &cli_run_command, to);
+    if (verb) {
+        fprintf(to, "\nA program called %s is run by `c2emu -- %s`, or by its path.\n", verb->verb, verb->verb);
+        return;
+    }
+    fprintf(to, "\nVerbs (c2emu help VERB tells more):\n");
+    for (size_t i = 0; i < VERBS; i++)
+        fprintf(to, "  c2emu %-8s  %s\n", verbs[i].verb, verbs[i].summary);
+}
