@@ -158,6 +158,7 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
                                      .argv = run->options->command,
                                      .envp = (const char *const *)run->environment,
                                      .seed = run->options->seed,
+                                     .start_seconds = SYSCALLS_START_SECONDS,
                                      .physical_bytes = run->machine.physical_bytes,
                                      .trace = run->options->verbose ? stderr : NULL,
                                      .complaints = stderr,

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
@@ -78,7 +80,7 @@ static void write_machine_stat(const struct syscalls *kernel, int to)
     put(to,
         "cpu  %llu 0 0 0 0 0 0 0 0 0\ncpu0 %llu 0 0 0 0 0 0 0 0 0\nintr 0\nctxt 0\nbtime %llu\nprocesses 1\n"
         "procs_running 1\nprocs_blocked 0\n",
-        user, user, KERNEL_BOOT_SECONDS);
+        user, user, (unsigned long long)kernel->start_seconds);
 }
 
 static void write_uptime(const struct syscalls *kernel, int to)
@@ -114,16 +116,16 @@ static const char *area_name(const struct mmu_area *area)
 }
 
 /* The name stands in column 73; a line without one ends with a blank. */
-static void write_area(int to, const struct mmu_area *area)
+static void write_area(const struct syscalls *kernel, int to, const struct mmu_area *area)
 {
     char line[256];
-    unsigned major_number = (unsigned)(area->device >> 8 & 0xfff);
-    unsigned minor_number = (unsigned)((area->device & 0xff) | (area->device >> 12 & 0xfff00));
+    struct stat file = {.st_dev = area->device, .st_ino = area->inode, .st_mode = S_IFREG};
+    attributes_show(kernel, &file);
     const char *name = area_name(area);
     snprintf(line, sizeof line, "%08llx-%08llx %c%c%c%c %08llx %02x:%02x %llu ", (unsigned long long)area->start.v,
              (unsigned long long)(area->start.v + area->bytes), area->prot & MMU_READ ? 'r' : '-',
              area->prot & MMU_WRITE ? 'w' : '-', area->prot & MMU_EXEC ? 'x' : '-', area->shared ? 's' : 'p',
-             (unsigned long long)area->offset, major_number, minor_number, (unsigned long long)area->inode);
+             (unsigned long long)area->offset, major(file.st_dev), minor(file.st_dev), (unsigned long long)file.st_ino);
     if (name)
         put(to, "%-73s%s\n", line, name);
     else
@@ -134,7 +136,7 @@ static void write_maps(const struct syscalls *kernel, int to)
 {
     const struct mmu_area *area = mmu_area_at(kernel->mmu, (struct guest_va){0}, true);
     while (area) {
-        write_area(to, area);
+        write_area(kernel, to, area);
         area = mmu_area_at(kernel->mmu, (struct guest_va){area->start.v + area->bytes}, true);
     }
 }

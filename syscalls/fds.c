@@ -15,6 +15,8 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
@@ -35,22 +37,44 @@ int fds_raise(int host)
     return high;
 }
 
-enum c2_status fds_create(struct fds *fds, struct c2_error *err)
+/* A pipe or a socket: no file of the host is behind it. */
+static bool is_anonymous(int host)
 {
-    fds->cwd = fds_raise(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (fds->cwd < 0)
-        return c2_fail(err, C2_ERR_IO, "cannot open the working directory: %s", strerror(errno));
-    for (int fd = 0; fd < 3; fd++) {
-        int host = fcntl(fd, F_DUPFD_CLOEXEC, FDS_HOST_FIRST);
-        if (host < 0 && errno == EINVAL)
-            host = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-        if (host < 0 && errno != EBADF)
-            return c2_fail(err, C2_ERR_IO, "cannot keep descriptor %d for the program: %s", fd, strerror(errno));
-        if (host >= 0)
-            fds->entry[fd] = (struct fd_entry){
-                .host = host, .kind = FD_HOST, .wait = FD_WAIT_OUTSIDE, .description = ++fds->descriptions};
-    }
+    enum { PIPEFS_MAGIC = 0x50495045 };
+    struct stat st;
+    struct statfs fs;
+    if (fstat(host, &st) < 0)
+        return false;
+    return S_ISSOCK(st.st_mode) || (S_ISFIFO(st.st_mode) && fstatfs(host, &fs) == 0 && fs.f_type == PIPEFS_MAGIC);
+}
+
+/* One of the descriptors that c2emu was started with. */
+static enum c2_status inherit(struct syscalls *kernel, int fd, struct c2_error *err)
+{
+    struct fds *fds = &kernel->fds;
+    int host = fcntl(fd, F_DUPFD_CLOEXEC, FDS_HOST_FIRST);
+    if (host < 0 && errno == EINVAL)
+        host = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (host < 0)
+        return errno == EBADF
+                   ? C2_OK
+                   : c2_fail(err, C2_ERR_IO, "cannot keep descriptor %d for the program: %s", fd, strerror(errno));
+    fds->entry[fd] = (struct fd_entry){
+        .host = host, .kind = FD_HOST, .wait = FD_WAIT_OUTSIDE, .description = ++fds->descriptions};
+    if (is_anonymous(host) && attributes_inherit(kernel, host, fd) < 0)
+        return c2_fail_memory(err, "the guest's kernel");
     return C2_OK;
+}
+
+enum c2_status fds_create(struct syscalls *kernel, struct c2_error *err)
+{
+    kernel->fds.cwd = fds_raise(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (kernel->fds.cwd < 0)
+        return c2_fail(err, C2_ERR_IO, "cannot open the working directory: %s", strerror(errno));
+    enum c2_status status = C2_OK;
+    for (int fd = 0; fd < 3 && status == C2_OK; fd++)
+        status = inherit(kernel, fd, err);
+    return status;
 }
 
 static int64_t entry_close(struct fd_entry *entry)
@@ -125,12 +149,14 @@ int64_t fds_add(struct syscalls *kernel, int host, enum fd_wait wait, bool cloex
     host = fds_raise(host);
     if (host < 0)
         return -errno;
-    int64_t fd = lowest_free(kernel, 0);
-    if (fd < 0)
+    int64_t status = wait == FD_WAIT_SELF ? attributes_add(kernel, host) : 0;
+    int64_t fd = status < 0 ? status : lowest_free(kernel, 0);
+    if (fd < 0) {
         close(host);
-    else
-        kernel->fds.entry[fd] = (struct fd_entry){
-            .host = host, .kind = FD_HOST, .wait = wait, .cloexec = cloexec, .description = ++kernel->fds.descriptions};
+        return fd;
+    }
+    kernel->fds.entry[fd] = (struct fd_entry){
+        .host = host, .kind = FD_HOST, .wait = wait, .cloexec = cloexec, .description = ++kernel->fds.descriptions};
     return fd;
 }
 
@@ -323,5 +349,9 @@ int64_t fds_memfd(struct call *c)
     unsigned flags = (unsigned)c->arg[1];
     if (flags & ~(unsigned)(MFD_CLOEXEC | MFD_ALLOW_SEALING))
         return -EINVAL;
-    return fds_add(c->kernel, memfd_create(c->ptr[0], flags | MFD_CLOEXEC), FD_WAIT_NEVER, flags & MFD_CLOEXEC);
+    int64_t fd = fds_add(c->kernel, memfd_create(c->ptr[0], flags | MFD_CLOEXEC), FD_WAIT_NEVER, flags & MFD_CLOEXEC);
+    int64_t status = fd < 0 ? fd : attributes_add(c->kernel, fds_at(c->kernel, (uint64_t)fd)->host);
+    if (status < 0 && fd >= 0)
+        entry_close(&c->kernel->fds.entry[fd]);
+    return status < 0 ? status : fd;
 }

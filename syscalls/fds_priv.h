@@ -40,7 +40,7 @@ struct fds {
     int cwd; /* host descriptor of the guest's working directory (O_PATH) */
 };
 
-enum c2_status fds_create(struct fds *fds, struct c2_error *err);
+enum c2_status fds_create(struct syscalls *kernel, struct c2_error *err);
 void fds_destroy(struct fds *fds);
 void fds_check(const struct fds *fds);
 void fds_dump(const struct fds *fds, FILE *to);

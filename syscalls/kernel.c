@@ -54,6 +54,7 @@ static enum c2_status copy_config(struct syscalls *kernel, const struct syscalls
     kernel->interrupted = config->interrupted;
     kernel->physical_bytes = config->physical_bytes;
     kernel->instructions_per_second = config->instructions_per_second ? config->instructions_per_second : KERNEL_NS;
+    kernel->start_seconds = config->start_seconds;
     c2_rng_init(&kernel->random, config->seed, "getrandom");
     return C2_OK;
 }
@@ -83,8 +84,10 @@ enum c2_status syscalls_create(struct syscalls **out, struct mmu *mmu, const str
     if (status == C2_OK) {
         identity_create(&kernel->identity, kernel->program_path);
         signals_create(&kernel->signals);
-        status = fds_create(&kernel->fds, err);
+        status = attributes_create(&kernel->attributes, err);
     }
+    if (status == C2_OK)
+        status = fds_create(kernel, err);
     if (status != C2_OK) {
         syscalls_destroy(kernel);
         return status;
@@ -98,6 +101,7 @@ void syscalls_destroy(struct syscalls *kernel)
     if (!kernel)
         return;
     fds_destroy(&kernel->fds);
+    attributes_destroy(&kernel->attributes);
     c2_free(kernel->program_path);
     c2_free(kernel->arguments);
     c2_free(kernel->environment);

@@ -5,6 +5,7 @@
 #ifndef C2_SYSCALLS_KERNEL_PRIV_H
 #define C2_SYSCALLS_KERNEL_PRIV_H
 
+#include "syscalls/attributes_priv.h"
 #include "syscalls/call_priv.h"
 #include "syscalls/fds_priv.h"
 #include "syscalls/identity_priv.h"
@@ -30,10 +31,12 @@ struct syscalls {
     const volatile int *interrupted;
 
     uint64_t instructions_per_second;
-    uint64_t slept_ns;     /* guest time that passed in sleeps and timeouts, without instructions */
-    uint64_t instructions; /* of the last call: what /proc files show */
+    uint64_t start_seconds; /* CLOCK_REALTIME at boot */
+    uint64_t slept_ns;      /* guest time that passed in sleeps and timeouts, without instructions */
+    uint64_t instructions;  /* of the last call: what /proc files show */
     struct c2_rng random;
 
+    struct attributes attributes;
     struct fds fds;
     struct signals signals;
     struct identity identity;
@@ -44,7 +47,6 @@ struct syscalls {
 
 /* ------------------------------------------------------------------ time.c */
 #define KERNEL_NS 1000000000ull
-#define KERNEL_BOOT_SECONDS 1577836800ull /* 2020-01-01T00:00:00Z: CLOCK_REALTIME at boot */
 uint64_t kernel_cpu_ns(const struct syscalls *kernel, uint64_t instructions); /* without sleeps */
 /* Guest time goes on by ns at once. */
 void kernel_sleep(struct syscalls *kernel, uint64_t ns);

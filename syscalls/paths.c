@@ -8,7 +8,8 @@
  *   process's for the length of a call that makes a file.
  *
  * Not modelled
- *   Times, owners, inode numbers and the order of names in a directory are the host's.
+ *   Times, inode numbers and the order of names in a directory are the host's, and so are the rights: who runs c2emu
+ *   may do by it what he may do without it. But the guest is a plain user who makes no devices and gives no file away.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -89,7 +90,7 @@ static bool is_random(const struct stat *st)
     return S_ISCHR(st->st_mode) && (st->st_rdev == makedev(1, 8) || st->st_rdev == makedev(1, 9));
 }
 
-/* Whether this is a pipe of the guest's own, opened again by /proc/self/fd. */
+/* Whether this is a pipe of the guest's own, opened again by way of /proc/self/fd. */
 static bool is_own_pipe(struct syscalls *kernel, const struct stat *pipe)
 {
     struct stat st;
@@ -145,11 +146,18 @@ int64_t paths_creat(struct call *c) { return open_at(c, HERE, 0, O_CREAT | O_WRO
 
 /* ------------------------------------------------------------------ stat */
 
+static int64_t shown(const struct call *c, struct stat *out, int64_t status)
+{
+    if (status == 0)
+        attributes_show(c->kernel, out);
+    return status;
+}
+
 static int64_t stat_place(struct call *c, const struct paths_place *p, struct stat *out, int flags)
 {
     if (p->synthetic)
         return synthetic_stat(c->kernel, p->text, out);
-    return CALL_HOST(c, fstatat(p->dirfd, p->path, out, flags));
+    return shown(c, out, CALL_HOST(c, fstatat(p->dirfd, p->path, out, flags)));
 }
 
 static int64_t stat_at(struct call *c, uint64_t dir, int path, int out, int flags)
@@ -176,7 +184,7 @@ int64_t paths_fstat(struct call *c)
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
     if (entry->path)
         return synthetic_stat(c->kernel, entry->path, c->ptr[1]);
-    return CALL_HOST(c, fstat(entry->host, c->ptr[1]));
+    return shown(c, c->ptr[1], CALL_HOST(c, fstat(entry->host, c->ptr[1])));
 }
 
 int64_t paths_statx(struct call *c)
@@ -187,7 +195,17 @@ int64_t paths_statx(struct call *c)
         return status;
     if (p.synthetic)
         return synthetic_statx(c->kernel, p.text, c->ptr[4]);
-    return CALL_HOST(c, statx(p.dirfd, p.path, (int)c->arg[2], (unsigned)c->arg[3], c->ptr[4]));
+    status = CALL_HOST(c, statx(p.dirfd, p.path, (int)c->arg[2], (unsigned)c->arg[3], c->ptr[4]));
+    if (status == 0)
+        attributes_show_extended(c->kernel, c->ptr[4]);
+    return status;
+}
+
+static int64_t system_shown(struct statfs *out, int64_t status)
+{
+    if (status == 0)
+        attributes_show_system(out);
+    return status;
 }
 
 int64_t paths_statfs(struct call *c)
@@ -202,14 +220,14 @@ int64_t paths_statfs(struct call *c)
         return synthetic_kind(c->kernel, p.text) == SYNTHETIC_NONE ? -ENOENT : 0;
     }
     status = plain_path(&p, path);
-    return status < 0 ? status : CALL_HOST(c, statfs(path, c->ptr[1]));
+    return status < 0 ? status : system_shown(c->ptr[1], CALL_HOST(c, statfs(path, c->ptr[1])));
 }
 
 int64_t paths_fstatfs(struct call *c)
 {
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
     if (!entry->path)
-        return CALL_HOST(c, fstatfs(entry->host, c->ptr[1]));
+        return system_shown(c->ptr[1], CALL_HOST(c, fstatfs(entry->host, c->ptr[1])));
     synthetic_statfs(c->ptr[1]);
     return 0;
 }
@@ -339,6 +357,8 @@ static int64_t mknod_at(struct call *c, uint64_t dir, int path, mode_t mode, dev
     int64_t status = find_host(c, &p, dir, path, false);
     if (status < 0)
         return status;
+    if (S_ISCHR(mode) || S_ISBLK(mode))
+        return -EPERM;
     mode_t old = umask(c->kernel->identity.mask);
     status = CALL_HOST(c, mknodat(p.dirfd, p.path, mode, device));
     umask(old);
@@ -430,13 +450,34 @@ int64_t paths_fchmodat(struct call *c) { return chmod_at(c, c->arg[0], 1, (mode_
 
 int64_t paths_fchmod(struct call *c) { return CALL_HOST(c, fchmod(c->fd[0], (mode_t)c->arg[1])); }
 
+/* As for a user without privileges: of files of his own, to himself and his group or that of the file. -1 leaves a
+ * number as it is: 0, with the numbers for the host in *user and *group, or -EPERM. */
+static int64_t may_give(const struct call *c, const struct stat *st, int first, uid_t *user, gid_t *group)
+{
+    const struct attributes *own = &c->kernel->attributes;
+    uint32_t to_user = (uint32_t)c->arg[first], to_group = (uint32_t)c->arg[first + 1];
+    bool owner = st->st_uid == own->host_user;
+    *user = to_user == UINT32_MAX ? UINT32_MAX : own->host_user;
+    *group = to_group == IDENTITY_USER ? own->host_group : to_group == UINT32_MAX ? UINT32_MAX : st->st_gid;
+    bool user_fits = to_user == UINT32_MAX || (owner && to_user == IDENTITY_USER);
+    bool group_fits = to_group == UINT32_MAX || (owner && (to_group == IDENTITY_USER ||
+                                                           to_group == attributes_owner(st->st_gid, own->host_group)));
+    return user_fits && group_fits ? 0 : -EPERM;
+}
+
 static int64_t chown_at(struct call *c, uint64_t dir, int path, int first, int flags)
 {
     struct paths_place p;
+    struct stat st;
+    uid_t user;
+    gid_t group;
     int64_t status = find_flagged(c, &p, dir, path, flags);
     if (status < 0 || p.synthetic)
         return status < 0 ? status : -EPERM;
-    return CALL_HOST(c, fchownat(p.dirfd, p.path, (uid_t)c->arg[first], (gid_t)c->arg[first + 1], flags));
+    status = CALL_HOST(c, fstatat(p.dirfd, p.path, &st, flags));
+    if (status == 0)
+        status = may_give(c, &st, first, &user, &group);
+    return status < 0 ? status : CALL_HOST(c, fchownat(p.dirfd, p.path, user, group, flags));
 }
 
 int64_t paths_chown(struct call *c) { return chown_at(c, HERE, 0, 1, 0); }
@@ -445,7 +486,16 @@ int64_t paths_lchown(struct call *c) { return chown_at(c, HERE, 0, 1, AT_SYMLINK
 
 int64_t paths_fchownat(struct call *c) { return chown_at(c, c->arg[0], 1, 2, (int)c->arg[4]); }
 
-int64_t paths_fchown(struct call *c) { return CALL_HOST(c, fchown(c->fd[0], (uid_t)c->arg[1], (gid_t)c->arg[2])); }
+int64_t paths_fchown(struct call *c)
+{
+    struct stat st;
+    uid_t user;
+    gid_t group;
+    int64_t status = CALL_HOST(c, fstat(c->fd[0], &st));
+    if (status == 0)
+        status = may_give(c, &st, 1, &user, &group);
+    return status < 0 ? status : CALL_HOST(c, fchown(c->fd[0], user, group));
+}
 
 int64_t paths_truncate(struct call *c)
 {

@@ -135,7 +135,7 @@ static int64_t wait_timeout(struct call *c, int operation, uint64_t *ns)
         return 0;
     uint64_t at = syscalls_time_ns(c->kernel, c->instructions);
     if (operation & FUTEX_CLOCK_REALTIME)
-        at += KERNEL_BOOT_SECONDS * KERNEL_NS;
+        at += c->kernel->start_seconds * KERNEL_NS;
     *ns = *ns > at ? *ns - at : 0;
     return 0;
 }

@@ -68,22 +68,25 @@ enum synthetic_kind synthetic_kind(struct syscalls *kernel, const char *path)
 
 /* ------------------------------------------------------------------ links */
 
-/* The host's name of a descriptor, but the number in "pipe:[12345]" is the guest's own. */
+/* The host's name of a descriptor, but the number in "pipe:[12345]" is the inode number that the guest sees. */
 static int64_t descriptor_text(struct syscalls *kernel, int64_t fd, char *out, size_t bytes)
 {
     const struct fd_entry *entry = fds_at(kernel, (uint64_t)fd);
     char link[64];
+    struct stat st;
     if (entry->path)
         return snprintf(out, bytes, "%s", entry->path);
     snprintf(link, sizeof link, "/proc/self/fd/%d", entry->host);
     ssize_t length = readlink(link, out, bytes - 1);
-    if (length < 0)
+    if (length < 0 || fstat(entry->host, &st) < 0)
         return -errno;
     out[length] = '\0';
     char *number = out[0] == '/' ? NULL : strchr(out, '[');
     if (!number || number[1] < '0' || number[1] > '9')
         return length;
-    return (number + 1 - out) + snprintf(number + 1, bytes - (size_t)(number + 1 - out), "%lld]", (long long)fd);
+    attributes_show(kernel, &st);
+    return (number + 1 - out) +
+           snprintf(number + 1, bytes - (size_t)(number + 1 - out), "%llu]", (unsigned long long)st.st_ino);
 }
 
 static int64_t directory_text(struct syscalls *kernel, char *out, size_t bytes)
@@ -197,7 +200,7 @@ int64_t synthetic_stat(struct syscalls *kernel, const char *path, struct stat *o
     out->st_nlink = kind == SYNTHETIC_DIRECTORY ? 2 : 1;
     out->st_uid = out->st_gid = own ? IDENTITY_USER : 0;
     out->st_blksize = 1024;
-    out->st_atim.tv_sec = out->st_mtim.tv_sec = out->st_ctim.tv_sec = KERNEL_BOOT_SECONDS;
+    out->st_atim.tv_sec = out->st_mtim.tv_sec = out->st_ctim.tv_sec = (time_t)kernel->start_seconds;
     return 0;
 }
 
@@ -214,7 +217,7 @@ int64_t synthetic_statx(struct syscalls *kernel, const char *path, struct statx 
     out->stx_gid = st.st_gid;
     out->stx_mode = (uint16_t)st.st_mode;
     out->stx_ino = st.st_ino;
-    out->stx_atime.tv_sec = out->stx_mtime.tv_sec = out->stx_ctime.tv_sec = KERNEL_BOOT_SECONDS;
+    out->stx_atime.tv_sec = out->stx_mtime.tv_sec = out->stx_ctime.tv_sec = st.st_mtim.tv_sec;
     out->stx_dev_minor = minor(st.st_dev);
     return 0;
 }

@@ -17,12 +17,16 @@ struct syscalls_cpu {
     uint8_t fxsave[512] __attribute__((aligned(16)));
 };
 
+#define SYSCALLS_START_SECONDS 1577836800u    /* 2020-01-01T00:00:00Z */
+#define SYSCALLS_START_SECONDS_MAX 9214646399 /* 2261-12-31T23:59:59Z: nanoseconds fit in 63 bits */
+
 struct syscalls_config {
     const char *program_path; /* absolute; /proc/self/exe */
     const char *const *argv;  /* /proc/self/cmdline */
     const char *const *envp;  /* /proc/self/environ */
     uint64_t seed;
     uint64_t instructions_per_second; /* the guest's clock: 0 = 1e9 */
+    uint64_t start_seconds;           /* CLOCK_REALTIME at the start: SYSCALLS_START_SECONDS, or what the user says */
     uint64_t physical_bytes;          /* sysinfo, /proc/meminfo */
     FILE *trace;                      /* -v: one line a call in strace's style; NULL = off */
     FILE *complaints;                 /* unknown calls, once each; usually stderr; NULL = off */

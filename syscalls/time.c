@@ -4,8 +4,8 @@
  *
  * Model
  *   Guest time since boot = instructions / instructions_per_second + what was slept. A sleep takes no host time: guest
- *   time goes on by its length at once, and stays there, so clocks never go back. CLOCK_REALTIME is
- *   2020-01-01T00:00:00Z at boot. The CPU-time clocks count instructions only.
+ *   time goes on by its length at once, and stays there, so clocks never go back. CLOCK_REALTIME is start_seconds at
+ *   boot, 2020-01-01T00:00:00Z unless the user says otherwise. The CPU-time clocks count instructions only.
  *
  * Not modelled
  *   Timers that would interrupt the program (alarm, setitimer, timer_create, timerfd_create): refused.
@@ -51,7 +51,7 @@ static struct timespec timespec_of(uint64_t ns)
 
 static uint64_t now(const struct call *c) { return syscalls_time_ns(c->kernel, c->instructions); }
 
-static uint64_t real_now(const struct call *c) { return now(c) + KERNEL_BOOT_SECONDS * KERNEL_NS; }
+static uint64_t real_now(const struct call *c) { return now(c) + c->kernel->start_seconds * KERNEL_NS; }
 
 /* The clocks of clock_getcpuclockid() hold the process or thread in their upper bits; 0 is the caller. */
 static bool own_cpu_clock(int clock)

@@ -165,7 +165,8 @@ static void run(struct test *test, const char *const *argv, FILE *log)
     must(mmu_create(&test->mmu, &memory, &err), &err);
     must(loader_load(&image, test->mmu, &request, &err), &err);
     must(loader_symbols_create(&test->symbols, test->mmu, &err), &err);
-    struct syscalls_config kernel = {.program_path = image.path,
+    struct syscalls_config kernel = {.start_seconds = SYSCALLS_START_SECONDS,
+                                     .program_path = image.path,
                                      .argv = argv,
                                      .envp = environment,
                                      .seed = 1,

@@ -24,7 +24,9 @@ PROGRAMS = {
     "bare": ["./fetch"],
     "libc": ["./hello_dynamic", "pear", "apple"],
     "python": ["/usr/bin/python3", "-I", "-S", "-c",
-               "import time, os; print(hash('seeded'), id(object()), time.time(), os.getpid(), sorted(os.environ))"],
+               "import time, os; print(hash('seeded'), id(object()), time.time(), os.getpid(), sorted(os.environ));"
+               "print(os.fstat(os.pipe()[0]), os.fstat(os.memfd_create('m')), os.fstat(os.eventfd(0)));"
+               "print(os.statvfs('/'), os.stat('.').st_uid, os.readlink('/proc/self/fd/3'))"],
     "shell": ["/bin/dash", "-c",
               "i=0; while [ $i -lt 99 ]; do i=$((i+1)); done; echo $$ $PPID $i; times; ulimit -a; umask"],
 }

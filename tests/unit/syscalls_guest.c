@@ -33,6 +33,7 @@ int guest_setup(void **state)
     struct mmu_config memory = {.physical_bytes = GUEST_PHYSICAL, .placement = MMU_SEQUENTIAL, .seed = 1};
     g = (struct guest){.trace = tmpfile(), .complaints = tmpfile()};
     struct syscalls_config config = {
+        .start_seconds = SYSCALLS_START_SECONDS,
         .program_path = "/bin/true",
         .argv = argv,
         .envp = envp,

@@ -111,11 +111,20 @@ static const char head[] =
     "\n"
     "## Notes\n"
     "\n"
-    "**Files** are the host's, with the host's rights, times, owners and inode numbers; the order of names in a\n"
-    "directory is the host's, too. These are inputs of a run, as the files' contents are. `/proc` and `/sys` are\n"
-    "made up: what is shown there is the guest (its maps, arguments, descriptors) and the simulated machine,\n"
-    "never the host; what is not made up does not exist. `/dev/random` and `/dev/urandom` give the seeded stream\n"
-    "that getrandom uses (`--seed`).\n"
+    "**Files** are the host's, with the host's rights, times and inode numbers; the order of names in a directory\n"
+    "is the host's, too. These are inputs of a run, as the files' contents are, and so are terminals. `/proc` and\n"
+    "`/sys` are made up: what is shown there is the guest (its maps, arguments, descriptors) and the simulated\n"
+    "machine, never the host; what is not made up does not exist. `/dev/random` and `/dev/urandom` give the seeded\n"
+    "stream that getrandom uses (`--seed`). A file system has 1 TiB, half of it free, whatever the host's has.\n"
+    "\n"
+    "**Owners**: who runs c2emu is user 1000 of group 1000 for the program, as the program itself is. If somebody\n"
+    "else has that number on the host, he is 65534 (nobody); all others keep theirs. So a program owns its files\n"
+    "whoever runs it, root too. It is a plain user: chown to others and device nodes are EPERM, even where the\n"
+    "host would let root do it. What it may read and write is the host's to say.\n"
+    "\n"
+    "**Pipes, sockets, memfds, eventfds** belong to the run: inode numbers in the order of their making (after\n"
+    "standard input, output and error), the guest's clock at that moment as all their times, a device a kind.\n"
+    "These times do not go on with reads and writes. The sizes of their buffers are the host's defaults.\n"
     "\n"
     "**Arguments** in the guest's memory - paths, structures, arrays, iovecs - are copied before the call, once: a\n"
     "call may write its results over them.\n"
@@ -199,8 +208,12 @@ static void page_is_up_to_date(void **state)
 static struct syscalls_config config(void)
 {
     static const char *const list[] = {"a", "bc", NULL};
-    return (struct syscalls_config){
-        .program_path = "/bin/true", .argv = list, .envp = list, .seed = 1, .complaint_prefix = "c2emu: "};
+    return (struct syscalls_config){.start_seconds = SYSCALLS_START_SECONDS,
+                                    .program_path = "/bin/true",
+                                    .argv = list,
+                                    .envp = list,
+                                    .seed = 1,
+                                    .complaint_prefix = "c2emu: "};
 }
 
 static void creation_survives_every_failed_allocation(void **state)
@@ -219,7 +232,7 @@ static void creation_survives_every_failed_allocation(void **state)
         assert_int_equal(status, C2_ERR_NO_MEMORY);
         assert_null(kernel);
     } while (n < 100);
-    assert_int_equal(n, 6); /* the kernel, two strings, two lists */
+    assert_int_equal(n, 9); /* the kernel, two strings, two lists, the times and the two of the table of objects */
     syscalls_destroy(kernel);
     syscalls_destroy(NULL);
 }
