@@ -49,6 +49,9 @@ enum c2_status c2_fail_memory(struct c2_error *err, const char *what);
 #define C2_ASSERT(cond) ((cond) ? (void)0 : c2_assert_failed(#cond, __FILE__, __LINE__))
 _Noreturn void c2_assert_failed(const char *cond, const char *file, int line);
 
+/* The same for a library's allocation that fails, when the library cannot be told: `what` names what it was for. */
+_Noreturn void c2_out_of_memory(const char *what);
+
 /* Whoever runs a guest registers a function that prints where the guest stands; NULL removes it. */
 void c2_assert_context(void (*print)(void *self, FILE *to), void *self);
 

@@ -49,11 +49,24 @@ void c2_assert_context(void (*print)(void *self, FILE *to), void *self)
     context.self = self;
 }
 
-void c2_assert_failed(const char *cond, const char *file, int line)
+static void print_context(void)
 {
     if (!atomic_flag_test_and_set(&failing) && context.print)
         context.print(context.self, stderr);
+}
+
+void c2_assert_failed(const char *cond, const char *file, int line)
+{
+    print_context();
     fprintf(stderr, "c2emu: internal error: %s:%d: %s does not hold\n", file, line, cond);
+    fflush(stderr);
+    abort();
+}
+
+void c2_out_of_memory(const char *what)
+{
+    print_context();
+    fprintf(stderr, "c2emu: no host memory left for %s\n", what);
     fflush(stderr);
     abort();
 }

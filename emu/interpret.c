@@ -7,7 +7,7 @@
  * Invariants
  *   interpret_wants() and interpret_execute() judge by the same function, so that they cannot disagree.
  * Not modelled
- *   See the cards of the files that interpret: _string, _bits, _flags, _sse, _x87, _fpstate, _system.
+ *   See the cards of the files that interpret: _string, _bits, _flags, _sse, _x87, _transcendental, _fpstate, _system.
  */
 #include "emu/interpret_priv.h"
 

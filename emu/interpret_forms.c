@@ -90,8 +90,6 @@ static void mov_special_run(struct interpret_run *run)
 #define REFUSE(m, why) [ZYDIS_MNEMONIC_##m] = {.refusal = (why)}
 #define NATIVE_BUT(m, predicate, why) [ZYDIS_MNEMONIC_##m] = {.native = true, .not = (predicate), .refusal = (why)}
 
-#define DOUBLE_ONLY(name) \
-    name " would come out in double precision only: let the program compute in double instead of long double"
 #define USELESS_REX "a REX prefix on LAHF, SAHF or PAUSE is not modelled"
 #define RESERVED_COMPARISON "an SSE comparison with a reserved predicate is not modelled"
 #define MMX_FROM_MEMORY "MMX conversions and unpacking from memory are not modelled: use SSE2"
@@ -255,14 +253,14 @@ static const struct interpret_form forms[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     RUN(FLDL2E, interpret_x87_constant),
     RUN(FLDLG2, interpret_x87_constant),
     RUN(FLDLN2, interpret_x87_constant),
-    REFUSE(FSIN, DOUBLE_ONLY("FSIN")),
-    REFUSE(FCOS, DOUBLE_ONLY("FCOS")),
-    REFUSE(FSINCOS, DOUBLE_ONLY("FSINCOS")),
-    REFUSE(FPTAN, DOUBLE_ONLY("FPTAN")),
-    REFUSE(FPATAN, DOUBLE_ONLY("FPATAN")),
-    REFUSE(F2XM1, DOUBLE_ONLY("F2XM1")),
-    REFUSE(FYL2X, DOUBLE_ONLY("FYL2X")),
-    REFUSE(FYL2XP1, DOUBLE_ONLY("FYL2XP1")),
+    RUN(FSIN, interpret_fsin),
+    RUN(FCOS, interpret_fcos),
+    RUN(FSINCOS, interpret_fsincos),
+    RUN(FPTAN, interpret_fptan),
+    RUN(FPATAN, interpret_fpatan),
+    RUN(F2XM1, interpret_f2xm1),
+    RUN(FYL2X, interpret_fyl2x),
+    RUN(FYL2XP1, interpret_fyl2xp1),
 
     /* floating-point state */
     RUN(LDMXCSR, interpret_ldmxcsr),

@@ -110,6 +110,8 @@ interpret_handler interpret_ldmxcsr, interpret_stmxcsr, interpret_fxsave, interp
 
 interpret_handler interpret_fprem, interpret_fprem1, interpret_fisttp, interpret_x87_constant, interpret_fscale,
     interpret_fxtract; /* interpret_x87.c */
+interpret_handler interpret_f2xm1, interpret_fyl2x, interpret_fyl2xp1, interpret_fptan, interpret_fpatan,
+    interpret_fsin, interpret_fcos, interpret_fsincos; /* interpret_transcendental.c */
 
 interpret_handler interpret_cpuid, interpret_rdtsc, interpret_rdtscp, interpret_privileged, interpret_undefined,
     interpret_breakpoint, interpret_debug_trap, interpret_interrupt, interpret_read_segment; /* interpret_system.c */

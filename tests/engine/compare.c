@@ -19,6 +19,7 @@
 #include "emu/interpret_priv.h"
 #include "engine/forms.h"
 #include "unit/interpret_makers.h"
+#include "unit/interpret_near.h"
 
 #define RUN_INSNS 2u /* the instruction and the jump behind it */
 #define CODE_ADDRESS 0x50000000u
@@ -457,6 +458,7 @@ static void run_trial(struct bench *b, const struct form *form)
     for (int i = 0; i < 2; i++) {
         b->recorder.count = b->recorder.insns = 0;
         run_in_engine(&engine, b, i, t);
+        near_settle(t->insn.mnemonic, t->state.fxsave, native.state.fxsave, engine.state.fxsave);
         compare_outcomes(difference, sizeof difference, t, &native, &engine);
         if (difference[0] == '\0' && i == 0)
             compare_references(difference, sizeof difference, t, &native, &b->recorder, b->mutation);

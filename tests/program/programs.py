@@ -46,6 +46,13 @@ s=abcdef; echo "${s:2:3} ${s^^} ${s/cd/XY}"
 printf -v p '%s;' "${a[@]}"; echo "$p"; mapfile -t l <fixture.txt; echo "${#l[@]} ${l[7]}"
 echo $((16#ff ** 3 % 1000)); exit 9"""
 
+NUMPY = """
+import numpy
+print(numpy.linspace(0, 1, 5).sum(), numpy.longdouble(2) ** 0.5, numpy.finfo(numpy.longdouble).eps)
+print(numpy.power(numpy.longdouble(1.7), numpy.longdouble(2.3)).astype(float), numpy.fft.fft([1, 2, 3, 4]))
+print(numpy.random.default_rng(7).random(3), numpy.sin(numpy.arange(4)), numpy.arange(12).reshape(3, 4).T @ [1, 2, 3])
+"""
+
 GROUPS = {
     "coreutils": [
         ["true"], ["false"], ["echo", "-e", "a\\tb\\n", "c"], ["cat", "fixture.txt"], ["cat", "-A", "binary"],
@@ -100,6 +107,11 @@ GROUPS = {
                 for name in ("dynamic", "no_pie", "static", "static_pie", "musl", "clang", "o3")] +
     [[os.path.join(IMAGES, "matmul"), "60"], [os.path.join(IMAGES, "chase"), "300", "50000"],
      [os.path.join(IMAGES, "sort"), "20000"], [os.path.join(IMAGES, "stencil"), "100", "5"]],
+    "long_double": [
+        [os.path.join(GUESTS, "long_double")], ["bc", "-l", "sum.bc"],
+        ["gawk", "BEGIN { printf \"%.15g %.15g %.15g %d\\n\", 1.7 ^ 2.3, exp(-30), atan2(1, -3), 2 ^ 53 % 1000 }"],
+        ["/usr/bin/python3", "-I", "-c", NUMPY],
+    ],
     "corners": [[os.path.join(GUESTS, "corners")], [os.path.join(GUESTS, "changing_code")]],
     "simulated": [
         [os.path.join(GUESTS, "corners")], [os.path.join(GUESTS, "changing_code")],
@@ -176,15 +188,20 @@ def owner():
     done()
 
 
+def is_there(words, directory):
+    if words[-1] == NUMPY and not os.path.isdir("/usr/lib/python3/dist-packages/numpy"):
+        return False
+    return shutil.which(words[0], path=ENVIRONMENT["PATH"]) or os.path.exists(os.path.join(directory, words[0]))
+
+
 def main(group):
     programs = []
     with tempfile.TemporaryDirectory() as directory:
         fixture(directory)
         for words in GROUPS[group]:
             program = words[0]
-            there = shutil.which(program, path=ENVIRONMENT["PATH"]) or os.path.exists(os.path.join(directory, program))
-            if not there:
-                print("not installed:", program)
+            if not is_there(words, directory):
+                print("not installed:", "python3-numpy" if words[-1] == NUMPY else program)
                 continue
             options = ["--no-sim"]
             if group == "simulated":
