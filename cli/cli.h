@@ -22,7 +22,16 @@ enum {
 
 #define CLI_DEFAULT_MACHINE "sandybridge-ep"
 
-enum cli_action { CLI_RUN, CLI_HELP, CLI_VERSION, CLI_LIST_MACHINES, CLI_PAGEMAP, CLI_DIFF, CLI_ANNOTATE };
+enum cli_action {
+    CLI_RUN,
+    CLI_HELP,
+    CLI_VERSION,
+    CLI_LIST_MACHINES,
+    CLI_MACHINES,
+    CLI_PAGEMAP,
+    CLI_DIFF,
+    CLI_ANNOTATE
+};
 
 /* What the words of the command line say. Strings are those of argv; defaults are filled in. */
 struct cli_options {

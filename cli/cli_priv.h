@@ -111,6 +111,8 @@ void cli_usual_layout(char **argv);
  * built from. May lie in buffer. */
 const char *cli_machines_directory(char *buffer, size_t bytes);
 enum c2_status cli_machines_list(FILE *to, struct c2_error *err); /* a line each: name, what it is */
+/* `c2emu machines`: the list, one machine as a file, or the keys that a file may have; argv[0] is the verb. */
+enum c2_status cli_machines(int argc, char **argv, struct c2_error *err);
 
 /* ------------------------------------------------------------------ verbs that read reports; argv[0] is the verb */
 /* diff.c: *failed: a condition of --fail-if holds. */

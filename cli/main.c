@@ -20,6 +20,8 @@ static enum c2_status act(const struct cli_options *options, int *exit_status, i
         printf("c2emu %s\n", C2_VERSION);
     else if (options->action == CLI_LIST_MACHINES)
         status = cli_machines_list(stdout, err);
+    else if (options->action == CLI_MACHINES)
+        status = cli_machines(argc - 1, argv + 1, err);
     else if (options->action == CLI_PAGEMAP)
         status = cli_pagemap(argc - 1, argv + 1, err);
     else if (options->action == CLI_DIFF)

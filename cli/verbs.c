@@ -40,6 +40,13 @@ static const struct argp_option diff_options[] = {
     {0},
 };
 
+static const struct argp_option machines_options[] = {
+    {"set", KEY_FIRST, "SECTION.KEY=VALUE", 0, "change one key of the machine; repeatable", 1},
+    {"keys", KEY_SECOND, NULL, 0, "print the keys that a machine file may have", 1},
+    HELP_ROW,
+    {0},
+};
+
 static const struct argp_option plain_options[] = {HELP_ROW, {0}};
 
 static const struct cli_command verbs[] = {
@@ -62,6 +69,11 @@ static const struct cli_command verbs[] = {
      diff_options},
     {"help", CLI_HELP, false, "[VERB]", "print the options of c2emu or of a verb",
      "Print the options of c2emu, or what a verb does and its options.", plain_options},
+    {"machines", CLI_MACHINES, false, "[NAME|FILE]", "list the included machines, or print one as a file",
+     "List the included machines, a line each, or print the one that NAME or FILE describes as a machine file: every "
+     "key with its value, what was left out filled in and --set applied."
+     "\vWhat is printed, kept in a file, is the same machine for -m FILE.",
+     machines_options},
     {"pagemap", CLI_PAGEMAP, false, "PID [FILE]", "write the page map of a live process",
      "Write which frame each page of a live process has, to FILE or standard output, for --pages file=FILE."
      "\vThe kernel shows frames to root only.",
@@ -69,10 +81,7 @@ static const struct cli_command verbs[] = {
 };
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
-/* Verbs of other versions, and what does the same. */
-static const struct {
-    const char *verb, *instead;
-} missing[] = {{"machines", ": --list-machines shows them"}, {"replay", ""}, {"report", ""}, {"sweep", ""}};
+static const char *const missing[] = {"replay", "report", "sweep"}; /* verbs of other versions */
 
 const struct cli_command *cli_verb(const char *word)
 {
@@ -86,11 +95,11 @@ const struct cli_command *cli_verb(const char *word)
 enum c2_status cli_verb_check_missing(const char *word, struct c2_error *err)
 {
     for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
-        if (strcmp(word, missing[i].verb) == 0)
+        if (strcmp(word, missing[i]) == 0)
             return c2_fail(err, C2_ERR_UNSUPPORTED,
-                           "`c2emu %s` is not available in this version%s; a program of that name is run by "
+                           "`c2emu %s` is not available in this version; a program of that name is run by "
                            "`c2emu -- %s` or as ./%s",
-                           word, missing[i].instead, word, word);
+                           word, word, word);
     }
     return C2_OK;
 }

@@ -115,7 +115,7 @@ def help():
         contains(text(result), ["Usage: c2emu [OPTION...] [--] PROGRAM", "\n  c2emu diff      compare two reports\n"],
                  "help")
         equal(result.stderr, b"", "errors of help")
-    for verb in ("advise", "annotate", "diff", "help", "pagemap"):
+    for verb in ("advise", "annotate", "diff", "help", "machines", "pagemap"):
         result = status([verb, "--help"], 0)
         equal(text(status(["help", verb], 0)), text(result), "help " + verb)
         contains(text(result), ["Usage: c2emu %s [OPTION...]" % verb, "is run by `c2emu -- %s`" % verb], verb)
@@ -137,5 +137,30 @@ def help():
             equal((result.returncode, result.stdout), (0, b"x\n"), "a program called diff")
 
 
-{"diff": diff, "annotate": annotate, "own": own, "help": help}[sys.argv[1]]()
+def machines():
+    """A machine printed is a machine file: a run on it gives the same report, name and all."""
+    names = text(status(["--list-machines"], 0))
+    equal(text(status(["machines"], 0)), names, "the list")
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "mine.ini")
+        for name, change in (("sandybridge-ep", []), ("zen3", ["--set", "L2.ways=4"]), ("teach", [])):
+            with open(path, "wb") as file:
+                file.write(status(["machines", name] + change, 0).stdout)
+            with open(path) as file:
+                contains(file.read(), ["[machine]\nname = %s\n" % name, "\n[L2]\nsize = "] +
+                         ["\nways = 4\n"] * len(change), name)
+            program = os.path.join(IMAGES, "transpose")
+            equal(status(["-m", path, program], 0).stderr, status(["-m", name] + change + [program], 0).stderr,
+                  "a report on " + name)
+    contains(text(status(["machines", "--keys"], 0)), ["| `ways` | 1 to 64 | required |\n"], "keys")
+    for words, says in ((["zen33"], "c2emu: there is no machine \"zen33\" (did you mean \"zen3\"?)"),
+                        (["zen3", "zen4"], "machines: zen4 is one too many: name one machine, or none for the list"),
+                        (["--set", "L2.ways=4"], "machines: --set L2.ways=4 changes no machine: name one"),
+                        (["--keys", "zen3"], "machines: --keys is about every machine: give no NAME and no --set")):
+        result = status(["machines"] + words, 125)
+        equal(result.stdout, b"", "what is printed of %s" % words)
+        contains(result.stderr.decode(), [says], "a wrong word")
+
+
+{"diff": diff, "annotate": annotate, "own": own, "help": help, "machines": machines}[sys.argv[1]]()
 done()

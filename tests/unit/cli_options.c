@@ -30,7 +30,8 @@ static char *describe(const struct cli_options *o)
 {
     static char text[512];
     FILE *to = fmemopen(text, sizeof text, "w");
-    static const char *const actions[] = {"", "help", "version", "machines", "pagemap", "diff", "annotate"};
+    static const char *const actions[] = {"",         "help",    "version", "machine list",
+                                          "machines", "pagemap", "diff",    "annotate"};
     fprintf(to, "%s%s%s", actions[o->action], o->action == CLI_HELP && o->verb ? " of " : "",
             o->action == CLI_HELP && o->verb ? o->verb->verb : "");
     if (strcmp(o->machine, "sandybridge-ep") != 0)
@@ -116,7 +117,9 @@ static const struct {
     {"--version", "version"},
     {"-V -h", "version"}, /* the first wins */
     {"-h -V", "help"},
-    {"--list-machines", "machines"},
+    {"--list-machines", "machine list"},
+    {"machines", "machines"},
+    {"machines zen3 --set L2.ways=4", "machines"},
     {"help", "help"},
     {"help diff", "help of diff"},
     {"help help", "help of help"},
@@ -193,9 +196,7 @@ static const struct {
     {"replay x", C2_ERR_UNSUPPORTED,
      "`c2emu replay` is not available in this version; a program of that name is run by `c2emu -- replay` or as "
      "./replay"},
-    {"machines", C2_ERR_UNSUPPORTED,
-     "`c2emu machines` is not available in this version: --list-machines shows them; a program of that name is run by "
-     "`c2emu -- machines` or as ./machines"},
+    {"machines --kyes", C2_ERR_INVALID, "machines: unknown option --kyes (did you mean --keys?)"},
     {"help dif", C2_ERR_INVALID, "help: there is no verb \"dif\" (did you mean \"diff\"?)"},
     {"help diff pagemap", C2_ERR_INVALID, "help: one verb at a time: c2emu help [VERB]"},
     {"diff --brief a b", C2_ERR_INVALID, "diff: unknown option --brief (see c2emu help diff)"},
