@@ -100,6 +100,12 @@ static enum c2_status second_missed(void *self, const struct sim_miss *miss, str
     return miss->kind == SIM_WALK ? C2_OK : list_miss(&against->lists[1], miss, err);
 }
 
+static void first_seen(void *self, const struct stream_block *block)
+{
+    const struct analyses_against *against = self;
+    against->attribution.block(against->attribution.self, block);
+}
+
 static void owner_of(void *self, struct guest_va va, struct sim_owner *out)
 {
     const struct analyses_against *against = self;
@@ -124,7 +130,7 @@ struct sim_attribution analyses_against_first(struct analyses_against *against)
 {
     if (!against->profile)
         return (struct sim_attribution){.self = against, .missed = first_missed};
-    return (struct sim_attribution){against, owner_of, actor_word, first_missed, take_mark};
+    return (struct sim_attribution){against, first_seen, owner_of, actor_word, first_missed, take_mark};
 }
 
 struct sim_attribution analyses_against_second(struct analyses_against *against)

@@ -34,6 +34,8 @@ struct analyses_tally {
     uint64_t reads[ANALYSES_CLASSES]; /* fetches and page walks read */
     uint64_t writes[ANALYSES_CLASSES];
     uint64_t placement; /* of the conflict misses: those that the other placement does not have (analyses_against) */
+    uint64_t framed; /* of the conflict misses, but for walks: those in a set that the page's frame has chosen, because
+                      * the level is physically indexed and its sets span more than the page */
 };
 
 /* One instruction that was executed. */
@@ -71,7 +73,8 @@ struct analyses_object {
     struct guest_va site; /* return address of the allocating call; 0: not allocated */
     uint64_t number;      /* malloc#N, mmap#N: N; 0: none */
     uint64_t refs;
-    const struct analyses_tally *level; /* [number of the level] */
+    const struct analyses_tally *level;   /* [number of the level] */
+    const struct analyses_tally *startup; /* of these, those of start-up (analyses_profile_program) */
 };
 
 /* What one instruction missed in one object. Fetches are rows of a CODE object, walks of the TABLES one; all others are
@@ -79,6 +82,7 @@ struct analyses_object {
 struct analyses_row {
     uint32_t insn, object;
     const struct analyses_tally *level;
+    const struct analyses_tally *startup; /* of these, those of start-up */
 };
 
 /* clang-format off */
@@ -128,6 +132,10 @@ enum c2_status analyses_profile_create(struct analyses_profile **out, const stru
                                        struct loader_symbols *symbols, struct c2_error *err);
 void analyses_profile_destroy(struct analyses_profile *profile);
 struct sim_attribution analyses_profile_attribution(struct analyses_profile *profile); /* for sim_config */
+/* What is start-up: everything until the first instruction of the program itself, and whatever instructions of the
+ * dynamic linker do. interpreter: an address in the latter, 0: there is none. When both are mapped; without this call
+ * nothing is start-up. */
+void analyses_profile_program(struct analyses_profile *profile, struct guest_va entry, struct guest_va interpreter);
 /* The program's memory changes. Only between batches: everything recorded before has been consumed. */
 enum c2_status analyses_profile_mapped(struct analyses_profile *profile, const struct mmu_area *area,
                                        struct c2_error *err);

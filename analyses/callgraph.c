@@ -491,6 +491,12 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     return graph->inner.missed(graph->inner.self, miss, err);
 }
 
+static void first_seen(void *self, const struct stream_block *block)
+{
+    const struct analyses_callgraph *graph = self;
+    graph->inner.block(graph->inner.self, block);
+}
+
 static void owner(void *self, struct guest_va va, struct sim_owner *out)
 {
     const struct analyses_callgraph *graph = self;
@@ -515,6 +521,7 @@ struct sim_attribution analyses_callgraph_attribution(struct analyses_callgraph 
 {
     graph->inner = inner;
     return (struct sim_attribution){.self = graph,
+                                    .block = !inner.block ? NULL : first_seen,
                                     .owner = !inner.owner ? NULL : owner,
                                     .actor = !inner.actor ? NULL : actor,
                                     .missed = missed,

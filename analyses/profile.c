@@ -8,6 +8,8 @@
  *   last eviction, by level); a conflict miss then is a pair: the actor that misses and the actor that evicted.
  *   Fetches are acted by an instruction on the code of its file, walks on the page tables; a straddling reference acts
  *   on the object of its first byte in each line.
+ *   Start-up is what comes before the program's first instruction, and what instructions of the dynamic linker do: such
+ *   misses count for actors of their own, which the result adds to the same rows.
  *   The word given to the caches is the actor's number + 1 and, in its upper half, the number of the block of the
  *   allocator: two blocks of one site are two arrays, though they may share an owner.
  *
@@ -55,6 +57,20 @@ static enum c2_status create_maps(struct analyses_profile *profile, struct c2_er
     return status;
 }
 
+static uint64_t span_of(const struct caches_machine *machine, const struct caches_level *level)
+{
+    return level->index == CACHES_PHYSICAL ? (uint64_t)caches_level_sets(machine, level) * machine->line_bytes : 0;
+}
+
+static void find_spans(struct analyses_profile *profile)
+{
+    const struct caches_machine *machine = profile->machine;
+    for (uint32_t i = 0; i < machine->level_count; i++)
+        profile->spans[i] = span_of(machine, &machine->levels[i]);
+    if (machine->has_l1i)
+        profile->spans[machine->level_count] = span_of(machine, &machine->l1i);
+}
+
 enum c2_status analyses_profile_create(struct analyses_profile **out, const struct caches_machine *machine,
                                        struct loader_symbols *symbols, struct c2_error *err)
 {
@@ -64,6 +80,7 @@ enum c2_status analyses_profile_create(struct analyses_profile **out, const stru
         return c2_fail_memory(err, "the profile");
     profile->machine = machine;
     profile->symbols = symbols;
+    find_spans(profile);
     enum c2_status status = create_maps(profile, err);
     if (status == C2_OK)
         status = objects_create(&profile->objects, symbols, err);
@@ -112,6 +129,9 @@ static enum c2_status grow_actors(struct analyses_profile *profile, struct c2_er
     return C2_OK;
 }
 
+/* Of an actor's key: its owner's number stays below. */
+#define EARLY (UINT32_C(1) << 31)
+
 static enum c2_status new_actor(struct analyses_profile *profile, uint64_t key, uint32_t *out, struct c2_error *err)
 {
     enum c2_status status = grow_actors(profile, err);
@@ -121,7 +141,7 @@ static enum c2_status new_actor(struct analyses_profile *profile, uint64_t key, 
         return status;
     const size_t levels = profile_levels(profile);
     *out = profile->actor_count++;
-    profile->actors[*out] = (struct profile_actor){(uint32_t)(key >> 32), (uint32_t)key};
+    profile->actors[*out] = (struct profile_actor){(uint32_t)(key >> 32), (uint32_t)key & ~EARLY, profile->early};
     for (size_t i = 0; i < levels; i++)
         profile->tallies[*out * levels + i] = (struct analyses_tally){.placement = 0};
     return C2_OK;
@@ -151,9 +171,11 @@ static enum c2_status find_actor(struct analyses_profile *profile, uint32_t code
     if (status != C2_OK)
         return status;
     const uint32_t last = profile->last_actor[code];
-    const uint64_t key = (uint64_t)code << 32 | owner;
+    const uint64_t key = (uint64_t)code << 32 | (profile->early ? EARLY : 0) | owner;
     uint64_t found;
-    if (SHORTCUT(last != PROFILE_NONE && profile->actors[last].owner == owner)) {
+    C2_ASSERT(owner < EARLY);
+    if (SHORTCUT(last != PROFILE_NONE && profile->actors[last].owner == owner &&
+                 profile->actors[last].early == profile->early)) {
         *out = last;
         return C2_OK;
     }
@@ -236,7 +258,10 @@ static enum c2_status count_level(struct analyses_profile *profile, const struct
     struct analyses_tally *tally = tally_of(profile, miss->actor, level);
     C2_ASSERT(event->class_ >= CACHES_COLD && event->class_ <= CACHES_CONFLICT);
     (miss->kind == SIM_WRITE ? tally->writes : tally->reads)[event->class_ - CACHES_COLD]++;
-    return event->class_ != CACHES_CONFLICT ? C2_OK : count_pair(profile, level, miss->actor, event->evictor, err);
+    if (event->class_ != CACHES_CONFLICT)
+        return C2_OK;
+    tally->framed += miss->kind != SIM_WALK && profile->spans[level] >> miss->page_log2 > 1;
+    return count_pair(profile, level, miss->actor, event->evictor, err);
 }
 
 static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
@@ -246,6 +271,13 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     for (uint32_t i = miss->first; i < miss->outcome->served_by && status == C2_OK; i++)
         status = count_level(profile, miss, i, err);
     return status;
+}
+
+/* The first of the program's own instructions begins a block: the dynamic linker jumps there. */
+static void first_seen(void *self, const struct stream_block *block)
+{
+    struct analyses_profile *profile = self;
+    profile->early = profile->early && block->pc.v != profile->entry.v;
 }
 
 void analyses_profile_compare(struct analyses_profile *profile) { profile->compared = true; }
@@ -279,7 +311,18 @@ static enum c2_status take_mark(void *self, enum stream_mark mark, const uint64_
 
 struct sim_attribution analyses_profile_attribution(struct analyses_profile *profile)
 {
-    return (struct sim_attribution){profile, owner_of, actor_word, missed, take_mark};
+    return (struct sim_attribution){profile, first_seen, owner_of, actor_word, missed, take_mark};
+}
+
+void analyses_profile_program(struct analyses_profile *profile, struct guest_va entry, struct guest_va interpreter)
+{
+    uint64_t bytes = 0;
+    const char *name;
+    profile->early = true;
+    profile->entry = entry;
+    if (interpreter.v != 0 &&
+        loader_module_extent(profile->symbols, interpreter, &profile->interpreter.start, &bytes, &name))
+        profile->interpreter.end = profile->interpreter.start + bytes;
 }
 
 enum c2_status analyses_profile_mapped(struct analyses_profile *profile, const struct mmu_area *area,

@@ -12,6 +12,7 @@
 /* An instruction (by its code number) and an object. */
 struct profile_actor {
     uint32_t code, owner;
+    bool early; /* before the program's first instruction */
 };
 
 /* Conflict misses of one actor at one level, in lines that another took away. */
@@ -29,10 +30,17 @@ struct analyses_profile {
     struct loader_symbols *symbols;
     const struct caches_machine *machine;
     bool compared;
+    bool early;            /* the program's first instruction is still to come */
+    struct guest_va entry; /* it */
+    struct {
+        uint64_t start, end;
+    } interpreter; /* the dynamic linker; empty: none */
+    uint64_t
+        spans[ANALYSES_LEVELS]; /* [level]: bytes from one line of a set to the next, of a physical index; else 0 */
     struct profile_actor *actors;
     struct analyses_tally *tallies; /* [actor * levels + level] */
     uint32_t actor_count, actor_room;
-    struct c2_map *actor_of; /* code, owner -> actor */
+    struct c2_map *actor_of; /* code, early, owner -> actor */
     uint32_t *last_actor;    /* [code]: its last one; PROFILE_NONE: none */
     uint32_t code_room;
     struct profile_pair *pairs;

@@ -28,7 +28,7 @@ struct profile_result {
     struct analyses_row *rows;
     struct analyses_pair *pairs;
     char **names;                   /* [object]: those made here */
-    struct analyses_tally *tallies; /* of objects, then of rows */
+    struct analyses_tally *tallies; /* of objects, then of rows, then those of start-up */
     uint32_t *insn_of;              /* [code] */
     uint32_t *object_of;            /* [owner] */
     uint32_t *row_of;               /* [actor] */
@@ -61,6 +61,7 @@ static void add_tally(struct analyses_tally *to, const struct analyses_tally *fr
         to->writes[i] += from->writes[i];
     }
     to->placement += from->placement;
+    to->framed += from->framed;
 }
 
 static uint64_t misses_of(const struct analyses_tally *tally, enum analyses_class class_)
@@ -226,6 +227,12 @@ static enum c2_status order_objects(struct analyses_profile *profile, struct c2_
 
 /* ------------------------------------------------------------------ rows */
 
+/* From a tally to that of start-up: there is room for an object or a row each. */
+static size_t startup_tallies(const struct analyses_profile *profile)
+{
+    return (profile->result->view.object_count + profile->actor_count) * profile_levels(profile);
+}
+
 struct actor_row {
     uint32_t insn, object, actor;
 };
@@ -237,26 +244,45 @@ static int by_row(const void *a, const void *b)
     return insns != 0 ? insns : objects != 0 ? objects : compare(x->actor, y->actor);
 }
 
+static bool is_startup(const struct analyses_profile *profile, const struct actor_row *row)
+{
+    const uint64_t pc = profile->result->insns[row->insn].pc.v;
+    return profile->actors[row->actor].early || (profile->interpreter.start <= pc && pc < profile->interpreter.end);
+}
+
+/* Adds an actor's tallies to one row's, or object's; startup: where those of start-up are, in tallies from there. */
+static void add_actor(const struct analyses_profile *profile, const struct actor_row *row, struct analyses_tally *to,
+                      size_t startup)
+{
+    const uint32_t levels = profile_levels(profile);
+    const bool early = is_startup(profile, row);
+    for (uint32_t level = 0; level < levels; level++) {
+        const struct analyses_tally *from = &profile->tallies[(size_t)row->actor * levels + level];
+        add_tally(&to[level], from);
+        if (early)
+            add_tally(&to[startup + level], from);
+    }
+}
+
 static void merge_rows(struct analyses_profile *profile, const struct actor_row *order)
 {
     struct profile_result *result = profile->result;
     const uint32_t levels = profile_levels(profile);
+    const size_t startup = startup_tallies(profile);
     struct analyses_tally *tallies = result->tallies + result->view.object_count * levels;
     const struct actor_row *last = NULL;
     for (uint32_t i = 0; i < profile->actor_count; i++) {
         const struct actor_row *row = &order[i];
         if (!last || last->insn != row->insn || last->object != row->object) {
             const size_t index = result->view.row_count++;
-            result->rows[index] = (struct analyses_row){row->insn, row->object, &tallies[index * levels]};
+            result->rows[index] = (struct analyses_row){row->insn, row->object, &tallies[index * levels],
+                                                        &tallies[startup + index * levels]};
         }
         last = row;
         const size_t index = result->view.row_count - 1;
         result->row_of[row->actor] = (uint32_t)index;
-        for (uint32_t level = 0; level < levels; level++) {
-            const struct analyses_tally *from = &profile->tallies[(size_t)row->actor * levels + level];
-            add_tally(&tallies[index * levels + level], from);
-            add_tally(&result->tallies[row->object * levels + level], from);
-        }
+        add_actor(profile, row, &tallies[index * levels], startup);
+        add_actor(profile, row, &result->tallies[row->object * levels], startup);
     }
 }
 
@@ -267,7 +293,7 @@ static enum c2_status order_rows(struct analyses_profile *profile, struct c2_err
     struct actor_row *order = c2_alloc((count + 1) * sizeof *order);
     result->rows = c2_alloc((count + 1) * sizeof *result->rows);
     result->row_of = c2_alloc((count + 1) * sizeof *result->row_of);
-    result->tallies = c2_calloc((result->view.object_count + count + 1) * levels, sizeof *result->tallies);
+    result->tallies = c2_calloc(2 * startup_tallies(profile) + 1, sizeof *result->tallies);
     if (!order || !result->rows || !result->row_of || !result->tallies) {
         c2_free(order);
         return c2_fail_memory(err, "the misses of the report");
@@ -278,8 +304,10 @@ static enum c2_status order_rows(struct analyses_profile *profile, struct c2_err
     qsort(order, count, sizeof *order, by_row);
     merge_rows(profile, order);
     c2_free(order);
-    for (size_t i = 0; i < result->view.object_count; i++)
+    for (size_t i = 0; i < result->view.object_count; i++) {
         result->objects[i].level = &result->tallies[i * levels];
+        result->objects[i].startup = &result->tallies[startup_tallies(profile) + i * levels];
+    }
     result->view.rows = result->rows;
     return C2_OK;
 }

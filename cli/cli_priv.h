@@ -63,9 +63,10 @@ enum c2_status cli_simulation_record(struct cli_simulation *s, const struct stre
 /* Where the emulator's references go. */
 struct stream_sink cli_simulation_sink(struct cli_simulation *s);
 /* Makes the simulators and their ring. config: but for translation and attribution. calls: a call graph is wanted,
- * which needs attribution. */
+ * which needs attribution. image: the program, in memory. */
 enum c2_status cli_simulation_start(struct cli_simulation *s, const struct sim_config *config, bool attribution,
-                                    bool calls, struct loader_symbols *symbols, struct c2_error *err);
+                                    bool calls, const struct loader_image *image, struct loader_symbols *symbols,
+                                    struct c2_error *err);
 /* Everything recorded is in the counts when this returns. */
 enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *err);
 /* In this order, the emulator's end between the first two: no more listening; simulators and analyses; memory. */

@@ -180,7 +180,7 @@ static enum c2_status make_simulation(struct run *run, struct c2_error *err)
         config.observer_count = 1;
     }
     return cli_simulation_start(&run->simulation, &config, !run->options->no_attribution, run->options->callgrind,
-                                run->symbols, err);
+                                &run->image, run->symbols, err);
 }
 
 static enum c2_status make_emulator(struct run *run, struct c2_error *err)

@@ -165,8 +165,8 @@ struct stream_sink cli_simulation_sink(struct cli_simulation *s)
 /* ------------------------------------------------------------------ making */
 
 /* The profile and the call graph hear of what the loader has mapped. */
-static enum c2_status make_profile(struct cli_simulation *s, const struct caches_machine *machine, bool calls,
-                                   struct c2_error *err)
+static enum c2_status make_profile(struct cli_simulation *s, const struct caches_machine *machine,
+                                   const struct loader_image *image, bool calls, struct c2_error *err)
 {
     enum c2_status status = analyses_profile_create(&s->profile, machine, s->symbols, err);
     if (status == C2_OK && calls)
@@ -178,6 +178,9 @@ static enum c2_status make_profile(struct cli_simulation *s, const struct caches
             status = analyses_callgraph_mapped(s->callgraph, s->symbols, area, err);
         area = mmu_area_at(s->mmu, (struct guest_va){area->start.v + area->bytes}, true);
     }
+    if (status == C2_OK) /* the entry of a dynamic program is the interpreter's */
+        analyses_profile_program(s->profile, (struct guest_va){image->program_entry},
+                                 (struct guest_va){image->interpreter_base == 0 ? 0 : image->entry});
     return status;
 }
 
@@ -254,12 +257,13 @@ static enum c2_status make_ring(struct cli_simulation *s, struct c2_error *err)
 }
 
 enum c2_status cli_simulation_start(struct cli_simulation *s, const struct sim_config *config, bool attribution,
-                                    bool calls, struct loader_symbols *symbols, struct c2_error *err)
+                                    bool calls, const struct loader_image *image, struct loader_symbols *symbols,
+                                    struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     s->symbols = symbols;
     if (attribution)
-        status = make_profile(s, config->machine, calls, err);
+        status = make_profile(s, config->machine, image, calls, err);
     if (status == C2_OK && s->view_count == 2)
         status = analyses_against_create(&s->against, config->machine, s->profile, err);
     if (status == C2_OK)

@@ -247,6 +247,7 @@ bool mmu_translate(const struct mmu *mmu, struct guest_va va, struct guest_pa *o
 /* What a page walk of va reads: the simulated physical address of each entry, the top table's first. 4 entries for a
  * page of 4 KiB, 3 for 2 MiB, 2 for 1 GiB. False if the page is absent. Threads as mmu_translate. */
 #define MMU_WALK_ENTRIES 4
+#define MMU_WALK_BITS 9 /* of the page's number that each of them stands for */
 struct mmu_walk {
     unsigned entry_count;
     struct guest_pa entry[MMU_WALK_ENTRIES];

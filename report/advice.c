@@ -3,14 +3,19 @@
  * advice: the one line that says what to look at.
  *
  * Model
- *   Each (level, class) pair costs its misses times what a miss of the level costs (caches/cost.c); the dearest pair is
- *   named, with the remedy usual for it. On a tie the level nearer the core wins, then conflict before capacity before
- *   cold: what is easier to mend. When all misses together cost less than one cycle in QUIET instructions, nothing is
- *   worth a look.
- *   When the dearest pair is conflicts and a profile says who evicted whom, the instruction and object with most of
- *   them are named, with the remedy for their reason.
+ *   Each (level, class) pair costs its misses times what a miss of the level costs (caches/cost.c); where misses were
+ *   attributed, without those of start-up. Named is the pair whose cure buys most:
+ *     conflict   all of its cost: other sets have room for the lines;
+ *     capacity   half of it: work in blocks saves most fetches of a line, but the borders and the rest remain;
+ *     cold       nothing but less data helps: named only where the others together are less than a tenth of the cost,
+ *                the dearest level of them.
+ *   On a tie the level nearer the core wins, then conflict before capacity: what is easier to mend. When all misses
+ *   together cost less than one cycle in QUIET instructions, nothing is worth a look.
+ *   With a profile the line and object with most of the pair's misses are named, and of conflicts who evicted them, with
+ *   the remedy for the reason.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/profile_priv.h"
@@ -19,35 +24,71 @@
 
 struct finding {
     const struct report_level *level;
-    enum caches_class class_;
-    uint64_t misses, cost;
+    enum analyses_class class_;
+    uint64_t misses, of; /* of the class; of all classes, at that level */
+    uint64_t cost;
 };
 
-/* The dearest pair into *dearest; returns what all misses cost. */
-static uint64_t weigh(struct finding *dearest, const struct caches_machine *machine, const struct report_level *levels,
+/* The misses of a level by class: all of them, or with a digest those that are not start-up. */
+static void count_classes(uint64_t out[ANALYSES_CLASSES], const struct report_level *level,
+                          const struct report_digest *digest, size_t number)
+{
+    const struct caches_counts *n = level->counts;
+    out[ANALYSES_COLD] = n->cold;
+    out[ANALYSES_CAPACITY] = n->capacity;
+    out[ANALYSES_CONFLICT] = n->conflict;
+    if (!digest)
+        return;
+    const struct report_sums *startup = &digest->missed.startup[number];
+    out[ANALYSES_COLD] -= startup->cold;
+    out[ANALYSES_CAPACITY] -= startup->capacity;
+    out[ANALYSES_CONFLICT] -= startup->conflict;
+}
+
+/* What a cure buys, twice. */
+static uint64_t gain(const struct finding *finding)
+{
+    return finding->class_ == ANALYSES_CONFLICT   ? 2 * finding->cost
+           : finding->class_ == ANALYSES_CAPACITY ? finding->cost
+                                                  : 0;
+}
+
+static void take_better(struct finding *cure, struct finding *cold, const struct finding *finding)
+{
+    if (finding->class_ == ANALYSES_COLD && finding->cost > cold->cost)
+        *cold = *finding;
+    if (gain(finding) > gain(cure))
+        *cure = *finding;
+}
+
+/* The pair to look at into *out; returns what all misses cost. */
+static uint64_t weigh(struct finding *out, const struct report_digest *digest, const struct report_level *levels,
                       size_t count)
 {
-    uint64_t total = 0;
-    *dearest = (struct finding){0};
+    static const enum analyses_class easiest_first[] = {ANALYSES_CONFLICT, ANALYSES_CAPACITY, ANALYSES_COLD};
+    struct finding cold = {.class_ = ANALYSES_COLD};
+    uint64_t total = 0, curable = 0;
+    *out = (struct finding){.class_ = ANALYSES_COLD};
     for (size_t i = 0; i < count; i++) {
-        const struct caches_counts *n = levels[i].counts;
-        const struct {
-            enum caches_class class_;
-            uint64_t misses;
-        } classes[] = {{CACHES_CONFLICT, n->conflict}, {CACHES_CAPACITY, n->capacity}, {CACHES_COLD, n->cold}};
-        for (size_t c = 0; c < sizeof classes / sizeof classes[0]; c++) {
-            uint64_t cost = classes[c].misses * caches_miss_cycles(machine, levels[i].depth, levels[i].code);
-            total += cost;
-            if (cost > dearest->cost)
-                *dearest = (struct finding){&levels[i], classes[c].class_, classes[c].misses, cost};
+        uint64_t n[ANALYSES_CLASSES];
+        count_classes(n, &levels[i], digest, i);
+        for (unsigned c = 0; c < ANALYSES_CLASSES; c++) {
+            const enum analyses_class class_ = easiest_first[c];
+            const struct finding finding = {&levels[i], class_, n[class_], n[0] + n[1] + n[2],
+                                            n[class_] * levels[i].miss_cycles};
+            total += finding.cost;
+            curable += class_ == ANALYSES_COLD ? 0 : finding.cost;
+            take_better(out, &cold, &finding);
         }
     }
+    if (curable < total / 10 || !out->level)
+        *out = cold;
     return total;
 }
 
-static const char *class_text(enum caches_class class_)
+static const char *class_text(enum analyses_class class_)
 {
-    return class_ == CACHES_CONFLICT ? "conflict" : class_ == CACHES_CAPACITY ? "capacity" : "cold";
+    return class_ == ANALYSES_CONFLICT ? "conflict" : class_ == ANALYSES_CAPACITY ? "capacity" : "cold";
 }
 
 /* What the class means there and what usually helps. size: the level's, as text. */
@@ -55,7 +96,7 @@ static void remedy(char *buffer, size_t bytes, const struct finding *finding, co
 {
     const bool code = finding->level->code;
     switch (finding->class_) {
-    case CACHES_CONFLICT:
+    case ANALYSES_CONFLICT:
         if (code)
             snprintf(buffer, bytes,
                      "lines of code compete for the same sets: place functions that run together "
@@ -66,7 +107,7 @@ static void remedy(char *buffer, size_t bytes, const struct finding *finding, co
                      "power of two (pad rows, offset arrays)%s",
                      finding->level->level->index == CACHES_PHYSICAL ? ", or try another --pages" : "");
         break;
-    case CACHES_CAPACITY:
+    case ANALYSES_CAPACITY:
         if (code)
             snprintf(buffer, bytes, "the code in use does not fit %s: keep hot code together, unroll and inline less",
                      size);
@@ -81,13 +122,88 @@ static void remedy(char *buffer, size_t bytes, const struct finding *finding, co
     }
 }
 
-/* ------------------------------------------------------------------ conflicts whose parties are known */
+/* ------------------------------------------------------------------ whose misses */
 
-static const struct report_victim *first_victim(const struct report_digest *digest, size_t level)
+/* Misses of the finding's class and level, of one row, or of a line in one object. */
+struct part {
+    const struct analyses_row *row;
+    struct loader_place place;
+    uint64_t misses;
+};
+
+static uint64_t misses_of(const struct analyses_tally *tally, enum analyses_class class_)
 {
-    for (size_t i = 0; digest && i < digest->victim_count; i++) {
-        if (digest->victims[i].level == level)
-            return &digest->victims[i];
+    return tally->reads[class_] + tally->writes[class_];
+}
+
+static uint64_t row_misses(const struct analyses_row *row, const struct finding *finding)
+{
+    return misses_of(&row->level[finding->level->number], finding->class_) -
+           misses_of(&row->startup[finding->level->number], finding->class_);
+}
+
+static int by_line(const void *left, const void *right)
+{
+    const struct part *a = left, *b = right;
+    const int order = report_by_place(&a->place, &b->place);
+    if (order != 0)
+        return order;
+    return a->row->object != b->row->object ? (a->row->object > b->row->object) - (a->row->object < b->row->object)
+                                            : (a->row > b->row) - (a->row < b->row);
+}
+
+static bool same_part(const struct part *a, const struct part *b)
+{
+    return a->row->object == b->row->object && report_by_place(&a->place, &b->place) == 0;
+}
+
+/* The line and object with most, its row the one with most; parts: one for each row with misses. */
+static struct part largest(const struct part *parts, size_t count)
+{
+    struct part most = {.misses = 0};
+    for (size_t i = 0, end; i < count; i = end) {
+        struct part sum = parts[i];
+        uint64_t best = parts[i].misses;
+        for (end = i + 1; end < count && same_part(&parts[i], &parts[end]); end++) {
+            sum.misses += parts[end].misses;
+            sum.row = parts[end].misses > best ? parts[end].row : sum.row;
+            best = parts[end].misses > best ? parts[end].misses : best;
+        }
+        if (sum.misses > most.misses)
+            most = sum;
+    }
+    return most;
+}
+
+/* Whose misses the finding mostly is. Nobody's (row NULL): no profile, or no memory to find out. */
+static struct part main_part(const struct report_run *run, const struct report_digest *digest,
+                             const struct finding *finding)
+{
+    const struct analyses_profile_result *profile = digest ? digest->profile : NULL;
+    struct part *parts = profile ? c2_calloc(profile->row_count + 1, sizeof *parts) : NULL;
+    size_t count = 0;
+    if (!parts)
+        return (struct part){.row = NULL};
+    for (size_t i = 0; i < profile->row_count; i++) {
+        struct part part = {.row = &profile->rows[i], .misses = row_misses(&profile->rows[i], finding)};
+        if (part.misses == 0)
+            continue;
+        report_place(&part.place, run, profile->insns[part.row->insn].pc);
+        parts[count++] = part;
+    }
+    qsort(parts, count, sizeof *parts, by_line);
+    const struct part most = largest(parts, count);
+    c2_free(parts);
+    return most;
+}
+
+static const struct report_victim *victim_of(const struct report_digest *digest, const struct report_level *level,
+                                             const struct analyses_row *row)
+{
+    for (size_t i = 0; i < digest->victim_count; i++) {
+        const struct report_victim *victim = &digest->victims[i];
+        if (digest->levels[victim->level].number == level->number && &digest->profile->rows[victim->row] == row)
+            return victim;
     }
     return NULL;
 }
@@ -110,42 +226,61 @@ static const char *remedy_of(enum analyses_reason reason)
     }
 }
 
-/* "99.0 % of them in malloc#2 at matmul.c:15, missed at main (matmul.c:30) and mostly evicted by the same array:
- * ..." */
-static void parties(char *buffer, size_t bytes, const struct report_run *run, struct report_digest *digest,
-                    const struct finding *finding, const struct report_victim *victim)
+/* "malloc#2 at matmul.c:15, missed at main (matmul.c:30)" */
+static void say_part(struct c2_words *words, const struct report_run *run, const struct report_digest *digest,
+                     const struct part *part)
 {
-    const struct analyses_row *row = &digest->profile->rows[victim->row];
+    char object[256], place[256];
+    c2_say(words, "%s, missed at %s",
+           report_object_text(object, sizeof object, run, &digest->profile->objects[part->row->object]),
+           report_place_text(place, sizeof place, run, digest->profile->insns[part->row->insn].pc));
+}
+
+/* " and mostly evicted by the same array: ..." */
+static void say_evictor(struct c2_words *words, const struct report_run *run, struct report_digest *digest,
+                        const struct finding *finding, const struct report_victim *victim)
+{
     const struct report_share evictor = report_main_evictor(digest, victim);
-    char share[32], object[192], place[192], by[192];
-    snprintf(buffer, bytes, "%s of them in %s, missed at %s and mostly evicted by %s: %s%s",
-             report_percent(share, victim->count, finding->misses),
-             report_object_text(object, sizeof object, run, &digest->profile->objects[row->object]),
-             report_place_text(place, sizeof place, run, digest->profile->insns[row->insn].pc),
-             report_evictor_text(by, sizeof by, run, row->object, &evictor), remedy_of(evictor.reason),
-             finding->level->level->index == CACHES_PHYSICAL ? ", or try another --pages" : "");
+    char by[256];
+    c2_say(words, " and mostly evicted by %s: %s%s",
+           report_evictor_text(by, sizeof by, run, digest->profile->rows[victim->row].object, &evictor),
+           remedy_of(evictor.reason),
+           finding->level->level->index == CACHES_PHYSICAL ? ", or try another --pages" : "");
+}
+
+static void say_cause(struct c2_words *words, const struct report_run *run, struct report_digest *digest,
+                      const struct finding *finding)
+{
+    const struct part part = main_part(run, digest, finding);
+    const bool conflict = part.row && finding->class_ == ANALYSES_CONFLICT;
+    const struct report_victim *victim = conflict ? victim_of(digest, finding->level, part.row) : NULL;
+    char share[32], size[32], help[512];
+    if (part.row) {
+        c2_say(words, "%s of them in ", report_percent(share, part.misses, finding->misses));
+        say_part(words, run, digest, &part);
+    }
+    if (victim) {
+        say_evictor(words, run, digest, finding, victim);
+        return;
+    }
+    remedy(help, sizeof help, finding, c2_size_text(size, finding->level->level->size_bytes));
+    c2_say(words, "%s%s", part.row ? ": " : "", help);
 }
 
 char *report_advice(char *buffer, size_t bytes, const struct report_run *run, struct report_digest *digest)
 {
     struct report_level levels[REPORT_MAX_LEVELS];
     struct finding finding;
-    const uint64_t total = weigh(&finding, run->machine, levels, report_levels(levels, run));
+    struct c2_words words = {buffer, bytes, 0};
+    char count[32], share[32], cost[32];
+    const uint64_t total = weigh(&finding, digest, levels, report_levels(levels, run));
     if (!finding.level || total < run->counts->instructions / QUIET) {
-        snprintf(buffer, bytes,
-                 "nothing in the caches: all misses together cost less than one cycle in %u instructions", QUIET);
+        c2_say(&words, "nothing in the caches: all misses together cost less than one cycle in %u instructions", QUIET);
         return buffer;
     }
-    char count[32], share[32], size[32], help[896];
-    const struct report_victim *victim = finding.class_ == CACHES_CONFLICT
-                                             ? first_victim(digest, (size_t)(finding.level - levels))
-                                             : NULL;
-    if (victim)
-        parties(help, sizeof help, run, digest, &finding, victim);
-    else
-        remedy(help, sizeof help, &finding, c2_size_text(size, finding.level->level->size_bytes));
-    snprintf(buffer, bytes, "%s %s misses (%s, %s of its misses): %s", finding.level->level->name,
-             class_text(finding.class_), c2_group_digits(count, finding.misses),
-             report_percent(share, finding.misses, finding.level->counts->misses), help);
+    c2_say(&words, "%s %s misses (%s, %s of its misses, %s of the cost): ", finding.level->level->name,
+           class_text(finding.class_), c2_group_digits(count, finding.misses),
+           report_percent(share, finding.misses, finding.of), report_percent(cost, finding.cost, total));
+    say_cause(&words, run, digest, &finding);
     return buffer;
 }

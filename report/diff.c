@@ -116,7 +116,7 @@ static enum c2_status put_rows(FILE *to, const struct report_entry *entries, siz
         if (changed(&entries[i]))
             fill_row(rows[++used], &entries[i]);
     }
-    report_put_table(to, &(struct report_table){rows[0], used + 1, COLUMNS, COLUMNS, 2, indent});
+    report_put_table(to, &(struct report_table){rows[0], used + 1, COLUMNS, COLUMNS, 2, indent, false});
     c2_free(rows);
     return C2_OK;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * json_profile: the keys conflicts, reasons, objects and functions of report.json.
+ * json_profile: the keys conflicts, reasons, cost, objects, functions and lines of report.json.
  *
  * Model
  *   conflicts: one entry a victim (an instruction and the object it missed in, at one level) with its originators. A
  *   list that is longer than its limit ends with an entry that has the key `rest` and the sums of all that was not
- *   listed. Levels without a miss are left out of objects and functions.
+ *   listed. Levels without a miss are left out of objects, functions and lines. Costs are cycles.
  *
  * Invariants
  *   Sums over a list are whole whatever its limit: the counts of a level's conflicts are its conflict misses, those of
- *   an entry's originators are the entry's, objects and functions have all misses of a level.
+ *   an entry's originators are the entry's; objects, functions and lines have all misses of a level and all the cost.
  */
 #include <inttypes.h>
 
@@ -21,6 +21,7 @@
 #define ORIGINATORS 10
 #define OBJECTS 500
 #define FUNCTIONS 1000
+#define LINES 1000
 #define FRAMES 16 /* of a chain of inlined calls, innermost first */
 
 /* ------------------------------------------------------------------ places */
@@ -174,10 +175,40 @@ static json_t *reasons(struct builder *b, const struct report_digest *digest)
     return array;
 }
 
-/* ------------------------------------------------------------------ objects and functions */
+/* ------------------------------------------------------------------ costs */
 
-static json_t *levels_with_misses(struct builder *b, const struct report_digest *digest, const struct report_sums *sums)
+static json_t *miss_cycles(struct builder *b, const struct report_digest *digest)
 {
+    json_t *array = json_array();
+    for (size_t i = 0; i < digest->level_count; i++) {
+        json_t *object = json_object();
+        add_text(b, object, "name", digest->levels[i].level->name);
+        add_count(b, object, "miss_cycles", digest->levels[i].miss_cycles);
+        append(b, array, object);
+    }
+    return array;
+}
+
+static void add_cost(struct builder *b, json_t *object, const struct report_missed *missed)
+{
+    add_count(b, object, "cost", missed->own + missed->loading);
+    add_count(b, object, "startup", missed->loading);
+}
+
+static json_t *whole_cost(struct builder *b, const struct report_digest *digest)
+{
+    json_t *object = json_object();
+    add_cost(b, object, &digest->missed);
+    add(b, object, "levels", miss_cycles(b, digest));
+    return object;
+}
+
+/* ------------------------------------------------------------------ objects, functions and lines */
+
+static json_t *levels_with_misses(struct builder *b, const struct report_digest *digest,
+                                  const struct report_missed *missed)
+{
+    const struct report_sums *sums = missed->levels;
     json_t *array = json_array();
     for (size_t i = 0; i < digest->level_count; i++) {
         if (sums[i].misses == 0)
@@ -188,11 +219,19 @@ static json_t *levels_with_misses(struct builder *b, const struct report_digest 
         add_count(b, object, "cold", sums[i].cold);
         add_count(b, object, "capacity", sums[i].capacity);
         add_count(b, object, "conflict", sums[i].conflict);
+        add_count(b, object, "startup", missed->startup[i].misses);
         if (digest->profile->compared)
             add_count(b, object, "placement", sums[i].placement);
         append(b, array, object);
     }
     return array;
+}
+
+static void add_missed(struct builder *b, json_t *object, const struct report_digest *digest,
+                       const struct report_missed *missed)
+{
+    add_cost(b, object, missed);
+    add(b, object, "levels", levels_with_misses(b, digest, missed));
 }
 
 static json_t *site(struct builder *b, const struct report_run *run, const struct analyses_object *of,
@@ -223,26 +262,25 @@ static json_t *object_of(struct builder *b, const struct report_run *run, const 
     if (report_site(&place, run, from->of))
         add(b, object, "site", site(b, run, from->of, &place));
     add_count(b, object, "refs", from->of->refs);
-    add(b, object, "levels", levels_with_misses(b, digest, from->levels));
+    add_missed(b, object, digest, &from->missed);
     return object;
 }
 
 static json_t *other_objects(struct builder *b, const struct report_digest *digest)
 {
     json_t *object = json_object(), *what = json_object();
-    struct report_sums sums[REPORT_MAX_LEVELS] = {0};
+    struct report_missed missed = {0};
     uint64_t refs = 0, bytes = 0;
     for (size_t i = OBJECTS; i < digest->object_count; i++) {
         refs += digest->objects[i].of->refs;
         bytes += digest->objects[i].of->bytes;
-        for (size_t level = 0; level < digest->level_count; level++)
-            report_add_sums(&sums[level], &digest->objects[i].levels[level]);
+        report_add_missed(&missed, &digest->objects[i].missed);
     }
     add_count(b, what, "objects", digest->object_count - OBJECTS);
     add(b, object, "rest", what);
     add_count(b, object, "size", bytes);
     add_count(b, object, "refs", refs);
-    add(b, object, "levels", levels_with_misses(b, digest, sums));
+    add_missed(b, object, digest, &missed);
     return object;
 }
 
@@ -262,7 +300,7 @@ static void add_work(struct builder *b, json_t *object, const struct report_dige
     add_count(b, object, "executed", function->executed);
     add_count(b, object, "reads", function->reads);
     add_count(b, object, "writes", function->writes);
-    add(b, object, "levels", levels_with_misses(b, digest, function->levels));
+    add_missed(b, object, digest, &function->missed);
 }
 
 static json_t *function_of(struct builder *b, const struct report_digest *digest, const struct report_function *from)
@@ -298,14 +336,48 @@ static json_t *functions(struct builder *b, const struct report_digest *digest)
     return array;
 }
 
+static json_t *line_of(struct builder *b, const struct report_digest *digest, const struct report_line *from)
+{
+    json_t *object = json_object();
+    add_place(b, object, &from->place);
+    if (!from->place.file)
+        add_address(b, object, "pc", from->pc.v);
+    add_missed(b, object, digest, &from->missed);
+    return object;
+}
+
+static json_t *other_lines(struct builder *b, const struct report_digest *digest)
+{
+    json_t *object = json_object(), *what = json_object();
+    struct report_missed missed = {0};
+    for (size_t i = LINES; i < digest->line_count; i++)
+        report_add_missed(&missed, &digest->lines[i].missed);
+    add_count(b, what, "lines", digest->line_count - LINES);
+    add(b, object, "rest", what);
+    add_missed(b, object, digest, &missed);
+    return object;
+}
+
+static json_t *lines(struct builder *b, const struct report_digest *digest)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < digest->line_count && i < LINES; i++)
+        append(b, array, line_of(b, digest, &digest->lines[i]));
+    if (digest->line_count > LINES)
+        append(b, array, other_lines(b, digest));
+    return array;
+}
+
 void report_json_profile(struct builder *b, json_t *root, const struct report_run *run)
 {
     struct report_digest digest;
-    if (report_digest_make(&digest, run, NULL) == C2_OK && report_digest_functions(&digest, run, NULL) == C2_OK) {
+    if (report_digest_make(&digest, run, NULL) == C2_OK) {
         add(b, root, "conflicts", conflicts(b, run, &digest));
         add(b, root, "reasons", reasons(b, &digest));
+        add(b, root, "cost", whole_cost(b, &digest));
         add(b, root, "objects", objects(b, run, &digest));
         add(b, root, "functions", functions(b, &digest));
+        add(b, root, "lines", lines(b, &digest));
     } else {
         b->failed = true;
     }

@@ -3,11 +3,11 @@
  * profile: what the analysis found, summed and sorted for the reports.
  *
  * Model
- *   The profile has rows (instruction, object) with a tally a level, and pairs of rows (victim, evictor). Objects and
- *   functions are sums of rows; a victim is all pairs of one row at one level.
+ *   The profile has rows (instruction, object) with a tally a level, and pairs of rows (victim, evictor). Objects, lines
+ *   (lines.c) and functions are sums of rows; a victim is all pairs of one row at one level.
  *
  * Counting
- *   Summed over objects, or over functions, the misses of a level are what the caches counted; summed over victims its
+ *   Summed over objects, lines, or functions, the misses of a level are what the caches counted; summed over victims its
  *   conflict misses are.
  *
  * Invariants
@@ -22,47 +22,12 @@
 #define UP(a, b) (((a) > (b)) - ((a) < (b)))
 #define DOWN(a, b) UP(b, a)
 
-/* ------------------------------------------------------------------ sums */
-
-static void add_tally(struct report_sums *to, const struct analyses_tally *tally)
-{
-    const uint64_t cold = tally->reads[ANALYSES_COLD] + tally->writes[ANALYSES_COLD];
-    const uint64_t capacity = tally->reads[ANALYSES_CAPACITY] + tally->writes[ANALYSES_CAPACITY];
-    const uint64_t conflict = tally->reads[ANALYSES_CONFLICT] + tally->writes[ANALYSES_CONFLICT];
-    to->cold += cold;
-    to->capacity += capacity;
-    to->conflict += conflict;
-    to->misses += cold + capacity + conflict;
-    to->placement += tally->placement;
-}
-
-void report_add_sums(struct report_sums *to, const struct report_sums *from)
-{
-    to->misses += from->misses;
-    to->cold += from->cold;
-    to->capacity += from->capacity;
-    to->conflict += from->conflict;
-    to->placement += from->placement;
-}
-
-/* One tally a level, by the profile's numbers; sums in report order. */
-static void add_tallies(const struct report_digest *digest, struct report_sums *levels, struct report_sums *all,
-                        const struct analyses_tally *tallies)
-{
-    for (size_t i = 0; i < digest->level_count; i++) {
-        add_tally(&levels[i], &tallies[digest->levels[i].number]);
-        add_tally(all, &tallies[digest->levels[i].number]);
-    }
-}
-
 /* ------------------------------------------------------------------ objects */
 
-static int by_conflicts(const void *left, const void *right)
+static int by_cost(const void *left, const void *right)
 {
     const struct report_object *a = left, *b = right;
-    int order = DOWN(a->all.conflict, b->all.conflict);
-    if (order == 0)
-        order = DOWN(a->all.misses, b->all.misses);
+    const int order = report_by_cost(&a->missed, &b->missed);
     return order != 0 ? order : UP(a->of, b->of); /* all are of one array, in the order of appearance */
 }
 
@@ -75,9 +40,10 @@ static enum c2_status make_objects(struct report_digest *digest, struct c2_error
     for (size_t i = 0; i < profile->object_count; i++) {
         struct report_object *object = &digest->objects[digest->object_count++];
         object->of = &profile->objects[i];
-        add_tallies(digest, object->levels, &object->all, object->of->level);
+        report_add_tallies(&object->missed, digest, object->of->level, object->of->startup);
+        report_add_missed(&digest->missed, &object->missed);
     }
-    qsort(digest->objects, digest->object_count, sizeof *digest->objects, by_conflicts);
+    qsort(digest->objects, digest->object_count, sizeof *digest->objects, by_cost);
     return C2_OK;
 }
 
@@ -93,10 +59,10 @@ static int by_name(const void *left, const void *right)
     return order != 0 ? order : by_text(a->name, b->name);
 }
 
-static int by_misses(const void *left, const void *right)
+static int by_work(const void *left, const void *right)
 {
     const struct report_function *a = left, *b = right;
-    int order = DOWN(a->all.misses, b->all.misses);
+    int order = report_by_cost(&a->missed, &b->missed);
     if (order == 0)
         order = DOWN(a->executed, b->executed);
     return order != 0 ? order : by_name(a, b);
@@ -107,9 +73,7 @@ void report_add_function(struct report_function *to, const struct report_functio
     to->executed += from->executed;
     to->reads += from->reads;
     to->writes += from->writes;
-    report_add_sums(&to->all, &from->all);
-    for (size_t i = 0; i < REPORT_MAX_LEVELS; i++)
-        report_add_sums(&to->levels[i], &from->levels[i]);
+    report_add_missed(&to->missed, &from->missed);
 }
 
 static struct report_function function_at(const struct report_run *run, struct guest_va pc)
@@ -139,7 +103,7 @@ static enum c2_status collect_functions(struct report_digest *digest, const stru
         function->reads += insn->reads;
         function->writes += insn->writes;
         for (; row < profile->row_count && profile->rows[row].insn == i; row++)
-            add_tallies(digest, function->levels, &function->all, profile->rows[row].level);
+            report_add_tallies(&function->missed, digest, profile->rows[row].level, profile->rows[row].startup);
     }
     digest->function_count = count;
     return C2_OK;
@@ -158,13 +122,13 @@ static void join_functions(struct report_digest *digest)
     digest->function_count = kept;
 }
 
-enum c2_status report_digest_functions(struct report_digest *digest, const struct report_run *run, struct c2_error *err)
+static enum c2_status make_functions(struct report_digest *digest, const struct report_run *run, struct c2_error *err)
 {
     enum c2_status status = collect_functions(digest, run, err);
     if (status != C2_OK)
         return status;
     join_functions(digest);
-    qsort(digest->functions, digest->function_count, sizeof *digest->functions, by_misses);
+    qsort(digest->functions, digest->function_count, sizeof *digest->functions, by_work);
     return C2_OK;
 }
 
@@ -263,6 +227,10 @@ enum c2_status report_digest_make(struct report_digest *out, const struct report
     *out = (struct report_digest){.profile = run->profile};
     out->level_count = report_levels(out->levels, run);
     enum c2_status status = make_objects(out, err);
+    if (status == C2_OK)
+        status = make_functions(out, run, err);
+    if (status == C2_OK)
+        status = report_digest_lines(out, run, err);
     return status == C2_OK ? make_victims(out, err) : status;
 }
 
@@ -270,6 +238,7 @@ void report_digest_release(struct report_digest *digest)
 {
     c2_free(digest->objects);
     c2_free(digest->functions);
+    c2_free(digest->lines);
     c2_free(digest->victims);
     c2_free(digest->pairs);
     c2_free(digest->evicted);

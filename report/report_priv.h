@@ -16,6 +16,7 @@ struct report_level {
     const struct caches_level *next;       /* who is asked on a miss; NULL = memory */
     uint32_t depth;                        /* 0: L1D and L1I */
     uint32_t number;                       /* in a profile */
+    uint32_t miss_cycles;                  /* what a miss costs */
     bool code;                             /* L1I */
 };
 
@@ -26,21 +27,33 @@ size_t report_levels(struct report_level out[REPORT_MAX_LEVELS], const struct re
  * "-" when whole is 0. Returns buffer (at least 32 bytes). */
 char *report_percent(char *buffer, uint64_t part, uint64_t whole);
 
+#define REPORT_WIDTH 120 /* of a line of text, where its words allow that */
+
 /* Rows of cells, row after row, `stride` cells from one to the next. The first `left` columns are aligned to the
- * left. */
-typedef char report_cell[64];
+ * left. names_last: the last column is aligned to the left too, and cut where the line would be too wide. */
+typedef char report_cell[160];
 struct report_table {
     const report_cell *cells;
     size_t rows, columns, stride, left;
     const char *indent;
+    bool names_last;
 };
 void report_put_table(FILE *to, const struct report_table *table);
+
+/* Text whose lines are broken between words; those that go on begin with `indent` spaces. (table.c) */
+struct report_flow {
+    FILE *to;
+    size_t column, indent;
+};
+void report_put(struct report_flow *flow, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void report_end_line(struct report_flow *flow);
 
 /* One line without newline; digest (profile_priv.h) may be NULL. Returns buffer. */
 struct report_digest;
 char *report_advice(char *buffer, size_t bytes, const struct report_run *run, struct report_digest *digest);
 
-/* The conflict misses and the objects of a run with a profile. (text_profile.c) */
+/* What the misses cost, by object, line and function, and who evicted whom, of a run with a profile. (text_profile.c)
+ */
 void report_text_profile(FILE *to, const struct report_run *run, struct report_digest *digest);
 
 /* The same run under another placement, beside it. (text_against.c) */

@@ -4,7 +4,7 @@
  *
  * Model
  *   A head of `key value` lines (program, machine, pages, phases, references), one aligned table with a row a level,
- *   who evicted whom and the objects where misses were attributed (text_profile.c), one table of the TLBs where the
+ *   what the misses cost and who evicted whom where they were attributed (text_profile.c), one table of the TLBs where the
  *   machine has them, and a last line that says what to look at (advice.c). Shares are exact to
  *   the last digit shown.
  *
@@ -19,7 +19,15 @@
 
 /* ------------------------------------------------------------------ head */
 
-static void key(FILE *to, const char *name) { fprintf(to, "%-11s ", name); }
+#define KEY_WIDTH 12
+static void key(FILE *to, const char *name) { fprintf(to, "%-*s ", KEY_WIDTH - 1, name); }
+
+/* A line that may go on in the next one. */
+static struct report_flow begin_key(FILE *to, const char *name)
+{
+    key(to, name);
+    return (struct report_flow){.to = to, .column = KEY_WIDTH, .indent = KEY_WIDTH};
+}
 
 static void put_program(FILE *to, const struct report_run *run)
 {
@@ -34,13 +42,16 @@ static void put_program(FILE *to, const struct report_run *run)
         fprintf(to, "exit status %d\n", run->exit_status);
 }
 
-static void put_level_shape(FILE *to, const struct caches_level *level)
+/* "L3 20 MiB 20-way lru in 8 slices (lin8)," */
+static void put_level_shape(struct report_flow *flow, const struct caches_level *level, const char *behind)
 {
-    char size[32];
-    fprintf(to, "%s %s %" PRIu32 "-way %s", level->name, c2_size_text(size, level->size_bytes), level->ways,
-            caches_policy_name(level->policy));
+    char text[64 + CACHES_HASH_BYTES], size[32];
+    struct c2_words words = {text, sizeof text, 0};
+    c2_say(&words, "%s %s %" PRIu32 "-way %s", level->name, c2_size_text(size, level->size_bytes), level->ways,
+           caches_policy_name(level->policy));
     if (level->slices > 1)
-        fprintf(to, " in %" PRIu32 " slices (%s)", level->slices, level->hash);
+        c2_say(&words, " in %" PRIu32 " slices (%s)", level->slices, level->hash);
+    report_put(flow, "%s%s", text, behind);
 }
 
 static void put_machine(FILE *to, const struct report_run *run)
@@ -50,24 +61,22 @@ static void put_machine(FILE *to, const struct report_run *run)
     key(to, "machine");
     fprintf(to, "%s%s%s\n", run->machine->name, run->machine->description[0] != '\0' ? ": " : "",
             run->machine->description);
-    key(to, "caches");
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0)
-            fputs(", ", to);
-        put_level_shape(to, levels[i].level);
-    }
-    fprintf(to, "; lines of %" PRIu32 " bytes\n", run->machine->line_bytes);
+    struct report_flow flow = begin_key(to, "caches");
+    for (size_t i = 0; i < count; i++)
+        put_level_shape(&flow, levels[i].level, i + 1 < count ? "," : ";");
+    report_put(&flow, "lines of %" PRIu32 " bytes", run->machine->line_bytes);
+    report_end_line(&flow);
 }
 
-static void put_huge_pages(FILE *to, const struct mmu_counts *pages)
+static void put_huge_pages(struct report_flow *flow, const struct mmu_counts *pages)
 {
     char of_2m[32], of_1g[32], fallbacks[32];
-    if (pages->huge_2m + pages->huge_1g + pages->huge_fallbacks == 0) {
-        fputs("no huge pages, ", to);
-        return;
-    }
-    fprintf(to, "%s of 2 MiB, %s of 1 GiB (%s more found no huge frame), ", c2_group_digits(of_2m, pages->huge_2m),
-            c2_group_digits(of_1g, pages->huge_1g), c2_group_digits(fallbacks, pages->huge_fallbacks));
+    if (pages->huge_2m + pages->huge_1g + pages->huge_fallbacks == 0)
+        report_put(flow, "no huge pages,");
+    else
+        report_put(flow, "%s of 2 MiB, %s of 1 GiB (%s more found no huge frame),",
+                   c2_group_digits(of_2m, pages->huge_2m), c2_group_digits(of_1g, pages->huge_1g),
+                   c2_group_digits(fallbacks, pages->huge_fallbacks));
 }
 
 static void put_zero_page(FILE *to, const struct report_run *run)
@@ -95,12 +104,14 @@ static void put_lost_pages(FILE *to, const struct mmu_counts *pages)
 static void put_pages(FILE *to, const struct report_run *run)
 {
     char count[32], size[32];
-    key(to, "pages");
-    fprintf(to, "%s placement, seed %" PRIu64 "; %s pages of 4 KiB touched, ",
-            mmu_placement_name(run->placement->placement), run->seed, c2_group_digits(count, run->pages->small_pages));
-    put_huge_pages(to, run->pages);
-    fprintf(to, "%s of memory%s\n", c2_size_text(size, run->placement->physical_bytes),
-            !run->tlb ? "; TLBs not modelled" : "");
+    struct report_flow flow = begin_key(to, "pages");
+    report_put(&flow, "%s placement, seed %" PRIu64 "; %s pages of 4 KiB touched,",
+               mmu_placement_name(run->placement->placement), run->seed,
+               c2_group_digits(count, run->pages->small_pages));
+    put_huge_pages(&flow, run->pages);
+    report_put(&flow, "%s of memory%s", c2_size_text(size, run->placement->physical_bytes),
+               !run->tlb ? "; TLBs not modelled" : "");
+    report_end_line(&flow);
     put_zero_page(to, run);
     put_lost_pages(to, run->pages);
 }
@@ -215,7 +226,7 @@ static void fill_row(table_row row, const struct report_level *level)
 
 static void put_table(FILE *to, const table_row *rows, size_t row_count, size_t columns)
 {
-    report_put_table(to, &(struct report_table){rows[0], row_count, columns, COLUMNS, 1, ""});
+    report_put_table(to, &(struct report_table){rows[0], row_count, columns, COLUMNS, 1, "", false});
 }
 
 static void put_levels(FILE *to, const struct report_run *run)
@@ -321,7 +332,7 @@ static void put_tlbs(FILE *to, const struct report_run *run)
 
 static void put_simulated(FILE *to, const struct report_run *run, struct report_digest *digest)
 {
-    char advice[1024];
+    char advice[1280];
     put_references(to, run->counts);
     fputc('\n', to);
     put_levels(to, run);
@@ -339,7 +350,10 @@ static void put_simulated(FILE *to, const struct report_run *run, struct report_
         fputc('\n', to);
         report_text_against(to, run);
     }
-    fprintf(to, "\nlook at: %s\n", report_advice(advice, sizeof advice, run, digest));
+    struct report_flow flow = {.to = to, .indent = 9};
+    fputc('\n', to);
+    report_put(&flow, "look at: %s", report_advice(advice, sizeof advice, run, digest));
+    report_end_line(&flow);
 }
 
 enum c2_status report_text(FILE *to, const struct report_run *run, struct c2_error *err)

@@ -65,7 +65,7 @@ void report_text_against(FILE *to, const struct report_run *run)
         walks += run->labels[here[i].number].walks;
     }
     fprintf(to, "against %s:\n", run->against_text);
-    report_put_table(to, &(struct report_table){rows[0], 1 + count, COLUMNS, COLUMNS, 1, ""});
+    report_put_table(to, &(struct report_table){rows[0], 1 + count, COLUMNS, COLUMNS, 1, "", false});
     if (walks != 0)
         fprintf(to, "%" PRIu64 " conflict misses of page walks are neither inherent nor due to placement\n", walks);
     if (run->tlb)

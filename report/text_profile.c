@@ -1,35 +1,213 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * text_profile: who evicted whom, and the objects, for people.
+ * text_profile: what the misses cost, by object, line and function, and who evicted whom, for people.
  *
  * Model
- *   One sentence for each of the most frequent (instruction, object) pairs with conflict misses, over all levels; then
- *   a table of the objects with most conflict misses, or with most misses where there are no conflicts. report.json has
- *   the others.
+ *   A line for the whole cost and one for the share of start-up; a table of the objects that cost most, one of the lines,
+ *   one of the functions; a sentence for each of the dearest (instruction, object) pairs with conflict misses, over all
+ *   levels; where the frames of pages chose the sets of conflict misses, a line about that. report.json has the others.
  *
  * Counting
- *   "evicted by": the object that caused most of these evictions, with its share. The last column of the table is the
- *   object's share of the conflict misses of all levels.
+ *   Start-up is in the first two lines and nowhere else. Shares are of the whole cost. A table ends when COVERED percent
+ *   of what is not start-up is in it, or after ROWS rows; a second row, a conflict, or what frames chose is shown when it
+ *   is at least a NOTICEABLE-th of what is not start-up. "evicted by": the object that caused most of these evictions, with its share.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/profile_priv.h"
 
-#define SHOWN 5
+#define ROWS 10u
+#define COVERED 95u
+#define NOTICEABLE 100u
+#define SHOWN 5 /* conflicts */
 #define COLUMNS (4 + REPORT_MAX_LEVELS)
+
+static uint64_t whole(const struct report_digest *digest) { return digest->missed.own + digest->missed.loading; }
+
+/* Worth a line of its own. */
+static bool noticeable(const struct report_digest *digest, uint64_t cost)
+{
+    return cost != 0 && cost >= (digest->missed.own + NOTICEABLE - 1) / NOTICEABLE;
+}
+
+/* ------------------------------------------------------------------ the cost */
+
+static void put_cost(FILE *to, const struct report_run *run, const struct report_digest *digest)
+{
+    const struct report_missed *all = &digest->missed;
+    const uint64_t instructions = run->counts->instructions;
+    const uint64_t hundredths = instructions == 0 ? 0 : whole(digest) * 100 / instructions;
+    char cost[32], cold[32], capacity[32], conflict[32], startup[32];
+    fprintf(to, "cost        %s cycles of misses, %" PRIu64 ".%02u an instruction\n",
+            c2_group_digits(cost, whole(digest)), hundredths / 100, (unsigned)(hundredths % 100));
+    if (all->loading != 0)
+        fprintf(to, "            start-up of libraries: %s of the cost, left out below\n",
+                report_percent(startup, all->loading, whole(digest)));
+    fprintf(to, "classes     . cold %s, = capacity %s, # conflict %s; a mark is a tenth\n",
+            report_percent(cold, all->cold, whole(digest)), report_percent(capacity, all->capacity, whole(digest)),
+            report_percent(conflict, all->conflict, whole(digest)));
+}
+
+/* ------------------------------------------------------------------ tables of what cost most */
+
+/* One of the three lists. */
+struct ranking {
+    const char *heading, *others; /* "object"; "objects" */
+    size_t count;
+    bool sized;
+    const struct report_missed *(*missed)(const struct report_digest *digest, size_t index);
+    void (*name)(report_cell cell, const struct report_run *run, const struct report_digest *digest, size_t index);
+};
+
+static const struct report_missed *object_missed(const struct report_digest *digest, size_t index)
+{
+    return &digest->objects[index].missed;
+}
+
+static const struct report_missed *line_missed(const struct report_digest *digest, size_t index)
+{
+    return &digest->lines[index].missed;
+}
+
+static const struct report_missed *function_missed(const struct report_digest *digest, size_t index)
+{
+    return &digest->functions[index].missed;
+}
+
+static void object_name(report_cell cell, const struct report_run *run, const struct report_digest *digest,
+                        size_t index)
+{
+    report_object_text(cell, sizeof(report_cell), run, digest->objects[index].of);
+}
+
+static void line_name(report_cell cell, const struct report_run *run, const struct report_digest *digest, size_t index)
+{
+    (void)run;
+    loader_place_text(cell, sizeof(report_cell), digest->lines[index].pc, &digest->lines[index].place);
+}
+
+static void function_name(report_cell cell, const struct report_run *run, const struct report_digest *digest,
+                          size_t index)
+{
+    const struct report_function *function = &digest->functions[index];
+    (void)run;
+    snprintf(cell, sizeof(report_cell), "%.100s%s%.50s", function->name ? function->name : "unnamed code",
+             function->module ? " in " : "", function->module ? function->module : "");
+}
+
+static size_t fill_heading(report_cell *row, const struct report_digest *digest, const struct ranking *ranking)
+{
+    size_t column = 0;
+    snprintf(row[column++], sizeof *row, "cost");
+    snprintf(row[column++], sizeof *row, "classes");
+    for (size_t i = 0; i < digest->level_count; i++)
+        snprintf(row[column++], sizeof *row, "%s misses", digest->levels[i].level->name);
+    if (ranking->sized)
+        snprintf(row[column++], sizeof *row, "size");
+    snprintf(row[column++], sizeof *row, "%s", ranking->heading);
+    return column;
+}
+
+static void fill_size(report_cell cell, const struct analyses_object *object)
+{
+    if (object->bytes != 0)
+        report_size(cell, object->bytes);
+    else
+        snprintf(cell, sizeof(report_cell), "-");
+}
+
+static void fill_row(report_cell *row, const struct report_run *run, const struct report_digest *digest,
+                     const struct ranking *ranking, size_t index)
+{
+    const struct report_missed *missed = ranking->missed(digest, index);
+    size_t column = 0;
+    report_percent(row[column++], missed->own, whole(digest));
+    report_class_bar(row[column++], missed);
+    for (size_t i = 0; i < digest->level_count; i++)
+        c2_group_digits(row[column++], missed->levels[i].misses - missed->startup[i].misses);
+    if (ranking->sized)
+        fill_size(row[column++], digest->objects[index].of);
+    ranking->name(row[column], run, digest, index);
+}
+
+/* How many have to be shown; *cost: theirs. */
+static size_t rows_of(const struct report_digest *digest, const struct ranking *ranking, uint64_t *cost)
+{
+    size_t count = 0;
+    for (*cost = 0; count < ranking->count && count < ROWS; count++) {
+        const uint64_t own = ranking->missed(digest, count)->own;
+        const bool covered = (unsigned __int128)*cost * 100 >= (unsigned __int128)digest->missed.own * COVERED;
+        if (own == 0 || (count != 0 && (covered || !noticeable(digest, own))))
+            break;
+        *cost += own;
+    }
+    return count;
+}
+
+static size_t with_cost(const struct report_digest *digest, const struct ranking *ranking)
+{
+    size_t count = 0;
+    while (count < ranking->count && ranking->missed(digest, count)->own != 0)
+        count++;
+    return count;
+}
+
+static void put_ranking(FILE *to, const struct report_run *run, const struct report_digest *digest,
+                        const struct ranking *ranking)
+{
+    report_cell rows[1 + ROWS][COLUMNS];
+    uint64_t cost;
+    const size_t count = rows_of(digest, ranking, &cost), others = with_cost(digest, ranking) - count;
+    const size_t columns = fill_heading(rows[0], digest, ranking);
+    char share[32], number[32];
+    if (count == 0)
+        return;
+    for (size_t i = 0; i < count; i++)
+        fill_row(rows[1 + i], run, digest, ranking, i);
+    fputc('\n', to);
+    report_put_table(to, &(struct report_table){rows[0], 1 + count, columns, COLUMNS, 0, "", true});
+    if (others != 0)
+        fprintf(to, "and %s other %s: %s of the cost\n", c2_group_digits(number, others), ranking->others,
+                report_percent(share, digest->missed.own - cost, whole(digest)));
+}
+
+static void put_rankings(FILE *to, const struct report_run *run, const struct report_digest *digest)
+{
+    const struct ranking rankings[] = {
+        {"object", "objects", digest->object_count, true, object_missed, object_name},
+        {"line", "lines", digest->line_count, false, line_missed, line_name},
+        {"function", "functions", digest->function_count, false, function_missed, function_name}};
+    for (size_t i = 0; i < sizeof rankings / sizeof rankings[0]; i++)
+        put_ranking(to, run, digest, &rankings[i]);
+}
 
 /* ------------------------------------------------------------------ conflicts */
 
-/* The most frequent ones, of equal ones the nearest to the core, into *out; returns how many. */
-static size_t most_frequent(const struct report_victim *out[SHOWN], const struct report_digest *digest)
+/* Conflict misses but for those of start-up. */
+static uint64_t own_conflicts(const struct report_digest *digest, const struct report_victim *victim)
+{
+    const struct analyses_tally *startup =
+        &digest->profile->rows[victim->row].startup[digest->levels[victim->level].number];
+    return victim->count - startup->reads[ANALYSES_CONFLICT] - startup->writes[ANALYSES_CONFLICT];
+}
+
+static uint64_t cost_of(const struct report_digest *digest, const struct report_victim *victim)
+{
+    return own_conflicts(digest, victim) * digest->levels[victim->level].miss_cycles;
+}
+
+/* The dearest ones worth a line, of equal ones the nearest to the core, into *out; returns how many. */
+static size_t dearest(const struct report_victim *out[SHOWN], const struct report_digest *digest)
 {
     size_t count = 0;
     for (size_t i = 0; i < digest->victim_count; i++) {
+        const uint64_t cost = cost_of(digest, &digest->victims[i]);
         size_t at = count;
-        while (at > 0 && out[at - 1]->count < digest->victims[i].count)
+        while (at > 0 && cost_of(digest, out[at - 1]) < cost)
             at--;
-        if (at == SHOWN)
+        if (at == SHOWN || !noticeable(digest, cost))
             continue;
         count += count < SHOWN;
         memmove(&out[at + 1], &out[at], (count - 1 - at) * sizeof out[0]);
@@ -44,88 +222,92 @@ static void put_victim(FILE *to, const struct report_run *run, struct report_dig
     const struct analyses_row *row = &digest->profile->rows[victim->row];
     const struct analyses_object *object = &digest->profile->objects[row->object];
     const struct report_share evictor = report_main_evictor(digest, victim);
+    const uint64_t misses = own_conflicts(digest, victim);
     char name[256], size[32], count[32], place[256], share[32], by[256];
+    struct report_flow flow = {.to = to, .column = 1, .indent = 6};
     report_object_text(name, sizeof name, run, object);
     report_place_text(place, sizeof place, run, digest->profile->insns[row->insn].pc);
     report_evictor_text(by, sizeof by, run, row->object, &evictor);
-    fprintf(to, "  %s%s%s%s: %s conflict miss%s in %s at %s; %s evicted by %s (%s)\n", name,
-            object->bytes != 0 ? " (" : "", object->bytes != 0 ? report_size(size, object->bytes) : "",
-            object->bytes != 0 ? ")" : "", c2_group_digits(count, victim->count), victim->count == 1 ? "" : "es",
-            digest->levels[victim->level].level->name, place, report_percent(share, evictor.count, victim->count), by,
-            analyses_reason_name(evictor.reason));
+    fputc(' ', to);
+    report_put(&flow, "%s%s%s%s: %s conflict miss%s in %s at %s; %s evicted by %s (%s)", name,
+               object->bytes != 0 ? " (" : "", object->bytes != 0 ? report_size(size, object->bytes) : "",
+               object->bytes != 0 ? ")" : "", c2_group_digits(count, misses), misses == 1 ? "" : "es",
+               digest->levels[victim->level].level->name, place, report_percent(share, evictor.count, victim->count),
+               by, analyses_reason_name(evictor.reason));
+    report_end_line(&flow);
+}
+
+static void put_others(FILE *to, uint64_t misses, size_t places)
+{
+    char rest[32], others[32];
+    if (misses != 0)
+        fprintf(to, "  and %s more at %s other%s\n", c2_group_digits(rest, misses), c2_group_digits(others, places),
+                places == 1 ? "" : "s");
 }
 
 static void put_conflicts(FILE *to, const struct report_run *run, struct report_digest *digest)
 {
     const struct report_victim *shown[SHOWN];
-    const size_t count = most_frequent(shown, digest);
-    char rest[32], others[32];
+    const size_t count = dearest(shown, digest);
     uint64_t misses = 0;
+    size_t places = 0;
+    char number[32], share[32];
+    for (size_t i = 0; i < digest->victim_count; i++) {
+        const uint64_t own = own_conflicts(digest, &digest->victims[i]);
+        misses += own;
+        places += own != 0;
+    }
+    fputc('\n', to);
     if (count == 0) {
-        fputs("no conflict misses\n", to);
+        fprintf(to, "conflict misses: %s, %s of the cost\n", misses == 0 ? "none" : c2_group_digits(number, misses),
+                report_percent(share, digest->missed.conflict, whole(digest)));
         return;
     }
-    fputs("conflict misses by instruction and object, the most frequent:\n", to);
-    for (size_t i = 0; i < digest->victim_count; i++)
-        misses += digest->victims[i].count;
+    fputs("conflict misses by instruction and object, the dearest:\n", to);
     for (size_t i = 0; i < count; i++) {
         put_victim(to, run, digest, shown[i]);
-        misses -= shown[i]->count;
+        misses -= own_conflicts(digest, shown[i]);
     }
-    if (digest->victim_count > count)
-        fprintf(to, "  and %s more at %s other%s\n", c2_group_digits(rest, misses),
-                c2_group_digits(others, digest->victim_count - count), digest->victim_count - count == 1 ? "" : "s");
+    put_others(to, misses, places - count);
 }
 
-/* ------------------------------------------------------------------ objects */
+/* ------------------------------------------------------------------ what another placement could change */
 
-static void put_in_cell(report_cell cell, const char *text)
+static void put_framed_level(struct report_flow *flow, const struct report_digest *digest, size_t level, bool more)
 {
-    const size_t length = strlen(text);
-    snprintf(cell, sizeof(report_cell), "%.60s%s", text, length > 60 ? "..." : "");
+    const struct report_missed *all = &digest->missed;
+    char number[32];
+    report_put(flow, "%s in %s%s", c2_group_digits(number, all->levels[level].framed - all->startup[level].framed),
+               digest->levels[level].level->name, more ? "," : "");
 }
 
-static void fill_heading(report_cell *row, const struct report_digest *digest)
+static void put_framed(FILE *to, const struct report_run *run, const struct report_digest *digest)
 {
-    put_in_cell(row[0], "object");
-    put_in_cell(row[1], "references");
-    put_in_cell(row[2], "size");
-    for (size_t i = 0; i < digest->level_count; i++)
-        snprintf(row[3 + i], sizeof row[0], "%s misses", digest->levels[i].level->name);
-    put_in_cell(row[3 + digest->level_count], "conflicts");
-}
-
-static void fill_object(report_cell *row, const struct report_run *run, const struct report_digest *digest,
-                        const struct report_object *object, uint64_t conflicts)
-{
-    char name[256];
-    put_in_cell(row[0], report_object_text(name, sizeof name, run, object->of));
-    c2_group_digits(row[1], object->of->refs);
-    if (object->of->bytes != 0)
-        report_size(row[2], object->of->bytes);
-    else
-        put_in_cell(row[2], "-");
-    for (size_t i = 0; i < digest->level_count; i++)
-        c2_group_digits(row[3 + i], object->levels[i].misses);
-    report_percent(row[3 + digest->level_count], object->all.conflict, conflicts);
-}
-
-static void put_objects(FILE *to, const struct report_run *run, const struct report_digest *digest)
-{
-    report_cell rows[1 + SHOWN][COLUMNS];
-    uint64_t conflicts = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < digest->object_count; i++)
-        conflicts += digest->objects[i].all.conflict;
-    fill_heading(rows[0], digest);
-    for (; count < digest->object_count && count < SHOWN && digest->objects[count].all.misses > 0; count++)
-        fill_object(rows[1 + count], run, digest, &digest->objects[count], conflicts);
-    report_put_table(to, &(struct report_table){rows[0], 1 + count, 4 + digest->level_count, COLUMNS, 1, ""});
+    const struct report_missed *all = &digest->missed;
+    struct report_flow flow = {.to = to, .column = 12, .indent = 12};
+    uint64_t cost = 0;
+    size_t last = 0;
+    for (size_t i = 0; i < digest->level_count; i++) {
+        const uint64_t framed = all->levels[i].framed - all->startup[i].framed;
+        cost += framed * digest->levels[i].miss_cycles;
+        last = framed != 0 ? i : last;
+    }
+    if (run->against || !noticeable(digest, cost))
+        return;
+    fputs("\nplacement   ", to);
+    report_put(&flow, "conflict misses in sets that the frames of pages chose:");
+    for (size_t i = 0; i <= last; i++)
+        if (all->levels[i].framed != all->startup[i].framed)
+            put_framed_level(&flow, digest, i, i != last);
+    report_put(&flow, "(see what another placement changes: --against %s)",
+               run->placement->placement == MMU_RANDOM ? "sequential" : "random");
+    report_end_line(&flow);
 }
 
 void report_text_profile(FILE *to, const struct report_run *run, struct report_digest *digest)
 {
+    put_cost(to, run, digest);
+    put_rankings(to, run, digest);
     put_conflicts(to, run, digest);
-    fputc('\n', to);
-    put_objects(to, run, digest);
+    put_framed(to, run, digest);
 }

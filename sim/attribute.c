@@ -72,6 +72,8 @@ enum c2_status sim_attribute_block(struct sim *sim, const struct stream_block *b
     if (status != C2_OK)
         return status;
     *first_code = a->code_count;
+    if (a->to.block)
+        a->to.block(a->to.self, block);
     for (uint32_t i = 0; i < block->insn_count; i++)
         a->codes[a->code_count++] = (struct sim_code){.pc = {block->pc.v + block->insns[i].offset}};
     return C2_OK;
@@ -220,7 +222,7 @@ static enum c2_status tell_miss(struct sim *sim, enum sim_kind kind, struct gues
 {
     struct sim_attributed *a = &sim->attributed;
     const uint32_t first = kind == SIM_WALK ? caches_machine(sim->caches)->walks_from : 0;
-    const struct sim_miss miss = {a->number, a->code, kind, va, actor, first, outcome};
+    const struct sim_miss miss = {a->number, a->code, kind, va, actor, first, sim_page_log2(sim, va), outcome};
     if (outcome->served_by == first)
         return C2_OK;
     return a->to.missed(a->to.self, &miss, err);

@@ -117,7 +117,7 @@ void sim_page_fill(struct sim *sim, struct sim_page *page, struct guest_va va)
     page->vpn = va.v >> C2_PAGE_SHIFT;
     page->delta = pa.v - va.v;
     struct mmu_walk walk = {.entry_count = MMU_WALK_ENTRIES};
-    if (sim->tlb && sim->translation.walk)
+    if ((sim->tlb || sim->attributed.on) && sim->translation.walk)
         sim->translation.walk(sim->translation.self, va, &walk);
     sim->page_entries[page - sim->pages] = (uint8_t)walk.entry_count;
 }

@@ -74,8 +74,9 @@ struct sim_miss {
     enum sim_kind kind; /* WALK: on behalf of an access of `code`, which follows */
     struct guest_va va; /* its first byte in the line; WALK: what is to be translated */
     uint64_t actor;
-    uint32_t first; /* depth of the first level asked: 0, but for walks that enter further down. Levels
+    uint32_t first;     /* depth of the first level asked: 0, but for walks that enter further down. Levels
                          * first .. outcome->served_by - 1 missed */
+    uint32_t page_log2; /* of the page that va lies in, in bytes */
     const struct caches_outcome *outcome; /* evictors are actors */
 };
 
@@ -88,6 +89,8 @@ struct sim_owner {
 /* Each function is called on the thread that consumes, in program order. All but `missed` may be NULL. */
 struct sim_attribution {
     void *self;
+    /* The block is simulated for the first time: before its first access. */
+    void (*block)(void *self, const struct stream_block *block);
     /* The data at va; the answer holds until a mark says otherwise, or sim_forget(). */
     void (*owner)(void *self, struct guest_va va, struct sim_owner *out);
     /* The word to blame for what an access makes the levels lose; not 0. Called for accesses that the first level does

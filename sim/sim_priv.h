@@ -116,7 +116,8 @@ struct sim {
     struct sim_attributed attributed;
     struct sim_counts counts;
     struct sim_page pages[SIM_PAGES];
-    uint8_t page_entries[SIM_PAGES]; /* of the page remembered there: entries of a walk, 4 for 4 KiB; with TLBs only */
+    uint8_t page_entries[SIM_PAGES]; /* of the page remembered there: entries of a walk, 4 for 4 KiB; with TLBs or
+                                      * attribution only */
 };
 
 /* plan.c: makes plans[number] usable. */
@@ -184,6 +185,13 @@ static inline struct guest_pa sim_translate(struct sim *sim, struct guest_va va)
     if (C2_UNLIKELY(!SHORTCUT(page->vpn == vpn)))
         sim_page_fill(sim, page, va);
     return (struct guest_pa){va.v + page->delta};
+}
+
+/* With attribution: the size of the page of va, which was translated last. */
+static inline uint32_t sim_page_log2(const struct sim *sim, struct guest_va va)
+{
+    const unsigned entry_count = sim->page_entries[va.v >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
+    return C2_PAGE_SHIFT + MMU_WALK_BITS * (MMU_WALK_ENTRIES - entry_count);
 }
 
 /* With attribution: data_line is a new one, that of va. */
