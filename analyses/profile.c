@@ -260,7 +260,7 @@ static enum c2_status count_level(struct analyses_profile *profile, const struct
     (miss->kind == SIM_WRITE ? tally->writes : tally->reads)[event->class_ - CACHES_COLD]++;
     if (event->class_ != CACHES_CONFLICT)
         return C2_OK;
-    tally->framed += miss->kind != SIM_WALK && profile->spans[level] >> miss->page_log2 > 1;
+    tally->framed += miss->kind != SIM_WALK && profile->spans[level] > UINT64_C(1) << miss->page_log2;
     return count_pair(profile, level, miss->actor, event->evictor, err);
 }
 

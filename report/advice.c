@@ -91,10 +91,10 @@ static const char *class_text(enum analyses_class class_)
     return class_ == ANALYSES_CONFLICT ? "conflict" : class_ == ANALYSES_CAPACITY ? "capacity" : "cold";
 }
 
-/* What the class means there and what usually helps. size: the level's, as text. */
-static void remedy(char *buffer, size_t bytes, const struct finding *finding, const char *size)
+/* What the class means there and what usually helps. code: of instructions. framed: the frames of pages have a say. size: the level's, as
+ * text. */
+static void remedy(char *buffer, size_t bytes, const struct finding *finding, bool code, bool framed, const char *size)
 {
-    const bool code = finding->level->code;
     switch (finding->class_) {
     case ANALYSES_CONFLICT:
         if (code)
@@ -105,7 +105,7 @@ static void remedy(char *buffer, size_t bytes, const struct finding *finding, co
             snprintf(buffer, bytes,
                      "lines compete for the same sets while others are idle: change strides that are a "
                      "power of two (pad rows, offset arrays)%s",
-                     finding->level->level->index == CACHES_PHYSICAL ? ", or try another --pages" : "");
+                     framed ? ", or try another --pages" : "");
         break;
     case ANALYSES_CAPACITY:
         if (code)
@@ -236,6 +236,16 @@ static void say_part(struct c2_words *words, const struct report_run *run, const
            report_place_text(place, sizeof place, run, digest->profile->insns[part->row->insn].pc));
 }
 
+/* Whether another placement of pages can change the finding's misses. */
+static bool is_framed(const struct report_digest *digest, const struct finding *finding)
+{
+    for (size_t i = 0; digest && i < digest->level_count; i++) {
+        if (digest->levels[i].number == finding->level->number)
+            return digest->missed.levels[i].framed != 0;
+    }
+    return finding->level->level->index == CACHES_PHYSICAL;
+}
+
 /* " and mostly evicted by the same array: ..." */
 static void say_evictor(struct c2_words *words, const struct report_run *run, struct report_digest *digest,
                         const struct finding *finding, const struct report_victim *victim)
@@ -244,8 +254,7 @@ static void say_evictor(struct c2_words *words, const struct report_run *run, st
     char by[256];
     c2_say(words, " and mostly evicted by %s: %s%s",
            report_evictor_text(by, sizeof by, run, digest->profile->rows[victim->row].object, &evictor),
-           remedy_of(evictor.reason),
-           finding->level->level->index == CACHES_PHYSICAL ? ", or try another --pages" : "");
+           remedy_of(evictor.reason), is_framed(digest, finding) ? ", or try another --pages" : "");
 }
 
 static void say_cause(struct c2_words *words, const struct report_run *run, struct report_digest *digest,
@@ -263,7 +272,10 @@ static void say_cause(struct c2_words *words, const struct report_run *run, stru
         say_evictor(words, run, digest, finding, victim);
         return;
     }
-    remedy(help, sizeof help, finding, c2_size_text(size, finding->level->level->size_bytes));
+    const bool code = part.row ? digest->profile->objects[part.row->object].kind == ANALYSES_CODE
+                               : finding->level->code;
+    remedy(help, sizeof help, finding, code, is_framed(digest, finding),
+           c2_size_text(size, finding->level->level->size_bytes));
     c2_say(words, "%s%s", part.row ? ": " : "", help);
 }
 

@@ -21,7 +21,7 @@
 #define ORIGINATORS 10
 #define OBJECTS 500
 #define FUNCTIONS 1000
-#define LINES 1000
+#define LINES 200
 #define FRAMES 16 /* of a chain of inlined calls, innermost first */
 
 /* ------------------------------------------------------------------ places */
@@ -177,13 +177,14 @@ static json_t *reasons(struct builder *b, const struct report_digest *digest)
 
 /* ------------------------------------------------------------------ costs */
 
-static json_t *miss_cycles(struct builder *b, const struct report_digest *digest)
+static json_t *costs_of_levels(struct builder *b, const struct report_digest *digest)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < digest->level_count; i++) {
         json_t *object = json_object();
         add_text(b, object, "name", digest->levels[i].level->name);
         add_count(b, object, "miss_cycles", digest->levels[i].miss_cycles);
+        add_count(b, object, "framed", digest->missed.levels[i].framed);
         append(b, array, object);
     }
     return array;
@@ -199,7 +200,7 @@ static json_t *whole_cost(struct builder *b, const struct report_digest *digest)
 {
     json_t *object = json_object();
     add_cost(b, object, &digest->missed);
-    add(b, object, "levels", miss_cycles(b, digest));
+    add(b, object, "levels", costs_of_levels(b, digest));
     return object;
 }
 

@@ -45,6 +45,14 @@ static int by_cost(const void *left, const void *right)
     return order != 0 ? order : by_place(left, right);
 }
 
+/* An access that asked the first level and found the line is a row without a miss. */
+static bool has_missed(const struct report_digest *digest, const struct analyses_row *row)
+{
+    struct report_missed missed = {.own = 0};
+    report_add_tallies(&missed, digest, row->level, row->startup);
+    return missed.own + missed.loading != 0;
+}
+
 /* One for a run of neighbours of the same line. */
 static enum c2_status collect(struct report_digest *digest, const struct report_run *run, struct c2_error *err)
 {
@@ -52,7 +60,9 @@ static enum c2_status collect(struct report_digest *digest, const struct report_
     uint32_t room = 0, count = 0;
     for (size_t i = 0; i < profile->row_count; i++) {
         const struct analyses_row *row = &profile->rows[i];
-        if (i == 0 || row[-1].insn != row->insn) {
+        if (!has_missed(digest, row))
+            continue;
+        if (count == 0 || digest->lines[count - 1].pc.v != profile->insns[row->insn].pc.v) {
             struct report_line line = {.pc = profile->insns[row->insn].pc};
             if (!c2_grow((void **)&digest->lines, &room, count, sizeof *digest->lines))
                 return c2_fail_memory(err, "the lines of a report");

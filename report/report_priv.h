@@ -44,6 +44,7 @@ void report_put_table(FILE *to, const struct report_table *table);
 struct report_flow {
     FILE *to;
     size_t column, indent;
+    bool inside; /* a word stands before the next one */
 };
 void report_put(struct report_flow *flow, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void report_end_line(struct report_flow *flow);

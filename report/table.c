@@ -58,14 +58,14 @@ void report_put_table(FILE *to, const struct report_table *table)
 
 static void put_word(struct report_flow *flow, const char *word, size_t length)
 {
-    const bool begins = flow->column == flow->indent || flow->column == 0;
-    if (!begins && flow->column + 1 + length > REPORT_WIDTH) {
+    if (flow->inside && flow->column + 1 + length > REPORT_WIDTH) {
         fprintf(flow->to, "\n%*s", (int)flow->indent, "");
         flow->column = flow->indent;
-    } else if (!begins) {
+    } else if (flow->inside) {
         fputc(' ', flow->to);
         flow->column++;
     }
+    flow->inside = true;
     fwrite(word, 1, length, flow->to);
     flow->column += length;
 }
@@ -89,4 +89,5 @@ void report_end_line(struct report_flow *flow)
 {
     fputc('\n', flow->to);
     flow->column = 0;
+    flow->inside = false;
 }

@@ -110,7 +110,7 @@ static void put_pages(FILE *to, const struct report_run *run)
                c2_group_digits(count, run->pages->small_pages));
     put_huge_pages(&flow, run->pages);
     report_put(&flow, "%s of memory%s", c2_size_text(size, run->placement->physical_bytes),
-               !run->tlb ? "; TLBs not modelled" : "");
+               !run->tlb ? "; no TLBs" : "");
     report_end_line(&flow);
     put_zero_page(to, run);
     put_lost_pages(to, run->pages);

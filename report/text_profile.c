@@ -54,7 +54,7 @@ static void put_cost(FILE *to, const struct report_run *run, const struct report
 
 /* One of the three lists. */
 struct ranking {
-    const char *heading, *others; /* "object"; "objects" */
+    const char *heading;
     size_t count;
     bool sized;
     const struct report_missed *(*missed)(const struct report_digest *digest, size_t index);
@@ -169,16 +169,15 @@ static void put_ranking(FILE *to, const struct report_run *run, const struct rep
     fputc('\n', to);
     report_put_table(to, &(struct report_table){rows[0], 1 + count, columns, COLUMNS, 0, "", true});
     if (others != 0)
-        fprintf(to, "and %s other %s: %s of the cost\n", c2_group_digits(number, others), ranking->others,
+        fprintf(to, "and %s other%s: %s of the cost\n", c2_group_digits(number, others), others == 1 ? "" : "s",
                 report_percent(share, digest->missed.own - cost, whole(digest)));
 }
 
 static void put_rankings(FILE *to, const struct report_run *run, const struct report_digest *digest)
 {
-    const struct ranking rankings[] = {
-        {"object", "objects", digest->object_count, true, object_missed, object_name},
-        {"line", "lines", digest->line_count, false, line_missed, line_name},
-        {"function", "functions", digest->function_count, false, function_missed, function_name}};
+    const struct ranking rankings[] = {{"object", digest->object_count, true, object_missed, object_name},
+                                       {"line", digest->line_count, false, line_missed, line_name},
+                                       {"function", digest->function_count, false, function_missed, function_name}};
     for (size_t i = 0; i < sizeof rankings / sizeof rankings[0]; i++)
         put_ranking(to, run, digest, &rankings[i]);
 }
@@ -224,11 +223,11 @@ static void put_victim(FILE *to, const struct report_run *run, struct report_dig
     const struct report_share evictor = report_main_evictor(digest, victim);
     const uint64_t misses = own_conflicts(digest, victim);
     char name[256], size[32], count[32], place[256], share[32], by[256];
-    struct report_flow flow = {.to = to, .column = 1, .indent = 6};
+    struct report_flow flow = {.to = to, .column = 2, .indent = 6};
     report_object_text(name, sizeof name, run, object);
     report_place_text(place, sizeof place, run, digest->profile->insns[row->insn].pc);
     report_evictor_text(by, sizeof by, run, row->object, &evictor);
-    fputc(' ', to);
+    fputs("  ", to);
     report_put(&flow, "%s%s%s%s: %s conflict miss%s in %s at %s; %s evicted by %s (%s)", name,
                object->bytes != 0 ? " (" : "", object->bytes != 0 ? report_size(size, object->bytes) : "",
                object->bytes != 0 ? ")" : "", c2_group_digits(count, misses), misses == 1 ? "" : "es",

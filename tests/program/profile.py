@@ -1,21 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""profile.py sums|conflict|off|cxx: what a run says of its instructions and objects.
+"""profile.py sums|conflict|off|cxx|triad|startup: what a run says of its instructions and objects.
 
 sums      real programs: conflicts by pair, by reason, by object and by function are the conflict misses of their level,
           and so on for every class; executions, reads and writes by function are those of the run
 conflict  a guest whose conflict misses are known one by one (golden/conflict.md)
 cxx       blocks of the C++ library: their site is the program's line, the header's is in the chain of inlined calls
+triad     a loop bound by capacity: the report names each array, the line and the function
+startup   what the dynamic linker does, and what comes before the program, against the second memory system of twin.py
 off       without attribution the keys are left out, and every count is the same
 """
 
 import os
+import re
+import struct
 import sys
+import tempfile
 
+import twin
+import twin_test
 from common import check, contains, done, emulate, equal, need, report
 
 GUESTS = os.environ["GUESTS"]
 IMAGES = os.environ["IMAGES"]
 CLASSES = ("misses", "cold", "capacity", "conflict")
+KINDS = ("objects", "functions", "lines")
+MEMORY_CYCLES = 200
 
 
 def by_level(entries, key):
@@ -43,13 +52,37 @@ def check_conflicts(found, level, what):
     equal(counts, sorted(counts, reverse=True), what + ": order of conflicts")
 
 
+def miss_cycles(machine):
+    """{level: cycles from it to the next}, of a machine whose latencies are all known"""
+    latency = {level["name"]: level["latency"] for level in machine["levels"]}
+    names = [name for name in latency if name != "L1I"]
+    below = {name: latency[lower] for name, lower in zip(names, names[1:])}
+    return {name: below.get("L1D" if name == "L1I" else name, MEMORY_CYCLES) - own for name, own in latency.items()}
+
+
+def check_costs(found, what):
+    """What each thing has cost, from its misses and the machine's latencies; in which order; and all of it."""
+    cycles = miss_cycles(found["machine"])
+    equal({level["name"]: level["miss_cycles"] for level in found["cost"]["levels"]}, cycles, what + ": cycles of a miss")
+    for kind in KINDS:
+        own = []
+        for thing in found[kind]:
+            costs = [sum(level[key] * cycles[level["name"]] for level in thing["levels"]) for key in ("misses", "startup")]
+            equal([thing["cost"], thing["startup"]], costs, "%s: the cost of %s" % (what, thing.get("name", thing)))
+            own += [] if "rest" in thing else [costs[0] - costs[1]]
+        equal(own, sorted(own, reverse=True), "%s: order of %s" % (what, kind))
+        equal([total(found[kind], key) for key in ("cost", "startup")], [found["cost"]["cost"], found["cost"]["startup"]],
+              "%s: costs of all %s" % (what, kind))
+
+
 def check_sums(found, what):
+    check_costs(found, what)
     measured = found["run"]["measured"]
     for level in found["levels"]:
         where = "%s, %s" % (what, level["name"])
         check_conflicts(found, level, where)
         for key in CLASSES:
-            for kind in ("objects", "functions"):
+            for kind in KINDS:
                 equal(by_level(found[kind], key).get(level["name"], 0), level[key], "%s: %s of %s" % (where, key, kind))
     for key, expected in (("executed", "instructions"), ("reads", "reads"), ("writes", "writes")):
         equal(total(found["functions"], key), measured[expected], "%s: %s of functions" % (what, key))
@@ -91,12 +124,12 @@ def conflict():
 def off():
     program = [os.path.join(IMAGES, "list")]
     with_it, without = report([], program), report(["--no-attribution"], program)
-    for key in ("conflicts", "reasons", "objects", "functions"):
+    for key in ("conflicts", "reasons", "cost") + KINDS:
         check(key in with_it and key not in without, "key %s with and without attribution" % key)
         del with_it[key]
     equal(without, with_it, "the rest of the report")
     text = emulate(["--no-attribution"] + program).stderr.decode()
-    check("conflict misses by" not in text and "references  size" not in text, "the text without attribution: " + text)
+    check("conflict misses by" not in text and "\ncost " not in text, "the text without attribution: " + text)
 
 
 def cxx():
@@ -118,5 +151,89 @@ def cxx():
     equal(nodes[0]["size"], 100 * 24, "bytes of the list's nodes")
 
 
-{"sums": sums, "conflict": conflict, "off": off, "cxx": cxx}[sys.argv[1]]()
+def triad():
+    """Each line of an array is asked for once a sweep and is gone by the next: 8192 misses of L1D and of L2 an array and
+    sweep, of L3 in the first one only. So each of the three arrays has 20 * 8192 * (L1D + L2) + 8192 * L3 cycles. A page
+    of them may have a frame that start-up has used and given back: up to 64 of its lines are known already."""
+    lines, sweeps, known = 65536 * 8 // 64, 20, 64
+    found = report([], [os.path.join(GUESTS, "triad")])
+    cycles = miss_cycles(found["machine"])
+    source = os.path.join(os.path.dirname(os.path.realpath(__file__)), "guests", "triad.c")
+    with open(source) as file:
+        number = next(i for i, text in enumerate(file, 1) if "/* the line */" in text)
+    arrays = [o for o in found["objects"] if o.get("module") == "triad" and o["kind"] == "static" and o["size"] == 65536 * 8]
+    equal(sorted(o["name"] for o in arrays), ["a", "b", "c"], "arrays")
+    equal(found["objects"][:3], arrays, "the three that cost most")
+    cost = lines * (sweeps * (cycles["L1D"] + cycles["L2"]) + cycles["L3"])
+    for array in arrays:
+        for level, expected in zip(array["levels"], (sweeps * lines, sweeps * lines, lines)):
+            what = "%s of %s: %%s %%d" % (level["name"], array["name"])
+            check(expected - known <= level["misses"] <= expected, what % ("misses", level["misses"]))
+            check(lines - known <= level["cold"] <= lines, what % ("cold", level["cold"]))
+            equal((level["conflict"], level["startup"]), (0, 0), what % ("conflict, startup", 0))
+        low = cost - known * sum(cycles.values())
+        check(low <= array["cost"] <= cost, "%s has cost %d, not %d to %d" % (array["name"], array["cost"], low, cost))
+        equal(array["startup"], 0, "start-up in " + array["name"])
+    line = found["lines"][0]
+    equal((line["function"], line["line"], os.path.basename(line["file"])), ("main", number, "triad.c"), "the dearest line")
+    spent = total(arrays, "cost")
+    check(spent <= line["cost"] <= spent + 2000, "the cost of the line: %d, of the arrays %d" % (line["cost"], spent))
+    equal(found["functions"][0]["name"], "main", "the dearest function")
+    text = emulate([os.path.join(GUESTS, "triad")]).stderr.decode()
+    for name in ("a", "b", "c"):
+        check(re.search(r"^3[123]\.\d %%  [.=#]{10} +163,8[34]\d .*double %s\[65536\] in triad$" % name, text, re.M),
+              "%s in the table: %s" % (name, text))
+    contains(text, ["main (triad.c:%d)\n" % number, "main in triad\n", "start-up of libraries: "], "the text")
+    check(re.search(r"^look at: L2 capacity misses \([^)]*\): 33\.\d %% of them in double [abc]\[65536\] in\s+triad,\s+"
+                    r"missed\s+at\s+main\s+\(triad.c:%d\): " % number, text, re.M), "what to look at: " + text)
+    check(max(len(line) for line in text.splitlines()) <= 120, "lines of more than 120 columns: " + text)
+
+
+def elf(path):
+    """(entry, (path of the interpreter, None: there is none), bytes of memory from address 0 to the last segment's end)"""
+    with open(path, "rb") as file:
+        data = file.read()
+    entry, table = struct.unpack_from("<QQ", data, 24)
+    size, count = struct.unpack_from("<HH", data, 54)
+    end, interpreter = 0, None
+    for i in range(count):
+        kind, _, offset, address, _, in_file, in_memory, _ = struct.unpack_from("<IIQQQQQQ", data, table + i * size)
+        if kind == 1:
+            end = max(end, address + in_memory)
+        elif kind == 3:
+            interpreter = data[offset:offset + in_file - 1].decode()
+    return entry, interpreter, end
+
+
+def startup():
+    """A dynamic program at its linked address: start-up is what comes before its entry, and all of its interpreter,
+    which begins where the first instruction less the interpreter's own entry lies."""
+    program = os.path.join(GUESTS, "triad")
+    entry, interpreter, _ = elf(program)
+    first, _, end = elf(os.path.realpath(interpreter))
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "trace.txt")
+        found = report(["-m", "teach", "--trace", path], [program, "64", "2"])
+        with open(path) as file:
+            base = int(file.readline().split()[1], 16) - first
+            file.seek(0)
+            second = twin.Twin(found["machine"], entry, range(base, base + end))
+            second.eat(file)
+    equal(second.hierarchy.counts(), found["levels"], "levels")
+    missed = second.hierarchy.missed()
+    cost = [sum(both) for both in zip(*twin_test.costs(found, missed).values())]
+    equal([found["cost"]["cost"], found["cost"]["startup"]], cost, "cost, and that of start-up")
+    check(0.5 < cost[1] / cost[0] < 1, "start-up has cost %d of %d" % (cost[1], cost[0]))
+    for name in ("main", "_start"):
+        function = next(f for f in found["functions"] if f.get("name") == name and f["module"] == "triad")
+        check(function["cost"] > 0, name + " has cost nothing")
+        equal(function["startup"], 0, "start-up in " + name)
+    linker = [f for f in found["functions"] if f["module"] == os.path.basename(interpreter)]
+    equal(total(linker, "cost"), total(linker, "startup"), "the dynamic linker")
+    for level, counts in zip(found["levels"], missed.values()):
+        equal(by_level(found["functions"], "startup").get(level["name"], 0), sum(n[3] for n in counts.values()),
+              "start-up's misses of " + level["name"])
+
+
+{"sums": sums, "triad": triad, "startup": startup, "conflict": conflict, "off": off, "cxx": cxx}[sys.argv[1]]()
 done()

@@ -13,6 +13,9 @@ Model
     that missed from the lowest up, an empty way before a victim. True LRU only. A set is a dictionary in order of
     use, line to dirty.
 
+    Who missed: each level counts its misses by the pc. Start-up is what comes before the first fetch at `entry`, and
+    whatever an instruction within `interpreter` does.
+
     Who evicted whom: each level keeps for a line the pc at whose access it lost the line last; a conflict miss counts
     for (pc that misses, that pc), None where the level never lost the line.
 
@@ -104,7 +107,8 @@ class Level:
         self.shadow = OrderedDict()
         self.asked = set()
         self.places = {}
-        self.actor = [None] if actor is None else actor  # the pc at work, one for all levels
+        self.actor = [None, False] if actor is None else actor  # the pc at work, whether it is start-up; for all levels
+        self.missed = {}  # pc -> [cold, capacity, conflict misses, those of start-up]
         self.lost = {}   # physical line -> pc
         self.pairs = {}  # (pc that misses, pc that evicted) -> conflict misses
         self.n = dict.fromkeys(COUNTERS, 0)
@@ -136,16 +140,21 @@ class Level:
             lines[physical] = lines.pop(physical)
             return True
         n["misses"] += 1
+        mine = self.missed.setdefault(self.actor[0], [0, 0, 0, 0])
+        mine[3] += self.actor[1]
         n["write_misses" if write else "read_misses"] += 1
         if physical not in self.asked:
             self.asked.add(physical)
             n["cold"] += 1
+            mine[0] += 1
         elif shadow_hit:
             n["conflict"] += 1
+            mine[2] += 1
             pair = (self.actor[0], self.lost.get(physical))
             self.pairs[pair] = self.pairs.get(pair, 0) + 1
         else:
             n["capacity"] += 1
+            mine[1] += 1
         return False
 
     def holds(self, physical):
@@ -176,7 +185,7 @@ class Level:
 
 class Hierarchy:
     def __init__(self, machine):
-        self.actor = [None]
+        self.actor = [None, False]
         levels = [Level(level, machine["line"], self.actor) for level in machine["levels"]]
         self.all = levels
         self.instruction = next((level for level in levels if level.name == "L1I"), None)
@@ -240,6 +249,9 @@ class Hierarchy:
     def pairs(self):
         return {level.name: level.pairs for level in self.all}
 
+    def missed(self):
+        return {level.name: level.missed for level in self.all}
+
     def counts(self):
         return [dict(name=level.name, **level.n) for level in self.all]
 
@@ -265,8 +277,10 @@ def references(lines):
 class Twin:
     """Eats references; knows what report.json must say."""
 
-    def __init__(self, machine):
+    def __init__(self, machine, entry=None, interpreter=range(0)):
         self.hierarchy = Hierarchy(machine)
+        self.entry = entry  # None: the program has begun
+        self.interpreter = interpreter
         self.line = machine["line"]
         self.has_l1i = self.hierarchy.instruction is not None
         self.fetch_line = None
@@ -299,7 +313,9 @@ class Twin:
 
     def reference(self, kind, pc, parts):
         lines = self.lines_of(parts)
-        self.hierarchy.actor[0] = pc
+        if kind == "F" and pc == self.entry:
+            self.entry = None
+        self.hierarchy.actor[:] = pc, self.entry is not None or pc in self.interpreter
         if kind == "F":
             if parts[0][0] != pc:
                 self.problems.append("a fetch at %x is not at its pc %x" % (parts[0][0], pc))

@@ -131,6 +131,57 @@ def compare_pairs(report, expected):
         equal(sum(listed.values()) + rest, sum(expected[name].values()), "conflict misses in " + name)
 
 
+def lines(report):
+    """({pc: {level: [cold, capacity, conflict, those of start-up]}} of the lines listed, level: their sum). Of guests
+    without line numbers, where each instruction is a line."""
+    listed = {}
+    for line in report["lines"]:
+        if "rest" not in line:
+            listed[int(line["pc"], 16)] = {
+                level["name"]: [level[key] for key in ("cold", "capacity", "conflict", "startup")] for level in line["levels"]}
+    return listed
+
+
+def costs(report, missed):
+    """{pc: (cycles, those of start-up)}"""
+    cycles = {level["name"]: level["miss_cycles"] for level in report["cost"]["levels"]}
+    sums = {}
+    for name, by_pc in missed.items():
+        for pc, n in by_pc.items():
+            cost, startup = sums.get(pc, (0, 0))
+            sums[pc] = (cost + sum(n[:3]) * cycles[name], startup + n[3] * cycles[name])
+    return sums
+
+
+def compare_lines(report, missed):
+    """Every instruction that missed is a line with its misses and its cost; the dearest are listed."""
+    expected = {}
+    for name, by_pc in missed.items():
+        for pc, n in by_pc.items():
+            expected.setdefault(pc, {})[name] = n
+    cost = costs(report, missed)
+    listed = lines(report)
+    equal(listed, {pc: expected[pc] for pc in listed}, "misses by instruction")
+    equal([(l["cost"], l["startup"]) for l in report["lines"] if "rest" not in l], [cost[pc] for pc in listed], "costs")
+    own = sorted((a - b for a, b in cost.values()), reverse=True)
+    equal([cost[pc][0] - cost[pc][1] for pc in listed], own[:len(listed)], "the dearest instructions")
+    rest = report["lines"][-1].get("rest", {"lines": 0})
+    equal(len(listed) + rest["lines"], len(expected), "instructions that missed")
+    whole = [sum(both) for both in zip(*cost.values())]
+    equal([report["cost"]["cost"], report["cost"]["startup"]], whole, "the whole cost")
+    for kind in ("objects", "functions", "lines"):
+        equal([sum(thing[key] for thing in report[kind]) for key in ("cost", "startup")], whole, "the cost of " + kind)
+
+
+def check_framed(report):
+    """All pages are of 4 KiB."""
+    machine = {level["name"]: level for level in report["machine"]["levels"]}
+    for level, cost in zip(report["levels"], report["cost"]["levels"]):
+        of = machine[level["name"]]
+        spans = of["index"] == "physical" and of["sets"] * report["machine"]["line"] > twin.PAGE
+        equal(cost["framed"], level["conflict"] if spans else 0, "conflicts that frames decide in " + level["name"])
+
+
 def compare(guest, options):
     report, text = trace(guest, options)
     machine, physical_bytes = machine_file(options)
@@ -141,6 +192,8 @@ def compare(guest, options):
     equal(report["run"]["measured"], second.n, "run.measured")
     equal(report["levels"], second.hierarchy.counts(), "levels")
     compare_pairs(report, second.hierarchy.pairs())
+    compare_lines(report, second.hierarchy.missed())
+    check_framed(report)
     equal(report["run"]["instructions"], second.n["instructions"], "run.instructions")
     equal(report["run"]["phases"], [{"kind": "measure", "instructions": second.n["instructions"]}], "run.phases")
     equal((report["command"], report["exit_status"]), (["./" + guest], 0), "command and exit_status")

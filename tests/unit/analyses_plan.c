@@ -19,7 +19,7 @@
 
 struct made { /* row i is the access of an instruction of its own to object i */
     struct analyses_object objects[MOST];
-    struct analyses_tally tallies[MOST][2];
+    struct analyses_tally tallies[MOST][2], startup[2];
     struct analyses_row rows[MOST];
     struct analyses_pair pairs[2 * MOST];
     struct analyses_profile_result profile;
@@ -55,7 +55,7 @@ static uint32_t object(struct made *m, enum analyses_kind kind, uint64_t base, u
     m->objects[number] = (struct analyses_object){
         .kind = kind, .name = "x", .base = base, .bytes = bytes, .blocks = blocks, .level = m->tallies[number]};
     m->objects[number].site.v = kind == ANALYSES_HEAP ? 0x401000 : 0;
-    m->rows[number] = (struct analyses_row){number, number, m->tallies[number]};
+    m->rows[number] = (struct analyses_row){number, number, m->tallies[number], m->startup};
     m->profile.row_count++;
     return number;
 }

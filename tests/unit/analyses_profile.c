@@ -106,6 +106,7 @@ struct run {
     struct analyses_profile *profile;
     struct sim *sim;
     struct stream_batch *batch;
+    uint64_t entry; /* 0: nothing is start-up */
 };
 
 static enum c2_status map(struct run *run, uint64_t start, uint64_t bytes, enum mmu_kind kind, struct c2_error *err)
@@ -132,6 +133,8 @@ static enum c2_status go(struct run *run, const struct analyses_profile_result *
         status = map(run, STACK, 0x800000, MMU_STACK, err);
     if (status != C2_OK)
         return status;
+    if (run->entry != 0)
+        analyses_profile_program(run->profile, (struct guest_va){run->entry}, (struct guest_va){0});
     const struct sim_attribution attribution = analyses_profile_attribution(run->profile);
     const struct sim_config config = {.machine = &run->machine,
                                       .seed = 1,
@@ -188,6 +191,11 @@ static const struct analyses_object *object(const struct analyses_profile_result
     return NULL;
 }
 
+static uint64_t of_startup(const struct analyses_object *object, uint32_t level, enum analyses_class class_)
+{
+    return object->startup[level].reads[class_];
+}
+
 /* HEAP, HEAP + 256, ARRAY and STACK all lie in set 0. In order:
  *   blocks in turn  2 cold; then each of the other 2 * 9 accesses finds the other block's line: 9 conflicts each way.
  *   the array       ARRAY cold (evicts HEAP + 256), ARRAY + 256 cold; then 2 * 9 conflicts of one instruction in one
@@ -223,12 +231,37 @@ static void known_answers(void **state)
     assert_int_equal(1, object(result, "malloc#1")->level[0].reads[ANALYSES_COLD]);
     assert_int_equal(19, object(result, "malloc#1")->level[0].reads[ANALYSES_CONFLICT]);
     assert_int_equal(1, object(result, "stack")->level[1].reads[ANALYSES_COLD]);
+    assert_int_equal(0, of_startup(object(result, "malloc#1"), 0, ANALYSES_CONFLICT)); /* nobody has said when */
 
     assert_int_equal(5, result->insn_count);
     assert_int_equal(0x1000, result->insns[0].pc.v);
     assert_int_equal(ROUNDS + 1, result->insns[0].executed);
     assert_int_equal(0x3000, result->insns[4].pc.v);
     assert_int_equal(2 * ROUNDS, result->insns[4].reads);
+    end(&run);
+}
+
+/* The program begins with the block at 0x2000: what comes before it is start-up, also of an instruction and an object
+ * that both go on afterwards. */
+static void startup_ends_with_the_entry(void **state)
+{
+    (void)state;
+    const struct analyses_profile_result *result;
+    struct run run = {.entry = 0x2000};
+    struct c2_error err;
+    assert_int_equal(C2_OK, go(&run, &result, &err));
+    const struct analyses_object *first = object(result, "malloc#1");
+    assert_int_equal(1, of_startup(first, 0, ANALYSES_COLD));
+    assert_int_equal(9, of_startup(first, 0, ANALYSES_CONFLICT));
+    assert_int_equal(19, first->level[0].reads[ANALYSES_CONFLICT]);
+    assert_int_equal(1, of_startup(first, 1, ANALYSES_COLD));
+    assert_int_equal(18, of_startup(object(result, "malloc#3"), 0, ANALYSES_CONFLICT));
+    assert_int_equal(0, of_startup(object(result, "stack"), 0, ANALYSES_COLD));
+    assert_int_equal(0, of_startup(object(result, "heap"), 0, ANALYSES_CONFLICT)); /* at 0x1000, which ran before */
+    uint64_t conflicts = 0;
+    for (size_t i = 0; i < result->row_count; i++)
+        conflicts += result->rows[i].startup[0].reads[ANALYSES_CONFLICT];
+    assert_int_equal(9 + 9 + 18, conflicts);
     end(&run);
 }
 
@@ -254,6 +287,7 @@ static void every_allocation_may_fail(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known_answers), cmocka_unit_test(every_allocation_may_fail)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(known_answers), cmocka_unit_test(startup_ends_with_the_entry),
+                                       cmocka_unit_test(every_allocation_may_fail)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

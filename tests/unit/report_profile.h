@@ -11,6 +11,7 @@
  *   r3 kernel:14 reads and writes A      conflict 30 + 20
  *   r4 kernel:14 both malloc#1           cold 40 cap. 24 confl. 60   40, 10, 4           cold 40
  *   r5 nameless  reads A                 conflict 10
+ * Start-up: one cold miss of r0 in L1I, L2 and L3, and all of r5.
  */
 #ifndef C2_TEST_REPORT_PROFILE_H
 #define C2_TEST_REPORT_PROFILE_H
@@ -30,6 +31,7 @@ struct profile_sample {
     struct analyses_row rows[6];
     struct analyses_pair pairs[9];
     struct analyses_tally row_tallies[6][SAMPLE_LEVELS], object_tallies[4][SAMPLE_LEVELS];
+    struct analyses_tally row_startup[6][SAMPLE_LEVELS], object_startup[4][SAMPLE_LEVELS];
 };
 
 const char *analyses_kind_name(enum analyses_kind kind)
@@ -100,16 +102,21 @@ size_t loader_frames_of(struct loader_symbols *symbols, struct guest_va pc, stru
     return 2;
 }
 
+static inline void profile_add(struct analyses_tally *to, const struct analyses_tally *from)
+{
+    for (size_t class_ = 0; class_ < ANALYSES_CLASSES; class_++) {
+        to->reads[class_] += from->reads[class_];
+        to->writes[class_] += from->writes[class_];
+    }
+    to->placement += from->placement;
+}
+
 static inline void profile_sum_objects(struct profile_sample *s)
 {
     for (size_t row = 0; row < s->result.row_count; row++) {
         for (size_t level = 0; level < SAMPLE_LEVELS; level++) {
-            struct analyses_tally *to = &s->object_tallies[s->rows[row].object][level];
-            for (size_t class_ = 0; class_ < ANALYSES_CLASSES; class_++) {
-                to->reads[class_] += s->row_tallies[row][level].reads[class_];
-                to->writes[class_] += s->row_tallies[row][level].writes[class_];
-            }
-            to->placement += s->row_tallies[row][level].placement;
+            profile_add(&s->object_tallies[s->rows[row].object][level], &s->row_tallies[row][level]);
+            profile_add(&s->object_startup[s->rows[row].object][level], &s->row_startup[row][level]);
         }
     }
 }
@@ -172,10 +179,14 @@ static inline void profile_fill(struct profile_sample *s)
     memcpy(s->pairs, pairs, sizeof pairs);
     for (size_t i = 0; i < 6; i++) {
         memcpy(s->row_tallies[i], rows[i].level, sizeof rows[i].level);
-        s->rows[i] = (struct analyses_row){rows[i].insn, rows[i].object, s->row_tallies[i]};
+        s->rows[i] = (struct analyses_row){rows[i].insn, rows[i].object, s->row_tallies[i], s->row_startup[i]};
     }
-    for (size_t i = 0; i < 4; i++)
+    s->row_startup[0][L1I].reads[0] = s->row_startup[0][L2].reads[0] = s->row_startup[0][L3].reads[0] = 1;
+    s->row_startup[5][L1D].reads[2] = 10;
+    for (size_t i = 0; i < 4; i++) {
         s->objects[i].level = s->object_tallies[i];
+        s->objects[i].startup = s->object_startup[i];
+    }
     profile_sum_objects(s);
     for (size_t i = 0; i < 9; i++)
         s->result.reasons[pairs[i].level][pairs[i].reason] += pairs[i].count;

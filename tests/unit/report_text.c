@@ -24,15 +24,17 @@ static char *text_of(const struct report_run *run)
 
 /* L1D: 512/4096 = 12.5; 128, 64, 320 of 512 = 25, 12.5, 62.5. L1I: 3/1000 = 0.3; 2/3 = 66.67, 1/3 = 33.33.
  * L2: 160/515 = 31.07; 130, 20, 10 of 160 = 81.25, 12.5, 6.25 (halves go up). L3: 130/160 = 81.25.
- * Costs: L3 cold 130 * 160 = 20800 cycles is more than L2 cold 130 * 28 = 3640 and L1D conflict 320 * 8 = 2560. */
+ * Costs: 512 * 8 + 3 * 8 + 160 * 28 + 130 * 160 = 29400 cycles; 320 * 8 = 2560 of them are conflicts of L1D: a cure buys
+ * all of these, half of the 512 + 8 + 560 of capacity, and nothing of the 25480 that are cold. */
 static const char golden[] =
     "program     ./app two words\n"
     "ending      exit status 3\n"
     "machine     sample: made up\n"
     "caches      L1D 32 KiB 8-way lru, L1I 32 KiB 8-way lru, L2 256 KiB 8-way lru, "
-    "L3 20 MiB 20-way lru in 8 slices (lin8); lines of 64 bytes\n"
+    "L3 20 MiB 20-way lru in 8 slices (lin8);\n"
+    "            lines of 64 bytes\n"
     "pages       sequential placement, seed 7; 1,234 pages of 4 KiB touched, no huge pages, 64 GiB of memory; "
-    "TLBs not modelled\n"
+    "no TLBs\n"
     "phases      everything measured: 10,000 instructions\n"
     "references  4,000: 2,500 reads, 1,500 writes (200 modifies count as one read and one write each)\n"
     "            4,096 line accesses; 96 references touch more than one line\n"
@@ -43,8 +45,8 @@ static const char golden[] =
     "L2          515     160     31.1 %   81.3 %    12.5 %     6.3 %        150\n"
     "L3          160     130     81.3 %  100.0 %     0.0 %     0.0 %        130\n"
     "\n"
-    "look at: L3 cold misses (130, 100.0 % of its misses): data touched for the first time: only touching fewer lines "
-    "helps (smaller types, denser layout, buffers used again)\n";
+    "look at: L1D conflict misses (320, 62.5 % of its misses, 8.7 % of the cost): lines compete for the same sets while\n"
+    "         others are idle: change strides that are a power of two (pad rows, offset arrays)\n";
 
 static void the_whole_text(void **state)
 {
@@ -78,7 +80,7 @@ static void placement_rules(void **state)
     sample.run.huge_regions = huge_counts;
     char *text = text_of(&sample.run);
     assert_non_null(strstr(text,
-                           "TLBs not modelled\n"
+                           "no TLBs\n"
                            "            heap=colored: 1,200 pages of 4 KiB, 3 of 2 MiB, 1 of 1 GiB\n"
                            "            A=same-color,color=2: 4 pages of 4 KiB\n"
                            "            WARNING: --place libx.so=random placed nothing: no page of a mapping of such a "
@@ -128,7 +130,8 @@ static void huge_pages(void **state)
     sample.pages.huge_2m = 4;
     sample.pages.huge_fallbacks = 2;
     char *text = text_of(&sample.run);
-    assert_non_null(strstr(text, "1,234 pages of 4 KiB touched, 4 of 2 MiB, 0 of 1 GiB (2 more found no huge frame)"));
+    assert_non_null(strstr(text, "1,234 pages of 4 KiB touched, 4 of 2 MiB, 0 of 1 GiB (2 more found no "
+                                 "huge\n            frame), 64 GiB of memory; no TLBs\n"));
     free(text);
 }
 
@@ -205,8 +208,8 @@ static void quiet(struct report_sample *sample)
     sample->l3.cold = 0;
 }
 
-/* 10000 instructions: 500 cycles are one in 20. */
-static void advice_follows_the_dearest_class(void **state)
+/* 10000 instructions: 500 cycles are one in 20. A cure of capacity misses buys half of their cost. */
+static void advice_is_the_cure_that_buys_most(void **state)
 {
     (void)state;
     struct report_sample sample;
@@ -215,24 +218,47 @@ static void advice_follows_the_dearest_class(void **state)
                         advice_of(&sample));
     sample.l1d.capacity = 62; /* * 8 = 496 */
     assert_non_null(strstr(advice_of(&sample), "nothing in the caches"));
-    sample.l1d.capacity = 63; /* * 8 = 504 */
-    assert_string_equal("L1D capacity misses (63, 12.3 % of its misses): the data in use does not fit 32 KiB: work in "
-                        "blocks that do, or make the data smaller",
-                        advice_of(&sample));
-    sample.l1d.conflict = 63; /* a tie: what is easier to mend */
-    assert_string_equal("L1D conflict misses (63, 12.3 % of its misses): lines compete for the same sets while others "
-                        "are idle: change strides that are a power of two (pad rows, offset arrays)",
-                        advice_of(&sample));
-    sample.l2.conflict = 18; /* * 28 = 504: a tie again, the level nearer the core */
+    sample.l1d.capacity = 64; /* * 8 = 512 */
+    assert_string_equal(
+        "L1D capacity misses (64, 100.0 % of its misses, 100.0 % of the cost): the data in use does not "
+        "fit 32 KiB: work in blocks that do, or make the data smaller",
+        advice_of(&sample));
+    sample.l1d.conflict = 31; /* * 8 = 248, less than 512 / 2 */
+    assert_non_null(strstr(advice_of(&sample), "L1D capacity misses (64, 67.4 % of its misses, 67.4 % of the cost)"));
+    sample.l1d.conflict = 32; /* a tie: what is easier to mend */
+    assert_string_equal(
+        "L1D conflict misses (32, 33.3 % of its misses, 33.3 % of the cost): lines compete for the same "
+        "sets while others are idle: change strides that are a power of two (pad rows, offset arrays)",
+        advice_of(&sample));
+    sample.l1d.conflict = 63;
+    sample.l2.conflict = 18; /* * 28 = 504 = 63 * 8: a tie, the level nearer the core */
     assert_non_null(strstr(advice_of(&sample), "L1D conflict misses"));
     sample.l2.conflict = 19;
-    assert_string_equal("L2 conflict misses (19, 11.9 % of its misses): lines compete for the same sets while others "
-                        "are idle: change strides that are a power of two (pad rows, offset arrays), or try another "
-                        "--pages",
-                        advice_of(&sample));
+    assert_string_equal(
+        "L2 conflict misses (19, 100.0 % of its misses, 34.4 % of the cost): lines compete for the same "
+        "sets while others are idle: change strides that are a power of two (pad rows, offset arrays), "
+        "or try another --pages",
+        advice_of(&sample));
     sample.l1i.capacity = 1000;
     assert_non_null(strstr(advice_of(&sample), "L1I capacity misses"));
     assert_non_null(strstr(advice_of(&sample), "the code in use does not fit 32 KiB"));
+}
+
+/* 100 conflict misses of L1D, 800 cycles, beside cold ones: a tenth of the cost is at 7200 cycles of them. */
+static void advice_on_cold_misses(void **state)
+{
+    (void)state;
+    struct report_sample sample;
+    quiet(&sample);
+    sample.l1d.conflict = 100;
+    sample.l3.cold = 45; /* * 160 = 7200 */
+    assert_non_null(strstr(advice_of(&sample), "L1D conflict misses (100, 100.0 % of its misses, 10.0 % of the cost)"));
+    sample.l1d.cold = 10;
+    assert_string_equal("L3 cold misses (45, 100.0 % of its misses, 89.1 % of the cost): data touched for the first "
+                        "time: only touching fewer lines helps (smaller types, denser layout, buffers used again)",
+                        advice_of(&sample));
+    sample.l1d.conflict = 0; /* cold misses alone */
+    assert_non_null(strstr(advice_of(&sample), "L3 cold misses (45,"));
 }
 
 /* One level of the machine has no latency: 4, 12, 40 stand in for all. */
@@ -260,7 +286,7 @@ static void one_level_without_l1i(void **state)
     char *text = text_of(&sample.run);
     assert_non_null(strstr(text, "\ncaches      L1D 32 KiB 8-way lru; lines of 64 bytes\n"));
     assert_non_null(strstr(text, "\nL1D       4,096     512     12.5 %  25.0 %    12.5 %    62.5 %        200\n"
-                                 "\nlook at: L1D conflict misses (320, 62.5 % of its misses)"));
+                                 "\nlook at: L1D conflict misses (320, 62.5 % of its misses, "));
     free(text);
 }
 
@@ -288,7 +314,8 @@ int main(void)
         cmocka_unit_test(lost_pages),
         cmocka_unit_test(without_simulation_and_killed),
         cmocka_unit_test(shares_are_exact),
-        cmocka_unit_test(advice_follows_the_dearest_class),
+        cmocka_unit_test(advice_is_the_cure_that_buys_most),
+        cmocka_unit_test(advice_on_cold_misses),
         cmocka_unit_test(advice_without_latencies),
         cmocka_unit_test(one_level_without_l1i),
         cmocka_unit_test(a_full_disk_is_reported),
