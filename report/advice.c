@@ -11,8 +11,8 @@
  *                the dearest level of them.
  *   On a tie the level nearer the core wins, then conflict before capacity: what is easier to mend. When all misses
  *   together cost less than one cycle in QUIET instructions, nothing is worth a look.
- *   With a profile the line and object with most of the pair's misses are named, and of conflicts who evicted them, with
- *   the remedy for the reason.
+ *   With a profile the line and object with most of the pair's misses are named, and of conflicts who evicted them,
+ *   with the remedy for the reason.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -91,8 +91,8 @@ static const char *class_text(enum analyses_class class_)
     return class_ == ANALYSES_CONFLICT ? "conflict" : class_ == ANALYSES_CAPACITY ? "capacity" : "cold";
 }
 
-/* What the class means there and what usually helps. code: of instructions. framed: the frames of pages have a say. size: the level's, as
- * text. */
+/* What the class means there and what usually helps. code: of instructions. framed: the frames of pages have a say.
+ * size: the level's, as text. */
 static void remedy(char *buffer, size_t bytes, const struct finding *finding, bool code, bool framed, const char *size)
 {
     switch (finding->class_) {

@@ -4,7 +4,8 @@
  *
  * Model
  *   A miss costs the cycles of its level (caches/cost.c). What something has cost is the sum over its misses, by class,
- *   without those of start-up, whose cost is a sum of its own: libraries are loaded and bound whatever the program does.
+ *   without those of start-up, whose cost is a sum of its own: libraries are loaded and bound whatever the program
+ *   does.
  *
  * Counting
  *   Whole cycles, so that every order and share is the same everywhere.
@@ -34,6 +35,20 @@ static void add_sums(struct report_sums *to, const struct report_sums *from)
     to->framed += from->framed;
 }
 
+static void weigh(struct report_missed *missed, const struct report_digest *digest)
+{
+    missed->cold = missed->capacity = missed->conflict = missed->loading = 0;
+    for (size_t i = 0; i < digest->level_count; i++) {
+        const struct report_sums *all = &missed->levels[i], *startup = &missed->startup[i];
+        const uint64_t cycles = digest->levels[i].miss_cycles;
+        missed->cold += (all->cold - startup->cold) * cycles;
+        missed->capacity += (all->capacity - startup->capacity) * cycles;
+        missed->conflict += (all->conflict - startup->conflict) * cycles;
+        missed->loading += startup->misses * cycles;
+    }
+    missed->own = missed->cold + missed->capacity + missed->conflict;
+}
+
 void report_add_tallies(struct report_missed *to, const struct report_digest *digest,
                         const struct analyses_tally *tallies, const struct analyses_tally *startup)
 {
@@ -41,7 +56,7 @@ void report_add_tallies(struct report_missed *to, const struct report_digest *di
         add_tally(&to->levels[i], &tallies[digest->levels[i].number]);
         add_tally(&to->startup[i], &startup[digest->levels[i].number]);
     }
-    report_weigh(to, digest);
+    weigh(to, digest);
 }
 
 void report_add_missed(struct report_missed *to, const struct report_missed *from)
@@ -55,20 +70,6 @@ void report_add_missed(struct report_missed *to, const struct report_missed *fro
     to->conflict += from->conflict;
     to->own += from->own;
     to->loading += from->loading;
-}
-
-void report_weigh(struct report_missed *missed, const struct report_digest *digest)
-{
-    missed->cold = missed->capacity = missed->conflict = missed->loading = 0;
-    for (size_t i = 0; i < digest->level_count; i++) {
-        const struct report_sums *all = &missed->levels[i], *startup = &missed->startup[i];
-        const uint64_t cycles = digest->levels[i].miss_cycles;
-        missed->cold += (all->cold - startup->cold) * cycles;
-        missed->capacity += (all->capacity - startup->capacity) * cycles;
-        missed->conflict += (all->conflict - startup->conflict) * cycles;
-        missed->loading += startup->misses * cycles;
-    }
-    missed->own = missed->cold + missed->capacity + missed->conflict;
 }
 
 int report_by_cost(const struct report_missed *a, const struct report_missed *b)

@@ -3,12 +3,12 @@
  * profile: what the analysis found, summed and sorted for the reports.
  *
  * Model
- *   The profile has rows (instruction, object) with a tally a level, and pairs of rows (victim, evictor). Objects, lines
- *   (lines.c) and functions are sums of rows; a victim is all pairs of one row at one level.
+ *   The profile has rows (instruction, object) with a tally a level, and pairs of rows (victim, evictor). Objects,
+ *   lines (lines.c) and functions are sums of rows; a victim is all pairs of one row at one level.
  *
  * Counting
- *   Summed over objects, lines, or functions, the misses of a level are what the caches counted; summed over victims its
- *   conflict misses are.
+ *   Summed over objects, lines, or functions, the misses of a level are what the caches counted; summed over victims
+ *   its conflict misses are.
  *
  * Invariants
  *   Every order is total, so the same profile gives the same report.

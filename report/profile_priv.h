@@ -78,7 +78,6 @@ void report_digest_release(struct report_digest *digest);
 void report_add_tallies(struct report_missed *to, const struct report_digest *digest,
                         const struct analyses_tally *tallies, const struct analyses_tally *startup);
 void report_add_missed(struct report_missed *to, const struct report_missed *from);
-void report_weigh(struct report_missed *missed, const struct report_digest *digest);
 /* What has cost more goes first. */
 int report_by_cost(const struct report_missed *a, const struct report_missed *b);
 /* "..=====###": the classes' shares of the cost without start-up, cold, capacity, conflict; "" when that is 0. buffer:

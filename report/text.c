@@ -4,8 +4,8 @@
  *
  * Model
  *   A head of `key value` lines (program, machine, pages, phases, references), one aligned table with a row a level,
- *   what the misses cost and who evicted whom where they were attributed (text_profile.c), one table of the TLBs where the
- *   machine has them, and a last line that says what to look at (advice.c). Shares are exact to
+ *   what the misses cost and who evicted whom where they were attributed (text_profile.c), one table of the TLBs where
+ *   the machine has them, and a last line that says what to look at (advice.c). Shares are exact to
  *   the last digit shown.
  *
  * Counting

@@ -3,14 +3,16 @@
  * text_profile: what the misses cost, by object, line and function, and who evicted whom, for people.
  *
  * Model
- *   A line for the whole cost and one for the share of start-up; a table of the objects that cost most, one of the lines,
- *   one of the functions; a sentence for each of the dearest (instruction, object) pairs with conflict misses, over all
- *   levels; where the frames of pages chose the sets of conflict misses, a line about that. report.json has the others.
+ *   A line for the whole cost and one for the share of start-up; a table of the objects that cost most, one of the
+ *   lines, one of the functions; a sentence for each of the dearest (instruction, object) pairs with conflict misses,
+ *   over all levels; where the frames of pages chose the sets of conflict misses, a line about that. report.json has
+ *   the others.
  *
  * Counting
- *   Start-up is in the first two lines and nowhere else. Shares are of the whole cost. A table ends when COVERED percent
- *   of what is not start-up is in it, or after ROWS rows; a second row, a conflict, or what frames chose is shown when it
- *   is at least a NOTICEABLE-th of what is not start-up. "evicted by": the object that caused most of these evictions, with its share.
+ *   Start-up is in the first two lines and nowhere else. Shares are of the whole cost. A table ends when COVERED
+ *   percent of what is not start-up is in it, or after ROWS rows; a second row, a conflict, or what frames chose is
+ *   shown when it is at least a NOTICEABLE-th of what is not start-up. "evicted by": the object that caused most of
+ *   these evictions, with its share.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -63,16 +63,18 @@ def miss_cycles(machine):
 def check_costs(found, what):
     """What each thing has cost, from its misses and the machine's latencies; in which order; and all of it."""
     cycles = miss_cycles(found["machine"])
-    equal({level["name"]: level["miss_cycles"] for level in found["cost"]["levels"]}, cycles, what + ": cycles of a miss")
+    given = {level["name"]: level["miss_cycles"] for level in found["cost"]["levels"]}
+    equal(given, cycles, what + ": cycles of a miss")
     for kind in KINDS:
         own = []
         for thing in found[kind]:
-            costs = [sum(level[key] * cycles[level["name"]] for level in thing["levels"]) for key in ("misses", "startup")]
+            costs = [sum(level[key] * cycles[level["name"]] for level in thing["levels"])
+                     for key in ("misses", "startup")]
             equal([thing["cost"], thing["startup"]], costs, "%s: the cost of %s" % (what, thing.get("name", thing)))
             own += [] if "rest" in thing else [costs[0] - costs[1]]
         equal(own, sorted(own, reverse=True), "%s: order of %s" % (what, kind))
-        equal([total(found[kind], key) for key in ("cost", "startup")], [found["cost"]["cost"], found["cost"]["startup"]],
-              "%s: costs of all %s" % (what, kind))
+        equal([total(found[kind], key) for key in ("cost", "startup")],
+              [found["cost"]["cost"], found["cost"]["startup"]], "%s: costs of all %s" % (what, kind))
 
 
 def check_sums(found, what):
@@ -152,16 +154,17 @@ def cxx():
 
 
 def triad():
-    """Each line of an array is asked for once a sweep and is gone by the next: 8192 misses of L1D and of L2 an array and
-    sweep, of L3 in the first one only. So each of the three arrays has 20 * 8192 * (L1D + L2) + 8192 * L3 cycles. A page
-    of them may have a frame that start-up has used and given back: up to 64 of its lines are known already."""
+    """Each line of an array is asked for once a sweep and is gone by the next: 8192 misses of L1D and of L2 an array
+    and sweep, of L3 in the first one only. So each of the three arrays has 20 * 8192 * (L1D + L2) + 8192 * L3 cycles.
+    A page of them may have a frame that start-up has used and given back: up to 64 of its lines are known already."""
     lines, sweeps, known = 65536 * 8 // 64, 20, 64
     found = report([], [os.path.join(GUESTS, "triad")])
     cycles = miss_cycles(found["machine"])
     source = os.path.join(os.path.dirname(os.path.realpath(__file__)), "guests", "triad.c")
     with open(source) as file:
         number = next(i for i, text in enumerate(file, 1) if "/* the line */" in text)
-    arrays = [o for o in found["objects"] if o.get("module") == "triad" and o["kind"] == "static" and o["size"] == 65536 * 8]
+    arrays = [o for o in found["objects"]
+              if o.get("module") == "triad" and o["kind"] == "static" and o["size"] == 65536 * 8]
     equal(sorted(o["name"] for o in arrays), ["a", "b", "c"], "arrays")
     equal(found["objects"][:3], arrays, "the three that cost most")
     cost = lines * (sweeps * (cycles["L1D"] + cycles["L2"]) + cycles["L3"])
@@ -175,7 +178,8 @@ def triad():
         check(low <= array["cost"] <= cost, "%s has cost %d, not %d to %d" % (array["name"], array["cost"], low, cost))
         equal(array["startup"], 0, "start-up in " + array["name"])
     line = found["lines"][0]
-    equal((line["function"], line["line"], os.path.basename(line["file"])), ("main", number, "triad.c"), "the dearest line")
+    equal((line["function"], line["line"], os.path.basename(line["file"])), ("main", number, "triad.c"),
+          "the dearest line")
     spent = total(arrays, "cost")
     check(spent <= line["cost"] <= spent + 2000, "the cost of the line: %d, of the arrays %d" % (line["cost"], spent))
     equal(found["functions"][0]["name"], "main", "the dearest function")
@@ -190,7 +194,7 @@ def triad():
 
 
 def elf(path):
-    """(entry, (path of the interpreter, None: there is none), bytes of memory from address 0 to the last segment's end)"""
+    """(entry, path of the interpreter, None: there is none, bytes of memory from 0 to the last segment's end)"""
     with open(path, "rb") as file:
         data = file.read()
     entry, table = struct.unpack_from("<QQ", data, 24)

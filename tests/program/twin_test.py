@@ -138,7 +138,8 @@ def lines(report):
     for line in report["lines"]:
         if "rest" not in line:
             listed[int(line["pc"], 16)] = {
-                level["name"]: [level[key] for key in ("cold", "capacity", "conflict", "startup")] for level in line["levels"]}
+                level["name"]: [level[key] for key in ("cold", "capacity", "conflict", "startup")]
+                for level in line["levels"]}
     return listed
 
 
