@@ -24,8 +24,8 @@ static char *text_of(const struct report_run *run)
 
 /* L1D: 512/4096 = 12.5; 128, 64, 320 of 512 = 25, 12.5, 62.5. L1I: 3/1000 = 0.3; 2/3 = 66.67, 1/3 = 33.33.
  * L2: 160/515 = 31.07; 130, 20, 10 of 160 = 81.25, 12.5, 6.25 (halves go up). L3: 130/160 = 81.25.
- * Costs: 512 * 8 + 3 * 8 + 160 * 28 + 130 * 160 = 29400 cycles; 320 * 8 = 2560 of them are conflicts of L1D: a cure buys
- * all of these, half of the 512 + 8 + 560 of capacity, and nothing of the 25480 that are cold. */
+ * Costs: 512 * 8 + 3 * 8 + 160 * 28 + 130 * 160 = 29400 cycles; 320 * 8 = 2560 of them are conflicts of L1D: a cure
+ * buys all of these, half of the 512 + 8 + 560 of capacity, and nothing of the 25480 that are cold. */
 static const char golden[] =
     "program     ./app two words\n"
     "ending      exit status 3\n"
@@ -45,7 +45,8 @@ static const char golden[] =
     "L2          515     160     31.1 %   81.3 %    12.5 %     6.3 %        150\n"
     "L3          160     130     81.3 %  100.0 %     0.0 %     0.0 %        130\n"
     "\n"
-    "look at: L1D conflict misses (320, 62.5 % of its misses, 8.7 % of the cost): lines compete for the same sets while\n"
+    "look at: L1D conflict misses (320, 62.5 % of its misses, 8.7 % of the cost): lines compete for the same sets "
+    "while\n"
     "         others are idle: change strides that are a power of two (pad rows, offset arrays)\n";
 
 static void the_whole_text(void **state)
