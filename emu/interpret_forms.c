@@ -93,7 +93,6 @@ static void mov_special_run(struct interpret_run *run)
 #define USELESS_REX "a REX prefix on LAHF, SAHF or PAUSE is not modelled"
 #define RESERVED_COMPARISON "an SSE comparison with a reserved predicate is not modelled"
 #define MMX_FROM_MEMORY "MMX conversions and unpacking from memory are not modelled: use SSE2"
-#define PACKED_DECIMAL "FBLD and FBSTP (packed decimal) are not modelled"
 #define OTHER_SEGMENTS "instructions that look into descriptor tables are not modelled"
 
 /* Executed by the engine as they are. */
@@ -243,8 +242,8 @@ static const struct interpret_form forms[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     /* x87 */
     RUN(FSCALE, interpret_fscale),
     RUN(FXTRACT, interpret_fxtract),
-    REFUSE(FBLD, PACKED_DECIMAL),
-    REFUSE(FBSTP, PACKED_DECIMAL),
+    RUN(FBLD, interpret_fbld),
+    RUN(FBSTP, interpret_fbstp),
     RUN(FPREM, interpret_fprem),
     RUN(FPREM1, interpret_fprem1),
     RUN(FISTTP, interpret_fisttp),

@@ -109,7 +109,7 @@ interpret_handler interpret_ldmxcsr, interpret_stmxcsr, interpret_fxsave, interp
     interpret_frstor; /* interpret_fpstate.c */
 
 interpret_handler interpret_fprem, interpret_fprem1, interpret_fisttp, interpret_x87_constant, interpret_fscale,
-    interpret_fxtract; /* interpret_x87.c */
+    interpret_fxtract, interpret_fbld, interpret_fbstp; /* interpret_x87.c */
 interpret_handler interpret_f2xm1, interpret_fyl2x, interpret_fyl2xp1, interpret_fptan, interpret_fpatan,
     interpret_fsin, interpret_fcos, interpret_fsincos; /* interpret_transcendental.c */
 

@@ -133,8 +133,7 @@ static struct x80 overflowed(bool negative, enum x80_rounding rounding, uint16_t
     return up ? x80_infinity(negative) : (struct x80){~(uint64_t)0, sign_of(negative) | (X80_EXPONENT - 1)};
 }
 
-/* `kept` rounded by `cut`; what it carries out of 64 bits is lost. */
-static uint64_t rounded_bits(uint64_t kept, uint64_t cut, bool negative, enum x80_rounding rounding, uint16_t *flags)
+uint64_t x80_rounded_bits(uint64_t kept, uint64_t cut, bool negative, enum x80_rounding rounding, uint16_t *flags)
 {
     bool up = rounds_up(rounding, negative, kept, cut);
     *flags |= (cut ? X87_PE : 0) | (up ? X87_C1 : 0);
@@ -148,7 +147,7 @@ static struct x80 rounded_denormal(const struct x80_wide *wide, enum x80_roundin
     int by = wide->exponent < -65 ? 66 : 1 - wide->exponent; /* 66 and more leave less than half a unit alike */
     unsigned __int128 shifted = wide->bits >> by;
     uint64_t kept = (uint64_t)(shifted >> 64), cut = (uint64_t)shifted | (wide->bits << (128 - by) != 0);
-    kept = rounded_bits(kept, cut, wide->negative, rounding, flags);
+    kept = x80_rounded_bits(kept, cut, wide->negative, rounding, flags);
     *flags |= cut != 0 && !reaches_normal ? X87_UE : 0;
     return (struct x80){kept, sign_of(wide->negative) | (uint16_t)(kept >> 63)};
 }
@@ -160,7 +159,7 @@ struct x80 x80_rounded(const struct x80_wide *wide, enum x80_rounding rounding, 
     uint16_t inexact = 0;
     int exponent = wide->exponent;
     uint64_t kept = (uint64_t)(wide->bits >> 64), cut = (uint64_t)wide->bits;
-    kept = rounded_bits(kept, cut, wide->negative, rounding, &inexact);
+    kept = x80_rounded_bits(kept, cut, wide->negative, rounding, &inexact);
     if (kept == 0) {
         kept = X80_INTEGER_BIT;
         exponent++;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   FPREM and FPREM1 by integer arithmetic on the significands, FSCALE, FXTRACT, FISTTP, and the constants FLDPI
- *   FLDL2T FLDL2E FLDLG2 FLDLN2 in all four roundings; all on the x87 part of the FXSAVE64 image.
+ *   FPREM and FPREM1 by integer arithmetic on the significands, FSCALE, FXTRACT, FISTTP, FBLD, FBSTP, and the
+ *   constants FLDPI FLDL2T FLDL2E FLDLG2 FLDLN2 in all four roundings; all on the x87 part of the FXSAVE64 image.
  * Counting
- *   FISTTP is one write of its operand.
+ *   FISTTP and FBSTP are one write of their operand, FBLD one read.
  * Invariants
  *   Every exception is masked (interpret_fpstate.c sees to it), so each has its masked response.
  * Not modelled
  *   FOP, FIP and FDP of these instructions.
  * Source
- *   Intel SDM volume 2 (FPREM, FPREM1, FSCALE, FXTRACT, FISTTP, FLD1...), volume 1, 4.8.3.5 and 8.5 (NaNs and masked
- *   responses). That a partial remainder takes the exponent down by 32 + (D mod 32) is from the AMD64 manual, volume
- *   5.
+ *   Intel SDM volume 2 (FPREM, FPREM1, FSCALE, FXTRACT, FISTTP, FBLD, FBSTP, FLD1...), volume 1, 4.8.3.5 and 8.5 (NaNs
+ *   and masked responses). That a partial remainder takes the exponent down by 32 + (D mod 32) is from the AMD64
+ *   manual, volume 5.
  */
 #include "emu/interpret_x87_priv.h"
 
@@ -108,6 +108,88 @@ void interpret_fisttp(struct interpret_run *run)
     x87_set_conditions(image, X87_C1, 0);
     x87_raise(image, flags | arithmetic);
     guest_store(address, bits / 8, (uint64_t)whole);
+    x87_pop(image);
+    run->cpu->set_fxsave(run->cpu->self, image);
+}
+
+/* ------------------------------------------------------------------ packed decimals
+ * 18 digits, two a byte, the lowest first; the highest bit of the tenth byte is the sign. */
+
+enum { DECIMAL_BYTES = 10, DECIMAL_DIGIT_BYTES = 9 };
+#define DECIMAL_MOST UINT64_C(999999999999999999)
+static const uint8_t decimal_indefinite[DECIMAL_BYTES] = {0, 0, 0, 0, 0, 0, 0, 0xc0, 0xff, 0xff};
+
+/* The sum of the digits' values, also of those above 9, as CPUs of both makers have it. */
+static struct x80 from_decimal(const uint8_t *bytes)
+{
+    uint64_t magnitude = 0;
+    for (int i = DECIMAL_DIGIT_BYTES - 1; i >= 0; i--)
+        magnitude = 100 * magnitude + 10 * (bytes[i] >> 4) + (bytes[i] & 15);
+    return x80_pack((struct x80_parts){
+        .significand = magnitude, .exponent = X80_BIAS + 63, .negative = bytes[DECIMAL_DIGIT_BYTES] >> 7});
+}
+
+static void to_decimal(uint8_t *bytes, uint64_t magnitude, bool negative)
+{
+    for (int i = 0; i < DECIMAL_DIGIT_BYTES; i++, magnitude /= 100)
+        bytes[i] = (uint8_t)(magnitude / 10 % 10 << 4 | magnitude % 10);
+    bytes[DECIMAL_DIGIT_BYTES] = negative ? 0x80 : 0;
+}
+
+/* The magnitude as a whole number below 2^60; false if it is larger or no number. */
+static bool rounded_whole(uint64_t *whole, struct x80 a, enum x80_rounding rounding, uint16_t *flags)
+{
+    enum x80_class class = x80_class_of(a);
+    *whole = 0;
+    if (class == X80_ZERO)
+        return true;
+    if (class != X80_NORMAL && class != X80_DENORMAL)
+        return false;
+    struct x80_parts parts = x80_unpack(a);
+    int fraction = 63 - (parts.exponent - X80_BIAS);
+    if (fraction < 4)
+        return false;
+    unsigned __int128 wide = fraction < 127 ? (unsigned __int128)parts.significand << 64 >> fraction : 1;
+    uint64_t lost = fraction > 64 ? 1 : 0; /* makes no half of less than half */
+    *whole = x80_rounded_bits((uint64_t)(wide >> 64), (uint64_t)wide | lost, parts.negative, rounding, flags);
+    return true;
+}
+
+void interpret_fbld(struct interpret_run *run)
+{
+    struct x87_state state;
+    uint8_t *image = state.image;
+    uint64_t address;
+    if (!interpret_place(run, 0, MMU_ACCESS_READ, &address))
+        return;
+    run->cpu->get_fxsave(run->cpu->self, image);
+    bool overflows = !x87_is_empty(image, 7);
+    x87_set_conditions(image, X87_C1, 0);
+    x87_raise(image, overflows ? X87_IE | X87_SF | X87_C1 : 0);
+    x87_push(image, overflows ? x80_default_nan : from_decimal((const uint8_t *)(uintptr_t)address));
+    run->cpu->set_fxsave(run->cpu->self, image);
+}
+
+void interpret_fbstp(struct interpret_run *run)
+{
+    struct x87_state state;
+    uint8_t *image = state.image, bytes[DECIMAL_BYTES];
+    uint64_t address, whole;
+    uint16_t flags = 0;
+    if (!interpret_place(run, 0, MMU_ACCESS_WRITE, &address))
+        return;
+    run->cpu->get_fxsave(run->cpu->self, image);
+    struct x80 value = x80_load(x87_st(image, 0));
+    bool empty = x87_is_empty(image, 0);
+    if (!empty && rounded_whole(&whole, value, x87_rounding(image), &flags) && whole <= DECIMAL_MOST) {
+        to_decimal(bytes, whole, x80_is_negative(value));
+    } else {
+        memcpy(bytes, decimal_indefinite, sizeof bytes);
+        flags = X87_IE | (empty ? X87_SF : 0);
+    }
+    memcpy((void *)(uintptr_t)address, bytes, sizeof bytes);
+    x87_set_conditions(image, X87_C1, 0);
+    x87_raise(image, flags);
     x87_pop(image);
     run->cpu->set_fxsave(run->cpu->self, image);
 }

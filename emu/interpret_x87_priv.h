@@ -42,6 +42,9 @@ struct x80 x80_pack(struct x80_parts parts);
 /* The rounding control of the x87 control word. */
 enum x80_rounding { X80_NEAREST, X80_DOWN, X80_UP, X80_TO_ZERO };
 
+/* `kept` rounded by what is cut off behind it, in units of 2^-64; a carry out of 64 bits is lost. Adds to *flags. */
+uint64_t x80_rounded_bits(uint64_t kept, uint64_t cut, bool negative, enum x80_rounding rounding, uint16_t *flags);
+
 /* bits * 2^(exponent - X80_BIAS - 127), the highest bit set; the lowest one is also set if anything follows it. */
 struct x80_wide {
     unsigned __int128 bits;

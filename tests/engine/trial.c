@@ -441,7 +441,7 @@ static void need_bit_number(struct trial *t, struct c2_rng *rng)
     t->state.gpr[id] = below(rng, 16000) - 8000;
 }
 
-/* What is loaded into control registers must be allowed there. */
+/* What is loaded into control registers must be allowed there, and what is decimal must be. */
 static void need_loadable(struct trial *t, struct c2_rng *rng)
 {
     uint8_t *at = t->place ? memory_at(t, t->place) : NULL;
@@ -460,6 +460,10 @@ static void need_loadable(struct trial *t, struct c2_rng *rng)
     case ZYDIS_MNEMONIC_FLDENV:
     case ZYDIS_MNEMONIC_FRSTOR:
         memcpy(at, &control, 2);
+        break;
+    case ZYDIS_MNEMONIC_FBLD: /* digits */
+        for (unsigned i = 0; i < 9; i++)
+            at[i] &= 0x77;
         break;
     case ZYDIS_MNEMONIC_POPF:
     case ZYDIS_MNEMONIC_POPFQ: { /* no trap flag, no alignment check, no nested task */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * FPREM, FPREM1, FSCALE, FXTRACT, FISTTP and the constants against the CPU that runs the test, from states of every
- * kind (empty registers, denormals, NaNs, encodings that no CPU makes), and vectors worked out by hand.
+ * FPREM, FPREM1, FSCALE, FXTRACT, FISTTP, FBLD, FBSTP and the constants against the CPU that runs the test, from states
+ * of every kind (empty registers, denormals, NaNs, encodings that no CPU makes), and vectors worked out by hand.
  *
  *   status bits compared: all; after a remainder that is a NaN, C0 and C3 are not (the manual leaves them open).
  */
@@ -80,6 +80,31 @@ static void test_fisttp(void **state)
             }
             check("fisttp", &s, forms[size], 3);
         }
+}
+
+static void test_decimals(void **state)
+{
+    (void)state;
+    static const uint8_t fbld[] = {0xdf, 0x63, 8}, fbstp[] = {0xdf, 0x73, 8};
+    for (unsigned round = 0; round < 20000; round++) {
+        struct native_state s;
+        twin_random_state(&s);
+        for (unsigned i = 0; i < 10; i++)
+            twin_data[4096 + 8 + i] = (uint8_t)(twin_random() % 10 << 4 | twin_random() % 10);
+        s.gpr[3] = (uint64_t)(uintptr_t)twin_data + 4096;
+        if (round & 1) { /* room for the push */
+            unsigned top = s.fxsave[3] >> 3 & 7;
+            s.fxsave[4] = (uint8_t)(1u << top);
+        }
+        check("fbld", &s, fbld, 3);
+        if (round & 2) { /* around the limits, and with fractions */
+            uint16_t exponent = (uint16_t)(16383 - 2 + twin_random() % 64);
+            exponent |= (uint16_t)(twin_random() << 15);
+            memcpy(st(&s, 0) + 8, &exponent, 2);
+            st(&s, 0)[7] |= 0x80;
+        }
+        check("fbstp", &s, fbstp, 3);
+    }
 }
 
 static void test_fscale(void **state)
@@ -205,10 +230,38 @@ static void test_vectors(void **state)
     assert_int_equal(status_of(&r), 0x0801); /* invalid: it does not fit */
 }
 
+static void test_decimal_vectors(void **state)
+{
+    static struct twin_result r;
+    static const uint8_t fbld[] = {0xdf, 0x23}, fbstp[] = {0xdf, 0x33};
+    struct native_state s = {.fxsave = {0x7f, 3}};
+    (void)state;
+    s.gpr[3] = (uint64_t)(uintptr_t)twin_data;
+    put_number(&s, 0, -1234567890.5L); /* a tie: to even */
+    twin_interpret(&r, &s, fbstp, 2);
+    assert_memory_equal(r.memory, "\x90\x78\x56\x34\x12\0\0\0\0\x80", 10);
+    assert_int_equal(status_of(&r), 0x0820);
+    put_number(&s, 0, 999999999999999999.4375L);
+    twin_interpret(&r, &s, fbstp, 2);
+    assert_memory_equal(r.memory, "\x99\x99\x99\x99\x99\x99\x99\x99\x99\0", 10);
+    put_number(&s, 0, 999999999999999999.5L);
+    twin_interpret(&r, &s, fbstp, 2);
+    assert_memory_equal(r.memory, "\0\0\0\0\0\0\0\xc0\xff\xff", 10);
+    assert_int_equal(status_of(&r), 0x0801);
+
+    memcpy(twin_data, "\x34\x12\0\0\0\0\0\0\x50\x80", 10);
+    s = (struct native_state){.fxsave = {0x7f, 3}};
+    s.gpr[3] = (uint64_t)(uintptr_t)twin_data;
+    twin_interpret(&r, &s, fbld, 2);
+    assert_true(result_of(&r) == -500000000000001234.0L);
+    assert_int_equal(status_of(&r), 0x3800);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_remainders), cmocka_unit_test(test_fscale),
                                        cmocka_unit_test(test_fxtract),    cmocka_unit_test(test_fisttp),
-                                       cmocka_unit_test(test_constants),  cmocka_unit_test(test_vectors)};
+                                       cmocka_unit_test(test_constants),  cmocka_unit_test(test_decimals),
+                                       cmocka_unit_test(test_vectors),    cmocka_unit_test(test_decimal_vectors)};
     return cmocka_run_group_tests_name("interpret: x87", tests, twin_setup, twin_teardown);
 }
