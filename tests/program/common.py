@@ -74,7 +74,6 @@ def run(words, **options):
     options.setdefault("stdout", subprocess.PIPE)
     options.setdefault("stderr", subprocess.PIPE)
     options.setdefault("stdin", subprocess.DEVNULL)
-    options.setdefault("timeout", 280)
     return subprocess.run(words, **options)
 
 
