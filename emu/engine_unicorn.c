@@ -34,6 +34,27 @@ static void pause_run(struct unicorn *u, enum unicorn_pause cause)
 
 static void pause_failed(struct unicorn *u) { pause_run(u, PAUSE_FAILED); }
 
+/* ------------------------------------------------------------------ blocks left early */
+
+/* The instruction of the current block at pc, or -1: then the block was completed. */
+static int insn_at(const struct unicorn_block *block, uint64_t pc)
+{
+    uint64_t offset = pc - block->pc;
+    if (pc < block->pc || offset >= block->size || !block->block)
+        return -1;
+    for (unsigned i = 0; i < block->insns; i++)
+        if (block->block->insns[i].offset == offset)
+            return (int)i;
+    return -1;
+}
+
+/* Closes the record after a stop at rip, an instruction that did not complete or the first one behind the block. */
+static enum c2_status close_at(struct unicorn *u, uint64_t rip)
+{
+    int insn = u->current ? insn_at(u->current, rip) : -1;
+    return insn >= 0 ? unicorn_record_close_partly(u, (unsigned)insn) : unicorn_record_close(u);
+}
+
 /* ------------------------------------------------------------------ hooks */
 
 /* A block that asks for more than being recorded; *block is NULL for one not seen before. False: the run pauses. */
@@ -53,10 +74,44 @@ static __attribute__((noinline)) bool admit_rare(struct unicorn *u, const struct
     return !block->special;
 }
 
+/* Unicorn computes the flags for SETcc in the place of what they are computed from; when the store faults, or changes
+ * the block, both are lost. */
+static void on_flags(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
+{
+    struct unicorn *u = self;
+    (void)uc, (void)size;
+    u->flags_pc = pc;
+    u->flags = unicorn_get(&u->state, UC_X86_REG_EFLAGS);
+}
+
+/* The instruction at pc of the current block will be done again. */
+static void restore_flags(struct unicorn *u, uint64_t pc)
+{
+    if (u->current && u->flags_pc == pc)
+        unicorn_set(&u->state, UC_X86_REG_EFLAGS, u->flags);
+}
+
+/* The current block was left before the instruction at pc, which changes it. False: the run pauses. */
+static __attribute__((noinline)) bool leave_abandoned(struct unicorn *u, uint64_t pc)
+{
+    u->access.abandoned = false;
+    restore_flags(u, pc);
+    if (close_at(u, pc) != C2_OK) {
+        pause_failed(u);
+        return false;
+    }
+    u->pause_pc = pc;
+    if (u->access.deaf)
+        pause_run(u, PAUSE_DEAF);
+    return !u->access.deaf;
+}
+
 static void on_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
 {
     struct unicorn *u = self;
     (void)uc;
+    if (C2_UNLIKELY(u->access.abandoned) && !leave_abandoned(u, pc))
+        return;
     if (C2_UNLIKELY(unicorn_record_close(u) != C2_OK)) {
         pause_failed(u);
         return;
@@ -128,18 +183,6 @@ static bool on_invalid(uc_engine *uc, void *self)
 
 /* ------------------------------------------------------------------ what a pause was for */
 
-/* The instruction of the current block at pc, or -1: then the block was completed. */
-static int insn_at(const struct unicorn_block *block, uint64_t pc)
-{
-    uint64_t offset = pc - block->pc;
-    if (pc < block->pc || offset >= block->size || !block->block)
-        return -1;
-    for (unsigned i = 0; i < block->insns; i++)
-        if (block->block->insns[i].offset == offset)
-            return (int)i;
-    return -1;
-}
-
 /* What the instruction does to memory, where it does but one thing. What modifies writes, as CPUs have it. */
 static enum mmu_access access_of(const struct stream_block *block, unsigned insn)
 {
@@ -154,18 +197,28 @@ static enum mmu_access access_of(const struct stream_block *block, unsigned insn
     return reads == slots ? MMU_ACCESS_READ : MMU_ACCESS_WRITE;
 }
 
-/* The access of a page fault at rip: of the instruction there, or the fetch of one behind the block. */
-static enum mmu_access access_at(const struct unicorn *u, uint64_t rip)
+static bool accesses(struct unicorn *u, const struct decode_insn *insn, uint64_t pc, uint64_t address)
 {
-    int insn = u->current ? insn_at(u->current, rip) : -1;
-    return insn >= 0 ? access_of(u->current->block, (unsigned)insn) : MMU_ACCESS_EXEC;
+    for (unsigned i = 0; i < insn->insn.operand_count; i++) {
+        uint64_t start;
+        if (interpret_address(&start, &u->cpu, (struct guest_va){pc}, &insn->insn, &insn->operands[i]) &&
+            address - start < insn->operands[i].size / 8)
+            return true;
+    }
+    return false;
 }
 
-/* Closes the record after a stop at rip, an instruction that did not complete or the first one behind the block. */
-static enum c2_status close_at(struct unicorn *u, uint64_t rip)
+/* Whether a page fault at rip is that of a fetch: the current block is complete, and what follows it cannot be read. It
+ * may follow inside the block, in a loop, if it goes on to the next page. */
+static bool faults_in_fetch(struct unicorn *u, uint64_t rip, uint64_t address)
 {
-    int insn = u->current ? insn_at(u->current, rip) : -1;
-    return insn >= 0 ? unicorn_record_close_partly(u, (unsigned)insn) : unicorn_record_close(u);
+    struct decode_insn insn;
+    if (!u->current || insn_at(u->current, rip) < 0)
+        return true;
+    if (address != c2_align_down(rip, C2_PAGE_BYTES) + C2_PAGE_BYTES)
+        return false;
+    uint64_t bytes = u->current->pc + u->current->size - rip;
+    return decode_one(&insn, (struct guest_va){rip}, bytes) == DECODE_GOOD && !accesses(u, &insn, rip, address);
 }
 
 static void fail(struct unicorn *u, struct engine_event *event, struct c2_error *err)
@@ -195,7 +248,7 @@ static bool after_learn(struct unicorn *u, struct engine_event *event, struct c2
     if (!executable(u, u->pause_pc, u->pause_size, event))
         return false;
     if (unicorn_access_code(&u->access, u->pause_pc, u->pause_size, &u->failure) == C2_OK &&
-        unicorn_code_learn(&block, u->code, u->pause_pc, u->pause_size, on_special, u, &u->failure) == C2_OK)
+        unicorn_code_learn(&block, u->code, u->pause_pc, u->pause_size, &u->failure) == C2_OK)
         return true;
     fail(u, event, err);
     return false;
@@ -209,9 +262,25 @@ static bool after_change(struct unicorn *u)
 
 static uint64_t rip_of(struct unicorn *u) { return unicorn_get(&u->state, UC_X86_REG_RIP); }
 
+static bool after_page_fault(struct unicorn *u, struct engine_event *event, struct c2_error *err)
+{
+    uint64_t rip = rip_of(u), address = unicorn_get(&u->state, UC_X86_REG_CR2);
+    bool fetch = faults_in_fetch(u, rip, address);
+    *event = (struct engine_event){.stop = ENGINE_FAULT, .address = {address}, .access = MMU_ACCESS_EXEC};
+    if (!fetch) {
+        event->access = access_of(u->current->block, (unsigned)insn_at(u->current, rip));
+        restore_flags(u, rip);
+    }
+    if ((fetch ? unicorn_record_close(u) : close_at(u, rip)) != C2_OK)
+        fail(u, event, err);
+    unicorn_forget_exception(&u->state);
+    return false;
+}
+
 static bool after_exception(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
-    enum mmu_access access = access_at(u, rip_of(u));
+    if (u->pause_number == 14)
+        return after_page_fault(u, event, err);
     enum c2_status status = close_at(u, rip_of(u));
     unicorn_forget_exception(&u->state);
     if (status != C2_OK) {
@@ -228,10 +297,6 @@ static bool after_exception(struct unicorn *u, struct engine_event *event, struc
     case 13:
         *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGSEGV, .code = 0x80 /* SI_KERNEL */};
         return false;
-    case 14:
-        *event = (struct engine_event){
-            .stop = ENGINE_FAULT, .address = {unicorn_get(&u->state, UC_X86_REG_CR2)}, .access = access};
-        return false;
     default:
         c2_fail(&u->failure, C2_ERR_INTERNAL, "the engine raised exception %u at 0x%llx, which c2emu does not know",
                 u->pause_number, (unsigned long long)rip_of(u));
@@ -240,11 +305,15 @@ static bool after_exception(struct unicorn *u, struct engine_event *event, struc
     }
 }
 
-/* Unicorn takes for no instruction what is one that it was to execute. */
-static struct engine_event not_known(void)
+static struct engine_event refusal(const char *why)
 {
-    return (struct engine_event){.stop = ENGINE_REFUSED, .refusal = "the engine does not know this instruction"};
+    struct engine_event event = {.stop = ENGINE_REFUSED};
+    snprintf(event.refusal, sizeof event.refusal, "%s", why);
+    return event;
 }
+
+/* Unicorn takes for no instruction what is one that it was to execute. */
+static struct engine_event not_known(void) { return refusal("the engine does not know this instruction"); }
 
 static bool after_invalid(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
@@ -272,6 +341,8 @@ static bool after_syscall(struct unicorn *u, struct engine_event *event, struct 
 
 /* ------------------------------------------------------------------ interpreted instructions */
 
+enum { EFLAGS_TF = 1 << 8 };
+
 static enum c2_status record_special(struct unicorn *u, const struct unicorn_special *special,
                                      const struct interpret_effect *effect)
 {
@@ -290,15 +361,23 @@ static enum c2_status record_special(struct unicorn *u, const struct unicorn_spe
     return C2_OK;
 }
 
+/* With TF set before it, an instruction ends in a trap. */
+static bool after_step(bool traced, struct engine_event *event)
+{
+    if (traced)
+        *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGTRAP, .code = TRAP_TRACE};
+    return !traced;
+}
+
 static bool after_effect(struct unicorn *u, const struct unicorn_special *special,
-                         const struct interpret_effect *effect, struct engine_event *event)
+                         const struct interpret_effect *effect, bool traced, struct engine_event *event)
 {
     switch (effect->status) {
     case INTERPRET_DONE:
         u->instructions++;
         unicorn_set(&u->state, UC_X86_REG_RIP,
                     effect->jumps ? effect->target.v : special->pc + special->insn.insn.length);
-        return true;
+        return after_step(traced, event);
     case INTERPRET_FAULT:
         *event = (struct engine_event){.stop = ENGINE_FAULT, .address = effect->fault, .access = effect->access};
         return false;
@@ -308,8 +387,7 @@ static bool after_effect(struct unicorn *u, const struct unicorn_special *specia
             unicorn_set(&u->state, UC_X86_REG_RIP, special->pc + special->insn.insn.length);
         return false;
     default:
-        *event = (struct engine_event){.stop = ENGINE_REFUSED};
-        snprintf(event->refusal, sizeof event->refusal, "%s", effect->reason);
+        *event = refusal(effect->reason);
         return false;
     }
 }
@@ -346,12 +424,17 @@ static bool after_special(struct unicorn *u, struct engine_event *event, struct 
         *event = not_known();
         return false;
     }
+    bool traced = unicorn_get(&u->state, UC_X86_REG_EFLAGS) & EFLAGS_TF;
+    if (traced && interpret_is_rep_string(&special->insn.insn)) { /* it would trap after each element */
+        *event = refusal("a repeated string instruction that is single-stepped (TF) is not modelled");
+        return false;
+    }
     interpret_execute(&u->cpu, (struct guest_va){special->pc}, &special->insn.insn, special->insn.operands, &effect);
     if (record_special(u, special, &effect) != C2_OK) {
         fail(u, event, err);
         return false;
     }
-    return after_effect(u, special, &effect, event);
+    return after_effect(u, special, &effect, traced, event);
 }
 
 /* ------------------------------------------------------------------ running */
@@ -373,7 +456,8 @@ static enum c2_status drop_translations(struct unicorn *u)
 
 static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
-    bool before_block = u->cause == PAUSE_LEARN || u->cause == PAUSE_CHANGED || u->cause == PAUSE_BUDGET;
+    bool before_block = u->cause == PAUSE_LEARN || u->cause == PAUSE_CHANGED || u->cause == PAUSE_BUDGET ||
+                        u->cause == PAUSE_DEAF;
     if (before_block) /* RIP itself may lag behind in blocks that are chained */
         unicorn_set(&u->state, UC_X86_REG_RIP, u->pause_pc);
     switch (u->cause) {
@@ -391,6 +475,9 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
         return after_syscall(u, event, err);
     case PAUSE_BUDGET:
         return true; /* out_of_budget() decides */
+    case PAUSE_DEAF:
+        *event = refusal("FSTP of 80 bits into the code that executes it is not modelled");
+        return false;
     default:
         fail(u, event, err);
         return false;
@@ -546,20 +633,23 @@ static void enable_paging(struct unicorn *u)
 
 /* The addresses around the window are regions too: of one that it does not know Unicorn would say so before it walks
  * the tables, and with a stale RIP. Known, they are absent pages (or no canonical addresses) like any other. Nothing is
- * ever read through their host pointer. A gap is left for drop_translations(): all 2^64 bytes are more than Unicorn
+ * ever read through their host pointers; but Unicorn looks up by host pointer which region a piece of code lies in, so
+ * they must not be those of the window. A gap is left for drop_translations(): all 2^64 bytes are more than Unicorn
  * takes. */
 static uc_err map_all_addresses(uc_engine *uc)
 {
     const uint64_t gap_end = OUTSIDE + (16u << 20);
-    const uint64_t regions[][2] = {
-        {MMU_WINDOW_START, MMU_WINDOW_END - MMU_WINDOW_START},
-        {0, MMU_WINDOW_START},
-        {MMU_WINDOW_END, OUTSIDE - MMU_WINDOW_END},
-        {gap_end, -gap_end},
+    const struct {
+        uint64_t start, bytes, host;
+    } regions[] = {
+        {MMU_WINDOW_START, MMU_WINDOW_END - MMU_WINDOW_START, MMU_WINDOW_START},
+        {0, MMU_WINDOW_START, OUTSIDE},
+        {MMU_WINDOW_END, OUTSIDE - MMU_WINDOW_END, MMU_WINDOW_END},
+        {gap_end, -gap_end, gap_end},
     };
     uc_err code = UC_ERR_OK;
     for (size_t i = 0; i < sizeof regions / sizeof *regions && code == UC_ERR_OK; i++)
-        code = uc_mem_map_ptr(uc, regions[i][0], regions[i][1], UC_PROT_ALL, (void *)(uintptr_t)regions[0][0]);
+        code = uc_mem_map_ptr(uc, regions[i].start, regions[i].bytes, UC_PROT_ALL, (void *)(uintptr_t)regions[i].host);
     return code;
 }
 
@@ -594,14 +684,15 @@ static void unicorn_destroy(struct engine *engine)
 
 static enum c2_status prepare(struct unicorn *u, struct c2_error *err)
 {
+    struct unicorn_stops stops = {.special = on_special, .flags = on_flags, .self = u};
     enum c2_status status = unicorn_record_init(u, err);
     if (status == C2_OK)
-        status = unicorn_access_init(&u->access, u->base.config.record, err);
+        status = unicorn_access_init(&u->access, u->base.config.record, u->base.config.mmu, &u->current, err);
     if (status == C2_OK)
         status = open_unicorn(u, err);
     if (status == C2_OK)
         status = unicorn_code_create(&u->code, u->state.uc, u->base.config.mmu, u->base.config.blocks,
-                                     &u->base.config.watch, err);
+                                     &u->base.config.watch, &stops, err);
     if (status != C2_OK)
         return status;
     u->front = unicorn_code_front(u->code);

@@ -55,9 +55,73 @@ static bool is_near_branch(const ZydisDecodedInstruction *insn)
     return insn->meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR || insn->meta.branch_type == ZYDIS_BRANCH_TYPE_SHORT;
 }
 
+/* ------------------------------------------------------------------ prefixes that decoders read differently
+ * A CPU ignores a REX prefix that does not stand right before the opcode, prefers F2 and F3 to 66 where they choose
+ * between instructions, and ignores CS, DS, ES and SS; engines may not, and for some combinations the manuals promise
+ * nothing. Compilers use none of them. */
+
+static bool is_rex(uint8_t prefix) { return (prefix & 0xf0) == 0x40; }
+static bool is_segment(uint8_t prefix) { return (prefix & 0xe7) == 0x26 || prefix == 0x64 || prefix == 0x65; }
+
+static bool rex_before_prefix(const ZydisDecodedInstruction *insn)
+{
+    for (unsigned i = 0; i + 1 < insn->raw.prefix_count; i++)
+        if (is_rex(insn->raw.prefixes[i].value))
+            return true;
+    return false;
+}
+
+/* FS or GS, and behind it another one. */
+static bool segment_overridden(const ZydisDecodedInstruction *insn)
+{
+    uint8_t used = 0;
+    for (unsigned i = 0; i < insn->raw.prefix_count; i++) {
+        uint8_t prefix = insn->raw.prefixes[i].value;
+        if (is_segment(prefix) && used && prefix != used)
+            return true;
+        if (prefix == 0x64 || prefix == 0x65)
+            used = prefix;
+    }
+    return false;
+}
+
+/* Instructions that F2 or F3 choose or repeat and whose operand size 66 chooses. */
+static bool takes_66_and_repeat(const ZydisDecodedInstruction *insn)
+{
+    switch (insn->mnemonic) {
+    case ZYDIS_MNEMONIC_POPCNT:
+    case ZYDIS_MNEMONIC_LZCNT:
+    case ZYDIS_MNEMONIC_TZCNT:
+    case ZYDIS_MNEMONIC_CRC32:
+    case ZYDIS_MNEMONIC_PAUSE:
+        return true;
+    default:
+        return interpret_is_rep_string(insn);
+    }
+}
+
+static const char *refused_prefixes(const ZydisDecodedInstruction *insn)
+{
+    bool f2 = has_prefix(insn, 0xf2), f3 = has_prefix(insn, 0xf3);
+    if (insn->raw.prefix_count < 2)
+        return NULL;
+    if (rex_before_prefix(insn))
+        return "a REX prefix in front of another prefix is not modelled";
+    if (segment_overridden(insn))
+        return "two segment prefixes, the first of them FS or GS, are not modelled";
+    if (f2 && f3)
+        return "F2 and F3 on the same instruction are not modelled";
+    if ((f2 || f3) && has_prefix(insn, 0x66) && !takes_66_and_repeat(insn))
+        return "66 together with F2 or F3 is not modelled on this instruction: CPUs and decoders differ on it";
+    return NULL;
+}
+
 /* Reasons that lie in prefixes and operands, whatever the mnemonic; NULL: none. */
 static const char *refused_shape(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
 {
+    const char *prefixes = refused_prefixes(insn);
+    if (prefixes)
+        return prefixes;
     if (insn->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
         return "far calls, jumps and returns are not modelled";
     if (is_near_branch(insn) && has_prefix(insn, 0x66) && !(insn->attributes & ZYDIS_ATTRIB_HAS_REX && insn->raw.rex.W))

@@ -58,6 +58,7 @@ PREDICATE(of_16_bits) { return insn->operand_width == 16; }
 PREDICATE(reserved_comparison) { return insn->meta.category != ZYDIS_CATEGORY_STRINGOP && operands[2].imm.value.u > 7; }
 PREDICATE(nested_or_short) { return operands[1].imm.value.u % 32 != 0 || insn->operand_width == 16; }
 PREDICATE(undocumented_test) { return (insn->opcode | 1) == 0xf7 && insn->raw.modrm.reg == 1; }
+PREDICATE(extended_group) { return (insn->opcode | 1) == 0xc7 && insn->raw.rex.R; }
 PREDICATE(pops_much) { return insn->raw.imm[0].size == 16 && insn->raw.imm[0].value.u >= 0x8000; }
 PREDICATE(of_registers_32) { return insn->operand_width == 32 && !interpret_is_memory(&operands[0]); }
 PREDICATE(mmx_from_memory)
@@ -164,15 +165,19 @@ static const struct interpret_form forms[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     NATIVE_BUT(CMPXCHG, of_registers_32, "CMPXCHG of 32-bit registers is not modelled"),
     RUN(BEXTR, interpret_bextr),
     RUN(RORX, interpret_rorx),
-    RUN_IF(MOV, mov_special, mov_special_run),
+    [ZYDIS_MNEMONIC_MOV] = {.native = true,
+                            .run = mov_special_run,
+                            .only = mov_special,
+                            .not = extended_group,
+                            .refusal = "a REX.R prefix on MOV of an immediate is not modelled"},
     RUN_IF(NEG, locked, interpret_neg),
     RUN_IF(SHL, memory_by_cl, interpret_shift),
     RUN_IF(SHR, memory_by_cl, interpret_shift),
     RUN_IF(SAR, memory_by_cl, interpret_shift),
     RUN_IF(ROL, memory_by_cl, interpret_shift),
     RUN_IF(ROR, memory_by_cl, interpret_shift),
-    RUN_IF(RCL, memory_by_cl, interpret_shift),
-    RUN_IF(RCR, memory_by_cl, interpret_shift),
+    RUN_IF(RCL, memory_first, interpret_shift), /* engines lose the carry when the store faults */
+    RUN_IF(RCR, memory_first, interpret_shift),
     RUN_IF(SHLD, memory_first, interpret_shift_double),
     RUN_IF(SHRD, memory_first, interpret_shift_double),
     RUN(POPCNT, interpret_popcnt),

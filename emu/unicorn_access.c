@@ -8,6 +8,11 @@
  *   the first access to a page, page crossings, faults, self-modifying code. What they do can not be told apart, so
  *   with a Unicorn that does not call them all is the same, only slower.
  *   A page stays admitted until unicorn_access_forget(), which goes with dropping Unicorn's own translations.
+ *   Self-modifying code: Unicorn drops the translations that a store changes. If that of the store itself is among
+ *   them, it abandons the instruction before anything is stored, and does it again in a block of its own; the rest of
+ *   the block is then translated anew. It may store the bytes of an unaligned store one by one, some of them before it
+ *   notices; a modification that starts again would then start from its own result. So a byte that lies in the block
+ *   is stored first.
  * Cost
  *   A load about 2 ns instead of 10, a store 3 instead of 60: Unicorn looks every access up in its memory map and takes
  *   a lock of the pages concerned, with a tree and some allocations, at each store. (The lock protects translations
@@ -22,14 +27,23 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The engine that runs now: Unicorn's functions do not say for whom they are called. */
-static struct unicorn_access *running;
+/* The engine that runs now: Unicorn's functions do not say for whom they are called. `running` is null while Unicorn
+ * does an access by itself. */
+static struct unicorn_access *executing, *running;
+static bool storing_part; /* Unicorn stores a byte of an unaligned store */
 
-void unicorn_access_run(struct unicorn_access *access) { running = access; }
+void unicorn_access_run(struct unicorn_access *access)
+{
+    executing = running = access;
+    storing_part = false;
+}
 
-enum c2_status unicorn_access_init(struct unicorn_access *access, bool record, struct c2_error *err)
+enum c2_status unicorn_access_init(struct unicorn_access *access, bool record, const struct mmu *mmu,
+                                   struct unicorn_block *const *current, struct c2_error *err)
 {
     access->record = record;
+    access->mmu = mmu;
+    access->current = current;
     unicorn_access_forget(access);
     return c2_map_create(&access->code_pages, err);
 }
@@ -114,6 +128,38 @@ static void admit_store(struct unicorn_access *access, uint64_t address, unsigne
         access->stores[page % UNICORN_ACCESS_PAGES] = page;
 }
 
+/* ------------------------------------------------------------------ stores into the block that executes them */
+
+typedef void store_byte_function(void *env, uint64_t address, uint8_t value, uint32_t how, uintptr_t from);
+
+static bool hits_own_block(const struct unicorn_access *access, uint64_t address, unsigned bytes)
+{
+    const struct unicorn_block *block = *access->current;
+    return block && address < block->pc + block->size && block->pc < address + bytes;
+}
+
+static bool may_store(const struct unicorn_access *access, uint64_t address, unsigned bytes)
+{
+    return mmu_ready(access->mmu, (struct guest_va){address}, MMU_ACCESS_WRITE) &&
+           mmu_ready(access->mmu, (struct guest_va){address + bytes - 1}, MMU_ACCESS_WRITE);
+}
+
+/* Stores the first byte that lies in the block, by Unicorn, which leaves by a jump then; in a block of this one
+ * instruction it does not. The store is reported as a whole afterwards, so this one leaves the record alone. */
+static void store_into_block(struct unicorn_access *access, void *env, uint64_t address, unsigned bytes, uint64_t value,
+                             uint32_t how, uintptr_t from)
+{
+    static void *unicorns;
+    enum { SIZE_BITS = 3 << 4 };
+    if (!hits_own_block(access, address, bytes) || !may_store(access, address, bytes))
+        return;
+    uint64_t start = (*access->current)->pc, first = address > start ? address : start;
+    uint64_t *next = access->next;
+    uint8_t byte = (uint8_t)(value >> 8 * (first - address));
+    ((store_byte_function *)original(&unicorns, "helper_ret_stb_mmu_x86_64"))(env, first, byte, how & ~SIZE_BITS, from);
+    access->next = next;
+}
+
 #define LOAD(name, type) \
     EXPORT uint64_t name(void *env, uint64_t address, uint32_t how, uintptr_t from); \
     EXPORT uint64_t name(void *env, uint64_t address, uint32_t how, uintptr_t from) \
@@ -143,7 +189,12 @@ static void admit_store(struct unicorn_access *access, uint64_t address, unsigne
         } \
         struct unicorn_access *access = step_aside(); \
         typedef void store_function(void *, uint64_t, type, uint32_t, uintptr_t); \
+        bool part = !whole(how, sizeof(type)); \
+        if (access && !part) \
+            store_into_block(access, env, address, sizeof(type), value, how, from); \
+        storing_part = part; \
         ((store_function *)original(&unicorns, #name))(env, address, value, how, from); \
+        storing_part = false; \
         admit_store(access, address, sizeof(type)); \
     }
 
@@ -155,6 +206,24 @@ STORE(helper_ret_stb_mmu_x86_64, uint8_t)
 STORE(helper_le_stw_mmu_x86_64, uint16_t)
 STORE(helper_le_stl_mmu_x86_64, uint32_t)
 STORE(helper_le_stq_mmu_x86_64, uint64_t)
+
+/* ------------------------------------------------------------------ the end of a block that a store has changed */
+
+struct CPUState;
+EXPORT _Noreturn void cpu_loop_exit_noexc_x86_64(struct CPUState *cpu);
+
+/* Unicorn abandons the block that it executes, as a store has changed it. */
+EXPORT _Noreturn void cpu_loop_exit_noexc_x86_64(struct CPUState *cpu)
+{
+    static void *unicorns;
+    if (executing) {
+        executing->abandoned = true;
+        executing->deaf = storing_part;
+        running = executing;
+    }
+    ((void (*)(struct CPUState *))original(&unicorns, "cpu_loop_exit_noexc_x86_64"))(cpu);
+    __builtin_unreachable();
+}
 
 /* ------------------------------------------------------------------ the lock, for the stores that Unicorn does */
 

@@ -5,10 +5,14 @@
  *   size, stops before the block; it is decoded, and only what is known to be executed rightly is left to Unicorn.
  *   Before every other instruction stands a stop: a code hook of one address. Hooks take part in translation only,
  *   so existing translations of the block are dropped when one is added.
- *   Blocks on writable pages keep a copy of their bytes and are compared with it at each execution. Code on other
- *   pages changes only through mmap, munmap and mprotect, which say so (unicorn_code_forget).
+ *   Blocks on writable or shared pages keep a copy of their bytes and are compared with it at each execution, whoever
+ *   changed them: a store, an interpreted instruction, a system call, a store through another mapping. (What a store
+ *   through its own address changes in the very block that executes it: unicorn_access.c.) Code on other pages changes
+ *   only through mmap, munmap and mprotect, which say so (unicorn_code_forget).
  * Not modelled
- *   Code changed through a second, writable mapping of the same file while this one is executable and read-only.
+ *   A private file mapping whose file is written while it executes (POSIX leaves open what is seen then). A change
+ *   through another mapping is seen at the next block, not in the block that makes it; CPUs ask for a serialising
+ *   instruction in between.
  */
 #include "emu/unicorn_priv.h"
 
@@ -19,6 +23,8 @@ struct unicorn_code {
     const struct mmu *mmu;
     struct stream_blocks *blocks;
     struct engine_watch watch;
+    struct unicorn_stops stops;
+    struct c2_map *flag_stops;                          /* pcs with a stops.flags */
     struct c2_map *watched;                             /* pcs given to unicorn_code_watch() */
     struct c2_map *by_pc;                               /* pc -> struct unicorn_block *, linked by next */
     struct c2_map *specials;                            /* pc -> struct unicorn_special * */
@@ -31,7 +37,8 @@ struct unicorn_code {
 };
 
 enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, const struct mmu *mmu,
-                                   struct stream_blocks *blocks, const struct engine_watch *watch, struct c2_error *err)
+                                   struct stream_blocks *blocks, const struct engine_watch *watch,
+                                   const struct unicorn_stops *stops, struct c2_error *err)
 {
     struct unicorn_code *code = c2_calloc(1, sizeof *code);
     *out = NULL;
@@ -41,11 +48,14 @@ enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, con
     code->mmu = mmu;
     code->blocks = blocks;
     code->watch = *watch;
+    code->stops = *stops;
     enum c2_status status = c2_map_create(&code->by_pc, err);
     if (status == C2_OK)
         status = c2_map_create(&code->watched, err);
     if (status == C2_OK)
         status = c2_map_create(&code->specials, err);
+    if (status == C2_OK)
+        status = c2_map_create(&code->flag_stops, err);
     if (status != C2_OK) {
         unicorn_code_destroy(code);
         return status;
@@ -74,6 +84,7 @@ void unicorn_code_destroy(struct unicorn_code *code)
     c2_map_destroy(code->by_pc);
     c2_map_destroy(code->watched);
     c2_map_destroy(code->specials);
+    c2_map_destroy(code->flag_stops);
     c2_free(code);
 }
 
@@ -116,15 +127,16 @@ static enum c2_status append(void ***array, size_t *count, size_t *capacity, voi
     return C2_OK;
 }
 
-static bool is_writable(const struct unicorn_code *code, uint64_t pc)
+/* Shared memory may be mapped a second time, writable there. */
+static bool may_change(const struct unicorn_code *code, uint64_t pc)
 {
     const struct mmu_area *area = mmu_area_at(code->mmu, (struct guest_va){pc}, false);
-    return area && (area->prot & MMU_WRITE);
+    return area && (area->prot & MMU_WRITE || area->shared);
 }
 
 static enum c2_status keep_bytes(struct unicorn_code *code, struct unicorn_block *block, struct c2_error *err)
 {
-    if (!is_writable(code, block->pc) && !is_writable(code, block->pc + block->size - 1))
+    if (!may_change(code, block->pc) && !may_change(code, block->pc + block->size - 1))
         return C2_OK;
     block->bytes = c2_alloc(block->size);
     if (!block->bytes)
@@ -246,30 +258,80 @@ enum c2_status unicorn_code_special(struct unicorn_special **out, struct unicorn
     return good && special->wanted ? add_single(code, special, err) : C2_OK;
 }
 
-/* Translations made before the hook do not know of it. */
-static enum c2_status install_stop(struct unicorn_code *code, uint64_t pc, const struct unicorn_block *block,
-                                   uc_cb_hookcode_t stop_at, void *self, struct c2_error *err)
+/* ------------------------------------------------------------------ stops inside blocks
+ * Translations made before a hook do not know of it. */
+
+static enum c2_status add_stop(struct unicorn_code *code, uint64_t pc, uc_cb_hookcode_t callback, uc_hook *hook,
+                               struct c2_error *err)
 {
-    struct unicorn_special *special;
-    enum c2_status status = unicorn_code_special(&special, code, pc, err);
-    if (status != C2_OK)
-        return status;
-    if (!special->hook &&
-        uc_hook_add(code->uc, &special->hook, UC_HOOK_CODE, (void *)stop_at, self, pc, pc) != UC_ERR_OK)
-        return c2_fail_memory(err, "a hook before an instruction to interpret");
-    uc_ctl_remove_cache(code->uc, block->pc, block->pc + block->size);
+    if (uc_hook_add(code->uc, hook, UC_HOOK_CODE, (void *)callback, code->stops.self, pc, pc) != UC_ERR_OK)
+        return c2_fail_memory(err, "a hook before an instruction");
     return C2_OK;
 }
 
-enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_code *code, uint64_t pc, uint32_t size,
-                                  uc_cb_hookcode_t stop_at, void *self, struct c2_error *err)
+static enum c2_status stop_before_special(struct unicorn_code *code, uint64_t pc, const struct unicorn_block *block,
+                                          struct c2_error *err)
 {
+    struct unicorn_special *special;
+    enum c2_status status = unicorn_code_special(&special, code, pc, err);
+    if (status == C2_OK && !special->hook)
+        status = add_stop(code, pc, code->stops.special, &special->hook, err);
+    uc_ctl_remove_cache(code->uc, block->pc, block->pc + block->size);
+    return status;
+}
+
+static bool spoils_flags(const struct decode_block *decoded, unsigned insn)
+{
+    const struct stream_block *block = &decoded->block;
+    unsigned end = insn + 1u < block->insn_count ? block->insns[insn + 1].first_slot : block->slot_count;
+    return end > block->insns[insn].first_slot && decode_sets_byte(decoded->mnemonics[insn]);
+}
+
+static enum c2_status stop_before_spoilers(struct unicorn_code *code, const struct unicorn_block *block,
+                                           struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (unsigned i = 0; i < code->decoded.block.insn_count && status == C2_OK; i++) {
+        uint64_t pc = block->pc + code->decoded.insns[i].offset, ignored;
+        uc_hook hook;
+        if (!spoils_flags(&code->decoded, i) || c2_map_get(code->flag_stops, pc, &ignored))
+            continue;
+        status = add_stop(code, pc, code->stops.flags, &hook, err);
+        if (status == C2_OK)
+            status = c2_map_put(code->flag_stops, pc, 1, err);
+        uc_ctl_remove_cache(code->uc, block->pc, block->pc + block->size);
+    }
+    return status;
+}
+
+/* Unicorn may hold a translation of what stood there before. It can be dropped only now that the page is there: of an
+ * absent one Unicorn would drop nothing and keep a page fault for its next run. */
+static bool drop_translation(struct unicorn_code *code, uint64_t pc, uint32_t size)
+{
+    bool dropped = false;
+    for (struct unicorn_block *block = lookup(code->by_pc, pc); block; block = block->next)
+        if (block->size == size && block->translated) {
+            uc_ctl_remove_cache(code->uc, pc, pc + size);
+            block->translated = false;
+            dropped = true;
+        }
+    return dropped;
+}
+
+enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_code *code, uint64_t pc, uint32_t size,
+                                  struct c2_error *err)
+{
+    *out = NULL;
+    if (drop_translation(code, pc, size))
+        return C2_OK;
     decode_block(&code->decoded, (struct guest_va){pc}, size);
     bool stops = code->decoded.ended != DECODE_WHOLE && code->decoded.block.insn_count > 0;
     uint64_t stop_pc = code->decoded.end.v;
     enum c2_status status = new_block(out, code, pc, size, err);
+    if (status == C2_OK)
+        status = stop_before_spoilers(code, *out, err);
     if (status == C2_OK && stops)
-        status = install_stop(code, stop_pc, *out, stop_at, self, err);
+        status = stop_before_special(code, stop_pc, *out, err);
     return status;
 }
 
@@ -295,8 +357,7 @@ void unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t byt
         struct unicorn_block *block = code->all[i];
         if (block->stale || !overlaps(start, bytes, block->pc, block->size))
             continue;
-        block->stale = true;
-        uc_ctl_remove_cache(code->uc, block->pc, block->pc + block->size);
+        block->stale = block->translated = true;
     }
     for (size_t i = 0; i < code->special_count; i++)
         if (overlaps(start, bytes, code->all_specials[i]->pc, ZYDIS_MAX_INSTRUCTION_LENGTH))

@@ -17,6 +17,7 @@ enum unicorn_pause {
     PAUSE_BUDGET,
     PAUSE_SYSCALL,
     PAUSE_EXCEPTION, /* exception number pause_number */
+    PAUSE_DEAF,      /* before a store into its own block at pause_pc that could not be recorded */
     PAUSE_INVALID,   /* Unicorn does not know the instruction at RIP */
     PAUSE_FAILED,    /* failure in a hook: `failure` */
 };
@@ -41,6 +42,7 @@ struct unicorn {
     uint64_t pause_pc;
     uint32_t pause_size;
     uint32_t pause_number;
+    uint64_t flags_pc, flags; /* RFLAGS before the last SETcc of memory, which stands at flags_pc */
     struct c2_error failure;
     uint64_t budget_at; /* instruction count at which this run ends */
     uint64_t grow_at;   /* instruction count at which to let the translation cache grow */

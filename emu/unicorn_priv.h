@@ -67,9 +67,10 @@ struct unicorn_block {
     bool watched;                     /* engine_watch.reached is called before it */
     bool rare;                        /* special, watched, or with a copy of its bytes */
     bool stale;                       /* the code has changed: never run again */
+    bool translated;                  /* stale, and Unicorn may still hold its translation */
     uint16_t *first_event;            /* of each slot, unless direct */
     struct unicorn_pattern *patterns; /* in the order of events, one a slot */
-    uint8_t *bytes;                   /* the code, if its pages are writable: compared at each execution */
+    uint8_t *bytes;                   /* the code, if it may change: compared at each execution */
     const struct stream_block *block; /* NULL if insns == 0 */
 };
 
@@ -87,9 +88,15 @@ struct unicorn_special {
 };
 
 struct unicorn_code;
+/* Where translations stop to ask; UC_HOOK_CODE callbacks. */
+struct unicorn_stops {
+    uc_cb_hookcode_t special; /* before an instruction to interpret */
+    uc_cb_hookcode_t flags;   /* before one that spoils the flags if its store faults: SETcc of memory */
+    void *self;
+};
 enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, const struct mmu *mmu,
                                    struct stream_blocks *blocks, const struct engine_watch *watch,
-                                   struct c2_error *err);
+                                   const struct unicorn_stops *stops, struct c2_error *err);
 void unicorn_code_destroy(struct unicorn_code *code);
 /* The block of (pc, size), or NULL if it was never seen (or is stale). */
 struct unicorn_block *unicorn_code_search(struct unicorn_code *code, uint64_t pc, uint32_t size);
@@ -105,10 +112,10 @@ static inline struct unicorn_block *unicorn_code_find(struct unicorn_code *code,
         return block;
     return unicorn_code_search(code, pc, size);
 }
-/* Decodes and screens the block. Installs a stop (by `stop_at`, a UC_HOOK_CODE callback) before an instruction to
- * interpret inside it; then translations are dropped and the block must be started again. */
+/* Decodes and screens the block; or drops Unicorn's translation of what stood there before (then *out is NULL, and the
+ * block must be started again). Installs the stops that it needs inside; then translations are dropped too. */
 enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_code *code, uint64_t pc, uint32_t size,
-                                  uc_cb_hookcode_t stop_at, void *self, struct c2_error *err);
+                                  struct c2_error *err);
 /* The instruction to interpret at pc; added if need be. */
 enum c2_status unicorn_code_special(struct unicorn_special **out, struct unicorn_code *code, uint64_t pc,
                                     struct c2_error *err);
@@ -116,7 +123,7 @@ enum c2_status unicorn_code_special(struct unicorn_special **out, struct unicorn
 bool unicorn_code_fresh(const struct unicorn_block *block);
 /* Blocks that start at pc are watched from now on. */
 enum c2_status unicorn_code_watch(struct unicorn_code *code, uint64_t pc, struct c2_error *err);
-/* Code in the range may have changed: blocks and translations there are dropped. */
+/* Code in the range may have changed: blocks there are dropped, their translations when they are met again. */
 void unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t bytes);
 
 /* ------------------------------------------------------------------ unicorn_access.c: guest loads and stores */
@@ -125,11 +132,16 @@ void unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t byt
 struct unicorn_access {
     uint64_t *next; /* where the next memory event goes, if record */
     bool record;
+    bool abandoned; /* the current block was left before an instruction that changes it; whoever sees it clears it */
+    bool deaf;      /* Unicorn reports no stores until the next run: it left amid the bytes of one */
+    const struct mmu *mmu;
+    struct unicorn_block *const *current; /* the block that is executed; may be null */
     struct c2_map *code_pages;            /* page numbers of decoded code */
     uint64_t loads[UNICORN_ACCESS_PAGES]; /* page numbers that Unicorn has admitted, by their low bits */
     uint64_t stores[UNICORN_ACCESS_PAGES];
 };
-enum c2_status unicorn_access_init(struct unicorn_access *access, bool record, struct c2_error *err);
+enum c2_status unicorn_access_init(struct unicorn_access *access, bool record, const struct mmu *mmu,
+                                   struct unicorn_block *const *current, struct c2_error *err);
 void unicorn_access_release(struct unicorn_access *access);
 /* Accesses are done for this engine from now on; NULL: all by Unicorn itself. */
 void unicorn_access_run(struct unicorn_access *access);

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -250,6 +252,176 @@ static void flags(void **state)
     EXPECT_FLAGS(IF | CF | ZF, 0x68, 0x41, 0x30, 0, 0, 0x9d); /* push $0x3041: IOPL is not a program's; popfq */
 }
 
+/* ------------------------------------------------------------------ prefixes that decoders read differently */
+
+static void prefixes(void **state)
+{
+    struct engine_event event;
+    (void)state;
+    EXPECT(ENGINE_REFUSED, 1, 1, &event, 0x90, 0x41, 0xf3, 0x5f); /* nop; a REX prefix before REP; pop %rdi */
+    assert_non_null(strstr(event.refusal, "REX"));
+    EXPECT(ENGINE_REFUSED, 0, 0, &event, 0x65, 0x2e, 0x8b, 0x3b); /* mov %gs:%cs:(%rbx),%edi */
+    assert_non_null(strstr(event.refusal, "segment"));
+    EXPECT(ENGINE_REFUSED, 0, 0, &event, 0x66, 0xf3, 0x0f, 0x10, 0xc1); /* movss with 66 */
+    assert_non_null(strstr(event.refusal, "66"));
+    EXPECT(ENGINE_REFUSED, 0, 0, &event, 0x66, 0xf3, 0x0f, 0x38, 0xf6, 0xc1); /* adox with 66 */
+    EXPECT(ENGINE_REFUSED, 0, 0, &event, 0xf2, 0xf3, 0x0f, 0xbc, 0xc1);       /* tzcnt with F2 as well */
+    assert_non_null(strstr(event.refusal, "F2"));
+    EXPECT(ENGINE_REFUSED, 0, 0, &event, 0x4c, 0xc6, 0xc6, 0xd9);             /* mov $0xd9,%sil with REX.R */
+    EXPECT(ENGINE_REFUSED, 0, 0, &event, 0x66, 0xf2, 0x41, 0x0f, 0xf0, 0x07); /* lddqu with 66 */
+    /* 66 on TZCNT of 16 bits, CS on data, data16 rex.W call: as compilers write them */
+    EXPECT(ENGINE_SYSCALL, 7, 2, &event, 0x66, 0xf3, 0x0f, 0xbc, 0xc1, 0x0f, 0x05);
+    EXPECT(ENGINE_SYSCALL, 7, 2, &event, 0x2e, 0x2e, 0x8b, 0x47, 0x08, 0x0f, 0x05);
+    EXPECT(ENGINE_SYSCALL, 13, 2, &event, 0x66, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0, 0x0f, 0x05);
+}
+
+/* ------------------------------------------------------------------ stores into code */
+
+/* The code, which it may write itself, ends in a system call with this in RAX. So many instructions and these
+ * references are recorded. */
+static void expect_written(const void *code, size_t bytes, uint64_t rax, uint64_t instructions,
+                           const uint64_t references[], size_t count)
+{
+    for (int round = 0; round < 2; round++) { /* again with everything known */
+        struct guest guest;
+        struct c2_error err;
+        struct engine_event event;
+        struct syscalls_cpu cpu;
+        size_t slot = 0;
+        make_guest(&guest, "", 1);
+        map(&guest, CODE, MMU_READ | MMU_WRITE | MMU_EXEC);
+        assert_int_equal(make_engine(&guest, true, &err), C2_OK);
+        for (int again = 0; again <= round; again++) {
+            memcpy((void *)(uintptr_t)CODE, code, bytes);
+            start(&guest);
+            assert_int_equal(run(&guest, 0, &event, &err), ENGINE_SYSCALL);
+        }
+        engine_get_cpu(guest.engine, &cpu);
+        assert_int_equal(cpu.gpr[0], rax);
+        assert_int_equal(engine_instructions(guest.engine), instructions * (unsigned)(round + 1));
+        assert_int_equal(engine_flush(guest.engine, &err), C2_OK);
+        for (size_t i = 0; i < guest.used; i += 1 + stream_header_slots(guest.words[i]))
+            for (unsigned k = 0; k < stream_header_slots(guest.words[i]); k++, slot++)
+                assert_int_equal(guest.words[i + 1 + k], references[slot % count]);
+        assert_int_equal(slot, count * (unsigned)(round + 1));
+        end_guest(&guest);
+    }
+}
+#define EXPECT_WRITTEN(rax, instructions, references, ...) \
+    expect_written((const uint8_t[]){__VA_ARGS__}, sizeof(const uint8_t[]){__VA_ARGS__}, rax, instructions, \
+                   references, sizeof references / sizeof *references)
+
+static void stores_into_code(void **state)
+{
+    static const uint64_t ahead[] = {CODE + 11}, across[] = {CODE + 2, CODE + 2}, set[] = {CODE + 9};
+    static const uint64_t string[] = {0, CODE + 17, 1, 0};
+    struct engine_event event;
+    (void)state;
+    /* movl $42,1f+1; 1: mov $7,%eax; syscall */
+    EXPECT_WRITTEN(42, 3, ahead, 0xc7, 0x05, 1, 0, 0, 0, 42, 0, 0, 0, 0xb8, 7, 0, 0, 0, 0x0f, 0x05);
+    /* jmp 1f; .short 0x1234; 1: xorl $0xffff,1b-2; movzwl 1b-2,%eax; syscall: two of four bytes are in the block */
+    EXPECT_WRITTEN(0xedcb, 4, across, 0xeb, 2, 0x34, 0x12, 0x81, 0x35, 0xf4, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0x0f,
+                   0xb7, 0x05, 0xed, 0xff, 0xff, 0xff, 0x0f, 0x05);
+    /* stc; setb 1f+1; 1: mov $7,%al; adc $0,%al; syscall: the carry lives on */
+    EXPECT_WRITTEN(2, 5, set, 0xf9, 0x0f, 0x92, 0x05, 1, 0, 0, 0, 0xb0, 7, 0x14, 0, 0x0f, 0x05);
+    /* lea 1f+1,%rdi; mov $1,%ecx; mov $42,%al; rep stosb; 1: mov $7,%edx; mov %edx,%eax; syscall */
+    EXPECT_WRITTEN(42, 7, string, 0x48, 0x8d, 0x3d, 10, 0, 0, 0, 0xb9, 1, 0, 0, 0, 0xb0, 42, 0xf3, 0xaa, 0xba, 7, 0, 0,
+                   0, 0x89, 0xd0, 0x0f, 0x05);
+    /* fld1; fstpt 1f: bytes stored one by one, which cannot be recorded */
+    static const uint8_t fstp[] = {0xd9, 0xe8, 0xdb, 0x3d, 1, 0, 0, 0, [18] = 0x0f, [19] = 0x05};
+    struct guest guest;
+    struct c2_error err;
+    make_guest(&guest, "", 1);
+    map(&guest, CODE, MMU_READ | MMU_WRITE | MMU_EXEC);
+    memcpy((void *)(uintptr_t)CODE, fstp, sizeof fstp);
+    assert_int_equal(make_engine(&guest, true, &err), C2_OK);
+    start(&guest);
+    assert_int_equal(run(&guest, 0, &event, &err), ENGINE_REFUSED);
+    assert_non_null(strstr(event.refusal, "FSTP"));
+    end_guest(&guest);
+}
+
+/* The same memory twice: executable at CODE, writable at DATA. */
+static void stores_through_another_mapping(void **state)
+{
+    static const uint8_t code[] = {0x48, 0x8d, 0xa7, 0x00, 0x20, 0, 0,  /*  0 lea 0x2000(%rdi),%rsp */
+                                   0xe8, 0xf4, 0,    0,    0,           /*  7 call 0x100 */
+                                   0xc6, 0x87, 0x01, 0x01, 0,    0, 42, /* 12 movb $42,0x101(%rdi) */
+                                   0xe8, 0xe8, 0,    0,    0,           /* 19 call 0x100 */
+                                   0x0f, 0x05};                         /* 24 syscall */
+    static const uint8_t function[] = {0xb8, 7, 0, 0, 0, 0xc3};         /* mov $7,%eax; ret */
+    struct guest guest;
+    struct c2_error err;
+    struct engine_event event;
+    struct syscalls_cpu cpu;
+    int fd = memfd_create("code", 0);
+    (void)state;
+    assert_true(fd >= 0 && pwrite(fd, code, sizeof code, 0) == sizeof code && ftruncate(fd, 2 * C2_PAGE_BYTES) == 0);
+    assert_true(pwrite(fd, function, sizeof function, 0x100) == sizeof function);
+    make_guest(&guest, "", 1);
+    struct mmu_request request = {.bytes = 2 * C2_PAGE_BYTES,
+                                  .fixed = true,
+                                  .shared = true,
+                                  .kind = MMU_FILE,
+                                  .host_fd = fd,
+                                  .path = "/memfd:code"};
+    request.address = CODE;
+    request.prot = MMU_READ | MMU_EXEC;
+    assert_int_equal(mmu_map(guest.mmu, &request), CODE);
+    request.address = DATA;
+    request.prot = MMU_READ | MMU_WRITE;
+    assert_int_equal(mmu_map(guest.mmu, &request), DATA);
+    close(fd);
+    assert_int_equal(make_engine(&guest, true, &err), C2_OK);
+    start(&guest);
+    assert_int_equal(run(&guest, 0, &event, &err), ENGINE_SYSCALL);
+    engine_get_cpu(guest.engine, &cpu);
+    assert_int_equal(cpu.gpr[0], 42);
+    assert_int_equal(engine_instructions(guest.engine), 9);
+    end_guest(&guest);
+}
+
+/* Other code at the same place, as after dlclose and dlopen, whose pages nobody has met: what was translated before the
+ * pages went is not executed. */
+static void replaced_code(void **state)
+{
+    static const uint8_t first[] = {0xb8, 7, 0, 0, 0, 0x0f, 0x05}, second[] = {0xb8, 42, 0, 0, 0, 0x0f, 0x05};
+    struct guest guest;
+    struct c2_error err;
+    struct engine_event event;
+    struct syscalls_cpu cpu;
+    (void)state;
+    make_guest(&guest, first, sizeof first);
+    assert_int_equal(make_engine(&guest, true, &err), C2_OK);
+    for (int i = 0; i < 8; i++) {
+        start(&guest);
+        assert_int_equal(run(&guest, 0, &event, &err), ENGINE_SYSCALL);
+        engine_get_cpu(guest.engine, &cpu);
+        assert_int_equal(cpu.gpr[0], i % 2 ? 42 : 7);
+        map(&guest, CODE, MMU_READ | MMU_EXEC);
+        map(&guest, CODE, MMU_READ | MMU_EXEC); /* the second change finds no translation of the page */
+        memcpy((void *)(uintptr_t)CODE, i % 2 ? first : second, sizeof first);
+    }
+    assert_int_equal(engine_instructions(guest.engine), 16);
+    end_guest(&guest);
+}
+
+/* ------------------------------------------------------------------ single steps */
+
+static void single_steps(void **state)
+{
+    struct engine_event event;
+    (void)state;
+    /* lea 0x1000(%rdi),%rsp; push $0x102; popfq; then an instruction of the engine, or an interpreted one */
+    EXPECT(ENGINE_TRAP, 14, 4, &event, 0x48, 0x8d, 0xa7, 0, 0x10, 0, 0, 0x68, 0x02, 1, 0, 0, 0x9d, 0x90, 0x90);
+    assert_int_equal(event.signal, SIGTRAP);
+    assert_int_equal(event.code, TRAP_TRACE);
+    EXPECT(ENGINE_TRAP, 17, 4, &event, 0x48, 0x8d, 0xa7, 0, 0x10, 0, 0, 0x68, 0x02, 1, 0, 0, 0x9d, 0xf3, 0x0f, 0xb8,
+           0xc1, 0x90);
+    assert_int_equal(event.signal, SIGTRAP);
+    EXPECT(ENGINE_REFUSED, 13, 3, &event, 0x48, 0x8d, 0xa7, 0, 0x10, 0, 0, 0x68, 0x02, 1, 0, 0, 0x9d, 0xf3, 0xaa);
+}
+
 /* ------------------------------------------------------------------ budgets and interruption */
 
 static const uint8_t loop[] = {0xff, 0xc0, 0x90, 0xeb,
@@ -415,9 +587,20 @@ static void want_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stops),   cmocka_unit_test(faults),       cmocka_unit_test(crossings),
-        cmocka_unit_test(flags),   cmocka_unit_test(budgets),      cmocka_unit_test(records),
-        cmocka_unit_test(endings), cmocka_unit_test(unknown_name), cmocka_unit_test(want_of_memory),
+        cmocka_unit_test(stops),
+        cmocka_unit_test(faults),
+        cmocka_unit_test(crossings),
+        cmocka_unit_test(flags),
+        cmocka_unit_test(prefixes),
+        cmocka_unit_test(stores_into_code),
+        cmocka_unit_test(stores_through_another_mapping),
+        cmocka_unit_test(replaced_code),
+        cmocka_unit_test(single_steps),
+        cmocka_unit_test(budgets),
+        cmocka_unit_test(records),
+        cmocka_unit_test(endings),
+        cmocka_unit_test(unknown_name),
+        cmocka_unit_test(want_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

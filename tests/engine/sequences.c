@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * usage: engine_sequences [mutant | explain] [FIRST [LAST]]
+ *
+ * Runs the random programs of the seeds FIRST to LAST (sequences.h) on the CPU and in the engine, where each runs
+ * several times: on pages met for the first time and again on known ones, recording references and not, in one go and
+ * in small budgets. Fails if anything differs: registers, flags, memory, the code itself, a signal and its place, the
+ * number of instructions, or the references of the runs among themselves. With "mutant" the engine's copy of the code
+ * has one bit of an instruction turned, in every program; then half of them must differ, or the test cannot fail. With
+ * "explain" a program that differs is run again up to each of its instructions, to find the first that makes the
+ * difference.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "emu/engine.h"
+#include "emu/interpret_priv.h"
+#include "engine/sequences.h"
+
+#define STOP_ADDRESS 0x4fff0000u /* INT3 of the engine */
+#define MOST_INSNS 100000u       /* of a program; a mutant may never end */
+#define EARLY_END 32             /* another way out, behind the usual one */
+#define PROGRAMS_PER_BENCH 40u   /* an engine keeps all code that it has met */
+
+static _Noreturn void die(const char *what, const struct c2_error *err)
+{
+    fprintf(stderr, "%s: %s\n", what, err ? err->text : "");
+    exit(2);
+}
+
+/* ------------------------------------------------------------------ what was recorded, without its blocks */
+
+struct event {
+    uint64_t pc;
+    uint64_t address;
+    uint8_t kind, size; /* enum stream_kind + 1; 0: the instruction itself */
+};
+
+struct recording {
+    struct stream_blocks *blocks;
+    struct event *events;
+    size_t count, capacity;
+    uint64_t insns;
+};
+
+static void add_event(struct recording *r, struct event event)
+{
+    if (r->count == r->capacity) {
+        r->capacity = r->capacity ? 2 * r->capacity : 4096;
+        r->events = c2_realloc(r->events, r->capacity * sizeof *r->events);
+        C2_ASSERT(r->events);
+    }
+    r->events[r->count++] = event;
+}
+
+/* A repeated instruction that went on after a page fault: one, from the first count to the last. */
+static void join_repeats(struct recording *r)
+{
+    struct event *e = r->events + r->count;
+    bool goes_on = r->count >= 8 && e[-1].kind == STREAM_AFTER + 1 && e[-5].kind == STREAM_AFTER + 1 &&
+                   e[-1].pc == e[-5].pc && (e[-2].address & INT64_MAX) == e[-5].address && e[-5].address != 0;
+    if (!goes_on)
+        return;
+    e[-5].address = e[-1].address;
+    r->count -= 4;
+}
+
+static void add_record(struct recording *r, uint64_t header, const uint64_t *words)
+{
+    const struct stream_block *block = stream_blocks_at(r->blocks, stream_header_block(header));
+    unsigned slots = stream_header_slots(header), slot = 0, insns = stream_header_insns(header);
+    for (unsigned i = 0; i < block->insn_count; i++) {
+        uint64_t pc = block->pc.v + block->insns[i].offset;
+        for (; slot < slots && block->slots[slot].insn == i; slot++)
+            add_event(r,
+                      (struct event){pc, words[slot], (uint8_t)(block->slots[slot].kind + 1), block->slots[slot].size});
+        join_repeats(r);
+        if (i < insns)
+            add_event(r, (struct event){.pc = pc});
+    }
+    r->insns += insns;
+}
+
+static enum c2_status consume(void *self, const struct stream_batch *batch, struct c2_error *err)
+{
+    (void)err;
+    for (uint32_t at = 0; at < batch->used; at += 1 + stream_header_slots(batch->words[at]))
+        add_record(self, batch->words[at], batch->words + at + 1);
+    return C2_OK;
+}
+
+static enum c2_status drain(void *self, struct c2_error *err)
+{
+    (void)self, (void)err;
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ the bench */
+
+struct bench {
+    struct mmu *mmu;
+    struct stream_blocks *blocks[2];
+    struct engine *engines[2]; /* recording, not recording */
+    struct recording recording, first;
+    struct form *forms;
+    size_t form_count;
+    bool mutant, explain, ended_early;
+    struct c2_rng rng;
+};
+
+static void map(struct bench *b, uint64_t address, uint64_t bytes, unsigned prot)
+{
+    struct mmu_request request = {.address = address, .bytes = bytes, .prot = prot, .fixed = true, .host_fd = -1};
+    if (mmu_map(b->mmu, &request) != (int64_t)address ||
+        mprotect((void *)(uintptr_t)address, bytes, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+        die("mmu_map", NULL);
+}
+
+/* Fresh pages, which the guest has not met. */
+static void map_program(struct bench *b, const struct program *p)
+{
+    map(b, PROGRAM_CODE, PROGRAM_CODE_BYTES, MMU_READ | MMU_EXEC | (p->writable ? MMU_WRITE : 0));
+    map(b, PROGRAM_DATA, PROGRAM_DATA_BYTES, MMU_READ | MMU_WRITE);
+}
+
+static void put_program(const struct program *p)
+{
+    memcpy((void *)(uintptr_t)PROGRAM_CODE, p->code, PROGRAM_CODE_BYTES);
+    memcpy((void *)(uintptr_t)PROGRAM_DATA, p->data, PROGRAM_DATA_BYTES);
+}
+
+static void open_engine(struct bench *b, int i)
+{
+    struct c2_error err;
+    struct engine_config config = {.mmu = b->mmu, .record = i == 0};
+    if (stream_blocks_create(&b->blocks[i], &err) != C2_OK)
+        die("stream_blocks_create", &err);
+    config.blocks = b->blocks[i];
+    if (i == 0)
+        config.sink = (struct stream_sink){.self = &b->recording, .consume = consume, .drain = drain};
+    if (engine_create(&b->engines[i], "unicorn", &config, &err) != C2_OK)
+        die("engine_create", &err);
+    if (i == 0)
+        b->recording.blocks = b->blocks[0];
+}
+
+static void open_bench(struct bench *b)
+{
+    struct mmu_config config = {.physical_bytes = 1ull << 30, .placement = MMU_SEQUENTIAL, .colors = 1, .seed = 1};
+    struct c2_error err;
+    if (mmu_create(&b->mmu, &config, &err) != C2_OK)
+        die("mmu_create", &err);
+    map(b, STOP_ADDRESS, 4096, MMU_READ | MMU_EXEC);
+    memset((void *)(uintptr_t)STOP_ADDRESS, 0xcc, 4096);
+    for (int i = 0; i < 2; i++)
+        open_engine(b, i);
+}
+
+static void close_bench(struct bench *b)
+{
+    for (int i = 0; i < 2; i++) {
+        engine_destroy(b->engines[i]);
+        stream_blocks_destroy(b->blocks[i]);
+    }
+    mmu_destroy(b->mmu);
+}
+
+/* ------------------------------------------------------------------ both sides */
+
+struct outcome {
+    struct native_state state;
+    int signal;
+    bool ended_early;      /* by the jump that explain() has put in */
+    uint64_t rip, address; /* of the signal */
+    uint64_t insns;
+    uint8_t code[PROGRAM_CODE_BYTES], data[PROGRAM_DATA_BYTES];
+    char failure[300];
+};
+
+static void keep_memory(struct outcome *out)
+{
+    memcpy(out->code, (const void *)(uintptr_t)PROGRAM_CODE, PROGRAM_CODE_BYTES);
+    memcpy(out->data, (const void *)(uintptr_t)PROGRAM_DATA, PROGRAM_DATA_BYTES);
+    memset(out->code + PROGRAM_CODE_BYTES - PROGRAM_END, 0, PROGRAM_END); /* the way out is not the same */
+}
+
+static void run_natively(struct outcome *out, const struct program *p)
+{
+    struct native_end end;
+    put_program(p);
+    native_write_tail((uint8_t *)(uintptr_t)p->end, native_leave);
+    native_write_tail((uint8_t *)(uintptr_t)p->end + EARLY_END, native_leave_taken);
+    out->state = p->state;
+    native_run(&out->state, (const void *)(uintptr_t)p->entry, &end);
+    out->signal = end.signal;
+    out->ended_early = end.taken;
+    out->rip = end.rip;
+    out->address = end.signal == SIGSEGV ? end.address : 0;
+    out->failure[0] = '\0';
+    keep_memory(out);
+}
+
+static void put_jump(uint8_t *to, uint64_t from, uint64_t target)
+{
+    int32_t distance = (int32_t)(target - (from + 5));
+    to[0] = 0xe9;
+    memcpy(to + 1, &distance, 4);
+}
+
+/* Until the program ends, through first touches and budgets. */
+static void run_on(struct bench *b, struct engine *engine, bool slices, struct engine_event *event,
+                   struct c2_error *err)
+{
+    uint64_t last = engine_instructions(engine) + MOST_INSNS;
+    for (;;) {
+        engine_run(engine, slices ? 1 + c2_rng_below(&b->rng, 20) : MOST_INSNS, event, err);
+        if (event->stop == ENGINE_BUDGET && engine_instructions(engine) < last)
+            continue;
+        if (event->stop != ENGINE_FAULT || mmu_touch(b->mmu, event->address, event->access, err) != MMU_FAULT_NONE)
+            return;
+    }
+}
+
+static void note_end(struct outcome *out, const struct engine_event *event, const struct c2_error *err)
+{
+    bool at_stop = event->stop == ENGINE_TRAP && event->signal == SIGTRAP && out->rip == STOP_ADDRESS + 1;
+    out->signal = at_stop ? 0 : event->stop == ENGINE_FAULT ? SIGSEGV : event->signal;
+    out->address = event->stop == ENGINE_FAULT ? event->address.v : 0;
+    if (event->stop != ENGINE_TRAP && event->stop != ENGINE_FAULT)
+        snprintf(out->failure, sizeof out->failure, "stop %d at %llx: %.230s", (int)event->stop,
+                 (unsigned long long)out->rip, event->stop == ENGINE_FAILED ? err->text : event->refusal);
+}
+
+static void run_in_engine(struct outcome *out, struct bench *b, int which, const struct program *p, bool slices)
+{
+    struct engine *engine = b->engines[which];
+    struct syscalls_cpu cpu = {.rip = p->entry, .rflags = p->state.flags, .gs_base = PROGRAM_GS_BASE};
+    struct engine_event event;
+    struct c2_error err = {0};
+    memcpy(cpu.gpr, p->state.gpr, sizeof cpu.gpr);
+    memcpy(cpu.fxsave, p->state.fxsave, sizeof cpu.fxsave);
+    put_jump((uint8_t *)(uintptr_t)p->end, p->end, STOP_ADDRESS);
+    put_jump((uint8_t *)(uintptr_t)p->end + EARLY_END, p->end + EARLY_END, STOP_ADDRESS);
+    memset(out, 0, sizeof *out);
+    uint64_t before = engine_instructions(engine);
+    engine_set_cpu(engine, &cpu);
+    run_on(b, engine, slices, &event, &err);
+    engine_get_cpu(engine, &cpu);
+    out->rip = cpu.rip;
+    note_end(out, &event, &err);
+    out->insns = engine_instructions(engine) - before;
+    if (event.stop != ENGINE_FAILED && engine_flush(engine, &err) != C2_OK)
+        die("engine_flush", &err);
+    memcpy(out->state.gpr, cpu.gpr, sizeof cpu.gpr);
+    out->state.flags = cpu.rflags;
+    memcpy(out->state.fxsave, cpu.fxsave, sizeof cpu.fxsave);
+    keep_memory(out);
+}
+
+/* ------------------------------------------------------------------ comparison: a text, "" if equal */
+
+#define FLAGS_COMPARED (FLAGS_STATUS | FLAG_DF)
+
+static unsigned first_difference(const uint8_t *a, const uint8_t *b, unsigned bytes)
+{
+    unsigned i = 0;
+    while (i < bytes && a[i] == b[i])
+        i++;
+    return i;
+}
+
+static void compare_bytes(char *out, size_t bytes, const char *what, uint64_t base, const uint8_t *a, const uint8_t *b,
+                          unsigned count)
+{
+    unsigned i = first_difference(a, b, count);
+    if (out[0] == '\0' && i < count)
+        snprintf(out, bytes, "%s at %llx: %02x, engine %02x", what, (unsigned long long)base + i, a[i], b[i]);
+}
+
+static void compare_state(char *out, size_t bytes, const struct native_state *n, const struct native_state *e,
+                          uint64_t flags)
+{
+    for (unsigned i = 0; i < 16 && out[0] == '\0'; i++)
+        if (n->gpr[i] != e->gpr[i])
+            snprintf(out, bytes, "register %u: %llx, engine %llx", i, (unsigned long long)n->gpr[i],
+                     (unsigned long long)e->gpr[i]);
+    if (out[0] == '\0' && ((n->flags ^ e->flags) & flags) != 0)
+        snprintf(out, bytes, "flags: %llx, engine %llx", (unsigned long long)(n->flags & flags),
+                 (unsigned long long)(e->flags & flags));
+    for (unsigned i = 0; i < 8; i++)
+        compare_bytes(out, bytes, "mm", 16 * i, n->fxsave + 32 + 16 * i, e->fxsave + 32 + 16 * i, 8);
+    compare_bytes(out, bytes, "xmm", 0, n->fxsave + 160, e->fxsave + 160, 256);
+}
+
+static void compare_outcomes(char *out, size_t bytes, const struct program *p, const struct outcome *n,
+                             const struct outcome *e)
+{
+    uint64_t where = n->signal ? n->rip : p->end;
+    bool inside = where - PROGRAM_CODE < PROGRAM_CODE_BYTES;
+    uint16_t undefined = inside ? p->undefined[where - PROGRAM_CODE] : (uint16_t)FLAGS_STATUS;
+    if (e->failure[0])
+        snprintf(out, bytes, "%s", e->failure);
+    else if (n->signal != e->signal || (n->signal && (n->rip != e->rip || n->address != e->address)))
+        snprintf(out, bytes, "signal %d at %llx (%llx), engine %d at %llx (%llx)", n->signal,
+                 (unsigned long long)n->rip, (unsigned long long)n->address, e->signal, (unsigned long long)e->rip,
+                 (unsigned long long)e->address);
+    else
+        compare_state(out, bytes, &n->state, &e->state, FLAGS_COMPARED & ~(uint64_t)undefined);
+    compare_bytes(out, bytes, "code", PROGRAM_CODE, n->code, e->code, PROGRAM_CODE_BYTES);
+    compare_bytes(out, bytes, "data", PROGRAM_DATA, n->data, e->data, PROGRAM_DATA_BYTES);
+}
+
+static bool same_event(const struct event *a, const struct event *b)
+{
+    return a->pc == b->pc && a->address == b->address && a->kind == b->kind && a->size == b->size;
+}
+
+static void compare_recordings(char *out, size_t bytes, const struct recording *a, const struct recording *b)
+{
+    size_t i = 0, common = a->count < b->count ? a->count : b->count;
+    while (i < common && same_event(&a->events[i], &b->events[i]))
+        i++;
+    if (i == a->count && i == b->count)
+        return;
+    const struct event *x = &a->events[i < a->count ? i : a->count - 1],
+                       *y = &b->events[i < b->count ? i : b->count - 1];
+    snprintf(out, bytes, "recorded event %zu of %zu: kind %d, %llx at pc %llx; then, of %zu: kind %d, %llx at pc %llx",
+             i, a->count, x->kind, (unsigned long long)x->address, (unsigned long long)x->pc, b->count, y->kind,
+             (unsigned long long)y->address, (unsigned long long)y->pc);
+}
+
+/* ------------------------------------------------------------------ all programs */
+
+static struct program the_program;
+
+static void print_program(void *self, FILE *to)
+{
+    (void)self;
+    fprintf(to, "in the program of seed %llu\n", (unsigned long long)the_program.seed);
+}
+
+struct run {
+    const char *name;
+    int engine; /* 0 records */
+    bool cold, slices;
+};
+static const struct run runs[] = {
+    {"recording, new pages", 0, true, false},
+    {"recording, known pages", 0, false, false},
+    {"recording, in slices", 0, false, true},
+    {"not recording, known pages", 1, false, false},
+    {"not recording, new pages, in slices", 1, true, true},
+};
+#define RUNS (sizeof runs / sizeof *runs)
+
+/* The engine's code only, and only what the entry leads to. */
+static void mutate(const struct program *p, uint64_t seed)
+{
+    struct c2_rng rng;
+    c2_rng_init(&rng, seed, "mutant");
+    ((uint8_t *)(uintptr_t)p->entry)[c2_rng_below(&rng, 30)] ^= (uint8_t)(1 << c2_rng_below(&rng, 8));
+}
+
+/* What the later runs are compared with. */
+static void keep_first(struct bench *b, const struct outcome *engine, uint64_t *insns)
+{
+    struct recording swap = b->first;
+    b->first = b->recording;
+    b->recording = swap;
+    b->recording.blocks = b->first.blocks;
+    *insns = engine->insns;
+}
+
+static void compare_run(char *difference, size_t bytes, struct bench *b, unsigned i, const struct outcome *native,
+                        uint64_t *insns)
+{
+    static struct outcome engine;
+    const struct program *p = &the_program;
+    if (runs[i].cold)
+        map_program(b, p);
+    put_program(p);
+    if (b->mutant)
+        mutate(p, p->seed);
+    b->recording.count = 0;
+    b->recording.insns = 0;
+    run_in_engine(&engine, b, runs[i].engine, p, runs[i].slices);
+    compare_outcomes(difference, bytes, p, native, &engine);
+    if (runs[i].engine == 0 && difference[0] == '\0' && i > 0)
+        compare_recordings(difference, bytes, &b->first, &b->recording);
+    if (runs[i].engine == 0 && difference[0] == '\0' && b->recording.insns != engine.insns)
+        snprintf(difference, bytes, "%llu instructions recorded of %llu", (unsigned long long)b->recording.insns,
+                 (unsigned long long)engine.insns);
+    if (i == 0)
+        keep_first(b, &engine, insns);
+    if (difference[0] == '\0' && engine.insns != *insns)
+        snprintf(difference, bytes, "%llu instructions counted, %llu before", (unsigned long long)engine.insns,
+                 (unsigned long long)*insns);
+}
+
+/* Runs the program on both sides, in each way; false and what differs, if something does. */
+static bool agrees(struct bench *b, char *difference, size_t bytes, unsigned *run)
+{
+    static struct outcome native;
+    uint64_t insns = 0;
+    c2_rng_init(&b->rng, the_program.seed, "slices");
+    map_program(b, &the_program);
+    run_natively(&native, &the_program);
+    b->ended_early = native.ended_early;
+    for (unsigned i = 0; i < RUNS; i++) {
+        difference[0] = '\0';
+        compare_run(difference, bytes, b, i, &native, &insns);
+        *run = i;
+        if (difference[0] != '\0')
+            return false;
+    }
+    return true;
+}
+
+static void print_insn(uint64_t at)
+{
+    char text[128];
+    ZydisDecodedInstruction insn = {.length = 1};
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    const uint8_t *code = the_program.code + (at - PROGRAM_CODE);
+    forms_text(text, sizeof text, code, at);
+    forms_decode(&insn, operands, code, ZYDIS_MAX_INSTRUCTION_LENGTH);
+    printf("    %llx: %-44s", (unsigned long long)at, text);
+    for (unsigned i = 0; i < insn.length; i++)
+        printf(" %02x", code[i]);
+    printf("\n");
+}
+
+static bool starts(uint64_t at) { return the_program.undefined[at - PROGRAM_CODE] & INSN_STARTS; }
+
+/* The instructions up to `at`, in the order of the text. */
+static void print_before(uint64_t at, unsigned count)
+{
+    uint64_t from = at;
+    for (unsigned n = 0; n < count && from > the_program.entry;)
+        n += starts(--from);
+    for (; from < at; from++)
+        if (starts(from))
+            print_insn(from);
+}
+
+static void reopen(struct bench *b)
+{
+    close_bench(b);
+    open_bench(b);
+}
+
+static void explain(struct bench *b)
+{
+    static struct program whole;
+    char difference[400];
+    unsigned run;
+    whole = the_program;
+    for (uint64_t at = whole.entry + 1; at < whole.end; at++) {
+        if (!(whole.undefined[at - PROGRAM_CODE] & INSN_STARTS))
+            continue;
+        the_program = whole;
+        put_jump(the_program.code + (at - PROGRAM_CODE), at, whole.end + EARLY_END);
+        the_program.undefined[whole.end - PROGRAM_CODE] = whole.undefined[at - PROGRAM_CODE];
+        reopen(b);
+        if (agrees(b, difference, sizeof difference, &run) || !b->ended_early)
+            continue;
+        printf("  up to %llx, %s: %s\n", (unsigned long long)at, runs[run].name, difference);
+        the_program = whole;
+        print_before(at, 8);
+        return;
+    }
+    printf("  no part of it differs\n");
+}
+
+/* Returns whether the engine and the CPU differ; says so unless that is wanted. */
+static bool run_seed(struct bench *b, uint64_t seed)
+{
+    char difference[400];
+    unsigned run;
+    program_make(&the_program, seed, b->forms, b->form_count);
+    if (agrees(b, difference, sizeof difference, &run))
+        return false;
+    if (!b->mutant)
+        printf("seed %llu (%u instructions), %s: %s\n", (unsigned long long)seed, the_program.insns, runs[run].name,
+               difference);
+    if (b->explain)
+        explain(b);
+    reopen(b); /* a failed engine is of no use any more */
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    static struct bench b;
+    b.mutant = argc > 1 && strcmp(argv[1], "mutant") == 0;
+    b.explain = argc > 1 && strcmp(argv[1], "explain") == 0;
+    char **numbers = argv + 1 + (b.mutant || b.explain);
+    uint64_t first = numbers[0] ? strtoull(numbers[0], NULL, 10) : 1;
+    uint64_t last = numbers[0] && numbers[1] ? strtoull(numbers[1], NULL, 10) : numbers[0] ? first : 100;
+    uint64_t different = 0;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    b.forms = forms_all(&b.form_count);
+    native_start(PROGRAM_GS_BASE);
+    open_bench(&b);
+    c2_assert_context(print_program, NULL);
+    for (uint64_t seed = first; seed <= last; seed++) {
+        different += run_seed(&b, seed);
+        if ((seed - first) % PROGRAMS_PER_BENCH == PROGRAMS_PER_BENCH - 1)
+            reopen(&b);
+    }
+    close_bench(&b);
+    c2_free(b.forms);
+    c2_free(b.first.events);
+    c2_free(b.recording.events);
+    printf("%llu of %llu programs differ\n", (unsigned long long)different, (unsigned long long)(last - first + 1));
+    return b.mutant ? 2 * different < last - first + 1 : different != 0;
+}

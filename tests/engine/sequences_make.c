@@ -1,0 +1,800 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   A program is written instruction by instruction. What the manuals leave undefined must not spread: the maker
+ *   knows which flags are undefined after each instruction, and lets none read them before they are defined again;
+ *   forms with other freedoms (interpret_forms.c, unit/interpret_makers.c) are left out.
+ * Invariants
+ *   Explicit memory operands lie within 0x3000 bytes of R12, bit strings 0x1000 more; only what the maker has decoded
+ *   and checked is written.
+ */
+#include <string.h>
+
+#include "emu/interpret_priv.h"
+#include "engine/sequences.h"
+
+enum { R12 = 12, R13, R14, R15 };
+#define NEAR_BYTES 0x3000
+#define MIDDLE (PROGRAM_DATA + PROGRAM_DATA_BYTES / 2)
+
+struct maker {
+    struct program *p;
+    const struct form *forms;
+    size_t form_count;
+    struct c2_rng rng;
+    uint64_t at;        /* address of the next instruction */
+    uint64_t segment;   /* number of the stretch of code that is written */
+    uint16_t undefined; /* flags, here */
+    bool keep_stack;    /* nothing may move RSP: a return address is on top */
+};
+
+static uint64_t below(struct maker *m, uint64_t limit) { return c2_rng_below(&m->rng, limit); }
+static bool one_in(struct maker *m, unsigned n) { return below(m, n) == 0; }
+
+static uint8_t *code_at(struct maker *m, uint64_t address) { return m->p->code + (address - PROGRAM_CODE); }
+
+/* ------------------------------------------------------------------ flags */
+
+static bool is_shift(ZydisMnemonic m)
+{
+    return m == ZYDIS_MNEMONIC_SHL || m == ZYDIS_MNEMONIC_SHR || m == ZYDIS_MNEMONIC_SAR || m == ZYDIS_MNEMONIC_SHLD ||
+           m == ZYDIS_MNEMONIC_SHRD;
+}
+static bool is_rotate(ZydisMnemonic m)
+{
+    return m == ZYDIS_MNEMONIC_ROL || m == ZYDIS_MNEMONIC_ROR || m == ZYDIS_MNEMONIC_RCL || m == ZYDIS_MNEMONIC_RCR;
+}
+
+/* Whether an instruction may leave flags as they are although it can change them. */
+static bool may_keep_flags(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+{
+    unsigned count = insn->mnemonic == ZYDIS_MNEMONIC_SHLD || insn->mnemonic == ZYDIS_MNEMONIC_SHRD ? 2 : 1;
+    if (is_shift(insn->mnemonic) || is_rotate(insn->mnemonic))
+        return operands[count].type != ZYDIS_OPERAND_TYPE_IMMEDIATE ||
+               (operands[count].imm.value.u & (operands[0].size == 64 ? 63 : 31)) == 0;
+    return interpret_is_rep_string(insn);
+}
+
+static uint16_t undefined_after(uint16_t before, const ZydisDecodedInstruction *insn,
+                                const ZydisDecodedOperand *operands)
+{
+    const ZydisAccessedFlags *flags = insn->cpu_flags;
+    if (!flags)
+        return before;
+    uint32_t defined = flags->modified | flags->set_0 | flags->set_1, undefined = flags->undefined;
+    if (is_shift(insn->mnemonic))
+        undefined |= FLAG_AF | FLAG_OF | (operands[0].size < 32 ? FLAG_CF : 0);
+    if (is_rotate(insn->mnemonic))
+        undefined |= FLAG_OF;
+    if (may_keep_flags(insn, operands))
+        defined = 0;
+    return (uint16_t)(((before & ~defined) | undefined) & FLAGS_STATUS);
+}
+
+static uint32_t flags_read(const ZydisDecodedInstruction *insn)
+{
+    if (insn->mnemonic == ZYDIS_MNEMONIC_PUSHF || insn->mnemonic == ZYDIS_MNEMONIC_PUSHFQ)
+        return FLAGS_STATUS;
+    return insn->cpu_flags ? insn->cpu_flags->tested : 0;
+}
+
+/* ------------------------------------------------------------------ what may stand in a program */
+
+static bool has_prefix(const ZydisDecodedInstruction *insn, uint8_t value)
+{
+    for (unsigned i = 0; i < insn->raw.prefix_count; i++)
+        if (insn->raw.prefixes[i].value == value)
+            return true;
+    return false;
+}
+
+/* Mnemonics whose outcome is not the same on all CPUs or in the engine, or that need a place of their own. */
+static bool is_left_out(const ZydisDecodedInstruction *insn)
+{
+    switch (insn->mnemonic) {
+    case ZYDIS_MNEMONIC_RCPPS:
+    case ZYDIS_MNEMONIC_RCPSS:
+    case ZYDIS_MNEMONIC_RSQRTPS:
+    case ZYDIS_MNEMONIC_RSQRTSS:
+    case ZYDIS_MNEMONIC_EMMS:
+    case ZYDIS_MNEMONIC_FXSAVE:
+    case ZYDIS_MNEMONIC_FXSAVE64:
+    case ZYDIS_MNEMONIC_FXRSTOR:
+    case ZYDIS_MNEMONIC_FXRSTOR64:
+    case ZYDIS_MNEMONIC_LDMXCSR:
+    case ZYDIS_MNEMONIC_POPF:
+    case ZYDIS_MNEMONIC_POPFQ:
+    case ZYDIS_MNEMONIC_ENTER:
+    case ZYDIS_MNEMONIC_LEAVE:
+    case ZYDIS_MNEMONIC_MASKMOVQ:
+    case ZYDIS_MNEMONIC_RDSSPD:
+    case ZYDIS_MNEMONIC_RDSSPQ:
+    case ZYDIS_MNEMONIC_SYSCALL:
+        return true;
+    default:
+        return insn->meta.branch_type != ZYDIS_BRANCH_TYPE_NONE || insn->meta.isa_set == ZYDIS_ISA_SET_SSSE3MMX;
+    }
+}
+
+/* Two NaNs make another one in the engine. */
+static bool is_arithmetic(const ZydisDecodedInstruction *insn)
+{
+    static const char *const names[] = {"add", "sub", "mul", "div", "hadd", "hsub", "dpp", "addsub"};
+    const char *name = ZydisMnemonicGetString(insn->mnemonic);
+    size_t length = strlen(name);
+    bool is_float = length > 2 && (strcmp(name + length - 2, "ps") == 0 || strcmp(name + length - 2, "pd") == 0 ||
+                                   strcmp(name + length - 2, "ss") == 0 || strcmp(name + length - 2, "sd") == 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (is_float && strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Undefined results: the upper half of what a 32-bit scan of zero leaves alone, RAX of a 32-bit exchange, double shifts
+ * of 16 bits. */
+static bool has_free_result(const ZydisDecodedInstruction *insn)
+{
+    bool of_32 = insn->operand_width == 32, of_16 = insn->operand_width == 16;
+    switch (insn->mnemonic) {
+    case ZYDIS_MNEMONIC_BSF:
+    case ZYDIS_MNEMONIC_BSR:
+    case ZYDIS_MNEMONIC_CMPXCHG:
+        return of_32;
+    case ZYDIS_MNEMONIC_SHLD:
+    case ZYDIS_MNEMONIC_SHRD:
+        return of_16;
+    default:
+        return false;
+    }
+}
+
+static bool is_x87(const ZydisDecodedInstruction *insn)
+{
+    return insn->meta.category == ZYDIS_CATEGORY_X87_ALU || insn->meta.category == ZYDIS_CATEGORY_FCMOV ||
+           insn->meta.isa_ext == ZYDIS_ISA_EXT_X87;
+}
+
+static bool is_reserved(ZydisRegister reg)
+{
+    ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
+    return whole == ZYDIS_REGISTER_RSP || whole == ZYDIS_REGISTER_R12 || whole == ZYDIS_REGISTER_R13 ||
+           whole == ZYDIS_REGISTER_R14;
+}
+
+static bool is_near(uint64_t address) { return address - (MIDDLE - NEAR_BYTES) < 2 * NEAR_BYTES; }
+
+/* The place of an explicit memory operand, if it is one that the maker chooses. */
+static bool place_of(uint64_t *out, const struct maker *m, const ZydisDecodedInstruction *insn,
+                     const ZydisDecodedOperand *operand)
+{
+    const ZydisDecodedOperandMem *mem = &operand->mem;
+    uint64_t address = (uint64_t)mem->disp.value;
+    bool indexed = mem->index != ZYDIS_REGISTER_NONE;
+    if (mem->segment == ZYDIS_REGISTER_FS)
+        return false;
+    if (mem->segment == ZYDIS_REGISTER_GS)
+        address += PROGRAM_GS_BASE;
+    if (mem->base == ZYDIS_REGISTER_RIP || mem->base == ZYDIS_REGISTER_EIP)
+        address += m->at + insn->length;
+    else if (mem->base == ZYDIS_REGISTER_R12 || mem->base == ZYDIS_REGISTER_R12D)
+        address += MIDDLE;
+    else if (mem->base != ZYDIS_REGISTER_NONE)
+        return false;
+    if (indexed && mem->index != ZYDIS_REGISTER_R13 && mem->index != ZYDIS_REGISTER_R13D)
+        return false;
+    *out = address + (indexed ? m->p->state.gpr[R13] * mem->scale : 0);
+    return true;
+}
+
+static bool wants_alignment(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand)
+{
+    switch (insn->mnemonic) {
+    case ZYDIS_MNEMONIC_MOVUPS:
+    case ZYDIS_MNEMONIC_MOVUPD:
+    case ZYDIS_MNEMONIC_MOVDQU:
+    case ZYDIS_MNEMONIC_LDDQU:
+    case ZYDIS_MNEMONIC_PCMPESTRI:
+    case ZYDIS_MNEMONIC_PCMPESTRM:
+    case ZYDIS_MNEMONIC_PCMPISTRI:
+    case ZYDIS_MNEMONIC_PCMPISTRM:
+        return false;
+    default:
+        return operand->size == 128;
+    }
+}
+
+static bool is_bit_string(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+{
+    bool is_test = insn->mnemonic == ZYDIS_MNEMONIC_BT || insn->mnemonic == ZYDIS_MNEMONIC_BTS ||
+                   insn->mnemonic == ZYDIS_MNEMONIC_BTR || insn->mnemonic == ZYDIS_MNEMONIC_BTC;
+    return is_test && interpret_is_memory(&operands[0]) && operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER;
+}
+
+/* A locked access across cache lines is a fault where the kernel says so. */
+static bool splits_lock(const ZydisDecodedInstruction *insn, uint64_t place, unsigned bytes)
+{
+    bool locks = insn->attributes & ZYDIS_ATTRIB_HAS_LOCK || insn->mnemonic == ZYDIS_MNEMONIC_XCHG;
+    return locks && place % 64 + bytes > 64;
+}
+
+/* A memory operand that is computed and not accessed may lie anywhere. */
+static bool good_memory(const struct maker *m, const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand)
+{
+    uint64_t place;
+    if (!interpret_is_memory(operand))
+        return true;
+    return place_of(&place, m, insn, operand) && is_near(place) &&
+           !(wants_alignment(insn, operand) && place % 16 != 0) && !splits_lock(insn, place, operand->size / 8);
+}
+
+static bool good_operands(const struct maker *m, const ZydisDecodedInstruction *insn,
+                          const ZydisDecodedOperand *operands)
+{
+    for (unsigned i = 0; i < insn->operand_count_visible; i++) {
+        const ZydisDecodedOperand *o = &operands[i];
+        if (o->type == ZYDIS_OPERAND_TYPE_REGISTER && is_reserved(o->reg.value))
+            return false;
+        if (o->type == ZYDIS_OPERAND_TYPE_MEMORY && !good_memory(m, insn, o))
+            return false;
+    }
+    if (is_bit_string(insn, operands) && operands[0].size != 16)
+        return false;
+    return !(interpret_is_rep_string(insn) && insn->address_width != 64);
+}
+
+static bool moves_stack(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+{
+    for (unsigned i = insn->operand_count_visible; i < insn->operand_count; i++)
+        if (operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[i].reg.value == ZYDIS_REGISTER_RSP)
+            return true;
+    return false;
+}
+
+static bool may_stand(const struct maker *m, const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+{
+    return !forms_refused(insn, operands) && !is_left_out(insn) && !is_arithmetic(insn) && !has_free_result(insn) &&
+           !is_x87(insn) && good_operands(m, insn, operands) && (flags_read(insn) & m->undefined) == 0 &&
+           !(m->keep_stack && moves_stack(insn, operands));
+}
+
+/* ------------------------------------------------------------------ writing */
+
+static void advance(struct maker *m, const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+{
+    m->p->undefined[m->at - PROGRAM_CODE] = m->undefined | INSN_STARTS;
+    m->undefined = undefined_after(m->undefined, insn, operands);
+    m->at += insn->length;
+    m->p->insns++;
+}
+
+/* An instruction that the maker itself has chosen. Returns its address. */
+static uint64_t emit(struct maker *m, const char *bytes, unsigned length)
+{
+    ZydisDecodedInstruction insn;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    uint64_t at = m->at;
+    memcpy(code_at(m, at), bytes, length);
+    bool good = forms_decode(&insn, operands, code_at(m, at), length);
+    C2_ASSERT(good && insn.length == length);
+    advance(m, &insn, operands);
+    return at;
+}
+#define EMIT(m, text) emit(m, text, sizeof text - 1)
+
+static void put(uint8_t *to, uint64_t value, unsigned bytes) { memcpy(to, &value, bytes); }
+
+/* With a number of `bytes` bytes at its end. */
+static uint64_t emit_number(struct maker *m, const char *head, unsigned length, uint64_t number, unsigned bytes)
+{
+    char text[ZYDIS_MAX_INSTRUCTION_LENGTH];
+    memcpy(text, head, length);
+    memcpy(text + length, &number, bytes);
+    return emit(m, text, length + bytes);
+}
+#define EMIT32(m, text, number) emit_number(m, text, sizeof text - 1, number, 4)
+#define EMIT8(m, text, number) emit_number(m, text, sizeof text - 1, number, 1)
+
+/* ------------------------------------------------------------------ an instruction of a form */
+
+/* Often where something ends: a page, a line. */
+static uint64_t any_place(struct maker *m)
+{
+    uint64_t place = MIDDLE - NEAR_BYTES + 64 + below(m, 2 * NEAR_BYTES - 128);
+    if (one_in(m, 3))
+        place = c2_align_down(place, C2_PAGE_BYTES) - below(m, 20);
+    if (one_in(m, 2))
+        place = c2_align_down(place, 16);
+    return place < MIDDLE - NEAR_BYTES ? MIDDLE : place;
+}
+
+struct draft {
+    uint8_t bytes[32];
+    unsigned length;
+    unsigned relative; /* offset of a displacement that is relative to RIP; 0: none */
+    uint64_t place;
+};
+
+static void add_byte(struct draft *d, unsigned byte) { d->bytes[d->length++] = (uint8_t)byte; }
+static void add_number(struct draft *d, uint64_t number, unsigned bytes)
+{
+    put(d->bytes + d->length, number, bytes);
+    d->length += bytes;
+}
+
+enum addressing { BY_BASE, BY_INDEX, BY_RIP, ABSOLUTE, BY_GS };
+
+struct choice {
+    enum addressing addressing;
+    unsigned reg, rm, vvvv; /* 4 bits each */
+    bool memory, short_address;
+    unsigned rex; /* W R X B */
+};
+
+static unsigned any_register(struct maker *m)
+{
+    static const uint8_t usual[] = {RAX, RCX, RDX, RBX, RSI, RDI};
+    return one_in(m, 2) ? usual[below(m, sizeof usual)] : (unsigned)below(m, 16);
+}
+
+static struct choice choose(struct maker *m, const struct form *form)
+{
+    struct choice c = {.memory = form->memory,
+                       .addressing = (enum addressing)below(m, 5),
+                       .short_address = one_in(m, 12),
+                       .reg = form->reg >= 0 ? (unsigned)form->reg : any_register(m),
+                       .rm = form->rm >= 0 ? (unsigned)form->rm : any_register(m),
+                       .vvvv = any_register(m)};
+    if (c.memory)
+        c.rm = c.addressing == BY_BASE || c.addressing == BY_INDEX ? R12 : 4;
+    c.rex = (form->wide ? 8u : 0) | (c.reg >> 3 & 1) << 2 | (c.rm >> 3 & 1);
+    if (c.memory && c.addressing == BY_INDEX)
+        c.rex |= 2;
+    return c;
+}
+
+static void add_memory(struct maker *m, struct draft *d, const struct choice *c)
+{
+    unsigned reg = (c->reg & 7) << 3, scale = (unsigned)below(m, 4);
+    uint64_t r13 = m->p->state.gpr[R13];
+    switch (c->addressing) {
+    case BY_BASE:
+        add_byte(d, 0x80 | reg | 4);
+        add_byte(d, 0x24);
+        add_number(d, d->place - MIDDLE, 4);
+        break;
+    case BY_INDEX:
+        add_byte(d, 0x80 | reg | 4);
+        add_byte(d, scale << 6 | 5 << 3 | 4);
+        add_number(d, d->place - MIDDLE - (r13 << scale), 4);
+        break;
+    case BY_RIP:
+        add_byte(d, reg | 5);
+        d->relative = d->length;
+        add_number(d, 0, 4);
+        break;
+    default:
+        add_byte(d, reg | 4);
+        add_byte(d, 0x25);
+        add_number(d, c->addressing == BY_GS ? d->place - PROGRAM_GS_BASE : d->place, 4);
+    }
+}
+
+static void add_legacy_head(struct draft *d, const struct form *form, const struct choice *c)
+{
+    if (c->memory && c->addressing == BY_GS)
+        add_byte(d, 0x65);
+    if (c->memory && c->short_address)
+        add_byte(d, 0x67);
+    for (unsigned i = 0; i < form->prefix_count; i++)
+        add_byte(d, form->prefixes[i]);
+    if (c->rex)
+        add_byte(d, 0x40 | c->rex);
+    if (form->map != MAP_ONE)
+        add_byte(d, 0x0f);
+    if (form->map == MAP_0F38)
+        add_byte(d, 0x38);
+    if (form->map == MAP_0F3A)
+        add_byte(d, 0x3a);
+    add_byte(d, form->opcode);
+}
+
+static void add_vex_head(struct draft *d, const struct form *form, const struct choice *c)
+{
+    if (c->memory && c->addressing == BY_GS)
+        add_byte(d, 0x65);
+    add_byte(d, 0xc4);
+    add_byte(d, (~(c->rex << 5) & 0xe0) | (unsigned)form->map);
+    add_byte(d, (form->wide ? 0x80u : 0) | (~c->vvvv & 15) << 3 | form->vex_pp);
+    add_byte(d, form->opcode);
+}
+
+static void add_superfluous(struct maker *m, struct draft *d)
+{
+    static const uint8_t prefixes[] = {0x2e, 0x3e, 0x26, 0x36, 0x66, 0x66, 0x67,
+                                       0xf2, 0xf3, 0x40, 0x48, 0x41, 0x4f, 0x65};
+    unsigned count = 1 + (unsigned)below(m, 2), where = (unsigned)below(m, 2);
+    for (unsigned i = 0; i < count; i++) {
+        memmove(d->bytes + where + 1, d->bytes + where, d->length - where);
+        d->bytes[where] = prefixes[below(m, sizeof prefixes)];
+        d->length++;
+        d->relative += d->relative != 0;
+    }
+}
+
+static struct draft draft_of(struct maker *m, const struct form *form)
+{
+    struct draft d = {.place = any_place(m)};
+    struct choice c = choose(m, form);
+    if (form->vex)
+        add_vex_head(&d, form, &c);
+    else
+        add_legacy_head(&d, form, &c);
+    if (form->has_modrm && c.memory)
+        add_memory(m, &d, &c);
+    else if (form->has_modrm)
+        add_byte(&d, 0xc0 | (c.reg & 7) << 3 | (c.rm & 7));
+    if (one_in(m, 8))
+        add_superfluous(m, &d);
+    return d;
+}
+
+/* What the hidden operands of some instructions need: pointers into the data, a small count. */
+static void prepare_hidden(struct maker *m, const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)
+{
+    for (unsigned i = insn->operand_count_visible; i < insn->operand_count; i++) {
+        ZydisRegister base = operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY ? operands[i].mem.base : ZYDIS_REGISTER_NONE;
+        uint64_t offset = any_place(m) - MIDDLE;
+        if (base == ZYDIS_REGISTER_RSI || base == ZYDIS_REGISTER_ESI)
+            EMIT32(m, "\x49\x8d\xb4\x24", offset); /* lea offset(%r12),%rsi */
+        if (base == ZYDIS_REGISTER_RDI || base == ZYDIS_REGISTER_EDI)
+            EMIT32(m, "\x49\x8d\xbc\x24", offset);
+        if (base == ZYDIS_REGISTER_RBX || base == ZYDIS_REGISTER_EBX)
+            EMIT32(m, "\x49\x8d\x9c\x24", offset);
+    }
+    if (interpret_is_rep_string(insn))
+        EMIT32(m, "\xb9", below(m, 3) ? below(m, 20) : below(m, 300)); /* mov $count,%ecx */
+    if (insn->mnemonic == ZYDIS_MNEMONIC_DIV || insn->mnemonic == ZYDIS_MNEMONIC_IDIV)
+        insn->operand_width == 8 ? EMIT(m, "\x0f\xb6\xc0") : EMIT32(m, "\xba", 0); /* movzx %al,%eax; mov $0,%edx */
+}
+
+/* Pointers and counts, so that the instruction needs them before it; then itself. */
+static bool try_form(struct maker *m, const struct form *form)
+{
+    ZydisDecodedInstruction insn;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    struct draft d = draft_of(m, form);
+    unsigned head = d.length;
+    c2_rng_fill(&m->rng, d.bytes + head, 8);
+    if (one_in(m, 4)) /* small immediates, as counts of shifts are */
+        d.bytes[head] &= 31;
+    if (!forms_decode(&insn, operands, d.bytes, ZYDIS_MAX_INSTRUCTION_LENGTH) || insn.length < head)
+        return false;
+    if (has_prefix(&insn, 0x67) && insn.operand_count > insn.operand_count_visible &&
+        insn.meta.category == ZYDIS_CATEGORY_STRINGOP)
+        return false;
+    uint64_t before = m->at;
+    uint16_t undefined = m->undefined;
+    unsigned insns = m->p->insns;
+    prepare_hidden(m, &insn, operands);
+    if (d.relative)
+        put(d.bytes + d.relative, d.place - (m->at + insn.length), 4);
+    if (forms_decode(&insn, operands, d.bytes, insn.length) && may_stand(m, &insn, operands)) {
+        memcpy(code_at(m, m->at), d.bytes, insn.length);
+        advance(m, &insn, operands);
+        return true;
+    }
+    m->at = before;
+    m->undefined = undefined;
+    m->p->insns = insns;
+    return false;
+}
+
+static void any_insn(struct maker *m)
+{
+    while (!try_form(m, &m->forms[below(m, m->form_count)]))
+        ;
+}
+
+static void some_insns(struct maker *m, unsigned least, unsigned most)
+{
+    for (uint64_t n = least + below(m, most - least + 1); n > 0; n--)
+        any_insn(m);
+}
+
+/* ------------------------------------------------------------------ structures */
+
+static void patch32(struct maker *m, uint64_t at, uint64_t target) { put(code_at(m, at), target - (at + 4), 4); }
+static void patch8(struct maker *m, uint64_t at, uint64_t target) { put(code_at(m, at), target - (at + 1), 1); }
+
+/* All status flags become defined. */
+static void define_flags(struct maker *m) { EMIT(m, "\x39\xc8"); /* cmp %ecx,%eax */ }
+
+/* Jumps over some instructions if a condition holds whose flags are defined. */
+static void branch(struct maker *m)
+{
+    unsigned condition = (unsigned)below(m, 16);
+    char jump[] = {0x0f, (char)(0x80 | condition), 0, 0, 0, 0};
+    if (m->undefined)
+        define_flags(m);
+    emit(m, jump, sizeof jump);
+    uint64_t distance = m->at - 4;
+    uint16_t undefined = m->undefined;
+    some_insns(m, 1, 4);
+    patch32(m, distance, m->at);
+    m->undefined |= undefined;
+}
+
+/* JRCXZ, LOOP, LOOPE and LOOPNE, forward. */
+static void count_branch(struct maker *m)
+{
+    char jump[] = {(char)(0xe0 + below(m, 4)), 0};
+    EMIT32(m, "\xb9", below(m, 3)); /* mov $count,%ecx */
+    if (m->undefined & FLAG_ZF)
+        define_flags(m);
+    emit(m, jump, sizeof jump);
+    uint64_t distance = m->at - 1;
+    uint16_t undefined = m->undefined;
+    some_insns(m, 1, 2);
+    patch8(m, distance, m->at);
+    m->undefined |= undefined;
+}
+
+static void loop(struct maker *m)
+{
+    EMIT32(m, "\x41\xbe", 2 + below(m, 3)); /* mov $count,%r14d */
+    uint64_t head = m->at;
+    define_flags(m);
+    some_insns(m, 2, 8);
+    EMIT(m, "\x41\xff\xce");             /* dec %r14d */
+    EMIT(m, "\x0f\x85\x00\x00\x00\x00"); /* jnz head */
+    patch32(m, m->at - 4, head);
+}
+
+/* call f; jmp on; f: ...; ret; on: */
+static void call(struct maker *m)
+{
+    EMIT(m, "\xe8\x05\x00\x00\x00");
+    uint64_t over = EMIT(m, "\xe9\x00\x00\x00\x00");
+    m->keep_stack = true;
+    some_insns(m, 1, 3);
+    m->keep_stack = false;
+    EMIT(m, "\xc3");
+    patch32(m, over + 1, m->at);
+}
+
+static void indirect(struct maker *m)
+{
+    uint64_t lea = EMIT32(m, "\x48\x8d\x05", 0); /* lea 0(%rip),%rax */
+    EMIT(m, "\xff\xe0");                         /* jmp *%rax */
+    m->at += below(m, 5);
+    put(code_at(m, lea + 3), m->at - (lea + 7), 4);
+}
+
+static void flags_through_memory(struct maker *m)
+{
+    if (one_in(m, 2)) {
+        EMIT32(m, "\x68", below(m, 4096) & (FLAGS_STATUS | FLAG_DF)); /* push */
+        EMIT(m, "\x9d");                                              /* popfq */
+        m->undefined = 0;
+        return;
+    }
+    if (m->undefined)
+        define_flags(m);
+    EMIT(m, "\x9c"); /* pushfq */
+    EMIT(m, "\x58"); /* pop %rax */
+}
+
+static void frame(struct maker *m)
+{
+    emit_number(m, "\xc8", 1, below(m, 64) << 3, 3); /* enter */
+    some_insns(m, 0, 3);
+    EMIT(m, "\x48\x8d\x6c\x24\x40"); /* lea 64(%rsp),%rbp */
+    EMIT(m, "\xc9");                 /* leave */
+}
+
+/* ------------------------------------------------------------------ stores into code */
+
+/* Stores `bytes` bytes of EAX's, a constant's or what is there into `target`, which is filled in later; returns where
+ * the displacement is. The instruction ends `tail` bytes behind it. */
+static uint64_t emit_store(struct maker *m, unsigned *bytes, unsigned *tail)
+{
+    static const struct {
+        char text[12];
+        uint8_t length, relative, bytes;
+    } stores[] = {
+        {"\xc6\x05\0\0\0\0\x2a", 7, 2, 1},              /* movb $42,target */
+        {"\x66\xc7\x05\0\0\0\0\x2a\x01", 9, 3, 2},      /* movw */
+        {"\xc7\x05\0\0\0\0\x2a\x01\x02\x03", 10, 2, 4}, /* movl */
+        {"\x89\x05\0\0\0\0", 6, 2, 4},                  /* mov %eax,target */
+        {"\x88\x0d\0\0\0\0", 6, 2, 1},                  /* mov %cl,target */
+        {"\x66\x89\x15\0\0\0\0", 7, 3, 2},              /* mov %dx,target */
+        {"\x81\x05\0\0\0\0\x01\x01\0\x01", 10, 2, 4},   /* addl */
+        {"\x80\x35\0\0\0\0\xff", 7, 2, 1},              /* xorb */
+        {"\xff\x05\0\0\0\0", 6, 2, 4},                  /* incl */
+        {"\x66\xff\x05\0\0\0\0", 7, 3, 2},              /* incw */
+        {"\x0f\xc1\x05\0\0\0\0", 7, 3, 4},              /* xadd %eax,target */
+        {"\xf3\x0f\x11\x05\0\0\0\0", 8, 4, 4},          /* movss %xmm0,target */
+        {"\x0f\xba\x2d\0\0\0\0\x03", 8, 3, 4},          /* btsl $3,target */
+        {"\x0f\x38\xf1\x05\0\0\0\0", 8, 4, 4},          /* movbe %eax,target: interpreted */
+        {"\x66\x0f\x7e\x05\0\0\0\0", 8, 4, 4},          /* movd %xmm0,target */
+    };
+    size_t i = below(m, sizeof stores / sizeof *stores);
+    uint64_t at = emit(m, stores[i].text, stores[i].length);
+    *bytes = stores[i].bytes;
+    *tail = stores[i].length - stores[i].relative;
+    return at + stores[i].relative;
+}
+
+/* A store into the immediate of an instruction that follows, in the same block or behind a branch. */
+static void store_ahead(struct maker *m)
+{
+    unsigned bytes, tail;
+    uint64_t relative = emit_store(m, &bytes, &tail);
+    if (one_in(m, 2))
+        some_insns(m, 1, 3);
+    uint64_t target = EMIT32(m, "\xba", 7) + 1; /* mov $7,%edx */
+    put(code_at(m, relative), target + below(m, 4 - bytes + 1) - (relative + tail), 4);
+    EMIT(m, "\x31\xd0"); /* xor %edx,%eax */
+}
+
+/* In a loop, into what has been executed already and will be again. */
+static void store_back(struct maker *m)
+{
+    unsigned bytes, tail;
+    EMIT32(m, "\x41\xbe", 2 + below(m, 3));
+    uint64_t head = m->at;
+    uint64_t target = EMIT32(m, "\xba", 7) + 1;
+    EMIT(m, "\x31\xd1"); /* xor %edx,%ecx */
+    some_insns(m, 0, 2);
+    define_flags(m);
+    uint64_t relative = emit_store(m, &bytes, &tail);
+    put(code_at(m, relative), target + below(m, 4 - bytes + 1) - (relative + tail), 4);
+    define_flags(m);
+    some_insns(m, 0, 2);
+    EMIT(m, "\x41\xff\xce");
+    EMIT(m, "\x0f\x85\x00\x00\x00\x00");
+    patch32(m, m->at - 4, head);
+}
+
+/* jmp on; 2 bytes of data; on: xorl $0xffff,(on - 2); ...: of the four bytes modified two lie in the block. */
+static void store_across_start(struct maker *m)
+{
+    EMIT(m, "\xeb\x02");
+    m->at += 2;
+    uint64_t start = m->at;
+    uint64_t store = EMIT(m, "\x81\x35\x00\x00\x00\x00\xff\xff\x00\x00");
+    put(code_at(m, store + 2), start - 2 - m->at, 4);
+    uint64_t load = EMIT(m, "\x0f\xb7\x05\x00\x00\x00\x00"); /* movzwl start - 2,%eax */
+    put(code_at(m, load + 3), start - 2 - m->at, 4);
+}
+
+/* A repeated store over the immediate that follows. */
+static void store_repeated(struct maker *m)
+{
+    uint64_t lea = EMIT32(m, "\x48\x8d\x3d", 0); /* lea 0(%rip),%rdi */
+    EMIT32(m, "\xb9", 1 + below(m, 4));
+    EMIT(m, "\xfc"); /* cld */
+    one_in(m, 2) ? EMIT(m, "\xf3\xaa") : EMIT(m, "\xaa");
+    uint64_t target = EMIT32(m, "\xba", 7) + 1;
+    put(code_at(m, lea + 3), target - (lea + 7), 4);
+    EMIT(m, "\x31\xd0");
+}
+
+/* An instruction of one byte becomes another: NOP, CLC, STC, CMC. */
+static void store_opcode(struct maker *m)
+{
+    static const char opcodes[] = {(char)0x90, (char)0xf8, (char)0xf9, (char)0xf5};
+    if (m->undefined)
+        define_flags(m);
+    uint64_t store = EMIT8(m, "\xc6\x05\0\0\0\0", 0);
+    put(code_at(m, m->at - 1), (uint8_t)opcodes[below(m, 4)], 1);
+    uint64_t target = emit(m, &opcodes[below(m, 4)], 1);
+    put(code_at(m, store + 2), target - (store + 7), 4);
+}
+
+static void store_into_code(struct maker *m)
+{
+    static void (*const kinds[])(struct maker *) = {store_ahead,        store_ahead,    store_back,
+                                                    store_across_start, store_repeated, store_opcode};
+    kinds[below(m, sizeof kinds / sizeof *kinds)](m);
+}
+
+/* ------------------------------------------------------------------ a program */
+
+/* A load of what is not there, or a division by zero: the program ends here, by a signal. */
+static void fault(struct maker *m)
+{
+    if (one_in(m, 2)) {
+        EMIT(m, "\x31\xc9"); /* xor %ecx,%ecx */
+        EMIT(m, "\xf7\xf1"); /* div %ecx */
+    } else {
+        EMIT32(m, "\x49\x8b\x84\x24", PROGRAM_DATA_BYTES); /* mov far(%r12),%rax */
+    }
+}
+
+static void chunk(struct maker *m)
+{
+    switch (below(m, 24)) {
+    case 0:
+        loop(m);
+        break;
+    case 1:
+        call(m);
+        break;
+    case 2:
+        indirect(m);
+        break;
+    case 3:
+    case 4:
+        flags_through_memory(m);
+        break;
+    case 5:
+    case 6:
+        count_branch(m);
+        break;
+    case 7:
+    case 8:
+        branch(m);
+        break;
+    case 9:
+        frame(m);
+        break;
+    case 10:
+    case 11:
+        m->p->writable ? store_into_code(m) : any_insn(m);
+        break;
+    case 12:
+        one_in(m, 60) ? fault(m) : any_insn(m);
+        break;
+    default:
+        any_insn(m);
+    }
+}
+
+#define SEGMENTS 5u
+#define SEGMENT_BYTES (3u * 4096u) /* each starts shortly before the end of its first page */
+
+static uint64_t segment_start(struct maker *m, unsigned segment)
+{
+    return PROGRAM_CODE + segment * SEGMENT_BYTES + C2_PAGE_BYTES - 1 - below(m, one_in(m, 2) ? 40 : 400);
+}
+
+static void random_state(struct maker *m)
+{
+    struct native_state *s = &m->p->state;
+    uint32_t mxcsr = 0x1fbf; /* all exception flags set: which are set when is compared elsewhere */
+    memset(s, 0, sizeof *s);
+    c2_rng_fill(&m->rng, s->gpr, sizeof s->gpr);
+    s->gpr[RSP] = PROGRAM_DATA + PROGRAM_DATA_BYTES - 0x2800 - 8 * below(m, 32);
+    s->gpr[R12] = MIDDLE;
+    s->gpr[R13] = 16 * below(m, 8);
+    s->gpr[R14] = 1;
+    s->flags = 0x202 | (c2_rng_next(&m->rng) & FLAGS_STATUS);
+    put(s->fxsave, 0x37f, 2);
+    memcpy(s->fxsave + 24, &mxcsr, 4);
+    put(s->fxsave + 28, 0xffff, 4);
+    c2_rng_fill(&m->rng, s->fxsave + 160, 256);
+    c2_rng_fill(&m->rng, m->p->data, PROGRAM_DATA_BYTES);
+}
+
+void program_make(struct program *program, uint64_t seed, const struct form *forms, size_t form_count)
+{
+    struct maker m = {.p = program, .forms = forms, .form_count = form_count};
+    memset(program, 0, sizeof *program);
+    memset(program->code, 0xcc, sizeof program->code);
+    c2_rng_init(&m.rng, seed, "sequences");
+    program->seed = seed;
+    program->writable = one_in(&m, 2);
+    random_state(&m);
+    m.at = program->entry = segment_start(&m, 0);
+    for (unsigned i = 0; i < SEGMENTS; i++) {
+        for (uint64_t n = 5 + below(&m, 60); n > 0; n--)
+            chunk(&m);
+        EMIT(&m, "\xe9\x00\x00\x00\x00");
+        uint64_t distance = m.at - 4;
+        m.at = i + 1 < SEGMENTS ? segment_start(&m, i + 1) : PROGRAM_CODE + PROGRAM_CODE_BYTES - PROGRAM_END;
+        patch32(&m, distance, m.at);
+    }
+    program->end = m.at;
+    program->undefined[m.at - PROGRAM_CODE] = m.undefined;
+}
