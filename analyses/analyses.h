@@ -181,6 +181,7 @@ enum { ANALYSES_IR, ANALYSES_DR, ANALYSES_DW }; /* the first three: instructions
 struct analyses_event {
     char name[32]; /* a letter, then letters and digits */
     char help[80];
+    uint32_t cycles; /* what one costs; 0: it is no miss, or counted by another event */
 };
 struct analyses_events {
     uint32_t count;

@@ -12,6 +12,10 @@
  *   numbers of the report: Dr = reads, Dw = writes, D1mr + D1mw = misses of L1D, ILmr + DLmr = read misses of the
  *   last level, DLmw = its write misses.
  *
+ * Costs
+ *   Every miss has one class: the classes' events have the cycles of a miss of their level (caches/cost.c), the others
+ *   none, so that each miss is paid once.
+ *
  * Names
  *   The format wants a letter and then letters and digits: conflictL1D, not conflict.L1D.
  */
@@ -29,7 +33,8 @@ static uint8_t add(struct analyses_events *events, const char *name, const char 
     return (uint8_t)events->count++;
 }
 
-static void add_level(struct analyses_events *events, const struct caches_level *level, uint32_t number)
+static void add_level(struct analyses_events *events, const struct caches_level *level, uint32_t number,
+                      uint32_t miss_cycles)
 {
     static const char *const classes[ANALYSES_CLASSES] = {"cold", "capacity", "conflict"};
     for (unsigned i = 0; i < ANALYSES_CLASSES; i++) {
@@ -41,6 +46,7 @@ static void add_level(struct analyses_events *events, const struct caches_level 
         name[length] = '\0';
         snprintf(help, sizeof help, "%.15s %s miss", level->name, classes[i]);
         events->by_class[number][i] = add(events, name, help);
+        events->list[events->by_class[number][i]].cycles = miss_cycles;
     }
 }
 
@@ -68,11 +74,11 @@ void analyses_events_init(struct analyses_events *out, const struct caches_machi
     add(out, "Dr", "Data Read Access");
     add(out, "Dw", "Data Write Access");
     add_misses(out, machine);
-    add_level(out, &machine->levels[0], 0);
+    add_level(out, &machine->levels[0], 0, caches_miss_cycles(machine, 0, false));
     if (machine->has_l1i)
-        add_level(out, &machine->l1i, machine->level_count);
+        add_level(out, &machine->l1i, machine->level_count, caches_miss_cycles(machine, 0, true));
     for (uint32_t i = 1; i < machine->level_count; i++)
-        add_level(out, &machine->levels[i], i);
+        add_level(out, &machine->levels[i], i, caches_miss_cycles(machine, i, false));
 }
 
 /* ------------------------------------------------------------------ what an instruction has cost */

@@ -61,7 +61,7 @@ static const struct cli_command verbs[] = {
     {"annotate", CLI_ANNOTATE, false, "FILE", "show source or instructions with the counts of a callgrind file",
      "Show the source, or the instructions, of a program with the counts of FILE, which --callgrind or --evictors has "
      "written."
-     "\vWithout --event the counts are of the file's first conflict event that is not 0, else of its first event.",
+     "\vWithout --event the counts are of the misses that cost most, by the file's formula; else of its first event.",
      annotate_options},
     {"diff", CLI_DIFF, false, "A.json B.json", "compare two reports",
      "Compare two reports that --json has written: counters, functions and objects that differ."

@@ -3,21 +3,45 @@
  * annotate: the counts of a callgrind file beside the source or the instructions: which events, and what both share.
  *
  * Model
- *   Without a choice the first event "conflictLEVEL" that is not 0 is shown, else the file's first event. Dots in a
- *   name are for reading: conflict.L1D is conflictL1D, as the format has letters and digits only. Shares are of the
- *   file's total.
+ *   Without a choice the event is shown that costs most by the file's formula, whose terms are events with what one of
+ *   them costs (of equal ones the first); in a file without a formula, or where all of them are 0, its first event.
+ *   Dots in a name are for reading: conflict.L1D is conflictL1D, as the format has letters and digits only. Shares are
+ *   of the file's total.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/callgrind_priv.h"
 
-static size_t default_event(const struct report_callgrind *file)
+/* "28 conflictL2 + ...", "28 * conflictL2", "conflictL2": the total of the term's event times its factor. *at is left
+ * behind the term. */
+static uint64_t term_cost(const struct report_callgrind *file, const char **at, size_t *event)
 {
-    for (size_t i = 0; i < file->event_count; i++) {
-        if (strncmp(file->events[i], "conflict", 8) == 0 && file->totals[i] != 0)
-            return i;
+    char *end;
+    const char *name = *at + strspn(*at, " \t+*");
+    const unsigned long long factor = strtoull(name, &end, 10);
+    const bool given = end != name;
+    name = end + strspn(end, " \t*");
+    const size_t length = strcspn(name, " \t+");
+    *at = name + length;
+    for (*event = 0; *event < file->event_count; ++*event) {
+        if (strlen(file->events[*event]) == length && strncmp(file->events[*event], name, length) == 0)
+            return file->totals[*event] * (given ? factor : 1);
     }
     return 0;
+}
+
+static size_t default_event(const struct report_callgrind *file)
+{
+    size_t best = 0;
+    uint64_t most = 0;
+    for (const char *at = file->formula; at && at[strspn(at, " \t+")] != '\0';) {
+        size_t event;
+        const uint64_t cost = term_cost(file, &at, &event);
+        best = cost > most ? event : best;
+        most = cost > most ? cost : most;
+    }
+    return best;
 }
 
 static bool same_event(const char *a, const char *b)

@@ -82,7 +82,7 @@ enum c2_status report_callgrind(FILE *to, const struct report_run *run, struct c
     struct writer writer;
     enum c2_status status = prepare(&writer, run, err);
     if (status == C2_OK) {
-        export_header(to, run, writer.events.list, writer.events.count, writer.totals);
+        export_header(to, run, false, writer.events.list, writer.events.count, writer.totals);
         write_body(to, &writer);
         status = export_written(to, err);
     }

@@ -16,6 +16,7 @@ struct report_cost {
 
 struct report_callgrind {
     char *command; /* NULL: not in the file */
+    char *formula; /* of the first event that is computed, "8 conflictL1D + 28 conflictL2"; NULL: there is none */
     char **events;
     size_t event_count;
     bool has_addresses, has_lines;

@@ -265,12 +265,25 @@ static enum c2_status take_totals(struct parser *p, const char *text, bool at_en
     return C2_OK;
 }
 
+/* "NAME = FORMULA : long name"; without a formula there is nothing to know. */
+static enum c2_status take_event(struct parser *p, char *text)
+{
+    char *formula = strchr(text, '=');
+    if (!formula || p->file->formula)
+        return C2_OK;
+    formula[strcspn(formula, ":")] = '\0';
+    p->file->formula = c2_strdup(formula + 1);
+    return p->file->formula ? C2_OK : fail_memory(p);
+}
+
 static enum c2_status take_header(struct parser *p, const char *line, char *colon)
 {
     const size_t length = (size_t)(colon - line);
     char *value = colon + 1 + strspn(colon + 1, " \t");
     if (length == 6 && strncmp(line, "events", 6) == 0)
         return take_events(p, value);
+    if (length == 5 && strncmp(line, "event", 5) == 0)
+        return take_event(p, value);
     if (length == 9 && strncmp(line, "positions", 9) == 0)
         return take_positions(p, value);
     if (length == 6 && strncmp(line, "totals", 6) == 0)
@@ -367,5 +380,6 @@ void report_callgrind_release(struct report_callgrind *file)
     c2_free(file->costs);
     c2_free(file->values);
     c2_free(file->command);
+    c2_free(file->formula);
     *file = (struct report_callgrind){0};
 }

@@ -3,23 +3,30 @@
  * evictors: who evicted whom, in Callgrind's format.
  *
  * Model
- *   The cost of an instruction is its conflict misses, one event for each level. What stands for a call goes from the
- *   instruction that misses to the one that took its line away; "called" is how often that led to a conflict miss, and
- *   the cost of the call is those misses. Where nobody is known the callee is "nobody known".
+ *   What stands for a function is an object: a variable, a block, the code of a file. Its lines are the lines of the
+ *   program's source that missed it, and their costs are conflict misses, one event for each level. What stands for a
+ *   call goes from the object that was missed, at such a line, to the object whose access had taken the line away;
+ *   "called" is how often that led to a conflict miss, and the cost of the call is those misses. Where nobody is known
+ *   the callee is "nobody known". Two objects of one name are told apart by their addresses.
+ *   There are no addresses of instructions: an object is accessed by the code of many files.
  *
  * Counting
- *   The costs of all instructions together are the conflict misses of the report, and so are the costs of all calls:
- *   the same misses by victim, and by victim and evictor. Tools that add calls to the caller's own cost ("inclusive")
- *   count each of them twice.
+ *   The costs of all lines together are the conflict misses of the report, and so are the costs of all calls: the same
+ *   misses by victim, and by victim and evictor. Tools that add calls to the caller's own cost ("inclusive") count each
+ *   of them twice.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/export_priv.h"
+#include "report/profile_priv.h"
 
-/* Misses of one instruction because of another, of all objects. */
+/* Misses of one object at one line because of another object. */
 struct pair {
-    uint32_t victim, evictor; /* instructions; the evictor may be ANALYSES_NOBODY */
+    uint32_t victim, evictor; /* objects; the evictor may be ANALYSES_NOBODY */
+    uint32_t file;            /* of the line */
+    int line;
     uint32_t level;
     uint64_t count;
 };
@@ -30,8 +37,9 @@ struct writer {
     uint32_t event_of[ANALYSES_LEVELS]; /* [level]: in the order of the reports */
     uint32_t width;
     struct export_names names;
-    struct export_place *places, nobody;
-    struct pair *pairs; /* by victim, evictor */
+    struct export_place *places; /* of instructions */
+    struct export_place *nodes;  /* of objects, and behind them nobody */
+    struct pair *pairs;          /* by victim, file, line, evictor */
     size_t pair_count;
     uint64_t totals[ANALYSES_LEVELS];
 };
@@ -49,12 +57,21 @@ static void choose_events(struct writer *writer)
     }
 }
 
-static int by_instructions(const void *a, const void *b)
+/* By victim and line alone. */
+static int by_line(const struct pair *a, const struct pair *b)
 {
-    const struct pair *x = a, *y = b;
-    if (x->victim != y->victim)
-        return x->victim < y->victim ? -1 : 1;
-    return (x->evictor > y->evictor) - (x->evictor < y->evictor);
+    if (a->victim != b->victim)
+        return a->victim < b->victim ? -1 : 1;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    return (a->line > b->line) - (a->line < b->line);
+}
+
+static int by_objects(const void *left, const void *right)
+{
+    const struct pair *a = left, *b = right;
+    const int order = by_line(a, b);
+    return order != 0 ? order : (a->evictor > b->evictor) - (a->evictor < b->evictor);
 }
 
 static enum c2_status list_pairs(struct writer *writer, struct c2_error *err)
@@ -66,12 +83,51 @@ static enum c2_status list_pairs(struct writer *writer, struct c2_error *err)
     writer->pair_count = profile->pair_count;
     for (size_t i = 0; i < profile->pair_count; i++) {
         const struct analyses_pair *from = &profile->pairs[i];
-        const uint32_t evictor = from->evictor == ANALYSES_NOBODY ? from->evictor : profile->rows[from->evictor].insn;
-        writer->pairs[i] = (struct pair){profile->rows[from->victim].insn, evictor, writer->event_of[from->level],
-                                         from->count};
+        const struct export_place *place = &writer->places[profile->rows[from->victim].insn];
+        const bool known = from->evictor != ANALYSES_NOBODY;
+        writer->pairs[i] = (struct pair){.victim = profile->rows[from->victim].object,
+                                         .evictor = known ? profile->rows[from->evictor].object : ANALYSES_NOBODY,
+                                         .file = place->file,
+                                         .line = place->line,
+                                         .level = writer->event_of[from->level],
+                                         .count = from->count};
     }
-    qsort(writer->pairs, writer->pair_count, sizeof *writer->pairs, by_instructions);
+    qsort(writer->pairs, writer->pair_count, sizeof *writer->pairs, by_objects);
     return C2_OK;
+}
+
+static enum c2_status name_node(struct writer *writer, uint32_t number, struct c2_error *err)
+{
+    const struct analyses_object *object = &writer->run->profile->objects[number];
+    struct export_place *node = &writer->nodes[number];
+    char text[512];
+    bool taken;
+    if (node->function != 0)
+        return C2_OK;
+    report_object_text(text, sizeof text, writer->run, object);
+    enum c2_status status = export_node(&writer->names, text, node, &taken, err);
+    if (status != C2_OK || !taken)
+        return status;
+    const size_t length = strlen(text);
+    snprintf(text + length, sizeof text - length, " at 0x%" PRIx64, object->base);
+    return export_node(&writer->names, text, node, &taken, err);
+}
+
+/* The objects that are in a pair. */
+static enum c2_status name_nodes(struct writer *writer, struct c2_error *err)
+{
+    const size_t nobody = writer->run->profile->object_count;
+    bool taken;
+    writer->nodes = c2_calloc(nobody + 1, sizeof *writer->nodes);
+    if (!writer->nodes)
+        return c2_fail_memory(err, "who evicted whom");
+    enum c2_status status = export_node(&writer->names, "nobody known", &writer->nodes[nobody], &taken, err);
+    for (size_t i = 0; i < writer->pair_count && status == C2_OK; i++) {
+        status = name_node(writer, writer->pairs[i].victim, err);
+        if (status == C2_OK && writer->pairs[i].evictor != ANALYSES_NOBODY)
+            status = name_node(writer, writer->pairs[i].evictor, err);
+    }
+    return status;
 }
 
 static enum c2_status prepare(struct writer *writer, const struct report_run *run, struct c2_error *err)
@@ -82,20 +138,20 @@ static enum c2_status prepare(struct writer *writer, const struct report_run *ru
     if (status == C2_OK)
         status = export_places(&writer->places, &writer->names, err);
     if (status == C2_OK)
-        status = export_nobody(&writer->names, &writer->nobody, err);
-    if (status == C2_OK)
         status = list_pairs(writer, err);
+    if (status == C2_OK)
+        status = name_nodes(writer, err);
     for (size_t i = 0; i < writer->pair_count; i++)
         writer->totals[writer->pairs[i].level] += writer->pairs[i].count;
     return status;
 }
 
-/* Adds pairs from `at` on as long as victim, and evictor where `both`, are those of the first. Returns where it
- * ended. */
+/* Adds pairs from `at` on as long as victim and line, and evictor where `both`, are those of the first. Returns where
+ * it ended. */
 static size_t add_pairs(const struct writer *writer, size_t at, bool both, uint64_t *calls, uint64_t *cost)
 {
     const struct pair *first = &writer->pairs[at];
-    for (; at < writer->pair_count && writer->pairs[at].victim == first->victim; at++) {
+    for (; at < writer->pair_count && by_line(&writer->pairs[at], first) == 0; at++) {
         if (both && writer->pairs[at].evictor != first->evictor)
             break;
         *calls += writer->pairs[at].count;
@@ -104,26 +160,37 @@ static size_t add_pairs(const struct writer *writer, size_t at, bool both, uint6
     return at;
 }
 
-static void write_victim(struct export_body *body, const struct writer *writer, size_t at, size_t end)
+/* The victim's node, at the line of its first pair. */
+static struct export_place victim_at(const struct writer *writer, size_t at)
 {
-    const struct export_place *victim = &writer->places[writer->pairs[at].victim];
+    struct export_place place = writer->nodes[writer->pairs[at].victim];
+    place.file = writer->pairs[at].file;
+    place.line = writer->pairs[at].line;
+    return place;
+}
+
+static void write_evictors(struct export_body *body, const struct writer *writer, size_t at, size_t end)
+{
+    const struct export_place victim = victim_at(writer, at);
+    const size_t nobody = writer->run->profile->object_count;
     while (at < end) {
         const uint32_t evictor = writer->pairs[at].evictor;
         uint64_t calls = 0, cost[ANALYSES_LEVELS] = {0};
         at = add_pairs(writer, at, true, &calls, cost);
-        export_call(body, victim, evictor == ANALYSES_NOBODY ? &writer->nobody : &writer->places[evictor], calls, cost,
+        export_call(body, &victim, &writer->nodes[evictor == ANALYSES_NOBODY ? nobody : evictor], calls, cost,
                     writer->width);
     }
 }
 
 static void write_body(FILE *to, struct writer *writer)
 {
-    struct export_body body = {.to = to, .names = &writer->names};
+    struct export_body body = {.to = to, .names = &writer->names, .lines_only = true};
     for (size_t at = 0; at < writer->pair_count;) {
         uint64_t calls = 0, cost[ANALYSES_LEVELS] = {0};
         const size_t end = add_pairs(writer, at, false, &calls, cost);
-        export_self(&body, &writer->places[writer->pairs[at].victim], cost, writer->width);
-        write_victim(&body, writer, at, end);
+        const struct export_place victim = victim_at(writer, at);
+        export_self(&body, &victim, cost, writer->width);
+        write_evictors(&body, writer, at, end);
         at = end;
     }
     export_totals(&body, writer->totals, writer->width);
@@ -134,12 +201,13 @@ enum c2_status report_evictors(FILE *to, const struct report_run *run, struct c2
     struct writer writer;
     enum c2_status status = prepare(&writer, run, err);
     if (status == C2_OK) {
-        export_header(to, run, writer.events, writer.width, writer.totals);
+        export_header(to, run, true, writer.events, writer.width, writer.totals);
         write_body(to, &writer);
         status = export_written(to, err);
     }
     export_names_release(&writer.names);
     c2_free(writer.places);
+    c2_free(writer.nodes);
     c2_free(writer.pairs);
     return status;
 }

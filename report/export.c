@@ -84,17 +84,20 @@ static enum c2_status function_number(struct export_names *names, const struct e
     return c2_map_put(names->function_of, hash, *out, err);
 }
 
-/* "unnamed in libc.so.6"; lives as long as the names. */
+/* Takes text, which may be NULL; it lives as long as the names. NULL without memory. */
+static const char *keep(struct export_names *names, char *text)
+{
+    if (!text || !c2_grow((void **)&names->owned, &names->owned_room, names->owned_count, sizeof *names->owned)) {
+        c2_free(text);
+        return NULL;
+    }
+    return names->owned[names->owned_count++] = text;
+}
+
+/* "unnamed in libc.so.6" */
 static const char *unnamed(struct export_names *names, const char *object)
 {
-    if (!object)
-        return "unnamed code";
-    if (!c2_grow((void **)&names->owned, &names->owned_room, names->owned_count, sizeof *names->owned))
-        return NULL;
-    char *text = c2_format("unnamed in %s", object);
-    if (text)
-        names->owned[names->owned_count++] = text;
-    return text;
+    return object ? keep(names, c2_format("unnamed in %s", object)) : "unnamed code";
 }
 
 /* ------------------------------------------------------------------ places */
@@ -147,10 +150,17 @@ enum c2_status export_place_of(struct export_names *names, struct guest_va pc, s
     return number_place(names, path, place.object, place.function, file, inner.file, out, err);
 }
 
-enum c2_status export_nobody(struct export_names *names, struct export_place *out, struct c2_error *err)
+enum c2_status export_node(struct export_names *names, const char *name, struct export_place *out, bool *taken,
+                           struct c2_error *err)
 {
+    const uint32_t before = names->function_count;
+    const char *kept = keep(names, c2_strdup(name));
     *out = (struct export_place){.address = 0};
-    return number_place(names, NULL, NULL, "nobody known", NULL, NULL, out, err);
+    if (!kept)
+        return no_memory(err);
+    enum c2_status status = number_place(names, NULL, NULL, kept, NULL, NULL, out, err);
+    *taken = names->function_count == before;
+    return status;
 }
 
 enum c2_status export_places(struct export_place **out, struct export_names *names, struct c2_error *err)
@@ -214,16 +224,31 @@ enum c2_status export_written(FILE *to, struct c2_error *err)
 
 /* ------------------------------------------------------------------ Callgrind's format */
 
-void export_header(FILE *to, const struct report_run *run, const struct analyses_event *events, uint32_t count,
-                   const uint64_t *totals)
+/* An event that tools compute: what the misses cost. */
+static void write_formula(FILE *to, const struct analyses_event *events, uint32_t count)
+{
+    bool first = true;
+    fputs("event: missCycles =", to);
+    for (uint32_t i = 0; i < count; i++) {
+        if (events[i].cycles == 0)
+            continue;
+        fprintf(to, "%s %" PRIu32 " %s", first ? "" : " +", events[i].cycles, events[i].name);
+        first = false;
+    }
+    fputs(" : Cycles of Misses\n", to);
+}
+
+void export_header(FILE *to, const struct report_run *run, bool lines_only, const struct analyses_event *events,
+                   uint32_t count, const uint64_t *totals)
 {
     fputs("# callgrind format\nversion: 1\ncreator: c2emu\n", to);
     export_command(to, run);
     fputs("part: 1\n\n", to);
     export_caches(to, run);
-    fputs("\npositions: instr line\n", to);
+    fprintf(to, "\npositions: %sline\n", lines_only ? "" : "instr ");
     for (uint32_t i = 0; i < count; i++)
         fprintf(to, "event: %s : %s\n", events[i].name, events[i].help);
+    write_formula(to, events, count);
     fputs("events:", to);
     for (uint32_t i = 0; i < count; i++)
         fprintf(to, " %s", events[i].name);
@@ -279,10 +304,17 @@ static void go_to(struct export_body *body, const struct export_place *at)
     body->file = at->file;
 }
 
+static void write_at(const struct export_body *body, const struct export_place *at)
+{
+    if (!body->lines_only)
+        fprintf(body->to, "0x%" PRIx64 " ", at->address);
+    fprintf(body->to, "%d", at->line);
+}
+
 void export_self(struct export_body *body, const struct export_place *at, const uint64_t *cost, uint32_t count)
 {
     go_to(body, at);
-    fprintf(body->to, "0x%" PRIx64 " %d", at->address, at->line);
+    write_at(body, at);
     export_cost(body->to, cost, count);
 }
 
@@ -294,8 +326,10 @@ void export_call(struct export_body *body, const struct export_place *from, cons
     write_object(body, "cob", function->object);
     write_file(body, "cfi", function->file);
     write_function(body, "cfn", to->function);
-    fprintf(body->to, "calls=%" PRIu64 " 0x%" PRIx64 " %d\n0x%" PRIx64 " %d", calls, to->address, to->line,
-            from->address, from->line);
+    fprintf(body->to, "calls=%" PRIu64 " ", calls);
+    write_at(body, to);
+    putc('\n', body->to);
+    write_at(body, from);
     export_cost(body->to, cost, count);
 }
 

@@ -40,8 +40,9 @@ enum c2_status export_names_create(struct export_names *out, const struct report
 void export_names_release(struct export_names *names); /* whatever create returned */
 enum c2_status export_place_of(struct export_names *names, struct guest_va pc, struct export_place *out,
                                struct c2_error *err);
-/* The function that stands for an evictor that nobody knows. */
-enum c2_status export_nobody(struct export_names *names, struct export_place *out, struct c2_error *err);
+/* A function that stands for something else than code, in no file; name is copied. *taken: it was there before. */
+enum c2_status export_node(struct export_names *names, const char *name, struct export_place *out, bool *taken,
+                           struct c2_error *err);
 
 /* The places of all instructions of the profile; to be freed. */
 enum c2_status export_places(struct export_place **out, struct export_names *names, struct c2_error *err);
@@ -57,9 +58,10 @@ struct export_body {
     FILE *to;
     struct export_names *names;
     uint32_t object, function, file; /* that the lines to come belong to; 0: none yet */
+    bool lines_only;                 /* no addresses of instructions; the header has to say the same */
 };
-void export_header(FILE *to, const struct report_run *run, const struct analyses_event *events, uint32_t count,
-                   const uint64_t *totals);
+void export_header(FILE *to, const struct report_run *run, bool lines_only, const struct analyses_event *events,
+                   uint32_t count, const uint64_t *totals);
 /* What the instruction has cost by itself. */
 void export_self(struct export_body *body, const struct export_place *at, const uint64_t *cost, uint32_t count);
 /* What calls from one place to another have cost, all in all. */

@@ -66,7 +66,7 @@ enum c2_status report_diff(bool *failed, FILE *to, const char *a, const char *b,
 struct report_annotation {
     const char *path;
     const char *const *events;      /* names in the file; dots do not count */
-    size_t event_count;             /* 0: the first conflict event that is not 0, else the file's first */
+    size_t event_count;             /* 0: the one that costs most by the file's formula, else its first */
     const char *const *directories; /* where sources (and, for code, files) are looked for besides their own path */
     size_t directory_count;
     bool code; /* instructions instead of source */

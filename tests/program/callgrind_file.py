@@ -5,13 +5,13 @@ import re
 
 
 class Profile:
-    """events; long: names by event; summary, totals; self: {(object, file, function): cost}; lines:
-    {(file of the line, function, line): cost}; insns: {(object, address): (line's file, line, cost)}; calls:
-    {(caller, callee): [count, cost]}, both (object, file, function); sites: {(caller, address): {callee: count}};
-    addresses: {function's name: {address}}."""
+    """events; long: names by event; formulas: {computed event: {event: factor}}; summary, totals; self: {(object,
+    file, function): cost}; lines: {(file of the line, function, line): cost}; insns: {(object, address): (line's
+    file, line, cost)}; calls: {(caller, callee): [count, cost]}, both (object, file, function); sites: {(caller,
+    address): {callee: count}}; addresses: {function's name: {address}}."""
 
     def __init__(self):
-        self.header, self.events, self.long = {}, [], {}
+        self.header, self.events, self.long, self.formulas = {}, [], {}, {}
         self.summary = self.totals = None
         self.self, self.lines, self.insns, self.calls, self.sites = {}, {}, {}, {}, {}
         self.addresses = {}
@@ -110,6 +110,10 @@ class Reader:
                 if not re.fullmatch("[A-Za-z][A-Za-z0-9]*", name):
                     raise ValueError("no name of an event: " + name)
         elif key == "event":
+            name, equals, formula = value.split(":")[0].partition("=")
+            if equals:
+                p.formulas[name.strip()] = {term.split()[1]: int(term.split()[0]) for term in formula.split("+")}
+                return
             p.long[value.split(":")[0].strip()] = value.split(":")[1].strip()
         elif key == "positions":
             self.positions = value.split()

@@ -23,6 +23,7 @@ import callgrind_file
 from common import check, contains, done, emulate, equal, fail, need, run
 
 GUESTS = os.environ["GUESTS"]
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 IMAGES = os.environ["IMAGES"]
 directory = tempfile.TemporaryDirectory()
 
@@ -446,23 +447,60 @@ def evictions(words, options):
           "conflict misses of the pairs")
     for count, cost in profile.calls.values():
         equal(count, sum(cost), "evictions of a pair")
+    check_arcs(report, profile)
     return profile
+
+
+def object_text(report, name):
+    """What the text calls an object of this name; None where that is not clear from the report: of blocks, and of two
+    objects of one name."""
+    things = [thing for thing in report["objects"] if thing.get("name") == name]
+    if len(things) != 1 or things[0]["kind"] not in ("static", "code", "file"):
+        return None
+    thing = things[0]
+    if thing["kind"] == "static":
+        return "%s in %s" % (thing.get("type", name), thing["module"])
+    return ("code of " if thing["kind"] == "code" else "data of ") + name
+
+
+def check_arcs(report, profile):
+    """The nodes are objects; an arc from one to another has the conflict misses of report.json."""
+    expected, width = {}, len(profile.events)
+    for entry in report["conflicts"]:
+        for origin in entry.get("originators", []):
+            if "rest" in entry or "rest" in origin or "object" not in origin:
+                continue
+            arc = object_text(report, entry["miss"]["object"]), object_text(report, origin["object"])
+            cost = expected.setdefault(arc, [0] * width)
+            cost[profile.events.index("conflict" + entry["level"])] += origin["count"]
+    whole = not any("rest" in entry or any("rest" in o for o in entry["originators"]) for entry in report["conflicts"])
+    for (victim, evictor), cost in expected.items():
+        if victim is None or evictor is None:
+            continue
+        found = [got for (a, b), (_, got) in profile.calls.items() if (a[2], b[2]) == (victim, evictor)]
+        if check(len(found) == 1, "%d arcs from %s to %s" % (len(found), victim, evictor)):
+            check(found[0] == cost if whole else all(g >= c for g, c in zip(found[0], cost)),
+                  "from %s to %s: %s, the report has %s" % (victim, evictor, found[0], cost))
 
 
 def evictors():
     need("callgrind_annotate")
     # Three lines of one set of two ways in turn: each takes away the one that is wanted next, 99 times after the first.
     profile = evictions([os.path.join(GUESTS, "conflict")], ["-m", "teach"])
-    cost = [99] + [0] * (len(profile.events) - 1)
-    first, second, third = sorted(address for _, address in profile.insns)
-    equal({address: got for (_, address), (_, _, got) in profile.insns.items()},
-          dict.fromkeys((first, second, third), cost),
-          "conflict misses by instruction")
-    text = read_text("evictors")
-    for victim, evictor in ((first, third), (second, first), (third, second)):
-        check(re.search(r"^calls=99 %#x 0\n%#x 0 99$" % (evictor, victim), text, re.M) is not None,
-              "%#x does not evict the line of %#x 99 times" % (evictor, victim))
+    node, cost = ("???", "???", "data of conflict"), [297] + [0] * (len(profile.events) - 1)
+    equal(profile.self, {node: cost}, "nodes of conflict")
+    equal(profile.calls, {(node, node): [297, cost]}, "arcs of conflict")
+    # b is written down its columns: in L2 it is in its own way, at the line that says so, and a beside it in L3.
     profile = evictions([os.path.join(IMAGES, "transpose")], ["-m", "teach"])
+    with open(os.path.join(ROOT, "images", "transpose.c")) as file:
+        line = next(i for i, text in enumerate(file, 1) if "/* the conflict */" in text)
+    a, b = (("???", "???", "double %s[128][128] in transpose" % name) for name in "ab")
+    l2 = profile.events.index("conflictL2")
+    check(profile.calls[b, b][1][l2] > 0.98 * profile.totals[l2], "b by itself in L2: %s" % profile.calls[b, b])
+    check((b, a) in profile.calls and (a, b) in profile.calls, "arcs between a and b")
+    here = sum(cost[l2] for (file, function, number), cost in profile.lines.items()
+               if (os.path.basename(file), function, number) == ("transpose.c", b[2], line))
+    check(here > 0.98 * profile.totals[l2], "conflict misses of b at line %d: %d" % (line, here))
     text = tool(["callgrind_annotate", "--threshold=100", "--show-percs=no", "--auto=no", "--tree=both",
                  path("evictors")])
     equal(program_totals(text), profile.totals, "callgrind_annotate's totals of the evictors")

@@ -95,18 +95,25 @@ def own():
             for key in ("cold", "capacity", "conflict"):
                 output = text(status(["annotate", "--asm", "--event", "%s.%s" % (key, level["name"]), profile], 0))
                 equal(annotated_totals(output), level[key], "%s of %s" % (key, level["name"]))
-        # the place with most conflict misses, and how many its line and its instruction have
-        first = found["conflicts"][0]
-        count = sum(entry["count"] for entry in found["conflicts"]
-                    if entry["level"] == "L1D" and entry.get("miss", {}).get("line") == first["miss"]["line"]
-                    and entry["miss"].get("file") == first["miss"]["file"])
+        # without a choice: the class of misses at one level that costs most, and what the dearest line has of it
+        cycles = {level["name"]: level["miss_cycles"] for level in found["cost"]["levels"]}
+        classes = [(level[key] * cycles[level["name"]], key + level["name"], key, level["name"])
+                   for level in found["levels"] for key in ("cold", "capacity", "conflict")]
+        _, event, key, name = max(classes, key=lambda one: one[0])
         source = text(status(["annotate", profile], 0))
-        check(re.search(r"^ *%d +[\d.]+ %% +%d  " % (count, first["miss"]["line"]), source, re.M) is not None,
-              "line %d with %d: %s" % (first["miss"]["line"], count, source))
-        code = text(status(["annotate", "--asm", profile], 0))
-        check(re.search(r"^ *%d +[\d.]+ %% .*# %s:%d$" % (first["count"], os.path.basename(first["miss"]["file"]),
-                                                        first["miss"]["line"]), code, re.M) is not None,
-              "the instruction with %d: %s" % (first["count"], code))
+        total = next(level[key] for level in found["levels"] if level["name"] == name)
+        contains(source, ["\ntotal    {:,} {} (100.0 %)\n".format(total, event)], "the costliest event")
+        walk = [line for line in found["lines"] if line.get("function") == "walk"]
+        count = {line["line"]: level["conflict"] for line in walk for level in line["levels"]
+                 if level["name"] == "L1D" and level["conflict"] > 0}
+        check(count, "no line of walk with conflicts")
+        source = text(status(["annotate", "--event", "conflict.L1D", profile], 0))
+        code = text(status(["annotate", "--asm", "--event", "conflict.L1D", profile], 0))
+        for line, misses in count.items():
+            check(re.search(r"^ *%d +[\d.]+ %% +%d  " % (misses, line), source, re.M) is not None,
+                  "line %d with %d: %s" % (line, misses, source))
+            check(re.search(r"^ *%d +[\d.]+ %% .*# list.c:%d$" % (misses, line), code, re.M) is not None,
+                  "the instruction with %d: %s" % (misses, code))
 
 
 def help():

@@ -71,7 +71,8 @@ static char *annotate(enum c2_status expect, const char *text, const char *const
  * of another file; 10 without a file. Conflicts: 1 + 0, 2, 0, 4, 3: 10 of 10. */
 static const char sample[] =
     "# callgrind format\nversion: 1\ncreator: hand\ncmd: ./app 1\n\npositions: instr line\n"
-    "event: Ir : Instructions\nevents: Ir conflict.L1D conflict.L2\nsummary: 100 0 10\n\n"
+    "event: Ir : Instructions\nevent: spent = 8 conflict.L1D + 28 conflict.L2 : Cycles\nevents: Ir conflict.L1D "
+    "conflict.L2\nsummary: 100 0 10\n\n"
     "ob=(1) /bin/app\nfl=(1) src/main.c\nfn=(1) main\n"
     "0x10 2 10 0 1\n+4 * 5\n"
     "fi=(2) src/inline.h\n+2 2 20 0 2\nfe=(1)\n"
@@ -81,7 +82,7 @@ static const char sample[] =
     "ob=(2)\nfl=(3)\nfn=(2)\n0x999 7 25 0 4\n"
     "fl=???\nfn=bare\n-9 0 10 0 3\n\ntotals: 100 0 10\n";
 
-static void source_with_the_first_conflicts(void **state)
+static void source_with_what_costs_most(void **state)
 {
     (void)state;
     struct c2_error err;
@@ -128,6 +129,35 @@ static void two_events(void **state)
     assert_non_null(strstr(text, " 30   30.0 %                            14  fourteen\n"));
     assert_non_null(strstr(text, "     15  fifteen\n"));
     free(text);
+}
+
+/* Ir 100, a 7, b 20: the dearest by a formula written in this way or that; the first event without a formula, where its
+ * terms are 0 or nothing that the file has. Of equal ones the first. */
+static void the_costliest_event(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *formula, *event;
+    } rows[] = {{"event: x = 3 a + b : X\n", "7 a"},
+                {"event: x = 2 a + b : X\n", "20 b"},
+                {"event: x = 3 * a + 1*b\n", "7 a"},
+                {"event: x = 20 a + 7 b + 1 Ir\n", "7 a"},
+                {"event: x = a\nevent: y = 9 b\n", "7 a"},
+                {"event: x = 5 c + 3\n", "100 Ir"},
+                {"event: x =\n", "100 Ir"},
+                {"event: b : of b\n", "100 Ir"},
+                {"event: x = 0 a + *\n", "100 Ir"},
+                {"", "100 Ir"}};
+    struct c2_error err;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char file[256], total[64];
+        snprintf(file, sizeof file, "%sevents: Ir a b\nfl=inline.h\n1 100 7 20\n", rows[i].formula);
+        snprintf(total, sizeof total, "\ntotal    %s (100.0 %%)\n", rows[i].event);
+        char *text = annotate(C2_OK, file, NULL, 0, false, &err);
+        if (!strstr(text, total))
+            fail_msg("%s: %s", rows[i].formula, text);
+        free(text);
+    }
 }
 
 /* A file that has fewer lines than the costs say. */
@@ -244,13 +274,10 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(source_with_the_first_conflicts),
-        cmocka_unit_test(two_events),
-        cmocka_unit_test(another_source_than_was_compiled),
-        cmocka_unit_test(code_without_its_file),
-        cmocka_unit_test(files_that_are_wrong),
-        cmocka_unit_test(what_is_not_there),
-        cmocka_unit_test(cut_at_every_byte),
+        cmocka_unit_test(source_with_what_costs_most), cmocka_unit_test(two_events),
+        cmocka_unit_test(the_costliest_event),         cmocka_unit_test(another_source_than_was_compiled),
+        cmocka_unit_test(code_without_its_file),       cmocka_unit_test(files_that_are_wrong),
+        cmocka_unit_test(what_is_not_there),           cmocka_unit_test(cut_at_every_byte),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, prepare, clean);

@@ -72,9 +72,10 @@ static void expect_text(writer *write, const struct report_run *run, const char 
     "desc: L1I cache: 32768 B, 64 B, 8-way associative\n" \
     "desc: L2 cache: 262144 B, 64 B, 8-way associative\n" \
     "desc: L3 cache: 20971520 B, 64 B, 20-way associative\n"
-#define HEAD \
+#define HEAD_WITH(positions) \
     "# callgrind format\nversion: 1\ncreator: c2emu\ncmd: ./app two words\npart: 1\n\n" CACHES \
-    "\npositions: instr line\n"
+    "\npositions: " positions "\n"
+#define HEAD HEAD_WITH("instr line")
 #define NAMES \
     " Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw coldL1D capacityL1D conflictL1D coldL1I capacityL1I conflictL1I" \
     " coldL2 capacityL2 conflictL2 coldL3 capacityL3 conflictL3\n"
@@ -104,6 +105,9 @@ static void callgrind(void **state)
                      "event: coldL2 : L2 cold miss\nevent: capacityL2 : L2 capacity miss\n"
                      "event: conflictL2 : L2 conflict miss\nevent: coldL3 : L3 cold miss\n"
                      "event: capacityL3 : L3 capacity miss\nevent: conflictL3 : L3 conflict miss\n"
+                     "event: missCycles = 8 coldL1D + 8 capacityL1D + 8 conflictL1D + 8 coldL1I + 8 capacityL1I"
+                     " + 8 conflictL1I + 28 coldL2 + 28 capacityL2 + 28 conflictL2 + 160 coldL3 + 160 capacityL3"
+                     " + 160 conflictL3 : Cycles of Misses\n"
                      "events:" NAMES "summary:" TOTAL "\n"
                      "\nob=(1) /bin/app\nfl=(2) ???\nfn=(1) main\n"
                      "0x1000 0" MAIN_COST "\n"
@@ -120,31 +124,53 @@ static void callgrind(void **state)
                      "\ntotals:" TOTAL "\n");
 }
 
-/* Pairs by instruction: L1D 150 kernel 1 by kernel 1, 60 + 45 kernel 2 by kernel 1, 40 kernel 1 by kernel 2, 10 kernel
- * 1 by nobody, 10 libc by libc, 5 kernel 2 by main; L2 6 kernel 1 by main, 4 kernel 2 by kernel 1. */
+/* Pairs by object and line: A at app.c:0 by the code of app 6 (L2), by itself 150, by malloc#1 40, by nobody 10; at
+ * add.h:3, inlined there, by itself 45, by the stack 5; where no line is known by itself 10. malloc#1 at add.h:3 by A
+ * 60, and 4 in L2. */
 static void evictors(void **state)
 {
     (void)state;
     struct exports_sample s;
     fill(&s);
+#define CALL(name, calls, cost) "cob=(2)\ncfi=(2)\ncfn=" name "\ncalls=" calls " 0\n" cost "\n"
     expect_text(report_evictors, &s.profile.base.run,
-                HEAD "event: conflictL1D : L1D conflict miss\nevent: conflictL1I : L1I conflict miss\n"
-                     "event: conflictL2 : L2 conflict miss\nevent: conflictL3 : L3 conflict miss\n"
-                     "events: conflictL1D conflictL1I conflictL2 conflictL3\nsummary: 320 0 10\n"
-                     "\nob=(1) /bin/app\nfl=(3) /src/app.c\nfn=(2) kernel\n"
-                     "0x1010 0 200 0 6\n"
-                     "cob=(1)\ncfi=(2) ???\ncfn=(1) main\ncalls=6 0x1000 0\n0x1010 0 0 0 6\n"
-                     "cob=(1)\ncfi=(3)\ncfn=(2)\ncalls=150 0x1010 0\n0x1010 0 150\n"
-                     "cob=(1)\ncfi=(3)\ncfn=(2)\ncalls=40 0x1020 3\n0x1010 0 40\n"
-                     "cob=(2) ???\ncfi=(2)\ncfn=(4) nobody known\ncalls=10 0x0 0\n0x1010 0 10\n"
-                     "fi=(4) /src/add.h\n"
-                     "0x1020 3 110 0 4\n"
-                     "cob=(1)\ncfi=(2)\ncfn=(1)\ncalls=5 0x1000 0\n0x1020 3 5\n"
-                     "cob=(1)\ncfi=(3)\ncfn=(2)\ncalls=109 0x1010 0\n0x1020 3 105 0 4\n"
-                     "\nob=(5) /lib/libc.so.6\nfl=(2)\nfn=(3) unnamed in libc.so.6\n"
-                     "0x10000 0 10\n"
-                     "cob=(5)\ncfi=(2)\ncfn=(3)\ncalls=10 0x10000 0\n0x10000 0 10\n"
-                     "\ntotals: 320 0 10\n");
+                HEAD_WITH("line") "event: conflictL1D : L1D conflict miss\nevent: conflictL1I : L1I conflict miss\n"
+                                  "event: conflictL2 : L2 conflict miss\nevent: conflictL3 : L3 conflict miss\n"
+                                  "event: missCycles = 8 conflictL1D + 8 conflictL1I + 28 conflictL2 + 160 conflictL3"
+                                  " : Cycles of Misses\n"
+                                  "events: conflictL1D conflictL1I conflictL2 conflictL3\nsummary: 320 0 10\n"
+                                  "\nob=(2) ???\nfl=(2) ???\nfn=(5) double A[64][64] in app\n"
+                                  "0 10\n" CALL(
+                                      "(5)", "10",
+                                      "0 10") "fi=(3) /src/app.c\n"
+                                              "0 200 0 6\n" CALL("(6) code of app", "6", "0 0 0 6") CALL(
+                                                  "(5)", "150", "0 150") CALL("(7) malloc#1 at app.c:4", "40", "0 40")
+                                                  CALL("(4) nobody known", "10",
+                                                       "0 10") "fi=(4) /src/add.h\n"
+                                                               "3 50\n" CALL("(5)", "45", "3 45")
+                                                                   CALL("(8) stack", "5",
+                                                                        "3 5") "\nfl=(2)\nfn=(7)\nfi=(4)\n"
+                                                                               "3 60 0 4\n" CALL(
+                                                                                   "(5)", "64",
+                                                                                   "3 60 0 4") "\ntotals: 320 0 10\n");
+}
+
+/* Two variables of one name are two nodes: the second one's says where it lies. */
+static void objects_of_one_name(void **state)
+{
+    (void)state;
+    struct exports_sample s;
+    char *text = NULL;
+    size_t bytes;
+    fill(&s);
+    s.profile.objects[2] = s.profile.objects[1];
+    s.profile.objects[2].base = 0x40c000;
+    FILE *to = open_memstream(&text, &bytes);
+    assert_int_equal(C2_OK, report_evictors(to, &s.profile.base.run, NULL));
+    fclose(to);
+    assert_non_null(strstr(text, "fn=(5) double A[64][64] in app\n"));
+    assert_non_null(strstr(text, "cfn=(7) double A[64][64] in app at 0x40c000\ncalls=40 "));
+    free(text);
 }
 
 /* By file, function and line; no zeros left out. */
@@ -242,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(callgrind),
         cmocka_unit_test(evictors),
+        cmocka_unit_test(objects_of_one_name),
         cmocka_unit_test(cachegrind),
         cmocka_unit_test(without_names),
         cmocka_unit_test(events_of_small_machines),
