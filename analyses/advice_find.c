@@ -4,8 +4,9 @@
  *
  * Model
  *   malloc#N is the N-th block that the marks tell of, from there to its FREED; an allocation site is every block from
- *   it that is no larger than its mean one; a variable and a mapping are known by their addresses, a block that lies
- *   there goes before them. A site's live blocks have different slots; the one freed last is used again first.
+ *   it that is no larger than its mean one (but those whose mark did not tell the whole site yet); a variable and a
+ *   mapping are known by their addresses, a block that lies there goes before them. A site's live blocks have
+ *   different slots; the one freed last is used again first.
  *
  * Invariants
  *   What is remembered is what finder_look() says; a change forgets all of it.
@@ -24,8 +25,9 @@ enum how { BY_RANGE, BY_NUMBER, BY_SITE };
 struct thing {
     enum how how;
     uint64_t start, bytes; /* SITE: bytes of a block at most */
-    uint64_t number, site;
-    uint32_t allocator;
+    uint64_t number;
+    const struct guest_va *sites;
+    uint32_t site_count, allocator;
     uint32_t slots;   /* SITE: used so far */
     uint32_t *unused; /* SITE: of them, those that are free; last in, first out */
     uint32_t unused_count, unused_room;
@@ -59,7 +61,8 @@ static struct thing thing_of(const struct analyses_object *object)
         return thing;
     thing.how = object->blocks > 1 || object->number == 0 ? BY_SITE : BY_NUMBER;
     thing.number = object->number;
-    thing.site = object->site.v;
+    thing.sites = object->sites;
+    thing.site_count = object->site_count;
     thing.allocator = object->allocator;
     thing.bytes = object->bytes / object->blocks;
     return thing;
@@ -135,6 +138,16 @@ void finder_destroy(struct finder *finder)
 
 /* ------------------------------------------------------------------ blocks that come and go */
 
+static bool from_site(const struct thing *thing, const uint64_t *words)
+{
+    if (thing->allocator != (uint32_t)words[2] || thing->site_count != 1 + (words[2] >> 32))
+        return false;
+    for (uint32_t i = 0; i < thing->site_count; i++)
+        if (thing->sites[i].v != (words[3 + i] & ~STREAM_ASSUMED))
+            return false;
+    return true;
+}
+
 /* Whose the block is that was just allocated. */
 static uint32_t thing_allocated(const struct finder *finder, const uint64_t *words)
 {
@@ -142,8 +155,7 @@ static uint32_t thing_allocated(const struct finder *finder, const uint64_t *wor
         const struct thing *thing = &finder->things[i];
         if (thing->how == BY_NUMBER && thing->number == finder->allocations)
             return i;
-        if (thing->how == BY_SITE && thing->site == words[3] && thing->allocator == words[2] &&
-            words[1] <= thing->bytes)
+        if (thing->how == BY_SITE && from_site(thing, words) && words[1] <= thing->bytes)
             return i;
     }
     return FINDER_NOTHING;
@@ -196,6 +208,8 @@ static enum c2_status freed(struct finder *finder, uint64_t address, struct c2_e
 
 enum c2_status finder_mark(struct finder *finder, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
 {
+    if (mark == STREAM_PASSED)
+        return C2_OK;
     return mark == STREAM_FREED ? freed(finder, words[0], err) : allocated(finder, words, err);
 }
 

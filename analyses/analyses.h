@@ -63,14 +63,20 @@ const char *analyses_kind_name(enum analyses_kind kind);
 
 struct analyses_object {
     enum analyses_kind kind;
-    const char *name; /* "A", "malloc#3", "malloc@build (list.c:20)", "stack", "mmap#2", "libc.so.6" ... not unique */
+    const char *name; /* "A", "beta", "row#3", "malloc#3", "malloc@build (list.c:20)", "stack", "mmap#2", "libc.so.6"
+                       * ... not unique */
     struct loader_variable_id variable; /* whose declaration can be asked for */
     const char *module;                 /* basename of the file; NULL: none */
     uint64_t base;                      /* of the first block */
     uint64_t bytes;                     /* all blocks ever */
     uint64_t blocks;                    /* > 1: blocks of one allocation site that are not told apart */
     enum stream_allocator allocator;
-    struct guest_va site; /* return address of the allocating call; 0: not allocated */
+    /* Where it was allocated: return addresses, of the call of the allocator and of those of the functions that passed
+     * it on (STREAM_ASSUMED is taken out). `site` is the one to be shown; 0: not allocated. */
+    const struct guest_va *sites;
+    uint32_t site_count, site_shown;
+    struct guest_va site;
+    const char *receiver; /* the variable that takes the block there; NULL: not known */
     uint64_t number;      /* malloc#N, mmap#N: N; 0: none */
     uint64_t refs;
     const struct analyses_tally *level;   /* [number of the level] */

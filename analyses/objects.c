@@ -8,6 +8,8 @@
  *     a static variable of a mapped file     told by its symbol;
  *     a region of memory                     the stack, the heap (what the allocator keeps for itself), an anonymous
  *                                            mapping, what is left of a file.
+ *   The site of a block is the return address of the call that allocated it and, behind it, those of the functions that
+ *   the block was passed on by (stream.h).
  *   Blocks of one allocation site: those of OBJECTS_LARGE bytes and more have owners of their own, the first
  *   OBJECTS_NAMED of them; so have the first OBJECTS_FEW smaller ones. All others share the site's. A site with more
  *   than OBJECTS_FEW small blocks is shown as one object, its small blocks not told apart; that two blocks are not one
@@ -20,6 +22,7 @@
  *   Regions are ascending and disjoint.
  *
  * Not modelled
+ *   A block that shares the owner of a site and only then turns out to be passed on leaves behind what it has counted.
  *   Objects within the stack and within blocks; thread-local variables (they lie in a block or a mapping of libc's);
  *   custom allocators that carve blocks out of larger ones: the larger one is the object.
  */
@@ -56,8 +59,12 @@ struct region {
     uint32_t code; /* owner of instructions in it, where it has no module */
 };
 
+/* Where blocks of one function of the allocator come back to: a return address behind those of another site. */
 struct site {
-    uint32_t owner;
+    uint32_t owner;  /* of blocks without one of their own */
+    uint32_t parent; /* NOBODY: the call of the allocator */
+    uint64_t address;
+    uint32_t allocator;
     uint32_t large, small; /* blocks that got owners of their own */
     bool many;             /* more small ones came than are named */
 };
@@ -70,7 +77,8 @@ struct objects {
     uint32_t region_count, region_room;
     struct module *modules;
     uint32_t module_count, module_room;
-    struct c2_map *site_of; /* (site, allocator) -> index */
+    struct c2_map *number_of; /* address of a site -> number */
+    struct c2_map *site_of;   /* (parent site or allocator, number) -> index */
     struct site *sites;
     uint32_t site_count, site_room;
     struct blocks *blocks;
@@ -110,7 +118,7 @@ static enum c2_status new_owner(struct objects *objects, const struct objects_ow
     }
     *out = objects->owner_count++;
     *objects_owner(objects, *out) = *owner;
-    if (owner->kind != ANALYSES_HEAP || owner->site == 0)
+    if (!owner->allocated)
         objects_owner(objects, *out)->site_owner = *out;
     return C2_OK;
 }
@@ -144,6 +152,8 @@ enum c2_status objects_create(struct objects **out, struct loader_symbols *symbo
     uint32_t first; /* number 0: what no region holds */
     enum c2_status status = new_owner(objects, &elsewhere, &first, err);
     if (status == C2_OK)
+        status = c2_map_create(&objects->number_of, err);
+    if (status == C2_OK)
         status = c2_map_create(&objects->site_of, err);
     if (status == C2_OK)
         status = blocks_create(&objects->blocks, err);
@@ -169,6 +179,7 @@ void objects_destroy(struct objects *objects)
     c2_free(objects->modules);
     c2_free(objects->regions);
     c2_free(objects->sites);
+    c2_map_destroy(objects->number_of);
     c2_map_destroy(objects->site_of);
     blocks_destroy(objects->blocks);
     c2_free(objects);
@@ -399,69 +410,155 @@ enum c2_status objects_unmapped(struct objects *objects, uint64_t start, uint64_
 
 /* ------------------------------------------------------------------ blocks of the allocator */
 
-static enum c2_status site_at(struct objects *objects, uint64_t address, uint32_t allocator, struct site **out,
-                              struct c2_error *err)
+static enum c2_status number_of(struct objects *objects, uint64_t address, uint64_t *out, struct c2_error *err)
 {
-    uint64_t index;
-    const uint64_t key = address * STREAM_ALLOCATORS + allocator;
-    if (c2_map_get(objects->site_of, key, &index)) {
-        *out = &objects->sites[index];
+    if (c2_map_get(objects->number_of, address, out))
         return C2_OK;
-    }
-    const struct objects_owner owner = {.kind = ANALYSES_HEAP, .allocator = allocator, .site = address};
-    struct site site = {0};
+    *out = c2_map_count(objects->number_of);
+    return c2_map_put(objects->number_of, address, *out, err);
+}
+
+static enum c2_status new_site(struct objects *objects, const struct site *wanted, struct c2_error *err)
+{
+    struct site site = *wanted;
+    const struct objects_owner owner = {
+        .kind = ANALYSES_HEAP, .allocator = site.allocator, .allocated = true, .site = objects->site_count};
     enum c2_status status = GROW(objects, sites, site_room, site_count, err);
     if (status == C2_OK)
         status = new_owner(objects, &owner, &site.owner, err);
-    if (status == C2_OK)
-        status = c2_map_put(objects->site_of, key, objects->site_count, err);
     if (status != C2_OK)
         return status;
     objects_owner(objects, site.owner)->site_owner = site.owner;
-    objects->sites[objects->site_count] = site;
-    *out = &objects->sites[objects->site_count++];
+    objects->sites[objects->site_count++] = site;
     return C2_OK;
 }
 
-/* Whose the next block of a site is: its own, or the site's. */
-static enum c2_status block_owner(struct objects *objects, struct site *site, uint64_t address, uint64_t bytes,
-                                  uint32_t *out, struct c2_error *err)
+/* The site at this address behind another; behind none, of this function of the allocator. */
+static enum c2_status site_at(struct objects *objects, uint32_t parent, uint32_t allocator, uint64_t address,
+                              uint32_t *out, struct c2_error *err)
+{
+    const uint64_t before = parent == NOBODY ? allocator : STREAM_ALLOCATORS + (uint64_t)parent;
+    uint64_t number, index;
+    enum c2_status status = number_of(objects, address, &number, err);
+    if (status != C2_OK)
+        return status;
+    if (!c2_map_get(objects->site_of, before << 32 | number, &index)) {
+        const struct site site = {.parent = parent, .allocator = allocator, .address = address};
+        index = objects->site_count;
+        status = new_site(objects, &site, err);
+        if (status == C2_OK)
+            status = c2_map_put(objects->site_of, before << 32 | number, index, err);
+    }
+    *out = (uint32_t)index;
+    return status;
+}
+
+bool objects_alone(const struct objects *objects, uint32_t owner)
+{
+    const struct objects_owner *of = objects_owner(objects, owner);
+    const struct site *site = &objects->sites[of->site];
+    return site->large + site->small + objects_owner(objects, site->owner)->blocks == 1;
+}
+
+uint32_t objects_sites(const struct objects *objects, uint32_t owner, uint64_t addresses[STREAM_CALLERS])
+{
+    const struct objects_owner *of = objects_owner(objects, owner);
+    uint32_t count = 0, at = 0;
+    for (uint32_t site = of->site; of->allocated && site != NOBODY; site = objects->sites[site].parent)
+        count++;
+    for (uint32_t site = of->site; of->allocated && site != NOBODY; site = objects->sites[site].parent)
+        addresses[count - ++at] = objects->sites[site].address;
+    return count;
+}
+
+/* The block is one of those that the site's owner has. */
+static void share(struct objects *objects, struct site *site, const struct block *block)
 {
     struct objects_owner *shared = objects_owner(objects, site->owner);
-    const bool small = bytes < OBJECTS_LARGE;
-    const bool alone = small ? site->small < OBJECTS_FEW : site->large < OBJECTS_NAMED;
-    *out = site->owner;
-    if (!alone) {
-        site->many |= small;
-        shared->base = shared->blocks == 0 ? address : shared->base;
-        shared->bytes += bytes;
-        shared->blocks++;
+    site->many |= block->bytes < OBJECTS_LARGE;
+    shared->base = shared->blocks == 0 ? block->base : shared->base;
+    shared->bytes += block->asked;
+    shared->blocks++;
+}
+
+/* Whose the next block of a site is: its own, or the site's. */
+static enum c2_status block_owner(struct objects *objects, uint32_t number, uint64_t allocation, struct block *block,
+                                  struct c2_error *err)
+{
+    struct site *site = &objects->sites[number];
+    const bool small = block->bytes < OBJECTS_LARGE;
+    block->owner = site->owner;
+    if (!(small ? site->small < OBJECTS_FEW : site->large < OBJECTS_NAMED)) {
+        share(objects, site, block);
         return C2_OK;
     }
     *(small ? &site->small : &site->large) += 1;
     const struct objects_owner owner = {.kind = ANALYSES_HEAP,
-                                        .allocator = shared->allocator,
-                                        .site = shared->site,
-                                        .base = address,
-                                        .bytes = bytes,
+                                        .allocator = site->allocator,
+                                        .allocated = true,
+                                        .site = number,
+                                        .base = block->base,
+                                        .bytes = block->asked,
                                         .blocks = 1,
-                                        .number = objects->allocations,
+                                        .number = allocation,
                                         .site_owner = site->owner,
                                         .small = small};
-    return new_owner(objects, &owner, out, err);
+    return new_owner(objects, &owner, &block->owner, err);
 }
 
-enum c2_status objects_allocated(struct objects *objects, uint64_t address, uint64_t bytes, uint32_t allocator,
-                                 uint64_t address_of_site, uint64_t *start, uint64_t *changed, struct c2_error *err)
+enum c2_status objects_allocated(struct objects *objects, const uint64_t *words, uint64_t *start, uint64_t *changed,
+                                 struct c2_error *err)
 {
-    struct site *site;
+    const uint32_t allocator = (uint32_t)words[2], further = (uint32_t)(words[2] >> 32);
+    C2_ASSERT(allocator < STREAM_ALLOCATORS && further < STREAM_CALLERS);
     uint64_t end = 0;
-    struct block block = {.base = address, .bytes = bytes == 0 ? 1 : bytes};
+    uint32_t site = NOBODY;
+    struct block block = {.base = words[0], .bytes = words[1] == 0 ? 1 : words[1], .asked = words[1]};
+    enum c2_status status = C2_OK;
     objects->allocations++;
     block.number = (uint32_t)objects->allocations + ((uint32_t)objects->allocations == 0);
-    enum c2_status status = site_at(objects, address_of_site, allocator, &site, err);
+    for (uint32_t i = 0; i <= further && status == C2_OK; i++)
+        status = site_at(objects, site, allocator, words[3 + i], &site, err);
     if (status == C2_OK)
-        status = block_owner(objects, site, address, bytes, &block.owner, err);
+        status = block_owner(objects, site, objects->allocations, &block, err);
+    if (status == C2_OK)
+        status = blocks_add(objects->blocks, &block, start, &end, err);
+    *changed = end - *start;
+    return status;
+}
+
+/* An owner of one block goes on to another site with it. */
+static void move_owner(struct objects *objects, struct objects_owner *owner, uint32_t to)
+{
+    struct site *from = &objects->sites[owner->site], *site = &objects->sites[to];
+    *(owner->small ? &from->small : &from->large) -= 1;
+    *(owner->small ? &site->small : &site->large) += 1;
+    site->many |= site->small > OBJECTS_FEW;
+    owner->site = to;
+    owner->site_owner = site->owner;
+}
+
+enum c2_status objects_passed(struct objects *objects, uint64_t address, uint64_t site, uint64_t *start,
+                              uint64_t *changed, struct c2_error *err)
+{
+    uint64_t end;
+    uint32_t to;
+    const struct block *found = blocks_find(objects->blocks, address, start, &end);
+    *changed = 0;
+    if (!found || found->base != address)
+        return C2_OK;
+    struct block block = *found;
+    struct objects_owner *owner = objects_owner(objects, block.owner);
+    enum c2_status status = site_at(objects, owner->site, owner->allocator, site, &to, err);
+    if (status != C2_OK)
+        return status;
+    if (owner->number != 0) {
+        move_owner(objects, owner, to);
+        return C2_OK;
+    }
+    owner->bytes -= block.asked;
+    owner->blocks--;
+    status = block_owner(objects, to, block.number, &block, err);
     if (status == C2_OK)
         status = blocks_add(objects->blocks, &block, start, &end, err);
     *changed = end - *start;
@@ -480,10 +577,7 @@ void objects_freed(struct objects *objects, uint64_t address, uint64_t *start, u
 uint32_t objects_shown(const struct objects *objects, uint32_t owner)
 {
     const struct objects_owner *of = objects_owner(objects, owner);
-    uint64_t index;
-    if (!of->small || !c2_map_get(objects->site_of, of->site * STREAM_ALLOCATORS + of->allocator, &index))
-        return owner;
-    return objects->sites[index].many ? of->site_owner : owner;
+    return of->small && objects->sites[of->site].many ? of->site_owner : owner;
 }
 
 /* ------------------------------------------------------------------ finding */

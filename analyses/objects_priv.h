@@ -13,7 +13,8 @@ struct objects_owner {
     uint64_t refs;
     enum analyses_kind kind;
     uint32_t allocator; /* enum stream_allocator */
-    uint64_t site;      /* return address of the allocating call; 0: not allocated */
+    bool allocated;     /* a block, or blocks of one site */
+    uint32_t site;      /* where; number of a site */
     uint64_t base, bytes;
     uint64_t blocks;  /* 0: an allocation site none of whose blocks went without an owner of its own */
     uint64_t number;  /* malloc#N, mmap#N: N; 0: none */
@@ -37,9 +38,11 @@ void objects_destroy(struct objects *objects);
 
 enum c2_status objects_mapped(struct objects *objects, const struct mmu_area *area, struct c2_error *err);
 enum c2_status objects_unmapped(struct objects *objects, uint64_t start, uint64_t bytes, struct c2_error *err);
-/* Both: [*start, *start + *bytes) has other owners than before. */
-enum c2_status objects_allocated(struct objects *objects, uint64_t address, uint64_t bytes, uint32_t allocator,
-                                 uint64_t site, uint64_t *start, uint64_t *changed, struct c2_error *err);
+/* These three: [*start, *start + *bytes) has other owners than before. words: of the mark ALLOCATED. */
+enum c2_status objects_allocated(struct objects *objects, const uint64_t *words, uint64_t *start, uint64_t *changed,
+                                 struct c2_error *err);
+enum c2_status objects_passed(struct objects *objects, uint64_t address, uint64_t site, uint64_t *start,
+                              uint64_t *changed, struct c2_error *err);
 /* 0 bytes: no block is known there. */
 void objects_freed(struct objects *objects, uint64_t address, uint64_t *start, uint64_t *bytes);
 
@@ -54,12 +57,18 @@ struct objects_owner *objects_owner(const struct objects *objects, uint32_t owne
 /* Whom the owner's counts are shown with: itself, or its site when that has too many blocks to name. */
 uint32_t objects_shown(const struct objects *objects, uint32_t owner);
 
+/* Whether this block was the only one of its site so far. */
+bool objects_alone(const struct objects *objects, uint32_t owner);
+/* Words of sites (stream.h): of the call of the allocator, then further out. None where the owner is no block. */
+uint32_t objects_sites(const struct objects *objects, uint32_t owner, uint64_t addresses[STREAM_CALLERS]);
+
 void objects_check(const struct objects *objects);
 
 /* ------------------------------------------------------------------ blocks.c: the live blocks of the allocator */
 struct block {
     uint64_t base, bytes;   /* bytes: at least 1 */
     uint32_t owner, number; /* number: of the allocation, modulo 2^32, never 0 */
+    uint64_t asked;         /* bytes that the program asked for, which may be 0 */
 };
 struct blocks;
 enum c2_status blocks_create(struct blocks **out, struct c2_error *err);
@@ -72,5 +81,12 @@ void blocks_remove_range(struct blocks *blocks, uint64_t start, uint64_t end); /
 /* The block around va, or NULL; then nothing but va's surroundings [*start, *end) are known to be no block's. */
 const struct block *blocks_find(const struct blocks *blocks, uint64_t va, uint64_t *start, uint64_t *end);
 void blocks_check(const struct blocks *blocks);
+
+/* ------------------------------------------------------------------ sites.c: allocations in words */
+/* Which of the sites is to be shown, by these words. */
+void sites_choose(struct loader_symbols *symbols, const uint64_t *words, struct analyses_object *object);
+/* Of one with sites: "beta", "row#3", "malloc#3", "node@build (list.c:20)". alone: it needs no number. NULL: no
+ * memory. */
+char *sites_name(struct loader_symbols *symbols, const struct analyses_object *object, bool alone);
 
 #endif

@@ -305,8 +305,10 @@ static enum c2_status take_mark(void *self, enum stream_mark mark, const uint64_
         objects_freed(profile->objects, words[0], start, bytes);
         return C2_OK;
     }
-    C2_ASSERT(mark == STREAM_ALLOCATED && words[2] < STREAM_ALLOCATORS);
-    return objects_allocated(profile->objects, words[0], words[1], (uint32_t)words[2], words[3], start, bytes, err);
+    if (mark == STREAM_PASSED)
+        return objects_passed(profile->objects, words[0], words[1], start, bytes, err);
+    C2_ASSERT(mark == STREAM_ALLOCATED);
+    return objects_allocated(profile->objects, words, start, bytes, err);
 }
 
 struct sim_attribution analyses_profile_attribution(struct analyses_profile *profile)

@@ -27,7 +27,9 @@ struct profile_result {
     struct analyses_object *objects;
     struct analyses_row *rows;
     struct analyses_pair *pairs;
-    char **names;                   /* [object]: those made here */
+    char **names;           /* [object]: those made here */
+    struct guest_va *sites; /* of all objects */
+    size_t site_count;
     struct analyses_tally *tallies; /* of objects, then of rows, then those of start-up */
     uint32_t *insn_of;              /* [code] */
     uint32_t *object_of;            /* [owner] */
@@ -45,6 +47,7 @@ void profile_result_destroy(struct profile_result *result)
     c2_free(result->rows);
     c2_free(result->pairs);
     c2_free(result->names);
+    c2_free(result->sites);
     c2_free(result->tallies);
     c2_free(result->insn_of);
     c2_free(result->object_of);
@@ -147,18 +150,28 @@ static void mark_owners(struct analyses_profile *profile)
 }
 
 /* NULL: the owner's own name does. */
-static char *make_name(struct analyses_profile *profile, const struct objects_owner *owner, bool *made)
+static char *make_name(struct analyses_profile *profile, uint32_t number, const struct analyses_object *object,
+                       bool *made)
 {
-    char place_text[1024];
-    struct loader_place place;
+    const struct objects_owner *owner = objects_owner(profile->objects, number);
     *made = owner->number != 0 || !owner->name;
-    if (owner->number != 0)
-        return c2_format("%s#%" PRIu64, !owner->name ? "malloc" : owner->name, owner->number);
-    if (owner->name)
-        return NULL;
-    const struct guest_va call = {owner->site - 1};
-    loader_call_place_of(profile->symbols, call, &place);
-    return c2_format("malloc@%s", loader_place_text(place_text, sizeof place_text, call, &place));
+    if (owner->allocated)
+        return sites_name(profile->symbols, object, objects_alone(profile->objects, number));
+    return owner->number != 0 ? c2_format("%s#%" PRIu64, owner->name, owner->number) : NULL;
+}
+
+/* The sites of an owner into the result's list, which has room for them. */
+static void add_sites(struct analyses_profile *profile, uint32_t number, struct analyses_object *object)
+{
+    struct profile_result *result = profile->result;
+    uint64_t words[STREAM_CALLERS];
+    object->sites = &result->sites[result->site_count];
+    object->site_count = objects_sites(profile->objects, number, words);
+    sites_choose(profile->symbols, words, object);
+    for (uint32_t i = 0; i < object->site_count; i++)
+        result->sites[result->site_count++].v = words[i] & ~STREAM_ASSUMED;
+    if (object->site_count != 0)
+        object->site = object->sites[object->site_shown];
 }
 
 static enum c2_status add_object(struct analyses_profile *profile, uint32_t number, struct c2_error *err)
@@ -166,21 +179,24 @@ static enum c2_status add_object(struct analyses_profile *profile, uint32_t numb
     struct profile_result *result = profile->result;
     const struct objects_owner *owner = objects_owner(profile->objects, number);
     const size_t index = result->view.object_count++;
+    struct analyses_object *object = &result->objects[index];
     bool made;
-    result->names[index] = make_name(profile, owner, &made);
+    *object = (struct analyses_object){.kind = owner->kind,
+                                       .name = owner->name,
+                                       .variable = owner->variable,
+                                       .module = owner->module,
+                                       .base = owner->base,
+                                       .bytes = owner->bytes,
+                                       .blocks = owner->blocks,
+                                       .allocator = (enum stream_allocator)owner->allocator,
+                                       .number = owner->number};
+    result->object_of[number] = (uint32_t)index;
+    add_sites(profile, number, object);
+    result->names[index] = make_name(profile, number, object, &made);
     if (made && !result->names[index])
         return c2_fail_memory(err, "the objects of the report");
-    result->objects[index] = (struct analyses_object){.kind = owner->kind,
-                                                      .name = made ? result->names[index] : owner->name,
-                                                      .variable = owner->variable,
-                                                      .module = owner->module,
-                                                      .base = owner->base,
-                                                      .bytes = owner->bytes,
-                                                      .blocks = owner->blocks,
-                                                      .allocator = (enum stream_allocator)owner->allocator,
-                                                      .site = {owner->site},
-                                                      .number = owner->number};
-    result->object_of[number] = (uint32_t)index;
+    if (made)
+        object->name = result->names[index];
     return C2_OK;
 }
 
@@ -212,7 +228,8 @@ static enum c2_status order_objects(struct analyses_profile *profile, struct c2_
     result->object_of = c2_alloc((count + 1) * sizeof *result->object_of);
     result->objects = c2_alloc((count + 1) * sizeof *result->objects);
     result->names = c2_calloc(count + 1, sizeof *result->names);
-    if (!result->object_of || !result->objects || !result->names)
+    result->sites = c2_alloc(((size_t)count + 1) * STREAM_CALLERS * sizeof *result->sites);
+    if (!result->object_of || !result->objects || !result->names || !result->sites)
         return c2_fail_memory(err, "the objects of the report");
     mark_owners(profile);
     enum c2_status status = C2_OK;

@@ -60,6 +60,8 @@ struct cli_options {
     bool advise;       /* `c2emu advise`: the run, and layouts that would have been better for it */
     const char **dims; /* --dim */
     size_t dim_count;
+    const char **wrappers; /* --alloc-wrapper */
+    size_t wrapper_count;
     bool no_sim, no_attribution, fifo_detector, inherit_env, progress, stats, quiet, verbose;
 };
 

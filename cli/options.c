@@ -41,6 +41,7 @@ enum option_key {
     KEY_STATS,
     KEY_DIM,
     KEY_LIST_MACHINES,
+    KEY_ALLOC_WRAPPER,
     KEY_UNAVAILABLE, /* and everything above */
 };
 
@@ -75,6 +76,8 @@ const struct argp_option cli_run_options[] = {
     {"env", KEY_ENV, "NAME[=VALUE]", 0,
      "add to the guest's environment (PATH, HOME and LANG=C); without VALUE: the host's; repeatable", 2},
     {"inherit-env", KEY_INHERIT_ENV, NULL, 0, "pass the host's environment through", 2},
+    {"alloc-wrapper", KEY_ALLOC_WRAPPER, "FUNCTION", 0,
+     "a function whose callers are told for the blocks that it allocates, whatever it returns; repeatable", 2},
     {"dim", KEY_DIM, "OBJECT=ROWBYTES", 0,
      "advise: the length of the rows of an object, named as reports do; repeatable", 2},
     {NULL, 0, NULL, 0, "What is written:", 3},
@@ -224,6 +227,9 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
         return C2_OK;
     case KEY_SEED:
         return c2_parse_number(&options->seed, value, "--seed", err);
+    case KEY_ALLOC_WRAPPER:
+        options->wrappers[options->wrapper_count++] = value;
+        return C2_OK;
     case KEY_DIM:
         options->dims[options->dim_count++] = value;
         return C2_OK;
@@ -366,6 +372,9 @@ static enum c2_status check_whole(const struct cli_options *options, struct c2_e
     if (options->no_sim && options->trace)
         return c2_fail(err, C2_ERR_INVALID,
                        "--trace needs the references that --no-sim does not record; leave one out");
+    if (options->wrapper_count != 0 && (options->no_sim || options->no_attribution))
+        return c2_fail(err, C2_ERR_INVALID, "--alloc-wrapper names blocks, which --no-%s leaves out; leave one out",
+                       options->no_sim ? "sim" : "attribution");
     if (options->no_sim && options->fifo_detector)
         return c2_fail(err, C2_ERR_INVALID, "--fifo-detector needs the caches that --no-sim leaves out; leave one out");
     enum c2_status status = check_profiles(options, err);
@@ -381,7 +390,8 @@ static enum c2_status make_room(struct cli_options *out, size_t words, struct c2
     out->places = c2_calloc(words, sizeof *out->places);
     out->huge_regions = c2_calloc(words, sizeof *out->huge_regions);
     out->dims = c2_calloc(words, sizeof *out->dims);
-    if (!out->dims || !out->overrides || !out->env || !out->places || !out->huge_regions)
+    out->wrappers = c2_calloc(words, sizeof *out->wrappers);
+    if (!out->dims || !out->wrappers || !out->overrides || !out->env || !out->places || !out->huge_regions)
         return c2_fail_memory(err, "the options");
     return C2_OK;
 }
@@ -442,5 +452,7 @@ void cli_options_release(struct cli_options *options)
     c2_free(options->places);
     c2_free(options->huge_regions);
     c2_free(options->dims);
-    options->dims = options->overrides = options->env = options->places = options->huge_regions = NULL;
+    c2_free(options->wrappers);
+    options->dims = options->wrappers = options->overrides = options->env = options->places = options->huge_regions =
+        NULL;
 }

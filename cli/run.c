@@ -192,6 +192,8 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
                                 .blocks = run->blocks,
                                 .record = run->simulation.ring,
                                 .mark_allocations = run->simulation.profile,
+                                .wrappers = run->options->wrappers,
+                                .wrapper_count = run->options->wrapper_count,
                                 .symbols = run->symbols,
                                 .progress = show_progress ? cli_progress_tick : NULL,
                                 .progress_self = &run->progress,
@@ -309,6 +311,14 @@ static enum c2_status write_reports(struct run *run, const struct report_run *re
     return status;
 }
 
+static void tell_wrappers(const struct run *run)
+{
+    for (size_t i = 0; i < run->options->wrapper_count; i++)
+        if (!emu_wrapper_met(run->emu, i))
+            fprintf(stderr, "c2emu: --alloc-wrapper %s: no block was allocated in a function of this name\n",
+                    run->options->wrappers[i]);
+}
+
 /* The guest has ended; returns the exit status. */
 static int conclude(struct run *run, const struct emu_end *end, struct c2_error *err)
 {
@@ -324,6 +334,7 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
         fprintf(stderr, "c2emu: %s\n", ending);
     if (settle(run, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
+    tell_wrappers(run);
     struct report_run report = describe(run, end, ending), against = report;
     if (run->simulation.against) {
         describe_view(&against, &run->simulation.views[1]);

@@ -14,6 +14,7 @@
  *   A block is allocated by the outermost call on the stack only (operator new calls malloc). It is freed by whatever
  *   call frees it: within realloc(p) and operator delete(p) that is the same block, and the handler of a new that
  *   failed may free others.
+ *   Functions that hand a block on to their callers are found by callers.c, at the same returns.
  *   A tail call finds RSP where it was: it goes on with the same frame. The resolver of an IFUNC returns the entry of
  *   the function it stands for. A signal handler is no part of the call that it interrupts: a frame without a function
  *   parts them.
@@ -38,6 +39,7 @@
  *   by __builtin_longjmp, may hide the allocations that come below it until its frame is overwritten.
  */
 #include "emu/allocations_priv.h"
+#include "emu/callers_priv.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -123,15 +125,18 @@ struct module {
     size_t entry_count, entry_room;
 };
 
-/* What is known of a pc, in one number: bit 0, calls return there; bit 1, it is an IFUNC's resolver; above, 1 + the
- * number of the function that starts there. */
-enum { POINT_SITE = 1, POINT_RESOLVER = 2, POINT_FUNCTION = 4 };
+/* What is known of a pc, in one number: bit 0, calls return there; bit 1, callers.c waits there; bit 2, it is an
+ * IFUNC's resolver; above, 1 + the number of the function that starts there. */
+enum { POINT_SITE = 1, POINT_WAIT = 2, POINT_RESOLVER = 4, POINT_FUNCTION = 8 };
+#define POINT_RETURNS (uint64_t)(POINT_SITE | POINT_WAIT)
 
 struct allocations {
     struct mmu *mmu;
     struct loader_symbols *symbols;
     struct c2_map *points;
-    struct c2_map *blocks; /* addresses of those allocated */
+    struct c2_map *blocks; /* those allocated: address to number */
+    uint64_t allocated;    /* blocks ever */
+    struct callers *callers;
     struct module *modules;
     size_t module_count, module_room;
     struct frame *frames;
@@ -146,16 +151,6 @@ static uint64_t point_at(const struct allocations *a, uint64_t pc)
 {
     uint64_t point;
     return c2_map_get(a->points, pc, &point) ? point : 0;
-}
-
-/* Guest memory that the program itself has just used. */
-static bool peek(const struct allocations *a, uint64_t address, uint64_t *out)
-{
-    if (!mmu_ready(a->mmu, (struct guest_va){address}, MMU_ACCESS_READ) ||
-        !mmu_ready(a->mmu, (struct guest_va){address + sizeof *out - 1}, MMU_ACCESS_READ))
-        return false;
-    memcpy(out, (const void *)(uintptr_t)address, sizeof *out);
-    return true;
 }
 
 /* Room for one more item in a growing array. */
@@ -198,7 +193,7 @@ static enum c2_status note_entry(void *self, const char *name, struct guest_va e
         if (status != C2_OK)
             return status;
         module->entries[module->entry_count++] = entry.v;
-        uint64_t point = (point_at(finding->a, entry.v) & POINT_SITE) | (i + 1) * POINT_FUNCTION;
+        uint64_t point = (point_at(finding->a, entry.v) & POINT_RETURNS) | (i + 1) * POINT_FUNCTION;
         return c2_map_put(finding->a->points, entry.v, point | (resolver ? POINT_RESOLVER : 0), err);
     }
     return C2_OK;
@@ -252,8 +247,9 @@ static void forget_module(struct allocations *a, size_t number)
 {
     struct module *module = &a->modules[number];
     for (size_t i = 0; i < module->entry_count; i++) {
-        if (point_at(a, module->entries[i]) & POINT_SITE)
-            c2_map_put(a->points, module->entries[i], POINT_SITE, NULL); /* is there: needs no memory */
+        const uint64_t returns = point_at(a, module->entries[i]) & POINT_RETURNS;
+        if (returns)
+            c2_map_put(a->points, module->entries[i], returns, NULL); /* is there: needs no memory */
         else
             c2_map_remove(a->points, module->entries[i]);
     }
@@ -264,9 +260,12 @@ static void forget_module(struct allocations *a, size_t number)
 static void after_change(void *self, struct guest_va start, uint64_t bytes, bool code)
 {
     struct allocations *a = self;
+    const size_t known = a->module_count;
     for (size_t i = a->module_count; code && i-- > 0;)
         if (a->modules[i].start < start.v + bytes && start.v < a->modules[i].end)
             forget_module(a, i);
+    if (a->module_count != known)
+        callers_forget(a->callers);
 }
 
 static enum c2_status wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
@@ -287,11 +286,16 @@ static enum c2_status mark_freed(struct allocations *a, struct engine *engine, u
 static enum c2_status mark_allocated(struct allocations *a, struct engine *engine, const struct frame *frame,
                                      uint64_t address, struct c2_error *err)
 {
-    const uint64_t words[] = {address, frame->bytes, frame->function->allocator, frame->site};
+    uint64_t words[3 + STREAM_CALLERS] = {address, frame->bytes, frame->function->allocator, frame->site};
+    const struct callers_block block = {address, frame->bytes, ++a->allocated};
+    uint32_t sites = 1;
     enum c2_status status = mark_freed(a, engine, address, err);
     if (status == C2_OK)
-        status = c2_map_put(a->blocks, address, 1, err);
-    return status == C2_OK ? engine_mark(engine, STREAM_ALLOCATED, words, 4, err) : status;
+        status = c2_map_put(a->blocks, address, block.number, err);
+    if (status == C2_OK)
+        status = callers_allocated(a->callers, engine, &block, &words[3], &sites, err);
+    words[2] |= (uint64_t)(sites - 1) << 32;
+    return status == C2_OK ? engine_mark(engine, STREAM_ALLOCATED, words, 3 + sites, err) : status;
 }
 
 /* ------------------------------------------------------------------ returns */
@@ -309,16 +313,22 @@ static uint64_t result_of(const struct allocations *a, struct engine *engine, co
         return 0;
     if (frame->function->shape != SHAPE_STORED)
         return address;
-    return (uint32_t)address == 0 && peek(a, frame->pointer, &address) ? address : 0;
+    return (uint32_t)address == 0 && guest_word(a->mmu, frame->pointer, &address) ? address : 0;
 }
 
-static enum c2_status watch_site(struct allocations *a, struct engine *engine, uint64_t site, struct c2_error *err)
+static enum c2_status watch(struct allocations *a, struct engine *engine, uint64_t pc, uint64_t bit,
+                            struct c2_error *err)
 {
-    uint64_t point = point_at(a, site);
-    if (point & POINT_SITE)
+    uint64_t point = point_at(a, pc);
+    if (point & bit)
         return C2_OK;
-    enum c2_status status = c2_map_put(a->points, site, point | POINT_SITE, err);
-    return status == C2_OK ? engine_watch(engine, (struct guest_va){site}, err) : status;
+    enum c2_status status = c2_map_put(a->points, pc, point | bit, err);
+    return status == C2_OK ? engine_watch(engine, (struct guest_va){pc}, err) : status;
+}
+
+static enum c2_status watch_return(void *self, struct engine *engine, uint64_t pc, struct c2_error *err)
+{
+    return watch(self, engine, pc, POINT_WAIT, err);
 }
 
 /* The resolver has chosen: the function starts at the address it gave. */
@@ -327,7 +337,7 @@ static enum c2_status resolve(struct allocations *a, struct engine *engine, cons
 {
     uint64_t entry = engine_gpr(engine, RAX);
     uint64_t number = (uint64_t)(frame->function - family) + 1;
-    enum c2_status status = c2_map_put(a->points, entry, (point_at(a, entry) & POINT_SITE) | number * POINT_FUNCTION,
+    enum c2_status status = c2_map_put(a->points, entry, (point_at(a, entry) & POINT_RETURNS) | number * POINT_FUNCTION,
                                        err);
     return status == C2_OK ? engine_watch(engine, (struct guest_va){entry}, err) : status;
 }
@@ -411,7 +421,7 @@ static bool continues(const struct frame *top, const struct frame *call)
 static bool is_dead(const struct allocations *a, const struct frame *top, const struct frame *call)
 {
     uint64_t site;
-    return top->function && (top->rsp == call->rsp || !peek(a, top->rsp, &site) || site != top->site);
+    return top->function && (top->rsp == call->rsp || !guest_word(a->mmu, top->rsp, &site) || site != top->site);
 }
 
 static bool is_outermost(const struct allocations *a)
@@ -435,7 +445,7 @@ static enum c2_status called(struct allocations *a, struct engine *engine, uint6
 {
     struct frame call = {
         .function = &family[point / POINT_FUNCTION - 1], .resolves = point & POINT_RESOLVER, .rsp = rsp, .pc = pc};
-    if (!peek(a, rsp, &call.site))
+    if (!guest_word(a->mmu, rsp, &call.site))
         return C2_OK;
     drop_below(a, rsp);
     if (a->depth && continues(&a->frames[a->depth - 1], &call))
@@ -446,7 +456,7 @@ static enum c2_status called(struct allocations *a, struct engine *engine, uint6
     call.outermost = is_outermost(a);
     if (!call.outermost && !frees(shape) && shape != SHAPE_LANDING && !call.resolves)
         return C2_OK;
-    enum c2_status status = watch_site(a, engine, call.site, err);
+    enum c2_status status = watch(a, engine, call.site, POINT_SITE, err);
     if (status != C2_OK || shape == SHAPE_LANDING)
         return status;
     take_arguments(&call, engine);
@@ -462,6 +472,8 @@ static enum c2_status reached(void *self, struct engine *engine, struct guest_va
         status = know(a, pc.v, err);
         point = point_at(a, pc.v);
     }
+    if (status == C2_OK && (point & POINT_WAIT))
+        status = callers_returned(a->callers, engine, pc.v, rsp, err);
     if (status == C2_OK && (point & POINT_SITE))
         status = returned(a, engine, pc.v, rsp, err);
     if (status == C2_OK && point >= POINT_FUNCTION)
@@ -499,20 +511,28 @@ void allocations_resumed(struct allocations *a)
 
 /* ------------------------------------------------------------------ life */
 
-enum c2_status allocations_create(struct allocations **out, struct mmu *mmu, struct loader_symbols *symbols,
+static enum c2_status create_parts(struct allocations *a, const char *const *wrappers, size_t wrapper_count,
+                                   struct c2_error *err)
+{
+    enum c2_status status = c2_map_create(&a->points, err);
+    if (status == C2_OK)
+        status = c2_map_create(&a->blocks, err);
+    const struct callers_config callers = {a->mmu, a->symbols, wrappers, wrapper_count, a->blocks, watch_return, a};
+    return status == C2_OK ? callers_create(&a->callers, &callers, err) : status;
+}
+
+enum c2_status allocations_create(struct allocations **out, const struct allocations_config *config,
                                   struct c2_error *err)
 {
     *out = NULL;
     struct allocations *a = c2_calloc(1, sizeof *a);
     if (!a)
         return c2_fail_memory(err, "the allocator's calls");
-    a->mmu = mmu;
-    a->symbols = symbols;
-    enum c2_status status = c2_map_create(&a->points, err);
+    a->mmu = config->mmu;
+    a->symbols = config->symbols;
+    enum c2_status status = create_parts(a, config->wrappers, config->wrapper_count, err);
     if (status == C2_OK)
-        status = c2_map_create(&a->blocks, err);
-    if (status == C2_OK)
-        status = mmu_listen(mmu, (struct mmu_listener){.self = a, .after = after_change}, err);
+        status = mmu_listen(a->mmu, (struct mmu_listener){.self = a, .after = after_change}, err);
     if (status == C2_OK)
         *out = a;
     else
@@ -529,6 +549,7 @@ void allocations_destroy(struct allocations *a)
         forget_module(a, a->module_count - 1);
     c2_free(a->modules);
     c2_free(a->frames);
+    callers_destroy(a->callers);
     c2_map_destroy(a->points);
     c2_map_destroy(a->blocks);
     c2_free(a);
@@ -539,8 +560,11 @@ struct engine_watch allocations_watch(struct allocations *a)
     return (struct engine_watch){.self = a, .wants = wants, .reached = reached};
 }
 
+bool allocations_met(const struct allocations *a, size_t wrapper) { return callers_met(a->callers, wrapper); }
+
 void allocations_check(const struct allocations *a)
 {
+    callers_check(a->callers);
     C2_ASSERT(a->depth <= a->frame_room && a->module_count <= a->module_room);
     for (size_t i = a->depth; i-- > 1 && a->frames[i].function && a->frames[i - 1].function;)
         C2_ASSERT(a->frames[i].rsp < a->frames[i - 1].rsp);

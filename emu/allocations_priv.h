@@ -9,8 +9,14 @@
 #include "loader/loader.h"
 
 struct allocations;
-/* The mmu and the symbols are lent until destroy. */
-enum c2_status allocations_create(struct allocations **out, struct mmu *mmu, struct loader_symbols *symbols,
+struct allocations_config {
+    struct mmu *mmu;
+    struct loader_symbols *symbols;
+    const char *const *wrappers; /* functions whose callers are told in any case (callers.c) */
+    size_t wrapper_count;
+};
+/* What the config names is lent until destroy. */
+enum c2_status allocations_create(struct allocations **out, const struct allocations_config *config,
                                   struct c2_error *err);
 void allocations_destroy(struct allocations *allocations);
 /* For engine_config; lends the allocations. */
@@ -19,6 +25,8 @@ struct engine_watch allocations_watch(struct allocations *allocations);
 enum c2_status allocations_interrupted(struct allocations *allocations, uint64_t rsp, struct c2_error *err);
 /* ... and has returned from the last one (rt_sigreturn). */
 void allocations_resumed(struct allocations *allocations);
+
+bool allocations_met(const struct allocations *allocations, size_t wrapper); /* this one has allocated a block */
 
 void allocations_check(const struct allocations *allocations);
 void allocations_dump(const struct allocations *allocations, FILE *to); /* pending calls, blocks allocated */

@@ -53,7 +53,9 @@ static enum c2_status make_allocations(struct emu *emu, struct engine_watch *wat
     if (!config->mark_allocations || !config->record)
         return C2_OK;
     C2_ASSERT(config->symbols);
-    enum c2_status status = allocations_create(&emu->allocations, config->mmu, config->symbols, err);
+    const struct allocations_config allocations = {config->mmu, config->symbols, config->wrappers,
+                                                   config->wrapper_count};
+    enum c2_status status = allocations_create(&emu->allocations, &allocations, err);
     if (status == C2_OK)
         *watch = allocations_watch(emu->allocations);
     return status;
@@ -98,6 +100,11 @@ void emu_destroy(struct emu *emu)
 }
 
 uint64_t emu_instructions(const struct emu *emu) { return engine_instructions(emu->engine); }
+bool emu_wrapper_met(const struct emu *emu, size_t wrapper)
+{
+    return emu->allocations && allocations_met(emu->allocations, wrapper);
+}
+
 void emu_interrupt(struct emu *emu) { engine_interrupt(emu->engine); }
 enum c2_status emu_flush(struct emu *emu, struct c2_error *err) { return engine_flush(emu->engine, err); }
 

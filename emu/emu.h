@@ -23,6 +23,8 @@ struct emu_config {
      * allocator is found by name in `symbols`, which is lent until emu_destroy. */
     bool mark_allocations;
     struct loader_symbols *symbols;
+    const char *const *wrappers; /* names of functions of the guest that hand on what they allocate; lent as well */
+    size_t wrapper_count;
     /* Called every `progress_every` instructions or so, if not NULL. */
     void (*progress)(void *self, uint64_t instructions);
     void *progress_self;
@@ -56,6 +58,8 @@ void emu_run(struct emu *emu, struct emu_end *end, struct c2_error *err);
 uint64_t emu_instructions(const struct emu *emu);
 /* Hands what is recorded so far to the sink; for listeners of the mmu, before translations change. */
 enum c2_status emu_flush(struct emu *emu, struct c2_error *err);
+/* Whether a block has been allocated in the function that config.wrappers[wrapper] names. */
+bool emu_wrapper_met(const struct emu *emu, size_t wrapper);
 void emu_interrupt(struct emu *emu); /* from a signal handler */
 
 #endif

@@ -45,3 +45,12 @@ const char *loader_names_shown(struct loader_names *names, struct c2_map *shown,
         return NULL;
     return text;
 }
+
+bool loader_is_cxx_library(const char *symbol)
+{
+    static const char *const starts[] = {"_ZNS", "_ZNKS", "_ZSt", "_ZN9__gnu_cxx", "_ZNK9__gnu_cxx"};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (strncmp(symbol, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}

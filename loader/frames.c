@@ -297,15 +297,40 @@ size_t loader_frames_of(struct loader_symbols *symbols, struct guest_va pc, stru
     return 1;
 }
 
-#define CALL_FRAMES 64 /* deeper chains keep the line of the innermost */
+/* ------------------------------------------------------------------ scopes */
 
-void loader_call_place_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out)
+static bool outermost_at(struct loader_module *module, uint64_t address, Dwarf_Die *out)
 {
-    struct loader_frame frames[CALL_FRAMES];
-    const size_t count = loader_frames_of(symbols, pc, frames, CALL_FRAMES);
-    loader_place_of(symbols, pc, out);
-    if (count < 2 || count > CALL_FRAMES || !frames[count - 1].file)
-        return;
-    out->file = frames[count - 1].file;
-    out->line = frames[count - 1].line;
+    const struct loader_range *range = loader_module_unit(module, address);
+    struct loader_unit *unit = range ? unit_at(module, range->value) : NULL;
+    const struct loader_range *instance = unit ? loader_ranges_find(&unit->ranges, address) : NULL;
+    size_t at = instance ? instance->value : NO_PARENT;
+    while (at != NO_PARENT && unit->instances[at].parent != NO_PARENT)
+        at = unit->instances[at].parent;
+    return at != NO_PARENT && dwarf_offdie(module->dwarf, unit->instances[at].die, out);
+}
+
+static bool is_inner(int tag)
+{
+    return tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_try_block ||
+           tag == DW_TAG_catch_block;
+}
+
+/* The scope in this one that holds the address. */
+static bool step_in(Dwarf_Die *scope, uint64_t address, Dwarf_Die *out)
+{
+    for (bool more = dwarf_child(scope, out) == 0; more; more = loader_die_next(out))
+        if (is_inner(dwarf_tag(out)) && dwarf_haspc(out, address) > 0)
+            return true;
+    return false;
+}
+
+size_t loader_module_scopes(struct loader_module *module, uint64_t address, Dwarf_Die scopes[LOADER_SCOPES])
+{
+    size_t count = 1;
+    if (!outermost_at(module, address, &scopes[0]))
+        return 0;
+    while (count < LOADER_SCOPES && step_in(&scopes[count - 1], address, &scopes[count]))
+        count++;
+    return count;
 }

@@ -100,13 +100,31 @@ struct loader_frame {
  * (which may be all NULL); the first `room` are filled, and room is at least 1. Strings are lent until
  * loader_symbols_destroy. Names here are those of the source ("sum"); loader_place_of gives symbols ("sum.part.0"). */
 size_t loader_frames_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_frame *frames, size_t room);
-/* loader_place_of, but with the line of the function that holds the code: where it calls what the compiler has
- * inlined. */
-void loader_call_place_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out);
+/* loader_place_of the call that returns to `site`. Where the compiler has inlined functions, the line is that of the
+ * one whose variable takes the result; unknown, of the one that holds the code. */
+void loader_call_place_of(struct loader_symbols *symbols, struct guest_va site, struct loader_place *out);
+/* Names that the function called may have in the source. None: it is not known to return what is asked for. */
+#define LOADER_CALLEES 8u
+struct loader_callees {
+    const char *names[LOADER_CALLEES];
+    size_t count;
+};
+/* The variable that takes the result of that call, or an expression of the source that does; without callees, the
+ * object that the call makes. NULL: not known. *kept: it is no local variable. Lent until loader_symbols_destroy. */
+const char *loader_receiver(struct loader_symbols *symbols, struct guest_va site, const struct loader_callees *callees,
+                            bool *kept);
+/* The names that the function around pc, and those inlined there, have in calls; after those in `out`. */
+void loader_callees_add(struct loader_symbols *symbols, struct guest_va pc, struct loader_callees *out);
+/* A function of the C++ library, by its symbol: in the namespaces std and __gnu_cxx. */
+bool loader_is_cxx_library(const char *symbol);
 
 /* The file that the pc is mapped from, by its whole path, and the address that it has there as linked (what objdump
  * shows); false: in no file, or in one that is no ELF. The path is lent until loader_symbols_destroy. */
 bool loader_linked_of(struct loader_symbols *symbols, struct guest_va pc, const char **path, uint64_t *address);
+
+/* The name of the function at pc as the symbol table has it (C++: mangled; a version may follow); NULL: unknown. Lent
+ * until loader_symbols_destroy. */
+const char *loader_symbol_name_of(struct loader_symbols *symbols, struct guest_va pc);
 
 /* Run-time entry of the function that the pc lies in, for grouping; false if it is unknown. */
 bool loader_function_entry(struct loader_symbols *symbols, struct guest_va pc, struct guest_va *out);
@@ -155,6 +173,21 @@ void loader_symbols_dump(const struct loader_symbols *symbols, FILE *to); /* obj
 
 /* "main (matmul.c:41)", "memcpy+0x1c in libc.so.6", "0x401234 in app", "0x1234"; returns buffer. */
 char *loader_place_text(char *buffer, size_t bytes, struct guest_va pc, const struct loader_place *place);
+
+/* ------------------------------------------------------------------ callers (unwind.c) */
+struct loader_registers {
+    uint64_t pc;
+    uint64_t gpr[16]; /* by their numbers in instructions; RBX, RSP, RBP and R12 to R15 count */
+};
+struct loader_memory {
+    void *self;
+    bool (*read)(void *self, uint64_t address, uint64_t *out); /* false: it cannot be read */
+};
+/* From where a call returns to (pc) within a function to where that function returns to, with the registers there.
+ * False: the file does not say how; *registers is as it was. */
+bool loader_unwind(struct loader_symbols *symbols, struct loader_registers *registers,
+                   const struct loader_memory *memory);
+void loader_unwind_forget(struct loader_symbols *symbols); /* other code may lie at the addresses asked about */
 
 /* ------------------------------------------------------------------ instructions as text */
 #define LOADER_LONGEST_INSN 15

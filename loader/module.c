@@ -194,6 +194,8 @@ void loader_module_close(struct loader_module *module)
     loader_functions_release(&module->functions);
     loader_ranges_release(&module->variables);
     c2_free(module->types);
+    if (module->cfi)
+        dwarf_cfi_end(module->cfi);
     dwarf_end(module->dwarf);
     elf_end(module->debug);
     elf_end(module->file);

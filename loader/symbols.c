@@ -44,6 +44,10 @@ void loader_symbols_destroy(struct loader_symbols *symbols)
         loader_module_close(symbols->modules);
         symbols->modules = next;
     }
+    loader_unwind_forget(symbols);
+    c2_free(symbols->rules);
+    c2_map_destroy(symbols->receiver_of);
+    c2_free(symbols->receivers);
     c2_map_destroy(symbols->shown);
     loader_names_destroy(symbols->names);
     c2_free(symbols);
@@ -154,6 +158,17 @@ bool loader_linked_of(struct loader_symbols *symbols, struct guest_va pc, const 
     *path = spot.module->path;
     *address = spot.address;
     return true;
+}
+
+const char *loader_symbol_name_of(struct loader_symbols *symbols, struct guest_va pc)
+{
+    struct loader_spot spot;
+    const char *name;
+    uint64_t start;
+    if (!loader_spot_of(symbols, pc, &spot) || !spot.linked ||
+        !loader_functions_find(&spot.module->functions, spot.address, &name, &start))
+        return NULL;
+    return name;
 }
 
 bool loader_function_entry(struct loader_symbols *symbols, struct guest_va pc, struct guest_va *out)

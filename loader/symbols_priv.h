@@ -127,6 +127,8 @@ struct loader_module {
     struct loader_ranges units; /* value: offset of the compilation unit's DIE */
     struct c2_map *indexed;     /* frames.c: from the offset of a unit to its loader_unit; NULL before a question */
     struct loader_unit *newest; /* of those */
+    Dwarf_CFI *cfi;             /* of .eh_frame; NULL: none, or not yet sought */
+    bool cfi_sought;
 };
 /* Fails only without memory; a file that has gone or changed is a module without names. */
 enum c2_status loader_module_open(struct loader_module **out, const char *path, uint64_t inode, uint64_t device,
@@ -153,8 +155,52 @@ enum c2_status loader_unit_ranges(struct loader_ranges *ranges, const struct loa
 /* As loader_frames_of, at a linked address. */
 size_t loader_module_frames(struct loader_symbols *symbols, struct loader_module *module, uint64_t address,
                             struct loader_frame *frames, size_t room);
+/* The function that holds the code at a linked address, and the blocks and inlined functions in it that hold the
+ * address, from the outside in. 0: no debug information. */
+#define LOADER_SCOPES 64u
+size_t loader_module_scopes(struct loader_module *module, uint64_t address, Dwarf_Die scopes[LOADER_SCOPES]);
 void loader_units_release(struct loader_module *module);
 void loader_units_check(const struct loader_module *module);
+
+/* ------------------------------------------------------------------ call frame information (unwind.c) */
+/* Of one address; registers by their numbers in instructions. */
+struct loader_cfi {
+    uint8_t base;
+    bool indirect; /* CFA = *(base + offset) + further; else base + offset + further */
+    int64_t offset, further;
+    uint16_t saved; /* bit i: register i lies at CFA + saved_at[i] */
+    int64_t saved_at[16];
+};
+uint8_t loader_register(uint64_t number); /* of DWARF, to that of instructions; 16: another one */
+/* At this linked address; false: there is none, or none of these forms. */
+bool loader_module_cfi(struct loader_module *module, uint64_t address, struct loader_cfi *out);
+
+/* ------------------------------------------------------------------ places of variables (locations.c) */
+enum loader_location_kind { LOADER_IN_REGISTER, LOADER_FROM_REGISTER, LOADER_FROM_CFA, LOADER_FIXED };
+struct loader_location {
+    enum loader_location_kind kind;
+    uint8_t base;   /* register, by its number in instructions; else 0 */
+    int64_t offset; /* from the base or the CFA; FIXED: the linked address; else 0 */
+};
+/* While the instruction at this linked address is executed. function: around it, for the frame base; may be NULL, as
+ * may be the call frame information of the address. False: nowhere, or in no such form. */
+bool loader_location_at(struct loader_location *out, Dwarf_Die *variable, Dwarf_Die *function, uint64_t address,
+                        const struct loader_cfi *cfi);
+/* From a register to the CFA, where that is one. */
+void loader_location_settle(struct loader_location *location, const struct loader_cfi *cfi);
+
+/* ------------------------------------------------------------------ what results go to (receiver.c, assigned.c) */
+struct loader_received {
+    const char *name;     /* NULL: unknown */
+    bool kept;            /* it is no local variable */
+    uint32_t depth;       /* of the function it belongs to, in those that are inlined into others; 0: the outermost */
+    const char *declared; /* the one object of a class declared on the line of the call; NULL: none, or several */
+    bool library;         /* the call was inlined, and by the C++ library */
+};
+/* What the result of the one call of a function of these names is assigned to in the statement on this line: "p",
+ * "s->data[i]"; NULL: the file cannot be read, or does not say. Kept in names. */
+const char *loader_assigned(struct loader_names *names, const char *file, int line,
+                            const struct loader_callees *callees);
 
 /* ------------------------------------------------------------------ the whole (symbols.c) */
 struct loader_symbols {
@@ -162,6 +208,12 @@ struct loader_symbols {
     struct loader_names *names;
     struct c2_map *shown;          /* mangled name to the one shown */
     struct loader_module *modules; /* the last one asked first */
+    struct c2_map *rule_of;        /* unwind.c: from a pc to its rule; NULL before a question */
+    struct loader_cfi *rules;
+    uint32_t rule_count, rule_room;
+    struct c2_map *receiver_of; /* receiver.c: from a site to its number; NULL before a question */
+    struct loader_received *receivers;
+    uint32_t receiver_count, receiver_room;
 };
 /* The module of a file mapping; NULL without memory, or if the area is none. */
 struct loader_module *loader_symbols_module(struct loader_symbols *symbols, const struct mmu_area *area);

@@ -235,21 +235,35 @@ static void add_missed(struct builder *b, json_t *object, const struct report_di
     add(b, object, "levels", levels_with_misses(b, digest, missed));
 }
 
-static json_t *site(struct builder *b, const struct report_run *run, const struct analyses_object *of,
-                    const struct loader_place *place)
+static json_t *site(struct builder *b, const struct report_run *run, const struct analyses_object *of, uint32_t number)
 {
     json_t *object = json_object();
-    add_address(b, object, "pc", of->site.v);
-    add_place(b, object, place);
-    add_inlined(b, object, run, (struct guest_va){of->site.v - 1});
+    struct loader_place place;
+    add_address(b, object, "pc", of->sites[number].v);
+    if (report_site(&place, run, of, number))
+        add_place(b, object, &place);
+    add_inlined(b, object, run, (struct guest_va){of->sites[number].v - 1});
     return object;
+}
+
+/* The site to be shown; where there are several, all of them from the call of the allocator outwards. */
+static void add_sites(struct builder *b, json_t *object, const struct report_run *run, const struct analyses_object *of)
+{
+    if (of->site_count == 0)
+        return;
+    add(b, object, "site", site(b, run, of, of->site_shown));
+    if (of->site_count == 1)
+        return;
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < of->site_count; i++)
+        append(b, array, site(b, run, of, i));
+    add(b, object, "sites", array);
 }
 
 static json_t *object_of(struct builder *b, const struct report_run *run, const struct report_digest *digest,
                          const struct report_object *from)
 {
     json_t *object = json_object();
-    struct loader_place place;
     const char *type = report_type(run, from->of);
     add_text(b, object, "name", from->of->name);
     add_text(b, object, "kind", analyses_kind_name(from->of->kind));
@@ -260,8 +274,7 @@ static json_t *object_of(struct builder *b, const struct report_run *run, const 
     add_address(b, object, "base", from->of->base);
     add_count(b, object, "size", from->of->bytes);
     add_count(b, object, "blocks", from->of->blocks);
-    if (report_site(&place, run, from->of))
-        add(b, object, "site", site(b, run, from->of, &place));
+    add_sites(b, object, run, from->of);
     add_count(b, object, "refs", from->of->refs);
     add_missed(b, object, digest, &from->missed);
     return object;

@@ -17,15 +17,14 @@ void report_place(struct loader_place *out, const struct report_run *run, struct
         loader_place_of(run->symbols, pc, out);
 }
 
-/* A return address lies behind the call; the byte before it belongs to the call. */
-bool report_site(struct loader_place *out, const struct report_run *run, const struct analyses_object *object)
+bool report_site(struct loader_place *out, const struct report_run *run, const struct analyses_object *object,
+                 uint32_t site)
 {
-    if (object->site.v == 0)
+    if (site >= object->site_count)
         return false;
-    const struct guest_va call = {object->site.v - 1};
-    *out = (struct loader_place){.offset = call.v};
+    *out = (struct loader_place){.offset = object->sites[site].v};
     if (run->symbols)
-        loader_call_place_of(run->symbols, call, out);
+        loader_call_place_of(run->symbols, object->sites[site], out);
     return true;
 }
 
@@ -42,7 +41,7 @@ static void add_site(char *buffer, size_t bytes, const struct report_run *run, c
     struct loader_place place;
     char text[256];
     const size_t used = strlen(buffer);
-    if (strchr(object->name, '@') || !report_site(&place, run, object))
+    if (strchr(object->name, '@') || !report_site(&place, run, object, object->site_shown))
         return;
     const char *slash = place.file ? strrchr(place.file, '/') : NULL;
     if (place.file)
@@ -50,6 +49,24 @@ static void add_site(char *buffer, size_t bytes, const struct report_run *run, c
     else
         snprintf(buffer + used, bytes - used, " by %s",
                  loader_place_text(text, sizeof text, (struct guest_va){object->site.v - 1}, &place));
+}
+
+/* " via alloc_data (polybench.c:568), xmalloc (polybench.c:90)": who passed the block on, from the outside in;
+ * functions of the C++ library are left out. */
+static void add_wrappers(char *buffer, size_t bytes, const struct report_run *run, const struct analyses_object *object)
+{
+    const char *before = " via ";
+    for (uint32_t i = object->site_shown; i-- > 0;) {
+        struct loader_place place;
+        char text[256];
+        const struct guest_va call = {object->sites[i].v - 1};
+        const char *symbol = run->symbols ? loader_symbol_name_of(run->symbols, call) : NULL;
+        const size_t used = strlen(buffer);
+        if (!report_site(&place, run, object, i) || (symbol && loader_is_cxx_library(symbol)))
+            continue;
+        snprintf(buffer + used, bytes - used, "%s%s", before, loader_place_text(text, sizeof text, call, &place));
+        before = ", ";
+    }
 }
 
 const char *report_type(const struct report_run *run, const struct analyses_object *object)
@@ -69,6 +86,7 @@ static void name_allocated(char *buffer, size_t bytes, const struct report_run *
 {
     snprintf(buffer, bytes, "%s", object->name);
     add_site(buffer, bytes, run, object);
+    add_wrappers(buffer, bytes, run, object);
 }
 
 char *report_object_text(char *buffer, size_t bytes, const struct report_run *run, const struct analyses_object *object)

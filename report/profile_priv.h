@@ -104,7 +104,8 @@ struct report_share report_main_evictor(struct report_digest *digest, const stru
 /* Where an instruction lies; without symbols nothing is known but the pc. */
 void report_place(struct loader_place *out, const struct report_run *run, struct guest_va pc);
 /* The call that allocated an object; false where there is none. */
-bool report_site(struct loader_place *out, const struct report_run *run, const struct analyses_object *object);
+bool report_site(struct loader_place *out, const struct report_run *run, const struct analyses_object *object,
+                 uint32_t site);
 /* "double A[400][400]", of a static variable; NULL: not known. */
 const char *report_type(const struct report_run *run, const struct analyses_object *object);
 /* "main (matmul.c:41)", "0x1234 in libc.so.6". Returns buffer. */

@@ -78,14 +78,21 @@ struct stream_block {
 
 #define STREAM_MARK UINT32_MAX
 enum stream_mark {
-    STREAM_ALLOCATED = 1, /* 4 words: address, bytes asked for, enum stream_allocator, site */
+    STREAM_ALLOCATED = 1, /* 4 words and further sites: address, bytes asked for, allocator, site */
     STREAM_FREED,         /* 1 word: address, of a block that was allocated */
+    STREAM_PASSED,        /* 2 words: address, of a block that was allocated; one more site of it */
     STREAM_MARKS
 };
 /* Which function of the allocator's family the program called. The site is the return address of that call: of the
  * outermost one, when operator new calls malloc. A reallocation is one mark FREED, then one ALLOCATED.
  * Marks stand where the call returns: behind the allocator's own references, a free's as well. No two blocks that are
- * allocated have the same address. */
+ * allocated have the same address.
+ * A function that gets a block and has it as its result passes it on: the further sites are the return addresses of
+ * such functions, from the inside out; how many stands in the upper half of the word of the allocator. Those with the
+ * bit STREAM_ASSUMED are of functions that are taken for such by their names. What shows only when the function returns
+ * is a mark PASSED there. */
+#define STREAM_CALLERS 8u /* sites of a block */
+#define STREAM_ASSUMED ((uint64_t)1 << 63)
 enum stream_allocator { STREAM_MALLOC, STREAM_CALLOC, STREAM_REALLOC, STREAM_ALIGNED, STREAM_NEW, STREAM_ALLOCATORS };
 
 /* Words of a batch: a few fit the L2 of the host. At least the largest record, 512 instructions of two slots each. */

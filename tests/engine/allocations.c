@@ -327,7 +327,8 @@ static void end_world(struct world *w)
 
 static enum c2_status begin(struct world *w)
 {
-    enum c2_status status = allocations_create(&w->allocations, w->mmu, w->symbols, &w->err);
+    const struct allocations_config config = {.mmu = w->mmu, .symbols = w->symbols};
+    enum c2_status status = allocations_create(&w->allocations, &config, &w->err);
     if (status == C2_OK)
         w->watch = allocations_watch(w->allocations);
     return status;

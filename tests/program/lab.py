@@ -150,7 +150,7 @@ def zero():
 
 def c4_of(program, options):
     result = report(["-m", "c2sim", "--pages", "random"] + options, [os.path.join(IMAGES, program), "3"])
-    c4 = next(thing for thing in result["objects"] if thing["name"] == "malloc#1")
+    c4 = next(thing for thing in result["objects"] if thing["name"] == "c4")
     return c4["refs"], {level["name"]: level for level in c4["levels"]}
 
 

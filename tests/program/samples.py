@@ -340,12 +340,12 @@ def must_fail(what):
 # The layout that is the cure of the padded sample, or one as good: means, objects, row and pad of the first.
 ADVICE = {
     "transpose": (["pad_rows"], ["b"], 1024),
-    "doitgen": (["pad_rows"], ["malloc#1"], 4096),
+    "doitgen": (["pad_rows"], ["c4"], 4096),
     "stencil3d": (["stagger"], SEVEN, None),
     "poisson": (["stagger"], None, None),
     "adi": (["pad_rows"], ["x"], 1024),
     "nw": (["pad_rows"], ["score", "reference"], 2048),
-    "histogram": (["pad_rows"], ["malloc#1"], 4096),
+    "histogram": (["pad_rows"], ["records"], 4096),
     "list": (["pad_blocks"], None, 4096),
 }
 

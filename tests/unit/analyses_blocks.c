@@ -83,7 +83,7 @@ static uint32_t random_bytes(struct c2_rng *rng)
 static void step(struct blocks *blocks, struct twin *twin, struct c2_rng *rng, uint16_t number)
 {
     const uint32_t at = (uint32_t)c2_rng_below(rng, SPAN);
-    struct block block = {BASE + at, random_bytes(rng), 7, number};
+    struct block block = {BASE + at, random_bytes(rng), 7, number, 0};
     uint64_t start, end;
     switch (c2_rng_below(rng, 16)) {
     case 0:
@@ -140,7 +140,8 @@ static void test_borders(void **state)
     struct blocks *blocks;
     struct block gone;
     uint64_t start, end;
-    const struct block list[] = {{BASE, 1, 1, 1}, {BASE + 1, 1, 1, 2}, {BASE + 4000, 96, 1, 3}, {BASE + 8190, 4, 1, 4}};
+    const struct block list[] = {
+        {BASE, 1, 1, 1, 1}, {BASE + 1, 1, 1, 2, 1}, {BASE + 4000, 96, 1, 3, 96}, {BASE + 8190, 4, 1, 4, 4}};
     assert_int_equal(C2_OK, blocks_create(&blocks, NULL));
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(C2_OK, blocks_add(blocks, &list[i], &start, &end, NULL));

@@ -37,7 +37,8 @@ static struct objects *make(void)
 static void allocate(struct objects *objects, uint64_t address, uint64_t bytes, uint64_t site)
 {
     uint64_t start, changed;
-    assert_int_equal(C2_OK, objects_allocated(objects, address, bytes, STREAM_MALLOC, site, &start, &changed, NULL));
+    const uint64_t words[4] = {address, bytes, STREAM_MALLOC, site};
+    assert_int_equal(C2_OK, objects_allocated(objects, words, &start, &changed, NULL));
     assert_true(start <= address && start + changed >= address + bytes);
 }
 

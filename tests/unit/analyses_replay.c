@@ -102,13 +102,17 @@ static const struct analyses_object objects[3] = {
      .bytes = 9000,
      .blocks = 1,
      .number = NUMBERED,
-     .site = {0x409999}},
+     .site = {0x409999},
+     .sites = (const struct guest_va[]){{0x409999}},
+     .site_count = 1},
     {.kind = ANALYSES_HEAP,
      .name = "malloc@f",
      .base = HEAP_BASE,
      .bytes = 100 * SITE_BYTES,
      .blocks = 100,
-     .site = {SITE}},
+     .site = {SITE},
+     .sites = (const struct guest_va[]){{SITE}},
+     .site_count = 1},
 };
 static const struct analyses_profile_result profile = {.objects = objects, .object_count = 3};
 

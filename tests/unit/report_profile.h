@@ -79,9 +79,21 @@ void loader_symbol_of(struct loader_symbols *symbols, struct guest_va pc, struct
     out->line = 0;
 }
 
-void loader_call_place_of(struct loader_symbols *symbols, struct guest_va pc, struct loader_place *out)
+void loader_call_place_of(struct loader_symbols *symbols, struct guest_va site, struct loader_place *out)
 {
-    loader_place_of(symbols, pc, out);
+    loader_place_of(symbols, (struct guest_va){site.v - 1}, out);
+}
+
+const char *loader_symbol_name_of(struct loader_symbols *symbols, struct guest_va pc)
+{
+    (void)symbols, (void)pc;
+    return NULL;
+}
+
+bool loader_is_cxx_library(const char *symbol)
+{
+    (void)symbol;
+    return false;
 }
 
 const char *loader_variable_declaration(struct loader_symbols *symbols, struct loader_variable_id id)
@@ -127,6 +139,7 @@ static inline void profile_fill(struct profile_sample *s)
                                                   {{0x401010}, 2000, 2000, 0},
                                                   {{0x401020}, 1500, 400, 1490},
                                                   {{0x40010000}, 6490, 100, 0}};
+    static const struct guest_va sites[] = {{0x401104}};
     const struct analyses_object objects[4] = {
         {.kind = ANALYSES_CODE, .name = "app", .module = "app", .base = 0x401000, .bytes = 4096, .blocks = 1},
         {.kind = ANALYSES_STATIC,
@@ -143,6 +156,8 @@ static inline void profile_fill(struct profile_sample *s)
          .bytes = 4500,
          .blocks = 1,
          .site = {0x401104},
+         .sites = sites,
+         .site_count = 1,
          .refs = 1590},
         {.kind = ANALYSES_STACK, .name = "stack", .base = 0x3ffff0000000, .bytes = 8192, .blocks = 1, .refs = 10}};
     static const struct analyses_pair pairs[9] = {{0, 2, 2, ANALYSES_REASON_INTRA, 150},

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * callers: the places that a block of the guest's allocator comes back to, from the call that allocated it outwards.
+ */
+#ifndef C2_CALLERS_PRIV_H
+#define C2_CALLERS_PRIV_H
+
+#include <string.h>
+
+#include "emu/engine.h"
+#include "loader/loader.h"
+
+struct callers_block {
+    uint64_t address, bytes;
+    uint64_t number; /* of the allocation */
+};
+
+struct callers_config {
+    struct mmu *mmu;
+    struct loader_symbols *symbols;
+    const char *const *wrappers; /* names of functions that pass on what they allocate, whatever they return */
+    size_t wrapper_count;
+    const struct c2_map *blocks; /* allocated ones: address to number */
+    /* callers_returned() is to be called when the guest comes to pc. */
+    enum c2_status (*watch)(void *self, struct engine *engine, uint64_t pc, struct c2_error *err);
+    void *watch_self;
+};
+
+struct callers;
+/* What the config names is lent until destroy. */
+enum c2_status callers_create(struct callers **out, const struct callers_config *config, struct c2_error *err);
+void callers_destroy(struct callers *callers);
+/* A block has come back to sites[0], where the guest is now. Fills in the sites further out that are known already;
+ * those that show later become marks. *count: of sites, the first included. */
+enum c2_status callers_allocated(struct callers *callers, struct engine *engine, const struct callers_block *block,
+                                 uint64_t sites[STREAM_CALLERS], uint32_t *count, struct c2_error *err);
+/* The guest has come to pc; if by a return, RSP is what the return left. */
+enum c2_status callers_returned(struct callers *callers, struct engine *engine, uint64_t pc, uint64_t rsp,
+                                struct c2_error *err);
+bool callers_met(const struct callers *callers, size_t wrapper); /* this named one has allocated a block */
+void callers_forget(struct callers *callers);                    /* code has changed: all that is known */
+void callers_check(const struct callers *callers);
+
+/* A word of guest memory that the program itself has just used; false: none is there. */
+static inline bool guest_word(struct mmu *mmu, uint64_t address, uint64_t *out)
+{
+    if (!mmu_ready(mmu, (struct guest_va){address}, MMU_ACCESS_READ) ||
+        !mmu_ready(mmu, (struct guest_va){address + sizeof *out - 1}, MMU_ACCESS_READ))
+        return false;
+    memcpy(out, (const void *)(uintptr_t)address, sizeof *out);
+    return true;
+}
+
+#endif
