@@ -164,11 +164,24 @@ bool decode_sets_byte(uint16_t mnemonic)
     }
 }
 
+static uint8_t mmx_written(const struct decode_insn *insn)
+{
+    uint8_t registers = 0;
+    for (unsigned i = 0; i < insn->insn.operand_count; i++) {
+        const ZydisDecodedOperand *o = &insn->operands[i];
+        bool mmx = o->type == ZYDIS_OPERAND_TYPE_REGISTER && ZydisRegisterGetClass(o->reg.value) == ZYDIS_REGCLASS_MMX;
+        if (mmx && (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+            registers |= (uint8_t)(1u << ZydisRegisterGetId(o->reg.value));
+    }
+    return registers;
+}
+
 void decode_block(struct decode_block *out, struct guest_va pc, uint32_t bytes)
 {
     uint32_t at = 0;
     out->block = (struct stream_block){.pc = pc, .insns = out->insns, .slots = out->slots};
     out->ended = DECODE_WHOLE;
+    out->first_x87 = DECODE_MAX_INSNS;
     while (at < bytes) {
         struct decode_insn one;
         struct guest_va here = {pc.v + at};
@@ -185,6 +198,9 @@ void decode_block(struct decode_block *out, struct guest_va pc, uint32_t bytes)
         out->insns[index] = (struct stream_insn){
             .offset = at, .first_slot = out->block.slot_count, .length = one.insn.length};
         out->mnemonics[index] = (uint16_t)one.insn.mnemonic;
+        out->mmx[index] = mmx_written(&one);
+        if (one.insn.meta.isa_ext == ZYDIS_ISA_EXT_X87 && index < out->first_x87)
+            out->first_x87 = index;
         struct stream_slot *slots = out->slots + out->block.slot_count;
         unsigned slot_count = decode_slots(slots, &one, index);
         out->block.ending = decode_ending(&one, slots, slot_count); /* the last instruction's stays */

@@ -33,6 +33,8 @@ struct decode_block {
     struct stream_insn insns[DECODE_MAX_INSNS];
     struct stream_slot slots[DECODE_MAX_SLOTS];
     uint16_t mnemonics[DECODE_MAX_INSNS]; /* ZydisMnemonic of each instruction */
+    uint8_t mmx[DECODE_MAX_INSNS];        /* bit i: the instruction writes MMi */
+    uint16_t first_x87;                   /* the first instruction on x87 numbers; DECODE_MAX_INSNS: none */
 };
 
 enum decode_result {

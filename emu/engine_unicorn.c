@@ -71,6 +71,8 @@ static __attribute__((noinline)) bool admit_rare(struct unicorn *u, const struct
     }
     if (block->special)
         pause_run(u, PAUSE_SPECIAL);
+    else if (block->mmx)
+        unicorn_mmx_write(u->state.uc, block->mmx);
     return !block->special;
 }
 

@@ -24,7 +24,8 @@ struct unicorn_code {
     struct stream_blocks *blocks;
     struct engine_watch watch;
     struct unicorn_stops stops;
-    struct c2_map *flag_stops;                          /* pcs with a stops.flags */
+    struct c2_map *flag_stops; /* pcs with a stops.flags */
+    struct unicorn_mmx mmx;
     struct c2_map *watched;                             /* pcs given to unicorn_code_watch() */
     struct c2_map *by_pc;                               /* pc -> struct unicorn_block *, linked by next */
     struct c2_map *specials;                            /* pc -> struct unicorn_special * */
@@ -56,6 +57,8 @@ enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, con
         status = c2_map_create(&code->specials, err);
     if (status == C2_OK)
         status = c2_map_create(&code->flag_stops, err);
+    if (status == C2_OK)
+        status = unicorn_mmx_init(&code->mmx, uc, err);
     if (status != C2_OK) {
         unicorn_code_destroy(code);
         return status;
@@ -85,6 +88,7 @@ void unicorn_code_destroy(struct unicorn_code *code)
     c2_map_destroy(code->watched);
     c2_map_destroy(code->specials);
     c2_map_destroy(code->flag_stops);
+    unicorn_mmx_release(&code->mmx);
     c2_free(code);
 }
 
@@ -184,7 +188,8 @@ static enum c2_status new_block(struct unicorn_block **out, struct unicorn_code 
     enum c2_status status = describe(code, block, err);
     if (status == C2_OK)
         status = ask_watch(code, block, err);
-    block->rare = block->special || block->bytes || block->watched;
+    block->mmx = unicorn_mmx_early(&code->decoded);
+    block->rare = block->special || block->bytes || block->watched || block->mmx;
     if (status == C2_OK)
         status = append((void ***)&code->all, &code->all_count, &code->all_capacity, block, err);
     if (status != C2_OK) {
@@ -269,6 +274,15 @@ static enum c2_status add_stop(struct unicorn_code *code, uint64_t pc, uc_cb_hoo
     return C2_OK;
 }
 
+static enum c2_status learn_mmx(struct unicorn_code *code, const struct unicorn_block *block, struct c2_error *err)
+{
+    bool hooked;
+    enum c2_status status = unicorn_mmx_learn(&code->mmx, &code->decoded, &hooked, err);
+    if (hooked)
+        uc_ctl_remove_cache(code->uc, block->pc, block->pc + block->size);
+    return status;
+}
+
 static enum c2_status stop_before_special(struct unicorn_code *code, uint64_t pc, const struct unicorn_block *block,
                                           struct c2_error *err)
 {
@@ -330,6 +344,8 @@ enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_cod
     enum c2_status status = new_block(out, code, pc, size, err);
     if (status == C2_OK)
         status = stop_before_spoilers(code, *out, err);
+    if (status == C2_OK)
+        status = learn_mmx(code, *out, err);
     if (status == C2_OK && stops)
         status = stop_before_special(code, stop_pc, *out, err);
     return status;

@@ -65,7 +65,8 @@ struct unicorn_block {
     bool ordered;                     /* slots come in the order of their events */
     bool special;                     /* insns == 0: starts with an instruction to interpret */
     bool watched;                     /* engine_watch.reached is called before it */
-    bool rare;                        /* special, watched, or with a copy of its bytes */
+    uint8_t mmx;                      /* registers whose upper bits are set before it (unicorn_mmx.c) */
+    bool rare;                        /* special, watched, with mmx, or with a copy of its bytes */
     bool stale;                       /* the code has changed: never run again */
     bool translated;                  /* stale, and Unicorn may still hold its translation */
     uint16_t *first_event;            /* of each slot, unless direct */
@@ -125,6 +126,21 @@ bool unicorn_code_fresh(const struct unicorn_block *block);
 enum c2_status unicorn_code_watch(struct unicorn_code *code, uint64_t pc, struct c2_error *err);
 /* Code in the range may have changed: blocks there are dropped, their translations when they are met again. */
 void unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t bytes);
+
+/* ------------------------------------------------------------------ unicorn_mmx.c: MMX registers as x87 numbers */
+struct unicorn_mmx {
+    uc_engine *uc;
+    struct c2_map *late; /* pc -> registers written there; their instruction has a hook */
+};
+enum c2_status unicorn_mmx_init(struct unicorn_mmx *mmx, uc_engine *uc, struct c2_error *err);
+void unicorn_mmx_release(struct unicorn_mmx *mmx);
+/* The registers (bit i: MMi) are about to be written. */
+void unicorn_mmx_write(uc_engine *uc, uint8_t registers);
+/* What the block writes before its first x87 instruction. */
+uint8_t unicorn_mmx_early(const struct decode_block *decoded);
+/* Hooks what the block writes behind x87 instructions; *hooked: a translation of it must be dropped. */
+enum c2_status unicorn_mmx_learn(struct unicorn_mmx *mmx, const struct decode_block *decoded, bool *hooked,
+                                 struct c2_error *err);
 
 /* ------------------------------------------------------------------ unicorn_access.c: guest loads and stores */
 #define UNICORN_ACCESS_PAGES C2_HOST_SIZE(4096u, 2u)

@@ -336,7 +336,7 @@ static void compare_fpu(char *out, size_t bytes, const struct native_state *n, c
         /* MMi is physical register i, which is ST(i) where TOP is 0 */
         unsigned j = mask->tags ? i : (i - (status[1] >> 11)) & 7;
         const uint8_t *x = a + 32 + 16 * i, *y = b + 32 + 16 * j;
-        if (memcmp(x, y, mask->mmx_exponents ? 10 : 8) != 0 && !(mask->loads_nan && x87_nan(x) && x87_nan(y)))
+        if (memcmp(x, y, 10) != 0 && !(mask->loads_nan && x87_nan(x) && x87_nan(y)))
             snprintf(out, bytes, "st%u: %02x%02x %016llx, engine %02x%02x %016llx", i, x[9], x[8],
                      *(const unsigned long long *)x, y[9], y[8], *(const unsigned long long *)y);
     }

@@ -151,7 +151,6 @@ struct expect_mask expect_mask_of(const struct trial *t)
                                .status = 0xffff,
                                .tags = true,
                                .mxcsr = 0xffff,
-                               .mmx_exponents = !uses_mmx(t),
                                .approximate = is_approximate(t),
                                .loose_register = -1};
     mask.nan_lanes = nan_lanes(t);

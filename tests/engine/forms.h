@@ -85,7 +85,6 @@ struct expect_mask {
     uint16_t status; /* x87 status bits compared */
     bool tags;       /* x87 tags are compared */
     uint32_t mxcsr;
-    bool mmx_exponents;      /* the upper 16 bits of the x87 registers are compared */
     bool approximate;        /* 12 good bits are enough */
     unsigned nan_lanes;      /* not 0: lanes of so many bytes are equal if both are NaNs */
     bool loads_nan;          /* a NaN loaded into the x87 unit may stay a signalling one */

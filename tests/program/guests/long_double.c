@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * long double as programs use it: libm's functions of it, which are x87 instructions inside, and the transcendental
- * instructions themselves. Exact results are printed whole, others to 15 digits, in which CPUs agree.
+ * instructions themselves. Exact results are printed whole, others to 15 digits, in which CPUs agree. And what MMX
+ * instructions leave in the x87 registers.
  */
 #include <math.h>
 #include <stdio.h>
@@ -52,9 +53,29 @@ static void instructions(void)
     printf(" %.15Lg %.15Lg\n", result, second);
 }
 
+/* MMX registers are x87 registers whose exponents are all ones: no numbers. */
+static void leftovers(void)
+{
+    unsigned long bits = 0x123456789abcdef0, whole = 7;
+    unsigned int part = 7;
+    unsigned short status;
+    unsigned char image[108], number[10];
+    __asm__("fninit; movq %2, %%mm0; fisttpll %0; fnstsw %1; fninit" : "=m"(whole), "=a"(status) : "r"(bits));
+    printf("%lx %x", whole, status);
+    __asm__("fninit; movq %1, %%mm0; fistpll %0; fninit" : "=m"(whole) : "r"(bits));
+    printf(" %lx", whole);
+    __asm__("fninit; fldpi; fstp %%st(0); movq %1, %%mm7; movd %1, %%mm0; fisttpl %0; fninit" : "=m"(part) : "r"(bits));
+    printf(" %x", part);
+    __asm__("fninit; fld1; movq %1, %%mm1; fincstp; fstpt %0; fninit" : "=m"(number) : "r"(bits));
+    printf(" %02x%02x%02x", number[9], number[8], number[7]);
+    __asm__("fninit; movq %1, %%mm3; fnsave %0; fninit" : "=m"(image) : "r"(bits));
+    printf(" %02x%02x%02x\n", image[28 + 39], image[28 + 38], image[28 + 37]);
+}
+
 int main(void)
 {
     exact();
+    leftovers();
     functions();
     instructions();
     return 0;
