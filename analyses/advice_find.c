@@ -20,12 +20,13 @@
 
 #define PAGES C2_HOST_SIZE(1024u, 2u)
 
-enum how { BY_RANGE, BY_NUMBER, BY_SITE };
+enum how { BY_RANGE, BY_NUMBER, BY_SITE, BY_LAYOUT };
 
 struct thing {
     enum how how;
     uint64_t start, bytes; /* SITE: bytes of a block at most */
-    uint64_t number;
+    uint64_t number;       /* LAYOUT: of the variable in it */
+    uint64_t layout;
     const struct guest_va *sites;
     uint32_t site_count, allocator;
     uint32_t slots;   /* SITE: used so far */
@@ -57,6 +58,11 @@ struct finder {
 static struct thing thing_of(const struct analyses_object *object)
 {
     struct thing thing = {.how = BY_RANGE, .start = object->base, .bytes = object->bytes};
+    if (object->local) {
+        thing.how = BY_LAYOUT;
+        thing.number = object->local_number;
+        thing.layout = object->layout;
+    }
     if (object->kind != ANALYSES_HEAP)
         return thing;
     thing.how = object->blocks > 1 || object->number == 0 ? BY_SITE : BY_NUMBER;
@@ -206,17 +212,44 @@ static enum c2_status freed(struct finder *finder, uint64_t address, struct c2_e
     return of->how == BY_SITE ? give_slot(of, block.number - 1, err) : C2_OK;
 }
 
-enum c2_status finder_mark(struct finder *finder, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
-{
-    if (mark == STREAM_PASSED)
-        return C2_OK;
-    return mark == STREAM_FREED ? freed(finder, words[0], err) : allocated(finder, words, err);
-}
-
 void finder_unmapped(struct finder *finder, uint64_t start, uint64_t bytes)
 {
     blocks_remove_range(finder->blocks, start, start + bytes);
     forget(finder);
+}
+
+static enum c2_status entered(struct finder *finder, const uint64_t *words, struct c2_error *err)
+{
+    uint64_t start, end;
+    for (uint32_t i = 0; i < finder->thing_count; i++) {
+        const struct thing *thing = &finder->things[i];
+        const struct block block = {.base = words[0], .bytes = words[1], .owner = i, .number = 1};
+        if (thing->how != BY_LAYOUT || thing->layout != words[2] || thing->number != (uint32_t)words[3])
+            continue;
+        forget(finder);
+        return blocks_add(finder->blocks, &block, &start, &end, err);
+    }
+    return C2_OK;
+}
+
+static void left(struct finder *finder, uint64_t start, uint64_t bytes)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < finder->thing_count; i++)
+        any |= finder->things[i].how == BY_LAYOUT;
+    if (any)
+        finder_unmapped(finder, start, bytes);
+}
+
+enum c2_status finder_mark(struct finder *finder, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
+{
+    if (mark == STREAM_LOCAL)
+        return entered(finder, words, err);
+    if (mark == STREAM_LEFT)
+        left(finder, words[0], words[1]);
+    if (mark == STREAM_PASSED || mark == STREAM_LEFT)
+        return C2_OK;
+    return mark == STREAM_FREED ? freed(finder, words[0], err) : allocated(finder, words, err);
 }
 
 /* ------------------------------------------------------------------ finding */

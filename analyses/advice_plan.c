@@ -49,6 +49,8 @@ bool analyses_movable(const struct analyses_object *object)
     case ANALYSES_STATIC:
     case ANALYSES_MMAP:
         return object->bytes != 0;
+    case ANALYSES_STACK:
+        return object->local && object->local->name && !object->nested;
     case ANALYSES_HEAP:
         return object->site.v != 0 && object->bytes != 0; /* not what the allocator keeps for itself */
     default:
@@ -382,8 +384,8 @@ static void propose_huge(struct plan *plan, bool stretch)
         return;
     struct analyses_proposal *proposal = begin(plan, ANALYSES_HUGE | (stretch ? ANALYSES_PAD_ROWS : 0));
     for (uint32_t i = 0; i < plan->object_count; i++) {
-        if (!is_array(plan, plan->objects[i]))
-            continue;
+        if (!is_array(plan, plan->objects[i]) || object_at(plan, plan->objects[i])->kind == ANALYSES_STACK)
+            continue; /* no program asks for pages of 2 MiB for a part of its stack */
         add(plan, proposal, plan->objects[i], stretch);
         stretched |= proposal->changes[proposal->change_count - 1].pad_bytes != 0;
     }

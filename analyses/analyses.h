@@ -48,7 +48,7 @@ struct analyses_insn {
 #define ANALYSES_KINDS(X) \
     X(STATIC, "static", "a variable of the program or a library") \
     X(HEAP, "heap", "a block of the allocator's, or blocks of one site; the heap itself") \
-    X(STACK, "stack", "the stack") \
+    X(STACK, "stack", "an array on the stack; what else is there") \
     X(MMAP, "mmap", "an anonymous mapping") \
     X(FILE, "file", "data of a mapped file that no symbol names") \
     X(CODE, "code", "instructions fetched from a file") \
@@ -76,6 +76,10 @@ struct analyses_object {
     const struct guest_va *sites;
     uint32_t site_count, site_shown;
     struct guest_va site;
+    const struct loader_local *local; /* an array on the stack, or thread-local; NULL: it is neither */
+    uint64_t layout;                  /* of a local one: as in the stream's marks */
+    uint32_t local_number;
+    bool nested;          /* at times there were several of it */
     const char *receiver; /* the variable that takes the block there; NULL: not known */
     uint64_t number;      /* malloc#N, mmap#N: N; 0: none */
     uint64_t refs;
@@ -95,7 +99,7 @@ struct analyses_row {
 #define ANALYSES_REASONS_X(X) \
     X(INTRA, "intra-array", "both of one object that is no scalar") \
     X(INTER, "inter-array", "two objects") \
-    X(SCALAR, "scalar", "one of them an operand of at most 16 bytes on the stack or static") \
+    X(SCALAR, "scalar", "one of them a static or thread-local variable of at most 16 bytes") \
     X(CODE, "code", "one of them an instruction fetch") \
     X(TABLES, "tables", "one of them a page walk") \
     X(UNKNOWN, "unknown", "nobody is known to have evicted the line")

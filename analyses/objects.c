@@ -5,6 +5,7 @@
  * Model
  *   The first of these that holds the address:
  *     a live block of the allocator (heap)   told by marks in the stream: malloc#N is the N-th allocation of the run;
+ *     an array of a function that is active  (stack), a thread-local variable: told by marks as well;
  *     a static variable of a mapped file     told by its symbol;
  *     a region of memory                     the stack, the heap (what the allocator keeps for itself), an anonymous
  *                                            mapping, what is left of a file.
@@ -23,7 +24,8 @@
  *
  * Not modelled
  *   A block that shares the owner of a site and only then turns out to be passed on leaves behind what it has counted.
- *   Objects within the stack and within blocks; thread-local variables (they lie in a block or a mapping of libc's);
+ *   What is in a frame besides large arrays; objects within blocks; thread-local variables of libraries (they lie in a
+ *   block or a mapping of libc's);
  *   custom allocators that carve blocks out of larger ones: the larger one is the object.
  */
 #include <string.h>
@@ -81,8 +83,9 @@ struct objects {
     struct c2_map *site_of;   /* (parent site or allocator, number) -> index */
     struct site *sites;
     uint32_t site_count, site_room;
-    struct blocks *blocks;
-    uint64_t allocations, mappings;
+    struct c2_map *local_of; /* (layout, number) -> owner */
+    struct blocks *blocks;   /* of the allocator; and locals that are there */
+    uint64_t allocations, mappings, locals;
     uint32_t heap, stack, tables; /* owners; NOBODY: not yet needed */
 };
 
@@ -156,6 +159,8 @@ enum c2_status objects_create(struct objects **out, struct loader_symbols *symbo
     if (status == C2_OK)
         status = c2_map_create(&objects->site_of, err);
     if (status == C2_OK)
+        status = c2_map_create(&objects->local_of, err);
+    if (status == C2_OK)
         status = blocks_create(&objects->blocks, err);
     if (status != C2_OK) {
         objects_destroy(objects);
@@ -181,6 +186,7 @@ void objects_destroy(struct objects *objects)
     c2_free(objects->sites);
     c2_map_destroy(objects->number_of);
     c2_map_destroy(objects->site_of);
+    c2_map_destroy(objects->local_of);
     blocks_destroy(objects->blocks);
     c2_free(objects);
 }
@@ -572,6 +578,47 @@ void objects_freed(struct objects *objects, uint64_t address, uint64_t *start, u
         block.bytes = 0;
     *start = block.base;
     *bytes = block.bytes;
+}
+
+/* ------------------------------------------------------------------ arrays on the stack, thread-local variables */
+
+static enum c2_status local_owner(struct objects *objects, const uint64_t *words, uint32_t *out, struct c2_error *err)
+{
+    const uint64_t key = words[2] << 32 | (uint32_t)words[3];
+    const struct objects_owner owner = {.kind = ANALYSES_STACK,
+                                        .base = words[0],
+                                        .bytes = words[1],
+                                        .blocks = 1,
+                                        .is_local = true,
+                                        .layout = words[2],
+                                        .local = (uint32_t)words[3]};
+    uint64_t found;
+    if (c2_map_get(objects->local_of, key, &found)) {
+        *out = (uint32_t)found;
+        return C2_OK;
+    }
+    enum c2_status status = new_owner(objects, &owner, out, err);
+    return status == C2_OK ? c2_map_put(objects->local_of, key, *out, err) : status;
+}
+
+enum c2_status objects_local(struct objects *objects, const uint64_t *words, uint64_t *start, uint64_t *changed,
+                             struct c2_error *err)
+{
+    uint64_t end = 0;
+    struct block block = {.base = words[0], .bytes = words[1], .asked = words[1]};
+    block.number = 1u << 31 | (uint32_t)++objects->locals;
+    enum c2_status status = local_owner(objects, words, &block.owner, err);
+    if (status == C2_OK)
+        status = blocks_add(objects->blocks, &block, start, &end, err);
+    if (status == C2_OK)
+        objects_owner(objects, block.owner)->nested |= words[3] >> 32 != 0;
+    *changed = end - *start;
+    return status;
+}
+
+void objects_left(struct objects *objects, uint64_t start, uint64_t bytes)
+{
+    blocks_remove_range(objects->blocks, start, start + bytes);
 }
 
 uint32_t objects_shown(const struct objects *objects, uint32_t owner)

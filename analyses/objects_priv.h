@@ -15,6 +15,10 @@ struct objects_owner {
     uint32_t allocator; /* enum stream_allocator */
     bool allocated;     /* a block, or blocks of one site */
     uint32_t site;      /* where; number of a site */
+    bool is_local;      /* on the stack, or thread-local: */
+    bool nested;        /* at times there was more than one of it */
+    uint64_t layout;    /* which, to the loader */
+    uint32_t local;
     uint64_t base, bytes;
     uint64_t blocks;  /* 0: an allocation site none of whose blocks went without an owner of its own */
     uint64_t number;  /* malloc#N, mmap#N: N; 0: none */
@@ -43,6 +47,10 @@ enum c2_status objects_allocated(struct objects *objects, const uint64_t *words,
                                  struct c2_error *err);
 enum c2_status objects_passed(struct objects *objects, uint64_t address, uint64_t site, uint64_t *start,
                               uint64_t *changed, struct c2_error *err);
+/* words: of the mark LOCAL. */
+enum c2_status objects_local(struct objects *objects, const uint64_t *words, uint64_t *start, uint64_t *changed,
+                             struct c2_error *err);
+void objects_left(struct objects *objects, uint64_t start, uint64_t bytes);
 /* 0 bytes: no block is known there. */
 void objects_freed(struct objects *objects, uint64_t address, uint64_t *start, uint64_t *bytes);
 

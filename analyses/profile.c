@@ -305,6 +305,14 @@ static enum c2_status take_mark(void *self, enum stream_mark mark, const uint64_
         objects_freed(profile->objects, words[0], start, bytes);
         return C2_OK;
     }
+    if (mark == STREAM_LEFT) {
+        objects_left(profile->objects, words[0], words[1]);
+        *start = words[0];
+        *bytes = words[1];
+        return C2_OK;
+    }
+    if (mark == STREAM_LOCAL)
+        return objects_local(profile->objects, words, start, bytes, err);
     if (mark == STREAM_PASSED)
         return objects_passed(profile->objects, words[0], words[1], start, bytes, err);
     C2_ASSERT(mark == STREAM_ALLOCATED);

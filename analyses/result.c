@@ -7,7 +7,8 @@
  *   object; actors and pairs that have become the same are added up. Objects without a reference and without a miss,
  *   and instructions that never completed, are left out.
  *   Reasons of a conflict, the first that fits: nobody known; a walk or a fetch on either side; a scalar on either side
- *   (the stack, a static variable of at most 16 bytes); two objects or two blocks; else one.
+ *   (a static or thread-local variable of at most 16 bytes); two objects, two blocks, or two places of what is left of
+ *   the stack; else one.
  *
  * Invariants (asserted)
  *   The tallies of the rows add up to the caches' counts of misses and classes, level by level; the pairs to the
@@ -155,6 +156,9 @@ static char *make_name(struct analyses_profile *profile, uint32_t number, const 
 {
     const struct objects_owner *owner = objects_owner(profile->objects, number);
     *made = owner->number != 0 || !owner->name;
+    if (owner->is_local)
+        return c2_format(object->local->name ? "%s" : "frame of %s",
+                         object->local->name ? object->local->name : object->local->function);
     if (owner->allocated)
         return sites_name(profile->symbols, object, objects_alone(profile->objects, number));
     return owner->number != 0 ? c2_format("%s#%" PRIu64, owner->name, owner->number) : NULL;
@@ -174,6 +178,17 @@ static void add_sites(struct analyses_profile *profile, uint32_t number, struct 
         object->site = object->sites[object->site_shown];
 }
 
+static void add_local(const struct analyses_profile *profile, const struct objects_owner *owner,
+                      struct analyses_object *object)
+{
+    object->layout = owner->layout;
+    object->local_number = owner->local;
+    object->nested = owner->nested;
+    object->local = loader_layout_local(profile->symbols, owner->layout, owner->local);
+    if (!object->local->function)
+        object->kind = ANALYSES_STATIC;
+}
+
 static enum c2_status add_object(struct analyses_profile *profile, uint32_t number, struct c2_error *err)
 {
     struct profile_result *result = profile->result;
@@ -190,6 +205,8 @@ static enum c2_status add_object(struct analyses_profile *profile, uint32_t numb
                                        .blocks = owner->blocks,
                                        .allocator = (enum stream_allocator)owner->allocator,
                                        .number = owner->number};
+    if (owner->is_local)
+        add_local(profile, owner, object);
     result->object_of[number] = (uint32_t)index;
     add_sites(profile, number, object);
     result->names[index] = make_name(profile, number, object, &made);
@@ -333,8 +350,11 @@ static enum c2_status order_rows(struct analyses_profile *profile, struct c2_err
 
 static bool is_scalar(const struct objects_owner *owner)
 {
-    return owner->kind == ANALYSES_STACK || (owner->kind == ANALYSES_STATIC && owner->bytes <= SCALAR_BYTES);
+    return (owner->is_local || owner->kind == ANALYSES_STATIC) && owner->bytes <= SCALAR_BYTES;
 }
+
+/* What is left of the stack: many things. */
+static bool is_many(const struct objects_owner *owner) { return owner->kind == ANALYSES_STACK && !owner->is_local; }
 
 static enum analyses_reason reason_of(const struct analyses_profile *profile, const struct profile_pair *pair)
 {
@@ -349,7 +369,8 @@ static enum analyses_reason reason_of(const struct analyses_profile *profile, co
         return ANALYSES_REASON_CODE;
     if (is_scalar(owners[0]) || is_scalar(owners[1]))
         return ANALYSES_REASON_SCALAR;
-    return numbers[0] == numbers[1] && pair->same_block ? ANALYSES_REASON_INTRA : ANALYSES_REASON_INTER;
+    const bool same = numbers[0] == numbers[1] && pair->same_block && !is_many(owners[0]);
+    return same ? ANALYSES_REASON_INTRA : ANALYSES_REASON_INTER;
 }
 
 static int by_parts(const void *a, const void *b)

@@ -14,11 +14,14 @@
 
 #include "emu/allocations_priv.h"
 #include "emu/disassemble_priv.h"
+#include "emu/locals_priv.h"
 
 struct emu {
     struct emu_config config;
     struct engine *engine;
     struct allocations *allocations; /* NULL: no marks */
+    struct locals *locals;           /* with those */
+    struct engine_watch watches[2];  /* theirs */
     struct syscalls_cpu cpu;         /* scratch: registers outside the engine */
     struct emu_end *end;
     struct c2_error *err;
@@ -47,7 +50,26 @@ static void set_entry(struct emu *emu, const struct loader_image *image)
     engine_set_cpu(emu->engine, &emu->cpu);
 }
 
-static enum c2_status make_allocations(struct emu *emu, struct engine_watch *watch, struct c2_error *err)
+static enum c2_status either_wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
+{
+    const struct emu *emu = self;
+    bool other = false;
+    enum c2_status status = emu->watches[0].wants(out, emu->watches[0].self, pc, err);
+    if (status == C2_OK)
+        status = emu->watches[1].wants(&other, emu->watches[1].self, pc, err);
+    *out |= other;
+    return status;
+}
+
+static enum c2_status both_reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
+{
+    const struct emu *emu = self;
+    enum c2_status status = emu->watches[0].reached(emu->watches[0].self, engine, pc, err);
+    return status == C2_OK ? emu->watches[1].reached(emu->watches[1].self, engine, pc, err) : status;
+}
+
+static enum c2_status make_allocations(struct emu *emu, const struct loader_image *image, struct engine_watch *watch,
+                                       struct c2_error *err)
 {
     const struct emu_config *config = &emu->config;
     if (!config->mark_allocations || !config->record)
@@ -57,8 +79,14 @@ static enum c2_status make_allocations(struct emu *emu, struct engine_watch *wat
                                                    config->wrapper_count};
     enum c2_status status = allocations_create(&emu->allocations, &allocations, err);
     if (status == C2_OK)
-        *watch = allocations_watch(emu->allocations);
-    return status;
+        status = locals_create(&emu->locals, config->mmu, config->symbols, (struct guest_va){image->program_entry},
+                               err);
+    if (status != C2_OK)
+        return status;
+    emu->watches[0] = allocations_watch(emu->allocations);
+    emu->watches[1] = locals_watch(emu->locals);
+    *watch = (struct engine_watch){.self = emu, .wants = either_wants, .reached = both_reached};
+    return C2_OK;
 }
 
 enum c2_status emu_create(struct emu **out, const struct emu_config *config, const struct loader_image *image,
@@ -75,11 +103,12 @@ enum c2_status emu_create(struct emu **out, const struct emu_config *config, con
                                    .record = config->record,
                                    .time_ns = time_ns,
                                    .time_self = emu};
-    enum c2_status status = make_allocations(emu, &engine.watch, err);
+    enum c2_status status = make_allocations(emu, image, &engine.watch, err);
     if (status == C2_OK)
         status = engine_create(&emu->engine, config->engine, &engine, err);
     if (status != C2_OK) {
         allocations_destroy(emu->allocations);
+        locals_destroy(emu->locals);
         c2_free(emu);
         return status;
     }
@@ -96,6 +125,7 @@ void emu_destroy(struct emu *emu)
     c2_assert_context(NULL, NULL);
     engine_destroy(emu->engine);
     allocations_destroy(emu->allocations);
+    locals_destroy(emu->locals);
     c2_free(emu);
 }
 
@@ -189,6 +219,8 @@ static bool on_syscall(struct emu *emu)
             allocations_resumed(emu->allocations);
         return raise_pending(emu);
     default:
+        if (emu->locals && before.fs_base != emu->cpu.fs_base)
+            locals_thread(emu->locals, emu->cpu.fs_base);
         engine_set_result(emu->engine, (uint64_t)result.value,
                           before.fs_base != emu->cpu.fs_base || before.gs_base != emu->cpu.gs_base ? &emu->cpu : NULL);
         break;

@@ -189,6 +189,30 @@ bool loader_unwind(struct loader_symbols *symbols, struct loader_registers *regi
                    const struct loader_memory *memory);
 void loader_unwind_forget(struct loader_symbols *symbols); /* other code may lie at the addresses asked about */
 
+/* ------------------------------------------------------------------ what lies in frames (locals.c)
+ * The layout of a function's frame, by a number that stays good whatever is unmapped. */
+#define LOADER_NO_LAYOUT UINT64_MAX
+struct loader_local {
+    const char *name;        /* "W"; of variables that share a place "T, U"; NULL: the frame as a whole */
+    const char *declaration; /* "double W[1024][64]"; NULL: unknown */
+    const char *function;    /* demangled; NULL: of a thread-local variable */
+    const char *file;        /* NULL: unknown */
+    int line;                /* of the declaration; 0: unknown */
+    uint64_t bytes;
+};
+/* Of the function that begins at `entry`; LOADER_NO_LAYOUT: none does, or nothing large lies in its frame. Strings are
+ * lent until loader_symbols_destroy. */
+enum c2_status loader_layout_at(struct loader_symbols *symbols, struct guest_va entry, uint64_t *number,
+                                struct c2_error *err);
+/* Of the thread-local variables of the program whose code is at `at`; "rsp" is then the thread pointer. */
+enum c2_status loader_layout_threads(struct loader_symbols *symbols, struct guest_va at, uint64_t *number,
+                                     struct c2_error *err);
+uint32_t loader_layout_count(const struct loader_symbols *symbols, uint64_t layout); /* of its locals */
+const struct loader_local *loader_layout_local(const struct loader_symbols *symbols, uint64_t layout, uint32_t number);
+/* Where a local begins when the function is entered with this RSP; false: it cannot be said. */
+bool loader_layout_extent(const struct loader_symbols *symbols, uint64_t number, uint32_t local, uint64_t rsp,
+                          uint64_t *start);
+
 /* ------------------------------------------------------------------ instructions as text */
 #define LOADER_LONGEST_INSN 15
 /* AT&T syntax into buffer; returns the instruction's length. 0: the bytes are none, then "(bytes 0f ff ...)", or there

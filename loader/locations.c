@@ -63,18 +63,15 @@ static bool fixed(struct loader_location *out, Dwarf_Attribute *attribute, const
     return true;
 }
 
-static bool read_location(struct loader_location *out, Dwarf_Die *variable, Dwarf_Die *function, uint64_t address)
+bool loader_location_of(struct loader_location *out, Dwarf_Attribute *attribute, const Dwarf_Op *op,
+                        Dwarf_Die *function, uint64_t address)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Op *op;
-    if (!one_op(variable, DW_AT_location, address, &attribute, &op))
-        return false;
     if (op->atom >= DW_OP_reg0 && op->atom <= DW_OP_reg15)
         return set_register(out, op->atom - DW_OP_reg0);
     if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg15)
         return set_based(out, op->atom - DW_OP_breg0, (int64_t)op->number);
     if (op->atom == DW_OP_addr || op->atom == DW_OP_addrx || op->atom == DW_OP_GNU_addr_index)
-        return fixed(out, &attribute, op);
+        return fixed(out, attribute, op);
     if (op->atom != DW_OP_fbreg || !function || !frame_base(out, function, address))
         return false;
     out->offset += (int64_t)op->number;
@@ -92,7 +89,10 @@ void loader_location_settle(struct loader_location *location, const struct loade
 bool loader_location_at(struct loader_location *out, Dwarf_Die *variable, Dwarf_Die *function, uint64_t address,
                         const struct loader_cfi *cfi)
 {
-    if (!read_location(out, variable, function, address))
+    Dwarf_Attribute attribute;
+    Dwarf_Op *op;
+    if (!one_op(variable, DW_AT_location, address, &attribute, &op) ||
+        !loader_location_of(out, &attribute, op, function, address))
         return false;
     loader_location_settle(out, cfi);
     return true;

@@ -190,6 +190,7 @@ void loader_module_close(struct loader_module *module)
     if (!module)
         return;
     loader_units_release(module);
+    c2_map_destroy(module->layout_of);
     loader_ranges_release(&module->units);
     loader_functions_release(&module->functions);
     loader_ranges_release(&module->variables);
@@ -254,4 +255,17 @@ bool loader_module_line(struct loader_module *module, uint64_t address, struct l
     if (dwarf_linecol(at, &out->column) != 0)
         out->column = 0;
     return true;
+}
+
+size_t loader_module_code(const struct loader_module *module, uint64_t address, uint8_t *out, size_t bytes)
+{
+    for (size_t i = 0; i < module->elf.count; i++) {
+        const struct loader_segment *segment = &module->elf.segments[i];
+        if (address < segment->address || address - segment->address >= segment->file_bytes)
+            continue;
+        const uint64_t into = address - segment->address, left = segment->file_bytes - into;
+        const ssize_t got = pread(module->fd, out, left < bytes ? left : bytes, (off_t)(segment->offset + into));
+        return got < 0 ? 0 : (size_t)got;
+    }
+    return 0;
 }

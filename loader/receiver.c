@@ -33,6 +33,7 @@
 #define CODE_BYTES (STEPS * LOADER_LONGEST_INSN)
 #define STORES 4u
 #define FRAMES 64u
+#define NO_REGISTER 16u
 
 /* Where the result is. */
 struct track {
@@ -149,41 +150,11 @@ static void look_at_symbol(struct track *track, uint64_t address)
 
 /* ------------------------------------------------------------------ instructions */
 
-static const x86_reg registers[16][5] = {
-    {X86_REG_RAX, X86_REG_EAX, X86_REG_AX, X86_REG_AL, X86_REG_AH},
-    {X86_REG_RCX, X86_REG_ECX, X86_REG_CX, X86_REG_CL, X86_REG_CH},
-    {X86_REG_RDX, X86_REG_EDX, X86_REG_DX, X86_REG_DL, X86_REG_DH},
-    {X86_REG_RBX, X86_REG_EBX, X86_REG_BX, X86_REG_BL, X86_REG_BH},
-    {X86_REG_RSP, X86_REG_ESP, X86_REG_SP, X86_REG_SPL},
-    {X86_REG_RBP, X86_REG_EBP, X86_REG_BP, X86_REG_BPL},
-    {X86_REG_RSI, X86_REG_ESI, X86_REG_SI, X86_REG_SIL},
-    {X86_REG_RDI, X86_REG_EDI, X86_REG_DI, X86_REG_DIL},
-    {X86_REG_R8, X86_REG_R8D, X86_REG_R8W, X86_REG_R8B},
-    {X86_REG_R9, X86_REG_R9D, X86_REG_R9W, X86_REG_R9B},
-    {X86_REG_R10, X86_REG_R10D, X86_REG_R10W, X86_REG_R10B},
-    {X86_REG_R11, X86_REG_R11D, X86_REG_R11W, X86_REG_R11B},
-    {X86_REG_R12, X86_REG_R12D, X86_REG_R12W, X86_REG_R12B},
-    {X86_REG_R13, X86_REG_R13D, X86_REG_R13W, X86_REG_R13B},
-    {X86_REG_R14, X86_REG_R14D, X86_REG_R14W, X86_REG_R14B},
-    {X86_REG_R15, X86_REG_R15D, X86_REG_R15W, X86_REG_R15B},
-};
-#define NO_REGISTER 16u
-
-/* The number of the general register that this is, or with `parts` is a part of. */
-static unsigned register_of(unsigned id, bool parts)
-{
-    for (unsigned i = 0; i < 16; i++)
-        for (unsigned part = 0; part < (parts ? 5u : 1u); part++)
-            if (registers[i][part] != X86_REG_INVALID && registers[i][part] == id)
-                return i;
-    return NO_REGISTER;
-}
-
 static void store(struct track *track, const cs_insn *insn, const x86_op_mem *to)
 {
     struct loader_cfi cfi;
     struct loader_location location = {
-        .kind = LOADER_FROM_REGISTER, .base = (uint8_t)register_of(to->base, false), .offset = to->disp};
+        .kind = LOADER_FROM_REGISTER, .base = (uint8_t)loader_capstone_register(to->base, false), .offset = to->disp};
     if (to->index != X86_REG_INVALID || to->segment != X86_REG_INVALID || track->store_count == STORES)
         return;
     if (to->base == X86_REG_RIP)
@@ -210,20 +181,20 @@ static void lose(struct track *track, csh capstone, const cs_insn *insn)
         return;
     }
     for (uint8_t i = 0; i < writes; i++)
-        if (register_of(written[i], true) != NO_REGISTER)
-            track->held &= ~(1u << register_of(written[i], true));
+        if (loader_capstone_register(written[i], true) != NO_REGISTER)
+            track->held &= ~(1u << loader_capstone_register(written[i], true));
 }
 
 static void move(struct track *track, csh capstone, const cs_insn *insn)
 {
     const cs_x86_op *to = &insn->detail->x86.operands[0], *from = &insn->detail->x86.operands[1];
-    const unsigned source = from->type == X86_OP_REG ? register_of(from->reg, false) : NO_REGISTER;
+    const unsigned source = from->type == X86_OP_REG ? loader_capstone_register(from->reg, false) : NO_REGISTER;
     const bool result = source != NO_REGISTER && (track->held >> source & 1);
     if (result && to->type == X86_OP_MEM)
         store(track, insn, &to->mem);
     lose(track, capstone, insn);
-    if (result && to->type == X86_OP_REG && register_of(to->reg, false) != NO_REGISTER)
-        track->held |= 1u << register_of(to->reg, false);
+    if (result && to->type == X86_OP_REG && loader_capstone_register(to->reg, false) != NO_REGISTER)
+        track->held |= 1u << loader_capstone_register(to->reg, false);
 }
 
 /* False: the way ends here. */
@@ -240,25 +211,12 @@ static bool step(struct track *track, csh capstone, const cs_insn *insn)
     return track->held != 0 || track->store_count != 0;
 }
 
-static size_t read_code(const struct loader_module *module, uint64_t address, uint8_t *out, size_t bytes)
-{
-    for (size_t i = 0; i < module->elf.count; i++) {
-        const struct loader_segment *segment = &module->elf.segments[i];
-        if (address < segment->address || address - segment->address >= segment->file_bytes)
-            continue;
-        const uint64_t into = address - segment->address, left = segment->file_bytes - into;
-        const ssize_t got = pread(module->fd, out, left < bytes ? left : bytes, (off_t)(segment->offset + into));
-        return got < 0 ? 0 : (size_t)got;
-    }
-    return 0;
-}
-
 static void follow_code(struct track *track)
 {
     csh capstone;
     cs_insn *insn = NULL;
     uint8_t code[CODE_BYTES];
-    const size_t bytes = read_code(track->module, track->pc, code, sizeof code);
+    const size_t bytes = loader_module_code(track->module, track->pc, code, sizeof code);
     if (bytes == 0 || cs_open(CS_ARCH_X86, CS_MODE_64, &capstone) != CS_ERR_OK)
         return;
     cs_option(capstone, CS_OPT_DETAIL, CS_OPT_ON);

@@ -96,6 +96,9 @@ struct loader_type {
 enum c2_status loader_types_read(struct loader_type **out, Dwarf *dwarf, const struct loader_ranges *variables,
                                  struct loader_names *names, struct c2_error *err);
 
+/* "double W[64]" of any variable into text; false: its type has no such form. */
+bool loader_declaration(Dwarf_Die *variable, const char *name, bool tags, char *text, size_t bytes);
+
 enum language { LANGUAGE_C, LANGUAGE_CXX, LANGUAGE_OTHER };
 enum language loader_unit_language(Dwarf_Die *unit);
 
@@ -127,6 +130,7 @@ struct loader_module {
     struct loader_ranges units; /* value: offset of the compilation unit's DIE */
     struct c2_map *indexed;     /* frames.c: from the offset of a unit to its loader_unit; NULL before a question */
     struct loader_unit *newest; /* of those */
+    struct c2_map *layout_of;   /* locals.c: from the entry of a function to its layout; NULL before a question */
     Dwarf_CFI *cfi;             /* of .eh_frame; NULL: none, or not yet sought */
     bool cfi_sought;
 };
@@ -146,6 +150,11 @@ struct loader_line {
 };
 /* The line of the instruction at this linked address; false if unknown. */
 bool loader_module_line(struct loader_module *module, uint64_t address, struct loader_line *out);
+/* Bytes of the file at this linked address; returns how many there are. */
+size_t loader_module_code(const struct loader_module *module, uint64_t address, uint8_t *out, size_t bytes);
+/* The number that instructions have for capstone's general register; with `parts`, for one that it is a part of. 16:
+ * another one. */
+unsigned loader_capstone_register(unsigned id, bool parts);
 bool loader_die_next(Dwarf_Die *die); /* to the next sibling; in damaged data never backwards */
 /* Adds the ranges of code of this DIE. What the linker has thrown away still has ranges, at 0 or nowhere: left out. */
 enum c2_status loader_unit_ranges(struct loader_ranges *ranges, const struct loader_elf *elf, Dwarf_Die *die,
@@ -186,8 +195,14 @@ struct loader_location {
  * may be the call frame information of the address. False: nowhere, or in no such form. */
 bool loader_location_at(struct loader_location *out, Dwarf_Die *variable, Dwarf_Die *function, uint64_t address,
                         const struct loader_cfi *cfi);
+/* One operation of a location, as above. */
+bool loader_location_of(struct loader_location *out, Dwarf_Attribute *attribute, const Dwarf_Op *op,
+                        Dwarf_Die *function, uint64_t address);
 /* From a register to the CFA, where that is one. */
 void loader_location_settle(struct loader_location *location, const struct loader_cfi *cfi);
+
+struct loader_layout;
+void loader_layouts_release(struct loader_symbols *symbols);
 
 /* ------------------------------------------------------------------ what results go to (receiver.c, assigned.c) */
 struct loader_received {
@@ -214,6 +229,8 @@ struct loader_symbols {
     struct c2_map *receiver_of; /* receiver.c: from a site to its number; NULL before a question */
     struct loader_received *receivers;
     uint32_t receiver_count, receiver_room;
+    struct loader_layout **layouts; /* locals.c */
+    uint32_t layout_count, layout_room;
 };
 /* The module of a file mapping; NULL without memory, or if the area is none. */
 struct loader_module *loader_symbols_module(struct loader_symbols *symbols, const struct mmu_area *area);

@@ -211,6 +211,12 @@ static bool declare(struct declaration *to, Dwarf_Die *type, unsigned depth)
     }
 }
 
+bool loader_declaration(Dwarf_Die *variable, const char *name, bool tags, char *text, size_t bytes)
+{
+    struct declaration own = {.tags = tags};
+    return declare_base(&own, variable, 0) && snprintf(text, bytes, "%s%s%s", own.before, name, own.after) < (int)bytes;
+}
+
 /* ------------------------------------------------------------------ variables at fixed addresses */
 
 struct reader {

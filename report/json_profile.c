@@ -260,6 +260,19 @@ static void add_sites(struct builder *b, json_t *object, const struct report_run
     add(b, object, "sites", array);
 }
 
+/* Where a variable of a function is declared. */
+static void add_local(struct builder *b, json_t *object, const struct loader_local *local)
+{
+    if (local->function)
+        add_text(b, object, "function", local->function);
+    else
+        add(b, object, "thread_local", json_true());
+    if (local->file)
+        add_text(b, object, "file", local->file);
+    if (local->line != 0)
+        add_count(b, object, "line", (uint64_t)local->line);
+}
+
 static json_t *object_of(struct builder *b, const struct report_run *run, const struct report_digest *digest,
                          const struct report_object *from)
 {
@@ -275,6 +288,8 @@ static json_t *object_of(struct builder *b, const struct report_run *run, const 
     add_count(b, object, "size", from->of->bytes);
     add_count(b, object, "blocks", from->of->blocks);
     add_sites(b, object, run, from->of);
+    if (from->of->local)
+        add_local(b, object, from->of->local);
     add_count(b, object, "refs", from->of->refs);
     add_missed(b, object, digest, &from->missed);
     return object;

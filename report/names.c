@@ -71,6 +71,8 @@ static void add_wrappers(char *buffer, size_t bytes, const struct report_run *ru
 
 const char *report_type(const struct report_run *run, const struct analyses_object *object)
 {
+    if (object->local)
+        return object->local->declaration;
     return run->symbols ? loader_variable_declaration(run->symbols, object->variable) : NULL;
 }
 
@@ -79,6 +81,22 @@ static void name_static(char *buffer, size_t bytes, const struct report_run *run
     const bool in = object->module;
     const char *type = report_type(run, object); /* a declaration, which has the name in it */
     snprintf(buffer, bytes, "%s%s%s", type ? type : object->name, in ? " in " : "", in ? object->module : "");
+}
+
+/* "double W[1024][64] in main (t.c:12)", "frame of main (t.c)", "double buffer[8], thread-local". */
+static void name_local(char *buffer, size_t bytes, const struct analyses_object *object)
+{
+    const struct loader_local *local = object->local;
+    const char *name = local->declaration ? local->declaration : object->name;
+    const char *slash = local->file ? strrchr(local->file, '/') : NULL, *file = slash ? slash + 1 : local->file;
+    if (!local->function)
+        snprintf(buffer, bytes, "%s, thread-local", name);
+    else if (local->name && local->line != 0)
+        snprintf(buffer, bytes, "%s in %s (%s:%d)", name, local->function, file, local->line);
+    else if (local->name)
+        snprintf(buffer, bytes, "%s in %s", name, local->function);
+    else
+        snprintf(buffer, bytes, file ? "%s (%s)" : "%s", name, file);
 }
 
 static void name_allocated(char *buffer, size_t bytes, const struct report_run *run,
@@ -91,6 +109,10 @@ static void name_allocated(char *buffer, size_t bytes, const struct report_run *
 
 char *report_object_text(char *buffer, size_t bytes, const struct report_run *run, const struct analyses_object *object)
 {
+    if (object->local) {
+        name_local(buffer, bytes, object);
+        return buffer;
+    }
     switch (object->kind) {
     case ANALYSES_STATIC:
         name_static(buffer, bytes, run, object);

@@ -81,8 +81,12 @@ enum stream_mark {
     STREAM_ALLOCATED = 1, /* 4 words and further sites: address, bytes asked for, allocator, site */
     STREAM_FREED,         /* 1 word: address, of a block that was allocated */
     STREAM_PASSED,        /* 2 words: address, of a block that was allocated; one more site of it */
+    STREAM_LOCAL,         /* 4 words: address, bytes, layout, number; in its upper half 1 if another one is alive */
+    STREAM_LEFT,          /* 2 words: address, bytes: what was marked LOCAL in there is gone */
     STREAM_MARKS
 };
+/* LOCAL: an array of a function that is being entered, or a thread-local variable: which one, layout and number say, to
+ * whoever has put the mark there. */
 /* Which function of the allocator's family the program called. The site is the return address of that call: of the
  * outermost one, when operator new calls malloc. A reallocation is one mark FREED, then one ALLOCATED.
  * Marks stand where the call returns: behind the allocator's own references, a free's as well. No two blocks that are

@@ -63,15 +63,19 @@ static __attribute__((format(printf, 2, 3))) void complain(struct test *test, co
 
 static void take_mark(struct test *test, uint64_t header, const uint64_t *words)
 {
-    static const unsigned least[STREAM_MARKS] = {[STREAM_ALLOCATED] = 4, [STREAM_FREED] = 1, [STREAM_PASSED] = 2};
-    static const unsigned most[STREAM_MARKS] = {
-        [STREAM_ALLOCATED] = 3 + STREAM_CALLERS, [STREAM_FREED] = 1, [STREAM_PASSED] = 2};
+    static const unsigned least[STREAM_MARKS] = {
+        [STREAM_ALLOCATED] = 4, [STREAM_FREED] = 1, [STREAM_PASSED] = 2, [STREAM_LOCAL] = 4, [STREAM_LEFT] = 2};
+    static const unsigned most[STREAM_MARKS] = {[STREAM_ALLOCATED] = 3 + STREAM_CALLERS,
+                                                [STREAM_FREED] = 1,
+                                                [STREAM_PASSED] = 2,
+                                                [STREAM_LOCAL] = 4,
+                                                [STREAM_LEFT] = 2};
     unsigned kind = stream_header_insns(header), count = stream_header_slots(header);
     if (kind == 0 || kind >= STREAM_MARKS || count < least[kind] || count > most[kind]) {
         complain(test, "mark %u has %u words", kind, count);
         return;
     }
-    if (kind == STREAM_PASSED)
+    if (kind == STREAM_PASSED || kind == STREAM_LOCAL || kind == STREAM_LEFT)
         return;
     count = least[kind];
     if (test->count == test->room) {

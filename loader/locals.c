@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What lies in the frame of a function: its arrays.
+ *
+ * Model
+ *   Of a function, found at its entry, is kept
+ *       its prologue: the instructions that compute RSP and other registers from RSP, straight on up to the first call,
+ *       jump without a condition, or release of stack, so that these are known for any RSP at the entry;
+ *       its arrays: variables of LOCAL_BYTES and more that debug information of the file itself says are in the frame:
+ *       at an offset from the canonical frame address, or from a register that the prologue computes. Variables of
+ *       different scopes that share their place are one: "T, U".
+ *   Thread-local variables of the program lie at fixed offsets below the thread pointer (variant II), as its symbols
+ *   say. Without debug information of its own, or without an array in it, a frame of FRAME_BYTES and more is one
+ *   object.
+ * Counting
+ *   A function is looked at once, when it is first entered; debug information is read unit by unit. That of separate
+ *   files is not opened for this: it takes longer than many a run.
+ * Invariants
+ *   Extents of one frame do not overlap. What cannot be computed is left out.
+ * Not modelled
+ *   Arrays whose size the program decides (alloca, variable-length arrays); those that a compiler has taken apart;
+ *   what is passed on the stack.
+ * Source
+ *   DWARF 5, 2.6, 3.4 and 4.1.
+ */
+#include <capstone/capstone.h>
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loader/symbols_priv.h"
+
+#define LOCAL_BYTES 256u
+#define FRAME_BYTES 4096u
+#define STEPS 64u
+#define SCOPE_DEPTH 64u
+
+enum { RSP = 4 };
+
+/* ------------------------------------------------------------------ the prologue */
+
+enum step_kind { STEP_SET, STEP_ALIGN, STEP_LOSE };
+
+/* SET: to = from + value; ALIGN: to &= value; LOSE: nothing is known of it any more. */
+struct step {
+    enum step_kind kind;
+    uint8_t to, from;
+    int64_t value;
+};
+
+struct place {
+    bool from_cfa;
+    uint8_t base; /* else from this register */
+    int64_t offset;
+    uint64_t bytes;
+    struct loader_local local;
+};
+
+struct loader_layout {
+    struct step steps[STEPS];
+    size_t step_count;
+    struct place *places; /* ascending by base and offset */
+    uint32_t place_count, place_room;
+    bool whole; /* the frame itself is the object: places[0].local has its name */
+};
+
+static void add_step(struct loader_layout *layout, enum step_kind kind, unsigned to, unsigned from, int64_t value)
+{
+    if (layout->step_count < STEPS)
+        layout->steps[layout->step_count++] = (struct step){kind, (uint8_t)to, (uint8_t)from, value};
+}
+
+static void lose_written(struct loader_layout *layout, csh capstone, const cs_insn *insn)
+{
+    cs_regs read, written;
+    uint8_t reads, writes;
+    if (cs_regs_access(capstone, insn, read, &reads, written, &writes) != CS_ERR_OK)
+        writes = 0;
+    for (uint8_t i = 0; i < writes; i++)
+        if (loader_capstone_register(written[i], true) < 16)
+            add_step(layout, STEP_LOSE, loader_capstone_register(written[i], true), 0, 0);
+}
+
+/* False: the prologue ends before this instruction. */
+static bool add_arithmetic(struct loader_layout *layout, csh capstone, const cs_insn *insn)
+{
+    const cs_x86_op *op = insn->detail->x86.operands;
+    const unsigned to = op[0].type == X86_OP_REG ? loader_capstone_register(op[0].reg, false) : 16;
+    if (to >= 16 || op[1].type != X86_OP_IMM) {
+        lose_written(layout, capstone, insn);
+        return !(insn->id == X86_INS_SUB && to == RSP); /* an array of a size that the program decides */
+    }
+    if (insn->id == X86_INS_AND)
+        add_step(layout, STEP_ALIGN, to, to, op[1].imm);
+    else if (to == RSP && (insn->id == X86_INS_ADD) == (op[1].imm > 0))
+        return false; /* the frame is released */
+    else
+        add_step(layout, STEP_SET, to, to, insn->id == X86_INS_ADD ? op[1].imm : -op[1].imm);
+    return true;
+}
+
+static void add_move(struct loader_layout *layout, csh capstone, const cs_insn *insn)
+{
+    const cs_x86_op *op = insn->detail->x86.operands;
+    const unsigned to = op[0].type == X86_OP_REG ? loader_capstone_register(op[0].reg, false) : 16;
+    const bool lea = insn->id == X86_INS_LEA && op[1].mem.index == X86_REG_INVALID;
+    const unsigned from = lea                        ? loader_capstone_register(op[1].mem.base, false)
+                          : op[1].type == X86_OP_REG ? loader_capstone_register(op[1].reg, false)
+                                                     : 16;
+    if (to < 16 && from < 16 && (lea || insn->id == X86_INS_MOV))
+        add_step(layout, STEP_SET, to, from, lea ? op[1].mem.disp : 0);
+    else
+        lose_written(layout, capstone, insn);
+}
+
+/* The loop that touches a large frame page by page ends where RSP is the register that it is compared with. */
+static void add_compare(struct loader_layout *layout, const cs_insn *insn)
+{
+    const cs_x86_op *op = insn->detail->x86.operands;
+    if (op[0].type != X86_OP_REG || op[1].type != X86_OP_REG)
+        return;
+    const unsigned a = loader_capstone_register(op[0].reg, false), b = loader_capstone_register(op[1].reg, false);
+    if (a < 16 && b < 16 && (a == RSP) != (b == RSP))
+        add_step(layout, STEP_SET, RSP, a == RSP ? b : a, 0);
+}
+
+static bool add_insn(struct loader_layout *layout, csh capstone, const cs_insn *insn)
+{
+    switch (insn->id) {
+    case X86_INS_PUSH:
+        add_step(layout, STEP_SET, RSP, RSP, -8);
+        return true;
+    case X86_INS_SUB:
+    case X86_INS_ADD:
+    case X86_INS_AND:
+        return add_arithmetic(layout, capstone, insn);
+    case X86_INS_MOV:
+    case X86_INS_LEA:
+        add_move(layout, capstone, insn);
+        return true;
+    case X86_INS_CMP:
+        add_compare(layout, insn);
+        return true;
+    case X86_INS_POP:
+    case X86_INS_LEAVE:
+    case X86_INS_JMP:
+        return false;
+    default:
+        break;
+    }
+    if (cs_insn_group(capstone, insn, X86_GRP_CALL) || cs_insn_group(capstone, insn, X86_GRP_RET))
+        return false;
+    lose_written(layout, capstone, insn);
+    return true;
+}
+
+static void read_prologue(struct loader_layout *layout, const struct loader_module *module, uint64_t address)
+{
+    csh capstone;
+    uint8_t code[STEPS * LOADER_LONGEST_INSN];
+    const uint8_t *at = code;
+    size_t bytes = loader_module_code(module, address, code, sizeof code);
+    if (bytes == 0 || cs_open(CS_ARCH_X86, CS_MODE_64, &capstone) != CS_ERR_OK)
+        return;
+    cs_option(capstone, CS_OPT_DETAIL, CS_OPT_ON);
+    cs_insn *insn = cs_malloc(capstone);
+    for (size_t i = 0; insn && i < STEPS && cs_disasm_iter(capstone, &at, &bytes, &address, insn); i++)
+        if (!add_insn(layout, capstone, insn))
+            break;
+    if (insn)
+        cs_free(insn, 1);
+    cs_close(&capstone);
+}
+
+/* The registers behind the prologue; returns which are known, by bit. */
+static uint32_t run_prologue(const struct loader_layout *layout, uint64_t rsp, uint64_t registers[16])
+{
+    uint32_t known = 1u << RSP;
+    registers[RSP] = rsp;
+    for (size_t i = 0; i < layout->step_count; i++) {
+        const struct step *step = &layout->steps[i];
+        const bool sure = step->kind != STEP_LOSE && (known >> step->from & 1);
+        known = (known & ~(1u << step->to)) | (uint32_t)sure << step->to;
+        if (sure && step->kind == STEP_SET)
+            registers[step->to] = registers[step->from] + (uint64_t)step->value;
+        else if (sure)
+            registers[step->to] &= (uint64_t)step->value;
+    }
+    return known;
+}
+
+/* ------------------------------------------------------------------ arrays */
+
+struct reader {
+    struct loader_symbols *symbols;
+    struct loader_module *module;
+    struct loader_layout *layout;
+    Dwarf_Die function;
+    const char *name; /* of the function */
+    bool tags;
+};
+
+/* Where the variable is in the frame, whenever it is; false: nowhere, or not always there. */
+static bool place_of(const struct reader *reader, Dwarf_Die *variable, struct place *out)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Addr base, start = 0, end;
+    Dwarf_Op *ops;
+    size_t count;
+    ptrdiff_t offset = 0;
+    bool found = false;
+    Dwarf_Die function = reader->function;
+    if (!dwarf_attr_integrate(variable, DW_AT_location, &attribute))
+        return false;
+    while ((offset = dwarf_getlocations(&attribute, offset, &base, &start, &end, &ops, &count)) > 0) {
+        struct loader_location location;
+        if (count != 1 || !loader_location_of(&location, &attribute, &ops[0], &function, start) ||
+            (location.kind != LOADER_FROM_CFA && location.kind != LOADER_FROM_REGISTER))
+            continue;
+        const bool from_cfa = location.kind == LOADER_FROM_CFA;
+        if (found && (out->from_cfa != from_cfa || out->base != location.base || out->offset != location.offset))
+            return false;
+        out->from_cfa = from_cfa;
+        out->base = location.base;
+        out->offset = location.offset;
+        found = true;
+    }
+    return found;
+}
+
+static bool bytes_of(Dwarf_Die *variable, uint64_t *bytes)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die type;
+    Dwarf_Word size;
+    if (!dwarf_formref_die(dwarf_attr_integrate(variable, DW_AT_type, &attribute), &type) ||
+        dwarf_aggregate_size(&type, &size) != 0)
+        return false;
+    *bytes = size;
+    return size >= LOCAL_BYTES;
+}
+
+static const char *keep(const struct reader *reader, const char *text)
+{
+    return text ? loader_names_keep(reader->symbols->names, text, strlen(text)) : NULL;
+}
+
+/* dwarf_decl_file() knows no file of number 0, which is one since DWARF 5. */
+static const char *declaring_file(Dwarf_Die *variable)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die unit;
+    Dwarf_Files *files;
+    Dwarf_Word number;
+    size_t count;
+    if (dwarf_formudata(dwarf_attr_integrate(variable, DW_AT_decl_file, &attribute), &number) != 0 ||
+        !dwarf_diecu(variable, &unit, NULL, NULL) || dwarf_getsrcfiles(&unit, &files, &count) != 0 || number >= count)
+        return NULL;
+    return dwarf_filesrc(files, number, NULL, NULL);
+}
+
+static void describe(const struct reader *reader, Dwarf_Die *variable, struct loader_local *out)
+{
+    char text[1024];
+    int line = 0;
+    out->name = keep(reader, dwarf_diename(variable));
+    out->function = reader->name;
+    out->file = keep(reader, declaring_file(variable));
+    out->line = out->file && dwarf_decl_line(variable, &line) == 0 ? line : 0;
+    if (out->name && loader_declaration(variable, out->name, reader->tags, text, sizeof text))
+        out->declaration = keep(reader, text);
+}
+
+static enum c2_status add_local(const struct reader *reader, Dwarf_Die *variable, struct c2_error *err)
+{
+    struct loader_layout *layout = reader->layout;
+    struct place place = {.from_cfa = false};
+    if (!bytes_of(variable, &place.bytes) || !place_of(reader, variable, &place))
+        return C2_OK;
+    if (!c2_grow((void **)&layout->places, &layout->place_room, layout->place_count, sizeof *layout->places))
+        return c2_fail_memory(err, "variables on the stack");
+    describe(reader, variable, &place.local);
+    place.local.bytes = place.bytes;
+    if (place.local.name)
+        layout->places[layout->place_count++] = place;
+    return C2_OK;
+}
+
+static bool is_scope(int tag)
+{
+    return tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_try_block ||
+           tag == DW_TAG_catch_block;
+}
+
+static enum c2_status walk(const struct reader *reader, Dwarf_Die *scope, unsigned depth, struct c2_error *err)
+{
+    Dwarf_Die die;
+    enum c2_status status = C2_OK;
+    for (bool more = depth < SCOPE_DEPTH && dwarf_child(scope, &die) == 0; more && status == C2_OK;
+         more = loader_die_next(&die)) {
+        const int tag = dwarf_tag(&die);
+        if (tag == DW_TAG_variable)
+            status = add_local(reader, &die, err);
+        else if (is_scope(tag))
+            status = walk(reader, &die, depth + 1, err);
+    }
+    return status;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->from_cfa != y->from_cfa || x->base != y->base)
+        return x->from_cfa != y->from_cfa ? (x->from_cfa ? -1 : 1) : x->base < y->base ? -1 : 1;
+    return x->offset != y->offset ? (x->offset < y->offset ? -1 : 1) : (x->bytes < y->bytes) - (x->bytes > y->bytes);
+}
+
+/* "T, U": b shares the place of a. Two symbols of one thread-local variable are one. */
+static void join(struct loader_symbols *symbols, struct place *a, const struct place *b)
+{
+    char text[256];
+    if (!a->local.function && a->offset == b->offset && a->bytes == b->bytes) {
+        if (strspn(b->local.name, "_") < strspn(a->local.name, "_"))
+            a->local = b->local;
+        return;
+    }
+    const int64_t end = b->offset + (int64_t)b->bytes;
+    if (snprintf(text, sizeof text, "%s, %s", a->local.name, b->local.name) < (int)sizeof text)
+        a->local.name = loader_names_keep(symbols->names, text, strlen(text));
+    a->local.declaration = NULL;
+    if (end > a->offset + (int64_t)a->bytes)
+        a->bytes = a->local.bytes = (uint64_t)(end - a->offset);
+}
+
+static void join_shared(struct loader_symbols *symbols, struct loader_layout *layout)
+{
+    uint32_t kept = 0;
+    if (layout->place_count != 0)
+        qsort(layout->places, layout->place_count, sizeof *layout->places, by_place);
+    for (uint32_t i = 0; i < layout->place_count; i++) {
+        struct place *last = kept == 0 ? NULL : &layout->places[kept - 1], *place = &layout->places[i];
+        if (last && last->from_cfa == place->from_cfa && last->base == place->base &&
+            place->offset < last->offset + (int64_t)last->bytes)
+            join(symbols, last, place);
+        else
+            layout->places[kept++] = *place;
+    }
+    layout->place_count = kept;
+}
+
+/* ------------------------------------------------------------------ a function */
+
+static bool has_own_dwarf(const struct loader_module *module)
+{
+    size_t names;
+    GElf_Shdr header;
+    Elf_Scn *section = NULL;
+    if (!module->file || elf_getshdrstrndx(module->file, &names) != 0)
+        return false;
+    while ((section = elf_nextscn(module->file, section))) {
+        const char *name = gelf_getshdr(section, &header) ? elf_strptr(module->file, names, header.sh_name) : NULL;
+        if (name && (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0))
+            return true;
+    }
+    return false;
+}
+
+static enum c2_status read_arrays(const struct reader *reader, uint64_t address, struct c2_error *err)
+{
+    Dwarf_Die scopes[LOADER_SCOPES], unit;
+    struct reader with = *reader;
+    if (loader_module_scopes(reader->module, address, scopes) == 0)
+        return C2_OK;
+    with.function = scopes[0];
+    with.tags = dwarf_diecu(&with.function, &unit, NULL, NULL) && loader_unit_language(&unit) == LANGUAGE_C;
+    return walk(&with, &with.function, 0, err);
+}
+
+/* The frame as one object. */
+static enum c2_status add_whole(const struct reader *reader, uint64_t address, struct c2_error *err)
+{
+    struct loader_layout *layout = reader->layout;
+    struct loader_line line;
+    uint64_t registers[16];
+    const uint64_t rsp = 1ull << 40; /* any */
+    if (!(run_prologue(layout, rsp, registers) >> RSP & 1) || rsp - registers[RSP] < FRAME_BYTES)
+        return C2_OK;
+    if (!c2_grow((void **)&layout->places, &layout->place_room, layout->place_count, sizeof *layout->places))
+        return c2_fail_memory(err, "variables on the stack");
+    struct place *place = &layout->places[layout->place_count++];
+    *place = (struct place){.local = {.function = reader->name, .bytes = rsp + 8 - registers[RSP]}};
+    if (loader_module_line(reader->module, address, &line))
+        place->local.file = keep(reader, line.file);
+    layout->whole = true;
+    return C2_OK;
+}
+
+static enum c2_status read_layout(struct loader_symbols *symbols, struct loader_spot *spot, const char *function,
+                                  struct loader_layout *layout, struct c2_error *err)
+{
+    struct reader reader = {.symbols = symbols, .module = spot->module, .layout = layout};
+    enum c2_status status = C2_OK;
+    reader.name = loader_names_shown(symbols->names, symbols->shown, function);
+    read_prologue(layout, spot->module, spot->address);
+    const bool debugged = has_own_dwarf(spot->module);
+    if (debugged)
+        status = read_arrays(&reader, spot->address, err);
+    if (status == C2_OK)
+        join_shared(symbols, layout);
+    if (status == C2_OK && layout->place_count == 0)
+        status = add_whole(&reader, spot->address, err);
+    return status;
+}
+
+static enum c2_status new_layout(struct loader_symbols *symbols, const struct loader_layout *layout, uint64_t *number,
+                                 struct c2_error *err)
+{
+    struct loader_layout *copy;
+    if (!c2_grow((void **)&symbols->layouts, &symbols->layout_room, symbols->layout_count, sizeof *symbols->layouts) ||
+        !(copy = c2_alloc(sizeof *copy)))
+        return c2_fail_memory(err, "variables on the stack");
+    *copy = *layout;
+    *number = symbols->layout_count;
+    symbols->layouts[symbols->layout_count++] = copy;
+    return C2_OK;
+}
+
+enum c2_status loader_layout_at(struct loader_symbols *symbols, struct guest_va entry, uint64_t *number,
+                                struct c2_error *err)
+{
+    struct loader_spot spot;
+    const char *function;
+    uint64_t start, known;
+    struct loader_layout layout = {.whole = false};
+    *number = LOADER_NO_LAYOUT;
+    if (!loader_spot_of(symbols, entry, &spot) || !spot.linked ||
+        !loader_functions_find(&spot.module->functions, spot.address, &function, &start) || start != spot.address)
+        return C2_OK;
+    enum c2_status status = spot.module->layout_of ? C2_OK : c2_map_create(&spot.module->layout_of, err);
+    if (status == C2_OK && c2_map_get(spot.module->layout_of, spot.address, &known)) {
+        *number = known;
+        return C2_OK;
+    }
+    if (status == C2_OK)
+        status = read_layout(symbols, &spot, function, &layout, err);
+    if (status == C2_OK && layout.place_count != 0)
+        status = new_layout(symbols, &layout, number, err);
+    if (*number == LOADER_NO_LAYOUT)
+        c2_free(layout.places);
+    return status == C2_OK ? c2_map_put(spot.module->layout_of, spot.address, *number, err) : status;
+}
+
+/* ------------------------------------------------------------------ thread-local variables */
+
+/* Where the program's block of them begins, from the thread pointer; false: it has none. */
+static bool find_threads(const struct loader_module *module, int64_t *offset)
+{
+    size_t count;
+    GElf_Phdr header;
+    if (!module->file || elf_getphdrnum(module->file, &count) != 0)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (gelf_getphdr(module->file, (int)i, &header) && header.p_type == PT_TLS) {
+            const uint64_t align = header.p_align ? header.p_align : 1;
+            *offset = -(int64_t)(c2_align_up(header.p_memsz + header.p_vaddr % align, align) - header.p_vaddr % align);
+            return true;
+        }
+    return false;
+}
+
+static enum c2_status add_thread_local(struct loader_symbols *symbols, struct loader_layout *layout,
+                                       const struct loader_symbol *symbol, int64_t block, struct c2_error *err)
+{
+    if (!c2_grow((void **)&layout->places, &layout->place_room, layout->place_count, sizeof *layout->places))
+        return c2_fail_memory(err, "thread-local variables");
+    struct place *place = &layout->places[layout->place_count];
+    *place = (struct place){
+        .from_cfa = true,
+        .offset = block + (int64_t)symbol->address - (int64_t)sizeof(uint64_t),
+        .bytes = symbol->bytes,
+        .local = {.name = loader_names_shown(symbols->names, symbols->shown, symbol->name), .bytes = symbol->bytes}};
+    layout->place_count += place->local.name ? 1 : 0;
+    return C2_OK;
+}
+
+enum c2_status loader_layout_threads(struct loader_symbols *symbols, struct guest_va at, uint64_t *number,
+                                     struct c2_error *err)
+{
+    struct loader_spot spot;
+    struct loader_symtab table;
+    struct loader_symbol symbol;
+    struct loader_layout layout = {.whole = false};
+    int64_t block;
+    enum c2_status status = C2_OK;
+    *number = LOADER_NO_LAYOUT;
+    if (!loader_spot_of(symbols, at, &spot) || !spot.linked || !find_threads(spot.module, &block) ||
+        !spot.module->table || !loader_symtab_open(&table, spot.module->table))
+        return C2_OK;
+    for (size_t i = 1; i < table.count && status == C2_OK; i++)
+        if (loader_symtab_get(&table, i, &symbol) && symbol.type == STT_TLS && symbol.bytes != 0)
+            status = add_thread_local(symbols, &layout, &symbol, block, err);
+    if (status == C2_OK)
+        join_shared(symbols, &layout);
+    if (status == C2_OK && layout.place_count != 0)
+        status = new_layout(symbols, &layout, number, err);
+    if (*number == LOADER_NO_LAYOUT)
+        c2_free(layout.places);
+    return status;
+}
+
+void loader_layouts_release(struct loader_symbols *symbols)
+{
+    for (uint32_t i = 0; i < symbols->layout_count; i++) {
+        c2_free(symbols->layouts[i]->places);
+        c2_free(symbols->layouts[i]);
+    }
+    c2_free(symbols->layouts);
+}
+
+uint32_t loader_layout_count(const struct loader_symbols *symbols, uint64_t layout)
+{
+    return symbols->layouts[layout]->place_count;
+}
+
+const struct loader_local *loader_layout_local(const struct loader_symbols *symbols, uint64_t layout, uint32_t number)
+{
+    C2_ASSERT(layout < symbols->layout_count && number < symbols->layouts[layout]->place_count);
+    return &symbols->layouts[layout]->places[number].local;
+}
+
+bool loader_layout_extent(const struct loader_symbols *symbols, uint64_t number, uint32_t local, uint64_t rsp,
+                          uint64_t *start)
+{
+    const struct loader_layout *layout = symbols->layouts[number];
+    const struct place *place = &layout->places[local];
+    uint64_t registers[16];
+    const uint32_t known = run_prologue(layout, rsp, registers);
+    *start = layout->whole ? registers[RSP]
+                           : (place->from_cfa ? rsp + 8 : registers[place->base]) + (uint64_t)place->offset;
+    return place->from_cfa || layout->whole || (known >> place->base & 1);
+}
