@@ -20,7 +20,6 @@
  * Invariants
  *   Owners never move (their counters are lent out) and are never taken back: their number is bounded by the allocation
  *   sites, not by the allocations.
- *   Regions are ascending and disjoint.
  *
  * Not modelled
  *   A block that shares the owner of a site and only then turns out to be passed on leaves behind what it has counted.
@@ -31,6 +30,7 @@
 #include <string.h>
 
 #include "analyses/objects_priv.h"
+#include "analyses/regions_priv.h"
 
 #define OBJECTS_LARGE 4096u
 #define OBJECTS_NAMED 64u
@@ -54,13 +54,6 @@ struct module {
     bool gone;
 };
 
-struct region {
-    uint64_t start, end;
-    uint32_t module; /* NOBODY: none */
-    uint32_t owner;
-    uint32_t code; /* owner of instructions in it, where it has no module */
-};
-
 /* Where blocks of one function of the allocator come back to: a return address behind those of another site. */
 struct site {
     uint32_t owner;  /* of blocks without one of their own */
@@ -75,8 +68,7 @@ struct objects {
     struct loader_symbols *symbols;
     struct objects_owner **chunks;
     uint32_t owner_count, chunk_count, chunk_room;
-    struct region *regions;
-    uint32_t region_count, region_room;
+    struct regions regions;
     struct module *modules;
     uint32_t module_count, module_room;
     struct c2_map *number_of; /* address of a site -> number */
@@ -182,7 +174,7 @@ void objects_destroy(struct objects *objects)
         c2_free(objects->modules[i].variables);
     c2_free(objects->chunks);
     c2_free(objects->modules);
-    c2_free(objects->regions);
+    regions_release(&objects->regions);
     c2_free(objects->sites);
     c2_map_destroy(objects->number_of);
     c2_map_destroy(objects->site_of);
@@ -271,56 +263,6 @@ static const struct variable *find_variable(const struct module *module, uint64_
 
 /* ------------------------------------------------------------------ regions */
 
-/* The number of regions that begin at or below va. */
-static uint32_t regions_up_to(const struct objects *objects, uint64_t va)
-{
-    uint32_t low = 0, high = objects->region_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (objects->regions[middle].start <= va)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static struct region *region_at(const struct objects *objects, uint64_t va)
-{
-    const uint32_t at = regions_up_to(objects, va);
-    struct region *region = at == 0 ? NULL : &objects->regions[at - 1];
-    return region && va < region->end ? region : NULL;
-}
-
-static void region_insert(struct objects *objects, uint32_t at, const struct region *region)
-{
-    memmove(&objects->regions[at + 1], &objects->regions[at], (objects->region_count - at) * sizeof *objects->regions);
-    objects->regions[at] = *region;
-    objects->region_count++;
-}
-
-/* Takes [start, end) out of the regions; there is room for one more. */
-static void regions_cut(struct objects *objects, uint64_t start, uint64_t end)
-{
-    uint32_t at = regions_up_to(objects, start);
-    if (at != 0 && objects->regions[at - 1].end > start)
-        at--;
-    while (at < objects->region_count && objects->regions[at].start < end) {
-        struct region *region = &objects->regions[at], behind = *region;
-        behind.start = end;
-        const bool head = region->start<start, tail = region->end> end;
-        region->end = head ? start : region->end;
-        if (head && tail)
-            region_insert(objects, at + 1, &behind);
-        else if (tail)
-            region->start = end;
-        else if (!head)
-            memmove(region, region + 1, (--objects->region_count - at) * sizeof *region);
-        if (head || tail)
-            at++;
-    }
-}
-
 static enum c2_status name_mapping(struct objects *objects, const struct mmu_area *area, uint32_t *owner,
                                    struct c2_error *err)
 {
@@ -373,7 +315,7 @@ static enum c2_status region_owner(struct objects *objects, const struct mmu_are
     if (area->kind == MMU_FILE)
         status = find_module(objects, area, &region->module, err);
     else
-        region->module = module_around(objects, region->start, region->end);
+        region->module = module_around(objects, area->start.v, area->start.v + area->bytes);
     if (status != C2_OK || region->module == NOBODY)
         return status != C2_OK          ? status
                : area->kind == MMU_FILE ? name_file(objects, area, &region->owner, err)
@@ -386,17 +328,10 @@ static enum c2_status region_owner(struct objects *objects, const struct mmu_are
 
 enum c2_status objects_mapped(struct objects *objects, const struct mmu_area *area, struct c2_error *err)
 {
-    struct region region = {area->start.v, area->start.v + area->bytes, NOBODY, 0, NOBODY};
+    struct region region = {.module = NOBODY, .code = NOBODY};
     enum c2_status status = region_owner(objects, area, &region, err);
-    if (status == C2_OK)
-        status = GROW(objects, regions, region_room, region_count, err);
-    if (status != C2_OK)
-        return status;
-    regions_cut(objects, region.start, region.end); /* nothing, but for what was never told to be gone */
-    status = GROW(objects, regions, region_room, region_count, err);
-    if (status == C2_OK)
-        region_insert(objects, regions_up_to(objects, region.start), &region);
-    return status;
+    return status != C2_OK ? status
+                           : regions_put(&objects->regions, &region, area->start.v, area->start.v + area->bytes, err);
 }
 
 /* A module is gone, its variables with it, when all of it is. */
@@ -408,10 +343,7 @@ enum c2_status objects_unmapped(struct objects *objects, uint64_t start, uint64_
         module->gone |= start <= module->start && end >= module->end;
     }
     blocks_remove_range(objects->blocks, start, end);
-    enum c2_status status = GROW(objects, regions, region_room, region_count, err);
-    if (status == C2_OK)
-        regions_cut(objects, start, end);
-    return status;
+    return regions_cut(&objects->regions, start, end, err);
 }
 
 /* ------------------------------------------------------------------ blocks of the allocator */
@@ -645,13 +577,13 @@ void objects_find(const struct objects *objects, uint64_t va, struct objects_fou
         out->block = block->number;
         return;
     }
-    const struct region *region = region_at(objects, va);
+    const struct region *region = regions_at(&objects->regions, va);
     if (!region) {
         narrow(out, va, va + 1);
         return;
     }
     out->owner = region->owner;
-    narrow(out, region->start, region->end);
+    narrow(out, regions_start(region), region->end);
     if (region->module == NOBODY)
         return;
     const struct variable *variable = find_variable(&objects->modules[region->module], va, &start, &end);
@@ -665,7 +597,7 @@ void objects_find(const struct objects *objects, uint64_t va, struct objects_fou
 
 enum c2_status objects_code(struct objects *objects, uint64_t pc, uint32_t *owner, struct c2_error *err)
 {
-    struct region *region = region_at(objects, pc);
+    struct region *region = regions_at(&objects->regions, pc);
     *owner = 0;
     if (!region)
         return C2_OK;
@@ -685,8 +617,7 @@ enum c2_status objects_code(struct objects *objects, uint64_t pc, uint32_t *owne
 
 void objects_check(const struct objects *objects)
 {
-    for (uint32_t i = 0; i + 1 < objects->region_count; i++)
-        C2_ASSERT(objects->regions[i].end <= objects->regions[i + 1].start);
+    regions_check(&objects->regions);
     for (uint32_t i = 0; i < objects->owner_count; i++)
         C2_ASSERT(objects_owner(objects, i)->site_owner < objects->owner_count);
     blocks_check(objects->blocks);

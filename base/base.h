@@ -138,6 +138,30 @@ uint64_t c2_map_count(const struct c2_map *map);
 void c2_map_check(const struct c2_map *map);          /* asserts its invariants, in time linear in its capacity */
 void c2_map_dump(const struct c2_map *map, FILE *to); /* for debugging: the table in its own order */
 
+/* ------------------------------------------------------------------ ordered trees
+ * For things that lie at a key: struct c2_node is their first member. The tree owns nothing. Begin with a zeroed
+ * struct c2_tree; lookups, insertions and removals cost time logarithmic in the number of nodes. */
+struct c2_node {
+    struct c2_node *left, *right;
+    uint64_t key; /* set before insertion, then constant */
+    uint64_t weight;
+};
+struct c2_tree {
+    struct c2_node *root;
+    size_t count;
+    void (*summarize)(struct c2_node *node); /* or NULL: the node itself or what is below it changed */
+    uint64_t draws;
+    uint64_t *visits; /* or NULL: counts the nodes looked at, so that tests can hold the cost to its promise */
+};
+void c2_tree_insert(struct c2_tree *tree, struct c2_node *node);  /* no node has its key */
+void c2_tree_remove(struct c2_tree *tree, struct c2_node *node);  /* it is in the tree */
+void c2_tree_changed(struct c2_tree *tree, struct c2_node *node); /* what is summarized of it has changed */
+struct c2_node *c2_tree_at_or_below(const struct c2_tree *tree, uint64_t key); /* the greatest key <= key, or NULL */
+struct c2_node *c2_tree_above(const struct c2_tree *tree, uint64_t key);       /* the least key > key, or NULL */
+struct c2_node *c2_tree_first(const struct c2_tree *tree);
+void c2_tree_visit(const struct c2_tree *tree); /* for who searches by the summaries: a node was looked at */
+void c2_tree_check(const struct c2_tree *tree); /* asserts its invariants, in time linear in the number of nodes */
+
 /* ------------------------------------------------------------------ numbers and names in text */
 
 /* "64", "32K", "20M", "0x1000": sizes in bytes, K M G T = powers of 1024. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   The mapped areas of the guest (Linux calls them VMAs): an ascending array of disjoint ranges, split where rights
- *   change and joined again where neighbours are alike, so that a list of them reads as /proc/PID/maps does.
+ *   The mapped areas of the guest (Linux calls them VMAs): disjoint ranges in ascending order, split where rights
+ *   change and joined again where neighbours are alike, so that a list of them reads as /proc/PID/maps does. They lie
+ *   in a tree by their start; each knows the widest hole of its subtree, so that a place for a mapping is found without
+ *   a look at every hole.
  * Invariants
- *   Page aligned, not empty, ascending, disjoint, no two alike neighbours between calls of mmu.h.
+ *   Page aligned, not empty, ascending, disjoint, no two alike neighbours between calls of mmu.h. Summaries are true.
  * Cost
- *   Lookup is a binary search; a change moves the tail of the array. Programs have tens to thousands of areas, and at
- *   the limit of 65530 a move of the array is a fraction of a millisecond: a tree would not pay.
+ *   Logarithmic in the number of areas, whatever is looked for or changed; what concerns several areas, for each.
  * Not modelled
  *   Linux also keeps neighbours apart for reasons that are not in the list (histories of anonymous memory).
  */
@@ -51,150 +52,271 @@ static bool alike(const struct area *a, const struct area *b)
            (!a->backing || a->view.offset + a->view.bytes == b->view.offset);
 }
 
-void areas_release(struct areas *areas)
+/* ------------------------------------------------------------------ the tree */
+
+static struct area *area_of(struct c2_node *node) { return (struct area *)node; }
+
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+static void summarize(struct c2_node *node)
 {
-    areas_remove(areas, 0, areas->count);
-    c2_free(areas->list);
-    *areas = (struct areas){0};
+    struct area *area = area_of(node);
+    const struct area *left = area_of(node->left), *right = area_of(node->right);
+    area->low = left ? left->low : area->view.start.v;
+    area->high = right ? right->high : area_end(area);
+    area->widest = larger(left ? larger(left->widest, area->view.start.v - left->high) : 0,
+                          right ? larger(right->widest, right->low - area_end(area)) : 0);
 }
 
 int areas_reserve(struct areas *areas, size_t extra)
 {
-    size_t needed = areas->count + extra;
-    if (needed > AREAS_LIMIT)
+    if (areas_count(areas) + extra > AREAS_LIMIT)
         return ENOMEM;
-    if (needed <= areas->room)
-        return 0;
-    size_t room = C2_HOST_SIZE(needed * 2, needed);
-    struct area *list = c2_realloc(areas->list, room * sizeof *list);
-    if (!list)
-        return ENOMEM;
-    areas->list = list;
-    areas->room = room;
+    for (; areas->spares < extra; areas->spares++) {
+        struct area *area = c2_alloc(sizeof *area);
+        if (!area)
+            return ENOMEM;
+        area->node.left = &areas->spare->node;
+        areas->spare = area;
+    }
     return 0;
 }
 
-size_t areas_find(const struct areas *areas, uint64_t va)
+#define SPARES_KEPT 8
+
+static void free_area(struct areas *areas, struct area *area)
 {
-    size_t low = 0, high = areas->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (area_end(&areas->list[middle]) > va)
-            high = middle;
-        else
-            low = middle + 1;
+    if (areas->spares >= SPARES_KEPT) {
+        c2_free(area);
+        return;
     }
-    return low;
+    area->node.left = &areas->spare->node;
+    areas->spare = area;
+    areas->spares++;
 }
+
+static void put(struct areas *areas, const struct area *contents)
+{
+    struct area *area = areas->spare;
+    C2_ASSERT(area);
+    areas->spare = area_of(area->node.left);
+    areas->spares--;
+    *area = *contents;
+    area->node.key = area->view.start.v;
+    areas->tree.summarize = summarize;
+    c2_tree_insert(&areas->tree, &area->node);
+}
+
+static void take(struct areas *areas, struct area *area)
+{
+    c2_tree_remove(&areas->tree, &area->node);
+    backing_release(area->backing);
+    free_area(areas, area);
+}
+
+void areas_release(struct areas *areas)
+{
+    areas_remove(areas, 0, UINT64_MAX);
+    while (areas->spare) {
+        struct area *area = areas->spare;
+        areas->spare = area_of(area->node.left);
+        c2_free(area);
+    }
+    *areas = (struct areas){0};
+}
+
+/* ------------------------------------------------------------------ finding */
 
 struct area *areas_at(const struct areas *areas, uint64_t va)
 {
-    size_t i = areas_find(areas, va);
-    return i < areas->count && areas->list[i].view.start.v <= va ? &areas->list[i] : NULL;
+    struct area *area = area_of(c2_tree_at_or_below(&areas->tree, va));
+    return area && area_end(area) > va ? area : NULL;
+}
+
+struct area *areas_find(const struct areas *areas, uint64_t va)
+{
+    struct area *area = areas_at(areas, va);
+    return area ? area : area_of(c2_tree_above(&areas->tree, va));
+}
+
+struct area *areas_next(const struct areas *areas, const struct area *area)
+{
+    return area_of(c2_tree_above(&areas->tree, area->view.start.v));
+}
+
+static struct area *below(struct area *area, uint64_t end) { return area && area->view.start.v < end ? area : NULL; }
+
+struct area *areas_first_in(const struct areas *areas, uint64_t start, uint64_t end)
+{
+    return below(areas_find(areas, start), end);
+}
+
+struct area *areas_next_in(const struct areas *areas, const struct area *area, uint64_t end)
+{
+    return below(areas_next(areas, area), end);
 }
 
 bool areas_free(const struct areas *areas, uint64_t start, uint64_t end)
 {
-    size_t i = areas_find(areas, start);
-    return start >= end || i == areas->count || areas->list[i].view.start.v >= end;
+    return start >= end || !areas_first_in(areas, start, end);
 }
 
-static void open_slot(struct areas *areas, size_t i)
+/* ------------------------------------------------------------------ changing */
+
+void areas_resize(struct areas *areas, struct area *area, uint64_t bytes)
 {
-    C2_ASSERT(areas->count < areas->room);
-    memmove(&areas->list[i + 1], &areas->list[i], (areas->count - i) * sizeof *areas->list);
-    areas->count++;
+    area->view.bytes = bytes;
+    c2_tree_changed(&areas->tree, &area->node);
 }
 
 void areas_split(struct areas *areas, uint64_t va)
 {
-    size_t i = areas_find(areas, va);
-    if (i == areas->count || areas->list[i].view.start.v >= va)
+    struct area *low = areas_at(areas, va);
+    if (!low || low->view.start.v == va)
         return;
-    open_slot(areas, i);
-    struct area *low = &areas->list[i], *high = &areas->list[i + 1];
-    *low = *high;
-    low->view.bytes = va - low->view.start.v;
-    high->view.start.v = va;
-    high->view.bytes -= low->view.bytes;
-    if (high->backing) {
-        high->view.offset += low->view.bytes;
-        high->backing->references++;
+    struct area high = *low;
+    const uint64_t bytes = va - low->view.start.v;
+    high.view.start.v = va;
+    high.view.bytes -= bytes;
+    if (high.backing) {
+        high.view.offset += bytes;
+        high.backing->references++;
     }
+    areas_resize(areas, low, bytes);
+    put(areas, &high);
 }
 
 void areas_insert(struct areas *areas, const struct area *area)
 {
     C2_ASSERT(areas_free(areas, area->view.start.v, area_end(area)));
-    size_t i = areas_find(areas, area->view.start.v);
-    open_slot(areas, i);
-    areas->list[i] = *area;
+    put(areas, area);
 }
 
-void areas_remove(struct areas *areas, size_t first, size_t count)
+void areas_remove(struct areas *areas, uint64_t start, uint64_t end)
 {
-    if (count == 0)
-        return;
-    for (size_t i = first; i < first + count; i++)
-        backing_release(areas->list[i].backing);
-    size_t behind = areas->count - first - count;
-    memmove(&areas->list[first], &areas->list[first + count], behind * sizeof *areas->list);
-    areas->count -= count;
+    struct area *area = areas_first_in(areas, start, end);
+    while (area) {
+        struct area *next = areas_next_in(areas, area, end);
+        C2_ASSERT(area->view.start.v >= start && area_end(area) <= end);
+        take(areas, area);
+        area = next;
+    }
 }
 
 void areas_merge(struct areas *areas, uint64_t start, uint64_t end)
 {
-    size_t i = areas_find(areas, start - 1);
-    while (i + 1 < areas->count && areas->list[i + 1].view.start.v <= end) {
-        struct area *low = &areas->list[i], *high = &areas->list[i + 1];
-        if (!alike(low, high)) {
-            i++;
-            continue;
+    struct area *low = areas_find(areas, start - 1), *high = low ? areas_next(areas, low) : NULL;
+    while (high && high->view.start.v <= end) {
+        struct area *next = areas_next(areas, high);
+        if (alike(low, high)) {
+            const uint64_t bytes = low->view.bytes + high->view.bytes;
+            take(areas, high);
+            areas_resize(areas, low, bytes);
+        } else {
+            low = high;
         }
-        low->view.bytes += high->view.bytes;
-        areas_remove(areas, i + 1, 1);
+        high = next;
     }
+}
+
+/* ------------------------------------------------------------------ holes */
+
+/* A hole is looked for in [bottom, top). While the search goes down, top sinks to the start of the lowest area that it
+ * has passed; while it goes up, bottom rises to the end of the highest. */
+struct search {
+    const struct c2_tree *tree;
+    uint64_t bottom, top, bytes;
+};
+
+static bool fits(const struct search *search, uint64_t bottom, uint64_t top)
+{
+    bottom = larger(bottom, search->bottom);
+    top = top < search->top ? top : search->top;
+    return top >= bottom && top - bottom >= search->bytes;
+}
+
+static void sink(struct search *search, uint64_t to) { search->top = to < search->top ? to : search->top; }
+
+static void rise(struct search *search, uint64_t to) { search->bottom = larger(to, search->bottom); }
+
+/* Whether there is one above the subtree or inside it, its end being search->top then. Of a subtree that lies inside
+ * the range, only a hole that fits is gone after; so no more than the paths to it and to the range's ends are. */
+static bool search_down(struct search *search, const struct c2_node *node)
+{
+    const struct area *area = (const struct area *)node;
+    if (!area || area->low >= search->top)
+        return false;
+    c2_tree_visit(search->tree);
+    if (fits(search, area->high, UINT64_MAX))
+        return true;
+    if (area->widest < search->bytes || area->high <= search->bottom) {
+        sink(search, area->low);
+        return false;
+    }
+    if (search_down(search, node->right) || fits(search, area_end(area), UINT64_MAX))
+        return true;
+    sink(search, area->view.start.v);
+    return search_down(search, node->left);
+}
+
+/* The same from below: search->bottom is its start. */
+static bool search_up(struct search *search, const struct c2_node *node)
+{
+    const struct area *area = (const struct area *)node;
+    if (!area || area->high <= search->bottom)
+        return false;
+    c2_tree_visit(search->tree);
+    if (fits(search, 0, area->low))
+        return true;
+    if (area->widest < search->bytes || area->low >= search->top) {
+        rise(search, area->high);
+        return false;
+    }
+    if (search_up(search, node->left) || fits(search, 0, area->view.start.v))
+        return true;
+    rise(search, area_end(area));
+    return search_up(search, node->right);
 }
 
 uint64_t areas_gap_down(const struct areas *areas, uint64_t bottom, uint64_t top, uint64_t bytes)
 {
-    size_t i = areas_find(areas, top - 1);
-    if (i < areas->count && areas->list[i].view.start.v < top)
-        top = areas->list[i].view.start.v;
-    for (;;) {
-        uint64_t floor = i > 0 && area_end(&areas->list[i - 1]) > bottom ? area_end(&areas->list[i - 1]) : bottom;
-        if (top < bottom || top - bottom < bytes)
-            return 0;
-        if (floor <= top && top - floor >= bytes)
-            return top - bytes;
-        top = areas->list[--i].view.start.v;
-    }
+    struct search search = {&areas->tree, bottom, top, bytes};
+    return search_down(&search, areas->tree.root) || fits(&search, 0, UINT64_MAX) ? search.top - bytes : 0;
 }
 
 uint64_t areas_gap_up(const struct areas *areas, uint64_t bottom, uint64_t top, uint64_t bytes)
 {
-    for (size_t i = areas_find(areas, bottom); bottom <= top && top - bottom >= bytes; i++) {
-        if (i == areas->count)
-            return bottom;
-        if (areas->list[i].view.start.v >= bottom && areas->list[i].view.start.v - bottom >= bytes)
-            return bottom;
-        bottom = area_end(&areas->list[i]);
-    }
-    return 0;
+    struct search search = {&areas->tree, bottom, top, bytes};
+    return search_up(&search, areas->tree.root) || fits(&search, 0, UINT64_MAX) ? search.bottom : 0;
+}
+
+/* ------------------------------------------------------------------ check */
+
+static void check_area(const struct area *area, const struct area *before)
+{
+    C2_ASSERT(area->view.bytes != 0 && area->node.key == area->view.start.v);
+    C2_ASSERT((area->view.start.v | area->view.bytes | area->view.offset) % C2_PAGE_BYTES == 0);
+    C2_ASSERT(area->view.start.v >= MMU_WINDOW_START && area_end(area) <= MMU_WINDOW_END);
+    C2_ASSERT(area_end(area) <= MMU_TABLES_BASE || area->view.start.v >= MMU_TABLES_END);
+    C2_ASSERT(!area->backing || area->backing->references > 0);
+    C2_ASSERT(!before || area_end(before) <= area->view.start.v);
+    C2_ASSERT(!before || !alike(before, area));
+}
+
+static void check_summary(const struct area *area)
+{
+    struct area again = *area;
+    summarize(&again.node);
+    C2_ASSERT(again.low == area->low && again.high == area->high && again.widest == area->widest);
 }
 
 void areas_check(const struct areas *areas)
 {
-    for (size_t i = 0; i < areas->count; i++) {
-        const struct area *area = &areas->list[i];
-        C2_ASSERT(area->view.bytes != 0);
-        C2_ASSERT((area->view.start.v | area->view.bytes | area->view.offset) % C2_PAGE_BYTES == 0);
-        C2_ASSERT(area->view.start.v >= MMU_WINDOW_START && area_end(area) <= MMU_WINDOW_END);
-        C2_ASSERT(area_end(area) <= MMU_TABLES_BASE || area->view.start.v >= MMU_TABLES_END);
-        C2_ASSERT(!area->backing || area->backing->references > 0);
-        if (i > 0) {
-            C2_ASSERT(area_end(area - 1) <= area->view.start.v);
-            C2_ASSERT(!alike(area - 1, area));
-        }
+    c2_tree_check(&areas->tree);
+    const struct area *before = NULL;
+    for (const struct area *area = areas_find(areas, 0); area; area = areas_next(areas, area)) {
+        check_area(area, before);
+        check_summary(area);
+        before = area;
     }
 }

@@ -21,6 +21,8 @@ struct backing *backing_create(const char *path, uint64_t inode, uint64_t device
 void backing_release(struct backing *backing); /* takes NULL */
 
 struct area {
+    struct c2_node node;            /* of areas.tree; its key is view.start */
+    uint64_t low, high, widest;     /* of the subtree: its first byte, its end, and its widest hole between areas */
     struct mmu_area view;           /* view.offset counts in the backing, also for shared anonymous memory */
     struct backing *backing;        /* NULL: private anonymous */
     bool may_write;                 /* false: shared, and the descriptor did not allow writing */
@@ -29,22 +31,29 @@ struct area {
 };
 
 struct areas {
-    struct area *list; /* ascending, disjoint */
-    size_t count, room;
+    struct c2_tree tree;
+    struct area *spare; /* by node.left */
+    size_t spares;
 };
 
+static inline size_t areas_count(const struct areas *areas) { return areas->tree.count; }
 static inline uint64_t area_end(const struct area *area) { return area->view.start.v + area->view.bytes; }
 void areas_release(struct areas *areas);
 /* Room for `extra` more areas, so that changes cannot fail half way. 0 or errno. */
 int areas_reserve(struct areas *areas, size_t extra);
-/* Index of the first area that ends above va; count if none. */
-size_t areas_find(const struct areas *areas, uint64_t va);
-struct area *areas_at(const struct areas *areas, uint64_t va); /* NULL if va is not mapped */
+/* An area stays where it is until it is removed or merged into the one below. */
+struct area *areas_find(const struct areas *areas, uint64_t va);             /* the first that ends above va, or NULL */
+struct area *areas_at(const struct areas *areas, uint64_t va);               /* NULL if va is not mapped */
+struct area *areas_next(const struct areas *areas, const struct area *area); /* NULL after the last */
+/* The same two, but only those that begin below end: for (a = first_in(start); a; a = next_in(a)). */
+struct area *areas_first_in(const struct areas *areas, uint64_t start, uint64_t end);
+struct area *areas_next_in(const struct areas *areas, const struct area *area, uint64_t end);
 bool areas_free(const struct areas *areas, uint64_t start, uint64_t end);
 void areas_split(struct areas *areas, uint64_t va); /* makes va a boundary; room for one is reserved */
-/* Adds an area where nothing is; takes over its reference of the backing. Room for one is reserved. */
+/* Adds a copy of the area where nothing is; takes over its reference of the backing. Room for one is reserved. */
 void areas_insert(struct areas *areas, const struct area *area);
-void areas_remove(struct areas *areas, size_t first, size_t count);
+void areas_resize(struct areas *areas, struct area *area, uint64_t bytes); /* room above it is free */
+void areas_remove(struct areas *areas, uint64_t start, uint64_t end);      /* both are boundaries */
 void areas_merge(struct areas *areas, uint64_t start, uint64_t end); /* joins like neighbours in or at [start, end] */
 /* The highest (lowest) start of a free range of bytes inside [bottom, top); 0 if there is none. */
 uint64_t areas_gap_down(const struct areas *areas, uint64_t bottom, uint64_t top, uint64_t bytes);

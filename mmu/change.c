@@ -22,8 +22,8 @@ uint64_t mmu_leaf_rights(unsigned prot)
 bool mmu_range_code(const struct mmu *mmu, uint64_t start, uint64_t end)
 {
     const struct areas *areas = &mmu->areas;
-    for (size_t i = areas_find(areas, start); i < areas->count && areas->list[i].view.start.v < end; i++) {
-        if (areas->list[i].view.prot & MMU_EXEC)
+    for (const struct area *area = areas_first_in(areas, start, end); area; area = areas_next_in(areas, area, end)) {
+        if (area->view.prot & MMU_EXEC)
             return true;
     }
     return false;
@@ -84,15 +84,14 @@ int mmu_unmap_range(struct mmu *mmu, uint64_t start, uint64_t end)
         return error;
     bool code = mmu_range_code(mmu, start, end);
     mmu_notify_before(mmu, start, end);
-    size_t first = areas_find(areas, start), done = first;
-    for (; done < areas->count && areas->list[done].view.start.v < end; done++) {
-        const struct area *area = &areas->list[done];
+    const struct area *area = areas_first_in(areas, start, end);
+    for (; area; area = areas_next_in(areas, area, end)) {
         error = mmu->host.unmap(mmu->host.self, area->view.start.v, area->view.bytes);
         if (error)
             break;
         mmu_drop_pages(mmu, area->view.start.v, area_end(area));
     }
-    areas_remove(areas, first, done - first);
+    areas_remove(areas, start, area ? area->view.start.v : end);
     areas_merge(areas, start, end);
     mmu_notify_after(mmu, start, end, code);
     return error;
@@ -126,8 +125,8 @@ static uint64_t protectable_end(const struct mmu *mmu, uint64_t start, uint64_t 
 static bool loses_rights(const struct mmu *mmu, uint64_t start, uint64_t end, unsigned prot)
 {
     const struct areas *areas = &mmu->areas;
-    for (size_t i = areas_find(areas, start); i < areas->count && areas->list[i].view.start.v < end; i++) {
-        if (mmu_effective(areas->list[i].view.prot) & ~mmu_effective(prot))
+    for (const struct area *area = areas_first_in(areas, start, end); area; area = areas_next_in(areas, area, end)) {
+        if (mmu_effective(area->view.prot) & ~mmu_effective(prot))
             return true;
     }
     return false;
@@ -154,8 +153,8 @@ static int protect_range(struct mmu *mmu, uint64_t start, uint64_t end, unsigned
         mmu_notify_before(mmu, start, end);
     uint64_t rights = mmu_leaf_rights(prot);
     tables_visit(mmu->tables, start, end, set_rights, &rights);
-    for (size_t i = areas_find(areas, start); i < areas->count && areas->list[i].view.start.v < end; i++)
-        areas->list[i].view.prot = prot;
+    for (struct area *area = areas_first_in(areas, start, end); area; area = areas_next_in(areas, area, end))
+        area->view.prot = prot;
     areas_merge(areas, start, end);
     if (tell)
         mmu_notify_after(mmu, start, end, code);
@@ -206,8 +205,7 @@ int64_t mmu_discard_alone(struct mmu *mmu, uint64_t address, uint64_t bytes)
     const struct areas *areas = &mmu->areas;
     uint64_t covered = address;
     int64_t answer = 0;
-    for (size_t i = areas_find(areas, address); i < areas->count && areas->list[i].view.start.v < end; i++) {
-        const struct area *area = &areas->list[i];
+    for (const struct area *area = areas_first_in(areas, address, end); area; area = areas_next_in(areas, area, end)) {
         if (area->view.start.v > covered)
             answer = -ENOMEM;
         covered = area_end(area);

@@ -121,8 +121,8 @@ static uint64_t dump_page(void *self, uint64_t va, uint64_t entry)
 
 void mmu_dump(const struct mmu *mmu, FILE *to)
 {
-    for (size_t i = 0; i < mmu->areas.count; i++)
-        dump_area(&mmu->areas.list[i].view, to);
+    for (const struct area *area = areas_find(&mmu->areas, 0); area; area = areas_next(&mmu->areas, area))
+        dump_area(&area->view, to);
     tables_visit(mmu->tables, 0, MMU_WINDOW_END, dump_page, to);
     fprintf(to, "%s placement: %" PRIu64 " of %" PRIu64 " frames taken, %" PRIu64 " by page tables\n",
             mmu_placement_name(mmu->config.placement), frames_taken(mmu->frames), frames_total(mmu->frames),

@@ -244,7 +244,7 @@ static enum c2_status check_leader(const struct mmu *leader, const struct mmu_co
         return c2_fail(err, C2_ERR_INVALID, "a placement that follows a run cannot be followed itself");
     if (leader->lead && leader->lead->count == MMU_FOLLOWERS)
         return c2_fail(err, C2_ERR_INVALID, "more than %d placements cannot follow one run", MMU_FOLLOWERS);
-    if (leader->areas.count != 0 || leader->counts.faults != 0 || leader->brk != mmu_heap_start(leader))
+    if (areas_count(&leader->areas) != 0 || leader->counts.faults != 0 || leader->brk != mmu_heap_start(leader))
         return c2_fail(err, C2_ERR_INVALID, "a second placement must be there before the first mapping");
     if (leader->config.huge != MMU_HUGE_NEVER || leader->config.placement == MMU_MAP || leader->config.rule_count > 0)
         return c2_fail(err, C2_ERR_INVALID,
@@ -491,15 +491,22 @@ static uint64_t is_present_too(void *self, uint64_t va, uint64_t entry)
     return entry;
 }
 
+/* There are as many in both. */
+static void check_same_areas(const struct mmu *mmu, const struct mmu *leader)
+{
+    const struct area *mine = areas_find(&mmu->areas, 0), *theirs = areas_find(&leader->areas, 0);
+    for (; mine; mine = areas_next(&mmu->areas, mine), theirs = areas_next(&leader->areas, theirs))
+        C2_ASSERT(same_area(&mine->view, &theirs->view));
+}
+
 void mmu_lead_check(const struct mmu *leader)
 {
     for (struct mmu *mmu = leader->lead->first; mmu; mmu = mmu->follow->next) {
         C2_ASSERT(mmu->follow->leader == leader);
         if (status_of(mmu) != C2_OK)
             continue;
-        C2_ASSERT(mmu->brk == leader->brk && mmu->areas.count == leader->areas.count);
-        for (size_t i = 0; i < mmu->areas.count; i++)
-            C2_ASSERT(same_area(&mmu->areas.list[i].view, &leader->areas.list[i].view));
+        C2_ASSERT(mmu->brk == leader->brk && areas_count(&mmu->areas) == areas_count(&leader->areas));
+        check_same_areas(mmu, leader);
         tables_visit(leader->tables, 0, MMU_WINDOW_END, is_present_too, mmu);
     }
 }

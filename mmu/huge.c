@@ -166,9 +166,9 @@ int64_t mmu_advise_huge_alone(struct mmu *mmu, uint64_t address, uint64_t bytes,
         return -ENOMEM;
     areas_split(areas, address);
     areas_split(areas, end);
-    for (size_t i = areas_find(areas, address); i < areas->count && areas->list[i].view.start.v < end; i++) {
-        areas->list[i].huge_wanted = huge;
-        areas->list[i].huge_refused = !huge;
+    for (struct area *area = areas_first_in(areas, address, end); area; area = areas_next_in(areas, area, end)) {
+        area->huge_wanted = huge;
+        area->huge_refused = !huge;
     }
     areas_merge(areas, address, end);
     return 0;

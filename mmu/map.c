@@ -118,8 +118,7 @@ int mmu_put_area(struct mmu *mmu, struct area *area, int fd)
         areas_split(&mmu->areas, start);
         areas_split(&mmu->areas, end);
         mmu_drop_pages(mmu, start, end);
-        size_t first = areas_find(&mmu->areas, start);
-        areas_remove(&mmu->areas, first, areas_find(&mmu->areas, end) - first);
+        areas_remove(&mmu->areas, start, end);
         areas_insert(&mmu->areas, area);
         areas_merge(&mmu->areas, start, end);
     }

@@ -180,11 +180,8 @@ void mmu_notify_mapped(const struct mmu *mmu, uint64_t start, uint64_t end)
 
 const struct mmu_area *mmu_area_at(const struct mmu *mmu, struct guest_va va, bool next)
 {
-    size_t i = areas_find(&mmu->areas, va.v);
-    if (i == mmu->areas.count)
-        return NULL;
-    const struct mmu_area *area = &mmu->areas.list[i].view;
-    return next || area->start.v <= va.v ? area : NULL;
+    const struct area *area = next ? areas_find(&mmu->areas, va.v) : areas_at(&mmu->areas, va.v);
+    return area ? &area->view : NULL;
 }
 
 uint64_t mmu_root(const struct mmu *mmu) { return tables_root(mmu->tables); }

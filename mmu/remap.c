@@ -24,7 +24,7 @@ static int grow(struct mmu *mmu, uint64_t end, uint64_t bytes)
                               : mmu->host.map(mmu->host.self, end, bytes, &source);
     if (error)
         return error;
-    area->view.bytes += bytes;
+    areas_resize(&mmu->areas, area, area->view.bytes + bytes);
     areas_merge(&mmu->areas, end, end + bytes);
     return 0;
 }
@@ -85,11 +85,10 @@ static int move_pages(struct mmu *mmu, uint64_t from, uint64_t to, uint64_t byte
 static void move_area(struct mmu *mmu, uint64_t from, uint64_t to, enum mmu_kind kind)
 {
     struct areas *areas = &mmu->areas;
-    size_t i = areas_find(areas, from);
-    struct area area = areas->list[i];
+    struct area area = *areas_at(areas, from);
     if (area.backing)
         area.backing->references++;
-    areas_remove(areas, i, 1);
+    areas_remove(areas, from, area_end(&area));
     area.view.start.v = to;
     area.view.kind = kind;
     areas_insert(areas, &area);

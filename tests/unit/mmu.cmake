@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+c2_unit_test(mmu_areas c2_mmu)
 c2_unit_test(mmu_buddy c2_mmu)
 c2_unit_test(mmu_follow c2_mmu)
 c2_unit_test(mmu_frames c2_mmu)

@@ -142,9 +142,10 @@ static uint64_t compare_entry(void *self, uint64_t va, uint64_t entry)
 
 static void compare(struct mmu *a, struct mmu *b)
 {
-    assert_int_equal(a->areas.count, b->areas.count);
-    for (size_t i = 0; i < a->areas.count; i++) {
-        const struct mmu_area *x = &a->areas.list[i].view, *y = &b->areas.list[i].view;
+    assert_int_equal(areas_count(&a->areas), areas_count(&b->areas));
+    const struct area *mine = areas_find(&a->areas, 0), *theirs = areas_find(&b->areas, 0);
+    for (; mine; mine = areas_next(&a->areas, mine), theirs = areas_next(&b->areas, theirs)) {
+        const struct mmu_area *x = &mine->view, *y = &theirs->view;
         assert_int_equal(x->start.v, y->start.v);
         assert_int_equal(x->bytes, y->bytes);
         assert_int_equal(x->prot, y->prot);
