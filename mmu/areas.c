@@ -144,6 +144,11 @@ struct area *areas_next(const struct areas *areas, const struct area *area)
     return area_of(c2_tree_above(&areas->tree, area->view.start.v));
 }
 
+struct area *areas_before(const struct areas *areas, uint64_t va)
+{
+    return area_of(c2_tree_at_or_below(&areas->tree, va - 1));
+}
+
 static struct area *below(struct area *area, uint64_t end) { return area && area->view.start.v < end ? area : NULL; }
 
 struct area *areas_first_in(const struct areas *areas, uint64_t start, uint64_t end)

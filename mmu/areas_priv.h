@@ -45,7 +45,8 @@ int areas_reserve(struct areas *areas, size_t extra);
 struct area *areas_find(const struct areas *areas, uint64_t va);             /* the first that ends above va, or NULL */
 struct area *areas_at(const struct areas *areas, uint64_t va);               /* NULL if va is not mapped */
 struct area *areas_next(const struct areas *areas, const struct area *area); /* NULL after the last */
-/* The same two, but only those that begin below end: for (a = first_in(start); a; a = next_in(a)). */
+struct area *areas_before(const struct areas *areas, uint64_t va); /* the last that begins below va, or NULL */
+/* Find and next, but only those that begin below end: for (a = first_in(start); a; a = next_in(a)). */
 struct area *areas_first_in(const struct areas *areas, uint64_t start, uint64_t end);
 struct area *areas_next_in(const struct areas *areas, const struct area *area, uint64_t end);
 bool areas_free(const struct areas *areas, uint64_t start, uint64_t end);

@@ -74,24 +74,33 @@ static int64_t check_range(uint64_t address, uint64_t bytes, uint64_t *end)
 
 /* ------------------------------------------------------------------ munmap */
 
+/* One area, as a whole. */
+static int unmap_area(struct mmu *mmu, uint64_t start, uint64_t end)
+{
+    const struct host_hole hole = mmu_hole_at(mmu, start, end);
+    int error = mmu->host.unmap(mmu->host.self, start, end - start, &hole);
+    if (error)
+        return error;
+    mmu_drop_pages(mmu, start, end);
+    areas_remove(&mmu->areas, start, end);
+    return 0;
+}
+
 int mmu_unmap_range(struct mmu *mmu, uint64_t start, uint64_t end)
 {
     struct areas *areas = &mmu->areas;
     if (areas_free(areas, start, end))
         return 0;
-    int error = mmu_isolate(mmu, start, end);
+    int error = mmu->host.room(mmu->host.self, true);
+    if (!error)
+        error = mmu_isolate(mmu, start, end);
     if (error)
         return error;
     bool code = mmu_range_code(mmu, start, end);
     mmu_notify_before(mmu, start, end);
-    const struct area *area = areas_first_in(areas, start, end);
-    for (; area; area = areas_next_in(areas, area, end)) {
-        error = mmu->host.unmap(mmu->host.self, area->view.start.v, area->view.bytes);
-        if (error)
-            break;
-        mmu_drop_pages(mmu, area->view.start.v, area_end(area));
-    }
-    areas_remove(areas, start, area ? area->view.start.v : end);
+    const struct area *area;
+    while (!error && (area = areas_first_in(areas, start, end)))
+        error = unmap_area(mmu, area->view.start.v, area_end(area));
     areas_merge(areas, start, end);
     mmu_notify_after(mmu, start, end, code);
     return error;

@@ -64,6 +64,12 @@ static int heard(struct lead *lead, int error)
     return error;
 }
 
+static int lead_room(void *self, bool shrinks)
+{
+    struct lead *lead = self;
+    return heard(lead, lead->host.room(lead->host.self, shrinks));
+}
+
 static int lead_map(void *self, uint64_t start, uint64_t bytes, struct host_source *source)
 {
     struct lead *lead = self;
@@ -72,16 +78,16 @@ static int lead_map(void *self, uint64_t start, uint64_t bytes, struct host_sour
     return heard(lead, error);
 }
 
-static int lead_unmap(void *self, uint64_t start, uint64_t bytes)
+static int lead_unmap(void *self, uint64_t start, uint64_t bytes, const struct host_hole *hole)
 {
     struct lead *lead = self;
-    return heard(lead, lead->host.unmap(lead->host.self, start, bytes));
+    return heard(lead, lead->host.unmap(lead->host.self, start, bytes, hole));
 }
 
-static int lead_move(void *self, uint64_t from, uint64_t to, uint64_t bytes)
+static int lead_move(void *self, uint64_t from, uint64_t to, uint64_t bytes, const struct host_hole *hole)
 {
     struct lead *lead = self;
-    return heard(lead, lead->host.move(lead->host.self, from, to, bytes));
+    return heard(lead, lead->host.move(lead->host.self, from, to, bytes, hole));
 }
 
 static int lead_extend(void *self, uint64_t end, uint64_t bytes)
@@ -119,6 +125,7 @@ static enum c2_status become_leader(struct mmu *mmu, struct c2_error *err)
         return c2_fail_memory(err, "a second placement");
     lead->host = mmu->host;
     mmu->host = (struct mmu_host){.self = lead,
+                                  .room = lead_room,
                                   .map = lead_map,
                                   .unmap = lead_unmap,
                                   .move = lead_move,
@@ -138,6 +145,12 @@ static int follow_answer(struct follow *follow)
     return ++follow->calls == lead->failed_call ? lead->error : 0;
 }
 
+static int follow_room(void *self, bool shrinks)
+{
+    (void)shrinks;
+    return follow_answer(self);
+}
+
 static int follow_map(void *self, uint64_t start, uint64_t bytes, struct host_source *source)
 {
     struct follow *follow = self;
@@ -146,13 +159,19 @@ static int follow_map(void *self, uint64_t start, uint64_t bytes, struct host_so
     return follow_answer(follow);
 }
 
-static int follow_move(void *self, uint64_t from, uint64_t to, uint64_t bytes)
+static int follow_move(void *self, uint64_t from, uint64_t to, uint64_t bytes, const struct host_hole *hole)
 {
-    (void)from, (void)to, (void)bytes;
+    (void)from, (void)to, (void)bytes, (void)hole;
     return follow_answer(self);
 }
 
-/* unmap, extend, discard */
+static int follow_unmap(void *self, uint64_t start, uint64_t bytes, const struct host_hole *hole)
+{
+    (void)start, (void)bytes, (void)hole;
+    return follow_answer(self);
+}
+
+/* extend, discard */
 static int follow_range(void *self, uint64_t at, uint64_t bytes)
 {
     (void)at, (void)bytes;
@@ -196,8 +215,9 @@ static enum c2_status create_host(struct mmu_host *host, struct tables_arena *ar
     }
     *follow = (struct follow){.leader = leader, .arena = memory};
     *host = (struct mmu_host){.self = follow,
+                              .room = follow_room,
                               .map = follow_map,
-                              .unmap = follow_range,
+                              .unmap = follow_unmap,
                               .move = follow_move,
                               .extend = follow_range,
                               .discard = follow_range,

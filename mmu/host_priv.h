@@ -12,18 +12,32 @@ struct host_source {
     int fd; /* -1: anonymous, zero */
     uint64_t offset;
     bool shared;
-    bool write;     /* the guest asks for write access now */
+    bool write; /* the guest asks for write access now */
+    /* Private anonymous memory: what may be mapped with it, holes on both sides that the host then has as one piece. */
+    uint64_t low, high;
     bool may_write; /* answer: writing may be allowed later; false only for shared mappings of read-only descriptors */
+};
+
+/* Linux limits the pieces that a process has mapped, and a hole between two is one more: so small holes of the guest
+ * between private anonymous memory are mapped like it, zero and untouched. [low, high) is the hole that is there when
+ * something goes, or what of it is no farther away than HOST_HOLE_BYTES. */
+#define HOST_HOLE_BYTES (64ull << 10)
+struct host_hole {
+    uint64_t low, high;
+    bool fill; /* as its neighbours; else it is reserved */
 };
 
 /* Addresses and sizes are whole pages. Functions that return int answer 0 or an errno, and then nothing changed. */
 struct mmu_host {
     void *self;
+    /* Asked before a change that may cut mappings into more pieces: ENOMEM when the host has hardly any left. There is
+     * more room for changes that take something away. */
+    int (*room)(void *self, bool shrinks);
     /* Puts the source at [start, start + bytes), replacing what was there. */
     int (*map)(void *self, uint64_t start, uint64_t bytes, struct host_source *source);
-    int (*unmap)(void *self, uint64_t start, uint64_t bytes);
-    /* Moves the bytes of a mapped range to a disjoint, unmapped one; the old one is unmapped then. */
-    int (*move)(void *self, uint64_t from, uint64_t to, uint64_t bytes);
+    int (*unmap)(void *self, uint64_t start, uint64_t bytes, const struct host_hole *hole);
+    /* Moves the bytes of a mapped range to a disjoint, unmapped one, and leaves a hole. */
+    int (*move)(void *self, uint64_t from, uint64_t to, uint64_t bytes, const struct host_hole *hole);
     /* Lengthens the mapping of a file or of shared memory that ends at `end`. */
     int (*extend)(void *self, uint64_t end, uint64_t bytes);
     /* Private mappings: back to what they were when mapped. */

@@ -61,6 +61,12 @@ void mmu_journal_map(const struct mmu *mmu, const struct mmu_request *request, u
 
 /* ------------------------------------------------------------------ the host of a detached one: there are no bytes */
 
+static int much_room(void *self, bool shrinks)
+{
+    (void)self, (void)shrinks;
+    return 0;
+}
+
 static int no_map(void *self, uint64_t start, uint64_t bytes, struct host_source *source)
 {
     (void)self, (void)start, (void)bytes;
@@ -68,13 +74,19 @@ static int no_map(void *self, uint64_t start, uint64_t bytes, struct host_source
     return 0;
 }
 
-static int no_move(void *self, uint64_t from, uint64_t to, uint64_t bytes)
+static int no_move(void *self, uint64_t from, uint64_t to, uint64_t bytes, const struct host_hole *hole)
 {
-    (void)self, (void)from, (void)to, (void)bytes;
+    (void)self, (void)from, (void)to, (void)bytes, (void)hole;
     return 0;
 }
 
-/* unmap, extend, discard */
+static int no_unmap(void *self, uint64_t start, uint64_t bytes, const struct host_hole *hole)
+{
+    (void)self, (void)start, (void)bytes, (void)hole;
+    return 0;
+}
+
+/* extend, discard */
 static int no_range(void *self, uint64_t at, uint64_t bytes)
 {
     (void)self, (void)at, (void)bytes;
@@ -106,8 +118,9 @@ enum c2_status mmu_create_detached(struct mmu **out, const struct mmu_config *co
                        "placement: %s; lift the limit on virtual memory (ulimit -v unlimited); this takes no memory",
                        strerror(errno));
     const struct mmu_host host = {.self = memory,
+                                  .room = much_room,
                                   .map = no_map,
-                                  .unmap = no_range,
+                                  .unmap = no_unmap,
                                   .move = no_move,
                                   .extend = no_range,
                                   .discard = no_range,

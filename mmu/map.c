@@ -96,14 +96,57 @@ static struct area area_of(const struct mmu_request *request, uint64_t start, ui
     return area;
 }
 
+/* ------------------------------------------------------------------ holes of the host */
+
+static bool fills(const struct area *area) { return area && !area->backing; }
+
+struct host_hole mmu_hole_at(const struct mmu *mmu, uint64_t start, uint64_t end)
+{
+    const struct area *before = areas_before(&mmu->areas, start), *behind = areas_find(&mmu->areas, end);
+    uint64_t low = start - MMU_WINDOW_START < HOST_HOLE_BYTES ? MMU_WINDOW_START : start - HOST_HOLE_BYTES;
+    uint64_t high = MMU_WINDOW_END - end < HOST_HOLE_BYTES ? MMU_WINDOW_END : end + HOST_HOLE_BYTES;
+    if (start >= MMU_TABLES_END && low < MMU_TABLES_END)
+        low = MMU_TABLES_END;
+    if (end <= MMU_TABLES_BASE && high > MMU_TABLES_BASE)
+        high = MMU_TABLES_BASE;
+    const bool near_low = before && area_end(before) > low, near_high = behind && behind->view.start.v < high;
+    if (near_low)
+        low = area_end(before) < start ? area_end(before) : start;
+    if (near_high)
+        high = behind->view.start.v > end ? behind->view.start.v : end;
+    const bool fill = near_low && near_high && high - low <= HOST_HOLE_BYTES && fills(before) && fills(behind);
+    return (struct host_hole){low, high, fill};
+}
+
+struct host_source mmu_source_of(const struct mmu *mmu, const struct area *area, int fd)
+{
+    const uint64_t start = area->view.start.v, end = area_end(area);
+    const struct area *before = areas_before(&mmu->areas, start), *behind = areas_find(&mmu->areas, end);
+    struct host_source source = {.fd = fd,
+                                 .offset = area->view.offset,
+                                 .shared = area->view.shared,
+                                 .write = area->view.prot & MMU_WRITE,
+                                 .low = start,
+                                 .high = end};
+    const struct host_hole hole = mmu_hole_at(mmu, start, end);
+    if (fills(before) && area_end(before) == hole.low)
+        source.low = hole.low;
+    if (fills(behind) && behind->view.start.v == hole.high)
+        source.high = hole.high;
+    return source;
+}
+
+/* ------------------------------------------------------------------ mmap */
+
 int mmu_put_area(struct mmu *mmu, struct area *area, int fd)
 {
     uint64_t start = area->view.start.v, end = area_end(area);
     bool replaces = !areas_free(&mmu->areas, start, end);
     bool code = (area->view.prot & MMU_EXEC) || mmu_range_code(mmu, start, end);
-    struct host_source source = {
-        .fd = fd, .offset = area->view.offset, .shared = area->view.shared, .write = area->view.prot & MMU_WRITE};
-    int error = areas_reserve(&mmu->areas, 3); /* two cuts and the new one */
+    struct host_source source = mmu_source_of(mmu, area, fd);
+    int error = mmu->host.room(mmu->host.self, false);
+    if (!error)
+        error = areas_reserve(&mmu->areas, 3); /* two cuts and the new one */
     if (!error)
         error = mmu_split_at(mmu, start, end);
     if (replaces && !error)

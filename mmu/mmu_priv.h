@@ -60,6 +60,10 @@ void mmu_journal_map(const struct mmu *mmu, const struct mmu_request *request, u
 /* ------------------------------------------------------------------ map.c */
 /* Puts the area in, over whatever was there. Takes over the area's backing, also on failure. 0 or errno. */
 int mmu_put_area(struct mmu *mmu, struct area *area, int fd);
+/* The hole around [start, end) when nothing is mapped there any more; what is there now does not matter. */
+struct host_hole mmu_hole_at(const struct mmu *mmu, uint64_t start, uint64_t end);
+/* What the host is to map for an area that is to be put in; fd: -1 for anonymous memory. */
+struct host_source mmu_source_of(const struct mmu *mmu, const struct area *area, int fd);
 
 /* ------------------------------------------------------------------ follow.c */
 /* The leader made this access: so do the followers. NONE, or FAILED. */

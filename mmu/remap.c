@@ -19,8 +19,11 @@
 static int grow(struct mmu *mmu, uint64_t end, uint64_t bytes)
 {
     struct area *area = areas_at(&mmu->areas, end - C2_PAGE_BYTES);
-    struct host_source source = {.fd = -1, .write = true};
-    int error = area->backing ? mmu->host.extend(mmu->host.self, end, bytes)
+    struct area grown = {.view = {.start = {end}, .bytes = bytes, .prot = MMU_WRITE}};
+    struct host_source source = mmu_source_of(mmu, &grown, -1);
+    int error = mmu->host.room(mmu->host.self, false);
+    if (!error)
+        error = area->backing ? mmu->host.extend(mmu->host.self, end, bytes)
                               : mmu->host.map(mmu->host.self, end, bytes, &source);
     if (error)
         return error;
@@ -70,12 +73,21 @@ static uint64_t forget_entry(void *self, uint64_t va, uint64_t entry)
     return 0;
 }
 
+/* What a move to `to` leaves. Where the new place lies in the hole itself, the hole is no more than what moved. */
+static struct host_hole hole_behind(const struct mmu *mmu, uint64_t from, uint64_t to, uint64_t bytes)
+{
+    const struct host_hole hole = mmu_hole_at(mmu, from, from + bytes);
+    const bool into_hole = to < hole.high && to + bytes > hole.low;
+    return into_hole ? (struct host_hole){from, from + bytes, false} : hole;
+}
+
 /* Tables for both ranges exist for a moment, so that a lack of frames is found before anything moved. 0 or errno. */
 static int move_pages(struct mmu *mmu, uint64_t from, uint64_t to, uint64_t bytes)
 {
     struct move move = {.mmu = mmu, .distance = to - from};
     tables_visit(mmu->tables, from, from + bytes, copy_entry, &move);
-    int error = move.failed ? ENOMEM : mmu->host.move(mmu->host.self, from, to, bytes);
+    const struct host_hole hole = hole_behind(mmu, from, to, bytes);
+    int error = move.failed ? ENOMEM : mmu->host.move(mmu->host.self, from, to, bytes, &hole);
     uint64_t stale = error ? to : from;
     tables_visit(mmu->tables, stale, stale + bytes, forget_entry, NULL);
     return error;
@@ -120,7 +132,9 @@ static int move_range(struct mmu *mmu, uint64_t from, uint64_t to, uint64_t byte
 static int64_t move_and_grow(struct mmu *mmu, uint64_t from, uint64_t to, uint64_t bytes, uint64_t growth)
 {
     enum mmu_kind kind = areas_at(&mmu->areas, from)->view.kind;
-    int error = areas_reserve(&mmu->areas, 4);
+    int error = mmu->host.room(mmu->host.self, false);
+    if (!error)
+        error = areas_reserve(&mmu->areas, 4);
     if (!error)
         error = move_range(mmu, from, to, bytes, kind == MMU_FILE ? MMU_FILE : MMU_ANONYMOUS);
     if (error)

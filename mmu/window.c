@@ -7,6 +7,10 @@
  *   Host rights do not follow the guest's: anonymous memory and private file mappings are readable and writable (the
  *   kernel's side of c2emu writes read(2) results there), shared ones as far as the descriptor allows. The guest's
  *   rights are checked by areas and page tables.
+ *   Linux limits the pieces that a process has mapped (vm.max_map_count), ours and the guest's. Of anonymous memory
+ *   with small holes in it we make one piece (struct host_hole). When few pieces are left the guest gets ENOMEM, as it
+ *   would at its own limit, so that c2emu has some for itself. They are counted only now and then: between, each change
+ *   is taken to add as many as one can.
  * Invariants
  *   One window a process. No host mapping of c2emu lies in it but the arena of the page tables.
  */
@@ -16,6 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "mmu/host_priv.h"
 
@@ -31,12 +36,81 @@ static int map_at(uint64_t start, uint64_t bytes, int prot, int flags, int fd, u
     return at == MAP_FAILED ? errno : 0;
 }
 
+/* ------------------------------------------------------------------ pieces */
+
+#define PIECES_USUAL 65530 /* vm.max_map_count where it cannot be read */
+#define PIECES_OWN 2048    /* c2emu's, and what it may need */
+#define PIECES_A_CHANGE 8  /* no change adds more */
+#define ASKED_BETWEEN 64   /* counting takes as long as there are pieces: not more often than this */
+
+static struct {
+    uint64_t limit, own;
+    uint64_t most;  /* there are no more than these */
+    unsigned asked; /* since they were counted */
+} pieces;
+
+static uint64_t read_limit(void)
+{
+    uint64_t limit = PIECES_USUAL;
+    FILE *file = fopen("/proc/sys/vm/max_map_count", "re");
+    if (file && fscanf(file, "%" SCNu64, &limit) != 1)
+        limit = PIECES_USUAL;
+    if (file)
+        fclose(file);
+    return limit;
+}
+
+/* UINT64_MAX when they cannot be counted. */
+static uint64_t count_pieces(void)
+{
+    char text[16384];
+    uint64_t lines = 0;
+    ssize_t got;
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return UINT64_MAX;
+    while ((got = read(fd, text, sizeof text)) > 0)
+        for (ssize_t i = 0; i < got; i++)
+            lines += text[i] == '\n';
+    close(fd);
+    return got < 0 ? UINT64_MAX : lines;
+}
+
+static void start_counting(void)
+{
+    pieces.limit = read_limit();
+    pieces.own = pieces.limit / 4 < PIECES_OWN ? pieces.limit / 4 : PIECES_OWN;
+    pieces.most = count_pieces();
+    pieces.asked = 0;
+}
+
+static int window_room(void *self, bool shrinks)
+{
+    (void)self;
+    const uint64_t limit = pieces.limit - (shrinks ? pieces.own / 2 : pieces.own) - PIECES_A_CHANGE;
+    if (pieces.most > limit && pieces.asked >= ASKED_BETWEEN) {
+        pieces.most = count_pieces();
+        pieces.asked = 0;
+    }
+    pieces.asked++;
+    if (pieces.most > limit)
+        return ENOMEM;
+    pieces.most += PIECES_A_CHANGE;
+    return 0;
+}
+
 /* ------------------------------------------------------------------ mappings */
 
-static int map_anonymous(uint64_t start, uint64_t bytes, bool shared)
+static int map_private(uint64_t low, uint64_t high)
 {
-    int flags = (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS | MAP_NORESERVE;
-    return map_at(start, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    return map_at(low, high - low, PROT_READ | PROT_WRITE, RESERVE, -1, 0);
+}
+
+static int map_anonymous(uint64_t start, uint64_t bytes, const struct host_source *source)
+{
+    if (!source->shared)
+        return map_private(source->low, source->high);
+    return map_at(start, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
 /* A file is first mapped elsewhere and then moved into place: when the file cannot be mapped the window stays as it
@@ -76,16 +150,23 @@ static int window_map(void *self, uint64_t start, uint64_t bytes, struct host_so
     (void)self;
     source->may_write = true;
     if (source->fd < 0)
-        return map_anonymous(start, bytes, source->shared);
+        return map_anonymous(start, bytes, source);
     if (source->shared)
         return map_shared_file(start, bytes, source);
     return map_file(start, bytes, PROT_READ | PROT_WRITE, source);
 }
 
-static int window_unmap(void *self, uint64_t start, uint64_t bytes)
+static int reserve_range(uint64_t low, uint64_t high) { return map_at(low, high - low, PROT_NONE, RESERVE, -1, 0); }
+
+static int make_hole(const struct host_hole *hole)
 {
-    (void)self;
-    return map_at(start, bytes, PROT_NONE, RESERVE, -1, 0);
+    return hole->fill ? map_private(hole->low, hole->high) : reserve_range(hole->low, hole->high);
+}
+
+static int window_unmap(void *self, uint64_t start, uint64_t bytes, const struct host_hole *hole)
+{
+    (void)self, (void)start, (void)bytes;
+    return make_hole(hole);
 }
 
 /* The host's own areas may be smaller than ours, and mremap takes one at a time (EFAULT): halve until it does. *done
@@ -103,16 +184,17 @@ static int move_pieces(uint64_t from, uint64_t to, uint64_t bytes, uint64_t *don
     return error ? error : move_pieces(from + half, to + half, bytes - half, done);
 }
 
-static int window_move(void *self, uint64_t from, uint64_t to, uint64_t bytes)
+static int window_move(void *self, uint64_t from, uint64_t to, uint64_t bytes, const struct host_hole *hole)
 {
+    (void)self;
     uint64_t moved = 0, undone = 0;
     int error = move_pieces(from, to, bytes, &moved);
     if (error) {
         C2_ASSERT(moved == 0 || move_pieces(to, from, moved, &undone) == 0);
-        C2_ASSERT(window_unmap(self, to, bytes) == 0);
+        C2_ASSERT(reserve_range(to, to + bytes) == 0);
         return error;
     }
-    C2_ASSERT(window_unmap(self, from, bytes) == 0);
+    C2_ASSERT(make_hole(hole) == 0);
     return 0;
 }
 
@@ -241,7 +323,9 @@ enum c2_status window_open(struct mmu_host *host, struct tables_arena *arena, ui
     if (status != C2_OK)
         return status;
     window_is_open = true;
-    *host = (struct mmu_host){.map = window_map,
+    start_counting();
+    *host = (struct mmu_host){.room = window_room,
+                              .map = window_map,
                               .unmap = window_unmap,
                               .move = window_move,
                               .extend = window_extend,

@@ -60,12 +60,27 @@ static inline void fake_remove(struct fake_host *fake, uint64_t page)
 }
 static inline bool fake_fails(struct fake_host *fake) { return ++fake->calls == fake->fail_at; }
 
+static inline int fake_room(void *self, bool shrinks)
+{
+    (void)self, (void)shrinks;
+    return 0;
+}
+/* Nothing but holes, and the change itself. */
+static inline void fake_check_hole(struct fake_host *fake, uint64_t low, uint64_t high, uint64_t start, uint64_t end)
+{
+    C2_ASSERT(low <= start && high >= end && start - low <= HOST_HOLE_BYTES && high - end <= HOST_HOLE_BYTES);
+    for (uint64_t at = low; at < high; at += C2_PAGE_BYTES)
+        C2_ASSERT((at >= start && at < end) ||
+                  (!fake_at(fake, at) && at - MMU_TABLES_BASE >= MMU_TABLES_END - MMU_TABLES_BASE));
+}
+
 static inline int fake_map(void *self, uint64_t start, uint64_t bytes, struct host_source *source)
 {
     struct fake_host *fake = self;
     source->may_write = !(source->shared && source->fd >= 0 && source->fd == fake->read_only_fd);
     if (source->write && !source->may_write)
         return EACCES;
+    fake_check_hole(fake, source->low, source->high, start, start + bytes);
     if (fake_fails(fake))
         return ENOMEM;
     for (uint64_t at = 0; at < bytes; at += C2_PAGE_BYTES) {
@@ -77,16 +92,19 @@ static inline int fake_map(void *self, uint64_t start, uint64_t bytes, struct ho
     }
     return 0;
 }
-static inline int fake_unmap(void *self, uint64_t start, uint64_t bytes)
+static inline int fake_unmap(void *self, uint64_t start, uint64_t bytes, const struct host_hole *hole)
 {
+    fake_check_hole(self, hole->low, hole->high, start, start + bytes);
     if (fake_fails(self))
         return ENOMEM;
     for (uint64_t at = start; at < start + bytes; at += C2_PAGE_BYTES)
         fake_remove(self, at);
     return 0;
 }
-static inline int fake_move(void *self, uint64_t from, uint64_t to, uint64_t bytes)
+static inline int fake_move(void *self, uint64_t from, uint64_t to, uint64_t bytes, const struct host_hole *hole)
 {
+    fake_check_hole(self, hole->low, hole->high, from, from + bytes);
+    C2_ASSERT(to >= hole->high || to + bytes <= hole->low);
     if (fake_fails(self))
         return ENOMEM;
     for (uint64_t at = 0; at < bytes; at += C2_PAGE_BYTES) {
@@ -158,6 +176,7 @@ static inline enum c2_status fake_create(struct mmu **out, struct fake_host *fak
     fake->arena = aligned_alloc(C2_PAGE_BYTES, arena_pages * C2_PAGE_BYTES);
     memset(fake->arena, 0xee, arena_pages * C2_PAGE_BYTES); /* tables must clear what they use */
     struct mmu_host host = {.self = fake,
+                            .room = fake_room,
                             .map = fake_map,
                             .unmap = fake_unmap,
                             .move = fake_move,

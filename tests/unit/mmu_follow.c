@@ -39,14 +39,24 @@ static int host_map(void *self, uint64_t start, uint64_t bytes, struct host_sour
     source->may_write = !(source->shared && source->fd >= 0 && source->fd == host->read_only_fd);
     return source->write && !source->may_write ? EACCES : answer(host);
 }
+static int host_room(void *self, bool shrinks)
+{
+    (void)shrinks;
+    return answer(self);
+}
+static int host_unmap(void *self, uint64_t start, uint64_t bytes, const struct host_hole *hole)
+{
+    (void)start, (void)bytes, (void)hole;
+    return answer(self);
+}
 static int host_range(void *self, uint64_t start, uint64_t bytes)
 {
     (void)start, (void)bytes;
     return answer(self);
 }
-static int host_move(void *self, uint64_t from, uint64_t to, uint64_t bytes)
+static int host_move(void *self, uint64_t from, uint64_t to, uint64_t bytes, const struct host_hole *hole)
 {
-    (void)from, (void)to, (void)bytes;
+    (void)from, (void)to, (void)bytes, (void)hole;
     return answer(self);
 }
 static bool host_probe(void *self, uint64_t page)
@@ -67,8 +77,9 @@ static void open_space(struct space *space, const struct mmu_config *config)
     memset(space, 0, sizeof *space);
     space->host.read_only_fd = -1;
     struct mmu_host host = {.self = &space->host,
+                            .room = host_room,
                             .map = host_map,
-                            .unmap = host_range,
+                            .unmap = host_unmap,
                             .move = host_move,
                             .extend = host_range,
                             .discard = host_range,

@@ -30,14 +30,24 @@ static int no_map(void *self, uint64_t start, uint64_t bytes, struct host_source
     source->may_write = true;
     return 0;
 }
+static int no_room(void *self, bool shrinks)
+{
+    (void)self, (void)shrinks;
+    return 0;
+}
+static int no_unmap(void *self, uint64_t start, uint64_t bytes, const struct host_hole *hole)
+{
+    (void)self, (void)start, (void)bytes, (void)hole;
+    return 0;
+}
 static int no_range(void *self, uint64_t start, uint64_t bytes)
 {
     (void)self, (void)start, (void)bytes;
     return 0;
 }
-static int no_move(void *self, uint64_t from, uint64_t to, uint64_t bytes)
+static int no_move(void *self, uint64_t from, uint64_t to, uint64_t bytes, const struct host_hole *hole)
 {
-    (void)self, (void)from, (void)to, (void)bytes;
+    (void)self, (void)from, (void)to, (void)bytes, (void)hole;
     return 0;
 }
 static bool always(void *self, uint64_t page)
@@ -51,8 +61,13 @@ static unsigned char *arena_memory;
 
 static struct mmu *make(const struct mmu_config *config)
 {
-    struct mmu_host host = {
-        .map = no_map, .unmap = no_range, .move = no_move, .extend = no_range, .discard = no_range, .probe = always};
+    struct mmu_host host = {.room = no_room,
+                            .map = no_map,
+                            .unmap = no_unmap,
+                            .move = no_move,
+                            .extend = no_range,
+                            .discard = no_range,
+                            .probe = always};
     if (!arena_memory)
         arena_memory = aligned_alloc(PAGE, ARENA_PAGES * PAGE);
     struct tables_arena arena = {.memory = arena_memory, .address = MMU_TABLES_BASE, .pages = ARENA_PAGES};

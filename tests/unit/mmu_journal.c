@@ -28,14 +28,24 @@ static int host_map(void *self, uint64_t start, uint64_t bytes, struct host_sour
     source->may_write = true;
     return 0;
 }
+static int host_room(void *self, bool shrinks)
+{
+    (void)self, (void)shrinks;
+    return 0;
+}
+static int host_unmap(void *self, uint64_t start, uint64_t bytes, const struct host_hole *hole)
+{
+    (void)self, (void)start, (void)bytes, (void)hole;
+    return 0;
+}
 static int host_range(void *self, uint64_t start, uint64_t bytes)
 {
     (void)self, (void)start, (void)bytes;
     return 0;
 }
-static int host_move(void *self, uint64_t from, uint64_t to, uint64_t bytes)
+static int host_move(void *self, uint64_t from, uint64_t to, uint64_t bytes, const struct host_hole *hole)
 {
-    (void)self, (void)from, (void)to, (void)bytes;
+    (void)self, (void)from, (void)to, (void)bytes, (void)hole;
     return 0;
 }
 static bool host_probe(void *self, uint64_t page)
@@ -51,8 +61,9 @@ struct space {
 
 static void open_space(struct space *space, const struct mmu_config *config)
 {
-    const struct mmu_host host = {.map = host_map,
-                                  .unmap = host_range,
+    const struct mmu_host host = {.room = host_room,
+                                  .map = host_map,
+                                  .unmap = host_unmap,
                                   .move = host_move,
                                   .extend = host_range,
                                   .discard = host_range,

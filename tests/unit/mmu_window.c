@@ -226,7 +226,8 @@ static void data_survives_rights_and_moves(void **state)
     for (uint64_t i = 0; i < 10; i++)
         assert_int_equal(*byte((uint64_t)grown + i * PAGE + i + 2), i < 3 ? 12 + i : 0);
     assert_int_equal(*byte(MMU_HEAP_BASE + 5 * PAGE + 5), 15);
-    assert_string_equal(host_rights(MMU_HEAP_BASE + 2 * PAGE), "---p");
+    assert_string_equal(host_rights(MMU_HEAP_BASE + 2 * PAGE), "rw-p"); /* a small hole is of one piece with the rest */
+    assert_int_equal(*byte(MMU_HEAP_BASE + 2 * PAGE + 2), 0);
     assert_int_equal(mmu_discard(mmu, (uint64_t)grown, PAGE), 0);
     assert_int_equal(*byte((uint64_t)grown + 2), 0);
     assert_int_equal(*byte((uint64_t)grown + PAGE + 3), 13);
@@ -237,10 +238,12 @@ static void data_survives_rights_and_moves(void **state)
     end(mmu);
 }
 
-/* One area of 7 pages for us, three for the host: written to apart, then the gap filled. Page i begins with 1 + i. */
+/* One area of 7 pages for us, three for the host: written to apart, while shared memory parts them. Page i begins with
+ * 1 + i. */
 static void map_host_pieces(struct mmu *mmu)
 {
     assert_int_equal(map(mmu, BASE, 3, RW, false, -1, 0), BASE);
+    assert_int_equal(map(mmu, BASE + 3 * PAGE, 1, RW, true, -1, 0), BASE + 3 * PAGE);
     assert_int_equal(map(mmu, BASE + 4 * PAGE, 3, RW, false, -1, 0), BASE + 4 * PAGE);
     for (uint64_t i = 0; i < 7; i++) {
         if (i != 3)
@@ -539,6 +542,92 @@ static void the_arena_grows(void **state)
     end(mmu);
 }
 
+/* ------------------------------------------------------------------ the host's limit of mappings */
+
+static uint64_t host_pieces(void)
+{
+    uint64_t lines = 0;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    for (int c = getc(maps); c != EOF; c = getc(maps))
+        lines += c == '\n';
+    fclose(maps);
+    return lines;
+}
+
+/* Every second page of anonymous memory, and every second of those gone again: one piece of the host's. A page that
+ * comes back is zero. */
+static void small_holes_are_no_pieces(void **state)
+{
+    (void)state;
+    struct mmu *mmu = make();
+    const uint64_t before = host_pieces();
+    for (uint64_t i = 0; i < 2000; i++) {
+        assert_int_equal(map(mmu, BASE + 2 * i * PAGE, 1, RW, false, -1, 0), BASE + 2 * i * PAGE);
+        *byte(BASE + 2 * i * PAGE) = 7;
+    }
+    for (uint64_t i = 1; i < 2000; i += 2)
+        assert_int_equal(mmu_unmap(mmu, BASE + 2 * i * PAGE, PAGE), 0);
+    assert_in_range(host_pieces(), before, before + 10);
+    for (uint64_t i = 1; i < 2000; i += 2) {
+        assert_int_equal(map(mmu, BASE + 2 * i * PAGE, 1, RW, false, -1, 0), BASE + 2 * i * PAGE);
+        assert_int_equal(*byte(BASE + 2 * i * PAGE), 0);
+        assert_int_equal(*byte(BASE + 2 * (i - 1) * PAGE), 7);
+    }
+    assert_int_equal(mmu_unmap(mmu, BASE, 4000 * PAGE), 0);
+    assert_in_range(host_pieces(), before - 1, before + 1); /* nothing is left of them */
+    end(mmu);
+}
+
+/* Moved away from among neighbours: the hole is filled, and all the same goes when they go. */
+static void holes_of_moves_go_too(void **state)
+{
+    (void)state;
+    struct mmu *mmu = make();
+    const uint64_t before = host_pieces(), to = BASE + 4096 * PAGE;
+    map(mmu, BASE, 300, RW, false, -1, 0);
+    for (uint64_t i = 1; i < 300; i += 3) {
+        *byte(BASE + i * PAGE) = (unsigned char)i;
+        assert_int_equal(mmu_remap(mmu, BASE + i * PAGE, PAGE, PAGE, true, true, to + 64 * i * PAGE),
+                         to + 64 * i * PAGE);
+        assert_int_equal(*byte(to + 64 * i * PAGE), (unsigned char)i);
+    }
+    assert_in_range(host_pieces(), before + 200, before + 210); /* the 100 that moved, and what lies between them */
+    assert_int_equal(mmu_unmap(mmu, to, 300 * 64 * PAGE), 0);
+    assert_int_equal(mmu_unmap(mmu, BASE, 300 * PAGE), 0);
+    assert_in_range(host_pieces(), before - 1, before + 1);
+    end(mmu);
+}
+
+/* Pages far from each other are two pieces each. At the host's limit the guest is told, c2emu has some left, and what
+ * is there can be taken away. */
+static void few_pieces_are_left_for_c2emu(void **state)
+{
+    (void)state;
+    const uint64_t stride = 32 * PAGE;
+    uint64_t limit = 0, count = 0;
+    FILE *file = fopen("/proc/sys/vm/max_map_count", "re");
+    if (!file || fscanf(file, "%" SCNu64, &limit) != 1 || limit > 2 * AREAS_LIMIT || limit < 16384)
+        skip(); /* the guest's own limit comes first */
+    fclose(file);
+    struct mmu *mmu = make();
+    const uint64_t before = host_pieces();
+    while (map(mmu, BASE + count * stride, 1, RW, false, -1, 0) > 0)
+        count++;
+    for (unsigned i = 0; i < 10 * 64; i++) /* it counts again after every 64, and finds a little room */
+        count += map(mmu, BASE + count * stride, 1, RW, false, -1, 0) > 0;
+    const uint64_t least = limit - 2048 - 64;
+    assert_in_range(2 * count + before, least, limit - 2040);
+    assert_in_range(host_pieces(), least, limit - 2040);
+    for (uint64_t i = 0; i < 1000; i++)
+        assert_int_equal(mmu_unmap(mmu, BASE + i * stride, PAGE), 0);
+    for (uint64_t i = 0; i < 500; i++) {
+        unsigned refused = 0;
+        while (map(mmu, BASE + i * stride, 1, RW, false, -1, 0) == -ENOMEM)
+            assert_true(++refused <= 64);
+    }
+    end(mmu);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -559,6 +648,9 @@ int main(void)
         cmocka_unit_test(shared_memory_grows_into_bus_errors),
         cmocka_unit_test(foreign_bus_errors_go_where_they_went),
         cmocka_unit_test(the_arena_grows),
+        cmocka_unit_test(small_holes_are_no_pieces),
+        cmocka_unit_test(holes_of_moves_go_too),
+        cmocka_unit_test(few_pieces_are_left_for_c2emu),
     };
     return cmocka_run_group_tests_name("mmu_window", tests, NULL, NULL);
 }
