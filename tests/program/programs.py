@@ -113,7 +113,9 @@ GROUPS = {
         ["/usr/bin/python3", "-I", "-c", NUMPY],
     ],
     "corners": [[os.path.join(GUESTS, "corners")], [os.path.join(GUESTS, "changing_code")]],
+    "areas": [[os.path.join(GUESTS, "many_areas"), "20000"], [os.path.join(GUESTS, "many_areas"), "33000", "holes"]],
     "simulated": [
+        [os.path.join(GUESTS, "many_areas"), "3000", "holes"],
         [os.path.join(GUESTS, "corners")], [os.path.join(GUESTS, "changing_code")],
         ["ls", "-go"], ["sha256sum", "fixture.txt"], ["grep", "-cE", "(ab|ba)+", "fixture.txt"],
         ["sort", "fixture.txt"],

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * many_areas N: N mappings of a page each that stay apart, because their rights alternate; the rights of every second
- * one change, every second one goes, the others grow where they can and move where they cannot, and all are written.
- * Prints what natively comes out too: how many pages there are at the end, and the sum of what was kept in them.
+ * many_areas N [holes]: N mappings of a page each that stay apart, because their rights alternate; the rights of every
+ * second one change, every fourth one goes, every fourth one grows where it can and moves where it cannot, and all are
+ * read. With `holes` a page that is not mapped lies between any two. Prints what natively comes out too: how many pages
+ * there are at the end, and the sum of what was kept in them.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -17,12 +18,14 @@ static void fail(const char *call, int i)
     exit(1);
 }
 
-static unsigned char *map(int i)
+static unsigned char *map(int i, unsigned hole)
 {
     int prot = i % 2 ? PROT_READ | PROT_WRITE : PROT_READ | PROT_WRITE | PROT_EXEC;
-    unsigned char *page = mmap(NULL, PAGE, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *page = mmap(NULL, (1 + hole) * PAGE, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
         fail("mmap", i);
+    if (hole && munmap(page + PAGE, PAGE) != 0)
+        fail("munmap", i);
     page[0] = (unsigned char)(i % 251);
     return page;
 }
@@ -33,7 +36,7 @@ int main(int argc, char **argv)
     unsigned char **at = malloc((size_t)count * sizeof *at);
     unsigned long sum = 0;
     for (int i = 0; i < count; i++)
-        at[i] = map(i);
+        at[i] = map(i, argc > 2);
     for (int i = 0; i < count; i += 2)
         if (mprotect(at[i], PAGE, PROT_READ) != 0)
             fail("mprotect", i);
