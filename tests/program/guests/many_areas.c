@@ -5,7 +5,6 @@
  * read. With `holes` a page that is not mapped lies between any two. Prints what natively comes out too: how many pages
  * there are at the end, and the sum of what was kept in them.
  */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
