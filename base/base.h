@@ -187,12 +187,18 @@ const char *c2_nearest(const char *name, const char *const *candidates, size_t c
 char *c2_suggest(char *buffer, size_t bytes, const char *name, const char *const *candidates, size_t count);
 
 /* ------------------------------------------------------------------ files that appear whole
- * Written beside the target under a temporary name, renamed by commit: a reader never sees half a file, and a
- * full disk leaves the old file. The path "-" is standard output. */
+ * Written to a file of the target's folder that has no name, and named by commit: a reader never sees half a file, a
+ * full disk leaves the old file, and a killed process nothing. The path "-" is standard output. */
 struct c2_outfile;
 enum c2_status c2_outfile_open(struct c2_outfile **out, const char *path, struct c2_error *err);
 FILE *c2_outfile_stream(struct c2_outfile *file);                                /* lent until commit or abandon */
 enum c2_status c2_outfile_commit(struct c2_outfile *file, struct c2_error *err); /* frees file either way */
 void c2_outfile_abandon(struct c2_outfile *file);                                /* removes it; takes NULL */
+
+/* ------------------------------------------------------------------ the limit on the size of files
+ * From c2_file_limit_catch on, a write beyond RLIMIT_FSIZE fails with EFBIG and does not end the process.
+ * c2_file_limit_hit: whether a call of this thread has met the limit since it last asked. */
+void c2_file_limit_catch(void);
+bool c2_file_limit_hit(void);
 
 #endif

@@ -3,8 +3,12 @@
  * Files that appear whole.
  *
  * Model
- *   A regular target (or one that does not exist yet) is written beside itself under a temporary name in the same
- *   folder, flushed to the disk and renamed over the target by commit: a reader sees the old file or the new one.
+ *   A regular target (or one that does not exist yet) is written to a file of the same folder that has no name
+ *   (O_TMPFILE), flushed to the disk and named by commit: a reader sees the old file or the new one, and of a process
+ *   that is killed nothing is left. Linux gives a file the name of another only by rename, so where there is an old
+ *   file the new one has a temporary name (.c2emu-PID-N.tmp) for an instant.
+ *   On a file system without such files it has that name from the beginning, and is locked: whoever opens a file in the
+ *   same folder later removes those that nobody holds any more.
  *   A symbolic link is followed first, so that the link stays and the file it names is replaced; a link that leads
  *   nowhere is itself replaced.
  *   "-" and anything that is no regular file (a terminal, a pipe, /dev/null, /dev/full) cannot be replaced and is
@@ -13,16 +17,17 @@
  *   After a failure the temporary file is gone and the old file is as it was.
  *   Every error shows at commit, with the reason of the first: of a write however long ago, of fsync or of fclose.
  * Not modelled
- *   A process that is killed leaves its temporary file (.c2emu-PID-N.tmp). The owner and extended attributes of a
- *   replaced file are not carried over; its permissions are.
+ *   The owner and extended attributes of a replaced file are not carried over; its permissions are.
  */
 #include "base/base.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,8 +36,8 @@ struct c2_outfile {
     int fd;          /* under the stream, which closes it */
     int failure;     /* errno of the first write that failed, else 0 */
     char *path;      /* as the user wrote it, for messages */
-    char *target;    /* what rename replaces; NULL when written directly */
-    char *temporary; /* NULL when written directly */
+    char *target;    /* the name that commit gives; NULL when written directly */
+    char *temporary; /* the name that the file has until then; NULL: none */
 };
 
 static enum c2_status fail_errno(struct c2_error *err, const char *doing, const char *path)
@@ -104,25 +109,108 @@ static char *resolve_target(const char *path)
     return target;
 }
 
-/* A fresh file in target's folder. Its name is short, so that a target whose name is as long as names may be can be
- * written; O_EXCL and the next number step over what a killed run left. */
-static int create_beside(char **temporary, const char *target)
+/* How much of target its folder is, the slash with it; 0: the current one. */
+static int folder_length(const char *target)
+{
+    const char *slash = strrchr(target, '/');
+    return slash ? (int)(slash + 1 - target) : 0;
+}
+
+static int no_memory(void)
+{
+    errno = ENOMEM;
+    return -1;
+}
+
+/* Lets `make` try one temporary name after another, until one is free; *temporary is it. The names are short, so that a
+ * target whose name is as long as names may be can be written. */
+static int with_name_beside(char **temporary, const char *target, int make(int fd, const char *name), int fd)
 {
     static atomic_uint number;
-    const char *slash = strrchr(target, '/');
-    int folder_length = slash ? (int)(slash + 1 - target) : 0;
-    int fd = -1;
+    int made;
     do {
         c2_free(*temporary);
-        *temporary = c2_format("%.*s.c2emu-%ld-%u.tmp", folder_length, target, (long)getpid(),
+        *temporary = c2_format("%.*s.c2emu-%ld-%u.tmp", folder_length(target), target, (long)getpid(),
                                atomic_fetch_add(&number, 1));
-        if (!*temporary) {
-            errno = ENOMEM;
-            return -1;
-        }
-        fd = open(*temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    } while (fd < 0 && errno == EEXIST);
-    return fd;
+        if (!*temporary)
+            return no_memory();
+        made = make(fd, *temporary);
+    } while (made < 0 && errno == EEXIST);
+    if (made < 0) {
+        c2_free(*temporary);
+        *temporary = NULL;
+    }
+    return made;
+}
+
+/* A new file, locked. Where somebody who sweeps has found it before it was, the next name is tried. */
+static int create_locked(int ignored, const char *name)
+{
+    struct stat about;
+    (void)ignored;
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return -1;
+    const bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (!locked && errno != EWOULDBLOCK)
+        return fd; /* no locks on this file system, so nobody sweeps */
+    if (locked && fstat(fd, &about) == 0 && about.st_nlink > 0)
+        return fd;
+    close(fd);
+    errno = EEXIST;
+    return -1;
+}
+
+static bool is_temporary(const char *name)
+{
+    long pid;
+    unsigned number;
+    int length = 0;
+    return sscanf(name, ".c2emu-%ld-%u.tmp%n", &pid, &number, &length) == 2 && length > 0 && !name[length];
+}
+
+/* Removes what a killed process left: a temporary file that nobody has locked. */
+static void sweep(const char *target)
+{
+    char *folder = c2_format("%.*s.", folder_length(target), target);
+    DIR *entries = folder ? opendir(folder) : NULL;
+    const struct dirent *entry;
+    while (entries && (entry = readdir(entries))) {
+        int fd = is_temporary(entry->d_name) ? openat(dirfd(entries), entry->d_name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
+                                             : -1;
+        if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+            unlinkat(dirfd(entries), entry->d_name, 0);
+        if (fd >= 0)
+            close(fd);
+    }
+    if (entries)
+        closedir(entries);
+    c2_free(folder);
+}
+
+#define OWN_DESCRIPTOR_BYTES 32
+static const char *own_descriptor(char name[OWN_DESCRIPTOR_BYTES], int fd)
+{
+    snprintf(name, OWN_DESCRIPTOR_BYTES, "/proc/self/fd/%d", fd);
+    return name;
+}
+
+/* A fresh file in target's folder; *temporary is its name, NULL if it has none. */
+static int create_beside(char **temporary, const char *target)
+{
+    char name[OWN_DESCRIPTOR_BYTES], *folder = c2_format("%.*s.", folder_length(target), target);
+    if (!folder)
+        return no_memory();
+    int fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    c2_free(folder);
+    if (fd >= 0 && access(own_descriptor(name, fd), F_OK) == 0) /* the name that commit needs */
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    else if (errno != EOPNOTSUPP && errno != EISDIR) /* the latter of an old kernel */
+        return -1;
+    sweep(target);
+    return with_name_beside(temporary, target, create_locked, -1);
 }
 
 static enum c2_status open_beside(struct c2_outfile *file, const struct stat *old, struct c2_error *err)
@@ -134,11 +222,8 @@ static enum c2_status open_beside(struct c2_outfile *file, const struct stat *ol
     if (!file->target)
         return c2_fail_memory(err, "the name of an output file");
     int fd = create_beside(&file->temporary, file->target);
-    if (fd < 0) {
-        c2_free(file->temporary);
-        file->temporary = NULL;
-    } else if (old && fchmod(fd, old->st_mode & 0777) != 0) {
-        enum c2_status status = fail_errno(err, "set the permissions of", file->temporary);
+    if (fd >= 0 && old && fchmod(fd, old->st_mode & 0777) != 0) {
+        enum c2_status status = fail_errno(err, "set the permissions of", file->path);
         close(fd);
         return status;
     }
@@ -175,8 +260,8 @@ enum c2_status c2_outfile_open(struct c2_outfile **out, const char *path, struct
 
 FILE *c2_outfile_stream(struct c2_outfile *file) { return file->stream; }
 
-/* Ends the stream; 0, or the errno of the first thing that went wrong. Only files beside their target are synced: pipes
- * and terminals know no fsync. */
+/* Writes what the stream holds; 0, or the errno of the first thing that went wrong. Only files beside their target are
+ * synced: pipes and terminals know no fsync. */
 static int finish_stream(struct c2_outfile *file)
 {
     int reason = fflush(file->stream) != 0 ? errno : 0;
@@ -184,16 +269,25 @@ static int finish_stream(struct c2_outfile *file)
         reason = file->failure;
     else if (reason == 0 && ferror(file->stream))
         reason = EIO; /* not by a write: the stream was misused */
-    else if (reason == 0 && file->temporary && fsync(file->fd) != 0)
+    else if (reason == 0 && file->target && fsync(file->fd) != 0)
         reason = errno;
-    if (fclose(file->stream) != 0 && reason == 0)
-        reason = errno;
-    file->stream = NULL;
     return reason;
+}
+
+/* Gives the file without a name this one. */
+static int name_it(int fd, const char *name)
+{
+    char own[OWN_DESCRIPTOR_BYTES];
+    return linkat(AT_FDCWD, own_descriptor(own, fd), AT_FDCWD, name, AT_SYMLINK_FOLLOW);
 }
 
 static int put_in_place(struct c2_outfile *file)
 {
+    if (!file->temporary && name_it(file->fd, file->target) == 0)
+        return 0;
+    if (!file->temporary &&
+        (errno != EEXIST || with_name_beside(&file->temporary, file->target, name_it, file->fd) < 0))
+        return errno;
     if (rename(file->temporary, file->target) != 0)
         return errno;
     c2_free(file->temporary);
@@ -201,12 +295,22 @@ static int put_in_place(struct c2_outfile *file)
     return 0;
 }
 
+static int close_stream(struct c2_outfile *file)
+{
+    FILE *stream = file->stream;
+    file->stream = NULL;
+    return fclose(stream) != 0 ? errno : 0;
+}
+
 enum c2_status c2_outfile_commit(struct c2_outfile *file, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     int reason = finish_stream(file);
-    if (reason == 0 && file->temporary)
+    if (reason == 0 && file->target)
         reason = put_in_place(file);
+    const int at_close = close_stream(file);
+    if (reason == 0 && !file->target)
+        reason = at_close; /* of a file beside its target, fsync has said it */
     if (reason != 0) {
         errno = reason;
         status = fail_errno(err, "write", file->path);

@@ -103,6 +103,12 @@ void cli_progress_tick(void *self, uint64_t instructions); /* for emu_config.pro
 void cli_progress_clear(struct cli_progress *progress);
 void cli_stats(const struct cli_progress *progress, uint64_t instructions);
 
+/* ------------------------------------------------------------------ guard.c: ends that c2emu did not choose */
+#define CLI_TIME_LIMIT "stopped by the host's limit on processor time (SIGXCPU; ulimit -t)"
+void cli_guard_start(void);
+/* Just before the process ends as c2emu wants; the exit status, another when something could not be said. */
+int cli_guard_end(int status);
+
 /* layout.c: where the host's address-space layout leaves no room for the guest's window, executes c2emu anew with the
  * usual one; does not come back then. */
 void cli_usual_layout(char **argv);

@@ -16,7 +16,7 @@ int cli_exit_status(const struct emu_end *end, int interrupting_signal)
     case EMU_KILLED:
         return CLI_EXIT_SIGNAL + end->signal;
     case EMU_INTERRUPTED:
-        return CLI_EXIT_SIGNAL + interrupting_signal;
+        return interrupting_signal == SIGXCPU ? CLI_EXIT_FAILED : CLI_EXIT_SIGNAL + interrupting_signal;
     case EMU_REFUSED:
     case EMU_FAILED:
         break;
@@ -58,7 +58,10 @@ const char *cli_ending_text(char *buffer, size_t bytes, const struct emu_end *en
 {
     struct c2_words words = {buffer, bytes, 0};
     if (end->kind == EMU_INTERRUPTED) {
-        c2_say(&words, "interrupted by %s", syscalls_signal_name(interrupting_signal));
+        if (interrupting_signal == SIGXCPU)
+            c2_say(&words, CLI_TIME_LIMIT);
+        else
+            c2_say(&words, "interrupted by %s", syscalls_signal_name(interrupting_signal));
         return buffer;
     }
     if (end->kind != EMU_KILLED)

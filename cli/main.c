@@ -48,6 +48,7 @@ int main(int argc, char **argv)
     struct c2_error err;
     int exit_status = 0;
     cli_usual_layout(argv);
+    cli_guard_start();
     enum c2_status status = cli_options_parse(&options, argc, argv, &err);
     if (status == C2_OK && options.action == CLI_RUN)
         exit_status = cli_run(&options, environ);
@@ -56,10 +57,10 @@ int main(int argc, char **argv)
     if (status != C2_OK) {
         fprintf(stderr, "c2emu: %s\n", err.text);
         tell_hidden(options.verb);
-        return CLI_EXIT_FAILED;
+        return cli_guard_end(CLI_EXIT_FAILED);
     }
     if (exit_status == CLI_EXIT_NOT_FOUND || exit_status == CLI_EXIT_NOT_EXECUTABLE)
         tell_hidden(options.verb);
     cli_options_release(&options);
-    return exit_status;
+    return cli_guard_end(exit_status);
 }

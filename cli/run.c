@@ -64,36 +64,38 @@ static void on_signal(int signal_number)
         caught_signal = signal_number;
         caught_at = now;
         emu_interrupt(interruptible);
-    } else if (now.tv_sec - caught_at.tv_sec > ONE_MIND_SECONDS) {
+    } else if (signal_number != SIGXCPU && now.tv_sec - caught_at.tv_sec > ONE_MIND_SECONDS) {
         signal(signal_number, SIG_DFL);
         raise(signal_number); /* when this returns */
     }
 }
 
-static const int from_outside[] = {SIGINT, SIGTERM};
+static const int from_outside[] = {SIGINT, SIGTERM, SIGXCPU};
 #define FROM_OUTSIDE (sizeof from_outside / sizeof from_outside[0])
+static struct sigaction before_run[FROM_OUTSIDE];
 
-/* A signal that was ignored when c2emu started (nohup) stays ignored. A second one, later, ends c2emu itself. */
+/* A signal that was ignored when c2emu started (nohup) stays ignored. A second one, later, ends c2emu itself; but the
+ * limit on processor time, of which Linux reminds every second. */
 static void catch_signals(struct emu *emu)
 {
     interruptible = emu;
     for (size_t i = 0; i < FROM_OUTSIDE; i++) {
-        struct sigaction old, action = {.sa_handler = on_signal};
-        if (sigaction(from_outside[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+        struct sigaction action = {.sa_handler = on_signal};
+        if (sigaction(from_outside[i], NULL, &before_run[i]) == 0 && before_run[i].sa_handler != SIG_IGN)
             sigaction(from_outside[i], &action, NULL);
     }
 }
 
-/* After a first signal the handler stays, for the second. */
-static void release_signals(void)
+/* After a first signal the handler stays, for the second. A report that is all but written gets what time there is
+ * until SIGKILL; what `advise` does first takes longer than that. */
+static void release_signals(bool reports_at_once)
 {
     if (caught_signal != 0)
         return;
-    for (size_t i = 0; i < FROM_OUTSIDE; i++) {
-        struct sigaction current, normal = {.sa_handler = SIG_DFL};
-        if (sigaction(from_outside[i], NULL, &current) == 0 && current.sa_handler == on_signal)
-            sigaction(from_outside[i], &normal, NULL);
-    }
+    for (size_t i = 0; i < FROM_OUTSIDE; i++)
+        sigaction(from_outside[i], &before_run[i], NULL);
+    if (reports_at_once)
+        signal(SIGXCPU, SIG_IGN);
     interruptible = NULL;
 }
 
@@ -353,7 +355,7 @@ static int go(struct run *run, struct c2_error *err)
     catch_signals(run->emu);
     cli_progress_start(&run->progress, run->simulation.ring ? "measuring" : "running");
     emu_run(run->emu, &end, err);
-    release_signals();
+    release_signals(!run->options->advise);
     cli_progress_clear(&run->progress);
     int status = conclude(run, &end, err);
     if (run->options->stats)

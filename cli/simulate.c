@@ -248,6 +248,7 @@ static enum c2_status make_ring(struct cli_simulation *s, struct c2_error *err)
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGINT);
     sigaddset(&blocked, SIGTERM);
+    sigaddset(&blocked, SIGXCPU);
     const struct stream_sink behind = s->against ? analyses_against_sink(s->against, s->views[0].sim, s->views[1].sim)
                                                  : sim_sink(s->views[0].sim);
     pthread_sigmask(SIG_BLOCK, &blocked, &old);

@@ -20,7 +20,9 @@
  * Not modelled
  *   Debug registers; alignment checks (AC); unmasked floating-point exceptions (refused, see interpret.h).
  */
+#include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "emu/unicorn_engine_priv.h"
 
@@ -655,9 +657,38 @@ static uc_err map_all_addresses(uc_engine *uc)
     return code;
 }
 
+#define TRANSLATOR_BYTES ((size_t)1 << 30) /* for translations, of each engine */
+
+static void *reserve_translator(void)
+{
+    return mmap(NULL, TRANSLATOR_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+/* Unicorn ends the process where it cannot have this. There are two engines: that of unicorn_state.c probes. */
+static enum c2_status check_room(struct c2_error *err)
+{
+    void *first = reserve_translator(), *second = reserve_translator();
+    enum c2_status status = C2_OK;
+    if (first == MAP_FAILED || second == MAP_FAILED)
+        status = c2_fail(
+            err, C2_ERR_NO_MEMORY,
+            "the host refuses 2 GiB of addresses for the engine's translations (%s): lift the limits on "
+            "memory (ulimit -d unlimited, ulimit -v unlimited) and, where the host allots memory strictly, "
+            "vm.overcommit_memory; little of it is ever used",
+            strerror(errno));
+    if (first != MAP_FAILED)
+        munmap(first, TRANSLATOR_BYTES);
+    if (second != MAP_FAILED)
+        munmap(second, TRANSLATOR_BYTES);
+    return status;
+}
+
 static enum c2_status open_unicorn(struct unicorn *u, struct c2_error *err)
 {
     uc_engine *uc;
+    enum c2_status status = check_room(err);
+    if (status != C2_OK)
+        return status;
     if (uc_open(UC_ARCH_X86, UC_MODE_64, &uc) != UC_ERR_OK)
         return c2_fail(err, C2_ERR_NO_MEMORY, "Unicorn cannot be opened (it reserves 1 GiB of address space)");
     u->state.uc = uc;

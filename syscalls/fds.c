@@ -52,6 +52,9 @@ static bool is_anonymous(int host)
 static enum c2_status inherit(struct syscalls *kernel, int fd, struct c2_error *err)
 {
     struct fds *fds = &kernel->fds;
+    const int mode = fcntl(fd, F_GETFL);
+    if (mode >= 0 && mode & O_PATH) /* c2emu's, in place of one that was closed */
+        return C2_OK;
     int host = fcntl(fd, F_DUPFD_CLOEXEC, FDS_HOST_FIRST);
     if (host < 0 && errno == EINVAL)
         host = fcntl(fd, F_DUPFD_CLOEXEC, 3);

@@ -15,8 +15,9 @@
  *   Threads, other processes, timers, the network. A call without a row is ENOSYS and one line of complaint.
  *
  * SIGPIPE is ignored in the whole process from syscalls_create on: a write of the guest to a broken pipe must not kill
- * c2emu; the guest gets its own SIGPIPE.
+ * c2emu; the guest gets its own SIGPIPE. So it does SIGXFSZ where the program around has called c2_file_limit_catch.
  */
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -176,11 +177,23 @@ static void raw_arguments(uint64_t out[CALL_ARGS], const struct syscalls_cpu *cp
         out[i] = cpu->gpr[order[i]];
 }
 
+/* A write beyond the host's limit on the size of files: the guest gets the signal that c2emu got. */
+static void pass_on_file_limit(struct call *c, int64_t value)
+{
+    if (!c2_file_limit_hit() || value != -EFBIG)
+        return;
+    c->result->action = SYSCALLS_SIGNAL;
+    c->result->signal = SIGXFSZ;
+}
+
 static int64_t run_row(struct call *c)
 {
     int64_t value = guest_prepare(c);
-    if (value == 0)
-        value = guest_finish(c, c->row->handler(c));
+    if (value != 0)
+        return value;
+    (void)c2_file_limit_hit(); /* by a write of c2emu's own */
+    value = guest_finish(c, c->row->handler(c));
+    pass_on_file_limit(c, value);
     return value;
 }
 

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""faults.py ends|loading|options|outputs: everything that can go wrong, with its exit status and what is said about it.
+"""faults.py ends|loading|options|outputs|limits: everything that can go wrong, its exit status
+and what is said about it.
 
 ends     how guests die: as natively, and the message names signal, address, instruction, function and source line
 loading  what is no program: 126 and 127
 options  what is misspelt (the nearest name is given) and what this version does not have (refused by name)
 outputs  files that cannot be written; the old file stays, the guest's own output is whole
+limits   what the host's limits stop: processor time, sizes of files, memory; and SIGKILL, which leaves nothing behind
 """
 
+import json
 import os
 import re
+import resource
 import signal
 import struct
 import subprocess
@@ -340,5 +344,125 @@ def full_disk_keeps_the_old_file():
             os.unlink(path)
 
 
-{"ends": ends, "loading": loading, "options": options, "outputs": outputs}[sys.argv[1]]()
+# ---------------------------------------------------------------------------------------------- limits
+
+LIMITS = os.path.join(GUESTS, "limits")
+
+
+def within(limits):
+    """Sets limits, {RLIMIT_x: (soft, hard)}, in the child alone."""
+    def set_limits():
+        for limit, values in limits.items():
+            resource.setrlimit(limit, values)
+    return {"preexec_fn": set_limits}
+
+
+def limits():
+    with tempfile.TemporaryDirectory() as directory:
+        processor_time(directory)
+        file_sizes(directory)
+        memory(directory)
+        killed(directory)
+        nothing_can_be_said(directory)
+
+
+def processor_time(directory):
+    """An interrupted run, but that it is c2emu which failed; with `ulimit -t` too, which leaves no time by itself."""
+    path = os.path.join(directory, "time.json")
+    stopped = "stopped by the host's limit on processor time (SIGXCPU; ulimit -t)"
+    for soft, hard in ((1, 20), (2, 2)):
+        what = "a limit of %d and %d seconds" % (soft, hard)
+        result = emulate(["--json", path, LIMITS, "spin"], **within({resource.RLIMIT_CPU: (soft, hard)}))
+        equal((result.returncode, result.stdout), (125, b""), "status and output with " + what)
+        check(text(result).startswith("c2emu: %s\n" % stopped), "%s: it says %r" % (what, text(result)[:200]))
+        contains(text(result), ["\nending      %s\n" % stopped, "\nreferences "], "the report with " + what)
+        with open(path) as file:
+            report = json.load(file)
+        equal((report["exit_status"], report["ending"]), (125, stopped), "the JSON report with " + what)
+        check(report["run"]["instructions"] > 1000000, "%s: %r" % (what, report["run"]))
+        equal(os.listdir(directory), ["time.json"], "files with " + what)
+        os.remove(path)
+
+
+def file_sizes(directory):
+    """The guest's own writes end as natively, by the signal or by EFBIG; c2emu's own are an error like a full disk."""
+    limit, path = within({resource.RLIMIT_FSIZE: (9000, 9000)}), os.path.join(directory, "data")
+    for way, ignored in (("write", ""), ("write", "trap '' XFSZ; "), ("caught", "")):
+        words = ["bash", "-c", ignored + 'exec "$0" "$@"']
+        expected = run(words + [LIMITS, way, path], **limit)
+        result = run(words + [EMULATOR, "-q", "--no-sim", LIMITS, way, path], **limit)
+        what = "%s with a limit on the size of files %s" % (way, ignored)
+        equal((result.stdout, os.path.getsize(path)), (expected.stdout, 9000), "output of " + what)
+        killed_natively = expected.returncode < 0
+        equal(killed_natively, way == "write" and not ignored, "whether it is killed natively: " + what)
+        equal(result.returncode, 153 if killed_natively else 0, "status of " + what)
+        equal(b"killed by SIGXFSZ: " in result.stderr, killed_natively, "whether it is said: " + what)
+        os.remove(path)
+    # A trace that cannot be written ends the run, a report comes after it.
+    for option, output, kind in (("--json", b"whole\n", ""), ("--trace", b"", "the trace ")):
+        with open(path, "w") as file:
+            file.write("the old one")
+        result = emulate(["-q", option, path, "/bin/echo", "whole"], **within({resource.RLIMIT_FSIZE: (2000, 2000)}))
+        equal((result.returncode, result.stdout), (125, output), "status and output with %s too large" % option)
+        contains(text(result), ["c2emu: cannot write %s\"%s\": File too large" % (kind, path)], option + " too large")
+        with open(path) as file:
+            equal(file.read(), "the old one", "the old file, the new one being too large")
+        os.remove(path)
+        equal(os.listdir(directory), [], "files left by a report too large")
+
+
+def memory(directory):
+    """Unicorn calls exit(1) when it gets no memory. Most sizes are found out before; the rest is caught."""
+    path = os.path.join(directory, "memory.json")
+    for kilobytes in (20000, 48000, 60000, 200000, 500000, 1200000, 2000000):
+        limit = within({resource.RLIMIT_DATA: (kilobytes << 10, kilobytes << 10)})
+        result = emulate(["-q", "--json", path, "/bin/true"], **limit)
+        what = "a limit on data of %d KiB" % kilobytes
+        equal((result.returncode, result.stdout), (125, b""), "status and output with " + what)
+        contains(text(result).splitlines()[-1], ["c2emu: "], what)
+        if kilobytes >= 60000:
+            contains(text(result), ["the host refuses 2 GiB of addresses", "ulimit -d unlimited"], what)
+        equal(os.listdir(directory), [], "files left with " + what)
+
+
+def killed(directory):
+    """By SIGKILL, and by what c2emu's engine does to itself when it does not know what to do. Old files stay."""
+    path = os.path.join(directory, "old.json")
+    with open(path, "w") as file:
+        file.write("the old one")
+    for number, status, said in ((signal.SIGKILL, -9, b""), (signal.SIGABRT, 125, b"c2emu: aborted, and nothing is")):
+        words = ["-q", "--json", path, "--callgrind", os.path.join(directory, "new"), CRASH, "many_lines"]
+        with subprocess.Popen([EMULATOR] + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            process.stdout.read(1000)
+            process.send_signal(number)
+            _, stderr = process.communicate(timeout=60)
+        equal((process.returncode, stderr[:len(said)]), (status, said), "status after signal %d" % number)
+        equal(os.listdir(directory), ["old.json"], "files after signal %d" % number)
+        with open(path) as file:
+            equal(file.read(), "the old one", "the old file after signal %d" % number)
+    os.remove(path)
+
+
+def nothing_can_be_said(directory):
+    """A report that is lost is a failure, whatever the program did. The other outputs are whole."""
+    path = os.path.join(directory, "report.json")
+    for words in (["/bin/echo", "whole"], ["--json", path, "/bin/echo", "whole"], ["advise", "/bin/echo", "whole"]):
+        for how in ("2>/dev/full", "2>&-"):
+            what = " ".join(words + [how])
+            result = run(["bash", "-c", 'exec "$0" "$@" ' + how, EMULATOR] + words)
+            equal((result.returncode, result.stdout), (125, b"whole\n"), "status and output of " + what)
+            if path in words:
+                with open(path) as file:
+                    equal(json.load(file)["exit_status"], 0, "the program's status of " + what)
+                os.remove(path)
+    result = run(["bash", "-c", 'exec "$0" "$@" 2>/dev/full', EMULATOR, "-q", "/bin/echo", "whole"])
+    equal((result.returncode, result.stdout), (0, b"whole\n"), "status and output when there is nothing to say")
+    for words in (["--help"], ["--version"]):
+        with open("/dev/full", "wb") as full:
+            result = emulate(words, stdout=full)
+        equal((result.returncode, text(result)),
+              (125, "c2emu: cannot write to standard output: No space left on device\n"), " ".join(words))
+
+
+{"ends": ends, "loading": loading, "options": options, "outputs": outputs, "limits": limits}[sys.argv[1]]()
 done()

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Files that appear whole: in a folder of their own, on a full disk, without permission, through links and pipes. */
+ * Files that appear whole: in a folder of their own, on a full disk, without permission, through links and pipes; on
+ * file systems with and without files that have no name. */
 #include "base/base.h"
 
 #include <dirent.h>
@@ -10,19 +11,38 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+/* In place of libc's: a file system without files that have no name. */
+static bool all_have_names;
+
+int open(const char *path, int flags, ...)
+{
+    va_list more;
+    va_start(more, flags);
+    const unsigned mode = va_arg(more, unsigned);
+    va_end(more);
+    if (all_have_names && (flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
 static char folder[64];
 
 static int set_up(void **state)
 {
     (void)state;
+    all_have_names = false;
     umask(022);
     strcpy(folder, "/tmp/c2emu-outfile-XXXXXX");
     return mkdtemp(folder) ? 0 : -1;
@@ -53,6 +73,13 @@ static int entries(bool removing)
     }
     closedir(open_folder);
     return count;
+}
+
+static int set_up_with_names(void **state)
+{
+    int failed = set_up(state);
+    all_have_names = true;
+    return failed;
 }
 
 static int tear_down(void **state)
@@ -138,7 +165,7 @@ static void test_abandon_leaves_the_old_file(void **state)
     put_text(in_folder("report"), "old\n");
     struct c2_outfile *file = open_ok(in_folder("report"));
     fputs("new\n", c2_outfile_stream(file));
-    assert_int_equal(entries(false), 2);
+    assert_int_equal(entries(false), all_have_names ? 2 : 1);
     c2_outfile_abandon(file);
     c2_outfile_abandon(NULL);
     assert_text(in_folder("report"), "old\n");
@@ -157,19 +184,80 @@ static void test_two_at_once(void **state)
     assert_text(in_folder("b"), "B");
 }
 
-/* A killed run with our process number has left the very names that come next. */
-static void test_steps_over_leftovers(void **state)
+/* Another run with our process number, in another container, has the very names that come next. */
+static void test_steps_over_names_in_use(void **state)
 {
     (void)state;
     char name[64];
+    int others[200];
+    put_text(in_folder("report"), "old\n");
     for (int i = 0; i < 200; i++) {
         snprintf(name, sizeof name, ".c2emu-%ld-%d.tmp", (long)getpid(), i);
-        put_text(in_folder(name), "left over");
+        put_text(in_folder(name), "in use");
+        others[i] = open(in_folder(name), O_RDWR, 0);
+        assert_int_equal(flock(others[i], LOCK_EX), 0);
     }
     write_and_commit(in_folder("report"), "new\n");
     assert_text(in_folder("report"), "new\n");
     assert_int_equal(entries(false), 201);
-    assert_text(in_folder(name), "left over");
+    assert_text(in_folder(name), "in use");
+    for (int i = 0; i < 200; i++)
+        close(others[i]);
+}
+
+/* A process that is killed with two files open, one of them new. */
+static void kill_while_open(void)
+{
+    int status;
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        fputs("half", c2_outfile_stream(open_ok(in_folder("report"))));
+        fputs("half", c2_outfile_stream(open_ok(in_folder("other"))));
+        fflush(NULL);
+        raise(SIGKILL);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+static void test_a_killed_process_leaves_nothing(void **state)
+{
+    (void)state;
+    put_text(in_folder("report"), "old\n");
+    put_text(in_folder(".c2emu-1-1.tmp.txt"), "somebody's own");
+    kill_while_open();
+    assert_int_equal(entries(false), all_have_names ? 4 : 2);
+    write_and_commit(in_folder("third"), "new\n"); /* takes away what nobody holds */
+    assert_int_equal(entries(false), 3);
+    assert_text(in_folder("report"), "old\n");
+    assert_text(in_folder(".c2emu-1-1.tmp.txt"), "somebody's own");
+}
+
+static void in_child(int (*body)(void))
+{
+    int status;
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(body());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* A target that another process made while ours was written is replaced all the same. */
+static void test_a_target_that_came_meanwhile(void **state)
+{
+    (void)state;
+    struct c2_outfile *file = open_ok(in_folder("report"));
+    fputs("ours\n", c2_outfile_stream(file));
+    put_text(in_folder("report"), "theirs\n");
+    assert_int_equal(c2_outfile_commit(file, NULL), C2_OK);
+    assert_text(in_folder("report"), "ours\n");
+    assert_int_equal(entries(false), 1);
 }
 
 static void test_longest_name_and_relative_path(void **state)
@@ -235,19 +323,6 @@ static void test_fifo_is_written_directly(void **state)
 }
 
 /* Runs `body` in a child, since it changes what belongs to the process; its result must be 0. */
-static void in_child(int (*body)(void))
-{
-    int status;
-    fflush(NULL);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0)
-        _exit(body());
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
-}
-
 static int write_to_dash(void)
 {
     struct c2_outfile *file;
@@ -437,19 +512,23 @@ static void test_survives_each_failing_allocation(void **state)
         assert_int_equal(entries(false), 1);
     } while (status != C2_OK);
     c2_alloc_fail_from(0);
-    assert_int_equal(n - 1, 4); /* the file, its path, its target, its temporary name */
+    assert_int_equal(n - 1, all_have_names ? 6 : 5); /* file, path, target, folder, its temporary name; to sweep */
     assert_text(in_folder("report"), "new\n");
 }
 
 int main(void)
 {
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define IN_FOLDER(test) \
+    cmocka_unit_test_setup_teardown(test, set_up, tear_down), \
+        cmocka_unit_test_setup_teardown(test, set_up_with_names, tear_down)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(test_new_file_appears_at_commit),
         IN_FOLDER(test_old_file_stays_until_commit),
         IN_FOLDER(test_abandon_leaves_the_old_file),
         IN_FOLDER(test_two_at_once),
-        IN_FOLDER(test_steps_over_leftovers),
+        IN_FOLDER(test_steps_over_names_in_use),
+        IN_FOLDER(test_a_killed_process_leaves_nothing),
+        IN_FOLDER(test_a_target_that_came_meanwhile),
         IN_FOLDER(test_longest_name_and_relative_path),
         IN_FOLDER(test_link_stays_a_link),
         IN_FOLDER(test_dangling_link_is_replaced),
