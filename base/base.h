@@ -55,6 +55,13 @@ _Noreturn void c2_out_of_memory(const char *what);
 /* Whoever runs a guest registers a function that prints where the guest stands; NULL removes it. */
 void c2_assert_context(void (*print)(void *self, FILE *to), void *self);
 
+/* What a comment promises, where looking at it each time is too dear for a release: in stress and sanitizer builds. */
+#if defined(C2_STRESS) || defined(__SANITIZE_ADDRESS__)
+#define C2_PROMISE(cond) C2_ASSERT(cond)
+#else
+#define C2_PROMISE(cond) ((void)(0 && (cond)))
+#endif
+
 /* A fast path that may be taken or not without changing any result; -DC2_NO_SHORTCUTS takes none. */
 #ifdef C2_NO_SHORTCUTS
 #define SHORTCUT(cond) (0 && (cond))

@@ -417,6 +417,16 @@ enum mmu_fault mmu_lead_touch(struct mmu *leader, struct guest_va va, enum mmu_a
 
 /* ------------------------------------------------------------------ the calls */
 
+#define CHECKED_ONE_IN 64
+
+/* A call is over: what the comments of this room promise holds again. */
+static bool holds(struct mmu *mmu)
+{
+    if (++mmu->calls % CHECKED_ONE_IN == 0)
+        mmu_check(mmu);
+    return true;
+}
+
 int64_t mmu_map(struct mmu *mmu, const struct mmu_request *request)
 {
     begin(mmu);
@@ -425,6 +435,7 @@ int64_t mmu_map(struct mmu *mmu, const struct mmu_request *request)
         mmu_journal_map(mmu, request, (uint64_t)answer);
     for (struct mmu *it = first_of(mmu); it; it = next_of(it))
         compare(it, "mmap", answer < 0 ? request->address : (uint64_t)answer, mmu_map_alone(it, request), answer);
+    C2_PROMISE(holds(mmu));
     return answer;
 }
 
@@ -436,6 +447,7 @@ int64_t mmu_unmap(struct mmu *mmu, uint64_t address, uint64_t bytes)
         mmu_journal(mmu, MMU_EVENT_UNMAP, address, bytes, 0, 0);
     for (struct mmu *it = first_of(mmu); it; it = next_of(it))
         compare(it, "munmap", address, mmu_unmap_alone(it, address, bytes), answer);
+    C2_PROMISE(holds(mmu));
     return answer;
 }
 
@@ -447,6 +459,7 @@ int64_t mmu_protect(struct mmu *mmu, uint64_t address, uint64_t bytes, unsigned 
         mmu_journal(mmu, MMU_EVENT_PROTECT, address, bytes, prot, (uint64_t)answer);
     for (struct mmu *it = first_of(mmu); it; it = next_of(it))
         compare(it, "mprotect", address, mmu_protect_alone(it, address, bytes, prot), answer);
+    C2_PROMISE(holds(mmu));
     return answer;
 }
 
@@ -459,6 +472,7 @@ int64_t mmu_remap(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint64_t ne
         mmu_journal(mmu, MMU_EVENT_REMAP, old, old_bytes, new_bytes, (uint64_t)answer);
     for (struct mmu *it = first_of(mmu); it; it = next_of(it))
         compare(it, "mremap", old, mmu_remap_alone(it, old, old_bytes, new_bytes, may_move, fixed, to), answer);
+    C2_PROMISE(holds(mmu));
     return answer;
 }
 
@@ -470,6 +484,7 @@ int64_t mmu_discard(struct mmu *mmu, uint64_t address, uint64_t bytes)
         mmu_journal(mmu, MMU_EVENT_DISCARD, address, bytes, (uint64_t)answer, 0);
     for (struct mmu *it = first_of(mmu); it; it = next_of(it))
         compare(it, "madvise", address, mmu_discard_alone(it, address, bytes), answer);
+    C2_PROMISE(holds(mmu));
     return answer;
 }
 
@@ -481,6 +496,7 @@ int64_t mmu_advise_huge(struct mmu *mmu, uint64_t address, uint64_t bytes, bool 
         mmu_journal(mmu, MMU_EVENT_ADVISE, address, bytes, huge, 0);
     for (struct mmu *it = first_of(mmu); it; it = next_of(it))
         compare(it, "madvise", address, mmu_advise_huge_alone(it, address, bytes, huge), answer);
+    C2_PROMISE(holds(mmu));
     return answer;
 }
 
@@ -492,6 +508,7 @@ uint64_t mmu_brk(struct mmu *mmu, uint64_t address)
         mmu_journal(mmu, MMU_EVENT_BRK, answer, 0, 0, 0);
     for (struct mmu *it = first_of(mmu); it; it = next_of(it))
         compare(it, "brk", address, (int64_t)mmu_brk_alone(it, address), (int64_t)answer);
+    C2_PROMISE(holds(mmu));
     return answer;
 }
 

@@ -143,6 +143,7 @@ void mmu_unlisten(struct mmu *mmu, const void *self)
 
 void mmu_notify_before(const struct mmu *mmu, uint64_t start, uint64_t end)
 {
+    tables_tell(mmu->tables, true);
     for (unsigned i = 0; i < mmu->listener_count; i++) {
         const struct mmu_listener *listener = &mmu->listeners[i];
         if (listener->before)
@@ -152,6 +153,7 @@ void mmu_notify_before(const struct mmu *mmu, uint64_t start, uint64_t end)
 
 void mmu_notify_after(const struct mmu *mmu, uint64_t start, uint64_t end, bool code)
 {
+    tables_tell(mmu->tables, false);
     for (unsigned i = 0; i < mmu->listener_count; i++) {
         const struct mmu_listener *listener = &mmu->listeners[i];
         if (listener->after)

@@ -22,6 +22,7 @@ struct mmu {
     unsigned listener_count;
     uint64_t brk;
     struct mmu_counts counts;
+    uint64_t calls;                      /* that changed it, where C2_PROMISE looks */
     struct pagemap_log log;              /* with config.log_placements */
     struct mmu_rule_counts *placed_by;   /* by policy number, see frames_create */
     struct mmu_rule_counts *enlarged_by; /* by huge region */

@@ -113,14 +113,11 @@ static int move_range(struct mmu *mmu, uint64_t from, uint64_t to, uint64_t byte
     int error = mmu_isolate(mmu, from, from + bytes);
     if (error)
         return error;
-    error = mmu_split_for_move(mmu, from, from + bytes, to - from);
-    if (error) {
-        areas_merge(&mmu->areas, from, from + bytes);
-        return error;
-    }
     bool code = mmu_range_code(mmu, from, from + bytes);
-    mmu_notify_before(mmu, from, from + bytes);
-    error = move_pages(mmu, from, to, bytes);
+    mmu_notify_before(mmu, from, from + bytes); /* of the splitting too */
+    error = mmu_split_for_move(mmu, from, from + bytes, to - from);
+    if (!error)
+        error = move_pages(mmu, from, to, bytes);
     if (!error)
         move_area(mmu, from, to, kind);
     areas_merge(&mmu->areas, from, from + bytes);

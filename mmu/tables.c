@@ -53,6 +53,7 @@ struct tables {
     uint32_t created;          /* tables 0 .. created-1 were used at some time */
     uint32_t committed;        /* pages of the arena that are usable */
     uint32_t first_free;
+    unsigned told; /* depth of changes that readers have been told of */
 };
 
 static struct table_info *info_of(const struct tables *tables, uint32_t table)
@@ -95,11 +96,26 @@ static uint64_t is_present_leaf(uint64_t entry, int level) { return is_leaf(entr
 
 static uint64_t is_zero_leaf(uint64_t entry, int level) { return is_present_leaf(entry, level) && entry & ENTRY_ZERO; }
 
+void tables_tell(struct tables *tables, bool begins)
+{
+    C2_ASSERT(begins || tables->told > 0);
+    tables->told += begins ? 1u : -1u;
+}
+
+/* Whether a reader that has remembered the leaf would be wrong now. */
+static bool takes_away(uint64_t old, uint64_t value, int level)
+{
+    const uint64_t same = ENTRY_ADDRESS | ENTRY_LARGE | ENTRY_GIANT;
+    return is_present_leaf(old, level) && (!is_present_leaf(value, level) || (old ^ value) & same ||
+                                           (old & ~value & ENTRY_WRITE) || (value & ~old & ENTRY_NOEXEC));
+}
+
 /* The one place where an entry changes. */
 static void store(struct tables *tables, uint32_t table, int level, unsigned slot, uint64_t value)
 {
     uint64_t *entry = &entries_of(tables, table)[slot];
     uint64_t old = load(entry);
+    C2_PROMISE(tables->told > 0 || !takes_away(old, value, level));
     info_of(tables, table)->used += (value != 0) - (old != 0);
     if (level < MMU_PAGE_SIZES)
         *present_count(tables, level) += is_present_leaf(value, level) - is_present_leaf(old, level);

@@ -35,6 +35,9 @@ struct tables;
 enum c2_status tables_create(struct tables **out, const struct tables_arena *arena, struct frames *frames,
                              struct mmu_counts *counts, struct c2_error *err);
 void tables_destroy(struct tables *tables);
+/* Whoever remembers leaves is told before and after those are taken away or changed: between the two calls, which nest,
+ * they may be. */
+void tables_tell(struct tables *tables, bool begins);
 
 uint64_t tables_root(const struct tables *tables);
 /* The leaf entry of va, 0 if none; of a huge page as if va's 4 KiB had an entry, with their frame. Any thread. */

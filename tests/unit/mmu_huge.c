@@ -548,13 +548,47 @@ static void a_giant_page_splits_twice(void **state)
     mmu_destroy(mmu);
 }
 
+/* What was recorded before an unaligned move is looked up when the move is told of: in huge pages still. */
+static unsigned told_huge;
+
+static void count_huge(void *self, struct guest_va start, uint64_t bytes)
+{
+    struct guest_pa pa;
+    enum mmu_page_size size;
+    for (uint64_t at = start.v; at < start.v + bytes; at += 2 * MIB)
+        told_huge += mmu_translate_sized(self, (struct guest_va){at}, &pa, &size) && size == MMU_PAGE_2M;
+}
+
+static void a_move_is_told_of_before_it_splits(void **state)
+{
+    (void)state;
+    struct mmu_config config = {.physical_bytes = GIB, .huge = MMU_HUGE_THP};
+    struct mmu *mmu = make(&config);
+    assert_int_equal(map(mmu, HERE, 6 * MIB, MMU_PAGE_4K), HERE);
+    for (uint64_t i = 0; i < 3; i++)
+        touch(mmu, HERE + 2 * i * MIB);
+    told_huge = 0;
+    assert_int_equal(mmu_listen(mmu, (struct mmu_listener){.self = mmu, .before = count_huge}, NULL), C2_OK);
+    const uint64_t to = HERE + 64 * MIB + PAGE;
+    assert_int_equal(mmu_remap(mmu, HERE, 6 * MIB, 6 * MIB, true, true, to), to);
+    assert_int_equal(told_huge, 3);
+    pa_of(mmu, to, MMU_PAGE_4K);
+    mmu_check(mmu);
+    mmu_destroy(mmu);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(huge_pages_equal_twin),           cmocka_unit_test(comparison_can_fail),
-        cmocka_unit_test(giant_pages_in_two_gib),          cmocka_unit_test(every_policy_keeps_the_low_21_bits),
-        cmocka_unit_test(colored_follows_its_formula),     cmocka_unit_test(the_heap_grows_by_huge_pages),
-        cmocka_unit_test(mappings_of_hugetlb_are_aligned), cmocka_unit_test(a_giant_page_splits_twice),
+        cmocka_unit_test(huge_pages_equal_twin),
+        cmocka_unit_test(comparison_can_fail),
+        cmocka_unit_test(giant_pages_in_two_gib),
+        cmocka_unit_test(every_policy_keeps_the_low_21_bits),
+        cmocka_unit_test(colored_follows_its_formula),
+        cmocka_unit_test(the_heap_grows_by_huge_pages),
+        cmocka_unit_test(mappings_of_hugetlb_are_aligned),
+        cmocka_unit_test(a_giant_page_splits_twice),
+        cmocka_unit_test(a_move_is_told_of_before_it_splits),
     };
     return cmocka_run_group_tests_name("mmu_huge", tests, NULL, NULL);
 }
