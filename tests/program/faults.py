@@ -244,7 +244,7 @@ INVALID = [  # words, what is said
 ]
 NOT_YET = [["--skip", "5"], ["--warmup", "5"], ["--measure", "5M"], ["--samples", "3"], ["--roi", "main"],
            ["--engine", "native"]]
-VERBS = ["replay", "report", "sweep", "machines"]
+VERBS = ["replay", "report", "sweep"]
 
 
 def options():
