@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * base: what every other room stands on - status and errors, allocation, seeded generators, a hash map,
- * number parsing, near-miss suggestions, files that appear only when whole.
+ * base: what every other room stands on - status and errors, allocation, seeded generators, a hash map, an ordered
+ * tree, number parsing, near-miss suggestions, files that appear only when whole, the limit on their size.
  *
  * The one API contract of the project: a function that can fail returns enum c2_status, gives its result
  * through its first parameter and the reason through its last; a getter lends and says until when; a destroy
