@@ -106,6 +106,13 @@ static void first_seen(void *self, const struct stream_block *block)
     against->attribution.block(against->attribution.self, block);
 }
 
+static enum c2_status tlb_missed(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, bool walked,
+                                 struct c2_error *err)
+{
+    const struct analyses_against *against = self;
+    return against->attribution.tlb_missed(against->attribution.self, code, kind, va, walked, err);
+}
+
 static void owner_of(void *self, struct guest_va va, struct sim_owner *out)
 {
     const struct analyses_against *against = self;
@@ -130,7 +137,7 @@ struct sim_attribution analyses_against_first(struct analyses_against *against)
 {
     if (!against->profile)
         return (struct sim_attribution){.self = against, .missed = first_missed};
-    return (struct sim_attribution){against, first_seen, owner_of, actor_word, first_missed, take_mark};
+    return (struct sim_attribution){against, first_seen, owner_of, actor_word, first_missed, tlb_missed, take_mark};
 }
 
 struct sim_attribution analyses_against_second(struct analyses_against *against)

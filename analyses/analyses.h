@@ -38,6 +38,11 @@ struct analyses_tally {
                       * the level is physically indexed and its sets span more than the page */
 };
 
+/* Translations that the first level of the TLBs did not have, and those of them that needed a page walk. */
+struct analyses_translations {
+    uint64_t misses, walks;
+};
+
 /* One instruction that was executed. */
 struct analyses_insn {
     struct guest_va pc;
@@ -85,6 +90,7 @@ struct analyses_object {
     uint64_t refs;
     const struct analyses_tally *level;   /* [number of the level] */
     const struct analyses_tally *startup; /* of these, those of start-up (analyses_profile_program) */
+    struct analyses_translations tlb, tlb_startup;
 };
 
 /* What one instruction missed in one object. Fetches are rows of a CODE object, walks of the TABLES one; all others are
@@ -93,6 +99,7 @@ struct analyses_row {
     uint32_t insn, object;
     const struct analyses_tally *level;
     const struct analyses_tally *startup; /* of these, those of start-up */
+    struct analyses_translations tlb, tlb_startup;
 };
 
 /* clang-format off */
@@ -185,7 +192,7 @@ const struct analyses_against_counts *analyses_against_counts(const struct analy
 /* ------------------------------------------------------------------ events: what profiles for other tools count
  * One list for every writer: Callgrind's names with their meaning there, then the classes of the misses of each level.
  * A cost is an array of `count` numbers in this order. */
-#define ANALYSES_EVENTS (9 + ANALYSES_CLASSES * ANALYSES_LEVELS)
+#define ANALYSES_EVENTS (12 + ANALYSES_CLASSES * ANALYSES_LEVELS)
 #define ANALYSES_NO_EVENT UINT8_MAX
 enum { ANALYSES_IR, ANALYSES_DR, ANALYSES_DW }; /* the first three: instructions, reads, writes */
 struct analyses_event {
@@ -198,8 +205,10 @@ struct analyses_events {
     struct analyses_event list[ANALYSES_EVENTS];
     uint8_t by_kind[ANALYSES_LEVELS][SIM_WALK];          /* of a miss: [level][READ, WRITE, FETCH]; may be NO_EVENT */
     uint8_t by_class[ANALYSES_LEVELS][ANALYSES_CLASSES]; /* [level][class] */
+    uint8_t by_tlb[2], walks; /* [enum caches_side]: misses of the first level; may be NO_EVENT */
 };
-/* On a machine without L1I there is no I1mr and no ILmr; on one of a single level no last level's. */
+/* On a machine without L1I there is no I1mr and no ILmr; on one of a single level no last level's; without TLBs none of
+ * theirs. */
 void analyses_events_init(struct analyses_events *out, const struct caches_machine *machine);
 /* The depth of a miss in the data path, as the number of a level. */
 static inline uint32_t analyses_level_of(const struct caches_machine *machine, enum sim_kind kind, uint32_t depth)

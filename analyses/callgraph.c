@@ -491,6 +491,16 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     return graph->inner.missed(graph->inner.self, miss, err);
 }
 
+static enum c2_status tlb_missed(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, bool walked,
+                                 struct c2_error *err)
+{
+    struct analyses_callgraph *graph = self;
+    const uint8_t event = graph->events.by_tlb[kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA];
+    graph->now[event]++;
+    graph->now[graph->events.walks] += walked;
+    return graph->inner.tlb_missed ? graph->inner.tlb_missed(graph->inner.self, code, kind, va, walked, err) : C2_OK;
+}
+
 static void first_seen(void *self, const struct stream_block *block)
 {
     const struct analyses_callgraph *graph = self;
@@ -525,6 +535,7 @@ struct sim_attribution analyses_callgraph_attribution(struct analyses_callgraph 
                                     .owner = !inner.owner ? NULL : owner,
                                     .actor = !inner.actor ? NULL : actor,
                                     .missed = missed,
+                                    .tlb_missed = tlb_missed,
                                     .mark = !inner.mark ? NULL : mark};
 }
 

@@ -4,7 +4,8 @@
  *
  * Model
  *   Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw are Callgrind's, where "1" is L1I or L1D and "L" the last level. Behind them
- *   stand cold, capacity and conflict misses of each level in the order of the reports: L1D, L1I, L2 ...
+ *   stand what the first level of the TLBs missed for data and for fetches, and the page walks; then cold, capacity and
+ *   conflict misses of each level in the order of the reports: L1D, L1I, L2 ...
  *
  * Counting
  *   Misses are counts of line accesses. A modify is one Dr and one Dw. Reads of page walks that go through the caches
@@ -66,14 +67,35 @@ static void add_misses(struct analyses_events *events, const struct caches_machi
     events->by_kind[last][SIM_WRITE] = add(events, "DLmw", "LL Data Write Miss");
 }
 
+static bool has_tlb(const struct caches_machine *machine, unsigned sides)
+{
+    for (uint32_t i = 0; i < machine->tlb_count; i++) {
+        if (machine->tlbs[i].place == CACHES_TLB_FIRST && (machine->tlbs[i].sides & sides) != 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_tlbs(struct analyses_events *events, const struct caches_machine *machine)
+{
+    if (has_tlb(machine, CACHES_TLB_DATA))
+        events->by_tlb[CACHES_DATA] = add(events, "missDTLB", "Data TLB Miss");
+    if (has_tlb(machine, CACHES_TLB_FETCHES))
+        events->by_tlb[CACHES_FETCH] = add(events, "missITLB", "Instr. TLB Miss");
+    if (machine->tlb_count != 0)
+        events->walks = add(events, "pageWalks", "Page Walk");
+}
+
 void analyses_events_init(struct analyses_events *out, const struct caches_machine *machine)
 {
     *out = (struct analyses_events){.count = 0};
     memset(out->by_kind, ANALYSES_NO_EVENT, sizeof out->by_kind);
+    out->by_tlb[CACHES_DATA] = out->by_tlb[CACHES_FETCH] = out->walks = ANALYSES_NO_EVENT;
     add(out, "Ir", "Instruction Fetch");
     add(out, "Dr", "Data Read Access");
     add(out, "Dw", "Data Write Access");
     add_misses(out, machine);
+    add_tlbs(out, machine);
     add_level(out, &machine->levels[0], 0, caches_miss_cycles(machine, 0, false));
     if (machine->has_l1i)
         add_level(out, &machine->l1i, machine->level_count, caches_miss_cycles(machine, 0, true));
@@ -101,6 +123,16 @@ static void add_tally(const struct analyses_events *events, uint32_t level, bool
     }
 }
 
+/* Where there are no TLBs there is none to count. */
+static void add_translations(const struct analyses_events *events, enum caches_side side,
+                             const struct analyses_translations *of, uint64_t *cost)
+{
+    if (of->misses == 0)
+        return;
+    cost[events->by_tlb[side]] += of->misses;
+    cost[events->walks] += of->walks;
+}
+
 void analyses_events_of(const struct analyses_events *events, const struct analyses_profile_result *profile,
                         uint32_t insn, size_t *row, uint64_t *cost)
 {
@@ -115,5 +147,6 @@ void analyses_events_of(const struct analyses_events *events, const struct analy
         const bool code = profile->objects[at->object].kind == ANALYSES_CODE;
         for (uint32_t level = 0; level < levels; level++)
             add_tally(events, level, code, &at->level[level], cost);
+        add_translations(events, code ? CACHES_FETCH : CACHES_DATA, &at->tlb, cost);
     }
 }

@@ -14,7 +14,8 @@
  *   allocator: two blocks of one site are two arrays, though they may share an owner.
  *
  * Counting
- *   Sums over actors are the levels' counts of misses and classes; sums over pairs their conflict misses.
+ *   Sums over actors are the levels' counts of misses and classes, the misses of the first level of the TLBs, and the
+ *   page walks; sums over pairs the levels' conflict misses.
  *
  * Invariants (analyses_profile_finish asserts the sums)
  *   Memory is bounded by instructions x objects that meet in a miss, not by the length of the run.
@@ -104,6 +105,7 @@ void analyses_profile_destroy(struct analyses_profile *profile)
     profile_result_destroy(profile->result);
     c2_free(profile->actors);
     c2_free(profile->tallies);
+    c2_free(profile->translations);
     c2_free(profile->last_actor);
     c2_free(profile->pairs);
     c2_free(profile);
@@ -123,7 +125,10 @@ static enum c2_status grow_actors(struct analyses_profile *profile, struct c2_er
     struct analyses_tally *tallies = c2_realloc(profile->tallies, room * levels * sizeof *tallies);
     if (tallies)
         profile->tallies = tallies;
-    if (!actors || !tallies)
+    struct analyses_translations *translations = c2_realloc(profile->translations, room * sizeof *translations);
+    if (translations)
+        profile->translations = translations;
+    if (!actors || !tallies || !translations)
         return c2_fail_memory(err, "the table of misses by instruction and object");
     profile->actor_room = room;
     return C2_OK;
@@ -144,6 +149,7 @@ static enum c2_status new_actor(struct analyses_profile *profile, uint64_t key, 
     profile->actors[*out] = (struct profile_actor){(uint32_t)(key >> 32), (uint32_t)key & ~EARLY, profile->early};
     for (size_t i = 0; i < levels; i++)
         profile->tallies[*out * levels + i] = (struct analyses_tally){.placement = 0};
+    profile->translations[*out] = (struct analyses_translations){.misses = 0};
     return C2_OK;
 }
 
@@ -273,6 +279,20 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     return status;
 }
 
+static enum c2_status tlb_missed(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, bool walked,
+                                 struct c2_error *err)
+{
+    struct analyses_profile *profile = self;
+    uint64_t word;
+    enum c2_status status = actor_word(profile, code, kind, va, &word, err);
+    if (status != C2_OK)
+        return status;
+    struct analyses_translations *of = &profile->translations[actor_of_word(word)];
+    of->misses++;
+    of->walks += walked;
+    return C2_OK;
+}
+
 /* The first of the program's own instructions begins a block: the dynamic linker jumps there. */
 static void first_seen(void *self, const struct stream_block *block)
 {
@@ -321,7 +341,7 @@ static enum c2_status take_mark(void *self, enum stream_mark mark, const uint64_
 
 struct sim_attribution analyses_profile_attribution(struct analyses_profile *profile)
 {
-    return (struct sim_attribution){profile, first_seen, owner_of, actor_word, missed, take_mark};
+    return (struct sim_attribution){profile, first_seen, owner_of, actor_word, missed, tlb_missed, take_mark};
 }
 
 void analyses_profile_program(struct analyses_profile *profile, struct guest_va entry, struct guest_va interpreter)

@@ -38,7 +38,8 @@ struct analyses_profile {
     uint64_t
         spans[ANALYSES_LEVELS]; /* [level]: bytes from one line of a set to the next, of a physical index; else 0 */
     struct profile_actor *actors;
-    struct analyses_tally *tallies; /* [actor * levels + level] */
+    struct analyses_tally *tallies;             /* [actor * levels + level] */
+    struct analyses_translations *translations; /* [actor] */
     uint32_t actor_count, actor_room;
     struct c2_map *actor_of; /* code, early, owner -> actor */
     uint32_t *last_actor;    /* [code]: its last one; PROFILE_NONE: none */

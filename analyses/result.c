@@ -12,7 +12,8 @@
  *
  * Invariants (asserted)
  *   The tallies of the rows add up to the caches' counts of misses and classes, level by level; the pairs to the
- *   conflict misses; what the instructions did and the objects' references to the simulator's counts.
+ *   conflict misses; their translations to the TLBs' counts; what the instructions did and the objects' references to
+ *   the simulator's counts.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -284,6 +285,25 @@ static bool is_startup(const struct analyses_profile *profile, const struct acto
     return profile->actors[row->actor].early || (profile->interpreter.start <= pc && pc < profile->interpreter.end);
 }
 
+static void add_translations(struct analyses_translations *to, const struct analyses_translations *from)
+{
+    to->misses += from->misses;
+    to->walks += from->walks;
+}
+
+/* Adds an actor's translations to its row and object. */
+static void add_tlb(const struct analyses_profile *profile, const struct actor_row *row, struct analyses_row *to)
+{
+    const struct analyses_translations *from = &profile->translations[row->actor];
+    struct analyses_object *object = &profile->result->objects[row->object];
+    add_translations(&to->tlb, from);
+    add_translations(&object->tlb, from);
+    if (!is_startup(profile, row))
+        return;
+    add_translations(&to->tlb_startup, from);
+    add_translations(&object->tlb_startup, from);
+}
+
 /* Adds an actor's tallies to one row's, or object's; startup: where those of start-up are, in tallies from there. */
 static void add_actor(const struct analyses_profile *profile, const struct actor_row *row, struct analyses_tally *to,
                       size_t startup)
@@ -309,14 +329,17 @@ static void merge_rows(struct analyses_profile *profile, const struct actor_row 
         const struct actor_row *row = &order[i];
         if (!last || last->insn != row->insn || last->object != row->object) {
             const size_t index = result->view.row_count++;
-            result->rows[index] = (struct analyses_row){row->insn, row->object, &tallies[index * levels],
-                                                        &tallies[startup + index * levels]};
+            result->rows[index] = (struct analyses_row){.insn = row->insn,
+                                                        .object = row->object,
+                                                        .level = &tallies[index * levels],
+                                                        .startup = &tallies[startup + index * levels]};
         }
         last = row;
         const size_t index = result->view.row_count - 1;
         result->row_of[row->actor] = (uint32_t)index;
         add_actor(profile, row, &tallies[index * levels], startup);
         add_actor(profile, row, &result->tallies[row->object * levels], startup);
+        add_tlb(profile, row, &result->rows[index]);
     }
 }
 
@@ -455,6 +478,14 @@ static void check_references(const struct analyses_profile_result *view, const s
     C2_ASSERT(refs == counts->refs);
 }
 
+static void check_translations(const struct analyses_profile_result *view, const struct mmu_tlb *tlb)
+{
+    struct analyses_translations sum = {.misses = 0};
+    for (size_t i = 0; i < view->row_count; i++)
+        add_translations(&sum, &view->rows[i].tlb);
+    C2_ASSERT(sum.misses == *mmu_tlb_first_misses(tlb) && sum.walks == mmu_tlb_walks(tlb)->count);
+}
+
 static void check_sums(const struct analyses_profile_result *view, const struct caches *caches)
 {
     for (uint32_t i = 0; i < view->level_count; i++)
@@ -486,6 +517,8 @@ enum c2_status analyses_profile_finish(struct analyses_profile *profile, struct 
         return status;
     check_references(view, sim_counts(sim));
     check_sums(view, sim_caches(sim));
+    if (sim_tlb(sim))
+        check_translations(view, sim_tlb(sim));
     *out = view;
     return C2_OK;
 }

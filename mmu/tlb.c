@@ -89,6 +89,7 @@ struct mmu_tlb {
     struct structure *last[MMU_TLB_SIDES];
     struct found found[MMU_TLB_SIDES][FOUND]; /* by vpn */
     struct mmu_tlb_walks walks;
+    uint64_t first_misses; /* the sum of the first level's */
     bool split;
 };
 
@@ -320,12 +321,15 @@ unsigned mmu_tlb_access(struct mmu_tlb *tlb, enum mmu_tlb_side side, struct gues
         tlb->last[MMU_TLB_LOAD] = tlb->last[MMU_TLB_STORE] = first;
     unsigned reads = 0;
     if (!ask(first, number, route->kind)) {
+        tlb->first_misses++;
         reads = ask_second(tlb, &tlb->route[MMU_TLB_SECOND][side][page], va, entry_count);
         insert(first, number, route->kind);
     }
     remember(found, vpn, first, number, route->kind);
     return reads;
 }
+
+const uint64_t *mmu_tlb_first_misses(const struct mmu_tlb *tlb) { return &tlb->first_misses; }
 
 void mmu_tlb_repeat(struct mmu_tlb *tlb, enum mmu_tlb_side side, uint64_t n)
 {

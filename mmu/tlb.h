@@ -58,6 +58,8 @@ bool mmu_tlb_split(const struct mmu_tlb *tlb);
 /* One access to a page. entry_count: page-table entries from the root to its leaf: 4, 3, 2 for pages of 4K, 2M, 1G.
  * Returns how many of them, the last ones, a walk reads; 0: no walk. */
 unsigned mmu_tlb_access(struct mmu_tlb *tlb, enum mmu_tlb_side side, struct guest_va va, unsigned entry_count);
+/* Accesses so far that the first level missed, of all sides. Lent until destroy, current after each access. */
+const uint64_t *mmu_tlb_first_misses(const struct mmu_tlb *tlb);
 /* Adds n accesses to the page of the side's last access. Where loads and stores share their first levels either may
  * have been the last. They change nothing but counts. n is taken modulo 2^64, so one may be taken back. */
 void mmu_tlb_repeat(struct mmu_tlb *tlb, enum mmu_tlb_side side, uint64_t n);

@@ -49,7 +49,8 @@ static void weigh(struct report_missed *missed, const struct report_digest *dige
     missed->own = missed->cold + missed->capacity + missed->conflict;
 }
 
-void report_add_tallies(struct report_missed *to, const struct report_digest *digest,
+/* One tally a level, by the profile's numbers. */
+static void add_tallies(struct report_missed *to, const struct report_digest *digest,
                         const struct analyses_tally *tallies, const struct analyses_tally *startup)
 {
     for (size_t i = 0; i < digest->level_count; i++) {
@@ -57,6 +58,27 @@ void report_add_tallies(struct report_missed *to, const struct report_digest *di
         add_tally(&to->startup[i], &startup[digest->levels[i].number]);
     }
     weigh(to, digest);
+}
+
+static void add_translations(struct analyses_translations *to, const struct analyses_translations *from)
+{
+    to->misses += from->misses;
+    to->walks += from->walks;
+}
+
+void report_add_object(struct report_missed *to, const struct report_digest *digest,
+                       const struct analyses_object *object)
+{
+    add_tallies(to, digest, object->level, object->startup);
+    add_translations(&to->tlb, &object->tlb);
+    add_translations(&to->tlb_startup, &object->tlb_startup);
+}
+
+void report_add_row(struct report_missed *to, const struct report_digest *digest, const struct analyses_row *row)
+{
+    add_tallies(to, digest, row->level, row->startup);
+    add_translations(&to->tlb, &row->tlb);
+    add_translations(&to->tlb_startup, &row->tlb_startup);
 }
 
 void report_add_missed(struct report_missed *to, const struct report_missed *from)
@@ -70,6 +92,8 @@ void report_add_missed(struct report_missed *to, const struct report_missed *fro
     to->conflict += from->conflict;
     to->own += from->own;
     to->loading += from->loading;
+    add_translations(&to->tlb, &from->tlb);
+    add_translations(&to->tlb_startup, &from->tlb_startup);
 }
 
 int report_by_cost(const struct report_missed *a, const struct report_missed *b)

@@ -232,6 +232,10 @@ static void add_missed(struct builder *b, json_t *object, const struct report_di
                        const struct report_missed *missed)
 {
     add_cost(b, object, missed);
+    if (digest->translated) {
+        add_count(b, object, "tlb_misses", missed->tlb.misses);
+        add_count(b, object, "walks", missed->tlb.walks);
+    }
     add(b, object, "levels", levels_with_misses(b, digest, missed));
 }
 

@@ -45,12 +45,12 @@ static int by_cost(const void *left, const void *right)
     return order != 0 ? order : by_place(left, right);
 }
 
-/* An access that asked the first level and found the line is a row without a miss. */
+/* An access that asked the first level and found the line is a row without a miss. Translations are missed too. */
 static bool has_missed(const struct report_digest *digest, const struct analyses_row *row)
 {
     struct report_missed missed = {.own = 0};
-    report_add_tallies(&missed, digest, row->level, row->startup);
-    return missed.own + missed.loading != 0;
+    report_add_row(&missed, digest, row);
+    return missed.own + missed.loading + missed.tlb.misses != 0;
 }
 
 /* One for a run of neighbours of the same line. */
@@ -70,7 +70,7 @@ static enum c2_status collect(struct report_digest *digest, const struct report_
             if (count == 0 || report_by_place(&digest->lines[count - 1].place, &line.place) != 0)
                 digest->lines[count++] = line;
         }
-        report_add_tallies(&digest->lines[count - 1].missed, digest, row->level, row->startup);
+        report_add_row(&digest->lines[count - 1].missed, digest, row);
     }
     digest->line_count = count;
     return C2_OK;

@@ -40,7 +40,7 @@ static enum c2_status make_objects(struct report_digest *digest, struct c2_error
     for (size_t i = 0; i < profile->object_count; i++) {
         struct report_object *object = &digest->objects[digest->object_count++];
         object->of = &profile->objects[i];
-        report_add_tallies(&object->missed, digest, object->of->level, object->of->startup);
+        report_add_object(&object->missed, digest, object->of);
         report_add_missed(&digest->missed, &object->missed);
     }
     qsort(digest->objects, digest->object_count, sizeof *digest->objects, by_cost);
@@ -103,7 +103,7 @@ static enum c2_status collect_functions(struct report_digest *digest, const stru
         function->reads += insn->reads;
         function->writes += insn->writes;
         for (; row < profile->row_count && profile->rows[row].insn == i; row++)
-            report_add_tallies(&function->missed, digest, profile->rows[row].level, profile->rows[row].startup);
+            report_add_row(&function->missed, digest, &profile->rows[row]);
     }
     digest->function_count = count;
     return C2_OK;
@@ -224,7 +224,7 @@ struct report_share report_main_evictor(struct report_digest *digest, const stru
 
 enum c2_status report_digest_make(struct report_digest *out, const struct report_run *run, struct c2_error *err)
 {
-    *out = (struct report_digest){.profile = run->profile};
+    *out = (struct report_digest){.profile = run->profile, .translated = run->tlb};
     out->level_count = report_levels(out->levels, run);
     enum c2_status status = make_objects(out, err);
     if (status == C2_OK)

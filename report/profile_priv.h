@@ -20,6 +20,7 @@ struct report_missed {
     struct report_sums startup[REPORT_MAX_LEVELS]; /* of these, those of start-up */
     uint64_t cold, capacity, conflict, own;        /* cycles, without start-up, and their sum */
     uint64_t loading;                              /* cycles of start-up */
+    struct analyses_translations tlb, tlb_startup; /* they have no cost; of these, those of start-up */
 };
 
 struct report_object {
@@ -55,6 +56,7 @@ struct report_victim {
  */
 struct report_digest {
     const struct analyses_profile_result *profile;
+    bool translated; /* the machine has TLBs */
     size_t level_count;
     struct report_level levels[REPORT_MAX_LEVELS];
     struct report_missed missed;   /* by all */
@@ -74,9 +76,9 @@ struct report_digest {
 enum c2_status report_digest_make(struct report_digest *out, const struct report_run *run, struct c2_error *err);
 void report_digest_release(struct report_digest *digest);
 
-/* Adds one tally a level, by the profile's numbers. */
-void report_add_tallies(struct report_missed *to, const struct report_digest *digest,
-                        const struct analyses_tally *tallies, const struct analyses_tally *startup);
+void report_add_object(struct report_missed *to, const struct report_digest *digest,
+                       const struct analyses_object *object);
+void report_add_row(struct report_missed *to, const struct report_digest *digest, const struct analyses_row *row);
 void report_add_missed(struct report_missed *to, const struct report_missed *from);
 /* What has cost more goes first. */
 int report_by_cost(const struct report_missed *a, const struct report_missed *b);

@@ -11,8 +11,9 @@
  * Counting
  *   Start-up is in the first two lines and nowhere else. Shares are of the whole cost. A table ends when COVERED
  *   percent of what is not start-up is in it, or after ROWS rows; a second row, a conflict, or what frames chose is
- *   shown when it is at least a NOTICEABLE-th of what is not start-up. "evicted by": the object that caused most of
- *   these evictions, with its share.
+ *   shown when it is at least a NOTICEABLE-th of what is not start-up. The misses of TLBs, which have no cost, and page
+ *   walks are in the tables when there is a miss in RARE instructions or fewer. "evicted by": the object that caused
+ *   most of these evictions, with its share.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,8 +24,9 @@
 #define ROWS 10u
 #define COVERED 95u
 #define NOTICEABLE 100u
-#define SHOWN 5 /* conflicts */
-#define COLUMNS (4 + REPORT_MAX_LEVELS)
+#define SHOWN 5   /* conflicts */
+#define RARE 200u /* instructions */
+#define COLUMNS (6 + REPORT_MAX_LEVELS)
 
 static uint64_t whole(const struct report_digest *digest) { return digest->missed.own + digest->missed.loading; }
 
@@ -99,13 +101,25 @@ static void function_name(report_cell cell, const struct report_run *run, const 
              function->module ? " in " : "", function->module ? function->module : "");
 }
 
-static size_t fill_heading(report_cell *row, const struct report_digest *digest, const struct ranking *ranking)
+/* Translations are worth their columns. */
+static bool shows_tlb(const struct report_run *run, const struct report_digest *digest)
+{
+    const uint64_t own = digest->missed.tlb.misses - digest->missed.tlb_startup.misses;
+    return own != 0 && own >= run->counts->instructions / RARE;
+}
+
+static size_t fill_heading(report_cell *row, const struct report_digest *digest, const struct ranking *ranking,
+                           bool tlb)
 {
     size_t column = 0;
     snprintf(row[column++], sizeof *row, "cost");
     snprintf(row[column++], sizeof *row, "classes");
     for (size_t i = 0; i < digest->level_count; i++)
         snprintf(row[column++], sizeof *row, "%s misses", digest->levels[i].level->name);
+    if (tlb) {
+        snprintf(row[column++], sizeof *row, "TLB misses");
+        snprintf(row[column++], sizeof *row, "walks");
+    }
     if (ranking->sized)
         snprintf(row[column++], sizeof *row, "size");
     snprintf(row[column++], sizeof *row, "%s", ranking->heading);
@@ -129,6 +143,10 @@ static void fill_row(report_cell *row, const struct report_run *run, const struc
     report_class_bar(row[column++], missed);
     for (size_t i = 0; i < digest->level_count; i++)
         c2_group_digits(row[column++], missed->levels[i].misses - missed->startup[i].misses);
+    if (shows_tlb(run, digest)) {
+        c2_group_digits(row[column++], missed->tlb.misses - missed->tlb_startup.misses);
+        c2_group_digits(row[column++], missed->tlb.walks - missed->tlb_startup.walks);
+    }
     if (ranking->sized)
         fill_size(row[column++], digest->objects[index].of);
     ranking->name(row[column], run, digest, index);
@@ -162,7 +180,7 @@ static void put_ranking(FILE *to, const struct report_run *run, const struct rep
     report_cell rows[1 + ROWS][COLUMNS];
     uint64_t cost;
     const size_t count = rows_of(digest, ranking, &cost), others = with_cost(digest, ranking) - count;
-    const size_t columns = fill_heading(rows[0], digest, ranking);
+    const size_t columns = fill_heading(rows[0], digest, ranking, shows_tlb(run, digest));
     char share[32], number[32];
     if (count == 0)
         return;

@@ -11,6 +11,7 @@
  *             long as the first level has the line: such an access takes nothing from anyone.
  *   Misses    An access that the first level missed is told when the caches have done it, with its outcome; a walk's
  *             read before the access that needed it.
+ *   TLBs      A first level's miss is told, with whether a walk followed.
  *   Marks     Go to the analysis, which says what they change; owners remembered for that range are forgotten.
  *
  * Invariants
@@ -255,4 +256,13 @@ enum c2_status sim_attribute_walk(struct sim *sim, struct guest_va va, struct li
     if (status == C2_OK)
         status = tell_miss(sim, SIM_WALK, va, actor, &outcome, err);
     return status;
+}
+
+/* The first level of the TLBs has missed. */
+enum c2_status sim_attribute_tlb(struct sim *sim, unsigned tlb_side, struct guest_va va, bool walked,
+                                 struct c2_error *err)
+{
+    const struct sim_attributed *a = &sim->attributed;
+    const enum sim_kind kind = tlb_side == MMU_TLB_FETCH ? SIM_FETCH : SIM_READ;
+    return a->to.tlb_missed ? a->to.tlb_missed(a->to.self, a->code, kind, va, walked, err) : C2_OK;
 }

@@ -98,6 +98,10 @@ struct sim_attribution {
     enum c2_status (*actor)(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
                             struct c2_error *err);
     enum c2_status (*missed)(void *self, const struct sim_miss *miss, struct c2_error *err);
+    /* The first level of the TLBs did not have va's page; walked: nor had the second. Before the line access that
+     * needs the translation. A store is a READ here. */
+    enum c2_status (*tlb_missed)(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, bool walked,
+                                 struct c2_error *err);
     /* What the mark changes is [*start, *start + *bytes), to be filled in; 0 bytes: nothing. */
     enum c2_status (*mark)(void *self, enum stream_mark mark, const uint64_t *words, uint64_t *start, uint64_t *bytes,
                            struct c2_error *err);

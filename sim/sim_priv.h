@@ -154,6 +154,8 @@ enum c2_status sim_attribute_any(struct sim *sim, enum caches_side side, bool wr
                                  struct line_no virtual_line, struct line_no physical_line, struct c2_error *err);
 enum c2_status sim_attribute_walk(struct sim *sim, struct guest_va va, struct line_no entry, uint32_t *served_by,
                                   struct c2_error *err);
+enum c2_status sim_attribute_tlb(struct sim *sim, unsigned tlb_side, struct guest_va va, bool walked,
+                                 struct c2_error *err);
 enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err);
 void sim_attribute_own(struct sim *sim, struct guest_va va, uint32_t refs); /* counts them for the owner of va */
 void sim_attribute_settle(struct sim *sim);

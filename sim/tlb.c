@@ -109,7 +109,13 @@ enum c2_status sim_tlb_enter(struct sim *sim, unsigned tlb_side, struct guest_va
     sim->tlb_page[tlb_side] = va.v >> C2_PAGE_SHIFT;
     (void)sim_translate(sim, va);
     const unsigned entry_count = sim->page_entries[va.v >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
+    const uint64_t *misses = mmu_tlb_first_misses(sim->tlb), before = *misses;
     const unsigned reads = mmu_tlb_access(sim->tlb, (enum mmu_tlb_side)tlb_side, va, entry_count);
+    if (sim->attributed.on && *misses != before) {
+        enum c2_status status = sim_attribute_tlb(sim, tlb_side, va, reads != 0, err);
+        if (status != C2_OK)
+            return status;
+    }
     return reads != 0 && sim->walks_cached ? read_entries(sim, va, reads, err) : C2_OK;
 }
 

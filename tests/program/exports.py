@@ -66,6 +66,12 @@ def events_of(report):
         if l1i is not None:
             out["ILmr"] = None  # the report has the sum of the two only
         out.update(DLmr=None, DLmw=last["write_misses"])
+    for side in ("D", "I"):
+        first = [tlb["misses"] for tlb in report["tlb"] if tlb["name"].startswith(side + "TLB")]
+        if first:
+            out["miss%sTLB" % side] = sum(first)
+    if report["tlb"]:
+        out["pageWalks"] = report["walks"]["count"]
     for one in report["levels"]:
         for name in ("cold", "capacity", "conflict"):
             out[name + one["name"]] = one[name]
@@ -93,7 +99,7 @@ def function_costs(functions, names):
     """{(module, function): [costs]} of the report's entries; nameless code of a module is one function."""
     out = {}
     for one in functions:
-        cost = {"Ir": one["executed"], "Dr": one["reads"], "Dw": one["writes"]}
+        cost = {"Ir": one["executed"], "Dr": one["reads"], "Dw": one["writes"], "pageWalks": one.get("walks", 0)}
         for level_of_it in one["levels"]:
             for kind in ("cold", "capacity", "conflict"):
                 cost[kind + level_of_it["name"]] = level_of_it[kind]
@@ -103,7 +109,8 @@ def function_costs(functions, names):
 
 def compare_functions(profile, report):
     """report.json lists functions up to a number; those it lists cost the same here."""
-    names = [name for name in profile.events if name in ("Ir", "Dr", "Dw") or name[:4] in ("cold", "capa", "conf")]
+    names = [name for name in profile.events
+             if name in ("Ir", "Dr", "Dw", "pageWalks") or name[:4] in ("cold", "capa", "conf")]
     indices = [profile.events.index(name) for name in names]
     ours = {}
     for (module, _, function), cost in profile.self.items():

@@ -77,8 +77,17 @@ def check_costs(found, what):
               [found["cost"]["cost"], found["cost"]["startup"]], "%s: costs of all %s" % (what, kind))
 
 
+def check_translations(found, what):
+    """What the first level of the TLBs missed, and the walks, by each list."""
+    first = [tlb["misses"] for tlb in found["tlb"] if re.match("(D|I)TLB", tlb["name"])]
+    for kind in KINDS:
+        equal((total(found[kind], "tlb_misses"), total(found[kind], "walks")), (sum(first), found["walks"]["count"]),
+              "%s: translations of %s" % (what, kind))
+
+
 def check_sums(found, what):
     check_costs(found, what)
+    check_translations(found, what)
     measured = found["run"]["measured"]
     for level in found["levels"]:
         where = "%s, %s" % (what, level["name"])

@@ -12,8 +12,9 @@ of 2 MiB, for which that cache is not asked, 3.
 """
 
 import os
+import re
 
-from common import check, done, equal, report
+from common import check, done, emulate, equal, report
 
 GUESTS = os.environ["GUESTS"]
 ROUNDS = 4
@@ -62,10 +63,36 @@ def expected(pages, stride, options):
             "count": second + 1, "reads": reads}
 
 
+def check_owners(written, pages, stride, options):
+    """The data's misses and walks are of the object that is read and of the instruction that reads; the code's one of
+    the code and of the first instruction. The objects, functions and lines have all of them."""
+    what = "%s, of %d pages, %d apart, %s" % ("%s", pages, stride, options)
+    data, second, _, _ = EXPECTED[pages, stride, options]
+    kinds = {entry["kind"]: (entry["tlb_misses"], entry["walks"]) for entry in written["objects"]}
+    equal({kind: kinds[kind] for kind in kinds if kinds[kind] != (0, 0)}, {"file": (data, second), "code": (1, 1)},
+          what % "objects")
+    lines = [(line["tlb_misses"], line["walks"]) for line in written["lines"] if line["tlb_misses"] != 0]
+    equal(sorted(lines), sorted([(1, 1), (data, second)]), what % "lines")
+    for kind in ("functions", "lines"):
+        equal((sum(e["tlb_misses"] for e in written[kind]), sum(e["walks"] for e in written[kind])),
+              (data + 1, second + 1), what % kind)
+
+
+def columns():
+    """The tables have translations where they are not rare: 160 in some hundred instructions, all of them walks."""
+    words = ["-m", "teach", os.path.join(GUESTS, "pages_40_1")]
+    text = emulate(words).stderr.decode()
+    check(re.search(r"^ *cost +classes .* TLB misses +walks +size  object$", text, re.M), "no columns: " + text)
+    check(re.search(r" {0} +{0} +-  data of pages_40_1$".format(40 * ROUNDS), text, re.M), "the object: " + text)
+    text = emulate(["-m", "teach", os.path.join(GUESTS, "matmul_small")]).stderr.decode()
+    check(re.search(r"^ *cost +classes ", text, re.M) and "TLB misses" not in text, "columns of few: " + text)
+
+
 def counted():
     for case in EXPECTED:
         written = measured(*case)
         equal(summary(written), expected(*case), "TLBs of %d pages, %d apart, %s" % case)
+        check_owners(written, *case)
         equal((written["pages"]["huge_2m"], written["pages"]["huge_fallbacks"]),
               (case[0] + LOADER_PAGES if case[2] else 0, 0),
               "huge pages of %d, %d apart, %s" % case)
@@ -100,6 +127,7 @@ def can_fail():
     check(summary(broken) != expected(33, 1, ()), "another STLB gives the same counts")
 
 
+columns()
 counted()
 cached()
 can_fail()

@@ -155,19 +155,22 @@ def costs(report, missed):
 
 
 def compare_lines(report, missed):
-    """Every instruction that missed is a line with its misses and its cost; the dearest are listed."""
+    """Every instruction that missed is a line with its misses and its cost; the dearest are listed. Those that missed
+    a TLB alone have cost nothing."""
     expected = {}
     for name, by_pc in missed.items():
         for pc, n in by_pc.items():
             expected.setdefault(pc, {})[name] = n
     cost = costs(report, missed)
-    listed = lines(report)
+    listed = {pc: levels for pc, levels in lines(report).items() if levels}
     equal(listed, {pc: expected[pc] for pc in listed}, "misses by instruction")
-    equal([(l["cost"], l["startup"]) for l in report["lines"] if "rest" not in l], [cost[pc] for pc in listed], "costs")
+    given = [(l["cost"], l["startup"]) for l in report["lines"] if "rest" not in l and l["levels"]]
+    equal(given, [cost[pc] for pc in listed], "costs")
     own = sorted((a - b for a, b in cost.values()), reverse=True)
     equal([cost[pc][0] - cost[pc][1] for pc in listed], own[:len(listed)], "the dearest instructions")
     rest = report["lines"][-1].get("rest", {"lines": 0})
-    equal(len(listed) + rest["lines"], len(expected), "instructions that missed")
+    check(len(listed) == len(expected) or (len(listed) < len(expected) <= len(listed) + rest["lines"]),
+          "%d and %d lines, %d instructions that missed" % (len(listed), rest["lines"], len(expected)))
     whole = [sum(both) for both in zip(*cost.values())]
     equal([report["cost"]["cost"], report["cost"]["startup"]], whole, "the whole cost")
     for kind in ("objects", "functions", "lines"):

@@ -55,7 +55,8 @@ static uint32_t object(struct made *m, enum analyses_kind kind, uint64_t base, u
     m->objects[number] = (struct analyses_object){
         .kind = kind, .name = "x", .base = base, .bytes = bytes, .blocks = blocks, .level = m->tallies[number]};
     m->objects[number].site.v = kind == ANALYSES_HEAP ? 0x401000 : 0;
-    m->rows[number] = (struct analyses_row){number, number, m->tallies[number], m->startup};
+    m->rows[number] = (struct analyses_row){
+        .insn = number, .object = number, .level = m->tallies[number], .startup = m->startup};
     m->profile.row_count++;
     return number;
 }

@@ -223,6 +223,16 @@ static void events_of_small_machines(void **state)
         assert_string_equal(names[i], events.list[i].name);
     assert_int_equal(ANALYSES_NO_EVENT, events.by_kind[0][SIM_FETCH]);
     assert_int_equal(4, events.by_kind[0][SIM_WRITE]);
+    assert_int_equal(ANALYSES_NO_EVENT, events.walks);
+
+    machine.tlb_count = 2; /* one for stores alone; the second level is none of the first's */
+    machine.tlbs[0] = (struct caches_tlb){.place = CACHES_TLB_FIRST, .sides = CACHES_TLB_STORES};
+    machine.tlbs[1] = (struct caches_tlb){.place = CACHES_TLB_SECOND, .sides = CACHES_TLB_DATA | CACHES_TLB_FETCHES};
+    analyses_events_init(&events, &machine);
+    assert_int_equal(10, events.count);
+    assert_string_equal("missDTLB", events.list[events.by_tlb[CACHES_DATA]].name);
+    assert_string_equal("pageWalks", events.list[events.walks].name);
+    assert_int_equal(ANALYSES_NO_EVENT, events.by_tlb[CACHES_FETCH]);
 }
 
 /* ------------------------------------------------------------------ faults */

@@ -390,7 +390,7 @@ static struct many *many_fill(void)
                                                  .refs = 1,
                                                  .level = m->tallies[i],
                                                  .startup = m->startup};
-        m->rows[i] = (struct analyses_row){i, i, m->tallies[i], m->startup};
+        m->rows[i] = (struct analyses_row){.insn = i, .object = i, .level = m->tallies[i], .startup = m->startup};
         m->tallies[i][L1D].reads[ANALYSES_CONFLICT] = (uint64_t)EVICTORS * (i + 1);
         for (uint32_t j = 0; j < EVICTORS; j++)
             m->pairs[i * EVICTORS + j] = (struct analyses_pair){L1D, i, j, ANALYSES_REASON_INTER, i + 1};

@@ -194,7 +194,8 @@ static inline void profile_fill(struct profile_sample *s)
     memcpy(s->pairs, pairs, sizeof pairs);
     for (size_t i = 0; i < 6; i++) {
         memcpy(s->row_tallies[i], rows[i].level, sizeof rows[i].level);
-        s->rows[i] = (struct analyses_row){rows[i].insn, rows[i].object, s->row_tallies[i], s->row_startup[i]};
+        s->rows[i] = (struct analyses_row){
+            .insn = rows[i].insn, .object = rows[i].object, .level = s->row_tallies[i], .startup = s->row_startup[i]};
     }
     s->row_startup[0][L1I].reads[0] = s->row_startup[0][L2].reads[0] = s->row_startup[0][L3].reads[0] = 1;
     s->row_startup[5][L1D].reads[2] = 10;

@@ -587,7 +587,7 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
 {
     const bool observed = how == OBSERVED || how == BOTH, attributed = how >= ATTRIBUTED;
     struct told told = {.level_count = shape->level_count}, brief = told;
-    const struct sim_attribution attribution = {&told, NULL, tell_owner, tell_actor, tell_missed, tell_mark};
+    const struct sim_attribution attribution = {&told, NULL, tell_owner, tell_actor, tell_missed, NULL, tell_mark};
     const struct sim_attribution only_misses = {.self = &brief, .missed = tell_missed};
     struct c2_error err;
     struct pages pages = {0};
