@@ -54,7 +54,10 @@ static int insn_at(const struct unicorn_block *block, uint64_t pc)
 static enum c2_status close_at(struct unicorn *u, uint64_t rip)
 {
     int insn = u->current ? insn_at(u->current, rip) : -1;
-    return insn >= 0 ? unicorn_record_close_partly(u, (unsigned)insn) : unicorn_record_close(u);
+    if (insn < 0)
+        return unicorn_record_close(u);
+    unicorn_code_mmx_leave(u->code, u->current, rip);
+    return unicorn_record_close_partly(u, (unsigned)insn);
 }
 
 /* ------------------------------------------------------------------ hooks */
@@ -74,7 +77,7 @@ static __attribute__((noinline)) bool admit_rare(struct unicorn *u, const struct
     if (block->special)
         pause_run(u, PAUSE_SPECIAL);
     else if (block->mmx)
-        unicorn_mmx_write(u->state.uc, block->mmx);
+        unicorn_code_mmx_begin(u->code, block);
     return !block->special;
 }
 

@@ -351,6 +351,21 @@ enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_cod
     return status;
 }
 
+/* ------------------------------------------------------------------ MMX */
+
+void unicorn_code_mmx_begin(struct unicorn_code *code, const struct unicorn_block *block)
+{
+    unicorn_mmx_write(&code->mmx, block->mmx);
+}
+
+void unicorn_code_mmx_leave(struct unicorn_code *code, const struct unicorn_block *block, uint64_t pc)
+{
+    if (block->mmx == 0)
+        return;
+    decode_block(&code->decoded, (struct guest_va){block->pc}, (uint32_t)(pc - block->pc));
+    unicorn_mmx_give_back(&code->mmx, block->mmx & (uint8_t)~unicorn_mmx_early(&code->decoded));
+}
+
 /* ------------------------------------------------------------------ watching */
 
 enum c2_status unicorn_code_watch(struct unicorn_code *code, uint64_t pc, struct c2_error *err)

@@ -4,11 +4,11 @@
  *   An instruction that writes an MMX register sets sign and exponent of the x87 register that it is a part of to ones,
  *   so that whoever takes it for a number finds a NaN. Unicorn leaves them as they are. So they are set before it: what
  *   a block writes before its first x87 instruction, when the block begins; what it writes later, by a code hook before
- *   the instruction.
+ *   the instruction. A block that is left before it wrote a register gives back what was there.
  * Cost
  *   20 ns for each register that a block writes, at each of its executions.
  * Not modelled
- *   A signal handler that looks at the x87 registers after a fault earlier in the block finds them set already.
+ *   An MMX load behind an x87 instruction of its block that faults has set them all the same.
  * Source
  *   Intel SDM volume 1, 9.6.2 (the aliasing of MMX and x87 registers).
  */
@@ -24,25 +24,40 @@ enum c2_status unicorn_mmx_init(struct unicorn_mmx *mmx, uc_engine *uc, struct c
 
 void unicorn_mmx_release(struct unicorn_mmx *mmx) { c2_map_destroy(mmx->late); }
 
-void unicorn_mmx_write(uc_engine *uc, uint8_t registers)
+static uint16_t exchange_upper(uc_engine *uc, int i, uint16_t upper)
 {
-    for (int i = 0; i < 8; i++) {
-        uint8_t number[16];
-        if (!(registers >> i & 1))
-            continue;
-        uc_reg_read(uc, UC_X86_REG_FP0 + i, number);
-        memset(number + 8, 0xff, 2);
-        uc_reg_write(uc, UC_X86_REG_FP0 + i, number);
-    }
+    uint8_t number[16];
+    uint16_t old;
+    uc_reg_read(uc, UC_X86_REG_FP0 + i, number);
+    memcpy(&old, number + 8, 2);
+    memcpy(number + 8, &upper, 2);
+    uc_reg_write(uc, UC_X86_REG_FP0 + i, number);
+    return old;
+}
+
+void unicorn_mmx_write(struct unicorn_mmx *mmx, uint8_t registers)
+{
+    for (int i = 0; i < 8; i++)
+        if (registers >> i & 1)
+            mmx->old[i] = exchange_upper(mmx->uc, i, 0xffff);
+}
+
+void unicorn_mmx_give_back(struct unicorn_mmx *mmx, uint8_t registers)
+{
+    for (int i = 0; i < 8; i++)
+        if (registers >> i & 1)
+            exchange_upper(mmx->uc, i, mmx->old[i]);
 }
 
 static void on_late(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
 {
-    const struct unicorn_mmx *mmx = self;
+    struct unicorn_mmx *mmx = self;
     uint64_t registers = 0;
-    (void)size;
+    (void)uc, (void)size;
     c2_map_get(mmx->late, pc, &registers);
-    unicorn_mmx_write(uc, (uint8_t)registers);
+    for (int i = 0; i < 8; i++)
+        if (registers >> i & 1)
+            exchange_upper(mmx->uc, i, 0xffff);
 }
 
 static enum c2_status hook_late(struct unicorn_mmx *mmx, uint64_t pc, struct c2_error *err)

@@ -120,6 +120,9 @@ enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_cod
 /* The instruction to interpret at pc; added if need be. */
 enum c2_status unicorn_code_special(struct unicorn_special **out, struct unicorn_code *code, uint64_t pc,
                                     struct c2_error *err);
+/* The block begins or, before the instruction at pc, is left: what it does to x87 registers (unicorn_mmx.c). */
+void unicorn_code_mmx_begin(struct unicorn_code *code, const struct unicorn_block *block);
+void unicorn_code_mmx_leave(struct unicorn_code *code, const struct unicorn_block *block, uint64_t pc);
 /* Whether the bytes of a block with writable code are still those that were decoded. */
 bool unicorn_code_fresh(const struct unicorn_block *block);
 /* Blocks that start at pc are watched from now on. */
@@ -131,11 +134,14 @@ void unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t byt
 struct unicorn_mmx {
     uc_engine *uc;
     struct c2_map *late; /* pc -> registers written there; their instruction has a hook */
+    uint16_t old[8];     /* upper bits of the registers that the current block writes early */
 };
 enum c2_status unicorn_mmx_init(struct unicorn_mmx *mmx, uc_engine *uc, struct c2_error *err);
 void unicorn_mmx_release(struct unicorn_mmx *mmx);
-/* The registers (bit i: MMi) are about to be written. */
-void unicorn_mmx_write(uc_engine *uc, uint8_t registers);
+/* A block begins that writes the registers (bit i: MMi) before its first x87 instruction; ... */
+void unicorn_mmx_write(struct unicorn_mmx *mmx, uint8_t registers);
+/* ... and is left before it wrote these of them. */
+void unicorn_mmx_give_back(struct unicorn_mmx *mmx, uint8_t registers);
 /* What the block writes before its first x87 instruction. */
 uint8_t unicorn_mmx_early(const struct decode_block *decoded);
 /* Hooks what the block writes behind x87 instructions; *hooked: a translation of it must be dropped. */

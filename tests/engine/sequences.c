@@ -290,7 +290,7 @@ static void compare_state(char *out, size_t bytes, const struct native_state *n,
         snprintf(out, bytes, "flags: %llx, engine %llx", (unsigned long long)(n->flags & flags),
                  (unsigned long long)(e->flags & flags));
     for (unsigned i = 0; i < 8; i++)
-        compare_bytes(out, bytes, "mm", 16 * i, n->fxsave + 32 + 16 * i, e->fxsave + 32 + 16 * i, 8);
+        compare_bytes(out, bytes, "mm", 16 * i, n->fxsave + 32 + 16 * i, e->fxsave + 32 + 16 * i, 10);
     compare_bytes(out, bytes, "xmm", 0, n->fxsave + 160, e->fxsave + 160, 256);
 }
 
