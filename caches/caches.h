@@ -13,15 +13,25 @@
 #define CACHES_MAX_WAYS 64
 #define CACHES_NAME_BYTES 16
 
+/* Replacement: the constant and the word of machine files and reports; policy.c says what each does. */
+/* clang-format off */
+#define CACHES_POLICY_LIST(X) \
+    X(LRU, "lru") \
+    X(FIFO, "fifo") \
+    X(RANDOM, "random") \
+    X(TREE_PLRU, "tree-plru") /* ways a power of two */ \
+    X(NRU, "nru") \
+    X(SRRIP, "srrip") \
+    X(BRRIP, "brrip")
+/* clang-format on */
 enum caches_policy {
-    CACHES_LRU,       /* "lru" */
-    CACHES_FIFO,      /* "fifo" */
-    CACHES_RANDOM,    /* "random", seeded */
-    CACHES_TREE_PLRU, /* "tree-plru", ways a power of two */
-    CACHES_NRU,       /* "nru" */
-    CACHES_SRRIP,     /* "srrip", 2 bits, hit priority (Jaleel et al., ISCA 2010) */
-    CACHES_BRRIP,     /* "brrip", 1/32 */
+#define X(constant, word) CACHES_##constant,
+    CACHES_POLICY_LIST(X)
+#undef X
 };
+#define X(constant, word) +1
+enum { CACHES_POLICIES = 0 CACHES_POLICY_LIST(X) };
+#undef X
 
 enum caches_inclusion {
     CACHES_NON_INCLUSIVE, /* filled on a miss; evicts without telling the levels above */
@@ -31,7 +41,6 @@ enum caches_inclusion {
 
 enum caches_index { CACHES_VIRTUAL, CACHES_PHYSICAL };
 /* The words for them, in machine files and reports. */
-#define CACHES_POLICIES (CACHES_BRRIP + 1)
 #define CACHES_INCLUSIONS (CACHES_EXCLUSIVE + 1)
 #define CACHES_INDICES (CACHES_PHYSICAL + 1)
 extern const char *const caches_policy_names[CACHES_POLICIES];

@@ -4,8 +4,11 @@
  */
 #include "caches/caches.h"
 
-const char *const caches_policy_names[CACHES_POLICIES] = {"lru", "fifo",  "random", "tree-plru",
-                                                          "nru", "srrip", "brrip"};
+const char *const caches_policy_names[CACHES_POLICIES] = {
+#define X(constant, word) word,
+    CACHES_POLICY_LIST(X)
+#undef X
+};
 const char *const caches_inclusion_names[CACHES_INCLUSIONS] = {"non-inclusive", "inclusive", "exclusive"};
 const char *const caches_index_names[CACHES_INDICES] = {"virtual", "physical"};
 const char *const caches_tlb_policy_names[CACHES_TLB_POLICIES] = {"lru", "tree-plru", "mru3-plru4"};

@@ -401,9 +401,10 @@ def check_machine_words():
     check_words(page, "### Sections", ["[%s]" % name for name in re.findall(
         r'^ +(?:\[SECTION_\w+\] = )?\{(?:\.name = )?"([\w-]+)", (?:\.kind = )?KIND_', source("machine/keys.c"), re.M)],
         "sections")
-    for heading, array in (("Policies", "policy"), ("Inclusion", "inclusion")):
-        found = re.search(r"caches_%s_names\[[^\]]*\] = *\{([^}]*)\}" % array, names)
-        check_words(page, "### " + heading, re.findall(r'"([^"]+)"', found.group(1)) if found else [], array)
+    policies = re.findall(r'^ +X\([A-Z_]+, "([\w-]+)"\)', source("caches/caches.h"), re.M)
+    check_words(page, "### Policies", policies, "policies")
+    found = re.search(r"caches_inclusion_names\[[^\]]*\] = *\{([^}]*)\}", names)
+    check_words(page, "### Inclusion", re.findall(r'"([^"]+)"', found.group(1)) if found else [], "inclusion")
     check_words(page, "### Slice hashes", re.findall(r'^ +X\("([\w-]+)", \d', source("caches/slices.c"), re.M)
                 + ["modulo"], "hashes")
 
