@@ -11,16 +11,34 @@
 #include "loader/loader.h"
 #include "sim/sim.h"
 
-/* ------------------------------------------------------------------ trace: every reference to a file (--trace)
- * The form is chosen by the name: see trace.c. line_bytes: of the machine (the din form has one line for each
- * cache line touched). "-" is standard output. */
-struct analyses_trace;
-enum c2_status analyses_trace_create(struct analyses_trace **out, const char *path, uint32_t line_bytes,
-                                     struct c2_error *err);
-struct sim_observer analyses_trace_observer(struct analyses_trace *trace); /* lent until commit or destroy */
-/* Writes what is left and makes the file appear under its name. Frees trace either way. */
-enum c2_status analyses_trace_commit(struct analyses_trace *trace, struct c2_error *err);
-void analyses_trace_destroy(struct analyses_trace *trace); /* gives up: no file appears. Takes NULL */
+/* ------------------------------------------------------------------ files of what was seen: --NAME FILE each
+ * An analysis that sees references, or records, and writes one file. A row makes its option; the file that the row is
+ * named after defines analyses_NAME; nobody else knows it by name. */
+/* clang-format off */
+#define ANALYSES_FILES(X) \
+    X(trace, "write every reference; FILE.din: din form, FILE.zst: compressed")
+struct analyses_file { /* the first member of an analysis's own */
+    const struct analyses_file_kind *kind;
+};
+struct analyses_file_kind {
+    /* Opens the file, which appears at commit. line_bytes: of the machine. path "-" is standard output. */
+    enum c2_status (*create)(struct analyses_file **out, const char *path, uint32_t line_bytes, struct c2_error *err);
+    struct sim_observer (*observer)(struct analyses_file *file); /* lent until commit or destroy */
+    /* Writes what is left and makes the file appear under its name. Frees file either way. */
+    enum c2_status (*commit)(struct analyses_file *file, struct c2_error *err);
+    void (*destroy)(struct analyses_file *file); /* gives up: no file appears. Takes NULL */
+};
+enum {
+#define X(name, help) ANALYSES_FILE_##name,
+    ANALYSES_FILES(X)
+#undef X
+    ANALYSES_FILE_KINDS
+};
+#define X(name, help) extern const struct analyses_file_kind analyses_##name;
+ANALYSES_FILES(X)
+#undef X
+/* clang-format on */
+extern const struct analyses_file_kind *const analyses_file_kinds[ANALYSES_FILE_KINDS];
 
 /* ------------------------------------------------------------------ profile: misses by instruction and object, and who
  * evicted whom (LT-WET: Sato & Endo, Euro-Par 2017, section 3.2). profile.c has the model. */

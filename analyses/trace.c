@@ -39,7 +39,8 @@
 
 static const char letters[2][3] = {{'R', 'W', 'F'}, {'r', 'w', 'f'}}; /* by part, enum sim_kind */
 
-struct analyses_trace {
+struct trace {
+    struct analyses_file base;
     struct c2_outfile *file;
     FILE *stream;
     char *path;
@@ -60,14 +61,14 @@ static bool ends_with(const char *text, const char *end)
 
 /* ------------------------------------------------------------------ bytes out */
 
-static enum c2_status put_out(struct analyses_trace *trace, const void *bytes, size_t count, struct c2_error *err)
+static enum c2_status put_out(struct trace *trace, const void *bytes, size_t count, struct c2_error *err)
 {
     if (fwrite(bytes, 1, count, trace->stream) == count)
         return C2_OK;
     return c2_fail(err, C2_ERR_IO, "cannot write the trace \"%s\": %s", trace->path, strerror(errno));
 }
 
-static enum c2_status compress(struct analyses_trace *trace, ZSTD_EndDirective directive, struct c2_error *err)
+static enum c2_status compress(struct trace *trace, ZSTD_EndDirective directive, struct c2_error *err)
 {
     ZSTD_inBuffer in = {trace->buffer, trace->used, 0};
     bool more = true;
@@ -85,7 +86,7 @@ static enum c2_status compress(struct analyses_trace *trace, ZSTD_EndDirective d
     return C2_OK;
 }
 
-static enum c2_status flush(struct analyses_trace *trace, ZSTD_EndDirective directive, struct c2_error *err)
+static enum c2_status flush(struct trace *trace, ZSTD_EndDirective directive, struct c2_error *err)
 {
     enum c2_status status = trace->zstd ? compress(trace, directive, err)
                                         : put_out(trace, trace->buffer, trace->used, err);
@@ -119,14 +120,14 @@ static char *put_decimal(char *to, uint32_t n)
 
 /* ------------------------------------------------------------------ the two forms */
 
-static enum c2_status reserve_line(struct analyses_trace *trace, struct c2_error *err)
+static enum c2_status reserve_line(struct trace *trace, struct c2_error *err)
 {
     return BUFFER_BYTES - trace->used >= LINE_BYTES_MAX ? C2_OK : flush(trace, ZSTD_e_continue, err);
 }
 
 static enum c2_status text_reference(void *self, const struct sim_reference *reference, struct c2_error *err)
 {
-    struct analyses_trace *trace = self;
+    struct trace *trace = self;
     for (uint32_t i = 0; i < reference->parts; i++) {
         enum c2_status status = reserve_line(trace, err);
         if (status != C2_OK)
@@ -149,8 +150,7 @@ static enum c2_status text_reference(void *self, const struct sim_reference *ref
     return C2_OK;
 }
 
-static enum c2_status din_record(struct analyses_trace *trace, enum sim_kind kind, uint64_t address,
-                                 struct c2_error *err)
+static enum c2_status din_record(struct trace *trace, enum sim_kind kind, uint64_t address, struct c2_error *err)
 {
     enum c2_status status = reserve_line(trace, err);
     if (status != C2_OK)
@@ -168,7 +168,7 @@ _Static_assert(SIM_READ == 0 && SIM_WRITE == 1 && SIM_FETCH == 2, "the labels of
 
 static enum c2_status din_reference(void *self, const struct sim_reference *reference, struct c2_error *err)
 {
-    struct analyses_trace *trace = self;
+    struct trace *trace = self;
     for (uint32_t i = 0; i < reference->parts; i++) {
         const uint64_t start = reference->part[i].pa.v, end = start + reference->part[i].size;
         uint64_t address = start;
@@ -184,7 +184,7 @@ static enum c2_status din_reference(void *self, const struct sim_reference *refe
 
 /* ------------------------------------------------------------------ life */
 
-static enum c2_status start_zstd(struct analyses_trace *trace, struct c2_error *err)
+static enum c2_status start_zstd(struct trace *trace, struct c2_error *err)
 {
     trace->zstd = ZSTD_createCCtx();
     if (!trace->zstd || ZSTD_isError(ZSTD_CCtx_setParameter(trace->zstd, ZSTD_c_checksumFlag, 1)))
@@ -196,13 +196,24 @@ static enum c2_status start_zstd(struct analyses_trace *trace, struct c2_error *
     return status != C2_OK ? status : put_out(trace, word, strlen(word), err);
 }
 
-enum c2_status analyses_trace_create(struct analyses_trace **out, const char *path, uint32_t line_bytes,
-                                     struct c2_error *err)
+static void destroy(struct analyses_file *file)
+{
+    struct trace *trace = (struct trace *)file;
+    if (!trace)
+        return;
+    c2_outfile_abandon(trace->file);
+    ZSTD_freeCCtx(trace->zstd);
+    c2_free(trace->path);
+    c2_free(trace);
+}
+
+static enum c2_status create(struct analyses_file **out, const char *path, uint32_t line_bytes, struct c2_error *err)
 {
     *out = NULL;
-    struct analyses_trace *trace = c2_calloc(1, sizeof *trace);
+    struct trace *trace = c2_calloc(1, sizeof *trace);
     if (!trace)
         return c2_fail_memory(err, "the trace");
+    trace->base.kind = &analyses_trace;
     trace->line_bytes = line_bytes;
     trace->line_mask = ~(uint64_t)(line_bytes - 1);
     trace->din = ends_with(path, ".din") || ends_with(path, ".din.zst");
@@ -215,35 +226,29 @@ enum c2_status analyses_trace_create(struct analyses_trace **out, const char *pa
             status = start_zstd(trace, err);
     }
     if (status != C2_OK) {
-        analyses_trace_destroy(trace);
+        destroy(&trace->base);
         return status;
     }
-    *out = trace;
+    *out = &trace->base;
     return C2_OK;
 }
 
-struct sim_observer analyses_trace_observer(struct analyses_trace *trace)
+static struct sim_observer observer(struct analyses_file *file)
 {
+    struct trace *trace = (struct trace *)file;
     return (struct sim_observer){.self = trace, .reference = trace->din ? din_reference : text_reference};
 }
 
-enum c2_status analyses_trace_commit(struct analyses_trace *trace, struct c2_error *err)
+static enum c2_status commit(struct analyses_file *file, struct c2_error *err)
 {
+    struct trace *trace = (struct trace *)file;
     enum c2_status status = flush(trace, ZSTD_e_end, err);
     if (status == C2_OK) {
         status = c2_outfile_commit(trace->file, err);
         trace->file = NULL; /* gone either way */
     }
-    analyses_trace_destroy(trace);
+    destroy(file);
     return status;
 }
 
-void analyses_trace_destroy(struct analyses_trace *trace)
-{
-    if (!trace)
-        return;
-    c2_outfile_abandon(trace->file);
-    ZSTD_freeCCtx(trace->zstd);
-    c2_free(trace->path);
-    c2_free(trace);
-}
+const struct analyses_file_kind analyses_trace = {create, observer, commit, destroy};

@@ -7,6 +7,7 @@
 
 #include <argp.h>
 
+#include "analyses/analyses.h"
 #include "base/base.h"
 #include "caches/caches.h"
 #include "mmu/mmu.h"
@@ -55,7 +56,8 @@ struct cli_options {
     uint64_t seed;
     const char **env; /* --env */
     size_t env_count;
-    const char *output_dir, *json, *trace;         /* NULL: not asked for */
+    const char *output_dir, *json;                 /* NULL: not asked for */
+    const char *files[ANALYSES_FILE_KINDS];        /* likewise, of analyses by their number */
     const char *callgrind, *evictors, *cachegrind; /* likewise */
     bool advise;       /* `c2emu advise`: the run, and layouts that would have been better for it */
     const char **dims; /* --dim */

@@ -18,7 +18,7 @@ struct cli_outputs {
     struct c2_outfile *report_text, *report_json;         /* --output */
     struct c2_outfile *json;                              /* --json */
     struct c2_outfile *callgrind, *evictors, *cachegrind; /* likewise */
-    struct analyses_trace *trace;                         /* --trace */
+    struct analyses_file *files[ANALYSES_FILE_KINDS];     /* of analyses; NULL: not asked for */
     struct c2_outfile *pagemap;                           /* --dump-pagemap */
 };
 enum c2_status cli_outputs_open(struct cli_outputs *out, const struct cli_options *options, uint32_t line_bytes,

@@ -33,7 +33,6 @@ enum option_key {
     KEY_ENGINE,
     KEY_INHERIT_ENV,
     KEY_JSON,
-    KEY_TRACE,
     KEY_CALLGRIND,
     KEY_EVICTORS,
     KEY_CACHEGRIND,
@@ -42,7 +41,8 @@ enum option_key {
     KEY_DIM,
     KEY_LIST_MACHINES,
     KEY_ALLOC_WRAPPER,
-    KEY_UNAVAILABLE, /* and everything above */
+    KEY_FILES,                                         /* one an analysis that writes a file */
+    KEY_UNAVAILABLE = KEY_FILES + ANALYSES_FILE_KINDS, /* and everything above */
 };
 
 const struct argp_option cli_run_options[] = {
@@ -85,9 +85,11 @@ const struct argp_option cli_run_options[] = {
     {"json", KEY_JSON, "FILE", 0, "write the JSON report; - is standard output", 3},
     {"dump-pagemap", KEY_DUMP_PAGEMAP, "FILE", 0,
      "write the frame of each page touched, for --pages file=FILE; FILE.textproto: DynamoRIO's v2p form", 3},
-    {"trace", KEY_TRACE, "FILE", 0, "write every reference; FILE.din: din form, FILE.zst: compressed", 3},
-    {"callgrind", KEY_CALLGRIND, "FILE", 0,
-     "write costs and calls in Callgrind's format, for callgrind_annotate and KCachegrind", 3},
+#define X(name, help) {#name, KEY_FILES + ANALYSES_FILE_##name, "FILE", 0, help, 3},
+    ANALYSES_FILES(X)
+#undef X
+        {"callgrind", KEY_CALLGRIND, "FILE", 0,
+         "write costs and calls in Callgrind's format, for callgrind_annotate and KCachegrind", 3},
     {"evictors", KEY_EVICTORS, "FILE", 0,
      "write who evicted whom in the same format: conflict misses, with a call from each victim to each evictor", 3},
     {"cachegrind", KEY_CACHEGRIND, "FILE", 0, "write costs by line in Cachegrind's format, for cg_annotate", 3},
@@ -193,6 +195,10 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
 {
     struct parse *parse = self;
     struct cli_options *options = parse->options;
+    if (row->key >= KEY_FILES && row->key < KEY_FILES + ANALYSES_FILE_KINDS) {
+        options->files[row->key - KEY_FILES] = value;
+        return C2_OK;
+    }
     switch (row->key) {
     case KEY_HELP:
         return take_action(options, CLI_HELP);
@@ -257,9 +263,6 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
     case KEY_JSON:
         options->json = value;
         return C2_OK;
-    case KEY_TRACE:
-        options->trace = value;
-        return C2_OK;
     case KEY_CALLGRIND:
         options->callgrind = value;
         return C2_OK;
@@ -293,18 +296,32 @@ static enum c2_status take_program(void *self, char *const *words, struct c2_err
     return C2_OK;
 }
 
-/* Profiles are of instructions: what they cost, whose lines they took. */
+/* Names of the analyses that write files, in their order. */
+static const char *const analysis_names[] = {
+#define X(name, help) #name,
+    ANALYSES_FILES(X)
+#undef X
+};
+
+static enum c2_status fail_unrecorded(const char *option, struct c2_error *err)
+{
+    return c2_fail(err, C2_ERR_INVALID, "--%s needs the references that --no-sim does not record; leave one out",
+                   option);
+}
+
+/* Files of references, and profiles, which are of instructions: what they cost, whose lines they took. */
 static enum c2_status check_profiles(const struct cli_options *options, struct c2_error *err)
 {
     const char *const profiles[][2] = {
         {"callgrind", options->callgrind}, {"evictors", options->evictors}, {"cachegrind", options->cachegrind}};
+    for (size_t i = 0; i < ANALYSES_FILE_KINDS; i++) {
+        if (options->files[i] && options->no_sim)
+            return fail_unrecorded(analysis_names[i], err);
+    }
     for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
-        if (!profiles[i][1])
-            continue;
-        if (options->no_sim)
-            return c2_fail(err, C2_ERR_INVALID,
-                           "--%s needs the references that --no-sim does not record; leave one out", profiles[i][0]);
-        if (options->no_attribution)
+        if (profiles[i][1] && options->no_sim)
+            return fail_unrecorded(profiles[i][0], err);
+        if (profiles[i][1] && options->no_attribution)
             return c2_fail(err, C2_ERR_INVALID,
                            "--%s tells which instruction missed, which --no-attribution does not note; leave one out",
                            profiles[i][0]);
@@ -312,23 +329,35 @@ static enum c2_status check_profiles(const struct cli_options *options, struct c
     return C2_OK;
 }
 
+struct named_file {
+    const char *option, *path;
+};
+
 /* The one that is finished last would take the place of the other. */
+static enum c2_status check_pair(const struct named_file *a, const struct named_file *b, struct c2_error *err)
+{
+    if (!a->path || !b->path || strcmp(a->path, b->path) != 0 || strcmp(a->path, "/dev/null") == 0)
+        return C2_OK;
+    return c2_fail(err, C2_ERR_INVALID, "--%s and --%s are both to write %s; give each a file of its own", a->option,
+                   b->option, a->path);
+}
+
 static enum c2_status check_files(const struct cli_options *options, struct c2_error *err)
 {
-    const struct {
-        const char *option, *path;
-    } files[] = {{"--json", options->json},         {"--dump-pagemap", options->dump_pagemap},
-                 {"--trace", options->trace},       {"--callgrind", options->callgrind},
-                 {"--evictors", options->evictors}, {"--cachegrind", options->cachegrind}};
+    enum { OTHERS = 5 };
+    struct named_file files[OTHERS + ANALYSES_FILE_KINDS] = {{"json", options->json},
+                                                             {"dump-pagemap", options->dump_pagemap},
+                                                             {"callgrind", options->callgrind},
+                                                             {"evictors", options->evictors},
+                                                             {"cachegrind", options->cachegrind}};
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; i < ANALYSES_FILE_KINDS; i++)
+        files[OTHERS + i] = (struct named_file){analysis_names[i], options->files[i]};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        for (size_t k = 0; k < i; k++) {
-            if (files[i].path && files[k].path && strcmp(files[i].path, files[k].path) == 0 &&
-                strcmp(files[i].path, "/dev/null") != 0)
-                return c2_fail(err, C2_ERR_INVALID, "%s and %s are both to write %s; give each a file of its own",
-                               files[k].option, files[i].option, files[i].path);
-        }
+        for (size_t k = 0; k < i && status == C2_OK; k++)
+            status = check_pair(&files[k], &files[i], err);
     }
-    return C2_OK;
+    return status;
 }
 
 /* What `advise` needs, and what only it takes. */
@@ -369,9 +398,6 @@ static enum c2_status check_whole(const struct cli_options *options, struct c2_e
                        "--huge-size is the size of the pages of --huge all, --huge REGION or --against huge; add one");
     if (options->no_sim && options->against)
         return c2_fail(err, C2_ERR_INVALID, "--against compares what --no-sim does not simulate; leave one out");
-    if (options->no_sim && options->trace)
-        return c2_fail(err, C2_ERR_INVALID,
-                       "--trace needs the references that --no-sim does not record; leave one out");
     if (options->wrapper_count != 0 && (options->no_sim || options->no_attribution))
         return c2_fail(err, C2_ERR_INVALID, "--alloc-wrapper names blocks, which --no-%s leaves out; leave one out",
                        options->no_sim ? "sim" : "attribution");

@@ -68,8 +68,10 @@ static enum c2_status open_all(struct cli_outputs *outputs, const struct cli_opt
         status = c2_outfile_open(&outputs->cachegrind, options->cachegrind, err);
     if (status == C2_OK && options->dump_pagemap)
         status = c2_outfile_open(&outputs->pagemap, options->dump_pagemap, err);
-    if (status == C2_OK && options->trace)
-        status = analyses_trace_create(&outputs->trace, options->trace, line_bytes, err);
+    for (unsigned i = 0; i < ANALYSES_FILE_KINDS && status == C2_OK; i++) {
+        if (options->files[i])
+            status = analyses_file_kinds[i]->create(&outputs->files[i], options->files[i], line_bytes, err);
+    }
     return status;
 }
 
@@ -81,6 +83,22 @@ enum c2_status cli_outputs_open(struct cli_outputs *out, const struct cli_option
     if (status != C2_OK)
         cli_outputs_abandon(out);
     return status;
+}
+
+/* *file is gone afterwards. */
+static enum c2_status finish_analysis(struct analyses_file **file, struct c2_error *err)
+{
+    struct analyses_file *mine = *file;
+    *file = NULL;
+    return mine ? mine->kind->commit(mine, err) : C2_OK;
+}
+
+static void keep_first(enum c2_status *first, enum c2_status status, const struct c2_error *mine, struct c2_error *err)
+{
+    if (status == C2_OK || *first != C2_OK)
+        return;
+    *first = status;
+    *err = *mine;
 }
 
 typedef enum c2_status report_writer(FILE *to, const struct report_run *run, struct c2_error *err);
@@ -109,17 +127,11 @@ enum c2_status cli_outputs_commit(struct cli_outputs *outputs, const struct repo
                    {&outputs->json, report_json},         {&outputs->callgrind, report_callgrind},
                    {&outputs->evictors, report_evictors}, {&outputs->cachegrind, report_cachegrind}};
     enum c2_status first = C2_OK;
-    if (outputs->trace)
-        first = analyses_trace_commit(outputs->trace, err);
-    outputs->trace = NULL;
-    for (size_t i = 0; i < sizeof reports / sizeof reports[0]; i++) {
-        struct c2_error mine;
-        const enum c2_status status = finish(reports[i].file, reports[i].write, run, &mine);
-        if (status != C2_OK && first == C2_OK) {
-            first = status;
-            *err = mine;
-        }
-    }
+    struct c2_error mine;
+    for (unsigned i = 0; i < ANALYSES_FILE_KINDS; i++)
+        keep_first(&first, finish_analysis(&outputs->files[i], &mine), &mine, err);
+    for (size_t i = 0; i < sizeof reports / sizeof reports[0]; i++)
+        keep_first(&first, finish(reports[i].file, reports[i].write, run, &mine), &mine, err);
     return first;
 }
 
@@ -146,6 +158,7 @@ void cli_outputs_abandon(struct cli_outputs *outputs)
     c2_outfile_abandon(outputs->evictors);
     c2_outfile_abandon(outputs->cachegrind);
     c2_outfile_abandon(outputs->pagemap);
-    analyses_trace_destroy(outputs->trace);
+    for (unsigned i = 0; i < ANALYSES_FILE_KINDS; i++)
+        analyses_file_kinds[i]->destroy(outputs->files[i]);
     *outputs = (struct cli_outputs){0};
 }

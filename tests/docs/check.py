@@ -11,7 +11,7 @@ commands  Every ```console block is run: its lines that begin with `$ ` are give
           the same page. PAGE (docs/model.md) stands for the commands of that page alone, and `pages` prints those
           with commands.
 comparison  What counts as the same output, on outputs made up here.
-options   The option table of docs/options.md and `c2emu --help` name the same options.
+options   The tables of docs/options.md and `c2emu --help` name the same options and verbs.
 machines  The machine table of docs/machine-files.md is what machines/*.ini say.
 keys      docs/ name every key of report.json, every key and word of a machine file.
 files     Every file that a page names exists; every file with a "Not modelled" paragraph is named in
@@ -308,6 +308,8 @@ def same_words(documented, real, what):
 def check_options():
     shown = output_of(EMULATOR, "--help")
     real = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", shown, re.M)) | set(re.findall(r"^ +(-\w), ", shown, re.M))
+    same_words(set(re.findall(r"^\| `c2emu (\w+)", section(read("docs/options.md"), "## Verbs"), re.M)),
+               set(re.findall(r"^  c2emu (\w+)  ", shown, re.M)), "verbs")
     cells = " ".join(first_cells(section(read("docs/options.md"), "## Options")))
     same_words(set(re.findall(r"(?<![\w-])--?[a-zA-Z][a-z-]*", cells)), real, "options")
 

@@ -65,9 +65,9 @@ static void tell(struct sim_observer observer, enum sim_kind kind, uint32_t tid,
     assert_int_equal(C2_OK, observer.reference(observer.self, &reference, NULL));
 }
 
-static void tell_all(struct analyses_trace *trace)
+static void tell_all(struct analyses_file *trace)
 {
-    struct sim_observer observer = analyses_trace_observer(trace);
+    struct sim_observer observer = analyses_trace.observer(trace);
     tell(observer, SIM_FETCH, 1, 0x401000, 0x401000, 0x1000, 5);
     tell(observer, SIM_READ, 1, 0x401000, 0x7fffffffe008, 0x2008, 8);
     tell(observer, SIM_WRITE, 1, 0x401000, 0x7fffffffe008, 0x2008, 8);
@@ -110,13 +110,13 @@ static const char din_golden[] = "2 1000\n"
 
 static void write_trace(const char *name, int times)
 {
-    struct analyses_trace *trace;
+    struct analyses_file *trace;
     struct c2_error err;
-    assert_int_equal(C2_OK, analyses_trace_create(&trace, path_of(name), 64, &err));
+    assert_int_equal(C2_OK, analyses_trace.create(&trace, path_of(name), 64, &err));
     for (int i = 0; i < times; i++)
         tell_all(trace);
     assert_int_not_equal(0, access(path_of(name), F_OK)); /* not before it is whole */
-    assert_int_equal(C2_OK, analyses_trace_commit(trace, &err));
+    assert_int_equal(C2_OK, analyses_trace.commit(trace, &err));
 }
 
 static void the_plain_forms(void **state)
@@ -191,26 +191,26 @@ static void more_than_a_buffer(void **state)
 static void given_up_leaves_nothing(void **state)
 {
     (void)state;
-    struct analyses_trace *trace;
-    assert_int_equal(C2_OK, analyses_trace_create(&trace, path_of("b.zst"), 64, NULL));
+    struct analyses_file *trace;
+    assert_int_equal(C2_OK, analyses_trace.create(&trace, path_of("b.zst"), 64, NULL));
     tell_all(trace);
-    analyses_trace_destroy(trace);
+    analyses_trace.destroy(trace);
     assert_int_not_equal(0, access(path_of("b.zst"), F_OK));
-    analyses_trace_destroy(NULL);
+    analyses_trace.destroy(NULL);
 }
 
 /* /dev/full takes nothing: said at the first buffer that is written, and at the latest by commit. */
 static void a_full_disk(void **state)
 {
     (void)state;
-    struct analyses_trace *trace;
+    struct analyses_file *trace;
     struct c2_error err;
-    assert_int_equal(C2_OK, analyses_trace_create(&trace, "/dev/full", 64, &err));
+    assert_int_equal(C2_OK, analyses_trace.create(&trace, "/dev/full", 64, &err));
     tell_all(trace);
-    assert_int_not_equal(C2_OK, analyses_trace_commit(trace, &err));
+    assert_int_not_equal(C2_OK, analyses_trace.commit(trace, &err));
     assert_non_null(strstr(err.text, "/dev/full"));
-    assert_int_equal(C2_OK, analyses_trace_create(&trace, "/dev/full", 64, &err));
-    struct sim_observer observer = analyses_trace_observer(trace);
+    assert_int_equal(C2_OK, analyses_trace.create(&trace, "/dev/full", 64, &err));
+    struct sim_observer observer = analyses_trace.observer(trace);
     struct sim_reference reference = {.kind = SIM_READ, .parts = 1, .size = 1};
     enum c2_status status = C2_OK;
     int told = 0;
@@ -218,15 +218,15 @@ static void a_full_disk(void **state)
         status = observer.reference(observer.self, &reference, &err);
     assert_int_equal(C2_ERR_IO, status);
     assert_string_equal("cannot write the trace \"/dev/full\": No space left on device", err.text);
-    analyses_trace_destroy(trace);
+    analyses_trace.destroy(trace);
 }
 
 static void a_folder_that_is_not_there(void **state)
 {
     (void)state;
-    struct analyses_trace *trace;
+    struct analyses_file *trace;
     struct c2_error err;
-    assert_int_not_equal(C2_OK, analyses_trace_create(&trace, path_of("none/x.din"), 64, &err));
+    assert_int_not_equal(C2_OK, analyses_trace.create(&trace, path_of("none/x.din"), 64, &err));
     assert_null(trace);
     assert_non_null(strstr(err.text, "none/x.din"));
 }
@@ -236,13 +236,13 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     enum c2_status status = C2_ERR_NO_MEMORY;
     for (uint64_t n = 1; status != C2_OK; n++) {
-        struct analyses_trace *trace;
+        struct analyses_file *trace;
         struct c2_error err;
         c2_alloc_fail_from(n);
-        status = analyses_trace_create(&trace, path_of("c.zst"), 64, &err);
+        status = analyses_trace.create(&trace, path_of("c.zst"), 64, &err);
         c2_alloc_fail_from(0);
         assert_true(status == C2_OK ? n > 3 : status == C2_ERR_NO_MEMORY && !trace);
-        analyses_trace_destroy(trace);
+        analyses_trace.destroy(trace);
     }
 }
 

@@ -58,8 +58,8 @@ static char *describe(const struct cli_options *o)
         fprintf(to, "output=%s ", o->output_dir);
     if (o->json)
         fprintf(to, "json=%s ", o->json);
-    if (o->trace)
-        fprintf(to, "trace=%s ", o->trace);
+    if (o->files[ANALYSES_FILE_trace])
+        fprintf(to, "trace=%s ", o->files[ANALYSES_FILE_trace]);
     const char *const profiles[] = {o->callgrind, o->evictors, o->cachegrind};
     for (size_t i = 0; i < 3; i++)
         if (profiles[i])
