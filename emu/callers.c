@@ -14,8 +14,8 @@
  *   room for a header. The first block decides for the site; those that came in between are told one by one.
  *   Where a function returns to and with what RSP says the call frame information (loader_unwind).
  * Cost
- *   Nothing more for a site that keeps its blocks; a look at the rule of each wrapper's frame, 0.1 us, where blocks are
- *   passed on; a return is watched until its site is known.
+ *   Nothing more for a site that keeps its blocks; about 0.6 us a block for the registers and frames of the functions
+ *   that pass it on. A return is watched until its site is known.
  * Invariants (callers_check)
  *   RSP never rises from one wait to the next; no site is waited for more than WAITS times, so memory is bounded by the
  *   sites.
