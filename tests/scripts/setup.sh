@@ -145,8 +145,13 @@ try "$run"
 is 'a directory that was moved' "$status/$calls" "0/${configure}OFF
 $build --target c2emu"
 
-# ---------------------------------------------------------------- what a build without tests looks for
+# ---------------------------------------------------------------- new builds
 
+C2EMU=$scratch/new/c2emu "$cmake" -S "$root" -B "$scratch/new" >"$scratch/log" 2>&1 || cat "$scratch/log"
+is 'tests of a build of which nothing is there yet' \
+    "$(ctest --test-dir "$scratch/new" -N | grep -c docs_commands_)" '[1-9]*'
+
+# What one without tests looks for
 "$cmake" -S "$root" -B "$scratch/build" -DBUILD_TESTING=OFF >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 is 'tools of the tests' "$(grep -iE '^\w*(cmocka|python|musl|clang|gxx|cxx)' "$scratch/build/CMakeCache.txt")" ''
 is 'programs of the tests' "$("$cmake" --build "$scratch/build" --target help | grep -E 'test_|guest')" ''
