@@ -14,6 +14,10 @@
 /* Room for the copies of one call; the most is that of poll with all its structures, or of readv. */
 #define CALL_COPIES_BYTES 49152
 
+/* For data that the guest may not have written where it says: nothing that the host can write to either. So EFAULT
+ * comes only if there is something to write, and after what else is wrong. */
+#define CALL_FORBIDDEN ((void *)1)
+
 /* How an argument looks (for the tracer) and whether it points to memory (for checks and touches). */
 enum call_kind {
     CALL_NONE,
@@ -118,8 +122,8 @@ int64_t guest_finish(struct call *c, int64_t value);
 /* ------------------------------------------------------------------ ends of a call (kernel.c) */
 /* The program waits for something that cannot happen: the run ends, with the reason. */
 int64_t call_deadlock(struct call *c, const char *why);
-/* -EPIPE, with SIGPIPE for the guest. */
-int64_t call_broken_pipe(struct call *c);
+/* -EPIPE for a write to a descriptor of the host, with SIGPIPE for the guest unless it is a socket and no stream. */
+int64_t call_broken_pipe(struct call *c, int host);
 /* Prints "PREFIXsystem call NR (NAME) WHAT: the program sees ENOSYS" once for a number; returns -ENOSYS. */
 int64_t call_complain(struct call *c, const char *what);
 /* Whether somebody wants blocking calls of the host to come back. */

@@ -4,13 +4,14 @@
  *
  * Model
  *   The guest has a table of its own: 0, 1 and 2 at start, then always the lowest free number, whatever c2emu itself
- *   has open. Each entry owns one host descriptor, kept at FDS_HOST_FIRST or above and always close-on-exec; the
- *   guest's close-on-exec flag is a bit here. Status flags and file positions are the host's.
+ *   has open. Each entry owns one host descriptor, never 0 to 2 and always close-on-exec; the guest's close-on-exec
+ *   flag is a bit here. Status flags, file positions and locks are the host's.
  *
  * Invariants
  *   No number of the guest ever reaches the host unmapped. Two entries never own the same host descriptor.
  */
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -22,16 +23,16 @@
 #include "syscalls/kernel_priv.h"
 #include "syscalls/locks_priv.h"
 
-int fds_raise(int host)
+/* The descriptor is not moved higher: to close the first one would release the guest's locks (fcntl) of that file. */
+int fds_keep(int host)
 {
-    if (host < 0)
-        return host;
-    int high = fcntl(host, F_DUPFD_CLOEXEC, FDS_HOST_FIRST);
-    if (high < 0 && errno == EINVAL) { /* the host allows no number so high: any is as good, only less tidy */
+    if (host > 2) {
         fcntl(host, F_SETFD, FD_CLOEXEC);
         return host;
     }
-    int error = errno;
+    if (host < 0)
+        return host;
+    int high = fcntl(host, F_DUPFD_CLOEXEC, 3), error = errno;
     close(host);
     errno = error;
     return high;
@@ -55,9 +56,7 @@ static enum c2_status inherit(struct syscalls *kernel, int fd, struct c2_error *
     const int mode = fcntl(fd, F_GETFL);
     if (mode >= 0 && mode & O_PATH) /* c2emu's, in place of one that was closed */
         return C2_OK;
-    int host = fcntl(fd, F_DUPFD_CLOEXEC, FDS_HOST_FIRST);
-    if (host < 0 && errno == EINVAL)
-        host = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    int host = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     if (host < 0)
         return errno == EBADF
                    ? C2_OK
@@ -71,7 +70,7 @@ static enum c2_status inherit(struct syscalls *kernel, int fd, struct c2_error *
 
 enum c2_status fds_create(struct syscalls *kernel, struct c2_error *err)
 {
-    kernel->fds.cwd = fds_raise(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    kernel->fds.cwd = fds_keep(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (kernel->fds.cwd < 0)
         return c2_fail(err, C2_ERR_IO, "cannot open the working directory: %s", strerror(errno));
     enum c2_status status = C2_OK;
@@ -139,7 +138,7 @@ static uint64_t table_end(const struct syscalls *kernel)
     return limit < FDS_MAX ? limit : FDS_MAX;
 }
 
-static int64_t lowest_free(const struct syscalls *kernel, uint64_t from)
+int64_t fds_lowest_free(const struct syscalls *kernel, uint64_t from)
 {
     for (uint64_t fd = from; fd < table_end(kernel); fd++)
         if (kernel->fds.entry[fd].kind == FD_FREE)
@@ -149,11 +148,11 @@ static int64_t lowest_free(const struct syscalls *kernel, uint64_t from)
 
 int64_t fds_add(struct syscalls *kernel, int host, enum fd_wait wait, bool cloexec)
 {
-    host = fds_raise(host);
+    host = fds_keep(host);
     if (host < 0)
         return -errno;
     int64_t status = wait == FD_WAIT_SELF ? attributes_add(kernel, host) : 0;
-    int64_t fd = status < 0 ? status : lowest_free(kernel, 0);
+    int64_t fd = status < 0 ? status : fds_lowest_free(kernel, 0);
     if (fd < 0) {
         close(host);
         return fd;
@@ -193,6 +192,12 @@ void fds_reblock(const struct fd_entry *entry, bool unblocked)
         fcntl(entry->host, F_SETFL, fcntl(entry->host, F_GETFL) & ~O_NONBLOCK);
 }
 
+bool fds_is_shut(const struct fd_entry *entry)
+{
+    struct pollfd query = {.fd = entry->host, .events = POLLIN};
+    return poll(&query, 1, 0) > 0;
+}
+
 /* ------------------------------------------------------------------ calls */
 
 int64_t fds_close(struct call *c) { return entry_close(fds_at(c->kernel, c->arg[0])); }
@@ -218,9 +223,7 @@ static int64_t copy_to(struct syscalls *kernel, const struct fd_entry *entry, ui
 {
     struct fd_entry copy = *entry;
     copy.cloexec = cloexec;
-    copy.host = fcntl(entry->host, F_DUPFD_CLOEXEC, FDS_HOST_FIRST);
-    if (copy.host < 0 && errno == EINVAL)
-        copy.host = fcntl(entry->host, F_DUPFD_CLOEXEC, 3);
+    copy.host = fcntl(entry->host, F_DUPFD_CLOEXEC, 3);
     if (copy.host < 0)
         return -errno;
     if (entry->path && !(copy.path = c2_strdup(entry->path))) {
@@ -235,7 +238,7 @@ static int64_t copy_to(struct syscalls *kernel, const struct fd_entry *entry, ui
 
 static int64_t copy_from(struct call *c, uint64_t from, bool cloexec)
 {
-    int64_t to = lowest_free(c->kernel, from);
+    int64_t to = fds_lowest_free(c->kernel, from);
     return to < 0 ? to : copy_to(c->kernel, fds_at(c->kernel, c->arg[0]), (uint64_t)to, cloexec);
 }
 

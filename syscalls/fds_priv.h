@@ -7,8 +7,7 @@
 
 #include "syscalls/call_priv.h"
 
-#define FDS_MAX 4096        /* the hard RLIMIT_NOFILE of the guest */
-#define FDS_HOST_FIRST 1000 /* host descriptors of the guest lie from here on */
+#define FDS_MAX 4096 /* the hard RLIMIT_NOFILE of the guest */
 
 enum fd_kind {
     FD_FREE,
@@ -52,11 +51,16 @@ struct fd_entry *fds_at(struct syscalls *kernel, uint64_t guest_fd);
 int64_t fds_add(struct syscalls *kernel, int host, enum fd_wait wait, bool cloexec);
 /* Two of them into pair, or none. */
 int64_t fds_add_pair(struct syscalls *kernel, const int host[2], bool cloexec, int pair[2]);
-/* The host's descriptor moved to FDS_HOST_FIRST or above, or -1 (errno); takes it. */
-int fds_raise(int host);
+/* A new descriptor of the host made fit for an entry, or -1 (errno); takes it. */
+int fds_keep(int host);
+/* The number that the next descriptor gets, from `from` on; -EMFILE. */
+int64_t fds_lowest_free(const struct syscalls *kernel, uint64_t from);
 /* Before and after a call of the host on a descriptor that only the guest can make ready: it must not block, for the
  * wait would last for ever. True (to be given back) if it would have blocked: then EAGAIN is a deadlock. */
 bool fds_unblock(const struct fd_entry *entry);
 void fds_reblock(const struct fd_entry *entry, bool unblocked);
+/* After EAGAIN: whether a read that may block would end at once, with nothing. A socket of datagrams that is shut down
+ * says EAGAIN only to those who would not wait. */
+bool fds_is_shut(const struct fd_entry *entry);
 
 #endif

@@ -25,121 +25,145 @@ enum { AT_POSITION = -1 }; /* a transfer at the file's own position */
 
 /* ------------------------------------------------------------------ transfers */
 
-static int64_t random_bytes(struct call *c, const struct iovec *iov, int count)
+/* What is read or written: one buffer, which Linux looks at even if it is empty, or `count` of them. */
+struct transfer {
+    const struct iovec *iov;
+    int count; /* ONE_BUFFER: read, write and the like */
+    int flags;
+    int64_t offset;
+};
+#define ONE_BUFFER (-1)
+
+static int64_t random_bytes(struct call *c, const struct transfer *t)
 {
     int64_t total = 0;
+    int count = t->count == ONE_BUFFER ? 1 : t->count;
     for (int i = 0; i < count; i++) {
-        int64_t status = guest_check_write(c, (uintptr_t)iov[i].iov_base, iov[i].iov_len);
+        int64_t status = guest_check_write(c, (uintptr_t)t->iov[i].iov_base, t->iov[i].iov_len);
         if (status < 0)
             return status;
-        c2_rng_fill(&c->kernel->random, iov[i].iov_base, iov[i].iov_len);
-        total += (int64_t)iov[i].iov_len;
+        c2_rng_fill(&c->kernel->random, t->iov[i].iov_base, t->iov[i].iov_len);
+        total += (int64_t)t->iov[i].iov_len;
     }
     return total;
 }
 
-static int64_t host_read(struct call *c, int host, const struct iovec *iov, int count, int64_t offset, int flags)
+static int64_t host_read(struct call *c, int host, const struct transfer *t)
 {
-    if (offset != AT_POSITION || flags)
-        return CALL_HOST(c, preadv2(host, iov, count, offset, flags));
-    return CALL_HOST(c, readv(host, iov, count));
+    void *buffer = t->count == ONE_BUFFER ? t->iov->iov_base : NULL;
+    if (t->count == ONE_BUFFER && t->offset == AT_POSITION)
+        return CALL_HOST(c, read(host, buffer, t->iov->iov_len));
+    if (t->count == ONE_BUFFER)
+        return CALL_HOST(c, pread(host, buffer, t->iov->iov_len, t->offset));
+    if (t->offset != AT_POSITION || t->flags)
+        return CALL_HOST(c, preadv2(host, t->iov, t->count, t->offset, t->flags));
+    return CALL_HOST(c, readv(host, t->iov, t->count));
 }
 
-static int64_t read_into(struct call *c, const struct iovec *iov, int count, int64_t offset, int flags)
+static int64_t read_into(struct call *c, const struct transfer *t)
 {
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
     if (entry->kind == FD_RANDOM)
-        return random_bytes(c, iov, count);
+        return random_bytes(c, t);
     bool self = fds_unblock(entry);
-    int64_t value = host_read(c, entry->host, iov, count, offset, flags);
+    int64_t value = host_read(c, entry->host, t);
     fds_reblock(entry, self);
-    if (self && value == -EAGAIN && !(flags & RWF_NOWAIT))
-        return call_deadlock(c, "it reads from itself, and nothing is there");
+    if (self && value == -EAGAIN && !(t->flags & RWF_NOWAIT))
+        return fds_is_shut(entry) ? 0 : call_deadlock(c, "it reads from itself, and nothing is there");
     return value;
 }
 
-static int64_t host_write(struct call *c, int host, const struct iovec *iov, int count, int64_t offset, int flags)
+static int64_t host_write(struct call *c, int host, const struct transfer *t)
 {
-    if (offset != AT_POSITION || flags)
-        return CALL_HOST(c, pwritev2(host, iov, count, offset, flags));
-    return CALL_HOST(c, writev(host, iov, count));
+    const void *buffer = t->count == ONE_BUFFER ? t->iov->iov_base : NULL;
+    if (t->count == ONE_BUFFER && t->offset == AT_POSITION)
+        return CALL_HOST(c, write(host, buffer, t->iov->iov_len));
+    if (t->count == ONE_BUFFER)
+        return CALL_HOST(c, pwrite(host, buffer, t->iov->iov_len, t->offset));
+    if (t->offset != AT_POSITION || t->flags)
+        return CALL_HOST(c, pwritev2(host, t->iov, t->count, t->offset, t->flags));
+    return CALL_HOST(c, writev(host, t->iov, t->count));
 }
 
 /* What of a write does not fit at once into the guest's own pipe never will, for nobody else reads. */
-static bool does_not_fit(int64_t value, const struct iovec *iov, int count)
+static bool does_not_fit(int64_t value, const struct transfer *t)
 {
+    int count = t->count == ONE_BUFFER ? 1 : t->count;
     uint64_t total = 0;
     for (int i = 0; i < count; i++)
-        total += iov[i].iov_len;
+        total += t->iov[i].iov_len;
     return value == -EAGAIN || (value >= 0 && (uint64_t)value < total);
 }
 
-static int64_t write_from(struct call *c, const struct iovec *iov, int count, int64_t offset, int flags)
+static int64_t write_from(struct call *c, const struct transfer *t)
 {
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
     bool self = fds_unblock(entry);
-    int64_t value = host_write(c, entry->host, iov, count, offset, flags);
+    int64_t value = host_write(c, entry->host, t);
     fds_reblock(entry, self);
-    if (self && !(flags & RWF_NOWAIT) && does_not_fit(value, iov, count))
+    if (self && !(t->flags & RWF_NOWAIT) && does_not_fit(value, t))
         return call_deadlock(c, "it writes to itself, and there is no room");
-    return value == -EPIPE ? call_broken_pipe(c) : value;
+    return value == -EPIPE ? call_broken_pipe(c, entry->host) : value;
 }
 
-static struct iovec buffer_of(const struct call *c)
+static int64_t one_buffer(struct call *c, int64_t (*transfer)(struct call *, const struct transfer *), int64_t offset)
 {
-    return (struct iovec){.iov_base = c->ptr[1], .iov_len = c->arg[2]};
+    const struct iovec one = {.iov_base = c->ptr[1], .iov_len = c->arg[2]};
+    return transfer(c, &(struct transfer){.iov = &one, .count = ONE_BUFFER, .offset = offset});
 }
 
-int64_t files_read(struct call *c)
-{
-    struct iovec one = buffer_of(c);
-    return read_into(c, &one, 1, AT_POSITION, 0);
-}
+int64_t files_read(struct call *c) { return one_buffer(c, read_into, AT_POSITION); }
 
-int64_t files_write(struct call *c)
-{
-    struct iovec one = buffer_of(c);
-    return write_from(c, &one, 1, AT_POSITION, 0);
-}
+int64_t files_write(struct call *c) { return one_buffer(c, write_from, AT_POSITION); }
 
 int64_t files_pread(struct call *c)
 {
-    struct iovec one = buffer_of(c);
-    return (int64_t)c->arg[3] < 0 ? -EINVAL : read_into(c, &one, 1, (int64_t)c->arg[3], 0);
+    return (int64_t)c->arg[3] < 0 ? -EINVAL : one_buffer(c, read_into, (int64_t)c->arg[3]);
 }
 
 int64_t files_pwrite(struct call *c)
 {
-    struct iovec one = buffer_of(c);
-    return (int64_t)c->arg[3] < 0 ? -EINVAL : write_from(c, &one, 1, (int64_t)c->arg[3], 0);
+    return (int64_t)c->arg[3] < 0 ? -EINVAL : one_buffer(c, write_from, (int64_t)c->arg[3]);
 }
 
-int64_t files_readv(struct call *c) { return read_into(c, c->ptr[1], (int)c->arg[2], AT_POSITION, 0); }
+static struct transfer vector_of(const struct call *c)
+{
+    return (struct transfer){.iov = c->ptr[1], .count = (int)c->arg[2], .offset = AT_POSITION};
+}
 
-int64_t files_writev(struct call *c) { return write_from(c, c->ptr[1], (int)c->arg[2], AT_POSITION, 0); }
+int64_t files_readv(struct call *c)
+{
+    const struct transfer t = vector_of(c);
+    return read_into(c, &t);
+}
+
+int64_t files_writev(struct call *c)
+{
+    const struct transfer t = vector_of(c);
+    return write_from(c, &t);
+}
 
 /* preadv has no flags and no position -1; preadv2 has both. On x86-64 the fifth argument (the offset's high half of
  * 32-bit systems) is not looked at. */
-static bool positional(const struct call *c, int64_t *offset, int *flags)
+static bool positional(const struct call *c, struct transfer *t)
 {
     bool second = c->row->arg[5].kind != CALL_NONE;
-    *offset = (int64_t)c->arg[3];
-    *flags = second ? (int)c->arg[5] : 0;
-    return *offset >= 0 || (second && *offset == AT_POSITION);
+    *t = vector_of(c);
+    t->offset = (int64_t)c->arg[3];
+    t->flags = second ? (int)c->arg[5] : 0;
+    return t->offset >= 0 || (second && t->offset == AT_POSITION);
 }
 
 int64_t files_preadv(struct call *c)
 {
-    int64_t offset;
-    int flags;
-    return positional(c, &offset, &flags) ? read_into(c, c->ptr[1], (int)c->arg[2], offset, flags) : -EINVAL;
+    struct transfer t;
+    return positional(c, &t) ? read_into(c, &t) : -EINVAL;
 }
 
 int64_t files_pwritev(struct call *c)
 {
-    int64_t offset;
-    int flags;
-    return positional(c, &offset, &flags) ? write_from(c, c->ptr[1], (int)c->arg[2], offset, flags) : -EINVAL;
+    struct transfer t;
+    return positional(c, &t) ? write_from(c, &t) : -EINVAL;
 }
 
 /* ------------------------------------------------------------------ between two files */
@@ -147,7 +171,10 @@ int64_t files_pwritev(struct call *c)
 /* The host would copy its own random bytes. */
 static bool from_random(const struct call *c, int i) { return fds_at(c->kernel, c->arg[i])->kind == FD_RANDOM; }
 
-static int64_t copied(struct call *c, int64_t value) { return value == -EPIPE ? call_broken_pipe(c) : value; }
+static int64_t copied(struct call *c, int to, int64_t value)
+{
+    return value == -EPIPE ? call_broken_pipe(c, c->fd[to]) : value;
+}
 
 /* Both ends of a copy. Those of the guest's own are made not to block for the call of the host. */
 struct copy {
@@ -211,7 +238,7 @@ int64_t files_sendfile(struct call *c)
     off_t next = offset ? *offset : lseek(c->fd[1], 0, SEEK_CUR);
     if ((copy.from_self || copy.to_self) && (value == -EAGAIN || copy_is_short(&copy, next, value, c->arg[3])))
         return copy_deadlock(c);
-    return copied(c, value);
+    return copied(c, 0, value);
 }
 
 int64_t files_copy_range(struct call *c)
@@ -234,7 +261,7 @@ int64_t files_splice(struct call *c)
         value = CALL_HOST(c, splice(c->fd[0], c->ptr[1], c->fd[2], c->ptr[3], c->arg[4], now));
         copy_end(&copy);
         if (value != -EAGAIN || flags & SPLICE_F_NONBLOCK || !self)
-            return copied(c, value);
+            return copied(c, 2, value);
         if ((value = copy_wait(c, &copy)) < 0)
             return value;
     }

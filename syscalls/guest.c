@@ -17,7 +17,7 @@
  *
  * Not modelled
  *   A buffer that is accessible only in its first part makes data calls shorter, as on Linux; structures, arrays and
- *   iovecs are all or nothing (EFAULT).
+ *   the buffers of iovecs are all or nothing (EFAULT). Of several errors in one call another may be told than by Linux.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -147,25 +147,39 @@ int64_t guest_copy_string(struct call *c, void **out, uint64_t address, uint64_t
     return -ENAMETOOLONG;
 }
 
+/* Whether no program can have this memory: the upper half, and what is not even in the lower one. */
+static bool is_out_of_reach(uint64_t address, uint64_t bytes)
+{
+    const uint64_t user_end = 0x7ffffffff000ull;
+    return address > user_end || bytes > user_end - address;
+}
+
 static unsigned prot_of(unsigned access)
 {
     return (access & CALL_READS ? MMU_READ : 0) | (access & CALL_WRITES ? MMU_WRITE : 0);
+}
+
+/* One buffer: all of it can be read or written, or none of it can be written. */
+static int64_t prepare_buffer(struct call *c, struct iovec *buffer, unsigned access)
+{
+    uint64_t base = (uintptr_t)buffer->iov_base, bytes = buffer->iov_len;
+    if (bytes > SSIZE_MAX)
+        return -EINVAL;
+    if (guest_allows(c->kernel, base, bytes, prot_of(access)))
+        return access == CALL_READS ? guest_touch(c, base, bytes, MMU_ACCESS_READ) : 0;
+    if (access == CALL_READS || is_out_of_reach(base, bytes) || guest_extent(c->kernel, base, bytes, MMU_WRITE) > 0)
+        return -EFAULT;
+    buffer->iov_base = CALL_FORBIDDEN;
+    return 0;
 }
 
 int64_t guest_copy_iov(struct call *c, struct iovec **out, uint64_t address, uint64_t count, unsigned access)
 {
     void *copy;
     int64_t status = guest_copy(c, &copy, address, count * sizeof(struct iovec));
-    const struct iovec *iov = *out = copy;
-    for (uint64_t n = 0; n < count && status == 0; n++) {
-        uint64_t base = (uintptr_t)iov[n].iov_base;
-        if (iov[n].iov_len > SSIZE_MAX)
-            return -EINVAL;
-        if (!guest_allows(c->kernel, base, iov[n].iov_len, prot_of(access)))
-            return -EFAULT;
-        if (access == CALL_READS)
-            status = guest_touch(c, base, iov[n].iov_len, MMU_ACCESS_READ);
-    }
+    *out = copy;
+    for (uint64_t n = 0; n < count && status == 0; n++)
+        status = prepare_buffer(c, &(*out)[n], access);
     return status;
 }
 
@@ -205,8 +219,12 @@ static int64_t prepare_bytes(struct call *c, int i, const struct call_arg *a)
     if (*count == 0)
         return 0;
     uint64_t extent = guest_extent(c->kernel, c->arg[i], *count, prot_of(a->access));
-    if (extent == 0)
+    if (extent == 0 && (a->access & CALL_READS || is_out_of_reach(c->arg[i], *count)))
         return -EFAULT;
+    if (extent == 0) {
+        c->ptr[i] = CALL_FORBIDDEN;
+        return 0;
+    }
     *count = extent;
     return a->access & CALL_READS ? guest_touch(c, c->arg[i], extent, MMU_ACCESS_READ) : 0;
 }
@@ -217,9 +235,10 @@ static int64_t prepare_array(struct call *c, int i, const struct call_arg *a)
     int64_t status = 0;
     if (a->most && count > a->most)
         return -EINVAL;
-    if (count > TRANSFER_MAX || !guest_allows(c->kernel, c->arg[i], bytes, prot_of(a->access)))
+    bool allowed = count <= TRANSFER_MAX && guest_allows(c->kernel, c->arg[i], bytes, prot_of(a->access));
+    if (!allowed && (!a->returned || is_out_of_reach(c->arg[i], bytes)))
         return -EFAULT;
-    c->ptr[i] = guest_pointer(c->arg[i]);
+    c->ptr[i] = allowed ? guest_pointer(c->arg[i]) : CALL_FORBIDDEN;
     if (a->access & CALL_READS)
         status = guest_copy(c, &c->ptr[i], c->arg[i], bytes);
     if (status == 0 && a->access & CALL_WRITES && !a->returned)

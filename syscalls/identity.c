@@ -265,9 +265,10 @@ int64_t identity_prctl(struct call *c)
     case PR_GET_DUMPABLE:
         return self->dumpable;
     case PR_SET_NO_NEW_PRIVS:
-        return c->arg[1] == 1 ? set_flag(&self->no_new_privileges, 1, 1) : -EINVAL;
+        return c->arg[1] == 1 && !(c->arg[2] | c->arg[3] | c->arg[4]) ? set_flag(&self->no_new_privileges, 1, 1)
+                                                                      : -EINVAL;
     case PR_GET_NO_NEW_PRIVS:
-        return self->no_new_privileges;
+        return c->arg[1] | c->arg[2] | c->arg[3] | c->arg[4] ? -EINVAL : self->no_new_privileges;
     case PR_SET_TIMERSLACK:
         self->timer_slack = c->arg[1] ? c->arg[1] : 50000;
         return 0;

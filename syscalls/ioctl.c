@@ -6,6 +6,7 @@
  *   One row a request: what of the guest's memory it reads and writes. Terminals are the host's, process groups and
  *   sessions are the guest's own.
  */
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <linux/fs.h>
 #include <unistd.h>
@@ -76,6 +77,8 @@ int64_t ioctl_call(struct call *c)
 {
     struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
     uint32_t number = (uint32_t)c->arg[1];
+    if (fcntl(entry->host, F_GETFL) & O_PATH)
+        return -EBADF;
     switch (number) {
     case FIOCLEX:
     case FIONCLEX:

@@ -21,6 +21,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
@@ -60,7 +61,7 @@ static enum c2_status copy_config(struct syscalls *kernel, const struct syscalls
     return C2_OK;
 }
 
-/* Guest descriptors lie high (FDS_HOST_FIRST): the usual soft limit of 1024 leaves no room for them. */
+/* The guest may have FDS_MAX descriptors: the usual soft limit of 1024 leaves no room for them. */
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;
@@ -138,8 +139,13 @@ int64_t call_deadlock(struct call *c, const char *why)
     return -EINTR;
 }
 
-int64_t call_broken_pipe(struct call *c)
+int64_t call_broken_pipe(struct call *c, int host)
 {
+    int type = SOCK_STREAM;
+    socklen_t bytes = sizeof type;
+    getsockopt(host, SOL_SOCKET, SO_TYPE, &type, &bytes); /* a pipe has no type */
+    if (type != SOCK_STREAM)
+        return -EPIPE;
     c->result->action = SYSCALLS_SIGNAL;
     c->result->signal = SIGPIPE;
     return -EPIPE;

@@ -123,6 +123,8 @@ int64_t memory_remap(struct call *c)
         return -EINVAL;
     if (flags & MREMAP_FIXED && (!(flags & MREMAP_MAYMOVE) || !is_page_aligned(c->arg[4])))
         return -EINVAL;
+    if (flags & MREMAP_FIXED && c->arg[0] < c->arg[4] + c->arg[2] && c->arg[4] < c->arg[0] + c->arg[1])
+        return -EINVAL; /* from itself to itself */
     return mmu_remap(c->kernel->mmu, c->arg[0], c->arg[1], c->arg[2], flags & MREMAP_MAYMOVE, flags & MREMAP_FIXED,
                      c->arg[4]);
 }
@@ -207,11 +209,11 @@ int64_t memory_advise(struct call *c)
 
 int64_t memory_sync(struct call *c)
 {
-    uint64_t bytes, flags = c->arg[2];
-    if (!page_range(c, &bytes) || flags & ~(uint64_t)(MS_ASYNC | MS_INVALIDATE | MS_SYNC) ||
+    uint64_t bytes = c2_align_up(c->arg[1], C2_PAGE_BYTES), flags = c->arg[2]; /* the last page of all is 0 bytes */
+    if (!is_page_aligned(c->arg[0]) || flags & ~(uint64_t)(MS_ASYNC | MS_INVALIDATE | MS_SYNC) ||
         (flags & MS_ASYNC && flags & MS_SYNC))
         return -EINVAL;
-    if (!is_mapped(c, bytes))
+    if (c->arg[0] + bytes < c->arg[0] || !is_mapped(c, bytes))
         return -ENOMEM;
     return bytes ? CALL_HOST(c, msync(guest_pointer(c->arg[0]), bytes, (int)flags)) : 0;
 }

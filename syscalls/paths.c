@@ -127,6 +127,8 @@ static int64_t open_at(struct call *c, uint64_t dir, int path, int flags, mode_t
 {
     struct paths_place p;
     bool new_only = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
+    if (fds_lowest_free(c->kernel, 0) < 0)
+        return -EMFILE; /* before a file is made or cut */
     int64_t status = find(c, &p, dir, path, !(flags & O_NOFOLLOW) && !new_only);
     if (status < 0)
         return status;
@@ -306,7 +308,7 @@ int64_t paths_getcwd(struct call *c)
 /* Takes host. */
 static int64_t enter(struct call *c, int host)
 {
-    host = fds_raise(host);
+    host = fds_keep(host);
     if (host < 0)
         return -errno;
     if (faccessat(host, ".", X_OK, 0) < 0) {

@@ -126,9 +126,10 @@ int64_t poll_ppoll(struct call *c)
 
 /* ------------------------------------------------------------------ select */
 
-#define SELECT_READ (POLLIN | POLLRDNORM | POLLRDBAND | POLLHUP | POLLERR)
-#define SELECT_WRITE (POLLOUT | POLLWRNORM | POLLWRBAND | POLLERR)
-#define SELECT_EXCEPT POLLPRI
+/* POLLNVAL: what is open with O_PATH is always ready. */
+#define SELECT_READ (POLLIN | POLLRDNORM | POLLRDBAND | POLLHUP | POLLERR | POLLNVAL)
+#define SELECT_WRITE (POLLOUT | POLLWRNORM | POLLWRBAND | POLLERR | POLLNVAL)
+#define SELECT_EXCEPT (POLLPRI | POLLNVAL)
 
 struct sets {
     uint8_t bits[3][FDS_MAX / 8]; /* read, write, except */

@@ -167,6 +167,14 @@ static int64_t futex_compare(struct call *c)
     return value == (uint32_t)c->arg[5] ? 0 : -EAGAIN;
 }
 
+/* The word that nobody waits at: it must be there, unless only this process could know of it. */
+static int64_t futex_check(struct call *c, int operation)
+{
+    if (operation & FUTEX_PRIVATE_FLAG)
+        return c->arg[0] < MMU_WINDOW_END ? 0 : -EFAULT;
+    return guest_check_read(c, c->arg[0], sizeof(uint32_t));
+}
+
 int64_t sched_futex(struct call *c)
 {
     int operation = (int)c->arg[1];
@@ -180,10 +188,10 @@ int64_t sched_futex(struct call *c)
     case FUTEX_WAIT:
         return futex_wait(c, operation);
     case FUTEX_WAKE_BITSET:
-        return c->arg[5] == 0 ? -EINVAL : 0;
+        return c->arg[5] == 0 ? -EINVAL : futex_check(c, operation);
     case FUTEX_WAKE:
     case FUTEX_REQUEUE:
-        return 0;
+        return futex_check(c, operation);
     case FUTEX_CMP_REQUEUE:
         return futex_compare(c);
     default:

@@ -37,27 +37,35 @@ int64_t sockets_pair(struct call *c)
     return fds_add_pair(c->kernel, host, type & SOCK_CLOEXEC, c->ptr[3]);
 }
 
-static bool is_socket(const struct call *c)
+/* 0, or what Linux says to a descriptor that is no socket: mostly -ENOTSOCK. */
+static int64_t check_socket(const struct call *c)
 {
     int type;
     socklen_t bytes = sizeof type;
-    return getsockopt(c->fd[0], SOL_SOCKET, SO_TYPE, &type, &bytes) == 0;
+    return getsockopt(c->fd[0], SOL_SOCKET, SO_TYPE, &type, &bytes) < 0 ? -errno : 0;
+}
+
+static int64_t refuse(const struct call *c, int64_t error)
+{
+    int64_t status = check_socket(c);
+    return status < 0 ? status : error;
 }
 
 int64_t sockets_connect(struct call *c)
 {
     const struct sockaddr_un *address = c->ptr[1];
-    if (!is_socket(c))
-        return -ENOTSOCK;
+    int64_t status = check_socket(c);
+    if (status < 0)
+        return status;
     if (c->arg[2] < sizeof(sa_family_t) || c->arg[2] > sizeof *address || address->sun_family != AF_UNIX)
         return -EINVAL;
     bool named = c->arg[2] > sizeof(sa_family_t) && address->sun_path[0] != '\0';
     return named ? -ENOENT : -ECONNREFUSED;
 }
 
-int64_t sockets_refused(struct call *c) { return is_socket(c) ? -EACCES : -ENOTSOCK; }
+int64_t sockets_refused(struct call *c) { return refuse(c, -EACCES); }
 
-int64_t sockets_invalid(struct call *c) { return is_socket(c) ? -EINVAL : -ENOTSOCK; }
+int64_t sockets_invalid(struct call *c) { return refuse(c, -EINVAL); }
 
 /* ------------------------------------------------------------------ data */
 
@@ -84,7 +92,7 @@ static int64_t send_message(struct call *c, const struct msghdr *message, int fl
     int64_t value = CALL_HOST(c, sendmsg(c->fd[0], message, flags | (self ? MSG_DONTWAIT : 0)));
     if (self && (value == -EAGAIN || (value >= 0 && (uint64_t)value < total)))
         return call_deadlock(c, "it sends to itself, and there is no room");
-    return value == -EPIPE && !(flags & MSG_NOSIGNAL) ? call_broken_pipe(c) : value;
+    return value == -EPIPE && !(flags & MSG_NOSIGNAL) ? call_broken_pipe(c, c->fd[0]) : value;
 }
 
 /* MSG_WAITALL waits on after `bytes` of `total` bytes: unless the other end is closed. */
@@ -103,6 +111,10 @@ static int64_t receive_message(struct call *c, struct msghdr *message, int flags
     for (size_t i = 0; i < message->msg_iovlen; i++)
         total += message->msg_iov[i].iov_len;
     int64_t value = CALL_HOST(c, recvmsg(c->fd[0], message, flags | (self ? MSG_DONTWAIT : 0)));
+    if (self && value == -EAGAIN && fds_is_shut(fds_at(c->kernel, c->arg[0]))) {
+        message->msg_flags = 0;
+        return 0;
+    }
     if (self && (value == -EAGAIN || (value >= 0 && waits_for_more(c, flags, (uint64_t)value, total))))
         return call_deadlock(c, "it receives from itself, and nothing is there");
     return value;
@@ -113,7 +125,7 @@ int64_t sockets_send(struct call *c)
     struct iovec one = {.iov_base = c->ptr[1], .iov_len = c->arg[2]};
     const struct msghdr message = {.msg_iov = &one, .msg_iovlen = 1};
     if (c->arg[4])
-        return is_socket(c) ? -EISCONN : -ENOTSOCK;
+        return refuse(c, -EISCONN);
     return send_message(c, &message, (int)c->arg[3]);
 }
 
@@ -154,7 +166,7 @@ int64_t sockets_send_message(struct call *c)
     if (status < 0)
         return status;
     if (message.msg_name || message.msg_controllen)
-        return is_socket(c) ? -EOPNOTSUPP : -ENOTSOCK;
+        return refuse(c, -EOPNOTSUPP);
     return send_message(c, &message, (int)c->arg[2]);
 }
 
@@ -201,7 +213,11 @@ static int64_t give_name(struct call *c)
     return guest_write(c, c->arg[1], &family, part);
 }
 
-int64_t sockets_name(struct call *c) { return is_socket(c) ? give_name(c) : -ENOTSOCK; }
+int64_t sockets_name(struct call *c)
+{
+    int64_t status = check_socket(c);
+    return status < 0 ? status : give_name(c);
+}
 
 int64_t sockets_peer(struct call *c)
 {
@@ -236,8 +252,9 @@ static bool is_known_option(int option)
 
 int64_t sockets_set_option(struct call *c)
 {
-    if (!is_socket(c))
-        return -ENOTSOCK;
+    int64_t status = check_socket(c);
+    if (status < 0)
+        return status;
     if ((int)c->arg[1] != SOL_SOCKET || c->arg[4] != sizeof(int) || !is_known_option((int)c->arg[2]))
         return -ENOPROTOOPT;
     return CALL_HOST(c, setsockopt(c->fd[0], SOL_SOCKET, (int)c->arg[2], c->ptr[3], sizeof(int)));
@@ -248,8 +265,9 @@ int64_t sockets_get_option(struct call *c)
     int value = 0;
     socklen_t bytes = sizeof value;
     uint32_t *room = c->ptr[4];
-    if (!is_socket(c))
-        return -ENOTSOCK;
+    int64_t status = check_socket(c);
+    if (status < 0)
+        return status;
     if ((int)c->arg[1] != SOL_SOCKET || !is_known_option((int)c->arg[2]))
         return -ENOPROTOOPT;
     if ((int32_t)*room < 0)

@@ -191,7 +191,7 @@ static void put_argument(FILE *to, const struct call *c, int i, uint64_t raw, in
         put_address(to, raw);
         break;
     default:
-        if (c->ptr[i] && !(a->access & CALL_WRITES && value < 0))
+        if (c->ptr[i] && c->ptr[i] != CALL_FORBIDDEN && !(a->access & CALL_WRITES && value < 0))
             put_memory(to, c, i, value);
         else
             put_address(to, raw);

@@ -92,6 +92,30 @@ static void sockets_that_wait_for_all(void **state)
     assert_call(-ENOPROTOOPT, setsockopt, pair[0], SOL_SOCKET, SO_RCVLOWAT, bytes, 4);
 }
 
+/* Shut down, a socket of datagrams has an end only for those who wait. */
+static void datagrams_end(void **state)
+{
+    (void)state;
+    int *pair = guest_take(8);
+    char *buffer = guest_take(16);
+    assert_call(0, socketpair, AF_UNIX, SOCK_DGRAM, 0, pair);
+    assert_deadlock(CALL(recvfrom, pair[0], buffer, 16, 0, NULL, NULL), "it receives from itself");
+    assert_call(0, write, pair[1], buffer, 0); /* a datagram without data */
+    assert_call(0, read, pair[0], buffer, 16);
+    assert_deadlock(CALL(read, pair[0], buffer, 16), "it reads from itself");
+    assert_call(0, shutdown, pair[0], SHUT_RD);
+    assert_call(0, read, pair[0], buffer, 16);
+    assert_call(0, recvfrom, pair[0], buffer, 16, 0, NULL, NULL);
+    assert_call(-EAGAIN, recvfrom, pair[0], buffer, 16, MSG_DONTWAIT, NULL, NULL);
+    /* and a write to what is shut is no SIGPIPE, as it is for streams */
+    assert_call(-EPIPE, write, pair[1], buffer, 1);
+    assert_int_equal(g.result.action, SYSCALLS_RETURN);
+    pair = new_pair(true);
+    assert_call(0, close, pair[0]);
+    assert_call(-EPIPE, write, pair[1], buffer, 1);
+    assert_int_equal(g.result.action, SYSCALLS_SIGNAL);
+}
+
 static void full_sockets(void **state)
 {
     (void)state;
@@ -125,6 +149,26 @@ static void splices(void **state)
 
 static int64_t open_new(void) { return CALL(open, guest_text("lock"), O_CREAT | O_RDWR, 0600); }
 
+static struct flock *area(short type, short whence, int64_t start, int64_t length)
+{
+    struct flock *at = guest_take(sizeof *at);
+    *at = (struct flock){.l_type = type, .l_whence = whence, .l_start = start, .l_len = length};
+    return at;
+}
+
+/* What opens the file again, and closes that again, must leave the process's locks alone until the guest closes one. */
+static void locks_outlast_c2emus_own_descriptors(void **state)
+{
+    (void)state;
+    int64_t fd = open_new();
+    assert_call(0, fcntl, fd, F_SETLK, area(F_WRLCK, SEEK_SET, 0, 10));
+    int64_t other = open_new();
+    assert_call(0, stat, guest_text("lock"), guest_take(144));
+    assert_call(-EAGAIN, fcntl, other, F_OFD_SETLK, area(F_RDLCK, SEEK_SET, 0, 1));
+    assert_call(0, close, other);
+    assert_call(0, fcntl, open_new(), F_OFD_SETLK, area(F_RDLCK, SEEK_SET, 0, 1)); /* as on Linux: the close took it */
+}
+
 static void locks_of_descriptions(void **state)
 {
     (void)state;
@@ -137,13 +181,6 @@ static void locks_of_descriptions(void **state)
     assert_call(0, flock, first, LOCK_UN);
     assert_call(0, flock, second, LOCK_EX);
     assert_call(-EINVAL, flock, second, 64);
-}
-
-static struct flock *area(short type, short whence, int64_t start, int64_t length)
-{
-    struct flock *at = guest_take(sizeof *at);
-    *at = (struct flock){.l_type = type, .l_whence = whence, .l_start = start, .l_len = length};
-    return at;
 }
 
 static void locks_of_ranges(void **state)
@@ -200,8 +237,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(nothing_to_read_is_no_wait, guest_setup, guest_teardown),
         cmocka_unit_test_setup_teardown(full_pipes, guest_setup, guest_teardown),
         cmocka_unit_test_setup_teardown(sockets_that_wait_for_all, guest_setup, guest_teardown),
+        cmocka_unit_test_setup_teardown(datagrams_end, guest_setup, guest_teardown),
         cmocka_unit_test_setup_teardown(full_sockets, guest_setup, guest_teardown),
         cmocka_unit_test_setup_teardown(splices, guest_setup, guest_teardown),
+        cmocka_unit_test_setup_teardown(locks_outlast_c2emus_own_descriptors, guest_setup, guest_teardown),
         cmocka_unit_test_setup_teardown(locks_of_descriptions, guest_setup, guest_teardown),
         cmocka_unit_test_setup_teardown(locks_of_ranges, guest_setup, guest_teardown),
         cmocka_unit_test_setup_teardown(locks_of_others, guest_setup, guest_teardown),

@@ -548,6 +548,7 @@ void row_recvmsg(void **state)
     assert_int_equal(m->msg_flags, MSG_TRUNC);
     assert_int_equal(m->msg_namelen, 0);
     assert_int_equal(m->msg_controllen, 0);
+    assert_call(3, write, pair[0], guest_text("abc"), 3);
     assert_call(-EFAULT, recvmsg, pair[1], message((char *)GUEST_READONLY, 3), 0);
 }
 
