@@ -54,7 +54,9 @@ struct cli_options {
     const char *dump_pagemap; /* NULL: not asked for */
     const char *engine;
     uint64_t seed;
-    const char **env; /* --env */
+    bool clock_set;       /* --clock: the guest's clock at the start, */
+    uint64_t clock_start; /* in seconds since 1970; else what the guest's kernel has */
+    const char **env;     /* --env */
     size_t env_count;
     const char *output_dir, *json;                 /* NULL: not asked for */
     const char *files[ANALYSES_FILE_KINDS];        /* likewise, of analyses by their number */
@@ -112,6 +114,12 @@ void cli_help(FILE *to, const struct cli_command *verb); /* NULL: of c2emu itsel
  * out->verb is set nevertheless, nothing is to be released. */
 enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv, struct c2_error *err);
 void cli_options_release(struct cli_options *options);
+
+/* --clock: a date of UTC, with or without the time of day, or @SECONDS; in seconds since 1970. And such a moment as a
+ * text. */
+#define CLI_CLOCK_BYTES 32
+enum c2_status cli_clock(uint64_t *out, const char *text, struct c2_error *err);
+void cli_clock_text(char out[CLI_CLOCK_BYTES], uint64_t seconds);
 
 /* The guest's environment: a fixed small set or (--inherit-env) host_env, then --env on top. NULL-terminated; to be
  * released with cli_environment_release. */

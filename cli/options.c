@@ -26,6 +26,7 @@ enum option_key {
     KEY_ZERO_PAGE,
     KEY_DUMP_PAGEMAP,
     KEY_SEED,
+    KEY_CLOCK,
     KEY_NO_SIM,
     KEY_NO_ATTRIBUTION,
     KEY_AGAINST,
@@ -75,6 +76,8 @@ const struct argp_option cli_run_options[] = {
     {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest (unicorn)", 2},
     {"env", KEY_ENV, "NAME[=VALUE]", 0,
      "add to the guest's environment (PATH, HOME and LANG=C); without VALUE: the host's; repeatable", 2},
+    {"clock", KEY_CLOCK, "DATE|@SECONDS", 0,
+     "the guest's clock at the start, in UTC: 2024-02-29, 2024-02-29T12:30:00 (2020-01-01)", 2},
     {"inherit-env", KEY_INHERIT_ENV, NULL, 0, "pass the host's environment through", 2},
     {"alloc-wrapper", KEY_ALLOC_WRAPPER, "FUNCTION", 0,
      "a function whose callers are told for the blocks that it allocates, whatever it returns; repeatable", 2},
@@ -236,6 +239,9 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
     case KEY_ALLOC_WRAPPER:
         options->wrappers[options->wrapper_count++] = value;
         return C2_OK;
+    case KEY_CLOCK:
+        options->clock_set = true;
+        return cli_clock(&options->clock_start, value, err);
     case KEY_DIM:
         options->dims[options->dim_count++] = value;
         return C2_OK;

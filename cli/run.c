@@ -34,6 +34,7 @@
 struct run {
     const struct cli_options *options;
     char **environment;
+    char clock[CLI_CLOCK_BYTES]; /* --clock, for the report */
     struct caches_machine machine;
     struct mmu_config placement, against;
     struct cli_rules rules;
@@ -105,6 +106,7 @@ static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_
 {
     const struct cli_options *options = run->options;
     char directory[PATH_MAX];
+    cli_clock_text(run->clock, options->clock_start);
     enum c2_status status = cli_environment(&run->environment, options, host_env, err);
     if (status == C2_OK)
         status = machine_read(&run->machine, options->machine, cli_machines_directory(directory, sizeof directory),
@@ -160,7 +162,8 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
                                      .argv = run->options->command,
                                      .envp = (const char *const *)run->environment,
                                      .seed = run->options->seed,
-                                     .start_seconds = SYSCALLS_START_SECONDS,
+                                     .start_seconds = run->options->clock_set ? run->options->clock_start
+                                                                              : SYSCALLS_START_SECONDS,
                                      .physical_bytes = run->machine.physical_bytes,
                                      .trace = run->options->verbose ? stderr : NULL,
                                      .complaints = stderr,
@@ -262,6 +265,7 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
                                 .exit_status = cli_exit_status(end, caught_signal),
                                 .ending = ending,
                                 .seed = run->options->seed,
+                                .clock = run->options->clock_set ? run->clock : NULL,
                                 .instructions = emu_instructions(run->emu),
                                 .simulated = run->simulation.ring,
                                 .placement = mmu_config(run->simulation.mmu),

@@ -55,6 +55,19 @@ static void put_machines(FILE *to, const struct report_comparison *c)
         fprintf(to, "MACHINES DIFFER: both are called %s and have other levels\n", a);
 }
 
+/* When the runs began for their guests, if that was said. */
+static void put_clocks(FILE *to, const struct report_comparison *c)
+{
+    const char *start[2];
+    for (int side = 0; side < 2; side++) {
+        start[side] = json_string_value(json_object_get(c->root[side], "clock"));
+        if (!start[side])
+            start[side] = "the usual clock";
+    }
+    if (strcmp(start[0], start[1]) != 0)
+        fprintf(to, "clocks differ: A began at %s, B at %s\n", start[0], start[1]);
+}
+
 /* How pages were placed; how many there were is a result. */
 static void put_pages(FILE *to, const struct report_comparison *c)
 {
@@ -213,6 +226,7 @@ static enum c2_status put_all(bool *failed, FILE *to, const struct report_compar
                               const char *const *conditions, size_t count, struct c2_error *err)
 {
     put_machines(to, c);
+    put_clocks(to, c);
     put_pages(to, c);
     put_command(to, c, 0);
     put_command(to, c, 1);

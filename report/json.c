@@ -251,6 +251,8 @@ static json_t *root(struct builder *b, const struct report_run *run)
     add(b, object, "exit_status", json_integer(run->exit_status));
     if (run->ending)
         add_text(b, object, "ending", run->ending);
+    if (run->clock)
+        add_text(b, object, "clock", run->clock);
     if (run->simulated) {
         add(b, object, "machine", machine(b, run));
         add(b, object, "pages", pages(b, run));

@@ -18,6 +18,7 @@ struct report_run {
     int exit_status;            /* what c2emu will exit with on behalf of the guest */
     const char *ending;         /* NULL: exited by itself; else "killed by SIGSEGV ..." */
     uint64_t seed;
+    const char *clock;     /* when the run began for the guest, as a date; NULL: when all do */
     uint64_t instructions; /* of the whole run */
     bool simulated;        /* false: --no-sim, then the following are NULL */
     const struct sim_counts *counts;

@@ -40,6 +40,10 @@ static void put_program(FILE *to, const struct report_run *run)
         fprintf(to, "%s\n", run->ending);
     else
         fprintf(to, "exit status %d\n", run->exit_status);
+    if (run->clock) {
+        key(to, "clock");
+        fprintf(to, "%s at the start\n", run->clock);
+    }
 }
 
 /* "L3 20 MiB 20-way lru in 8 slices (lin8)," */

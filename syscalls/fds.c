@@ -275,7 +275,8 @@ static int64_t wait_for_lock(struct call *c, int command, const struct flock *ar
     return CALL_HOST(c, fcntl(c->fd[0], command, area));
 }
 
-/* The structure goes through a copy: the kernel writes it only when it answers F_GETLK. */
+/* The structure goes through a copy: the kernel writes it only when it answers F_GETLK. The process that holds the lock
+ * may be the guest. */
 static int64_t lock(struct call *c, int command)
 {
     struct flock area;
@@ -284,6 +285,8 @@ static int64_t lock(struct call *c, int command)
         return wait_for_lock(c, command, &area);
     if (value == 0)
         value = CALL_HOST(c, fcntl(c->fd[0], command, &area));
+    if (area.l_pid == getpid())
+        area.l_pid = IDENTITY_PID;
     if (value == 0 && (command == F_GETLK || command == F_OFD_GETLK))
         value = guest_write(c, c->arg[2], &area, sizeof area);
     return value;
@@ -347,6 +350,8 @@ int64_t fds_pipe2(struct call *c) { return new_pipe(c, (int)c->arg[1]); }
 int64_t fds_eventfd(struct call *c)
 {
     int flags = c->row->arg[1].kind == CALL_NONE ? 0 : (int)c->arg[1];
+    if (fds_lowest_free(c->kernel, 0) < 0)
+        return -EMFILE;
     return fds_add(c->kernel, eventfd((unsigned)c->arg[0], flags | EFD_CLOEXEC), FD_WAIT_SELF, flags & EFD_CLOEXEC);
 }
 

@@ -53,7 +53,8 @@ int64_t fds_add(struct syscalls *kernel, int host, enum fd_wait wait, bool cloex
 int64_t fds_add_pair(struct syscalls *kernel, const int host[2], bool cloexec, int pair[2]);
 /* A new descriptor of the host made fit for an entry, or -1 (errno); takes it. */
 int fds_keep(int host);
-/* The number that the next descriptor gets, from `from` on; -EMFILE. */
+/* The number that the next descriptor gets, from `from` on; -EMFILE: to be known before the host's is made, for the
+ * making and the closing of it can be noticed. */
 int64_t fds_lowest_free(const struct syscalls *kernel, uint64_t from);
 /* Before and after a call of the host on a descriptor that only the guest can make ready: it must not block, for the
  * wait would last for ever. True (to be given back) if it would have blocked: then EAGAIN is a deadlock. */

@@ -237,6 +237,8 @@ int64_t poll_pselect(struct call *c)
 
 static int64_t create(struct call *c, int flags)
 {
+    if (fds_lowest_free(c->kernel, 0) < 0)
+        return -EMFILE;
     int64_t fd = fds_add(c->kernel, epoll_create1(flags | EPOLL_CLOEXEC), FD_WAIT_SELF, flags & EPOLL_CLOEXEC);
     if (fd >= 0)
         fds_at(c->kernel, (uint64_t)fd)->kind = FD_EPOLL;

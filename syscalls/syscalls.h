@@ -17,8 +17,7 @@ struct syscalls_cpu {
     uint8_t fxsave[512] __attribute__((aligned(16)));
 };
 
-#define SYSCALLS_START_SECONDS 1577836800u    /* 2020-01-01T00:00:00Z */
-#define SYSCALLS_START_SECONDS_MAX 9214646399 /* 2261-12-31T23:59:59Z: nanoseconds fit in 63 bits */
+#define SYSCALLS_START_SECONDS 1577836800u /* 2020-01-01T00:00:00Z */
 
 struct syscalls_config {
     const char *program_path; /* absolute; /proc/self/exe */

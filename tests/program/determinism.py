@@ -148,6 +148,7 @@ def main(name):
         runs.expect_other(reference, "another placement", options=["--pages", "sequential"])
         if name == "libc":
             runs.expect_other(reference, "another argument", program=program + ["more"])
+            runs.expect_other(reference, "another clock", options=["--clock", "2024-02-29"])
             runs.expect_other(reference, "more in the guest's environment", options=["-E", "MORE=1"])
     done()
 

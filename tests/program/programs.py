@@ -3,7 +3,7 @@
 
 Both run with the environment that c2emu gives its guests. What is not installed is left out, and said.
 The group `simulated` runs with all caches on; the others with --no-sim. The owners of files are left out: under c2emu
-they are the guest's. `owner` instead of a group looks at these.
+they are the guest's. `identity` instead of a group looks at these.
 """
 
 import json
@@ -174,8 +174,11 @@ def same(words, options, directory):
     equal(emulated.stderr, native.stderr, "standard error of " + what)
 
 
-def owner():
-    """The files of who runs this belong to the guest, whoever that is: git refuses to work for others."""
+def identity():
+    """The files of who runs this belong to the guest, whoever that is: git refuses to work for others. And it is when
+    the guest is told that it is."""
+    equal(run([EMULATOR, "-q", "--no-sim", "--clock", "2024-02-29T12:30", "date", "-u", "+%F %T"]).stdout,
+          b"2024-02-29 12:30:00\n", "the date")
     with tempfile.TemporaryDirectory() as directory:
         fixture(directory)
         result = run([EMULATOR, "-q", "--no-sim", "stat", "-c", "%u %g %F", "fixture.txt", "."], cwd=directory)
@@ -220,4 +223,4 @@ def main(group):
     done()
 
 
-owner() if sys.argv[1] == "owner" else main(sys.argv[1])
+identity() if sys.argv[1] == "identity" else main(sys.argv[1])

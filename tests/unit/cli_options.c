@@ -52,6 +52,8 @@ static char *describe(const struct cli_options *o)
         fprintf(to, "engine=%s ", o->engine);
     if (o->seed != 1)
         fprintf(to, "seed=%llu ", (unsigned long long)o->seed);
+    if (o->clock_set)
+        fprintf(to, "clock=%llu ", (unsigned long long)o->clock_start);
     for (size_t i = 0; i < o->env_count; i++)
         fprintf(to, "env=%s ", o->env[i]);
     if (o->output_dir)
@@ -106,6 +108,14 @@ static const struct {
     {"--engine other ./a", "engine=other run: ./a"},
     {"-E A=b -EC --env D= ./a", "env=A=b env=C env=D= run: ./a"},
     {"--inherit-env ./a", "inherit-env run: ./a"},
+    {"--clock 2024-02-29 ./a", "clock=1709164800 run: ./a"},
+    {"--clock 2024-02-29T12:30 ./a", "clock=1709209800 run: ./a"},
+    {"--clock=2024-02-29T12:30Z ./a", "clock=1709209800 run: ./a"},
+    {"--clock 2024-02-29T12:30:59 ./a", "clock=1709209859 run: ./a"},
+    {"--clock 2024-02-29T12:30:59Z ./a", "clock=1709209859 run: ./a"},
+    {"--clock 2261-12-31T23:59:59Z ./a", "clock=9214646399 run: ./a"},
+    {"--clock @0 ./a", "clock=0 run: ./a"},
+    {"--clock @1700000000 ./a", "clock=1700000000 run: ./a"},
     {"-o dir --json - --trace=x.din ./a", "output=dir json=- trace=x.din run: ./a"},
     {"--callgrind a --cachegrind=- --evictors c ./a", "callgrind=a evictors=c cachegrind=- run: ./a"},
     {"-qv --stats --progress ./a", "progress stats quiet verbose run: ./a"},
@@ -175,6 +185,21 @@ static const struct {
     {"-q -o", C2_ERR_INVALID, "option --output needs a value: --output=DIR"},
     {"--seed 12x ./a", C2_ERR_INVALID, NULL},
     {"--seed -1 ./a", C2_ERR_INVALID, NULL},
+    {"--clock 2023-02-29 ./a", C2_ERR_INVALID,
+     "--clock 2023-02-29: no date; give one of UTC, as 2024-02-29, 2024-02-29T12:30 or 2024-02-29T12:30:00Z, or "
+     "@SECONDS since 1970"},
+    {"--clock yesterday ./a", C2_ERR_INVALID, NULL},
+    {"--clock 2024-02-29T12 ./a", C2_ERR_INVALID, NULL},
+    {"--clock 2024-2-9 ./a", C2_ERR_INVALID, NULL},
+    {"--clock 2024-02-29T24:00 ./a", C2_ERR_INVALID, NULL},
+    {"--clock 2024-02-29T12:30+01:00 ./a", C2_ERR_INVALID, NULL},
+    {"--clock 2024-02-29Z ./a", C2_ERR_INVALID, NULL},
+    {"--clock @12s ./a", C2_ERR_INVALID, NULL},
+    {"--clock @ ./a", C2_ERR_INVALID, NULL},
+    {"--clock 1969-12-31 ./a", C2_ERR_INVALID, "--clock 1969-12-31: give a date from 1970-01-01 to 2261-12-31"},
+    {"--clock 2262-01-01 ./a", C2_ERR_INVALID, "--clock 2262-01-01: give a date from 1970-01-01 to 2261-12-31"},
+    {"--clock @18446744073709551615 ./a", C2_ERR_INVALID,
+     "--clock @18446744073709551615: give a date from 1970-01-01 to 2261-12-31"},
     {"--huge off --huge all ./a", C2_ERR_INVALID, "--huge off and --huge all contradict each other"},
     {"--huge all --huge-size 4M ./a", C2_ERR_INVALID, NULL},
     {"--huge thp --huge-size 2M ./a", C2_ERR_INVALID,
@@ -287,6 +312,7 @@ static void the_help(void **state)
                                         "--zero-page",
                                         "--dump-pagemap=FILE",
                                         "--seed=N",
+                                        "--clock=DATE|@SECONDS",
                                         "--no-sim",
                                         "--fifo-detector",
                                         "--engine=NAME",

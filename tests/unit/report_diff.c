@@ -147,6 +147,21 @@ static void machines_and_pages_that_differ(void **state)
     free(text);
 }
 
+static void clocks_that_differ(void **state)
+{
+    (void)state;
+    struct c2_error err;
+    bool failed;
+    char body[sizeof body_a + 64];
+    snprintf(body, sizeof body, "\"clock\":\"2024-02-29T12:30:00Z\",%s", body_a);
+    reset();
+    put(path_b, "old", "teach", 1, body);
+    char *text = diff(C2_OK, &failed, NULL, 0, &err);
+    static const char said[] = "clocks differ: A began at the usual clock, B at 2024-02-29T12:30:00Z\nA  ";
+    assert_memory_equal(said, text, sizeof said - 1);
+    free(text);
+}
+
 /* misses of L1D change by -29, which is -58 % of 50; of L2 by +5, which is 25 % of 20; cold by 0. */
 static void conditions(void **state)
 {
@@ -340,6 +355,7 @@ int main(void)
         cmocka_unit_test(the_whole_text),
         cmocka_unit_test(ten_of_each_are_shown),
         cmocka_unit_test(machines_and_pages_that_differ),
+        cmocka_unit_test(clocks_that_differ),
         cmocka_unit_test(conditions),
         cmocka_unit_test(conditions_that_are_wrong),
         cmocka_unit_test(lists_that_end),

@@ -221,8 +221,11 @@ static void without_simulation_nothing_is_claimed(void **state)
     (void)state;
     struct report_sample sample;
     sample_fill(&sample);
-    struct report_run run = {
-        .command = sample.command, .exit_status = 143, .ending = "interrupted by SIGTERM", .instructions = 5};
+    struct report_run run = {.command = sample.command,
+                             .exit_status = 143,
+                             .ending = "interrupted by SIGTERM",
+                             .clock = "2024-02-29T12:30:00Z",
+                             .instructions = 5};
     char *text = json_of(&run);
     assert_string_equal("{\n"
                         "  \"format\": \"c2emu-report\",\n"
@@ -233,6 +236,7 @@ static void without_simulation_nothing_is_claimed(void **state)
                         "  ],\n"
                         "  \"exit_status\": 143,\n"
                         "  \"ending\": \"interrupted by SIGTERM\",\n"
+                        "  \"clock\": \"2024-02-29T12:30:00Z\",\n"
                         "  \"run\": {\n"
                         "    \"instructions\": 5,\n"
                         "    \"phases\": [\n"

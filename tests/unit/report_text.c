@@ -159,10 +159,12 @@ static void without_simulation_and_killed(void **state)
     struct report_run run = {.command = sample.command,
                              .exit_status = 139,
                              .instructions = 1234567,
+                             .clock = "2024-02-29T12:30:00Z",
                              .ending = "killed by SIGSEGV at address 0x0: mov (%rax),%eax at 0x401136 in main"};
     char *text = text_of(&run);
     assert_string_equal("program     ./app two words\n"
                         "ending      killed by SIGSEGV at address 0x0: mov (%rax),%eax at 0x401136 in main\n"
+                        "clock       2024-02-29T12:30:00Z at the start\n"
                         "phases      run only, nothing simulated: 1,234,567 instructions\n",
                         text);
     free(text);

@@ -165,6 +165,10 @@ static void locks_outlast_c2emus_own_descriptors(void **state)
     int64_t other = open_new();
     assert_call(0, stat, guest_text("lock"), guest_take(144));
     assert_call(-EAGAIN, fcntl, other, F_OFD_SETLK, area(F_RDLCK, SEEK_SET, 0, 1));
+    struct flock *asked = area(F_RDLCK, SEEK_SET, 0, 1);
+    assert_call(0, fcntl, other, F_OFD_GETLK, asked);
+    assert_int_equal(asked->l_type, F_WRLCK);
+    assert_int_equal(asked->l_pid, 1000); /* the guest */
     assert_call(0, close, other);
     assert_call(0, fcntl, open_new(), F_OFD_SETLK, area(F_RDLCK, SEEK_SET, 0, 1)); /* as on Linux: the close took it */
 }
