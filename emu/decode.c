@@ -139,31 +139,6 @@ unsigned decode_slots(struct stream_slot out[DECODE_INSN_SLOTS], const struct de
     return count;
 }
 
-bool decode_sets_byte(uint16_t mnemonic)
-{
-    switch (mnemonic) {
-    case ZYDIS_MNEMONIC_SETB:
-    case ZYDIS_MNEMONIC_SETBE:
-    case ZYDIS_MNEMONIC_SETL:
-    case ZYDIS_MNEMONIC_SETLE:
-    case ZYDIS_MNEMONIC_SETNB:
-    case ZYDIS_MNEMONIC_SETNBE:
-    case ZYDIS_MNEMONIC_SETNL:
-    case ZYDIS_MNEMONIC_SETNLE:
-    case ZYDIS_MNEMONIC_SETNO:
-    case ZYDIS_MNEMONIC_SETNP:
-    case ZYDIS_MNEMONIC_SETNS:
-    case ZYDIS_MNEMONIC_SETNZ:
-    case ZYDIS_MNEMONIC_SETO:
-    case ZYDIS_MNEMONIC_SETP:
-    case ZYDIS_MNEMONIC_SETS:
-    case ZYDIS_MNEMONIC_SETZ:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static uint8_t mmx_written(const struct decode_insn *insn)
 {
     uint8_t registers = 0;

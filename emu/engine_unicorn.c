@@ -18,7 +18,9 @@
  * Invariants
  *   current is null except while Unicorn runs its translation.
  * Not modelled
- *   Debug registers; alignment checks (AC); unmasked floating-point exceptions (refused, see interpret.h).
+ *   Debug registers; alignment checks (AC); unmasked floating-point exceptions (refused, see interpret.h). A branch to
+ *   an address that is not canonical faults at its target. Unicorn reads a whole block before it executes any of it:
+ *   the page that it goes on to is touched, and may fault, when the block starts.
  */
 #include <errno.h>
 #include <string.h>
@@ -81,28 +83,10 @@ static __attribute__((noinline)) bool admit_rare(struct unicorn *u, const struct
     return !block->special;
 }
 
-/* Unicorn computes the flags for SETcc in the place of what they are computed from; when the store faults, or changes
- * the block, both are lost. */
-static void on_flags(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
-{
-    struct unicorn *u = self;
-    (void)uc, (void)size;
-    u->flags_pc = pc;
-    u->flags = unicorn_get(&u->state, UC_X86_REG_EFLAGS);
-}
-
-/* The instruction at pc of the current block will be done again. */
-static void restore_flags(struct unicorn *u, uint64_t pc)
-{
-    if (u->current && u->flags_pc == pc)
-        unicorn_set(&u->state, UC_X86_REG_EFLAGS, u->flags);
-}
-
 /* The current block was left before the instruction at pc, which changes it. False: the run pauses. */
 static __attribute__((noinline)) bool leave_abandoned(struct unicorn *u, uint64_t pc)
 {
     u->access.abandoned = false;
-    restore_flags(u, pc);
     if (close_at(u, pc) != C2_OK) {
         pause_failed(u);
         return false;
@@ -149,6 +133,8 @@ static void on_access(uc_engine *uc, uc_mem_type type, uint64_t address, int siz
     *u->access.next++ = address;
 }
 
+/* Where the code has changed since the stop was made, the block is only split: Unicorn shows the flags rightly at the
+ * first stop in a translation, and not always at a second. */
 static void on_special(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
 {
     struct unicorn *u = self;
@@ -160,10 +146,10 @@ static void on_special(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
         pause_failed(u);
         return;
     }
-    if (!special->wanted)
+    if (!special->wanted && u->current->pc == pc)
         return;
     u->pause_pc = pc;
-    pause_run(u, PAUSE_SPECIAL);
+    pause_run(u, special->wanted ? PAUSE_SPECIAL : PAUSE_SPLIT);
 }
 
 static void on_interrupt(uc_engine *uc, uint32_t number, void *self)
@@ -261,6 +247,14 @@ static bool after_learn(struct unicorn *u, struct engine_event *event, struct c2
     return false;
 }
 
+static bool after_split(struct unicorn *u, struct engine_event *event, struct c2_error *err)
+{
+    if (close_at(u, u->pause_pc) == C2_OK)
+        return true;
+    fail(u, event, err);
+    return false;
+}
+
 static bool after_change(struct unicorn *u)
 {
     unicorn_code_forget(u->code, u->pause_pc, u->pause_size);
@@ -274,10 +268,8 @@ static bool after_page_fault(struct unicorn *u, struct engine_event *event, stru
     uint64_t rip = rip_of(u), address = unicorn_get(&u->state, UC_X86_REG_CR2);
     bool fetch = faults_in_fetch(u, rip, address);
     *event = (struct engine_event){.stop = ENGINE_FAULT, .address = {address}, .access = MMU_ACCESS_EXEC};
-    if (!fetch) {
+    if (!fetch)
         event->access = access_of(u->current->block, (unsigned)insn_at(u->current, rip));
-        restore_flags(u, rip);
-    }
     if ((fetch ? unicorn_record_close(u) : close_at(u, rip)) != C2_OK)
         fail(u, event, err);
     unicorn_forget_exception(&u->state);
@@ -464,7 +456,7 @@ static enum c2_status drop_translations(struct unicorn *u)
 static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
     bool before_block = u->cause == PAUSE_LEARN || u->cause == PAUSE_CHANGED || u->cause == PAUSE_BUDGET ||
-                        u->cause == PAUSE_DEAF;
+                        u->cause == PAUSE_DEAF || u->cause == PAUSE_SPLIT;
     if (before_block) /* RIP itself may lag behind in blocks that are chained */
         unicorn_set(&u->state, UC_X86_REG_RIP, u->pause_pc);
     switch (u->cause) {
@@ -474,6 +466,8 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
         return after_change(u);
     case PAUSE_SPECIAL:
         return after_special(u, event, err);
+    case PAUSE_SPLIT:
+        return after_split(u, event, err);
     case PAUSE_EXCEPTION:
         return after_exception(u, event, err);
     case PAUSE_INVALID:
@@ -481,6 +475,7 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
     case PAUSE_SYSCALL:
         return after_syscall(u, event, err);
     case PAUSE_BUDGET:
+        unicorn_code_left(u->code, u->pause_pc, u->pause_size);
         return true; /* out_of_budget() decides */
     case PAUSE_DEAF:
         *event = refusal("FSTP of 80 bits into the code that executes it is not modelled");
@@ -720,7 +715,6 @@ static void unicorn_destroy(struct engine *engine)
 
 static enum c2_status prepare(struct unicorn *u, struct c2_error *err)
 {
-    struct unicorn_stops stops = {.special = on_special, .flags = on_flags, .self = u};
     enum c2_status status = unicorn_record_init(u, err);
     if (status == C2_OK)
         status = unicorn_access_init(&u->access, u->base.config.record, u->base.config.mmu, &u->current, err);
@@ -728,7 +722,7 @@ static enum c2_status prepare(struct unicorn *u, struct c2_error *err)
         status = open_unicorn(u, err);
     if (status == C2_OK)
         status = unicorn_code_create(&u->code, u->state.uc, u->base.config.mmu, u->base.config.blocks,
-                                     &u->base.config.watch, &stops, err);
+                                     &u->base.config.watch, on_special, u, err);
     if (status != C2_OK)
         return status;
     u->front = unicorn_code_front(u->code);

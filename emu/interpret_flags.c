@@ -2,8 +2,9 @@
  *
  * Model
  *   Instructions that read or write flags which an engine keeps for later: those of the last comparison are computed
- *   when somebody asks, and CMPXCHG8B, CMPXCHG16B, LOOPE and LOOPNE are known to ask for those of an earlier one. POPF
- *   as a program may use it: an engine that runs the guest at the most privileged level would change IF and IOPL too.
+ *   when somebody asks, and CMPXCHG8B, CMPXCHG16B, LOOPE and LOOPNE are known to ask for those of an earlier one, SETcc
+ *   of memory to spoil them. POPF as a program may use it: an engine that runs the guest at the most privileged level
+ *   would change IF and IOPL too.
  * Counting
  *   CMPXCHG8B and CMPXCHG16B are one modify of the whole operand, also when they do not exchange.
  * Not modelled
@@ -57,6 +58,30 @@ void interpret_loop_while(struct interpret_run *run)
     run->effect->jumps = (left & c2_mask(0, run->insn->address_width - 1)) != 0 &&
                          equal == (run->insn->mnemonic == ZYDIS_MNEMONIC_LOOPE);
     run->effect->target.v = run->pc.v + run->insn->length + run->operands[0].imm.value.u;
+}
+
+/* ------------------------------------------------------------------ SETcc of memory */
+
+/* The lower four bits of the opcode: O, B, Z, BE, S, P, L, LE, each followed by its opposite. */
+static bool holds(unsigned condition, uint64_t flags)
+{
+    bool less = !(flags & FLAG_SF) != !(flags & FLAG_OF);
+    const bool conditions[] = {flags & FLAG_OF,
+                               flags & FLAG_CF,
+                               flags & FLAG_ZF,
+                               flags & (FLAG_CF | FLAG_ZF),
+                               flags & FLAG_SF,
+                               flags & FLAG_PF,
+                               less,
+                               less || (flags & FLAG_ZF)};
+    return conditions[condition >> 1 & 7] != (condition & 1);
+}
+
+void interpret_setcc(struct interpret_run *run)
+{
+    uint64_t address;
+    if (interpret_place(run, 0, MMU_ACCESS_WRITE, &address))
+        guest_store(address, 1, holds(run->insn->opcode & 15, run->cpu->get_flags(run->cpu->self)));
 }
 
 /* ------------------------------------------------------------------ POPF */

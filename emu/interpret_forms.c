@@ -89,6 +89,8 @@ static void mov_special_run(struct interpret_run *run)
 #define RUN(m, handler) [ZYDIS_MNEMONIC_##m] = {.run = (handler)}
 #define RUN_IF(m, predicate, handler) [ZYDIS_MNEMONIC_##m] = {.native = true, .run = (handler), .only = (predicate)}
 #define REFUSE(m, why) [ZYDIS_MNEMONIC_##m] = {.refusal = (why)}
+/* engines compute the flags in the place of what they are computed from, and lose both when the store faults */
+#define SETCC(condition) RUN_IF(SET##condition, memory_first, interpret_setcc),
 #define NATIVE_BUT(m, predicate, why) [ZYDIS_MNEMONIC_##m] = {.native = true, .not = (predicate), .refusal = (why)}
 
 #define USELESS_REX "a REX prefix on LAHF, SAHF or PAUSE is not modelled"
@@ -108,10 +110,9 @@ static void mov_special_run(struct interpret_run *run)
 /* clang-format off */
 #define NATIVE_STACK_BRANCHES(X) \
     X(PUSH) X(POP) X(CALL) X(JMP) X(LEAVE) X(JB) X(JBE) X(JL) X(JLE) X(JNB) X(JNBE) X(JNL) X(JNLE) X(JNO) X(JNP) \
-    X(JNS) X(JNZ) X(JO) X(JP) X(JS) X(JZ) X(JRCXZ) X(JECXZ) X(LOOP) X(SETB) X(SETBE) X(SETL) \
-    X(SETLE) X(SETNB) X(SETNBE) X(SETNL) X(SETNLE) X(SETNO) X(SETNP) X(SETNS) X(SETNZ) X(SETO) X(SETP) X(SETS) \
-    X(SETZ) X(CMOVB) X(CMOVBE) X(CMOVL) X(CMOVLE) X(CMOVNB) X(CMOVNBE) X(CMOVNL) X(CMOVNLE) X(CMOVNO) X(CMOVNP) \
-    X(CMOVNS) X(CMOVNZ) X(CMOVO) X(CMOVP) X(CMOVS) X(CMOVZ)
+    X(JNS) X(JNZ) X(JO) X(JP) X(JS) X(JZ) X(JRCXZ) X(JECXZ) X(LOOP) X(CMOVB) X(CMOVBE) \
+    X(CMOVL) X(CMOVLE) X(CMOVNB) X(CMOVNBE) X(CMOVNL) X(CMOVNLE) X(CMOVNO) X(CMOVNP) X(CMOVNS) \
+    X(CMOVNZ) X(CMOVO) X(CMOVP) X(CMOVS) X(CMOVZ)
 #define NATIVE_STRINGS(X) /* without a REP prefix; MOVSD is also an SSE instruction */ \
     X(MOVSB) X(MOVSW) X(MOVSD) X(MOVSQ) X(STOSB) X(STOSW) X(STOSD) X(STOSQ) X(LODSB) X(LODSW) X(LODSD) X(LODSQ) \
     X(CMPSB) X(CMPSW) X(CMPSQ) X(SCASB) X(SCASW) X(SCASD) X(SCASQ)
@@ -176,7 +177,7 @@ static const struct interpret_form forms[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     RUN_IF(SAR, memory_by_cl, interpret_shift),
     RUN_IF(ROL, memory_by_cl, interpret_shift),
     RUN_IF(ROR, memory_by_cl, interpret_shift),
-    RUN_IF(RCL, memory_first, interpret_shift), /* engines lose the carry when the store faults */
+    RUN_IF(RCL, memory_first, interpret_shift), /* as SETcc */
     RUN_IF(RCR, memory_first, interpret_shift),
     RUN_IF(SHLD, memory_first, interpret_shift_double),
     RUN_IF(SHRD, memory_first, interpret_shift_double),
@@ -196,7 +197,8 @@ static const struct interpret_form forms[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
     RUN(LOOPNE, interpret_loop_while),
     RUN(POPF, interpret_popf),
     RUN(POPFQ, interpret_popf),
-    NATIVE_BUT(LAHF, with_rex, USELESS_REX),
+    SETCC(B) SETCC(BE) SETCC(L) SETCC(LE) SETCC(NB) SETCC(NBE) SETCC(NL) SETCC(NLE) SETCC(NO) SETCC(NP) SETCC(NS)
+        SETCC(NZ) SETCC(O) SETCC(P) SETCC(S) SETCC(Z) NATIVE_BUT(LAHF, with_rex, USELESS_REX),
     NATIVE_BUT(SAHF, with_rex, USELESS_REX),
 
     /* stack, branches */

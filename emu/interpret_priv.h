@@ -98,7 +98,7 @@ interpret_handler interpret_popcnt, interpret_movbe, interpret_shift, interpret_
     interpret_pdep, interpret_pext, interpret_bzhi, interpret_blsi, interpret_blsr, interpret_blsmsk, interpret_bextr,
     interpret_rorx; /* _bits.c */
 
-interpret_handler interpret_cmpxchg_pair, interpret_loop_while, interpret_popf; /* interpret_flags.c */
+interpret_handler interpret_cmpxchg_pair, interpret_loop_while, interpret_popf, interpret_setcc; /* interpret_flags.c */
 
 interpret_handler interpret_pcmpstr; /* interpret_pcmpstr.c */
 interpret_handler interpret_dpps, interpret_dppd, interpret_horizontal, interpret_maskmov, interpret_round_scalar,

@@ -23,8 +23,8 @@ struct unicorn_code {
     const struct mmu *mmu;
     struct stream_blocks *blocks;
     struct engine_watch watch;
-    struct unicorn_stops stops;
-    struct c2_map *flag_stops; /* pcs with a stops.flags */
+    uc_cb_hookcode_t stop_at;
+    void *stop_self;
     struct unicorn_mmx mmx;
     struct c2_map *watched;                             /* pcs given to unicorn_code_watch() */
     struct c2_map *by_pc;                               /* pc -> struct unicorn_block *, linked by next */
@@ -39,7 +39,7 @@ struct unicorn_code {
 
 enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, const struct mmu *mmu,
                                    struct stream_blocks *blocks, const struct engine_watch *watch,
-                                   const struct unicorn_stops *stops, struct c2_error *err)
+                                   uc_cb_hookcode_t stop_at, void *self, struct c2_error *err)
 {
     struct unicorn_code *code = c2_calloc(1, sizeof *code);
     *out = NULL;
@@ -49,14 +49,13 @@ enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, con
     code->mmu = mmu;
     code->blocks = blocks;
     code->watch = *watch;
-    code->stops = *stops;
+    code->stop_at = stop_at;
+    code->stop_self = self;
     enum c2_status status = c2_map_create(&code->by_pc, err);
     if (status == C2_OK)
         status = c2_map_create(&code->watched, err);
     if (status == C2_OK)
         status = c2_map_create(&code->specials, err);
-    if (status == C2_OK)
-        status = c2_map_create(&code->flag_stops, err);
     if (status == C2_OK)
         status = unicorn_mmx_init(&code->mmx, uc, err);
     if (status != C2_OK) {
@@ -87,7 +86,6 @@ void unicorn_code_destroy(struct unicorn_code *code)
     c2_map_destroy(code->by_pc);
     c2_map_destroy(code->watched);
     c2_map_destroy(code->specials);
-    c2_map_destroy(code->flag_stops);
     unicorn_mmx_release(&code->mmx);
     c2_free(code);
 }
@@ -263,17 +261,6 @@ enum c2_status unicorn_code_special(struct unicorn_special **out, struct unicorn
     return good && special->wanted ? add_single(code, special, err) : C2_OK;
 }
 
-/* ------------------------------------------------------------------ stops inside blocks
- * Translations made before a hook do not know of it. */
-
-static enum c2_status add_stop(struct unicorn_code *code, uint64_t pc, uc_cb_hookcode_t callback, uc_hook *hook,
-                               struct c2_error *err)
-{
-    if (uc_hook_add(code->uc, hook, UC_HOOK_CODE, (void *)callback, code->stops.self, pc, pc) != UC_ERR_OK)
-        return c2_fail_memory(err, "a hook before an instruction");
-    return C2_OK;
-}
-
 static enum c2_status learn_mmx(struct unicorn_code *code, const struct unicorn_block *block, struct c2_error *err)
 {
     bool hooked;
@@ -283,39 +270,19 @@ static enum c2_status learn_mmx(struct unicorn_code *code, const struct unicorn_
     return status;
 }
 
-static enum c2_status stop_before_special(struct unicorn_code *code, uint64_t pc, const struct unicorn_block *block,
-                                          struct c2_error *err)
+/* Translations made before the hook do not know of it. */
+static enum c2_status stop_before(struct unicorn_code *code, uint64_t pc, const struct unicorn_block *block,
+                                  struct c2_error *err)
 {
     struct unicorn_special *special;
     enum c2_status status = unicorn_code_special(&special, code, pc, err);
-    if (status == C2_OK && !special->hook)
-        status = add_stop(code, pc, code->stops.special, &special->hook, err);
+    if (status != C2_OK)
+        return status;
+    if (!special->hook && uc_hook_add(code->uc, &special->hook, UC_HOOK_CODE, (void *)code->stop_at, code->stop_self,
+                                      pc, pc) != UC_ERR_OK)
+        return c2_fail_memory(err, "a hook before an instruction to interpret");
     uc_ctl_remove_cache(code->uc, block->pc, block->pc + block->size);
-    return status;
-}
-
-static bool spoils_flags(const struct decode_block *decoded, unsigned insn)
-{
-    const struct stream_block *block = &decoded->block;
-    unsigned end = insn + 1u < block->insn_count ? block->insns[insn + 1].first_slot : block->slot_count;
-    return end > block->insns[insn].first_slot && decode_sets_byte(decoded->mnemonics[insn]);
-}
-
-static enum c2_status stop_before_spoilers(struct unicorn_code *code, const struct unicorn_block *block,
-                                           struct c2_error *err)
-{
-    enum c2_status status = C2_OK;
-    for (unsigned i = 0; i < code->decoded.block.insn_count && status == C2_OK; i++) {
-        uint64_t pc = block->pc + code->decoded.insns[i].offset, ignored;
-        uc_hook hook;
-        if (!spoils_flags(&code->decoded, i) || c2_map_get(code->flag_stops, pc, &ignored))
-            continue;
-        status = add_stop(code, pc, code->stops.flags, &hook, err);
-        if (status == C2_OK)
-            status = c2_map_put(code->flag_stops, pc, 1, err);
-        uc_ctl_remove_cache(code->uc, block->pc, block->pc + block->size);
-    }
-    return status;
+    return C2_OK;
 }
 
 /* Unicorn may hold a translation of what stood there before. It can be dropped only now that the page is there: of an
@@ -343,11 +310,9 @@ enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_cod
     uint64_t stop_pc = code->decoded.end.v;
     enum c2_status status = new_block(out, code, pc, size, err);
     if (status == C2_OK)
-        status = stop_before_spoilers(code, *out, err);
-    if (status == C2_OK)
         status = learn_mmx(code, *out, err);
     if (status == C2_OK && stops)
-        status = stop_before_special(code, stop_pc, *out, err);
+        status = stop_before(code, stop_pc, *out, err);
     return status;
 }
 
@@ -364,6 +329,14 @@ void unicorn_code_mmx_leave(struct unicorn_code *code, const struct unicorn_bloc
         return;
     decode_block(&code->decoded, (struct guest_va){block->pc}, (uint32_t)(pc - block->pc));
     unicorn_mmx_give_back(&code->mmx, block->mmx & (uint8_t)~unicorn_mmx_early(&code->decoded));
+}
+
+/* ------------------------------------------------------------------ leaving */
+
+void unicorn_code_left(struct unicorn_code *code, uint64_t pc, uint32_t size)
+{
+    if (!unicorn_code_search(code, pc, size))
+        uc_ctl_remove_cache(code->uc, pc, pc + size);
 }
 
 /* ------------------------------------------------------------------ watching */

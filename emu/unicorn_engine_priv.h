@@ -14,6 +14,7 @@ enum unicorn_pause {
     PAUSE_LEARN,   /* a block not seen before: at pause_pc, pause_size */
     PAUSE_CHANGED, /* a block whose code has changed */
     PAUSE_SPECIAL, /* before an instruction to interpret at pause_pc */
+    PAUSE_SPLIT,   /* before what is no longer one, at pause_pc */
     PAUSE_BUDGET,
     PAUSE_SYSCALL,
     PAUSE_EXCEPTION, /* exception number pause_number */
@@ -42,7 +43,6 @@ struct unicorn {
     uint64_t pause_pc;
     uint32_t pause_size;
     uint32_t pause_number;
-    uint64_t flags_pc, flags; /* RFLAGS before the last SETcc of memory, which stands at flags_pc */
     struct c2_error failure;
     uint64_t budget_at; /* instruction count at which this run ends */
     uint64_t grow_at;   /* instruction count at which to let the translation cache grow */

@@ -89,15 +89,10 @@ struct unicorn_special {
 };
 
 struct unicorn_code;
-/* Where translations stop to ask; UC_HOOK_CODE callbacks. */
-struct unicorn_stops {
-    uc_cb_hookcode_t special; /* before an instruction to interpret */
-    uc_cb_hookcode_t flags;   /* before one that spoils the flags if its store faults: SETcc of memory */
-    void *self;
-};
+/* stop_at, a UC_HOOK_CODE callback with `self`, is called before each instruction to interpret inside a block. */
 enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, const struct mmu *mmu,
                                    struct stream_blocks *blocks, const struct engine_watch *watch,
-                                   const struct unicorn_stops *stops, struct c2_error *err);
+                                   uc_cb_hookcode_t stop_at, void *self, struct c2_error *err);
 void unicorn_code_destroy(struct unicorn_code *code);
 /* The block of (pc, size), or NULL if it was never seen (or is stale). */
 struct unicorn_block *unicorn_code_search(struct unicorn_code *code, uint64_t pc, uint32_t size);
@@ -114,9 +109,13 @@ static inline struct unicorn_block *unicorn_code_find(struct unicorn_code *code,
     return unicorn_code_search(code, pc, size);
 }
 /* Decodes and screens the block; or drops Unicorn's translation of what stood there before (then *out is NULL, and the
- * block must be started again). Installs the stops that it needs inside; then translations are dropped too. */
+ * block must be started again). Installs a stop
+ * before an instruction to interpret inside it; then translations are dropped too. */
 enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_code *code, uint64_t pc, uint32_t size,
                                   struct c2_error *err);
+/* The run pauses before the block: one that is not known yet is not known to Unicorn either afterwards, or its
+ * translation could outlive the code. */
+void unicorn_code_left(struct unicorn_code *code, uint64_t pc, uint32_t size);
 /* The instruction to interpret at pc; added if need be. */
 enum c2_status unicorn_code_special(struct unicorn_special **out, struct unicorn_code *code, uint64_t pc,
                                     struct c2_error *err);
