@@ -533,6 +533,13 @@ static enum c2_status local_owner(struct objects *objects, const uint64_t *words
     return status == C2_OK ? c2_map_put(objects->local_of, key, *out, err) : status;
 }
 
+/* Of one whose size the program decides the largest counts. */
+static void note_local(struct objects_owner *owner, const uint64_t *words)
+{
+    owner->nested |= words[3] >> 32 != 0;
+    owner->bytes = words[1] > owner->bytes ? words[1] : owner->bytes;
+}
+
 enum c2_status objects_local(struct objects *objects, const uint64_t *words, uint64_t *start, uint64_t *changed,
                              struct c2_error *err)
 {
@@ -543,7 +550,7 @@ enum c2_status objects_local(struct objects *objects, const uint64_t *words, uin
     if (status == C2_OK)
         status = blocks_add(objects->blocks, &block, start, &end, err);
     if (status == C2_OK)
-        objects_owner(objects, block.owner)->nested |= words[3] >> 32 != 0;
+        note_local(objects_owner(objects, block.owner), words);
     *changed = end - *start;
     return status;
 }

@@ -61,6 +61,12 @@ static enum c2_status either_wants(bool *out, void *self, struct guest_va pc, st
     return status;
 }
 
+static bool either_splits(void *self, struct guest_va pc)
+{
+    const struct emu *emu = self;
+    return emu->watches[1].splits(emu->watches[1].self, pc); /* allocations.c follows blocks as they are */
+}
+
 static enum c2_status both_reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
 {
     const struct emu *emu = self;
@@ -85,7 +91,8 @@ static enum c2_status make_allocations(struct emu *emu, const struct loader_imag
         return status;
     emu->watches[0] = allocations_watch(emu->allocations);
     emu->watches[1] = locals_watch(emu->locals);
-    *watch = (struct engine_watch){.self = emu, .wants = either_wants, .reached = both_reached};
+    *watch = (struct engine_watch){
+        .self = emu, .wants = either_wants, .splits = either_splits, .reached = both_reached};
     return C2_OK;
 }
 

@@ -37,6 +37,9 @@ struct engine_watch {
     /* Whether blocks that start at pc are of interest; asked when code is met there for the first time, and again when
      * it may have changed. NULL: none is. */
     enum c2_status (*wants)(bool *out, void *self, struct guest_va pc, struct c2_error *err);
+    /* Whether a block has to start at pc; asked for each instruction of a block that is met for the first time. NULL:
+     * nowhere. */
+    bool (*splits)(void *self, struct guest_va pc);
     /* The guest is about to execute a block that starts at such a pc, or at one given to engine_watch(). All that went
      * before is recorded. Called once more when the block must be started again (its first instruction faulted). */
     enum c2_status (*reached)(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err);

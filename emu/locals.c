@@ -8,16 +8,20 @@
  *   Thread-local variables of the program are marked once, when the guest has set its thread pointer and comes to a
  *   place that is watched, its entry at the latest.
  *   At the entry each array is marked LOCAL; at the end one mark LEFT takes all of them away.
+ *   Where a function moves RSP by what it has computed (loader_layout_change), the guest is stopped before and behind
+ *   that instruction: RSP fell by the size of an alloca or variable-length array, marked LOCAL there, or rose above
+ *   some, which are marked LEFT.
  * Counting
  *   A function entered twice without a step (its first instruction faulted) is one activation.
  * Cost
- *   Blocks that neither begin such a function nor follow its calls pay nothing; a call of one costs about 0.6 us. Each
- *   function of the program is looked at once, when it is first called.
+ *   Blocks that neither begin such a function nor follow its calls pay nothing; a call of one costs about 0.6 us, with
+ *   an alloca in it 1.3 us. Each function of the program is looked at once, when it is first called.
  * Invariants (locals_check)
  *   RSP falls from each activation to the next.
  * Not modelled
  *   Stacks other than the program's own (coroutines, sigaltstack): what lies there is a part of the block or mapping
  *   that the stack lies in. A function that was left by longjmp keeps its arrays until a followed function shows it.
+ *   What a function made by moving RSP stays, when longjmp goes back into the function, until it moves RSP again.
  */
 #include "emu/locals_priv.h"
 
@@ -33,12 +37,15 @@ struct activation {
     uint64_t entry;
     uint64_t layout;
     uint64_t low, high; /* its arrays lie in here */
+    uint64_t before;    /* RSP where it is about to move; 0: it is not */
+    uint64_t floor;     /* the lowest of what it made by moving RSP; UINT64_MAX: there is none */
 };
 
 struct locals {
     struct mmu *mmu;
     struct loader_symbols *symbols;
     struct c2_map *layouts;  /* entry of a function -> layout, of those that have one */
+    struct c2_map *changes;  /* pcs before and behind instructions that move RSP -> layout << 32 | number */
     struct c2_map *returns;  /* pcs where one may come back to */
     struct c2_map *alive;    /* layout -> activations */
     struct guest_va program; /* its entry */
@@ -49,15 +56,36 @@ struct locals {
 
 /* ------------------------------------------------------------------ what is of interest */
 
+#define DYNAMIC_BYTES 256u /* what is smaller is a part of the stack, like other variables */
+
+/* The places in the function that moves RSP. */
+static enum c2_status add_changes(struct locals *locals, uint64_t entry, uint64_t layout, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (uint32_t i = 0; i < loader_layout_changes(locals->symbols, layout) && status == C2_OK; i++) {
+        const struct loader_change *change = loader_layout_change(locals->symbols, layout, i);
+        status = c2_map_put(locals->changes, entry + change->offset, layout << 32 | i, err);
+    }
+    return status;
+}
+
+static bool splits(void *self, struct guest_va pc)
+{
+    uint64_t ignored;
+    return c2_map_get(((const struct locals *)self)->changes, pc.v, &ignored);
+}
+
 static enum c2_status wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
 {
     struct locals *locals = self;
     uint64_t layout;
     enum c2_status status = loader_layout_at(locals->symbols, pc, &layout, err);
     const bool found = status == C2_OK && layout != LOADER_NO_LAYOUT;
-    *out = found || pc.v == locals->program.v;
+    *out = found || pc.v == locals->program.v || splits(self, pc);
     if (found)
-        return c2_map_put(locals->layouts, pc.v, layout, err);
+        status = c2_map_put(locals->layouts, pc.v, layout, err);
+    if (found)
+        return status == C2_OK ? add_changes(locals, pc.v, layout, err) : status;
     c2_map_remove(locals->layouts, pc.v); /* other code was there */
     return status;
 }
@@ -84,7 +112,8 @@ static enum c2_status leave(struct locals *locals, struct engine *engine, uint64
     while (locals->depth && locals->stack[locals->depth - 1].rsp <= rsp && status == C2_OK) {
         const struct activation *last = &locals->stack[--locals->depth];
         count_alive(locals, last->layout, UINT64_MAX);
-        status = engine_mark(engine, STREAM_LEFT, (const uint64_t[]){last->low, last->high - last->low}, 2, err);
+        if (last->low < last->high)
+            status = engine_mark(engine, STREAM_LEFT, (const uint64_t[]){last->low, last->high - last->low}, 2, err);
     }
     return status;
 }
@@ -118,7 +147,8 @@ static enum c2_status watch_return(struct locals *locals, struct engine *engine,
 static enum c2_status enter(struct locals *locals, struct engine *engine, uint64_t entry, uint64_t layout, uint64_t rsp,
                             struct c2_error *err)
 {
-    struct activation activation = {.rsp = rsp, .entry = entry, .layout = layout, .low = UINT64_MAX};
+    struct activation activation = {
+        .rsp = rsp, .entry = entry, .layout = layout, .low = UINT64_MAX, .floor = UINT64_MAX};
     const struct activation *last = locals->depth ? &locals->stack[locals->depth - 1] : NULL;
     if (!on_stack(locals, rsp) || !guest_word(locals->mmu, rsp, &activation.site) ||
         (last && last->rsp == rsp && last->entry == entry && last->site == activation.site))
@@ -129,13 +159,57 @@ static enum c2_status enter(struct locals *locals, struct engine *engine, uint64
         status = c2_map_put(locals->alive, layout, 0, err);
     for (uint32_t i = 0; i < loader_layout_count(locals->symbols, layout) && status == C2_OK; i++)
         status = mark_local(locals, engine, layout, i, &activation, err);
-    if (status != C2_OK || activation.low == UINT64_MAX)
+    if (status != C2_OK || (activation.low == UINT64_MAX && loader_layout_changes(locals->symbols, layout) == 0))
         return status;
     if (!c2_grow((void **)&locals->stack, &locals->room, locals->depth, sizeof *locals->stack))
         return c2_fail_memory(err, "variables on the stack");
     locals->stack[locals->depth++] = activation;
     count_alive(locals, layout, 1);
     return watch_return(locals, engine, activation.site, err);
+}
+
+/* ------------------------------------------------------------------ blocks that are made by moving RSP */
+
+static enum c2_status fall(struct engine *engine, struct activation *activation, uint64_t rsp, uint32_t local,
+                           struct c2_error *err)
+{
+    const uint64_t bytes = activation->before - rsp;
+    if (activation->before < rsp + DYNAMIC_BYTES)
+        return C2_OK;
+    activation->floor = rsp;
+    activation->low = rsp < activation->low ? rsp : activation->low;
+    activation->high = activation->before > activation->high ? activation->before : activation->high;
+    return engine_mark(engine, STREAM_LOCAL, (const uint64_t[]){rsp, bytes, activation->layout, local | 1ull << 32}, 4,
+                       err);
+}
+
+static enum c2_status rise(struct engine *engine, struct activation *activation, uint64_t rsp, struct c2_error *err)
+{
+    const uint64_t floor = activation->floor;
+    if (floor >= rsp)
+        return C2_OK;
+    activation->floor = rsp;
+    return engine_mark(engine, STREAM_LEFT, (const uint64_t[]){floor, rsp - floor}, 2, err);
+}
+
+/* RSP is about to move, or has moved. */
+static enum c2_status moved(struct locals *locals, struct engine *engine, uint64_t change_of, uint64_t rsp,
+                            struct c2_error *err)
+{
+    const uint64_t layout = change_of >> 32;
+    const struct loader_change *change = loader_layout_change(locals->symbols, layout, (uint32_t)change_of);
+    enum c2_status status = on_stack(locals, rsp) ? leave(locals, engine, rsp, err) : C2_OK;
+    struct activation *last = locals->depth ? &locals->stack[locals->depth - 1] : NULL;
+    if (status != C2_OK || !last || last->layout != layout || !on_stack(locals, rsp))
+        return status;
+    status = rise(engine, last, rsp, err);
+    if (status == C2_OK && change->behind && last->before != 0)
+        status = fall(engine, last, rsp, change->local, err);
+    if (change->behind || last->before < rsp)
+        last->before = 0;
+    if (change->before && last->before == 0)
+        last->before = rsp;
+    return status;
 }
 
 /* The thread-local variables, when their place is known. */
@@ -166,6 +240,8 @@ static enum c2_status reached(void *self, struct engine *engine, struct guest_va
         status = leave(locals, engine, rsp - sizeof(uint64_t), err);
     if (status == C2_OK && c2_map_get(locals->layouts, pc.v, &layout))
         status = enter(locals, engine, pc.v, layout, rsp, err);
+    if (status == C2_OK && c2_map_get(locals->changes, pc.v, &any))
+        status = moved(locals, engine, any, rsp, err);
     return status;
 }
 
@@ -183,6 +259,8 @@ enum c2_status locals_create(struct locals **out, struct mmu *mmu, struct loader
     locals->program = program;
     enum c2_status status = c2_map_create(&locals->layouts, err);
     if (status == C2_OK)
+        status = c2_map_create(&locals->changes, err);
+    if (status == C2_OK)
         status = c2_map_create(&locals->returns, err);
     if (status == C2_OK)
         status = c2_map_create(&locals->alive, err);
@@ -198,6 +276,7 @@ void locals_destroy(struct locals *locals)
     if (!locals)
         return;
     c2_map_destroy(locals->layouts);
+    c2_map_destroy(locals->changes);
     c2_map_destroy(locals->returns);
     c2_map_destroy(locals->alive);
     c2_free(locals->stack);
@@ -206,7 +285,7 @@ void locals_destroy(struct locals *locals)
 
 struct engine_watch locals_watch(struct locals *locals)
 {
-    return (struct engine_watch){.self = locals, .wants = wants, .reached = reached};
+    return (struct engine_watch){.self = locals, .wants = wants, .splits = splits, .reached = reached};
 }
 
 void locals_check(const struct locals *locals)

@@ -5,6 +5,7 @@
  *   size, stops before the block; it is decoded, and only what is known to be executed rightly is left to Unicorn.
  *   Before every other instruction stands a stop: a code hook of one address. Hooks take part in translation only,
  *   so existing translations of the block are dropped when one is added.
+ *   So it does before an instruction that engine_watch.splits asks for: the block is left there, and another starts.
  *   Blocks on writable or shared pages keep a copy of their bytes and are compared with it at each execution, whoever
  *   changed them: a store, an interpreted instruction, a system call, a store through another mapping. (What a store
  *   through its own address changes in the very block that executes it: unicorn_access.c.) Code on other pages changes
@@ -285,6 +286,18 @@ static enum c2_status stop_before(struct unicorn_code *code, uint64_t pc, const 
     return C2_OK;
 }
 
+/* A stop before what is not to be interpreted splits the block. */
+static enum c2_status split(struct unicorn_code *code, const struct unicorn_block *block, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (unsigned i = 1; code->watch.splits && i < code->decoded.block.insn_count && status == C2_OK; i++) {
+        const uint64_t pc = block->pc + code->decoded.insns[i].offset;
+        if (code->watch.splits(code->watch.self, (struct guest_va){pc}))
+            status = stop_before(code, pc, block, err);
+    }
+    return status;
+}
+
 /* Unicorn may hold a translation of what stood there before. It can be dropped only now that the page is there: of an
  * absent one Unicorn would drop nothing and keep a page fault for its next run. */
 static bool drop_translation(struct unicorn_code *code, uint64_t pc, uint32_t size)
@@ -311,6 +324,8 @@ enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_cod
     enum c2_status status = new_block(out, code, pc, size, err);
     if (status == C2_OK)
         status = learn_mmx(code, *out, err);
+    if (status == C2_OK)
+        status = split(code, *out, err);
     if (status == C2_OK && stops)
         status = stop_before(code, stop_pc, *out, err);
     return status;

@@ -14,7 +14,7 @@ enum unicorn_pause {
     PAUSE_LEARN,   /* a block not seen before: at pause_pc, pause_size */
     PAUSE_CHANGED, /* a block whose code has changed */
     PAUSE_SPECIAL, /* before an instruction to interpret at pause_pc */
-    PAUSE_SPLIT,   /* before what is no longer one, at pause_pc */
+    PAUSE_SPLIT,   /* before what is none (engine_watch.splits), or no longer, at pause_pc */
     PAUSE_BUDGET,
     PAUSE_SYSCALL,
     PAUSE_EXCEPTION, /* exception number pause_number */

@@ -198,7 +198,7 @@ struct loader_local {
     const char *function;    /* demangled; NULL: of a thread-local variable */
     const char *file;        /* NULL: unknown */
     int line;                /* of the declaration; 0: unknown */
-    uint64_t bytes;
+    uint64_t bytes;          /* 0: the program decides */
 };
 /* Of the function that begins at `entry`; LOADER_NO_LAYOUT: none does, or nothing large lies in its frame. Strings are
  * lent until loader_symbols_destroy. */
@@ -207,6 +207,16 @@ enum c2_status loader_layout_at(struct loader_symbols *symbols, struct guest_va 
 /* Of the thread-local variables of the program whose code is at `at`; "rsp" is then the thread pointer. */
 enum c2_status loader_layout_threads(struct loader_symbols *symbols, struct guest_va at, uint64_t *number,
                                      struct c2_error *err);
+/* An instruction of the function that moves RSP by what it has computed: alloca, variable-length arrays. */
+struct loader_change {
+    uint64_t offset; /* of the place, from the entry */
+    bool before;     /* RSP is about to move there (it may move in steps, one before each) */
+    bool behind;     /* it has moved */
+    uint32_t local;  /* what it makes */
+};
+uint32_t loader_layout_changes(const struct loader_symbols *symbols, uint64_t layout); /* how many places */
+const struct loader_change *loader_layout_change(const struct loader_symbols *symbols, uint64_t layout,
+                                                 uint32_t number);
 uint32_t loader_layout_count(const struct loader_symbols *symbols, uint64_t layout); /* of its locals */
 const struct loader_local *loader_layout_local(const struct loader_symbols *symbols, uint64_t layout, uint32_t number);
 /* Where a local begins when the function is entered with this RSP; false: it cannot be said. */

@@ -9,6 +9,8 @@
  *       its arrays: variables of LOCAL_BYTES and more that debug information of the file itself says are in the frame:
  *       at an offset from the canonical frame address, or from a register that the prologue computes. Variables of
  *       different scopes that share their place are one: "T, U".
+ *       where it moves RSP by what it has computed (alloca.c), and what that makes: the variable-length array that
+ *       debug information has declared on the line of the instruction, else what the source line assigns alloca to.
  *   Thread-local variables of the program lie at fixed offsets below the thread pointer (variant II), as its symbols
  *   say. Without debug information of its own, or without an array in it, a frame of FRAME_BYTES and more is one
  *   object.
@@ -18,8 +20,7 @@
  * Invariants
  *   Extents of one frame do not overlap. What cannot be computed is left out.
  * Not modelled
- *   Arrays whose size the program decides (alloca, variable-length arrays); those that a compiler has taken apart;
- *   what is passed on the stack.
+ *   Arrays that a compiler has taken apart; what is passed on the stack.
  * Source
  *   DWARF 5, 2.6, 3.4 and 4.1.
  */
@@ -53,6 +54,7 @@ struct place {
     uint8_t base; /* else from this register */
     int64_t offset;
     uint64_t bytes;
+    bool moves; /* it lies where RSP moves to */
     struct loader_local local;
 };
 
@@ -61,6 +63,8 @@ struct loader_layout {
     size_t step_count;
     struct place *places; /* ascending by base and offset */
     uint32_t place_count, place_room;
+    struct loader_change *changes;
+    uint32_t change_count;
     bool whole; /* the frame itself is the object: places[0].local has its name */
 };
 
@@ -197,7 +201,7 @@ struct reader {
     struct loader_layout *layout;
     Dwarf_Die function;
     const char *name; /* of the function */
-    bool tags;
+    bool tags, debugged;
 };
 
 /* Where the variable is in the frame, whenever it is; false: nowhere, or not always there. */
@@ -348,6 +352,107 @@ static void join_shared(struct loader_symbols *symbols, struct loader_layout *la
     layout->place_count = kept;
 }
 
+/* ------------------------------------------------------------------ alloca, variable-length arrays */
+
+static bool is_variable_length(Dwarf_Die *variable)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Die type, plain;
+    Dwarf_Word bytes;
+    return dwarf_tag(variable) == DW_TAG_variable &&
+           dwarf_formref_die(dwarf_attr_integrate(variable, DW_AT_type, &attribute), &type) &&
+           dwarf_peel_type(&type, &plain) == 0 && dwarf_tag(&plain) == DW_TAG_array_type &&
+           dwarf_aggregate_size(&plain, &bytes) != 0;
+}
+
+struct declared {
+    Dwarf_Die last;
+    char names[256]; /* "U, V"; one that is inlined several times has one name */
+    unsigned count;
+};
+
+static void add_declared(struct declared *found, Dwarf_Die *variable)
+{
+    const size_t used = strlen(found->names);
+    const char *name = dwarf_diename(variable), *last = found->count ? dwarf_diename(&found->last) : NULL;
+    if (!name || (last && strcmp(name, last) == 0))
+        return;
+    snprintf(found->names + used, sizeof found->names - used, "%s%s", used ? ", " : "", name);
+    found->last = *variable;
+    found->count++;
+}
+
+/* The variable-length arrays declared on the line. */
+static void declared_on(Dwarf_Die *scope, const struct loader_line *line, unsigned depth, struct declared *found)
+{
+    Dwarf_Die die;
+    for (bool more = depth < SCOPE_DEPTH && dwarf_child(scope, &die) == 0; more; more = loader_die_next(&die)) {
+        int declared;
+        const char *file;
+        if (is_scope(dwarf_tag(&die)))
+            declared_on(&die, line, depth + 1, found);
+        else if (is_variable_length(&die) && dwarf_decl_line(&die, &declared) == 0 && declared == line->line &&
+                 (file = declaring_file(&die)) && strcmp(file, line->file) == 0)
+            add_declared(found, &die);
+    }
+}
+
+static void name_change(const struct reader *reader, const struct loader_line *line, struct loader_local *out)
+{
+    static const struct loader_callees callees = {{"alloca", "__builtin_alloca"}, 2};
+    Dwarf_Die function = reader->function;
+    struct declared arrays = {.count = 0};
+    declared_on(&function, line, 0, &arrays);
+    if (arrays.count == 1) {
+        describe(reader, &arrays.last, out);
+        return;
+    }
+    out->name = arrays.count ? keep(reader, arrays.names)
+                             : loader_assigned(reader->symbols->names, line->file, line->line, &callees);
+    out->file = keep(reader, line->file);
+    out->line = line->line;
+}
+
+static bool is_same_line(const struct loader_local *a, const struct loader_line *line)
+{
+    return a->file && line->file && a->line == line->line && strcmp(a->file, line->file) == 0;
+}
+
+/* What is made on the line of this instruction. */
+static enum c2_status local_of(const struct reader *reader, uint64_t address, uint32_t *local, struct c2_error *err)
+{
+    struct loader_layout *layout = reader->layout;
+    struct loader_line line = {.file = NULL};
+    const bool known = reader->debugged && loader_module_line(reader->module, address, &line);
+    for (*local = 0; known && *local < layout->place_count; ++*local)
+        if (layout->places[*local].moves && is_same_line(&layout->places[*local].local, &line))
+            return C2_OK;
+    *local = layout->place_count;
+    if (!c2_grow((void **)&layout->places, &layout->place_room, layout->place_count, sizeof *layout->places))
+        return c2_fail_memory(err, "variables on the stack");
+    struct place *place = &layout->places[layout->place_count++];
+    *place = (struct place){.moves = true, .local.function = reader->name};
+    if (known)
+        name_change(reader, &line, &place->local);
+    if (!place->local.name)
+        place->local.name = keep(reader, "alloca");
+    return C2_OK;
+}
+
+static enum c2_status read_changes(const struct reader *reader, uint64_t entry, struct c2_error *err)
+{
+    struct loader_layout *layout = reader->layout;
+    const struct loader_range *range = loader_ranges_find(&reader->module->functions.sized, entry);
+    if (!range)
+        return C2_OK;
+    enum c2_status status = loader_changes_read(&layout->changes, &layout->change_count, reader->module, entry,
+                                                range->end - entry, err);
+    for (uint32_t i = 1; i < layout->change_count && status == C2_OK; i++)
+        if (layout->changes[i].behind) /* the instruction itself is the place before it */
+            status = local_of(reader, entry + layout->changes[i - 1].offset, &layout->changes[i].local, err);
+    return status;
+}
+
 /* ------------------------------------------------------------------ a function */
 
 static bool has_own_dwarf(const struct loader_module *module)
@@ -365,15 +470,15 @@ static bool has_own_dwarf(const struct loader_module *module)
     return false;
 }
 
-static enum c2_status read_arrays(const struct reader *reader, uint64_t address, struct c2_error *err)
+static enum c2_status read_arrays(struct reader *reader, uint64_t address, struct c2_error *err)
 {
     Dwarf_Die scopes[LOADER_SCOPES], unit;
-    struct reader with = *reader;
     if (loader_module_scopes(reader->module, address, scopes) == 0)
         return C2_OK;
-    with.function = scopes[0];
-    with.tags = dwarf_diecu(&with.function, &unit, NULL, NULL) && loader_unit_language(&unit) == LANGUAGE_C;
-    return walk(&with, &with.function, 0, err);
+    reader->debugged = true;
+    reader->function = scopes[0];
+    reader->tags = dwarf_diecu(&reader->function, &unit, NULL, NULL) && loader_unit_language(&unit) == LANGUAGE_C;
+    return walk(reader, &reader->function, 0, err);
 }
 
 /* The frame as one object. */
@@ -402,13 +507,14 @@ static enum c2_status read_layout(struct loader_symbols *symbols, struct loader_
     enum c2_status status = C2_OK;
     reader.name = loader_names_shown(symbols->names, symbols->shown, function);
     read_prologue(layout, spot->module, spot->address);
-    const bool debugged = has_own_dwarf(spot->module);
-    if (debugged)
+    if (has_own_dwarf(spot->module))
         status = read_arrays(&reader, spot->address, err);
     if (status == C2_OK)
         join_shared(symbols, layout);
     if (status == C2_OK && layout->place_count == 0)
         status = add_whole(&reader, spot->address, err);
+    if (status == C2_OK)
+        status = read_changes(&reader, spot->address, err);
     return status;
 }
 
@@ -445,8 +551,10 @@ enum c2_status loader_layout_at(struct loader_symbols *symbols, struct guest_va 
         status = read_layout(symbols, &spot, function, &layout, err);
     if (status == C2_OK && layout.place_count != 0)
         status = new_layout(symbols, &layout, number, err);
-    if (*number == LOADER_NO_LAYOUT)
+    if (*number == LOADER_NO_LAYOUT) {
         c2_free(layout.places);
+        c2_free(layout.changes);
+    }
     return status == C2_OK ? c2_map_put(spot.module->layout_of, spot.address, *number, err) : status;
 }
 
@@ -512,9 +620,21 @@ void loader_layouts_release(struct loader_symbols *symbols)
 {
     for (uint32_t i = 0; i < symbols->layout_count; i++) {
         c2_free(symbols->layouts[i]->places);
+        c2_free(symbols->layouts[i]->changes);
         c2_free(symbols->layouts[i]);
     }
     c2_free(symbols->layouts);
+}
+
+uint32_t loader_layout_changes(const struct loader_symbols *symbols, uint64_t layout)
+{
+    return symbols->layouts[layout]->change_count;
+}
+
+const struct loader_change *loader_layout_change(const struct loader_symbols *symbols, uint64_t layout, uint32_t number)
+{
+    C2_ASSERT(layout < symbols->layout_count && number < symbols->layouts[layout]->change_count);
+    return &symbols->layouts[layout]->changes[number];
 }
 
 uint32_t loader_layout_count(const struct loader_symbols *symbols, uint64_t layout)
@@ -534,6 +654,8 @@ bool loader_layout_extent(const struct loader_symbols *symbols, uint64_t number,
     const struct loader_layout *layout = symbols->layouts[number];
     const struct place *place = &layout->places[local];
     uint64_t registers[16];
+    if (place->moves)
+        return false;
     const uint32_t known = run_prologue(layout, rsp, registers);
     *start = layout->whole ? registers[RSP]
                            : (place->from_cfa ? rsp + 8 : registers[place->base]) + (uint64_t)place->offset;

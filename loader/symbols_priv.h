@@ -202,6 +202,10 @@ bool loader_location_of(struct loader_location *out, Dwarf_Attribute *attribute,
 void loader_location_settle(struct loader_location *location, const struct loader_cfi *cfi);
 
 struct loader_layout;
+/* The places in this code where RSP moves by what has been computed, ascending; none if all it moves by is fixed. Each
+ * has 0 for its local. (alloca.c) */
+enum c2_status loader_changes_read(struct loader_change **out, uint32_t *count, const struct loader_module *module,
+                                   uint64_t entry, uint64_t bytes, struct c2_error *err);
 void loader_layouts_release(struct loader_symbols *symbols);
 
 /* ------------------------------------------------------------------ what results go to (receiver.c, assigned.c) */
