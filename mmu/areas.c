@@ -68,16 +68,23 @@ static void summarize(struct c2_node *node)
                           right ? larger(right->widest, right->low - area_end(area)) : 0);
 }
 
+/* The list of spare ones goes by the nodes' left. */
+static void put_spare(struct areas *areas, struct area *area)
+{
+    area->node.left = (struct c2_node *)areas->spare;
+    areas->spare = area;
+    areas->spares++;
+}
+
 int areas_reserve(struct areas *areas, size_t extra)
 {
     if (areas_count(areas) + extra > AREAS_LIMIT)
         return ENOMEM;
-    for (; areas->spares < extra; areas->spares++) {
+    while (areas->spares < extra) {
         struct area *area = c2_alloc(sizeof *area);
         if (!area)
             return ENOMEM;
-        area->node.left = &areas->spare->node;
-        areas->spare = area;
+        put_spare(areas, area);
     }
     return 0;
 }
@@ -90,9 +97,7 @@ static void free_area(struct areas *areas, struct area *area)
         c2_free(area);
         return;
     }
-    area->node.left = &areas->spare->node;
-    areas->spare = area;
-    areas->spares++;
+    put_spare(areas, area);
 }
 
 static void put(struct areas *areas, const struct area *contents)

@@ -45,7 +45,9 @@ def kind(reason, victims, evictors, miss, evicted_at=None, **much):
 HERE = ("/* the conflict */",) * 2
 STATEMENT = ("/* the conflict: from here */", "/* to here */")
 SEVEN = ["x", "y", "centre", "along", "across", "above", "source"]
-C4, TEN = [HEAP("*c4 = aligned_alloc(")], [HEAP("char *block = malloc(")]
+C4 = [HEAP("*c4 = aligned_alloc(")]
+TEN = [HEAP("struct problem p = {new_array(1)"),
+       HEAP("new_array(1), new_array(1), new_array(1), new_array(0.125)")]
 RECORDS, NODES = [HEAP("*records = aligned_alloc(")], [HEAP("*node = malloc(")]
 READS_REFERENCE, READS_SCORE = ("/* evicts score */",) * 2, ("/* evicts reference */",) * 2
 DOMINANT = {
