@@ -142,7 +142,7 @@ c2_build() # DIR "TARGETS" [CMAKE-OPTION]...: one build at a time in one directo
     shift 2
     mkdir -p "$root/$dir"
     (
-        c2_stage "waiting for another build in $dir" /dev/null flock 9
+        flock -n 9 || c2_stage "waiting for another build in $dir" /dev/null flock 9
         c2_configure "$dir" "$@" && c2_make "$dir" $targets
     ) 9>"$root/$dir/.lock"
 }
