@@ -247,3 +247,20 @@ struct form *forms_all(size_t *count)
     *count = c.count;
     return c.forms;
 }
+
+bool forms_unaligned(const ZydisDecodedInstruction *insn)
+{
+    switch (insn->mnemonic) {
+    case ZYDIS_MNEMONIC_MOVUPS:
+    case ZYDIS_MNEMONIC_MOVUPD:
+    case ZYDIS_MNEMONIC_MOVDQU:
+    case ZYDIS_MNEMONIC_LDDQU:
+    case ZYDIS_MNEMONIC_PCMPESTRI:
+    case ZYDIS_MNEMONIC_PCMPESTRM:
+    case ZYDIS_MNEMONIC_PCMPISTRI:
+    case ZYDIS_MNEMONIC_PCMPISTRM:
+        return true;
+    default:
+        return false;
+    }
+}

@@ -43,6 +43,8 @@ struct form *forms_all(size_t *count);
 bool forms_decode(ZydisDecodedInstruction *insn, ZydisDecodedOperand *operands, const uint8_t *bytes, uint64_t length);
 /* Whether c2emu executes it not at all. */
 bool forms_refused(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands);
+/* Its 16 bytes in memory may lie anywhere; those of other SSE instructions are aligned. */
+bool forms_unaligned(const ZydisDecodedInstruction *insn);
 void forms_text(char *out, size_t bytes, const uint8_t *code, uint64_t at);
 
 /* ------------------------------------------------------------------ one trial */

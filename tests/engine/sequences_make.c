@@ -188,19 +188,7 @@ static bool place_of(uint64_t *out, const struct maker *m, const ZydisDecodedIns
 
 static bool wants_alignment(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operand)
 {
-    switch (insn->mnemonic) {
-    case ZYDIS_MNEMONIC_MOVUPS:
-    case ZYDIS_MNEMONIC_MOVUPD:
-    case ZYDIS_MNEMONIC_MOVDQU:
-    case ZYDIS_MNEMONIC_LDDQU:
-    case ZYDIS_MNEMONIC_PCMPESTRI:
-    case ZYDIS_MNEMONIC_PCMPESTRM:
-    case ZYDIS_MNEMONIC_PCMPISTRI:
-    case ZYDIS_MNEMONIC_PCMPISTRM:
-        return false;
-    default:
-        return operand->size == 128;
-    }
+    return operand->size == 128 && !forms_unaligned(insn);
 }
 
 static bool is_bit_string(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands)

@@ -264,23 +264,6 @@ static const ZydisDecodedOperand *explicit_memory(const struct trial *t)
     return NULL;
 }
 
-static bool is_unaligned_access(const struct trial *t)
-{
-    switch (t->insn.mnemonic) {
-    case ZYDIS_MNEMONIC_MOVUPS:
-    case ZYDIS_MNEMONIC_MOVUPD:
-    case ZYDIS_MNEMONIC_MOVDQU:
-    case ZYDIS_MNEMONIC_LDDQU:
-    case ZYDIS_MNEMONIC_PCMPESTRI:
-    case ZYDIS_MNEMONIC_PCMPESTRM:
-    case ZYDIS_MNEMONIC_PCMPISTRI:
-    case ZYDIS_MNEMONIC_PCMPISTRM:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static bool uses_stack_pointer(const struct trial *t)
 {
     const ZydisDecodedOperand *o = explicit_memory(t);
@@ -295,7 +278,7 @@ static uint64_t choose_place(const struct trial *t, unsigned bits, struct c2_rng
                    uses_stack_pointer(t);
     if (!spreads && below(rng, 8) == 0)
         return t->data + DATA_BYTES - bits / 8; /* behind it lies nothing: who reads too much meets a fault */
-    bool aligned = (bits == 128 && !is_unaligned_access(t)) || bits == 4096;
+    bool aligned = (bits == 128 && !forms_unaligned(&t->insn)) || bits == 4096;
     return t->data + (aligned ? offset & ~15ull : offset);
 }
 
