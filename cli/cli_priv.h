@@ -50,8 +50,8 @@ struct cli_simulation {
     struct loader_symbols *symbols;
     struct stream_tape *tape; /* of a run that is played back later; else NULL */
     struct analyses_paths paths;
-    struct emu *emu;          /* whose records changes of memory wait for; set when there is one */
-    enum c2_status listening; /* the first failure of a listener, which cannot return one */
+    struct stream_writer *writer; /* whose records changes of memory wait for; set when there is an emulator */
+    enum c2_status listening;     /* the first failure of a listener, which cannot return one */
     struct c2_error listening_error;
 };
 /* The guest's memory, before anything is in it. against: NULL without --against. */

@@ -203,11 +203,11 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
                                 .progress = show_progress ? cli_progress_tick : NULL,
                                 .progress_self = &run->progress,
                                 .progress_every = PROGRESS_INSTRUCTIONS};
+    enum c2_status status = C2_OK;
     if (run->simulation.ring)
-        config.sink = cli_simulation_sink(&run->simulation);
-    enum c2_status status = emu_create(&run->emu, &config, &run->image, err);
-    run->simulation.emu = run->emu;
-    return status;
+        status = stream_writer_create(&run->simulation.writer, cli_simulation_sink(&run->simulation), err);
+    config.writer = run->simulation.writer;
+    return status == C2_OK ? emu_create(&run->emu, &config, &run->image, err) : status;
 }
 
 static enum c2_status make(struct run *run, struct c2_error *err)

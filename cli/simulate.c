@@ -48,10 +48,10 @@ enum c2_status cli_simulation_memory(struct cli_simulation *s, const struct mmu_
 /* Everything recorded is simulated when this returns. */
 static bool catch_up(struct cli_simulation *s)
 {
-    if (!s->emu || s->listening != C2_OK)
+    if (!s->writer || s->listening != C2_OK)
         return s->listening == C2_OK;
     const struct stream_sink sink = stream_ring_sink(s->ring);
-    s->listening = emu_flush(s->emu, &s->listening_error);
+    s->listening = stream_writer_flush(s->writer, &s->listening_error);
     if (s->listening == C2_OK)
         s->listening = sink.drain(sink.self, &s->listening_error);
     return s->listening == C2_OK;
@@ -127,8 +127,8 @@ static enum c2_status listen(struct cli_simulation *s, struct c2_error *err)
 static void memory_event(void *self, const struct mmu_event *event)
 {
     struct cli_simulation *s = self;
-    if (s->emu && s->listening == C2_OK)
-        s->listening = emu_flush(s->emu, &s->listening_error);
+    if (s->writer && s->listening == C2_OK)
+        s->listening = stream_writer_flush(s->writer, &s->listening_error);
     if (s->listening == C2_OK)
         s->listening = analyses_replay_note(s->tape, event, &s->paths, &s->listening_error);
 }
@@ -306,6 +306,7 @@ void cli_simulation_end(struct cli_simulation *s)
 
 void cli_simulation_release(struct cli_simulation *s)
 {
+    stream_writer_destroy(s->writer);
     stream_ring_destroy(s->ring);
     stream_tape_destroy(s->tape);
     analyses_paths_release(&s->paths);

@@ -106,7 +106,7 @@ enum c2_status emu_create(struct emu **out, const struct emu_config *config, con
     emu->config = *config;
     struct engine_config engine = {.mmu = config->mmu,
                                    .blocks = config->blocks,
-                                   .sink = config->sink,
+                                   .writer = config->writer,
                                    .record = config->record,
                                    .time_ns = time_ns,
                                    .time_self = emu};
@@ -143,7 +143,6 @@ bool emu_wrapper_met(const struct emu *emu, size_t wrapper)
 }
 
 void emu_interrupt(struct emu *emu) { engine_interrupt(emu->engine); }
-enum c2_status emu_flush(struct emu *emu, struct c2_error *err) { return engine_flush(emu->engine, err); }
 
 /* ------------------------------------------------------- how a run ends; each returns false: it has ended */
 
@@ -302,6 +301,7 @@ void emu_run(struct emu *emu, struct emu_end *end, struct c2_error *err)
     do
         engine_run(emu->engine, budget, &event, err);
     while (on_event(emu, &event));
-    if (end->kind != EMU_FAILED && engine_flush(emu->engine, err) != C2_OK)
+    struct stream_writer *writer = emu->config.writer;
+    if (end->kind != EMU_FAILED && writer && stream_writer_flush(writer, err) != C2_OK)
         end->kind = EMU_FAILED;
 }

@@ -17,7 +17,7 @@ struct emu_config {
     struct mmu *mmu;
     struct syscalls *kernel;
     struct stream_blocks *blocks;
-    struct stream_sink sink;
+    struct stream_writer *writer; /* outlives the emulator; may be NULL with record == false */
     bool record;
     /* With record: marks of the guest's allocations and frees in the stream (STREAM_ALLOCATED, STREAM_FREED); its
      * allocator is found by name in `symbols`, which is lent until emu_destroy. */
@@ -56,8 +56,6 @@ void emu_destroy(struct emu *emu);
 /* Runs the guest to its end and flushes the stream. Only EMU_FAILED fills *err. */
 void emu_run(struct emu *emu, struct emu_end *end, struct c2_error *err);
 uint64_t emu_instructions(const struct emu *emu);
-/* Hands what is recorded so far to the sink; for listeners of the mmu, before translations change. */
-enum c2_status emu_flush(struct emu *emu, struct c2_error *err);
 /* Whether a block has been allocated in the function that config.wrappers[wrapper] names. */
 bool emu_wrapper_met(const struct emu *emu, size_t wrapper);
 void emu_interrupt(struct emu *emu); /* from a signal handler */

@@ -49,8 +49,6 @@ void engine_run(struct engine *engine, uint64_t budget, struct engine_event *eve
 
 uint64_t engine_instructions(const struct engine *engine) { return engine->ops->instructions(engine); }
 
-enum c2_status engine_flush(struct engine *engine, struct c2_error *err) { return engine->ops->flush(engine, err); }
-
 uint64_t engine_gpr(struct engine *engine, unsigned gpr) { return engine->ops->gpr(engine, gpr); }
 
 enum c2_status engine_watch(struct engine *engine, struct guest_va pc, struct c2_error *err)
@@ -61,7 +59,7 @@ enum c2_status engine_watch(struct engine *engine, struct guest_va pc, struct c2
 enum c2_status engine_mark(struct engine *engine, enum stream_mark mark, const uint64_t *words, uint32_t count,
                            struct c2_error *err)
 {
-    return engine->ops->mark(engine, mark, words, count, err);
+    return stream_writer_mark(engine->config.writer, mark, words, count, err);
 }
 
 void engine_interrupt(struct engine *engine) { engine->ops->interrupt(engine); }

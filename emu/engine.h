@@ -48,8 +48,8 @@ struct engine_watch {
 struct engine_config {
     struct mmu *mmu;
     struct stream_blocks *blocks;
-    struct stream_sink sink; /* whole batches go there; consume is null only with record == false */
-    bool record;             /* write the reference stream; off: instructions are still counted */
+    struct stream_writer *writer; /* outlives the engine; may be NULL with record == false */
+    bool record;                  /* write the reference stream; off: instructions are still counted */
     uint64_t (*time_ns)(void *self, uint64_t instructions); /* for RDTSC (1 GHz); */
     void *time_self;
     struct engine_watch watch;
@@ -70,13 +70,11 @@ void engine_set_result(struct engine *engine, uint64_t rax, const struct syscall
 void engine_run(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err);
 /* Instructions completed since creation. */
 uint64_t engine_instructions(const struct engine *engine);
-/* Hands the batch that is being filled to the sink. */
-enum c2_status engine_flush(struct engine *engine, struct c2_error *err);
 /* These three inside engine_watch.reached only. A general register by its number in instructions (4 is RSP). */
 uint64_t engine_gpr(struct engine *engine, unsigned gpr);
 /* Blocks that start at pc, known or not, are of interest from now on. */
 enum c2_status engine_watch(struct engine *engine, struct guest_va pc, struct c2_error *err);
-/* Puts a mark (stream.h) behind what is recorded so far; with record only. */
+/* Puts a mark (stream.h) behind what is recorded so far; with a writer only. */
 enum c2_status engine_mark(struct engine *engine, enum stream_mark mark, const uint64_t *words, uint32_t count,
                            struct c2_error *err);
 /* From a signal handler: the next block boundary stops the run. */

@@ -16,11 +16,8 @@ struct engine_ops {
     void (*set_result)(struct engine *engine, uint64_t rax, const struct syscalls_cpu *bases);
     void (*run)(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err);
     uint64_t (*instructions)(const struct engine *engine);
-    enum c2_status (*flush)(struct engine *engine, struct c2_error *err);
     uint64_t (*gpr)(struct engine *engine, unsigned gpr);
     enum c2_status (*watch)(struct engine *engine, struct guest_va pc, struct c2_error *err);
-    enum c2_status (*mark)(struct engine *engine, enum stream_mark mark, const uint64_t *words, uint32_t count,
-                           struct c2_error *err);
     void (*interrupt)(struct engine *engine);
 };
 

@@ -116,14 +116,12 @@ static void on_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
     struct unicorn_block *block = unicorn_code_find(u->code, u->front, pc, size);
     if (C2_UNLIKELY(!block || block->rare) && !admit_rare(u, block))
         return;
-    if (C2_UNLIKELY(u->base.config.record && unicorn_record_room(u, block->slots) != C2_OK)) {
+    if (C2_UNLIKELY(u->base.config.record && !unicorn_record_open(u, block->slots))) {
         pause_failed(u);
         return;
     }
     u->current = block;
     u->instructions += block->insns;
-    u->header = u->words + u->batch->used;
-    u->access.next = u->header + 1;
 }
 
 static void on_access(uc_engine *uc, uc_mem_type type, uint64_t address, int size, int64_t value, void *self)
@@ -350,7 +348,7 @@ static enum c2_status record_special(struct unicorn *u, const struct unicorn_spe
     if (!u->base.config.record || !(done || progress))
         return C2_OK;
     C2_ASSERT(effect->address_count == special->slots);
-    enum c2_status status = unicorn_record_room(u, special->slots);
+    enum c2_status status = stream_writer_room(u->base.config.writer, special->slots, &u->failure);
     if (status != C2_OK)
         return status;
     uint64_t *record = u->words + u->batch->used;
@@ -545,13 +543,6 @@ static uint64_t unicorn_instructions(const struct engine *engine)
     return ((const struct unicorn *)engine)->instructions;
 }
 
-static enum c2_status unicorn_flush(struct engine *engine, struct c2_error *err)
-{
-    struct unicorn *u = self_of(engine);
-    C2_ASSERT(!u->current);
-    return u->base.config.record ? unicorn_record_flush(u, err) : C2_OK;
-}
-
 static uint64_t unicorn_gpr(struct engine *engine, unsigned gpr)
 {
     return unicorn_get(&self_of(engine)->state, unicorn_gprs[gpr]);
@@ -563,14 +554,6 @@ static enum c2_status unicorn_watch(struct engine *engine, struct guest_va pc, s
 }
 
 /* Between two records: the one of the block before is closed, the next is not open yet. */
-static enum c2_status unicorn_mark(struct engine *engine, enum stream_mark mark, const uint64_t *words, uint32_t count,
-                                   struct c2_error *err)
-{
-    struct unicorn *u = self_of(engine);
-    C2_ASSERT(!u->current && u->base.config.record);
-    return unicorn_record_mark(u, mark, words, count, err);
-}
-
 static void unicorn_interrupt(struct engine *engine)
 {
     struct unicorn *u = self_of(engine);
@@ -709,15 +692,14 @@ static void unicorn_destroy(struct engine *engine)
     unicorn_access_release(&u->access);
     if (u->state.uc)
         uc_close(u->state.uc);
-    c2_free(u->batch);
     c2_free(u);
 }
 
 static enum c2_status prepare(struct unicorn *u, struct c2_error *err)
 {
-    enum c2_status status = unicorn_record_init(u, err);
-    if (status == C2_OK)
-        status = unicorn_access_init(&u->access, u->base.config.record, u->base.config.mmu, &u->current, err);
+    unicorn_record_init(u);
+    enum c2_status status = unicorn_access_init(&u->access, u->base.config.record, u->base.config.mmu, &u->current,
+                                                err);
     if (status == C2_OK)
         status = open_unicorn(u, err);
     if (status == C2_OK)
@@ -760,9 +742,7 @@ const struct engine_ops engine_unicorn_ops = {
     .set_result = unicorn_set_result,
     .run = unicorn_run,
     .instructions = unicorn_instructions,
-    .flush = unicorn_flush,
     .gpr = unicorn_gpr,
     .watch = unicorn_watch,
-    .mark = unicorn_mark,
     .interrupt = unicorn_interrupt,
 };

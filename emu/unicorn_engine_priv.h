@@ -24,15 +24,15 @@ enum unicorn_pause {
 };
 
 /* A batch may be overrun by the raw events of its last block until they are folded. */
-#define UNICORN_SLACK_WORDS (3u * 2u * DECODE_MAX_SLOTS + 16u)
+_Static_assert(3u * 2u * DECODE_MAX_SLOTS + 16u <= STREAM_SLACK_WORDS, "raw events of a block");
 
 struct unicorn {
     struct engine base;
     struct unicorn_state state;
     struct unicorn_code *code;
     struct unicorn_block **front; /* of code */
-    struct stream_batch *batch;
-    uint64_t *words;              /* of the batch, and UNICORN_SLACK_WORDS more */
+    struct stream_batch *batch;   /* the writer's */
+    uint64_t *words;              /* of the batch, and STREAM_SLACK_WORDS more */
     uint64_t *header;             /* of the current block's record */
     struct unicorn_access access; /* access.next: where the next event goes */
     struct unicorn_block *current;
@@ -55,22 +55,18 @@ struct unicorn {
 extern const struct interpret_cpu unicorn_cpu_functions; /* unicorn_cpu.c; self is a struct unicorn */
 
 /* ------------------------------------------------------------------ unicorn_record.c */
-enum c2_status unicorn_record_init(struct unicorn *u, struct c2_error *err);
-/* Hands the batch to the sink. */
-enum c2_status unicorn_record_flush(struct unicorn *u, struct c2_error *err);
+void unicorn_record_init(struct unicorn *u);
 /* Ends the record of the current block, of which `insns` instructions completed. */
 enum c2_status unicorn_record_close_partly(struct unicorn *u, unsigned insns);
 
-/* Appends a mark; no record is open. */
-enum c2_status unicorn_record_mark(struct unicorn *u, enum stream_mark mark, const uint64_t *words, uint32_t count,
-                                   struct c2_error *err);
-
-/* Makes room for a record of `slots` slots. */
-static inline enum c2_status unicorn_record_room(struct unicorn *u, unsigned slots)
+/* Begins a record of `slots` slots; false: the batch before it could not be handed on, and `failure` says why. */
+static inline bool unicorn_record_open(struct unicorn *u, unsigned slots)
 {
-    if (C2_LIKELY(u->batch->used + slots + 1 <= STREAM_BATCH_WORDS))
-        return C2_OK;
-    return unicorn_record_flush(u, &u->failure);
+    if (C2_UNLIKELY(stream_writer_room(u->base.config.writer, slots, &u->failure) != C2_OK))
+        return false;
+    u->header = u->words + u->batch->used;
+    u->access.next = u->header + 1;
+    return true;
 }
 
 /* Ends the record of the current block, if there is one: all of it was executed. */

@@ -8,31 +8,17 @@
  * Invariants
  *   The batch holds whole records below `used`, then the header and the events of the current block.
  */
-#include <string.h>
-
 #include "emu/unicorn_engine_priv.h"
 
-enum c2_status unicorn_record_init(struct unicorn *u, struct c2_error *err)
+void unicorn_record_init(struct unicorn *u)
 {
-    u->batch = c2_alloc(sizeof *u->batch + UNICORN_SLACK_WORDS * sizeof(uint64_t));
-    if (!u->batch)
-        return c2_fail_memory(err, "a batch of references");
-    u->batch->used = 0;
-    u->batch->tid = 1;
+    struct stream_writer *writer = u->base.config.writer;
+    if (!writer)
+        return;
+    u->batch = writer->batch;
     u->words = (uint64_t *)(void *)((char *)u->batch + offsetof(struct stream_batch, words));
     u->header = u->words;
     u->access.next = u->words + 1;
-    return C2_OK;
-}
-
-enum c2_status unicorn_record_flush(struct unicorn *u, struct c2_error *err)
-{
-    if (u->batch->used == 0)
-        return C2_OK;
-    const struct stream_sink *sink = &u->base.config.sink;
-    enum c2_status status = sink->consume(sink->self, u->batch, err);
-    u->batch->used = 0;
-    return status;
 }
 
 static enum c2_status wrong_events(struct unicorn *u, const struct unicorn_block *block, size_t count)
@@ -57,20 +43,5 @@ enum c2_status unicorn_record_close_partly(struct unicorn *u, unsigned insns)
         return wrong_events(u, block, events);
     *u->header = stream_header(block->number, insns, (uint32_t)slots);
     u->batch->used += insns ? (uint32_t)slots + 1 : 0;
-    return C2_OK;
-}
-
-enum c2_status unicorn_record_mark(struct unicorn *u, enum stream_mark mark, const uint64_t *words, uint32_t count,
-                                   struct c2_error *err)
-{
-    if (u->batch->used + count + 1 > STREAM_BATCH_WORDS) {
-        enum c2_status status = unicorn_record_flush(u, err);
-        if (status != C2_OK)
-            return status;
-    }
-    uint64_t *record = u->words + u->batch->used;
-    record[0] = stream_header(STREAM_MARK, mark, count);
-    memcpy(record + 1, words, count * sizeof *words);
-    u->batch->used += count + 1;
     return C2_OK;
 }

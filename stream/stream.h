@@ -95,7 +95,8 @@ enum stream_mark {
  * such functions, from the inside out; how many stands in the upper half of the word of the allocator. Those with the
  * bit STREAM_ASSUMED are of functions that are taken for such by their names. What shows only when the function returns
  * is a mark PASSED there. */
-#define STREAM_CALLERS 8u /* sites of a block */
+#define STREAM_MARK_WORDS 1024u /* of a mark, at most */
+#define STREAM_CALLERS 8u       /* sites of a block */
 #define STREAM_ASSUMED ((uint64_t)1 << 63)
 enum stream_allocator { STREAM_MALLOC, STREAM_CALLOC, STREAM_REALLOC, STREAM_ALIGNED, STREAM_NEW, STREAM_ALLOCATORS };
 
@@ -139,6 +140,29 @@ struct stream_sink {
     /* Returns when everything consumed so far has taken effect; what it read may then be changed. */
     enum c2_status (*drain)(void *self, struct c2_error *err);
 };
+
+/* ------------------------------------------------------------------ the writer: where a stream is put together
+ * The batch is open to engines, which write records in place: whole ones below `used`, and up to STREAM_SLACK_WORDS
+ * behind the batch's end while a record is not yet complete. All of it on one thread. */
+#define STREAM_SLACK_WORDS 8192u
+struct stream_writer {
+    struct stream_sink sink;
+    struct stream_batch *batch; /* the same one until destroy */
+};
+enum c2_status stream_writer_create(struct stream_writer **out, struct stream_sink sink, struct c2_error *err);
+void stream_writer_destroy(struct stream_writer *writer); /* what was not flushed is lost */
+/* Hands the batch to the sink. No record is open. */
+enum c2_status stream_writer_flush(struct stream_writer *writer, struct c2_error *err);
+/* Appends a mark. No record is open. */
+enum c2_status stream_writer_mark(struct stream_writer *writer, enum stream_mark mark, const uint64_t *words,
+                                  uint32_t count, struct c2_error *err);
+/* Makes room for a record of `slots` slots. */
+static inline enum c2_status stream_writer_room(struct stream_writer *writer, uint32_t slots, struct c2_error *err)
+{
+    if (C2_LIKELY(writer->batch->used + slots + 1 <= STREAM_BATCH_WORDS))
+        return C2_OK;
+    return stream_writer_flush(writer, err);
+}
 
 /* ------------------------------------------------------------------ the ring: a consumer on a second host thread
  * A single-producer single-consumer ring of batches in front of another sink. Order is kept, so results do not

@@ -68,18 +68,20 @@ static enum c2_status fake_watch(struct engine *engine, struct guest_va pc, stru
     return c2_map_put(((struct world *)engine)->watched, pc.v, 1, err);
 }
 
-static enum c2_status fake_mark(struct engine *engine, enum stream_mark mark, const uint64_t *words, uint32_t count,
-                                struct c2_error *err)
-{
-    struct world *w = (struct world *)engine;
-    (void)err;
-    assert_true(w->mark_count < 64 && count <= 4);
-    w->marks[w->mark_count][0] = mark;
-    memcpy(&w->marks[w->mark_count++][1], words, count * sizeof *words);
-    return C2_OK;
-}
+static const struct engine_ops fake_ops = {.name = "fake", .gpr = fake_gpr, .watch = fake_watch};
 
-static const struct engine_ops fake_ops = {.name = "fake", .gpr = fake_gpr, .watch = fake_watch, .mark = fake_mark};
+/* What has been written into the stream. */
+static void take_marks(struct world *w)
+{
+    struct stream_batch *batch = w->engine.config.writer->batch;
+    for (uint32_t i = 0; i < batch->used; i += 1 + stream_header_slots(batch->words[i])) {
+        const uint64_t header = batch->words[i];
+        assert_true(w->mark_count < 64 && stream_header_slots(header) <= 4);
+        w->marks[w->mark_count][0] = stream_header_insns(header);
+        memcpy(&w->marks[w->mark_count++][1], &batch->words[i + 1], stream_header_slots(header) * sizeof(uint64_t));
+    }
+    batch->used = 0;
+}
 
 /* The guest is about to execute the block at pc. */
 static enum c2_status come_to(struct world *w, uint64_t pc, uint64_t rsp)
@@ -92,6 +94,7 @@ static enum c2_status come_to(struct world *w, uint64_t pc, uint64_t rsp)
         status = w->watch.wants(&wanted, w->watch.self, (struct guest_va){pc}, &w->err);
     if (status == C2_OK && (known || wanted))
         status = w->watch.reached(w->watch.self, &w->engine, (struct guest_va){pc}, &w->err);
+    take_marks(w);
     return status;
 }
 
@@ -307,6 +310,8 @@ static void make_world(struct world *w)
     struct loader_request request = {.program = program, .argv = argv, .envp = envp, .seed = 1};
     memset(w, 0, sizeof *w);
     w->engine.ops = &fake_ops;
+    const struct stream_sink nowhere = {.self = NULL};
+    assert_int_equal(stream_writer_create(&w->engine.config.writer, nowhere, &w->err), C2_OK);
     c2_rng_init(&w->rng, 1, "events");
     assert_int_equal(mmu_create(&w->mmu, &memory, &w->err), C2_OK);
     assert_int_equal(loader_load(&w->image, w->mmu, &request, &w->err), C2_OK);
@@ -319,6 +324,7 @@ static void make_world(struct world *w)
 static void end_world(struct world *w)
 {
     allocations_destroy(w->allocations);
+    stream_writer_destroy(w->engine.config.writer);
     c2_map_destroy(w->watched);
     loader_symbols_destroy(w->symbols);
     loader_image_release(&w->image);

@@ -41,6 +41,7 @@ struct bench {
     struct mmu *mmu;
     struct stream_blocks *blocks[2];
     struct engine *engines[2]; /* recording, not recording */
+    struct stream_writer *writer;
     struct recorder recorder;
     enum mutation mutation;
     uint64_t next_code;
@@ -106,8 +107,10 @@ static void open_engine(struct bench *b, int i)
     if (stream_blocks_create(&b->blocks[i], &err) != C2_OK)
         die("stream_blocks_create", &err);
     struct engine_config config = {.mmu = b->mmu, .blocks = b->blocks[i], .record = i == 0};
-    if (i == 0)
-        config.sink = (struct stream_sink){.self = &b->recorder, .consume = consume, .drain = drain};
+    const struct stream_sink sink = {.self = &b->recorder, .consume = consume, .drain = drain};
+    if (i == 0 && stream_writer_create(&b->writer, sink, &err) != C2_OK)
+        die("stream_writer_create", &err);
+    config.writer = i == 0 ? b->writer : NULL;
     if (engine_create(&b->engines[i], "unicorn", &config, &err) != C2_OK)
         die("engine_create", &err);
     if (i == 0)
@@ -117,6 +120,8 @@ static void open_engine(struct bench *b, int i)
 static void close_engine(struct bench *b, int i)
 {
     engine_destroy(b->engines[i]);
+    if (i == 0)
+        stream_writer_destroy(b->writer);
     stream_blocks_destroy(b->blocks[i]);
 }
 
@@ -252,8 +257,8 @@ static void run_in_engine(struct outcome *out, struct bench *b, int which, const
     if (out->failure[0] == '\0' && engine_instructions(engine) - before != (out->signal ? 0 : RUN_INSNS))
         snprintf(out->failure, sizeof out->failure, "%llu instructions counted",
                  (unsigned long long)(engine_instructions(engine) - before));
-    if (engine_flush(engine, &err) != C2_OK)
-        die("engine_flush", &err);
+    if (stream_writer_flush(b->writer, &err) != C2_OK)
+        die("stream_writer_flush", &err);
     memcpy(out->state.gpr, cpu.gpr, sizeof cpu.gpr);
     out->state.flags = cpu.rflags;
     memcpy(out->state.fxsave, cpu.fxsave, sizeof cpu.fxsave);

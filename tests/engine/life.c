@@ -22,6 +22,7 @@ struct guest {
     struct mmu *mmu;
     struct stream_blocks *blocks;
     struct engine *engine;
+    struct stream_writer *writer;
     uint64_t words[4096]; /* of all batches, one after the other */
     size_t used;
 };
@@ -49,9 +50,10 @@ static void map(struct guest *guest, uint64_t address, unsigned prot)
 
 static enum c2_status make_engine(struct guest *guest, bool record, struct c2_error *err)
 {
-    struct engine_config config = {
-        .mmu = guest->mmu, .blocks = guest->blocks, .sink = {guest, keep, NULL}, .record = record};
-    return engine_create(&guest->engine, "unicorn", &config, err);
+    struct engine_config config = {.mmu = guest->mmu, .blocks = guest->blocks, .record = record};
+    enum c2_status status = stream_writer_create(&guest->writer, (struct stream_sink){guest, keep, NULL}, err);
+    config.writer = guest->writer;
+    return status == C2_OK ? engine_create(&guest->engine, "unicorn", &config, err) : status;
 }
 
 /* A guest of this code at CODE, rdi = DATA (two pages, untouched). */
@@ -83,6 +85,7 @@ static void start(struct guest *guest) { start_at(guest, CODE); }
 static void end_guest(struct guest *guest)
 {
     engine_destroy(guest->engine);
+    stream_writer_destroy(guest->writer);
     stream_blocks_destroy(guest->blocks);
     mmu_destroy(guest->mmu);
 }
@@ -299,7 +302,7 @@ static void expect_written(const void *code, size_t bytes, uint64_t rax, uint64_
         engine_get_cpu(guest.engine, &cpu);
         assert_int_equal(cpu.gpr[0], rax);
         assert_int_equal(engine_instructions(guest.engine), instructions * (unsigned)(round + 1));
-        assert_int_equal(engine_flush(guest.engine, &err), C2_OK);
+        assert_int_equal(stream_writer_flush(guest.writer, &err), C2_OK);
         for (size_t i = 0; i < guest.used; i += 1 + stream_header_slots(guest.words[i]))
             for (unsigned k = 0; k < stream_header_slots(guest.words[i]); k++, slot++)
                 assert_int_equal(guest.words[i + 1 + k], references[slot % count]);
@@ -470,7 +473,7 @@ static void records(void **state)
     assert_int_equal(make_engine(&guest, true, &err), C2_OK);
     start(&guest);
     assert_int_equal(run(&guest, 0, &event, &err), ENGINE_SYSCALL);
-    assert_int_equal(engine_flush(guest.engine, &err), C2_OK);
+    assert_int_equal(stream_writer_flush(guest.writer, &err), C2_OK);
     for (size_t i = 0; i < guest.used; i += 1 + stream_header_slots(guest.words[i])) {
         insns += stream_header_insns(guest.words[i]);
         for (unsigned k = 0; k < stream_header_slots(guest.words[i]); k++)
@@ -524,7 +527,7 @@ static void endings(void **state)
     start(&guest);
     assert_int_equal(run(&guest, 0, &event, &err), ENGINE_SYSCALL);
     assert_int_equal(rip(&guest), CODE + 37);
-    assert_int_equal(engine_flush(guest.engine, &err), C2_OK);
+    assert_int_equal(stream_writer_flush(guest.writer, &err), C2_OK);
     stream_blocks_check(guest.blocks);
     for (size_t i = 0; i < guest.used; i += 1 + stream_header_slots(guest.words[i])) {
         const struct stream_block *block = stream_blocks_at(guest.blocks, stream_header_block(guest.words[i]));

@@ -38,6 +38,7 @@ struct test {
     struct stream_blocks *blocks;
     struct loader_symbols *symbols;
     struct emu *emu;
+    struct stream_writer *writer;
     struct mark *marks;
     size_t count, room;
     struct follow follow;
@@ -185,11 +186,12 @@ static void run(struct test *test, const char *const *argv, FILE *log)
                                      .complaint_prefix = "guest: "};
     must(syscalls_create(&test->kernel, test->mmu, &kernel, &err), &err);
     must(stream_blocks_create(&test->blocks, &err), &err);
+    must(stream_writer_create(&test->writer, (struct stream_sink){test, consume, NULL}, &err), &err);
     struct emu_config config = {.engine = "unicorn",
                                 .mmu = test->mmu,
                                 .kernel = test->kernel,
                                 .blocks = test->blocks,
-                                .sink = {test, consume, NULL},
+                                .writer = test->writer,
                                 .record = true,
                                 .mark_allocations = true,
                                 .symbols = test->symbols};
@@ -208,6 +210,7 @@ static void run(struct test *test, const char *const *argv, FILE *log)
 static void release(struct test *test)
 {
     emu_destroy(test->emu);
+    stream_writer_destroy(test->writer);
     stream_blocks_destroy(test->blocks);
     syscalls_destroy(test->kernel);
     loader_symbols_destroy(test->symbols);

@@ -103,6 +103,7 @@ struct bench {
     struct mmu *mmu;
     struct stream_blocks *blocks[2];
     struct engine *engines[2]; /* recording, not recording */
+    struct stream_writer *writer;
     struct recording recording, first;
     struct form *forms;
     size_t form_count;
@@ -138,8 +139,10 @@ static void open_engine(struct bench *b, int i)
     if (stream_blocks_create(&b->blocks[i], &err) != C2_OK)
         die("stream_blocks_create", &err);
     config.blocks = b->blocks[i];
-    if (i == 0)
-        config.sink = (struct stream_sink){.self = &b->recording, .consume = consume, .drain = drain};
+    const struct stream_sink sink = {.self = &b->recording, .consume = consume, .drain = drain};
+    if (i == 0 && stream_writer_create(&b->writer, sink, &err) != C2_OK)
+        die("stream_writer_create", &err);
+    config.writer = i == 0 ? b->writer : NULL;
     if (engine_create(&b->engines[i], "unicorn", &config, &err) != C2_OK)
         die("engine_create", &err);
     if (i == 0)
@@ -162,6 +165,8 @@ static void close_bench(struct bench *b)
 {
     for (int i = 0; i < 2; i++) {
         engine_destroy(b->engines[i]);
+        if (i == 0)
+            stream_writer_destroy(b->writer);
         stream_blocks_destroy(b->blocks[i]);
     }
     mmu_destroy(b->mmu);
@@ -251,8 +256,8 @@ static void run_in_engine(struct outcome *out, struct bench *b, int which, const
     out->rip = cpu.rip;
     note_end(out, &event, &err);
     out->insns = engine_instructions(engine) - before;
-    if (event.stop != ENGINE_FAILED && engine_flush(engine, &err) != C2_OK)
-        die("engine_flush", &err);
+    if (event.stop != ENGINE_FAILED && stream_writer_flush(b->writer, &err) != C2_OK)
+        die("stream_writer_flush", &err);
     memcpy(out->state.gpr, cpu.gpr, sizeof cpu.gpr);
     out->state.flags = cpu.rflags;
     memcpy(out->state.fxsave, cpu.fxsave, sizeof cpu.fxsave);
