@@ -35,7 +35,6 @@ struct list {
 
 struct analyses_against {
     struct analyses_profile *profile;
-    struct sim_attribution attribution; /* the profile's */
     const struct caches_machine *machine;
     struct list lists[2];
     struct sim *sims[2];
@@ -50,10 +49,8 @@ enum c2_status analyses_against_create(struct analyses_against **out, const stru
         return c2_fail_memory(err, "the comparison of two placements");
     (*out)->machine = machine;
     (*out)->profile = profile;
-    if (profile) {
-        (*out)->attribution = analyses_profile_attribution(profile);
+    if (profile)
         analyses_profile_compare(profile);
-    }
     return C2_OK;
 }
 
@@ -88,10 +85,7 @@ static enum c2_status list_miss(struct list *list, const struct sim_miss *miss, 
 static enum c2_status first_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct analyses_against *against = self;
-    enum c2_status status = C2_OK;
-    if (against->profile)
-        status = against->attribution.missed(against->attribution.self, miss, err);
-    return status != C2_OK || conflicts_of(miss) == 0 ? status : list_miss(&against->lists[0], miss, err);
+    return conflicts_of(miss) == 0 ? C2_OK : list_miss(&against->lists[0], miss, err);
 }
 
 static enum c2_status second_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
@@ -100,49 +94,14 @@ static enum c2_status second_missed(void *self, const struct sim_miss *miss, str
     return miss->kind == SIM_WALK ? C2_OK : list_miss(&against->lists[1], miss, err);
 }
 
-static void first_seen(void *self, const struct stream_block *block)
+struct sim_subscriber analyses_against_first(struct analyses_against *against)
 {
-    const struct analyses_against *against = self;
-    against->attribution.block(against->attribution.self, block);
+    return (struct sim_subscriber){.self = against, .missed = first_missed};
 }
 
-static enum c2_status tlb_missed(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, bool walked,
-                                 struct c2_error *err)
+struct sim_subscriber analyses_against_second(struct analyses_against *against)
 {
-    const struct analyses_against *against = self;
-    return against->attribution.tlb_missed(against->attribution.self, code, kind, va, walked, err);
-}
-
-static void owner_of(void *self, struct guest_va va, struct sim_owner *out)
-{
-    const struct analyses_against *against = self;
-    against->attribution.owner(against->attribution.self, va, out);
-}
-
-static enum c2_status actor_word(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
-                                 struct c2_error *err)
-{
-    const struct analyses_against *against = self;
-    return against->attribution.actor(against->attribution.self, code, kind, va, out, err);
-}
-
-static enum c2_status take_mark(void *self, enum stream_mark mark, const uint64_t *words, uint64_t *start,
-                                uint64_t *bytes, struct c2_error *err)
-{
-    const struct analyses_against *against = self;
-    return against->attribution.mark(against->attribution.self, mark, words, start, bytes, err);
-}
-
-struct sim_attribution analyses_against_first(struct analyses_against *against)
-{
-    if (!against->profile)
-        return (struct sim_attribution){.self = against, .missed = first_missed};
-    return (struct sim_attribution){against, first_seen, owner_of, actor_word, first_missed, tlb_missed, take_mark};
-}
-
-struct sim_attribution analyses_against_second(struct analyses_against *against)
-{
-    return (struct sim_attribution){.self = against, .missed = second_missed};
+    return (struct sim_subscriber){.self = against, .missed = second_missed};
 }
 
 /* ------------------------------------------------------------------ comparing */

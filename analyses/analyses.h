@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * analyses: what can be plugged into a run to see its references. One file each; what is not plugged in costs nothing.
- * An analysis is made before the simulator, hands out an observer for sim_config, is called for every reference on
- * the thread that consumes the stream, and is finished after the last drain.
+ * An analysis is made before the simulator, hands out a subscriber for sim_config (sim/sim.h says who is called when,
+ * in which order), and is finished after the last drain.
  */
 #ifndef C2_ANALYSES_H
 #define C2_ANALYSES_H
@@ -23,7 +23,7 @@ struct analyses_file { /* the first member of an analysis's own */
 struct analyses_file_kind {
     /* Opens the file, which appears at commit. line_bytes: of the machine. path "-" is standard output. */
     enum c2_status (*create)(struct analyses_file **out, const char *path, uint32_t line_bytes, struct c2_error *err);
-    struct sim_observer (*observer)(struct analyses_file *file); /* lent until commit or destroy */
+    struct sim_subscriber (*subscriber)(struct analyses_file *file); /* lent until commit or destroy */
     /* Writes what is left and makes the file appear under its name. Frees file either way. */
     enum c2_status (*commit)(struct analyses_file *file, struct c2_error *err);
     void (*destroy)(struct analyses_file *file); /* gives up: no file appears. Takes NULL */
@@ -166,16 +166,13 @@ struct analyses_profile;
 enum c2_status analyses_profile_create(struct analyses_profile **out, const struct caches_machine *machine,
                                        struct loader_symbols *symbols, struct c2_error *err);
 void analyses_profile_destroy(struct analyses_profile *profile);
-struct sim_attribution analyses_profile_attribution(struct analyses_profile *profile); /* for sim_config */
+/* For sim_config. */
+struct sim_subscriber analyses_profile_subscriber(struct analyses_profile *profile);
+struct sim_attribution analyses_profile_attribution(struct analyses_profile *profile);
 /* What is start-up: everything until the first instruction of the program itself, and whatever instructions of the
  * dynamic linker do. interpreter: an address in the latter, 0: there is none. When both are mapped; without this call
  * nothing is start-up. */
 void analyses_profile_program(struct analyses_profile *profile, struct guest_va entry, struct guest_va interpreter);
-/* The program's memory changes. Only between batches: everything recorded before has been consumed. */
-enum c2_status analyses_profile_mapped(struct analyses_profile *profile, const struct mmu_area *area,
-                                       struct c2_error *err);
-enum c2_status analyses_profile_unmapped(struct analyses_profile *profile, uint64_t start, uint64_t bytes,
-                                         struct c2_error *err);
 /* Conflict misses are compared with another placement's: analyses_profile_placement() may follow. */
 void analyses_profile_compare(struct analyses_profile *profile);
 /* This conflict miss of `actor` at the level of this depth is one that another placement does not have. */
@@ -194,14 +191,14 @@ struct analyses_against_counts {
 };
 
 struct analyses_against;
-/* machine: outlives it. profile: of the first simulator, told of each conflict miss that is due to placement; may be
- * NULL. */
+/* machine: outlives it. profile: of the first simulator, whose subscriber comes before this one's; told of each
+ * conflict miss that is due to placement; may be NULL. */
 enum c2_status analyses_against_create(struct analyses_against **out, const struct caches_machine *machine,
                                        struct analyses_profile *profile, struct c2_error *err);
 void analyses_against_destroy(struct analyses_against *against);
 /* For the two sim_configs. */
-struct sim_attribution analyses_against_first(struct analyses_against *against);
-struct sim_attribution analyses_against_second(struct analyses_against *against);
+struct sim_subscriber analyses_against_first(struct analyses_against *against);
+struct sim_subscriber analyses_against_second(struct analyses_against *against);
 /* Feeds both, batch by batch. first, second: what was made of those configs. */
 struct stream_sink analyses_against_sink(struct analyses_against *against, struct sim *first, struct sim *second);
 /* By level of the data path, then L1I. Lent until destroy; inherent + placement + walks = the first's conflicts. */
@@ -250,19 +247,11 @@ struct analyses_callgraph_result {
 };
 
 struct analyses_callgraph;
-/* The machine outlives the call graph. */
+/* machine, symbols: outlive the call graph. */
 enum c2_status analyses_callgraph_create(struct analyses_callgraph **out, const struct caches_machine *machine,
-                                         struct c2_error *err);
+                                         struct loader_symbols *symbols, struct c2_error *err);
 void analyses_callgraph_destroy(struct analyses_callgraph *graph);
-/* For sim_config. The attribution passes everything on to `inner`. */
-struct sim_observer analyses_callgraph_observer(struct analyses_callgraph *graph);
-struct sim_attribution analyses_callgraph_attribution(struct analyses_callgraph *graph, struct sim_attribution inner);
-/* Whose instructions, reads and writes; before the first record. */
-void analyses_callgraph_watch(struct analyses_callgraph *graph, const struct sim_counts *counts);
-/* The program's memory changes. Only between batches: everything recorded before has been consumed. */
-enum c2_status analyses_callgraph_mapped(struct analyses_callgraph *graph, struct loader_symbols *symbols,
-                                         const struct mmu_area *area, struct c2_error *err);
-void analyses_callgraph_unmapped(struct analyses_callgraph *graph, uint64_t start, uint64_t bytes);
+struct sim_subscriber analyses_callgraph_subscriber(struct analyses_callgraph *graph); /* for sim_config */
 /* A function starts here. resolver: it is one of the dynamic linker's that jumps on to the function it has found. */
 enum c2_status analyses_callgraph_entry(struct analyses_callgraph *graph, struct guest_va entry, bool resolver,
                                         struct c2_error *err);

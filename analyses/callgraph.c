@@ -59,8 +59,8 @@ struct arc {
 
 struct analyses_callgraph {
     const struct caches_machine *machine;
-    const struct sim_counts *counts;
-    struct sim_attribution inner;
+    struct loader_symbols *symbols;
+    const struct sim_counts *counts; /* the simulator's; NULL: no record yet */
     struct analyses_events events;
     struct entries *entries;
     struct c2_map *resolvers;
@@ -88,13 +88,14 @@ struct analyses_callgraph {
 /* ------------------------------------------------------------------ life */
 
 enum c2_status analyses_callgraph_create(struct analyses_callgraph **out, const struct caches_machine *machine,
-                                         struct c2_error *err)
+                                         struct loader_symbols *symbols, struct c2_error *err)
 {
     *out = NULL;
     struct analyses_callgraph *graph = c2_calloc(1, sizeof *graph);
     if (!graph)
         return c2_fail_memory(err, "the call graph");
     graph->machine = machine;
+    graph->symbols = symbols;
     analyses_events_init(&graph->events, machine);
     enum c2_status status = entries_create(&graph->entries, err);
     struct c2_map **maps[] = {&graph->resolvers, &graph->number_of, &graph->arc_of};
@@ -124,11 +125,6 @@ void analyses_callgraph_destroy(struct analyses_callgraph *graph)
     c2_free(graph);
 }
 
-void analyses_callgraph_watch(struct analyses_callgraph *graph, const struct sim_counts *counts)
-{
-    graph->counts = counts;
-}
-
 /* ------------------------------------------------------------------ entries of functions */
 
 enum c2_status analyses_callgraph_entry(struct analyses_callgraph *graph, struct guest_va entry, bool resolver,
@@ -145,18 +141,15 @@ static enum c2_status name_found(void *self, const char *name, struct guest_va e
     return analyses_callgraph_entry(self, entry, strncmp(name, resolver, sizeof resolver - 1) == 0, err);
 }
 
-enum c2_status analyses_callgraph_mapped(struct analyses_callgraph *graph, struct loader_symbols *symbols,
-                                         const struct mmu_area *area, struct c2_error *err)
+static enum c2_status memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
 {
+    struct analyses_callgraph *graph = self;
     const struct loader_entry_listener listener = {graph, name_found};
-    if (!area->path || (area->prot & MMU_EXEC) == 0)
+    if (!appeared)
+        entries_remove(graph->entries, area->start.v, area->start.v + area->bytes);
+    if (!appeared || !area->path || (area->prot & MMU_EXEC) == 0)
         return C2_OK;
-    return loader_function_entries(symbols, area->start, &listener, err);
-}
-
-void analyses_callgraph_unmapped(struct analyses_callgraph *graph, uint64_t start, uint64_t bytes)
-{
-    entries_remove(graph->entries, start, start + bytes);
+    return loader_function_entries(graph->symbols, area->start, &listener, err);
 }
 
 static bool is_resolver(const struct analyses_callgraph *graph, uint64_t va)
@@ -435,43 +428,38 @@ static bool is_plt(const struct stream_block *block)
            slot->insn + 1 == block->insn_count && slot->kind == STREAM_READ && slot->size == 8;
 }
 
-static void remember(struct analyses_callgraph *graph, const struct stream_block *block, uint32_t insns_run,
-                     const uint64_t *words)
+static void remember(struct analyses_callgraph *graph, const struct sim_executed *record)
 {
+    const struct stream_block *block = record->block;
     const struct stream_insn *insn = &block->insns[block->insn_count - 1];
     const bool by_jump = graph->last && graph->last_whole && graph->last->ending == STREAM_JUMP;
     if (!by_jump || !is_plt(block))
         graph->source = last_insn(block);
     graph->last = block;
-    graph->last_whole = insns_run == block->insn_count;
+    graph->last_whole = record->insns_run == block->insn_count;
     if (!graph->last_whole)
-        graph->source = block->pc.v + block->insns[insns_run].offset;
+        graph->source = block->pc.v + block->insns[record->insns_run].offset;
     else if (block->ending == STREAM_CALL)
-        graph->last_slot = words[block->slot_count - 1];
+        graph->last_slot = record->words[block->slot_count - 1];
     else if (block->ending == STREAM_RETURN)
-        graph->last_slot = words[insn->first_slot];
+        graph->last_slot = record->words[insn->first_slot];
 }
 
-static enum c2_status record(void *self, const struct stream_block *block, uint32_t insns_run, const uint64_t *words,
-                             struct c2_error *err)
+static enum c2_status record(void *self, const struct sim_executed *record, struct c2_error *err)
 {
     struct analyses_callgraph *graph = self;
     enum c2_status status = C2_OK;
+    graph->counts = record->counts;
     if (graph->last) {
         read_counts(graph);
-        status = pass(graph, block->pc.v, err);
+        status = pass(graph, record->block->pc.v, err);
     }
-    look_at_stub(graph, block);
-    remember(graph, block, insns_run, words);
+    look_at_stub(graph, record->block);
+    remember(graph, record);
     return status;
 }
 
-struct sim_observer analyses_callgraph_observer(struct analyses_callgraph *graph)
-{
-    return (struct sim_observer){.self = graph, .record = record};
-}
-
-/* ------------------------------------------------------------------ misses, on their way to another analysis */
+/* ------------------------------------------------------------------ misses */
 
 static void count_level(struct analyses_callgraph *graph, const struct sim_miss *miss, uint32_t depth)
 {
@@ -486,57 +474,26 @@ static void count_level(struct analyses_callgraph *graph, const struct sim_miss 
 static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct analyses_callgraph *graph = self;
+    (void)err;
     for (uint32_t i = miss->first; i < miss->outcome->served_by; i++)
         count_level(graph, miss, i);
-    return graph->inner.missed(graph->inner.self, miss, err);
+    return C2_OK;
 }
 
-static enum c2_status tlb_missed(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, bool walked,
-                                 struct c2_error *err)
+static enum c2_status tlb_missed(void *self, const struct sim_tlb_miss *miss, struct c2_error *err)
 {
     struct analyses_callgraph *graph = self;
-    const uint8_t event = graph->events.by_tlb[kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA];
+    const uint8_t event = graph->events.by_tlb[miss->kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA];
+    (void)err;
     graph->now[event]++;
-    graph->now[graph->events.walks] += walked;
-    return graph->inner.tlb_missed ? graph->inner.tlb_missed(graph->inner.self, code, kind, va, walked, err) : C2_OK;
+    graph->now[graph->events.walks] += miss->walked;
+    return C2_OK;
 }
 
-static void first_seen(void *self, const struct stream_block *block)
+struct sim_subscriber analyses_callgraph_subscriber(struct analyses_callgraph *graph)
 {
-    const struct analyses_callgraph *graph = self;
-    graph->inner.block(graph->inner.self, block);
-}
-
-static void owner(void *self, struct guest_va va, struct sim_owner *out)
-{
-    const struct analyses_callgraph *graph = self;
-    graph->inner.owner(graph->inner.self, va, out);
-}
-
-static enum c2_status actor(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
-                            struct c2_error *err)
-{
-    const struct analyses_callgraph *graph = self;
-    return graph->inner.actor(graph->inner.self, code, kind, va, out, err);
-}
-
-static enum c2_status mark(void *self, enum stream_mark which, const uint64_t *words, uint64_t *start, uint64_t *bytes,
-                           struct c2_error *err)
-{
-    const struct analyses_callgraph *graph = self;
-    return graph->inner.mark(graph->inner.self, which, words, start, bytes, err);
-}
-
-struct sim_attribution analyses_callgraph_attribution(struct analyses_callgraph *graph, struct sim_attribution inner)
-{
-    graph->inner = inner;
-    return (struct sim_attribution){.self = graph,
-                                    .block = !inner.block ? NULL : first_seen,
-                                    .owner = !inner.owner ? NULL : owner,
-                                    .actor = !inner.actor ? NULL : actor,
-                                    .missed = missed,
-                                    .tlb_missed = tlb_missed,
-                                    .mark = !inner.mark ? NULL : mark};
+    return (struct sim_subscriber){
+        .self = graph, .memory = memory, .record = record, .tlb_missed = tlb_missed, .missed = missed};
 }
 
 /* ------------------------------------------------------------------ the end */

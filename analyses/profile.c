@@ -279,17 +279,16 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     return status;
 }
 
-static enum c2_status tlb_missed(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, bool walked,
-                                 struct c2_error *err)
+static enum c2_status tlb_missed(void *self, const struct sim_tlb_miss *miss, struct c2_error *err)
 {
     struct analyses_profile *profile = self;
     uint64_t word;
-    enum c2_status status = actor_word(profile, code, kind, va, &word, err);
+    enum c2_status status = actor_word(profile, miss->code, miss->kind, miss->va, &word, err);
     if (status != C2_OK)
         return status;
     struct analyses_translations *of = &profile->translations[actor_of_word(word)];
     of->misses++;
-    of->walks += walked;
+    of->walks += miss->walked;
     return C2_OK;
 }
 
@@ -317,31 +316,56 @@ static void owner_of(void *self, struct guest_va va, struct sim_owner *out)
     *out = (struct sim_owner){&objects_owner(profile->objects, found.owner)->refs, found.start, found.end};
 }
 
-static enum c2_status take_mark(void *self, enum stream_mark mark, const uint64_t *words, uint64_t *start,
-                                uint64_t *bytes, struct c2_error *err)
+static enum c2_status memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
 {
     struct analyses_profile *profile = self;
-    if (mark == STREAM_FREED) {
+    return appeared ? objects_mapped(profile->objects, area, err)
+                    : objects_unmapped(profile->objects, area->start.v, area->bytes, err);
+}
+
+static enum c2_status mark(void *self, enum stream_mark which, const uint64_t *words, struct c2_error *err)
+{
+    struct analyses_profile *profile = self;
+    uint64_t *start = &profile->changed.start, *bytes = &profile->changed.bytes;
+    *bytes = 0;
+    if (which == STREAM_FREED) {
         objects_freed(profile->objects, words[0], start, bytes);
         return C2_OK;
     }
-    if (mark == STREAM_LEFT) {
+    if (which == STREAM_LEFT) {
         objects_left(profile->objects, words[0], words[1]);
         *start = words[0];
         *bytes = words[1];
         return C2_OK;
     }
-    if (mark == STREAM_LOCAL)
+    if (which == STREAM_LOCAL)
         return objects_local(profile->objects, words, start, bytes, err);
-    if (mark == STREAM_PASSED)
+    if (which == STREAM_PASSED)
         return objects_passed(profile->objects, words[0], words[1], start, bytes, err);
-    C2_ASSERT(mark == STREAM_ALLOCATED);
+    C2_ASSERT(which == STREAM_ALLOCATED);
     return objects_allocated(profile->objects, words, start, bytes, err);
+}
+
+static void changed(void *self, uint64_t *start, uint64_t *bytes)
+{
+    const struct analyses_profile *profile = self;
+    *start = profile->changed.start;
+    *bytes = profile->changed.bytes;
+}
+
+struct sim_subscriber analyses_profile_subscriber(struct analyses_profile *profile)
+{
+    return (struct sim_subscriber){.self = profile,
+                                   .memory = memory,
+                                   .mark = mark,
+                                   .block = first_seen,
+                                   .tlb_missed = tlb_missed,
+                                   .missed = missed};
 }
 
 struct sim_attribution analyses_profile_attribution(struct analyses_profile *profile)
 {
-    return (struct sim_attribution){profile, first_seen, owner_of, actor_word, missed, tlb_missed, take_mark};
+    return (struct sim_attribution){profile, owner_of, actor_word, changed};
 }
 
 void analyses_profile_program(struct analyses_profile *profile, struct guest_va entry, struct guest_va interpreter)
@@ -353,16 +377,4 @@ void analyses_profile_program(struct analyses_profile *profile, struct guest_va 
     if (interpreter.v != 0 &&
         loader_module_extent(profile->symbols, interpreter, &profile->interpreter.start, &bytes, &name))
         profile->interpreter.end = profile->interpreter.start + bytes;
-}
-
-enum c2_status analyses_profile_mapped(struct analyses_profile *profile, const struct mmu_area *area,
-                                       struct c2_error *err)
-{
-    return objects_mapped(profile->objects, area, err);
-}
-
-enum c2_status analyses_profile_unmapped(struct analyses_profile *profile, uint64_t start, uint64_t bytes,
-                                         struct c2_error *err)
-{
-    return objects_unmapped(profile->objects, start, bytes, err);
 }

@@ -33,6 +33,9 @@ struct analyses_profile {
     bool early;            /* the program's first instruction is still to come */
     struct guest_va entry; /* it */
     struct {
+        uint64_t start, bytes;
+    } changed; /* what has other owners since the last mark */
+    struct {
         uint64_t start, end;
     } interpreter; /* the dynamic linker; empty: none */
     uint64_t

@@ -233,10 +233,10 @@ static enum c2_status create(struct analyses_file **out, const char *path, uint3
     return C2_OK;
 }
 
-static struct sim_observer observer(struct analyses_file *file)
+static struct sim_subscriber subscriber(struct analyses_file *file)
 {
     struct trace *trace = (struct trace *)file;
-    return (struct sim_observer){.self = trace, .reference = trace->din ? din_reference : text_reference};
+    return (struct sim_subscriber){.self = trace, .reference = trace->din ? din_reference : text_reference};
 }
 
 static enum c2_status commit(struct analyses_file *file, struct c2_error *err)
@@ -251,4 +251,4 @@ static enum c2_status commit(struct analyses_file *file, struct c2_error *err)
     return status;
 }
 
-const struct analyses_file_kind analyses_trace = {create, observer, commit, destroy};
+const struct analyses_file_kind analyses_trace = {create, subscriber, commit, destroy};

@@ -174,15 +174,15 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
 
 static enum c2_status make_simulation(struct run *run, struct c2_error *err)
 {
-    struct sim_observer observers[ANALYSES_FILE_KINDS];
+    struct sim_subscriber subscribers[ANALYSES_FILE_KINDS];
     struct sim_config config = {.machine = &run->machine,
                                 .seed = run->options->seed,
                                 .blocks = run->blocks,
-                                .observers = observers,
+                                .subscribers = subscribers,
                                 .fifo_detector = run->options->fifo_detector};
     for (unsigned i = 0; i < ANALYSES_FILE_KINDS; i++) {
         if (run->outputs.files[i])
-            observers[config.observer_count++] = analyses_file_kinds[i]->observer(run->outputs.files[i]);
+            subscribers[config.subscriber_count++] = analyses_file_kinds[i]->subscriber(run->outputs.files[i]);
     }
     return cli_simulation_start(&run->simulation, &config, !run->options->no_attribution, run->options->callgrind,
                                 &run->image, run->symbols, err);

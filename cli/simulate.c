@@ -90,24 +90,18 @@ static void memory_lost(void *self, struct guest_va start, uint64_t bytes, bool 
     while (start.v < end && s->listening == C2_OK) {
         const struct mmu_area *area = mmu_area_at(s->mmu, start, true);
         const uint64_t next = !area || area->start.v > end ? end : area->start.v;
-        if (next > start.v)
-            s->listening = analyses_profile_unmapped(s->profile, start.v, next - start.v, &s->listening_error);
-        if (next > start.v && s->callgraph)
-            analyses_callgraph_unmapped(s->callgraph, start.v, next - start.v);
+        const struct mmu_area gone = {.start = start, .bytes = next - start.v};
+        if (gone.bytes != 0)
+            s->listening = sim_memory(s->views[0].sim, false, &gone, &s->listening_error);
         start.v = next < end ? area->start.v + area->bytes : end;
     }
-    sim_owners_changed(s->views[0].sim, (struct guest_va){end - bytes}, bytes);
 }
 
 static void memory_mapped(void *self, const struct mmu_area *area)
 {
     struct cli_simulation *s = self;
-    if (!catch_up(s))
-        return;
-    s->listening = analyses_profile_mapped(s->profile, area, &s->listening_error);
-    if (s->listening == C2_OK && s->callgraph)
-        s->listening = analyses_callgraph_mapped(s->callgraph, s->symbols, area, &s->listening_error);
-    sim_owners_changed(s->views[0].sim, area->start, area->bytes);
+    if (catch_up(s))
+        s->listening = sim_memory(s->views[0].sim, true, area, &s->listening_error);
 }
 
 static enum c2_status listen(struct cli_simulation *s, struct c2_error *err)
@@ -164,78 +158,67 @@ struct stream_sink cli_simulation_sink(struct cli_simulation *s)
 
 /* ------------------------------------------------------------------ making */
 
-/* The profile and the call graph hear of what the loader has mapped. */
 static enum c2_status make_profile(struct cli_simulation *s, const struct caches_machine *machine,
                                    const struct loader_image *image, bool calls, struct c2_error *err)
 {
     enum c2_status status = analyses_profile_create(&s->profile, machine, s->symbols, err);
     if (status == C2_OK && calls)
-        status = analyses_callgraph_create(&s->callgraph, machine, err);
-    const struct mmu_area *area = mmu_area_at(s->mmu, (struct guest_va){0}, true);
-    while (status == C2_OK && area) {
-        status = analyses_profile_mapped(s->profile, area, err);
-        if (status == C2_OK && calls)
-            status = analyses_callgraph_mapped(s->callgraph, s->symbols, area, err);
-        area = mmu_area_at(s->mmu, (struct guest_va){area->start.v + area->bytes}, true);
-    }
+        status = analyses_callgraph_create(&s->callgraph, machine, s->symbols, err);
     if (status == C2_OK) /* the entry of a dynamic program is the interpreter's */
         analyses_profile_program(s->profile, (struct guest_va){image->program_entry},
                                  (struct guest_va){image->interpreter_base == 0 ? 0 : image->entry});
     return status;
 }
 
-/* One more observer in front of those of the config. */
-static enum c2_status add_observer(struct sim_config *config, struct sim_observer **list, struct sim_observer observer,
-                                   struct c2_error *err)
+/* What the loader has mapped. */
+static enum c2_status tell_memory(struct cli_simulation *s, struct c2_error *err)
 {
-    *list = c2_calloc(config->observer_count + 1, sizeof **list);
-    if (!*list)
-        return c2_fail_memory(err, "the list of observers");
-    (*list)[0] = observer;
-    for (size_t i = 0; i < config->observer_count; i++)
-        (*list)[i + 1] = config->observers[i];
-    config->observers = *list;
-    config->observer_count++;
-    return C2_OK;
+    const struct mmu_area *area = mmu_area_at(s->mmu, (struct guest_va){0}, true);
+    enum c2_status status = C2_OK;
+    while (status == C2_OK && area) {
+        status = sim_memory(s->views[0].sim, true, area, err);
+        area = mmu_area_at(s->mmu, (struct guest_va){area->start.v + area->bytes}, true);
+    }
+    return status;
 }
 
-static enum c2_status make_sim(struct cli_view *view, struct sim_config *config, struct analyses_callgraph *callgraph,
-                               struct c2_error *err)
+#define SUBSCRIBERS (3 + ANALYSES_FILE_KINDS)
+
+/* Those of the first view; config: has further ones. */
+static uint32_t list_subscribers(const struct cli_simulation *s, const struct sim_config *config,
+                                 struct sim_subscriber list[SUBSCRIBERS])
 {
-    struct sim_observer *observers = NULL;
-    enum c2_status status = C2_OK;
-    if (callgraph)
-        status = add_observer(config, &observers, analyses_callgraph_observer(callgraph), err);
-    if (status == C2_OK)
-        status = sim_create(&view->sim, config, err);
-    if (status == C2_OK && callgraph)
-        analyses_callgraph_watch(callgraph, sim_counts(view->sim));
-    c2_free(observers);
-    return status;
+    uint32_t count = 0;
+    if (s->profile)
+        list[count++] = analyses_profile_subscriber(s->profile);
+    if (s->against)
+        list[count++] = analyses_against_first(s->against);
+    if (s->callgraph)
+        list[count++] = analyses_callgraph_subscriber(s->callgraph);
+    for (size_t i = 0; i < config->subscriber_count; i++)
+        list[count++] = config->subscribers[i];
+    C2_ASSERT(count <= SUBSCRIBERS);
+    return count;
 }
 
 static enum c2_status make_sims(struct cli_simulation *s, const struct sim_config *config, struct c2_error *err)
 {
-    struct sim_attribution attribution[2];
-    bool attributed = true;
-    if (s->against) {
-        attribution[0] = analyses_against_first(s->against);
-        attribution[1] = analyses_against_second(s->against);
-    } else if (s->profile) {
-        attribution[0] = analyses_profile_attribution(s->profile);
-    } else {
-        attributed = false;
-    }
-    if (s->callgraph)
-        attribution[0] = analyses_callgraph_attribution(s->callgraph, attribution[0]);
+    struct sim_subscriber first[SUBSCRIBERS], second[1];
+    const struct sim_attribution attribution = s->profile ? analyses_profile_attribution(s->profile)
+                                                          : (struct sim_attribution){.self = NULL};
+    struct sim_config mine[2] = {*config, *config};
     enum c2_status status = C2_OK;
+    mine[0].subscribers = first;
+    mine[0].subscriber_count = list_subscribers(s, config, first);
+    mine[0].attribution = s->profile ? &attribution : NULL;
+    mine[1].subscribers = second;
+    mine[1].subscriber_count = s->against ? 1 : 0;
+    if (s->against)
+        second[0] = analyses_against_second(s->against);
     for (unsigned i = 0; i < s->view_count && status == C2_OK; i++) {
-        struct sim_config mine = *config;
-        mine.translation = sim_translation_mmu(s->views[i].mmu);
-        mine.attribution = attributed ? &attribution[i] : NULL;
-        mine.observer_count = i == 0 ? config->observer_count : 0;
+        mine[i].translation = sim_translation_mmu(s->views[i].mmu);
         s->views[i].simulation = s;
-        status = make_sim(&s->views[i], &mine, i == 0 ? s->callgraph : NULL, err);
+        status = sim_create(&s->views[i].sim, &mine[i], err);
     }
     return status;
 }
@@ -269,6 +252,8 @@ enum c2_status cli_simulation_start(struct cli_simulation *s, const struct sim_c
         status = analyses_against_create(&s->against, config->machine, s->profile, err);
     if (status == C2_OK)
         status = make_sims(s, config, err);
+    if (status == C2_OK)
+        status = tell_memory(s, err);
     if (status == C2_OK)
         status = make_ring(s, err);
     return status == C2_OK ? listen(s, err) : status;

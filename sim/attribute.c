@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * attribute: who missed, whose memory it was, and who is to blame - for runs that want to know.
+ * attribute: who missed, whose memory it was, and who is to blame - for runs that want to know. Who is asked stands in
+ * sim.h; who is told, in tell.c.
  *
  * Model
  *   Code      Every instruction of every block has a number; how often it ran and what it read and wrote is counted for
@@ -12,7 +13,8 @@
  *   Misses    An access that the first level missed is told when the caches have done it, with its outcome; a walk's
  *             read before the access that needed it.
  *   TLBs      A first level's miss is told, with whether a walk followed.
- *   Marks     Go to the analysis, which says what they change; owners remembered for that range are forgotten.
+ *   Marks     When all have been told, whoever attributes says what has other owners now; those remembered for that
+ *             range are forgotten. So are those of memory that appears or goes.
  *
  * Invariants
  *   Nothing is simulated otherwise than without attribution: the counts are the same.
@@ -39,10 +41,9 @@ void sim_attribute_init(struct sim *sim, const struct sim_attribution *attributi
 {
     struct sim_attributed *a = &sim->attributed;
     forget_owners(a);
-    if (!attribution)
-        return;
-    a->on = true;
-    a->to = *attribution;
+    a->on = attribution || sim->tells_misses;
+    if (attribution)
+        a->to = *attribution;
 }
 
 void sim_attribute_free(struct sim *sim) { c2_free(sim->attributed.codes); }
@@ -73,8 +74,7 @@ enum c2_status sim_attribute_block(struct sim *sim, const struct stream_block *b
     if (status != C2_OK)
         return status;
     *first_code = a->code_count;
-    if (a->to.block)
-        a->to.block(a->to.self, block);
+    sim_tell_block(sim, block);
     for (uint32_t i = 0; i < block->insn_count; i++)
         a->codes[a->code_count++] = (struct sim_code){.pc = {block->pc.v + block->insns[i].offset}};
     return C2_OK;
@@ -170,7 +170,7 @@ void sim_attribute_line(struct sim *sim, struct guest_va va)
         a->line_refs = NULL;
 }
 
-void sim_owners_changed(struct sim *sim, struct guest_va start, uint64_t bytes)
+void sim_attribute_changed(struct sim *sim, struct guest_va start, uint64_t bytes)
 {
     struct sim_attributed *a = &sim->attributed;
     sim_attribute_settle(sim);
@@ -192,14 +192,13 @@ void sim_owners_changed(struct sim *sim, struct guest_va start, uint64_t bytes)
 
 enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err)
 {
-    struct sim_attributed *a = &sim->attributed;
-    if (!a->on || !a->to.mark)
-        return C2_OK;
+    const struct sim_attribution *to = &sim->attributed.to;
     uint64_t start = 0, bytes = 0;
-    const enum stream_mark mark = (enum stream_mark)stream_header_insns(header);
-    enum c2_status status = a->to.mark(a->to.self, mark, words, &start, &bytes, err);
-    if (status == C2_OK && bytes != 0)
-        sim_owners_changed(sim, (struct guest_va){start}, bytes);
+    enum c2_status status = sim_tell_mark(sim, (enum stream_mark)stream_header_insns(header), words, err);
+    if (status == C2_OK && to->changed)
+        to->changed(to->self, &start, &bytes);
+    if (bytes != 0)
+        sim_attribute_changed(sim, (struct guest_va){start}, bytes);
     return status;
 }
 
@@ -226,7 +225,7 @@ static enum c2_status tell_miss(struct sim *sim, enum sim_kind kind, struct gues
     const struct sim_miss miss = {a->number, a->code, kind, va, actor, first, sim_page_log2(sim, va), outcome};
     if (outcome->served_by == first)
         return C2_OK;
-    return a->to.missed(a->to.self, &miss, err);
+    return sim_tell_miss(sim, &miss, err);
 }
 
 /* A line access that the first level may not have. */
@@ -262,7 +261,7 @@ enum c2_status sim_attribute_walk(struct sim *sim, struct guest_va va, struct li
 enum c2_status sim_attribute_tlb(struct sim *sim, unsigned tlb_side, struct guest_va va, bool walked,
                                  struct c2_error *err)
 {
-    const struct sim_attributed *a = &sim->attributed;
     const enum sim_kind kind = tlb_side == MMU_TLB_FETCH ? SIM_FETCH : SIM_READ;
-    return a->to.tlb_missed ? a->to.tlb_missed(a->to.self, a->code, kind, va, walked, err) : C2_OK;
+    const struct sim_tlb_miss miss = {sim->attributed.code, kind, va, walked};
+    return sim_tell_tlb_miss(sim, &miss, err);
 }

@@ -5,7 +5,8 @@
  * Model
  *   A batch is records in program order (stream/stream.h). sim_record does any record, one instruction at a time,
  *   and is the definition. The fast loop does the usual one - all of a block that has a plan - without looking at
- *   instructions at all; everything else it hands to sim_record. With observers every record goes there.
+ *   instructions at all; everything else it hands to sim_record. Where somebody listens to references every record goes
+ *   there.
  *
  * What a record costs in the fast loop
  *   one compare of the header's low half with the plan's says "known block, all of it, no REP"; what the block adds to
@@ -218,20 +219,7 @@ enum c2_status sim_consume_attributed(struct sim *sim, const struct stream_batch
     return consume_fast(sim, batch, sim->tlb_split, true, err);
 }
 
-/* sim_counts() is current before each record that somebody looks at; repeats may be unknown to the caches still. */
-static enum c2_status tell_record(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err)
-{
-    const struct stream_block *block = stream_blocks_at(sim->blocks, stream_header_block(header));
-    enum c2_status status = C2_OK;
-    for (size_t i = 0; i < sim->observer_count && status == C2_OK; i++) {
-        const struct sim_observer *observer = &sim->observers[i];
-        if (observer->record)
-            status = observer->record(observer->self, block, stream_header_insns(header), words, err);
-    }
-    return status;
-}
-
-/* A whole run for observers that want records only, and attribution. */
+/* A whole run where somebody listens to records, nobody to references; and attribution. */
 static enum c2_status observed_whole(struct sim *sim, struct sim_plan *plan, const uint64_t *words,
                                      struct c2_error *err)
 {
@@ -249,7 +237,7 @@ static enum c2_status observed_record(struct sim *sim, uint32_t tid, uint64_t he
     if (stream_header_block(header) == STREAM_MARK)
         return sim_attribute_mark(sim, header, words, err);
     const uint32_t number = stream_header_block(header);
-    enum c2_status status = tell_record(sim, header, words, err);
+    enum c2_status status = sim->tells_records ? sim_tell_record(sim, header, words, err) : C2_OK;
     if (status != C2_OK)
         return status;
     if (SHORTCUT(sim->attributed.on && !sim->tells_references && number < sim->plan_capacity &&
@@ -258,6 +246,7 @@ static enum c2_status observed_record(struct sim *sim, uint32_t tid, uint64_t he
     return unusual(sim, tid, header, words, err);
 }
 
+/* sim_counts() is current before each record; repeats may be unknown to the caches still. */
 enum c2_status sim_consume_observed(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
 {
     enum c2_status status = C2_OK;

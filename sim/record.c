@@ -33,7 +33,7 @@ struct origin {
  * block). */
 static struct sim_code *code_of(struct sim *sim) { return &sim->attributed.codes[sim->attributed.code]; }
 
-/* Splits at the page boundary (at most one: SIM_MAX_REFERENCE_BYTES), translates, tells every observer. */
+/* Splits at the page boundary (at most one: SIM_MAX_REFERENCE_BYTES), translates, tells. */
 static enum c2_status tell(struct sim *sim, enum sim_kind kind, struct origin origin, struct guest_va va, uint32_t size,
                            struct c2_error *err)
 {
@@ -48,13 +48,7 @@ static enum c2_status tell(struct sim *sim, enum sim_kind kind, struct origin or
         reference.part[1].va = (struct guest_va){va.v + here};
         reference.part[1].pa = sim_translate(sim, reference.part[1].va);
     }
-    enum c2_status status = C2_OK;
-    for (size_t i = 0; i < sim->observer_count && status == C2_OK; i++) {
-        const struct sim_observer *observer = &sim->observers[i];
-        if (observer->reference)
-            status = observer->reference(observer->self, &reference, err);
-    }
-    return status;
+    return sim_tell_reference(sim, &reference, err);
 }
 
 static void count_instruction(struct sim *sim)

@@ -20,22 +20,18 @@
  *   Time, more than one core: records of all guest threads go to the same caches.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "sim/sim_priv.h"
 
-static enum c2_status copy_observers(struct sim *sim, const struct sim_config *config, struct c2_error *err)
+/* Who listens to what decides it. */
+static void choose_loop(struct sim *sim)
 {
-    if (config->observer_count == 0)
-        return C2_OK;
-    sim->observers = c2_calloc(config->observer_count, sizeof *sim->observers);
-    if (!sim->observers)
-        return c2_fail_memory(err, "the list of observers");
-    memcpy(sim->observers, config->observers, config->observer_count * sizeof *sim->observers);
-    sim->observer_count = config->observer_count;
-    for (size_t i = 0; i < sim->observer_count; i++)
-        sim->tells_references |= !!sim->observers[i].reference;
-    return C2_OK;
+    if (sim->tells_records || sim->tells_references)
+        sim->consume = sim_consume_observed;
+    else if (sim->attributed.on)
+        sim->consume = sim_consume_attributed;
+    else
+        sim->consume = sim->tlb_split ? sim_consume_split : sim_consume_fast;
 }
 
 enum c2_status sim_create(struct sim **out, const struct sim_config *config, struct c2_error *err)
@@ -56,13 +52,10 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     sim->data_line = SIM_NOWHERE;
     sim->rep_block = SIM_NO_BLOCK;
     sim->fetch_line = sim->has_l1i ? SIM_NOWHERE : 0;
-    sim->consume = config->observer_count != 0 ? sim_consume_observed
-                   : config->attribution       ? sim_consume_attributed
-                                               : sim_consume_fast;
-    sim_attribute_init(sim, config->attribution);
     for (size_t i = 0; i < SIM_PAGES; i++)
         sim->pages[i].vpn = SIM_NOWHERE;
-    enum c2_status status = copy_observers(sim, config, err);
+    enum c2_status status = sim_tell_init(sim, config, err);
+    sim_attribute_init(sim, config->attribution);
     if (status == C2_OK)
         status = caches_create(&sim->caches, config->machine, config->seed, err);
     if (status == C2_OK && config->attribution && config->attribution->actor)
@@ -75,6 +68,7 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
         sim_destroy(sim);
         return status;
     }
+    choose_loop(sim);
     *out = sim;
     return C2_OK;
 }
@@ -87,7 +81,7 @@ void sim_destroy(struct sim *sim)
     mmu_tlb_destroy(sim->tlb);
     sim_plan_free(sim);
     sim_attribute_free(sim);
-    c2_free(sim->observers);
+    c2_free(sim->subscribers);
     c2_free(sim);
 }
 
@@ -147,10 +141,18 @@ void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes)
         if (page->vpn - first < pages)
             page->vpn = SIM_NOWHERE;
     }
-    sim_owners_changed(sim, start, bytes);
+    sim_attribute_changed(sim, start, bytes);
     sim->data_line = SIM_NOWHERE;
     if (sim->tlb)
         sim_tlb_forget(sim, start, bytes);
+}
+
+enum c2_status sim_memory(struct sim *sim, bool appeared, const struct mmu_area *area, struct c2_error *err)
+{
+    enum c2_status status = sim_tell_memory(sim, appeared, area, err);
+    if (sim->attributed.on)
+        sim_attribute_changed(sim, area->start, area->bytes);
+    return status;
 }
 
 const struct sim_counts *sim_counts(const struct sim *sim) { return &sim->counts; }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * sim: the simulated memory system. Eats batches of the reference stream, translates, asks the caches, counts, and
- * tells observers. Knows neither engines nor ELF.
+ * tells its subscribers. Knows neither engines nor ELF, nor any analysis by name.
  */
 #ifndef C2_SIM_H
 #define C2_SIM_H
@@ -33,7 +33,7 @@ struct sim_counts {
 
 enum sim_kind { SIM_READ, SIM_WRITE, SIM_FETCH, SIM_WALK /* a page walk's read of a table */ };
 
-/* One reference, as an observer sees it. A reference that crosses a page has two parts. */
+/* One reference, as subscribers see it. A reference that crosses a page has two parts. */
 struct sim_reference {
     enum sim_kind kind;
     uint32_t tid;
@@ -47,20 +47,16 @@ struct sim_reference {
     } part[2];
 };
 
-/* Who wants to see all of it, in program order. Either function may be NULL. */
-struct sim_observer {
-    void *self;
-    /* Every reference (fetches too), just before the caches get it. */
-    enum c2_status (*reference)(void *self, const struct sim_reference *reference, struct c2_error *err);
-    /* Every record of a block, before it is simulated; sim_counts() is current then. words: its slots. */
-    enum c2_status (*record)(void *self, const struct stream_block *block, uint32_t insns_run, const uint64_t *words,
-                             struct c2_error *err);
+/* One record of a block, before it is simulated. */
+struct sim_executed {
+    const struct stream_block *block;
+    uint32_t insns_run;              /* of its instructions, from the first one on */
+    const uint64_t *words;           /* its slots */
+    const struct sim_counts *counts; /* of everything before it */
 };
 
-/* ------------------------------------------------------------------ attribution
- * For runs that want to know who missed, whose memory it was, and who is to blame. An instruction of a block has a
- * code number, counting from 0 in the order in which blocks were first simulated; where blocks overlap or code changes,
- * an address has several. */
+/* An instruction of a block has a code number, counting from 0 in the order in which blocks were first simulated; where
+ * blocks overlap or code changes, an address has several. Kept for those who listen to misses, or attribute. */
 struct sim_code {
     struct guest_va pc;
     uint64_t executed, reads, writes;
@@ -73,12 +69,45 @@ struct sim_miss {
     uint32_t code;
     enum sim_kind kind; /* WALK: on behalf of an access of `code`, which follows */
     struct guest_va va; /* its first byte in the line; WALK: what is to be translated */
-    uint64_t actor;
+    uint64_t actor;     /* as attributed; 0: nobody attributes */
     uint32_t first;     /* depth of the first level asked: 0, but for walks that enter further down. Levels
                          * first .. outcome->served_by - 1 missed */
     uint32_t page_log2; /* of the page that va lies in, in bytes */
     const struct caches_outcome *outcome; /* evictors are actors */
 };
+
+/* A page that the first level of the TLBs did not have. */
+struct sim_tlb_miss {
+    uint32_t code;
+    enum sim_kind kind; /* FETCH, or READ, which a store is too here */
+    struct guest_va va;
+    bool walked; /* the second level did not have it either */
+};
+
+/* ------------------------------------------------------------------ subscribers: those who are told
+ * Any function may be NULL. What nobody listens to costs nothing: without subscribers to records, references, blocks
+ * and misses the loops that simulate are compiled without them. All are called on the thread that consumes, in program
+ * order; of one event, in the order of the list. A failure ends the run.
+ * A record of a block is told so: record; block, when it is the first of its block; then for each of its references
+ * reference, and for each line access of it tlb_missed, missed for the reads of its page walk, missed. */
+struct sim_subscriber {
+    void *self;
+    /* Memory has appeared; or it is gone, and only the area's start and bytes say anything. */
+    enum c2_status (*memory)(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err);
+    enum c2_status (*mark)(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err);
+    enum c2_status (*record)(void *self, const struct sim_executed *record, struct c2_error *err);
+    /* A block is simulated for the first time. */
+    void (*block)(void *self, const struct stream_block *block);
+    /* Every reference (fetches too), just before the caches get it. */
+    enum c2_status (*reference)(void *self, const struct sim_reference *reference, struct c2_error *err);
+    enum c2_status (*tlb_missed)(void *self, const struct sim_tlb_miss *miss, struct c2_error *err);
+    enum c2_status (*missed)(void *self, const struct sim_miss *miss, struct c2_error *err);
+};
+
+/* ------------------------------------------------------------------ attribution: the one who is asked
+ * To be told and to be asked are two things: any number can listen to a miss, but the word that the caches keep with a
+ * line, and the place where a reference of some memory is counted, are one's. Whoever attributes mostly is a subscriber
+ * as well; being told comes first. Each function may be NULL. */
 
 /* Whose memory: where its references are counted, and from where to where that holds. start <= va < end. */
 struct sim_owner {
@@ -86,25 +115,17 @@ struct sim_owner {
     uint64_t start, end;
 };
 
-/* Each function is called on the thread that consumes, in program order. All but `missed` may be NULL. */
 struct sim_attribution {
     void *self;
-    /* The block is simulated for the first time: before its first access. */
-    void (*block)(void *self, const struct stream_block *block);
-    /* The data at va; the answer holds until a mark says otherwise, or sim_forget(). */
+    /* The data at va; the answer holds until `changed` says otherwise, memory changes, or sim_forget(). */
     void (*owner)(void *self, struct guest_va va, struct sim_owner *out);
     /* The word to blame for what an access makes the levels lose; not 0. Called for accesses that the first level does
      * not have at once, nearly all of them misses. */
     enum c2_status (*actor)(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
                             struct c2_error *err);
-    enum c2_status (*missed)(void *self, const struct sim_miss *miss, struct c2_error *err);
-    /* The first level of the TLBs did not have va's page; walked: nor had the second. Before the line access that
-     * needs the translation. A store is a READ here. */
-    enum c2_status (*tlb_missed)(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, bool walked,
-                                 struct c2_error *err);
-    /* What the mark changes is [*start, *start + *bytes), to be filled in; 0 bytes: nothing. */
-    enum c2_status (*mark)(void *self, enum stream_mark mark, const uint64_t *words, uint64_t *start, uint64_t *bytes,
-                           struct c2_error *err);
+    /* Asked after each mark, when all subscribers have heard of it: what has other owners now is [*start, *start +
+     * *bytes), to be filled in; 0 bytes: nothing. */
+    void (*changed)(void *self, uint64_t *start, uint64_t *bytes);
 };
 
 /* How virtual addresses become physical ones: false = the page is absent. Called on the thread that consumes. */
@@ -121,9 +142,9 @@ struct sim_config {
     uint64_t seed;
     struct sim_translation translation;
     const struct stream_blocks *blocks;
-    const struct sim_observer *observers; /* copied; may be none */
-    size_t observer_count;
-    const struct sim_attribution *attribution; /* copied; NULL: nobody wants to know */
+    const struct sim_subscriber *subscribers; /* copied; may be none */
+    size_t subscriber_count;
+    const struct sim_attribution *attribution; /* copied; NULL: nobody is asked */
     bool fifo_detector;                        /* of the caches */
 };
 
@@ -143,10 +164,12 @@ const struct mmu_tlb *sim_tlb(const struct sim *sim);       /* lent until destro
 /* Reads of walks that go through the caches, by the level that served them; [level_count] is memory. Lent until
  * destroy. */
 const uint64_t *sim_walk_reads(const struct sim *sim);
-/* The memory of this range has other owners than before: to be told whoever attributes, between batches. */
-void sim_owners_changed(struct sim *sim, struct guest_va start, uint64_t bytes);
+/* The guest's memory changes: to be told the subscribers, between batches. Owners remembered for the area are asked for
+ * anew. */
+enum c2_status sim_memory(struct sim *sim, bool appeared, const struct mmu_area *area, struct c2_error *err);
 
-/* With attribution: the instructions simulated so far, by code number; what they did up to sim_codes_settle(). */
+/* The instructions simulated so far, by code number, for those who have them; what they did up to
+ * sim_codes_settle(). */
 size_t sim_code_count(const struct sim *sim);
 void sim_codes_settle(struct sim *sim);
 struct sim_code sim_code_at(const struct sim *sim, uint32_t code);

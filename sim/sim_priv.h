@@ -67,9 +67,9 @@ struct sim_owned_line {
     uint64_t *refs;
 };
 
-/* What attribution needs (attribute.c). */
+/* What attribution needs (attribute.c), and what telling of misses does. */
 struct sim_attributed {
-    bool on;
+    bool on; /* somebody attributes, or listens to misses */
     struct sim_attribution to;
     uint64_t number;     /* line accesses so far that were no repeats */
     uint32_t code;       /* of the instruction that makes the accesses */
@@ -110,9 +110,10 @@ struct sim {
     bool walks_cached;
     uint64_t walk_reads[CACHES_MAX_LEVELS + 1]; /* cached: by the level that served them */
 
-    struct sim_observer *observers;
-    size_t observer_count;
-    bool tells_references; /* an observer wants them */
+    struct sim_subscriber *subscribers; /* up to subscriber_end */
+    const struct sim_subscriber *subscriber_end;
+    bool tells_records, tells_references;
+    bool tells_misses; /* or blocks, or misses of the TLBs */
     struct sim_attributed attributed;
     struct sim_counts counts;
     struct sim_page pages[SIM_PAGES];
@@ -124,8 +125,8 @@ struct sim {
 enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error *err);
 void sim_plan_free(struct sim *sim);
 
-/* consume.c: batches; without observers, the same where loads and stores have TLBs of their own, the same with
- * attribution, with observers. */
+/* consume.c: batches; without subscribers, the same where loads and stores have TLBs of their own, the same with
+ * attribution or subscribers to misses, with subscribers to records or references. */
 enum c2_status sim_consume_fast(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
 enum c2_status sim_consume_split(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
 enum c2_status sim_consume_attributed(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
@@ -145,7 +146,7 @@ void sim_tlb_settle(struct sim *sim);
 void sim_tlb_forget(struct sim *sim, struct guest_va start, uint64_t bytes);
 
 /* attribute.c */
-void sim_attribute_init(struct sim *sim, const struct sim_attribution *attribution);
+void sim_attribute_init(struct sim *sim, const struct sim_attribution *attribution); /* after sim_tell_init() */
 void sim_attribute_free(struct sim *sim);
 enum c2_status sim_attribute_block(struct sim *sim, const struct stream_block *block, uint32_t *first_code,
                                    struct c2_error *err);
@@ -157,8 +158,19 @@ enum c2_status sim_attribute_walk(struct sim *sim, struct guest_va va, struct li
 enum c2_status sim_attribute_tlb(struct sim *sim, unsigned tlb_side, struct guest_va va, bool walked,
                                  struct c2_error *err);
 enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err);
+void sim_attribute_changed(struct sim *sim, struct guest_va start, uint64_t bytes); /* it has other owners */
 void sim_attribute_own(struct sim *sim, struct guest_va va, uint32_t refs); /* counts them for the owner of va */
 void sim_attribute_settle(struct sim *sim);
+
+/* tell.c */
+enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, struct c2_error *err);
+enum c2_status sim_tell_memory(const struct sim *sim, bool appeared, const struct mmu_area *area, struct c2_error *err);
+enum c2_status sim_tell_mark(const struct sim *sim, enum stream_mark mark, const uint64_t *words, struct c2_error *err);
+enum c2_status sim_tell_record(const struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err);
+void sim_tell_block(const struct sim *sim, const struct stream_block *block);
+enum c2_status sim_tell_reference(const struct sim *sim, const struct sim_reference *reference, struct c2_error *err);
+enum c2_status sim_tell_tlb_miss(const struct sim *sim, const struct sim_tlb_miss *miss, struct c2_error *err);
+enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss, struct c2_error *err);
 
 /* ------------------------------------------------------------------ the way of one line access */
 

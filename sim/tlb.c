@@ -71,8 +71,6 @@ enum c2_status sim_tlb_create(struct sim *sim, const struct caches_machine *mach
     sim->tlb_on[CACHES_DATA] = mmu_tlb_has(sim->tlb, MMU_TLB_LOAD) || mmu_tlb_has(sim->tlb, MMU_TLB_STORE);
     sim->tlb_on[CACHES_FETCH] = mmu_tlb_has(sim->tlb, MMU_TLB_FETCH);
     sim->tlb_split = mmu_tlb_split(sim->tlb);
-    if (sim->tlb_split && sim->consume == sim_consume_fast)
-        sim->consume = sim_consume_split;
     return C2_OK;
 }
 

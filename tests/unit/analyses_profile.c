@@ -112,7 +112,7 @@ struct run {
 static enum c2_status map(struct run *run, uint64_t start, uint64_t bytes, enum mmu_kind kind, struct c2_error *err)
 {
     const struct mmu_area area = {.start = {start}, .bytes = bytes, .kind = kind};
-    return analyses_profile_mapped(run->profile, &area, err);
+    return sim_memory(run->sim, true, &area, err);
 }
 
 /* All of it; the result or, with a status, nothing. */
@@ -127,21 +127,24 @@ static enum c2_status go(struct run *run, const struct analyses_profile_result *
     enum c2_status status = !run->blocks || !run->batch ? C2_ERR_NO_MEMORY : C2_OK;
     if (status == C2_OK)
         status = analyses_profile_create(&run->profile, &run->machine, NULL, err);
-    if (status == C2_OK)
-        status = map(run, HEAP, 0x21000, MMU_HEAP, err);
-    if (status == C2_OK)
-        status = map(run, STACK, 0x800000, MMU_STACK, err);
     if (status != C2_OK)
         return status;
     if (run->entry != 0)
         analyses_profile_program(run->profile, (struct guest_va){run->entry}, (struct guest_va){0});
+    const struct sim_subscriber subscriber = analyses_profile_subscriber(run->profile);
     const struct sim_attribution attribution = analyses_profile_attribution(run->profile);
     const struct sim_config config = {.machine = &run->machine,
                                       .seed = 1,
                                       .translation = {NULL, identity, NULL},
                                       .blocks = run->blocks,
+                                      .subscribers = &subscriber,
+                                      .subscriber_count = 1,
                                       .attribution = &attribution};
     status = sim_create(&run->sim, &config, err);
+    if (status == C2_OK)
+        status = map(run, HEAP, 0x21000, MMU_HEAP, err);
+    if (status == C2_OK)
+        status = map(run, STACK, 0x800000, MMU_STACK, err);
     fill(run->batch);
     if (status == C2_OK)
         status = sim_consume(run->sim, run->batch, err);

@@ -47,7 +47,7 @@ static char *take_file(const char *name, size_t *bytes)
     return content;
 }
 
-static void tell(struct sim_observer observer, enum sim_kind kind, uint32_t tid, uint64_t pc, uint64_t va, uint64_t pa,
+static void tell(struct sim_subscriber trace, enum sim_kind kind, uint32_t tid, uint64_t pc, uint64_t va, uint64_t pa,
                  uint32_t size)
 {
     struct sim_reference reference = {.kind = kind, .tid = tid, .size = size, .pc = {pc}, .va = {va}, .parts = 1};
@@ -62,20 +62,20 @@ static void tell(struct sim_observer observer, enum sim_kind kind, uint32_t tid,
         reference.part[1].pa.v = pa + here - 11 * C2_PAGE_BYTES;
         reference.part[1].size = size - here;
     }
-    assert_int_equal(C2_OK, observer.reference(observer.self, &reference, NULL));
+    assert_int_equal(C2_OK, trace.reference(trace.self, &reference, NULL));
 }
 
 static void tell_all(struct analyses_file *trace)
 {
-    struct sim_observer observer = analyses_trace.observer(trace);
-    tell(observer, SIM_FETCH, 1, 0x401000, 0x401000, 0x1000, 5);
-    tell(observer, SIM_READ, 1, 0x401000, 0x7fffffffe008, 0x2008, 8);
-    tell(observer, SIM_WRITE, 1, 0x401000, 0x7fffffffe008, 0x2008, 8);
-    tell(observer, SIM_FETCH, 12, 0x401005, 0x401005, 0x1005, 3);
-    tell(observer, SIM_READ, 12, 0x401005, 0x10003c, 0xffff0003c, 16);
-    tell(observer, SIM_WRITE, 12, 0x401005, 0x200fc0, 0x30fc0, 512);
-    tell(observer, SIM_READ, 4294967295u, 0xffffffffffffffff, 0, 0, 1);
-    tell(observer, SIM_FETCH, 1, 0x401ffe, 0x401ffe, 0x61ffe, 4);
+    struct sim_subscriber subscriber = analyses_trace.subscriber(trace);
+    tell(subscriber, SIM_FETCH, 1, 0x401000, 0x401000, 0x1000, 5);
+    tell(subscriber, SIM_READ, 1, 0x401000, 0x7fffffffe008, 0x2008, 8);
+    tell(subscriber, SIM_WRITE, 1, 0x401000, 0x7fffffffe008, 0x2008, 8);
+    tell(subscriber, SIM_FETCH, 12, 0x401005, 0x401005, 0x1005, 3);
+    tell(subscriber, SIM_READ, 12, 0x401005, 0x10003c, 0xffff0003c, 16);
+    tell(subscriber, SIM_WRITE, 12, 0x401005, 0x200fc0, 0x30fc0, 512);
+    tell(subscriber, SIM_READ, 4294967295u, 0xffffffffffffffff, 0, 0, 1);
+    tell(subscriber, SIM_FETCH, 1, 0x401ffe, 0x401ffe, 0x61ffe, 4);
 }
 
 static const char text_golden[] = "F 401000 401000 1000 5 1\n"
@@ -210,12 +210,12 @@ static void a_full_disk(void **state)
     assert_int_not_equal(C2_OK, analyses_trace.commit(trace, &err));
     assert_non_null(strstr(err.text, "/dev/full"));
     assert_int_equal(C2_OK, analyses_trace.create(&trace, "/dev/full", 64, &err));
-    struct sim_observer observer = analyses_trace.observer(trace);
+    struct sim_subscriber subscriber = analyses_trace.subscriber(trace);
     struct sim_reference reference = {.kind = SIM_READ, .parts = 1, .size = 1};
     enum c2_status status = C2_OK;
     int told = 0;
     for (; told < 1000000 && status == C2_OK; told++)
-        status = observer.reference(observer.self, &reference, &err);
+        status = subscriber.reference(subscriber.self, &reference, &err);
     assert_int_equal(C2_ERR_IO, status);
     assert_string_equal("cannot write the trace \"/dev/full\": No space left on device", err.text);
     analyses_trace.destroy(trace);

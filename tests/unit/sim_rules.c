@@ -35,7 +35,7 @@ static void set_machine(struct caches_machine *machine, bool has_l1i)
         .name = "L2", .size_bytes = 8192, .ways = 4, .slices = 1, .hash = "none", .index = CACHES_PHYSICAL};
 }
 
-static struct bench *bench_create(bool has_l1i, const struct sim_observer *observer)
+static struct bench *bench_create(bool has_l1i, const struct sim_subscriber *subscriber)
 {
     struct c2_error err;
     struct bench *bench = calloc(1, sizeof *bench);
@@ -46,8 +46,8 @@ static struct bench *bench_create(bool has_l1i, const struct sim_observer *obser
                                 1,
                                 {.self = &bench->shift, .translate = shifted},
                                 bench->blocks,
-                                observer,
-                                !!observer,
+                                subscriber,
+                                !!subscriber,
                                 NULL,
                                 false};
     assert_int_equal(C2_OK, sim_create(&bench->sim, &config, &err));
@@ -219,13 +219,13 @@ static enum c2_status refuse(void *self, const struct sim_reference *reference, 
     return --*(int *)self < 0 ? c2_fail(err, C2_ERR_IO, "full") : C2_OK;
 }
 
-static void an_observers_failure_ends_the_batch(void **state)
+static void a_subscribers_failure_ends_the_batch(void **state)
 {
     (void)state;
     int left = 2;
-    struct sim_observer observer = {.self = &left, .reference = refuse};
+    struct sim_subscriber subscriber = {.self = &left, .reference = refuse};
     struct c2_error err;
-    struct bench *bench = bench_create(false, &observer);
+    struct bench *bench = bench_create(false, &subscriber);
     uint32_t block = add_block(bench, 0x1000, 4, 4, NULL);
     put(bench, stream_header(block, 4, 0));
     put(bench, stream_header(block, 4, 0));
@@ -233,6 +233,96 @@ static void an_observers_failure_ends_the_batch(void **state)
     assert_string_equal("full", err.text);
     assert_int_equal(3, sim_counts(bench->sim)->fetches);
     bench_destroy(bench);
+}
+
+/* Who hears what, in one string: a letter each. */
+struct ear {
+    char letter;
+    char *heard;
+    bool fails; /* at the first miss */
+};
+
+static enum c2_status hear(const struct ear *ear, char what)
+{
+    const size_t length = strlen(ear->heard);
+    ear->heard[length] = ear->letter, ear->heard[length + 1] = what, ear->heard[length + 2] = ' ';
+    return ear->fails && what == 'm' ? C2_ERR_IO : C2_OK;
+}
+
+static enum c2_status hear_memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
+{
+    (void)area, (void)err;
+    return hear(self, appeared ? '+' : '-');
+}
+
+static enum c2_status hear_mark(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
+{
+    (void)words, (void)err;
+    return hear(self, (char)('0' + mark));
+}
+
+static enum c2_status hear_record(void *self, const struct sim_executed *record, struct c2_error *err)
+{
+    (void)record, (void)err;
+    return hear(self, 'r');
+}
+
+static void hear_block(void *self, const struct stream_block *block)
+{
+    (void)block;
+    hear(self, 'b');
+}
+
+static enum c2_status hear_miss(void *self, const struct sim_miss *miss, struct c2_error *err)
+{
+    (void)miss;
+    return hear(self, 'm') == C2_OK ? C2_OK : c2_fail(err, C2_ERR_IO, "full");
+}
+
+/* What they hear of two runs of a block that reads one line, and of a mark between them. */
+static enum c2_status listen(char *heard, bool first_fails)
+{
+    static const struct stream_slot slot = {0, 8, STREAM_READ, 0};
+    const struct mmu_area area = {.start = {0x10000}, .bytes = 0x1000};
+    struct ear ears[3] = {{'A', heard, first_fails}, {'B', heard, false}, {'C', heard, false}};
+    const struct sim_subscriber subscribers[3] = {
+        {&ears[0], .memory = hear_memory, .mark = hear_mark, .missed = hear_miss},
+        {&ears[1], .record = hear_record, .block = hear_block},
+        {&ears[2], hear_memory, hear_mark, hear_record, hear_block, .missed = hear_miss}};
+    struct bench *bench = bench_create(false, NULL);
+    struct sim_config config = {.machine = &bench->machine,
+                                .translation = {.self = &bench->shift, .translate = shifted},
+                                .blocks = bench->blocks,
+                                .subscribers = subscribers,
+                                .subscriber_count = 3};
+    struct c2_error err;
+    struct sim *sim;
+    const uint32_t block = add_block(bench, 0x1000, 4, 1, &slot);
+    assert_int_equal(C2_OK, sim_create(&sim, &config, &err));
+    for (unsigned i = 0; i < 2; i++) {
+        put(bench, stream_header(block, 1, 1));
+        put(bench, 0x10000);
+        if (i == 0)
+            put(bench, stream_header(STREAM_MARK, STREAM_FREED, 1)), put(bench, 0x10000);
+    }
+    assert_int_equal(C2_OK, sim_memory(sim, true, &area, &err));
+    enum c2_status status = sim_consume(sim, &bench->batch, &err);
+    if (status == C2_OK)
+        assert_int_equal(C2_OK, sim_memory(sim, false, &area, &err));
+    sim_destroy(sim);
+    bench_destroy(bench);
+    return status;
+}
+
+static void several_hear_of_the_same(void **state)
+{
+    (void)state;
+    char heard[64] = "";
+    assert_int_equal(C2_OK, listen(heard, false));
+    assert_string_equal("A+ C+ Br Cr Bb Cb Am Cm A2 C2 Br Cr A- C- ", heard);
+    memset(heard, 0, sizeof heard);
+    assert_int_equal(C2_ERR_IO, listen(heard, true));
+    assert_string_equal("A+ C+ Br Cr Bb Cb Am ", heard);
 }
 
 static void impossible_lines_are_refused(void **state)
@@ -258,7 +348,7 @@ static void every_allocation_may_fail(void **state)
     static const struct stream_slot slot = {0, 8, STREAM_READ, 0};
     struct bench *bench = bench_create(true, NULL);
     uint32_t block = add_block(bench, 0x1000, 4, 1, &slot);
-    struct sim_observer observer = {.self = bench};
+    struct sim_subscriber subscriber = {.self = bench};
     put(bench, stream_header(block, 1, 1));
     put(bench, 0x10000);
     enum c2_status created = C2_ERR_NO_MEMORY, consumed = C2_ERR_NO_MEMORY;
@@ -268,7 +358,7 @@ static void every_allocation_may_fail(void **state)
                                     1,
                                     {.self = &bench->shift, .translate = shifted},
                                     bench->blocks,
-                                    &observer,
+                                    &subscriber,
                                     0,
                                     NULL,
                                     false};
@@ -294,7 +384,8 @@ int main(void)
         cmocka_unit_test(references_and_their_lines),
         cmocka_unit_test(a_string_is_one_instruction_when_it_completes),
         cmocka_unit_test(forget_forgets),
-        cmocka_unit_test(an_observers_failure_ends_the_batch),
+        cmocka_unit_test(a_subscribers_failure_ends_the_batch),
+        cmocka_unit_test(several_hear_of_the_same),
         cmocka_unit_test(impossible_lines_are_refused),
         cmocka_unit_test(every_allocation_may_fail),
     };

@@ -380,17 +380,17 @@ struct watch {
 };
 
 /* Counts are current: those of all records before this one, and of no other. */
-static enum c2_status watch_record(void *self, const struct stream_block *block, uint32_t insns_run,
-                                   const uint64_t *words, struct c2_error *err)
+static enum c2_status watch_record(void *self, const struct sim_executed *record, struct c2_error *err)
 {
     struct watch *watch = self;
-    (void)block, (void)words, (void)err;
+    const struct sim_counts *counts = record->counts;
+    (void)err;
     if (watch->silent)
         return C2_OK;
     watch->records++;
-    watch->equal = watch->equal && sim_counts(watch->sim)->instructions == watch->instructions &&
-                   sim_counts(watch->sim)->refs == sim_counts(watch->sim)->reads + sim_counts(watch->sim)->writes;
-    watch->instructions += insns_run;
+    watch->equal = watch->equal && counts == sim_counts(watch->sim) && counts->instructions == watch->instructions &&
+                   counts->refs == counts->reads + counts->writes;
+    watch->instructions += record->insns_run;
     return C2_OK;
 }
 
@@ -496,7 +496,7 @@ static bool tlbs_equal(const struct twin *twin, const struct sim *sim)
 
 /* What is told of one simulator. */
 struct told {
-    uint64_t marks, owned[OWNERS];
+    uint64_t marks, changed, owned[OWNERS];
     uint64_t tally[CACHES_MAX_LEVELS + 1][CACHES_COHERENCE]; /* by level, L1I last; by class */
     uint32_t level_count;
     uint64_t last_number, last_actor;
@@ -524,7 +524,7 @@ static enum c2_status tell_missed(void *self, const struct sim_miss *miss, struc
     struct told *told = self;
     (void)err;
     assert_true(miss->number >= told->last_number);
-    assert_true(miss->actor == 0 || miss->actor == told->last_actor);
+    assert_true(miss->actor == 0 || told->last_actor == 0 || miss->actor == told->last_actor);
     assert_true(miss->first < miss->outcome->served_by);
     told->last_number = miss->number;
     for (uint32_t i = miss->first; i < miss->outcome->served_by; i++) {
@@ -536,16 +536,21 @@ static enum c2_status tell_missed(void *self, const struct sim_miss *miss, struc
     return C2_OK;
 }
 
-static enum c2_status tell_mark(void *self, enum stream_mark mark, const uint64_t *words, uint64_t *start,
-                                uint64_t *bytes, struct c2_error *err)
+static enum c2_status tell_mark(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
 {
     struct told *told = self;
     (void)err;
     assert_int_equal(STREAM_FREED, mark);
-    *start = words[0];
-    *bytes = (uint64_t)1 << 30;
+    told->changed = words[0];
     told->marks++;
     return C2_OK;
+}
+
+static void tell_changed(void *self, uint64_t *start, uint64_t *bytes)
+{
+    const struct told *told = self;
+    *start = told->changed;
+    *bytes = (uint64_t)1 << 30;
 }
 
 static bool tallies_equal(const struct caches_counts *counts, const uint64_t tally[CACHES_COHERENCE])
@@ -586,9 +591,8 @@ enum how { PLAIN, OBSERVED, ATTRIBUTED, BOTH, RECORDS };
 static bool same(const struct caches_machine *shape, enum how how, enum mutant mutant, uint64_t seed)
 {
     const bool observed = how == OBSERVED || how == BOTH, attributed = how >= ATTRIBUTED;
-    struct told told = {.level_count = shape->level_count}, brief = told;
-    const struct sim_attribution attribution = {&told, NULL, tell_owner, tell_actor, tell_missed, NULL, tell_mark};
-    const struct sim_attribution only_misses = {.self = &brief, .missed = tell_missed};
+    struct told told = {.level_count = shape->level_count}, also = told, brief = told;
+    const struct sim_attribution attribution = {&told, tell_owner, tell_actor, tell_changed};
     struct c2_error err;
     struct pages pages = {0};
     struct world *world = malloc(sizeof *world);
@@ -598,18 +602,26 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
                         .has_l1i = shape->has_l1i,
                         .fetch_line = UINT64_MAX};
     struct watch watch = {false, &twin, 0, true, 0, 0, NULL};
-    struct sim_observer observer = {.self = &watch,
-                                    .reference = how == RECORDS ? NULL : watch_reference,
-                                    .record = how == RECORDS ? watch_record : NULL};
+    const struct sim_subscriber only_misses = {.self = &brief, .missed = tell_missed};
+    const struct sim_subscriber listeners[] = {
+        {.self = &watch,
+         .reference = how == RECORDS ? NULL : watch_reference,
+         .record = how == RECORDS ? watch_record : NULL},
+        {.self = &told, .mark = tell_mark, .missed = tell_missed},
+        {.self = &also, .missed = tell_missed},
+    };
+    const struct sim_subscriber *first = observed || how == RECORDS ? listeners : listeners + 1;
     struct sim *sim, *other = NULL; /* the other one is told of misses only */
     world_init(world, seed);
-    struct sim_config config = {
-        shape, seed, {&pages, translate, walk}, world->blocks, &observer, observed || how == RECORDS, NULL, false};
+    struct sim_config config = {shape, seed, {&pages, translate, walk},        world->blocks,
+                                first, 0,    attributed ? &attribution : NULL, false};
     assert_int_equal(C2_OK, caches_create(&twin.caches, shape, seed, &err));
-    config.attribution = attributed ? &attribution : NULL;
+    config.subscriber_count = (size_t)((attributed ? listeners + 3 : listeners + 1) - first);
     assert_int_equal(C2_OK, sim_create(&sim, &config, &err));
     watch.sim = sim;
-    config.attribution = &only_misses;
+    config.attribution = NULL;
+    config.subscribers = &only_misses;
+    config.subscriber_count = 1;
     if (attributed)
         assert_int_equal(C2_OK, sim_create(&other, &config, &err));
     twin.tlb = shape->tlb_count != 0 ? tlb_of(shape) : NULL;
@@ -635,7 +647,7 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
             world->batch.used += 1 + stream_header_slots(words[0]);
         }
         assert_int_equal(C2_OK, sim_consume(sim, &world->batch, &err));
-        watch.silent = true; /* the observer has seen it all */
+        watch.silent = true; /* the subscriber has seen it all */
         if (other)
             assert_int_equal(C2_OK, sim_consume(other, &world->batch, &err));
         watch.silent = false;
@@ -656,7 +668,8 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
         equal = equal && counts_equal(caches_l1i_counts(twin.caches), caches_l1i_counts(sim_caches(sim)));
     equal = equal && tlbs_equal(&twin, sim);
     if (attributed)
-        equal = equal && attributed_equal(&twin, sim, &told) && told.digest == brief.digest;
+        equal = equal && attributed_equal(&twin, sim, &told) && told.digest == brief.digest &&
+                told.digest == also.digest;
     assert_true(!attributed || mutant != HEALTHY || (told.marks > 100 && told.digest != 0));
     if (observed)
         equal = equal && watch.equal && watch.next == twin.seen_count;

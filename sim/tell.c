@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * tell: whoever subscribes is told what happens.
+ *
+ * Model
+ *   The subscribers are a list, copied when the simulator is made. Of one event all that have a function for it are
+ *   called, in the order of the list; the first failure ends the run, and the others are not told any more.
+ *   Which loop over the batches is used depends on what they listen to (sim_create): where nobody listens to references
+ *   none is put together, and where nobody listens to misses no outcome.
+ *
+ * Invariants
+ *   Nothing is simulated otherwise with subscribers than without: the counts are the same.
+ */
+#include <string.h>
+
+#include "sim/sim_priv.h"
+
+enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, struct c2_error *err)
+{
+    if (config->subscriber_count == 0)
+        return C2_OK;
+    sim->subscribers = c2_calloc(config->subscriber_count, sizeof *sim->subscribers);
+    if (!sim->subscribers)
+        return c2_fail_memory(err, "the list of those who listen to the simulator");
+    memcpy(sim->subscribers, config->subscribers, config->subscriber_count * sizeof *sim->subscribers);
+    sim->subscriber_end = sim->subscribers + config->subscriber_count;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++) {
+        sim->tells_records |= !!s->record;
+        sim->tells_references |= !!s->reference;
+        sim->tells_misses |= s->block || s->missed || s->tlb_missed;
+    }
+    return C2_OK;
+}
+
+enum c2_status sim_tell_memory(const struct sim *sim, bool appeared, const struct mmu_area *area, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
+        status = s->memory ? s->memory(s->self, appeared, area, err) : C2_OK;
+    return status;
+}
+
+enum c2_status sim_tell_mark(const struct sim *sim, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
+        status = s->mark ? s->mark(s->self, mark, words, err) : C2_OK;
+    return status;
+}
+
+enum c2_status sim_tell_record(const struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err)
+{
+    const struct sim_executed record = {stream_blocks_at(sim->blocks, stream_header_block(header)),
+                                        stream_header_insns(header), words, &sim->counts};
+    enum c2_status status = C2_OK;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
+        status = s->record ? s->record(s->self, &record, err) : C2_OK;
+    return status;
+}
+
+void sim_tell_block(const struct sim *sim, const struct stream_block *block)
+{
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
+        if (s->block)
+            s->block(s->self, block);
+}
+
+enum c2_status sim_tell_reference(const struct sim *sim, const struct sim_reference *reference, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
+        status = s->reference ? s->reference(s->self, reference, err) : C2_OK;
+    return status;
+}
+
+enum c2_status sim_tell_tlb_miss(const struct sim *sim, const struct sim_tlb_miss *miss, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
+        status = s->tlb_missed ? s->tlb_missed(s->self, miss, err) : C2_OK;
+    return status;
+}
+
+enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
+        status = s->missed ? s->missed(s->self, miss, err) : C2_OK;
+    return status;
+}
