@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * levels: the order of levels in every report, and shares that do not depend on floating point.
+ * levels: the order of levels in every report.
  */
-#include <inttypes.h>
-
 #include "report/report_priv.h"
 
 size_t report_levels(struct report_level out[REPORT_MAX_LEVELS], const struct report_run *run)
@@ -40,22 +38,4 @@ size_t report_levels(struct report_level out[REPORT_MAX_LEVELS], const struct re
                                              false};
     }
     return count;
-}
-
-char *report_percent(char *buffer, uint64_t part, uint64_t whole)
-{
-    if (whole == 0) {
-        snprintf(buffer, 32, "-");
-        return buffer;
-    }
-    unsigned __int128 twice = (unsigned __int128)part * 2000 + whole; /* 2 * (part / whole in thousandths + 1/2) */
-    uint64_t thousandths = (uint64_t)(twice / ((unsigned __int128)whole * 2));
-    /* "0.0 %" means none and "100.0 %" means all: what is only nearly so says so. */
-    if (part != 0 && thousandths == 0)
-        snprintf(buffer, 32, "<0.1 %%");
-    else if (part < whole && thousandths == 1000)
-        snprintf(buffer, 32, ">99.9 %%");
-    else
-        snprintf(buffer, 32, "%" PRIu64 ".%u %%", thousandths / 10, (unsigned)(thousandths % 10));
-    return buffer;
 }

@@ -148,22 +148,3 @@ char *report_evictor_text(char *buffer, size_t bytes, const struct report_run *r
         report_object_text(buffer, bytes, run, &run->profile->objects[evictor->object]);
     return buffer;
 }
-
-char *report_size(char *buffer, uint64_t bytes)
-{
-    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
-    if (bytes < 1024) {
-        snprintf(buffer, 32, "%" PRIu64 " B", bytes);
-        return buffer;
-    }
-    unsigned unit = 0;
-    uint64_t tenths; /* of the unit, rounded half up; 1024.0 of one unit is 1.0 of the next */
-    for (;; unit++) {
-        const unsigned __int128 half = (unsigned __int128)1 << (10 * (unit + 1) - 1);
-        tenths = (uint64_t)(((unsigned __int128)bytes * 10 + half) >> (10 * (unit + 1)));
-        if (tenths < 10240 || unit == 3)
-            break;
-    }
-    snprintf(buffer, 32, "%" PRIu64 ".%u %s", tenths / 10, (unsigned)(tenths % 10), units[unit]);
-    return buffer;
-}

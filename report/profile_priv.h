@@ -119,7 +119,5 @@ char *report_object_text(char *buffer, size_t bytes, const struct report_run *ru
  * buffer. */
 char *report_evictor_text(char *buffer, size_t bytes, const struct report_run *run, uint32_t victim,
                           const struct report_share *evictor);
-/* "18.0 MiB", rounded half up to a tenth; "640 B" below 1 KiB. buffer: at least 32 bytes. Returns buffer. */
-char *report_size(char *buffer, uint64_t bytes);
 
 #endif

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * proposals: the text of `c2emu advise`.
+ * proposals: the report of `c2emu advise`.
  *
  * Model
- *   One table, a row a proposal and one for the run as it is, ordered by what all misses cost (caches/cost.c); then
- *   each proposal in words. A proposal helps if it costs less than the run by one part in HELPS or more.
+ *   In the text one table, a row a proposal and one for the run as it is, ordered by what all misses cost
+ *   (caches/cost.c); then each proposal in words. In the JSON an object a layout, in the same order. A proposal helps
+ *   if it costs less than the run by one part in HELPS or more.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "report/profile_priv.h"
-#include "report/proposals_priv.h"
 
 #define HELPS 100u
+#define WORDS_BYTES 1024
 #define NAMES 6u /* objects that are named in one breath */
-#define COLUMNS (3u + 2u * CACHES_MAX_LEVELS)
 
-uint64_t report_outcome_cost(const struct caches_machine *machine, const struct analyses_outcome *outcome)
+/* What all misses cost. */
+static uint64_t cost_of(const struct caches_machine *machine, const struct analyses_outcome *outcome)
 {
     uint64_t cost = machine->has_l1i ? outcome->l1i.misses * caches_miss_cycles(machine, 0, true) : 0;
     for (uint32_t i = 0; i < machine->level_count; i++)
@@ -29,10 +30,11 @@ static bool goes_before(const struct report_proposals *of, uint32_t a, uint32_t 
     const struct analyses_outcome *x = &of->outcomes[a], *y = &of->outcomes[b];
     if (x->status != C2_OK || y->status != C2_OK)
         return x->status == C2_OK;
-    return report_outcome_cost(of->run->machine, x) < report_outcome_cost(of->run->machine, y);
+    return cost_of(of->run->machine, x) < cost_of(of->run->machine, y);
 }
 
-void report_proposals_order(uint32_t order[ANALYSES_PROPOSALS], const struct report_proposals *of)
+/* Numbers of the proposals: the cheapest first, of equals the first; those that failed at the end. */
+static void put_in_order(uint32_t order[ANALYSES_PROPOSALS], const struct report_proposals *of)
 {
     for (uint32_t i = 0; i < of->count; i++) {
         uint32_t at = i;
@@ -42,13 +44,13 @@ void report_proposals_order(uint32_t order[ANALYSES_PROPOSALS], const struct rep
     }
 }
 
-bool report_proposal_helps(const struct report_proposals *of, uint32_t number)
+static bool helps(const struct report_proposals *of, uint32_t number)
 {
     const struct analyses_outcome *outcome = &of->outcomes[number];
-    const uint64_t before = report_outcome_cost(of->run->machine, of->before);
+    const uint64_t before = cost_of(of->run->machine, of->before);
     if (outcome->status != C2_OK)
         return false;
-    const uint64_t after = report_outcome_cost(of->run->machine, outcome);
+    const uint64_t after = cost_of(of->run->machine, outcome);
     return after < before && (before - after) * HELPS >= before;
 }
 
@@ -114,7 +116,8 @@ static void say_stagger(struct c2_words *words, const struct report_proposals *o
            proposal->changes[0].align, of->run->machine->levels[proposal->level].name);
 }
 
-char *report_proposal_words(char *buffer, size_t bytes, const struct report_proposals *of, uint32_t number)
+/* What to write in the source. Returns buffer. */
+static char *in_words(char *buffer, size_t bytes, const struct report_proposals *of, uint32_t number)
 {
     const struct analyses_proposal *proposal = &of->proposals[number];
     struct c2_words words = {buffer, bytes, 0};
@@ -137,86 +140,142 @@ char *report_proposal_words(char *buffer, size_t bytes, const struct report_prop
     return buffer;
 }
 
-/* ------------------------------------------------------------------ the table */
+/* ------------------------------------------------------------------ counts */
 
-static void fill_heading(report_cell *row, const struct caches_machine *machine)
+static void add_level(struct document *d, const char *name, const struct caches_counts *counts)
 {
-    snprintf(row[0], sizeof row[0], "layout");
-    snprintf(row[1], sizeof row[1], "cost");
-    snprintf(row[2], sizeof row[2], "change");
+    doc_group(d, DOC_JSON, NULL);
+    doc_string(d, DOC_JSON, "name", name);
+#define X(field, help) doc_count(d, DOC_JSON, #field, counts->field);
+    CACHES_COUNTERS(X)
+#undef X
+    doc_close(d);
+}
+
+static void add_outcome(struct document *d, const struct caches_machine *machine,
+                        const struct analyses_outcome *outcome)
+{
+    doc_count(d, DOC_JSON, "cost", cost_of(machine, outcome));
+    doc_table(d, DOC_JSON, "levels");
     for (uint32_t i = 0; i < machine->level_count; i++) {
-        snprintf(row[3 + 2 * i], sizeof row[0], "%s misses", machine->levels[i].name);
-        snprintf(row[4 + 2 * i], sizeof row[0], "conflicts");
+        add_level(d, machine->levels[i].name, &outcome->levels[i]);
+        if (i == 0 && machine->has_l1i)
+            add_level(d, machine->l1i.name, &outcome->l1i);
     }
+    doc_close(d);
 }
 
-static void fill_change(report_cell text, uint64_t before, uint64_t after)
-{
-    char share[32];
-    report_percent(share, after > before ? after - before : before - after, before);
-    snprintf(text, sizeof(report_cell), "%s%s", after > before ? "+" : after < before ? "-" : "", share);
-}
+/* ------------------------------------------------------------------ the table of the text */
 
-static void fill_row(report_cell *row, const struct report_proposals *of, const struct analyses_outcome *outcome)
+static void add_row(struct document *d, const struct report_proposals *of, const struct analyses_outcome *outcome,
+                    const char *name)
 {
-    const uint64_t cost = report_outcome_cost(of->run->machine, outcome);
-    c2_group_digits(row[1], cost);
-    fill_change(row[2], report_outcome_cost(of->run->machine, of->before), cost);
-    for (uint32_t i = 0; i < of->run->machine->level_count; i++) {
-        c2_group_digits(row[3 + 2 * i], outcome->levels[i].misses);
-        c2_group_digits(row[4 + 2 * i], outcome->levels[i].conflict);
+    const struct caches_machine *machine = of->run->machine;
+    const uint64_t before = cost_of(machine, of->before), after = cost_of(machine, outcome);
+    doc_group(d, DOC_TEXT, NULL);
+    doc_string(d, DOC_TEXT, "layout", name);
+    doc_count(d, DOC_TEXT, "cost", after);
+    if (outcome != of->before)
+        doc_words(d, DOC_TEXT, "change", "%s%s",
+                  after > before   ? "+"
+                  : after < before ? "-"
+                                   : "",
+                  doc_share(d, after > before ? after - before : before - after, before));
+    for (uint32_t i = 0; i < machine->level_count; i++) {
+        doc_count(d, DOC_TEXT, doc_keep(d, "%s misses", machine->levels[i].name), outcome->levels[i].misses);
+        doc_count(d, DOC_TEXT, doc_keep(d, "%s conflicts", machine->levels[i].name), outcome->levels[i].conflict);
     }
+    doc_close(d);
 }
 
-static void put_outcomes(FILE *to, const struct report_proposals *of, const uint32_t *order)
+static void add_columns(struct document *d, const struct caches_machine *machine)
 {
-    report_cell rows[2 + ANALYSES_PROPOSALS][COLUMNS] = {{{0}}};
-    size_t row_count = 2;
-    fill_heading(rows[0], of->run->machine);
-    snprintf(rows[1][0], sizeof rows[0][0], "as it is");
-    fill_row(rows[1], of, of->before);
-    snprintf(rows[1][2], sizeof rows[0][0], "-");
+    struct doc_column columns[3 + 2 * CACHES_MAX_LEVELS] = {{.heading = "layout", .key = "layout", .form = DOC_LEFT},
+                                                            {.heading = "cost", .key = "cost"},
+                                                            {.heading = "change", .key = "change"}};
+    for (uint32_t i = 0; i < machine->level_count; i++) {
+        const char *misses = doc_keep(d, "%s misses", machine->levels[i].name);
+        columns[3 + 2 * i] = (struct doc_column){.heading = misses, .key = misses};
+        columns[4 + 2 * i] = (struct doc_column){.heading = "conflicts",
+                                                 .key = doc_keep(d, "%s conflicts", machine->levels[i].name)};
+    }
+    doc_columns(d, columns, 3 + 2 * machine->level_count, 0);
+}
+
+static void add_table(struct document *d, const struct report_proposals *of, const uint32_t *order)
+{
+    doc_table(d, DOC_TEXT, NULL);
+    add_columns(d, of->run->machine);
+    add_row(d, of, of->before, "as it is");
     for (uint32_t i = 0; i < of->count; i++) {
-        if (of->outcomes[order[i]].status != C2_OK)
-            continue;
-        snprintf(rows[row_count][0], sizeof rows[0][0], "%" PRIu32, i + 1);
-        fill_row(rows[row_count++], of, &of->outcomes[order[i]]);
+        if (of->outcomes[order[i]].status == C2_OK)
+            add_row(d, of, &of->outcomes[order[i]], doc_digits(d, i + 1));
     }
-    report_put_table(to, &(struct report_table){.cells = rows[0],
-                                                .rows = row_count,
-                                                .stride = COLUMNS,
-                                                .left = 1,
-                                                .columns = 3 + 2 * of->run->machine->level_count,
-                                                .indent = ""});
+    doc_close(d);
+}
+
+/* ------------------------------------------------------------------ layouts */
+
+static void add_means(struct document *d, unsigned bits)
+{
+    static const char *const names[] = {"pad_rows", "pad_blocks", "stagger", "huge_pages", "page_colors"};
+    doc_table(d, DOC_JSON, "means");
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (bits >> i & 1)
+            doc_string(d, DOC_JSON, NULL, names[i]);
+    doc_close(d);
+}
+
+static void add_objects(struct document *d, const struct report_proposals *of, const struct analyses_proposal *proposal)
+{
+    doc_table(d, DOC_JSON, "objects");
+    for (uint32_t i = 0; i < proposal->change_count; i++) {
+        const struct analyses_change *change = &proposal->changes[i];
+        doc_group(d, DOC_JSON, NULL);
+        doc_string(d, DOC_JSON, "name", of->run->profile->objects[change->object].name);
+        if (change->pad_bytes != 0) {
+            doc_count(d, DOC_JSON, "row", change->row_bytes);
+            doc_count(d, DOC_JSON, "pad", change->pad_bytes);
+        }
+        doc_count(d, DOC_JSON, "offset", change->offset);
+        doc_count(d, DOC_JSON, "modulo", change->align);
+        doc_close(d);
+    }
+    doc_close(d);
+}
+
+static void add_layout(struct document *d, const struct report_proposals *of, uint32_t number, uint32_t place)
+{
+    const struct analyses_outcome *outcome = &of->outcomes[number];
+    char text[WORDS_BYTES];
+    in_words(text, sizeof text, of, number);
+    doc_note(d, DOC_LINE, NULL, "%2" PRIu32 "  %s", place, text);
+    doc_string(d, DOC_JSON, "words", text);
+    add_means(d, of->proposals[number].means);
+    add_objects(d, of, &of->proposals[number]);
+    if (outcome->status != C2_OK) {
+        doc_note(d, DOC_LINE, NULL, "    not simulated: %s", outcome->error.text);
+        doc_string(d, DOC_JSON, "failed", outcome->error.text);
+        return;
+    }
+    doc_flag(d, DOC_JSON, "helps", helps(of, number));
+    add_outcome(d, of->run->machine, outcome);
+}
+
+static void add_layouts(struct document *d, const struct report_proposals *of, const uint32_t *order)
+{
+    doc_table(d, DOC_BOTH, "layouts");
+    for (uint32_t i = 0; i < of->count; i++) {
+        doc_group(d, DOC_BOTH, NULL);
+        add_layout(d, of, order[i], i + 1);
+        doc_close(d);
+    }
+    doc_close(d);
 }
 
 /* ------------------------------------------------------------------ all of it */
 
-static void put_words(FILE *to, const struct report_proposals *of, const uint32_t *order)
-{
-    char text[1024];
-    for (uint32_t i = 0; i < of->count; i++) {
-        const struct analyses_outcome *outcome = &of->outcomes[order[i]];
-        fprintf(to, "%2" PRIu32 "  %s\n", i + 1, report_proposal_words(text, sizeof text, of, order[i]));
-        if (outcome->status != C2_OK)
-            fprintf(to, "    not simulated: %s\n", outcome->error.text);
-    }
-}
-
-static void put_verdict(FILE *to, const struct report_proposals *of, const uint32_t *order)
-{
-    char text[1024];
-    if (of->count == 0)
-        fprintf(to,
-                "nothing to try: no variable, block or mapping of the program has conflict misses that a layout could "
-                "change\n");
-    else if (!report_proposal_helps(of, order[0]))
-        fprintf(to, "nothing helps: no layout costs 1 %% less than the run as it is\n");
-    else
-        fprintf(to, "best: %s\n", report_proposal_words(text, sizeof text, of, order[0]));
-}
-
-bool report_proposals_same(const struct report_proposals *of)
+static bool is_same(const struct report_proposals *of)
 {
     const struct report_run *run = of->run;
     bool same = !run->l1i || memcmp(run->l1i, &of->before->l1i, sizeof *run->l1i) == 0;
@@ -225,25 +284,72 @@ bool report_proposals_same(const struct report_proposals *of)
     return same;
 }
 
-/* Played back, the run must be what it was; should it not be, figures are for comparing with each other only. */
-static void put_difference(FILE *to, const struct report_proposals *of)
+static void add_head(struct document *d, const struct report_proposals *of)
 {
-    if (!report_proposals_same(of))
-        fprintf(to, "note: played back, the run as it is does not have exactly the misses that it had\n");
+    const struct report_run *run = of->run;
+    doc_string(d, DOC_JSON, "format", "c2emu-advice");
+    doc_count(d, DOC_JSON, "version", 1);
+    doc_table(d, DOC_JSON, "command");
+    for (size_t i = 0; run->command[i]; i++)
+        doc_string(d, DOC_JSON, NULL, run->command[i]);
+    doc_close(d);
+    doc_note(d, DOC_KEY, "advice",
+             "%" PRIu32 " layout%s simulated on the references of the run, machine %s; best first", of->count,
+             of->count == 1 ? "" : "s", run->machine->name);
+    doc_string(d, DOC_JSON, "machine", run->machine->name);
+    doc_flag(d, DOC_JSON, "same_as_run", is_same(of));
+    doc_group(d, DOC_JSON, "before");
+    add_outcome(d, run->machine, of->before);
+    doc_close(d);
+}
+
+static void add_verdict(struct document *d, const struct report_proposals *of, const uint32_t *order)
+{
+    char text[WORDS_BYTES];
+    if (of->count == 0)
+        doc_note(d, DOC_LINE, NULL,
+                 "nothing to try: no variable, block or mapping of the program has conflict misses that a layout could "
+                 "change");
+    else if (!helps(of, order[0]))
+        doc_note(d, DOC_LINE, NULL, "nothing helps: no layout costs 1 %% less than the run as it is");
+    else
+        doc_note(d, DOC_LINE, NULL, "best: %s", in_words(text, sizeof text, of, order[0]));
+}
+
+/* Played back, the run must be what it was; should it not be, figures are for comparing with each other only. */
+static void add_all(struct document *d, const struct report_proposals *of)
+{
+    uint32_t order[ANALYSES_PROPOSALS];
+    put_in_order(order, of);
+    doc_section(d, 0);
+    add_head(d, of);
+    doc_section(d, 0);
+    add_table(d, of, order);
+    if (of->count != 0)
+        doc_section(d, 0);
+    add_layouts(d, of, order);
+    if (!is_same(of))
+        doc_note(d, DOC_LINE, NULL, "note: played back, the run as it is does not have exactly the misses that it had");
+    doc_section(d, 0);
+    add_verdict(d, of, order);
 }
 
 enum c2_status report_proposals_text(FILE *to, const struct report_proposals *of, struct c2_error *err)
 {
-    uint32_t order[ANALYSES_PROPOSALS];
-    report_proposals_order(order, of);
-    fprintf(to, "advice      %" PRIu32 " layout%s simulated on the references of the run, machine %s; best first\n\n",
-            of->count, of->count == 1 ? "" : "s", of->run->machine->name);
-    put_outcomes(to, of, order);
-    if (of->count != 0)
-        fputc('\n', to);
-    put_words(to, of, order);
-    put_difference(to, of);
-    fputc('\n', to);
-    put_verdict(to, of, order);
-    return ferror(to) ? c2_fail(err, C2_ERR_IO, "cannot write the text report") : C2_OK;
+    struct document d;
+    doc_begin(&d, DOC_TEXT);
+    add_all(&d, of);
+    enum c2_status status = doc_render_text(to, &d, "the text report", err);
+    doc_release(&d);
+    return status;
+}
+
+enum c2_status report_proposals_json(FILE *to, const struct report_proposals *of, struct c2_error *err)
+{
+    struct document d;
+    doc_begin(&d, DOC_JSON);
+    add_all(&d, of);
+    enum c2_status status = doc_render_json(to, &d, "the JSON report", err);
+    doc_release(&d);
+    return status;
 }

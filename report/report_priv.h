@@ -5,6 +5,7 @@
 #ifndef C2_REPORT_PRIV_H
 #define C2_REPORT_PRIV_H
 
+#include "report/document.h"
 #include "report/report.h"
 
 #define REPORT_MAX_LEVELS (CACHES_MAX_LEVELS + 1)
@@ -22,10 +23,6 @@ struct report_level {
 
 /* L1D, L1I (where the machine has one), L2 ...; returns how many. */
 size_t report_levels(struct report_level out[REPORT_MAX_LEVELS], const struct report_run *run);
-
-/* "12.3 %", rounded half up from the exact quotient; "<0.1 %" and ">99.9 %" where that would say none or all of them;
- * "-" when whole is 0. Returns buffer (at least 32 bytes). */
-char *report_percent(char *buffer, uint64_t part, uint64_t whole);
 
 #define REPORT_WIDTH 120 /* of a line of text, where its words allow that */
 

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * document: the tree of a report's items, as it is built.
+ */
+#include <string.h>
+
+#include "report/document.h"
+
+/* ------------------------------------------------------------------ memory */
+
+#define CHUNK_BYTES C2_HOST_SIZE((size_t)16384, (size_t)64)
+
+struct doc_chunk {
+    struct doc_chunk *before;
+    size_t used, bytes;
+    _Alignas(max_align_t) char room[];
+};
+
+static struct doc_chunk *new_chunk(struct document *d, size_t bytes)
+{
+    const size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+    struct doc_chunk *chunk = c2_calloc(1, sizeof *chunk + size);
+    if (!chunk) {
+        d->failed = true;
+        return NULL;
+    }
+    chunk->before = d->chunks;
+    chunk->bytes = size;
+    return d->chunks = chunk;
+}
+
+/* Zeroed, and the document's. NULL: no memory, and the document has failed. */
+static void *get(struct document *d, size_t bytes)
+{
+    struct doc_chunk *chunk = d->chunks;
+    bytes = c2_align_up(bytes, _Alignof(max_align_t));
+    if (!chunk || chunk->bytes - chunk->used < bytes)
+        chunk = new_chunk(d, bytes);
+    if (!chunk)
+        return NULL;
+    chunk->used += bytes;
+    return &chunk->room[chunk->used - bytes];
+}
+
+static const char *keep_list(struct document *d, const char *format, va_list values)
+{
+    va_list again;
+    va_copy(again, values);
+    const size_t bytes = (size_t)vsnprintf(NULL, 0, format, values) + 1;
+    char *text = get(d, bytes);
+    if (text)
+        vsnprintf(text, bytes, format, again);
+    va_end(again);
+    return text ? text : "";
+}
+
+const char *doc_keep(struct document *d, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    const char *text = keep_list(d, format, values);
+    va_end(values);
+    return text;
+}
+
+const char *doc_digits(struct document *d, uint64_t n)
+{
+    char text[32];
+    return doc_keep(d, "%s", c2_group_digits(text, n));
+}
+
+const char *doc_share(struct document *d, uint64_t part, uint64_t whole)
+{
+    char text[32];
+    return doc_keep(d, "%s", report_percent(text, part, whole));
+}
+
+void doc_begin(struct document *d, enum doc_in wanted)
+{
+    *d = (struct document){.root = {.kind = DOC_SECTION, .in = wanted}};
+    d->at = &d->root;
+}
+
+void doc_release(struct document *d)
+{
+    while (d->chunks) {
+        struct doc_chunk *chunk = d->chunks;
+        d->chunks = chunk->before;
+        c2_free(chunk);
+    }
+}
+
+/* ------------------------------------------------------------------ items */
+
+/* NULL: no memory. */
+static struct doc_item *add(struct document *d, enum doc_kind kind, enum doc_in in, const char *key)
+{
+    struct doc_item *item = get(d, sizeof *item), *parent = d->at;
+    if (!item)
+        return NULL;
+    *item = (struct doc_item){.kind = kind, .in = in & parent->in, .key = key, .parent = parent};
+    *(parent->last ? &parent->last->next : &parent->first) = item;
+    return parent->last = item;
+}
+
+/* Nothing is kept of what is not wanted. */
+static struct doc_item *add_leaf(struct document *d, enum doc_kind kind, enum doc_in in, const char *key)
+{
+    return (in & d->at->in) != 0 ? add(d, kind, in, key) : NULL;
+}
+
+static bool open_item(struct document *d, enum doc_kind kind, enum doc_in in, const char *key)
+{
+    struct doc_item *item = d->failed ? NULL : add(d, kind, in, key);
+    d->at = item ? item : d->at;
+    return item && item->in != 0;
+}
+
+void doc_section(struct document *d, unsigned place)
+{
+    d->at = &d->root;
+    if (open_item(d, DOC_SECTION, DOC_BOTH, NULL))
+        d->at->number = place;
+}
+
+bool doc_group(struct document *d, enum doc_in in, const char *key) { return open_item(d, DOC_GROUP, in, key); }
+
+bool doc_table(struct document *d, enum doc_in in, const char *key) { return open_item(d, DOC_TABLE, in, key); }
+
+/* Once an item could not be opened, where things go no longer matters. */
+void doc_close(struct document *d)
+{
+    C2_ASSERT(d->failed || d->at->kind != DOC_SECTION);
+    d->at = d->failed ? d->at : d->at->parent;
+}
+
+void doc_columns(struct document *d, const struct doc_column *columns, size_t count, unsigned indent)
+{
+    struct doc_column *mine = get(d, count * sizeof *mine);
+    if (!mine)
+        return;
+    memcpy(mine, columns, count * sizeof *mine);
+    d->at->columns = mine;
+    d->at->column_count = count;
+    d->at->number = indent;
+}
+
+void doc_count(struct document *d, enum doc_in in, const char *key, uint64_t value)
+{
+    struct doc_item *item = add_leaf(d, DOC_COUNT, in, key);
+    if (item)
+        item->number = value;
+}
+
+void doc_flag(struct document *d, enum doc_in in, const char *key, bool value)
+{
+    struct doc_item *item = add_leaf(d, DOC_FLAG, in, key);
+    if (item)
+        item->number = value;
+}
+
+void doc_string(struct document *d, enum doc_in in, const char *key, const char *value)
+{
+    if (value)
+        doc_words(d, in, key, "%s", value);
+}
+
+void doc_words(struct document *d, enum doc_in in, const char *key, const char *format, ...)
+{
+    struct doc_item *item = add_leaf(d, DOC_STRING, in, key);
+    va_list values;
+    va_start(values, format);
+    if (item)
+        item->text = keep_list(d, format, values);
+    va_end(values);
+}
+
+/* ------------------------------------------------------------------ notes */
+
+static void say(struct document *d, const char *format, va_list values)
+{
+    if (d->note)
+        d->note->text = doc_keep(d, "%s%s", d->note->text, keep_list(d, format, values));
+}
+
+void doc_note(struct document *d, enum doc_shape shape, const char *label, const char *format, ...)
+{
+    va_list values;
+    d->note = add_leaf(d, DOC_NOTE, DOC_TEXT, label);
+    if (!d->note)
+        return;
+    d->note->number = shape;
+    d->note->text = "";
+    va_start(values, format);
+    say(d, format, values);
+    va_end(values);
+}
+
+void doc_say(struct document *d, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    say(d, format, values);
+    va_end(values);
+}
