@@ -4,8 +4,9 @@
  *
  * Model
  *   Two simulators eat each batch one after the other; each lists its accesses that missed the first level, by their
- *   number, which is the same in both (see struct sim_miss). Then the lists are merged: a conflict miss of the first at
- *   some level is inherent if the second was asked for the line there too and missed, else it is due to placement.
+ *   number, which is the same in both (see struct sim_miss). When the second has eaten the batch the lists are merged:
+ *   a conflict miss of the first at some level is inherent if the second was asked for the line there too and missed,
+ *   else it is due to placement.
  *
  * Counting
  *   Conflict misses of page walks are counted apart: whether an access needs a walk is up to the TLBs, which huge pages
@@ -33,33 +34,42 @@ struct list {
     uint32_t count, room;
 };
 
-struct analyses_against {
-    struct analyses_profile *profile;
+/* One a simulator. */
+struct against {
+    struct analysis base;
+    struct list list;
+    struct against *first; /* that of the first simulator; in the first itself: NULL */
     const struct caches_machine *machine;
-    struct list lists[2];
-    struct sim *sims[2];
+    /* In the first only: */
+    struct analysis *profile; /* NULL: there is none */
+    const struct sim *sim;    /* NULL before the end of a batch */
     struct analyses_against_counts counts[ANALYSES_LEVELS];
 };
 
-enum c2_status analyses_against_create(struct analyses_against **out, const struct caches_machine *machine,
-                                       struct analyses_profile *profile, struct c2_error *err)
+/* ------------------------------------------------------------------ life */
+
+static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
+                             struct c2_error *err)
 {
-    *out = c2_calloc(1, sizeof **out);
-    if (!*out)
+    struct against *against = c2_calloc(1, sizeof *against);
+    if (!against)
         return c2_fail_memory(err, "the comparison of two placements");
-    (*out)->machine = machine;
-    (*out)->profile = profile;
-    if (profile)
-        analyses_profile_compare(profile);
+    against->base.kind = &analysis_against;
+    against->machine = setup->machine;
+    if (setup->first)
+        against->first = (struct against *)analyses_find(setup->first, ANALYSIS_against);
+    else
+        against->profile = analyses_find(analyses, ANALYSIS_profile);
+    if (against->profile)
+        analyses_profile_compare(against->profile);
+    *out = &against->base;
     return C2_OK;
 }
 
-void analyses_against_destroy(struct analyses_against *against)
+static void destroy(struct analysis *analysis)
 {
-    if (!against)
-        return;
-    c2_free(against->lists[0].events);
-    c2_free(against->lists[1].events);
+    struct against *against = (struct against *)analysis;
+    c2_free(against->list.events);
     c2_free(against);
 }
 
@@ -82,32 +92,18 @@ static enum c2_status list_miss(struct list *list, const struct sim_miss *miss, 
     return C2_OK;
 }
 
-static enum c2_status first_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+/* Of the first, accesses with conflict misses; of the second, all that it can be asked for. */
+static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
-    struct analyses_against *against = self;
-    return conflicts_of(miss) == 0 ? C2_OK : list_miss(&against->lists[0], miss, err);
-}
-
-static enum c2_status second_missed(void *self, const struct sim_miss *miss, struct c2_error *err)
-{
-    struct analyses_against *against = self;
-    return miss->kind == SIM_WALK ? C2_OK : list_miss(&against->lists[1], miss, err);
-}
-
-struct sim_subscriber analyses_against_first(struct analyses_against *against)
-{
-    return (struct sim_subscriber){.self = against, .missed = first_missed};
-}
-
-struct sim_subscriber analyses_against_second(struct analyses_against *against)
-{
-    return (struct sim_subscriber){.self = against, .missed = second_missed};
+    struct against *against = self;
+    const bool listed = against->first ? miss->kind != SIM_WALK : conflicts_of(miss) != 0;
+    return listed ? list_miss(&against->list, miss, err) : C2_OK;
 }
 
 /* ------------------------------------------------------------------ comparing */
 
 /* served_by: where the second found the line; 0 if in the first level. */
-static void label(struct analyses_against *against, const struct event *event, uint32_t served_by)
+static void label(struct against *against, const struct event *event, uint32_t served_by)
 {
     for (uint32_t depth = event->first; depth < event->served_by; depth++) {
         if (!(event->conflicts >> depth & 1))
@@ -126,9 +122,8 @@ static void label(struct analyses_against *against, const struct event *event, u
     }
 }
 
-static void merge(struct analyses_against *against)
+static void merge(struct against *against, struct list *first, struct list *second)
 {
-    struct list *first = &against->lists[0], *second = &against->lists[1];
     uint32_t at = 0;
     for (uint32_t i = 0; i < first->count; i++) {
         const struct event *event = &first->events[i];
@@ -140,42 +135,34 @@ static void merge(struct analyses_against *against)
     first->count = second->count = 0;
 }
 
-static void check(const struct analyses_against *against)
+static void check(const struct against *against)
 {
-    const struct caches *caches = sim_caches(against->sims[0]);
+    const struct caches *caches = sim_caches(against->sim);
     for (uint32_t i = 0; i < against->machine->level_count; i++) {
         const struct analyses_against_counts *n = &against->counts[i];
         C2_ASSERT(n->inherent + n->placement + n->walks == caches_level_counts(caches, i)->conflict);
     }
 }
 
-static enum c2_status consume(void *self, const struct stream_batch *batch, struct c2_error *err)
+static enum c2_status batch(void *self, const struct sim *sim, struct c2_error *err)
 {
-    struct analyses_against *against = self;
-    enum c2_status status = sim_consume(against->sims[0], batch, err);
-    if (status == C2_OK)
-        status = sim_consume(against->sims[1], batch, err);
-    if (status != C2_OK)
-        return status;
-    merge(against);
-    check(against);
+    struct against *against = self, *first = against->first;
+    (void)err;
+    if (!first) {
+        against->sim = sim;
+        return C2_OK;
+    }
+    merge(first, &first->list, &against->list);
+    check(first);
     return C2_OK;
 }
 
-static enum c2_status drain(void *self, struct c2_error *err)
+static struct sim_subscriber subscriber(struct analysis *analysis)
 {
-    (void)self, (void)err;
-    return C2_OK;
+    return (struct sim_subscriber){.self = analysis, .missed = missed, .batch = batch};
 }
 
-struct stream_sink analyses_against_sink(struct analyses_against *against, struct sim *first, struct sim *second)
-{
-    against->sims[0] = first;
-    against->sims[1] = second;
-    return (struct stream_sink){against, consume, drain};
-}
+static const void *result(const struct analysis *analysis) { return ((const struct against *)analysis)->counts; }
 
-const struct analyses_against_counts *analyses_against_counts(const struct analyses_against *against)
-{
-    return against->counts;
-}
+const struct analysis_kind analysis_against = {
+    .every_machine = true, .create = create, .subscriber = subscriber, .result = result, .destroy = destroy};

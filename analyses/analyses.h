@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * analyses: what can be plugged into a run to see its references. One file each; what is not plugged in costs nothing.
- * An analysis is made before the simulator, hands out a subscriber for sim_config (sim/sim.h says who is called when,
- * in which order), and is finished after the last drain.
+ * analyses: what can be plugged into a run to see what happens in the simulated machine. One file each; what is not
+ * plugged in costs nothing.
  */
 #ifndef C2_ANALYSES_H
 #define C2_ANALYSES_H
@@ -11,34 +10,75 @@
 #include "loader/loader.h"
 #include "sim/sim.h"
 
-/* ------------------------------------------------------------------ files of what was seen: --NAME FILE each
- * An analysis that sees references, or records, and writes one file. A row makes its option; the file that the row is
- * named after defines analyses_NAME; nobody else knows it by name. */
+/* ------------------------------------------------------------------ the registry: every analysis there is
+ * A row: its name, the option that concerns it, the option's argument (NULL: it has none) and help. The rows stand in
+ * the order in which their subscribers are called, in three lists for three sections of the help. The file of the
+ * analysis defines analysis_NAME; nobody else knows it by name but who shows its result. */
 /* clang-format off */
-#define ANALYSES_FILES(X) \
-    X(trace, "write every reference; FILE.din: din form, FILE.zst: compressed")
-struct analyses_file { /* the first member of an analysis's own */
-    const struct analyses_file_kind *kind;
-};
-struct analyses_file_kind {
-    /* Opens the file, which appears at commit. line_bytes: of the machine. path "-" is standard output. */
-    enum c2_status (*create)(struct analyses_file **out, const char *path, uint32_t line_bytes, struct c2_error *err);
-    struct sim_subscriber (*subscriber)(struct analyses_file *file); /* lent until commit or destroy */
-    /* Writes what is left and makes the file appear under its name. Frees file either way. */
-    enum c2_status (*commit)(struct analyses_file *file, struct c2_error *err);
-    void (*destroy)(struct analyses_file *file); /* gives up: no file appears. Takes NULL */
-};
-enum {
-#define X(name, help) ANALYSES_FILE_##name,
-    ANALYSES_FILES(X)
-#undef X
-    ANALYSES_FILE_KINDS
-};
-#define X(name, help) extern const struct analyses_file_kind analyses_##name;
-ANALYSES_FILES(X)
-#undef X
+#define ANALYSES_OF_RUN(X) \
+    X(profile, "no-attribution", NULL, "count by level only: no objects, no source, no evictors")
+#define ANALYSES_OF_MEMORY(X) \
+    X(against, "against", "POLICY|huge[=WORD]", \
+      "simulate the same run under another placement as well, and tell which conflict misses it does not have")
+#define ANALYSES_OF_FILES(X) \
+    X(trace, "trace", "FILE", "write every reference; FILE.din: din form, FILE.zst: compressed") \
+    X(callgraph, "callgrind", "FILE", \
+      "write costs and calls in Callgrind's format, for callgrind_annotate and KCachegrind")
+#define ANALYSES(X) ANALYSES_OF_RUN(X) ANALYSES_OF_MEMORY(X) ANALYSES_OF_FILES(X)
 /* clang-format on */
-extern const struct analyses_file_kind *const analyses_file_kinds[ANALYSES_FILE_KINDS];
+enum analysis_number {
+#define X(name, option, argument, help) ANALYSIS_##name,
+    ANALYSES(X)
+#undef X
+        ANALYSES_KINDS
+};
+const char *analyses_option(enum analysis_number number); /* its name, without the dashes */
+
+struct analyses; /* those of one simulated machine */
+struct analyses_setup {
+    const struct caches_machine *machine; /* outlives them */
+    struct loader_symbols *symbols;       /* likewise; asked when memory appears and at the end */
+    /* Everything until the program's own first instruction is start-up, and what instructions of the dynamic linker do.
+     * interpreter: an address in the latter, 0: there is none. Both are mapped; entry 0: nothing is start-up. */
+    struct guest_va entry, interpreter;
+    const char *const *given; /* [ANALYSES_KINDS]: the words of their options; NULL: not given, "": no argument */
+    const struct analyses
+        *first; /* of the run's first simulated machine, which outlives these; NULL: that is this one */
+};
+
+struct analysis { /* the first member of an analysis's own */
+    const struct analysis_kind *kind;
+};
+struct analysis_kind {
+    bool on_without_option; /* and off with it */
+    bool every_machine;     /* of a run; else the first only */
+    /* analyses: those of the same machine that stand in rows before this one's. *out is NULL and stays so after a
+     * failure. */
+    enum c2_status (*create)(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
+                             struct c2_error *err);
+    struct sim_subscriber (*subscriber)(struct analysis *analysis);
+    struct sim_attribution (*attribution)(struct analysis *analysis); /* NULL: it does not attribute, as all but one */
+    const void *(*result)(const struct analysis *analysis); /* lent until destroy; says whose type: see below */
+    /* Writes what is left of its file and makes that appear under its name; once. NULL: it writes none. */
+    enum c2_status (*commit)(struct analysis *analysis, struct c2_error *err);
+    void (*destroy)(struct analysis *analysis); /* of a file that was not committed nothing appears */
+};
+#define X(name, option, argument, help) extern const struct analysis_kind analysis_##name;
+ANALYSES(X)
+#undef X
+
+/* Makes those that are asked for. Their files are open then. */
+enum c2_status analyses_create(struct analyses **out, const struct analyses_setup *setup, struct c2_error *err);
+void analyses_destroy(struct analyses *analyses); /* after the simulator. Takes NULL */
+/* Fills in who subscribes and who attributes; lent until destroy. */
+void analyses_subscribe(const struct analyses *analyses, struct sim_config *config);
+bool analyses_want_marks(const struct analyses *analyses); /* of allocations and the like, in the stream */
+bool analyses_want_memory(const struct analyses *analyses);
+struct analysis *analyses_find(const struct analyses *analyses, enum analysis_number number); /* NULL: not asked for */
+/* After sim_finish(): what it has found out, a struct analyses_NAME_result, or as said there; NULL: not asked for. */
+const void *analyses_result(const struct analyses *analyses, enum analysis_number number);
+/* Makes the files of all appear; goes on after a failure, whose first reason is *err. */
+enum c2_status analyses_commit(struct analyses *analyses, struct c2_error *err);
 
 /* ------------------------------------------------------------------ profile: misses by instruction and object, and who
  * evicted whom (LT-WET: Sato & Endo, Euro-Par 2017, section 3.2). profile.c has the model. */
@@ -161,25 +201,11 @@ struct analyses_profile_result {
     uint64_t reasons[ANALYSES_LEVELS][ANALYSES_REASONS]; /* conflict misses */
 };
 
-struct analyses_profile;
-/* machine, symbols: outlive it; symbols are asked when memory is mapped and at the end. */
-enum c2_status analyses_profile_create(struct analyses_profile **out, const struct caches_machine *machine,
-                                       struct loader_symbols *symbols, struct c2_error *err);
-void analyses_profile_destroy(struct analyses_profile *profile);
-/* For sim_config. */
-struct sim_subscriber analyses_profile_subscriber(struct analyses_profile *profile);
-struct sim_attribution analyses_profile_attribution(struct analyses_profile *profile);
-/* What is start-up: everything until the first instruction of the program itself, and whatever instructions of the
- * dynamic linker do. interpreter: an address in the latter, 0: there is none. When both are mapped; without this call
- * nothing is start-up. */
-void analyses_profile_program(struct analyses_profile *profile, struct guest_va entry, struct guest_va interpreter);
-/* Conflict misses are compared with another placement's: analyses_profile_placement() may follow. */
-void analyses_profile_compare(struct analyses_profile *profile);
+/* Conflict misses are compared with another placement's: analyses_profile_placement() may follow. profile: that
+ * analysis. */
+void analyses_profile_compare(struct analysis *profile);
 /* This conflict miss of `actor` at the level of this depth is one that another placement does not have. */
-void analyses_profile_placement(struct analyses_profile *profile, enum sim_kind kind, uint64_t actor, uint32_t depth);
-/* After the last batch. Lent until destroy. */
-enum c2_status analyses_profile_finish(struct analyses_profile *profile, struct sim *sim,
-                                       const struct analyses_profile_result **out, struct c2_error *err);
+void analyses_profile_placement(struct analysis *profile, enum sim_kind kind, uint64_t actor, uint32_t depth);
 
 /* ------------------------------------------------------------------ against: the same run under another placement
  * Two simulators of one machine that differ in translations alone eat the same stream, access by access. A conflict
@@ -190,19 +216,8 @@ struct analyses_against_counts {
     uint64_t walks; /* conflict misses of page walks, which the two make at different times: neither */
 };
 
-struct analyses_against;
-/* machine: outlives it. profile: of the first simulator, whose subscriber comes before this one's; told of each
- * conflict miss that is due to placement; may be NULL. */
-enum c2_status analyses_against_create(struct analyses_against **out, const struct caches_machine *machine,
-                                       struct analyses_profile *profile, struct c2_error *err);
-void analyses_against_destroy(struct analyses_against *against);
-/* For the two sim_configs. */
-struct sim_subscriber analyses_against_first(struct analyses_against *against);
-struct sim_subscriber analyses_against_second(struct analyses_against *against);
-/* Feeds both, batch by batch. first, second: what was made of those configs. */
-struct stream_sink analyses_against_sink(struct analyses_against *against, struct sim *first, struct sim *second);
-/* By level of the data path, then L1I. Lent until destroy; inherent + placement + walks = the first's conflicts. */
-const struct analyses_against_counts *analyses_against_counts(const struct analyses_against *against);
+/* The result is the first simulator's: struct analyses_against_counts by level of the data path, then L1I; inherent +
+ * placement + walks = the level's conflict misses. Each batch is given to the first simulator, then to the second. */
 
 /* ------------------------------------------------------------------ events: what profiles for other tools count
  * One list for every writer: Callgrind's names with their meaning there, then the classes of the misses of each level.
@@ -246,19 +261,11 @@ struct analyses_callgraph_result {
     size_t arc_count;
 };
 
-struct analyses_callgraph;
-/* machine, symbols: outlive the call graph. */
-enum c2_status analyses_callgraph_create(struct analyses_callgraph **out, const struct caches_machine *machine,
-                                         struct loader_symbols *symbols, struct c2_error *err);
-void analyses_callgraph_destroy(struct analyses_callgraph *graph);
-struct sim_subscriber analyses_callgraph_subscriber(struct analyses_callgraph *graph); /* for sim_config */
-/* A function starts here. resolver: it is one of the dynamic linker's that jumps on to the function it has found. */
-enum c2_status analyses_callgraph_entry(struct analyses_callgraph *graph, struct guest_va entry, bool resolver,
+/* A function starts here, beside those that symbols name. resolver: it is one of the dynamic linker's that jumps on to
+ * the function it has found. callgraph: that analysis. */
+enum c2_status analyses_callgraph_entry(struct analysis *callgraph, struct guest_va entry, bool resolver,
                                         struct c2_error *err);
-/* After the last batch: every call still open ends now. Lent until destroy. */
-enum c2_status analyses_callgraph_finish(struct analyses_callgraph *graph, const struct analyses_callgraph_result **out,
-                                         struct c2_error *err);
-void analyses_callgraph_check(const struct analyses_callgraph *graph);
+void analyses_callgraph_check(const struct analysis *callgraph);
 
 /* ------------------------------------------------------- advice: other layouts, and what they would have had
  * A proposal says how some of a profile's objects lie anew, and in what pages. advice_plan.c makes proposals from a

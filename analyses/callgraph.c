@@ -57,7 +57,8 @@ struct arc {
     uint64_t from, to, calls;
 };
 
-struct analyses_callgraph {
+struct callgraph {
+    struct analysis base;
     const struct caches_machine *machine;
     struct loader_symbols *symbols;
     const struct sim_counts *counts; /* the simulator's; NULL: no record yet */
@@ -87,32 +88,9 @@ struct analyses_callgraph {
 
 /* ------------------------------------------------------------------ life */
 
-enum c2_status analyses_callgraph_create(struct analyses_callgraph **out, const struct caches_machine *machine,
-                                         struct loader_symbols *symbols, struct c2_error *err)
+static void destroy(struct analysis *analysis)
 {
-    *out = NULL;
-    struct analyses_callgraph *graph = c2_calloc(1, sizeof *graph);
-    if (!graph)
-        return c2_fail_memory(err, "the call graph");
-    graph->machine = machine;
-    graph->symbols = symbols;
-    analyses_events_init(&graph->events, machine);
-    enum c2_status status = entries_create(&graph->entries, err);
-    struct c2_map **maps[] = {&graph->resolvers, &graph->number_of, &graph->arc_of};
-    for (size_t i = 0; i < 3 && status == C2_OK; i++)
-        status = c2_map_create(maps[i], err);
-    if (status != C2_OK) {
-        analyses_callgraph_destroy(graph);
-        return status;
-    }
-    *out = graph;
-    return C2_OK;
-}
-
-void analyses_callgraph_destroy(struct analyses_callgraph *graph)
-{
-    if (!graph)
-        return;
+    struct callgraph *graph = (struct callgraph *)analysis;
     entries_destroy(graph->entries);
     c2_map_destroy(graph->resolvers);
     c2_map_destroy(graph->number_of);
@@ -125,11 +103,34 @@ void analyses_callgraph_destroy(struct analyses_callgraph *graph)
     c2_free(graph);
 }
 
+static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
+                             struct c2_error *err)
+{
+    struct callgraph *graph = c2_calloc(1, sizeof *graph);
+    (void)analyses;
+    if (!graph)
+        return c2_fail_memory(err, "the call graph");
+    graph->base.kind = &analysis_callgraph;
+    graph->machine = setup->machine;
+    graph->symbols = setup->symbols;
+    analyses_events_init(&graph->events, setup->machine);
+    enum c2_status status = entries_create(&graph->entries, err);
+    struct c2_map **maps[] = {&graph->resolvers, &graph->number_of, &graph->arc_of};
+    for (size_t i = 0; i < 3 && status == C2_OK; i++)
+        status = c2_map_create(maps[i], err);
+    if (status == C2_OK)
+        *out = &graph->base;
+    else
+        destroy(&graph->base);
+    return status;
+}
+
 /* ------------------------------------------------------------------ entries of functions */
 
-enum c2_status analyses_callgraph_entry(struct analyses_callgraph *graph, struct guest_va entry, bool resolver,
+enum c2_status analyses_callgraph_entry(struct analysis *callgraph, struct guest_va entry, bool resolver,
                                         struct c2_error *err)
 {
+    struct callgraph *graph = (struct callgraph *)callgraph;
     enum c2_status status = entries_add(graph->entries, entry.v, err);
     return status == C2_OK && resolver ? c2_map_put(graph->resolvers, entry.v, 1, err) : status;
 }
@@ -143,7 +144,7 @@ static enum c2_status name_found(void *self, const char *name, struct guest_va e
 
 static enum c2_status memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
 {
-    struct analyses_callgraph *graph = self;
+    struct callgraph *graph = self;
     const struct loader_entry_listener listener = {graph, name_found};
     if (!appeared)
         entries_remove(graph->entries, area->start.v, area->start.v + area->bytes);
@@ -152,7 +153,7 @@ static enum c2_status memory(void *self, bool appeared, const struct mmu_area *a
     return loader_function_entries(graph->symbols, area->start, &listener, err);
 }
 
-static bool is_resolver(const struct analyses_callgraph *graph, uint64_t va)
+static bool is_resolver(const struct callgraph *graph, uint64_t va)
 {
     uint64_t any;
     return c2_map_get(graph->resolvers, va, &any);
@@ -160,7 +161,7 @@ static bool is_resolver(const struct analyses_callgraph *graph, uint64_t va)
 
 /* ------------------------------------------------------------------ arcs */
 
-static enum c2_status number_of(struct analyses_callgraph *graph, uint64_t va, uint64_t *out, struct c2_error *err)
+static enum c2_status number_of(struct callgraph *graph, uint64_t va, uint64_t *out, struct c2_error *err)
 {
     if (c2_map_get(graph->number_of, va, out))
         return C2_OK;
@@ -168,7 +169,7 @@ static enum c2_status number_of(struct analyses_callgraph *graph, uint64_t va, u
     return c2_map_put(graph->number_of, va, *out, err);
 }
 
-static enum c2_status grow_arcs(struct analyses_callgraph *graph, struct c2_error *err)
+static enum c2_status grow_arcs(struct callgraph *graph, struct c2_error *err)
 {
     if (graph->arc_count < graph->arc_room)
         return C2_OK;
@@ -185,8 +186,7 @@ static enum c2_status grow_arcs(struct analyses_callgraph *graph, struct c2_erro
     return C2_OK;
 }
 
-static enum c2_status find_arc(struct analyses_callgraph *graph, uint64_t from, uint64_t to, uint32_t *out,
-                               struct c2_error *err)
+static enum c2_status find_arc(struct callgraph *graph, uint64_t from, uint64_t to, uint32_t *out, struct c2_error *err)
 {
     uint64_t numbers[2], found;
     enum c2_status status = number_of(graph, from, &numbers[0], err);
@@ -213,12 +213,12 @@ static enum c2_status find_arc(struct analyses_callgraph *graph, uint64_t from, 
 
 /* ------------------------------------------------------------------ frames */
 
-static struct frame *top_of(const struct analyses_callgraph *graph)
+static struct frame *top_of(const struct callgraph *graph)
 {
     return graph->depth == 0 ? NULL : &graph->frames[graph->depth - 1];
 }
 
-static enum c2_status push(struct analyses_callgraph *graph, const struct frame *frame, struct c2_error *err)
+static enum c2_status push(struct callgraph *graph, const struct frame *frame, struct c2_error *err)
 {
     const uint32_t width = graph->events.count;
     if (graph->depth == graph->room) {
@@ -240,7 +240,7 @@ static enum c2_status push(struct analyses_callgraph *graph, const struct frame 
 }
 
 /* The frame on top is over. */
-static enum c2_status pop(struct analyses_callgraph *graph, struct c2_error *err)
+static enum c2_status pop(struct callgraph *graph, struct c2_error *err)
 {
     const uint32_t width = graph->events.count;
     const struct frame *frame = &graph->frames[--graph->depth];
@@ -257,7 +257,7 @@ static enum c2_status pop(struct analyses_callgraph *graph, struct c2_error *err
 }
 
 /* Frames of slots below `slot` are over. */
-static enum c2_status pop_below(struct analyses_callgraph *graph, uint64_t slot, struct c2_error *err)
+static enum c2_status pop_below(struct callgraph *graph, uint64_t slot, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     while (status == C2_OK && graph->depth != 0 && top_of(graph)->slot < slot)
@@ -272,7 +272,7 @@ static uint64_t last_insn(const struct stream_block *block)
     return block->pc.v + block->insns[block->insn_count - 1].offset;
 }
 
-static enum c2_status call(struct analyses_callgraph *graph, uint64_t to, struct c2_error *err)
+static enum c2_status call(struct callgraph *graph, uint64_t to, struct c2_error *err)
 {
     const struct stream_block *last = graph->last;
     const struct frame frame = {.slot = graph->last_slot,
@@ -285,7 +285,7 @@ static enum c2_status call(struct analyses_callgraph *graph, uint64_t to, struct
 }
 
 /* Among the frames that the slot of the top one has: the one of this function; SIZE_MAX: none. */
-static size_t find_in_slot(const struct analyses_callgraph *graph, uint64_t to)
+static size_t find_in_slot(const struct callgraph *graph, uint64_t to)
 {
     for (size_t i = graph->depth; i-- > 0 && graph->frames[i].slot == top_of(graph)->slot;)
         if (graph->frames[i].to == to)
@@ -294,7 +294,7 @@ static size_t find_in_slot(const struct analyses_callgraph *graph, uint64_t to)
 }
 
 /* Back to a function that has jumped on to others. */
-static enum c2_status loop(struct analyses_callgraph *graph, size_t frame, uint64_t to, struct c2_error *err)
+static enum c2_status loop(struct callgraph *graph, size_t frame, uint64_t to, struct c2_error *err)
 {
     uint32_t arc;
     if (frame + 1 == graph->depth)
@@ -310,14 +310,14 @@ static enum c2_status loop(struct analyses_callgraph *graph, size_t frame, uint6
 }
 
 /* A system call has two bytes and refers to nothing; few jumps to functions look like that. */
-static bool is_sudden(const struct analyses_callgraph *graph)
+static bool is_sudden(const struct callgraph *graph)
 {
     const struct stream_block *last = graph->last;
     const struct stream_insn *insn = &last->insns[last->insn_count - 1];
     return !graph->last_whole || (insn->length == 2 && insn->first_slot == last->slot_count);
 }
 
-static enum c2_status tail_call(struct analyses_callgraph *graph, uint64_t to, struct c2_error *err)
+static enum c2_status tail_call(struct callgraph *graph, uint64_t to, struct c2_error *err)
 {
     struct frame *top = top_of(graph);
     if (top && (top->stub != 0 || top->resolving)) {
@@ -340,7 +340,7 @@ static enum c2_status tail_call(struct analyses_callgraph *graph, uint64_t to, s
 }
 
 /* Within a stub every jump goes on to what it calls; so does the one that leaves the resolver. */
-static enum c2_status jump(struct analyses_callgraph *graph, uint64_t to, struct c2_error *err)
+static enum c2_status jump(struct callgraph *graph, uint64_t to, struct c2_error *err)
 {
     struct frame *top = top_of(graph);
     if (entries_has(graph->entries, to))
@@ -354,7 +354,7 @@ static enum c2_status jump(struct analyses_callgraph *graph, uint64_t to, struct
 }
 
 /* The handler that the frame on top belongs to, for a return through a slot that no frame has; SIZE_MAX: none. */
-static size_t find_handler(const struct analyses_callgraph *graph)
+static size_t find_handler(const struct callgraph *graph)
 {
     for (size_t i = graph->depth; i-- > 0 && graph->frames[i].slot == top_of(graph)->slot && graph->frames[i].tail;)
         if (graph->frames[i].sudden)
@@ -362,7 +362,7 @@ static size_t find_handler(const struct analyses_callgraph *graph)
     return SIZE_MAX;
 }
 
-static enum c2_status return_unknown(struct analyses_callgraph *graph, uint64_t to, struct c2_error *err)
+static enum c2_status return_unknown(struct callgraph *graph, uint64_t to, struct c2_error *err)
 {
     const size_t handler = find_handler(graph);
     enum c2_status status = C2_OK;
@@ -373,7 +373,7 @@ static enum c2_status return_unknown(struct analyses_callgraph *graph, uint64_t 
     return status;
 }
 
-static enum c2_status go_back(struct analyses_callgraph *graph, uint64_t to, struct c2_error *err)
+static enum c2_status go_back(struct callgraph *graph, uint64_t to, struct c2_error *err)
 {
     const uint64_t slot = graph->last_slot;
     enum c2_status status = pop_below(graph, slot, err);
@@ -388,7 +388,7 @@ static enum c2_status go_back(struct analyses_callgraph *graph, uint64_t to, str
 }
 
 /* Control passes from the last record to a block at `to`. */
-static enum c2_status pass(struct analyses_callgraph *graph, uint64_t to, struct c2_error *err)
+static enum c2_status pass(struct callgraph *graph, uint64_t to, struct c2_error *err)
 {
     const struct stream_block *last = graph->last;
     if (!graph->last_whole)
@@ -403,7 +403,7 @@ static enum c2_status pass(struct analyses_callgraph *graph, uint64_t to, struct
     }
 }
 
-static void read_counts(struct analyses_callgraph *graph)
+static void read_counts(struct callgraph *graph)
 {
     graph->now[ANALYSES_IR] = graph->counts->instructions;
     graph->now[ANALYSES_DR] = graph->counts->reads;
@@ -411,7 +411,7 @@ static void read_counts(struct analyses_callgraph *graph)
 }
 
 /* What is executed now may show that the frame on top is no stub. */
-static void look_at_stub(struct analyses_callgraph *graph, const struct stream_block *block)
+static void look_at_stub(struct callgraph *graph, const struct stream_block *block)
 {
     struct frame *top = top_of(graph);
     if (!top || top->stub == 0)
@@ -428,7 +428,7 @@ static bool is_plt(const struct stream_block *block)
            slot->insn + 1 == block->insn_count && slot->kind == STREAM_READ && slot->size == 8;
 }
 
-static void remember(struct analyses_callgraph *graph, const struct sim_executed *record)
+static void remember(struct callgraph *graph, const struct sim_executed *record)
 {
     const struct stream_block *block = record->block;
     const struct stream_insn *insn = &block->insns[block->insn_count - 1];
@@ -447,7 +447,7 @@ static void remember(struct analyses_callgraph *graph, const struct sim_executed
 
 static enum c2_status record(void *self, const struct sim_executed *record, struct c2_error *err)
 {
-    struct analyses_callgraph *graph = self;
+    struct callgraph *graph = self;
     enum c2_status status = C2_OK;
     graph->counts = record->counts;
     if (graph->last) {
@@ -461,7 +461,7 @@ static enum c2_status record(void *self, const struct sim_executed *record, stru
 
 /* ------------------------------------------------------------------ misses */
 
-static void count_level(struct analyses_callgraph *graph, const struct sim_miss *miss, uint32_t depth)
+static void count_level(struct callgraph *graph, const struct sim_miss *miss, uint32_t depth)
 {
     const enum sim_kind kind = miss->kind == SIM_WALK ? SIM_READ : miss->kind;
     const uint32_t level = analyses_level_of(graph->machine, kind, depth);
@@ -473,7 +473,7 @@ static void count_level(struct analyses_callgraph *graph, const struct sim_miss 
 
 static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
-    struct analyses_callgraph *graph = self;
+    struct callgraph *graph = self;
     (void)err;
     for (uint32_t i = miss->first; i < miss->outcome->served_by; i++)
         count_level(graph, miss, i);
@@ -482,18 +482,12 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
 
 static enum c2_status tlb_missed(void *self, const struct sim_tlb_miss *miss, struct c2_error *err)
 {
-    struct analyses_callgraph *graph = self;
+    struct callgraph *graph = self;
     const uint8_t event = graph->events.by_tlb[miss->kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA];
     (void)err;
     graph->now[event]++;
     graph->now[graph->events.walks] += miss->walked;
     return C2_OK;
-}
-
-struct sim_subscriber analyses_callgraph_subscriber(struct analyses_callgraph *graph)
-{
-    return (struct sim_subscriber){
-        .self = graph, .memory = memory, .record = record, .tlb_missed = tlb_missed, .missed = missed};
 }
 
 /* ------------------------------------------------------------------ the end */
@@ -506,9 +500,10 @@ static int by_addresses(const void *a, const void *b)
     return (keys[0][i] > keys[1][i]) - (keys[0][i] < keys[1][i]);
 }
 
-enum c2_status analyses_callgraph_finish(struct analyses_callgraph *graph, const struct analyses_callgraph_result **out,
-                                         struct c2_error *err)
+static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
 {
+    struct callgraph *graph = self;
+    (void)sim;
     enum c2_status status = C2_OK;
     if (graph->counts)
         read_counts(graph);
@@ -527,12 +522,31 @@ enum c2_status analyses_callgraph_finish(struct analyses_callgraph *graph, const
                                                  &graph->costs[(size_t)i * graph->events.count]};
     qsort(graph->sorted, graph->arc_count, sizeof *graph->sorted, by_addresses);
     graph->result = (struct analyses_callgraph_result){graph->sorted, graph->arc_count};
-    *out = &graph->result;
     return C2_OK;
 }
 
-void analyses_callgraph_check(const struct analyses_callgraph *graph)
+static struct sim_subscriber subscriber(struct analysis *analysis)
 {
+    return (struct sim_subscriber){.self = analysis,
+                                   .memory = memory,
+                                   .record = record,
+                                   .tlb_missed = tlb_missed,
+                                   .missed = missed,
+                                   .finish = finish};
+}
+
+static const void *result(const struct analysis *analysis)
+{
+    const struct callgraph *graph = (const struct callgraph *)analysis;
+    return graph->sorted ? &graph->result : NULL;
+}
+
+const struct analysis_kind analysis_callgraph = {
+    .create = create, .subscriber = subscriber, .result = result, .destroy = destroy};
+
+void analyses_callgraph_check(const struct analysis *callgraph)
+{
+    const struct callgraph *graph = (const struct callgraph *)callgraph;
     const uint32_t width = graph->events.count;
     C2_ASSERT(graph->depth <= graph->room && graph->arc_count == c2_map_count(graph->arc_of));
     for (size_t i = 0; i < graph->depth; i++) {

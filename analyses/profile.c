@@ -17,7 +17,7 @@
  *   Sums over actors are the levels' counts of misses and classes, the misses of the first level of the TLBs, and the
  *   page walks; sums over pairs the levels' conflict misses.
  *
- * Invariants (analyses_profile_finish asserts the sums)
+ * Invariants (profile_finish asserts the sums)
  *   Memory is bounded by instructions x objects that meet in a miss, not by the length of the run.
  *
  * Not modelled
@@ -49,7 +49,7 @@ const char *analyses_reason_name(enum analyses_reason reason)
 
 /* ------------------------------------------------------------------ life */
 
-static enum c2_status create_maps(struct analyses_profile *profile, struct c2_error *err)
+static enum c2_status create_maps(struct profile *profile, struct c2_error *err)
 {
     enum c2_status status = c2_map_create(&profile->actor_of, err);
     for (uint32_t i = 0; i < profile_levels(profile); i++)
@@ -63,7 +63,7 @@ static uint64_t span_of(const struct caches_machine *machine, const struct cache
     return level->index == CACHES_PHYSICAL ? (uint64_t)caches_level_sets(machine, level) * machine->line_bytes : 0;
 }
 
-static void find_spans(struct analyses_profile *profile)
+static void find_spans(struct profile *profile)
 {
     const struct caches_machine *machine = profile->machine;
     for (uint32_t i = 0; i < machine->level_count; i++)
@@ -72,31 +72,9 @@ static void find_spans(struct analyses_profile *profile)
         profile->spans[machine->level_count] = span_of(machine, &machine->l1i);
 }
 
-enum c2_status analyses_profile_create(struct analyses_profile **out, const struct caches_machine *machine,
-                                       struct loader_symbols *symbols, struct c2_error *err)
+static void destroy(struct analysis *analysis)
 {
-    *out = NULL;
-    struct analyses_profile *profile = c2_calloc(1, sizeof *profile);
-    if (!profile)
-        return c2_fail_memory(err, "the profile");
-    profile->machine = machine;
-    profile->symbols = symbols;
-    find_spans(profile);
-    enum c2_status status = create_maps(profile, err);
-    if (status == C2_OK)
-        status = objects_create(&profile->objects, symbols, err);
-    if (status != C2_OK) {
-        analyses_profile_destroy(profile);
-        return status;
-    }
-    *out = profile;
-    return C2_OK;
-}
-
-void analyses_profile_destroy(struct analyses_profile *profile)
-{
-    if (!profile)
-        return;
+    struct profile *profile = (struct profile *)analysis;
     for (uint32_t i = 0; i < ANALYSES_LEVELS; i++)
         for (unsigned same = 0; same < 2; same++)
             c2_map_destroy(profile->pair_of[i][same]);
@@ -111,9 +89,42 @@ void analyses_profile_destroy(struct analyses_profile *profile)
     c2_free(profile);
 }
 
+static void note_startup(struct profile *profile, const struct analyses_setup *setup)
+{
+    uint64_t bytes = 0;
+    const char *name;
+    profile->early = setup->entry.v != 0;
+    profile->entry = setup->entry;
+    if (setup->interpreter.v != 0 &&
+        loader_module_extent(profile->symbols, setup->interpreter, &profile->interpreter.start, &bytes, &name))
+        profile->interpreter.end = profile->interpreter.start + bytes;
+}
+
+static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
+                             struct c2_error *err)
+{
+    struct profile *profile = c2_calloc(1, sizeof *profile);
+    (void)analyses;
+    if (!profile)
+        return c2_fail_memory(err, "the profile");
+    profile->base.kind = &analysis_profile;
+    profile->machine = setup->machine;
+    profile->symbols = setup->symbols;
+    note_startup(profile, setup);
+    find_spans(profile);
+    enum c2_status status = create_maps(profile, err);
+    if (status == C2_OK)
+        status = objects_create(&profile->objects, setup->symbols, err);
+    if (status == C2_OK)
+        *out = &profile->base;
+    else
+        destroy(&profile->base);
+    return status;
+}
+
 /* ------------------------------------------------------------------ actors */
 
-static enum c2_status grow_actors(struct analyses_profile *profile, struct c2_error *err)
+static enum c2_status grow_actors(struct profile *profile, struct c2_error *err)
 {
     if (profile->actor_count < profile->actor_room)
         return C2_OK;
@@ -137,7 +148,7 @@ static enum c2_status grow_actors(struct analyses_profile *profile, struct c2_er
 /* Of an actor's key: its owner's number stays below. */
 #define EARLY (UINT32_C(1) << 31)
 
-static enum c2_status new_actor(struct analyses_profile *profile, uint64_t key, uint32_t *out, struct c2_error *err)
+static enum c2_status new_actor(struct profile *profile, uint64_t key, uint32_t *out, struct c2_error *err)
 {
     enum c2_status status = grow_actors(profile, err);
     if (status == C2_OK)
@@ -153,7 +164,7 @@ static enum c2_status new_actor(struct analyses_profile *profile, uint64_t key, 
     return C2_OK;
 }
 
-static enum c2_status reach_code(struct analyses_profile *profile, uint32_t code, struct c2_error *err)
+static enum c2_status reach_code(struct profile *profile, uint32_t code, struct c2_error *err)
 {
     if (code < profile->code_room)
         return C2_OK;
@@ -170,7 +181,7 @@ static enum c2_status reach_code(struct analyses_profile *profile, uint32_t code
 }
 
 /* An instruction mostly accesses the object it accessed before. */
-static enum c2_status find_actor(struct analyses_profile *profile, uint32_t code, uint32_t owner, uint32_t *out,
+static enum c2_status find_actor(struct profile *profile, uint32_t code, uint32_t owner, uint32_t *out,
                                  struct c2_error *err)
 {
     enum c2_status status = reach_code(profile, code, err);
@@ -194,7 +205,7 @@ static enum c2_status find_actor(struct analyses_profile *profile, uint32_t code
     return status;
 }
 
-static enum c2_status find_owner(struct analyses_profile *profile, enum sim_kind kind, struct guest_va va,
+static enum c2_status find_owner(struct profile *profile, enum sim_kind kind, struct guest_va va,
                                  struct objects_found *found, struct c2_error *err)
 {
     *found = (struct objects_found){.block = 0};
@@ -209,7 +220,7 @@ static enum c2_status find_owner(struct analyses_profile *profile, enum sim_kind
 static enum c2_status actor_word(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
                                  struct c2_error *err)
 {
-    struct analyses_profile *profile = self;
+    struct profile *profile = self;
     struct objects_found found;
     uint32_t actor = 0;
     enum c2_status status = find_owner(profile, kind, va, &found, err);
@@ -223,7 +234,7 @@ static uint32_t actor_of_word(uint64_t word) { return (uint32_t)word - 1; /* nob
 
 /* ------------------------------------------------------------------ misses */
 
-static enum c2_status new_pair(struct analyses_profile *profile, const struct profile_pair *pair, struct c2_map *map,
+static enum c2_status new_pair(struct profile *profile, const struct profile_pair *pair, struct c2_map *map,
                                uint64_t key, struct c2_error *err)
 {
     if (!c2_grow((void **)&profile->pairs, &profile->pair_room, profile->pair_count, sizeof *profile->pairs))
@@ -234,7 +245,7 @@ static enum c2_status new_pair(struct analyses_profile *profile, const struct pr
     return status;
 }
 
-static enum c2_status count_pair(struct analyses_profile *profile, uint32_t level, uint64_t victim, uint64_t evictor,
+static enum c2_status count_pair(struct profile *profile, uint32_t level, uint64_t victim, uint64_t evictor,
                                  struct c2_error *err)
 {
     const struct profile_pair pair = {.victim = actor_of_word(victim),
@@ -251,12 +262,12 @@ static enum c2_status count_pair(struct analyses_profile *profile, uint32_t leve
     return C2_OK;
 }
 
-static struct analyses_tally *tally_of(struct analyses_profile *profile, uint64_t actor, uint32_t level)
+static struct analyses_tally *tally_of(struct profile *profile, uint64_t actor, uint32_t level)
 {
     return &profile->tallies[(size_t)actor_of_word(actor) * profile_levels(profile) + level];
 }
 
-static enum c2_status count_level(struct analyses_profile *profile, const struct sim_miss *miss, uint32_t depth,
+static enum c2_status count_level(struct profile *profile, const struct sim_miss *miss, uint32_t depth,
                                   struct c2_error *err)
 {
     const struct caches_event *event = &miss->outcome->event[depth];
@@ -272,7 +283,7 @@ static enum c2_status count_level(struct analyses_profile *profile, const struct
 
 static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
-    struct analyses_profile *profile = self;
+    struct profile *profile = self;
     enum c2_status status = C2_OK;
     for (uint32_t i = miss->first; i < miss->outcome->served_by && status == C2_OK; i++)
         status = count_level(profile, miss, i, err);
@@ -281,7 +292,7 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
 
 static enum c2_status tlb_missed(void *self, const struct sim_tlb_miss *miss, struct c2_error *err)
 {
-    struct analyses_profile *profile = self;
+    struct profile *profile = self;
     uint64_t word;
     enum c2_status status = actor_word(profile, miss->code, miss->kind, miss->va, &word, err);
     if (status != C2_OK)
@@ -295,14 +306,15 @@ static enum c2_status tlb_missed(void *self, const struct sim_tlb_miss *miss, st
 /* The first of the program's own instructions begins a block: the dynamic linker jumps there. */
 static void first_seen(void *self, const struct stream_block *block)
 {
-    struct analyses_profile *profile = self;
+    struct profile *profile = self;
     profile->early = profile->early && block->pc.v != profile->entry.v;
 }
 
-void analyses_profile_compare(struct analyses_profile *profile) { profile->compared = true; }
+void analyses_profile_compare(struct analysis *profile) { ((struct profile *)profile)->compared = true; }
 
-void analyses_profile_placement(struct analyses_profile *profile, enum sim_kind kind, uint64_t actor, uint32_t depth)
+void analyses_profile_placement(struct analysis *analysis, enum sim_kind kind, uint64_t actor, uint32_t depth)
 {
+    struct profile *profile = (struct profile *)analysis;
     tally_of(profile, actor, analyses_level_of(profile->machine, kind, depth))->placement++;
 }
 
@@ -310,7 +322,7 @@ void analyses_profile_placement(struct analyses_profile *profile, enum sim_kind 
 
 static void owner_of(void *self, struct guest_va va, struct sim_owner *out)
 {
-    struct analyses_profile *profile = self;
+    struct profile *profile = self;
     struct objects_found found;
     objects_find(profile->objects, va.v, &found);
     *out = (struct sim_owner){&objects_owner(profile->objects, found.owner)->refs, found.start, found.end};
@@ -318,14 +330,14 @@ static void owner_of(void *self, struct guest_va va, struct sim_owner *out)
 
 static enum c2_status memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
 {
-    struct analyses_profile *profile = self;
+    struct profile *profile = self;
     return appeared ? objects_mapped(profile->objects, area, err)
                     : objects_unmapped(profile->objects, area->start.v, area->bytes, err);
 }
 
 static enum c2_status mark(void *self, enum stream_mark which, const uint64_t *words, struct c2_error *err)
 {
-    struct analyses_profile *profile = self;
+    struct profile *profile = self;
     uint64_t *start = &profile->changed.start, *bytes = &profile->changed.bytes;
     *bytes = 0;
     if (which == STREAM_FREED) {
@@ -348,33 +360,30 @@ static enum c2_status mark(void *self, enum stream_mark which, const uint64_t *w
 
 static void changed(void *self, uint64_t *start, uint64_t *bytes)
 {
-    const struct analyses_profile *profile = self;
+    const struct profile *profile = self;
     *start = profile->changed.start;
     *bytes = profile->changed.bytes;
 }
 
-struct sim_subscriber analyses_profile_subscriber(struct analyses_profile *profile)
+static struct sim_subscriber subscriber(struct analysis *analysis)
 {
-    return (struct sim_subscriber){.self = profile,
+    return (struct sim_subscriber){.self = analysis,
                                    .memory = memory,
                                    .mark = mark,
                                    .block = first_seen,
                                    .tlb_missed = tlb_missed,
-                                   .missed = missed};
+                                   .missed = missed,
+                                   .finish = profile_finish};
 }
 
-struct sim_attribution analyses_profile_attribution(struct analyses_profile *profile)
+static struct sim_attribution attribution(struct analysis *analysis)
 {
-    return (struct sim_attribution){profile, owner_of, actor_word, changed};
+    return (struct sim_attribution){analysis, owner_of, actor_word, changed};
 }
 
-void analyses_profile_program(struct analyses_profile *profile, struct guest_va entry, struct guest_va interpreter)
-{
-    uint64_t bytes = 0;
-    const char *name;
-    profile->early = true;
-    profile->entry = entry;
-    if (interpreter.v != 0 &&
-        loader_module_extent(profile->symbols, interpreter, &profile->interpreter.start, &bytes, &name))
-        profile->interpreter.end = profile->interpreter.start + bytes;
-}
+const struct analysis_kind analysis_profile = {.on_without_option = true,
+                                               .create = create,
+                                               .subscriber = subscriber,
+                                               .attribution = attribution,
+                                               .result = profile_result,
+                                               .destroy = destroy};

@@ -25,7 +25,8 @@ struct profile_pair {
 
 struct profile_result; /* result.c */
 
-struct analyses_profile {
+struct profile {
+    struct analysis base;
     struct objects *objects;
     struct loader_symbols *symbols;
     const struct caches_machine *machine;
@@ -54,11 +55,13 @@ struct analyses_profile {
 };
 
 /* Levels with a tally: those of the data path, and L1I behind them. */
-static inline uint32_t profile_levels(const struct analyses_profile *profile)
+static inline uint32_t profile_levels(const struct profile *profile)
 {
     return profile->machine->level_count + profile->machine->has_l1i;
 }
 
+enum c2_status profile_finish(void *self, struct sim *sim, struct c2_error *err);
+const void *profile_result(const struct analysis *profile);
 void profile_result_destroy(struct profile_result *result);
 
 #endif

@@ -89,13 +89,13 @@ static int by_pc(const void *a, const void *b)
 }
 
 /* Those that acted without completing (a fault between the fetch and the end) are instructions too. */
-static bool is_used(const struct analyses_profile *profile, const struct numbered *code)
+static bool is_used(const struct profile *profile, const struct numbered *code)
 {
     const bool acted = code->number < profile->code_room && profile->last_actor[code->number] != PROFILE_NONE;
     return acted || code->code.executed + code->code.reads + code->code.writes != 0;
 }
 
-static void merge_codes(struct analyses_profile *profile, struct numbered *codes, size_t count)
+static void merge_codes(struct profile *profile, struct numbered *codes, size_t count)
 {
     struct profile_result *result = profile->result;
     struct analyses_insn *last = NULL;
@@ -114,7 +114,7 @@ static void merge_codes(struct analyses_profile *profile, struct numbered *codes
     }
 }
 
-static enum c2_status order_insns(struct analyses_profile *profile, struct sim *sim, struct c2_error *err)
+static enum c2_status order_insns(struct profile *profile, struct sim *sim, struct c2_error *err)
 {
     struct profile_result *result = profile->result;
     const size_t count = sim_code_count(sim);
@@ -138,7 +138,7 @@ static enum c2_status order_insns(struct analyses_profile *profile, struct sim *
 /* ------------------------------------------------------------------ objects */
 
 /* Marks in object_of the owners that are to be shown: those with references, and those that actors accessed. */
-static void mark_owners(struct analyses_profile *profile)
+static void mark_owners(struct profile *profile)
 {
     struct profile_result *result = profile->result;
     const uint32_t count = objects_count(profile->objects);
@@ -152,8 +152,7 @@ static void mark_owners(struct analyses_profile *profile)
 }
 
 /* NULL: the owner's own name does. */
-static char *make_name(struct analyses_profile *profile, uint32_t number, const struct analyses_object *object,
-                       bool *made)
+static char *make_name(struct profile *profile, uint32_t number, const struct analyses_object *object, bool *made)
 {
     const struct objects_owner *owner = objects_owner(profile->objects, number);
     *made = owner->number != 0 || !owner->name;
@@ -166,7 +165,7 @@ static char *make_name(struct analyses_profile *profile, uint32_t number, const 
 }
 
 /* The sites of an owner into the result's list, which has room for them. */
-static void add_sites(struct analyses_profile *profile, uint32_t number, struct analyses_object *object)
+static void add_sites(struct profile *profile, uint32_t number, struct analyses_object *object)
 {
     struct profile_result *result = profile->result;
     uint64_t words[STREAM_CALLERS];
@@ -179,8 +178,7 @@ static void add_sites(struct analyses_profile *profile, uint32_t number, struct 
         object->site = object->sites[object->site_shown];
 }
 
-static void add_local(const struct analyses_profile *profile, const struct objects_owner *owner,
-                      struct analyses_object *object)
+static void add_local(const struct profile *profile, const struct objects_owner *owner, struct analyses_object *object)
 {
     object->layout = owner->layout;
     object->local_number = owner->local;
@@ -190,7 +188,7 @@ static void add_local(const struct analyses_profile *profile, const struct objec
         object->kind = ANALYSES_STATIC;
 }
 
-static enum c2_status add_object(struct analyses_profile *profile, uint32_t number, struct c2_error *err)
+static enum c2_status add_object(struct profile *profile, uint32_t number, struct c2_error *err)
 {
     struct profile_result *result = profile->result;
     const struct objects_owner *owner = objects_owner(profile->objects, number);
@@ -220,7 +218,7 @@ static enum c2_status add_object(struct analyses_profile *profile, uint32_t numb
 
 /* What belongs to a shown object goes there: references, and the extent of small blocks (the first has the lowest
  * number, and owners are numbered in that order). */
-static void fold_owner(struct analyses_profile *profile, uint32_t number)
+static void fold_owner(struct profile *profile, uint32_t number)
 {
     struct profile_result *result = profile->result;
     const struct objects_owner *owner = objects_owner(profile->objects, number);
@@ -239,7 +237,7 @@ static void fold_owner(struct analyses_profile *profile, uint32_t number)
     object->blocks += owner->blocks;
 }
 
-static enum c2_status order_objects(struct analyses_profile *profile, struct c2_error *err)
+static enum c2_status order_objects(struct profile *profile, struct c2_error *err)
 {
     struct profile_result *result = profile->result;
     const uint32_t count = objects_count(profile->objects);
@@ -263,7 +261,7 @@ static enum c2_status order_objects(struct analyses_profile *profile, struct c2_
 /* ------------------------------------------------------------------ rows */
 
 /* From a tally to that of start-up: there is room for an object or a row each. */
-static size_t startup_tallies(const struct analyses_profile *profile)
+static size_t startup_tallies(const struct profile *profile)
 {
     return (profile->result->view.object_count + profile->actor_count) * profile_levels(profile);
 }
@@ -279,7 +277,7 @@ static int by_row(const void *a, const void *b)
     return insns != 0 ? insns : objects != 0 ? objects : compare(x->actor, y->actor);
 }
 
-static bool is_startup(const struct analyses_profile *profile, const struct actor_row *row)
+static bool is_startup(const struct profile *profile, const struct actor_row *row)
 {
     const uint64_t pc = profile->result->insns[row->insn].pc.v;
     return profile->actors[row->actor].early || (profile->interpreter.start <= pc && pc < profile->interpreter.end);
@@ -292,7 +290,7 @@ static void add_translations(struct analyses_translations *to, const struct anal
 }
 
 /* Adds an actor's translations to its row and object. */
-static void add_tlb(const struct analyses_profile *profile, const struct actor_row *row, struct analyses_row *to)
+static void add_tlb(const struct profile *profile, const struct actor_row *row, struct analyses_row *to)
 {
     const struct analyses_translations *from = &profile->translations[row->actor];
     struct analyses_object *object = &profile->result->objects[row->object];
@@ -305,7 +303,7 @@ static void add_tlb(const struct analyses_profile *profile, const struct actor_r
 }
 
 /* Adds an actor's tallies to one row's, or object's; startup: where those of start-up are, in tallies from there. */
-static void add_actor(const struct analyses_profile *profile, const struct actor_row *row, struct analyses_tally *to,
+static void add_actor(const struct profile *profile, const struct actor_row *row, struct analyses_tally *to,
                       size_t startup)
 {
     const uint32_t levels = profile_levels(profile);
@@ -318,7 +316,7 @@ static void add_actor(const struct analyses_profile *profile, const struct actor
     }
 }
 
-static void merge_rows(struct analyses_profile *profile, const struct actor_row *order)
+static void merge_rows(struct profile *profile, const struct actor_row *order)
 {
     struct profile_result *result = profile->result;
     const uint32_t levels = profile_levels(profile);
@@ -343,7 +341,7 @@ static void merge_rows(struct analyses_profile *profile, const struct actor_row 
     }
 }
 
-static enum c2_status order_rows(struct analyses_profile *profile, struct c2_error *err)
+static enum c2_status order_rows(struct profile *profile, struct c2_error *err)
 {
     struct profile_result *result = profile->result;
     const uint32_t levels = profile_levels(profile), count = profile->actor_count;
@@ -379,7 +377,7 @@ static bool is_scalar(const struct objects_owner *owner)
 /* What is left of the stack: many things. */
 static bool is_many(const struct objects_owner *owner) { return owner->kind == ANALYSES_STACK && !owner->is_local; }
 
-static enum analyses_reason reason_of(const struct analyses_profile *profile, const struct profile_pair *pair)
+static enum analyses_reason reason_of(const struct profile *profile, const struct profile_pair *pair)
 {
     if (pair->evictor == PROFILE_NONE)
         return ANALYSES_REASON_UNKNOWN;
@@ -424,7 +422,7 @@ static size_t merge_pairs(struct analyses_pair *pairs, size_t count)
     return kept;
 }
 
-static enum c2_status order_pairs(struct analyses_profile *profile, struct c2_error *err)
+static enum c2_status order_pairs(struct profile *profile, struct c2_error *err)
 {
     struct profile_result *result = profile->result;
     struct analyses_pair *pairs = c2_alloc((profile->pair_count + 1) * sizeof *pairs);
@@ -494,11 +492,10 @@ static void check_sums(const struct analyses_profile_result *view, const struct 
         check_level(view, view->level_count, caches_l1i_counts(caches));
 }
 
-enum c2_status analyses_profile_finish(struct analyses_profile *profile, struct sim *sim,
-                                       const struct analyses_profile_result **out, struct c2_error *err)
+enum c2_status profile_finish(void *self, struct sim *sim, struct c2_error *err)
 {
+    struct profile *profile = self;
     C2_ASSERT(!profile->result);
-    *out = NULL;
     profile->result = c2_calloc(1, sizeof *profile->result);
     if (!profile->result)
         return c2_fail_memory(err, "the report's profile");
@@ -519,6 +516,11 @@ enum c2_status analyses_profile_finish(struct analyses_profile *profile, struct 
     check_sums(view, sim_caches(sim));
     if (sim_tlb(sim))
         check_translations(view, sim_tlb(sim));
-    *out = view;
     return C2_OK;
+}
+
+const void *profile_result(const struct analysis *profile)
+{
+    const struct profile_result *result = ((const struct profile *)profile)->result;
+    return result ? &result->view : NULL;
 }

@@ -40,7 +40,7 @@
 static const char letters[2][3] = {{'R', 'W', 'F'}, {'r', 'w', 'f'}}; /* by part, enum sim_kind */
 
 struct trace {
-    struct analyses_file base;
+    struct analysis base;
     struct c2_outfile *file;
     FILE *stream;
     char *path;
@@ -196,26 +196,26 @@ static enum c2_status start_zstd(struct trace *trace, struct c2_error *err)
     return status != C2_OK ? status : put_out(trace, word, strlen(word), err);
 }
 
-static void destroy(struct analyses_file *file)
+static void destroy(struct analysis *analysis)
 {
-    struct trace *trace = (struct trace *)file;
-    if (!trace)
-        return;
+    struct trace *trace = (struct trace *)analysis;
     c2_outfile_abandon(trace->file);
     ZSTD_freeCCtx(trace->zstd);
     c2_free(trace->path);
     c2_free(trace);
 }
 
-static enum c2_status create(struct analyses_file **out, const char *path, uint32_t line_bytes, struct c2_error *err)
+static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
+                             struct c2_error *err)
 {
-    *out = NULL;
+    const char *path = setup->given[ANALYSIS_trace];
     struct trace *trace = c2_calloc(1, sizeof *trace);
+    (void)analyses;
     if (!trace)
         return c2_fail_memory(err, "the trace");
-    trace->base.kind = &analyses_trace;
-    trace->line_bytes = line_bytes;
-    trace->line_mask = ~(uint64_t)(line_bytes - 1);
+    trace->base.kind = &analysis_trace;
+    trace->line_bytes = setup->machine->line_bytes;
+    trace->line_mask = ~(trace->line_bytes - 1);
     trace->din = ends_with(path, ".din") || ends_with(path, ".din.zst");
     trace->path = c2_strdup(path);
     enum c2_status status = trace->path ? c2_outfile_open(&trace->file, path, err)
@@ -225,30 +225,29 @@ static enum c2_status create(struct analyses_file **out, const char *path, uint3
         if (ends_with(path, ".zst"))
             status = start_zstd(trace, err);
     }
-    if (status != C2_OK) {
+    if (status == C2_OK)
+        *out = &trace->base;
+    else
         destroy(&trace->base);
-        return status;
-    }
-    *out = &trace->base;
-    return C2_OK;
+    return status;
 }
 
-static struct sim_subscriber subscriber(struct analyses_file *file)
+static struct sim_subscriber subscriber(struct analysis *analysis)
 {
-    struct trace *trace = (struct trace *)file;
+    struct trace *trace = (struct trace *)analysis;
     return (struct sim_subscriber){.self = trace, .reference = trace->din ? din_reference : text_reference};
 }
 
-static enum c2_status commit(struct analyses_file *file, struct c2_error *err)
+static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
 {
-    struct trace *trace = (struct trace *)file;
+    struct trace *trace = (struct trace *)analysis;
     enum c2_status status = flush(trace, ZSTD_e_end, err);
     if (status == C2_OK) {
         status = c2_outfile_commit(trace->file, err);
         trace->file = NULL; /* gone either way */
     }
-    destroy(file);
     return status;
 }
 
-const struct analyses_file_kind analyses_trace = {create, subscriber, commit, destroy};
+const struct analysis_kind analysis_trace = {
+    .create = create, .subscriber = subscriber, .commit = commit, .destroy = destroy};

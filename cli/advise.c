@@ -169,12 +169,12 @@ enum c2_status cli_advise(const struct cli_options *options, const struct cli_si
         c2_outfile_abandon(file);
         return c2_fail_memory(err, "the advice");
     }
-    advising->profile = simulation->result;
+    advising->profile = run->profile;
     advising->replay = (struct analyses_replay){.machine = run->machine,
                                                 .placement = run->placement,
                                                 .blocks = blocks,
                                                 .tape = simulation->tape,
-                                                .profile = simulation->result,
+                                                .profile = run->profile,
                                                 .seed = options->seed};
     enum c2_status status = prepare(advising, options, err);
     if (status == C2_OK)

@@ -50,7 +50,6 @@ struct cli_options {
     size_t huge_region_count;
     enum mmu_page_size huge_size;
     bool zero_page;
-    const char *against;      /* NULL: not asked for */
     const char *dump_pagemap; /* NULL: not asked for */
     const char *engine;
     uint64_t seed;
@@ -58,15 +57,15 @@ struct cli_options {
     uint64_t clock_start; /* in seconds since 1970; else what the guest's kernel has */
     const char **env;     /* --env */
     size_t env_count;
-    const char *output_dir, *json;                 /* NULL: not asked for */
-    const char *files[ANALYSES_FILE_KINDS];        /* likewise, of analyses by their number */
-    const char *callgrind, *evictors, *cachegrind; /* likewise */
-    bool advise;       /* `c2emu advise`: the run, and layouts that would have been better for it */
-    const char **dims; /* --dim */
+    const char *output_dir, *json;        /* NULL: not asked for */
+    const char *evictors, *cachegrind;    /* likewise */
+    const char *analyses[ANALYSES_KINDS]; /* the words of the options of analyses, as struct analyses_setup has them */
+    bool advise;                          /* `c2emu advise`: the run, and layouts that would have been better for it */
+    const char **dims;                    /* --dim */
     size_t dim_count;
     const char **wrappers; /* --alloc-wrapper */
     size_t wrapper_count;
-    bool no_sim, no_attribution, fifo_detector, inherit_env, progress, stats, quiet, verbose;
+    bool no_sim, fifo_detector, inherit_env, progress, stats, quiet, verbose;
 };
 
 /* ------------------------------------------------------------------ words.c: words as tables say

@@ -18,13 +18,13 @@ struct cli_outputs {
     struct c2_outfile *report_text, *report_json;         /* --output */
     struct c2_outfile *json;                              /* --json */
     struct c2_outfile *callgrind, *evictors, *cachegrind; /* likewise */
-    struct analyses_file *files[ANALYSES_FILE_KINDS];     /* of analyses; NULL: not asked for */
     struct c2_outfile *pagemap;                           /* --dump-pagemap */
 };
-enum c2_status cli_outputs_open(struct cli_outputs *out, const struct cli_options *options, uint32_t line_bytes,
-                                struct c2_error *err);
-/* Writes and commits all; goes on after a failure, whose first reason is *err. */
-enum c2_status cli_outputs_commit(struct cli_outputs *outputs, const struct report_run *run, struct c2_error *err);
+enum c2_status cli_outputs_open(struct cli_outputs *out, const struct cli_options *options, struct c2_error *err);
+/* Writes and commits all, those of the analyses first; goes on after a failure, whose first reason is *err. analyses:
+ * of the first view, NULL with --no-sim. */
+enum c2_status cli_outputs_commit(struct cli_outputs *outputs, struct analyses *analyses, const struct report_run *run,
+                                  struct c2_error *err);
 /* --dump-pagemap's, whose path ending in .textproto names the form. */
 enum c2_status cli_outputs_commit_pagemap(struct cli_outputs *outputs, const struct mmu *mmu, const char *path,
                                           struct c2_error *err);
@@ -35,17 +35,13 @@ struct cli_simulation;
 struct cli_view { /* one placement of the guest's memory, and what simulates it */
     struct mmu *mmu;
     struct sim *sim;
+    struct analyses *analyses;
     struct cli_simulation *simulation;
 };
 struct cli_simulation {
     struct mmu *mmu;          /* the guest's; without --against the view's too */
     struct cli_view views[2]; /* the second is that of --against */
     unsigned view_count;
-    struct analyses_profile *profile;              /* NULL: attribution is off */
-    struct analyses_against *against;              /* NULL: one view */
-    struct analyses_callgraph *callgraph;          /* NULL: nobody wants it */
-    const struct analyses_profile_result *result;  /* after settling; NULL: attribution is off */
-    const struct analyses_callgraph_result *calls; /* likewise */
     struct stream_ring *ring;
     struct loader_symbols *symbols;
     struct stream_tape *tape; /* of a run that is played back later; else NULL */
@@ -62,10 +58,10 @@ enum c2_status cli_simulation_record(struct cli_simulation *s, const struct stre
                                      struct c2_error *err);
 /* Where the emulator's references go. */
 struct stream_sink cli_simulation_sink(struct cli_simulation *s);
-/* Makes the simulators and their ring. config: but for translation and attribution. calls: a call graph is wanted,
- * which needs attribution. image: the program, in memory. */
-enum c2_status cli_simulation_start(struct cli_simulation *s, const struct sim_config *config, bool attribution,
-                                    bool calls, const struct loader_image *image, struct loader_symbols *symbols,
+/* Makes the analyses, which `given` asks for (struct analyses_setup), the simulators and their ring. config: but for
+ * translation and subscribers. image: the program, in memory. */
+enum c2_status cli_simulation_start(struct cli_simulation *s, const struct sim_config *config, const char *const *given,
+                                    const struct loader_image *image, struct loader_symbols *symbols,
                                     struct c2_error *err);
 /* Everything recorded is in the counts when this returns. */
 enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *err);

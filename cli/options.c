@@ -28,13 +28,10 @@ enum option_key {
     KEY_SEED,
     KEY_CLOCK,
     KEY_NO_SIM,
-    KEY_NO_ATTRIBUTION,
-    KEY_AGAINST,
     KEY_FIFO_DETECTOR,
     KEY_ENGINE,
     KEY_INHERIT_ENV,
     KEY_JSON,
-    KEY_CALLGRIND,
     KEY_EVICTORS,
     KEY_CACHEGRIND,
     KEY_PROGRESS,
@@ -42,9 +39,11 @@ enum option_key {
     KEY_DIM,
     KEY_LIST_MACHINES,
     KEY_ALLOC_WRAPPER,
-    KEY_FILES,                                         /* one an analysis that writes a file */
-    KEY_UNAVAILABLE = KEY_FILES + ANALYSES_FILE_KINDS, /* and everything above */
+    KEY_ANALYSES,                                    /* one an analysis */
+    KEY_UNAVAILABLE = KEY_ANALYSES + ANALYSES_KINDS, /* and everything above */
 };
+#define ANALYSIS_ROW(name, option, argument, help, section) \
+    {option, KEY_ANALYSES + ANALYSIS_##name, argument, 0, help, section},
 
 const struct argp_option cli_run_options[] = {
     {NULL, 0, NULL, 0, "Machine and memory:", 1},
@@ -62,17 +61,20 @@ const struct argp_option cli_run_options[] = {
      "huge pages: off (only where the program asks for them), never, thp (transparent, as Linux does), all; or for one "
      "region: heap, stack, mmap or a symbol of the program; repeatable",
      1},
-    {"against", KEY_AGAINST, "POLICY|huge[=WORD]", 0,
-     "simulate the same run under another placement as well, and tell which conflict misses it does not have", 1},
-    {"huge-size", KEY_HUGE_SIZE, "2M|1G", 0, "size of the pages of --huge all and REGION (2M)", 1},
+#define X(name, option, argument, help) ANALYSIS_ROW(name, option, argument, help, 1)
+    ANALYSES_OF_MEMORY(X)
+#undef X
+        {"huge-size", KEY_HUGE_SIZE, "2M|1G", 0, "size of the pages of --huge all and REGION (2M)", 1},
     {"zero-page", KEY_ZERO_PAGE, NULL, 0, "pages of anonymous memory that are only read share one frame, as on Linux",
      1},
     {"seed", KEY_SEED, "N", 0, "master seed of everything random (1)", 1},
     {NULL, 0, NULL, 0, "The run:", 2},
     {"no-sim", KEY_NO_SIM, NULL, 0, "run the program only: nothing recorded, no caches", 2},
-    {"no-attribution", KEY_NO_ATTRIBUTION, NULL, 0, "count by level only: no objects, no source, no evictors", 2},
-    {"fifo-detector", KEY_FIFO_DETECTOR, NULL, 0,
-     "compare the classes of misses with what a FIFO of evicted lines at each set would say", 2},
+#define X(name, option, argument, help) ANALYSIS_ROW(name, option, argument, help, 2)
+    ANALYSES_OF_RUN(X)
+#undef X
+        {"fifo-detector", KEY_FIFO_DETECTOR, NULL, 0,
+         "compare the classes of misses with what a FIFO of evicted lines at each set would say", 2},
     {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest (unicorn)", 2},
     {"env", KEY_ENV, "NAME[=VALUE]", 0,
      "add to the guest's environment (PATH, HOME and LANG=C); without VALUE: the host's; repeatable", 2},
@@ -88,13 +90,11 @@ const struct argp_option cli_run_options[] = {
     {"json", KEY_JSON, "FILE", 0, "write the JSON report; - is standard output", 3},
     {"dump-pagemap", KEY_DUMP_PAGEMAP, "FILE", 0,
      "write the frame of each page touched, for --pages file=FILE; FILE.textproto: DynamoRIO's v2p form", 3},
-#define X(name, help) {#name, KEY_FILES + ANALYSES_FILE_##name, "FILE", 0, help, 3},
-    ANALYSES_FILES(X)
+#define X(name, option, argument, help) ANALYSIS_ROW(name, option, argument, help, 3)
+    ANALYSES_OF_FILES(X)
 #undef X
-        {"callgrind", KEY_CALLGRIND, "FILE", 0,
-         "write costs and calls in Callgrind's format, for callgrind_annotate and KCachegrind", 3},
-    {"evictors", KEY_EVICTORS, "FILE", 0,
-     "write who evicted whom in the same format: conflict misses, with a call from each victim to each evictor", 3},
+        {"evictors", KEY_EVICTORS, "FILE", 0,
+         "write who evicted whom in the same format: conflict misses, with a call from each victim to each evictor", 3},
     {"cachegrind", KEY_CACHEGRIND, "FILE", 0, "write costs by line in Cachegrind's format, for cg_annotate", 3},
     {"quiet", KEY_QUIET, NULL, 0, "no text report", 3},
     {NULL, 0, NULL, 0, "Beside the report:", 4},
@@ -198,8 +198,8 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
 {
     struct parse *parse = self;
     struct cli_options *options = parse->options;
-    if (row->key >= KEY_FILES && row->key < KEY_FILES + ANALYSES_FILE_KINDS) {
-        options->files[row->key - KEY_FILES] = value;
+    if (row->key >= KEY_ANALYSES && row->key < KEY_ANALYSES + ANALYSES_KINDS) {
+        options->analyses[row->key - KEY_ANALYSES] = value ? value : "";
         return C2_OK;
     }
     switch (row->key) {
@@ -223,9 +223,6 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
         return C2_OK;
     case KEY_HUGE:
         return take_huge(parse, value, err);
-    case KEY_AGAINST:
-        options->against = value;
-        return C2_OK;
     case KEY_HUGE_SIZE:
         return take_huge_size(options, value, err);
     case KEY_ZERO_PAGE:
@@ -248,9 +245,6 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
     case KEY_NO_SIM:
         options->no_sim = true;
         return C2_OK;
-    case KEY_NO_ATTRIBUTION:
-        options->no_attribution = true;
-        return C2_OK;
     case KEY_FIFO_DETECTOR:
         options->fifo_detector = true;
         return C2_OK;
@@ -268,9 +262,6 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
         return C2_OK;
     case KEY_JSON:
         options->json = value;
-        return C2_OK;
-    case KEY_CALLGRIND:
-        options->callgrind = value;
         return C2_OK;
     case KEY_EVICTORS:
         options->evictors = value;
@@ -302,12 +293,13 @@ static enum c2_status take_program(void *self, char *const *words, struct c2_err
     return C2_OK;
 }
 
-/* Names of the analyses that write files, in their order. */
-static const char *const analysis_names[] = {
-#define X(name, help) #name,
-    ANALYSES_FILES(X)
+/* The analyses that files are written of. */
+static const enum analysis_number with_files[] = {
+#define X(name, option, argument, help) ANALYSIS_##name,
+    ANALYSES_OF_FILES(X)
 #undef X
 };
+#define WITH_FILES (sizeof with_files / sizeof with_files[0])
 
 static enum c2_status fail_unrecorded(const char *option, struct c2_error *err)
 {
@@ -318,16 +310,17 @@ static enum c2_status fail_unrecorded(const char *option, struct c2_error *err)
 /* Files of references, and profiles, which are of instructions: what they cost, whose lines they took. */
 static enum c2_status check_profiles(const struct cli_options *options, struct c2_error *err)
 {
-    const char *const profiles[][2] = {
-        {"callgrind", options->callgrind}, {"evictors", options->evictors}, {"cachegrind", options->cachegrind}};
-    for (size_t i = 0; i < ANALYSES_FILE_KINDS; i++) {
-        if (options->files[i] && options->no_sim)
-            return fail_unrecorded(analysis_names[i], err);
+    const char *const profiles[][2] = {{"callgrind", options->analyses[ANALYSIS_callgraph]},
+                                       {"evictors", options->evictors},
+                                       {"cachegrind", options->cachegrind}};
+    for (size_t i = 0; i < WITH_FILES; i++) {
+        if (options->analyses[with_files[i]] && options->no_sim)
+            return fail_unrecorded(analyses_option(with_files[i]), err);
     }
     for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
         if (profiles[i][1] && options->no_sim)
             return fail_unrecorded(profiles[i][0], err);
-        if (profiles[i][1] && options->no_attribution)
+        if (profiles[i][1] && options->analyses[ANALYSIS_profile])
             return c2_fail(err, C2_ERR_INVALID,
                            "--%s tells which instruction missed, which --no-attribution does not note; leave one out",
                            profiles[i][0]);
@@ -342,7 +335,8 @@ struct named_file {
 /* The one that is finished last would take the place of the other. */
 static enum c2_status check_pair(const struct named_file *a, const struct named_file *b, struct c2_error *err)
 {
-    if (!a->path || !b->path || strcmp(a->path, b->path) != 0 || strcmp(a->path, "/dev/null") == 0)
+    if (!a->path || !b->path || strcmp(a->path, b->path) != 0 || strcmp(a->path, "/dev/null") == 0 ||
+        strcmp(a->option, b->option) == 0)
         return C2_OK;
     return c2_fail(err, C2_ERR_INVALID, "--%s and --%s are both to write %s; give each a file of its own", a->option,
                    b->option, a->path);
@@ -351,14 +345,14 @@ static enum c2_status check_pair(const struct named_file *a, const struct named_
 static enum c2_status check_files(const struct cli_options *options, struct c2_error *err)
 {
     enum { OTHERS = 5 };
-    struct named_file files[OTHERS + ANALYSES_FILE_KINDS] = {{"json", options->json},
-                                                             {"dump-pagemap", options->dump_pagemap},
-                                                             {"callgrind", options->callgrind},
-                                                             {"evictors", options->evictors},
-                                                             {"cachegrind", options->cachegrind}};
+    struct named_file files[OTHERS + WITH_FILES] = {{"json", options->json},
+                                                    {"dump-pagemap", options->dump_pagemap},
+                                                    {"callgrind", options->analyses[ANALYSIS_callgraph]},
+                                                    {"evictors", options->evictors},
+                                                    {"cachegrind", options->cachegrind}};
     enum c2_status status = C2_OK;
-    for (size_t i = 0; i < ANALYSES_FILE_KINDS; i++)
-        files[OTHERS + i] = (struct named_file){analysis_names[i], options->files[i]};
+    for (size_t i = 0; i < WITH_FILES; i++)
+        files[OTHERS + i] = (struct named_file){analyses_option(with_files[i]), options->analyses[with_files[i]]};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         for (size_t k = 0; k < i && status == C2_OK; k++)
             status = check_pair(&files[k], &files[i], err);
@@ -373,10 +367,10 @@ static enum c2_status check_advise(const struct cli_options *options, struct c2_
         return c2_fail(err, C2_ERR_INVALID, "--dim belongs to `c2emu advise`");
     if (!options->advise)
         return C2_OK;
-    if (options->no_sim || options->no_attribution)
+    if (options->no_sim || options->analyses[ANALYSIS_profile])
         return c2_fail(err, C2_ERR_INVALID, "advise needs the misses that --no-%s leaves out; leave it out",
                        options->no_sim ? "sim" : "attribution");
-    if (options->against)
+    if (options->analyses[ANALYSIS_against])
         return c2_fail(err, C2_ERR_INVALID, "advise compares placements by itself; leave --against out");
     if (options->output_dir)
         return c2_fail(err, C2_ERR_INVALID, "advise has one report; write it with --json FILE and leave --output out");
@@ -398,13 +392,14 @@ static enum c2_status check_whole(const struct cli_options *options, struct c2_e
                        "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)");
     const bool sized = options->huge == MMU_HUGE_HEAP || options->huge == MMU_HUGE_ALL ||
                        options->huge_region_count > 0;
-    const bool sized_there = options->against && strncmp(options->against, "huge", strlen("huge")) == 0;
+    const char *against = options->analyses[ANALYSIS_against];
+    const bool sized_there = against && strncmp(against, "huge", strlen("huge")) == 0;
     if (options->huge_size != MMU_PAGE_4K && !sized_there && !sized)
         return c2_fail(err, C2_ERR_INVALID,
                        "--huge-size is the size of the pages of --huge all, --huge REGION or --against huge; add one");
-    if (options->no_sim && options->against)
+    if (options->no_sim && against)
         return c2_fail(err, C2_ERR_INVALID, "--against compares what --no-sim does not simulate; leave one out");
-    if (options->wrapper_count != 0 && (options->no_sim || options->no_attribution))
+    if (options->wrapper_count != 0 && (options->no_sim || options->analyses[ANALYSIS_profile]))
         return c2_fail(err, C2_ERR_INVALID, "--alloc-wrapper names blocks, which --no-%s leaves out; leave one out",
                        options->no_sim ? "sim" : "attribution");
     if (options->no_sim && options->fifo_detector)

@@ -47,9 +47,9 @@ static enum c2_status open_in(struct c2_outfile **out, const char *directory, co
     return status;
 }
 
-static enum c2_status open_all(struct cli_outputs *outputs, const struct cli_options *options, uint32_t line_bytes,
-                               struct c2_error *err)
+static enum c2_status open_all(struct cli_outputs *outputs, const struct cli_options *options, struct c2_error *err)
 {
+    const char *callgrind = options->analyses[ANALYSIS_callgraph];
     enum c2_status status = C2_OK;
     if (options->output_dir) {
         status = make_directory(options->output_dir, err);
@@ -60,37 +60,24 @@ static enum c2_status open_all(struct cli_outputs *outputs, const struct cli_opt
     }
     if (status == C2_OK && options->json)
         status = c2_outfile_open(&outputs->json, options->json, err);
-    if (status == C2_OK && options->callgrind)
-        status = c2_outfile_open(&outputs->callgrind, options->callgrind, err);
+    if (status == C2_OK && callgrind)
+        status = c2_outfile_open(&outputs->callgrind, callgrind, err);
     if (status == C2_OK && options->evictors)
         status = c2_outfile_open(&outputs->evictors, options->evictors, err);
     if (status == C2_OK && options->cachegrind)
         status = c2_outfile_open(&outputs->cachegrind, options->cachegrind, err);
     if (status == C2_OK && options->dump_pagemap)
         status = c2_outfile_open(&outputs->pagemap, options->dump_pagemap, err);
-    for (unsigned i = 0; i < ANALYSES_FILE_KINDS && status == C2_OK; i++) {
-        if (options->files[i])
-            status = analyses_file_kinds[i]->create(&outputs->files[i], options->files[i], line_bytes, err);
-    }
     return status;
 }
 
-enum c2_status cli_outputs_open(struct cli_outputs *out, const struct cli_options *options, uint32_t line_bytes,
-                                struct c2_error *err)
+enum c2_status cli_outputs_open(struct cli_outputs *out, const struct cli_options *options, struct c2_error *err)
 {
     *out = (struct cli_outputs){0};
-    enum c2_status status = open_all(out, options, line_bytes, err);
+    enum c2_status status = open_all(out, options, err);
     if (status != C2_OK)
         cli_outputs_abandon(out);
     return status;
-}
-
-/* *file is gone afterwards. */
-static enum c2_status finish_analysis(struct analyses_file **file, struct c2_error *err)
-{
-    struct analyses_file *mine = *file;
-    *file = NULL;
-    return mine ? mine->kind->commit(mine, err) : C2_OK;
 }
 
 static void keep_first(enum c2_status *first, enum c2_status status, const struct c2_error *mine, struct c2_error *err)
@@ -118,7 +105,8 @@ static enum c2_status finish(struct c2_outfile **file, report_writer *write, con
     return status;
 }
 
-enum c2_status cli_outputs_commit(struct cli_outputs *outputs, const struct report_run *run, struct c2_error *err)
+enum c2_status cli_outputs_commit(struct cli_outputs *outputs, struct analyses *analyses, const struct report_run *run,
+                                  struct c2_error *err)
 {
     const struct {
         struct c2_outfile **file;
@@ -128,8 +116,8 @@ enum c2_status cli_outputs_commit(struct cli_outputs *outputs, const struct repo
                    {&outputs->evictors, report_evictors}, {&outputs->cachegrind, report_cachegrind}};
     enum c2_status first = C2_OK;
     struct c2_error mine;
-    for (unsigned i = 0; i < ANALYSES_FILE_KINDS; i++)
-        keep_first(&first, finish_analysis(&outputs->files[i], &mine), &mine, err);
+    if (analyses)
+        keep_first(&first, analyses_commit(analyses, &mine), &mine, err);
     for (size_t i = 0; i < sizeof reports / sizeof reports[0]; i++)
         keep_first(&first, finish(reports[i].file, reports[i].write, run, &mine), &mine, err);
     return first;
@@ -158,7 +146,5 @@ void cli_outputs_abandon(struct cli_outputs *outputs)
     c2_outfile_abandon(outputs->evictors);
     c2_outfile_abandon(outputs->cachegrind);
     c2_outfile_abandon(outputs->pagemap);
-    for (unsigned i = 0; i < ANALYSES_FILE_KINDS; i++)
-        analyses_file_kinds[i]->destroy(outputs->files[i]);
     *outputs = (struct cli_outputs){0};
 }

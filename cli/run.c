@@ -145,8 +145,9 @@ static enum c2_status place_by_region(struct run *run, struct c2_error *err)
     run->placement.rule_count = run->rules.rule_count;
     run->placement.huge_regions = run->rules.huge;
     run->placement.huge_region_count = run->rules.huge_count;
-    if (status == C2_OK && run->options->against)
-        status = cli_against(&run->against, &run->placement, run->options->against, &run->machine, err);
+    if (status == C2_OK && run->options->analyses[ANALYSIS_against])
+        status = cli_against(&run->against, &run->placement, run->options->analyses[ANALYSIS_against], &run->machine,
+                             err);
     return status;
 }
 
@@ -174,29 +175,23 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
 
 static enum c2_status make_simulation(struct run *run, struct c2_error *err)
 {
-    struct sim_subscriber subscribers[ANALYSES_FILE_KINDS];
-    struct sim_config config = {.machine = &run->machine,
-                                .seed = run->options->seed,
-                                .blocks = run->blocks,
-                                .subscribers = subscribers,
-                                .fifo_detector = run->options->fifo_detector};
-    for (unsigned i = 0; i < ANALYSES_FILE_KINDS; i++) {
-        if (run->outputs.files[i])
-            subscribers[config.subscriber_count++] = analyses_file_kinds[i]->subscriber(run->outputs.files[i]);
-    }
-    return cli_simulation_start(&run->simulation, &config, !run->options->no_attribution, run->options->callgrind,
-                                &run->image, run->symbols, err);
+    const struct sim_config config = {.machine = &run->machine,
+                                      .seed = run->options->seed,
+                                      .blocks = run->blocks,
+                                      .fifo_detector = run->options->fifo_detector};
+    return cli_simulation_start(&run->simulation, &config, run->options->analyses, &run->image, run->symbols, err);
 }
 
 static enum c2_status make_emulator(struct run *run, struct c2_error *err)
 {
     const bool show_progress = run->options->progress || (isatty(STDERR_FILENO) && !run->options->quiet);
+    const struct analyses *analyses = run->simulation.views[0].analyses;
     struct emu_config config = {.engine = run->options->engine,
                                 .mmu = run->simulation.mmu,
                                 .kernel = run->kernel,
                                 .blocks = run->blocks,
                                 .record = run->simulation.ring,
-                                .mark_allocations = run->simulation.profile,
+                                .mark_allocations = analyses && analyses_want_marks(analyses),
                                 .wrappers = run->options->wrappers,
                                 .wrapper_count = run->options->wrapper_count,
                                 .symbols = run->symbols,
@@ -274,8 +269,8 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
     if (!report.simulated)
         return report;
     describe_view(&report, &run->simulation.views[0]);
-    report.profile = run->simulation.result;
-    report.calls = run->simulation.calls;
+    report.profile = analyses_result(run->simulation.views[0].analyses, ANALYSIS_profile);
+    report.calls = analyses_result(run->simulation.views[0].analyses, ANALYSIS_callgraph);
     report.symbols = run->symbols;
     return report;
 }
@@ -311,7 +306,7 @@ static enum c2_status write_reports(struct run *run, const struct report_run *re
         report_text(stderr, report, NULL);
     }
     if (status == C2_OK)
-        status = cli_outputs_commit(&run->outputs, report, err);
+        status = cli_outputs_commit(&run->outputs, run->simulation.views[0].analyses, report, err);
     if (status == C2_OK)
         status = cli_outputs_commit_pagemap(&run->outputs, run->simulation.views[0].mmu, options->dump_pagemap, err);
     return status;
@@ -342,11 +337,11 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
         return fail(err, CLI_EXIT_FAILED);
     tell_wrappers(run);
     struct report_run report = describe(run, end, ending), against = report;
-    if (run->simulation.against) {
+    if (run->simulation.view_count == 2 && report.simulated) {
         describe_view(&against, &run->simulation.views[1]);
         report.against = &against;
-        report.against_text = run->options->against;
-        report.labels = analyses_against_counts(run->simulation.against);
+        report.against_text = run->options->analyses[ANALYSIS_against];
+        report.labels = analyses_result(run->simulation.views[0].analyses, ANALYSIS_against);
     }
     if (write_reports(run, &report, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
@@ -377,8 +372,8 @@ static int make_and_go(struct run *run, char *const *host_env, struct c2_error *
     status = place_by_region(run, err);
     if (status != C2_OK)
         return fail(err, cli_load_status(status));
-    status = cli_simulation_memory(&run->simulation, &run->placement, !run->options->against ? NULL : &run->against,
-                                   err);
+    status = cli_simulation_memory(&run->simulation, &run->placement,
+                                   !run->options->analyses[ANALYSIS_against] ? NULL : &run->against, err);
     if (status != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     status = stream_blocks_create(&run->blocks, err);
@@ -389,7 +384,7 @@ static int make_and_go(struct run *run, char *const *host_env, struct c2_error *
     status = load(run, err);
     if (status != C2_OK)
         return fail(err, cli_load_status(status));
-    status = cli_outputs_open(&run->outputs, run->options, run->machine.line_bytes, err);
+    status = cli_outputs_open(&run->outputs, run->options, err);
     if (status == C2_OK)
         status = make(run, err);
     return status == C2_OK ? go(run, err) : fail(err, CLI_EXIT_FAILED);

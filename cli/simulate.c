@@ -110,7 +110,7 @@ static enum c2_status listen(struct cli_simulation *s, struct c2_error *err)
     for (unsigned i = 0; i < s->view_count && status == C2_OK; i++)
         status = mmu_listen(s->views[i].mmu, (struct mmu_listener){&s->views[i], before_change, after_change, NULL},
                             err);
-    if (status == C2_OK && s->profile)
+    if (status == C2_OK && analyses_want_memory(s->views[0].analyses))
         status = mmu_listen(s->mmu, (struct mmu_listener){s, before_loss, memory_lost, memory_mapped}, err);
     return status;
 }
@@ -158,15 +158,32 @@ struct stream_sink cli_simulation_sink(struct cli_simulation *s)
 
 /* ------------------------------------------------------------------ making */
 
-static enum c2_status make_profile(struct cli_simulation *s, const struct caches_machine *machine,
-                                   const struct loader_image *image, bool calls, struct c2_error *err)
+/* Those of the first view, then those of the second, which may go back to them. */
+static enum c2_status make_analyses(struct cli_simulation *s, const struct sim_config *config, const char *const *given,
+                                    const struct loader_image *image, struct loader_symbols *symbols,
+                                    struct c2_error *err)
 {
-    enum c2_status status = analyses_profile_create(&s->profile, machine, s->symbols, err);
-    if (status == C2_OK && calls)
-        status = analyses_callgraph_create(&s->callgraph, machine, s->symbols, err);
-    if (status == C2_OK) /* the entry of a dynamic program is the interpreter's */
-        analyses_profile_program(s->profile, (struct guest_va){image->program_entry},
-                                 (struct guest_va){image->interpreter_base == 0 ? 0 : image->entry});
+    struct analyses_setup setup = {.machine = config->machine, .symbols = symbols, .given = given};
+    setup.entry.v = image->program_entry; /* that of a dynamic program is the interpreter's */
+    setup.interpreter.v = image->interpreter_base == 0 ? 0 : image->entry;
+    enum c2_status status = C2_OK;
+    for (unsigned i = 0; i < s->view_count && status == C2_OK; i++) {
+        setup.first = i == 0 ? NULL : s->views[0].analyses;
+        status = analyses_create(&s->views[i].analyses, &setup, err);
+    }
+    return status;
+}
+
+static enum c2_status make_sims(struct cli_simulation *s, const struct sim_config *config, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (unsigned i = 0; i < s->view_count && status == C2_OK; i++) {
+        struct sim_config mine = *config;
+        analyses_subscribe(s->views[i].analyses, &mine);
+        mine.translation = sim_translation_mmu(s->views[i].mmu);
+        s->views[i].simulation = s;
+        status = sim_create(&s->views[i].sim, &mine, err);
+    }
     return status;
 }
 
@@ -182,45 +199,19 @@ static enum c2_status tell_memory(struct cli_simulation *s, struct c2_error *err
     return status;
 }
 
-#define SUBSCRIBERS (3 + ANALYSES_FILE_KINDS)
-
-/* Those of the first view; config: has further ones. */
-static uint32_t list_subscribers(const struct cli_simulation *s, const struct sim_config *config,
-                                 struct sim_subscriber list[SUBSCRIBERS])
+static enum c2_status views_consume(void *self, const struct stream_batch *batch, struct c2_error *err)
 {
-    uint32_t count = 0;
-    if (s->profile)
-        list[count++] = analyses_profile_subscriber(s->profile);
-    if (s->against)
-        list[count++] = analyses_against_first(s->against);
-    if (s->callgraph)
-        list[count++] = analyses_callgraph_subscriber(s->callgraph);
-    for (size_t i = 0; i < config->subscriber_count; i++)
-        list[count++] = config->subscribers[i];
-    C2_ASSERT(count <= SUBSCRIBERS);
-    return count;
+    const struct cli_simulation *s = self;
+    enum c2_status status = C2_OK;
+    for (unsigned i = 0; i < s->view_count && status == C2_OK; i++)
+        status = sim_consume(s->views[i].sim, batch, err);
+    return status;
 }
 
-static enum c2_status make_sims(struct cli_simulation *s, const struct sim_config *config, struct c2_error *err)
+static enum c2_status views_drain(void *self, struct c2_error *err)
 {
-    struct sim_subscriber first[SUBSCRIBERS], second[1];
-    const struct sim_attribution attribution = s->profile ? analyses_profile_attribution(s->profile)
-                                                          : (struct sim_attribution){.self = NULL};
-    struct sim_config mine[2] = {*config, *config};
-    enum c2_status status = C2_OK;
-    mine[0].subscribers = first;
-    mine[0].subscriber_count = list_subscribers(s, config, first);
-    mine[0].attribution = s->profile ? &attribution : NULL;
-    mine[1].subscribers = second;
-    mine[1].subscriber_count = s->against ? 1 : 0;
-    if (s->against)
-        second[0] = analyses_against_second(s->against);
-    for (unsigned i = 0; i < s->view_count && status == C2_OK; i++) {
-        mine[i].translation = sim_translation_mmu(s->views[i].mmu);
-        s->views[i].simulation = s;
-        status = sim_create(&s->views[i].sim, &mine[i], err);
-    }
-    return status;
+    (void)self, (void)err;
+    return C2_OK;
 }
 
 /* The ring's thread is made with the signals blocked that interrupt a run: they are for the thread that may sit in a
@@ -232,24 +223,18 @@ static enum c2_status make_ring(struct cli_simulation *s, struct c2_error *err)
     sigaddset(&blocked, SIGINT);
     sigaddset(&blocked, SIGTERM);
     sigaddset(&blocked, SIGXCPU);
-    const struct stream_sink behind = s->against ? analyses_against_sink(s->against, s->views[0].sim, s->views[1].sim)
-                                                 : sim_sink(s->views[0].sim);
+    const struct stream_sink behind = {s, views_consume, views_drain};
     pthread_sigmask(SIG_BLOCK, &blocked, &old);
     enum c2_status status = stream_ring_create(&s->ring, behind, err);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return status;
 }
 
-enum c2_status cli_simulation_start(struct cli_simulation *s, const struct sim_config *config, bool attribution,
-                                    bool calls, const struct loader_image *image, struct loader_symbols *symbols,
+enum c2_status cli_simulation_start(struct cli_simulation *s, const struct sim_config *config, const char *const *given,
+                                    const struct loader_image *image, struct loader_symbols *symbols,
                                     struct c2_error *err)
 {
-    enum c2_status status = C2_OK;
-    s->symbols = symbols;
-    if (attribution)
-        status = make_profile(s, config->machine, image, calls, err);
-    if (status == C2_OK && s->view_count == 2)
-        status = analyses_against_create(&s->against, config->machine, s->profile, err);
+    enum c2_status status = make_analyses(s, config, given, image, symbols, err);
     if (status == C2_OK)
         status = make_sims(s, config, err);
     if (status == C2_OK)
@@ -271,10 +256,8 @@ enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *
     }
     if (status == C2_OK && s->view_count == 2)
         status = mmu_followers_status(s->mmu, err);
-    if (status == C2_OK && s->profile)
-        status = analyses_profile_finish(s->profile, s->views[0].sim, &s->result, err);
-    if (status == C2_OK && s->callgraph)
-        status = analyses_callgraph_finish(s->callgraph, &s->calls, err);
+    for (unsigned i = 0; i < s->view_count && status == C2_OK; i++)
+        status = sim_finish(s->views[i].sim, err);
     return status;
 }
 
@@ -295,11 +278,10 @@ void cli_simulation_release(struct cli_simulation *s)
     stream_ring_destroy(s->ring);
     stream_tape_destroy(s->tape);
     analyses_paths_release(&s->paths);
-    for (unsigned i = 0; i < s->view_count; i++)
+    for (unsigned i = s->view_count; i-- > 0;) {
         sim_destroy(s->views[i].sim);
-    analyses_against_destroy(s->against);
-    analyses_callgraph_destroy(s->callgraph);
-    analyses_profile_destroy(s->profile);
+        analyses_destroy(s->views[i].analyses);
+    }
 }
 
 void cli_simulation_release_memory(struct cli_simulation *s)

@@ -150,15 +150,12 @@ static __attribute__((noinline)) enum c2_status unusual(struct sim *sim, uint32_
 }
 
 /* Counts are current after each batch; after a failure the caches may not be touched again. */
-static enum c2_status finish_batch(struct sim *sim, enum c2_status status)
+static enum c2_status finish_batch(struct sim *sim, enum c2_status status, struct c2_error *err)
 {
-    if (status == C2_OK)
-        sim_flush_repeats(sim);
-    if (status == C2_OK && sim->attributed.on)
-        sim_attribute_settle(sim);
-    if (status == C2_OK && sim->tlb)
-        sim_tlb_settle(sim);
-    return status;
+    if (status != C2_OK)
+        return status;
+    sim_settle(sim);
+    return sim_tell_batch(sim, err);
 }
 
 /* What whole runs add, in packed words as plans have them. */
@@ -201,7 +198,7 @@ static inline __attribute__((always_inline)) enum c2_status consume_fast(struct 
     }
     hot_store(sim, &hot);
     count_whole(sim, insns_modifies, reads_writes);
-    return finish_batch(sim, status);
+    return finish_batch(sim, status, err);
 }
 
 enum c2_status sim_consume_fast(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
@@ -252,5 +249,5 @@ enum c2_status sim_consume_observed(struct sim *sim, const struct stream_batch *
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < batch->used && status == C2_OK; i += 1 + stream_header_slots(batch->words[i]))
         status = observed_record(sim, batch->tid, batch->words[i], &batch->words[i + 1], err);
-    return finish_batch(sim, status);
+    return finish_batch(sim, status, err);
 }

@@ -90,19 +90,6 @@ enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, st
     return sim->consume(sim, batch, err);
 }
 
-static enum c2_status sink_consume(void *self, const struct stream_batch *batch, struct c2_error *err)
-{
-    return sim_consume(self, batch, err);
-}
-
-static enum c2_status sink_drain(void *self, struct c2_error *err)
-{
-    (void)self, (void)err;
-    return C2_OK;
-}
-
-struct stream_sink sim_sink(struct sim *sim) { return (struct stream_sink){sim, sink_consume, sink_drain}; }
-
 void sim_page_fill(struct sim *sim, struct sim_page *page, struct guest_va va)
 {
     struct guest_pa pa;
@@ -128,6 +115,15 @@ void sim_flush_repeats(struct sim *sim)
         caches_repeat(sim->caches, false, reads);
     if (writes != 0)
         caches_repeat(sim->caches, true, writes);
+}
+
+void sim_settle(struct sim *sim)
+{
+    sim_flush_repeats(sim);
+    if (sim->attributed.on)
+        sim_attribute_settle(sim);
+    if (sim->tlb)
+        sim_tlb_settle(sim);
 }
 
 /* The line of the last data access is forgotten too: it may be another frame's from now on. The line of the last

@@ -90,6 +90,7 @@ struct sim_tlb_miss {
  * order; of one event, in the order of the list. A failure ends the run.
  * A record of a block is told so: record; block, when it is the first of its block; then for each of its references
  * reference, and for each line access of it tlb_missed, missed for the reads of its page walk, missed. */
+struct sim;
 struct sim_subscriber {
     void *self;
     /* Memory has appeared; or it is gone, and only the area's start and bytes say anything. */
@@ -102,6 +103,10 @@ struct sim_subscriber {
     enum c2_status (*reference)(void *self, const struct sim_reference *reference, struct c2_error *err);
     enum c2_status (*tlb_missed)(void *self, const struct sim_tlb_miss *miss, struct c2_error *err);
     enum c2_status (*missed)(void *self, const struct sim_miss *miss, struct c2_error *err);
+    /* All of a batch has been simulated, and all counts are current. */
+    enum c2_status (*batch)(void *self, const struct sim *sim, struct c2_error *err);
+    /* The run is over. */
+    enum c2_status (*finish)(void *self, struct sim *sim, struct c2_error *err);
 };
 
 /* ------------------------------------------------------------------ attribution: the one who is asked
@@ -148,12 +153,12 @@ struct sim_config {
     bool fifo_detector;                        /* of the caches */
 };
 
-struct sim;
 enum c2_status sim_create(struct sim **out, const struct sim_config *config, struct c2_error *err);
 void sim_destroy(struct sim *sim);
 
 enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
-struct stream_sink sim_sink(struct sim *sim); /* sim_consume behind a sink; drain does nothing */
+/* After the last batch, once: to be told the subscribers, who put their results together. */
+enum c2_status sim_finish(struct sim *sim, struct c2_error *err);
 /* Translations of this range may have changed: forget them. Only between batches (after a drain). The simulated TLBs
  * lose them as well; but for those this concerns the host's memory of translations only. */
 void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes);

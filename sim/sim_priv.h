@@ -138,6 +138,7 @@ enum c2_status sim_record(struct sim *sim, uint32_t tid, uint64_t header, const 
 /* sim.c: the rare halves of the two functions below. */
 void sim_page_fill(struct sim *sim, struct sim_page *page, struct guest_va va);
 void sim_flush_repeats(struct sim *sim);
+void sim_settle(struct sim *sim); /* nothing is pending afterwards: all counts are current */
 
 /* tlb.c */
 enum c2_status sim_tlb_create(struct sim *sim, const struct caches_machine *machine, struct c2_error *err);
@@ -170,6 +171,7 @@ enum c2_status sim_tell_record(const struct sim *sim, uint64_t header, const uin
 void sim_tell_block(const struct sim *sim, const struct stream_block *block);
 enum c2_status sim_tell_reference(const struct sim *sim, const struct sim_reference *reference, struct c2_error *err);
 enum c2_status sim_tell_tlb_miss(const struct sim *sim, const struct sim_tlb_miss *miss, struct c2_error *err);
+enum c2_status sim_tell_batch(const struct sim *sim, struct c2_error *err);
 enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss, struct c2_error *err);
 
 /* ------------------------------------------------------------------ the way of one line access */

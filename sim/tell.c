@@ -88,3 +88,19 @@ enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss,
         status = s->missed ? s->missed(s->self, miss, err) : C2_OK;
     return status;
 }
+
+enum c2_status sim_tell_batch(const struct sim *sim, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
+        status = s->batch ? s->batch(s->self, sim, err) : C2_OK;
+    return status;
+}
+
+enum c2_status sim_finish(struct sim *sim, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
+        status = s->finish ? s->finish(s->self, sim, err) : C2_OK;
+    return status;
+}

@@ -39,10 +39,23 @@ static void make_block(struct made *made, uint64_t pc, uint16_t insns, uint8_t l
 struct bench {
     struct caches_machine machine;
     struct sim_counts counts;
-    struct analyses_callgraph *graph;
+    struct analysis *graph;
     struct sim_subscriber subscriber;
     struct analyses_events events;
 };
+
+static enum c2_status create(struct bench *bench, struct c2_error *err)
+{
+    const struct analyses_setup setup = {.machine = &bench->machine};
+    return analysis_callgraph.create(&bench->graph, &setup, NULL, err);
+}
+
+static enum c2_status finish(struct bench *bench, const struct analyses_callgraph_result **out, struct c2_error *err)
+{
+    const enum c2_status status = bench->subscriber.finish(bench->graph, NULL, err);
+    *out = analysis_callgraph.result(bench->graph);
+    return status;
+}
 
 static void set_up(struct bench *bench)
 {
@@ -50,12 +63,12 @@ static void set_up(struct bench *bench)
     strcpy(bench->machine.levels[0].name, "L1D");
     strcpy(bench->machine.levels[1].name, "L2");
     strcpy(bench->machine.l1i.name, "L1I");
-    assert_int_equal(C2_OK, analyses_callgraph_create(&bench->graph, &bench->machine, NULL, NULL));
-    bench->subscriber = analyses_callgraph_subscriber(bench->graph);
+    assert_int_equal(C2_OK, create(bench, NULL));
+    bench->subscriber = analysis_callgraph.subscriber(bench->graph);
     analyses_events_init(&bench->events, &bench->machine);
 }
 
-static void tear_down(struct bench *bench) { analyses_callgraph_destroy(bench->graph); }
+static void tear_down(struct bench *bench) { analysis_callgraph.destroy(bench->graph); }
 
 static void entry(struct bench *bench, uint64_t va, bool resolver)
 {
@@ -298,7 +311,7 @@ static int by_addresses(const void *a, const void *b)
 static bool same_arcs(struct bench *bench, struct twin *twin)
 {
     const struct analyses_callgraph_result *result;
-    assert_int_equal(C2_OK, analyses_callgraph_finish(bench->graph, &result, NULL));
+    assert_int_equal(C2_OK, finish(bench, &result, NULL));
     while (twin->count > 1)
         twin_drop(twin);
     twin_shorten(twin, 0);
@@ -450,7 +463,7 @@ static const struct analyses_callgraph_result *run(struct bench *bench, const st
     const struct analyses_callgraph_result *result;
     for (size_t i = 0; i < count; i++)
         execute(bench, blocks[i], blocks[i]->block.insn_count, slots[i], 0);
-    assert_int_equal(C2_OK, analyses_callgraph_finish(bench->graph, &result, NULL));
+    assert_int_equal(C2_OK, finish(bench, &result, NULL));
     return result;
 }
 
@@ -565,14 +578,14 @@ static void no_memory(void **state)
         struct program p;
         strcpy(bench.machine.levels[0].name, "L1D");
         c2_alloc_fail_from(n);
-        enum c2_status status = analyses_callgraph_create(&bench.graph, &bench.machine, NULL, &err);
+        enum c2_status status = create(&bench, &err);
         if (status == C2_OK)
             status = analyses_callgraph_entry(bench.graph, (struct guest_va){G}, true, &err);
         make_block(&p.call_f, MAIN, 2, 4, STREAM_CALL, true, STREAM_WRITE);
         make_block(&p.ret_g, G, 3, 4, STREAM_RETURN, true, STREAM_READ);
         if (status == C2_OK) {
             const struct sim_executed record = {&p.call_f.block, 2, &(uint64_t){STACK}, &bench.counts};
-            bench.subscriber = analyses_callgraph_subscriber(bench.graph);
+            bench.subscriber = analysis_callgraph.subscriber(bench.graph);
             status = bench.subscriber.record(bench.subscriber.self, &record, &err);
         }
         if (status == C2_OK) {
@@ -580,14 +593,15 @@ static void no_memory(void **state)
             status = bench.subscriber.record(bench.subscriber.self, &record, &err);
         }
         if (status == C2_OK)
-            status = analyses_callgraph_finish(bench.graph, &result, &err);
+            status = finish(&bench, &result, &err);
         c2_alloc_fail_from(0);
         done = status == C2_OK;
         if (!done)
             assert_int_equal(C2_ERR_NO_MEMORY, status);
         if (!done)
             assert_int_equal(C2_ERR_NO_MEMORY, err.status);
-        analyses_callgraph_destroy(bench.graph);
+        if (bench.graph)
+            analysis_callgraph.destroy(bench.graph);
     }
     assert_true(done);
 }

@@ -103,7 +103,7 @@ static void fill(struct stream_batch *batch)
 struct run {
     struct caches_machine machine;
     struct stream_blocks *blocks;
-    struct analyses_profile *profile;
+    struct analyses *analyses;
     struct sim *sim;
     struct stream_batch *batch;
     uint64_t entry; /* 0: nothing is start-up */
@@ -122,24 +122,18 @@ static enum c2_status go(struct run *run, const struct analyses_profile_result *
                                            .physical_bytes = 1ull << 40,
                                            .level_count = 2,
                                            .levels = {level("L1D", 256, 1), level("L2", 4096, 4)}};
+    const char *const given[ANALYSES_KINDS] = {NULL};
+    const struct analyses_setup setup = {.machine = &run->machine, .entry = {run->entry}, .given = given};
     run->blocks = make_blocks(err);
     run->batch = c2_alloc(sizeof *run->batch);
     enum c2_status status = !run->blocks || !run->batch ? C2_ERR_NO_MEMORY : C2_OK;
     if (status == C2_OK)
-        status = analyses_profile_create(&run->profile, &run->machine, NULL, err);
+        status = analyses_create(&run->analyses, &setup, err);
     if (status != C2_OK)
         return status;
-    if (run->entry != 0)
-        analyses_profile_program(run->profile, (struct guest_va){run->entry}, (struct guest_va){0});
-    const struct sim_subscriber subscriber = analyses_profile_subscriber(run->profile);
-    const struct sim_attribution attribution = analyses_profile_attribution(run->profile);
-    const struct sim_config config = {.machine = &run->machine,
-                                      .seed = 1,
-                                      .translation = {NULL, identity, NULL},
-                                      .blocks = run->blocks,
-                                      .subscribers = &subscriber,
-                                      .subscriber_count = 1,
-                                      .attribution = &attribution};
+    struct sim_config config = {
+        .machine = &run->machine, .seed = 1, .translation = {NULL, identity, NULL}, .blocks = run->blocks};
+    analyses_subscribe(run->analyses, &config);
     status = sim_create(&run->sim, &config, err);
     if (status == C2_OK)
         status = map(run, HEAP, 0x21000, MMU_HEAP, err);
@@ -148,13 +142,17 @@ static enum c2_status go(struct run *run, const struct analyses_profile_result *
     fill(run->batch);
     if (status == C2_OK)
         status = sim_consume(run->sim, run->batch, err);
-    return status == C2_OK ? analyses_profile_finish(run->profile, run->sim, out, err) : status;
+    if (status == C2_OK)
+        status = sim_finish(run->sim, err);
+    if (status == C2_OK)
+        *out = analyses_result(run->analyses, ANALYSIS_profile);
+    return status;
 }
 
 static void end(struct run *run)
 {
     sim_destroy(run->sim);
-    analyses_profile_destroy(run->profile);
+    analyses_destroy(run->analyses);
     stream_blocks_destroy(run->blocks);
     c2_free(run->batch);
 }

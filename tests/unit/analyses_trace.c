@@ -65,9 +65,18 @@ static void tell(struct sim_subscriber trace, enum sim_kind kind, uint32_t tid, 
     assert_int_equal(C2_OK, trace.reference(trace.self, &reference, NULL));
 }
 
-static void tell_all(struct analyses_file *trace)
+static enum c2_status create(struct analysis **out, const char *path, struct c2_error *err)
 {
-    struct sim_subscriber subscriber = analyses_trace.subscriber(trace);
+    static const struct caches_machine machine = {.line_bytes = 64};
+    const char *const given[ANALYSES_KINDS] = {[ANALYSIS_trace] = path};
+    const struct analyses_setup setup = {.machine = &machine, .given = given};
+    *out = NULL;
+    return analysis_trace.create(out, &setup, NULL, err);
+}
+
+static void tell_all(struct analysis *trace)
+{
+    struct sim_subscriber subscriber = analysis_trace.subscriber(trace);
     tell(subscriber, SIM_FETCH, 1, 0x401000, 0x401000, 0x1000, 5);
     tell(subscriber, SIM_READ, 1, 0x401000, 0x7fffffffe008, 0x2008, 8);
     tell(subscriber, SIM_WRITE, 1, 0x401000, 0x7fffffffe008, 0x2008, 8);
@@ -110,13 +119,14 @@ static const char din_golden[] = "2 1000\n"
 
 static void write_trace(const char *name, int times)
 {
-    struct analyses_file *trace;
+    struct analysis *trace;
     struct c2_error err;
-    assert_int_equal(C2_OK, analyses_trace.create(&trace, path_of(name), 64, &err));
+    assert_int_equal(C2_OK, create(&trace, path_of(name), &err));
     for (int i = 0; i < times; i++)
         tell_all(trace);
     assert_int_not_equal(0, access(path_of(name), F_OK)); /* not before it is whole */
-    assert_int_equal(C2_OK, analyses_trace.commit(trace, &err));
+    assert_int_equal(C2_OK, analysis_trace.commit(trace, &err));
+    analysis_trace.destroy(trace);
 }
 
 static void the_plain_forms(void **state)
@@ -191,26 +201,26 @@ static void more_than_a_buffer(void **state)
 static void given_up_leaves_nothing(void **state)
 {
     (void)state;
-    struct analyses_file *trace;
-    assert_int_equal(C2_OK, analyses_trace.create(&trace, path_of("b.zst"), 64, NULL));
+    struct analysis *trace;
+    assert_int_equal(C2_OK, create(&trace, path_of("b.zst"), NULL));
     tell_all(trace);
-    analyses_trace.destroy(trace);
+    analysis_trace.destroy(trace);
     assert_int_not_equal(0, access(path_of("b.zst"), F_OK));
-    analyses_trace.destroy(NULL);
 }
 
 /* /dev/full takes nothing: said at the first buffer that is written, and at the latest by commit. */
 static void a_full_disk(void **state)
 {
     (void)state;
-    struct analyses_file *trace;
+    struct analysis *trace;
     struct c2_error err;
-    assert_int_equal(C2_OK, analyses_trace.create(&trace, "/dev/full", 64, &err));
+    assert_int_equal(C2_OK, create(&trace, "/dev/full", &err));
     tell_all(trace);
-    assert_int_not_equal(C2_OK, analyses_trace.commit(trace, &err));
+    assert_int_not_equal(C2_OK, analysis_trace.commit(trace, &err));
     assert_non_null(strstr(err.text, "/dev/full"));
-    assert_int_equal(C2_OK, analyses_trace.create(&trace, "/dev/full", 64, &err));
-    struct sim_subscriber subscriber = analyses_trace.subscriber(trace);
+    analysis_trace.destroy(trace);
+    assert_int_equal(C2_OK, create(&trace, "/dev/full", &err));
+    struct sim_subscriber subscriber = analysis_trace.subscriber(trace);
     struct sim_reference reference = {.kind = SIM_READ, .parts = 1, .size = 1};
     enum c2_status status = C2_OK;
     int told = 0;
@@ -218,15 +228,15 @@ static void a_full_disk(void **state)
         status = subscriber.reference(subscriber.self, &reference, &err);
     assert_int_equal(C2_ERR_IO, status);
     assert_string_equal("cannot write the trace \"/dev/full\": No space left on device", err.text);
-    analyses_trace.destroy(trace);
+    analysis_trace.destroy(trace);
 }
 
 static void a_folder_that_is_not_there(void **state)
 {
     (void)state;
-    struct analyses_file *trace;
+    struct analysis *trace;
     struct c2_error err;
-    assert_int_not_equal(C2_OK, analyses_trace.create(&trace, path_of("none/x.din"), 64, &err));
+    assert_int_not_equal(C2_OK, create(&trace, path_of("none/x.din"), &err));
     assert_null(trace);
     assert_non_null(strstr(err.text, "none/x.din"));
 }
@@ -236,13 +246,14 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     enum c2_status status = C2_ERR_NO_MEMORY;
     for (uint64_t n = 1; status != C2_OK; n++) {
-        struct analyses_file *trace;
+        struct analysis *trace;
         struct c2_error err;
         c2_alloc_fail_from(n);
-        status = analyses_trace.create(&trace, path_of("c.zst"), 64, &err);
+        status = create(&trace, path_of("c.zst"), &err);
         c2_alloc_fail_from(0);
         assert_true(status == C2_OK ? n > 3 : status == C2_ERR_NO_MEMORY && !trace);
-        analyses_trace.destroy(trace);
+        if (trace)
+            analysis_trace.destroy(trace);
     }
 }
 

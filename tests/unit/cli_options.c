@@ -60,9 +60,9 @@ static char *describe(const struct cli_options *o)
         fprintf(to, "output=%s ", o->output_dir);
     if (o->json)
         fprintf(to, "json=%s ", o->json);
-    if (o->files[ANALYSES_FILE_trace])
-        fprintf(to, "trace=%s ", o->files[ANALYSES_FILE_trace]);
-    const char *const profiles[] = {o->callgrind, o->evictors, o->cachegrind};
+    if (o->analyses[ANALYSIS_trace])
+        fprintf(to, "trace=%s ", o->analyses[ANALYSIS_trace]);
+    const char *const profiles[] = {o->analyses[ANALYSIS_callgraph], o->evictors, o->cachegrind};
     for (size_t i = 0; i < 3; i++)
         if (profiles[i])
             fprintf(to, "%s=%s ", (const char *[]){"callgrind", "evictors", "cachegrind"}[i], profiles[i]);
