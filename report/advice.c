@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/profile_priv.h"
+#include "report/report_priv.h"
 
 #define QUIET 20u
 
@@ -29,16 +29,13 @@ struct finding {
     uint64_t cost;
 };
 
-/* The misses of a level by class: all of them, or with a digest those that are not start-up. */
-static void count_classes(uint64_t out[ANALYSES_CLASSES], const struct report_level *level,
-                          const struct report_digest *digest, size_t number)
+/* The misses of a level by class; where misses were attributed, without those of start-up. */
+static void count_classes(uint64_t out[ANALYSES_CLASSES], const struct report_digest *digest, size_t number)
 {
-    const struct caches_counts *n = level->counts;
+    const struct caches_counts *n = digest->levels[number].counts;
     out[ANALYSES_COLD] = n->cold;
     out[ANALYSES_CAPACITY] = n->capacity;
     out[ANALYSES_CONFLICT] = n->conflict;
-    if (!digest)
-        return;
     const struct report_sums *startup = &digest->missed.startup[number];
     out[ANALYSES_COLD] -= startup->cold;
     out[ANALYSES_CAPACITY] -= startup->capacity;
@@ -62,16 +59,16 @@ static void take_better(struct finding *cure, struct finding *cold, const struct
 }
 
 /* The pair to look at into *out; returns what all misses cost. */
-static uint64_t weigh(struct finding *out, const struct report_digest *digest, const struct report_level *levels,
-                      size_t count)
+static uint64_t weigh(struct finding *out, const struct report_digest *digest)
 {
+    const struct report_level *levels = digest->levels;
     static const enum analyses_class easiest_first[] = {ANALYSES_CONFLICT, ANALYSES_CAPACITY, ANALYSES_COLD};
     struct finding cold = {.class_ = ANALYSES_COLD};
     uint64_t total = 0, curable = 0;
     *out = (struct finding){.class_ = ANALYSES_COLD};
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < digest->level_count; i++) {
         uint64_t n[ANALYSES_CLASSES];
-        count_classes(n, &levels[i], digest, i);
+        count_classes(n, digest, i);
         for (unsigned c = 0; c < ANALYSES_CLASSES; c++) {
             const enum analyses_class class_ = easiest_first[c];
             const struct finding finding = {&levels[i], class_, n[class_], n[0] + n[1] + n[2],
@@ -91,35 +88,25 @@ static const char *class_text(enum analyses_class class_)
     return class_ == ANALYSES_CONFLICT ? "conflict" : class_ == ANALYSES_CAPACITY ? "capacity" : "cold";
 }
 
-/* What the class means there and what usually helps. code: of instructions. framed: the frames of pages have a say.
- * size: the level's, as text. */
-static void remedy(char *buffer, size_t bytes, const struct finding *finding, bool code, bool framed, const char *size)
+/* What the class means there and what usually helps. code: of instructions. framed: the frames of pages have a say. */
+static void say_remedy(struct document *d, const struct finding *finding, bool code, bool framed)
 {
-    switch (finding->class_) {
-    case ANALYSES_CONFLICT:
-        if (code)
-            snprintf(buffer, bytes,
-                     "lines of code compete for the same sets: place functions that run together "
-                     "side by side");
-        else
-            snprintf(buffer, bytes,
-                     "lines compete for the same sets while others are idle: change strides that are a "
-                     "power of two (pad rows, offset arrays)%s",
-                     framed ? ", or try another --pages" : "");
-        break;
-    case ANALYSES_CAPACITY:
-        if (code)
-            snprintf(buffer, bytes, "the code in use does not fit %s: keep hot code together, unroll and inline less",
-                     size);
-        else
-            snprintf(buffer, bytes, "the data in use does not fit %s: work in blocks that do, or make the data smaller",
-                     size);
-        break;
-    default:
-        snprintf(buffer, bytes, "%s touched for the first time: only touching fewer lines helps%s",
-                 code ? "code" : "data", code ? "" : " (smaller types, denser layout, buffers used again)");
-        break;
-    }
+    char size[32];
+    c2_size_text(size, finding->level->level->size_bytes);
+    if (finding->class_ == ANALYSES_COLD)
+        doc_say(d, "%s touched for the first time: only touching fewer lines helps%s", code ? "code" : "data",
+                code ? "" : " (smaller types, denser layout, buffers used again)");
+    else if (finding->class_ == ANALYSES_CAPACITY && code)
+        doc_say(d, "the code in use does not fit %s: keep hot code together, unroll and inline less", size);
+    else if (finding->class_ == ANALYSES_CAPACITY)
+        doc_say(d, "the data in use does not fit %s: work in blocks that do, or make the data smaller", size);
+    else if (code)
+        doc_say(d, "lines of code compete for the same sets: place functions that run together side by side");
+    else
+        doc_say(d,
+                "lines compete for the same sets while others are idle: change strides that are a power of two (pad "
+                "rows, offset arrays)%s",
+                framed ? ", or try another --pages" : "");
 }
 
 /* ------------------------------------------------------------------ whose misses */
@@ -176,10 +163,9 @@ static struct part largest(const struct part *parts, size_t count)
 }
 
 /* Whose misses the finding mostly is. Nobody's (row NULL): no profile, or no memory to find out. */
-static struct part main_part(const struct report_run *run, const struct report_digest *digest,
-                             const struct finding *finding)
+static struct part main_part(const struct report_digest *digest, const struct finding *finding)
 {
-    const struct analyses_profile_result *profile = digest ? digest->profile : NULL;
+    const struct analyses_profile_result *profile = digest->profile;
     struct part *parts = profile ? c2_calloc(profile->row_count + 1, sizeof *parts) : NULL;
     size_t count = 0;
     if (!parts)
@@ -188,7 +174,7 @@ static struct part main_part(const struct report_run *run, const struct report_d
         struct part part = {.row = &profile->rows[i], .misses = row_misses(&profile->rows[i], finding)};
         if (part.misses == 0)
             continue;
-        report_place(&part.place, run, profile->insns[part.row->insn].pc);
+        report_place(&part.place, digest->run, profile->insns[part.row->insn].pc);
         parts[count++] = part;
     }
     qsort(parts, count, sizeof *parts, by_line);
@@ -202,7 +188,7 @@ static const struct report_victim *victim_of(const struct report_digest *digest,
 {
     for (size_t i = 0; i < digest->victim_count; i++) {
         const struct report_victim *victim = &digest->victims[i];
-        if (digest->levels[victim->level].number == level->number && &digest->profile->rows[victim->row] == row)
+        if (&digest->levels[victim->level] == level && &digest->profile->rows[victim->row] == row)
             return victim;
     }
     return NULL;
@@ -226,73 +212,63 @@ static const char *remedy_of(enum analyses_reason reason)
     }
 }
 
-/* "malloc#2 at matmul.c:15, missed at main (matmul.c:30)" */
-static void say_part(struct c2_words *words, const struct report_run *run, const struct report_digest *digest,
-                     const struct part *part)
-{
-    char object[256], place[256];
-    c2_say(words, "%s, missed at %s",
-           report_object_text(object, sizeof object, run, &digest->profile->objects[part->row->object]),
-           report_place_text(place, sizeof place, run, digest->profile->insns[part->row->insn].pc));
-}
-
 /* Whether another placement of pages can change the finding's misses. */
 static bool is_framed(const struct report_digest *digest, const struct finding *finding)
 {
-    for (size_t i = 0; digest && i < digest->level_count; i++) {
-        if (digest->levels[i].number == finding->level->number)
-            return digest->missed.levels[i].framed != 0;
-    }
-    return finding->level->level->index == CACHES_PHYSICAL;
+    if (!digest->profile)
+        return finding->level->level->index == CACHES_PHYSICAL;
+    return digest->missed.levels[finding->level - digest->levels].framed != 0;
+}
+
+/* "64.5 % of them in malloc#2 at matmul.c:15, missed at main (matmul.c:30)" */
+static void say_part(struct document *d, const struct report_digest *digest, const struct finding *finding,
+                     const struct part *part)
+{
+    char object[256], place[256];
+    doc_say(d, "%s of them in %s, missed at %s", doc_share(d, part->misses, finding->misses),
+            report_object_text(object, sizeof object, digest->run, &digest->profile->objects[part->row->object]),
+            report_place_text(place, sizeof place, digest->run, digest->profile->insns[part->row->insn].pc));
 }
 
 /* " and mostly evicted by the same array: ..." */
-static void say_evictor(struct c2_words *words, const struct report_run *run, struct report_digest *digest,
-                        const struct finding *finding, const struct report_victim *victim)
+static void say_evictor(struct document *d, struct report_digest *digest, const struct finding *finding,
+                        const struct report_victim *victim)
 {
     const struct report_share evictor = report_main_evictor(digest, victim);
     char by[256];
-    c2_say(words, " and mostly evicted by %s: %s%s",
-           report_evictor_text(by, sizeof by, run, digest->profile->rows[victim->row].object, &evictor),
-           remedy_of(evictor.reason), is_framed(digest, finding) ? ", or try another --pages" : "");
+    doc_say(d, " and mostly evicted by %s: %s%s",
+            report_evictor_text(by, sizeof by, digest->run, digest->profile->rows[victim->row].object, &evictor),
+            remedy_of(evictor.reason), is_framed(digest, finding) ? ", or try another --pages" : "");
 }
 
-static void say_cause(struct c2_words *words, const struct report_run *run, struct report_digest *digest,
-                      const struct finding *finding)
+static void say_cause(struct document *d, struct report_digest *digest, const struct finding *finding)
 {
-    const struct part part = main_part(run, digest, finding);
+    const struct part part = main_part(digest, finding);
     const bool conflict = part.row && finding->class_ == ANALYSES_CONFLICT;
     const struct report_victim *victim = conflict ? victim_of(digest, finding->level, part.row) : NULL;
-    char share[32], size[32], help[512];
-    if (part.row) {
-        c2_say(words, "%s of them in ", report_percent(share, part.misses, finding->misses));
-        say_part(words, run, digest, &part);
-    }
+    if (part.row)
+        say_part(d, digest, finding, &part);
     if (victim) {
-        say_evictor(words, run, digest, finding, victim);
+        say_evictor(d, digest, finding, victim);
         return;
     }
-    const bool code = part.row ? digest->profile->objects[part.row->object].kind == ANALYSES_CODE
-                               : finding->level->code;
-    remedy(help, sizeof help, finding, code, is_framed(digest, finding),
-           c2_size_text(size, finding->level->level->size_bytes));
-    c2_say(words, "%s%s", part.row ? ": " : "", help);
+    doc_say(d, "%s", part.row ? ": " : "");
+    say_remedy(d, finding,
+               part.row ? digest->profile->objects[part.row->object].kind == ANALYSES_CODE : finding->level->code,
+               is_framed(digest, finding));
 }
 
-char *report_advice(char *buffer, size_t bytes, const struct report_run *run, struct report_digest *digest)
+void report_add_advice(struct document *d, struct report_digest *digest)
 {
-    struct report_level levels[REPORT_MAX_LEVELS];
     struct finding finding;
-    struct c2_words words = {buffer, bytes, 0};
-    char count[32], share[32], cost[32];
-    const uint64_t total = weigh(&finding, digest, levels, report_levels(levels, run));
-    if (!finding.level || total < run->counts->instructions / QUIET) {
-        c2_say(&words, "nothing in the caches: all misses together cost less than one cycle in %u instructions", QUIET);
-        return buffer;
+    const uint64_t total = weigh(&finding, digest);
+    doc_note(d, DOC_FLOW, "look at:", "%s", "");
+    if (!finding.level || total < digest->run->counts->instructions / QUIET) {
+        doc_say(d, "nothing in the caches: all misses together cost less than one cycle in %u instructions", QUIET);
+        return;
     }
-    c2_say(&words, "%s %s misses (%s, %s of its misses, %s of the cost): ", finding.level->level->name,
-           class_text(finding.class_), c2_group_digits(count, finding.misses),
-           report_percent(share, finding.misses, finding.of), report_percent(cost, finding.cost, total));
-    say_cause(&words, run, digest, &finding);
-    return buffer;
+    doc_say(d, "%s %s misses (%s, %s of its misses, %s of the cost): ", finding.level->level->name,
+            class_text(finding.class_), doc_digits(d, finding.misses), doc_share(d, finding.misses, finding.of),
+            doc_share(d, finding.cost, total));
+    say_cause(d, digest, &finding);
 }

@@ -10,7 +10,7 @@
  * Counting
  *   Whole cycles, so that every order and share is the same everywhere.
  */
-#include "report/profile_priv.h"
+#include "report/report_priv.h"
 
 static void add_tally(struct report_sums *to, const struct analyses_tally *tally)
 {

@@ -130,7 +130,7 @@ static void add_name(struct document *d, const struct report_entry *entries, siz
 {
     static const char *const words[REPORT_SUBJECTS] = {"", "function", "object"};
     const char *only = !entries->in[1] ? " (only in A)" : !entries->in[0] ? " (only in B)" : "";
-    doc_section(d, 0);
+    doc_section(d, DOC_TEXT, 0);
     if (entries->subject != REPORT_LEVEL)
         doc_note(d, DOC_LINE, NULL, "%s %s%s", words[entries->subject], entries->name, only);
     add_entries(d, entries, count);
@@ -147,7 +147,7 @@ static void add_hidden(struct document *d, const size_t differ[REPORT_SUBJECTS],
 {
     static const char *const words[REPORT_SUBJECTS] = {"", "functions", "objects"};
     for (unsigned i = 1; i < REPORT_SUBJECTS && !all; i++) {
-        doc_section(d, 0);
+        doc_section(d, DOC_TEXT, 0);
         if (differ[i] > SHOWN)
             doc_note(d, DOC_LINE, NULL, "%zu more %s differ (--all shows them)", differ[i] - SHOWN, words[i]);
     }
@@ -167,7 +167,7 @@ static void add_changes(struct document *d, const struct report_comparison *c, b
             add_name(d, first, end - i);
     }
     add_hidden(d, differ, all);
-    doc_section(d, 0);
+    doc_section(d, DOC_TEXT, 0);
     if (!any)
         doc_note(d, DOC_LINE, NULL, "no counter differs");
 }
@@ -185,7 +185,7 @@ static enum c2_status add_failures(bool *failed, struct document *d, const struc
                                    const char *const *conditions, size_t count, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    doc_section(d, 0);
+    doc_section(d, DOC_TEXT, 0);
     for (size_t i = 0; i < count && status == C2_OK; i++) {
         struct report_entry entry;
         bool holds = false;
@@ -200,7 +200,7 @@ static enum c2_status add_failures(bool *failed, struct document *d, const struc
 static enum c2_status add_all(bool *failed, struct document *d, const struct report_comparison *c, bool all,
                               const char *const *conditions, size_t count, struct c2_error *err)
 {
-    doc_section(d, 0);
+    doc_section(d, DOC_TEXT, 0);
     add_machines(d, c);
     add_clocks(d, c);
     add_pages(d, c);

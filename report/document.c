@@ -116,11 +116,12 @@ static bool open_item(struct document *d, enum doc_kind kind, enum doc_in in, co
     return item && item->in != 0;
 }
 
-void doc_section(struct document *d, unsigned place)
+bool doc_section(struct document *d, enum doc_in in, unsigned place)
 {
     d->at = &d->root;
-    if (open_item(d, DOC_SECTION, DOC_BOTH, NULL))
-        d->at->number = place;
+    const bool seen = open_item(d, DOC_SECTION, in, NULL);
+    d->at->number = place;
+    return seen;
 }
 
 bool doc_group(struct document *d, enum doc_in in, const char *key) { return open_item(d, DOC_GROUP, in, key); }

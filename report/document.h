@@ -71,9 +71,9 @@ struct document {
 void doc_begin(struct document *d, enum doc_in wanted);
 void doc_release(struct document *d);
 
-/* Ends all that is open, and begins a section. */
-void doc_section(struct document *d, unsigned place);
-/* To be closed, whatever they return: whether anything in it will be seen. */
+/* What opens something returns whether anything in it will be seen; to be closed in any case. A section ends all that
+ * is open; it is closed by the next one. */
+bool doc_section(struct document *d, enum doc_in in, unsigned place);
 bool doc_group(struct document *d, enum doc_in in, const char *key);
 bool doc_table(struct document *d, enum doc_in in, const char *key);
 void doc_close(struct document *d);

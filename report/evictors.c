@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "report/export_priv.h"
-#include "report/profile_priv.h"
+#include "report/report_priv.h"
 
 /* Misses of one object at one line because of another object. */
 struct pair {

@@ -1,41 +1,286 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * levels: the order of levels in every report.
+ * levels: what the caches and TLBs counted, and the same under another placement.
+ *
+ * Counting
+ *   miss rate is misses / accesses of the same level (a local rate); cold, capacity and conflict are shares of the
+ *   level's misses; FA misses is the number a fully associative LRU cache of the same size would have. Against another
+ *   placement: inherent and placement are the conflict misses of the run itself, labelled by what the other did at the
+ *   same access; the other figures are its own counts.
  */
+#include <inttypes.h>
+
 #include "report/report_priv.h"
+
+#define COUNT_OF(list) (sizeof(list) / sizeof(list)[0])
+
+/* ------------------------------------------------------------------ their order */
+
+static struct report_level level_of(const struct report_run *run, uint32_t depth, bool code)
+{
+    const struct caches_machine *machine = run->machine;
+    return (struct report_level){.level = code ? &machine->l1i : &machine->levels[depth],
+                                 .counts = code ? run->l1i : run->levels[depth],
+                                 .fifo = code ? run->l1i_fifo : run->levels_fifo[depth],
+                                 .depth = depth,
+                                 .number = code ? machine->level_count : depth,
+                                 .miss_cycles = caches_miss_cycles(machine, depth, code),
+                                 .code = code};
+}
 
 size_t report_levels(struct report_level out[REPORT_MAX_LEVELS], const struct report_run *run)
 {
-    const struct caches_machine *machine = run->machine;
-    const struct caches_level *second = machine->level_count > 1 ? &machine->levels[1] : NULL;
     size_t count = 0;
-    out[count++] = (struct report_level){&machine->levels[0],
-                                         run->levels[0],
-                                         run->levels_fifo[0],
-                                         second,
-                                         0,
-                                         0,
-                                         caches_miss_cycles(machine, 0, false),
-                                         false};
-    if (machine->has_l1i)
-        out[count++] = (struct report_level){&machine->l1i,
-                                             run->l1i,
-                                             run->l1i_fifo,
-                                             second,
-                                             0,
-                                             machine->level_count,
-                                             caches_miss_cycles(machine, 0, true),
-                                             true};
-    for (uint32_t i = 1; i < machine->level_count; i++) {
-        const struct caches_level *next = i + 1 < machine->level_count ? &machine->levels[i + 1] : NULL;
-        out[count++] = (struct report_level){&machine->levels[i],
-                                             run->levels[i],
-                                             run->levels_fifo[i],
-                                             next,
-                                             i,
-                                             i,
-                                             caches_miss_cycles(machine, i, false),
-                                             false};
+    for (uint32_t depth = 0; depth < run->machine->level_count; depth++) {
+        out[count++] = level_of(run, depth, false);
+        if (depth == 0 && run->machine->has_l1i)
+            out[count++] = level_of(run, depth, true);
     }
     return count;
+}
+
+void report_add_counts(struct document *d, enum doc_in in, const char *name, const struct caches_counts *counts)
+{
+    doc_string(d, in, "name", name);
+#define X(field, help) doc_count(d, in, #field, counts->field);
+    CACHES_COUNTERS(X)
+#undef X
+}
+
+/* ------------------------------------------------------------------ caches */
+
+static void add_fifo_counts(struct document *d, enum doc_in in, const struct caches_fifo_counts *n)
+{
+#define X(field, help) doc_count(d, in, #field, n->field);
+    CACHES_FIFO_COUNTERS(X)
+#undef X
+}
+
+static void add_level(struct document *d, const struct report_level *level)
+{
+    doc_group(d, DOC_BOTH, NULL);
+    report_add_counts(d, DOC_BOTH, level->level->name, level->counts);
+    if (level->fifo) {
+        doc_group(d, DOC_JSON, "fifo");
+        add_fifo_counts(d, DOC_JSON, level->fifo);
+        doc_close(d);
+    }
+    doc_close(d);
+}
+
+static void add_level_table(struct document *d, enum doc_in in, const struct report_level *levels, size_t count)
+{
+    static const struct doc_column columns[] = {{.heading = "level", .key = "name", .form = DOC_LEFT},
+                                                {.heading = "accesses", .key = "accesses"},
+                                                {.heading = "misses", .key = "misses"},
+                                                {.heading = "miss rate", .key = "misses", .of = "accesses"},
+                                                {.heading = "cold", .key = "cold", .of = "misses"},
+                                                {.heading = "capacity", .key = "capacity", .of = "misses"},
+                                                {.heading = "conflict", .key = "conflict", .of = "misses"},
+                                                {.heading = "FA misses", .key = "fa_misses"}};
+    doc_table(d, in, "levels");
+    doc_columns(d, columns, COUNT_OF(columns), 0);
+    for (size_t i = 0; i < count; i++)
+        add_level(d, &levels[i]);
+    doc_close(d);
+}
+
+void report_add_levels(struct document *d, struct report_digest *digest)
+{
+    add_level_table(d, DOC_BOTH, digest->levels, digest->level_count);
+}
+
+static void add_fifo_row(struct document *d, const struct report_level *level)
+{
+    doc_group(d, DOC_TEXT, NULL);
+    doc_string(d, DOC_TEXT, "name", level->level->name);
+    doc_count(d, DOC_TEXT, "misses", level->counts->misses);
+    doc_count(d, DOC_TEXT, "conflict", level->counts->conflict);
+    add_fifo_counts(d, DOC_TEXT, level->fifo);
+    doc_close(d);
+}
+
+/* In the JSON the detector's counts are with those of the levels. */
+void report_add_fifo(struct document *d, struct report_digest *digest)
+{
+    static const struct doc_column columns[] = {
+        {.heading = "FIFO detector", .key = "name", .form = DOC_LEFT},
+        {.heading = "capacity", .key = "fifo_capacity", .of = "misses"},
+        {.heading = "conflict", .key = "fifo_conflict", .of = "misses"},
+        {.heading = "FA conflict", .key = "conflict", .of = "misses"},
+        {.heading = "both", .key = "both_conflict", .of = "misses"},
+        {.heading = "only FIFO", .key = "only_fifo", .of = "misses"},
+        {.heading = "only FA", .key = "only_fa", .of = "misses"},
+    };
+    doc_table(d, DOC_TEXT, NULL);
+    doc_columns(d, columns, COUNT_OF(columns), 0);
+    for (size_t i = 0; digest->levels[0].fifo && i < digest->level_count; i++)
+        add_fifo_row(d, &digest->levels[i]);
+    doc_close(d);
+}
+
+/* ------------------------------------------------------------------ TLBs */
+
+/* What it translates when it is full of the smallest and of the largest pages it holds; none where it holds none. */
+static void add_coverage(struct document *d, const struct mmu_tlb_structure *structure)
+{
+    static const char *const names[MMU_TLB_PAGE_KINDS] = {"4K", "2M", "1G"};
+    uint64_t least = 0, most = 0;
+    char low[32], high[32];
+    doc_group(d, DOC_JSON, "coverage");
+    for (unsigned kind = 0; kind < MMU_TLB_PAGE_KINDS; kind++) {
+        const uint64_t bytes = mmu_tlb_coverage(structure, (enum mmu_tlb_kind)kind);
+        if (bytes != 0)
+            doc_count(d, DOC_JSON, names[kind], bytes);
+        least = least == 0 ? bytes : least;
+        most = bytes != 0 ? bytes : most;
+    }
+    doc_close(d);
+    if (least != 0)
+        doc_words(d, DOC_TEXT, "covers", "%s%s%s", c2_size_text(low, least), least == most ? "" : " to ",
+                  least == most ? "" : c2_size_text(high, most));
+}
+
+static void add_tlb(struct document *d, const struct mmu_tlb_structure *structure, const struct mmu_tlb_counts *n)
+{
+    doc_group(d, DOC_BOTH, NULL);
+    doc_string(d, DOC_BOTH, "name", structure->name);
+    doc_count(d, DOC_BOTH, "accesses", n->accesses);
+    doc_count(d, DOC_BOTH, "misses", n->misses);
+    doc_count(d, DOC_BOTH, "entries", structure->entries);
+    doc_count(d, DOC_JSON, "ways", structure->ways);
+    add_coverage(d, structure);
+    doc_close(d);
+}
+
+static void add_served(struct document *d, const struct report_run *run)
+{
+    const struct caches_machine *machine = run->machine;
+    doc_say(d, ", served by");
+    doc_table(d, DOC_JSON, "served_by");
+    for (uint32_t i = machine->walks_from; i <= machine->level_count; i++) {
+        const char *level = i < machine->level_count ? machine->levels[i].name : "memory";
+        doc_say(d, "%s %s %s", i == machine->walks_from ? "" : ",", level, doc_digits(d, run->walk_reads[i]));
+        doc_group(d, DOC_JSON, NULL);
+        doc_string(d, DOC_JSON, "level", level);
+        doc_count(d, DOC_JSON, "reads", run->walk_reads[i]);
+        doc_close(d);
+    }
+    doc_close(d);
+    doc_say(d, " (in the counts of these levels)");
+}
+
+static void add_walks(struct document *d, enum doc_in in, const struct report_run *run)
+{
+    const struct mmu_tlb_walks *walks = mmu_tlb_walks(run->tlb);
+    doc_group(d, in, "walks");
+    doc_note(d, DOC_LINE, NULL, "page walks: %s; %s reads of page-table entries", doc_digits(d, walks->count),
+             doc_digits(d, walks->reads));
+    doc_count(d, DOC_JSON, "count", walks->count);
+    doc_count(d, DOC_JSON, "reads", walks->reads);
+    doc_string(d, DOC_JSON, "mode", run->machine->walks_cached ? "cached" : "counted");
+    if (run->machine->walks_cached)
+        add_served(d, run);
+    else
+        doc_say(d, ", not sent through the caches");
+    doc_close(d);
+}
+
+static void add_tlbs(struct document *d, enum doc_in in, const struct report_run *run)
+{
+    static const struct doc_column columns[] = {{.heading = "TLB", .key = "name", .form = DOC_LEFT},
+                                                {.heading = "entries", .key = "entries"},
+                                                {.heading = "covers", .key = "covers"},
+                                                {.heading = "accesses", .key = "accesses"},
+                                                {.heading = "misses", .key = "misses"},
+                                                {.heading = "miss rate", .key = "misses", .of = "accesses"}};
+    doc_table(d, in, "tlb");
+    doc_columns(d, columns, COUNT_OF(columns), 0);
+    for (uint32_t i = 0; run->tlb && i < mmu_tlb_config(run->tlb)->count; i++)
+        add_tlb(d, &mmu_tlb_config(run->tlb)->structure[i], mmu_tlb_counts(run->tlb, i));
+    doc_close(d);
+    if (run->tlb)
+        add_walks(d, in, run);
+}
+
+void report_add_tlbs(struct document *d, struct report_digest *digest) { add_tlbs(d, DOC_BOTH, digest->run); }
+
+/* ------------------------------------------------------------------ against another placement */
+
+static void add_label(struct document *d, const struct report_level *here, const struct report_level *there,
+                      const struct analyses_against_counts *labels)
+{
+    doc_group(d, DOC_BOTH, NULL);
+    doc_string(d, DOC_BOTH, "level", here->level->name);
+    doc_count(d, DOC_BOTH, "inherent", labels->inherent);
+    doc_count(d, DOC_BOTH, "placement", labels->placement);
+    doc_count(d, DOC_JSON, "walks", labels->walks);
+    doc_count(d, DOC_TEXT, "conflict", here->counts->conflict);
+    doc_count(d, DOC_TEXT, "misses", here->counts->misses);
+    doc_count(d, DOC_TEXT, "misses there", there->counts->misses);
+    doc_count(d, DOC_TEXT, "conflict there", there->counts->conflict);
+    doc_close(d);
+}
+
+static void add_labels(struct document *d, const struct report_digest *digest, const struct report_level *there)
+{
+    static const struct doc_column columns[] = {{.heading = "level", .key = "level", .form = DOC_LEFT},
+                                                {.heading = "conflict misses", .key = "conflict"},
+                                                {.heading = "inherent", .key = "inherent"},
+                                                {.heading = "due to placement", .key = "placement"},
+                                                {.heading = "misses", .key = "misses"},
+                                                {.heading = "misses there", .key = "misses there"},
+                                                {.heading = "conflicts there", .key = "conflict there"}};
+    uint64_t walks = 0;
+    doc_table(d, DOC_BOTH, "labels");
+    doc_columns(d, columns, COUNT_OF(columns), 0);
+    for (size_t i = 0; i < digest->level_count; i++) {
+        const struct analyses_against_counts *labels = &digest->run->labels[digest->levels[i].number];
+        add_label(d, &digest->levels[i], &there[i], labels);
+        walks += labels->walks;
+    }
+    doc_close(d);
+    if (walks != 0)
+        doc_note(d, DOC_LINE, NULL,
+                 "%" PRIu64 " conflict misses of page walks are neither inherent nor due to placement", walks);
+}
+
+static void note_tlbs(struct document *d, const struct mmu_tlb *here, const struct mmu_tlb *there)
+{
+    doc_note(d, DOC_LINE, NULL, "TLB misses, here and there:");
+    for (uint32_t i = 0; i < mmu_tlb_config(here)->count; i++) {
+        const uint64_t counts[2] = {mmu_tlb_counts(here, i)->misses, mmu_tlb_counts(there, i)->misses};
+        if (counts[0] + counts[1] != 0)
+            doc_say(d, " %s %s and %s,", mmu_tlb_config(here)->structure[i].name, doc_digits(d, counts[0]),
+                    doc_digits(d, counts[1]));
+    }
+    doc_say(d, " page walks %s and %s", doc_digits(d, mmu_tlb_walks(here)->count),
+            doc_digits(d, mmu_tlb_walks(there)->count));
+}
+
+static void note_pages(struct document *d, const struct report_run *there)
+{
+    doc_note(d, DOC_LINE, NULL, "pages there: %s placement; %s of 4 KiB, %s of 2 MiB, %s of 1 GiB",
+             mmu_placement_name(there->placement->placement), doc_digits(d, there->pages->small_pages),
+             doc_digits(d, there->pages->huge_2m), doc_digits(d, there->pages->huge_1g));
+}
+
+void report_add_against(struct document *d, struct report_digest *digest)
+{
+    const struct report_run *run = digest->run, *there = run->against;
+    struct report_level levels[REPORT_MAX_LEVELS];
+    if (!there)
+        return;
+    const size_t count = report_levels(levels, there);
+    doc_group(d, DOC_BOTH, "against");
+    doc_note(d, DOC_LINE, NULL, "against %s:", run->against_text);
+    doc_string(d, DOC_JSON, "with", run->against_text);
+    add_labels(d, digest, levels);
+    if (run->tlb)
+        note_tlbs(d, run->tlb, there->tlb);
+    note_pages(d, there);
+    report_add_pages(d, DOC_JSON, there);
+    add_level_table(d, DOC_JSON, levels, count);
+    add_tlbs(d, DOC_JSON, there);
+    doc_close(d);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * names: instructions and objects in words.
+ * names: instructions and objects in words, and where they lie, in the JSON.
  *
  * Invariants
  *   A name is the loader's or the analysis's; what neither knows is shown as an address in its file, never guessed.
@@ -8,7 +8,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/profile_priv.h"
+#include "report/report_priv.h"
+
+#define FRAMES 16 /* of a chain of inlined calls, innermost first */
 
 void report_place(struct loader_place *out, const struct report_run *run, struct guest_va pc)
 {
@@ -147,4 +149,43 @@ char *report_evictor_text(char *buffer, size_t bytes, const struct report_run *r
     else
         report_object_text(buffer, bytes, run, &run->profile->objects[evictor->object]);
     return buffer;
+}
+
+/* ------------------------------------------------------------------ in the JSON */
+
+void report_add_address(struct document *d, const char *key, uint64_t address)
+{
+    doc_words(d, DOC_JSON, key, "0x%" PRIx64, address);
+}
+
+static void add_source(struct document *d, const char *function, const char *file, int line)
+{
+    doc_string(d, DOC_JSON, "function", function);
+    doc_string(d, DOC_JSON, "file", file);
+    if (file)
+        doc_count(d, DOC_JSON, "line", (uint64_t)line);
+}
+
+/* Without a function `address` is where it lies in the file as linked. */
+void report_add_place(struct document *d, const struct loader_place *place)
+{
+    add_source(d, place->function, place->file, place->line);
+    doc_string(d, DOC_JSON, "module", place->object);
+    if (place->object && !place->function)
+        report_add_address(d, "address", place->offset);
+}
+
+void report_add_inlined(struct document *d, const struct report_run *run, struct guest_va pc)
+{
+    struct loader_frame frames[FRAMES];
+    size_t count = run->symbols ? loader_frames_of(run->symbols, pc, frames, FRAMES) : 1;
+    if (count < 2)
+        return;
+    doc_table(d, DOC_JSON, "inlined");
+    for (size_t i = 0; i < count && i < FRAMES; i++) {
+        doc_group(d, DOC_JSON, NULL);
+        add_source(d, frames[i].function, frames[i].file, frames[i].line);
+        doc_close(d);
+    }
+    doc_close(d);
 }

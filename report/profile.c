@@ -4,7 +4,9 @@
  *
  * Model
  *   The profile has rows (instruction, object) with a tally a level, and pairs of rows (victim, evictor). Objects,
- *   lines (lines.c) and functions are sums of rows; a victim is all pairs of one row at one level.
+ *   functions and lines are sums of rows; a victim is all pairs of one row at one level.
+ *   A line belongs to the function that holds its code: inlined elsewhere it is another. An instruction whose line is
+ *   not known is a line of its own. Instructions that never missed are in none.
  *
  * Counting
  *   Summed over objects, lines, or functions, the misses of a level are what the caches counted; summed over victims
@@ -16,59 +18,75 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/profile_priv.h"
+#include "report/report_priv.h"
 
 /* Ascending and descending order of two values of any arithmetic type. */
 #define UP(a, b) (((a) > (b)) - ((a) < (b)))
 #define DOWN(a, b) UP(b, a)
 
-/* ------------------------------------------------------------------ objects */
+/* ------------------------------------------------------------------ order */
+
+/* NULL goes before every text. */
+static int by_text(const char *a, const char *b) { return !a || !b ? UP(!!a, !!b) : strcmp(a, b); }
+
+int report_by_place(const struct loader_place *a, const struct loader_place *b)
+{
+    int order = by_text(a->object, b->object);
+    if (order == 0)
+        order = by_text(a->function, b->function);
+    if (order == 0)
+        order = by_text(a->file, b->file);
+    if (order == 0)
+        order = UP(a->line, b->line);
+    return order != 0 || a->file ? order : UP(a->offset, b->offset);
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct report_ranked *a = left, *b = right;
+    const int order = report_by_place(&a->place, &b->place);
+    return order != 0 ? order : UP(a->pc.v, b->pc.v);
+}
 
 static int by_cost(const void *left, const void *right)
 {
-    const struct report_object *a = left, *b = right;
-    const int order = report_by_cost(&a->missed, &b->missed);
+    const struct report_ranked *a = left, *b = right;
+    int order = report_by_cost(&a->missed, &b->missed);
+    if (order == 0)
+        order = DOWN(a->executed, b->executed);
+    if (order == 0)
+        order = by_place(a, b);
     return order != 0 ? order : UP(a->of, b->of); /* all are of one array, in the order of appearance */
 }
+
+static void rank(struct report_ranking *ranking)
+{
+    if (ranking->count != 0)
+        qsort(ranking->list, ranking->count, sizeof *ranking->list, by_cost);
+}
+
+/* ------------------------------------------------------------------ objects */
 
 static enum c2_status make_objects(struct report_digest *digest, struct c2_error *err)
 {
     const struct analyses_profile_result *profile = digest->profile;
-    digest->objects = c2_calloc(profile->object_count + 1, sizeof *digest->objects);
-    if (!digest->objects)
+    struct report_ranking *objects = &digest->objects;
+    objects->list = c2_calloc(profile->object_count + 1, sizeof *objects->list);
+    if (!objects->list)
         return c2_fail_memory(err, "the objects of a report");
     for (size_t i = 0; i < profile->object_count; i++) {
-        struct report_object *object = &digest->objects[digest->object_count++];
+        struct report_ranked *object = &objects->list[objects->count++];
         object->of = &profile->objects[i];
         report_add_object(&object->missed, digest, object->of);
         report_add_missed(&digest->missed, &object->missed);
     }
-    qsort(digest->objects, digest->object_count, sizeof *digest->objects, by_cost);
+    rank(objects);
     return C2_OK;
 }
 
-/* ------------------------------------------------------------------ functions */
+/* ------------------------------------------------------------------ functions and lines */
 
-/* NULL goes before every name. */
-static int by_text(const char *a, const char *b) { return !a || !b ? UP(a, b) : strcmp(a, b); }
-
-static int by_name(const void *left, const void *right)
-{
-    const struct report_function *a = left, *b = right;
-    const int order = by_text(a->module, b->module);
-    return order != 0 ? order : by_text(a->name, b->name);
-}
-
-static int by_work(const void *left, const void *right)
-{
-    const struct report_function *a = left, *b = right;
-    int order = report_by_cost(&a->missed, &b->missed);
-    if (order == 0)
-        order = DOWN(a->executed, b->executed);
-    return order != 0 ? order : by_name(a, b);
-}
-
-void report_add_function(struct report_function *to, const struct report_function *from)
+static void add_ranked(struct report_ranked *to, const struct report_ranked *from)
 {
     to->executed += from->executed;
     to->reads += from->reads;
@@ -76,59 +94,91 @@ void report_add_function(struct report_function *to, const struct report_functio
     report_add_missed(&to->missed, &from->missed);
 }
 
-static struct report_function function_at(const struct report_run *run, struct guest_va pc)
+/* The function of an instruction, of which only its names are known. */
+static void function_of(struct report_ranked *out, const struct report_run *run, const struct analyses_insn *insn)
 {
     struct loader_place place = {.function = NULL};
     if (run->symbols)
-        loader_symbol_of(run->symbols, pc, &place);
-    return (struct report_function){.name = place.function, .module = place.object};
+        loader_symbol_of(run->symbols, insn->pc, &place);
+    out->place = (struct loader_place){.object = place.object, .function = place.function};
+    out->executed = insn->executed;
+    out->reads = insn->reads;
+    out->writes = insn->writes;
 }
 
-/* One function for a run of neighbours of the same name. */
-static enum c2_status collect_functions(struct report_digest *digest, const struct report_run *run,
-                                        struct c2_error *err)
+static void line_of(struct report_ranked *out, const struct report_run *run, const struct analyses_insn *insn)
+{
+    report_place(&out->place, run, insn->pc);
+    out->pc = insn->pc;
+}
+
+/* An access that asked the first level and found the line is a row without a miss. Translations are missed too. */
+static bool has_missed(const struct report_missed *missed)
+{
+    return missed->own + missed->loading + missed->tlb.misses != 0;
+}
+
+/* Neighbours of one place are one. */
+static bool append(struct report_ranking *to, const struct report_ranked *own)
+{
+    if (to->count != 0 && report_by_place(&to->list[to->count - 1].place, &own->place) == 0) {
+        add_ranked(&to->list[to->count - 1], own);
+        return true;
+    }
+    if (!c2_grow((void **)&to->list, &to->room, to->count, sizeof *to->list))
+        return false;
+    to->list[to->count++] = *own;
+    return true;
+}
+
+static bool add_insn(struct report_digest *digest, const struct analyses_insn *insn, const struct report_missed *missed)
+{
+    struct report_ranked function = {.missed = *missed}, line = {.missed = *missed};
+    function_of(&function, digest->run, insn);
+    if (!append(&digest->functions, &function))
+        return false;
+    if (!has_missed(missed))
+        return true;
+    line_of(&line, digest->run, insn);
+    return append(&digest->lines, &line);
+}
+
+static enum c2_status collect(struct report_digest *digest, struct c2_error *err)
 {
     const struct analyses_profile_result *profile = digest->profile;
-    uint32_t room = 0, count = 0;
     size_t row = 0;
     for (size_t i = 0; i < profile->insn_count; i++) {
-        const struct analyses_insn *insn = &profile->insns[i];
-        const struct report_function own = function_at(run, insn->pc);
-        if (!c2_grow((void **)&digest->functions, &room, count, sizeof *digest->functions))
-            return c2_fail_memory(err, "the functions of a report");
-        if (count == 0 || by_name(&digest->functions[count - 1], &own) != 0)
-            digest->functions[count++] = own;
-        struct report_function *function = &digest->functions[count - 1];
-        function->executed += insn->executed;
-        function->reads += insn->reads;
-        function->writes += insn->writes;
+        struct report_missed missed = {.own = 0};
         for (; row < profile->row_count && profile->rows[row].insn == i; row++)
-            report_add_row(&function->missed, digest, &profile->rows[row]);
+            report_add_row(&missed, digest, &profile->rows[row]);
+        if (!add_insn(digest, &profile->insns[i], &missed))
+            return c2_fail_memory(err, "the functions and lines of a report");
     }
-    digest->function_count = count;
     return C2_OK;
 }
 
-static void join_functions(struct report_digest *digest)
+static void join(struct report_ranking *ranking)
 {
-    size_t kept = 0;
-    qsort(digest->functions, digest->function_count, sizeof *digest->functions, by_name);
-    for (size_t i = 0; i < digest->function_count; i++) {
-        if (kept > 0 && by_name(&digest->functions[kept - 1], &digest->functions[i]) == 0)
-            report_add_function(&digest->functions[kept - 1], &digest->functions[i]);
+    uint32_t kept = 0;
+    if (ranking->count != 0)
+        qsort(ranking->list, ranking->count, sizeof *ranking->list, by_place);
+    for (uint32_t i = 0; i < ranking->count; i++) {
+        if (kept > 0 && report_by_place(&ranking->list[kept - 1].place, &ranking->list[i].place) == 0)
+            add_ranked(&ranking->list[kept - 1], &ranking->list[i]);
         else
-            digest->functions[kept++] = digest->functions[i];
+            ranking->list[kept++] = ranking->list[i];
     }
-    digest->function_count = kept;
+    ranking->count = kept;
+    rank(ranking);
 }
 
-static enum c2_status make_functions(struct report_digest *digest, const struct report_run *run, struct c2_error *err)
+static enum c2_status make_functions_and_lines(struct report_digest *digest, struct c2_error *err)
 {
-    enum c2_status status = collect_functions(digest, run, err);
+    enum c2_status status = collect(digest, err);
     if (status != C2_OK)
         return status;
-    join_functions(digest);
-    qsort(digest->functions, digest->function_count, sizeof *digest->functions, by_work);
+    join(&digest->functions);
+    join(&digest->lines);
     return C2_OK;
 }
 
@@ -183,7 +233,7 @@ static enum c2_status make_victims(struct report_digest *digest, struct c2_error
     const size_t count = digest->profile->pair_count;
     digest->pairs = c2_calloc(count + 1, sizeof(const struct analyses_pair *));
     digest->victims = c2_calloc(count + 1, sizeof *digest->victims);
-    digest->evicted = c2_calloc(digest->object_count + 1, sizeof *digest->evicted);
+    digest->evicted = c2_calloc(digest->objects.count + 1, sizeof *digest->evicted);
     if (!digest->pairs || !digest->victims || !digest->evicted)
         return c2_fail_memory(err, "the conflicts of a report");
     for (size_t i = 0; i < count; i++)
@@ -197,7 +247,7 @@ static enum c2_status make_victims(struct report_digest *digest, struct c2_error
 /* The place of the evicting object in `evicted`: behind all objects stands nobody. */
 static size_t evicting_object(const struct report_digest *digest, const struct analyses_pair *pair)
 {
-    return pair->evictor == ANALYSES_NOBODY ? digest->object_count : digest->profile->rows[pair->evictor].object;
+    return pair->evictor == ANALYSES_NOBODY ? digest->objects.count : digest->profile->rows[pair->evictor].object;
 }
 
 struct report_share report_main_evictor(struct report_digest *digest, const struct report_victim *victim)
@@ -216,7 +266,7 @@ struct report_share report_main_evictor(struct report_digest *digest, const stru
     for (size_t i = 0; i < victim->pair_count; i++)
         digest->evicted[evicting_object(digest, victim->pairs[i])] = 0;
     const size_t object = evicting_object(digest, most);
-    return (struct report_share){object == digest->object_count ? ANALYSES_NOBODY : (uint32_t)object, most->reason,
+    return (struct report_share){object == digest->objects.count ? ANALYSES_NOBODY : (uint32_t)object, most->reason,
                                  count};
 }
 
@@ -224,21 +274,21 @@ struct report_share report_main_evictor(struct report_digest *digest, const stru
 
 enum c2_status report_digest_make(struct report_digest *out, const struct report_run *run, struct c2_error *err)
 {
-    *out = (struct report_digest){.profile = run->profile, .translated = run->tlb};
-    out->level_count = report_levels(out->levels, run);
+    *out = (struct report_digest){.run = run, .profile = run->profile, .translated = run->tlb};
+    out->level_count = run->machine ? report_levels(out->levels, run) : 0;
+    if (!run->profile)
+        return C2_OK;
     enum c2_status status = make_objects(out, err);
     if (status == C2_OK)
-        status = make_functions(out, run, err);
-    if (status == C2_OK)
-        status = report_digest_lines(out, run, err);
+        status = make_functions_and_lines(out, err);
     return status == C2_OK ? make_victims(out, err) : status;
 }
 
 void report_digest_release(struct report_digest *digest)
 {
-    c2_free(digest->objects);
-    c2_free(digest->functions);
-    c2_free(digest->lines);
+    c2_free(digest->objects.list);
+    c2_free(digest->functions.list);
+    c2_free(digest->lines.list);
     c2_free(digest->victims);
     c2_free(digest->pairs);
     c2_free(digest->evicted);

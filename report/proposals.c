@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/profile_priv.h"
+#include "report/report_priv.h"
 
 #define HELPS 100u
 #define WORDS_BYTES 1024
@@ -145,10 +145,7 @@ static char *in_words(char *buffer, size_t bytes, const struct report_proposals 
 static void add_level(struct document *d, const char *name, const struct caches_counts *counts)
 {
     doc_group(d, DOC_JSON, NULL);
-    doc_string(d, DOC_JSON, "name", name);
-#define X(field, help) doc_count(d, DOC_JSON, #field, counts->field);
-    CACHES_COUNTERS(X)
-#undef X
+    report_add_counts(d, DOC_JSON, name, counts);
     doc_close(d);
 }
 
@@ -321,16 +318,16 @@ static void add_all(struct document *d, const struct report_proposals *of)
 {
     uint32_t order[ANALYSES_PROPOSALS];
     put_in_order(order, of);
-    doc_section(d, 0);
+    doc_section(d, DOC_BOTH, 0);
     add_head(d, of);
-    doc_section(d, 0);
+    doc_section(d, DOC_BOTH, 0);
     add_table(d, of, order);
     if (of->count != 0)
-        doc_section(d, 0);
+        doc_section(d, DOC_BOTH, 0);
     add_layouts(d, of, order);
     if (!is_same(of))
         doc_note(d, DOC_LINE, NULL, "note: played back, the run as it is does not have exactly the misses that it had");
-    doc_section(d, 0);
+    doc_section(d, DOC_BOTH, 0);
     add_verdict(d, of, order);
 }
 

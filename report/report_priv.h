@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * report_priv: the levels of a run in the order in which they are reported, exact shares, and the advice.
+ * report_priv: a run in the order in which it is reported - its levels, its objects, lines and functions by what their
+ * misses have cost, its conflict misses by victim - their names, and the chapters of a report.
  */
 #ifndef C2_REPORT_PRIV_H
 #define C2_REPORT_PRIV_H
@@ -14,7 +15,6 @@ struct report_level {
     const struct caches_level *level;
     const struct caches_counts *counts;
     const struct caches_fifo_counts *fifo; /* NULL: no FIFO detector */
-    const struct caches_level *next;       /* who is asked on a miss; NULL = memory */
     uint32_t depth;                        /* 0: L1D and L1I */
     uint32_t number;                       /* in a profile */
     uint32_t miss_cycles;                  /* what a miss costs */
@@ -23,38 +23,146 @@ struct report_level {
 
 /* L1D, L1I (where the machine has one), L2 ...; returns how many. */
 size_t report_levels(struct report_level out[REPORT_MAX_LEVELS], const struct report_run *run);
+/* The figures of a level. */
+void report_add_counts(struct document *d, enum doc_in in, const char *name, const struct caches_counts *counts);
 
-#define REPORT_WIDTH 120 /* of a line of text, where its words allow that */
+/* ------------------------------------------------------------------ what misses have cost */
 
-/* Rows of cells, row after row, `stride` cells from one to the next. The first `left` columns are aligned to the
- * left. names_last: the last column is aligned to the left too, and cut where the line would be too wide. */
-typedef char report_cell[160];
-struct report_table {
-    const report_cell *cells;
-    size_t rows, columns, stride, left;
-    const char *indent;
-    bool names_last;
+struct report_sums {
+    uint64_t misses, cold, capacity, conflict;
+    uint64_t placement; /* of the conflict misses; meaningful where the profile has `compared` */
+    uint64_t framed;    /* of the conflict misses: in sets that the pages' frames have chosen */
 };
-void report_put_table(FILE *to, const struct report_table *table);
 
-/* Text whose lines are broken between words; those that go on begin with `indent` spaces. (table.c) */
-struct report_flow {
-    FILE *to;
-    size_t column, indent;
-    bool inside; /* a word stands before the next one */
+/* What something missed, and what that cost. (cost.c) */
+struct report_missed {
+    struct report_sums levels[REPORT_MAX_LEVELS];  /* in report order */
+    struct report_sums startup[REPORT_MAX_LEVELS]; /* of these, those of start-up */
+    uint64_t cold, capacity, conflict, own;        /* cycles, without start-up, and their sum */
+    uint64_t loading;                              /* cycles of start-up */
+    struct analyses_translations tlb, tlb_startup; /* they have no cost; of these, those of start-up */
 };
-void report_put(struct report_flow *flow, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void report_end_line(struct report_flow *flow);
 
-/* One line without newline; digest (profile_priv.h) may be NULL. Returns buffer. */
-struct report_digest;
-char *report_advice(char *buffer, size_t bytes, const struct report_run *run, struct report_digest *digest);
+/* One of a ranking: an object, a function or a line. A function is all instructions whose module and function are the
+ * same: what has no name (a stripped file) is one a module. A line is all of one function and source line that missed,
+ * or one instruction where its line is not known. */
+struct report_ranked {
+    const struct analyses_object *of; /* NULL: no object */
+    struct loader_place place;        /* of a line; of a function its two names, which may be NULL */
+    struct guest_va pc;               /* of a line: of the first instruction */
+    uint64_t executed, reads, writes; /* of a function */
+    struct report_missed missed;
+};
+/* By cost (own, then start-up's, most first), executions (most first), module, function, file, line, offset in the
+ * function; objects by their first appearance. */
+struct report_ranking {
+    struct report_ranked *list;
+    uint32_t count, room;
+};
 
-/* What the misses cost, by object, line and function, and who evicted whom, of a run with a profile. (text_profile.c)
- */
-void report_text_profile(FILE *to, const struct report_run *run, struct report_digest *digest);
+/* The conflict misses of one instruction in one object, at one level, and its pairs: by count, most first, then by the
+ * evictor's row (nobody last). */
+struct report_victim {
+    size_t level; /* in report order */
+    uint32_t row;
+    uint64_t count;
+    const struct analyses_pair **pairs;
+    size_t pair_count;
+};
 
-/* The same run under another placement, beside it. (text_against.c) */
-void report_text_against(FILE *to, const struct report_run *run);
+/* Everything is lent by the run or owned by the digest. */
+struct report_digest {
+    const struct report_run *run;
+    const struct analyses_profile_result *profile; /* NULL: the run has none, and only the levels are known */
+    bool translated;                               /* the machine has TLBs */
+    size_t level_count;
+    struct report_level levels[REPORT_MAX_LEVELS];
+    struct report_missed missed; /* by all */
+    struct report_ranking objects, functions, lines;
+    struct report_victim *victims; /* by level, count (most first), row */
+    size_t victim_count;
+    const struct analyses_pair **pairs;
+    uint64_t *evicted; /* for report_main_evictor(): a zero for each object, and one for nobody */
+};
+
+/* To be released, whatever it returned. */
+enum c2_status report_digest_make(struct report_digest *out, const struct report_run *run, struct c2_error *err);
+void report_digest_release(struct report_digest *digest);
+
+void report_add_object(struct report_missed *to, const struct report_digest *digest,
+                       const struct analyses_object *object);
+void report_add_row(struct report_missed *to, const struct report_digest *digest, const struct analyses_row *row);
+void report_add_missed(struct report_missed *to, const struct report_missed *from);
+/* What has cost more goes first. */
+int report_by_cost(const struct report_missed *a, const struct report_missed *b);
+/* "..=====###": the classes' shares of the cost without start-up, cold, capacity, conflict; "" when that is 0. buffer:
+ * at least REPORT_BAR + 1 bytes. Returns buffer. */
+#define REPORT_BAR 10u
+char *report_class_bar(char *buffer, const struct report_missed *missed);
+
+/* Whether two places are of one line; in the order of a list of lines. */
+int report_by_place(const struct loader_place *a, const struct loader_place *b);
+
+/* The object that evicted most of a victim's lines - of equal ones the first in the order of its pairs - with the
+ * reason of its largest pair. */
+struct report_share {
+    uint32_t object; /* ANALYSES_NOBODY: the evictor is not known */
+    enum analyses_reason reason;
+    uint64_t count;
+};
+struct report_share report_main_evictor(struct report_digest *digest, const struct report_victim *victim);
+
+/* ------------------------------------------------------------------ names (names.c) */
+
+/* Where an instruction lies; without symbols nothing is known but the pc. */
+void report_place(struct loader_place *out, const struct report_run *run, struct guest_va pc);
+/* The call that allocated an object; false where there is none. */
+bool report_site(struct loader_place *out, const struct report_run *run, const struct analyses_object *object,
+                 uint32_t site);
+/* "double A[400][400]", of a static variable; NULL: not known. */
+const char *report_type(const struct report_run *run, const struct analyses_object *object);
+/* "main (matmul.c:41)", "0x1234 in libc.so.6". Returns buffer. */
+char *report_place_text(char *buffer, size_t bytes, const struct report_run *run, struct guest_va pc);
+/* "malloc#3 double A[][] at doitgen.c:41", "double A[400][400] in app", "code of libc.so.6". Returns buffer. */
+char *report_object_text(char *buffer, size_t bytes, const struct report_run *run,
+                         const struct analyses_object *object);
+/* "the same array", "malloc#4 at list.c:7", "nobody known" ...: who evicted lines of the victim object. Returns
+ * buffer. */
+char *report_evictor_text(char *buffer, size_t bytes, const struct report_run *run, uint32_t victim,
+                          const struct report_share *evictor);
+
+/* ------------------------------------------------------------------ chapters
+ * Each adds its figures and notes to the open section; report.c has their order. */
+
+/* Of any run. (head.c) */
+void report_add_head(struct document *d, struct report_digest *digest);
+
+/* Of one that was simulated. (levels.c, advice.c) */
+void report_add_levels(struct document *d, struct report_digest *digest);
+void report_add_fifo(struct document *d, struct report_digest *digest);
+void report_add_tlbs(struct document *d, struct report_digest *digest);
+void report_add_against(struct document *d, struct report_digest *digest);
+void report_add_advice(struct document *d, struct report_digest *digest);
+
+/* Of one with a profile. (rankings.c, conflicts.c) */
+void report_add_cost(struct document *d, struct report_digest *digest);
+void report_add_objects(struct document *d, struct report_digest *digest);
+void report_add_functions(struct document *d, struct report_digest *digest);
+void report_add_lines(struct document *d, struct report_digest *digest);
+void report_add_conflicts(struct document *d, struct report_digest *digest);
+void report_add_dearest(struct document *d, struct report_digest *digest);
+void report_add_framed(struct document *d, struct report_digest *digest);
+
+/* Pages by size and rule. (head.c) */
+void report_add_pages(struct document *d, enum doc_in in, const struct report_run *run);
+/* "0x401234", in the JSON; what is known of a place; and the chain of calls that the compiler has inlined at an
+ * instruction, where there is one. (names.c) */
+void report_add_address(struct document *d, const char *key, uint64_t address);
+void report_add_place(struct document *d, const struct loader_place *place);
+void report_add_inlined(struct document *d, const struct report_run *run, struct guest_va pc);
+
+/* What all misses have cost; and whether a cost is worth a line of its own in the text. (rankings.c) */
+uint64_t report_whole_cost(const struct report_digest *digest);
+bool report_noticeable(const struct report_digest *digest, uint64_t cost);
 
 #endif

@@ -52,7 +52,7 @@ static void add_animals(struct document *d)
                                                 {.heading = "lame", .key = "lame", .of = "legs"},
                                                 {.heading = "wings", .key = "wings"},
                                                 {.heading = "its story", .key = "story", .form = DOC_NAME}};
-    doc_section(d, 2);
+    doc_section(d, DOC_BOTH, 2);
     doc_table(d, DOC_BOTH, "animals");
     doc_columns(d, columns, 5, 2);
     add_animal(d, DOC_BOTH, "worm", 0, 0, 1);
@@ -64,7 +64,7 @@ static void add_animals(struct document *d)
 
 static void add_zoo(struct document *d)
 {
-    doc_section(d, 1);
+    doc_section(d, DOC_BOTH, 1);
     doc_group(d, DOC_BOTH, "zoo");
     doc_note(d, DOC_KEY, "zoo", "%s", "of one room");
     doc_flag(d, DOC_JSON, "open", true);
@@ -79,11 +79,11 @@ static void add_zoo(struct document *d)
 
 static void add_all(struct document *d)
 {
-    doc_section(d, 3);
+    doc_section(d, DOC_BOTH, 3);
     doc_count(d, DOC_BOTH, "end", 1); /* in no column: not in the text */
     doc_note(d, DOC_LINE, NULL, "the end");
     add_animals(d);
-    doc_section(d, 2); /* of the same place, with nothing to be seen in the text */
+    doc_section(d, DOC_BOTH, 2); /* of the same place, with nothing to be seen in the text */
     doc_group(d, DOC_JSON, "hidden");
     doc_note(d, DOC_LINE, NULL, "not here");
     doc_close(d);
@@ -150,7 +150,7 @@ static void items_are_where_they_say(void **state)
     static const struct doc_column columns[] = {{.heading = "a", .key = "a"}, {.heading = "b", .key = "b"}};
     struct document d;
     doc_begin(&d, DOC_BOTH);
-    doc_section(&d, 0);
+    doc_section(&d, DOC_BOTH, 0);
     doc_table(&d, DOC_BOTH, "rows");
     doc_columns(&d, columns, 2, 0);
     assert_true(doc_group(&d, DOC_BOTH, NULL));
@@ -187,8 +187,8 @@ static void what_is_not_wanted_is_not_kept(void **state)
     doc_begin(&json, DOC_JSON);
     add_all(&text);
     add_all(&json);
-    doc_section(&text, 9);
-    doc_section(&json, 9);
+    doc_section(&text, DOC_BOTH, 9);
+    doc_section(&json, DOC_BOTH, 9);
     assert_false(doc_group(&text, DOC_JSON, "group"));
     assert_false(doc_group(&json, DOC_TEXT, "group"));
     char *as_json = rendered(doc_render_json, &text), *as_text = rendered(doc_render_text, &json);
@@ -211,7 +211,7 @@ static void notes_are_broken_between_words(void **state)
     (void)state;
     struct document d;
     doc_begin(&d, DOC_TEXT);
-    doc_section(&d, 0);
+    doc_section(&d, DOC_BOTH, 0);
     doc_note(&d, DOC_KEYS, "k", FIFTY FIFTY "12345678 x");
     doc_note(&d, DOC_KEYS, "k", FIFTY FIFTY "12345678  y");
     doc_note(&d, DOC_FLOW, "look:", FIFTY FIFTY TEN "1234 z");
@@ -244,7 +244,7 @@ static void names_are_cut_where_the_line_ends(void **state)
                                                 {.heading = "name", .key = "name", .form = DOC_NAME}};
     struct document d;
     doc_begin(&d, DOC_TEXT);
-    doc_section(&d, 0);
+    doc_section(&d, DOC_BOTH, 0);
     doc_table(&d, DOC_TEXT, NULL);
     doc_columns(&d, columns, 2, 0);
     add_row(&d, 9 * 1024, FIFTY FIFTY "1234567890");

@@ -147,11 +147,7 @@ static void without_symbols(void **state)
 static const char *advice_of(struct profile_sample *s)
 {
     static char buffer[1024];
-    struct report_digest digest;
-    assert_int_equal(C2_OK, report_digest_make(&digest, &s->base.run, NULL));
-    report_advice(buffer, sizeof buffer, &s->base.run, &digest);
-    report_digest_release(&digest);
-    return buffer;
+    return advice_text(buffer, sizeof buffer, &s->base.run);
 }
 
 /* Of the sample 2480 cycles are conflicts of L1D, 310 but for start-up, of 502; 20640 are cold misses of L3, and all

@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-#include "report/profile_priv.h"
+#include "report/report_priv.h"
 #include "unit/report_sample.h"
 
 enum { L1D, L2, L3, L1I, SAMPLE_LEVELS };

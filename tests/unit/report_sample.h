@@ -5,7 +5,7 @@
 #ifndef C2_TEST_REPORT_SAMPLE_H
 #define C2_TEST_REPORT_SAMPLE_H
 
-#include "report/report.h"
+#include "report/report_priv.h"
 
 struct report_sample {
     struct report_run run;
@@ -128,6 +128,21 @@ static inline void sample_detect_fifo(struct report_sample *s)
     s->run.levels_fifo[0] = &s->fifo[0];
     s->run.levels_fifo[1] = &s->fifo[2];
     s->run.levels_fifo[2] = &s->fifo[3];
+}
+
+/* The advice, on one line. */
+static inline const char *advice_text(char *buffer, size_t bytes, const struct report_run *run)
+{
+    struct report_digest digest;
+    struct document document;
+    assert_int_equal(C2_OK, report_digest_make(&digest, run, NULL));
+    doc_begin(&document, DOC_TEXT);
+    doc_section(&document, DOC_TEXT, 0);
+    report_add_advice(&document, &digest);
+    snprintf(buffer, bytes, "%s", document.note->text);
+    doc_release(&document);
+    report_digest_release(&digest);
+    return buffer;
 }
 
 #endif

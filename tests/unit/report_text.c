@@ -199,7 +199,7 @@ static void shares_are_exact(void **state)
 static const char *advice_of(struct report_sample *sample)
 {
     static char buffer[512];
-    return report_advice(buffer, sizeof buffer, &sample->run, NULL);
+    return advice_text(buffer, sizeof buffer, &sample->run);
 }
 
 static void quiet(struct report_sample *sample)

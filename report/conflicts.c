@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * conflicts: who missed by conflict, and who had evicted the line.
+ *
+ * Model
+ *   The JSON has one entry a victim (an instruction and the object it missed in, at one level) with its originators. A
+ *   list that is longer than its limit ends with an entry that has the key `rest` and the sums of all that was not
+ *   listed. The text has a sentence for each of the dearest victims, over all levels and without start-up, that are
+ *   worth a line; and one on what the frames of pages chose. "evicted by": the object that caused most of these
+ *   evictions, with its share.
+ *
+ * Invariants
+ *   Sums over a list of the JSON are whole whatever its limit: the counts of a level's conflicts are its conflict
+ *   misses, those of an entry's originators are the entry's.
+ */
+#include <string.h>
+
+#include "report/report_priv.h"
+
+#define VICTIMS 200 /* of a level, in the JSON; some 300 bytes each */
+#define ORIGINATORS 10
+#define SHOWN 5 /* in the text */
+
+/* ------------------------------------------------------------------ all of them */
+
+static void add_insn(struct document *d, const struct report_run *run, uint32_t row_number)
+{
+    const struct analyses_row *row = &run->profile->rows[row_number];
+    const struct guest_va pc = run->profile->insns[row->insn].pc;
+    struct loader_place place;
+    report_place(&place, run, pc);
+    report_add_address(d, "pc", pc.v);
+    report_add_place(d, &place);
+    report_add_inlined(d, run, pc);
+    doc_string(d, DOC_JSON, "object", run->profile->objects[row->object].name);
+}
+
+static void add_originator(struct document *d, const struct report_run *run, const struct analyses_pair *pair)
+{
+    doc_group(d, DOC_JSON, NULL);
+    if (pair->evictor != ANALYSES_NOBODY)
+        add_insn(d, run, pair->evictor);
+    doc_string(d, DOC_JSON, "reason", analyses_reason_name(pair->reason));
+    doc_count(d, DOC_JSON, "count", pair->count);
+    doc_close(d);
+}
+
+static void add_originators(struct document *d, const struct report_run *run, const struct report_victim *victim)
+{
+    uint64_t rest = victim->count;
+    doc_table(d, DOC_JSON, "originators");
+    for (size_t i = 0; i < victim->pair_count && i < ORIGINATORS; i++) {
+        add_originator(d, run, victim->pairs[i]);
+        rest -= victim->pairs[i]->count;
+    }
+    if (victim->pair_count > ORIGINATORS) {
+        doc_group(d, DOC_JSON, NULL);
+        doc_group(d, DOC_JSON, "rest");
+        doc_count(d, DOC_JSON, "originators", victim->pair_count - ORIGINATORS);
+        doc_close(d);
+        doc_count(d, DOC_JSON, "count", rest);
+        doc_close(d);
+    }
+    doc_close(d);
+}
+
+static void add_victim(struct document *d, const struct report_digest *digest, const struct report_victim *victim)
+{
+    const struct report_level *level = &digest->levels[victim->level];
+    doc_group(d, DOC_JSON, NULL);
+    doc_string(d, DOC_JSON, "level", level->level->name);
+    doc_count(d, DOC_JSON, "count", victim->count);
+    if (digest->profile->compared)
+        doc_count(d, DOC_JSON, "placement", digest->profile->rows[victim->row].level[level->number].placement);
+    doc_group(d, DOC_JSON, "miss");
+    add_insn(d, digest->run, victim->row);
+    doc_close(d);
+    add_originators(d, digest->run, victim);
+    doc_close(d);
+}
+
+static void add_other_victims(struct document *d, const char *level, const struct report_victim *victims, size_t count)
+{
+    uint64_t misses = 0, pairs = 0;
+    for (size_t i = 0; i < count; i++) {
+        misses += victims[i].count;
+        pairs += victims[i].pair_count;
+    }
+    doc_group(d, DOC_JSON, NULL);
+    doc_string(d, DOC_JSON, "level", level);
+    doc_count(d, DOC_JSON, "count", misses);
+    doc_group(d, DOC_JSON, "rest");
+    doc_count(d, DOC_JSON, "misses", count);
+    doc_count(d, DOC_JSON, "pairs", pairs);
+    doc_close(d);
+    doc_close(d);
+}
+
+static void add_victims(struct document *d, const struct report_digest *digest)
+{
+    for (size_t i = 0, end; i < digest->victim_count; i = end) {
+        const struct report_victim *first = &digest->victims[i];
+        for (end = i; end < digest->victim_count && digest->victims[end].level == first->level; end++) {
+            if (end - i < VICTIMS)
+                add_victim(d, digest, &digest->victims[end]);
+        }
+        if (end - i > VICTIMS)
+            add_other_victims(d, digest->levels[first->level].level->name, first + VICTIMS, end - i - VICTIMS);
+    }
+}
+
+static void add_reasons(struct document *d, const struct report_digest *digest)
+{
+    doc_table(d, DOC_JSON, "reasons");
+    for (size_t i = 0; i < digest->level_count; i++) {
+        const uint64_t *counts = digest->profile->reasons[digest->levels[i].number];
+        doc_group(d, DOC_JSON, NULL);
+        doc_string(d, DOC_JSON, "level", digest->levels[i].level->name);
+        for (unsigned reason = 0; reason < ANALYSES_REASONS; reason++)
+            doc_count(d, DOC_JSON, analyses_reason_name((enum analyses_reason)reason), counts[reason]);
+        doc_close(d);
+    }
+    doc_close(d);
+}
+
+void report_add_conflicts(struct document *d, struct report_digest *digest)
+{
+    doc_table(d, DOC_JSON, "conflicts");
+    add_victims(d, digest);
+    doc_close(d);
+    add_reasons(d, digest);
+}
+
+/* ------------------------------------------------------------------ the dearest, in sentences */
+
+/* Conflict misses but for those of start-up. */
+static uint64_t own_conflicts(const struct report_digest *digest, const struct report_victim *victim)
+{
+    const struct analyses_tally *startup =
+        &digest->profile->rows[victim->row].startup[digest->levels[victim->level].number];
+    return victim->count - startup->reads[ANALYSES_CONFLICT] - startup->writes[ANALYSES_CONFLICT];
+}
+
+static uint64_t cost_of(const struct report_digest *digest, const struct report_victim *victim)
+{
+    return own_conflicts(digest, victim) * digest->levels[victim->level].miss_cycles;
+}
+
+/* The dearest ones worth a line, of equal ones the nearest to the core, into *out; returns how many. */
+static size_t dearest(const struct report_victim *out[SHOWN], const struct report_digest *digest)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < digest->victim_count; i++) {
+        const uint64_t cost = cost_of(digest, &digest->victims[i]);
+        size_t at = count;
+        while (at > 0 && cost_of(digest, out[at - 1]) < cost)
+            at--;
+        if (at == SHOWN || !report_noticeable(digest, cost))
+            continue;
+        count += count < SHOWN;
+        memmove(&out[at + 1], &out[at], (count - 1 - at) * sizeof out[0]);
+        out[at] = &digest->victims[i];
+    }
+    return count;
+}
+
+static void note_victim(struct document *d, struct report_digest *digest, const struct report_victim *victim)
+{
+    const struct analyses_row *row = &digest->profile->rows[victim->row];
+    const struct analyses_object *object = &digest->profile->objects[row->object];
+    const struct report_share evictor = report_main_evictor(digest, victim);
+    const uint64_t misses = own_conflicts(digest, victim);
+    char text[256], size[32];
+    doc_note(d, DOC_ITEM, NULL, "%s", report_object_text(text, sizeof text, digest->run, object));
+    if (object->bytes != 0)
+        doc_say(d, " (%s)", report_size(size, object->bytes));
+    doc_say(d, ": %s conflict miss%s in %s at %s;", doc_digits(d, misses), misses == 1 ? "" : "es",
+            digest->levels[victim->level].level->name,
+            report_place_text(text, sizeof text, digest->run, digest->profile->insns[row->insn].pc));
+    doc_say(d, " %s evicted by %s (%s)", doc_share(d, evictor.count, victim->count),
+            report_evictor_text(text, sizeof text, digest->run, row->object, &evictor),
+            analyses_reason_name(evictor.reason));
+}
+
+static void note_none(struct document *d, const struct report_digest *digest, uint64_t misses)
+{
+    doc_note(d, DOC_LINE, NULL, "conflict misses: %s, %s of the cost", misses == 0 ? "none" : doc_digits(d, misses),
+             doc_share(d, digest->missed.conflict, report_whole_cost(digest)));
+}
+
+void report_add_dearest(struct document *d, struct report_digest *digest)
+{
+    const struct report_victim *shown[SHOWN];
+    const size_t count = dearest(shown, digest);
+    uint64_t misses = 0;
+    size_t places = 0;
+    for (size_t i = 0; i < digest->victim_count; i++) {
+        const uint64_t own = own_conflicts(digest, &digest->victims[i]);
+        misses += own;
+        places += own != 0;
+    }
+    if (count == 0) {
+        note_none(d, digest, misses);
+        return;
+    }
+    doc_note(d, DOC_LINE, NULL, "conflict misses by instruction and object, the dearest:");
+    for (size_t i = 0; i < count; i++) {
+        note_victim(d, digest, shown[i]);
+        misses -= own_conflicts(digest, shown[i]);
+    }
+    if (misses != 0)
+        doc_note(d, DOC_LINE, NULL, "  and %s more at %s other%s", doc_digits(d, misses), doc_digits(d, places - count),
+                 places - count == 1 ? "" : "s");
+}
+
+/* ------------------------------------------------------------------ what another placement could change */
+
+/* Conflict misses in sets that the frames of pages have chosen, but for those of start-up. */
+static uint64_t framed(const struct report_digest *digest, size_t level)
+{
+    return digest->missed.levels[level].framed - digest->missed.startup[level].framed;
+}
+
+void report_add_framed(struct document *d, struct report_digest *digest)
+{
+    const char *between = " ";
+    uint64_t cost = 0;
+    for (size_t i = 0; i < digest->level_count; i++)
+        cost += framed(digest, i) * digest->levels[i].miss_cycles;
+    if (digest->run->against || !report_noticeable(digest, cost))
+        return;
+    doc_note(d, DOC_KEYS, "placement", "conflict misses in sets that the frames of pages chose:");
+    for (size_t i = 0; i < digest->level_count; i++) {
+        if (framed(digest, i) == 0)
+            continue;
+        doc_say(d, "%s%s in %s", between, doc_digits(d, framed(digest, i)), digest->levels[i].level->name);
+        between = ", ";
+    }
+    doc_say(d, " (see what another placement changes: --against %s)",
+            digest->run->placement->placement == MMU_RANDOM ? "sequential" : "random");
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * head: what ran, on which machine, where its pages were placed, and how much of it there was.
+ */
+#include <inttypes.h>
+
+#include "report/report_priv.h"
+
+/* ------------------------------------------------------------------ the program */
+
+static void add_program(struct document *d, const struct report_run *run)
+{
+    doc_note(d, DOC_KEY, "program", "%s", "");
+    doc_table(d, DOC_JSON, "command");
+    for (size_t i = 0; run->command[i]; i++) {
+        doc_say(d, "%s%s", i == 0 ? "" : " ", run->command[i]);
+        doc_string(d, DOC_JSON, NULL, run->command[i]);
+    }
+    doc_close(d);
+    doc_count(d, DOC_JSON, "exit_status", (uint64_t)run->exit_status);
+    doc_string(d, DOC_JSON, "ending", run->ending);
+    doc_string(d, DOC_JSON, "clock", run->clock);
+    if (run->ending)
+        doc_note(d, DOC_KEY, "ending", "%s", run->ending);
+    else
+        doc_note(d, DOC_KEY, "ending", "exit status %d", run->exit_status);
+    if (run->clock)
+        doc_note(d, DOC_KEY, "clock", "%s at the start", run->clock);
+}
+
+/* ------------------------------------------------------------------ the machine */
+
+static void add_level(struct document *d, const struct caches_machine *machine, const struct caches_level *level)
+{
+    doc_group(d, DOC_JSON, NULL);
+    doc_string(d, DOC_JSON, "name", level->name);
+    doc_count(d, DOC_JSON, "size", level->size_bytes);
+    doc_count(d, DOC_JSON, "ways", level->ways);
+    doc_count(d, DOC_JSON, "sets", caches_level_sets(machine, level));
+    doc_count(d, DOC_JSON, "slices", level->slices);
+    doc_string(d, DOC_JSON, "policy", caches_policy_name(level->policy));
+    doc_string(d, DOC_JSON, "index", caches_index_name(level->index));
+    doc_string(d, DOC_JSON, "inclusion", caches_inclusion_name(level->inclusion));
+    if (level->slices > 1)
+        doc_string(d, DOC_JSON, "hash", level->hash);
+    if (level->latency_cycles != 0)
+        doc_count(d, DOC_JSON, "latency", level->latency_cycles);
+    doc_close(d);
+}
+
+/* "L3 20 MiB 20-way lru in 8 slices (lin8)" */
+static void say_shape(struct document *d, const struct caches_level *level)
+{
+    char size[32];
+    doc_say(d, "%s %s %" PRIu32 "-way %s", level->name, c2_size_text(size, level->size_bytes), level->ways,
+            caches_policy_name(level->policy));
+    if (level->slices > 1)
+        doc_say(d, " in %" PRIu32 " slices (%s)", level->slices, level->hash);
+}
+
+static void add_machine(struct document *d, const struct report_digest *digest)
+{
+    const struct caches_machine *machine = digest->run->machine;
+    doc_note(d, DOC_KEY, "machine", "%s%s%s", machine->name, machine->description[0] != '\0' ? ": " : "",
+             machine->description);
+    doc_note(d, DOC_KEYS, "caches", "%s", "");
+    doc_group(d, DOC_JSON, "machine");
+    doc_string(d, DOC_JSON, "name", machine->name);
+    doc_count(d, DOC_JSON, "line", machine->line_bytes);
+    doc_table(d, DOC_JSON, "levels");
+    for (size_t i = 0; i < digest->level_count; i++) {
+        add_level(d, machine, digest->levels[i].level);
+        say_shape(d, digest->levels[i].level);
+        doc_say(d, i + 1 < digest->level_count ? ", " : "; ");
+    }
+    doc_close(d);
+    doc_close(d);
+    doc_say(d, "lines of %" PRIu32 " bytes", machine->line_bytes);
+}
+
+/* ------------------------------------------------------------------ pages */
+
+static void add_huge_pages(struct document *d, const struct mmu_counts *n)
+{
+    if (n->huge_2m + n->huge_1g + n->huge_fallbacks == 0)
+        doc_say(d, " no huge pages,");
+    else
+        doc_say(d, " %s of 2 MiB, %s of 1 GiB (%s more found no huge frame),", doc_digits(d, n->huge_2m),
+                doc_digits(d, n->huge_1g), doc_digits(d, n->huge_fallbacks));
+    doc_count(d, DOC_JSON, "huge_2m", n->huge_2m);
+    doc_count(d, DOC_JSON, "huge_1g", n->huge_1g);
+    doc_count(d, DOC_JSON, "huge_fallbacks", n->huge_fallbacks);
+}
+
+static void add_zero_page(struct document *d, const struct mmu_counts *n)
+{
+    doc_note(d, DOC_KEY, "zero page",
+             "%s pages were read before they were written, %s of them written later; the others share one frame",
+             doc_digits(d, n->zero_pages), doc_digits(d, n->zero_copies));
+    doc_count(d, DOC_JSON, "zero_pages", n->zero_pages);
+    doc_count(d, DOC_JSON, "zero_copies", n->zero_copies);
+}
+
+/* Where the guest went on with zeros and Linux would have raised SIGBUS, what it computed since may be wrong. */
+static void warn_of_lost_pages(struct document *d, const struct mmu_counts *n)
+{
+    if (n->lost_pages != 0)
+        doc_note(d, DOC_KEY, "",
+                 "WARNING: %s pages of mapped files vanished while the program ran (a file was cut) and were read as "
+                 "zeros",
+                 doc_digits(d, n->lost_pages));
+}
+
+static void add_placement(struct document *d, const struct report_run *run)
+{
+    char size[32];
+    doc_note(d, DOC_KEYS, "pages", "%s placement, seed %" PRIu64 "; %s pages of 4 KiB touched,",
+             mmu_placement_name(run->placement->placement), run->seed, doc_digits(d, run->pages->small_pages));
+    doc_string(d, DOC_JSON, "policy", mmu_placement_name(run->placement->placement));
+    doc_count(d, DOC_JSON, "seed", run->seed);
+    doc_string(d, DOC_JSON, "huge", mmu_huge_name(run->placement->huge));
+    doc_count(d, DOC_JSON, "small", run->pages->small_pages);
+    add_huge_pages(d, run->pages);
+    doc_say(d, " %s of memory%s", c2_size_text(size, run->placement->physical_bytes), !run->tlb ? "; no TLBs" : "");
+    if (run->placement->zero_page)
+        add_zero_page(d, run->pages);
+    warn_of_lost_pages(d, run->pages);
+}
+
+/* ------------------------------------------------------------------ rules of placement */
+
+/* What a rule that placed nothing was about, in case it was misspelt. */
+static const char *why_nothing(const struct mmu_region *region, bool zero_page)
+{
+    if (zero_page)
+        return "none of its pages was touched, or all were only read";
+    return region->kind == MMU_REGION_FILE
+               ? "no page of a mapping of such a file was touched, or more precise rules placed them"
+               : "none of its pages was touched";
+}
+
+static void note_rule(struct document *d, const struct mmu_rule *rule, const struct mmu_rule_counts *n, bool zero_page)
+{
+    if (n->small_pages + n->huge_2m + n->huge_1g == 0) {
+        doc_note(d, DOC_KEY, "", "WARNING: --place %s=%s placed nothing: %s", rule->region.name, rule->text,
+                 why_nothing(&rule->region, zero_page));
+        return;
+    }
+    doc_note(d, DOC_KEY, "", "%s=%s: %s pages of 4 KiB", rule->region.name, rule->text, doc_digits(d, n->small_pages));
+    if (n->huge_2m + n->huge_1g != 0)
+        doc_say(d, ", %s of 2 MiB, %s of 1 GiB", doc_digits(d, n->huge_2m), doc_digits(d, n->huge_1g));
+}
+
+static void add_rule(struct document *d, const struct mmu_rule *rule, const struct mmu_rule_counts *n, bool zero_page)
+{
+    doc_group(d, DOC_BOTH, NULL);
+    note_rule(d, rule, n, zero_page);
+    doc_string(d, DOC_JSON, "region", rule->region.name);
+    doc_string(d, DOC_JSON, "policy", rule->text);
+    doc_count(d, DOC_JSON, "small", n->small_pages);
+    doc_count(d, DOC_JSON, "huge_2m", n->huge_2m);
+    doc_count(d, DOC_JSON, "huge_1g", n->huge_1g);
+    doc_close(d);
+}
+
+static void note_huge_region(struct document *d, const struct mmu_region *region, const struct mmu_rule_counts *n)
+{
+    if (n->huge_2m + n->huge_1g + n->huge_fallbacks == 0)
+        doc_note(d, DOC_KEY, "", "WARNING: --huge %s made no huge page: no aligned range of it was touched",
+                 region->name);
+    else
+        doc_note(d, DOC_KEY, "", "--huge %s: %s of 2 MiB, %s of 1 GiB (%s more found no huge frame)", region->name,
+                 doc_digits(d, n->huge_2m), doc_digits(d, n->huge_1g), doc_digits(d, n->huge_fallbacks));
+}
+
+static void add_huge_region(struct document *d, const struct mmu_region *region, const struct mmu_rule_counts *n)
+{
+    doc_group(d, DOC_BOTH, NULL);
+    note_huge_region(d, region, n);
+    doc_string(d, DOC_JSON, "region", region->name);
+    doc_count(d, DOC_JSON, "huge_2m", n->huge_2m);
+    doc_count(d, DOC_JSON, "huge_1g", n->huge_1g);
+    doc_count(d, DOC_JSON, "huge_fallbacks", n->huge_fallbacks);
+    doc_close(d);
+}
+
+static void add_rules(struct document *d, const struct report_run *run)
+{
+    const struct mmu_config *placement = run->placement;
+    doc_table(d, DOC_BOTH, "rules");
+    for (size_t i = 0; i < placement->rule_count; i++)
+        add_rule(d, &placement->rules[i], &run->rules[i], placement->zero_page);
+    doc_close(d);
+}
+
+static void add_huge_regions(struct document *d, const struct report_run *run)
+{
+    doc_table(d, DOC_BOTH, "huge_regions");
+    for (size_t i = 0; i < run->placement->huge_region_count; i++)
+        add_huge_region(d, &run->placement->huge_regions[i], &run->huge_regions[i]);
+    doc_close(d);
+}
+
+void report_add_pages(struct document *d, enum doc_in in, const struct report_run *run)
+{
+    doc_group(d, in, "pages");
+    if (run->pages)
+        add_placement(d, run);
+    if (run->placement && run->placement->rule_count != 0)
+        add_rules(d, run);
+    if (run->placement && run->placement->huge_region_count != 0)
+        add_huge_regions(d, run);
+    doc_close(d);
+}
+
+/* ------------------------------------------------------------------ the run */
+
+/* One phase: all of it was measured, or (--no-sim) all of it was skipped. */
+static void add_phases(struct document *d, const struct report_run *run)
+{
+    doc_note(d, DOC_KEY, "phases", "%s: %s instructions",
+             run->simulated ? "everything measured" : "run only, nothing simulated", doc_digits(d, run->instructions));
+    doc_table(d, DOC_JSON, "phases");
+    doc_group(d, DOC_JSON, NULL);
+    doc_string(d, DOC_JSON, "kind", run->simulated ? "measure" : "skip");
+    doc_count(d, DOC_JSON, "instructions", run->instructions);
+    doc_close(d);
+    doc_close(d);
+}
+
+static void note_references(struct document *d, const struct sim_counts *n)
+{
+    doc_note(d, DOC_KEY, "references", "%s: %s reads, %s writes (%s modifies count as one read and one write each)",
+             doc_digits(d, n->refs), doc_digits(d, n->reads), doc_digits(d, n->writes), doc_digits(d, n->modifies));
+    doc_note(d, DOC_KEY, "", "%s line accesses; %s references touch more than one line",
+             doc_digits(d, n->line_accesses), doc_digits(d, n->straddles));
+}
+
+static void add_measured(struct document *d, const struct sim_counts *n)
+{
+    doc_group(d, DOC_JSON, "measured");
+#define X(field, help) doc_count(d, DOC_JSON, #field, n->field);
+    SIM_COUNTERS(X)
+#undef X
+    doc_close(d);
+}
+
+static void add_run(struct document *d, const struct report_run *run)
+{
+    doc_group(d, DOC_BOTH, "run");
+    doc_count(d, DOC_JSON, "instructions", run->instructions);
+    if (run->simulated)
+        add_measured(d, run->counts);
+    add_phases(d, run);
+    if (run->simulated)
+        note_references(d, run->counts);
+    doc_close(d);
+}
+
+void report_add_head(struct document *d, struct report_digest *digest)
+{
+    const struct report_run *run = digest->run;
+    doc_string(d, DOC_JSON, "format", "c2emu-report");
+    doc_count(d, DOC_JSON, "version", 1);
+    add_program(d, run);
+    if (run->simulated)
+        add_machine(d, digest);
+    /* Rules are told even where nothing was simulated: people misspell them there as well. */
+    report_add_pages(d, run->simulated ? DOC_BOTH : DOC_TEXT, run);
+    add_run(d, run);
+}

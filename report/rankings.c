@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * rankings: what the misses cost, all of them and by object, function and line.
+ *
+ * Model
+ *   The JSON lists what cost most, up to a limit; a list that is longer ends with an entry that has the key `rest` and
+ *   the sums of all that was not listed. Levels without a miss are left out of an entry. Costs are cycles.
+ *   The text has the first rows of each list, as shares of the whole cost and without start-up: a line of its own tells
+ *   that. A table ends when COVERED percent of what is not start-up is in it, or after ROWS rows; a second row is shown
+ *   when it is at least a NOTICEABLE-th of what is not start-up. The misses of TLBs, which have no cost, and page walks
+ *   are in the tables when there is a miss in RARE instructions or fewer.
+ *
+ * Invariants
+ *   Sums over a list of the JSON are whole whatever its limit: all misses of a level and all the cost.
+ */
+#include <inttypes.h>
+
+#include "report/report_priv.h"
+
+#define ROWS 10u
+#define COVERED 95u
+#define NOTICEABLE 100u
+#define RARE 200u /* instructions */
+
+uint64_t report_whole_cost(const struct report_digest *digest) { return digest->missed.own + digest->missed.loading; }
+
+bool report_noticeable(const struct report_digest *digest, uint64_t cost)
+{
+    return cost != 0 && cost >= (digest->missed.own + NOTICEABLE - 1) / NOTICEABLE;
+}
+
+/* ------------------------------------------------------------------ what something missed */
+
+static void add_sums(struct document *d, const struct report_digest *digest, const struct report_missed *missed,
+                     size_t level)
+{
+    const struct report_sums *sums = &missed->levels[level];
+    doc_group(d, DOC_JSON, NULL);
+    doc_string(d, DOC_JSON, "name", digest->levels[level].level->name);
+    doc_count(d, DOC_JSON, "misses", sums->misses);
+    doc_count(d, DOC_JSON, "cold", sums->cold);
+    doc_count(d, DOC_JSON, "capacity", sums->capacity);
+    doc_count(d, DOC_JSON, "conflict", sums->conflict);
+    doc_count(d, DOC_JSON, "startup", missed->startup[level].misses);
+    if (digest->profile->compared)
+        doc_count(d, DOC_JSON, "placement", sums->placement);
+    doc_close(d);
+}
+
+static void add_missed(struct document *d, const struct report_digest *digest, const struct report_missed *missed)
+{
+    doc_count(d, DOC_JSON, "cost", missed->own + missed->loading);
+    doc_count(d, DOC_JSON, "startup", missed->loading);
+    if (digest->translated) {
+        doc_count(d, DOC_JSON, "tlb_misses", missed->tlb.misses);
+        doc_count(d, DOC_JSON, "walks", missed->tlb.walks);
+    }
+    doc_table(d, DOC_JSON, "levels");
+    for (size_t i = 0; i < digest->level_count; i++) {
+        if (missed->levels[i].misses != 0)
+            add_sums(d, digest, missed, i);
+    }
+    doc_close(d);
+}
+
+/* ------------------------------------------------------------------ the whole cost */
+
+static void note_cost(struct document *d, const struct report_digest *digest)
+{
+    const struct report_missed *all = &digest->missed;
+    const uint64_t whole = report_whole_cost(digest), instructions = digest->run->counts->instructions;
+    const uint64_t hundredths = instructions == 0 ? 0 : whole * 100 / instructions;
+    doc_note(d, DOC_KEY, "cost", "%s cycles of misses, %" PRIu64 ".%02u an instruction", doc_digits(d, whole),
+             hundredths / 100, (unsigned)(hundredths % 100));
+    if (all->loading != 0)
+        doc_note(d, DOC_KEY, "", "start-up of libraries: %s of the cost, left out below",
+                 doc_share(d, all->loading, whole));
+    doc_note(d, DOC_KEY, "classes", ". cold %s, = capacity %s, # conflict %s; a mark is a tenth",
+             doc_share(d, all->cold, whole), doc_share(d, all->capacity, whole), doc_share(d, all->conflict, whole));
+}
+
+void report_add_cost(struct document *d, struct report_digest *digest)
+{
+    note_cost(d, digest);
+    doc_group(d, DOC_JSON, "cost");
+    doc_count(d, DOC_JSON, "cost", report_whole_cost(digest));
+    doc_count(d, DOC_JSON, "startup", digest->missed.loading);
+    doc_table(d, DOC_JSON, "levels");
+    for (size_t i = 0; i < digest->level_count; i++) {
+        doc_group(d, DOC_JSON, NULL);
+        doc_string(d, DOC_JSON, "name", digest->levels[i].level->name);
+        doc_count(d, DOC_JSON, "miss_cycles", digest->levels[i].miss_cycles);
+        doc_count(d, DOC_JSON, "framed", digest->missed.levels[i].framed);
+        doc_close(d);
+    }
+    doc_close(d);
+    doc_close(d);
+}
+
+/* ------------------------------------------------------------------ objects, functions and lines */
+
+static void add_site(struct document *d, const struct report_run *run, const struct analyses_object *of,
+                     uint32_t number)
+{
+    struct loader_place place;
+    report_add_address(d, "pc", of->sites[number].v);
+    if (report_site(&place, run, of, number))
+        report_add_place(d, &place);
+    report_add_inlined(d, run, (struct guest_va){of->sites[number].v - 1});
+}
+
+/* The site to be shown; where there are several, all of them from the call of the allocator outwards. */
+static void add_sites(struct document *d, const struct report_run *run, const struct analyses_object *of)
+{
+    if (of->site_count == 0)
+        return;
+    if (doc_group(d, DOC_JSON, "site"))
+        add_site(d, run, of, of->site_shown);
+    doc_close(d);
+    if (of->site_count == 1)
+        return;
+    doc_table(d, DOC_JSON, "sites");
+    for (uint32_t i = 0; i < of->site_count; i++) {
+        if (doc_group(d, DOC_JSON, NULL))
+            add_site(d, run, of, i);
+        doc_close(d);
+    }
+    doc_close(d);
+}
+
+/* Where a variable of a function is declared. */
+static void add_local(struct document *d, const struct loader_local *local)
+{
+    doc_string(d, DOC_JSON, "function", local->function);
+    if (!local->function)
+        doc_flag(d, DOC_JSON, "thread_local", true);
+    doc_string(d, DOC_JSON, "file", local->file);
+    if (local->line != 0)
+        doc_count(d, DOC_JSON, "line", (uint64_t)local->line);
+}
+
+static void add_object(struct document *d, const struct report_digest *digest, const struct report_ranked *from)
+{
+    const struct analyses_object *of = from->of;
+    doc_string(d, DOC_JSON, "name", of->name);
+    doc_string(d, DOC_JSON, "kind", analyses_kind_name(of->kind));
+    doc_string(d, DOC_JSON, "type", report_type(digest->run, of));
+    doc_string(d, DOC_JSON, "module", of->module);
+    report_add_address(d, "base", of->base);
+    doc_count(d, DOC_BOTH, "size", of->bytes);
+    doc_count(d, DOC_JSON, "blocks", of->blocks);
+    add_sites(d, digest->run, of);
+    if (of->local)
+        add_local(d, of->local);
+    doc_count(d, DOC_JSON, "refs", of->refs);
+}
+
+static void add_objects_rest(struct document *d, const struct report_ranked *from, size_t count)
+{
+    uint64_t refs = 0, bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        refs += from[i].of->refs;
+        bytes += from[i].of->bytes;
+    }
+    doc_count(d, DOC_JSON, "size", bytes);
+    doc_count(d, DOC_JSON, "refs", refs);
+}
+
+static void add_functions_rest(struct document *d, const struct report_ranked *from, size_t count)
+{
+    uint64_t executed = 0, reads = 0, writes = 0;
+    for (size_t i = 0; i < count; i++) {
+        executed += from[i].executed;
+        reads += from[i].reads;
+        writes += from[i].writes;
+    }
+    doc_count(d, DOC_JSON, "executed", executed);
+    doc_count(d, DOC_JSON, "reads", reads);
+    doc_count(d, DOC_JSON, "writes", writes);
+}
+
+static void add_function(struct document *d, const struct report_digest *digest, const struct report_ranked *from)
+{
+    (void)digest;
+    doc_string(d, DOC_JSON, "name", from->place.function);
+    doc_string(d, DOC_JSON, "module", from->place.object);
+    add_functions_rest(d, from, 1);
+}
+
+static void add_line(struct document *d, const struct report_digest *digest, const struct report_ranked *from)
+{
+    (void)digest;
+    report_add_place(d, &from->place);
+    if (!from->place.file)
+        report_add_address(d, "pc", from->pc.v);
+}
+
+/* ------------------------------------------------------------------ their names in the text */
+
+static void name_object(char *buffer, size_t bytes, const struct report_run *run, const struct report_ranked *of)
+{
+    report_object_text(buffer, bytes, run, of->of);
+}
+
+static void name_line(char *buffer, size_t bytes, const struct report_run *run, const struct report_ranked *of)
+{
+    (void)run;
+    loader_place_text(buffer, bytes, of->pc, &of->place);
+}
+
+static void name_function(char *buffer, size_t bytes, const struct report_run *run, const struct report_ranked *of)
+{
+    const char *name = of->place.function, *module = of->place.object;
+    (void)run;
+    snprintf(buffer, bytes, "%.100s%s%.50s", name ? name : "unnamed code", module ? " in " : "", module ? module : "");
+}
+
+/* ------------------------------------------------------------------ a list of them */
+
+struct kind {
+    const char *key, *heading;
+    size_t limit; /* of the JSON */
+    void (*add)(struct document *d, const struct report_digest *digest, const struct report_ranked *from);
+    void (*add_rest)(struct document *d, const struct report_ranked *from, size_t count); /* NULL: nothing but misses */
+    void (*name)(char *buffer, size_t bytes, const struct report_run *run, const struct report_ranked *of);
+};
+static const struct kind objects = {"objects", "object", 500, add_object, add_objects_rest, name_object};
+static const struct kind functions = {"functions", "function", 1000, add_function, add_functions_rest, name_function};
+static const struct kind lines = {"lines", "line", 200, add_line, NULL, name_line};
+
+static void add_rest(struct document *d, const struct report_digest *digest, const struct kind *kind,
+                     const struct report_ranked *from, size_t count)
+{
+    struct report_missed missed = {.own = 0};
+    for (size_t i = 0; i < count; i++)
+        report_add_missed(&missed, &from[i].missed);
+    doc_group(d, DOC_JSON, NULL);
+    doc_group(d, DOC_JSON, "rest");
+    doc_count(d, DOC_JSON, kind->key, count);
+    doc_close(d);
+    if (kind->add_rest)
+        kind->add_rest(d, from, count);
+    add_missed(d, digest, &missed);
+    doc_close(d);
+}
+
+/* Translations are worth their columns. */
+static bool shows_tlb(const struct report_digest *digest)
+{
+    const uint64_t own = digest->missed.tlb.misses - digest->missed.tlb_startup.misses;
+    return own != 0 && own >= digest->run->counts->instructions / RARE;
+}
+
+static void add_columns(struct document *d, const struct report_digest *digest, const struct kind *kind)
+{
+    struct doc_column columns[6 + REPORT_MAX_LEVELS] = {{.heading = "cost", .key = "own", .of = "whole"},
+                                                        {.heading = "classes", .key = "classes"}};
+    size_t count = 2;
+    for (size_t i = 0; i < digest->level_count; i++, count++)
+        columns[count].heading = columns[count].key = doc_keep(d, "%s misses", digest->levels[i].level->name);
+    if (shows_tlb(digest)) {
+        columns[count++] = (struct doc_column){.heading = "TLB misses", .key = "TLB misses"};
+        columns[count++] = (struct doc_column){.heading = "walks", .key = "TLB walks"};
+    }
+    if (kind == &objects)
+        columns[count++] = (struct doc_column){.heading = "size", .key = "size", .form = DOC_BYTES};
+    columns[count++] = (struct doc_column){.heading = kind->heading, .key = "words", .form = DOC_NAME};
+    doc_columns(d, columns, count, 0);
+}
+
+/* What the columns show, without start-up. */
+static void add_row(struct document *d, const struct report_digest *digest, const struct kind *kind,
+                    const struct report_ranked *from)
+{
+    const struct report_missed *missed = &from->missed;
+    char text[256];
+    doc_count(d, DOC_TEXT, "own", missed->own);
+    doc_count(d, DOC_TEXT, "whole", report_whole_cost(digest));
+    doc_string(d, DOC_TEXT, "classes", report_class_bar(text, missed));
+    for (size_t i = 0; i < digest->level_count; i++)
+        doc_count(d, DOC_TEXT, doc_keep(d, "%s misses", digest->levels[i].level->name),
+                  missed->levels[i].misses - missed->startup[i].misses);
+    doc_count(d, DOC_TEXT, "TLB misses", missed->tlb.misses - missed->tlb_startup.misses);
+    doc_count(d, DOC_TEXT, "TLB walks", missed->tlb.walks - missed->tlb_startup.walks);
+    kind->name(text, sizeof text, digest->run, from);
+    doc_string(d, DOC_TEXT, "words", text);
+}
+
+/* How many the text shows; *cost: theirs. */
+static size_t count_shown(const struct report_digest *digest, const struct report_ranking *ranking, uint64_t *cost)
+{
+    size_t count = 0;
+    for (*cost = 0; count < ranking->count && count < ROWS; count++) {
+        const uint64_t own = ranking->list[count].missed.own;
+        const bool covered = (unsigned __int128)*cost * 100 >= (unsigned __int128)digest->missed.own * COVERED;
+        if (own == 0 || (count != 0 && (covered || !report_noticeable(digest, own))))
+            break;
+        *cost += own;
+    }
+    return count;
+}
+
+/* Those that cost something, and are not in the text. */
+static void note_others(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
+                        size_t shown, uint64_t cost)
+{
+    size_t others = 0;
+    while (shown + others < ranking->count && ranking->list[shown + others].missed.own != 0)
+        others++;
+    if (shown != 0 && others != 0)
+        doc_note(d, DOC_LINE, NULL, "and %s other%s: %s of the cost", doc_digits(d, others), others == 1 ? "" : "s",
+                 doc_share(d, digest->missed.own - cost, report_whole_cost(digest)));
+}
+
+static void add_list(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
+                     const struct kind *kind)
+{
+    uint64_t cost;
+    const size_t shown = count_shown(digest, ranking, &cost);
+    doc_table(d, DOC_BOTH, kind->key);
+    add_columns(d, digest, kind);
+    for (size_t i = 0; i < ranking->count && i < kind->limit; i++) {
+        if (doc_group(d, i < shown ? DOC_BOTH : DOC_JSON, NULL)) {
+            kind->add(d, digest, &ranking->list[i]);
+            add_missed(d, digest, &ranking->list[i].missed);
+        }
+        if (i < shown)
+            add_row(d, digest, kind, &ranking->list[i]);
+        doc_close(d);
+    }
+    if (ranking->count > kind->limit)
+        add_rest(d, digest, kind, &ranking->list[kind->limit], ranking->count - kind->limit);
+    doc_close(d);
+    note_others(d, digest, ranking, shown, cost);
+}
+
+void report_add_objects(struct document *d, struct report_digest *digest)
+{
+    add_list(d, digest, &digest->objects, &objects);
+}
+
+void report_add_functions(struct document *d, struct report_digest *digest)
+{
+    add_list(d, digest, &digest->functions, &functions);
+}
+
+void report_add_lines(struct document *d, struct report_digest *digest) { add_list(d, digest, &digest->lines, &lines); }
