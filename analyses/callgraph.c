@@ -25,8 +25,11 @@
  *   added to the pair of calling instruction and callee. A recursive function's calls each count in full, as with
  *   Callgrind: the sum over nested calls can be more than the run's total. Frames still there at the end are over then.
  *   Functions are found by their symbols; without symbols there are no tail calls.
+ *   Frames are followed in every phase, costs are those of phases that are measured: of a call what was measured, and
+ *   the call itself where that was something, or it ended in such a phase.
  *
- * Invariants (analyses_callgraph_check)
+ * Invariants (analyses_callgraph_check; the first, of each window, when it is told)
+ *   What is counted is what the simulator has counted in what is measured.
  *   Slots never rise towards the top of the stack; no frame began with more than what is counted now.
  *
  * Not modelled
@@ -62,10 +65,13 @@ struct callgraph {
     const struct caches_machine *machine;
     struct loader_symbols *symbols;
     const struct sim_counts *counts; /* the simulator's; NULL: no record yet */
+    struct sim_counts unmeasured;    /* of these, those of phases that are not measured and over */
+    bool idle;                       /* in such a phase */
     struct analyses_events events;
     struct entries *entries;
     struct c2_map *resolvers;
-    uint64_t now[ANALYSES_EVENTS]; /* misses; the first three are filled in when control passes */
+    uint64_t now[ANALYSES_EVENTS];          /* misses; the first three are filled in when control passes */
+    uint64_t window_start[ANALYSES_EVENTS]; /* `now` at the end of the last window */
 
     struct frame *frames;
     uint64_t *starts; /* [frame * events.count]: `now` when it began */
@@ -246,6 +252,8 @@ static enum c2_status pop(struct callgraph *graph, struct c2_error *err)
     const struct frame *frame = &graph->frames[--graph->depth];
     const uint64_t *start = &graph->starts[graph->depth * width];
     uint32_t arc;
+    if (graph->idle && start[ANALYSES_IR] == graph->now[ANALYSES_IR])
+        return C2_OK;
     enum c2_status status = find_arc(graph, frame->from, frame->to, &arc, err);
     if (status != C2_OK)
         return status;
@@ -302,6 +310,8 @@ static enum c2_status loop(struct callgraph *graph, size_t frame, uint64_t to, s
     enum c2_status status = C2_OK;
     while (status == C2_OK && graph->depth > frame + 1)
         status = pop(graph, err);
+    if (graph->idle)
+        return status;
     if (status == C2_OK)
         status = find_arc(graph, graph->source, to, &arc, err);
     if (status == C2_OK)
@@ -405,9 +415,11 @@ static enum c2_status pass(struct callgraph *graph, uint64_t to, struct c2_error
 
 static void read_counts(struct callgraph *graph)
 {
-    graph->now[ANALYSES_IR] = graph->counts->instructions;
-    graph->now[ANALYSES_DR] = graph->counts->reads;
-    graph->now[ANALYSES_DW] = graph->counts->writes;
+    if (!graph->counts || graph->idle)
+        return;
+    graph->now[ANALYSES_IR] = graph->counts->instructions - graph->unmeasured.instructions;
+    graph->now[ANALYSES_DR] = graph->counts->reads - graph->unmeasured.reads;
+    graph->now[ANALYSES_DW] = graph->counts->writes - graph->unmeasured.writes;
 }
 
 /* What is executed now may show that the frame on top is no stub. */
@@ -505,8 +517,7 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
     struct callgraph *graph = self;
     (void)sim;
     enum c2_status status = C2_OK;
-    if (graph->counts)
-        read_counts(graph);
+    read_counts(graph);
     while (status == C2_OK && graph->depth != 0)
         status = pop(graph, err);
     if (status != C2_OK)
@@ -525,6 +536,52 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
     return C2_OK;
 }
 
+/* ------------------------------------------------------------------ windows */
+
+static uint64_t counted(const struct callgraph *graph, uint32_t event)
+{
+    return graph->now[event] - graph->window_start[event];
+}
+
+static void check_level(const struct callgraph *graph, uint32_t level, const struct caches_counts *n)
+{
+    const uint64_t classes[ANALYSES_CLASSES] = {n->cold, n->capacity, n->conflict};
+    for (unsigned i = 0; i < ANALYSES_CLASSES; i++)
+        C2_ASSERT(counted(graph, graph->events.by_class[level][i]) == classes[i]);
+}
+
+/* What was counted in the window is what the simulator has counted. */
+static void check_window(const struct callgraph *graph, const struct sim_totals *of)
+{
+    const struct analyses_events *events = &graph->events;
+    C2_ASSERT(counted(graph, ANALYSES_IR) == of->counts.instructions);
+    C2_ASSERT(counted(graph, ANALYSES_DR) == of->counts.reads && counted(graph, ANALYSES_DW) == of->counts.writes);
+    for (uint32_t i = 0; i < graph->machine->level_count; i++)
+        check_level(graph, i, &of->levels[i]);
+    if (graph->machine->has_l1i)
+        check_level(graph, graph->machine->level_count, &of->l1i);
+    if (events->walks != ANALYSES_NO_EVENT)
+        C2_ASSERT(counted(graph, events->walks) == of->walks.count);
+}
+
+static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
+{
+    static const struct sim_totals nothing;
+    struct callgraph *graph = self;
+    const struct sim_counts *counts = &window->of.counts;
+    (void)err;
+    read_counts(graph);
+    check_window(graph, graph->idle ? &nothing : &window->of);
+    if (graph->idle) {
+        graph->unmeasured.instructions += counts->instructions;
+        graph->unmeasured.reads += counts->reads;
+        graph->unmeasured.writes += counts->writes;
+    }
+    memcpy(graph->window_start, graph->now, sizeof graph->now);
+    graph->idle = window->next != STREAM_MEASURE;
+    return C2_OK;
+}
+
 static struct sim_subscriber subscriber(struct analysis *analysis)
 {
     return (struct sim_subscriber){.self = analysis,
@@ -532,6 +589,7 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
                                    .record = record,
                                    .tlb_missed = tlb_missed,
                                    .missed = missed,
+                                   .window = window,
                                    .finish = finish};
 }
 

@@ -15,9 +15,10 @@
  *
  * Counting
  *   Sums over actors are the levels' counts of misses and classes, the misses of the first level of the TLBs, and the
- *   page walks; sums over pairs the levels' conflict misses.
+ *   page walks; sums over pairs the levels' conflict misses; sums over objects the references. In each window that is
+ *   measured; in others nothing is counted.
  *
- * Invariants (profile_finish asserts the sums)
+ * Invariants (asserted of each window, and by profile_finish of the result)
  *   Memory is bounded by instructions x objects that meet in a miss, not by the length of the run.
  *
  * Not modelled
@@ -365,6 +366,71 @@ static void changed(void *self, uint64_t *start, uint64_t *bytes)
     *bytes = profile->changed.bytes;
 }
 
+/* ------------------------------------------------------------------ windows */
+
+static void add_actor_sums(const struct profile *profile, uint32_t actor, struct profile_sums *sums)
+{
+    const uint32_t levels = profile_levels(profile);
+    for (uint32_t i = 0; i < levels; i++) {
+        const struct analyses_tally *tally = &profile->tallies[(size_t)actor * levels + i];
+        for (unsigned class_ = 0; class_ < ANALYSES_CLASSES; class_++) {
+            sums->misses[i][class_] += tally->reads[class_] + tally->writes[class_];
+            sums->writes[i] += tally->writes[class_];
+        }
+    }
+    sums->tlb.misses += profile->translations[actor].misses;
+    sums->tlb.walks += profile->translations[actor].walks;
+}
+
+static void add_up(const struct profile *profile, struct profile_sums *sums)
+{
+    *sums = (struct profile_sums){.refs = 0};
+    for (uint32_t i = 0; i < profile->actor_count; i++)
+        add_actor_sums(profile, i, sums);
+    for (uint32_t i = 0; i < profile->pair_count; i++)
+        sums->pairs[profile->pairs[i].level] += profile->pairs[i].count;
+    for (uint32_t i = 0; i < objects_count(profile->objects); i++)
+        sums->refs += objects_owner(profile->objects, i)->refs;
+}
+
+static void check_level(const struct profile_sums *now, const struct profile_sums *before, uint32_t level,
+                        const struct caches_counts *counts)
+{
+    const uint64_t classes[ANALYSES_CLASSES] = {counts->cold, counts->capacity, counts->conflict};
+    for (unsigned i = 0; i < ANALYSES_CLASSES; i++)
+        C2_ASSERT(now->misses[level][i] - before->misses[level][i] == classes[i]);
+    C2_ASSERT(now->writes[level] - before->writes[level] == counts->write_misses);
+    C2_ASSERT(now->pairs[level] - before->pairs[level] == counts->conflict);
+}
+
+/* What was counted in the window is what the simulator has counted. */
+static void check_window(struct profile *profile, const struct sim_totals *of)
+{
+    const uint32_t levels = profile->machine->level_count;
+    struct profile_sums now;
+    add_up(profile, &now);
+    for (uint32_t i = 0; i < levels; i++)
+        check_level(&now, &profile->sums, i, &of->levels[i]);
+    if (profile->machine->has_l1i)
+        check_level(&now, &profile->sums, levels, &of->l1i);
+    C2_ASSERT(now.tlb.misses - profile->sums.tlb.misses == of->tlb_misses);
+    C2_ASSERT(now.tlb.walks - profile->sums.tlb.walks == of->walks.count);
+    C2_ASSERT(now.refs - profile->sums.refs == of->counts.refs);
+    profile->sums = now;
+}
+
+static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
+{
+    static const struct sim_totals nothing;
+    struct profile *profile = self;
+    const bool measured = window->phase == STREAM_MEASURE;
+    (void)err;
+    check_window(profile, measured ? &window->of : &nothing);
+    if (measured)
+        sim_totals_add(&profile->measured, &window->of);
+    return C2_OK;
+}
+
 static struct sim_subscriber subscriber(struct analysis *analysis)
 {
     return (struct sim_subscriber){.self = analysis,
@@ -373,6 +439,7 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
                                    .block = first_seen,
                                    .tlb_missed = tlb_missed,
                                    .missed = missed,
+                                   .window = window,
                                    .finish = profile_finish};
 }
 

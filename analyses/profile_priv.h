@@ -23,6 +23,13 @@ struct profile_pair {
     uint64_t count;
 };
 
+/* Everything counted so far. */
+struct profile_sums {
+    uint64_t misses[ANALYSES_LEVELS][ANALYSES_CLASSES], writes[ANALYSES_LEVELS], pairs[ANALYSES_LEVELS];
+    struct analyses_translations tlb;
+    uint64_t refs;
+};
+
 struct profile_result; /* result.c */
 
 struct profile {
@@ -51,6 +58,8 @@ struct profile {
     struct profile_pair *pairs;
     uint32_t pair_count, pair_room;
     struct c2_map *pair_of[ANALYSES_LEVELS][2]; /* by same_block: victim, evictor -> pair */
+    struct sim_totals measured;                 /* the sum of all windows that are */
+    struct profile_sums sums;                   /* at the end of the last window */
     struct profile_result *result;
 };
 

@@ -13,7 +13,7 @@
  * Invariants (asserted)
  *   The tallies of the rows add up to the caches' counts of misses and classes, level by level; the pairs to the
  *   conflict misses; their translations to the TLBs' counts; what the instructions did and the objects' references to
- *   the simulator's counts.
+ *   the simulator's counts: all of them those of the windows that were measured.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -125,7 +125,6 @@ static enum c2_status order_insns(struct profile *profile, struct sim *sim, stru
         c2_free(codes);
         return c2_fail_memory(err, "the instructions of the report");
     }
-    sim_codes_settle(sim);
     for (size_t i = 0; i < count; i++)
         codes[i] = (struct numbered){sim_code_at(sim, (uint32_t)i), (uint32_t)i};
     qsort(codes, count, sizeof *codes, by_pc);
@@ -476,20 +475,22 @@ static void check_references(const struct analyses_profile_result *view, const s
     C2_ASSERT(refs == counts->refs);
 }
 
-static void check_translations(const struct analyses_profile_result *view, const struct mmu_tlb *tlb)
+static void check_translations(const struct analyses_profile_result *view, const struct sim_totals *measured)
 {
     struct analyses_translations sum = {.misses = 0};
     for (size_t i = 0; i < view->row_count; i++)
         add_translations(&sum, &view->rows[i].tlb);
-    C2_ASSERT(sum.misses == *mmu_tlb_first_misses(tlb) && sum.walks == mmu_tlb_walks(tlb)->count);
+    C2_ASSERT(sum.misses == measured->tlb_misses && sum.walks == measured->walks.count);
 }
 
-static void check_sums(const struct analyses_profile_result *view, const struct caches *caches)
+static void check_sums(const struct analyses_profile_result *view, const struct sim_totals *measured)
 {
     for (uint32_t i = 0; i < view->level_count; i++)
-        check_level(view, i, caches_level_counts(caches, i));
+        check_level(view, i, &measured->levels[i]);
     if (view->has_l1i)
-        check_level(view, view->level_count, caches_l1i_counts(caches));
+        check_level(view, view->level_count, &measured->l1i);
+    check_references(view, &measured->counts);
+    check_translations(view, measured);
 }
 
 enum c2_status profile_finish(void *self, struct sim *sim, struct c2_error *err)
@@ -512,10 +513,7 @@ enum c2_status profile_finish(void *self, struct sim *sim, struct c2_error *err)
         status = order_pairs(profile, err);
     if (status != C2_OK)
         return status;
-    check_references(view, sim_counts(sim));
-    check_sums(view, sim_caches(sim));
-    if (sim_tlb(sim))
-        check_translations(view, sim_tlb(sim));
+    check_sums(view, &profile->measured);
     return C2_OK;
 }
 

@@ -42,6 +42,7 @@ void sim_attribute_init(struct sim *sim, const struct sim_attribution *attributi
     struct sim_attributed *a = &sim->attributed;
     forget_owners(a);
     a->on = attribution || sim->tells_misses;
+    a->measuring = true;
     if (attribution)
         a->to = *attribution;
 }
@@ -94,14 +95,26 @@ static void add_runs(struct sim_code *codes, const struct stream_block *block, u
     }
 }
 
-void sim_codes_settle(struct sim *sim)
+static void settle_codes(struct sim *sim)
 {
-    for (uint32_t i = 0; i < sim->plan_capacity && sim->attributed.on; i++) {
+    for (uint32_t i = 0; i < sim->plan_capacity; i++) {
         struct sim_plan *plan = &sim->plans[i];
-        if (plan->runs != 0)
+        if (plan->runs != 0 && sim->attributed.measuring)
             add_runs(&sim->attributed.codes[plan->first_code], stream_blocks_at(sim->blocks, i), plan->runs);
         plan->runs = 0;
     }
+}
+
+struct sim_code sim_attribute_sum(const struct sim *sim)
+{
+    struct sim_code sum = {.executed = 0};
+    for (uint32_t i = 0; i < sim->attributed.code_count; i++) {
+        const struct sim_code *code = &sim->attributed.codes[i];
+        sum.executed += code->executed;
+        sum.reads += code->reads;
+        sum.writes += code->writes;
+    }
+    return sum;
 }
 
 struct sim_code sim_code_at(const struct sim *sim, uint32_t code)
@@ -129,7 +142,7 @@ static uint64_t *find_owner(struct sim_attributed *a, uint64_t va, bool *whole)
     *whole = SHORTCUT(page->vpn == va >> C2_PAGE_SHIFT);
     if (*whole)
         return page->refs;
-    if (!a->to.owner)
+    if (!a->to.owner || !a->measuring)
         a->last = (struct sim_owner){&a->nobody, 0, UINT64_MAX};
     else if (!SHORTCUT(within(&a->last, va, va + 1)))
         a->to.owner(a->to.self, (struct guest_va){va}, &a->last);
@@ -190,6 +203,16 @@ void sim_attribute_changed(struct sim *sim, struct guest_va start, uint64_t byte
     }
 }
 
+/* Owners that are remembered would go on counting, or not. */
+void sim_attribute_phase(struct sim *sim, enum stream_phase next)
+{
+    struct sim_attributed *a = &sim->attributed;
+    settle_codes(sim);
+    forget_owners(a);
+    a->line_refs = NULL;
+    a->measuring = next == STREAM_MEASURE;
+}
+
 enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err)
 {
     const struct sim_attribution *to = &sim->attributed.to;
@@ -223,7 +246,7 @@ static enum c2_status tell_miss(struct sim *sim, enum sim_kind kind, struct gues
     struct sim_attributed *a = &sim->attributed;
     const uint32_t first = kind == SIM_WALK ? caches_machine(sim->caches)->walks_from : 0;
     const struct sim_miss miss = {a->number, a->code, kind, va, actor, first, sim_page_log2(sim, va), outcome};
-    if (outcome->served_by == first)
+    if (outcome->served_by == first || !a->measuring)
         return C2_OK;
     return sim_tell_miss(sim, &miss, err);
 }
@@ -263,5 +286,5 @@ enum c2_status sim_attribute_tlb(struct sim *sim, unsigned tlb_side, struct gues
 {
     const enum sim_kind kind = tlb_side == MMU_TLB_FETCH ? SIM_FETCH : SIM_READ;
     const struct sim_tlb_miss miss = {sim->attributed.code, kind, va, walked};
-    return sim_tell_tlb_miss(sim, &miss, err);
+    return sim->attributed.measuring ? sim_tell_tlb_miss(sim, &miss, err) : C2_OK;
 }

@@ -139,12 +139,17 @@ static inline __attribute__((always_inline)) enum c2_status run_plan(struct sim 
     return C2_OK;
 }
 
+static __attribute__((noinline)) enum c2_status take_mark(struct sim *sim, uint64_t header, const uint64_t *words,
+                                                          struct c2_error *err)
+{
+    return stream_header_insns(header) == STREAM_PHASE ? sim_window_end(sim, (enum stream_phase)words[0], err)
+                                                       : sim_attribute_mark(sim, header, words, err);
+}
+
 /* A record that the fast loop does not do: the first of its block (which gets its plan now), a partial one, a REP. */
 static __attribute__((noinline)) enum c2_status unusual(struct sim *sim, uint32_t tid, uint64_t header,
                                                         const uint64_t *words, struct c2_error *err)
 {
-    if (stream_header_block(header) == STREAM_MARK)
-        return sim_attribute_mark(sim, header, words, err);
     enum c2_status status = sim_plan_build(sim, stream_header_block(header), err);
     return status != C2_OK ? status : sim_record(sim, tid, header, words, err);
 }
@@ -189,6 +194,12 @@ static inline __attribute__((always_inline)) enum c2_status consume_fast(struct 
             reads_writes += plan->reads_writes;
             plan->runs += attributed;
             status = run_plan(sim, &hot, plan, word, split, attributed, err);
+        } else if (number == STREAM_MARK) { /* counts are current there */
+            hot_store(sim, &hot);
+            count_whole(sim, insns_modifies, reads_writes);
+            insns_modifies = reads_writes = 0;
+            status = take_mark(sim, header, word, err);
+            hot = hot_load(sim);
         } else {
             hot_store(sim, &hot);
             status = unusual(sim, batch->tid, header, word, err);
@@ -232,7 +243,7 @@ static enum c2_status observed_record(struct sim *sim, uint32_t tid, uint64_t he
                                       struct c2_error *err)
 {
     if (stream_header_block(header) == STREAM_MARK)
-        return sim_attribute_mark(sim, header, words, err);
+        return take_mark(sim, header, words, err);
     const uint32_t number = stream_header_block(header);
     enum c2_status status = sim->tells_records ? sim_tell_record(sim, header, words, err) : C2_OK;
     if (status != C2_OK)

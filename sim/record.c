@@ -31,7 +31,11 @@ struct origin {
 
 /* With attribution: what is counted for an instruction that ran in a record of its own (whole runs are counted by the
  * block). */
-static struct sim_code *code_of(struct sim *sim) { return &sim->attributed.codes[sim->attributed.code]; }
+static struct sim_code *code_of(struct sim *sim)
+{
+    struct sim_attributed *a = &sim->attributed;
+    return a->measuring ? &a->codes[a->code] : &a->nothing;
+}
 
 /* Splits at the page boundary (at most one: SIM_MAX_REFERENCE_BYTES), translates, tells. */
 static enum c2_status tell(struct sim *sim, enum sim_kind kind, struct origin origin, struct guest_va va, uint32_t size,
@@ -48,7 +52,7 @@ static enum c2_status tell(struct sim *sim, enum sim_kind kind, struct origin or
         reference.part[1].va = (struct guest_va){va.v + here};
         reference.part[1].pa = sim_translate(sim, reference.part[1].va);
     }
-    return sim_tell_reference(sim, &reference, err);
+    return sim->phase == STREAM_MEASURE ? sim_tell_reference(sim, &reference, err) : C2_OK;
 }
 
 static void count_instruction(struct sim *sim)

@@ -12,7 +12,7 @@
  *   sim_counts counts references, caches/ counts line accesses; line_accesses is the bridge: it equals the accesses of
  *   the first data level. Counts are current after each batch.
  *
- * Invariants (sim_check)
+ * Invariants (sim_check; those of sums also of each window, see window.c)
  *   refs = reads + writes; modifies <= reads, writes; straddles <= refs; fetches = instructions;
  *   line_accesses (+ reads of cached walks that enter there) = accesses of level 0.
  *
@@ -161,16 +161,10 @@ const uint64_t *sim_walk_reads(const struct sim *sim) { return sim->walk_reads; 
 
 void sim_check(const struct sim *sim)
 {
-    const struct sim_counts *n = &sim->counts;
+    struct sim_totals all;
     C2_ASSERT(sim->repeats == 0);
-    C2_ASSERT(n->refs == n->reads + n->writes);
-    C2_ASSERT(n->modifies <= n->reads && n->modifies <= n->writes);
-    C2_ASSERT(n->straddles <= n->refs && n->refs <= n->line_accesses);
-    C2_ASSERT(n->fetches == n->instructions);
-    uint64_t walked = 0;
-    for (uint32_t i = 0; i <= CACHES_MAX_LEVELS && caches_machine(sim->caches)->walks_from == 0; i++)
-        walked += sim->walk_reads[i];
-    C2_ASSERT(n->line_accesses + walked == caches_level_counts(sim->caches, 0)->accesses);
+    sim_totals_read(&all, sim);
+    sim_totals_check(sim, &all);
     if (sim->tlb)
         mmu_tlb_check(sim->tlb);
     caches_check(sim->caches);

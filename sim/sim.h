@@ -84,12 +84,30 @@ struct sim_tlb_miss {
     bool walked; /* the second level did not have it either */
 };
 
+/* ------------------------------------------------------------------ windows
+ * What was counted between two points of the run; window.c has the model. */
+struct sim_totals { /* counters of 64 bits and nothing else */
+    struct sim_counts counts;
+    struct caches_counts levels[CACHES_MAX_LEVELS], l1i; /* zeros: there is no such level */
+    struct mmu_tlb_counts tlbs[CACHES_MAX_TLBS];         /* likewise */
+    uint64_t tlb_misses;                                 /* of the first level of the TLBs */
+    struct mmu_tlb_walks walks;
+    uint64_t walk_reads[CACHES_MAX_LEVELS + 1]; /* as sim_walk_reads() */
+};
+void sim_totals_add(struct sim_totals *to, const struct sim_totals *what);
+
+struct sim_window {
+    enum stream_phase phase, next; /* the one that is over; the one that begins, at the end of the run the same again */
+    struct sim_totals of;          /* may be zeros */
+};
+
 /* ------------------------------------------------------------------ subscribers: those who are told
  * Any function may be NULL. What nobody listens to costs nothing: without subscribers to records, references, blocks
  * and misses the loops that simulate are compiled without them. All are called on the thread that consumes, in program
  * order; of one event, in the order of the list. A failure ends the run.
  * A record of a block is told so: record; block, when it is the first of its block; then for each of its references
- * reference, and for each line access of it tlb_missed, missed for the reads of its page walk, missed. */
+ * reference, and for each line access of it tlb_missed, missed for the reads of its page walk, missed. In a phase other
+ * than MEASURE nobody is told of references and misses. */
 struct sim;
 struct sim_subscriber {
     void *self;
@@ -103,9 +121,11 @@ struct sim_subscriber {
     enum c2_status (*reference)(void *self, const struct sim_reference *reference, struct c2_error *err);
     enum c2_status (*tlb_missed)(void *self, const struct sim_tlb_miss *miss, struct c2_error *err);
     enum c2_status (*missed)(void *self, const struct sim_miss *miss, struct c2_error *err);
+    /* A phase is over; its STREAM_PHASE is no mark to `mark`. */
+    enum c2_status (*window)(void *self, const struct sim_window *window, struct c2_error *err);
     /* All of a batch has been simulated, and all counts are current. */
     enum c2_status (*batch)(void *self, const struct sim *sim, struct c2_error *err);
-    /* The run is over. */
+    /* The run is over; its last window has been told. */
     enum c2_status (*finish)(void *self, struct sim *sim, struct c2_error *err);
 };
 
@@ -157,12 +177,13 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
 void sim_destroy(struct sim *sim);
 
 enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
-/* After the last batch, once: to be told the subscribers, who put their results together. */
+/* After the last batch, once: ends the last window; then subscribers put their results together. */
 enum c2_status sim_finish(struct sim *sim, struct c2_error *err);
 /* Translations of this range may have changed: forget them. Only between batches (after a drain). The simulated TLBs
  * lose them as well; but for those this concerns the host's memory of translations only. */
 void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes);
 
+enum stream_phase sim_phase(const struct sim *sim);
 const struct sim_counts *sim_counts(const struct sim *sim); /* lent until destroy */
 const struct caches *sim_caches(const struct sim *sim);     /* lent until destroy */
 const struct mmu_tlb *sim_tlb(const struct sim *sim);       /* lent until destroy; NULL: the machine has none */
@@ -173,10 +194,9 @@ const uint64_t *sim_walk_reads(const struct sim *sim);
  * anew. */
 enum c2_status sim_memory(struct sim *sim, bool appeared, const struct mmu_area *area, struct c2_error *err);
 
-/* The instructions simulated so far, by code number, for those who have them; what they did up to
- * sim_codes_settle(). */
+/* The instructions simulated so far, by code number, for those who have them; what they did up to the last window's
+ * end in phases that are measured. */
 size_t sim_code_count(const struct sim *sim);
-void sim_codes_settle(struct sim *sim);
 struct sim_code sim_code_at(const struct sim *sim, uint32_t code);
 /* The counts agree with each other and with those of the caches; asserts. */
 void sim_check(const struct sim *sim);

@@ -76,7 +76,9 @@ struct sim_attributed {
     uint64_t *line_refs; /* of the owner of all of data_line; NULL: it has several */
     uint64_t owned;      /* repeats on data_line not yet added there; two counters in one word, as in `repeats` */
     struct sim_owner last;
-    uint64_t nobody; /* counts for those who do not want to know */
+    bool measuring;          /* what is not measured counts for nobody */
+    uint64_t nobody;         /* counts for those who do not want to know */
+    struct sim_code nothing; /* what instructions do that is not measured */
     struct sim_code *codes;
     uint32_t code_count, code_capacity;
     struct sim_owned_page pages[SIM_OWNED_PAGES];
@@ -116,6 +118,9 @@ struct sim {
     bool tells_misses; /* or blocks, or misses of the TLBs */
     struct sim_attributed attributed;
     struct sim_counts counts;
+    enum stream_phase phase;
+    struct sim_totals phase_start; /* when it began */
+    struct sim_code codes_before;  /* sums at that time */
     struct sim_page pages[SIM_PAGES];
     uint8_t page_entries[SIM_PAGES]; /* of the page remembered there: entries of a walk, 4 for 4 KiB; with TLBs or
                                       * attribution only */
@@ -162,6 +167,14 @@ enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64
 void sim_attribute_changed(struct sim *sim, struct guest_va start, uint64_t bytes); /* it has other owners */
 void sim_attribute_own(struct sim *sim, struct guest_va va, uint32_t refs); /* counts them for the owner of va */
 void sim_attribute_settle(struct sim *sim);
+void sim_attribute_phase(struct sim *sim,
+                         enum stream_phase next);         /* settled; counts what was done in the phase before */
+struct sim_code sim_attribute_sum(const struct sim *sim); /* of all instructions; without a pc */
+
+/* window.c */
+void sim_totals_read(struct sim_totals *out, const struct sim *sim); /* since the run began; settled */
+void sim_totals_check(const struct sim *sim, const struct sim_totals *of);
+enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2_error *err);
 
 /* tell.c */
 enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, struct c2_error *err);
@@ -171,6 +184,8 @@ enum c2_status sim_tell_record(const struct sim *sim, uint64_t header, const uin
 void sim_tell_block(const struct sim *sim, const struct stream_block *block);
 enum c2_status sim_tell_reference(const struct sim *sim, const struct sim_reference *reference, struct c2_error *err);
 enum c2_status sim_tell_tlb_miss(const struct sim *sim, const struct sim_tlb_miss *miss, struct c2_error *err);
+enum c2_status sim_tell_window(const struct sim *sim, const struct sim_window *window, struct c2_error *err);
+enum c2_status sim_tell_finish(struct sim *sim, struct c2_error *err);
 enum c2_status sim_tell_batch(const struct sim *sim, struct c2_error *err);
 enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss, struct c2_error *err);
 

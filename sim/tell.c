@@ -97,7 +97,15 @@ enum c2_status sim_tell_batch(const struct sim *sim, struct c2_error *err)
     return status;
 }
 
-enum c2_status sim_finish(struct sim *sim, struct c2_error *err)
+enum c2_status sim_tell_window(const struct sim *sim, const struct sim_window *window, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
+        status = s->window ? s->window(s->self, window, err) : C2_OK;
+    return status;
+}
+
+enum c2_status sim_tell_finish(struct sim *sim, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)

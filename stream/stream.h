@@ -83,7 +83,14 @@ enum stream_mark {
     STREAM_PASSED,        /* 2 words: address, of a block that was allocated; one more site of it */
     STREAM_LOCAL,         /* 4 words: address, bytes, layout, number; in its upper half 1 if another one is alive */
     STREAM_LEFT,          /* 2 words: address, bytes: what was marked LOCAL in there is gone */
+    STREAM_PHASE,         /* 1 word: enum stream_phase: it begins here */
     STREAM_MARKS
+};
+/* What is made of the records up to the next such mark. A stream begins with MEASURE. */
+enum stream_phase {
+    STREAM_MEASURE, /* simulated and counted */
+    STREAM_WARM,    /* simulated, counted by no analysis */
+    STREAM_SKIP,    /* there are none: executed unrecorded */
 };
 /* LOCAL: an array of a function that is being entered, or a thread-local variable: which one, layout and number say, to
  * whoever has put the mark there. */

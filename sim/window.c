@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * window: what happened between two points of a run.
+ *
+ * Model
+ *   A phase begins where the stream says so (STREAM_PHASE), the first one, MEASURE, with the run. When a phase ends,
+ *   everything pending is settled, and what caches, TLBs and the simulator have counted since it began is its window:
+ *   the difference of two sums. It is checked, and told; the last one when the run is over.
+ *   In a phase that is not MEASURE everything is simulated as ever, but subscribers do not hear of references and
+ *   misses, and neither instructions nor owners count. Records, blocks, marks and memory are told, and whoever
+ *   attributes is asked for actors: of a line that is lost in a warm-up the miss may be measured.
+ *
+ * Counting
+ *   The windows of a run add up to its counts, all of them, wherever it is cut.
+ *
+ * Invariants (checked of each window)
+ *   Those that sim_check() has for the whole run: refs = reads + writes; modifies <= reads, writes; straddles <= refs;
+ *   fetches = instructions; line_accesses (+ reads of cached walks that enter there) = accesses of level 0; of each
+ *   level hits + misses = reads + writes = accesses, and the classes add up to the misses; a level below is asked once
+ *   for each miss above it and each walk that enters there; cached walks read what the TLBs say.
+ *   What instructions did is what is counted, in a phase that is measured; else nothing.
+ */
+#include "sim/sim_priv.h"
+
+/* Nothing but counters: that makes differences and sums simple. */
+#define TOTALS_WORDS (sizeof(struct sim_totals) / sizeof(uint64_t))
+_Static_assert(sizeof(struct sim_totals) % sizeof(uint64_t) == 0, "totals are counters of 64 bits");
+
+void sim_totals_add(struct sim_totals *to, const struct sim_totals *what)
+{
+    uint64_t *sums = (uint64_t *)to;
+    const uint64_t *terms = (const uint64_t *)what;
+    for (size_t i = 0; i < TOTALS_WORDS; i++)
+        sums[i] += terms[i];
+}
+
+static void subtract(struct sim_totals *from, const struct sim_totals *what)
+{
+    uint64_t *sums = (uint64_t *)from;
+    const uint64_t *terms = (const uint64_t *)what;
+    for (size_t i = 0; i < TOTALS_WORDS; i++)
+        sums[i] -= terms[i];
+}
+
+void sim_totals_read(struct sim_totals *out, const struct sim *sim)
+{
+    const struct caches_machine *machine = caches_machine(sim->caches);
+    *out = (struct sim_totals){.counts = sim->counts};
+    for (uint32_t i = 0; i < machine->level_count; i++)
+        out->levels[i] = *caches_level_counts(sim->caches, i);
+    if (machine->has_l1i)
+        out->l1i = *caches_l1i_counts(sim->caches);
+    for (uint32_t i = 0; i <= machine->level_count; i++)
+        out->walk_reads[i] = sim->walk_reads[i];
+    if (!sim->tlb)
+        return;
+    for (uint32_t i = 0; i < machine->tlb_count; i++)
+        out->tlbs[i] = *mmu_tlb_counts(sim->tlb, i);
+    out->tlb_misses = *mmu_tlb_first_misses(sim->tlb);
+    out->walks = *mmu_tlb_walks(sim->tlb);
+}
+
+/* ------------------------------------------------------------------ checking */
+
+static void check_counts(const struct sim_counts *n)
+{
+    C2_ASSERT(n->refs == n->reads + n->writes);
+    C2_ASSERT(n->modifies <= n->reads && n->modifies <= n->writes);
+    C2_ASSERT(n->straddles <= n->refs && n->refs <= n->line_accesses);
+    C2_ASSERT(n->fetches == n->instructions);
+}
+
+static void check_level(const struct caches_counts *n)
+{
+    C2_ASSERT(n->hits + n->misses == n->accesses && n->reads + n->writes == n->accesses);
+    C2_ASSERT(n->read_misses + n->write_misses == n->misses);
+    C2_ASSERT(n->cold + n->capacity + n->conflict + n->coherence == n->misses);
+    C2_ASSERT(n->fa_misses - n->fa_only_misses == n->cold + n->capacity);
+}
+
+static uint64_t walk_reads_of(const struct sim_totals *of)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i <= CACHES_MAX_LEVELS; i++)
+        sum += of->walk_reads[i];
+    return sum;
+}
+
+/* What the levels are asked comes from the program, from above, and from walks. */
+static void check_flow(const struct sim *sim, const struct sim_totals *of)
+{
+    const struct caches_machine *machine = caches_machine(sim->caches);
+    const uint64_t walked = walk_reads_of(of);
+    C2_ASSERT(walked == (sim->walks_cached ? of->walks.reads : 0));
+    for (uint32_t i = 0; i < machine->level_count; i++) {
+        uint64_t asked = i == 0 ? of->counts.line_accesses : of->levels[i - 1].misses;
+        asked += i == 1 ? of->l1i.misses : 0;
+        asked += i == machine->walks_from ? walked : 0;
+        C2_ASSERT(of->levels[i].accesses == asked);
+    }
+}
+
+void sim_totals_check(const struct sim *sim, const struct sim_totals *of)
+{
+    const struct caches_machine *machine = caches_machine(sim->caches);
+    check_counts(&of->counts);
+    for (uint32_t i = 0; i < machine->level_count; i++)
+        check_level(&of->levels[i]);
+    check_level(&of->l1i);
+    check_flow(sim, of);
+}
+
+/* What instructions did since the phase began. */
+static void check_codes(struct sim *sim, const struct sim_counts *counts)
+{
+    const struct sim_code sum = sim_attribute_sum(sim), *before = &sim->codes_before;
+    const uint64_t counted = sim->phase == STREAM_MEASURE;
+    C2_ASSERT(sum.executed - before->executed == counted * counts->instructions);
+    C2_ASSERT(sum.reads - before->reads == counted * counts->reads);
+    C2_ASSERT(sum.writes - before->writes == counted * counts->writes);
+    sim->codes_before = sum;
+}
+
+/* ------------------------------------------------------------------ phases */
+
+enum stream_phase sim_phase(const struct sim *sim) { return sim->phase; }
+
+enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2_error *err)
+{
+    struct sim_window window = {.phase = sim->phase, .next = next};
+    struct sim_totals now;
+    sim_settle(sim);
+    sim_totals_read(&now, sim);
+    window.of = now;
+    subtract(&window.of, &sim->phase_start);
+    sim_totals_check(sim, &window.of);
+    if (sim->attributed.on) {
+        sim_attribute_phase(sim, next);
+        check_codes(sim, &window.of.counts);
+    }
+    sim->phase_start = now;
+    sim->phase = next;
+    return sim_tell_window(sim, &window, err);
+}
+
+enum c2_status sim_finish(struct sim *sim, struct c2_error *err)
+{
+    enum c2_status status = sim_window_end(sim, sim->phase, err);
+    return status == C2_OK ? sim_tell_finish(sim, err) : status;
+}
