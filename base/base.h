@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * base: what every other room stands on - status and errors, allocation, seeded generators, a hash map, an ordered
- * tree, number parsing, near-miss suggestions, files that appear only when whole, the limit on their size.
+ * base: what every other room stands on - status and errors, allocation, pools, seeded generators, a hash map, an
+ * ordered tree, number parsing, near-miss suggestions, files that appear only when whole, the limit on their size.
  *
  * The one API contract of the project: a function that can fail returns enum c2_status, gives its result
  * through its first parameter and the reason through its last; a getter lends and says until when; a destroy
@@ -121,6 +121,16 @@ bool c2_grow(void **array, uint32_t *room, uint32_t count, size_t bytes);
  * c2_alloc_count: allocations since the last call of c2_alloc_fail_from. */
 void c2_alloc_fail_from(uint64_t n);
 uint64_t c2_alloc_count(void);
+
+/* ------------------------------------------------------------------ memory that is freed together
+ * Begin with a zeroed struct c2_pool. What it gives fits any type and lives until the release; NULL: no memory. */
+struct c2_pool {
+    struct c2_pool_block *last;
+};
+void *c2_pool_get(struct c2_pool *pool, size_t bytes); /* zeroed */
+char *c2_pool_format(struct c2_pool *pool, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *c2_pool_format_list(struct c2_pool *pool, const char *format, va_list values);
+void c2_pool_release(struct c2_pool *pool);
 
 /* ------------------------------------------------------------------ seeded generators
  * xoshiro256** (Blackman & Vigna 2018), seeded by SplitMix64 from the master seed and the consumer's name:

@@ -89,10 +89,10 @@ static enum c2_status choose(struct report_shown *out, const struct report_annot
 
 /* ------------------------------------------------------------------ counts */
 
-void report_shown_add(const struct report_shown *shown, uint64_t sums[REPORT_MAX_SHOWN], const struct report_cost *cost)
+static void add_sums(uint64_t to[REPORT_MAX_SHOWN], const uint64_t from[REPORT_MAX_SHOWN])
 {
-    for (size_t i = 0; i < shown->count; i++)
-        sums[i] += shown->file->values[cost->values + shown->events[i]];
+    for (size_t i = 0; i < REPORT_MAX_SHOWN; i++)
+        to[i] += from[i];
 }
 
 bool report_shown_any(const struct report_shown *shown, const uint64_t sums[REPORT_MAX_SHOWN])
@@ -133,6 +133,85 @@ void report_put_sums(FILE *to, const struct report_shown *shown, const uint64_t 
     for (size_t i = 0; i < shown->count; i++)
         fprintf(to, "%s%s %s (%s)", i == 0 ? "" : ", ", c2_group_digits(count, sums[i]),
                 shown->file->events[shown->events[i]], report_percent(share, sums[i], total(shown, i)));
+}
+
+/* ------------------------------------------------------------------ by place */
+
+#define UP(a, b) (((a) > (b)) - ((a) < (b)))
+
+static int by_part(const struct report_annotated *a, const struct report_annotated *b)
+{
+    const int order = strcmp(a->object, b->object);
+    return order != 0 ? order : strcmp(a->name, b->name);
+}
+
+static int by_place(const void *left, const void *right)
+{
+    const struct report_annotated *a = left, *b = right;
+    const int order = by_part(a, b);
+    return order != 0 ? order : UP(a->number, b->number);
+}
+
+static int by_sum(const void *left, const void *right)
+{
+    const struct report_part *a = left, *b = right;
+    const int order = UP(b->sums[0], a->sums[0]);
+    return order != 0 ? order : by_place(a->rows, b->rows);
+}
+
+static struct report_annotated annotated(const struct report_shown *shown, const struct report_cost *cost, bool by_insn)
+{
+    struct report_annotated row = {.cost = cost, .object = "", .name = cost->file};
+    if (by_insn)
+        row = (struct report_annotated){cost, cost->object, cost->function, cost->address, {0}};
+    else if (strcmp(cost->file, "???") != 0)
+        row.number = cost->line;
+    for (size_t i = 0; i < shown->count; i++)
+        row.sums[i] = cost->values[shown->events[i]];
+    return row;
+}
+
+/* One row for each place, sorted; returns how many. */
+static size_t gather(struct report_annotated *rows, const struct report_shown *shown, bool by_insn)
+{
+    size_t count = 0, kept = 0;
+    for (size_t i = 0; i < shown->file->cost_count; i++) {
+        rows[count] = annotated(shown, &shown->file->costs[i], by_insn);
+        count += by_insn || report_shown_any(shown, rows[count].sums);
+    }
+    qsort(rows, count, sizeof *rows, by_place);
+    for (size_t i = 0; i < count; i++) {
+        if (kept != 0 && by_place(&rows[kept - 1], &rows[i]) == 0)
+            add_sums(rows[kept - 1].sums, rows[i].sums);
+        else
+            rows[kept++] = rows[i];
+    }
+    return kept;
+}
+
+enum c2_status report_parts_make(struct report_parts *out, const struct report_shown *shown, bool by_insn,
+                                 struct c2_error *err)
+{
+    *out = (struct report_parts){.list = c2_calloc(shown->file->cost_count + 1, sizeof *out->list),
+                                 .rows = c2_calloc(shown->file->cost_count + 1, sizeof *out->rows)};
+    if (!out->list || !out->rows)
+        return c2_fail_memory(err, "the annotation");
+    const size_t count = gather(out->rows, shown, by_insn);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || by_part(&out->rows[i - 1], &out->rows[i]) != 0)
+            out->list[out->count++].rows = &out->rows[i];
+        struct report_part *part = &out->list[out->count - 1];
+        part->count++;
+        add_sums(part->sums, out->rows[i].sums);
+    }
+    qsort(out->list, out->count, sizeof *out->list, by_sum);
+    return C2_OK;
+}
+
+void report_parts_release(struct report_parts *parts)
+{
+    c2_free(parts->list);
+    c2_free(parts->rows);
 }
 
 /* ------------------------------------------------------------------ files */

@@ -16,76 +16,9 @@
 
 #define CONTEXT 5
 
-#define UP(a, b) (((a) > (b)) - ((a) < (b)))
-
-/* Costs of one line, and then of one file: `first` is the file's first line. */
-struct line {
-    const char *file;
-    uint64_t number; /* 0: not known */
-    uint64_t sums[REPORT_MAX_SHOWN];
-};
-struct source {
-    const struct line *lines;
-    size_t count;
-    uint64_t sums[REPORT_MAX_SHOWN];
-    bool read;
-};
-
-static int by_place(const void *left, const void *right)
-{
-    const struct line *a = left, *b = right;
-    const int order = strcmp(a->file, b->file);
-    return order != 0 ? order : UP(a->number, b->number);
-}
-
-static int by_sum(const void *left, const void *right)
-{
-    const struct source *a = left, *b = right;
-    const int order = UP(b->sums[0], a->sums[0]);
-    return order != 0 ? order : strcmp(a->lines->file, b->lines->file);
-}
-
-/* One line for each place that has counts, sorted; returns how many. */
-static size_t gather(struct line *lines, const struct report_shown *shown)
-{
-    size_t count = 0, kept = 0;
-    for (size_t i = 0; i < shown->file->cost_count; i++) {
-        const struct report_cost *cost = &shown->file->costs[i];
-        struct line line = {.file = cost->file, .number = strcmp(cost->file, "???") == 0 ? 0 : cost->line};
-        report_shown_add(shown, line.sums, cost);
-        if (report_shown_any(shown, line.sums))
-            lines[count++] = line;
-    }
-    qsort(lines, count, sizeof *lines, by_place);
-    for (size_t i = 0; i < count; i++) {
-        if (kept == 0 || by_place(&lines[kept - 1], &lines[i]) != 0) {
-            lines[kept++] = lines[i];
-            continue;
-        }
-        for (size_t j = 0; j < shown->count; j++)
-            lines[kept - 1].sums[j] += lines[i].sums[j];
-    }
-    return kept;
-}
-
-static size_t make_sources(struct source *sources, const struct line *lines, size_t count)
-{
-    size_t made = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (made == 0 || strcmp(sources[made - 1].lines->file, lines[i].file) != 0)
-            sources[made++] = (struct source){.lines = &lines[i]};
-        struct source *source = &sources[made - 1];
-        source->count++;
-        for (size_t j = 0; j < REPORT_MAX_SHOWN; j++)
-            source->sums[j] += lines[i].sums[j];
-    }
-    qsort(sources, made, sizeof *sources, by_sum);
-    return made;
-}
-
 /* ------------------------------------------------------------------ a file */
 
-static void put_line(FILE *to, const struct report_shown *shown, const struct line *line, uint64_t number,
+static void put_line(FILE *to, const struct report_shown *shown, const struct report_annotated *line, uint64_t number,
                      const char *text)
 {
     static const uint64_t none[REPORT_MAX_SHOWN];
@@ -96,17 +29,17 @@ static void put_line(FILE *to, const struct report_shown *shown, const struct li
 }
 
 /* Lines of the file against the sorted lines with counts; returns how many of these were there. */
-static size_t put_lines(FILE *to, const struct report_shown *shown, const struct source *source, FILE *from)
+static size_t put_lines(FILE *to, const struct report_shown *shown, const struct report_part *source, FILE *from)
 {
     char *text = NULL;
     size_t room = 0, next = 0;
     uint64_t number = 0, last = 0; /* last: the last line shown */
-    while (next < source->count && source->lines[next].number == 0)
+    while (next < source->count && source->rows[next].number == 0)
         next++;
     const size_t without = next;
     uint64_t until = 0; /* lines up to here are near the last one with counts */
     while (getline(&text, &room, from) >= 0) {
-        const struct line *line = next < source->count ? &source->lines[next] : NULL;
+        const struct report_annotated *line = next < source->count ? &source->rows[next] : NULL;
         number++;
         const bool counted = line && line->number == number;
         if (counted)
@@ -123,12 +56,12 @@ static size_t put_lines(FILE *to, const struct report_shown *shown, const struct
     return next - without;
 }
 
-static void put_missing_lines(FILE *to, const struct report_shown *shown, const struct source *source, size_t from)
+static void put_missing_lines(FILE *to, const struct report_shown *shown, const struct report_part *source, size_t from)
 {
     uint64_t sums[REPORT_MAX_SHOWN] = {0};
     for (size_t i = from; i < source->count; i++) {
         for (size_t j = 0; j < shown->count; j++)
-            sums[j] += source->lines[i].sums[j];
+            sums[j] += source->rows[i].sums[j];
     }
     if (!report_shown_any(shown, sums))
         return;
@@ -137,25 +70,25 @@ static void put_missing_lines(FILE *to, const struct report_shown *shown, const 
     fputc('\n', to);
 }
 
-static void put_source(FILE *to, const struct report_shown *shown, struct source *source)
+static void put_source(FILE *to, const struct report_shown *shown, struct report_part *source)
 {
     char path[4096];
-    if (strcmp(source->lines->file, "???") == 0)
+    if (strcmp(source->rows->name, "???") == 0)
         return;
-    FILE *from = report_open_near(shown->request, source->lines->file, path, sizeof path);
+    FILE *from = report_open_near(shown->request, source->rows->name, path, sizeof path);
     if (!from)
         return;
-    source->read = true;
+    source->shown = true;
     fprintf(to, "\n%s: ", path);
     report_put_sums(to, shown, source->sums);
     fputs("\n\n", to);
     report_put_count_headings(to, shown);
     fputs("  line\n", to);
     size_t without = 0;
-    while (without < source->count && source->lines[without].number == 0)
+    while (without < source->count && source->rows[without].number == 0)
         without++;
     if (without > 0) {
-        report_put_counts(to, shown, source->lines[0].sums);
+        report_put_counts(to, shown, source->rows[0].sums);
         fputs("     -  (no line)\n", to);
     }
     const size_t there = put_lines(to, shown, source, from);
@@ -165,30 +98,30 @@ static void put_source(FILE *to, const struct report_shown *shown, struct source
 
 /* ------------------------------------------------------------------ all files */
 
-static void put_unread(FILE *to, const struct report_shown *shown, const struct source *sources, size_t count)
+static void put_unread(FILE *to, const struct report_shown *shown, const struct report_part *sources, size_t count)
 {
     bool first = true;
     for (size_t i = 0; i < count; i++) {
-        if (sources[i].read)
+        if (sources[i].shown)
             continue;
         fputs(first ? "\nnot shown:\n  " : "  ", to);
         first = false;
         report_put_sums(to, shown, sources[i].sums);
         fputs(": ", to);
-        if (strcmp(sources[i].lines->file, "???") == 0)
+        if (strcmp(sources[i].rows->name, "???") == 0)
             fputs("code without line information", to);
         else
-            report_put_looked(to, shown->request, sources[i].lines->file);
+            report_put_looked(to, shown->request, sources[i].rows->name);
         fputc('\n', to);
     }
 }
 
-static enum c2_status check_found(const struct source *sources, size_t count, struct c2_error *err)
+static enum c2_status check_found(const struct report_part *sources, size_t count, struct c2_error *err)
 {
     bool read = false, named = false;
     for (size_t i = 0; i < count; i++) {
-        read |= sources[i].read;
-        named |= strcmp(sources[i].lines->file, "???") != 0;
+        read |= sources[i].shown;
+        named |= strcmp(sources[i].rows->name, "???") != 0;
     }
     if (read || count == 0)
         return C2_OK;
@@ -203,19 +136,14 @@ enum c2_status report_annotate_source(FILE *to, const struct report_shown *shown
 {
     if (!shown->file->has_lines)
         return c2_fail(err, C2_ERR_FORMAT, "annotate: %s has no line numbers", shown->request->path);
-    struct line *lines = c2_calloc(shown->file->cost_count + 1, sizeof *lines);
-    struct source *sources = c2_calloc(shown->file->cost_count + 1, sizeof *sources);
-    enum c2_status status = C2_OK;
-    if (!lines || !sources) {
-        status = c2_fail_memory(err, "the annotation");
-    } else {
-        const size_t count = make_sources(sources, lines, gather(lines, shown));
-        for (size_t i = 0; i < count; i++)
-            put_source(to, shown, &sources[i]);
-        put_unread(to, shown, sources, count);
-        status = check_found(sources, count, err);
+    struct report_parts sources;
+    enum c2_status status = report_parts_make(&sources, shown, false, err);
+    for (size_t i = 0; status == C2_OK && i < sources.count; i++)
+        put_source(to, shown, &sources.list[i]);
+    if (status == C2_OK) {
+        put_unread(to, shown, sources.list, sources.count);
+        status = check_found(sources.list, sources.count, err);
     }
-    c2_free(lines);
-    c2_free(sources);
+    report_parts_release(&sources);
     return status;
 }

@@ -11,22 +11,19 @@
 struct report_cost {
     const char *object, *file, *function;
     uint64_t address, line; /* 0: not known */
-    size_t values;          /* its first one in `values` */
+    const uint64_t *values; /* of each event */
 };
 
 struct report_callgrind {
-    char *command; /* NULL: not in the file */
-    char *formula; /* of the first event that is computed, "8 conflictL1D + 28 conflictL2"; NULL: there is none */
+    struct c2_pool pool; /* has all but the array of costs */
+    char *command;       /* NULL: not in the file */
+    char *formula;       /* of the first event that is computed, "8 conflictL1D + 28 conflictL2"; NULL: there is none */
     char **events;
     size_t event_count;
     bool has_addresses, has_lines;
     struct report_cost *costs;
-    size_t cost_count, cost_room;
-    uint64_t *values; /* event_count for each cost */
-    size_t value_count, value_room;
+    uint32_t cost_count, cost_room;
     uint64_t *totals; /* of each event */
-    char **texts;
-    size_t text_count, text_room;
 };
 /* To be released, whatever it returned. */
 enum c2_status report_callgrind_read(struct report_callgrind *out, const char *path, struct c2_error *err);
@@ -40,9 +37,6 @@ struct report_shown {
     size_t count;
     int width[REPORT_MAX_SHOWN]; /* of a column of counts */
 };
-/* Adds a cost's values of the shown events. */
-void report_shown_add(const struct report_shown *shown, uint64_t sums[REPORT_MAX_SHOWN],
-                      const struct report_cost *cost);
 bool report_shown_any(const struct report_shown *shown, const uint64_t sums[REPORT_MAX_SHOWN]);
 /* "14,737,000   99.6 %  " for each event, blank where it is 0; and the heading above. */
 void report_put_counts(FILE *to, const struct report_shown *shown, const uint64_t sums[REPORT_MAX_SHOWN]);
@@ -53,6 +47,31 @@ void report_put_sums(FILE *to, const struct report_shown *shown, const uint64_t 
 FILE *report_open_near(const struct report_annotation *request, const char *path, char *found, size_t bytes);
 /* "x.c (looked at x.c, dir/x.c)" */
 void report_put_looked(FILE *to, const struct report_annotation *request, const char *path);
+
+/* What the costs of one place come to: of an instruction of a function, or of a line of a file. */
+struct report_annotated {
+    const struct report_cost *cost; /* the first of them */
+    const char *object, *name;      /* of an instruction, with its function; of a line "" and its file */
+    uint64_t number;                /* its address; its line, 0: not known */
+    uint64_t sums[REPORT_MAX_SHOWN];
+};
+/* A function, or a file. */
+struct report_part {
+    const struct report_annotated *rows; /* count of them, by number */
+    size_t count;
+    uint64_t sums[REPORT_MAX_SHOWN];
+    bool shown;
+};
+struct report_parts {
+    struct report_part *list; /* what has most of the first event goes first */
+    size_t count;
+    struct report_annotated *rows;
+};
+/* by_insn: functions, with all their instructions; else files, with the lines that have counts. To be released,
+ * whatever it returned. */
+enum c2_status report_parts_make(struct report_parts *out, const struct report_shown *shown, bool by_insn,
+                                 struct c2_error *err);
+void report_parts_release(struct report_parts *parts);
 
 /* annotate_source.c, annotate_code.c */
 enum c2_status report_annotate_source(FILE *to, const struct report_shown *shown, struct c2_error *err);

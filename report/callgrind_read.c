@@ -47,34 +47,6 @@ static enum c2_status fail_line(const struct parser *p, const char *what)
 
 static enum c2_status fail_memory(const struct parser *p) { return c2_fail_memory(p->err, "a callgrind file"); }
 
-/* Room for `more` items behind `count`. */
-static bool make_room(void **items, size_t *room, size_t count, size_t more, size_t bytes)
-{
-    size_t wanted = *room != 0 ? *room : 64;
-    while (wanted < count + more)
-        wanted *= 2;
-    if (wanted == *room)
-        return true;
-    void *grown = c2_realloc(*items, wanted * bytes);
-    if (!grown)
-        return false;
-    *items = grown;
-    *room = wanted;
-    return true;
-}
-
-static const char *keep(struct parser *p, const char *text)
-{
-    struct report_callgrind *file = p->file;
-    void *texts = file->texts;
-    const bool room = make_room(&texts, &file->text_room, file->text_count, 1, sizeof *file->texts);
-    file->texts = texts;
-    char *copy = room ? c2_strdup(text) : NULL;
-    if (copy)
-        file->texts[file->text_count++] = copy;
-    return copy;
-}
-
 /* ------------------------------------------------------------------ numbers */
 
 static const char *skip_blanks(const char *at)
@@ -127,23 +99,17 @@ static enum c2_status take_cost(struct parser *p, const char *at)
     p->association = false;
     if (!counted || *at == '\0')
         return C2_OK;
-    void *costs = file->costs, *values = file->values;
-    const bool room = make_room(&costs, &file->cost_room, file->cost_count, 1, sizeof *file->costs);
-    file->costs = costs;
-    const bool more = room &&
-                      make_room(&values, &file->value_room, file->value_count, file->event_count, sizeof *file->values);
-    file->values = values;
-    if (!more)
+    uint64_t *values = c2_pool_get(&file->pool, file->event_count * sizeof *values);
+    if (!values || !c2_grow((void **)&file->costs, &file->cost_room, file->cost_count, sizeof *file->costs))
         return fail_memory(p);
     file->costs[file->cost_count++] = (struct report_cost){
-        p->current[OBJECTS],           p->current[FILES], p->current[FUNCTIONS], file->has_addresses ? p->address : 0,
-        file->has_lines ? p->line : 0, file->value_count};
+        p->current[OBJECTS],           p->current[FILES],
+        p->current[FUNCTIONS],         file->has_addresses ? p->address : 0,
+        file->has_lines ? p->line : 0, values};
     for (size_t i = 0; i < file->event_count; i++) {
-        uint64_t value = 0;
-        if (*at != '\0' && !take_number(&value, &at))
+        if (*at != '\0' && !take_number(&values[i], &at))
             return fail_line(p, "a cost is no number");
-        file->values[file->value_count++] = value;
-        file->totals[i] += value;
+        file->totals[i] += values[i];
     }
     return *at == '\0' ? C2_OK : fail_line(p, "more costs than events");
 }
@@ -165,12 +131,12 @@ static enum c2_status take_name(struct parser *p, enum name_space space, const c
                 return fail_line(p, "a name's number that was not given before");
             name = (const char *)(uintptr_t)found;
         } else {
-            name = keep(p, text);
+            name = c2_pool_format(&p->file->pool, "%s", text);
             if (!name || c2_map_put(p->names, id, (uintptr_t)name, NULL) != C2_OK)
                 return fail_memory(p);
         }
     } else {
-        name = keep(p, text);
+        name = c2_pool_format(&p->file->pool, "%s", text);
     }
     if (!name)
         return fail_memory(p);
@@ -212,14 +178,14 @@ static enum c2_status take_events(struct parser *p, char *text)
     const bool first = file->event_count == 0;
     size_t count = 0;
     if (first) {
-        file->events = c2_calloc(strlen(text) / 2 + 1, sizeof *file->events);
-        file->totals = c2_calloc(strlen(text) / 2 + 1, sizeof *file->totals);
+        file->events = c2_pool_get(&file->pool, (strlen(text) / 2 + 1) * sizeof *file->events);
+        file->totals = c2_pool_get(&file->pool, (strlen(text) / 2 + 1) * sizeof *file->totals);
         if (!file->events || !file->totals)
             return fail_memory(p);
     }
     for (char *word = strtok(text, " \t"); word; word = strtok(NULL, " \t"), count++) {
         if (first) {
-            file->events[file->event_count] = c2_strdup(word);
+            file->events[file->event_count] = c2_pool_format(&file->pool, "%s", word);
             if (!file->events[file->event_count++])
                 return fail_memory(p);
         } else if (count >= file->event_count || strcmp(word, file->events[count]) != 0) {
@@ -250,7 +216,7 @@ static enum c2_status take_totals(struct parser *p, const char *text, bool at_en
     struct report_callgrind *file = p->file;
     if (file->event_count == 0 || (!at_end && p->totals_seen))
         return C2_OK;
-    if (!p->claimed && !(p->claimed = c2_calloc(file->event_count, sizeof *p->claimed)))
+    if (!p->claimed && !(p->claimed = c2_pool_get(&file->pool, file->event_count * sizeof *p->claimed)))
         return fail_memory(p);
     if (at_end && !p->totals_seen)
         memset(p->claimed, 0, file->event_count * sizeof *p->claimed);
@@ -272,7 +238,7 @@ static enum c2_status take_event(struct parser *p, char *text)
     if (!formula || p->file->formula)
         return C2_OK;
     formula[strcspn(formula, ":")] = '\0';
-    p->file->formula = c2_strdup(formula + 1);
+    p->file->formula = c2_pool_format(&p->file->pool, "%s", formula + 1);
     return p->file->formula ? C2_OK : fail_memory(p);
 }
 
@@ -293,7 +259,7 @@ static enum c2_status take_header(struct parser *p, const char *line, char *colo
     if (length == 7 && strncmp(line, "version", 7) == 0 && strcmp(value, "1") != 0)
         return fail_line(p, "another version than 1");
     if (length == 3 && strncmp(line, "cmd", 3) == 0 && !p->file->command) {
-        p->file->command = c2_strdup(value);
+        p->file->command = c2_pool_format(&p->file->pool, "%s", value);
         return p->file->command ? C2_OK : fail_memory(p);
     }
     return C2_OK;
@@ -363,23 +329,13 @@ enum c2_status report_callgrind_read(struct report_callgrind *out, const char *p
     if (status == C2_OK)
         status = take_all(&parser, from);
     c2_map_destroy(parser.names);
-    c2_free(parser.claimed);
     fclose(from);
     return status;
 }
 
 void report_callgrind_release(struct report_callgrind *file)
 {
-    for (size_t i = 0; i < file->event_count; i++)
-        c2_free(file->events[i]);
-    for (size_t i = 0; i < file->text_count; i++)
-        c2_free(file->texts[i]);
-    c2_free(file->texts);
-    c2_free(file->events);
-    c2_free(file->totals);
     c2_free(file->costs);
-    c2_free(file->values);
-    c2_free(file->command);
-    c2_free(file->formula);
+    c2_pool_release(&file->pool);
     *file = (struct report_callgrind){0};
 }

@@ -57,44 +57,30 @@ struct reading {
     bool failed;
 };
 
-static void *grown(void *items, size_t count, size_t *room, size_t bytes)
-{
-    if (count < *room)
-        return items;
-    void *more = c2_realloc(items, (*room != 0 ? 2 * *room : 64) * bytes);
-    *room = !more ? *room : *room != 0 ? 2 * *room : 64;
-    return more;
-}
-
 static void add_entry(struct reading *reading, struct report_entry entry, const json_t *value)
 {
     struct report_comparison *to = reading->to;
     if (!json_is_integer(value))
         return;
-    void *entries = grown(to->entries, to->count, &to->room, sizeof *to->entries);
-    if (!entries) {
+    if (!c2_grow((void **)&to->entries, &to->room, to->count, sizeof *to->entries)) {
         reading->failed = true;
         return;
     }
-    to->entries = entries;
     entry.value[reading->side] = (uint64_t)json_integer_value(value);
     entry.in[reading->side] = true;
     entry.order = to->count;
     to->entries[to->count++] = entry;
 }
 
-/* Takes ownership of name. */
-static const char *keep(struct reading *reading, char *name)
+static const char *keep(struct reading *reading, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static const char *keep(struct reading *reading, const char *format, ...)
 {
-    struct report_comparison *to = reading->to;
-    void *names = name ? grown(to->names, to->name_count, &to->name_room, sizeof *to->names) : NULL;
-    if (!names) {
-        c2_free(name);
-        reading->failed = true;
-        return "";
-    }
-    to->names = names;
-    return to->names[to->name_count++] = name;
+    va_list values;
+    va_start(values, format);
+    const char *name = c2_pool_format_list(&reading->to->names, format, values);
+    va_end(values);
+    reading->failed |= !name;
+    return name ? name : "";
 }
 
 /* Every integer of an object. */
@@ -127,8 +113,8 @@ static const char *module_text(const struct reading *reading, const char *module
 
 static const char *function_name(struct reading *reading, const json_t *function)
 {
-    return keep(reading, c2_format("%s in %s", text_of(function, "name", "(no name)"),
-                                   module_text(reading, text_of(function, "module", "(no module)"))));
+    return keep(reading, "%s in %s", text_of(function, "name", "(no name)"),
+                module_text(reading, text_of(function, "module", "(no module)")));
 }
 
 /* "malloc#1 at app.c:4", "A in the program", "code of libc.so.6", "stack". */
@@ -139,13 +125,13 @@ static const char *object_name(struct reading *reading, const json_t *object)
     const json_t *site = json_object_get(object, "site");
     const char *file = json_string_value(json_object_get(site, "file"));
     if (strcmp(kind, "code") == 0 || strcmp(kind, "file") == 0)
-        return keep(reading, c2_format("%s of %s", kind[0] == 'c' ? "code" : "data", module_text(reading, name)));
+        return keep(reading, "%s of %s", kind[0] == 'c' ? "code" : "data", module_text(reading, name));
     if (file) {
         const char *slash = strrchr(file, '/');
-        return keep(reading, c2_format("%s at %s:%" JSON_INTEGER_FORMAT, name, slash ? slash + 1 : file,
-                                       json_integer_value(json_object_get(site, "line"))));
+        return keep(reading, "%s at %s:%" JSON_INTEGER_FORMAT, name, slash ? slash + 1 : file,
+                    json_integer_value(json_object_get(site, "line")));
     }
-    return keep(reading, c2_format("%s%s%s", name, module ? " in " : "", module ? module_text(reading, module) : ""));
+    return keep(reading, "%s%s%s", name, module ? " in " : "", module ? module_text(reading, module) : "");
 }
 
 static void add_things(struct reading *reading, enum report_subject subject, const json_t *things)
@@ -266,9 +252,7 @@ enum c2_status report_comparison_read(struct report_comparison *out, const char 
 
 void report_comparison_release(struct report_comparison *comparison)
 {
-    for (size_t i = 0; i < comparison->name_count; i++)
-        c2_free(comparison->names[i]);
-    c2_free(comparison->names);
+    c2_pool_release(&comparison->names);
     c2_free(comparison->entries);
     json_decref(comparison->root[0]);
     json_decref(comparison->root[1]);

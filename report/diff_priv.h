@@ -29,9 +29,8 @@ struct report_comparison {
     const char *path[2];
     json_t *root[2];
     struct report_entry *entries; /* as they are to be shown */
-    size_t count, room;
-    char **names; /* owned */
-    size_t name_count, name_room;
+    uint32_t count, room;
+    struct c2_pool names;
 };
 /* To be released, whatever it returned. */
 enum c2_status report_comparison_read(struct report_comparison *out, const char *a, const char *b,

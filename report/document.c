@@ -6,51 +6,12 @@
 
 #include "report/document.h"
 
-/* ------------------------------------------------------------------ memory */
+/* ------------------------------------------------------------------ what the document keeps */
 
-#define CHUNK_BYTES C2_HOST_SIZE((size_t)16384, (size_t)64)
-
-struct doc_chunk {
-    struct doc_chunk *before;
-    size_t used, bytes;
-    _Alignas(max_align_t) char room[];
-};
-
-static struct doc_chunk *new_chunk(struct document *d, size_t bytes)
+static const char *keep(struct document *d, const char *format, va_list values)
 {
-    const size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-    struct doc_chunk *chunk = c2_calloc(1, sizeof *chunk + size);
-    if (!chunk) {
-        d->failed = true;
-        return NULL;
-    }
-    chunk->before = d->chunks;
-    chunk->bytes = size;
-    return d->chunks = chunk;
-}
-
-/* Zeroed, and the document's. NULL: no memory, and the document has failed. */
-static void *get(struct document *d, size_t bytes)
-{
-    struct doc_chunk *chunk = d->chunks;
-    bytes = c2_align_up(bytes, _Alignof(max_align_t));
-    if (!chunk || chunk->bytes - chunk->used < bytes)
-        chunk = new_chunk(d, bytes);
-    if (!chunk)
-        return NULL;
-    chunk->used += bytes;
-    return &chunk->room[chunk->used - bytes];
-}
-
-static const char *keep_list(struct document *d, const char *format, va_list values)
-{
-    va_list again;
-    va_copy(again, values);
-    const size_t bytes = (size_t)vsnprintf(NULL, 0, format, values) + 1;
-    char *text = get(d, bytes);
-    if (text)
-        vsnprintf(text, bytes, format, again);
-    va_end(again);
+    const char *text = c2_pool_format_list(&d->pool, format, values);
+    d->failed |= !text;
     return text ? text : "";
 }
 
@@ -58,7 +19,7 @@ const char *doc_keep(struct document *d, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    const char *text = keep_list(d, format, values);
+    const char *text = keep(d, format, values);
     va_end(values);
     return text;
 }
@@ -81,21 +42,15 @@ void doc_begin(struct document *d, enum doc_in wanted)
     d->at = &d->root;
 }
 
-void doc_release(struct document *d)
-{
-    while (d->chunks) {
-        struct doc_chunk *chunk = d->chunks;
-        d->chunks = chunk->before;
-        c2_free(chunk);
-    }
-}
+void doc_release(struct document *d) { c2_pool_release(&d->pool); }
 
 /* ------------------------------------------------------------------ items */
 
 /* NULL: no memory. */
 static struct doc_item *add(struct document *d, enum doc_kind kind, enum doc_in in, const char *key)
 {
-    struct doc_item *item = get(d, sizeof *item), *parent = d->at;
+    struct doc_item *item = c2_pool_get(&d->pool, sizeof *item), *parent = d->at;
+    d->failed |= !item;
     if (!item)
         return NULL;
     *item = (struct doc_item){.kind = kind, .in = in & parent->in, .key = key, .parent = parent};
@@ -137,7 +92,8 @@ void doc_close(struct document *d)
 
 void doc_columns(struct document *d, const struct doc_column *columns, size_t count, unsigned indent)
 {
-    struct doc_column *mine = get(d, count * sizeof *mine);
+    struct doc_column *mine = c2_pool_get(&d->pool, count * sizeof *mine);
+    d->failed |= !mine;
     if (!mine)
         return;
     memcpy(mine, columns, count * sizeof *mine);
@@ -172,7 +128,7 @@ void doc_words(struct document *d, enum doc_in in, const char *key, const char *
     va_list values;
     va_start(values, format);
     if (item)
-        item->text = keep_list(d, format, values);
+        item->text = keep(d, format, values);
     va_end(values);
 }
 
@@ -181,7 +137,7 @@ void doc_words(struct document *d, enum doc_in in, const char *key, const char *
 static void say(struct document *d, const char *format, va_list values)
 {
     if (d->note)
-        d->note->text = doc_keep(d, "%s%s", d->note->text, keep_list(d, format, values));
+        d->note->text = doc_keep(d, "%s%s", d->note->text, keep(d, format, values));
 }
 
 void doc_note(struct document *d, enum doc_shape shape, const char *label, const char *format, ...)

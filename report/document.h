@@ -63,7 +63,7 @@ struct document {
     struct doc_item root;
     struct doc_item *at;   /* what items are added to */
     struct doc_item *note; /* that doc_say() goes on with; NULL: it is in nothing */
-    struct doc_chunk *chunks;
+    struct c2_pool pool;
     bool failed;
 };
 

@@ -29,9 +29,7 @@ enum c2_status export_names_create(struct export_names *out, const struct report
 
 void export_names_release(struct export_names *names)
 {
-    for (uint32_t i = 0; i < names->owned_count; i++)
-        c2_free(names->owned[i]);
-    c2_free(names->owned);
+    c2_pool_release(&names->pool);
     c2_free(names->texts);
     c2_free(names->functions);
     c2_map_destroy(names->text_of);
@@ -84,20 +82,10 @@ static enum c2_status function_number(struct export_names *names, const struct e
     return c2_map_put(names->function_of, hash, *out, err);
 }
 
-/* Takes text, which may be NULL; it lives as long as the names. NULL without memory. */
-static const char *keep(struct export_names *names, char *text)
-{
-    if (!text || !c2_grow((void **)&names->owned, &names->owned_room, names->owned_count, sizeof *names->owned)) {
-        c2_free(text);
-        return NULL;
-    }
-    return names->owned[names->owned_count++] = text;
-}
-
-/* "unnamed in libc.so.6" */
+/* "unnamed in libc.so.6"; NULL without memory. */
 static const char *unnamed(struct export_names *names, const char *object)
 {
-    return object ? keep(names, c2_format("unnamed in %s", object)) : "unnamed code";
+    return object ? c2_pool_format(&names->pool, "unnamed in %s", object) : "unnamed code";
 }
 
 /* ------------------------------------------------------------------ places */
@@ -154,7 +142,7 @@ enum c2_status export_node(struct export_names *names, const char *name, struct 
                            struct c2_error *err)
 {
     const uint32_t before = names->function_count;
-    const char *kept = keep(names, c2_strdup(name));
+    const char *kept = c2_pool_format(&names->pool, "%s", name);
     *out = (struct export_place){.address = 0};
     if (!kept)
         return no_memory(err);

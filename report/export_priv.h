@@ -33,8 +33,7 @@ struct export_names {
     struct export_function *functions;
     uint32_t text_count, text_room, function_count, function_room;
     struct c2_map *text_of, *function_of; /* hash -> the number; of equal hashes the next free hash */
-    char **owned;
-    uint32_t owned_count, owned_room;
+    struct c2_pool pool;
 };
 enum c2_status export_names_create(struct export_names *out, const struct report_run *run, struct c2_error *err);
 void export_names_release(struct export_names *names); /* whatever create returned */

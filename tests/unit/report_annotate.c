@@ -266,7 +266,7 @@ static void every_allocation_may_fail(void **state)
             c2_alloc_fail_from(0);
             assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY);
         }
-        assert_true(tries > 20);
+        assert_true(tries > 5);
     }
     fclose(to);
 }

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * pool: memory that is freed together: blocks of which pieces are cut off in order.
+ */
+#include <stddef.h>
+
+#include "base/base.h"
+
+#define BLOCK_BYTES C2_HOST_SIZE((size_t)16384, (size_t)64)
+
+struct c2_pool_block {
+    struct c2_pool_block *before;
+    size_t used, bytes;
+    _Alignas(max_align_t) char room[];
+};
+
+static struct c2_pool_block *add_block(struct c2_pool *pool, size_t bytes)
+{
+    const size_t room = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+    struct c2_pool_block *block = c2_calloc(1, sizeof *block + room);
+    if (!block)
+        return NULL;
+    block->before = pool->last;
+    block->bytes = room;
+    return pool->last = block;
+}
+
+void *c2_pool_get(struct c2_pool *pool, size_t bytes)
+{
+    struct c2_pool_block *block = pool->last;
+    bytes = c2_align_up(bytes, _Alignof(max_align_t));
+    if (!block || block->bytes - block->used < bytes)
+        block = add_block(pool, bytes);
+    if (!block)
+        return NULL;
+    block->used += bytes;
+    return &block->room[block->used - bytes];
+}
+
+char *c2_pool_format_list(struct c2_pool *pool, const char *format, va_list values)
+{
+    va_list again;
+    va_copy(again, values);
+    const size_t bytes = (size_t)vsnprintf(NULL, 0, format, values) + 1;
+    char *text = c2_pool_get(pool, bytes);
+    if (text)
+        vsnprintf(text, bytes, format, again);
+    va_end(again);
+    return text;
+}
+
+char *c2_pool_format(struct c2_pool *pool, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    char *text = c2_pool_format_list(pool, format, values);
+    va_end(values);
+    return text;
+}
+
+void c2_pool_release(struct c2_pool *pool)
+{
+    while (pool->last) {
+        struct c2_pool_block *block = pool->last;
+        pool->last = block->before;
+        c2_free(block);
+    }
+}
