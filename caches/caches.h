@@ -13,23 +13,26 @@
 #define CACHES_MAX_WAYS 64
 #define CACHES_NAME_BYTES 16
 
-/* Replacement: the constant and the word of machine files and reports; policy.c says what each does. */
+/* Replacement: the constant, the word of machine files and reports, and who may have it; policy.c says what each
+ * does. */
+enum caches_policy_user { CACHES_OF_LEVELS = 1, CACHES_OF_TLBS = 2 };
 /* clang-format off */
 #define CACHES_POLICY_LIST(X) \
-    X(LRU, "lru") \
-    X(FIFO, "fifo") \
-    X(RANDOM, "random") \
-    X(TREE_PLRU, "tree-plru") /* ways a power of two */ \
-    X(NRU, "nru") \
-    X(SRRIP, "srrip") \
-    X(BRRIP, "brrip")
+    X(LRU, "lru", CACHES_OF_LEVELS | CACHES_OF_TLBS) \
+    X(FIFO, "fifo", CACHES_OF_LEVELS) \
+    X(RANDOM, "random", CACHES_OF_LEVELS) \
+    X(TREE_PLRU, "tree-plru", CACHES_OF_LEVELS | CACHES_OF_TLBS) /* ways a power of two, at most 64 */ \
+    X(NRU, "nru", CACHES_OF_LEVELS) \
+    X(SRRIP, "srrip", CACHES_OF_LEVELS) \
+    X(BRRIP, "brrip", CACHES_OF_LEVELS) \
+    X(MRU3_PLRU4, "mru3-plru4", CACHES_OF_TLBS) /* 12 ways */
 /* clang-format on */
 enum caches_policy {
-#define X(constant, word) CACHES_##constant,
+#define X(constant, word, users) CACHES_##constant,
     CACHES_POLICY_LIST(X)
 #undef X
 };
-#define X(constant, word) +1
+#define X(constant, word, users) +1
 enum { CACHES_POLICIES = 0 CACHES_POLICY_LIST(X) };
 #undef X
 
@@ -44,6 +47,7 @@ enum caches_index { CACHES_VIRTUAL, CACHES_PHYSICAL };
 #define CACHES_INCLUSIONS (CACHES_EXCLUSIVE + 1)
 #define CACHES_INDICES (CACHES_PHYSICAL + 1)
 extern const char *const caches_policy_names[CACHES_POLICIES];
+extern const unsigned caches_policy_users[CACHES_POLICIES]; /* enum caches_policy_user, or-ed */
 extern const char *const caches_inclusion_names[CACHES_INCLUSIONS];
 extern const char *const caches_index_names[CACHES_INDICES];
 const char *caches_policy_name(enum caches_policy policy);
@@ -89,34 +93,49 @@ struct caches_level {
     uint32_t latency_cycles;         /* load to use; for reports, changes no count */
 };
 
-/* A TLB or page-walk cache as a machine file describes it. The model of it is not here. */
+/* A TLB or page-walk cache as a machine file describes it; tlb.h has the model of it. */
 #define CACHES_MAX_TLBS 16
 #define CACHES_TLB_MAX_WAYS 128
 enum caches_tlb_place { CACHES_TLB_FIRST, CACHES_TLB_SECOND, CACHES_TLB_WALK };
-enum caches_tlb_side { CACHES_TLB_LOADS = 1, CACHES_TLB_STORES = 2, CACHES_TLB_DATA = 3, CACHES_TLB_FETCHES = 4 };
-enum caches_tlb_holds { /* page sizes, and entries that point to tables */
-                        CACHES_TLB_4K = 1,
-                        CACHES_TLB_2M = 2,
-                        CACHES_TLB_1G = 4,
-                        CACHES_TLB_PDE = 8,
-                        CACHES_TLB_PDPTE = 16,
-                        CACHES_TLB_PML4E = 32,
+/* Who asks, and sets of those who may. */
+enum caches_tlb_side { CACHES_TLB_LOAD, CACHES_TLB_STORE, CACHES_TLB_FETCH, CACHES_TLB_SIDES };
+enum caches_tlb_sides {
+    CACHES_TLB_LOADS = 1 << CACHES_TLB_LOAD,
+    CACHES_TLB_STORES = 1 << CACHES_TLB_STORE,
+    CACHES_TLB_DATA = CACHES_TLB_LOADS | CACHES_TLB_STORES,
+    CACHES_TLB_FETCHES = 1 << CACHES_TLB_FETCH,
 };
-enum caches_tlb_policy {
-    CACHES_TLB_LRU,        /* "lru" */
-    CACHES_TLB_TREE_PLRU,  /* "tree-plru", ways a power of two */
-    CACHES_TLB_MRU3_PLRU4, /* "mru3-plru4", 12 ways: of three groups of four the one after the last used, by tree */
+/* What an entry is about: a page, by its size, or a page-table entry that points to a table; and sets of those. The
+ * order matters to tlb.c. */
+enum caches_tlb_kind {
+    CACHES_KIND_4K,
+    CACHES_KIND_2M,
+    CACHES_KIND_1G,
+    CACHES_KIND_PDE,
+    CACHES_KIND_PDPTE,
+    CACHES_KIND_PML4E,
+    CACHES_KINDS
 };
-#define CACHES_TLB_POLICIES (CACHES_TLB_MRU3_PLRU4 + 1)
-extern const char *const caches_tlb_policy_names[CACHES_TLB_POLICIES];
+#define CACHES_PAGE_KINDS 3
+enum caches_tlb_holds {
+    CACHES_TLB_4K = 1 << CACHES_KIND_4K,
+    CACHES_TLB_2M = 1 << CACHES_KIND_2M,
+    CACHES_TLB_1G = 1 << CACHES_KIND_1G,
+    CACHES_TLB_PAGES = CACHES_TLB_4K | CACHES_TLB_2M | CACHES_TLB_1G,
+    CACHES_TLB_PDE = 1 << CACHES_KIND_PDE,
+    CACHES_TLB_PDPTE = 1 << CACHES_KIND_PDPTE,
+    CACHES_TLB_PML4E = 1 << CACHES_KIND_PML4E,
+};
+extern const char *const caches_kind_names[CACHES_KINDS];
 struct caches_tlb {
     char name[CACHES_NAME_BYTES]; /* of its section */
     enum caches_tlb_place place;
-    unsigned sides;         /* enum caches_tlb_side, or-ed; a page-walk cache serves all */
-    unsigned holds;         /* enum caches_tlb_holds, or-ed */
-    uint32_t entries, ways; /* entries / ways sets, a power of two */
-    enum caches_tlb_policy policy;
-    uint8_t fold;            /* 0: set = low bits of the page number; else xor-ed with as many from this bit on */
+    unsigned sides;            /* enum caches_tlb_sides, or-ed; a page-walk cache serves all */
+    unsigned holds;            /* enum caches_tlb_holds, or-ed; a first level pages, a page-walk cache pointers */
+    uint32_t entries, ways;    /* entries / ways sets, a power of two */
+    enum caches_policy policy; /* one of TLBs */
+    uint8_t fold; /* 0: set = low bits of the number of the page (or of the table entry's region); else these are xor-ed
+                   * with as many from this bit on */
     uint32_t latency_cycles; /* on top of the level above; for reports, changes no count */
 };
 

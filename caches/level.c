@@ -16,7 +16,8 @@
  *   and is asked without looking at it.
  *
  * Counting
- *   Nothing here: what counts as what is the hierarchy's business.
+ *   Nothing here: what counts as what is the hierarchy's business. What the policy of level NAME draws is the consumer
+ *   "cache NAME" of the master seed: it draws the same whatever the others do.
  *
  * Invariants (cache_level_check)
  *   The line of a way knows the way, and as many lines know a way as ways have a line; the slice and, without synonyms,
@@ -42,6 +43,7 @@ static enum c2_status check_config(const struct caches_machine *machine, const s
 {
     uint64_t set_bytes = (uint64_t)machine->line_bytes * config->ways * config->slices;
     C2_ASSERT(config->ways >= 1 && config->ways <= CACHES_MAX_WAYS && config->slices >= 1);
+    C2_ASSERT(caches_policy_users[config->policy] & CACHES_OF_LEVELS);
     C2_ASSERT(config->size_bytes >= set_bytes && config->size_bytes % set_bytes == 0);
     if (config->size_bytes / machine->line_bytes > SHADOW_MAX_CAPACITY)
         return c2_fail(err, C2_ERR_UNSUPPORTED, "%s has %" PRIu64 " lines: at most %" PRIu32 " are possible",
@@ -58,6 +60,17 @@ static enum c2_status init_hash(struct cache_level *level, const struct caches_m
                                                machine->directory, err);
     if (status == C2_OK)
         level->divisor = caches_hash_index_divisor(level->hash);
+    return status;
+}
+
+static enum c2_status init_policy(struct cache_level *level, uint64_t seed, struct c2_error *err)
+{
+    const struct caches_level *config = level->config;
+    char consumer[CACHES_NAME_BYTES + 8];
+    enum c2_status status = cache_policy_init(&level->policy, config->policy, config->ways,
+                                              level->set_count * level->slice_count, err);
+    snprintf(consumer, sizeof consumer, "cache %s", config->name);
+    c2_rng_init(&level->policy.rng, seed, consumer);
     return status;
 }
 
@@ -89,7 +102,7 @@ enum c2_status cache_level_init(struct cache_level *level, const struct caches_m
     level->synonyms = has_synonyms(level);
     level->short_hits = config->policy == CACHES_LRU && !level->synonyms;
     if (status == C2_OK)
-        status = cache_policy_init(&level->policy, config, level->set_count * level->slice_count, seed, err);
+        status = init_policy(level, seed, err);
     if (status == C2_OK)
         status = cache_shadow_init(&level->shadow, lines, column, (uint32_t)(config->size_bytes / machine->line_bytes),
                                    err);

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The words of machine files and reports for what a level can be.
+ * The words of machine files and reports for what a level and a TLB can be.
  */
 #include "caches/caches.h"
 
 const char *const caches_policy_names[CACHES_POLICIES] = {
-#define X(constant, word) word,
+#define X(constant, word, users) word,
+    CACHES_POLICY_LIST(X)
+#undef X
+};
+const unsigned caches_policy_users[CACHES_POLICIES] = {
+#define X(constant, word, users) users,
     CACHES_POLICY_LIST(X)
 #undef X
 };
 const char *const caches_inclusion_names[CACHES_INCLUSIONS] = {"non-inclusive", "inclusive", "exclusive"};
 const char *const caches_index_names[CACHES_INDICES] = {"virtual", "physical"};
-const char *const caches_tlb_policy_names[CACHES_TLB_POLICIES] = {"lru", "tree-plru", "mru3-plru4"};
+const char *const caches_kind_names[CACHES_KINDS] = {"4K", "2M", "1G", "PDE", "PDPTE", "PML4E"};
 
 const char *caches_policy_name(enum caches_policy policy) { return caches_policy_names[policy]; }
 const char *caches_inclusion_name(enum caches_inclusion inclusion) { return caches_inclusion_names[inclusion]; }

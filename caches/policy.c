@@ -15,33 +15,33 @@
  *     srrip      two bits a way, the re-reference prediction, 3 at reset; a fill sets 2, a hit 0 (hit priority); the
  *                victim is the lowest way with a 3, after adding 1 to all until there is one
  *     brrip      as srrip, but a fill sets 3, and 2 once in 32, drawn at each fill from the level's own stream
+ *     mru3-plru4 twelve ways in three groups of four: the victim is in the group after the one touched last (after the
+ *                last comes the first), there by tree-plru
  *   What a policy knows of a way that has been emptied matters to nobody: it is filled before the next victim is
  *   chosen. A PLRU tree keeps its bits.
- *
- * Counting
- *   The stream of level NAME is the consumer "cache NAME" of the master seed: a policy on one level draws the same
- *   whatever the others do.
  *
  * Representation
  *   lru and fifo give each way an age from the level's clock, so that a touch is one store and no order is moved; an
  *   empty way has age 0 and is thereby the oldest. Every 4 billion touches the ages of a set become their ranks.
  *   The other policies keep bit planes, inverted where reset is 1 so that a zeroed set is a reset set:
  *     nru   bits[0] way w: touched       rrip  bits[1],bits[0] way w: 3 - prediction       plru  bits[0] node n, root 1
+ *     mru3-plru4  bits[0]: from bit 4g on the tree of group g, from bit 16 on the group touched last
+ *   With them a hit sets and clears the same bits of its set each time: what it does is prepared for each way, and is
+ *   the same few instructions whatever the policy.
  *
  * Invariants (cache_policy_check)
- *   No bit lies above the ways; a way is valid if and only if it has a line; with ages, it has one if and only if it
- *   has a line, no two of a set are equal, and none is above the clock.
+ *   No bit is set that the policy has no use for; a way is valid if and only if it has a line; with ages, it has one if
+ *   and only if it has a line, no two of a set are equal, and none is above the clock.
  *
  * Not modelled
  *   Adaptive policies with set duelling, and the undocumented ones of real L3s.
  *
  * Source
  *   NRU, SRRIP, BRRIP: A. Jaleel, K. Theobald, S. Steely, J. Emer, "High Performance Cache Replacement Using
- *   Re-Reference Interval Prediction", ISCA 2010.
+ *   Re-Reference Interval Prediction", ISCA 2010. mru3-plru4: A. Tatar, D. Trujillo, C. Giuffrida, H. Bos, "TLB;DR:
+ *   Enhancing TLB-based Attacks with TLB Desynchronized Reverse Engineering", USENIX Security 2022.
  */
 #include "caches/policy_priv.h"
-
-#include <string.h>
 
 #define BRRIP_ONE_IN 32
 
@@ -52,34 +52,11 @@ static bool has_ages(const struct cache_policy *policy)
 
 static uint64_t all_ways(const struct cache_policy *policy) { return c2_mask(0, policy->ways - 1); }
 
-enum c2_status cache_policy_init(struct cache_policy *policy, const struct caches_level *level, uint32_t set_count,
-                                 uint64_t seed, struct c2_error *err)
-{
-    C2_ASSERT(level->policy != CACHES_TREE_PLRU || c2_is_power_of_two(level->ways));
-    *policy = (struct cache_policy){.kind = level->policy, .ways = level->ways, .set_count = set_count};
-    policy->way_bits = level->ways > 1 ? c2_log2(level->ways - 1) + 1 : 0;
-    char consumer[CACHES_NAME_BYTES + 8];
-    snprintf(consumer, sizeof consumer, "cache %s", level->name);
-    c2_rng_init(&policy->rng, seed, consumer);
-    policy->way = c2_calloc(((size_t)set_count + 1) << policy->way_bits, sizeof *policy->way);
-    if (!has_ages(policy))
-        policy->set = c2_calloc((size_t)set_count + 1, sizeof *policy->set);
-    if (!policy->way || (!has_ages(policy) && !policy->set))
-        return c2_fail_memory(err, "the sets of a cache");
-    return C2_OK;
-}
-
-void cache_policy_end(struct cache_policy *policy)
-{
-    c2_free(policy->way);
-    c2_free(policy->set);
-}
-
 /* ------------------------------------------------------------------ ages */
 
 static void rank_set(struct cache_way *way, uint32_t ways)
 {
-    uint32_t rank[CACHES_MAX_WAYS];
+    uint32_t rank[CACHE_MAX_WAYS];
     for (uint32_t w = 0; w < ways; w++) {
         rank[w] = way[w].age != 0;
         for (uint32_t other = 0; other < ways; other++)
@@ -98,23 +75,40 @@ void cache_policy_renumber(struct cache_policy *policy)
 
 /* ------------------------------------------------------------------ trees */
 
-static void plru_touch(struct cache_set *set, uint32_t ways, uint32_t way)
+static uint64_t tree_touch(uint64_t tree, uint32_t ways, uint32_t way)
 {
-    uint32_t node = 1;
-    for (uint32_t half = ways >> 1; half != 0; half >>= 1) {
-        bool right = (way & half) != 0;
-        uint64_t bit = (uint64_t)1 << node;
-        set->bits[0] = right ? set->bits[0] & ~bit : set->bits[0] | bit;
-        node = 2 * node + right;
+    for (uint32_t node = way + ways; node > 1; node >>= 1) {
+        const uint64_t parent = (uint64_t)1 << (node >> 1);
+        tree = node & 1 ? tree & ~parent : tree | parent;
     }
+    return tree;
 }
 
-static uint32_t plru_victim(const struct cache_set *set, uint32_t ways)
+static uint32_t tree_victim(uint64_t tree, uint32_t ways)
 {
     uint32_t node = 1;
     while (node < ways)
-        node = 2 * node + (set->bits[0] >> node & 1);
+        node = 2 * node + (tree >> node & 1);
     return node - ways;
+}
+
+#define GROUPS 3
+#define GROUP_WAYS 4
+#define TREE_MASK ((UINT64_C(1) << GROUP_WAYS) - 1)
+#define LAST_GROUP_SHIFT 16
+
+static uint64_t groups_touch(uint64_t groups, uint32_t way)
+{
+    const uint32_t group = way / GROUP_WAYS, shift = GROUP_WAYS * group;
+    const uint64_t tree = tree_touch(groups >> shift & TREE_MASK, GROUP_WAYS, way % GROUP_WAYS);
+    groups &= ~(TREE_MASK << shift) & c2_mask(0, LAST_GROUP_SHIFT - 1);
+    return groups | tree << shift | (uint64_t)group << LAST_GROUP_SHIFT;
+}
+
+static uint32_t groups_victim(uint64_t groups)
+{
+    const uint32_t group = ((uint32_t)(groups >> LAST_GROUP_SHIFT) + 1) % GROUPS;
+    return GROUP_WAYS * group + tree_victim(groups >> GROUP_WAYS * group & TREE_MASK, GROUP_WAYS);
 }
 
 /* ------------------------------------------------------------------ bit planes */
@@ -146,37 +140,60 @@ static uint32_t rrip_victim(struct cache_set *set, uint64_t all)
     return (uint32_t)__builtin_ctzll(~(*low | *high));
 }
 
-/* ------------------------------------------------------------------ the face towards a level */
+/* ------------------------------------------------------------------ life */
 
-static uint32_t way_of(const struct cache_policy *policy, uint32_t number)
+/* What a touch makes of bits[0]. */
+static uint64_t touched(enum caches_policy kind, uint32_t ways, uint64_t bits, uint32_t way)
 {
-    return number & ((1u << policy->way_bits) - 1);
-}
-
-void cache_policy_hit_other(struct cache_policy *policy, uint32_t number)
-{
-    if (has_ages(policy)) {
-        if (policy->kind == CACHES_LRU)
-            cache_policy_youngest(policy, number);
-        return;
-    }
-    uint32_t way = way_of(policy, number);
-    struct cache_set *set = &policy->set[cache_policy_set_of(policy, number)];
-    switch (policy->kind) {
+    switch (kind) {
     case CACHES_TREE_PLRU:
-        plru_touch(set, policy->ways, way);
-        break;
+        return tree_touch(bits, ways, way);
+    case CACHES_MRU3_PLRU4:
+        return groups_touch(bits, way);
     case CACHES_NRU:
-        set->bits[0] |= (uint64_t)1 << way;
-        break;
     case CACHES_SRRIP:
     case CACHES_BRRIP:
-        rrip_put(set, way, 3);
-        break;
+        return bits | (uint64_t)1 << way;
     default:
-        break;
+        return bits;
     }
 }
+
+static void prepare_uses(struct cache_policy *policy)
+{
+    for (uint32_t way = 0; way < policy->ways; way++) {
+        policy->use[way].set = touched(policy->kind, policy->ways, 0, way);
+        policy->use[way].keep = touched(policy->kind, policy->ways, ~(uint64_t)0, way);
+    }
+}
+
+enum c2_status cache_policy_init(struct cache_policy *policy, enum caches_policy kind, uint32_t ways,
+                                 uint32_t set_count, struct c2_error *err)
+{
+    *policy = (struct cache_policy){.kind = kind, .ways = ways, .set_count = set_count};
+    C2_ASSERT(ways >= 1 && ways <= (has_ages(policy) ? CACHE_MAX_WAYS : CACHES_MAX_WAYS));
+    C2_ASSERT(kind != CACHES_TREE_PLRU || c2_is_power_of_two(ways));
+    C2_ASSERT(kind != CACHES_MRU3_PLRU4 || ways == GROUPS * GROUP_WAYS);
+    policy->way_bits = ways > 1 ? c2_log2(ways - 1) + 1 : 0;
+    policy->way_mask = (1u << policy->way_bits) - 1;
+    policy->rrip = kind == CACHES_SRRIP || kind == CACHES_BRRIP;
+    policy->way = c2_calloc(((size_t)set_count + 1) << policy->way_bits, sizeof *policy->way);
+    if (!has_ages(policy))
+        policy->set = c2_calloc((size_t)set_count + 1, sizeof *policy->set);
+    if (!policy->way || (!has_ages(policy) && !policy->set))
+        return c2_fail_memory(err, "the sets of a cache");
+    if (policy->set)
+        prepare_uses(policy);
+    return C2_OK;
+}
+
+void cache_policy_end(struct cache_policy *policy)
+{
+    c2_free(policy->way);
+    c2_free(policy->set);
+}
+
+/* ------------------------------------------------------------------ the face towards a level or a TLB */
 
 void cache_policy_fill(struct cache_policy *policy, uint32_t number)
 {
@@ -184,7 +201,7 @@ void cache_policy_fill(struct cache_policy *policy, uint32_t number)
         cache_policy_youngest(policy, number);
         return;
     }
-    uint32_t way = way_of(policy, number);
+    uint32_t way = cache_policy_way_of(policy, number);
     struct cache_set *set = &policy->set[cache_policy_set_of(policy, number)];
     set->valid |= (uint64_t)1 << way;
     if (policy->kind == CACHES_SRRIP)
@@ -192,7 +209,7 @@ void cache_policy_fill(struct cache_policy *policy, uint32_t number)
     else if (policy->kind == CACHES_BRRIP)
         rrip_put(set, way, c2_rng_below(&policy->rng, BRRIP_ONE_IN) == 0);
     else
-        cache_policy_hit_other(policy, number);
+        cache_policy_use(policy, number);
 }
 
 void cache_policy_empty(struct cache_policy *policy, uint32_t number)
@@ -201,7 +218,7 @@ void cache_policy_empty(struct cache_policy *policy, uint32_t number)
     if (has_ages(policy))
         return;
     struct cache_set *set = &policy->set[cache_policy_set_of(policy, number)];
-    set->valid &= ~((uint64_t)1 << way_of(policy, number));
+    set->valid &= ~((uint64_t)1 << cache_policy_way_of(policy, number));
 }
 
 static uint32_t victim(struct cache_policy *policy, struct cache_set *set)
@@ -210,7 +227,9 @@ static uint32_t victim(struct cache_policy *policy, struct cache_set *set)
     case CACHES_RANDOM:
         return (uint32_t)c2_rng_below(&policy->rng, policy->ways);
     case CACHES_TREE_PLRU:
-        return plru_victim(set, policy->ways);
+        return tree_victim(set->bits[0], policy->ways);
+    case CACHES_MRU3_PLRU4:
+        return groups_victim(set->bits[0]);
     case CACHES_NRU:
         return nru_victim(set, all_ways(policy));
     default:
@@ -244,11 +263,26 @@ static void check_ages(const struct cache_policy *policy, const struct cache_way
     }
 }
 
+/* The bits of bits[0] that the policy may set. */
+static uint64_t own_bits(const struct cache_policy *policy)
+{
+    switch (policy->kind) {
+    case CACHES_RANDOM:
+        return 0;
+    case CACHES_TREE_PLRU:
+        return all_ways(policy) & ~UINT64_C(1);
+    case CACHES_MRU3_PLRU4:
+        return UINT64_C(0x30eee);
+    default:
+        return all_ways(policy);
+    }
+}
+
 static void check_bits(const struct cache_policy *policy, const struct cache_set *set, const struct cache_way *way)
 {
-    uint64_t all = all_ways(policy);
-    C2_ASSERT((set->valid & ~all) == 0 && (policy->kind == CACHES_TREE_PLRU || (set->bits[0] & ~all) == 0));
-    C2_ASSERT((set->bits[1] & ~all) == 0);
+    C2_ASSERT((set->valid & ~all_ways(policy)) == 0 && (set->bits[0] & ~own_bits(policy)) == 0);
+    C2_ASSERT((set->bits[1] & ~all_ways(policy)) == 0);
+    C2_ASSERT(policy->kind != CACHES_MRU3_PLRU4 || set->bits[0] >> LAST_GROUP_SHIFT < GROUPS);
     for (uint32_t w = 0; w < policy->ways; w++)
         C2_ASSERT((set->valid >> w & 1) == (way[w].line != 0));
 }

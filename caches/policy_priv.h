@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The ways of a level and the policy that orders them. The hot part is inline; the model card is in policy.c.
+ * The ways of a level or a TLB and the policy that orders them. The hot part is inline; the model card is in policy.c.
  */
 #ifndef C2_POLICY_PRIV_H
 #define C2_POLICY_PRIV_H
@@ -10,33 +10,43 @@
 /* Ways are numbered through the whole level, a power of two of numbers a set, and the first set's numbers are left
  * out: so 0 is no way, and a way's set is its number shifted. 8 ways are one host cache line. */
 struct cache_way {
-    uint32_t line; /* slot of the line in it + 1; 0: empty */
+    uint32_t line; /* 0: empty; else who is in it, as the level or TLB names it */
     uint32_t age;  /* LRU, FIFO: younger is higher; 0 when empty */
 };
 
-/* What NRU, tree-PLRU, RRIP and random keep of a set. */
+/* What the policies without ages keep of a set. */
 struct cache_set {
     uint64_t valid;   /* bit w: way w holds a line */
     uint64_t bits[2]; /* see policy.c */
 };
 
+/* What a hit of a way makes of bits[0], whatever it was: bits[0] & keep | set. */
+struct cache_use {
+    uint64_t keep, set;
+};
+#define CACHE_MAX_WAYS CACHES_TLB_MAX_WAYS /* with ages; without, ways are bits of a word */
+_Static_assert(CACHES_MAX_WAYS <= 64 && CACHES_MAX_WAYS <= CACHE_MAX_WAYS, "ways are bits");
+
 struct cache_policy {
     enum caches_policy kind;
-    uint32_t ways;         /* of a set */
-    unsigned way_bits;     /* log2 of the numbers a set has */
-    uint32_t clock;        /* the youngest age given out */
-    uint32_t set_count;    /* of the level, all slices together */
-    struct cache_way *way; /* [number] */
-    struct cache_set *set; /* [number >> way_bits]; NULL for LRU and FIFO */
-    struct c2_rng rng;
+    uint32_t ways;                         /* of a set */
+    unsigned way_bits;                     /* log2 of the numbers a set has */
+    uint32_t way_mask;                     /* in a number, the place in its set */
+    bool rrip;                             /* SRRIP or BRRIP */
+    uint32_t clock;                        /* the youngest age given out */
+    uint32_t set_count;                    /* of the level, all slices together */
+    struct cache_way *way;                 /* [number] */
+    struct cache_set *set;                 /* [number >> way_bits]; NULL for LRU and FIFO */
+    struct c2_rng rng;                     /* of random and BRRIP: seeded by who has them */
+    struct cache_use use[CACHES_MAX_WAYS]; /* without ages */
 };
 
-enum c2_status cache_policy_init(struct cache_policy *policy, const struct caches_level *level, uint32_t set_count,
-                                 uint64_t seed, struct c2_error *err);
+/* ways: at most CACHE_MAX_WAYS for LRU and FIFO, CACHES_MAX_WAYS for the others. */
+enum c2_status cache_policy_init(struct cache_policy *policy, enum caches_policy kind, uint32_t ways,
+                                 uint32_t set_count, struct c2_error *err);
 void cache_policy_end(struct cache_policy *policy);
 /* The ages become small numbers in the same order; called when the clock is at its end. */
 void cache_policy_renumber(struct cache_policy *policy);
-void cache_policy_hit_other(struct cache_policy *policy, uint32_t number);
 /* A line was put into the way. */
 void cache_policy_fill(struct cache_policy *policy, uint32_t number);
 /* The way was emptied, and no fill of it follows at once. */
@@ -47,11 +57,16 @@ uint32_t cache_policy_choose(struct cache_policy *policy, uint32_t set);
 uint32_t cache_policy_first_empty(const struct cache_policy *policy, uint32_t set);
 void cache_policy_check(const struct cache_policy *policy);
 
-#define CACHE_AGE_LIMIT C2_HOST_SIZE(UINT32_MAX, 20000u) /* above CACHES_MAX_WAYS, so that renumbering helps */
+#define CACHE_AGE_LIMIT C2_HOST_SIZE(UINT32_MAX, 20000u) /* above CACHE_MAX_WAYS, so that renumbering helps */
 
 static inline uint32_t cache_policy_set_of(const struct cache_policy *policy, uint32_t number)
 {
     return number >> policy->way_bits;
+}
+
+static inline uint32_t cache_policy_way_of(const struct cache_policy *policy, uint32_t number)
+{
+    return number & policy->way_mask;
 }
 
 static inline void cache_policy_youngest(struct cache_policy *policy, uint32_t number)
@@ -61,12 +76,21 @@ static inline void cache_policy_youngest(struct cache_policy *policy, uint32_t n
     policy->way[number].age = ++policy->clock;
 }
 
+static inline void cache_policy_use(struct cache_policy *policy, uint32_t number)
+{
+    const struct cache_use *use = &policy->use[cache_policy_way_of(policy, number)];
+    struct cache_set *set = &policy->set[cache_policy_set_of(policy, number)];
+    set->bits[0] = (set->bits[0] & use->keep) | use->set;
+    if (policy->rrip)
+        set->bits[1] |= use->set;
+}
+
 static inline void cache_policy_hit(struct cache_policy *policy, uint32_t number)
 {
     if (C2_LIKELY(policy->kind == CACHES_LRU))
         cache_policy_youngest(policy, number);
-    else
-        cache_policy_hit_other(policy, number);
+    else if (policy->set)
+        cache_policy_use(policy, number);
 }
 
 /* With ages: the `line` of the oldest way of a set, 0 when one is empty. The oldest is the least of age and line taken

@@ -182,7 +182,29 @@ WRITE(hash_masks)
     } \
     WRITE(key) { write_text(value, words[of->member]); }
 
-SET_WORD(policy, level->policy, enum caches_policy, caches_policy_names)
+/* One of those that this user may have. */
+static enum c2_status parse_policy(enum caches_policy *out, enum caches_policy_user user, const char *value,
+                                   const char *where, struct c2_error *err)
+{
+    enum caches_policy policies[CACHES_POLICIES];
+    const char *words[CACHES_POLICIES];
+    size_t count = 0;
+    unsigned word = 0;
+    for (unsigned i = 0; i < CACHES_POLICIES; i++) {
+        if (!(caches_policy_users[i] & user))
+            continue;
+        policies[count] = (enum caches_policy)i;
+        words[count++] = caches_policy_names[i];
+    }
+    enum c2_status status = machine_parse_word(&word, value, words, count, where, err);
+    if (status == C2_OK)
+        *out = policies[word];
+    return status;
+}
+
+SET(policy) { return parse_policy(&to->level->policy, CACHES_OF_LEVELS, value, where, err); }
+WRITE(policy) { write_text(value, caches_policy_name(of->level->policy)); }
+
 SET_WORD(index, level->index, enum caches_index, caches_index_names)
 SET_WORD(inclusion, level->inclusion, enum caches_inclusion, caches_inclusion_names)
 
@@ -201,9 +223,9 @@ SET_WORD(from, machine->walks_from, uint32_t, machine_from_names)
 
 SET(pages)
 {
-    return machine_parse_words(&to->tlb->holds, value, machine_held_names, COUNT_OF(machine_held_names), where, err);
+    return machine_parse_words(&to->tlb->holds, value, caches_kind_names, COUNT_OF(caches_kind_names), where, err);
 }
-WRITE(pages) { machine_write_words(value, of->tlb->holds, machine_held_names, COUNT_OF(machine_held_names)); }
+WRITE(pages) { machine_write_words(value, of->tlb->holds, caches_kind_names, COUNT_OF(caches_kind_names)); }
 
 SET(entries) { return machine_parse_ranged(&to->tlb->entries, value, 1, UINT16_MAX, where, err); }
 WRITE(entries) { write_number(value, of->tlb->entries); }
@@ -211,7 +233,8 @@ WRITE(entries) { write_number(value, of->tlb->entries); }
 SET(tlb_ways) { return machine_parse_ranged(&to->tlb->ways, value, 1, CACHES_TLB_MAX_WAYS, where, err); }
 WRITE(tlb_ways) { write_number(value, of->tlb->ways); }
 
-SET_WORD(tlb_policy, tlb->policy, enum caches_tlb_policy, caches_tlb_policy_names)
+SET(tlb_policy) { return parse_policy(&to->tlb->policy, CACHES_OF_TLBS, value, where, err); }
+WRITE(tlb_policy) { write_text(value, caches_policy_name(of->tlb->policy)); }
 
 SET(tlb_index) { return machine_parse_index(to->index, value, where, err); }
 WRITE(tlb_index)

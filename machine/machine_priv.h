@@ -167,7 +167,6 @@ enum c2_status machine_finish(struct machine_draft *draft, struct c2_error *err)
 
 /* The same of TLBs and walks; draft->machine's levels are known already. */
 enum c2_status machine_finish_tlbs(struct machine_draft *draft, struct c2_error *err);
-extern const char *const machine_held_names[6]; /* bits of caches_tlb_holds */
 extern const char *const machine_from_names[4]; /* in the order of the data path */
 
 /* ------------------------------------------------------------------ presets.c */

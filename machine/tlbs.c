@@ -15,9 +15,6 @@
  */
 #include "machine/machine_priv.h"
 
-#define PAGES (CACHES_TLB_4K | CACHES_TLB_2M | CACHES_TLB_1G)
-
-const char *const machine_held_names[6] = {"4K", "2M", "1G", "PDE", "PDPTE", "PML4E"};
 const char *const machine_from_names[4] = {"L1D", "L2", "L3", "L4"};
 
 /* ------------------------------------------------------------------ the rules of one */
@@ -37,7 +34,7 @@ static enum c2_status complete_tlb(struct machine_draft *draft, enum machine_sec
 
 static enum c2_status check_holds(const struct machine_draft *draft, enum machine_section section, struct c2_error *err)
 {
-    static const unsigned possible[] = {PAGES, PAGES | CACHES_TLB_PDE,
+    static const unsigned possible[] = {CACHES_TLB_PAGES, CACHES_TLB_PAGES | CACHES_TLB_PDE,
                                         CACHES_TLB_PDE | CACHES_TLB_PDPTE | CACHES_TLB_PML4E};
     static const char *const rules[] = {"a first level holds 4K, 2M and 1G pages only",
                                         "a second level holds 4K, 2M and 1G pages and PDEs only",
@@ -61,11 +58,11 @@ static enum c2_status check_shape(const struct machine_draft *draft, enum machin
         return c2_fail(err, C2_ERR_INVALID, "%s: [%s] %u entries of %u ways are no power of two of sets", where,
                        tlb->name, tlb->entries, tlb->ways);
     BLAME(where, draft, {section, KEY_TLB_POLICY}, {section, KEY_TLB_WAYS}, {section, KEY_ENTRIES});
-    if (tlb->policy == CACHES_TLB_TREE_PLRU && (!c2_is_power_of_two(tlb->ways) || tlb->ways > 64))
+    if (tlb->policy == CACHES_TREE_PLRU && (!c2_is_power_of_two(tlb->ways) || tlb->ways > 64))
         return c2_fail(err, C2_ERR_INVALID,
                        "%s: [%s] policy tree-plru needs a power of two of ways, at most 64, not %u", where, tlb->name,
                        tlb->ways);
-    if (tlb->policy == CACHES_TLB_MRU3_PLRU4 && tlb->ways != 12)
+    if (tlb->policy == CACHES_MRU3_PLRU4 && tlb->ways != 12)
         return c2_fail(err, C2_ERR_INVALID, "%s: [%s] policy mru3-plru4 needs 12 ways, not %u", where, tlb->name,
                        tlb->ways);
     return C2_OK;
@@ -147,7 +144,7 @@ static enum c2_status check_split(const struct machine_draft *draft, struct c2_e
 static enum c2_status check_overlap(const struct machine_draft *draft, uint32_t last, struct c2_error *err)
 {
     const struct caches_tlb *tlbs = draft->machine->tlbs;
-    unsigned pointers = tlbs[last].holds & ~(unsigned)PAGES, others[3] = {0};
+    unsigned pointers = tlbs[last].holds & ~(unsigned)CACHES_TLB_PAGES, others[3] = {0};
     for (uint32_t i = 0; i < last; i++) {
         if (tlbs[i].holds & pointers)
             return c2_fail(err, C2_ERR_INVALID, "%s: [%s] and [%s] hold the same pointers", draft->shown, tlbs[i].name,
@@ -158,7 +155,7 @@ static enum c2_status check_overlap(const struct machine_draft *draft, uint32_t 
     for (unsigned kind = 0; kind < 3; kind++)
         if (others[kind] > 1)
             return c2_fail(err, C2_ERR_INVALID, "%s: [%s] is the third of its level to hold %s pages for the same side",
-                           draft->shown, tlbs[last].name, machine_held_names[kind]);
+                           draft->shown, tlbs[last].name, caches_kind_names[kind]);
     return C2_OK;
 }
 

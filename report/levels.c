@@ -122,16 +122,15 @@ void report_add_fifo(struct document *d, struct report_digest *digest)
 /* ------------------------------------------------------------------ TLBs */
 
 /* What it translates when it is full of the smallest and of the largest pages it holds; none where it holds none. */
-static void add_coverage(struct document *d, const struct mmu_tlb_structure *structure)
+static void add_coverage(struct document *d, const struct caches_tlb *tlb)
 {
-    static const char *const names[MMU_TLB_PAGE_KINDS] = {"4K", "2M", "1G"};
     uint64_t least = 0, most = 0;
     char low[32], high[32];
     doc_group(d, DOC_JSON, "coverage");
-    for (unsigned kind = 0; kind < MMU_TLB_PAGE_KINDS; kind++) {
-        const uint64_t bytes = mmu_tlb_coverage(structure, (enum mmu_tlb_kind)kind);
+    for (unsigned kind = 0; kind < CACHES_PAGE_KINDS; kind++) {
+        const uint64_t bytes = caches_tlb_coverage(tlb, (enum caches_tlb_kind)kind);
         if (bytes != 0)
-            doc_count(d, DOC_JSON, names[kind], bytes);
+            doc_count(d, DOC_JSON, caches_kind_names[kind], bytes);
         least = least == 0 ? bytes : least;
         most = bytes != 0 ? bytes : most;
     }
@@ -141,15 +140,15 @@ static void add_coverage(struct document *d, const struct mmu_tlb_structure *str
                   least == most ? "" : c2_size_text(high, most));
 }
 
-static void add_tlb(struct document *d, const struct mmu_tlb_structure *structure, const struct mmu_tlb_counts *n)
+static void add_tlb(struct document *d, const struct caches_tlb *tlb, const struct caches_tlb_counts *n)
 {
     doc_group(d, DOC_BOTH, NULL);
-    doc_string(d, DOC_BOTH, "name", structure->name);
+    doc_string(d, DOC_BOTH, "name", tlb->name);
     doc_count(d, DOC_BOTH, "accesses", n->accesses);
     doc_count(d, DOC_BOTH, "misses", n->misses);
-    doc_count(d, DOC_BOTH, "entries", structure->entries);
-    doc_count(d, DOC_JSON, "ways", structure->ways);
-    add_coverage(d, structure);
+    doc_count(d, DOC_BOTH, "entries", tlb->entries);
+    doc_count(d, DOC_JSON, "ways", tlb->ways);
+    add_coverage(d, tlb);
     doc_close(d);
 }
 
@@ -172,7 +171,7 @@ static void add_served(struct document *d, const struct report_run *run)
 
 static void add_walks(struct document *d, enum doc_in in, const struct report_run *run)
 {
-    const struct mmu_tlb_walks *walks = mmu_tlb_walks(run->tlb);
+    const struct caches_walk_counts *walks = caches_tlbs_walks(run->tlb);
     doc_group(d, in, "walks");
     doc_note(d, DOC_LINE, NULL, "page walks: %s; %s reads of page-table entries", doc_digits(d, walks->count),
              doc_digits(d, walks->reads));
@@ -196,8 +195,8 @@ static void add_tlbs(struct document *d, enum doc_in in, const struct report_run
                                                 {.heading = "miss rate", .key = "misses", .of = "accesses"}};
     doc_table(d, in, "tlb");
     doc_columns(d, columns, COUNT_OF(columns), 0);
-    for (uint32_t i = 0; run->tlb && i < mmu_tlb_config(run->tlb)->count; i++)
-        add_tlb(d, &mmu_tlb_config(run->tlb)->structure[i], mmu_tlb_counts(run->tlb, i));
+    for (uint32_t i = 0; run->tlb && i < caches_tlbs_count(run->tlb); i++)
+        add_tlb(d, caches_tlbs_at(run->tlb, i), caches_tlbs_counts(run->tlb, i));
     doc_close(d);
     if (run->tlb)
         add_walks(d, in, run);
@@ -245,17 +244,17 @@ static void add_labels(struct document *d, const struct report_digest *digest, c
                  "%" PRIu64 " conflict misses of page walks are neither inherent nor due to placement", walks);
 }
 
-static void note_tlbs(struct document *d, const struct mmu_tlb *here, const struct mmu_tlb *there)
+static void note_tlbs(struct document *d, const struct caches_tlbs *here, const struct caches_tlbs *there)
 {
     doc_note(d, DOC_LINE, NULL, "TLB misses, here and there:");
-    for (uint32_t i = 0; i < mmu_tlb_config(here)->count; i++) {
-        const uint64_t counts[2] = {mmu_tlb_counts(here, i)->misses, mmu_tlb_counts(there, i)->misses};
+    for (uint32_t i = 0; i < caches_tlbs_count(here); i++) {
+        const uint64_t counts[2] = {caches_tlbs_counts(here, i)->misses, caches_tlbs_counts(there, i)->misses};
         if (counts[0] + counts[1] != 0)
-            doc_say(d, " %s %s and %s,", mmu_tlb_config(here)->structure[i].name, doc_digits(d, counts[0]),
+            doc_say(d, " %s %s and %s,", caches_tlbs_at(here, i)->name, doc_digits(d, counts[0]),
                     doc_digits(d, counts[1]));
     }
-    doc_say(d, " page walks %s and %s", doc_digits(d, mmu_tlb_walks(here)->count),
-            doc_digits(d, mmu_tlb_walks(there)->count));
+    doc_say(d, " page walks %s and %s", doc_digits(d, caches_tlbs_walks(here)->count),
+            doc_digits(d, caches_tlbs_walks(there)->count));
 }
 
 static void note_pages(struct document *d, const struct report_run *there)

@@ -27,7 +27,7 @@ struct report_run {
     const struct caches_counts *levels[CACHES_MAX_LEVELS];           /* machine->level_count of them */
     const struct caches_fifo_counts *l1i_fifo;                       /* NULL without L1I or FIFO detector */
     const struct caches_fifo_counts *levels_fifo[CACHES_MAX_LEVELS]; /* NULLs without FIFO detector */
-    const struct mmu_tlb *tlb;                                       /* NULL on a machine without TLBs */
+    const struct caches_tlbs *tlb;                                   /* NULL on a machine without TLBs */
     const uint64_t *walk_reads; /* of cached walks, by the level that served them: level_count + 1 of them */
     const struct mmu_counts *pages;
     const struct mmu_config *placement;            /* known without simulation too */

@@ -284,7 +284,7 @@ enum c2_status sim_attribute_walk(struct sim *sim, struct guest_va va, struct li
 enum c2_status sim_attribute_tlb(struct sim *sim, unsigned tlb_side, struct guest_va va, bool walked,
                                  struct c2_error *err)
 {
-    const enum sim_kind kind = tlb_side == MMU_TLB_FETCH ? SIM_FETCH : SIM_READ;
+    const enum sim_kind kind = tlb_side == CACHES_TLB_FETCH ? SIM_FETCH : SIM_READ;
     const struct sim_tlb_miss miss = {sim->attributed.code, kind, va, walked};
     return sim->attributed.measuring ? sim_tell_tlb_miss(sim, &miss, err) : C2_OK;
 }

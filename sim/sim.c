@@ -78,7 +78,7 @@ void sim_destroy(struct sim *sim)
     if (!sim)
         return;
     caches_destroy(sim->caches);
-    mmu_tlb_destroy(sim->tlb);
+    caches_tlbs_destroy(sim->tlb);
     sim_plan_free(sim);
     sim_attribute_free(sim);
     c2_free(sim->subscribers);
@@ -108,7 +108,7 @@ void sim_flush_repeats(struct sim *sim)
     const uint64_t reads = (uint32_t)sim->repeats, writes = sim->repeats >> 32;
     sim->repeats = 0;
     if (sim->tlb_on[CACHES_DATA]) {
-        sim->tlb_pending[MMU_TLB_LOAD] += reads;
+        sim->tlb_pending[CACHES_TLB_LOAD] += reads;
         sim->tlb_pending[sim->tlb_split] += writes;
     }
     if (reads != 0)
@@ -155,7 +155,7 @@ const struct sim_counts *sim_counts(const struct sim *sim) { return &sim->counts
 
 const struct caches *sim_caches(const struct sim *sim) { return sim->caches; }
 
-const struct mmu_tlb *sim_tlb(const struct sim *sim) { return sim->tlb; }
+const struct caches_tlbs *sim_tlb(const struct sim *sim) { return sim->tlb; }
 
 const uint64_t *sim_walk_reads(const struct sim *sim) { return sim->walk_reads; }
 
@@ -166,7 +166,7 @@ void sim_check(const struct sim *sim)
     sim_totals_read(&all, sim);
     sim_totals_check(sim, &all);
     if (sim->tlb)
-        mmu_tlb_check(sim->tlb);
+        caches_tlbs_check(sim->tlb);
     caches_check(sim->caches);
 }
 
@@ -177,5 +177,5 @@ void sim_dump(const struct sim *sim, FILE *to)
 #undef X
     caches_dump(sim->caches, to);
     if (sim->tlb)
-        mmu_tlb_dump(sim->tlb, to);
+        caches_tlbs_dump(sim->tlb, to);
 }

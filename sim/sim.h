@@ -8,8 +8,8 @@
 
 #include "base/base.h"
 #include "caches/caches.h"
+#include "caches/tlb.h"
 #include "mmu/mmu.h"
-#include "mmu/tlb.h"
 #include "stream/stream.h"
 
 /* Counts of references (not line accesses): one row a counter, in report.json's order. */
@@ -89,9 +89,9 @@ struct sim_tlb_miss {
 struct sim_totals { /* counters of 64 bits and nothing else */
     struct sim_counts counts;
     struct caches_counts levels[CACHES_MAX_LEVELS], l1i; /* zeros: there is no such level */
-    struct mmu_tlb_counts tlbs[CACHES_MAX_TLBS];         /* likewise */
+    struct caches_tlb_counts tlbs[CACHES_MAX_TLBS];      /* likewise */
     uint64_t tlb_misses;                                 /* of the first level of the TLBs */
-    struct mmu_tlb_walks walks;
+    struct caches_walk_counts walks;
     uint64_t walk_reads[CACHES_MAX_LEVELS + 1]; /* as sim_walk_reads() */
 };
 void sim_totals_add(struct sim_totals *to, const struct sim_totals *what);
@@ -186,7 +186,7 @@ void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes);
 enum stream_phase sim_phase(const struct sim *sim);
 const struct sim_counts *sim_counts(const struct sim *sim); /* lent until destroy */
 const struct caches *sim_caches(const struct sim *sim);     /* lent until destroy */
-const struct mmu_tlb *sim_tlb(const struct sim *sim);       /* lent until destroy; NULL: the machine has none */
+const struct caches_tlbs *sim_tlb(const struct sim *sim);   /* lent until destroy; NULL: the machine has none */
 /* Reads of walks that go through the caches, by the level that served them; [level_count] is memory. Lent until
  * destroy. */
 const uint64_t *sim_walk_reads(const struct sim *sim);

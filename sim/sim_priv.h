@@ -103,12 +103,12 @@ struct sim {
     struct sim_plan *plans; /* by block number, plan_capacity of them; not yet built: whole == SIM_NO_RUN */
     uint32_t plan_capacity;
 
-    bool tlb_on[2];                      /* by enum caches_side: these have TLBs */
-    bool tlb_split;                      /* loads and stores have first levels of their own */
-    uint64_t tlb_page[MMU_TLB_SIDES];    /* of the side's last access; without split stores are loads */
-    uint64_t tlb_pending[MMU_TLB_SIDES]; /* accesses to it not yet told, modulo 2^64: of a reference of two lines one
+    bool tlb_on[2];                         /* by enum caches_side: these have TLBs */
+    bool tlb_split;                         /* loads and stores have first levels of their own */
+    uint64_t tlb_page[CACHES_TLB_SIDES];    /* of the side's last access; without split stores are loads */
+    uint64_t tlb_pending[CACHES_TLB_SIDES]; /* accesses to it not yet told, modulo 2^64: of a reference of two lines one
                                           * access is taken back, which may be told already */
-    struct mmu_tlb *tlb;                 /* NULL: translations are free */
+    struct caches_tlbs *tlb;                /* NULL: translations are free */
     bool walks_cached;
     uint64_t walk_reads[CACHES_MAX_LEVELS + 1]; /* cached: by the level that served them */
 
@@ -195,7 +195,7 @@ enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss,
 static inline enum c2_status sim_tlb_access(struct sim *sim, enum caches_side side, bool write, struct guest_va va,
                                             struct c2_error *err)
 {
-    const unsigned tlb_side = side == CACHES_FETCH ? MMU_TLB_FETCH : write & sim->tlb_split;
+    const unsigned tlb_side = side == CACHES_FETCH ? CACHES_TLB_FETCH : write & sim->tlb_split;
     if (C2_UNLIKELY(!SHORTCUT(va.v >> C2_PAGE_SHIFT == sim->tlb_page[tlb_side])))
         return sim_tlb_enter(sim, tlb_side, va, err);
     sim->tlb_pending[tlb_side]++;

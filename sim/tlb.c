@@ -12,65 +12,32 @@
  *   Changes  What sim_forget() is told of is an INVLPG of each page.
  *
  * Counting
- *   The structures' accesses and misses and the number of walks and their reads are mmu_tlb's; here the reads of cached
+ *   The TLBs' accesses and misses and the number of walks and their reads are caches/tlb.c's; here the reads of cached
  *   walks by the level that served them.
  *
  * Cost
  *   The page of a side's last access is its TLB's most recent entry: to access it again is one compare and one
- *   addition, told to mmu_tlb when the page changes. Repeats of a line are not even that.
+ *   addition, told to it when the page changes. Repeats of a line are not even that.
  */
-#include <string.h>
-
 #include "sim/sim_priv.h"
-
-_Static_assert((int)MMU_TLB_FIRST == CACHES_TLB_FIRST && (int)MMU_TLB_SECOND == CACHES_TLB_SECOND &&
-                   (int)MMU_TLB_WALK == CACHES_TLB_WALK,
-               "places");
-_Static_assert(MMU_TLB_BIT(MMU_TLB_LOAD) == CACHES_TLB_LOADS && MMU_TLB_BIT(MMU_TLB_STORE) == CACHES_TLB_STORES &&
-                   MMU_TLB_BIT(MMU_TLB_FETCH) == CACHES_TLB_FETCHES,
-               "sides");
-_Static_assert(MMU_TLB_BIT(MMU_TLB_4K) == CACHES_TLB_4K && MMU_TLB_BIT(MMU_TLB_2M) == CACHES_TLB_2M &&
-                   MMU_TLB_BIT(MMU_TLB_1G) == CACHES_TLB_1G && MMU_TLB_BIT(MMU_TLB_PDE) == CACHES_TLB_PDE &&
-                   MMU_TLB_BIT(MMU_TLB_PDPTE) == CACHES_TLB_PDPTE && MMU_TLB_BIT(MMU_TLB_PML4E) == CACHES_TLB_PML4E,
-               "kinds");
-_Static_assert((int)MMU_TLB_LRU == CACHES_TLB_LRU && (int)MMU_TLB_TREE_PLRU == CACHES_TLB_TREE_PLRU &&
-                   (int)MMU_TLB_MRU3_PLRU4 == CACHES_TLB_MRU3_PLRU4,
-               "policies");
-_Static_assert(MMU_TLB_STRUCTURES >= CACHES_MAX_TLBS && MMU_TLB_WAYS >= CACHES_TLB_MAX_WAYS, "sizes");
-
-static struct mmu_tlb_structure structure_of(const struct caches_tlb *from)
-{
-    struct mmu_tlb_structure to = {.place = (enum mmu_tlb_place)from->place,
-                                   .sides = from->sides,
-                                   .holds = from->holds,
-                                   .entries = from->entries,
-                                   .ways = from->ways,
-                                   .policy = (enum mmu_tlb_policy)from->policy,
-                                   .second_fold = from->fold};
-    memcpy(to.name, from->name, sizeof to.name);
-    return to;
-}
-_Static_assert(MMU_TLB_NAME_BYTES == CACHES_NAME_BYTES, "names");
 
 enum c2_status sim_tlb_create(struct sim *sim, const struct caches_machine *machine, struct c2_error *err)
 {
-    struct mmu_tlb_config config = {.count = machine->tlb_count};
-    for (unsigned i = 0; i < MMU_TLB_SIDES; i++)
+    for (unsigned i = 0; i < CACHES_TLB_SIDES; i++)
         sim->tlb_page[i] = SIM_NOWHERE;
     if (machine->tlb_count == 0)
         return C2_OK;
     if (machine->walks_cached && !sim->translation.walk)
         return c2_fail(err, C2_ERR_UNSUPPORTED, "machine %s: these translations have no page tables to walk",
                        machine->name);
-    for (uint32_t i = 0; i < machine->tlb_count; i++)
-        config.structure[i] = structure_of(&machine->tlbs[i]);
-    enum c2_status status = mmu_tlb_create(&sim->tlb, &config, err);
+    enum c2_status status = caches_tlbs_create(&sim->tlb, machine->tlbs, machine->tlb_count, err);
     if (status != C2_OK)
         return status;
     sim->walks_cached = machine->walks_cached;
-    sim->tlb_on[CACHES_DATA] = mmu_tlb_has(sim->tlb, MMU_TLB_LOAD) || mmu_tlb_has(sim->tlb, MMU_TLB_STORE);
-    sim->tlb_on[CACHES_FETCH] = mmu_tlb_has(sim->tlb, MMU_TLB_FETCH);
-    sim->tlb_split = mmu_tlb_split(sim->tlb);
+    sim->tlb_on[CACHES_DATA] = caches_tlbs_has(sim->tlb, CACHES_TLB_LOAD) ||
+                               caches_tlbs_has(sim->tlb, CACHES_TLB_STORE);
+    sim->tlb_on[CACHES_FETCH] = caches_tlbs_has(sim->tlb, CACHES_TLB_FETCH);
+    sim->tlb_split = caches_tlbs_split(sim->tlb);
     return C2_OK;
 }
 
@@ -96,7 +63,7 @@ static void settle_side(struct sim *sim, unsigned tlb_side)
 {
     const uint64_t pending = sim->tlb_pending[tlb_side];
     sim->tlb_pending[tlb_side] = 0;
-    mmu_tlb_repeat(sim->tlb, (enum mmu_tlb_side)tlb_side, pending);
+    caches_tlbs_repeat(sim->tlb, (enum caches_tlb_side)tlb_side, pending);
 }
 
 /* Another page than that of the side's last access. */
@@ -107,8 +74,8 @@ enum c2_status sim_tlb_enter(struct sim *sim, unsigned tlb_side, struct guest_va
     sim->tlb_page[tlb_side] = va.v >> C2_PAGE_SHIFT;
     (void)sim_translate(sim, va);
     const unsigned entry_count = sim->page_entries[va.v >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
-    const uint64_t *misses = mmu_tlb_first_misses(sim->tlb), before = *misses;
-    const unsigned reads = mmu_tlb_access(sim->tlb, (enum mmu_tlb_side)tlb_side, va, entry_count);
+    const uint64_t *misses = caches_tlbs_first_misses(sim->tlb), before = *misses;
+    const unsigned reads = caches_tlbs_access(sim->tlb, (enum caches_tlb_side)tlb_side, va, entry_count);
     if (sim->attributed.on && *misses != before) {
         enum c2_status status = sim_attribute_tlb(sim, tlb_side, va, reads != 0, err);
         if (status != C2_OK)
@@ -119,15 +86,15 @@ enum c2_status sim_tlb_enter(struct sim *sim, unsigned tlb_side, struct guest_va
 
 void sim_tlb_settle(struct sim *sim)
 {
-    for (unsigned side = 0; side < MMU_TLB_SIDES; side++)
+    for (unsigned side = 0; side < CACHES_TLB_SIDES; side++)
         settle_side(sim, side);
 }
 
 void sim_tlb_forget(struct sim *sim, struct guest_va start, uint64_t bytes)
 {
-    for (unsigned side = 0; side < MMU_TLB_SIDES; side++) {
+    for (unsigned side = 0; side < CACHES_TLB_SIDES; side++) {
         C2_ASSERT(sim->tlb_pending[side] == 0);
         sim->tlb_page[side] = SIM_NOWHERE;
     }
-    mmu_tlb_forget(sim->tlb, start, bytes);
+    caches_tlbs_forget(sim->tlb, start, bytes);
 }

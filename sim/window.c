@@ -55,9 +55,9 @@ void sim_totals_read(struct sim_totals *out, const struct sim *sim)
     if (!sim->tlb)
         return;
     for (uint32_t i = 0; i < machine->tlb_count; i++)
-        out->tlbs[i] = *mmu_tlb_counts(sim->tlb, i);
-    out->tlb_misses = *mmu_tlb_first_misses(sim->tlb);
-    out->walks = *mmu_tlb_walks(sim->tlb);
+        out->tlbs[i] = *caches_tlbs_counts(sim->tlb, i);
+    out->tlb_misses = *caches_tlbs_first_misses(sim->tlb);
+    out->walks = *caches_tlbs_walks(sim->tlb);
 }
 
 /* ------------------------------------------------------------------ checking */

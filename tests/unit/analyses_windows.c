@@ -109,8 +109,8 @@ static struct caches_level level(const char *name, uint64_t bytes, uint32_t ways
 }
 
 static const struct caches_tlb tlbs[] = {
-    {"DTLB", CACHES_TLB_FIRST, CACHES_TLB_DATA, CACHES_TLB_4K, 8, 4, CACHES_TLB_LRU, 0, 0},
-    {"ITLB", CACHES_TLB_FIRST, CACHES_TLB_FETCHES, CACHES_TLB_4K, 2, 2, CACHES_TLB_LRU, 0, 0},
+    {"DTLB", CACHES_TLB_FIRST, CACHES_TLB_DATA, CACHES_TLB_4K, 8, 4, CACHES_LRU, 0, 0},
+    {"ITLB", CACHES_TLB_FIRST, CACHES_TLB_FETCHES, CACHES_TLB_4K, 2, 2, CACHES_LRU, 0, 0},
 };
 
 static struct caches_machine make_machine(void)

@@ -183,7 +183,7 @@ static void one_bit_apart(enum caches_policy policy, unsigned bit)
 static void every_bit_counts(void **state)
 {
     (void)state;
-    for (unsigned policy = CACHES_LRU; policy < CACHES_POLICIES; policy++)
+    for (unsigned policy = CACHES_LRU; policy < CACHES_MRU3_PLRU4; policy++)
         for (unsigned bit = 6; bit <= 51; bit++)
             one_bit_apart((enum caches_policy)policy, bit);
 }

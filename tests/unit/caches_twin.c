@@ -28,7 +28,7 @@ static struct caches_level random_level(struct c2_rng *rng, const char *name, ui
 {
     struct caches_level level = {.slices = 1, .hash = "none"};
     snprintf(level.name, sizeof level.name, "%s", name);
-    level.policy = (enum caches_policy)c2_rng_below(rng, CACHES_POLICIES);
+    level.policy = (enum caches_policy)c2_rng_below(rng, CACHES_MRU3_PLRU4); /* which is of TLBs alone */
     level.ways = level.policy == CACHES_TREE_PLRU ? PICK(rng, 1, 2, 4, 8, 16) : PICK(rng, 1, 2, 3, 4, 5, 8, 8, 11, 20);
     if (c2_rng_below(rng, 40) == 0)
         level.ways = CACHES_MAX_WAYS;
@@ -354,7 +354,7 @@ static void every_combination(void **state)
     machine.levels[2] = (struct caches_level){
         .name = "L3", .size_bytes = 64 * 8 * 8, .ways = 8, .slices = 2, .hash = "lin2"};
     uint64_t seed = 1;
-    for (unsigned policy = CACHES_LRU; policy < CACHES_POLICIES; policy++)
+    for (unsigned policy = CACHES_LRU; policy < CACHES_MRU3_PLRU4; policy++)
         for (unsigned inclusion = 0; inclusion < 9; inclusion++) {
             for (uint32_t i = 0; i < 3; i++)
                 machine.levels[i].policy = (enum caches_policy)policy;

@@ -215,6 +215,8 @@ static void twin_touch(struct twin_level *level, struct twin_set *set, int way, 
         else
             set->way[way].prediction = 0;
         break;
+    case CACHES_MRU3_PLRU4: /* of TLBs alone: caches_tlb.c */
+        abort();
     }
 }
 

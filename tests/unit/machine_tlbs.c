@@ -17,18 +17,18 @@ static const struct {
     uint32_t count, at;
     struct caches_tlb tlb;
 } rows[] = {
-    {"sandybridge-ep", 9, 0, {"DTLB-4K", CACHES_TLB_FIRST, 3, 1, 64, 4, CACHES_TLB_TREE_PLRU, 0, 0}},
-    {"sandybridge-ep", 9, 5, {"STLB", CACHES_TLB_SECOND, 7, 1, 512, 4, CACHES_TLB_TREE_PLRU, 0, 7}},
-    {"haswell-ep", 9, 5, {"STLB", CACHES_TLB_SECOND, 7, 3, 1024, 8, CACHES_TLB_TREE_PLRU, 0, 7}},
-    {"skylake", 10, 3, {"ITLB-4K", CACHES_TLB_FIRST, 4, 1, 128, 8, CACHES_TLB_TREE_PLRU, 0, 0}},
-    {"skylake", 10, 5, {"STLB", CACHES_TLB_SECOND, 7, 3, 1536, 12, CACHES_TLB_MRU3_PLRU4, 7, 7}},
-    {"skylake-sp", 10, 6, {"STLB-1G", CACHES_TLB_SECOND, 7, 4, 16, 4, CACHES_TLB_LRU, 0, 7}},
-    {"icelake-sp", 11, 3, {"DTLB-store", CACHES_TLB_FIRST, 2, 7, 16, 16, CACHES_TLB_TREE_PLRU, 0, 0}},
-    {"icelake-sp", 11, 7, {"STLB-B", CACHES_TLB_SECOND, 7, 5, 1024, 8, CACHES_TLB_LRU, 0, 7}},
-    {"zen3", 7, 2, {"L2-DTLB", CACHES_TLB_SECOND, 3, 11, 2048, 8, CACHES_TLB_LRU, 0, 7}},
-    {"zen4", 7, 6, {"PDC", CACHES_TLB_WALK, 7, 48, 64, 64, CACHES_TLB_LRU, 0, 0}},
-    {"teach", 4, 2, {"STLB", CACHES_TLB_SECOND, 7, 3, 32, 4, CACHES_TLB_LRU, 0, 6}},
-    {"teach", 4, 3, {"PSC-PDE", CACHES_TLB_WALK, 7, 8, 4, 4, CACHES_TLB_LRU, 0, 0}},
+    {"sandybridge-ep", 9, 0, {"DTLB-4K", CACHES_TLB_FIRST, 3, 1, 64, 4, CACHES_TREE_PLRU, 0, 0}},
+    {"sandybridge-ep", 9, 5, {"STLB", CACHES_TLB_SECOND, 7, 1, 512, 4, CACHES_TREE_PLRU, 0, 7}},
+    {"haswell-ep", 9, 5, {"STLB", CACHES_TLB_SECOND, 7, 3, 1024, 8, CACHES_TREE_PLRU, 0, 7}},
+    {"skylake", 10, 3, {"ITLB-4K", CACHES_TLB_FIRST, 4, 1, 128, 8, CACHES_TREE_PLRU, 0, 0}},
+    {"skylake", 10, 5, {"STLB", CACHES_TLB_SECOND, 7, 3, 1536, 12, CACHES_MRU3_PLRU4, 7, 7}},
+    {"skylake-sp", 10, 6, {"STLB-1G", CACHES_TLB_SECOND, 7, 4, 16, 4, CACHES_LRU, 0, 7}},
+    {"icelake-sp", 11, 3, {"DTLB-store", CACHES_TLB_FIRST, 2, 7, 16, 16, CACHES_TREE_PLRU, 0, 0}},
+    {"icelake-sp", 11, 7, {"STLB-B", CACHES_TLB_SECOND, 7, 5, 1024, 8, CACHES_LRU, 0, 7}},
+    {"zen3", 7, 2, {"L2-DTLB", CACHES_TLB_SECOND, 3, 11, 2048, 8, CACHES_LRU, 0, 7}},
+    {"zen4", 7, 6, {"PDC", CACHES_TLB_WALK, 7, 48, 64, 64, CACHES_LRU, 0, 0}},
+    {"teach", 4, 2, {"STLB", CACHES_TLB_SECOND, 7, 3, 32, 4, CACHES_LRU, 0, 6}},
+    {"teach", 4, 3, {"PSC-PDE", CACHES_TLB_WALK, 7, 8, 4, 4, CACHES_LRU, 0, 0}},
 };
 
 static void presets_have_their_tlbs(void **state)

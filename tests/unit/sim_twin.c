@@ -75,7 +75,7 @@ struct twin {
     uint64_t line_bytes;
     bool has_l1i;
     uint64_t fetch_line;
-    struct mmu_tlb *tlb; /* or NULL */
+    struct caches_tlbs *tlb; /* or NULL */
     bool walks_cached;
     uint64_t walk_reads[CACHES_MAX_LEVELS + 1];
     bool rep_unfinished;
@@ -122,12 +122,12 @@ static void twin_see(struct twin *twin, enum sim_kind kind, uint32_t tid, uint64
 }
 
 /* Every access is told to the TLBs, at its full length. */
-static void twin_tlb(struct twin *twin, enum mmu_tlb_side side, uint64_t va)
+static void twin_tlb(struct twin *twin, enum caches_tlb_side side, uint64_t va)
 {
     struct mmu_walk path;
     if (!twin->tlb)
         return;
-    unsigned reads = mmu_tlb_access(twin->tlb, side, (struct guest_va){va}, 4);
+    unsigned reads = caches_tlbs_access(twin->tlb, side, (struct guest_va){va}, 4);
     walk(NULL, (struct guest_va){va}, &path);
     for (unsigned i = 4 - reads; i < 4 && twin->walks_cached; i++) {
         struct line_no line = {path.entry[i].v / twin->line_bytes};
@@ -153,7 +153,7 @@ static void twin_fetch(struct twin *twin, uint32_t tid, uint64_t pc, uint32_t le
         uint64_t line = byte / twin->line_bytes;
         bool first = byte == pc && twin->mutant == FETCH_EVERY_INSN;
         if (line != twin->fetch_line || first)
-            twin_tlb(twin, MMU_TLB_FETCH, byte);
+            twin_tlb(twin, CACHES_TLB_FETCH, byte);
         if (line != twin->fetch_line || first)
             twin_line(twin, CACHES_FETCH, false, line);
         twin->fetch_line = line;
@@ -175,7 +175,7 @@ static void twin_data(struct twin *twin, bool write, uint32_t tid, uint64_t pc, 
             continue;
         last = byte / twin->line_bytes;
         if (byte == va || byte % C2_PAGE_BYTES == 0 || twin->mutant == TLB_BY_LINE)
-            twin_tlb(twin, write ? MMU_TLB_STORE : MMU_TLB_LOAD, byte);
+            twin_tlb(twin, write ? CACHES_TLB_STORE : CACHES_TLB_LOAD, byte);
         if (lines++ > 0 && twin->mutant == NO_SECOND_LINE)
             continue;
         twin_line(twin, CACHES_DATA, write, last);
@@ -452,16 +452,16 @@ static bool counts_equal(const struct caches_counts *a, const struct caches_coun
 static void add_tlbs(struct caches_machine *machine, bool split, bool cached)
 {
     static const struct caches_tlb shared[] = {
-        {"DTLB", CACHES_TLB_FIRST, CACHES_TLB_DATA, CACHES_TLB_4K, 8, 4, CACHES_TLB_TREE_PLRU, 0, 0},
-        {"ITLB", CACHES_TLB_FIRST, CACHES_TLB_FETCHES, CACHES_TLB_4K, 2, 2, CACHES_TLB_LRU, 0, 0},
-        {"STLB", CACHES_TLB_SECOND, 7, CACHES_TLB_4K, 24, 12, CACHES_TLB_MRU3_PLRU4, 1, 0},
-        {"PDE", CACHES_TLB_WALK, 0, CACHES_TLB_PDE, 1, 1, CACHES_TLB_LRU, 0, 0},
+        {"DTLB", CACHES_TLB_FIRST, CACHES_TLB_DATA, CACHES_TLB_4K, 8, 4, CACHES_TREE_PLRU, 0, 0},
+        {"ITLB", CACHES_TLB_FIRST, CACHES_TLB_FETCHES, CACHES_TLB_4K, 2, 2, CACHES_LRU, 0, 0},
+        {"STLB", CACHES_TLB_SECOND, 7, CACHES_TLB_4K, 24, 12, CACHES_MRU3_PLRU4, 1, 0},
+        {"PDE", CACHES_TLB_WALK, 0, CACHES_TLB_PDE, 1, 1, CACHES_LRU, 0, 0},
     };
     static const struct caches_tlb apart[] = {
-        {"load", CACHES_TLB_FIRST, CACHES_TLB_LOADS, CACHES_TLB_4K, 8, 2, CACHES_TLB_LRU, 0, 0},
-        {"store", CACHES_TLB_FIRST, CACHES_TLB_STORES, CACHES_TLB_4K, 4, 4, CACHES_TLB_TREE_PLRU, 0, 0},
-        {"ITLB", CACHES_TLB_FIRST, CACHES_TLB_FETCHES, CACHES_TLB_4K, 2, 1, CACHES_TLB_LRU, 0, 0},
-        {"STLB", CACHES_TLB_SECOND, 7, CACHES_TLB_4K, 16, 4, CACHES_TLB_LRU, 0, 0},
+        {"load", CACHES_TLB_FIRST, CACHES_TLB_LOADS, CACHES_TLB_4K, 8, 2, CACHES_LRU, 0, 0},
+        {"store", CACHES_TLB_FIRST, CACHES_TLB_STORES, CACHES_TLB_4K, 4, 4, CACHES_TREE_PLRU, 0, 0},
+        {"ITLB", CACHES_TLB_FIRST, CACHES_TLB_FETCHES, CACHES_TLB_4K, 2, 1, CACHES_LRU, 0, 0},
+        {"STLB", CACHES_TLB_SECOND, 7, CACHES_TLB_4K, 16, 4, CACHES_LRU, 0, 0},
     };
     memcpy(machine->tlbs, split ? apart : shared, sizeof shared);
     machine->tlb_count = 4;
@@ -469,20 +469,11 @@ static void add_tlbs(struct caches_machine *machine, bool split, bool cached)
     machine->walks_from = split ? machine->level_count - 1 : 0;
 }
 
-static struct mmu_tlb *tlb_of(const struct caches_machine *machine)
+static struct caches_tlbs *tlbs_of(const struct caches_machine *machine)
 {
-    struct mmu_tlb_config config = {.count = machine->tlb_count};
-    struct mmu_tlb *tlb;
-    for (uint32_t i = 0; i < machine->tlb_count; i++) {
-        const struct caches_tlb *from = &machine->tlbs[i];
-        struct mmu_tlb_structure *to = &config.structure[i];
-        snprintf(to->name, sizeof to->name, "%s", from->name);
-        to->place = (enum mmu_tlb_place)from->place, to->policy = (enum mmu_tlb_policy)from->policy;
-        to->sides = from->sides, to->holds = from->holds, to->second_fold = from->fold;
-        to->entries = from->entries, to->ways = from->ways;
-    }
-    assert_int_equal(C2_OK, mmu_tlb_create(&tlb, &config, NULL));
-    return tlb;
+    struct caches_tlbs *tlbs;
+    assert_int_equal(C2_OK, caches_tlbs_create(&tlbs, machine->tlbs, machine->tlb_count, NULL));
+    return tlbs;
 }
 
 static bool tlbs_equal(const struct twin *twin, const struct sim *sim)
@@ -491,10 +482,11 @@ static bool tlbs_equal(const struct twin *twin, const struct sim *sim)
     if (!twin->tlb)
         return equal && !sim_tlb(sim);
     for (uint32_t i = 0; i < 4; i++)
-        equal = equal && memcmp(mmu_tlb_counts(twin->tlb, i), mmu_tlb_counts(sim_tlb(sim), i),
-                                sizeof(struct mmu_tlb_counts)) == 0;
-    assert_true(mmu_tlb_counts(twin->tlb, 0)->misses > 100 && mmu_tlb_walks(twin->tlb)->count > 100);
-    return equal && memcmp(mmu_tlb_walks(twin->tlb), mmu_tlb_walks(sim_tlb(sim)), sizeof(struct mmu_tlb_walks)) == 0;
+        equal = equal && memcmp(caches_tlbs_counts(twin->tlb, i), caches_tlbs_counts(sim_tlb(sim), i),
+                                sizeof(struct caches_tlb_counts)) == 0;
+    assert_true(caches_tlbs_counts(twin->tlb, 0)->misses > 100 && caches_tlbs_walks(twin->tlb)->count > 100);
+    return equal && memcmp(caches_tlbs_walks(twin->tlb), caches_tlbs_walks(sim_tlb(sim)),
+                           sizeof(struct caches_walk_counts)) == 0;
 }
 
 /* ------------------------------------------------------------------ attribution */
@@ -610,9 +602,9 @@ static bool windows_add_up(const struct told *told, const struct sim *sim)
     if (caches_machine(sim_caches(sim))->has_l1i)
         equal = equal && counts_equal(&all->l1i, caches_l1i_counts(sim_caches(sim)));
     for (uint32_t i = 0; i < 4 && sim_tlb(sim); i++)
-        equal = equal && memcmp(&all->tlbs[i], mmu_tlb_counts(sim_tlb(sim), i), sizeof all->tlbs[i]) == 0;
+        equal = equal && memcmp(&all->tlbs[i], caches_tlbs_counts(sim_tlb(sim), i), sizeof all->tlbs[i]) == 0;
     if (sim_tlb(sim))
-        equal = equal && memcmp(&all->walks, mmu_tlb_walks(sim_tlb(sim)), sizeof all->walks) == 0;
+        equal = equal && memcmp(&all->walks, caches_tlbs_walks(sim_tlb(sim)), sizeof all->walks) == 0;
     return equal && told->windows > 50 && told->measured.counts.refs > 1000 &&
            told->measured.counts.refs < all->counts.refs;
 }
@@ -666,7 +658,7 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
     config.subscriber_count = 1;
     if (attributed)
         assert_int_equal(C2_OK, sim_create(&other, &config, &err));
-    twin.tlb = shape->tlb_count != 0 ? tlb_of(shape) : NULL;
+    twin.tlb = shape->tlb_count != 0 ? tlbs_of(shape) : NULL;
     twin.walks_cached = shape->walks_cached;
     for (uint32_t run = 0; run < RUNS;) {
         world->batch.tid = 1 + below(world, 3);
@@ -701,7 +693,7 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
             if (other)
                 sim_forget(other, (struct guest_va){0}, 1u << 30);
             if (twin.tlb)
-                mmu_tlb_forget(twin.tlb, (struct guest_va){0}, 1u << 30);
+                caches_tlbs_forget(twin.tlb, (struct guest_va){0}, 1u << 30);
         }
     }
     sim_check(sim);
@@ -732,7 +724,7 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
     sim_destroy(sim);
     sim_destroy(other);
     caches_destroy(twin.caches);
-    mmu_tlb_destroy(twin.tlb);
+    caches_tlbs_destroy(twin.tlb);
     stream_blocks_destroy(world->blocks);
     free(world);
     free(twin.seen);

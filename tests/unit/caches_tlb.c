@@ -9,44 +9,52 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "mmu/tlb.h"
+#include "caches/tlb.h"
 
-#define DATA (MMU_TLB_BIT(MMU_TLB_LOAD) | MMU_TLB_BIT(MMU_TLB_STORE))
-#define ALL (DATA | MMU_TLB_BIT(MMU_TLB_FETCH))
-#define B(kind) MMU_TLB_BIT(MMU_TLB_##kind)
+#define LOADS CACHES_TLB_LOADS
+#define STORES CACHES_TLB_STORES
+#define DATA CACHES_TLB_DATA
+#define FETCHES CACHES_TLB_FETCHES
+#define ALL (DATA | FETCHES)
+#define B(kind) CACHES_TLB_##kind
 
-static const unsigned shift_of[MMU_TLB_KINDS] = {12, 21, 30, 21, 30, 39};
+struct shape {
+    uint32_t count;
+    struct caches_tlb tlb[7];
+};
+
+static const unsigned shift_of[CACHES_KINDS] = {12, 21, 30, 21, 30, 39};
 
 /* ------------------------------------------------------------------ by hand */
 
-static struct mmu_tlb *create(const struct mmu_tlb_config *config)
+static struct caches_tlbs *create(const struct shape *shape)
 {
-    struct mmu_tlb *tlb;
+    struct caches_tlbs *tlb;
     struct c2_error err = {0};
-    if (mmu_tlb_create(&tlb, config, &err) != C2_OK)
+    if (caches_tlbs_create(&tlb, shape->tlb, shape->count, &err) != C2_OK)
         fail_msg("%s", err.text);
     return tlb;
 }
 
-static unsigned load_page(struct mmu_tlb *tlb, uint64_t vpn)
+static unsigned load_page(struct caches_tlbs *tlb, uint64_t vpn)
 {
-    return mmu_tlb_access(tlb, MMU_TLB_LOAD, (struct guest_va){vpn << 12 | 0x123}, 4);
+    return caches_tlbs_access(tlb, CACHES_TLB_LOAD, (struct guest_va){vpn << 12 | 0x123}, 4);
 }
 
-static void assert_counts(const struct mmu_tlb *tlb, uint32_t structure, uint64_t accesses, uint64_t misses)
+static void assert_counts(const struct caches_tlbs *tlb, uint32_t structure, uint64_t accesses, uint64_t misses)
 {
-    assert_int_equal(mmu_tlb_counts(tlb, structure)->accesses, accesses);
-    assert_int_equal(mmu_tlb_counts(tlb, structure)->misses, misses);
+    assert_int_equal(caches_tlbs_counts(tlb, structure)->accesses, accesses);
+    assert_int_equal(caches_tlbs_counts(tlb, structure)->misses, misses);
 }
 
 /* One set of two ways before one of four, both true LRU, no page-walk cache. */
 static void levels_refill_each_other(void **state)
 {
     (void)state;
-    const struct mmu_tlb_config config = {2,
-                                          {{"L1", MMU_TLB_FIRST, DATA, B(4K), 2, 2, MMU_TLB_LRU, 0},
-                                           {"L2", MMU_TLB_SECOND, DATA, B(4K), 4, 4, MMU_TLB_LRU, 0}}};
-    struct mmu_tlb *tlb = create(&config);
+    const struct shape config = {2,
+                                 {{"L1", CACHES_TLB_FIRST, DATA, B(4K), 2, 2, CACHES_LRU, 0, 0},
+                                  {"L2", CACHES_TLB_SECOND, DATA, B(4K), 4, 4, CACHES_LRU, 0, 0}}};
+    struct caches_tlbs *tlb = create(&config);
     for (uint64_t page = 1; page <= 4; page++)
         assert_int_equal(load_page(tlb, page), 4); /* L1 3 4, L2 1 2 3 4 */
     assert_int_equal(load_page(tlb, 1), 0);        /* from L2; L1 4 1, L2 2 3 4 1 */
@@ -58,12 +66,12 @@ static void levels_refill_each_other(void **state)
     assert_int_equal(load_page(tlb, 2), 4);
     assert_counts(tlb, 0, 9, 8);
     assert_counts(tlb, 1, 8, 6);
-    mmu_tlb_repeat(tlb, MMU_TLB_STORE, 10); /* loads and stores share it */
+    caches_tlbs_repeat(tlb, CACHES_TLB_STORE, 10); /* loads and stores share it */
     assert_counts(tlb, 0, 19, 8);
-    assert_int_equal(mmu_tlb_walks(tlb)->count, 6);
-    assert_int_equal(mmu_tlb_walks(tlb)->reads, 24);
-    mmu_tlb_check(tlb);
-    mmu_tlb_destroy(tlb);
+    assert_int_equal(caches_tlbs_walks(tlb)->count, 6);
+    assert_int_equal(caches_tlbs_walks(tlb)->reads, 24);
+    caches_tlbs_check(tlb);
+    caches_tlbs_destroy(tlb);
 }
 
 /* Numbers 0..3 into a tree of four, then 0: the tree points to the right half, which was used before, and there to
@@ -71,8 +79,8 @@ static void levels_refill_each_other(void **state)
 static void tree_plru_by_hand(void **state)
 {
     (void)state;
-    const struct mmu_tlb_config config = {1, {{"L1", MMU_TLB_FIRST, DATA, B(4K), 4, 4, MMU_TLB_TREE_PLRU, 0}}};
-    struct mmu_tlb *tlb = create(&config);
+    const struct shape config = {1, {{"L1", CACHES_TLB_FIRST, DATA, B(4K), 4, 4, CACHES_TREE_PLRU, 0, 0}}};
+    struct caches_tlbs *tlb = create(&config);
     for (uint64_t page = 0; page < 4; page++)
         assert_int_equal(load_page(tlb, page), 4);
     assert_int_equal(load_page(tlb, 0), 0);
@@ -80,7 +88,7 @@ static void tree_plru_by_hand(void **state)
     assert_int_equal(load_page(tlb, 1), 0);
     assert_int_equal(load_page(tlb, 3), 0);
     assert_int_equal(load_page(tlb, 2), 4);
-    mmu_tlb_destroy(tlb);
+    caches_tlbs_destroy(tlb);
 }
 
 /* Twelve pages fill groups 0, 1, 2; the last one used is 2, so 12 goes to group 0 (its least recent: page 0); then 13
@@ -89,9 +97,9 @@ static void tree_plru_by_hand(void **state)
 static void mru3_plru4_by_hand(void **state)
 {
     (void)state;
-    const struct mmu_tlb_config config = {1, {{"L1", MMU_TLB_FIRST, DATA, B(4K), 12, 12, MMU_TLB_MRU3_PLRU4, 0}}};
+    const struct shape config = {1, {{"L1", CACHES_TLB_FIRST, DATA, B(4K), 12, 12, CACHES_MRU3_PLRU4, 0, 0}}};
     static const uint64_t gone[] = {0, 4, 2}, here[] = {1, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
-    struct mmu_tlb *tlb = create(&config);
+    struct caches_tlbs *tlb = create(&config);
     for (uint64_t page = 0; page < 14; page++)
         assert_int_equal(load_page(tlb, page), 4);
     assert_int_equal(load_page(tlb, 9), 0);
@@ -100,33 +108,33 @@ static void mru3_plru4_by_hand(void **state)
         assert_int_equal(load_page(tlb, here[i]), 0);
     for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++)
         assert_int_equal(load_page(tlb, gone[i]), 4);
-    mmu_tlb_destroy(tlb);
+    caches_tlbs_destroy(tlb);
 }
 
 /* The set of page n is n[1:0] xor n[3:2]: pages 0x0, 0x5, 0xa, 0xf share set 0 of one way. */
 static void folded_index(void **state)
 {
     (void)state;
-    const struct mmu_tlb_config config = {1, {{"L1", MMU_TLB_FIRST, DATA, B(4K), 4, 1, MMU_TLB_LRU, 2}}};
-    struct mmu_tlb *tlb = create(&config);
+    const struct shape config = {1, {{"L1", CACHES_TLB_FIRST, DATA, B(4K), 4, 1, CACHES_LRU, 2, 0}}};
+    struct caches_tlbs *tlb = create(&config);
     static const uint64_t same[] = {0x0, 0x5, 0xa, 0xf, 0x0};
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(load_page(tlb, same[i]), 4);
     assert_int_equal(load_page(tlb, 0x4), 4); /* set 1 */
     assert_int_equal(load_page(tlb, 0x0), 0);
-    mmu_tlb_destroy(tlb);
+    caches_tlbs_destroy(tlb);
 }
 
 /* What is skipped of each kind of walk, and that INVLPG of a far page empties the page-walk caches but no other TLB. */
 static void walks_skip_what_is_cached(void **state)
 {
     (void)state;
-    const struct mmu_tlb_config config = {4,
-                                          {{"L1", MMU_TLB_FIRST, DATA, B(4K) | B(2M) | B(1G), 1, 1, MMU_TLB_LRU, 0},
-                                           {"PDE", MMU_TLB_WALK, 0, B(PDE), 2, 2, MMU_TLB_LRU, 0},
-                                           {"PDPTE", MMU_TLB_WALK, 0, B(PDPTE), 2, 2, MMU_TLB_LRU, 0},
-                                           {"PML4E", MMU_TLB_WALK, 0, B(PML4E), 2, 2, MMU_TLB_LRU, 0}}};
-    struct mmu_tlb *tlb = create(&config);
+    const struct shape config = {4,
+                                 {{"L1", CACHES_TLB_FIRST, DATA, B(4K) | B(2M) | B(1G), 1, 1, CACHES_LRU, 0, 0},
+                                  {"PDE", CACHES_TLB_WALK, 0, B(PDE), 2, 2, CACHES_LRU, 0, 0},
+                                  {"PDPTE", CACHES_TLB_WALK, 0, B(PDPTE), 2, 2, CACHES_LRU, 0, 0},
+                                  {"PML4E", CACHES_TLB_WALK, 0, B(PML4E), 2, 2, CACHES_LRU, 0, 0}}};
+    struct caches_tlbs *tlb = create(&config);
     const uint64_t top = 5ull << 39, third = 7ull << 30, second = 9ull << 21;
     const struct {
         uint64_t va;
@@ -143,66 +151,70 @@ static void walks_skip_what_is_cached(void **state)
         {3 * top, 3, 3},
     };
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
-        assert_int_equal(mmu_tlb_access(tlb, MMU_TLB_STORE, (struct guest_va){steps[i].va}, steps[i].entries),
+        assert_int_equal(caches_tlbs_access(tlb, CACHES_TLB_STORE, (struct guest_va){steps[i].va}, steps[i].entries),
                          steps[i].reads);
-    assert_int_equal(mmu_tlb_walks(tlb)->count, 9);
-    assert_int_equal(mmu_tlb_walks(tlb)->reads, 4 + 1 + 2 + 3 + 1 + 2 + 1 + 2 + 3);
+    assert_int_equal(caches_tlbs_walks(tlb)->count, 9);
+    assert_int_equal(caches_tlbs_walks(tlb)->reads, 4 + 1 + 2 + 3 + 1 + 2 + 1 + 2 + 3);
     assert_counts(tlb, 1, 4, 3);         /* the 4K pages */
     assert_counts(tlb, 2, 3 + 3, 2 + 2); /* third to first, and the 2M pages */
-    mmu_tlb_forget(tlb, (struct guest_va){0x1000}, 4096);
-    assert_int_equal(mmu_tlb_access(tlb, MMU_TLB_LOAD, (struct guest_va){3 * top + 0x1fffff}, 3), 0);
-    assert_int_equal(mmu_tlb_access(tlb, MMU_TLB_LOAD, (struct guest_va){3 * top + (1 << 21)}, 3), 3);
-    mmu_tlb_destroy(tlb);
+    caches_tlbs_forget(tlb, (struct guest_va){0x1000}, 4096);
+    assert_int_equal(caches_tlbs_access(tlb, CACHES_TLB_LOAD, (struct guest_va){3 * top + 0x1fffff}, 3), 0);
+    assert_int_equal(caches_tlbs_access(tlb, CACHES_TLB_LOAD, (struct guest_va){3 * top + (1 << 21)}, 3), 3);
+    caches_tlbs_destroy(tlb);
 }
 
 /* A first level without 1G pages holds them as 2M ones; the second, which has neither, is not asked. */
 static void large_pages_in_pieces(void **state)
 {
     (void)state;
-    const struct mmu_tlb_config config = {2,
-                                          {{"L1", MMU_TLB_FIRST, DATA, B(4K) | B(2M), 8, 8, MMU_TLB_LRU, 0},
-                                           {"L2", MMU_TLB_SECOND, DATA, B(4K), 8, 8, MMU_TLB_LRU, 0}}};
-    struct mmu_tlb *tlb = create(&config);
-    assert_int_equal(mmu_tlb_access(tlb, MMU_TLB_LOAD, (struct guest_va){1 << 30}, 2), 2);
-    assert_int_equal(mmu_tlb_access(tlb, MMU_TLB_LOAD, (struct guest_va){(1 << 30) + 0x1ff000}, 2), 0);
-    assert_int_equal(mmu_tlb_access(tlb, MMU_TLB_LOAD, (struct guest_va){(1 << 30) + 0x200000}, 2), 2);
+    const struct shape config = {2,
+                                 {{"L1", CACHES_TLB_FIRST, DATA, B(4K) | B(2M), 8, 8, CACHES_LRU, 0, 0},
+                                  {"L2", CACHES_TLB_SECOND, DATA, B(4K), 8, 8, CACHES_LRU, 0, 0}}};
+    struct caches_tlbs *tlb = create(&config);
+    assert_int_equal(caches_tlbs_access(tlb, CACHES_TLB_LOAD, (struct guest_va){1 << 30}, 2), 2);
+    assert_int_equal(caches_tlbs_access(tlb, CACHES_TLB_LOAD, (struct guest_va){(1 << 30) + 0x1ff000}, 2), 0);
+    assert_int_equal(caches_tlbs_access(tlb, CACHES_TLB_LOAD, (struct guest_va){(1 << 30) + 0x200000}, 2), 2);
     assert_counts(tlb, 0, 3, 2);
     assert_counts(tlb, 1, 0, 0);
-    mmu_tlb_forget(tlb, (struct guest_va){(1 << 30) + 0x5000}, 1); /* the page is 1G, but only this piece was told of */
-    assert_int_equal(mmu_tlb_access(tlb, MMU_TLB_LOAD, (struct guest_va){1 << 30}, 2), 2);
-    assert_int_equal(mmu_tlb_access(tlb, MMU_TLB_LOAD, (struct guest_va){(1 << 30) + 0x200000}, 2), 0);
-    assert_int_equal(mmu_tlb_coverage(&config.structure[0], MMU_TLB_2M), 16 << 20);
-    assert_int_equal(mmu_tlb_coverage(&config.structure[0], MMU_TLB_1G), 0);
-    mmu_tlb_destroy(tlb);
+    caches_tlbs_forget(tlb, (struct guest_va){(1 << 30) + 0x5000},
+                       1); /* the page is 1G, but only this piece was told of */
+    assert_int_equal(caches_tlbs_access(tlb, CACHES_TLB_LOAD, (struct guest_va){1 << 30}, 2), 2);
+    assert_int_equal(caches_tlbs_access(tlb, CACHES_TLB_LOAD, (struct guest_va){(1 << 30) + 0x200000}, 2), 0);
+    assert_int_equal(caches_tlb_coverage(&config.tlb[0], CACHES_KIND_2M), 16 << 20);
+    assert_int_equal(caches_tlb_coverage(&config.tlb[0], CACHES_KIND_1G), 0);
+    caches_tlbs_destroy(tlb);
 }
 
 static void impossible_ones_are_refused(void **state)
 {
     (void)state;
     static const struct {
-        struct mmu_tlb_config config;
+        struct shape config;
         const char *text;
     } bad[] = {
-        {{1, {{"A", MMU_TLB_FIRST, DATA, B(4K), 6, 2, MMU_TLB_LRU, 0}}},
+        {{1, {{"A", CACHES_TLB_FIRST, DATA, B(4K), 6, 2, CACHES_LRU, 0, 0}}},
          "A: entries / ways must be a power of two of sets, of 1 to 128 ways and 65535 entries at most"},
-        {{1, {{"A", MMU_TLB_FIRST, DATA, B(4K), 6, 6, MMU_TLB_TREE_PLRU, 0}}},
+        {{1, {{"A", CACHES_TLB_FIRST, DATA, B(4K), 6, 6, CACHES_TREE_PLRU, 0, 0}}},
          "A: tree-plru needs a power of two of ways, at most 64"},
-        {{1, {{"A", MMU_TLB_FIRST, DATA, B(4K), 8, 8, MMU_TLB_MRU3_PLRU4, 0}}}, "A: mru3-plru4 needs 12 ways"},
-        {{1, {{"A", MMU_TLB_FIRST, DATA, B(4K) | B(PDE), 8, 8, MMU_TLB_LRU, 0}}},
+        {{1, {{"A", CACHES_TLB_FIRST, DATA, B(4K), 8, 8, CACHES_MRU3_PLRU4, 0, 0}}}, "A: mru3-plru4 needs 12 ways"},
+        {{1, {{"A", CACHES_TLB_FIRST, DATA, B(4K), 8, 8, CACHES_SRRIP, 0, 0}}}, "A: its policy is none of TLBs"},
+        {{1, {{"A", CACHES_TLB_FIRST, DATA, B(4K) | B(PDE), 8, 8, CACHES_LRU, 0, 0}}},
          "A: a first level holds pages, a page-walk cache pointers"},
-        {{1, {{"A", MMU_TLB_FIRST, ALL, B(4K), 8, 8, MMU_TLB_LRU, 0}}}, "A: a first level is for data or for fetches"},
-        {{1, {{"A", MMU_TLB_FIRST, DATA, B(2M), 8, 8, MMU_TLB_LRU, 0}}}, "no first-level TLB holds 4K pages for loads"},
+        {{1, {{"A", CACHES_TLB_FIRST, ALL, B(4K), 8, 8, CACHES_LRU, 0, 0}}},
+         "A: a first level is for data or for fetches"},
+        {{1, {{"A", CACHES_TLB_FIRST, DATA, B(2M), 8, 8, CACHES_LRU, 0, 0}}},
+         "no first-level TLB holds 4K pages for loads"},
         {{2,
-          {{"A", MMU_TLB_FIRST, DATA, B(4K), 8, 8, MMU_TLB_LRU, 0},
-           {"B", MMU_TLB_FIRST, B(2M), B(2M), 8, 8, MMU_TLB_LRU, 0}}},
+          {{"A", CACHES_TLB_FIRST, DATA, B(4K), 8, 8, CACHES_LRU, 0, 0},
+           {"B", CACHES_TLB_FIRST, STORES, B(2M), 8, 8, CACHES_LRU, 0, 0}}},
          "of the first-level TLBs some are for all data and some for loads or stores"},
-        {{1, {{"A", MMU_TLB_FIRST, B(2M), B(4K), 8, 8, MMU_TLB_LRU, 0}}}, /* bit 1: stores */
+        {{1, {{"A", CACHES_TLB_FIRST, STORES, B(4K), 8, 8, CACHES_LRU, 0, 0}}},
          "first-level TLBs for loads need others for stores, and these those"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        struct mmu_tlb *tlb;
+        struct caches_tlbs *tlb;
         struct c2_error err = {0};
-        assert_int_equal(mmu_tlb_create(&tlb, &bad[i].config, &err), C2_ERR_INVALID);
+        assert_int_equal(caches_tlbs_create(&tlb, bad[i].config.tlb, bad[i].config.count, &err), C2_ERR_INVALID);
         assert_string_equal(err.text, bad[i].text);
         assert_null(tlb);
     }
@@ -224,10 +236,10 @@ struct twin_set {
 };
 struct twin {
     enum mutant mutant;
-    const struct mmu_tlb_config *config;
-    struct twin_set set[MMU_TLB_STRUCTURES][64];
-    struct mmu_tlb_counts counts[MMU_TLB_STRUCTURES];
-    struct mmu_tlb_walks walks;
+    const struct shape *config;
+    struct twin_set set[7][64];
+    struct caches_tlb_counts counts[7];
+    struct caches_walk_counts walks;
     uint64_t clock;
 };
 
@@ -247,34 +259,34 @@ static unsigned tree_next(const struct twin_set *set, unsigned low, unsigned bit
     return tree_next(set, low + (set->right[low][bits] ? 1u << (bits - 1) : 0), bits - 1);
 }
 
-static unsigned twin_set_number(const struct mmu_tlb_structure *s, uint64_t number)
+static unsigned twin_set_number(const struct caches_tlb *s, uint64_t number)
 {
     unsigned sets = s->entries / s->ways, index = 0;
     for (unsigned bit = 0; 1u << bit < sets; bit++)
-        index |= ((number >> bit & 1) ^ (s->second_fold ? number >> (bit + s->second_fold) & 1 : 0)) << bit;
+        index |= ((number >> bit & 1) ^ (s->fold ? number >> (bit + s->fold) & 1 : 0)) << bit;
     return index;
 }
 
 static void twin_used(struct twin *twin, unsigned i, struct twin_set *set, unsigned way)
 {
-    const struct mmu_tlb_structure *s = &twin->config->structure[i];
+    const struct caches_tlb *s = &twin->config->tlb[i];
     set->way[way].used = ++twin->clock;
-    if (s->policy == MMU_TLB_TREE_PLRU)
+    if (s->policy == CACHES_TREE_PLRU)
         tree_used(set, 0, c2_log2(s->ways), way);
-    if (s->policy == MMU_TLB_MRU3_PLRU4)
+    if (s->policy == CACHES_MRU3_PLRU4)
         tree_used(set, way / 4 * 4, 2, way);
     set->group = way / 4;
 }
 
 static bool twin_find(struct twin *twin, unsigned i, unsigned kind, uint64_t va)
 {
-    const struct mmu_tlb_structure *s = &twin->config->structure[i];
+    const struct caches_tlb *s = &twin->config->tlb[i];
     uint64_t number = va >> shift_of[kind];
     struct twin_set *set = &twin->set[i][twin_set_number(s, number)];
     for (unsigned way = 0; way < s->ways; way++) {
         if (!set->way[way].full || set->way[way].kind != kind || set->way[way].number != number)
             continue;
-        if (twin->mutant != LRU_AS_FIFO || s->policy != MMU_TLB_LRU)
+        if (twin->mutant != LRU_AS_FIFO || s->policy != CACHES_LRU)
             twin_used(twin, i, set, way);
         return true;
     }
@@ -283,13 +295,13 @@ static bool twin_find(struct twin *twin, unsigned i, unsigned kind, uint64_t va)
 
 static void twin_put(struct twin *twin, unsigned i, unsigned kind, uint64_t va)
 {
-    const struct mmu_tlb_structure *s = &twin->config->structure[i];
+    const struct caches_tlb *s = &twin->config->tlb[i];
     uint64_t number = va >> shift_of[kind];
     struct twin_set *set = &twin->set[i][twin_set_number(s, number)];
     unsigned way = 0;
-    if (s->policy == MMU_TLB_TREE_PLRU)
+    if (s->policy == CACHES_TREE_PLRU)
         way = tree_next(set, 0, c2_log2(s->ways));
-    else if (s->policy == MMU_TLB_MRU3_PLRU4)
+    else if (s->policy == CACHES_MRU3_PLRU4)
         way = tree_next(set, (set->group + 1) % 3 * 4, 2);
     else
         for (unsigned other = 1; other < s->ways; other++)
@@ -301,17 +313,17 @@ static void twin_put(struct twin *twin, unsigned i, unsigned kind, uint64_t va)
 }
 
 /* The structure that holds the kind at a place for the side, -1: none. */
-static int twin_where(const struct twin *twin, enum mmu_tlb_place place, unsigned side, unsigned kind, uint64_t va)
+static int twin_where(const struct twin *twin, enum caches_tlb_place place, unsigned side, unsigned kind, uint64_t va)
 {
     int found[2], count = 0;
     for (unsigned i = 0; i < twin->config->count; i++) {
-        const struct mmu_tlb_structure *s = &twin->config->structure[i];
-        if (s->place == place && s->sides & MMU_TLB_BIT(side) && s->holds & MMU_TLB_BIT(kind))
+        const struct caches_tlb *s = &twin->config->tlb[i];
+        if (s->place == place && s->sides & 1u << side && s->holds & 1u << kind)
             found[count++] = (int)i;
     }
     if (count < 2)
         return count == 0 ? -1 : found[0];
-    const struct mmu_tlb_structure *first = &twin->config->structure[found[0]];
+    const struct caches_tlb *first = &twin->config->tlb[found[0]];
     return found[(va >> shift_of[kind]) / (first->entries / first->ways) % 2];
 }
 
@@ -326,7 +338,7 @@ static bool twin_ask(struct twin *twin, int i, unsigned kind, uint64_t va)
 static int twin_pointer(const struct twin *twin, unsigned kind)
 {
     for (unsigned i = 0; i < twin->config->count; i++)
-        if (twin->config->structure[i].holds & MMU_TLB_BIT(kind))
+        if (twin->config->tlb[i].holds & 1u << kind)
             return (int)i;
     return -1;
 }
@@ -334,13 +346,13 @@ static int twin_pointer(const struct twin *twin, unsigned kind)
 /* Levels by the table they are in: 4 = PML4E, 3 = PDPTE, 2 = PDE, 1 = PTE; leaf is that of the page. */
 static unsigned twin_walk(struct twin *twin, uint64_t va, unsigned leaf)
 {
-    static const unsigned kind_at[] = {0, 0, MMU_TLB_PDE, MMU_TLB_PDPTE, MMU_TLB_PML4E};
+    static const unsigned kind_at[] = {0, 0, CACHES_KIND_PDE, CACHES_KIND_PDPTE, CACHES_KIND_PML4E};
     unsigned from = 4;
     for (unsigned level = leaf + 1; level <= 4; level++) {
         int i = twin_pointer(twin, kind_at[level]);
         if (i < 0)
             continue;
-        bool counted = twin->config->structure[i].place == MMU_TLB_WALK;
+        bool counted = twin->config->tlb[i].place == CACHES_TLB_WALK;
         if (counted ? twin_ask(twin, i, kind_at[level], va) : twin_find(twin, (unsigned)i, kind_at[level], va)) {
             from = level - 1;
             break;
@@ -357,10 +369,10 @@ static unsigned twin_walk(struct twin *twin, uint64_t va, unsigned leaf)
 static unsigned twin_access(struct twin *twin, unsigned side, uint64_t va, unsigned entry_count)
 {
     unsigned size = 4 - entry_count, piece = size, reads = 0;
-    while (twin_where(twin, MMU_TLB_FIRST, side, piece, va) < 0)
+    while (twin_where(twin, CACHES_TLB_FIRST, side, piece, va) < 0)
         piece--;
-    int first = twin_where(twin, MMU_TLB_FIRST, side, piece, va);
-    int second = twin_where(twin, MMU_TLB_SECOND, side, size, va);
+    int first = twin_where(twin, CACHES_TLB_FIRST, side, piece, va);
+    int second = twin_where(twin, CACHES_TLB_SECOND, side, size, va);
     if (twin_ask(twin, first, piece, va)) {
         if (twin->mutant == SECOND_SEES_HITS && second >= 0)
             twin_find(twin, (unsigned)second, size, va);
@@ -384,36 +396,36 @@ static void twin_forget(struct twin *twin, uint64_t start, uint64_t bytes)
             for (unsigned way = 0; way < 16; way++) {
                 struct twin_way *w = &twin->set[i][set].way[way];
                 uint64_t low = w->number << shift_of[w->kind], high = ((w->number + 1) << shift_of[w->kind]) - 1;
-                if (w->kind >= MMU_TLB_PAGE_KINDS || (high >= start && low <= last))
+                if (w->kind >= CACHES_PAGE_KINDS || (high >= start && low <= last))
                     w->full = false;
             }
 }
 
 /* ------------------------------------------------------------------ random configurations and accesses */
 
-static const struct mmu_tlb_config shapes[] = {
+static const struct shape shapes[] = {
     {7,
-     {{"DTLB-4K", MMU_TLB_FIRST, DATA, B(4K), 16, 4, MMU_TLB_TREE_PLRU, 0},
-      {"DTLB-2M", MMU_TLB_FIRST, DATA, B(2M), 4, 4, MMU_TLB_TREE_PLRU, 0},
-      {"ITLB", MMU_TLB_FIRST, B(1G), B(4K), 8, 8, MMU_TLB_LRU, 0}, /* bit 2: fetches */
-      {"STLB", MMU_TLB_SECOND, ALL, B(4K) | B(2M), 48, 12, MMU_TLB_MRU3_PLRU4, 2},
-      {"PDE", MMU_TLB_WALK, 0, B(PDE), 8, 4, MMU_TLB_LRU, 0},
-      {"PDPTE", MMU_TLB_WALK, 0, B(PDPTE), 2, 2, MMU_TLB_LRU, 0},
-      {"PML4E", MMU_TLB_WALK, 0, B(PML4E), 1, 1, MMU_TLB_LRU, 0}}},
+     {{"DTLB-4K", CACHES_TLB_FIRST, DATA, B(4K), 16, 4, CACHES_TREE_PLRU, 0, 0},
+      {"DTLB-2M", CACHES_TLB_FIRST, DATA, B(2M), 4, 4, CACHES_TREE_PLRU, 0, 0},
+      {"ITLB", CACHES_TLB_FIRST, FETCHES, B(4K), 8, 8, CACHES_LRU, 0, 0},
+      {"STLB", CACHES_TLB_SECOND, ALL, B(4K) | B(2M), 48, 12, CACHES_MRU3_PLRU4, 2, 0},
+      {"PDE", CACHES_TLB_WALK, 0, B(PDE), 8, 4, CACHES_LRU, 0, 0},
+      {"PDPTE", CACHES_TLB_WALK, 0, B(PDPTE), 2, 2, CACHES_LRU, 0, 0},
+      {"PML4E", CACHES_TLB_WALK, 0, B(PML4E), 1, 1, CACHES_LRU, 0, 0}}},
     {7,
-     {{"load-4K", MMU_TLB_FIRST, B(4K), B(4K), 8, 2, MMU_TLB_LRU, 0}, /* bit 0: loads */
-      {"load-2M", MMU_TLB_FIRST, B(4K), B(2M), 4, 2, MMU_TLB_LRU, 0},
-      {"store", MMU_TLB_FIRST, B(2M), B(4K) | B(2M) | B(1G), 16, 16, MMU_TLB_TREE_PLRU, 0}, /* bit 1: stores */
-      {"ITLB", MMU_TLB_FIRST, B(1G), B(4K) | B(2M), 8, 1, MMU_TLB_LRU, 0},
-      {"STLB-A", MMU_TLB_SECOND, ALL, B(4K) | B(2M), 32, 8, MMU_TLB_LRU, 0},
-      {"STLB-B", MMU_TLB_SECOND, ALL, B(4K) | B(1G), 32, 8, MMU_TLB_LRU, 0},
-      {"PDE", MMU_TLB_WALK, 0, B(PDE), 4, 4, MMU_TLB_LRU, 0}}},
+     {{"load-4K", CACHES_TLB_FIRST, LOADS, B(4K), 8, 2, CACHES_LRU, 0, 0},
+      {"load-2M", CACHES_TLB_FIRST, LOADS, B(2M), 4, 2, CACHES_LRU, 0, 0},
+      {"store", CACHES_TLB_FIRST, STORES, B(4K) | B(2M) | B(1G), 16, 16, CACHES_TREE_PLRU, 0, 0},
+      {"ITLB", CACHES_TLB_FIRST, FETCHES, B(4K) | B(2M), 8, 1, CACHES_LRU, 0, 0},
+      {"STLB-A", CACHES_TLB_SECOND, ALL, B(4K) | B(2M), 32, 8, CACHES_LRU, 0, 0},
+      {"STLB-B", CACHES_TLB_SECOND, ALL, B(4K) | B(1G), 32, 8, CACHES_LRU, 0, 0},
+      {"PDE", CACHES_TLB_WALK, 0, B(PDE), 4, 4, CACHES_LRU, 0, 0}}},
     {5,
-     {{"L1D", MMU_TLB_FIRST, DATA, B(4K) | B(2M) | B(1G), 12, 12, MMU_TLB_LRU, 0},
-      {"L1I", MMU_TLB_FIRST, B(1G), B(4K) | B(2M) | B(1G), 12, 12, MMU_TLB_LRU, 0},
-      {"L2D", MMU_TLB_SECOND, DATA, B(4K) | B(2M) | B(PDE), 64, 8, MMU_TLB_LRU, 0},
-      {"L2I", MMU_TLB_SECOND, B(1G), B(4K), 16, 4, MMU_TLB_LRU, 0},
-      {"PDC", MMU_TLB_WALK, 0, B(PML4E) | B(PDPTE), 4, 4, MMU_TLB_LRU, 0}}},
+     {{"L1D", CACHES_TLB_FIRST, DATA, B(4K) | B(2M) | B(1G), 12, 12, CACHES_LRU, 0, 0},
+      {"L1I", CACHES_TLB_FIRST, FETCHES, B(4K) | B(2M) | B(1G), 12, 12, CACHES_LRU, 0, 0},
+      {"L2D", CACHES_TLB_SECOND, DATA, B(4K) | B(2M) | B(PDE), 64, 8, CACHES_LRU, 0, 0},
+      {"L2I", CACHES_TLB_SECOND, FETCHES, B(4K), 16, 4, CACHES_LRU, 0, 0},
+      {"PDC", CACHES_TLB_WALK, 0, B(PML4E) | B(PDPTE), 4, 4, CACHES_LRU, 0, 0}}},
 };
 
 /* The size of a page depends on where it is, so that it stays the same. */
@@ -429,9 +441,9 @@ static uint64_t random_va(struct c2_rng *rng, unsigned *entry_count)
     return far + (8ull << 30) + (c2_rng_below(rng, 6) << 30) + (c2_rng_below(rng, 20) << 21) + small;
 }
 
-static bool same(const struct mmu_tlb_config *shape, enum mutant mutant, uint64_t seed, unsigned steps)
+static bool same(const struct shape *shape, enum mutant mutant, uint64_t seed, unsigned steps)
 {
-    struct mmu_tlb *tlb = create(shape);
+    struct caches_tlbs *tlb = create(shape);
     struct twin *twin = calloc(1, sizeof *twin);
     struct c2_rng rng;
     bool equal = true;
@@ -441,17 +453,17 @@ static bool same(const struct mmu_tlb_config *shape, enum mutant mutant, uint64_
         unsigned entry_count, side = (unsigned)c2_rng_below(&rng, 3);
         uint64_t va = random_va(&rng, &entry_count), bytes = c2_rng_below(&rng, 4) << 20 | 5;
         if (c2_rng_below(&rng, 400) == 0) {
-            mmu_tlb_forget(tlb, (struct guest_va){va}, bytes);
+            caches_tlbs_forget(tlb, (struct guest_va){va}, bytes);
             twin_forget(twin, va, bytes);
         }
-        equal = mmu_tlb_access(tlb, side, (struct guest_va){va}, entry_count) ==
+        equal = caches_tlbs_access(tlb, side, (struct guest_va){va}, entry_count) ==
                 twin_access(twin, side, va, entry_count);
     }
     for (uint32_t i = 0; i < shape->count; i++)
-        equal = equal && memcmp(mmu_tlb_counts(tlb, i), &twin->counts[i], sizeof twin->counts[i]) == 0;
-    equal = equal && memcmp(mmu_tlb_walks(tlb), &twin->walks, sizeof twin->walks) == 0;
-    mmu_tlb_check(tlb);
-    mmu_tlb_destroy(tlb);
+        equal = equal && memcmp(caches_tlbs_counts(tlb, i), &twin->counts[i], sizeof twin->counts[i]) == 0;
+    equal = equal && memcmp(caches_tlbs_walks(tlb), &twin->walks, sizeof twin->walks) == 0;
+    caches_tlbs_check(tlb);
+    caches_tlbs_destroy(tlb);
     free(twin);
     return equal;
 }
@@ -479,14 +491,14 @@ static void creation_survives_every_failing_allocation(void **state)
     enum c2_status status = C2_ERR_NO_MEMORY;
     uint64_t n = 0;
     while (status != C2_OK) {
-        struct mmu_tlb *tlb;
+        struct caches_tlbs *tlb;
         c2_alloc_fail_from(++n);
-        status = mmu_tlb_create(&tlb, &shapes[0], NULL);
+        status = caches_tlbs_create(&tlb, shapes[0].tlb, shapes[0].count, NULL);
         c2_alloc_fail_from(0);
         assert_true(status == C2_OK ? !!tlb : status == C2_ERR_NO_MEMORY && !tlb);
-        mmu_tlb_destroy(tlb);
+        caches_tlbs_destroy(tlb);
     }
-    assert_int_equal(n, 1 + 7 * 4 + 1);
+    assert_int_equal(n, 1 + 7 * 3 + 3 + 1); /* three keep no ages */
 }
 
 int main(void)

@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * TLBs and page-walk caches.
+ *
+ * Model
+ *   Asking    An access asks the first-level TLB that holds pages of its size for its side. On a miss it asks the
+ *             second level; a hit there is told to its policy and refills the first. A miss there, or a page size that
+ *             no second-level TLB holds, is a walk, which fills both. The levels are neither inclusive nor exclusive: a
+ *             victim is dropped, and hits in the first level are not seen by the second.
+ *   Walk      A walk of 4 entries (PML4E, PDPTE, PDE, PTE; 2M pages: 3, 1G pages: 2) asks the page-walk caches, the
+ *             deepest pointer first; a hit skips that entry and those above. The pointers read are put into their
+ *             caches, as they are read.
+ *   Pieces    A page whose size no first-level TLB of its side holds is held there in pieces of the next smaller size
+ *             that one holds.
+ *   Halves    Where two TLBs of a place hold the same size for the same side, a page belongs to the one that the bit
+ *             above the first one's index bits of its number says.
+ *   Sets      set = low bits of the page's (or region's) number, where given xor-ed with as many higher ones.
+ *   Victims   An empty way is taken first, the lowest; else the policy's victim (policy.c, as of any cache).
+ *   Changes   INVLPG, page by page: it empties the ways of the page and, as the SDM has it, every page-walk cache.
+ *
+ * Representation
+ *   To the policy a way's line is the way's own number; what it holds is its key.
+ *
+ * Counting
+ *   A TLB counts the accesses that asked it. Pointers in a second-level TLB are not counted there. A page-walk cache
+ *   that holds several kinds of pointers is asked for each of them, and counts each.
+ *
+ * Invariants (caches_tlbs_check)
+ *   A key is in its set and in no other way; a way has a key if and only if the policy thinks so; a TLB holds only its
+ *   kinds; misses <= accesses; count <= reads <= 4 * count; the first level's misses are those of its TLBs; what the
+ *   policy promises.
+ *
+ * Not modelled
+ *   Time, address-space identifiers, global pages (there is one address space), coalescing of neighbouring small pages
+ *   (AMD), walks that start before it is known that they are needed, accessed and dirty bits.
+ *
+ * Source
+ *   Intel SDM volume 3A, 4.10; TLB;DR (Tatar et al., USENIX Security 2022) for the xor index.
+ */
+#include "caches/tlb.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "caches/policy_priv.h"
+
+#define MAX_HALVES 2
+#define NO_PAGE 0 /* key of an empty way */
+#define NOWHERE UINT64_MAX
+
+static const unsigned char kind_shift[CACHES_KINDS] = {12, 21, 30, 21, 30, 39};
+
+struct tlb {
+    const struct caches_tlb *config;
+    struct caches_tlb_counts counts;
+    uint32_t set_mask;
+    unsigned set_bits;
+    struct cache_policy policy;
+    uint64_t *keys;   /* [way] */
+    uint32_t *guess;  /* the way where the key of a number was last found: its key says whether it still is */
+    uint32_t guesses; /* a power of two */
+};
+
+/* Where a page was found in the first level. */
+struct found {
+    uint64_t vpn; /* of 4K, whatever the size of the page; NOWHERE: empty */
+    uint64_t key;
+    struct tlb *tlb;
+    uint32_t way;
+};
+#define FOUND C2_HOST_SIZE(64u, 2u)
+
+/* Which TLB holds a page, and as what. */
+struct route {
+    uint32_t count; /* 0: none */
+    enum caches_tlb_kind kind;
+    struct tlb *half[MAX_HALVES];
+};
+
+struct caches_tlbs {
+    struct caches_tlb config[CACHES_MAX_TLBS];
+    uint32_t count;
+    struct tlb tlb[CACHES_MAX_TLBS];
+    struct route route[2][CACHES_TLB_SIDES][CACHES_PAGE_KINDS]; /* by enum caches_tlb_place */
+    struct tlb *pointers[CACHES_KINDS];                         /* who holds a kind of pointer; NULL: nobody */
+    struct tlb *last[CACHES_TLB_SIDES];                         /* by asker */
+    unsigned char asker[CACHES_TLB_SIDES];       /* the side itself; of a store, where loads and stores share, a load */
+    struct found found[CACHES_TLB_SIDES][FOUND]; /* by vpn */
+    struct caches_walk_counts walks;
+    uint64_t first_misses; /* the sum of the first level's */
+    bool split;
+};
+
+static uint64_t key_of(uint64_t number, enum caches_tlb_kind kind) { return number << 3 | (kind + 1); }
+static uint64_t number_in(uint64_t key) { return key >> 3; }
+static unsigned kind_in(uint64_t key) { return (unsigned)(key & 7) - 1; }
+
+/* As the policy counts them, from 1. */
+static uint32_t set_of(const struct tlb *tlb, uint64_t number)
+{
+    uint64_t set = number;
+    if (tlb->config->fold != 0)
+        set ^= number >> tlb->config->fold;
+    return ((uint32_t)set & tlb->set_mask) + 1;
+}
+
+static uint32_t first_way(const struct tlb *tlb) { return 1u << tlb->policy.way_bits; }
+static uint32_t end_way(const struct tlb *tlb) { return (tlb->set_mask + 2) << tlb->policy.way_bits; }
+
+/* ------------------------------------------------------------------ one TLB */
+
+static uint32_t *guess_of(struct tlb *tlb, uint64_t number) { return &tlb->guess[number & (tlb->guesses - 1)]; }
+
+/* The way that has the page or pointer, 0: none. To find it is a hit. */
+static uint32_t look_up(struct tlb *tlb, uint64_t number, enum caches_tlb_kind kind)
+{
+    const uint64_t key = key_of(number, kind);
+    uint32_t *guess = guess_of(tlb, number), way = *guess;
+    if (!SHORTCUT(tlb->keys[way] == key)) {
+        way = set_of(tlb, number) << tlb->policy.way_bits;
+        const uint32_t end = way + tlb->policy.ways;
+        while (way < end && tlb->keys[way] != key)
+            way++;
+        if (way == end)
+            return 0;
+        *guess = way;
+    }
+    cache_policy_hit(&tlb->policy, way);
+    return way;
+}
+
+static uint32_t choose(struct tlb *tlb, uint32_t set)
+{
+    if (tlb->policy.set)
+        return cache_policy_choose(&tlb->policy, set);
+    const uint32_t oldest = cache_policy_oldest(&tlb->policy, set);
+    return oldest != 0 ? oldest : cache_policy_first_empty(&tlb->policy, set);
+}
+
+/* It is not there. Says the way that has it now. */
+static uint32_t insert(struct tlb *tlb, uint64_t number, enum caches_tlb_kind kind)
+{
+    const uint32_t way = choose(tlb, set_of(tlb, number));
+    tlb->keys[way] = key_of(number, kind);
+    tlb->policy.way[way].line = way;
+    cache_policy_fill(&tlb->policy, way);
+    *guess_of(tlb, number) = way;
+    return way;
+}
+
+static uint32_t ask(struct tlb *tlb, uint64_t number, enum caches_tlb_kind kind)
+{
+    const uint32_t way = look_up(tlb, number, kind);
+    tlb->counts.accesses++;
+    tlb->counts.misses += way == 0;
+    return way;
+}
+
+/* ------------------------------------------------------------------ an access */
+
+static struct tlb *half_of(const struct route *route, uint64_t number)
+{
+    const uint64_t half = route->count > 1 ? number >> route->half[0]->set_bits & 1 : 0;
+    return route->half[half];
+}
+
+/* A pointer that lies in a second-level TLB is none of that one's accesses. */
+static bool ask_pointer(struct tlb *tlb, uint64_t number, enum caches_tlb_kind kind)
+{
+    return (tlb->config->place == CACHES_TLB_WALK ? ask(tlb, number, kind) : look_up(tlb, number, kind)) != 0;
+}
+
+/* The pointer after which `left` entries are left to read of a walk that has entry_count. */
+static enum caches_tlb_kind pointer_before(unsigned left, unsigned entry_count)
+{
+    return (enum caches_tlb_kind)(CACHES_KIND_PDE + (left - 1) + (4 - entry_count));
+}
+
+static unsigned walk(struct caches_tlbs *tlbs, struct guest_va va, unsigned entry_count)
+{
+    unsigned reads = entry_count;
+    for (unsigned left = 1; left < entry_count; left++) {
+        const enum caches_tlb_kind pointer = pointer_before(left, entry_count);
+        struct tlb *tlb = tlbs->pointers[pointer];
+        if (tlb && ask_pointer(tlb, va.v >> kind_shift[pointer], pointer)) {
+            reads = left;
+            break;
+        }
+    }
+    for (unsigned left = reads - 1; left > 0; left--) {
+        const enum caches_tlb_kind pointer = pointer_before(left, entry_count);
+        if (tlbs->pointers[pointer])
+            insert(tlbs->pointers[pointer], va.v >> kind_shift[pointer], pointer);
+    }
+    tlbs->walks.count++;
+    tlbs->walks.reads += reads;
+    return reads;
+}
+
+/* The first level has missed. */
+static unsigned ask_second(struct caches_tlbs *tlbs, const struct route *route, struct guest_va va,
+                           unsigned entry_count)
+{
+    if (route->count == 0)
+        return walk(tlbs, va, entry_count);
+    const uint64_t number = va.v >> kind_shift[route->kind];
+    struct tlb *second = half_of(route, number);
+    if (ask(second, number, route->kind) != 0)
+        return 0;
+    const unsigned reads = walk(tlbs, va, entry_count);
+    insert(second, number, route->kind);
+    return reads;
+}
+
+static inline void asked_last(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct tlb *tlb)
+{
+    tlbs->last[tlbs->asker[side]] = tlb;
+}
+
+/* A hit of the first level where the page was found before: what ask() would do, in a few instructions. */
+static inline bool hit_again(struct caches_tlbs *tlbs, enum caches_tlb_side side, const struct found *found,
+                             uint64_t vpn)
+{
+    struct tlb *tlb = found->tlb;
+    if (found->vpn != vpn || tlb->keys[found->way] != found->key)
+        return false;
+    tlb->counts.accesses++;
+    cache_policy_hit(&tlb->policy, found->way);
+    asked_last(tlbs, side, tlb);
+    return true;
+}
+
+/* A function of its own, with the arguments of caches_tlbs_access(): so the way of a hit needs no stack. */
+static __attribute__((noinline)) unsigned access_any(struct caches_tlbs *tlbs, enum caches_tlb_side side,
+                                                     struct guest_va va, unsigned entry_count)
+{
+    C2_ASSERT(entry_count >= 2 && entry_count <= 4);
+    const unsigned page = 4 - entry_count;
+    const struct route *route = &tlbs->route[CACHES_TLB_FIRST][side][page];
+    C2_ASSERT(route->count != 0);
+    const uint64_t number = va.v >> kind_shift[route->kind];
+    struct tlb *first = half_of(route, number);
+    asked_last(tlbs, side, first);
+    unsigned reads = 0;
+    uint32_t way = ask(first, number, route->kind);
+    if (way == 0) {
+        tlbs->first_misses++;
+        reads = ask_second(tlbs, &tlbs->route[CACHES_TLB_SECOND][side][page], va, entry_count);
+        way = insert(first, number, route->kind);
+    }
+    const uint64_t vpn = va.v >> C2_PAGE_SHIFT;
+    tlbs->found[side][vpn & (FOUND - 1)] = (struct found){
+        .vpn = vpn, .key = key_of(number, route->kind), .tlb = first, .way = way};
+    return reads;
+}
+
+unsigned caches_tlbs_access(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
+                            unsigned entry_count)
+{
+    const uint64_t vpn = va.v >> C2_PAGE_SHIFT;
+    const struct found *found = &tlbs->found[side][vpn & (FOUND - 1)];
+    if (SHORTCUT(hit_again(tlbs, side, found, vpn)))
+        return 0;
+    return access_any(tlbs, side, va, entry_count);
+}
+
+const uint64_t *caches_tlbs_first_misses(const struct caches_tlbs *tlbs) { return &tlbs->first_misses; }
+
+void caches_tlbs_repeat(struct caches_tlbs *tlbs, enum caches_tlb_side side, uint64_t n)
+{
+    if (n == 0)
+        return;
+    struct tlb *last = tlbs->last[tlbs->asker[side]];
+    C2_ASSERT(last);
+    last->counts.accesses += n;
+}
+
+/* ------------------------------------------------------------------ INVLPG */
+
+static bool concerned(uint64_t key, uint64_t start, uint64_t last)
+{
+    const unsigned kind = kind_in(key);
+    if (kind >= CACHES_PAGE_KINDS)
+        return true;
+    const uint64_t first = number_in(key) << kind_shift[kind];
+    return first <= last && first + (((uint64_t)1 << kind_shift[kind]) - 1) >= start;
+}
+
+static void forget(struct tlb *tlb, uint64_t start, uint64_t last)
+{
+    for (uint32_t way = first_way(tlb); way < end_way(tlb); way++) {
+        if (tlb->keys[way] == NO_PAGE || !concerned(tlb->keys[way], start, last))
+            continue;
+        tlb->keys[way] = NO_PAGE;
+        tlb->policy.way[way].line = 0;
+        cache_policy_empty(&tlb->policy, way);
+    }
+}
+
+void caches_tlbs_forget(struct caches_tlbs *tlbs, struct guest_va start, uint64_t bytes)
+{
+    if (bytes == 0)
+        return;
+    for (uint32_t i = 0; i < tlbs->count; i++)
+        forget(&tlbs->tlb[i], start.v, start.v + bytes - 1);
+    memset(tlbs->last, 0, sizeof tlbs->last);
+}
+
+/* ------------------------------------------------------------------ life */
+
+static enum c2_status refuse(const struct caches_tlb *config, const char *rule, struct c2_error *err)
+{
+    return c2_fail(err, C2_ERR_INVALID, "%s: %s", config->name, rule);
+}
+
+static enum c2_status check_shape(const struct caches_tlb *config, struct c2_error *err)
+{
+    if (config->ways == 0 || config->ways > CACHES_TLB_MAX_WAYS || config->entries == 0 ||
+        config->entries > UINT16_MAX || config->entries % config->ways != 0 ||
+        !c2_is_power_of_two(config->entries / config->ways))
+        return refuse(config,
+                      "entries / ways must be a power of two of sets, of 1 to 128 ways and 65535 entries at most", err);
+    if (!(caches_policy_users[config->policy] & CACHES_OF_TLBS))
+        return refuse(config, "its policy is none of TLBs", err);
+    if (config->policy == CACHES_TREE_PLRU && (!c2_is_power_of_two(config->ways) || config->ways > CACHES_MAX_WAYS))
+        return refuse(config, "tree-plru needs a power of two of ways, at most 64", err);
+    if (config->policy == CACHES_MRU3_PLRU4 && config->ways != 12)
+        return refuse(config, "mru3-plru4 needs 12 ways", err);
+    return C2_OK;
+}
+
+static enum c2_status check_config(const struct caches_tlb *config, struct c2_error *err)
+{
+    const bool pages = config->holds & CACHES_TLB_PAGES, pointers = config->holds & ~(unsigned)CACHES_TLB_PAGES;
+    if (config->holds == 0 || (config->place == CACHES_TLB_FIRST && pointers) ||
+        (config->place == CACHES_TLB_WALK && pages))
+        return refuse(config, "a first level holds pages, a page-walk cache pointers", err);
+    if (config->place == CACHES_TLB_FIRST && config->sides & CACHES_TLB_FETCHES && config->sides & CACHES_TLB_DATA)
+        return refuse(config, "a first level is for data or for fetches", err);
+    if (config->place != CACHES_TLB_WALK && config->sides == 0)
+        return refuse(config, "it has no side", err);
+    return C2_OK;
+}
+
+static enum c2_status init_tlb(struct tlb *tlb, const struct caches_tlb *config, struct c2_error *err)
+{
+    enum c2_status status = check_shape(config, err);
+    if (status == C2_OK)
+        status = check_config(config, err);
+    if (status != C2_OK)
+        return status;
+    const uint32_t sets = config->entries / config->ways;
+    tlb->config = config;
+    tlb->set_mask = sets - 1;
+    tlb->set_bits = c2_log2(sets);
+    tlb->guesses = 16;
+    while (tlb->guesses < 2 * config->entries && tlb->guesses < C2_HOST_SIZE(4096u, 16u))
+        tlb->guesses *= 2;
+    status = cache_policy_init(&tlb->policy, config->policy, config->ways, sets, err);
+    if (status != C2_OK)
+        return status;
+    tlb->keys = c2_calloc(end_way(tlb), sizeof *tlb->keys);
+    tlb->guess = c2_calloc(tlb->guesses, sizeof *tlb->guess);
+    return tlb->keys && tlb->guess ? C2_OK : c2_fail_memory(err, "the TLBs");
+}
+
+static enum c2_status add_half(struct route *route, struct tlb *tlb, enum caches_tlb_kind kind, struct c2_error *err)
+{
+    if (route->count == MAX_HALVES)
+        return refuse(tlb->config, "two others hold the same pages for the same side already", err);
+    route->kind = kind;
+    route->half[route->count++] = tlb;
+    return C2_OK;
+}
+
+static enum c2_status route_tlb(struct caches_tlbs *tlbs, struct tlb *tlb, struct c2_error *err)
+{
+    const struct caches_tlb *config = tlb->config;
+    enum c2_status status = C2_OK;
+    for (unsigned kind = CACHES_PAGE_KINDS; kind < CACHES_KINDS; kind++) {
+        if (!(config->holds & 1u << kind))
+            continue;
+        if (tlbs->pointers[kind])
+            return refuse(config, "another TLB holds the same pointers already", err);
+        tlbs->pointers[kind] = tlb;
+    }
+    for (unsigned side = 0; side < CACHES_TLB_SIDES && config->place != CACHES_TLB_WALK; side++) {
+        for (unsigned kind = 0; kind < CACHES_PAGE_KINDS && status == C2_OK; kind++) {
+            if (config->sides & 1u << side && config->holds & 1u << kind)
+                status = add_half(&tlbs->route[config->place][side][kind], tlb, (enum caches_tlb_kind)kind, err);
+        }
+    }
+    return status;
+}
+
+/* Sizes that the first level of a side does not hold are held in pieces. */
+static enum c2_status finish_side(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct c2_error *err)
+{
+    static const char *const names[] = {"loads", "stores", "fetches"};
+    struct route *first = tlbs->route[CACHES_TLB_FIRST][side];
+    unsigned any = 0;
+    for (unsigned kind = 0; kind < CACHES_PAGE_KINDS; kind++)
+        any |= first[kind].count;
+    if (any != 0 && first[CACHES_KIND_4K].count == 0)
+        return c2_fail(err, C2_ERR_INVALID, "no first-level TLB holds 4K pages for %s", names[side]);
+    for (unsigned kind = 1; kind < CACHES_PAGE_KINDS; kind++) {
+        if (first[kind].count == 0)
+            first[kind] = first[kind - 1];
+    }
+    return C2_OK;
+}
+
+/* Loads and stores share all of their first level or none of it: what a load that repeats the page of the load before
+ * does to it must not depend on the stores between. */
+static enum c2_status check_split(struct caches_tlbs *tlbs, struct c2_error *err)
+{
+    unsigned shared = 0, own = 0;
+    for (uint32_t i = 0; i < tlbs->count; i++) {
+        const struct caches_tlb *config = &tlbs->config[i];
+        const unsigned data = config->place == CACHES_TLB_FIRST ? config->sides & CACHES_TLB_DATA : 0;
+        shared |= data == CACHES_TLB_DATA;
+        own |= data != CACHES_TLB_DATA ? data : 0;
+    }
+    tlbs->split = own != 0;
+    tlbs->asker[CACHES_TLB_STORE] = tlbs->split ? CACHES_TLB_STORE : CACHES_TLB_LOAD;
+    tlbs->asker[CACHES_TLB_FETCH] = CACHES_TLB_FETCH;
+    if (own && shared)
+        return c2_fail(err, C2_ERR_INVALID,
+                       "of the first-level TLBs some are for all data and some for loads or stores");
+    if (own == CACHES_TLB_LOADS || own == CACHES_TLB_STORES)
+        return c2_fail(err, C2_ERR_INVALID, "first-level TLBs for loads need others for stores, and these those");
+    return C2_OK;
+}
+
+static enum c2_status init(struct caches_tlbs *tlbs, struct c2_error *err)
+{
+    enum c2_status status = check_split(tlbs, err);
+    for (uint32_t i = 0; i < tlbs->count && status == C2_OK; i++) {
+        status = init_tlb(&tlbs->tlb[i], &tlbs->config[i], err);
+        if (status == C2_OK)
+            status = route_tlb(tlbs, &tlbs->tlb[i], err);
+    }
+    for (unsigned side = 0; side < CACHES_TLB_SIDES && status == C2_OK; side++)
+        status = finish_side(tlbs, (enum caches_tlb_side)side, err);
+    return status;
+}
+
+enum c2_status caches_tlbs_create(struct caches_tlbs **out, const struct caches_tlb *tlbs, uint32_t count,
+                                  struct c2_error *err)
+{
+    *out = NULL;
+    C2_ASSERT(count <= CACHES_MAX_TLBS);
+    struct caches_tlbs *all = c2_calloc(1, sizeof *all);
+    if (!all)
+        return c2_fail_memory(err, "the TLBs");
+    all->count = count;
+    for (uint32_t i = 0; i < CACHES_TLB_SIDES * FOUND; i++)
+        all->found[i / FOUND][i % FOUND].vpn = NOWHERE;
+    memcpy(all->config, tlbs, count * sizeof *tlbs);
+    enum c2_status status = init(all, err);
+    if (status != C2_OK) {
+        caches_tlbs_destroy(all);
+        return status;
+    }
+    *out = all;
+    return C2_OK;
+}
+
+void caches_tlbs_destroy(struct caches_tlbs *tlbs)
+{
+    if (!tlbs)
+        return;
+    for (uint32_t i = 0; i < tlbs->count; i++) {
+        cache_policy_end(&tlbs->tlb[i].policy);
+        c2_free(tlbs->tlb[i].keys);
+        c2_free(tlbs->tlb[i].guess);
+    }
+    c2_free(tlbs);
+}
+
+/* ------------------------------------------------------------------ getters */
+
+bool caches_tlbs_has(const struct caches_tlbs *tlbs, enum caches_tlb_side side)
+{
+    return tlbs->route[CACHES_TLB_FIRST][side][CACHES_KIND_4K].count != 0;
+}
+
+bool caches_tlbs_split(const struct caches_tlbs *tlbs) { return tlbs->split; }
+
+uint32_t caches_tlbs_count(const struct caches_tlbs *tlbs) { return tlbs->count; }
+
+const struct caches_tlb *caches_tlbs_at(const struct caches_tlbs *tlbs, uint32_t i)
+{
+    C2_ASSERT(i < tlbs->count);
+    return &tlbs->config[i];
+}
+
+const struct caches_tlb_counts *caches_tlbs_counts(const struct caches_tlbs *tlbs, uint32_t i)
+{
+    C2_ASSERT(i < tlbs->count);
+    return &tlbs->tlb[i].counts;
+}
+
+const struct caches_walk_counts *caches_tlbs_walks(const struct caches_tlbs *tlbs) { return &tlbs->walks; }
+
+uint64_t caches_tlb_coverage(const struct caches_tlb *tlb, enum caches_tlb_kind page)
+{
+    return tlb->holds & 1u << page ? (uint64_t)tlb->entries << kind_shift[page] : 0;
+}
+
+/* ------------------------------------------------------------------ check */
+
+static void check_way(const struct tlb *tlb, uint32_t way)
+{
+    const uint64_t key = tlb->keys[way];
+    const uint32_t set = cache_policy_set_of(&tlb->policy, way);
+    C2_ASSERT(tlb->policy.way[way].line == (key != NO_PAGE ? way : 0));
+    if (key == NO_PAGE)
+        return;
+    C2_ASSERT(cache_policy_way_of(&tlb->policy, way) < tlb->policy.ways);
+    C2_ASSERT(tlb->config->holds & 1u << kind_in(key));
+    C2_ASSERT(set_of(tlb, number_in(key)) == set);
+    for (uint32_t other = set << tlb->policy.way_bits; other < way; other++)
+        C2_ASSERT(tlb->keys[other] != key);
+}
+
+static void check_tlb(const struct tlb *tlb)
+{
+    C2_ASSERT(tlb->counts.misses <= tlb->counts.accesses);
+    for (uint32_t way = first_way(tlb); way < end_way(tlb); way++)
+        check_way(tlb, way);
+    cache_policy_check(&tlb->policy);
+}
+
+void caches_tlbs_check(const struct caches_tlbs *tlbs)
+{
+    uint64_t first_misses = 0;
+    C2_ASSERT(tlbs->walks.count <= tlbs->walks.reads && tlbs->walks.reads <= 4 * tlbs->walks.count);
+    for (uint32_t i = 0; i < tlbs->count; i++) {
+        check_tlb(&tlbs->tlb[i]);
+        first_misses += tlbs->config[i].place == CACHES_TLB_FIRST ? tlbs->tlb[i].counts.misses : 0;
+    }
+    C2_ASSERT(first_misses == tlbs->first_misses);
+}
+
+static void dump_tlb(const struct tlb *tlb, FILE *to)
+{
+    fprintf(to, "%s: %" PRIu64 " accesses, %" PRIu64 " misses\n", tlb->config->name, tlb->counts.accesses,
+            tlb->counts.misses);
+    for (uint32_t way = first_way(tlb); way < end_way(tlb); way++) {
+        const uint64_t key = tlb->keys[way];
+        if (key == NO_PAGE)
+            continue;
+        fprintf(to, "  set %u way %u: %s 0x%" PRIx64 "\n", cache_policy_set_of(&tlb->policy, way) - 1,
+                cache_policy_way_of(&tlb->policy, way), caches_kind_names[kind_in(key)],
+                number_in(key) << kind_shift[kind_in(key)]);
+    }
+}
+
+void caches_tlbs_dump(const struct caches_tlbs *tlbs, FILE *to)
+{
+    for (uint32_t i = 0; i < tlbs->count; i++)
+        dump_tlb(&tlbs->tlb[i], to);
+    fprintf(to, "%" PRIu64 " walks, %" PRIu64 " reads\n", tlbs->walks.count, tlbs->walks.reads);
+}
