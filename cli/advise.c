@@ -127,11 +127,16 @@ static enum c2_status write_report(const struct advising *advising, const struct
                                         .outcomes = advising->outcomes,
                                         .count = advising->count,
                                         .before = &advising->before};
-    if (!quiet)
-        report_proposals_text(stderr, &of, NULL);
+    struct report *report;
+    enum c2_status status = report_create_advice(&report, &of, (quiet ? 0 : REPORT_TEXT) | (file ? REPORT_JSON : 0),
+                                                 err);
+    if (status == C2_OK && !quiet)
+        report_text(stderr, report, NULL);
+    if (status == C2_OK && file)
+        status = report_json(c2_outfile_stream(file), report, err);
+    report_destroy(report);
     if (!file)
-        return C2_OK;
-    enum c2_status status = report_proposals_json(c2_outfile_stream(file), &of, err);
+        return status;
     if (status == C2_OK || status == C2_ERR_IO) /* commit names the file and the reason of a failed write */
         return c2_outfile_commit(file, err);
     c2_outfile_abandon(file);

@@ -22,9 +22,9 @@ struct cli_outputs {
 };
 enum c2_status cli_outputs_open(struct cli_outputs *out, const struct cli_options *options, struct c2_error *err);
 /* Writes and commits all, those of the analyses first; goes on after a failure, whose first reason is *err. analyses:
- * of the first view, NULL with --no-sim. */
+ * of the first view, NULL with --no-sim. shown: the text goes to standard error, too. */
 enum c2_status cli_outputs_commit(struct cli_outputs *outputs, struct analyses *analyses, const struct report_run *run,
-                                  struct c2_error *err);
+                                  bool shown, struct c2_error *err);
 /* --dump-pagemap's, whose path ending in .textproto names the form. */
 enum c2_status cli_outputs_commit_pagemap(struct cli_outputs *outputs, const struct mmu *mmu, const char *path,
                                           struct c2_error *err);

@@ -88,38 +88,59 @@ static void keep_first(enum c2_status *first, enum c2_status status, const struc
     *err = *mine;
 }
 
-typedef enum c2_status report_writer(FILE *to, const struct report_run *run, struct c2_error *err);
+/* A file of the report, or a profile, which is written from the run itself. */
+struct written {
+    struct c2_outfile **file;
+    enum c2_status (*report)(FILE *to, const struct report *report, struct c2_error *err);
+    enum c2_status (*profile)(FILE *to, const struct report_run *run, struct c2_error *err);
+};
 
-/* *file is gone afterwards. */
-static enum c2_status finish(struct c2_outfile **file, report_writer *write, const struct report_run *run,
+/* The file is gone afterwards. */
+static enum c2_status finish(const struct written *written, const struct report *report, const struct report_run *run,
                              struct c2_error *err)
 {
-    struct c2_outfile *mine = *file;
-    *file = NULL;
+    struct c2_outfile *mine = *written->file;
+    *written->file = NULL;
     if (!mine)
         return C2_OK;
-    enum c2_status status = write(c2_outfile_stream(mine), run, err);
+    enum c2_status status = C2_ERR_NO_MEMORY; /* for the report, which was said before */
+    if (written->profile)
+        status = written->profile(c2_outfile_stream(mine), run, err);
+    else if (report)
+        status = written->report(c2_outfile_stream(mine), report, err);
     if (status == C2_OK || status == C2_ERR_IO) /* commit names the file and the reason of a failed write */
         return c2_outfile_commit(mine, err);
     c2_outfile_abandon(mine);
     return status;
 }
 
-enum c2_status cli_outputs_commit(struct cli_outputs *outputs, struct analyses *analyses, const struct report_run *run,
-                                  struct c2_error *err)
+static void finish_all(enum c2_status *first, struct cli_outputs *outputs, const struct report *report,
+                       const struct report_run *run, struct c2_error *err)
 {
-    const struct {
-        struct c2_outfile **file;
-        report_writer *write;
-    } reports[] = {{&outputs->report_text, report_text},  {&outputs->report_json, report_json},
-                   {&outputs->json, report_json},         {&outputs->callgrind, report_callgrind},
-                   {&outputs->evictors, report_evictors}, {&outputs->cachegrind, report_cachegrind}};
-    enum c2_status first = C2_OK;
+    const struct written files[] = {
+        {&outputs->report_text, report_text, NULL},  {&outputs->report_json, report_json, NULL},
+        {&outputs->json, report_json, NULL},         {&outputs->callgrind, NULL, report_callgrind},
+        {&outputs->evictors, NULL, report_evictors}, {&outputs->cachegrind, NULL, report_cachegrind}};
     struct c2_error mine;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        keep_first(first, finish(&files[i], report, run, &mine), &mine, err);
+}
+
+/* The report is built once, for all who want it. */
+enum c2_status cli_outputs_commit(struct cli_outputs *outputs, struct analyses *analyses, const struct report_run *run,
+                                  bool shown, struct c2_error *err)
+{
+    const unsigned forms = (shown || outputs->report_text ? REPORT_TEXT : 0) |
+                           (outputs->report_json || outputs->json ? REPORT_JSON : 0);
+    struct report *report = NULL;
+    struct c2_error mine;
+    enum c2_status first = forms == 0 ? C2_OK : report_create(&report, run, forms, err);
+    if (report && shown)
+        report_text(stderr, report, NULL);
     if (analyses)
         keep_first(&first, analyses_commit(analyses, &mine), &mine, err);
-    for (size_t i = 0; i < sizeof reports / sizeof reports[0]; i++)
-        keep_first(&first, finish(reports[i].file, reports[i].write, run, &mine), &mine, err);
+    finish_all(&first, outputs, report, run, err);
+    report_destroy(report);
     return first;
 }
 

@@ -302,11 +302,10 @@ static enum c2_status write_reports(struct run *run, const struct report_run *re
         struct c2_outfile *json = run->outputs.json;
         run->outputs.json = NULL;
         status = cli_advise(options, &run->simulation, run->blocks, report, json, err);
-    } else if (!options->quiet) {
-        report_text(stderr, report, NULL);
     }
     if (status == C2_OK)
-        status = cli_outputs_commit(&run->outputs, run->simulation.views[0].analyses, report, err);
+        status = cli_outputs_commit(&run->outputs, run->simulation.views[0].analyses, report,
+                                    !options->advise && !options->quiet, err);
     if (status == C2_OK)
         status = cli_outputs_commit_pagemap(&run->outputs, run->simulation.views[0].mmu, options->dump_pagemap, err);
     return status;

@@ -229,7 +229,7 @@ void report_add_framed(struct document *d, struct report_digest *digest)
         cost += framed(digest, i) * digest->levels[i].miss_cycles;
     if (digest->run->against || !report_noticeable(digest, cost))
         return;
-    doc_note(d, DOC_KEYS, "placement", "conflict misses in sets that the frames of pages chose:");
+    doc_note(d, DOC_KEY_FLOW, "placement", "conflict misses in sets that the frames of pages chose:");
     for (size_t i = 0; i < digest->level_count; i++) {
         if (framed(digest, i) == 0)
             continue;

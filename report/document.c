@@ -36,7 +36,7 @@ const char *doc_share(struct document *d, uint64_t part, uint64_t whole)
     return doc_keep(d, "%s", report_percent(text, part, whole));
 }
 
-void doc_begin(struct document *d, enum doc_in wanted)
+void doc_begin(struct document *d, unsigned wanted)
 {
     *d = (struct document){.root = {.kind = DOC_SECTION, .in = wanted}};
     d->at = &d->root;

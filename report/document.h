@@ -26,11 +26,11 @@ enum doc_kind { DOC_SECTION, DOC_GROUP, DOC_TABLE, DOC_NOTE, DOC_COUNT, DOC_STRI
 /* How a note is laid out. Lines that are broken, between words, are at most DOC_WIDTH wide where the words allow it. */
 #define DOC_WIDTH 120
 enum doc_shape {
-    DOC_LINE, /* the text, on one line however long */
-    DOC_KEY,  /* "pages       text", on one line */
-    DOC_KEYS, /* the same, broken: later lines begin below the text */
-    DOC_FLOW, /* "label text", broken in the same way */
-    DOC_ITEM, /* "  text", broken: later lines are indented more */
+    DOC_LINE,     /* the text, on one line however long */
+    DOC_KEY,      /* "pages       text", on one line */
+    DOC_KEY_FLOW, /* the same, broken: later lines begin below the text */
+    DOC_FLOW,     /* "label text", broken in the same way */
+    DOC_ITEM,     /* "  text", broken: later lines are indented more */
 };
 
 /* A column of a table in the text shows the figure `key` of each row: numbers with their digits in groups, to the
@@ -67,8 +67,8 @@ struct document {
     bool failed;
 };
 
-/* wanted: what it will be rendered as; the rest is not kept. It must not move until it is released. */
-void doc_begin(struct document *d, enum doc_in wanted);
+/* wanted: of doc_in, what it will be rendered as; the rest is not kept. It must not move until it is released. */
+void doc_begin(struct document *d, unsigned wanted);
 void doc_release(struct document *d);
 
 /* What opens something returns whether anything in it will be seen; to be closed in any case. A section ends all that

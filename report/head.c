@@ -63,7 +63,7 @@ static void add_machine(struct document *d, const struct report_digest *digest)
     const struct caches_machine *machine = digest->run->machine;
     doc_note(d, DOC_KEY, "machine", "%s%s%s", machine->name, machine->description[0] != '\0' ? ": " : "",
              machine->description);
-    doc_note(d, DOC_KEYS, "caches", "%s", "");
+    doc_note(d, DOC_KEY_FLOW, "caches", "%s", "");
     doc_group(d, DOC_JSON, "machine");
     doc_string(d, DOC_JSON, "name", machine->name);
     doc_count(d, DOC_JSON, "line", machine->line_bytes);
@@ -114,7 +114,7 @@ static void warn_of_lost_pages(struct document *d, const struct mmu_counts *n)
 static void add_placement(struct document *d, const struct report_run *run)
 {
     char size[32];
-    doc_note(d, DOC_KEYS, "pages", "%s placement, seed %" PRIu64 "; %s pages of 4 KiB touched,",
+    doc_note(d, DOC_KEY_FLOW, "pages", "%s placement, seed %" PRIu64 "; %s pages of 4 KiB touched,",
              mmu_placement_name(run->placement->placement), run->seed, doc_digits(d, run->pages->small_pages));
     doc_string(d, DOC_JSON, "policy", mmu_placement_name(run->placement->placement));
     doc_count(d, DOC_JSON, "seed", run->seed);

@@ -314,7 +314,7 @@ static void add_verdict(struct document *d, const struct report_proposals *of, c
 }
 
 /* Played back, the run must be what it was; should it not be, figures are for comparing with each other only. */
-static void add_all(struct document *d, const struct report_proposals *of)
+void report_add_proposals(struct document *d, const struct report_proposals *of)
 {
     uint32_t order[ANALYSES_PROPOSALS];
     put_in_order(order, of);
@@ -329,24 +329,4 @@ static void add_all(struct document *d, const struct report_proposals *of)
         doc_note(d, DOC_LINE, NULL, "note: played back, the run as it is does not have exactly the misses that it had");
     doc_section(d, DOC_BOTH, 0);
     add_verdict(d, of, order);
-}
-
-enum c2_status report_proposals_text(FILE *to, const struct report_proposals *of, struct c2_error *err)
-{
-    struct document d;
-    doc_begin(&d, DOC_TEXT);
-    add_all(&d, of);
-    enum c2_status status = doc_render_text(to, &d, "the text report", err);
-    doc_release(&d);
-    return status;
-}
-
-enum c2_status report_proposals_json(FILE *to, const struct report_proposals *of, struct c2_error *err)
-{
-    struct document d;
-    doc_begin(&d, DOC_JSON);
-    add_all(&d, of);
-    enum c2_status status = doc_render_json(to, &d, "the JSON report", err);
-    doc_release(&d);
-    return status;
 }

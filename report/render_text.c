@@ -11,6 +11,7 @@
 #define LEAST_NAME 24 /* that much of a name is shown, whatever the width */
 #define MOST_COLUMNS 32
 #define KEY_WIDTH 12
+#define ITEM_INDENT 6
 
 struct page {
     FILE *to;
@@ -45,29 +46,17 @@ static void put_broken(FILE *to, const char *text, size_t column, size_t indent)
 
 static void put_note(struct page *page, const struct doc_item *note)
 {
-    size_t width = 0;
+    const enum doc_shape shape = (enum doc_shape)note->number;
+    int width = 0;
     begin_item(page);
-    switch ((enum doc_shape)note->number) {
-    case DOC_LINE:
+    if (shape == DOC_KEY || shape == DOC_KEY_FLOW)
+        width = fprintf(page->to, "%-*s ", KEY_WIDTH - 1, note->key);
+    else if (shape != DOC_LINE)
+        width = fprintf(page->to, "%s ", shape == DOC_FLOW ? note->key : " ");
+    if (shape == DOC_LINE || shape == DOC_KEY)
         fputs(note->text, page->to);
-        break;
-    case DOC_KEY:
-        fprintf(page->to, "%-*s %s", KEY_WIDTH - 1, note->key, note->text);
-        break;
-    case DOC_KEYS:
-        fprintf(page->to, "%-*s ", KEY_WIDTH - 1, note->key);
-        put_broken(page->to, note->text, KEY_WIDTH, KEY_WIDTH);
-        break;
-    case DOC_FLOW:
-        width = strlen(note->key) + 1;
-        fprintf(page->to, "%s ", note->key);
-        put_broken(page->to, note->text, width, width);
-        break;
-    case DOC_ITEM:
-        fputs("  ", page->to);
-        put_broken(page->to, note->text, 2, 6);
-        break;
-    }
+    else
+        put_broken(page->to, note->text, (size_t)width, shape == DOC_ITEM ? ITEM_INDENT : (size_t)width);
     fputc('\n', page->to);
 }
 

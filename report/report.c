@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * report: the report of a run, built as one document.
+ * report: the report of a run, or of its advice: built as one document, and rendered.
  *
  * Model
  *   In the text: a head of `key value` lines, one aligned table with a row a level, what the misses cost and who
@@ -9,7 +9,7 @@
  *   integers; a key whose subject was not part of the run is left out entirely (never 0 for "not measured").
  *
  * Invariants
- *   The same run gives the same bytes; nothing is kept.
+ *   The same run gives the same bytes; nothing of it is kept.
  */
 #include "report/report_priv.h"
 
@@ -32,7 +32,7 @@ static const struct chapter {
     {report_add_advice, SIMULATED, DOC_TEXT, 12},
 };
 
-static void add_all(struct document *d, struct report_digest *digest)
+static void add_chapters(struct document *d, struct report_digest *digest)
 {
     const enum needs has = !digest->run->simulated ? ALWAYS : !digest->profile ? SIMULATED : PROFILED;
     for (size_t i = 0; i < sizeof chapters / sizeof chapters[0]; i++) {
@@ -41,28 +41,70 @@ static void add_all(struct document *d, struct report_digest *digest)
     }
 }
 
-static enum c2_status write(FILE *to, const struct report_run *run, enum doc_in as, struct c2_error *err)
-{
-    struct report_digest digest;
+/* ------------------------------------------------------------------ from begin to end */
+
+struct report {
     struct document document;
-    doc_begin(&document, as);
-    enum c2_status status = report_digest_make(&digest, run, err);
-    if (status == C2_OK)
-        add_all(&document, &digest);
-    report_digest_release(&digest);
-    if (status == C2_OK)
-        status = as == DOC_TEXT ? doc_render_text(to, &document, "the text report", err)
-                                : doc_render_json(to, &document, "the JSON report", err);
-    doc_release(&document);
+};
+_Static_assert((int)REPORT_TEXT == (int)DOC_TEXT && (int)REPORT_JSON == (int)DOC_JSON, "forms are what items are in");
+
+static enum c2_status begin(struct report **out, unsigned forms, struct c2_error *err)
+{
+    *out = c2_alloc(sizeof **out);
+    if (!*out)
+        return c2_fail_memory(err, "the report");
+    doc_begin(&(*out)->document, forms);
+    return C2_OK;
+}
+
+/* What could not be built is gone. */
+static enum c2_status finish(struct report **out, enum c2_status status, struct c2_error *err)
+{
+    if (status == C2_OK && (*out)->document.failed)
+        status = c2_fail_memory(err, "the report");
+    if (status != C2_OK) {
+        report_destroy(*out);
+        *out = NULL;
+    }
     return status;
 }
 
-enum c2_status report_text(FILE *to, const struct report_run *run, struct c2_error *err)
+enum c2_status report_create(struct report **out, const struct report_run *run, unsigned forms, struct c2_error *err)
 {
-    return write(to, run, DOC_TEXT, err);
+    struct report_digest digest;
+    enum c2_status status = begin(out, forms, err);
+    if (status != C2_OK)
+        return status;
+    status = report_digest_make(&digest, run, err);
+    if (status == C2_OK)
+        add_chapters(&(*out)->document, &digest);
+    report_digest_release(&digest);
+    return finish(out, status, err);
 }
 
-enum c2_status report_json(FILE *to, const struct report_run *run, struct c2_error *err)
+enum c2_status report_create_advice(struct report **out, const struct report_proposals *of, unsigned forms,
+                                    struct c2_error *err)
 {
-    return write(to, run, DOC_JSON, err);
+    enum c2_status status = begin(out, forms, err);
+    if (status != C2_OK)
+        return status;
+    report_add_proposals(&(*out)->document, of);
+    return finish(out, status, err);
+}
+
+enum c2_status report_text(FILE *to, const struct report *report, struct c2_error *err)
+{
+    return doc_render_text(to, &report->document, "the text report", err);
+}
+
+enum c2_status report_json(FILE *to, const struct report *report, struct c2_error *err)
+{
+    return doc_render_json(to, &report->document, "the JSON report", err);
+}
+
+void report_destroy(struct report *report)
+{
+    if (report)
+        doc_release(&report->document);
+    c2_free(report);
 }

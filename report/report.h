@@ -43,10 +43,15 @@ struct report_run {
     struct loader_symbols *symbols;                /* names for the profile; NULL: addresses only */
 };
 
-/* Text ends with one line that says what to look at; JSON keys and their order are stable. A failed write is
+/* A report is built once, for the forms that it will be written in, and then needs nothing of what it is about. The
+ * text of a run ends with one line that says what to look at; JSON keys and their order are stable. A failed write is
  * C2_ERR_IO. */
-enum c2_status report_text(FILE *to, const struct report_run *run, struct c2_error *err);
-enum c2_status report_json(FILE *to, const struct report_run *run, struct c2_error *err);
+struct report;
+enum { REPORT_TEXT = 1, REPORT_JSON = 2 };
+enum c2_status report_create(struct report **out, const struct report_run *run, unsigned forms, struct c2_error *err);
+enum c2_status report_text(FILE *to, const struct report *report, struct c2_error *err);
+enum c2_status report_json(FILE *to, const struct report *report, struct c2_error *err);
+void report_destroy(struct report *report);
 
 /* Profiles for other tools, of a run with a profile (the first: with calls, too). Callgrind's format, version 1: costs
  * by instruction and line, and calls; the same with conflict misses for costs, where a call is an eviction and goes
@@ -82,7 +87,7 @@ struct report_proposals {
     uint32_t count;
     const struct analyses_outcome *before; /* the run as it was, played back */
 };
-enum c2_status report_proposals_text(FILE *to, const struct report_proposals *of, struct c2_error *err);
-enum c2_status report_proposals_json(FILE *to, const struct report_proposals *of, struct c2_error *err);
+enum c2_status report_create_advice(struct report **out, const struct report_proposals *of, unsigned forms,
+                                    struct c2_error *err);
 
 #endif

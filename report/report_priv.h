@@ -153,6 +153,9 @@ void report_add_conflicts(struct document *d, struct report_digest *digest);
 void report_add_dearest(struct document *d, struct report_digest *digest);
 void report_add_framed(struct document *d, struct report_digest *digest);
 
+/* All of a report of advice. (proposals.c) */
+void report_add_proposals(struct document *d, const struct report_proposals *of);
+
 /* Pages by size and rule. (head.c) */
 void report_add_pages(struct document *d, enum doc_in in, const struct report_run *run);
 /* "0x401234", in the JSON; what is known of a place; and the chain of calls that the compiler has inlined at an

@@ -212,8 +212,8 @@ static void notes_are_broken_between_words(void **state)
     struct document d;
     doc_begin(&d, DOC_TEXT);
     doc_section(&d, DOC_BOTH, 0);
-    doc_note(&d, DOC_KEYS, "k", FIFTY FIFTY "12345678 x");
-    doc_note(&d, DOC_KEYS, "k", FIFTY FIFTY "12345678  y");
+    doc_note(&d, DOC_KEY_FLOW, "k", FIFTY FIFTY "12345678 x");
+    doc_note(&d, DOC_KEY_FLOW, "k", FIFTY FIFTY "12345678  y");
     doc_note(&d, DOC_FLOW, "look:", FIFTY FIFTY TEN "1234 z");
     doc_note(&d, DOC_ITEM, NULL, FIFTY FIFTY TEN "12345678 w");
     doc_note(&d, DOC_KEY, "k", FIFTY FIFTY FIFTY "end");

@@ -16,7 +16,7 @@ static char *json_of(const struct report_run *run)
     char *text = NULL;
     size_t bytes = 0;
     FILE *to = open_memstream(&text, &bytes);
-    assert_int_equal(C2_OK, report_json(to, run, NULL));
+    assert_int_equal(C2_OK, write_report(to, run, REPORT_JSON, NULL));
     fclose(to);
     return text;
 }
@@ -286,7 +286,7 @@ static void every_allocation_may_fail(void **state)
     uint64_t tries = 0;
     while (status != C2_OK) {
         c2_alloc_fail_from(++tries);
-        status = report_json(to, &sample.run, &err);
+        status = write_report(to, &sample.run, REPORT_JSON, &err);
         c2_alloc_fail_from(0);
         assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY);
     }
@@ -303,7 +303,7 @@ static void a_full_disk_is_reported(void **state)
     FILE *full = fopen("/dev/full", "w");
     assert_non_null(full);
     setvbuf(full, NULL, _IONBF, 0);
-    assert_int_equal(C2_ERR_IO, report_json(full, &sample.run, &err));
+    assert_int_equal(C2_ERR_IO, write_report(full, &sample.run, REPORT_JSON, &err));
     fclose(full);
 }
 

@@ -19,7 +19,7 @@ static char *text_of(const struct report_run *run)
     char *text = NULL;
     size_t bytes = 0;
     FILE *to = open_memstream(&text, &bytes);
-    assert_int_equal(C2_OK, report_text(to, run, NULL));
+    assert_int_equal(C2_OK, write_report(to, run, REPORT_TEXT, NULL));
     fclose(to);
     return text;
 }
@@ -224,7 +224,7 @@ static json_t *json_of(const struct report_run *run)
     char *text = NULL;
     size_t bytes = 0;
     FILE *to = open_memstream(&text, &bytes);
-    assert_int_equal(C2_OK, report_json(to, run, NULL));
+    assert_int_equal(C2_OK, write_report(to, run, REPORT_JSON, NULL));
     fclose(to);
     json_t *root = json_loads(text, 0, NULL);
     assert_non_null(root);
@@ -469,6 +469,46 @@ static void one_function_without_names(void **state)
     free(m);
 }
 
+/* ------------------------------------------------------------------ both forms */
+
+typedef enum c2_status writer(FILE *to, const struct report *report, struct c2_error *err);
+
+static char *written(writer *write, const struct report *report)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&text, &bytes);
+    assert_int_equal(C2_OK, write(to, report, NULL));
+    fclose(to);
+    return text;
+}
+
+/* A report that was built for both forms is in each, as often as it is written, what one built for it alone is. The run
+ * is gone by then. */
+static void one_report_in_both_forms(void **state)
+{
+    (void)state;
+    static const unsigned forms[] = {REPORT_TEXT, REPORT_JSON};
+    writer *const writers[] = {report_text, report_json};
+    struct profile_sample s;
+    struct report *alone[2], *both;
+    profile_fill(&s);
+    assert_int_equal(C2_OK, report_create(&both, &s.base.run, REPORT_TEXT | REPORT_JSON, NULL));
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(C2_OK, report_create(&alone[i], &s.base.run, forms[i], NULL));
+    memset(&s, 0, sizeof s);
+    for (size_t i = 0; i < 4; i++) {
+        char *expected = written(writers[i % 2], alone[i % 2]), *found = written(writers[i % 2], both);
+        assert_string_equal(expected, found);
+        assert_true(strlen(found) > 1000);
+        free(expected);
+        free(found);
+    }
+    report_destroy(alone[0]);
+    report_destroy(alone[1]);
+    report_destroy(both);
+}
+
 /* ------------------------------------------------------------------ faults */
 
 static void every_allocation_may_fail(void **state)
@@ -483,7 +523,7 @@ static void every_allocation_may_fail(void **state)
         uint64_t tries = 0;
         while (status != C2_OK) {
             c2_alloc_fail_from(++tries);
-            status = json ? report_json(to, &s.base.run, &err) : report_text(to, &s.base.run, &err);
+            status = write_report(to, &s.base.run, json ? REPORT_JSON : REPORT_TEXT, &err);
             c2_alloc_fail_from(0);
             assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY);
         }
@@ -508,6 +548,7 @@ int main(void)
         cmocka_unit_test(without_a_profile_no_keys),
         cmocka_unit_test(cut_lists_keep_their_sums),
         cmocka_unit_test(one_function_without_names),
+        cmocka_unit_test(one_report_in_both_forms),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

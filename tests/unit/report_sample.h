@@ -145,4 +145,15 @@ static inline const char *advice_text(char *buffer, size_t bytes, const struct r
     return buffer;
 }
 
+/* form: REPORT_TEXT or REPORT_JSON */
+static inline enum c2_status write_report(FILE *to, const struct report_run *run, unsigned form, struct c2_error *err)
+{
+    struct report *report;
+    enum c2_status status = report_create(&report, run, form, err);
+    if (status == C2_OK)
+        status = form == REPORT_TEXT ? report_text(to, report, err) : report_json(to, report, err);
+    report_destroy(report);
+    return status;
+}
+
 #endif

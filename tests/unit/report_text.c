@@ -17,7 +17,7 @@ static char *text_of(const struct report_run *run)
     char *text = NULL;
     size_t bytes = 0;
     FILE *to = open_memstream(&text, &bytes);
-    assert_int_equal(C2_OK, report_text(to, run, NULL));
+    assert_int_equal(C2_OK, write_report(to, run, REPORT_TEXT, NULL));
     fclose(to);
     return text;
 }
@@ -302,7 +302,7 @@ static void a_full_disk_is_reported(void **state)
     FILE *full = fopen("/dev/full", "w");
     assert_non_null(full);
     setvbuf(full, NULL, _IONBF, 0);
-    assert_int_equal(C2_ERR_IO, report_text(full, &sample.run, &err));
+    assert_int_equal(C2_ERR_IO, write_report(full, &sample.run, REPORT_TEXT, &err));
     fclose(full);
 }
 
