@@ -61,42 +61,42 @@ void stream_blocks_destroy(struct stream_blocks *blocks)
 static bool is_string_slot(const struct stream_slot *slot) { return slot->kind >= STREAM_SOURCE; }
 
 /* Slots first_slot .. end belong to instruction `insn`; a string instruction has its four, and is alone. */
-static void check_insn_slots(const struct stream_block *block, uint32_t insn, uint32_t end)
+static bool insn_obeys(const struct stream_block *block, uint32_t insn, uint32_t end)
 {
     uint32_t first = block->insns[insn].first_slot;
-    C2_ASSERT(first <= end && end <= block->slot_count);
-    for (uint32_t i = first; i < end; i++) {
-        C2_ASSERT(block->slots[i].insn == insn);
-        C2_ASSERT(block->slots[i].kind <= STREAM_AFTER);
-        if (is_string_slot(&block->slots[i])) {
-            C2_ASSERT(block->insn_count == 1 && block->slot_count == 4);
-            C2_ASSERT(block->slots[i].kind == STREAM_SOURCE + i);
-        }
+    bool obeys = first <= end && end <= block->slot_count;
+    for (uint32_t i = first; i < end && obeys; i++) {
+        const struct stream_slot *slot = &block->slots[i];
+        obeys = slot->insn == insn && slot->kind <= STREAM_AFTER;
+        if (is_string_slot(slot))
+            obeys = obeys && block->insn_count == 1 && block->slot_count == 4 && slot->kind == STREAM_SOURCE + i;
     }
+    return obeys;
 }
 
 /* A call writes its return address last, a return reads it first. */
-static void check_ending(const struct stream_block *block)
+static bool ending_obeys(const struct stream_block *block)
 {
     const struct stream_insn *last = &block->insns[block->insn_count - 1];
-    C2_ASSERT(block->ending <= STREAM_RETURN);
     if (block->ending == STREAM_JUMP)
-        return;
-    C2_ASSERT(last->first_slot < block->slot_count);
+        return true;
+    if (block->ending > STREAM_RETURN || last->first_slot >= block->slot_count)
+        return false;
     const struct stream_slot *slot =
         &block->slots[block->ending == STREAM_CALL ? block->slot_count - 1 : last->first_slot];
-    C2_ASSERT(slot->kind == (block->ending == STREAM_CALL ? STREAM_WRITE : STREAM_READ) && slot->size == 8);
+    return slot->kind == (block->ending == STREAM_CALL ? STREAM_WRITE : STREAM_READ) && slot->size == 8;
 }
 
-static void check_block(const struct stream_block *block)
+bool stream_block_obeys(const struct stream_block *block)
 {
-    C2_ASSERT(block->insn_count >= 1);
-    C2_ASSERT(block->insns[0].first_slot == 0);
+    if (block->insn_count < 1 || block->insns[0].first_slot != 0)
+        return false;
     for (uint32_t i = 0; i < block->insn_count; i++) {
         bool last = i + 1u == block->insn_count;
-        check_insn_slots(block, i, last ? block->slot_count : block->insns[i + 1].first_slot);
+        if (!insn_obeys(block, i, last ? block->slot_count : block->insns[i + 1].first_slot))
+            return false;
     }
-    check_ending(block);
+    return ending_obeys(block);
 }
 
 /* The instructions and behind them the slots, in one piece of memory. */
@@ -129,7 +129,7 @@ enum c2_status stream_blocks_add(uint32_t *out, struct stream_blocks *blocks, co
                                  struct c2_error *err)
 {
     uint32_t number = atomic_load_explicit(&blocks->count, memory_order_relaxed);
-    check_block(block);
+    C2_ASSERT(stream_block_obeys(block));
     if (number >> BLOCKS_MAX_LOG2)
         return c2_fail(err, C2_ERR_EXHAUSTED, "more than %u different basic blocks were executed", number);
     struct stream_block *chunk = chunk_of(blocks, number);
@@ -155,7 +155,7 @@ void stream_blocks_check(const struct stream_blocks *blocks)
     uint32_t count = stream_blocks_count(blocks);
     C2_ASSERT(count <= 1u << BLOCKS_MAX_LOG2);
     for (uint32_t i = 0; i < count; i++)
-        check_block(stream_blocks_at(blocks, i));
+        C2_ASSERT(stream_block_obeys(stream_blocks_at(blocks, i)));
 }
 
 static void dump_slots(const struct stream_block *block, FILE *to)

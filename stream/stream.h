@@ -136,6 +136,7 @@ enum c2_status stream_blocks_add(uint32_t *out, struct stream_blocks *blocks, co
 uint32_t stream_blocks_count(const struct stream_blocks *blocks);
 /* Lent for the life of the table. number < count. */
 const struct stream_block *stream_blocks_at(const struct stream_blocks *blocks, uint32_t number);
+bool stream_block_obeys(const struct stream_block *block);    /* the contract above */
 void stream_blocks_check(const struct stream_blocks *blocks); /* every block obeys the contract above */
 void stream_blocks_dump(const struct stream_blocks *blocks, FILE *to);
 
@@ -183,6 +184,40 @@ struct stream_sink stream_ring_sink(struct stream_ring *ring);
 void stream_ring_destroy(struct stream_ring *ring);
 void stream_ring_check(const struct stream_ring *ring); /* on the producer's thread */
 void stream_ring_dump(const struct stream_ring *ring, FILE *to);
+
+/* ------------------------------------------------------------------ recordings: a stream in a file
+ * The file needs nothing beside it: what it says of its run (facts), blocks before their first record, records and
+ * marks with their threads, totals at the end; docs/recording.md has its bytes. Batches may come back cut in other
+ * places; blocks have the numbers that they had. `name` is for messages. */
+#define STREAM_FACT_NAME_BYTES 127u
+struct stream_fact {
+    const char *name; /* 1 .. STREAM_FACT_NAME_BYTES bytes */
+    const char *value;
+};
+
+/* Writes to a file of the caller's, which outlives it, as do the blocks: those of the stream. No recording is in the
+ * file until finish, which flushes it. */
+struct stream_recorder;
+enum c2_status stream_recorder_create(struct stream_recorder **out, FILE *to, const char *name,
+                                      const struct stream_blocks *blocks, const struct stream_fact *facts,
+                                      size_t fact_count, struct c2_error *err);
+struct stream_sink stream_recorder_sink(struct stream_recorder *recorder);                     /* drain does nothing */
+enum c2_status stream_recorder_finish(struct stream_recorder *recorder, struct c2_error *err); /* once, the last call */
+void stream_recorder_destroy(struct stream_recorder *recorder);
+
+/* Reads from a file of the caller's, which outlives it: from its beginning, a pipe from where it is. */
+struct stream_recording;
+enum c2_status stream_recording_open(struct stream_recording **out, FILE *from, const char *name, struct c2_error *err);
+void stream_recording_close(struct stream_recording *recording);
+/* Gives all of it to the sink, whose drain is not called; as often as wanted, a pipe once. */
+enum c2_status stream_recording_play(struct stream_recording *recording, struct stream_sink to, struct c2_error *err);
+/* The table that the batches' numbers are of; filled while it is played. Lent until close. */
+const struct stream_blocks *stream_recording_blocks(const struct stream_recording *recording);
+/* NULL: it does not say. Lent until close. */
+const char *stream_recording_fact(const struct stream_recording *recording, const char *name);
+
+/* A file without a name in TMPDIR, else in /tmp, to write and to read. */
+enum c2_status stream_temporary(FILE **out, struct c2_error *err);
 
 /* ------------------------------------------------------------------ the tape: a stream to be consumed again
  * Lies in a temporary file (TMPDIR, else /tmp) without a name. Record all of it, then play it as often as wanted, each

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The recorder: the end of a recording that writes.
+ *
+ * Model
+ *   Of each record only what was not expected (recording_priv.h) is written: how many records came as expected, and
+ *   then which block and which addresses came instead. What is written goes to one of two sections, each of which has
+ *   much that repeats: what happened, and by how much addresses and marks' words differ. Sections are filled up to a
+ *   chunk, compressed (zstd, level 1) and written.
+ * Invariants
+ *   A block is defined before its first record; blocks are defined in the order of their numbers, those that never ran
+ *   with the others, so that numbers come out equal.
+ *   A chunk's content begins with the checksum of the chunk before, and its frame ends with its own: a chunk that is
+ *   missing, changed or in another place shows.
+ */
+#include <errno.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "stream/recording_priv.h"
+
+#define LEVEL 1
+/* A chunk ends with the item that passes one of them. */
+#define CHUNK_BYTES C2_HOST_SIZE(64u << 10, 512u)
+#define CHUNK_WORDS C2_HOST_SIZE(1u << 20, 4096u)
+#define VARINT_BYTES 10u
+/* What an item takes at most: in the first section numbers and a mask, or a definition; in the second one number a
+ * slot or word. */
+#define ITEM_BYTES ((size_t)VARINT_BYTES * 2 * RECORDING_SLOTS)
+
+struct stream_recorder {
+    const struct stream_blocks *blocks;
+    FILE *to;
+    char *name;
+    ZSTD_CCtx *compressor;
+    struct recording_model model;
+    uint64_t expected;         /* records that came as expected, and are not written yet */
+    uint64_t words;            /* of batches, in this chunk */
+    uint8_t *control, *values; /* ends of the sections */
+    uint8_t *content, *value_section, *packed;
+    size_t packed_room;
+    uint32_t tid, check; /* check: the last four bytes of the frame before */
+};
+
+/* ------------------------------------------------------------------ chunks */
+
+static enum c2_status fail_writing(const struct stream_recorder *r, struct c2_error *err)
+{
+    return c2_fail(err, C2_ERR_IO, "cannot write the recording %s: %s", r->name, strerror(errno));
+}
+
+static enum c2_status put(struct stream_recorder *r, const void *bytes, size_t count, struct c2_error *err)
+{
+    return fwrite(bytes, 1, count, r->to) == count ? C2_OK : fail_writing(r, err);
+}
+
+/* Writes the content up to `end`, behind the head. */
+static enum c2_status put_chunk(struct stream_recorder *r, enum recording_chunk kind, const uint8_t *control_end,
+                                const uint8_t *end, struct c2_error *err)
+{
+    recording_put_u32(r->content, r->check);
+    r->content[4] = (uint8_t)kind;
+    recording_put_u32(r->content + 5, (uint32_t)(control_end - r->content) - RECORDING_HEAD_BYTES);
+    const size_t bytes = ZSTD_compress2(r->compressor, r->packed + 4, r->packed_room, r->content,
+                                        (size_t)(end - r->content));
+    if (ZSTD_isError(bytes))
+        return c2_fail(err, C2_ERR_INTERNAL, "cannot compress a part of a recording: %s", ZSTD_getErrorName(bytes));
+    recording_put_u32(r->packed, (uint32_t)bytes);
+    r->check = recording_get_u32(r->packed + bytes);
+    return put(r, r->packed, bytes + 4, err);
+}
+
+static void begin_chunk(struct stream_recorder *r)
+{
+    r->control = r->content + RECORDING_HEAD_BYTES;
+    r->values = r->value_section;
+    r->words = 0;
+}
+
+static uint8_t *put_number(uint8_t *to, uint64_t n)
+{
+    for (; n >= 0x80; n >>= 7)
+        *to++ = (uint8_t)(n | 0x80);
+    *to++ = (uint8_t)n;
+    return to;
+}
+
+/* An item's first byte, with the records before it. */
+static void put_item(struct stream_recorder *r, enum recording_item item)
+{
+    const uint64_t expected = r->expected;
+    r->expected = 0;
+    *r->control++ = (uint8_t)(item | (expected < ITEM_MANY ? expected : ITEM_MANY) << ITEM_BITS);
+    if (expected >= ITEM_MANY)
+        r->control = put_number(r->control, expected - ITEM_MANY);
+}
+
+static enum c2_status end_chunk(struct stream_recorder *r, struct c2_error *err)
+{
+    if (r->expected != 0)
+        put_item(r, ITEM_REST);
+    if (r->control == r->content + RECORDING_HEAD_BYTES)
+        return C2_OK;
+    const size_t values = (size_t)(r->values - r->value_section);
+    memcpy(r->control, r->value_section, values);
+    enum c2_status status = put_chunk(r, RECORDING_STREAM, r->control, r->control + values, err);
+    begin_chunk(r);
+    return status;
+}
+
+static bool is_full(const struct stream_recorder *r)
+{
+    return (size_t)(r->control - r->content) + (size_t)(r->values - r->value_section) >= CHUNK_BYTES;
+}
+
+/* ------------------------------------------------------------------ facts */
+
+/* A text goes through as many chunks as it needs: a fact without a name continues the one before. */
+static enum c2_status put_fact(struct stream_recorder *r, const struct stream_fact *fact, struct c2_error *err)
+{
+    size_t left = strlen(fact->value);
+    const char *name = fact->name, *value = fact->value;
+    enum c2_status status = C2_OK;
+    do {
+        const size_t part = left < CHUNK_BYTES ? left : CHUNK_BYTES, name_bytes = strlen(name);
+        uint8_t *to = put_number(r->content + RECORDING_HEAD_BYTES, name_bytes);
+        memcpy(to, name, name_bytes);
+        memcpy(to + name_bytes, value, part);
+        to += name_bytes + part;
+        status = put_chunk(r, RECORDING_FACTS, to, to, err);
+        value += part;
+        left -= part;
+        name = "";
+    } while (left != 0 && status == C2_OK);
+    return status;
+}
+
+static enum c2_status check_facts(const struct stream_fact *facts, size_t count, struct c2_error *err)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        C2_ASSERT(facts[i].name[0] != '\0' && strlen(facts[i].name) <= STREAM_FACT_NAME_BYTES);
+        bytes += strlen(facts[i].name) + strlen(facts[i].value) + 2;
+    }
+    if (bytes <= RECORDING_FACT_BYTES)
+        return C2_OK;
+    return c2_fail(err, C2_ERR_UNSUPPORTED,
+                   "what a recording says of its run (arguments, environment) has %zu bytes, more than %u", bytes,
+                   RECORDING_FACT_BYTES);
+}
+
+static enum c2_status put_start(struct stream_recorder *r, const struct stream_fact *facts, size_t count,
+                                struct c2_error *err)
+{
+    uint8_t start[RECORDING_MAGIC_BYTES + 4];
+    memcpy(start, RECORDING_MAGIC, RECORDING_MAGIC_BYTES);
+    recording_put_u32(start + RECORDING_MAGIC_BYTES, RECORDING_VERSION);
+    enum c2_status status = check_facts(facts, count, err);
+    if (status == C2_OK)
+        status = put(r, start, sizeof start, err);
+    for (size_t i = 0; i < count && status == C2_OK; i++)
+        status = put_fact(r, &facts[i], err);
+    return status;
+}
+
+/* ------------------------------------------------------------------ life */
+
+static bool make_buffers(struct stream_recorder *r, const char *name)
+{
+    const size_t section = CHUNK_BYTES + ITEM_BYTES;
+    _Static_assert(RECORDING_HEAD_BYTES + CHUNK_BYTES + 2 * ITEM_BYTES <= RECORDING_CONTENT_BYTES, "a chunk fits");
+    r->name = c2_strdup(name);
+    r->content = c2_alloc(RECORDING_CONTENT_BYTES);
+    r->value_section = c2_alloc(section);
+    r->packed_room = ZSTD_compressBound(RECORDING_CONTENT_BYTES);
+    r->packed = c2_alloc(r->packed_room + 4);
+    r->compressor = ZSTD_createCCtx();
+    return r->name && r->content && r->value_section && r->packed && r->compressor;
+}
+
+enum c2_status stream_recorder_create(struct stream_recorder **out, FILE *to, const char *name,
+                                      const struct stream_blocks *blocks, const struct stream_fact *facts,
+                                      size_t fact_count, struct c2_error *err)
+{
+    *out = NULL;
+    struct stream_recorder *r = c2_calloc(1, sizeof *r);
+    if (!r)
+        return c2_fail_memory(err, "a recorder");
+    *r = (struct stream_recorder){.blocks = blocks, .to = to, .tid = 1, .check = RECORDING_VERSION};
+    enum c2_status status = make_buffers(r, name) ? recording_model_start(&r->model, err)
+                                                  : c2_fail_memory(err, "a recorder");
+    if (status == C2_OK) {
+        ZSTD_CCtx_setParameter(r->compressor, ZSTD_c_compressionLevel, LEVEL);
+        ZSTD_CCtx_setParameter(r->compressor, ZSTD_c_checksumFlag, 1);
+        status = put_start(r, facts, fact_count, err);
+    }
+    if (status != C2_OK) {
+        stream_recorder_destroy(r);
+        return status;
+    }
+    begin_chunk(r);
+    *out = r;
+    return C2_OK;
+}
+
+void stream_recorder_destroy(struct stream_recorder *recorder)
+{
+    if (!recorder)
+        return;
+    ZSTD_freeCCtx(recorder->compressor);
+    recording_model_release(&recorder->model);
+    c2_free(recorder->name);
+    c2_free(recorder->content);
+    c2_free(recorder->value_section);
+    c2_free(recorder->packed);
+    c2_free(recorder);
+}
+
+/* ------------------------------------------------------------------ blocks */
+
+static uint8_t *put_insn(uint8_t *to, const struct stream_insn *insn, uint32_t slots, uint32_t expected)
+{
+    const bool elsewhere = insn->offset != expected;
+    to = put_number(to, (slots << 8 | insn->length) << 1 | elsewhere);
+    return elsewhere ? put_number(to, insn->offset) : to;
+}
+
+static void put_block(struct stream_recorder *r, const struct stream_block *block)
+{
+    uint8_t *to = put_number(r->control, recording_fold(block->pc.v - r->model.predecessor_end));
+    to = put_number(to, block->bytes);
+    to = put_number(to, block->insn_count);
+    *to++ = block->ending;
+    uint32_t expected = 0;
+    for (uint32_t i = 0; i < block->insn_count; i++) {
+        const struct stream_insn *insn = &block->insns[i];
+        const uint32_t end = i + 1u == block->insn_count ? block->slot_count : insn[1].first_slot;
+        to = put_insn(to, insn, end - insn->first_slot, expected);
+        expected = insn->offset + insn->length;
+    }
+    for (uint32_t i = 0; i < block->slot_count; i++) {
+        const struct stream_slot *slot = &block->slots[i];
+        *to++ = (uint8_t)(slot->kind | slot->store << 3);
+        to = put_number(to, slot->size);
+    }
+    r->control = to;
+}
+
+/* Every block up to and with this number. */
+static enum c2_status define(struct stream_recorder *r, uint32_t number, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    while (r->model.block_count <= number && status == C2_OK) {
+        const struct stream_block *block = stream_blocks_at(r->blocks, r->model.block_count);
+        C2_ASSERT(block->insn_count <= RECORDING_SLOTS && block->slot_count <= RECORDING_SLOTS);
+        put_item(r, ITEM_DEFINE);
+        put_block(r, block);
+        status = recording_model_add(&r->model, block, err);
+        if (status == C2_OK && is_full(r))
+            status = end_chunk(r, err);
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ records */
+
+static uint8_t *put_surprise(uint8_t *to, struct recording_model *model, uint64_t residual)
+{
+    if (residual == model->residual) {
+        *to++ = 0;
+        return to;
+    }
+    model->residual = residual;
+    return put_number(to, recording_fold(residual));
+}
+
+/* Learns the slots' addresses. Bit s of the masks: slot s was not what was expected. */
+static bool put_slots(struct stream_recorder *r, struct model_slot *slots, const uint64_t *words, uint32_t count,
+                      uint8_t *masks)
+{
+    unsigned any = 0, mask = 0;
+    for (uint32_t s = 0; s < count; s++) {
+        const uint64_t residual = words[s] - slots[s].last - slots[s].stride;
+        if (residual != 0) {
+            r->values = put_surprise(r->values, &r->model, residual);
+            mask |= 1u << s % 8;
+        }
+        recording_learn(&slots[s], words[s]);
+        if (s % 8 == 7 || s + 1 == count) {
+            masks[s / 8] = (uint8_t)mask;
+            any |= mask;
+            mask = 0;
+        }
+    }
+    return any != 0;
+}
+
+/* What follows the item's first byte. */
+static void put_masks(struct stream_recorder *r, const uint8_t *masks, uint32_t slots)
+{
+    memcpy(r->control, masks, (slots + 7) / 8);
+    r->control += (slots + 7) / 8;
+}
+
+static void put_surprising(struct stream_recorder *r, uint64_t header, bool surprise, const uint8_t *masks)
+{
+    const uint32_t block = stream_header_block(header), slots = stream_header_slots(header);
+    const struct stream_block *about = stream_blocks_at(r->blocks, block);
+    const bool expected = header == r->model.expected;
+    if (expected) {
+        put_item(r, ITEM_SURPRISE);
+    } else if (header == stream_header(block, about->insn_count, about->slot_count)) {
+        put_item(r, surprise ? ITEM_BLOCK_SURPRISE : ITEM_BLOCK);
+        r->control = put_number(r->control, block);
+    } else {
+        put_item(r, ITEM_PARTIAL);
+        r->control = put_number(r->control, block);
+        r->control = put_number(r->control, stream_header_insns(header));
+        put_masks(r, masks, slots);
+        return;
+    }
+    if (surprise && slots > 1) /* of one, which is clear */
+        put_masks(r, masks, slots);
+}
+
+static void count(struct stream_recorder *r, const struct model_block *block, const uint64_t *record)
+{
+    struct recording_totals *totals = &r->model.totals;
+    totals->records++;
+    if (C2_LIKELY(record[0] == block->plain)) {
+        totals->instructions += block->insns;
+        totals->references += block->references;
+    } else {
+        recording_count(totals, stream_blocks_at(r->blocks, stream_header_block(record[0])), record);
+    }
+}
+
+static enum c2_status put_record(struct stream_recorder *r, const uint64_t *record, struct c2_error *err)
+{
+    const uint64_t header = record[0];
+    const uint32_t number = stream_header_block(header);
+    enum c2_status status = C2_OK;
+    uint8_t masks[RECORDING_MASK_BYTES];
+    if (C2_UNLIKELY(number >= r->model.block_count))
+        status = define(r, number, err);
+    if (status != C2_OK)
+        return status;
+    const struct model_block *block = &r->model.blocks[(size_t)number + 1];
+    const bool expected = header == r->model.expected;
+    C2_ASSERT(expected || header == block->plain || recording_header_fits(stream_blocks_at(r->blocks, number), header));
+    const bool surprise = put_slots(r, &r->model.slots[block->first_slot], record + 1, stream_header_slots(header),
+                                    masks);
+    if (C2_LIKELY(expected && !surprise))
+        r->expected++;
+    else
+        put_surprising(r, header, surprise, masks);
+    count(r, block, record);
+    recording_follow(&r->model, header);
+    return is_full(r) ? end_chunk(r, err) : C2_OK;
+}
+
+static enum c2_status put_mark(struct stream_recorder *r, const uint64_t *record, struct c2_error *err)
+{
+    const uint32_t number = stream_header_insns(record[0]), words = stream_header_slots(record[0]);
+    C2_ASSERT(words <= RECORDING_SLOTS);
+    put_item(r, ITEM_MARK);
+    r->control = put_number(r->control, number);
+    r->control = put_number(r->control, words);
+    for (uint32_t i = 0; i < words; i++) {
+        uint64_t unexpected = 0;
+        uint64_t *last = number < RECORDING_MARKS && i < RECORDING_MARK_WORDS ? &r->model.marks[number][i]
+                                                                              : &unexpected;
+        r->values = put_number(r->values, recording_fold(record[i + 1] - *last));
+        *last = record[i + 1];
+    }
+    r->model.totals.marks++;
+    return is_full(r) ? end_chunk(r, err) : C2_OK;
+}
+
+/* ------------------------------------------------------------------ batches */
+
+static void put_thread(struct stream_recorder *r, uint32_t tid)
+{
+    put_item(r, ITEM_THREAD);
+    r->control = put_number(r->control, tid);
+    r->tid = tid;
+}
+
+static enum c2_status record_batch(void *self, const struct stream_batch *batch, struct c2_error *err)
+{
+    struct stream_recorder *r = self;
+    enum c2_status status = C2_OK;
+    if (batch->tid != r->tid)
+        put_thread(r, batch->tid);
+    for (uint32_t i = 0; i < batch->used && status == C2_OK; i += stream_header_slots(batch->words[i]) + 1) {
+        const bool mark = stream_header_block(batch->words[i]) == STREAM_MARK;
+        status = mark ? put_mark(r, &batch->words[i], err) : put_record(r, &batch->words[i], err);
+    }
+    r->words += batch->used;
+    return status == C2_OK && r->words >= CHUNK_WORDS ? end_chunk(r, err) : status;
+}
+
+static enum c2_status drain(void *self, struct c2_error *err)
+{
+    (void)self, (void)err;
+    return C2_OK;
+}
+
+struct stream_sink stream_recorder_sink(struct stream_recorder *recorder)
+{
+    return (struct stream_sink){recorder, record_batch, drain};
+}
+
+enum c2_status stream_recorder_finish(struct stream_recorder *r, struct c2_error *err)
+{
+    const uint32_t blocks = stream_blocks_count(r->blocks);
+    const struct recording_totals *totals = &r->model.totals;
+    enum c2_status status = blocks == 0 ? C2_OK : define(r, blocks - 1, err);
+    if (status == C2_OK)
+        status = end_chunk(r, err);
+    if (status != C2_OK)
+        return status;
+    uint8_t *to = put_number(r->control, totals->records);
+    to = put_number(to, totals->marks);
+    to = put_number(to, totals->instructions);
+    to = put_number(to, totals->references);
+    to = put_number(to, blocks);
+    status = put_chunk(r, RECORDING_END, to, to, err);
+    return status == C2_OK && fflush(r->to) != 0 ? fail_writing(r, err) : status;
+}
