@@ -362,7 +362,7 @@ static enum c2_status put_record(struct stream_recorder *r, const uint64_t *reco
 static enum c2_status put_mark(struct stream_recorder *r, const uint64_t *record, struct c2_error *err)
 {
     const uint32_t number = stream_header_insns(record[0]), words = stream_header_slots(record[0]);
-    C2_ASSERT(words <= RECORDING_SLOTS);
+    C2_ASSERT(words <= STREAM_MARK_WORDS);
     put_item(r, ITEM_MARK);
     r->control = put_number(r->control, number);
     r->control = put_number(r->control, words);

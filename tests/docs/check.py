@@ -38,7 +38,8 @@ BUILD = os.path.dirname(EMULATOR)
 MADE_WITH = os.path.join(HERE, "made_with.txt")
 PAGES = ["README.md", "docs/tour.md", "docs/options.md", "docs/model.md", "docs/machine-files.md", "docs/placement.md",
          "docs/reports.md", "docs/placement-lab.md", "docs/exports.md", "docs/advise.md"] # with commands
-OTHER_PAGES = ["docs/deviations.md", "docs/comparison.md", "docs/architecture.md", "CONTRIBUTING.md", "tests/README.md"]
+OTHER_PAGES = ["docs/deviations.md", "docs/comparison.md", "docs/architecture.md", "docs/recording.md",
+               "CONTRIBUTING.md", "tests/README.md"]
 OPTIONAL = ("callgrind_annotate", "cg_annotate") # of Valgrind
 NUMBER = re.compile(r"(?<!\w)\d[\d,]*(?:\.\d+)?(?: ?%)?")
 GROUPED = re.compile(r"(?<![\w.,-])\d{1,3}(?:,\d{3})+(?![\w,])")
