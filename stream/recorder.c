@@ -274,25 +274,22 @@ static uint8_t *put_surprise(uint8_t *to, struct recording_model *model, uint64_
     return put_number(to, recording_fold(residual));
 }
 
-/* Learns the slots' addresses. Bit s of the masks: slot s was not what was expected. */
-static bool put_slots(struct stream_recorder *r, struct model_slot *slots, const uint64_t *words, uint32_t count,
-                      uint8_t *masks)
+/* From slot `first` on. Bit s of the masks: slot s was not what was expected. */
+static bool put_slots(struct stream_recorder *r, struct model_slot *slots, const uint64_t *words, uint32_t first,
+                      uint32_t count, uint8_t *masks)
 {
-    unsigned any = 0, mask = 0;
-    for (uint32_t s = 0; s < count; s++) {
+    bool any = false;
+    memset(masks, 0, (count + 7) / 8);
+    for (uint32_t s = first; s < count; s++) {
         const uint64_t residual = words[s] - slots[s].last - slots[s].stride;
-        if (residual != 0) {
-            r->values = put_surprise(r->values, &r->model, residual);
-            mask |= 1u << s % 8;
-        }
         recording_learn(&slots[s], words[s]);
-        if (s % 8 == 7 || s + 1 == count) {
-            masks[s / 8] = (uint8_t)mask;
-            any |= mask;
-            mask = 0;
-        }
+        if (residual == 0)
+            continue;
+        r->values = put_surprise(r->values, &r->model, residual);
+        masks[s / 8] |= (uint8_t)(1u << s % 8);
+        any = true;
     }
-    return any != 0;
+    return any;
 }
 
 /* What follows the item's first byte. */
@@ -323,7 +320,7 @@ static void put_surprising(struct stream_recorder *r, uint64_t header, bool surp
         put_masks(r, masks, slots);
 }
 
-static void count(struct stream_recorder *r, const struct model_block *block, const uint64_t *record)
+static void count_record(struct stream_recorder *r, const struct model_block *block, const uint64_t *record)
 {
     struct recording_totals *totals = &r->model.totals;
     totals->records++;
@@ -335,28 +332,45 @@ static void count(struct stream_recorder *r, const struct model_block *block, co
     }
 }
 
+/* A record whose header or whose slot `first` was not expected. */
+static enum c2_status put_unexpected(struct stream_recorder *r, struct model_slot *slots, const uint64_t *record,
+                                     uint32_t first, struct c2_error *err)
+{
+    uint8_t masks[RECORDING_MASK_BYTES];
+    const bool surprise = put_slots(r, slots, record + 1, first, stream_header_slots(record[0]), masks);
+    put_surprising(r, record[0], surprise, masks);
+    return is_full(r) ? end_chunk(r, err) : C2_OK;
+}
+
+/* A header that may be used to look up slots; of a block that is defined. */
+static bool is_sound(const struct stream_recorder *r, uint64_t header, const struct model_block *block)
+{
+    return header == r->model.expected || header == block->plain ||
+           recording_header_fits(stream_blocks_at(r->blocks, stream_header_block(header)), header);
+}
+
 static enum c2_status put_record(struct stream_recorder *r, const uint64_t *record, struct c2_error *err)
 {
     const uint64_t header = record[0];
-    const uint32_t number = stream_header_block(header);
+    const uint32_t number = stream_header_block(header), count = stream_header_slots(header);
     enum c2_status status = C2_OK;
-    uint8_t masks[RECORDING_MASK_BYTES];
     if (C2_UNLIKELY(number >= r->model.block_count))
         status = define(r, number, err);
     if (status != C2_OK)
         return status;
     const struct model_block *block = &r->model.blocks[(size_t)number + 1];
-    const bool expected = header == r->model.expected;
-    C2_ASSERT(expected || header == block->plain || recording_header_fits(stream_blocks_at(r->blocks, number), header));
-    const bool surprise = put_slots(r, &r->model.slots[block->first_slot], record + 1, stream_header_slots(header),
-                                    masks);
-    if (C2_LIKELY(expected && !surprise))
+    struct model_slot *slots = &r->model.slots[block->first_slot];
+    uint32_t s = 0;
+    C2_ASSERT(is_sound(r, header, block));
+    while (s < count && record[1 + s] == slots[s].last + slots[s].stride)
+        recording_go_on(&slots[s++]);
+    if (C2_LIKELY(s == count && header == r->model.expected))
         r->expected++;
     else
-        put_surprising(r, header, surprise, masks);
-    count(r, block, record);
+        status = put_unexpected(r, slots, record, s, err);
+    count_record(r, block, record);
     recording_follow(&r->model, header);
-    return is_full(r) ? end_chunk(r, err) : C2_OK;
+    return status;
 }
 
 static enum c2_status put_mark(struct stream_recorder *r, const uint64_t *record, struct c2_error *err)

@@ -210,11 +210,8 @@ static bool make_expected(struct stream_recording *r)
     uint64_t *to = &r->batch->words[r->batch->used];
     struct model_slot *slot = &r->model.slots[r->model.blocks[(size_t)stream_header_block(header) + 1].first_slot];
     *to++ = header;
-    for (uint32_t i = 0; i < slots; i++, slot++) {
-        to[i] = slot->last + slot->stride;
-        slot->last = to[i];
-        slot->delta = slot->stride;
-    }
+    for (uint32_t i = 0; i < slots; i++)
+        to[i] = recording_go_on(slot++);
     return end_record(r, header);
 }
 

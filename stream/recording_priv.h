@@ -112,6 +112,14 @@ static inline void recording_learn(struct model_slot *slot, uint64_t address)
     slot->last = address;
 }
 
+/* The same, of the address that was expected, which it returns. */
+static inline uint64_t recording_go_on(struct model_slot *slot)
+{
+    slot->last += slot->stride;
+    slot->delta = slot->stride;
+    return slot->last;
+}
+
 /* Small numbers of either sign become small ones. */
 static inline uint64_t recording_fold(uint64_t n) { return n << 1 ^ (0 - (n >> 63)); }
 static inline uint64_t recording_unfold(uint64_t n) { return n >> 1 ^ (0 - (n & 1)); }

@@ -545,8 +545,28 @@ static void test_a_whole_one_replaces_the_old(void **state)
     free(twin.words);
 }
 
-int main(void)
+/* ------------------------------------------------------------------ for the reader in stream_reader.py */
+
+static int record_for_another_reader(const char *path)
 {
+    struct recorded recorded;
+    const struct stream_fact fact = {"program", "./app"};
+    uint64_t digest = 0;
+    record_random(&recorded, "reader", C2_HOST_SIZE(150, 1000), &fact, 1);
+    FILE *to = fopen(path, "wb");
+    if (!to || fwrite(recorded.bytes, 1, recorded.count, to) != recorded.count || fclose(to) != 0)
+        return 1;
+    for (size_t i = 0; i < recorded.twin.count; i++)
+        digest = (digest ^ recorded.twin.words[i]) * UINT64_C(0x100000001b3);
+    printf("%016llx\n", (unsigned long long)digest);
+    release_recorded(&recorded);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2)
+        return record_for_another_reader(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_streams_come_back),
         cmocka_unit_test(test_a_twin_that_differs_shows),
