@@ -12,6 +12,9 @@
  *   with the others, so that numbers come out equal.
  *   A chunk's content begins with the checksum of the chunk before, and its frame ends with its own: a chunk that is
  *   missing, changed or in another place shows.
+ * Cost
+ *   A multiplication of matrices takes 0.001 bytes and 3.5 ns a reference, gzip 0.58 and 12, a chase in 32 MiB 1.6 and
+ *   11; reading takes 2.7, 9.6 and 8.6 ns (docs/recording.md).
  */
 #include <errno.h>
 #include <string.h>
@@ -393,11 +396,13 @@ static enum c2_status put_mark(struct stream_recorder *r, const uint64_t *record
 
 /* ------------------------------------------------------------------ batches */
 
-static void put_thread(struct stream_recorder *r, uint32_t tid)
+static enum c2_status put_thread(struct stream_recorder *r, uint32_t tid, struct c2_error *err)
 {
+    C2_ASSERT(tid != 0);
     put_item(r, ITEM_THREAD);
     r->control = put_number(r->control, tid);
     r->tid = tid;
+    return is_full(r) ? end_chunk(r, err) : C2_OK;
 }
 
 static enum c2_status record_batch(void *self, const struct stream_batch *batch, struct c2_error *err)
@@ -405,7 +410,7 @@ static enum c2_status record_batch(void *self, const struct stream_batch *batch,
     struct stream_recorder *r = self;
     enum c2_status status = C2_OK;
     if (batch->tid != r->tid)
-        put_thread(r, batch->tid);
+        status = put_thread(r, batch->tid, err);
     for (uint32_t i = 0; i < batch->used && status == C2_OK; i += stream_header_slots(batch->words[i]) + 1) {
         const bool mark = stream_header_block(batch->words[i]) == STREAM_MARK;
         status = mark ? put_mark(r, &batch->words[i], err) : put_record(r, &batch->words[i], err);

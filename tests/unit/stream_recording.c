@@ -53,6 +53,41 @@ static void test_random_streams_come_back(void **state)
     }
 }
 
+/* Threads that take turns, with nothing between the turns that would not have been expected. */
+static void test_threads_take_turns(void **state)
+{
+    (void)state;
+    const struct stream_insn insn = {.length = 1};
+    const struct stream_block block = {.pc = {0x1000}, .bytes = 1, .insn_count = 1, .insns = &insn};
+    struct recorded recorded = {.blocks = NULL};
+    struct stream_batch *batch = calloc(1, sizeof *batch);
+    struct stream_recorder *recorder;
+    struct stream_recording *recording;
+    uint32_t number;
+    FILE *to = open_memstream(&recorded.bytes, &recorded.count);
+    assert_int_equal(C2_OK, stream_blocks_create(&recorded.blocks, NULL));
+    assert_int_equal(C2_OK, stream_blocks_add(&number, recorded.blocks, &block, NULL));
+    assert_int_equal(C2_OK, stream_recorder_create(&recorder, to, "memory", recorded.blocks, NULL, 0, NULL));
+    const struct stream_sink sink = stream_recorder_sink(recorder);
+    for (uint32_t i = 0; i < 200000; i++) {
+        batch->tid = 1 + i % 3;
+        batch->used = i % 2; /* some have nothing to do */
+        batch->words[0] = stream_header(0, 1, 0);
+        twin_write(&recorded.twin, batch, NULL);
+        assert_int_equal(C2_OK, sink.consume(sink.self, batch, NULL));
+    }
+    assert_int_equal(C2_OK, stream_recorder_finish(recorder, NULL));
+    stream_recorder_destroy(recorder);
+    fclose(to);
+    FILE *from = fmemopen(recorded.bytes, recorded.count, "rb");
+    assert_int_equal(C2_OK, stream_recording_open(&recording, from, "memory", NULL));
+    assert_int_equal(C2_OK, play_against(recording, &recorded.twin, NULL));
+    stream_recording_close(recording);
+    fclose(from);
+    release_recorded(&recorded);
+    free(batch);
+}
+
 static void test_a_twin_that_differs_shows(void **state)
 {
     (void)state;
@@ -569,6 +604,7 @@ int main(int argc, char **argv)
         return record_for_another_reader(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_streams_come_back),
+        cmocka_unit_test(test_threads_take_turns),
         cmocka_unit_test(test_a_twin_that_differs_shows),
         cmocka_unit_test(test_the_bytes_of_a_small_one),
         cmocka_unit_test(test_loops_take_next_to_nothing),
