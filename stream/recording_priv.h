@@ -10,8 +10,8 @@
  *     surprise and does not change what is expected inside.
  *   Only surprises are written. docs/recording.md has the bytes.
  * Source
- *   The strides: Eickemeyer and Vassiliadis, "A load-instruction unit for pipelined processors", IBM Journal of Research
- *   and Development 37(4), 1993.
+ *   The strides: Eickemeyer and Vassiliadis, "A load-instruction unit for pipelined processors", IBM Journal of
+ *   Research and Development 37(4), 1993.
  */
 #ifndef C2_STREAM_RECORDING_PRIV_H
 #define C2_STREAM_RECORDING_PRIV_H
@@ -23,8 +23,8 @@
 #define RECORDING_MAGIC_BYTES 8u
 #define RECORDING_VERSION 1u /* of the bytes, and of what marks mean */
 
-/* A chunk: four bytes with the length of the zstd frame that follows, whose content is at most CONTENT_BYTES: HEAD_BYTES
- * (the last four bytes of the frame before, the kind, the bytes of the first section), and two sections. */
+/* A chunk: four bytes with the length of the zstd frame that follows, whose content is at most CONTENT_BYTES:
+ * HEAD_BYTES (the last four bytes of the frame before, the kind, the bytes of the first section), and two sections. */
 #define RECORDING_CONTENT_BYTES (192u << 10)
 #define RECORDING_HEAD_BYTES 9u
 #define RECORDING_CHUNK_WORDS (1u << 21) /* words of batches that a chunk holds, at most */

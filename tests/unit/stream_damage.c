@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * Recordings that are damaged, cut, put together from others, or made up: whatever the bytes, the reader says so or gives
- * what was recorded, and nothing else; of those whose checksums are right, what it gives obeys stream.h.
+ * Recordings that are damaged, cut, put together from others, or made up: whatever the bytes, the reader says so or
+ * gives what was recorded, and nothing else; of those whose checksums are right, what it gives obeys stream.h.
  *
  * C2_FUZZ_INPUTS is how many inputs the random tests make, 10,000 in all where it is not set. */
 #include "stream_twin.h"
@@ -30,7 +30,7 @@ static enum c2_status read_bytes(const char *bytes, size_t count, struct twin *t
     FILE *from = count == 0 ? fopen("/dev/null", "rb") : fmemopen((void *)bytes, count, "rb");
     assert_non_null(from);
     enum c2_status status = stream_recording_open(&recording, from, "FILE", err);
-    assert_true((status == C2_OK) == (recording != NULL));
+    assert_true((status == C2_OK) == !!recording);
     if (status == C2_OK)
         status = play_against(recording, twin, err);
     stream_recording_close(recording);

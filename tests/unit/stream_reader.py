@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """stream_reader.py PROGRAM: a reader of recordings made from docs/recording.md alone.
 
-PROGRAM FILE writes a recording of a random stream, and prints a digest of the stream. This reads the recording, and must
-come to the same digest.
+PROGRAM FILE writes a recording of a random stream, and prints a digest of the stream. This reads the recording, and
+must come to the same digest.
 """
 
 import os

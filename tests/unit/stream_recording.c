@@ -112,8 +112,8 @@ static void test_a_twin_that_differs_shows(void **state)
 
 /* ------------------------------------------------------------------ bytes */
 
-/* The example of docs/recording.md: a loop of one block at 0x401000, mov (%rax),%rcx; add $8,%rax; jne: five times round
- * from 0x10000 on, then freed. */
+/* The example of docs/recording.md: a loop of one block at 0x401000, mov (%rax),%rcx; add $8,%rax; jne: five times
+ * round from 0x10000 on, then freed. */
 static void record_example(FILE *to)
 {
     const struct stream_insn insns[] = {{0, 0, 3}, {3, 1, 4}, {7, 1, 2}};
@@ -196,8 +196,8 @@ static void test_the_bytes_of_a_small_one(void **state)
 
 /* ------------------------------------------------------------------ what it takes */
 
-/* A loop over three arrays, 400 times round, again and again: after a few rounds an iteration takes nothing, a round the
- * bytes of its three jumps back. */
+/* A loop over three arrays, 400 times round, again and again: after a few rounds an iteration takes nothing, a round
+ * the bytes of its three jumps back. */
 static void test_loops_take_next_to_nothing(void **state)
 {
     (void)state;
