@@ -4,7 +4,8 @@
  *   Slots come from the operand table of Zydis, explicit and hidden operands alike. Reads come in operand order, then
  *   a modify, then writes: so PUSH m reads and then pushes, POP m pops and then writes, MOVS reads RSI and then
  *   writes RDI. CMPS reads RSI before RDI (the order of the manual's pseudo-code).
- *   A block ends as its last instruction does: by a near call, a near return, or any other way.
+ *   Blocks are cut by the rule of stream.h. A block ends as its last instruction does: by a near call, a near return,
+ *   or any other way.
  *   No slot: LEA, NOP m, PREFETCHh, CLFLUSH - they make no data reference.
  * Source
  *   Intel SDM volume 2, through Zydis 4.0.
@@ -151,38 +152,83 @@ static uint8_t mmx_written(const struct decode_insn *insn)
     return registers;
 }
 
-void decode_block(struct decode_block *out, struct guest_va pc, uint32_t bytes)
+/* Behind these a block ends, by the rule of stream.h. What else changes where the guest goes on is interpreted. */
+static bool ends_block(const ZydisDecodedInstruction *insn)
 {
-    uint32_t at = 0;
-    out->block = (struct stream_block){.pc = pc, .insns = out->insns, .slots = out->slots};
-    out->ended = DECODE_WHOLE;
-    out->first_x87 = DECODE_MAX_INSNS;
-    while (at < bytes) {
-        struct decode_insn one;
-        struct guest_va here = {pc.v + at};
-        uint16_t index = out->block.insn_count;
-        if (decode_one(&one, here, bytes - at) != DECODE_GOOD) {
-            out->ended = DECODE_INVALID;
-            break;
-        }
-        if (interpret_wants(&one.insn, one.operands)) {
-            out->ended = DECODE_SPECIAL;
-            break;
-        }
-        C2_ASSERT(index < DECODE_MAX_INSNS && out->block.slot_count + DECODE_INSN_SLOTS <= DECODE_MAX_SLOTS);
-        out->insns[index] = (struct stream_insn){
-            .offset = at, .first_slot = out->block.slot_count, .length = one.insn.length};
-        out->mnemonics[index] = (uint16_t)one.insn.mnemonic;
-        out->mmx[index] = mmx_written(&one);
-        if (one.insn.meta.isa_ext == ZYDIS_ISA_EXT_X87 && index < out->first_x87)
-            out->first_x87 = index;
-        struct stream_slot *slots = out->slots + out->block.slot_count;
-        unsigned slot_count = decode_slots(slots, &one, index);
-        out->block.ending = decode_ending(&one, slots, slot_count); /* the last instruction's stays */
-        out->block.slot_count += slot_count;
-        out->block.insn_count++;
-        at += one.insn.length;
+    switch (insn->meta.category) {
+    case ZYDIS_CATEGORY_COND_BR:
+    case ZYDIS_CATEGORY_UNCOND_BR:
+    case ZYDIS_CATEGORY_CALL:
+    case ZYDIS_CATEGORY_RET:
+    case ZYDIS_CATEGORY_SYSCALL:
+        return true;
+    default:
+        return insn->mnemonic == ZYDIS_MNEMONIC_PAUSE;
     }
-    out->block.bytes = at;
-    out->end = (struct guest_va){pc.v + at};
+}
+
+static bool is_split(struct decode_splits splits, struct guest_va pc)
+{
+    return splits.at && splits.at(splits.self, pc);
+}
+
+bool decode_is_split(const struct decode_block *block, struct decode_splits splits)
+{
+    for (unsigned i = 1; splits.at && i < block->block.insn_count; i++)
+        if (is_split(splits, (struct guest_va){block->block.pc.v + block->insns[i].offset}))
+            return true;
+    return false;
+}
+
+static void add_insn(struct decode_block *out, const struct decode_insn *one)
+{
+    const uint16_t index = out->block.insn_count;
+    struct stream_slot *slots = out->slots + out->block.slot_count;
+    C2_ASSERT(index < DECODE_MAX_INSNS && out->block.slot_count + (unsigned)DECODE_INSN_SLOTS <= DECODE_MAX_SLOTS);
+    out->insns[index] = (struct stream_insn){
+        .offset = out->block.bytes, .first_slot = out->block.slot_count, .length = one->insn.length};
+    out->mnemonics[index] = (uint16_t)one->insn.mnemonic;
+    out->mmx[index] = mmx_written(one);
+    if (one->insn.meta.isa_ext == ZYDIS_ISA_EXT_X87 && index < out->first_x87)
+        out->first_x87 = index;
+    const unsigned slot_count = decode_slots(slots, one, index);
+    out->block.ending = decode_ending(one, slots, slot_count); /* the last instruction's stays */
+    out->block.slot_count += slot_count;
+    out->block.insn_count++;
+    out->block.bytes += one->insn.length;
+}
+
+/* Adds the next instruction, or says why the block ends before it; DECODE_OPEN: it goes on. */
+static enum decode_end extend(struct decode_block *out, uint64_t bytes, struct decode_splits splits)
+{
+    struct decode_insn one;
+    const struct guest_va here = {out->block.pc.v + out->block.bytes};
+    if (out->block.insn_count > 0 && is_split(splits, here))
+        return DECODE_WHOLE;
+    switch (decode_one(&one, here, bytes - out->block.bytes)) {
+    case DECODE_GOOD:
+        break;
+    case DECODE_CUT:
+        return DECODE_OPEN;
+    default:
+        return DECODE_INVALID;
+    }
+    if (interpret_wants(&one.insn, one.operands))
+        return DECODE_SPECIAL;
+    add_insn(out, &one);
+    return ends_block(&one.insn) || out->block.insn_count == DECODE_MAX_INSNS ? DECODE_WHOLE : DECODE_OPEN;
+}
+
+void decode_block(struct decode_block *out, struct guest_va pc, uint64_t bytes, struct decode_splits splits)
+{
+    uint32_t before;
+    out->block = (struct stream_block){.pc = pc, .insns = out->insns, .slots = out->slots};
+    out->ended = DECODE_OPEN;
+    out->first_x87 = DECODE_MAX_INSNS;
+    do {
+        before = out->block.bytes;
+        if (before < bytes)
+            out->ended = extend(out, bytes, splits);
+    } while (out->ended == DECODE_OPEN && out->block.bytes > before);
+    out->end = (struct guest_va){pc.v + out->block.bytes};
 }

@@ -11,9 +11,9 @@
 #include "base/base.h"
 #include "stream/stream.h"
 
-#define DECODE_MAX_INSNS 512 /* a translation block of Unicorn has no more */
-#define DECODE_MAX_SLOTS (2 * DECODE_MAX_INSNS)
-#define DECODE_INSN_SLOTS 4 /* of one instruction: a REP string instruction */
+#define DECODE_MAX_INSNS STREAM_BLOCK_INSNS
+#define DECODE_MAX_SLOTS (2u * DECODE_MAX_INSNS + 2u) /* of engines' own instructions no more than two each */
+#define DECODE_INSN_SLOTS 4                           /* of one instruction: a REP string instruction */
 
 struct decode_insn {
     ZydisDecodedInstruction insn;
@@ -21,9 +21,16 @@ struct decode_insn {
 };
 
 enum decode_end {
-    DECODE_WHOLE,   /* the bytes given are all instructions that an engine executes itself */
-    DECODE_SPECIAL, /* the block ends before an instruction that must be interpreted (interpret.h), at `end` */
-    DECODE_INVALID, /* ... before bytes at `end` that are no instruction, or only the beginning of one */
+    DECODE_OPEN,    /* the bytes given are used up, maybe amid an instruction: the block goes on behind them */
+    DECODE_WHOLE,   /* the block ends behind its last instruction, by the rule (stream.h) */
+    DECODE_SPECIAL, /* ... before an instruction that must be interpreted (interpret.h), at `end` */
+    DECODE_INVALID, /* ... before bytes at `end` that are no instruction */
+};
+
+/* Places where a block has to start (engine_watch.splits); `at` may be NULL: nowhere. */
+struct decode_splits {
+    void *self;
+    bool (*at)(void *self, struct guest_va pc);
 };
 
 struct decode_block {
@@ -53,7 +60,9 @@ unsigned decode_slots(struct stream_slot out[DECODE_INSN_SLOTS], const struct de
 /* How a block goes on whose last instruction this is; its slots are given. */
 enum stream_ending decode_ending(const struct decode_insn *insn, const struct stream_slot *slots, unsigned count);
 
-/* Decodes [pc, pc+bytes) up to the first instruction that is not the engine's to execute. insn_count may be 0. */
-void decode_block(struct decode_block *out, struct guest_va pc, uint32_t bytes);
+/* Decodes the block that starts at pc, as far as it lies in [pc, pc+bytes). insn_count may be 0. */
+void decode_block(struct decode_block *out, struct guest_va pc, uint64_t bytes, struct decode_splits splits);
+/* Whether an instruction of the block that somebody wants a block to start at is not its first. */
+bool decode_is_split(const struct decode_block *block, struct decode_splits splits);
 
 #endif

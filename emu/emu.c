@@ -104,16 +104,15 @@ enum c2_status emu_create(struct emu **out, const struct emu_config *config, con
     if (!emu)
         return c2_fail_memory(err, "the run");
     emu->config = *config;
-    struct engine_config engine = {.mmu = config->mmu,
-                                   .blocks = config->blocks,
-                                   .writer = config->writer,
-                                   .record = config->record,
-                                   .time_ns = time_ns,
-                                   .time_self = emu};
+    struct engine_config engine = {
+        .mmu = config->mmu, .blocks = config->blocks, .writer = config->writer, .time_ns = time_ns, .time_self = emu};
     enum c2_status status = make_allocations(emu, image, &engine.watch, err);
     if (status == C2_OK)
         status = engine_create(&emu->engine, config->engine, &engine, err);
+    if (status == C2_OK)
+        status = engine_set_recording(emu->engine, config->record, err);
     if (status != C2_OK) {
+        engine_destroy(emu->engine);
         allocations_destroy(emu->allocations);
         locals_destroy(emu->locals);
         c2_free(emu);

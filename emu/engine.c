@@ -42,6 +42,12 @@ void engine_set_result(struct engine *engine, uint64_t rax, const struct syscall
     engine->ops->set_result(engine, rax, bases);
 }
 
+enum c2_status engine_set_recording(struct engine *engine, bool on, struct c2_error *err)
+{
+    C2_ASSERT(!on || engine->config.writer);
+    return engine->ops->set_recording(engine, on, err);
+}
+
 void engine_run(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err)
 {
     engine->ops->run(engine, budget, event, err);

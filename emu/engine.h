@@ -12,7 +12,7 @@
 #include "syscalls/syscalls.h" /* struct syscalls_cpu: registers as data */
 
 enum engine_stop {
-    ENGINE_BUDGET,    /* the first block boundary at or after the budget */
+    ENGINE_BUDGET,    /* as many instructions as the budget allows have been completed */
     ENGINE_SYSCALL,   /* at a SYSCALL instruction, which counts as executed; rip is behind it */
     ENGINE_FAULT,     /* a page fault at `address`: nothing of the instruction at rip took effect */
     ENGINE_TRAP,      /* a signal is due: `signal` (SIGFPE, SIGTRAP, SIGILL, SIGSEGV for privileged), rip as of Linux */
@@ -48,8 +48,7 @@ struct engine_watch {
 struct engine_config {
     struct mmu *mmu;
     struct stream_blocks *blocks;
-    struct stream_writer *writer; /* outlives the engine; may be NULL with record == false */
-    bool record;                  /* write the reference stream; off: instructions are still counted */
+    struct stream_writer *writer; /* outlives the engine; may be NULL if nothing is ever recorded */
     uint64_t (*time_ns)(void *self, uint64_t instructions); /* for RDTSC (1 GHz); */
     void *time_self;
     struct engine_watch watch;
@@ -66,7 +65,11 @@ void engine_set_cpu(struct engine *engine, const struct syscalls_cpu *cpu);
 /* After ENGINE_SYSCALL: the result goes to RAX; bases, if not NULL, gives new FS and GS bases. Cheaper than all. */
 void engine_set_result(struct engine *engine, uint64_t rax, const struct syscalls_cpu *bases);
 
-/* Runs until an event. budget: instructions, 0 = no limit. */
+/* Between two runs: references are recorded from now on, or, as at first, instructions are only counted, at full speed.
+ * Marks are written all the same. A switch off and on costs 2 us. */
+enum c2_status engine_set_recording(struct engine *engine, bool on, struct c2_error *err);
+
+/* Runs until an event. budget: instructions, exactly; 0 = no limit. */
 void engine_run(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err);
 /* Instructions completed since creation. */
 uint64_t engine_instructions(const struct engine *engine);

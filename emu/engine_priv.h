@@ -14,6 +14,7 @@ struct engine_ops {
     void (*get_cpu)(struct engine *engine, struct syscalls_cpu *cpu);
     void (*set_cpu)(struct engine *engine, const struct syscalls_cpu *cpu);
     void (*set_result)(struct engine *engine, uint64_t rax, const struct syscalls_cpu *bases);
+    enum c2_status (*set_recording)(struct engine *engine, bool on, struct c2_error *err);
     void (*run)(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err);
     uint64_t (*instructions)(const struct engine *engine);
     uint64_t (*gpr)(struct engine *engine, unsigned gpr);

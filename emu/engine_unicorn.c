@@ -10,13 +10,18 @@
  *       load/store:  append the address
  *
  *   Rare causes fold into one number, the instruction count to pause at.
+ *   A translation is the block of the stream (unicorn_code.c), or its first part: then the record stays open and is
+ *   joined with the translations behind it. Where a budget ends within a block, its first instructions are executed one
+ *   by one, each in a translation of its own, and the record is closed there.
+ *   Recording off: nothing but the block hook is called. Unicorn has two sets of translations, with hooks for loads and
+ *   stores and without, and uses the one of the time (unicorn_state.c): so a switch drops nothing.
  * Counting
  *   Instructions in unicorn_record.c; events become slots in unicorn_events.c.
  * Cost
  *   The block hook about 3 ns, a load or store 2 to 3 ns (unicorn_access.c; 10 and 60 by Unicorn itself):
- *   bench/README.md.
+ *   bench/README.md. An instruction that is executed alone 0.5 us, and some 10 us the first time.
  * Invariants
- *   current is null except while Unicorn runs its translation.
+ *   current is null except while Unicorn runs its translations, or is stopped between two of them.
  * Not modelled
  *   Debug registers; alignment checks (AC); unmasked floating-point exceptions (refused, see interpret.h). A branch to
  *   an address that is not canonical faults at its target. Unicorn reads a whole block before it executes any of it:
@@ -44,7 +49,7 @@ static void pause_failed(struct unicorn *u) { pause_run(u, PAUSE_FAILED); }
 static int insn_at(const struct unicorn_block *block, uint64_t pc)
 {
     uint64_t offset = pc - block->pc;
-    if (pc < block->pc || offset >= block->size || !block->block)
+    if (pc < block->pc || offset >= block->extent || !block->block)
         return -1;
     for (unsigned i = 0; i < block->insns; i++)
         if (block->block->insns[i].offset == offset)
@@ -64,15 +69,18 @@ static enum c2_status close_at(struct unicorn *u, uint64_t rip)
 
 /* ------------------------------------------------------------------ hooks */
 
-/* A block that asks for more than being recorded; *block is NULL for one not seen before. False: the run pauses. */
+/* A block that asks for more than being recorded. False: the run pauses. The rest of a block that was cut is not what a
+ * watch looks for. */
 static __attribute__((noinline)) bool admit_rare(struct unicorn *u, const struct unicorn_block *block)
 {
     const struct engine_watch *watch = &u->base.config.watch;
-    if (!block || !unicorn_code_fresh(block)) {
-        pause_run(u, block ? PAUSE_CHANGED : PAUSE_LEARN);
+    if (!unicorn_code_fresh(block)) {
+        pause_run(u, PAUSE_CHANGED);
         return false;
     }
-    if (block->watched && watch->reached(watch->self, &u->base, (struct guest_va){block->pc}, &u->failure) != C2_OK) {
+    const bool rest = block->pc == u->cut_pc && u->instructions == u->cut_at;
+    if (block->watched && !rest &&
+        watch->reached(watch->self, &u->base, (struct guest_va){block->pc}, &u->failure) != C2_OK) {
         pause_failed(u);
         return false;
     }
@@ -80,43 +88,16 @@ static __attribute__((noinline)) bool admit_rare(struct unicorn *u, const struct
         pause_run(u, PAUSE_SPECIAL);
     else if (block->mmx)
         unicorn_code_mmx_begin(u->code, block);
+    u->joined = block->joins;
     return !block->special;
 }
 
-/* The current block was left before the instruction at pc, which changes it. False: the run pauses. */
-static __attribute__((noinline)) bool leave_abandoned(struct unicorn *u, uint64_t pc)
+/* The block begins, if nothing keeps it from it; then the run pauses. */
+static inline void begin_block(struct unicorn *u, struct unicorn_block *block)
 {
-    u->access.abandoned = false;
-    if (close_at(u, pc) != C2_OK) {
-        pause_failed(u);
-        return false;
-    }
-    u->pause_pc = pc;
-    if (u->access.deaf)
-        pause_run(u, PAUSE_DEAF);
-    return !u->access.deaf;
-}
-
-static void on_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
-{
-    struct unicorn *u = self;
-    (void)uc;
-    if (C2_UNLIKELY(u->access.abandoned) && !leave_abandoned(u, pc))
+    if (C2_UNLIKELY(block->rare) && !admit_rare(u, block))
         return;
-    if (C2_UNLIKELY(unicorn_record_close(u) != C2_OK)) {
-        pause_failed(u);
-        return;
-    }
-    u->pause_pc = pc;
-    u->pause_size = size;
-    if (C2_UNLIKELY(u->instructions >= u->pause_at)) {
-        pause_run(u, PAUSE_BUDGET);
-        return;
-    }
-    struct unicorn_block *block = unicorn_code_find(u->code, u->front, pc, size);
-    if (C2_UNLIKELY(!block || block->rare) && !admit_rare(u, block))
-        return;
-    if (C2_UNLIKELY(u->base.config.record && !unicorn_record_open(u, block->slots))) {
+    if (u->recording && C2_UNLIKELY(!unicorn_record_open(u, block->slots))) {
         pause_failed(u);
         return;
     }
@@ -124,30 +105,106 @@ static void on_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
     u->instructions += block->insns;
 }
 
+/* ------------------------------------------------------------------ hooks: what goes on within a block
+ * Each returns whether that is all there is to the translation that starts at pc; otherwise it starts a block. */
+
+/* The current block was left before the instruction at pc, which changes it. */
+static bool leave_abandoned(struct unicorn *u, uint64_t pc)
+{
+    u->access.abandoned = false;
+    u->cut = NULL;
+    if (u->step == STEP_BEHIND)
+        u->step = STEP_BEFORE;
+    if (close_at(u, pc) != C2_OK) {
+        pause_failed(u);
+        return true;
+    }
+    if (u->access.deaf)
+        pause_run(u, PAUSE_DEAF);
+    return u->access.deaf;
+}
+
+/* The instructions before pc have changed what follows. */
+static bool leave_changed(struct unicorn *u, uint64_t pc)
+{
+    u->cut = NULL;
+    if (close_at(u, pc) == C2_OK)
+        return false;
+    pause_failed(u);
+    return true;
+}
+
+/* An instruction is about to be executed alone, or has been. */
+static bool step_over(struct unicorn *u, uint64_t pc)
+{
+    if (u->step == STEP_BEHIND) {
+        pause_run(u, PAUSE_STEP);
+        return true;
+    }
+    u->step = STEP_BEHIND;
+    if (!u->cut)
+        return false;
+    if (!u->current)
+        begin_block(u, u->cut);
+    else if (!unicorn_code_fresh(u->current))
+        return leave_changed(u, pc);
+    return true;
+}
+
+/* The current block goes on with the translation. */
+static bool join(struct unicorn *u, uint64_t pc, uint32_t size)
+{
+    const struct unicorn_block *whole = u->current;
+    if (!unicorn_code_fresh(whole))
+        return leave_changed(u, pc);
+    const struct unicorn_block *part = unicorn_code_find(u->code, u->front, pc, size);
+    if (part && !unicorn_code_fresh(part))
+        pause_run(u, PAUSE_CHANGED);
+    else if (pc + size > whole->pc + whole->extent)
+        pause_run(u, PAUSE_TRIM);
+    else if (!part)
+        pause_run(u, PAUSE_LEARN);
+    else
+        u->joined = pc + size < whole->pc + whole->extent;
+    return true;
+}
+
+static __attribute__((noinline)) bool goes_on(struct unicorn *u, uint64_t pc, uint32_t size)
+{
+    if (u->access.abandoned && leave_abandoned(u, pc))
+        return true;
+    if (u->step != STEP_NONE && step_over(u, pc))
+        return true;
+    u->joined = u->joined && u->current;
+    return u->joined && join(u, pc, size);
+}
+
+static void on_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
+{
+    struct unicorn *u = self;
+    (void)uc;
+    u->pause_pc = pc;
+    u->pause_size = size;
+    if (C2_UNLIKELY(u->access.abandoned || u->step != STEP_NONE || u->joined) && goes_on(u, pc, size))
+        return;
+    if (C2_UNLIKELY(unicorn_record_close(u) != C2_OK)) {
+        pause_failed(u);
+        return;
+    }
+    struct unicorn_block *block = unicorn_code_find(u->code, u->front, pc, size);
+    if (C2_UNLIKELY(!block || u->instructions + block->cost > u->pause_at)) {
+        u->cut = block;
+        pause_run(u, block || u->instructions >= u->pause_at ? PAUSE_BUDGET : PAUSE_LEARN);
+        return;
+    }
+    begin_block(u, block);
+}
+
 static void on_access(uc_engine *uc, uc_mem_type type, uint64_t address, int size, int64_t value, void *self)
 {
     struct unicorn *u = self;
     (void)uc, (void)type, (void)size, (void)value;
     *u->access.next++ = address;
-}
-
-/* Where the code has changed since the stop was made, the block is only split: Unicorn shows the flags rightly at the
- * first stop in a translation, and not always at a second. */
-static void on_special(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
-{
-    struct unicorn *u = self;
-    struct unicorn_special *special;
-    (void)uc, (void)size;
-    if (u->cause != PAUSE_NONE)
-        return;
-    if (unicorn_code_special(&special, u->code, pc, &u->failure) != C2_OK) {
-        pause_failed(u);
-        return;
-    }
-    if (!special->wanted && u->current->pc == pc)
-        return;
-    u->pause_pc = pc;
-    pause_run(u, special->wanted ? PAUSE_SPECIAL : PAUSE_SPLIT);
 }
 
 static void on_interrupt(uc_engine *uc, uint32_t number, void *self)
@@ -208,7 +265,7 @@ static bool faults_in_fetch(struct unicorn *u, uint64_t rip, uint64_t address)
         return true;
     if (address != c2_align_down(rip, C2_PAGE_BYTES) + C2_PAGE_BYTES)
         return false;
-    uint64_t bytes = u->current->pc + u->current->size - rip;
+    uint64_t bytes = u->current->pc + u->current->extent - rip;
     return decode_one(&insn, (struct guest_va){rip}, bytes) == DECODE_GOOD && !accesses(u, &insn, rip, address);
 }
 
@@ -236,18 +293,18 @@ static bool executable(const struct unicorn *u, uint64_t pc, uint32_t bytes, str
 static bool after_learn(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
     struct unicorn_block *block;
-    if (!executable(u, u->pause_pc, u->pause_size, event))
+    struct guest_va absent = {0};
+    if (!executable(u, u->pause_pc, u->pause_size, event) ||
+        unicorn_code_lacks(&absent, u->code, u->pause_pc, u->pause_size)) {
+        if (absent.v)
+            *event = (struct engine_event){.stop = ENGINE_FAULT, .address = absent, .access = MMU_ACCESS_EXEC};
+        unicorn_code_left(u->code, u->pause_pc, u->pause_size);
+        if (close_at(u, u->pause_pc) != C2_OK)
+            fail(u, event, err);
         return false;
+    }
     if (unicorn_access_code(&u->access, u->pause_pc, u->pause_size, &u->failure) == C2_OK &&
-        unicorn_code_learn(&block, u->code, u->pause_pc, u->pause_size, &u->failure) == C2_OK)
-        return true;
-    fail(u, event, err);
-    return false;
-}
-
-static bool after_split(struct unicorn *u, struct engine_event *event, struct c2_error *err)
-{
-    if (close_at(u, u->pause_pc) == C2_OK)
+        unicorn_code_learn(&block, u->code, u->pause_pc, u->pause_size, u->alone, &u->failure) == C2_OK)
         return true;
     fail(u, event, err);
     return false;
@@ -256,6 +313,14 @@ static bool after_split(struct unicorn *u, struct engine_event *event, struct c2
 static bool after_change(struct unicorn *u)
 {
     unicorn_code_forget(u->code, u->pause_pc, u->pause_size);
+    return true;
+}
+
+/* The translation has to end where the current block does. */
+static bool after_trim(struct unicorn *u)
+{
+    const unsigned left = u->current->insns - (unsigned)insn_at(u->current, u->pause_pc);
+    unicorn_code_trim(u->code, u->pause_pc, u->pause_size, left);
     return true;
 }
 
@@ -270,6 +335,8 @@ static bool after_page_fault(struct unicorn *u, struct engine_event *event, stru
         event->access = access_of(u->current->block, (unsigned)insn_at(u->current, rip));
     if ((fetch ? unicorn_record_close(u) : close_at(u, rip)) != C2_OK)
         fail(u, event, err);
+    else if (fetch && u->instructions == u->budget_at) /* it comes again when the guest goes on */
+        event->stop = ENGINE_BUDGET;
     unicorn_forget_exception(&u->state);
     return false;
 }
@@ -309,9 +376,6 @@ static struct engine_event refusal(const char *why)
     return event;
 }
 
-/* Unicorn takes for no instruction what is one that it was to execute. */
-static struct engine_event not_known(void) { return refusal("the engine does not know this instruction"); }
-
 static bool after_invalid(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
     enum c2_status status = close_at(u, rip_of(u));
@@ -320,7 +384,7 @@ static bool after_invalid(struct unicorn *u, struct engine_event *event, struct 
         fail(u, event, err);
         return false;
     }
-    *event = not_known();
+    *event = refusal("the engine does not know this instruction");
     return false;
 }
 
@@ -345,7 +409,7 @@ static enum c2_status record_special(struct unicorn *u, const struct unicorn_spe
 {
     bool done = effect->status == INTERPRET_DONE;
     bool progress = effect->address_count == 4 && effect->address[2] != effect->address[3];
-    if (!u->base.config.record || !(done || progress))
+    if (!u->recording || !(done || progress))
         return C2_OK;
     C2_ASSERT(effect->address_count == special->slots);
     enum c2_status status = stream_writer_room(u->base.config.writer, special->slots, &u->failure);
@@ -359,7 +423,7 @@ static enum c2_status record_special(struct unicorn *u, const struct unicorn_spe
 }
 
 /* With TF set before it, an instruction ends in a trap. */
-static bool after_step(bool traced, struct engine_event *event)
+static bool after_one(bool traced, struct engine_event *event)
 {
     if (traced)
         *event = (struct engine_event){.stop = ENGINE_TRAP, .signal = SIGTRAP, .code = TRAP_TRACE};
@@ -374,7 +438,7 @@ static bool after_effect(struct unicorn *u, const struct unicorn_special *specia
         u->instructions++;
         unicorn_set(&u->state, UC_X86_REG_RIP,
                     effect->jumps ? effect->target.v : special->pc + special->insn.insn.length);
-        return after_step(traced, event);
+        return after_one(traced, event);
     case INTERPRET_FAULT:
         *event = (struct engine_event){.stop = ENGINE_FAULT, .address = effect->fault, .access = effect->access};
         return false;
@@ -417,10 +481,6 @@ static bool after_special(struct unicorn *u, struct engine_event *event, struct 
         *event = after_no_instruction(special);
         return false;
     }
-    if (!special->wanted) {
-        *event = not_known();
-        return false;
-    }
     bool traced = unicorn_get(&u->state, UC_X86_REG_EFLAGS) & EFLAGS_TF;
     if (traced && interpret_is_rep_string(&special->insn.insn)) { /* it would trap after each element */
         *event = refusal("a repeated string instruction that is single-stepped (TF) is not modelled");
@@ -451,12 +511,42 @@ static enum c2_status drop_translations(struct unicorn *u)
     return c2_fail(&u->failure, C2_ERR_INTERNAL, "Unicorn cannot drop its page translations");
 }
 
+/* The block that did not fit below pause_at; if what is left of the budget cuts it, its first instructions are next. */
+static bool after_budget(struct unicorn *u)
+{
+    struct unicorn_block *block = u->cut;
+    unicorn_code_left(u->code, u->pause_pc, u->pause_size);
+    const uint64_t left = u->budget_at - u->instructions;
+    if (!block || left == 0 || left >= block->cost)
+        u->cut = NULL; /* out_of_budget() decides */
+    u->steps = left;
+    return true;
+}
+
+static bool after_step(struct unicorn *u, struct engine_event *event, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    if (!u->cut) {
+        status = unicorn_record_close(u);
+    } else if (--u->steps == 0) {
+        u->cut = NULL;
+        u->cut_pc = u->pause_pc;
+        u->cut_at = u->budget_at;
+        status = close_at(u, u->pause_pc);
+    }
+    if (status != C2_OK)
+        fail(u, event, err);
+    return status == C2_OK;
+}
+
 static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
     bool before_block = u->cause == PAUSE_LEARN || u->cause == PAUSE_CHANGED || u->cause == PAUSE_BUDGET ||
-                        u->cause == PAUSE_DEAF || u->cause == PAUSE_SPLIT;
+                        u->cause == PAUSE_DEAF || u->cause == PAUSE_TRIM || u->cause == PAUSE_STEP;
     if (before_block) /* RIP itself may lag behind in blocks that are chained */
         unicorn_set(&u->state, UC_X86_REG_RIP, u->pause_pc);
+    if (u->cause != PAUSE_BUDGET && u->cause != PAUSE_STEP)
+        u->cut = NULL;
     switch (u->cause) {
     case PAUSE_LEARN:
         return after_learn(u, event, err);
@@ -464,8 +554,6 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
         return after_change(u);
     case PAUSE_SPECIAL:
         return after_special(u, event, err);
-    case PAUSE_SPLIT:
-        return after_split(u, event, err);
     case PAUSE_EXCEPTION:
         return after_exception(u, event, err);
     case PAUSE_INVALID:
@@ -473,8 +561,11 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
     case PAUSE_SYSCALL:
         return after_syscall(u, event, err);
     case PAUSE_BUDGET:
-        unicorn_code_left(u->code, u->pause_pc, u->pause_size);
-        return true; /* out_of_budget() decides */
+        return after_budget(u);
+    case PAUSE_TRIM:
+        return after_trim(u);
+    case PAUSE_STEP:
+        return after_step(u, event, err);
     case PAUSE_DEAF:
         *event = refusal("FSTP of 80 bits into the code that executes it is not modelled");
         return false;
@@ -484,13 +575,37 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
     }
 }
 
-/* Executes until a hook pauses it. RIP is then that of the next instruction. */
-static void execute(struct unicorn *u)
+/* A pause before the instruction, or a fault of it, leaves it to be executed alone. */
+static void choose_translations(struct unicorn *u, bool alone)
+{
+    if (u->alone || alone)
+        unicorn_use_translations(&u->state, !u->recording, alone);
+    u->alone = alone;
+    u->step = alone ? STEP_BEFORE : STEP_NONE;
+}
+
+static uc_err run_unicorn(struct unicorn *u)
 {
     u->cause = PAUSE_NONE;
     unicorn_access_run(&u->access);
+    unicorn_code_run(u->code);
+    unicorn_translate_for(u->code);
     uc_err code = uc_emu_start(u->state.uc, rip_of(u), 0, 0, 0);
+    unicorn_translate_for(NULL);
     unicorn_access_run(NULL);
+    u->step = STEP_NONE;
+    return code;
+}
+
+/* Executes until a hook pauses it. RIP is then that of the next instruction. */
+static void execute(struct unicorn *u)
+{
+    if (u->cut && unicorn_code_alone(u->code, rip_of(u), &u->failure) != C2_OK) {
+        u->cause = PAUSE_FAILED;
+        return;
+    }
+    choose_translations(u, u->cut);
+    uc_err code = run_unicorn(u);
     if (u->cause == PAUSE_NONE) {
         c2_fail(&u->failure, C2_ERR_INTERNAL, "the engine stopped at 0x%llx without a cause (Unicorn: %s)",
                 (unsigned long long)rip_of(u), uc_strerror(code));
@@ -509,7 +624,9 @@ static void set_pause(struct unicorn *u)
 
 static bool out_of_budget(struct unicorn *u, struct engine_event *event)
 {
-    if (u->instructions >= u->grow_at) {
+    if (u->current || u->cut) /* in the middle of a block, all of which is counted already */
+        return false;
+    if (u->instructions + STREAM_BLOCK_INSNS > u->grow_at) {
         u->translations_stale = true;
         u->grow_step = u->grow_step < LARGEST_GROWTH ? 2 * u->grow_step : LARGEST_GROWTH;
         u->grow_at = u->instructions + u->grow_step;
@@ -536,11 +653,46 @@ static void unicorn_run(struct engine *engine, uint64_t budget, struct engine_ev
         execute(u);
     } while (after_pause(u, event, err));
     u->interrupted = u->interrupted && event->stop != ENGINE_INTERRUPT;
+    C2_PROMISE(!u->current && !u->cut && u->instructions <= u->budget_at);
 }
 
 static uint64_t unicorn_instructions(const struct engine *engine)
 {
     return ((const struct unicorn *)engine)->instructions;
+}
+
+/* ------------------------------------------------------------------ recording on and off */
+
+/* A hook that was deleted goes when Unicorn has run once more: here, up to the next block. */
+static void let_hooks_go(struct unicorn *u)
+{
+    const uint64_t rip = rip_of(u);
+    u->step = STEP_BEHIND;
+    run_unicorn(u);
+    if (u->cause == PAUSE_STEP)
+        unicorn_code_left(u->code, u->pause_pc, u->pause_size);
+    unicorn_forget_exception(&u->state);
+    unicorn_set(&u->state, UC_X86_REG_RIP, rip);
+}
+
+/* What a switch does to Unicorn: loads and stores are hooked or not, and from now on those translations are used that
+ * were made so. */
+static enum c2_status unicorn_set_recording(struct engine *engine, bool on, struct c2_error *err)
+{
+    struct unicorn *u = self_of(engine);
+    if (on == u->recording)
+        return C2_OK;
+    if (on && uc_hook_add(u->state.uc, &u->access_hook, UC_HOOK_MEM_READ | UC_HOOK_MEM_WRITE, (void *)on_access, u, 1,
+                          0) != UC_ERR_OK)
+        return c2_fail_memory(err, "Unicorn's hooks");
+    if (!on) {
+        uc_hook_del(u->state.uc, u->access_hook);
+        let_hooks_go(u);
+    }
+    unicorn_use_translations(&u->state, !on, false);
+    u->alone = false;
+    u->recording = u->access.record = on;
+    return C2_OK;
 }
 
 static uint64_t unicorn_gpr(struct engine *engine, unsigned gpr)
@@ -568,7 +720,9 @@ static void unicorn_get_cpu(struct engine *engine, struct syscalls_cpu *cpu)
 
 static void unicorn_set_cpu(struct engine *engine, const struct syscalls_cpu *cpu)
 {
-    unicorn_set_registers(&self_of(engine)->state, cpu);
+    struct unicorn *u = self_of(engine);
+    u->cut_pc = 0;
+    unicorn_set_registers(&u->state, cpu);
 }
 
 static void unicorn_set_result(struct engine *engine, uint64_t rax, const struct syscalls_cpu *bases)
@@ -598,12 +752,9 @@ static bool hook(struct unicorn *u, int slot, int type, void *callback, int arg)
 
 static bool add_hooks(struct unicorn *u)
 {
-    bool good = hook(u, 0, UC_HOOK_BLOCK, (void *)on_block, 0) && hook(u, 1, UC_HOOK_INTR, (void *)on_interrupt, 0) &&
-                hook(u, 2, UC_HOOK_INSN, (void *)on_syscall, UC_X86_INS_SYSCALL) &&
-                hook(u, 3, UC_HOOK_INSN_INVALID, (void *)on_invalid, 0);
-    if (good && u->base.config.record)
-        good = hook(u, 4, UC_HOOK_MEM_READ | UC_HOOK_MEM_WRITE, (void *)on_access, 0);
-    return good;
+    return hook(u, 0, UC_HOOK_BLOCK, (void *)on_block, 0) && hook(u, 1, UC_HOOK_INTR, (void *)on_interrupt, 0) &&
+           hook(u, 2, UC_HOOK_INSN, (void *)on_syscall, UC_X86_INS_SYSCALL) &&
+           hook(u, 3, UC_HOOK_INSN_INVALID, (void *)on_invalid, 0);
 }
 
 /* Protected mode with paging over our tables. WP: rights hold for the most privileged level as well, at which the
@@ -698,19 +849,19 @@ static void unicorn_destroy(struct engine *engine)
 static enum c2_status prepare(struct unicorn *u, struct c2_error *err)
 {
     unicorn_record_init(u);
-    enum c2_status status = unicorn_access_init(&u->access, u->base.config.record, u->base.config.mmu, &u->current,
-                                                err);
+    enum c2_status status = unicorn_access_init(&u->access, u->base.config.mmu, &u->current, err);
     if (status == C2_OK)
         status = open_unicorn(u, err);
     if (status == C2_OK)
         status = unicorn_code_create(&u->code, u->state.uc, u->base.config.mmu, u->base.config.blocks,
-                                     &u->base.config.watch, on_special, u, err);
+                                     &u->base.config.watch, err);
     if (status != C2_OK)
         return status;
     u->front = unicorn_code_front(u->code);
     if (!add_hooks(u))
         return c2_fail_memory(err, "Unicorn's hooks");
     enable_paging(u);
+    unicorn_use_translations(&u->state, true, false);
     struct mmu_listener listener = {.self = u, .after = after_change_of_areas};
     return mmu_listen(u->base.config.mmu, listener, err);
 }
@@ -740,6 +891,7 @@ const struct engine_ops engine_unicorn_ops = {
     .get_cpu = unicorn_get_cpu,
     .set_cpu = unicorn_set_cpu,
     .set_result = unicorn_set_result,
+    .set_recording = unicorn_set_recording,
     .run = unicorn_run,
     .instructions = unicorn_instructions,
     .gpr = unicorn_gpr,

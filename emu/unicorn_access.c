@@ -20,7 +20,6 @@
  * Invariants
  *   A page whose code was ever decoded has no entry for stores.
  */
-#include <dlfcn.h>
 #include <string.h>
 
 #include "emu/unicorn_priv.h"
@@ -38,10 +37,9 @@ void unicorn_access_run(struct unicorn_access *access)
     storing_part = false;
 }
 
-enum c2_status unicorn_access_init(struct unicorn_access *access, bool record, const struct mmu *mmu,
+enum c2_status unicorn_access_init(struct unicorn_access *access, const struct mmu *mmu,
                                    struct unicorn_block *const *current, struct c2_error *err)
 {
-    access->record = record;
     access->mmu = mmu;
     access->current = current;
     unicorn_access_forget(access);
@@ -70,14 +68,6 @@ enum c2_status unicorn_access_code(struct unicorn_access *access, uint64_t start
 /* ------------------------------------------------------------------ Unicorn's own functions */
 
 typedef uint64_t load_function(void *env, uint64_t address, uint32_t how, uintptr_t from);
-
-static void *original(void **found, const char *name)
-{
-    if (!*found)
-        *found = dlsym(RTLD_NEXT, name);
-    C2_ASSERT(*found);
-    return *found;
-}
 
 /* ------------------------------------------------------------------ the common case */
 
@@ -135,7 +125,7 @@ typedef void store_byte_function(void *env, uint64_t address, uint8_t value, uin
 static bool hits_own_block(const struct unicorn_access *access, uint64_t address, unsigned bytes)
 {
     const struct unicorn_block *block = *access->current;
-    return block && address < block->pc + block->size && block->pc < address + bytes;
+    return block && address < block->pc + block->extent && block->pc < address + bytes;
 }
 
 static bool may_store(const struct unicorn_access *access, uint64_t address, unsigned bytes)
@@ -156,7 +146,8 @@ static void store_into_block(struct unicorn_access *access, void *env, uint64_t 
     uint64_t start = (*access->current)->pc, first = address > start ? address : start;
     uint64_t *next = access->next;
     uint8_t byte = (uint8_t)(value >> 8 * (first - address));
-    ((store_byte_function *)original(&unicorns, "helper_ret_stb_mmu_x86_64"))(env, first, byte, how & ~SIZE_BITS, from);
+    ((store_byte_function *)unicorn_original(&unicorns, "helper_ret_stb_mmu_x86_64"))(env, first, byte,
+                                                                                      how & ~SIZE_BITS, from);
     access->next = next;
 }
 
@@ -172,7 +163,7 @@ static void store_into_block(struct unicorn_access *access, void *env, uint64_t 
             return value; \
         } \
         struct unicorn_access *access = step_aside(); \
-        uint64_t value = ((load_function *)original(&unicorns, #name))(env, address, how, from); \
+        uint64_t value = ((load_function *)unicorn_original(&unicorns, #name))(env, address, how, from); \
         admit_load(access, address, sizeof(type)); \
         return value; \
     }
@@ -193,7 +184,7 @@ static void store_into_block(struct unicorn_access *access, void *env, uint64_t 
         if (access && !part) \
             store_into_block(access, env, address, sizeof(type), value, how, from); \
         storing_part = part; \
-        ((store_function *)original(&unicorns, #name))(env, address, value, how, from); \
+        ((store_function *)unicorn_original(&unicorns, #name))(env, address, value, how, from); \
         storing_part = false; \
         admit_store(access, address, sizeof(type)); \
     }
@@ -221,7 +212,7 @@ EXPORT _Noreturn void cpu_loop_exit_noexc_x86_64(struct CPUState *cpu)
         executing->deaf = storing_part;
         running = executing;
     }
-    ((void (*)(struct CPUState *))original(&unicorns, "cpu_loop_exit_noexc_x86_64"))(cpu);
+    ((void (*)(struct CPUState *))unicorn_original(&unicorns, "cpu_loop_exit_noexc_x86_64"))(cpu);
     __builtin_unreachable();
 }
 

@@ -3,9 +3,8 @@
  * Model
  *   Everything Unicorn runs has been screened first: the first execution of a translation block, known by its pc and
  *   size, stops before the block; it is decoded, and only what is known to be executed rightly is left to Unicorn.
- *   Before every other instruction stands a stop: a code hook of one address. Hooks take part in translation only,
- *   so existing translations of the block are dropped when one is added.
- *   So it does before an instruction that engine_watch.splits asks for: the block is left there, and another starts.
+ *   Translation blocks end where the blocks of the stream do (unicorn_translate.c asks unicorn_code_cut): none holds an
+ *   instruction to interpret but as its only one, and none goes on where engine_watch.splits wants another to start.
  *   Blocks on writable or shared pages keep a copy of their bytes and are compared with it at each execution, whoever
  *   changed them: a store, an interpreted instruction, a system call, a store through another mapping. (What a store
  *   through its own address changes in the very block that executes it: unicorn_access.c.) Code on other pages changes
@@ -19,13 +18,17 @@
 
 #include <string.h>
 
+/* What Unicorn has translated alone at a pc: no block that is known, but code that may change all the same. */
+struct unicorn_alone {
+    uint8_t count; /* of bytes: an instruction has no more */
+    uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
+};
+
 struct unicorn_code {
     uc_engine *uc;
     const struct mmu *mmu;
     struct stream_blocks *blocks;
     struct engine_watch watch;
-    uc_cb_hookcode_t stop_at;
-    void *stop_self;
     struct unicorn_mmx mmx;
     struct c2_map *watched;                             /* pcs given to unicorn_code_watch() */
     struct c2_map *by_pc;                               /* pc -> struct unicorn_block *, linked by next */
@@ -35,12 +38,18 @@ struct unicorn_code {
     size_t all_count, all_capacity;
     struct unicorn_special **all_specials;
     size_t special_count, special_capacity;
-    struct decode_block decoded; /* scratch */
+    struct c2_map *alone_by_pc; /* pc -> 1 + index of what was executed alone there */
+    struct unicorn_alone *alone;
+    size_t alone_count, alone_capacity;
+    struct decode_block decoded; /* of the last translation of this run; pc 0: there is none */
+    bool single;                 /* it has one instruction, whatever the block has */
+    uint64_t trim_pc;
+    unsigned trim_most;
+    struct decode_block scratch;
 };
 
 enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, const struct mmu *mmu,
-                                   struct stream_blocks *blocks, const struct engine_watch *watch,
-                                   uc_cb_hookcode_t stop_at, void *self, struct c2_error *err)
+                                   struct stream_blocks *blocks, const struct engine_watch *watch, struct c2_error *err)
 {
     struct unicorn_code *code = c2_calloc(1, sizeof *code);
     *out = NULL;
@@ -50,13 +59,13 @@ enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, con
     code->mmu = mmu;
     code->blocks = blocks;
     code->watch = *watch;
-    code->stop_at = stop_at;
-    code->stop_self = self;
     enum c2_status status = c2_map_create(&code->by_pc, err);
     if (status == C2_OK)
         status = c2_map_create(&code->watched, err);
     if (status == C2_OK)
         status = c2_map_create(&code->specials, err);
+    if (status == C2_OK)
+        status = c2_map_create(&code->alone_by_pc, err);
     if (status == C2_OK)
         status = unicorn_mmx_init(&code->mmx, uc, err);
     if (status != C2_OK) {
@@ -87,6 +96,8 @@ void unicorn_code_destroy(struct unicorn_code *code)
     c2_map_destroy(code->by_pc);
     c2_map_destroy(code->watched);
     c2_map_destroy(code->specials);
+    c2_map_destroy(code->alone_by_pc);
+    c2_free(code->alone);
     unicorn_mmx_release(&code->mmx);
     c2_free(code);
 }
@@ -111,7 +122,7 @@ struct unicorn_block *unicorn_code_search(struct unicorn_code *code, uint64_t pc
 
 bool unicorn_code_fresh(const struct unicorn_block *block)
 {
-    return !block->bytes || memcmp(block->bytes, (const void *)(uintptr_t)block->pc, block->size) == 0;
+    return !block->bytes || memcmp(block->bytes, (const void *)(uintptr_t)block->pc, block->extent) == 0;
 }
 
 /* ------------------------------------------------------------------ learning */
@@ -139,12 +150,12 @@ static bool may_change(const struct unicorn_code *code, uint64_t pc)
 
 static enum c2_status keep_bytes(struct unicorn_code *code, struct unicorn_block *block, struct c2_error *err)
 {
-    if (!may_change(code, block->pc) && !may_change(code, block->pc + block->size - 1))
+    if (!may_change(code, block->pc) && !may_change(code, block->pc + block->extent - 1))
         return C2_OK;
-    block->bytes = c2_alloc(block->size);
+    block->bytes = c2_alloc(block->extent);
     if (!block->bytes)
         return c2_fail_memory(err, "a copy of writable code");
-    memcpy(block->bytes, (const void *)(uintptr_t)block->pc, block->size);
+    memcpy(block->bytes, (const void *)(uintptr_t)block->pc, block->extent);
     return C2_OK;
 }
 
@@ -153,6 +164,9 @@ static enum c2_status describe(struct unicorn_code *code, struct unicorn_block *
     const struct decode_block *decoded = &code->decoded;
     block->insns = decoded->block.insn_count;
     block->special = block->insns == 0;
+    block->extent = block->special ? block->size : decoded->block.bytes;
+    block->joins = block->extent > block->size;
+    block->cost = block->special ? 1 : block->insns;
     enum c2_status status = keep_bytes(code, block, err);
     if (status != C2_OK || block->special)
         return status;
@@ -166,29 +180,28 @@ static enum c2_status describe(struct unicorn_code *code, struct unicorn_block *
     return C2_OK;
 }
 
-/* Whether somebody wants to hear of the block. */
-static enum c2_status ask_watch(struct unicorn_code *code, struct unicorn_block *block, struct c2_error *err)
+/* Whether somebody wants to hear of blocks that start at pc. */
+static enum c2_status ask_watch(bool *out, struct unicorn_code *code, uint64_t pc, struct c2_error *err)
 {
     uint64_t ignored;
-    block->watched = c2_map_get(code->watched, block->pc, &ignored);
-    if (block->watched || !code->watch.wants)
+    *out = c2_map_get(code->watched, pc, &ignored);
+    if (*out || !code->watch.wants)
         return C2_OK;
-    return code->watch.wants(&block->watched, code->watch.self, (struct guest_va){block->pc}, err);
+    return code->watch.wants(out, code->watch.self, (struct guest_va){pc}, err);
 }
 
 static enum c2_status new_block(struct unicorn_block **out, struct unicorn_code *code, uint64_t pc, uint32_t size,
-                                struct c2_error *err)
+                                bool watched, struct c2_error *err)
 {
     struct unicorn_block *block = c2_calloc(1, sizeof *block);
     if (!block)
         return c2_fail_memory(err, "a code block");
     block->pc = pc;
     block->size = size;
+    block->watched = watched;
     enum c2_status status = describe(code, block, err);
-    if (status == C2_OK)
-        status = ask_watch(code, block, err);
     block->mmx = unicorn_mmx_early(&code->decoded);
-    block->rare = block->special || block->bytes || block->watched || block->mmx;
+    block->rare = block->special || block->bytes || block->watched || block->mmx || block->joins;
     if (status == C2_OK)
         status = append((void ***)&code->all, &code->all_count, &code->all_capacity, block, err);
     if (status != C2_OK) {
@@ -254,12 +267,12 @@ enum c2_status unicorn_code_special(struct unicorn_special **out, struct unicorn
     }
     special->stale = false;
     special->decoded = decode_one(&special->insn, (struct guest_va){pc}, readable_code(code, pc));
-    bool good = special->decoded == DECODE_GOOD;
-    if (good)
-        memcpy(special->bytes, (const void *)(uintptr_t)pc, special->insn.insn.length);
-    special->wanted = !good || interpret_wants(&special->insn.insn, special->insn.operands);
     *out = special;
-    return good && special->wanted ? add_single(code, special, err) : C2_OK;
+    if (special->decoded != DECODE_GOOD)
+        return C2_OK;
+    memcpy(special->bytes, (const void *)(uintptr_t)pc, special->insn.insn.length);
+    C2_PROMISE(interpret_wants(&special->insn.insn, special->insn.operands));
+    return add_single(code, special, err);
 }
 
 static enum c2_status learn_mmx(struct unicorn_code *code, const struct unicorn_block *block, struct c2_error *err)
@@ -267,34 +280,7 @@ static enum c2_status learn_mmx(struct unicorn_code *code, const struct unicorn_
     bool hooked;
     enum c2_status status = unicorn_mmx_learn(&code->mmx, &code->decoded, &hooked, err);
     if (hooked)
-        uc_ctl_remove_cache(code->uc, block->pc, block->pc + block->size);
-    return status;
-}
-
-/* Translations made before the hook do not know of it. */
-static enum c2_status stop_before(struct unicorn_code *code, uint64_t pc, const struct unicorn_block *block,
-                                  struct c2_error *err)
-{
-    struct unicorn_special *special;
-    enum c2_status status = unicorn_code_special(&special, code, pc, err);
-    if (status != C2_OK)
-        return status;
-    if (!special->hook && uc_hook_add(code->uc, &special->hook, UC_HOOK_CODE, (void *)code->stop_at, code->stop_self,
-                                      pc, pc) != UC_ERR_OK)
-        return c2_fail_memory(err, "a hook before an instruction to interpret");
-    uc_ctl_remove_cache(code->uc, block->pc, block->pc + block->size);
-    return C2_OK;
-}
-
-/* A stop before what is not to be interpreted splits the block. */
-static enum c2_status split(struct unicorn_code *code, const struct unicorn_block *block, struct c2_error *err)
-{
-    enum c2_status status = C2_OK;
-    for (unsigned i = 1; code->watch.splits && i < code->decoded.block.insn_count && status == C2_OK; i++) {
-        const uint64_t pc = block->pc + code->decoded.insns[i].offset;
-        if (code->watch.splits(code->watch.self, (struct guest_va){pc}))
-            status = stop_before(code, pc, block, err);
-    }
+        uc_ctl_remove_cache(code->uc, block->pc, block->pc + block->extent);
     return status;
 }
 
@@ -312,23 +298,128 @@ static bool drop_translation(struct unicorn_code *code, uint64_t pc, uint32_t si
     return dropped;
 }
 
-enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_code *code, uint64_t pc, uint32_t size,
-                                  struct c2_error *err)
+static struct decode_splits splits_of(const struct unicorn_code *code)
 {
+    return (struct decode_splits){code->watch.self, code->watch.splits};
+}
+
+/* Unicorn dies of a translation that has used up its variables, of which it gives some kinds of instructions too many
+ * and takes none back. Tried with every form of tests/engine/forms.c: this many are good. */
+#define MOST_VARIABLES 400u
+
+static unsigned variables_of(const struct decode_block *decoded, unsigned insn)
+{
+    return decoded->mnemonics[insn] == ZYDIS_MNEMONIC_INSERTPS ? 4 : insn >= decoded->first_x87 ? 2 : 1;
+}
+
+static unsigned bearable(const struct decode_block *decoded)
+{
+    unsigned insns = 0, variables = 0;
+    while (insns < decoded->block.insn_count && variables + 4 <= MOST_VARIABLES)
+        variables += variables_of(decoded, insns++);
+    return insns;
+}
+
+unsigned unicorn_code_cut(struct unicorn_code *code, uint64_t pc, unsigned most)
+{
+    decode_block(&code->decoded, (struct guest_va){pc}, readable_code(code, pc), splits_of(code));
+    code->single = most == 1;
+    if (pc == code->trim_pc && code->trim_most < most)
+        most = code->trim_most;
+    const unsigned whole = code->decoded.block.insn_count, good = bearable(&code->decoded);
+    const unsigned insns = good < whole ? good : whole + (code->decoded.ended == DECODE_OPEN);
+    return insns == 0 ? 1 : insns < most ? insns : most;
+}
+
+void unicorn_code_trim(struct unicorn_code *code, uint64_t pc, uint32_t size, unsigned most)
+{
+    uc_ctl_remove_cache(code->uc, pc, pc + size);
+    code->trim_pc = pc;
+    code->trim_most = most;
+}
+
+bool unicorn_code_lacks(struct guest_va *page, const struct unicorn_code *code, uint64_t pc, uint32_t size)
+{
+    const struct decode_block *decoded = &code->decoded;
+    if (decoded->block.pc.v != pc || decoded->ended != DECODE_OPEN || size <= decoded->block.bytes)
+        return false;
+    page->v = c2_align_down(decoded->end.v, C2_PAGE_BYTES) + C2_PAGE_BYTES;
+    return true;
+}
+
+void unicorn_code_run(struct unicorn_code *code) { code->decoded.block.pc.v = 0; }
+
+/* What was decoded when the block was translated; of an instruction that is executed alone, that one. */
+static enum c2_status decode_translation(struct unicorn_code *code, uint64_t pc, uint32_t size, bool alone,
+                                         struct c2_error *err)
+{
+    struct decode_block *decoded = &code->decoded;
+    if ((alone || code->single) && decoded->block.bytes > size)
+        decode_block(decoded, (struct guest_va){pc}, size, (struct decode_splits){NULL, NULL});
+    if (decoded->block.insn_count == 0 || decoded->block.bytes >= size)
+        return C2_OK;
+    return c2_fail(err, C2_ERR_INTERNAL, "the engine translates %u bytes at 0x%llx where a block has %u", size,
+                   (unsigned long long)pc, decoded->block.bytes);
+}
+
+enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_code *code, uint64_t pc, uint32_t size,
+                                  bool alone, struct c2_error *err)
+{
+    bool watched;
     *out = NULL;
     if (drop_translation(code, pc, size))
         return C2_OK;
-    decode_block(&code->decoded, (struct guest_va){pc}, size);
-    bool stops = code->decoded.ended != DECODE_WHOLE && code->decoded.block.insn_count > 0;
-    uint64_t stop_pc = code->decoded.end.v;
-    enum c2_status status = new_block(out, code, pc, size, err);
+    enum c2_status status = ask_watch(&watched, code, pc, err);
+    if (status != C2_OK)
+        return status;
+    if (code->decoded.block.pc.v != pc || decode_is_split(&code->decoded, splits_of(code))) {
+        uc_ctl_remove_cache(code->uc, pc, pc + size);
+        return C2_OK;
+    }
+    status = decode_translation(code, pc, size, alone, err);
     if (status == C2_OK)
-        status = learn_mmx(code, *out, err);
-    if (status == C2_OK)
-        status = split(code, *out, err);
-    if (status == C2_OK && stops)
-        status = stop_before(code, stop_pc, *out, err);
-    return status;
+        status = new_block(out, code, pc, size, watched, err);
+    return status == C2_OK ? learn_mmx(code, *out, err) : status;
+}
+
+/* ------------------------------------------------------------------ instructions that are executed alone */
+
+static struct unicorn_alone *alone_at(struct unicorn_code *code, uint64_t pc, struct c2_error *err)
+{
+    uint64_t number;
+    if (c2_map_get(code->alone_by_pc, pc, &number))
+        return &code->alone[number - 1];
+    if (code->alone_count == code->alone_capacity) {
+        const size_t grown = code->alone_capacity ? 2 * code->alone_capacity : C2_HOST_SIZE(256, 2);
+        struct unicorn_alone *bigger = c2_realloc(code->alone, grown * sizeof *bigger);
+        if (!bigger) {
+            c2_fail_memory(err, "the table of instructions");
+            return NULL;
+        }
+        code->alone = bigger;
+        code->alone_capacity = grown;
+    }
+    if (c2_map_put(code->alone_by_pc, pc, code->alone_count + 1, err) != C2_OK)
+        return NULL;
+    struct unicorn_alone *alone = &code->alone[code->alone_count++];
+    alone->count = 0;
+    return alone;
+}
+
+enum c2_status unicorn_code_alone(struct unicorn_code *code, uint64_t pc, struct c2_error *err)
+{
+    struct unicorn_alone *alone = alone_at(code, pc, err);
+    if (!alone)
+        return C2_ERR_NO_MEMORY;
+    const uint64_t readable = readable_code(code, pc);
+    const void *bytes = (const void *)(uintptr_t)pc;
+    if (alone->count > 0 && alone->count <= readable && memcmp(alone->bytes, bytes, alone->count) == 0)
+        return C2_OK;
+    if (alone->count > 0)
+        uc_ctl_remove_cache(code->uc, pc, pc + alone->count);
+    alone->count = readable < sizeof alone->bytes ? (uint8_t)readable : sizeof alone->bytes;
+    memcpy(alone->bytes, bytes, alone->count);
+    return C2_OK;
 }
 
 /* ------------------------------------------------------------------ MMX */
@@ -342,8 +433,8 @@ void unicorn_code_mmx_leave(struct unicorn_code *code, const struct unicorn_bloc
 {
     if (block->mmx == 0)
         return;
-    decode_block(&code->decoded, (struct guest_va){block->pc}, (uint32_t)(pc - block->pc));
-    unicorn_mmx_give_back(&code->mmx, block->mmx & (uint8_t)~unicorn_mmx_early(&code->decoded));
+    decode_block(&code->scratch, (struct guest_va){block->pc}, pc - block->pc, (struct decode_splits){NULL, NULL});
+    unicorn_mmx_give_back(&code->mmx, block->mmx & (uint8_t)~unicorn_mmx_early(&code->scratch));
 }
 
 /* ------------------------------------------------------------------ leaving */
@@ -374,7 +465,7 @@ void unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t byt
 {
     for (size_t i = 0; i < code->all_count; i++) {
         struct unicorn_block *block = code->all[i];
-        if (block->stale || !overlaps(start, bytes, block->pc, block->size))
+        if (block->stale || !overlaps(start, bytes, block->pc, block->extent))
             continue;
         block->stale = block->translated = true;
     }

@@ -14,8 +14,9 @@ enum unicorn_pause {
     PAUSE_LEARN,   /* a block not seen before: at pause_pc, pause_size */
     PAUSE_CHANGED, /* a block whose code has changed */
     PAUSE_SPECIAL, /* before an instruction to interpret at pause_pc */
-    PAUSE_SPLIT,   /* before what is none (engine_watch.splits), or no longer, at pause_pc */
-    PAUSE_BUDGET,
+    PAUSE_BUDGET,  /* before a block, or code not seen before, that does not fit below pause_at */
+    PAUSE_TRIM,    /* before a translation that goes on behind the end of the current block */
+    PAUSE_STEP,    /* one instruction of the block that is cut has been executed; the next one is at pause_pc */
     PAUSE_SYSCALL,
     PAUSE_EXCEPTION, /* exception number pause_number */
     PAUSE_DEAF,      /* before a store into its own block at pause_pc that could not be recorded */
@@ -25,6 +26,9 @@ enum unicorn_pause {
 
 /* A batch may be overrun by the raw events of its last block until they are folded. */
 _Static_assert(3u * 2u * DECODE_MAX_SLOTS + 16u <= STREAM_SLACK_WORDS, "raw events of a block");
+
+/* How far an instruction is that is executed alone (unicorn_use_translations). */
+enum unicorn_step { STEP_NONE, STEP_BEFORE, STEP_BEHIND };
 
 struct unicorn {
     struct engine base;
@@ -36,8 +40,10 @@ struct unicorn {
     uint64_t *header;             /* of the current block's record */
     struct unicorn_access access; /* access.next: where the next event goes */
     struct unicorn_block *current;
+    bool joined; /* the current block goes on in the next translation */
     uint64_t instructions;
-    volatile uint64_t pause_at; /* instruction count; 0 asks for a pause now */
+    bool recording;
+    volatile uint64_t pause_at; /* instruction count not to go beyond; 0 asks for a pause now */
     volatile sig_atomic_t interrupted;
     enum unicorn_pause cause;
     uint64_t pause_pc;
@@ -45,11 +51,19 @@ struct unicorn {
     uint32_t pause_number;
     struct c2_error failure;
     uint64_t budget_at; /* instruction count at which this run ends */
-    uint64_t grow_at;   /* instruction count at which to let the translation cache grow */
+    /* A block of which the budget leaves only the first `steps` instructions: they are executed one by one. */
+    struct unicorn_block *cut;
+    uint64_t steps;
+    enum unicorn_step step;
+    bool alone;       /* Unicorn has been told to execute the next instruction alone */
+    uint64_t cut_pc;  /* where a run has cut a block last, 0: the guest has been sent elsewhere since; ... */
+    uint64_t cut_at;  /* ... and at which instruction count */
+    uint64_t grow_at; /* instruction count at which to let the translation cache grow */
     uint64_t grow_step;
     bool translations_stale; /* Unicorn may hold rights that the tables no longer give */
     struct interpret_cpu cpu;
     uc_hook hooks[8];
+    uc_hook access_hook; /* while recording */
 };
 
 extern const struct interpret_cpu unicorn_cpu_functions; /* unicorn_cpu.c; self is a struct unicorn */
@@ -75,7 +89,7 @@ static inline enum c2_status unicorn_record_close(struct unicorn *u)
     struct unicorn_block *block = u->current;
     if (!block)
         return C2_OK;
-    if (!u->base.config.record) {
+    if (!u->recording) {
         u->current = NULL;
         return C2_OK;
     }

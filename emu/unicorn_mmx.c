@@ -100,7 +100,5 @@ enum c2_status unicorn_mmx_learn(struct unicorn_mmx *mmx, const struct decode_bl
         bool late = i > decoded->first_x87 && decoded->mmx[i] != 0;
         status = learn_insn(mmx, pc, decoded->mmx[i], late, hooked, err);
     }
-    if (status == C2_OK && decoded->ended != DECODE_WHOLE)
-        status = learn_insn(mmx, decoded->end.v, 0, false, hooked, err);
     return status;
 }

@@ -20,6 +20,7 @@ struct unicorn_layout {
     size_t sse_flags;     /* uint8: softfloat's exception flags */
     size_t sse_ftz;       /* uint8: flush results to zero */
     size_t x87_ftz;       /* uint8: wrongly set by a write of MXCSR */
+    size_t flags;         /* uint32: what a translation depends on, beside its address */
 };
 enum c2_status unicorn_layout_find(struct unicorn_layout *out, struct c2_error *err);
 
@@ -31,6 +32,9 @@ struct unicorn_state {
 enum c2_status unicorn_state_init(struct unicorn_state *state, uc_engine *uc, struct c2_error *err);
 void unicorn_state_release(struct unicorn_state *state);
 void unicorn_forget_exception(struct unicorn_state *state);
+/* Translations of which set are used from now on: those that call for each load and store, or plain ones. `alone`: the
+ * next instruction is executed in a translation of its own; what comes then is as before. */
+void unicorn_use_translations(struct unicorn_state *state, bool plain, bool alone);
 uint32_t unicorn_get_mxcsr(struct unicorn_state *state);
 void unicorn_set_mxcsr(struct unicorn_state *state, uint32_t mxcsr);
 void unicorn_get_fxsave(struct unicorn_state *state, uint8_t out[512]);
@@ -51,14 +55,17 @@ struct unicorn_pattern {
     uint8_t read_size[2]; /* of each part, bytes */
 };
 
-/* A translation block, up to the first instruction that is not Unicorn's to execute. */
+/* A translation block, and the block of the stream that starts with it: which is longer where Unicorn has ended the
+ * translation for reasons of its own. */
 struct unicorn_block {
     struct unicorn_block *next; /* of the same pc, another size */
     uint64_t pc;
-    uint32_t size;   /* as Unicorn gives it */
+    uint32_t size;   /* of the translation, as Unicorn gives it */
+    uint32_t extent; /* bytes of the stream's block, or of the instruction to interpret */
     uint32_t number; /* of the stream block; meaningless if insns == 0 */
     uint64_t header; /* of a complete execution */
     uint16_t insns;
+    uint16_t cost; /* instructions that are counted when it has been executed: insns, or the one that is interpreted */
     uint16_t slots;
     uint16_t events;                  /* memory events of a complete execution, no page crossed */
     bool direct;                      /* event i is slot i */
@@ -66,7 +73,8 @@ struct unicorn_block {
     bool special;                     /* insns == 0: starts with an instruction to interpret */
     bool watched;                     /* engine_watch.reached is called before it */
     uint8_t mmx;                      /* registers whose upper bits are set before it (unicorn_mmx.c) */
-    bool rare;                        /* special, watched, with mmx, or with a copy of its bytes */
+    bool joins;                       /* extent > size: the translations behind it belong to it */
+    bool rare;                        /* special, watched, with mmx, joins, or with a copy of its bytes */
     bool stale;                       /* the code has changed: never run again */
     bool translated;                  /* stale, and Unicorn may still hold its translation */
     uint16_t *first_event;            /* of each slot, unless direct */
@@ -78,21 +86,18 @@ struct unicorn_block {
 /* An instruction to interpret. */
 struct unicorn_special {
     struct decode_insn insn;
-    enum decode_result decoded; /* CUT: the rest lies on a page that is not there yet */
-    bool wanted;                /* false: the code has changed, and what stands here now is Unicorn's to execute */
-    bool stale;                 /* its page may be gone: decode again */
+    enum decode_result decoded;                  /* CUT: the rest lies on a page that is not there yet */
+    bool stale;                                  /* its page may be gone: decode again */
     uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH]; /* what was decoded */
     uint32_t number;
     uint8_t slots;
-    uc_hook hook; /* 0: none yet */
     uint64_t pc;
 };
 
 struct unicorn_code;
-/* stop_at, a UC_HOOK_CODE callback with `self`, is called before each instruction to interpret inside a block. */
 enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, const struct mmu *mmu,
                                    struct stream_blocks *blocks, const struct engine_watch *watch,
-                                   uc_cb_hookcode_t stop_at, void *self, struct c2_error *err);
+                                   struct c2_error *err);
 void unicorn_code_destroy(struct unicorn_code *code);
 /* The block of (pc, size), or NULL if it was never seen (or is stale). */
 struct unicorn_block *unicorn_code_search(struct unicorn_code *code, uint64_t pc, uint32_t size);
@@ -108,11 +113,24 @@ static inline struct unicorn_block *unicorn_code_find(struct unicorn_code *code,
         return block;
     return unicorn_code_search(code, pc, size);
 }
-/* Decodes and screens the block; or drops Unicorn's translation of what stood there before (then *out is NULL, and the
- * block must be started again). Installs a stop
- * before an instruction to interpret inside it; then translations are dropped too. */
+/* How many instructions the translation that starts at pc may have, of `most`: those of the block by the rule of
+ * stream.h, and one that is interpreted. One more if the rest of the block is not there yet: Unicorn shall fault on it.
+ * Fewer if that is more than Unicorn bears, or after unicorn_code_trim(). */
+unsigned unicorn_code_cut(struct unicorn_code *code, uint64_t pc, unsigned most);
+/* Drops the translation; the next one that starts at pc has `most` instructions at most. */
+void unicorn_code_trim(struct unicorn_code *code, uint64_t pc, uint32_t size, unsigned most);
+/* Whether the block that was just translated goes on with an instruction whose rest lies on a page that is not there
+ * yet, *page, although Unicorn has not missed it. */
+bool unicorn_code_lacks(struct guest_va *page, const struct unicorn_code *code, uint64_t pc, uint32_t size);
+/* Decodes and screens the block; or drops a translation of what stood there before, one of an earlier run, or one in
+ * which a block has to start now (then *out is NULL, and the block must be started again). alone: it is an instruction
+ * that Unicorn executes alone, and a block of its own. */
 enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_code *code, uint64_t pc, uint32_t size,
-                                  struct c2_error *err);
+                                  bool alone, struct c2_error *err);
+/* The instruction at pc is going to be executed alone: a translation of what stood there before is dropped. */
+enum c2_status unicorn_code_alone(struct unicorn_code *code, uint64_t pc, struct c2_error *err);
+/* Before each run of Unicorn. */
+void unicorn_code_run(struct unicorn_code *code);
 /* The run pauses before the block: one that is not known yet is not known to Unicorn either afterwards, or its
  * translation could outlive the code. */
 void unicorn_code_left(struct unicorn_code *code, uint64_t pc, uint32_t size);
@@ -128,6 +146,14 @@ bool unicorn_code_fresh(const struct unicorn_block *block);
 enum c2_status unicorn_code_watch(struct unicorn_code *code, uint64_t pc, struct c2_error *err);
 /* Code in the range may have changed: blocks there are dropped, their translations when they are met again. */
 void unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t bytes);
+
+/* ------------------------------------------------------------------ unicorn_translate.c: where translations end */
+/* Translations are made for this code from now on. NULL: Unicorn ends them as it likes. */
+void unicorn_translate_for(struct unicorn_code *code);
+/* Without code: translations have this many instructions at most; 0: no limit. */
+void unicorn_translate_most(unsigned insns);
+/* Unicorn's own function of the name; *found keeps it. */
+void *unicorn_original(void **found, const char *name);
 
 /* ------------------------------------------------------------------ unicorn_mmx.c: MMX registers as x87 numbers */
 struct unicorn_mmx {
@@ -161,7 +187,7 @@ struct unicorn_access {
     uint64_t loads[UNICORN_ACCESS_PAGES]; /* page numbers that Unicorn has admitted, by their low bits */
     uint64_t stores[UNICORN_ACCESS_PAGES];
 };
-enum c2_status unicorn_access_init(struct unicorn_access *access, bool record, const struct mmu *mmu,
+enum c2_status unicorn_access_init(struct unicorn_access *access, const struct mmu *mmu,
                                    struct unicorn_block *const *current, struct c2_error *err);
 void unicorn_access_release(struct unicorn_access *access);
 /* Accesses are done for this engine from now on; NULL: all by Unicorn itself. */

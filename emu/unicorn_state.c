@@ -6,7 +6,10 @@
  *     - the last exception: Unicorn sets it and never clears it, so that a second page fault would arrive as a double
  *       fault and a third would end the run silently;
  *     - the SSE unit's exception flags, which MXCSR does not show;
- *     - its flush-to-zero switch, which a write of MXCSR sets in the x87 unit instead.
+ *     - its flush-to-zero switch, which a write of MXCSR sets in the x87 unit instead;
+ *     - flags that tell translations of the same code apart. One of them, which only IN and OUT heed, makes room for a
+ *       second set: without hooks for loads and stores, where references are not recorded. Another one, that interrupts
+ *       are held off for one instruction, makes Unicorn execute that instruction alone.
  * Invariants
  *   Every offset is the only byte of the context that behaves as the state must; otherwise the engine is refused.
  * Not modelled
@@ -31,14 +34,22 @@ uint64_t unicorn_get(struct unicorn_state *state, int reg)
 
 void unicorn_set(struct unicorn_state *state, int reg, uint64_t value) { uc_reg_write(state->uc, reg, &value); }
 
+static uint8_t *hidden(struct unicorn_state *state)
+{
+    uc_context_save(state->uc, state->scratch);
+    return (uint8_t *)state->scratch;
+}
+
 /* ------------------------------------------------------------------ finding the hidden state */
 
 /* An engine of its own with a page of code and one of data at the same offsets: nothing of the guest is touched. */
 struct probe {
     uc_engine *uc;
     uc_context *context[3];
-    size_t bytes;  /* of a context */
-    int interrupt; /* last exception seen */
+    size_t bytes;   /* of a context */
+    int interrupt;  /* last exception seen */
+    uint32_t block; /* bytes of the first block of a run */
+    unsigned accesses;
 };
 enum { PROBE_CODE = 0x1000, PROBE_DATA = 0x2000 };
 
@@ -46,6 +57,20 @@ static void on_probe_interrupt(uc_engine *uc, uint32_t number, void *self)
 {
     ((struct probe *)self)->interrupt = (int)number;
     uc_emu_stop(uc);
+}
+
+static void on_probe_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
+{
+    struct probe *probe = self;
+    (void)uc, (void)pc;
+    if (probe->block == 0)
+        probe->block = size;
+}
+
+static void on_probe_access(uc_engine *uc, uc_mem_type type, uint64_t address, int size, int64_t value, void *self)
+{
+    (void)uc, (void)type, (void)address, (void)size, (void)value;
+    ((struct probe *)self)->accesses++;
 }
 
 /* Fresh x87 and SSE state as Linux gives it to a program; XMM registers and the x87 stack work. */
@@ -68,7 +93,8 @@ static bool probe_open(struct probe *probe)
     if (uc_open(UC_ARCH_X86, UC_MODE_64, &probe->uc) != UC_ERR_OK)
         return false;
     bool good = uc_mem_map(probe->uc, PROBE_CODE, 0x2000, UC_PROT_ALL) == UC_ERR_OK &&
-                uc_hook_add(probe->uc, &hook, UC_HOOK_INTR, (void *)on_probe_interrupt, probe, 1, 0) == UC_ERR_OK;
+                uc_hook_add(probe->uc, &hook, UC_HOOK_INTR, (void *)on_probe_interrupt, probe, 1, 0) == UC_ERR_OK &&
+                uc_hook_add(probe->uc, &hook, UC_HOOK_BLOCK, (void *)on_probe_block, probe, 1, 0) == UC_ERR_OK;
     for (int i = 0; i < 3; i++)
         good = good && uc_context_alloc(probe->uc, &probe->context[i]) == UC_ERR_OK;
     if (good) {
@@ -201,6 +227,99 @@ static bool ftz_works(struct probe *probe, size_t sse_ftz)
     return result[0] > 0 && result[1] == 0;
 }
 
+/* ------------------------------------------------------------------ flags of translations */
+
+enum { FLAG_ALONE = 1u << 3, FLAG_TASK_SWITCHED = 1u << 11, FLAG_PLAIN = 1u << 24 };
+
+/* One of the flags follows CR0.TS. */
+static size_t find_flags(struct probe *probe)
+{
+    static const uint8_t change_ts[] = {0x0f, 0x20, 0xc0, 0x48, 0x83, 0xf0, 0x08, /* mov %cr0,%rax; xor $8,%rax */
+                                        0x0f, 0x22, 0xc0};                        /* mov %rax,%cr0 */
+    size_t found = 0, count = 0;
+    for (int i = 0; i < 2; i++)
+        probe_run(probe, change_ts, sizeof change_ts, i);
+    for (size_t i = 0; i + 4 <= probe->bytes; i += 4) {
+        uint32_t set, clear;
+        memcpy(&set, image(probe, 0) + i, 4);
+        memcpy(&clear, image(probe, 1) + i, 4);
+        if ((set ^ clear) == FLAG_TASK_SWITCHED) {
+            found = i;
+            count++;
+        }
+    }
+    return count == 1 ? found : 0;
+}
+
+static void change_flags(struct unicorn_state *state, uint32_t clear, uint32_t set)
+{
+    uint32_t flags;
+    uint8_t *at = hidden(state) + state->layout.flags;
+    memcpy(&flags, at, sizeof flags);
+    flags = (flags & ~clear) | set;
+    memcpy(at, &flags, sizeof flags);
+    uc_context_restore(state->uc, state->scratch);
+}
+
+/* Bytes of the first block of two instructions that is executed, each one byte long. */
+static uint32_t first_block(struct probe *probe)
+{
+    static const uint8_t nops[] = {0x90, 0x90};
+    probe->block = 0;
+    probe_run(probe, nops, sizeof nops, 1);
+    return probe->block;
+}
+
+static bool limit_works(struct probe *probe)
+{
+    unicorn_translate_most(1);
+    uint32_t limited = first_block(probe);
+    unicorn_translate_most(0);
+    return limited == 1 && first_block(probe) == 2;
+}
+
+static bool alone_works(struct probe *probe, struct unicorn_state *state)
+{
+    unicorn_use_translations(state, false, true);
+    uint32_t alone = first_block(probe);
+    return alone == 1 && first_block(probe) == 2;
+}
+
+/* Up to a breakpoint: an address to stop at would drop translations. */
+static unsigned accesses_of_load(struct probe *probe, struct unicorn_state *state, bool plain)
+{
+    unicorn_use_translations(state, plain, false);
+    probe->accesses = 0;
+    uc_emu_start(probe->uc, PROBE_CODE, 0, 0, 0);
+    return probe->accesses;
+}
+
+/* A load that was translated plain stays so when there is a hook for it, and one with the hook keeps it. */
+static bool plain_works(struct probe *probe, struct unicorn_state *state)
+{
+    static const uint8_t load[] = {0x48, 0x8b, 0x04, 0x25, 0x00, 0x20, 0, 0, 0xcc}; /* mov 0x2000,%rax; int3 */
+    uc_hook hook;
+    uc_ctl_remove_cache(probe->uc, PROBE_CODE, PROBE_CODE + sizeof load);
+    uc_mem_write(probe->uc, PROBE_CODE, load, sizeof load);
+    accesses_of_load(probe, state, true);
+    if (uc_hook_add(probe->uc, &hook, UC_HOOK_MEM_READ, (void *)on_probe_access, probe, 1, 0) != UC_ERR_OK)
+        return false;
+    return accesses_of_load(probe, state, false) == 1 && accesses_of_load(probe, state, true) == 0 &&
+           accesses_of_load(probe, state, false) == 1;
+}
+
+static const char *find_translations(struct unicorn_layout *out, struct probe *probe)
+{
+    if (!(out->flags = find_flags(probe)))
+        return "the flags of translations are not where they can be set";
+    struct unicorn_state state = {.uc = probe->uc, .scratch = probe->context[2], .layout = *out};
+    if (!limit_works(probe))
+        return "translations cannot be limited";
+    if (!alone_works(probe, &state))
+        return "an instruction cannot be executed alone";
+    return plain_works(probe, &state) ? NULL : "translations cannot be told apart";
+}
+
 static const char *find_all(struct unicorn_layout *out, struct probe *probe)
 {
     if (!probe_open(probe))
@@ -215,7 +334,7 @@ static const char *find_all(struct unicorn_layout *out, struct probe *probe)
     out->sse_ftz = out->sse_flags + (out->x87_ftz - x87_flags);
     if (!ftz_works(probe, out->sse_ftz))
         return "flush-to-zero cannot be switched on";
-    return NULL;
+    return find_translations(out, probe);
 }
 
 enum c2_status unicorn_layout_find(struct unicorn_layout *out, struct c2_error *err)
@@ -253,10 +372,9 @@ void unicorn_state_release(struct unicorn_state *state)
     state->scratch = NULL;
 }
 
-static uint8_t *hidden(struct unicorn_state *state)
+void unicorn_use_translations(struct unicorn_state *state, bool plain, bool alone)
 {
-    uc_context_save(state->uc, state->scratch);
-    return (uint8_t *)state->scratch;
+    change_flags(state, FLAG_PLAIN | FLAG_ALONE, (plain ? FLAG_PLAIN : 0) | (alone ? FLAG_ALONE : 0));
 }
 
 void unicorn_forget_exception(struct unicorn_state *state)

@@ -11,8 +11,20 @@
  *       header:  63........32 31......16 15.......0        then slots_used x 64-bit effective addresses
  *                block number  insns run  slots used
  *
- *   insns run < insn_count when the block was left early (a fault, a stop): then slots used is first_slot of the
- *   first instruction that did not complete. A faulting instruction leaves no slot and is not counted.
+ *   insns run < insn_count when the block was left early: then slots used is first_slot of the first instruction that
+ *   did not complete. A faulting instruction leaves no slot and is not counted.
+ *
+ * Blocks
+ *   Where the guest comes to, a block starts. All engines cut it alike; it ends
+ *     - behind an instruction that may go on elsewhere: jump, call, return, loop, system call; and behind PAUSE;
+ *     - before and behind an instruction that engines do not execute themselves (emu/interpret.h: those with a REP
+ *       prefix, and others): each is a block of its own;
+ *     - behind STREAM_BLOCK_INSNS instructions;
+ *     - before a place where somebody wants a block to start (engine_watch.splits).
+ *   It is left early by a fault, before a store into its own code (which is then alone in its record), behind an
+ *   instruction that has changed the rest of it in another way, and where a run is cut: by a budget of instructions,
+ *   and with it where recording is switched on or off. The rest is then a block that starts there. So the records of a
+ *   run that was cut are, instruction for instruction, those of a whole one.
  *
  * Slots, in the program order of the accesses, at most one record for one access of one instruction:
  *   READ, WRITE     one address
@@ -56,6 +68,8 @@ struct stream_insn {
     uint16_t first_slot; /* slots of instruction i: first_slot[i] .. first_slot[i+1] (slot_count for the last) */
     uint8_t length;      /* bytes */
 };
+
+#define STREAM_BLOCK_INSNS 512u /* of a block, at most */
 
 /* How a block's last instruction goes on. A call's last slot writes the return address at the new top of the stack, a
  * return's first slot reads it; far forms count as jumps. */
@@ -107,7 +121,7 @@ enum stream_phase {
 #define STREAM_ASSUMED ((uint64_t)1 << 63)
 enum stream_allocator { STREAM_MALLOC, STREAM_CALLOC, STREAM_REALLOC, STREAM_ALIGNED, STREAM_NEW, STREAM_ALLOCATORS };
 
-/* Words of a batch: a few fit the L2 of the host. At least the largest record, 512 instructions of two slots each. */
+/* Words of a batch: a few fit the L2 of the host. At least the largest record or mark. */
 #define STREAM_BATCH_WORDS C2_HOST_SIZE(8192u, 1100u)
 
 struct stream_batch {

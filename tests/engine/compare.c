@@ -106,13 +106,15 @@ static void open_engine(struct bench *b, int i)
     struct c2_error err;
     if (stream_blocks_create(&b->blocks[i], &err) != C2_OK)
         die("stream_blocks_create", &err);
-    struct engine_config config = {.mmu = b->mmu, .blocks = b->blocks[i], .record = i == 0};
+    struct engine_config config = {.mmu = b->mmu, .blocks = b->blocks[i]};
     const struct stream_sink sink = {.self = &b->recorder, .consume = consume, .drain = drain};
     if (i == 0 && stream_writer_create(&b->writer, sink, &err) != C2_OK)
         die("stream_writer_create", &err);
     config.writer = i == 0 ? b->writer : NULL;
     if (engine_create(&b->engines[i], "unicorn", &config, &err) != C2_OK)
         die("engine_create", &err);
+    if (engine_set_recording(b->engines[i], i == 0, &err) != C2_OK)
+        die("engine_set_recording", &err);
     if (i == 0)
         b->recorder.blocks = b->blocks[0];
 }

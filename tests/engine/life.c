@@ -50,10 +50,12 @@ static void map(struct guest *guest, uint64_t address, unsigned prot)
 
 static enum c2_status make_engine(struct guest *guest, bool record, struct c2_error *err)
 {
-    struct engine_config config = {.mmu = guest->mmu, .blocks = guest->blocks, .record = record};
+    struct engine_config config = {.mmu = guest->mmu, .blocks = guest->blocks};
     enum c2_status status = stream_writer_create(&guest->writer, (struct stream_sink){guest, keep, NULL}, err);
     config.writer = guest->writer;
-    return status == C2_OK ? engine_create(&guest->engine, "unicorn", &config, err) : status;
+    if (status == C2_OK)
+        status = engine_create(&guest->engine, "unicorn", &config, err);
+    return status == C2_OK ? engine_set_recording(guest->engine, record, err) : status;
 }
 
 /* A guest of this code at CODE, rdi = DATA (two pages, untouched). */
@@ -440,16 +442,139 @@ static void budgets(void **state)
     assert_int_equal(make_engine(&guest, false, &err), C2_OK);
     start(&guest);
     assert_int_equal(run(&guest, 10, &event, &err), ENGINE_BUDGET);
-    assert_int_equal(engine_instructions(guest.engine), 12); /* the first block boundary at or after 10 */
-    assert_int_equal(run(&guest, 3, &event, &err), ENGINE_BUDGET);
-    assert_int_equal(engine_instructions(guest.engine), 15);
+    assert_int_equal(engine_instructions(guest.engine), 10);
+    assert_int_equal(rip(&guest), CODE + 2);
+    assert_int_equal(run(&guest, 1, &event, &err), ENGINE_BUDGET);
+    assert_int_equal(engine_instructions(guest.engine), 11);
+    assert_int_equal(rip(&guest), CODE + 3);
     assert_int_equal(run(&guest, 3000000, &event, &err),
                      ENGINE_BUDGET); /* across the growth of the translation cache */
-    assert_int_equal(engine_instructions(guest.engine), 3000015);
+    assert_int_equal(engine_instructions(guest.engine), 3000011);
+    assert_int_equal(rip(&guest), CODE + 3);
     engine_interrupt(guest.engine);
     assert_int_equal(run(&guest, 0, &event, &err), ENGINE_INTERRUPT);
-    assert_int_equal(engine_instructions(guest.engine), 3000015);
-    assert_int_equal(rip(&guest), CODE);
+    assert_int_equal(engine_instructions(guest.engine), 3000011);
+    assert_int_equal(rip(&guest), CODE + 3);
+    end_guest(&guest);
+}
+
+/* A budget that ends where the next instruction cannot be fetched is spent; the fault comes when the guest goes on. */
+static void budget_before_a_fault(void **state)
+{
+    static const uint8_t jump[] = {0xff, 0xe7}; /* jmp *%rdi: data */
+    struct guest guest;
+    struct c2_error err;
+    struct engine_event event;
+    (void)state;
+    make_guest(&guest, jump, sizeof jump);
+    assert_int_equal(make_engine(&guest, true, &err), C2_OK);
+    start(&guest);
+    assert_int_equal(run(&guest, 1, &event, &err), ENGINE_BUDGET);
+    assert_int_equal(rip(&guest), DATA);
+    assert_int_equal(run(&guest, 1, &event, &err), ENGINE_FAULT);
+    assert_int_equal(event.access, MMU_ACCESS_EXEC);
+    assert_int_equal(engine_instructions(guest.engine), 1);
+    end_guest(&guest);
+}
+
+/* The block is left after two of its three instructions; the rest of it is a block of its own. */
+static void cut_records(void **state)
+{
+    struct guest guest;
+    struct c2_error err;
+    struct engine_event event;
+    (void)state;
+    make_guest(&guest, loop, sizeof loop);
+    assert_int_equal(make_engine(&guest, true, &err), C2_OK);
+    start(&guest);
+    for (unsigned budget = 2; budget > 0; budget--)
+        assert_int_equal(run(&guest, budget, &event, &err), ENGINE_BUDGET);
+    assert_int_equal(stream_writer_flush(guest.writer, &err), C2_OK);
+    assert_int_equal(guest.used, 2);
+    const struct stream_block *whole = stream_blocks_at(guest.blocks, stream_header_block(guest.words[0]));
+    const struct stream_block *rest = stream_blocks_at(guest.blocks, stream_header_block(guest.words[1]));
+    assert_int_equal(whole->pc.v, CODE);
+    assert_int_equal(whole->insn_count, 3);
+    assert_int_equal(stream_header_insns(guest.words[0]), 2);
+    assert_int_equal(rest->pc.v, CODE + 3);
+    assert_int_equal(rest->insn_count, 1);
+    assert_int_equal(stream_header_insns(guest.words[1]), 1);
+    end_guest(&guest);
+}
+
+/* The records of a run from CODE + at to its system call are of blocks of these many instructions. */
+static void expect_blocks(struct guest *guest, uint64_t at, const unsigned *insns, size_t count)
+{
+    struct c2_error err;
+    struct engine_event event;
+    size_t word = 0;
+    guest->used = 0;
+    start_at(guest, CODE + at);
+    assert_int_equal(run(guest, 0, &event, &err), ENGINE_SYSCALL);
+    assert_int_equal(stream_writer_flush(guest->writer, &err), C2_OK);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(word < guest->used);
+        const uint64_t header = guest->words[word];
+        assert_int_equal(stream_header_insns(header), insns[i]);
+        assert_int_equal(stream_blocks_at(guest->blocks, stream_header_block(header))->insn_count, insns[i]);
+        word += 1 + stream_header_slots(header);
+    }
+    assert_int_equal(word, guest->used);
+}
+
+/* 1300 instructions without a jump are more than one block, and more than one translation of Unicorn's for each; where
+ * they are entered, so many further on that blocks and translations end elsewhere, makes no difference. */
+static void long_blocks(void **state)
+{
+    static const struct {
+        uint8_t bytes[3];
+        unsigned length;
+    } insns[] = {
+        {{0x48, 0x01, 0x07}, 3}, /* add %rax,(%rdi): Unicorn has room for some 200 of them */
+        {{0xd8, 0xc0}, 2},       /* fadd %st,%st: of 256 it would die */
+        {{0x90}, 1},             /* nop: it takes 512 */
+    };
+    enum { COUNT = 1300, ENTRY = 100 };
+    static uint8_t code[3 * COUNT + 2];
+    (void)state;
+    for (size_t i = 0; i < sizeof insns / sizeof *insns; i++) {
+        const unsigned length = insns[i].length;
+        struct guest guest;
+        struct c2_error err;
+        for (size_t k = 0; k < COUNT; k++)
+            memcpy(code + k * length, insns[i].bytes, length);
+        memcpy(code + COUNT * length, (const uint8_t[]){0x0f, 0x05}, 2); /* syscall */
+        make_guest(&guest, code, COUNT * length + 2);
+        assert_int_equal(make_engine(&guest, true, &err), C2_OK);
+        for (unsigned round = 0; round < 3; round++) {
+            expect_blocks(&guest, 0, (const unsigned[]){512, 512, COUNT + 1 - 1024}, 3);
+            expect_blocks(&guest, ENTRY * length, (const unsigned[]){512, 512, COUNT + 1 - ENTRY - 1024}, 3);
+        }
+        end_guest(&guest);
+    }
+}
+
+/* Marks stand between the records also where nothing is recorded. */
+static void marks_while_off(void **state)
+{
+    static const bool recording[] = {false, true, false, false, true};
+    struct guest guest;
+    struct c2_error err;
+    struct engine_event event;
+    (void)state;
+    make_guest(&guest, loop, sizeof loop);
+    assert_int_equal(make_engine(&guest, true, &err), C2_OK);
+    start(&guest);
+    for (uint64_t i = 0; i < sizeof recording / sizeof *recording; i++) {
+        assert_int_equal(engine_set_recording(guest.engine, recording[i], &err), C2_OK);
+        assert_int_equal(run(&guest, 3, &event, &err), ENGINE_BUDGET);
+        assert_int_equal(engine_mark(guest.engine, STREAM_FREED, &i, 1, &err), C2_OK);
+    }
+    assert_int_equal(stream_writer_flush(guest.writer, &err), C2_OK);
+    const uint64_t mark = stream_header(STREAM_MARK, STREAM_FREED, 1), turn = stream_header(0, 3, 0);
+    const uint64_t expected[] = {mark, 0, turn, mark, 1, mark, 2, mark, 3, turn, mark, 4};
+    assert_int_equal(guest.used, sizeof expected / sizeof *expected);
+    assert_memory_equal(guest.words, expected, sizeof expected);
     end_guest(&guest);
 }
 
@@ -600,6 +725,10 @@ int main(void)
         cmocka_unit_test(replaced_code),
         cmocka_unit_test(single_steps),
         cmocka_unit_test(budgets),
+        cmocka_unit_test(budget_before_a_fault),
+        cmocka_unit_test(cut_records),
+        cmocka_unit_test(long_blocks),
+        cmocka_unit_test(marks_while_off),
         cmocka_unit_test(records),
         cmocka_unit_test(endings),
         cmocka_unit_test(unknown_name),

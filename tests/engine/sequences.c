@@ -3,9 +3,11 @@
  * usage: engine_sequences [mutant | explain] [FIRST [LAST]]
  *
  * Runs the random programs of the seeds FIRST to LAST (sequences.h) on the CPU and in the engine, where each runs
- * several times: on pages met for the first time and again on known ones, recording references and not, in one go and
- * in small budgets. Fails if anything differs: registers, flags, memory, the code itself, a signal and its place, the
- * number of instructions, or the references of the runs among themselves. With "mutant" the engine's copy of the code
+ * several times: on pages met for the first time and again on known ones, recording references and not, in one go, in
+ * small budgets, and with the recording switched on and off between them. Fails if anything differs: registers, flags,
+ * memory, the code itself, a signal and its place, the number of instructions, where a budget ends, or the references
+ * of the runs among themselves, instruction by instruction; and if a block is not cut by the rule of stream.h
+ * (blocks.h). With "mutant" the engine's copy of the code
  * has one bit of an instruction turned, in every program; then half of them must differ, or the test cannot fail. With
  * "explain" a program that differs is run again up to each of its instructions, to find the first that makes the
  * difference.
@@ -17,6 +19,7 @@
 
 #include "emu/engine.h"
 #include "emu/interpret_priv.h"
+#include "engine/blocks.h"
 #include "engine/sequences.h"
 
 #define STOP_ADDRESS 0x4fff0000u /* INT3 of the engine */
@@ -99,12 +102,18 @@ static enum c2_status drain(void *self, struct c2_error *err)
 
 /* ------------------------------------------------------------------ the bench */
 
+enum how { WHOLE, SLICES, SWITCHED };
+
 struct bench {
     struct mmu *mmu;
     struct stream_blocks *blocks[2];
     struct engine *engines[2]; /* recording, not recording */
     struct stream_writer *writer;
     struct recording recording, first;
+    /* Instructions of this run at which recording was switched: on, off, on ... */
+    uint64_t *switches;
+    size_t switch_count, switch_room;
+    bool missed; /* a budget was not kept to the instruction */
     struct form *forms;
     size_t form_count;
     bool mutant, explain, ended_early;
@@ -135,7 +144,7 @@ static void put_program(const struct program *p)
 static void open_engine(struct bench *b, int i)
 {
     struct c2_error err;
-    struct engine_config config = {.mmu = b->mmu, .record = i == 0};
+    struct engine_config config = {.mmu = b->mmu};
     if (stream_blocks_create(&b->blocks[i], &err) != C2_OK)
         die("stream_blocks_create", &err);
     config.blocks = b->blocks[i];
@@ -145,6 +154,8 @@ static void open_engine(struct bench *b, int i)
     config.writer = i == 0 ? b->writer : NULL;
     if (engine_create(&b->engines[i], "unicorn", &config, &err) != C2_OK)
         die("engine_create", &err);
+    if (engine_set_recording(b->engines[i], i == 0, &err) != C2_OK)
+        die("engine_set_recording", &err);
     if (i == 0)
         b->recording.blocks = b->blocks[0];
 }
@@ -214,14 +225,40 @@ static void put_jump(uint8_t *to, uint64_t from, uint64_t target)
     memcpy(to + 1, &distance, 4);
 }
 
+static void add_switch(struct bench *b, uint64_t insns)
+{
+    if (b->switch_count == b->switch_room) {
+        b->switch_room = b->switch_room ? 2 * b->switch_room : 1024;
+        b->switches = c2_realloc(b->switches, b->switch_room * sizeof *b->switches);
+        C2_ASSERT(b->switches);
+    }
+    b->switches[b->switch_count++] = insns;
+}
+
+static void maybe_switch(struct bench *b, struct engine *engine, uint64_t insns)
+{
+    struct c2_error err;
+    if (c2_rng_below(&b->rng, 2) == 0)
+        return;
+    add_switch(b, insns);
+    if (engine_set_recording(engine, b->switch_count % 2 == 1, &err) != C2_OK)
+        die("engine_set_recording", &err);
+}
+
 /* Until the program ends, through first touches and budgets. */
-static void run_on(struct bench *b, struct engine *engine, bool slices, struct engine_event *event,
+static void run_on(struct bench *b, struct engine *engine, enum how how, struct engine_event *event,
                    struct c2_error *err)
 {
-    uint64_t last = engine_instructions(engine) + MOST_INSNS;
+    const uint64_t first = engine_instructions(engine);
     for (;;) {
-        engine_run(engine, slices ? 1 + c2_rng_below(&b->rng, 20) : MOST_INSNS, event, err);
-        if (event->stop == ENGINE_BUDGET && engine_instructions(engine) < last)
+        const uint64_t budget = how == WHOLE ? MOST_INSNS : 1 + c2_rng_below(&b->rng, 20);
+        const uint64_t before = engine_instructions(engine);
+        engine_run(engine, budget, event, err);
+        const uint64_t done = engine_instructions(engine) - before;
+        b->missed = b->missed || done > budget || (event->stop == ENGINE_BUDGET && done != budget);
+        if (event->stop == ENGINE_BUDGET && how == SWITCHED)
+            maybe_switch(b, engine, engine_instructions(engine) - first);
+        if (event->stop == ENGINE_BUDGET && engine_instructions(engine) < first + MOST_INSNS)
             continue;
         if (event->stop != ENGINE_FAULT || mmu_touch(b->mmu, event->address, event->access, err) != MMU_FAULT_NONE)
             return;
@@ -238,7 +275,7 @@ static void note_end(struct outcome *out, const struct engine_event *event, cons
                  (unsigned long long)out->rip, event->stop == ENGINE_FAILED ? err->text : event->refusal);
 }
 
-static void run_in_engine(struct outcome *out, struct bench *b, int which, const struct program *p, bool slices)
+static void run_in_engine(struct outcome *out, struct bench *b, int which, const struct program *p, enum how how)
 {
     struct engine *engine = b->engines[which];
     struct syscalls_cpu cpu = {.rip = p->entry, .rflags = p->state.flags, .gs_base = PROGRAM_GS_BASE};
@@ -251,7 +288,13 @@ static void run_in_engine(struct outcome *out, struct bench *b, int which, const
     memset(out, 0, sizeof *out);
     uint64_t before = engine_instructions(engine);
     engine_set_cpu(engine, &cpu);
-    run_on(b, engine, slices, &event, &err);
+    b->switch_count = 0;
+    b->missed = false;
+    if (how == SWITCHED && engine_set_recording(engine, false, &err) != C2_OK)
+        die("engine_set_recording", &err);
+    run_on(b, engine, how, &event, &err);
+    if (how == SWITCHED && engine_set_recording(engine, true, &err) != C2_OK)
+        die("engine_set_recording", &err);
     engine_get_cpu(engine, &cpu);
     out->rip = cpu.rip;
     note_end(out, &event, &err);
@@ -349,14 +392,17 @@ static void print_program(void *self, FILE *to)
 struct run {
     const char *name;
     int engine; /* 0 records */
-    bool cold, slices;
+    bool cold;
+    enum how how;
 };
 static const struct run runs[] = {
-    {"recording, new pages", 0, true, false},
-    {"recording, known pages", 0, false, false},
-    {"recording, in slices", 0, false, true},
-    {"not recording, known pages", 1, false, false},
-    {"not recording, new pages, in slices", 1, true, true},
+    {"recording, new pages", 0, true, WHOLE},
+    {"recording, known pages", 0, false, WHOLE},
+    {"recording, in slices", 0, false, SLICES},
+    {"recording switched, known pages", 0, false, SWITCHED},
+    {"recording switched, new pages", 0, true, SWITCHED},
+    {"not recording, known pages", 1, false, WHOLE},
+    {"not recording, new pages, in slices", 1, true, SLICES},
 };
 #define RUNS (sizeof runs / sizeof *runs)
 
@@ -378,6 +424,36 @@ static void keep_first(struct bench *b, const struct outcome *engine, uint64_t *
     *insns = engine->insns;
 }
 
+/* Of the first run, what was executed while the last one recorded. */
+static const struct recording *expected_part(const struct bench *b)
+{
+    static struct recording part;
+    uint64_t insn = 0;
+    size_t next = 0;
+    part.count = 0;
+    part.insns = 0;
+    for (size_t i = 0; i < b->first.count; i++) {
+        const bool ends = b->first.events[i].kind == 0;
+        while (next < b->switch_count && b->switches[next] <= insn)
+            next++;
+        if (next % 2 == 1) {
+            add_event(&part, b->first.events[i]);
+            part.insns += ends;
+        }
+        insn += ends;
+    }
+    return &part;
+}
+
+/* The blocks that are new in this run; of code that changes nobody knows afterwards what it was. */
+static void check_blocks(char *difference, size_t bytes, const struct bench *b, uint32_t from)
+{
+    for (; from < stream_blocks_count(b->blocks[0]) && !the_program.writable; from++)
+        if (!blocks_cut_by_rule(stream_blocks_at(b->blocks[0], from), NULL) && difference[0] == '\0')
+            snprintf(difference, bytes, "the block at %llx is not cut by the rule",
+                     (unsigned long long)stream_blocks_at(b->blocks[0], from)->pc.v);
+}
+
 static void compare_run(char *difference, size_t bytes, struct bench *b, unsigned i, const struct outcome *native,
                         uint64_t *insns)
 {
@@ -390,13 +466,20 @@ static void compare_run(char *difference, size_t bytes, struct bench *b, unsigne
         mutate(p, p->seed);
     b->recording.count = 0;
     b->recording.insns = 0;
-    run_in_engine(&engine, b, runs[i].engine, p, runs[i].slices);
+    const uint32_t known_blocks = stream_blocks_count(b->blocks[0]);
+    run_in_engine(&engine, b, runs[i].engine, p, runs[i].how);
     compare_outcomes(difference, bytes, p, native, &engine);
-    if (runs[i].engine == 0 && difference[0] == '\0' && i > 0)
-        compare_recordings(difference, bytes, &b->first, &b->recording);
-    if (runs[i].engine == 0 && difference[0] == '\0' && b->recording.insns != engine.insns)
+    const bool switched = runs[i].how == SWITCHED;
+    const struct recording *expected = switched ? expected_part(b) : i > 0 ? &b->first : &b->recording;
+    if (runs[i].engine == 0 && difference[0] == '\0')
+        compare_recordings(difference, bytes, expected, &b->recording);
+    if (runs[i].engine == 0 && difference[0] == '\0' &&
+        b->recording.insns != (switched ? expected->insns : engine.insns))
         snprintf(difference, bytes, "%llu instructions recorded of %llu", (unsigned long long)b->recording.insns,
                  (unsigned long long)engine.insns);
+    if (difference[0] == '\0' && b->missed)
+        snprintf(difference, bytes, "a budget was not kept");
+    check_blocks(difference, bytes, b, known_blocks);
     if (i == 0)
         keep_first(b, &engine, insns);
     if (difference[0] == '\0' && engine.insns != *insns)

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/blocks.h"
+
+#include <string.h>
+
+#include <Zydis/Zydis.h>
+
+#include "emu/interpret.h"
+
+enum insn_kind { NO_INSN, INTERPRETED, ORDINARY, LEAVES };
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(name, *names) == 0)
+            return true;
+    return false;
+}
+
+/* By name: all conditional jumps begin with a j, and nothing else does. */
+static bool leaves(ZydisMnemonic mnemonic)
+{
+    static const char *const names[] = {"call", "ret", "loop", "loope", "loopne", "syscall", "pause", NULL};
+    const char *name = ZydisMnemonicGetString(mnemonic);
+    return name[0] == 'j' || is_one_of(name, names);
+}
+
+static enum insn_kind kind_at(uint64_t pc, unsigned *length)
+{
+    static ZydisDecoder decoder;
+    ZydisDecodedInstruction insn;
+    ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, (const void *)(uintptr_t)pc, ZYDIS_MAX_INSTRUCTION_LENGTH, &insn,
+                                             operands)))
+        return NO_INSN;
+    *length = insn.length;
+    if (interpret_wants(&insn, operands))
+        return INTERPRETED;
+    return leaves(insn.mnemonic) ? LEAVES : ORDINARY;
+}
+
+bool blocks_cut_by_rule(const struct stream_block *block, const struct c2_map *starts)
+{
+    uint64_t pc = block->pc.v;
+    unsigned insns = 0, length = 0;
+    enum insn_kind kind;
+    uint64_t ignored;
+    do {
+        kind = kind_at(pc, &length);
+        if (kind == NO_INSN || (kind == INTERPRETED && insns > 0))
+            break;
+        if (insns >= block->insn_count || pc - block->pc.v != block->insns[insns].offset ||
+            length != block->insns[insns].length)
+            return false;
+        pc += length;
+        insns++;
+        if (insns == block->insn_count && starts && c2_map_get(starts, pc, &ignored))
+            return true;
+    } while (kind == ORDINARY && insns < 512);
+    return insns == block->insn_count;
+}
