@@ -10,7 +10,6 @@
  *   Every cost line has its row: where the object file does not have the instruction, the row says so.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "loader/loader.h"
@@ -26,9 +25,8 @@ static void put_row(FILE *to, const struct report_shown *shown, const struct rep
     static const uint64_t none[REPORT_MAX_SHOWN];
     report_put_counts(to, shown, insn ? insn->sums : none);
     fprintf(to, "%8" PRIx64 "  %s", address, text);
-    const char *slash = insn ? strrchr(insn->cost->file, '/') : NULL;
     if (insn && insn->cost->line != 0 && strcmp(insn->cost->file, "???") != 0)
-        fprintf(to, "  # %s:%" PRIu64, slash ? slash + 1 : insn->cost->file, insn->cost->line);
+        fprintf(to, "  # %s:%" PRIu64, basename(insn->cost->file), insn->cost->line);
     fputc('\n', to);
 }
 

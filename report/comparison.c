@@ -106,9 +106,7 @@ static const char *module_text(const struct reading *reading, const char *module
 {
     const char *program = json_string_value(
         json_array_get(json_object_get(reading->to->root[reading->side], "command"), 0));
-    const char *slash = program ? strrchr(program, '/') : NULL;
-    program = slash ? slash + 1 : program;
-    return program && strcmp(module, program) == 0 ? "the program" : module;
+    return program && strcmp(module, basename(program)) == 0 ? "the program" : module;
 }
 
 static const char *function_name(struct reading *reading, const json_t *function)
@@ -127,8 +125,7 @@ static const char *object_name(struct reading *reading, const json_t *object)
     if (strcmp(kind, "code") == 0 || strcmp(kind, "file") == 0)
         return keep(reading, "%s of %s", kind[0] == 'c' ? "code" : "data", module_text(reading, name));
     if (file) {
-        const char *slash = strrchr(file, '/');
-        return keep(reading, "%s at %s:%" JSON_INTEGER_FORMAT, name, slash ? slash + 1 : file,
+        return keep(reading, "%s at %s:%" JSON_INTEGER_FORMAT, name, basename(file),
                     json_integer_value(json_object_get(site, "line")));
     }
     return keep(reading, "%s%s%s", name, module ? " in " : "", module ? module_text(reading, module) : "");

@@ -45,9 +45,8 @@ static void add_site(char *buffer, size_t bytes, const struct report_run *run, c
     const size_t used = strlen(buffer);
     if (strchr(object->name, '@') || !report_site(&place, run, object, object->site_shown))
         return;
-    const char *slash = place.file ? strrchr(place.file, '/') : NULL;
     if (place.file)
-        snprintf(buffer + used, bytes - used, " at %s:%d", slash ? slash + 1 : place.file, place.line);
+        snprintf(buffer + used, bytes - used, " at %s:%d", basename(place.file), place.line);
     else
         snprintf(buffer + used, bytes - used, " by %s",
                  loader_place_text(text, sizeof text, (struct guest_va){object->site.v - 1}, &place));
@@ -90,7 +89,7 @@ static void name_local(char *buffer, size_t bytes, const struct analyses_object 
 {
     const struct loader_local *local = object->local;
     const char *name = local->declaration ? local->declaration : object->name;
-    const char *slash = local->file ? strrchr(local->file, '/') : NULL, *file = slash ? slash + 1 : local->file;
+    const char *file = local->file ? basename(local->file) : NULL;
     if (!local->function)
         snprintf(buffer, bytes, "%s, thread-local", name);
     else if (local->name && local->line != 0)

@@ -10,7 +10,7 @@
 #define CELL_BYTES 64 /* of a number */
 #define LEAST_NAME 24 /* that much of a name is shown, whatever the width */
 #define MOST_COLUMNS 32
-#define KEY_WIDTH 12
+#define KEY_WIDTH 12 /* keys are shorter */
 #define ITEM_INDENT 6
 
 struct page {
@@ -32,32 +32,46 @@ static void begin_item(struct page *page)
 static void put_broken(FILE *to, const char *text, size_t column, size_t indent)
 {
     text += strspn(text, " ");
-    for (const char *space = ""; *text != '\0'; space = " ") {
+    for (bool first = true; *text != '\0'; first = false) {
         const size_t length = strcspn(text, " ");
-        if (*space != '\0' && column + 1 + length > DOC_WIDTH) {
-            fprintf(to, "\n%*s", (int)indent, space = "");
+        if (!first && column + 1 + length > DOC_WIDTH) {
+            fprintf(to, "\n%*s", (int)indent, "");
             column = indent;
+        } else if (!first) {
+            fputc(' ', to);
+            column++;
         }
-        fprintf(to, "%s%.*s", space, (int)length, text);
-        column += strlen(space) + length;
+        fprintf(to, "%.*s", (int)length, text);
+        column += length;
         text += length + strspn(text + length, " ");
     }
 }
 
 static void put_note(struct page *page, const struct doc_item *note)
 {
-    const enum doc_shape shape = (enum doc_shape)note->number;
-    int width = 0;
+    FILE *to = page->to;
     begin_item(page);
-    if (shape == DOC_KEY || shape == DOC_KEY_FLOW)
-        width = fprintf(page->to, "%-*s ", KEY_WIDTH - 1, note->key);
-    else if (shape != DOC_LINE)
-        width = fprintf(page->to, "%s ", shape == DOC_FLOW ? note->key : " ");
-    if (shape == DOC_LINE || shape == DOC_KEY)
-        fputs(note->text, page->to);
-    else
-        put_broken(page->to, note->text, (size_t)width, shape == DOC_ITEM ? ITEM_INDENT : (size_t)width);
-    fputc('\n', page->to);
+    switch ((enum doc_shape)note->number) {
+    case DOC_LINE:
+        fputs(note->text, to);
+        break;
+    case DOC_KEY:
+        fprintf(to, "%-*s%s", KEY_WIDTH, note->key, note->text);
+        break;
+    case DOC_KEY_FLOW:
+        fprintf(to, "%-*s", KEY_WIDTH, note->key);
+        put_broken(to, note->text, KEY_WIDTH, KEY_WIDTH);
+        break;
+    case DOC_FLOW:
+        fprintf(to, "%s ", note->key);
+        put_broken(to, note->text, strlen(note->key) + 1, strlen(note->key) + 1);
+        break;
+    case DOC_ITEM:
+        fputs("  ", to);
+        put_broken(to, note->text, 2, ITEM_INDENT);
+        break;
+    }
+    fputc('\n', to);
 }
 
 /* ------------------------------------------------------------------ tables */
