@@ -16,7 +16,8 @@
  */
 #include <stdlib.h>
 
-#include "analyses/advice_priv.h"
+#include "analyses/advice.h"
+#include "analyses/objects_priv.h"
 
 #define PAGES C2_HOST_SIZE(1024u, 2u)
 
@@ -243,13 +244,15 @@ static void left(struct finder *finder, uint64_t start, uint64_t bytes)
 
 enum c2_status finder_mark(struct finder *finder, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
 {
+    if (mark == STREAM_ALLOCATED)
+        return allocated(finder, words, err);
+    if (mark == STREAM_FREED)
+        return freed(finder, words[0], err);
     if (mark == STREAM_LOCAL)
         return entered(finder, words, err);
     if (mark == STREAM_LEFT)
         left(finder, words[0], words[1]);
-    if (mark == STREAM_PASSED || mark == STREAM_LEFT)
-        return C2_OK;
-    return mark == STREAM_FREED ? freed(finder, words[0], err) : allocated(finder, words, err);
+    return C2_OK;
 }
 
 /* ------------------------------------------------------------------ finding */

@@ -14,7 +14,7 @@
  *   String instructions; arrays that are read along their rows only, without a step from row to row: they look as if
  *   they had no rows.
  */
-#include "analyses/advice_priv.h"
+#include "analyses/advice.h"
 
 #define STRIDES 16u
 #define SHARE 8u

@@ -38,9 +38,6 @@ struct analyses; /* those of one simulated machine */
 struct analyses_setup {
     const struct caches_machine *machine; /* outlives them */
     struct loader_symbols *symbols;       /* likewise; asked when memory appears and at the end */
-    /* Everything until the program's own first instruction is start-up, and what instructions of the dynamic linker do.
-     * interpreter: an address in the latter, 0: there is none. Both are mapped; entry 0: nothing is start-up. */
-    struct guest_va entry, interpreter;
     const char *const *given; /* [ANALYSES_KINDS]: the words of their options; NULL: not given, "": no argument */
     const struct analyses
         *first; /* of the run's first simulated machine, which outlives these; NULL: that is this one */
@@ -269,7 +266,7 @@ void analyses_callgraph_check(const struct analysis *callgraph);
 
 /* ------------------------------------------------------- advice: other layouts, and what they would have had
  * A proposal says how some of a profile's objects lie anew, and in what pages. advice_plan.c makes proposals from a
- * profile; advice_replay.c simulates them on the recorded references. */
+ * profile; lanes/moved.c simulates them on the recorded references. */
 #define ANALYSES_PROPOSALS 12u
 #define ANALYSES_MOVED 24u /* objects that one proposal moves */
 
@@ -319,30 +316,5 @@ struct analyses_outcome {
     struct c2_error error;
     struct caches_counts levels[CACHES_MAX_LEVELS], l1i;
 };
-struct analyses_replay {
-    const struct caches_machine *machine;
-    const struct mmu_config *placement; /* of the run */
-    const struct stream_blocks *blocks;
-    struct stream_tape *tape; /* of the run: batches, and notes by analyses_replay_note() */
-    const struct analyses_profile_result *profile;
-    uint64_t seed;
-};
-/* Records an event of the run's address space; paths: file names seen so far, which grow. */
-struct analyses_paths {
-    char **list;
-    uint32_t count, room;
-};
-enum c2_status analyses_replay_note(struct stream_tape *tape, const struct mmu_event *event,
-                                    struct analyses_paths *paths, struct c2_error *err);
-void analyses_paths_release(struct analyses_paths *paths);
-/* Simulates all proposals in one pass; out: one each. They move ANALYSES_MOVED different objects at most. */
-enum c2_status analyses_replay(struct analyses_outcome *out, const struct analyses_proposal *proposals, uint32_t count,
-                               const struct analyses_replay *replay, const struct analyses_paths *paths,
-                               struct c2_error *err);
-/* Simulates the run as it was, and fills rows[object] for these objects: the distance that instructions most often go
- * on by in it, where that is more than a line; else 0. */
-enum c2_status analyses_replay_rows(struct analyses_outcome *baseline, uint64_t *rows, const uint32_t *objects,
-                                    uint32_t object_count, const struct analyses_replay *replay,
-                                    const struct analyses_paths *paths, struct c2_error *err);
 
 #endif

@@ -81,6 +81,7 @@ static void destroy(struct analysis *analysis)
             c2_map_destroy(profile->pair_of[i][same]);
     c2_map_destroy(profile->actor_of);
     objects_destroy(profile->objects);
+    c2_map_destroy(profile->layouts);
     profile_result_destroy(profile->result);
     c2_free(profile->actors);
     c2_free(profile->tallies);
@@ -88,17 +89,6 @@ static void destroy(struct analysis *analysis)
     c2_free(profile->last_actor);
     c2_free(profile->pairs);
     c2_free(profile);
-}
-
-static void note_startup(struct profile *profile, const struct analyses_setup *setup)
-{
-    uint64_t bytes = 0;
-    const char *name;
-    profile->early = setup->entry.v != 0;
-    profile->entry = setup->entry;
-    if (setup->interpreter.v != 0 &&
-        loader_module_extent(profile->symbols, setup->interpreter, &profile->interpreter.start, &bytes, &name))
-        profile->interpreter.end = profile->interpreter.start + bytes;
 }
 
 static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
@@ -111,11 +101,12 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     profile->base.kind = &analysis_profile;
     profile->machine = setup->machine;
     profile->symbols = setup->symbols;
-    note_startup(profile, setup);
     find_spans(profile);
     enum c2_status status = create_maps(profile, err);
     if (status == C2_OK)
         status = objects_create(&profile->objects, setup->symbols, err);
+    if (status == C2_OK)
+        status = c2_map_create(&profile->layouts, err);
     if (status == C2_OK)
         *out = &profile->base;
     else
@@ -336,27 +327,57 @@ static enum c2_status memory(void *self, bool appeared, const struct mmu_area *a
                     : objects_unmapped(profile->objects, area->start.v, area->bytes, err);
 }
 
+/* What is start-up: everything until the first instruction of the program itself, and whatever instructions of the
+ * dynamic linker do. */
+static void program_loaded(struct profile *profile, struct guest_va entry, struct guest_va interpreter)
+{
+    uint64_t bytes = 0;
+    const char *name;
+    profile->early = entry.v != 0;
+    profile->entry = entry;
+    if (interpreter.v != 0 &&
+        loader_module_extent(profile->symbols, interpreter, &profile->interpreter.start, &bytes, &name))
+        profile->interpreter.end = profile->interpreter.start + bytes;
+}
+
+/* The stream's number of a layout, and the one that the symbols have given it here. */
+static enum c2_status learn_layout(struct profile *profile, const uint64_t *words, struct c2_error *err)
+{
+    const struct guest_va at = {words[1] & ~STREAM_THREADS};
+    uint64_t mine;
+    enum c2_status status = words[1] & STREAM_THREADS ? loader_layout_threads(profile->symbols, at, &mine, err)
+                                                      : loader_layout_at(profile->symbols, at, &mine, err);
+    return status == C2_OK ? c2_map_put(profile->layouts, words[0], mine, err) : status;
+}
+
 static enum c2_status mark(void *self, enum stream_mark which, const uint64_t *words, struct c2_error *err)
 {
     struct profile *profile = self;
     uint64_t *start = &profile->changed.start, *bytes = &profile->changed.bytes;
     *bytes = 0;
-    if (which == STREAM_FREED) {
+    switch (which) {
+    case STREAM_ALLOCATED:
+        return objects_allocated(profile->objects, words, start, bytes, err);
+    case STREAM_FREED:
         objects_freed(profile->objects, words[0], start, bytes);
         return C2_OK;
-    }
-    if (which == STREAM_LEFT) {
+    case STREAM_PASSED:
+        return objects_passed(profile->objects, words[0], words[1], start, bytes, err);
+    case STREAM_LAYOUT:
+        return learn_layout(profile, words, err);
+    case STREAM_LOCAL:
+        return objects_local(profile->objects, words, start, bytes, err);
+    case STREAM_LEFT:
         objects_left(profile->objects, words[0], words[1]);
         *start = words[0];
         *bytes = words[1];
         return C2_OK;
+    case STREAM_LOADED:
+        program_loaded(profile, (struct guest_va){words[0]}, (struct guest_va){words[1]});
+        return C2_OK;
+    default: /* memory is told of otherwise */
+        return C2_OK;
     }
-    if (which == STREAM_LOCAL)
-        return objects_local(profile->objects, words, start, bytes, err);
-    if (which == STREAM_PASSED)
-        return objects_passed(profile->objects, words[0], words[1], start, bytes, err);
-    C2_ASSERT(which == STREAM_ALLOCATED);
-    return objects_allocated(profile->objects, words, start, bytes, err);
 }
 
 static void changed(void *self, uint64_t *start, uint64_t *bytes)

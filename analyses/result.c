@@ -155,6 +155,8 @@ static char *make_name(struct profile *profile, uint32_t number, const struct an
 {
     const struct objects_owner *owner = objects_owner(profile->objects, number);
     *made = owner->number != 0 || !owner->name;
+    if (owner->is_local && !object->local) /* the program's file is another than when the stream was made */
+        return c2_strdup("array of a function");
     if (owner->is_local)
         return c2_format(object->local->name ? "%s" : "frame of %s",
                          object->local->name ? object->local->name : object->local->function);
@@ -182,8 +184,11 @@ static void add_local(const struct profile *profile, const struct objects_owner 
     object->layout = owner->layout;
     object->local_number = owner->local;
     object->nested = owner->nested;
-    object->local = loader_layout_local(profile->symbols, owner->layout, owner->local);
-    if (!object->local->function)
+    uint64_t layout = LOADER_NO_LAYOUT;
+    c2_map_get(profile->layouts, owner->layout, &layout);
+    if (layout != LOADER_NO_LAYOUT && owner->local < loader_layout_count(profile->symbols, layout))
+        object->local = loader_layout_local(profile->symbols, layout, owner->local);
+    if (object->local && !object->local->function)
         object->kind = ANALYSES_STATIC;
 }
 

@@ -50,7 +50,10 @@ struct bench {
     uint64_t sum; /* so that no result is thrown away */
 };
 
-static bool identical(const void *self, struct guest_va va, struct guest_pa *out)
+static bool translate(void *self, struct guest_va va, struct guest_pa *out) { return mmu_translate(self, va, out); }
+static bool walk(void *self, struct guest_va va, struct mmu_walk *out) { return mmu_walk(self, va, out); }
+
+static bool identical(void *self, struct guest_va va, struct guest_pa *out)
 {
     (void)self;
     out->v = va.v;
@@ -107,8 +110,10 @@ static enum c2_status make_sims(struct bench *b, struct c2_error *err)
                                               .inclusion = CACHES_INCLUSIVE};
     enum c2_status status = C2_OK;
     for (int i = 0; i < 2 && status == C2_OK; i++) {
-        struct sim_config config = {
-            .machine = &machine, .seed = 1, .blocks = b->blocks, .translation = sim_translation_mmu(b->mmu)};
+        struct sim_config config = {.machine = &machine,
+                                    .seed = 1,
+                                    .blocks = b->blocks,
+                                    .translation = {.self = b->mmu, .translate = translate, .walk = walk}};
         if (i == IDENTITY)
             config.translation = (struct sim_translation){.translate = identical};
         status = sim_create(&b->sims[i], &config, err);

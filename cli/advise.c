@@ -12,7 +12,7 @@
 
 struct advising {
     const struct analyses_profile_result *profile;
-    struct analyses_replay replay;
+    struct lanes_replay replay;
     uint64_t *rows, *dims; /* [object]; dims: as --dim says, 0: it does not */
     bool *wanted;          /* [object]: named by --dim */
     struct analyses_outcome before, outcomes[ANALYSES_PROPOSALS];
@@ -85,12 +85,12 @@ static enum c2_status take_dim(struct advising *advising, const char *text, stru
 /* ------------------------------------------------------------------ the two times */
 
 static enum c2_status find_rows(struct advising *advising, const struct analyses_plan_input *input,
-                                const struct analyses_paths *paths, struct c2_error *err)
+                                struct c2_error *err)
 {
     uint32_t objects[ANALYSES_MOVED], count;
     enum c2_status status = analyses_plan_objects(objects, &count, input, err);
     if (status == C2_OK)
-        status = analyses_replay_rows(&advising->before, advising->rows, objects, count, &advising->replay, paths, err);
+        status = lanes_replay_rows(&advising->before, advising->rows, objects, count, &advising->replay, err);
     if (status == C2_OK && advising->before.status != C2_OK) {
         *err = advising->before.error;
         status = advising->before.status;
@@ -101,19 +101,18 @@ static enum c2_status find_rows(struct advising *advising, const struct analyses
     return status;
 }
 
-static enum c2_status try_all(struct advising *advising, const struct analyses_paths *paths, struct c2_error *err)
+static enum c2_status try_all(struct advising *advising, struct c2_error *err)
 {
     const struct analyses_plan_input input = {.profile = advising->profile,
                                               .machine = advising->replay.machine,
                                               .placement = advising->replay.placement,
                                               .rows = advising->rows,
                                               .wanted = advising->wanted};
-    enum c2_status status = find_rows(advising, &input, paths, err);
+    enum c2_status status = find_rows(advising, &input, err);
     if (status == C2_OK)
         status = analyses_plan(advising->proposals, &advising->count, &input, err);
     if (status == C2_OK && advising->count != 0)
-        status = analyses_replay(advising->outcomes, advising->proposals, advising->count, &advising->replay, paths,
-                                 err);
+        status = lanes_replay(advising->outcomes, advising->proposals, advising->count, &advising->replay, err);
     return status;
 }
 
@@ -166,8 +165,7 @@ static void release(struct advising *advising)
 }
 
 enum c2_status cli_advise(const struct cli_options *options, const struct cli_simulation *simulation,
-                          const struct stream_blocks *blocks, const struct report_run *run, struct c2_outfile *file,
-                          struct c2_error *err)
+                          const struct report_run *run, struct c2_outfile *file, struct c2_error *err)
 {
     struct advising *advising = c2_calloc(1, sizeof *advising);
     if (!advising) {
@@ -175,15 +173,15 @@ enum c2_status cli_advise(const struct cli_options *options, const struct cli_si
         return c2_fail_memory(err, "the advice");
     }
     advising->profile = run->profile;
-    advising->replay = (struct analyses_replay){.machine = run->machine,
-                                                .placement = run->placement,
-                                                .blocks = blocks,
-                                                .tape = simulation->tape,
-                                                .profile = run->profile,
-                                                .seed = options->seed};
+    advising->replay = (struct lanes_replay){.machine = run->machine,
+                                             .placement = run->placement,
+                                             .blocks = simulation->blocks,
+                                             .tape = simulation->tape,
+                                             .profile = run->profile,
+                                             .seed = options->seed};
     enum c2_status status = prepare(advising, options, err);
     if (status == C2_OK)
-        status = try_all(advising, &simulation->paths, err);
+        status = try_all(advising, err);
     if (status == C2_OK)
         status = write_report(advising, run, options->quiet, file, err);
     else

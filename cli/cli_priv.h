@@ -8,6 +8,7 @@
 #include "analyses/analyses.h"
 #include "cli/cli.h"
 #include "emu/emu.h"
+#include "lanes/lanes.h"
 #include "loader/loader.h"
 #include "report/report.h"
 #include "sim/sim.h"
@@ -31,50 +32,29 @@ enum c2_status cli_outputs_commit_pagemap(struct cli_outputs *outputs, const str
 void cli_outputs_abandon(struct cli_outputs *outputs); /* what was not committed */
 
 /* ------------------------------------------------------------------ simulate.c: what a run simulates */
-struct cli_simulation;
-struct cli_view { /* one placement of the guest's memory, and what simulates it */
-    struct mmu *mmu;
-    struct sim *sim;
-    struct analyses *analyses;
-    struct cli_simulation *simulation;
-};
 struct cli_simulation {
-    struct mmu *mmu;          /* the guest's; without --against the view's too */
-    struct cli_view views[2]; /* the second is that of --against */
-    unsigned view_count;
+    struct mmu *mmu; /* the guest's memory */
+    struct stream_blocks *blocks;
+    struct lanes *lanes; /* NULL: nothing listens; the same below */
     struct stream_ring *ring;
-    struct loader_symbols *symbols;
+    struct stream_writer *writer;
     struct stream_tape *tape; /* of a run that is played back later; else NULL */
-    struct analyses_paths paths;
-    struct stream_writer *writer; /* whose records changes of memory wait for; set when there is an emulator */
-    enum c2_status listening;     /* the first failure of a listener, which cannot return one */
-    struct c2_error listening_error;
 };
-/* The guest's memory, before anything is in it. against: NULL without --against. */
-enum c2_status cli_simulation_memory(struct cli_simulation *s, const struct mmu_config *placement,
-                                     const struct mmu_config *against, struct c2_error *err);
-/* From here on everything is recorded: events of the memory now, references when there are any. */
-enum c2_status cli_simulation_record(struct cli_simulation *s, const struct stream_blocks *blocks,
-                                     struct c2_error *err);
-/* Where the emulator's references go. */
-struct stream_sink cli_simulation_sink(struct cli_simulation *s);
-/* Makes the analyses, which `given` asks for (struct analyses_setup), the simulators and their ring. config: but for
- * translation and subscribers. image: the program, in memory. */
-enum c2_status cli_simulation_start(struct cli_simulation *s, const struct sim_config *config, const char *const *given,
-                                    const struct loader_image *image, struct loader_symbols *symbols,
+/* The guest's memory, before anything is in it, and what is to be told of it. config: of the first lane, but for its
+ * blocks and placement; NULL: none is wanted. against: NULL without --against. recorded: on a tape too. */
+enum c2_status cli_simulation_start(struct cli_simulation *s, const struct lane_config *config,
+                                    const struct mmu_config *placement, const struct mmu_config *against, bool recorded,
                                     struct c2_error *err);
+/* The program is in memory, and has not run. */
+enum c2_status cli_simulation_loaded(struct cli_simulation *s, const struct loader_image *image, struct c2_error *err);
 /* Everything recorded is in the counts when this returns. */
 enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *err);
-/* In this order, the emulator's end between the first two: no more listening; simulators and analyses; memory. */
-void cli_simulation_end(struct cli_simulation *s);
-void cli_simulation_release(struct cli_simulation *s);
-void cli_simulation_release_memory(struct cli_simulation *s);
+void cli_simulation_release(struct cli_simulation *s); /* the last user of the memory is gone */
 
 /* ------------------------------------------------------------------ advise.c: `c2emu advise`
  * After settling; writes the report of it. file: --json's, which is finished or given up; may be NULL. */
 enum c2_status cli_advise(const struct cli_options *options, const struct cli_simulation *simulation,
-                          const struct stream_blocks *blocks, const struct report_run *run, struct c2_outfile *file,
-                          struct c2_error *err);
+                          const struct report_run *run, struct c2_outfile *file, struct c2_error *err);
 
 /* ------------------------------------------------------------------ ending.c: how the guest ended, in words */
 int cli_exit_status(const struct emu_end *end, int interrupting_signal);

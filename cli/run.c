@@ -43,7 +43,6 @@ struct run {
     struct loader_image image;
     struct loader_symbols *symbols;
     struct syscalls *kernel;
-    struct stream_blocks *blocks;
     struct emu *emu;
     struct cli_progress progress;
 };
@@ -151,6 +150,15 @@ static enum c2_status place_by_region(struct run *run, struct c2_error *err)
     return status;
 }
 
+/* One that is not there is said before any file is made. */
+static enum c2_status find_program(const struct run *run, struct c2_error *err)
+{
+    char *path;
+    enum c2_status status = loader_find(&path, run->options->command[0], err);
+    c2_free(path);
+    return status;
+}
+
 static enum c2_status load(struct run *run, struct c2_error *err)
 {
     const struct loader_request request = request_of(run);
@@ -173,24 +181,37 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
     return syscalls_create(&run->kernel, run->simulation.mmu, &config, err);
 }
 
+/* What the guest's memory tells of, from its first page on. Without a simulation a lane is there only where what it
+ * places is wanted. */
 static enum c2_status make_simulation(struct run *run, struct c2_error *err)
 {
-    const struct sim_config config = {.machine = &run->machine,
-                                      .seed = run->options->seed,
-                                      .blocks = run->blocks,
-                                      .fifo_detector = run->options->fifo_detector};
-    return cli_simulation_start(&run->simulation, &config, run->options->analyses, &run->image, run->symbols, err);
+    const struct cli_options *options = run->options;
+    const struct lane_config config = {.machine = options->no_sim ? NULL : &run->machine,
+                                       .seed = options->seed,
+                                       .given = options->no_sim ? NULL : options->analyses,
+                                       .fifo_detector = options->fifo_detector};
+    const bool places = run->placement.rule_count != 0 || run->placement.huge_region_count != 0 ||
+                        run->placement.log_placements;
+    return cli_simulation_start(&run->simulation, options->no_sim && !places ? NULL : &config, &run->placement,
+                                options->analyses[ANALYSIS_against] ? &run->against : NULL, options->advise, err);
+}
+
+/* Those of the first lane; NULL: there are none. */
+static struct analyses *analyses_of(const struct run *run)
+{
+    return run->simulation.lanes ? lane_analyses(lanes_at(run->simulation.lanes, 0)) : NULL;
 }
 
 static enum c2_status make_emulator(struct run *run, struct c2_error *err)
 {
     const bool show_progress = run->options->progress || (isatty(STDERR_FILENO) && !run->options->quiet);
-    const struct analyses *analyses = run->simulation.views[0].analyses;
+    const struct analyses *analyses = analyses_of(run);
     struct emu_config config = {.engine = run->options->engine,
                                 .mmu = run->simulation.mmu,
                                 .kernel = run->kernel,
-                                .blocks = run->blocks,
-                                .record = run->simulation.ring,
+                                .blocks = run->simulation.blocks,
+                                .writer = run->simulation.writer,
+                                .record = !run->options->no_sim,
                                 .mark_allocations = analyses && analyses_want_marks(analyses),
                                 .wrappers = run->options->wrappers,
                                 .wrapper_count = run->options->wrapper_count,
@@ -198,35 +219,26 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
                                 .progress = show_progress ? cli_progress_tick : NULL,
                                 .progress_self = &run->progress,
                                 .progress_every = PROGRESS_INSTRUCTIONS};
-    enum c2_status status = C2_OK;
-    if (run->simulation.ring)
-        status = stream_writer_create(&run->simulation.writer, cli_simulation_sink(&run->simulation), err);
-    config.writer = run->simulation.writer;
-    return status == C2_OK ? emu_create(&run->emu, &config, &run->image, err) : status;
+    return emu_create(&run->emu, &config, &run->image, err);
 }
 
 static enum c2_status make(struct run *run, struct c2_error *err)
 {
-    enum c2_status status = loader_symbols_create(&run->symbols, run->simulation.mmu, err);
+    enum c2_status status = cli_simulation_loaded(&run->simulation, &run->image, err);
+    if (status == C2_OK)
+        status = loader_symbols_create(&run->symbols, run->simulation.mmu, err);
     if (status == C2_OK)
         status = make_kernel(run, err);
-    if (status == C2_OK && !run->options->no_sim)
-        status = make_simulation(run, err);
-    if (status == C2_OK)
-        status = make_emulator(run, err);
-    return status;
+    return status == C2_OK ? make_emulator(run, err) : status;
 }
 
 static void release(struct run *run)
 {
-    cli_simulation_end(&run->simulation);
     emu_destroy(run->emu);
-    cli_simulation_release(&run->simulation);
-    stream_blocks_destroy(run->blocks);
     syscalls_destroy(run->kernel);
     loader_symbols_destroy(run->symbols);
     loader_image_release(&run->image);
-    cli_simulation_release_memory(&run->simulation);
+    cli_simulation_release(&run->simulation);
     cli_rules_release(&run->rules);
     cli_outputs_abandon(&run->outputs);
     cli_environment_release(run->environment);
@@ -235,10 +247,11 @@ static void release(struct run *run)
 /* ------------------------------------------------------------------ the run and its reports */
 
 /* What one placement of the memory decides. */
-static void describe_view(struct report_run *report, const struct cli_view *view)
+static void describe_lane(struct report_run *report, const struct lane *lane)
 {
-    const struct caches *caches = sim_caches(view->sim);
-    report->counts = sim_counts(view->sim);
+    const struct sim *sim = lane_sim(lane);
+    const struct caches *caches = sim_caches(sim);
+    report->counts = sim_counts(sim);
     report->machine = caches_machine(caches);
     report->l1i = report->machine->has_l1i ? caches_l1i_counts(caches) : NULL;
     report->l1i_fifo = report->machine->has_l1i ? caches_l1i_fifo(caches) : NULL;
@@ -246,12 +259,16 @@ static void describe_view(struct report_run *report, const struct cli_view *view
         report->levels[i] = caches_level_counts(caches, i);
         report->levels_fifo[i] = caches_level_fifo(caches, i);
     }
-    report->tlb = sim_tlb(view->sim);
-    report->walk_reads = sim_walk_reads(view->sim);
-    report->pages = mmu_counts(view->mmu);
-    report->placement = mmu_config(view->mmu);
-    report->rules = mmu_rule_counts(view->mmu, 0);
-    report->huge_regions = mmu_huge_region_counts(view->mmu, 0);
+    report->tlb = sim_tlb(sim);
+    report->walk_reads = sim_walk_reads(sim);
+    report->pages = mmu_counts(lane_mmu(lane));
+}
+
+static void describe_placement(struct report_run *report, const struct mmu *mmu)
+{
+    report->placement = mmu_config(mmu);
+    report->rules = mmu_rule_counts(mmu, 0);
+    report->huge_regions = mmu_huge_region_counts(mmu, 0);
 }
 
 static struct report_run describe(const struct run *run, const struct emu_end *end, const char *ending)
@@ -262,27 +279,28 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
                                 .seed = run->options->seed,
                                 .clock = run->options->clock_set ? run->clock : NULL,
                                 .instructions = emu_instructions(run->emu),
-                                .simulated = run->simulation.ring,
-                                .placement = mmu_config(run->simulation.mmu),
-                                .rules = mmu_rule_counts(run->simulation.mmu, 0),
-                                .huge_regions = mmu_huge_region_counts(run->simulation.mmu, 0)};
+                                .simulated = !run->options->no_sim,
+                                .placement = &run->placement};
+    const struct lane *lane = run->simulation.lanes ? lanes_at(run->simulation.lanes, 0) : NULL;
+    if (lane)
+        describe_placement(&report, lane_mmu(lane));
     if (!report.simulated)
         return report;
-    describe_view(&report, &run->simulation.views[0]);
-    report.profile = analyses_result(run->simulation.views[0].analyses, ANALYSIS_profile);
-    report.calls = analyses_result(run->simulation.views[0].analyses, ANALYSIS_callgraph);
-    report.symbols = run->symbols;
+    describe_lane(&report, lane);
+    report.profile = analyses_result(lane_analyses(lane), ANALYSIS_profile);
+    report.calls = analyses_result(lane_analyses(lane), ANALYSIS_callgraph);
+    report.symbols = lane_symbols(lane);
     return report;
 }
 
 static enum c2_status settle(struct run *run, struct c2_error *err)
 {
-    if (!run->simulation.ring)
-        return C2_OK;
     enum c2_status status = cli_simulation_settle(&run->simulation, err);
+    if (status != C2_OK || run->options->no_sim)
+        return status;
     const uint64_t run_count = emu_instructions(run->emu);
-    const uint64_t counted = sim_counts(run->simulation.views[0].sim)->instructions;
-    if (status == C2_OK && run_count != counted)
+    const uint64_t counted = sim_counts(lane_sim(lanes_at(run->simulation.lanes, 0)))->instructions;
+    if (run_count != counted)
         status = c2_fail(err, C2_ERR_INTERNAL, "%llu instructions were run, %llu were counted: a bug of c2emu",
                          (unsigned long long)run_count, (unsigned long long)counted);
     return status;
@@ -301,13 +319,13 @@ static enum c2_status write_reports(struct run *run, const struct report_run *re
     if (options->advise) {
         struct c2_outfile *json = run->outputs.json;
         run->outputs.json = NULL;
-        status = cli_advise(options, &run->simulation, run->blocks, report, json, err);
+        status = cli_advise(options, &run->simulation, report, json, err);
     }
     if (status == C2_OK)
-        status = cli_outputs_commit(&run->outputs, run->simulation.views[0].analyses, report,
-                                    !options->advise && !options->quiet, err);
-    if (status == C2_OK)
-        status = cli_outputs_commit_pagemap(&run->outputs, run->simulation.views[0].mmu, options->dump_pagemap, err);
+        status = cli_outputs_commit(&run->outputs, analyses_of(run), report, !options->advise && !options->quiet, err);
+    if (status == C2_OK && options->dump_pagemap)
+        status = cli_outputs_commit_pagemap(&run->outputs, lane_mmu(lanes_at(run->simulation.lanes, 0)),
+                                            options->dump_pagemap, err);
     return status;
 }
 
@@ -336,11 +354,13 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
         return fail(err, CLI_EXIT_FAILED);
     tell_wrappers(run);
     struct report_run report = describe(run, end, ending), against = report;
-    if (run->simulation.view_count == 2 && report.simulated) {
-        describe_view(&against, &run->simulation.views[1]);
+    if (run->options->analyses[ANALYSIS_against] && report.simulated) {
+        const struct lane *other = lanes_at(run->simulation.lanes, 1);
+        describe_lane(&against, other);
+        describe_placement(&against, lane_mmu(other));
         report.against = &against;
         report.against_text = run->options->analyses[ANALYSIS_against];
-        report.labels = analyses_result(run->simulation.views[0].analyses, ANALYSIS_against);
+        report.labels = analyses_result(analyses_of(run), ANALYSIS_against);
     }
     if (write_reports(run, &report, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
@@ -351,7 +371,7 @@ static int go(struct run *run, struct c2_error *err)
 {
     struct emu_end end = {0};
     catch_signals(run->emu);
-    cli_progress_start(&run->progress, run->simulation.ring ? "measuring" : "running");
+    cli_progress_start(&run->progress, run->options->no_sim ? "running" : "measuring");
     emu_run(run->emu, &end, err);
     release_signals(!run->options->advise);
     cli_progress_clear(&run->progress);
@@ -371,21 +391,18 @@ static int make_and_go(struct run *run, char *const *host_env, struct c2_error *
     status = place_by_region(run, err);
     if (status != C2_OK)
         return fail(err, cli_load_status(status));
-    status = cli_simulation_memory(&run->simulation, &run->placement,
-                                   !run->options->analyses[ANALYSIS_against] ? NULL : &run->against, err);
+    status = find_program(run, err);
     if (status != C2_OK)
-        return fail(err, CLI_EXIT_FAILED);
-    status = stream_blocks_create(&run->blocks, err);
-    if (status == C2_OK && run->options->advise)
-        status = cli_simulation_record(&run->simulation, run->blocks, err);
+        return fail(err, cli_load_status(status));
+    status = cli_outputs_open(&run->outputs, run->options, err);
+    if (status == C2_OK)
+        status = make_simulation(run, err);
     if (status != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     status = load(run, err);
     if (status != C2_OK)
         return fail(err, cli_load_status(status));
-    status = cli_outputs_open(&run->outputs, run->options, err);
-    if (status == C2_OK)
-        status = make(run, err);
+    status = make(run, err);
     return status == C2_OK ? go(run, err) : fail(err, CLI_EXIT_FAILED);
 }
 

@@ -155,8 +155,11 @@ static enum c2_status enter(struct locals *locals, struct engine *engine, uint64
         return C2_OK;
     uint64_t alive = 0;
     enum c2_status status = leave(locals, engine, rsp, err);
-    if (status == C2_OK && !c2_map_get(locals->alive, layout, &alive))
+    if (status == C2_OK && !c2_map_get(locals->alive, layout, &alive)) {
         status = c2_map_put(locals->alive, layout, 0, err);
+        if (status == C2_OK)
+            status = engine_mark(engine, STREAM_LAYOUT, (const uint64_t[]){layout, entry}, 2, err);
+    }
     for (uint32_t i = 0; i < loader_layout_count(locals->symbols, layout) && status == C2_OK; i++)
         status = mark_local(locals, engine, layout, i, &activation, err);
     if (status != C2_OK || (activation.low == UINT64_MAX && loader_layout_changes(locals->symbols, layout) == 0))
@@ -219,8 +222,10 @@ static enum c2_status enter_thread(struct locals *locals, struct engine *engine,
     const uint64_t thread_pointer = locals->thread_pointer;
     locals->thread_pointer = 0;
     enum c2_status status = loader_layout_threads(locals->symbols, locals->program, &layout, err);
-    for (uint32_t i = 0;
-         status == C2_OK && layout != LOADER_NO_LAYOUT && i < loader_layout_count(locals->symbols, layout); i++) {
+    if (status != C2_OK || layout == LOADER_NO_LAYOUT)
+        return status;
+    status = engine_mark(engine, STREAM_LAYOUT, (const uint64_t[]){layout, locals->program.v | STREAM_THREADS}, 2, err);
+    for (uint32_t i = 0; status == C2_OK && i < loader_layout_count(locals->symbols, layout); i++) {
         const uint64_t bytes = loader_layout_local(locals->symbols, layout, i)->bytes;
         if (loader_layout_extent(locals->symbols, layout, i, thread_pointer, &start))
             status = engine_mark(engine, STREAM_LOCAL, (const uint64_t[]){start, bytes, layout, i}, 4, err);

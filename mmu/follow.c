@@ -332,24 +332,10 @@ void mmu_follow_end(struct mmu *mmu)
 
 /* ------------------------------------------------------------------ going along */
 
-/* In what words a user asked for it. */
-static void name_placement(char *text, size_t bytes, const struct mmu_config *config)
-{
-    char key[256] = "";
-    if (config->placement == MMU_SAME_COLOR)
-        snprintf(key, sizeof key, ",color=%u", config->color);
-    else if (config->placement == MMU_BUDDY)
-        snprintf(key, sizeof key, ",age=%u.%03u", config->age / 1000, config->age % 1000);
-    else if (config->placement == MMU_MAP)
-        snprintf(key, sizeof key, "=%.200s", config->map);
-    snprintf(text, bytes, "placement %s%s with huge pages %s", mmu_placement_name(config->placement), key,
-             mmu_huge_name(config->huge));
-}
-
 static void stray(struct mmu *mmu, enum c2_status status, const char *reason)
 {
-    char name[400];
-    name_placement(name, sizeof name, &mmu->config);
+    char name[MMU_PLACEMENT_TEXT];
+    mmu_placement_text(name, sizeof name, &mmu->config);
     c2_fail(&mmu->follow->strayed, status, "%s: %s", name, reason);
 }
 

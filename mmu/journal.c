@@ -36,15 +36,26 @@ unsigned mmu_event_words(enum mmu_event_kind kind)
     return words[kind];
 }
 
-void mmu_journal(const struct mmu *mmu, enum mmu_event_kind kind, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+enum c2_status mmu_journal_status(const struct mmu *mmu, struct c2_error *err)
+{
+    return mmu->journal_status == C2_OK ? C2_OK : c2_fail(err, mmu->journal_status, "%s", mmu->journal_error.text);
+}
+
+static void tell(struct mmu *mmu, const struct mmu_event *event)
+{
+    if (mmu->journal_status == C2_OK)
+        mmu->journal_status = mmu->journal.happened(mmu->journal.self, event, &mmu->journal_error);
+}
+
+void mmu_journal(struct mmu *mmu, enum mmu_event_kind kind, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
     if (C2_LIKELY(!mmu->journal.happened))
         return;
     const struct mmu_event event = {.kind = kind, .words = {a, b, c, d}};
-    mmu->journal.happened(mmu->journal.self, &event);
+    tell(mmu, &event);
 }
 
-void mmu_journal_map(const struct mmu *mmu, const struct mmu_request *request, uint64_t start)
+void mmu_journal_map(struct mmu *mmu, const struct mmu_request *request, uint64_t start)
 {
     if (!mmu->journal.happened)
         return;
@@ -56,7 +67,7 @@ void mmu_journal_map(const struct mmu *mmu, const struct mmu_request *request, u
         .kind = MMU_EVENT_MAP,
         .words = {start, bytes, request->prot, flags, request->offset, area->inode, area->device},
         .path = request->kind == MMU_FILE ? area->path : NULL};
-    mmu->journal.happened(mmu->journal.self, &event);
+    tell(mmu, &event);
 }
 
 /* ------------------------------------------------------------------ the host of a detached one: there are no bytes */

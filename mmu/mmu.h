@@ -104,6 +104,9 @@ enum mmu_page_size mmu_config_heap_page(const struct mmu_config *config); /* wha
  * comes from is the caller's affair. */
 enum c2_status mmu_placement_parse(struct mmu_config *config, const char *text, struct c2_error *err);
 const char *mmu_placement_name(enum mmu_placement placement);
+/* "placement same-color,color=1 with huge pages off": in what words a user asked for it. Returns buffer. */
+#define MMU_PLACEMENT_TEXT 400
+char *mmu_placement_text(char *buffer, size_t bytes, const struct mmu_config *config);
 
 /* ------------------------------------------------------------------ life */
 struct mmu;
@@ -163,12 +166,14 @@ struct mmu_event {
     uint64_t words[MMU_EVENT_WORDS];
     const char *path; /* MAP of a file; else NULL */
 };
-/* Called after each event; the event is lent for the call. One journal an address space. */
+/* Called after each event; the event is lent for the call. One journal an address space. The first failure is kept:
+ * from then on nothing is told any more, and page faults fail with its reason. */
 struct mmu_journal {
     void *self;
-    void (*happened)(void *self, const struct mmu_event *event);
+    enum c2_status (*happened)(void *self, const struct mmu_event *event, struct c2_error *err);
 };
 void mmu_keep_journal(struct mmu *mmu, struct mmu_journal journal);
+enum c2_status mmu_journal_status(const struct mmu *mmu, struct c2_error *err);
 /* Words that an event of this kind uses. */
 unsigned mmu_event_words(enum mmu_event_kind kind);
 /* An address space without window and without bytes, for events to be repeated in. It has heap_page and guest_bytes of

@@ -29,8 +29,10 @@ struct mmu {
     uint64_t zero_frame;                 /* shared by all pages with ENTRY_ZERO; meaningful if has_zero_frame */
     bool has_zero_frame;
     struct mmu_journal journal; /* happened NULL: nobody keeps one */
-    struct lead *lead;          /* of a leader: its followers; else NULL */
-    struct follow *follow;      /* of a follower; else NULL */
+    enum c2_status journal_status;
+    struct c2_error journal_error;
+    struct lead *lead;     /* of a leader: its followers; else NULL */
+    struct follow *follow; /* of a follower; else NULL */
 };
 
 /* mmu_create without a window: on any host and arena. Closes the host at the end, but not when it fails. */
@@ -55,8 +57,8 @@ enum mmu_fault mmu_touch_alone(struct mmu *mmu, struct guest_va va, enum mmu_acc
 
 /* ------------------------------------------------------------------ journal.c */
 /* Something happened; the words are the event's. */
-void mmu_journal(const struct mmu *mmu, enum mmu_event_kind kind, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
-void mmu_journal_map(const struct mmu *mmu, const struct mmu_request *request, uint64_t start);
+void mmu_journal(struct mmu *mmu, enum mmu_event_kind kind, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+void mmu_journal_map(struct mmu *mmu, const struct mmu_request *request, uint64_t start);
 
 /* ------------------------------------------------------------------ map.c */
 /* Puts the area in, over whatever was there. Takes over the area's backing, also on failure. 0 or errno. */

@@ -134,3 +134,17 @@ enum c2_status mmu_placement_parse(struct mmu_config *config, const char *text, 
     c2_free(copy);
     return status;
 }
+
+char *mmu_placement_text(char *buffer, size_t bytes, const struct mmu_config *config)
+{
+    char key[256] = "";
+    if (config->placement == MMU_SAME_COLOR)
+        snprintf(key, sizeof key, ",color=%u", config->color);
+    else if (config->placement == MMU_BUDDY)
+        snprintf(key, sizeof key, ",age=%u.%03u", config->age / 1000, config->age % 1000);
+    else if (config->placement == MMU_MAP)
+        snprintf(key, sizeof key, "=%.200s", config->map);
+    snprintf(buffer, bytes, "placement %s%s with huge pages %s", mmu_placement_name(config->placement), key,
+             mmu_huge_name(config->huge));
+    return buffer;
+}

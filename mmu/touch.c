@@ -288,8 +288,11 @@ enum mmu_fault mmu_touch(struct mmu *mmu, struct guest_va va, enum mmu_access ac
         access = guess(mmu, va);
     const uint64_t done = mmu->counts.faults + mmu->counts.zero_copies;
     enum mmu_fault fault = mmu_touch_alone(mmu, va, access, err);
-    if (mmu->counts.faults + mmu->counts.zero_copies != done)
+    if (mmu->counts.faults + mmu->counts.zero_copies != done) {
         mmu_journal(mmu, MMU_EVENT_TOUCH, va.v, access == MMU_ACCESS_UNKNOWN ? MMU_ACCESS_READ : access, 0, 0);
+        if (mmu_journal_status(mmu, err) != C2_OK)
+            return MMU_FAULT_FAILED;
+    }
     if (C2_UNLIKELY(mmu->lead) && fault == MMU_FAULT_NONE)
         return mmu_lead_touch(mmu, va, access == MMU_ACCESS_UNKNOWN ? MMU_ACCESS_READ : access, err);
     return fault;

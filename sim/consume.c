@@ -142,8 +142,13 @@ static inline __attribute__((always_inline)) enum c2_status run_plan(struct sim 
 static __attribute__((noinline)) enum c2_status take_mark(struct sim *sim, uint64_t header, const uint64_t *words,
                                                           struct c2_error *err)
 {
-    return stream_header_insns(header) == STREAM_PHASE ? sim_window_end(sim, (enum stream_phase)words[0], err)
-                                                       : sim_attribute_mark(sim, header, words, err);
+    const enum stream_mark mark = (enum stream_mark)stream_header_insns(header);
+    enum c2_status status = C2_OK;
+    if (mark == STREAM_PHASE)
+        return sim_window_end(sim, (enum stream_phase)words[0], err);
+    if (mark == STREAM_MEMORY || mark == STREAM_LOADED)
+        status = sim_memory_mark(sim, header, words, err);
+    return status == C2_OK && mark != STREAM_MEMORY ? sim_attribute_mark(sim, header, words, err) : status;
 }
 
 /* A record that the fast loop does not do: the first of its block (which gets its plan now), a partial one, a REP. */

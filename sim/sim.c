@@ -151,6 +151,21 @@ enum c2_status sim_memory(struct sim *sim, bool appeared, const struct mmu_area 
     return status;
 }
 
+/* What repeats a line, or a page to the TLBs, is counted without asking who else remembers it; after a change of memory
+ * it is asked anew, so that every simulator of one stream numbers its line accesses alike, whatever its placement. */
+enum c2_status sim_memory_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err)
+{
+    const struct sim_translation *translation = &sim->translation;
+    if (!translation->change)
+        return C2_OK;
+    sim_settle(sim);
+    sim->data_line = SIM_NOWHERE;
+    for (unsigned side = 0; side < CACHES_TLB_SIDES; side++)
+        sim->tlb_page[side] = SIM_NOWHERE;
+    return translation->change(translation->self, (enum stream_mark)stream_header_insns(header), words,
+                               stream_header_slots(header), err);
+}
+
 const struct sim_counts *sim_counts(const struct sim *sim) { return &sim->counts; }
 
 const struct caches *sim_caches(const struct sim *sim) { return sim->caches; }

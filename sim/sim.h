@@ -155,12 +155,15 @@ struct sim_attribution {
 
 /* How virtual addresses become physical ones: false = the page is absent. Called on the thread that consumes. */
 struct sim_translation {
-    const void *self;
-    bool (*translate)(const void *self, struct guest_va va, struct guest_pa *out);
-    bool (*walk)(const void *self, struct guest_va va, struct mmu_walk *out); /* NULL: every page has 4 KiB, and
-                                                                               * walks cannot be cached */
+    void *self;
+    bool (*translate)(void *self, struct guest_va va, struct guest_pa *out);
+    bool (*walk)(void *self, struct guest_va va, struct mmu_walk *out); /* NULL: every page has 4 KiB, and walks cannot
+                                                                         * be cached */
+    /* The guest's memory has changed, as the mark says (MEMORY, LOADED); all before it is in the counts. Calls
+     * sim_forget() for what is translated otherwise from now on. NULL: translations never change. */
+    enum c2_status (*change)(void *self, enum stream_mark mark, const uint64_t *words, uint32_t count,
+                             struct c2_error *err);
 };
-struct sim_translation sim_translation_mmu(const struct mmu *mmu); /* mmu_translate, mmu_walk */
 
 struct sim_config {
     const struct caches_machine *machine; /* copied; lines of 8 bytes up to a page */
@@ -179,8 +182,8 @@ void sim_destroy(struct sim *sim);
 enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
 /* After the last batch, once: ends the last window; then subscribers put their results together. */
 enum c2_status sim_finish(struct sim *sim, struct c2_error *err);
-/* Translations of this range may have changed: forget them. Only between batches (after a drain). The simulated TLBs
- * lose them as well; but for those this concerns the host's memory of translations only. */
+/* Translations of this range may have changed: forget them. Between batches, or in sim_translation.change. The
+ * simulated TLBs lose them as well; but for those this concerns the host's memory of translations only. */
 void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes);
 
 enum stream_phase sim_phase(const struct sim *sim);
@@ -190,8 +193,8 @@ const struct caches_tlbs *sim_tlb(const struct sim *sim);   /* lent until destro
 /* Reads of walks that go through the caches, by the level that served them; [level_count] is memory. Lent until
  * destroy. */
 const uint64_t *sim_walk_reads(const struct sim *sim);
-/* The guest's memory changes: to be told the subscribers, between batches. Owners remembered for the area are asked for
- * anew. */
+/* The guest's memory has changed: to be told the subscribers; when as sim_forget(). Owners remembered for the area are
+ * asked for anew. */
 enum c2_status sim_memory(struct sim *sim, bool appeared, const struct mmu_area *area, struct c2_error *err);
 
 /* The instructions simulated so far, by code number, for those who have them; what they did up to the last window's

@@ -144,6 +144,7 @@ enum c2_status sim_record(struct sim *sim, uint32_t tid, uint64_t header, const 
 void sim_page_fill(struct sim *sim, struct sim_page *page, struct guest_va va);
 void sim_flush_repeats(struct sim *sim);
 void sim_settle(struct sim *sim); /* nothing is pending afterwards: all counts are current */
+enum c2_status sim_memory_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err);
 
 /* tlb.c */
 enum c2_status sim_tlb_create(struct sim *sim, const struct caches_machine *machine, struct c2_error *err);

@@ -97,6 +97,11 @@ enum stream_mark {
     STREAM_PASSED,        /* 2 words: address, of a block that was allocated; one more site of it */
     STREAM_LOCAL,         /* 4 words: address, bytes, layout, number; in its upper half 1 if another one is alive */
     STREAM_LEFT,          /* 2 words: address, bytes: what was marked LOCAL in there is gone */
+    STREAM_LAYOUT,        /* 2 words: layout, before the first LOCAL of it, and the address of the function that is its;
+                           * with the bit STREAM_THREADS: of the code of a program, of whose thread-local variables it
+                           * is */
+    STREAM_LOADED,        /* 2 words: the program is in memory: its entry; that of its interpreter, 0: it has none */
+    STREAM_MEMORY,        /* what happened to the guest's memory */
     STREAM_PHASE,         /* 1 word: enum stream_phase: it begins here */
     STREAM_MARKS
 };
@@ -106,8 +111,7 @@ enum stream_phase {
     STREAM_WARM,    /* simulated, counted by no analysis */
     STREAM_SKIP,    /* there are none: executed unrecorded */
 };
-/* LOCAL: an array of a function that is being entered, or a thread-local variable: which one, layout and number say, to
- * whoever has put the mark there. */
+/* LOCAL: an array of a function that is being entered, or a thread-local variable: which one, layout and number say. */
 /* Which function of the allocator's family the program called. The site is the return address of that call: of the
  * outermost one, when operator new calls malloc. A reallocation is one mark FREED, then one ALLOCATED.
  * Marks stand where the call returns: behind the allocator's own references, a free's as well. No two blocks that are
@@ -119,6 +123,7 @@ enum stream_phase {
 #define STREAM_MARK_WORDS 1024u /* of a mark, at most */
 #define STREAM_CALLERS 8u       /* sites of a block */
 #define STREAM_ASSUMED ((uint64_t)1 << 63)
+#define STREAM_THREADS ((uint64_t)1 << 63)
 enum stream_allocator { STREAM_MALLOC, STREAM_CALLOC, STREAM_REALLOC, STREAM_ALIGNED, STREAM_NEW, STREAM_ALLOCATORS };
 
 /* Words of a batch: a few fit the L2 of the host. At least the largest record or mark. */
@@ -170,6 +175,7 @@ struct stream_sink {
 struct stream_writer {
     struct stream_sink sink;
     struct stream_batch *batch; /* the same one until destroy */
+    uint64_t changes, certain;  /* stream_writer_change: so far, and how many no consumer can fail at (0 at first) */
 };
 enum c2_status stream_writer_create(struct stream_writer **out, struct stream_sink sink, struct c2_error *err);
 void stream_writer_destroy(struct stream_writer *writer); /* what was not flushed is lost */
@@ -178,6 +184,11 @@ enum c2_status stream_writer_flush(struct stream_writer *writer, struct c2_error
 /* Appends a mark. No record is open. */
 enum c2_status stream_writer_mark(struct stream_writer *writer, enum stream_mark mark, const uint64_t *words,
                                   uint32_t count, struct c2_error *err);
+/* The same for what consumers may fail at, as the guest's memory may be more than a simulated machine's. Behind the
+ * first `certain` ones it returns when the mark has been eaten, with the consumer's failure: so a run ends at the same
+ * change every time, whatever threads there are. */
+enum c2_status stream_writer_change(struct stream_writer *writer, enum stream_mark mark, const uint64_t *words,
+                                    uint32_t count, struct c2_error *err);
 /* Makes room for a record of `slots` slots. */
 static inline enum c2_status stream_writer_room(struct stream_writer *writer, uint32_t slots, struct c2_error *err)
 {
@@ -237,19 +248,11 @@ enum c2_status stream_temporary(FILE **out, struct c2_error *err);
  * Lies in a temporary file (TMPDIR, else /tmp) without a name. Record all of it, then play it as often as wanted, each
  * time from the start. blocks: those of the stream; they outlive the tape. */
 struct stream_tape;
-#define STREAM_TAPE_NOTE_WORDS 8u
 enum c2_status stream_tape_create(struct stream_tape **out, const struct stream_blocks *blocks, struct c2_error *err);
 void stream_tape_destroy(struct stream_tape *tape);
 struct stream_sink stream_tape_sink(struct stream_tape *tape); /* records batches; drain does nothing */
-/* Between two batches: a number and up to STREAM_TAPE_NOTE_WORDS words of the recorder's own. */
-enum c2_status stream_tape_note(struct stream_tape *tape, uint32_t number, const uint64_t *words, uint32_t count,
-                                struct c2_error *err);
-struct stream_tape_player {
-    struct stream_sink sink; /* gets the batches; its drain is not called */
-    enum c2_status (*note)(void *sink_self, uint32_t number, const uint64_t *words, uint32_t count,
-                           struct c2_error *err);
-};
-enum c2_status stream_tape_play(struct stream_tape *tape, const struct stream_tape_player *to, struct c2_error *err);
+/* to gets the batches; its drain is not called. */
+enum c2_status stream_tape_play(struct stream_tape *tape, struct stream_sink to, struct c2_error *err);
 uint64_t stream_tape_bytes(const struct stream_tape *tape); /* on disk */
 
 #endif

@@ -3,8 +3,8 @@
  * The tape: a stream on disk, to be consumed again as often as wanted.
  *
  * Model
- *   What was recorded comes back in its order: batches, word for word, and between them notes, a few words of the
- *   recorder's own. A tape lives in a file without a name, which is gone with it.
+ *   What was recorded comes back in its order: batches, word for word. A tape lives in a file without a name,
+ *   which is gone with it.
  *   Each slot is stored as the difference to the same slot of its block's record before: a loop that walks through
  *   arrays repeats itself then. Batches are compressed one by one (zstd, level 1).
  *
@@ -26,10 +26,9 @@
 
 #define TAPE_LEVEL 1
 
-enum item_kind { ITEM_BATCH, ITEM_NOTE };
 struct item {
-    uint32_t kind, bytes; /* bytes: of what follows */
-    uint32_t used, tid;   /* of a batch; a note's words and number */
+    uint32_t bytes;     /* of what follows */
+    uint32_t used, tid; /* of the batch */
 };
 
 /* The slots of each block's last record. */
@@ -203,7 +202,7 @@ static enum c2_status record(void *self, const struct stream_batch *batch, struc
                                             batch->used * sizeof *batch->words, TAPE_LEVEL);
     if (ZSTD_isError(packed))
         return c2_fail(err, C2_ERR_INTERNAL, "cannot compress a batch: %s", ZSTD_getErrorName(packed));
-    const struct item item = {ITEM_BATCH, (uint32_t)packed, batch->used, batch->tid};
+    const struct item item = {(uint32_t)packed, batch->used, batch->tid};
     status = put(tape, &item, sizeof item, err);
     return status != C2_OK ? status : put(tape, tape->packed, packed, err);
 }
@@ -215,15 +214,6 @@ static enum c2_status drain(void *self, struct c2_error *err)
 }
 
 struct stream_sink stream_tape_sink(struct stream_tape *tape) { return (struct stream_sink){tape, record, drain}; }
-
-enum c2_status stream_tape_note(struct stream_tape *tape, uint32_t number, const uint64_t *words, uint32_t count,
-                                struct c2_error *err)
-{
-    const struct item item = {ITEM_NOTE, (uint32_t)(count * sizeof *words), count, number};
-    C2_ASSERT(count <= STREAM_TAPE_NOTE_WORDS);
-    enum c2_status status = put(tape, &item, sizeof item, err);
-    return status != C2_OK ? status : put(tape, words, item.bytes, err);
-}
 
 /* ------------------------------------------------------------------ playing */
 
@@ -247,16 +237,7 @@ static enum c2_status play_batch(struct stream_tape *tape, const struct item *it
     return status != C2_OK ? status : to.consume(to.self, &tape->batch, err);
 }
 
-static enum c2_status play_note(struct stream_tape *tape, const struct item *item, const struct stream_tape_player *to,
-                                struct c2_error *err)
-{
-    uint64_t words[STREAM_TAPE_NOTE_WORDS];
-    if (item->bytes > sizeof words || fread(words, 1, item->bytes, tape->file) != item->bytes)
-        return fail_reading(err);
-    return to->note(to->sink.self, item->tid, words, item->used, err);
-}
-
-enum c2_status stream_tape_play(struct stream_tape *tape, const struct stream_tape_player *to, struct c2_error *err)
+enum c2_status stream_tape_play(struct stream_tape *tape, struct stream_sink to, struct c2_error *err)
 {
     forget(&tape->history);
     if (fflush(tape->file) != 0 || fseek(tape->file, 0, SEEK_SET) != 0)
@@ -268,7 +249,7 @@ enum c2_status stream_tape_play(struct stream_tape *tape, const struct stream_ta
         if (fread(&item, sizeof item, 1, tape->file) != 1 || sizeof item + item.bytes > left)
             return fail_reading(err);
         left -= sizeof item + item.bytes;
-        status = item.kind == ITEM_BATCH ? play_batch(tape, &item, to->sink, err) : play_note(tape, &item, to, err);
+        status = play_batch(tape, &item, to, err);
     }
     return status;
 }

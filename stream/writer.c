@@ -25,7 +25,7 @@ enum c2_status stream_writer_create(struct stream_writer **out, struct stream_si
     }
     batch->used = 0;
     batch->tid = 1;
-    *writer = (struct stream_writer){sink, batch};
+    *writer = (struct stream_writer){.sink = sink, .batch = batch};
     *out = writer;
     return C2_OK;
 }
@@ -59,4 +59,14 @@ enum c2_status stream_writer_mark(struct stream_writer *writer, enum stream_mark
     memcpy(record + 1, words, count * sizeof *words);
     writer->batch->used += count + 1;
     return C2_OK;
+}
+
+enum c2_status stream_writer_change(struct stream_writer *writer, enum stream_mark mark, const uint64_t *words,
+                                    uint32_t count, struct c2_error *err)
+{
+    enum c2_status status = stream_writer_mark(writer, mark, words, count, err);
+    if (status != C2_OK || ++writer->changes <= writer->certain)
+        return status;
+    status = stream_writer_flush(writer, err);
+    return status == C2_OK ? writer->sink.drain(writer->sink.self, err) : status;
 }

@@ -19,6 +19,7 @@ HOOKS = {
     "interpret_refused": "forms of instructions that are not to be compared with the processor's",
     "machine_write": "a machine that is written and read again is the same",
     "machine_write_keys": "the keys, for the check of the documentation",
+    "mmu_create_follower": "a second placement of the same calls",
     "pagemap_names": "frames that a map names",
     "stream_recorder_create": "recordings, beside a naive twin",
     "stream_recorder_finish": "the same",

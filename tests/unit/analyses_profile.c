@@ -19,7 +19,7 @@
 #define ARRAY (HEAP + 0x2000)
 #define ROUNDS 10u
 
-static bool identity(const void *self, struct guest_va va, struct guest_pa *out)
+static bool identity(void *self, struct guest_va va, struct guest_pa *out)
 {
     (void)self;
     out->v = va.v;
@@ -123,7 +123,7 @@ static enum c2_status go(struct run *run, const struct analyses_profile_result *
                                            .level_count = 2,
                                            .levels = {level("L1D", 256, 1), level("L2", 4096, 4)}};
     const char *const given[ANALYSES_KINDS] = {NULL};
-    const struct analyses_setup setup = {.machine = &run->machine, .entry = {run->entry}, .given = given};
+    const struct analyses_setup setup = {.machine = &run->machine, .given = given};
     run->blocks = make_blocks(err);
     run->batch = c2_alloc(sizeof *run->batch);
     enum c2_status status = !run->blocks || !run->batch ? C2_ERR_NO_MEMORY : C2_OK;
@@ -132,8 +132,11 @@ static enum c2_status go(struct run *run, const struct analyses_profile_result *
     if (status != C2_OK)
         return status;
     struct sim_config config = {
-        .machine = &run->machine, .seed = 1, .translation = {NULL, identity, NULL}, .blocks = run->blocks};
+        .machine = &run->machine, .seed = 1, .translation = {.translate = identity}, .blocks = run->blocks};
     analyses_subscribe(run->analyses, &config);
+    const uint64_t loaded[2] = {run->entry, 0};
+    if (run->entry != 0)
+        config.subscribers[0].mark(config.subscribers[0].self, STREAM_LOADED, loaded, err);
     status = sim_create(&run->sim, &config, err);
     if (status == C2_OK)
         status = map(run, HEAP, 0x21000, MMU_HEAP, err);

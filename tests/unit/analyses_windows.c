@@ -93,7 +93,7 @@ static void set_up(struct program *p)
 
 /* ------------------------------------------------------------------ the machine */
 
-static bool identity(const void *self, struct guest_va va, struct guest_pa *out)
+static bool identity(void *self, struct guest_va va, struct guest_pa *out)
 {
     (void)self;
     out->v = va.v;
@@ -162,7 +162,7 @@ static void create(struct analysed *a, const struct program *p)
     a->machine = make_machine();
     const struct analyses_setup setup = {.machine = &a->machine, .given = given};
     struct sim_config config = {
-        .machine = &a->machine, .seed = 1, .translation = {NULL, identity, NULL}, .blocks = p->blocks};
+        .machine = &a->machine, .seed = 1, .translation = {.translate = identity}, .blocks = p->blocks};
     assert_int_equal(C2_OK, analyses_create(&a->analyses, &setup, NULL));
     analyses_subscribe(a->analyses, &config);
     memcpy(all, config.subscribers, config.subscriber_count * sizeof *all);

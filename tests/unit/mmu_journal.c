@@ -172,14 +172,14 @@ static void compare(struct mmu *a, struct mmu *b)
 static struct mmu *detached;                       /* what happens is repeated here at once */
 static uint64_t events[MMU_EVENTS], skipped_event; /* skipped_event: the n-th touch is left out; 0: none */
 
-static void repeat(void *self, const struct mmu_event *event)
+static enum c2_status repeat(void *self, const struct mmu_event *event, struct c2_error *err)
 {
-    struct c2_error err = {.text = ""};
     (void)self;
     if (events[event->kind]++ == skipped_event - 1 && event->kind == MMU_EVENT_TOUCH)
-        return;
-    if (mmu_repeat(detached, event, &err) != C2_OK)
-        fail_msg("%s", err.text);
+        return C2_OK;
+    if (mmu_repeat(detached, event, err) != C2_OK)
+        fail_msg("%s", err->text);
+    return C2_OK;
 }
 
 static const struct mmu_config configs[] = {

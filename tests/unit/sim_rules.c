@@ -10,7 +10,7 @@
 
 #include "sim/sim.h"
 
-static bool shifted(const void *self, struct guest_va va, struct guest_pa *out)
+static bool shifted(void *self, struct guest_va va, struct guest_pa *out)
 {
     out->v = va.v + *(const uint64_t *)self;
     return true;

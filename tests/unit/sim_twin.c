@@ -27,7 +27,7 @@ struct pages {
     uint64_t generation;
 };
 
-static bool translate(const void *self, struct guest_va va, struct guest_pa *out)
+static bool translate(void *self, struct guest_va va, struct guest_pa *out)
 {
     const struct pages *pages = self;
     uint64_t vpn = va.v >> C2_PAGE_SHIFT;
@@ -37,7 +37,7 @@ static bool translate(const void *self, struct guest_va va, struct guest_pa *out
 }
 
 /* Tables at made-up places. */
-static bool walk(const void *self, struct guest_va va, struct mmu_walk *out)
+static bool walk(void *self, struct guest_va va, struct mmu_walk *out)
 {
     (void)self;
     out->entry_count = 4;
@@ -647,7 +647,7 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
     const struct sim_subscriber *first = observed || how == RECORDS ? listeners : listeners + 1;
     struct sim *sim, *other = NULL; /* the other one is told of misses only */
     world_init(world, seed);
-    struct sim_config config = {shape, seed, {&pages, translate, walk},        world->blocks,
+    struct sim_config config = {shape, seed, {&pages, translate, walk, NULL},  world->blocks,
                                 first, 0,    attributed ? &attribution : NULL, false};
     assert_int_equal(C2_OK, caches_create(&twin.caches, shape, seed, &err));
     config.subscriber_count = (size_t)((attributed ? listeners + 3 : listeners + 1) - first);

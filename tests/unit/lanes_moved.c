@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyses/advice_priv.h"
+#include "lanes/lanes.h"
 
 #define STATIC_BASE 0x500040ull
 #define STATIC_BYTES 20000u
@@ -167,7 +167,7 @@ static uint64_t twin_move(const struct twin *twin, uint64_t va)
     return va;
 }
 
-static bool twin_translate(const void *self, struct guest_va va, struct guest_pa *out)
+static bool twin_translate(void *self, struct guest_va va, struct guest_pa *out)
 {
     const struct twin *twin = self;
     assert_int_equal(MMU_FAULT_NONE, mmu_touch(twin->mmu, va, MMU_ACCESS_WRITE, NULL));
@@ -222,7 +222,6 @@ static void twin_freed(struct twin *twin, uint64_t address)
 struct recording {
     struct code code;
     struct stream_tape *tape;
-    struct analyses_paths paths;
     struct stream_batch batch;
     struct c2_rng rng;
     struct caches_machine machine;
@@ -233,18 +232,30 @@ struct recording {
     uint32_t alive_count;
 };
 
+static void flush(struct recording *r)
+{
+    const struct stream_sink sink = stream_tape_sink(r->tape);
+    r->batch.tid = 1;
+    assert_int_equal(C2_OK, sink.consume(sink.self, &r->batch, NULL));
+    r->batch.used = 0;
+}
+
 static void record(struct recording *r, uint64_t header, const uint64_t *words)
 {
     const uint32_t count = stream_header_slots(header);
     if (r->batch.used + 1 + count > STREAM_BATCH_WORDS || c2_rng_below(&r->rng, 500) == 0) {
-        const struct stream_sink sink = stream_tape_sink(r->tape);
-        r->batch.tid = 1;
-        assert_int_equal(C2_OK, sink.consume(sink.self, &r->batch, NULL));
-        r->batch.used = 0;
+        flush(r);
     }
     r->batch.words[r->batch.used++] = header;
     memcpy(&r->batch.words[r->batch.used], words, count * sizeof *words);
     r->batch.used += count;
+}
+
+static void record_event(struct recording *r, const struct mmu_event *event)
+{
+    uint64_t words[STREAM_MARK_WORDS];
+    const uint32_t count = lanes_memory_words(words, event);
+    record(r, stream_header(STREAM_MARK, STREAM_MEMORY, count), words);
 }
 
 static uint64_t some_address(struct recording *r)
@@ -361,7 +372,7 @@ static void open_twin(struct recording *r, struct twin *twin, const struct analy
     const struct mmu_event map = {MMU_EVENT_MAP, {REGION, 2 << 20, MMU_READ | MMU_WRITE, MMU_ANONYMOUS}, NULL};
     const struct mmu_event advise = {MMU_EVENT_ADVISE, {REGION, 2 << 20, proposal->means & ANALYSES_HUGE}, NULL};
     const struct sim_config config = {
-        .machine = &r->machine, .translation = {twin, twin_translate, NULL}, .blocks = r->code.blocks};
+        .machine = &r->machine, .translation = {.self = twin, .translate = twin_translate}, .blocks = r->code.blocks};
     twin->code = &r->code;
     twin->proposal = proposal;
     twin_lay_out(twin);
@@ -391,11 +402,10 @@ static struct recording *make(uint64_t seed, uint64_t mutant)
         r->twins[i].mutant = mutant;
     }
     for (unsigned i = 0; i < 2; i++)
-        assert_int_equal(C2_OK, analyses_replay_note(r->tape, &mappings[i], &r->paths, NULL));
+        record_event(r, &mappings[i]);
     for (unsigned i = 0; i < STEPS / 10; i++)
         step(r);
-    const struct stream_sink sink = stream_tape_sink(r->tape);
-    assert_int_equal(C2_OK, sink.consume(sink.self, &r->batch, NULL));
+    flush(r);
     return r;
 }
 
@@ -407,18 +417,17 @@ static void destroy(struct recording *r)
     }
     stream_tape_destroy(r->tape);
     stream_blocks_destroy(r->code.blocks);
-    analyses_paths_release(&r->paths);
     free(r->twins);
     free(r);
 }
 
-static struct analyses_replay replay_of(const struct recording *r)
+static struct lanes_replay replay_of(const struct recording *r)
 {
-    return (struct analyses_replay){.machine = &r->machine,
-                                    .placement = &r->placement,
-                                    .blocks = r->code.blocks,
-                                    .tape = r->tape,
-                                    .profile = &profile};
+    return (struct lanes_replay){.machine = &r->machine,
+                                 .placement = &r->placement,
+                                 .blocks = r->code.blocks,
+                                 .tape = r->tape,
+                                 .profile = &profile};
 }
 
 /* ------------------------------------------------------------------ tests */
@@ -438,15 +447,15 @@ static void like_the_twins(void **state)
     for (uint64_t seed = 1; seed <= 4; seed++) {
         struct analyses_outcome outcomes[TWINS], alone;
         struct recording *r = make(seed, 0);
-        const struct analyses_replay replay = replay_of(r);
-        assert_int_equal(C2_OK, analyses_replay(outcomes, proposals, TWINS, &replay, &r->paths, NULL));
+        const struct lanes_replay replay = replay_of(r);
+        assert_int_equal(C2_OK, lanes_replay(outcomes, proposals, TWINS, &replay, NULL));
         for (unsigned i = 0; i < TWINS; i++) {
             assert_int_equal(C2_OK, outcomes[i].status);
             assert_true(same(r, i, &outcomes[i]));
             for (unsigned k = 0; k < i; k++) /* and the layouts do differ */
                 assert_memory_not_equal(&outcomes[i].levels, &outcomes[k].levels, sizeof outcomes[i].levels);
         }
-        assert_int_equal(C2_OK, analyses_replay(&alone, &proposals[4], 1, &replay, &r->paths, NULL));
+        assert_int_equal(C2_OK, lanes_replay(&alone, &proposals[4], 1, &replay, NULL));
         assert_true(same(r, 4, &alone));
         destroy(r);
     }
@@ -458,8 +467,8 @@ static void another_pad_shows(void **state)
     struct analyses_outcome outcomes[TWINS];
     (void)state;
     struct recording *r = make(1, 64);
-    const struct analyses_replay replay = replay_of(r);
-    assert_int_equal(C2_OK, analyses_replay(outcomes, proposals, TWINS, &replay, &r->paths, NULL));
+    const struct lanes_replay replay = replay_of(r);
+    assert_int_equal(C2_OK, lanes_replay(outcomes, proposals, TWINS, &replay, NULL));
     for (unsigned i = 0; i < TWINS; i++)
         assert_int_equal(same(r, i, &outcomes[i]), i == 0 || i == 3);
     destroy(r);
@@ -472,9 +481,10 @@ static void a_lane_that_fails(void **state)
     (void)state;
     struct recording *r = make(1, 0);
     const struct mmu_event in_the_way = {MMU_EVENT_MAP, {REGION, 4096, MMU_READ | MMU_WRITE, MMU_ANONYMOUS}, NULL};
-    assert_int_equal(C2_OK, analyses_replay_note(r->tape, &in_the_way, &r->paths, NULL));
-    const struct analyses_replay replay = replay_of(r);
-    assert_int_equal(C2_OK, analyses_replay(outcomes, proposals, 2, &replay, &r->paths, NULL));
+    record_event(r, &in_the_way);
+    flush(r);
+    const struct lanes_replay replay = replay_of(r);
+    assert_int_equal(C2_OK, lanes_replay(outcomes, proposals, 2, &replay, NULL));
     assert_int_equal(C2_OK, outcomes[0].status);
     assert_true(same(r, 0, &outcomes[0]));
     assert_int_equal(C2_ERR_UNSUPPORTED, outcomes[1].status);
@@ -488,14 +498,14 @@ static void every_allocation_may_fail(void **state)
 {
     (void)state;
     struct recording *r = make(2, 0);
-    const struct analyses_replay replay = replay_of(r);
+    const struct lanes_replay replay = replay_of(r);
     struct analyses_outcome outcomes[2];
     enum c2_status status = C2_ERR_NO_MEMORY;
     for (uint64_t n = 1; status != C2_OK; n++) {
         uint64_t rows[3];
         struct c2_error err;
         c2_alloc_fail_from(n);
-        status = analyses_replay_rows(outcomes, rows, (const uint32_t[]){0, 2}, 2, &replay, &r->paths, &err);
+        status = lanes_replay_rows(outcomes, rows, (const uint32_t[]){0, 2}, 2, &replay, &err);
         c2_alloc_fail_from(0);
         assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY);
         if (status == C2_OK && outcomes[0].status != C2_OK) {

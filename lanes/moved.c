@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * advice_replay: what the caches would have done if some objects had lain elsewhere.
+ * moved: what the caches would have done if some objects had lain elsewhere.
  *
  * Model
- *   A recorded run is played to several lanes in one pass. A lane has an address space of its own, in which the events
- *   of the run's are repeated (mmu/journal.c), and a simulator of the run's machine. Its proposal moves objects into a
- *   region of anonymous memory that the run does not use: one behind the other, each at the next address with the
- *   offset that is asked for. Byte o of an object then lies at new start + o + (o / row) * pad; of a site's block in
- *   slot s, s times the padded room further on. A reference goes where its first byte goes, whole.
+ *   A recorded run is played to several lanes in one pass, each of the run's machine. A lane's proposal moves objects
+ *   into a region of anonymous memory that the run does not use: one behind the other, each at the next address with
+ *   the offset that is asked for. Byte o of an object then lies at new start + o + (o / row) * pad; of a site's block
+ *   in slot s, s times the padded room further on. A reference goes where its first byte goes, whole.
  *   Elements of string instructions go one by one: where the new places of neighbours are no neighbours, the record is
  *   parted as an interrupted one is.
  *   A page is touched when the run touched it: where that was a page of an object that is moved, the page that the byte
@@ -27,7 +26,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyses/advice_priv.h"
+#include "lanes/lanes.h"
 
 #define REGION_BASE 0x200818000000ull /* apart from all other regions modulo 64 GiB and modulo 1 GiB, see mmu.h */
 #define REGION_UNIT (2ull << 20)
@@ -41,10 +40,9 @@ struct move {
     uint64_t stride;         /* from slot to slot */
 };
 
-struct lane {
+struct variant {
     struct analyses_outcome *outcome;
-    struct mmu *mmu;
-    struct sim *sim;
+    struct lane *lane;
     struct move moves[ANALYSES_MOVED];
     bool moves_any;
     uint64_t region_end;
@@ -59,13 +57,12 @@ struct patch {
 };
 
 struct player {
-    const struct analyses_replay *replay;
-    const struct analyses_paths *paths;
+    const struct lanes_replay *replay;
     struct finder *finder;
     struct rows *rows; /* NULL: not wanted */
     uint32_t objects[ANALYSES_MOVED], object_count;
-    struct lane *lanes;
-    uint32_t lane_count;
+    struct variant *variants;
+    uint32_t variant_count;
     struct patch *patches; /* of the segment at hand */
     uint32_t patch_count;
     struct stream_batch out; /* scratch */
@@ -83,11 +80,11 @@ static uint64_t moved(const struct move *move, uint32_t slot, uint64_t offset)
     return move->base + slot * move->stride + stretched(move, offset);
 }
 
-static uint64_t moved_address(const struct lane *lane, const struct finder_found *found, uint64_t va)
+static uint64_t moved_address(const struct variant *variant, const struct finder_found *found, uint64_t va)
 {
-    if (found->thing == FINDER_NOTHING || !lane->moves[found->thing].on)
+    if (found->thing == FINDER_NOTHING || !variant->moves[found->thing].on)
         return va;
-    return moved(&lane->moves[found->thing], found->slot, va - found->base);
+    return moved(&variant->moves[found->thing], found->slot, va - found->base);
 }
 
 static uint64_t next_at(uint64_t cursor, uint64_t align, uint64_t offset)
@@ -103,13 +100,13 @@ static uint32_t thing_of(const struct player *player, uint32_t object)
     return FINDER_NOTHING;
 }
 
-static void lay_out(struct player *player, struct lane *lane, const struct analyses_proposal *proposal)
+static void lay_out(struct player *player, struct variant *variant, const struct analyses_proposal *proposal)
 {
     uint64_t cursor = REGION_BASE;
     for (uint32_t i = 0; i < proposal->change_count; i++) {
         const struct analyses_change *change = &proposal->changes[i];
         const struct analyses_object *object = &player->replay->profile->objects[change->object];
-        struct move *move = &lane->moves[thing_of(player, change->object)];
+        struct move *move = &variant->moves[thing_of(player, change->object)];
         *move = (struct move){.on = true, .base = next_at(cursor, change->align, change->offset)};
         cursor = move->base;
         if (object->kind == ANALYSES_HEAP && object->blocks > 1) {
@@ -120,63 +117,39 @@ static void lay_out(struct player *player, struct lane *lane, const struct analy
             move->pad = change->pad_bytes;
             cursor += stretched(move, object->bytes);
         }
-        lane->moves_any = true;
+        variant->moves_any = true;
     }
-    lane->region_end = c2_align_up(cursor, REGION_UNIT);
+    variant->region_end = c2_align_up(cursor, REGION_UNIT);
 }
 
-static enum c2_status make_region(struct lane *lane, bool huge, struct c2_error *err)
+static enum c2_status flush(const struct variant *variant, struct stream_batch *out, struct c2_error *err)
 {
-    const uint64_t bytes = lane->region_end - REGION_BASE;
+    enum c2_status status = out->used == 0 ? C2_OK : lane_consume(variant->lane, out, err);
+    out->used = 0;
+    return status;
+}
+
+/* One event, as a mark of its own. */
+static enum c2_status tell(struct player *player, struct variant *variant, const struct mmu_event *event,
+                           struct c2_error *err)
+{
+    struct stream_batch *out = &player->out;
+    const uint32_t count = lanes_memory_words(&out->words[1], event);
+    out->words[0] = stream_header(STREAM_MARK, STREAM_MEMORY, count);
+    out->used = count + 1;
+    out->tid = 1;
+    return flush(variant, out, err);
+}
+
+static enum c2_status make_region(struct player *player, struct variant *variant, bool huge, struct c2_error *err)
+{
+    const uint64_t bytes = variant->region_end - REGION_BASE;
     const struct mmu_event map = {MMU_EVENT_MAP, {REGION_BASE, bytes, MMU_READ | MMU_WRITE, MMU_ANONYMOUS}, NULL};
     const struct mmu_event advise = {MMU_EVENT_ADVISE, {REGION_BASE, bytes, 1}, NULL};
-    if (!lane->moves_any)
+    if (!variant->moves_any)
         return C2_OK;
-    enum c2_status status = mmu_repeat(lane->mmu, &map, err);
-    return status == C2_OK && huge ? mmu_repeat(lane->mmu, &advise, err) : status;
-}
-
-/* ------------------------------------------------------------------ translations of a lane */
-
-static bool in_region(const struct lane *lane, uint64_t va) { return va >= REGION_BASE && va < lane->region_end; }
-
-/* A page that the run did not touch by itself: of the region, or one that an object left behind has shared. A failure
- * ends the lane when the batch is done. */
-static void touch(struct lane *lane, struct guest_va va)
-{
-    struct c2_error *err = &lane->outcome->error;
-    *err = (struct c2_error){.text = "a page of the run is not mapped when it is played back"};
-    const enum mmu_access access = in_region(lane, va.v) ? MMU_ACCESS_WRITE : MMU_ACCESS_READ;
-    if (mmu_touch(lane->mmu, va, access, err) != MMU_FAULT_NONE)
-        lane->outcome->status = err->status != C2_OK ? err->status : C2_ERR_INTERNAL;
-}
-
-static bool translate(const void *self, struct guest_va va, struct guest_pa *out)
-{
-    const struct lane *lane = self;
-    if (mmu_translate(lane->mmu, va, out))
-        return true;
-    touch((struct lane *)self, va);
-    if (!mmu_translate(lane->mmu, va, out))
-        out->v = va.v & (C2_PAGE_BYTES - 1); /* the lane has failed: any answer does */
-    return true;
-}
-
-static bool walk(const void *self, struct guest_va va, struct mmu_walk *out)
-{
-    const struct lane *lane = self;
-    struct guest_pa pa;
-    translate(self, va, &pa);
-    if (!mmu_walk(lane->mmu, va, out))
-        *out = (struct mmu_walk){.entry_count = MMU_WALK_ENTRIES};
-    return true;
-}
-
-static void after_change(void *self, struct guest_va start, uint64_t bytes, bool code)
-{
-    const struct lane *lane = self;
-    (void)code;
-    sim_forget(lane->sim, start, bytes);
+    enum c2_status status = tell(player, variant, &map, err);
+    return status == C2_OK && huge ? tell(player, variant, &advise, err) : status;
 }
 
 /* ------------------------------------------------------------------ life */
@@ -184,8 +157,6 @@ static void after_change(void *self, struct guest_va start, uint64_t bytes, bool
 static struct mmu_config placement_of(const struct player *player, const struct analyses_proposal *proposal)
 {
     struct mmu_config config = *player->replay->placement;
-    config.heap_page = mmu_config_heap_page(&config);
-    config.guest_bytes = config.guest_bytes != 0 ? config.guest_bytes : config.physical_bytes;
     config.log_placements = false;
     if (proposal->means & ANALYSES_COLORED) {
         config.placement = MMU_COLORED;
@@ -194,21 +165,18 @@ static struct mmu_config placement_of(const struct player *player, const struct 
     return config;
 }
 
-static enum c2_status open_lane(struct player *player, struct lane *lane, const struct analyses_proposal *proposal,
-                                struct c2_error *err)
+static enum c2_status open_variant(struct player *player, struct variant *variant,
+                                   const struct analyses_proposal *proposal, struct c2_error *err)
 {
-    const struct mmu_config placement = placement_of(player, proposal);
-    const struct sim_config config = {.machine = player->replay->machine,
-                                      .seed = player->replay->seed,
-                                      .translation = {lane, translate, walk},
-                                      .blocks = player->replay->blocks};
-    lay_out(player, lane, proposal);
-    enum c2_status status = mmu_create_detached(&lane->mmu, &placement, err);
-    if (status == C2_OK)
-        status = sim_create(&lane->sim, &config, err);
-    if (status == C2_OK)
-        status = mmu_listen(lane->mmu, (struct mmu_listener){lane, NULL, after_change, NULL}, err);
-    return status == C2_OK ? make_region(lane, proposal->means & ANALYSES_HUGE, err) : status;
+    lay_out(player, variant, proposal);
+    const struct lane_config config = {.machine = player->replay->machine,
+                                       .placement = placement_of(player, proposal),
+                                       .seed = player->replay->seed,
+                                       .blocks = player->replay->blocks,
+                                       .region_start = REGION_BASE,
+                                       .region_end = variant->region_end};
+    enum c2_status status = lane_create(&variant->lane, &config, err);
+    return status == C2_OK ? make_region(player, variant, proposal->means & ANALYSES_HUGE, err) : status;
 }
 
 static void collect_objects(struct player *player, const struct analyses_proposal *proposals, uint32_t count)
@@ -223,44 +191,36 @@ static void collect_objects(struct player *player, const struct analyses_proposa
     }
 }
 
-static enum c2_status open_lanes(struct player *player, struct analyses_outcome *out,
-                                 const struct analyses_proposal *proposals, uint32_t count, struct c2_error *err)
+static enum c2_status open_variants(struct player *player, struct analyses_outcome *out,
+                                    const struct analyses_proposal *proposals, uint32_t count, struct c2_error *err)
 {
-    player->lanes = c2_calloc(count, sizeof *player->lanes);
+    player->variants = c2_calloc(count, sizeof *player->variants);
     player->patches = c2_alloc(STREAM_BATCH_WORDS * sizeof *player->patches);
-    if (!player->lanes || !player->patches)
+    if (!player->variants || !player->patches)
         return c2_fail_memory(err, "the proposals' simulators");
     enum c2_status status = finder_create(&player->finder, player->replay->profile, player->objects,
                                           player->object_count, err);
     for (uint32_t i = 0; i < count && status == C2_OK; i++) {
         out[i] = (struct analyses_outcome){.status = C2_OK};
-        player->lanes[i].outcome = &out[i];
-        player->lane_count++;
-        status = open_lane(player, &player->lanes[i], &proposals[i], err);
+        player->variants[i].outcome = &out[i];
+        player->variant_count++;
+        status = open_variant(player, &player->variants[i], &proposals[i], err);
     }
     return status;
 }
 
-static void close_lanes(struct player *player)
+static void close_variants(struct player *player)
 {
-    for (uint32_t i = 0; i < player->lane_count; i++) {
-        sim_destroy(player->lanes[i].sim);
-        mmu_destroy(player->lanes[i].mmu);
+    for (uint32_t i = 0; i < player->variant_count; i++) {
+        lane_destroy(player->variants[i].lane);
     }
-    c2_free(player->lanes);
+    c2_free(player->variants);
     c2_free(player->patches);
     finder_destroy(player->finder);
     rows_destroy(player->rows);
 }
 
 /* ------------------------------------------------------------------ a segment, to one lane */
-
-static enum c2_status flush(const struct lane *lane, struct stream_batch *out, struct c2_error *err)
-{
-    enum c2_status status = out->used == 0 ? C2_OK : sim_consume(lane->sim, out, err);
-    out->used = 0;
-    return status;
-}
 
 static void append(struct stream_batch *out, const uint64_t *words, uint32_t count)
 {
@@ -269,12 +229,12 @@ static void append(struct stream_batch *out, const uint64_t *words, uint32_t cou
 }
 
 /* How many elements from va on are neighbours in the lane as well, `most` at most. */
-static uint64_t neighbours(struct player *player, const struct lane *lane, uint64_t va, uint32_t size, bool down,
+static uint64_t neighbours(struct player *player, const struct variant *variant, uint64_t va, uint32_t size, bool down,
                            uint64_t most)
 {
     const struct finder_found found = *finder_find(player->finder, va);
     uint64_t start = found.start, end = found.end;
-    const struct move *move = found.thing == FINDER_NOTHING ? NULL : &lane->moves[found.thing];
+    const struct move *move = found.thing == FINDER_NOTHING ? NULL : &variant->moves[found.thing];
     if (move && move->on && move->pad != 0) {
         const uint64_t row = found.base + (va - found.base) / move->row * move->row;
         start = row > start ? row : start;
@@ -285,7 +245,7 @@ static uint64_t neighbours(struct player *player, const struct lane *lane, uint6
 }
 
 /* A string record, in as many parts as its elements have come apart. */
-static enum c2_status string_record(struct player *player, struct lane *lane, const uint64_t *record,
+static enum c2_status string_record(struct player *player, struct variant *variant, const uint64_t *record,
                                     struct c2_error *err)
 {
     const uint32_t block = stream_header_block(record[0]);
@@ -297,61 +257,63 @@ static enum c2_status string_record(struct player *player, struct lane *lane, co
         uint64_t count = left - after, words[2] = {0, 0};
         for (unsigned side = 0; side < 2; side++)
             if (slots[side].size != 0 && count != 0)
-                count = neighbours(player, lane, at[side], slots[side].size, direction != 0, count);
+                count = neighbours(player, variant, at[side], slots[side].size, direction != 0, count);
         for (unsigned side = 0; side < 2; side++) {
             const uint64_t distance = count * slots[side].size;
-            words[side] = slots[side].size == 0 ? at[side]
-                                                : moved_address(lane, finder_find(player->finder, at[side]), at[side]);
+            words[side] = slots[side].size == 0
+                              ? at[side]
+                              : moved_address(variant, finder_find(player->finder, at[side]), at[side]);
             at[side] = direction != 0 ? at[side] - distance : at[side] + distance;
         }
         const bool last = left - count == after;
         const uint64_t header = stream_header(block, last ? stream_header_insns(record[0]) : 0, 4);
         if (player->out.used + REP_WORDS > STREAM_BATCH_WORDS)
-            status = flush(lane, &player->out, err);
+            status = flush(variant, &player->out, err);
         append(&player->out,
                (const uint64_t[REP_WORDS]){header, words[0], words[1], left | direction,
                                            (left - count) | (record[4] & DIRECTION_FLAG)},
                REP_WORDS);
         left -= count;
     } while (left != after && status == C2_OK);
-    return status == C2_OK ? flush(lane, &player->out, err) : status; /* what follows fits again */
+    return status == C2_OK ? flush(variant, &player->out, err) : status; /* what follows fits again */
 }
 
 /* words [from, to) of the batch, whole records. */
-static enum c2_status feed_changed(struct player *player, struct lane *lane, const struct stream_batch *batch,
+static enum c2_status feed_changed(struct player *player, struct variant *variant, const struct stream_batch *batch,
                                    uint32_t from, uint32_t to, struct c2_error *err)
 {
     struct stream_batch *out = &player->out;
     enum c2_status status = C2_OK;
     out->used = 0;
     out->tid = batch->tid;
-    for (uint32_t i = 0; i < player->patch_count && lane->moves_any && status == C2_OK; i++) {
+    for (uint32_t i = 0; i < player->patch_count && variant->moves_any && status == C2_OK; i++) {
         const struct patch *patch = &player->patches[i];
         const bool string = patch->thing == FINDER_NOTHING;
-        if (!string && !lane->moves[patch->thing].on)
+        if (!string && !variant->moves[patch->thing].on)
             continue;
         append(out, &batch->words[from], patch->word - from);
         from = patch->word + (string ? REP_WORDS : 1);
         if (string)
-            status = string_record(player, lane, &batch->words[patch->word], err);
+            status = string_record(player, variant, &batch->words[patch->word], err);
         else
-            out->words[out->used++] = moved(&lane->moves[patch->thing], patch->slot, patch->offset);
+            out->words[out->used++] = moved(&variant->moves[patch->thing], patch->slot, patch->offset);
     }
     if (status != C2_OK)
         return status;
     append(out, &batch->words[from], to - from);
-    return flush(lane, out, err);
+    return flush(variant, out, err);
 }
 
-static void feed(struct player *player, struct lane *lane, const struct stream_batch *batch, uint32_t from, uint32_t to)
+static void feed(struct player *player, struct variant *variant, const struct stream_batch *batch, uint32_t from,
+                 uint32_t to)
 {
-    struct analyses_outcome *outcome = lane->outcome;
-    const bool as_it_is = from == 0 && to == batch->used && (player->patch_count == 0 || !lane->moves_any);
+    struct analyses_outcome *outcome = variant->outcome;
+    const bool as_it_is = from == 0 && to == batch->used && (player->patch_count == 0 || !variant->moves_any);
     if (outcome->status != C2_OK || from == to)
         return;
     struct c2_error err = {.status = C2_OK};
-    enum c2_status status = as_it_is ? sim_consume(lane->sim, batch, &err)
-                                     : feed_changed(player, lane, batch, from, to, &err);
+    enum c2_status status = as_it_is ? lane_consume(variant->lane, batch, &err)
+                                     : feed_changed(player, variant, batch, from, to, &err);
     if (status == C2_OK || outcome->status != C2_OK)
         return; /* a failed touch came first */
     outcome->status = status;
@@ -360,8 +322,8 @@ static void feed(struct player *player, struct lane *lane, const struct stream_b
 
 static void feed_all(struct player *player, const struct stream_batch *batch, uint32_t from, uint32_t to)
 {
-    for (uint32_t i = 0; i < player->lane_count; i++)
-        feed(player, &player->lanes[i], batch, from, to);
+    for (uint32_t i = 0; i < player->variant_count; i++)
+        feed(player, &player->variants[i], batch, from, to);
     player->patch_count = 0;
 }
 
@@ -415,6 +377,47 @@ static enum c2_status take_record(struct player *player, const struct stream_bat
     return C2_OK;
 }
 
+/* ------------------------------------------------------------------ marks */
+
+static enum c2_status repeat(struct player *player, struct variant *variant, const struct mmu_event *event,
+                             const struct finder_found *found, struct c2_error *err)
+{
+    struct mmu_event mine = *event;
+    const bool maps = event->kind == MMU_EVENT_MAP && variant->moves_any;
+    if (maps && mine.words[0] < variant->region_end && mine.words[0] + mine.words[1] > REGION_BASE)
+        return c2_fail(err, C2_ERR_UNSUPPORTED,
+                       "the program maps memory at 0x%" PRIx64 ", where objects would be moved", mine.words[0]);
+    if (found)
+        mine.words[0] = moved_address(variant, found, mine.words[0]);
+    return tell(player, variant, &mine, err);
+}
+
+/* What happened to the memory of the run, in each lane: where the lane has it. */
+static void play_memory(struct player *player, const uint64_t *words, uint32_t count)
+{
+    struct mmu_event event;
+    lanes_memory_event(&event, words, count);
+    if (event.kind == MMU_EVENT_UNMAP)
+        finder_unmapped(player->finder, event.words[0], event.words[1]);
+    const struct finder_found *found = NULL;
+    if (event.kind == MMU_EVENT_TOUCH)
+        found = finder_find(player->finder, event.words[0]);
+    for (uint32_t i = 0; i < player->variant_count; i++) {
+        struct analyses_outcome *outcome = player->variants[i].outcome;
+        if (outcome->status == C2_OK)
+            outcome->status = repeat(player, &player->variants[i], &event, found, &outcome->error);
+    }
+}
+
+static enum c2_status play_mark(struct player *player, uint64_t header, const uint64_t *words, struct c2_error *err)
+{
+    const enum stream_mark mark = (enum stream_mark)stream_header_insns(header);
+    if (mark != STREAM_MEMORY)
+        return finder_mark(player->finder, mark, words, err);
+    play_memory(player, words, stream_header_slots(header));
+    return C2_OK;
+}
+
 static enum c2_status play_batch(void *self, const struct stream_batch *batch, struct c2_error *err)
 {
     struct player *player = self;
@@ -429,102 +432,34 @@ static enum c2_status play_batch(void *self, const struct stream_batch *batch, s
         }
         feed_all(player, batch, from, at); /* a mark changes what the patches before it mean */
         from = next;
-        status = finder_mark(player->finder, (enum stream_mark)stream_header_insns(header), &batch->words[at + 1], err);
+        status = play_mark(player, header, &batch->words[at + 1], err);
     }
     feed_all(player, batch, from, batch->used);
     return status;
 }
 
-/* ------------------------------------------------------------------ events of the run's address space */
-
-enum c2_status analyses_replay_note(struct stream_tape *tape, const struct mmu_event *event,
-                                    struct analyses_paths *paths, struct c2_error *err)
-{
-    uint64_t words[STREAM_TAPE_NOTE_WORDS];
-    uint32_t count = mmu_event_words(event->kind), path = 0;
-    memcpy(words, event->words, sizeof event->words);
-    if (!event->path)
-        return stream_tape_note(tape, event->kind, words, count, err);
-    while (path < paths->count && strcmp(paths->list[path], event->path) != 0)
-        path++;
-    if (path == paths->room) {
-        const uint32_t room = paths->room * 2 + C2_HOST_SIZE(16u, 1u);
-        char **list = c2_realloc(paths->list, room * sizeof *list);
-        if (!list)
-            return c2_fail_memory(err, "the names of mapped files");
-        paths->list = list;
-        paths->room = room;
-    }
-    if (path == paths->count && !(paths->list[paths->count++] = c2_strdup(event->path)))
-        return c2_fail_memory(err, "the names of mapped files");
-    words[count++] = path;
-    return stream_tape_note(tape, event->kind, words, count, err);
-}
-
-void analyses_paths_release(struct analyses_paths *paths)
-{
-    for (uint32_t i = 0; i < paths->count; i++)
-        c2_free(paths->list[i]);
-    c2_free(paths->list);
-    *paths = (struct analyses_paths){.count = 0};
-}
-
-static enum c2_status repeat(struct lane *lane, const struct mmu_event *event, const struct finder_found *found,
-                             struct c2_error *err)
-{
-    struct mmu_event mine = *event;
-    const bool maps = event->kind == MMU_EVENT_MAP && lane->moves_any;
-    if (maps && mine.words[0] < lane->region_end && mine.words[0] + mine.words[1] > REGION_BASE)
-        return c2_fail(err, C2_ERR_UNSUPPORTED,
-                       "the program maps memory at 0x%" PRIx64 ", where objects would be moved", mine.words[0]);
-    if (found)
-        mine.words[0] = moved_address(lane, found, mine.words[0]);
-    return mmu_repeat(lane->mmu, &mine, err);
-}
-
-static enum c2_status play_note(void *self, uint32_t number, const uint64_t *words, uint32_t count,
-                                struct c2_error *err)
-{
-    struct player *player = self;
-    struct mmu_event event = {.kind = (enum mmu_event_kind)number};
-    const uint32_t own = mmu_event_words(event.kind);
-    (void)err;
-    memcpy(event.words, words, own * sizeof *words);
-    event.path = count > own ? player->paths->list[words[own]] : NULL;
-    if (event.kind == MMU_EVENT_UNMAP)
-        finder_unmapped(player->finder, words[0], words[1]);
-    const struct finder_found *found = event.kind == MMU_EVENT_TOUCH ? finder_find(player->finder, words[0]) : NULL;
-    for (uint32_t i = 0; i < player->lane_count; i++) {
-        struct analyses_outcome *outcome = player->lanes[i].outcome;
-        if (outcome->status == C2_OK)
-            outcome->status = repeat(&player->lanes[i], &event, found, &outcome->error);
-    }
-    return C2_OK;
-}
-
 /* ------------------------------------------------------------------ all of it */
 
-static void take_counts(struct lane *lane)
+static void take_counts(struct variant *variant)
 {
-    const struct caches *caches = sim_caches(lane->sim);
+    const struct caches *caches = sim_caches(lane_sim(variant->lane));
     const struct caches_machine *machine = caches_machine(caches);
     for (uint32_t i = 0; i < machine->level_count; i++)
-        lane->outcome->levels[i] = *caches_level_counts(caches, i);
+        variant->outcome->levels[i] = *caches_level_counts(caches, i);
     if (machine->has_l1i)
-        lane->outcome->l1i = *caches_l1i_counts(caches);
+        variant->outcome->l1i = *caches_l1i_counts(caches);
 }
 
 static enum c2_status play(struct player *player, struct c2_error *err)
 {
-    const struct stream_tape_player to = {.sink = {player, play_batch, NULL}, .note = play_note};
-    enum c2_status status = stream_tape_play(player->replay->tape, &to, err);
-    for (uint32_t i = 0; i < player->lane_count && status == C2_OK; i++)
-        take_counts(&player->lanes[i]);
+    const struct stream_sink to = {player, play_batch, NULL};
+    enum c2_status status = stream_tape_play(player->replay->tape, to, err);
+    for (uint32_t i = 0; i < player->variant_count && status == C2_OK; i++)
+        take_counts(&player->variants[i]);
     return status;
 }
 
-static struct player *make_player(const struct analyses_replay *replay, const struct analyses_paths *paths,
-                                  struct c2_error *err)
+static struct player *make_player(const struct lanes_replay *replay, struct c2_error *err)
 {
     struct player *player = c2_calloc(1, sizeof *player);
     if (!player) {
@@ -532,44 +467,41 @@ static struct player *make_player(const struct analyses_replay *replay, const st
         return NULL;
     }
     player->replay = replay;
-    player->paths = paths;
     return player;
 }
 
-enum c2_status analyses_replay(struct analyses_outcome *out, const struct analyses_proposal *proposals, uint32_t count,
-                               const struct analyses_replay *replay, const struct analyses_paths *paths,
-                               struct c2_error *err)
+enum c2_status lanes_replay(struct analyses_outcome *out, const struct analyses_proposal *proposals, uint32_t count,
+                            const struct lanes_replay *replay, struct c2_error *err)
 {
-    struct player *player = make_player(replay, paths, err);
+    struct player *player = make_player(replay, err);
     if (!player)
         return C2_ERR_NO_MEMORY;
     collect_objects(player, proposals, count);
-    enum c2_status status = open_lanes(player, out, proposals, count, err);
+    enum c2_status status = open_variants(player, out, proposals, count, err);
     if (status == C2_OK)
         status = play(player, err);
-    close_lanes(player);
+    close_variants(player);
     c2_free(player);
     return status;
 }
 
-enum c2_status analyses_replay_rows(struct analyses_outcome *baseline, uint64_t *rows, const uint32_t *objects,
-                                    uint32_t object_count, const struct analyses_replay *replay,
-                                    const struct analyses_paths *paths, struct c2_error *err)
+enum c2_status lanes_replay_rows(struct analyses_outcome *baseline, uint64_t *rows, const uint32_t *objects,
+                                 uint32_t object_count, const struct lanes_replay *replay, struct c2_error *err)
 {
     const struct analyses_proposal as_it_was = {.means = 0};
-    struct player *player = make_player(replay, paths, err);
+    struct player *player = make_player(replay, err);
     if (!player)
         return C2_ERR_NO_MEMORY;
     memcpy(player->objects, objects, object_count * sizeof *objects);
     player->object_count = object_count;
     enum c2_status status = rows_create(&player->rows, replay->machine->line_bytes, object_count, err);
     if (status == C2_OK)
-        status = open_lanes(player, baseline, &as_it_was, 1, err);
+        status = open_variants(player, baseline, &as_it_was, 1, err);
     if (status == C2_OK)
         status = play(player, err);
     for (uint32_t i = 0; i < object_count && status == C2_OK; i++)
         rows[objects[i]] = rows_of(player->rows, i);
-    close_lanes(player);
+    close_variants(player);
     c2_free(player);
     return status;
 }

@@ -3,10 +3,10 @@
  * What the files that simulate proposals share: which of the objects to be moved lies where, while a run is played
  * back, and how long their rows seem to be.
  */
-#ifndef C2_ANALYSES_ADVICE_PRIV_H
-#define C2_ANALYSES_ADVICE_PRIV_H
+#ifndef C2_ANALYSES_ADVICE_H
+#define C2_ANALYSES_ADVICE_H
 
-#include "analyses/objects_priv.h"
+#include "analyses/analyses.h"
 
 /* ------------------------------------------------------------------ advice_find.c: where the objects lie
  * The things looked for are some of a profile's objects, known by their position in the list given. */

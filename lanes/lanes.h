@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * lanes: simulated machines that eat a stream. A lane has a replica of the guest's memory with a placement of its own,
+ * the caches and TLBs of one machine, and the analyses that were asked for. It knows nothing but the stream, so it
+ * comes to the same counts whether it is fed while the program runs or later, alone or beside others.
+ */
+#ifndef C2_LANES_H
+#define C2_LANES_H
+
+#include "analyses/advice.h"
+#include "analyses/analyses.h"
+#include "base/base.h"
+#include "sim/sim.h"
+#include "stream/stream.h"
+
+/* ------------------------------------------------------------------ one lane */
+struct lane_config {
+    const struct caches_machine *machine; /* copied; NULL: memory is placed, and nothing simulated */
+    struct mmu_config placement;          /* rules and regions lent until destroy */
+    uint64_t seed;
+    const struct stream_blocks *blocks; /* of the stream */
+    const char *const *given;           /* the analyses asked for (struct analyses_setup); NULL: none */
+    const struct analyses *first;       /* those of the lane that this one is compared with; NULL: with none */
+    bool fifo_detector;
+    /* A page that is accessed and was not marked as touched gets its frame then: in this region, as by a write, and
+     * elsewhere as by a read. Both 0: there is no such page. */
+    uint64_t region_start, region_end;
+};
+
+struct lane;
+enum c2_status lane_create(struct lane **out, const struct lane_config *config, struct c2_error *err);
+void lane_destroy(struct lane *lane); /* takes NULL */
+/* A batch of the stream, or any words of it: whole records and marks. After a failure the lane is good for destroy. */
+enum c2_status lane_consume(struct lane *lane, const struct stream_batch *batch, struct c2_error *err);
+/* After the last batch: results are there. */
+enum c2_status lane_finish(struct lane *lane, struct c2_error *err);
+/* How many changes of memory a stream may have before a lane with this placement can fail for want of frames; 0: it may
+ * fail at any. */
+uint64_t lane_certain_changes(const struct mmu_config *placement);
+
+/* Lent until destroy. */
+const struct mmu *lane_mmu(const struct lane *lane);
+const struct sim *lane_sim(const struct lane *lane);          /* NULL: nothing is simulated */
+struct loader_symbols *lane_symbols(const struct lane *lane); /* NULL: no analyses */
+struct analyses *lane_analyses(const struct lane *lane);      /* likewise */
+
+/* ------------------------------------------------------------------ lanes side by side */
+#define LANES_MAX 2u
+struct lanes;
+/* One lane for each placement, which stands for config's. Each has of the analyses what is for every machine, the first
+ * the others as well. */
+enum c2_status lanes_create(struct lanes **out, const struct lane_config *config, const struct mmu_config *placements,
+                            unsigned count, struct c2_error *err);
+void lanes_destroy(struct lanes *lanes);
+struct stream_sink lanes_sink(struct lanes *lanes); /* lent until destroy */
+enum c2_status lanes_finish(struct lanes *lanes, struct c2_error *err);
+const struct lane *lanes_at(const struct lanes *lanes, unsigned i);
+
+/* ------------------------------------------------------------------ the guest's memory as marks */
+/* What happened to the guest's memory, as the words of a mark; how many they are. Then as a mark of the stream. */
+uint32_t lanes_memory_words(uint64_t words[STREAM_MARK_WORDS], const struct mmu_event *event);
+enum c2_status lanes_mark_memory(struct stream_writer *writer, const struct mmu_event *event, struct c2_error *err);
+/* The event of a mark; its path is lent as long as the words. */
+void lanes_memory_event(struct mmu_event *out, const uint64_t *words, uint32_t count);
+
+/* ------------------------------------------------------------------ objects moved: moved.c */
+struct lanes_replay {
+    const struct caches_machine *machine;
+    const struct mmu_config *placement; /* of the run */
+    const struct stream_blocks *blocks;
+    struct stream_tape *tape; /* of the run */
+    const struct analyses_profile_result *profile;
+    uint64_t seed;
+};
+/* Simulates all proposals in one pass; out: one each. They move ANALYSES_MOVED different objects at most. */
+enum c2_status lanes_replay(struct analyses_outcome *out, const struct analyses_proposal *proposals, uint32_t count,
+                            const struct lanes_replay *replay, struct c2_error *err);
+/* Simulates the run as it was, and fills rows[object] for these objects: the distance that instructions most often go
+ * on by in it, where that is more than a line; else 0. */
+enum c2_status lanes_replay_rows(struct analyses_outcome *baseline, uint64_t *rows, const uint32_t *objects,
+                                 uint32_t object_count, const struct lanes_replay *replay, struct c2_error *err);
+
+#endif
