@@ -146,7 +146,7 @@ static bool do_part(struct bench *b, enum way way, const uint64_t *addresses)
         return consume(b, b->sims[way], addresses);
     for (unsigned i = 0; i < SLOTS; i++) {
         if (way == TRANSLATION)
-            pa = sim_translate(b->sims[SIMULATED], (struct guest_va){addresses[i]});
+            pa = sim_translate(&b->sims[SIMULATED]->core, (struct guest_va){addresses[i]});
         else if (!mmu_translate(b->mmu, (struct guest_va){addresses[i]}, &pa))
             return false;
         b->sum += pa.v;

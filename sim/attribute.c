@@ -154,40 +154,41 @@ static uint64_t *find_owner(struct sim_attributed *a, uint64_t va, bool *whole)
     return a->last.refs;
 }
 
-void sim_attribute_own(struct sim *sim, struct guest_va va, uint32_t refs)
+void sim_attribute_own(struct sim_core *core, struct guest_va va, uint32_t refs)
 {
+    struct sim *sim = core->sim;
     bool whole;
     *find_owner(&sim->attributed, va.v, &whole) += refs;
 }
 
-void sim_attribute_settle(struct sim *sim)
+void sim_attribute_settle(struct sim_core *core)
 {
-    struct sim_attributed *a = &sim->attributed;
-    if (a->owned != 0)
-        *a->line_refs += (uint32_t)a->owned + (a->owned >> 32);
-    a->owned = 0;
+    if (core->owned != 0)
+        *core->line_refs += (uint32_t)core->owned + (core->owned >> 32);
+    core->owned = 0;
 }
 
 /* sim_enter_line() where the page is not remembered. */
-void sim_attribute_line(struct sim *sim, struct guest_va va)
+void sim_attribute_line(struct sim_core *core, struct guest_va va)
 {
+    struct sim *sim = core->sim;
     struct sim_attributed *a = &sim->attributed;
     bool whole;
     const uint64_t start = c2_align_down(va.v, sim->line_bytes);
-    a->line_refs = find_owner(a, va.v, &whole);
+    core->line_refs = find_owner(a, va.v, &whole);
     if (whole)
         return;
     if (within(&a->last, start, start + sim->line_bytes))
-        a->lines[sim->data_line & (SIM_OWNED_LINES - 1)] = (struct sim_owned_line){sim->data_line, a->line_refs};
+        a->lines[core->data_line & (SIM_OWNED_LINES - 1)] = (struct sim_owned_line){core->data_line, core->line_refs};
     else
-        a->line_refs = NULL;
+        core->line_refs = NULL;
 }
 
 void sim_attribute_changed(struct sim *sim, struct guest_va start, uint64_t bytes)
 {
     struct sim_attributed *a = &sim->attributed;
-    sim_attribute_settle(sim);
-    a->line_refs = NULL;
+    sim_attribute_settle(&sim->core);
+    sim->core.line_refs = NULL;
     a->last = (struct sim_owner){.start = 1};
     const uint64_t first = start.v >> C2_PAGE_SHIFT;
     const uint64_t pages = c2_align_up((start.v & (C2_PAGE_BYTES - 1)) + bytes, C2_PAGE_BYTES) >> C2_PAGE_SHIFT;
@@ -209,7 +210,7 @@ void sim_attribute_phase(struct sim *sim, enum stream_phase next)
     struct sim_attributed *a = &sim->attributed;
     settle_codes(sim);
     forget_owners(a);
-    a->line_refs = NULL;
+    sim->core.line_refs = NULL;
     a->measuring = next == STREAM_MEASURE;
 }
 
@@ -228,63 +229,68 @@ enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64
 /* ------------------------------------------------------------------ accesses */
 
 /* Whoever is to blame for the access that follows. */
-static enum c2_status set_actor(struct sim *sim, enum sim_kind kind, struct guest_va va, uint64_t *actor,
+static enum c2_status set_actor(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t *actor,
                                 struct c2_error *err)
 {
+    struct sim *sim = core->sim;
     struct sim_attributed *a = &sim->attributed;
     *actor = 0;
     if (!a->to.actor)
         return C2_OK;
-    enum c2_status status = a->to.actor(a->to.self, a->code, kind, va, actor, err);
+    enum c2_status status = a->to.actor(a->to.self, core->code, kind, va, actor, err);
     caches_set_actor(sim->caches, *actor);
     return status;
 }
 
-static enum c2_status tell_miss(struct sim *sim, enum sim_kind kind, struct guest_va va, uint64_t actor,
+static enum c2_status tell_miss(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t actor,
                                 const struct caches_outcome *outcome, struct c2_error *err)
 {
+    struct sim *sim = core->sim;
     struct sim_attributed *a = &sim->attributed;
     const uint32_t first = kind == SIM_WALK ? caches_machine(sim->caches)->walks_from : 0;
-    const struct sim_miss miss = {a->number, a->code, kind, va, actor, first, sim_page_log2(sim, va), outcome};
+    const struct sim_miss miss = {a->number, core->code, kind, va, actor, first, sim_page_log2(core, va), outcome};
     if (outcome->served_by == first || !a->measuring)
         return C2_OK;
     return sim_tell_miss(sim, &miss, err);
 }
 
 /* A line access that the first level may not have. */
-enum c2_status sim_attribute_any(struct sim *sim, enum caches_side side, bool write, struct guest_va va,
+enum c2_status sim_attribute_any(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,
                                  struct line_no virtual_line, struct line_no physical_line, struct c2_error *err)
 {
+    struct sim *sim = core->sim;
     const enum sim_kind kind = side == CACHES_FETCH ? SIM_FETCH : write ? SIM_WRITE : SIM_READ;
     struct caches_outcome outcome;
     uint64_t actor;
-    enum c2_status status = set_actor(sim, kind, va, &actor, err);
+    enum c2_status status = set_actor(core, kind, va, &actor, err);
     if (status == C2_OK)
         status = caches_access(sim->caches, side, write, virtual_line, physical_line, &outcome, err);
     if (status == C2_OK)
-        status = tell_miss(sim, kind, va, actor, &outcome, err);
+        status = tell_miss(core, kind, va, actor, &outcome, err);
     return status;
 }
 
 /* A walk's read of an entry on the way to va. */
-enum c2_status sim_attribute_walk(struct sim *sim, struct guest_va va, struct line_no entry, uint32_t *served_by,
+enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, struct line_no entry, uint32_t *served_by,
                                   struct c2_error *err)
 {
+    struct sim *sim = core->sim;
     struct caches_outcome outcome;
     uint64_t actor;
-    enum c2_status status = set_actor(sim, SIM_WALK, va, &actor, err);
+    enum c2_status status = set_actor(core, SIM_WALK, va, &actor, err);
     if (status == C2_OK)
         status = caches_walk(sim->caches, entry, served_by, &outcome, err);
     if (status == C2_OK)
-        status = tell_miss(sim, SIM_WALK, va, actor, &outcome, err);
+        status = tell_miss(core, SIM_WALK, va, actor, &outcome, err);
     return status;
 }
 
 /* The first level of the TLBs has missed. */
-enum c2_status sim_attribute_tlb(struct sim *sim, unsigned tlb_side, struct guest_va va, bool walked,
+enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struct guest_va va, bool walked,
                                  struct c2_error *err)
 {
+    struct sim *sim = core->sim;
     const enum sim_kind kind = tlb_side == CACHES_TLB_FETCH ? SIM_FETCH : SIM_READ;
-    const struct sim_tlb_miss miss = {sim->attributed.code, kind, va, walked};
+    const struct sim_tlb_miss miss = {core->code, kind, va, walked};
     return sim->attributed.measuring ? sim_tell_tlb_miss(sim, &miss, err) : C2_OK;
 }

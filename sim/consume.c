@@ -24,35 +24,36 @@ struct hot {
     uint64_t owned; /* with attribution only */
 };
 
-static inline void hot_store(struct sim *sim, const struct hot *hot)
+static inline void hot_store(struct sim_core *core, const struct hot *hot)
 {
-    sim->data_line = hot->data_line;
-    sim->repeats = hot->repeats;
-    sim->attributed.owned = hot->owned;
+    core->data_line = hot->data_line;
+    core->repeats = hot->repeats;
+    core->owned = hot->owned;
 }
 
-static inline struct hot hot_load(const struct sim *sim)
+static inline struct hot hot_load(const struct sim_core *core)
 {
-    return (struct hot){sim->data_line, sim->repeats, sim->attributed.owned};
+    return (struct hot){core->data_line, core->repeats, core->owned};
 }
 
 /* The fetch enters a line. Out of line: a loop that stays within one does not come here. */
-static __attribute__((noinline)) enum c2_status enter_line(struct sim *sim, uint64_t line, uint32_t code,
+static __attribute__((noinline)) enum c2_status enter_line(struct sim_core *core, uint64_t line, uint32_t code,
                                                            struct c2_error *err)
 {
-    sim->fetch_line = line;
-    sim->attributed.code = code;
-    return sim_access(sim, CACHES_FETCH, false, (struct guest_va){line << sim->line_shift}, err);
+    struct sim *sim = core->sim;
+    core->fetch_line = line;
+    core->code = code;
+    return sim_access(core, CACHES_FETCH, false, (struct guest_va){line << sim->line_shift}, err);
 }
 
 /* A reference that leaves its line. Also, where loads and stores have TLBs of their own or accesses are attributed, any
  * that is no repeat. */
-static __attribute__((noinline)) enum c2_status straddle(struct sim *sim, const struct sim_slot *slot, uint64_t va,
-                                                         struct c2_error *err)
+static __attribute__((noinline)) enum c2_status straddle(struct sim_core *core, const struct sim_slot *slot,
+                                                         uint64_t va, struct c2_error *err)
 {
-    enum c2_status status = sim_data_lines(sim, slot->write, (struct guest_va){va}, slot->size, err);
+    enum c2_status status = sim_data_lines(core, slot->write, (struct guest_va){va}, slot->size, err);
     if (status == C2_OK && slot->following != 0)
-        status = sim_data_lines(sim, true, (struct guest_va){va}, slot->size, err);
+        status = sim_data_lines(core, true, (struct guest_va){va}, slot->size, err);
     return status;
 }
 
@@ -61,76 +62,77 @@ static inline uint32_t references_of(const struct sim_slot *slot)
     return (uint32_t)slot->repeated + (uint32_t)(slot->repeated >> 32);
 }
 
-static __attribute__((noinline)) enum c2_status attributed_slot(struct sim *sim, uint32_t code,
+static __attribute__((noinline)) enum c2_status attributed_slot(struct sim_core *core, uint32_t code,
                                                                 const struct sim_slot *slot, uint64_t va,
                                                                 struct c2_error *err)
 {
-    sim->attributed.code = code;
-    sim_attribute_own(sim, (struct guest_va){va}, references_of(slot));
-    return straddle(sim, slot, va, err);
+    core->code = code;
+    sim_attribute_own(core, (struct guest_va){va}, references_of(slot));
+    return straddle(core, slot, va, err);
 }
 
 /* A repeat, for the owner of the line; where it has several, for that of the reference. */
-static inline void own_repeat(struct sim *sim, struct hot *hot, const struct sim_slot *slot, uint64_t va)
+static inline void own_repeat(struct sim_core *core, struct hot *hot, const struct sim_slot *slot, uint64_t va)
 {
-    if (C2_LIKELY(sim->attributed.line_refs))
+    if (C2_LIKELY(core->line_refs))
         hot->owned += slot->repeated;
     else
-        sim_attribute_own(sim, (struct guest_va){va}, references_of(slot));
+        sim_attribute_own(core, (struct guest_va){va}, references_of(slot));
 }
 
-static inline bool leaves(const struct sim *sim, const struct sim_slot *slot, uint64_t va)
+static inline bool leaves(const struct sim_core *core, const struct sim_slot *slot, uint64_t va)
 {
     const bool reads = (uint32_t)slot->repeated != 0, writes = slot->repeated >> 32 != 0;
-    return (reads && sim_tlb_leaves(sim, false, (struct guest_va){va})) ||
-           (writes && sim_tlb_leaves(sim, true, (struct guest_va){va}));
+    return (reads && sim_tlb_leaves(core, false, (struct guest_va){va})) ||
+           (writes && sim_tlb_leaves(core, true, (struct guest_va){va}));
 }
 
 /* A run of a planned block. words: its slots. split: sim->tlb_split, known when this is compiled. */
-static inline __attribute__((always_inline)) enum c2_status run_plan(struct sim *sim, struct hot *hot,
+static inline __attribute__((always_inline)) enum c2_status run_plan(struct sim_core *core, struct hot *hot,
                                                                      const struct sim_plan *plan, const uint64_t *words,
                                                                      const bool split, const bool attributed,
                                                                      struct c2_error *err)
 {
+    struct sim *sim = core->sim;
     const unsigned line_shift = sim->line_shift;
     const uint64_t offset_mask = sim->line_bytes - 1;
     const struct sim_slot *slot = plan->slots;
     const struct sim_stretch *stretch = plan->stretches, *const end = stretch + plan->stretch_count;
     enum c2_status status = C2_OK;
     for (uint64_t line = plan->first_line; stretch < end; stretch++, line++) {
-        if (line != sim->fetch_line) { /* only the first stretch can continue in the line of the last fetch */
-            hot_store(sim, hot);
-            status = enter_line(sim, line, plan->first_code + stretch->insn, err);
-            *hot = hot_load(sim);
+        if (line != core->fetch_line) { /* only the first stretch can continue in the line of the last fetch */
+            hot_store(core, hot);
+            status = enter_line(core, line, plan->first_code + stretch->insn, err);
+            *hot = hot_load(core);
             if (C2_UNLIKELY(status != C2_OK))
                 return status;
         }
         for (const struct sim_slot *slot_end = plan->slots + stretch->slot_end; slot < slot_end; slot++) {
             const uint64_t va = *words++;
             const bool inside = C2_LIKELY((int64_t)(va & offset_mask) <= slot->last_offset);
-            if (inside && va >> line_shift == hot->data_line && !(split && leaves(sim, slot, va))) {
+            if (inside && va >> line_shift == hot->data_line && !(split && leaves(core, slot, va))) {
                 hot->repeats += slot->repeated;
                 if (attributed)
-                    own_repeat(sim, hot, slot, va);
+                    own_repeat(core, hot, slot, va);
                 continue;
             } else if (attributed && (split || !inside)) {
-                hot_store(sim, hot);
-                status = attributed_slot(sim, plan->first_code + slot->insn, slot, va, err);
-                *hot = hot_load(sim);
+                hot_store(core, hot);
+                status = attributed_slot(core, plan->first_code + slot->insn, slot, va, err);
+                *hot = hot_load(core);
             } else if (split || !inside) {
-                hot_store(sim, hot);
-                status = straddle(sim, slot, va, err);
-                *hot = hot_load(sim);
+                hot_store(core, hot);
+                status = straddle(core, slot, va, err);
+                *hot = hot_load(core);
             } else {
-                sim->repeats = hot->repeats;
-                sim->attributed.owned = hot->owned;
-                sim->attributed.code = plan->first_code + slot->insn;
-                status = sim_access_as(sim, CACHES_DATA, slot->write, (struct guest_va){va}, attributed, err);
+                core->repeats = hot->repeats;
+                core->owned = hot->owned;
+                core->code = plan->first_code + slot->insn;
+                status = sim_access_as(core, CACHES_DATA, slot->write, (struct guest_va){va}, attributed, err);
                 hot->data_line = va >> line_shift;
                 hot->repeats = slot->following;
                 hot->owned = 0;
                 if (attributed)
-                    own_repeat(sim, hot, slot, va);
+                    own_repeat(core, hot, slot, va);
             }
             if (C2_UNLIKELY(status != C2_OK))
                 return status;
@@ -139,9 +141,10 @@ static inline __attribute__((always_inline)) enum c2_status run_plan(struct sim 
     return C2_OK;
 }
 
-static __attribute__((noinline)) enum c2_status take_mark(struct sim *sim, uint64_t header, const uint64_t *words,
+static __attribute__((noinline)) enum c2_status take_mark(struct sim_core *core, uint64_t header, const uint64_t *words,
                                                           struct c2_error *err)
 {
+    struct sim *sim = core->sim;
     const enum stream_mark mark = (enum stream_mark)stream_header_insns(header);
     enum c2_status status = C2_OK;
     if (mark == STREAM_PHASE)
@@ -152,16 +155,18 @@ static __attribute__((noinline)) enum c2_status take_mark(struct sim *sim, uint6
 }
 
 /* A record that the fast loop does not do: the first of its block (which gets its plan now), a partial one, a REP. */
-static __attribute__((noinline)) enum c2_status unusual(struct sim *sim, uint32_t tid, uint64_t header,
+static __attribute__((noinline)) enum c2_status unusual(struct sim_core *core, uint32_t tid, uint64_t header,
                                                         const uint64_t *words, struct c2_error *err)
 {
+    struct sim *sim = core->sim;
     enum c2_status status = sim_plan_build(sim, stream_header_block(header), err);
-    return status != C2_OK ? status : sim_record(sim, tid, header, words, err);
+    return status != C2_OK ? status : sim_record(core, tid, header, words, err);
 }
 
 /* Counts are current after each batch; after a failure the caches may not be touched again. */
-static enum c2_status finish_batch(struct sim *sim, enum c2_status status, struct c2_error *err)
+static enum c2_status finish_batch(struct sim_core *core, enum c2_status status, struct c2_error *err)
 {
+    struct sim *sim = core->sim;
     if (status != C2_OK)
         return status;
     sim_settle(sim);
@@ -181,14 +186,15 @@ static inline void count_whole(struct sim *sim, uint64_t insns_modifies, uint64_
     sim->counts.line_accesses += refs; /* sim_data_lines adds those of the references that touch more than one */
 }
 
-static inline __attribute__((always_inline)) enum c2_status consume_fast(struct sim *sim,
+static inline __attribute__((always_inline)) enum c2_status consume_fast(struct sim_core *core,
                                                                          const struct stream_batch *batch,
                                                                          const bool split, const bool attributed,
                                                                          struct c2_error *err)
 {
+    struct sim *sim = core->sim;
     const uint64_t *word = batch->words, *const end = word + batch->used;
     uint64_t insns_modifies = 0, reads_writes = 0;
-    struct hot hot = hot_load(sim);
+    struct hot hot = hot_load(core);
     enum c2_status status = C2_OK;
     while (word < end && status == C2_OK) {
         const uint64_t header = *word++;
@@ -198,72 +204,74 @@ static inline __attribute__((always_inline)) enum c2_status consume_fast(struct 
             insns_modifies += plan->insns_modifies;
             reads_writes += plan->reads_writes;
             plan->runs += attributed;
-            status = run_plan(sim, &hot, plan, word, split, attributed, err);
+            status = run_plan(core, &hot, plan, word, split, attributed, err);
         } else if (number == STREAM_MARK) { /* counts are current there */
-            hot_store(sim, &hot);
+            hot_store(core, &hot);
             count_whole(sim, insns_modifies, reads_writes);
             insns_modifies = reads_writes = 0;
-            status = take_mark(sim, header, word, err);
-            hot = hot_load(sim);
+            status = take_mark(core, header, word, err);
+            hot = hot_load(core);
         } else {
-            hot_store(sim, &hot);
-            status = unusual(sim, batch->tid, header, word, err);
-            hot = hot_load(sim);
+            hot_store(core, &hot);
+            status = unusual(core, batch->tid, header, word, err);
+            hot = hot_load(core);
         }
         word += stream_header_slots(header);
     }
-    hot_store(sim, &hot);
+    hot_store(core, &hot);
     count_whole(sim, insns_modifies, reads_writes);
-    return finish_batch(sim, status, err);
+    return finish_batch(core, status, err);
 }
 
-enum c2_status sim_consume_fast(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
+enum c2_status sim_consume_fast(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err)
 {
-    return consume_fast(sim, batch, false, false, err);
+    return consume_fast(core, batch, false, false, err);
 }
 
-enum c2_status sim_consume_split(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
+enum c2_status sim_consume_split(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err)
 {
-    return consume_fast(sim, batch, true, false, err);
+    return consume_fast(core, batch, true, false, err);
 }
 
-enum c2_status sim_consume_attributed(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
+enum c2_status sim_consume_attributed(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err)
 {
-    return consume_fast(sim, batch, sim->tlb_split, true, err);
+    return consume_fast(core, batch, core->tlb_split, true, err);
 }
 
 /* A whole run where somebody listens to records, nobody to references; and attribution. */
-static enum c2_status observed_whole(struct sim *sim, struct sim_plan *plan, const uint64_t *words,
+static enum c2_status observed_whole(struct sim_core *core, struct sim_plan *plan, const uint64_t *words,
                                      struct c2_error *err)
 {
-    struct hot hot = hot_load(sim);
-    enum c2_status status = run_plan(sim, &hot, plan, words, sim->tlb_split, true, err);
-    hot_store(sim, &hot);
+    struct sim *sim = core->sim;
+    struct hot hot = hot_load(core);
+    enum c2_status status = run_plan(core, &hot, plan, words, core->tlb_split, true, err);
+    hot_store(core, &hot);
     plan->runs++;
     count_whole(sim, plan->insns_modifies, plan->reads_writes);
     return status;
 }
 
-static enum c2_status observed_record(struct sim *sim, uint32_t tid, uint64_t header, const uint64_t *words,
+static enum c2_status observed_record(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
                                       struct c2_error *err)
 {
+    struct sim *sim = core->sim;
     if (stream_header_block(header) == STREAM_MARK)
-        return take_mark(sim, header, words, err);
+        return take_mark(core, header, words, err);
     const uint32_t number = stream_header_block(header);
     enum c2_status status = sim->tells_records ? sim_tell_record(sim, header, words, err) : C2_OK;
     if (status != C2_OK)
         return status;
     if (SHORTCUT(sim->attributed.on && !sim->tells_references && number < sim->plan_capacity &&
                  sim->plans[number].whole == (uint32_t)header))
-        return observed_whole(sim, &sim->plans[number], words, err);
-    return unusual(sim, tid, header, words, err);
+        return observed_whole(core, &sim->plans[number], words, err);
+    return unusual(core, tid, header, words, err);
 }
 
 /* sim_counts() is current before each record; repeats may be unknown to the caches still. */
-enum c2_status sim_consume_observed(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
+enum c2_status sim_consume_observed(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < batch->used && status == C2_OK; i += 1 + stream_header_slots(batch->words[i]))
-        status = observed_record(sim, batch->tid, batch->words[i], &batch->words[i + 1], err);
-    return finish_batch(sim, status, err);
+        status = observed_record(core, batch->tid, batch->words[i], &batch->words[i + 1], err);
+    return finish_batch(core, status, err);
 }

@@ -31,79 +31,86 @@ struct origin {
 
 /* With attribution: what is counted for an instruction that ran in a record of its own (whole runs are counted by the
  * block). */
-static struct sim_code *code_of(struct sim *sim)
+static struct sim_code *code_of(struct sim_core *core)
 {
+    struct sim *sim = core->sim;
     struct sim_attributed *a = &sim->attributed;
-    return a->measuring ? &a->codes[a->code] : &a->nothing;
+    return a->measuring ? &a->codes[core->code] : &a->nothing;
 }
 
 /* Splits at the page boundary (at most one: SIM_MAX_REFERENCE_BYTES), translates, tells. */
-static enum c2_status tell(struct sim *sim, enum sim_kind kind, struct origin origin, struct guest_va va, uint32_t size,
-                           struct c2_error *err)
+static enum c2_status tell(struct sim_core *core, enum sim_kind kind, struct origin origin, struct guest_va va,
+                           uint32_t size, struct c2_error *err)
 {
+    struct sim *sim = core->sim;
     struct sim_reference reference = {.kind = kind, .tid = origin.tid, .size = size, .pc = origin.pc, .va = va};
     uint64_t here = c2_align_down(va.v, C2_PAGE_BYTES) + C2_PAGE_BYTES - va.v; /* bytes up to the boundary */
     reference.parts = size > here ? 2 : 1;
     reference.part[0].size = size > here ? (uint32_t)here : size;
     reference.part[0].va = va;
-    reference.part[0].pa = sim_translate(sim, va);
+    reference.part[0].pa = sim_translate(core, va);
     if (reference.parts == 2) {
         reference.part[1].size = size - (uint32_t)here;
         reference.part[1].va = (struct guest_va){va.v + here};
-        reference.part[1].pa = sim_translate(sim, reference.part[1].va);
+        reference.part[1].pa = sim_translate(core, reference.part[1].va);
     }
     return sim->phase == STREAM_MEASURE ? sim_tell_reference(sim, &reference, err) : C2_OK;
 }
 
-static void count_instruction(struct sim *sim)
+static void count_instruction(struct sim_core *core)
 {
+    struct sim *sim = core->sim;
     sim->counts.instructions++;
     sim->counts.fetches++;
     if (sim->attributed.on)
-        code_of(sim)->executed++;
+        code_of(core)->executed++;
 }
 
-static void count_owned(struct sim *sim, bool write, struct guest_va va)
+static void count_owned(struct sim_core *core, bool write, struct guest_va va)
 {
-    *(write ? &code_of(sim)->writes : &code_of(sim)->reads) += 1;
-    sim_attribute_own(sim, va, 1);
+    *(write ? &code_of(core)->writes : &code_of(core)->reads) += 1;
+    sim_attribute_own(core, va, 1);
 }
 
-static enum c2_status fetch(struct sim *sim, struct origin origin, uint32_t length, struct c2_error *err)
+static enum c2_status fetch(struct sim_core *core, struct origin origin, uint32_t length, struct c2_error *err)
 {
+    struct sim *sim = core->sim;
     enum c2_status status = C2_OK;
     if (sim->tells_references)
-        status = tell(sim, SIM_FETCH, origin, origin.pc, length, err);
+        status = tell(core, SIM_FETCH, origin, origin.pc, length, err);
     if (!sim->has_l1i)
         return status;
     const uint64_t last = (origin.pc.v + length - 1) >> sim->line_shift;
     for (uint64_t line = origin.pc.v >> sim->line_shift; line <= last && status == C2_OK; line++) {
-        if (line == sim->fetch_line)
+        if (line == core->fetch_line)
             continue;
-        sim->fetch_line = line;
-        status = sim_access(sim, CACHES_FETCH, false, (struct guest_va){line << sim->line_shift}, err);
+        core->fetch_line = line;
+        status = sim_access(core, CACHES_FETCH, false, (struct guest_va){line << sim->line_shift}, err);
     }
     return status;
 }
 
-enum c2_status sim_data_lines(struct sim *sim, bool write, struct guest_va va, uint32_t size, struct c2_error *err)
+enum c2_status sim_data_lines(struct sim_core *core, bool write, struct guest_va va, uint32_t size,
+                              struct c2_error *err)
 {
+    struct sim *sim = core->sim;
     const uint64_t first = va.v >> sim->line_shift, last = (va.v + size - 1) >> sim->line_shift;
     sim->counts.straddles += last != first;
     sim->counts.line_accesses += last - first;
-    enum c2_status status = sim_data_line(sim, write, va, err);
+    enum c2_status status = sim_data_line(core, write, va, err);
     for (uint64_t line = first + 1; line <= last && status == C2_OK; line++) {
         const struct guest_va start = {line << sim->line_shift};
-        status = sim_data_line(sim, write, start, err);
-        if (sim->tlb_on[CACHES_DATA] && start.v % C2_PAGE_BYTES != 0) /* one access of the TLB a page, not a line */
-            sim->tlb_pending[write & sim->tlb_split]--;
+        status = sim_data_line(core, write, start, err);
+        if (core->tlb_on[CACHES_DATA] && start.v % C2_PAGE_BYTES != 0) /* one access of the TLB a page, not a line */
+            core->tlb_pending[write & core->tlb_split]--;
     }
     return status;
 }
 
-static enum c2_status refer(struct sim *sim, bool write, struct origin origin, struct guest_va va, uint32_t size,
+static enum c2_status refer(struct sim_core *core, bool write, struct origin origin, struct guest_va va, uint32_t size,
                             struct c2_error *err)
 {
+    struct sim *sim = core->sim;
     C2_ASSERT(size >= 1 && size <= SIM_MAX_REFERENCE_BYTES);
     sim->counts.refs++;
     sim->counts.line_accesses++;
@@ -112,26 +119,27 @@ static enum c2_status refer(struct sim *sim, bool write, struct origin origin, s
     else
         sim->counts.reads++;
     if (sim->attributed.on)
-        count_owned(sim, write, va);
+        count_owned(core, write, va);
     enum c2_status status = C2_OK;
     if (sim->tells_references)
-        status = tell(sim, write ? SIM_WRITE : SIM_READ, origin, va, size, err);
-    return status != C2_OK ? status : sim_data_lines(sim, write, va, size, err);
+        status = tell(core, write ? SIM_WRITE : SIM_READ, origin, va, size, err);
+    return status != C2_OK ? status : sim_data_lines(core, write, va, size, err);
 }
 
-static enum c2_status plain_slot(struct sim *sim, const struct stream_slot *slot, struct origin origin,
+static enum c2_status plain_slot(struct sim_core *core, const struct stream_slot *slot, struct origin origin,
                                  struct guest_va va, struct c2_error *err)
 {
+    struct sim *sim = core->sim;
     C2_ASSERT(slot->kind == STREAM_READ || slot->kind == STREAM_WRITE || slot->kind == STREAM_MODIFY);
-    enum c2_status status = refer(sim, slot->kind == STREAM_WRITE, origin, va, slot->size, err);
+    enum c2_status status = refer(core, slot->kind == STREAM_WRITE, origin, va, slot->size, err);
     if (slot->kind != STREAM_MODIFY || status != C2_OK)
         return status;
     sim->counts.modifies++;
-    return refer(sim, true, origin, va, slot->size, err);
+    return refer(core, true, origin, va, slot->size, err);
 }
 
 /* words: source, destination, count before (and direction), count after. */
-static enum c2_status string_elements(struct sim *sim, const struct stream_slot *slots, struct origin origin,
+static enum c2_status string_elements(struct sim_core *core, const struct stream_slot *slots, struct origin origin,
                                       const uint64_t *words, struct c2_error *err)
 {
     const bool down = (words[2] & DIRECTION_FLAG) != 0;
@@ -144,13 +152,13 @@ static enum c2_status string_elements(struct sim *sim, const struct stream_slot 
                 continue;
             const uint64_t distance = i * slots[side].size;
             const struct guest_va va = {down ? words[side] - distance : words[side] + distance};
-            status = refer(sim, side == 1 && slots[side].store, origin, va, slots[side].size, err);
+            status = refer(core, side == 1 && slots[side].store, origin, va, slots[side].size, err);
         }
     }
     return status;
 }
 
-static enum c2_status string_record(struct sim *sim, const struct stream_block *block, struct origin origin,
+static enum c2_status string_record(struct sim_core *core, const struct stream_block *block, struct origin origin,
                                     uint64_t header, const uint64_t *words, struct c2_error *err)
 {
     const struct stream_slot *slots = block->slots;
@@ -158,14 +166,14 @@ static enum c2_status string_record(struct sim *sim, const struct stream_block *
     C2_ASSERT(slots[1].kind == STREAM_DESTINATION && slots[2].kind == STREAM_BEFORE && slots[3].kind == STREAM_AFTER);
     const uint32_t number = stream_header_block(header);
     const uint64_t to_do = words[2] & ~DIRECTION_FLAG, left = words[3] & ~DIRECTION_FLAG;
-    const bool goes_on = sim->rep_block == number && sim->rep_left == to_do;
+    const bool goes_on = core->rep_block == number && core->rep_left == to_do;
     const bool completes = stream_header_insns(header) == 1;
-    sim->rep_block = completes ? SIM_NO_BLOCK : number;
-    sim->rep_left = left;
+    core->rep_block = completes ? SIM_NO_BLOCK : number;
+    core->rep_left = left;
     if (completes)
-        count_instruction(sim);
-    enum c2_status status = goes_on ? C2_OK : fetch(sim, origin, block->insns[0].length, err);
-    return status != C2_OK ? status : string_elements(sim, slots, origin, words, err);
+        count_instruction(core);
+    enum c2_status status = goes_on ? C2_OK : fetch(core, origin, block->insns[0].length, err);
+    return status != C2_OK ? status : string_elements(core, slots, origin, words, err);
 }
 
 /* The first instruction's code number; the record's plan is built. */
@@ -174,26 +182,28 @@ static uint32_t first_code(const struct sim *sim, uint64_t header)
     return sim->attributed.on ? sim->plans[stream_header_block(header)].first_code : 0;
 }
 
-enum c2_status sim_record(struct sim *sim, uint32_t tid, uint64_t header, const uint64_t *words, struct c2_error *err)
+enum c2_status sim_record(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
+                          struct c2_error *err)
 {
+    struct sim *sim = core->sim;
     const struct stream_block *block = stream_blocks_at(sim->blocks, stream_header_block(header));
-    sim->attributed.code = first_code(sim, header);
+    core->code = first_code(sim, header);
     const uint32_t insns_run = stream_header_insns(header);
     if (block->slot_count != 0 && block->slots[0].kind == STREAM_SOURCE)
-        return string_record(sim, block, (struct origin){block->pc, tid}, header, words, err);
+        return string_record(core, block, (struct origin){block->pc, tid}, header, words, err);
 
     C2_ASSERT(insns_run <= block->insn_count);
     C2_ASSERT(stream_header_slots(header) ==
               (insns_run == block->insn_count ? block->slot_count : block->insns[insns_run].first_slot));
     uint32_t slot = 0;
     enum c2_status status = C2_OK;
-    for (uint32_t i = 0; i < insns_run && status == C2_OK; i++, sim->attributed.code++) {
+    for (uint32_t i = 0; i < insns_run && status == C2_OK; i++, core->code++) {
         const struct origin origin = {{block->pc.v + block->insns[i].offset}, tid};
         const uint32_t slot_end = i + 1 == block->insn_count ? block->slot_count : block->insns[i + 1].first_slot;
-        count_instruction(sim);
-        status = fetch(sim, origin, block->insns[i].length, err);
+        count_instruction(core);
+        status = fetch(core, origin, block->insns[i].length, err);
         for (; slot < slot_end && status == C2_OK; slot++)
-            status = plain_slot(sim, &block->slots[slot], origin, (struct guest_va){words[slot]}, err);
+            status = plain_slot(core, &block->slots[slot], origin, (struct guest_va){words[slot]}, err);
     }
     return status;
 }

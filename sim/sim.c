@@ -7,6 +7,9 @@
  *   given to caches/ with its virtual and its physical line. Instruction fetches enter at L1I where the machine has
  *   one. What a record of the stream means is said in record.c; plan.c and consume.c do the same faster. Where the
  *   machine has TLBs, tlb.c says who asks them when.
+ *   What is a core's - where it stands in the program, its TLBs, the translations that it remembers - is struct
+ *   sim_core; what cores would share - caches, blocks and their plans, counts, who is told - is struct sim. There is
+ *   one core.
  *
  * Counting
  *   sim_counts counts references, caches/ counts line accesses; line_accesses is the bridge: it equals the accesses of
@@ -31,7 +34,17 @@ static void choose_loop(struct sim *sim)
     else if (sim->attributed.on)
         sim->consume = sim_consume_attributed;
     else
-        sim->consume = sim->tlb_split ? sim_consume_split : sim_consume_fast;
+        sim->consume = sim->core.tlb_split ? sim_consume_split : sim_consume_fast;
+}
+
+static void core_init(struct sim_core *core, struct sim *sim)
+{
+    core->sim = sim;
+    core->data_line = SIM_NOWHERE;
+    core->rep_block = SIM_NO_BLOCK;
+    core->fetch_line = sim->has_l1i ? SIM_NOWHERE : 0;
+    for (size_t i = 0; i < SIM_PAGES; i++)
+        core->pages[i].vpn = SIM_NOWHERE;
 }
 
 enum c2_status sim_create(struct sim **out, const struct sim_config *config, struct c2_error *err)
@@ -49,11 +62,7 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     sim->line_bytes = line_bytes;
     sim->line_shift = c2_log2(line_bytes);
     sim->has_l1i = config->machine->has_l1i;
-    sim->data_line = SIM_NOWHERE;
-    sim->rep_block = SIM_NO_BLOCK;
-    sim->fetch_line = sim->has_l1i ? SIM_NOWHERE : 0;
-    for (size_t i = 0; i < SIM_PAGES; i++)
-        sim->pages[i].vpn = SIM_NOWHERE;
+    core_init(&sim->core, sim);
     enum c2_status status = sim_tell_init(sim, config, err);
     sim_attribute_init(sim, config->attribution);
     if (status == C2_OK)
@@ -63,7 +72,7 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     if (status == C2_OK && config->fifo_detector)
         status = caches_detect_fifo(sim->caches, err);
     if (status == C2_OK)
-        status = sim_tlb_create(sim, config->machine, err);
+        status = sim_tlb_create(&sim->core, config->machine, err);
     if (status != C2_OK) {
         sim_destroy(sim);
         return status;
@@ -78,7 +87,7 @@ void sim_destroy(struct sim *sim)
     if (!sim)
         return;
     caches_destroy(sim->caches);
-    caches_tlbs_destroy(sim->tlb);
+    caches_tlbs_destroy(sim->core.tlb);
     sim_plan_free(sim);
     sim_attribute_free(sim);
     c2_free(sim->subscribers);
@@ -87,29 +96,31 @@ void sim_destroy(struct sim *sim)
 
 enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
 {
-    return sim->consume(sim, batch, err);
+    return sim->consume(&sim->core, batch, err);
 }
 
-void sim_page_fill(struct sim *sim, struct sim_page *page, struct guest_va va)
+void sim_page_fill(struct sim_core *core, struct sim_page *page, struct guest_va va)
 {
+    struct sim *sim = core->sim;
     struct guest_pa pa;
     const bool present = sim->translation.translate(sim->translation.self, va, &pa);
     C2_ASSERT(present); /* the guest has accessed it, and nobody may take it away before sim_forget */
     page->vpn = va.v >> C2_PAGE_SHIFT;
     page->delta = pa.v - va.v;
     struct mmu_walk walk = {.entry_count = MMU_WALK_ENTRIES};
-    if ((sim->tlb || sim->attributed.on) && sim->translation.walk)
+    if ((core->tlb || sim->attributed.on) && sim->translation.walk)
         sim->translation.walk(sim->translation.self, va, &walk);
-    sim->page_entries[page - sim->pages] = (uint8_t)walk.entry_count;
+    core->page_entries[page - core->pages] = (uint8_t)walk.entry_count;
 }
 
-void sim_flush_repeats(struct sim *sim)
+void sim_flush_repeats(struct sim_core *core)
 {
-    const uint64_t reads = (uint32_t)sim->repeats, writes = sim->repeats >> 32;
-    sim->repeats = 0;
-    if (sim->tlb_on[CACHES_DATA]) {
-        sim->tlb_pending[CACHES_TLB_LOAD] += reads;
-        sim->tlb_pending[sim->tlb_split] += writes;
+    struct sim *sim = core->sim;
+    const uint64_t reads = (uint32_t)core->repeats, writes = core->repeats >> 32;
+    core->repeats = 0;
+    if (core->tlb_on[CACHES_DATA]) {
+        core->tlb_pending[CACHES_TLB_LOAD] += reads;
+        core->tlb_pending[core->tlb_split] += writes;
     }
     if (reads != 0)
         caches_repeat(sim->caches, false, reads);
@@ -119,11 +130,11 @@ void sim_flush_repeats(struct sim *sim)
 
 void sim_settle(struct sim *sim)
 {
-    sim_flush_repeats(sim);
+    sim_flush_repeats(&sim->core);
     if (sim->attributed.on)
-        sim_attribute_settle(sim);
-    if (sim->tlb)
-        sim_tlb_settle(sim);
+        sim_attribute_settle(&sim->core);
+    if (sim->core.tlb)
+        sim_tlb_settle(&sim->core);
 }
 
 /* The line of the last data access is forgotten too: it may be another frame's from now on. The line of the last
@@ -133,14 +144,14 @@ void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes)
     const uint64_t first = start.v >> C2_PAGE_SHIFT;
     const uint64_t pages = c2_align_up((start.v & (C2_PAGE_BYTES - 1)) + bytes, C2_PAGE_BYTES) >> C2_PAGE_SHIFT;
     for (uint64_t i = 0; i < pages && i < SIM_PAGES; i++) { /* SIM_PAGES pages in a row have an entry each */
-        struct sim_page *page = &sim->pages[(first + i) & (SIM_PAGES - 1)];
+        struct sim_page *page = &sim->core.pages[(first + i) & (SIM_PAGES - 1)];
         if (page->vpn - first < pages)
             page->vpn = SIM_NOWHERE;
     }
     sim_attribute_changed(sim, start, bytes);
-    sim->data_line = SIM_NOWHERE;
-    if (sim->tlb)
-        sim_tlb_forget(sim, start, bytes);
+    sim->core.data_line = SIM_NOWHERE;
+    if (sim->core.tlb)
+        sim_tlb_forget(&sim->core, start, bytes);
 }
 
 enum c2_status sim_memory(struct sim *sim, bool appeared, const struct mmu_area *area, struct c2_error *err)
@@ -159,9 +170,9 @@ enum c2_status sim_memory_mark(struct sim *sim, uint64_t header, const uint64_t 
     if (!translation->change)
         return C2_OK;
     sim_settle(sim);
-    sim->data_line = SIM_NOWHERE;
+    sim->core.data_line = SIM_NOWHERE;
     for (unsigned side = 0; side < CACHES_TLB_SIDES; side++)
-        sim->tlb_page[side] = SIM_NOWHERE;
+        sim->core.tlb_page[side] = SIM_NOWHERE;
     return translation->change(translation->self, (enum stream_mark)stream_header_insns(header), words,
                                stream_header_slots(header), err);
 }
@@ -170,18 +181,18 @@ const struct sim_counts *sim_counts(const struct sim *sim) { return &sim->counts
 
 const struct caches *sim_caches(const struct sim *sim) { return sim->caches; }
 
-const struct caches_tlbs *sim_tlb(const struct sim *sim) { return sim->tlb; }
+const struct caches_tlbs *sim_tlb(const struct sim *sim) { return sim->core.tlb; }
 
 const uint64_t *sim_walk_reads(const struct sim *sim) { return sim->walk_reads; }
 
 void sim_check(const struct sim *sim)
 {
     struct sim_totals all;
-    C2_ASSERT(sim->repeats == 0);
+    C2_ASSERT(sim->core.repeats == 0);
     sim_totals_read(&all, sim);
     sim_totals_check(sim, &all);
-    if (sim->tlb)
-        caches_tlbs_check(sim->tlb);
+    if (sim->core.tlb)
+        caches_tlbs_check(sim->core.tlb);
     caches_check(sim->caches);
 }
 
@@ -191,6 +202,6 @@ void sim_dump(const struct sim *sim, FILE *to)
     SIM_COUNTERS(X)
 #undef X
     caches_dump(sim->caches, to);
-    if (sim->tlb)
-        caches_tlbs_dump(sim->tlb, to);
+    if (sim->core.tlb)
+        caches_tlbs_dump(sim->core.tlb, to);
 }

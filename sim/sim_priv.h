@@ -71,10 +71,7 @@ struct sim_owned_line {
 struct sim_attributed {
     bool on; /* somebody attributes, or listens to misses */
     struct sim_attribution to;
-    uint64_t number;     /* line accesses so far that were no repeats */
-    uint32_t code;       /* of the instruction that makes the accesses */
-    uint64_t *line_refs; /* of the owner of all of data_line; NULL: it has several */
-    uint64_t owned;      /* repeats on data_line not yet added there; two counters in one word, as in `repeats` */
+    uint64_t number; /* line accesses so far that were no repeats */
     struct sim_owner last;
     bool measuring;          /* what is not measured counts for nobody */
     uint64_t nobody;         /* counts for those who do not want to know */
@@ -85,23 +82,19 @@ struct sim_attributed {
     struct sim_owned_line lines[SIM_OWNED_LINES];
 };
 
-struct sim {
-    struct caches *caches;
-    const struct stream_blocks *blocks;
-    struct sim_translation translation;
-    unsigned line_shift;
-    uint64_t line_bytes;
-    bool has_l1i;
-    enum c2_status (*consume)(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
-
+/* What is one core's: where it stands in the program, and what it remembers of translations. */
+struct sim_core {
+    struct sim *sim;     /* whose it is */
     uint64_t data_line;  /* virtual line of the last line access if that was on the data side, else SIM_NOWHERE */
     uint64_t repeats;    /* of data_line since, not yet told to the caches */
     uint64_t fetch_line; /* virtual line of the last fetch; stays 0 on a machine without L1I */
     uint32_t rep_block;  /* of the last REP, if a fault has left it unfinished; else SIM_NO_BLOCK */
     uint64_t rep_left;   /* elements that it has still to do */
 
-    struct sim_plan *plans; /* by block number, plan_capacity of them; not yet built: whole == SIM_NO_RUN */
-    uint32_t plan_capacity;
+    /* With attribution: */
+    uint32_t code;       /* of the instruction that makes the accesses */
+    uint64_t *line_refs; /* of the owner of all of data_line; NULL: it has several */
+    uint64_t owned;      /* repeats on data_line not yet added there; two counters in one word, as in `repeats` */
 
     bool tlb_on[2];                         /* by enum caches_side: these have TLBs */
     bool tlb_split;                         /* loads and stores have first levels of their own */
@@ -109,6 +102,25 @@ struct sim {
     uint64_t tlb_pending[CACHES_TLB_SIDES]; /* accesses to it not yet told, modulo 2^64: of a reference of two lines one
                                           * access is taken back, which may be told already */
     struct caches_tlbs *tlb;                /* NULL: translations are free */
+
+    struct sim_page pages[SIM_PAGES];
+    uint8_t page_entries[SIM_PAGES]; /* of the page remembered there: entries of a walk, 4 for 4 KiB; with TLBs or
+                                      * attribution only */
+};
+
+/* The machine: what its cores share. */
+struct sim {
+    struct caches *caches;
+    const struct stream_blocks *blocks;
+    struct sim_translation translation;
+    unsigned line_shift;
+    uint64_t line_bytes;
+    bool has_l1i;
+    enum c2_status (*consume)(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
+
+    struct sim_plan *plans; /* by block number, plan_capacity of them; not yet built: whole == SIM_NO_RUN */
+    uint32_t plan_capacity;
+
     bool walks_cached;
     uint64_t walk_reads[CACHES_MAX_LEVELS + 1]; /* cached: by the level that served them */
 
@@ -121,9 +133,8 @@ struct sim {
     enum stream_phase phase;
     struct sim_totals phase_start; /* when it began */
     struct sim_code codes_before;  /* sums at that time */
-    struct sim_page pages[SIM_PAGES];
-    uint8_t page_entries[SIM_PAGES]; /* of the page remembered there: entries of a walk, 4 for 4 KiB; with TLBs or
-                                      * attribution only */
+
+    struct sim_core core; /* the only one */
 };
 
 /* plan.c: makes plans[number] usable. */
@@ -132,42 +143,43 @@ void sim_plan_free(struct sim *sim);
 
 /* consume.c: batches; without subscribers, the same where loads and stores have TLBs of their own, the same with
  * attribution or subscribers to misses, with subscribers to records or references. */
-enum c2_status sim_consume_fast(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
-enum c2_status sim_consume_split(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
-enum c2_status sim_consume_attributed(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
-enum c2_status sim_consume_observed(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
+enum c2_status sim_consume_fast(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
+enum c2_status sim_consume_split(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
+enum c2_status sim_consume_attributed(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
+enum c2_status sim_consume_observed(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
 
 /* record.c: one record, whatever it is, instruction by instruction; words: its slots. */
-enum c2_status sim_record(struct sim *sim, uint32_t tid, uint64_t header, const uint64_t *words, struct c2_error *err);
+enum c2_status sim_record(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
+                          struct c2_error *err);
 
 /* sim.c: the rare halves of the two functions below. */
-void sim_page_fill(struct sim *sim, struct sim_page *page, struct guest_va va);
-void sim_flush_repeats(struct sim *sim);
+void sim_page_fill(struct sim_core *core, struct sim_page *page, struct guest_va va);
+void sim_flush_repeats(struct sim_core *core);
 void sim_settle(struct sim *sim); /* nothing is pending afterwards: all counts are current */
 enum c2_status sim_memory_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err);
 
 /* tlb.c */
-enum c2_status sim_tlb_create(struct sim *sim, const struct caches_machine *machine, struct c2_error *err);
-enum c2_status sim_tlb_enter(struct sim *sim, unsigned tlb_side, struct guest_va va, struct c2_error *err);
-void sim_tlb_settle(struct sim *sim);
-void sim_tlb_forget(struct sim *sim, struct guest_va start, uint64_t bytes);
+enum c2_status sim_tlb_create(struct sim_core *core, const struct caches_machine *machine, struct c2_error *err);
+enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct guest_va va, struct c2_error *err);
+void sim_tlb_settle(struct sim_core *core);
+void sim_tlb_forget(struct sim_core *core, struct guest_va start, uint64_t bytes);
 
 /* attribute.c */
 void sim_attribute_init(struct sim *sim, const struct sim_attribution *attribution); /* after sim_tell_init() */
 void sim_attribute_free(struct sim *sim);
 enum c2_status sim_attribute_block(struct sim *sim, const struct stream_block *block, uint32_t *first_code,
                                    struct c2_error *err);
-void sim_attribute_line(struct sim *sim, struct guest_va va);
-enum c2_status sim_attribute_any(struct sim *sim, enum caches_side side, bool write, struct guest_va va,
+void sim_attribute_line(struct sim_core *core, struct guest_va va);
+enum c2_status sim_attribute_any(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,
                                  struct line_no virtual_line, struct line_no physical_line, struct c2_error *err);
-enum c2_status sim_attribute_walk(struct sim *sim, struct guest_va va, struct line_no entry, uint32_t *served_by,
+enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, struct line_no entry, uint32_t *served_by,
                                   struct c2_error *err);
-enum c2_status sim_attribute_tlb(struct sim *sim, unsigned tlb_side, struct guest_va va, bool walked,
+enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struct guest_va va, bool walked,
                                  struct c2_error *err);
 enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err);
 void sim_attribute_changed(struct sim *sim, struct guest_va start, uint64_t bytes); /* it has other owners */
-void sim_attribute_own(struct sim *sim, struct guest_va va, uint32_t refs); /* counts them for the owner of va */
-void sim_attribute_settle(struct sim *sim);
+void sim_attribute_own(struct sim_core *core, struct guest_va va, uint32_t refs); /* counts them for the owner of va */
+void sim_attribute_settle(struct sim_core *core);
 void sim_attribute_phase(struct sim *sim,
                          enum stream_phase next);         /* settled; counts what was done in the phase before */
 struct sim_code sim_attribute_sum(const struct sim *sim); /* of all instructions; without a pc */
@@ -193,100 +205,105 @@ enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss,
 /* ------------------------------------------------------------------ the way of one line access */
 
 /* The simulated TLBs: on the page of the side's last access nothing but a count changes. */
-static inline enum c2_status sim_tlb_access(struct sim *sim, enum caches_side side, bool write, struct guest_va va,
-                                            struct c2_error *err)
+static inline enum c2_status sim_tlb_access(struct sim_core *core, enum caches_side side, bool write,
+                                            struct guest_va va, struct c2_error *err)
 {
-    const unsigned tlb_side = side == CACHES_FETCH ? CACHES_TLB_FETCH : write & sim->tlb_split;
-    if (C2_UNLIKELY(!SHORTCUT(va.v >> C2_PAGE_SHIFT == sim->tlb_page[tlb_side])))
-        return sim_tlb_enter(sim, tlb_side, va, err);
-    sim->tlb_pending[tlb_side]++;
+    const unsigned tlb_side = side == CACHES_FETCH ? CACHES_TLB_FETCH : write & core->tlb_split;
+    if (C2_UNLIKELY(!SHORTCUT(va.v >> C2_PAGE_SHIFT == core->tlb_page[tlb_side])))
+        return sim_tlb_enter(core, tlb_side, va, err);
+    core->tlb_pending[tlb_side]++;
     return C2_OK;
 }
 
 /* Whether a repeat of the data line would be of another page to the TLBs: only where a load and a store are two
  * things. */
-static inline bool sim_tlb_leaves(const struct sim *sim, bool write, struct guest_va va)
+static inline bool sim_tlb_leaves(const struct sim_core *core, bool write, struct guest_va va)
 {
-    return sim->tlb_split && va.v >> C2_PAGE_SHIFT != sim->tlb_page[write];
+    return core->tlb_split && va.v >> C2_PAGE_SHIFT != core->tlb_page[write];
 }
 
-static inline struct guest_pa sim_translate(struct sim *sim, struct guest_va va)
+static inline struct guest_pa sim_translate(struct sim_core *core, struct guest_va va)
 {
     uint64_t vpn = va.v >> C2_PAGE_SHIFT;
-    struct sim_page *page = &sim->pages[vpn & (SIM_PAGES - 1)];
+    struct sim_page *page = &core->pages[vpn & (SIM_PAGES - 1)];
     if (C2_UNLIKELY(!SHORTCUT(page->vpn == vpn)))
-        sim_page_fill(sim, page, va);
+        sim_page_fill(core, page, va);
     return (struct guest_pa){va.v + page->delta};
 }
 
 /* With attribution: the size of the page of va, which was translated last. */
-static inline uint32_t sim_page_log2(const struct sim *sim, struct guest_va va)
+static inline uint32_t sim_page_log2(const struct sim_core *core, struct guest_va va)
 {
-    const unsigned entry_count = sim->page_entries[va.v >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
+    const unsigned entry_count = core->page_entries[va.v >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
     return C2_PAGE_SHIFT + MMU_WALK_BITS * (MMU_WALK_ENTRIES - entry_count);
 }
 
 /* With attribution: data_line is a new one, that of va. */
-static inline void sim_enter_line(struct sim *sim, struct guest_va va)
+static inline void sim_enter_line(struct sim_core *core, struct guest_va va)
 {
+    struct sim *sim = core->sim;
     struct sim_attributed *a = &sim->attributed;
-    if (a->owned != 0)
-        sim_attribute_settle(sim);
+    if (core->owned != 0)
+        sim_attribute_settle(core);
     const struct sim_owned_page *page = &a->pages[va.v >> C2_PAGE_SHIFT & (SIM_OWNED_PAGES - 1)];
-    const struct sim_owned_line *line = &a->lines[sim->data_line & (SIM_OWNED_LINES - 1)];
+    const struct sim_owned_line *line = &a->lines[core->data_line & (SIM_OWNED_LINES - 1)];
     if (C2_LIKELY(SHORTCUT(page->vpn == va.v >> C2_PAGE_SHIFT)))
-        a->line_refs = page->refs;
-    else if (SHORTCUT(line->line == sim->data_line))
-        a->line_refs = line->refs;
+        core->line_refs = page->refs;
+    else if (SHORTCUT(line->line == core->data_line))
+        core->line_refs = line->refs;
     else
-        sim_attribute_line(sim, va);
+        sim_attribute_line(core, va);
 }
 
 /* A line access that is not a repeat. The repeats of the line before are told first: among them may be the write
  * that makes it dirty, and this access may evict it. attributed: sim->attributed.on, where known beforehand. */
-static inline __attribute__((always_inline)) enum c2_status sim_access_as(struct sim *sim, enum caches_side side,
+static inline __attribute__((always_inline)) enum c2_status sim_access_as(struct sim_core *core, enum caches_side side,
                                                                           bool write, struct guest_va va,
                                                                           const bool attributed, struct c2_error *err)
 {
-    if (sim->repeats != 0)
-        sim_flush_repeats(sim);
+    struct sim *sim = core->sim;
+    if (core->repeats != 0)
+        sim_flush_repeats(core);
     sim->attributed.number++;
-    if (sim->tlb_on[side]) {
-        enum c2_status status = sim_tlb_access(sim, side, write, va, err);
+    if (core->tlb_on[side]) {
+        enum c2_status status = sim_tlb_access(core, side, write, va, err);
         if (C2_UNLIKELY(status != C2_OK))
             return status;
     }
-    struct guest_pa pa = sim_translate(sim, va);
+    struct guest_pa pa = sim_translate(core, va);
     struct line_no virtual_line = {va.v >> sim->line_shift}, physical_line = {pa.v >> sim->line_shift};
-    sim->data_line = side == CACHES_DATA ? virtual_line.v : SIM_NOWHERE;
+    core->data_line = side == CACHES_DATA ? virtual_line.v : SIM_NOWHERE;
     if (!attributed)
         return caches_access(sim->caches, side, write, virtual_line, physical_line, NULL, err);
     if (side == CACHES_DATA)
-        sim_enter_line(sim, va);
+        sim_enter_line(core, va);
     if (SHORTCUT(caches_try_hit(sim->caches, side, write, virtual_line, physical_line)))
         return C2_OK;
-    return sim_attribute_any(sim, side, write, va, virtual_line, physical_line, err);
+    return sim_attribute_any(core, side, write, va, virtual_line, physical_line, err);
 }
 
-static inline enum c2_status sim_access(struct sim *sim, enum caches_side side, bool write, struct guest_va va,
+static inline enum c2_status sim_access(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,
                                         struct c2_error *err)
 {
-    return sim->attributed.on ? sim_access_as(sim, side, write, va, true, err)
-                              : sim_access_as(sim, side, write, va, false, err);
+    struct sim *sim = core->sim;
+    return sim->attributed.on ? sim_access_as(core, side, write, va, true, err)
+                              : sim_access_as(core, side, write, va, false, err);
 }
 
 /* A line access on the data side. Many are on the line of the one before (stack, fields of a struct, neighbours in an
  * array): those cost one addition. */
-static inline enum c2_status sim_data_line(struct sim *sim, bool write, struct guest_va va, struct c2_error *err)
+static inline enum c2_status sim_data_line(struct sim_core *core, bool write, struct guest_va va, struct c2_error *err)
 {
-    if (SHORTCUT(va.v >> sim->line_shift == sim->data_line && !sim_tlb_leaves(sim, write, va))) {
-        sim->repeats += write ? SIM_REPEAT_WRITE : SIM_REPEAT_READ;
+    struct sim *sim = core->sim;
+    if (SHORTCUT(va.v >> sim->line_shift == core->data_line && !sim_tlb_leaves(core, write, va))) {
+        core->repeats += write ? SIM_REPEAT_WRITE : SIM_REPEAT_READ;
         return C2_OK;
     }
-    return sim_access(sim, CACHES_DATA, write, va, err);
+    return sim_access(core, CACHES_DATA, write, va, err);
 }
 
 /* Every line of one reference that touches several, low to high. */
-enum c2_status sim_data_lines(struct sim *sim, bool write, struct guest_va va, uint32_t size, struct c2_error *err);
+enum c2_status sim_data_lines(struct sim_core *core, bool write, struct guest_va va, uint32_t size,
+                              struct c2_error *err);
 
 #endif

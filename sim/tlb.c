@@ -21,29 +21,31 @@
  */
 #include "sim/sim_priv.h"
 
-enum c2_status sim_tlb_create(struct sim *sim, const struct caches_machine *machine, struct c2_error *err)
+enum c2_status sim_tlb_create(struct sim_core *core, const struct caches_machine *machine, struct c2_error *err)
 {
+    struct sim *sim = core->sim;
     for (unsigned i = 0; i < CACHES_TLB_SIDES; i++)
-        sim->tlb_page[i] = SIM_NOWHERE;
+        core->tlb_page[i] = SIM_NOWHERE;
     if (machine->tlb_count == 0)
         return C2_OK;
     if (machine->walks_cached && !sim->translation.walk)
         return c2_fail(err, C2_ERR_UNSUPPORTED, "machine %s: these translations have no page tables to walk",
                        machine->name);
-    enum c2_status status = caches_tlbs_create(&sim->tlb, machine->tlbs, machine->tlb_count, err);
+    enum c2_status status = caches_tlbs_create(&core->tlb, machine->tlbs, machine->tlb_count, err);
     if (status != C2_OK)
         return status;
     sim->walks_cached = machine->walks_cached;
-    sim->tlb_on[CACHES_DATA] = caches_tlbs_has(sim->tlb, CACHES_TLB_LOAD) ||
-                               caches_tlbs_has(sim->tlb, CACHES_TLB_STORE);
-    sim->tlb_on[CACHES_FETCH] = caches_tlbs_has(sim->tlb, CACHES_TLB_FETCH);
-    sim->tlb_split = caches_tlbs_split(sim->tlb);
+    core->tlb_on[CACHES_DATA] = caches_tlbs_has(core->tlb, CACHES_TLB_LOAD) ||
+                                caches_tlbs_has(core->tlb, CACHES_TLB_STORE);
+    core->tlb_on[CACHES_FETCH] = caches_tlbs_has(core->tlb, CACHES_TLB_FETCH);
+    core->tlb_split = caches_tlbs_split(core->tlb);
     return C2_OK;
 }
 
 /* The last `reads` entries on the way to va's page. */
-static enum c2_status read_entries(struct sim *sim, struct guest_va va, unsigned reads, struct c2_error *err)
+static enum c2_status read_entries(struct sim_core *core, struct guest_va va, unsigned reads, struct c2_error *err)
 {
+    struct sim *sim = core->sim;
     struct mmu_walk walk;
     const bool present = sim->translation.walk(sim->translation.self, va, &walk);
     C2_ASSERT(present && reads <= walk.entry_count);
@@ -51,7 +53,7 @@ static enum c2_status read_entries(struct sim *sim, struct guest_va va, unsigned
     for (unsigned i = walk.entry_count - reads; i < walk.entry_count && status == C2_OK; i++) {
         uint32_t served_by;
         const struct line_no entry = {walk.entry[i].v >> sim->line_shift};
-        status = sim->attributed.on ? sim_attribute_walk(sim, va, entry, &served_by, err)
+        status = sim->attributed.on ? sim_attribute_walk(core, va, entry, &served_by, err)
                                     : caches_walk(sim->caches, entry, &served_by, NULL, err);
         if (status == C2_OK)
             sim->walk_reads[served_by]++;
@@ -59,42 +61,43 @@ static enum c2_status read_entries(struct sim *sim, struct guest_va va, unsigned
     return status;
 }
 
-static void settle_side(struct sim *sim, unsigned tlb_side)
+static void settle_side(struct sim_core *core, unsigned tlb_side)
 {
-    const uint64_t pending = sim->tlb_pending[tlb_side];
-    sim->tlb_pending[tlb_side] = 0;
-    caches_tlbs_repeat(sim->tlb, (enum caches_tlb_side)tlb_side, pending);
+    const uint64_t pending = core->tlb_pending[tlb_side];
+    core->tlb_pending[tlb_side] = 0;
+    caches_tlbs_repeat(core->tlb, (enum caches_tlb_side)tlb_side, pending);
 }
 
 /* Another page than that of the side's last access. */
-enum c2_status sim_tlb_enter(struct sim *sim, unsigned tlb_side, struct guest_va va, struct c2_error *err)
+enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct guest_va va, struct c2_error *err)
 {
-    if (sim->tlb_pending[tlb_side] != 0)
-        settle_side(sim, tlb_side);
-    sim->tlb_page[tlb_side] = va.v >> C2_PAGE_SHIFT;
-    (void)sim_translate(sim, va);
-    const unsigned entry_count = sim->page_entries[va.v >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
-    const uint64_t *misses = caches_tlbs_first_misses(sim->tlb), before = *misses;
-    const unsigned reads = caches_tlbs_access(sim->tlb, (enum caches_tlb_side)tlb_side, va, entry_count);
+    struct sim *sim = core->sim;
+    if (core->tlb_pending[tlb_side] != 0)
+        settle_side(core, tlb_side);
+    core->tlb_page[tlb_side] = va.v >> C2_PAGE_SHIFT;
+    (void)sim_translate(core, va);
+    const unsigned entry_count = core->page_entries[va.v >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
+    const uint64_t *misses = caches_tlbs_first_misses(core->tlb), before = *misses;
+    const unsigned reads = caches_tlbs_access(core->tlb, (enum caches_tlb_side)tlb_side, va, entry_count);
     if (sim->attributed.on && *misses != before) {
-        enum c2_status status = sim_attribute_tlb(sim, tlb_side, va, reads != 0, err);
+        enum c2_status status = sim_attribute_tlb(core, tlb_side, va, reads != 0, err);
         if (status != C2_OK)
             return status;
     }
-    return reads != 0 && sim->walks_cached ? read_entries(sim, va, reads, err) : C2_OK;
+    return reads != 0 && sim->walks_cached ? read_entries(core, va, reads, err) : C2_OK;
 }
 
-void sim_tlb_settle(struct sim *sim)
+void sim_tlb_settle(struct sim_core *core)
 {
     for (unsigned side = 0; side < CACHES_TLB_SIDES; side++)
-        settle_side(sim, side);
+        settle_side(core, side);
 }
 
-void sim_tlb_forget(struct sim *sim, struct guest_va start, uint64_t bytes)
+void sim_tlb_forget(struct sim_core *core, struct guest_va start, uint64_t bytes)
 {
     for (unsigned side = 0; side < CACHES_TLB_SIDES; side++) {
-        C2_ASSERT(sim->tlb_pending[side] == 0);
-        sim->tlb_page[side] = SIM_NOWHERE;
+        C2_ASSERT(core->tlb_pending[side] == 0);
+        core->tlb_page[side] = SIM_NOWHERE;
     }
-    caches_tlbs_forget(sim->tlb, start, bytes);
+    caches_tlbs_forget(core->tlb, start, bytes);
 }

@@ -52,12 +52,12 @@ void sim_totals_read(struct sim_totals *out, const struct sim *sim)
         out->l1i = *caches_l1i_counts(sim->caches);
     for (uint32_t i = 0; i <= machine->level_count; i++)
         out->walk_reads[i] = sim->walk_reads[i];
-    if (!sim->tlb)
+    if (!sim->core.tlb)
         return;
     for (uint32_t i = 0; i < machine->tlb_count; i++)
-        out->tlbs[i] = *caches_tlbs_counts(sim->tlb, i);
-    out->tlb_misses = *caches_tlbs_first_misses(sim->tlb);
-    out->walks = *caches_tlbs_walks(sim->tlb);
+        out->tlbs[i] = *caches_tlbs_counts(sim->core.tlb, i);
+    out->tlb_misses = *caches_tlbs_first_misses(sim->core.tlb);
+    out->walks = *caches_tlbs_walks(sim->core.tlb);
 }
 
 /* ------------------------------------------------------------------ checking */
