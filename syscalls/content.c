@@ -101,7 +101,7 @@ static void write_environ(const struct syscalls *kernel, int to)
     put_bytes(to, kernel->environment, kernel->environment_bytes);
 }
 
-static void write_comm(const struct syscalls *kernel, int to) { put(to, "%s\n", kernel->identity.comm); }
+static void write_comm(const struct syscalls *kernel, int to) { put(to, "%s\n", kernel->thread.name); }
 
 static const char *area_name(const struct mmu_area *area)
 {
@@ -158,7 +158,7 @@ static void write_stat(const struct syscalls *kernel, int to)
     put(to,
         CONTENT_PID " (%s) R 1 " CONTENT_PID " " CONTENT_PID " 0 -1 4194304 %llu 0 0 0 %llu 0 0 0 20 0 1 0 0 %llu %llu "
                     "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-        kernel->identity.comm, (unsigned long long)counts->faults, (unsigned long long)ticks(kernel),
+        kernel->thread.name, (unsigned long long)counts->faults, (unsigned long long)ticks(kernel),
         (unsigned long long)mapped_bytes(kernel), (unsigned long long)(mmu_resident_bytes(counts) / C2_PAGE_BYTES));
 }
 
@@ -175,14 +175,14 @@ static void write_status(const struct syscalls *kernel, int to)
     put(to,
         "Name:\t%s\nUmask:\t%04o\nState:\tR (running)\nTgid:\t1000\nNgid:\t0\nPid:\t1000\nPPid:\t1\nTracerPid:\t0\n"
         "Uid:\t1000\t1000\t1000\t1000\nGid:\t1000\t1000\t1000\t1000\nFDSize:\t64\nGroups:\t\n",
-        kernel->identity.comm, kernel->identity.mask);
+        kernel->thread.name, kernel->identity.mask);
     put(to,
         "VmPeak:\t%8llu kB\nVmSize:\t%8llu kB\nVmHWM:\t%8llu kB\nVmRSS:\t%8llu kB\nThreads:\t1\n"
         "SigPnd:\t0000000000000000\nShdPnd:\t%016llx\nSigBlk:\t%016llx\n",
         size, size, resident, resident, (unsigned long long)kernel->signals.pending,
-        (unsigned long long)kernel->signals.blocked);
+        (unsigned long long)kernel->thread.signals.blocked);
     put(to, "NoNewPrivs:\t%d\nSeccomp:\t0\nCpus_allowed:\t1\nCpus_allowed_list:\t0\n",
-        kernel->identity.no_new_privileges);
+        kernel->thread.no_new_privileges);
 }
 
 static void put_limit(int to, const char *name, const struct identity_limit *limit, const char *unit)

@@ -118,10 +118,9 @@ static void store_fault(struct context *to, const struct signals_info *info)
 }
 
 /* Where the frame's parts lie: false if there is no room on the alternate stack. */
-static bool place(const struct signals *signals, const struct signals_action *action, uint64_t rsp, uint64_t *fpstate,
-                  uint64_t *frame)
+static bool place(const struct signals_stack *stack, const struct signals_action *action, uint64_t rsp,
+                  uint64_t *fpstate, uint64_t *frame)
 {
-    const struct signals_stack *stack = &signals->stack;
     bool on = frame_on_stack(stack, rsp);
     uint64_t top = rsp - RED_ZONE;
     if (action->flags & SA_ONSTACK && !on && !(stack->flags & SS_DISABLE)) {
@@ -175,12 +174,12 @@ enum c2_status frame_build(struct syscalls *kernel, struct syscalls_cpu *cpu, co
                            bool fault, struct c2_error *err)
 {
     enum { RESTORER = 0x04000000 };
-    struct signals *signals = &kernel->signals;
-    const struct signals_action *action = &signals->action[info->signal];
+    const struct signals_mask *mask = &kernel->thread.signals;
+    const struct signals_action *action = &kernel->signals.action[info->signal];
     uint64_t fpstate, at;
     if (!(action->flags & RESTORER))
         return c2_fail(err, C2_ERR_INVALID, "it was installed without SA_RESTORER");
-    if (!place(signals, action, cpu->gpr[RSP], &fpstate, &at))
+    if (!place(&mask->stack, action, cpu->gpr[RSP], &fpstate, &at))
         return c2_fail(err, C2_ERR_DENIED, "the alternate stack is full");
     enum c2_status status = touch_frame(kernel, at, fpstate + FXSAVE_BYTES, err);
     if (status != C2_OK)
@@ -188,8 +187,8 @@ enum c2_status frame_build(struct syscalls *kernel, struct syscalls_cpu *cpu, co
     struct frame frame = {
         .return_address = action->restorer,
         .flags = CONTEXT_FLAGS,
-        .stack = signals->stack,
-        .mask = signals->suspended ? signals->after : signals->blocked,
+        .stack = mask->stack,
+        .mask = mask->suspended ? mask->after : mask->blocked,
         .info = *info,
     };
     store_registers(&frame.context, cpu);
@@ -225,7 +224,7 @@ static void mask_mxcsr(uint8_t fxsave[FXSAVE_BYTES])
 
 int64_t frame_restore(struct call *c)
 {
-    struct signals *signals = &c->kernel->signals;
+    struct signals_mask *mask = &c->kernel->thread.signals;
     struct frame frame;
     uint8_t fxsave[FXSAVE_BYTES];
     /* RET of the handler took the return address: the frame starts below RSP */
@@ -236,7 +235,7 @@ int64_t frame_restore(struct call *c)
         status = guest_read(c, fxsave, frame.context.fpstate, sizeof fxsave);
     if (status < 0)
         return status;
-    signals->blocked = frame.mask & ~(signals_bit(SIGKILL) | signals_bit(SIGSTOP));
+    mask->blocked = frame.mask & ~(signals_bit(SIGKILL) | signals_bit(SIGSTOP));
     load_registers(c->cpu, &frame.context);
     if (frame.context.fpstate) {
         memcpy(c->cpu->fxsave, fxsave, sizeof fxsave);
@@ -244,7 +243,7 @@ int64_t frame_restore(struct call *c)
     } else {
         fresh_floating_point(c->cpu->fxsave);
     }
-    if (!frame_on_stack(&signals->stack, c->cpu->gpr[RSP]))
-        signals->stack = frame.stack;
+    if (!frame_on_stack(&mask->stack, c->cpu->gpr[RSP]))
+        mask->stack = frame.stack;
     return 0;
 }

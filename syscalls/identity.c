@@ -19,11 +19,8 @@
 
 #include "syscalls/kernel_priv.h"
 
-void identity_create(struct identity *identity, const char *program_path)
+void identity_create(struct identity *identity)
 {
-    const char *slash = strrchr(program_path, '/'), *name = slash ? slash + 1 : program_path;
-    size_t bytes = strnlen(name, sizeof identity->comm - 1);
-    memcpy(identity->comm, name, bytes);
     for (int i = 0; i < IDENTITY_LIMITS; i++)
         identity->limit[i] = (struct identity_limit){RLIM_INFINITY, RLIM_INFINITY};
     identity->limit[RLIMIT_STACK].soft = MMU_STACK_BYTES;
@@ -36,7 +33,6 @@ void identity_create(struct identity *identity, const char *program_path)
     identity->limit[RLIMIT_NICE] = identity->limit[RLIMIT_RTPRIO] = (struct identity_limit){0, 0};
     identity->mask = 022;
     identity->dumpable = 1;
-    identity->timer_slack = 50000;
 }
 
 int64_t identity_denied(struct call *c)
@@ -52,6 +48,8 @@ int64_t identity_pid(struct call *c)
     (void)c;
     return IDENTITY_PID;
 }
+
+int64_t identity_thread(struct call *c) { return c->kernel->thread.tid; }
 
 int64_t identity_parent(struct call *c)
 {
@@ -122,8 +120,8 @@ int64_t identity_personality(struct call *c)
 
 int64_t identity_set_tid(struct call *c)
 {
-    c->kernel->identity.clear_tid = c->arg[0];
-    return IDENTITY_PID;
+    c->kernel->thread.clear_tid = c->arg[0];
+    return c->kernel->thread.tid;
 }
 
 int64_t identity_getcpu(struct call *c)
@@ -222,7 +220,7 @@ int64_t identity_getrusage(struct call *c)
 
 static int64_t set_name(struct call *c)
 {
-    char name[sizeof c->kernel->identity.comm];
+    char name[sizeof c->kernel->thread.name];
     for (size_t i = 0; i < sizeof name; i++) {
         int64_t status = guest_read(c, &name[i], c->arg[1] + i, 1);
         if (status < 0)
@@ -232,8 +230,8 @@ static int64_t set_name(struct call *c)
             break;
         }
     }
-    memset(c->kernel->identity.comm, 0, sizeof name);
-    strcpy(c->kernel->identity.comm, name);
+    memset(c->kernel->thread.name, 0, sizeof name);
+    strcpy(c->kernel->thread.name, name);
     return 0;
 }
 
@@ -250,27 +248,28 @@ static int64_t bounding_set(uint64_t capability) { return capability <= 40 ? 1 :
 
 int64_t identity_prctl(struct call *c)
 {
-    struct identity *self = &c->kernel->identity;
+    struct kernel_thread *self = &c->kernel->thread;
+    int *dumpable = &c->kernel->identity.dumpable;
     switch ((int)c->arg[0]) {
     case PR_SET_NAME:
         return set_name(c);
     case PR_GET_NAME:
-        return guest_write(c, c->arg[1], self->comm, sizeof self->comm);
+        return guest_write(c, c->arg[1], self->name, sizeof self->name);
     case PR_SET_PDEATHSIG:
         return set_flag(&self->death_signal, c->arg[1], SIGNALS_COUNT);
     case PR_GET_PDEATHSIG:
         return guest_write(c, c->arg[1], &self->death_signal, sizeof self->death_signal);
     case PR_SET_DUMPABLE:
-        return set_flag(&self->dumpable, c->arg[1], 1);
+        return set_flag(dumpable, c->arg[1], 1);
     case PR_GET_DUMPABLE:
-        return self->dumpable;
+        return *dumpable;
     case PR_SET_NO_NEW_PRIVS:
         return c->arg[1] == 1 && !(c->arg[2] | c->arg[3] | c->arg[4]) ? set_flag(&self->no_new_privileges, 1, 1)
                                                                       : -EINVAL;
     case PR_GET_NO_NEW_PRIVS:
         return c->arg[1] | c->arg[2] | c->arg[3] | c->arg[4] ? -EINVAL : self->no_new_privileges;
     case PR_SET_TIMERSLACK:
-        self->timer_slack = c->arg[1] ? c->arg[1] : 50000;
+        self->timer_slack = c->arg[1] ? c->arg[1] : KERNEL_TIMER_SLACK_NS;
         return 0;
     case PR_GET_TIMERSLACK:
         return (int64_t)self->timer_slack;

@@ -20,14 +20,11 @@ struct identity_limit {
 };
 
 struct identity {
-    char comm[16];
     struct identity_limit limit[IDENTITY_LIMITS];
     unsigned mask; /* umask */
-    int dumpable, no_new_privileges, death_signal;
-    uint64_t timer_slack;
-    uint64_t clear_tid; /* set_tid_address */
+    int dumpable;
 };
 
-void identity_create(struct identity *identity, const char *program_path);
+void identity_create(struct identity *identity);
 
 #endif

@@ -71,6 +71,16 @@ static void raise_descriptor_limit(void)
     }
 }
 
+/* The first thread: its number is the process's, its name the program's. */
+static void create_thread(struct kernel_thread *thread, const char *program_path)
+{
+    const char *slash = strrchr(program_path, '/'), *name = slash ? slash + 1 : program_path;
+    thread->tid = IDENTITY_PID;
+    memcpy(thread->name, name, strnlen(name, sizeof thread->name - 1));
+    thread->timer_slack = KERNEL_TIMER_SLACK_NS;
+    signals_mask_create(&thread->signals);
+}
+
 enum c2_status syscalls_create(struct syscalls **out, struct mmu *mmu, const struct syscalls_config *config,
                                struct c2_error *err)
 {
@@ -84,8 +94,8 @@ enum c2_status syscalls_create(struct syscalls **out, struct mmu *mmu, const str
     raise_descriptor_limit();
     enum c2_status status = copy_config(kernel, config, err);
     if (status == C2_OK) {
-        identity_create(&kernel->identity, kernel->program_path);
-        signals_create(&kernel->signals);
+        identity_create(&kernel->identity);
+        create_thread(&kernel->thread, kernel->program_path);
         status = attributes_create(&kernel->attributes, err);
     }
     if (status == C2_OK)
@@ -116,16 +126,19 @@ void syscalls_check(const struct syscalls *kernel)
     C2_ASSERT(kernel->instructions_per_second > 0);
     fds_check(&kernel->fds);
     signals_check(&kernel->signals);
+    signals_mask_check(&kernel->thread.signals);
     for (int i = 0; i < IDENTITY_LIMITS; i++)
         C2_ASSERT(kernel->identity.limit[i].soft <= kernel->identity.limit[i].hard);
 }
 
 void syscalls_dump(const struct syscalls *kernel, FILE *to)
 {
-    fprintf(to, "%s (%s): last call at instruction %llu, %llu ns slept\n", kernel->program_path, kernel->identity.comm,
+    fprintf(to, "%s (%s): last call at instruction %llu, %llu ns slept\n", kernel->program_path, kernel->thread.name,
             (unsigned long long)kernel->instructions, (unsigned long long)kernel->slept_ns);
     fds_dump(&kernel->fds, to);
     signals_dump(&kernel->signals, to);
+    fprintf(to, "thread %u: ", kernel->thread.tid);
+    signals_mask_dump(&kernel->thread.signals, to);
 }
 
 /* ------------------------------------------------------------------ ends of a call */

@@ -17,7 +17,21 @@ struct kernel_copies {
     uint8_t bytes[CALL_COPIES_BYTES] __attribute__((aligned(16)));
 };
 
+#define KERNEL_TIMER_SLACK_NS 50000u
+
+/* What the kernel keeps of a guest thread; its registers are where it is executed. */
+struct kernel_thread {
+    uint32_t tid;
+    char name[16]; /* comm */
+    struct signals_mask signals;
+    int no_new_privileges, death_signal;
+    uint64_t timer_slack;
+    uint64_t clear_tid; /* set_tid_address */
+};
+
+/* What all threads share, and the one that there is. */
 struct syscalls {
+    struct kernel_thread thread;
     struct mmu *mmu;
     uint64_t physical_bytes;
     char *program_path;

@@ -26,11 +26,17 @@
 
 static uint64_t unblockable(void) { return signals_bit(SIGKILL) | signals_bit(SIGSTOP); }
 
-void signals_create(struct signals *signals) { signals->stack.flags = SS_DISABLE; }
+void signals_mask_create(struct signals_mask *mask) { mask->stack.flags = SS_DISABLE; }
+void signals_mask_check(const struct signals_mask *mask) { C2_ASSERT(!(mask->blocked & unblockable())); }
+
+void signals_mask_dump(const struct signals_mask *mask, FILE *to)
+{
+    fprintf(to, "signals blocked %#llx%s\n", (unsigned long long)mask->blocked,
+            mask->suspended ? ", in sigsuspend" : "");
+}
 
 void signals_check(const struct signals *signals)
 {
-    C2_ASSERT(!(signals->blocked & unblockable()));
     for (int signal = 1; signal <= SIGNALS_COUNT; signal++) {
         C2_ASSERT(!(signals->action[signal].mask & unblockable()));
         if (signals->pending & signals_bit(signal))
@@ -42,8 +48,7 @@ void signals_check(const struct signals *signals)
 
 void signals_dump(const struct signals *signals, FILE *to)
 {
-    fprintf(to, "signals: blocked %#llx, pending %#llx%s\n", (unsigned long long)signals->blocked,
-            (unsigned long long)signals->pending, signals->suspended ? ", in sigsuspend" : "");
+    fprintf(to, "signals: pending %#llx\n", (unsigned long long)signals->pending);
     for (int signal = 1; signal <= SIGNALS_COUNT; signal++)
         if (signals->action[signal].handler != HANDLER_DEFAULT)
             fprintf(to, "%s: handler %#llx, flags %#llx, mask %#llx\n", syscalls_signal_name(signal),
@@ -79,7 +84,7 @@ void signals_raise(struct syscalls *kernel, const struct signals_info *info)
 {
     struct signals *signals = &kernel->signals;
     uint64_t bit = signals_bit(info->signal);
-    if (signals->pending & bit || (is_ignored(signals, info->signal) && !(signals->blocked & bit)))
+    if (signals->pending & bit || (is_ignored(signals, info->signal) && !(kernel->thread.signals.blocked & bit)))
         return;
     signals->pending |= bit;
     signals->info[info->signal] = *info;
@@ -97,17 +102,17 @@ static int deliverable(struct signals *signals, uint64_t blocked)
     return signal;
 }
 
-int syscalls_pending(struct syscalls *kernel) { return deliverable(&kernel->signals, kernel->signals.blocked); }
+int syscalls_pending(struct syscalls *kernel) { return deliverable(&kernel->signals, kernel->thread.signals.blocked); }
 
-bool signals_wait(struct syscalls *kernel, uint64_t mask)
+bool signals_wait(struct syscalls *kernel, uint64_t wanted)
 {
-    struct signals *signals = &kernel->signals;
-    mask &= ~unblockable();
-    if (!deliverable(signals, mask))
+    struct signals_mask *mask = &kernel->thread.signals;
+    wanted &= ~unblockable();
+    if (!deliverable(&kernel->signals, wanted))
         return false;
-    signals->after = signals->suspended ? signals->after : signals->blocked;
-    signals->suspended = true;
-    signals->blocked = mask;
+    mask->after = mask->suspended ? mask->after : mask->blocked;
+    mask->suspended = true;
+    mask->blocked = wanted;
     return true;
 }
 
@@ -129,18 +134,17 @@ static struct signals_info info_of(struct signals *signals, int signal, int code
 }
 
 /* What the handler's run blocks, after the frame has kept the mask from before. */
-static void enter_handler(struct signals *signals, int signal)
+static void enter_handler(struct signals_mask *mask, struct signals_action *action, int signal)
 {
-    struct signals_action *action = &signals->action[signal];
-    signals->suspended = false;
-    signals->blocked |= action->mask;
+    mask->suspended = false;
+    mask->blocked |= action->mask;
     if (!(action->flags & SA_NODEFER))
-        signals->blocked |= signals_bit(signal);
-    signals->blocked &= ~unblockable();
+        mask->blocked |= signals_bit(signal);
+    mask->blocked &= ~unblockable();
     if (action->flags & SA_RESETHAND)
         action->handler = HANDLER_DEFAULT;
-    if (signals->stack.flags & SIGNALS_AUTODISARM)
-        signals->stack = (struct signals_stack){.flags = SS_DISABLE};
+    if (mask->stack.flags & SIGNALS_AUTODISARM)
+        mask->stack = (struct signals_stack){.flags = SS_DISABLE};
 }
 
 static enum syscalls_delivery deliver_to_handler(struct syscalls *kernel, struct syscalls_cpu *cpu,
@@ -153,7 +157,7 @@ static enum syscalls_delivery deliver_to_handler(struct syscalls *kernel, struct
                     syscalls_signal_name(info->signal), err.text);
         return SYSCALLS_KILLED;
     }
-    enter_handler(&kernel->signals, info->signal);
+    enter_handler(&kernel->thread.signals, &kernel->signals.action[info->signal], info->signal);
     return SYSCALLS_HANDLED;
 }
 
@@ -162,7 +166,7 @@ enum syscalls_delivery syscalls_deliver(struct syscalls *kernel, struct syscalls
 {
     struct signals *signals = &kernel->signals;
     C2_ASSERT(signal >= 1 && signal <= SIGNALS_COUNT);
-    bool blocked = signals->blocked & signals_bit(signal);
+    bool blocked = kernel->thread.signals.blocked & signals_bit(signal);
     if (blocked && !forced) {
         struct signals_info info = info_of(signals, signal, code, address, false);
         signals_raise(kernel, &info);
@@ -206,26 +210,26 @@ int64_t signals_sigaction(struct call *c)
 
 int64_t signals_procmask(struct call *c)
 {
-    struct signals *signals = &c->kernel->signals;
-    uint64_t old = signals->blocked, set;
+    struct signals_mask *mask = &c->kernel->thread.signals;
+    uint64_t old = mask->blocked, set;
     if (c->arg[3] != SET_BYTES)
         return -EINVAL;
     if (c->ptr[1]) {
         memcpy(&set, c->ptr[1], sizeof set);
         switch ((int)c->arg[0]) {
         case SIG_BLOCK:
-            signals->blocked |= set;
+            mask->blocked |= set;
             break;
         case SIG_UNBLOCK:
-            signals->blocked &= ~set;
+            mask->blocked &= ~set;
             break;
         case SIG_SETMASK:
-            signals->blocked = set;
+            mask->blocked = set;
             break;
         default:
             return -EINVAL;
         }
-        signals->blocked &= ~unblockable();
+        mask->blocked &= ~unblockable();
     }
     if (c->ptr[2])
         memcpy(c->ptr[2], &old, sizeof old);
@@ -234,7 +238,7 @@ int64_t signals_procmask(struct call *c)
 
 int64_t signals_sigpending(struct call *c)
 {
-    uint64_t set = c->kernel->signals.pending & c->kernel->signals.blocked;
+    uint64_t set = c->kernel->signals.pending & c->kernel->thread.signals.blocked;
     if (c->arg[1] > SET_BYTES)
         return -EINVAL;
     memcpy(c->ptr[0], &set, sizeof set);
@@ -244,7 +248,7 @@ int64_t signals_sigpending(struct call *c)
 int64_t signals_altstack(struct call *c)
 {
     enum { MINIMUM = 2048 };
-    struct signals_stack *stack = &c->kernel->signals.stack, old = *stack;
+    struct signals_stack *stack = &c->kernel->thread.signals.stack, old = *stack;
     bool on = frame_on_stack(stack, c->cpu->gpr[4]);
     old.flags |= on ? SS_ONSTACK : 0;
     if (c->ptr[0]) {
@@ -293,7 +297,7 @@ int64_t signals_sigsuspend(struct call *c)
     return suspend(c, mask);
 }
 
-int64_t signals_pause(struct call *c) { return suspend(c, c->kernel->signals.blocked); }
+int64_t signals_pause(struct call *c) { return suspend(c, c->kernel->thread.signals.blocked); }
 
 int64_t signals_timedwait(struct call *c)
 {

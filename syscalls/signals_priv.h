@@ -36,24 +36,32 @@ struct signals_stack {
     uint64_t bytes;
 }; /* stack_t */
 
+/* The process's. */
 struct signals {
     struct signals_action action[SIGNALS_COUNT + 1]; /* by signal number */
-    uint64_t blocked, pending;                       /* bit signal-1 */
+    uint64_t pending;                                /* bit signal-1 */
     struct signals_info info[SIGNALS_COUNT + 1];     /* of pending ones */
-    struct signals_stack stack;                      /* sigaltstack */
-    bool suspended;                                  /* sigsuspend & co: `blocked` is for the wait only, */
-    uint64_t after;                                  /* and this is the mask to come back to */
 };
 
-void signals_create(struct signals *signals);
+/* A thread's. */
+struct signals_mask {
+    uint64_t blocked;           /* bit signal-1 */
+    struct signals_stack stack; /* sigaltstack */
+    bool suspended;             /* sigsuspend & co: `blocked` is for the wait only, */
+    uint64_t after;             /* and this is the mask to come back to */
+};
+
 void signals_check(const struct signals *signals);
+void signals_mask_create(struct signals_mask *mask);
+void signals_mask_check(const struct signals_mask *mask);
+void signals_mask_dump(const struct signals_mask *mask, FILE *to);
 void signals_dump(const struct signals *signals, FILE *to);
 static inline uint64_t signals_bit(int signal) { return (uint64_t)1 << (signal - 1); }
 /* Makes a signal pending, as if sent by the guest itself. */
 void signals_raise(struct syscalls *kernel, const struct signals_info *info);
 /* Before a wait with a signal mask of its own (ppoll ...): true if a signal is deliverable under it; then the mask is
  * in force until the signal is delivered and the call must return -EINTR. */
-bool signals_wait(struct syscalls *kernel, uint64_t mask);
+bool signals_wait(struct syscalls *kernel, uint64_t wanted);
 
 /* ------------------------------------------------------------------ frame.c */
 /* Builds the frame and turns *cpu to the handler; on failure *cpu is as it was. */

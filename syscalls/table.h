@@ -193,7 +193,7 @@ SYSCALL(38, setitimer, time_setitimer, DECIMAL, "disarming only; else ENOSYS", I
 
 TOPIC("Identity")
 SYSCALL(39, getpid, identity_pid, DECIMAL, "1000", NONE)
-SYSCALL(186, gettid, identity_pid, DECIMAL, "1000", NONE)
+SYSCALL(186, gettid, identity_thread, DECIMAL, "1000", NONE)
 SYSCALL(110, getppid, identity_parent, DECIMAL, "1", NONE)
 SYSCALL(111, getpgrp, identity_pid, DECIMAL, "1000", NONE)
 SYSCALL(121, getpgid, identity_group_of, DECIMAL, "1000", INT)
