@@ -130,6 +130,13 @@ struct module {
 enum { POINT_SITE = 1, POINT_WAIT = 2, POINT_RESOLVER = 4, POINT_FUNCTION = 8 };
 #define POINT_RETURNS (uint64_t)(POINT_SITE | POINT_WAIT)
 
+/* A thread's calls that have not returned, the innermost last. */
+struct calls {
+    struct frame *frames;
+    size_t depth, room;
+};
+
+/* What is known of the process, and the calls of its one thread. */
 struct allocations {
     struct mmu *mmu;
     struct loader_symbols *symbols;
@@ -139,8 +146,7 @@ struct allocations {
     struct callers *callers;
     struct module *modules;
     size_t module_count, module_room;
-    struct frame *frames;
-    size_t depth, frame_room;
+    struct calls calls;
 };
 
 /* ------------------------------------------------------------------ small things */
@@ -360,17 +366,17 @@ static enum c2_status complete(struct allocations *a, struct engine *engine, con
 /* Frames whose return address lies below RSP are no more. */
 static void drop_below(struct allocations *a, uint64_t rsp)
 {
-    while (a->depth && a->frames[a->depth - 1].rsp < rsp)
-        a->depth--;
+    while (a->calls.depth && a->calls.frames[a->calls.depth - 1].rsp < rsp)
+        a->calls.depth--;
 }
 
 static enum c2_status returned(struct allocations *a, struct engine *engine, uint64_t pc, uint64_t rsp,
                                struct c2_error *err)
 {
     drop_below(a, rsp - 8);
-    if (!a->depth)
+    if (!a->calls.depth)
         return C2_OK;
-    const struct frame frame = a->frames[a->depth - 1];
+    const struct frame frame = a->calls.frames[a->calls.depth - 1];
     drop_below(a, rsp);
     return frame.function && frame.rsp == rsp - 8 && frame.site == pc ? complete(a, engine, &frame, err) : C2_OK;
 }
@@ -426,17 +432,18 @@ static bool is_dead(const struct allocations *a, const struct frame *top, const 
 
 static bool is_outermost(const struct allocations *a)
 {
-    for (size_t i = a->depth; i-- > 0 && a->frames[i].function;)
-        if (!a->frames[i].resolves)
+    for (size_t i = a->calls.depth; i-- > 0 && a->calls.frames[i].function;)
+        if (!a->calls.frames[i].resolves)
             return false;
     return true;
 }
 
 static enum c2_status push(struct allocations *a, const struct frame *frame, struct c2_error *err)
 {
-    enum c2_status status = grow((void **)&a->frames, &a->frame_room, a->depth, sizeof *a->frames, err);
+    enum c2_status status = grow((void **)&a->calls.frames, &a->calls.room, a->calls.depth, sizeof *a->calls.frames,
+                                 err);
     if (status == C2_OK)
-        a->frames[a->depth++] = *frame;
+        a->calls.frames[a->calls.depth++] = *frame;
     return status;
 }
 
@@ -448,10 +455,10 @@ static enum c2_status called(struct allocations *a, struct engine *engine, uint6
     if (!guest_word(a->mmu, rsp, &call.site))
         return C2_OK;
     drop_below(a, rsp);
-    if (a->depth && continues(&a->frames[a->depth - 1], &call))
+    if (a->calls.depth && continues(&a->calls.frames[a->calls.depth - 1], &call))
         return C2_OK;
-    while (a->depth && is_dead(a, &a->frames[a->depth - 1], &call))
-        a->depth--;
+    while (a->calls.depth && is_dead(a, &a->calls.frames[a->calls.depth - 1], &call))
+        a->calls.depth--;
     enum shape shape = call.function->shape;
     call.outermost = is_outermost(a);
     if (!call.outermost && !frees(shape) && shape != SHAPE_LANDING && !call.resolves)
@@ -486,10 +493,10 @@ static enum c2_status reached(void *self, struct engine *engine, struct guest_va
 /* A handler that stands where another stood: that one was left. */
 static void drop_handler(struct allocations *a, uint64_t rsp)
 {
-    for (size_t i = 0; i < a->depth; i++)
-        if (!a->frames[i].function && a->frames[i].rsp == rsp) {
-            a->depth--;
-            memmove(&a->frames[i], &a->frames[i + 1], (a->depth - i) * sizeof *a->frames);
+    for (size_t i = 0; i < a->calls.depth; i++)
+        if (!a->calls.frames[i].function && a->calls.frames[i].rsp == rsp) {
+            a->calls.depth--;
+            memmove(&a->calls.frames[i], &a->calls.frames[i + 1], (a->calls.depth - i) * sizeof *a->calls.frames);
             return;
         }
 }
@@ -502,11 +509,11 @@ enum c2_status allocations_interrupted(struct allocations *a, uint64_t rsp, stru
 
 void allocations_resumed(struct allocations *a)
 {
-    size_t i = a->depth;
-    while (i > 0 && a->frames[i - 1].function)
+    size_t i = a->calls.depth;
+    while (i > 0 && a->calls.frames[i - 1].function)
         i--;
     if (i > 0)
-        a->depth = i - 1;
+        a->calls.depth = i - 1;
 }
 
 /* ------------------------------------------------------------------ life */
@@ -548,7 +555,7 @@ void allocations_destroy(struct allocations *a)
     while (a->module_count)
         forget_module(a, a->module_count - 1);
     c2_free(a->modules);
-    c2_free(a->frames);
+    c2_free(a->calls.frames);
     callers_destroy(a->callers);
     c2_map_destroy(a->points);
     c2_map_destroy(a->blocks);
@@ -565,9 +572,9 @@ bool allocations_met(const struct allocations *a, size_t wrapper) { return calle
 void allocations_check(const struct allocations *a)
 {
     callers_check(a->callers);
-    C2_ASSERT(a->depth <= a->frame_room && a->module_count <= a->module_room);
-    for (size_t i = a->depth; i-- > 1 && a->frames[i].function && a->frames[i - 1].function;)
-        C2_ASSERT(a->frames[i].rsp < a->frames[i - 1].rsp);
+    C2_ASSERT(a->calls.depth <= a->calls.room && a->module_count <= a->module_room);
+    for (size_t i = a->calls.depth; i-- > 1 && a->calls.frames[i].function && a->calls.frames[i - 1].function;)
+        C2_ASSERT(a->calls.frames[i].rsp < a->calls.frames[i - 1].rsp);
     for (size_t i = 0; i < a->module_count; i++)
         for (size_t j = 0; j < a->modules[i].entry_count; j++)
             C2_ASSERT(point_at(a, a->modules[i].entries[j]) >= POINT_FUNCTION);
@@ -576,8 +583,8 @@ void allocations_check(const struct allocations *a)
 void allocations_dump(const struct allocations *a, FILE *to)
 {
     fprintf(to, "%" PRIu64 " blocks, %zu modules\n", c2_map_count(a->blocks), a->module_count);
-    for (size_t i = 0; i < a->depth; i++) {
-        const struct frame *frame = &a->frames[i];
+    for (size_t i = 0; i < a->calls.depth; i++) {
+        const struct frame *frame = &a->calls.frames[i];
         fprintf(to, "rsp 0x%" PRIx64 ": %s", frame->rsp, frame->function ? frame->function->name : "signal handler");
         if (frame->function)
             fprintf(to, ", returns to 0x%" PRIx64, frame->site);

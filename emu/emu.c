@@ -16,16 +16,29 @@
 #include "emu/disassemble_priv.h"
 #include "emu/locals_priv.h"
 
-struct emu {
-    struct emu_config config;
+/* Beside its memory and its kernel, which config names. Calls that have not returned lie in the allocations and the
+ * locals, a thread's in a struct of its own; its signal mask and signal stack, in the kernel. */
+struct emu_process {
     struct engine *engine;
     struct allocations *allocations; /* NULL: no marks */
     struct locals *locals;           /* with those */
     struct engine_watch watches[2];  /* theirs */
-    struct syscalls_cpu cpu;         /* scratch: registers outside the engine */
+};
+
+struct emu_thread {
+    uint32_t tid; /* in the stream */
+    struct syscalls_cpu cpu;
+};
+
+struct emu {
+    struct emu_config config;
+    struct emu_process process;
+    struct emu_thread thread; /* the one that runs */
     struct emu_end *end;
     struct c2_error *err;
 };
+
+#define FIRST_TID 1u /* as batches have it */
 
 static uint64_t time_ns(void *self, uint64_t instructions)
 {
@@ -35,28 +48,28 @@ static uint64_t time_ns(void *self, uint64_t instructions)
 static void print_guest(void *self, FILE *to)
 {
     struct emu *emu = self;
-    engine_get_cpu(emu->engine, &emu->cpu);
+    engine_get_cpu(emu->process.engine, &emu->thread.cpu);
     fprintf(to, "guest: %llu instructions, rip 0x%llx\n", (unsigned long long)emu_instructions(emu),
-            (unsigned long long)emu->cpu.rip);
+            (unsigned long long)emu->thread.cpu.rip);
 }
 
 static void set_entry(struct emu *emu, const struct loader_image *image)
 {
-    engine_get_cpu(emu->engine, &emu->cpu);
-    memset(emu->cpu.gpr, 0, sizeof emu->cpu.gpr);
-    emu->cpu.gpr[4] = image->stack;
-    emu->cpu.rip = image->entry;
-    emu->cpu.rflags = 0x202; /* IF and the bit that is always set */
-    engine_set_cpu(emu->engine, &emu->cpu);
+    engine_get_cpu(emu->process.engine, &emu->thread.cpu);
+    memset(emu->thread.cpu.gpr, 0, sizeof emu->thread.cpu.gpr);
+    emu->thread.cpu.gpr[4] = image->stack;
+    emu->thread.cpu.rip = image->entry;
+    emu->thread.cpu.rflags = 0x202; /* IF and the bit that is always set */
+    engine_set_cpu(emu->process.engine, &emu->thread.cpu);
 }
 
 static enum c2_status either_wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
 {
     const struct emu *emu = self;
     bool other = false;
-    enum c2_status status = emu->watches[0].wants(out, emu->watches[0].self, pc, err);
+    enum c2_status status = emu->process.watches[0].wants(out, emu->process.watches[0].self, pc, err);
     if (status == C2_OK)
-        status = emu->watches[1].wants(&other, emu->watches[1].self, pc, err);
+        status = emu->process.watches[1].wants(&other, emu->process.watches[1].self, pc, err);
     *out |= other;
     return status;
 }
@@ -64,14 +77,15 @@ static enum c2_status either_wants(bool *out, void *self, struct guest_va pc, st
 static bool either_splits(void *self, struct guest_va pc)
 {
     const struct emu *emu = self;
-    return emu->watches[1].splits(emu->watches[1].self, pc); /* allocations.c follows blocks as they are */
+    return emu->process.watches[1].splits(emu->process.watches[1].self,
+                                          pc); /* allocations.c follows blocks as they are */
 }
 
 static enum c2_status both_reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
 {
     const struct emu *emu = self;
-    enum c2_status status = emu->watches[0].reached(emu->watches[0].self, engine, pc, err);
-    return status == C2_OK ? emu->watches[1].reached(emu->watches[1].self, engine, pc, err) : status;
+    enum c2_status status = emu->process.watches[0].reached(emu->process.watches[0].self, engine, pc, err);
+    return status == C2_OK ? emu->process.watches[1].reached(emu->process.watches[1].self, engine, pc, err) : status;
 }
 
 static enum c2_status make_allocations(struct emu *emu, const struct loader_image *image, struct engine_watch *watch,
@@ -83,14 +97,14 @@ static enum c2_status make_allocations(struct emu *emu, const struct loader_imag
     C2_ASSERT(config->symbols);
     const struct allocations_config allocations = {config->mmu, config->symbols, config->wrappers,
                                                    config->wrapper_count};
-    enum c2_status status = allocations_create(&emu->allocations, &allocations, err);
+    enum c2_status status = allocations_create(&emu->process.allocations, &allocations, err);
     if (status == C2_OK)
-        status = locals_create(&emu->locals, config->mmu, config->symbols, (struct guest_va){image->program_entry},
-                               err);
+        status = locals_create(&emu->process.locals, config->mmu, config->symbols,
+                               (struct guest_va){image->program_entry}, err);
     if (status != C2_OK)
         return status;
-    emu->watches[0] = allocations_watch(emu->allocations);
-    emu->watches[1] = locals_watch(emu->locals);
+    emu->process.watches[0] = allocations_watch(emu->process.allocations);
+    emu->process.watches[1] = locals_watch(emu->process.locals);
     *watch = (struct engine_watch){
         .self = emu, .wants = either_wants, .splits = either_splits, .reached = both_reached};
     return C2_OK;
@@ -108,16 +122,17 @@ enum c2_status emu_create(struct emu **out, const struct emu_config *config, con
         .mmu = config->mmu, .blocks = config->blocks, .writer = config->writer, .time_ns = time_ns, .time_self = emu};
     enum c2_status status = make_allocations(emu, image, &engine.watch, err);
     if (status == C2_OK)
-        status = engine_create(&emu->engine, config->engine, &engine, err);
+        status = engine_create(&emu->process.engine, config->engine, &engine, err);
     if (status == C2_OK)
-        status = engine_set_recording(emu->engine, config->record, err);
+        status = engine_set_recording(emu->process.engine, config->record, err);
     if (status != C2_OK) {
-        engine_destroy(emu->engine);
-        allocations_destroy(emu->allocations);
-        locals_destroy(emu->locals);
+        engine_destroy(emu->process.engine);
+        allocations_destroy(emu->process.allocations);
+        locals_destroy(emu->process.locals);
         c2_free(emu);
         return status;
     }
+    emu->thread.tid = FIRST_TID;
     set_entry(emu, image);
     c2_assert_context(print_guest, emu);
     *out = emu;
@@ -129,27 +144,27 @@ void emu_destroy(struct emu *emu)
     if (!emu)
         return;
     c2_assert_context(NULL, NULL);
-    engine_destroy(emu->engine);
-    allocations_destroy(emu->allocations);
-    locals_destroy(emu->locals);
+    engine_destroy(emu->process.engine);
+    allocations_destroy(emu->process.allocations);
+    locals_destroy(emu->process.locals);
     c2_free(emu);
 }
 
-uint64_t emu_instructions(const struct emu *emu) { return engine_instructions(emu->engine); }
+uint64_t emu_instructions(const struct emu *emu) { return engine_instructions(emu->process.engine); }
 bool emu_wrapper_met(const struct emu *emu, size_t wrapper)
 {
-    return emu->allocations && allocations_met(emu->allocations, wrapper);
+    return emu->process.allocations && allocations_met(emu->process.allocations, wrapper);
 }
 
-void emu_interrupt(struct emu *emu) { engine_interrupt(emu->engine); }
+void emu_interrupt(struct emu *emu) { engine_interrupt(emu->process.engine); }
 
 /* ------------------------------------------------------- how a run ends; each returns false: it has ended */
 
 static bool finish(struct emu *emu, enum emu_end_kind kind)
 {
     emu->end->kind = kind;
-    engine_get_cpu(emu->engine, &emu->cpu);
-    emu->end->rip.v = emu->cpu.rip;
+    engine_get_cpu(emu->process.engine, &emu->thread.cpu);
+    emu->end->rip.v = emu->thread.cpu.rip;
     disassemble(emu->end->disassembly, sizeof emu->end->disassembly, emu->config.mmu, emu->end->rip);
     return false;
 }
@@ -178,18 +193,19 @@ static bool refused(struct emu *emu, const char *why)
 
 static bool enter_handler(struct emu *emu)
 {
-    if (!emu->allocations || allocations_interrupted(emu->allocations, emu->cpu.gpr[4], emu->err) == C2_OK)
+    if (!emu->process.allocations ||
+        allocations_interrupted(emu->process.allocations, emu->thread.cpu.gpr[4], emu->err) == C2_OK)
         return true;
     return finish(emu, EMU_FAILED);
 }
 
-/* Delivers a signal; emu->cpu is scratch. */
+/* Delivers a signal; emu->thread.cpu is scratch. */
 static bool raise_signal(struct emu *emu, int sig, int code, uint64_t address, bool forced)
 {
-    engine_get_cpu(emu->engine, &emu->cpu);
-    switch (syscalls_deliver(emu->config.kernel, &emu->cpu, sig, code, address, forced)) {
+    engine_get_cpu(emu->process.engine, &emu->thread.cpu);
+    switch (syscalls_deliver(emu->config.kernel, &emu->thread.cpu, sig, code, address, forced)) {
     case SYSCALLS_HANDLED:
-        engine_set_cpu(emu->engine, &emu->cpu);
+        engine_set_cpu(emu->process.engine, &emu->thread.cpu);
         return enter_handler(emu);
     case SYSCALLS_IGNORED:
         return true;
@@ -210,24 +226,26 @@ static bool raise_pending(struct emu *emu)
 static bool on_syscall(struct emu *emu)
 {
     struct syscalls_result result = {.action = SYSCALLS_RETURN};
-    engine_get_cpu(emu->engine, &emu->cpu);
-    struct syscalls_cpu before = emu->cpu;
-    syscalls_call(emu->config.kernel, &emu->cpu, emu_instructions(emu), &result, emu->err);
+    engine_get_cpu(emu->process.engine, &emu->thread.cpu);
+    struct syscalls_cpu before = emu->thread.cpu;
+    syscalls_call(emu->config.kernel, &emu->thread.cpu, emu_instructions(emu), &result, emu->err);
     switch (result.action) {
     case SYSCALLS_EXIT:
         return exited(emu, result.status);
     case SYSCALLS_FAILED:
         return finish(emu, EMU_FAILED);
     case SYSCALLS_RESTORE:
-        engine_set_cpu(emu->engine, &emu->cpu);
-        if (emu->allocations)
-            allocations_resumed(emu->allocations);
+        engine_set_cpu(emu->process.engine, &emu->thread.cpu);
+        if (emu->process.allocations)
+            allocations_resumed(emu->process.allocations);
         return raise_pending(emu);
     default:
-        if (emu->locals && before.fs_base != emu->cpu.fs_base)
-            locals_thread(emu->locals, emu->cpu.fs_base);
-        engine_set_result(emu->engine, (uint64_t)result.value,
-                          before.fs_base != emu->cpu.fs_base || before.gs_base != emu->cpu.gs_base ? &emu->cpu : NULL);
+        if (emu->process.locals && before.fs_base != emu->thread.cpu.fs_base)
+            locals_thread(emu->process.locals, emu->thread.cpu.fs_base);
+        engine_set_result(emu->process.engine, (uint64_t)result.value,
+                          before.fs_base != emu->thread.cpu.fs_base || before.gs_base != emu->thread.cpu.gs_base
+                              ? &emu->thread.cpu
+                              : NULL);
         break;
     }
     if (result.action == SYSCALLS_SIGNAL && !raise_signal(emu, result.signal, SI_USER, 0, false))
@@ -263,8 +281,8 @@ static bool on_fault(struct emu *emu, const struct engine_event *event)
 /* si_addr is the instruction, except where the CPU itself gives no address (general protection). */
 static bool on_trap(struct emu *emu, const struct engine_event *event)
 {
-    engine_get_cpu(emu->engine, &emu->cpu);
-    uint64_t address = event->signal == SIGSEGV ? 0 : emu->cpu.rip;
+    engine_get_cpu(emu->process.engine, &emu->thread.cpu);
+    uint64_t address = event->signal == SIGSEGV ? 0 : emu->thread.cpu.rip;
     return raise_signal(emu, event->signal, event->code, address, true);
 }
 
@@ -290,17 +308,38 @@ static bool on_event(struct emu *emu, const struct engine_event *event)
     }
 }
 
+/* What becomes of the thread, for who reads the stream. */
+static enum c2_status mark_thread(struct emu *emu, enum stream_thread what, struct c2_error *err)
+{
+    const uint64_t words[] = {emu->thread.tid, what};
+    return emu->config.writer ? stream_writer_mark(emu->config.writer, STREAM_THREAD, words, 2, err) : C2_OK;
+}
+
+static void run_thread(struct emu *emu, struct c2_error *err)
+{
+    const uint64_t budget = emu->config.progress ? emu->config.progress_every : 0;
+    struct engine_event event;
+    do
+        engine_run(emu->process.engine, budget, &event, err);
+    while (on_event(emu, &event));
+}
+
+/* A run that is interrupted has not come to the thread's end. */
+static enum c2_status end_stream(struct emu *emu, struct c2_error *err)
+{
+    const bool exits = emu->end->kind == EMU_EXITED || emu->end->kind == EMU_KILLED;
+    enum c2_status status = exits ? mark_thread(emu, STREAM_EXIT, err) : C2_OK;
+    return status == C2_OK && emu->config.writer ? stream_writer_flush(emu->config.writer, err) : status;
+}
+
 void emu_run(struct emu *emu, struct emu_end *end, struct c2_error *err)
 {
-    struct engine_event event;
-    uint64_t budget = emu->config.progress ? emu->config.progress_every : 0;
     *end = (struct emu_end){.kind = EMU_FAILED};
     emu->end = end;
     emu->err = err;
-    do
-        engine_run(emu->engine, budget, &event, err);
-    while (on_event(emu, &event));
-    struct stream_writer *writer = emu->config.writer;
-    if (end->kind != EMU_FAILED && writer && stream_writer_flush(writer, err) != C2_OK)
+    if (mark_thread(emu, STREAM_START, err) != C2_OK)
+        return;
+    run_thread(emu, err);
+    if (end->kind != EMU_FAILED && end_stream(emu, err) != C2_OK)
         end->kind = EMU_FAILED;
 }

@@ -310,10 +310,21 @@ static bool after_learn(struct unicorn *u, struct engine_event *event, struct c2
     return false;
 }
 
-static bool after_change(struct unicorn *u)
+/* Code in the range has changed. No record is open. */
+static enum c2_status forget_code(struct unicorn *u, uint64_t start, uint64_t bytes)
 {
-    unicorn_code_forget(u->code, u->pause_pc, u->pause_size);
-    return true;
+    struct stream_writer *writer = u->base.config.writer;
+    if (!unicorn_code_forget(u->code, start, bytes) || !writer)
+        return C2_OK;
+    return stream_writer_mark(writer, STREAM_CODE, (const uint64_t[]){start, bytes}, 2, &u->failure);
+}
+
+static bool after_change(struct unicorn *u, struct engine_event *event, struct c2_error *err)
+{
+    if (close_at(u, u->pause_pc) == C2_OK && forget_code(u, u->pause_pc, u->pause_size) == C2_OK)
+        return true;
+    fail(u, event, err);
+    return false;
 }
 
 /* The translation has to end where the current block does. */
@@ -551,7 +562,7 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
     case PAUSE_LEARN:
         return after_learn(u, event, err);
     case PAUSE_CHANGED:
-        return after_change(u);
+        return after_change(u, event, err);
     case PAUSE_SPECIAL:
         return after_special(u, event, err);
     case PAUSE_EXCEPTION:
@@ -643,6 +654,10 @@ static void unicorn_run(struct engine *engine, uint64_t budget, struct engine_ev
     struct unicorn *u = self_of(engine);
     *event = (struct engine_event){.stop = ENGINE_BUDGET};
     u->budget_at = budget ? u->instructions + budget : UINT64_MAX;
+    if (u->failed) {
+        fail(u, event, err);
+        return;
+    }
     do {
         if (out_of_budget(u, event))
             break;
@@ -741,8 +756,8 @@ static void after_change_of_areas(void *self, struct guest_va start, uint64_t by
 {
     struct unicorn *u = self;
     u->translations_stale = true;
-    if (code)
-        unicorn_code_forget(u->code, start.v, bytes);
+    if (code && forget_code(u, start.v, bytes) != C2_OK)
+        u->failed = true;
 }
 
 static bool hook(struct unicorn *u, int slot, int type, void *callback, int arg)

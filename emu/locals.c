@@ -41,6 +41,14 @@ struct activation {
     uint64_t floor;     /* the lowest of what it made by moving RSP; UINT64_MAX: there is none */
 };
 
+/* A thread's: its pointer, and the functions that it is in, the innermost last. */
+struct locals_thread {
+    uint64_t pointer; /* FS; 0: unknown, or told */
+    struct activation *stack;
+    uint32_t depth, room;
+};
+
+/* What is known of the process, and its one thread. */
 struct locals {
     struct mmu *mmu;
     struct loader_symbols *symbols;
@@ -49,9 +57,7 @@ struct locals {
     struct c2_map *returns;  /* pcs where one may come back to */
     struct c2_map *alive;    /* layout -> activations */
     struct guest_va program; /* its entry */
-    uint64_t thread_pointer; /* 0: unknown, or told */
-    struct activation *stack;
-    uint32_t depth, room;
+    struct locals_thread thread;
 };
 
 /* ------------------------------------------------------------------ what is of interest */
@@ -109,8 +115,8 @@ static void count_alive(struct locals *locals, uint64_t layout, uint64_t more)
 static enum c2_status leave(struct locals *locals, struct engine *engine, uint64_t rsp, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    while (locals->depth && locals->stack[locals->depth - 1].rsp <= rsp && status == C2_OK) {
-        const struct activation *last = &locals->stack[--locals->depth];
+    while (locals->thread.depth && locals->thread.stack[locals->thread.depth - 1].rsp <= rsp && status == C2_OK) {
+        const struct activation *last = &locals->thread.stack[--locals->thread.depth];
         count_alive(locals, last->layout, UINT64_MAX);
         if (last->low < last->high)
             status = engine_mark(engine, STREAM_LEFT, (const uint64_t[]){last->low, last->high - last->low}, 2, err);
@@ -149,7 +155,7 @@ static enum c2_status enter(struct locals *locals, struct engine *engine, uint64
 {
     struct activation activation = {
         .rsp = rsp, .entry = entry, .layout = layout, .low = UINT64_MAX, .floor = UINT64_MAX};
-    const struct activation *last = locals->depth ? &locals->stack[locals->depth - 1] : NULL;
+    const struct activation *last = locals->thread.depth ? &locals->thread.stack[locals->thread.depth - 1] : NULL;
     if (!on_stack(locals, rsp) || !guest_word(locals->mmu, rsp, &activation.site) ||
         (last && last->rsp == rsp && last->entry == entry && last->site == activation.site))
         return C2_OK;
@@ -164,9 +170,10 @@ static enum c2_status enter(struct locals *locals, struct engine *engine, uint64
         status = mark_local(locals, engine, layout, i, &activation, err);
     if (status != C2_OK || (activation.low == UINT64_MAX && loader_layout_changes(locals->symbols, layout) == 0))
         return status;
-    if (!c2_grow((void **)&locals->stack, &locals->room, locals->depth, sizeof *locals->stack))
+    if (!c2_grow((void **)&locals->thread.stack, &locals->thread.room, locals->thread.depth,
+                 sizeof *locals->thread.stack))
         return c2_fail_memory(err, "variables on the stack");
-    locals->stack[locals->depth++] = activation;
+    locals->thread.stack[locals->thread.depth++] = activation;
     count_alive(locals, layout, 1);
     return watch_return(locals, engine, activation.site, err);
 }
@@ -202,7 +209,7 @@ static enum c2_status moved(struct locals *locals, struct engine *engine, uint64
     const uint64_t layout = change_of >> 32;
     const struct loader_change *change = loader_layout_change(locals->symbols, layout, (uint32_t)change_of);
     enum c2_status status = on_stack(locals, rsp) ? leave(locals, engine, rsp, err) : C2_OK;
-    struct activation *last = locals->depth ? &locals->stack[locals->depth - 1] : NULL;
+    struct activation *last = locals->thread.depth ? &locals->thread.stack[locals->thread.depth - 1] : NULL;
     if (status != C2_OK || !last || last->layout != layout || !on_stack(locals, rsp))
         return status;
     status = rise(engine, last, rsp, err);
@@ -219,8 +226,8 @@ static enum c2_status moved(struct locals *locals, struct engine *engine, uint64
 static enum c2_status enter_thread(struct locals *locals, struct engine *engine, struct c2_error *err)
 {
     uint64_t layout, start;
-    const uint64_t thread_pointer = locals->thread_pointer;
-    locals->thread_pointer = 0;
+    const uint64_t thread_pointer = locals->thread.pointer;
+    locals->thread.pointer = 0;
     enum c2_status status = loader_layout_threads(locals->symbols, locals->program, &layout, err);
     if (status != C2_OK || layout == LOADER_NO_LAYOUT)
         return status;
@@ -233,14 +240,14 @@ static enum c2_status enter_thread(struct locals *locals, struct engine *engine,
     return status;
 }
 
-void locals_thread(struct locals *locals, uint64_t thread_pointer) { locals->thread_pointer = thread_pointer; }
+void locals_thread(struct locals *locals, uint64_t thread_pointer) { locals->thread.pointer = thread_pointer; }
 
 static enum c2_status reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
 {
     struct locals *locals = self;
     uint64_t layout, any;
     const uint64_t rsp = engine_gpr(engine, RSP);
-    enum c2_status status = locals->thread_pointer ? enter_thread(locals, engine, err) : C2_OK;
+    enum c2_status status = locals->thread.pointer ? enter_thread(locals, engine, err) : C2_OK;
     if (status == C2_OK && c2_map_get(locals->returns, pc.v, &any) && on_stack(locals, rsp))
         status = leave(locals, engine, rsp - sizeof(uint64_t), err);
     if (status == C2_OK && c2_map_get(locals->layouts, pc.v, &layout))
@@ -284,7 +291,7 @@ void locals_destroy(struct locals *locals)
     c2_map_destroy(locals->changes);
     c2_map_destroy(locals->returns);
     c2_map_destroy(locals->alive);
-    c2_free(locals->stack);
+    c2_free(locals->thread.stack);
     c2_free(locals);
 }
 
@@ -295,7 +302,7 @@ struct engine_watch locals_watch(struct locals *locals)
 
 void locals_check(const struct locals *locals)
 {
-    C2_ASSERT(locals->depth <= locals->room);
-    for (uint32_t i = 1; i < locals->depth; i++)
-        C2_ASSERT(locals->stack[i].rsp < locals->stack[i - 1].rsp);
+    C2_ASSERT(locals->thread.depth <= locals->thread.room);
+    for (uint32_t i = 1; i < locals->thread.depth; i++)
+        C2_ASSERT(locals->thread.stack[i].rsp < locals->thread.stack[i - 1].rsp);
 }

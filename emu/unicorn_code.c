@@ -461,15 +461,17 @@ static bool overlaps(uint64_t start, uint64_t bytes, uint64_t other, uint64_t ot
     return start < other + other_bytes && other < start + bytes;
 }
 
-void unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t bytes)
+bool unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t bytes)
 {
+    bool known = false;
     for (size_t i = 0; i < code->all_count; i++) {
         struct unicorn_block *block = code->all[i];
         if (block->stale || !overlaps(start, bytes, block->pc, block->extent))
             continue;
-        block->stale = block->translated = true;
+        block->stale = block->translated = known = true;
     }
     for (size_t i = 0; i < code->special_count; i++)
         if (overlaps(start, bytes, code->all_specials[i]->pc, ZYDIS_MAX_INSTRUCTION_LENGTH))
             code->all_specials[i]->stale = true;
+    return known;
 }

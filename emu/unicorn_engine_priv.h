@@ -50,6 +50,7 @@ struct unicorn {
     uint32_t pause_size;
     uint32_t pause_number;
     struct c2_error failure;
+    bool failed;        /* outside of a run */
     uint64_t budget_at; /* instruction count at which this run ends */
     /* A block of which the budget leaves only the first `steps` instructions: they are executed one by one. */
     struct unicorn_block *cut;

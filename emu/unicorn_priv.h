@@ -144,8 +144,9 @@ void unicorn_code_mmx_leave(struct unicorn_code *code, const struct unicorn_bloc
 bool unicorn_code_fresh(const struct unicorn_block *block);
 /* Blocks that start at pc are watched from now on. */
 enum c2_status unicorn_code_watch(struct unicorn_code *code, uint64_t pc, struct c2_error *err);
-/* Code in the range may have changed: blocks there are dropped, their translations when they are met again. */
-void unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t bytes);
+/* Code in the range may have changed: blocks there are dropped, their translations when they are met again. Returns
+ * whether there were any. */
+bool unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t bytes);
 
 /* ------------------------------------------------------------------ unicorn_translate.c: where translations end */
 /* Translations are made for this code from now on. NULL: Unicorn ends them as it likes. */

@@ -103,8 +103,13 @@ enum stream_mark {
     STREAM_LOADED,        /* 2 words: the program is in memory: its entry; that of its interpreter, 0: it has none */
     STREAM_MEMORY,        /* what happened to the guest's memory */
     STREAM_PHASE,         /* 1 word: enum stream_phase: it begins here */
+    STREAM_THREAD,        /* 2 words: tid, enum stream_thread: what becomes of it */
+    STREAM_CODE,          /* 2 words: address, bytes: code there has changed; blocks there are not executed again */
     STREAM_MARKS
 };
+/* The first thread's START comes before any record, its EXIT is the last of a run that ends by itself. Which thread a
+ * record is of, its batch says. */
+enum stream_thread { STREAM_START, STREAM_EXIT };
 /* What is made of the records up to the next such mark. A stream begins with MEASURE. */
 enum stream_phase {
     STREAM_MEASURE, /* simulated and counted */

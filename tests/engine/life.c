@@ -346,6 +346,22 @@ static void stores_into_code(void **state)
     end_guest(&guest);
 }
 
+/* Marks of the stream that code of just this range has changed; none is of another one. */
+static unsigned code_changes(struct guest *guest, uint64_t start, uint64_t bytes)
+{
+    struct c2_error err;
+    unsigned found = 0;
+    assert_int_equal(stream_writer_flush(guest->writer, &err), C2_OK);
+    for (size_t i = 0; i < guest->used; i += 1 + stream_header_slots(guest->words[i])) {
+        if (guest->words[i] != stream_header(STREAM_MARK, STREAM_CODE, 2))
+            continue;
+        assert_int_equal(guest->words[i + 1], start);
+        assert_int_equal(guest->words[i + 2], bytes);
+        found++;
+    }
+    return found;
+}
+
 /* The same memory twice: executable at CODE, writable at DATA. */
 static void stores_through_another_mapping(void **state)
 {
@@ -383,6 +399,7 @@ static void stores_through_another_mapping(void **state)
     engine_get_cpu(guest.engine, &cpu);
     assert_int_equal(cpu.gpr[0], 42);
     assert_int_equal(engine_instructions(guest.engine), 9);
+    assert_int_equal(code_changes(&guest, CODE + 0x100, sizeof function), 1);
     end_guest(&guest);
 }
 
@@ -408,6 +425,7 @@ static void replaced_code(void **state)
         memcpy((void *)(uintptr_t)CODE, i % 2 ? first : second, sizeof first);
     }
     assert_int_equal(engine_instructions(guest.engine), 16);
+    assert_int_equal(code_changes(&guest, CODE, 2 * C2_PAGE_BYTES), 8);
     end_guest(&guest);
 }
 

@@ -45,7 +45,8 @@ struct test {
     size_t count, room;
     struct follow follow;
     bool calls, cut;
-    unsigned batches_begun_by_mark;
+    unsigned batches_begun_by_mark, threads;
+    uint64_t records;
     unsigned failures;
 };
 
@@ -64,23 +65,42 @@ static __attribute__((format(printf, 2, 3))) void complain(struct test *test, co
 
 /* ------------------------------------------------------------------ the stream */
 
+/* The thread starts before its first record, and exits behind the last. */
+static void take_thread(struct test *test, const uint64_t *words)
+{
+    CHECK(test, words[0] == 1 && words[1] == (test->threads == 0 ? STREAM_START : STREAM_EXIT) && test->threads < 2,
+          "thread %" PRIu64 " is marked %" PRIu64, words[0], words[1]);
+    CHECK(test, test->records == 0 || words[1] == STREAM_EXIT, "a thread starts behind its first record");
+    test->threads++;
+}
+
 static void take_mark(struct test *test, uint64_t header, const uint64_t *words)
 {
-    static const unsigned least[STREAM_MARKS] = {
-        [STREAM_ALLOCATED] = 4, [STREAM_FREED] = 1, [STREAM_PASSED] = 2, [STREAM_LOCAL] = 4, [STREAM_LEFT] = 2};
-    static const unsigned most[STREAM_MARKS] = {[STREAM_ALLOCATED] = 3 + STREAM_CALLERS,
-                                                [STREAM_FREED] = 1,
-                                                [STREAM_PASSED] = 2,
-                                                [STREAM_LOCAL] = 4,
-                                                [STREAM_LEFT] = 2};
+    static const struct {
+        unsigned least, most;
+    } words_of[STREAM_MARKS] = {
+        [STREAM_ALLOCATED] = {4, 3 + STREAM_CALLERS},
+        [STREAM_FREED] = {1, 1},
+        [STREAM_PASSED] = {2, 2},
+        [STREAM_LOCAL] = {4, 4},
+        [STREAM_LEFT] = {2, 2},
+        [STREAM_LAYOUT] = {2, 2},
+        [STREAM_LOADED] = {2, 2},
+        [STREAM_MEMORY] = {1, STREAM_MARK_WORDS},
+        [STREAM_PHASE] = {1, 1},
+        [STREAM_THREAD] = {2, 2},
+        [STREAM_CODE] = {2, 2},
+    };
     unsigned kind = stream_header_insns(header), count = stream_header_slots(header);
-    if (kind == 0 || kind >= STREAM_MARKS || count < least[kind] || count > most[kind]) {
+    if (kind == 0 || kind >= STREAM_MARKS || count < words_of[kind].least || count > words_of[kind].most) {
         complain(test, "mark %u has %u words", kind, count);
         return;
     }
-    if (kind == STREAM_PASSED || kind == STREAM_LOCAL || kind == STREAM_LEFT)
+    if (kind == STREAM_THREAD)
+        take_thread(test, words);
+    if (kind != STREAM_ALLOCATED && kind != STREAM_FREED)
         return;
-    count = least[kind];
+    count = words_of[kind].least;
     if (test->count == test->room) {
         test->room = test->room ? 2 * test->room : 1024;
         test->marks = realloc(test->marks, test->room * sizeof *test->marks);
@@ -124,6 +144,8 @@ static void take_record(struct test *test, uint64_t header, const uint64_t *word
     const struct stream_block *block = stream_blocks_at(test->blocks, stream_header_block(header));
     struct follow *follow = &test->follow;
     bool whole = stream_header_insns(header) == block->insn_count;
+    CHECK(test, test->threads == 1, "a record before its thread starts, or behind its end");
+    test->records++;
     CHECK(test, !follow->expected || block->pc.v == follow->expected,
           "the block at 0x%" PRIx64 " comes where 0x%" PRIx64 " should, %s", block->pc.v, follow->expected,
           follow->why);
@@ -226,6 +248,7 @@ static void run(struct test *test, const char *const *argv, FILE *log)
     CHECK(test, end.kind == EMU_EXITED && end.status == 0,
           "the guest ended with kind %d, status %d at 0x%" PRIx64 " %s %s", end.kind, end.status, end.rip.v,
           end.disassembly, end.refusal);
+    CHECK(test, test->threads == 2, "the thread's end is not marked");
     stream_blocks_check(test->blocks);
     check_blocks(test);
     loader_image_release(&image);
