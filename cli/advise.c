@@ -175,8 +175,7 @@ enum c2_status cli_advise(const struct cli_options *options, const struct cli_si
     advising->profile = run->profile;
     advising->replay = (struct lanes_replay){.machine = run->machine,
                                              .placement = run->placement,
-                                             .blocks = simulation->blocks,
-                                             .tape = simulation->tape,
+                                             .recording = simulation->recording,
                                              .profile = run->profile,
                                              .seed = options->seed};
     enum c2_status status = prepare(advising, options, err);

@@ -38,10 +38,14 @@ struct cli_simulation {
     struct lanes *lanes; /* NULL: nothing listens; the same below */
     struct stream_ring *ring;
     struct stream_writer *writer;
-    struct stream_tape *tape; /* of a run that is played back later; else NULL */
+    /* Of a run that is played back; else NULL. */
+    FILE *recorded;
+    struct stream_recorder *recorder;
+    struct stream_recording *recording; /* once settled */
 };
 /* The guest's memory, before anything is in it, and what is to be told of it. config: of the first lane, but for its
- * blocks and placement; NULL: none is wanted. against: NULL without --against. recorded: on a tape too. */
+ * blocks and placement; NULL: none is wanted. against: NULL without --against. recorded: to be played back
+ * when it is settled. */
 enum c2_status cli_simulation_start(struct cli_simulation *s, const struct lane_config *config,
                                     const struct mmu_config *placement, const struct mmu_config *against, bool recorded,
                                     struct c2_error *err);

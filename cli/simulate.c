@@ -35,12 +35,12 @@ static enum c2_status memory_changed(void *self, const struct mmu_event *event, 
 
 /* ------------------------------------------------------------------ the stream */
 
-/* What is recorded goes to the tape first, on the emulator's thread. */
+/* The recorder comes first, on the emulator's thread. */
 static enum c2_status both_consume(void *self, const struct stream_batch *batch, struct c2_error *err)
 {
     struct cli_simulation *s = self;
-    const struct stream_sink tape = stream_tape_sink(s->tape), ring = stream_ring_sink(s->ring);
-    enum c2_status status = tape.consume(tape.self, batch, err);
+    const struct stream_sink recorder = stream_recorder_sink(s->recorder), ring = stream_ring_sink(s->ring);
+    enum c2_status status = recorder.consume(recorder.self, batch, err);
     return status == C2_OK ? ring.consume(ring.self, batch, err) : status;
 }
 
@@ -66,12 +66,28 @@ static enum c2_status make_ring(struct cli_simulation *s, struct c2_error *err)
     return status;
 }
 
+#define RECORDED "in a temporary file (TMPDIR names another directory)"
+
+static enum c2_status make_recorder(struct cli_simulation *s, struct c2_error *err)
+{
+    enum c2_status status = stream_temporary(&s->recorded, err);
+    return status == C2_OK ? stream_recorder_create(&s->recorder, s->recorded, RECORDED, s->blocks, NULL, 0, err)
+                           : status;
+}
+
+/* What was recorded can be played. */
+static enum c2_status end_recorder(struct cli_simulation *s, struct c2_error *err)
+{
+    enum c2_status status = stream_recorder_finish(s->recorder, err);
+    return status == C2_OK ? stream_recording_open(&s->recording, s->recorded, RECORDED, err) : status;
+}
+
 static enum c2_status make_stream(struct cli_simulation *s, const struct mmu_config *placements, unsigned count,
                                   bool recorded, struct c2_error *err)
 {
     enum c2_status status = make_ring(s, err);
     if (status == C2_OK && recorded)
-        status = stream_tape_create(&s->tape, s->blocks, err);
+        status = make_recorder(s, err);
     if (status == C2_OK)
         status = stream_writer_create(
             &s->writer, recorded ? (struct stream_sink){s, both_consume, both_drain} : stream_ring_sink(s->ring), err);
@@ -124,6 +140,8 @@ enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *
         status = stream_writer_flush(s->writer, err);
     if (status == C2_OK)
         status = ring.drain(ring.self, err);
+    if (status == C2_OK && s->recorder)
+        status = end_recorder(s, err);
     return status == C2_OK ? lanes_finish(s->lanes, err) : status;
 }
 
@@ -133,7 +151,10 @@ void cli_simulation_release(struct cli_simulation *s)
         mmu_keep_journal(s->mmu, (struct mmu_journal){NULL, NULL});
     stream_writer_destroy(s->writer);
     stream_ring_destroy(s->ring);
-    stream_tape_destroy(s->tape);
+    stream_recording_close(s->recording);
+    stream_recorder_destroy(s->recorder);
+    if (s->recorded)
+        fclose(s->recorded);
     lanes_destroy(s->lanes);
     stream_blocks_destroy(s->blocks);
     mmu_destroy(s->mmu);

@@ -67,8 +67,7 @@ void lanes_memory_event(struct mmu_event *out, const uint64_t *words, uint32_t c
 struct lanes_replay {
     const struct caches_machine *machine;
     const struct mmu_config *placement; /* of the run */
-    const struct stream_blocks *blocks;
-    struct stream_tape *tape; /* of the run */
+    struct stream_recording *recording; /* of the run; played by what takes it */
     const struct analyses_profile_result *profile;
     uint64_t seed;
 };

@@ -58,6 +58,7 @@ struct patch {
 
 struct player {
     const struct lanes_replay *replay;
+    const struct stream_blocks *blocks; /* of the recording */
     struct finder *finder;
     struct rows *rows; /* NULL: not wanted */
     uint32_t objects[ANALYSES_MOVED], object_count;
@@ -172,7 +173,7 @@ static enum c2_status open_variant(struct player *player, struct variant *varian
     const struct lane_config config = {.machine = player->replay->machine,
                                        .placement = placement_of(player, proposal),
                                        .seed = player->replay->seed,
-                                       .blocks = player->replay->blocks,
+                                       .blocks = player->blocks,
                                        .region_start = REGION_BASE,
                                        .region_end = variant->region_end};
     enum c2_status status = lane_create(&variant->lane, &config, err);
@@ -249,7 +250,7 @@ static enum c2_status string_record(struct player *player, struct variant *varia
                                     struct c2_error *err)
 {
     const uint32_t block = stream_header_block(record[0]);
-    const struct stream_slot *slots = stream_blocks_at(player->replay->blocks, block)->slots;
+    const struct stream_slot *slots = stream_blocks_at(player->blocks, block)->slots;
     const uint64_t direction = record[3] & DIRECTION_FLAG, after = record[4] & ~DIRECTION_FLAG;
     uint64_t left = record[3] & ~DIRECTION_FLAG, at[2] = {record[1], record[2]};
     enum c2_status status = C2_OK;
@@ -368,7 +369,7 @@ static enum c2_status take_record(struct player *player, const struct stream_bat
                                   struct c2_error *err)
 {
     const uint32_t number = stream_header_block(batch->words[at]), count = stream_header_slots(batch->words[at]);
-    const struct stream_block *block = stream_blocks_at(player->replay->blocks, number);
+    const struct stream_block *block = stream_blocks_at(player->blocks, number);
     const uint64_t *words = &batch->words[at + 1];
     if (block->slot_count == 0 || block->slots[0].kind != STREAM_SOURCE)
         return plain_slots(player, number, block, words, at + 1, count, err);
@@ -453,7 +454,7 @@ static void take_counts(struct variant *variant)
 static enum c2_status play(struct player *player, struct c2_error *err)
 {
     const struct stream_sink to = {player, play_batch, NULL};
-    enum c2_status status = stream_tape_play(player->replay->tape, to, err);
+    enum c2_status status = stream_recording_play(player->replay->recording, to, err);
     for (uint32_t i = 0; i < player->variant_count && status == C2_OK; i++)
         take_counts(&player->variants[i]);
     return status;
@@ -467,6 +468,7 @@ static struct player *make_player(const struct lanes_replay *replay, struct c2_e
         return NULL;
     }
     player->replay = replay;
+    player->blocks = stream_recording_blocks(replay->recording);
     return player;
 }
 

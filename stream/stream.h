@@ -249,15 +249,4 @@ const char *stream_recording_fact(const struct stream_recording *recording, cons
 /* A file without a name in TMPDIR, else in /tmp, to write and to read. */
 enum c2_status stream_temporary(FILE **out, struct c2_error *err);
 
-/* ------------------------------------------------------------------ the tape: a stream to be consumed again
- * Lies in a temporary file (TMPDIR, else /tmp) without a name. Record all of it, then play it as often as wanted, each
- * time from the start. blocks: those of the stream; they outlive the tape. */
-struct stream_tape;
-enum c2_status stream_tape_create(struct stream_tape **out, const struct stream_blocks *blocks, struct c2_error *err);
-void stream_tape_destroy(struct stream_tape *tape);
-struct stream_sink stream_tape_sink(struct stream_tape *tape); /* records batches; drain does nothing */
-/* to gets the batches; its drain is not called. */
-enum c2_status stream_tape_play(struct stream_tape *tape, struct stream_sink to, struct c2_error *err);
-uint64_t stream_tape_bytes(const struct stream_tape *tape); /* on disk */
-
 #endif

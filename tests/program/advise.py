@@ -39,8 +39,8 @@ PLACEMENTS += [["--huge", "thp"], ["--huge", "all"], ["--huge", "never"], ["--hu
 
 
 def itself():
-    """Every count of every level, whatever the placement: first touches by the kernel and the loader are on the
-    tape."""
+    """Every count of every level, whatever the placement: first touches by the kernel and the loader are in the
+    recording."""
     # None asks ld.so.cache, which may change between two runs while packages are installed.
     programs = [(image("list", "40"), 0), (image("sparse", "2"), 0), ([os.path.join(GUESTS, "hello_static")], 1),
                 (image("doitgen", "1"), 0)] # and their exit statuses
@@ -105,6 +105,10 @@ def the_guest_first():
     environment = dict(os.environ, TMPDIR="/nonexistent")
     contains(advise([], ["/bin/true"], 125, env=environment).stderr.decode(),
              ["cannot make a temporary file /nonexistent/c2emu-", "TMPDIR names another"], "TMPDIR")
+    limited = run(["bash", "-c", 'ulimit -f 4; exec "$C2EMU" advise -q "$@"', "bash", *image("list", "40")])
+    equal((limited.returncode, limited.stderr),
+          (125, b"c2emu: cannot write the recording in a temporary file (TMPDIR names another directory): File too "
+                b"large\n"), "a file that may not grow")
     command = [os.environ["C2EMU"], "advise", "-m", "c2sim", *image("nw")]
     equal(run(command).stderr, run(command).stderr, "twice the same")
 

@@ -21,15 +21,7 @@ HOOKS = {
     "machine_write_keys": "the keys, for the check of the documentation",
     "mmu_create_follower": "a second placement of the same calls",
     "pagemap_names": "frames that a map names",
-    "stream_recorder_create": "recordings, beside a naive twin",
-    "stream_recorder_finish": "the same",
-    "stream_recorder_sink": "the same",
-    "stream_recording_blocks": "the same",
     "stream_recording_fact": "what a recording says of its run",
-    "stream_recording_open": "recordings, beside a naive twin",
-    "stream_recording_play": "the same",
-    "stream_tape_bytes": "what a record of a run takes on disk",
-    "stream_temporary": "recordings, beside a naive twin",
 }
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 DECLARED = re.compile(r"^(?!static|typedef|#)[a-z][\w ]*[ *](\w+)\([^;{]*\)(?: C2_\w+\([^;]*\))?;", re.M)

@@ -221,7 +221,9 @@ static void twin_freed(struct twin *twin, uint64_t address)
 #define TWINS 6u
 struct recording {
     struct code code;
-    struct stream_tape *tape;
+    FILE *file;
+    struct stream_recorder *recorder;
+    struct stream_recording *played;
     struct stream_batch batch;
     struct c2_rng rng;
     struct caches_machine machine;
@@ -234,7 +236,7 @@ struct recording {
 
 static void flush(struct recording *r)
 {
-    const struct stream_sink sink = stream_tape_sink(r->tape);
+    const struct stream_sink sink = stream_recorder_sink(r->recorder);
     r->batch.tid = 1;
     assert_int_equal(C2_OK, sink.consume(sink.self, &r->batch, NULL));
     r->batch.used = 0;
@@ -396,7 +398,8 @@ static struct recording *make(uint64_t seed, uint64_t mutant)
     r->heap_top = HEAP_BASE + 4096;
     c2_rng_init(&r->rng, seed, "stream");
     make_code(&r->code);
-    assert_int_equal(C2_OK, stream_tape_create(&r->tape, r->code.blocks, NULL));
+    assert_int_equal(C2_OK, stream_temporary(&r->file, NULL));
+    assert_int_equal(C2_OK, stream_recorder_create(&r->recorder, r->file, "the test's", r->code.blocks, NULL, 0, NULL));
     for (unsigned i = 0; i < TWINS; i++) {
         open_twin(r, &r->twins[i], &proposals[i]);
         r->twins[i].mutant = mutant;
@@ -415,19 +418,23 @@ static void destroy(struct recording *r)
         sim_destroy(r->twins[i].sim);
         mmu_destroy(r->twins[i].mmu);
     }
-    stream_tape_destroy(r->tape);
+    stream_recording_close(r->played);
+    stream_recorder_destroy(r->recorder);
+    fclose(r->file);
     stream_blocks_destroy(r->code.blocks);
     free(r->twins);
     free(r);
 }
 
-static struct lanes_replay replay_of(const struct recording *r)
+/* Ends the recording. */
+static struct lanes_replay replay_of(struct recording *r)
 {
-    return (struct lanes_replay){.machine = &r->machine,
-                                 .placement = &r->placement,
-                                 .blocks = r->code.blocks,
-                                 .tape = r->tape,
-                                 .profile = &profile};
+    if (!r->played) {
+        assert_int_equal(C2_OK, stream_recorder_finish(r->recorder, NULL));
+        assert_int_equal(C2_OK, stream_recording_open(&r->played, r->file, "the test's", NULL));
+    }
+    return (struct lanes_replay){
+        .machine = &r->machine, .placement = &r->placement, .recording = r->played, .profile = &profile};
 }
 
 /* ------------------------------------------------------------------ tests */
