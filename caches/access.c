@@ -38,6 +38,7 @@ static __attribute__((noinline)) enum c2_status access_any(struct caches *caches
     C2_ASSERT(request.first);
     enum c2_status status = cache_access_from(caches, &request, outcome, err);
     caches->last[side] = request.slot;
+    C2_PROMISE(status != C2_OK || cache_access_holds(caches, request.slot));
     return status;
 }
 
@@ -87,8 +88,10 @@ static __attribute__((noinline)) enum c2_status access_second(struct caches *cac
         first->counts.writebacks += victim.dirty;
         if (victim.dirty)
             cache_write_down(second, victim.row);
+        C2_PROMISE(cache_row_holds(caches, victim.row));
     }
     cache_level_put(first, way, slot, row, line.virtual_line, write);
+    C2_PROMISE(cache_access_holds(caches, slot));
     return C2_OK;
 }
 
@@ -107,6 +110,7 @@ static inline bool short_hit(struct cache_level *first, struct cache_state *stat
     state->seat = seat | write;
     policy->way[seat >> 1].age = policy->clock = age + 1;
     cache_count_hit(&first->counts, write);
+    C2_PROMISE(cache_policy_is_youngest(policy, seat >> 1) && cache_shadow_holds(shadow, state));
     return true;
 }
 
@@ -131,6 +135,7 @@ enum c2_status caches_access(struct caches *caches, enum caches_side side, bool 
         if (state->seat != 0 && short_hit(first, state, write)) {
             if (outcome)
                 tell_hit(outcome);
+            C2_PROMISE(cache_access_holds(caches, slot));
             return C2_OK;
         }
     }
@@ -150,6 +155,7 @@ bool caches_try_hit(struct caches *caches, enum caches_side side, bool write, st
     if (state->seat == 0 || !short_hit(first, state, write))
         return false;
     caches->last[side] = slot;
+    C2_PROMISE(cache_access_holds(caches, slot));
     return true;
 }
 
@@ -169,4 +175,5 @@ void caches_repeat(struct caches *caches, bool write, uint64_t n)
     first->counts.writes += write ? n : 0;
     cache_policy_hit(&first->policy, cache_state_way(state));
     state->seat |= write;
+    C2_PROMISE(cache_access_holds(caches, caches->last[CACHES_DATA]));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * caches: a multi-level cache hierarchy of one core, with slices, replacement policies, inclusion, and a fully
- * associative shadow beside each level that classifies every miss. A library in its own right: give it virtual
- * and physical line numbers, read the counts. Machine descriptions come from INI files (machine/).
+ * associative shadow beside each level that classifies every miss; and the core's TLBs. A library in its own right:
+ * give it virtual and physical line numbers, read the counts. Machine descriptions come from INI files (machine/).
  */
 #ifndef C2_CACHES_H
 #define C2_CACHES_H
@@ -93,7 +93,7 @@ struct caches_level {
     uint32_t latency_cycles;         /* load to use; for reports, changes no count */
 };
 
-/* A TLB or page-walk cache as a machine file describes it; tlb.h has the model of it. */
+/* A TLB or page-walk cache as a machine file describes it. */
 #define CACHES_MAX_TLBS 16
 #define CACHES_TLB_MAX_WAYS 128
 enum caches_tlb_place { CACHES_TLB_FIRST, CACHES_TLB_SECOND, CACHES_TLB_WALK };
@@ -280,5 +280,52 @@ const struct caches_machine *caches_machine(const struct caches *caches);
 /* Invariants of every structure; asserts. Slow. */
 void caches_check(const struct caches *caches);
 void caches_dump(const struct caches *caches, FILE *to);
+
+/* ------------------------------------------------------------------ TLBs
+ * The translation lookaside buffers and page-walk caches of one core, as a machine describes them. Give them a side, a
+ * virtual address and the number of page-table entries on the way to its page, and they say how many of these a walk
+ * would read. They keep no translations, only which pages they would have. */
+struct caches_tlbs;
+/* The descriptions are copied; at most CACHES_MAX_TLBS. C2_ERR_INVALID names the TLB and the rule it breaks. */
+enum c2_status caches_tlbs_create(struct caches_tlbs **out, const struct caches_tlb *tlbs, uint32_t count,
+                                  struct c2_error *err);
+void caches_tlbs_destroy(struct caches_tlbs *tlbs);
+
+/* Whether the side has a first level; only then may it access. */
+bool caches_tlbs_has(const struct caches_tlbs *tlbs, enum caches_tlb_side side);
+/* Whether loads and stores have first levels of their own. */
+bool caches_tlbs_split(const struct caches_tlbs *tlbs);
+
+/* One access to a page. entry_count: page-table entries from the root to its leaf: 4, 3, 2 for pages of 4K, 2M, 1G.
+ * Returns how many of them, the last ones, a walk reads; 0: no walk. */
+unsigned caches_tlbs_access(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
+                            unsigned entry_count);
+/* Accesses so far that the first level missed, of all sides. Lent until destroy, current after each access. */
+const uint64_t *caches_tlbs_first_misses(const struct caches_tlbs *tlbs);
+/* Adds n accesses to the page of the side's last access. Where loads and stores share their first levels either may
+ * have been the last. They change nothing but counts. n is taken modulo 2^64, so one may be taken back. */
+void caches_tlbs_repeat(struct caches_tlbs *tlbs, enum caches_tlb_side side, uint64_t n);
+
+/* INVLPG of every page of the range: drops the entries of pages that touch it, and all that page-walk caches hold. A
+ * repeat may not follow before the next access. */
+void caches_tlbs_forget(struct caches_tlbs *tlbs, struct guest_va start, uint64_t bytes);
+
+struct caches_tlb_counts {
+    uint64_t accesses, misses;
+};
+struct caches_walk_counts {
+    uint64_t count; /* misses of the last level there is */
+    uint64_t reads; /* of page-table entries */
+};
+/* All lent until destroy; i counts in the order of creation. */
+uint32_t caches_tlbs_count(const struct caches_tlbs *tlbs);
+const struct caches_tlb *caches_tlbs_at(const struct caches_tlbs *tlbs, uint32_t i);
+const struct caches_tlb_counts *caches_tlbs_counts(const struct caches_tlbs *tlbs, uint32_t i);
+const struct caches_walk_counts *caches_tlbs_walks(const struct caches_tlbs *tlbs);
+/* Bytes that a TLB full of pages of one size translates; 0 if it does not hold them. */
+uint64_t caches_tlb_coverage(const struct caches_tlb *tlb, enum caches_tlb_kind page);
+
+void caches_tlbs_check(const struct caches_tlbs *tlbs);
+void caches_tlbs_dump(const struct caches_tlbs *tlbs, FILE *to);
 
 #endif

@@ -32,37 +32,62 @@ static void check_flow(const struct caches *caches, const struct cache_level *le
     C2_ASSERT(is_port(caches, level) ? from_above == 0 : level->counts.accesses == from_above);
 }
 
-static void check_contained(const struct cache_level *upper, const struct cache_level *lower)
+static void check_level_counts(const struct caches *caches, const struct cache_level *level)
 {
-    for (uint32_t slot = 0; slot < upper->lines->groups << LINES_GROUP_SHIFT; slot++)
-        C2_ASSERT(cache_level_state(upper, slot)->seat == 0 || cache_level_state(lower, slot)->seat != 0);
+    check_counts(&level->counts);
+    check_flow(caches, level);
+    if (level->fifo)
+        cache_fifo_counts_hold(level->fifo, &level->counts);
+    if (level->clean)
+        C2_ASSERT(level->counts.writes == 0 && level->counts.writebacks == 0);
 }
 
-static void check_inclusion(const struct cache_level *level)
+static void check_state(const struct cache_level *level, const struct cache_state *row)
 {
+    const uint32_t seat = row[level->column].seat;
+    C2_ASSERT(!level->clean || (seat & 1) == 0);
+    C2_ASSERT(seat == 0 || !level->apart_from || row[level->apart_from->column].seat == 0);
     for (uint32_t i = 0; level->inclusive && i < level->above_count; i++)
-        check_contained(level->above[i], level);
+        C2_ASSERT(seat != 0 || row[level->above[i]->column].seat == 0);
 }
 
-static void check_clean(const struct cache_level *level)
+bool cache_row_holds(const struct caches *caches, const struct cache_state *row)
 {
-    for (uint32_t slot = 0; slot < level->lines->groups << LINES_GROUP_SHIFT; slot++)
-        C2_ASSERT((cache_level_state(level, slot)->seat & 1) == 0);
-    C2_ASSERT(level->counts.writes == 0 && level->counts.writebacks == 0);
+    for (uint32_t i = 0; i < caches->node_count; i++)
+        check_state(&caches->level[i], row);
+    return true;
 }
 
 void caches_check(const struct caches *caches)
 {
     cache_lines_check(&caches->lines);
     for (uint32_t i = 0; i < caches->node_count; i++) {
-        const struct cache_level *level = &caches->level[i];
-        cache_level_check(level);
-        check_counts(&level->counts);
-        check_inclusion(level);
-        check_flow(caches, level);
-        if (level->clean)
-            check_clean(level);
+        cache_level_check(&caches->level[i]);
+        check_level_counts(caches, &caches->level[i]);
     }
+    for (uint32_t slot = 0; slot < caches->lines.groups << LINES_GROUP_SHIFT; slot++)
+        cache_row_holds(caches, cache_lines_row(&caches->lines, slot));
+}
+
+/* How many things a check of all looks at: so many accesses may pass until the next. */
+static uint64_t things(const struct caches *caches)
+{
+    uint64_t sum = (uint64_t)caches->lines.groups << LINES_GROUP_SHIFT;
+    for (uint32_t i = 0; i < caches->node_count; i++)
+        sum += (uint64_t)caches->level[i].policy.set_count << caches->level[i].policy.way_bits;
+    return sum;
+}
+
+bool cache_access_holds(struct caches *caches, uint32_t slot)
+{
+    cache_row_holds(caches, cache_lines_row(&caches->lines, slot));
+    for (uint32_t i = 0; i < caches->node_count; i++)
+        check_level_counts(caches, &caches->level[i]);
+    if (++caches->calls < caches->check_at)
+        return true;
+    caches_check(caches);
+    caches->check_at = caches->calls + things(caches);
+    return true;
 }
 
 static void dump_level(const struct cache_level *level, FILE *to)

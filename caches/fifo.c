@@ -32,6 +32,8 @@
  */
 #include "caches/fifo_priv.h"
 
+#include "caches/lines_priv.h"
+
 _Static_assert(FIFO_A_WAY *CACHES_MAX_WAYS <= UINT8_MAX, "places have 8 bits");
 
 enum c2_status cache_fifo_create(struct cache_fifo **out, uint32_t set_count, uint32_t ways, struct c2_error *err)
@@ -82,14 +84,7 @@ void cache_fifo_miss(struct cache_fifo *fifo, uint32_t set, uint32_t slot, enum 
     n->only_fa += !to_fifo && to_shadow;
 }
 
-void cache_fifo_push(struct cache_fifo *fifo, uint32_t set, uint32_t slot)
-{
-    uint8_t *oldest = &fifo->oldest[set - 1];
-    entries_of(fifo, set)[*oldest] = slot + 1;
-    *oldest = (uint8_t)(*oldest + 1u == fifo->length ? 0 : *oldest + 1u);
-}
-
-static void check_set(const struct cache_fifo *fifo, uint32_t set, uint32_t slots)
+static bool set_holds(const struct cache_fifo *fifo, uint32_t set, uint32_t slots)
 {
     const uint32_t *entry = entries_of(fifo, set);
     bool full = entry[fifo->length - 1] != 0;
@@ -98,15 +93,30 @@ static void check_set(const struct cache_fifo *fifo, uint32_t set, uint32_t slot
         C2_ASSERT(entry[i] <= slots);
         C2_ASSERT((entry[i] != 0) == (full || i < fifo->oldest[set - 1]));
     }
+    return true;
 }
 
-void cache_fifo_check(const struct cache_fifo *fifo, uint32_t set_count, uint32_t slots,
-                      const struct caches_counts *counts)
+void cache_fifo_push(struct cache_fifo *fifo, uint32_t set, uint32_t slot)
+{
+    uint8_t *oldest = &fifo->oldest[set - 1];
+    entries_of(fifo, set)[*oldest] = slot + 1;
+    *oldest = (uint8_t)(*oldest + 1u == fifo->length ? 0 : *oldest + 1u);
+    C2_PROMISE(set_holds(fifo, set, LINES_NO_SLOT));
+}
+
+bool cache_fifo_counts_hold(const struct cache_fifo *fifo, const struct caches_counts *counts)
 {
     const struct caches_fifo_counts *n = &fifo->counts;
     C2_ASSERT(n->fifo_conflict + n->fifo_capacity == counts->capacity + counts->conflict);
     C2_ASSERT(n->both_conflict + n->only_fifo == n->fifo_conflict);
     C2_ASSERT(n->both_conflict + n->only_fa == counts->conflict);
+    return true;
+}
+
+void cache_fifo_check(const struct cache_fifo *fifo, uint32_t set_count, uint32_t slots,
+                      const struct caches_counts *counts)
+{
+    cache_fifo_counts_hold(fifo, counts);
     for (uint32_t set = 1; set <= set_count; set++)
-        check_set(fifo, set, slots);
+        set_holds(fifo, set, slots);
 }

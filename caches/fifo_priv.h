@@ -22,6 +22,8 @@ void cache_fifo_destroy(struct cache_fifo *fifo);
 void cache_fifo_miss(struct cache_fifo *fifo, uint32_t set, uint32_t slot, enum caches_class class_);
 /* The set has evicted the line. */
 void cache_fifo_push(struct cache_fifo *fifo, uint32_t set, uint32_t slot);
+/* What the model card promises of the counts, and of a set (C2_PROMISE): they assert, and are true. */
+bool cache_fifo_counts_hold(const struct cache_fifo *fifo, const struct caches_counts *counts);
 /* counts: of the level. slots: in use. */
 void cache_fifo_check(const struct cache_fifo *fifo, uint32_t set_count, uint32_t slots,
                       const struct caches_counts *counts);

@@ -40,7 +40,11 @@
  *
  * Invariants (check.c)
  *   hits + misses = accesses = reads + writes; cold + capacity + conflict + coherence = misses; fa_misses -
- *   fa_only_misses = cold + capacity; an inclusive level has every line of the levels above; L1I holds nothing dirty.
+ *   fa_only_misses = cold + capacity; an inclusive level has every line of the levels above; L1I holds nothing dirty. A
+ *   level that is not exclusive has lost no line that it was never asked for.
+ *   An exclusive level has no line of the level above it, where it gets lines from nowhere else: one level misses into
+ *   it, no walk enters at it, it has no synonyms, and the level above, if exclusive, gets its lines likewise. Else two
+ *   ways lead past it, and a line may be above and here.
  *
  * Not modelled
  *   Time; other cores, so coherence stays 0; what a write does to a copy of its line in L1I.
@@ -94,6 +98,14 @@ static void link_levels(struct cache_level *upper, struct cache_level *lower)
         lower->above[lower->above_count++] = upper->above[i];
 }
 
+/* Whether an exclusive level has no line of the one above: the model card says why. */
+static bool is_apart(const struct caches_machine *machine, const struct cache_level *level,
+                     const struct cache_level *above)
+{
+    const bool fed_twice = (level->depth == 1 && machine->has_l1i) || level->depth == machine->walks_from;
+    return level->exclusive && !fed_twice && !level->synonyms && (!above->exclusive || above->apart_from);
+}
+
 /* The data path is a chain; L1I stands above its second level, if there is one; walks enter where the machine says. */
 static void link_all(struct caches *caches)
 {
@@ -105,6 +117,9 @@ static void link_all(struct caches *caches)
         link_levels(l1i, &level[1]);
     for (uint32_t i = 1; i < machine->level_count; i++)
         link_levels(&level[i - 1], &level[i]);
+    for (uint32_t i = 1; i < machine->level_count; i++)
+        if (is_apart(machine, &level[i], &level[i - 1]))
+            level[i].apart_from = &level[i - 1];
     caches->last_level = &level[machine->level_count - 1];
     caches->port[CACHE_PORT_DATA] = &level[0];
     caches->port[CACHE_PORT_FETCH] = l1i;

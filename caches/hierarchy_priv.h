@@ -20,6 +20,7 @@ struct caches {
     struct cache_level level[CACHES_MAX_LEVELS + 1]; /* the data path, and behind it L1I */
     uint32_t node_count;
     struct cache_level *last_level;
+    uint64_t calls, check_at; /* accesses, where C2_PROMISE looks, and when all is looked at next */
     struct caches_machine machine;
     struct cache_lines lines;
 };
@@ -39,6 +40,11 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
 /* The rest of an access that missed the level asked first, which has counted it. That level's event is filled but for
  * the eviction. path.c */
 void cache_path_miss(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome);
+
+/* check.c: what the model cards promise of one line at all levels, and after an access of the line in this slot
+ * (C2_PROMISE): they assert, and are true. */
+bool cache_row_holds(const struct caches *caches, const struct cache_state *row);
+bool cache_access_holds(struct caches *caches, uint32_t slot);
 
 /* Dirty data that goes to `level` stops at the first one from there that has the line, or in memory. */
 static inline void cache_write_down(const struct cache_level *level, struct cache_state *row)
@@ -98,6 +104,7 @@ static inline void cache_tell_miss(struct caches_event *event, const struct cach
     event->set = place.number;
     event->slice = place.slice;
     event->evictor = cache_lines_evictor(level->lines, state);
+    C2_PROMISE(class_ != CACHES_COLD || level->exclusive || event->evictor == 0);
 }
 
 /* One level is asked: shadow, counts, outcome. Says what it was. */

@@ -134,7 +134,7 @@ bool cache_level_invalidate(struct cache_level *level, const struct cache_state 
 
 /* ------------------------------------------------------------------ invariants */
 
-static void check_way(const struct cache_level *level, uint32_t way)
+bool cache_level_way_holds(const struct cache_level *level, uint32_t way)
 {
     uint32_t slot = level->policy.way[way].line - 1;
     struct line_no line = {cache_lines_line(level->lines, slot)};
@@ -143,6 +143,7 @@ static void check_way(const struct cache_level *level, uint32_t way)
     C2_ASSERT(cache_state_way(cache_level_state(level, slot)) == way);
     C2_ASSERT((set - 1) / level->set_count == place.slice);
     C2_ASSERT(level->synonyms || set == cache_level_set(level, place));
+    return true;
 }
 
 void cache_level_check(const struct cache_level *level)
@@ -154,7 +155,7 @@ void cache_level_check(const struct cache_level *level)
             if (level->policy.way[way].line == 0)
                 continue;
             taken++;
-            check_way(level, way);
+            cache_level_way_holds(level, way);
         }
     for (uint32_t slot = 0; slot < level->lines->groups << LINES_GROUP_SHIFT; slot++)
         known += cache_level_state(level, slot)->seat != 0;

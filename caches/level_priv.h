@@ -33,6 +33,7 @@ struct cache_level {
     bool short_hits; /* LRU, no synonyms: see short_hit() */
     bool exclusive;
     bool inclusive;
+    const struct cache_level *apart_from; /* the level above, none of whose lines are here; NULL: see link_all() */
     unsigned line_shift;
     uint32_t divisor;         /* of the line number, before the set index is taken from it */
     struct caches_hash *hash; /* NULL: one slice */
@@ -65,6 +66,8 @@ enum c2_status cache_level_init(struct cache_level *level, const struct caches_m
                                 const struct caches_level *config, struct cache_lines *lines, uint32_t column,
                                 bool keep_origin, uint64_t seed, struct c2_error *err);
 void cache_level_end(struct cache_level *level);
+/* What the model card promises of a way that has a line (C2_PROMISE): it asserts, and is true. */
+bool cache_level_way_holds(const struct cache_level *level, uint32_t way);
 /* Takes the line of a row out if it is there, and says whether it was; *dirty becomes true if it was dirty. */
 bool cache_level_invalidate(struct cache_level *level, const struct cache_state *row, bool *dirty);
 void cache_level_check(const struct cache_level *level);
@@ -108,6 +111,7 @@ static inline void cache_level_put(struct cache_level *level, uint32_t way, uint
     if (level->origin)
         level->origin[way] = virtual_line.v;
     cache_policy_fill(&level->policy, way);
+    C2_PROMISE(cache_level_way_holds(level, way));
 }
 
 /* Takes out the line of a way, for whatever reason. A fill of the way must follow, or cache_policy_empty(). */
@@ -141,7 +145,10 @@ static inline uint32_t cache_level_choose(struct cache_level *level, uint32_t se
     if (level->policy.set)
         return cache_policy_choose(&level->policy, set);
     uint32_t line = cache_policy_oldest(&level->policy, set);
-    return line ? cache_state_way(cache_level_state(level, line - 1)) : cache_policy_first_empty(&level->policy, set);
+    uint32_t way = line ? cache_state_way(cache_level_state(level, line - 1))
+                        : cache_policy_first_empty(&level->policy, set);
+    C2_PROMISE(cache_policy_is_room(&level->policy, set, way));
+    return way;
 }
 
 #endif

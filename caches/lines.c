@@ -90,6 +90,7 @@ uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line)
         if (!add_group(lines, key))
             return LINES_NO_SLOT;
     }
+    C2_PROMISE(group < lines->groups && lines->group_key[group] == key);
     uint64_t at = key & (LINES_RECENT - 1);
     lines->recent[at].key = key + 1;
     lines->recent[at].first_slot = group << LINES_GROUP_SHIFT;

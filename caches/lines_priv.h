@@ -51,6 +51,7 @@ static inline uint32_t cache_lines_slot_recent(const struct cache_lines *lines, 
     uint64_t at = group & (LINES_RECENT - 1);
     if (!SHORTCUT(lines->recent[at].key == group + 1))
         return LINES_NO_SLOT;
+    C2_PROMISE(lines->group_key[lines->recent[at].first_slot >> LINES_GROUP_SHIFT] == group);
     return (uint32_t)(lines->recent[at].first_slot + (line & (LINES_GROUP - 1)));
 }
 

@@ -60,6 +60,7 @@ static inline void evict(struct walk *walk, struct cache_level *level, uint32_t 
         insert(walk, level->next, &victim);
     else if (victim.dirty)
         cache_write_down(level->next, victim.row);
+    C2_PROMISE(cache_row_holds(walk->caches, victim.row));
 }
 
 /* Makes room for a line that the level does not have, and puts it there. */
@@ -157,5 +158,6 @@ void cache_path_miss(struct caches *caches, const struct cache_request *request,
         dirty = move_out(&walk);
     else if (walk.server)
         cache_policy_hit(&walk.server->policy, cache_state_way(&request->row[walk.server->column]));
+    C2_PROMISE(!walk.server || !walk.server->exclusive || request->row[walk.server->column].seat == 0);
     fill_all(&walk, dirty);
 }

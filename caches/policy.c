@@ -52,7 +52,24 @@ static bool has_ages(const struct cache_policy *policy)
 
 static uint64_t all_ways(const struct cache_policy *policy) { return c2_mask(0, policy->ways - 1); }
 
+static const struct cache_way *ways_of(const struct cache_policy *policy, uint32_t set)
+{
+    return &policy->way[(size_t)set << policy->way_bits];
+}
+
 /* ------------------------------------------------------------------ ages */
+
+/* No two ways of a set are as old as each other, and none is younger than the clock. */
+static bool order_holds(const struct cache_policy *policy, uint32_t set)
+{
+    const struct cache_way *way = ways_of(policy, set);
+    for (uint32_t w = 0; w < policy->ways; w++) {
+        C2_ASSERT(way[w].age <= policy->clock);
+        for (uint32_t other = 0; other < w; other++)
+            C2_ASSERT(way[w].age == 0 || way[w].age != way[other].age);
+    }
+    return true;
+}
 
 static void rank_set(struct cache_way *way, uint32_t ways)
 {
@@ -68,9 +85,11 @@ static void rank_set(struct cache_way *way, uint32_t ways)
 
 void cache_policy_renumber(struct cache_policy *policy)
 {
-    for (uint32_t set = 1; set <= policy->set_count; set++)
-        rank_set(&policy->way[(size_t)set << policy->way_bits], policy->ways);
     policy->clock = policy->ways;
+    for (uint32_t set = 1; set <= policy->set_count; set++) {
+        rank_set(&policy->way[(size_t)set << policy->way_bits], policy->ways);
+        C2_PROMISE(order_holds(policy, set));
+    }
 }
 
 /* ------------------------------------------------------------------ trees */
@@ -195,6 +214,14 @@ void cache_policy_end(struct cache_policy *policy)
 
 /* ------------------------------------------------------------------ the face towards a level or a TLB */
 
+static void check_bits(const struct cache_policy *policy, uint32_t set);
+
+static bool bits_hold(const struct cache_policy *policy, uint32_t number)
+{
+    check_bits(policy, cache_policy_set_of(policy, number));
+    return true;
+}
+
 void cache_policy_fill(struct cache_policy *policy, uint32_t number)
 {
     if (has_ages(policy)) {
@@ -210,6 +237,7 @@ void cache_policy_fill(struct cache_policy *policy, uint32_t number)
         rrip_put(set, way, c2_rng_below(&policy->rng, BRRIP_ONE_IN) == 0);
     else
         cache_policy_use(policy, number);
+    C2_PROMISE(bits_hold(policy, number));
 }
 
 void cache_policy_empty(struct cache_policy *policy, uint32_t number)
@@ -219,6 +247,7 @@ void cache_policy_empty(struct cache_policy *policy, uint32_t number)
         return;
     struct cache_set *set = &policy->set[cache_policy_set_of(policy, number)];
     set->valid &= ~((uint64_t)1 << cache_policy_way_of(policy, number));
+    C2_PROMISE(bits_hold(policy, number));
 }
 
 static uint32_t victim(struct cache_policy *policy, struct cache_set *set)
@@ -249,18 +278,19 @@ uint32_t cache_policy_choose(struct cache_policy *policy, uint32_t set)
 {
     uint32_t first = set << policy->way_bits;
     uint64_t empty = ~policy->set[set].valid & all_ways(policy);
-    return first + (empty ? (uint32_t)__builtin_ctzll(empty) : victim(policy, &policy->set[set]));
+    uint32_t number = first + (empty ? (uint32_t)__builtin_ctzll(empty) : victim(policy, &policy->set[set]));
+    C2_PROMISE(cache_policy_is_room(policy, set, number));
+    return number;
 }
 
 /* ------------------------------------------------------------------ invariants */
 
-static void check_ages(const struct cache_policy *policy, const struct cache_way *way)
+static void check_ages(const struct cache_policy *policy, uint32_t set)
 {
-    for (uint32_t w = 0; w < policy->ways; w++) {
-        C2_ASSERT((way[w].age != 0) == (way[w].line != 0) && way[w].age <= policy->clock);
-        for (uint32_t other = 0; other < w; other++)
-            C2_ASSERT(way[w].age == 0 || way[w].age != way[other].age);
-    }
+    const struct cache_way *way = ways_of(policy, set);
+    order_holds(policy, set);
+    for (uint32_t w = 0; w < policy->ways; w++)
+        C2_ASSERT((way[w].age != 0) == (way[w].line != 0));
 }
 
 /* The bits of bits[0] that the policy may set. */
@@ -278,8 +308,10 @@ static uint64_t own_bits(const struct cache_policy *policy)
     }
 }
 
-static void check_bits(const struct cache_policy *policy, const struct cache_set *set, const struct cache_way *way)
+static void check_bits(const struct cache_policy *policy, uint32_t number)
 {
+    const struct cache_set *set = &policy->set[number];
+    const struct cache_way *way = ways_of(policy, number);
     C2_ASSERT((set->valid & ~all_ways(policy)) == 0 && (set->bits[0] & ~own_bits(policy)) == 0);
     C2_ASSERT((set->bits[1] & ~all_ways(policy)) == 0);
     C2_ASSERT(policy->kind != CACHES_MRU3_PLRU4 || set->bits[0] >> LAST_GROUP_SHIFT < GROUPS);
@@ -290,10 +322,45 @@ static void check_bits(const struct cache_policy *policy, const struct cache_set
 void cache_policy_check(const struct cache_policy *policy)
 {
     for (uint32_t set = 1; set <= policy->set_count; set++) {
-        const struct cache_way *way = &policy->way[(size_t)set << policy->way_bits];
         if (has_ages(policy))
-            check_ages(policy, way);
+            check_ages(policy, set);
         else
-            check_bits(policy, &policy->set[set], way);
+            check_bits(policy, set);
     }
+}
+
+bool cache_policy_is_youngest(const struct cache_policy *policy, uint32_t number)
+{
+    const struct cache_way *way = ways_of(policy, cache_policy_set_of(policy, number));
+    C2_ASSERT(policy->way[number].line != 0 && policy->way[number].age == policy->clock);
+    for (uint32_t w = 0; w < policy->ways; w++)
+        C2_ASSERT(&way[w] == &policy->way[number] || way[w].age < policy->clock);
+    return true;
+}
+
+bool cache_policy_points_away(const struct cache_policy *policy, uint32_t number)
+{
+    const uint64_t bits = policy->set[cache_policy_set_of(policy, number)].bits[0];
+    const uint32_t way = cache_policy_way_of(policy, number);
+    C2_ASSERT((bits & ~own_bits(policy)) == 0);
+    if (policy->kind == CACHES_TREE_PLRU)
+        C2_ASSERT(policy->ways == 1 || tree_victim(bits, policy->ways) != way);
+    else if (policy->kind == CACHES_MRU3_PLRU4)
+        C2_ASSERT(groups_victim(bits) / GROUP_WAYS != way / GROUP_WAYS);
+    else
+        C2_ASSERT(policy->kind == CACHES_RANDOM || bits >> way & 1);
+    return true;
+}
+
+bool cache_policy_is_room(const struct cache_policy *policy, uint32_t set, uint32_t number)
+{
+    const struct cache_way *way = ways_of(policy, set);
+    const uint32_t chosen = cache_policy_way_of(policy, number);
+    C2_ASSERT(cache_policy_set_of(policy, number) == set && chosen < policy->ways);
+    for (uint32_t w = 0; w < policy->ways; w++) {
+        C2_ASSERT(way[w].line != 0 || w >= chosen); /* the lowest of the empty ones */
+        C2_ASSERT(way[chosen].line == 0 || way[w].line != 0);
+        C2_ASSERT(!has_ages(policy) || way[chosen].line == 0 || way[chosen].age <= way[w].age);
+    }
+    return true;
 }

@@ -57,6 +57,12 @@ uint32_t cache_policy_choose(struct cache_policy *policy, uint32_t set);
 uint32_t cache_policy_first_empty(const struct cache_policy *policy, uint32_t set);
 void cache_policy_check(const struct cache_policy *policy);
 
+/* What the model card promises of the way touched last, in time linear in the ways (C2_PROMISE): they assert, and are
+ * true. is_room: the next line of the set may go there; has ages or not. */
+bool cache_policy_is_youngest(const struct cache_policy *policy, uint32_t number);
+bool cache_policy_points_away(const struct cache_policy *policy, uint32_t number);
+bool cache_policy_is_room(const struct cache_policy *policy, uint32_t set, uint32_t number);
+
 #define CACHE_AGE_LIMIT C2_HOST_SIZE(UINT32_MAX, 20000u) /* above CACHE_MAX_WAYS, so that renumbering helps */
 
 static inline uint32_t cache_policy_set_of(const struct cache_policy *policy, uint32_t number)
@@ -74,6 +80,7 @@ static inline void cache_policy_youngest(struct cache_policy *policy, uint32_t n
     if (C2_UNLIKELY(policy->clock == CACHE_AGE_LIMIT))
         cache_policy_renumber(policy);
     policy->way[number].age = ++policy->clock;
+    C2_PROMISE(cache_policy_is_youngest(policy, number));
 }
 
 static inline void cache_policy_use(struct cache_policy *policy, uint32_t number)
@@ -83,6 +90,7 @@ static inline void cache_policy_use(struct cache_policy *policy, uint32_t number
     set->bits[0] = (set->bits[0] & use->keep) | use->set;
     if (policy->rrip)
         set->bits[1] |= use->set;
+    C2_PROMISE(cache_policy_points_away(policy, number));
 }
 
 static inline void cache_policy_hit(struct cache_policy *policy, uint32_t number)

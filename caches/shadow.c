@@ -134,7 +134,8 @@ void cache_shadow_enter(struct cache_shadow *shadow, uint32_t slot)
         return;
     }
     uint32_t oldest = shadow->horizon;
-    take_oldest(shadow, &oldest);
+    const uint32_t gone = take_oldest(shadow, &oldest);
+    C2_PROMISE(gone != slot && *stamp_of(shadow, gone) == oldest);
     shadow->horizon = oldest + 1;
     set_stop(shadow);
     /* Who goes next is mostly known; of a large footprint its stamp is far from the host's caches. */
@@ -179,6 +180,14 @@ void cache_shadow_clean(struct cache_shadow *shadow)
         restamp(shadow, (shadow->horizon & shadow->mask) + ring_of(shadow));
     }
     set_stop(shadow);
+}
+
+bool cache_shadow_holds(const struct cache_shadow *shadow, const struct cache_state *state)
+{
+    C2_ASSERT(state->stamp == shadow->clock - 1 && state->stamp >= shadow->horizon);
+    C2_ASSERT(shadow->live >= 1 && shadow->live <= shadow->capacity);
+    C2_ASSERT(shadow->clock - shadow->horizon >= shadow->live && shadow->clock - shadow->horizon <= ring_of(shadow));
+    return true;
 }
 
 void cache_shadow_check(const struct cache_shadow *shadow)

@@ -30,6 +30,8 @@ void cache_shadow_clean(struct cache_shadow *shadow);
 /* The line of slot has just got the stamp clock - 1 and was not in the shadow. */
 void cache_shadow_enter(struct cache_shadow *shadow, uint32_t slot);
 void cache_shadow_check(const struct cache_shadow *shadow);
+/* What the model card promises after an access of the line of this state (C2_PROMISE): it asserts, and is true. */
+bool cache_shadow_holds(const struct cache_shadow *shadow, const struct cache_state *state);
 
 /* The level is asked for a line, whose state in the level this is. What it would be if it is a miss: CACHES_CONFLICT
  * if the shadow has the line, CACHES_COLD if the level was never asked for it, CACHES_CAPACITY otherwise. */
@@ -40,9 +42,11 @@ static inline enum caches_class cache_shadow_touch(struct cache_shadow *shadow, 
         cache_shadow_clean(shadow);
     uint32_t old = state->stamp;
     state->stamp = shadow->clock++;
+    C2_PROMISE(old < shadow->clock - 1);
     if (C2_LIKELY(old >= shadow->horizon))
         return CACHES_CONFLICT;
     cache_shadow_enter(shadow, slot);
+    C2_PROMISE(cache_shadow_holds(shadow, state));
     return old == 0 ? CACHES_COLD : CACHES_CAPACITY;
 }
 

@@ -284,6 +284,7 @@ uint32_t caches_hash_slice(const struct caches_hash *hash, struct guest_pa addre
     unsigned v = hash->parities[0][line & 255] ^ hash->parities[1][line >> 8 & 255] ^
                  hash->parities[2][line >> 16 & 255] ^ hash->parities[3][line >> 24 & 255] ^
                  hash->parities[4][line >> 32 & 255] ^ hash->parities[5][line >> 40 & 255];
+    C2_PROMISE(hash->base[v] < hash->slices);
     return hash->base[v];
 }
 

@@ -37,8 +37,6 @@
  * Source
  *   Intel SDM volume 3A, 4.10; TLB;DR (Tatar et al., USENIX Security 2022) for the xor index.
  */
-#include "caches/tlb.h"
-
 #include <inttypes.h>
 #include <string.h>
 
@@ -89,6 +87,7 @@ struct caches_tlbs {
     struct caches_walk_counts walks;
     uint64_t first_misses; /* the sum of the first level's */
     bool split;
+    uint64_t calls, check_at; /* where C2_PROMISE looks, and when all is looked at next */
 };
 
 static uint64_t key_of(uint64_t number, enum caches_tlb_kind kind) { return number << 3 | (kind + 1); }
@@ -109,6 +108,9 @@ static uint32_t end_way(const struct tlb *tlb) { return (tlb->set_mask + 2) << t
 
 /* ------------------------------------------------------------------ one TLB */
 
+static bool way_holds(const struct tlb *tlb, uint32_t way);
+static bool holds(struct caches_tlbs *tlbs);
+
 static uint32_t *guess_of(struct tlb *tlb, uint64_t number) { return &tlb->guess[number & (tlb->guesses - 1)]; }
 
 /* The way that has the page or pointer, 0: none. To find it is a hit. */
@@ -126,6 +128,7 @@ static uint32_t look_up(struct tlb *tlb, uint64_t number, enum caches_tlb_kind k
         *guess = way;
     }
     cache_policy_hit(&tlb->policy, way);
+    C2_PROMISE(way_holds(tlb, way));
     return way;
 }
 
@@ -134,7 +137,9 @@ static uint32_t choose(struct tlb *tlb, uint32_t set)
     if (tlb->policy.set)
         return cache_policy_choose(&tlb->policy, set);
     const uint32_t oldest = cache_policy_oldest(&tlb->policy, set);
-    return oldest != 0 ? oldest : cache_policy_first_empty(&tlb->policy, set);
+    const uint32_t way = oldest != 0 ? oldest : cache_policy_first_empty(&tlb->policy, set);
+    C2_PROMISE(cache_policy_is_room(&tlb->policy, set, way));
+    return way;
 }
 
 /* It is not there. Says the way that has it now. */
@@ -145,6 +150,7 @@ static uint32_t insert(struct tlb *tlb, uint64_t number, enum caches_tlb_kind ki
     tlb->policy.way[way].line = way;
     cache_policy_fill(&tlb->policy, way);
     *guess_of(tlb, number) = way;
+    C2_PROMISE(way_holds(tlb, way));
     return way;
 }
 
@@ -194,6 +200,7 @@ static unsigned walk(struct caches_tlbs *tlbs, struct guest_va va, unsigned entr
     }
     tlbs->walks.count++;
     tlbs->walks.reads += reads;
+    C2_PROMISE(reads >= 1 && reads <= entry_count);
     return reads;
 }
 
@@ -226,6 +233,7 @@ static inline bool hit_again(struct caches_tlbs *tlbs, enum caches_tlb_side side
         return false;
     tlb->counts.accesses++;
     cache_policy_hit(&tlb->policy, found->way);
+    C2_PROMISE(way_holds(tlb, found->way));
     asked_last(tlbs, side, tlb);
     return true;
 }
@@ -261,7 +269,9 @@ unsigned caches_tlbs_access(struct caches_tlbs *tlbs, enum caches_tlb_side side,
     const struct found *found = &tlbs->found[side][vpn & (FOUND - 1)];
     if (SHORTCUT(hit_again(tlbs, side, found, vpn)))
         return 0;
-    return access_any(tlbs, side, va, entry_count);
+    const unsigned reads = access_any(tlbs, side, va, entry_count);
+    C2_PROMISE(holds(tlbs));
+    return reads;
 }
 
 const uint64_t *caches_tlbs_first_misses(const struct caches_tlbs *tlbs) { return &tlbs->first_misses; }
@@ -286,6 +296,13 @@ static bool concerned(uint64_t key, uint64_t start, uint64_t last)
     return first <= last && first + (((uint64_t)1 << kind_shift[kind]) - 1) >= start;
 }
 
+static bool is_empty(const struct tlb *tlb)
+{
+    for (uint32_t way = first_way(tlb); way < end_way(tlb); way++)
+        C2_ASSERT(tlb->keys[way] == NO_PAGE);
+    return true;
+}
+
 static void forget(struct tlb *tlb, uint64_t start, uint64_t last)
 {
     for (uint32_t way = first_way(tlb); way < end_way(tlb); way++) {
@@ -295,6 +312,7 @@ static void forget(struct tlb *tlb, uint64_t start, uint64_t last)
         tlb->policy.way[way].line = 0;
         cache_policy_empty(&tlb->policy, way);
     }
+    C2_PROMISE(tlb->config->place != CACHES_TLB_WALK || is_empty(tlb));
 }
 
 void caches_tlbs_forget(struct caches_tlbs *tlbs, struct guest_va start, uint64_t bytes)
@@ -510,25 +528,26 @@ uint64_t caches_tlb_coverage(const struct caches_tlb *tlb, enum caches_tlb_kind 
 
 /* ------------------------------------------------------------------ check */
 
-static void check_way(const struct tlb *tlb, uint32_t way)
+static bool way_holds(const struct tlb *tlb, uint32_t way)
 {
     const uint64_t key = tlb->keys[way];
     const uint32_t set = cache_policy_set_of(&tlb->policy, way);
     C2_ASSERT(tlb->policy.way[way].line == (key != NO_PAGE ? way : 0));
     if (key == NO_PAGE)
-        return;
+        return true;
     C2_ASSERT(cache_policy_way_of(&tlb->policy, way) < tlb->policy.ways);
     C2_ASSERT(tlb->config->holds & 1u << kind_in(key));
     C2_ASSERT(set_of(tlb, number_in(key)) == set);
-    for (uint32_t other = set << tlb->policy.way_bits; other < way; other++)
-        C2_ASSERT(tlb->keys[other] != key);
+    for (uint32_t other = set << tlb->policy.way_bits; cache_policy_set_of(&tlb->policy, other) == set; other++)
+        C2_ASSERT(other == way || tlb->keys[other] != key);
+    return true;
 }
 
 static void check_tlb(const struct tlb *tlb)
 {
     C2_ASSERT(tlb->counts.misses <= tlb->counts.accesses);
     for (uint32_t way = first_way(tlb); way < end_way(tlb); way++)
-        check_way(tlb, way);
+        way_holds(tlb, way);
     cache_policy_check(&tlb->policy);
 }
 
@@ -541,6 +560,24 @@ void caches_tlbs_check(const struct caches_tlbs *tlbs)
         first_misses += tlbs->config[i].place == CACHES_TLB_FIRST ? tlbs->tlb[i].counts.misses : 0;
     }
     C2_ASSERT(first_misses == tlbs->first_misses);
+}
+
+/* How many ways a check looks at: so many accesses may pass until the next. */
+static uint64_t all_ways(const struct caches_tlbs *tlbs)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < tlbs->count; i++)
+        sum += end_way(&tlbs->tlb[i]);
+    return sum;
+}
+
+static bool holds(struct caches_tlbs *tlbs)
+{
+    if (++tlbs->calls < tlbs->check_at)
+        return true;
+    caches_tlbs_check(tlbs);
+    tlbs->check_at = tlbs->calls + all_ways(tlbs);
+    return true;
 }
 
 static void dump_tlb(const struct tlb *tlb, FILE *to)

@@ -21,7 +21,9 @@ static enum c2_status walk_below(struct caches *caches, struct line_no line, str
 {
     struct cache_request request = {.first = caches->port[CACHE_PORT_WALK], .line = {line, line}};
     caches->walks_below++;
-    return cache_access_from(caches, &request, outcome, err);
+    enum c2_status status = cache_access_from(caches, &request, outcome, err);
+    C2_PROMISE(status != C2_OK || cache_access_holds(caches, request.slot));
+    return status;
 }
 
 enum c2_status caches_walk(struct caches *caches, struct line_no physical_line, uint32_t *served_by,

@@ -8,7 +8,6 @@
 
 #include "base/base.h"
 #include "caches/caches.h"
-#include "caches/tlb.h"
 #include "mmu/mmu.h"
 #include "stream/stream.h"
 

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What the model cards of caches/ promise is looked at in stress and sanitizer builds: in a child, one thing at a time
+ * is made wrong in a hierarchy at work, and the accesses that follow must end with the promise that it breaks. Other
+ * builds do not look.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "caches/hierarchy_priv.h"
+
+#if defined(C2_STRESS) || defined(__SANITIZE_ADDRESS__)
+#define LOOKED_AT true
+#else
+#define LOOKED_AT false
+#endif
+
+#define LINES 400u
+
+/* L1D has LRU, L1I a tree, L2 holds all of both, L3 takes L2's victims. */
+static struct caches *create(void)
+{
+    struct caches_machine machine = {.line_bytes = 64, .level_count = 3, .has_l1i = true};
+    struct caches *caches;
+    machine.levels[0] = (struct caches_level){.name = "L1D", .size_bytes = 64 * 8 * 4, .ways = 4, .slices = 1};
+    machine.l1i = (struct caches_level){
+        .name = "L1I", .size_bytes = 64 * 4 * 4, .ways = 4, .slices = 1, .policy = CACHES_TREE_PLRU};
+    machine.levels[1] = (struct caches_level){
+        .name = "L2", .size_bytes = 64 * 16 * 8, .ways = 8, .slices = 1, .inclusion = CACHES_INCLUSIVE};
+    machine.levels[2] = (struct caches_level){.name = "L3",
+                                              .size_bytes = 64 * 16 * 8,
+                                              .ways = 8,
+                                              .slices = 1,
+                                              .policy = CACHES_NRU,
+                                              .inclusion = CACHES_EXCLUSIVE};
+    assert_int_equal(C2_OK, caches_create(&caches, &machine, 1, NULL));
+    assert_int_equal(C2_OK, caches_keep_evictors(caches, NULL));
+    assert_int_equal(C2_OK, caches_detect_fifo(caches, NULL));
+    return caches;
+}
+
+static void work(struct caches *caches, struct c2_rng *rng, unsigned accesses)
+{
+    struct caches_outcome outcome;
+    for (unsigned i = 0; i < accesses; i++) {
+        const struct line_no line = {c2_rng_below(rng, LINES)};
+        const enum caches_side side = c2_rng_below(rng, 3) == 0 ? CACHES_FETCH : CACHES_DATA;
+        caches_set_actor(caches, i + 1);
+        caches_access(caches, side, side == CACHES_DATA && i % 2, line, line, &outcome, NULL);
+    }
+}
+
+/* A line that a level has, from its first ways on. */
+static struct cache_state *row_in(struct caches *caches, uint32_t level)
+{
+    const struct cache_policy *policy = &caches->level[level].policy;
+    uint32_t way = 1u << policy->way_bits;
+    while (policy->way[way].line == 0)
+        way++;
+    return cache_lines_row(&caches->lines, policy->way[way].line - 1);
+}
+
+enum { L1D, L2, L3, L1I };
+
+static void ask(struct caches *caches, enum caches_side side, const struct cache_state *row)
+{
+    const uint32_t slot = (uint32_t)(row - caches->lines.state) / caches->lines.stride;
+    const struct line_no line = {cache_lines_line(&caches->lines, slot)};
+    caches_access(caches, side, false, line, line, NULL, NULL);
+}
+
+static void age_ahead(struct caches *caches) { caches->level[L1D].policy.clock -= 100; }
+
+static void tree_astray(struct caches *caches)
+{
+    struct cache_policy *policy = &caches->level[L1I].policy;
+    for (unsigned way = 0; way < policy->ways; way++)
+        policy->use[way] = (struct cache_use){policy->use[way ^ 2].keep, policy->use[way ^ 2].set};
+}
+
+static void bit_above(struct caches *caches) { caches->level[L1I].policy.use[1].set |= 1u << 9; }
+
+static void none_valid(struct caches *caches) { caches->level[L3].policy.set[1].valid ^= 1; }
+
+static void two_places(struct caches *caches) { row_in(caches, L1I)[L1I].seat += 2; }
+
+static void not_below(struct caches *caches)
+{
+    bool dirty = false;
+    struct cache_state *row = row_in(caches, L1D);
+    cache_level_invalidate(&caches->level[L2], row, &dirty);
+    ask(caches, CACHES_DATA, row);
+}
+
+static void above_too(struct caches *caches)
+{
+    const struct cache_state *row = row_in(caches, L2);
+    const uint32_t slot = (uint32_t)(row - caches->lines.state) / caches->lines.stride;
+    struct cache_level *level = &caches->level[L3];
+    const struct line_no line = {cache_lines_line(&caches->lines, slot)};
+    const uint32_t set = cache_level_set(level, cache_level_place(level, (struct cache_line){line, line}));
+    const uint32_t way = cache_level_choose(level, set);
+    if (level->policy.way[way].line != 0)
+        cache_level_take(level, way);
+    cache_level_put(level, way, slot, cache_lines_row(&caches->lines, slot), line, false);
+    ask(caches, CACHES_DATA, row);
+}
+
+static void dirty_code(struct caches *caches)
+{
+    struct cache_state *row = row_in(caches, L1I);
+    row[L1I].seat |= 1;
+    ask(caches, CACHES_FETCH, row);
+}
+
+static void one_hit_more(struct caches *caches) { caches->level[L1D].counts.hits++; }
+
+static void asked_by_nobody(struct caches *caches)
+{
+    struct caches_counts *counts = &caches->level[L2].counts;
+    counts->accesses++, counts->hits++, counts->reads++;
+}
+
+static void one_class_more(struct caches *caches) { caches->level[L2].counts.conflict++; }
+
+static void shadow_too_large(struct caches *caches)
+{
+    caches->level[L2].shadow.live = ++caches->level[L2].shadow.capacity + 1;
+}
+
+static void stamp_ahead(struct caches *caches) { row_in(caches, L2)[L2].stamp = UINT32_MAX; }
+
+static void fifo_sums(struct caches *caches) { caches->level[L1D].fifo->counts.only_fa++; }
+
+static void fifo_gap(struct caches *caches)
+{
+    struct cache_fifo *fifo = caches->level[L2].fifo;
+    for (uint32_t set = 0; set < caches->level[L2].policy.set_count; set++)
+        fifo->entry[set * fifo->length + fifo->length / 2] = 0;
+}
+
+static void other_group(struct caches *caches)
+{
+    for (unsigned i = 0; i < LINES_RECENT; i++)
+        caches->lines.recent[i].first_slot ^= LINES_GROUP;
+    caches->lines.group_key[0] ^= 1;
+}
+
+static void lost_unasked(struct caches *caches)
+{
+    const uint64_t actor = 7;
+    const uint32_t slot = cache_lines_slot(&caches->lines, LINES);
+    memcpy(cache_lines_state(&caches->lines, slot, L1D) + caches->lines.columns, &actor, sizeof actor);
+    struct caches_outcome outcome;
+    caches_access(caches, CACHES_DATA, false, (struct line_no){LINES}, (struct line_no){LINES}, &outcome, NULL);
+}
+
+static const struct {
+    const char *name;
+    void (*make_wrong)(struct caches *caches);
+    const char *promise; /* a part of it */
+} wrongs[] = {
+    {"ways younger than the clock", age_ahead, "way[w].age < policy->clock"},
+    {"a tree that points to the way just used", tree_astray, "tree_victim(bits, policy->ways) != way"},
+    {"a bit that the policy has no use for", bit_above, "(bits & ~own_bits(policy)) == 0"},
+    {"a way not known to be full", none_valid, "(set->valid >> w & 1) == (way[w].line != 0)"},
+    {"a line that thinks it is elsewhere", two_places, "cache_state_way("},
+    {"an inclusive level without a line from above", not_below, "row[level->above[i]->column].seat == 0"},
+    {"an exclusive level with a line from above", above_too, "row[level->apart_from->column].seat == 0"},
+    {"code that is dirty", dirty_code, "!level->clean || (seat & 1) == 0"},
+    {"a hit that was no access", one_hit_more, "n->hits + n->misses == n->accesses"},
+    {"an access that nobody above missed", asked_by_nobody, "level->counts.accesses == from_above"},
+    {"a miss in two classes", one_class_more, "n->conflict + n->coherence == n->misses"},
+    {"a shadow larger than its level", shadow_too_large, "shadow->live <= shadow->capacity"},
+    {"a line asked for in the future", stamp_ahead, "old < shadow->clock - 1"},
+    {"conflicts that only the shadow sees", fifo_sums, "n->both_conflict + n->only_fa == counts->conflict"},
+    {"evictions that the FIFO has lost", fifo_gap, "(entry[i] != 0) =="},
+    {"a group that is another's", other_group, "lines->group_key["},
+    {"a line lost before it was asked for", lost_unasked, "class_ != CACHES_COLD"},
+};
+
+static void child(unsigned i)
+{
+    struct caches *caches = create();
+    struct c2_rng rng;
+    c2_rng_init(&rng, 1, "test");
+    work(caches, &rng, 5000);
+    wrongs[i].make_wrong(caches);
+    work(caches, &rng, 20000);
+    _exit(0);
+}
+
+/* What it says on standard error, and how it ends. */
+static int run_child(unsigned i, char *text, size_t bytes)
+{
+    int ends[2], status;
+    size_t used = 0;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        signal(SIGABRT, SIG_DFL);
+        child(i);
+    }
+    close(ends[1]);
+    for (ssize_t got; used + 1 < bytes && (got = read(ends[0], text + used, bytes - 1 - used)) > 0;)
+        used += (size_t)got;
+    text[used] = '\0';
+    close(ends[0]);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+static void each_is_noticed(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; LOOKED_AT && i < sizeof wrongs / sizeof wrongs[0]; i++) {
+        char text[4096];
+        const int status = run_child(i, text, sizeof text);
+        if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT || !strstr(text, wrongs[i].promise))
+            fail_msg("%s: no promise \"%s\", but %s", wrongs[i].name, wrongs[i].promise, text);
+    }
+}
+
+/* And what is right is right: the same accesses, nothing made wrong. */
+static void nothing_wrong_is_noticed(void **state)
+{
+    (void)state;
+    struct caches *caches = create();
+    struct c2_rng rng;
+    c2_rng_init(&rng, 1, "test");
+    work(caches, &rng, 25000);
+    caches_check(caches);
+    assert_ptr_equal(caches->level[L3].apart_from, &caches->level[L2]);
+    assert_null(caches->level[L2].apart_from);
+    assert_int_equal(caches->calls != 0, LOOKED_AT);
+    caches_destroy(caches);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_is_noticed),
+        cmocka_unit_test(nothing_wrong_is_noticed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
