@@ -7,7 +7,7 @@
  *   simulated     sim_consume of a stream of such loads, on page tables of mmu/ and three caches
  *   identity      the same with physical = virtual: no page table is ever walked
  *   translation   sim_translate alone, of the same addresses: what translating adds to a reference at most
- *   walk          mmu_translate alone: what it would be without the memory of pages in sim/
+ *   walk          mmu_replica_translate alone: what it would be without the memory of pages in sim/
  *
  * The least of REPEATS measurements, all four taken in turn. A reference to the line of the one before is not
  * translated at all; no pattern has those but "line".
@@ -42,7 +42,7 @@ static const struct pattern patterns[] = {
 
 enum way { SIMULATED, IDENTITY, TRANSLATION, WALK, WAYS };
 struct bench {
-    struct mmu *mmu;
+    struct mmu_replica *memory;
     struct stream_blocks *blocks;
     struct sim *sims[2]; /* SIMULATED, IDENTITY */
     uint64_t *addresses;
@@ -50,8 +50,11 @@ struct bench {
     uint64_t sum; /* so that no result is thrown away */
 };
 
-static bool translate(void *self, struct guest_va va, struct guest_pa *out) { return mmu_translate(self, va, out); }
-static bool walk(void *self, struct guest_va va, struct mmu_walk *out) { return mmu_walk(self, va, out); }
+static bool translate(void *self, struct guest_va va, struct guest_pa *out)
+{
+    return mmu_replica_translate(self, va, out);
+}
+static bool walk(void *self, struct guest_va va, struct mmu_walk *out) { return mmu_replica_walk(self, va, out); }
 
 static bool identical(void *self, struct guest_va va, struct guest_pa *out)
 {
@@ -63,14 +66,12 @@ static bool identical(void *self, struct guest_va va, struct guest_pa *out)
 static enum c2_status make_memory(struct bench *b, struct c2_error *err)
 {
     struct mmu_config config = {.physical_bytes = 1024 * MIB};
-    struct mmu_request request = {
-        .address = BASE, .bytes = SPAN, .prot = MMU_READ | MMU_WRITE, .fixed = true, .host_fd = -1};
-    struct guest_va at;
-    enum c2_status status = mmu_create(&b->mmu, &config, err);
-    if (status == C2_OK &&
-        (mmu_map(b->mmu, &request) != (int64_t)BASE ||
-         mmu_touch_range(b->mmu, (struct guest_va){BASE}, SPAN, MMU_ACCESS_READ, &at, err) != MMU_FAULT_NONE))
-        status = c2_fail(err, C2_ERR_EXHAUSTED, "no memory for the pages");
+    const uint64_t map[] = {BASE, SPAN, MMU_READ | MMU_WRITE, 0, 0, 0};
+    enum c2_status status = mmu_replica_create(&b->memory, &config, err);
+    if (status == C2_OK)
+        status = mmu_replica_apply(b->memory, STREAM_MAPPED, map, 6, err);
+    for (uint64_t at = BASE; at < BASE + SPAN && status == C2_OK; at += C2_PAGE_BYTES)
+        status = mmu_replica_apply(b->memory, STREAM_TOUCHED, (const uint64_t[]){at, MMU_ACCESS_READ}, 2, err);
     return status;
 }
 
@@ -113,7 +114,7 @@ static enum c2_status make_sims(struct bench *b, struct c2_error *err)
         struct sim_config config = {.machine = &machine,
                                     .seed = 1,
                                     .blocks = b->blocks,
-                                    .translation = {.self = b->mmu, .translate = translate, .walk = walk}};
+                                    .translation = {.self = b->memory, .translate = translate, .walk = walk}};
         if (i == IDENTITY)
             config.translation = (struct sim_translation){.translate = identical};
         status = sim_create(&b->sims[i], &config, err);
@@ -147,7 +148,7 @@ static bool do_part(struct bench *b, enum way way, const uint64_t *addresses)
     for (unsigned i = 0; i < SLOTS; i++) {
         if (way == TRANSLATION)
             pa = sim_translate(&b->sims[SIMULATED]->core, (struct guest_va){addresses[i]});
-        else if (!mmu_translate(b->mmu, (struct guest_va){addresses[i]}, &pa))
+        else if (!mmu_replica_translate(b->memory, (struct guest_va){addresses[i]}, &pa))
             return false;
         b->sum += pa.v;
     }
@@ -222,7 +223,7 @@ int main(int argc, char **argv)
     sim_destroy(b.sims[0]);
     sim_destroy(b.sims[1]);
     stream_blocks_destroy(b.blocks);
-    mmu_destroy(b.mmu);
+    mmu_replica_destroy(b.memory);
     free(b.addresses);
     return 0;
 }

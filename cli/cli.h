@@ -10,7 +10,7 @@
 #include "analyses/analyses.h"
 #include "base/base.h"
 #include "caches/caches.h"
-#include "mmu/mmu.h"
+#include "mmu/replica.h"
 
 /* Exit statuses of c2emu's own; else the guest's, or 128 + the signal that killed it. */
 enum {

@@ -27,8 +27,8 @@ enum c2_status cli_outputs_open(struct cli_outputs *out, const struct cli_option
 enum c2_status cli_outputs_commit(struct cli_outputs *outputs, struct analyses *analyses, const struct report_run *run,
                                   bool shown, struct c2_error *err);
 /* --dump-pagemap's, whose path ending in .textproto names the form. */
-enum c2_status cli_outputs_commit_pagemap(struct cli_outputs *outputs, const struct mmu *mmu, const char *path,
-                                          struct c2_error *err);
+enum c2_status cli_outputs_commit_pagemap(struct cli_outputs *outputs, const struct mmu_replica *memory,
+                                          const char *path, struct c2_error *err);
 void cli_outputs_abandon(struct cli_outputs *outputs); /* what was not committed */
 
 /* ------------------------------------------------------------------ simulate.c: what a run simulates */

@@ -144,14 +144,15 @@ enum c2_status cli_outputs_commit(struct cli_outputs *outputs, struct analyses *
     return first;
 }
 
-enum c2_status cli_outputs_commit_pagemap(struct cli_outputs *outputs, const struct mmu *mmu, const char *path,
-                                          struct c2_error *err)
+enum c2_status cli_outputs_commit_pagemap(struct cli_outputs *outputs, const struct mmu_replica *memory,
+                                          const char *path, struct c2_error *err)
 {
     struct c2_outfile *file = outputs->pagemap;
     outputs->pagemap = NULL;
     if (!file)
         return C2_OK;
-    enum c2_status status = mmu_pagemap_write(mmu, c2_outfile_stream(file), mmu_pagemap_is_textproto(path), err);
+    enum c2_status status = mmu_replica_pagemap_write(memory, c2_outfile_stream(file), mmu_pagemap_is_textproto(path),
+                                                      err);
     if (status == C2_OK || status == C2_ERR_IO)
         return c2_outfile_commit(file, err);
     c2_outfile_abandon(file);

@@ -226,7 +226,7 @@ static enum c2_status make(struct run *run, struct c2_error *err)
 {
     enum c2_status status = cli_simulation_loaded(&run->simulation, &run->image, err);
     if (status == C2_OK)
-        status = loader_symbols_create(&run->symbols, run->simulation.mmu, err);
+        status = loader_symbols_create(&run->symbols, mmu_areas(run->simulation.mmu), err);
     if (status == C2_OK)
         status = make_kernel(run, err);
     return status == C2_OK ? make_emulator(run, err) : status;
@@ -261,14 +261,14 @@ static void describe_lane(struct report_run *report, const struct lane *lane)
     }
     report->tlb = sim_tlb(sim);
     report->walk_reads = sim_walk_reads(sim);
-    report->pages = mmu_counts(lane_mmu(lane));
+    report->pages = mmu_replica_counts(lane_memory(lane));
 }
 
-static void describe_placement(struct report_run *report, const struct mmu *mmu)
+static void describe_placement(struct report_run *report, const struct mmu_replica *memory)
 {
-    report->placement = mmu_config(mmu);
-    report->rules = mmu_rule_counts(mmu, 0);
-    report->huge_regions = mmu_huge_region_counts(mmu, 0);
+    report->placement = mmu_replica_config(memory);
+    report->rules = mmu_replica_rule_counts(memory, 0);
+    report->huge_regions = mmu_replica_region_counts(memory, 0);
 }
 
 static struct report_run describe(const struct run *run, const struct emu_end *end, const char *ending)
@@ -280,10 +280,11 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
                                 .clock = run->options->clock_set ? run->clock : NULL,
                                 .instructions = emu_instructions(run->emu),
                                 .simulated = !run->options->no_sim,
+                                .lost_pages = mmu_usage(run->simulation.mmu).lost_pages,
                                 .placement = &run->placement};
     const struct lane *lane = run->simulation.lanes ? lanes_at(run->simulation.lanes, 0) : NULL;
     if (lane)
-        describe_placement(&report, lane_mmu(lane));
+        describe_placement(&report, lane_memory(lane));
     if (!report.simulated)
         return report;
     describe_lane(&report, lane);
@@ -324,7 +325,7 @@ static enum c2_status write_reports(struct run *run, const struct report_run *re
     if (status == C2_OK)
         status = cli_outputs_commit(&run->outputs, analyses_of(run), report, !options->advise && !options->quiet, err);
     if (status == C2_OK && options->dump_pagemap)
-        status = cli_outputs_commit_pagemap(&run->outputs, lane_mmu(lanes_at(run->simulation.lanes, 0)),
+        status = cli_outputs_commit_pagemap(&run->outputs, lane_memory(lanes_at(run->simulation.lanes, 0)),
                                             options->dump_pagemap, err);
     return status;
 }
@@ -357,7 +358,7 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
     if (run->options->analyses[ANALYSIS_against] && report.simulated) {
         const struct lane *other = lanes_at(run->simulation.lanes, 1);
         describe_lane(&against, other);
-        describe_placement(&against, lane_mmu(other));
+        describe_placement(&against, lane_memory(other));
         report.against = &against;
         report.against_text = run->options->analyses[ANALYSIS_against];
         report.labels = analyses_result(analyses_of(run), ANALYSIS_against);

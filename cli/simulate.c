@@ -15,22 +15,13 @@
 
 /* ------------------------------------------------------------------ the guest's memory */
 
-static enum c2_status make_memory(struct cli_simulation *s, struct mmu_config *placements, unsigned count,
+static enum c2_status make_memory(struct cli_simulation *s, const struct mmu_config *placements, unsigned count,
                                   struct c2_error *err)
 {
-    struct mmu_config guest = {.seed = placements[0].seed};
-    mmu_config_lead(&guest, placements, count);
-    for (unsigned i = 0; i < count; i++) {
-        placements[i].heap_page = guest.heap_page;
-        placements[i].guest_bytes = guest.guest_bytes;
-    }
+    struct mmu_guest_config guest = {0};
+    for (unsigned i = 0; i < count; i++)
+        mmu_config_suit(&guest, &placements[i]);
     return mmu_create(&s->mmu, &guest, err);
-}
-
-static enum c2_status memory_changed(void *self, const struct mmu_event *event, struct c2_error *err)
-{
-    const struct cli_simulation *s = self;
-    return lanes_mark_memory(s->writer, event, err);
 }
 
 /* ------------------------------------------------------------------ the stream */
@@ -82,8 +73,7 @@ static enum c2_status end_recorder(struct cli_simulation *s, struct c2_error *er
     return status == C2_OK ? stream_recording_open(&s->recording, s->recorded, RECORDED, err) : status;
 }
 
-static enum c2_status make_stream(struct cli_simulation *s, const struct mmu_config *placements, unsigned count,
-                                  bool recorded, struct c2_error *err)
+static enum c2_status make_stream(struct cli_simulation *s, bool recorded, struct c2_error *err)
 {
     enum c2_status status = make_ring(s, err);
     if (status == C2_OK && recorded)
@@ -93,12 +83,9 @@ static enum c2_status make_stream(struct cli_simulation *s, const struct mmu_con
             &s->writer, recorded ? (struct stream_sink){s, both_consume, both_drain} : stream_ring_sink(s->ring), err);
     if (status != C2_OK)
         return status;
-    s->writer->certain = UINT64_MAX;
-    for (unsigned i = 0; i < count; i++) {
-        const uint64_t certain = lane_certain_changes(&placements[i]);
-        s->writer->certain = certain < s->writer->certain ? certain : s->writer->certain;
-    }
-    mmu_keep_journal(s->mmu, (struct mmu_journal){s, memory_changed});
+    s->writer->certain = lanes_certain;
+    s->writer->certain_self = s->lanes;
+    mmu_write_to(s->mmu, s->writer);
     return C2_OK;
 }
 
@@ -120,7 +107,7 @@ enum c2_status cli_simulation_start(struct cli_simulation *s, const struct lane_
     struct lane_config first = *config;
     first.blocks = s->blocks;
     status = lanes_create(&s->lanes, &first, placements, count, err);
-    return status == C2_OK ? make_stream(s, placements, count, recorded, err) : status;
+    return status == C2_OK ? make_stream(s, recorded, err) : status;
 }
 
 enum c2_status cli_simulation_loaded(struct cli_simulation *s, const struct loader_image *image, struct c2_error *err)
@@ -135,7 +122,7 @@ enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *
     if (!s->writer)
         return C2_OK;
     const struct stream_sink ring = stream_ring_sink(s->ring);
-    enum c2_status status = mmu_journal_status(s->mmu, err);
+    enum c2_status status = mmu_written(s->mmu, err);
     if (status == C2_OK)
         status = stream_writer_flush(s->writer, err);
     if (status == C2_OK)
@@ -148,7 +135,7 @@ enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *
 void cli_simulation_release(struct cli_simulation *s)
 {
     if (s->mmu)
-        mmu_keep_journal(s->mmu, (struct mmu_journal){NULL, NULL});
+        mmu_write_to(s->mmu, NULL);
     stream_writer_destroy(s->writer);
     stream_ring_destroy(s->ring);
     stream_recording_close(s->recording);

@@ -227,7 +227,7 @@ static void widen(struct module *module, const struct mmu_area *area)
 /* Reads the names of the code at pc unless they are known. */
 static enum c2_status know(struct allocations *a, uint64_t pc, struct c2_error *err)
 {
-    const struct mmu_area *area = mmu_area_at(a->mmu, (struct guest_va){pc}, false);
+    const struct mmu_area *area = mmu_area_at(mmu_areas(a->mmu), (struct guest_va){pc}, false);
     if (!area || !area->path)
         return C2_OK;
     struct module *module = module_of(a, area);

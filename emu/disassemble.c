@@ -10,8 +10,7 @@
 static size_t fetch(uint8_t out[LOADER_LONGEST_INSN], const struct mmu *mmu, struct guest_va pc)
 {
     size_t count = 0;
-    struct guest_pa ignored;
-    while (count < LOADER_LONGEST_INSN && mmu_translate(mmu, (struct guest_va){pc.v + count}, &ignored)) {
+    while (count < LOADER_LONGEST_INSN && mmu_ready(mmu, (struct guest_va){pc.v + count}, MMU_ACCESS_READ)) {
         out[count] = *(const uint8_t *)(uintptr_t)(pc.v + count);
         count++;
     }

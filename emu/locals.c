@@ -98,7 +98,7 @@ static enum c2_status wants(bool *out, void *self, struct guest_va pc, struct c2
 
 static bool on_stack(const struct locals *locals, uint64_t rsp)
 {
-    const struct mmu_area *area = mmu_area_at(locals->mmu, (struct guest_va){rsp}, false);
+    const struct mmu_area *area = mmu_area_at(mmu_areas(locals->mmu), (struct guest_va){rsp}, false);
     return area && area->kind == MMU_STACK;
 }
 

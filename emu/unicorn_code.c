@@ -144,7 +144,7 @@ static enum c2_status append(void ***array, size_t *count, size_t *capacity, voi
 /* Shared memory may be mapped a second time, writable there. */
 static bool may_change(const struct unicorn_code *code, uint64_t pc)
 {
-    const struct mmu_area *area = mmu_area_at(code->mmu, (struct guest_va){pc}, false);
+    const struct mmu_area *area = mmu_area_at(mmu_areas(code->mmu), (struct guest_va){pc}, false);
     return area && (area->prot & MMU_WRITE || area->shared);
 }
 

@@ -14,17 +14,14 @@
  *   A page is in the replica before anything refers to it, but with a region.
  *
  * Failures
- *   A lane fails where the stream asks for memory that its machine does not have. No sooner than after
- *   lane_certain_changes(); whoever feeds it lets the guest go on from later changes only when the lane has eaten them,
- *   so that a run ends at the page that could not be had, with what the program had done until then.
+ *   A lane fails where the stream asks for memory that its machine does not have. Where it may (mmu_replica_certain),
+ *   whoever feeds it lets the guest go on only when the lane has eaten the change, so that a run ends at the page that
+ *   could not be had, with what the program had done until then.
  */
 #include "lanes/lanes.h"
 
-/* What a change may take at most beside its page: the tables of the page, and of as many again where pages move. */
-#define FRAMES_PER_CHANGE 8u
-
 struct lane {
-    struct mmu *mmu;
+    struct mmu_replica *memory;
     struct sim *sim;
     uint64_t region_start, region_end; /* as in lane_config */
     bool loaded;                       /* STREAM_LOADED has come */
@@ -34,42 +31,26 @@ struct lane {
     struct c2_error failure;
 };
 
-uint64_t lane_certain_changes(const struct mmu_config *placement)
-{
-    uint64_t frames = placement->physical_bytes >> C2_PAGE_SHIFT, per_change = FRAMES_PER_CHANGE;
-    const bool anywhere = placement->placement == MMU_SEQUENTIAL || placement->placement == MMU_RANDOM ||
-                          placement->placement == MMU_COLORED || placement->placement == MMU_SAME_COLOR;
-    if (!anywhere || placement->rule_count != 0)
-        return 0;
-    if (placement->placement != MMU_SEQUENTIAL && placement->placement != MMU_RANDOM)
-        frames /= placement->colors;
-    if (placement->huge != MMU_HUGE_NEVER)
-        per_change += mmu_page_bytes(MMU_PAGE_1G) >> C2_PAGE_SHIFT;
-    return frames / per_change;
-}
-
 /* ------------------------------------------------------------------ translations */
 
 /* A failure ends the lane when the batch is done. */
 static void touch(struct lane *lane, struct guest_va va)
 {
-    struct c2_error *err = &lane->failure;
     const bool inside = va.v >= lane->region_start && va.v < lane->region_end;
-    const enum mmu_access access = inside ? MMU_ACCESS_WRITE : MMU_ACCESS_READ;
-    *err = (struct c2_error){.text = "a page of the run is not mapped when it is played back"};
-    if (mmu_touch(lane->mmu, va, access, err) != MMU_FAULT_NONE)
-        lane->failed = err->status != C2_OK ? err->status : C2_ERR_INTERNAL;
+    const uint64_t words[] = {va.v, inside ? MMU_ACCESS_WRITE : MMU_ACCESS_READ};
+    if (lane->failed == C2_OK)
+        lane->failed = mmu_replica_apply(lane->memory, STREAM_TOUCHED, words, 2, &lane->failure);
 }
 
 static bool translate(void *self, struct guest_va va, struct guest_pa *out)
 {
     struct lane *lane = self;
-    if (mmu_translate(lane->mmu, va, out))
+    if (mmu_replica_translate(lane->memory, va, out))
         return true;
     if (lane->region_end == 0)
         return false;
     touch(lane, va);
-    if (!mmu_translate(lane->mmu, va, out))
+    if (!mmu_replica_translate(lane->memory, va, out))
         out->v = va.v & (C2_PAGE_BYTES - 1); /* the lane has failed: any answer does */
     return true;
 }
@@ -80,7 +61,7 @@ static bool walk(void *self, struct guest_va va, struct mmu_walk *out)
     struct guest_pa pa;
     if (!translate(self, va, &pa))
         return false;
-    if (!mmu_walk(lane->mmu, va, out))
+    if (!mmu_replica_walk(lane->memory, va, out))
         *out = (struct mmu_walk){.entry_count = MMU_WALK_ENTRIES};
     return true;
 }
@@ -101,7 +82,7 @@ static void memory_lost(void *self, struct guest_va start, uint64_t bytes, bool 
     const uint64_t end = start.v + bytes;
     (void)code;
     while (start.v < end && lane->failed == C2_OK) {
-        const struct mmu_area *area = mmu_area_at(lane->mmu, start, true);
+        const struct mmu_area *area = mmu_area_at(mmu_replica_areas(lane->memory), start, true);
         const uint64_t next = !area || area->start.v > end ? end : area->start.v;
         const struct mmu_area gone = {.start = start, .bytes = next - start.v};
         if (gone.bytes != 0)
@@ -121,9 +102,9 @@ static enum c2_status listen(struct lane *lane, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     if (lane->sim)
-        status = mmu_listen(lane->mmu, (struct mmu_listener){.self = lane, .after = after_change}, err);
+        status = mmu_replica_listen(lane->memory, (struct mmu_listener){lane, after_change, NULL}, err);
     if (status == C2_OK && lane->analyses && analyses_want_memory(lane->analyses))
-        status = mmu_listen(lane->mmu, (struct mmu_listener){lane, NULL, memory_lost, memory_mapped}, err);
+        status = mmu_replica_listen(lane->memory, (struct mmu_listener){lane, memory_lost, memory_mapped}, err);
     return status;
 }
 
@@ -133,8 +114,9 @@ static void program_loaded(struct lane *lane)
     lane->loaded = true;
     if (!lane->analyses || !analyses_want_memory(lane->analyses))
         return;
-    const struct mmu_area *area = mmu_area_at(lane->mmu, (struct guest_va){0}, true);
-    for (; area; area = mmu_area_at(lane->mmu, (struct guest_va){area->start.v + area->bytes}, true))
+    const struct mmu_area *area = mmu_area_at(mmu_replica_areas(lane->memory), (struct guest_va){0}, true);
+    for (; area;
+         area = mmu_area_at(mmu_replica_areas(lane->memory), (struct guest_va){area->start.v + area->bytes}, true))
         memory_mapped(lane, area);
 }
 
@@ -142,14 +124,11 @@ static enum c2_status change(void *self, enum stream_mark mark, const uint64_t *
                              struct c2_error *err)
 {
     struct lane *lane = self;
-    struct mmu_event event;
     enum c2_status status = C2_OK;
-    if (mark == STREAM_LOADED) {
+    if (mark == STREAM_LOADED)
         program_loaded(lane);
-    } else {
-        lanes_memory_event(&event, words, count);
-        status = mmu_repeat(lane->mmu, &event, err);
-    }
+    else
+        status = mmu_replica_apply(lane->memory, mark, words, count, err);
     if (status == C2_OK && lane->failed != C2_OK) {
         status = lane->failed;
         *err = lane->failure;
@@ -161,7 +140,7 @@ static enum c2_status change(void *self, enum stream_mark mark, const uint64_t *
 
 static enum c2_status make_analyses(struct lane *lane, const struct lane_config *config, struct c2_error *err)
 {
-    enum c2_status status = loader_symbols_create(&lane->symbols, lane->mmu, err);
+    enum c2_status status = loader_symbols_create(&lane->symbols, mmu_replica_areas(lane->memory), err);
     const struct analyses_setup setup = {
         .machine = config->machine, .symbols = lane->symbols, .given = config->given, .first = config->first};
     return status == C2_OK ? analyses_create(&lane->analyses, &setup, err) : status;
@@ -181,7 +160,7 @@ static enum c2_status make_sim(struct lane *lane, const struct lane_config *conf
 
 static enum c2_status make(struct lane *lane, const struct lane_config *config, struct c2_error *err)
 {
-    enum c2_status status = mmu_create_detached(&lane->mmu, &config->placement, err);
+    enum c2_status status = mmu_replica_create(&lane->memory, &config->placement, err);
     if (status == C2_OK && config->given)
         status = make_analyses(lane, config, err);
     if (status == C2_OK && config->machine)
@@ -213,7 +192,7 @@ void lane_destroy(struct lane *lane)
     sim_destroy(lane->sim);
     analyses_destroy(lane->analyses);
     loader_symbols_destroy(lane->symbols);
-    mmu_destroy(lane->mmu);
+    mmu_replica_destroy(lane->memory);
     c2_free(lane);
 }
 
@@ -226,7 +205,7 @@ static enum c2_status place_only(struct lane *lane, const struct stream_batch *b
     for (uint32_t i = 0; i < batch->used && status == C2_OK; i += 1 + stream_header_slots(batch->words[i])) {
         const uint64_t header = batch->words[i];
         const enum stream_mark mark = (enum stream_mark)stream_header_insns(header);
-        if (stream_header_block(header) == STREAM_MARK && mark == STREAM_MEMORY)
+        if (stream_header_block(header) == STREAM_MARK && stream_changes_memory(mark))
             status = change(lane, mark, &batch->words[i + 1], stream_header_slots(header), err);
     }
     return status;
@@ -248,7 +227,7 @@ enum c2_status lane_finish(struct lane *lane, struct c2_error *err)
     return lane->sim ? sim_finish(lane->sim, err) : C2_OK;
 }
 
-const struct mmu *lane_mmu(const struct lane *lane) { return lane->mmu; }
+const struct mmu_replica *lane_memory(const struct lane *lane) { return lane->memory; }
 const struct sim *lane_sim(const struct lane *lane) { return lane->sim; }
 struct loader_symbols *lane_symbols(const struct lane *lane) { return lane->symbols; }
 struct analyses *lane_analyses(const struct lane *lane) { return lane->analyses; }

@@ -69,8 +69,8 @@ static enum c2_status consume_one(struct lanes *lanes, unsigned i, const struct 
     enum c2_status status = lane_consume(lanes->list[i], batch, &why);
     if (status == C2_OK || lanes->count == 1)
         return status == C2_OK ? C2_OK : c2_fail(err, status, "%s", why.text);
-    return c2_fail(err, status, "%s: %s", mmu_placement_text(text, sizeof text, mmu_config(lane_mmu(lanes->list[i]))),
-                   why.text);
+    return c2_fail(err, status, "%s: %s",
+                   mmu_placement_text(text, sizeof text, mmu_replica_config(lane_memory(lanes->list[i]))), why.text);
 }
 
 static enum c2_status consume(void *self, const struct stream_batch *batch, struct c2_error *err)
@@ -89,6 +89,17 @@ static enum c2_status drain(void *self, struct c2_error *err)
 }
 
 struct stream_sink lanes_sink(struct lanes *lanes) { return (struct stream_sink){lanes, consume, drain}; }
+
+uint64_t lanes_certain(void *self)
+{
+    const struct lanes *lanes = self;
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < lanes->count; i++) {
+        const uint64_t certain = mmu_replica_certain(lane_memory(lanes->list[i]));
+        least = certain < least ? certain : least;
+    }
+    return least;
+}
 
 enum c2_status lanes_finish(struct lanes *lanes, struct c2_error *err)
 {

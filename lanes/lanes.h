@@ -34,12 +34,9 @@ void lane_destroy(struct lane *lane); /* takes NULL */
 enum c2_status lane_consume(struct lane *lane, const struct stream_batch *batch, struct c2_error *err);
 /* After the last batch: results are there. */
 enum c2_status lane_finish(struct lane *lane, struct c2_error *err);
-/* How many changes of memory a stream may have before a lane with this placement can fail for want of frames; 0: it may
- * fail at any. */
-uint64_t lane_certain_changes(const struct mmu_config *placement);
 
 /* Lent until destroy. */
-const struct mmu *lane_mmu(const struct lane *lane);
+const struct mmu_replica *lane_memory(const struct lane *lane);
 const struct sim *lane_sim(const struct lane *lane);          /* NULL: nothing is simulated */
 struct loader_symbols *lane_symbols(const struct lane *lane); /* NULL: no analyses */
 struct analyses *lane_analyses(const struct lane *lane);      /* likewise */
@@ -53,15 +50,10 @@ enum c2_status lanes_create(struct lanes **out, const struct lane_config *config
                             unsigned count, struct c2_error *err);
 void lanes_destroy(struct lanes *lanes);
 struct stream_sink lanes_sink(struct lanes *lanes); /* lent until destroy */
+/* When all is eaten: how many changes of memory more no lane can fail at. */
+uint64_t lanes_certain(void *lanes);
 enum c2_status lanes_finish(struct lanes *lanes, struct c2_error *err);
 const struct lane *lanes_at(const struct lanes *lanes, unsigned i);
-
-/* ------------------------------------------------------------------ the guest's memory as marks */
-/* What happened to the guest's memory, as the words of a mark; how many they are. Then as a mark of the stream. */
-uint32_t lanes_memory_words(uint64_t words[STREAM_MARK_WORDS], const struct mmu_event *event);
-enum c2_status lanes_mark_memory(struct stream_writer *writer, const struct mmu_event *event, struct c2_error *err);
-/* The event of a mark; its path is lent as long as the words. */
-void lanes_memory_event(struct mmu_event *out, const uint64_t *words, uint32_t count);
 
 /* ------------------------------------------------------------------ objects moved: moved.c */
 struct lanes_replay {

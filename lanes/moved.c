@@ -130,13 +130,12 @@ static enum c2_status flush(const struct variant *variant, struct stream_batch *
     return status;
 }
 
-/* One event, as a mark of its own. */
-static enum c2_status tell(struct player *player, struct variant *variant, const struct mmu_event *event,
-                           struct c2_error *err)
+static enum c2_status tell(struct player *player, struct variant *variant, enum stream_mark mark, const uint64_t *words,
+                           uint32_t count, struct c2_error *err)
 {
     struct stream_batch *out = &player->out;
-    const uint32_t count = lanes_memory_words(&out->words[1], event);
-    out->words[0] = stream_header(STREAM_MARK, STREAM_MEMORY, count);
+    out->words[0] = stream_header(STREAM_MARK, mark, count);
+    memcpy(&out->words[1], words, count * sizeof *words);
     out->used = count + 1;
     out->tid = 1;
     return flush(variant, out, err);
@@ -145,12 +144,12 @@ static enum c2_status tell(struct player *player, struct variant *variant, const
 static enum c2_status make_region(struct player *player, struct variant *variant, bool huge, struct c2_error *err)
 {
     const uint64_t bytes = variant->region_end - REGION_BASE;
-    const struct mmu_event map = {MMU_EVENT_MAP, {REGION_BASE, bytes, MMU_READ | MMU_WRITE, MMU_ANONYMOUS}, NULL};
-    const struct mmu_event advise = {MMU_EVENT_ADVISE, {REGION_BASE, bytes, 1}, NULL};
+    const uint64_t map[] = {REGION_BASE, bytes, MMU_READ | MMU_WRITE | STREAM_MAPPED_MAY_WRITE, 0, 0, 0};
+    const uint64_t advise[] = {REGION_BASE, bytes, 1};
     if (!variant->moves_any)
         return C2_OK;
-    enum c2_status status = tell(player, variant, &map, err);
-    return status == C2_OK && huge ? tell(player, variant, &advise, err) : status;
+    enum c2_status status = tell(player, variant, STREAM_MAPPED, map, 6, err);
+    return status == C2_OK && huge ? tell(player, variant, STREAM_ADVISED, advise, 3, err) : status;
 }
 
 /* ------------------------------------------------------------------ life */
@@ -380,42 +379,49 @@ static enum c2_status take_record(struct player *player, const struct stream_bat
 
 /* ------------------------------------------------------------------ marks */
 
-static enum c2_status repeat(struct player *player, struct variant *variant, const struct mmu_event *event,
-                             const struct finder_found *found, struct c2_error *err)
+/* Whether memory comes to lie where objects would be moved; it begins at *start. */
+static bool is_in_the_way(const struct variant *variant, enum stream_mark mark, const uint64_t *words, uint64_t *start)
 {
-    struct mmu_event mine = *event;
-    const bool maps = event->kind == MMU_EVENT_MAP && variant->moves_any;
-    if (maps && mine.words[0] < variant->region_end && mine.words[0] + mine.words[1] > REGION_BASE)
+    if (!variant->moves_any || (mark != STREAM_MAPPED && mark != STREAM_MOVED))
+        return false;
+    *start = mark == STREAM_MAPPED ? words[0] : words[1];
+    const uint64_t bytes = mark == STREAM_MAPPED ? words[1] : words[3];
+    return *start<variant->region_end && * start + bytes> REGION_BASE;
+}
+
+static enum c2_status repeat(struct player *player, struct variant *variant, enum stream_mark mark,
+                             const uint64_t *words, uint32_t count, const struct finder_found *found,
+                             struct c2_error *err)
+{
+    uint64_t start;
+    if (is_in_the_way(variant, mark, words, &start))
         return c2_fail(err, C2_ERR_UNSUPPORTED,
-                       "the program maps memory at 0x%" PRIx64 ", where objects would be moved", mine.words[0]);
-    if (found)
-        mine.words[0] = moved_address(variant, found, mine.words[0]);
-    return tell(player, variant, &mine, err);
+                       "the program maps memory at 0x%" PRIx64 ", where objects would be moved", start);
+    if (!found)
+        return tell(player, variant, mark, words, count, err);
+    const uint64_t moved[] = {moved_address(variant, found, words[0]), words[1]};
+    return tell(player, variant, mark, moved, count, err);
 }
 
 /* What happened to the memory of the run, in each lane: where the lane has it. */
-static void play_memory(struct player *player, const uint64_t *words, uint32_t count)
+static void play_memory(struct player *player, enum stream_mark mark, const uint64_t *words, uint32_t count)
 {
-    struct mmu_event event;
-    lanes_memory_event(&event, words, count);
-    if (event.kind == MMU_EVENT_UNMAP)
-        finder_unmapped(player->finder, event.words[0], event.words[1]);
-    const struct finder_found *found = NULL;
-    if (event.kind == MMU_EVENT_TOUCH)
-        found = finder_find(player->finder, event.words[0]);
+    if (mark == STREAM_UNMAPPED)
+        finder_unmapped(player->finder, words[0], words[1]);
+    const struct finder_found *found = mark == STREAM_TOUCHED ? finder_find(player->finder, words[0]) : NULL;
     for (uint32_t i = 0; i < player->variant_count; i++) {
         struct analyses_outcome *outcome = player->variants[i].outcome;
         if (outcome->status == C2_OK)
-            outcome->status = repeat(player, &player->variants[i], &event, found, &outcome->error);
+            outcome->status = repeat(player, &player->variants[i], mark, words, count, found, &outcome->error);
     }
 }
 
 static enum c2_status play_mark(struct player *player, uint64_t header, const uint64_t *words, struct c2_error *err)
 {
     const enum stream_mark mark = (enum stream_mark)stream_header_insns(header);
-    if (mark != STREAM_MEMORY)
+    if (!stream_changes_memory(mark))
         return finder_mark(player->finder, mark, words, err);
-    play_memory(player, words, stream_header_slots(header));
+    play_memory(player, mark, words, stream_header_slots(header));
     return C2_OK;
 }
 

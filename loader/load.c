@@ -117,7 +117,7 @@ static enum c2_status check_free(const struct mmu *mmu, const struct loader_file
     for (size_t i = 0; i < elf->count; i++) {
         const struct loader_segment *s = &elf->segments[i];
         struct guest_va start = {c2_align_down(s->address + bias, C2_PAGE_BYTES)};
-        const struct mmu_area *area = mmu_area_at(mmu, start, true);
+        const struct mmu_area *area = mmu_area_at(mmu_areas(mmu), start, true);
         if (area && area->start.v < s->address + bias + s->bytes)
             return c2_fail(err, C2_ERR_UNSUPPORTED, "%s: its segment at 0x%llx overlaps %s, mapped at 0x%llx",
                            file->label, (ull)(s->address + bias), area->path ? area->path : "something else",

@@ -72,7 +72,8 @@ const char *loader_statics_program(const struct loader_statics *statics); /* bas
  * Everything that lies in a file mapping is found by the mapping's path and offset, so libraries loaded later need
  * no announcement. Separate debug files (build-id, .gnu_debuglink) are used where installed. */
 struct loader_symbols;
-enum c2_status loader_symbols_create(struct loader_symbols **out, const struct mmu *mmu, struct c2_error *err);
+/* areas: what is mapped, of the guest or of a replica; lent until destroy. */
+enum c2_status loader_symbols_create(struct loader_symbols **out, const struct mmu_areas *areas, struct c2_error *err);
 void loader_symbols_destroy(struct loader_symbols *symbols);
 
 struct loader_place {

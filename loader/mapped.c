@@ -34,7 +34,7 @@ static bool segment_is_there(const struct loader_symbols *symbols, const struct 
                              const struct loader_segment *segment, uint64_t bias)
 {
     uint64_t page = c2_align_down(segment->address, C2_PAGE_BYTES) + bias;
-    const struct mmu_area *area = mmu_area_at(symbols->mmu, (struct guest_va){page}, false);
+    const struct mmu_area *area = mmu_area_at(symbols->areas, (struct guest_va){page}, false);
     return segment->file_bytes == 0 ||
            (area && area->path && loader_module_shown(module, area) &&
             page - area->start.v + area->offset == c2_align_down(segment->offset, C2_PAGE_BYTES));
@@ -66,9 +66,9 @@ static bool find_bias(const struct loader_symbols *symbols, const struct loader_
 /* The file mapping that holds the address, or lies below it with nothing but anonymous memory between. */
 static const struct mmu_area *file_area_at(const struct loader_symbols *symbols, struct guest_va at)
 {
-    const struct mmu_area *area = mmu_area_at(symbols->mmu, at, false);
+    const struct mmu_area *area = mmu_area_at(symbols->areas, at, false);
     while (area && !area->path)
-        area = area->start.v ? mmu_area_at(symbols->mmu, (struct guest_va){area->start.v - 1}, false) : NULL;
+        area = area->start.v ? mmu_area_at(symbols->areas, (struct guest_va){area->start.v - 1}, false) : NULL;
     return area;
 }
 
@@ -110,7 +110,7 @@ static bool is_function(const struct loader_symtab *table, const struct loader_s
 static bool find_code(struct loader_symbols *symbols, struct guest_va at, struct mapped *out)
 {
     uint64_t address;
-    const struct mmu_area *area = mmu_area_at(symbols->mmu, at, false);
+    const struct mmu_area *area = mmu_area_at(symbols->areas, at, false);
     *out = (struct mapped){.module = loader_symbols_module(symbols, area)};
     out->no_memory = area && area->path && !out->module;
     if (!out->module || !out->module->is_elf ||

@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-enum c2_status loader_symbols_create(struct loader_symbols **out, const struct mmu *mmu, struct c2_error *err)
+enum c2_status loader_symbols_create(struct loader_symbols **out, const struct mmu_areas *areas, struct c2_error *err)
 {
     *out = NULL;
     if (elf_version(EV_CURRENT) == EV_NONE)
@@ -24,7 +24,7 @@ enum c2_status loader_symbols_create(struct loader_symbols **out, const struct m
     struct loader_symbols *symbols = c2_calloc(1, sizeof *symbols);
     if (!symbols)
         return c2_fail_memory(err, "symbols");
-    symbols->mmu = mmu;
+    symbols->areas = areas;
     enum c2_status status = loader_names_create(&symbols->names, err);
     if (status == C2_OK)
         status = c2_map_create(&symbols->shown, err);
@@ -95,7 +95,7 @@ static const char *keep(struct loader_symbols *symbols, const char *text)
 
 bool loader_spot_of(struct loader_symbols *symbols, struct guest_va va, struct loader_spot *out)
 {
-    const struct mmu_area *area = mmu_area_at(symbols->mmu, va, false);
+    const struct mmu_area *area = mmu_area_at(symbols->areas, va, false);
     *out = (struct loader_spot){.module = loader_symbols_module(symbols, area)};
     if (!out->module)
         return false;

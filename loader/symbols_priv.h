@@ -223,7 +223,7 @@ const char *loader_assigned(struct loader_names *names, const char *file, int li
 
 /* ------------------------------------------------------------------ the whole (symbols.c) */
 struct loader_symbols {
-    const struct mmu *mmu;
+    const struct mmu_areas *areas;
     struct loader_names *names;
     struct c2_map *shown;          /* mangled name to the one shown */
     struct loader_module *modules; /* the last one asked first */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   The mapped areas of the guest (Linux calls them VMAs): disjoint ranges in ascending order, split where rights
- *   change and joined again where neighbours are alike, so that a list of them reads as /proc/PID/maps does. They lie
- *   in a tree by their start; each knows the widest hole of its subtree, so that a place for a mapping is found without
- *   a look at every hole.
+ *   The mapped areas of an address space (Linux calls them VMAs), the guest's or a replica's: disjoint ranges in
+ *   ascending order, split where rights change and joined again where neighbours are alike, so that a list of them
+ *   reads as /proc/PID/maps does. They lie in a tree by their start; each knows the widest hole of its subtree, so that
+ *   a place for a mapping is found without a look at every hole.
  * Invariants
- *   Page aligned, not empty, ascending, disjoint, no two alike neighbours between calls of mmu.h. Summaries are true.
+ *   Page aligned, not empty, ascending, disjoint, no two alike neighbours between calls of mmu.h and replica.h.
+ *   Summaries are true.
  * Cost
  *   Logarithmic in the number of areas, whatever is looked for or changed; what concerns several areas, for each.
  * Not modelled
@@ -35,11 +36,21 @@ void backing_release(struct backing *backing)
         c2_free(backing);
 }
 
+void area_describe(struct area *area, uint64_t offset)
+{
+    area->view.offset = offset;
+    if (area->backing->anonymous)
+        return;
+    area->view.path = area->backing->path;
+    area->view.inode = area->backing->inode;
+    area->view.device = area->backing->device;
+}
+
 static bool same_backing(const struct backing *a, const struct backing *b)
 {
     if (a == b)
         return true;
-    if (!a || !b || a->anonymous || b->anonymous)
+    if (!a || !b || a->anonymous != b->anonymous)
         return false;
     return a->inode == b->inode && a->device == b->device && strcmp(a->path, b->path) == 0;
 }
@@ -69,16 +80,16 @@ static void summarize(struct c2_node *node)
 }
 
 /* The list of spare ones goes by the nodes' left. */
-static void put_spare(struct areas *areas, struct area *area)
+static void put_spare(struct mmu_areas *areas, struct area *area)
 {
     area->node.left = (struct c2_node *)areas->spare;
     areas->spare = area;
     areas->spares++;
 }
 
-int areas_reserve(struct areas *areas, size_t extra)
+int areas_reserve(struct mmu_areas *areas, size_t extra)
 {
-    if (areas_count(areas) + extra > AREAS_LIMIT)
+    if (areas->limit && areas_count(areas) + extra > areas->limit)
         return ENOMEM;
     while (areas->spares < extra) {
         struct area *area = c2_alloc(sizeof *area);
@@ -91,7 +102,7 @@ int areas_reserve(struct areas *areas, size_t extra)
 
 #define SPARES_KEPT 8
 
-static void free_area(struct areas *areas, struct area *area)
+static void free_area(struct mmu_areas *areas, struct area *area)
 {
     if (areas->spares >= SPARES_KEPT) {
         c2_free(area);
@@ -100,7 +111,7 @@ static void free_area(struct areas *areas, struct area *area)
     put_spare(areas, area);
 }
 
-static void put(struct areas *areas, const struct area *contents)
+static void put(struct mmu_areas *areas, const struct area *contents)
 {
     struct area *area = areas->spare;
     C2_ASSERT(area);
@@ -112,14 +123,14 @@ static void put(struct areas *areas, const struct area *contents)
     c2_tree_insert(&areas->tree, &area->node);
 }
 
-static void take(struct areas *areas, struct area *area)
+static void take(struct mmu_areas *areas, struct area *area)
 {
     c2_tree_remove(&areas->tree, &area->node);
     backing_release(area->backing);
     free_area(areas, area);
 }
 
-void areas_release(struct areas *areas)
+void areas_release(struct mmu_areas *areas)
 {
     areas_remove(areas, 0, UINT64_MAX);
     while (areas->spare) {
@@ -127,59 +138,59 @@ void areas_release(struct areas *areas)
         areas->spare = area_of(area->node.left);
         c2_free(area);
     }
-    *areas = (struct areas){0};
+    *areas = (struct mmu_areas){0};
 }
 
 /* ------------------------------------------------------------------ finding */
 
-struct area *areas_at(const struct areas *areas, uint64_t va)
+struct area *areas_at(const struct mmu_areas *areas, uint64_t va)
 {
     struct area *area = area_of(c2_tree_at_or_below(&areas->tree, va));
     return area && area_end(area) > va ? area : NULL;
 }
 
-struct area *areas_find(const struct areas *areas, uint64_t va)
+struct area *areas_find(const struct mmu_areas *areas, uint64_t va)
 {
     struct area *area = areas_at(areas, va);
     return area ? area : area_of(c2_tree_above(&areas->tree, va));
 }
 
-struct area *areas_next(const struct areas *areas, const struct area *area)
+struct area *areas_next(const struct mmu_areas *areas, const struct area *area)
 {
     return area_of(c2_tree_above(&areas->tree, area->view.start.v));
 }
 
-struct area *areas_before(const struct areas *areas, uint64_t va)
+struct area *areas_before(const struct mmu_areas *areas, uint64_t va)
 {
     return area_of(c2_tree_at_or_below(&areas->tree, va - 1));
 }
 
 static struct area *below(struct area *area, uint64_t end) { return area && area->view.start.v < end ? area : NULL; }
 
-struct area *areas_first_in(const struct areas *areas, uint64_t start, uint64_t end)
+struct area *areas_first_in(const struct mmu_areas *areas, uint64_t start, uint64_t end)
 {
     return below(areas_find(areas, start), end);
 }
 
-struct area *areas_next_in(const struct areas *areas, const struct area *area, uint64_t end)
+struct area *areas_next_in(const struct mmu_areas *areas, const struct area *area, uint64_t end)
 {
     return below(areas_next(areas, area), end);
 }
 
-bool areas_free(const struct areas *areas, uint64_t start, uint64_t end)
+bool areas_free(const struct mmu_areas *areas, uint64_t start, uint64_t end)
 {
     return start >= end || !areas_first_in(areas, start, end);
 }
 
 /* ------------------------------------------------------------------ changing */
 
-void areas_resize(struct areas *areas, struct area *area, uint64_t bytes)
+void areas_resize(struct mmu_areas *areas, struct area *area, uint64_t bytes)
 {
     area->view.bytes = bytes;
     c2_tree_changed(&areas->tree, &area->node);
 }
 
-void areas_split(struct areas *areas, uint64_t va)
+void areas_split(struct mmu_areas *areas, uint64_t va)
 {
     struct area *low = areas_at(areas, va);
     if (!low || low->view.start.v == va)
@@ -196,13 +207,13 @@ void areas_split(struct areas *areas, uint64_t va)
     put(areas, &high);
 }
 
-void areas_insert(struct areas *areas, const struct area *area)
+void areas_insert(struct mmu_areas *areas, const struct area *area)
 {
     C2_ASSERT(areas_free(areas, area->view.start.v, area_end(area)));
     put(areas, area);
 }
 
-void areas_remove(struct areas *areas, uint64_t start, uint64_t end)
+void areas_remove(struct mmu_areas *areas, uint64_t start, uint64_t end)
 {
     struct area *area = areas_first_in(areas, start, end);
     while (area) {
@@ -213,7 +224,7 @@ void areas_remove(struct areas *areas, uint64_t start, uint64_t end)
     }
 }
 
-void areas_merge(struct areas *areas, uint64_t start, uint64_t end)
+void areas_merge(struct mmu_areas *areas, uint64_t start, uint64_t end)
 {
     struct area *low = areas_find(areas, start - 1), *high = low ? areas_next(areas, low) : NULL;
     while (high && high->view.start.v <= end) {
@@ -288,16 +299,22 @@ static bool search_up(struct search *search, const struct c2_node *node)
     return search_up(search, node->right);
 }
 
-uint64_t areas_gap_down(const struct areas *areas, uint64_t bottom, uint64_t top, uint64_t bytes)
+uint64_t areas_gap_down(const struct mmu_areas *areas, uint64_t bottom, uint64_t top, uint64_t bytes)
 {
     struct search search = {&areas->tree, bottom, top, bytes};
     return search_down(&search, areas->tree.root) || fits(&search, 0, UINT64_MAX) ? search.top - bytes : 0;
 }
 
-uint64_t areas_gap_up(const struct areas *areas, uint64_t bottom, uint64_t top, uint64_t bytes)
+uint64_t areas_gap_up(const struct mmu_areas *areas, uint64_t bottom, uint64_t top, uint64_t bytes)
 {
     struct search search = {&areas->tree, bottom, top, bytes};
     return search_up(&search, areas->tree.root) || fits(&search, 0, UINT64_MAX) ? search.bottom : 0;
+}
+
+const struct mmu_area *mmu_area_at(const struct mmu_areas *areas, struct guest_va va, bool next)
+{
+    const struct area *area = next ? areas_find(areas, va.v) : areas_at(areas, va.v);
+    return area ? &area->view : NULL;
 }
 
 /* ------------------------------------------------------------------ check */
@@ -320,7 +337,7 @@ static void check_summary(const struct area *area)
     C2_ASSERT(again.low == area->low && again.high == area->high && again.widest == area->widest);
 }
 
-void areas_check(const struct areas *areas)
+void areas_check(const struct mmu_areas *areas)
 {
     c2_tree_check(&areas->tree);
     const struct area *before = NULL;

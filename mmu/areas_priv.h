@@ -9,11 +9,12 @@
 
 #define AREAS_LIMIT 65530 /* Linux's vm.max_map_count */
 
-/* What lies behind an area that is not private anonymous memory; shared by the pieces of a mapping. */
+/* What lies behind an area that is not private anonymous memory; shared by the pieces of a mapping. Two of one file, or
+ * of one piece of anonymous memory, are the same to whoever joins areas. */
 struct backing {
     uint64_t references;
-    uint64_t inode, device;
-    bool anonymous; /* shared anonymous memory: no path, an object of its own */
+    uint64_t inode, device; /* anonymous: inode is the number of the piece of memory, and device 0 */
+    bool anonymous;         /* shared anonymous memory: no path */
     char path[];
 };
 /* path NULL: anonymous. NULL: no memory. */
@@ -30,35 +31,40 @@ struct area {
     uint8_t hugetlb;                /* MAP_HUGETLB: enum mmu_page_size; 0: no */
 };
 
-struct areas {
+/* What the view says of an area that is not private anonymous memory, from its backing; offset: of its start there. */
+void area_describe(struct area *area, uint64_t offset);
+
+struct mmu_areas {
     struct c2_tree tree;
     struct area *spare; /* by node.left */
     size_t spares;
+    size_t limit; /* no more areas than these; 0: as many as there is memory for */
 };
 
-static inline size_t areas_count(const struct areas *areas) { return areas->tree.count; }
+static inline size_t areas_count(const struct mmu_areas *areas) { return areas->tree.count; }
 static inline uint64_t area_end(const struct area *area) { return area->view.start.v + area->view.bytes; }
-void areas_release(struct areas *areas);
-/* Room for `extra` more areas, so that changes cannot fail half way. 0 or errno. */
-int areas_reserve(struct areas *areas, size_t extra);
+void areas_release(struct mmu_areas *areas);
+/* Room for `extra` more areas, so that changes cannot fail half way. 0, or ENOMEM. */
+int areas_reserve(struct mmu_areas *areas, size_t extra);
 /* An area stays where it is until it is removed or merged into the one below. */
-struct area *areas_find(const struct areas *areas, uint64_t va);             /* the first that ends above va, or NULL */
-struct area *areas_at(const struct areas *areas, uint64_t va);               /* NULL if va is not mapped */
-struct area *areas_next(const struct areas *areas, const struct area *area); /* NULL after the last */
-struct area *areas_before(const struct areas *areas, uint64_t va); /* the last that begins below va, or NULL */
+struct area *areas_find(const struct mmu_areas *areas, uint64_t va); /* the first that ends above va, or NULL */
+struct area *areas_at(const struct mmu_areas *areas, uint64_t va);   /* NULL if va is not mapped */
+struct area *areas_next(const struct mmu_areas *areas, const struct area *area); /* NULL after the last */
+struct area *areas_before(const struct mmu_areas *areas, uint64_t va); /* the last that begins below va, or NULL */
 /* Find and next, but only those that begin below end: for (a = first_in(start); a; a = next_in(a)). */
-struct area *areas_first_in(const struct areas *areas, uint64_t start, uint64_t end);
-struct area *areas_next_in(const struct areas *areas, const struct area *area, uint64_t end);
-bool areas_free(const struct areas *areas, uint64_t start, uint64_t end);
-void areas_split(struct areas *areas, uint64_t va); /* makes va a boundary; room for one is reserved */
+struct area *areas_first_in(const struct mmu_areas *areas, uint64_t start, uint64_t end);
+struct area *areas_next_in(const struct mmu_areas *areas, const struct area *area, uint64_t end);
+bool areas_free(const struct mmu_areas *areas, uint64_t start, uint64_t end);
+void areas_split(struct mmu_areas *areas, uint64_t va); /* makes va a boundary; room for one is reserved */
 /* Adds a copy of the area where nothing is; takes over its reference of the backing. Room for one is reserved. */
-void areas_insert(struct areas *areas, const struct area *area);
-void areas_resize(struct areas *areas, struct area *area, uint64_t bytes); /* room above it is free */
-void areas_remove(struct areas *areas, uint64_t start, uint64_t end);      /* both are boundaries */
-void areas_merge(struct areas *areas, uint64_t start, uint64_t end); /* joins like neighbours in or at [start, end] */
+void areas_insert(struct mmu_areas *areas, const struct area *area);
+void areas_resize(struct mmu_areas *areas, struct area *area, uint64_t bytes); /* room above it is free */
+void areas_remove(struct mmu_areas *areas, uint64_t start, uint64_t end);      /* both are boundaries */
+/* Joins like neighbours in or at [start, end]. */
+void areas_merge(struct mmu_areas *areas, uint64_t start, uint64_t end);
 /* The highest (lowest) start of a free range of bytes inside [bottom, top); 0 if there is none. */
-uint64_t areas_gap_down(const struct areas *areas, uint64_t bottom, uint64_t top, uint64_t bytes);
-uint64_t areas_gap_up(const struct areas *areas, uint64_t bottom, uint64_t top, uint64_t bytes);
-void areas_check(const struct areas *areas);
+uint64_t areas_gap_down(const struct mmu_areas *areas, uint64_t bottom, uint64_t top, uint64_t bytes);
+uint64_t areas_gap_up(const struct mmu_areas *areas, uint64_t bottom, uint64_t top, uint64_t bytes);
+void areas_check(const struct mmu_areas *areas);
 
 #endif

@@ -12,8 +12,7 @@
 
 static bool grow_heap(struct mmu *mmu, uint64_t from, uint64_t to)
 {
-    uint64_t memory = mmu->config.guest_bytes ? mmu->config.guest_bytes : mmu->config.physical_bytes;
-    if (to - from > memory || !areas_free(&mmu->areas, from, to))
+    if (to - from > mmu->config.guest_bytes || !areas_free(&mmu->space.areas, from, to))
         return false;
     struct mmu_request request = {.address = from,
                                   .bytes = to - from,
@@ -21,14 +20,14 @@ static bool grow_heap(struct mmu *mmu, uint64_t from, uint64_t to)
                                   .fixed = true,
                                   .kind = MMU_HEAP,
                                   .host_fd = -1};
-    return mmu_map_alone(mmu, &request) >= 0;
+    return mmu_map_range(mmu, &request) >= 0;
 }
 
-uint64_t mmu_brk_alone(struct mmu *mmu, uint64_t address)
+static void move_break(struct mmu *mmu, uint64_t address)
 {
-    if (address < mmu_heap_start(mmu) || address > MMU_TABLES_BASE)
-        return mmu->brk;
-    uint64_t step = mmu_heap_step(mmu);
+    uint64_t step = mmu_page_bytes(mmu->config.heap_page);
+    if (address < c2_align_up(MMU_HEAP_BASE, step) || address > MMU_TABLES_BASE)
+        return;
     uint64_t old_end = c2_align_up(mmu->brk, step), new_end = c2_align_up(address, step);
     bool done = true;
     if (new_end > old_end)
@@ -37,5 +36,11 @@ uint64_t mmu_brk_alone(struct mmu *mmu, uint64_t address)
         done = mmu_unmap_range(mmu, new_end, old_end) == 0;
     if (done)
         mmu->brk = address;
+}
+
+uint64_t mmu_brk(struct mmu *mmu, uint64_t address)
+{
+    move_break(mmu, address);
+    C2_PROMISE(mmu_holds(mmu));
     return mmu->brk;
 }

@@ -5,7 +5,7 @@
 #ifndef C2_MMU_BUDDY_PRIV_H
 #define C2_MMU_BUDDY_PRIV_H
 
-#include "mmu/mmu.h"
+#include "mmu/replica.h"
 
 #define BUDDY_ORDERS 11
 #define BUDDY_BLOCK_FRAMES 1024u /* of the largest order */

@@ -28,7 +28,7 @@
  *   for maps as taken; of these, held tells those that a page has. No frame of colour c below hint[c] is free.
  * Not modelled
  *   Firmware holes, zones, the page cache: two mappings of one file get frames of their own, and a first read gets one
- *   too (Linux maps a shared zero page; so does config.zero_page, see touch.c).
+ *   too (Linux maps a shared zero page; so does config.zero_page, see place.c).
  */
 #include "mmu/buddy_priv.h"
 #include "mmu/frames_priv.h"
@@ -441,6 +441,29 @@ bool frames_take_top(struct frames *frames, uint64_t *frame)
 uint64_t frames_total(const struct frames *frames) { return frames->all[0].count; }
 
 uint64_t frames_taken(const struct frames *frames) { return frames->all[0].taken - frames->others - frames->idle; }
+
+/* Of one policy. With an age it shows only later what other programs have. */
+static uint64_t certain_by(const struct frames *frames, const struct mmu_config *policy)
+{
+    const uint64_t free_count = frame_set_free_count(&frames->all[0]), gone = frames->all[0].count - free_count;
+    const bool colored = policy->placement == MMU_COLORED || policy->placement == MMU_SAME_COLOR;
+    if (policy->placement == MMU_IDENTITY || policy->placement == MMU_MAP || policy->age != 0)
+        return 0;
+    if (!colored)
+        return free_count;
+    const uint64_t of_color = frames->all[0].count / policy->colors;
+    return of_color > gone ? of_color - gone : 0;
+}
+
+uint64_t frames_certain(const struct frames *frames)
+{
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < frames->placer_count; i++) {
+        const uint64_t count = certain_by(frames, frames->placers[i].policy);
+        least = count < least ? count : least;
+    }
+    return least;
+}
 
 uint64_t frames_idle(const struct frames *frames) { return frames->idle; }
 

@@ -44,16 +44,17 @@ struct mmu_host {
     int (*discard)(void *self, uint64_t start, uint64_t bytes);
     /* Whether there is memory behind the page: false beyond the end of a mapped file. */
     bool (*probe)(void *self, uint64_t page);
-    void (*close)(void *self); /* with the mmu's end; may be NULL */
+    uint64_t (*lost_pages)(void *self); /* see mmu_usage; NULL: there are none */
+    void (*close)(void *self);          /* with the mmu's end; may be NULL */
 };
 
-/* The window: reserved by open, released by host.close. lost_pages: see mmu_counts. */
-enum c2_status window_open(struct mmu_host *host, struct tables_arena *arena, uint64_t *lost_pages,
-                           struct c2_error *err);
+/* The window: reserved by open, released by host.close. */
+enum c2_status window_open(struct mmu_host *host, struct tables_arena *arena, struct c2_error *err);
 
 /* Survives SIGBUS in [start, end): sigbus.c. */
-int sigbus_guard(uint64_t start, uint64_t end, uint64_t *lost_pages); /* 0 or errno */
+int sigbus_guard(uint64_t start, uint64_t end); /* 0 or errno */
 void sigbus_release(void);
+uint64_t sigbus_lost_pages(void);       /* that were replaced since sigbus_guard */
 bool sigbus_readable(const void *byte); /* false: reading it would be a SIGBUS */
 
 #endif

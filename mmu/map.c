@@ -9,6 +9,7 @@
  *   growing stacks, MAP_GROWSDOWN, and the refusal of mappings larger than the machine's memory.
  */
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "mmu/mmu_priv.h"
@@ -28,8 +29,8 @@ uint64_t mmu_find_gap(const struct mmu *mmu, uint64_t bytes, enum mmu_zone zone)
 {
     uint64_t at = 0;
     if (zone == MMU_ZONE_LOW)
-        at = areas_gap_up(&mmu->areas, MMU_LOW_BASE, MMU_LOW_END, bytes);
-    return at ? at : areas_gap_down(&mmu->areas, MMU_TABLES_END, MMU_MMAP_TOP, bytes);
+        at = areas_gap_up(&mmu->space.areas, MMU_LOW_BASE, MMU_LOW_END, bytes);
+    return at ? at : areas_gap_down(&mmu->space.areas, MMU_TABLES_END, MMU_MMAP_TOP, bytes);
 }
 
 /* 0 and *bytes in whole pages, or -errno. */
@@ -58,17 +59,17 @@ static int64_t choose_address(const struct mmu *mmu, const struct mmu_request *r
         int64_t refused = mmu_range_usable(wish, bytes);
         if (refused)
             return refused;
-        return request->no_replace && !areas_free(&mmu->areas, wish, wish + bytes) ? -EEXIST : (int64_t)wish;
+        return request->no_replace && !areas_free(&mmu->space.areas, wish, wish + bytes) ? -EEXIST : (int64_t)wish;
     }
     wish = c2_align_up(wish, step);
-    if (wish != 0 && mmu_range_usable(wish, bytes) == 0 && areas_free(&mmu->areas, wish, wish + bytes))
+    if (wish != 0 && mmu_range_usable(wish, bytes) == 0 && areas_free(&mmu->space.areas, wish, wish + bytes))
         return (int64_t)wish;
     uint64_t at = mmu_find_gap(mmu, bytes + step - C2_PAGE_BYTES, request->zone);
     return at ? (int64_t)c2_align_up(at, step) : -ENOMEM;
 }
 
 /* The backing of the request in *out (NULL for private anonymous memory). 0 or errno. */
-static int make_backing(struct backing **out, const struct mmu_request *request)
+static int make_backing(struct mmu *mmu, struct backing **out, const struct mmu_request *request)
 {
     *out = NULL;
     struct stat about = {0};
@@ -78,7 +79,9 @@ static int make_backing(struct backing **out, const struct mmu_request *request)
     if (file && fstat(request->host_fd, &about) != 0)
         return errno;
     const char *path = request->path ? request->path : "";
-    *out = backing_create(file ? path : NULL, about.st_ino, about.st_dev);
+    if (file && strlen(path) >= MARK_PATH_BYTES)
+        return ENAMETOOLONG;
+    *out = file ? backing_create(path, about.st_ino, about.st_dev) : backing_create(NULL, ++mmu->objects, 0);
     return *out ? 0 : ENOMEM;
 }
 
@@ -87,12 +90,8 @@ static struct area area_of(const struct mmu_request *request, uint64_t start, ui
     struct area area = {.backing = backing, .may_write = true, .hugetlb = (uint8_t)request->huge};
     area.view = (struct mmu_area){
         .start = {start}, .bytes = bytes, .prot = request->prot, .shared = request->shared, .kind = request->kind};
-    if (request->host_fd >= 0) {
-        area.view.path = backing->path;
-        area.view.offset = request->offset;
-        area.view.inode = backing->inode;
-        area.view.device = backing->device;
-    }
+    if (backing)
+        area_describe(&area, request->host_fd >= 0 ? request->offset : 0);
     return area;
 }
 
@@ -102,7 +101,7 @@ static bool fills(const struct area *area) { return area && !area->backing; }
 
 struct host_hole mmu_hole_at(const struct mmu *mmu, uint64_t start, uint64_t end)
 {
-    const struct area *before = areas_before(&mmu->areas, start), *behind = areas_find(&mmu->areas, end);
+    const struct area *before = areas_before(&mmu->space.areas, start), *behind = areas_find(&mmu->space.areas, end);
     uint64_t low = start - MMU_WINDOW_START < HOST_HOLE_BYTES ? MMU_WINDOW_START : start - HOST_HOLE_BYTES;
     uint64_t high = MMU_WINDOW_END - end < HOST_HOLE_BYTES ? MMU_WINDOW_END : end + HOST_HOLE_BYTES;
     if (start >= MMU_TABLES_END && low < MMU_TABLES_END)
@@ -121,7 +120,7 @@ struct host_hole mmu_hole_at(const struct mmu *mmu, uint64_t start, uint64_t end
 struct host_source mmu_source_of(const struct mmu *mmu, const struct area *area, int fd)
 {
     const uint64_t start = area->view.start.v, end = area_end(area);
-    const struct area *before = areas_before(&mmu->areas, start), *behind = areas_find(&mmu->areas, end);
+    const struct area *before = areas_before(&mmu->space.areas, start), *behind = areas_find(&mmu->space.areas, end);
     struct host_source source = {.fd = fd,
                                  .offset = area->view.offset,
                                  .shared = area->view.shared,
@@ -138,41 +137,28 @@ struct host_source mmu_source_of(const struct mmu *mmu, const struct area *area,
 
 /* ------------------------------------------------------------------ mmap */
 
-int mmu_put_area(struct mmu *mmu, struct area *area, int fd)
+/* Puts the area in, over whatever was there. Takes over the area's backing, also on failure. 0 or errno. */
+static int put_area(struct mmu *mmu, struct area *area, int fd)
 {
-    uint64_t start = area->view.start.v, end = area_end(area);
-    bool replaces = !areas_free(&mmu->areas, start, end);
-    bool code = (area->view.prot & MMU_EXEC) || mmu_range_code(mmu, start, end);
+    const uint64_t start = area->view.start.v, bytes = area->view.bytes;
     struct host_source source = mmu_source_of(mmu, area, fd);
     int error = mmu->host.room(mmu->host.self, false);
     if (!error)
-        error = areas_reserve(&mmu->areas, 3); /* two cuts and the new one */
+        error = areas_reserve(&mmu->space.areas, 3); /* two cuts and the new one */
     if (!error)
-        error = mmu_split_at(mmu, start, end);
-    if (replaces && !error)
-        mmu_notify_before(mmu, start, end);
-    bool told = replaces && !error;
-    if (!error)
-        error = mmu->host.map(mmu->host.self, start, end - start, &source);
+        error = mmu->host.map(mmu->host.self, start, bytes, &source);
     if (error) {
         backing_release(area->backing);
-    } else {
-        area->may_write = source.may_write;
-        areas_split(&mmu->areas, start);
-        areas_split(&mmu->areas, end);
-        mmu_drop_pages(mmu, start, end);
-        areas_remove(&mmu->areas, start, end);
-        areas_insert(&mmu->areas, area);
-        areas_merge(&mmu->areas, start, end);
+        return error;
     }
-    if (told)
-        mmu_notify_after(mmu, start, end, code);
-    if (!error)
-        mmu_notify_mapped(mmu, start, end);
-    return error;
+    area->may_write = source.may_write;
+    error = space_put(&mmu->space, area);
+    C2_ASSERT(error == 0);
+    mmu_mark_mapped(mmu, start, bytes);
+    return 0;
 }
 
-int64_t mmu_map_alone(struct mmu *mmu, const struct mmu_request *request)
+int64_t mmu_map_range(struct mmu *mmu, const struct mmu_request *request)
 {
     uint64_t bytes;
     int64_t refused = check_request(request, &bytes);
@@ -182,10 +168,17 @@ int64_t mmu_map_alone(struct mmu *mmu, const struct mmu_request *request)
     if (start < 0)
         return start;
     struct backing *backing;
-    int error = make_backing(&backing, request);
+    int error = make_backing(mmu, &backing, request);
     if (error)
         return -error;
     struct area area = area_of(request, (uint64_t)start, bytes, backing);
-    error = mmu_put_area(mmu, &area, request->host_fd);
+    error = put_area(mmu, &area, request->host_fd);
     return error ? -error : start;
+}
+
+int64_t mmu_map(struct mmu *mmu, const struct mmu_request *request)
+{
+    const int64_t answer = mmu_map_range(mmu, request);
+    C2_PROMISE(mmu_holds(mmu));
+    return answer;
 }

@@ -5,7 +5,7 @@
 #ifndef C2_MMU_PAGEMAP_PRIV_H
 #define C2_MMU_PAGEMAP_PRIV_H
 
-#include "mmu/mmu.h"
+#include "mmu/replica.h"
 
 /* One placement. Frames and pages are numbers of 4 KiB, aligned to the size. */
 struct pagemap_line {

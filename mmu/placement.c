@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "mmu/mmu.h"
+#include "mmu/replica.h"
 
 /* One row a policy: its name, and its only key if it has one. */
 static const struct {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Model
- *   mremap(2): shrink in place, grow in place when the range above is free, otherwise move. Pages that move keep their
- *   frames: moving changes page tables, not physical memory (and under identity placement a moved page stays where its
- *   old address had put it). A huge page moves whole by a multiple of its size, and is split by any other move.
+ *   mremap(2): shrink in place, grow in place when the range above is free, otherwise move. What a move and the growth
+ *   behind it have made is one mark.
  * Invariants
  *   A call that fails leaves everything as it was, except that MREMAP_FIXED may have unmapped its target, as in Linux.
  * Not modelled
@@ -18,7 +17,7 @@
 /* Lengthens the area that ends at end; the range above is free. 0 or errno. */
 static int grow(struct mmu *mmu, uint64_t end, uint64_t bytes)
 {
-    struct area *area = areas_at(&mmu->areas, end - C2_PAGE_BYTES);
+    struct area *area = areas_at(&mmu->space.areas, end - C2_PAGE_BYTES);
     struct area grown = {.view = {.start = {end}, .bytes = bytes, .prot = MMU_WRITE}};
     struct host_source source = mmu_source_of(mmu, &grown, -1);
     int error = mmu->host.room(mmu->host.self, false);
@@ -27,8 +26,8 @@ static int grow(struct mmu *mmu, uint64_t end, uint64_t bytes)
                               : mmu->host.map(mmu->host.self, end, bytes, &source);
     if (error)
         return error;
-    areas_resize(&mmu->areas, area, area->view.bytes + bytes);
-    areas_merge(&mmu->areas, end, end + bytes);
+    areas_resize(&mmu->space.areas, area, area->view.bytes + bytes);
+    areas_merge(&mmu->space.areas, end, end + bytes);
     return 0;
 }
 
@@ -37,41 +36,18 @@ static int64_t grow_in_place(struct mmu *mmu, uint64_t start, uint64_t end, uint
     int error = grow(mmu, end, bytes);
     if (error)
         return -error;
-    mmu_notify_mapped(mmu, end, end + bytes);
+    space_tell_mapped(&mmu->space, end, end + bytes);
+    mmu_mark_mapped(mmu, end, bytes);
     return (int64_t)start;
 }
 
 static bool can_grow(const struct mmu *mmu, uint64_t end, uint64_t bytes)
 {
-    return area_end(areas_at(&mmu->areas, end - C2_PAGE_BYTES)) == end && mmu_range_usable(end, bytes) == 0 &&
-           areas_free(&mmu->areas, end, end + bytes);
+    return area_end(areas_at(&mmu->space.areas, end - C2_PAGE_BYTES)) == end && mmu_range_usable(end, bytes) == 0 &&
+           areas_free(&mmu->space.areas, end, end + bytes);
 }
 
 /* ------------------------------------------------------------------ moving */
-
-struct move {
-    struct mmu *mmu;
-    uint64_t distance; /* new - old, modulo 2^64 */
-    bool failed;
-};
-
-static uint64_t copy_entry(void *self, uint64_t va, uint64_t entry)
-{
-    struct move *move = self;
-    if (!move->failed && tables_prepare(move->mmu->tables, va + move->distance, entry_size(entry), NULL) == C2_OK)
-        tables_set(move->mmu->tables, va + move->distance, entry);
-    else
-        move->failed = true;
-    return entry;
-}
-
-static uint64_t forget_entry(void *self, uint64_t va, uint64_t entry)
-{
-    (void)self;
-    (void)va;
-    (void)entry;
-    return 0;
-}
 
 /* What a move to `to` leaves. Where the new place lies in the hole itself, the hole is no more than what moved. */
 static struct host_hole hole_behind(const struct mmu *mmu, uint64_t from, uint64_t to, uint64_t bytes)
@@ -81,68 +57,39 @@ static struct host_hole hole_behind(const struct mmu *mmu, uint64_t from, uint64
     return into_hole ? (struct host_hole){from, from + bytes, false} : hole;
 }
 
-/* Tables for both ranges exist for a moment, so that a lack of frames is found before anything moved. 0 or errno. */
-static int move_pages(struct mmu *mmu, uint64_t from, uint64_t to, uint64_t bytes)
-{
-    struct move move = {.mmu = mmu, .distance = to - from};
-    tables_visit(mmu->tables, from, from + bytes, copy_entry, &move);
-    const struct host_hole hole = hole_behind(mmu, from, to, bytes);
-    int error = move.failed ? ENOMEM : mmu->host.move(mmu->host.self, from, to, bytes, &hole);
-    uint64_t stale = error ? to : from;
-    tables_visit(mmu->tables, stale, stale + bytes, forget_entry, NULL);
-    return error;
-}
-
-/* [from, from + bytes) is one area by now. */
-static void move_area(struct mmu *mmu, uint64_t from, uint64_t to, enum mmu_kind kind)
-{
-    struct areas *areas = &mmu->areas;
-    struct area area = *areas_at(areas, from);
-    if (area.backing)
-        area.backing->references++;
-    areas_remove(areas, from, area_end(&area));
-    area.view.start.v = to;
-    area.view.kind = kind;
-    areas_insert(areas, &area);
-    areas_merge(areas, to, area_end(&area));
-}
-
 /* Moves part of an area to a free range, where it is of `kind`. 0 or errno. */
 static int move_range(struct mmu *mmu, uint64_t from, uint64_t to, uint64_t bytes, enum mmu_kind kind)
 {
-    int error = mmu_isolate(mmu, from, from + bytes);
+    struct space_move move = {from, to, bytes, kind, false};
+    int error = space_move_begin(&mmu->space, &move);
     if (error)
         return error;
-    bool code = mmu_range_code(mmu, from, from + bytes);
-    mmu_notify_before(mmu, from, from + bytes); /* of the splitting too */
-    error = mmu_split_for_move(mmu, from, from + bytes, to - from);
-    if (!error)
-        error = move_pages(mmu, from, to, bytes);
-    if (!error)
-        move_area(mmu, from, to, kind);
-    areas_merge(&mmu->areas, from, from + bytes);
-    mmu_notify_after(mmu, from, from + bytes, code);
+    const struct host_hole hole = hole_behind(mmu, from, to, bytes);
+    error = mmu->host.move(mmu->host.self, from, to, bytes, &hole);
+    space_move_end(&mmu->space, &move, error == 0);
     return error;
 }
 
 /* Moves and grows; a growth that fails moves back, for which there is room. */
 static int64_t move_and_grow(struct mmu *mmu, uint64_t from, uint64_t to, uint64_t bytes, uint64_t growth)
 {
-    enum mmu_kind kind = areas_at(&mmu->areas, from)->view.kind;
+    const enum mmu_kind kind = areas_at(&mmu->space.areas, from)->view.kind;
+    const enum mmu_kind there = kind == MMU_FILE ? MMU_FILE : MMU_ANONYMOUS;
     int error = mmu->host.room(mmu->host.self, false);
     if (!error)
-        error = areas_reserve(&mmu->areas, 4);
+        error = areas_reserve(&mmu->space.areas, 4);
     if (!error)
-        error = move_range(mmu, from, to, bytes, kind == MMU_FILE ? MMU_FILE : MMU_ANONYMOUS);
+        error = move_range(mmu, from, to, bytes, there);
     if (error)
         return -error;
     error = growth ? grow(mmu, to + bytes, growth) : 0;
     if (error) {
         C2_ASSERT(move_range(mmu, to, from, bytes, kind) == 0);
-        mmu_notify_mapped(mmu, from, from + bytes);
+        space_tell_mapped(&mmu->space, from, from + bytes);
         return -error;
     }
-    mmu_notify_mapped(mmu, to, to + bytes + growth);
+    space_tell_mapped(&mmu->space, to, to + bytes + growth);
+    MMU_MARK(mmu, STREAM_MOVED, from, to, bytes, bytes + growth, there);
     return (int64_t)to;
 }
 
@@ -171,8 +118,8 @@ static int64_t remap_grow(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uin
     return to ? move_and_grow(mmu, old, to, old_bytes, growth) : -ENOMEM;
 }
 
-int64_t mmu_remap_alone(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint64_t new_bytes, bool may_move,
-                        bool fixed, uint64_t new_address)
+static int64_t remap(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint64_t new_bytes, bool may_move, bool fixed,
+                     uint64_t new_address)
 {
     if (old % C2_PAGE_BYTES != 0 || (fixed && (!may_move || new_address % C2_PAGE_BYTES != 0)))
         return -EINVAL;
@@ -181,7 +128,7 @@ int64_t mmu_remap_alone(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint6
     old_bytes = c2_align_up(old_bytes, C2_PAGE_BYTES);
     new_bytes = c2_align_up(new_bytes, C2_PAGE_BYTES);
     uint64_t keep = old_bytes < new_bytes ? old_bytes : new_bytes;
-    const struct area *area = areas_at(&mmu->areas, old);
+    const struct area *area = areas_at(&mmu->space.areas, old);
     if (!area)
         return -EFAULT;
     if (!fixed && new_bytes <= old_bytes) {
@@ -193,4 +140,12 @@ int64_t mmu_remap_alone(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint6
     if (fixed)
         return remap_fixed(mmu, old, keep, old_bytes, new_address, new_bytes);
     return remap_grow(mmu, old, old_bytes, new_bytes, may_move);
+}
+
+int64_t mmu_remap(struct mmu *mmu, uint64_t old, uint64_t old_bytes, uint64_t new_bytes, bool may_move, bool fixed,
+                  uint64_t new_address)
+{
+    const int64_t answer = remap(mmu, old, old_bytes, new_bytes, may_move, fixed, new_address);
+    C2_PROMISE(mmu_holds(mmu));
+    return answer;
 }

@@ -17,7 +17,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "mmu/mmu_priv.h"
+#include "mmu/replica_priv.h"
 
 /* As in enum mmu_region_kind. */
 static const char *const words[] = {"heap", "stack", "mmap", "text"};
@@ -80,12 +80,13 @@ static bool holds(const struct mmu_region *region, const struct area *area, uint
     return false;
 }
 
-size_t mmu_policy_of(const struct mmu *mmu, const struct area *area, uint64_t start, enum mmu_page_size size)
+size_t rules_policy_of(const struct mmu_config *config, const struct area *area, uint64_t start,
+                       enum mmu_page_size size)
 {
     size_t best = 0;
     unsigned best_rank = UINT_MAX;
-    for (size_t i = 0; i < mmu->config.rule_count; i++) {
-        const struct mmu_region *region = &mmu->config.rules[i].region;
+    for (size_t i = 0; i < config->rule_count; i++) {
+        const struct mmu_region *region = &config->rules[i].region;
         if (rank(region->kind) < best_rank && holds(region, area, start, mmu_page_bytes(size), false)) {
             best = i + 1;
             best_rank = rank(region->kind);
@@ -94,12 +95,13 @@ size_t mmu_policy_of(const struct mmu *mmu, const struct area *area, uint64_t st
     return best;
 }
 
-size_t mmu_huge_region_of(const struct mmu *mmu, const struct area *area, uint64_t start, enum mmu_page_size size)
+size_t rules_huge_region_of(const struct mmu_config *config, const struct area *area, uint64_t start,
+                            enum mmu_page_size size)
 {
-    size_t count = mmu->config.huge_region_count, best = count;
+    size_t count = config->huge_region_count, best = count;
     unsigned best_rank = UINT_MAX;
     for (size_t i = 0; i < count; i++) {
-        const struct mmu_region *region = &mmu->config.huge_regions[i];
+        const struct mmu_region *region = &config->huge_regions[i];
         if (rank(region->kind) < best_rank && holds(region, area, start, mmu_page_bytes(size), true)) {
             best = i;
             best_rank = rank(region->kind);
@@ -159,7 +161,7 @@ static enum c2_status check_huge(const struct mmu_config *config, size_t i, stru
     return C2_OK;
 }
 
-enum c2_status mmu_rules_check(const struct mmu_config *config, struct c2_error *err)
+enum c2_status rules_check(const struct mmu_config *config, struct c2_error *err)
 {
     enum c2_status status = check_ages(config, err);
     for (size_t i = 0; i < config->rule_count; i++) {
@@ -171,38 +173,41 @@ enum c2_status mmu_rules_check(const struct mmu_config *config, struct c2_error 
     return status;
 }
 
-const char *mmu_rule_phrase(char *buffer, size_t bytes, const struct mmu *mmu, size_t by)
+const char *rules_phrase(char *buffer, size_t bytes, const struct mmu_config *config, size_t by)
 {
     snprintf(buffer, bytes, "%s%s", by > 0 ? ", by the rule for " : "",
-             by > 0 ? mmu->config.rules[by - 1].region.name : "");
+             by > 0 ? config->rules[by - 1].region.name : "");
     return buffer;
 }
 
 /* ------------------------------------------------------------------ counts */
 
-enum c2_status mmu_rules_create(struct mmu *mmu, struct c2_error *err)
+enum c2_status rules_create(struct mmu_replica *replica, struct c2_error *err)
 {
-    mmu->placed_by = c2_calloc(mmu->config.rule_count + 1, sizeof *mmu->placed_by);
-    mmu->enlarged_by = c2_calloc(mmu->config.huge_region_count + 1, sizeof *mmu->enlarged_by);
-    return mmu->placed_by && mmu->enlarged_by ? C2_OK : c2_fail_memory(err, "the counts of placement rules");
+    replica->placed_by = c2_calloc(replica->config.rule_count + 1, sizeof *replica->placed_by);
+    replica->enlarged_by = c2_calloc(replica->config.huge_region_count + 1, sizeof *replica->enlarged_by);
+    return replica->placed_by && replica->enlarged_by ? C2_OK : c2_fail_memory(err, "the counts of placement rules");
 }
 
-void mmu_rules_release(struct mmu *mmu)
+void rules_release(struct mmu_replica *replica)
 {
-    c2_free(mmu->placed_by);
-    c2_free(mmu->enlarged_by);
+    c2_free(replica->placed_by);
+    c2_free(replica->enlarged_by);
 }
 
-void mmu_count_placed(struct mmu_rule_counts *counts, enum mmu_page_size size)
+void rules_count(struct mmu_rule_counts *counts, enum mmu_page_size size)
 {
     counts->small_pages += size == MMU_PAGE_4K;
     counts->huge_2m += size == MMU_PAGE_2M;
     counts->huge_1g += size == MMU_PAGE_1G;
 }
 
-const struct mmu_rule_counts *mmu_rule_counts(const struct mmu *mmu, size_t rule) { return &mmu->placed_by[rule + 1]; }
-
-const struct mmu_rule_counts *mmu_huge_region_counts(const struct mmu *mmu, size_t region)
+const struct mmu_rule_counts *mmu_replica_rule_counts(const struct mmu_replica *replica, size_t rule)
 {
-    return &mmu->enlarged_by[region];
+    return &replica->placed_by[rule + 1];
+}
+
+const struct mmu_rule_counts *mmu_replica_region_counts(const struct mmu_replica *replica, size_t huge_region)
+{
+    return &replica->enlarged_by[huge_region];
 }

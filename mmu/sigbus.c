@@ -20,7 +20,7 @@
 
 static struct {
     uint64_t start, end;
-    uint64_t *lost_pages;
+    uint64_t lost_pages;
     struct sigaction previous;
 } guard;
 
@@ -33,7 +33,7 @@ static bool replace_page(uint64_t address)
     void *at = mmap(page, C2_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (at == MAP_FAILED)
         return false;
-    __atomic_fetch_add(guard.lost_pages, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&guard.lost_pages, 1, __ATOMIC_RELAXED);
     return true;
 }
 
@@ -52,11 +52,11 @@ static void on_sigbus(int signal, siginfo_t *info, void *context)
     errno = saved;
 }
 
-int sigbus_guard(uint64_t start, uint64_t end, uint64_t *lost_pages)
+int sigbus_guard(uint64_t start, uint64_t end)
 {
     guard.start = start;
     guard.end = end;
-    guard.lost_pages = lost_pages;
+    guard.lost_pages = 0;
     struct sigaction action = {.sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO | SA_NODEFER};
     sigemptyset(&action.sa_mask);
     if (sigaction(SIGBUS, &action, &guard.previous) != 0)
@@ -73,6 +73,8 @@ void sigbus_release(void)
     sigaction(SIGBUS, &guard.previous, NULL);
     memset(&guard, 0, sizeof guard);
 }
+
+uint64_t sigbus_lost_pages(void) { return __atomic_load_n(&guard.lost_pages, __ATOMIC_RELAXED); }
 
 bool sigbus_readable(const void *byte)
 {

@@ -5,13 +5,14 @@
  *      47      39 38      30 29      21 20      12 11          0
  *     | level 3  | level 2  | level 1  | level 0  | byte in page |
  *   An engine walks them for its checks, so entries of the upper levels hold addresses that the engine can reach, those
- *   of the arena; leaves hold simulated frames, which the engine ignores and the caches see. Each table has a simulated
- *   frame as well, kept beside the arena.
+ *   of the arena. The guest's leaves say presence and rights, and no frame: an engine has no use for it. A replica's
+ *   hold simulated frames, which the caches see, and each of its tables has one as well, kept beside the arena.
  *
  *   Leaf     63      52       39..12   11   10    9     7    6 5   2  1  0
  *            |   NOEXEC       | frame | ZERO GIANT KEPT LARGE| D A | US RW P |
  *   LARGE, the page-size bit, stands in leaves of level 1 (2 MiB) and of level 2 (1 GiB); GIANT, which hardware
- *   ignores, tells the two apart without their level. ZERO: the frame is the zero page's, which no leaf owns (touch.c).
+ *   ignores, tells the two apart without their level. ZERO: the page was only read so far; its frame is the zero
+ *   page's, which no leaf owns (place.c).
  *   No-execute stands in bit 52, which hardware ignores: bit 63 is a reserved bit, and a fault, while EFER.NXE is off
  *   as it is in the engines. A page without rights has P = 0 and KEPT = 1: its frame, A and D come back with the
  *   rights.
@@ -23,7 +24,7 @@
  *   A table that replaces a huge leaf maps the same frames before it is linked in, so readers notice nothing.
  *   info.used = entries of the table that are not 0; no table but the root is empty between calls.
  *   A table is zero before its parent points to it (release), and readers load with acquire, so that another thread may
- *   walk while this one adds pages. Entries are only taken away after every reader was told (mmu_listener.before).
+ *   walk while this one adds pages. Entries are only taken away between the two calls of tables_tell.
  * Source
  *   Intel SDM volume 3A, 4.5.
  */
@@ -47,7 +48,7 @@ struct table_info {
 
 struct tables {
     struct tables_arena arena;
-    struct frames *frames;
+    struct frames *frames; /* or NULL */
     struct mmu_counts *counts;
     struct table_info **infos; /* by chunk */
     uint32_t created;          /* tables 0 .. created-1 were used at some time */
@@ -180,8 +181,8 @@ static enum c2_status add_table(struct tables *tables, uint32_t *out, struct c2_
     enum c2_status status = find_table(tables, &table, err);
     if (status != C2_OK)
         return status;
-    uint64_t frame;
-    if (!frames_take_top(tables->frames, &frame)) {
+    uint64_t frame = 0;
+    if (tables->frames && !frames_take_top(tables->frames, &frame)) {
         release_table(tables, table);
         return c2_fail(err, C2_ERR_EXHAUSTED, "no frame is left for a page table");
     }
@@ -197,7 +198,8 @@ static void drop_table(struct tables *tables, uint32_t parent, int parent_level,
 {
     uint32_t table = table_of(tables, entries_of(tables, parent)[slot]);
     store(tables, parent, parent_level, slot, 0);
-    frames_give(tables->frames, info_of(tables, table)->frame);
+    if (tables->frames)
+        frames_give(tables->frames, info_of(tables, table)->frame);
     release_table(tables, table);
     tables->counts->table_pages--;
 }
@@ -431,7 +433,7 @@ static uint64_t check_table(const struct tables *tables, uint32_t table, int lev
     uint64_t below = 1;
     uint32_t used = 0;
     C2_ASSERT(table < tables->created);
-    C2_ASSERT(frames_is_taken(tables->frames, info_of(tables, table)->frame));
+    C2_ASSERT(!tables->frames || frames_is_taken(tables->frames, info_of(tables, table)->frame));
     for (unsigned slot = 0; slot < ENTRIES; slot++) {
         uint64_t entry = entries_of(tables, table)[slot];
         used += entry != 0;

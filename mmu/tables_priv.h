@@ -7,16 +7,17 @@
 
 #include "mmu/frames_priv.h"
 
-/* Entries as the hardware has them; KEPT GIANT ZERO and NOEXEC use bits that it ignores (see tables.c). */
+/* Entries as the hardware has them; KEPT GIANT ZERO and NOEXEC use bits that it ignores (see tables.c). Without frames
+ * the address of a leaf is 0. */
 #define ENTRY_PRESENT ((uint64_t)1 << 0)
 #define ENTRY_WRITE ((uint64_t)1 << 1)
 #define ENTRY_USER ((uint64_t)1 << 2)
 #define ENTRY_ACCESSED ((uint64_t)1 << 5)
 #define ENTRY_DIRTY ((uint64_t)1 << 6)
 #define ENTRY_LARGE ((uint64_t)1 << 7)      /* above the lowest level: a leaf, of 2 MiB or 1 GiB */
-#define ENTRY_KEPT ((uint64_t)1 << 9)       /* leaf, not present: the page has a frame and no rights */
+#define ENTRY_KEPT ((uint64_t)1 << 9)       /* leaf, not present: the page was touched, and has no rights */
 #define ENTRY_GIANT ((uint64_t)1 << 10)     /* with LARGE: of 1 GiB */
-#define ENTRY_ZERO ((uint64_t)1 << 11)      /* leaf, present or kept: the frame is the zero page's */
+#define ENTRY_ZERO ((uint64_t)1 << 11)      /* leaf, present or kept: the zero page, as nothing was written yet */
 #define ENTRY_NOEXEC ((uint64_t)1 << 52)    /* leaf, present: instruction fetches are denied */
 #define ENTRY_ADDRESS 0x000000fffffff000ull /* bits 12..39: a frame, or an arena address */
 
@@ -31,12 +32,13 @@ struct tables_arena {
 };
 
 struct tables;
-/* counts: table_pages and what is present are kept up to date there. */
+/* frames: where tables get theirs; NULL: they have none. counts: table_pages and what is present are kept up to date
+ * there. */
 enum c2_status tables_create(struct tables **out, const struct tables_arena *arena, struct frames *frames,
                              struct mmu_counts *counts, struct c2_error *err);
 void tables_destroy(struct tables *tables);
-/* Whoever remembers leaves is told before and after those are taken away or changed: between the two calls, which nest,
- * they may be. */
+/* Whoever remembers leaves is told when those have been taken away or changed: between the two calls, which nest, they
+ * may be. */
 void tables_tell(struct tables *tables, bool begins);
 
 uint64_t tables_root(const struct tables *tables);

@@ -228,6 +228,12 @@ static bool window_probe(void *self, uint64_t page)
     return sigbus_readable(host_pointer(page));
 }
 
+static uint64_t window_lost_pages(void *self)
+{
+    (void)self;
+    return sigbus_lost_pages();
+}
+
 static int window_commit(void *self, uint64_t first, uint64_t count)
 {
     (void)self;
@@ -314,8 +320,7 @@ static void window_close(void *self)
     window_is_open = false;
 }
 
-enum c2_status window_open(struct mmu_host *host, struct tables_arena *arena, uint64_t *lost_pages,
-                           struct c2_error *err)
+enum c2_status window_open(struct mmu_host *host, struct tables_arena *arena, struct c2_error *err)
 {
     if (window_is_open)
         return c2_fail(err, C2_ERR_INVALID, "this process has a guest address space already: there is one window");
@@ -331,12 +336,13 @@ enum c2_status window_open(struct mmu_host *host, struct tables_arena *arena, ui
                               .extend = window_extend,
                               .discard = window_discard,
                               .probe = window_probe,
+                              .lost_pages = window_lost_pages,
                               .close = window_close};
     *arena = (struct tables_arena){.memory = host_pointer(MMU_TABLES_BASE),
                                    .address = MMU_TABLES_BASE,
                                    .pages = (MMU_TABLES_END - MMU_TABLES_BASE) >> C2_PAGE_SHIFT,
                                    .commit = window_commit};
-    int error = sigbus_guard(MMU_WINDOW_START, MMU_WINDOW_END, lost_pages);
+    int error = sigbus_guard(MMU_WINDOW_START, MMU_WINDOW_END);
     if (error) {
         window_close(NULL);
         return c2_fail(err, C2_ERR_INTERNAL, "cannot watch for SIGBUS: %s", strerror(error));

@@ -102,13 +102,13 @@ static void add_zero_page(struct document *d, const struct mmu_counts *n)
 }
 
 /* Where the guest went on with zeros and Linux would have raised SIGBUS, what it computed since may be wrong. */
-static void warn_of_lost_pages(struct document *d, const struct mmu_counts *n)
+static void warn_of_lost_pages(struct document *d, uint64_t lost)
 {
-    if (n->lost_pages != 0)
+    if (lost != 0)
         doc_note(d, DOC_KEY, "",
                  "WARNING: %s pages of mapped files vanished while the program ran (a file was cut) and were read as "
                  "zeros",
-                 doc_digits(d, n->lost_pages));
+                 doc_digits(d, lost));
 }
 
 static void add_placement(struct document *d, const struct report_run *run)
@@ -124,7 +124,7 @@ static void add_placement(struct document *d, const struct report_run *run)
     doc_say(d, " %s of memory%s", c2_size_text(size, run->placement->physical_bytes), !run->tlb ? "; no TLBs" : "");
     if (run->placement->zero_page)
         add_zero_page(d, run->pages);
-    warn_of_lost_pages(d, run->pages);
+    warn_of_lost_pages(d, run->lost_pages);
 }
 
 /* ------------------------------------------------------------------ rules of placement */

@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "caches/caches.h"
 #include "loader/loader.h"
-#include "mmu/mmu.h"
+#include "mmu/replica.h"
 #include "sim/sim.h"
 
 struct report_run {
@@ -30,6 +30,7 @@ struct report_run {
     const struct caches_tlbs *tlb;                                   /* NULL on a machine without TLBs */
     const uint64_t *walk_reads; /* of cached walks, by the level that served them: level_count + 1 of them */
     const struct mmu_counts *pages;
+    uint64_t lost_pages;                           /* of mapped files: as in mmu.h */
     const struct mmu_config *placement;            /* known without simulation too */
     const struct mmu_rule_counts *rules;           /* of placement->rules, one each */
     const struct mmu_rule_counts *huge_regions;    /* of placement->huge_regions */

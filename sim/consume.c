@@ -149,9 +149,13 @@ static __attribute__((noinline)) enum c2_status take_mark(struct sim_core *core,
     enum c2_status status = C2_OK;
     if (mark == STREAM_PHASE)
         return sim_window_end(sim, (enum stream_phase)words[0], err);
-    if (mark == STREAM_MEMORY || mark == STREAM_LOADED)
+    if (mark == STREAM_KERNEL)
+        return C2_OK;
+    if (stream_changes_memory(mark))
+        return sim_memory_mark(sim, header, words, err);
+    if (mark == STREAM_LOADED)
         status = sim_memory_mark(sim, header, words, err);
-    return status == C2_OK && mark != STREAM_MEMORY ? sim_attribute_mark(sim, header, words, err) : status;
+    return status == C2_OK ? sim_attribute_mark(sim, header, words, err) : status;
 }
 
 /* A record that the fast loop does not do: the first of its block (which gets its plan now), a partial one, a REP. */

@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "caches/caches.h"
-#include "mmu/mmu.h"
+#include "mmu/replica.h"
 #include "stream/stream.h"
 
 /* Counts of references (not line accesses): one row a counter, in report.json's order. */
@@ -158,8 +158,8 @@ struct sim_translation {
     bool (*translate)(void *self, struct guest_va va, struct guest_pa *out);
     bool (*walk)(void *self, struct guest_va va, struct mmu_walk *out); /* NULL: every page has 4 KiB, and walks cannot
                                                                          * be cached */
-    /* The guest's memory has changed, as the mark says (MEMORY, LOADED); all before it is in the counts. Calls
-     * sim_forget() for what is translated otherwise from now on. NULL: translations never change. */
+    /* The guest's memory has changed, as the mark says (stream_changes_memory, LOADED); all before it is in the counts.
+     * Calls sim_forget() for what is translated otherwise from now on. NULL: translations never change. */
     enum c2_status (*change)(void *self, enum stream_mark mark, const uint64_t *words, uint32_t count,
                              struct c2_error *err);
 };

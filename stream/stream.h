@@ -101,10 +101,20 @@ enum stream_mark {
                            * with the bit STREAM_THREADS: of the code of a program, of whose thread-local variables it
                            * is */
     STREAM_LOADED,        /* 2 words: the program is in memory: its entry; that of its interpreter, 0: it has none */
-    STREAM_MEMORY,        /* what happened to the guest's memory */
-    STREAM_PHASE,         /* 1 word: enum stream_phase: it begins here */
-    STREAM_THREAD,        /* 2 words: tid, enum stream_thread: what becomes of it */
-    STREAM_CODE,          /* 2 words: address, bytes: code there has changed; blocks there are not executed again */
+    /* The guest's memory, behind what happened; starts and sizes are whole pages: */
+    STREAM_MAPPED,    /* 6 words and the path's: start, bytes, flags (see there), offset, inode, device */
+    STREAM_UNMAPPED,  /* 2 words: start, bytes; there may be holes in it */
+    STREAM_PROTECTED, /* 3 words: start, bytes, rights as in the flags of MAPPED; all of it is mapped */
+    STREAM_MOVED,     /* 5 words: from, to, bytes, bytes there (it has grown behind what moved), kind there. Part of one
+                       * mapping, to where nothing is */
+    STREAM_DISCARDED, /* 2 words: start, bytes, of one mapping that is not shared: its pages are absent again */
+    STREAM_ADVISED,   /* 3 words: start, bytes; huge pages are 1 wanted, 0 refused there. All of it is mapped */
+    STREAM_TOUCHED,   /* 2 words: address, access (0 read, 1 write, 2 fetch): its page became present, or was written
+                       * first where reads and writes are told apart. A huge page's small ones are all touched */
+    STREAM_KERNEL,    /* 3 words: address, bytes, access: a system call read or wrote them on the guest's behalf */
+    STREAM_PHASE,     /* 1 word: enum stream_phase: it begins here */
+    STREAM_THREAD,    /* 2 words: tid, enum stream_thread: what becomes of it */
+    STREAM_CODE,      /* 2 words: address, bytes: code there has changed; blocks there are not executed again */
     STREAM_MARKS
 };
 /* The first thread's START comes before any record, its EXIT is the last of a run that ends by itself. Which thread a
@@ -115,6 +125,25 @@ enum stream_phase {
     STREAM_MEASURE, /* simulated and counted */
     STREAM_WARM,    /* simulated, counted by no analysis */
     STREAM_SKIP,    /* there are none: executed unrecorded */
+};
+/* Whether the mark changes which memory is mapped, or present. */
+static inline bool stream_changes_memory(enum stream_mark mark)
+{
+    return mark >= STREAM_MAPPED && mark <= STREAM_TOUCHED;
+}
+/* MAPPED: memory is there now, in place of what was: a mapping, or growth of one, or of the heap, whose flags, offset
+ * and so on are such that it belongs to what lies below. The flags have these bits; the kind is 0 for anonymous memory,
+ * 1 a file's, 2 the heap's, 3 the stack's; the size of MAP_HUGETLB's pages is 4 KiB (none) << 9 * n. Behind the words
+ * of a file's follows its path, with zeros to the end of the last word, at least one; inode and device are as fstat
+ * says. Shared anonymous memory has a number of its own instead of an inode. */
+enum stream_mapped {
+    STREAM_MAPPED_RIGHTS = 7, /* 1 read, 2 write, 4 execute */
+    STREAM_MAPPED_SHARED = 1 << 3,
+    STREAM_MAPPED_MAY_WRITE = 1 << 4, /* or may be made writable later */
+    STREAM_MAPPED_KIND_SHIFT = 8,     /* 2 bits */
+    STREAM_MAPPED_PAGES_SHIFT = 12,   /* 2 bits */
+    STREAM_MAPPED_HUGE = 1 << 16,     /* MADV_HUGEPAGE */
+    STREAM_MAPPED_SMALL = 1 << 17,    /* MADV_NOHUGEPAGE */
 };
 /* LOCAL: an array of a function that is being entered, or a thread-local variable: which one, layout and number say. */
 /* Which function of the allocator's family the program called. The site is the return address of that call: of the
@@ -180,7 +209,10 @@ struct stream_sink {
 struct stream_writer {
     struct stream_sink sink;
     struct stream_batch *batch; /* the same one until destroy */
-    uint64_t changes, certain;  /* stream_writer_change: so far, and how many no consumer can fail at (0 at first) */
+    /* stream_writer_change: when all is eaten, how many changes more no consumer can fail at; NULL: it may at any. */
+    uint64_t (*certain)(void *self);
+    void *certain_self;
+    uint64_t sure; /* so many are left of those */
 };
 enum c2_status stream_writer_create(struct stream_writer **out, struct stream_sink sink, struct c2_error *err);
 void stream_writer_destroy(struct stream_writer *writer); /* what was not flushed is lost */
@@ -189,8 +221,8 @@ enum c2_status stream_writer_flush(struct stream_writer *writer, struct c2_error
 /* Appends a mark. No record is open. */
 enum c2_status stream_writer_mark(struct stream_writer *writer, enum stream_mark mark, const uint64_t *words,
                                   uint32_t count, struct c2_error *err);
-/* The same for what consumers may fail at, as the guest's memory may be more than a simulated machine's. Behind the
- * first `certain` ones it returns when the mark has been eaten, with the consumer's failure: so a run ends at the same
+/* The same for what consumers may fail at, as the guest's memory may be more than a simulated machine's. Unless they
+ * are certain of it, it returns when the mark has been eaten, with the consumer's failure: so a run ends at the same
  * change every time, whatever threads there are. */
 enum c2_status stream_writer_change(struct stream_writer *writer, enum stream_mark mark, const uint64_t *words,
                                     uint32_t count, struct c2_error *err);

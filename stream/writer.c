@@ -65,8 +65,16 @@ enum c2_status stream_writer_change(struct stream_writer *writer, enum stream_ma
                                     uint32_t count, struct c2_error *err)
 {
     enum c2_status status = stream_writer_mark(writer, mark, words, count, err);
-    if (status != C2_OK || ++writer->changes <= writer->certain)
+    if (status != C2_OK)
         return status;
+    if (writer->sure > 0) {
+        writer->sure--;
+        return C2_OK;
+    }
     status = stream_writer_flush(writer, err);
-    return status == C2_OK ? writer->sink.drain(writer->sink.self, err) : status;
+    if (status == C2_OK)
+        status = writer->sink.drain(writer->sink.self, err);
+    if (status == C2_OK && writer->certain)
+        writer->sure = writer->certain(writer->certain_self);
+    return status;
 }

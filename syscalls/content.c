@@ -41,8 +41,8 @@ static void put(int to, const char *format, ...)
 
 static uint64_t free_bytes(const struct syscalls *kernel)
 {
-    const struct mmu_counts *counts = mmu_counts(kernel->mmu);
-    uint64_t used = mmu_resident_bytes(counts) + counts->table_pages * C2_PAGE_BYTES;
+    const struct mmu_usage usage = mmu_usage(kernel->mmu);
+    uint64_t used = usage.resident_bytes + usage.table_bytes;
     return kernel->physical_bytes > used ? kernel->physical_bytes - used : 0;
 }
 
@@ -134,44 +134,44 @@ static void write_area(const struct syscalls *kernel, int to, const struct mmu_a
 
 static void write_maps(const struct syscalls *kernel, int to)
 {
-    const struct mmu_area *area = mmu_area_at(kernel->mmu, (struct guest_va){0}, true);
+    const struct mmu_area *area = mmu_area_at(mmu_areas(kernel->mmu), (struct guest_va){0}, true);
     while (area) {
         write_area(kernel, to, area);
-        area = mmu_area_at(kernel->mmu, (struct guest_va){area->start.v + area->bytes}, true);
+        area = mmu_area_at(mmu_areas(kernel->mmu), (struct guest_va){area->start.v + area->bytes}, true);
     }
 }
 
 static uint64_t mapped_bytes(const struct syscalls *kernel)
 {
     uint64_t total = 0;
-    const struct mmu_area *area = mmu_area_at(kernel->mmu, (struct guest_va){0}, true);
+    const struct mmu_area *area = mmu_area_at(mmu_areas(kernel->mmu), (struct guest_va){0}, true);
     while (area) {
         total += area->bytes;
-        area = mmu_area_at(kernel->mmu, (struct guest_va){area->start.v + area->bytes}, true);
+        area = mmu_area_at(mmu_areas(kernel->mmu), (struct guest_va){area->start.v + area->bytes}, true);
     }
     return total;
 }
 
 static void write_stat(const struct syscalls *kernel, int to)
 {
-    const struct mmu_counts *counts = mmu_counts(kernel->mmu);
+    const struct mmu_usage usage = mmu_usage(kernel->mmu);
     put(to,
         CONTENT_PID " (%s) R 1 " CONTENT_PID " " CONTENT_PID " 0 -1 4194304 %llu 0 0 0 %llu 0 0 0 20 0 1 0 0 %llu %llu "
                     "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-        kernel->thread.name, (unsigned long long)counts->faults, (unsigned long long)ticks(kernel),
-        (unsigned long long)mapped_bytes(kernel), (unsigned long long)(mmu_resident_bytes(counts) / C2_PAGE_BYTES));
+        kernel->thread.name, (unsigned long long)usage.faults, (unsigned long long)ticks(kernel),
+        (unsigned long long)mapped_bytes(kernel), (unsigned long long)(usage.resident_bytes / C2_PAGE_BYTES));
 }
 
 static void write_statm(const struct syscalls *kernel, int to)
 {
     put(to, "%llu %llu 0 0 0 0 0\n", (unsigned long long)(mapped_bytes(kernel) / C2_PAGE_BYTES),
-        (unsigned long long)(mmu_resident_bytes(mmu_counts(kernel->mmu)) / C2_PAGE_BYTES));
+        (unsigned long long)(mmu_usage(kernel->mmu).resident_bytes / C2_PAGE_BYTES));
 }
 
 static void write_status(const struct syscalls *kernel, int to)
 {
     unsigned long long size = mapped_bytes(kernel) / 1024;
-    unsigned long long resident = mmu_resident_bytes(mmu_counts(kernel->mmu)) / 1024;
+    unsigned long long resident = mmu_usage(kernel->mmu).resident_bytes / 1024;
     put(to,
         "Name:\t%s\nUmask:\t%04o\nState:\tR (running)\nTgid:\t1000\nNgid:\t0\nPid:\t1000\nPPid:\t1\nTracerPid:\t0\n"
         "Uid:\t1000\t1000\t1000\t1000\nGid:\t1000\t1000\t1000\t1000\nFDSize:\t64\nGroups:\t\n",

@@ -41,7 +41,7 @@ uint64_t guest_extent(const struct syscalls *kernel, uint64_t address, uint64_t 
     if (address >= MMU_WINDOW_END)
         return 0;
     while (at < end) {
-        const struct mmu_area *area = mmu_area_at(kernel->mmu, (struct guest_va){at}, false);
+        const struct mmu_area *area = mmu_area_at(mmu_areas(kernel->mmu), (struct guest_va){at}, false);
         if (!area || !mmu_allows(kernel->mmu, (struct guest_va){at}, 1, prot))
             break;
         at = area->start.v + area->bytes;
@@ -55,7 +55,7 @@ static void tell_code_changes(struct mmu *mmu, uint64_t address, uint64_t bytes)
 {
     uint64_t last = c2_align_up(address + bytes, C2_PAGE_BYTES);
     for (uint64_t at = c2_align_down(address, C2_PAGE_BYTES); at < last;) {
-        const struct mmu_area *area = mmu_area_at(mmu, (struct guest_va){at}, false);
+        const struct mmu_area *area = mmu_area_at(mmu_areas(mmu), (struct guest_va){at}, false);
         if (!area)
             return;
         uint64_t end = area->start.v + area->bytes < last ? area->start.v + area->bytes : last;

@@ -146,8 +146,8 @@ int64_t identity_uname(struct call *c)
 
 int64_t identity_sysinfo(struct call *c)
 {
-    const struct mmu_counts *counts = mmu_counts(c->kernel->mmu);
-    uint64_t used = mmu_resident_bytes(counts) + counts->table_pages * C2_PAGE_BYTES, all = c->kernel->physical_bytes;
+    const struct mmu_usage usage = mmu_usage(c->kernel->mmu);
+    uint64_t used = usage.resident_bytes + usage.table_bytes, all = c->kernel->physical_bytes;
     struct sysinfo *out = c->ptr[0];
     out->uptime = (long)(syscalls_time_ns(c->kernel, c->instructions) / KERNEL_NS);
     out->totalram = all;
@@ -200,14 +200,14 @@ int64_t identity_prlimit(struct call *c)
 int64_t identity_getrusage(struct call *c)
 {
     struct rusage *out = c->ptr[1];
-    const struct mmu_counts *counts = mmu_counts(c->kernel->mmu);
+    const struct mmu_usage usage = mmu_usage(c->kernel->mmu);
     uint64_t ns = kernel_cpu_ns(c->kernel, c->instructions);
     switch ((int)c->arg[0]) {
     case RUSAGE_SELF:
     case RUSAGE_THREAD:
         out->ru_utime = (struct timeval){(time_t)(ns / KERNEL_NS), (suseconds_t)(ns % KERNEL_NS / 1000)};
-        out->ru_maxrss = (long)(mmu_resident_bytes(counts) / 1024);
-        out->ru_minflt = (long)counts->faults;
+        out->ru_maxrss = (long)(usage.resident_bytes / 1024);
+        out->ru_minflt = (long)usage.faults;
         return 0;
     case RUSAGE_CHILDREN:
         return 0;

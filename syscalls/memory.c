@@ -241,8 +241,8 @@ int64_t memory_resident(struct call *c)
     int64_t status = guest_check_write(c, c->arg[2], bytes / C2_PAGE_BYTES);
     uint8_t *out = guest_pointer(c->arg[2]);
     for (uint64_t page = 0; status == 0 && page < bytes / C2_PAGE_BYTES; page++) {
-        struct guest_pa frame;
-        out[page] = mmu_translate(c->kernel->mmu, (struct guest_va){c->arg[0] + page * C2_PAGE_BYTES}, &frame);
+        const struct guest_va va = {c->arg[0] + page * C2_PAGE_BYTES};
+        out[page] = mmu_ready(c->kernel->mmu, va, MMU_ACCESS_READ);
     }
     return status;
 }

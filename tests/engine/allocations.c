@@ -306,7 +306,7 @@ static void find_entries(struct world *w)
 static void make_world(struct world *w)
 {
     const char *const argv[] = {program, NULL}, *const envp[] = {NULL};
-    struct mmu_config memory = {.physical_bytes = 1 << 30, .placement = MMU_SEQUENTIAL, .colors = 1, .seed = 1};
+    struct mmu_guest_config memory = {.guest_bytes = 1 << 30};
     struct loader_request request = {.program = program, .argv = argv, .envp = envp, .seed = 1};
     memset(w, 0, sizeof *w);
     w->engine.ops = &fake_ops;
@@ -315,7 +315,7 @@ static void make_world(struct world *w)
     c2_rng_init(&w->rng, 1, "events");
     assert_int_equal(mmu_create(&w->mmu, &memory, &w->err), C2_OK);
     assert_int_equal(loader_load(&w->image, w->mmu, &request, &w->err), C2_OK);
-    assert_int_equal(loader_symbols_create(&w->symbols, w->mmu, &w->err), C2_OK);
+    assert_int_equal(loader_symbols_create(&w->symbols, mmu_areas(w->mmu), &w->err), C2_OK);
     assert_int_equal(c2_map_create(&w->watched, &w->err), C2_OK);
     make_stack(w);
     find_entries(w);
@@ -385,7 +385,7 @@ static void want_of_memory(void **state)
     do {
         make_world(&w);
         loader_symbols_destroy(w.symbols); /* those are read anew, with failures */
-        assert_int_equal(loader_symbols_create(&w.symbols, w.mmu, &w.err), C2_OK);
+        assert_int_equal(loader_symbols_create(&w.symbols, mmu_areas(w.mmu), &w.err), C2_OK);
         c2_alloc_fail_from(++failed);
         status = begin(&w);
         for (unsigned i = 0; i < 300 && status == C2_OK; i++) {

@@ -129,7 +129,7 @@ static void close_engine(struct bench *b, int i)
 
 static void open_bench(struct bench *b)
 {
-    struct mmu_config config = {.physical_bytes = 1ull << 32, .placement = MMU_SEQUENTIAL, .colors = 1, .seed = 1};
+    struct mmu_guest_config config = {.guest_bytes = 1ull << 32};
     struct c2_error err;
     if (mmu_create(&b->mmu, &config, &err) != C2_OK)
         die("mmu_create", &err);

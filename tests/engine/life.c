@@ -61,7 +61,7 @@ static enum c2_status make_engine(struct guest *guest, bool record, struct c2_er
 /* A guest of this code at CODE, rdi = DATA (two pages, untouched). */
 static void make_guest(struct guest *guest, const void *code, size_t bytes)
 {
-    struct mmu_config config = {.physical_bytes = 1 << 30, .placement = MMU_SEQUENTIAL, .colors = 1, .seed = 1};
+    struct mmu_guest_config config = {.guest_bytes = 1 << 30};
     struct c2_error err;
     memset(guest, 0, sizeof *guest);
     assert_int_equal(mmu_create(&guest->mmu, &config, &err), C2_OK);

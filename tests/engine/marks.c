@@ -86,7 +86,14 @@ static void take_mark(struct test *test, uint64_t header, const uint64_t *words)
         [STREAM_LEFT] = {2, 2},
         [STREAM_LAYOUT] = {2, 2},
         [STREAM_LOADED] = {2, 2},
-        [STREAM_MEMORY] = {1, STREAM_MARK_WORDS},
+        [STREAM_MAPPED] = {6, STREAM_MARK_WORDS},
+        [STREAM_UNMAPPED] = {2, 2},
+        [STREAM_PROTECTED] = {3, 3},
+        [STREAM_MOVED] = {5, 5},
+        [STREAM_DISCARDED] = {2, 2},
+        [STREAM_ADVISED] = {3, 3},
+        [STREAM_TOUCHED] = {2, 2},
+        [STREAM_KERNEL] = {3, 3},
         [STREAM_PHASE] = {1, 1},
         [STREAM_THREAD] = {2, 2},
         [STREAM_CODE] = {2, 2},
@@ -212,19 +219,19 @@ static void run(struct test *test, const char *const *argv, FILE *log)
     struct c2_error err;
     struct emu_end end;
     struct loader_image image;
-    struct mmu_config memory = {.physical_bytes = 4ull << 30, .placement = MMU_SEQUENTIAL, .colors = 1, .seed = 1};
+    struct mmu_guest_config memory = {.guest_bytes = 4ull << 30};
     struct loader_request request = {.program = argv[0], .argv = argv, .envp = environment, .seed = 1};
     int output = dup(STDOUT_FILENO);
     dup2(fileno(log), STDOUT_FILENO);
     must(mmu_create(&test->mmu, &memory, &err), &err);
     must(loader_load(&image, test->mmu, &request, &err), &err);
-    must(loader_symbols_create(&test->symbols, test->mmu, &err), &err);
+    must(loader_symbols_create(&test->symbols, mmu_areas(test->mmu), &err), &err);
     struct syscalls_config kernel = {.start_seconds = SYSCALLS_START_SECONDS,
                                      .program_path = image.path,
                                      .argv = argv,
                                      .envp = environment,
                                      .seed = 1,
-                                     .physical_bytes = memory.physical_bytes,
+                                     .physical_bytes = memory.guest_bytes,
                                      .complaints = stderr,
                                      .complaint_prefix = "guest: "};
     must(syscalls_create(&test->kernel, test->mmu, &kernel, &err), &err);

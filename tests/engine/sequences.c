@@ -162,7 +162,7 @@ static void open_engine(struct bench *b, int i)
 
 static void open_bench(struct bench *b)
 {
-    struct mmu_config config = {.physical_bytes = 1ull << 30, .placement = MMU_SEQUENTIAL, .colors = 1, .seed = 1};
+    struct mmu_guest_config config = {.guest_bytes = 1ull << 30};
     struct c2_error err;
     if (mmu_create(&b->mmu, &config, &err) != C2_OK)
         die("mmu_create", &err);

@@ -88,7 +88,7 @@ struct twin {
     bool on[3];
     struct live lives[4096];
     uint32_t live_count, slots, unused[4096], unused_count;
-    struct mmu *mmu;
+    struct mmu_replica *memory;
     struct sim *sim;
     struct stream_batch batch;
     uint64_t mutant; /* added to each pad */
@@ -170,8 +170,9 @@ static uint64_t twin_move(const struct twin *twin, uint64_t va)
 static bool twin_translate(void *self, struct guest_va va, struct guest_pa *out)
 {
     const struct twin *twin = self;
-    assert_int_equal(MMU_FAULT_NONE, mmu_touch(twin->mmu, va, MMU_ACCESS_WRITE, NULL));
-    return mmu_translate(twin->mmu, va, out);
+    const uint64_t words[] = {va.v, MMU_ACCESS_WRITE};
+    assert_int_equal(C2_OK, mmu_replica_apply(twin->memory, STREAM_TOUCHED, words, 2, NULL));
+    return mmu_replica_translate(twin->memory, va, out);
 }
 
 static void twin_access(struct twin *twin, bool write, uint64_t va, uint16_t size)
@@ -253,11 +254,12 @@ static void record(struct recording *r, uint64_t header, const uint64_t *words)
     r->batch.used += count;
 }
 
-static void record_event(struct recording *r, const struct mmu_event *event)
+#define MAPPING_WORDS 6u
+#define FLAGS(kind) (MMU_READ | MMU_WRITE | STREAM_MAPPED_MAY_WRITE | (kind) << STREAM_MAPPED_KIND_SHIFT)
+
+static void record_mapping(struct recording *r, const uint64_t words[MAPPING_WORDS])
 {
-    uint64_t words[STREAM_MARK_WORDS];
-    const uint32_t count = lanes_memory_words(words, event);
-    record(r, stream_header(STREAM_MARK, STREAM_MEMORY, count), words);
+    record(r, stream_header(STREAM_MARK, STREAM_MAPPED, MAPPING_WORDS), words);
 }
 
 static uint64_t some_address(struct recording *r)
@@ -364,26 +366,25 @@ static struct caches_level make_level(uint64_t bytes, enum caches_index index)
     return level;
 }
 
-static const struct mmu_event mappings[] = {
-    {MMU_EVENT_MAP, {0x500000, 1 << 20, MMU_READ | MMU_WRITE, MMU_ANONYMOUS}, NULL},
-    {MMU_EVENT_MAP, {HEAP_BASE, HEAP_BYTES, MMU_READ | MMU_WRITE, MMU_HEAP}, NULL},
+static const uint64_t mappings[][MAPPING_WORDS] = {
+    {0x500000, 1 << 20, FLAGS(MMU_ANONYMOUS)},
+    {HEAP_BASE, HEAP_BYTES, FLAGS(MMU_HEAP)},
 };
 
 static void open_twin(struct recording *r, struct twin *twin, const struct analyses_proposal *proposal)
 {
-    const struct mmu_event map = {MMU_EVENT_MAP, {REGION, 2 << 20, MMU_READ | MMU_WRITE, MMU_ANONYMOUS}, NULL};
-    const struct mmu_event advise = {MMU_EVENT_ADVISE, {REGION, 2 << 20, proposal->means & ANALYSES_HUGE}, NULL};
+    const uint64_t map[MAPPING_WORDS] = {REGION, 2 << 20, FLAGS(MMU_ANONYMOUS)}, advise[] = {REGION, 2 << 20, 1};
     const struct sim_config config = {
         .machine = &r->machine, .translation = {.self = twin, .translate = twin_translate}, .blocks = r->code.blocks};
     twin->code = &r->code;
     twin->proposal = proposal;
     twin_lay_out(twin);
-    assert_int_equal(C2_OK, mmu_create_detached(&twin->mmu, &r->placement, NULL));
+    assert_int_equal(C2_OK, mmu_replica_create(&twin->memory, &r->placement, NULL));
     for (unsigned i = 0; i < 2; i++)
-        assert_int_equal(C2_OK, mmu_repeat(twin->mmu, &mappings[i], NULL));
-    assert_int_equal(C2_OK, mmu_repeat(twin->mmu, &map, NULL));
+        assert_int_equal(C2_OK, mmu_replica_apply(twin->memory, STREAM_MAPPED, mappings[i], MAPPING_WORDS, NULL));
+    assert_int_equal(C2_OK, mmu_replica_apply(twin->memory, STREAM_MAPPED, map, MAPPING_WORDS, NULL));
     if (proposal->means & ANALYSES_HUGE)
-        assert_int_equal(C2_OK, mmu_repeat(twin->mmu, &advise, NULL));
+        assert_int_equal(C2_OK, mmu_replica_apply(twin->memory, STREAM_ADVISED, advise, 3, NULL));
     assert_int_equal(C2_OK, sim_create(&twin->sim, &config, NULL));
 }
 
@@ -405,7 +406,7 @@ static struct recording *make(uint64_t seed, uint64_t mutant)
         r->twins[i].mutant = mutant;
     }
     for (unsigned i = 0; i < 2; i++)
-        record_event(r, &mappings[i]);
+        record_mapping(r, mappings[i]);
     for (unsigned i = 0; i < STEPS / 10; i++)
         step(r);
     flush(r);
@@ -416,7 +417,7 @@ static void destroy(struct recording *r)
 {
     for (unsigned i = 0; i < TWINS; i++) {
         sim_destroy(r->twins[i].sim);
-        mmu_destroy(r->twins[i].mmu);
+        mmu_replica_destroy(r->twins[i].memory);
     }
     stream_recording_close(r->played);
     stream_recorder_destroy(r->recorder);
@@ -487,8 +488,8 @@ static void a_lane_that_fails(void **state)
     struct analyses_outcome outcomes[2];
     (void)state;
     struct recording *r = make(1, 0);
-    const struct mmu_event in_the_way = {MMU_EVENT_MAP, {REGION, 4096, MMU_READ | MMU_WRITE, MMU_ANONYMOUS}, NULL};
-    record_event(r, &in_the_way);
+    const uint64_t in_the_way[MAPPING_WORDS] = {REGION, 4096, FLAGS(MMU_ANONYMOUS)};
+    record_mapping(r, in_the_way);
     flush(r);
     const struct lanes_replay replay = replay_of(r);
     assert_int_equal(C2_OK, lanes_replay(outcomes, proposals, 2, &replay, NULL));

@@ -12,13 +12,13 @@
 #include <sys/wait.h>
 
 #include "unit/loader_elf_build.h"
+#include "unit/mmu_touches.h"
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static struct mmu *new_mmu(uint64_t pages)
+static struct mmu *new_mmu(void)
 {
-    const struct mmu_config config = {
-        .physical_bytes = pages * C2_PAGE_BYTES, .placement = MMU_SEQUENTIAL, .colors = 1, .seed = 1};
+    const struct mmu_guest_config config = {.guest_bytes = 4096 * C2_PAGE_BYTES};
     struct mmu *mmu;
     struct c2_error err = {0};
     if (mmu_create(&mmu, &config, &err) != C2_OK)
@@ -136,7 +136,7 @@ static void check_stack(const struct mmu *mmu, const struct loader_image *image)
     assert_int_equal(auxv_of(image, AT_BASE), image->interpreter_base);
     assert_int_equal(auxv_of(image, AT_PHDR), image->phdr);
     assert_int_equal(auxv_of(image, AT_PHNUM), image->phnum);
-    const struct mmu_area *area = mmu_area_at(mmu, (struct guest_va){image->stack}, false);
+    const struct mmu_area *area = mmu_area_at(mmu_areas(mmu), (struct guest_va){image->stack}, false);
     assert_non_null(area);
     assert_int_equal(area->kind, MMU_STACK);
     assert_int_equal(area->start.v, image->stack - MMU_STACK_BYTES);
@@ -146,7 +146,7 @@ static void check_stack(const struct mmu *mmu, const struct loader_image *image)
 /* A guest of the build, its bias, and whether an interpreter comes with it. */
 static void check_load(const char *path, uint64_t bias, bool interpreted)
 {
-    struct mmu *mmu = new_mmu(4096);
+    struct mmu *mmu = new_mmu();
     struct loader_image image = load(mmu, path);
     Elf64_Ehdr header;
     size_t bytes;
@@ -162,7 +162,7 @@ static void check_load(const char *path, uint64_t bias, bool interpreted)
     unsigned touched = check_image(mmu, path, bias);
     if (interpreted) {
         assert_int_equal(image.interpreter_base, MMU_LOW_BASE);
-        const struct mmu_area *area = mmu_area_at(mmu, (struct guest_va){image.entry}, false);
+        const struct mmu_area *area = mmu_area_at(mmu_areas(mmu), (struct guest_va){image.entry}, false);
         assert_non_null(area);
         assert_true(image.entry > MMU_LOW_BASE && (area->prot & MMU_EXEC));
         touched += check_image(mmu, area->path, MMU_LOW_BASE);
@@ -171,7 +171,7 @@ static void check_load(const char *path, uint64_t bias, bool interpreted)
         assert_int_equal(image.entry, image.program_entry);
     }
     check_stack(mmu, &image);
-    assert_int_equal(mmu_counts(mmu)->small_pages, touched + 2); /* one page of strings, one of vectors */
+    assert_int_equal(mmu_usage(mmu).faults, touched + 2); /* one page of strings, one of vectors */
     mmu_check(mmu);
     loader_image_release(&image);
     mmu_destroy(mmu);
@@ -191,9 +191,9 @@ static void test_every_form_of_program(void **state)
 
 static void check_stack_rights(const char *path, unsigned prot)
 {
-    struct mmu *mmu = new_mmu(4096);
+    struct mmu *mmu = new_mmu();
     struct loader_image image = load(mmu, path);
-    assert_int_equal(mmu_area_at(mmu, (struct guest_va){image.stack}, false)->prot, prot);
+    assert_int_equal(mmu_area_at(mmu_areas(mmu), (struct guest_va){image.stack}, false)->prot, prot);
     loader_image_release(&image);
     mmu_destroy(mmu);
 }
@@ -205,7 +205,7 @@ static void test_rights_of_the_stack(void **state)
     check_stack_rights(GUESTS "/exec_stack", MMU_READ | MMU_WRITE | MMU_EXEC);
 }
 
-/* Under sequential placement the frames tell the order: end of data, then strings, then vectors. */
+/* End of data, then strings, then vectors. */
 static void test_order_of_first_touches(void **state)
 {
     (void)state;
@@ -213,17 +213,16 @@ static void test_order_of_first_touches(void **state)
     struct elf_build b = build_program();
     close(mkstemp(path));
     build_save(&b, path);
-    struct mmu *mmu = new_mmu(64);
+    struct mmu *mmu = new_mmu();
+    static struct touches touches;
+    touches_open(&touches, mmu);
     struct loader_image image = load(mmu, path);
-    struct guest_pa data, strings, vectors;
-    assert_true(mmu_translate(mmu, (struct guest_va){BUILD_BASE + 0x2000}, &data));
-    assert_true(mmu_translate(mmu, (struct guest_va){LOADER_STACK_STRINGS}, &strings));
-    assert_true(mmu_translate(mmu, (struct guest_va){image.stack}, &vectors));
-    assert_true(data.v < strings.v && strings.v < vectors.v);
-    assert_int_equal(mmu_counts(mmu)->small_pages, 3);
-    assert_false(mmu_translate(mmu, (struct guest_va){BUILD_BASE + 0x1000}, &data));
-    assert_false(mmu_translate(mmu, (struct guest_va){BUILD_BASE + 0x3000}, &data));
-    assert_null(mmu_area_at(mmu, (struct guest_va){BUILD_BASE + 0x6000}, false));
+    assert_int_equal(touches_at(&touches, BUILD_BASE + 0x2000), 0);
+    assert_int_equal(touches_at(&touches, LOADER_STACK_STRINGS), 1);
+    assert_int_equal(touches_at(&touches, image.stack), 2);
+    assert_int_equal(touches.count, 3);
+    touches_close(&touches, mmu);
+    assert_null(mmu_area_at(mmu_areas(mmu), (struct guest_va){BUILD_BASE + 0x6000}, false));
     loader_image_release(&image);
     mmu_destroy(mmu);
     unlink(path);
@@ -235,7 +234,7 @@ static void test_stack_does_not_follow_the_environment(void **state)
     const char *const few[] = {NULL}, *const many[] = {"A=1", "B=22222222222222222222222222222222222", NULL};
     uint64_t rsp[2], random[2][2];
     for (int i = 0; i < 2; i++) {
-        struct mmu *mmu = new_mmu(4096);
+        struct mmu *mmu = new_mmu();
         struct loader_image image;
         struct loader_request request = request_of(GUESTS "/bare");
         request.argv = WORDS("app");
@@ -260,7 +259,7 @@ static void test_bss_of_a_read_only_segment(void **state)
     b.table[BUILD_DATA].p_memsz = 0x200;
     close(mkstemp(path));
     build_save(&b, path);
-    struct mmu *mmu = new_mmu(64);
+    struct mmu *mmu = new_mmu();
     struct loader_image image = load(mmu, path);
     struct guest_va end = {BUILD_BASE + 0x2123};
     assert_true(mmu_allows(mmu, end, 0x80, MMU_READ));
@@ -282,7 +281,7 @@ static void test_alignment_is_kept(void **state)
     b.table[BUILD_TEXT].p_align = 0x200000;
     close(mkstemp(path));
     build_save(&b, path);
-    struct mmu *mmu = new_mmu(64);
+    struct mmu *mmu = new_mmu();
     struct loader_image image = load(mmu, path);
     assert_int_equal(image.program_base, MMU_PIE_BASE - 0x400000);
     assert_int_equal(image.entry, MMU_PIE_BASE + 0x1000);
@@ -294,7 +293,7 @@ static void test_alignment_is_kept(void **state)
     build_interpreter(&program, path);
     close(mkstemp(outer));
     build_save(&program, outer);
-    mmu = new_mmu(64);
+    mmu = new_mmu();
     const struct mmu_request taken = {
         .address = MMU_LOW_BASE, .bytes = 4096, .prot = MMU_READ, .fixed = true, .host_fd = -1};
     assert_int_equal(mmu_map(mmu, &taken), MMU_LOW_BASE);
@@ -315,7 +314,7 @@ static void test_script(void **state)
     close(mkstemp(path));
     const char text[] = "#!" GUESTS "/bare -x y\n";
     build_write(path, text, sizeof text - 1, 0755);
-    struct mmu *mmu = new_mmu(64);
+    struct mmu *mmu = new_mmu();
     struct loader_image image = load(mmu, path);
     const uint64_t *word = (const uint64_t *)(uintptr_t)image.stack;
     check_path(image.path, GUESTS "/bare");
@@ -335,10 +334,10 @@ static void test_script(void **state)
 /* In a child: gives the areas the host's rights and starts the image on the host's CPU, as a kernel would. */
 static void start_on_host(const char *program, int output)
 {
-    struct mmu *mmu = new_mmu(4096);
+    struct mmu *mmu = new_mmu();
     struct loader_image image = load(mmu, program);
-    const struct mmu_area *area = mmu_area_at(mmu, (struct guest_va){0}, true);
-    for (; area; area = mmu_area_at(mmu, (struct guest_va){area->start.v + area->bytes}, true))
+    const struct mmu_area *area = mmu_area_at(mmu_areas(mmu), (struct guest_va){0}, true);
+    for (; area; area = mmu_area_at(mmu_areas(mmu), (struct guest_va){area->start.v + area->bytes}, true))
         if (mprotect((void *)(uintptr_t)area->start.v, area->bytes, (int)area->prot) != 0)
             _exit(99);
     dup2(output, 1);
@@ -387,9 +386,13 @@ static void test_images_run_on_the_host(void **state)
 
 /* ------------------------------------------------------------------ what cannot be loaded */
 
+/* On a machine that has memory for so many touches. */
 static void check_failure(const char *program, uint64_t pages, enum c2_status status, const char *text)
 {
-    struct mmu *mmu = new_mmu(pages);
+    static struct touches touches;
+    struct mmu *mmu = new_mmu();
+    touches_open(&touches, mmu);
+    touches.limit = pages;
     struct loader_image image;
     const struct loader_request request = request_of(program);
     struct c2_error err = {0};
@@ -397,6 +400,7 @@ static void check_failure(const char *program, uint64_t pages, enum c2_status st
     if (text)
         assert_string_equal(err.text, text);
     assert_null(image.path);
+    touches_close(&touches, mmu);
     mmu_destroy(mmu);
 }
 
@@ -452,7 +456,7 @@ static void test_no_memory(void **state)
     (void)state;
     enum c2_status status = C2_ERR_NO_MEMORY;
     for (uint64_t n = 1; status != C2_OK; n++) {
-        struct mmu *mmu = new_mmu(4096);
+        struct mmu *mmu = new_mmu();
         struct loader_image image;
         const struct loader_request request = request_of(GUESTS "/dynamic");
         c2_alloc_fail_from(n);
@@ -492,12 +496,12 @@ static int line_of(const char *guest, uint64_t address)
 
 static void check_names(const char *path)
 {
-    struct mmu *mmu = new_mmu(4096);
+    struct mmu *mmu = new_mmu();
     struct loader_image image = load(mmu, path);
     struct loader_symbols *symbols;
     struct loader_place place, again;
     char text[128], expected[128];
-    assert_int_equal(loader_symbols_create(&symbols, mmu, NULL), C2_OK);
+    assert_int_equal(loader_symbols_create(&symbols, mmu_areas(mmu), NULL), C2_OK);
     uint64_t hidden = linked(path, "hidden");
     struct guest_va pc = {hidden + image.program_base};
     loader_place_of(symbols, pc, &place);
@@ -519,12 +523,12 @@ static void check_names(const char *path)
     assert_ptr_equal(again.function, place.function);
     assert_ptr_equal(again.file, place.file);
     assert_int_equal(again.offset, 1);
-    uint64_t counted = mmu_counts(mmu)->small_pages;
+    uint64_t counted = mmu_usage(mmu).faults;
     loader_place_of(symbols, (struct guest_va){image.program_entry}, &place);
     assert_string_equal(place.function, "_start");
     loader_place_of(symbols, (struct guest_va){image.entry}, &place);
     assert_true(image.interpreter_base == 0 || strncmp(place.object, "ld", 2) == 0);
-    assert_int_equal(mmu_counts(mmu)->small_pages, counted); /* asking touches nothing */
+    assert_int_equal(mmu_usage(mmu).faults, counted); /* asking touches nothing */
     loader_symbols_check(symbols);
     loader_symbols_destroy(symbols);
     loader_image_release(&image);
@@ -563,10 +567,10 @@ static void check_unknown(struct loader_symbols *symbols, uint64_t pc, const cha
 static void test_addresses_without_names(void **state)
 {
     (void)state;
-    struct mmu *mmu = new_mmu(4096);
+    struct mmu *mmu = new_mmu();
     struct loader_image image = load(mmu, GUESTS "/stripped_dynamic");
     struct loader_symbols *symbols;
-    assert_int_equal(loader_symbols_create(&symbols, mmu, NULL), C2_OK);
+    assert_int_equal(loader_symbols_create(&symbols, mmu_areas(mmu), NULL), C2_OK);
     uint64_t main_at = linked(GUESTS "/dynamic", "main");
     check_unknown(symbols, MMU_PIE_BASE + main_at, "stripped_dynamic", main_at);
     check_unknown(symbols, image.stack, NULL, image.stack);
@@ -599,7 +603,7 @@ static void test_addresses_without_names(void **state)
 static void test_names_without_memory(void **state)
 {
     (void)state;
-    struct mmu *mmu = new_mmu(4096);
+    struct mmu *mmu = new_mmu();
     struct loader_image image = load(mmu, GUESTS "/dynamic");
     uint64_t hidden = linked(GUESTS "/dynamic", "hidden");
     struct guest_va pc = {MMU_PIE_BASE + hidden};
@@ -609,7 +613,7 @@ static void test_names_without_memory(void **state)
         struct loader_symbols *symbols;
         struct loader_place place = {0};
         c2_alloc_fail_from(n);
-        enum c2_status status = loader_symbols_create(&symbols, mmu, NULL);
+        enum c2_status status = loader_symbols_create(&symbols, mmu_areas(mmu), NULL);
         if (status == C2_OK)
             loader_place_of(symbols, pc, &place);
         c2_alloc_fail_from(0);
@@ -725,12 +729,12 @@ static void check_entries(struct loader_symbols *symbols, uint64_t code, uint64_
 
 static void check_module(const char *path)
 {
-    struct mmu *mmu = new_mmu(4096);
+    struct mmu *mmu = new_mmu();
     struct loader_image image = load(mmu, path);
     struct loader_symbols *symbols;
     uint64_t start, bytes;
     const char *name, *object = strrchr(path, '/') + 1;
-    assert_int_equal(loader_symbols_create(&symbols, mmu, NULL), C2_OK);
+    assert_int_equal(loader_symbols_create(&symbols, mmu_areas(mmu), NULL), C2_OK);
     assert_true(loader_module_extent(symbols, (struct guest_va){image.program_entry}, &start, &bytes, &name));
     /* zeroed is longer than three pages: two of them at least are anonymous memory behind the file's */
     uint64_t zeroed = linked(path, "zeroed") + image.program_base, hidden = linked(path, "hidden") + image.program_base;
@@ -769,10 +773,10 @@ static void test_modules(void **state)
 /* What is told of a name in the guest, its entry as linked. */
 static struct told told_in(const char *path, const char *name)
 {
-    struct mmu *mmu = new_mmu(4096);
+    struct mmu *mmu = new_mmu();
     struct loader_image image = load(mmu, path);
     struct loader_symbols *symbols;
-    assert_int_equal(loader_symbols_create(&symbols, mmu, NULL), C2_OK);
+    assert_int_equal(loader_symbols_create(&symbols, mmu_areas(mmu), NULL), C2_OK);
     struct told told = told_of(symbols, image.program_entry, name);
     told.entry -= told.times == 0 ? 0 : image.program_base;
     loader_symbols_destroy(symbols);
@@ -811,7 +815,7 @@ static void test_functions_that_resolve(void **state)
 static void test_a_file_to_be_read_is_no_module(void **state)
 {
     (void)state;
-    struct mmu *mmu = new_mmu(4096);
+    struct mmu *mmu = new_mmu();
     struct loader_image image = load(mmu, GUESTS "/static");
     struct loader_symbols *symbols;
     static struct heard heard;
@@ -822,7 +826,7 @@ static void test_a_file_to_be_read_is_no_module(void **state)
         .bytes = 0x5000, .prot = MMU_READ, .kind = MMU_FILE, .host_fd = fd, .path = GUESTS "/dynamic"};
     int64_t at = mmu_map(mmu, &request);
     assert_true(at > 0);
-    assert_int_equal(loader_symbols_create(&symbols, mmu, NULL), C2_OK);
+    assert_int_equal(loader_symbols_create(&symbols, mmu_areas(mmu), NULL), C2_OK);
     for (uint64_t page = 0; page < 0x5000; page += 0x1000) {
         struct guest_va inside = {(uint64_t)at + page};
         assert_false(loader_module_extent(symbols, inside, &start, &bytes, &name));
@@ -839,14 +843,14 @@ static void test_a_file_to_be_read_is_no_module(void **state)
 static void test_variables_without_memory(void **state)
 {
     (void)state;
-    struct mmu *mmu = new_mmu(4096);
+    struct mmu *mmu = new_mmu();
     struct loader_image image = load(mmu, GUESTS "/dynamic");
     struct guest_va at = {image.program_entry};
     enum c2_status status = C2_ERR_NO_MEMORY;
     for (uint64_t n = 1; status != C2_OK; n++) {
         static struct heard heard;
         struct loader_symbols *symbols;
-        assert_int_equal(loader_symbols_create(&symbols, mmu, NULL), C2_OK);
+        assert_int_equal(loader_symbols_create(&symbols, mmu_areas(mmu), NULL), C2_OK);
         heard.count = 0;
         c2_alloc_fail_from(n);
         status = loader_variables(symbols, at, hear, &heard, NULL);

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 c2_unit_test(mmu_areas c2_mmu)
 c2_unit_test(mmu_buddy c2_mmu)
-c2_unit_test(mmu_follow c2_mmu)
+c2_unit_test(mmu_replicas c2_mmu)
 c2_unit_test(mmu_frames c2_mmu)
 c2_unit_test(mmu_huge c2_mmu)
-c2_unit_test(mmu_journal c2_mmu)
+c2_unit_test(mmu_marks c2_mmu)
 c2_unit_test(mmu_mixed c2_mmu)
 c2_unit_test(mmu_rules c2_mmu)
 c2_unit_test(mmu_pagemap c2_mmu)

@@ -18,7 +18,7 @@
 
 /* ------------------------------------------------------------------ holes */
 
-static void put(struct areas *areas, uint64_t first, uint64_t pages)
+static void put(struct mmu_areas *areas, uint64_t first, uint64_t pages)
 {
     struct area area = {.view = {.start = {BASE + first * PAGE}, .bytes = pages * PAGE, .prot = first % 7}};
     assert_int_equal(areas_reserve(areas, 3), 0);
@@ -26,7 +26,7 @@ static void put(struct areas *areas, uint64_t first, uint64_t pages)
 }
 
 /* Puts, removes, splits, merges and resizes at random; taken says what is mapped. */
-static void change(struct areas *areas, bool taken[PAGES], struct c2_rng *rng)
+static void change(struct mmu_areas *areas, bool taken[PAGES], struct c2_rng *rng)
 {
     uint64_t first = c2_rng_below(rng, PAGES - 8), pages = 1 + c2_rng_below(rng, 8), end = first + pages;
     uint64_t start_va = BASE + first * PAGE, end_va = BASE + end * PAGE;
@@ -79,7 +79,7 @@ static void holes_are_found_as_by_looking_at_every_page(void **state)
     (void)state;
     struct c2_rng rng;
     c2_rng_init(&rng, 1, "holes");
-    struct areas areas = {0};
+    struct mmu_areas areas = {0};
     bool taken[PAGES] = {false};
     for (int i = 0; i < 30000; i++) {
         change(&areas, taken, &rng);
@@ -97,18 +97,18 @@ static void holes_are_found_as_by_looking_at_every_page(void **state)
 
 /* ------------------------------------------------------------------ the price */
 
-static struct mmu *make(struct fake_host *fake)
+static struct both *make(struct fake_host *fake)
 {
     const struct mmu_config config = {.physical_bytes = 1024 * PAGE, .placement = MMU_SEQUENTIAL};
-    struct mmu *mmu;
+    struct both *mmu;
     assert_int_equal(fake_create(&mmu, fake, 512, &config, NULL), C2_OK);
     return mmu;
 }
 
-static int64_t map_one(struct mmu *mmu, uint64_t i)
+static int64_t map_one(struct both *mmu, uint64_t i)
 {
     const struct mmu_request request = {.bytes = PAGE, .prot = i % 2 ? RW : MMU_READ, .host_fd = -1};
-    return mmu_map(mmu, &request);
+    return both_map(mmu, &request);
 }
 
 /* What a program does to `count` mappings of a page each: makes them, changes every fourth, takes every fourth away,
@@ -117,24 +117,24 @@ static int64_t map_one(struct mmu *mmu, uint64_t i)
 static uint64_t work(uint64_t count, uint64_t *calls, uint64_t *host_calls)
 {
     static struct fake_host fake;
-    struct mmu *mmu = make(&fake);
+    struct both *mmu = make(&fake);
     uint64_t visits = 0, first = MMU_MMAP_TOP - PAGE, before = fake.calls;
-    mmu->areas.tree.visits = &visits;
+    mmu->mmu->space.areas.tree.visits = &visits;
     for (uint64_t i = 0; i < count; i++)
         assert_int_equal(map_one(mmu, i), first - i * PAGE);
     for (uint64_t i = 0; i < count; i += 4)
-        assert_int_equal(mmu_protect(mmu, first - i * PAGE, PAGE, MMU_READ | MMU_EXEC), 0);
+        assert_int_equal(both_protect(mmu, first - i * PAGE, PAGE, MMU_READ | MMU_EXEC), 0);
     for (uint64_t i = 1; i < count; i += 4)
-        assert_int_equal(mmu_unmap(mmu, first - i * PAGE, PAGE), 0);
+        assert_int_equal(both_unmap(mmu, first - i * PAGE, PAGE), 0);
     for (uint64_t i = 3; i < count; i += 4)
-        assert_true(mmu_remap(mmu, first - i * PAGE, PAGE, 3 * PAGE, true, false, 0) > 0);
+        assert_true(both_remap(mmu, first - i * PAGE, PAGE, 3 * PAGE, true, false, 0) > 0);
     for (uint64_t i = 0; i < count; i++)
-        mmu_area_at(mmu, (struct guest_va){first - i * PAGE}, true);
+        both_area_at(mmu, (struct guest_va){first - i * PAGE}, true);
     *calls = count * 11 / 4;
     *host_calls = fake.calls - before;
-    mmu->areas.tree.visits = NULL;
-    mmu_check(mmu);
-    mmu_destroy(mmu);
+    mmu->mmu->space.areas.tree.visits = NULL;
+    both_check(mmu);
+    both_destroy(mmu);
     return visits;
 }
 

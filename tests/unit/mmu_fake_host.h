@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mmu/mmu_priv.h"
+#include "unit/mmu_both.h"
 
 #define FAKE_BUCKETS 4096
 
@@ -169,8 +169,8 @@ static inline void fake_close(void *self)
 }
 
 /* Ends with the mmu; when the creation fails the caller closes the host. */
-static inline enum c2_status fake_create(struct mmu **out, struct fake_host *fake, uint64_t arena_pages,
-                                         const struct mmu_config *config, struct c2_error *err)
+static inline enum c2_status fake_create_all(struct both **out, struct fake_host *fake, uint64_t arena_pages,
+                                             const struct mmu_config *configs, unsigned count, struct c2_error *err)
 {
     *fake = (struct fake_host){.file_bytes = 10 * C2_PAGE_BYTES, .read_only_fd = -1, .arena_pages = arena_pages};
     fake->arena = aligned_alloc(C2_PAGE_BYTES, arena_pages * C2_PAGE_BYTES);
@@ -186,15 +186,20 @@ static inline enum c2_status fake_create(struct mmu **out, struct fake_host *fak
                             .close = fake_close};
     struct tables_arena arena = {
         .memory = fake->arena, .address = MMU_TABLES_BASE, .pages = arena_pages, .commit = fake_commit, .self = fake};
-    return mmu_create_on(out, config, &host, &arena, err);
+    return both_create_all(out, configs, count, &host, &arena, err);
+}
+static inline enum c2_status fake_create(struct both **out, struct fake_host *fake, uint64_t arena_pages,
+                                         const struct mmu_config *config, struct c2_error *err)
+{
+    return fake_create_all(out, fake, arena_pages, config, 1, err);
 }
 
 /* A private anonymous mapping at exactly this address. */
-static inline int64_t fake_anonymous(struct mmu *mmu, uint64_t address, uint64_t pages, unsigned prot)
+static inline int64_t fake_anonymous(struct both *mmu, uint64_t address, uint64_t pages, unsigned prot)
 {
     struct mmu_request request = {
         .address = address, .bytes = pages * C2_PAGE_BYTES, .prot = prot, .fixed = true, .host_fd = -1};
-    return mmu_map(mmu, &request);
+    return both_map(mmu, &request);
 }
 
 #endif

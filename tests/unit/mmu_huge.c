@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "mmu/mmu_priv.h"
+#include "unit/mmu_both.h"
 
 #define PAGE C2_PAGE_BYTES
 #define HUGE_PAGES 512u
@@ -59,7 +59,7 @@ static bool always(void *self, uint64_t page)
 #define ARENA_PAGES 256
 static unsigned char *arena_memory;
 
-static struct mmu *make(const struct mmu_config *config)
+static struct both *make(const struct mmu_config *config)
 {
     struct mmu_host host = {.room = no_room,
                             .map = no_map,
@@ -71,32 +71,32 @@ static struct mmu *make(const struct mmu_config *config)
     if (!arena_memory)
         arena_memory = aligned_alloc(PAGE, ARENA_PAGES * PAGE);
     struct tables_arena arena = {.memory = arena_memory, .address = MMU_TABLES_BASE, .pages = ARENA_PAGES};
-    struct mmu *mmu;
+    struct both *mmu;
     struct c2_error err;
-    if (mmu_create_on(&mmu, config, &host, &arena, &err) != C2_OK)
+    if (both_create_on(&mmu, config, &host, &arena, &err) != C2_OK)
         fail_msg("%s", err.text);
     return mmu;
 }
 
-static int64_t map(struct mmu *mmu, uint64_t at, uint64_t bytes, enum mmu_page_size huge)
+static int64_t map(struct both *mmu, uint64_t at, uint64_t bytes, enum mmu_page_size huge)
 {
     struct mmu_request request = {
         .address = at, .bytes = bytes, .prot = 3, .fixed = at != 0, .host_fd = -1, .huge = huge};
-    return mmu_map(mmu, &request);
+    return both_map(mmu, &request);
 }
 
-static void touch(struct mmu *mmu, uint64_t va)
+static void touch(struct both *mmu, uint64_t va)
 {
     struct c2_error err = {0};
-    if (mmu_touch(mmu, (struct guest_va){va}, MMU_ACCESS_READ, &err) != MMU_FAULT_NONE)
+    if (both_touch(mmu, (struct guest_va){va}, MMU_ACCESS_READ, &err) != MMU_FAULT_NONE)
         fail_msg("0x%llx: %s", (unsigned long long)va, err.text);
 }
 
-static uint64_t pa_of(struct mmu *mmu, uint64_t va, enum mmu_page_size expected)
+static uint64_t pa_of(struct both *mmu, uint64_t va, enum mmu_page_size expected)
 {
     struct guest_pa pa = {0};
     enum mmu_page_size size = MMU_PAGE_SIZES;
-    assert_true(mmu_translate_sized(mmu, (struct guest_va){va}, &pa, &size));
+    assert_true(both_translate_sized(mmu, (struct guest_va){va}, &pa, &size));
     assert_int_equal(size, expected);
     return pa.v;
 }
@@ -210,7 +210,7 @@ static void twin_touch(struct twin *twin, size_t i)
 /* ------------------------------------------------------------------ random calls */
 
 struct world {
-    struct mmu *mmu;
+    struct both *mmu;
     struct twin twin;
     struct c2_rng rng;
 };
@@ -248,7 +248,7 @@ static void random_unmap(struct world *world)
     split(twin, start, end);
     drop(twin, start, end);
     memset(&twin->pages[start], 0, (end - start) * sizeof *twin->pages);
-    assert_int_equal(mmu_unmap(world->mmu, va_of(start), (end - start) * PAGE), 0);
+    assert_int_equal(both_unmap(world->mmu, va_of(start), (end - start) * PAGE), 0);
 }
 
 static void random_protect(struct world *world)
@@ -262,7 +262,7 @@ static void random_protect(struct world *world)
         twin->pages[reach].prot = prot;
     if (reach > start)
         split(twin, start, reach);
-    int64_t answer = mmu_protect(world->mmu, va_of(start), (end - start) * PAGE, prot);
+    int64_t answer = both_protect(world->mmu, va_of(start), (end - start) * PAGE, prot);
     assert_int_equal(answer, reach == end ? 0 : -ENOMEM);
 }
 
@@ -272,7 +272,7 @@ static void random_discard(struct world *world)
     pick(world, &start, &end);
     split(&world->twin, start, end);
     drop(&world->twin, start, end);
-    mmu_discard(world->mmu, va_of(start), (end - start) * PAGE);
+    both_discard(world->mmu, va_of(start), (end - start) * PAGE);
 }
 
 static void random_advice(struct world *world)
@@ -285,7 +285,7 @@ static void random_advice(struct world *world)
         world->twin.pages[i].wanted = world->twin.pages[i].mapped && huge;
         world->twin.pages[i].refused = world->twin.pages[i].mapped && !huge;
     }
-    assert_int_equal(mmu_advise_huge(world->mmu, va_of(start), (end - start) * PAGE, huge), 0);
+    assert_int_equal(both_advise_huge(world->mmu, va_of(start), (end - start) * PAGE, huge), 0);
 }
 
 /* A move to the same size in the other region; by whole huge pages now and then. */
@@ -314,7 +314,7 @@ static void random_move(struct world *world)
         twin->pages[i] = (struct twin_page){0};
     }
     uint64_t bytes = (end - start) * PAGE;
-    assert_int_equal(mmu_remap(world->mmu, va_of(start), bytes, bytes, true, true, va_of(to)), va_of(to));
+    assert_int_equal(both_remap(world->mmu, va_of(start), bytes, bytes, true, true, va_of(to)), va_of(to));
 }
 
 static void random_touches(struct world *world)
@@ -322,20 +322,20 @@ static void random_touches(struct world *world)
     for (int i = 0; i < 12; i++) {
         size_t page = below(world, PAGE_COUNT);
         twin_touch(&world->twin, page);
-        mmu_touch(world->mmu, (struct guest_va){va_of(page) + below(world, PAGE)}, MMU_ACCESS_READ, NULL);
+        both_touch(world->mmu, (struct guest_va){va_of(page) + below(world, PAGE)}, MMU_ACCESS_READ, NULL);
     }
 }
 
 static bool same(struct world *world, bool fail)
 {
-    const struct mmu_counts *counts = mmu_counts(world->mmu);
+    const struct mmu_counts *counts = both_counts(world->mmu);
     uint64_t small = 0, huge = 0;
     bool good = true;
     for (size_t i = 0; i < PAGE_COUNT; i++) {
         const struct twin_page *page = &world->twin.pages[i];
         struct guest_pa pa;
         enum mmu_page_size size;
-        bool present = mmu_translate_sized(world->mmu, (struct guest_va){va_of(i)}, &pa, &size);
+        bool present = both_translate_sized(world->mmu, (struct guest_va){va_of(i)}, &pa, &size);
         good &= present == (page->has_frame && page->prot != 0);
         good &= !present || (pa.v == page->frame * PAGE && (size == MMU_PAGE_2M) == page->huge);
         good &= !present || size == MMU_PAGE_4K || pa.v % (2 * MIB) == va_of(i) % (2 * MIB);
@@ -381,12 +381,12 @@ static void huge_pages_equal_twin(void **state)
             if (call % 8 == 0)
                 same(&world, true);
             if (call % 500 == 0)
-                mmu_check(world.mmu);
+                both_check(world.mmu);
         }
         huge += world.twin.huge;
         fallbacks += world.twin.fallbacks;
-        splits += mmu_counts(world.mmu)->huge_splits;
-        mmu_destroy(world.mmu);
+        splits += both_counts(world.mmu)->huge_splits;
+        both_destroy(world.mmu);
     }
     assert_true(huge > CALLS(500) && fallbacks > CALLS(20) && splits > CALLS(500));
 }
@@ -402,12 +402,12 @@ static void comparison_can_fail(void **state)
     assert_true(same(&world, false));
     for (size_t i = 0; i < PAGE_COUNT; i++) { /* the twin forgets a split */
         if (world.twin.pages[i].huge) {
-            mmu_protect(world.mmu, va_of(i / HUGE_PAGES * HUGE_PAGES), PAGE, 3);
+            both_protect(world.mmu, va_of(i / HUGE_PAGES * HUGE_PAGES), PAGE, 3);
             break;
         }
     }
     assert_false(same(&world, false));
-    mmu_destroy(world.mmu);
+    both_destroy(world.mmu);
 }
 
 /* ------------------------------------------------------------------ by hand */
@@ -423,18 +423,18 @@ static void giant_pages_in_two_gib(void **state)
     for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
         config.placement = policies[i];
         config.colors = 8;
-        struct mmu *mmu = make(&config);
+        struct both *mmu = make(&config);
         assert_int_equal(map(mmu, HERE, 3 * GIB, MMU_PAGE_4K), HERE);
         touch(mmu, HERE + 5 * PAGE);
         assert_int_equal(pa_of(mmu, HERE + 123456789, MMU_PAGE_1G), 123456789);
         touch(mmu, HERE + GIB + 7 * PAGE);
         assert_true(pa_of(mmu, HERE + GIB + 7 * PAGE, MMU_PAGE_4K) >= GIB);
-        assert_int_equal(mmu_counts(mmu)->huge_fallbacks, 1);
-        mmu_unmap(mmu, HERE, GIB);
+        assert_int_equal(both_counts(mmu)->huge_fallbacks, 1);
+        both_unmap(mmu, HERE, GIB);
         touch(mmu, HERE + 2 * GIB);
         assert_int_equal(pa_of(mmu, HERE + 2 * GIB + 77, MMU_PAGE_1G), 77);
-        mmu_check(mmu);
-        mmu_destroy(mmu);
+        both_check(mmu);
+        both_destroy(mmu);
     }
 }
 
@@ -448,7 +448,7 @@ static void every_policy_keeps_the_low_21_bits(void **state)
                                     .color = 1030,
                                     .seed = 9,
                                     .huge = MMU_HUGE_ALL};
-        struct mmu *mmu = make(&config);
+        struct both *mmu = make(&config);
         map(mmu, HERE, 64 * MIB, MMU_PAGE_4K);
         for (uint64_t at = HERE; at < HERE + 64 * MIB; at += 2 * MIB) {
             touch(mmu, at + 12345);
@@ -461,10 +461,10 @@ static void every_policy_keeps_the_low_21_bits(void **state)
             if (policy == MMU_SAME_COLOR) /* colour 1030 lies in huge colour 1030 / 512 */
                 assert_int_equal(huge_frame % 4, 2);
         }
-        assert_int_equal(mmu_counts(mmu)->huge_2m, 32);
-        assert_int_equal(mmu_counts(mmu)->small_pages, 0);
-        mmu_check(mmu);
-        mmu_destroy(mmu);
+        assert_int_equal(both_counts(mmu)->huge_2m, 32);
+        assert_int_equal(both_counts(mmu)->small_pages, 0);
+        both_check(mmu);
+        both_destroy(mmu);
     }
 }
 
@@ -475,7 +475,7 @@ static void colored_follows_its_formula(void **state)
     static const uint32_t colors[] = {1, 8, 16, 32, 64, 33}; /* the presets' L2 and L3, and one that is no power of 2 */
     for (size_t i = 0; i < sizeof colors / sizeof colors[0]; i++) {
         struct mmu_config config = {.physical_bytes = 64 * MIB, .placement = MMU_COLORED, .colors = colors[i]};
-        struct mmu *mmu = make(&config);
+        struct both *mmu = make(&config);
         map(mmu, HERE, 16 * MIB, MMU_PAGE_4K);
         uint64_t next[64] = {0};
         for (uint64_t n = 0; n < 4096; n++) {
@@ -483,8 +483,8 @@ static void colored_follows_its_formula(void **state)
             touch(mmu, vpn * PAGE);
             assert_int_equal(pa_of(mmu, vpn * PAGE, MMU_PAGE_4K) / PAGE, color + colors[i] * next[color]++);
         }
-        mmu_check(mmu);
-        mmu_destroy(mmu);
+        both_check(mmu);
+        both_destroy(mmu);
     }
 }
 
@@ -492,40 +492,40 @@ static void the_heap_grows_by_huge_pages(void **state)
 {
     (void)state;
     struct mmu_config config = {.physical_bytes = GIB, .huge = MMU_HUGE_HEAP};
-    struct mmu *mmu = make(&config);
-    uint64_t start = mmu_brk(mmu, 0);
+    struct both *mmu = make(&config);
+    uint64_t start = both_brk(mmu, 0);
     assert_int_equal(start, MMU_HEAP_BASE);
-    assert_int_equal(mmu_brk(mmu, start + 5000), start + 5000);
+    assert_int_equal(both_brk(mmu, start + 5000), start + 5000);
     touch(mmu, start + 4096);
     assert_int_equal(pa_of(mmu, start + 4096, MMU_PAGE_2M), 4096);
     map(mmu, HERE, 4 * MIB, MMU_PAGE_4K);
     touch(mmu, HERE);
     pa_of(mmu, HERE, MMU_PAGE_4K);
-    assert_int_equal(mmu_brk(mmu, start), start);
-    assert_int_equal(mmu_counts(mmu)->huge_2m_present, 0);
-    mmu_check(mmu);
-    mmu_destroy(mmu);
+    assert_int_equal(both_brk(mmu, start), start);
+    assert_int_equal(both_counts(mmu)->huge_2m_present, 0);
+    both_check(mmu);
+    both_destroy(mmu);
 }
 
 static void mappings_of_hugetlb_are_aligned(void **state)
 {
     (void)state;
     struct mmu_config config = {.physical_bytes = 4 * GIB};
-    struct mmu *mmu = make(&config);
+    struct both *mmu = make(&config);
     map(mmu, 0, PAGE, MMU_PAGE_4K);
     int64_t at = map(mmu, 0, 1, MMU_PAGE_1G);
     assert_true(at > 0 && at % (int64_t)GIB == 0);
-    assert_int_equal(mmu_area_at(mmu, (struct guest_va){(uint64_t)at}, false)->bytes, GIB);
+    assert_int_equal(both_area_at(mmu, (struct guest_va){(uint64_t)at}, false)->bytes, GIB);
     assert_int_equal(map(mmu, HERE + PAGE, 2 * MIB, MMU_PAGE_2M), -EINVAL);
     touch(mmu, (uint64_t)at + 5);
     pa_of(mmu, (uint64_t)at + 5, MMU_PAGE_1G);
-    mmu_destroy(mmu);
+    both_destroy(mmu);
     config.huge = MMU_HUGE_NEVER;
     mmu = make(&config);
     assert_int_equal(map(mmu, HERE, 2 * MIB, MMU_PAGE_2M), HERE);
     touch(mmu, HERE);
     pa_of(mmu, HERE, MMU_PAGE_4K);
-    mmu_destroy(mmu);
+    both_destroy(mmu);
 }
 
 /* Cutting 4 KiB out of 1 GiB leaves 511 of 2 MiB and 511 of 4 KiB, where they were. */
@@ -533,48 +533,50 @@ static void a_giant_page_splits_twice(void **state)
 {
     (void)state;
     struct mmu_config config = {.physical_bytes = 3 * GIB, .huge = MMU_HUGE_ALL, .huge_size = MMU_PAGE_1G};
-    struct mmu *mmu = make(&config);
+    struct both *mmu = make(&config);
     map(mmu, HERE, GIB, MMU_PAGE_4K);
     touch(mmu, HERE);
-    assert_int_equal(mmu_unmap(mmu, HERE + 100 * MIB, PAGE), 0);
-    const struct mmu_counts *counts = mmu_counts(mmu);
+    assert_int_equal(both_unmap(mmu, HERE + 100 * MIB, PAGE), 0);
+    const struct mmu_counts *counts = both_counts(mmu);
     assert_int_equal(counts->huge_1g_present, 0);
     assert_int_equal(counts->huge_2m_present, 511);
     assert_int_equal(counts->small_present, 511);
     assert_int_equal(counts->huge_splits, 2);
     assert_int_equal(pa_of(mmu, HERE + 100 * MIB + PAGE, MMU_PAGE_4K), 100 * MIB + PAGE);
     assert_int_equal(pa_of(mmu, HERE + 102 * MIB + 3, MMU_PAGE_2M), 102 * MIB + 3);
-    mmu_check(mmu);
-    mmu_destroy(mmu);
+    both_check(mmu);
+    both_destroy(mmu);
 }
 
-/* What was recorded before an unaligned move is looked up when the move is told of: in huge pages still. */
-static unsigned told_huge;
+/* One change, not one for each page that is split. */
+static unsigned told;
+static uint64_t told_bytes;
 
-static void count_huge(void *self, struct guest_va start, uint64_t bytes)
+static void hear(void *self, struct guest_va start, uint64_t bytes, bool code)
 {
-    struct guest_pa pa;
-    enum mmu_page_size size;
-    for (uint64_t at = start.v; at < start.v + bytes; at += 2 * MIB)
-        told_huge += mmu_translate_sized(self, (struct guest_va){at}, &pa, &size) && size == MMU_PAGE_2M;
+    (void)self, (void)start, (void)code;
+    told++;
+    told_bytes += bytes;
 }
 
-static void a_move_is_told_of_before_it_splits(void **state)
+static void a_move_is_told_of_once_however_much_it_splits(void **state)
 {
     (void)state;
     struct mmu_config config = {.physical_bytes = GIB, .huge = MMU_HUGE_THP};
-    struct mmu *mmu = make(&config);
+    struct both *mmu = make(&config);
     assert_int_equal(map(mmu, HERE, 6 * MIB, MMU_PAGE_4K), HERE);
     for (uint64_t i = 0; i < 3; i++)
         touch(mmu, HERE + 2 * i * MIB);
-    told_huge = 0;
-    assert_int_equal(mmu_listen(mmu, (struct mmu_listener){.self = mmu, .before = count_huge}, NULL), C2_OK);
+    told = 0;
+    assert_int_equal(mmu_replica_listen(mmu->replica, (struct mmu_listener){.after = hear}, NULL), C2_OK);
     const uint64_t to = HERE + 64 * MIB + PAGE;
-    assert_int_equal(mmu_remap(mmu, HERE, 6 * MIB, 6 * MIB, true, true, to), to);
-    assert_int_equal(told_huge, 3);
+    assert_int_equal(both_remap(mmu, HERE, 6 * MIB, 6 * MIB, true, true, to), to);
+    assert_int_equal(told, 1);
+    assert_int_equal(told_bytes, 6 * MIB);
+    assert_int_equal(both_counts(mmu)->huge_splits, 3);
     pa_of(mmu, to, MMU_PAGE_4K);
-    mmu_check(mmu);
-    mmu_destroy(mmu);
+    both_check(mmu);
+    both_destroy(mmu);
 }
 
 int main(void)
@@ -588,7 +590,7 @@ int main(void)
         cmocka_unit_test(the_heap_grows_by_huge_pages),
         cmocka_unit_test(mappings_of_hugetlb_are_aligned),
         cmocka_unit_test(a_giant_page_splits_twice),
-        cmocka_unit_test(a_move_is_told_of_before_it_splits),
+        cmocka_unit_test(a_move_is_told_of_once_however_much_it_splits),
     };
     return cmocka_run_group_tests_name("mmu_huge", tests, NULL, NULL);
 }

@@ -157,7 +157,7 @@ static void reading_survives_every_failing_allocation(void **state)
 #define SPAN 1200u /* pages */
 
 /* Maps, touches, unmaps, moves; the same for the same seed. Every translation on the way goes to *hash. */
-static void live(struct mmu *mmu, uint64_t *hash)
+static void live(struct both *mmu, uint64_t *hash)
 {
     struct c2_rng rng;
     c2_rng_init(&rng, 5, "life");
@@ -171,17 +171,17 @@ static void live(struct mmu *mmu, uint64_t *hash)
             fake_anonymous(mmu, BASE, SPAN, 3);
             break;
         case 1:
-            mmu_unmap(mmu, va, c2_rng_below(&rng, SPAN - page) * PAGE + PAGE);
+            both_unmap(mmu, va, c2_rng_below(&rng, SPAN - page) * PAGE + PAGE);
             break;
         case 2:
-            mmu_discard(mmu, va, 7 * PAGE);
+            both_discard(mmu, va, 7 * PAGE);
             break;
         case 3:
-            mmu_remap(mmu, va, 5 * PAGE, 5 * PAGE, true, true, BASE + (page + 300) % SPAN * PAGE);
+            both_remap(mmu, va, 5 * PAGE, 5 * PAGE, true, true, BASE + (page + 300) % SPAN * PAGE);
             break;
         default:
-            assert_int_not_equal(mmu_touch(mmu, (struct guest_va){va}, MMU_ACCESS_WRITE, &err), MMU_FAULT_FAILED);
-            if (mmu_translate_sized(mmu, (struct guest_va){va}, &pa, &size))
+            assert_int_not_equal(both_touch(mmu, (struct guest_va){va}, MMU_ACCESS_WRITE, &err), MMU_FAULT_FAILED);
+            if (both_translate_sized(mmu, (struct guest_va){va}, &pa, &size))
                 *hash = (*hash ^ pa.v ^ size) * 0x100000001b3ull;
         }
     }
@@ -190,7 +190,7 @@ static void live(struct mmu *mmu, uint64_t *hash)
 static uint64_t live_once(struct mmu_config config, const char *dump, bool textproto)
 {
     static struct fake_host fake;
-    struct mmu *mmu;
+    struct both *mmu;
     struct c2_error err = {0};
     uint64_t hash = 0;
     config.physical_bytes = 4096 * PAGE;
@@ -198,11 +198,11 @@ static uint64_t live_once(struct mmu_config config, const char *dump, bool textp
     if (fake_create(&mmu, &fake, 64, &config, &err) != C2_OK)
         fail_msg("%s", err.text);
     live(mmu, &hash);
-    mmu_check(mmu);
+    both_check(mmu);
     FILE *to = fopen(dump, "w");
-    assert_int_equal(mmu_pagemap_write(mmu, to, textproto, &err), C2_OK);
+    assert_int_equal(mmu_replica_pagemap_write(mmu->replica, to, textproto, &err), C2_OK);
     fclose(to);
-    mmu_destroy(mmu);
+    both_destroy(mmu);
     return hash;
 }
 
@@ -245,18 +245,18 @@ static void holes_and_clashes_name_the_line(void **state)
     (void)state;
     struct mmu_config config = {.physical_bytes = 64 * PAGE, .placement = MMU_MAP};
     static struct fake_host fake;
-    struct mmu *mmu;
+    struct both *mmu;
     struct c2_error err = {0};
     strcpy(config.map, write_map("# x\n0x200000003 7 4K\n0x200000000 5 4K\n0x200000004 5 4K 2\n", false));
     assert_int_equal(fake_create(&mmu, &fake, 64, &config, &err), C2_OK);
     fake_anonymous(mmu, BASE, 8, 3);
-    assert_int_equal(mmu_touch(mmu, (struct guest_va){BASE + 9}, MMU_ACCESS_READ, &err), MMU_FAULT_NONE);
-    assert_int_equal(mmu_touch(mmu, (struct guest_va){BASE + 2 * PAGE}, MMU_ACCESS_READ, &err), MMU_FAULT_FAILED);
+    assert_int_equal(both_touch(mmu, (struct guest_va){BASE + 9}, MMU_ACCESS_READ, &err), MMU_FAULT_NONE);
+    assert_int_equal(both_touch(mmu, (struct guest_va){BASE + 2 * PAGE}, MMU_ACCESS_READ, &err), MMU_FAULT_FAILED);
     assert_non_null(strstr(err.text, ":3: the map has no page 0x200000002 (address 0x200000002000)"));
-    assert_int_equal(mmu_touch(mmu, (struct guest_va){BASE + 4 * PAGE}, MMU_ACCESS_READ, &err), MMU_FAULT_FAILED);
+    assert_int_equal(both_touch(mmu, (struct guest_va){BASE + 4 * PAGE}, MMU_ACCESS_READ, &err), MMU_FAULT_FAILED);
     assert_non_null(strstr(err.text, ":4: page 0x200000004 is to get frame 0x5, which another page holds"));
-    mmu_check(mmu);
-    mmu_destroy(mmu);
+    both_check(mmu);
+    both_destroy(mmu);
 }
 
 /* ------------------------------------------------------------------ size */

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "mmu/mmu_priv.h"
+#include "unit/mmu_both.h"
 
 #define PAGE C2_PAGE_BYTES
 #define MIB ((uint64_t)1 << 20)
@@ -59,7 +59,7 @@ static struct mmu_config base(void)
     return (struct mmu_config){.physical_bytes = 64 * MIB, .placement = MMU_SAME_COLOR, .colors = 16};
 }
 
-static struct mmu *make(const struct mmu_config *config)
+static struct both *make(const struct mmu_config *config)
 {
     struct mmu_host host = {.room = no_room,
                             .map = no_map,
@@ -71,14 +71,14 @@ static struct mmu *make(const struct mmu_config *config)
     if (!arena_memory)
         arena_memory = aligned_alloc(PAGE, ARENA_PAGES * PAGE);
     struct tables_arena arena = {.memory = arena_memory, .address = MMU_TABLES_BASE, .pages = ARENA_PAGES};
-    struct mmu *mmu;
+    struct both *mmu;
     struct c2_error err;
-    if (mmu_create_on(&mmu, config, &host, &arena, &err) != C2_OK)
+    if (both_create_on(&mmu, config, &host, &arena, &err) != C2_OK)
         fail_msg("%s", err.text);
     return mmu;
 }
 
-static void map(struct mmu *mmu, uint64_t at, uint64_t bytes, enum mmu_kind kind, unsigned prot, const char *path)
+static void map(struct both *mmu, uint64_t at, uint64_t bytes, enum mmu_kind kind, unsigned prot, const char *path)
 {
     struct mmu_request request = {.address = at,
                                   .bytes = bytes,
@@ -87,17 +87,17 @@ static void map(struct mmu *mmu, uint64_t at, uint64_t bytes, enum mmu_kind kind
                                   .kind = kind,
                                   .host_fd = kind == MMU_FILE ? a_file : -1,
                                   .path = path};
-    assert_int_equal(mmu_map(mmu, &request), at);
+    assert_int_equal(both_map(mmu, &request), at);
 }
 
 /* The colour that the page gets, and so the rule. */
-static unsigned rule_of(struct mmu *mmu, uint64_t va)
+static unsigned rule_of(struct both *mmu, uint64_t va)
 {
     struct c2_error err = {0};
     struct guest_pa pa;
-    if (mmu_touch(mmu, (struct guest_va){va}, MMU_ACCESS_READ, &err) != MMU_FAULT_NONE)
+    if (both_touch(mmu, (struct guest_va){va}, MMU_ACCESS_READ, &err) != MMU_FAULT_NONE)
         fail_msg("0x%llx: %s", (unsigned long long)va, err.text);
-    assert_true(mmu_translate(mmu, (struct guest_va){va}, &pa));
+    assert_true(both_translate(mmu, (struct guest_va){va}, &pa));
     return (unsigned)((pa.v >> C2_PAGE_SHIFT) % 16);
 }
 
@@ -115,8 +115,8 @@ static void regions_are_what_the_areas_are(void **state)
     struct mmu_config config = base();
     config.rules = rules;
     config.rule_count = 4;
-    struct mmu *mmu = make(&config);
-    assert_int_equal(mmu_brk(mmu, MMU_HEAP_BASE + PAGE), MMU_HEAP_BASE + PAGE);
+    struct both *mmu = make(&config);
+    assert_int_equal(both_brk(mmu, MMU_HEAP_BASE + PAGE), MMU_HEAP_BASE + PAGE);
     map(mmu, AT, PAGE, MMU_STACK, 3, NULL);
     map(mmu, AT + 2 * PAGE, PAGE, MMU_ANONYMOUS, 3, NULL);
     map(mmu, AT + 4 * PAGE, PAGE, MMU_ANONYMOUS, 7, NULL); /* made code: no text of a file */
@@ -129,13 +129,13 @@ static void regions_are_what_the_areas_are(void **state)
     assert_int_equal(rule_of(mmu, AT + 6 * PAGE), 4);
     assert_int_equal(rule_of(mmu, AT + 8 * PAGE), 0);
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(mmu_rule_counts(mmu, i)->small_pages, i == 2 ? 2 : 1);
+        assert_int_equal(mmu_replica_rule_counts(mmu->replica, i)->small_pages, i == 2 ? 2 : 1);
     /* a page that moves out of the heap stays where it is; the next one there is of a mapping */
-    assert_int_equal(mmu_remap(mmu, MMU_HEAP_BASE, PAGE, 2 * PAGE, true, true, AT + 16 * PAGE), AT + 16 * PAGE);
+    assert_int_equal(both_remap(mmu, MMU_HEAP_BASE, PAGE, 2 * PAGE, true, true, AT + 16 * PAGE), AT + 16 * PAGE);
     assert_int_equal(rule_of(mmu, AT + 16 * PAGE), 1);
     assert_int_equal(rule_of(mmu, AT + 17 * PAGE), 3);
-    mmu_check(mmu);
-    mmu_destroy(mmu);
+    both_check(mmu);
+    both_destroy(mmu);
 }
 
 /* Whatever the order of the rules: objects, then files, then the rest; among equals the first. */
@@ -153,7 +153,7 @@ static void the_most_precise_rule_wins(void **state)
         struct mmu_config config = base();
         config.rules = rules;
         config.rule_count = 6;
-        struct mmu *mmu = make(&config);
+        struct both *mmu = make(&config);
         map(mmu, AT, 6 * PAGE, MMU_FILE, 5, "/usr/lib/libx.so");
         map(mmu, AT + 8 * PAGE, PAGE, MMU_FILE, 5, "/usr/lib/otherlibx.so");
         map(mmu, AT + 10 * PAGE, PAGE, MMU_FILE, 5, "/lib/libx.so.1");
@@ -164,8 +164,8 @@ static void the_most_precise_rule_wins(void **state)
         assert_int_equal(rule_of(mmu, AT + 4 * PAGE), backwards ? 3 : 2);
         assert_int_equal(rule_of(mmu, AT + 8 * PAGE), 1);
         assert_int_equal(rule_of(mmu, AT + 10 * PAGE), 1);
-        mmu_check(mmu);
-        mmu_destroy(mmu);
+        both_check(mmu);
+        both_destroy(mmu);
         for (size_t i = 0; i < 3; i++) {
             struct mmu_rule kept = rules[i];
             rules[i] = rules[5 - i];
@@ -186,19 +186,20 @@ static void an_object_is_huge_where_it_has_the_whole_page(void **state)
     config.huge_region_count = 1;
     config.rules = rules;
     config.rule_count = 1;
-    struct mmu *mmu = make(&config);
+    struct both *mmu = make(&config);
     map(mmu, AT, 8 * MIB, MMU_ANONYMOUS, 3, NULL);
     for (uint64_t at = 0; at < 8 * MIB; at += MIB)
         rule_of(mmu, AT + at);
-    const struct mmu_rule_counts *huge = mmu_huge_region_counts(mmu, 0), *placed = mmu_rule_counts(mmu, 0);
+    const struct mmu_rule_counts *huge = mmu_replica_region_counts(mmu->replica, 0),
+                                 *placed = mmu_replica_rule_counts(mmu->replica, 0);
     assert_int_equal(huge->huge_2m, 1);
     assert_int_equal(huge->huge_fallbacks, 0);
-    assert_int_equal(mmu_counts(mmu)->huge_2m, 1);
-    assert_int_equal(mmu_counts(mmu)->small_pages, 6); /* at 0 and 1, 4 to 7 MiB */
-    assert_int_equal(placed->huge_2m, 1);              /* p has a byte in the huge page: it goes with p */
+    assert_int_equal(both_counts(mmu)->huge_2m, 1);
+    assert_int_equal(both_counts(mmu)->small_pages, 6); /* at 0 and 1, 4 to 7 MiB */
+    assert_int_equal(placed->huge_2m, 1);               /* p has a byte in the huge page: it goes with p */
     assert_int_equal(placed->small_pages, 0);
-    mmu_check(mmu);
-    mmu_destroy(mmu);
+    both_check(mmu);
+    both_destroy(mmu);
 }
 
 /* 2 MiB of memory: no huge frame is whole. */
@@ -211,16 +212,16 @@ static void a_region_counts_its_fallbacks(void **state)
     config.physical_bytes = 2 * MIB;
     config.huge_regions = regions;
     config.huge_region_count = 1;
-    struct mmu *mmu = make(&config);
+    struct both *mmu = make(&config);
     map(mmu, AT, 4 * MIB, MMU_ANONYMOUS, 3, NULL);
     rule_of(mmu, AT);
     rule_of(mmu, AT + PAGE); /* the range is not empty any more: no second try */
     rule_of(mmu, AT + 2 * MIB);
-    assert_int_equal(mmu_huge_region_counts(mmu, 0)->huge_fallbacks, 2);
-    assert_int_equal(mmu_counts(mmu)->huge_fallbacks, 2);
-    assert_int_equal(mmu_counts(mmu)->small_pages, 3);
-    mmu_check(mmu);
-    mmu_destroy(mmu);
+    assert_int_equal(mmu_replica_region_counts(mmu->replica, 0)->huge_fallbacks, 2);
+    assert_int_equal(both_counts(mmu)->huge_fallbacks, 2);
+    assert_int_equal(both_counts(mmu)->small_pages, 3);
+    both_check(mmu);
+    both_destroy(mmu);
 }
 
 static void expect_refused(const struct mmu_config *config, const char *said)

@@ -30,23 +30,23 @@ static void walks_read_each_level(void **state)
                                   .fixed = true,
                                   .kind = MMU_ANONYMOUS,
                                   .host_fd = -1};
-    struct mmu *mmu;
+    struct both *mmu;
     struct mmu_walk walk;
     assert_int_equal(fake_create(&mmu, &fake, 64, &config, NULL), C2_OK);
-    assert_int_equal(mmu_map(mmu, &request), BASE);
-    assert_false(mmu_walk(mmu, (struct guest_va){BASE}, &walk));
-    assert_int_equal(mmu_touch(mmu, (struct guest_va){BASE}, MMU_ACCESS_READ, NULL), MMU_FAULT_NONE);
-    assert_true(mmu_walk(mmu, (struct guest_va){BASE + 0xfff}, &walk));
+    assert_int_equal(both_map(mmu, &request), BASE);
+    assert_false(both_walk(mmu, (struct guest_va){BASE}, &walk));
+    assert_int_equal(both_touch(mmu, (struct guest_va){BASE}, MMU_ACCESS_READ, NULL), MMU_FAULT_NONE);
+    assert_true(both_walk(mmu, (struct guest_va){BASE + 0xfff}, &walk));
     assert_int_equal(walk.entry_count, 4);
     check_entry(walk.entry[0], 63, 0);
     check_entry(walk.entry[1], 62, 68);
     check_entry(walk.entry[2], 61, 257);
     check_entry(walk.entry[3], 60, 3);
-    assert_false(mmu_walk(mmu, (struct guest_va){BASE + C2_PAGE_BYTES}, &walk)); /* its table exists, it is absent */
-    assert_false(mmu_walk(mmu, (struct guest_va){MMU_WINDOW_END}, &walk));
-    assert_int_equal(mmu_protect(mmu, BASE, C2_PAGE_BYTES, 0), 0);
-    assert_false(mmu_walk(mmu, (struct guest_va){BASE}, &walk)); /* without rights: nothing a CPU could use */
-    mmu_destroy(mmu);
+    assert_false(both_walk(mmu, (struct guest_va){BASE + C2_PAGE_BYTES}, &walk)); /* its table exists, it is absent */
+    assert_false(both_walk(mmu, (struct guest_va){MMU_WINDOW_END}, &walk));
+    assert_int_equal(both_protect(mmu, BASE, C2_PAGE_BYTES, 0), 0);
+    assert_false(both_walk(mmu, (struct guest_va){BASE}, &walk)); /* without rights: nothing a CPU could use */
+    both_destroy(mmu);
 }
 
 int main(void)

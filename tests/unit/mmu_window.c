@@ -26,7 +26,7 @@
 
 static struct mmu *make(void)
 {
-    struct mmu_config config = {.physical_bytes = 64 << 20};
+    struct mmu_guest_config config = {.guest_bytes = 64 << 20};
     struct c2_error err = {0};
     struct mmu *mmu;
     if (mmu_create(&mmu, &config, &err) != C2_OK)
@@ -143,7 +143,7 @@ static void window_comes_and_goes(void **state)
         assert_string_equal(host_rights(MMU_TABLES_BASE), "rw-p");
         struct c2_error err;
         struct mmu *second = mmu;
-        assert_int_equal(mmu_create(&second, mmu_config(mmu), &err), C2_ERR_INVALID);
+        assert_int_equal(mmu_create(&second, &(struct mmu_guest_config){.guest_bytes = PAGE}, &err), C2_ERR_INVALID);
         assert_null(second);
         assert_non_null(strstr(err.text, "already"));
         end(mmu);
@@ -154,7 +154,7 @@ static void window_comes_and_goes(void **state)
 static void creation_survives_every_failing_allocation(void **state)
 {
     (void)state;
-    struct mmu_config config = {.physical_bytes = 1 << 20};
+    struct mmu_guest_config config = {.guest_bytes = 1 << 20};
     struct mmu *mmu = NULL;
     for (uint64_t n = 1;; n++) {
         c2_alloc_fail_from(n);
@@ -175,7 +175,7 @@ static void a_clash_names_the_occupant(void **state)
     (void)state;
     void *occupant = mmap((void *)0x500000, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     assert_ptr_equal(occupant, (void *)0x500000);
-    struct mmu_config config = {.physical_bytes = 1 << 20};
+    struct mmu_guest_config config = {.guest_bytes = 1 << 20};
     struct mmu *mmu;
     struct c2_error err;
     assert_int_equal(mmu_create(&mmu, &config, &err), C2_ERR_DENIED);
@@ -193,7 +193,7 @@ static void a_limit_on_addresses_is_named(void **state)
     pid_t child = fork();
     if (child == 0) {
         struct rlimit limit = {1 << 30, 1 << 30};
-        struct mmu_config config = {.physical_bytes = 1 << 20};
+        struct mmu_guest_config config = {.guest_bytes = 1 << 20};
         struct mmu *mmu;
         struct c2_error err = {0};
         setrlimit(RLIMIT_AS, &limit);
@@ -251,7 +251,7 @@ static void map_host_pieces(struct mmu *mmu)
     }
     assert_int_equal(map(mmu, BASE + 3 * PAGE, 1, RW, false, -1, 0), BASE + 3 * PAGE);
     *byte(BASE + 3 * PAGE) = 4;
-    assert_int_equal(mmu_area_at(mmu, (struct guest_va){BASE}, false)->bytes, 7 * PAGE);
+    assert_int_equal(mmu_area_at(mmu_areas(mmu), (struct guest_va){BASE}, false)->bytes, 7 * PAGE);
     assert_false(in_one_area(BASE, 7 * PAGE));
 }
 
@@ -294,8 +294,7 @@ static void a_failed_move_moves_back(void **state)
             assert_int_equal(*byte(BASE + i * PAGE), 1 + i);
             assert_string_equal(host_rights(MMU_HEAP_BASE + i * PAGE), "---p");
         }
-        struct guest_pa pa;
-        assert_true(mmu_translate(mmu, (struct guest_va){BASE + 5 * PAGE}, &pa));
+        assert_true(mmu_ready(mmu, (struct guest_va){BASE + 5 * PAGE}, MMU_ACCESS_READ));
         mmu_check(mmu);
     }
     one_area_at_a_time = false;
@@ -312,7 +311,7 @@ static void moves_pieces_of_one_file(void **state)
     *byte(BASE + 2 * PAGE) = 201; /* a copy of its own */
     assert_int_equal(map(mmu, BASE + 4 * PAGE, 4, RW, false, fd, 4 * PAGE), BASE + 4 * PAGE);
     *byte(BASE + 6 * PAGE) = 202;
-    assert_int_equal(mmu_area_at(mmu, (struct guest_va){BASE}, false)->bytes, 8 * PAGE);
+    assert_int_equal(mmu_area_at(mmu_areas(mmu), (struct guest_va){BASE}, false)->bytes, 8 * PAGE);
     assert_int_equal(mmu_remap(mmu, BASE, 8 * PAGE, 8 * PAGE, true, true, MMU_HEAP_BASE), MMU_HEAP_BASE);
     for (uint64_t i = 0; i < 8; i++) {
         uint64_t content = i == 2 ? 201 : i == 6 ? 202 : i * PAGE / 100 % 251 + 1;
@@ -360,11 +359,11 @@ static void a_file_cut_after_the_touch_reads_zero(void **state)
     assert_int_equal(touch(mmu, BASE + 2 * PAGE, MMU_ACCESS_READ), MMU_FAULT_NONE);
     assert_int_not_equal(*byte(BASE + PAGE), 0);
     assert_int_equal(ftruncate(fd, PAGE), 0);
-    assert_int_equal(mmu_counts(mmu)->lost_pages, 0);
+    assert_int_equal(mmu_usage(mmu).lost_pages, 0);
     assert_int_equal(*byte(BASE + PAGE + 7), 0);
     *byte(BASE + 2 * PAGE) = 9;
     assert_int_equal(*byte(BASE + 2 * PAGE), 9);
-    assert_int_equal(mmu_counts(mmu)->lost_pages, 2);
+    assert_int_equal(mmu_usage(mmu).lost_pages, 2);
     assert_int_equal(*byte(BASE), 1);
     close(fd);
     end(mmu);
@@ -446,7 +445,7 @@ static void file_mappings_grow(void **state)
         assert_int_equal(*byte(MMU_HEAP_BASE + PAGE + 3), 250);
         assert_int_equal(*byte(MMU_HEAP_BASE + 4 * PAGE), 5 * PAGE / 100 % 251 + 1);
         assert_int_equal(touch(mmu, MMU_HEAP_BASE + 5 * PAGE, MMU_ACCESS_READ), MMU_FAULT_BUS);
-        assert_int_equal(mmu_area_at(mmu, (struct guest_va){MMU_HEAP_BASE}, false)->bytes, 6 * PAGE);
+        assert_int_equal(mmu_area_at(mmu_areas(mmu), (struct guest_va){MMU_HEAP_BASE}, false)->bytes, 6 * PAGE);
         assert_int_equal(mmu_unmap(mmu, MMU_HEAP_BASE, 6 * PAGE), 0);
     }
     close(fd);
@@ -465,7 +464,7 @@ static void a_failed_growth_leaves_the_mapping(void **state)
         assert_int_equal(mmu_remap(mmu, BASE, 2 * PAGE, 4 * PAGE, false, false, 0), -ENOMEM);
         assert_int_equal(mremap_fails_at, 0);
         assert_int_equal(*byte(BASE + PAGE + 3), 250);
-        assert_int_equal(mmu_area_at(mmu, (struct guest_va){BASE}, false)->bytes, 2 * PAGE);
+        assert_int_equal(mmu_area_at(mmu_areas(mmu), (struct guest_va){BASE}, false)->bytes, 2 * PAGE);
         assert_string_equal(host_rights(BASE + 2 * PAGE), "---p");
     }
     mremap_fails_at = 2; /* moved, cannot grow: back again */
@@ -536,9 +535,9 @@ static void the_arena_grows(void **state)
         assert_int_equal(touch(mmu, va, MMU_ACCESS_WRITE), MMU_FAULT_NONE);
     }
     /* root, one of level 2 for each 512 GiB begun (first at 576 GiB), and two a page */
-    assert_int_equal(mmu_counts(mmu)->table_pages, 1 + 3 + 2 * SPREAD);
+    assert_int_equal(mmu_usage(mmu).table_bytes / PAGE, 1 + 3 + 2 * SPREAD);
     assert_int_equal(mmu_unmap(mmu, 0, MMU_WINDOW_END), 0);
-    assert_int_equal(mmu_counts(mmu)->table_pages, 1);
+    assert_int_equal(mmu_usage(mmu).table_bytes / PAGE, 1);
     end(mmu);
 }
 

@@ -19,42 +19,42 @@
 
 static struct fake_host fake;
 
-static struct mmu *make_with(const struct mmu_config *config)
+static struct both *make_with(const struct mmu_config *config)
 {
-    struct mmu *mmu;
+    struct both *mmu;
     assert_int_equal(fake_create(&mmu, &fake, 64, config, NULL), C2_OK);
     return mmu;
 }
 
-static struct mmu *make(uint64_t frames)
+static struct both *make(uint64_t frames)
 {
     struct mmu_config config = {.physical_bytes = frames * PAGE, .zero_page = true};
     return make_with(&config);
 }
 
-static void end(struct mmu *mmu)
+static void end(struct both *mmu)
 {
-    mmu_check(mmu);
-    mmu_destroy(mmu);
+    both_check(mmu);
+    both_destroy(mmu);
 }
 
-static enum mmu_fault touch(struct mmu *mmu, uint64_t va, enum mmu_access access)
+static enum mmu_fault touch(struct both *mmu, uint64_t va, enum mmu_access access)
 {
-    return mmu_touch(mmu, (struct guest_va){va}, access, NULL);
+    return both_touch(mmu, (struct guest_va){va}, access, NULL);
 }
 
-static int64_t frame_of(const struct mmu *mmu, uint64_t va)
+static int64_t frame_of(const struct both *mmu, uint64_t va)
 {
     struct guest_pa pa;
-    return mmu_translate(mmu, (struct guest_va){va}, &pa) ? (int64_t)(pa.v / PAGE) : -1;
+    return both_translate(mmu, (struct guest_va){va}, &pa) ? (int64_t)(pa.v / PAGE) : -1;
 }
 
 /* Pages 0 and 1 are read, page 2 is written first: it has the first frame. Then page 1 is written. */
 static void pages_that_are_read_share_a_frame(void **state)
 {
     (void)state;
-    struct mmu *mmu = make(64);
-    const struct mmu_counts *counts = mmu_counts(mmu);
+    struct both *mmu = make(64);
+    const struct mmu_counts *counts = both_counts(mmu);
     fake_anonymous(mmu, BASE, 4, RW);
     assert_int_equal(touch(mmu, BASE, MMU_ACCESS_READ), MMU_FAULT_NONE);
     assert_int_equal(touch(mmu, BASE + PAGE, MMU_ACCESS_READ), MMU_FAULT_NONE);
@@ -62,14 +62,14 @@ static void pages_that_are_read_share_a_frame(void **state)
     assert_int_equal(frame_of(mmu, BASE), ZERO);
     assert_int_equal(frame_of(mmu, BASE + PAGE), ZERO);
     assert_int_equal(frame_of(mmu, BASE + 2 * PAGE), 0);
-    assert_false(mmu_ready(mmu, (struct guest_va){BASE}, MMU_ACCESS_WRITE));
-    assert_true(mmu_ready(mmu, (struct guest_va){BASE + 2 * PAGE}, MMU_ACCESS_WRITE));
+    assert_false(both_ready(mmu, (struct guest_va){BASE}, MMU_ACCESS_WRITE));
+    assert_true(both_ready(mmu, (struct guest_va){BASE + 2 * PAGE}, MMU_ACCESS_WRITE));
     assert_int_equal(counts->zero_present, 2);
-    assert_int_equal(mmu_resident_bytes(counts), PAGE);
+    assert_int_equal(both_resident_bytes(mmu), PAGE);
     assert_int_equal(touch(mmu, BASE + PAGE, MMU_ACCESS_WRITE), MMU_FAULT_NONE);
     assert_int_equal(frame_of(mmu, BASE), ZERO);
     assert_int_equal(frame_of(mmu, BASE + PAGE), 1);
-    assert_true(mmu_ready(mmu, (struct guest_va){BASE + PAGE}, MMU_ACCESS_WRITE));
+    assert_true(both_ready(mmu, (struct guest_va){BASE + PAGE}, MMU_ACCESS_WRITE));
     assert_int_equal(counts->zero_pages, 2);
     assert_int_equal(counts->zero_copies, 1);
     assert_int_equal(counts->zero_present, 1);
@@ -83,7 +83,7 @@ static void pages_that_are_read_share_a_frame(void **state)
 static void unknown_accesses_read_first(void **state)
 {
     (void)state;
-    struct mmu *mmu = make(64);
+    struct both *mmu = make(64);
     fake_anonymous(mmu, BASE, 1, RW);
     fake_anonymous(mmu, BASE + PAGE, 1, MMU_READ);
     assert_int_equal(touch(mmu, BASE, MMU_ACCESS_UNKNOWN), MMU_FAULT_NONE);
@@ -102,13 +102,13 @@ static void unknown_accesses_read_first(void **state)
 static void ranges_read_and_write(void **state)
 {
     (void)state;
-    struct mmu *mmu = make(64);
+    struct both *mmu = make(64);
     struct guest_va at, start = {BASE + 100};
     fake_anonymous(mmu, BASE, 3, RW);
-    assert_int_equal(mmu_touch_range(mmu, start, 2 * PAGE, MMU_ACCESS_READ, &at, NULL), MMU_FAULT_NONE);
-    assert_int_equal(mmu_counts(mmu)->zero_pages, 3);
-    assert_int_equal(mmu_touch_range(mmu, start, PAGE, MMU_ACCESS_WRITE, &at, NULL), MMU_FAULT_NONE);
-    assert_int_equal(mmu_counts(mmu)->zero_copies, 2);
+    assert_int_equal(both_touch_range(mmu, start, 2 * PAGE, MMU_ACCESS_READ, &at, NULL), MMU_FAULT_NONE);
+    assert_int_equal(both_counts(mmu)->zero_pages, 3);
+    assert_int_equal(both_touch_range(mmu, start, PAGE, MMU_ACCESS_WRITE, &at, NULL), MMU_FAULT_NONE);
+    assert_int_equal(both_counts(mmu)->zero_copies, 2);
     assert_int_equal(frame_of(mmu, BASE + PAGE), 1);
     assert_int_equal(frame_of(mmu, BASE + 2 * PAGE), ZERO);
     end(mmu);
@@ -118,7 +118,7 @@ static void ranges_read_and_write(void **state)
 static void only_private_anonymous_memory_has_it(void **state)
 {
     (void)state;
-    struct mmu *mmu = make(64);
+    struct both *mmu = make(64);
     struct mmu_request shared = {
         .address = BASE, .bytes = PAGE, .prot = RW, .fixed = true, .shared = true, .host_fd = -1};
     struct mmu_request file = {.address = BASE + PAGE,
@@ -128,16 +128,16 @@ static void only_private_anonymous_memory_has_it(void **state)
                                .kind = MMU_FILE,
                                .host_fd = STDIN_FILENO,
                                .path = "/f"};
-    assert_int_equal(mmu_map(mmu, &shared), BASE);
-    assert_int_equal(mmu_map(mmu, &file), BASE + PAGE);
-    mmu_brk(mmu, MMU_HEAP_BASE + PAGE);
+    assert_int_equal(both_map(mmu, &shared), BASE);
+    assert_int_equal(both_map(mmu, &file), BASE + PAGE);
+    both_brk(mmu, MMU_HEAP_BASE + PAGE);
     assert_int_equal(touch(mmu, BASE, MMU_ACCESS_READ), MMU_FAULT_NONE);
     assert_int_equal(touch(mmu, BASE + PAGE, MMU_ACCESS_READ), MMU_FAULT_NONE);
     assert_int_equal(touch(mmu, MMU_HEAP_BASE, MMU_ACCESS_READ), MMU_FAULT_NONE);
     assert_int_equal(frame_of(mmu, BASE), 0);
     assert_int_equal(frame_of(mmu, BASE + PAGE), 1);
     assert_int_equal(frame_of(mmu, MMU_HEAP_BASE), 57); /* behind two more tables, 59 and 58 */
-    assert_int_equal(mmu_counts(mmu)->zero_pages, 1);
+    assert_int_equal(both_counts(mmu)->zero_pages, 1);
     end(mmu);
     struct mmu_config without = {.physical_bytes = 64 * PAGE};
     mmu = make_with(&without);
@@ -150,20 +150,20 @@ static void only_private_anonymous_memory_has_it(void **state)
 static void rights_come_and_go(void **state)
 {
     (void)state;
-    struct mmu *mmu = make(64);
+    struct both *mmu = make(64);
     struct guest_va va = {BASE};
     fake_anonymous(mmu, BASE, 1, MMU_READ | MMU_EXEC);
     assert_int_equal(touch(mmu, BASE, MMU_ACCESS_EXEC), MMU_FAULT_NONE);
-    assert_true(mmu_ready(mmu, va, MMU_ACCESS_EXEC));
-    assert_int_equal(mmu_protect(mmu, BASE, PAGE, RW), 0);
-    assert_false(mmu_ready(mmu, va, MMU_ACCESS_WRITE));
-    assert_int_equal(mmu_protect(mmu, BASE, PAGE, 0), 0);
-    assert_false(mmu_ready(mmu, va, MMU_ACCESS_READ));
-    assert_int_equal(mmu_counts(mmu)->zero_present, 0);
-    mmu_check(mmu);
-    assert_int_equal(mmu_protect(mmu, BASE, PAGE, RW), 0);
+    assert_true(both_ready(mmu, va, MMU_ACCESS_EXEC));
+    assert_int_equal(both_protect(mmu, BASE, PAGE, RW), 0);
+    assert_false(both_ready(mmu, va, MMU_ACCESS_WRITE));
+    assert_int_equal(both_protect(mmu, BASE, PAGE, 0), 0);
+    assert_false(both_ready(mmu, va, MMU_ACCESS_READ));
+    assert_int_equal(both_counts(mmu)->zero_present, 0);
+    both_check(mmu);
+    assert_int_equal(both_protect(mmu, BASE, PAGE, RW), 0);
     assert_int_equal(frame_of(mmu, BASE), ZERO);
-    assert_false(mmu_ready(mmu, va, MMU_ACCESS_WRITE));
+    assert_false(both_ready(mmu, va, MMU_ACCESS_WRITE));
     assert_int_equal(touch(mmu, BASE, MMU_ACCESS_WRITE), MMU_FAULT_NONE);
     assert_int_equal(frame_of(mmu, BASE), 0);
     end(mmu);
@@ -173,24 +173,24 @@ static void rights_come_and_go(void **state)
 static void the_frame_belongs_to_no_page(void **state)
 {
     (void)state;
-    struct mmu *mmu = make(64);
+    struct both *mmu = make(64);
     fake_anonymous(mmu, BASE, 8, RW);
     for (uint64_t i = 0; i < 4; i++)
         assert_int_equal(touch(mmu, BASE + i * PAGE, MMU_ACCESS_READ), MMU_FAULT_NONE);
-    assert_int_equal(mmu_remap(mmu, BASE, PAGE, PAGE, true, true, BASE + 0x10000), BASE + 0x10000);
+    assert_int_equal(both_remap(mmu, BASE, PAGE, PAGE, true, true, BASE + 0x10000), BASE + 0x10000);
     assert_int_equal(frame_of(mmu, BASE + 0x10000), ZERO);
     assert_int_equal(frame_of(mmu, BASE), -1);
-    assert_int_equal(mmu_discard(mmu, BASE + PAGE, PAGE), 0);
-    assert_int_equal(mmu_unmap(mmu, BASE + 2 * PAGE, PAGE), 0);
-    mmu_check(mmu);
-    assert_int_equal(mmu_counts(mmu)->zero_present, 2);
+    assert_int_equal(both_discard(mmu, BASE + PAGE, PAGE), 0);
+    assert_int_equal(both_unmap(mmu, BASE + 2 * PAGE, PAGE), 0);
+    both_check(mmu);
+    assert_int_equal(both_counts(mmu)->zero_present, 2);
     assert_int_equal(touch(mmu, BASE + 0x10000, MMU_ACCESS_WRITE), MMU_FAULT_NONE);
     assert_int_equal(touch(mmu, BASE + PAGE, MMU_ACCESS_WRITE), MMU_FAULT_NONE);
     assert_int_equal(touch(mmu, BASE + 3 * PAGE, MMU_ACCESS_WRITE), MMU_FAULT_NONE);
-    assert_int_equal(mmu_counts(mmu)->zero_copies, 2); /* the one that was discarded was touched first again */
-    assert_int_equal(frames_taken(mmu->frames), 5 + 3);
-    mmu_unmap(mmu, BASE, 0x20000);
-    assert_int_equal(frames_taken(mmu->frames), 2); /* the root and it */
+    assert_int_equal(both_counts(mmu)->zero_copies, 2); /* the one that was discarded was touched first again */
+    assert_int_equal(frames_taken(mmu->replica->space.frames), 5 + 3);
+    both_unmap(mmu, BASE, 0x20000);
+    assert_int_equal(frames_taken(mmu->replica->space.frames), 2); /* the root and it */
     fake_anonymous(mmu, BASE, 1, RW);
     assert_int_equal(touch(mmu, BASE, MMU_ACCESS_READ), MMU_FAULT_NONE);
     assert_int_equal(frame_of(mmu, BASE), ZERO);
@@ -200,34 +200,29 @@ static void the_frame_belongs_to_no_page(void **state)
 /* ------------------------------------------------------------------ listeners */
 
 static char heard[200];
-static const struct mmu *asked;
+static const struct both *asked;
 
-static void hear(void *self, struct guest_va start, uint64_t bytes)
+static void hear(void *self, struct guest_va start, uint64_t bytes, bool code)
 {
     size_t used = strlen(heard);
-    (void)self;
+    (void)self, (void)code;
     snprintf(heard + used, sizeof heard - used, "%llx+%llu:%lld ", (unsigned long long)start.v,
              (unsigned long long)(bytes / PAGE), (long long)frame_of(asked, start.v));
 }
-static void hear_after(void *self, struct guest_va start, uint64_t bytes, bool code)
-{
-    (void)code;
-    hear(self, start, bytes);
-}
 
-/* Before the copy the old translation holds, after it the new one. */
+/* The new translation holds by then. */
 static void listeners_hear_of_the_copy(void **state)
 {
     (void)state;
-    struct mmu *mmu = make(64);
+    struct both *mmu = make(64);
     asked = mmu;
     heard[0] = '\0';
-    assert_int_equal(mmu_listen(mmu, (struct mmu_listener){.before = hear, .after = hear_after}, NULL), C2_OK);
+    assert_int_equal(mmu_replica_listen(mmu->replica, (struct mmu_listener){.after = hear}, NULL), C2_OK);
     fake_anonymous(mmu, BASE, 2, RW);
     touch(mmu, BASE + PAGE, MMU_ACCESS_READ);
     assert_string_equal(heard, "");
     touch(mmu, BASE + PAGE, MMU_ACCESS_WRITE);
-    assert_string_equal(heard, "10001000+1:59 10001000+1:0 ");
+    assert_string_equal(heard, "10001000+1:0 ");
     end(mmu);
 }
 
@@ -237,22 +232,22 @@ static void listeners_hear_of_the_copy(void **state)
 static void a_copy_needs_a_frame(void **state)
 {
     (void)state;
-    struct mmu *mmu = make(5);
+    struct both *mmu = make(5);
     struct c2_error err;
     fake_anonymous(mmu, BASE, 3, RW);
     for (uint64_t i = 0; i < 3; i++)
         assert_int_equal(touch(mmu, BASE + i * PAGE, MMU_ACCESS_READ), MMU_FAULT_NONE);
     assert_int_equal(frame_of(mmu, BASE), 0);
     struct guest_va second = {BASE + PAGE};
-    assert_int_equal(mmu_touch(mmu, second, MMU_ACCESS_WRITE, &err), MMU_FAULT_FAILED);
+    assert_int_equal(both_touch(mmu, second, MMU_ACCESS_WRITE, &err), MMU_FAULT_FAILED);
     assert_non_null(strstr(err.text, "physical memory (20 KiB) is exhausted at the first touch of page 0x10001000"));
     assert_int_equal(frame_of(mmu, second.v), 0);
-    assert_int_equal(mmu_counts(mmu)->zero_copies, 0);
+    assert_int_equal(both_counts(mmu)->zero_copies, 0);
     end(mmu);
     mmu = make(4); /* not even the zero page; the tables go again */
     fake_anonymous(mmu, BASE, 1, RW);
-    assert_int_equal(mmu_touch(mmu, (struct guest_va){BASE}, MMU_ACCESS_READ, &err), MMU_FAULT_FAILED);
-    assert_int_equal(mmu_counts(mmu)->table_pages, 1);
+    assert_int_equal(both_touch(mmu, (struct guest_va){BASE}, MMU_ACCESS_READ, &err), MMU_FAULT_FAILED);
+    assert_int_equal(both_counts(mmu)->table_pages, 1);
     end(mmu);
 }
 
@@ -261,17 +256,17 @@ static void where_huge_pages_are_wanted_reading_takes_one(void **state)
 {
     (void)state;
     struct mmu_config config = {.physical_bytes = 4 << 20, .zero_page = true, .huge = MMU_HUGE_THP};
-    struct mmu *mmu = make_with(&config);
+    struct both *mmu = make_with(&config);
     fake_anonymous(mmu, BASE, 513, RW);
     assert_int_equal(touch(mmu, BASE + PAGE, MMU_ACCESS_READ), MMU_FAULT_NONE);
     assert_int_equal(touch(mmu, BASE + 512 * PAGE, MMU_ACCESS_READ), MMU_FAULT_NONE);
-    assert_int_equal(mmu_counts(mmu)->huge_2m, 1);
-    assert_int_equal(mmu_counts(mmu)->zero_pages, 1);
+    assert_int_equal(both_counts(mmu)->huge_2m, 1);
+    assert_int_equal(both_counts(mmu)->zero_pages, 1);
     end(mmu);
 }
 
 /* Reads page 0, writes pages 2 and 1. */
-static void read_and_write(struct mmu *mmu)
+static void read_and_write(struct both *mmu)
 {
     fake_anonymous(mmu, BASE, 4, RW);
     assert_int_equal(touch(mmu, BASE, MMU_ACCESS_READ), MMU_FAULT_NONE);
@@ -286,14 +281,14 @@ static void a_map_leaves_it_out(void **state)
     (void)state;
     struct mmu_config config = {
         .physical_bytes = 64 * PAGE, .zero_page = true, .log_placements = true, .placement = MMU_RANDOM, .seed = 5};
-    struct mmu *mmu = make_with(&config);
+    struct both *mmu = make_with(&config);
     read_and_write(mmu);
     int64_t frames[2] = {frame_of(mmu, BASE + PAGE), frame_of(mmu, BASE + 2 * PAGE)};
     char expected[100], path[] = "/tmp/mmu_zero_XXXXXX", written[200] = "";
     snprintf(expected, sizeof expected, "\n0x10002 0x%llx 4K\n0x10001 0x%llx 4K\n", (unsigned long long)frames[1],
              (unsigned long long)frames[0]);
     FILE *file = fdopen(mkstemp(path), "w+");
-    assert_int_equal(mmu_pagemap_write(mmu, file, false, NULL), C2_OK);
+    assert_int_equal(mmu_replica_pagemap_write(mmu->replica, file, false, NULL), C2_OK);
     rewind(file);
     assert_true(fread(written, 1, sizeof written - 1, file) > 0);
     fclose(file);
@@ -311,7 +306,7 @@ static void a_map_leaves_it_out(void **state)
     mmu = make_with(&again);
     struct c2_error err;
     fake_anonymous(mmu, BASE, 4, RW);
-    assert_int_equal(mmu_touch(mmu, (struct guest_va){BASE}, MMU_ACCESS_READ, &err), MMU_FAULT_FAILED);
+    assert_int_equal(both_touch(mmu, (struct guest_va){BASE}, MMU_ACCESS_READ, &err), MMU_FAULT_FAILED);
     assert_non_null(strstr(err.text, "the map has no page 0x10000"));
     end(mmu);
     unlink(path);

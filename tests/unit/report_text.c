@@ -116,7 +116,7 @@ static void lost_pages(void **state)
     (void)state;
     struct report_sample sample;
     sample_fill(&sample);
-    sample.pages.lost_pages = 3;
+    sample.run.lost_pages = 3;
     char *text = text_of(&sample.run);
     assert_non_null(strstr(text, "\n            WARNING: 3 pages of mapped files vanished while the program ran "
                                  "(a file was cut) and were read as zeros\nphases "));

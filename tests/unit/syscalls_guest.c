@@ -30,7 +30,7 @@ int guest_setup(void **state)
 {
     (void)state;
     static const char *const argv[] = {"./program", "one", NULL}, *const envp[] = {"HOME=/", NULL};
-    struct mmu_config memory = {.physical_bytes = GUEST_PHYSICAL, .placement = MMU_SEQUENTIAL, .seed = 1};
+    struct mmu_guest_config memory = {.guest_bytes = GUEST_PHYSICAL};
     g = (struct guest){.trace = tmpfile(), .complaints = tmpfile()};
     struct syscalls_config config = {
         .start_seconds = SYSCALLS_START_SECONDS,

@@ -207,7 +207,7 @@ void row_getrusage(void **state)
     assert_call(0, getrusage, RUSAGE_SELF, use);
     assert_int_equal(use->ru_utime.tv_sec, 2);
     assert_int_equal(use->ru_utime.tv_usec, 500000);
-    assert_int_equal(use->ru_minflt, mmu_counts(g.mmu)->faults - 1); /* the page of *use itself came after */
+    assert_int_equal(use->ru_minflt, mmu_usage(g.mmu).faults - 1); /* the page of *use itself came after */
     assert_call(0, getrusage, RUSAGE_CHILDREN, use);
     assert_int_equal(use->ru_utime.tv_sec, 0);
     assert_call(-EINVAL, getrusage, 5, use);

@@ -67,7 +67,7 @@ void row_mmap(void **state)
     at = CALL(mmap, NULL, PAGE, RW, MAP_PRIVATE, 3, 0);
     assert_string_equal((char *)(uintptr_t)at, "content");
     assert_false(is_low(at));
-    const struct mmu_area *area = mmu_area_at(g.mmu, (struct guest_va){(uint64_t)at}, false);
+    const struct mmu_area *area = mmu_area_at(mmu_areas(g.mmu), (struct guest_va){(uint64_t)at}, false);
     assert_int_equal(area->kind, MMU_FILE);
     assert_string_equal(strrchr(area->path, '/'), "/f");
     assert_call(-EACCES, mmap, NULL, PAGE, RW, MAP_SHARED, 3, 0); /* open for reading */
@@ -131,18 +131,17 @@ void row_madvise(void **state)
 {
     (void)state;
     uint64_t at = pages(2);
-    struct guest_pa frame;
     char *bytes = (char *)(uintptr_t)at;
     assert_call(1, getrandom, bytes, 1, 0); /* touches the first page */
     *bytes = 'x';
-    assert_true(mmu_translate(g.mmu, (struct guest_va){at}, &frame));
+    assert_true(mmu_ready(g.mmu, (struct guest_va){at}, MMU_ACCESS_READ));
     assert_call(0, madvise, at, PAGE, MADV_DONTNEED);
-    assert_false(mmu_translate(g.mmu, (struct guest_va){at}, &frame));
+    assert_false(mmu_ready(g.mmu, (struct guest_va){at}, MMU_ACCESS_READ));
     assert_int_equal(*bytes, 0);
     assert_call(0, madvise, at, 2 * PAGE, MADV_HUGEPAGE);
     assert_call(0, madvise, at, 2 * PAGE, MADV_WILLNEED);
     assert_call(0, madvise, at, 2 * PAGE, 23 /* MADV_POPULATE_WRITE */);
-    assert_true(mmu_translate(g.mmu, (struct guest_va){at + PAGE}, &frame));
+    assert_true(mmu_ready(g.mmu, (struct guest_va){at + PAGE}, MMU_ACCESS_READ));
     assert_call(-EINVAL, madvise, at, PAGE, 99);
     assert_call(-EINVAL, madvise, at + 1, PAGE, MADV_NORMAL);
     assert_call(-ENOMEM, madvise, GUEST_BAD, PAGE, MADV_NORMAL);

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "syscalls_guest.h"
+#include "unit/mmu_touches.h"
 
 #define assert_line(line, ...) \
     do { \
@@ -62,17 +63,17 @@ static void lines_are_in_strace_style(void **state)
 
 static bool touched(uint64_t address) { return mmu_ready(g.mmu, (struct guest_va){address}, MMU_ACCESS_READ); }
 
-/* Pages get frames in the order of use: inputs before the call, outputs as far as they were written. */
+/* Pages are touched in the order of use: inputs before the call, outputs as far as they were written. */
 static void only_what_is_used_is_touched(void **state)
 {
     (void)state;
     uint64_t in = GUEST_ARENA + 8 * C2_PAGE_BYTES, out = GUEST_ARENA + 16 * C2_PAGE_BYTES;
-    struct guest_pa name, data, result;
+    static struct touches touches;
     guest_file("f", "0123456789");
     strcpy((char *)(uintptr_t)(in + C2_PAGE_BYTES - 1), "f"); /* its end lies on the next page */
-    uint64_t before = mmu_counts(g.mmu)->small_pages;
+    touches_open(&touches, g.mmu);
     assert_call(3, open, in + C2_PAGE_BYTES - 1, O_RDWR);
-    assert_int_equal(mmu_counts(g.mmu)->small_pages, before + 2);
+    assert_int_equal(touches.count, 2);
     assert_call(10, read, 3, out + C2_PAGE_BYTES - 4, 3 * C2_PAGE_BYTES);
     assert_true(touched(out) && touched(out + C2_PAGE_BYTES));
     assert_false(touched(out + 2 * C2_PAGE_BYTES));
@@ -80,10 +81,10 @@ static void only_what_is_used_is_touched(void **state)
     assert_false(touched(out + 4 * C2_PAGE_BYTES)); /* nothing was read */
     assert_call(-ENOENT, stat, GUEST_ARENA, out + 5 * C2_PAGE_BYTES);
     assert_false(touched(out + 5 * C2_PAGE_BYTES)); /* nothing was written */
-    assert_true(mmu_translate(g.mmu, (struct guest_va){in}, &name));
-    assert_true(mmu_translate(g.mmu, (struct guest_va){in + C2_PAGE_BYTES}, &data));
-    assert_true(mmu_translate(g.mmu, (struct guest_va){out}, &result));
-    assert_true(name.v < data.v && data.v < result.v); /* sequential placement */
+    assert_int_equal(touches_at(&touches, in), 0);
+    assert_int_equal(touches_at(&touches, in + C2_PAGE_BYTES), 1);
+    assert_int_equal(touches_at(&touches, out), 2);
+    touches_close(&touches, g.mmu);
 }
 
 static void iovecs_are_touched_as_far_as_they_were_filled(void **state)
@@ -121,16 +122,20 @@ static void exhausted_memory_ends_the_run(void **state)
     (void)state;
     int64_t value;
     uint64_t bytes = 2 * GUEST_PHYSICAL;
+    static struct touches touches;
+    touches_open(&touches, g.mmu);
+    touches.limit = GUEST_PHYSICAL / C2_PAGE_BYTES;
     uint64_t at = (uint64_t)CALL(mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     value = CALL(madvise, at, bytes, 23 /* MADV_POPULATE_WRITE */);
     assert_int_equal(g.result.action, SYSCALLS_FAILED);
     assert_true(value < 0);
     assert_int_equal(g.err.status, C2_ERR_EXHAUSTED);
+    assert_int_equal(touches.count, touches.limit + 1);
+    touches_close(&touches, g.mmu);
 }
 
 /* What the kernel writes over code is told to whoever keeps translations of it. */
 static unsigned code_changes;
-static void nothing(void *self, struct guest_va start, uint64_t bytes) { (void)self, (void)start, (void)bytes; }
 static void changed(void *self, struct guest_va start, uint64_t bytes, bool code)
 {
     (void)self, (void)start;
@@ -140,7 +145,7 @@ static void changed(void *self, struct guest_va start, uint64_t bytes, bool code
 static void writes_over_code_are_told(void **state)
 {
     (void)state;
-    struct mmu_listener listener = {.before = nothing, .after = changed};
+    struct mmu_listener listener = {.after = changed};
     uint64_t at = (uint64_t)CALL(mmap, NULL, 3 * C2_PAGE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_int_equal(mmu_listen(g.mmu, listener, &g.err), C2_OK);
