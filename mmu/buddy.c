@@ -145,8 +145,24 @@ void buddy_destroy(struct buddy *buddy)
 
 /* ------------------------------------------------------------------ the lists */
 
+static bool is_free_block(const struct buddy *buddy, uint64_t frame, unsigned order)
+{
+    return frame < buddy->config.frames && buddy->head[frame] == order + 1;
+}
+
+/* Whether the block may go into a list: whole, in none yet, and its buddy is not free, else the two would be one. */
+static bool stands_alone(const struct buddy *buddy, uint32_t frame, unsigned order)
+{
+    const uint32_t frames = (uint32_t)1 << order;
+    C2_ASSERT(frame % frames == 0 && (uint64_t)frame + frames <= buddy->config.frames);
+    C2_ASSERT(buddy->head[frame] == 0);
+    C2_ASSERT(order == TOP_ORDER || !is_free_block(buddy, frame ^ frames, order));
+    return true;
+}
+
 static void push_head(struct buddy *buddy, uint32_t frame, unsigned order)
 {
+    C2_PROMISE(stands_alone(buddy, frame, order));
     buddy->head[frame] = (uint8_t)(order + 1);
     buddy->prev[frame] = NONE;
     buddy->next[frame] = buddy->first[order];
@@ -159,6 +175,7 @@ static void push_head(struct buddy *buddy, uint32_t frame, unsigned order)
 
 static void push_tail(struct buddy *buddy, uint32_t frame, unsigned order)
 {
+    C2_PROMISE(stands_alone(buddy, frame, order));
     buddy->head[frame] = (uint8_t)(order + 1);
     buddy->next[frame] = NONE;
     buddy->prev[frame] = buddy->last[order];
@@ -172,6 +189,7 @@ static void push_tail(struct buddy *buddy, uint32_t frame, unsigned order)
 static void unlink_block(struct buddy *buddy, uint32_t frame, unsigned order)
 {
     uint32_t next = buddy->next[frame], prev = buddy->prev[frame];
+    C2_PROMISE(is_free_block(buddy, frame, order));
     if (prev != NONE)
         buddy->next[prev] = next;
     else
@@ -181,11 +199,6 @@ static void unlink_block(struct buddy *buddy, uint32_t frame, unsigned order)
     else
         buddy->last[order] = prev;
     buddy->head[frame] = 0;
-}
-
-static bool is_free_block(const struct buddy *buddy, uint64_t frame, unsigned order)
-{
-    return frame < buddy->config.frames && buddy->head[frame] == order + 1;
 }
 
 static bool next_order_is_likely(const struct buddy *buddy, uint32_t frame, unsigned order)

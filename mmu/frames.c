@@ -76,7 +76,28 @@ static uint32_t *hint_of(const struct placer *placer, uint64_t color, enum mmu_p
 
 /* ------------------------------------------------------------------ taking and giving */
 
-/* A huge frame is free as long as nothing in it is taken. */
+/* Whether the huge frames of a frame are free if and only if nothing in them is taken. */
+static bool sizes_agree(const struct frames *frames, uint64_t frame)
+{
+    for (unsigned size = 1; size < MMU_PAGE_SIZES && frame >> 9 * size < frames->all[size].count; size++) {
+        const bool in_use = frame_set_block_taken(&frames->all[size - 1], frame >> 9 * size) != 0;
+        C2_ASSERT(frame_set_is_taken(&frames->all[size], frame >> 9 * size) == in_use);
+    }
+    return true;
+}
+
+/* No frame of a colour lies below its hint and is free: the frame is. */
+static bool hints_hold(const struct frames *frames, uint64_t frame)
+{
+    for (size_t i = 0; i < frames->placer_count; i++) {
+        const struct placer *placer = &frames->placers[i];
+        const uint64_t color = frame % colors_of(placer, MMU_PAGE_4K);
+        const bool mine = placer->policy->placement == MMU_COLORED || color == own_color(placer, MMU_PAGE_4K);
+        C2_ASSERT(!placer->hint[0] || !mine || *hint_of(placer, color, MMU_PAGE_4K) <= frame);
+    }
+    return true;
+}
+
 static void hide(struct frames *frames, uint64_t frame)
 {
     uint64_t member = frame;
@@ -85,6 +106,7 @@ static void hide(struct frames *frames, uint64_t frame)
         if (frame_set_block_taken(&frames->all[size], member >> 9) != 1)
             break;
     }
+    C2_PROMISE(sizes_agree(frames, frame));
 }
 
 static void lower_hints(const struct placer *placer, uint64_t frame)
@@ -108,6 +130,7 @@ static void show(struct frames *frames, uint64_t frame)
     }
     for (size_t i = 0; i < frames->placer_count; i++)
         lower_hints(&frames->placers[i], frame);
+    C2_PROMISE(sizes_agree(frames, frame) && hints_hold(frames, frame));
 }
 
 static void hold(struct frames *frames, uint64_t frame, bool now)

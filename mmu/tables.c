@@ -118,6 +118,7 @@ static void store(struct tables *tables, uint32_t table, int level, unsigned slo
     uint64_t old = load(entry);
     C2_PROMISE(tables->told > 0 || !takes_away(old, value, level));
     info_of(tables, table)->used += (value != 0) - (old != 0);
+    C2_PROMISE(info_of(tables, table)->used <= ENTRIES);
     if (level < MMU_PAGE_SIZES)
         *present_count(tables, level) += is_present_leaf(value, level) - is_present_leaf(old, level);
     if (level == 0)
@@ -288,6 +289,14 @@ static uint32_t leaf_table(const struct tables *tables, uint64_t va, int bottom)
     return table;
 }
 
+static bool is_zero(const uint64_t *entries)
+{
+    uint64_t any = 0;
+    for (unsigned i = 0; i < ENTRIES; i++)
+        any |= entries[i];
+    return any == 0;
+}
+
 enum c2_status tables_prepare(struct tables *tables, uint64_t va, enum mmu_page_size size, struct c2_error *err)
 {
     uint32_t table = 0;
@@ -301,6 +310,7 @@ enum c2_status tables_prepare(struct tables *tables, uint64_t va, enum mmu_page_
                 tables_prune(tables, va);
                 return status;
             }
+            C2_PROMISE(info_of(tables, child)->used == 0 && is_zero(entries_of(tables, child)));
             entry = entry_to(tables, child);
             store(tables, table, level, slot_of(va, level), entry);
         }
@@ -344,6 +354,18 @@ bool tables_empty(const struct tables *tables, uint64_t va, enum mmu_page_size s
     return false; /* tables that exist hold pages */
 }
 
+/* Whether each entry of a table is what the huge leaf, of the level above, says of its address. */
+static bool maps_the_same(const struct tables *tables, uint32_t table, int level, uint64_t leaf)
+{
+    for (unsigned i = 0; i < ENTRIES; i++) {
+        const uint64_t va = (uint64_t)i << level_shift(level - 1), entry = entries_of(tables, table)[i];
+        const uint64_t sizes = ENTRY_LARGE | ENTRY_GIANT;
+        C2_ASSERT(is_leaf(entry, level - 1) && (int)entry_size(entry) == level - 1);
+        C2_ASSERT((entry & ~sizes) == (piece_of(leaf, va) & ~sizes));
+    }
+    return true;
+}
+
 /* Puts a table of the next smaller pages where the huge leaf in slot stands. */
 static enum c2_status split_leaf(struct tables *tables, uint32_t table, int level, unsigned slot, struct c2_error *err)
 {
@@ -355,6 +377,7 @@ static enum c2_status split_leaf(struct tables *tables, uint32_t table, int leve
         return status;
     for (unsigned i = 0; i < ENTRIES; i++)
         store(tables, child, level - 1, i, piece + ((uint64_t)i << level_shift(level - 1)));
+    C2_PROMISE(maps_the_same(tables, child, level, entry));
     store(tables, table, level, slot, entry_to(tables, child));
     tables->counts->huge_splits++;
     return C2_OK;
