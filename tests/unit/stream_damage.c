@@ -2,7 +2,8 @@
  * Recordings that are damaged, cut, put together from others, or made up: whatever the bytes, the reader says so or
  * gives what was recorded, and nothing else; of those whose checksums are right, what it gives obeys stream.h.
  *
- * C2_FUZZ_INPUTS is how many inputs the random tests make, 10,000 in all where it is not set. */
+ * C2_FUZZ_INPUTS is how many inputs the random tests make, 10,000 in all where it is not set; a million, made by hand,
+ * showed nothing more. */
 #include "stream_twin.h"
 
 #include <zstd.h>
