@@ -16,7 +16,9 @@
  * analysis defines analysis_NAME; nobody else knows it by name but who shows its result. */
 /* clang-format off */
 #define ANALYSES_OF_RUN(X) \
-    X(profile, "no-attribution", NULL, "count by level only: no objects, no source, no evictors")
+    X(profile, "no-attribution", NULL, "count by level only: no objects, no source, no evictors") \
+    X(fifo, "fifo-detector", NULL, \
+      "compare the classes of misses with what a FIFO of evicted lines at each set would say")
 #define ANALYSES_OF_MEMORY(X) \
     X(against, "against", "POLICY|huge[=WORD]", \
       "simulate the same run under another placement as well, and tell which conflict misses it does not have")
@@ -203,6 +205,24 @@ struct analyses_profile_result {
 void analyses_profile_compare(struct analysis *profile);
 /* This conflict miss of `actor` at the level of this depth is one that another placement does not have. */
 void analyses_profile_placement(struct analysis *profile, enum sim_kind kind, uint64_t actor, uint32_t depth);
+
+/* ------------------------------------------------------------------ fifo: the FIFO detector
+ * What it says of the misses that are not cold, beside the shadow: fifo.c has the model. Counts of line accesses; the
+ * result is [number of the level]. */
+/* clang-format off */
+#define ANALYSES_FIFO_COUNTERS(X) \
+    X(fifo_conflict, "misses of a line among the last 2 x ways evicted from its set") \
+    X(fifo_capacity, "misses of other lines that the level was asked for before") \
+    X(both_conflict, "misses that the FIFO and the shadow take for conflicts") \
+    X(only_fifo, "conflicts to the FIFO, capacity to the shadow") \
+    X(only_fa, "conflicts to the shadow, capacity to the FIFO")
+/* clang-format on */
+
+struct analyses_fifo_counts {
+#define X(field, help) uint64_t field;
+    ANALYSES_FIFO_COUNTERS(X)
+#undef X
+};
 
 /* ------------------------------------------------------------------ against: the same run under another placement
  * Two simulators of one machine that differ in translations alone eat the same stream, access by access. A conflict

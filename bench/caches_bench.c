@@ -4,8 +4,8 @@
  *
  *     caches_bench [L3_MIB [PATTERN [ACCESSES [EXTRA]]]]
  *
- * EXTRA is what is switched on besides: "evictors" keeps who made a level lose a line, and asks for every outcome;
- * "fifo" is the FIFO detector. The time is then printed beside that of the plain run just before.
+ * EXTRA is what is switched on besides: "evictors" keeps who made a level lose a line, and asks for every outcome. The
+ * time is then printed beside that of the plain run just before.
  *
  * Instructions instead of time, for the claim that the L3's size does not matter to a hit in L1:
  *     valgrind --tool=callgrind --toggle-collect='run' caches_bench 8 hits 1000000      (and with 64)
@@ -100,20 +100,8 @@ static double now_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-enum extra { PLAIN, EVICTORS, FIFO, EXTRAS };
-static const char *const extra_names[EXTRAS] = {"plain", "evictors", "fifo"};
-
-static bool switch_on(struct caches *caches, enum extra extra)
-{
-    switch (extra) {
-    case EVICTORS:
-        return caches_keep_evictors(caches, NULL) == C2_OK;
-    case FIFO:
-        return caches_detect_fifo(caches, NULL) == C2_OK;
-    default:
-        return true;
-    }
-}
+enum extra { PLAIN, EVICTORS, EXTRAS };
+static const char *const extra_names[EXTRAS] = {"plain", "evictors"};
 
 /* Nanoseconds an access; 0: no memory. */
 static double time_of(const struct pattern *pattern, const uint64_t *drawn, uint64_t l3_bytes, uint64_t accesses,
@@ -121,7 +109,8 @@ static double time_of(const struct pattern *pattern, const uint64_t *drawn, uint
 {
     struct caches_machine machine = machine_with_l3(l3_bytes);
     struct caches_outcome outcome, *wanted = extra == EVICTORS ? &outcome : NULL;
-    if (caches_create(caches, &machine, 1, NULL) != C2_OK || !switch_on(*caches, extra) ||
+    if (caches_create(caches, &machine, 1, NULL) != C2_OK ||
+        (extra == EVICTORS && caches_keep_evictors(*caches, NULL) != C2_OK) ||
         !run(*caches, pattern, drawn, PREPARED, wanted))
         return 0;
     double start = now_ns();
@@ -164,8 +153,7 @@ int main(int argc, char **argv)
     uint64_t accesses = argc > 3 ? strtoull(argv[3], NULL, 10) : 20000000;
     enum extra extra = argc > 4 ? extra_named(argv[4]) : PLAIN;
     if (l3_mib == 0 || (l3_mib & (l3_mib - 1)) != 0 || accesses == 0 || extra == EXTRAS) {
-        fprintf(stderr,
-                "usage: caches_bench [L3_MIB (a power of two) [PATTERN|all [ACCESSES [plain|evictors|fifo]]]]\n");
+        fprintf(stderr, "usage: caches_bench [L3_MIB (a power of two) [PATTERN|all [ACCESSES [plain|evictors]]]]\n");
         return 2;
     }
     bool any = false;

@@ -50,8 +50,10 @@ static inline void tell_second(const struct caches *caches, struct caches_outcom
     outcome->depth = 2;
     outcome->served_by = 1;
     outcome->event[0].evicted = line != 0;
-    if (line != 0)
+    if (line != 0) {
         outcome->event[0].victim.v = cache_lines_line(&caches->lines, line - 1);
+        outcome->event[0].victim_set = outcome->event[0].set_number;
+    }
     outcome->event[1].class_ = CACHES_HIT;
     for (uint32_t i = 1; i < caches->level_count; i++)
         outcome->event[i].evicted = false;
@@ -77,14 +79,12 @@ static __attribute__((noinline)) enum c2_status access_second(struct caches *cac
     cache_policy_youngest(&second->policy, cache_state_way(there));
     struct cache_place place = cache_level_place(first, line);
     uint32_t way = cache_level_choose(first, cache_level_set(first, place));
-    if (C2_UNLIKELY(first->fifo))
-        cache_fifo_miss(first->fifo, cache_level_set(first, place), slot, class_);
     if (outcome) {
         cache_tell_miss(&outcome->event[0], first, state, class_, place);
         tell_second(caches, outcome, first, way);
     }
     if (C2_LIKELY(first->policy.way[way].line != 0)) {
-        struct cache_victim victim = cache_level_evict(first, way);
+        struct cache_victim victim = cache_level_take(first, way);
         first->counts.writebacks += victim.dirty;
         if (victim.dirty)
             cache_write_down(second, victim.row);

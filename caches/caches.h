@@ -187,23 +187,6 @@ struct caches_counts {
 #undef X
 };
 
-/* What the FIFO detector says of the misses that are not cold, beside the shadow: see fifo.c. Counts of line
- * accesses. */
-/* clang-format off */
-#define CACHES_FIFO_COUNTERS(X) \
-    X(fifo_conflict, "misses of a line among the last 2 x ways evicted from its set") \
-    X(fifo_capacity, "misses of other lines that the level was asked for before") \
-    X(both_conflict, "misses that the FIFO and the shadow take for conflicts") \
-    X(only_fifo, "conflicts to the FIFO, capacity to the shadow") \
-    X(only_fa, "conflicts to the shadow, capacity to the FIFO")
-/* clang-format on */
-
-struct caches_fifo_counts {
-#define X(field, help) uint64_t field;
-    CACHES_FIFO_COUNTERS(X)
-#undef X
-};
-
 /* ------------------------------------------------------------------ the hierarchy */
 enum caches_class { CACHES_HIT, CACHES_COLD, CACHES_CAPACITY, CACHES_CONFLICT, CACHES_COHERENCE };
 enum caches_side { CACHES_DATA, CACHES_FETCH }; /* enters at L1D, or at L1I (only where has_l1i) */
@@ -213,8 +196,10 @@ struct caches_event {
     enum caches_class class_;
     uint32_t set;          /* within the slice; of a miss only */
     uint32_t slice;        /* of a miss only */
+    uint32_t set_number;   /* of a miss only: the set, those of all slices counted through, from 0 */
     bool evicted;          /* a valid line was evicted to make room */
     struct line_no victim; /* physical line number, if evicted */
+    uint32_t victim_set;   /* the number of its set, if evicted */
     uint64_t evictor; /* of a miss only: the actor that made this level lose the line last; 0: nobody known (the line
                          was never here, the actor was 0, evictors are not kept) */
 };
@@ -255,9 +240,6 @@ void caches_set_actor(struct caches *caches, uint64_t actor);
  * and level. */
 enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err);
 
-/* Before the first access: every level has a FIFO detector. 8 bytes a line of the levels. */
-enum c2_status caches_detect_fifo(struct caches *caches, struct c2_error *err);
-
 /* Adds n line accesses that the caller knows to be repeats of its last access on the data side (same virtual and
  * physical line, nothing between them on either side): hits, which a policy sees as one. write: they are stores.
  * This is the common case; the twin test runs with and without it. */
@@ -272,9 +254,6 @@ enum c2_status caches_walk(struct caches *caches, struct line_no physical_line, 
 /* Counts of data-path level i, or of L1I (only where has_l1i). Lent; valid until destroy, current after each call. */
 const struct caches_counts *caches_level_counts(const struct caches *caches, uint32_t level);
 const struct caches_counts *caches_l1i_counts(const struct caches *caches);
-/* The same of the FIFO detector; NULL: there is none. */
-const struct caches_fifo_counts *caches_level_fifo(const struct caches *caches, uint32_t level);
-const struct caches_fifo_counts *caches_l1i_fifo(const struct caches *caches);
 const struct caches_machine *caches_machine(const struct caches *caches);
 
 /* Invariants of every structure; asserts. Slow. */

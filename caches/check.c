@@ -36,8 +36,6 @@ static void check_level_counts(const struct caches *caches, const struct cache_l
 {
     check_counts(&level->counts);
     check_flow(caches, level);
-    if (level->fifo)
-        cache_fifo_counts_hold(level->fifo, &level->counts);
     if (level->clean)
         C2_ASSERT(level->counts.writes == 0 && level->counts.writebacks == 0);
 }
@@ -95,11 +93,6 @@ static void dump_level(const struct cache_level *level, FILE *to)
     cache_level_dump(level, to);
 #define X(field, help) fprintf(to, "  %-18s %20" PRIu64 "  %s\n", #field, level->counts.field, help);
     CACHES_COUNTERS(X)
-#undef X
-#define X(field, help) \
-    if (level->fifo) \
-        fprintf(to, "  %-18s %20" PRIu64 "  %s\n", #field, level->fifo->counts.field, help);
-    CACHES_FIFO_COUNTERS(X)
 #undef X
 }
 

@@ -25,7 +25,6 @@
  *             insertion, no write-back, no invalidation. A miss is cold when the level was never asked for the line
  *             before, a conflict when the shadow has the line, else it is one of capacity.
  *
- *   FIFO      On request each level has a second opinion of its misses, for comparison: see fifo.c.
  *   Evictors  On request each level remembers for each line who made it lose that line last: the caller's word for
  *             whoever was making accesses at the time. A level loses a line as the victim of a fill or an insertion, by
  *             back-invalidation, by a hit that moves it up, and for a moment when it takes it over from a synonym's
@@ -169,22 +168,6 @@ enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err)
 
 void caches_set_actor(struct caches *caches, uint64_t actor) { caches->lines.actor = actor; }
 
-/* ------------------------------------------------------------------ the FIFO detector */
-
-static enum c2_status detect_fifo(struct cache_level *level, struct c2_error *err)
-{
-    C2_ASSERT(!level->fifo && level->lines->groups == 0);
-    return cache_fifo_create(&level->fifo, level->policy.set_count, level->policy.ways, err);
-}
-
-enum c2_status caches_detect_fifo(struct caches *caches, struct c2_error *err)
-{
-    enum c2_status status = C2_OK;
-    for (uint32_t i = 0; i < caches->node_count && status == C2_OK; i++)
-        status = detect_fifo(&caches->level[i], err);
-    return status;
-}
-
 /* ------------------------------------------------------------------ getters */
 
 const struct caches_counts *caches_level_counts(const struct caches *caches, uint32_t level)
@@ -197,23 +180,6 @@ const struct caches_counts *caches_l1i_counts(const struct caches *caches)
 {
     C2_ASSERT(caches->port[CACHE_PORT_FETCH]);
     return &caches->port[CACHE_PORT_FETCH]->counts;
-}
-
-static const struct caches_fifo_counts *fifo_of(const struct cache_level *level)
-{
-    return level->fifo ? &level->fifo->counts : NULL;
-}
-
-const struct caches_fifo_counts *caches_level_fifo(const struct caches *caches, uint32_t level)
-{
-    C2_ASSERT(level < caches->level_count);
-    return fifo_of(&caches->level[level]);
-}
-
-const struct caches_fifo_counts *caches_l1i_fifo(const struct caches *caches)
-{
-    C2_ASSERT(caches->port[CACHE_PORT_FETCH]);
-    return fifo_of(caches->port[CACHE_PORT_FETCH]);
 }
 
 const struct caches_machine *caches_machine(const struct caches *caches) { return &caches->machine; }

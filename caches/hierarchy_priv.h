@@ -103,6 +103,7 @@ static inline void cache_tell_miss(struct caches_event *event, const struct cach
     event->class_ = class_;
     event->set = place.number;
     event->slice = place.slice;
+    event->set_number = cache_level_set(level, place) - 1;
     event->evictor = cache_lines_evictor(level->lines, state);
     C2_PROMISE(class_ != CACHES_COLD || level->exclusive || event->evictor == 0);
 }
@@ -122,9 +123,6 @@ static inline enum caches_class cache_level_ask(struct cache_level *level, const
         return CACHES_HIT;
     }
     cache_count_miss(&level->counts, request->write, class_);
-    if (C2_UNLIKELY(level->fifo))
-        cache_fifo_miss(level->fifo, cache_level_set(level, cache_level_place(level, request->line)), request->slot,
-                        class_);
     if (event)
         cache_tell_miss(event, level, state, class_, cache_level_place(level, request->line));
     return class_;

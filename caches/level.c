@@ -116,7 +116,6 @@ void cache_level_end(struct cache_level *level)
     cache_shadow_end(&level->shadow);
     cache_policy_end(&level->policy);
     caches_hash_destroy(level->hash);
-    cache_fifo_destroy(level->fifo);
     c2_free(level->origin);
 }
 
@@ -162,9 +161,6 @@ void cache_level_check(const struct cache_level *level)
     C2_ASSERT(taken == known);
     cache_policy_check(&level->policy);
     cache_shadow_check(&level->shadow);
-    if (level->fifo)
-        cache_fifo_check(level->fifo, level->policy.set_count, level->lines->groups << LINES_GROUP_SHIFT,
-                         &level->counts);
 }
 
 /* ------------------------------------------------------------------ dump */

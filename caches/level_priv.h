@@ -6,7 +6,6 @@
 #define C2_LEVEL_PRIV_H
 
 #include "caches/caches.h"
-#include "caches/fifo_priv.h"
 #include "caches/lines_priv.h"
 #include "caches/policy_priv.h"
 #include "caches/shadow_priv.h"
@@ -37,7 +36,6 @@ struct cache_level {
     unsigned line_shift;
     uint32_t divisor;         /* of the line number, before the set index is taken from it */
     struct caches_hash *hash; /* NULL: one slice */
-    struct cache_fifo *fifo;  /* NULL: nobody asked for one */
     uint64_t *origin;         /* [way]: virtual line of the fill; NULL: nobody will ask */
     const struct caches_level *config;
 };
@@ -127,15 +125,6 @@ static inline struct cache_victim cache_level_take(struct cache_level *level, ui
     state->seat = 0;
     cache_lines_lose(level->lines, state);
     level->policy.way[way].line = 0;
-    return victim;
-}
-
-/* The same, to make room for another line. */
-static inline struct cache_victim cache_level_evict(struct cache_level *level, uint32_t way)
-{
-    struct cache_victim victim = cache_level_take(level, way);
-    if (C2_UNLIKELY(level->fifo))
-        cache_fifo_push(level->fifo, cache_policy_set_of(&level->policy, way), victim.slot);
     return victim;
 }
 

@@ -48,10 +48,11 @@ static __attribute__((noinline)) void insert(struct walk *walk, struct cache_lev
 
 static inline void evict(struct walk *walk, struct cache_level *level, uint32_t way)
 {
-    struct cache_victim victim = cache_level_evict(level, way);
+    struct cache_victim victim = cache_level_take(level, way);
     if (walk->outcome) {
         walk->outcome->event[level->depth].evicted = true;
         walk->outcome->event[level->depth].victim = line_of(walk->caches, victim.slot);
+        walk->outcome->event[level->depth].victim_set = cache_policy_set_of(&level->policy, way) - 1;
     }
     if (level->inclusive)
         level->counts.back_invalidations += invalidate_above(level, &victim);

@@ -65,7 +65,7 @@ struct cli_options {
     size_t dim_count;
     const char **wrappers; /* --alloc-wrapper */
     size_t wrapper_count;
-    bool no_sim, fifo_detector, inherit_env, progress, stats, quiet, verbose;
+    bool no_sim, inherit_env, progress, stats, quiet, verbose;
 };
 
 /* ------------------------------------------------------------------ words.c: words as tables say

@@ -28,7 +28,6 @@ enum option_key {
     KEY_SEED,
     KEY_CLOCK,
     KEY_NO_SIM,
-    KEY_FIFO_DETECTOR,
     KEY_ENGINE,
     KEY_INHERIT_ENV,
     KEY_JSON,
@@ -73,9 +72,7 @@ const struct argp_option cli_run_options[] = {
 #define X(name, option, argument, help) ANALYSIS_ROW(name, option, argument, help, 2)
     ANALYSES_OF_RUN(X)
 #undef X
-        {"fifo-detector", KEY_FIFO_DETECTOR, NULL, 0,
-         "compare the classes of misses with what a FIFO of evicted lines at each set would say", 2},
-    {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest (unicorn)", 2},
+        {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest (unicorn)", 2},
     {"env", KEY_ENV, "NAME[=VALUE]", 0,
      "add to the guest's environment (PATH, HOME and LANG=C); without VALUE: the host's; repeatable", 2},
     {"clock", KEY_CLOCK, "DATE|@SECONDS", 0,
@@ -245,9 +242,6 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
     case KEY_NO_SIM:
         options->no_sim = true;
         return C2_OK;
-    case KEY_FIFO_DETECTOR:
-        options->fifo_detector = true;
-        return C2_OK;
     case KEY_ENGINE:
         options->engine = value;
         return C2_OK;
@@ -402,7 +396,7 @@ static enum c2_status check_whole(const struct cli_options *options, struct c2_e
     if (options->wrapper_count != 0 && (options->no_sim || options->analyses[ANALYSIS_profile]))
         return c2_fail(err, C2_ERR_INVALID, "--alloc-wrapper names blocks, which --no-%s leaves out; leave one out",
                        options->no_sim ? "sim" : "attribution");
-    if (options->no_sim && options->fifo_detector)
+    if (options->no_sim && options->analyses[ANALYSIS_fifo])
         return c2_fail(err, C2_ERR_INVALID, "--fifo-detector needs the caches that --no-sim leaves out; leave one out");
     enum c2_status status = check_profiles(options, err);
     if (status == C2_OK)

@@ -188,8 +188,7 @@ static enum c2_status make_simulation(struct run *run, struct c2_error *err)
     const struct cli_options *options = run->options;
     const struct lane_config config = {.machine = options->no_sim ? NULL : &run->machine,
                                        .seed = options->seed,
-                                       .given = options->no_sim ? NULL : options->analyses,
-                                       .fifo_detector = options->fifo_detector};
+                                       .given = options->no_sim ? NULL : options->analyses};
     const bool places = run->placement.rule_count != 0 || run->placement.huge_region_count != 0 ||
                         run->placement.log_placements;
     return cli_simulation_start(&run->simulation, options->no_sim && !places ? NULL : &config, &run->placement,
@@ -254,11 +253,9 @@ static void describe_lane(struct report_run *report, const struct lane *lane)
     report->counts = sim_counts(sim);
     report->machine = caches_machine(caches);
     report->l1i = report->machine->has_l1i ? caches_l1i_counts(caches) : NULL;
-    report->l1i_fifo = report->machine->has_l1i ? caches_l1i_fifo(caches) : NULL;
-    for (uint32_t i = 0; i < report->machine->level_count; i++) {
+    for (uint32_t i = 0; i < report->machine->level_count; i++)
         report->levels[i] = caches_level_counts(caches, i);
-        report->levels_fifo[i] = caches_level_fifo(caches, i);
-    }
+    report->fifo = analyses_result(lane_analyses(lane), ANALYSIS_fifo);
     report->tlb = sim_tlb(sim);
     report->walk_reads = sim_walk_reads(sim);
     report->pages = mmu_replica_counts(lane_memory(lane));

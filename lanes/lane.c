@@ -151,8 +151,7 @@ static enum c2_status make_sim(struct lane *lane, const struct lane_config *conf
     struct sim_config sim = {.machine = config->machine,
                              .seed = config->seed,
                              .translation = {lane, translate, walk, change},
-                             .blocks = config->blocks,
-                             .fifo_detector = config->fifo_detector};
+                             .blocks = config->blocks};
     if (lane->analyses)
         analyses_subscribe(lane->analyses, &sim);
     return sim_create(&lane->sim, &sim, err);

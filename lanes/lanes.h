@@ -21,7 +21,6 @@ struct lane_config {
     const struct stream_blocks *blocks; /* of the stream */
     const char *const *given;           /* the analyses asked for (struct analyses_setup); NULL: none */
     const struct analyses *first;       /* those of the lane that this one is compared with; NULL: with none */
-    bool fifo_detector;
     /* A page that is accessed and was not marked as touched gets its frame then: in this region, as by a write, and
      * elsewhere as by a read. Both 0: there is no such page. */
     uint64_t region_start, region_end;

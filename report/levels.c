@@ -21,7 +21,7 @@ static struct report_level level_of(const struct report_run *run, uint32_t depth
     const struct caches_machine *machine = run->machine;
     return (struct report_level){.level = code ? &machine->l1i : &machine->levels[depth],
                                  .counts = code ? run->l1i : run->levels[depth],
-                                 .fifo = code ? run->l1i_fifo : run->levels_fifo[depth],
+                                 .fifo = run->fifo ? &run->fifo[code ? machine->level_count : depth] : NULL,
                                  .depth = depth,
                                  .number = code ? machine->level_count : depth,
                                  .miss_cycles = caches_miss_cycles(machine, depth, code),
@@ -49,10 +49,10 @@ void report_add_counts(struct document *d, enum doc_in in, const char *name, con
 
 /* ------------------------------------------------------------------ caches */
 
-static void add_fifo_counts(struct document *d, enum doc_in in, const struct caches_fifo_counts *n)
+static void add_fifo_counts(struct document *d, enum doc_in in, const struct analyses_fifo_counts *n)
 {
 #define X(field, help) doc_count(d, in, #field, n->field);
-    CACHES_FIFO_COUNTERS(X)
+    ANALYSES_FIFO_COUNTERS(X)
 #undef X
 }
 

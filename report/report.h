@@ -23,11 +23,10 @@ struct report_run {
     bool simulated;        /* false: --no-sim, then the following are NULL */
     const struct sim_counts *counts;
     const struct caches_machine *machine;
-    const struct caches_counts *l1i;                                 /* NULL on a machine without L1I */
-    const struct caches_counts *levels[CACHES_MAX_LEVELS];           /* machine->level_count of them */
-    const struct caches_fifo_counts *l1i_fifo;                       /* NULL without L1I or FIFO detector */
-    const struct caches_fifo_counts *levels_fifo[CACHES_MAX_LEVELS]; /* NULLs without FIFO detector */
-    const struct caches_tlbs *tlb;                                   /* NULL on a machine without TLBs */
+    const struct caches_counts *l1i;                       /* NULL on a machine without L1I */
+    const struct caches_counts *levels[CACHES_MAX_LEVELS]; /* machine->level_count of them */
+    const struct analyses_fifo_counts *fifo; /* [number of the level in a profile]; NULL without FIFO detector */
+    const struct caches_tlbs *tlb;           /* NULL on a machine without TLBs */
     const uint64_t *walk_reads; /* of cached walks, by the level that served them: level_count + 1 of them */
     const struct mmu_counts *pages;
     uint64_t lost_pages;                           /* of mapped files: as in mmu.h */

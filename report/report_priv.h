@@ -14,11 +14,11 @@
 struct report_level {
     const struct caches_level *level;
     const struct caches_counts *counts;
-    const struct caches_fifo_counts *fifo; /* NULL: no FIFO detector */
-    uint32_t depth;                        /* 0: L1D and L1I */
-    uint32_t number;                       /* in a profile */
-    uint32_t miss_cycles;                  /* what a miss costs */
-    bool code;                             /* L1I */
+    const struct analyses_fifo_counts *fifo; /* NULL: no FIFO detector */
+    uint32_t depth;                          /* 0: L1D and L1I */
+    uint32_t number;                         /* in a profile */
+    uint32_t miss_cycles;                    /* what a miss costs */
+    bool code;                               /* L1I */
 };
 
 /* L1D, L1I (where the machine has one), L2 ...; returns how many. */

@@ -242,14 +242,23 @@ static enum c2_status set_actor(struct sim_core *core, enum sim_kind kind, struc
     return status;
 }
 
-static enum c2_status tell_miss(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t actor,
-                                const struct caches_outcome *outcome, struct c2_error *err)
+static enum c2_status tell_miss(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct line_no line,
+                                uint64_t actor, const struct caches_outcome *outcome, struct c2_error *err)
 {
     struct sim *sim = core->sim;
     struct sim_attributed *a = &sim->attributed;
     const uint32_t first = kind == SIM_WALK ? caches_machine(sim->caches)->walks_from : 0;
-    const struct sim_miss miss = {a->number, core->code, kind, va, actor, first, sim_page_log2(core, va), outcome};
-    if (outcome->served_by == first || !a->measuring)
+    const struct sim_miss miss = {.number = a->number,
+                                  .code = core->code,
+                                  .kind = kind,
+                                  .va = va,
+                                  .line = line,
+                                  .actor = actor,
+                                  .first = first,
+                                  .page_log2 = sim_page_log2(core, va),
+                                  .measured = a->measuring,
+                                  .outcome = outcome};
+    if (outcome->served_by == first)
         return C2_OK;
     return sim_tell_miss(sim, &miss, err);
 }
@@ -266,7 +275,7 @@ enum c2_status sim_attribute_any(struct sim_core *core, enum caches_side side, b
     if (status == C2_OK)
         status = caches_access(sim->caches, side, write, virtual_line, physical_line, &outcome, err);
     if (status == C2_OK)
-        status = tell_miss(core, kind, va, actor, &outcome, err);
+        status = tell_miss(core, kind, va, physical_line, actor, &outcome, err);
     return status;
 }
 
@@ -281,7 +290,7 @@ enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, str
     if (status == C2_OK)
         status = caches_walk(sim->caches, entry, served_by, &outcome, err);
     if (status == C2_OK)
-        status = tell_miss(core, SIM_WALK, va, actor, &outcome, err);
+        status = tell_miss(core, SIM_WALK, va, entry, actor, &outcome, err);
     return status;
 }
 

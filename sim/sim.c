@@ -69,8 +69,6 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
         status = caches_create(&sim->caches, config->machine, config->seed, err);
     if (status == C2_OK && config->attribution && config->attribution->actor)
         status = caches_keep_evictors(sim->caches, err);
-    if (status == C2_OK && config->fifo_detector)
-        status = caches_detect_fifo(sim->caches, err);
     if (status == C2_OK)
         status = sim_tlb_create(&sim->core, config->machine, err);
     if (status != C2_OK) {

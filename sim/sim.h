@@ -66,12 +66,14 @@ struct sim_miss {
     uint64_t number; /* of the line access: of those that are no repeats of the line before, the walks' reads left out.
                        * The same for every simulator of one stream, one line size and one set of TLBs */
     uint32_t code;
-    enum sim_kind kind; /* WALK: on behalf of an access of `code`, which follows */
-    struct guest_va va; /* its first byte in the line; WALK: what is to be translated */
-    uint64_t actor;     /* as attributed; 0: nobody attributes */
-    uint32_t first;     /* depth of the first level asked: 0, but for walks that enter further down. Levels
+    enum sim_kind kind;  /* WALK: on behalf of an access of `code`, which follows */
+    struct guest_va va;  /* its first byte in the line; WALK: what is to be translated */
+    struct line_no line; /* its physical line; WALK: that of the entry */
+    uint64_t actor;      /* as attributed; 0: nobody attributes */
+    uint32_t first;      /* depth of the first level asked: 0, but for walks that enter further down. Levels
                          * first .. outcome->served_by - 1 missed */
-    uint32_t page_log2; /* of the page that va lies in, in bytes */
+    uint32_t page_log2;  /* of the page that va lies in, in bytes */
+    bool measured;       /* in a phase that is */
     const struct caches_outcome *outcome; /* evictors are actors */
 };
 
@@ -106,10 +108,11 @@ struct sim_window {
  * order; of one event, in the order of the list. A failure ends the run.
  * A record of a block is told so: record; block, when it is the first of its block; then for each of its references
  * reference, and for each line access of it tlb_missed, missed for the reads of its page walk, missed. In a phase other
- * than MEASURE nobody is told of references and misses. */
+ * than MEASURE nobody is told of references and misses, but those who want misses of every phase. */
 struct sim;
 struct sim_subscriber {
     void *self;
+    bool in_every_phase; /* hears of misses of the caches in every phase */
     /* Memory has appeared; or it is gone, and only the area's start and bytes say anything. */
     enum c2_status (*memory)(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err);
     enum c2_status (*mark)(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err);
@@ -172,7 +175,6 @@ struct sim_config {
     const struct sim_subscriber *subscribers; /* copied; may be none */
     size_t subscriber_count;
     const struct sim_attribution *attribution; /* copied; NULL: nobody is asked */
-    bool fifo_detector;                        /* of the caches */
 };
 
 enum c2_status sim_create(struct sim **out, const struct sim_config *config, struct c2_error *err);

@@ -85,7 +85,7 @@ enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss,
 {
     enum c2_status status = C2_OK;
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
-        status = s->missed ? s->missed(s->self, miss, err) : C2_OK;
+        status = s->missed && (miss->measured || s->in_every_phase) ? s->missed(s->self, miss, err) : C2_OK;
     return status;
 }
 

@@ -7,8 +7,9 @@
  *   everything pending is settled, and what caches, TLBs and the simulator have counted since it began is its window:
  *   the difference of two sums. It is checked, and told; the last one when the run is over.
  *   In a phase that is not MEASURE everything is simulated as ever, but subscribers do not hear of references and
- *   misses, and neither instructions nor owners count. Records, blocks, marks and memory are told, and whoever
- *   attributes is asked for actors: of a line that is lost in a warm-up the miss may be measured.
+ *   misses (unless they ask for the latter, for what they remember of them), and neither instructions nor owners
+ *   count. Records, blocks, marks and memory are told, and whoever attributes is asked for actors: of a line that is
+ *   lost in a warm-up the miss may be measured.
  *
  * Counting
  *   The windows of a run add up to its counts, all of them, wherever it is cut.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 c2_unit_test(analyses_registry c2_analyses)
+c2_unit_test(analyses_fifo c2_analyses)
 c2_unit_test(analyses_trace c2_analyses)
 c2_unit_test(analyses_blocks c2_analyses)
 c2_unit_test(analyses_objects c2_analyses)

@@ -64,6 +64,7 @@ static void options_make_them(void **state)
     expect((struct row[ANALYSES_KINDS]){[ANALYSIS_profile] = {.first = true}});
     expect((struct row[ANALYSES_KINDS]){[ANALYSIS_profile] = {.given = ""}});
     expect((struct row[ANALYSES_KINDS]){[ANALYSIS_profile] = {.first = true},
+                                        [ANALYSIS_fifo] = {"", true, true},
                                         [ANALYSIS_against] = {"huge", true, true},
                                         [ANALYSIS_trace] = {"/dev/null", true, false},
                                         [ANALYSIS_callgraph] = {"x", true, false}});
@@ -77,6 +78,7 @@ static void each_option_concerns_one(void **state)
         for (unsigned k = 0; k < i; k++)
             assert_string_not_equal(analyses_option((enum analysis_number)i), analyses_option((enum analysis_number)k));
     assert_string_equal("no-attribution", analyses_option(ANALYSIS_profile));
+    assert_string_equal("fifo-detector", analyses_option(ANALYSIS_fifo));
     assert_string_equal("callgrind", analyses_option(ANALYSIS_callgraph));
 }
 
@@ -101,7 +103,7 @@ static void every_allocation_may_fail(void **state)
 {
     (void)state;
     const char *const given[ANALYSES_KINDS] = {
-        [ANALYSIS_against] = "huge", [ANALYSIS_trace] = "/dev/null", [ANALYSIS_callgraph] = "x"};
+        [ANALYSIS_fifo] = "", [ANALYSIS_against] = "huge", [ANALYSIS_trace] = "/dev/null", [ANALYSIS_callgraph] = "x"};
     const struct analyses_setup setup = {.machine = &machine, .given = given};
     enum c2_status status = C2_ERR_NO_MEMORY;
     uint64_t tries = 0;

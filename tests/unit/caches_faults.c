@@ -54,12 +54,6 @@ static enum c2_status task(const struct caches_machine *machine, uint64_t *acces
         assert_true(strlen(err.text) > 0);
         return status;
     }
-    status = caches_detect_fifo(caches, &err);
-    if (status != C2_OK) {
-        assert_int_equal(err.status, status);
-        caches_destroy(caches);
-        return status;
-    }
     assert_int_equal(caches_keep_evictors(caches, &err), C2_OK); /* longer rows, no allocation */
     for (uint64_t i = 0; i < 3000; i++) {
         struct line_no line = {i % 700 * 64 + i % 3};

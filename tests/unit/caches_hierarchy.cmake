@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 c2_unit_test(caches_slices c2_caches)
 target_sources(test_caches_slices PRIVATE ${CMAKE_CURRENT_LIST_DIR}/caches_slices_twin.c)
-c2_unit_test(caches_twin c2_caches)
+c2_unit_test(caches_twin c2_analyses)
 c2_unit_test(caches_policies c2_caches)
 c2_unit_test(caches_capacity c2_caches)
 c2_unit_test(caches_faults c2_caches)
 c2_unit_test(caches_evictors c2_caches)
-c2_unit_test(caches_fifo c2_caches)
 c2_unit_test(caches_tlb c2_caches)
 c2_unit_test(caches_promises c2_caches)
 c2_unit_test(caches_library c2_caches)

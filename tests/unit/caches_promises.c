@@ -41,7 +41,6 @@ static struct caches *create(void)
                                               .inclusion = CACHES_EXCLUSIVE};
     assert_int_equal(C2_OK, caches_create(&caches, &machine, 1, NULL));
     assert_int_equal(C2_OK, caches_keep_evictors(caches, NULL));
-    assert_int_equal(C2_OK, caches_detect_fifo(caches, NULL));
     return caches;
 }
 
@@ -136,15 +135,6 @@ static void shadow_too_large(struct caches *caches)
 
 static void stamp_ahead(struct caches *caches) { row_in(caches, L2)[L2].stamp = UINT32_MAX; }
 
-static void fifo_sums(struct caches *caches) { caches->level[L1D].fifo->counts.only_fa++; }
-
-static void fifo_gap(struct caches *caches)
-{
-    struct cache_fifo *fifo = caches->level[L2].fifo;
-    for (uint32_t set = 0; set < caches->level[L2].policy.set_count; set++)
-        fifo->entry[set * fifo->length + fifo->length / 2] = 0;
-}
-
 static void other_group(struct caches *caches)
 {
     for (unsigned i = 0; i < LINES_RECENT; i++)
@@ -179,8 +169,6 @@ static const struct {
     {"a miss in two classes", one_class_more, "n->conflict + n->coherence == n->misses"},
     {"a shadow larger than its level", shadow_too_large, "shadow->live <= shadow->capacity"},
     {"a line asked for in the future", stamp_ahead, "old < shadow->clock - 1"},
-    {"conflicts that only the shadow sees", fifo_sums, "n->both_conflict + n->only_fa == counts->conflict"},
-    {"evictions that the FIFO has lost", fifo_gap, "(entry[i] != 0) =="},
     {"a group that is another's", other_group, "lines->group_key["},
     {"a line lost before it was asked for", lost_unasked, "class_ != CACHES_COLD"},
 };

@@ -175,26 +175,27 @@ static bool same_counts(const char *level, const struct caches_counts *fast, con
     return same;
 }
 
-/* NULL: the fast one has no detector. */
-static bool same_fifo(const char *level, const struct caches_fifo_counts *fast, const struct caches_fifo_counts *slow)
+static bool same_fifo(const char *level, const struct analyses_fifo_counts *fast,
+                      const struct analyses_fifo_counts *slow)
 {
-    bool same = !fast || memcmp(fast, slow, sizeof *fast) == 0;
+    bool same = memcmp(fast, slow, sizeof *fast) == 0;
     if (!same && !quiet)
         printf("%s: the FIFO detectors differ\n", level);
     return same;
 }
 
-static bool same_state(const struct caches *caches, const struct twin *twin)
+/* fifo: the detector's counts; NULL: there is none. */
+static bool same_state(const struct caches *caches, const struct analyses_fifo_counts *fifo, const struct twin *twin)
 {
     bool same = true;
     for (uint32_t i = 0; i < twin->machine.level_count; i++)
         same &= same_counts(twin->level[i].config.name, caches_level_counts(caches, i), &twin->level[i].counts);
-    for (uint32_t i = 0; i < twin->machine.level_count; i++)
-        same &= same_fifo(twin->level[i].config.name, caches_level_fifo(caches, i), &twin->level[i].fifo);
+    for (uint32_t i = 0; i < twin->machine.level_count && fifo; i++)
+        same &= same_fifo(twin->level[i].config.name, &fifo[i], &twin->level[i].fifo);
     if (twin->machine.has_l1i)
         same &= same_counts("L1I", caches_l1i_counts(caches), &twin->l1i.counts);
-    if (twin->machine.has_l1i)
-        same &= same_fifo("L1I", caches_l1i_fifo(caches), &twin->l1i.fifo);
+    if (twin->machine.has_l1i && fifo)
+        same &= same_fifo("L1I", &fifo[twin->machine.level_count], &twin->l1i.fifo);
     return same;
 }
 
@@ -233,18 +234,30 @@ enum wrong { RIGHT, OTHER_LINE, OTHER_ACTOR };
 
 struct pair {
     struct caches *caches;
+    struct analysis *fifo; /* hears of the misses; NULL: there is none */
     struct twin *twin;
     bool evictors;
     struct trace trace;
 };
+
+static void tell_fifo(struct pair *pair, enum sim_kind kind, uint64_t physical, const struct caches_outcome *outcome)
+{
+    const uint32_t first = kind == SIM_WALK ? pair->twin->machine.walks_from : 0;
+    const struct sim_miss miss = {
+        .kind = kind, .line = {physical}, .first = first, .measured = true, .outcome = outcome};
+    if (outcome->served_by != first)
+        analysis_fifo.subscriber(pair->fifo).missed(pair->fifo, &miss, NULL);
+}
 
 static bool do_walk(struct pair *pair, uint64_t physical, bool wanted)
 {
     struct caches_outcome outcome;
     uint32_t served_by;
     struct line_no line = {physical};
-    assert_int_equal(caches_walk(pair->caches, line, &served_by, wanted ? &outcome : NULL, NULL), C2_OK);
+    assert_int_equal(caches_walk(pair->caches, line, &served_by, wanted || pair->fifo ? &outcome : NULL, NULL), C2_OK);
     twin_walk(pair->twin, physical);
+    if (pair->fifo)
+        tell_fifo(pair, SIM_WALK, physical, &outcome);
     return served_by == pair->twin->outcome.served_by &&
            (!wanted || same_outcome(&outcome, pair->twin, pair->evictors));
 }
@@ -257,9 +270,16 @@ static bool do_access(struct pair *pair, const struct step *step, uint64_t physi
     twin_access(pair->twin, step->side, step->write, step->virtual_, step->physical);
     if (try && caches_try_hit(pair->caches, step->side, step->write, virtual_, line))
         return pair->twin->outcome.served_by == 0;
-    assert_int_equal(
-        caches_access(pair->caches, step->side, step->write, virtual_, line, wanted ? &outcome : NULL, NULL), C2_OK);
+    struct caches_outcome *out = wanted || pair->fifo ? &outcome : NULL;
+    assert_int_equal(caches_access(pair->caches, step->side, step->write, virtual_, line, out, NULL), C2_OK);
+    if (pair->fifo)
+        tell_fifo(pair, step->side == CACHES_FETCH ? SIM_FETCH : SIM_READ, physical, &outcome);
     return !wanted || same_outcome(&outcome, pair->twin, pair->evictors);
+}
+
+static bool same_pair(const struct pair *pair)
+{
+    return same_state(pair->caches, pair->fifo ? analysis_fifo.result(pair->fifo) : NULL, pair->twin);
 }
 
 /* Both do the step; the fast one its repeats in one go or one by one. */
@@ -273,7 +293,7 @@ static bool do_step(struct pair *pair, const struct step *step, enum wrong wrong
         caches_set_actor(pair->caches, step->actor ^ (wrong == OTHER_ACTOR));
     }
     if (step->walk)
-        return do_walk(pair, physical, how & 1) && same_state(pair->caches, pair->twin);
+        return do_walk(pair, physical, how & 1) && same_pair(pair);
     bool same = do_access(pair, step, physical, how & 1, how & 4);
     struct line_no virtual_ = {step->virtual_}, line = {physical};
     if (how & 2)
@@ -283,7 +303,7 @@ static bool do_step(struct pair *pair, const struct step *step, enum wrong wrong
             caches_access(pair->caches, step->side, !step->write, virtual_, line, NULL, NULL);
         twin_access(pair->twin, step->side, !step->write, step->virtual_, step->physical);
     }
-    return same && same_state(pair->caches, pair->twin);
+    return same && same_pair(pair);
 }
 
 #define WRONG_LINES 8 /* one alone may never be asked for again */
@@ -292,12 +312,13 @@ static bool do_step(struct pair *pair, const struct step *step, enum wrong wrong
  * steps, or another actor. */
 static bool run(const struct caches_machine *machine, uint64_t seed, uint64_t steps, enum wrong wrong, uint64_t from)
 {
+    const struct analyses_setup setup = {.machine = machine};
     struct pair pair = {.evictors = seed % 2 != 0 || wrong == OTHER_ACTOR, .twin = twin_create(machine, seed)};
     assert_int_equal(caches_create(&pair.caches, machine, seed, NULL), C2_OK);
     if (pair.evictors)
         assert_int_equal(caches_keep_evictors(pair.caches, NULL), C2_OK);
     if (seed % 3 != 0)
-        assert_int_equal(caches_detect_fifo(pair.caches, NULL), C2_OK);
+        assert_int_equal(analysis_fifo.create(&pair.fifo, &setup, NULL, NULL), C2_OK);
     trace_init(&pair.trace, machine, seed);
     bool same = true;
     uint64_t i;
@@ -314,6 +335,8 @@ static bool run(const struct caches_machine *machine, uint64_t seed, uint64_t st
         print_machine(machine);
     }
     caches_destroy(pair.caches);
+    if (pair.fifo)
+        analysis_fifo.destroy(pair.fifo);
     twin_destroy(pair.twin);
     return same;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyses/analyses.h"
 #include "caches/caches.h"
 
 struct twin_way {
@@ -45,7 +46,7 @@ struct twin_level {
     } lost[TWIN_MAX_LINES]; /* every line ever lost, and who made it so last */
     uint64_t lost_count;
     struct caches_counts counts;
-    struct caches_fifo_counts fifo;
+    struct analyses_fifo_counts fifo;
 };
 
 struct twin {
@@ -304,7 +305,7 @@ static void twin_remember_eviction(const struct twin_level *level, struct twin_s
 static void twin_second_opinion(struct twin_level *level, const struct twin_set *set, uint64_t physical,
                                 enum caches_class by_shadow)
 {
-    struct caches_fifo_counts *n = &level->fifo;
+    struct analyses_fifo_counts *n = &level->fifo;
     bool found = false;
     for (uint32_t i = 0; i < set->evicted_count; i++)
         found |= set->evicted[i] == physical;

@@ -66,7 +66,7 @@ static char *describe(const struct cli_options *o)
     for (size_t i = 0; i < 3; i++)
         if (profiles[i])
             fprintf(to, "%s=%s ", (const char *[]){"callgrind", "evictors", "cachegrind"}[i], profiles[i]);
-    fprintf(to, "%s%s%s%s%s%s%s", o->no_sim ? "no-sim " : "", o->fifo_detector ? "fifo " : "",
+    fprintf(to, "%s%s%s%s%s%s%s", o->no_sim ? "no-sim " : "", o->analyses[ANALYSIS_fifo] ? "fifo " : "",
             o->inherit_env ? "inherit-env " : "", o->progress ? "progress " : "", o->stats ? "stats " : "",
             o->quiet ? "quiet " : "", o->verbose ? "verbose " : "");
     for (size_t i = 0; o->command && o->command[i]; i++)

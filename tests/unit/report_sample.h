@@ -15,7 +15,7 @@ struct report_sample {
     struct mmu_counts pages;
     struct mmu_config placement;
     const char *command[4];
-    struct caches_fifo_counts fifo[4]; /* L1D, L1I, L2, L3 */
+    struct analyses_fifo_counts fifo[4]; /* L1D, L2, L3, L1I */
 };
 
 static inline struct caches_level sample_level(const char *name, uint64_t size, uint32_t ways, enum caches_index index,
@@ -120,14 +120,11 @@ static inline void sample_fill(struct report_sample *s)
  * of ten. */
 static inline void sample_detect_fifo(struct report_sample *s)
 {
-    s->fifo[0] = (struct caches_fifo_counts){
+    s->fifo[0] = (struct analyses_fifo_counts){
         .fifo_conflict = 288, .fifo_capacity = 96, .both_conflict = 256, .only_fifo = 32, .only_fa = 64};
-    s->fifo[1] = (struct caches_fifo_counts){.fifo_conflict = 1, .only_fifo = 1};
-    s->fifo[2] = (struct caches_fifo_counts){.fifo_capacity = 30, .only_fa = 10};
-    s->run.l1i_fifo = &s->fifo[1];
-    s->run.levels_fifo[0] = &s->fifo[0];
-    s->run.levels_fifo[1] = &s->fifo[2];
-    s->run.levels_fifo[2] = &s->fifo[3];
+    s->fifo[3] = (struct analyses_fifo_counts){.fifo_conflict = 1, .only_fifo = 1};
+    s->fifo[1] = (struct analyses_fifo_counts){.fifo_capacity = 30, .only_fa = 10};
+    s->run.fifo = s->fifo;
 }
 
 /* The advice, on one line. */

@@ -42,14 +42,9 @@ static struct bench *bench_create(bool has_l1i, const struct sim_subscriber *sub
     set_machine(&bench->machine, has_l1i);
     bench->batch.tid = 1;
     assert_int_equal(C2_OK, stream_blocks_create(&bench->blocks, &err));
-    struct sim_config config = {&bench->machine,
-                                1,
-                                {.self = &bench->shift, .translate = shifted},
-                                bench->blocks,
-                                subscriber,
-                                !!subscriber,
-                                NULL,
-                                false};
+    struct sim_config config = {
+        &bench->machine, 1,   {.self = &bench->shift, .translate = shifted}, bench->blocks, subscriber,
+        !!subscriber,    NULL};
     assert_int_equal(C2_OK, sim_create(&bench->sim, &config, &err));
     return bench;
 }
@@ -288,7 +283,8 @@ static enum c2_status listen(char *heard, bool first_fails)
     const struct sim_subscriber subscribers[3] = {
         {&ears[0], .memory = hear_memory, .mark = hear_mark, .missed = hear_miss},
         {&ears[1], .record = hear_record, .block = hear_block},
-        {&ears[2], hear_memory, hear_mark, hear_record, hear_block, .missed = hear_miss}};
+        {&ears[2], .memory = hear_memory, .mark = hear_mark, .record = hear_record, .block = hear_block,
+         .missed = hear_miss}};
     struct bench *bench = bench_create(false, NULL);
     struct sim_config config = {.machine = &bench->machine,
                                 .translation = {.self = &bench->shift, .translate = shifted},
@@ -354,14 +350,8 @@ static void every_allocation_may_fail(void **state)
     enum c2_status created = C2_ERR_NO_MEMORY, consumed = C2_ERR_NO_MEMORY;
     uint64_t tries = 0;
     while (created != C2_OK || consumed != C2_OK) {
-        struct sim_config config = {&bench->machine,
-                                    1,
-                                    {.self = &bench->shift, .translate = shifted},
-                                    bench->blocks,
-                                    &subscriber,
-                                    0,
-                                    NULL,
-                                    false};
+        struct sim_config config = {
+            &bench->machine, 1, {.self = &bench->shift, .translate = shifted}, bench->blocks, &subscriber, 0, NULL};
         struct sim *sim;
         struct c2_error err;
         c2_alloc_fail_from(++tries);

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * fifo: the FIFO detector - what hardware can tell of conflict misses, for comparison with the shadow.
+ *
+ * Model
+ *   Each set remembers the lines that it evicted last, twice as many as it has ways, first in, first out. A miss that
+ *   finds its line among those of the set it asked is a conflict to the detector, any other one is capacity. Cold
+ *   misses are cold, by the shadow's rule, and the detector is not asked.
+ *   In     What the set itself throws out to make room: for a fill, or for a victim from above in an exclusive level.
+ *          Not what leaves for other reasons: a back-invalidation (another cache was short of room), a hit that moves
+ *          the line up, a line taken over from a synonym's set.
+ *   Out    Only the oldest entry, when a new one comes. A miss that finds its line leaves the entry where it is, so a
+ *          line that was evicted twice lately has two. The entries are the set's last evictions, whatever was since.
+ *   Evictions enter in every phase; misses count in those that are measured.
+ *
+ * Where it is wrong
+ *   It sees how many lines fell out of one set since, and not how many lines the whole cache was asked for. Lines asked
+ *   for in turn come back to a set of w ways after n of them, and are found as long as w < n <= 3w: so a sweep over
+ *   more than the level's size and up to three times as much has nothing but conflicts, where no arrangement of sets
+ *   would have helped. And more than 3w lines that meet in one set of a cache otherwise empty are capacity to it.
+ *
+ * Price
+ *   A miss reads the set's entries, an eviction writes one; a hit does nothing. 16 bytes a line of the level.
+ *
+ * Invariants (checked of each window)
+ *   fifo_conflict + fifo_capacity = capacity + conflict; both_conflict + only_fifo = fifo_conflict; both_conflict +
+ *   only_fa = conflict. In stress and sanitizer builds: a set without a full round has its empty entries last.
+ *
+ * Source
+ *   J. D. Collins and D. M. Tullsen, "Hardware Identification of Cache Conflict Misses", MICRO-32, 1999; the length is
+ *   the one of Sato and Endo, Euro-Par 2017. The tables of the former keep parts of tags; here a line is itself.
+ */
+#include <string.h>
+
+#include "analyses/analyses.h"
+
+#define FIFO_A_WAY 2u /* entries of a set, by way */
+_Static_assert(FIFO_A_WAY *CACHES_MAX_WAYS <= UINT8_MAX, "places have 8 bits");
+
+/* Of one level. */
+struct table {
+    uint32_t length; /* entries of a set */
+    uint64_t *entry; /* [set * length + place]: the line evicted + 1; 0: none yet */
+    uint8_t *oldest; /* [set]: the place of the entry that goes next */
+};
+
+struct fifo {
+    struct analysis base;
+    const struct caches_machine *machine;
+    struct table table[ANALYSES_LEVELS];
+    struct analyses_fifo_counts counts[ANALYSES_LEVELS], window_start[ANALYSES_LEVELS];
+};
+
+/* ------------------------------------------------------------------ life */
+
+static void destroy(struct analysis *analysis)
+{
+    struct fifo *fifo = (struct fifo *)analysis;
+    for (uint32_t i = 0; i < ANALYSES_LEVELS; i++) {
+        c2_free(fifo->table[i].entry);
+        c2_free(fifo->table[i].oldest);
+    }
+    c2_free(fifo);
+}
+
+static bool make_table(struct table *table, const struct caches_machine *machine, const struct caches_level *level)
+{
+    const size_t sets = (size_t)caches_level_sets(machine, level) * level->slices;
+    table->length = FIFO_A_WAY * level->ways;
+    table->entry = c2_calloc(sets * table->length, sizeof *table->entry);
+    table->oldest = c2_calloc(sets, sizeof *table->oldest);
+    return table->entry && table->oldest;
+}
+
+static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
+                             struct c2_error *err)
+{
+    const struct caches_machine *machine = setup->machine;
+    struct fifo *fifo = c2_calloc(1, sizeof *fifo);
+    (void)analyses;
+    if (!fifo)
+        return c2_fail_memory(err, "the FIFO detector");
+    fifo->base.kind = &analysis_fifo;
+    fifo->machine = machine;
+    bool made = true;
+    for (uint32_t i = 0; i < machine->level_count && made; i++)
+        made = make_table(&fifo->table[i], machine, &machine->levels[i]);
+    if (machine->has_l1i && made)
+        made = make_table(&fifo->table[machine->level_count], machine, &machine->l1i);
+    if (!made) {
+        destroy(&fifo->base);
+        return c2_fail_memory(err, "the FIFO detector");
+    }
+    *out = &fifo->base;
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ misses and evictions */
+
+/* To the end, found or not: so compilers take several at a time. */
+static bool has(const struct table *table, uint32_t set, struct line_no line)
+{
+    const uint64_t *entry = &table->entry[(size_t)set * table->length];
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < table->length; i++)
+        found |= entry[i] == line.v + 1;
+    return found != 0;
+}
+
+/* A set without a full round has its empty entries last. */
+static bool set_holds(const struct table *table, uint32_t set)
+{
+    const uint64_t *entry = &table->entry[(size_t)set * table->length];
+    const bool full = entry[table->length - 1] != 0;
+    for (uint32_t i = 0; i < table->length; i++)
+        C2_ASSERT((entry[i] != 0) == (full || i < table->oldest[set]));
+    return true;
+}
+
+static void push(struct table *table, uint32_t set, struct line_no line)
+{
+    uint8_t *oldest = &table->oldest[set];
+    table->entry[(size_t)set * table->length + *oldest] = line.v + 1;
+    *oldest = (uint8_t)(*oldest + 1u == table->length ? 0 : *oldest + 1u);
+    C2_PROMISE(set_holds(table, set));
+}
+
+static void judge(const struct table *table, struct analyses_fifo_counts *n, const struct caches_event *event,
+                  struct line_no line)
+{
+    if (event->class_ != CACHES_CAPACITY && event->class_ != CACHES_CONFLICT)
+        return;
+    const bool to_fifo = has(table, event->set_number, line), to_shadow = event->class_ == CACHES_CONFLICT;
+    n->fifo_conflict += to_fifo;
+    n->fifo_capacity += !to_fifo;
+    n->both_conflict += to_fifo && to_shadow;
+    n->only_fifo += to_fifo && !to_shadow;
+    n->only_fa += !to_fifo && to_shadow;
+}
+
+/* A level is judged before what it evicts for the line enters. */
+static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+{
+    struct fifo *fifo = self;
+    (void)err;
+    for (uint32_t depth = miss->first; depth < fifo->machine->level_count; depth++) {
+        const struct caches_event *event = &miss->outcome->event[depth];
+        const uint32_t level = analyses_level_of(fifo->machine, miss->kind, depth);
+        if (depth < miss->outcome->served_by && miss->measured)
+            judge(&fifo->table[level], &fifo->counts[level], event, miss->line);
+        if (event->evicted)
+            push(&fifo->table[level], event->victim_set, event->victim);
+    }
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ windows */
+
+static void check_level(const struct analyses_fifo_counts *now, const struct analyses_fifo_counts *before,
+                        const struct caches_counts *counts)
+{
+    const uint64_t fifo_conflict = now->fifo_conflict - before->fifo_conflict;
+    const uint64_t both_conflict = now->both_conflict - before->both_conflict;
+    C2_ASSERT(fifo_conflict + now->fifo_capacity - before->fifo_capacity == counts->capacity + counts->conflict);
+    C2_ASSERT(both_conflict + now->only_fifo - before->only_fifo == fifo_conflict);
+    C2_ASSERT(both_conflict + now->only_fa - before->only_fa == counts->conflict);
+}
+
+static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
+{
+    static const struct caches_counts nothing;
+    struct fifo *fifo = self;
+    const bool measured = window->phase == STREAM_MEASURE;
+    const uint32_t levels = fifo->machine->level_count;
+    (void)err;
+    for (uint32_t i = 0; i < levels; i++)
+        check_level(&fifo->counts[i], &fifo->window_start[i], measured ? &window->of.levels[i] : &nothing);
+    if (fifo->machine->has_l1i)
+        check_level(&fifo->counts[levels], &fifo->window_start[levels], measured ? &window->of.l1i : &nothing);
+    memcpy(fifo->window_start, fifo->counts, sizeof fifo->counts);
+    return C2_OK;
+}
+
+static struct sim_subscriber subscriber(struct analysis *analysis)
+{
+    return (struct sim_subscriber){.self = analysis, .in_every_phase = true, .missed = missed, .window = window};
+}
+
+static const void *result(const struct analysis *analysis) { return ((const struct fifo *)analysis)->counts; }
+
+const struct analysis_kind analysis_fifo = {
+    .every_machine = true, .create = create, .subscriber = subscriber, .result = result, .destroy = destroy};
