@@ -470,6 +470,15 @@ static enum c2_status called(struct allocations *a, struct engine *engine, uint6
     return push(a, &call, err);
 }
 
+/* Down to the last signal handler. */
+static bool frames_fall(const struct calls *calls)
+{
+    for (size_t i = calls->depth; i-- > 1 && calls->frames[i].function && calls->frames[i - 1].function;)
+        if (calls->frames[i].rsp >= calls->frames[i - 1].rsp)
+            return false;
+    return true;
+}
+
 static enum c2_status reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
 {
     struct allocations *a = self;
@@ -485,20 +494,34 @@ static enum c2_status reached(void *self, struct engine *engine, struct guest_va
         status = returned(a, engine, pc.v, rsp, err);
     if (status == C2_OK && point >= POINT_FUNCTION)
         status = called(a, engine, pc.v, rsp, point, err);
+    C2_PROMISE(status != C2_OK || frames_fall(&a->calls));
     return status;
 }
 
 /* ------------------------------------------------------------------ signals */
 
-/* A handler that stands where another stood: that one was left. */
+static void remove_frame(struct calls *calls, size_t i)
+{
+    calls->depth--;
+    memmove(&calls->frames[i], &calls->frames[i + 1], (calls->depth - i) * sizeof *calls->frames);
+}
+
+/* A handler that stands where another stood: that one was left. So were the calls that it had interrupted and below
+ * which, or where, one stands that was made since. */
 static void drop_handler(struct allocations *a, uint64_t rsp)
 {
-    for (size_t i = 0; i < a->calls.depth; i++)
-        if (!a->calls.frames[i].function && a->calls.frames[i].rsp == rsp) {
-            a->calls.depth--;
-            memmove(&a->calls.frames[i], &a->calls.frames[i + 1], (a->calls.depth - i) * sizeof *a->calls.frames);
+    struct calls *calls = &a->calls;
+    size_t i = 0;
+    while (i < calls->depth && (calls->frames[i].function || calls->frames[i].rsp != rsp))
+        i++;
+    if (i == calls->depth)
+        return;
+    remove_frame(calls, i);
+    for (; i > 0 && i < calls->depth && calls->frames[i - 1].function && calls->frames[i].function; i--) {
+        if (calls->frames[i - 1].rsp > calls->frames[i].rsp)
             return;
-        }
+        remove_frame(calls, i - 1);
+    }
 }
 
 enum c2_status allocations_interrupted(struct allocations *a, uint64_t rsp, struct c2_error *err)
@@ -573,8 +596,7 @@ void allocations_check(const struct allocations *a)
 {
     callers_check(a->callers);
     C2_ASSERT(a->calls.depth <= a->calls.room && a->module_count <= a->module_room);
-    for (size_t i = a->calls.depth; i-- > 1 && a->calls.frames[i].function && a->calls.frames[i - 1].function;)
-        C2_ASSERT(a->calls.frames[i].rsp < a->calls.frames[i - 1].rsp);
+    C2_ASSERT(frames_fall(&a->calls));
     for (size_t i = 0; i < a->module_count; i++)
         for (size_t j = 0; j < a->modules[i].entry_count; j++)
             C2_ASSERT(point_at(a, a->modules[i].entries[j]) >= POINT_FUNCTION);

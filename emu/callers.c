@@ -231,9 +231,18 @@ static enum c2_status go_on(struct callers *callers, struct engine *engine, uint
     return status;
 }
 
+static bool waits_fall(const struct callers *callers)
+{
+    for (uint32_t i = 1; i < callers->count; i++)
+        if (callers->waits[i].rsp > callers->waits[i - 1].rsp)
+            return false;
+    return true;
+}
+
 enum c2_status callers_returned(struct callers *callers, struct engine *engine, uint64_t pc, uint64_t rsp,
                                 struct c2_error *err)
 {
+    C2_PROMISE(waits_fall(callers));
     while (callers->count && callers->waits[callers->count - 1].rsp < rsp)
         drop(callers);
     uint32_t first = callers->count;
@@ -292,6 +301,5 @@ void callers_forget(struct callers *callers)
 void callers_check(const struct callers *callers)
 {
     C2_ASSERT(callers->count <= callers->room);
-    for (uint32_t i = 1; i < callers->count; i++)
-        C2_ASSERT(callers->waits[i].rsp <= callers->waits[i - 1].rsp);
+    C2_ASSERT(waits_fall(callers));
 }

@@ -319,9 +319,10 @@ static void run_thread(struct emu *emu, struct c2_error *err)
 {
     const uint64_t budget = emu->config.progress ? emu->config.progress_every : 0;
     struct engine_event event;
-    do
+    do {
         engine_run(emu->process.engine, budget, &event, err);
-    while (on_event(emu, &event));
+        C2_PROMISE(!emu->config.writer || emu->config.writer->batch->tid == emu->thread.tid);
+    } while (on_event(emu, &event));
 }
 
 /* A run that is interrupted has not come to the thread's end. */

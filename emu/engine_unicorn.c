@@ -19,7 +19,7 @@
  *   Instructions in unicorn_record.c; events become slots in unicorn_events.c.
  * Cost
  *   The block hook about 3 ns, a load or store 2 to 3 ns (unicorn_access.c; 10 and 60 by Unicorn itself):
- *   bench/README.md. An instruction that is executed alone 0.5 us, and some 10 us the first time.
+ *   bench/README.md. An instruction that is executed alone some 20 us.
  * Invariants
  *   current is null except while Unicorn runs its translations, or is stopped between two of them.
  * Not modelled
@@ -95,6 +95,7 @@ static __attribute__((noinline)) bool admit_rare(struct unicorn *u, const struct
 /* The block begins, if nothing keeps it from it; then the run pauses. */
 static inline void begin_block(struct unicorn *u, struct unicorn_block *block)
 {
+    C2_PROMISE(!u->current && !block->stale);
     if (C2_UNLIKELY(block->rare) && !admit_rare(u, block))
         return;
     if (u->recording && C2_UNLIKELY(!unicorn_record_open(u, block->slots))) {
@@ -155,6 +156,7 @@ static bool step_over(struct unicorn *u, uint64_t pc)
 static bool join(struct unicorn *u, uint64_t pc, uint32_t size)
 {
     const struct unicorn_block *whole = u->current;
+    C2_PROMISE(insn_at(whole, pc) > 0);
     if (!unicorn_code_fresh(whole))
         return leave_changed(u, pc);
     const struct unicorn_block *part = unicorn_code_find(u->code, u->front, pc, size);
@@ -537,6 +539,8 @@ static bool after_budget(struct unicorn *u)
 static bool after_step(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
+    C2_PROMISE(!u->cut || u->steps < u->cut->cost);
+    unicorn_code_left(u->code, u->pause_pc, u->pause_size); /* Unicorn has translated what comes next */
     if (!u->cut) {
         status = unicorn_record_close(u);
     } else if (--u->steps == 0) {
@@ -599,7 +603,7 @@ static uc_err run_unicorn(struct unicorn *u)
 {
     u->cause = PAUSE_NONE;
     unicorn_access_run(&u->access);
-    unicorn_code_run(u->code);
+    unicorn_code_run(u->code, u->step != STEP_NONE);
     unicorn_translate_for(u->code);
     uc_err code = uc_emu_start(u->state.uc, rip_of(u), 0, 0, 0);
     unicorn_translate_for(NULL);
@@ -668,7 +672,7 @@ static void unicorn_run(struct engine *engine, uint64_t budget, struct engine_ev
         execute(u);
     } while (after_pause(u, event, err));
     u->interrupted = u->interrupted && event->stop != ENGINE_INTERRUPT;
-    C2_PROMISE(!u->current && !u->cut && u->instructions <= u->budget_at);
+    C2_PROMISE(event->stop == ENGINE_FAILED || (!u->current && !u->cut && u->instructions <= u->budget_at));
 }
 
 static uint64_t unicorn_instructions(const struct engine *engine)
@@ -695,6 +699,7 @@ static void let_hooks_go(struct unicorn *u)
 static enum c2_status unicorn_set_recording(struct engine *engine, bool on, struct c2_error *err)
 {
     struct unicorn *u = self_of(engine);
+    C2_PROMISE(!u->current && !u->cut);
     if (on == u->recording)
         return C2_OK;
     if (on && uc_hook_add(u->state.uc, &u->access_hook, UC_HOOK_MEM_READ | UC_HOOK_MEM_WRITE, (void *)on_access, u, 1,

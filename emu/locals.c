@@ -242,6 +242,14 @@ static enum c2_status enter_thread(struct locals *locals, struct engine *engine,
 
 void locals_thread(struct locals *locals, uint64_t thread_pointer) { locals->thread.pointer = thread_pointer; }
 
+static bool activations_fall(const struct locals_thread *thread)
+{
+    for (uint32_t i = 1; i < thread->depth; i++)
+        if (thread->stack[i].rsp >= thread->stack[i - 1].rsp)
+            return false;
+    return true;
+}
+
 static enum c2_status reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
 {
     struct locals *locals = self;
@@ -254,6 +262,7 @@ static enum c2_status reached(void *self, struct engine *engine, struct guest_va
         status = enter(locals, engine, pc.v, layout, rsp, err);
     if (status == C2_OK && c2_map_get(locals->changes, pc.v, &any))
         status = moved(locals, engine, any, rsp, err);
+    C2_PROMISE(status != C2_OK || activations_fall(&locals->thread));
     return status;
 }
 
@@ -303,6 +312,5 @@ struct engine_watch locals_watch(struct locals *locals)
 void locals_check(const struct locals *locals)
 {
     C2_ASSERT(locals->thread.depth <= locals->thread.room);
-    for (uint32_t i = 1; i < locals->thread.depth; i++)
-        C2_ASSERT(locals->thread.stack[i].rsp < locals->thread.stack[i - 1].rsp);
+    C2_ASSERT(activations_fall(&locals->thread));
 }

@@ -18,7 +18,7 @@
  *   a lock of the pages concerned, with a tree and some allocations, at each store. (The lock protects translations
  *   from other host threads; an engine never has more than one. Unicorn 2.1 dropped it too.)
  * Invariants
- *   A page whose code was ever decoded has no entry for stores.
+ *   A page whose code was ever decoded has no entry for stores. A page with an entry has the rights in mmu's tables.
  */
 #include <string.h>
 
@@ -110,11 +110,17 @@ static void admit_load(struct unicorn_access *access, uint64_t address, unsigned
         access->loads[page % UNICORN_ACCESS_PAGES] = page;
 }
 
+static bool holds_code(const struct unicorn_access *access, uint64_t address)
+{
+    uint64_t ignored;
+    return c2_map_get(access->code_pages, address >> C2_PAGE_SHIFT, &ignored);
+}
+
 static void admit_store(struct unicorn_access *access, uint64_t address, unsigned bytes)
 {
-    uint64_t page = address >> C2_PAGE_SHIFT, ignored;
+    uint64_t page = address >> C2_PAGE_SHIFT;
     running = access;
-    if (access && inside_page(address, bytes) && !c2_map_get(access->code_pages, page, &ignored))
+    if (access && inside_page(address, bytes) && !holds_code(access, address))
         access->stores[page % UNICORN_ACCESS_PAGES] = page;
 }
 
@@ -158,6 +164,7 @@ static void store_into_block(struct unicorn_access *access, void *env, uint64_t 
         static void *unicorns; \
         if (C2_LIKELY(running && admitted(running->loads, address, sizeof(type)))) { \
             type value; \
+            C2_PROMISE(mmu_ready(running->mmu, (struct guest_va){address}, MMU_ACCESS_READ)); \
             note(running, address); \
             memcpy(&value, (const void *)(uintptr_t)address, sizeof value); \
             return value; \
@@ -174,6 +181,8 @@ static void store_into_block(struct unicorn_access *access, void *env, uint64_t 
     { \
         static void *unicorns; \
         if (C2_LIKELY(running && whole(how, sizeof(type)) && admitted(running->stores, address, sizeof(type)))) { \
+            C2_PROMISE(mmu_ready(running->mmu, (struct guest_va){address}, MMU_ACCESS_WRITE)); \
+            C2_PROMISE(!holds_code(running, address)); \
             note(running, address); \
             memcpy((void *)(uintptr_t)address, &value, sizeof value); \
             return; \

@@ -42,6 +42,7 @@ struct unicorn_code {
     struct unicorn_alone *alone;
     size_t alone_count, alone_capacity;
     struct decode_block decoded; /* of the last translation of this run; pc 0: there is none */
+    bool stepping;               /* Unicorn executes one instruction in this run */
     bool single;                 /* it has one instruction, whatever the block has */
     uint64_t trim_pc;
     unsigned trim_most;
@@ -177,6 +178,7 @@ static enum c2_status describe(struct unicorn_code *code, struct unicorn_block *
         return status;
     block->block = stream_blocks_at(code->blocks, block->number);
     block->header = stream_header(block->number, block->insns, block->slots);
+    C2_PROMISE(block->insns <= STREAM_BLOCK_INSNS && block->extent >= block->size);
     return C2_OK;
 }
 
@@ -323,6 +325,8 @@ static unsigned bearable(const struct decode_block *decoded)
 unsigned unicorn_code_cut(struct unicorn_code *code, uint64_t pc, unsigned most)
 {
     decode_block(&code->decoded, (struct guest_va){pc}, readable_code(code, pc), splits_of(code));
+    if (code->stepping)
+        most = 1;
     code->single = most == 1;
     if (pc == code->trim_pc && code->trim_most < most)
         most = code->trim_most;
@@ -347,7 +351,11 @@ bool unicorn_code_lacks(struct guest_va *page, const struct unicorn_code *code, 
     return true;
 }
 
-void unicorn_code_run(struct unicorn_code *code) { code->decoded.block.pc.v = 0; }
+void unicorn_code_run(struct unicorn_code *code, bool alone)
+{
+    code->decoded.block.pc.v = 0;
+    code->stepping = alone;
+}
 
 /* What was decoded when the block was translated; of an instruction that is executed alone, that one. */
 static enum c2_status decode_translation(struct unicorn_code *code, uint64_t pc, uint32_t size, bool alone,

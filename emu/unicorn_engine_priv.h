@@ -79,6 +79,7 @@ static inline bool unicorn_record_open(struct unicorn *u, unsigned slots)
 {
     if (C2_UNLIKELY(stream_writer_room(u->base.config.writer, slots, &u->failure) != C2_OK))
         return false;
+    C2_PROMISE(!u->current && u->batch->used + slots < STREAM_BATCH_WORDS);
     u->header = u->words + u->batch->used;
     u->access.next = u->header + 1;
     return true;
@@ -97,6 +98,7 @@ static inline enum c2_status unicorn_record_close(struct unicorn *u)
     bool plain = block->direct && (size_t)(u->access.next - u->header) == block->slots + 1u;
     if (!SHORTCUT(plain))
         return unicorn_record_close_partly(u, block->insns);
+    C2_PROMISE(u->header == u->words + u->batch->used);
     *u->header = block->header;
     u->batch->used += block->slots + 1u;
     u->current = NULL;

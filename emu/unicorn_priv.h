@@ -129,8 +129,8 @@ enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_cod
                                   bool alone, struct c2_error *err);
 /* The instruction at pc is going to be executed alone: a translation of what stood there before is dropped. */
 enum c2_status unicorn_code_alone(struct unicorn_code *code, uint64_t pc, struct c2_error *err);
-/* Before each run of Unicorn. */
-void unicorn_code_run(struct unicorn_code *code);
+/* Before each run of Unicorn. alone: it executes one instruction, so translations need no more. */
+void unicorn_code_run(struct unicorn_code *code, bool alone);
 /* The run pauses before the block: one that is not known yet is not known to Unicorn either afterwards, or its
  * translation could outlive the code. */
 void unicorn_code_left(struct unicorn_code *code, uint64_t pc, uint32_t size);

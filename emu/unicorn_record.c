@@ -41,6 +41,7 @@ enum c2_status unicorn_record_close_partly(struct unicorn *u, unsigned insns)
     int slots = unicorn_events_fold(block, u->header + 1, events, insns);
     if (slots < 0)
         return wrong_events(u, block, events);
+    C2_PROMISE(u->header == u->words + u->batch->used && (unsigned)slots <= block->slots);
     *u->header = stream_header(block->number, insns, (uint32_t)slots);
     u->batch->used += insns ? (uint32_t)slots + 1 : 0;
     return C2_OK;

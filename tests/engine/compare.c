@@ -69,6 +69,10 @@ static enum c2_status consume(void *self, const struct stream_batch *batch, stru
     (void)err;
     for (uint32_t at = 0; at < batch->used;) {
         uint64_t header = batch->words[at++];
+        if (stream_header_block(header) == STREAM_MARK) {
+            at += stream_header_slots(header);
+            continue;
+        }
         const struct stream_block *block = stream_blocks_at(r->blocks, stream_header_block(header));
         r->insns += stream_header_insns(header);
         for (unsigned i = 0; i < stream_header_slots(header); i++) {

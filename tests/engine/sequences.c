@@ -90,7 +90,8 @@ static enum c2_status consume(void *self, const struct stream_batch *batch, stru
 {
     (void)err;
     for (uint32_t at = 0; at < batch->used; at += 1 + stream_header_slots(batch->words[at]))
-        add_record(self, batch->words[at], batch->words + at + 1);
+        if (stream_header_block(batch->words[at]) != STREAM_MARK)
+            add_record(self, batch->words[at], batch->words + at + 1);
     return C2_OK;
 }
 
