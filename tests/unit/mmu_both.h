@@ -19,6 +19,7 @@ struct both {
     struct mmu_replica *replica; /* [0] of the following */
     struct mmu_replica *replicas[BOTH_REPLICAS];
     bool failed[BOTH_REPLICAS];
+    uint64_t sure[BOTH_REPLICAS]; /* marks that it has said it cannot lack frames at */
     unsigned count;
     struct c2_error why; /* of the last failure that nobody was told of; status C2_OK: none */
     struct stream_writer *writer;
@@ -31,8 +32,11 @@ static inline void both_hear(struct both *both, enum stream_mark mark, const uin
     both->marks[mark]++;
     for (unsigned i = 0; i < both->count; i++) {
         struct c2_error why;
-        if (mmu_replica_apply(both->replicas[i], mark, words, count, &why) == C2_OK)
+        if (mmu_replica_apply(both->replicas[i], mark, words, count, &why) == C2_OK) {
+            both->sure[i] = both->sure[i] > 0 ? both->sure[i] - 1 : mmu_replica_certain(both->replicas[i]);
             continue;
+        }
+        C2_ASSERT(why.status != C2_ERR_EXHAUSTED || both->sure[i] == 0);
         both->failed[i] = true;
         if (both->why.status == C2_OK)
             both->why = why;

@@ -498,10 +498,12 @@ static void a_replica_that_runs_out_says_so(void **state)
 {
     (void)state;
     uint64_t ended[2] = {0}, split = 0;
+    static const enum mmu_placement placements[] = {MMU_RANDOM, MMU_SEQUENTIAL, MMU_BUDDY, MMU_COLORED};
     for (uint64_t seed = 0; seed < 60; seed++) {
         struct mmu_config config = {.physical_bytes = (seed % 2 ? 2 * MIB : 0) + 20 * PAGE,
                                     .seed = seed,
-                                    .placement = MMU_RANDOM,
+                                    .placement = placements[seed / 2 % 4],
+                                    .colors = 2,
                                     .huge = seed % 2 ? MMU_HUGE_THP : MMU_HUGE_NEVER,
                                     .zero_page = seed % 3 == 0};
         ended[seed % 2] += compare(&config, 1, seed, 4000, &split);
@@ -717,6 +719,33 @@ static void a_split_that_fails_is_an_error(void **state)
     }
 }
 
+/* 1024 frames, one of them the root's: 1023 are free. Where no page is huge a mark takes 11 at most, and what is there
+ * two more to be moved. 8 colours have 128 frames each. Who cannot know says 0. */
+static void what_is_certain(void **state)
+{
+    (void)state;
+    static const struct {
+        struct mmu_config config;
+        uint64_t certain;
+    } rows[] = {
+        {{.physical_bytes = 4 * MIB, .huge = MMU_HUGE_NEVER}, (1023 - 2) / 11},
+        {{.physical_bytes = 4 * MIB, .huge = MMU_HUGE_NEVER, .placement = MMU_COLORED, .colors = 8}, (127 - 2) / 11},
+        {{.physical_bytes = 4 * MIB, .huge = MMU_HUGE_NEVER, .placement = MMU_BUDDY}, (1023 - 2) / 11},
+        {{.physical_bytes = 4 * MIB, .huge = MMU_HUGE_NEVER, .placement = MMU_BUDDY, .age = 1}, 0},
+        {{.physical_bytes = 4 * MIB, .huge = MMU_HUGE_NEVER, .placement = MMU_IDENTITY}, 0},
+        {{.physical_bytes = 4 * MIB}, 0}, /* a page of 1 GiB may be asked for */
+        {{.physical_bytes = 64 * GIB}, (64 * GIB / PAGE - 1 - 2) / (262144 + 1024 + 10)},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct mmu_replica *replica;
+        assert_int_equal(mmu_replica_create(&replica, &rows[i].config, NULL), C2_OK);
+        if (mmu_replica_certain(replica) != rows[i].certain)
+            fail_msg("row %zu: %llu, not %llu", i, (unsigned long long)mmu_replica_certain(replica),
+                     (unsigned long long)rows[i].certain);
+        mmu_replica_destroy(replica);
+    }
+}
+
 /* The n-th allocation fails, until none does; nothing is left over. */
 static void every_allocation_may_fail(void **state)
 {
@@ -745,6 +774,7 @@ int main(void)
         cmocka_unit_test(one_that_fails_leaves_the_others_alone),
         cmocka_unit_test(a_hole_in_the_map_is_named),
         cmocka_unit_test(a_split_that_fails_is_an_error),
+        cmocka_unit_test(what_is_certain),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(replicas_equal_those_that_are_the_only_ones),
         cmocka_unit_test(a_replica_that_runs_out_says_so),
