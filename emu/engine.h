@@ -66,7 +66,7 @@ void engine_set_cpu(struct engine *engine, const struct syscalls_cpu *cpu);
 void engine_set_result(struct engine *engine, uint64_t rax, const struct syscalls_cpu *bases);
 
 /* Between two runs: references are recorded from now on, or, as at first, instructions are only counted, at full speed.
- * Marks are written all the same. A switch off and on costs 2 us. */
+ * Marks are written all the same. A switch off and on costs 4 us. */
 enum c2_status engine_set_recording(struct engine *engine, bool on, struct c2_error *err);
 
 /* Runs until an event. budget: instructions, exactly; 0 = no limit. */
