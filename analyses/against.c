@@ -89,6 +89,7 @@ static enum c2_status list_miss(struct list *list, const struct sim_miss *miss, 
 {
     if (!c2_grow((void **)&list->events, &list->room, list->count, sizeof *list->events))
         return c2_fail_memory(err, "the comparison of two placements");
+    C2_PROMISE(list->count == 0 || list->events[list->count - 1].number <= miss->number); /* merge() needs it */
     list->events[list->count++] = (struct event){
         miss->number, miss->actor, miss->kind, miss->first, miss->outcome->served_by, conflicts_of(miss)};
     return C2_OK;

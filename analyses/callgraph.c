@@ -457,6 +457,13 @@ static void remember(struct callgraph *graph, const struct sim_executed *record)
         graph->last_slot = record->words[insn->first_slot];
 }
 
+/* Slots never rise towards the top: of the two frames there, which are all that changes. */
+static bool top_holds(const struct callgraph *graph)
+{
+    const struct frame *top = top_of(graph);
+    return graph->depth < 2 || top->slot < top[-1].slot || (top->tail && top->slot == top[-1].slot);
+}
+
 static enum c2_status record(void *self, const struct sim_executed *record, struct c2_error *err)
 {
     struct callgraph *graph = self;
@@ -466,6 +473,7 @@ static enum c2_status record(void *self, const struct sim_executed *record, stru
         read_counts(graph);
         status = pass(graph, record->block->pc.v, err);
     }
+    C2_PROMISE(status != C2_OK || top_holds(graph));
     look_at_stub(graph, record->block);
     remember(graph, record);
     return status;

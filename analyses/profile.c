@@ -185,6 +185,7 @@ static enum c2_status find_actor(struct profile *profile, uint32_t code, uint32_
     C2_ASSERT(owner < EARLY);
     if (SHORTCUT(last != PROFILE_NONE && profile->actors[last].owner == owner &&
                  profile->actors[last].early == profile->early)) {
+        C2_PROMISE(c2_map_get(profile->actor_of, key, &found) && found == last);
         *out = last;
         return C2_OK;
     }

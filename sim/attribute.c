@@ -168,6 +168,17 @@ void sim_attribute_settle(struct sim_core *core)
     core->owned = 0;
 }
 
+bool sim_attribute_line_holds(const struct sim_core *core)
+{
+    const struct sim_attributed *a = &core->sim->attributed;
+    const uint64_t start = core->data_line << core->sim->line_shift;
+    struct sim_owner owner;
+    if (!core->line_refs || !a->to.owner || !a->measuring)
+        return true;
+    a->to.owner(a->to.self, (struct guest_va){start}, &owner);
+    return owner.refs == core->line_refs && within(&owner, start, start + core->sim->line_bytes);
+}
+
 /* sim_enter_line() where the page is not remembered. */
 void sim_attribute_line(struct sim_core *core, struct guest_va va)
 {
@@ -228,7 +239,7 @@ enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64
 
 /* ------------------------------------------------------------------ accesses */
 
-/* Whoever is to blame for the access that follows. */
+/* Whoever is to blame for the access that follows; never 0, which is nobody. */
 static enum c2_status set_actor(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t *actor,
                                 struct c2_error *err)
 {
@@ -238,6 +249,7 @@ static enum c2_status set_actor(struct sim_core *core, enum sim_kind kind, struc
     if (!a->to.actor)
         return C2_OK;
     enum c2_status status = a->to.actor(a->to.self, core->code, kind, va, actor, err);
+    C2_PROMISE(status != C2_OK || *actor != 0);
     caches_set_actor(sim->caches, *actor);
     return status;
 }

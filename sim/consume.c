@@ -138,6 +138,7 @@ static inline __attribute__((always_inline)) enum c2_status run_plan(struct sim_
                 return status;
         }
     }
+    C2_PROMISE((uint32_t)(slot - plan->slots) == stream_header_slots(plan->whole)); /* each has had its address */
     return C2_OK;
 }
 
@@ -174,6 +175,7 @@ static enum c2_status finish_batch(struct sim_core *core, enum c2_status status,
     if (status != C2_OK)
         return status;
     sim_settle(sim);
+    C2_PROMISE(sim_totals_hold(sim));
     return sim_tell_batch(sim, err);
 }
 

@@ -111,6 +111,13 @@ void sim_page_fill(struct sim_core *core, struct sim_page *page, struct guest_va
     core->page_entries[page - core->pages] = (uint8_t)walk.entry_count;
 }
 
+bool sim_page_holds(const struct sim_core *core, const struct sim_page *page, struct guest_va va)
+{
+    const struct sim_translation *translation = &core->sim->translation;
+    struct guest_pa pa;
+    return translation->translate(translation->self, va, &pa) && pa.v == va.v + page->delta;
+}
+
 void sim_flush_repeats(struct sim_core *core)
 {
     struct sim *sim = core->sim;
@@ -185,10 +192,7 @@ const uint64_t *sim_walk_reads(const struct sim *sim) { return sim->walk_reads; 
 
 void sim_check(const struct sim *sim)
 {
-    struct sim_totals all;
-    C2_ASSERT(sim->core.repeats == 0);
-    sim_totals_read(&all, sim);
-    sim_totals_check(sim, &all);
+    C2_ASSERT(sim->core.repeats == 0 && sim_totals_hold(sim));
     if (sim->core.tlb)
         caches_tlbs_check(sim->core.tlb);
     caches_check(sim->caches);

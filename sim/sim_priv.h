@@ -170,6 +170,9 @@ void sim_attribute_free(struct sim *sim);
 enum c2_status sim_attribute_block(struct sim *sim, const struct stream_block *block, uint32_t *first_code,
                                    struct c2_error *err);
 void sim_attribute_line(struct sim_core *core, struct guest_va va);
+/* What is promised, for C2_PROMISE: line_refs is the owner of all of data_line, or NULL; the page is translated so. */
+bool sim_attribute_line_holds(const struct sim_core *core);
+bool sim_page_holds(const struct sim_core *core, const struct sim_page *page, struct guest_va va);
 enum c2_status sim_attribute_any(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,
                                  struct line_no virtual_line, struct line_no physical_line, struct c2_error *err);
 enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, struct line_no entry, uint32_t *served_by,
@@ -187,6 +190,7 @@ struct sim_code sim_attribute_sum(const struct sim *sim); /* of all instructions
 /* window.c */
 void sim_totals_read(struct sim_totals *out, const struct sim *sim); /* since the run began; settled */
 void sim_totals_check(const struct sim *sim, const struct sim_totals *of);
+bool sim_totals_hold(const struct sim *sim); /* of all since the run began; settled. For C2_PROMISE */
 enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2_error *err);
 
 /* tell.c */
@@ -228,6 +232,7 @@ static inline struct guest_pa sim_translate(struct sim_core *core, struct guest_
     struct sim_page *page = &core->pages[vpn & (SIM_PAGES - 1)];
     if (C2_UNLIKELY(!SHORTCUT(page->vpn == vpn)))
         sim_page_fill(core, page, va);
+    C2_PROMISE(sim_page_holds(core, page, va));
     return (struct guest_pa){va.v + page->delta};
 }
 
@@ -253,6 +258,7 @@ static inline void sim_enter_line(struct sim_core *core, struct guest_va va)
         core->line_refs = line->refs;
     else
         sim_attribute_line(core, va);
+    C2_PROMISE(sim_attribute_line_holds(core));
 }
 
 /* A line access that is not a repeat. The repeats of the line before are told first: among them may be the write

@@ -111,6 +111,14 @@ void sim_totals_check(const struct sim *sim, const struct sim_totals *of)
     check_flow(sim, of);
 }
 
+bool sim_totals_hold(const struct sim *sim)
+{
+    struct sim_totals all;
+    sim_totals_read(&all, sim);
+    sim_totals_check(sim, &all);
+    return true;
+}
+
 /* What instructions did since the phase began. */
 static void check_codes(struct sim *sim, const struct sim_counts *counts)
 {
@@ -130,6 +138,7 @@ enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2
 {
     struct sim_window window = {.phase = sim->phase, .next = next};
     struct sim_totals now;
+    C2_PROMISE(next <= STREAM_SKIP);
     sim_settle(sim);
     sim_totals_read(&now, sim);
     window.of = now;
