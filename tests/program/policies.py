@@ -9,6 +9,7 @@ huge      the frames of pages of 2 MiB and of 1 GiB are aligned, so that the low
 asked     MAP_HUGETLB and madvise, and what is split later
 refused   bad values: the message names option and remedy; nothing is run, no file is left or lost
 exhausted memory that does not last, by the side that it does not last for
+ends      it ends the run at the same page every time, on one processor and on several, with what was done until then
 """
 
 import configparser
@@ -320,6 +321,40 @@ def exhausted():
                       "the old file, " + " ".join(options))
 
 
+# ---------------------------------------------------------------- ends
+
+def ends_once(options, processors):
+    """What is left of a run: status, both outputs, and the count that the guest left in its file."""
+    with tempfile.TemporaryDirectory() as directory:
+        result = emulate(["-q", "-m", "teach", "--set", "L3.hash=modulo", "--set", "machine.physical_memory=8M"] +
+                         options + [os.path.join(GUESTS, "exhausts"), "count", "3000"], cwd=directory,
+                         preexec_fn=lambda: os.sched_setaffinity(0, processors))
+        count = -1 # it did not come to its file
+        if os.path.exists(os.path.join(directory, "count")):
+            with open(os.path.join(directory, "count"), "rb") as file:
+                count = int.from_bytes(file.read(8), "little")
+        return result.returncode, result.stdout, result.stderr, count
+
+
+def ends():
+    every = os.sched_getaffinity(0)
+    one = {min(every)}
+    for options in ([], ["--pages", "random"], ["--pages", "same-color,color=1"], ["--pages", "identity"],
+                    ["--against", "same-color,color=1"], ["--no-attribution"], ["--huge", "all"],
+                    ["--place", "mmap=same-color,color=1"]):
+        what = " ".join(options) or "default"
+        runs = [ends_once(options, processors) for processors in (one, every, one, every)]
+        for run in runs[1:]:
+            equal(run, runs[0], "the same end, " + what)
+        status, output, said, count = runs[0]
+        equal(status, 125, "status, " + what)
+        lines = output.decode().split()
+        page = int(said.decode().split("page 0x")[1].split()[0].rstrip(";,:"), 16)
+        if options != ["--pages", "identity"]: # which ends before that
+            equal(page, int(lines[-1], 16) + count % 2 * PAGE, "the page that ends it comes next, " + what)
+            check(len(lines) == count // 2 + 1, "%d lines and %d pages, %s" % (len(lines), count, what))
+
+
 {"colours": colours, "chance": chance, "maps": maps, "huge": huge, "asked": asked, "refused": refused,
- "exhausted": exhausted}[sys.argv[1]]()
+ "exhausted": exhausted, "ends": ends}[sys.argv[1]]()
 done()
