@@ -376,6 +376,9 @@ static enum c2_status mark(void *self, enum stream_mark which, const uint64_t *w
     case STREAM_LOADED:
         program_loaded(profile, (struct guest_va){words[0]}, (struct guest_va){words[1]});
         return C2_OK;
+    case STREAM_ENTERED:
+        profile->early = false;
+        return C2_OK;
     default: /* memory is told of otherwise */
         return C2_OK;
     }

@@ -65,6 +65,10 @@ struct cli_options {
     size_t dim_count;
     const char **wrappers; /* --alloc-wrapper */
     size_t wrapper_count;
+    struct cli_sampling {
+        uint64_t skip, warmup, measure, samples, period; /* --skip ...; 0: not given */
+        bool random_offsets;
+    } sampling;
     bool no_sim, inherit_env, progress, stats, quiet, verbose;
 };
 
@@ -125,6 +129,8 @@ void cli_clock_text(char out[CLI_CLOCK_BYTES], uint64_t seconds);
 enum c2_status cli_environment(char ***out, const struct cli_options *options, char *const *host_env,
                                struct c2_error *err);
 void cli_environment_release(char **environment);
+
+bool cli_sampling_asked(const struct cli_sampling *sampling); /* else all of the run is measured */
 
 /* --pages: mmu's policies, and for same-color and colored the key `level` (the level whose sets are the colours, L2
  * unless said otherwise). Fills all of *out. */

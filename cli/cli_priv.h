@@ -60,6 +60,16 @@ void cli_simulation_release(struct cli_simulation *s); /* the last user of the m
 enum c2_status cli_advise(const struct cli_options *options, const struct cli_simulation *simulation,
                           const struct report_run *run, struct c2_outfile *file, struct c2_error *err);
 
+/* ------------------------------------------------------------------ phases.c: what is skipped, and what is measured */
+struct cli_phases;
+enum c2_status cli_phases_create(struct cli_phases **out, const struct cli_sampling *asked, uint64_t seed,
+                                 struct c2_error *err);
+void cli_phases_destroy(struct cli_phases *phases);                    /* takes NULL */
+struct emu_phase cli_phases_next(void *phases, uint64_t instructions); /* for emu_config.phase */
+/* The run is over after so many instructions: all its phases, lent until destroy. */
+enum c2_status cli_phases_end(struct cli_phases *phases, uint64_t instructions, const struct report_phase **out,
+                              size_t *count, struct c2_error *err);
+
 /* ------------------------------------------------------------------ ending.c: how the guest ended, in words */
 int cli_exit_status(const struct emu_end *end, int interrupting_signal);
 /* The status for a program that could not be loaded. */

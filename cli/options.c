@@ -36,6 +36,12 @@ enum option_key {
     KEY_PROGRESS,
     KEY_STATS,
     KEY_DIM,
+    KEY_SKIP,
+    KEY_WARMUP,
+    KEY_MEASURE,
+    KEY_SAMPLES,
+    KEY_PERIOD,
+    KEY_OFFSETS,
     KEY_LIST_MACHINES,
     KEY_ALLOC_WRAPPER,
     KEY_ANALYSES,                                    /* one an analysis */
@@ -72,7 +78,13 @@ const struct argp_option cli_run_options[] = {
 #define X(name, option, argument, help) ANALYSIS_ROW(name, option, argument, help, 2)
     ANALYSES_OF_RUN(X)
 #undef X
-        {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest (unicorn)", 2},
+        {"skip", KEY_SKIP, "N", 0, "execute N instructions before each sample, and simulate nothing (0)", 2},
+    {"warmup", KEY_WARMUP, "N", 0, "simulate N instructions before each sample, and count nothing (0)", 2},
+    {"measure", KEY_MEASURE, "N", 0, "a sample's instructions (all that are left)", 2},
+    {"samples", KEY_SAMPLES, "K", 0, "how many samples (1; with --period as many as there is room for)", 2},
+    {"period", KEY_PERIOD, "N", 0, "a sample in each N instructions, the first after --skip", 2},
+    {"offsets", KEY_OFFSETS, "systematic|random", 0, "where in its period a sample begins: at the start, or drawn", 2},
+    {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest (unicorn)", 2},
     {"env", KEY_ENV, "NAME[=VALUE]", 0,
      "add to the guest's environment (PATH, HOME and LANG=C); without VALUE: the host's; repeatable", 2},
     {"clock", KEY_CLOCK, "DATE|@SECONDS", 0,
@@ -101,10 +113,6 @@ const struct argp_option cli_run_options[] = {
     {"list-machines", KEY_LIST_MACHINES, NULL, 0, "print the included machines, one a line", 5},
     {"version", KEY_VERSION, NULL, 0, "print the version", 5},
     {"help", KEY_HELP, NULL, 0, "print this", 5},
-    {"skip", KEY_UNAVAILABLE + 1, "N", OPTION_HIDDEN, "everything is measured; leave it out", 6},
-    {"warmup", KEY_UNAVAILABLE + 2, "N", OPTION_HIDDEN, "everything is measured; leave it out", 6},
-    {"measure", KEY_UNAVAILABLE + 3, "N", OPTION_HIDDEN, "everything is measured; leave it out", 6},
-    {"samples", KEY_UNAVAILABLE + 4, "K", OPTION_HIDDEN, "everything is measured, once; leave it out", 6},
     {"roi", KEY_UNAVAILABLE + 5, "FUNCTION", OPTION_HIDDEN, "everything is measured; leave it out", 6},
     {0},
 };
@@ -191,6 +199,37 @@ static enum c2_status take_action(struct cli_options *options, enum cli_action a
     return C2_OK;
 }
 
+/* At most 10^18, so that sums of a few do not overflow. */
+static enum c2_status take_count(uint64_t *out, const char *option, const char *text, uint64_t least,
+                                 struct c2_error *err)
+{
+    static const char powers[] = "kMG";
+    const size_t length = strlen(text);
+    const char *power = length > 1 ? strchr(powers, text[length - 1]) : NULL;
+    char digits[32];
+    uint64_t scale = 1;
+    for (ptrdiff_t i = 0; power && i <= power - powers; i++)
+        scale *= 1000;
+    snprintf(digits, sizeof digits, "%.*s", (int)(length - (power ? 1 : 0)), text);
+    if (c2_parse_number(out, digits, option, NULL) != C2_OK || length >= sizeof digits)
+        return c2_fail(err, C2_ERR_INVALID, "%s %s: must be a number, with k, M or G for powers of 1000", option, text);
+    if (*out < least || *out > 1000000000000000000 / scale)
+        return c2_fail(err, C2_ERR_INVALID, "%s %s: must be %llu to 10^18", option, text, (unsigned long long)least);
+    *out *= scale;
+    return C2_OK;
+}
+
+static enum c2_status take_offsets(struct cli_options *options, const char *text, struct c2_error *err)
+{
+    static const char *const words[] = {"systematic", "random"};
+    char hint[256];
+    options->sampling.random_offsets = strcmp(text, words[1]) == 0;
+    if (options->sampling.random_offsets || strcmp(text, words[0]) == 0)
+        return C2_OK;
+    return c2_fail(err, C2_ERR_INVALID, "--offsets %s: unknown value%s", text,
+                   c2_suggest(hint, sizeof hint, text, words, 2));
+}
+
 static enum c2_status take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
 {
     struct parse *parse = self;
@@ -239,6 +278,18 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
     case KEY_DIM:
         options->dims[options->dim_count++] = value;
         return C2_OK;
+    case KEY_SKIP:
+        return take_count(&options->sampling.skip, "--skip", value, 0, err);
+    case KEY_WARMUP:
+        return take_count(&options->sampling.warmup, "--warmup", value, 0, err);
+    case KEY_MEASURE:
+        return take_count(&options->sampling.measure, "--measure", value, 1, err);
+    case KEY_SAMPLES:
+        return take_count(&options->sampling.samples, "--samples", value, 1, err);
+    case KEY_PERIOD:
+        return take_count(&options->sampling.period, "--period", value, 1, err);
+    case KEY_OFFSETS:
+        return take_offsets(options, value, err);
     case KEY_NO_SIM:
         options->no_sim = true;
         return C2_OK;
@@ -376,6 +427,46 @@ static enum c2_status check_advise(const struct cli_options *options, struct c2_
     return C2_OK;
 }
 
+/* ------------------------------------------------------------------ samples */
+
+bool cli_sampling_asked(const struct cli_sampling *sampling)
+{
+    return sampling->skip != 0 || sampling->warmup != 0 || sampling->measure != 0;
+}
+
+static enum c2_status check_samples(const struct cli_sampling *s, struct c2_error *err)
+{
+    if (s->measure == 0 && (s->samples != 0 || s->period != 0))
+        return c2_fail(err, C2_ERR_INVALID, "--%s needs to know how long a sample is; add --measure N",
+                       s->samples != 0 ? "samples" : "period");
+    if (s->random_offsets && s->period == 0)
+        return c2_fail(err, C2_ERR_INVALID, "--offsets random draws a place in each period; add --period N");
+    if (s->period != 0 && (s->warmup > s->period || s->measure > s->period - s->warmup))
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--period %llu is shorter than a sample of %llu instructions and its warm-up of %llu",
+                       (unsigned long long)s->period, (unsigned long long)s->measure, (unsigned long long)s->warmup);
+    return C2_OK;
+}
+
+/* What needs all of a run, or nothing of it, goes with no samples. */
+static enum c2_status check_sampling(const struct cli_options *options, struct c2_error *err)
+{
+    if (!cli_sampling_asked(&options->sampling))
+        return check_samples(&options->sampling, err);
+    if (options->no_sim)
+        return c2_fail(err, C2_ERR_INVALID, "--no-sim skips everything; leave --skip, --warmup and --measure out");
+    if (options->advise)
+        return c2_fail(err, C2_ERR_INVALID, "advise plays the whole run; leave --skip, --warmup and --measure out");
+    if (options->analyses[ANALYSIS_fifo])
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--fifo-detector counts the whole run; leave it out, or --skip, --warmup and --measure");
+    if (options->analyses[ANALYSIS_callgraph])
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--%s follows every call of the run; leave it out, or --skip, --warmup and --measure",
+                       analyses_option(ANALYSIS_callgraph));
+    return check_samples(&options->sampling, err);
+}
+
 /* What can be said only when all words are known. */
 static enum c2_status check_whole(const struct cli_options *options, struct c2_error *err)
 {
@@ -398,7 +489,9 @@ static enum c2_status check_whole(const struct cli_options *options, struct c2_e
                        options->no_sim ? "sim" : "attribution");
     if (options->no_sim && options->analyses[ANALYSIS_fifo])
         return c2_fail(err, C2_ERR_INVALID, "--fifo-detector needs the caches that --no-sim leaves out; leave one out");
-    enum c2_status status = check_profiles(options, err);
+    enum c2_status status = check_sampling(options, err);
+    if (status == C2_OK)
+        status = check_profiles(options, err);
     if (status == C2_OK)
         status = check_files(options, err);
     return status == C2_OK ? check_advise(options, err) : status;

@@ -44,6 +44,9 @@ struct run {
     struct loader_symbols *symbols;
     struct syscalls *kernel;
     struct emu *emu;
+    struct cli_phases *phases; /* NULL: all is measured */
+    const struct report_phase *phase_list;
+    size_t phase_count;
     struct cli_progress progress;
 };
 
@@ -218,6 +221,8 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
                                 .progress = show_progress ? cli_progress_tick : NULL,
                                 .progress_self = &run->progress,
                                 .progress_every = PROGRESS_INSTRUCTIONS};
+    config.phase = run->phases ? cli_phases_next : NULL;
+    config.phase_self = run->phases;
     return emu_create(&run->emu, &config, &run->image, err);
 }
 
@@ -228,12 +233,15 @@ static enum c2_status make(struct run *run, struct c2_error *err)
         status = loader_symbols_create(&run->symbols, mmu_areas(run->simulation.mmu), err);
     if (status == C2_OK)
         status = make_kernel(run, err);
+    if (status == C2_OK && cli_sampling_asked(&run->options->sampling))
+        status = cli_phases_create(&run->phases, &run->options->sampling, run->options->seed, err);
     return status == C2_OK ? make_emulator(run, err) : status;
 }
 
 static void release(struct run *run)
 {
     emu_destroy(run->emu);
+    cli_phases_destroy(run->phases);
     syscalls_destroy(run->kernel);
     loader_symbols_destroy(run->symbols);
     loader_image_release(&run->image);
@@ -250,14 +258,16 @@ static void describe_lane(struct report_run *report, const struct lane *lane)
 {
     const struct sim *sim = lane_sim(lane);
     const struct caches *caches = sim_caches(sim);
-    report->counts = sim_counts(sim);
+    const struct sim_totals *measured = sim_measured(sim);
+    report->measured = measured;
+    report->counts = &measured->counts;
     report->machine = caches_machine(caches);
-    report->l1i = report->machine->has_l1i ? caches_l1i_counts(caches) : NULL;
+    report->l1i = report->machine->has_l1i ? &measured->l1i : NULL;
     for (uint32_t i = 0; i < report->machine->level_count; i++)
-        report->levels[i] = caches_level_counts(caches, i);
+        report->levels[i] = &measured->levels[i];
     report->fifo = analyses_result(lane_analyses(lane), ANALYSIS_fifo);
     report->tlb = sim_tlb(sim);
-    report->walk_reads = sim_walk_reads(sim);
+    report->walk_reads = measured->walk_reads;
     report->pages = mmu_replica_counts(lane_memory(lane));
 }
 
@@ -276,6 +286,8 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
                                 .seed = run->options->seed,
                                 .clock = run->options->clock_set ? run->clock : NULL,
                                 .instructions = emu_instructions(run->emu),
+                                .phases = run->phase_list,
+                                .phase_count = run->phase_count,
                                 .simulated = !run->options->no_sim,
                                 .lost_pages = mmu_usage(run->simulation.mmu).lost_pages,
                                 .placement = &run->placement};
@@ -291,16 +303,27 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
     return report;
 }
 
+/* Of the instructions that were run, those that were to be simulated. */
+static uint64_t recorded(const struct run *run)
+{
+    uint64_t sum = run->phases ? 0 : emu_instructions(run->emu);
+    for (size_t i = 0; i < run->phase_count; i++)
+        sum += run->phase_list[i].kind == STREAM_SKIP ? 0 : run->phase_list[i].instructions;
+    return sum;
+}
+
 static enum c2_status settle(struct run *run, struct c2_error *err)
 {
     enum c2_status status = cli_simulation_settle(&run->simulation, err);
+    if (status == C2_OK && run->phases)
+        status = cli_phases_end(run->phases, emu_instructions(run->emu), &run->phase_list, &run->phase_count, err);
     if (status != C2_OK || run->options->no_sim)
         return status;
-    const uint64_t run_count = emu_instructions(run->emu);
+    const uint64_t wanted = recorded(run);
     const uint64_t counted = sim_counts(lane_sim(lanes_at(run->simulation.lanes, 0)))->instructions;
-    if (run_count != counted)
+    if (wanted != counted)
         status = c2_fail(err, C2_ERR_INTERNAL, "%llu instructions were run, %llu were counted: a bug of c2emu",
-                         (unsigned long long)run_count, (unsigned long long)counted);
+                         (unsigned long long)wanted, (unsigned long long)counted);
     return status;
 }
 

@@ -34,6 +34,7 @@ struct emu {
     struct emu_config config;
     struct emu_process process;
     struct emu_thread thread; /* the one that runs */
+    uint64_t phase_end;       /* instructions; UINT64_MAX: that of the run */
     struct emu_end *end;
     struct c2_error *err;
 };
@@ -315,12 +316,36 @@ static enum c2_status mark_thread(struct emu *emu, enum stream_thread what, stru
     return emu->config.writer ? stream_writer_mark(emu->config.writer, STREAM_THREAD, words, 2, err) : C2_OK;
 }
 
+static enum c2_status begin_phase(struct emu *emu, struct c2_error *err)
+{
+    const uint64_t now = emu_instructions(emu);
+    const struct emu_phase next = emu->config.phase(emu->config.phase_self, now);
+    const uint64_t word = next.phase;
+    C2_ASSERT(next.instructions != 0);
+    emu->phase_end = next.instructions == EMU_TO_THE_END ? UINT64_MAX : now + next.instructions;
+    enum c2_status status = stream_writer_mark(emu->config.writer, STREAM_PHASE, &word, 1, err);
+    return status == C2_OK ? engine_set_recording(emu->process.engine, next.phase != STREAM_SKIP, err) : status;
+}
+
+/* Instructions until something else is to be done than to run; 0: nothing is. */
+static uint64_t budget_of(const struct emu *emu)
+{
+    const uint64_t left = emu->phase_end - emu_instructions(emu);
+    const uint64_t tick = emu->config.progress ? emu->config.progress_every : UINT64_MAX;
+    const uint64_t budget = left < tick ? left : tick;
+    return emu->phase_end == UINT64_MAX && tick == UINT64_MAX ? 0 : budget;
+}
+
 static void run_thread(struct emu *emu, struct c2_error *err)
 {
-    const uint64_t budget = emu->config.progress ? emu->config.progress_every : 0;
     struct engine_event event;
+    emu->phase_end = emu->config.phase ? emu_instructions(emu) : UINT64_MAX;
     do {
-        engine_run(emu->process.engine, budget, &event, err);
+        if (emu_instructions(emu) == emu->phase_end && begin_phase(emu, err) != C2_OK) {
+            finish(emu, EMU_FAILED);
+            return;
+        }
+        engine_run(emu->process.engine, budget_of(emu), &event, err);
         C2_PROMISE(!emu->config.writer || emu->config.writer->batch->tid == emu->thread.tid);
     } while (on_event(emu, &event));
 }

@@ -12,6 +12,14 @@
 #include "stream/stream.h"
 #include "syscalls/syscalls.h"
 
+/* What is made of the next instructions: skipped ones are executed and not recorded; the stream says when each begins
+ * (STREAM_PHASE). */
+#define EMU_TO_THE_END UINT64_MAX
+struct emu_phase {
+    enum stream_phase phase;
+    uint64_t instructions; /* exactly so many; not 0 */
+};
+
 struct emu_config {
     const char *engine; /* "unicorn" */
     struct mmu *mmu;
@@ -25,6 +33,9 @@ struct emu_config {
     struct loader_symbols *symbols;
     const char *const *wrappers; /* names of functions of the guest that hand on what they allocate; lent as well */
     size_t wrapper_count;
+    /* With record: asked at the start and at the end of each phase; NULL: all is measured. */
+    struct emu_phase (*phase)(void *self, uint64_t instructions);
+    void *phase_self;
     /* Called every `progress_every` instructions or so, if not NULL. */
     void (*progress)(void *self, uint64_t instructions);
     void *progress_self;

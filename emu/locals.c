@@ -57,6 +57,7 @@ struct locals {
     struct c2_map *returns;  /* pcs where one may come back to */
     struct c2_map *alive;    /* layout -> activations */
     struct guest_va program; /* its entry */
+    bool entered;            /* it has been there */
     struct locals_thread thread;
 };
 
@@ -256,6 +257,10 @@ static enum c2_status reached(void *self, struct engine *engine, struct guest_va
     uint64_t layout, any;
     const uint64_t rsp = engine_gpr(engine, RSP);
     enum c2_status status = locals->thread.pointer ? enter_thread(locals, engine, err) : C2_OK;
+    if (status == C2_OK && pc.v == locals->program.v && !locals->entered) {
+        locals->entered = true;
+        status = engine_mark(engine, STREAM_ENTERED, NULL, 0, err);
+    }
     if (status == C2_OK && c2_map_get(locals->returns, pc.v, &any) && on_stack(locals, rsp))
         status = leave(locals, engine, rsp - sizeof(uint64_t), err);
     if (status == C2_OK && c2_map_get(locals->layouts, pc.v, &layout))

@@ -215,16 +215,42 @@ void report_add_pages(struct document *d, enum doc_in in, const struct report_ru
 
 /* ------------------------------------------------------------------ the run */
 
-/* One phase: all of it was measured, or (--no-sim) all of it was skipped. */
+static void add_phase(struct document *d, const struct report_phase *phase)
+{
+    static const char *const kinds[] = {[STREAM_MEASURE] = "measure", [STREAM_WARM] = "warmup", [STREAM_SKIP] = "skip"};
+    doc_group(d, DOC_JSON, NULL);
+    doc_string(d, DOC_JSON, "kind", kinds[phase->kind]);
+    doc_count(d, DOC_JSON, "instructions", phase->instructions);
+    doc_close(d);
+}
+
+static void note_samples(struct document *d, const struct report_run *run)
+{
+    uint64_t sums[] = {[STREAM_MEASURE] = 0, [STREAM_WARM] = 0, [STREAM_SKIP] = 0}, samples = 0;
+    for (size_t i = 0; i < run->phase_count; i++) {
+        sums[run->phases[i].kind] += run->phases[i].instructions;
+        samples += run->phases[i].kind == STREAM_MEASURE;
+    }
+    doc_note(d, DOC_KEY_FLOW, "phases", "%s sample%s measured: %s instructions of %s; %s warmed up, %s skipped",
+             doc_digits(d, samples), samples == 1 ? "" : "s", doc_digits(d, sums[STREAM_MEASURE]),
+             doc_digits(d, run->instructions), doc_digits(d, sums[STREAM_WARM]), doc_digits(d, sums[STREAM_SKIP]));
+}
+
+/* Without phases all of it was measured, or (--no-sim) skipped. */
 static void add_phases(struct document *d, const struct report_run *run)
 {
-    doc_note(d, DOC_KEY, "phases", "%s: %s instructions",
-             run->simulated ? "everything measured" : "run only, nothing simulated", doc_digits(d, run->instructions));
+    const struct report_phase whole = {run->simulated ? STREAM_MEASURE : STREAM_SKIP, run->instructions};
+    if (run->phases)
+        note_samples(d, run);
+    else
+        doc_note(d, DOC_KEY, "phases", "%s: %s instructions",
+                 run->simulated ? "everything measured" : "run only, nothing simulated",
+                 doc_digits(d, run->instructions));
     doc_table(d, DOC_JSON, "phases");
-    doc_group(d, DOC_JSON, NULL);
-    doc_string(d, DOC_JSON, "kind", run->simulated ? "measure" : "skip");
-    doc_count(d, DOC_JSON, "instructions", run->instructions);
-    doc_close(d);
+    for (size_t i = 0; i < run->phase_count; i++)
+        add_phase(d, &run->phases[i]);
+    if (!run->phases)
+        add_phase(d, &whole);
     doc_close(d);
 }
 

@@ -171,7 +171,7 @@ static void add_served(struct document *d, const struct report_run *run)
 
 static void add_walks(struct document *d, enum doc_in in, const struct report_run *run)
 {
-    const struct caches_walk_counts *walks = caches_tlbs_walks(run->tlb);
+    const struct caches_walk_counts *walks = &run->measured->walks;
     doc_group(d, in, "walks");
     doc_note(d, DOC_LINE, NULL, "page walks: %s; %s reads of page-table entries", doc_digits(d, walks->count),
              doc_digits(d, walks->reads));
@@ -196,7 +196,7 @@ static void add_tlbs(struct document *d, enum doc_in in, const struct report_run
     doc_table(d, in, "tlb");
     doc_columns(d, columns, COUNT_OF(columns), 0);
     for (uint32_t i = 0; run->tlb && i < caches_tlbs_count(run->tlb); i++)
-        add_tlb(d, caches_tlbs_at(run->tlb, i), caches_tlbs_counts(run->tlb, i));
+        add_tlb(d, caches_tlbs_at(run->tlb, i), &run->measured->tlbs[i]);
     doc_close(d);
     if (run->tlb)
         add_walks(d, in, run);
@@ -244,17 +244,17 @@ static void add_labels(struct document *d, const struct report_digest *digest, c
                  "%" PRIu64 " conflict misses of page walks are neither inherent nor due to placement", walks);
 }
 
-static void note_tlbs(struct document *d, const struct caches_tlbs *here, const struct caches_tlbs *there)
+static void note_tlbs(struct document *d, const struct report_run *run)
 {
+    const struct sim_totals *here = run->measured, *there = run->against->measured;
     doc_note(d, DOC_LINE, NULL, "TLB misses, here and there:");
-    for (uint32_t i = 0; i < caches_tlbs_count(here); i++) {
-        const uint64_t counts[2] = {caches_tlbs_counts(here, i)->misses, caches_tlbs_counts(there, i)->misses};
+    for (uint32_t i = 0; i < caches_tlbs_count(run->tlb); i++) {
+        const uint64_t counts[2] = {here->tlbs[i].misses, there->tlbs[i].misses};
         if (counts[0] + counts[1] != 0)
-            doc_say(d, " %s %s and %s,", caches_tlbs_at(here, i)->name, doc_digits(d, counts[0]),
+            doc_say(d, " %s %s and %s,", caches_tlbs_at(run->tlb, i)->name, doc_digits(d, counts[0]),
                     doc_digits(d, counts[1]));
     }
-    doc_say(d, " page walks %s and %s", doc_digits(d, caches_tlbs_walks(here)->count),
-            doc_digits(d, caches_tlbs_walks(there)->count));
+    doc_say(d, " page walks %s and %s", doc_digits(d, here->walks.count), doc_digits(d, there->walks.count));
 }
 
 static void note_pages(struct document *d, const struct report_run *there)
@@ -276,7 +276,7 @@ void report_add_against(struct document *d, struct report_digest *digest)
     doc_string(d, DOC_JSON, "with", run->against_text);
     add_labels(d, digest, levels);
     if (run->tlb)
-        note_tlbs(d, run->tlb, there->tlb);
+        note_tlbs(d, run);
     note_pages(d, there);
     report_add_pages(d, DOC_JSON, there);
     add_level_table(d, DOC_JSON, levels, count);

@@ -13,20 +13,27 @@
 #include "mmu/replica.h"
 #include "sim/sim.h"
 
+struct report_phase {
+    enum stream_phase kind;
+    uint64_t instructions;
+};
 struct report_run {
     const char *const *command; /* NULL-terminated: program and its arguments */
     int exit_status;            /* what c2emu will exit with on behalf of the guest */
     const char *ending;         /* NULL: exited by itself; else "killed by SIGSEGV ..." */
     uint64_t seed;
-    const char *clock;     /* when the run began for the guest, as a date; NULL: when all do */
-    uint64_t instructions; /* of the whole run */
-    bool simulated;        /* false: --no-sim, then the following are NULL */
+    const char *clock;                 /* when the run began for the guest, as a date; NULL: when all do */
+    uint64_t instructions;             /* of the whole run */
+    const struct report_phase *phases; /* in order; NULL: there is one, of all of it */
+    size_t phase_count;
+    bool simulated; /* false: --no-sim, then the following are NULL */
     const struct sim_counts *counts;
     const struct caches_machine *machine;
     const struct caches_counts *l1i;                       /* NULL on a machine without L1I */
     const struct caches_counts *levels[CACHES_MAX_LEVELS]; /* machine->level_count of them */
     const struct analyses_fifo_counts *fifo; /* [number of the level in a profile]; NULL without FIFO detector */
     const struct caches_tlbs *tlb;           /* NULL on a machine without TLBs */
+    const struct sim_totals *measured;       /* where the counts are, those of the TLBs as well */
     const uint64_t *walk_reads; /* of cached walks, by the level that served them: level_count + 1 of them */
     const struct mmu_counts *pages;
     uint64_t lost_pages;                           /* of mapped files: as in mmu.h */

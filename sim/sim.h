@@ -183,6 +183,8 @@ void sim_destroy(struct sim *sim);
 enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
 /* After the last batch, once: ends the last window; then subscribers put their results together. */
 enum c2_status sim_finish(struct sim *sim, struct c2_error *err);
+/* What was counted in phases that were measured, once finished; lent until destroy. */
+const struct sim_totals *sim_measured(const struct sim *sim);
 /* Translations of this range may have changed: forget them. Between batches, or in sim_translation.change. The
  * simulated TLBs lose them as well; but for those this concerns the host's memory of translations only. */
 void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes);

@@ -132,6 +132,7 @@ struct sim {
     struct sim_counts counts;
     enum stream_phase phase;
     struct sim_totals phase_start; /* when it began */
+    struct sim_totals measured;    /* of the windows so far, those of MEASURE */
     struct sim_code codes_before;  /* sums at that time */
 
     struct sim_core core; /* the only one */

@@ -134,6 +134,8 @@ static void check_codes(struct sim *sim, const struct sim_counts *counts)
 
 enum stream_phase sim_phase(const struct sim *sim) { return sim->phase; }
 
+const struct sim_totals *sim_measured(const struct sim *sim) { return &sim->measured; }
+
 enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2_error *err)
 {
     struct sim_window window = {.phase = sim->phase, .next = next};
@@ -148,6 +150,8 @@ enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2
         sim_attribute_phase(sim, next);
         check_codes(sim, &window.of.counts);
     }
+    if (sim->phase == STREAM_MEASURE)
+        sim_totals_add(&sim->measured, &window.of);
     sim->phase_start = now;
     sim->phase = next;
     return sim_tell_window(sim, &window, err);

@@ -101,6 +101,7 @@ enum stream_mark {
                            * with the bit STREAM_THREADS: of the code of a program, of whose thread-local variables it
                            * is */
     STREAM_LOADED,        /* 2 words: the program is in memory: its entry; that of its interpreter, 0: it has none */
+    STREAM_ENTERED,       /* no words: the program's own first instruction comes next, where LOCALs are marked */
     /* The guest's memory, behind what happened; starts and sizes are whole pages: */
     STREAM_MAPPED,    /* 6 words and the path's: start, bytes, flags (see there), offset, inode, device */
     STREAM_UNMAPPED,  /* 2 words: start, bytes; there may be holes in it */

@@ -56,7 +56,8 @@ enum c2_status stream_writer_mark(struct stream_writer *writer, enum stream_mark
         return status;
     uint64_t *record = writer->batch->words + writer->batch->used;
     record[0] = stream_header(STREAM_MARK, mark, count);
-    memcpy(record + 1, words, count * sizeof *words);
+    if (count != 0)
+        memcpy(record + 1, words, count * sizeof *words);
     writer->batch->used += count + 1;
     return C2_OK;
 }

@@ -81,6 +81,8 @@ def check_placement(report, frames, physical_bytes, options):
     policy = options[options.index("--pages") + 1] if "--pages" in options else "sequential"
     pages, placed = list(frames), list(frames.values())
     equal(report["pages"]["policy"], policy.split(",")[0], "pages.policy")
+    if len(report["run"]["phases"]) != 1: # pages are touched that the trace does not have
+        return
     equal(report["pages"]["small"], len(frames) + LOADER_PAGES, "pages.small")
     if policy == "sequential":
         equal(placed, list(range(LOADER_PAGES, LOADER_PAGES + len(placed))), "frames in the order of first touch")
@@ -198,8 +200,10 @@ def compare(guest, options):
     compare_pairs(report, second.hierarchy.pairs())
     compare_lines(report, second.hierarchy.missed())
     check_framed(report)
-    equal(report["run"]["instructions"], second.n["instructions"], "run.instructions")
-    equal(report["run"]["phases"], [{"kind": "measure", "instructions": second.n["instructions"]}], "run.phases")
+    measured = sum(row["instructions"] for row in report["run"]["phases"] if row["kind"] == "measure")
+    equal(measured, second.n["instructions"], "run.phases")
+    equal(sum(row["instructions"] for row in report["run"]["phases"]), report["run"]["instructions"],
+          "run.instructions")
     equal((report["command"], report["exit_status"]), (["./" + guest], 0), "command and exit_status")
     check_placement(report, second.frames, physical_bytes, options)
     for level in report["levels"]:

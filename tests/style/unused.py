@@ -19,8 +19,9 @@ HOOKS = {
     "interpret_refused": "forms of instructions that are not to be compared with the processor's",
     "machine_write": "a machine that is written and read again is the same",
     "machine_write_keys": "the keys, for the check of the documentation",
-    "mmu_create_follower": "a second placement of the same calls",
+
     "pagemap_names": "frames that a map names",
+    "sim_walk_reads": "reads of cached walks by level, beside those of a naive model",
     "stream_recording_fact": "what a recording says of its run",
 }
 COMMENT = re.compile(r"/\*.*?\*/", re.S)

@@ -208,14 +208,11 @@ static const struct {
      "--huge-size is the size of the pages of --huge all, --huge REGION or --against huge; add one"},
     {"--json f --trace t --dump-pagemap f ./a", C2_ERR_INVALID,
      "--json and --dump-pagemap are both to write f; give each a file of its own"},
-    {"--skip 5M ./a", C2_ERR_UNSUPPORTED,
-     "--skip is not available in this version: everything is measured; leave it out"},
-    {"--warmup 5M ./a", C2_ERR_UNSUPPORTED,
-     "--warmup is not available in this version: everything is measured; leave it out"},
-    {"--measure=5M ./a", C2_ERR_UNSUPPORTED,
-     "--measure is not available in this version: everything is measured; leave it out"},
-    {"--samples 3 ./a", C2_ERR_UNSUPPORTED,
-     "--samples is not available in this version: everything is measured, once; leave it out"},
+    {"--skip 5x ./a", C2_ERR_INVALID, "--skip 5x: must be a number, with k, M or G for powers of 1000"},
+    {"--skip G ./a", C2_ERR_INVALID, "--skip G: must be a number, with k, M or G for powers of 1000"},
+    {"--skip 2000000000G ./a", C2_ERR_INVALID, "--skip 2000000000G: must be 0 to 10^18"},
+    {"--measure 0 ./a", C2_ERR_INVALID, "--measure 0: must be 1 to 10^18"},
+    {"--samples 3 ./a", C2_ERR_INVALID, "--samples needs to know how long a sample is; add --measure N"},
     {"--roi main ./a", C2_ERR_UNSUPPORTED,
      "--roi is not available in this version: everything is measured; leave it out"},
     {"replay x", C2_ERR_UNSUPPORTED,
@@ -332,7 +329,7 @@ static void the_help(void **state)
                                         "--help",
                                         "--list-machines",
                                         "Usage: c2emu [OPTION...] [--] PROGRAM [ARG]..."};
-    static const char *const hidden[] = {"--skip", "--warmup", "--measure", "--samples", "--roi"};
+    static const char *const hidden[] = {"--roi"};
     char *text = help_of(NULL);
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
         if (!strstr(text, shown[i]))
