@@ -61,9 +61,11 @@ enum c2_status cli_advise(const struct cli_options *options, const struct cli_si
                           const struct report_run *run, struct c2_outfile *file, struct c2_error *err);
 
 /* ------------------------------------------------------------------ phases.c: what is skipped, and what is measured */
+struct cli_progress;
 struct cli_phases;
+/* progress: told which phase it is in; outlives the phases. */
 enum c2_status cli_phases_create(struct cli_phases **out, const struct cli_sampling *asked, uint64_t seed,
-                                 struct c2_error *err);
+                                 struct cli_progress *progress, struct c2_error *err);
 void cli_phases_destroy(struct cli_phases *phases);                    /* takes NULL */
 struct emu_phase cli_phases_next(void *phases, uint64_t instructions); /* for emu_config.phase */
 /* The run is over after so many instructions: all its phases, lent until destroy. */

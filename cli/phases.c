@@ -25,16 +25,18 @@ struct cli_phases {
     uint32_t count, room;
     uint64_t start; /* of the last one */
     bool lost;      /* the host has no memory for the list */
+    struct cli_progress *progress;
 };
 
 enum c2_status cli_phases_create(struct cli_phases **out, const struct cli_sampling *asked, uint64_t seed,
-                                 struct c2_error *err)
+                                 struct cli_progress *progress, struct c2_error *err)
 {
     *out = c2_calloc(1, sizeof **out);
     if (!*out)
         return c2_fail_memory(err, "the phases of the run");
     (*out)->asked = *asked;
     (*out)->base = asked->skip;
+    (*out)->progress = progress;
     c2_rng_init(&(*out)->rng, seed, "phases");
     return C2_OK;
 }
@@ -98,6 +100,9 @@ struct emu_phase cli_phases_next(void *self, uint64_t now)
     while (next.instructions == 0)
         next = phases->step == GAP && enough(phases) ? (struct emu_phase){STREAM_SKIP, EMU_TO_THE_END}
                                                      : part(phases, now);
+    static const char *const names[] = {
+        [STREAM_MEASURE] = "measuring", [STREAM_WARM] = "warming up", [STREAM_SKIP] = "skipping"};
+    phases->progress->phase = names[next.phase];
     end_last(phases, now);
     phases->lost |= !c2_grow((void **)&phases->list, &phases->room, phases->count, sizeof *phases->list);
     if (!phases->lost)

@@ -234,7 +234,7 @@ static enum c2_status make(struct run *run, struct c2_error *err)
     if (status == C2_OK)
         status = make_kernel(run, err);
     if (status == C2_OK && cli_sampling_asked(&run->options->sampling))
-        status = cli_phases_create(&run->phases, &run->options->sampling, run->options->seed, err);
+        status = cli_phases_create(&run->phases, &run->options->sampling, run->options->seed, &run->progress, err);
     return status == C2_OK ? make_emulator(run, err) : status;
 }
 
