@@ -347,7 +347,8 @@ static bool after_page_fault(struct unicorn *u, struct engine_event *event, stru
     *event = (struct engine_event){.stop = ENGINE_FAULT, .address = {address}, .access = MMU_ACCESS_EXEC};
     if (!fetch)
         event->access = access_of(u->current->block, (unsigned)insn_at(u->current, rip));
-    if ((fetch ? unicorn_record_close(u) : close_at(u, rip)) != C2_OK)
+    const bool complete = fetch && !u->joined; /* else a translation behind it belongs to the block, and is missing */
+    if ((complete ? unicorn_record_close(u) : close_at(u, rip)) != C2_OK)
         fail(u, event, err);
     else if (fetch && u->instructions == u->budget_at) /* it comes again when the guest goes on */
         event->stop = ENGINE_BUDGET;

@@ -221,6 +221,38 @@ static void crossings(void **state)
         }
 }
 
+/* Code without a jump, of which Unicorn makes several translations for one block, and whose next page is missed between
+ * two of them: every load is recorded once, and all instructions are counted. */
+static void a_page_in_the_middle(void **state)
+{
+    static const uint8_t turn[] = {0x41, 0xc1, 0xc9, 0x06, /* ror $6,%r9d */
+                                   0x41, 0xc1, 0xc2, 0x07, /* rol $7,%r10d */
+                                   0x45, 0x31, 0xd1,       /* xor %r10d,%r9d */
+                                   0x44, 0x8b, 0x0f};      /* mov (%rdi),%r9d */
+    enum { INSNS = 4, TURNS = 500 };
+    static uint8_t code[TURNS * sizeof turn + 2];
+    (void)state;
+    for (unsigned i = 0; i < TURNS; i++)
+        memcpy(&code[i * sizeof turn], turn, sizeof turn);
+    memcpy(&code[TURNS * sizeof turn], (const uint8_t[]){0x0f, 0x05}, 2);
+    for (unsigned skipped = 0; skipped < TURNS - 80; skipped += 7) {
+        struct guest guest;
+        struct c2_error err;
+        struct engine_event event;
+        uint64_t loads = 0;
+        make_guest(&guest, code, sizeof code);
+        assert_int_equal(make_engine(&guest, true, &err), C2_OK);
+        start_at(&guest, CODE + skipped * sizeof turn);
+        assert_int_equal(run(&guest, 0, &event, &err), ENGINE_SYSCALL);
+        assert_int_equal(engine_instructions(guest.engine), (TURNS - skipped) * INSNS + 1);
+        assert_int_equal(stream_writer_flush(guest.writer, &err), C2_OK);
+        for (size_t i = 0; i < guest.used; i += 1 + stream_header_slots(guest.words[i]))
+            loads += stream_header_block(guest.words[i]) == STREAM_MARK ? 0 : stream_header_slots(guest.words[i]);
+        assert_int_equal(loads, TURNS - skipped);
+        end_guest(&guest);
+    }
+}
+
 /* ------------------------------------------------------------------ flags that live across instructions */
 
 /* The code ends in a system call, with what it has read of the flags in RAX. */
@@ -736,6 +768,7 @@ int main(void)
         cmocka_unit_test(stops),
         cmocka_unit_test(faults),
         cmocka_unit_test(crossings),
+        cmocka_unit_test(a_page_in_the_middle),
         cmocka_unit_test(flags),
         cmocka_unit_test(prefixes),
         cmocka_unit_test(stores_into_code),

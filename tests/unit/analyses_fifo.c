@@ -30,8 +30,8 @@ static struct bench create(uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_ways,
                                                     .slices = 1,
                                                     .index = CACHES_PHYSICAL,
                                                     .inclusion = inclusion};
-    const struct analyses_setup setup = {.machine = &bench.machine};
     assert_int_equal(caches_create(&bench.caches, &bench.machine, 1, NULL), C2_OK);
+    const struct analyses_setup setup = {.machine = caches_machine(bench.caches)}; /* bench's own moves */
     assert_int_equal(analysis_fifo.create(&bench.fifo, &setup, NULL, NULL), C2_OK);
     bench.subscriber = analysis_fifo.subscriber(bench.fifo);
     return bench;
