@@ -19,7 +19,6 @@ struct cli_phases {
     struct cli_sampling asked;
     struct c2_rng rng;
     uint64_t begun; /* samples */
-    uint64_t base;  /* with a period: where the next one begins */
     enum step step; /* the next */
     struct report_phase *list;
     uint32_t count, room;
@@ -35,7 +34,6 @@ enum c2_status cli_phases_create(struct cli_phases **out, const struct cli_sampl
     if (!*out)
         return c2_fail_memory(err, "the phases of the run");
     (*out)->asked = *asked;
-    (*out)->base = asked->skip;
     (*out)->progress = progress;
     c2_rng_init(&(*out)->rng, seed, "phases");
     return C2_OK;
@@ -57,9 +55,8 @@ static uint64_t gap(struct cli_phases *phases, uint64_t now)
     if (asked->period == 0)
         return asked->skip;
     const uint64_t spare = asked->period - asked->warmup - asked->measure;
-    const uint64_t start = phases->base + (asked->random_offsets ? c2_rng_below(&phases->rng, spare + 1) : 0);
-    phases->base += asked->period;
-    return start - now;
+    const uint64_t offset = asked->random_offsets ? c2_rng_below(&phases->rng, spare + 1) : 0;
+    return asked->skip + phases->begun * asked->period + offset - now;
 }
 
 static bool enough(const struct cli_phases *phases)

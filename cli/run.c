@@ -3,11 +3,10 @@
  * run: the life of a run.
  *
  * Model
- *   What a run needs is made in this order: environment, machine, placement, memory, the program in it, the output
- *   files (a program that is not found leaves none), the guest's kernel, the simulator behind its ring, the emulator.
- *   Whatever can be refused is refused before the guest has run.
- *   The references go from the emulator through the ring to the simulator on a second host thread. Before mmu changes
- *   translations that recorded references still need, the listener hands over what is recorded and waits for it.
+ *   What a run needs is made in this order: environment, machine, placement, the output files (a program that is not
+ *   found leaves none), memory and the stream with its lanes, the program in that memory, the guest's kernel, the
+ *   emulator. Whatever can be refused is refused before the guest has run.
+ *   The emulator writes the stream; simulate.c says who eats it, on a second host thread.
  *   The guest runs to its end; then the files are finished and the text goes to standard error.
  *
  * Invariants

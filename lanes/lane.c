@@ -33,6 +33,12 @@ struct lane {
 
 /* ------------------------------------------------------------------ translations */
 
+/* Of a function that cannot say so; it came before anything that is known by now. */
+static enum c2_status failure_of(const struct lane *lane, struct c2_error *err)
+{
+    return lane->failed == C2_OK ? C2_OK : c2_fail(err, lane->failed, "%s", lane->failure.text);
+}
+
 /* A failure ends the lane when the batch is done. */
 static void touch(struct lane *lane, struct guest_va va)
 {
@@ -129,11 +135,7 @@ static enum c2_status change(void *self, enum stream_mark mark, const uint64_t *
         program_loaded(lane);
     else
         status = mmu_replica_apply(lane->memory, mark, words, count, err);
-    if (status == C2_OK && lane->failed != C2_OK) {
-        status = lane->failed;
-        *err = lane->failure;
-    }
-    return status;
+    return status == C2_OK ? failure_of(lane, err) : status;
 }
 
 /* ------------------------------------------------------------------ life */
@@ -212,13 +214,8 @@ static enum c2_status place_only(struct lane *lane, const struct stream_batch *b
 
 enum c2_status lane_consume(struct lane *lane, const struct stream_batch *batch, struct c2_error *err)
 {
-    struct c2_error why;
-    enum c2_status status = lane->sim ? sim_consume(lane->sim, batch, &why) : place_only(lane, batch, &why);
-    if (lane->failed != C2_OK) { /* that came first */
-        status = lane->failed;
-        why = lane->failure;
-    }
-    return status == C2_OK ? C2_OK : c2_fail(err, status, "%s", why.text);
+    enum c2_status status = lane->sim ? sim_consume(lane->sim, batch, err) : place_only(lane, batch, err);
+    return lane->failed == C2_OK ? status : failure_of(lane, err);
 }
 
 enum c2_status lane_finish(struct lane *lane, struct c2_error *err)

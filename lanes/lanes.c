@@ -66,9 +66,11 @@ static enum c2_status consume_one(struct lanes *lanes, unsigned i, const struct 
 {
     char text[MMU_PLACEMENT_TEXT];
     struct c2_error why;
+    if (lanes->count == 1)
+        return lane_consume(lanes->list[i], batch, err);
     enum c2_status status = lane_consume(lanes->list[i], batch, &why);
-    if (status == C2_OK || lanes->count == 1)
-        return status == C2_OK ? C2_OK : c2_fail(err, status, "%s", why.text);
+    if (status == C2_OK)
+        return C2_OK;
     return c2_fail(err, status, "%s: %s",
                    mmu_placement_text(text, sizeof text, mmu_replica_config(lane_memory(lanes->list[i]))), why.text);
 }

@@ -260,6 +260,8 @@ static enum c2_status tell_miss(struct sim_core *core, enum sim_kind kind, struc
     struct sim *sim = core->sim;
     struct sim_attributed *a = &sim->attributed;
     const uint32_t first = kind == SIM_WALK ? caches_machine(sim->caches)->walks_from : 0;
+    if (outcome->served_by == first)
+        return C2_OK;
     const struct sim_miss miss = {.number = a->number,
                                   .code = core->code,
                                   .kind = kind,
@@ -270,8 +272,6 @@ static enum c2_status tell_miss(struct sim_core *core, enum sim_kind kind, struc
                                   .page_log2 = sim_page_log2(core, va),
                                   .measured = a->measuring,
                                   .outcome = outcome};
-    if (outcome->served_by == first)
-        return C2_OK;
     return sim_tell_miss(sim, &miss, err);
 }
 
