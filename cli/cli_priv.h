@@ -31,6 +31,18 @@ enum c2_status cli_outputs_commit_pagemap(struct cli_outputs *outputs, const str
                                           const char *path, struct c2_error *err);
 void cli_outputs_abandon(struct cli_outputs *outputs); /* what was not committed */
 
+/* ------------------------------------------------------------------ plan.c: what is to be simulated */
+struct cli_plan {
+    struct caches_machine machine;
+    struct mmu_config placement, against; /* against: with --against only */
+    struct cli_rules rules;               /* of placement */
+};
+/* The machine, and the placement but for its regions. *plan is zeroed. */
+enum c2_status cli_plan_read(struct cli_plan *plan, const struct cli_options *options, struct c2_error *err);
+/* The regions, and --against. On failure as cli_rules_read; rules are to be released. */
+enum c2_status cli_plan_place(struct cli_plan *plan, const struct cli_options *options,
+                              const struct loader_request *program, struct c2_error *err);
+
 /* ------------------------------------------------------------------ simulate.c: what a run simulates */
 struct cli_simulation {
     struct mmu *mmu; /* the guest's memory */
@@ -43,17 +55,25 @@ struct cli_simulation {
     struct stream_recorder *recorder;
     struct stream_recording *recording; /* once settled */
 };
-/* The guest's memory, before anything is in it, and what is to be told of it. config: of the first lane, but for its
- * blocks and placement; NULL: none is wanted. against: NULL without --against. recorded: to be played back
- * when it is settled. */
-enum c2_status cli_simulation_start(struct cli_simulation *s, const struct lane_config *config,
-                                    const struct mmu_config *placement, const struct mmu_config *against, bool recorded,
-                                    struct c2_error *err);
+/* The guest's memory, before anything is in it, and what is to be told of it, as the plan and the options say. For
+ * `advise` the stream is kept, to be played back when it is settled. The plan is lent until release. */
+enum c2_status cli_simulation_start(struct cli_simulation *s, const struct cli_plan *plan,
+                                    const struct cli_options *options, struct c2_error *err);
 /* The program is in memory, and has not run. */
 enum c2_status cli_simulation_loaded(struct cli_simulation *s, const struct loader_image *image, struct c2_error *err);
 /* Everything recorded is in the counts when this returns. */
 enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *err);
 void cli_simulation_release(struct cli_simulation *s); /* the last user of the memory is gone */
+
+/* ------------------------------------------------------------------ describe.c: from lanes to reports
+ * report has what its caller knows of the run (command, end, clock, instructions, phases, lost pages, placement); the
+ * rest is filled in. *against is what it points to with --against, and lives as long. lanes: NULL without any. */
+void cli_describe(struct report_run *report, struct report_run *against, const struct cli_options *options,
+                  const struct lanes *lanes);
+/* Everything that the options want written. */
+enum c2_status cli_write_reports(struct cli_outputs *outputs, const struct cli_options *options,
+                                 const struct cli_simulation *simulation, const struct report_run *report,
+                                 struct c2_error *err);
 
 /* ------------------------------------------------------------------ advise.c: `c2emu advise`
  * After settling; writes the report of it. file: --json's, which is finished or given up; may be NULL. */

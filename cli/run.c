@@ -14,7 +14,6 @@
  *   A run that c2emu could not carry to its end, for a refused instruction or a failure of its own, reports nothing:
  *   half a count is no count. One that was interrupted reports what was done.
  */
-#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,7 +22,6 @@
 #include <unistd.h>
 
 #include "cli/cli_priv.h"
-#include "machine/machine.h"
 #include "sim/sim.h"
 #include "stream/stream.h"
 
@@ -34,9 +32,7 @@ struct run {
     const struct cli_options *options;
     char **environment;
     char clock[CLI_CLOCK_BYTES]; /* --clock, for the report */
-    struct caches_machine machine;
-    struct mmu_config placement, against;
-    struct cli_rules rules;
+    struct cli_plan plan;
     struct cli_outputs outputs;
     struct cli_simulation simulation;
     struct loader_image image;
@@ -103,32 +99,6 @@ static void release_signals(bool reports_at_once)
 
 /* ------------------------------------------------------------------ making a run */
 
-static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_error *err)
-{
-    const struct cli_options *options = run->options;
-    char directory[PATH_MAX];
-    cli_clock_text(run->clock, options->clock_start);
-    enum c2_status status = cli_environment(&run->environment, options, host_env, err);
-    if (status == C2_OK)
-        status = machine_read(&run->machine, options->machine, cli_machines_directory(directory, sizeof directory),
-                              options->overrides, options->override_count, err);
-    if (status == C2_OK)
-        status = cli_placement(&run->placement, options->pages, &run->machine, options->seed, err);
-    run->placement.huge = options->huge;
-    run->placement.huge_size = options->huge_size;
-    run->placement.zero_page = options->zero_page;
-    run->placement.log_placements = options->dump_pagemap;
-    return status;
-}
-
-/* `native` is a name of the interface, so it is refused as such; engine_create names the nearest of the others. */
-static enum c2_status check_engine(const struct cli_options *options, struct c2_error *err)
-{
-    if (strcmp(options->engine, "native") == 0)
-        return c2_fail(err, C2_ERR_UNSUPPORTED, "--engine native is not available in this version; use unicorn");
-    return C2_OK;
-}
-
 static struct loader_request request_of(const struct run *run)
 {
     return (struct loader_request){.program = run->options->command[0],
@@ -137,19 +107,19 @@ static struct loader_request request_of(const struct run *run)
                                    .seed = run->options->seed};
 }
 
-/* Symbols among the regions are looked up in the program's file: their pages may be touched while it is loaded. */
-static enum c2_status place_by_region(struct run *run, struct c2_error *err)
+static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_error *err)
 {
-    const struct loader_request request = request_of(run);
-    enum c2_status status = cli_rules_read(&run->rules, run->options, &run->machine, &request, err);
-    run->placement.rules = run->rules.rules;
-    run->placement.rule_count = run->rules.rule_count;
-    run->placement.huge_regions = run->rules.huge;
-    run->placement.huge_region_count = run->rules.huge_count;
-    if (status == C2_OK && run->options->analyses[ANALYSIS_against])
-        status = cli_against(&run->against, &run->placement, run->options->analyses[ANALYSIS_against], &run->machine,
-                             err);
-    return status;
+    cli_clock_text(run->clock, run->options->clock_start);
+    enum c2_status status = cli_environment(&run->environment, run->options, host_env, err);
+    return status == C2_OK ? cli_plan_read(&run->plan, run->options, err) : status;
+}
+
+/* `native` is a name of the interface, so it is refused as such; engine_create names the nearest of the others. */
+static enum c2_status check_engine(const struct cli_options *options, struct c2_error *err)
+{
+    if (strcmp(options->engine, "native") == 0)
+        return c2_fail(err, C2_ERR_UNSUPPORTED, "--engine native is not available in this version; use unicorn");
+    return C2_OK;
 }
 
 /* One that is not there is said before any file is made. */
@@ -175,26 +145,12 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
                                      .seed = run->options->seed,
                                      .start_seconds = run->options->clock_set ? run->options->clock_start
                                                                               : SYSCALLS_START_SECONDS,
-                                     .physical_bytes = run->machine.physical_bytes,
+                                     .physical_bytes = run->plan.machine.physical_bytes,
                                      .trace = run->options->verbose ? stderr : NULL,
                                      .complaints = stderr,
                                      .complaint_prefix = "c2emu: ",
                                      .interrupted = &caught_signal};
     return syscalls_create(&run->kernel, run->simulation.mmu, &config, err);
-}
-
-/* What the guest's memory tells of, from its first page on. Without a simulation a lane is there only where what it
- * places is wanted. */
-static enum c2_status make_simulation(struct run *run, struct c2_error *err)
-{
-    const struct cli_options *options = run->options;
-    const struct lane_config config = {.machine = options->no_sim ? NULL : &run->machine,
-                                       .seed = options->seed,
-                                       .given = options->no_sim ? NULL : options->analyses};
-    const bool places = run->placement.rule_count != 0 || run->placement.huge_region_count != 0 ||
-                        run->placement.log_placements;
-    return cli_simulation_start(&run->simulation, options->no_sim && !places ? NULL : &config, &run->placement,
-                                options->analyses[ANALYSIS_against] ? &run->against : NULL, options->advise, err);
 }
 
 /* Those of the first lane; NULL: there are none. */
@@ -245,61 +201,24 @@ static void release(struct run *run)
     loader_symbols_destroy(run->symbols);
     loader_image_release(&run->image);
     cli_simulation_release(&run->simulation);
-    cli_rules_release(&run->rules);
+    cli_rules_release(&run->plan.rules);
     cli_outputs_abandon(&run->outputs);
     cli_environment_release(run->environment);
 }
 
 /* ------------------------------------------------------------------ the run and its reports */
 
-/* What one placement of the memory decides. */
-static void describe_lane(struct report_run *report, const struct lane *lane)
-{
-    const struct sim *sim = lane_sim(lane);
-    const struct caches *caches = sim_caches(sim);
-    const struct sim_totals *measured = sim_measured(sim);
-    report->measured = measured;
-    report->counts = &measured->counts;
-    report->machine = caches_machine(caches);
-    report->l1i = report->machine->has_l1i ? &measured->l1i : NULL;
-    for (uint32_t i = 0; i < report->machine->level_count; i++)
-        report->levels[i] = &measured->levels[i];
-    report->fifo = analyses_result(lane_analyses(lane), ANALYSIS_fifo);
-    report->tlb = sim_tlb(sim);
-    report->walk_reads = measured->walk_reads;
-    report->pages = mmu_replica_counts(lane_memory(lane));
-}
-
-static void describe_placement(struct report_run *report, const struct mmu_replica *memory)
-{
-    report->placement = mmu_replica_config(memory);
-    report->rules = mmu_replica_rule_counts(memory, 0);
-    report->huge_regions = mmu_replica_region_counts(memory, 0);
-}
-
 static struct report_run describe(const struct run *run, const struct emu_end *end, const char *ending)
 {
-    struct report_run report = {.command = run->options->command,
-                                .exit_status = cli_exit_status(end, caught_signal),
-                                .ending = ending,
-                                .seed = run->options->seed,
-                                .clock = run->options->clock_set ? run->clock : NULL,
-                                .instructions = emu_instructions(run->emu),
-                                .phases = run->phase_list,
-                                .phase_count = run->phase_count,
-                                .simulated = !run->options->no_sim,
-                                .lost_pages = mmu_usage(run->simulation.mmu).lost_pages,
-                                .placement = &run->placement};
-    const struct lane *lane = run->simulation.lanes ? lanes_at(run->simulation.lanes, 0) : NULL;
-    if (lane)
-        describe_placement(&report, lane_memory(lane));
-    if (!report.simulated)
-        return report;
-    describe_lane(&report, lane);
-    report.profile = analyses_result(lane_analyses(lane), ANALYSIS_profile);
-    report.calls = analyses_result(lane_analyses(lane), ANALYSIS_callgraph);
-    report.symbols = lane_symbols(lane);
-    return report;
+    return (struct report_run){.command = run->options->command,
+                               .exit_status = cli_exit_status(end, caught_signal),
+                               .ending = ending,
+                               .clock = run->options->clock_set ? run->clock : NULL,
+                               .instructions = emu_instructions(run->emu),
+                               .phases = run->phase_list,
+                               .phase_count = run->phase_count,
+                               .lost_pages = mmu_usage(run->simulation.mmu).lost_pages,
+                               .placement = &run->plan.placement};
 }
 
 /* Of the instructions that were run, those that were to be simulated. */
@@ -332,23 +251,6 @@ static int fail(const struct c2_error *err, int status)
     return status;
 }
 
-static enum c2_status write_reports(struct run *run, const struct report_run *report, struct c2_error *err)
-{
-    const struct cli_options *options = run->options;
-    enum c2_status status = C2_OK;
-    if (options->advise) {
-        struct c2_outfile *json = run->outputs.json;
-        run->outputs.json = NULL;
-        status = cli_advise(options, &run->simulation, report, json, err);
-    }
-    if (status == C2_OK)
-        status = cli_outputs_commit(&run->outputs, analyses_of(run), report, !options->advise && !options->quiet, err);
-    if (status == C2_OK && options->dump_pagemap)
-        status = cli_outputs_commit_pagemap(&run->outputs, lane_memory(lanes_at(run->simulation.lanes, 0)),
-                                            options->dump_pagemap, err);
-    return status;
-}
-
 static void tell_wrappers(const struct run *run)
 {
     for (size_t i = 0; i < run->options->wrapper_count; i++)
@@ -373,16 +275,9 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
     if (settle(run, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     tell_wrappers(run);
-    struct report_run report = describe(run, end, ending), against = report;
-    if (run->options->analyses[ANALYSIS_against] && report.simulated) {
-        const struct lane *other = lanes_at(run->simulation.lanes, 1);
-        describe_lane(&against, other);
-        describe_placement(&against, lane_memory(other));
-        report.against = &against;
-        report.against_text = run->options->analyses[ANALYSIS_against];
-        report.labels = analyses_result(analyses_of(run), ANALYSIS_against);
-    }
-    if (write_reports(run, &report, err) != C2_OK)
+    struct report_run report = describe(run, end, ending), against;
+    cli_describe(&report, &against, run->options, run->simulation.lanes);
+    if (cli_write_reports(&run->outputs, run->options, &run->simulation, &report, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     return report.exit_status;
 }
@@ -408,7 +303,8 @@ static int make_and_go(struct run *run, char *const *host_env, struct c2_error *
         status = prepare(run, host_env, err);
     if (status != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
-    status = place_by_region(run, err);
+    const struct loader_request request = request_of(run);
+    status = cli_plan_place(&run->plan, run->options, &request, err);
     if (status != C2_OK)
         return fail(err, cli_load_status(status));
     status = find_program(run, err);
@@ -416,7 +312,7 @@ static int make_and_go(struct run *run, char *const *host_env, struct c2_error *
         return fail(err, cli_load_status(status));
     status = cli_outputs_open(&run->outputs, run->options, err);
     if (status == C2_OK)
-        status = make_simulation(run, err);
+        status = cli_simulation_start(&run->simulation, &run->plan, run->options, err);
     if (status != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     status = load(run, err);

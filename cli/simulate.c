@@ -91,23 +91,31 @@ static enum c2_status make_stream(struct cli_simulation *s, bool recorded, struc
 
 /* ------------------------------------------------------------------ life */
 
-enum c2_status cli_simulation_start(struct cli_simulation *s, const struct lane_config *config,
-                                    const struct mmu_config *placement, const struct mmu_config *against, bool recorded,
-                                    struct c2_error *err)
+/* Without a simulation a lane is there only where what it places is wanted. */
+static bool needs_lane(const struct cli_plan *plan, const struct cli_options *options)
 {
-    struct mmu_config placements[LANES_MAX] = {*placement};
-    const unsigned count = against ? 2 : 1;
-    if (against)
-        placements[1] = *against;
+    const struct mmu_config *placement = &plan->placement;
+    return !options->no_sim || placement->rule_count != 0 || placement->huge_region_count != 0 ||
+           placement->log_placements;
+}
+
+/* What the guest's memory tells of, from its first page on. */
+enum c2_status cli_simulation_start(struct cli_simulation *s, const struct cli_plan *plan,
+                                    const struct cli_options *options, struct c2_error *err)
+{
+    const struct mmu_config placements[LANES_MAX] = {plan->placement, plan->against};
+    const unsigned count = options->analyses[ANALYSIS_against] ? 2 : 1;
     enum c2_status status = make_memory(s, placements, count, err);
     if (status == C2_OK)
         status = stream_blocks_create(&s->blocks, err);
-    if (status != C2_OK || !config)
+    if (status != C2_OK || !needs_lane(plan, options))
         return status;
-    struct lane_config first = *config;
-    first.blocks = s->blocks;
+    const struct lane_config first = {.machine = options->no_sim ? NULL : &plan->machine,
+                                      .seed = options->seed,
+                                      .blocks = s->blocks,
+                                      .given = options->no_sim ? NULL : options->analyses};
     status = lanes_create(&s->lanes, &first, placements, count, err);
-    return status == C2_OK ? make_stream(s, recorded, err) : status;
+    return status == C2_OK ? make_stream(s, options->advise, err) : status;
 }
 
 enum c2_status cli_simulation_loaded(struct cli_simulation *s, const struct loader_image *image, struct c2_error *err)

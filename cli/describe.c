@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * describe: from lanes that have eaten a run to its reports. Whether the run was live or is played back is no matter
+ * here.
+ */
+#include "cli/cli_priv.h"
+
+/* What one placement of the memory decides. */
+static void describe_lane(struct report_run *report, const struct lane *lane)
+{
+    const struct sim *sim = lane_sim(lane);
+    const struct caches *caches = sim_caches(sim);
+    const struct sim_totals *measured = sim_measured(sim);
+    report->measured = measured;
+    report->counts = &measured->counts;
+    report->machine = caches_machine(caches);
+    report->l1i = report->machine->has_l1i ? &measured->l1i : NULL;
+    for (uint32_t i = 0; i < report->machine->level_count; i++)
+        report->levels[i] = &measured->levels[i];
+    report->fifo = analyses_result(lane_analyses(lane), ANALYSIS_fifo);
+    report->tlb = sim_tlb(sim);
+    report->walk_reads = measured->walk_reads;
+    report->pages = mmu_replica_counts(lane_memory(lane));
+}
+
+static void describe_placement(struct report_run *report, const struct mmu_replica *memory)
+{
+    report->placement = mmu_replica_config(memory);
+    report->rules = mmu_replica_rule_counts(memory, 0);
+    report->huge_regions = mmu_replica_region_counts(memory, 0);
+}
+
+static void describe_against(struct report_run *report, struct report_run *against, const struct lanes *lanes,
+                             const char *text)
+{
+    const struct lane *other = lanes_at(lanes, 1);
+    *against = *report;
+    describe_lane(against, other);
+    describe_placement(against, lane_memory(other));
+    report->against = against;
+    report->against_text = text;
+    report->labels = analyses_result(lane_analyses(lanes_at(lanes, 0)), ANALYSIS_against);
+}
+
+void cli_describe(struct report_run *report, struct report_run *against, const struct cli_options *options,
+                  const struct lanes *lanes)
+{
+    const struct lane *lane = lanes ? lanes_at(lanes, 0) : NULL;
+    report->seed = options->seed;
+    report->simulated = !options->no_sim;
+    if (lane)
+        describe_placement(report, lane_memory(lane));
+    if (!report->simulated)
+        return;
+    describe_lane(report, lane);
+    report->profile = analyses_result(lane_analyses(lane), ANALYSIS_profile);
+    report->calls = analyses_result(lane_analyses(lane), ANALYSIS_callgraph);
+    report->symbols = lane_symbols(lane);
+    if (options->analyses[ANALYSIS_against])
+        describe_against(report, against, lanes, options->analyses[ANALYSIS_against]);
+}
+
+enum c2_status cli_write_reports(struct cli_outputs *outputs, const struct cli_options *options,
+                                 const struct cli_simulation *simulation, const struct report_run *report,
+                                 struct c2_error *err)
+{
+    const struct lane *lane = simulation->lanes ? lanes_at(simulation->lanes, 0) : NULL;
+    enum c2_status status = C2_OK;
+    if (options->advise) {
+        struct c2_outfile *json = outputs->json;
+        outputs->json = NULL;
+        status = cli_advise(options, simulation, report, json, err);
+    }
+    if (status == C2_OK)
+        status = cli_outputs_commit(outputs, lane ? lane_analyses(lane) : NULL, report,
+                                    !options->advise && !options->quiet, err);
+    if (status == C2_OK && options->dump_pagemap)
+        status = cli_outputs_commit_pagemap(outputs, lane_memory(lane), options->dump_pagemap, err);
+    return status;
+}
