@@ -69,6 +69,7 @@ struct cli_options {
         uint64_t skip, warmup, measure, samples, period; /* --skip ...; 0: not given */
         bool random_offsets;
     } sampling;
+    uint64_t jobs; /* host threads that simulate; 0: as many as there are processors */
     bool no_sim, inherit_env, progress, stats, quiet, verbose;
 };
 

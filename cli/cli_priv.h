@@ -32,22 +32,31 @@ enum c2_status cli_outputs_commit_pagemap(struct cli_outputs *outputs, const str
 void cli_outputs_abandon(struct cli_outputs *outputs); /* what was not committed */
 
 /* ------------------------------------------------------------------ plan.c: what is to be simulated */
-struct cli_plan {
+struct cli_plan_lane {
+    char *name; /* what it has that the others have not: "L2.ways=4 pages.seed=3"; NULL: it is the only one */
     struct caches_machine machine;
-    struct mmu_config placement, against; /* against: with --against only */
-    struct cli_rules rules;               /* of placement */
+    struct mmu_config placement;
+    struct cli_rules rules; /* of placement */
 };
-/* The machine, and the placement but for its regions. *plan is zeroed. */
+struct cli_plan {
+    struct cli_plan_lane *lanes;
+    unsigned count;
+    struct mmu_config against; /* with --against only */
+    uint64_t physical_bytes;   /* that the program sees: the most that a machine has */
+};
+/* The machines, and the placements but for their regions. *plan is zeroed, and to be released in any case. */
 enum c2_status cli_plan_read(struct cli_plan *plan, const struct cli_options *options, struct c2_error *err);
-/* The regions, and --against. On failure as cli_rules_read; rules are to be released. */
+/* The regions, and --against. On failure as cli_rules_read. */
 enum c2_status cli_plan_place(struct cli_plan *plan, const struct cli_options *options,
                               const struct loader_request *program, struct c2_error *err);
+void cli_plan_release(struct cli_plan *plan);
 
 /* ------------------------------------------------------------------ simulate.c: what a run simulates */
 struct cli_simulation {
     struct mmu *mmu; /* the guest's memory */
     struct stream_blocks *blocks;
-    struct lanes *lanes; /* NULL: nothing listens; the same below */
+    struct lanes *lanes;                /* NULL: nothing listens; the same below */
+    const char *beside[ANALYSES_KINDS]; /* analyses of the lanes behind the first */
     struct stream_ring *ring;
     struct stream_writer *writer;
     /* Of a run that is played back; else NULL. */

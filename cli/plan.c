@@ -8,15 +8,15 @@
 #include "cli/cli_priv.h"
 #include "machine/machine.h"
 
-enum c2_status cli_plan_read(struct cli_plan *plan, const struct cli_options *options, struct c2_error *err)
+static enum c2_status read_lane(struct cli_plan_lane *lane, const struct cli_options *options, struct c2_error *err)
 {
     char directory[PATH_MAX];
-    struct mmu_config *placement = &plan->placement;
-    enum c2_status status = machine_read(&plan->machine, options->machine,
+    struct mmu_config *placement = &lane->placement;
+    enum c2_status status = machine_read(&lane->machine, options->machine,
                                          cli_machines_directory(directory, sizeof directory), options->overrides,
                                          options->override_count, err);
     if (status == C2_OK)
-        status = cli_placement(placement, options->pages, &plan->machine, options->seed, err);
+        status = cli_placement(placement, options->pages, &lane->machine, options->seed, err);
     placement->huge = options->huge;
     placement->huge_size = options->huge_size;
     placement->zero_page = options->zero_page;
@@ -24,16 +24,50 @@ enum c2_status cli_plan_read(struct cli_plan *plan, const struct cli_options *op
     return status;
 }
 
+enum c2_status cli_plan_read(struct cli_plan *plan, const struct cli_options *options, struct c2_error *err)
+{
+    plan->lanes = c2_calloc(1, sizeof *plan->lanes);
+    if (!plan->lanes)
+        return c2_fail_memory(err, "the machines");
+    plan->count = 1;
+    enum c2_status status = read_lane(&plan->lanes[0], options, err);
+    for (unsigned i = 0; i < plan->count; i++) {
+        const uint64_t bytes = plan->lanes[i].machine.physical_bytes;
+        plan->physical_bytes = bytes > plan->physical_bytes ? bytes : plan->physical_bytes;
+    }
+    return status;
+}
+
 /* Symbols among the regions are looked up in the program's file: their pages may be touched while it is loaded. */
+static enum c2_status place_lane(struct cli_plan_lane *lane, const struct cli_options *options,
+                                 const struct loader_request *program, struct c2_error *err)
+{
+    struct mmu_config *placement = &lane->placement;
+    enum c2_status status = cli_rules_read(&lane->rules, options, &lane->machine, program, err);
+    placement->rules = lane->rules.rules;
+    placement->rule_count = lane->rules.rule_count;
+    placement->huge_regions = lane->rules.huge;
+    placement->huge_region_count = lane->rules.huge_count;
+    return status;
+}
+
 enum c2_status cli_plan_place(struct cli_plan *plan, const struct cli_options *options,
                               const struct loader_request *program, struct c2_error *err)
 {
     const char *against = options->analyses[ANALYSIS_against];
-    struct mmu_config *placement = &plan->placement;
-    enum c2_status status = cli_rules_read(&plan->rules, options, &plan->machine, program, err);
-    placement->rules = plan->rules.rules;
-    placement->rule_count = plan->rules.rule_count;
-    placement->huge_regions = plan->rules.huge;
-    placement->huge_region_count = plan->rules.huge_count;
-    return status == C2_OK && against ? cli_against(&plan->against, placement, against, &plan->machine, err) : status;
+    const struct cli_plan_lane *first = &plan->lanes[0];
+    enum c2_status status = C2_OK;
+    for (unsigned i = 0; i < plan->count && status == C2_OK; i++)
+        status = place_lane(&plan->lanes[i], options, program, err);
+    return status == C2_OK && against ? cli_against(&plan->against, &first->placement, against, &first->machine, err)
+                                      : status;
+}
+
+void cli_plan_release(struct cli_plan *plan)
+{
+    for (unsigned i = 0; i < plan->count; i++) {
+        cli_rules_release(&plan->lanes[i].rules);
+        c2_free(plan->lanes[i].name);
+    }
+    c2_free(plan->lanes);
 }

@@ -6,7 +6,7 @@
  *   What a run needs is made in this order: environment, machine, placement, the output files (a program that is not
  *   found leaves none), memory and the stream with its lanes, the program in that memory, the guest's kernel, the
  *   emulator. Whatever can be refused is refused before the guest has run.
- *   The emulator writes the stream; simulate.c says who eats it, on a second host thread.
+ *   The emulator writes the stream; simulate.c says who eats it, on other host threads.
  *   The guest runs to its end; then the files are finished and the text goes to standard error.
  *
  * Invariants
@@ -145,7 +145,7 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
                                      .seed = run->options->seed,
                                      .start_seconds = run->options->clock_set ? run->options->clock_start
                                                                               : SYSCALLS_START_SECONDS,
-                                     .physical_bytes = run->plan.machine.physical_bytes,
+                                     .physical_bytes = run->plan.physical_bytes,
                                      .trace = run->options->verbose ? stderr : NULL,
                                      .complaints = stderr,
                                      .complaint_prefix = "c2emu: ",
@@ -201,7 +201,7 @@ static void release(struct run *run)
     loader_symbols_destroy(run->symbols);
     loader_image_release(&run->image);
     cli_simulation_release(&run->simulation);
-    cli_rules_release(&run->plan.rules);
+    cli_plan_release(&run->plan);
     cli_outputs_abandon(&run->outputs);
     cli_environment_release(run->environment);
 }
@@ -218,7 +218,7 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
                                .phases = run->phase_list,
                                .phase_count = run->phase_count,
                                .lost_pages = mmu_usage(run->simulation.mmu).lost_pages,
-                               .placement = &run->plan.placement};
+                               .placement = &run->plan.lanes[0].placement};
 }
 
 /* Of the instructions that were run, those that were to be simulated. */

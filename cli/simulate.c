@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * simulate: what a run simulates - the guest's memory, the stream that tells of it and of the references, and the lanes
- * that eat it on a second host thread.
+ * that eat it on host threads of their own.
  *
  * Model
  *   The guest's memory is placed by no policy: what the options say about pages is a lane's affair, and another one's
@@ -9,18 +9,20 @@
  *   nobody waits for anybody but where a lane could fail (stream_writer_change).
  *   Without a simulation there is no stream, but where the placement is to be known.
  */
-#include <signal.h>
+#include <sched.h>
 
 #include "cli/cli_priv.h"
 
 /* ------------------------------------------------------------------ the guest's memory */
 
-static enum c2_status make_memory(struct cli_simulation *s, const struct mmu_config *placements, unsigned count,
+static enum c2_status make_memory(struct cli_simulation *s, const struct cli_plan *plan, bool against,
                                   struct c2_error *err)
 {
     struct mmu_guest_config guest = {0};
-    for (unsigned i = 0; i < count; i++)
-        mmu_config_suit(&guest, &placements[i]);
+    for (unsigned i = 0; i < plan->count; i++)
+        mmu_config_suit(&guest, &plan->lanes[i].placement);
+    if (against)
+        mmu_config_suit(&guest, &plan->against);
     return mmu_create(&s->mmu, &guest, err);
 }
 
@@ -42,18 +44,25 @@ static enum c2_status both_drain(void *self, struct c2_error *err)
     return ring.drain(ring.self, err);
 }
 
-/* The ring's thread is made with the signals blocked that interrupt a run: they are for the thread that may sit in a
- * system call for the guest. */
-static enum c2_status make_ring(struct cli_simulation *s, struct c2_error *err)
+/* --jobs; else the host's processors, those that this process may use. */
+static unsigned thread_count(const struct cli_options *options)
 {
-    sigset_t blocked, old;
-    sigemptyset(&blocked);
-    sigaddset(&blocked, SIGINT);
-    sigaddset(&blocked, SIGTERM);
-    sigaddset(&blocked, SIGXCPU);
-    pthread_sigmask(SIG_BLOCK, &blocked, &old);
-    enum c2_status status = stream_ring_create(&s->ring, lanes_sink(s->lanes), err);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    cpu_set_t set;
+    if (options->jobs != 0)
+        return (unsigned)options->jobs;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
+static enum c2_status make_ring(struct cli_simulation *s, unsigned threads, struct c2_error *err)
+{
+    const unsigned count = lanes_group_count(s->lanes);
+    struct stream_sink *groups = c2_calloc(count, sizeof *groups);
+    if (!groups)
+        return c2_fail_memory(err, "the ring of batches");
+    for (unsigned i = 0; i < count; i++)
+        groups[i] = lanes_sink(s->lanes, i);
+    enum c2_status status = stream_ring_create(&s->ring, groups, count, threads, err);
+    c2_free(groups);
     return status;
 }
 
@@ -73,9 +82,10 @@ static enum c2_status end_recorder(struct cli_simulation *s, struct c2_error *er
     return status == C2_OK ? stream_recording_open(&s->recording, s->recorded, RECORDED, err) : status;
 }
 
-static enum c2_status make_stream(struct cli_simulation *s, bool recorded, struct c2_error *err)
+static enum c2_status make_stream(struct cli_simulation *s, const struct cli_options *options, struct c2_error *err)
 {
-    enum c2_status status = make_ring(s, err);
+    const bool recorded = options->advise;
+    enum c2_status status = make_ring(s, thread_count(options), err);
     if (status == C2_OK && recorded)
         status = make_recorder(s, err);
     if (status == C2_OK)
@@ -94,28 +104,62 @@ static enum c2_status make_stream(struct cli_simulation *s, bool recorded, struc
 /* Without a simulation a lane is there only where what it places is wanted. */
 static bool needs_lane(const struct cli_plan *plan, const struct cli_options *options)
 {
-    const struct mmu_config *placement = &plan->placement;
+    const struct mmu_config *placement = &plan->lanes[0].placement;
     return !options->no_sim || placement->rule_count != 0 || placement->huge_region_count != 0 ||
            placement->log_placements;
+}
+
+/* Files are written of the first lane. What is counted for people is counted in each. */
+static void choose_analyses(struct cli_simulation *s, const struct cli_options *options)
+{
+    s->beside[ANALYSIS_profile] = options->analyses[ANALYSIS_profile];
+    s->beside[ANALYSIS_fifo] = options->analyses[ANALYSIS_fifo];
+}
+
+static struct lane_config lane_of(const struct cli_simulation *s, const struct cli_plan_lane *lane,
+                                  const struct cli_options *options, bool first)
+{
+    const char *const *given = first ? options->analyses : s->beside;
+    return (struct lane_config){.machine = options->no_sim ? NULL : &lane->machine,
+                                .placement = lane->placement,
+                                .seed = options->seed,
+                                .blocks = s->blocks,
+                                .given = options->no_sim ? NULL : given,
+                                .name = lane->name};
+}
+
+static enum c2_status make_lanes(struct cli_simulation *s, const struct cli_plan *plan,
+                                 const struct cli_options *options, struct c2_error *err)
+{
+    const bool against = options->analyses[ANALYSIS_against];
+    struct lane_config *configs = c2_calloc(plan->count + 1, sizeof *configs);
+    if (!configs)
+        return c2_fail_memory(err, "the lanes");
+    choose_analyses(s, options);
+    for (unsigned i = 0; i < plan->count; i++)
+        configs[i] = lane_of(s, &plan->lanes[i], options, i == 0);
+    if (against) { /* there is one lane else */
+        configs[1] = configs[0];
+        configs[1].placement = plan->against;
+        configs[1].compared = true;
+    }
+    enum c2_status status = lanes_create(&s->lanes, configs, plan->count + (against ? 1 : 0), err);
+    c2_free(configs);
+    return status;
 }
 
 /* What the guest's memory tells of, from its first page on. */
 enum c2_status cli_simulation_start(struct cli_simulation *s, const struct cli_plan *plan,
                                     const struct cli_options *options, struct c2_error *err)
 {
-    const struct mmu_config placements[LANES_MAX] = {plan->placement, plan->against};
-    const unsigned count = options->analyses[ANALYSIS_against] ? 2 : 1;
-    enum c2_status status = make_memory(s, placements, count, err);
+    C2_ASSERT(plan->count == 1 || !options->analyses[ANALYSIS_against]);
+    enum c2_status status = make_memory(s, plan, options->analyses[ANALYSIS_against], err);
     if (status == C2_OK)
         status = stream_blocks_create(&s->blocks, err);
     if (status != C2_OK || !needs_lane(plan, options))
         return status;
-    const struct lane_config first = {.machine = options->no_sim ? NULL : &plan->machine,
-                                      .seed = options->seed,
-                                      .blocks = s->blocks,
-                                      .given = options->no_sim ? NULL : options->analyses};
-    status = lanes_create(&s->lanes, &first, placements, count, err);
-    return status == C2_OK ? make_stream(s, options->advise, err) : status;
+    status = make_lanes(s, plan, options, err);
+    return status == C2_OK ? make_stream(s, options, err) : status;
 }
 
 enum c2_status cli_simulation_loaded(struct cli_simulation *s, const struct loader_image *image, struct c2_error *err)

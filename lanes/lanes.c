@@ -3,7 +3,9 @@
  * lanes: several lanes that eat one stream.
  *
  * Model
- *   Each batch goes to one lane after the other: analyses of a later one may go back to those of the first.
+ *   Lanes are in groups: a lane, and behind it those that are compared with it access by access. A group is a sink of
+ *   its own, which gives each batch to one lane after the other: analyses of a later one may go back to those of the
+ *   first. Groups know nothing of each other, so that each can be fed by a host thread of its own, at its own pace.
  *   What makes the lanes comparable with runs of their own:
  *     the guest's memory has small pages only, so each page of 4 KiB is marked when it is touched first. A lane that
  *     has the page already, in a huge one, takes no notice. If a lane has the zero page, each page's first write is
@@ -14,35 +16,61 @@
  * Invariants
  *   The lanes' simulators number their line accesses alike (struct sim_miss).
  */
-#include "lanes/lanes.h"
+#include "lanes/lanes_priv.h"
 
 struct lanes {
-    struct lane *list[LANES_MAX];
-    unsigned count;
+    unsigned count, group_count;
+    struct lane **list;
+    struct group {
+        const struct lanes *lanes;
+        unsigned first, count; /* in the list */
+    } * groups;
+    const char **names; /* NULL: a lane is called by its placement */
 };
 
-static enum c2_status make(struct lanes *lanes, const struct lane_config *config, const struct mmu_config *placements,
-                           unsigned count, struct c2_error *err)
+static enum c2_status make_lane(struct lanes *lanes, const struct lane_config *config, struct c2_error *err)
 {
+    struct lane_config mine = *config;
+    struct group *last = &lanes->groups[lanes->group_count];
+    if (config->compared)
+        last--;
+    else
+        *last = (struct group){lanes, lanes->count, 0};
+    mine.first = config->compared ? lane_analyses(lanes->list[last->first]) : NULL;
+    enum c2_status status = lane_create(&lanes->list[lanes->count], &mine, err);
+    if (status != C2_OK)
+        return status;
+    lanes->names[lanes->count++] = config->name;
+    lanes->group_count += config->compared ? 0 : 1;
+    last->count++;
+    return C2_OK;
+}
+
+static enum c2_status make(struct lanes *lanes, const struct lane_config *configs, unsigned count, struct c2_error *err)
+{
+    C2_ASSERT(count > 0 && !configs[0].compared);
+    lanes->list = c2_calloc(count, sizeof *lanes->list);
+    lanes->groups = c2_calloc(count, sizeof *lanes->groups);
+    lanes->names = c2_calloc(count, sizeof *lanes->names);
+    if (!lanes->list || !lanes->groups || !lanes->names)
+        return c2_fail_memory(err, "the lanes");
     enum c2_status status = C2_OK;
     for (unsigned i = 0; i < count && status == C2_OK; i++) {
-        struct lane_config mine = *config;
-        mine.placement = placements[i];
-        mine.first = i == 0 ? NULL : lane_analyses(lanes->list[0]);
-        status = lane_create(&lanes->list[i], &mine, err);
-        lanes->count += status == C2_OK;
+        const uint64_t before = lanes_memory_used();
+        status = make_lane(lanes, &configs[i], err);
+        if (status == C2_OK && i == 0 && count > 1)
+            status = lanes_check_memory(lanes_memory_used() - before, count - 1, err);
     }
     return status;
 }
 
-enum c2_status lanes_create(struct lanes **out, const struct lane_config *config, const struct mmu_config *placements,
-                            unsigned count, struct c2_error *err)
+enum c2_status lanes_create(struct lanes **out, const struct lane_config *configs, unsigned count, struct c2_error *err)
 {
     *out = NULL;
     struct lanes *lanes = c2_calloc(1, sizeof *lanes);
     if (!lanes)
         return c2_fail_memory(err, "the lanes");
-    enum c2_status status = make(lanes, config, placements, count, err);
+    enum c2_status status = make(lanes, configs, count, err);
     if (status != C2_OK) {
         lanes_destroy(lanes);
         return status;
@@ -57,11 +85,14 @@ void lanes_destroy(struct lanes *lanes)
         return;
     for (unsigned i = lanes->count; i-- > 0;)
         lane_destroy(lanes->list[i]);
+    c2_free(lanes->list);
+    c2_free(lanes->groups);
+    c2_free(lanes->names);
     c2_free(lanes);
 }
 
 /* Of several lanes it is said which one has failed. */
-static enum c2_status consume_one(struct lanes *lanes, unsigned i, const struct stream_batch *batch,
+static enum c2_status consume_one(const struct lanes *lanes, unsigned i, const struct stream_batch *batch,
                                   struct c2_error *err)
 {
     char text[MMU_PLACEMENT_TEXT];
@@ -71,16 +102,18 @@ static enum c2_status consume_one(struct lanes *lanes, unsigned i, const struct 
     enum c2_status status = lane_consume(lanes->list[i], batch, &why);
     if (status == C2_OK)
         return C2_OK;
-    return c2_fail(err, status, "%s: %s",
-                   mmu_placement_text(text, sizeof text, mmu_replica_config(lane_memory(lanes->list[i]))), why.text);
+    const char *name = lanes->names[i];
+    if (!name)
+        name = mmu_placement_text(text, sizeof text, mmu_replica_config(lane_memory(lanes->list[i])));
+    return c2_fail(err, status, "%s: %s", name, why.text);
 }
 
 static enum c2_status consume(void *self, const struct stream_batch *batch, struct c2_error *err)
 {
-    struct lanes *lanes = self;
+    const struct group *group = self;
     enum c2_status status = C2_OK;
-    for (unsigned i = 0; i < lanes->count && status == C2_OK; i++)
-        status = consume_one(lanes, i, batch, err);
+    for (unsigned i = 0; i < group->count && status == C2_OK; i++)
+        status = consume_one(group->lanes, group->first + i, batch, err);
     return status;
 }
 
@@ -90,7 +123,13 @@ static enum c2_status drain(void *self, struct c2_error *err)
     return C2_OK;
 }
 
-struct stream_sink lanes_sink(struct lanes *lanes) { return (struct stream_sink){lanes, consume, drain}; }
+unsigned lanes_group_count(const struct lanes *lanes) { return lanes->group_count; }
+
+struct stream_sink lanes_sink(struct lanes *lanes, unsigned group)
+{
+    C2_ASSERT(group < lanes->group_count);
+    return (struct stream_sink){&lanes->groups[group], consume, drain};
+}
 
 uint64_t lanes_certain(void *self)
 {

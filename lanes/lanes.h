@@ -21,6 +21,8 @@ struct lane_config {
     const struct stream_blocks *blocks; /* of the stream */
     const char *const *given;           /* the analyses asked for (struct analyses_setup); NULL: none */
     const struct analyses *first;       /* those of the lane that this one is compared with; NULL: with none */
+    const char *name;                   /* for messages, where there are several; lent until destroy; NULL: none */
+    bool compared; /* beside others: with the one before it that is not; then `first` is filled in */
     /* A page that is accessed and was not marked as touched gets its frame then: in this region, as by a write, and
      * elsewhere as by a read. Both 0: there is no such page. */
     uint64_t region_start, region_end;
@@ -41,14 +43,16 @@ struct loader_symbols *lane_symbols(const struct lane *lane); /* NULL: no analys
 struct analyses *lane_analyses(const struct lane *lane);      /* likewise */
 
 /* ------------------------------------------------------------------ lanes side by side */
-#define LANES_MAX 2u
 struct lanes;
-/* One lane for each placement, which stands for config's. Each has of the analyses what is for every machine, the first
- * the others as well. */
-enum c2_status lanes_create(struct lanes **out, const struct lane_config *config, const struct mmu_config *placements,
-                            unsigned count, struct c2_error *err);
+/* At least one. Those that are compared with one before them have of the analyses what is for every machine. A host
+ * that has no memory for that many is C2_ERR_NO_MEMORY. */
+enum c2_status lanes_create(struct lanes **out, const struct lane_config *configs, unsigned count,
+                            struct c2_error *err);
 void lanes_destroy(struct lanes *lanes);
-struct stream_sink lanes_sink(struct lanes *lanes); /* lent until destroy */
+/* A lane and those that are compared with it are a group, which eats by itself: on any thread, one at a time. All have
+ * eaten the same when the run is over, or when somebody asks what they are certain of. Lent until destroy. */
+unsigned lanes_group_count(const struct lanes *lanes);
+struct stream_sink lanes_sink(struct lanes *lanes, unsigned group);
 /* When all is eaten: how many changes of memory more no lane can fail at. */
 uint64_t lanes_certain(void *lanes);
 enum c2_status lanes_finish(struct lanes *lanes, struct c2_error *err);

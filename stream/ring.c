@@ -1,221 +1,302 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The ring: the consumer of batches on a second host thread.
+ * The ring: consumers of batches on host threads of their own.
  *
  * Model
- *   RING_BATCHES batches of memory and two counts that only grow: `published`, which the producer advances, and
- *   `consumed`, which the consumer's thread advances. Batch i is in place i mod RING_BATCHES. Each side waits for the
- *   other's count only: the consumer for published > consumed, the producer for a free place.
- *   Waiting is a short spin and then sleep: on a busy machine a thread that spins on takes the time that the other
- *   one needs (a prototype that only spun took up to 30 s instead of 1 s). A sleeper names the count at which waking
- *   it is worth while: a quarter of the ring published, or half of it free. So two threads that share one core switch
- *   once in several batches. A drain hurries the consumer, whatever count it named.
- *   The whole ring, 16 batches of 64 KiB, stays in the L2 of the host: the prototype's consumer was 1.2 to 1.8 times
- *   slower behind 8 batches of 1 MiB.
+ *   `places` batches of memory, and counts that only grow: `published`, which the producer advances, and for each
+ *   reader - a consumer behind the ring - `consumed`. Batch i is in place i mod places; its place is free when every
+ *   reader has consumed it.
+ *   Threads and readers are not tied to each other: a thread that has nothing to do takes the reader that is furthest
+ *   behind and that no other one has, and stays with it as long as there are batches for it. So readers of unlike cost
+ *   share the threads evenly, none waits for another one before the ring is full, and what one of them has in the
+ *   host's caches serves for many batches.
+ *   A sleeper names the count at which waking it is worth while: a quarter of the ring published, or half of it free.
+ *   So two threads that share one core switch once in several batches. A drain wakes the threads, whatever count they
+ *   named.
+ *   With one reader the whole ring, 16 batches of 64 KiB, stays in the L2 of the host: a prototype's consumer was 1.2
+ *   to 1.8 times slower behind 8 batches of 1 MiB. Several readers get a longer one, so that a thread changes the
+ *   reader less often: each has caches of its own to simulate, which the host's have to take in anew.
  * Invariants (stream_ring_check)
- *   consumed <= published <= consumed + RING_BATCHES.
- *   A count is stored before the sleeper's wake_at is read, and wake_at is stored before the count is read again, all
- *   sequentially consistent: one of both sides sees the other, so that no wake-up is lost.
- *   After the sink behind has failed, batches are thrown away and every consume and drain gives that first failure.
+ *   consumed <= published <= consumed + places, for each reader. A reader is with one thread at a time, and the mutex
+ *   lies between two of them: it needs no lock of its own.
+ *   After a reader has failed it gets no further batch; the others get theirs. Of failures the one at the earliest
+ *   batch counts, of those at one batch that of the first reader: behind a drain it is the same one every time.
  * Not modelled
- *   The producer is one thread at a time; the sink behind is called by one thread at a time (the ring's, and the
- *   producer's for drain, when the ring's is idle).
+ *   The producer is one thread at a time; the sinks behind are called by one thread at a time each (the ring's, and the
+ *   producer's for drain, when the ring's are idle).
  */
 #include "stream/stream.h"
 
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 
-#define RING_BATCHES C2_HOST_SIZE(16u, 2u)
-#define RING_SPINS 200
+#define PLACES_OF_ONE C2_HOST_SIZE(16u, 2u)
+#define PLACES_OF_MANY C2_HOST_SIZE(64u, 3u)
 #define NEVER UINT64_MAX
 
-/* A count that one thread advances and the other waits for. The padding keeps the two counts of a ring on different
- * cache lines, so that the threads do not fight for them. */
-struct gate {
-    atomic_uint_fast64_t count;
-    atomic_uint_fast64_t wake_at; /* the waiter sleeps until count gets here; NEVER: it is awake */
-    pthread_cond_t passed;        /* with the ring's mutex */
-    char padding[64];
+struct reader {
+    struct stream_sink sink;
+    uint64_t consumed;
+    bool taken;         /* a thread is at it */
+    uint64_t failed_at; /* so many batches were consumed then; NEVER: it has not failed */
+    struct c2_error error;
 };
 
 struct stream_ring {
-    struct gate published;
-    struct gate consumed;
-    pthread_mutex_t mutex; /* for sleeping only: guards nothing else */
-    pthread_t thread;
-    struct stream_sink behind;
-    bool stopping;         /* written when the consumer is idle, before published advances for the last time */
-    atomic_bool failed;    /* set after error is whole */
-    struct c2_error error; /* the first of the sink behind */
-    struct stream_batch batches[];
+    pthread_mutex_t mutex; /* for all that follows, but for what is in the batches */
+    pthread_cond_t published_some, consumed_some;
+    uint64_t published;
+    uint64_t wake_at; /* sleeping threads are woken when so many are published; NEVER: none sleeps */
+    uint64_t room_at; /* the producer, when all readers have consumed so many; NEVER: it does not wait */
+    bool stopping, failed;
+    struct reader *readers;
+    unsigned reader_count;
+    pthread_t *threads;
+    unsigned thread_count; /* that were started */
+    uint64_t places;
+    struct stream_batch *batches; /* a place is written by the producer while it is free, and then only read */
 };
 
-static void gate_wake(struct gate *gate, pthread_mutex_t *mutex)
+/* ------------------------------------------------------------------ the readers' threads */
+
+static uint64_t least_consumed(const struct stream_ring *ring)
 {
-    pthread_mutex_lock(mutex);
-    pthread_cond_signal(&gate->passed);
-    pthread_mutex_unlock(mutex);
+    uint64_t least = NEVER;
+    for (unsigned i = 0; i < ring->reader_count; i++)
+        least = ring->readers[i].consumed < least ? ring->readers[i].consumed : least;
+    return least;
 }
 
-static void gate_advance(struct gate *gate, pthread_mutex_t *mutex)
+static struct reader *furthest_behind(struct stream_ring *ring)
 {
-    uint64_t count = atomic_load_explicit(&gate->count, memory_order_relaxed) + 1;
-    atomic_store(&gate->count, count);
-    if (count >= atomic_load(&gate->wake_at))
-        gate_wake(gate, mutex);
-}
-
-static bool gate_spin(struct gate *gate, uint64_t needed)
-{
-    for (int i = 0; i < RING_SPINS; i++) {
-        if (atomic_load_explicit(&gate->count, memory_order_acquire) >= needed)
-            return true;
-        __builtin_ia32_pause();
+    struct reader *found = NULL;
+    for (unsigned i = 0; i < ring->reader_count; i++) {
+        struct reader *reader = &ring->readers[i];
+        if (!reader->taken && reader->consumed < ring->published && (!found || reader->consumed < found->consumed))
+            found = reader;
     }
-    return false;
+    return found;
 }
 
-/* Returns when the count is at least `needed`; a sleeper is not woken before it is `worth_while` (unless hurried). */
-static void gate_await(struct gate *gate, pthread_mutex_t *mutex, uint64_t needed, uint64_t worth_while)
+static void advance(struct stream_ring *ring, struct reader *reader)
 {
-    if (gate_spin(gate, needed))
-        return;
-    pthread_mutex_lock(mutex);
-    atomic_store(&gate->wake_at, worth_while);
-    while (atomic_load(&gate->count) < needed)
-        pthread_cond_wait(&gate->passed, mutex);
-    atomic_store(&gate->wake_at, NEVER);
-    pthread_mutex_unlock(mutex);
+    reader->consumed++;
+    if (ring->room_at != NEVER && least_consumed(ring) >= ring->room_at)
+        pthread_cond_signal(&ring->consumed_some);
 }
 
-/* Whatever has been published is to be consumed now, be it worth waking for or not. */
-static void hurry_consumer(struct stream_ring *ring)
-{
-    if (atomic_load(&ring->published.wake_at) != NEVER)
-        gate_wake(&ring->published, &ring->mutex);
-}
-
-static void note_failure(struct stream_ring *ring, enum c2_status status)
+static void note_failure(struct stream_ring *ring, struct reader *reader, enum c2_status status)
 {
     if (status == C2_OK)
         return;
-    ring->error.status = status;
-    atomic_store_explicit(&ring->failed, true, memory_order_release);
+    reader->error.status = status;
+    reader->failed_at = reader->consumed;
+    ring->failed = true;
 }
 
-static void pass_on(struct stream_ring *ring, const struct stream_batch *batch)
+/* All that there is for it; the mutex is held before and behind, and not while the sink has a batch. */
+static void eat(struct stream_ring *ring, struct reader *reader)
 {
-    if (atomic_load_explicit(&ring->failed, memory_order_relaxed))
-        return;
-    note_failure(ring, ring->behind.consume(ring->behind.self, batch, &ring->error));
+    while (reader->consumed < ring->published) {
+        if (reader->failed_at == NEVER) {
+            pthread_mutex_unlock(&ring->mutex);
+            const struct stream_batch *batch = &ring->batches[reader->consumed % ring->places];
+            const enum c2_status status = reader->sink.consume(reader->sink.self, batch, &reader->error);
+            pthread_mutex_lock(&ring->mutex);
+            note_failure(ring, reader, status);
+        }
+        advance(ring, reader);
+    }
+}
+
+static void sleep_until_worth_while(struct stream_ring *ring)
+{
+    const uint64_t worth_while = ring->published + (ring->places + 3) / 4;
+    ring->wake_at = worth_while < ring->wake_at ? worth_while : ring->wake_at;
+    pthread_cond_wait(&ring->published_some, &ring->mutex);
 }
 
 static void *consumer_thread(void *self)
 {
     struct stream_ring *ring = self;
-    for (uint64_t next = 0;; next++) {
-        gate_await(&ring->published, &ring->mutex, next + 1, next + (RING_BATCHES + 3) / 4);
-        if (ring->stopping)
-            return NULL;
-        pass_on(ring, &ring->batches[next % RING_BATCHES]);
-        gate_advance(&ring->consumed, &ring->mutex);
+    pthread_mutex_lock(&ring->mutex);
+    while (!ring->stopping) {
+        struct reader *reader = furthest_behind(ring);
+        if (!reader) {
+            sleep_until_worth_while(ring);
+            continue;
+        }
+        reader->taken = true;
+        eat(ring, reader);
+        reader->taken = false;
     }
+    pthread_mutex_unlock(&ring->mutex);
+    return NULL;
 }
 
-/* The first failure of the sink behind, if it has come to one. */
-static enum c2_status failure_behind(struct stream_ring *ring, struct c2_error *err)
+/* ------------------------------------------------------------------ the producer */
+
+static void wake_threads(struct stream_ring *ring)
 {
-    if (!atomic_load_explicit(&ring->failed, memory_order_acquire))
+    ring->wake_at = NEVER;
+    pthread_cond_broadcast(&ring->published_some);
+}
+
+/* Returns when every reader has consumed what is `needed`; is not woken before it is `worth_while`. */
+static void await(struct stream_ring *ring, uint64_t needed, uint64_t worth_while)
+{
+    ring->room_at = worth_while;
+    while (least_consumed(ring) < needed)
+        pthread_cond_wait(&ring->consumed_some, &ring->mutex);
+    ring->room_at = NEVER;
+}
+
+static enum c2_status failure_behind(const struct stream_ring *ring, struct c2_error *err)
+{
+    const struct reader *first = &ring->readers[0];
+    if (!ring->failed)
         return C2_OK;
-    return c2_fail(err, ring->error.status, "%s", ring->error.text);
+    for (unsigned i = 1; i < ring->reader_count; i++)
+        first = ring->readers[i].failed_at < first->failed_at ? &ring->readers[i] : first;
+    return c2_fail(err, first->error.status, "%s", first->error.text);
+}
+
+/* A free place, which is the producer's until it is published. */
+static enum c2_status wait_for_place(struct stream_ring *ring, struct stream_batch **out, struct c2_error *err)
+{
+    pthread_mutex_lock(&ring->mutex);
+    const enum c2_status status = failure_behind(ring, err);
+    if (status == C2_OK && ring->published >= ring->places)
+        await(ring, ring->published - ring->places + 1, ring->published - ring->places / 2);
+    *out = &ring->batches[ring->published % ring->places];
+    pthread_mutex_unlock(&ring->mutex);
+    return status;
+}
+
+static void publish(struct stream_ring *ring)
+{
+    pthread_mutex_lock(&ring->mutex);
+    ring->published++;
+    if (ring->published >= ring->wake_at)
+        wake_threads(ring);
+    pthread_mutex_unlock(&ring->mutex);
 }
 
 static enum c2_status ring_consume(void *self, const struct stream_batch *batch, struct c2_error *err)
 {
     struct stream_ring *ring = self;
-    enum c2_status status = failure_behind(ring, err);
+    struct stream_batch *place;
+    C2_ASSERT(batch->used <= STREAM_BATCH_WORDS);
+    enum c2_status status = wait_for_place(ring, &place, err);
     if (status != C2_OK)
         return status;
-    C2_ASSERT(batch->used <= STREAM_BATCH_WORDS);
-    uint64_t published = atomic_load_explicit(&ring->published.count, memory_order_relaxed);
-    if (published >= RING_BATCHES) {
-        uint64_t a_place_free = published - RING_BATCHES + 1;
-        gate_await(&ring->consumed, &ring->mutex, a_place_free, published - RING_BATCHES / 2);
-    }
-    struct stream_batch *place = &ring->batches[published % RING_BATCHES];
     place->used = batch->used;
     place->tid = batch->tid;
     memcpy(place->words, batch->words, batch->used * sizeof batch->words[0]);
-    gate_advance(&ring->published, &ring->mutex);
+    publish(ring);
     return C2_OK;
 }
 
-/* When every batch has been consumed the ring's thread leaves the sink behind alone, so this thread may ask it. */
-static void wait_until_idle(struct stream_ring *ring)
+static void drain_behind(struct stream_ring *ring)
 {
-    uint64_t published = atomic_load_explicit(&ring->published.count, memory_order_relaxed);
-    hurry_consumer(ring);
-    gate_await(&ring->consumed, &ring->mutex, published, published);
+    for (unsigned i = 0; i < ring->reader_count && !ring->failed; i++) {
+        struct reader *reader = &ring->readers[i];
+        note_failure(ring, reader, reader->sink.drain(reader->sink.self, &reader->error));
+    }
 }
 
+/* When every batch has been consumed the threads leave the sinks behind alone, so this one may ask them. */
 static enum c2_status ring_drain(void *self, struct c2_error *err)
 {
     struct stream_ring *ring = self;
-    wait_until_idle(ring);
-    if (!atomic_load_explicit(&ring->failed, memory_order_acquire))
-        note_failure(ring, ring->behind.drain(ring->behind.self, &ring->error));
-    return failure_behind(ring, err);
+    pthread_mutex_lock(&ring->mutex);
+    wake_threads(ring);
+    await(ring, ring->published, ring->published);
+    drain_behind(ring);
+    const enum c2_status status = failure_behind(ring, err);
+    pthread_mutex_unlock(&ring->mutex);
+    return status;
 }
+
+/* ------------------------------------------------------------------ life */
 
 /* Signals are for the thread that runs the guest. */
-static int start_thread(struct stream_ring *ring)
+static enum c2_status start_threads(struct stream_ring *ring, unsigned threads, struct c2_error *err)
 {
     sigset_t all, old;
+    int failure = 0;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    int failure = pthread_create(&ring->thread, NULL, consumer_thread, ring);
+    for (unsigned i = 0; i < threads && failure == 0; i++) {
+        failure = pthread_create(&ring->threads[i], NULL, consumer_thread, ring);
+        ring->thread_count += failure == 0;
+    }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return failure;
+    return failure == 0 ? C2_OK
+                        : c2_fail(err, C2_ERR_NO_MEMORY, "cannot start the simulation's thread: %s", strerror(failure));
 }
 
-static void gate_set_up(struct gate *gate)
+static struct stream_ring *allocate(unsigned count, unsigned threads)
 {
-    atomic_init(&gate->count, 0);
-    atomic_init(&gate->wake_at, NEVER);
-    pthread_cond_init(&gate->passed, NULL);
+    struct stream_ring *ring = c2_calloc(1, sizeof *ring);
+    if (!ring)
+        return NULL;
+    ring->places = count == 1 ? PLACES_OF_ONE : PLACES_OF_MANY;
+    ring->readers = c2_calloc(count, sizeof *ring->readers);
+    ring->threads = c2_calloc(threads, sizeof *ring->threads);
+    ring->batches = c2_alloc(ring->places * sizeof ring->batches[0]);
+    pthread_mutex_init(&ring->mutex, NULL);
+    pthread_cond_init(&ring->published_some, NULL);
+    pthread_cond_init(&ring->consumed_some, NULL);
+    return ring;
 }
 
-static void ring_free(struct stream_ring *ring)
+static void stop_threads(struct stream_ring *ring)
 {
-    pthread_cond_destroy(&ring->published.passed);
-    pthread_cond_destroy(&ring->consumed.passed);
+    pthread_mutex_lock(&ring->mutex);
+    ring->stopping = true;
+    wake_threads(ring);
+    pthread_mutex_unlock(&ring->mutex);
+    for (unsigned i = 0; i < ring->thread_count; i++)
+        pthread_join(ring->threads[i], NULL);
+}
+
+static void release(struct stream_ring *ring)
+{
+    stop_threads(ring);
+    pthread_cond_destroy(&ring->published_some);
+    pthread_cond_destroy(&ring->consumed_some);
     pthread_mutex_destroy(&ring->mutex);
+    c2_free(ring->batches);
+    c2_free(ring->threads);
+    c2_free(ring->readers);
     c2_free(ring);
 }
 
-enum c2_status stream_ring_create(struct stream_ring **out, struct stream_sink behind, struct c2_error *err)
+enum c2_status stream_ring_create(struct stream_ring **out, const struct stream_sink *behind, unsigned count,
+                                  unsigned threads, struct c2_error *err)
 {
     *out = NULL;
-    struct stream_ring *ring = c2_alloc(sizeof *ring + RING_BATCHES * sizeof ring->batches[0]);
-    if (!ring)
-        return c2_fail_memory(err, "the ring of batches");
-    gate_set_up(&ring->published);
-    gate_set_up(&ring->consumed);
-    pthread_mutex_init(&ring->mutex, NULL);
-    ring->behind = behind;
-    ring->stopping = false;
-    atomic_init(&ring->failed, false);
-    int failure = start_thread(ring);
-    if (failure) {
-        ring_free(ring);
-        return c2_fail(err, C2_ERR_NO_MEMORY, "cannot start the simulation's thread: %s", strerror(failure));
+    C2_ASSERT(count > 0 && threads > 0);
+    threads = threads < count ? threads : count;
+    struct stream_ring *ring = allocate(count, threads);
+    enum c2_status status = C2_OK;
+    if (!ring || !ring->readers || !ring->threads || !ring->batches)
+        status = c2_fail_memory(err, "the ring of batches");
+    if (status == C2_OK) {
+        ring->reader_count = count;
+        ring->wake_at = ring->room_at = NEVER;
+        for (unsigned i = 0; i < count; i++)
+            ring->readers[i] = (struct reader){.sink = behind[i], .failed_at = NEVER};
+        status = start_threads(ring, threads, err);
     }
-    *out = ring;
-    return C2_OK;
+    if (status == C2_OK)
+        *out = ring;
+    else if (ring)
+        release(ring);
+    return status;
 }
 
 struct stream_sink stream_ring_sink(struct stream_ring *ring)
@@ -228,24 +309,23 @@ void stream_ring_destroy(struct stream_ring *ring)
     if (!ring)
         return;
     ring_drain(ring, NULL);
-    ring->stopping = true;
-    gate_advance(&ring->published, &ring->mutex);
-    hurry_consumer(ring);
-    pthread_join(ring->thread, NULL);
-    ring_free(ring);
+    release(ring);
 }
 
-void stream_ring_check(const struct stream_ring *ring)
+void stream_ring_check(struct stream_ring *ring)
 {
-    /* consumed first: it may grow between the two looks, published may not. */
-    uint64_t consumed = atomic_load(&ring->consumed.count);
-    uint64_t published = atomic_load(&ring->published.count);
-    C2_ASSERT(consumed <= published && published <= consumed + RING_BATCHES);
+    pthread_mutex_lock(&ring->mutex);
+    for (unsigned i = 0; i < ring->reader_count; i++) {
+        const uint64_t consumed = ring->readers[i].consumed;
+        C2_ASSERT(consumed <= ring->published && ring->published <= consumed + ring->places);
+    }
+    pthread_mutex_unlock(&ring->mutex);
 }
 
-void stream_ring_dump(const struct stream_ring *ring, FILE *to)
+void stream_ring_dump(struct stream_ring *ring, FILE *to)
 {
-    fprintf(to, "ring: %" PRIu64 " batches published, %" PRIu64 " consumed, %u places%s\n",
-            (uint64_t)atomic_load(&ring->published.count), (uint64_t)atomic_load(&ring->consumed.count), RING_BATCHES,
-            atomic_load(&ring->failed) ? ", failed" : "");
+    pthread_mutex_lock(&ring->mutex);
+    fprintf(to, "ring: %" PRIu64 " batches published, %" PRIu64 " consumed, %" PRIu64 " places%s\n", ring->published,
+            least_consumed(ring), ring->places, ring->failed ? ", failed" : "");
+    pthread_mutex_unlock(&ring->mutex);
 }

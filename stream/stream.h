@@ -235,18 +235,20 @@ static inline enum c2_status stream_writer_room(struct stream_writer *writer, ui
     return stream_writer_flush(writer, err);
 }
 
-/* ------------------------------------------------------------------ the ring: a consumer on a second host thread
- * A single-producer single-consumer ring of batches in front of another sink. Order is kept, so results do not
- * depend on it. The first error of the sink behind is returned by the next consume that comes after it and by
- * every consume and drain from then on; what the ring holds at that time never reaches the sink behind.
- * stream_ring_sink lends the front sink until destroy; destroy drains, joins the thread and drops errors. The sink
- * behind has both functions; it is called by one thread at a time, its drain by the producer's. */
+/* ------------------------------------------------------------------ the ring: consumers on host threads of their own
+ * A ring of batches in front of `count` other sinks (at least one), which `threads` host threads feed (at least one;
+ * more than sinks are not made). Each sink gets every batch, in order, so results do not depend on threads. The first
+ * error of a sink behind - of several at one batch that of the first sink - is returned by the next consume that comes
+ * after it and by every consume and drain from then on; what the ring holds at that time never reaches that sink.
+ * stream_ring_sink lends the front sink until destroy; destroy drains, joins the threads and drops errors. The sinks
+ * behind have both functions; each is called by one thread at a time, its drain by the producer's. */
 struct stream_ring;
-enum c2_status stream_ring_create(struct stream_ring **out, struct stream_sink behind, struct c2_error *err);
+enum c2_status stream_ring_create(struct stream_ring **out, const struct stream_sink *behind, unsigned count,
+                                  unsigned threads, struct c2_error *err);
 struct stream_sink stream_ring_sink(struct stream_ring *ring);
 void stream_ring_destroy(struct stream_ring *ring);
-void stream_ring_check(const struct stream_ring *ring); /* on the producer's thread */
-void stream_ring_dump(const struct stream_ring *ring, FILE *to);
+void stream_ring_check(struct stream_ring *ring); /* on the producer's thread */
+void stream_ring_dump(struct stream_ring *ring, FILE *to);
 
 /* ------------------------------------------------------------------ recordings: a stream in a file
  * The file needs nothing beside it: what it says of its run (facts), blocks before their first record, records and

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -76,10 +77,28 @@ static struct stream_sink digest_sink(struct digest *digest)
     return (struct stream_sink){.self = digest, .consume = digest_consume, .drain = digest_drain};
 }
 
+/* A ring with one sink behind it, or with many. */
+static enum c2_status create(struct stream_ring **out, struct digest *digest, struct c2_error *err)
+{
+    const struct stream_sink behind = digest_sink(digest);
+    return stream_ring_create(out, &behind, 1, 1, err);
+}
+
 static struct stream_ring *create_ok(struct digest *digest)
 {
     struct stream_ring *ring;
-    assert_int_equal(stream_ring_create(&ring, digest_sink(digest), NULL), C2_OK);
+    assert_int_equal(create(&ring, digest, NULL), C2_OK);
+    return ring;
+}
+
+#define MANY 9u
+static struct stream_ring *create_many(struct digest *digests, unsigned count, unsigned threads)
+{
+    struct stream_ring *ring;
+    struct stream_sink behind[MANY];
+    for (unsigned i = 0; i < count; i++)
+        behind[i] = digest_sink(&digests[i]);
+    assert_int_equal(stream_ring_create(&ring, behind, count, threads, NULL), C2_OK);
     return ring;
 }
 
@@ -270,7 +289,8 @@ static void test_ring_of_rings(void **state)
     struct stream_ring *inner, *outer;
     feed(digest_sink(&direct), &pace);
     inner = create_ok(&through);
-    assert_int_equal(stream_ring_create(&outer, stream_ring_sink(inner), NULL), C2_OK);
+    const struct stream_sink behind = stream_ring_sink(inner);
+    assert_int_equal(stream_ring_create(&outer, &behind, 1, 1, NULL), C2_OK);
     feed(stream_ring_sink(outer), &pace);
     assert_int_equal(through.hash, direct.hash);
     stream_ring_destroy(outer);
@@ -336,6 +356,95 @@ static void test_error_of_the_drain_behind(void **state)
     assert_int_equal(digest.batches, 0);
 }
 
+/* ------------------------------------------------------------------ many sinks */
+
+/* Slow ones among quick ones, more threads than sinks and fewer: each sink gets what a sink alone gets. */
+static void test_each_of_many_gets_all(void **state)
+{
+    (void)state;
+    for (unsigned count = 2; count <= MANY; count++) {
+        const unsigned threads = 1 + count * 7 % 5;
+        const struct pace pace = {.seed = 20 + count, .batches = 200, .drain_every = count % 3 == 0 ? 40 : 0};
+        struct digest direct = {0}, through[MANY] = {{0}};
+        for (unsigned i = 0; i < count; i++)
+            through[i].pause_every = i % 3 == 1 ? 5 + i : 0;
+        feed(digest_sink(&direct), &pace);
+        struct stream_ring *ring = create_many(through, count, threads);
+        feed(stream_ring_sink(ring), &pace);
+        stream_ring_check(ring);
+        stream_ring_destroy(ring);
+        for (unsigned i = 0; i < count; i++) {
+            assert_int_equal(through[i].batches, pace.batches);
+            assert_int_equal(through[i].hash, direct.hash);
+            assert_int_equal(through[i].drains, direct.drains + 1); /* and the ring's own, at its end */
+        }
+    }
+}
+
+/* The first sink is at its first batch until the second one has had two: none waits for the slowest at each batch. */
+static atomic_int ahead;
+
+static enum c2_status wait_for_the_other(void *self, const struct stream_batch *batch, struct c2_error *err)
+{
+    (void)self, (void)batch, (void)err;
+    while (atomic_load(&ahead) < 2)
+        short_pause();
+    return C2_OK;
+}
+
+static enum c2_status go_ahead(void *self, const struct stream_batch *batch, struct c2_error *err)
+{
+    (void)self, (void)batch, (void)err;
+    atomic_fetch_add(&ahead, 1);
+    return C2_OK;
+}
+
+static void test_each_has_its_own_pace(void **state)
+{
+    (void)state;
+    static struct stream_batch batch = {.used = 1, .tid = 1};
+    struct digest drained = {0};
+    const struct stream_sink behind[2] = {{&drained, wait_for_the_other, digest_drain},
+                                          {&drained, go_ahead, digest_drain}};
+    struct stream_ring *ring;
+    assert_int_equal(stream_ring_create(&ring, behind, 2, 2, NULL), C2_OK);
+    struct stream_sink sink = stream_ring_sink(ring);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(sink.consume(sink.self, &batch, NULL), C2_OK);
+    assert_int_equal(sink.drain(sink.self, NULL), C2_OK);
+    assert_int_equal(atomic_load(&ahead), 3);
+    stream_ring_destroy(ring);
+}
+
+/* Whoever fails, and whenever: behind a drain it is the failure at the earliest batch, of the first that fails there.
+ * The others have had all batches. */
+static void test_the_same_failure_every_time(void **state)
+{
+    (void)state;
+    static struct stream_batch batch = {.used = 1, .tid = 1};
+    for (unsigned round = 0; round < 40; round++) {
+        struct digest digests[5] = {{0}, {.fail_at = 9}, {.fail_at = 7, .drain_fails = true}, {.fail_at = 7}, {0}};
+        struct c2_error err = {.text = ""};
+        digests[round % 5].pause_every = 2;
+        digests[2].drains = digests[3].drains = 0;
+        struct stream_ring *ring = create_many(digests, 5, 1 + round % 4);
+        struct stream_sink sink = stream_ring_sink(ring);
+        enum c2_status status = C2_OK;
+        int sent = 0;
+        for (; sent < 12 && status == C2_OK; sent++)
+            status = sink.consume(sink.self, &batch, &err);
+        sent -= status != C2_OK; /* that one was not taken */
+        assert_int_equal(sink.drain(sink.self, &err), C2_ERR_EXHAUSTED);
+        assert_string_equal(err.text, "no frame left in batch 7");
+        assert_int_equal(digests[0].batches, sent);
+        assert_int_equal(digests[4].batches, sent);
+        assert_int_equal(digests[2].batches, 7);
+        assert_int_equal(digests[3].batches, 7);
+        assert_int_equal(digests[2].drains + digests[3].drains, 0);
+        stream_ring_destroy(ring);
+    }
+}
+
 static void test_survives_each_failing_allocation(void **state)
 {
     (void)state;
@@ -346,11 +455,11 @@ static void test_survives_each_failing_allocation(void **state)
     enum c2_status status;
     do {
         c2_alloc_fail_from(++n);
-        status = stream_ring_create(&ring, digest_sink(&digest), &err);
+        status = create(&ring, &digest, &err);
         assert_true(status == C2_OK ? !!ring : !ring && status == C2_ERR_NO_MEMORY);
     } while (status != C2_OK);
     c2_alloc_fail_from(0);
-    assert_int_equal(n - 1, 1);
+    assert_int_equal(n - 1, 4);
     stream_ring_destroy(ring);
 }
 
@@ -361,7 +470,7 @@ static void test_thread_that_cannot_be_started(void **state)
     struct stream_ring *ring = (struct stream_ring *)1;
     struct c2_error err;
     refuse_threads = true;
-    enum c2_status status = stream_ring_create(&ring, digest_sink(&digest), &err);
+    enum c2_status status = create(&ring, &digest, &err);
     refuse_threads = false;
     assert_int_equal(status, C2_ERR_NO_MEMORY);
     assert_null(ring);
@@ -405,6 +514,9 @@ int main(void)
         cmocka_unit_test(test_first_error_comes_back_and_stays),
         cmocka_unit_test(test_drain_tells_the_error_of_the_last_batch),
         cmocka_unit_test(test_error_of_the_drain_behind),
+        cmocka_unit_test(test_each_of_many_gets_all),
+        cmocka_unit_test(test_each_has_its_own_pace),
+        cmocka_unit_test(test_the_same_failure_every_time),
         cmocka_unit_test(test_survives_each_failing_allocation),
         cmocka_unit_test(test_thread_that_cannot_be_started),
         cmocka_unit_test(test_dump),

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Lanes side by side: whatever machines, placements and seeds they have, and however many host threads feed them, each
+ * counts what it counts alone; and where memory ends in one, the same lane fails at the same change.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lanes/lanes.h"
+
+#define LANES 7u
+#define BASE 0x1000000ull
+#define PAGES 300u
+#define STEPS 40000u
+#define MAPPED 6u
+
+/* ------------------------------------------------------------------ machines and placements */
+
+static struct caches_level level(const char *name, uint64_t bytes, uint32_t ways, enum caches_policy policy)
+{
+    struct caches_level level = {.size_bytes = bytes,
+                                 .ways = ways,
+                                 .slices = 1,
+                                 .hash = "none",
+                                 .policy = policy,
+                                 .index = CACHES_PHYSICAL,
+                                 .inclusion = CACHES_NON_INCLUSIVE};
+    snprintf(level.name, sizeof level.name, "%s", name);
+    return level;
+}
+
+/* Sizes and policies of L2, and placements: no two of the first four are the same, the others differ by their seeds. */
+static void make_machines(struct caches_machine machines[LANES], struct lane_config configs[LANES],
+                          const struct stream_blocks *blocks)
+{
+    static const enum mmu_placement placements[] = {MMU_SEQUENTIAL, MMU_RANDOM, MMU_RANDOM, MMU_BUDDY};
+    static const char *const names[LANES] = {"a", "b", "c", "d", "e", "f", "g"};
+    for (unsigned i = 0; i < LANES; i++) {
+        machines[i] = (struct caches_machine){.name = "many", .line_bytes = 64, .level_count = 2};
+        machines[i].levels[0] = level("L1D", 4096, 2, CACHES_LRU);
+        machines[i].levels[1] = level("L2", (uint64_t)(i % 2 + 1) << 15, 4, i % 3 == 2 ? CACHES_RANDOM : CACHES_LRU);
+        configs[i] = (struct lane_config){.machine = &machines[i], .seed = 1, .blocks = blocks, .name = names[i]};
+        configs[i].placement = (struct mmu_config){
+            .physical_bytes = 64 << 20, .placement = placements[i < 4 ? i : 1], .colors = 1, .age = 500, .seed = i};
+    }
+}
+
+/* ------------------------------------------------------------------ a stream */
+
+static uint32_t add_block(struct stream_blocks *blocks)
+{
+    static const struct stream_slot slots[] = {{0, 8, STREAM_READ, 0}, {0, 4, STREAM_WRITE, 0}};
+    static const struct stream_insn insn = {0, 0, 4};
+    const struct stream_block block = {
+        .pc = {BASE}, .bytes = 4, .insn_count = 1, .slot_count = 2, .insns = &insn, .slots = slots};
+    uint32_t number;
+    assert_int_equal(stream_blocks_add(&number, blocks, &block, NULL), C2_OK);
+    return number;
+}
+
+static void write_record(struct stream_writer *writer, uint32_t block, uint64_t a, uint64_t b)
+{
+    assert_int_equal(stream_writer_room(writer, 2, NULL), C2_OK);
+    uint64_t *words = writer->batch->words + writer->batch->used;
+    words[0] = stream_header(block, 1, 2);
+    words[1] = a;
+    words[2] = b;
+    writer->batch->used += 3;
+}
+
+static enum c2_status touch(struct stream_writer *writer, bool present[PAGES], uint64_t page, struct c2_error *err)
+{
+    const uint64_t words[] = {BASE + page * C2_PAGE_BYTES, MMU_ACCESS_WRITE};
+    if (present[page])
+        return C2_OK;
+    present[page] = true;
+    return stream_writer_change(writer, STREAM_TOUCHED, words, 2, err);
+}
+
+static uint64_t draw(struct c2_rng *rng, struct stream_writer *writer, bool present[PAGES], enum c2_status *status,
+                     struct c2_error *err)
+{
+    const uint64_t page = c2_rng_below(rng, 1 + c2_rng_below(rng, PAGES));
+    if (*status == C2_OK)
+        *status = touch(writer, present, page, err);
+    return BASE + page * C2_PAGE_BYTES + c2_rng_below(rng, C2_PAGE_BYTES - 8);
+}
+
+/* Until a lane fails. *at: the step that this came back to. */
+static enum c2_status write_stream(struct stream_writer *writer, uint32_t block, uint32_t *at, struct c2_error *err)
+{
+    const uint64_t map[MAPPED] = {BASE, PAGES * C2_PAGE_BYTES,
+                                  MMU_READ | MMU_WRITE | STREAM_MAPPED_MAY_WRITE |
+                                      (uint64_t)MMU_ANONYMOUS << STREAM_MAPPED_KIND_SHIFT};
+    bool present[PAGES] = {false};
+    struct c2_rng rng;
+    c2_rng_init(&rng, 11, "many lanes");
+    enum c2_status status = stream_writer_change(writer, STREAM_MAPPED, map, MAPPED, err);
+    for (*at = 0; *at < STEPS && status == C2_OK; ++*at) {
+        const uint64_t a = draw(&rng, writer, present, &status, err), b = draw(&rng, writer, present, &status, err);
+        if (status == C2_OK)
+            write_record(writer, block, a, b);
+    }
+    return status == C2_OK ? stream_writer_flush(writer, err) : status;
+}
+
+/* ------------------------------------------------------------------ runs */
+
+struct run {
+    enum c2_status status;
+    struct c2_error err;
+    uint32_t failed_at;
+    struct caches_counts counts[LANES][2];
+};
+
+static void simulate(struct run *run, const struct lane_config *configs, unsigned count, unsigned threads,
+                     uint32_t block)
+{
+    struct lanes *lanes;
+    struct stream_ring *ring;
+    struct stream_writer *writer;
+    struct stream_sink groups[LANES];
+    assert_int_equal(lanes_create(&lanes, configs, count, NULL), C2_OK);
+    assert_int_equal(lanes_group_count(lanes), count);
+    for (unsigned i = 0; i < count; i++)
+        groups[i] = lanes_sink(lanes, i);
+    assert_int_equal(stream_ring_create(&ring, groups, count, threads, NULL), C2_OK);
+    const struct stream_sink sink = stream_ring_sink(ring);
+    assert_int_equal(stream_writer_create(&writer, sink, NULL), C2_OK);
+    writer->certain = lanes_certain;
+    writer->certain_self = lanes;
+    run->status = write_stream(writer, block, &run->failed_at, &run->err);
+    if (run->status == C2_OK)
+        assert_int_equal(sink.drain(sink.self, NULL), C2_OK);
+    stream_ring_destroy(ring);
+    for (unsigned i = 0; i < count; i++)
+        for (uint32_t depth = 0; depth < 2; depth++)
+            run->counts[i][depth] = *caches_level_counts(sim_caches(lane_sim(lanes_at(lanes, i))), depth);
+    stream_writer_destroy(writer);
+    lanes_destroy(lanes);
+}
+
+static void each_counts_what_it_counts_alone(void **state)
+{
+    (void)state;
+    struct caches_machine machines[LANES];
+    struct lane_config configs[LANES];
+    struct stream_blocks *blocks;
+    static struct run alone[LANES], many;
+    assert_int_equal(stream_blocks_create(&blocks, NULL), C2_OK);
+    const uint32_t block = add_block(blocks);
+    make_machines(machines, configs, blocks);
+    for (unsigned i = 0; i < LANES; i++) {
+        simulate(&alone[i], &configs[i], 1, 1, block);
+        assert_int_equal(alone[i].status, C2_OK);
+        assert_true(alone[i].counts[0][1].misses > 1000);
+    }
+    for (unsigned threads = 1; threads <= 8; threads++) {
+        simulate(&many, configs, LANES, threads, block);
+        assert_int_equal(many.status, C2_OK);
+        for (unsigned i = 0; i < LANES; i++)
+            assert_memory_equal(many.counts[i], alone[i].counts[0], sizeof many.counts[i]);
+    }
+    for (unsigned i = 0; i < LANES; i++) /* they are not all the same anyway */
+        for (unsigned k = 0; k < i; k++)
+            assert_memory_not_equal(&alone[i].counts[0][1], &alone[k].counts[0][1], sizeof alone[i].counts[0][1]);
+    stream_blocks_destroy(blocks);
+}
+
+/* The machines of d and f have 60 and 50 pages; g has 50 as well, and comes after f. */
+static void the_same_lane_fails_at_the_same_change(void **state)
+{
+    (void)state;
+    struct caches_machine machines[LANES];
+    struct lane_config configs[LANES];
+    struct stream_blocks *blocks;
+    static struct run alone, many;
+    assert_int_equal(stream_blocks_create(&blocks, NULL), C2_OK);
+    const uint32_t block = add_block(blocks);
+    make_machines(machines, configs, blocks);
+    configs[3].placement.placement = configs[5].placement.placement = configs[6].placement.placement = MMU_SEQUENTIAL;
+    configs[3].placement.physical_bytes = 60 * C2_PAGE_BYTES;
+    configs[5].placement.physical_bytes = configs[6].placement.physical_bytes = 50 * C2_PAGE_BYTES;
+    simulate(&alone, &configs[5], 1, 1, block);
+    assert_int_equal(alone.status, C2_ERR_EXHAUSTED);
+    for (unsigned round = 0; round < 24; round++) {
+        simulate(&many, configs, LANES, 1 + round % 8, block);
+        assert_int_equal(many.status, C2_ERR_EXHAUSTED);
+        assert_int_equal(many.failed_at, alone.failed_at);
+        assert_memory_equal(many.err.text, "f: ", 3);
+        assert_string_equal(many.err.text + 3, alone.err.text);
+    }
+    stream_blocks_destroy(blocks);
+}
+
+static void failing_allocations(void **state)
+{
+    (void)state;
+    struct caches_machine machines[LANES];
+    struct lane_config configs[LANES];
+    struct stream_blocks *blocks;
+    struct lanes *lanes;
+    assert_int_equal(stream_blocks_create(&blocks, NULL), C2_OK);
+    make_machines(machines, configs, blocks);
+    enum c2_status status = C2_ERR_NO_MEMORY;
+    for (uint64_t n = 1; status != C2_OK; n++) {
+        c2_alloc_fail_from(n);
+        status = lanes_create(&lanes, configs, 3, NULL);
+        c2_alloc_fail_from(0);
+        assert_true(status == C2_OK ? !!lanes : !lanes && status == C2_ERR_NO_MEMORY);
+    }
+    lanes_destroy(lanes);
+    stream_blocks_destroy(blocks);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_counts_what_it_counts_alone),
+        cmocka_unit_test(the_same_lane_fails_at_the_same_change),
+        cmocka_unit_test(failing_allocations),
+    };
+    return cmocka_run_group_tests_name("lanes: side by side", tests, NULL, NULL);
+}
