@@ -42,7 +42,8 @@ struct analyses_setup {
     struct loader_symbols *symbols;       /* likewise; asked when memory appears and at the end */
     const char *const *given; /* [ANALYSES_KINDS]: the words of their options; NULL: not given, "": no argument */
     const struct analyses
-        *first; /* of the run's first simulated machine, which outlives these; NULL: that is this one */
+        *first;   /* of the run's first simulated machine, which outlives these; NULL: that is this one */
+    bool samples; /* the misses of each sample are wanted by themselves */
 };
 
 struct analysis { /* the first member of an analysis's own */
@@ -185,6 +186,13 @@ struct analyses_pair {
     uint64_t count;
 };
 
+/* Misses of one row at one level in one sample. A row may have several entries of a kind in a sample. */
+struct analyses_sampled {
+    uint32_t row, count;
+    uint8_t level, class_; /* enum analyses_class */
+    bool startup;
+};
+
 struct analyses_profile_result {
     uint32_t level_count; /* of the data path */
     bool has_l1i;
@@ -198,6 +206,11 @@ struct analyses_profile_result {
     const struct analyses_pair *pairs; /* by level, then count (most first), then victim and evictor */
     size_t pair_count;
     uint64_t reasons[ANALYSES_LEVELS][ANALYSES_REASONS]; /* conflict misses */
+    /* Sample by sample (sim.h), the entries of one from where those of the one before end; none where samples were not
+     * asked for. */
+    const struct analyses_sampled *sampled;
+    const uint32_t *sample_ends; /* [sample] */
+    size_t sample_count;
 };
 
 /* Conflict misses are compared with another placement's: analyses_profile_placement() may follow. profile: that

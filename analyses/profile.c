@@ -88,6 +88,7 @@ static void destroy(struct analysis *analysis)
     c2_free(profile->translations);
     c2_free(profile->last_actor);
     c2_free(profile->pairs);
+    profile_samples_release(&profile->samples);
     c2_free(profile);
 }
 
@@ -101,6 +102,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     profile->base.kind = &analysis_profile;
     profile->machine = setup->machine;
     profile->symbols = setup->symbols;
+    profile->samples.wanted = setup->samples;
     find_spans(profile);
     enum c2_status status = create_maps(profile, err);
     if (status == C2_OK)
@@ -267,9 +269,13 @@ static enum c2_status count_level(struct profile *profile, const struct sim_miss
     const uint32_t level = analyses_level_of(profile->machine, miss->kind, depth);
     struct analyses_tally *tally = tally_of(profile, miss->actor, level);
     C2_ASSERT(event->class_ >= CACHES_COLD && event->class_ <= CACHES_CONFLICT);
-    (miss->kind == SIM_WRITE ? tally->writes : tally->reads)[event->class_ - CACHES_COLD]++;
-    if (event->class_ != CACHES_CONFLICT)
-        return C2_OK;
+    const enum analyses_class class_ = (enum analyses_class)(event->class_ - CACHES_COLD);
+    (miss->kind == SIM_WRITE ? tally->writes : tally->reads)[class_]++;
+    enum c2_status status = C2_OK;
+    if (profile->samples.wanted)
+        status = profile_samples_count(profile, actor_of_word(miss->actor), level, class_, err);
+    if (status != C2_OK || class_ != ANALYSES_CONFLICT)
+        return status;
     tally->framed += miss->kind != SIM_WALK && profile->spans[level] > UINT64_C(1) << miss->page_log2;
     return count_pair(profile, level, miss->actor, event->evictor, err);
 }
@@ -449,11 +455,12 @@ static enum c2_status window(void *self, const struct sim_window *window, struct
     static const struct sim_totals nothing;
     struct profile *profile = self;
     const bool measured = window->phase == STREAM_MEASURE;
-    (void)err;
     check_window(profile, measured ? &window->of : &nothing);
     if (measured)
         sim_totals_add(&profile->measured, &window->of);
-    return C2_OK;
+    return measured && profile->samples.wanted && window->of.counts.instructions != 0
+               ? profile_samples_end(profile, err)
+               : C2_OK;
 }
 
 static struct sim_subscriber subscriber(struct analysis *analysis)

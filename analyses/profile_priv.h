@@ -30,6 +30,18 @@ struct profile_sums {
     uint64_t refs;
 };
 
+/* The misses of samples (samples.c). */
+struct samples_cell;
+struct profile_samples {
+    bool wanted;
+    struct samples_cell *cells;    /* [actor][level][class] */
+    uint32_t actor_room;           /* actors that have cells */
+    struct analyses_sampled *list; /* rows are actors until the run is over */
+    uint32_t count, room;
+    uint32_t *ends; /* [sample]: where its entries end */
+    uint32_t sample_count, end_room;
+};
+
 struct profile_result; /* result.c */
 
 struct profile {
@@ -61,6 +73,7 @@ struct profile {
     struct c2_map *pair_of[ANALYSES_LEVELS][2]; /* by same_block: victim, evictor -> pair */
     struct sim_totals measured;                 /* the sum of all windows that are */
     struct profile_sums sums;                   /* at the end of the last window */
+    struct profile_samples samples;
     struct profile_result *result;
 };
 
@@ -69,6 +82,12 @@ static inline uint32_t profile_levels(const struct profile *profile)
 {
     return profile->machine->level_count + profile->machine->has_l1i;
 }
+
+/* Counts a miss for the sample that is being measured. */
+enum c2_status profile_samples_count(struct profile *profile, uint32_t actor, uint32_t level,
+                                     enum analyses_class class_, struct c2_error *err);
+enum c2_status profile_samples_end(struct profile *profile, struct c2_error *err); /* the sample is over */
+void profile_samples_release(struct profile_samples *samples);
 
 enum c2_status profile_finish(void *self, struct sim *sim, struct c2_error *err);
 const void *profile_result(const struct analysis *profile);

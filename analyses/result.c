@@ -448,6 +448,47 @@ static enum c2_status order_pairs(struct profile *profile, struct c2_error *err)
     return C2_OK;
 }
 
+/* ------------------------------------------------------------------ samples */
+
+/* Actors become rows, and whether they were start-up; returns with the misses of all samples in `sums`. */
+static void order_samples(struct profile *profile, uint64_t sums[ANALYSES_LEVELS][ANALYSES_CLASSES])
+{
+    struct profile_samples *samples = &profile->samples;
+    struct analyses_profile_result *view = &profile->result->view;
+    for (uint32_t i = 0; i < samples->count; i++) {
+        struct analyses_sampled *entry = &samples->list[i];
+        const uint32_t actor = entry->row, row = profile->result->row_of[actor];
+        const struct actor_row of = {view->rows[row].insn, view->rows[row].object, actor};
+        entry->row = row;
+        entry->startup = is_startup(profile, &of);
+        sums[entry->level][entry->class_] += entry->count;
+    }
+    view->sampled = samples->list;
+    view->sample_ends = samples->ends;
+    view->sample_count = samples->sample_count;
+}
+
+/* What all samples have missed is what was measured. */
+static void check_samples(const struct profile *profile, uint64_t sums[ANALYSES_LEVELS][ANALYSES_CLASSES])
+{
+    const struct caches_machine *machine = profile->machine;
+    for (uint32_t i = 0; i < profile_levels(profile); i++) {
+        const struct caches_counts *n = i < machine->level_count ? &profile->measured.levels[i]
+                                                                 : &profile->measured.l1i;
+        C2_ASSERT(sums[i][ANALYSES_COLD] == n->cold && sums[i][ANALYSES_CAPACITY] == n->capacity);
+        C2_ASSERT(sums[i][ANALYSES_CONFLICT] == n->conflict);
+    }
+}
+
+static void finish_samples(struct profile *profile)
+{
+    uint64_t sums[ANALYSES_LEVELS][ANALYSES_CLASSES] = {{0}};
+    if (!profile->samples.wanted)
+        return;
+    order_samples(profile, sums);
+    check_samples(profile, sums);
+}
+
 /* ------------------------------------------------------------------ all of it */
 
 static void check_level(const struct analyses_profile_result *view, uint32_t level, const struct caches_counts *counts)
@@ -519,6 +560,7 @@ enum c2_status profile_finish(void *self, struct sim *sim, struct c2_error *err)
     if (status != C2_OK)
         return status;
     check_sums(view, &profile->measured);
+    finish_samples(profile);
     return C2_OK;
 }
 

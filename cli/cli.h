@@ -68,6 +68,7 @@ struct cli_options {
     struct cli_sampling {
         uint64_t skip, warmup, measure, samples, period; /* --skip ...; 0: not given */
         bool random_offsets;
+        double precision; /* --precision, in per cent; 0: not given */
     } sampling;
     uint64_t jobs; /* host threads that simulate; 0: as many as there are processors */
     bool no_sim, inherit_env, progress, stats, quiet, verbose;
@@ -124,6 +125,9 @@ void cli_options_release(struct cli_options *options);
 #define CLI_CLOCK_BYTES 32
 enum c2_status cli_clock(uint64_t *out, const char *text, struct c2_error *err);
 void cli_clock_text(char out[CLI_CLOCK_BYTES], uint64_t seconds);
+
+/* --precision: per cent, above 0. */
+enum c2_status cli_precision(double *out, const char *text, struct c2_error *err);
 
 /* The guest's environment: a fixed small set or (--inherit-env) host_env, then --env on top. NULL-terminated; to be
  * released with cli_environment_release. */

@@ -12,6 +12,7 @@ static void describe_lane(struct report_run *report, const struct lane *lane)
     const struct caches *caches = sim_caches(sim);
     const struct sim_totals *measured = sim_measured(sim);
     report->measured = measured;
+    report->samples = sim_samples(sim);
     report->counts = &measured->counts;
     report->machine = caches_machine(caches);
     report->l1i = report->machine->has_l1i ? &measured->l1i : NULL;
@@ -48,6 +49,7 @@ void cli_describe(struct report_run *report, struct report_run *against, const s
     const struct lane *lane = lanes ? lanes_at(lanes, 0) : NULL;
     report->seed = options->seed;
     report->simulated = !options->no_sim;
+    report->precision = options->sampling.precision;
     if (lane)
         describe_placement(report, lane_memory(lane));
     if (!report->simulated)

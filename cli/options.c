@@ -42,6 +42,7 @@ enum option_key {
     KEY_SAMPLES,
     KEY_PERIOD,
     KEY_OFFSETS,
+    KEY_PRECISION,
     KEY_LIST_MACHINES,
     KEY_ALLOC_WRAPPER,
     KEY_ANALYSES,                                    /* one an analysis */
@@ -84,6 +85,8 @@ const struct argp_option cli_run_options[] = {
     {"samples", KEY_SAMPLES, "K", 0, "how many samples (1; with --period as many as there is room for)", 2},
     {"period", KEY_PERIOD, "N", 0, "a sample in each N instructions, the first after --skip", 2},
     {"offsets", KEY_OFFSETS, "systematic|random", 0, "where in its period a sample begins: at the start, or drawn", 2},
+    {"precision", KEY_PRECISION, "P", 0,
+     "warn when samples tell the miss rate of a level less surely than to P per cent of itself", 2},
     {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest (unicorn)", 2},
     {"env", KEY_ENV, "NAME[=VALUE]", 0,
      "add to the guest's environment (PATH, HOME and LANG=C); without VALUE: the host's; repeatable", 2},
@@ -290,6 +293,8 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
         return take_count(&options->sampling.period, "--period", value, 1, err);
     case KEY_OFFSETS:
         return take_offsets(options, value, err);
+    case KEY_PRECISION:
+        return cli_precision(&options->sampling.precision, value, err);
     case KEY_NO_SIM:
         options->no_sim = true;
         return C2_OK;
@@ -439,6 +444,9 @@ static enum c2_status check_samples(const struct cli_sampling *s, struct c2_erro
     if (s->measure == 0 && (s->samples != 0 || s->period != 0))
         return c2_fail(err, C2_ERR_INVALID, "--%s needs to know how long a sample is; add --measure N",
                        s->samples != 0 ? "samples" : "period");
+    if (s->measure == 0 && s->precision != 0)
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--precision is of samples; add --measure N, with --period N or --samples K");
     if (s->random_offsets && s->period == 0)
         return c2_fail(err, C2_ERR_INVALID, "--offsets random draws a place in each period; add --period N");
     if (s->period != 0 && (s->warmup > s->period || s->measure > s->period - s->warmup))

@@ -277,6 +277,8 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
     tell_wrappers(run);
     struct report_run report = describe(run, end, ending), against;
     cli_describe(&report, &against, run->options, run->simulation.lanes);
+    if (run->options->quiet)
+        report_warn_of_precision(stderr, &report);
     if (cli_write_reports(&run->outputs, run->options, &run->simulation, &report, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     return report.exit_status;

@@ -143,8 +143,11 @@ static enum c2_status change(void *self, enum stream_mark mark, const uint64_t *
 static enum c2_status make_analyses(struct lane *lane, const struct lane_config *config, struct c2_error *err)
 {
     enum c2_status status = loader_symbols_create(&lane->symbols, mmu_replica_areas(lane->memory), err);
-    const struct analyses_setup setup = {
-        .machine = config->machine, .symbols = lane->symbols, .given = config->given, .first = config->first};
+    const struct analyses_setup setup = {.machine = config->machine,
+                                         .symbols = lane->symbols,
+                                         .given = config->given,
+                                         .first = config->first,
+                                         .samples = config->samples};
     return status == C2_OK ? analyses_create(&lane->analyses, &setup, err) : status;
 }
 
@@ -153,7 +156,8 @@ static enum c2_status make_sim(struct lane *lane, const struct lane_config *conf
     struct sim_config sim = {.machine = config->machine,
                              .seed = config->seed,
                              .translation = {lane, translate, walk, change},
-                             .blocks = config->blocks};
+                             .blocks = config->blocks,
+                             .samples = config->samples};
     if (lane->analyses)
         analyses_subscribe(lane->analyses, &sim);
     return sim_create(&lane->sim, &sim, err);

@@ -26,6 +26,7 @@ struct lane_config {
     /* A page that is accessed and was not marked as touched gets its frame then: in this region, as by a write, and
      * elsewhere as by a read. Both 0: there is no such page. */
     uint64_t region_start, region_end;
+    bool samples; /* each is kept by itself: sim_samples(), and in profiles */
 };
 
 struct lane;

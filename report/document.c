@@ -109,6 +109,13 @@ void doc_count(struct document *d, enum doc_in in, const char *key, uint64_t val
         item->number = value;
 }
 
+void doc_decimal(struct document *d, enum doc_in in, const char *key, double value)
+{
+    struct doc_item *item = add_leaf(d, DOC_DECIMAL, in, key);
+    if (item)
+        item->decimal = value;
+}
+
 void doc_flag(struct document *d, enum doc_in in, const char *key, bool value)
 {
     struct doc_item *item = add_leaf(d, DOC_FLAG, in, key);

@@ -21,7 +21,7 @@
 #include "base/base.h"
 
 enum doc_in { DOC_TEXT = 1, DOC_JSON = 2, DOC_BOTH = DOC_TEXT | DOC_JSON };
-enum doc_kind { DOC_SECTION, DOC_GROUP, DOC_TABLE, DOC_NOTE, DOC_COUNT, DOC_STRING, DOC_FLAG };
+enum doc_kind { DOC_SECTION, DOC_GROUP, DOC_TABLE, DOC_NOTE, DOC_COUNT, DOC_DECIMAL, DOC_STRING, DOC_FLAG };
 
 /* How a note is laid out. Lines that are broken, between words, are at most DOC_WIDTH wide where the words allow it. */
 #define DOC_WIDTH 120
@@ -53,6 +53,7 @@ struct doc_item {
     const char *key; /* of a note: its label */
     uint64_t
         number; /* a count, a flag; of a section its place in the text, of a table its indent, of a note its shape */
+    double decimal;
     const char *text;
     const struct doc_column *columns;
     size_t column_count;
@@ -82,6 +83,7 @@ void doc_columns(struct document *d, const struct doc_column *columns, size_t co
 
 /* key: NULL in a table. value: NULL adds nothing. */
 void doc_count(struct document *d, enum doc_in in, const char *key, uint64_t value);
+void doc_decimal(struct document *d, enum doc_in in, const char *key, double value); /* in the JSON: 6 decimals */
 void doc_flag(struct document *d, enum doc_in in, const char *key, bool value);
 void doc_string(struct document *d, enum doc_in in, const char *key, const char *value);
 void doc_words(struct document *d, enum doc_in in, const char *key, const char *format, ...)

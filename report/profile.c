@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/report_priv.h"
+#include "report/samples.h"
 
 /* Ascending and descending order of two values of any arithmetic type. */
 #define UP(a, b) (((a) > (b)) - ((a) < (b)))
@@ -77,6 +77,7 @@ static enum c2_status make_objects(struct report_digest *digest, struct c2_error
     for (size_t i = 0; i < profile->object_count; i++) {
         struct report_ranked *object = &objects->list[objects->count++];
         object->of = &profile->objects[i];
+        object->number = (uint32_t)i;
         report_add_object(&object->missed, digest, object->of);
         report_add_missed(&digest->missed, &object->missed);
     }
@@ -119,28 +120,33 @@ static bool has_missed(const struct report_missed *missed)
 }
 
 /* Neighbours of one place are one. */
-static bool append(struct report_ranking *to, const struct report_ranked *own)
+static bool append(struct report_ranking *to, const struct report_ranked *own, uint32_t insn)
 {
-    if (to->count != 0 && report_by_place(&to->list[to->count - 1].place, &own->place) == 0) {
-        add_ranked(&to->list[to->count - 1], own);
-        return true;
-    }
-    if (!c2_grow((void **)&to->list, &to->room, to->count, sizeof *to->list))
+    const bool another = to->count == 0 || report_by_place(&to->list[to->count - 1].place, &own->place) != 0;
+    if (another && !c2_grow((void **)&to->list, &to->room, to->count, sizeof *to->list))
         return false;
-    to->list[to->count++] = *own;
+    if (another) {
+        to->list[to->count] = *own;
+        to->list[to->count++].number = to->numbers++;
+    } else {
+        add_ranked(&to->list[to->count - 1], own);
+    }
+    to->number_of[insn] = to->numbers - 1;
     return true;
 }
 
-static bool add_insn(struct report_digest *digest, const struct analyses_insn *insn, const struct report_missed *missed)
+static bool add_insn(struct report_digest *digest, uint32_t number, const struct report_missed *missed)
 {
+    const struct analyses_insn *insn = &digest->profile->insns[number];
     struct report_ranked function = {.missed = *missed}, line = {.missed = *missed};
     function_of(&function, digest->run, insn);
-    if (!append(&digest->functions, &function))
+    if (!append(&digest->functions, &function, number))
         return false;
+    digest->lines.number_of[number] = UINT32_MAX;
     if (!has_missed(missed))
         return true;
     line_of(&line, digest->run, insn);
-    return append(&digest->lines, &line);
+    return append(&digest->lines, &line, number);
 }
 
 static enum c2_status collect(struct report_digest *digest, struct c2_error *err)
@@ -151,13 +157,14 @@ static enum c2_status collect(struct report_digest *digest, struct c2_error *err
         struct report_missed missed = {.own = 0};
         for (; row < profile->row_count && profile->rows[row].insn == i; row++)
             report_add_row(&missed, digest, &profile->rows[row]);
-        if (!add_insn(digest, &profile->insns[i], &missed))
+        if (!add_insn(digest, (uint32_t)i, &missed))
             return c2_fail_memory(err, "the functions and lines of a report");
     }
     return C2_OK;
 }
 
-static void join(struct report_ranking *ranking)
+/* Those of one place become one; joined: room for the number that each then has. */
+static void join(struct report_ranking *ranking, uint32_t *joined, size_t insn_count)
 {
     uint32_t kept = 0;
     if (ranking->count != 0)
@@ -167,19 +174,30 @@ static void join(struct report_ranking *ranking)
             add_ranked(&ranking->list[kept - 1], &ranking->list[i]);
         else
             ranking->list[kept++] = ranking->list[i];
+        joined[ranking->list[i].number] = ranking->list[kept - 1].number;
     }
     ranking->count = kept;
+    for (size_t i = 0; i < insn_count; i++)
+        if (ranking->number_of[i] != UINT32_MAX)
+            ranking->number_of[i] = joined[ranking->number_of[i]];
     rank(ranking);
 }
 
 static enum c2_status make_functions_and_lines(struct report_digest *digest, struct c2_error *err)
 {
-    enum c2_status status = collect(digest, err);
-    if (status != C2_OK)
-        return status;
-    join(&digest->functions);
-    join(&digest->lines);
-    return C2_OK;
+    const size_t count = digest->profile->insn_count;
+    uint32_t *joined = c2_alloc((count + 1) * sizeof *joined);
+    digest->functions.number_of = c2_alloc((count + 1) * sizeof *digest->functions.number_of);
+    digest->lines.number_of = c2_alloc((count + 1) * sizeof *digest->lines.number_of);
+    enum c2_status status = !joined || !digest->functions.number_of || !digest->lines.number_of
+                                ? c2_fail_memory(err, "the functions and lines of a report")
+                                : collect(digest, err);
+    if (status == C2_OK) {
+        join(&digest->functions, joined, count);
+        join(&digest->lines, joined, count);
+    }
+    c2_free(joined);
+    return status;
 }
 
 /* ------------------------------------------------------------------ conflict misses */
@@ -281,11 +299,16 @@ enum c2_status report_digest_make(struct report_digest *out, const struct report
     enum c2_status status = make_objects(out, err);
     if (status == C2_OK)
         status = make_functions_and_lines(out, err);
-    return status == C2_OK ? make_victims(out, err) : status;
+    if (status == C2_OK)
+        status = make_victims(out, err);
+    return status == C2_OK && run->samples.count != 0 ? samples_groups_make(&out->samples, out, err) : status;
 }
 
 void report_digest_release(struct report_digest *digest)
 {
+    samples_groups_release(digest->samples);
+    c2_free(digest->functions.number_of);
+    c2_free(digest->lines.number_of);
     c2_free(digest->objects.list);
     c2_free(digest->functions.list);
     c2_free(digest->lines.list);

@@ -15,7 +15,7 @@
  */
 #include <inttypes.h>
 
-#include "report/report_priv.h"
+#include "report/samples.h"
 
 #define ROWS 10u
 #define COVERED 95u
@@ -31,11 +31,16 @@ bool report_noticeable(const struct report_digest *digest, uint64_t cost)
 
 /* ------------------------------------------------------------------ what something missed */
 
+/* One of a list. */
+struct sampled {
+    enum samples_kind kind;
+    uint32_t number;
+};
+
 static void add_sums(struct document *d, const struct report_digest *digest, const struct report_missed *missed,
                      size_t level)
 {
     const struct report_sums *sums = &missed->levels[level];
-    doc_group(d, DOC_JSON, NULL);
     doc_string(d, DOC_JSON, "name", digest->levels[level].level->name);
     doc_count(d, DOC_JSON, "misses", sums->misses);
     doc_count(d, DOC_JSON, "cold", sums->cold);
@@ -44,10 +49,11 @@ static void add_sums(struct document *d, const struct report_digest *digest, con
     doc_count(d, DOC_JSON, "startup", missed->startup[level].misses);
     if (digest->profile->compared)
         doc_count(d, DOC_JSON, "placement", sums->placement);
-    doc_close(d);
 }
 
-static void add_missed(struct document *d, const struct report_digest *digest, const struct report_missed *missed)
+/* sampled: what they are of, where there are estimates by samples; else NULL. */
+static void add_missed(struct document *d, const struct report_digest *digest, const struct report_missed *missed,
+                       const struct sampled *sampled)
 {
     doc_count(d, DOC_JSON, "cost", missed->own + missed->loading);
     doc_count(d, DOC_JSON, "startup", missed->loading);
@@ -57,8 +63,13 @@ static void add_missed(struct document *d, const struct report_digest *digest, c
     }
     doc_table(d, DOC_JSON, "levels");
     for (size_t i = 0; i < digest->level_count; i++) {
-        if (missed->levels[i].misses != 0)
-            add_sums(d, digest, missed, i);
+        if (missed->levels[i].misses == 0)
+            continue;
+        doc_group(d, DOC_JSON, NULL);
+        add_sums(d, digest, missed, i);
+        if (sampled)
+            report_add_sampled(d, digest, sampled->kind, sampled->number, digest->levels[i].number);
+        doc_close(d);
     }
     doc_close(d);
 }
@@ -220,13 +231,16 @@ static void name_function(char *buffer, size_t bytes, const struct report_run *r
 struct kind {
     const char *key, *heading;
     size_t limit; /* of the JSON */
+    enum samples_kind sampled;
     void (*add)(struct document *d, const struct report_digest *digest, const struct report_ranked *from);
     void (*add_rest)(struct document *d, const struct report_ranked *from, size_t count); /* NULL: nothing but misses */
     void (*name)(char *buffer, size_t bytes, const struct report_run *run, const struct report_ranked *of);
 };
-static const struct kind objects = {"objects", "object", 500, add_object, add_objects_rest, name_object};
-static const struct kind functions = {"functions", "function", 1000, add_function, add_functions_rest, name_function};
-static const struct kind lines = {"lines", "line", 200, add_line, NULL, name_line};
+static const struct kind objects = {"objects",  "object",         500,        SAMPLES_OBJECTS,
+                                    add_object, add_objects_rest, name_object};
+static const struct kind functions = {"functions",  "function",         1000,         SAMPLES_FUNCTIONS,
+                                      add_function, add_functions_rest, name_function};
+static const struct kind lines = {"lines", "line", 200, SAMPLES_LINES, add_line, NULL, name_line};
 
 static void add_rest(struct document *d, const struct report_digest *digest, const struct kind *kind,
                      const struct report_ranked *from, size_t count)
@@ -240,7 +254,7 @@ static void add_rest(struct document *d, const struct report_digest *digest, con
     doc_close(d);
     if (kind->add_rest)
         kind->add_rest(d, from, count);
-    add_missed(d, digest, &missed);
+    add_missed(d, digest, &missed, NULL);
     doc_close(d);
 }
 
@@ -251,11 +265,19 @@ static bool shows_tlb(const struct report_digest *digest)
     return own != 0 && own >= digest->run->counts->instructions / RARE;
 }
 
+/* Several samples say how sure a share of the cost is. */
+static bool has_margins(const struct report_digest *digest)
+{
+    return digest->run->samples.count > 1 && !digest->run->weights;
+}
+
 static void add_columns(struct document *d, const struct report_digest *digest, const struct kind *kind)
 {
-    struct doc_column columns[6 + REPORT_MAX_LEVELS] = {{.heading = "cost", .key = "own", .of = "whole"},
-                                                        {.heading = "classes", .key = "classes"}};
-    size_t count = 2;
+    struct doc_column columns[7 + REPORT_MAX_LEVELS] = {{.heading = "cost", .key = "own", .of = "whole"}};
+    size_t count = 1;
+    if (has_margins(digest))
+        columns[count++] = (struct doc_column){.heading = "+-", .key = "margin"};
+    columns[count++] = (struct doc_column){.heading = "classes", .key = "classes"};
     for (size_t i = 0; i < digest->level_count; i++, count++)
         columns[count].heading = columns[count].key = doc_keep(d, "%s misses", digest->levels[i].level->name);
     if (shows_tlb(digest)) {
@@ -268,6 +290,15 @@ static void add_columns(struct document *d, const struct report_digest *digest, 
     doc_columns(d, columns, count, 0);
 }
 
+/* Of the share of the cost. */
+static void add_margin(struct document *d, const struct report_digest *digest, const struct kind *kind,
+                       const struct report_ranked *from)
+{
+    const struct estimate cost = samples_groups_cost(digest->samples, kind->sampled, from->number);
+    if (estimate_has_margin(&cost))
+        doc_words(d, DOC_TEXT, "margin", "%.1f %%", 100 * estimate_margin(&cost, samples_left(digest->run)));
+}
+
 /* What the columns show, without start-up. */
 static void add_row(struct document *d, const struct report_digest *digest, const struct kind *kind,
                     const struct report_ranked *from)
@@ -276,6 +307,8 @@ static void add_row(struct document *d, const struct report_digest *digest, cons
     char text[256];
     doc_count(d, DOC_TEXT, "own", missed->own);
     doc_count(d, DOC_TEXT, "whole", report_whole_cost(digest));
+    if (has_margins(digest))
+        add_margin(d, digest, kind, from);
     doc_string(d, DOC_TEXT, "classes", report_class_bar(text, missed));
     for (size_t i = 0; i < digest->level_count; i++)
         doc_count(d, DOC_TEXT, doc_keep(d, "%s misses", digest->levels[i].level->name),
@@ -321,8 +354,9 @@ static void add_list(struct document *d, const struct report_digest *digest, con
     add_columns(d, digest, kind);
     for (size_t i = 0; i < ranking->count && i < kind->limit; i++) {
         if (doc_group(d, i < shown ? DOC_BOTH : DOC_JSON, NULL)) {
+            const struct sampled sampled = {kind->sampled, ranking->list[i].number};
             kind->add(d, digest, &ranking->list[i]);
-            add_missed(d, digest, &ranking->list[i].missed);
+            add_missed(d, digest, &ranking->list[i].missed, &sampled);
         }
         if (i < shown)
             add_row(d, digest, kind, &ranking->list[i]);

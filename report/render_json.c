@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * render_json: a document as JSON, in the order of its items. Of a text, each byte that is no UTF-8 becomes U+FFFD.
+ * render_json: a document as JSON, in the order of its items. Decimals are rounded half up to six places. Of a text,
+ * each byte that is no UTF-8 becomes U+FFFD.
  */
+#include <math.h>
 #include <string.h>
 
 #include <jansson.h>
 
 #include "report/document.h"
+
+#define DIGITS 15 /* of a number that is no count: all that a double surely has */
 
 /* Length of the well-formed UTF-8 sequence at text, 0 if there is none (RFC 3629, section 4). */
 static size_t utf8_length(const unsigned char *text)
@@ -59,6 +63,8 @@ static json_t *value_of(const struct doc_item *item)
     switch (item->kind) {
     case DOC_COUNT:
         return json_integer((json_int_t)item->number);
+    case DOC_DECIMAL:
+        return json_real(floor(item->decimal * 1e6 + 0.5) / 1e6);
     case DOC_FLAG:
         return json_boolean(item->number != 0);
     case DOC_STRING:
@@ -96,7 +102,8 @@ enum c2_status doc_render_json(FILE *to, const struct document *d, const char *w
 {
     json_set_alloc_funcs(c2_alloc, c2_free);
     json_t *root = d->failed ? NULL : value_of(&d->root);
-    const bool written = root && json_dumpf(root, to, JSON_INDENT(2)) == 0 && fputc('\n', to) != EOF;
+    const bool written = root && json_dumpf(root, to, JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS)) == 0 &&
+                         fputc('\n', to) != EOF;
     json_decref(root);
     if (written && !ferror(to))
         return C2_OK;

@@ -26,7 +26,11 @@ struct report_run {
     uint64_t instructions;             /* of the whole run */
     const struct report_phase *phases; /* in order; NULL: there is one, of all of it */
     size_t phase_count;
-    bool simulated; /* false: --no-sim, then the following are NULL */
+    struct sim_samples samples; /* count 0: it is not known by samples */
+    const double *weights; /* [sample], above 0: what each stands for of the run; they were chosen, not drawn. NULL:
+                                 * all alike */
+    double precision;      /* what a margin of the miss rates may be, in per cent of them; 0: anything */
+    bool simulated;        /* false: --no-sim, then the following are NULL */
     const struct sim_counts *counts;
     const struct caches_machine *machine;
     const struct caches_counts *l1i;                       /* NULL on a machine without L1I */
@@ -59,6 +63,9 @@ enum c2_status report_create(struct report **out, const struct report_run *run, 
 enum c2_status report_text(FILE *to, const struct report *report, struct c2_error *err);
 enum c2_status report_json(FILE *to, const struct report *report, struct c2_error *err);
 void report_destroy(struct report *report);
+/* Says a line for each miss rate that is less sure than the precision asked for; returns whether there is one. to: may
+ * be NULL. */
+bool report_warn_of_precision(FILE *to, const struct report_run *run);
 
 /* Profiles for other tools, of a run with a profile (the first: with calls, too). Callgrind's format, version 1: costs
  * by instruction and line, and calls; the same with conflict misses for costs, where a call is an eviction and goes

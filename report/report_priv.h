@@ -52,12 +52,15 @@ struct report_ranked {
     struct guest_va pc;               /* of a line: of the first instruction */
     uint64_t executed, reads, writes; /* of a function */
     struct report_missed missed;
+    uint32_t number; /* of an object: in the profile. It tells those of a list apart, whatever their order */
 };
 /* By cost (own, then start-up's, most first), executions (most first), module, function, file, line, offset in the
  * function; objects by their first appearance. */
 struct report_ranking {
     struct report_ranked *list;
     uint32_t count, room;
+    uint32_t *number_of; /* [instruction of the profile] of functions and lines; of one that is in none UINT32_MAX */
+    uint32_t numbers;    /* all are below */
 };
 
 /* The conflict misses of one instruction in one object, at one level, and its pairs: by count, most first, then by the
@@ -82,7 +85,8 @@ struct report_digest {
     struct report_victim *victims; /* by level, count (most first), row */
     size_t victim_count;
     const struct analyses_pair **pairs;
-    uint64_t *evicted; /* for report_main_evictor(): a zero for each object, and one for nobody */
+    uint64_t *evicted;              /* for report_main_evictor(): a zero for each object, and one for nobody */
+    struct samples_groups *samples; /* NULL: the run is not known by samples */
 };
 
 /* To be released, whatever it returned. */
@@ -137,8 +141,9 @@ char *report_evictor_text(char *buffer, size_t bytes, const struct report_run *r
 /* Of any run. (head.c) */
 void report_add_head(struct document *d, struct report_digest *digest);
 
-/* Of one that was simulated. (levels.c, advice.c) */
+/* Of one that was simulated. (levels.c, samples.c, advice.c) */
 void report_add_levels(struct document *d, struct report_digest *digest);
+void report_add_samples(struct document *d, struct report_digest *digest);
 void report_add_fifo(struct document *d, struct report_digest *digest);
 void report_add_tlbs(struct document *d, struct report_digest *digest);
 void report_add_against(struct document *d, struct report_digest *digest);

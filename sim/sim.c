@@ -59,6 +59,7 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
         return c2_fail_memory(err, "the simulator");
     sim->blocks = config->blocks;
     sim->translation = config->translation;
+    sim->samples_kept = config->samples;
     sim->line_bytes = line_bytes;
     sim->line_shift = c2_log2(line_bytes);
     sim->has_l1i = config->machine->has_l1i;
@@ -89,6 +90,8 @@ void sim_destroy(struct sim *sim)
     sim_plan_free(sim);
     sim_attribute_free(sim);
     c2_free(sim->subscribers);
+    c2_free(sim->sample_instructions);
+    c2_free(sim->sampled);
     c2_free(sim);
 }
 

@@ -97,6 +97,18 @@ struct sim_totals { /* counters of 64 bits and nothing else */
 };
 void sim_totals_add(struct sim_totals *to, const struct sim_totals *what);
 
+/* Samples: the windows that were measured and are not empty, in order, for those who want each by itself. */
+enum { SIM_CLASSES = 3 };
+struct sim_sampled {                                 /* of a level */
+    uint64_t accesses, misses, classes[SIM_CLASSES]; /* cold, capacity, conflict */
+};
+struct sim_samples {
+    size_t count;
+    uint32_t level_count;             /* L1I, where there is one, has the number behind those of the data path */
+    const uint64_t *instructions;     /* [sample] */
+    const struct sim_sampled *levels; /* [sample * level_count + number of the level] */
+};
+
 struct sim_window {
     enum stream_phase phase, next; /* the one that is over; the one that begins, at the end of the run the same again */
     struct sim_totals of;          /* may be zeros */
@@ -175,6 +187,7 @@ struct sim_config {
     const struct sim_subscriber *subscribers; /* copied; may be none */
     size_t subscriber_count;
     const struct sim_attribution *attribution; /* copied; NULL: nobody is asked */
+    bool samples;                              /* each is kept: sim_samples() */
 };
 
 enum c2_status sim_create(struct sim **out, const struct sim_config *config, struct c2_error *err);
@@ -185,6 +198,7 @@ enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, st
 enum c2_status sim_finish(struct sim *sim, struct c2_error *err);
 /* What was counted in phases that were measured, once finished; lent until destroy. */
 const struct sim_totals *sim_measured(const struct sim *sim);
+struct sim_samples sim_samples(const struct sim *sim); /* lent likewise; none where they are not kept */
 /* Translations of this range may have changed: forget them. Between batches, or in sim_translation.change. The
  * simulated TLBs lose them as well; but for those this concerns the host's memory of translations only. */
 void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes);

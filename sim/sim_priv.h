@@ -134,6 +134,10 @@ struct sim {
     struct sim_totals phase_start; /* when it began */
     struct sim_totals measured;    /* of the windows so far, those of MEASURE */
     struct sim_code codes_before;  /* sums at that time */
+    bool samples_kept;
+    uint32_t sample_count, sample_room, sampled_count, sampled_room; /* sampled: levels of samples */
+    uint64_t *sample_instructions;
+    struct sim_sampled *sampled;
 
     struct sim_core core; /* the only one */
 };

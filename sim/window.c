@@ -10,9 +10,11 @@
  *   misses (unless they ask for the latter, for what they remember of them), and neither instructions nor owners
  *   count. Records, blocks, marks and memory are told, and whoever attributes is asked for actors: of a line that is
  *   lost in a warm-up the miss may be measured.
+ *   Where samples are wanted one by one, of each window that was measured and is not empty there are kept its
+ *   instructions, and accesses and misses of each level.
  *
  * Counting
- *   The windows of a run add up to its counts, all of them, wherever it is cut.
+ *   The windows of a run add up to its counts, all of them, wherever it is cut; samples, to those that were measured.
  *
  * Invariants (checked of each window)
  *   Those that sim_check() has for the whole run: refs = reads + writes; modifies <= reads, writes; straddles <= refs;
@@ -130,6 +132,45 @@ static void check_codes(struct sim *sim, const struct sim_counts *counts)
     sim->codes_before = sum;
 }
 
+/* ------------------------------------------------------------------ samples */
+
+static enum c2_status keep_level(struct sim *sim, const struct caches_counts *n, struct c2_error *err)
+{
+    if (!c2_grow((void **)&sim->sampled, &sim->sampled_room, sim->sampled_count, sizeof *sim->sampled))
+        return c2_fail_memory(err, "the samples");
+    sim->sampled[sim->sampled_count++] = (struct sim_sampled){
+        n->accesses, n->misses, {n->cold, n->capacity, n->conflict}};
+    return C2_OK;
+}
+
+static enum c2_status keep_sample(struct sim *sim, const struct sim_totals *of, struct c2_error *err)
+{
+    const struct caches_machine *machine = caches_machine(sim->caches);
+    enum c2_status status = C2_OK;
+    if (!c2_grow((void **)&sim->sample_instructions, &sim->sample_room, sim->sample_count,
+                 sizeof *sim->sample_instructions))
+        return c2_fail_memory(err, "the samples");
+    sim->sample_instructions[sim->sample_count++] = of->counts.instructions;
+    for (uint32_t i = 0; i < machine->level_count && status == C2_OK; i++)
+        status = keep_level(sim, &of->levels[i], err);
+    return status == C2_OK && machine->has_l1i ? keep_level(sim, &of->l1i, err) : status;
+}
+
+struct sim_samples sim_samples(const struct sim *sim)
+{
+    const uint32_t count = sim->sample_count;
+    return (struct sim_samples){.count = count,
+                                .level_count = count == 0 ? 0 : sim->sampled_count / count,
+                                .instructions = sim->sample_instructions,
+                                .levels = sim->sampled};
+}
+
+static enum c2_status measured(struct sim *sim, const struct sim_totals *of, struct c2_error *err)
+{
+    sim_totals_add(&sim->measured, of);
+    return sim->samples_kept && of->counts.instructions != 0 ? keep_sample(sim, of, err) : C2_OK;
+}
+
 /* ------------------------------------------------------------------ phases */
 
 enum stream_phase sim_phase(const struct sim *sim) { return sim->phase; }
@@ -150,15 +191,30 @@ enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2
         sim_attribute_phase(sim, next);
         check_codes(sim, &window.of.counts);
     }
-    if (sim->phase == STREAM_MEASURE)
-        sim_totals_add(&sim->measured, &window.of);
+    enum c2_status status = sim->phase == STREAM_MEASURE ? measured(sim, &window.of, err) : C2_OK;
     sim->phase_start = now;
     sim->phase = next;
-    return sim_tell_window(sim, &window, err);
+    return status == C2_OK ? sim_tell_window(sim, &window, err) : status;
+}
+
+static void check_samples(const struct sim *sim)
+{
+    const struct sim_samples samples = sim_samples(sim);
+    const struct caches_machine *machine = caches_machine(sim->caches);
+    uint64_t misses[CACHES_MAX_LEVELS + 1] = {0}, instructions = 0;
+    for (size_t i = 0; i < samples.count; i++)
+        instructions += samples.instructions[i];
+    for (size_t i = 0; i < samples.count * samples.level_count; i++)
+        misses[i % samples.level_count] += samples.levels[i].misses;
+    C2_ASSERT(instructions == sim->measured.counts.instructions);
+    for (uint32_t i = 0; i < samples.level_count; i++)
+        C2_ASSERT(misses[i] == (i < machine->level_count ? &sim->measured.levels[i] : &sim->measured.l1i)->misses);
 }
 
 enum c2_status sim_finish(struct sim *sim, struct c2_error *err)
 {
     enum c2_status status = sim_window_end(sim, sim->phase, err);
+    if (status == C2_OK && sim->samples_kept)
+        check_samples(sim);
     return status == C2_OK ? sim_tell_finish(sim, err) : status;
 }

@@ -37,7 +37,8 @@ EMULATOR = os.path.realpath(os.environ.get("C2EMU", os.path.join(ROOT, "build", 
 BUILD = os.path.dirname(EMULATOR)
 MADE_WITH = os.path.join(HERE, "made_with.txt")
 PAGES = ["README.md", "docs/tour.md", "docs/options.md", "docs/model.md", "docs/machine-files.md", "docs/placement.md",
-         "docs/reports.md", "docs/placement-lab.md", "docs/exports.md", "docs/advise.md"] # with commands
+         "docs/reports.md", "docs/sampling.md", "docs/placement-lab.md", "docs/exports.md",
+         "docs/advise.md"] # with commands
 OTHER_PAGES = ["docs/deviations.md", "docs/comparison.md", "docs/architecture.md", "docs/recording.md",
                "CONTRIBUTING.md", "tests/README.md"]
 OPTIONAL = ("callgrind_annotate", "cg_annotate") # of Valgrind
@@ -383,7 +384,7 @@ def keys_of(value):
 def check_report_keys():
     page = read("docs/reports.md")
     keys = set()
-    for words in (["-m", "zen3"], ["--no-sim"]):
+    for words in (["-m", "zen3"], ["--no-sim"], ["--period", "9k", "--measure", "4k", "--precision", "1"]):
         done = subprocess.run([EMULATOR, "-q", "--json", "-", *words, "/bin/true"], stdout=subprocess.PIPE, check=True)
         keys |= keys_of(json.loads(done.stdout.decode()))
     for key in sorted(keys):

@@ -42,9 +42,14 @@ static struct bench *bench_create(bool has_l1i, const struct sim_subscriber *sub
     set_machine(&bench->machine, has_l1i);
     bench->batch.tid = 1;
     assert_int_equal(C2_OK, stream_blocks_create(&bench->blocks, &err));
-    struct sim_config config = {
-        &bench->machine, 1,   {.self = &bench->shift, .translate = shifted}, bench->blocks, subscriber,
-        !!subscriber,    NULL};
+    struct sim_config config = {&bench->machine,
+                                1,
+                                {.self = &bench->shift, .translate = shifted},
+                                bench->blocks,
+                                subscriber,
+                                !!subscriber,
+                                NULL,
+                                false};
     assert_int_equal(C2_OK, sim_create(&bench->sim, &config, &err));
     return bench;
 }
@@ -350,8 +355,11 @@ static void every_allocation_may_fail(void **state)
     enum c2_status created = C2_ERR_NO_MEMORY, consumed = C2_ERR_NO_MEMORY;
     uint64_t tries = 0;
     while (created != C2_OK || consumed != C2_OK) {
-        struct sim_config config = {
-            &bench->machine, 1, {.self = &bench->shift, .translate = shifted}, bench->blocks, &subscriber, 0, NULL};
+        struct sim_config config = {.machine = &bench->machine,
+                                    .seed = 1,
+                                    .translation = {.self = &bench->shift, .translate = shifted},
+                                    .blocks = bench->blocks,
+                                    .subscribers = &subscriber};
         struct sim *sim;
         struct c2_error err;
         c2_alloc_fail_from(++tries);

@@ -647,8 +647,8 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
     const struct sim_subscriber *first = observed || how == RECORDS ? listeners : listeners + 1;
     struct sim *sim, *other = NULL; /* the other one is told of misses only */
     world_init(world, seed);
-    struct sim_config config = {shape, seed, {&pages, translate, walk, NULL}, world->blocks,
-                                first, 0,    attributed ? &attribution : NULL};
+    struct sim_config config = {shape, seed, {&pages, translate, walk, NULL},  world->blocks,
+                                first, 0,    attributed ? &attribution : NULL, false};
     assert_int_equal(C2_OK, caches_create(&twin.caches, shape, seed, &err));
     config.subscriber_count = (size_t)((attributed ? listeners + 3 : listeners + 1) - first);
     assert_int_equal(C2_OK, sim_create(&sim, &config, &err));

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * groups: the misses of samples by object, function and line, as estimates for the whole run.
+ *
+ * Model
+ *   The profile has the misses of each sample by row. They are added up twice: first what everything has missed in all
+ *   samples, which gives the ratios; then how each sample lies beside them. Where nothing was missed in a sample the
+ *   distance is the ratio itself times the sample's instructions (or cost), so only samples with a miss are visited.
+ *
+ * Counting
+ *   Instructions are those of all the program: misses for each of them add up to the level's, over objects or lines.
+ *   A share of a class, or of the cost, is one of those that missed (estimate.c).
+ *
+ * Invariants
+ *   Memory is that of the objects, functions and lines, not of the samples.
+ */
+#include "report/samples.h"
+
+#define NOTHING UINT32_MAX
+
+/* Of one group at one level, over all samples; and in the sample that is being added. */
+struct cell {
+    double misses[ANALYSES_CLASSES], squares, class_squares[ANALYSES_CLASSES];
+    unsigned __int128 instructions2; /* squared, of the samples that it missed in */
+    uint32_t samples;                /* that it missed in */
+    uint64_t now[ANALYSES_CLASSES];
+};
+/* Of one group. */
+struct whole {
+    double cost, squares;
+    unsigned __int128 costs2; /* the squares of the whole cost of samples that it missed in */
+    uint64_t now;
+    bool touched; /* in this sample */
+};
+
+struct kind {
+    const uint32_t *of; /* [instruction of the profile]: group; NULL: groups are the profile's objects */
+    uint32_t count;
+    struct cell *cells; /* [group * level_count + number of the level] */
+    struct whole *wholes;
+    uint32_t *touched; /* groups */
+    uint32_t touched_count;
+};
+
+struct samples_groups {
+    const struct report_run *run;
+    uint32_t level_count;
+    uint64_t cycles[ANALYSES_LEVELS];   /* of a miss, by number of the level */
+    uint64_t *costs;                    /* [sample] */
+    struct estimate instructions, cost; /* x: of all samples; samples: with one */
+    unsigned __int128 instructions2, costs2;
+    struct kind kinds[SAMPLES_KINDS];
+};
+
+/* ------------------------------------------------------------------ life */
+
+static enum c2_status make_kind(struct kind *kind, const uint32_t *of, uint32_t count, uint32_t levels,
+                                struct c2_error *err)
+{
+    const size_t room = (size_t)count + 1;
+    kind->of = of;
+    kind->count = count;
+    kind->cells = c2_calloc(room * levels, sizeof *kind->cells);
+    kind->wholes = c2_calloc(room, sizeof *kind->wholes);
+    kind->touched = c2_alloc(room * sizeof *kind->touched);
+    return kind->cells && kind->wholes && kind->touched ? C2_OK : c2_fail_memory(err, "the estimates of a report");
+}
+
+void samples_groups_release(struct samples_groups *groups)
+{
+    for (unsigned i = 0; groups && i < SAMPLES_KINDS; i++) {
+        c2_free(groups->kinds[i].cells);
+        c2_free(groups->kinds[i].wholes);
+        c2_free(groups->kinds[i].touched);
+    }
+    if (groups)
+        c2_free(groups->costs);
+    c2_free(groups);
+}
+
+/* ------------------------------------------------------------------ one sample */
+
+static double gain(const struct report_run *run, size_t sample)
+{
+    return run->weights ? run->weights[sample] / (double)run->samples.instructions[sample] : 1;
+}
+
+static uint32_t group_of(const struct kind *kind, const struct analyses_row *row)
+{
+    return kind->of ? kind->of[row->insn] : row->object;
+}
+
+static void add_entry(const struct samples_groups *groups, struct kind *kind, const struct analyses_sampled *entry)
+{
+    const uint32_t group = group_of(kind, &groups->run->profile->rows[entry->row]);
+    struct whole *whole = &kind->wholes[group];
+    C2_ASSERT(group < kind->count);
+    if (!whole->touched)
+        kind->touched[kind->touched_count++] = group;
+    whole->touched = true;
+    whole->now += entry->startup ? 0 : entry->count * groups->cycles[entry->level];
+    kind->cells[(size_t)group * groups->level_count + entry->level].now[entry->class_] += entry->count;
+}
+
+static void add_entries(const struct samples_groups *groups, struct kind *kind, size_t sample)
+{
+    const struct analyses_profile_result *profile = groups->run->profile;
+    for (uint32_t i = sample == 0 ? 0 : profile->sample_ends[sample - 1]; i < profile->sample_ends[sample]; i++)
+        add_entry(groups, kind, &profile->sampled[i]);
+}
+
+static uint64_t misses_now(const struct cell *cell)
+{
+    return cell->now[ANALYSES_COLD] + cell->now[ANALYSES_CAPACITY] + cell->now[ANALYSES_CONFLICT];
+}
+
+/* ------------------------------------------------------------------ sums, then distances */
+
+static void sum_cell(struct cell *cell, double gain)
+{
+    for (unsigned i = 0; i < ANALYSES_CLASSES; i++)
+        cell->misses[i] += gain * (double)cell->now[i];
+}
+
+static double misses_of(const struct cell *cell)
+{
+    return cell->misses[ANALYSES_COLD] + cell->misses[ANALYSES_CAPACITY] + cell->misses[ANALYSES_CONFLICT];
+}
+
+static struct estimate misses_estimate(const struct samples_groups *groups, const struct cell *cell)
+{
+    return (struct estimate){
+        .y = misses_of(cell), .x = groups->instructions.x, .samples = groups->instructions.samples};
+}
+
+static struct estimate class_estimate(const struct cell *cell, unsigned class_)
+{
+    return (struct estimate){.y = cell->misses[class_], .x = misses_of(cell), .samples = cell->samples};
+}
+
+static struct estimate cost_estimate(const struct samples_groups *groups, const struct whole *whole)
+{
+    return (struct estimate){.y = whole->cost, .x = groups->cost.x, .samples = groups->cost.samples};
+}
+
+static void compare_cell(const struct samples_groups *groups, struct cell *cell, uint64_t instructions)
+{
+    const struct estimate misses = misses_estimate(groups, cell);
+    const uint64_t now = misses_now(cell);
+    if (now == 0)
+        return;
+    cell->samples++;
+    cell->instructions2 += (unsigned __int128)instructions * instructions;
+    cell->squares += estimate_square(&misses, (double)now, (double)instructions);
+    for (unsigned i = 0; i < ANALYSES_CLASSES; i++) {
+        const struct estimate class_ = class_estimate(cell, i);
+        cell->class_squares[i] += estimate_square(&class_, (double)cell->now[i], (double)now);
+    }
+}
+
+static void compare_whole(const struct samples_groups *groups, struct whole *whole, uint64_t cost)
+{
+    const struct estimate of = cost_estimate(groups, whole);
+    whole->costs2 += (unsigned __int128)cost * cost;
+    whole->squares += estimate_square(&of, (double)whole->now, (double)cost);
+}
+
+static void end_group(const struct samples_groups *groups, struct kind *kind, uint32_t group, size_t sample,
+                      bool compare)
+{
+    struct whole *whole = &kind->wholes[group];
+    struct cell *cells = &kind->cells[(size_t)group * groups->level_count];
+    const double gained = gain(groups->run, sample);
+    for (uint32_t i = 0; i < groups->level_count; i++) {
+        if (compare)
+            compare_cell(groups, &cells[i], groups->run->samples.instructions[sample]);
+        else
+            sum_cell(&cells[i], gained);
+        for (unsigned k = 0; k < ANALYSES_CLASSES; k++)
+            cells[i].now[k] = 0;
+    }
+    if (compare)
+        compare_whole(groups, whole, groups->costs[sample]);
+    else
+        whole->cost += gained * (double)whole->now;
+    whole->now = 0;
+    whole->touched = false;
+}
+
+static void pass(struct samples_groups *groups, struct kind *kind, bool compare)
+{
+    for (size_t sample = 0; sample < groups->run->samples.count; sample++) {
+        add_entries(groups, kind, sample);
+        for (uint32_t i = 0; i < kind->touched_count; i++)
+            end_group(groups, kind, kind->touched[i], sample, compare);
+        kind->touched_count = 0;
+    }
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+static void add_sample(struct samples_groups *groups, size_t sample)
+{
+    const struct report_run *run = groups->run;
+    const uint64_t instructions = run->samples.instructions[sample], cost = groups->costs[sample];
+    const double gained = gain(run, sample);
+    groups->instructions.x += gained * (double)instructions;
+    groups->cost.x += gained * (double)cost;
+    groups->instructions2 += (unsigned __int128)instructions * instructions;
+    groups->costs2 += (unsigned __int128)cost * cost;
+    groups->instructions.samples += !run->weights;
+    groups->cost.samples += !run->weights && cost != 0;
+}
+
+static void add_samples(struct samples_groups *groups)
+{
+    const struct sim_samples *samples = &groups->run->samples;
+    for (size_t i = 0; i < samples->count; i++) {
+        for (uint32_t k = 0; k < samples->level_count; k++)
+            groups->costs[i] += samples->levels[i * samples->level_count + k].misses * groups->cycles[k];
+        add_sample(groups, i);
+    }
+}
+
+static enum c2_status make_kinds(struct samples_groups *groups, const struct report_digest *digest,
+                                 struct c2_error *err)
+{
+    const uint32_t levels = groups->level_count, objects = (uint32_t)digest->profile->object_count;
+    enum c2_status status = make_kind(&groups->kinds[SAMPLES_OBJECTS], NULL, objects, levels, err);
+    if (status == C2_OK)
+        status = make_kind(&groups->kinds[SAMPLES_FUNCTIONS], digest->functions.number_of, digest->functions.numbers,
+                           levels, err);
+    if (status == C2_OK)
+        status = make_kind(&groups->kinds[SAMPLES_LINES], digest->lines.number_of, digest->lines.numbers, levels, err);
+    return status;
+}
+
+enum c2_status samples_groups_make(struct samples_groups **out, const struct report_digest *digest,
+                                   struct c2_error *err)
+{
+    struct samples_groups *groups = *out = c2_calloc(1, sizeof *groups);
+    if (!groups)
+        return c2_fail_memory(err, "the estimates of a report");
+    groups->run = digest->run;
+    groups->level_count = digest->run->samples.level_count;
+    for (size_t i = 0; i < digest->level_count; i++)
+        groups->cycles[digest->levels[i].number] = digest->levels[i].miss_cycles;
+    groups->costs = c2_calloc(digest->run->samples.count, sizeof *groups->costs);
+    if (!groups->costs)
+        return c2_fail_memory(err, "the estimates of a report");
+    C2_ASSERT(digest->profile->sample_count == digest->run->samples.count);
+    add_samples(groups);
+    enum c2_status status = make_kinds(groups, digest, err);
+    for (unsigned i = 0; i < SAMPLES_KINDS && status == C2_OK; i++)
+        for (unsigned compare = 0; compare <= !digest->run->weights; compare++)
+            pass(groups, &groups->kinds[i], compare);
+    return status;
+}
+
+/* ------------------------------------------------------------------ estimates */
+
+/* With the samples that have no y. */
+static void add_absent(struct estimate *of, double squares, unsigned __int128 absent_x2)
+{
+    const double mean = of->x != 0 ? estimate_mean(of) : 0;
+    of->squares = squares + mean * mean * (double)absent_x2;
+}
+
+struct samples_rates samples_groups_rates(const struct samples_groups *groups, enum samples_kind kind, uint32_t number,
+                                          uint32_t level)
+{
+    const struct cell *cell = &groups->kinds[kind].cells[(size_t)number * groups->level_count + level];
+    struct samples_rates rates = {.misses = misses_estimate(groups, cell)};
+    add_absent(&rates.misses, cell->squares, groups->instructions2 - cell->instructions2);
+    for (unsigned i = 0; i < ANALYSES_CLASSES; i++) {
+        rates.classes[i] = class_estimate(cell, i);
+        rates.classes[i].squares = cell->class_squares[i];
+    }
+    return rates;
+}
+
+struct estimate samples_groups_cost(const struct samples_groups *groups, enum samples_kind kind, uint32_t number)
+{
+    const struct whole *whole = &groups->kinds[kind].wholes[number];
+    struct estimate cost = cost_estimate(groups, whole);
+    add_absent(&cost, whole->squares, groups->costs2 - whole->costs2);
+    return cost;
+}

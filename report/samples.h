@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * samples: what was counted in each sample, as estimates for the whole run - by level, and by object, function and
+ * line.
+ */
+#ifndef C2_REPORT_SAMPLES_H
+#define C2_REPORT_SAMPLES_H
+
+#include "report/estimate.h"
+#include "report/report_priv.h"
+
+/* What is counted in a sample, of a level but for instructions. */
+enum samples_count {
+    SAMPLES_INSTRUCTIONS,
+    SAMPLES_ACCESSES,
+    SAMPLES_MISSES,
+    SAMPLES_CLASSES, /* misses, by class from here on */
+};
+
+/* The share of the run's instructions that no sample has. */
+double samples_left(const struct report_run *run);
+/* Counts of y for each x, of the level of this number. Of samples with weights there is no margin. */
+struct estimate samples_level(const struct report_run *run, uint32_t number, enum samples_count y,
+                              enum samples_count x);
+
+/* Adds what is known of one of a list (struct report_ranked) at a level, by its number in a profile. */
+void report_add_sampled(struct document *d, const struct report_digest *digest, unsigned kind, uint32_t number,
+                        uint32_t level);
+
+/* ------------------------------------------------------------------ groups.c: by object, function and line */
+enum samples_kind { SAMPLES_OBJECTS, SAMPLES_FUNCTIONS, SAMPLES_LINES, SAMPLES_KINDS };
+
+/* At a level: misses for each instruction, and the classes' shares in the misses. */
+struct samples_rates {
+    struct estimate misses, classes[ANALYSES_CLASSES];
+};
+struct samples_groups;
+/* Counts all samples, of a run with samples and a profile. */
+enum c2_status samples_groups_make(struct samples_groups **out, const struct report_digest *digest,
+                                   struct c2_error *err);
+void samples_groups_release(struct samples_groups *groups); /* takes NULL */
+/* Of the one of this number (struct report_ranked), at the level of this number in a profile. */
+struct samples_rates samples_groups_rates(const struct samples_groups *groups, enum samples_kind kind, uint32_t number,
+                                          uint32_t level);
+/* Its share of the whole cost, without start-up. */
+struct estimate samples_groups_cost(const struct samples_groups *groups, enum samples_kind kind, uint32_t number);
+
+#endif
