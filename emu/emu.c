@@ -119,8 +119,12 @@ enum c2_status emu_create(struct emu **out, const struct emu_config *config, con
     if (!emu)
         return c2_fail_memory(err, "the run");
     emu->config = *config;
-    struct engine_config engine = {
-        .mmu = config->mmu, .blocks = config->blocks, .writer = config->writer, .time_ns = time_ns, .time_self = emu};
+    struct engine_config engine = {.mmu = config->mmu,
+                                   .blocks = config->blocks,
+                                   .writer = config->writer,
+                                   .time_ns = time_ns,
+                                   .time_self = emu,
+                                   .count_blocks = config->count_blocks};
     enum c2_status status = make_allocations(emu, image, &engine.watch, err);
     if (status == C2_OK)
         status = engine_create(&emu->process.engine, config->engine, &engine, err);
@@ -152,6 +156,11 @@ void emu_destroy(struct emu *emu)
 }
 
 uint64_t emu_instructions(const struct emu *emu) { return engine_instructions(emu->process.engine); }
+void emu_take_executed(struct emu *emu, void (*take)(void *self, struct guest_va pc, uint64_t instructions), void *self)
+{
+    engine_take_executed(emu->process.engine, take, self);
+}
+
 bool emu_wrapper_met(const struct emu *emu, size_t wrapper)
 {
     return emu->process.allocations && allocations_met(emu->process.allocations, wrapper);
@@ -323,6 +332,9 @@ static enum c2_status begin_phase(struct emu *emu, struct c2_error *err)
     const uint64_t word = next.phase;
     C2_ASSERT(next.instructions != 0);
     emu->phase_end = next.instructions == EMU_TO_THE_END ? UINT64_MAX : now + next.instructions;
+    C2_ASSERT(emu->config.record || next.phase == STREAM_SKIP);
+    if (!emu->config.writer)
+        return C2_OK;
     enum c2_status status = stream_writer_mark(emu->config.writer, STREAM_PHASE, &word, 1, err);
     return status == C2_OK ? engine_set_recording(emu->process.engine, next.phase != STREAM_SKIP, err) : status;
 }

@@ -33,9 +33,11 @@ struct emu_config {
     struct loader_symbols *symbols;
     const char *const *wrappers; /* names of functions of the guest that hand on what they allocate; lent as well */
     size_t wrapper_count;
-    /* With record: asked at the start and at the end of each phase; NULL: all is measured. */
+    /* With record or count_blocks: asked at the start and at the end of each phase, which without record are all
+     * skipped; NULL: all is measured. */
     struct emu_phase (*phase)(void *self, uint64_t instructions);
     void *phase_self;
+    bool count_blocks; /* emu_take_executed() will be asked */
     /* Called every `progress_every` instructions or so, if not NULL. */
     void (*progress)(void *self, uint64_t instructions);
     void *progress_self;
@@ -67,6 +69,9 @@ void emu_destroy(struct emu *emu);
 /* Runs the guest to its end and flushes the stream. Only EMU_FAILED fills *err. */
 void emu_run(struct emu *emu, struct emu_end *end, struct c2_error *err);
 uint64_t emu_instructions(const struct emu *emu);
+/* With count_blocks, inside config.phase or after the run: as engine_take_executed. */
+void emu_take_executed(struct emu *emu, void (*take)(void *self, struct guest_va pc, uint64_t instructions),
+                       void *self);
 /* Whether a block has been allocated in the function that config.wrappers[wrapper] names. */
 bool emu_wrapper_met(const struct emu *emu, size_t wrapper);
 void emu_interrupt(struct emu *emu); /* from a signal handler */

@@ -55,6 +55,13 @@ void engine_run(struct engine *engine, uint64_t budget, struct engine_event *eve
 
 uint64_t engine_instructions(const struct engine *engine) { return engine->ops->instructions(engine); }
 
+void engine_take_executed(struct engine *engine, void (*take)(void *self, struct guest_va pc, uint64_t instructions),
+                          void *self)
+{
+    C2_ASSERT(engine->config.count_blocks);
+    engine->ops->take_executed(engine, take, self);
+}
+
 uint64_t engine_gpr(struct engine *engine, unsigned gpr) { return engine->ops->gpr(engine, gpr); }
 
 enum c2_status engine_watch(struct engine *engine, struct guest_va pc, struct c2_error *err)

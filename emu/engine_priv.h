@@ -17,6 +17,8 @@ struct engine_ops {
     enum c2_status (*set_recording)(struct engine *engine, bool on, struct c2_error *err);
     void (*run)(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err);
     uint64_t (*instructions)(const struct engine *engine);
+    void (*take_executed)(struct engine *engine, void (*take)(void *self, struct guest_va pc, uint64_t instructions),
+                          void *self);
     uint64_t (*gpr)(struct engine *engine, unsigned gpr);
     enum c2_status (*watch)(struct engine *engine, struct guest_va pc, struct c2_error *err);
     void (*interrupt)(struct engine *engine);

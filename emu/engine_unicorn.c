@@ -13,7 +13,7 @@
  *   A translation is the block of the stream (unicorn_code.c), or its first part: then the record stays open and is
  *   joined with the translations behind it. Where a budget ends within a block, its first instructions are executed one
  *   by one, each in a translation of its own, and the record is closed there.
- *   Recording off: nothing but the block hook is called. Unicorn has two sets of translations, with hooks for loads and
+ *   Recording off: nothing but the block hook is called, which counts instructions, on request those of each block. Unicorn has two sets of translations, with hooks for loads and
  *   stores and without, and uses the one of the time (unicorn_state.c): so a switch drops nothing.
  * Counting
  *   Instructions in unicorn_record.c; events become slots in unicorn_events.c.
@@ -99,7 +99,9 @@ static inline void begin_block(struct unicorn *u, struct unicorn_block *block)
     C2_PROMISE(!u->current && !block->stale);
     if (C2_UNLIKELY(block->rare) && !admit_rare(u, block))
         return;
-    if (u->recording && C2_UNLIKELY(!unicorn_record_open(u, block->slots))) {
+    if (!u->recording) {
+        block->executed += u->counting ? block->insns : 0;
+    } else if (C2_UNLIKELY(!unicorn_record_open(u, block->slots))) {
         pause_failed(u);
         return;
     }
@@ -445,12 +447,13 @@ static bool after_one(bool traced, struct engine_event *event)
     return !traced;
 }
 
-static bool after_effect(struct unicorn *u, const struct unicorn_special *special,
-                         const struct interpret_effect *effect, bool traced, struct engine_event *event)
+static bool after_effect(struct unicorn *u, struct unicorn_special *special, const struct interpret_effect *effect,
+                         bool traced, struct engine_event *event)
 {
     switch (effect->status) {
     case INTERPRET_DONE:
         u->instructions++;
+        special->executed += u->counting && !u->recording;
         unicorn_set(&u->state, UC_X86_REG_RIP,
                     effect->jumps ? effect->target.v : special->pc + special->insn.insn.length);
         return after_one(traced, event);
@@ -682,6 +685,13 @@ static uint64_t unicorn_instructions(const struct engine *engine)
     return ((const struct unicorn *)engine)->instructions;
 }
 
+static void unicorn_take_executed(struct engine *engine,
+                                  void (*take)(void *self, struct guest_va pc, uint64_t instructions), void *self)
+{
+    C2_PROMISE(!self_of(engine)->current && !self_of(engine)->cut);
+    unicorn_code_take_executed(self_of(engine)->code, take, self);
+}
+
 /* ------------------------------------------------------------------ recording on and off */
 
 /* A hook that was deleted goes when Unicorn has run once more: here, up to the next block. */
@@ -895,6 +905,7 @@ static enum c2_status unicorn_create(struct engine **out, const struct engine_co
         return c2_fail_memory(err, "the engine");
     u->base = (struct engine){.ops = &engine_unicorn_ops, .config = *config};
     u->grow_at = u->grow_step = FIRST_GROWTH;
+    u->counting = config->count_blocks;
     u->cpu = unicorn_cpu_functions;
     u->cpu.self = u;
     enum c2_status status = prepare(u, err);
@@ -916,6 +927,7 @@ const struct engine_ops engine_unicorn_ops = {
     .set_recording = unicorn_set_recording,
     .run = unicorn_run,
     .instructions = unicorn_instructions,
+    .take_executed = unicorn_take_executed,
     .gpr = unicorn_gpr,
     .watch = unicorn_watch,
     .interrupt = unicorn_interrupt,

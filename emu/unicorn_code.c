@@ -483,3 +483,22 @@ bool unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t byt
             code->all_specials[i]->stale = true;
     return known;
 }
+
+/* ------------------------------------------------------------------ counting */
+
+void unicorn_code_take_executed(struct unicorn_code *code,
+                                void (*take)(void *self, struct guest_va pc, uint64_t instructions), void *self)
+{
+    for (size_t i = 0; i < code->all_count; i++) {
+        struct unicorn_block *block = code->all[i];
+        if (block->executed != 0)
+            take(self, (struct guest_va){block->pc}, block->executed);
+        block->executed = 0;
+    }
+    for (size_t i = 0; i < code->special_count; i++) {
+        struct unicorn_special *special = code->all_specials[i];
+        if (special->executed != 0)
+            take(self, (struct guest_va){special->pc}, special->executed);
+        special->executed = 0;
+    }
+}

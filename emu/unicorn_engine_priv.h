@@ -43,6 +43,7 @@ struct unicorn {
     bool joined; /* the current block goes on in the next translation */
     uint64_t instructions;
     bool recording;
+    bool counting;              /* count_blocks */
     volatile uint64_t pause_at; /* instruction count not to go beyond; 0 asks for a pause now */
     volatile sig_atomic_t interrupted;
     enum unicorn_pause cause;

@@ -79,6 +79,7 @@ struct unicorn_block {
     bool translated;                  /* stale, and Unicorn may still hold its translation */
     uint16_t *first_event;            /* of each slot, unless direct */
     struct unicorn_pattern *patterns; /* in the order of events, one a slot */
+    uint64_t executed;                /* instructions, since unicorn_code_take_executed() */
     uint8_t *bytes;                   /* the code, if it may change: compared at each execution */
     const struct stream_block *block; /* NULL if insns == 0 */
 };
@@ -92,6 +93,7 @@ struct unicorn_special {
     uint32_t number;
     uint8_t slots;
     uint64_t pc;
+    uint64_t executed; /* times, since unicorn_code_take_executed() */
 };
 
 struct unicorn_code;
@@ -147,6 +149,10 @@ enum c2_status unicorn_code_watch(struct unicorn_code *code, uint64_t pc, struct
 /* Code in the range may have changed: blocks there are dropped, their translations when they are met again. Returns
  * whether there were any. */
 bool unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t bytes);
+
+/* As engine_take_executed: what was executed of each block, which is forgotten. */
+void unicorn_code_take_executed(struct unicorn_code *code,
+                                void (*take)(void *self, struct guest_va pc, uint64_t instructions), void *self);
 
 /* ------------------------------------------------------------------ unicorn_translate.c: where translations end */
 /* Translations are made for this code from now on. NULL: Unicorn ends them as it likes. */

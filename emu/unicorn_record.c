@@ -35,8 +35,10 @@ enum c2_status unicorn_record_close_partly(struct unicorn *u, unsigned insns)
     struct unicorn_block *block = u->current;
     u->current = NULL;
     u->instructions -= block->insns - insns;
-    if (!u->recording)
+    if (!u->recording) {
+        block->executed -= u->counting ? block->insns - insns : 0;
         return C2_OK;
+    }
     size_t events = (size_t)(u->access.next - (u->header + 1));
     int slots = unicorn_events_fold(block, u->header + 1, events, insns);
     if (slots < 0)

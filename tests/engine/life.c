@@ -50,7 +50,7 @@ static void map(struct guest *guest, uint64_t address, unsigned prot)
 
 static enum c2_status make_engine(struct guest *guest, bool record, struct c2_error *err)
 {
-    struct engine_config config = {.mmu = guest->mmu, .blocks = guest->blocks};
+    struct engine_config config = {.mmu = guest->mmu, .blocks = guest->blocks, .count_blocks = true};
     enum c2_status status = stream_writer_create(&guest->writer, (struct stream_sink){guest, keep, NULL}, err);
     config.writer = guest->writer;
     if (status == C2_OK)
@@ -508,6 +508,64 @@ static void budgets(void **state)
     end_guest(&guest);
 }
 
+/* What engine_take_executed() says, in the order in which it says it. */
+struct executed {
+    uint64_t at, instructions;
+};
+struct executed_list {
+    struct executed list[16];
+    size_t count;
+};
+
+static void note_executed(void *self, struct guest_va pc, uint64_t instructions)
+{
+    struct executed_list *executed = self;
+    executed->list[executed->count++] = (struct executed){pc.v - CODE, instructions};
+}
+
+static void expect_executed(struct guest *guest, const struct executed *expected, size_t count)
+{
+    struct executed_list executed = {.count = 0};
+    engine_take_executed(guest->engine, note_executed, &executed);
+    assert_int_equal(executed.count, count);
+    assert_memory_equal(executed.list, expected, count * sizeof *expected);
+}
+
+/* Blocks that complete, one that a budget cuts and one that a fault does, an interpreted instruction; what is recorded
+ * is not told. */
+static void executed_blocks(void **state)
+{
+    static const uint8_t code[] = {
+        0xb9, 5,    0, 0,    0,    /*  0 mov $5,%ecx */
+        0x90,                      /*  5 nop */
+        0xff, 0xc9,                /*  6 dec %ecx */
+        0x75, 0xfb,                /*  8 jne 5 */
+        0xb9, 3,    0, 0,    0,    /* 10 mov $3,%ecx */
+        0xf3, 0xaa,                /* 15 rep stosb */
+        0x90,                      /* 17 nop */
+        0x8b, 0x87, 0, 0x10, 0, 0, /* 18 mov 0x1000(%rdi),%eax: the second page's first touch */
+        0x0f, 0x05,                /* 24 syscall */
+        0xeb, 0xe4,                /* 26 jmp 0 */
+    };
+    struct guest guest;
+    struct c2_error err;
+    struct engine_event event;
+    (void)state;
+    make_guest(&guest, code, sizeof code);
+    assert_int_equal(make_engine(&guest, false, &err), C2_OK);
+    start(&guest);
+    assert_int_equal(run(&guest, 6, &event, &err), ENGINE_BUDGET);
+    expect_executed(&guest, (const struct executed[]){{0, 4}, {5, 2}}, 2);
+    assert_int_equal(run(&guest, 0, &event, &err), ENGINE_SYSCALL);
+    assert_int_equal(engine_instructions(guest.engine), 21);
+    expect_executed(&guest, (const struct executed[]){{5, 9}, {8, 1}, {10, 1}, {17, 1}, {18, 2}, {15, 1}}, 6);
+    expect_executed(&guest, NULL, 0);
+    assert_int_equal(engine_set_recording(guest.engine, true, &err), C2_OK);
+    assert_int_equal(run(&guest, 0, &event, &err), ENGINE_SYSCALL);
+    expect_executed(&guest, NULL, 0);
+    end_guest(&guest);
+}
+
 /* A budget that ends where the next instruction cannot be fetched is spent; the fault comes when the guest goes on. */
 static void budget_before_a_fault(void **state)
 {
@@ -776,6 +834,7 @@ int main(void)
         cmocka_unit_test(replaced_code),
         cmocka_unit_test(single_steps),
         cmocka_unit_test(budgets),
+        cmocka_unit_test(executed_blocks),
         cmocka_unit_test(budget_before_a_fault),
         cmocka_unit_test(cut_records),
         cmocka_unit_test(long_blocks),
