@@ -71,6 +71,11 @@ struct cli_options {
         double precision; /* --precision, in per cent; 0: not given */
     } sampling;
     uint64_t jobs; /* host threads that simulate; 0: as many as there are processors */
+    struct cli_points_asked {
+        bool find;                             /* `c2emu points` */
+        uint64_t interval, dimensions, max_k;  /* --interval ...; 0: not given */
+        const char *vectors_to, *vectors_from; /* --bbv, --from-bbv; NULL: not given */
+    } points;
     bool no_sim, inherit_env, progress, stats, quiet, verbose;
 };
 
@@ -134,6 +139,10 @@ enum c2_status cli_precision(double *out, const char *text, struct c2_error *err
 enum c2_status cli_environment(char ***out, const struct cli_options *options, char *const *host_env,
                                struct c2_error *err);
 void cli_environment_release(char **environment);
+
+/* points_options.c: whether what is asked of simulation points goes together; fills in defaults. */
+#define CLI_INTERVAL 10000000u
+enum c2_status cli_points_check(struct cli_options *options, struct c2_error *err);
 
 bool cli_sampling_asked(const struct cli_sampling *sampling); /* else all of the run is measured */
 

@@ -29,6 +29,9 @@ enum c2_status cli_outputs_commit(struct cli_outputs *outputs, struct analyses *
 /* --dump-pagemap's, whose path ending in .textproto names the form. */
 enum c2_status cli_outputs_commit_pagemap(struct cli_outputs *outputs, const struct mmu_replica *memory,
                                           const char *path, struct c2_error *err);
+/* One more file, in a directory that is made if need be; NULL: here. */
+enum c2_status cli_outputs_open_in(struct c2_outfile **out, const char *directory, const char *name,
+                                   struct c2_error *err);
 void cli_outputs_abandon(struct cli_outputs *outputs); /* what was not committed */
 
 /* ------------------------------------------------------------------ plan.c: what is to be simulated */
@@ -100,6 +103,20 @@ struct emu_phase cli_phases_next(void *phases, uint64_t instructions); /* for em
 /* The run is over after so many instructions: all its phases, lent until destroy. */
 enum c2_status cli_phases_end(struct cli_phases *phases, uint64_t instructions, const struct report_phase **out,
                               size_t *count, struct c2_error *err);
+
+/* ------------------------------------------------------------------ points.c: `c2emu points`
+ * The run is counted interval by interval; at its end the points are chosen, and their files appear. */
+struct cli_points;
+/* Opens the files. progress: told of each interval, if not NULL; outlives the points. */
+enum c2_status cli_points_create(struct cli_points **out, const struct cli_options *options,
+                                 struct cli_progress *progress, struct c2_error *err);
+void cli_points_destroy(struct cli_points *points);                    /* takes NULL */
+void cli_points_count(struct cli_points *points, struct emu *emu);     /* with count_blocks; outlives the points */
+struct emu_phase cli_points_next(void *points, uint64_t instructions); /* for emu_config.phase */
+/* The run is over. */
+enum c2_status cli_points_finish(struct cli_points *points, struct c2_error *err);
+/* The same without a run: --from-bbv. Returns the exit status. */
+int cli_points_from_file(const struct cli_options *options);
 
 /* ------------------------------------------------------------------ ending.c: how the guest ended, in words */
 int cli_exit_status(const struct emu_end *end, int interrupting_signal);

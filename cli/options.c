@@ -43,6 +43,11 @@ enum option_key {
     KEY_PERIOD,
     KEY_OFFSETS,
     KEY_PRECISION,
+    KEY_INTERVAL,
+    KEY_DIMENSIONS,
+    KEY_MAX_K,
+    KEY_BBV,
+    KEY_FROM_BBV,
     KEY_LIST_MACHINES,
     KEY_ALLOC_WRAPPER,
     KEY_ANALYSES,                                    /* one an analysis */
@@ -87,6 +92,9 @@ const struct argp_option cli_run_options[] = {
     {"offsets", KEY_OFFSETS, "systematic|random", 0, "where in its period a sample begins: at the start, or drawn", 2},
     {"precision", KEY_PRECISION, "P", 0,
      "warn when samples tell the miss rate of a level less surely than to P per cent of itself", 2},
+    {"interval", KEY_INTERVAL, "N", 0, "points: instructions of an interval (10M)", 2},
+    {"dimensions", KEY_DIMENSIONS, "N", 0, "points: to how many vectors of blocks are projected (15)", 2},
+    {"max-k", KEY_MAX_K, "K", 0, "points: the most there may be (30)", 2},
     {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest (unicorn)", 2},
     {"env", KEY_ENV, "NAME[=VALUE]", 0,
      "add to the guest's environment (PATH, HOME and LANG=C); without VALUE: the host's; repeatable", 2},
@@ -108,6 +116,9 @@ const struct argp_option cli_run_options[] = {
         {"evictors", KEY_EVICTORS, "FILE", 0,
          "write who evicted whom in the same format: conflict misses, with a call from each victim to each evictor", 3},
     {"cachegrind", KEY_CACHEGRIND, "FILE", 0, "write costs by line in Cachegrind's format, for cg_annotate", 3},
+    {"bbv", KEY_BBV, "FILE", 0, "points: write which blocks each interval executes, as SimPoint reads it", 3},
+    {"from-bbv", KEY_FROM_BBV, "FILE", 0,
+     "points: read that from FILE, of any program that writes it; no PROGRAM is run", 3},
     {"quiet", KEY_QUIET, NULL, 0, "no text report", 3},
     {NULL, 0, NULL, 0, "Beside the report:", 4},
     {"progress", KEY_PROGRESS, NULL, 0, "progress on standard error, even where it is no terminal", 4},
@@ -295,6 +306,18 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
         return take_offsets(options, value, err);
     case KEY_PRECISION:
         return cli_precision(&options->sampling.precision, value, err);
+    case KEY_INTERVAL:
+        return take_count(&options->points.interval, "--interval", value, 1000, err);
+    case KEY_DIMENSIONS:
+        return take_count(&options->points.dimensions, "--dimensions", value, 1, err);
+    case KEY_MAX_K:
+        return take_count(&options->points.max_k, "--max-k", value, 1, err);
+    case KEY_BBV:
+        options->points.vectors_to = value;
+        return C2_OK;
+    case KEY_FROM_BBV:
+        options->points.vectors_from = value;
+        return C2_OK;
     case KEY_NO_SIM:
         options->no_sim = true;
         return C2_OK;
@@ -476,11 +499,11 @@ static enum c2_status check_sampling(const struct cli_options *options, struct c
 }
 
 /* What can be said only when all words are known. */
-static enum c2_status check_whole(const struct cli_options *options, struct c2_error *err)
+static enum c2_status check_whole(struct cli_options *options, struct c2_error *err)
 {
     if (options->action != CLI_RUN)
         return C2_OK;
-    if (!options->command || options->command[0][0] == '\0')
+    if (!options->points.vectors_from && (!options->command || options->command[0][0] == '\0'))
         return c2_fail(err, C2_ERR_INVALID,
                        "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)");
     const bool sized = options->huge == MMU_HUGE_HEAP || options->huge == MMU_HUGE_ALL ||
@@ -497,7 +520,9 @@ static enum c2_status check_whole(const struct cli_options *options, struct c2_e
                        options->no_sim ? "sim" : "attribution");
     if (options->no_sim && options->analyses[ANALYSIS_fifo])
         return c2_fail(err, C2_ERR_INVALID, "--fifo-detector needs the caches that --no-sim leaves out; leave one out");
-    enum c2_status status = check_sampling(options, err);
+    enum c2_status status = cli_points_check(options, err);
+    if (status == C2_OK)
+        status = check_sampling(options, err);
     if (status == C2_OK)
         status = check_profiles(options, err);
     if (status == C2_OK)
@@ -518,7 +543,7 @@ static enum c2_status make_room(struct cli_options *out, size_t words, struct c2
     return C2_OK;
 }
 
-/* The words behind `c2emu` or `c2emu advise`. */
+/* The words behind `c2emu`, `c2emu advise` or `c2emu points`. */
 static enum c2_status parse_run(struct cli_options *out, int argc, char **argv, struct c2_error *err)
 {
     struct parse parse = {.options = out};
@@ -529,6 +554,7 @@ static enum c2_status parse_run(struct cli_options *out, int argc, char **argv, 
     settle_huge(out);
     if (status == C2_OK)
         status = check_whole(out, err);
+    out->no_sim |= out->points.find;
     if (status != C2_OK)
         cli_options_release(out);
     return status;
@@ -549,7 +575,8 @@ enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv,
     *out = (struct cli_options){.machine = CLI_DEFAULT_MACHINE, .pages = "sequential", .engine = "unicorn", .seed = 1};
     out->verb = argc > 1 ? cli_verb(argv[1]) : NULL;
     out->action = out->verb ? out->verb->action : CLI_RUN;
-    out->advise = out->verb && out->action == CLI_RUN;
+    out->points.find = out->verb && strcmp(out->verb->verb, "points") == 0;
+    out->advise = out->verb && out->action == CLI_RUN && !out->points.find;
     enum c2_status status = argc > 1 && !out->verb ? cli_verb_check_missing(argv[1], err) : C2_OK;
     argc -= out->verb ? 1 : 0;
     argv += out->verb ? 1 : 0;

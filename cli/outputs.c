@@ -37,12 +37,16 @@ static enum c2_status make_directory(const char *directory, struct c2_error *err
                : c2_fail(err, C2_ERR_IO, "cannot make the output directory \"%s\": %s", directory, strerror(failed));
 }
 
-static enum c2_status open_in(struct c2_outfile **out, const char *directory, const char *name, struct c2_error *err)
+enum c2_status cli_outputs_open_in(struct c2_outfile **out, const char *directory, const char *name,
+                                   struct c2_error *err)
 {
-    char *path = c2_format("%s/%s", directory, name);
+    enum c2_status status = directory ? make_directory(directory, err) : C2_OK;
+    if (status != C2_OK)
+        return status;
+    char *path = directory ? c2_format("%s/%s", directory, name) : c2_strdup(name);
     if (!path)
         return c2_fail_memory(err, "an output file's name");
-    enum c2_status status = c2_outfile_open(out, path, err);
+    status = c2_outfile_open(out, path, err);
     c2_free(path);
     return status;
 }
@@ -51,12 +55,10 @@ static enum c2_status open_all(struct cli_outputs *outputs, const struct cli_opt
 {
     const char *callgrind = options->analyses[ANALYSIS_callgraph];
     enum c2_status status = C2_OK;
-    if (options->output_dir) {
-        status = make_directory(options->output_dir, err);
+    if (options->output_dir && !options->points.find) {
+        status = cli_outputs_open_in(&outputs->report_text, options->output_dir, "report.txt", err);
         if (status == C2_OK)
-            status = open_in(&outputs->report_text, options->output_dir, "report.txt", err);
-        if (status == C2_OK)
-            status = open_in(&outputs->report_json, options->output_dir, "report.json", err);
+            status = cli_outputs_open_in(&outputs->report_json, options->output_dir, "report.json", err);
     }
     if (status == C2_OK && options->json)
         status = c2_outfile_open(&outputs->json, options->json, err);

@@ -42,6 +42,7 @@ struct run {
     struct cli_phases *phases; /* NULL: all is measured */
     const struct report_phase *phase_list;
     size_t phase_count;
+    struct cli_points *points; /* of `c2emu points`; else NULL */
     struct cli_progress progress;
 };
 
@@ -159,9 +160,23 @@ static struct analyses *analyses_of(const struct run *run)
     return run->simulation.lanes ? lane_analyses(lanes_at(run->simulation.lanes, 0)) : NULL;
 }
 
+/* Progress is told where an interval ends: a pause in between would cut a block, and the blocks of a run would depend on
+ * who looks on. */
+static void count_intervals(struct run *run, struct emu_config *config)
+{
+    config->phase = cli_points_next;
+    config->phase_self = run->points;
+    config->count_blocks = true;
+    config->progress = NULL;
+}
+
+static bool shows_progress(const struct run *run)
+{
+    return run->options->progress || (isatty(STDERR_FILENO) && !run->options->quiet);
+}
+
 static enum c2_status make_emulator(struct run *run, struct c2_error *err)
 {
-    const bool show_progress = run->options->progress || (isatty(STDERR_FILENO) && !run->options->quiet);
     const struct analyses *analyses = analyses_of(run);
     struct emu_config config = {.engine = run->options->engine,
                                 .mmu = run->simulation.mmu,
@@ -173,12 +188,17 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
                                 .wrappers = run->options->wrappers,
                                 .wrapper_count = run->options->wrapper_count,
                                 .symbols = run->symbols,
-                                .progress = show_progress ? cli_progress_tick : NULL,
+                                .progress = shows_progress(run) ? cli_progress_tick : NULL,
                                 .progress_self = &run->progress,
                                 .progress_every = PROGRESS_INSTRUCTIONS};
     config.phase = run->phases ? cli_phases_next : NULL;
     config.phase_self = run->phases;
-    return emu_create(&run->emu, &config, &run->image, err);
+    if (run->points)
+        count_intervals(run, &config);
+    enum c2_status status = emu_create(&run->emu, &config, &run->image, err);
+    if (status == C2_OK && run->points)
+        cli_points_count(run->points, run->emu);
+    return status;
 }
 
 static enum c2_status make(struct run *run, struct c2_error *err)
@@ -195,6 +215,7 @@ static enum c2_status make(struct run *run, struct c2_error *err)
 
 static void release(struct run *run)
 {
+    cli_points_destroy(run->points);
     emu_destroy(run->emu);
     cli_phases_destroy(run->phases);
     syscalls_destroy(run->kernel);
@@ -276,6 +297,8 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
         return fail(err, CLI_EXIT_FAILED);
     tell_wrappers(run);
     struct report_run report = describe(run, end, ending), against;
+    if (run->points)
+        return cli_points_finish(run->points, err) == C2_OK ? report.exit_status : fail(err, CLI_EXIT_FAILED);
     cli_describe(&report, &against, run->options, run->simulation.lanes);
     if (run->options->quiet)
         report_warn_of_precision(stderr, &report);
@@ -290,7 +313,7 @@ static int go(struct run *run, struct c2_error *err)
     catch_signals(run->emu);
     cli_progress_start(&run->progress, run->options->no_sim ? "running" : "measuring");
     emu_run(run->emu, &end, err);
-    release_signals(!run->options->advise);
+    release_signals(!run->options->advise && !run->points);
     cli_progress_clear(&run->progress);
     int status = conclude(run, &end, err);
     if (run->options->stats)
@@ -313,6 +336,8 @@ static int make_and_go(struct run *run, char *const *host_env, struct c2_error *
     if (status != C2_OK)
         return fail(err, cli_load_status(status));
     status = cli_outputs_open(&run->outputs, run->options, err);
+    if (status == C2_OK && run->options->points.find)
+        status = cli_points_create(&run->points, run->options, shows_progress(run) ? &run->progress : NULL, err);
     if (status == C2_OK)
         status = cli_simulation_start(&run->simulation, &run->plan, run->options, err);
     if (status != C2_OK)
@@ -327,6 +352,8 @@ static int make_and_go(struct run *run, char *const *host_env, struct c2_error *
 int cli_run(const struct cli_options *options, char *const *host_env)
 {
     struct c2_error err = {0};
+    if (options->points.vectors_from)
+        return cli_points_from_file(options);
     struct run *run = c2_calloc(1, sizeof *run);
     if (!run) {
         c2_fail_memory(&err, "the run");

@@ -78,6 +78,15 @@ static const struct cli_command verbs[] = {
      "Write which frame each page of a live process has, to FILE or standard output, for --pages file=FILE."
      "\vThe kernel shows frames to root only.",
      plain_options},
+    {"points", CLI_RUN, true, "[--] PROGRAM [ARG]...", "find the intervals of a run that stand for all of it",
+     "Run a program, cut the run into intervals by the blocks that each executes into groups, and write which interval "
+     "is the midst of each group and what share of the run it stands for: NAME.simpoints and NAME.weights, NAME that "
+     "of "
+     "the program. Nothing is simulated."
+     "\vThe options are those of a run, and --interval, --dimensions, --max-k, --bbv and --from-bbv. --output DIR "
+     "writes the files there. What belongs to a simulation is not for points, but for the machine, --set and the "
+     "placement, which say nothing here.",
+     cli_run_options},
 };
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 

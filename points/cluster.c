@@ -72,21 +72,28 @@ void points_draw_centres(struct points_clusters *clusters, const struct points_v
             put_centre(clusters, vectors, i);
 }
 
-/* The interval whose nearest centre is farthest, of equals the first. */
+double points_nearest(uint32_t *found, const struct points_clusters *clusters, const struct points_vectors *vectors,
+                      uint32_t interval)
+{
+    double nearest = DBL_MAX;
+    *found = 0;
+    for (uint32_t k = 0; k < clusters->k; k++) {
+        const double distance = points_distance(vectors, interval, centre_of(clusters, vectors, k), nearest);
+        *found = distance < nearest ? k : *found;
+        nearest = distance < nearest ? distance : nearest;
+    }
+    return nearest;
+}
+
+/* The interval that adds most to the squares of distances; of equals the first. */
 static uint32_t farthest(const struct points_clusters *clusters, const struct points_vectors *vectors)
 {
-    uint32_t found = 0;
-    double longest = -1;
+    uint32_t found = 0, ignored;
+    double most = -1;
     for (uint32_t i = 0; i < vectors->count; i++) {
-        double nearest = DBL_MAX;
-        for (uint32_t k = 0; k < clusters->k && nearest > longest; k++) {
-            const double distance = points_distance(vectors, i, centre_of(clusters, vectors, k), nearest);
-            nearest = distance < nearest ? distance : nearest;
-        }
-        if (nearest > longest) {
-            longest = nearest;
-            found = i;
-        }
+        const double sum = points_nearest(&ignored, clusters, vectors, i) * (double)vectors->instructions[i];
+        found = sum > most ? i : found;
+        most = sum > most ? sum : most;
     }
     return found;
 }
@@ -102,27 +109,14 @@ void points_spread_centres(struct points_clusters *clusters, const struct points
 
 /* ------------------------------------------------------------------ moving them */
 
-static uint32_t nearest_centre(const struct points_clusters *clusters, const struct points_vectors *vectors, uint32_t i)
-{
-    uint32_t found = 0;
-    double nearest = DBL_MAX;
-    for (uint32_t k = 0; k < clusters->k; k++) {
-        const double distance = points_distance(vectors, i, centre_of(clusters, vectors, k), nearest);
-        if (distance < nearest) {
-            nearest = distance;
-            found = k;
-        }
-    }
-    return found;
-}
-
 /* Returns whether an interval has changed its centre. */
 static bool assign(struct points_clusters *clusters, const struct points_vectors *vectors)
 {
     bool changed = false;
     memset(clusters->weights, 0, clusters->k * sizeof *clusters->weights);
     for (uint32_t i = 0; i < vectors->count; i++) {
-        const uint32_t k = nearest_centre(clusters, vectors, i);
+        uint32_t k;
+        points_nearest(&k, clusters, vectors, i);
         changed |= k != clusters->of[i];
         clusters->of[i] = k;
         clusters->weights[k] += (double)vectors->instructions[i];

@@ -35,6 +35,10 @@ enum c2_status points_clusters_create(struct points_clusters *out, const struct 
 void points_clusters_release(struct points_clusters *clusters);
 /* The square of the distance of an interval from a centre; of more than `enough`, something that is not less. */
 double points_distance(const struct points_vectors *vectors, uint32_t interval, const double *centre, double enough);
+/* The square of the distance of an interval from its nearest centre, whose number is *found; of two that are equally
+ * near the first. */
+double points_nearest(uint32_t *found, const struct points_clusters *clusters, const struct points_vectors *vectors,
+                      uint32_t interval);
 /* First centres: k different intervals, drawn; or one that is drawn, then each time the farthest from those before. */
 void points_draw_centres(struct points_clusters *clusters, const struct points_vectors *vectors, uint32_t k,
                          struct c2_rng *rng);

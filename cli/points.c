@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * points: `c2emu points`.
+ *
+ * Model
+ *   The run is cut into intervals of equal length, the last one shorter. Of each it is counted how many instructions of
+ *   each block were executed; blocks are known by their first address and numbered as they are met. So come the
+ *   intervals of another run, from a file. When all are there the points are chosen.
+ * Counting
+ *   Lengths are instructions of the guest, exact: a block that an interval's end cuts is counted on both sides, and
+ *   its rest is a block that starts there.
+ * Invariants
+ *   The instructions of an interval's blocks are those of the interval.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/cli_priv.h"
+#include "points/points.h"
+
+struct cli_points {
+    const struct cli_options *options;
+    char *name; /* of the files, without their endings */
+    struct c2_outfile *points, *weights, *vectors_to;
+    struct points_vectors *vectors;
+    struct cli_progress *progress;
+    struct emu *emu;
+    struct c2_map *id_of; /* first address of a block -> its number - 1 */
+    uint64_t *executed;   /* [id - 1]: instructions in this interval */
+    struct points_entry *entries;
+    uint32_t blocks, executed_room, entries_room;
+    uint64_t start;        /* of the interval */
+    uint64_t counted;      /* instructions of it */
+    enum c2_status status; /* a failure amid the run is told at its end */
+    struct c2_error error;
+};
+
+/* ------------------------------------------------------------------ life */
+
+/* That of the file, without its directory and what of the ending says only that there are vectors in it. */
+static char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    const bool vectors = dot && dot != name && (strcmp(dot, ".bb") == 0 || strcmp(dot, ".bbv") == 0);
+    return c2_format("%.*s", (int)(vectors ? (size_t)(dot - name) : strlen(name)), name);
+}
+
+static enum c2_status open_file(struct c2_outfile **out, const struct cli_points *points, const char *ending,
+                                struct c2_error *err)
+{
+    char *name = c2_format("%s%s", points->name, ending);
+    if (!name)
+        return c2_fail_memory(err, "a name of a file");
+    enum c2_status status = cli_outputs_open_in(out, points->options->output_dir, name, err);
+    c2_free(name);
+    return status;
+}
+
+static enum c2_status open_files(struct cli_points *points, struct c2_error *err)
+{
+    const char *vectors_to = points->options->points.vectors_to;
+    enum c2_status status = open_file(&points->points, points, ".simpoints", err);
+    if (status == C2_OK)
+        status = open_file(&points->weights, points, ".weights", err);
+    if (status == C2_OK && vectors_to)
+        status = c2_outfile_open(&points->vectors_to, vectors_to, err);
+    return status;
+}
+
+enum c2_status cli_points_create(struct cli_points **out, const struct cli_options *options,
+                                 struct cli_progress *progress, struct c2_error *err)
+{
+    const struct cli_points_asked *asked = &options->points;
+    struct cli_points *points = *out = c2_calloc(1, sizeof *points);
+    if (!points)
+        return c2_fail_memory(err, "the intervals");
+    points->options = options;
+    points->progress = progress;
+    points->name = name_of(asked->vectors_from ? asked->vectors_from : options->command[0]);
+    enum c2_status status = points->name ? C2_OK : c2_fail_memory(err, "a name of a file");
+    if (status == C2_OK)
+        status = points_vectors_create(&points->vectors, (uint32_t)asked->dimensions, options->seed, err);
+    if (status == C2_OK)
+        status = c2_map_create(&points->id_of, err);
+    return status == C2_OK ? open_files(points, err) : status;
+}
+
+void cli_points_destroy(struct cli_points *points)
+{
+    if (!points)
+        return;
+    c2_outfile_abandon(points->points);
+    c2_outfile_abandon(points->weights);
+    c2_outfile_abandon(points->vectors_to);
+    points_vectors_destroy(points->vectors);
+    c2_map_destroy(points->id_of);
+    c2_free(points->executed);
+    c2_free(points->entries);
+    c2_free(points->name);
+    c2_free(points);
+}
+
+/* ------------------------------------------------------------------ intervals of the run */
+
+void cli_points_count(struct cli_points *points, struct emu *emu) { points->emu = emu; }
+
+static enum c2_status new_block(struct cli_points *points, uint64_t pc, struct c2_error *err)
+{
+    if (!c2_grow((void **)&points->executed, &points->executed_room, points->blocks, sizeof *points->executed) ||
+        !c2_grow((void **)&points->entries, &points->entries_room, points->blocks, sizeof *points->entries))
+        return c2_fail_memory(err, "the blocks of the program");
+    points->executed[points->blocks] = 0;
+    return c2_map_put(points->id_of, pc, points->blocks++, err);
+}
+
+static void take_executed(void *self, struct guest_va pc, uint64_t instructions)
+{
+    struct cli_points *points = self;
+    uint64_t id = points->blocks;
+    if (points->status == C2_OK && !c2_map_get(points->id_of, pc.v, &id))
+        points->status = new_block(points, pc.v, &points->error);
+    points->counted += instructions;
+    if (points->status == C2_OK)
+        points->executed[id] += instructions;
+}
+
+/* The blocks that were executed, by their numbers. Returns how many. */
+static size_t list_entries(struct cli_points *points)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < points->blocks; i++) {
+        if (points->executed[i] != 0)
+            points->entries[count++] = (struct points_entry){.id = i + 1, .instructions = points->executed[i]};
+        points->executed[i] = 0;
+    }
+    return count;
+}
+
+static void end_interval(struct cli_points *points, uint64_t now)
+{
+    points->counted = 0;
+    emu_take_executed(points->emu, take_executed, points);
+    C2_ASSERT(points->counted == now - points->start);
+    points->start = now;
+    if (points->status != C2_OK)
+        return;
+    const size_t count = list_entries(points);
+    if (points->vectors_to)
+        points_write_vector(c2_outfile_stream(points->vectors_to), points->entries, count);
+    points->status = points_vectors_add(points->vectors, points->entries, count, &points->error);
+}
+
+struct emu_phase cli_points_next(void *self, uint64_t now)
+{
+    struct cli_points *points = self;
+    if (now != points->start)
+        end_interval(points, now);
+    if (points->progress)
+        cli_progress_tick(points->progress, now);
+    return (struct emu_phase){STREAM_SKIP, points->options->points.interval};
+}
+
+/* ------------------------------------------------------------------ the points */
+
+static void write_text(FILE *to, const struct cli_points *points, const struct points_list *list)
+{
+    char interval[32], first[32];
+    const uint64_t length = points->options->points.interval;
+    const bool lengths_known = !points->options->points.vectors_from;
+    fprintf(to, "points      %" PRIu32 " of %" PRIu32 " intervals", list->count, points_vectors_count(points->vectors));
+    if (lengths_known)
+        fprintf(to, " of %s instructions", c2_group_digits(interval, length));
+    fprintf(to, "\n\n  interval  %s    weight  stands for\n", lengths_known ? "first instruction" : "");
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct points_point *point = &list->points[i];
+        fprintf(to, "  %8" PRIu64 "  %17s  %8.6f  %" PRIu64 " interval%s\n", point->interval,
+                lengths_known ? c2_group_digits(first, point->interval * length) : "", point->weight, point->intervals,
+                point->intervals == 1 ? "" : "s");
+    }
+}
+
+static enum c2_status commit(struct c2_outfile **file, struct c2_error *err)
+{
+    struct c2_outfile *whole = *file;
+    *file = NULL; /* gone either way */
+    return whole ? c2_outfile_commit(whole, err) : C2_OK;
+}
+
+static enum c2_status write_files(struct cli_points *points, const struct points_list *list, struct c2_error *err)
+{
+    points_write_points(c2_outfile_stream(points->points), list);
+    points_write_weights(c2_outfile_stream(points->weights), list);
+    enum c2_status status = commit(&points->vectors_to, err);
+    if (status == C2_OK)
+        status = commit(&points->weights, err);
+    return status == C2_OK ? commit(&points->points, err) : status;
+}
+
+static enum c2_status choose(struct cli_points *points, struct c2_error *err)
+{
+    const struct cli_options *options = points->options;
+    struct points_list list;
+    if (points_vectors_count(points->vectors) == 0)
+        return c2_fail(err, C2_ERR_INVALID, "there is no interval: nothing was executed");
+    enum c2_status status = points_choose(&list, points->vectors, (uint32_t)options->points.max_k, options->seed, err);
+    if (status != C2_OK)
+        return status;
+    status = write_files(points, &list, err);
+    if (status == C2_OK && !options->quiet)
+        write_text(stderr, points, &list);
+    points_list_release(&list);
+    return status;
+}
+
+enum c2_status cli_points_finish(struct cli_points *points, struct c2_error *err)
+{
+    const uint64_t now = emu_instructions(points->emu);
+    if (now != points->start)
+        end_interval(points, now);
+    if (points->status == C2_OK)
+        return choose(points, err);
+    *err = points->error;
+    return points->status;
+}
+
+/* ------------------------------------------------------------------ intervals of a file */
+
+static enum c2_status take_vector(void *self, const struct points_entry *entries, size_t count, struct c2_error *err)
+{
+    struct cli_points *points = self;
+    return points_vectors_add(points->vectors, entries, count, err);
+}
+
+static enum c2_status read_file(struct cli_points *points, const char *path, struct c2_error *err)
+{
+    FILE *from = fopen(path, "re");
+    if (!from)
+        return c2_fail(err, C2_ERR_IO, "cannot read %s: %m", path);
+    enum c2_status status = points_read_vectors(from, path, take_vector, points, err);
+    fclose(from);
+    if (status == C2_OK && points_vectors_count(points->vectors) == 0)
+        return c2_fail(err, C2_ERR_FORMAT, "%s has no frequency vector, a line such as T:5:30 :7:12", path);
+    return status;
+}
+
+int cli_points_from_file(const struct cli_options *options)
+{
+    struct c2_error err;
+    struct cli_points *points;
+    enum c2_status status = cli_points_create(&points, options, NULL, &err);
+    if (status == C2_OK)
+        status = read_file(points, options->points.vectors_from, &err);
+    if (status == C2_OK)
+        status = choose(points, &err);
+    cli_points_destroy(points);
+    if (status == C2_OK)
+        return 0;
+    fprintf(stderr, "c2emu: %s\n", err.text);
+    return CLI_EXIT_FAILED;
+}

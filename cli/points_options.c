@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * points_options: what may be asked of simulation points, and with what.
+ */
+#include "cli/cli.h"
+#include "points/points.h"
+
+struct given {
+    const char *option;
+    bool is_given;
+};
+
+static const char *first_given(const struct given *options, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (options[i].is_given)
+            return options[i].option;
+    return NULL;
+}
+
+/* What is for `c2emu points` alone. */
+static const char *of_finding(const struct cli_points_asked *asked)
+{
+    const struct given options[] = {{"interval", asked->interval != 0},
+                                    {"dimensions", asked->dimensions != 0},
+                                    {"max-k", asked->max_k != 0},
+                                    {"bbv", asked->vectors_to},
+                                    {"from-bbv", asked->vectors_from}};
+    return first_given(options, sizeof options / sizeof *options);
+}
+
+/* What shows or changes what is simulated. */
+static const char *of_simulating(const struct cli_options *options)
+{
+    const struct given others[] = {{"no-sim", options->no_sim},
+                                   {"json", options->json},
+                                   {"evictors", options->evictors},
+                                   {"cachegrind", options->cachegrind},
+                                   {"dump-pagemap", options->dump_pagemap},
+                                   {"alloc-wrapper", options->wrapper_count != 0},
+                                   {"skip", options->sampling.skip != 0},
+                                   {"warmup", options->sampling.warmup != 0},
+                                   {"measure", options->sampling.measure != 0},
+                                   {"samples", options->sampling.samples != 0},
+                                   {"period", options->sampling.period != 0},
+                                   {"offsets", options->sampling.random_offsets}};
+    for (unsigned i = 0; i < ANALYSES_KINDS; i++)
+        if (options->analyses[i])
+            return analyses_option((enum analysis_number)i);
+    return first_given(others, sizeof others / sizeof *others);
+}
+
+/* Vectors that are read are of another run, which is over. */
+static enum c2_status check_vectors_from(const struct cli_options *options, struct c2_error *err)
+{
+    const struct cli_points_asked *asked = &options->points;
+    if (options->command)
+        return c2_fail(err, C2_ERR_INVALID, "--from-bbv %s takes the place of a run; leave it out, or %s",
+                       asked->vectors_from, options->command[0]);
+    if (asked->interval != 0 || asked->vectors_to)
+        return c2_fail(err, C2_ERR_INVALID, "--%s is about a run, whose place --from-bbv takes; leave one out",
+                       asked->interval != 0 ? "interval" : "bbv");
+    return C2_OK;
+}
+
+static enum c2_status check_range(uint64_t *value, uint64_t usual, uint64_t most, const char *option,
+                                  struct c2_error *err)
+{
+    *value = *value == 0 ? usual : *value;
+    return *value <= most ? C2_OK
+                          : c2_fail(err, C2_ERR_INVALID, "--%s %llu: must be 1 to %llu", option,
+                                    (unsigned long long)*value, (unsigned long long)most);
+}
+
+enum c2_status cli_points_check(struct cli_options *options, struct c2_error *err)
+{
+    struct cli_points_asked *asked = &options->points;
+    const char *wrong = asked->find ? of_simulating(options) : of_finding(asked);
+    if (wrong && asked->find)
+        return c2_fail(err, C2_ERR_INVALID, "points simulates nothing; leave --%s out", wrong);
+    if (wrong)
+        return c2_fail(err, C2_ERR_INVALID, "--%s belongs to `c2emu points`", wrong);
+    if (!asked->find)
+        return C2_OK;
+    enum c2_status status = asked->vectors_from ? check_vectors_from(options, err) : C2_OK;
+    if (status == C2_OK)
+        status = check_range(&asked->dimensions, POINTS_DIMENSIONS, POINTS_MOST_DIMENSIONS, "dimensions", err);
+    if (status == C2_OK)
+        status = check_range(&asked->max_k, POINTS_MAX_K, POINTS_MOST_K, "max-k", err);
+    asked->interval = asked->interval == 0 ? CLI_INTERVAL : asked->interval;
+    return status;
+}

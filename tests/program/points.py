@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""points.py PART: `c2emu points`, and runs of the points that it finds.
+
+phases     A guest of four kinds of phases has one point a kind, with the share of the kind as its weight.
+twin       The points of intervals made up here are those of points_twin.py, for every number of dimensions and clusters.
+files      Vectors that are written and read again give the same points; so do those of Valgrind's exp-bbv.
+compilers  Other compilers and optimisation give the same bits.
+errors     Bad words and files: what is wrong, and where.
+"""
+
+import os
+import random
+import sys
+import tempfile
+
+import points_twin as twin
+from common import check, contains, done, emulate, equal, need, run
+
+GUESTS = os.environ["GUESTS"]
+PHASES = os.path.join(GUESTS, "phases")
+LENGTH = 10003  # of a phase: phases.S
+BEFORE, BEHIND = 2, 3  # instructions before the first phase, behind the last one
+
+
+def read(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.read()
+
+
+def write(text, *path):
+    with open(os.path.join(*path), "w", encoding="utf-8") as file:
+        file.write(text)
+    return os.path.join(*path)
+
+
+def points(words, what):
+    """Runs `c2emu points` in a new directory; returns the texts of the two files and of the report."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = emulate(["points", "--output", folder] + words)
+        if not check(result.returncode == 0, "%s: %s" % (what, result.stderr.decode())):
+            return "", "", ""
+        files = sorted(os.listdir(folder))
+        equal([file.rpartition(".")[2] for file in files], ["simpoints", "weights"], what + ": files")
+        return read(folder, files[0]), read(folder, files[1]), result.stderr.decode()
+
+
+# ---------------------------------------------------------------- a guest of phases
+
+ORDER = "AABABCABDCAB"
+TOTAL = BEFORE + len(ORDER) * LENGTH + BEHIND
+
+
+def weights_of(counts):
+    return "".join("%.12g %d\n" % (count / TOTAL, i) for i, count in enumerate(counts))
+
+
+def phases():
+    # The first interval of A has the first two instructions of the run, of B and of C it has a block that a page fault
+    # has cut: the others of A and B are nearer to the middle; of C there is one other. The last two instructions of a
+    # phase belong to the next interval, and the last interval of all has five, which count as A's.
+    expected = "1 0\n4 1\n5 2\n8 3\n"
+    counts = [ORDER.count(kind) * LENGTH for kind in "ABCD"]
+    counts[0] += TOTAL - len(ORDER) * LENGTH
+    found = points(["--interval", str(LENGTH), PHASES], "phases")
+    equal(found[0], expected, "points of phases")
+    equal(found[1], weights_of(counts), "weights of phases")
+    rows = "".join("%d %s %.6f %d interval%s " % (interval, "{:,}".format(interval * LENGTH), count / TOTAL, intervals,
+                                                 "s" * (intervals > 1))
+                   for interval, count, intervals in zip((1, 4, 5, 8), counts, (6, 4, 2, 1)))
+    equal(found[2].split(), ("points 4 of 13 intervals of 10,003 instructions interval first instruction weight stands "
+                             "for " + rows).split(), "report of phases")
+    # twice as long: AA BA BC AB DC AB, of which BA and AB are one kind
+    found = points(["--interval", str(2 * LENGTH), PHASES], "pairs of phases")
+    equal(found[0].split()[1::2], ["0", "1", "2", "3"], "clusters of pairs")
+    # one interval is all there is
+    equal(points([PHASES], "one interval")[:2], ("0 0\n", "1 0\n"), "one interval")
+
+
+# ---------------------------------------------------------------- against the twin
+
+def made_up(seed):
+    """Intervals of some kinds of code, disturbed a little; the last one may be short."""
+    draw = random.Random(seed)
+    kinds = [{block: draw.randrange(1, 1000) for block in draw.sample(range(1, 200), draw.randrange(1, 40))}
+             for _ in range(draw.randrange(1, 7))]
+    noise = draw.choice([0, 3, 300])
+    intervals = []
+    for _ in range(draw.randrange(1, 41)):
+        kind = draw.choice(kinds)
+        intervals.append({block: count + draw.randint(0, noise) for block, count in kind.items()})
+    if draw.random() < 0.5:
+        intervals.append({draw.randrange(1, 200): draw.randrange(1, 200)})
+    return intervals
+
+
+def text_of(intervals):
+    return "".join("T" + " ".join(":%d:%d" % entry for entry in interval.items()) + "\n" for interval in intervals)
+
+
+def against_twin():
+    several = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(40):
+            intervals = made_up(seed)
+            path = write(text_of(intervals), folder, "made.up.bb")
+            options = {"dimensions": seed % 16 + 1, "max_k": seed % 9 + 1, "seed": seed} if seed % 4 else {}
+            words = ["--%s=%d" % (name.replace("_", "-"), value) for name, value in options.items()]
+            found = points(words + ["--from-bbv", path], "seed %d" % seed)
+            equal(found[:2], twin.text_of(twin.choose(intervals, **options)), "seed %d, %s" % (seed, options))
+            several += found[0].count("\n") > 2
+    check(several >= 10, "only %d of the made-up intervals have more than two points" % several)
+
+
+# ---------------------------------------------------------------- files
+
+def files():
+    need("valgrind")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "phases.bbv")
+        live = points(["--interval", str(LENGTH), "--bbv", path, PHASES], "with --bbv")
+        vectors = twin.read_vectors(path)
+        equal([sum(v.values()) for v in vectors], [LENGTH] * len(ORDER) + [TOTAL - LENGTH * len(ORDER)], "lengths")
+        equal(points(["--from-bbv", path], "from --bbv")[:2], live[:2], "points of the file")
+        equal(live[:2], twin.text_of(twin.choose(vectors)), "points of the file by the twin")
+        text = read(path)
+        points(["--interval", str(LENGTH), "--progress", "--bbv", path, PHASES], "with --progress")
+        equal(read(path), text, "vectors while somebody looks on")
+        foreign = os.path.join(folder, "bb.out")
+        run(["valgrind", "--tool=exp-bbv", "--interval-size=%d" % LENGTH, "--bb-out-file=" + foreign,
+             "--pc-out-file=" + os.path.join(folder, "pc.out"), PHASES])
+        # nothing cuts a block there, and the end of the run is no interval: all of B and of C are alike
+        found = points(["--from-bbv", foreign], "from Valgrind")
+        equal(found[0], "1 0\n2 1\n5 2\n8 3\n", "points of Valgrind's file")
+        equal([round(float(weight), 4) for weight in found[1].split()[::2]],
+              [round(ORDER.count(kind) / len(ORDER), 4) for kind in "ABCD"], "weights of Valgrind's file")
+        same_blocks(vectors, twin.read_vectors(foreign))
+
+
+def same_blocks(ours, theirs):
+    """Blocks are cut alike, but where a page fault, or an interval's end, does it: the numbers of instructions of an
+    interval's blocks are the same, the greatest at least."""
+    for i, (one, other) in enumerate(zip(ours, theirs)):
+        a, b = max(one.values()), max(other.values())
+        check(abs(a - b) <= 33, "interval %d: the greatest block has %d instructions, Valgrind says %d" % (i, a, b))
+
+
+# ---------------------------------------------------------------- compilers
+
+def compilers():
+    need("gcc", "clang")
+    root = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..")
+    sources = [os.path.join(root, "points", name) for name in sorted(os.listdir(os.path.join(root, "points")))
+               if name.endswith(".c")]
+    driver = os.path.join(root, "tests", "program", "points_bits.c")
+    said = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = write(text_of(i for seed in range(6) for i in made_up(seed)), folder, "vectors")
+        for flags in (["gcc", "-O0"], ["gcc", "-O3"], ["clang", "-O1"], ["clang", "-O3"]):
+            program = os.path.join(folder, "bits")
+            built = run(flags + ["-std=gnu17", "-D_GNU_SOURCE", "-ffp-contract=off", "-I" + root, "-o", program,
+                                 driver] + sources + [os.environ["C2_BASE"], "-lmpfr", "-lgmp", "-lm"])
+            if check(built.returncode == 0, "%s: %s" % (flags, built.stderr.decode())):
+                said[" ".join(flags)] = run([program, path]).stdout.decode()
+    texts = sorted(set(said.values()))
+    check(len(texts) == 1 and texts[0].count("\n") > 20, "compilers differ, or say nothing: %s" % said)
+
+
+# ---------------------------------------------------------------- what is refused
+
+WORDS = [
+    (["--interval", "10"], ["--interval 10", "1000 to 10^18"]),
+    (["--dimensions", "1001"], ["--dimensions 1001", "1 to 1000"]),
+    (["--max-k", "0"], ["--max-k 0", "must be 1"]),
+    (["--json", "x"], ["leave --json out"]),
+    (["--callgrind", "x"], ["leave --callgrind out"]),
+    (["--measure", "1M"], ["leave --measure out"]),
+    (["--no-sim"], ["leave --no-sim out"]),
+    (["--from-bbv", "x"], ["--from-bbv x", "takes the place of a run"]),
+]
+VECTORS = [
+    ("", "has no frequency vector"),
+    ("# nothing\n\n", "has no frequency vector"),
+    ("T:1:2\nX:1:2\n", ":2: a line does not begin with T"),
+    ("T:1:2\nT\n", ":2: an interval has no instructions"),
+    ("T:1:0\n", ":1: an interval has no instructions"),
+    ("T:0:5\n", ":1: a block has the number 0"),
+    ("T:1\n", ":1: no colon behind a block"),
+    ("T:1:\n", ":1: no count behind a block"),
+    ("T:1:2:\n", ":1: no block behind a colon"),
+    ("T:1:-2\n", ":1: no count behind a block"),
+    ("T:1:2 3\n", ":1: what is no block is in an interval"),
+    ("T:1:2.5\n", ":1: what is no block is in an interval"),
+    ("T:1:1000000000000000001\n", ":1: a number is larger than 10^18"),
+    ("T:1:1000000000000000000 :2:1\n", ":1: an interval has more than 10^18 instructions"),
+]
+
+
+def refused(words, parts, what):
+    with tempfile.TemporaryDirectory() as folder:
+        result = emulate(words, cwd=folder)
+        equal((result.returncode, result.stdout), (125, b""), "status and output of " + what)
+        contains(result.stderr.decode(), parts, what)
+        equal(os.listdir(folder), [], "files left by " + what)
+
+
+def errors():
+    for words, parts in WORDS:
+        refused(["points"] + words + [PHASES], parts, " ".join(words))
+    for option in ("interval", "dimensions", "max-k"):
+        refused(["--%s=2000" % option, PHASES], ["--" + option, "c2emu points"], "--%s of a run" % option)
+    for words in (["--interval=2000"], ["--bbv=x"]):
+        refused(["points", "--from-bbv=x"] + words, [words[0].partition("=")[0], "takes"], words[0])
+    refused(["points", "--from-bbv", "/nonexistent/x"], ["/nonexistent/x", "No such file"], "a file that is not there")
+    refused(["points"], ["no program given"], "points without a program")
+    with tempfile.TemporaryDirectory() as folder:
+        for text, part in VECTORS:
+            path = write(text, folder, "bad.bb")
+            refused(["points", "--from-bbv", path], [path, part], "vectors %r" % text)
+
+
+{"phases": phases, "twin": against_twin, "files": files, "compilers": compilers, "errors": errors}[sys.argv[1]]()
+done()
