@@ -160,8 +160,8 @@ static struct analyses *analyses_of(const struct run *run)
     return run->simulation.lanes ? lane_analyses(lanes_at(run->simulation.lanes, 0)) : NULL;
 }
 
-/* Progress is told where an interval ends: a pause in between would cut a block, and the blocks of a run would depend on
- * who looks on. */
+/* Progress is told where an interval ends: a pause in between would cut a block, and the blocks of a run would depend
+ * on who looks on. */
 static void count_intervals(struct run *run, struct emu_config *config)
 {
     config->phase = cli_points_next;

@@ -74,9 +74,9 @@ enum c2_status engine_set_recording(struct engine *engine, bool on, struct c2_er
 void engine_run(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err);
 /* Instructions completed since creation. */
 uint64_t engine_instructions(const struct engine *engine);
-/* With count_blocks, between two runs: for each block that was executed since the last call, while nothing was recorded,
- * how many of its instructions were completed; in an order that depends on the run alone. Blocks that start at one
- * address, of other code or cut elsewhere, come one by one. The sum is that of engine_instructions(). */
+/* With count_blocks, between two runs: for each block that was executed since the last call, while nothing was
+ * recorded, how many of its instructions were completed; in an order that depends on the run alone. Blocks that start
+ * at one address, of other code or cut elsewhere, come one by one. The sum is that of engine_instructions(). */
 void engine_take_executed(struct engine *engine, void (*take)(void *self, struct guest_va pc, uint64_t instructions),
                           void *self);
 /* These three inside engine_watch.reached only. A general register by its number in instructions (4 is RSP). */

@@ -13,8 +13,9 @@
  *   A translation is the block of the stream (unicorn_code.c), or its first part: then the record stays open and is
  *   joined with the translations behind it. Where a budget ends within a block, its first instructions are executed one
  *   by one, each in a translation of its own, and the record is closed there.
- *   Recording off: nothing but the block hook is called, which counts instructions, on request those of each block. Unicorn has two sets of translations, with hooks for loads and
- *   stores and without, and uses the one of the time (unicorn_state.c): so a switch drops nothing.
+ *   Recording off: nothing but the block hook is called, which counts instructions, on request those of each block.
+ *   Unicorn has two sets of translations, with hooks for loads and stores and without, and uses the one of the time
+ *   (unicorn_state.c): so a switch drops nothing.
  * Counting
  *   Instructions in unicorn_record.c; events become slots in unicorn_events.c.
  * Cost

@@ -3,8 +3,8 @@
  * cluster: k-means.
  *
  * Model
- *   Each interval belongs to the nearest centre, of two equally near ones to the first. Each centre moves to the mean of
- *   its intervals, weighted with their instructions; one that has none stays. This goes on until no interval changes
+ *   Each interval belongs to the nearest centre, of two equally near ones to the first. Each centre moves to the mean
+ *   of its intervals, weighted with their instructions; one that has none stays. This goes on until no interval changes
  *   its centre (Lloyd).
  * Invariants
  *   Every sum is taken in the order of the intervals, and of the dimensions: the result has the same bits everywhere.

@@ -53,7 +53,7 @@ void points_list_release(struct points_list *list);
 enum c2_status points_choose(struct points_list *out, const struct points_vectors *vectors, uint32_t max_k,
                              uint64_t seed, struct c2_error *err);
 
-/* ------------------------------------------------------------------ vector_file.c: frequency vectors, `T:id:n :id:n` */
+/* ------------------------------------------------------------------ vector_file.c: vectors, `T:id:n :id:n` */
 void points_write_vector(FILE *to, const struct points_entry *entries, size_t count);
 /* Hands each interval of the file to `take`, in order. What is no vector is C2_ERR_FORMAT, with the line. name: for
  * messages. */

@@ -3,9 +3,9 @@
  * vectors: intervals as points of a space of few dimensions.
  *
  * Model
- *   An interval is a vector: for each block the share of its instructions. A random matrix, whose numbers are uniform in
- *   [-1, 1), projects it; distances between intervals are nearly kept (Johnson & Lindenstrauss), and clustering takes
- *   time in proportion to the dimensions.
+ *   An interval is a vector: for each block the share of its instructions. A random matrix, whose numbers are uniform
+ *   in [-1, 1), projects it; distances between intervals are nearly kept (Johnson & Lindenstrauss), and clustering
+ *   takes time in proportion to the dimensions.
  *   The row of a block is drawn by a generator of its own, from the seed and the block's number: so it does not depend
  *   on which blocks others have, nor on their order.
  * Counting

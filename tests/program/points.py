@@ -2,7 +2,7 @@
 """points.py PART: `c2emu points`, and runs of the points that it finds.
 
 phases     A guest of four kinds of phases has one point a kind, with the share of the kind as its weight.
-twin       The points of intervals made up here are those of points_twin.py, for every number of dimensions and clusters.
+twin       The points of intervals made up here are those of points_twin.py, whatever dimensions and clusters.
 files      Vectors that are written and read again give the same points; so do those of Valgrind's exp-bbv.
 compilers  Other compilers and optimisation give the same bits.
 errors     Bad words and files: what is wrong, and where.
