@@ -156,5 +156,6 @@ def refused():
         contains(result.stderr.decode(), [said], " ".join(options))
 
 
-{"pieces": pieces, "sums": sums, "offsets": offsets, "refused": refused}[sys.argv[1]]()
-done()
+if __name__ == "__main__":
+    {"pieces": pieces, "sums": sums, "offsets": offsets, "refused": refused}[sys.argv[1]]()
+    done()

@@ -1,0 +1,394 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""sampling.py: what reports say of a run by its samples, worked out again, slowly and exactly.
+
+prefixes  --samples 1, 2, ... K measure the same first samples, so the differences of their reports are the counts of
+          each sample, by level, object, function and line; the estimates of the last report follow from these.
+twin      twin.py eats the trace of a whole run, phase by phase: the counts of each sample by level and instruction.
+sums      samples, warm-ups and what is skipped are the run, and what the samples have missed is what the report has.
+few       one sample; a level that only one sample accessed; all of the run in samples.
+errors    sampled beside full, on two guests that are the same bytes everywhere: rate, error, and whether the interval
+          holds the rate of the whole run.
+precision when it warns, and that the number of samples that it names would do.
+
+Ratios, sums of squares and t are worked out with fractions and 60 digits, and must come out the same to the last of
+the six decimals.
+"""
+
+import os
+import sys
+from decimal import ROUND_FLOOR, Decimal, getcontext
+from fractions import Fraction
+
+import twin
+from common import check, contains, done, emulate, equal, report
+from phases import by_instruction, traced
+
+getcontext().prec = 60
+GUESTS = os.environ["GUESTS"]
+IMAGES = os.environ.get("IMAGES", "")
+CLASSES = ("cold", "capacity", "conflict")
+MICRO = Decimal(10) ** -6
+
+# ---------------------------------------------------------------------------------------------- Student's t
+
+PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494")
+
+
+def arctan(x):
+    """Of 0 < x, by halving the angle until the series is short."""
+    halvings = 0
+    while x > Decimal("0.01"):
+        x /= 1 + (1 + x * x).sqrt()
+        halvings += 1
+    term, total, k = x, x, 1
+    while abs(term) > Decimal(10) ** -58:
+        term *= -x * x
+        k += 2
+        total += term / k
+    return total * 2 ** halvings
+
+
+def within(t, degrees):
+    """How likely it is that Student's t lies in +-t (Abramowitz & Stegun, 26.7.3 and 26.7.4)."""
+    root = Decimal(degrees).sqrt()
+    hypotenuse = (degrees + t * t).sqrt()
+    sine, cosine = t / hypotenuse, root / hypotenuse
+    term = total = Decimal(1) if degrees % 2 == 0 else cosine
+    for k in range(2 if degrees % 2 == 0 else 3, degrees - 1, 2):
+        term *= cosine * cosine * (k - 1) / k
+        total += term
+    if degrees % 2 == 0:
+        return sine * total
+    return 2 / PI * (arctan(t / root) + (0 if degrees == 1 else sine * total))
+
+
+def student(degrees, known={}):
+    if degrees not in known:
+        low, high = Decimal(1), Decimal(13)
+        for _ in range(80):
+            middle = (low + high) / 2
+            low, high = (middle, high) if within(middle, degrees) < Decimal("0.95") else (low, middle)
+        known[degrees] = low
+    return known[degrees]
+
+
+# ---------------------------------------------------------------------------------------------- estimates
+
+def exact(fraction):
+    return Decimal(fraction.numerator) / Decimal(fraction.denominator)
+
+
+def rounded(value):
+    return float(((value / MICRO) + Decimal("0.5")).to_integral_value(ROUND_FLOOR) * MICRO)
+
+
+def ratio(pairs, left, scale):
+    """What the report has for samples of (y, x); None where no sample has an x."""
+    pairs = [(y, x) for y, x in pairs if x != 0]
+    if not pairs:
+        return None
+    n, xs = len(pairs), sum(x for _, x in pairs)
+    mean = Fraction(sum(y for y, _ in pairs), xs)
+    out = {"mean": rounded(exact(scale * mean))}
+    if n > 1:
+        squares = sum((y - mean * x) ** 2 for y, x in pairs)
+        deviation = exact(squares / (n - 1)).sqrt() / exact(Fraction(xs, n))
+        margin = student(n - 1) * deviation * (exact(left) / n).sqrt()
+        out.update(sd=rounded(scale * deviation), margin=rounded(scale * margin), samples=n)
+    return out
+
+
+def whole(pairs, left, instructions):
+    n, mean = len(pairs), Fraction(sum(y for y, _ in pairs), sum(x for _, x in pairs))
+    half = Decimal("0.5")
+    out = {"mean": int((exact(mean * instructions) + half).to_integral_value(ROUND_FLOOR))}
+    if n > 1:
+        deviation = exact(sum((y - mean * x) ** 2 for y, x in pairs) / (n - 1)).sqrt() / exact(
+            Fraction(sum(x for _, x in pairs), n))
+        margin = student(n - 1) * deviation * (exact(left) / n).sqrt()
+        out["margin"] = int((margin * instructions + half).to_integral_value(ROUND_FLOOR))
+    return out
+
+
+def without_none(value):
+    return {key: one for key, one in value.items() if one is not None}
+
+
+def level_estimates(samples, left, instructions):
+    """samples: [{instructions, accesses, misses, cold, capacity, conflict}] of one level."""
+    def of(y, x, scale):
+        return ratio([(s[y], s[x]) for s in samples], left, scale)
+    out = {"miss_rate": of("misses", "accesses", 100), "misses_per_1000": of("misses", "instructions", 1000)}
+    out.update({name: of(name, "misses", 100) for name in CLASSES})
+    out["run"] = {name: whole([(s[name], s["instructions"]) for s in samples], left, instructions)
+                  for name in ("misses",) + CLASSES}
+    return without_none(out)
+
+
+def entry_estimates(samples, left):
+    """The same of an entry of a list."""
+    out = {"misses_per_1000": ratio([(s["misses"], s["instructions"]) for s in samples], left, 1000)}
+    out.update({name: ratio([(s[name], s["misses"]) for s in samples], left, 100) for name in CLASSES})
+    return without_none(out)
+
+
+def compare_levels(got, samples, what):
+    """samples: {level: [counts]}"""
+    instructions = got["run"]["instructions"]
+    some = next(iter(samples.values()))
+    measured = sum(s["instructions"] for s in some)
+    left = 1 - Fraction(measured, instructions)
+    said = got["samples"]
+    equal((said["count"], said["weighted"]), (len(some), False), what + ": samples")
+    equal(said["share"], rounded(exact(100 * (1 - left))), what + ": their share")
+    if len(some) > 1:
+        equal(said["t"], rounded(student(len(some) - 1)), what + ": t")
+    equal([level["name"] for level in said["levels"]], list(samples), what + ": levels")
+    for level in said["levels"]:
+        mine = dict(level)
+        mine.pop("name")
+        mine.pop("samples_needed", None)
+        equal(mine, level_estimates(samples[level["name"]], left, instructions), what + ": " + level["name"])
+    return left
+
+
+# ---------------------------------------------------------------------------------------------- by shorter runs
+
+def identity(kind, entry):
+    names = {"objects": ("name", "kind", "base", "module"), "functions": ("name", "module"),
+             "lines": ("function", "module", "file", "line", "pc")}[kind]
+    return tuple(entry.get(name) for name in names)
+
+
+def counts_of(entry):
+    return {level["name"]: {key: level[key] for key in ("misses",) + CLASSES} for level in entry["levels"]}
+
+
+def lists_of(run):
+    """Those that are complete."""
+    out = {}
+    for kind in ("objects", "functions", "lines"):
+        if "rest" in run[kind][-1]:
+            continue
+        mine = out[kind] = {}
+        for entry in run[kind]:
+            check(identity(kind, entry) not in mine, "two %s of one name" % kind)
+            mine[identity(kind, entry)] = counts_of(entry)
+    return out
+
+
+def difference(after, before, keys):
+    return {key: after[key] - before.get(key, 0) for key in keys}
+
+
+def samples_of(options, program, count):
+    """(the report of all samples, [instructions of each], {level: [counts]}, {kind: {entry: {level: [counts]}}})"""
+    runs = [report(options + ["--samples", str(k)], program) for k in range(1, count + 1)]
+    lengths = [row["instructions"] for row in runs[-1]["run"]["phases"] if row["kind"] == "measure"]
+    equal(len(lengths), count, "samples of " + program[0])
+    lasts = [lists_of(run) for run in runs]
+    levels, lists = {}, {kind: {} for kind in lasts[-1]}
+    check("objects" in lists and "functions" in lists, "incomplete lists of " + program[0])
+    for i, name in enumerate(level["name"] for level in runs[0]["levels"]):
+        levels[name] = []
+        for k, run in enumerate(runs):
+            before = runs[k - 1]["levels"][i] if k else {}
+            counts = difference(run["levels"][i], before, ("accesses", "misses") + CLASSES)
+            levels[name].append(dict(counts, instructions=lengths[k]))
+    nothing = dict.fromkeys(("misses",) + CLASSES, 0)
+    for kind, mine in lists.items():
+        for entry, by_level in lasts[-1][kind].items():
+            mine[entry] = {}
+            for name in by_level:
+                seen = [last[kind].get(entry, {}).get(name, nothing) for last in lasts]
+                mine[entry][name] = [dict(difference(seen[k], seen[k - 1] if k else {}, nothing),
+                                          instructions=lengths[k]) for k in range(count)]
+    return runs[-1], levels, lists
+
+
+def compare_lists(got, lists, left, what):
+    for kind, mine in lists.items():
+        for entry in got[kind]:
+            for level in entry["levels"]:
+                samples = mine[identity(kind, entry)][level["name"]]
+                equal(level["sampled"], entry_estimates(samples, left),
+                      "%s: %s %s in %s" % (what, kind, identity(kind, entry), level["name"]))
+
+
+def prefixes():
+    for program, options, count in (
+            ([os.path.join(GUESTS, "strides")], ["--period", "20000", "--warmup", "500", "--measure", "3000"], 6),
+            ([os.path.join(GUESTS, "strings")], ["--period", "400", "--measure", "100"], 8),
+            ([os.path.join(IMAGES, "poisson"), "1"], ["-m", "teach", "--period", "70k", "--measure", "9k"], 5),
+            ([os.path.join(IMAGES, "nw"), "1"], ["--skip", "60k", "--warmup", "9k", "--measure", "20k"], 7)):
+        got, levels, lists = samples_of(options, program, count)
+        what = os.path.basename(program[0])
+        left = compare_levels(got, levels, what)
+        compare_lists(got, lists, left, what)
+
+
+# ---------------------------------------------------------------------------------------------- by the trace
+
+def snapshot(second):
+    levels = {level.name: dict(level.n) for level in second.hierarchy.all}
+    missed = {level.name: {pc: list(n) for pc, n in level.missed.items()} for level in second.hierarchy.all}
+    return levels, missed
+
+
+def twin_samples(pieces, phases, machine):
+    """({level: [counts]}, {pc: {level: [counts]}}): the trace, cut at the phases."""
+    second, now, count = twin.Twin(machine), 0, sum(row["kind"] == "measure" for row in phases)
+    levels, by_pc, sample = {level.name: [] for level in second.hierarchy.all}, {}, 0
+    for row in phases:
+        piece = [line for lines in pieces[now:now + row["instructions"]] for line in lines]
+        now += row["instructions"]
+        if row["kind"] == "skip":
+            continue
+        before = snapshot(second)
+        second.eat(piece)
+        if row["kind"] != "measure":
+            continue
+        after = snapshot(second)
+        for name, mine in levels.items():
+            mine.append(dict(difference(after[0][name], before[0][name], ("accesses", "misses") + CLASSES),
+                             instructions=row["instructions"]))
+            for pc, n in after[1][name].items():
+                old = before[1][name].get(pc, [0, 0, 0, 0])
+                classes = [n[i] - old[i] for i in range(3)]
+                entry = by_pc.setdefault(pc, {}).setdefault(name, [None] * count)
+                entry[sample] = dict(zip(CLASSES, classes), misses=sum(classes), instructions=row["instructions"])
+        sample += 1
+    return levels, by_pc
+
+
+def compare_instructions(got, by_pc, left, what):
+    lengths = [row["instructions"] for row in got["run"]["phases"] if row["kind"] == "measure"]
+    listed = 0
+    for line in got["lines"]:
+        for level in line["levels"] if "rest" not in line else ():
+            samples = by_pc[int(line["pc"], 16)][level["name"]]
+            full = [s or dict.fromkeys(("misses",) + CLASSES, 0) for s in samples]
+            full = [dict(s, instructions=n) for s, n in zip(full, lengths)]
+            equal(level["sampled"], entry_estimates(full, left), "%s: %s in %s" % (what, line["pc"], level["name"]))
+            listed += 1
+    check(listed != 0, what + ": no instruction has missed")
+
+
+def twins():
+    for name, options in (("matmul_small", ["--period", "9000", "--warmup", "700", "--measure", "2000"]),
+                          ("strides", ["--period", "15000", "--warmup", "77", "--measure", "4000"]),
+                          ("strings", ["--period", "700", "--measure", "250"])):
+        program = [os.path.join(GUESTS, name)]
+        pieces = by_instruction(traced([], program))
+        got = report(options + ["-m", "teach"], program)
+        levels, by_pc = twin_samples(pieces, got["run"]["phases"], got["machine"])
+        left = compare_levels(got, levels, name)
+        compare_instructions(got, by_pc, left, name)
+
+
+# ---------------------------------------------------------------------------------------------- the rest
+
+def sums():
+    for name, options in (("strides", ["--period", "9000", "--warmup", "100", "--measure", "1500"]),
+                          ("odd", ["--skip", "77", "--measure", "200", "--samples", "8"]),
+                          ("strings", ["--period", "500", "--measure", "77", "--offsets", "random"])):
+        run = report(options, [os.path.join(GUESTS, name)])
+        phases = run["run"]["phases"]
+        equal(sum(row["instructions"] for row in phases), run["run"]["instructions"], name + ": the phases")
+        measured = [row["instructions"] for row in phases if row["kind"] == "measure"]
+        equal((len(measured), sum(measured)), (run["samples"]["count"], run["run"]["measured"]["instructions"]),
+              name + ": samples")
+        for level, estimates in zip(run["levels"], run["samples"]["levels"]):
+            mean = rounded(exact(Fraction(1000 * level["misses"], sum(measured))))
+            equal(estimates["misses_per_1000"]["mean"], mean, name + ": misses in 1000 of " + level["name"])
+            for kind in ("objects", "functions", "lines"):
+                listed = [one["sampled"]["misses_per_1000"]["mean"] for entry in run[kind] if "rest" not in entry
+                          for one in entry["levels"] if one["name"] == level["name"]]
+                check("rest" in run[kind][-1] or abs(sum(listed) - mean) <= 1e-6 * len(listed),
+                      "%s: %s of %s are %s, expected %s" % (name, kind, level["name"], sum(listed), mean))
+
+
+def few():
+    program = [os.path.join(GUESTS, "strides")]
+    one = report(["--measure", "5000"], program)
+    check("t" not in one["samples"], "one sample has a t")
+    for level in one["samples"]["levels"]:
+        for key, estimate in level.items():
+            if key not in ("name", "run"):
+                equal(list(estimate), ["mean"], "one sample: %s of %s" % (key, level["name"]))
+        equal([list(n) for n in level["run"].values()], [["mean"]] * 4, "one sample: the run in " + level["name"])
+    said = emulate(["--measure", "5000"] + program).stderr.decode()
+    contains(said, ["1 sample, ", ": one does not say how far it is from all of it"], "text of one sample")
+    check("+-" not in said, "one sample has an interval")
+    everything = report(["--period", "1000", "--measure", "1000"], program)
+    whole_run = report([], program)
+    for level, counted in zip(everything["samples"]["levels"], whole_run["levels"]):
+        equal(level["run"], {key: {"mean": counted[key], "margin": 0} for key in ("misses",) + CLASSES},
+              "all of the run is in samples: " + level["name"])
+    uncovered = emulate(["--skip", "20000", "--measure", "100", "--samples", "3", "--period", "200"] + program)
+    contains(uncovered.stderr.decode(), ["WARNING: no sample is of the first 20,000 instructions, nor of the last "],
+             "what no sample stands for")
+    covered = emulate(["--period", "2000", "--measure", "100"] + program)
+    check("no sample is of" not in covered.stderr.decode(), "a warning though all of the run has samples")
+
+
+# (mean, margin, rate of the whole run) of the miss rates, rounded to a thousandth of a point. What the multiplication
+# does changes little from sample to sample, and all intervals hold. The chase comes back to a line after longer than a
+# sample: L3 has it still, as if what was skipped had evicted nothing, and hits a third of what should miss. No interval
+# knows of that.
+SAMPLED = {"matmul": {"L1D": (52.775, 1.853, 52.972), "L2": (2.921, 1.166, 1.767), "L3": (45.429, 23.210, 40.609)},
+           "chase": {"L1D": (56.795, 7.674, 57.143), "L2": (99.970, 0.059, 99.951), "L3": (61.340, 14.636, 96.107)}}
+
+
+def errors():
+    options = ["-m", "teach"]
+    for name, expected in SAMPLED.items():
+        program = [os.path.join(GUESTS, name)]
+        full = {level["name"]: level for level in report(options, program)["levels"]}
+        sampled = report(options + ["--period", "20k", "--warmup", "4k", "--measure", "4k"], program)["samples"]
+        rates = {level["name"]: level["miss_rate"] for level in sampled["levels"] if level["name"] in expected}
+        got = {level: tuple(round(n, 3) for n in (rates[level]["mean"], rates[level]["margin"],
+                                                  100 * full[level]["misses"] / full[level]["accesses"]))
+               for level in expected}
+        equal(got, expected, name)
+        held = [level for level, (mean, margin, whole_run) in got.items() if abs(mean - whole_run) <= margin]
+        equal(held, ["L1D", "L2", "L3"] if name == "matmul" else ["L1D", "L2"], "intervals that hold for " + name)
+
+
+def precision():
+    program, options = [os.path.join(GUESTS, "matmul_small")], ["-m", "teach", "--period", "9000", "--measure", "900"]
+    run = report(options + ["--precision", "5"], program)
+    rates = {level["name"]: level for level in run["samples"]["levels"]}
+    wide = [name for name, level in rates.items() if level["miss_rate"]["margin"] > 0.05 * level["miss_rate"]["mean"]]
+    check(wide, "no rate is unsure")
+    equal(run["samples"]["precision"], {"per_cent": 5.0, "reached": False}, "precision")
+    quiet = emulate(["-q"] + options + ["--precision", "5"] + program)
+    equal(quiet.returncode, 0, "status with a warning")
+    lines = quiet.stderr.decode().splitlines()
+    equal([line.split(":")[2].strip() for line in lines], wide, "who is warned of")
+    text = emulate(options + ["--precision", "5"] + program).stderr.decode()
+    left = 1 - Fraction(run["run"]["measured"]["instructions"], run["run"]["instructions"])
+    taken, count = (1 - left) / run["samples"]["count"], run["samples"]["count"]
+    for name, line in zip(wide, lines):
+        rate = rates[name]["miss_rate"]
+
+        def margin(k):
+            rest = 1 - taken * k
+            return Decimal(rate["sd"]) * student(k - 1) * (exact(rest) / k).sqrt() if rest > 0 else Decimal(0)
+        needed = next(k for k in range(2, 9999) if margin(k) <= Decimal(rate["mean"]) / 20)
+        if needed * taken >= 1:
+            contains(line, ["that takes all of the run"], "warning of " + name)
+            check("samples_needed" not in rates[name], name + ": a number of samples that is all of the run")
+        else:
+            contains(line, ["not to +-5 %%; %d samples like these would do" % needed], "warning of " + name)
+            equal((rates[name]["samples_needed"], needed > count), (needed, True), name + ": samples needed")
+        contains(text, ["WARNING: " + line.split(": ", 2)[2]], "the warning in the text")
+    sure = emulate(["-q", "-m", "teach", "--period", "9000", "--measure", "9000", "--precision", "0.001"] + program)
+    equal((sure.returncode, sure.stderr), (0, b""), "nothing is left to be unsure of")
+    alone = emulate(["-q", "-m", "teach", "--measure", "900", "--precision", "100"] + program).stderr.decode()
+    contains(alone, ["c2emu: --precision: L1D: one sample does not say how sure its miss rate is; take more"],
+             "one sample")
+
+
+{"prefixes": prefixes, "twin": twins, "sums": sums, "few": few, "errors": errors, "precision": precision}[sys.argv[1]]()
+done()
