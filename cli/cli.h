@@ -39,7 +39,10 @@ struct cli_options {
     const struct cli_command *verb; /* the first word, where it is one; for CLI_HELP what is asked about; else NULL */
     enum cli_action action;
     const char *const *command; /* program and its arguments, NULL-terminated */
-    const char *machine;
+    const char **machines;      /* -m; none: the default */
+    size_t machine_count;
+    const char **vary; /* --vary */
+    size_t vary_count;
     const char **overrides; /* --set */
     size_t override_count;
     const char *pages;
@@ -76,12 +79,6 @@ struct cli_options {
         uint64_t interval, dimensions, max_k;  /* --interval ...; 0: not given */
         const char *vectors_to, *vectors_from; /* --bbv, --from-bbv; NULL: not given */
     } points;
-    struct cli_regions {
-        const char **functions; /* --roi */
-        size_t function_count;
-        const char *from, *to; /* NULL: not given */
-        enum cli_warm { CLI_WARM_USUAL, CLI_WARM_FUNCTIONAL, CLI_WARM_NONE } warm;
-    } regions;
     bool no_sim, inherit_env, progress, stats, quiet, verbose;
 };
 
@@ -152,14 +149,28 @@ enum c2_status cli_points_check(struct cli_options *options, struct c2_error *er
 
 bool cli_sampling_asked(const struct cli_sampling *sampling); /* else all of the run is measured */
 
-/* ------------------------------------------------------------------ regions.c: --roi, --from, --to, --warm */
-bool cli_regions_asked(const struct cli_regions *regions); /* else all of the run is one */
-enum c2_status cli_warm(enum cli_warm *out, const char *text, struct c2_error *err);
-/* What can be refused before the program is known. */
-enum c2_status cli_regions_check(const struct cli_options *options, struct c2_error *err);
+/* ------------------------------------------------------------------ vary.c: the machines of one execution
+ * What -m and --vary make; the placement's words are those of --pages and --huge. */
+#define CLI_VARIANTS 256u /* at most */
+struct cli_variant {
+    const char *name; /* what it has that the others have not; NULL: it is the only one */
+    const char *machine;
+    const char **overrides; /* of its keys: those of --set, then what is varied */
+    size_t override_count;
+    const char *pages;
+    enum mmu_huge huge;
+};
+struct cli_variants {
+    struct cli_variant *list;
+    unsigned count;      /* at least 1 */
+    struct c2_pool pool; /* everything is in it, or the options' */
+};
+/* On failure *out is empty. */
+enum c2_status cli_variants_make(struct cli_variants *out, const struct cli_options *options, struct c2_error *err);
+void cli_variants_release(struct cli_variants *variants);
 
 /* --pages: mmu's policies, and for same-color and colored the key `level` (the level whose sets are the colours, L2
- * unless said otherwise). Fills all of *out. */
+ * unless said otherwise), and for all `seed`, which stands for the seed given here. Fills all of *out. */
 enum c2_status cli_placement(struct mmu_config *out, const char *text, const struct caches_machine *machine,
                              uint64_t seed, struct c2_error *err);
 

@@ -22,11 +22,14 @@ static void describe_lane(struct report_run *report, const struct lane *lane)
     report->tlb = sim_tlb(sim);
     report->walk_reads = measured->walk_reads;
     report->pages = mmu_replica_counts(lane_memory(lane));
+    report->profile = analyses_result(lane_analyses(lane), ANALYSIS_profile);
+    report->symbols = lane_symbols(lane);
 }
 
 static void describe_placement(struct report_run *report, const struct mmu_replica *memory)
 {
     report->placement = mmu_replica_config(memory);
+    report->seed = report->placement->seed;
     report->rules = mmu_replica_rule_counts(memory, 0);
     report->huge_regions = mmu_replica_region_counts(memory, 0);
 }
@@ -47,7 +50,6 @@ void cli_describe(struct report_run *report, struct report_run *against, const s
                   const struct lanes *lanes)
 {
     const struct lane *lane = lanes ? lanes_at(lanes, 0) : NULL;
-    report->seed = options->seed;
     report->simulated = !options->no_sim;
     report->precision = options->sampling.precision;
     if (lane)
@@ -55,16 +57,36 @@ void cli_describe(struct report_run *report, struct report_run *against, const s
     if (!report->simulated)
         return;
     describe_lane(report, lane);
-    report->profile = analyses_result(lane_analyses(lane), ANALYSIS_profile);
     report->calls = analyses_result(lane_analyses(lane), ANALYSIS_callgraph);
-    report->symbols = lane_symbols(lane);
     if (options->analyses[ANALYSIS_against])
         describe_against(report, against, lanes, options->analyses[ANALYSIS_against]);
 }
 
-enum c2_status cli_write_reports(struct cli_outputs *outputs, const struct cli_options *options,
-                                 const struct cli_simulation *simulation, const struct report_run *report,
-                                 struct c2_error *err)
+/* The same run once for each lane. To be freed; NULL: there is one. */
+static enum c2_status describe_lanes(struct report_run **out, struct report_run *report, const struct lanes *lanes,
+                                     struct c2_error *err)
+{
+    *out = NULL;
+    if (!lanes || lanes_group_count(lanes) == 1)
+        return C2_OK;
+    const unsigned count = lanes_count(lanes);
+    struct report_run *runs = *out = c2_calloc(count, sizeof *runs);
+    if (!runs)
+        return c2_fail_memory(err, "the report");
+    for (unsigned i = 0; i < count; i++) {
+        runs[i] = *report;
+        describe_lane(&runs[i], lanes_at(lanes, i));
+        describe_placement(&runs[i], lane_memory(lanes_at(lanes, i)));
+        runs[i].lane_name = lanes_name(lanes, i);
+    }
+    report->lanes = runs;
+    report->lane_count = count;
+    return C2_OK;
+}
+
+static enum c2_status write_all(struct cli_outputs *outputs, const struct cli_options *options,
+                                const struct cli_simulation *simulation, const struct report_run *report,
+                                struct c2_error *err)
 {
     const struct lane *lane = simulation->lanes ? lanes_at(simulation->lanes, 0) : NULL;
     enum c2_status status = C2_OK;
@@ -78,5 +100,17 @@ enum c2_status cli_write_reports(struct cli_outputs *outputs, const struct cli_o
                                     !options->advise && !options->quiet, err);
     if (status == C2_OK && options->dump_pagemap)
         status = cli_outputs_commit_pagemap(outputs, lane_memory(lane), options->dump_pagemap, err);
+    return status;
+}
+
+enum c2_status cli_write_reports(struct cli_outputs *outputs, const struct cli_options *options,
+                                 const struct cli_simulation *simulation, const struct report_run *report,
+                                 struct c2_error *err)
+{
+    struct report_run whole = *report, *lanes;
+    enum c2_status status = describe_lanes(&lanes, &whole, simulation->lanes, err);
+    if (status == C2_OK)
+        status = write_all(outputs, options, simulation, &whole, err);
+    c2_free(lanes);
     return status;
 }

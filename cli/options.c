@@ -19,6 +19,8 @@ enum option_key {
     KEY_VERSION = 'V',
     KEY_HELP = CLI_KEY_HELP,
     KEY_SET = 256, /* no short form from here on */
+    KEY_VARY,
+    KEY_JOBS,
     KEY_PAGES,
     KEY_PLACE,
     KEY_HUGE,
@@ -48,10 +50,6 @@ enum option_key {
     KEY_MAX_K,
     KEY_BBV,
     KEY_FROM_BBV,
-    KEY_ROI,
-    KEY_FROM,
-    KEY_TO,
-    KEY_WARM,
     KEY_LIST_MACHINES,
     KEY_ALLOC_WRAPPER,
     KEY_ANALYSES,                                    /* one an analysis */
@@ -62,11 +60,16 @@ enum option_key {
 
 const struct argp_option cli_run_options[] = {
     {NULL, 0, NULL, 0, "Machine and memory:", 1},
-    {"machine", KEY_MACHINE, "NAME|FILE", 0, "machine: a preset's name or an INI file (sandybridge-ep)", 1},
+    {"machine", KEY_MACHINE, "NAME|FILE", 0,
+     "machine: a preset's name or an INI file (sandybridge-ep); several times: the run on each, compared", 1},
     {"set", KEY_SET, "LEVEL.KEY=VALUE", 0, "change one key of the machine, e.g. L2.ways=4; repeatable", 1},
+    {"vary", KEY_VARY, "KEY=VALUE,...|A..B", 0,
+     "simulate the run with each value side by side, and compare: a key of the machine (L2.ways=4,8,16), pages, "
+     "pages.seed (1..32) and the policies' other keys, huge; several: every combination; repeatable",
+     1},
     {"pages", KEY_PAGES, "POLICY[,KEY=VALUE]", 0,
      "placement of pages: sequential (default), random, identity, colored[,level=NAME], "
-     "same-color[,color=N][,level=NAME], buddy[,age=0..1], file=PATH (a page map)",
+     "same-color[,color=N][,level=NAME], buddy[,age=0..1], file=PATH (a page map); each but that with ,seed=N",
      1},
     {"place", KEY_PLACE, "REGION=POLICY[,KEY]", 0,
      "placement of one region: heap, stack, mmap, text, a mapped file (libc.so.6) or a symbol of the program; the rest "
@@ -99,14 +102,7 @@ const struct argp_option cli_run_options[] = {
     {"interval", KEY_INTERVAL, "N", 0, "points: instructions of an interval (10M)", 2},
     {"dimensions", KEY_DIMENSIONS, "N", 0, "points: to how many vectors of blocks are projected (15)", 2},
     {"max-k", KEY_MAX_K, "K", 0, "points: the most there may be (30)", 2},
-    {"roi", KEY_ROI, "FUNCTION", 0,
-     "measure only the calls of a function, from entry to return; *, ? and [] as in a shell; repeatable", 2},
-    {"from", KEY_FROM, "PLACE", 0,
-     "measure from a place on: SYMBOL[:N], 0xADDRESS[:N] or FILE:LINE[:N]; N: only from the N-th arrival there", 2},
-    {"to", KEY_TO, "PLACE", 0, "... and up to one", 2},
-    {"warm", KEY_WARM, "functional|none", 0,
-     "what is not measured is simulated and not counted, or not simulated (outside of --roi, --from and --to "
-     "functional, for --skip none)",
+    {"jobs", KEY_JOBS, "N", 0, "host threads that simulate, where there are several machines (as many as processors)",
      2},
     {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest (unicorn)", 2},
     {"env", KEY_ENV, "NAME[=VALUE]", 0,
@@ -140,6 +136,7 @@ const struct argp_option cli_run_options[] = {
     {"list-machines", KEY_LIST_MACHINES, NULL, 0, "print the included machines, one a line", 5},
     {"version", KEY_VERSION, NULL, 0, "print the version", 5},
     {"help", KEY_HELP, NULL, 0, "print this", 5},
+    {"roi", KEY_UNAVAILABLE + 5, "FUNCTION", OPTION_HIDDEN, "everything is measured; leave it out", 6},
     {0},
 };
 _Static_assert(sizeof cli_run_options / sizeof cli_run_options[0] <= CLI_ROWS, "c2_nearest has no room for the names");
@@ -245,6 +242,13 @@ static enum c2_status take_count(uint64_t *out, const char *option, const char *
     return C2_OK;
 }
 
+static enum c2_status take_jobs(struct cli_options *options, const char *text, struct c2_error *err)
+{
+    if (c2_parse_number(&options->jobs, text, "--jobs", NULL) == C2_OK && options->jobs >= 1 && options->jobs <= 1024)
+        return C2_OK;
+    return c2_fail(err, C2_ERR_INVALID, "--jobs %s: must be a number of threads, 1 to 1024", text);
+}
+
 static enum c2_status take_offsets(struct cli_options *options, const char *text, struct c2_error *err)
 {
     static const char *const words[] = {"systematic", "random"};
@@ -272,8 +276,13 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
     case KEY_LIST_MACHINES:
         return take_action(options, CLI_LIST_MACHINES);
     case KEY_MACHINE:
-        options->machine = value;
+        options->machines[options->machine_count++] = value;
         return C2_OK;
+    case KEY_VARY:
+        options->vary[options->vary_count++] = value;
+        return C2_OK;
+    case KEY_JOBS:
+        return take_jobs(options, value, err);
     case KEY_SET:
         options->overrides[options->override_count++] = value;
         return C2_OK;
@@ -330,17 +339,6 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
     case KEY_FROM_BBV:
         options->points.vectors_from = value;
         return C2_OK;
-    case KEY_ROI:
-        options->regions.functions[options->regions.function_count++] = value;
-        return C2_OK;
-    case KEY_FROM:
-        options->regions.from = value;
-        return C2_OK;
-    case KEY_TO:
-        options->regions.to = value;
-        return C2_OK;
-    case KEY_WARM:
-        return cli_warm(&options->regions.warm, value, err);
     case KEY_NO_SIM:
         options->no_sim = true;
         return C2_OK;
@@ -521,6 +519,34 @@ static enum c2_status check_sampling(const struct cli_options *options, struct c
     return check_samples(&options->sampling, err);
 }
 
+/* What is of one machine, or of none, does not go with several. */
+static enum c2_status check_many(const struct cli_options *options, struct c2_error *err)
+{
+    const char *many = options->vary_count != 0 ? "--vary" : "all -m but one";
+    if (options->vary_count == 0 && options->machine_count < 2)
+        return C2_OK;
+    if (options->points.find)
+        return c2_fail(err, C2_ERR_INVALID, "points simulates no machine; leave out %s", many);
+    if (options->no_sim)
+        return c2_fail(err, C2_ERR_INVALID, "--no-sim simulates no machine to compare; leave it out, or %s", many);
+    if (options->advise)
+        return c2_fail(err, C2_ERR_INVALID, "advise is for one machine and one placement; leave out %s", many);
+    if (options->analyses[ANALYSIS_against])
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--against compares one machine with one other placement, access by access; leave it out "
+                       "(--vary pages=... compares the counts of several), or %s",
+                       many);
+    return C2_OK;
+}
+
+static bool varies_huge(const struct cli_options *options)
+{
+    bool varies = false;
+    for (size_t i = 0; i < options->vary_count; i++)
+        varies |= strncmp(options->vary[i], "huge=", strlen("huge=")) == 0;
+    return varies;
+}
+
 /* What can be said only when all words are known. */
 static enum c2_status check_whole(struct cli_options *options, struct c2_error *err)
 {
@@ -530,7 +556,7 @@ static enum c2_status check_whole(struct cli_options *options, struct c2_error *
         return c2_fail(err, C2_ERR_INVALID,
                        "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)");
     const bool sized = options->huge == MMU_HUGE_HEAP || options->huge == MMU_HUGE_ALL ||
-                       options->huge_region_count > 0;
+                       options->huge_region_count > 0 || varies_huge(options);
     const char *against = options->analyses[ANALYSIS_against];
     const bool sized_there = against && strncmp(against, "huge", strlen("huge")) == 0;
     if (options->huge_size != MMU_PAGE_4K && !sized_there && !sized)
@@ -545,7 +571,7 @@ static enum c2_status check_whole(struct cli_options *options, struct c2_error *
         return c2_fail(err, C2_ERR_INVALID, "--fifo-detector needs the caches that --no-sim leaves out; leave one out");
     enum c2_status status = cli_points_check(options, err);
     if (status == C2_OK)
-        status = cli_regions_check(options, err);
+        status = check_many(options, err);
     if (status == C2_OK)
         status = check_sampling(options, err);
     if (status == C2_OK)
@@ -557,14 +583,15 @@ static enum c2_status check_whole(struct cli_options *options, struct c2_error *
 
 static enum c2_status make_room(struct cli_options *out, size_t words, struct c2_error *err)
 {
+    out->machines = c2_calloc(words, sizeof *out->machines);
+    out->vary = c2_calloc(words, sizeof *out->vary);
     out->overrides = c2_calloc(words, sizeof *out->overrides);
     out->env = c2_calloc(words, sizeof *out->env);
     out->places = c2_calloc(words, sizeof *out->places);
     out->huge_regions = c2_calloc(words, sizeof *out->huge_regions);
     out->dims = c2_calloc(words, sizeof *out->dims);
     out->wrappers = c2_calloc(words, sizeof *out->wrappers);
-    out->regions.functions = c2_calloc(words, sizeof *out->regions.functions);
-    if (!out->regions.functions || !out->dims || !out->wrappers || !out->overrides || !out->env || !out->places ||
+    if (!out->machines || !out->vary || !out->dims || !out->wrappers || !out->overrides || !out->env || !out->places ||
         !out->huge_regions)
         return c2_fail_memory(err, "the options");
     return C2_OK;
@@ -599,7 +626,7 @@ static enum c2_status parse_help(struct cli_options *out, int argc, char **argv,
 
 enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv, struct c2_error *err)
 {
-    *out = (struct cli_options){.machine = CLI_DEFAULT_MACHINE, .pages = "sequential", .engine = "unicorn", .seed = 1};
+    *out = (struct cli_options){.pages = "sequential", .engine = "unicorn", .seed = 1};
     out->verb = argc > 1 ? cli_verb(argv[1]) : NULL;
     out->action = out->verb ? out->verb->action : CLI_RUN;
     out->points.find = out->verb && strcmp(out->verb->verb, "points") == 0;
@@ -623,13 +650,14 @@ enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv,
 
 void cli_options_release(struct cli_options *options)
 {
+    c2_free(options->machines);
+    c2_free(options->vary);
     c2_free(options->overrides);
     c2_free(options->env);
     c2_free(options->places);
     c2_free(options->huge_regions);
     c2_free(options->dims);
     c2_free(options->wrappers);
-    c2_free(options->regions.functions);
-    options->regions.functions = options->dims = options->wrappers = options->overrides = options->env =
+    options->machines = options->vary = options->dims = options->wrappers = options->overrides = options->env =
         options->places = options->huge_regions = NULL;
 }

@@ -4,24 +4,33 @@
  *
  * Model
  *   The policies are mmu's. Colours are a matter of the machine, so the key that names the level they come from,
- *   `level`, is taken out here: colours = sets * line / page size of that level (one slice's sets), at least 1.
+ *   `level`, is taken out here: colours = sets * line / page size of that level (one slice's sets), at least 1. So is
+ *   `seed`, that of the placement alone.
  */
 #include <string.h>
 
 #include "cli/cli.h"
 
-/* Copies text to rest without its `,level=NAME`; level is left as it was when there is none. */
-static void take_level(char *rest, char level[CACHES_NAME_BYTES], const char *text)
+/* Takes `,KEY=VALUE` out of the text. value: of `bytes`, left as it was when there is none. False: it is there twice.
+ */
+static bool take_key(char *text, const char *key, char *value, size_t bytes)
 {
-    strcpy(rest, text);
-    char *key = strstr(rest, ",level=");
-    if (!key)
-        return;
-    char *value = key + strlen(",level=");
-    const size_t length = strcspn(value, ",");
-    snprintf(level, CACHES_NAME_BYTES, "%.*s", (int)length, value);
-    memmove(key, value + length, strlen(value + length) + 1);
+    char *at = strstr(text, key);
+    if (!at)
+        return true;
+    char *from = at + strlen(key);
+    const size_t length = strcspn(from, ",");
+    snprintf(value, bytes, "%.*s", (int)length, from);
+    memmove(at, from + length, strlen(from + length) + 1);
+    return !strstr(text, key);
 }
+
+static enum c2_status fail_twice(const char *option, const char *text, const char *key, struct c2_error *err)
+{
+    return c2_fail(err, C2_ERR_INVALID, "%s %s: the key %s is given twice; leave one out", option, text, key);
+}
+
+static bool is_map(const char *text) { return strncmp(text, "file=", 5) == 0 || strncmp(text, "file:", 5) == 0; }
 
 static enum c2_status set_colors(struct mmu_config *config, const char *option, const struct caches_machine *machine,
                                  const char *level, struct c2_error *err)
@@ -56,11 +65,11 @@ enum c2_status cli_policy(struct mmu_config *out, const char *option, const char
     if (strlen(text) >= sizeof rest)
         return c2_fail(err, C2_ERR_INVALID, "%s: the value is longer than %zu characters", option, sizeof rest - 1);
     snprintf(level, sizeof level, "%s", machine->levels[machine->level_count > 1 ? 1 : 0].name);
-    if (strncmp(text, "file=", 5) == 0 || strncmp(text, "file:", 5) == 0)
+    if (is_map(text))
         return parse(out, option, text, err);
-    take_level(rest, level, text);
-    if (strstr(rest, ",level="))
-        return c2_fail(err, C2_ERR_INVALID, "%s %s: the key level is given twice; leave one out", option, text);
+    strcpy(rest, text);
+    if (!take_key(rest, ",level=", level, sizeof level))
+        return fail_twice(option, text, "level", err);
     enum c2_status status = parse(out, option, rest, err);
     if (status != C2_OK)
         return status;
@@ -76,5 +85,13 @@ enum c2_status cli_policy(struct mmu_config *out, const char *option, const char
 enum c2_status cli_placement(struct mmu_config *out, const char *text, const struct caches_machine *machine,
                              uint64_t seed, struct c2_error *err)
 {
-    return cli_policy(out, "--pages", text, machine, seed, err);
+    char rest[MMU_PATH_BYTES + 64], own[32] = "";
+    if (is_map(text) || strlen(text) >= sizeof rest)
+        return cli_policy(out, "--pages", text, machine, seed, err);
+    strcpy(rest, text);
+    const bool given = strstr(rest, ",seed=");
+    if (!take_key(rest, ",seed=", own, sizeof own))
+        return fail_twice("--pages", text, "seed", err);
+    enum c2_status status = !given ? C2_OK : c2_parse_number(&seed, own, "--pages: seed", err);
+    return status == C2_OK ? cli_policy(out, "--pages", rest, machine, seed, err) : status;
 }

@@ -8,33 +8,61 @@
 #include "cli/cli_priv.h"
 #include "machine/machine.h"
 
-static enum c2_status read_lane(struct cli_plan_lane *lane, const struct cli_options *options, struct c2_error *err)
+static enum c2_status read_lane(struct cli_plan_lane *lane, const struct cli_options *options,
+                                const struct cli_variant *variant, struct c2_error *err)
 {
     char directory[PATH_MAX];
     struct mmu_config *placement = &lane->placement;
-    enum c2_status status = machine_read(&lane->machine, options->machine,
-                                         cli_machines_directory(directory, sizeof directory), options->overrides,
-                                         options->override_count, err);
+    enum c2_status status = machine_read(&lane->machine, variant->machine,
+                                         cli_machines_directory(directory, sizeof directory), variant->overrides,
+                                         variant->override_count, err);
     if (status == C2_OK)
-        status = cli_placement(placement, options->pages, &lane->machine, options->seed, err);
-    placement->huge = options->huge;
+        status = cli_placement(placement, variant->pages, &lane->machine, options->seed, err);
+    placement->huge = variant->huge;
     placement->huge_size = options->huge_size;
     placement->zero_page = options->zero_page;
-    placement->log_placements = options->dump_pagemap;
+    return status;
+}
+
+/* Of several it is said which one is meant. */
+static enum c2_status read_variant(struct cli_plan_lane *lane, const struct cli_options *options,
+                                   const struct cli_variant *variant, struct c2_error *err)
+{
+    struct c2_error why;
+    if (!variant->name)
+        return read_lane(lane, options, variant, err);
+    enum c2_status status = read_lane(lane, options, variant, &why);
+    if (status != C2_OK)
+        return c2_fail(err, status, "%s: %s", variant->name, why.text);
+    lane->name = c2_strdup(variant->name);
+    return lane->name ? C2_OK : c2_fail_memory(err, "the machines");
+}
+
+static enum c2_status read_all(struct cli_plan *plan, const struct cli_options *options,
+                               const struct cli_variants *variants, struct c2_error *err)
+{
+    plan->lanes = c2_calloc(variants->count, sizeof *plan->lanes);
+    if (!plan->lanes)
+        return c2_fail_memory(err, "the machines");
+    plan->count = variants->count;
+    enum c2_status status = C2_OK;
+    for (unsigned i = 0; i < plan->count && status == C2_OK; i++) {
+        status = read_variant(&plan->lanes[i], options, &variants->list[i], err);
+        const uint64_t bytes = plan->lanes[i].machine.physical_bytes;
+        plan->physical_bytes = bytes > plan->physical_bytes ? bytes : plan->physical_bytes;
+    }
+    plan->lanes[0].placement.log_placements = options->dump_pagemap;
     return status;
 }
 
 enum c2_status cli_plan_read(struct cli_plan *plan, const struct cli_options *options, struct c2_error *err)
 {
-    plan->lanes = c2_calloc(1, sizeof *plan->lanes);
-    if (!plan->lanes)
-        return c2_fail_memory(err, "the machines");
-    plan->count = 1;
-    enum c2_status status = read_lane(&plan->lanes[0], options, err);
-    for (unsigned i = 0; i < plan->count; i++) {
-        const uint64_t bytes = plan->lanes[i].machine.physical_bytes;
-        plan->physical_bytes = bytes > plan->physical_bytes ? bytes : plan->physical_bytes;
-    }
+    struct cli_variants variants;
+    enum c2_status status = cli_variants_make(&variants, options, err);
+    if (status != C2_OK)
+        return status;
+    status = read_all(plan, options, &variants, err);
+    cli_variants_release(&variants);
     return status;
 }
 

@@ -125,7 +125,7 @@ static struct lane_config lane_of(const struct cli_simulation *s, const struct c
                                 .seed = options->seed,
                                 .blocks = s->blocks,
                                 .given = options->no_sim ? NULL : given,
-                                .samples = options->sampling.measure != 0 && !cli_regions_asked(&options->regions),
+                                .samples = first && options->sampling.measure != 0,
                                 .name = lane->name};
 }
 

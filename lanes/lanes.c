@@ -155,3 +155,11 @@ const struct lane *lanes_at(const struct lanes *lanes, unsigned i)
     C2_ASSERT(i < lanes->count);
     return lanes->list[i];
 }
+
+unsigned lanes_count(const struct lanes *lanes) { return lanes->count; }
+
+const char *lanes_name(const struct lanes *lanes, unsigned i)
+{
+    C2_ASSERT(i < lanes->count);
+    return lanes->names[i];
+}

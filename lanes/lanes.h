@@ -57,7 +57,9 @@ struct stream_sink lanes_sink(struct lanes *lanes, unsigned group);
 /* When all is eaten: how many changes of memory more no lane can fail at. */
 uint64_t lanes_certain(void *lanes);
 enum c2_status lanes_finish(struct lanes *lanes, struct c2_error *err);
+unsigned lanes_count(const struct lanes *lanes);
 const struct lane *lanes_at(const struct lanes *lanes, unsigned i);
+const char *lanes_name(const struct lanes *lanes, unsigned i); /* as in its configuration */
 
 /* ------------------------------------------------------------------ objects moved: moved.c */
 struct lanes_replay {

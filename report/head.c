@@ -58,23 +58,31 @@ static void say_shape(struct document *d, const struct caches_level *level)
         doc_say(d, " in %" PRIu32 " slices (%s)", level->slices, level->hash);
 }
 
-static void add_machine(struct document *d, const struct report_digest *digest)
+void report_add_machine(struct document *d, const struct report_run *run)
+{
+    const struct caches_machine *machine = run->machine;
+    struct report_level levels[REPORT_MAX_LEVELS];
+    const size_t count = report_levels(levels, run);
+    doc_group(d, DOC_JSON, "machine");
+    doc_string(d, DOC_JSON, "name", machine->name);
+    doc_count(d, DOC_JSON, "line", machine->line_bytes);
+    doc_table(d, DOC_JSON, "levels");
+    for (size_t i = 0; i < count; i++)
+        add_level(d, machine, levels[i].level);
+    doc_close(d);
+    doc_close(d);
+}
+
+static void note_machine(struct document *d, const struct report_digest *digest)
 {
     const struct caches_machine *machine = digest->run->machine;
     doc_note(d, DOC_KEY, "machine", "%s%s%s", machine->name, machine->description[0] != '\0' ? ": " : "",
              machine->description);
     doc_note(d, DOC_KEY_FLOW, "caches", "%s", "");
-    doc_group(d, DOC_JSON, "machine");
-    doc_string(d, DOC_JSON, "name", machine->name);
-    doc_count(d, DOC_JSON, "line", machine->line_bytes);
-    doc_table(d, DOC_JSON, "levels");
     for (size_t i = 0; i < digest->level_count; i++) {
-        add_level(d, machine, digest->levels[i].level);
         say_shape(d, digest->levels[i].level);
         doc_say(d, i + 1 < digest->level_count ? ", " : "; ");
     }
-    doc_close(d);
-    doc_close(d);
     doc_say(d, "lines of %" PRIu32 " bytes", machine->line_bytes);
 }
 
@@ -215,45 +223,12 @@ void report_add_pages(struct document *d, enum doc_in in, const struct report_ru
 
 /* ------------------------------------------------------------------ the run */
 
-static void add_phase(struct document *d, const struct report_run *run, const struct report_phase *phase)
+static void add_phase(struct document *d, const struct report_phase *phase)
 {
     static const char *const kinds[] = {[STREAM_MEASURE] = "measure", [STREAM_WARM] = "warmup", [STREAM_SKIP] = "skip"};
     doc_group(d, DOC_JSON, NULL);
     doc_string(d, DOC_JSON, "kind", kinds[phase->kind]);
     doc_count(d, DOC_JSON, "instructions", phase->instructions);
-    if (phase->region != 0)
-        doc_string(d, DOC_JSON, "region", run->regions[phase->region - 1].name);
-    doc_close(d);
-}
-
-static void add_region(struct document *d, const struct report_region *region)
-{
-    doc_group(d, DOC_JSON, NULL);
-    doc_string(d, DOC_JSON, "asked", region->asked);
-    doc_string(d, DOC_JSON, "name", region->name);
-    doc_count(d, DOC_JSON, "begun", region->begun);
-    doc_count(d, DOC_JSON, "instructions", region->instructions);
-    doc_count(d, DOC_JSON, "measured", region->measured);
-    doc_close(d);
-}
-
-#define REGIONS_SHOWN 8
-
-static void note_region(struct document *d, const struct report_region *region, bool first)
-{
-    doc_note(d, DOC_KEY_FLOW, first ? "regions" : "", "%s: %s time%s, %s instructions", region->name,
-             doc_digits(d, region->begun), region->begun == 1 ? "" : "s", doc_digits(d, region->instructions));
-}
-
-static void add_regions(struct document *d, const struct report_run *run)
-{
-    for (size_t i = 0; i < run->region_count && i < REGIONS_SHOWN; i++)
-        note_region(d, &run->regions[i], i == 0);
-    if (run->region_count > REGIONS_SHOWN)
-        doc_note(d, DOC_KEY, "", "and %s more, in the JSON report", doc_digits(d, run->region_count - REGIONS_SHOWN));
-    doc_table(d, DOC_JSON, "regions");
-    for (size_t i = 0; i < run->region_count; i++)
-        add_region(d, &run->regions[i]);
     doc_close(d);
 }
 
@@ -264,16 +239,15 @@ static void note_samples(struct document *d, const struct report_run *run)
         sums[run->phases[i].kind] += run->phases[i].instructions;
         samples += run->phases[i].kind == STREAM_MEASURE;
     }
-    const char *what = run->regions ? "piece" : "sample";
-    doc_note(d, DOC_KEY_FLOW, "phases", "%s %s%s measured: %s instructions of %s; %s warmed up, %s skipped",
-             doc_digits(d, samples), what, samples == 1 ? "" : "s", doc_digits(d, sums[STREAM_MEASURE]),
+    doc_note(d, DOC_KEY_FLOW, "phases", "%s sample%s measured: %s instructions of %s; %s warmed up, %s skipped",
+             doc_digits(d, samples), samples == 1 ? "" : "s", doc_digits(d, sums[STREAM_MEASURE]),
              doc_digits(d, run->instructions), doc_digits(d, sums[STREAM_WARM]), doc_digits(d, sums[STREAM_SKIP]));
 }
 
 /* Without phases all of it was measured, or (--no-sim) skipped. */
 static void add_phases(struct document *d, const struct report_run *run)
 {
-    const struct report_phase whole = {run->simulated ? STREAM_MEASURE : STREAM_SKIP, run->instructions, 0};
+    const struct report_phase whole = {run->simulated ? STREAM_MEASURE : STREAM_SKIP, run->instructions};
     if (run->phases)
         note_samples(d, run);
     else
@@ -282,12 +256,10 @@ static void add_phases(struct document *d, const struct report_run *run)
                  doc_digits(d, run->instructions));
     doc_table(d, DOC_JSON, "phases");
     for (size_t i = 0; i < run->phase_count; i++)
-        add_phase(d, run, &run->phases[i]);
+        add_phase(d, &run->phases[i]);
     if (!run->phases)
-        add_phase(d, run, &whole);
+        add_phase(d, &whole);
     doc_close(d);
-    if (run->regions)
-        add_regions(d, run);
 }
 
 static void note_references(struct document *d, const struct sim_counts *n)
@@ -325,8 +297,10 @@ void report_add_head(struct document *d, struct report_digest *digest)
     doc_string(d, DOC_JSON, "format", "c2emu-report");
     doc_count(d, DOC_JSON, "version", 1);
     add_program(d, run);
-    if (run->simulated)
-        add_machine(d, digest);
+    if (run->simulated) {
+        note_machine(d, digest);
+        report_add_machine(d, run);
+    }
     /* Rules are told even where nothing was simulated: people misspell them there as well. */
     report_add_pages(d, run->simulated ? DOC_BOTH : DOC_TEXT, run);
     add_run(d, run);

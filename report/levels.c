@@ -264,13 +264,22 @@ static void note_pages(struct document *d, const struct report_run *there)
              doc_digits(d, there->pages->huge_2m), doc_digits(d, there->pages->huge_1g));
 }
 
+void report_add_counted(struct document *d, const struct report_run *run)
+{
+    struct report_level levels[REPORT_MAX_LEVELS];
+    const size_t count = report_levels(levels, run);
+    report_add_pages(d, DOC_JSON, run);
+    add_level_table(d, DOC_JSON, levels, count);
+    add_tlbs(d, DOC_JSON, run);
+}
+
 void report_add_against(struct document *d, struct report_digest *digest)
 {
     const struct report_run *run = digest->run, *there = run->against;
     struct report_level levels[REPORT_MAX_LEVELS];
     if (!there)
         return;
-    const size_t count = report_levels(levels, there);
+    report_levels(levels, there);
     doc_group(d, DOC_BOTH, "against");
     doc_note(d, DOC_LINE, NULL, "against %s:", run->against_text);
     doc_string(d, DOC_JSON, "with", run->against_text);
@@ -278,8 +287,6 @@ void report_add_against(struct document *d, struct report_digest *digest)
     if (run->tlb)
         note_tlbs(d, run);
     note_pages(d, there);
-    report_add_pages(d, DOC_JSON, there);
-    add_level_table(d, DOC_JSON, levels, count);
-    add_tlbs(d, DOC_JSON, there);
+    report_add_counted(d, there);
     doc_close(d);
 }

@@ -5,8 +5,9 @@
  * Model
  *   In the text: a head of `key value` lines, one aligned table with a row a level, what the misses cost and who
  *   evicted whom where they were attributed, one table of the TLBs where the machine has them, and a last line that
- *   says what to look at. In the JSON one object, "format": "c2emu-report": keys stand in a fixed order, counts are
- *   integers; a key whose subject was not part of the run is left out entirely (never 0 for "not measured").
+ *   says what to look at; of several machines, the head of the first and how they compare. In the JSON one object,
+ *   "format": "c2emu-report": keys stand in a fixed order, counts are integers; a key whose subject was not part of the
+ *   run is left out entirely (never 0 for "not measured").
  *
  * Invariants
  *   The same run gives the same bytes; nothing of it is kept.
@@ -26,17 +27,20 @@ static const struct chapter {
     {report_add_head, ALWAYS, DOC_BOTH, 1},        {report_add_levels, SIMULATED, DOC_BOTH, 2},
     {report_add_samples, SIMULATED, DOC_BOTH, 3},  {report_add_fifo, SIMULATED, DOC_TEXT, 4},
     {report_add_tlbs, SIMULATED, DOC_BOTH, 11},    {report_add_against, SIMULATED, DOC_BOTH, 12},
-    {report_add_conflicts, PROFILED, DOC_JSON, 0}, {report_add_dearest, PROFILED, DOC_TEXT, 9},
-    {report_add_framed, PROFILED, DOC_TEXT, 10},   {report_add_cost, PROFILED, DOC_BOTH, 5},
-    {report_add_objects, PROFILED, DOC_BOTH, 6},   {report_add_functions, PROFILED, DOC_BOTH, 8},
-    {report_add_lines, PROFILED, DOC_BOTH, 7},     {report_add_advice, SIMULATED, DOC_TEXT, 13},
+    {report_add_lanes, SIMULATED, DOC_BOTH, 2},    {report_add_conflicts, PROFILED, DOC_JSON, 0},
+    {report_add_dearest, PROFILED, DOC_TEXT, 9},   {report_add_framed, PROFILED, DOC_TEXT, 10},
+    {report_add_cost, PROFILED, DOC_BOTH, 5},      {report_add_objects, PROFILED, DOC_BOTH, 6},
+    {report_add_functions, PROFILED, DOC_BOTH, 8}, {report_add_lines, PROFILED, DOC_BOTH, 7},
+    {report_add_advice, SIMULATED, DOC_TEXT, 13},
 };
 
 static void add_chapters(struct document *d, struct report_digest *digest)
 {
     const enum needs has = !digest->run->simulated ? ALWAYS : !digest->profile ? SIMULATED : PROFILED;
     for (size_t i = 0; i < sizeof chapters / sizeof chapters[0]; i++) {
-        if (chapters[i].needs <= has && doc_section(d, chapters[i].in, chapters[i].place))
+        const bool compares = chapters[i].add == report_add_head || chapters[i].add == report_add_lanes;
+        const enum doc_in in = !digest->run->lanes || compares ? chapters[i].in : chapters[i].in & DOC_JSON;
+        if (chapters[i].needs <= has && doc_section(d, in, chapters[i].place))
             chapters[i].add(d, digest);
     }
 }

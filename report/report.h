@@ -16,14 +16,6 @@
 struct report_phase {
     enum stream_phase kind;
     uint64_t instructions;
-    uint32_t region; /* 1 + its number in the regions; 0: outside */
-};
-/* A function whose calls were regions, or two places. */
-struct report_region {
-    const char *asked;               /* "--roi k*" */
-    const char *name;                /* of the function; of places, what was asked for */
-    uint64_t begun;                  /* how often */
-    uint64_t instructions, measured; /* within; of those */
 };
 struct report_run {
     const char *const *command; /* NULL-terminated: program and its arguments */
@@ -38,9 +30,7 @@ struct report_run {
     const double *weights; /* [sample], above 0: what each stands for of the run; they were chosen, not drawn. NULL:
                                  * all alike */
     double precision;      /* what a margin of the miss rates may be, in per cent of them; 0: anything */
-    const struct report_region *regions; /* NULL: there are none, all of the run counts */
-    size_t region_count;
-    bool simulated; /* false: --no-sim, then the following are NULL */
+    bool simulated;        /* false: --no-sim, then the following are NULL */
     const struct sim_counts *counts;
     const struct caches_machine *machine;
     const struct caches_counts *l1i;                       /* NULL on a machine without L1I */
@@ -59,6 +49,11 @@ struct report_run {
         *against;             /* the same run under another placement: counts, levels, tlb, walk_reads, pages and
                                          * placement of it; NULL: one placement */
     const char *against_text; /* its name on the command line */
+    /* The same execution on several machines and placements, each as `against` is, with its name and its machine; the
+     * first is this one. NULL: there is one. */
+    const struct report_run *lanes;
+    size_t lane_count;
+    const char *lane_name;                         /* what it has that the others have not; NULL: it is the only one */
     const struct analyses_against_counts *labels;  /* of the conflict misses, by number of the level in a profile */
     const struct analyses_callgraph_result *calls; /* NULL: not asked for */
     struct loader_symbols *symbols;                /* names for the profile; NULL: addresses only */

@@ -141,12 +141,13 @@ char *report_evictor_text(char *buffer, size_t bytes, const struct report_run *r
 /* Of any run. (head.c) */
 void report_add_head(struct document *d, struct report_digest *digest);
 
-/* Of one that was simulated. (levels.c, samples.c, advice.c) */
+/* Of one that was simulated. (levels.c, samples.c, lanes.c, advice.c) */
 void report_add_levels(struct document *d, struct report_digest *digest);
 void report_add_samples(struct document *d, struct report_digest *digest);
 void report_add_fifo(struct document *d, struct report_digest *digest);
 void report_add_tlbs(struct document *d, struct report_digest *digest);
 void report_add_against(struct document *d, struct report_digest *digest);
+void report_add_lanes(struct document *d, struct report_digest *digest);
 void report_add_advice(struct document *d, struct report_digest *digest);
 
 /* Of one with a profile. (rankings.c, conflicts.c) */
@@ -161,8 +162,11 @@ void report_add_framed(struct document *d, struct report_digest *digest);
 /* All of a report of advice. (proposals.c) */
 void report_add_proposals(struct document *d, const struct report_proposals *of);
 
-/* Pages by size and rule. (head.c) */
+/* The machine; pages by size and rule. (head.c) */
+void report_add_machine(struct document *d, const struct report_run *run);
 void report_add_pages(struct document *d, enum doc_in in, const struct report_run *run);
+/* What was counted in one placement, in the JSON: pages, levels, TLBs, walks. (levels.c) */
+void report_add_counted(struct document *d, const struct report_run *run);
 /* "0x401234", in the JSON; what is known of a place; and the chain of calls that the compiler has inlined at an
  * instruction, where there is one. (names.c) */
 void report_add_address(struct document *d, const char *key, uint64_t address);

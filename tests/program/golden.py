@@ -40,6 +40,11 @@ GOLDENS = {
         "run.measured.instructions": 160928, "L1D.accesses": 41591, "pages.small": 257 + 2}),
     "fetch": (["-m", "zen3", "--pages", "random", "--seed", "3"], ["./fetch"], {
         "run.measured.instructions": 14320, "L1I.misses": 1396, "L1D.misses": 97, "pages.small": 53 + 2}),
+    "many": (["-m", "teach", "--vary", "L1D.ways=1,2,4"], ["./conflict"], {
+        "lanes.0.levels.0.misses": 201, "lanes.1.levels.0.misses": 300, "lanes.2.levels.0.misses": 3,
+        "lanes.0.levels.0.conflict": 198, "lanes.1.levels.0.conflict": 297, "lanes.2.levels.0.conflict": 0,
+        "lanes.0.levels.2.accesses": 202, "lanes.1.levels.2.accesses": 301, "lanes.2.levels.2.accesses": 4,
+        "lanes.1.levels.2.misses": 4, "L1D.misses": 201}),
     "matmul": (["-m", "teach"], ["./sample_matmul", "24"], {}),
     "chase": (["--set", "L2.size=32K"], ["./sample_chase", "64", "3000"], {}),
 }
@@ -50,7 +55,7 @@ def lookup(report, path):
     level = next((level for level in report["levels"] + report["tlb"] if level["name"] == words[0]), None)
     value = report if level is None else level
     for word in words[level is not None:]:
-        value = value[word]
+        value = value[int(word)] if isinstance(value, list) else value[word]
     return value
 
 

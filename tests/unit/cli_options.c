@@ -34,8 +34,12 @@ static char *describe(const struct cli_options *o)
                                           "machines", "pagemap", "diff",    "annotate"};
     fprintf(to, "%s%s%s", actions[o->action], o->action == CLI_HELP && o->verb ? " of " : "",
             o->action == CLI_HELP && o->verb ? o->verb->verb : "");
-    if (strcmp(o->machine, "sandybridge-ep") != 0)
-        fprintf(to, "machine=%s ", o->machine);
+    for (size_t i = 0; i < o->machine_count; i++)
+        fprintf(to, "machine=%s ", o->machines[i]);
+    for (size_t i = 0; i < o->vary_count; i++)
+        fprintf(to, "vary=%s ", o->vary[i]);
+    if (o->jobs != 0)
+        fprintf(to, "jobs=%llu ", (unsigned long long)o->jobs);
     for (size_t i = 0; i < o->override_count; i++)
         fprintf(to, "set=%s ", o->overrides[i]);
     if (strcmp(o->pages, "sequential") != 0)
@@ -85,6 +89,10 @@ static const struct {
     {"-q -- -a", "quiet run: -a"},
     {"-m teach ./a", "machine=teach run: ./a"},
     {"-mteach ./a", "machine=teach run: ./a"},
+    {"-m teach -m zen3 --jobs 3 ./a", "machine=teach machine=zen3 jobs=3 run: ./a"},
+    {"--vary L2.ways=4,8 --vary pages.seed=1..32 ./a", "vary=L2.ways=4,8 vary=pages.seed=1..32 run: ./a"},
+    {"--vary huge=off,all --huge-size 1G ./a", "vary=huge=off,all run: ./a"},
+    {"-m teach --against huge ./a", "machine=teach run: ./a"},
     {"--machine teach ./a", "machine=teach run: ./a"},
     {"--machine=teach ./a", "machine=teach run: ./a"},
     {"--mach=teach ./a", "machine=teach run: ./a"}, /* an unambiguous beginning */
@@ -173,6 +181,18 @@ static const struct {
     {"", C2_ERR_INVALID, "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)"},
     {"-q", C2_ERR_INVALID, "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)"},
     {"--", C2_ERR_INVALID, "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)"},
+    {"--jobs 0 ./a", C2_ERR_INVALID, "--jobs 0: must be a number of threads, 1 to 1024"},
+    {"--jobs 1025 ./a", C2_ERR_INVALID, "--jobs 1025: must be a number of threads, 1 to 1024"},
+    {"--jobs few ./a", C2_ERR_INVALID, "--jobs few: must be a number of threads, 1 to 1024"},
+    {"--vary L2.ways=4,8 --no-sim ./a", C2_ERR_INVALID,
+     "--no-sim simulates no machine to compare; leave it out, or --vary"},
+    {"-m teach -m zen3 --no-sim ./a", C2_ERR_INVALID,
+     "--no-sim simulates no machine to compare; leave it out, or all -m but one"},
+    {"points --vary L2.ways=4,8 ./a", C2_ERR_INVALID, "points simulates no machine; leave out --vary"},
+    {"advise --vary L2.ways=4,8 ./a", C2_ERR_INVALID, "advise is for one machine and one placement; leave out --vary"},
+    {"-m teach -m zen3 --against huge ./a", C2_ERR_INVALID,
+     "--against compares one machine with one other placement, access by access; leave it out (--vary pages=... "
+     "compares the counts of several), or all -m but one"},
     {"--machnie x ./a", C2_ERR_INVALID, "unknown option --machnie (did you mean --machine?)"},
     {"--jsn=x ./a", C2_ERR_INVALID, "unknown option --jsn (did you mean --json?)"},
     {"--nosim ./a", C2_ERR_INVALID, "unknown option --nosim (did you mean --no-sim?)"},
@@ -218,17 +238,8 @@ static const struct {
      "--precision 0: must be per cent, 0.001 to 100, such as 3 or 0.5"},
     {"--measure 9 --precision 1.2.3 ./a", C2_ERR_INVALID,
      "--precision 1.2.3: must be per cent, 0.001 to 100, such as 3 or 0.5"},
-    {"--roi main --from f ./a", C2_ERR_INVALID, "--roi and --from both say what is measured; leave one out"},
-    {"--roi main --to f ./a", C2_ERR_INVALID, "--roi and --to both say what is measured; leave one out"},
-    {"--roi main --no-sim ./a", C2_ERR_INVALID,
-     "--roi says what is measured, and --no-sim measures nothing; leave one out"},
-    {"advise --from main ./a", C2_ERR_INVALID, "advise plays the whole run; leave --from out"},
-    {"--from f.c:0 ./a", C2_ERR_INVALID, "--from f.c:0: must be SYMBOL[:N], 0xADDRESS[:N] or FILE:LINE[:N]"},
-    {"--to f:0 ./a", C2_ERR_INVALID, "--to f:0: arrivals at a place are counted from 1"},
-    {"--to f.c:7:0 ./a", C2_ERR_INVALID, "--to f.c:7:0: arrivals at a place are counted from 1"},
-    {"--warm none ./a", C2_ERR_INVALID,
-     "--warm says what becomes of what is not measured; add --roi, --from, --to or --skip"},
-    {"--warm nome --roi f ./a", C2_ERR_INVALID, "--warm nome: unknown value (did you mean \"none\"?)"},
+    {"--roi main ./a", C2_ERR_UNSUPPORTED,
+     "--roi is not available in this version: everything is measured; leave it out"},
     {"replay x", C2_ERR_UNSUPPORTED,
      "`c2emu replay` is not available in this version; a program of that name is run by `c2emu -- replay` or as "
      "./replay"},
@@ -335,10 +346,6 @@ static void the_help(void **state)
                                         "--inherit-env",
                                         "--output=DIR",
                                         "--json=FILE",
-                                        "--roi=FUNCTION",
-                                        "--from=PLACE",
-                                        "--to=PLACE",
-                                        "--warm=functional|none",
                                         "--trace=FILE",
                                         "--callgrind=FILE",
                                         "--evictors=FILE",
@@ -351,11 +358,14 @@ static void the_help(void **state)
                                         "--help",
                                         "--list-machines",
                                         "Usage: c2emu [OPTION...] [--] PROGRAM [ARG]..."};
+    static const char *const hidden[] = {"--roi"};
     char *text = help_of(NULL);
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
         if (!strstr(text, shown[i]))
             fail_msg("not in the help: %s\n%s", shown[i], text);
     }
+    for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++)
+        assert_null(strstr(text, hidden[i]));
     free(text);
 }
 
@@ -396,7 +406,7 @@ static void every_allocation_may_fail(void **state)
         c2_alloc_fail_from(n);
         status = cli_options_parse(&options, 6, argv, &err);
         c2_alloc_fail_from(0);
-        assert_true(status == C2_OK ? n == 8 : status == C2_ERR_NO_MEMORY);
+        assert_true(status == C2_OK ? n == 9 : status == C2_ERR_NO_MEMORY);
         if (status == C2_OK)
             cli_options_release(&options);
     }

@@ -56,6 +56,23 @@ static void policies(void **state)
     }
 }
 
+/* `seed` is the placement's, wherever it stands, and stands for the run's. */
+static void a_seed_of_its_own(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"random,seed=9", "same-color,seed=9,color=7", "same-color,color=7,seed=0x9",
+                                        "colored,seed=9,level=L3", "sequential,seed=9"};
+    const struct caches_machine shape = machine(3);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct mmu_config config;
+        struct c2_error err = {0};
+        if (cli_placement(&config, texts[i], &shape, 5, &err) != C2_OK)
+            fail_msg("%s: %s", texts[i], err.text);
+        assert_int_equal(9, config.seed);
+        assert_int_equal(config.placement == MMU_SAME_COLOR ? 7 : 0, config.color);
+    }
+}
+
 static void without_l2_the_first_level_gives_the_colours(void **state)
 {
     (void)state;
@@ -74,6 +91,10 @@ static void refusals(void **state)
         const char *message;
     } rows[] = {
         {"buddy,order=3", C2_ERR_INVALID, NULL},
+        {"random,seed=1,seed=2", C2_ERR_INVALID,
+         "--pages random,seed=1,seed=2: the key seed is given twice; leave one out"},
+        {"random,seed=", C2_ERR_INVALID, "--pages: seed: \"\" is not a number (examples: 12, 0x1000)"},
+        {"random,seed=few", C2_ERR_INVALID, "--pages: seed: \"few\" is not a number (examples: 12, 0x1000)"},
         {"buddy,age=2", C2_ERR_INVALID, NULL},
         {"buddy,age=0.7,level=L2", C2_ERR_INVALID,
          "--pages buddy,age=0.7,level=L2: the key level belongs to same-color and colored"},
@@ -113,6 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(policies),
+        cmocka_unit_test(a_seed_of_its_own),
         cmocka_unit_test(without_l2_the_first_level_gives_the_colours),
         cmocka_unit_test(refusals),
     };

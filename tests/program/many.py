@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""many.py PART: one execution on several machines and placements.
+
+alone     every lane counts what a run of its own counts, all counts of all levels, TLBs and walks; the report of the
+          first is that of its own run, and so are the files
+threads   the same bytes for any number of threads
+compared  least, quartiles, most, what changes most and where the first lies, worked out again from the lanes; which
+          rows the text has
+ends      where memory ends in one of them: the run ends at the same page, with the same words, whatever threads
+seen      what the program sees of memory is the largest of all, and is said
+refused   bad values: nothing is run, no file is left
+"""
+
+import json
+import os
+import sys
+import tempfile
+
+from common import check, contains, done, emulate, equal
+
+GUESTS = os.environ["GUESTS"]
+COUNTS = ("machine", "pages", "levels", "tlb", "walks")
+COMPARED = ("lanes", "spread", "changed")
+STRIDES, CHASE, MATMUL, REGIONS = (os.path.join(GUESTS, n) for n in ("strides", "chase", "matmul_small", "regions"))
+
+
+def run(options, program):
+    """(report, text, standard output)"""
+    with tempfile.TemporaryDirectory() as directory:
+        result = emulate(["-q", "-o", directory] + options + program)
+        if not equal((result.returncode, result.stderr), (0, b""), "run with " + " ".join(options)):
+            done()
+        with open(os.path.join(directory, "report.json")) as data, open(os.path.join(directory, "report.txt")) as text:
+            return data.read(), text.read(), result.stdout
+
+
+# ---------------------------------------------------------------- alone
+
+# (program, options of all, options that make the lanes, those of each lane's own run)
+CASES = [
+    ([STRIDES], ["-m", "teach"],
+     ["--vary", "pages=sequential,random,same-color,color=1,buddy,age=0.7", "--vary", "pages.seed=1..2"],
+     [["--pages", "%s,seed=%d" % (policy, seed)]
+      for policy in ("sequential", "random", "same-color,color=1", "buddy,age=0.7") for seed in (1, 2)]),
+    ([MATMUL], ["--pages", "random", "--seed", "3", "--set", "machine.physical_memory=64M"],
+     ["-m", "teach", "-m", "zen3", "-m", "skylake", "--vary", "L1D.policy=lru,random"],
+     [["-m", machine, "--set", "L1D.policy=" + policy]
+      for machine in ("teach", "zen3", "skylake") for policy in ("lru", "random")]),
+    ([STRIDES], ["-m", "teach", "--zero-page", "--set", "walks.mode=cached", "--fifo-detector"],
+     ["--vary", "L2.size=16K..64K*2", "--vary", "huge=off,thp"],
+     [["--set", "L2.size=" + size, "--huge", huge] for size in ("16K", "32K", "64K") for huge in ("off", "thp")]),
+    ([CHASE], ["-m", "teach", "--set", "L3.slices=1", "--set", "L3.hash=none", "--skip", "2000", "--warmup", "1000",
+               "--measure", "5000", "--samples", "3",
+               "--place", "heap=same-color"],
+     ["--vary", "machine.line=32,64", "--vary", "pages=identity,random"],
+     [["--set", "machine.line=" + line, "--pages", pages]
+      for line in ("32", "64") for pages in ("identity", "random")]),
+    ([REGIONS], ["-m", "teach", "--pages", "random"], ["--vary", "pages.seed=5,1..3"],
+     [["--pages", "random,seed=%d" % seed] for seed in (5, 1, 2, 3)]),
+    ([MATMUL], ["-m", "teach", "--no-attribution"], ["--vary", "L1D.ways=1,2,4"],
+     [["--set", "L1D.ways=" + ways] for ways in ("1", "2", "4")]),
+]
+
+
+def alone():
+    for program, common, many, own in CASES:
+        report, _, output = run(common + many, program)
+        report = json.loads(report)
+        equal(len(report["lanes"]), len(own), "lanes of " + " ".join(many))
+        for i, (lane, options) in enumerate(zip(report["lanes"], own)):
+            what = "%s: %s" % (lane["name"], " ".join(options))
+            single, _, own_output = run(common + options, program)
+            single = json.loads(single)
+            equal(output, own_output, what + ": what the program wrote")
+            for key in COUNTS:
+                if key in single:
+                    equal(lane[key], single[key], "%s: %s" % (what, key))
+            if "cost" in single:
+                equal(lane["cost"], single["cost"]["cost"], what + ": cost")
+            if i == 0:
+                equal({k: v for k, v in report.items() if k not in COMPARED}, single, what + ": all of the report")
+        different = {json.dumps(lane["levels"]) for lane in report["lanes"]}
+        check(len(different) > 1, "%s: the lanes are all the same, which shows nothing" % " ".join(many))
+    files()
+    done()
+
+
+def files():
+    """Of the first lane, with the names of a run's."""
+    names = {"--trace": "t.txt", "--callgrind": "c.out", "--evictors": "e.out", "--cachegrind": "g.out",
+             "--dump-pagemap": "p.map"}
+    contents = []
+    for options in (["--vary", "pages.seed=2..4"], ["--pages", "random,seed=2"]):
+        with tempfile.TemporaryDirectory() as directory:
+            words = [w for option, name in names.items() for w in (option, os.path.join(directory, name))]
+            result = emulate(["-q", "-m", "teach", "--pages", "random"] + words + options + [MATMUL])
+            equal((result.returncode, result.stderr), (0, b""), "run with files")
+            contents.append({name: open(os.path.join(directory, name), "rb").read() for name in names.values()})
+    for name in names.values():
+        check(contents[0][name] == contents[1][name], name + " is not that of the first lane's own run")
+
+
+# ---------------------------------------------------------------- threads
+
+def threads():
+    for program, options in (([STRIDES], ["-m", "teach", "--pages", "random", "--vary", "pages.seed=1..9"]),
+                             ([MATMUL], ["-m", "teach", "-m", "zen3", "-m", "c2sim", "--vary", "L2.ways=2,8"])):
+        first = run(options + ["--jobs", "1"], program)
+        for jobs in ("2", "3", "8"):
+            check(run(options + ["--jobs", jobs], program) == first, "--jobs %s: another report" % jobs)
+    done()
+
+
+# ---------------------------------------------------------------- compared
+
+def rank(values, quarter):
+    """Nearest rank: the smallest of them that so many quarters do not exceed."""
+    values = sorted(values)
+    return next(v for v in values if sum(w <= v for w in values) * 4 >= quarter * len(values))
+
+
+def compared():
+    report, text, _ = run(["-m", "teach", "--pages", "random", "--vary", "pages.seed=1..17"], [STRIDES])
+    report = json.loads(report)
+    lanes = report["lanes"]
+    costs = {level["name"]: level["miss_cycles"] for level in report["cost"]["levels"]}
+    apart = {}
+    for row in report["spread"]:
+        if "level" not in row:
+            continue
+        values = [next(l[row["counter"]] for l in lane["levels"] if l["name"] == row["level"]) for lane in lanes]
+        what = "%s.%s" % (row["level"], row["counter"])
+        for key, quarter in (("least", 0), ("lower_quartile", 1), ("median", 2), ("upper_quartile", 3), ("most", 4)):
+            equal(row[key], rank(values, quarter), "%s of %s" % (key, what))
+        equal(row["least_lane"], lanes[values.index(min(values))]["name"], "the lane of the least " + what)
+        equal(values[[lane["name"] for lane in lanes].index(row["most_lane"])], max(values), "the most " + what)
+        equal(row["below_first"], sum(v < values[0] for v in values), "below the first, " + what)
+        equal(row["above_first"], sum(v > values[0] for v in values), "above the first, " + what)
+        if row["counter"] == "misses":
+            apart[row["level"]] = (max(values) - min(values)) * costs[row["level"]]
+            if row["level"] == "L2":
+                l2 = values
+    equal(len(report["spread"]), 15 * 4 + 1, "counters of four levels, and the cost")
+    changed = report["changed"]
+    equal(changed["level"], max(apart, key=apart.get), "what changes most")
+    objects = changed["objects"]
+    check(objects == sorted(objects, key=lambda o: o["least"] - o["most"]) and objects[0]["most"] > objects[0]["least"],
+          "objects by how far they lie apart")
+    contains(text, ["17 side by side, of one execution; above is the first, pages.seed=1:\n", "the same in all: L1D ",
+                    "\nleast ", "\nlower quartile ", "\nmedian ", "\nmost ", "\nchanges most: ", "\nis it luck? "],
+             "text of 17")
+    check("\npages.seed=" not in text, "17 lanes: no row a lane")
+    if changed["level"] == "L2":
+        below, above = sum(v < l2[0] for v in l2), sum(v > l2[0] for v in l2)
+        percentile = int((below + (16 - below - above) / 2) * 100 / 16 + 0.5)
+        contains(" ".join(text.split()), ["L2 misses of the first, %s (pages.seed=1), are more than those of %d of 16 "
+                                          "others" % (format(l2[0], ","), below), ": percentile %d;" % percentile],
+                 "text of 17")
+    text_of_few()
+    done()
+
+
+def text_of_few():
+    _, text, _ = run(["-m", "teach", "--pages", "random", "--vary", "pages.seed=1..4"], [STRIDES])
+    equal(sum(line.startswith("pages.seed=") for line in text.splitlines()), 4, "rows of 4 lanes")
+    check("median" not in text and "luck" not in text, "4 lanes: no quartiles")
+    _, text, _ = run(["-m", "teach", "--vary", "pages.seed=1..4"], [STRIDES])
+    contains(text, ["nothing changes: all have the same misses at every level\n"], "sequential frames are not drawn")
+    _, text, _ = run(["-m", "teach", "--vary", "L2.ways=4"], [STRIDES])
+    check("side by side" not in text and "look at" in text, "one value is a run as any other")
+
+
+# ---------------------------------------------------------------- ends
+
+def ends():
+    options = ["-q", "-m", "teach", "--vary", "pages=sequential,random",
+               "--vary", "machine.physical_memory=64M,160K,128K"]
+    first = None
+    for jobs in ("1", "2", "3", "7", "2"):
+        result = emulate(options + ["--jobs", jobs, REGIONS])
+        first = first or result
+        equal(result.returncode, 125, "exit status")
+        equal((result.stdout, result.stderr), (first.stdout, first.stderr), "--jobs %s: words" % jobs)
+    contains(first.stderr.decode(), ["pages=sequential machine.physical_memory=128K: ", "physical memory"],
+             "which lane has failed")
+    done()
+
+
+# ---------------------------------------------------------------- seen
+
+def seen():
+    _, text, _ = run(["-m", "teach", "--vary", "huge=off,heap"], [MATMUL])
+    contains(" ".join(text.split()), ["the program saw 64 MiB of memory and a heap for pages of 2 MiB"], "heap")
+    _, text, _ = run(["-m", "teach", "-m", "c2sim"], [MATMUL])
+    contains(" ".join(text.split()), ["the program saw 64 GiB of memory and a heap for pages of 4 KiB"], "memory")
+    _, text, _ = run(["-m", "teach", "--vary", "huge=off,thp"], [MATMUL])
+    check("the program saw" not in text, "nothing differs that it can see")
+    done()
+
+
+# ---------------------------------------------------------------- refused
+
+REFUSED = [
+    (["--vary", "L2.ways=4,3"], "L2.ways=3: --set L2.ways=3: "),
+    (["-m", "teach", "-m", "tech"], "tech: "),
+    (["--vary", "L2.wys=4"], "[L2] has no key \"wys\" (did you mean \"ways\"?)"),
+    (["--vary", "pages=random,bdy"], "pages=bdy: --pages: there is no page placement policy \"bdy\""),
+    (["--vary", "pages.foo=3,4"], "pages.foo=3: --pages: "),
+    (["--vary", "seed=1..3"], "--vary seed: the program sees the seed, and runs once"),
+    (["--vary", "pages.seed=1..256", "--set", "L3.size=2G", "--set", "L3.ways=16"],
+     "256 machines side by side begin with "),
+]
+
+
+def refused():
+    for options, message in REFUSED:
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "r.json")
+            result = emulate(["--json", path] + options + [STRIDES])
+            equal((result.returncode, result.stdout), (125, b""), "%s: exit status and output" % " ".join(options))
+            contains(result.stderr.decode(), ["c2emu: ", message], " ".join(options))
+            equal(os.listdir(directory), [], "%s: files" % " ".join(options))
+    done()
+
+
+PARTS = {"alone": alone, "threads": threads, "compared": compared, "ends": ends, "seen": seen, "refused": refused}
+PARTS[sys.argv[1]]()

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * -m several times, and --vary: which machines they make, in which order and by which names, and what is refused.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/cli.h"
+
+#define WORDS 24
+
+static enum c2_status parse(struct cli_options *options, const char *text, struct c2_error *err)
+{
+    static char line[4096];
+    char *argv[WORDS + 1] = {"c2emu"};
+    int argc = 1;
+    snprintf(line, sizeof line, "%s ./a", text);
+    for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    static char *kept[WORDS + 1];
+    memcpy(kept, argv, sizeof kept);
+    return cli_options_parse(options, argc, kept, err);
+}
+
+/* "NAME: machine set,set pages huge" of each, with newlines between. */
+static void describe(char *text, size_t bytes, const struct cli_variants *variants)
+{
+    struct c2_words words = {text, bytes, 0};
+    for (unsigned i = 0; i < variants->count; i++) {
+        const struct cli_variant *v = &variants->list[i];
+        c2_say(&words, "%s%s: %s ", i == 0 ? "" : "\n", v->name ? v->name : "-", v->machine);
+        for (size_t k = 0; k < v->override_count; k++)
+            c2_say(&words, "%s%s", k == 0 ? "" : ",", v->overrides[k]);
+        c2_say(&words, " %s %s", v->pages, mmu_huge_name(v->huge));
+    }
+}
+
+static const struct {
+    const char *words, *variants;
+} accepted[] = {
+    {"", "-: sandybridge-ep  sequential off"},
+    {"-m teach --set L2.ways=2 --pages random --huge thp", "-: teach L2.ways=2 random thp"},
+    {"--vary L2.ways=4", "-: sandybridge-ep L2.ways=4 sequential off"},
+    {"-m a -m b", "a: a  sequential off\nb: b  sequential off"},
+    {"--set L1D.ways=1 --vary L2.ways=4,8", "L2.ways=4: sandybridge-ep L1D.ways=1,L2.ways=4 sequential off\n"
+                                            "L2.ways=8: sandybridge-ep L1D.ways=1,L2.ways=8 sequential off"},
+    /* every combination, the last changes fastest; what is the same in all is in no name */
+    {"-m a -m b --vary L2.ways=4,8 --vary huge=all --vary pages=random,buddy",
+     "a L2.ways=4 pages=random: a L2.ways=4 random all\na L2.ways=4 pages=buddy: a L2.ways=4 buddy all\n"
+     "a L2.ways=8 pages=random: a L2.ways=8 random all\na L2.ways=8 pages=buddy: a L2.ways=8 buddy all\n"
+     "b L2.ways=4 pages=random: b L2.ways=4 random all\nb L2.ways=4 pages=buddy: b L2.ways=4 buddy all\n"
+     "b L2.ways=8 pages=random: b L2.ways=8 random all\nb L2.ways=8 pages=buddy: b L2.ways=8 buddy all"},
+    /* a policy's keys are its own */
+    {"--vary pages=buddy,buddy,age=0.5,file=x,same-color,color=1,level=L3",
+     "pages=buddy: sandybridge-ep  buddy off\npages=buddy,age=0.5: sandybridge-ep  buddy,age=0.5 off\n"
+     "pages=file=x: sandybridge-ep  file=x off\n"
+     "pages=same-color,color=1,level=L3: sandybridge-ep  same-color,color=1,level=L3 off"},
+    /* keys of policies, whatever the order */
+    {"--vary pages.seed=3..4 --vary pages=random,buddy",
+     "pages.seed=3 pages=random: sandybridge-ep  random,seed=3 off\n"
+     "pages.seed=3 pages=buddy: sandybridge-ep  buddy,seed=3 off\n"
+     "pages.seed=4 pages=random: sandybridge-ep  random,seed=4 off\n"
+     "pages.seed=4 pages=buddy: sandybridge-ep  buddy,seed=4 off"},
+    {"--pages buddy --vary pages.age=0,0.5", "pages.age=0: sandybridge-ep  buddy,age=0 off\n"
+                                             "pages.age=0.5: sandybridge-ep  buddy,age=0.5 off"},
+    /* ranges */
+    {"--vary L2.ways=1..3", "L2.ways=1: sandybridge-ep L2.ways=1 sequential off\n"
+                            "L2.ways=2: sandybridge-ep L2.ways=2 sequential off\n"
+                            "L2.ways=3: sandybridge-ep L2.ways=3 sequential off"},
+    {"--vary a.b=2..9+3", "a.b=2: sandybridge-ep a.b=2 sequential off\na.b=5: sandybridge-ep a.b=5 sequential off\n"
+                          "a.b=8: sandybridge-ep a.b=8 sequential off"},
+    {"--vary a.b=512..2K*2", "a.b=512: sandybridge-ep a.b=512 sequential off\n"
+                             "a.b=1K: sandybridge-ep a.b=1K sequential off\n"
+                             "a.b=2K: sandybridge-ep a.b=2K sequential off"},
+    {"--vary a.b=7,1M..1M+1K,x", "a.b=7: sandybridge-ep a.b=7 sequential off\n"
+                                 "a.b=1M: sandybridge-ep a.b=1M sequential off\n"
+                                 "a.b=x: sandybridge-ep a.b=x sequential off"},
+    {"--vary a.b=18446744073709551614..18446744073709551615",
+     "a.b=18446744073709551614: sandybridge-ep a.b=18446744073709551614 sequential off\n"
+     "a.b=18446744073709551615: sandybridge-ep a.b=18446744073709551615 sequential off"},
+    {"--vary a.b=0x10..0x11", "a.b=16: sandybridge-ep a.b=16 sequential off\n"
+                              "a.b=17: sandybridge-ep a.b=17 sequential off"},
+};
+
+static void variants_of_words(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof accepted / sizeof accepted[0]; i++) {
+        struct cli_options options;
+        struct cli_variants variants;
+        struct c2_error err = {0};
+        char text[4096] = "";
+        assert_int_equal(parse(&options, accepted[i].words, NULL), C2_OK);
+        if (cli_variants_make(&variants, &options, &err) != C2_OK)
+            fail_msg("%s: %s", accepted[i].words, err.text);
+        describe(text, sizeof text, &variants);
+        assert_string_equal(text, accepted[i].variants);
+        cli_variants_release(&variants);
+        cli_options_release(&options);
+    }
+}
+
+static const struct {
+    const char *words, *message;
+} refused[] = {
+    {"--vary L2.ways", "--vary L2.ways: must be KEY=VALUE,VALUE or KEY=A..B, such as L2.ways=4,8,16"},
+    {"--vary =4", "--vary =4: must be KEY=VALUE,VALUE or KEY=A..B, such as L2.ways=4,8,16"},
+    {"--vary L2.ways=", "--vary L2.ways: a value is empty; write L2.ways=A,B or L2.ways=A..B"},
+    {"--vary L2.ways=4,", "--vary L2.ways: a value is empty; write L2.ways=A,B or L2.ways=A..B"},
+    {"--vary L2.ways=8..4", "--vary L2.ways: 8..4 goes down; write the smaller one first"},
+    {"--vary L2.ways=4..8+0", "--vary L2.ways: 4..8+0 never gets further; write A..B, A..B+N or A..B*N"},
+    {"--vary L2.ways=4..8*1", "--vary L2.ways: 4..8*1 never gets further; write A..B, A..B+N or A..B*N"},
+    {"--vary L2.ways=0..8*2", "--vary L2.ways: 0..8*2 never gets further; write A..B, A..B+N or A..B*N"},
+    {"--vary L2.ways=1..x", "--vary L2.ways: \"x\" is not a size in bytes (examples: 64, 32K, 20M, 0x1000)"},
+    {"--vary pages.seed=1..257", "--vary pages.seed: more than 256 values; vary fewer at a time"},
+    {"--vary pages.seed=1..18446744073709551615", "--vary pages.seed: more than 256 values; vary fewer at a time"},
+    {"--vary pages.seed=1..32 --vary L2.ways=1..9",
+     "--vary and -m make more than 256 machines, which is the most that go side by side; vary fewer at a time"},
+    {"--vary L2.ways=4 --vary L2.ways=8", "--vary L2.ways is given twice; give all values in one"},
+    {"--vary seed=1..3", "--vary seed: the program sees the seed, and runs once; pages.seed is that of the placement"},
+    {"--vary machine=a,b", "--vary machine: give -m several times instead"},
+    {"--vary page=random", "--vary: \"page\" is neither a key of machines (LEVEL.KEY) nor of pages (did you mean "
+                           "\"pages\"?)"},
+    {"--vary huge=off,some", "--vary huge=some: unknown value (known: off, never, thp, heap, all)"},
+    {"--pages file=x --vary pages.seed=1,2",
+     "--vary pages.seed: a page map (--pages file=x) has no keys; leave one out"},
+};
+
+static void what_is_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        struct cli_options options;
+        struct cli_variants variants;
+        struct c2_error err = {0};
+        assert_int_equal(parse(&options, refused[i].words, NULL), C2_OK);
+        assert_int_equal(cli_variants_make(&variants, &options, &err), C2_ERR_INVALID);
+        assert_string_equal(err.text, refused[i].message);
+        assert_int_equal(variants.count, 0);
+        cli_options_release(&options);
+    }
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    struct cli_options options;
+    struct cli_variants variants;
+    assert_int_equal(parse(&options, "-m a -m b --vary pages=random,buddy --vary pages.seed=1..40", NULL), C2_OK);
+    enum c2_status status = C2_ERR_NO_MEMORY;
+    for (uint64_t n = 1; status != C2_OK; n++) {
+        c2_alloc_fail_from(n);
+        status = cli_variants_make(&variants, &options, NULL);
+        c2_alloc_fail_from(0);
+        assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY);
+    }
+    cli_variants_release(&variants);
+    cli_options_release(&options);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(variants_of_words),
+        cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests_name("cli: -m and --vary", tests, NULL, NULL);
+}
