@@ -79,6 +79,12 @@ struct cli_options {
         uint64_t interval, dimensions, max_k;  /* --interval ...; 0: not given */
         const char *vectors_to, *vectors_from; /* --bbv, --from-bbv; NULL: not given */
     } points;
+    struct cli_regions {
+        const char **functions; /* --roi */
+        size_t function_count;
+        const char *from, *to; /* NULL: not given */
+        enum cli_warm { CLI_WARM_USUAL, CLI_WARM_FUNCTIONAL, CLI_WARM_NONE } warm;
+    } regions;
     bool no_sim, inherit_env, progress, stats, quiet, verbose;
 };
 
@@ -148,6 +154,12 @@ void cli_environment_release(char **environment);
 enum c2_status cli_points_check(struct cli_options *options, struct c2_error *err);
 
 bool cli_sampling_asked(const struct cli_sampling *sampling); /* else all of the run is measured */
+
+/* ------------------------------------------------------------------ regions.c: --roi, --from, --to, --warm */
+bool cli_regions_asked(const struct cli_regions *regions); /* else all of the run is one */
+enum c2_status cli_warm(enum cli_warm *out, const char *text, struct c2_error *err);
+/* What can be refused before the program is known. */
+enum c2_status cli_regions_check(const struct cli_options *options, struct c2_error *err);
 
 /* ------------------------------------------------------------------ vary.c: the machines of one execution
  * What -m and --vary make; the placement's words are those of --pages and --huge. */

@@ -92,17 +92,42 @@ enum c2_status cli_write_reports(struct cli_outputs *outputs, const struct cli_o
 enum c2_status cli_advise(const struct cli_options *options, const struct cli_simulation *simulation,
                           const struct report_run *run, struct c2_outfile *file, struct c2_error *err);
 
+/* ------------------------------------------------------------------ regions.c: what of the program is measured */
+struct cli_places {
+    struct emu_regions regions; /* for emu_config */
+    struct emu_place *functions, from, to;
+    char **texts; /* which the places' names lie in */
+    size_t text_count;
+};
+/* *out is to be released in any case. */
+enum c2_status cli_places_read(struct cli_places *out, const struct cli_regions *asked, struct c2_error *err);
+void cli_places_release(struct cli_places *places);
+
 /* ------------------------------------------------------------------ phases.c: what is skipped, and what is measured */
 struct cli_progress;
 struct cli_phases;
-/* progress: told which phase it is in; outlives the phases. */
-enum c2_status cli_phases_create(struct cli_phases **out, const struct cli_sampling *asked, uint64_t seed,
-                                 struct cli_progress *progress, struct c2_error *err);
-void cli_phases_destroy(struct cli_phases *phases);                    /* takes NULL */
-struct emu_phase cli_phases_next(void *phases, uint64_t instructions); /* for emu_config.phase */
-/* The run is over after so many instructions: all its phases, lent until destroy. */
-enum c2_status cli_phases_end(struct cli_phases *phases, uint64_t instructions, const struct report_phase **out,
-                              size_t *count, struct c2_error *err);
+struct cli_phases_config {
+    const struct cli_sampling *sampling;
+    enum cli_warm warm;
+    const struct emu_regions *regions; /* NULL: all of the run is one */
+    struct loader_symbols *symbols;    /* for the names of regions */
+    uint64_t seed;
+    struct cli_progress *progress; /* told which phase it is in */
+};
+/* What the config names outlives the phases. */
+enum c2_status cli_phases_create(struct cli_phases **out, const struct cli_phases_config *config, struct c2_error *err);
+void cli_phases_destroy(struct cli_phases *phases); /* takes NULL */
+/* For emu_config.phase. */
+struct emu_phase cli_phases_next(void *phases, uint64_t instructions, const struct emu_part *part);
+struct cli_division { /* as struct report_run has it */
+    const struct report_phase *phases;
+    size_t phase_count;
+    const struct report_region *regions;
+    size_t region_count;
+};
+/* The run is over after so many instructions: all its phases and regions, lent until destroy. */
+enum c2_status cli_phases_end(struct cli_phases *phases, uint64_t instructions, struct cli_division *out,
+                              struct c2_error *err);
 
 /* ------------------------------------------------------------------ points.c: `c2emu points`
  * The run is counted interval by interval; at its end the points are chosen, and their files appear. */
@@ -110,9 +135,10 @@ struct cli_points;
 /* Opens the files. progress: told of each interval, if not NULL; outlives the points. */
 enum c2_status cli_points_create(struct cli_points **out, const struct cli_options *options,
                                  struct cli_progress *progress, struct c2_error *err);
-void cli_points_destroy(struct cli_points *points);                    /* takes NULL */
-void cli_points_count(struct cli_points *points, struct emu *emu);     /* with count_blocks; outlives the points */
-struct emu_phase cli_points_next(void *points, uint64_t instructions); /* for emu_config.phase */
+void cli_points_destroy(struct cli_points *points);                /* takes NULL */
+void cli_points_count(struct cli_points *points, struct emu *emu); /* with count_blocks; outlives the points */
+struct emu_phase cli_points_next(void *points, uint64_t instructions,
+                                 const struct emu_part *part); /* for emu_config.phase */
 /* The run is over. */
 enum c2_status cli_points_finish(struct cli_points *points, struct c2_error *err);
 /* The same without a run: --from-bbv. Returns the exit status. */

@@ -50,6 +50,10 @@ enum option_key {
     KEY_MAX_K,
     KEY_BBV,
     KEY_FROM_BBV,
+    KEY_ROI,
+    KEY_FROM,
+    KEY_TO,
+    KEY_WARM,
     KEY_LIST_MACHINES,
     KEY_ALLOC_WRAPPER,
     KEY_ANALYSES,                                    /* one an analysis */
@@ -102,6 +106,15 @@ const struct argp_option cli_run_options[] = {
     {"interval", KEY_INTERVAL, "N", 0, "points: instructions of an interval (10M)", 2},
     {"dimensions", KEY_DIMENSIONS, "N", 0, "points: to how many vectors of blocks are projected (15)", 2},
     {"max-k", KEY_MAX_K, "K", 0, "points: the most there may be (30)", 2},
+    {"roi", KEY_ROI, "FUNCTION", 0,
+     "measure only the calls of a function, from entry to return; *, ? and [] as in a shell; repeatable", 2},
+    {"from", KEY_FROM, "PLACE", 0,
+     "measure from a place on: SYMBOL[:N], 0xADDRESS[:N] or FILE:LINE[:N]; N: only from the N-th arrival there", 2},
+    {"to", KEY_TO, "PLACE", 0, "... and up to one", 2},
+    {"warm", KEY_WARM, "functional|none", 0,
+     "what is not measured is simulated and not counted, or not simulated (outside of --roi, --from and --to "
+     "functional, for --skip none)",
+     2},
     {"jobs", KEY_JOBS, "N", 0, "host threads that simulate, where there are several machines (as many as processors)",
      2},
     {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest (unicorn)", 2},
@@ -136,7 +149,6 @@ const struct argp_option cli_run_options[] = {
     {"list-machines", KEY_LIST_MACHINES, NULL, 0, "print the included machines, one a line", 5},
     {"version", KEY_VERSION, NULL, 0, "print the version", 5},
     {"help", KEY_HELP, NULL, 0, "print this", 5},
-    {"roi", KEY_UNAVAILABLE + 5, "FUNCTION", OPTION_HIDDEN, "everything is measured; leave it out", 6},
     {0},
 };
 _Static_assert(sizeof cli_run_options / sizeof cli_run_options[0] <= CLI_ROWS, "c2_nearest has no room for the names");
@@ -339,6 +351,17 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
     case KEY_FROM_BBV:
         options->points.vectors_from = value;
         return C2_OK;
+    case KEY_ROI:
+        options->regions.functions[options->regions.function_count++] = value;
+        return C2_OK;
+    case KEY_FROM:
+        options->regions.from = value;
+        return C2_OK;
+    case KEY_TO:
+        options->regions.to = value;
+        return C2_OK;
+    case KEY_WARM:
+        return cli_warm(&options->regions.warm, value, err);
     case KEY_NO_SIM:
         options->no_sim = true;
         return C2_OK;
@@ -571,6 +594,8 @@ static enum c2_status check_whole(struct cli_options *options, struct c2_error *
         return c2_fail(err, C2_ERR_INVALID, "--fifo-detector needs the caches that --no-sim leaves out; leave one out");
     enum c2_status status = cli_points_check(options, err);
     if (status == C2_OK)
+        status = cli_regions_check(options, err);
+    if (status == C2_OK)
         status = check_many(options, err);
     if (status == C2_OK)
         status = check_sampling(options, err);
@@ -591,8 +616,9 @@ static enum c2_status make_room(struct cli_options *out, size_t words, struct c2
     out->huge_regions = c2_calloc(words, sizeof *out->huge_regions);
     out->dims = c2_calloc(words, sizeof *out->dims);
     out->wrappers = c2_calloc(words, sizeof *out->wrappers);
-    if (!out->machines || !out->vary || !out->dims || !out->wrappers || !out->overrides || !out->env || !out->places ||
-        !out->huge_regions)
+    out->regions.functions = c2_calloc(words, sizeof *out->regions.functions);
+    if (!out->machines || !out->vary || !out->regions.functions || !out->dims || !out->wrappers || !out->overrides ||
+        !out->env || !out->places || !out->huge_regions)
         return c2_fail_memory(err, "the options");
     return C2_OK;
 }
@@ -658,6 +684,8 @@ void cli_options_release(struct cli_options *options)
     c2_free(options->huge_regions);
     c2_free(options->dims);
     c2_free(options->wrappers);
+    c2_free(options->regions.functions);
+    options->regions.functions = NULL;
     options->machines = options->vary = options->dims = options->wrappers = options->overrides = options->env =
         options->places = options->huge_regions = NULL;
 }

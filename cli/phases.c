@@ -3,39 +3,47 @@
  * phases: which instructions of a run are skipped, which warm the caches up, and which are measured.
  *
  * Model
- *   A sample is instructions that are skipped, then a warm-up, then a measurement (C2Sim; Sato & Endo). Skipped ones
- *   are executed and nothing else; in a warm-up they are simulated and not counted. Without a period each sample is
- *   followed by the next at once, with what it skips. With one, a sample begins in each period, at its start, or
- *   (--offsets random) at a place drawn from those that leave room for all of it, each as likely as the others. What is
- *   left when there are enough samples is skipped.
+ *   The run is inside of a region or outside (emu/parts.c); without regions all of it is inside. Inside it is divided
+ *   into samples, as if there were nothing else. A sample is instructions that are skipped, then a warm-up, then a
+ *   measurement (C2Sim; Sato & Endo). Skipped ones are executed and nothing else; in a warm-up they are simulated and
+ *   not counted. Without a period each sample is followed by the next at once, with what it skips. With one, a sample
+ *   begins in each period, at its start, or (--offsets random) at a place drawn from those that leave room for all of
+ *   it, each as likely as the others. What is left when there are enough samples is skipped, the outside too.
+ *   Outside everything warms up, or is skipped (--warm none). --warm functional warms up what samples would skip, too.
  * Counting
- *   Lengths are instructions of the guest, exact. The last phase is as long as the program lets it.
+ *   Lengths are instructions of the guest, exact; those of samples are counted inside of regions. A phase that a region
+ *   ends within goes on where the next one begins. The last phase is as long as the program lets it.
+ *   A phase without instructions is none: a region may end where a sample does.
  */
 #include "cli/cli_priv.h"
 
 enum step { GAP, WARM_UP, MEASUREMENT };
 
 struct cli_phases {
-    struct cli_sampling asked;
+    struct cli_phases_config config;
     struct c2_rng rng;
-    uint64_t begun; /* samples */
-    enum step step; /* the next */
+    uint64_t begun;        /* samples */
+    enum step step;        /* the next */
+    struct emu_phase part; /* of a sample: what is left of it */
+    bool inside;           /* the last phase is */
+    uint64_t spent;        /* instructions inside */
     struct report_phase *list;
     uint32_t count, room;
     uint64_t start; /* of the last one */
-    bool lost;      /* the host has no memory for the list */
-    struct cli_progress *progress;
+    struct report_region *regions;
+    uint64_t *entries; /* [region]: where it begins */
+    uint32_t region_count, region_room, entry_room;
+    uint32_t region; /* 1 + number of that the guest is in; 0: outside */
+    bool lost;       /* the host has no memory for the lists */
 };
 
-enum c2_status cli_phases_create(struct cli_phases **out, const struct cli_sampling *asked, uint64_t seed,
-                                 struct cli_progress *progress, struct c2_error *err)
+enum c2_status cli_phases_create(struct cli_phases **out, const struct cli_phases_config *config, struct c2_error *err)
 {
     *out = c2_calloc(1, sizeof **out);
     if (!*out)
         return c2_fail_memory(err, "the phases of the run");
-    (*out)->asked = *asked;
-    (*out)->progress = progress;
-    c2_rng_init(&(*out)->rng, seed, "phases");
+    (*out)->config = *config;
+    c2_rng_init(&(*out)->rng, config->seed, "phases");
     return C2_OK;
 }
 
@@ -44,78 +52,179 @@ void cli_phases_destroy(struct cli_phases *phases)
     if (!phases)
         return;
     c2_free(phases->list);
+    c2_free(phases->regions);
+    c2_free(phases->entries);
     c2_free(phases);
 }
 
-/* ------------------------------------------------------------------ what comes next */
+/* ------------------------------------------------------------------ samples */
 
-static uint64_t gap(struct cli_phases *phases, uint64_t now)
+static uint64_t gap(struct cli_phases *phases)
 {
-    const struct cli_sampling *asked = &phases->asked;
+    const struct cli_sampling *asked = phases->config.sampling;
     if (asked->period == 0)
         return asked->skip;
     const uint64_t spare = asked->period - asked->warmup - asked->measure;
     const uint64_t offset = asked->random_offsets ? c2_rng_below(&phases->rng, spare + 1) : 0;
-    return asked->skip + phases->begun * asked->period + offset - now;
+    return asked->skip + phases->begun * asked->period + offset - phases->spent;
 }
 
 static bool enough(const struct cli_phases *phases)
 {
-    const struct cli_sampling *asked = &phases->asked;
-    return phases->begun == (asked->samples != 0 ? asked->samples : asked->period == 0 ? 1 : UINT64_MAX);
+    const struct cli_sampling *asked = phases->config.sampling;
+    return phases->step == GAP && phases->begun == (asked->samples != 0  ? asked->samples
+                                                    : asked->period == 0 ? 1
+                                                                         : UINT64_MAX);
 }
 
 /* The next part of a sample, which may be empty. */
-static struct emu_phase part(struct cli_phases *phases, uint64_t now)
+static struct emu_phase next_part(struct cli_phases *phases)
 {
+    const struct cli_sampling *asked = phases->config.sampling;
     switch (phases->step) {
     case GAP:
         phases->step = WARM_UP;
-        return (struct emu_phase){STREAM_SKIP, gap(phases, now)};
+        return (struct emu_phase){phases->config.warm == CLI_WARM_FUNCTIONAL ? STREAM_WARM : STREAM_SKIP, gap(phases)};
     case WARM_UP:
         phases->step = MEASUREMENT;
-        return (struct emu_phase){STREAM_WARM, phases->asked.warmup};
+        return (struct emu_phase){STREAM_WARM, asked->warmup};
     case MEASUREMENT:
         break;
     }
     phases->step = GAP;
     phases->begun++;
-    return (struct emu_phase){STREAM_MEASURE, phases->asked.measure != 0 ? phases->asked.measure : EMU_TO_THE_END};
+    return (struct emu_phase){STREAM_MEASURE, asked->measure != 0 ? asked->measure : EMU_TO_THE_END};
+}
+
+static struct emu_phase outside(const struct cli_phases *phases)
+{
+    return (struct emu_phase){phases->config.warm == CLI_WARM_NONE ? STREAM_SKIP : STREAM_WARM, EMU_TO_THE_END};
+}
+
+/* What comes next. Nothing is left of a part that is over. */
+static struct emu_phase choose(struct cli_phases *phases)
+{
+    while (phases->inside && phases->part.instructions == 0 && !enough(phases))
+        phases->part = next_part(phases);
+    if (phases->part.instructions == 0 && enough(phases))
+        return (struct emu_phase){STREAM_SKIP, EMU_TO_THE_END};
+    return phases->inside ? phases->part : outside(phases);
+}
+
+/* ------------------------------------------------------------------ regions */
+
+/* Of a function its name; by then its file may be unmapped. */
+static const char *name_of(const struct cli_phases *phases, const struct emu_part *part, const char *asked)
+{
+    struct loader_place place;
+    if (phases->config.regions->function_count == 0)
+        return asked;
+    loader_symbol_of(phases->config.symbols, part->entry, &place);
+    return place.function ? place.function : asked;
+}
+
+static const char *asked_of(const struct emu_regions *regions, uint32_t region)
+{
+    if (regions->function_count != 0)
+        return regions->functions[region].asked;
+    return regions->from ? regions->from->asked : regions->to->asked;
+}
+
+/* 1 + the number of the region in the list; 0: no memory. */
+static uint32_t number_of(struct cli_phases *phases, const struct emu_part *part)
+{
+    for (uint32_t i = 0; i < phases->region_count; i++)
+        if (phases->entries[i] == part->entry.v)
+            return i + 1;
+    const char *asked = asked_of(phases->config.regions, part->region);
+    if (!c2_grow((void **)&phases->regions, &phases->region_room, phases->region_count, sizeof *phases->regions) ||
+        !c2_grow((void **)&phases->entries, &phases->entry_room, phases->region_count, sizeof *phases->entries)) {
+        phases->lost = true;
+        return 0;
+    }
+    phases->entries[phases->region_count] = part->entry.v;
+    phases->regions[phases->region_count] = (struct report_region){asked, name_of(phases, part, asked), 0, 0, 0};
+    return ++phases->region_count;
+}
+
+static void begin_region(struct cli_phases *phases, const struct emu_part *part)
+{
+    phases->region = number_of(phases, part);
+    if (phases->region != 0)
+        phases->regions[phases->region - 1].begun++;
+}
+
+static void enter_part(struct cli_phases *phases, const struct emu_part *part)
+{
+    phases->inside = part->where == EMU_INSIDE;
+    if (!phases->inside)
+        phases->region = 0;
+    else if (part->begins && phases->config.regions)
+        begin_region(phases, part);
+}
+
+/* ------------------------------------------------------------------ the list */
+
+/* So many instructions more were executed inside. */
+static void use(struct cli_phases *phases, uint64_t length)
+{
+    phases->spent += length;
+    if (phases->part.instructions != 0 && phases->part.instructions != EMU_TO_THE_END)
+        phases->part.instructions -= length;
 }
 
 static void end_last(struct cli_phases *phases, uint64_t now)
 {
-    if (phases->count != 0)
-        phases->list[phases->count - 1].instructions = now - phases->start;
+    const uint64_t length = now - phases->start;
     phases->start = now;
+    if (phases->inside)
+        use(phases, length);
+    if (phases->count == 0)
+        return;
+    struct report_phase *last = &phases->list[phases->count - 1];
+    last->instructions += length;
+    if (phases->region != 0) {
+        phases->regions[phases->region - 1].instructions += length;
+        phases->regions[phases->region - 1].measured += last->kind == STREAM_MEASURE ? length : 0;
+    }
+    if (last->instructions == 0)
+        phases->count--;
 }
 
-struct emu_phase cli_phases_next(void *self, uint64_t now)
+/* What is not measured is one phase, and what is, in one region. */
+static void add(struct cli_phases *phases, enum stream_phase kind)
 {
-    struct cli_phases *phases = self;
-    struct emu_phase next = {STREAM_SKIP, 0};
-    while (next.instructions == 0)
-        next = phases->step == GAP && enough(phases) ? (struct emu_phase){STREAM_SKIP, EMU_TO_THE_END}
-                                                     : part(phases, now);
-    static const char *const names[] = {
-        [STREAM_MEASURE] = "measuring", [STREAM_WARM] = "warming up", [STREAM_SKIP] = "skipping"};
-    phases->progress->phase = names[next.phase];
-    end_last(phases, now);
+    const struct report_phase *last = phases->count != 0 ? &phases->list[phases->count - 1] : NULL;
+    if (last && last->kind == kind && last->region == phases->region && kind != STREAM_MEASURE)
+        return;
     phases->lost |= !c2_grow((void **)&phases->list, &phases->room, phases->count, sizeof *phases->list);
     if (!phases->lost)
-        phases->list[phases->count++] = (struct report_phase){.kind = next.phase};
+        phases->list[phases->count++] = (struct report_phase){kind, 0, phases->region};
+}
+
+struct emu_phase cli_phases_next(void *self, uint64_t now, const struct emu_part *part)
+{
+    static const char *const names[] = {
+        [STREAM_MEASURE] = "measuring", [STREAM_WARM] = "warming up", [STREAM_SKIP] = "skipping"};
+    struct cli_phases *phases = self;
+    end_last(phases, now);
+    enter_part(phases, part);
+    const struct emu_phase next = choose(phases);
+    phases->config.progress->phase = names[next.phase];
+    add(phases, next.phase);
     return next;
 }
 
-enum c2_status cli_phases_end(struct cli_phases *phases, uint64_t instructions, const struct report_phase **out,
-                              size_t *count, struct c2_error *err)
+enum c2_status cli_phases_end(struct cli_phases *phases, uint64_t instructions, struct cli_division *out,
+                              struct c2_error *err)
 {
     if (phases->lost)
         return c2_fail_memory(err, "the phases of the run");
     end_last(phases, instructions);
-    while (phases->count > 1 && phases->list[phases->count - 1].instructions == 0)
-        phases->count--; /* the program has ended where it would have begun */
-    *out = phases->list;
-    *count = phases->count;
+    *out = (struct cli_division){phases->list, phases->count, NULL, 0};
+    if (!phases->config.regions)
+        return C2_OK;
+    out->regions = phases->regions;
+    out->region_count = phases->region_count;
     return C2_OK;
 }

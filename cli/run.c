@@ -40,9 +40,9 @@ struct run {
     struct syscalls *kernel;
     struct emu *emu;
     struct cli_phases *phases; /* NULL: all is measured */
-    const struct report_phase *phase_list;
-    size_t phase_count;
     struct cli_points *points; /* of `c2emu points`; else NULL */
+    struct cli_places places;
+    struct cli_division division;
     struct cli_progress progress;
 };
 
@@ -193,12 +193,29 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
                                 .progress_every = PROGRESS_INSTRUCTIONS};
     config.phase = run->phases ? cli_phases_next : NULL;
     config.phase_self = run->phases;
+    config.regions = cli_regions_asked(&run->options->regions) ? &run->places.regions : NULL;
     if (run->points)
         count_intervals(run, &config);
     enum c2_status status = emu_create(&run->emu, &config, &run->image, err);
     if (status == C2_OK && run->points)
         cli_points_count(run->points, run->emu);
     return status;
+}
+
+static enum c2_status make_phases(struct run *run, struct c2_error *err)
+{
+    const struct cli_options *options = run->options;
+    const bool regions = cli_regions_asked(&options->regions);
+    const struct cli_phases_config config = {.sampling = &options->sampling,
+                                             .warm = options->regions.warm,
+                                             .regions = regions ? &run->places.regions : NULL,
+                                             .symbols = run->symbols,
+                                             .seed = options->seed,
+                                             .progress = &run->progress};
+    if (!regions && !cli_sampling_asked(&options->sampling))
+        return C2_OK;
+    enum c2_status status = cli_places_read(&run->places, &options->regions, err);
+    return status == C2_OK ? cli_phases_create(&run->phases, &config, err) : status;
 }
 
 static enum c2_status make(struct run *run, struct c2_error *err)
@@ -208,8 +225,8 @@ static enum c2_status make(struct run *run, struct c2_error *err)
         status = loader_symbols_create(&run->symbols, mmu_areas(run->simulation.mmu), err);
     if (status == C2_OK)
         status = make_kernel(run, err);
-    if (status == C2_OK && cli_sampling_asked(&run->options->sampling))
-        status = cli_phases_create(&run->phases, &run->options->sampling, run->options->seed, &run->progress, err);
+    if (status == C2_OK)
+        status = make_phases(run, err);
     return status == C2_OK ? make_emulator(run, err) : status;
 }
 
@@ -218,6 +235,7 @@ static void release(struct run *run)
     cli_points_destroy(run->points);
     emu_destroy(run->emu);
     cli_phases_destroy(run->phases);
+    cli_places_release(&run->places);
     syscalls_destroy(run->kernel);
     loader_symbols_destroy(run->symbols);
     loader_image_release(&run->image);
@@ -236,8 +254,10 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
                                .ending = ending,
                                .clock = run->options->clock_set ? run->clock : NULL,
                                .instructions = emu_instructions(run->emu),
-                               .phases = run->phase_list,
-                               .phase_count = run->phase_count,
+                               .phases = run->division.phases,
+                               .phase_count = run->division.phase_count,
+                               .regions = run->division.regions,
+                               .region_count = run->division.region_count,
                                .lost_pages = mmu_usage(run->simulation.mmu).lost_pages,
                                .placement = &run->plan.lanes[0].placement};
 }
@@ -246,8 +266,8 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
 static uint64_t recorded(const struct run *run)
 {
     uint64_t sum = run->phases ? 0 : emu_instructions(run->emu);
-    for (size_t i = 0; i < run->phase_count; i++)
-        sum += run->phase_list[i].kind == STREAM_SKIP ? 0 : run->phase_list[i].instructions;
+    for (size_t i = 0; i < run->division.phase_count; i++)
+        sum += run->division.phases[i].kind == STREAM_SKIP ? 0 : run->division.phases[i].instructions;
     return sum;
 }
 
@@ -255,7 +275,7 @@ static enum c2_status settle(struct run *run, struct c2_error *err)
 {
     enum c2_status status = cli_simulation_settle(&run->simulation, err);
     if (status == C2_OK && run->phases)
-        status = cli_phases_end(run->phases, emu_instructions(run->emu), &run->phase_list, &run->phase_count, err);
+        status = cli_phases_end(run->phases, emu_instructions(run->emu), &run->division, err);
     if (status != C2_OK || run->options->no_sim)
         return status;
     const uint64_t wanted = recorded(run);
@@ -280,6 +300,41 @@ static void tell_wrappers(const struct run *run)
                     run->options->wrappers[i]);
 }
 
+/* A function that has the name was there, and nobody called it. */
+static bool never_entered(const struct run *run, const struct emu_place *function)
+{
+    for (size_t i = 0; i < run->division.region_count; i++)
+        if (run->division.regions[i].asked == function->asked)
+            return false;
+    return true;
+}
+
+static void tell_functions(const struct run *run)
+{
+    for (uint32_t i = 0; i < run->places.regions.function_count; i++)
+        if (never_entered(run, &run->places.functions[i]))
+            fprintf(stderr, "c2emu: %s: not called in a region of its own\n", run->places.functions[i].asked);
+}
+
+/* A place that is nowhere is a failure, and so is a run of which nothing was measured: then there is no report. */
+static enum c2_status find_regions(const struct run *run, bool *empty, struct c2_error *err)
+{
+    uint64_t measured = 0;
+    *empty = false;
+    if (!run->division.regions && !cli_regions_asked(&run->options->regions))
+        return C2_OK;
+    for (size_t i = 0; i < run->division.region_count; i++)
+        measured += run->division.regions[i].measured;
+    *empty = measured == 0;
+    enum c2_status status = emu_find_regions(run->emu, err);
+    if (status == C2_OK && *empty)
+        status = c2_fail(err, C2_ERR_NOT_FOUND, "%s: the program never came there, nothing was measured",
+                         run->places.regions.function_count != 0 ? run->places.functions[0].asked
+                         : run->places.regions.from              ? run->places.from.asked
+                                                                 : run->places.to.asked);
+    return status;
+}
+
 /* The guest has ended; returns the exit status. */
 static int conclude(struct run *run, const struct emu_end *end, struct c2_error *err)
 {
@@ -296,9 +351,18 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
     if (settle(run, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     tell_wrappers(run);
+    bool empty;
+    const enum c2_status found = find_regions(run, &empty, err);
+    if (found != C2_OK)
+        fail(err, CLI_EXIT_FAILED);
+    if (empty)
+        return CLI_EXIT_FAILED;
+    if (found == C2_OK)
+        tell_functions(run);
     struct report_run report = describe(run, end, ending), against;
     if (run->points)
         return cli_points_finish(run->points, err) == C2_OK ? report.exit_status : fail(err, CLI_EXIT_FAILED);
+    report.exit_status = found == C2_OK ? report.exit_status : CLI_EXIT_FAILED;
     cli_describe(&report, &against, run->options, run->simulation.lanes);
     if (run->options->quiet)
         report_warn_of_precision(stderr, &report);

@@ -40,6 +40,7 @@
  */
 #include "emu/allocations_priv.h"
 #include "emu/callers_priv.h"
+#include "emu/modules_priv.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -117,14 +118,6 @@ struct frame {
     uint64_t pointer; /* the block to free, or where the address will be stored */
 };
 
-/* Mapped code whose names are known. */
-struct module {
-    uint64_t base, inode, device; /* base: where the file's first byte would lie */
-    uint64_t start, end;          /* of the code */
-    uint64_t *entries;
-    size_t entry_count, entry_room;
-};
-
 /* What is known of a pc, in one number: bit 0, calls return there; bit 1, callers.c waits there; bit 2, it is an
  * IFUNC's resolver; above, 1 + the number of the function that starts there. */
 enum { POINT_SITE = 1, POINT_WAIT = 2, POINT_RESOLVER = 4, POINT_FUNCTION = 8 };
@@ -144,8 +137,7 @@ struct allocations {
     struct c2_map *blocks; /* those allocated: address to number */
     uint64_t allocated;    /* blocks ever */
     struct callers *callers;
-    struct module *modules;
-    size_t module_count, module_room;
+    struct modules *modules; /* whose names are known */
     struct calls calls;
 };
 
@@ -175,11 +167,6 @@ static enum c2_status grow(void **items, size_t *room, size_t count, size_t byte
 
 /* ------------------------------------------------------------------ finding the family */
 
-struct finding {
-    struct allocations *a;
-    struct module *module;
-};
-
 static bool is_named(const struct function *function, const char *name)
 {
     size_t length = strlen(function->name);
@@ -189,95 +176,42 @@ static bool is_named(const struct function *function, const char *name)
 static enum c2_status note_entry(void *self, const char *name, struct guest_va entry, bool resolver,
                                  struct c2_error *err)
 {
-    struct finding *finding = self;
-    struct module *module = finding->module;
+    struct allocations *a = self;
     for (size_t i = 0; i < FAMILY; i++) {
         if (!is_named(&family[i], name))
             continue;
-        enum c2_status status = grow((void **)&module->entries, &module->entry_room, module->entry_count,
-                                     sizeof *module->entries, err);
+        enum c2_status status = modules_keep(a->modules, entry, entry.v, err);
         if (status != C2_OK)
             return status;
-        module->entries[module->entry_count++] = entry.v;
-        uint64_t point = (point_at(finding->a, entry.v) & POINT_RETURNS) | (i + 1) * POINT_FUNCTION;
-        return c2_map_put(finding->a->points, entry.v, point | (resolver ? POINT_RESOLVER : 0), err);
+        uint64_t point = (point_at(a, entry.v) & POINT_RETURNS) | (i + 1) * POINT_FUNCTION;
+        return c2_map_put(a->points, entry.v, point | (resolver ? POINT_RESOLVER : 0), err);
     }
     return C2_OK;
 }
 
-static struct module *module_of(const struct allocations *a, const struct mmu_area *area)
-{
-    uint64_t base = area->start.v - area->offset;
-    for (size_t i = 0; i < a->module_count; i++) {
-        struct module *module = &a->modules[i];
-        if (module->base == base && module->inode == area->inode && module->device == area->device)
-            return module;
-    }
-    return NULL;
-}
-
-/* Code of one file may lie in several areas, when a part of it changed its rights. */
-static void widen(struct module *module, const struct mmu_area *area)
-{
-    uint64_t end = area->start.v + area->bytes;
-    module->start = area->start.v < module->start ? area->start.v : module->start;
-    module->end = end > module->end ? end : module->end;
-}
-
-/* Reads the names of the code at pc unless they are known. */
-static enum c2_status know(struct allocations *a, uint64_t pc, struct c2_error *err)
-{
-    const struct mmu_area *area = mmu_area_at(mmu_areas(a->mmu), (struct guest_va){pc}, false);
-    if (!area || !area->path)
-        return C2_OK;
-    struct module *module = module_of(a, area);
-    if (module) {
-        widen(module, area);
-        return C2_OK;
-    }
-    enum c2_status status = grow((void **)&a->modules, &a->module_room, a->module_count, sizeof *a->modules, err);
-    if (status != C2_OK)
-        return status;
-    module = &a->modules[a->module_count++];
-    *module = (struct module){.base = area->start.v - area->offset,
-                              .inode = area->inode,
-                              .device = area->device,
-                              .start = area->start.v,
-                              .end = area->start.v + area->bytes};
-    struct finding finding = {a, module};
-    const struct loader_entry_listener listener = {&finding, note_entry};
-    return loader_function_entries(a->symbols, (struct guest_va){pc}, &listener, err);
-}
-
-static void forget_module(struct allocations *a, size_t number)
-{
-    struct module *module = &a->modules[number];
-    for (size_t i = 0; i < module->entry_count; i++) {
-        const uint64_t returns = point_at(a, module->entries[i]) & POINT_RETURNS;
-        if (returns)
-            c2_map_put(a->points, module->entries[i], returns, NULL); /* is there: needs no memory */
-        else
-            c2_map_remove(a->points, module->entries[i]);
-    }
-    c2_free(module->entries);
-    *module = a->modules[--a->module_count];
-}
-
-static void after_change(void *self, struct guest_va start, uint64_t bytes, bool code)
+static enum c2_status read_names(void *self, struct guest_va code, struct c2_error *err)
 {
     struct allocations *a = self;
-    const size_t known = a->module_count;
-    for (size_t i = a->module_count; code && i-- > 0;)
-        if (a->modules[i].start < start.v + bytes && start.v < a->modules[i].end)
-            forget_module(a, i);
-    if (a->module_count != known)
-        callers_forget(a->callers);
+    const struct loader_entry_listener listener = {a, note_entry};
+    return loader_function_entries(a->symbols, code, &listener, err);
 }
+
+static void forget_entry(void *self, uint64_t entry)
+{
+    struct allocations *a = self;
+    const uint64_t returns = point_at(a, entry) & POINT_RETURNS;
+    if (returns)
+        c2_map_put(a->points, entry, returns, NULL); /* is there: needs no memory */
+    else
+        c2_map_remove(a->points, entry);
+}
+
+static void forgot_names(void *self) { callers_forget(((struct allocations *)self)->callers); }
 
 static enum c2_status wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
 {
     struct allocations *a = self;
-    enum c2_status status = know(a, pc.v, err);
+    enum c2_status status = modules_know(a->modules, pc, err);
     *out = point_at(a, pc.v) != 0;
     return status;
 }
@@ -485,7 +419,7 @@ static enum c2_status reached(void *self, struct engine *engine, struct guest_va
     enum c2_status status = C2_OK;
     uint64_t point = point_at(a, pc.v), rsp = engine_gpr(engine, RSP);
     if (!point) { /* its module was forgotten because a part of it changed */
-        status = know(a, pc.v, err);
+        status = modules_know(a->modules, pc, err);
         point = point_at(a, pc.v);
     }
     if (status == C2_OK && (point & POINT_WAIT))
@@ -561,8 +495,9 @@ enum c2_status allocations_create(struct allocations **out, const struct allocat
     a->mmu = config->mmu;
     a->symbols = config->symbols;
     enum c2_status status = create_parts(a, config->wrappers, config->wrapper_count, err);
+    const struct modules_reader reader = {a, read_names, forget_entry, forgot_names};
     if (status == C2_OK)
-        status = mmu_listen(a->mmu, (struct mmu_listener){.self = a, .after = after_change}, err);
+        status = modules_create(&a->modules, a->mmu, &reader, err);
     if (status == C2_OK)
         *out = a;
     else
@@ -574,10 +509,7 @@ void allocations_destroy(struct allocations *a)
 {
     if (!a)
         return;
-    mmu_unlisten(a->mmu, a);
-    while (a->module_count)
-        forget_module(a, a->module_count - 1);
-    c2_free(a->modules);
+    modules_destroy(a->modules);
     c2_free(a->calls.frames);
     callers_destroy(a->callers);
     c2_map_destroy(a->points);
@@ -592,19 +524,19 @@ struct engine_watch allocations_watch(struct allocations *a)
 
 bool allocations_met(const struct allocations *a, size_t wrapper) { return callers_met(a->callers, wrapper); }
 
+static bool is_entry(const void *self, uint64_t address) { return point_at(self, address) >= POINT_FUNCTION; }
+
 void allocations_check(const struct allocations *a)
 {
     callers_check(a->callers);
-    C2_ASSERT(a->calls.depth <= a->calls.room && a->module_count <= a->module_room);
+    C2_ASSERT(a->calls.depth <= a->calls.room);
     C2_ASSERT(frames_fall(&a->calls));
-    for (size_t i = 0; i < a->module_count; i++)
-        for (size_t j = 0; j < a->modules[i].entry_count; j++)
-            C2_ASSERT(point_at(a, a->modules[i].entries[j]) >= POINT_FUNCTION);
+    modules_check(a->modules, is_entry, a);
 }
 
 void allocations_dump(const struct allocations *a, FILE *to)
 {
-    fprintf(to, "%" PRIu64 " blocks, %zu modules\n", c2_map_count(a->blocks), a->module_count);
+    fprintf(to, "%" PRIu64 " blocks, %zu modules\n", c2_map_count(a->blocks), modules_count(a->modules));
     for (size_t i = 0; i < a->calls.depth; i++) {
         const struct frame *frame = &a->calls.frames[i];
         fprintf(to, "rsp 0x%" PRIx64 ": %s", frame->rsp, frame->function ? frame->function->name : "signal handler");

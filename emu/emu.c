@@ -15,6 +15,7 @@
 #include "emu/allocations_priv.h"
 #include "emu/disassemble_priv.h"
 #include "emu/locals_priv.h"
+#include "emu/parts_priv.h"
 
 /* Beside its memory and its kernel, which config names. Calls that have not returned lie in the allocations and the
  * locals, a thread's in a struct of its own; its signal mask and signal stack, in the kernel. */
@@ -22,7 +23,9 @@ struct emu_process {
     struct engine *engine;
     struct allocations *allocations; /* NULL: no marks */
     struct locals *locals;           /* with those */
-    struct engine_watch watches[2];  /* theirs */
+    struct parts *parts;             /* NULL: all of the run is one */
+    struct engine_watch watches[3];  /* theirs */
+    unsigned watch_count;
 };
 
 struct emu_thread {
@@ -64,33 +67,57 @@ static void set_entry(struct emu *emu, const struct loader_image *image)
     engine_set_cpu(emu->process.engine, &emu->thread.cpu);
 }
 
-static enum c2_status either_wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
+/* ------------------------------------------------------------------ who watches where the guest comes to */
+
+static enum c2_status any_wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
 {
-    const struct emu *emu = self;
-    bool other = false;
-    enum c2_status status = emu->process.watches[0].wants(out, emu->process.watches[0].self, pc, err);
-    if (status == C2_OK)
-        status = emu->process.watches[1].wants(&other, emu->process.watches[1].self, pc, err);
-    *out |= other;
+    const struct emu_process *process = &((const struct emu *)self)->process;
+    enum c2_status status = C2_OK;
+    *out = false;
+    for (unsigned i = 0; i < process->watch_count && status == C2_OK; i++) {
+        bool wanted = false;
+        status = process->watches[i].wants(&wanted, process->watches[i].self, pc, err);
+        *out |= wanted;
+    }
     return status;
 }
 
-static bool either_splits(void *self, struct guest_va pc)
+static bool any_splits(void *self, struct guest_va pc)
 {
-    const struct emu *emu = self;
-    return emu->process.watches[1].splits(emu->process.watches[1].self,
-                                          pc); /* allocations.c follows blocks as they are */
+    const struct emu_process *process = &((const struct emu *)self)->process;
+    for (unsigned i = 0; i < process->watch_count; i++) {
+        const struct engine_watch *watch = &process->watches[i];
+        if (watch->splits && watch->splits(watch->self, pc))
+            return true;
+    }
+    return false;
 }
 
-static enum c2_status both_reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
+static enum c2_status all_reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
 {
-    const struct emu *emu = self;
-    enum c2_status status = emu->process.watches[0].reached(emu->process.watches[0].self, engine, pc, err);
-    return status == C2_OK ? emu->process.watches[1].reached(emu->process.watches[1].self, engine, pc, err) : status;
+    const struct emu_process *process = &((const struct emu *)self)->process;
+    enum c2_status status = C2_OK;
+    for (unsigned i = 0; i < process->watch_count && status == C2_OK; i++)
+        status = process->watches[i].reached(process->watches[i].self, engine, pc, err);
+    return status;
 }
 
-static enum c2_status make_allocations(struct emu *emu, const struct loader_image *image, struct engine_watch *watch,
-                                       struct c2_error *err)
+static void add_watch(struct emu *emu, struct engine_watch watch)
+{
+    C2_ASSERT(emu->process.watch_count < sizeof emu->process.watches / sizeof emu->process.watches[0]);
+    emu->process.watches[emu->process.watch_count++] = watch;
+}
+
+/* Of all of them. */
+static struct engine_watch the_watch(struct emu *emu)
+{
+    struct engine_watch watch = {.self = emu, .wants = any_wants, .splits = any_splits, .reached = all_reached};
+    for (unsigned i = 0; i < emu->process.watch_count; i++)
+        watch.guards |= emu->process.watches[i].guards;
+    return emu->process.watch_count == 0 ? (struct engine_watch){0} : watch;
+}
+
+static enum c2_status make_allocations(struct emu *emu, const struct loader_image *image, struct c2_error *err)
 {
     const struct emu_config *config = &emu->config;
     if (!config->mark_allocations || !config->record)
@@ -104,11 +131,49 @@ static enum c2_status make_allocations(struct emu *emu, const struct loader_imag
                                (struct guest_va){image->program_entry}, err);
     if (status != C2_OK)
         return status;
-    emu->process.watches[0] = allocations_watch(emu->process.allocations);
-    emu->process.watches[1] = locals_watch(emu->process.locals);
-    *watch = (struct engine_watch){
-        .self = emu, .wants = either_wants, .splits = either_splits, .reached = both_reached};
+    add_watch(emu, allocations_watch(emu->process.allocations));
+    add_watch(emu, locals_watch(emu->process.locals));
     return C2_OK;
+}
+
+static enum c2_status make_regions(struct emu *emu, const struct loader_image *image, struct c2_error *err)
+{
+    const struct emu_config *config = &emu->config;
+    if (!config->regions)
+        return C2_OK;
+    C2_ASSERT(config->symbols && config->phase);
+    const struct parts_config regions = {config->mmu, config->symbols, image, config->regions};
+    enum c2_status status = parts_create(&emu->process.parts, &regions, err);
+    if (status == C2_OK)
+        add_watch(emu, parts_watch(emu->process.parts));
+    return status;
+}
+
+static enum c2_status make_engine(struct emu *emu, const struct loader_image *image, struct c2_error *err)
+{
+    const struct emu_config *config = &emu->config;
+    enum c2_status status = make_allocations(emu, image, err);
+    if (status == C2_OK)
+        status = make_regions(emu, image, err);
+    const struct engine_config engine = {.mmu = config->mmu,
+                                         .blocks = config->blocks,
+                                         .writer = config->writer,
+                                         .time_ns = time_ns,
+                                         .time_self = emu,
+                                         .watch = the_watch(emu),
+                                         .count_blocks = config->count_blocks};
+    if (status == C2_OK)
+        status = engine_create(&emu->process.engine, config->engine, &engine, err);
+    return status == C2_OK ? engine_set_recording(emu->process.engine, config->record, err) : status;
+}
+
+static void release(struct emu *emu)
+{
+    engine_destroy(emu->process.engine);
+    allocations_destroy(emu->process.allocations);
+    locals_destroy(emu->process.locals);
+    parts_destroy(emu->process.parts);
+    c2_free(emu);
 }
 
 enum c2_status emu_create(struct emu **out, const struct emu_config *config, const struct loader_image *image,
@@ -119,22 +184,9 @@ enum c2_status emu_create(struct emu **out, const struct emu_config *config, con
     if (!emu)
         return c2_fail_memory(err, "the run");
     emu->config = *config;
-    struct engine_config engine = {.mmu = config->mmu,
-                                   .blocks = config->blocks,
-                                   .writer = config->writer,
-                                   .time_ns = time_ns,
-                                   .time_self = emu,
-                                   .count_blocks = config->count_blocks};
-    enum c2_status status = make_allocations(emu, image, &engine.watch, err);
-    if (status == C2_OK)
-        status = engine_create(&emu->process.engine, config->engine, &engine, err);
-    if (status == C2_OK)
-        status = engine_set_recording(emu->process.engine, config->record, err);
+    enum c2_status status = make_engine(emu, image, err);
     if (status != C2_OK) {
-        engine_destroy(emu->process.engine);
-        allocations_destroy(emu->process.allocations);
-        locals_destroy(emu->process.locals);
-        c2_free(emu);
+        release(emu);
         return status;
     }
     emu->thread.tid = FIRST_TID;
@@ -149,10 +201,7 @@ void emu_destroy(struct emu *emu)
     if (!emu)
         return;
     c2_assert_context(NULL, NULL);
-    engine_destroy(emu->process.engine);
-    allocations_destroy(emu->process.allocations);
-    locals_destroy(emu->process.locals);
-    c2_free(emu);
+    release(emu);
 }
 
 uint64_t emu_instructions(const struct emu *emu) { return engine_instructions(emu->process.engine); }
@@ -164,6 +213,11 @@ void emu_take_executed(struct emu *emu, void (*take)(void *self, struct guest_va
 bool emu_wrapper_met(const struct emu *emu, size_t wrapper)
 {
     return emu->process.allocations && allocations_met(emu->process.allocations, wrapper);
+}
+
+enum c2_status emu_find_regions(struct emu *emu, struct c2_error *err)
+{
+    return emu->process.parts ? parts_find(emu->process.parts, err) : C2_OK;
 }
 
 void emu_interrupt(struct emu *emu) { engine_interrupt(emu->process.engine); }
@@ -303,6 +357,9 @@ static bool on_event(struct emu *emu, const struct engine_event *event)
         if (emu->config.progress)
             emu->config.progress(emu->config.progress_self, emu_instructions(emu));
         return true;
+    case ENGINE_STOPPED: /* another part of the run begins here */
+        emu->phase_end = emu->config.phase ? emu_instructions(emu) : UINT64_MAX;
+        return true;
     case ENGINE_SYSCALL:
         return on_syscall(emu);
     case ENGINE_FAULT:
@@ -328,7 +385,9 @@ static enum c2_status mark_thread(struct emu *emu, enum stream_thread what, stru
 static enum c2_status begin_phase(struct emu *emu, struct c2_error *err)
 {
     const uint64_t now = emu_instructions(emu);
-    const struct emu_phase next = emu->config.phase(emu->config.phase_self, now);
+    const struct emu_part part = emu->process.parts ? parts_part(emu->process.parts)
+                                                    : (struct emu_part){.where = EMU_INSIDE};
+    const struct emu_phase next = emu->config.phase(emu->config.phase_self, now, &part);
     const uint64_t word = next.phase;
     C2_ASSERT(next.instructions != 0);
     emu->phase_end = next.instructions == EMU_TO_THE_END ? UINT64_MAX : now + next.instructions;

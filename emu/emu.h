@@ -17,7 +17,37 @@
 #define EMU_TO_THE_END UINT64_MAX
 struct emu_phase {
     enum stream_phase phase;
-    uint64_t instructions; /* exactly so many; not 0 */
+    uint64_t instructions; /* so many, not 0, or fewer where the guest comes to another part of the run before */
+};
+
+/* A place in the program. */
+enum emu_place_kind {
+    EMU_FUNCTION, /* name: of one or many functions: as the symbol table has it, as reports show it, or that without
+                   * its parameters; or a pattern of the shell for the latter two */
+    EMU_ADDRESS,  /* number: in a program that can lie anywhere also as linked */
+    EMU_LINE,     /* name: a source file's path, or its end; number: a line, which begins there */
+};
+struct emu_place {
+    enum emu_place_kind kind;
+    const char *name;
+    uint64_t number;
+    const char *asked; /* for messages: "--roi kernel" */
+};
+
+/* The parts of a run by what the guest does: it is inside of a region, or outside. Regions are the calls of functions,
+ * or what lies between two places. */
+struct emu_regions {
+    const struct emu_place *functions; /* from entry to return, the outermost call */
+    uint32_t function_count;
+    const struct emu_place *from, *to; /* NULL: from the beginning, to the end */
+    uint64_t from_arrival, to_arrival; /* only when the guest comes there for the n-th time; 0: each time */
+};
+enum emu_where { EMU_OUTSIDE, EMU_INSIDE };
+struct emu_part {
+    enum emu_where where;
+    bool begins;           /* another region than that of the last question */
+    uint32_t region;       /* INSIDE: number of the function; 0 of places */
+    struct guest_va entry; /* where it began */
 };
 
 struct emu_config {
@@ -33,11 +63,12 @@ struct emu_config {
     struct loader_symbols *symbols;
     const char *const *wrappers; /* names of functions of the guest that hand on what they allocate; lent as well */
     size_t wrapper_count;
-    /* With record or count_blocks: asked at the start and at the end of each phase, which without record are all
-     * skipped; NULL: all is measured. */
-    struct emu_phase (*phase)(void *self, uint64_t instructions);
+    /* With record or count_blocks: asked at the start, at the end of each phase, which without record are all skipped,
+     * and where a region begins or ends; NULL: all is measured. */
+    struct emu_phase (*phase)(void *self, uint64_t instructions, const struct emu_part *part);
     void *phase_self;
-    bool count_blocks; /* emu_take_executed() will be asked */
+    bool count_blocks;                 /* emu_take_executed() will be asked */
+    const struct emu_regions *regions; /* with phase: lent until destroy; NULL: all of the run is one, INSIDE */
     /* Called every `progress_every` instructions or so, if not NULL. */
     void (*progress)(void *self, uint64_t instructions);
     void *progress_self;
@@ -74,6 +105,8 @@ void emu_take_executed(struct emu *emu, void (*take)(void *self, struct guest_va
                        void *self);
 /* Whether a block has been allocated in the function that config.wrappers[wrapper] names. */
 bool emu_wrapper_met(const struct emu *emu, size_t wrapper);
+/* Once the run is over: fails if a place of the regions is nowhere in the guest's memory, and names what is near. */
+enum c2_status emu_find_regions(struct emu *emu, struct c2_error *err);
 void emu_interrupt(struct emu *emu); /* from a signal handler */
 
 #endif

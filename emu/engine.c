@@ -75,4 +75,14 @@ enum c2_status engine_mark(struct engine *engine, enum stream_mark mark, const u
     return stream_writer_mark(engine->config.writer, mark, words, count, err);
 }
 
+void engine_stop(struct engine *engine) { engine->ops->stop(engine); }
+
+void engine_guard(struct engine *engine, struct guest_va from, uint64_t bytes)
+{
+    C2_ASSERT(engine->config.watch.guards);
+    engine->ops->guard(engine, from, bytes);
+}
+
+bool engine_beyond(const struct engine *engine) { return engine->ops->beyond(engine); }
+
 void engine_interrupt(struct engine *engine) { engine->ops->interrupt(engine); }

@@ -17,6 +17,7 @@ enum engine_stop {
     ENGINE_FAULT,     /* a page fault at `address`: nothing of the instruction at rip took effect */
     ENGINE_TRAP,      /* a signal is due: `signal` (SIGFPE, SIGTRAP, SIGILL, SIGSEGV for privileged), rip as of Linux */
     ENGINE_REFUSED,   /* the instruction at rip is one this engine cannot execute rightly: `refusal` says why */
+    ENGINE_STOPPED,   /* engine_stop() was called: before the block at rip */
     ENGINE_INTERRUPT, /* engine_interrupt() was called */
     ENGINE_FAILED,    /* *err */
 };
@@ -43,6 +44,7 @@ struct engine_watch {
     /* The guest is about to execute a block that starts at such a pc, or at one given to engine_watch(). All that went
      * before is recorded. Called once more when the block must be started again (its first instruction faulted). */
     enum c2_status (*reached)(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err);
+    bool guards; /* engine_guard() is called; costs 20 ns a block while a guard is set */
 };
 
 struct engine_config {
@@ -79,13 +81,19 @@ uint64_t engine_instructions(const struct engine *engine);
  * at one address, of other code or cut elsewhere, come one by one. The sum is that of engine_instructions(). */
 void engine_take_executed(struct engine *engine, void (*take)(void *self, struct guest_va pc, uint64_t instructions),
                           void *self);
-/* These three inside engine_watch.reached only. A general register by its number in instructions (4 is RSP). */
+/* These inside engine_watch.reached only. A general register by its number in instructions (4 is RSP). */
 uint64_t engine_gpr(struct engine *engine, unsigned gpr);
 /* Blocks that start at pc, known or not, are of interest from now on. */
 enum c2_status engine_watch(struct engine *engine, struct guest_va pc, struct c2_error *err);
 /* Puts a mark (stream.h) behind what is recorded so far; with a writer only. */
 enum c2_status engine_mark(struct engine *engine, enum stream_mark mark, const uint64_t *words, uint32_t count,
                            struct c2_error *err);
+/* The run ends before the block that is about to be executed. When the guest goes on with it nobody is told anew. */
+void engine_stop(struct engine *engine);
+/* Blocks that the guest comes to, not by running on, with RSP in [from, from + bytes) are of interest as well from now
+ * on, in place of the last such range; 0 bytes: none. Between two runs, too. */
+void engine_guard(struct engine *engine, struct guest_va from, uint64_t bytes);
+bool engine_beyond(const struct engine *engine); /* inside engine_watch.reached: this is one of those */
 /* From a signal handler: the next block boundary stops the run. */
 void engine_interrupt(struct engine *engine);
 

@@ -21,6 +21,9 @@ struct engine_ops {
                           void *self);
     uint64_t (*gpr)(struct engine *engine, unsigned gpr);
     enum c2_status (*watch)(struct engine *engine, struct guest_va pc, struct c2_error *err);
+    void (*stop)(struct engine *engine);
+    void (*guard)(struct engine *engine, struct guest_va from, uint64_t bytes);
+    bool (*beyond)(const struct engine *engine);
     void (*interrupt)(struct engine *engine);
 };
 

@@ -71,21 +71,54 @@ static enum c2_status close_at(struct unicorn *u, uint64_t rip)
 
 /* ------------------------------------------------------------------ hooks */
 
-/* A block that asks for more than being recorded. False: the run pauses. The rest of a block that was cut is not what a
- * watch looks for. */
-static __attribute__((noinline)) bool admit_rare(struct unicorn *u, const struct unicorn_block *block)
+/* Whether the guest has come to the block by a jump, call, return or from outside, and not by running on. */
+static bool arrives(struct unicorn *u, const struct unicorn_block *block)
+{
+    const bool again = block->pc == u->began_pc && u->instructions == u->began_at; /* it faulted */
+    u->arrived = again ? u->arrived : block->pc != u->behind;
+    u->began_pc = block->pc;
+    u->began_at = u->instructions;
+    u->behind = block->pc + block->extent;
+    return u->arrived;
+}
+
+/* Whether it has come there with the stack pointer where engine_guard() says. */
+static bool is_beyond(struct unicorn *u, const struct unicorn_block *block)
+{
+    const bool arrived = arrives(u, block);
+    u->beyond = arrived && u->guard_bytes != 0 &&
+                unicorn_get(&u->state, UC_X86_REG_RSP) - u->guard_from < u->guard_bytes;
+    return u->beyond;
+}
+
+/* Who watches is told of the block. False: the run pauses. */
+static bool tell(struct unicorn *u, const struct unicorn_block *block)
 {
     const struct engine_watch *watch = &u->base.config.watch;
+    u->stopped = false;
+    if (watch->reached(watch->self, &u->base, (struct guest_va){block->pc}, &u->failure) != C2_OK) {
+        pause_failed(u);
+        return false;
+    }
+    if (!u->stopped)
+        return true;
+    u->cut_pc = block->pc;
+    u->cut_at = u->instructions;
+    pause_run(u, PAUSE_STOP);
+    return false;
+}
+
+/* A block that asks for more than being recorded. False: the run pauses. The rest of a block that was cut is not what a
+ * watch looks for, nor is one that it has stopped at. */
+static __attribute__((noinline)) bool admit_rare(struct unicorn *u, const struct unicorn_block *block)
+{
     if (!unicorn_code_fresh(block)) {
         pause_run(u, PAUSE_CHANGED);
         return false;
     }
     const bool rest = block->pc == u->cut_pc && u->instructions == u->cut_at;
-    if (block->watched && !rest &&
-        watch->reached(watch->self, &u->base, (struct guest_va){block->pc}, &u->failure) != C2_OK) {
-        pause_failed(u);
+    if (!rest && (block->watched || u->beyond) && !tell(u, block))
         return false;
-    }
     if (block->special)
         pause_run(u, PAUSE_SPECIAL);
     else if (block->mmx)
@@ -95,10 +128,11 @@ static __attribute__((noinline)) bool admit_rare(struct unicorn *u, const struct
 }
 
 /* The block begins, if nothing keeps it from it; then the run pauses. */
-static inline void begin_block(struct unicorn *u, struct unicorn_block *block)
+static inline void begin_block(struct unicorn *u, struct unicorn_block *block, bool guards)
 {
     C2_PROMISE(!u->current && !block->stale);
-    if (C2_UNLIKELY(block->rare) && !admit_rare(u, block))
+    const bool beyond = guards && is_beyond(u, block);
+    if (C2_UNLIKELY(block->rare || beyond) && !admit_rare(u, block))
         return;
     if (!u->recording) {
         block->executed += u->counting ? block->insns : 0;
@@ -150,7 +184,7 @@ static bool step_over(struct unicorn *u, uint64_t pc)
     if (!u->cut)
         return false;
     if (!u->current)
-        begin_block(u, u->cut);
+        begin_block(u, u->cut, true);
     else if (!unicorn_code_fresh(u->current))
         return leave_changed(u, pc);
     return true;
@@ -185,10 +219,8 @@ static __attribute__((noinline)) bool goes_on(struct unicorn *u, uint64_t pc, ui
     return u->joined && join(u, pc, size);
 }
 
-static void on_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
+static inline void enter_translation(struct unicorn *u, uint64_t pc, uint32_t size, bool guards)
 {
-    struct unicorn *u = self;
-    (void)uc;
     u->pause_pc = pc;
     u->pause_size = size;
     if (C2_UNLIKELY(u->access.abandoned || u->step != STEP_NONE || u->joined) && goes_on(u, pc, size))
@@ -203,7 +235,20 @@ static void on_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
         pause_run(u, block || u->instructions >= u->pause_at ? PAUSE_BUDGET : PAUSE_LEARN);
         return;
     }
-    begin_block(u, block);
+    begin_block(u, block, guards);
+}
+
+static void on_block(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
+{
+    (void)uc;
+    enter_translation(self, pc, size, false);
+}
+
+/* The same where somebody may guard the stack pointer. */
+static void on_block_guarded(uc_engine *uc, uint64_t pc, uint32_t size, void *self)
+{
+    (void)uc;
+    enter_translation(self, pc, size, true);
 }
 
 static void on_access(uc_engine *uc, uc_mem_type type, uint64_t address, int size, int64_t value, void *self)
@@ -563,7 +608,8 @@ static bool after_step(struct unicorn *u, struct engine_event *event, struct c2_
 static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
     bool before_block = u->cause == PAUSE_LEARN || u->cause == PAUSE_CHANGED || u->cause == PAUSE_BUDGET ||
-                        u->cause == PAUSE_DEAF || u->cause == PAUSE_TRIM || u->cause == PAUSE_STEP;
+                        u->cause == PAUSE_DEAF || u->cause == PAUSE_TRIM || u->cause == PAUSE_STEP ||
+                        u->cause == PAUSE_STOP;
     if (before_block) /* RIP itself may lag behind in blocks that are chained */
         unicorn_set(&u->state, UC_X86_REG_RIP, u->pause_pc);
     if (u->cause != PAUSE_BUDGET && u->cause != PAUSE_STEP)
@@ -587,6 +633,9 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
         return after_trim(u);
     case PAUSE_STEP:
         return after_step(u, event, err);
+    case PAUSE_STOP:
+        event->stop = ENGINE_STOPPED;
+        return false;
     case PAUSE_DEAF:
         *event = refusal("FSTP of 80 bits into the code that executes it is not modelled");
         return false;
@@ -738,7 +787,16 @@ static enum c2_status unicorn_watch(struct engine *engine, struct guest_va pc, s
     return unicorn_code_watch(self_of(engine)->code, pc.v, err);
 }
 
-/* Between two records: the one of the block before is closed, the next is not open yet. */
+static void unicorn_stop(struct engine *engine) { self_of(engine)->stopped = true; }
+
+static void unicorn_guard(struct engine *engine, struct guest_va from, uint64_t bytes)
+{
+    self_of(engine)->guard_from = from.v;
+    self_of(engine)->guard_bytes = bytes;
+}
+
+static bool unicorn_beyond(const struct engine *engine) { return ((const struct unicorn *)engine)->beyond; }
+
 static void unicorn_interrupt(struct engine *engine)
 {
     struct unicorn *u = self_of(engine);
@@ -785,7 +843,8 @@ static bool hook(struct unicorn *u, int slot, int type, void *callback, int arg)
 
 static bool add_hooks(struct unicorn *u)
 {
-    return hook(u, 0, UC_HOOK_BLOCK, (void *)on_block, 0) && hook(u, 1, UC_HOOK_INTR, (void *)on_interrupt, 0) &&
+    void *block = u->base.config.watch.guards ? (void *)on_block_guarded : (void *)on_block;
+    return hook(u, 0, UC_HOOK_BLOCK, block, 0) && hook(u, 1, UC_HOOK_INTR, (void *)on_interrupt, 0) &&
            hook(u, 2, UC_HOOK_INSN, (void *)on_syscall, UC_X86_INS_SYSCALL) &&
            hook(u, 3, UC_HOOK_INSN_INVALID, (void *)on_invalid, 0);
 }
@@ -931,5 +990,8 @@ const struct engine_ops engine_unicorn_ops = {
     .take_executed = unicorn_take_executed,
     .gpr = unicorn_gpr,
     .watch = unicorn_watch,
+    .stop = unicorn_stop,
+    .guard = unicorn_guard,
+    .beyond = unicorn_beyond,
     .interrupt = unicorn_interrupt,
 };

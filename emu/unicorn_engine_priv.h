@@ -17,6 +17,7 @@ enum unicorn_pause {
     PAUSE_BUDGET,  /* before a block, or code not seen before, that does not fit below pause_at */
     PAUSE_TRIM,    /* before a translation that goes on behind the end of the current block */
     PAUSE_STEP,    /* one instruction of the block that is cut has been executed; the next one is at pause_pc */
+    PAUSE_STOP,    /* before a block at pause_pc that a watch wants the run to end at */
     PAUSE_SYSCALL,
     PAUSE_EXCEPTION, /* exception number pause_number */
     PAUSE_DEAF,      /* before a store into its own block at pause_pc that could not be recorded */
@@ -57,9 +58,14 @@ struct unicorn {
     struct unicorn_block *cut;
     uint64_t steps;
     enum unicorn_step step;
-    bool alone;       /* Unicorn has been told to execute the next instruction alone */
-    uint64_t cut_pc;  /* where a run has cut a block last, 0: the guest has been sent elsewhere since; ... */
-    uint64_t cut_at;  /* ... and at which instruction count */
+    bool alone;      /* Unicorn has been told to execute the next instruction alone */
+    uint64_t cut_pc; /* where a run was cut or stopped last, 0: the guest has been sent elsewhere since; ... */
+    uint64_t cut_at; /* ... and at which instruction count */
+    bool stopped;    /* engine_stop() */
+    uint64_t guard_from, guard_bytes; /* engine_guard() */
+    /* Where somebody may guard: the block that began last, the first byte behind it, and how the guest came there. */
+    uint64_t began_pc, began_at, behind;
+    bool arrived, beyond;
     uint64_t grow_at; /* instruction count at which to let the translation cache grow */
     uint64_t grow_step;
     bool translations_stale; /* Unicorn may hold rights that the tables no longer give */

@@ -139,6 +139,25 @@ struct loader_entry_listener {
 enum c2_status loader_function_entries(struct loader_symbols *symbols, struct guest_va at,
                                        const struct loader_entry_listener *listener, struct c2_error *err);
 
+/* The name that reports show for a symbol: without a version, demangled. NULL without memory. Lent until
+ * loader_symbols_destroy. */
+const char *loader_shown_name(struct loader_symbols *symbols, const char *symbol);
+
+/* Tells where in the code of the file that is mapped at `at` a line of the source begins: once in each function, and in
+ * each inlined copy of one, that has code of it. file: a path, or its last parts. The answer is added to: known is set
+ * where the file is one of the sources, and nearest is the line with code that is nearest to `line` (0: none). */
+struct loader_line_answer {
+    bool known;
+    int nearest;
+};
+struct loader_line_listener {
+    void *self;
+    enum c2_status (*entry)(void *self, struct guest_va entry, struct c2_error *err);
+};
+enum c2_status loader_line_entries(struct loader_symbols *symbols, struct guest_va at, const char *file, int line,
+                                   struct loader_line_answer *answer, const struct loader_line_listener *listener,
+                                   struct c2_error *err);
+
 /* ------------------------------------------------------------------ modules and their variables
  * A module is an ELF file that is mapped as its program headers say: every segment with bytes of the file is there. */
 

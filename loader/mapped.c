@@ -120,20 +120,29 @@ static bool find_code(struct loader_symbols *symbols, struct guest_va at, struct
     return true;
 }
 
+enum c2_status loader_code_at(struct loader_symbols *symbols, struct guest_va at, struct loader_module **module,
+                              uint64_t *bias, struct c2_error *err)
+{
+    struct mapped mapped;
+    const bool found = find_code(symbols, at, &mapped);
+    *module = found ? mapped.module : NULL;
+    *bias = mapped.bias;
+    return mapped.no_memory ? c2_fail_memory(err, "symbols") : C2_OK;
+}
+
 enum c2_status loader_function_entries(struct loader_symbols *symbols, struct guest_va at,
                                        const struct loader_entry_listener *listener, struct c2_error *err)
 {
-    struct mapped mapped;
+    struct loader_module *module;
+    uint64_t bias;
     struct loader_symtab table;
     struct loader_symbol symbol;
-    if (!find_code(symbols, at, &mapped))
-        return mapped.no_memory ? c2_fail_memory(err, "symbols") : C2_OK;
-    if (!mapped.module->table || !loader_symtab_open(&table, mapped.module->table))
-        return C2_OK;
-    enum c2_status status = C2_OK;
+    enum c2_status status = loader_code_at(symbols, at, &module, &bias, err);
+    if (status != C2_OK || !module || !module->table || !loader_symtab_open(&table, module->table))
+        return status;
     for (size_t i = 1; i < table.count && status == C2_OK; i++)
         if (loader_symtab_get(&table, i, &symbol) && is_function(&table, &symbol))
-            status = listener->entry(listener->self, symbol.name, (struct guest_va){symbol.address + mapped.bias},
+            status = listener->entry(listener->self, symbol.name, (struct guest_va){symbol.address + bias},
                                      symbol.type == STT_GNU_IFUNC, err);
     return status;
 }

@@ -172,6 +172,11 @@ const char *loader_symbol_name_of(struct loader_symbols *symbols, struct guest_v
     return name;
 }
 
+const char *loader_shown_name(struct loader_symbols *symbols, const char *symbol)
+{
+    return loader_names_shown(symbols->names, symbols->shown, symbol);
+}
+
 bool loader_function_entry(struct loader_symbols *symbols, struct guest_va pc, struct guest_va *out)
 {
     struct loader_spot spot;

@@ -245,6 +245,9 @@ struct loader_spot {
     bool linked;
 };
 bool loader_spot_of(struct loader_symbols *symbols, struct guest_va va, struct loader_spot *out);
+/* The module whose code is mapped at `at`, and what was added to its linked addresses; NULL: none. */
+enum c2_status loader_code_at(struct loader_symbols *symbols, struct guest_va at, struct loader_module **module,
+                              uint64_t *bias, struct c2_error *err);
 bool loader_module_shown(const struct loader_module *module, const struct mmu_area *area); /* area maps its file */
 
 #endif

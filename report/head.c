@@ -223,12 +223,45 @@ void report_add_pages(struct document *d, enum doc_in in, const struct report_ru
 
 /* ------------------------------------------------------------------ the run */
 
-static void add_phase(struct document *d, const struct report_phase *phase)
+static void add_phase(struct document *d, const struct report_run *run, const struct report_phase *phase)
 {
     static const char *const kinds[] = {[STREAM_MEASURE] = "measure", [STREAM_WARM] = "warmup", [STREAM_SKIP] = "skip"};
     doc_group(d, DOC_JSON, NULL);
     doc_string(d, DOC_JSON, "kind", kinds[phase->kind]);
     doc_count(d, DOC_JSON, "instructions", phase->instructions);
+    if (phase->region != 0)
+        doc_string(d, DOC_JSON, "region", run->regions[phase->region - 1].name);
+    doc_close(d);
+}
+
+static void add_region(struct document *d, const struct report_region *region)
+{
+    doc_group(d, DOC_JSON, NULL);
+    doc_string(d, DOC_JSON, "asked", region->asked);
+    doc_string(d, DOC_JSON, "name", region->name);
+    doc_count(d, DOC_JSON, "begun", region->begun);
+    doc_count(d, DOC_JSON, "instructions", region->instructions);
+    doc_count(d, DOC_JSON, "measured", region->measured);
+    doc_close(d);
+}
+
+#define REGIONS_SHOWN 8
+
+static void note_region(struct document *d, const struct report_region *region, bool first)
+{
+    doc_note(d, DOC_KEY_FLOW, first ? "regions" : "", "%s: %s time%s, %s instructions", region->name,
+             doc_digits(d, region->begun), region->begun == 1 ? "" : "s", doc_digits(d, region->instructions));
+}
+
+static void add_regions(struct document *d, const struct report_run *run)
+{
+    for (size_t i = 0; i < run->region_count && i < REGIONS_SHOWN; i++)
+        note_region(d, &run->regions[i], i == 0);
+    if (run->region_count > REGIONS_SHOWN)
+        doc_note(d, DOC_KEY, "", "and %s more, in the JSON report", doc_digits(d, run->region_count - REGIONS_SHOWN));
+    doc_table(d, DOC_JSON, "regions");
+    for (size_t i = 0; i < run->region_count; i++)
+        add_region(d, &run->regions[i]);
     doc_close(d);
 }
 
@@ -239,15 +272,16 @@ static void note_samples(struct document *d, const struct report_run *run)
         sums[run->phases[i].kind] += run->phases[i].instructions;
         samples += run->phases[i].kind == STREAM_MEASURE;
     }
-    doc_note(d, DOC_KEY_FLOW, "phases", "%s sample%s measured: %s instructions of %s; %s warmed up, %s skipped",
-             doc_digits(d, samples), samples == 1 ? "" : "s", doc_digits(d, sums[STREAM_MEASURE]),
+    const char *what = run->regions ? "piece" : "sample";
+    doc_note(d, DOC_KEY_FLOW, "phases", "%s %s%s measured: %s instructions of %s; %s warmed up, %s skipped",
+             doc_digits(d, samples), what, samples == 1 ? "" : "s", doc_digits(d, sums[STREAM_MEASURE]),
              doc_digits(d, run->instructions), doc_digits(d, sums[STREAM_WARM]), doc_digits(d, sums[STREAM_SKIP]));
 }
 
 /* Without phases all of it was measured, or (--no-sim) skipped. */
 static void add_phases(struct document *d, const struct report_run *run)
 {
-    const struct report_phase whole = {run->simulated ? STREAM_MEASURE : STREAM_SKIP, run->instructions};
+    const struct report_phase whole = {run->simulated ? STREAM_MEASURE : STREAM_SKIP, run->instructions, 0};
     if (run->phases)
         note_samples(d, run);
     else
@@ -256,10 +290,12 @@ static void add_phases(struct document *d, const struct report_run *run)
                  doc_digits(d, run->instructions));
     doc_table(d, DOC_JSON, "phases");
     for (size_t i = 0; i < run->phase_count; i++)
-        add_phase(d, &run->phases[i]);
+        add_phase(d, run, &run->phases[i]);
     if (!run->phases)
-        add_phase(d, &whole);
+        add_phase(d, run, &whole);
     doc_close(d);
+    if (run->regions)
+        add_regions(d, run);
 }
 
 static void note_references(struct document *d, const struct sim_counts *n)

@@ -16,6 +16,14 @@
 struct report_phase {
     enum stream_phase kind;
     uint64_t instructions;
+    uint32_t region; /* 1 + its number in the regions; 0: outside */
+};
+/* A function whose calls were regions, or two places. */
+struct report_region {
+    const char *asked;               /* "--roi k*" */
+    const char *name;                /* of the function; of places, what was asked for */
+    uint64_t begun;                  /* how often */
+    uint64_t instructions, measured; /* within; of those */
 };
 struct report_run {
     const char *const *command; /* NULL-terminated: program and its arguments */
@@ -30,7 +38,9 @@ struct report_run {
     const double *weights; /* [sample], above 0: what each stands for of the run; they were chosen, not drawn. NULL:
                                  * all alike */
     double precision;      /* what a margin of the miss rates may be, in per cent of them; 0: anything */
-    bool simulated;        /* false: --no-sim, then the following are NULL */
+    const struct report_region *regions; /* NULL: there are none, all of the run counts */
+    size_t region_count;
+    bool simulated; /* false: --no-sim, then the following are NULL */
     const struct sim_counts *counts;
     const struct caches_machine *machine;
     const struct caches_counts *l1i;                       /* NULL on a machine without L1I */

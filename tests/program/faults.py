@@ -242,7 +242,7 @@ INVALID = [  # words, what is said
     (["--no-attribution", "--evictors", "t.txt"], "--no-attribution"), (["--pages", "random,color=1"], "random"),
     (["--pages", "same-color,color=8"], "0 to 7"),
 ]
-NOT_YET = [["--roi", "main"], ["--engine", "native"]]
+NOT_YET = [["--engine", "native"]]
 VERBS = ["replay", "report", "sweep"]
 
 

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * regions: the words that say what of the program is measured, and what becomes of the rest.
+ *
+ * Model
+ *   --roi FUNCTION; or --from PLACE and --to PLACE, where a place is SYMBOL[:N], 0xADDRESS[:N] or FILE:LINE[:N]. With
+ *   one number behind the last colon FILE:LINE is meant where the name has a slash or ends like a source file (a dot,
+ *   a letter, up to two letters or digits more), else SYMBOL:N.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/cli_priv.h"
+
+bool cli_regions_asked(const struct cli_regions *regions)
+{
+    return regions->function_count != 0 || regions->from || regions->to;
+}
+
+enum c2_status cli_warm(enum cli_warm *out, const char *text, struct c2_error *err)
+{
+    static const char *const words[] = {"functional", "none"};
+    char hint[256];
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
+        *out = (enum cli_warm)(CLI_WARM_FUNCTIONAL + i);
+        if (strcmp(text, words[i]) == 0)
+            return C2_OK;
+    }
+    return c2_fail(err, C2_ERR_INVALID, "--warm %s: unknown value%s", text,
+                   c2_suggest(hint, sizeof hint, text, words, sizeof words / sizeof words[0]));
+}
+
+/* ------------------------------------------------------------------ places */
+
+/* Takes ":NUMBER" off the end of the text, if it is there. */
+static bool take_number(char *text, uint64_t *out)
+{
+    char *colon = strrchr(text, ':');
+    if (!colon || colon == text || !isdigit((unsigned char)colon[1]) ||
+        strspn(colon + 1, "0123456789") != strlen(colon + 1))
+        return false;
+    if (c2_parse_number(out, colon + 1, "", NULL) != C2_OK)
+        return false;
+    *colon = '\0';
+    return true;
+}
+
+static bool is_like_file(const char *text)
+{
+    const char *dot = strrchr(text, '.');
+    const size_t bytes = dot ? strlen(dot + 1) : 0;
+    bool named = bytes >= 1 && bytes <= 3 && isalpha((unsigned char)dot[1]);
+    for (size_t i = 1; named && i <= bytes; i++)
+        named = isalnum((unsigned char)dot[i]);
+    return named || strchr(text, '/');
+}
+
+/* text: written to; what is left of it is the place's name. */
+static enum c2_status read_place(struct emu_place *place, uint64_t *arrival, char *text, struct c2_error *err)
+{
+    uint64_t numbers[2];
+    unsigned count = 0;
+    while (count < 2 && take_number(text, &numbers[count]))
+        count++;
+    *arrival = 0;
+    place->name = text;
+    if (strncmp(text, "0x", 2) == 0 && c2_parse_number(&place->number, text, "", NULL) == C2_OK && count < 2) {
+        place->kind = EMU_ADDRESS;
+        *arrival = count == 1 ? numbers[0] : 0;
+    } else if (count == 2 || (count == 1 && is_like_file(text))) {
+        place->kind = EMU_LINE;
+        place->number = numbers[count - 1];
+        *arrival = count == 2 ? numbers[0] : 0;
+    } else {
+        place->kind = EMU_FUNCTION;
+        *arrival = count == 1 ? numbers[0] : 0;
+    }
+    if (text[0] == '\0' || (place->kind == EMU_LINE && (place->number == 0 || place->number > INT32_MAX)))
+        return c2_fail(err, C2_ERR_INVALID, "%s: must be SYMBOL[:N], 0xADDRESS[:N] or FILE:LINE[:N]", place->asked);
+    if (count > (place->kind == EMU_LINE) && *arrival == 0)
+        return c2_fail(err, C2_ERR_INVALID, "%s: arrivals at a place are counted from 1", place->asked);
+    return C2_OK;
+}
+
+static char *keep(struct cli_places *places, char *text)
+{
+    if (text)
+        places->texts[places->text_count++] = text;
+    return text;
+}
+
+static enum c2_status read_end(struct cli_places *places, struct emu_place *place, uint64_t *arrival,
+                               const char *option, const char *text, struct c2_error *err)
+{
+    char *name = keep(places, c2_format("%s", text));
+    place->asked = keep(places, c2_format("%s %s", option, text));
+    return name && place->asked ? read_place(place, arrival, name, err) : c2_fail_memory(err, "the regions");
+}
+
+static enum c2_status read_functions(struct cli_places *places, const struct cli_regions *asked, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; i < asked->function_count && status == C2_OK; i++) {
+        struct emu_place *place = &places->functions[i];
+        *place = (struct emu_place){.kind = EMU_FUNCTION, .name = asked->functions[i]};
+        place->asked = keep(places, c2_format("--roi %s", asked->functions[i]));
+        if (!place->asked)
+            status = c2_fail_memory(err, "the regions");
+        else if (place->name[0] == '\0')
+            status = c2_fail(err, C2_ERR_INVALID, "--roi must name a function");
+    }
+    places->regions.functions = places->functions;
+    places->regions.function_count = (uint32_t)asked->function_count;
+    return status;
+}
+
+enum c2_status cli_places_read(struct cli_places *out, const struct cli_regions *asked, struct c2_error *err)
+{
+    *out = (struct cli_places){0};
+    out->functions = c2_calloc(asked->function_count + 1, sizeof *out->functions);
+    out->texts = c2_calloc(asked->function_count + 4, sizeof *out->texts);
+    if (!out->functions || !out->texts)
+        return c2_fail_memory(err, "the regions");
+    enum c2_status status = read_functions(out, asked, err);
+    if (status == C2_OK && asked->from) {
+        out->regions.from = &out->from;
+        status = read_end(out, &out->from, &out->regions.from_arrival, "--from", asked->from, err);
+    }
+    if (status == C2_OK && asked->to) {
+        out->regions.to = &out->to;
+        status = read_end(out, &out->to, &out->regions.to_arrival, "--to", asked->to, err);
+    }
+    return status;
+}
+
+void cli_places_release(struct cli_places *places)
+{
+    for (size_t i = 0; i < places->text_count; i++)
+        c2_free(places->texts[i]);
+    c2_free(places->texts);
+    c2_free(places->functions);
+}
+
+/* ------------------------------------------------------------------ what cannot be */
+
+static enum c2_status check_words(const struct cli_regions *regions, struct c2_error *err)
+{
+    struct cli_places places;
+    enum c2_status status = cli_places_read(&places, regions, err);
+    cli_places_release(&places);
+    return status;
+}
+
+enum c2_status cli_regions_check(const struct cli_options *options, struct c2_error *err)
+{
+    const struct cli_regions *regions = &options->regions;
+    if (!cli_regions_asked(regions) && !cli_sampling_asked(&options->sampling) && regions->warm != CLI_WARM_USUAL)
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--warm says what becomes of what is not measured; add --roi, --from, --to or --skip");
+    if (!cli_regions_asked(regions))
+        return C2_OK;
+    if (regions->function_count != 0 && (regions->from || regions->to))
+        return c2_fail(err, C2_ERR_INVALID, "--roi and --%s both say what is measured; leave one out",
+                       regions->from ? "from" : "to");
+    const char *option = regions->function_count != 0 ? "roi" : regions->from ? "from" : "to";
+    if (options->no_sim)
+        return c2_fail(err, C2_ERR_INVALID, "--%s says what is measured, and --no-sim measures nothing; leave one out",
+                       option);
+    if (options->advise || options->points.find)
+        return c2_fail(err, C2_ERR_INVALID, "%s the whole run; leave --%s out",
+                       options->advise ? "advise plays" : "points looks at", option);
+    if (options->sampling.precision != 0)
+        return c2_fail(err, C2_ERR_INVALID, "--precision is of samples of the whole run; leave --%s out", option);
+    return check_words(regions, err);
+}

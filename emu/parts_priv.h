@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * parts: whether the guest is inside of what the user calls regions, instruction by instruction.
+ */
+#ifndef C2_PARTS_PRIV_H
+#define C2_PARTS_PRIV_H
+
+#include "emu/places_priv.h"
+
+struct parts;
+struct parts_config {
+    struct mmu *mmu;
+    struct loader_symbols *symbols;
+    const struct loader_image *image; /* as places_config has it */
+    const struct emu_regions *asked;
+};
+/* What the config names is lent until destroy; fails as places_create. */
+enum c2_status parts_create(struct parts **out, const struct parts_config *config, struct c2_error *err);
+void parts_destroy(struct parts *parts); /* takes NULL */
+/* For engine_config; lends the regions. The run stops (ENGINE_STOPPED) where another part begins. */
+struct engine_watch parts_watch(struct parts *parts);
+/* The part that the next instruction is in; what begins is told once. */
+struct emu_part parts_part(struct parts *parts);
+enum c2_status parts_find(struct parts *parts, struct c2_error *err); /* as emu_find_regions */
+void parts_check(const struct parts *parts);
+
+#endif

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""regions.py PART: what --roi, --from and --to measure is what they say, instruction by instruction.
+
+The trace of a whole run, cut at its fetches, says what each instruction does. The trace of a region must be those
+pieces of it: of roi.S, whose functions have so many instructions that they are counted by hand; of leaves.cc from the
+entry of a function up to where the guest is in main again, as nm says where these are.
+"""
+
+import collections
+import os
+import random
+import sys
+import tempfile
+
+from common import check, contains, done, emulate, equal, need, report, run, skip
+
+GUESTS = os.environ["GUESTS"]
+ROI = [os.path.join(GUESTS, "roi")]
+LOOPS = 3
+
+
+def traced(options, program):
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "trace")
+        result = emulate(["-q", "-m", "teach", "--trace", path] + options + program)
+        equal((result.returncode, result.stderr), (0, b""), "run of " + " ".join(options + program))
+        with open(path) as file:
+            return file.read().splitlines()
+
+
+def by_instruction(lines):
+    pieces = []
+    for line in lines:
+        if line[0] == "F":
+            pieces.append([])
+        pieces[-1].append(line)
+    return pieces
+
+
+def address_of(instruction):
+    return int(instruction[0].split()[1], 16)
+
+
+def symbols(path):
+    """name -> (address, bytes)"""
+    need("nm")
+    found = {}
+    for line in run(["nm", "-S", "--defined-only", path]).stdout.decode().splitlines():
+        words = line.split()
+        if len(words) >= 3:
+            found[words[-1]] = (int(words[0], 16), int(words[1], 16) if len(words) == 4 else 0)
+    return found
+
+
+def flat(whole, pieces):
+    return [line for start, end in pieces for instruction in whole[start:end] for line in instruction]
+
+
+# What each function of roi.S executes when it is called: its lengths in one loop of _start.
+LENGTHS = {"leaf": [4, 4, 4, 4, 4], "twice": [13], "recurse": [4 * 5 + 3], "tail": [6], "escape": [6], "deeper": [3],
+           "lies": [4], "switches": [9], "before": [3], "fallen": [2, 2], "repeats": [4]}
+
+
+def calls_of(whole, entry, lengths):
+    """[(start, end)] of calls that have these lengths, one after the other."""
+    pieces, now = [], 0
+    for length in lengths:
+        while address_of(whole[now]) != entry:
+            now += 1
+        pieces.append((now, now + length))
+        now += length
+    check(all(address_of(instruction) != entry for instruction in whole[now:]), "no more calls")
+    return pieces
+
+
+def phases_of(pieces, total, outside):
+    phases, now = [], 0
+    for start, end in pieces:
+        if start != now:
+            phases.append((outside, start - now))
+        phases.append(("measure", end - start))
+        now = end
+    if now != total:
+        phases.append((outside, total - now))
+    return phases
+
+
+def compare(options, program, whole, pieces, name, traces=True):
+    for word in ("functional", "none") if traces else ("none",):
+        what = " ".join(options + ["--warm", word] + program)
+        outside = {"functional": "warmup", "none": "skip"}[word]
+        if traces:
+            lines = traced(options + ["--warm", word], program)
+            check(lines == flat(whole, pieces), "the pieces of the trace, " + what)
+        told = report(options + ["--warm", word, "-m", "teach"], program)["run"]
+        equal([(row["kind"], row["instructions"]) for row in told["phases"]], phases_of(pieces, len(whole), outside),
+              "phases, " + what)
+        measured = sum(end - start for start, end in pieces)
+        equal(told["measured"]["instructions"], measured, "measured, " + what)
+        if name is None:
+            continue
+        equal([{key: row[key] for key in ("name", "begun", "instructions", "measured")} for row in told["regions"]],
+              [{"name": name, "begun": len(pieces), "instructions": measured, "measured": measured}],
+              "regions, " + what)
+        equal([row.get("region") for row in told["phases"] if row["kind"] == "measure"], [name] * len(pieces),
+              "the phases' regions, " + what)
+
+
+def exact():
+    whole, names = by_instruction(traced([], ROI)), symbols(ROI[0])
+    for name, lengths in LENGTHS.items():
+        pieces = calls_of(whole, names[name][0], lengths * LOOPS)
+        compare(["--roi", name], ROI, whole, pieces, name)
+    last = [i for i, instruction in enumerate(whole) if address_of(instruction) == names["quits"][0]]
+    compare(["--roi", "quits"], ROI, whole, [(last[0], len(whole))], "quits")
+    equal(len(whole) - last[0], 3, "instructions of quits")
+    compare(["--roi", "_start"], ROI, whole, [(0, len(whole))], "_start")
+
+
+def several():
+    """Functions at once: the outermost call of any; a pattern is as many as there are."""
+    whole, names = by_instruction(traced([], ROI)), symbols(ROI[0])
+    wanted = {"leaf", "lies"}
+    entries = {names[name][0]: name for name in wanted}
+    pieces, now = [], 0
+    while now < len(whole):
+        if address_of(whole[now]) not in entries:
+            now += 1
+            continue
+        pieces.append((now, now + 4)) # both have 4
+        now += 4
+    for options in (["--roi", "leaf", "--roi", "lies"], ["--roi", "l*"], ["--roi", "l[ei]*"]):
+        compare(options, ROI, whole, pieces, None)
+        rows = report(options, ROI)["run"]["regions"]
+        equal({row["name"]: row["begun"] for row in rows}, {"leaf": 5 * LOOPS, "lies": LOOPS}, "regions")
+        equal({row["asked"] for row in rows}, {"--roi " + word for word in options[1::2]}, "what was asked for")
+
+
+def between():
+    whole, names = by_instruction(traced([], ROI)), symbols(ROI[0])
+    at = {name: [i for i, instruction in enumerate(whole) if address_of(instruction) == names[name][0]]
+          for name in names}
+    end = len(whole)
+    marked, again, leaf = at["marked"], at["again"], at["leaf"]
+    equal((len(marked), len(again), len(leaf)), (LOOPS, LOOPS, 5 * LOOPS), "arrivals")
+    source = open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "guests", "roi.S")).read().splitlines()
+    line = "roi.S:%d" % (1 + next(i for i, text in enumerate(source) if "dec     %r12d" in text))
+    for options, pieces in (
+            (["--from", "marked"], [(marked[0], end)]),
+            (["--from", "marked:2"], [(marked[1], end)]),
+            (["--to", "marked"], [(0, marked[0])]),
+            (["--to", "marked:3"], [(0, marked[2])]),
+            (["--from", "again", "--to", "marked"], list(zip(again, marked))),
+            (["--from", "again:2", "--to", "marked"], [(again[1], marked[1])]),
+            (["--from", "again", "--to", "marked:2"], [(again[0], marked[1]), (again[2], end)]),
+            (["--from", "leaf", "--to", "leaf"], list(zip(leaf, leaf[1:] + [end]))),
+            (["--from", "leaf:2", "--to", "leaf:4"], [(leaf[1], leaf[3])]),
+            (["--from", "0x%x" % names["again"][0], "--to", "0x%x:3" % names["marked"][0]], [(again[0], marked[2])]),
+            (["--from", line, "--to", "again"], list(zip(marked, again[1:] + [end]))),
+            (["--from", line + ":2", "--to", "guests/%s:3" % line], [(marked[1], marked[2])])):
+        compare(options, ROI, whole, pieces, None)
+
+
+def in_samples():
+    """Samples count instructions of regions only, and go on from one region to the next."""
+    draw = random.Random(1)
+    whole, names = by_instruction(traced([], ROI)), symbols(ROI[0])
+    for name in ("leaf", "recurse", "_start"):
+        calls = calls_of(whole, names[name][0], LENGTHS[name] * LOOPS) if name in LENGTHS else [(0, len(whole))]
+        inside = [i for start, end in calls for i in range(start, end)]
+        for _ in range(6):
+            skipped, warmup, measure = draw.randint(0, 9), draw.randint(0, 5), draw.randint(1, 9)
+            samples, kinds, now = draw.randint(1, 4), [], 0
+            for _ in range(samples):
+                kinds += ["skip"] * skipped + ["warmup"] * warmup + ["measure"] * measure
+            kinds = (kinds + ["skip"] * len(inside))[:len(inside)]
+            of = ["skip"] * len(whole)
+            for i, kind in zip(inside, kinds):
+                of[i] = kind
+            options = ["--roi", name, "--warm", "none", "--skip", str(skipped), "--warmup", str(warmup),
+                       "--measure", str(measure), "--samples", str(samples)]
+            what = " ".join(options)
+            wanted = [line for i, instruction in enumerate(whole) if of[i] == "measure" for line in instruction]
+            check(traced(options, ROI) == wanted, "the pieces of the trace, " + what)
+            for row in report(options + ["-m", "teach"], ROI)["run"]["phases"]:
+                equal(set(of[now:now + row["instructions"]]), {row["kind"]}, "phase at %d, %s" % (now, what))
+                now += row["instructions"]
+            equal(now, len(whole), "sum of the phases, " + what)
+
+
+def leaves():
+    """Whatever way a function is left, its region ends where main goes on."""
+    program = [os.path.join(GUESTS, "leaves")]
+    if not os.path.exists(program[0]):
+        skip("no C++ compiler")
+    whole, names = by_instruction(traced([], program)), symbols(program[0])
+    addresses = [address_of(instruction) for instruction in whole]
+    times = collections.Counter(addresses)
+    base = next(address - names["main"][0] for address in times # it is position independent
+                if (address - names["main"][0]) % 4096 == 0 and
+                times[address - names["main"][0] + names["returns"][0]] == 3)
+    main_start, main_end = base + names["main"][0], base + sum(names["main"])
+    in_main = [main_start <= address < main_end for address in addresses]
+    # parts of main that the compiler has moved away belong to it
+    cold = names.get("main.cold")
+    if cold:
+        in_main = [inside or base + cold[0] <= address < base + sum(cold)
+                   for inside, address in zip(in_main, addresses)]
+    for name in ("returns", "throws", "catches", "jumps", "signals"):
+        entry, pieces, now = base + names[name][0], [], 0
+        while now < len(whole):
+            if addresses[now] != entry:
+                now += 1
+                continue
+            start = now
+            while not in_main[now]:
+                now += 1
+            pieces.append((start, now))
+        equal(len(pieces), 3, "calls of " + name)
+        compare(["--roi", name], program, whole, pieces, name, False)
+    compare(["--roi", "main"], program, whole, [(addresses.index(main_start), len(whole))], "main", False)
+
+
+def names():
+    """The same function by each of its names; those in libraries."""
+    program = [os.path.join(GUESTS, "leaves")]
+    if not os.path.exists(program[0]):
+        skip("no C++ compiler")
+
+    def region(word):
+        rows = report(["-m", "teach", "--roi", word], program)["run"]["regions"]
+        return [(row["name"], row["begun"], row["instructions"]) for row in rows]
+
+    mangled = region("_ZN4deep5namedEjPKc")
+    equal((mangled[0][:2], len(mangled)), (("deep::named(unsigned int, char const*)", 3), 1), "by its symbol")
+    for word in ("deep::named(unsigned int, char const*)", "deep::named", "deep::na*", "*named", "*named(uns*"):
+        equal(region(word), mangled, "--roi " + word)
+    equal([row[:2] for row in region("*deep::made*")], [("unsigned int deep::made<unsigned int>(unsigned int)", 3)],
+          "a template")
+    check(region("snprintf")[0][:2] == ("snprintf", 3), "a function of the C library: %r" % region("snprintf"))
+    copied = region("memcpy") # one of several, which the C library chooses at the start
+    check(sum(row[1] for row in copied) >= 3, "memcpy: %r" % copied)
+
+
+def nowhere():
+    program = [os.path.join(GUESTS, "regions")] # a dynamic one in C
+    for options, program, said in (
+            (["--roi", "twcie"], ROI, '--roi twcie: no function has this name; did you mean "twice"?'),
+            (["--roi", "x*z"], ROI, "--roi x*z: no function has a name like this"),
+            (["--roi", "mian"], program, '--roi mian: no function has this name; did you mean "main"?'),
+            (["--roi", "qsort_r"], program, "--roi qsort_r: the program never came there, nothing was measured"),
+            (["--from", "roi.S:1"], ROI, "--from roi.S:1: no code begins on this line; the nearest one with code is"),
+            (["--from", "ro.S:12"], ROI, "--from ro.S:12: no debug information names this source file"),
+            (["--from", "0x10"], ROI, "--from 0x10: no code is mapped at this address"),
+            (["--from", "leaf:16"], ROI, "--from leaf:16: the program never came there, nothing was measured"),
+            (["--from", "leaf", "--to", "twcie"], ROI, "--to twcie: no function has this name; did you mean")):
+        result = emulate(["--json", "-"] + options + program)
+        equal((result.returncode, b"c2emu-report" in result.stdout), (125, False), "status of " + " ".join(options))
+        contains(result.stderr.decode(), [said], " ".join(options))
+    result = emulate(["--roi", "leaf", "--roi", "cell"] + ROI) # no code
+    equal(result.returncode, 125, "one of two names is nowhere")
+
+
+PARTS = (exact, several, between, in_samples, leaves, names, nowhere)
+{part.__name__: part for part in PARTS}[sys.argv[1]]()
+done()
