@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * base: what every other room stands on - status and errors, allocation, pools, seeded generators, a hash map, an
- * ordered tree, number parsing, near-miss suggestions, files that appear only when whole, the limit on their size.
+ * ordered tree, number parsing, near-miss suggestions, files that appear only when whole, the limit on their size,
+ * hashes.
  *
  * The one API contract of the project: a function that can fail returns enum c2_status, gives its result
  * through its first parameter and the reason through its last; a getter lends and says until when; a destroy
@@ -211,6 +212,18 @@ enum c2_status c2_outfile_open(struct c2_outfile **out, const char *path, struct
 FILE *c2_outfile_stream(struct c2_outfile *file);                                /* lent until commit or abandon */
 enum c2_status c2_outfile_commit(struct c2_outfile *file, struct c2_error *err); /* frees file either way */
 void c2_outfile_abandon(struct c2_outfile *file);                                /* removes it; takes NULL */
+
+/* ------------------------------------------------------------------ SHA-256, in hexadecimal as sha256sum prints it */
+#define C2_SHA256_TEXT 65 /* characters of a hash, and a NUL */
+struct c2_sha256;
+enum c2_status c2_sha256_create(struct c2_sha256 **out, struct c2_error *err);
+void c2_sha256_destroy(struct c2_sha256 *sum); /* takes NULL */
+void c2_sha256_add(struct c2_sha256 *sum, const void *bytes, size_t count);
+/* Of all that was added; more may be. */
+enum c2_status c2_sha256_text(char out[C2_SHA256_TEXT], const struct c2_sha256 *sum, struct c2_error *err);
+/* All of a file that is open for reading, whatever its position, which stays. A file that cannot be read is C2_ERR_IO,
+ * and the text is the reason. */
+enum c2_status c2_sha256_file(char out[C2_SHA256_TEXT], uint64_t *bytes, int fd, struct c2_error *err);
 
 /* ------------------------------------------------------------------ the limit on the size of files
  * From c2_file_limit_catch on, a write beyond RLIMIT_FSIZE fails with EFBIG and does not end the process.

@@ -82,7 +82,7 @@ static void copy_once(struct copier *copier, struct stream_recording *recording)
         fail(&err);
     copier->recorder = stream_recorder_sink(recorder);
     if (stream_recording_play(recording, (struct stream_sink){copier, copy, NULL}, &err) != C2_OK ||
-        stream_recorder_finish(recorder, &err) != C2_OK)
+        stream_recorder_finish(recorder, NULL, 0, &err) != C2_OK)
         fail(&err);
     stream_recorder_destroy(recorder);
     fclose(to);

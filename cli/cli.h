@@ -31,7 +31,8 @@ enum cli_action {
     CLI_MACHINES,
     CLI_PAGEMAP,
     CLI_DIFF,
-    CLI_ANNOTATE
+    CLI_ANNOTATE,
+    CLI_REPLAY
 };
 
 /* What the words of the command line say. Strings are those of argv; defaults are filled in. */
@@ -56,12 +57,16 @@ struct cli_options {
     const char *dump_pagemap; /* NULL: not asked for */
     const char *engine;
     uint64_t seed;
+    bool seed_set;        /* --seed */
     bool clock_set;       /* --clock: the guest's clock at the start, */
     uint64_t clock_start; /* in seconds since 1970; else what the guest's kernel has */
     const char **env;     /* --env */
     size_t env_count;
     const char *output_dir, *json;        /* NULL: not asked for */
     const char *evictors, *cachegrind;    /* likewise */
+    const char *record;                   /* --record; NULL: not asked for */
+    const char *recording;                /* what `c2emu replay` plays; else NULL */
+    const char *format;                   /* --format; NULL: by what the file holds */
     const char *analyses[ANALYSES_KINDS]; /* the words of the options of analyses, as struct analyses_setup has them */
     bool advise;                          /* `c2emu advise`: the run, and layouts that would have been better for it */
     const char **dims;                    /* --dim */
@@ -214,6 +219,12 @@ void cli_rules_release(struct cli_rules *rules);
 
 /* `c2emu pagemap PID [FILE]`, argv[0] the verb: writes the map of a live process. */
 enum c2_status cli_pagemap(int argc, char **argv, struct c2_error *err);
+
+/* replay_words.c: whether `c2emu replay` takes this option of a run; else why not. */
+enum c2_status cli_replay_takes(const char *option, struct c2_error *err);
+
+/* `c2emu replay`: writes every report asked for. *exit_status: that of the run. */
+enum c2_status cli_replay(const struct cli_options *options, int *exit_status, struct c2_error *err);
 
 /* Runs the guest and writes every report asked for; returns the process's exit status. */
 int cli_run(const struct cli_options *options, char *const *host_env);

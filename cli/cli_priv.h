@@ -20,6 +20,7 @@ struct cli_outputs {
     struct c2_outfile *json;                              /* --json */
     struct c2_outfile *callgrind, *evictors, *cachegrind; /* likewise */
     struct c2_outfile *pagemap;                           /* --dump-pagemap */
+    struct c2_outfile *recording;                         /* --record, which the run writes itself */
 };
 enum c2_status cli_outputs_open(struct cli_outputs *out, const struct cli_options *options, struct c2_error *err);
 /* Writes and commits all, those of the analyses first; goes on after a failure, whose first reason is *err. analyses:
@@ -32,6 +33,8 @@ enum c2_status cli_outputs_commit_pagemap(struct cli_outputs *outputs, const str
 /* One more file, in a directory that is made if need be; NULL: here. */
 enum c2_status cli_outputs_open_in(struct c2_outfile **out, const char *directory, const char *name,
                                    struct c2_error *err);
+/* --record's, when all is in it. */
+enum c2_status cli_outputs_commit_recording(struct cli_outputs *outputs, struct c2_error *err);
 void cli_outputs_abandon(struct cli_outputs *outputs); /* what was not committed */
 
 /* ------------------------------------------------------------------ plan.c: what is to be simulated */
@@ -54,23 +57,74 @@ enum c2_status cli_plan_place(struct cli_plan *plan, const struct cli_options *o
                               const struct loader_request *program, struct c2_error *err);
 void cli_plan_release(struct cli_plan *plan);
 
+/* What of the machine the guest can see, so that all placements of the plan can be. */
+struct mmu_guest_config cli_plan_guest(const struct cli_plan *plan, const struct cli_options *options);
+
+/* ------------------------------------------------------------------ facts.c: what a recording says of its run */
+struct cli_facts {
+    struct stream_fact *list;
+    uint32_t count, room;
+    bool lost; /* the host has no memory for one */
+    struct c2_pool texts;
+};
+/* Zeroed before. program: the path of its file. */
+enum c2_status cli_facts_start(struct cli_facts *facts, const struct cli_options *options, const char *program,
+                               const struct mmu_guest_config *guest, struct c2_error *err);
+/* In place of those: how the run ended. areas: the guest's. */
+enum c2_status cli_facts_end(struct cli_facts *facts, const struct report_run *run, const struct mmu_areas *areas,
+                             struct c2_error *err);
+void cli_facts_release(struct cli_facts *facts);
+bool cli_facts_hash(char out[C2_SHA256_TEXT], const char *path); /* false, and errno: it cannot be read */
+
+struct cli_told { /* texts are lent by the recording */
+    const char *program, **command, *clock;
+    uint64_t seed, measure; /* measure: a sample's instructions, as options have it */
+    struct mmu_guest_config guest;
+    /* once it was played: */
+    uint64_t exit_status, instructions, lost_pages;
+    const char *ending;
+    struct report_phase *phases;
+    size_t phase_count;
+    struct report_region *regions;
+    size_t region_count;
+};
+/* Zeroed before; to be released in any case. */
+enum c2_status cli_told_start(struct cli_told *told, struct stream_recording *recording, struct c2_error *err);
+enum c2_status cli_told_end(struct cli_told *told, struct stream_recording *recording, struct c2_error *err);
+/* Fails for a file with code that is another one now; says on `to` which are gone. */
+enum c2_status cli_told_check_files(struct stream_recording *recording, FILE *to, struct c2_error *err);
+void cli_told_release(struct cli_told *told);
+
 /* ------------------------------------------------------------------ simulate.c: what a run simulates */
 struct cli_simulation {
-    struct mmu *mmu; /* the guest's memory */
+    struct mmu *mmu; /* the guest's memory; NULL when nothing runs */
     struct stream_blocks *blocks;
     struct lanes *lanes;                /* NULL: nothing listens; the same below */
     const char *beside[ANALYSES_KINDS]; /* analyses of the lanes behind the first */
     struct stream_ring *ring;
     struct stream_writer *writer;
-    /* Of a run that is played back; else NULL. */
-    FILE *recorded;
-    struct stream_recorder *recorder;
-    struct stream_recording *recording; /* once settled */
+    struct stream_recorder *recorder;   /* NULL: the stream is not kept; the same below */
+    FILE *temporary;                    /* where `advise` keeps it */
+    struct stream_recording *recording; /* once settled, of `advise`; of what is played */
 };
 /* The guest's memory, before anything is in it, and what is to be told of it, as the plan and the options say. For
- * `advise` the stream is kept, to be played back when it is settled. The plan is lent until release. */
+ * `advise` the stream is kept, to be played back when it is settled; with --record in `to`, behind the facts. The plan,
+ * and `to`, are lent until release. */
 enum c2_status cli_simulation_start(struct cli_simulation *s, const struct cli_plan *plan,
-                                    const struct cli_options *options, struct c2_error *err);
+                                    const struct cli_options *options, FILE *to, const struct cli_facts *facts,
+                                    struct c2_error *err);
+/* --record: settled, and this is what is to be said at the end. */
+enum c2_status cli_simulation_recorded(struct cli_simulation *s, const struct cli_facts *facts, struct c2_error *err);
+/* In place of start, loaded and settle: all that `play` gives, whose blocks are in `blocks`, has been simulated.
+ * `play` is called on this thread, once. */
+struct cli_source {
+    void *self;
+    const struct stream_blocks *blocks;
+    enum c2_status (*play)(void *self, struct stream_sink to, struct c2_error *err);
+};
+enum c2_status cli_simulation_play(struct cli_simulation *s, const struct cli_plan *plan,
+                                   const struct cli_options *options, const struct cli_source *source,
+                                   struct c2_error *err);
 /* The program is in memory, and has not run. */
 enum c2_status cli_simulation_loaded(struct cli_simulation *s, const struct loader_image *image, struct c2_error *err);
 /* Everything recorded is in the counts when this returns. */

@@ -90,6 +90,8 @@ static enum c2_status write_all(struct cli_outputs *outputs, const struct cli_op
 {
     const struct lane *lane = simulation->lanes ? lanes_at(simulation->lanes, 0) : NULL;
     enum c2_status status = C2_OK;
+    if (options->quiet)
+        report_warn_of_precision(stderr, report);
     if (options->advise) {
         struct c2_outfile *json = outputs->json;
         outputs->json = NULL;

@@ -54,6 +54,8 @@ enum option_key {
     KEY_FROM,
     KEY_TO,
     KEY_WARM,
+    KEY_RECORD,
+    KEY_FORMAT,
     KEY_LIST_MACHINES,
     KEY_ALLOC_WRAPPER,
     KEY_ANALYSES,                                    /* one an analysis */
@@ -127,9 +129,12 @@ const struct argp_option cli_run_options[] = {
      "a function whose callers are told for the blocks that it allocates, whatever it returns; repeatable", 2},
     {"dim", KEY_DIM, "OBJECT=ROWBYTES", 0,
      "advise: the length of the rows of an object, named as reports do; repeatable", 2},
+    {"format", KEY_FORMAT, "FORMAT", 0,
+     "replay: what FILE is, where it is not to be seen: recording, din, lackey, text", 2},
     {NULL, 0, NULL, 0, "What is written:", 3},
     {"output", KEY_OUTPUT, "DIR", 0, "write report.txt and report.json there", 3},
     {"json", KEY_JSON, "FILE", 0, "write the JSON report; - is standard output", 3},
+    {"record", KEY_RECORD, "FILE", 0, "keep all that was simulated, for c2emu replay", 3},
     {"dump-pagemap", KEY_DUMP_PAGEMAP, "FILE", 0,
      "write the frame of each page touched, for --pages file=FILE; FILE.textproto: DynamoRIO's v2p form", 3},
 #define X(name, option, argument, help) ANALYSIS_ROW(name, option, argument, help, 3)
@@ -166,6 +171,7 @@ const struct cli_command cli_run_command = {
 
 struct parse {
     struct cli_options *options;
+    bool replay;           /* the words are those behind `c2emu replay` */
     const char *huge_word; /* of --huge, other than regions */
 };
 
@@ -230,7 +236,8 @@ static enum c2_status take_huge_size(struct cli_options *options, const char *va
 /* The first of those that are instead of a run wins. */
 static enum c2_status take_action(struct cli_options *options, enum cli_action action)
 {
-    options->action = options->action == CLI_RUN ? action : options->action;
+    const bool acts = options->action == CLI_RUN || options->action == CLI_REPLAY;
+    options->action = acts ? action : options->action;
     return C2_OK;
 }
 
@@ -276,6 +283,8 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
 {
     struct parse *parse = self;
     struct cli_options *options = parse->options;
+    if (parse->replay && cli_replay_takes(row->name, err) != C2_OK)
+        return C2_ERR_INVALID;
     if (row->key >= KEY_ANALYSES && row->key < KEY_ANALYSES + ANALYSES_KINDS) {
         options->analyses[row->key - KEY_ANALYSES] = value ? value : "";
         return C2_OK;
@@ -315,6 +324,7 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
         options->dump_pagemap = value;
         return C2_OK;
     case KEY_SEED:
+        options->seed_set = true;
         return c2_parse_number(&options->seed, value, "--seed", err);
     case KEY_ALLOC_WRAPPER:
         options->wrappers[options->wrapper_count++] = value;
@@ -380,6 +390,12 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
     case KEY_JSON:
         options->json = value;
         return C2_OK;
+    case KEY_RECORD:
+        options->record = value;
+        return C2_OK;
+    case KEY_FORMAT:
+        options->format = value;
+        return C2_OK;
     case KEY_EVICTORS:
         options->evictors = value;
         return C2_OK;
@@ -405,7 +421,13 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
 static enum c2_status take_program(void *self, char *const *words, struct c2_error *err)
 {
     struct parse *parse = self;
-    (void)err;
+    if (parse->replay && parse->options->recording)
+        return c2_fail(err, C2_ERR_INVALID, "replay: one file at a time: %s, and then %s", parse->options->recording,
+                       words[0]);
+    if (parse->replay) {
+        parse->options->recording = words[0];
+        return C2_OK;
+    }
     parse->options->command = (const char *const *)words;
     return C2_OK;
 }
@@ -461,12 +483,11 @@ static enum c2_status check_pair(const struct named_file *a, const struct named_
 
 static enum c2_status check_files(const struct cli_options *options, struct c2_error *err)
 {
-    enum { OTHERS = 5 };
-    struct named_file files[OTHERS + WITH_FILES] = {{"json", options->json},
-                                                    {"dump-pagemap", options->dump_pagemap},
-                                                    {"callgrind", options->analyses[ANALYSIS_callgraph]},
-                                                    {"evictors", options->evictors},
-                                                    {"cachegrind", options->cachegrind}};
+    enum { OTHERS = 6 };
+    struct named_file files[OTHERS + WITH_FILES] = {
+        {"json", options->json},         {"dump-pagemap", options->dump_pagemap},
+        {"record", options->record},     {"callgrind", options->analyses[ANALYSIS_callgraph]},
+        {"evictors", options->evictors}, {"cachegrind", options->cachegrind}};
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < WITH_FILES; i++)
         files[OTHERS + i] = (struct named_file){analyses_option(with_files[i]), options->analyses[with_files[i]]};
@@ -496,6 +517,24 @@ static enum c2_status check_advise(const struct cli_options *options, struct c2_
                        "advise moves objects to pages that a map does not know; use another "
                        "--pages than %s",
                        options->pages);
+    return C2_OK;
+}
+
+/* Standard output is the program's, too. `advise` keeps a recording that is gone with it. */
+static enum c2_status check_record(const struct cli_options *options, struct c2_error *err)
+{
+    if (options->format && options->action != CLI_REPLAY)
+        return c2_fail(err, C2_ERR_INVALID, "--format belongs to `c2emu replay`");
+    if (!options->record)
+        return C2_OK;
+    if (strcmp(options->record, "-") == 0)
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--record -: the program writes to standard output as well; record to a file, or to another "
+                       "descriptor, as in --record /dev/fd/3 3>&1 >/dev/null");
+    if (options->points.find)
+        return c2_fail(err, C2_ERR_INVALID, "points records nothing; run the program with --record FILE by itself");
+    if (options->advise)
+        return c2_fail(err, C2_ERR_INVALID, "advise keeps no recording; run the program with --record FILE by itself");
     return C2_OK;
 }
 
@@ -573,9 +612,14 @@ static bool varies_huge(const struct cli_options *options)
 /* What can be said only when all words are known. */
 static enum c2_status check_whole(struct cli_options *options, struct c2_error *err)
 {
-    if (options->action != CLI_RUN)
+    const bool replay = options->action == CLI_REPLAY;
+    if (options->action != CLI_RUN && !replay)
         return C2_OK;
-    if (!options->points.vectors_from && (!options->command || options->command[0][0] == '\0'))
+    if (replay && (!options->recording || options->recording[0] == '\0'))
+        return c2_fail(err, C2_ERR_INVALID,
+                       "replay: no recording given: c2emu replay [OPTION]... FILE (- is standard "
+                       "input; see c2emu help replay)");
+    if (!replay && !options->points.vectors_from && (!options->command || options->command[0][0] == '\0'))
         return c2_fail(err, C2_ERR_INVALID,
                        "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)");
     const bool sized = options->huge == MMU_HUGE_HEAP || options->huge == MMU_HUGE_ALL ||
@@ -597,12 +641,14 @@ static enum c2_status check_whole(struct cli_options *options, struct c2_error *
         status = cli_regions_check(options, err);
     if (status == C2_OK)
         status = check_many(options, err);
-    if (status == C2_OK)
+    if (status == C2_OK && !replay)
         status = check_sampling(options, err);
     if (status == C2_OK)
         status = check_profiles(options, err);
     if (status == C2_OK)
         status = check_files(options, err);
+    if (status == C2_OK)
+        status = check_record(options, err);
     return status == C2_OK ? check_advise(options, err) : status;
 }
 
@@ -623,14 +669,15 @@ static enum c2_status make_room(struct cli_options *out, size_t words, struct c2
     return C2_OK;
 }
 
-/* The words behind `c2emu`, `c2emu advise` or `c2emu points`. */
+/* The words behind `c2emu`, `c2emu advise`, `c2emu points` or `c2emu replay`. */
 static enum c2_status parse_run(struct cli_options *out, int argc, char **argv, struct c2_error *err)
 {
-    struct parse parse = {.options = out};
+    const bool replay = out->action == CLI_REPLAY;
+    struct parse parse = {.options = out, .replay = replay};
     const struct cli_taker taker = {&parse, take_option, take_program};
     enum c2_status status = make_room(out, (size_t)argc, err);
     if (status == C2_OK)
-        status = cli_words_take(&cli_run_command, argc, argv, &taker, err);
+        status = cli_words_take(replay ? out->verb : &cli_run_command, argc, argv, &taker, err);
     settle_huge(out);
     if (status == C2_OK)
         status = check_whole(out, err);
@@ -669,7 +716,7 @@ enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv,
         out->action = CLI_HELP;
     else if (out->action == CLI_HELP)
         return parse_help(out, argc + 1, argv - 1, err);
-    else if (out->action == CLI_RUN)
+    else if (out->action == CLI_RUN || out->action == CLI_REPLAY)
         return parse_run(out, argc, argv, err);
     return C2_OK; /* a verb's words are its own */
 }

@@ -70,6 +70,8 @@ static enum c2_status open_all(struct cli_outputs *outputs, const struct cli_opt
         status = c2_outfile_open(&outputs->cachegrind, options->cachegrind, err);
     if (status == C2_OK && options->dump_pagemap)
         status = c2_outfile_open(&outputs->pagemap, options->dump_pagemap, err);
+    if (status == C2_OK && options->record)
+        status = c2_outfile_open(&outputs->recording, options->record, err);
     return status;
 }
 
@@ -161,6 +163,13 @@ enum c2_status cli_outputs_commit_pagemap(struct cli_outputs *outputs, const str
     return status;
 }
 
+enum c2_status cli_outputs_commit_recording(struct cli_outputs *outputs, struct c2_error *err)
+{
+    struct c2_outfile *file = outputs->recording;
+    outputs->recording = NULL;
+    return file ? c2_outfile_commit(file, err) : C2_OK;
+}
+
 void cli_outputs_abandon(struct cli_outputs *outputs)
 {
     c2_outfile_abandon(outputs->report_text);
@@ -170,5 +179,6 @@ void cli_outputs_abandon(struct cli_outputs *outputs)
     c2_outfile_abandon(outputs->evictors);
     c2_outfile_abandon(outputs->cachegrind);
     c2_outfile_abandon(outputs->pagemap);
+    c2_outfile_abandon(outputs->recording);
     *outputs = (struct cli_outputs){0};
 }

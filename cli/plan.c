@@ -99,3 +99,13 @@ void cli_plan_release(struct cli_plan *plan)
     }
     c2_free(plan->lanes);
 }
+
+struct mmu_guest_config cli_plan_guest(const struct cli_plan *plan, const struct cli_options *options)
+{
+    struct mmu_guest_config guest = {0};
+    for (unsigned i = 0; i < plan->count; i++)
+        mmu_config_suit(&guest, &plan->lanes[i].placement);
+    if (options->analyses[ANALYSIS_against])
+        mmu_config_suit(&guest, &plan->against);
+    return guest;
+}

@@ -33,6 +33,8 @@ struct run {
     char **environment;
     char clock[CLI_CLOCK_BYTES]; /* --clock, for the report */
     struct cli_plan plan;
+    char *program;          /* its path */
+    struct cli_facts facts; /* with --record */
     struct cli_outputs outputs;
     struct cli_simulation simulation;
     struct loader_image image;
@@ -123,13 +125,27 @@ static enum c2_status check_engine(const struct cli_options *options, struct c2_
     return C2_OK;
 }
 
-/* One that is not there is said before any file is made. */
-static enum c2_status find_program(const struct run *run, struct c2_error *err)
+/* One that is not there is said before any file is made. Its path is absolute, for who looks for it from elsewhere. */
+static enum c2_status find_program(struct run *run, struct c2_error *err)
 {
     char *path;
     enum c2_status status = loader_find(&path, run->options->command[0], err);
+    if (status != C2_OK)
+        return status;
+    char *absolute = realpath(path, NULL);
+    run->program = c2_strdup(absolute ? absolute : path);
+    free(absolute);
     c2_free(path);
-    return status;
+    return run->program ? C2_OK : c2_fail_memory(err, "the path of the program");
+}
+
+static enum c2_status start_simulation(struct run *run, struct c2_error *err)
+{
+    const struct mmu_guest_config guest = cli_plan_guest(&run->plan, run->options);
+    FILE *to = run->outputs.recording ? c2_outfile_stream(run->outputs.recording) : NULL;
+    enum c2_status status = to ? cli_facts_start(&run->facts, run->options, run->program, &guest, err) : C2_OK;
+    return status == C2_OK ? cli_simulation_start(&run->simulation, &run->plan, run->options, to, &run->facts, err)
+                           : status;
 }
 
 static enum c2_status load(struct run *run, struct c2_error *err)
@@ -183,8 +199,8 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
                                 .kernel = run->kernel,
                                 .blocks = run->simulation.blocks,
                                 .writer = run->simulation.writer,
-                                .record = !run->options->no_sim,
-                                .mark_allocations = analyses && analyses_want_marks(analyses),
+                                .record = !run->options->no_sim || run->options->record,
+                                .mark_allocations = run->options->record || (analyses && analyses_want_marks(analyses)),
                                 .wrappers = run->options->wrappers,
                                 .wrapper_count = run->options->wrapper_count,
                                 .symbols = run->symbols,
@@ -241,6 +257,8 @@ static void release(struct run *run)
     loader_image_release(&run->image);
     cli_simulation_release(&run->simulation);
     cli_plan_release(&run->plan);
+    cli_facts_release(&run->facts);
+    c2_free(run->program);
     cli_outputs_abandon(&run->outputs);
     cli_environment_release(run->environment);
 }
@@ -335,6 +353,14 @@ static enum c2_status find_regions(const struct run *run, bool *empty, struct c2
     return status;
 }
 
+static enum c2_status finish_recording(struct run *run, const struct report_run *report, struct c2_error *err)
+{
+    enum c2_status status = cli_facts_end(&run->facts, report, mmu_areas(run->simulation.mmu), err);
+    if (status == C2_OK)
+        status = cli_simulation_recorded(&run->simulation, &run->facts, err);
+    return status == C2_OK || status == C2_ERR_IO ? cli_outputs_commit_recording(&run->outputs, err) : status;
+}
+
 /* The guest has ended; returns the exit status. */
 static int conclude(struct run *run, const struct emu_end *end, struct c2_error *err)
 {
@@ -364,8 +390,8 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
         return cli_points_finish(run->points, err) == C2_OK ? report.exit_status : fail(err, CLI_EXIT_FAILED);
     report.exit_status = found == C2_OK ? report.exit_status : CLI_EXIT_FAILED;
     cli_describe(&report, &against, run->options, run->simulation.lanes);
-    if (run->options->quiet)
-        report_warn_of_precision(stderr, &report);
+    if (run->options->record && finish_recording(run, &report, err) != C2_OK)
+        return fail(err, CLI_EXIT_FAILED);
     if (cli_write_reports(&run->outputs, run->options, &run->simulation, &report, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     return report.exit_status;
@@ -403,7 +429,7 @@ static int make_and_go(struct run *run, char *const *host_env, struct c2_error *
     if (status == C2_OK && run->options->points.find)
         status = cli_points_create(&run->points, run->options, shows_progress(run) ? &run->progress : NULL, err);
     if (status == C2_OK)
-        status = cli_simulation_start(&run->simulation, &run->plan, run->options, err);
+        status = start_simulation(run, err);
     if (status != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     status = load(run, err);

@@ -13,19 +13,6 @@
 
 #include "cli/cli_priv.h"
 
-/* ------------------------------------------------------------------ the guest's memory */
-
-static enum c2_status make_memory(struct cli_simulation *s, const struct cli_plan *plan, bool against,
-                                  struct c2_error *err)
-{
-    struct mmu_guest_config guest = {0};
-    for (unsigned i = 0; i < plan->count; i++)
-        mmu_config_suit(&guest, &plan->lanes[i].placement);
-    if (against)
-        mmu_config_suit(&guest, &plan->against);
-    return mmu_create(&s->mmu, &guest, err);
-}
-
 /* ------------------------------------------------------------------ the stream */
 
 /* The recorder comes first, on the emulator's thread. */
@@ -66,34 +53,46 @@ static enum c2_status make_ring(struct cli_simulation *s, unsigned threads, stru
     return status;
 }
 
-#define RECORDED "in a temporary file (TMPDIR names another directory)"
+#define TEMPORARY "in a temporary file (TMPDIR names another directory)"
 
-static enum c2_status make_recorder(struct cli_simulation *s, struct c2_error *err)
+/* For `advise`, else --record's. */
+static enum c2_status make_recorder(struct cli_simulation *s, const struct cli_options *options, FILE *to,
+                                    const struct cli_facts *facts, struct c2_error *err)
 {
-    enum c2_status status = stream_temporary(&s->recorded, err);
-    return status == C2_OK ? stream_recorder_create(&s->recorder, s->recorded, RECORDED, s->blocks, NULL, 0, err)
+    if (options->record)
+        return stream_recorder_create(&s->recorder, to, options->record, s->blocks, facts->list, facts->count, err);
+    enum c2_status status = stream_temporary(&s->temporary, err);
+    return status == C2_OK ? stream_recorder_create(&s->recorder, s->temporary, TEMPORARY, s->blocks, NULL, 0, err)
                            : status;
 }
 
 /* What was recorded can be played. */
-static enum c2_status end_recorder(struct cli_simulation *s, struct c2_error *err)
+static enum c2_status end_temporary(struct cli_simulation *s, struct c2_error *err)
 {
-    enum c2_status status = stream_recorder_finish(s->recorder, err);
-    return status == C2_OK ? stream_recording_open(&s->recording, s->recorded, RECORDED, err) : status;
+    enum c2_status status = stream_recorder_finish(s->recorder, NULL, 0, err);
+    return status == C2_OK ? stream_recording_open(&s->recording, s->temporary, TEMPORARY, err) : status;
 }
 
-static enum c2_status make_stream(struct cli_simulation *s, const struct cli_options *options, struct c2_error *err)
+static struct stream_sink sink_of(struct cli_simulation *s)
 {
-    const bool recorded = options->advise;
-    enum c2_status status = make_ring(s, thread_count(options), err);
-    if (status == C2_OK && recorded)
-        status = make_recorder(s, err);
-    if (status == C2_OK)
-        status = stream_writer_create(
-            &s->writer, recorded ? (struct stream_sink){s, both_consume, both_drain} : stream_ring_sink(s->ring), err);
+    if (s->recorder && s->ring)
+        return (struct stream_sink){s, both_consume, both_drain};
+    return s->recorder ? stream_recorder_sink(s->recorder) : stream_ring_sink(s->ring);
+}
+
+/* A recorder never fails at a change of memory. */
+static uint64_t always_certain(void *self)
+{
+    (void)self;
+    return UINT64_MAX;
+}
+
+static enum c2_status make_writer(struct cli_simulation *s, struct c2_error *err)
+{
+    enum c2_status status = stream_writer_create(&s->writer, sink_of(s), err);
     if (status != C2_OK)
         return status;
-    s->writer->certain = lanes_certain;
+    s->writer->certain = s->lanes ? lanes_certain : always_certain;
     s->writer->certain_self = s->lanes;
     mmu_write_to(s->mmu, s->writer);
     return C2_OK;
@@ -117,29 +116,32 @@ static void choose_analyses(struct cli_simulation *s, const struct cli_options *
 }
 
 static struct lane_config lane_of(const struct cli_simulation *s, const struct cli_plan_lane *lane,
-                                  const struct cli_options *options, bool first)
+                                  const struct cli_options *options, const struct stream_blocks *blocks, bool first)
 {
     const char *const *given = first ? options->analyses : s->beside;
     return (struct lane_config){.machine = options->no_sim ? NULL : &lane->machine,
                                 .placement = lane->placement,
                                 .seed = options->seed,
-                                .blocks = s->blocks,
+                                .blocks = blocks,
                                 .given = options->no_sim ? NULL : given,
                                 .samples = first && options->sampling.measure != 0 &&
                                            !cli_regions_asked(&options->regions),
                                 .name = lane->name};
 }
 
+/* And the threads for them. */
 static enum c2_status make_lanes(struct cli_simulation *s, const struct cli_plan *plan,
-                                 const struct cli_options *options, struct c2_error *err)
+                                 const struct cli_options *options, const struct stream_blocks *blocks,
+                                 struct c2_error *err)
 {
     const bool against = options->analyses[ANALYSIS_against];
+    C2_ASSERT(plan->count == 1 || !against);
     struct lane_config *configs = c2_calloc(plan->count + 1, sizeof *configs);
     if (!configs)
         return c2_fail_memory(err, "the lanes");
     choose_analyses(s, options);
     for (unsigned i = 0; i < plan->count; i++)
-        configs[i] = lane_of(s, &plan->lanes[i], options, i == 0);
+        configs[i] = lane_of(s, &plan->lanes[i], options, blocks, i == 0);
     if (against) { /* there is one lane else */
         configs[1] = configs[0];
         configs[1].placement = plan->against;
@@ -147,21 +149,23 @@ static enum c2_status make_lanes(struct cli_simulation *s, const struct cli_plan
     }
     enum c2_status status = lanes_create(&s->lanes, configs, plan->count + (against ? 1 : 0), err);
     c2_free(configs);
-    return status;
+    return status == C2_OK ? make_ring(s, thread_count(options), err) : status;
 }
 
 /* What the guest's memory tells of, from its first page on. */
 enum c2_status cli_simulation_start(struct cli_simulation *s, const struct cli_plan *plan,
-                                    const struct cli_options *options, struct c2_error *err)
+                                    const struct cli_options *options, FILE *to, const struct cli_facts *facts,
+                                    struct c2_error *err)
 {
-    C2_ASSERT(plan->count == 1 || !options->analyses[ANALYSIS_against]);
-    enum c2_status status = make_memory(s, plan, options->analyses[ANALYSIS_against], err);
+    const struct mmu_guest_config guest = cli_plan_guest(plan, options);
+    enum c2_status status = mmu_create(&s->mmu, &guest, err);
     if (status == C2_OK)
         status = stream_blocks_create(&s->blocks, err);
-    if (status != C2_OK || !needs_lane(plan, options))
-        return status;
-    status = make_lanes(s, plan, options, err);
-    return status == C2_OK ? make_stream(s, options, err) : status;
+    if (status == C2_OK && needs_lane(plan, options))
+        status = make_lanes(s, plan, options, s->blocks, err);
+    if (status == C2_OK && (options->advise || options->record))
+        status = make_recorder(s, options, to, facts, err);
+    return status == C2_OK && (s->recorder || s->lanes) ? make_writer(s, err) : status;
 }
 
 enum c2_status cli_simulation_loaded(struct cli_simulation *s, const struct loader_image *image, struct c2_error *err)
@@ -175,14 +179,33 @@ enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *
 {
     if (!s->writer)
         return C2_OK;
-    const struct stream_sink ring = stream_ring_sink(s->ring);
+    const struct stream_sink sink = sink_of(s);
     enum c2_status status = mmu_written(s->mmu, err);
     if (status == C2_OK)
         status = stream_writer_flush(s->writer, err);
     if (status == C2_OK)
-        status = ring.drain(ring.self, err);
-    if (status == C2_OK && s->recorder)
-        status = end_recorder(s, err);
+        status = sink.drain(sink.self, err);
+    if (status == C2_OK && s->temporary)
+        status = end_temporary(s, err);
+    return status == C2_OK && s->lanes ? lanes_finish(s->lanes, err) : status;
+}
+
+enum c2_status cli_simulation_recorded(struct cli_simulation *s, const struct cli_facts *facts, struct c2_error *err)
+{
+    return stream_recorder_finish(s->recorder, facts->list, facts->count, err);
+}
+
+enum c2_status cli_simulation_play(struct cli_simulation *s, const struct cli_plan *plan,
+                                   const struct cli_options *options, const struct cli_source *source,
+                                   struct c2_error *err)
+{
+    enum c2_status status = make_lanes(s, plan, options, source->blocks, err);
+    if (status != C2_OK)
+        return status;
+    const struct stream_sink sink = stream_ring_sink(s->ring);
+    status = source->play(source->self, sink, err);
+    if (status == C2_OK)
+        status = sink.drain(sink.self, err);
     return status == C2_OK ? lanes_finish(s->lanes, err) : status;
 }
 
@@ -192,11 +215,11 @@ void cli_simulation_release(struct cli_simulation *s)
         mmu_write_to(s->mmu, NULL);
     stream_writer_destroy(s->writer);
     stream_ring_destroy(s->ring);
-    stream_recording_close(s->recording);
     stream_recorder_destroy(s->recorder);
-    if (s->recorded)
-        fclose(s->recorded);
     lanes_destroy(s->lanes);
+    stream_recording_close(s->recording);
+    if (s->temporary)
+        fclose(s->temporary);
     stream_blocks_destroy(s->blocks);
     mmu_destroy(s->mmu);
 }

@@ -87,10 +87,16 @@ static const struct cli_command verbs[] = {
      "writes the files there. What belongs to a simulation is not for points, but for the machine, --set and the "
      "placement, which say nothing here.",
      cli_run_options},
+    {"replay", CLI_REPLAY, false, "FILE", "simulate a recorded run again, or a trace of another tool",
+     "Simulate what --record has kept in FILE, by any machine and placement, without running the program; - is "
+     "standard input."
+     "\vThe options are those of a run that say how it is simulated and what is written; those that say how the "
+     "program runs were decided when it was recorded. Exit status: that of the run; 125 when c2emu failed.",
+     cli_run_options},
 };
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
-static const char *const missing[] = {"replay", "report", "sweep"}; /* verbs of other versions */
+static const char *const missing[] = {"report", "sweep"}; /* verbs of other versions */
 
 const struct cli_command *cli_verb(const char *word)
 {

@@ -42,6 +42,7 @@ struct stream_recorder {
     uint8_t *control, *values; /* ends of the sections */
     uint8_t *content, *value_section, *packed;
     size_t packed_room;
+    size_t fact_bytes;   /* of all facts so far */
     uint32_t tid, check; /* check: the last four bytes of the frame before */
 };
 
@@ -138,32 +139,35 @@ static enum c2_status put_fact(struct stream_recorder *r, const struct stream_fa
     return status;
 }
 
-static enum c2_status check_facts(const struct stream_fact *facts, size_t count, struct c2_error *err)
+static enum c2_status check_facts(struct stream_recorder *r, const struct stream_fact *facts, size_t count,
+                                  struct c2_error *err)
 {
-    size_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
         C2_ASSERT(facts[i].name[0] != '\0' && strlen(facts[i].name) <= STREAM_FACT_NAME_BYTES);
-        bytes += strlen(facts[i].name) + strlen(facts[i].value) + 2;
+        r->fact_bytes += strlen(facts[i].name) + strlen(facts[i].value) + 2;
     }
-    if (bytes <= RECORDING_FACT_BYTES)
+    if (r->fact_bytes <= RECORDING_FACT_BYTES)
         return C2_OK;
     return c2_fail(err, C2_ERR_UNSUPPORTED,
-                   "what a recording says of its run (arguments, environment) has %zu bytes, more than %u", bytes,
+                   "what a recording says of its run (arguments, phases) has %zu bytes, more than %u", r->fact_bytes,
                    RECORDING_FACT_BYTES);
 }
 
-static enum c2_status put_start(struct stream_recorder *r, const struct stream_fact *facts, size_t count,
+static enum c2_status put_facts(struct stream_recorder *r, const struct stream_fact *facts, size_t count,
                                 struct c2_error *err)
+{
+    enum c2_status status = check_facts(r, facts, count, err);
+    for (size_t i = 0; i < count && status == C2_OK; i++)
+        status = put_fact(r, &facts[i], err);
+    return status;
+}
+
+static enum c2_status put_start(struct stream_recorder *r, struct c2_error *err)
 {
     uint8_t start[RECORDING_MAGIC_BYTES + 4];
     memcpy(start, RECORDING_MAGIC, RECORDING_MAGIC_BYTES);
     recording_put_u32(start + RECORDING_MAGIC_BYTES, RECORDING_VERSION);
-    enum c2_status status = check_facts(facts, count, err);
-    if (status == C2_OK)
-        status = put(r, start, sizeof start, err);
-    for (size_t i = 0; i < count && status == C2_OK; i++)
-        status = put_fact(r, &facts[i], err);
-    return status;
+    return put(r, start, sizeof start, err);
 }
 
 /* ------------------------------------------------------------------ life */
@@ -195,8 +199,10 @@ enum c2_status stream_recorder_create(struct stream_recorder **out, FILE *to, co
     if (status == C2_OK) {
         ZSTD_CCtx_setParameter(r->compressor, ZSTD_c_compressionLevel, LEVEL);
         ZSTD_CCtx_setParameter(r->compressor, ZSTD_c_checksumFlag, 1);
-        status = put_start(r, facts, fact_count, err);
+        status = put_start(r, err);
     }
+    if (status == C2_OK)
+        status = put_facts(r, facts, fact_count, err);
     if (status != C2_OK) {
         stream_recorder_destroy(r);
         return status;
@@ -430,16 +436,19 @@ struct stream_sink stream_recorder_sink(struct stream_recorder *recorder)
     return (struct stream_sink){recorder, record_batch, drain};
 }
 
-enum c2_status stream_recorder_finish(struct stream_recorder *r, struct c2_error *err)
+enum c2_status stream_recorder_finish(struct stream_recorder *r, const struct stream_fact *facts, size_t fact_count,
+                                      struct c2_error *err)
 {
     const uint32_t blocks = stream_blocks_count(r->blocks);
     const struct recording_totals *totals = &r->model.totals;
     enum c2_status status = blocks == 0 ? C2_OK : define(r, blocks - 1, err);
     if (status == C2_OK)
         status = end_chunk(r, err);
+    if (status == C2_OK)
+        status = put_facts(r, facts, fact_count, err);
     if (status != C2_OK)
         return status;
-    uint8_t *to = put_number(r->control, totals->records);
+    uint8_t *to = put_number(r->content + RECORDING_HEAD_BYTES, totals->records);
     to = put_number(to, totals->marks);
     to = put_number(to, totals->instructions);
     to = put_number(to, totals->references);

@@ -256,6 +256,7 @@ void stream_recording_close(struct stream_recording *recording)
     c2_free(recording->facts);
     ZSTD_freeDCtx(recording->decompressor);
     recording_model_release(&recording->model);
+    stream_marks_destroy(recording->marks);
     stream_blocks_destroy(recording->blocks);
     c2_free(recording->batch);
     c2_free(recording->packed);
@@ -269,12 +270,23 @@ const struct stream_blocks *stream_recording_blocks(const struct stream_recordin
     return recording->blocks;
 }
 
-const char *stream_recording_fact(const struct stream_recording *recording, const char *name)
+const char *stream_recording_fact(struct stream_recording *recording, const char *name)
 {
-    for (uint32_t i = 0; i < recording->fact_count; i++)
-        if (strcmp(recording->facts[i].name, name) == 0)
-            return recording->facts[i].value;
+    for (uint32_t i = 0; i < recording->fact_count; i++) {
+        const uint32_t at = (recording->fact_asked + i) % recording->fact_count;
+        if (strcmp(recording->facts[at].name, name) != 0)
+            continue;
+        recording->fact_asked = at;
+        return recording->facts[at].value;
+    }
     return NULL;
+}
+
+void stream_recording_distrust(struct stream_recording *recording) { recording->distrusted = true; }
+
+uint64_t stream_recording_instructions(const struct stream_recording *recording)
+{
+    return recording->model.totals.instructions;
 }
 
 /* ------------------------------------------------------------------ the end */
@@ -305,16 +317,28 @@ static bool rewind_it(struct stream_recording *r)
                                      r->name));
 }
 
+static bool restart_marks(struct stream_recording *r)
+{
+    stream_marks_destroy(r->marks);
+    return recording_good(r, stream_marks_create(&r->marks, r->err));
+}
+
 static bool play(struct stream_recording *r)
 {
     if (r->started && !rewind_it(r))
         return false;
     r->started = true;
+    if (r->distrusted && !restart_marks(r))
+        return false;
     r->batch->used = 0;
     r->batch->tid = 1;
     while (r->kind == RECORDING_STREAM)
         if (!recording_take_items(r) || !next_chunk(r))
             return false;
+    while (r->kind == RECORDING_FACTS)
+        if ((!r->facts_known && !take_fact(r)) || !next_chunk(r))
+            return false;
+    r->facts_known = true;
     if (r->kind != RECORDING_END)
         return recording_damaged(r, "its kind cannot be right");
     return take_end(r) && recording_deliver(r);

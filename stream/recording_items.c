@@ -12,16 +12,18 @@
  *   Nothing that was read is used before it was checked: numbers of blocks, headers against their blocks, counts of
  *   string instructions. Whatever the bytes, what reaches the sink obeys stream.h, memory is that of the blocks which
  *   the bytes spell out, and time that of the words which a chunk may hold.
+ *   Of a file that is distrusted marks are some that a run can have written (stream_marks_take), and string
+ *   instructions stay within the addresses of a program.
  * Not modelled
- *   What the words of marks mean: who takes them checks them.
+ *   Whether what is referred to is mapped: who takes it finds out.
  */
 #include <string.h>
 
 #include "stream/recording_reader_priv.h"
 
 #define DIRECTION_FLAG ((uint64_t)1 << 63)
-#define REFERENCE_BYTES 512u         /* of one reference, at most */
-#define ELEMENTS ((uint64_t)1 << 48) /* of one string record, fewer: an address space's */
+#define REFERENCE_BYTES 512u          /* of one reference, at most */
+#define ADDRESSES ((uint64_t)1 << 47) /* of a program */
 
 /* ------------------------------------------------------------------ numbers */
 
@@ -168,11 +170,25 @@ static inline bool make_room(struct stream_recording *r, uint32_t words)
     return r->batch->used + words + 1 <= STREAM_BATCH_WORDS || recording_deliver(r);
 }
 
+/* Elements of `size` bytes from `start` on, or down. */
+static bool is_within(uint64_t start, uint64_t elements, uint64_t size, bool down)
+{
+    const uint64_t bytes = elements * size;
+    return start < ADDRESSES && (down ? bytes <= start + size : bytes <= ADDRESSES - start);
+}
+
 static bool check_string(struct stream_recording *r, const struct stream_block *block, const uint64_t *words)
 {
     const uint64_t before = words[2] & ~DIRECTION_FLAG, after = words[3] & ~DIRECTION_FLAG;
-    if (recording_is_string(block) && (after > before || before - after >= ELEMENTS))
+    if (!recording_is_string(block) || before == after)
+        return true;
+    if (after > before || before - after >= ADDRESSES)
         return recording_damaged(r, "a string instruction counts what cannot be right");
+    for (unsigned side = 0; r->marks && side < 2; side++) {
+        const uint64_t size = block->slots[side].size;
+        if (size != 0 && !is_within(words[side], before - after, size, (words[2] & DIRECTION_FLAG) != 0))
+            return recording_damaged(r, "a string instruction leaves the addresses of a program");
+    }
     return true;
 }
 
@@ -302,6 +318,18 @@ static bool take_partial(struct stream_recording *r)
            make_record(r, stream_header((uint32_t)number, (uint32_t)insns, slots), masks);
 }
 
+static bool take_meaning(struct stream_recording *r, uint32_t mark, const uint64_t *words, uint32_t count)
+{
+    struct c2_error why;
+    if (!r->marks)
+        return true;
+    const enum c2_status status = stream_marks_take(r->marks, mark, words, count, &why);
+    if (status == C2_OK)
+        return true;
+    return status == C2_ERR_FORMAT ? recording_damaged(r, why.text)
+                                   : recording_good(r, c2_fail(r->err, status, "%s", why.text));
+}
+
 static bool take_mark(struct stream_recording *r)
 {
     uint64_t number, words, folded;
@@ -321,7 +349,7 @@ static bool take_mark(struct stream_recording *r)
     }
     r->batch->used += (uint32_t)words + 1;
     r->model.totals.marks++;
-    return true;
+    return take_meaning(r, (uint32_t)number, to, (uint32_t)words);
 }
 
 static bool take_thread(struct stream_recording *r)

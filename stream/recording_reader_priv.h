@@ -16,6 +16,7 @@ struct stream_recording {
     FILE *from;
     char *name;
     bool seekable, started; /* started: something behind the facts was read */
+    bool facts_known;       /* those of the end as well */
     uint64_t offset;        /* bytes read */
     uint64_t chunk;         /* where the current chunk begins */
     uint32_t check;         /* the last four bytes of the frame before */
@@ -28,10 +29,13 @@ struct stream_recording {
 
     struct stream_fact *facts; /* whose texts are this recording's own */
     uint32_t fact_count, fact_room;
+    uint32_t fact_asked; /* the last that was asked about */
     size_t fact_bytes;
 
     struct stream_blocks *blocks;
     struct recording_model model;
+    bool distrusted;
+    struct stream_marks *marks; /* of this time; NULL: what they say is trusted */
     struct stream_sink to;
     struct stream_batch *batch;
 

@@ -252,8 +252,8 @@ void stream_ring_dump(struct stream_ring *ring, FILE *to);
 
 /* ------------------------------------------------------------------ recordings: a stream in a file
  * The file needs nothing beside it: what it says of its run (facts), blocks before their first record, records and
- * marks with their threads, totals at the end; docs/recording.md has its bytes. Batches may come back cut in other
- * places; blocks have the numbers that they had. `name` is for messages. */
+ * marks with their threads, facts that are known at the end, and totals; docs/recording.md has its bytes. Batches may
+ * come back cut in other places; blocks have the numbers that they had. `name` is for messages. */
 #define STREAM_FACT_NAME_BYTES 127u
 struct stream_fact {
     const char *name; /* 1 .. STREAM_FACT_NAME_BYTES bytes */
@@ -261,13 +261,15 @@ struct stream_fact {
 };
 
 /* Writes to a file of the caller's, which outlives it, as do the blocks: those of the stream. No recording is in the
- * file until finish, which flushes it. */
+ * file until finish, which flushes it, behind what else is to be said of the run. */
 struct stream_recorder;
 enum c2_status stream_recorder_create(struct stream_recorder **out, FILE *to, const char *name,
                                       const struct stream_blocks *blocks, const struct stream_fact *facts,
                                       size_t fact_count, struct c2_error *err);
-struct stream_sink stream_recorder_sink(struct stream_recorder *recorder);                     /* drain does nothing */
-enum c2_status stream_recorder_finish(struct stream_recorder *recorder, struct c2_error *err); /* once, the last call */
+struct stream_sink stream_recorder_sink(struct stream_recorder *recorder); /* drain does nothing */
+/* Once, the last call. */
+enum c2_status stream_recorder_finish(struct stream_recorder *recorder, const struct stream_fact *facts,
+                                      size_t fact_count, struct c2_error *err);
 void stream_recorder_destroy(struct stream_recorder *recorder);
 
 /* Reads from a file of the caller's, which outlives it: from its beginning, a pipe from where it is. */
@@ -276,10 +278,23 @@ enum c2_status stream_recording_open(struct stream_recording **out, FILE *from, 
 void stream_recording_close(struct stream_recording *recording);
 /* Gives all of it to the sink, whose drain is not called; as often as wanted, a pipe once. */
 enum c2_status stream_recording_play(struct stream_recording *recording, struct stream_sink to, struct c2_error *err);
+/* From the next time on what marks say is checked, too (stream_marks_take), and where string instructions go: for files
+ * whose writer may not have been a recorder. */
+void stream_recording_distrust(struct stream_recording *recording);
+uint64_t stream_recording_instructions(const struct stream_recording *recording); /* of what was played so far */
 /* The table that the batches' numbers are of; filled while it is played. Lent until close. */
 const struct stream_blocks *stream_recording_blocks(const struct stream_recording *recording);
-/* NULL: it does not say. Lent until close. */
-const char *stream_recording_fact(const struct stream_recording *recording, const char *name);
+/* NULL: it does not say, or not until it has been played. Lent until close. Those that follow each other are found at
+ * once. */
+const char *stream_recording_fact(struct stream_recording *recording, const char *name);
+
+/* Whether a row of marks is one that a run can have written, but for what is mapped. C2_ERR_FORMAT: it is not; the
+ * message is part of a sentence. The first mark finds it as it was made. */
+struct stream_marks;
+enum c2_status stream_marks_create(struct stream_marks **out, struct c2_error *err);
+void stream_marks_destroy(struct stream_marks *marks);
+enum c2_status stream_marks_take(struct stream_marks *marks, uint32_t mark, const uint64_t *words, uint32_t count,
+                                 struct c2_error *err);
 
 /* A file without a name in TMPDIR, else in /tmp, to write and to read. */
 enum c2_status stream_temporary(FILE **out, struct c2_error *err);

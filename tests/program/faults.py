@@ -243,7 +243,7 @@ INVALID = [  # words, what is said
     (["--pages", "same-color,color=8"], "0 to 7"),
 ]
 NOT_YET = [["--engine", "native"]]
-VERBS = ["replay", "report", "sweep"]
+VERBS = ["report", "sweep"]
 
 
 def options():

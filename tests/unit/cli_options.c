@@ -30,8 +30,8 @@ static char *describe(const struct cli_options *o)
 {
     static char text[512];
     FILE *to = fmemopen(text, sizeof text, "w");
-    static const char *const actions[] = {"",         "help",    "version", "machine list",
-                                          "machines", "pagemap", "diff",    "annotate"};
+    static const char *const actions[] = {"",        "help", "version",  "machine list", "machines",
+                                          "pagemap", "diff", "annotate", "replay "};
     fprintf(to, "%s%s%s", actions[o->action], o->action == CLI_HELP && o->verb ? " of " : "",
             o->action == CLI_HELP && o->verb ? o->verb->verb : "");
     for (size_t i = 0; i < o->machine_count; i++)
@@ -64,6 +64,12 @@ static char *describe(const struct cli_options *o)
         fprintf(to, "output=%s ", o->output_dir);
     if (o->json)
         fprintf(to, "json=%s ", o->json);
+    if (o->record)
+        fprintf(to, "record=%s ", o->record);
+    if (o->format)
+        fprintf(to, "format=%s ", o->format);
+    if (o->recording)
+        fprintf(to, "recording=%s ", o->recording);
     if (o->analyses[ANALYSIS_trace])
         fprintf(to, "trace=%s ", o->analyses[ANALYSIS_trace]);
     const char *const profiles[] = {o->analyses[ANALYSIS_callgraph], o->evictors, o->cachegrind};
@@ -152,6 +158,10 @@ static const struct {
     {"annotate x", "annotate"},
     {"-- diff", "run: diff"},
     {"./diff", "run: ./diff"},
+    {"--record f ./a", "record=f run: ./a"},
+    {"replay f", "replay recording=f "},
+    {"replay -m teach f --seed 3 -q", "replay machine=teach seed=3 recording=f quiet "},
+    {"replay --format din -", "replay format=din recording=- "},
     {"-q replay", "quiet run: replay"}, /* verbs are first words only */
     {"-- replay", "run: replay"},
     {"./replay", "run: ./replay"},
@@ -249,9 +259,28 @@ static const struct {
     {"--warm none ./a", C2_ERR_INVALID,
      "--warm says what becomes of what is not measured; add --roi, --from, --to or --skip"},
     {"--warm nome --roi f ./a", C2_ERR_INVALID, "--warm nome: unknown value (did you mean \"none\"?)"},
-    {"replay x", C2_ERR_UNSUPPORTED,
-     "`c2emu replay` is not available in this version; a program of that name is run by `c2emu -- replay` or as "
-     "./replay"},
+    {"sweep x", C2_ERR_UNSUPPORTED,
+     "`c2emu sweep` is not available in this version; a program of that name is run by `c2emu -- sweep` or as "
+     "./sweep"},
+    {"replay", C2_ERR_INVALID,
+     "replay: no recording given: c2emu replay [OPTION]... FILE (- is standard input; see c2emu help replay)"},
+    {"replay a b", C2_ERR_INVALID, "replay: one file at a time: a, and then b"},
+    {"replay a --env X=1", C2_ERR_INVALID,
+     "replay takes no --env: it says how a program runs, which is decided when it is recorded; record the run with it"},
+    {"replay --skip 5 a", C2_ERR_INVALID,
+     "replay takes no --skip: a recording has what was recorded; record the samples: c2emu --record FILE --skip N ..."},
+    {"replay --engine unicorn a", C2_ERR_INVALID, "replay takes no --engine: nothing is executed"},
+    {"replay --clock @5 a", C2_ERR_INVALID, NULL},
+    {"replay --no-sim a", C2_ERR_INVALID, "replay takes no --no-sim: there is no program to run without it"},
+    {"replay --no-attribution --callgrind f a", C2_ERR_INVALID,
+     "--callgrind tells which instruction missed, which --no-attribution does not note; leave one out"},
+    {"--format din ./a", C2_ERR_INVALID, "--format belongs to `c2emu replay`"},
+    {"--record - ./a", C2_ERR_INVALID,
+     "--record -: the program writes to standard output as well; record to a file, or to another descriptor, as in "
+     "--record /dev/fd/3 3>&1 >/dev/null"},
+    {"--record f --json f ./a", C2_ERR_INVALID, "--json and --record are both to write f; give each a file of its own"},
+    {"advise --record f ./a", C2_ERR_INVALID,
+     "advise keeps no recording; run the program with --record FILE by itself"},
     {"machines --kyes", C2_ERR_INVALID, "machines: unknown option --kyes (did you mean --keys?)"},
     {"help dif", C2_ERR_INVALID, "help: there is no verb \"dif\" (did you mean \"diff\"?)"},
     {"help diff pagemap", C2_ERR_INVALID, "help: one verb at a time: c2emu help [VERB]"},

@@ -431,7 +431,7 @@ static void destroy(struct recording *r)
 static struct lanes_replay replay_of(struct recording *r)
 {
     if (!r->played) {
-        assert_int_equal(C2_OK, stream_recorder_finish(r->recorder, NULL));
+        assert_int_equal(C2_OK, stream_recorder_finish(r->recorder, NULL, 0, NULL));
         assert_int_equal(C2_OK, stream_recording_open(&r->played, r->file, "the test's", NULL));
     }
     return (struct lanes_replay){

@@ -76,7 +76,7 @@ static void test_threads_take_turns(void **state)
         twin_write(&recorded.twin, batch, NULL);
         assert_int_equal(C2_OK, sink.consume(sink.self, batch, NULL));
     }
-    assert_int_equal(C2_OK, stream_recorder_finish(recorder, NULL));
+    assert_int_equal(C2_OK, stream_recorder_finish(recorder, NULL, 0, NULL));
     stream_recorder_destroy(recorder);
     fclose(to);
     FILE *from = fmemopen(recorded.bytes, recorded.count, "rb");
@@ -137,7 +137,7 @@ static void record_example(FILE *to)
     batch->words[batch->used++] = 0x10000;
     const struct stream_sink sink = stream_recorder_sink(recorder);
     assert_int_equal(C2_OK, sink.consume(sink.self, batch, NULL));
-    assert_int_equal(C2_OK, stream_recorder_finish(recorder, NULL));
+    assert_int_equal(C2_OK, stream_recorder_finish(recorder, NULL, 0, NULL));
     stream_recorder_destroy(recorder);
     stream_blocks_destroy(blocks);
     free(batch);
@@ -226,7 +226,7 @@ static void test_loops_take_next_to_nothing(void **state)
         assert_int_equal(C2_OK, sink.consume(sink.self, batch, NULL));
         batch->used = 0;
     }
-    assert_int_equal(C2_OK, stream_recorder_finish(recorder, NULL));
+    assert_int_equal(C2_OK, stream_recorder_finish(recorder, NULL, 0, NULL));
     fclose(to);
     assert_in_range(count, 100, C2_HOST_SIZE(600, 20000)); /* 1.6 million references */
     stream_recorder_destroy(recorder);
@@ -279,7 +279,7 @@ static void test_too_many_facts_are_refused(void **state)
     const struct stream_fact fact = {"arguments", text};
     assert_int_equal(C2_OK, stream_blocks_create(&blocks, NULL));
     assert_int_equal(C2_ERR_UNSUPPORTED, stream_recorder_create(&recorder, to, "x", blocks, &fact, 1, &err));
-    assert_string_equal(err.text, "what a recording says of its run (arguments, environment) has 16777227 bytes, more "
+    assert_string_equal(err.text, "what a recording says of its run (arguments, phases) has 16777227 bytes, more "
                                   "than 16777216");
     stream_blocks_destroy(blocks);
     fclose(to);
@@ -334,7 +334,7 @@ static void test_a_file_without_a_name(void **state)
     assert_int_equal(C2_OK, stream_temporary(&file, NULL));
     assert_int_equal(C2_OK, stream_recorder_create(&recorder, file, "a temporary file", blocks, NULL, 0, NULL));
     draw_stream(&rng, blocks, 30, stream_recorder_sink(recorder), &twin);
-    assert_int_equal(C2_OK, stream_recorder_finish(recorder, NULL));
+    assert_int_equal(C2_OK, stream_recorder_finish(recorder, NULL, 0, NULL));
     stream_recorder_destroy(recorder);
     assert_int_equal(C2_OK, stream_recording_open(&recording, file, "a temporary file", NULL));
     assert_int_equal(C2_OK, play_against(recording, &twin, NULL));
@@ -411,7 +411,7 @@ static enum c2_status record_and_play(FILE *file)
     if (status == C2_OK)
         status = sink.consume(sink.self, batch, NULL);
     if (status == C2_OK)
-        status = stream_recorder_finish(recorder, NULL);
+        status = stream_recorder_finish(recorder, NULL, 0, NULL);
     if (status == C2_OK)
         status = stream_recording_open(&recording, file, "memory", NULL);
     twin_write(&twin, batch, NULL);
@@ -508,7 +508,7 @@ static enum c2_status record_into_folder(const char *path, unsigned batches, boo
     if (killed)
         raise(SIGKILL);
     if (status == C2_OK)
-        status = stream_recorder_finish(recorder, err);
+        status = stream_recorder_finish(recorder, NULL, 0, err);
     stream_recorder_destroy(recorder);
     stream_blocks_destroy(blocks);
     free(batch);

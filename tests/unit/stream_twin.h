@@ -227,7 +227,7 @@ static void record_random(struct recorded *out, const char *seed, uint32_t batch
     assert_int_equal(C2_OK, stream_recorder_create(&recorder, to, "memory", out->blocks, facts, fact_count, NULL));
     draw_stream(&rng, out->blocks, batches, stream_recorder_sink(recorder), &out->twin);
     draw_block(&rng, out->blocks); /* that never runs */
-    assert_int_equal(C2_OK, stream_recorder_finish(recorder, NULL));
+    assert_int_equal(C2_OK, stream_recorder_finish(recorder, NULL, 0, NULL));
     stream_recorder_destroy(recorder);
     fclose(to);
 }

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * SHA-256 (FIPS 180-4) by libgcrypt, in hexadecimal as sha256sum prints it.
+ */
+#include "base/base.h"
+
+#include <errno.h>
+#include <gcrypt.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DIGEST_BYTES ((C2_SHA256_TEXT - 1) / 2)
+#define PART_BYTES ((size_t)1 << 18) /* read at once from a file */
+
+struct c2_sha256 {
+    gcry_md_hd_t handle;
+};
+
+/* No secrets are kept, so none of the memory that the library would lock. */
+static bool is_ready(void)
+{
+    if (gcry_control(GCRYCTL_INITIALIZATION_FINISHED_P))
+        return true;
+    if (!gcry_check_version(NULL))
+        return false;
+    gcry_control(GCRYCTL_DISABLE_SECMEM, 0);
+    gcry_control(GCRYCTL_INITIALIZATION_FINISHED, 0);
+    return true;
+}
+
+enum c2_status c2_sha256_create(struct c2_sha256 **out, struct c2_error *err)
+{
+    *out = c2_calloc(1, sizeof **out);
+    if (!*out)
+        return c2_fail_memory(err, "a hash");
+    if (is_ready() && gcry_md_open(&(*out)->handle, GCRY_MD_SHA256, 0) == 0)
+        return C2_OK;
+    c2_free(*out);
+    *out = NULL;
+    return c2_fail(err, C2_ERR_INTERNAL, "libgcrypt cannot compute SHA-256");
+}
+
+void c2_sha256_destroy(struct c2_sha256 *sum)
+{
+    if (sum)
+        gcry_md_close(sum->handle);
+    c2_free(sum);
+}
+
+void c2_sha256_add(struct c2_sha256 *sum, const void *bytes, size_t count) { gcry_md_write(sum->handle, bytes, count); }
+
+static void put_text(char out[C2_SHA256_TEXT], const unsigned char *digest)
+{
+    for (size_t i = 0; i < DIGEST_BYTES; i++)
+        snprintf(out + 2 * i, 3, "%02x", digest[i]);
+}
+
+/* Of a copy, for the library's own ends when it is asked. */
+enum c2_status c2_sha256_text(char out[C2_SHA256_TEXT], const struct c2_sha256 *sum, struct c2_error *err)
+{
+    gcry_md_hd_t copy;
+    if (gcry_md_copy(&copy, sum->handle) != 0)
+        return c2_fail_memory(err, "a hash");
+    put_text(out, gcry_md_read(copy, GCRY_MD_SHA256));
+    gcry_md_close(copy);
+    return C2_OK;
+}
+
+/* 0, or why the file cannot be read. */
+static int add_file(struct c2_sha256 *sum, uint64_t *bytes, int fd, unsigned char *part)
+{
+    for (*bytes = 0;;) {
+        const ssize_t got = pread(fd, part, PART_BYTES, (off_t)*bytes);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got < 0 ? errno : 0;
+        c2_sha256_add(sum, part, (size_t)got);
+        *bytes += (uint64_t)got;
+    }
+}
+
+enum c2_status c2_sha256_file(char out[C2_SHA256_TEXT], uint64_t *bytes, int fd, struct c2_error *err)
+{
+    struct c2_sha256 *sum = NULL;
+    unsigned char *part = c2_alloc(PART_BYTES);
+    enum c2_status status = part ? c2_sha256_create(&sum, err) : c2_fail_memory(err, "the content of a file");
+    if (status == C2_OK) {
+        const int reason = add_file(sum, bytes, fd, part);
+        status = reason == 0 ? c2_sha256_text(out, sum, err) : c2_fail(err, C2_ERR_IO, "%s", strerror(reason));
+    }
+    c2_sha256_destroy(sum);
+    c2_free(part);
+    return status;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * facts: what a recording says of its run, beside the stream: who writes it and who reads it.
+ *
+ * Model
+ *   At the start: the c2emu that wrote it, the program, its command, the seed, the clock where one was given, the
+ *   length of samples, and what of a machine the guest could see (struct mmu_guest_config). At the end: how the run
+ *   ended and how long it was, its phases, and the files with code that were mapped, by their content. A list has a
+ *   fact for each element, "command.0" and so on.
+ *   Names in a report come from those files when it is played. One that is another by then would give wrong names, so
+ *   it is refused; one that is gone gives none.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli_priv.h"
+
+/* ------------------------------------------------------------------ writing */
+
+static void add(struct cli_facts *facts, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* name: a text that outlives the facts; what is added without memory shows in facts->lost. */
+static void add(struct cli_facts *facts, const char *name, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    const char *value = c2_pool_format_list(&facts->texts, format, values);
+    va_end(values);
+    if (!name || !value || !c2_grow((void **)&facts->list, &facts->room, facts->count, sizeof *facts->list))
+        facts->lost = true;
+    else
+        facts->list[facts->count++] = (struct stream_fact){name, value};
+}
+
+static const char *numbered(struct cli_facts *facts, const char *name, size_t number)
+{
+    return c2_pool_format(&facts->texts, "%s.%zu", name, number);
+}
+
+static enum c2_status added(const struct cli_facts *facts, struct c2_error *err)
+{
+    return facts->lost ? c2_fail_memory(err, "what a recording says of its run") : C2_OK;
+}
+
+enum c2_status cli_facts_start(struct cli_facts *facts, const struct cli_options *options, const char *program,
+                               const struct mmu_guest_config *guest, struct c2_error *err)
+{
+    char clock[CLI_CLOCK_BYTES];
+    add(facts, "c2emu", "%s", C2_VERSION);
+    add(facts, "program", "%s", program);
+    for (size_t i = 0; options->command[i]; i++)
+        add(facts, numbered(facts, "command", i), "%s", options->command[i]);
+    add(facts, "seed", "%" PRIu64, options->seed);
+    cli_clock_text(clock, options->clock_start);
+    if (options->clock_set)
+        add(facts, "clock", "%s", clock);
+    add(facts, "measure", "%" PRIu64, cli_regions_asked(&options->regions) ? 0 : options->sampling.measure);
+    add(facts, "guest.memory", "%" PRIu64, guest->guest_bytes);
+    add(facts, "guest.heap_pages", "%u", (unsigned)guest->heap_page);
+    add(facts, "guest.tells_writes", "%u", (unsigned)guest->tells_writes);
+    return added(facts, err);
+}
+
+/* "HASH PATH" of each; a file is mapped in several areas. One that cannot be read now is not said. */
+static void add_files(struct cli_facts *facts, const struct mmu_areas *areas)
+{
+    const struct mmu_area *area = mmu_area_at(areas, (struct guest_va){0}, true);
+    size_t count = 0;
+    for (; area; area = mmu_area_at(areas, (struct guest_va){area->start.v + area->bytes}, true)) {
+        char hash[C2_SHA256_TEXT];
+        if (area->path && area->prot & MMU_EXEC && cli_facts_hash(hash, area->path))
+            add(facts, numbered(facts, "file", count++), "%s %s", hash, area->path);
+    }
+}
+
+static void add_phases(struct cli_facts *facts, const struct report_run *run)
+{
+    for (size_t i = 0; i < run->phase_count; i++)
+        add(facts, numbered(facts, "phase", i), "%u %" PRIu64 " %u", (unsigned)run->phases[i].kind,
+            run->phases[i].instructions, run->phases[i].region);
+}
+
+static void add_regions(struct cli_facts *facts, const struct report_run *run)
+{
+    for (size_t i = 0; i < run->region_count; i++) {
+        const struct report_region *region = &run->regions[i];
+        add(facts, numbered(facts, "region", i), "%" PRIu64 " %" PRIu64 " %" PRIu64, region->begun,
+            region->instructions, region->measured);
+        add(facts, numbered(facts, "region_asked", i), "%s", region->asked);
+        add(facts, numbered(facts, "region_name", i), "%s", region->name);
+    }
+}
+
+enum c2_status cli_facts_end(struct cli_facts *facts, const struct report_run *run, const struct mmu_areas *areas,
+                             struct c2_error *err)
+{
+    facts->count = 0; /* those of the start are written */
+    add(facts, "exit_status", "%d", run->exit_status);
+    if (run->ending)
+        add(facts, "ending", "%s", run->ending);
+    add(facts, "instructions", "%" PRIu64, run->instructions);
+    add(facts, "lost_pages", "%" PRIu64, run->lost_pages);
+    add_phases(facts, run);
+    add_regions(facts, run);
+    add_files(facts, areas);
+    return added(facts, err);
+}
+
+void cli_facts_release(struct cli_facts *facts)
+{
+    c2_free(facts->list);
+    c2_pool_release(&facts->texts);
+    *facts = (struct cli_facts){.list = NULL};
+}
+
+bool cli_facts_hash(char out[C2_SHA256_TEXT], const char *path)
+{
+    uint64_t bytes;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const bool known = c2_sha256_file(out, &bytes, fd, NULL) == C2_OK;
+    close(fd);
+    return known;
+}
+
+/* ------------------------------------------------------------------ reading */
+
+static enum c2_status fail_fact(const char *name, struct c2_error *err)
+{
+    return c2_fail(err, C2_ERR_FORMAT,
+                   "the recording does not say \"%s\" of its run, or not as c2emu does: record the run again with "
+                   "--record",
+                   name);
+}
+
+static enum c2_status take_number(uint64_t *out, struct stream_recording *recording, const char *name, uint64_t limit,
+                                  struct c2_error *err)
+{
+    const char *text = stream_recording_fact(recording, name);
+    if (!text || c2_parse_number(out, text, name, NULL) != C2_OK || *out > limit)
+        return fail_fact(name, err);
+    return C2_OK;
+}
+
+static const char *element(struct stream_recording *recording, const char *name, size_t number)
+{
+    char numbered_name[40];
+    snprintf(numbered_name, sizeof numbered_name, "%s.%zu", name, number);
+    return stream_recording_fact(recording, numbered_name);
+}
+
+static size_t elements(struct stream_recording *recording, const char *name)
+{
+    size_t count = 0;
+    while (element(recording, name, count))
+        count++;
+    return count;
+}
+
+static enum c2_status take_command(struct cli_told *told, struct stream_recording *recording, struct c2_error *err)
+{
+    const size_t count = elements(recording, "command");
+    told->program = stream_recording_fact(recording, "program");
+    if (!told->program || count == 0)
+        return fail_fact(!told->program ? "program" : "command", err);
+    told->command = c2_calloc(count + 1, sizeof *told->command);
+    if (!told->command)
+        return c2_fail_memory(err, "the command of a recorded run");
+    for (size_t i = 0; i < count; i++)
+        told->command[i] = element(recording, "command", i);
+    return C2_OK;
+}
+
+enum c2_status cli_told_start(struct cli_told *told, struct stream_recording *recording, struct c2_error *err)
+{
+    uint64_t pages, writes;
+    enum c2_status status = take_command(told, recording, err);
+    if (status == C2_OK)
+        status = take_number(&told->seed, recording, "seed", UINT64_MAX, err);
+    if (status == C2_OK)
+        status = take_number(&told->measure, recording, "measure", UINT64_MAX, err);
+    if (status == C2_OK)
+        status = take_number(&told->guest.guest_bytes, recording, "guest.memory", UINT64_MAX, err);
+    if (status == C2_OK)
+        status = take_number(&pages, recording, "guest.heap_pages", MMU_PAGE_SIZES - 1, err);
+    if (status == C2_OK)
+        status = take_number(&writes, recording, "guest.tells_writes", 1, err);
+    if (status != C2_OK)
+        return status;
+    told->clock = stream_recording_fact(recording, "clock");
+    told->guest.heap_page = (enum mmu_page_size)pages;
+    told->guest.tells_writes = writes;
+    return C2_OK;
+}
+
+/* So many numbers in decimal, a space between two. */
+static bool take_row(uint64_t *out, size_t count, const char *text)
+{
+    int used = 0;
+    for (size_t i = 0; i < count; i++, text += used)
+        if ((i != 0 && *text++ != ' ') || text[0] < '0' || text[0] > '9' ||
+            sscanf(text, "%" SCNu64 "%n", &out[i], &used) != 1)
+            return false;
+    return *text == '\0';
+}
+
+static enum c2_status take_phases(struct cli_told *told, struct stream_recording *recording, struct c2_error *err)
+{
+    const size_t count = elements(recording, "phase");
+    told->phases = count == 0 ? NULL : c2_calloc(count, sizeof *told->phases);
+    if (count != 0 && !told->phases)
+        return c2_fail_memory(err, "the phases of a recorded run");
+    for (; told->phase_count < count; told->phase_count++) {
+        uint64_t row[3];
+        if (!take_row(row, 3, element(recording, "phase", told->phase_count)) || row[0] > STREAM_SKIP ||
+            row[2] > told->region_count)
+            return fail_fact("phase", err);
+        told->phases[told->phase_count] = (struct report_phase){
+            .kind = (enum stream_phase)row[0], .instructions = row[1], .region = (uint32_t)row[2]};
+    }
+    return C2_OK;
+}
+
+static enum c2_status take_regions(struct cli_told *told, struct stream_recording *recording, struct c2_error *err)
+{
+    const size_t count = elements(recording, "region");
+    told->regions = count == 0 ? NULL : c2_calloc(count, sizeof *told->regions);
+    if (count != 0 && !told->regions)
+        return c2_fail_memory(err, "the regions of a recorded run");
+    for (; told->region_count < count; told->region_count++) {
+        uint64_t row[3];
+        const size_t i = told->region_count;
+        const char *asked = element(recording, "region_asked", i), *name = element(recording, "region_name", i);
+        if (!take_row(row, 3, element(recording, "region", i)) || !asked || !name)
+            return fail_fact("region", err);
+        told->regions[i] = (struct report_region){asked, name, row[0], row[1], row[2]};
+    }
+    return C2_OK;
+}
+
+enum c2_status cli_told_end(struct cli_told *told, struct stream_recording *recording, struct c2_error *err)
+{
+    enum c2_status status = take_number(&told->exit_status, recording, "exit_status", 255, err);
+    if (status == C2_OK)
+        status = take_number(&told->instructions, recording, "instructions", UINT64_MAX, err);
+    if (status == C2_OK)
+        status = take_number(&told->lost_pages, recording, "lost_pages", UINT64_MAX, err);
+    told->ending = stream_recording_fact(recording, "ending");
+    if (status == C2_OK)
+        status = take_regions(told, recording, err);
+    return status == C2_OK ? take_phases(told, recording, err) : status;
+}
+
+enum c2_status cli_told_check_files(struct stream_recording *recording, FILE *to, struct c2_error *err)
+{
+    const char *text;
+    for (size_t i = 0; (text = element(recording, "file", i)); i++) {
+        char hash[C2_SHA256_TEXT];
+        const size_t length = C2_SHA256_TEXT - 1;
+        if (strlen(text) <= length + 1 || text[length] != ' ')
+            return fail_fact("file", err);
+        const char *path = text + length + 1;
+        if (!cli_facts_hash(hash, path))
+            fprintf(to, "c2emu: %s cannot be read (%s): the report has no names and no variables of it\n", path,
+                    strerror(errno));
+        else if (strncmp(hash, text, length) != 0)
+            return c2_fail(err, C2_ERR_FORMAT,
+                           "%s is another file than the one that was recorded, and its names would be wrong: put the "
+                           "old one back, record the run again, or leave names out with --no-attribution",
+                           path);
+    }
+    return C2_OK;
+}
+
+void cli_told_release(struct cli_told *told)
+{
+    c2_free(told->command);
+    c2_free(told->phases);
+    c2_free(told->regions);
+}

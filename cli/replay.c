@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * replay: `c2emu replay FILE` - a run that was recorded is simulated again, by any machine and placement, and nothing
+ * is executed.
+ *
+ * Model
+ *   What the run was is in the recording, what is simulated says the plan, as for a run: lanes, reports and files are
+ *   the same pieces. With the options of the recorded run the report is its report.
+ *   A placement may want what the guest could see to have been otherwise: a heap that grows by huge pages, first writes
+ *   told from reads. Then the recording is of another run than the one that is asked about, and is refused.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli_priv.h"
+
+struct replay {
+    struct cli_options options; /* a seed that is not given is the recording's */
+    const char *name;           /* of the file, for messages */
+    FILE *file;
+    struct cli_told told;
+    struct cli_plan plan;
+    struct cli_outputs outputs;
+    struct cli_simulation simulation;
+    struct cli_progress progress;
+    bool shows_progress;
+    struct stream_sink to;
+};
+
+/* ------------------------------------------------------------------ the recording */
+
+static enum c2_status open_file(struct replay *replay, struct c2_error *err)
+{
+    const char *path = replay->options.recording;
+    const bool standard = strcmp(path, "-") == 0;
+    replay->name = standard ? "from standard input" : path;
+    replay->file = standard ? stdin : fopen(path, "rbe");
+    if (!replay->file)
+        return c2_fail(err, C2_ERR_NOT_FOUND, "cannot read the recording %s: %s", path, strerror(errno));
+    return C2_OK;
+}
+
+static enum c2_status open_recording(struct replay *replay, struct c2_error *err)
+{
+    struct stream_recording **recording = &replay->simulation.recording;
+    enum c2_status status = open_file(replay, err);
+    if (status == C2_OK)
+        status = stream_recording_open(recording, replay->file, replay->name, err);
+    if (status != C2_OK)
+        return status;
+    stream_recording_distrust(*recording);
+    status = cli_told_start(&replay->told, *recording, err);
+    if (!replay->options.seed_set)
+        replay->options.seed = replay->told.seed;
+    replay->options.sampling.measure = replay->told.measure;
+    return status;
+}
+
+/* ------------------------------------------------------------------ the plan */
+
+/* Whether the recorded guest saw what a run with this placement would show it. */
+static enum c2_status check_guest(const struct replay *replay, struct c2_error *err)
+{
+    const struct mmu_guest_config wanted = cli_plan_guest(&replay->plan, &replay->options);
+    const struct mmu_guest_config *had = &replay->told.guest;
+    if (wanted.heap_page > had->heap_page)
+        return c2_fail(err, C2_ERR_UNSUPPORTED,
+                       "these huge pages want a heap that grows by %u MiB, and that of %s did not: record the run with "
+                       "the same --huge, --huge-size or --against",
+                       (unsigned)(mmu_page_bytes(wanted.heap_page) >> 20), replay->name);
+    if (wanted.tells_writes && !had->tells_writes)
+        return c2_fail(err, C2_ERR_UNSUPPORTED,
+                       "--zero-page wants to know which pages were read before they were written, and %s does not say: "
+                       "record the run with --zero-page",
+                       replay->name);
+    return C2_OK;
+}
+
+static enum c2_status make_plan(struct replay *replay, struct c2_error *err)
+{
+    static const char *const no_environment[] = {NULL};
+    const struct loader_request request = {.program = replay->told.program,
+                                           .argv = replay->told.command,
+                                           .envp = no_environment,
+                                           .seed = replay->told.seed};
+    enum c2_status status = cli_plan_read(&replay->plan, &replay->options, err);
+    if (status == C2_OK)
+        status = cli_plan_place(&replay->plan, &replay->options, &request, err);
+    return status == C2_OK ? check_guest(replay, err) : status;
+}
+
+/* ------------------------------------------------------------------ playing */
+
+static enum c2_status pass_on(void *self, const struct stream_batch *batch, struct c2_error *err)
+{
+    struct replay *replay = self;
+    if (replay->shows_progress)
+        cli_progress_tick(&replay->progress, stream_recording_instructions(replay->simulation.recording));
+    return replay->to.consume(replay->to.self, batch, err);
+}
+
+static enum c2_status play(void *self, struct stream_sink to, struct c2_error *err)
+{
+    struct replay *replay = self;
+    replay->to = to;
+    return stream_recording_play(replay->simulation.recording, (struct stream_sink){replay, pass_on, NULL}, err);
+}
+
+static enum c2_status simulate(struct replay *replay, struct c2_error *err)
+{
+    const struct cli_source source = {replay, stream_recording_blocks(replay->simulation.recording), play};
+    const struct cli_options *options = &replay->options;
+    replay->shows_progress = options->progress || (isatty(STDERR_FILENO) && !options->quiet);
+    cli_progress_start(&replay->progress, "replaying");
+    enum c2_status status = cli_simulation_play(&replay->simulation, &replay->plan, &replay->options, &source, err);
+    cli_progress_clear(&replay->progress);
+    if (status == C2_OK)
+        status = cli_told_end(&replay->told, replay->simulation.recording, err);
+    if (status == C2_OK && !replay->options.analyses[ANALYSIS_profile])
+        status = cli_told_check_files(replay->simulation.recording, stderr, err);
+    return status;
+}
+
+static enum c2_status report(struct replay *replay, struct c2_error *err)
+{
+    const struct cli_told *told = &replay->told;
+    struct report_run against, report = {.command = told->command,
+                                         .exit_status = (int)told->exit_status,
+                                         .ending = told->ending,
+                                         .clock = told->clock,
+                                         .instructions = told->instructions,
+                                         .phases = told->phases,
+                                         .phase_count = told->phase_count,
+                                         .regions = told->regions,
+                                         .region_count = told->region_count,
+                                         .lost_pages = told->lost_pages};
+    if (told->ending)
+        fprintf(stderr, "c2emu: %s\n", told->ending);
+    cli_describe(&report, &against, &replay->options, replay->simulation.lanes);
+    return cli_write_reports(&replay->outputs, &replay->options, &replay->simulation, &report, err);
+}
+
+/* ------------------------------------------------------------------ life */
+
+static enum c2_status go(struct replay *replay, struct c2_error *err)
+{
+    enum c2_status status = open_recording(replay, err);
+    if (status == C2_OK)
+        status = make_plan(replay, err);
+    if (status == C2_OK)
+        status = cli_outputs_open(&replay->outputs, &replay->options, err);
+    if (status == C2_OK)
+        status = simulate(replay, err);
+    return status == C2_OK ? report(replay, err) : status;
+}
+
+static void release(struct replay *replay)
+{
+    cli_simulation_release(&replay->simulation);
+    cli_plan_release(&replay->plan);
+    cli_outputs_abandon(&replay->outputs);
+    cli_told_release(&replay->told);
+    if (replay->file && replay->file != stdin)
+        fclose(replay->file);
+    c2_free(replay);
+}
+
+enum c2_status cli_replay(const struct cli_options *options, int *exit_status, struct c2_error *err)
+{
+    struct replay *replay = c2_calloc(1, sizeof *replay);
+    if (!replay)
+        return c2_fail_memory(err, "the replay");
+    replay->options = *options;
+    enum c2_status status = go(replay, err);
+    *exit_status = (int)replay->told.exit_status;
+    if (options->stats && status == C2_OK)
+        cli_stats(&replay->progress, replay->told.instructions);
+    release(replay);
+    return status;
+}
