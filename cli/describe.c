@@ -90,7 +90,7 @@ static enum c2_status write_all(struct cli_outputs *outputs, const struct cli_op
 {
     const struct lane *lane = simulation->lanes ? lanes_at(simulation->lanes, 0) : NULL;
     enum c2_status status = C2_OK;
-    if (options->quiet)
+    if (options->quiet || report->lanes) /* else the text says it */
         report_warn_of_precision(stderr, report);
     if (options->advise) {
         struct c2_outfile *json = outputs->json;

@@ -78,9 +78,8 @@ enum c2_status report_create(struct report **out, const struct report_run *run, 
 enum c2_status report_text(FILE *to, const struct report *report, struct c2_error *err);
 enum c2_status report_json(FILE *to, const struct report *report, struct c2_error *err);
 void report_destroy(struct report *report);
-/* Says a line for each miss rate that is less sure than the precision asked for; returns whether there is one. to: may
- * be NULL. */
-bool report_warn_of_precision(FILE *to, const struct report_run *run);
+/* Says a line for each miss rate that is less sure than the precision asked for; of several machines, of each. */
+void report_warn_of_precision(FILE *to, const struct report_run *run);
 
 /* Profiles for other tools, of a run with a profile (the first: with calls, too). Callgrind's format, version 1: costs
  * by instruction and line, and calls; the same with conflict misses for costs, where a call is an eviction and goes

@@ -195,7 +195,8 @@ static const char *complaint(char *buffer, const struct report_run *run, const s
     return buffer;
 }
 
-bool report_warn_of_precision(FILE *to, const struct report_run *run)
+/* to: may be NULL. */
+static bool warn(FILE *to, const struct report_run *run)
 {
     struct report_level levels[REPORT_MAX_LEVELS];
     char text[COMPLAINT_BYTES];
@@ -204,10 +205,19 @@ bool report_warn_of_precision(FILE *to, const struct report_run *run)
     for (size_t i = 0; i < count; i++) {
         const char *words = complaint(text, run, &levels[i]);
         if (words && to)
-            fprintf(to, "c2emu: --precision: %s\n", words);
+            fprintf(to, "c2emu: --precision: %s%s%s\n", run->lane_name ? run->lane_name : "",
+                    run->lane_name ? ": " : "", words);
         any |= !!words;
     }
     return any;
+}
+
+void report_warn_of_precision(FILE *to, const struct report_run *run)
+{
+    for (size_t i = 0; i < run->lane_count; i++)
+        warn(to, &run->lanes[i]);
+    if (run->lane_count == 0)
+        warn(to, run);
 }
 
 static void add_precision(struct document *d, const struct report_digest *digest)
@@ -223,7 +233,7 @@ static void add_precision(struct document *d, const struct report_digest *digest
     }
     doc_group(d, DOC_JSON, "precision");
     doc_decimal(d, DOC_JSON, "per_cent", run->precision);
-    doc_flag(d, DOC_JSON, "reached", !report_warn_of_precision(NULL, run));
+    doc_flag(d, DOC_JSON, "reached", !warn(NULL, run));
     doc_close(d);
 }
 

@@ -385,6 +385,10 @@ def precision():
         contains(text, ["WARNING: " + line.split(": ", 2)[2]], "the warning in the text")
     sure = emulate(["-q", "-m", "teach", "--period", "9000", "--measure", "9000", "--precision", "0.001"] + program)
     equal((sure.returncode, sure.stderr), (0, b""), "nothing is left to be unsure of")
+    several = emulate(options + ["--precision", "5", "--vary", "L1D.ways=1,2"] + program).stderr.decode()
+    names = ["L1D.ways=%d: %s" % (ways, name) for ways in (1, 2) for name in ("L1D", "L2")]
+    equal([":".join(line.split(":")[2:4]).strip() for line in several.splitlines() if "c2emu: --precision" in line
+           and "L1I" not in line and "L3" not in line], names, "who is warned of, on two machines")
     alone = emulate(["-q", "-m", "teach", "--measure", "900", "--precision", "100"] + program).stderr.decode()
     contains(alone, ["c2emu: --precision: L1D: one sample does not say how sure its miss rate is; take more"],
              "one sample")
