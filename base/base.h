@@ -145,7 +145,7 @@ uint64_t c2_rng_below(struct c2_rng *rng, uint64_t limit); /* uniform in [0, lim
 void c2_rng_fill(struct c2_rng *rng, void *out, size_t bytes);
 
 /* ------------------------------------------------------------------ hash map: uint64_t -> uint64_t
- * Open addressing, no iteration order promised (so none can leak into a report). */
+ * Open addressing; a list of it is by key (so no order of the table's own can leak into a report). */
 struct c2_map;
 enum c2_status c2_map_create(struct c2_map **out, struct c2_error *err);
 void c2_map_destroy(struct c2_map *map);
@@ -153,6 +153,11 @@ bool c2_map_get(const struct c2_map *map, uint64_t key, uint64_t *value);
 enum c2_status c2_map_put(struct c2_map *map, uint64_t key, uint64_t value, struct c2_error *err);
 bool c2_map_remove(struct c2_map *map, uint64_t key); /* false: it was not there */
 uint64_t c2_map_count(const struct c2_map *map);
+/* All of it, ascending by key, for the caller to free. */
+struct c2_pair {
+    uint64_t key, value;
+};
+enum c2_status c2_map_list(struct c2_pair **out, const struct c2_map *map, struct c2_error *err);
 void c2_map_check(const struct c2_map *map);          /* asserts its invariants, in time linear in its capacity */
 void c2_map_dump(const struct c2_map *map, FILE *to); /* for debugging: the table in its own order */
 

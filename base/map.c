@@ -14,6 +14,8 @@
  */
 #include "base/base.h"
 
+#include <stdlib.h>
+
 #define FIRST_CAPACITY_LOG2 C2_HOST_SIZE(6u, 1u)
 
 struct entry {
@@ -156,6 +158,28 @@ bool c2_map_remove(struct c2_map *map, uint64_t key)
 }
 
 uint64_t c2_map_count(const struct c2_map *map) { return map->table_count + map->has_zero; }
+
+static int by_key(const void *a, const void *b)
+{
+    const uint64_t first = ((const struct c2_pair *)a)->key, second = ((const struct c2_pair *)b)->key;
+    return (first > second) - (first < second);
+}
+
+enum c2_status c2_map_list(struct c2_pair **out, const struct c2_map *map, struct c2_error *err)
+{
+    uint64_t count = 0;
+    struct c2_pair *pairs = *out = c2_calloc(c2_map_count(map) + 1, sizeof *pairs);
+    if (!pairs)
+        return c2_fail_memory(err, "the list of a hash map");
+    if (map->has_zero)
+        pairs[count++] = (struct c2_pair){0, map->zero_value};
+    for (uint64_t at = 0; at <= map->mask; at++) {
+        if (map->table[at].key != 0)
+            pairs[count++] = (struct c2_pair){map->table[at].key, map->table[at].value};
+    }
+    qsort(pairs, count, sizeof *pairs, by_key);
+    return C2_OK;
+}
 
 void c2_map_check(const struct c2_map *map)
 {

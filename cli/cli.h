@@ -32,7 +32,8 @@ enum cli_action {
     CLI_PAGEMAP,
     CLI_DIFF,
     CLI_ANNOTATE,
-    CLI_REPLAY
+    CLI_REPLAY,
+    CLI_RESTORE
 };
 
 /* What the words of the command line say. Strings are those of argv; defaults are filled in. */
@@ -90,6 +91,10 @@ struct cli_options {
         const char *from, *to; /* NULL: not given */
         enum cli_warm { CLI_WARM_USUAL, CLI_WARM_FUNCTIONAL, CLI_WARM_NONE } warm;
     } regions;
+    const char *restored;   /* `c2emu restore`: the checkpoint; command is NULL until it has been read */
+    const char *checkpoint; /* --checkpoint, NULL: not asked for */
+    uint64_t checkpoint_at;
+    bool checkpoint_at_set, checkpoint_caches;
     bool no_sim, inherit_env, progress, stats, quiet, verbose;
 };
 

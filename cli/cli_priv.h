@@ -49,6 +49,7 @@ struct cli_plan {
     unsigned count;
     struct mmu_config against; /* with --against only */
     uint64_t physical_bytes;   /* that the program sees: the most that a machine has */
+    struct cli_restored *from; /* the checkpoint that the run goes on from; NULL: it has its own start */
 };
 /* The machines, and the placements but for their regions. *plan is zeroed, and to be released in any case. */
 enum c2_status cli_plan_read(struct cli_plan *plan, const struct cli_options *options, struct c2_error *err);
@@ -103,6 +104,7 @@ struct cli_simulation {
     const char *beside[ANALYSES_KINDS]; /* analyses of the lanes behind the first */
     struct stream_ring *ring;
     struct stream_writer *writer;
+    struct cli_saver *saver;            /* --checkpoint; else NULL */
     struct stream_recorder *recorder;   /* NULL: the stream is not kept; the same below */
     FILE *temporary;                    /* where `advise` keeps it */
     struct stream_recording *recording; /* once settled, of `advise`; of what is played */
@@ -127,6 +129,8 @@ enum c2_status cli_simulation_play(struct cli_simulation *s, const struct cli_pl
                                    struct c2_error *err);
 /* The program is in memory, and has not run. */
 enum c2_status cli_simulation_loaded(struct cli_simulation *s, const struct loader_image *image, struct c2_error *err);
+/* What is in the stream has been taken by all. */
+enum c2_status cli_simulation_catch_up(struct cli_simulation *s, struct c2_error *err);
 /* Everything recorded is in the counts when this returns. */
 enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *err);
 void cli_simulation_release(struct cli_simulation *s); /* the last user of the memory is gone */

@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     cli_usual_layout(argv);
     cli_guard_start();
     enum c2_status status = cli_options_parse(&options, argc, argv, &err);
-    if (status == C2_OK && options.action == CLI_RUN)
+    if (status == C2_OK && (options.action == CLI_RUN || options.action == CLI_RESTORE))
         exit_status = cli_run(&options, environ);
     else if (status == C2_OK)
         status = act(&options, &exit_status, argc, argv, &err);

@@ -58,6 +58,9 @@ enum option_key {
     KEY_FORMAT,
     KEY_LIST_MACHINES,
     KEY_ALLOC_WRAPPER,
+    KEY_CHECKPOINT,
+    KEY_CHECKPOINT_AT,
+    KEY_CHECKPOINT_CACHES,
     KEY_ANALYSES,                                    /* one an analysis */
     KEY_UNAVAILABLE = KEY_ANALYSES + ANALYSES_KINDS, /* and everything above */
 };
@@ -132,6 +135,10 @@ const struct argp_option cli_run_options[] = {
     {"format", KEY_FORMAT, "FORMAT", 0,
      "replay: what FILE is, where it is not to be seen: recording, din, lackey, text", 2},
     {NULL, 0, NULL, 0, "What is written:", 3},
+    {"checkpoint", KEY_CHECKPOINT, "FILE", 0, "write the state of the program, for `c2emu restore FILE`", 3},
+    {"checkpoint-at", KEY_CHECKPOINT_AT, "N", 0, "... when N instructions have been executed", 3},
+    {"checkpoint-caches", KEY_CHECKPOINT_CACHES, NULL, 0,
+     "... with all references up to there, so that the caches can be as they were", 3},
     {"output", KEY_OUTPUT, "DIR", 0, "write report.txt and report.json there", 3},
     {"json", KEY_JSON, "FILE", 0, "write the JSON report; - is standard output", 3},
     {"record", KEY_RECORD, "FILE", 0, "keep all that was simulated, for c2emu replay", 3},
@@ -236,7 +243,7 @@ static enum c2_status take_huge_size(struct cli_options *options, const char *va
 /* The first of those that are instead of a run wins. */
 static enum c2_status take_action(struct cli_options *options, enum cli_action action)
 {
-    const bool acts = options->action == CLI_RUN || options->action == CLI_REPLAY;
+    const bool acts = options->action == CLI_RUN || options->action == CLI_REPLAY || options->action == CLI_RESTORE;
     options->action = acts ? action : options->action;
     return C2_OK;
 }
@@ -322,6 +329,15 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
         return C2_OK;
     case KEY_DUMP_PAGEMAP:
         options->dump_pagemap = value;
+        return C2_OK;
+    case KEY_CHECKPOINT:
+        options->checkpoint = value;
+        return C2_OK;
+    case KEY_CHECKPOINT_AT:
+        options->checkpoint_at_set = true;
+        return take_count(&options->checkpoint_at, "--checkpoint-at", value, 1, err);
+    case KEY_CHECKPOINT_CACHES:
+        options->checkpoint_caches = true;
         return C2_OK;
     case KEY_SEED:
         options->seed_set = true;
@@ -432,6 +448,18 @@ static enum c2_status take_program(void *self, char *const *words, struct c2_err
     return C2_OK;
 }
 
+static enum c2_status take_checkpoint(void *self, char *const *words, struct c2_error *err)
+{
+    struct parse *parse = self;
+    if (parse->options->restored)
+        return c2_fail(err, C2_ERR_INVALID,
+                       "restore: \"%s\" is one word too many: there is one checkpoint, and the program's arguments are "
+                       "in it",
+                       words[0]);
+    parse->options->restored = words[0];
+    return C2_OK;
+}
+
 /* The analyses that files are written of. */
 static const enum analysis_number with_files[] = {
 #define X(name, option, argument, help) ANALYSIS_##name,
@@ -483,11 +511,14 @@ static enum c2_status check_pair(const struct named_file *a, const struct named_
 
 static enum c2_status check_files(const struct cli_options *options, struct c2_error *err)
 {
-    enum { OTHERS = 6 };
-    struct named_file files[OTHERS + WITH_FILES] = {
-        {"json", options->json},         {"dump-pagemap", options->dump_pagemap},
-        {"record", options->record},     {"callgrind", options->analyses[ANALYSIS_callgraph]},
-        {"evictors", options->evictors}, {"cachegrind", options->cachegrind}};
+    enum { OTHERS = 7 };
+    struct named_file files[OTHERS + WITH_FILES] = {{"json", options->json},
+                                                    {"checkpoint", options->checkpoint},
+                                                    {"dump-pagemap", options->dump_pagemap},
+                                                    {"record", options->record},
+                                                    {"callgrind", options->analyses[ANALYSIS_callgraph]},
+                                                    {"evictors", options->evictors},
+                                                    {"cachegrind", options->cachegrind}};
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < WITH_FILES; i++)
         files[OTHERS + i] = (struct named_file){analyses_option(with_files[i]), options->analyses[with_files[i]]};
@@ -609,17 +640,42 @@ static bool varies_huge(const struct cli_options *options)
     return varies;
 }
 
+/* What of a checkpoint goes together. */
+static enum c2_status check_checkpoint(const struct cli_options *options, struct c2_error *err)
+{
+    if (options->checkpoint && !options->checkpoint_at_set)
+        return c2_fail(err, C2_ERR_INVALID, "--checkpoint %s: when? Add --checkpoint-at N", options->checkpoint);
+    if (!options->checkpoint && (options->checkpoint_at_set || options->checkpoint_caches))
+        return c2_fail(err, C2_ERR_INVALID, "--checkpoint-%s needs the file to write; add --checkpoint FILE",
+                       options->checkpoint_at_set ? "at" : "caches");
+    if (options->checkpoint && options->points.find)
+        return c2_fail(err, C2_ERR_INVALID, "points runs the program to its end; leave --checkpoint out");
+    if (options->checkpoint && strcmp(options->checkpoint, "-") == 0)
+        return c2_fail(err, C2_ERR_INVALID, "--checkpoint -: standard output is the program's; name a file");
+    if (options->checkpoint_caches && cli_regions_asked(&options->regions))
+        return c2_fail(err, C2_ERR_INVALID, "--checkpoint-caches is for whole runs; leave --roi, --from and --to out");
+    if (options->checkpoint_caches && (options->no_sim || cli_sampling_asked(&options->sampling)))
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--checkpoint-caches keeps all references, which --%s leaves out; leave one out",
+                       options->no_sim ? "no-sim" : "skip, --warmup and --measure");
+    return C2_OK;
+}
+
 /* What can be said only when all words are known. */
 static enum c2_status check_whole(struct cli_options *options, struct c2_error *err)
 {
-    const bool replay = options->action == CLI_REPLAY;
-    if (options->action != CLI_RUN && !replay)
+    const bool replay = options->action == CLI_REPLAY, restore = options->action == CLI_RESTORE;
+    const bool needs_none = replay || restore || options->points.vectors_from;
+    if (options->action != CLI_RUN && !replay && !restore)
         return C2_OK;
     if (replay && (!options->recording || options->recording[0] == '\0'))
         return c2_fail(err, C2_ERR_INVALID,
                        "replay: no recording given: c2emu replay [OPTION]... FILE (- is standard "
                        "input; see c2emu help replay)");
-    if (!replay && !options->points.vectors_from && (!options->command || options->command[0][0] == '\0'))
+    if (restore && !options->restored)
+        return c2_fail(err, C2_ERR_INVALID,
+                       "no checkpoint given: c2emu restore FILE [OPTION]... (see c2emu help restore)");
+    if (!needs_none && (!options->command || options->command[0][0] == '\0'))
         return c2_fail(err, C2_ERR_INVALID,
                        "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)");
     const bool sized = options->huge == MMU_HUGE_HEAP || options->huge == MMU_HUGE_ALL ||
@@ -643,6 +699,8 @@ static enum c2_status check_whole(struct cli_options *options, struct c2_error *
         status = check_many(options, err);
     if (status == C2_OK && !replay)
         status = check_sampling(options, err);
+    if (status == C2_OK)
+        status = check_checkpoint(options, err);
     if (status == C2_OK)
         status = check_profiles(options, err);
     if (status == C2_OK)
@@ -669,15 +727,15 @@ static enum c2_status make_room(struct cli_options *out, size_t words, struct c2
     return C2_OK;
 }
 
-/* The words behind `c2emu`, `c2emu advise`, `c2emu points` or `c2emu replay`. */
+/* The words behind `c2emu`, `c2emu advise`, `c2emu points`, `c2emu replay` or `c2emu restore`. */
 static enum c2_status parse_run(struct cli_options *out, int argc, char **argv, struct c2_error *err)
 {
-    const bool replay = out->action == CLI_REPLAY;
+    const bool replay = out->action == CLI_REPLAY, restore = out->action == CLI_RESTORE;
     struct parse parse = {.options = out, .replay = replay};
-    const struct cli_taker taker = {&parse, take_option, take_program};
+    const struct cli_taker taker = {&parse, take_option, restore ? take_checkpoint : take_program};
     enum c2_status status = make_room(out, (size_t)argc, err);
     if (status == C2_OK)
-        status = cli_words_take(replay ? out->verb : &cli_run_command, argc, argv, &taker, err);
+        status = cli_words_take(replay || restore ? out->verb : &cli_run_command, argc, argv, &taker, err);
     settle_huge(out);
     if (status == C2_OK)
         status = check_whole(out, err);
@@ -716,7 +774,7 @@ enum c2_status cli_options_parse(struct cli_options *out, int argc, char **argv,
         out->action = CLI_HELP;
     else if (out->action == CLI_HELP)
         return parse_help(out, argc + 1, argv - 1, err);
-    else if (out->action == CLI_RUN || out->action == CLI_REPLAY)
+    else if (out->action == CLI_RUN || out->action == CLI_REPLAY || out->action == CLI_RESTORE)
         return parse_run(out, argc, argv, err);
     return C2_OK; /* a verb's words are its own */
 }

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/cli_priv.h"
+#include "cli/checkpoint_priv.h"
 #include "sim/sim.h"
 #include "stream/stream.h"
 
@@ -30,6 +30,9 @@
 
 struct run {
     const struct cli_options *options;
+    struct cli_options adapted;   /* to the checkpoint: then options points here */
+    struct cli_restored *from;    /* or NULL */
+    struct emu_phase first_phase; /* with from and phases: where the checkpoint is */
     char **environment;
     char clock[CLI_CLOCK_BYTES]; /* --clock, for the report */
     struct cli_plan plan;
@@ -102,18 +105,24 @@ static void release_signals(bool reports_at_once)
 
 /* ------------------------------------------------------------------ making a run */
 
+static const char *const *environment_of(const struct run *run)
+{
+    return (const char *const *)(run->from ? run->from->saved.environment.list : run->environment);
+}
+
 static struct loader_request request_of(const struct run *run)
 {
-    return (struct loader_request){.program = run->options->command[0],
+    return (struct loader_request){.program = run->from ? run->from->saved.image.path : run->options->command[0],
                                    .argv = run->options->command,
-                                   .envp = (const char *const *)run->environment,
+                                   .envp = environment_of(run),
                                    .seed = run->options->seed};
 }
 
 static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_error *err)
 {
     cli_clock_text(run->clock, run->options->clock_start);
-    enum c2_status status = cli_environment(&run->environment, run->options, host_env, err);
+    run->plan.from = run->from;
+    enum c2_status status = run->from ? C2_OK : cli_environment(&run->environment, run->options, host_env, err);
     return status == C2_OK ? cli_plan_read(&run->plan, run->options, err) : status;
 }
 
@@ -129,6 +138,10 @@ static enum c2_status check_engine(const struct cli_options *options, struct c2_
 static enum c2_status find_program(struct run *run, struct c2_error *err)
 {
     char *path;
+    if (run->from) {
+        run->program = c2_strdup(run->from->saved.image.path);
+        return run->program ? C2_OK : c2_fail_memory(err, "the path of the program");
+    }
     enum c2_status status = loader_find(&path, run->options->command[0], err);
     if (status != C2_OK)
         return status;
@@ -141,7 +154,7 @@ static enum c2_status find_program(struct run *run, struct c2_error *err)
 
 static enum c2_status start_simulation(struct run *run, struct c2_error *err)
 {
-    const struct mmu_guest_config guest = cli_plan_guest(&run->plan, run->options);
+    const struct mmu_guest_config guest = run->from ? run->from->saved.guest : cli_plan_guest(&run->plan, run->options);
     FILE *to = run->outputs.recording ? c2_outfile_stream(run->outputs.recording) : NULL;
     enum c2_status status = to ? cli_facts_start(&run->facts, run->options, run->program, &guest, err) : C2_OK;
     return status == C2_OK ? cli_simulation_start(&run->simulation, &run->plan, run->options, to, &run->facts, err)
@@ -150,6 +163,12 @@ static enum c2_status start_simulation(struct run *run, struct c2_error *err)
 
 static enum c2_status load(struct run *run, struct c2_error *err)
 {
+    if (run->from) {
+        run->image = run->from->saved.image;
+        run->image.path = c2_strdup(run->image.path);
+        mmu_checkpoint(run->simulation.mmu, run->from->state);
+        return run->image.path ? checkpoint_status(run->from->state, err) : c2_fail_memory(err, "the program");
+    }
     const struct loader_request request = request_of(run);
     return loader_load(&run->image, run->simulation.mmu, &request, err);
 }
@@ -158,7 +177,7 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
 {
     struct syscalls_config config = {.program_path = run->image.path,
                                      .argv = run->options->command,
-                                     .envp = (const char *const *)run->environment,
+                                     .envp = environment_of(run),
                                      .seed = run->options->seed,
                                      .start_seconds = run->options->clock_set ? run->options->clock_start
                                                                               : SYSCALLS_START_SECONDS,
@@ -167,7 +186,52 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
                                      .complaints = stderr,
                                      .complaint_prefix = "c2emu: ",
                                      .interrupted = &caught_signal};
-    return syscalls_create(&run->kernel, run->simulation.mmu, &config, err);
+    enum c2_status status = syscalls_create(&run->kernel, run->simulation.mmu, &config, err);
+    if (status != C2_OK || !run->from)
+        return status;
+    syscalls_checkpoint(run->kernel, run->from->state);
+    return checkpoint_status(run->from->state, err);
+}
+
+/* ------------------------------------------------------------------ checkpoints */
+
+/* The guest has come to where the checkpoint is wanted. */
+static enum c2_status save(void *self, struct c2_error *err)
+{
+    struct run *run = self;
+    const struct cli_options *options = run->options;
+    struct cli_saved saved = {
+        .command = cli_texts_of(options->command),
+        .environment = cli_texts_of(environment_of(run)),
+        .wrappers = {.list = (char **)options->wrappers, .count = (uint32_t)options->wrapper_count},
+        .seed = options->seed,
+        .clock_start = options->clock_start,
+        .clock_set = options->clock_set,
+        .guest = *mmu_guest_config(run->simulation.mmu),
+        .image = run->image,
+        .instructions = emu_instructions(run->emu)};
+    enum c2_status status = stream_writer_flush(run->simulation.writer, err);
+    return status == C2_OK
+               ? cli_saver_save(run->simulation.saver, &saved, run->simulation.mmu, run->kernel, run->emu, err)
+               : status;
+}
+
+static enum c2_status play(struct run *run, struct c2_error *err)
+{
+    emu_checkpoint(run->emu, run->from->state);
+    enum c2_status status = checkpoint_status(run->from->state, err);
+    return status == C2_OK ? cli_restored_play(run->from, &run->simulation, run->phases ? &run->first_phase : NULL, err)
+                           : status;
+}
+
+/* What the options ask for did not come. */
+static int tell_unsaved(const struct run *run, int status)
+{
+    if (!run->simulation.saver || cli_saver_done(run->simulation.saver))
+        return status;
+    fprintf(stderr, "c2emu: --checkpoint: %s was not written: the program ended after %llu instructions\n",
+            run->options->checkpoint, (unsigned long long)emu_instructions(run->emu));
+    return CLI_EXIT_FAILED;
 }
 
 /* Those of the first lane; NULL: there are none. */
@@ -200,7 +264,8 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
                                 .blocks = run->simulation.blocks,
                                 .writer = run->simulation.writer,
                                 .record = !run->options->no_sim || run->options->record,
-                                .mark_allocations = run->options->record || (analyses && analyses_want_marks(analyses)),
+                                .mark_allocations = run->options->record || run->options->checkpoint || run->from ||
+                                                    (analyses && analyses_want_marks(analyses)),
                                 .wrappers = run->options->wrappers,
                                 .wrapper_count = run->options->wrapper_count,
                                 .symbols = run->symbols,
@@ -212,6 +277,9 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
     config.regions = cli_regions_asked(&run->options->regions) ? &run->places.regions : NULL;
     if (run->points)
         count_intervals(run, &config);
+    config.begun = run->first_phase;
+    if (run->simulation.saver)
+        config.moment = (struct emu_moment){run->options->checkpoint_at, save, run};
     enum c2_status status = emu_create(&run->emu, &config, &run->image, err);
     if (status == C2_OK && run->points)
         cli_points_count(run->points, run->emu);
@@ -236,14 +304,18 @@ static enum c2_status make_phases(struct run *run, struct c2_error *err)
 
 static enum c2_status make(struct run *run, struct c2_error *err)
 {
-    enum c2_status status = cli_simulation_loaded(&run->simulation, &run->image, err);
+    enum c2_status status = run->from ? C2_OK : cli_simulation_loaded(&run->simulation, &run->image, err);
     if (status == C2_OK)
         status = loader_symbols_create(&run->symbols, mmu_areas(run->simulation.mmu), err);
     if (status == C2_OK)
         status = make_kernel(run, err);
     if (status == C2_OK)
         status = make_phases(run, err);
-    return status == C2_OK ? make_emulator(run, err) : status;
+    if (status == C2_OK && run->phases && run->from)
+        run->first_phase = cli_phases_next(run->phases, 0, &(struct emu_part){.where = EMU_INSIDE});
+    if (status == C2_OK)
+        status = make_emulator(run, err);
+    return status == C2_OK && run->from ? play(run, err) : status;
 }
 
 static void release(struct run *run)
@@ -261,6 +333,7 @@ static void release(struct run *run)
     c2_free(run->program);
     cli_outputs_abandon(&run->outputs);
     cli_environment_release(run->environment);
+    cli_restored_close(run->from);
 }
 
 /* ------------------------------------------------------------------ the run and its reports */
@@ -394,7 +467,7 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
         return fail(err, CLI_EXIT_FAILED);
     if (cli_write_reports(&run->outputs, run->options, &run->simulation, &report, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
-    return report.exit_status;
+    return tell_unsaved(run, report.exit_status);
 }
 
 static int go(struct run *run, struct c2_error *err)
@@ -411,9 +484,24 @@ static int go(struct run *run, struct c2_error *err)
     return status;
 }
 
+/* The checkpoint says what is run. */
+static enum c2_status open_checkpoint(struct run *run, struct c2_error *err)
+{
+    if (!run->options->restored)
+        return C2_OK;
+    enum c2_status status = cli_restored_open(&run->from, run->options->restored, err);
+    if (status != C2_OK)
+        return status;
+    run->adapted = *run->options;
+    run->options = &run->adapted;
+    return cli_restored_options(&run->adapted, run->from, err);
+}
+
 static int make_and_go(struct run *run, char *const *host_env, struct c2_error *err)
 {
     enum c2_status status = check_engine(run->options, err);
+    if (status == C2_OK)
+        status = open_checkpoint(run, err);
     if (status == C2_OK)
         status = prepare(run, host_env, err);
     if (status != C2_OK)
@@ -434,7 +522,7 @@ static int make_and_go(struct run *run, char *const *host_env, struct c2_error *
         return fail(err, CLI_EXIT_FAILED);
     status = load(run, err);
     if (status != C2_OK)
-        return fail(err, cli_load_status(status));
+        return fail(err, run->from ? CLI_EXIT_FAILED : cli_load_status(status));
     status = make(run, err);
     return status == C2_OK ? go(run, err) : fail(err, CLI_EXIT_FAILED);
 }

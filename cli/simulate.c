@@ -11,22 +11,30 @@
  */
 #include <sched.h>
 
-#include "cli/cli_priv.h"
+#include "cli/checkpoint_priv.h"
 
 /* ------------------------------------------------------------------ the stream */
 
-/* The recorder comes first, on the emulator's thread. */
-static enum c2_status both_consume(void *self, const struct stream_batch *batch, struct c2_error *err)
+static enum c2_status take(struct stream_sink sink, const struct stream_batch *batch, struct c2_error *err)
 {
-    struct cli_simulation *s = self;
-    const struct stream_sink recorder = stream_recorder_sink(s->recorder), ring = stream_ring_sink(s->ring);
-    enum c2_status status = recorder.consume(recorder.self, batch, err);
-    return status == C2_OK ? ring.consume(ring.self, batch, err) : status;
+    return sink.consume(sink.self, batch, err);
 }
 
-static enum c2_status both_drain(void *self, struct c2_error *err)
+/* Those who keep it come first, on the emulator's thread. */
+static enum c2_status consume(void *self, const struct stream_batch *batch, struct c2_error *err)
 {
     struct cli_simulation *s = self;
+    enum c2_status status = s->saver ? cli_saver_take(s->saver, batch, err) : C2_OK;
+    if (status == C2_OK && s->recorder)
+        status = take(stream_recorder_sink(s->recorder), batch, err);
+    return status == C2_OK && s->ring ? take(stream_ring_sink(s->ring), batch, err) : status;
+}
+
+static enum c2_status drain(void *self, struct c2_error *err)
+{
+    struct cli_simulation *s = self;
+    if (!s->ring)
+        return C2_OK;
     const struct stream_sink ring = stream_ring_sink(s->ring);
     return ring.drain(ring.self, err);
 }
@@ -75,12 +83,12 @@ static enum c2_status end_temporary(struct cli_simulation *s, struct c2_error *e
 
 static struct stream_sink sink_of(struct cli_simulation *s)
 {
-    if (s->recorder && s->ring)
-        return (struct stream_sink){s, both_consume, both_drain};
-    return s->recorder ? stream_recorder_sink(s->recorder) : stream_ring_sink(s->ring);
+    if (s->ring && !s->recorder && !s->saver)
+        return stream_ring_sink(s->ring);
+    return (struct stream_sink){s, consume, drain};
 }
 
-/* A recorder never fails at a change of memory. */
+/* Who keeps the stream never fails at a change of memory. */
 static uint64_t always_certain(void *self)
 {
     (void)self;
@@ -156,15 +164,20 @@ enum c2_status cli_simulation_start(struct cli_simulation *s, const struct cli_p
                                     const struct cli_options *options, FILE *to, const struct cli_facts *facts,
                                     struct c2_error *err)
 {
-    const struct mmu_guest_config guest = cli_plan_guest(plan, options);
-    enum c2_status status = mmu_create(&s->mmu, &guest, err);
+    const struct mmu_guest_config wanted = cli_plan_guest(plan, options);
+    enum c2_status status = plan->from ? cli_restored_suits(plan->from, &wanted, err) : C2_OK;
+    if (status == C2_OK)
+        status = mmu_create(&s->mmu, plan->from ? &plan->from->saved.guest : &wanted, err);
     if (status == C2_OK)
         status = stream_blocks_create(&s->blocks, err);
     if (status == C2_OK && needs_lane(plan, options))
         status = make_lanes(s, plan, options, s->blocks, err);
     if (status == C2_OK && (options->advise || options->record))
         status = make_recorder(s, options, to, facts, err);
-    return status == C2_OK && (s->recorder || s->lanes) ? make_writer(s, err) : status;
+    if (status == C2_OK && options->checkpoint)
+        status = cli_saver_create(&s->saver, options, s->blocks, err);
+    const bool eaten = s->recorder || s->lanes || s->saver || plan->from;
+    return status == C2_OK && eaten ? make_writer(s, err) : status;
 }
 
 enum c2_status cli_simulation_loaded(struct cli_simulation *s, const struct loader_image *image, struct c2_error *err)
@@ -174,16 +187,19 @@ enum c2_status cli_simulation_loaded(struct cli_simulation *s, const struct load
     return s->writer ? stream_writer_mark(s->writer, STREAM_LOADED, words, 2, err) : C2_OK;
 }
 
+enum c2_status cli_simulation_catch_up(struct cli_simulation *s, struct c2_error *err)
+{
+    enum c2_status status = stream_writer_flush(s->writer, err);
+    return status == C2_OK ? drain(s, err) : status;
+}
+
 enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *err)
 {
     if (!s->writer)
         return C2_OK;
-    const struct stream_sink sink = sink_of(s);
     enum c2_status status = mmu_written(s->mmu, err);
     if (status == C2_OK)
-        status = stream_writer_flush(s->writer, err);
-    if (status == C2_OK)
-        status = sink.drain(sink.self, err);
+        status = cli_simulation_catch_up(s, err);
     if (status == C2_OK && s->temporary)
         status = end_temporary(s, err);
     return status == C2_OK && s->lanes ? lanes_finish(s->lanes, err) : status;
@@ -215,6 +231,7 @@ void cli_simulation_release(struct cli_simulation *s)
     stream_writer_destroy(s->writer);
     stream_ring_destroy(s->ring);
     stream_recorder_destroy(s->recorder);
+    cli_saver_destroy(s->saver);
     lanes_destroy(s->lanes);
     stream_recording_close(s->recording);
     if (s->temporary)

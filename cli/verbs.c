@@ -93,6 +93,13 @@ static const struct cli_command verbs[] = {
      "\vThe options are those of a run that say how it is simulated and what is written; those that say how the "
      "program runs were decided when it was recorded. Exit status: that of the run; 125 when c2emu failed.",
      cli_run_options},
+    {"restore", CLI_RESTORE, false, "FILE", "go on from a checkpoint",
+     "Go on from a checkpoint that --checkpoint FILE has written, under the machine, placement and analyses that the "
+     "options say."
+     "\vThe options are those of a run, but for what the program was started with (--env, --inherit-env, --clock, "
+     "--alloc-wrapper), which is the checkpoint's. The report is that of a run with --skip N, N being where the "
+     "checkpoint is; of one with its caches, that of a whole run.",
+     cli_run_options},
 };
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 

@@ -526,6 +526,65 @@ bool allocations_met(const struct allocations *a, size_t wrapper) { return calle
 
 static bool is_entry(const void *self, uint64_t address) { return point_at(self, address) >= POINT_FUNCTION; }
 
+/* ------------------------------------------------------------------ checkpoints */
+
+static void visit_frame(struct frame *frame, struct checkpoint *c)
+{
+    uint64_t function = frame->function ? (uint64_t)(frame->function - family) + 1 : 0;
+    checkpoint_number(c, &function, FAMILY);
+    frame->function = function ? &family[function - 1] : NULL;
+    CHECKPOINT_NUMBER(c, frame->resolves, 1);
+    CHECKPOINT_NUMBER(c, frame->outermost, 1);
+    checkpoint_number(c, &frame->rsp, CHECKPOINT_ANY);
+    checkpoint_number(c, &frame->pc, CHECKPOINT_ANY);
+    checkpoint_number(c, &frame->site, CHECKPOINT_ANY);
+    checkpoint_number(c, &frame->bytes, CHECKPOINT_ANY);
+    checkpoint_number(c, &frame->pointer, CHECKPOINT_ANY);
+}
+
+static void visit_calls(struct calls *calls, struct checkpoint *c)
+{
+    uint64_t count = calls->depth;
+    checkpoint_number(c, &count, UINT32_MAX);
+    for (size_t i = 0; i < count; i++) {
+        struct c2_error why;
+        if (!checkpoint_writes(c) &&
+            grow((void **)&calls->frames, &calls->room, i, sizeof *calls->frames, &why) != C2_OK)
+            checkpoint_fail(c, &why);
+        if (checkpoint_status(c, NULL) != C2_OK)
+            return;
+        visit_frame(&calls->frames[i], c);
+        calls->depth = i + 1;
+    }
+    if (!frames_fall(calls))
+        checkpoint_damaged(c, "calls of the allocator that are in no order");
+}
+
+static void check_points(const struct allocations *a, struct checkpoint *c)
+{
+    struct c2_pair *points;
+    if (checkpoint_writes(c) || c2_map_list(&points, a->points, NULL) != C2_OK)
+        return;
+    for (uint64_t i = 0; i < c2_map_count(a->points); i++)
+        if (points[i].value / POINT_FUNCTION > FAMILY)
+            checkpoint_damaged(c, "a function of the allocator that there is not");
+    c2_free(points);
+}
+
+void allocations_checkpoint(struct allocations *a, struct checkpoint *c)
+{
+    checkpoint_part(c, "the allocator's calls");
+    checkpoint_map(c, a->points);
+    check_points(a, c);
+    checkpoint_map(c, a->blocks);
+    checkpoint_number(c, &a->allocated, CHECKPOINT_ANY);
+    modules_checkpoint(a->modules, c);
+    if (!modules_hold(a->modules, is_entry, a))
+        checkpoint_damaged(c, "a function of the allocator where none is");
+    visit_calls(&a->calls, c);
+    callers_checkpoint(a->callers, c);
+}
+
 void allocations_check(const struct allocations *a)
 {
     callers_check(a->callers);

@@ -28,6 +28,8 @@ void allocations_resumed(struct allocations *allocations);
 
 bool allocations_met(const struct allocations *allocations, size_t wrapper); /* this one has allocated a block */
 
+/* What is known of the process and its calls, to a checkpoint or, before anything has run, from one. */
+void allocations_checkpoint(struct allocations *allocations, struct checkpoint *checkpoint);
 void allocations_check(const struct allocations *allocations);
 void allocations_dump(const struct allocations *allocations, FILE *to); /* pending calls, blocks allocated */
 

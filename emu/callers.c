@@ -298,6 +298,35 @@ void callers_forget(struct callers *callers)
     loader_unwind_forget(callers->config.symbols);
 }
 
+static void visit_wait(struct wait *wait, struct checkpoint *c)
+{
+    checkpoint_number(c, &wait->rsp, CHECKPOINT_ANY);
+    checkpoint_number(c, &wait->pc, CHECKPOINT_ANY);
+    checkpoint_number(c, &wait->site, CHECKPOINT_ANY);
+    CHECKPOINT_NUMBER(c, wait->passed, STREAM_CALLERS);
+    checkpoint_number(c, &wait->block.address, CHECKPOINT_ANY);
+    checkpoint_number(c, &wait->block.bytes, CHECKPOINT_ANY);
+    checkpoint_number(c, &wait->block.number, CHECKPOINT_ANY);
+}
+
+void callers_checkpoint(struct callers *callers, struct checkpoint *c)
+{
+    uint64_t count = callers->count;
+    for (size_t i = 0; i < callers->config.wrapper_count; i++)
+        CHECKPOINT_NUMBER(c, callers->met[i], 1);
+    checkpoint_map(c, callers->sites);
+    checkpoint_number(c, &count, UINT32_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!checkpoint_writes(c) &&
+            !checkpoint_room(c, (void **)&callers->waits, &callers->room, i, sizeof *callers->waits))
+            break;
+        visit_wait(&callers->waits[i], c);
+        callers->count = i + 1;
+    }
+    if (!waits_fall(callers))
+        checkpoint_damaged(c, "calls of the allocator that are in no order");
+}
+
 void callers_check(const struct callers *callers)
 {
     C2_ASSERT(callers->count <= callers->room);

@@ -38,6 +38,8 @@ struct emu {
     struct emu_process process;
     struct emu_thread thread; /* the one that runs */
     uint64_t phase_end;       /* instructions; UINT64_MAX: that of the run */
+    uint64_t moment;          /* instructions; UINT64_MAX: it has been, or never comes */
+    bool resumed;             /* the stream has begun elsewhere */
     struct emu_end *end;
     struct c2_error *err;
 };
@@ -120,7 +122,7 @@ static struct engine_watch the_watch(struct emu *emu)
 static enum c2_status make_allocations(struct emu *emu, const struct loader_image *image, struct c2_error *err)
 {
     const struct emu_config *config = &emu->config;
-    if (!config->mark_allocations || !config->record)
+    if (!config->mark_allocations || !config->writer)
         return C2_OK;
     C2_ASSERT(config->symbols);
     const struct allocations_config allocations = {config->mmu, config->symbols, config->wrappers,
@@ -134,6 +136,11 @@ static enum c2_status make_allocations(struct emu *emu, const struct loader_imag
     add_watch(emu, allocations_watch(emu->process.allocations));
     add_watch(emu, locals_watch(emu->process.locals));
     return C2_OK;
+}
+
+static bool begins_recording(const struct emu_config *config)
+{
+    return config->record && (config->begun.instructions == 0 || config->begun.phase != STREAM_SKIP);
 }
 
 static enum c2_status make_regions(struct emu *emu, const struct loader_image *image, struct c2_error *err)
@@ -164,7 +171,7 @@ static enum c2_status make_engine(struct emu *emu, const struct loader_image *im
                                          .count_blocks = config->count_blocks};
     if (status == C2_OK)
         status = engine_create(&emu->process.engine, config->engine, &engine, err);
-    return status == C2_OK ? engine_set_recording(emu->process.engine, config->record, err) : status;
+    return status == C2_OK ? engine_set_recording(emu->process.engine, begins_recording(config), err) : status;
 }
 
 static void release(struct emu *emu)
@@ -190,6 +197,7 @@ enum c2_status emu_create(struct emu **out, const struct emu_config *config, con
         return status;
     }
     emu->thread.tid = FIRST_TID;
+    emu->moment = config->moment.reached ? config->moment.instructions : UINT64_MAX;
     set_entry(emu, image);
     c2_assert_context(print_guest, emu);
     *out = emu;
@@ -218,6 +226,25 @@ bool emu_wrapper_met(const struct emu *emu, size_t wrapper)
 enum c2_status emu_find_regions(struct emu *emu, struct c2_error *err)
 {
     return emu->process.parts ? parts_find(emu->process.parts, err) : C2_OK;
+}
+
+void emu_checkpoint(struct emu *emu, struct checkpoint *c)
+{
+    struct engine *engine = emu->process.engine;
+    uint64_t instructions = emu_instructions(emu);
+    bool amid = engine_amid_block(engine);
+    checkpoint_part(c, "the registers");
+    engine_get_cpu(engine, &emu->thread.cpu);
+    syscalls_cpu_checkpoint(&emu->thread.cpu, c);
+    checkpoint_number(c, &instructions, INT64_MAX);
+    CHECKPOINT_NUMBER(c, amid, 1);
+    allocations_checkpoint(emu->process.allocations, c);
+    locals_checkpoint(emu->process.locals, c);
+    if (checkpoint_writes(c) || checkpoint_status(c, NULL) != C2_OK)
+        return;
+    engine_set_cpu(engine, &emu->thread.cpu);
+    engine_resume(engine, instructions, amid);
+    emu->resumed = true;
 }
 
 void emu_interrupt(struct emu *emu) { engine_interrupt(emu->process.engine); }
@@ -401,18 +428,32 @@ static enum c2_status begin_phase(struct emu *emu, struct c2_error *err)
 /* Instructions until something else is to be done than to run; 0: nothing is. */
 static uint64_t budget_of(const struct emu *emu)
 {
-    const uint64_t left = emu->phase_end - emu_instructions(emu);
+    const uint64_t now = emu_instructions(emu);
+    const uint64_t end = emu->phase_end < emu->moment ? emu->phase_end : emu->moment;
     const uint64_t tick = emu->config.progress ? emu->config.progress_every : UINT64_MAX;
-    const uint64_t budget = left < tick ? left : tick;
-    return emu->phase_end == UINT64_MAX && tick == UINT64_MAX ? 0 : budget;
+    const uint64_t budget = end - now < tick ? end - now : tick;
+    return end == UINT64_MAX && tick == UINT64_MAX ? 0 : budget;
+}
+
+/* What is to be done where the guest is now. */
+static enum c2_status at_instruction(struct emu *emu, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    if (emu_instructions(emu) == emu->moment) {
+        emu->moment = UINT64_MAX;
+        status = emu->config.moment.reached(emu->config.moment.self, err);
+    }
+    if (status == C2_OK && emu_instructions(emu) == emu->phase_end)
+        status = begin_phase(emu, err);
+    return status;
 }
 
 static void run_thread(struct emu *emu, struct c2_error *err)
 {
     struct engine_event event;
-    emu->phase_end = emu->config.phase ? emu_instructions(emu) : UINT64_MAX;
+    emu->phase_end = emu->config.phase ? emu->config.begun.instructions : UINT64_MAX;
     do {
-        if (emu_instructions(emu) == emu->phase_end && begin_phase(emu, err) != C2_OK) {
+        if (at_instruction(emu, err) != C2_OK) {
             finish(emu, EMU_FAILED);
             return;
         }
@@ -434,7 +475,7 @@ void emu_run(struct emu *emu, struct emu_end *end, struct c2_error *err)
     *end = (struct emu_end){.kind = EMU_FAILED};
     emu->end = end;
     emu->err = err;
-    if (mark_thread(emu, STREAM_START, err) != C2_OK)
+    if (!emu->resumed && mark_thread(emu, STREAM_START, err) != C2_OK)
         return;
     run_thread(emu, err);
     if (end->kind != EMU_FAILED && end_stream(emu, err) != C2_OK)

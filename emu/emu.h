@@ -57,7 +57,7 @@ struct emu_config {
     struct stream_blocks *blocks;
     struct stream_writer *writer; /* outlives the emulator; may be NULL with record == false */
     bool record;
-    /* With record: marks of the guest's allocations and frees in the stream (STREAM_ALLOCATED, STREAM_FREED); its
+    /* With a writer: marks of the guest's allocations and frees in the stream (STREAM_ALLOCATED, STREAM_FREED); its
      * allocator is found by name in `symbols`, which is lent until emu_destroy. */
     bool mark_allocations;
     struct loader_symbols *symbols;
@@ -69,6 +69,14 @@ struct emu_config {
     void *phase_self;
     bool count_blocks;                 /* emu_take_executed() will be asked */
     const struct emu_regions *regions; /* with phase: lent until destroy; NULL: all of the run is one, INSIDE */
+    /* With phase: the one that has begun before, up to so many instructions; 0: none has. */
+    struct emu_phase begun;
+    /* Once, where so many instructions have been completed, between two of them: emu_checkpoint may be called then. */
+    struct emu_moment {
+        uint64_t instructions; /* EMU_TO_THE_END: nowhere */
+        enum c2_status (*reached)(void *self, struct c2_error *err);
+        void *self;
+    } moment;
     /* Called every `progress_every` instructions or so, if not NULL. */
     void (*progress)(void *self, uint64_t instructions);
     void *progress_self;
@@ -103,6 +111,9 @@ uint64_t emu_instructions(const struct emu *emu);
 /* With count_blocks, inside config.phase or after the run: as engine_take_executed. */
 void emu_take_executed(struct emu *emu, void (*take)(void *self, struct guest_va pc, uint64_t instructions),
                        void *self);
+/* The registers, how far the guest has come, and with mark_allocations what is followed for the marks: to a checkpoint,
+ * or from one into an emulator that has not run; its run goes on there. Both have mark_allocations. */
+void emu_checkpoint(struct emu *emu, struct checkpoint *checkpoint);
 /* Whether a block has been allocated in the function that config.wrappers[wrapper] names. */
 bool emu_wrapper_met(const struct emu *emu, size_t wrapper);
 /* Once the run is over: fails if a place of the regions is nowhere in the guest's memory, and names what is near. */

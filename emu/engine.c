@@ -62,6 +62,12 @@ void engine_take_executed(struct engine *engine, void (*take)(void *self, struct
     engine->ops->take_executed(engine, take, self);
 }
 
+bool engine_amid_block(const struct engine *engine) { return engine->ops->amid_block(engine); }
+void engine_resume(struct engine *engine, uint64_t instructions, bool amid)
+{
+    engine->ops->resume(engine, instructions, amid);
+}
+
 uint64_t engine_gpr(struct engine *engine, unsigned gpr) { return engine->ops->gpr(engine, gpr); }
 
 enum c2_status engine_watch(struct engine *engine, struct guest_va pc, struct c2_error *err)

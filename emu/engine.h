@@ -74,13 +74,18 @@ enum c2_status engine_set_recording(struct engine *engine, bool on, struct c2_er
 
 /* Runs until an event. budget: instructions, exactly; 0 = no limit. */
 void engine_run(struct engine *engine, uint64_t budget, struct engine_event *event, struct c2_error *err);
-/* Instructions completed since creation. */
+/* Instructions completed since creation, and those of engine_resume. */
 uint64_t engine_instructions(const struct engine *engine);
 /* With count_blocks, between two runs: for each block that was executed since the last call, while nothing was
  * recorded, how many of its instructions were completed; in an order that depends on the run alone. Blocks that start
  * at one address, of other code or cut elsewhere, come one by one. The sum is that of engine_instructions(). */
 void engine_take_executed(struct engine *engine, void (*take)(void *self, struct guest_va pc, uint64_t instructions),
                           void *self);
+/* Whether the last run was cut amid a block: what comes next is the rest of it, which is not what a watch looks for. */
+bool engine_amid_block(const struct engine *engine);
+/* Before the first run, behind engine_set_cpu: so many instructions have been completed elsewhere, and `amid` is what
+ * engine_amid_block said there. */
+void engine_resume(struct engine *engine, uint64_t instructions, bool amid);
 /* These inside engine_watch.reached only. A general register by its number in instructions (4 is RSP). */
 uint64_t engine_gpr(struct engine *engine, unsigned gpr);
 /* Blocks that start at pc, known or not, are of interest from now on. */

@@ -742,6 +742,22 @@ static void unicorn_take_executed(struct engine *engine,
     unicorn_code_take_executed(self_of(engine)->code, take, self);
 }
 
+static bool unicorn_amid_block(const struct engine *engine)
+{
+    const struct unicorn *u = (const struct unicorn *)engine;
+    return u->cut_pc != 0 && u->cut_at == u->instructions;
+}
+
+static void unicorn_resume(struct engine *engine, uint64_t instructions, bool amid)
+{
+    struct unicorn *u = self_of(engine);
+    C2_ASSERT(u->instructions == 0);
+    u->instructions = instructions;
+    u->grow_at += instructions;
+    u->cut_pc = amid ? rip_of(u) : 0;
+    u->cut_at = instructions;
+}
+
 /* ------------------------------------------------------------------ recording on and off */
 
 /* A hook that was deleted goes when Unicorn has run once more: here, up to the next block. */
@@ -988,6 +1004,8 @@ const struct engine_ops engine_unicorn_ops = {
     .run = unicorn_run,
     .instructions = unicorn_instructions,
     .take_executed = unicorn_take_executed,
+    .amid_block = unicorn_amid_block,
+    .resume = unicorn_resume,
     .gpr = unicorn_gpr,
     .watch = unicorn_watch,
     .stop = unicorn_stop,

@@ -58,6 +58,8 @@ struct locals {
     struct c2_map *alive;    /* layout -> activations */
     struct guest_va program; /* its entry */
     bool entered;            /* it has been there */
+    uint64_t *owners;        /* [layout]: the function's entry; with STREAM_THREADS: whose threads' */
+    uint32_t owner_count, owner_room;
     struct locals_thread thread;
 };
 
@@ -82,14 +84,28 @@ static bool splits(void *self, struct guest_va pc)
     return c2_map_get(((const struct locals *)self)->changes, pc.v, &ignored);
 }
 
+/* Layouts are numbered in the order in which the loader was asked for them. */
+static enum c2_status note_owner(struct locals *locals, uint64_t layout, uint64_t owner, struct c2_error *err)
+{
+    C2_ASSERT(layout <= locals->owner_count);
+    if (layout < locals->owner_count)
+        return C2_OK;
+    if (!c2_grow((void **)&locals->owners, &locals->owner_room, locals->owner_count, sizeof *locals->owners))
+        return c2_fail_memory(err, "variables on the stack");
+    locals->owners[locals->owner_count++] = owner;
+    return C2_OK;
+}
+
 static enum c2_status wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
 {
     struct locals *locals = self;
-    uint64_t layout;
+    uint64_t layout, any;
     enum c2_status status = loader_layout_at(locals->symbols, pc, &layout, err);
     const bool found = status == C2_OK && layout != LOADER_NO_LAYOUT;
-    *out = found || pc.v == locals->program.v || splits(self, pc);
+    *out = found || pc.v == locals->program.v || splits(self, pc) || c2_map_get(locals->returns, pc.v, &any);
     if (found)
+        status = note_owner(locals, layout, pc.v, err);
+    if (found && status == C2_OK)
         status = c2_map_put(locals->layouts, pc.v, layout, err);
     if (found)
         return status == C2_OK ? add_changes(locals, pc.v, layout, err) : status;
@@ -230,9 +246,12 @@ static enum c2_status enter_thread(struct locals *locals, struct engine *engine,
     const uint64_t thread_pointer = locals->thread.pointer;
     locals->thread.pointer = 0;
     enum c2_status status = loader_layout_threads(locals->symbols, locals->program, &layout, err);
+    const uint64_t owner = locals->program.v | STREAM_THREADS;
     if (status != C2_OK || layout == LOADER_NO_LAYOUT)
         return status;
-    status = engine_mark(engine, STREAM_LAYOUT, (const uint64_t[]){layout, locals->program.v | STREAM_THREADS}, 2, err);
+    status = note_owner(locals, layout, owner, err);
+    if (status == C2_OK)
+        status = engine_mark(engine, STREAM_LAYOUT, (const uint64_t[]){layout, owner}, 2, err);
     for (uint32_t i = 0; status == C2_OK && i < loader_layout_count(locals->symbols, layout); i++) {
         const uint64_t bytes = loader_layout_local(locals->symbols, layout, i)->bytes;
         if (loader_layout_extent(locals->symbols, layout, i, thread_pointer, &start))
@@ -306,12 +325,103 @@ void locals_destroy(struct locals *locals)
     c2_map_destroy(locals->returns);
     c2_map_destroy(locals->alive);
     c2_free(locals->thread.stack);
+    c2_free(locals->owners);
     c2_free(locals);
 }
 
 struct engine_watch locals_watch(struct locals *locals)
 {
     return (struct engine_watch){.self = locals, .wants = wants, .splits = splits, .reached = reached};
+}
+
+/* ------------------------------------------------------------------ checkpoints */
+
+/* Asks the loader for the layout again. Of code that is gone there is none: the number is taken all the same. */
+static enum c2_status ask_again(struct locals *locals, uint64_t owner, struct c2_error *err)
+{
+    uint64_t layout;
+    const struct guest_va pc = {owner & ~STREAM_THREADS};
+    enum c2_status status = owner & STREAM_THREADS ? loader_layout_threads(locals->symbols, pc, &layout, err)
+                                                   : loader_layout_at(locals->symbols, pc, &layout, err);
+    if (status == C2_OK && layout != locals->owner_count)
+        status = loader_layout_gone(locals->symbols, &layout, err);
+    return status == C2_OK ? note_owner(locals, layout, owner, err) : status;
+}
+
+static void visit_owners(struct locals *locals, struct checkpoint *c)
+{
+    uint64_t count = locals->owner_count, owner = 0;
+    checkpoint_number(c, &count, UINT32_MAX);
+    for (uint32_t i = 0; i < count && checkpoint_status(c, NULL) == C2_OK; i++) {
+        struct c2_error why;
+        owner = checkpoint_writes(c) ? locals->owners[i] : 0;
+        checkpoint_number(c, &owner, CHECKPOINT_ANY);
+        if (checkpoint_status(c, NULL) == C2_OK && !checkpoint_writes(c) && ask_again(locals, owner, &why) != C2_OK)
+            checkpoint_fail(c, &why);
+    }
+}
+
+static void visit_activation(struct locals *locals, struct activation *activation, struct checkpoint *c)
+{
+    checkpoint_number(c, &activation->rsp, CHECKPOINT_ANY);
+    checkpoint_number(c, &activation->site, CHECKPOINT_ANY);
+    checkpoint_number(c, &activation->entry, CHECKPOINT_ANY);
+    checkpoint_number(c, &activation->layout, locals->owner_count - 1u);
+    checkpoint_number(c, &activation->low, CHECKPOINT_ANY);
+    checkpoint_number(c, &activation->high, CHECKPOINT_ANY);
+    checkpoint_number(c, &activation->before, CHECKPOINT_ANY);
+    checkpoint_number(c, &activation->floor, CHECKPOINT_ANY);
+}
+
+static void visit_thread(struct locals *locals, struct checkpoint *c)
+{
+    struct locals_thread *thread = &locals->thread;
+    uint64_t depth = thread->depth;
+    checkpoint_number(c, &thread->pointer, CHECKPOINT_ANY);
+    checkpoint_number(c, &depth, locals->owner_count ? UINT32_MAX : 0);
+    for (uint32_t i = 0; i < depth; i++) {
+        if (!checkpoint_writes(c) &&
+            !checkpoint_room(c, (void **)&thread->stack, &thread->room, i, sizeof *thread->stack))
+            return;
+        visit_activation(locals, &thread->stack[i], c);
+        thread->depth = i + 1;
+    }
+    if (!activations_fall(thread))
+        checkpoint_damaged(c, "functions that are in no order");
+}
+
+/* What is read must be of layouts that there are; of those that are gone nothing is looked for any more. */
+static void drop_gone(struct locals *locals, struct c2_map *map, bool changes, struct checkpoint *c)
+{
+    struct c2_pair *pairs;
+    if (checkpoint_status(c, NULL) != C2_OK || c2_map_list(&pairs, map, NULL) != C2_OK)
+        return;
+    const uint64_t count = c2_map_count(map);
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t layout = changes ? pairs[i].value >> 32 : pairs[i].value;
+        if (layout >= locals->owner_count)
+            checkpoint_damaged(c, "a layout that there is not");
+        else if (changes ? (uint32_t)pairs[i].value >= loader_layout_changes(locals->symbols, layout)
+                         : loader_layout_count(locals->symbols, layout) == 0)
+            c2_map_remove(map, pairs[i].key);
+    }
+    c2_free(pairs);
+}
+
+void locals_checkpoint(struct locals *locals, struct checkpoint *c)
+{
+    checkpoint_part(c, "the functions with arrays");
+    CHECKPOINT_NUMBER(c, locals->entered, 1);
+    visit_owners(locals, c);
+    checkpoint_map(c, locals->layouts);
+    checkpoint_map(c, locals->changes);
+    checkpoint_map(c, locals->returns);
+    checkpoint_map(c, locals->alive);
+    visit_thread(locals, c);
+    if (checkpoint_writes(c))
+        return;
+    drop_gone(locals, locals->layouts, false, c);
+    drop_gone(locals, locals->changes, true, c);
 }
 
 void locals_check(const struct locals *locals)

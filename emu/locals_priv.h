@@ -18,6 +18,9 @@ void locals_destroy(struct locals *locals);
 void locals_thread(struct locals *locals, uint64_t thread_pointer);
 /* For engine_config; lends the locals. */
 struct engine_watch locals_watch(struct locals *locals);
+/* What is known of the process and its thread, to a checkpoint or, before anything has run, from one: layouts get the
+ * numbers again that they had. */
+void locals_checkpoint(struct locals *locals, struct checkpoint *checkpoint);
 void locals_check(const struct locals *locals);
 
 #endif

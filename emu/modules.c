@@ -142,10 +142,49 @@ void modules_destroy(struct modules *modules)
 
 size_t modules_count(const struct modules *modules) { return modules->count; }
 
-void modules_check(const struct modules *modules, bool (*holds)(const void *self, uint64_t address), const void *self)
+static void visit_module(struct module *module, struct checkpoint *c)
 {
-    C2_ASSERT(modules->count <= modules->room);
+    uint64_t count = module->count;
+    checkpoint_number(c, &module->base, CHECKPOINT_ANY);
+    checkpoint_number(c, &module->inode, CHECKPOINT_ANY);
+    checkpoint_number(c, &module->device, CHECKPOINT_ANY);
+    checkpoint_number(c, &module->start, CHECKPOINT_ANY);
+    checkpoint_number(c, &module->end, CHECKPOINT_ANY);
+    checkpoint_number(c, &count, UINT32_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!checkpoint_writes(c) &&
+            !checkpoint_room(c, (void **)&module->kept, &module->room, i, sizeof *module->kept))
+            return;
+        checkpoint_number(c, &module->kept[i], CHECKPOINT_ANY);
+        module->count = i + 1;
+    }
+}
+
+void modules_checkpoint(struct modules *modules, struct checkpoint *c)
+{
+    uint64_t count = modules->count;
+    checkpoint_number(c, &count, UINT32_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!checkpoint_writes(c)) {
+            if (!checkpoint_room(c, (void **)&modules->list, &modules->room, i, sizeof *modules->list))
+                return;
+            modules->list[i] = (struct module){.base = 0};
+            modules->count = i + 1;
+        }
+        visit_module(&modules->list[i], c);
+    }
+}
+
+bool modules_hold(const struct modules *modules, bool (*holds)(const void *self, uint64_t address), const void *self)
+{
     for (uint32_t i = 0; i < modules->count; i++)
         for (uint32_t k = 0; k < modules->list[i].count; k++)
-            C2_ASSERT(holds(self, modules->list[i].kept[k]));
+            if (!holds(self, modules->list[i].kept[k]))
+                return false;
+    return modules->count <= modules->room;
+}
+
+void modules_check(const struct modules *modules, bool (*holds)(const void *self, uint64_t address), const void *self)
+{
+    C2_ASSERT(modules_hold(modules, holds, self));
 }

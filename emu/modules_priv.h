@@ -28,7 +28,12 @@ enum c2_status modules_know_all(struct modules *modules, struct c2_error *err);
 /* The address is to be forgotten together with the file at `code`, which is known or being read. */
 enum c2_status modules_keep(struct modules *modules, struct guest_va code, uint64_t address, struct c2_error *err);
 
+/* What is known, to a checkpoint or, where nothing is known yet, from one; nothing is read anew. */
+void modules_checkpoint(struct modules *modules, struct checkpoint *checkpoint);
+
 size_t modules_count(const struct modules *modules);
+/* Whether `holds` is true of every address that was kept. */
+bool modules_hold(const struct modules *modules, bool (*holds)(const void *self, uint64_t address), const void *self);
 void modules_check(const struct modules *modules, bool (*holds)(const void *self, uint64_t address), const void *self);
 
 #endif

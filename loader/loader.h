@@ -224,6 +224,8 @@ struct loader_local {
  * lent until loader_symbols_destroy. */
 enum c2_status loader_layout_at(struct loader_symbols *symbols, struct guest_va entry, uint64_t *number,
                                 struct c2_error *err);
+/* A number that is no function's any more: of code that has been unmapped. Nothing lies there. */
+enum c2_status loader_layout_gone(struct loader_symbols *symbols, uint64_t *number, struct c2_error *err);
 /* Of the thread-local variables of the program whose code is at `at`; "rsp" is then the thread pointer. */
 enum c2_status loader_layout_threads(struct loader_symbols *symbols, struct guest_va at, uint64_t *number,
                                      struct c2_error *err);

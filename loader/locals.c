@@ -558,6 +558,11 @@ enum c2_status loader_layout_at(struct loader_symbols *symbols, struct guest_va 
     return status == C2_OK ? c2_map_put(spot.module->layout_of, spot.address, *number, err) : status;
 }
 
+enum c2_status loader_layout_gone(struct loader_symbols *symbols, uint64_t *number, struct c2_error *err)
+{
+    return new_layout(symbols, &(struct loader_layout){.whole = false}, number, err);
+}
+
 /* ------------------------------------------------------------------ thread-local variables */
 
 /* Where the program's block of them begins, from the thread pointer; false: it has none. */

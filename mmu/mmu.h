@@ -14,6 +14,7 @@
 #ifndef C2_MMU_H
 #define C2_MMU_H
 
+#include "checkpoint/checkpoint.h"
 #include "stream/stream.h"
 
 /* ------------------------------------------------------------------ layout of the window
@@ -157,6 +158,13 @@ struct mmu_usage {
                               * guest goes on with a page of zeros where hardware would raise SIGBUS */
 };
 struct mmu_usage mmu_usage(const struct mmu *mmu);
+
+/* ------------------------------------------------------------------ checkpoints: save.c
+ * All of it, to a checkpoint or from one, into an address space in which nothing is yet and which has the config of the
+ * one that was saved. No mark is written. */
+void mmu_checkpoint(struct mmu *mmu, struct checkpoint *checkpoint);
+void mmu_guest_config_checkpoint(struct mmu_guest_config *config, struct checkpoint *checkpoint);
+const struct mmu_guest_config *mmu_guest_config(const struct mmu *mmu); /* lent until destroy */
 
 void mmu_check(const struct mmu *mmu);
 void mmu_dump(const struct mmu *mmu, FILE *to); /* areas in /proc/PID/maps style, then present pages */

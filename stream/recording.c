@@ -225,13 +225,20 @@ static bool make_buffers(struct stream_recording *r, const char *name)
 
 enum c2_status stream_recording_open(struct stream_recording **out, FILE *from, const char *name, struct c2_error *err)
 {
+    return stream_recording_open_at(out, from, 0, name, err);
+}
+
+enum c2_status stream_recording_open_at(struct stream_recording **out, FILE *from, long start_at, const char *name,
+                                        struct c2_error *err)
+{
     *out = NULL;
     struct stream_recording *r = c2_calloc(1, sizeof *r);
     if (!r)
         return c2_fail_memory(err, "a recording");
     r->from = from;
     r->err = err;
-    r->seekable = fseek(from, 0, SEEK_SET) == 0;
+    r->start = start_at;
+    r->seekable = fseek(from, start_at, SEEK_SET) == 0;
     enum c2_status status = stream_blocks_create(&r->blocks, err);
     if (status == C2_OK && !make_buffers(r, name))
         status = c2_fail_memory(err, "a recording");
@@ -310,7 +317,7 @@ static bool take_end(struct stream_recording *r)
 
 static bool rewind_it(struct stream_recording *r)
 {
-    if (r->seekable && fseek(r->from, 0, SEEK_SET) == 0)
+    if (r->seekable && fseek(r->from, r->start, SEEK_SET) == 0)
         return start(r, true);
     return recording_good(r, c2_fail(r->err, C2_ERR_UNSUPPORTED,
                                      "the recording %s comes from a pipe and can be played once: write it to a file",

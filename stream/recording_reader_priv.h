@@ -15,6 +15,7 @@ struct recording_section {
 struct stream_recording {
     FILE *from;
     char *name;
+    long start;             /* where it begins in the file */
     bool seekable, started; /* started: something behind the facts was read */
     bool facts_known;       /* those of the end as well */
     uint64_t offset;        /* bytes read */

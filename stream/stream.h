@@ -275,6 +275,9 @@ void stream_recorder_destroy(struct stream_recorder *recorder);
 /* Reads from a file of the caller's, which outlives it: from its beginning, a pipe from where it is. */
 struct stream_recording;
 enum c2_status stream_recording_open(struct stream_recording **out, FILE *from, const char *name, struct c2_error *err);
+/* The same of one that begins further on in its file, and is the rest of it. Messages count bytes from its start. */
+enum c2_status stream_recording_open_at(struct stream_recording **out, FILE *from, long start, const char *name,
+                                        struct c2_error *err);
 void stream_recording_close(struct stream_recording *recording);
 /* Gives all of it to the sink, whose drain is not called; as often as wanted, a pipe once. */
 enum c2_status stream_recording_play(struct stream_recording *recording, struct stream_sink to, struct c2_error *err);

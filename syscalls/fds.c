@@ -61,8 +61,11 @@ static enum c2_status inherit(struct syscalls *kernel, int fd, struct c2_error *
         return errno == EBADF
                    ? C2_OK
                    : c2_fail(err, C2_ERR_IO, "cannot keep descriptor %d for the program: %s", fd, strerror(errno));
-    fds->entry[fd] = (struct fd_entry){
-        .host = host, .kind = FD_HOST, .wait = FD_WAIT_OUTSIDE, .description = ++fds->descriptions};
+    fds->entry[fd] = (struct fd_entry){.host = host,
+                                       .kind = FD_HOST,
+                                       .wait = FD_WAIT_OUTSIDE,
+                                       .standard = (uint8_t)(fd + 1),
+                                       .description = ++fds->descriptions};
     if (is_anonymous(host) && attributes_inherit(kernel, host, fd) < 0)
         return c2_fail_memory(err, "the guest's kernel");
     return C2_OK;
@@ -79,7 +82,7 @@ enum c2_status fds_create(struct syscalls *kernel, struct c2_error *err)
     return status;
 }
 
-static int64_t entry_close(struct fd_entry *entry)
+int64_t fds_release(struct fd_entry *entry)
 {
     int64_t value = close(entry->host) < 0 ? -errno : 0;
     c2_free(entry->path);
@@ -91,7 +94,7 @@ void fds_destroy(struct fds *fds)
 {
     for (int fd = 0; fd < FDS_MAX; fd++)
         if (fds->entry[fd].kind != FD_FREE)
-            entry_close(&fds->entry[fd]);
+            fds_release(&fds->entry[fd]);
     if (fds->cwd >= 0)
         close(fds->cwd);
 }
@@ -168,9 +171,9 @@ int64_t fds_add_pair(struct syscalls *kernel, const int host[2], bool cloexec, i
     int64_t second = fds_add(kernel, host[1], FD_WAIT_SELF, cloexec);
     if (first < 0 || second < 0) {
         if (first >= 0)
-            entry_close(&kernel->fds.entry[first]);
+            fds_release(&kernel->fds.entry[first]);
         if (second >= 0)
-            entry_close(&kernel->fds.entry[second]);
+            fds_release(&kernel->fds.entry[second]);
         return first < 0 ? first : second;
     }
     pair[0] = (int)first;
@@ -200,7 +203,7 @@ bool fds_is_shut(const struct fd_entry *entry)
 
 /* ------------------------------------------------------------------ calls */
 
-int64_t fds_close(struct call *c) { return entry_close(fds_at(c->kernel, c->arg[0])); }
+int64_t fds_close(struct call *c) { return fds_release(fds_at(c->kernel, c->arg[0])); }
 
 int64_t fds_close_range(struct call *c)
 {
@@ -213,7 +216,7 @@ int64_t fds_close_range(struct call *c)
         if (entry && c->arg[2] & CLOEXEC)
             entry->cloexec = true;
         else if (entry)
-            entry_close(entry);
+            fds_release(entry);
     }
     return 0;
 }
@@ -231,7 +234,7 @@ static int64_t copy_to(struct syscalls *kernel, const struct fd_entry *entry, ui
         return -ENOMEM;
     }
     if (fds_at(kernel, to))
-        entry_close(&kernel->fds.entry[to]);
+        fds_release(&kernel->fds.entry[to]);
     kernel->fds.entry[to] = copy;
     return (int64_t)to;
 }
@@ -363,6 +366,6 @@ int64_t fds_memfd(struct call *c)
     int64_t fd = fds_add(c->kernel, memfd_create(c->ptr[0], flags | MFD_CLOEXEC), FD_WAIT_NEVER, flags & MFD_CLOEXEC);
     int64_t status = fd < 0 ? fd : attributes_add(c->kernel, fds_at(c->kernel, (uint64_t)fd)->host);
     if (status < 0 && fd >= 0)
-        entry_close(&c->kernel->fds.entry[fd]);
+        fds_release(&c->kernel->fds.entry[fd]);
     return status < 0 ? status : fd;
 }

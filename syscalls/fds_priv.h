@@ -29,6 +29,7 @@ struct fd_entry {
     uint8_t kind;         /* enum fd_kind */
     uint8_t wait;         /* enum fd_wait */
     bool cloexec;         /* of the guest; the host's is always set */
+    uint8_t standard;     /* 1 + the number of c2emu's own descriptor that it is, 0 to 2; 0: none of them */
     uint64_t description; /* the same for copies made by dup: they share position, flags and locks */
     char *path;           /* FD_SYNTHETIC: canonical path, owned */
 };
@@ -41,6 +42,9 @@ struct fds {
 
 enum c2_status fds_create(struct syscalls *kernel, struct c2_error *err);
 void fds_destroy(struct fds *fds);
+/* All of them and the working directory, to a checkpoint or, in place of those that fds_create has made, from one. */
+void fds_checkpoint(struct syscalls *kernel, struct checkpoint *checkpoint);
+int64_t fds_release(struct fd_entry *entry); /* closes it: 0 or -errno */
 void fds_check(const struct fds *fds);
 void fds_dump(const struct fds *fds, FILE *to);
 

@@ -27,7 +27,9 @@
 static uint64_t unblockable(void) { return signals_bit(SIGKILL) | signals_bit(SIGSTOP); }
 
 void signals_mask_create(struct signals_mask *mask) { mask->stack.flags = SS_DISABLE; }
-void signals_mask_check(const struct signals_mask *mask) { C2_ASSERT(!(mask->blocked & unblockable())); }
+bool signals_mask_holds(const struct signals_mask *mask) { return !(mask->blocked & unblockable()); }
+
+void signals_mask_check(const struct signals_mask *mask) { C2_ASSERT(signals_mask_holds(mask)); }
 
 void signals_mask_dump(const struct signals_mask *mask, FILE *to)
 {
@@ -35,16 +37,17 @@ void signals_mask_dump(const struct signals_mask *mask, FILE *to)
             mask->suspended ? ", in sigsuspend" : "");
 }
 
-void signals_check(const struct signals *signals)
+bool signals_hold(const struct signals *signals)
 {
     for (int signal = 1; signal <= SIGNALS_COUNT; signal++) {
-        C2_ASSERT(!(signals->action[signal].mask & unblockable()));
-        if (signals->pending & signals_bit(signal))
-            C2_ASSERT(signals->info[signal].signal == signal);
+        const bool pending = signals->pending & signals_bit(signal);
+        if (signals->action[signal].mask & unblockable() || (pending && signals->info[signal].signal != signal))
+            return false;
     }
-    C2_ASSERT(signals->action[SIGKILL].handler == HANDLER_DEFAULT);
-    C2_ASSERT(signals->action[SIGSTOP].handler == HANDLER_DEFAULT);
+    return signals->action[SIGKILL].handler == HANDLER_DEFAULT && signals->action[SIGSTOP].handler == HANDLER_DEFAULT;
 }
+
+void signals_check(const struct signals *signals) { C2_ASSERT(signals_hold(signals)); }
 
 void signals_dump(const struct signals *signals, FILE *to)
 {

@@ -51,6 +51,8 @@ struct signals_mask {
     uint64_t after;             /* and this is the mask to come back to */
 };
 
+bool signals_hold(const struct signals *signals); /* the rules of both */
+bool signals_mask_holds(const struct signals_mask *mask);
 void signals_check(const struct signals *signals);
 void signals_mask_create(struct signals_mask *mask);
 void signals_mask_check(const struct signals_mask *mask);

@@ -7,6 +7,7 @@
 #define C2_SYSCALLS_H
 
 #include "base/base.h"
+#include "checkpoint/checkpoint.h"
 #include "mmu/mmu.h"
 
 /* The registers of a guest thread, as data. gpr in the order of x86-64 register numbers: rax rcx rdx rbx rsp rbp rsi
@@ -71,6 +72,14 @@ int syscalls_pending(struct syscalls *kernel);
 
 /* Guest time in nanoseconds since boot at this instruction count (rdtsc and clocks agree). */
 uint64_t syscalls_time_ns(const struct syscalls *kernel, uint64_t instructions);
+
+/* What the guest has changed since the start, and its open files, to a checkpoint, or from one into a kernel that was
+ * just made for the same program, arguments and environment. What cannot be kept (pipes, sockets, locks, files without
+ * a name) is refused by its descriptor. The standard streams are c2emu's own again, whatever they are by then, but for
+ * a file that is read from. */
+void syscalls_checkpoint(struct syscalls *kernel, struct checkpoint *checkpoint);
+/* The registers of a thread. */
+void syscalls_cpu_checkpoint(struct syscalls_cpu *cpu, struct checkpoint *checkpoint);
 
 /* Invariants of every part; asserts. */
 void syscalls_check(const struct syscalls *kernel);
