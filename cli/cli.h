@@ -91,10 +91,11 @@ struct cli_options {
         const char *from, *to; /* NULL: not given */
         enum cli_warm { CLI_WARM_USUAL, CLI_WARM_FUNCTIONAL, CLI_WARM_NONE } warm;
     } regions;
-    const char *restored;   /* `c2emu restore`: the checkpoint; command is NULL until it has been read */
-    const char *checkpoint; /* --checkpoint, NULL: not asked for */
-    uint64_t checkpoint_at;
-    bool checkpoint_at_set, checkpoint_caches;
+    const char *restored;         /* `c2emu restore`: the checkpoint; command is NULL until it has been read */
+    const char *checkpoint;       /* --checkpoint, NULL: not asked for */
+    uint64_t checkpoint_at;       /* instructions; 0: where the place says */
+    const char *checkpoint_place; /* NULL: none was given */
+    bool checkpoint_caches, checkpoint_stop;
     bool no_sim, inherit_env, progress, stats, quiet, verbose;
 };
 
@@ -166,6 +167,8 @@ enum c2_status cli_points_check(struct cli_options *options, struct c2_error *er
 bool cli_sampling_asked(const struct cli_sampling *sampling); /* else all of the run is measured */
 
 /* ------------------------------------------------------------------ regions.c: --roi, --from, --to, --warm */
+/* Whether the text of the option is a place: SYMBOL[:N], 0xADDRESS[:N] or FILE:LINE[:N]. */
+enum c2_status cli_place_check(const char *option, const char *text, struct c2_error *err);
 bool cli_regions_asked(const struct cli_regions *regions); /* else all of the run is one */
 enum c2_status cli_warm(enum cli_warm *out, const char *text, struct c2_error *err);
 /* What can be refused before the program is known. */

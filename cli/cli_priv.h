@@ -160,6 +160,14 @@ struct cli_places {
 /* *out is to be released in any case. */
 enum c2_status cli_places_read(struct cli_places *out, const struct cli_regions *asked, struct c2_error *err);
 void cli_places_release(struct cli_places *places);
+/* A place of its own. *out is to be released in any case. */
+struct cli_one_place {
+    struct emu_place place;
+    uint64_t arrival; /* 0: none was given */
+    char *name, *asked;
+};
+enum c2_status cli_place_read(struct cli_one_place *out, const char *option, const char *text, struct c2_error *err);
+void cli_place_release(struct cli_one_place *place);
 
 /* ------------------------------------------------------------------ phases.c: what is skipped, and what is measured */
 struct cli_progress;

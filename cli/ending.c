@@ -17,6 +17,8 @@ int cli_exit_status(const struct emu_end *end, int interrupting_signal)
         return CLI_EXIT_SIGNAL + end->signal;
     case EMU_INTERRUPTED:
         return interrupting_signal == SIGXCPU ? CLI_EXIT_FAILED : CLI_EXIT_SIGNAL + interrupting_signal;
+    case EMU_STOPPED:
+        return 0;
     case EMU_REFUSED:
     case EMU_FAILED:
         break;
@@ -62,6 +64,10 @@ const char *cli_ending_text(char *buffer, size_t bytes, const struct emu_end *en
             c2_say(&words, CLI_TIME_LIMIT);
         else
             c2_say(&words, "interrupted by %s", syscalls_signal_name(interrupting_signal));
+        return buffer;
+    }
+    if (end->kind == EMU_STOPPED) {
+        c2_say(&words, "ended at its checkpoint");
         return buffer;
     }
     if (end->kind != EMU_KILLED)

@@ -6,6 +6,7 @@
  *   The table of a run's options; words.c says what becomes of it, verbs.c has those of the verbs. Options end at
  *   PROGRAM; its own are its own.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -61,6 +62,7 @@ enum option_key {
     KEY_CHECKPOINT,
     KEY_CHECKPOINT_AT,
     KEY_CHECKPOINT_CACHES,
+    KEY_CHECKPOINT_STOP,
     KEY_ANALYSES,                                    /* one an analysis */
     KEY_UNAVAILABLE = KEY_ANALYSES + ANALYSES_KINDS, /* and everything above */
 };
@@ -136,9 +138,11 @@ const struct argp_option cli_run_options[] = {
      "replay: what FILE is, where it is not to be seen: recording, din, lackey, text", 2},
     {NULL, 0, NULL, 0, "What is written:", 3},
     {"checkpoint", KEY_CHECKPOINT, "FILE", 0, "write the state of the program, for `c2emu restore FILE`", 3},
-    {"checkpoint-at", KEY_CHECKPOINT_AT, "N", 0, "... when N instructions have been executed", 3},
+    {"checkpoint-at", KEY_CHECKPOINT_AT, "N|PLACE", 0,
+     "... when N instructions have been executed, or before the first one of a place as of --from", 3},
     {"checkpoint-caches", KEY_CHECKPOINT_CACHES, NULL, 0,
      "... with all references up to there, so that the caches can be as they were", 3},
+    {"checkpoint-stop", KEY_CHECKPOINT_STOP, NULL, 0, "... and end the run there", 3},
     {"output", KEY_OUTPUT, "DIR", 0, "write report.txt and report.json there", 3},
     {"json", KEY_JSON, "FILE", 0, "write the JSON report; - is standard output", 3},
     {"record", KEY_RECORD, "FILE", 0, "keep all that was simulated, for c2emu replay", 3},
@@ -275,6 +279,17 @@ static enum c2_status take_jobs(struct cli_options *options, const char *text, s
     return c2_fail(err, C2_ERR_INVALID, "--jobs %s: must be a number of threads, 1 to 1024", text);
 }
 
+/* Where a checkpoint is made: what begins with a digit is a number of instructions, but for addresses. */
+static enum c2_status take_moment(struct cli_options *options, const char *text, struct c2_error *err)
+{
+    options->checkpoint_at = 0;
+    options->checkpoint_place = NULL;
+    if (isdigit((unsigned char)text[0]) && strncmp(text, "0x", 2) != 0)
+        return take_count(&options->checkpoint_at, "--checkpoint-at", text, 1, err);
+    options->checkpoint_place = text;
+    return cli_place_check("--checkpoint-at", text, err);
+}
+
 static enum c2_status take_offsets(struct cli_options *options, const char *text, struct c2_error *err)
 {
     static const char *const words[] = {"systematic", "random"};
@@ -334,8 +349,10 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
         options->checkpoint = value;
         return C2_OK;
     case KEY_CHECKPOINT_AT:
-        options->checkpoint_at_set = true;
-        return take_count(&options->checkpoint_at, "--checkpoint-at", value, 1, err);
+        return take_moment(options, value, err);
+    case KEY_CHECKPOINT_STOP:
+        options->checkpoint_stop = true;
+        return C2_OK;
     case KEY_CHECKPOINT_CACHES:
         options->checkpoint_caches = true;
         return C2_OK;
@@ -643,11 +660,14 @@ static bool varies_huge(const struct cli_options *options)
 /* What of a checkpoint goes together. */
 static enum c2_status check_checkpoint(const struct cli_options *options, struct c2_error *err)
 {
-    if (options->checkpoint && !options->checkpoint_at_set)
-        return c2_fail(err, C2_ERR_INVALID, "--checkpoint %s: when? Add --checkpoint-at N", options->checkpoint);
-    if (!options->checkpoint && (options->checkpoint_at_set || options->checkpoint_caches))
+    const bool when = options->checkpoint_at != 0 || options->checkpoint_place;
+    if (options->checkpoint && !when)
+        return c2_fail(err, C2_ERR_INVALID, "--checkpoint %s: when? Add --checkpoint-at N|PLACE", options->checkpoint);
+    if (!options->checkpoint && (when || options->checkpoint_caches || options->checkpoint_stop))
         return c2_fail(err, C2_ERR_INVALID, "--checkpoint-%s needs the file to write; add --checkpoint FILE",
-                       options->checkpoint_at_set ? "at" : "caches");
+                       when                         ? "at"
+                       : options->checkpoint_caches ? "caches"
+                                                    : "stop");
     if (options->checkpoint && options->points.find)
         return c2_fail(err, C2_ERR_INVALID, "points runs the program to its end; leave --checkpoint out");
     if (options->checkpoint && strcmp(options->checkpoint, "-") == 0)

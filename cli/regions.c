@@ -82,6 +82,28 @@ static enum c2_status read_place(struct emu_place *place, uint64_t *arrival, cha
     return C2_OK;
 }
 
+enum c2_status cli_place_read(struct cli_one_place *out, const char *option, const char *text, struct c2_error *err)
+{
+    *out = (struct cli_one_place){.name = c2_strdup(text), .asked = c2_format("%s %s", option, text)};
+    out->place.asked = out->asked;
+    return out->name && out->asked ? read_place(&out->place, &out->arrival, out->name, err)
+                                   : c2_fail_memory(err, "a place of the program");
+}
+
+void cli_place_release(struct cli_one_place *place)
+{
+    c2_free(place->name);
+    c2_free(place->asked);
+}
+
+enum c2_status cli_place_check(const char *option, const char *text, struct c2_error *err)
+{
+    struct cli_one_place place;
+    enum c2_status status = cli_place_read(&place, option, text, err);
+    cli_place_release(&place);
+    return status;
+}
+
 static char *keep(struct cli_places *places, char *text)
 {
     if (text)

@@ -100,7 +100,7 @@ enum c2_status cli_restored_options(struct cli_options *options, const struct cl
         status = c2_fail(err, C2_ERR_INVALID,
                          "--checkpoint-caches: the checkpoint %s has no references from before it; leave it out",
                          restored->path);
-    if (status == C2_OK && options->checkpoint && options->checkpoint_at <= saved->instructions)
+    if (status == C2_OK && options->checkpoint_at != 0 && options->checkpoint_at <= saved->instructions)
         status = c2_fail(err, C2_ERR_INVALID, "--checkpoint-at %llu: the checkpoint %s is at instruction %llu already",
                          (unsigned long long)options->checkpoint_at, restored->path,
                          (unsigned long long)saved->instructions);

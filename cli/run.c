@@ -48,6 +48,7 @@ struct run {
     struct cli_points *points; /* of `c2emu points`; else NULL */
     struct cli_places places;
     struct cli_division division;
+    struct cli_one_place checkpoint_place; /* --checkpoint-at */
     struct cli_progress progress;
 };
 
@@ -101,6 +102,12 @@ static void release_signals(bool reports_at_once)
     if (reports_at_once)
         signal(SIGXCPU, SIG_IGN);
     interruptible = NULL;
+}
+
+static int fail(const struct c2_error *err, int status)
+{
+    fprintf(stderr, "c2emu: %s\n", err->text);
+    return status;
 }
 
 /* ------------------------------------------------------------------ making a run */
@@ -224,11 +231,30 @@ static enum c2_status play(struct run *run, struct c2_error *err)
                            : status;
 }
 
+static enum c2_status read_moment(struct run *run, struct c2_error *err)
+{
+    const char *place = run->options->checkpoint_place;
+    return place ? cli_place_read(&run->checkpoint_place, "--checkpoint-at", place, err) : C2_OK;
+}
+
+static struct emu_moment moment_of(struct run *run)
+{
+    const struct cli_one_place *place = &run->checkpoint_place;
+    return (struct emu_moment){.instructions = run->options->checkpoint_at,
+                               .place = run->options->checkpoint_place ? &place->place : NULL,
+                               .arrival = place->arrival ? place->arrival : 1,
+                               .reached = save,
+                               .self = run,
+                               .ends = run->options->checkpoint_stop};
+}
+
 /* What the options ask for did not come. */
-static int tell_unsaved(const struct run *run, int status)
+static int tell_unsaved(const struct run *run, int status, struct c2_error *err)
 {
     if (!run->simulation.saver || cli_saver_done(run->simulation.saver))
         return status;
+    if (emu_find_moment(run->emu, err) != C2_OK)
+        return fail(err, CLI_EXIT_FAILED);
     fprintf(stderr, "c2emu: --checkpoint: %s was not written: the program ended after %llu instructions\n",
             run->options->checkpoint, (unsigned long long)emu_instructions(run->emu));
     return CLI_EXIT_FAILED;
@@ -279,7 +305,7 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
         count_intervals(run, &config);
     config.begun = run->first_phase;
     if (run->simulation.saver)
-        config.moment = (struct emu_moment){run->options->checkpoint_at, save, run};
+        config.moment = moment_of(run);
     enum c2_status status = emu_create(&run->emu, &config, &run->image, err);
     if (status == C2_OK && run->points)
         cli_points_count(run->points, run->emu);
@@ -311,6 +337,8 @@ static enum c2_status make(struct run *run, struct c2_error *err)
         status = make_kernel(run, err);
     if (status == C2_OK)
         status = make_phases(run, err);
+    if (status == C2_OK)
+        status = read_moment(run, err);
     if (status == C2_OK && run->phases && run->from)
         run->first_phase = cli_phases_next(run->phases, 0, &(struct emu_part){.where = EMU_INSIDE});
     if (status == C2_OK)
@@ -333,6 +361,7 @@ static void release(struct run *run)
     c2_free(run->program);
     cli_outputs_abandon(&run->outputs);
     cli_environment_release(run->environment);
+    cli_place_release(&run->checkpoint_place);
     cli_restored_close(run->from);
 }
 
@@ -374,12 +403,6 @@ static enum c2_status settle(struct run *run, struct c2_error *err)
     if (wanted != counted)
         status = c2_fail(err, C2_ERR_INTERNAL, "%llu instructions were run, %llu were counted: a bug of c2emu",
                          (unsigned long long)wanted, (unsigned long long)counted);
-    return status;
-}
-
-static int fail(const struct c2_error *err, int status)
-{
-    fprintf(stderr, "c2emu: %s\n", err->text);
     return status;
 }
 
@@ -445,7 +468,7 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
         return CLI_EXIT_FAILED;
     }
     const char *ending = cli_ending_text(text, sizeof text, end, caught_signal, run->symbols);
-    if (ending)
+    if (ending && end->kind != EMU_STOPPED)
         fprintf(stderr, "c2emu: %s\n", ending);
     if (settle(run, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
@@ -467,7 +490,7 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
         return fail(err, CLI_EXIT_FAILED);
     if (cli_write_reports(&run->outputs, run->options, &run->simulation, &report, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
-    return tell_unsaved(run, report.exit_status);
+    return tell_unsaved(run, report.exit_status, err);
 }
 
 static int go(struct run *run, struct c2_error *err)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "emu/allocations_priv.h"
+#include "emu/arrival_priv.h"
 #include "emu/disassemble_priv.h"
 #include "emu/locals_priv.h"
 #include "emu/parts_priv.h"
@@ -24,7 +25,8 @@ struct emu_process {
     struct allocations *allocations; /* NULL: no marks */
     struct locals *locals;           /* with those */
     struct parts *parts;             /* NULL: all of the run is one */
-    struct engine_watch watches[3];  /* theirs */
+    struct arrival *arrival;         /* NULL: no place is waited for */
+    struct engine_watch watches[4];  /* theirs */
     unsigned watch_count;
 };
 
@@ -39,6 +41,7 @@ struct emu {
     struct emu_thread thread; /* the one that runs */
     uint64_t phase_end;       /* instructions; UINT64_MAX: that of the run */
     uint64_t moment;          /* instructions; UINT64_MAX: it has been, or never comes */
+    bool over;                /* the moment has come that ends the run */
     bool resumed;             /* the stream has begun elsewhere */
     struct emu_end *end;
     struct c2_error *err;
@@ -138,6 +141,19 @@ static enum c2_status make_allocations(struct emu *emu, const struct loader_imag
     return C2_OK;
 }
 
+static enum c2_status make_arrival(struct emu *emu, const struct loader_image *image, struct c2_error *err)
+{
+    const struct emu_config *config = &emu->config;
+    if (!config->moment.place)
+        return C2_OK;
+    const struct arrival_config arrival = {config->mmu, config->symbols, image, config->moment.place,
+                                           config->moment.arrival};
+    enum c2_status status = arrival_create(&emu->process.arrival, &arrival, err);
+    if (status == C2_OK)
+        add_watch(emu, arrival_watch(emu->process.arrival));
+    return status;
+}
+
 static bool begins_recording(const struct emu_config *config)
 {
     return config->record && (config->begun.instructions == 0 || config->begun.phase != STREAM_SKIP);
@@ -162,6 +178,8 @@ static enum c2_status make_engine(struct emu *emu, const struct loader_image *im
     enum c2_status status = make_allocations(emu, image, err);
     if (status == C2_OK)
         status = make_regions(emu, image, err);
+    if (status == C2_OK)
+        status = make_arrival(emu, image, err);
     const struct engine_config engine = {.mmu = config->mmu,
                                          .blocks = config->blocks,
                                          .writer = config->writer,
@@ -180,6 +198,7 @@ static void release(struct emu *emu)
     allocations_destroy(emu->process.allocations);
     locals_destroy(emu->process.locals);
     parts_destroy(emu->process.parts);
+    arrival_destroy(emu->process.arrival);
     c2_free(emu);
 }
 
@@ -197,7 +216,7 @@ enum c2_status emu_create(struct emu **out, const struct emu_config *config, con
         return status;
     }
     emu->thread.tid = FIRST_TID;
-    emu->moment = config->moment.reached ? config->moment.instructions : UINT64_MAX;
+    emu->moment = config->moment.reached && !config->moment.place ? config->moment.instructions : UINT64_MAX;
     set_entry(emu, image);
     c2_assert_context(print_guest, emu);
     *out = emu;
@@ -221,6 +240,11 @@ void emu_take_executed(struct emu *emu, void (*take)(void *self, struct guest_va
 bool emu_wrapper_met(const struct emu *emu, size_t wrapper)
 {
     return emu->process.allocations && allocations_met(emu->process.allocations, wrapper);
+}
+
+enum c2_status emu_find_moment(struct emu *emu, struct c2_error *err)
+{
+    return emu->process.arrival ? arrival_find(emu->process.arrival, err) : C2_OK;
 }
 
 enum c2_status emu_find_regions(struct emu *emu, struct c2_error *err)
@@ -377,6 +401,15 @@ static bool on_trap(struct emu *emu, const struct engine_event *event)
     return raise_signal(emu, event->signal, event->code, address, true);
 }
 
+/* Another part of the run begins here, or it is what the moment waits for, or both. */
+static void on_place(struct emu *emu)
+{
+    if (emu->process.arrival && arrival_take(emu->process.arrival))
+        emu->moment = emu_instructions(emu);
+    if (emu->process.parts && parts_changed(emu->process.parts))
+        emu->phase_end = emu->config.phase ? emu_instructions(emu) : UINT64_MAX;
+}
+
 static bool on_event(struct emu *emu, const struct engine_event *event)
 {
     switch (event->stop) {
@@ -384,8 +417,8 @@ static bool on_event(struct emu *emu, const struct engine_event *event)
         if (emu->config.progress)
             emu->config.progress(emu->config.progress_self, emu_instructions(emu));
         return true;
-    case ENGINE_STOPPED: /* another part of the run begins here */
-        emu->phase_end = emu->config.phase ? emu_instructions(emu) : UINT64_MAX;
+    case ENGINE_STOPPED:
+        on_place(emu);
         return true;
     case ENGINE_SYSCALL:
         return on_syscall(emu);
@@ -441,9 +474,10 @@ static enum c2_status at_instruction(struct emu *emu, struct c2_error *err)
     enum c2_status status = C2_OK;
     if (emu_instructions(emu) == emu->moment) {
         emu->moment = UINT64_MAX;
+        emu->over = emu->config.moment.ends;
         status = emu->config.moment.reached(emu->config.moment.self, err);
     }
-    if (status == C2_OK && emu_instructions(emu) == emu->phase_end)
+    if (status == C2_OK && !emu->over && emu_instructions(emu) == emu->phase_end)
         status = begin_phase(emu, err);
     return status;
 }
@@ -453,8 +487,9 @@ static void run_thread(struct emu *emu, struct c2_error *err)
     struct engine_event event;
     emu->phase_end = emu->config.phase ? emu->config.begun.instructions : UINT64_MAX;
     do {
-        if (at_instruction(emu, err) != C2_OK) {
-            finish(emu, EMU_FAILED);
+        const bool failed = at_instruction(emu, err) != C2_OK;
+        if (failed || emu->over) {
+            finish(emu, failed ? EMU_FAILED : EMU_STOPPED);
             return;
         }
         engine_run(emu->process.engine, budget_of(emu), &event, err);

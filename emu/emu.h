@@ -73,9 +73,12 @@ struct emu_config {
     struct emu_phase begun;
     /* Once, where so many instructions have been completed, between two of them: emu_checkpoint may be called then. */
     struct emu_moment {
-        uint64_t instructions; /* EMU_TO_THE_END: nowhere */
+        uint64_t instructions;
+        const struct emu_place *place; /* else NULL: before its first instruction, */
+        uint64_t arrival;              /* when the guest comes there for the n-th time; lent until destroy */
         enum c2_status (*reached)(void *self, struct c2_error *err);
         void *self;
+        bool ends; /* the run is over then */
     } moment;
     /* Called every `progress_every` instructions or so, if not NULL. */
     void (*progress)(void *self, uint64_t instructions);
@@ -88,6 +91,7 @@ enum emu_end_kind {
     EMU_KILLED,      /* by `signal`, at rip, with fault address where it has one */
     EMU_REFUSED,     /* an instruction that cannot be executed rightly, at rip */
     EMU_INTERRUPTED, /* emu_interrupt */
+    EMU_STOPPED,     /* config.moment, which ends the run */
     EMU_FAILED,      /* c2emu failed: *err */
 };
 struct emu_end {
@@ -118,6 +122,8 @@ void emu_checkpoint(struct emu *emu, struct checkpoint *checkpoint);
 bool emu_wrapper_met(const struct emu *emu, size_t wrapper);
 /* Once the run is over: fails if a place of the regions is nowhere in the guest's memory, and names what is near. */
 enum c2_status emu_find_regions(struct emu *emu, struct c2_error *err);
+/* Once the run is over: the same of the moment's place. */
+enum c2_status emu_find_moment(struct emu *emu, struct c2_error *err);
 void emu_interrupt(struct emu *emu); /* from a signal handler */
 
 #endif

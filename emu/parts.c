@@ -33,6 +33,7 @@ struct parts {
     bool at_from, at_to; /* the guest has just come there */
     uint32_t called;     /* and here: the first of the functions that it has come to; NOWHERE: none */
     struct emu_part part;
+    bool changed; /* since somebody has asked */
 };
 #define NOWHERE UINT32_MAX
 
@@ -41,12 +42,14 @@ struct parts {
 static void begin(struct parts *parts, struct engine *engine, uint32_t region, struct guest_va pc)
 {
     parts->part = (struct emu_part){EMU_INSIDE, true, region, pc};
+    parts->changed = true;
     engine_stop(engine);
 }
 
 static void end(struct parts *parts, struct engine *engine)
 {
     parts->part = (struct emu_part){.where = EMU_OUTSIDE};
+    parts->changed = true;
     engine_stop(engine);
 }
 
@@ -145,8 +148,11 @@ struct emu_part parts_part(struct parts *parts)
 {
     const struct emu_part part = parts->part;
     parts->part.begins = false;
+    parts->changed = false;
     return part;
 }
+
+bool parts_changed(const struct parts *parts) { return parts->changed; }
 
 /* ------------------------------------------------------------------ life */
 

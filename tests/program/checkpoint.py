@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""checkpoint.py files|signals|registers|elsewhere|library|refused|changed|damaged: a run that is saved and goes on.
+"""checkpoint.py files|signals|registers|places|elsewhere|library|refused|changed|damaged: a run that is saved, goes on.
 
 files, signals, registers  kept.c, cut at random instructions: the run that is saved, and the run that goes on, report
                            what a whole run does. C2_CHECKPOINT_POINTS: so many points, 100 made by hand
+places     at the n-th arrival at a function, a line, an address; beside regions and samples; the run may end there
 elsewhere  another machine, placement, seed or analysis; no simulation; a checkpoint of a run that goes on from one
 library    dynamic programs with allocations, functions with arrays, code that changes
 refused    what cannot be saved, and options that go with none, each with its message
@@ -94,6 +95,46 @@ def registers():
     points("registers", lambda place: [KEPT, "registers"])
 
 
+# ---------------------------------------------------------------- places
+
+def position(place):
+    """The instruction that the checkpoint is at, as a refusal names it."""
+    text = place.restore("--checkpoint-at", "1", "--checkpoint", place.file("none"))[2]
+    return int(text.split("is at instruction ")[1].split()[0])
+
+
+def at_place(place, program, whole, what):
+    same(place.save(what, program), whole, "saving at " + what)
+    at = position(place)
+    same(place.restore(), place.run(["--skip", str(at)] + program), "at " + what)
+    same(place.save(what, program, CACHES), whole, "saving with caches at " + what)
+    equal(position(place), at, "position of %s with caches" % what)
+    same(place.restore(), whole, "with caches at " + what)
+    return at
+
+
+def places():
+    place = Place()
+    program = [KEPT, "signals"]
+    whole = place.run(program)
+    ats = [at_place(place, program, whole, what) for what in ("on_user:4", "on_user:5", "on_fault", "raise:3")]
+    check(ats[0] < ats[1], "the fifth arrival is behind the fourth: %r" % ats)
+    status, output, text, report = place.save("on_user:4", program, "--checkpoint-stop")
+    equal((status, output), (0, b""), "a run that ends at its checkpoint")
+    said = json.loads(report)
+    equal((said["ending"], said["run"]["instructions"]), ("ended at its checkpoint", ats[0]), "its report")
+    same(place.restore(), place.run(["--skip", str(ats[0])] + program), "a run that had ended")
+    for options in (["--roi", "raise"], ["--roi", "on_user"], ["--measure", "700", "--samples", "9"]):
+        same(place.save("on_user:4", program, *options), place.run(options + program), "beside " + " ".join(options))
+    status, _, text, _ = place.save("on_usr", program)
+    equal(status, 125, "status for a place that is not there")
+    contains(text, ["c2emu: --checkpoint-at on_usr: no function has this name"], "a place that is not there")
+    os.remove(place.checkpoint)
+    status, output, text, report = place.save("on_user:1000", program)
+    equal((status, output, report), (125, whole[1], whole[3]), "arrivals that do not come")
+    contains(text, ["%s was not written: the program ended after" % place.checkpoint], "arrivals that do not come")
+
+
 # ---------------------------------------------------------------- elsewhere
 
 OTHERS = [
@@ -177,7 +218,10 @@ HELD = {
 }
 
 WRONG = [
-    (["--checkpoint", "x", "P"], "--checkpoint x: when? Add --checkpoint-at N"),
+    (["--checkpoint", "x", "P"], "--checkpoint x: when? Add --checkpoint-at N|PLACE"),
+    (["--checkpoint-stop", "P"], "--checkpoint-stop needs the file to write; add --checkpoint FILE"),
+    (["--checkpoint-at", "main:0", "--checkpoint", "x", "P"],
+     "--checkpoint-at main:0: arrivals at a place are counted from 1"),
     (["--checkpoint-at", "5", "P"], "--checkpoint-at needs the file to write; add --checkpoint FILE"),
     (["--checkpoint-caches", "P"], "--checkpoint-caches needs the file to write; add --checkpoint FILE"),
     (["--checkpoint-at", "0", "--checkpoint", "x", "P"], "--checkpoint-at 0: must be 1 to 10^18"),
@@ -356,6 +400,6 @@ def damaged():
               "no recording" in text, "what is said of damage %d: %s" % (number, text))
 
 
-{"files": files, "signals": signals, "registers": registers, "elsewhere": elsewhere, "library": library,
- "refused": refused, "changed": changed, "damaged": damaged}[sys.argv[1]]()
+{"files": files, "signals": signals, "registers": registers, "places": places, "elsewhere": elsewhere,
+ "library": library, "refused": refused, "changed": changed, "damaged": damaged}[sys.argv[1]]()
 done()
