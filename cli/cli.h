@@ -77,7 +77,8 @@ struct cli_options {
     struct cli_sampling {
         uint64_t skip, warmup, measure, samples, period; /* --skip ...; 0: not given */
         bool random_offsets;
-        double precision; /* --precision, in per cent; 0: not given */
+        const char *points, *weights; /* --points, --weights; NULL: not given */
+        double precision;             /* --precision, in per cent; 0: not given */
     } sampling;
     uint64_t jobs; /* host threads that simulate; 0: as many as there are processors */
     struct cli_points_asked {

@@ -171,9 +171,11 @@ void cli_place_release(struct cli_one_place *place);
 
 /* ------------------------------------------------------------------ phases.c: what is skipped, and what is measured */
 struct cli_progress;
+struct cli_chosen;
 struct cli_phases;
 struct cli_phases_config {
     const struct cli_sampling *sampling;
+    const struct cli_chosen *chosen; /* NULL: samples are as the sampling says */
     enum cli_warm warm;
     const struct emu_regions *regions; /* NULL: all of the run is one */
     struct loader_symbols *symbols;    /* for the names of regions */
@@ -194,6 +196,17 @@ struct cli_division { /* as struct report_run has it */
 /* The run is over after so many instructions: all its phases and regions, lent until destroy. */
 enum c2_status cli_phases_end(struct cli_phases *phases, uint64_t instructions, struct cli_division *out,
                               struct c2_error *err);
+
+/* ------------------------------------------------------------------ chosen.c: the samples of --points */
+struct cli_chosen;
+enum c2_status cli_chosen_create(struct cli_chosen **out, const struct cli_options *options, struct c2_error *err);
+void cli_chosen_destroy(struct cli_chosen *chosen); /* takes NULL */
+uint64_t cli_chosen_count(const struct cli_chosen *chosen);
+const double *cli_chosen_weights(const struct cli_chosen *chosen); /* [sample], lent until destroy */
+uint64_t cli_chosen_length(const struct cli_chosen *chosen);       /* of each, instructions; they do not overlap */
+uint64_t cli_chosen_start(const struct cli_chosen *chosen, uint64_t sample); /* in order */
+/* Whether a run of so many instructions had them all. */
+enum c2_status cli_chosen_check(const struct cli_chosen *chosen, uint64_t instructions, struct c2_error *err);
 
 /* ------------------------------------------------------------------ points.c: `c2emu points`
  * The run is counted interval by interval; at its end the points are chosen, and their files appear. */

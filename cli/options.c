@@ -46,6 +46,8 @@ enum option_key {
     KEY_PERIOD,
     KEY_OFFSETS,
     KEY_PRECISION,
+    KEY_POINTS,
+    KEY_WEIGHTS,
     KEY_INTERVAL,
     KEY_DIMENSIONS,
     KEY_MAX_K,
@@ -110,7 +112,10 @@ const struct argp_option cli_run_options[] = {
     {"offsets", KEY_OFFSETS, "systematic|random", 0, "where in its period a sample begins: at the start, or drawn", 2},
     {"precision", KEY_PRECISION, "P", 0,
      "warn when samples tell the miss rate of a level less surely than to P per cent of itself", 2},
-    {"interval", KEY_INTERVAL, "N", 0, "points: instructions of an interval (10M)", 2},
+    {"points", KEY_POINTS, "FILE", 0,
+     "measure these intervals, each for what its weight says, as `c2emu points` writes", 2},
+    {"weights", KEY_WEIGHTS, "FILE", 0, "the weights of --points NAME.simpoints (NAME.weights)", 2},
+    {"interval", KEY_INTERVAL, "N", 0, "instructions of an interval of --points; and of points (10M)", 2},
     {"dimensions", KEY_DIMENSIONS, "N", 0, "points: to how many vectors of blocks are projected (15)", 2},
     {"max-k", KEY_MAX_K, "K", 0, "points: the most there may be (30)", 2},
     {"roi", KEY_ROI, "FUNCTION", 0,
@@ -266,7 +271,7 @@ static enum c2_status take_count(uint64_t *out, const char *option, const char *
     snprintf(digits, sizeof digits, "%.*s", (int)(length - (power ? 1 : 0)), text);
     if (c2_parse_number(out, digits, option, NULL) != C2_OK || length >= sizeof digits)
         return c2_fail(err, C2_ERR_INVALID, "%s %s: must be a number, with k, M or G for powers of 1000", option, text);
-    if (*out < least || *out > 1000000000000000000 / scale)
+    if (*out > 1000000000000000000 / scale || *out * scale < least)
         return c2_fail(err, C2_ERR_INVALID, "%s %s: must be %llu to 10^18", option, text, (unsigned long long)least);
     *out *= scale;
     return C2_OK;
@@ -382,6 +387,12 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
         return take_offsets(options, value, err);
     case KEY_PRECISION:
         return cli_precision(&options->sampling.precision, value, err);
+    case KEY_POINTS:
+        options->sampling.points = value;
+        return C2_OK;
+    case KEY_WEIGHTS:
+        options->sampling.weights = value;
+        return C2_OK;
     case KEY_INTERVAL:
         return take_count(&options->points.interval, "--interval", value, 1000, err);
     case KEY_DIMENSIONS:
@@ -590,7 +601,7 @@ static enum c2_status check_record(const struct cli_options *options, struct c2_
 
 bool cli_sampling_asked(const struct cli_sampling *sampling)
 {
-    return sampling->skip != 0 || sampling->warmup != 0 || sampling->measure != 0;
+    return sampling->skip != 0 || sampling->warmup != 0 || sampling->measure != 0 || sampling->points;
 }
 
 static enum c2_status check_samples(const struct cli_sampling *s, struct c2_error *err)
@@ -615,17 +626,16 @@ static enum c2_status check_sampling(const struct cli_options *options, struct c
 {
     if (!cli_sampling_asked(&options->sampling))
         return check_samples(&options->sampling, err);
+    const char *given = options->sampling.points ? "--points" : "--skip, --warmup and --measure";
     if (options->no_sim)
-        return c2_fail(err, C2_ERR_INVALID, "--no-sim skips everything; leave --skip, --warmup and --measure out");
+        return c2_fail(err, C2_ERR_INVALID, "--no-sim skips everything; leave %s out", given);
     if (options->advise)
-        return c2_fail(err, C2_ERR_INVALID, "advise plays the whole run; leave --skip, --warmup and --measure out");
+        return c2_fail(err, C2_ERR_INVALID, "advise plays the whole run; leave %s out", given);
     if (options->analyses[ANALYSIS_fifo])
-        return c2_fail(err, C2_ERR_INVALID,
-                       "--fifo-detector counts the whole run; leave it out, or --skip, --warmup and --measure");
+        return c2_fail(err, C2_ERR_INVALID, "--fifo-detector counts the whole run; leave it out, or %s", given);
     if (options->analyses[ANALYSIS_callgraph])
-        return c2_fail(err, C2_ERR_INVALID,
-                       "--%s follows every call of the run; leave it out, or --skip, --warmup and --measure",
-                       analyses_option(ANALYSIS_callgraph));
+        return c2_fail(err, C2_ERR_INVALID, "--%s follows every call of the run; leave it out, or %s",
+                       analyses_option(ANALYSIS_callgraph), given);
     return check_samples(&options->sampling, err);
 }
 

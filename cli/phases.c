@@ -9,6 +9,8 @@
  *   not counted. Without a period each sample is followed by the next at once, with what it skips. With one, a sample
  *   begins in each period, at its start, or (--offsets random) at a place drawn from those that leave room for all of
  *   it, each as likely as the others. What is left when there are enough samples is skipped, the outside too.
+ *   Samples that were chosen (chosen.c) begin where they are said to, each behind as much of its warm-up as there is
+ *   room for.
  *   Outside everything warms up, or is skipped (--warm none). --warm functional warms up what samples would skip, too.
  * Counting
  *   Lengths are instructions of the guest, exact; those of samples are counted inside of regions. A phase that a region
@@ -59,9 +61,18 @@ void cli_phases_destroy(struct cli_phases *phases)
 
 /* ------------------------------------------------------------------ samples */
 
+/* Up to the warm-up of the next sample that was chosen, which is as long as there is room for. */
+static uint64_t gap_of_chosen(const struct cli_phases *phases)
+{
+    const uint64_t room = cli_chosen_start(phases->config.chosen, phases->begun) - phases->spent;
+    return room > phases->config.sampling->warmup ? room - phases->config.sampling->warmup : 0;
+}
+
 static uint64_t gap(struct cli_phases *phases)
 {
     const struct cli_sampling *asked = phases->config.sampling;
+    if (phases->config.chosen)
+        return gap_of_chosen(phases);
     if (asked->period == 0)
         return asked->skip;
     const uint64_t spare = asked->period - asked->warmup - asked->measure;
@@ -72,6 +83,8 @@ static uint64_t gap(struct cli_phases *phases)
 static bool enough(const struct cli_phases *phases)
 {
     const struct cli_sampling *asked = phases->config.sampling;
+    if (phases->config.chosen)
+        return phases->step == GAP && phases->begun == cli_chosen_count(phases->config.chosen);
     return phases->step == GAP && phases->begun == (asked->samples != 0  ? asked->samples
                                                     : asked->period == 0 ? 1
                                                                          : UINT64_MAX);
@@ -81,18 +94,22 @@ static bool enough(const struct cli_phases *phases)
 static struct emu_phase next_part(struct cli_phases *phases)
 {
     const struct cli_sampling *asked = phases->config.sampling;
+    const struct cli_chosen *chosen = phases->config.chosen;
     switch (phases->step) {
     case GAP:
         phases->step = WARM_UP;
         return (struct emu_phase){phases->config.warm == CLI_WARM_FUNCTIONAL ? STREAM_WARM : STREAM_SKIP, gap(phases)};
     case WARM_UP:
         phases->step = MEASUREMENT;
-        return (struct emu_phase){STREAM_WARM, asked->warmup};
+        return (struct emu_phase){STREAM_WARM,
+                                  chosen ? cli_chosen_start(chosen, phases->begun) - phases->spent : asked->warmup};
     case MEASUREMENT:
         break;
     }
     phases->step = GAP;
     phases->begun++;
+    if (chosen)
+        return (struct emu_phase){STREAM_MEASURE, cli_chosen_length(chosen)};
     return (struct emu_phase){STREAM_MEASURE, asked->measure != 0 ? asked->measure : EMU_TO_THE_END};
 }
 

@@ -164,21 +164,30 @@ struct emu_phase cli_points_next(void *self, uint64_t now, const struct emu_part
 
 /* ------------------------------------------------------------------ the points */
 
+/* length: of an interval, instructions; 0: not known. */
+static void write_point(FILE *to, const struct points_point *point, uint64_t length)
+{
+    char first[32];
+    fprintf(to, "  %8" PRIu64, point->interval);
+    if (length != 0)
+        fprintf(to, "  %17s", c2_group_digits(first, point->interval * length));
+    fprintf(to, "  %8.6f  %" PRIu64 " interval%s\n", point->weight, point->intervals, point->intervals == 1 ? "" : "s");
+}
+
 static void write_text(FILE *to, const struct cli_points *points, const struct points_list *list)
 {
-    char interval[32], first[32];
-    const uint64_t length = points->options->points.interval;
-    const bool lengths_known = !points->options->points.vectors_from;
+    char digits[32];
+    const struct cli_options *options = points->options;
+    const uint64_t length = options->points.vectors_from ? 0 : options->points.interval;
     fprintf(to, "points      %" PRIu32 " of %" PRIu32 " intervals", list->count, points_vectors_count(points->vectors));
-    if (lengths_known)
-        fprintf(to, " of %s instructions", c2_group_digits(interval, length));
-    fprintf(to, "\n\n  interval  %s    weight  stands for\n", lengths_known ? "first instruction" : "");
-    for (uint32_t i = 0; i < list->count; i++) {
-        const struct points_point *point = &list->points[i];
-        fprintf(to, "  %8" PRIu64 "  %17s  %8.6f  %" PRIu64 " interval%s\n", point->interval,
-                lengths_known ? c2_group_digits(first, point->interval * length) : "", point->weight, point->intervals,
-                point->intervals == 1 ? "" : "s");
-    }
+    if (length != 0)
+        fprintf(to, " of %s instructions", c2_group_digits(digits, length));
+    fprintf(to, "\n\n  interval  %s  weight  stands for\n", length != 0 ? "first instruction  " : "");
+    for (uint32_t i = 0; i < list->count; i++)
+        write_point(to, &list->points[i], length);
+    if (length != 0)
+        fprintf(to, "\nto measure them: --points %s%s%s.simpoints --interval %" PRIu64 "\n",
+                options->output_dir ? options->output_dir : "", options->output_dir ? "/" : "", points->name, length);
 }
 
 static enum c2_status commit(struct c2_outfile **file, struct c2_error *err)

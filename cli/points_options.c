@@ -19,14 +19,15 @@ static const char *first_given(const struct given *options, size_t count)
 }
 
 /* What is for `c2emu points` alone. */
-static const char *of_finding(const struct cli_points_asked *asked)
+static const char *of_finding(const struct cli_options *options)
 {
-    const struct given options[] = {{"interval", asked->interval != 0},
-                                    {"dimensions", asked->dimensions != 0},
-                                    {"max-k", asked->max_k != 0},
-                                    {"bbv", asked->vectors_to},
-                                    {"from-bbv", asked->vectors_from}};
-    return first_given(options, sizeof options / sizeof *options);
+    const struct cli_points_asked *asked = &options->points;
+    const struct given others[] = {{"interval", asked->interval != 0 && !options->sampling.points},
+                                   {"dimensions", asked->dimensions != 0},
+                                   {"max-k", asked->max_k != 0},
+                                   {"bbv", asked->vectors_to},
+                                   {"from-bbv", asked->vectors_from}};
+    return first_given(others, sizeof others / sizeof *others);
 }
 
 /* What shows or changes what is simulated. */
@@ -38,6 +39,8 @@ static const char *of_simulating(const struct cli_options *options)
                                    {"cachegrind", options->cachegrind},
                                    {"dump-pagemap", options->dump_pagemap},
                                    {"alloc-wrapper", options->wrapper_count != 0},
+                                   {"points", options->sampling.points},
+                                   {"precision", options->sampling.precision != 0},
                                    {"skip", options->sampling.skip != 0},
                                    {"warmup", options->sampling.warmup != 0},
                                    {"measure", options->sampling.measure != 0},
@@ -72,16 +75,52 @@ static enum c2_status check_range(uint64_t *value, uint64_t usual, uint64_t most
                                     (unsigned long long)*value, (unsigned long long)most);
 }
 
+/* What says otherwise where samples are, or how sure they are. */
+static const char *of_samples(const struct cli_sampling *sampling)
+{
+    const struct given others[] = {{"skip", sampling->skip != 0},         {"measure", sampling->measure != 0},
+                                   {"samples", sampling->samples != 0},   {"period", sampling->period != 0},
+                                   {"offsets", sampling->random_offsets}, {"precision", sampling->precision != 0}};
+    return first_given(others, sizeof others / sizeof *others);
+}
+
+static const char *of_regions(const struct cli_regions *regions)
+{
+    const struct given others[] = {{"roi", regions->function_count != 0}, {"from", regions->from}, {"to", regions->to}};
+    return first_given(others, sizeof others / sizeof *others);
+}
+
+static enum c2_status check_points(const struct cli_options *options, struct c2_error *err)
+{
+    const struct cli_sampling *sampling = &options->sampling;
+    if (sampling->weights && !sampling->points)
+        return c2_fail(err, C2_ERR_INVALID, "--weights %s belongs to --points FILE", sampling->weights);
+    if (!sampling->points)
+        return C2_OK;
+    if (options->points.interval == 0)
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--points %s does not say how long an interval is; add --interval N, with the N that the points "
+                       "are of",
+                       sampling->points);
+    const char *other = of_samples(sampling), *region = of_regions(&options->regions);
+    if (other)
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--points says which samples there are, and what each stands for; leave it out, or --%s", other);
+    if (region)
+        return c2_fail(err, C2_ERR_INVALID, "--points is of the whole run; leave it out, or --%s", region);
+    return C2_OK;
+}
+
 enum c2_status cli_points_check(struct cli_options *options, struct c2_error *err)
 {
     struct cli_points_asked *asked = &options->points;
-    const char *wrong = asked->find ? of_simulating(options) : of_finding(asked);
+    const char *wrong = asked->find ? of_simulating(options) : of_finding(options);
     if (wrong && asked->find)
         return c2_fail(err, C2_ERR_INVALID, "points simulates nothing; leave --%s out", wrong);
     if (wrong)
         return c2_fail(err, C2_ERR_INVALID, "--%s belongs to `c2emu points`", wrong);
     if (!asked->find)
-        return C2_OK;
+        return check_points(options, err);
     enum c2_status status = asked->vectors_from ? check_vectors_from(options, err) : C2_OK;
     if (status == C2_OK)
         status = check_range(&asked->dimensions, POINTS_DIMENSIONS, POINTS_MOST_DIMENSIONS, "dimensions", err);

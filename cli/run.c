@@ -45,6 +45,7 @@ struct run {
     struct syscalls *kernel;
     struct emu *emu;
     struct cli_phases *phases; /* NULL: all is measured */
+    struct cli_chosen *chosen; /* with --points; else NULL */
     struct cli_points *points; /* of `c2emu points`; else NULL */
     struct cli_places places;
     struct cli_division division;
@@ -130,6 +131,8 @@ static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_
     cli_clock_text(run->clock, run->options->clock_start);
     run->plan.from = run->from;
     enum c2_status status = run->from ? C2_OK : cli_environment(&run->environment, run->options, host_env, err);
+    if (status == C2_OK && run->options->sampling.points)
+        status = cli_chosen_create(&run->chosen, run->options, err);
     return status == C2_OK ? cli_plan_read(&run->plan, run->options, err) : status;
 }
 
@@ -317,6 +320,7 @@ static enum c2_status make_phases(struct run *run, struct c2_error *err)
     const struct cli_options *options = run->options;
     const bool regions = cli_regions_asked(&options->regions);
     const struct cli_phases_config config = {.sampling = &options->sampling,
+                                             .chosen = run->chosen,
                                              .warm = options->regions.warm,
                                              .regions = regions ? &run->places.regions : NULL,
                                              .symbols = run->symbols,
@@ -351,6 +355,7 @@ static void release(struct run *run)
     cli_points_destroy(run->points);
     emu_destroy(run->emu);
     cli_phases_destroy(run->phases);
+    cli_chosen_destroy(run->chosen);
     cli_places_release(&run->places);
     syscalls_destroy(run->kernel);
     loader_symbols_destroy(run->symbols);
@@ -376,6 +381,7 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
                                .instructions = emu_instructions(run->emu),
                                .phases = run->division.phases,
                                .phase_count = run->division.phase_count,
+                               .weights = run->chosen ? cli_chosen_weights(run->chosen) : NULL,
                                .regions = run->division.regions,
                                .region_count = run->division.region_count,
                                .lost_pages = mmu_usage(run->simulation.mmu).lost_pages,
@@ -396,6 +402,8 @@ static enum c2_status settle(struct run *run, struct c2_error *err)
     enum c2_status status = cli_simulation_settle(&run->simulation, err);
     if (status == C2_OK && run->phases)
         status = cli_phases_end(run->phases, emu_instructions(run->emu), &run->division, err);
+    if (status == C2_OK && run->chosen)
+        status = cli_chosen_check(run->chosen, emu_instructions(run->emu), err);
     if (status != C2_OK || run->options->no_sim)
         return status;
     const uint64_t wanted = recorded(run);

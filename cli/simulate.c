@@ -132,7 +132,8 @@ static struct lane_config lane_of(const struct cli_simulation *s, const struct c
                                 .seed = options->seed,
                                 .blocks = blocks,
                                 .given = options->no_sim ? NULL : given,
-                                .samples = options->sampling.measure != 0 && !cli_regions_asked(&options->regions),
+                                .samples = (options->sampling.measure != 0 || options->sampling.points) &&
+                                           !cli_regions_asked(&options->regions),
                                 .name = lane->name};
 }
 

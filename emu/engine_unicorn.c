@@ -134,12 +134,12 @@ static inline void begin_block(struct unicorn *u, struct unicorn_block *block, b
     const bool beyond = guards && is_beyond(u, block);
     if (C2_UNLIKELY(block->rare || beyond) && !admit_rare(u, block))
         return;
-    if (!u->recording) {
-        block->executed += u->counting ? block->insns : 0;
-    } else if (C2_UNLIKELY(!unicorn_record_open(u, block->slots))) {
+    if (u->recording && C2_UNLIKELY(!unicorn_record_open(u, block->slots))) {
         pause_failed(u);
         return;
     }
+    if (C2_UNLIKELY(u->counting) && !u->recording)
+        block->executed += block->insns;
     u->current = block;
     u->instructions += block->insns;
 }

@@ -140,8 +140,8 @@ static enum c2_status take_weight(struct reader *reader, const char *first, cons
     char *end;
     uint64_t cluster, point;
     const double weight = strtod(first, &end);
-    if (*end != '\0' || !(weight >= 0 && weight <= 1.001))
-        return wrong(reader, "must be a weight, 0 to 1", first, err);
+    if (*end != '\0' || !(weight > 0 && weight <= 1.001))
+        return wrong(reader, "must be a weight, above 0 and 1 at most", first, err);
     if (!read_number(&cluster, second, UINT32_MAX))
         return wrong(reader, "must be the number of a cluster, 0 to 2^32 - 1", second, err);
     if (!c2_map_get(reader->of_cluster, cluster, &point))

@@ -63,8 +63,8 @@ enum c2_status points_read_vectors(FILE *from, const char *name, points_take *ta
 /* ------------------------------------------------------------------ point_file.c: points and weights */
 void points_write_points(FILE *to, const struct points_list *list);  /* `interval cluster`, a line each */
 void points_write_weights(FILE *to, const struct points_list *list); /* `weight cluster` */
-/* Reads both files; the points come in the order of their intervals. *sum: of the weights, 1 but for rounding if the
- * points are for all of the run. */
+/* Reads both files; the points come in the order of their intervals, which differ, and weights are above 0. *sum: of
+ * the weights, 1 but for rounding if the points are for all of the run. */
 enum c2_status points_read(struct points_list *out, double *sum, const char *points, const char *weights,
                            struct c2_error *err);
 

@@ -20,7 +20,6 @@ HOOKS = {
     "machine_write": "a machine that is written and read again is the same",
     "machine_write_keys": "the keys, for the check of the documentation",
 
-    "points_read": "points and weights as they were written",
     "pagemap_names": "frames that a map names",
     "sim_walk_reads": "reads of cached walks by level, beside those of a naive model",
     "stream_recording_fact": "what a recording says of its run",

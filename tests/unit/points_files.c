@@ -108,10 +108,10 @@ static void wrong_files(void **state)
         {"1 0\n", "", "a.weights has no weight for cluster 0, which has a point"},
         {"1 0\n", "1 1\n", "a.weights:1: the points have none for the cluster: 1"},
         {"1 0\n", "0.5 0\n0.5 0\n", "a.weights:2: a second weight for the cluster: 0"},
-        {"1 0\n", "nan 0\n", "a.weights:1: must be a weight, 0 to 1: nan"},
-        {"1 0\n", "1.5 0\n", "a.weights:1: must be a weight, 0 to 1: 1.5"},
+        {"1 0\n", "nan 0\n", "a.weights:1: must be a weight, above 0 and 1 at most: nan"},
+        {"1 0\n", "1.5 0\n", "a.weights:1: must be a weight, above 0 and 1 at most: 1.5"},
         {"1 0\n2 1\n", "0.7 0\n0.7 1\n", "a.weights: the weights sum up to 1.4; they are shares of a run, which has 1"},
-        {"1 0\n", "0 0\n", "a.weights: the weights sum up to 0; they are shares of a run, which has 1"},
+        {"1 0\n", "0 0\n", "a.weights:1: must be a weight, above 0 and 1 at most: 0"},
     };
     struct points_list read;
     struct c2_error err;
