@@ -86,6 +86,7 @@ struct cli_told { /* texts are lent by the recording */
     const char *ending;
     struct report_phase *phases;
     size_t phase_count;
+    double *weights; /* of the phases that were measured; NULL: they have none */
     struct report_region *regions;
     size_t region_count;
 };

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -46,6 +47,13 @@ static enum c2_status added(const struct cli_facts *facts, struct c2_error *err)
     return facts->lost ? c2_fail_memory(err, "what a recording says of its run") : C2_OK;
 }
 
+/* Instructions of one; 0: there are none that are told by themselves. */
+static uint64_t sample_of(const struct cli_options *options)
+{
+    const uint64_t length = options->sampling.points ? options->points.interval : options->sampling.measure;
+    return cli_regions_asked(&options->regions) ? 0 : length;
+}
+
 enum c2_status cli_facts_start(struct cli_facts *facts, const struct cli_options *options, const char *program,
                                const struct mmu_guest_config *guest, struct c2_error *err)
 {
@@ -58,7 +66,7 @@ enum c2_status cli_facts_start(struct cli_facts *facts, const struct cli_options
     cli_clock_text(clock, options->clock_start);
     if (options->clock_set)
         add(facts, "clock", "%s", clock);
-    add(facts, "measure", "%" PRIu64, cli_regions_asked(&options->regions) ? 0 : options->sampling.measure);
+    add(facts, "measure", "%" PRIu64, sample_of(options));
     add(facts, "guest.memory", "%" PRIu64, guest->guest_bytes);
     add(facts, "guest.heap_pages", "%u", (unsigned)guest->heap_page);
     add(facts, "guest.tells_writes", "%u", (unsigned)guest->tells_writes);
@@ -84,6 +92,18 @@ static void add_phases(struct cli_facts *facts, const struct report_run *run)
             run->phases[i].instructions, run->phases[i].region);
 }
 
+/* One for each phase that was measured. */
+static void add_weights(struct cli_facts *facts, const struct report_run *run)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < run->phase_count && run->weights; i++) {
+        if (run->phases[i].kind != STREAM_MEASURE)
+            continue;
+        add(facts, numbered(facts, "weight", count), "%a", run->weights[count]);
+        count++;
+    }
+}
+
 static void add_regions(struct cli_facts *facts, const struct report_run *run)
 {
     for (size_t i = 0; i < run->region_count; i++) {
@@ -105,6 +125,7 @@ enum c2_status cli_facts_end(struct cli_facts *facts, const struct report_run *r
     add(facts, "instructions", "%" PRIu64, run->instructions);
     add(facts, "lost_pages", "%" PRIu64, run->lost_pages);
     add_phases(facts, run);
+    add_weights(facts, run);
     add_regions(facts, run);
     add_files(facts, areas);
     return added(facts, err);
@@ -243,6 +264,28 @@ static enum c2_status take_regions(struct cli_told *told, struct stream_recordin
     return C2_OK;
 }
 
+/* None, or one for each phase that was measured. */
+static enum c2_status take_weights(struct cli_told *told, struct stream_recording *recording, struct c2_error *err)
+{
+    const size_t count = elements(recording, "weight");
+    size_t measured = 0;
+    for (size_t i = 0; i < told->phase_count; i++)
+        measured += told->phases[i].kind == STREAM_MEASURE;
+    if (count == 0)
+        return C2_OK;
+    told->weights = c2_calloc(count, sizeof *told->weights);
+    if (!told->weights)
+        return c2_fail_memory(err, "the weights of a recorded run");
+    for (size_t i = 0; i < count; i++) {
+        char *end;
+        const char *text = element(recording, "weight", i);
+        told->weights[i] = strtod(text, &end);
+        if (*end != '\0' || !(told->weights[i] > 0 && told->weights[i] <= 2) || count != measured)
+            return fail_fact("weight", err);
+    }
+    return C2_OK;
+}
+
 enum c2_status cli_told_end(struct cli_told *told, struct stream_recording *recording, struct c2_error *err)
 {
     enum c2_status status = take_number(&told->exit_status, recording, "exit_status", 255, err);
@@ -253,7 +296,9 @@ enum c2_status cli_told_end(struct cli_told *told, struct stream_recording *reco
     told->ending = stream_recording_fact(recording, "ending");
     if (status == C2_OK)
         status = take_regions(told, recording, err);
-    return status == C2_OK ? take_phases(told, recording, err) : status;
+    if (status == C2_OK)
+        status = take_phases(told, recording, err);
+    return status == C2_OK ? take_weights(told, recording, err) : status;
 }
 
 enum c2_status cli_told_check_files(struct stream_recording *recording, FILE *to, struct c2_error *err)
@@ -281,5 +326,6 @@ void cli_told_release(struct cli_told *told)
 {
     c2_free(told->command);
     c2_free(told->phases);
+    c2_free(told->weights);
     c2_free(told->regions);
 }

@@ -197,6 +197,12 @@ def measured():
         equal(phases_of(found), [("warmup", LENGTH), ("measure", LENGTH), ("measure", LENGTH), ("warmup", LENGTH),
                                  ("measure", LENGTH), ("skip", 7 * LENGTH - 11000), ("warmup", 11000),
                                  ("measure", last)], "with --warmup")
+        # recorded and played: the weights are kept
+        recording = os.path.join(folder, "run")
+        live = emulate(words + ["--record", recording] + MACHINE + [PHASES])
+        played = emulate(["replay"] + MACHINE + [recording])
+        check(b"each with its weight" in live.stderr and played.stderr == live.stderr,
+              "replay says %s, live %s" % (played.stderr, live.stderr))
         # other weights for the same points; half of the run is not stood for
         write("0.125 0\n0.25 3\n0.0625 2\n0.0625 1\n", folder, "half")
         result = emulate(words + ["--weights", os.path.join(folder, "half")] + MACHINE + [PHASES])
