@@ -65,6 +65,10 @@ static enum c2_status check_phases(const struct cli_options *options, const stru
         return c2_fail(err, C2_ERR_INVALID,
                        "--roi, --from and --to follow a run from its start; leave them out, or begin at a checkpoint "
                        "that is where they would");
+    if (options->sampling.points)
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--points are counted from the start of a run; leave it out, or run the "
+                       "program from there");
     if (options->regions.warm == CLI_WARM_FUNCTIONAL && !saved->caches && !options->no_sim)
         return c2_fail(err, C2_ERR_INVALID,
                        "--warm functional: the checkpoint has no references to warm up with; make it with "

@@ -288,6 +288,10 @@ def errors_of_runs():
         refused(["--points", path, "--interval", "2k", PHASES], ["a.weights: the weights sum up to 1.2"], "weights")
         write("0.3 0\n0.3 x\n", folder, "a.weights")
         refused(["--points", path, "--interval", "2k", PHASES], ["a.weights:2: must be the number of a cluster"], "x")
+        saved = os.path.join(folder, "saved")
+        result = emulate(["--no-sim", "--checkpoint-at", "20000", "--checkpoint", saved, PHASES])
+        check(result.returncode == 0, "checkpoint: %s" % result.stderr.decode())
+        refused(["restore", "--points", path, "--interval", "2k", saved], ["counted from the start"], "restore")
         os.remove(os.path.join(folder, "a.weights"))
         refused(["--points", path, "--interval", "2k", PHASES], ["a.weights", "No such file"], "without weights")
 
