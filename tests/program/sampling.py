@@ -16,6 +16,7 @@ the six decimals.
 
 import os
 import sys
+import tempfile
 from decimal import ROUND_FLOOR, Decimal, getcontext
 from fractions import Fraction
 
@@ -389,6 +390,16 @@ def precision():
     names = ["L1D.ways=%d: %s" % (ways, name) for ways in (1, 2) for name in ("L1D", "L2")]
     equal([":".join(line.split(":")[2:4]).strip() for line in several.splitlines() if "c2emu: --precision" in line
            and "L1I" not in line and "L3" not in line], names, "who is warned of, on two machines")
+    with tempfile.TemporaryDirectory() as directory:
+        recording = os.path.join(directory, "recording")
+        emulate(["-q", "--record", recording] + options + program)
+        equal(emulate(["replay", "-q", "-m", "teach", "--precision", "5", recording]).stderr, quiet.stderr,
+              "warnings when it is played back")
+        emulate(["-q", "--record", recording] + program)
+        refused = emulate(["replay", "-q", "--precision", "5", recording])
+        contains(refused.stderr.decode(), ["--precision is of samples, and " + recording + " has none; leave it out"],
+                 "no samples to be sure of")
+        equal(refused.returncode, 125, "status of a refusal")
     alone = emulate(["-q", "-m", "teach", "--measure", "900", "--precision", "100"] + program).stderr.decode()
     contains(alone, ["c2emu: --precision: L1D: one sample does not say how sure its miss rate is; take more"],
              "one sample")

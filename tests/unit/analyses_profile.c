@@ -123,7 +123,7 @@ static enum c2_status go(struct run *run, const struct analyses_profile_result *
                                            .level_count = 2,
                                            .levels = {level("L1D", 256, 1), level("L2", 4096, 4)}};
     const char *const given[ANALYSES_KINDS] = {NULL};
-    const struct analyses_setup setup = {.machine = &run->machine, .given = given};
+    const struct analyses_setup setup = {.machine = &run->machine, .given = given, .samples = true};
     run->blocks = make_blocks(err);
     run->batch = c2_alloc(sizeof *run->batch);
     enum c2_status status = !run->blocks || !run->batch ? C2_ERR_NO_MEMORY : C2_OK;
@@ -131,8 +131,11 @@ static enum c2_status go(struct run *run, const struct analyses_profile_result *
         status = analyses_create(&run->analyses, &setup, err);
     if (status != C2_OK)
         return status;
-    struct sim_config config = {
-        .machine = &run->machine, .seed = 1, .translation = {.translate = identity}, .blocks = run->blocks};
+    struct sim_config config = {.machine = &run->machine,
+                                .seed = 1,
+                                .translation = {.translate = identity},
+                                .blocks = run->blocks,
+                                .samples = true};
     analyses_subscribe(run->analyses, &config);
     const uint64_t loaded[2] = {run->entry, 0};
     if (run->entry != 0)

@@ -160,9 +160,12 @@ static void create(struct analysed *a, const struct program *p)
     const char *const given[ANALYSES_KINDS] = {[ANALYSIS_callgraph] = "x"};
     struct sim_subscriber all[ANALYSES_KINDS + 1];
     a->machine = make_machine();
-    const struct analyses_setup setup = {.machine = &a->machine, .given = given};
-    struct sim_config config = {
-        .machine = &a->machine, .seed = 1, .translation = {.translate = identity}, .blocks = p->blocks};
+    const struct analyses_setup setup = {.machine = &a->machine, .given = given, .samples = true};
+    struct sim_config config = {.machine = &a->machine,
+                                .seed = 1,
+                                .translation = {.translate = identity},
+                                .blocks = p->blocks,
+                                .samples = true};
     assert_int_equal(C2_OK, analyses_create(&a->analyses, &setup, NULL));
     analyses_subscribe(a->analyses, &config);
     memcpy(all, config.subscribers, config.subscriber_count * sizeof *all);
@@ -286,6 +289,37 @@ static void profiles_add_up(const struct analysed *whole, const struct analysed 
     }
 }
 
+/* Each window that is measured is a sample. What its rows have missed is what the levels have counted in it; and what
+ * one row has missed in all is the row's. */
+static void samples_add_up(const struct analysed *a)
+{
+    const struct analyses_profile_result *of = a->profile;
+    const struct sim_samples samples = sim_samples(a->sim);
+    uint64_t(*rows)[3][ANALYSES_CLASSES] = calloc(of->row_count, sizeof *rows);
+    uint64_t instructions = 0;
+    assert_int_equal(samples.count, of->sample_count);
+    assert_int_equal(3, samples.level_count);
+    for (size_t i = 0, at = 0; i < samples.count; i++) {
+        struct sim_sampled sum[3] = {{.accesses = 0}};
+        for (; at < of->sample_ends[i]; at++) {
+            const struct analyses_sampled *entry = &of->sampled[at];
+            sum[entry->level].classes[entry->class_] += entry->count;
+            rows[entry->row][entry->level][entry->class_] += entry->count;
+        }
+        for (unsigned l = 0; l < 3; l++)
+            assert_memory_equal(sum[l].classes, samples.levels[i * 3 + l].classes, sizeof sum[l].classes);
+        instructions += samples.instructions[i];
+    }
+    assert_int_equal(a->measured.counts.instructions, instructions);
+    for (size_t i = 0; i < of->row_count; i++)
+        for (unsigned k = 0; k < 3 * ANALYSES_CLASSES; k++) {
+            const struct analyses_tally *tally = &of->rows[i].level[k / ANALYSES_CLASSES];
+            const unsigned c = k % ANALYSES_CLASSES;
+            assert_int_equal(tally->reads[c] + tally->writes[c], rows[i][k / ANALYSES_CLASSES][c]);
+        }
+    free(rows);
+}
+
 static uint64_t cost_of(const struct analyses_callgraph_result *of, const struct analyses_arc *arc, uint32_t event)
 {
     for (size_t i = 0; i < of->arc_count; i++)
@@ -335,6 +369,10 @@ static void windows_add_up_to_the_run(void **state)
     assert_int_equal(1, whole.windows);
     assert_true(cut.windows > 100);
     totals_equal(&whole.measured, &cut.measured);
+    assert_int_equal(1, sim_samples(whole.sim).count);
+    assert_true(sim_samples(cut.sim).count > 100);
+    samples_add_up(&whole);
+    samples_add_up(&cut);
     profiles_add_up(&whole, &cut, 1);
     calls_add_up(&whole, &cut, 1);
     assert_int_equal(whole.profile->pair_count, cut.profile->pair_count);
@@ -363,6 +401,7 @@ static void halves_add_up_to_the_run(void **state)
             p->phase[i] = k == 0 ? (below(p, 2) != 0 ? STREAM_MEASURE : STREAM_WARM)
                                  : (p->phase[i] == STREAM_MEASURE ? STREAM_WARM : STREAM_MEASURE);
         analyse(&half[k], p, cuts);
+        samples_add_up(&half[k]);
         assert_true(half[k].measured.counts.instructions > RECORDS / 4);
         assert_true(half[k].rest.counts.instructions > RECORDS / 4);
     }
