@@ -306,6 +306,14 @@ static enum c2_status take_offsets(struct cli_options *options, const char *text
                    c2_suggest(hint, sizeof hint, text, words, 2));
 }
 
+static enum c2_status take_format(struct cli_options *options, const char *value, struct c2_error *err)
+{
+    static const char *const values[] = {"recording", "din", "lackey", "text"};
+    unsigned ignored;
+    options->format = value;
+    return take_word(&ignored, "format", value, values, sizeof values / sizeof values[0], err);
+}
+
 static enum c2_status take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
 {
     struct parse *parse = self;
@@ -438,8 +446,7 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
         options->record = value;
         return C2_OK;
     case KEY_FORMAT:
-        options->format = value;
-        return C2_OK;
+        return take_format(options, value, err);
     case KEY_EVICTORS:
         options->evictors = value;
         return C2_OK;

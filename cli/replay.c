@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * replay: `c2emu replay FILE` - a run that was recorded is simulated again, by any machine and placement, and nothing
- * is executed.
+ * replay: `c2emu replay FILE` - a run that was recorded, or a trace of another tool, is simulated by any machine and
+ * placement, and nothing is executed.
  *
  * Model
  *   What the run was is in the recording, what is simulated says the plan, as for a run: lanes, reports and files are
@@ -15,10 +15,14 @@
 
 #include "cli/cli_priv.h"
 
+enum { RECORDING_FIRST = 0x89, ZSTD_FIRST = 0x28, ZSTD_SKIPPABLE_FIRST = 0x50 }; /* bytes */
+
 struct replay {
     struct cli_options options; /* a seed that is not given is the recording's */
     const char *name;           /* of the file, for messages */
     FILE *file;
+    struct stream_trace *trace; /* NULL: it is a recording, which the simulation has */
+    const char *trace_name[2];  /* in place of a command */
     struct cli_told told;
     struct cli_plan plan;
     struct cli_outputs outputs;
@@ -44,9 +48,7 @@ static enum c2_status open_file(struct replay *replay, struct c2_error *err)
 static enum c2_status open_recording(struct replay *replay, struct c2_error *err)
 {
     struct stream_recording **recording = &replay->simulation.recording;
-    enum c2_status status = open_file(replay, err);
-    if (status == C2_OK)
-        status = stream_recording_open(recording, replay->file, replay->name, err);
+    enum c2_status status = stream_recording_open(recording, replay->file, replay->name, err);
     if (status != C2_OK)
         return status;
     stream_recording_distrust(*recording);
@@ -57,6 +59,32 @@ static enum c2_status open_recording(struct replay *replay, struct c2_error *err
     if (status == C2_OK && replay->options.sampling.precision != 0 && replay->told.measure == 0)
         status = c2_fail(err, C2_ERR_INVALID, "--precision is of samples, and %s has none; leave it out", replay->name);
     return status;
+}
+
+/* Memory of a trace may be placed as one likes: it has no heap, and each page's first write is told. */
+static enum c2_status open_trace(struct replay *replay, struct c2_error *err)
+{
+    const bool standard = replay->file == stdin;
+    const char *name = standard ? "standard input" : replay->name;
+    replay->trace_name[0] = name;
+    replay->told.guest = (struct mmu_guest_config){.heap_page = MMU_PAGE_1G, .tells_writes = true};
+    return stream_trace_open(&replay->trace, replay->file, name, replay->options.format, err);
+}
+
+/* A recording and what zstd writes show in their first byte, which no line of a trace begins with. */
+static enum c2_status open_input(struct replay *replay, struct c2_error *err)
+{
+    enum c2_status status = open_file(replay, err);
+    if (status != C2_OK)
+        return status;
+    const char *format = replay->options.format;
+    const int first = getc(replay->file);
+    ungetc(first, replay->file);
+    if (format ? strcmp(format, "recording") == 0 : first == RECORDING_FIRST || first == EOF)
+        return open_recording(replay, err);
+    if (first == ZSTD_FIRST || first == ZSTD_SKIPPABLE_FIRST)
+        return c2_fail(err, C2_ERR_UNSUPPORTED, "%s is compressed: zstd -dc FILE | c2emu replay -", replay->name);
+    return open_trace(replay, err);
 }
 
 /* ------------------------------------------------------------------ the plan */
@@ -79,6 +107,29 @@ static enum c2_status check_guest(const struct replay *replay, struct c2_error *
     return C2_OK;
 }
 
+/* A trace has no symbols, and no files that are mapped. */
+static enum c2_status check_region(const char *option, const char *text, struct c2_error *err)
+{
+    struct mmu_region ignored;
+    char name[256];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
+    if (mmu_region_of_word(&ignored, name))
+        return C2_OK;
+    return c2_fail(err, C2_ERR_INVALID, "%s %s: a trace has no symbols and no mapped files; leave it out", option,
+                   name);
+}
+
+static enum c2_status check_regions(const struct replay *replay, struct c2_error *err)
+{
+    const struct cli_options *options = &replay->options;
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; replay->trace && i < options->place_count && status == C2_OK; i++)
+        status = check_region("--place", options->places[i], err);
+    for (size_t i = 0; replay->trace && i < options->huge_region_count && status == C2_OK; i++)
+        status = check_region("--huge", options->huge_regions[i], err);
+    return status;
+}
+
 static enum c2_status make_plan(struct replay *replay, struct c2_error *err)
 {
     static const char *const no_environment[] = {NULL};
@@ -86,7 +137,9 @@ static enum c2_status make_plan(struct replay *replay, struct c2_error *err)
                                            .argv = replay->told.command,
                                            .envp = no_environment,
                                            .seed = replay->told.seed};
-    enum c2_status status = cli_plan_read(&replay->plan, &replay->options, err);
+    enum c2_status status = check_regions(replay, err);
+    if (status == C2_OK)
+        status = cli_plan_read(&replay->plan, &replay->options, err);
     if (status == C2_OK)
         status = cli_plan_place(&replay->plan, &replay->options, &request, err);
     return status == C2_OK ? check_guest(replay, err) : status;
@@ -94,40 +147,61 @@ static enum c2_status make_plan(struct replay *replay, struct c2_error *err)
 
 /* ------------------------------------------------------------------ playing */
 
+static uint64_t instructions(const struct replay *replay)
+{
+    return replay->trace ? stream_trace_instructions(replay->trace)
+                         : stream_recording_instructions(replay->simulation.recording);
+}
+
 static enum c2_status pass_on(void *self, const struct stream_batch *batch, struct c2_error *err)
 {
     struct replay *replay = self;
     if (replay->shows_progress)
-        cli_progress_tick(&replay->progress, stream_recording_instructions(replay->simulation.recording));
+        cli_progress_tick(&replay->progress, instructions(replay));
     return replay->to.consume(replay->to.self, batch, err);
 }
 
 static enum c2_status play(void *self, struct stream_sink to, struct c2_error *err)
 {
     struct replay *replay = self;
+    const struct stream_sink sink = {replay, pass_on, NULL};
     replay->to = to;
-    return stream_recording_play(replay->simulation.recording, (struct stream_sink){replay, pass_on, NULL}, err);
+    return replay->trace ? stream_trace_play(replay->trace, sink, err)
+                         : stream_recording_play(replay->simulation.recording, sink, err);
 }
 
-static enum c2_status simulate(struct replay *replay, struct c2_error *err)
+/* What is known of the run when all of it has been played. */
+static enum c2_status end(struct replay *replay, struct c2_error *err)
 {
-    const struct cli_source source = {replay, stream_recording_blocks(replay->simulation.recording), play};
-    const struct cli_options *options = &replay->options;
-    replay->shows_progress = options->progress || (isatty(STDERR_FILENO) && !options->quiet);
-    cli_progress_start(&replay->progress, "replaying");
-    enum c2_status status = cli_simulation_play(&replay->simulation, &replay->plan, &replay->options, &source, err);
-    cli_progress_clear(&replay->progress);
-    if (status == C2_OK)
-        status = cli_told_end(&replay->told, replay->simulation.recording, err);
+    if (replay->trace) {
+        replay->told.instructions = stream_trace_instructions(replay->trace);
+        return C2_OK;
+    }
+    enum c2_status status = cli_told_end(&replay->told, replay->simulation.recording, err);
     if (status == C2_OK && !replay->options.analyses[ANALYSIS_profile])
         status = cli_told_check_files(replay->simulation.recording, stderr, err);
     return status;
 }
 
+static enum c2_status simulate(struct replay *replay, struct c2_error *err)
+{
+    const struct cli_options *options = &replay->options;
+    const struct cli_source source = {replay,
+                                      replay->trace ? stream_trace_blocks(replay->trace)
+                                                    : stream_recording_blocks(replay->simulation.recording),
+                                      play};
+    replay->shows_progress = options->progress || (isatty(STDERR_FILENO) && !options->quiet);
+    cli_progress_start(&replay->progress, "replaying");
+    enum c2_status status = cli_simulation_play(&replay->simulation, &replay->plan, options, &source, err);
+    cli_progress_clear(&replay->progress);
+    return status == C2_OK ? end(replay, err) : status;
+}
+
 static enum c2_status report(struct replay *replay, struct c2_error *err)
 {
     const struct cli_told *told = &replay->told;
-    struct report_run against, report = {.command = told->command,
+    struct report_run against, report = {.command = replay->trace ? replay->trace_name : told->command,
+                                         .trace = replay->trace ? stream_trace_form(replay->trace) : NULL,
                                          .exit_status = (int)told->exit_status,
                                          .ending = told->ending,
                                          .clock = told->clock,
@@ -148,7 +222,7 @@ static enum c2_status report(struct replay *replay, struct c2_error *err)
 
 static enum c2_status go(struct replay *replay, struct c2_error *err)
 {
-    enum c2_status status = open_recording(replay, err);
+    enum c2_status status = open_input(replay, err);
     if (status == C2_OK)
         status = make_plan(replay, err);
     if (status == C2_OK)
@@ -164,6 +238,7 @@ static void release(struct replay *replay)
     cli_plan_release(&replay->plan);
     cli_outputs_abandon(&replay->outputs);
     cli_told_release(&replay->told);
+    stream_trace_close(replay->trace);
     if (replay->file && replay->file != stdin)
         fclose(replay->file);
     c2_free(replay);

@@ -22,8 +22,10 @@
  *      modulo 1 GiB  0 programs, libraries | 256M PIE | 512M heap up | 768M mmaps down | 896M stack | 1G tables down */
 #define MMU_WINDOW_START 0x10000ull
 #define MMU_WINDOW_END 0x400000000000ull /* 2^46 */
-#define MMU_PIE_BASE 0x10000000ull       /* position independent programs */
-#define MMU_LOW_BASE 0x40000000ull       /* interpreter, shared objects: code stays in the low 2 GiB */
+/* Addresses of programs, those outside of the window as well: a stream may be of one that ran elsewhere. */
+#define MMU_ADDRESSES_END 0x800000000000ull /* 2^47 */
+#define MMU_PIE_BASE 0x10000000ull          /* position independent programs */
+#define MMU_LOW_BASE 0x40000000ull          /* interpreter, shared objects: code stays in the low 2 GiB */
 #define MMU_LOW_END 0x80000000ull
 #define MMU_HEAP_BASE 0x1120000000ull   /* brk */
 #define MMU_TABLES_BASE 0x8000000000ull /* the page tables' arena, below 1 TiB */

@@ -54,7 +54,7 @@ static enum c2_status refuse_clash(const struct mmu_replica *replica, size_t by,
                                    struct c2_error *err)
 {
     struct owner_search search = {.frame = frame};
-    tables_visit(replica->space.tables, 0, MMU_WINDOW_END, match_owner, &search);
+    tables_visit(replica->space.tables, 0, MMU_ADDRESSES_END, match_owner, &search);
     char size[32], owner[48] = "a page table", rule[MMU_PATH_BYTES];
     if (replica->has_zero_frame && frame == replica->zero_frame)
         snprintf(owner, sizeof owner, "the zero page");

@@ -97,12 +97,12 @@ void mmu_replica_destroy(struct mmu_replica *replica)
 
 /* ------------------------------------------------------------------ marks */
 
-/* Whether whole pages lie there that a guest can have. */
+/* Whether whole pages lie there that a program can have. */
 static bool is_range(uint64_t start, uint64_t bytes)
 {
-    if ((start | bytes) % C2_PAGE_BYTES != 0 || bytes == 0 || start < MMU_WINDOW_START || start > MMU_WINDOW_END)
+    if ((start | bytes) % C2_PAGE_BYTES != 0 || bytes == 0 || start > MMU_ADDRESSES_END)
         return false;
-    return bytes <= MMU_WINDOW_END - start && (start + bytes <= MMU_TABLES_BASE || start >= MMU_TABLES_END);
+    return bytes <= MMU_ADDRESSES_END - start && (start + bytes <= MMU_TABLES_BASE || start >= MMU_TABLES_END);
 }
 
 static enum c2_status fail_mark(const char *what, uint64_t at, struct c2_error *err)
@@ -135,7 +135,7 @@ static enum c2_status apply_unmapped(struct mmu_replica *replica, const uint64_t
     struct space *space = &replica->space;
     const uint64_t start = words[0], end = start + words[1];
     (void)count;
-    if ((start | end) % C2_PAGE_BYTES != 0 || start >= end || end > (uint64_t)1 << 47)
+    if ((start | end) % C2_PAGE_BYTES != 0 || start >= end || end > MMU_ADDRESSES_END)
         return fail_mark("an unmapping", start, err);
     const int error = space_isolate(space, start, end);
     if (error)
@@ -284,7 +284,7 @@ const struct mmu_counts *mmu_replica_counts(const struct mmu_replica *replica) {
 bool mmu_replica_translate_sized(const struct mmu_replica *replica, struct guest_va va, struct guest_pa *out,
                                  enum mmu_page_size *size)
 {
-    if (va.v >= MMU_WINDOW_END)
+    if (va.v >= MMU_ADDRESSES_END)
         return false;
     uint64_t entry = tables_get(replica->space.tables, va.v);
     if (!(entry & ENTRY_PRESENT))
@@ -303,7 +303,7 @@ bool mmu_replica_translate(const struct mmu_replica *replica, struct guest_va va
 bool mmu_replica_walk(const struct mmu_replica *replica, struct guest_va va, struct mmu_walk *out)
 {
     uint64_t address[TABLES_LEVELS];
-    if (va.v >= MMU_WINDOW_END)
+    if (va.v >= MMU_ADDRESSES_END)
         return false;
     out->entry_count = tables_walk(replica->space.tables, va.v, address);
     for (unsigned i = 0; i < out->entry_count; i++)

@@ -80,7 +80,7 @@ void space_check(const struct space *space, const uint64_t *zero_frame)
     }
     areas_check(&space->areas);
     uint64_t tables = tables_check(space->tables);
-    tables_visit(space->tables, 0, MMU_WINDOW_END, audit_page, &audit);
+    tables_visit(space->tables, 0, MMU_ADDRESSES_END, audit_page, &audit);
     if (zero_frame)
         audit_frame(&audit, *zero_frame);
     C2_ASSERT(!space->frames || audit.frames + tables == frames_taken(space->frames));
@@ -133,5 +133,5 @@ void space_dump(const struct space *space, FILE *to)
 {
     for (const struct area *area = areas_find(&space->areas, 0); area; area = areas_next(&space->areas, area))
         dump_area(&area->view, to);
-    tables_visit(space->tables, 0, MMU_WINDOW_END, dump_page, to);
+    tables_visit(space->tables, 0, MMU_ADDRESSES_END, dump_page, to);
 }

@@ -14,7 +14,7 @@ int space_errno(enum c2_status status) { return status == C2_OK ? 0 : status == 
 /* Whoever remembers a translation remembers its size too. */
 static int split_across(struct space *space, uint64_t va)
 {
-    uint64_t entry = va < MMU_WINDOW_END ? tables_get(space->tables, va) : 0;
+    uint64_t entry = va < MMU_ADDRESSES_END ? tables_get(space->tables, va) : 0;
     uint64_t bytes = mmu_page_bytes(entry_size(entry));
     if (!(entry & ENTRY_LARGE) || va % bytes == 0)
         return 0;

@@ -8,22 +8,32 @@
 
 /* ------------------------------------------------------------------ the program */
 
+static void add_ending(struct document *d, const struct report_run *run)
+{
+    if (run->ending)
+        doc_note(d, DOC_KEY, "ending", "%s", run->ending);
+    else
+        doc_note(d, DOC_KEY, "ending", "exit status %d", run->exit_status);
+}
+
 static void add_program(struct document *d, const struct report_run *run)
 {
-    doc_note(d, DOC_KEY, "program", "%s", "");
+    doc_note(d, DOC_KEY, run->trace ? "trace" : "program", "%s", "");
     doc_table(d, DOC_JSON, "command");
     for (size_t i = 0; run->command[i]; i++) {
         doc_say(d, "%s%s", i == 0 ? "" : " ", run->command[i]);
         doc_string(d, DOC_JSON, NULL, run->command[i]);
     }
     doc_close(d);
+    if (run->trace)
+        doc_say(d, ", in the form \"%s\"; memory as it is referred to, without names", run->trace);
     doc_count(d, DOC_JSON, "exit_status", (uint64_t)run->exit_status);
     doc_string(d, DOC_JSON, "ending", run->ending);
     doc_string(d, DOC_JSON, "clock", run->clock);
-    if (run->ending)
-        doc_note(d, DOC_KEY, "ending", "%s", run->ending);
+    if (run->trace)
+        doc_string(d, DOC_JSON, "trace", run->trace);
     else
-        doc_note(d, DOC_KEY, "ending", "exit status %d", run->exit_status);
+        add_ending(d, run);
     if (run->clock)
         doc_note(d, DOC_KEY, "clock", "%s at the start", run->clock);
 }

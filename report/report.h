@@ -27,6 +27,7 @@ struct report_region {
 };
 struct report_run {
     const char *const *command; /* NULL-terminated: program and its arguments */
+    const char *trace;          /* "lackey": the command is a trace of that form, and no program; NULL: a program ran */
     int exit_status;            /* what c2emu will exit with on behalf of the guest */
     const char *ending;         /* NULL: exited by itself; else "killed by SIGSEGV ..." */
     uint64_t seed;

@@ -37,6 +37,10 @@ static bool plannable(const struct stream_block *block)
 {
     if (block->slot_count != 0 && block->slots[0].kind == STREAM_SOURCE)
         return false;
+    for (uint32_t i = 0; i < block->insn_count; i++) {
+        if (block->insns[i].length == 0)
+            return false;
+    }
     for (uint32_t i = 0; i + 1 < block->insn_count; i++) {
         if (block->insns[i + 1].offset != block->insns[i].offset + block->insns[i].length)
             return false;

@@ -3,7 +3,8 @@
  * record: what one record of the stream means, one instruction at a time - the definition of sim/'s counts.
  *
  * Model
- *   For each instruction that completed, in program order: its fetch, then its data references in slot order.
+ *   For each instruction that completed, in program order: its fetch, then its data references in slot order. One of no
+ *   bytes (traces of other tools have references that nobody knows the instruction of) is neither fetched nor counted.
  *   Fetch: the instruction's lines from low to high; a line access of L1I for each that is not the line of the fetch
  *   before (virtual line numbers; the state goes on from block to block). Data: every line the reference touches, low
  *   to high. A modify is a read reference and then a write reference of the same bytes.
@@ -200,8 +201,10 @@ enum c2_status sim_record(struct sim_core *core, uint32_t tid, uint64_t header, 
     for (uint32_t i = 0; i < insns_run && status == C2_OK; i++, core->code++) {
         const struct origin origin = {{block->pc.v + block->insns[i].offset}, tid};
         const uint32_t slot_end = i + 1 == block->insn_count ? block->slot_count : block->insns[i + 1].first_slot;
-        count_instruction(core);
-        status = fetch(core, origin, block->insns[i].length, err);
+        if (block->insns[i].length != 0) {
+            count_instruction(core);
+            status = fetch(core, origin, block->insns[i].length, err);
+        }
         for (; slot < slot_end && status == C2_OK; slot++)
             status = plain_slot(core, &block->slots[slot], origin, (struct guest_va){words[slot]}, err);
     }

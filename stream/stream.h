@@ -66,7 +66,7 @@ struct stream_slot {
 struct stream_insn {
     uint32_t offset;     /* from the block's pc, bytes */
     uint16_t first_slot; /* slots of instruction i: first_slot[i] .. first_slot[i+1] (slot_count for the last) */
-    uint8_t length;      /* bytes */
+    uint8_t length;      /* bytes; 0: who made its references is not known, and it is neither fetched nor counted */
 };
 
 #define STREAM_BLOCK_INSNS 512u /* of a block, at most */
@@ -290,6 +290,20 @@ const struct stream_blocks *stream_recording_blocks(const struct stream_recordin
 /* NULL: it does not say, or not until it has been played. Lent until close. Those that follow each other are found at
  * once. */
 const char *stream_recording_fact(struct stream_recording *recording, const char *name);
+
+/* ------------------------------------------------------------------ traces of other tools: a stream of lines of text
+ * traces.c has the forms: "din", "lackey", "text". A line that is not understood is C2_ERR_FORMAT with its number. */
+enum stream_trace_form { STREAM_TRACE_DIN, STREAM_TRACE_LACKEY, STREAM_TRACE_TEXT, STREAM_TRACE_FORMS };
+const char *const *stream_trace_forms(size_t *count); /* their names */
+/* Reads from a file of the caller's, which outlives it, from where it is. form: a name; NULL: by the first line. */
+struct stream_trace;
+enum c2_status stream_trace_open(struct stream_trace **out, FILE *from, const char *name, const char *form,
+                                 struct c2_error *err);
+void stream_trace_close(struct stream_trace *trace);
+const struct stream_blocks *stream_trace_blocks(const struct stream_trace *trace); /* lent until close */
+enum c2_status stream_trace_play(struct stream_trace *trace, struct stream_sink to, struct c2_error *err); /* once */
+const char *stream_trace_form(const struct stream_trace *trace);
+uint64_t stream_trace_instructions(const struct stream_trace *trace); /* so far */
 
 /* Whether a row of marks is one that a run can have written, but for what is mapped. C2_ERR_FORMAT: it is not; the
  * message is part of a sentence. The first mark finds it as it was made. */

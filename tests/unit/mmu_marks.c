@@ -465,7 +465,7 @@ static void marks_that_cannot_be_are_refused(void **state)
         {STREAM_MAPPED, 6, {BASE + 1, PAGE, 3}},
         {STREAM_MAPPED, 6, {BASE, 0, 3}},
         {STREAM_MAPPED, 6, {BASE, PAGE + 1, 3}},
-        {STREAM_MAPPED, 6, {MMU_WINDOW_END - PAGE, 2 * PAGE, 3}},
+        {STREAM_MAPPED, 6, {MMU_ADDRESSES_END - PAGE, 2 * PAGE, 3}},
         {STREAM_MAPPED, 6, {BASE, (uint64_t)0 - PAGE, 3}},
         {STREAM_MAPPED, 6, {MMU_TABLES_BASE - PAGE, 2 * PAGE, 3}},
         {STREAM_MAPPED, 6, {BASE, PAGE, 1 << 20}},

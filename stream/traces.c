@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * traces: a stream made of a trace of another tool, line by line.
+ *
+ * Model
+ *   din      `label address [size]`: label 0 read, 1 write, 2 fetch; numbers in hex, the size in bytes, in decimal.
+ *            Without a size a line is one byte: it touches one line of a cache. (Dinero IV; Edler & Hill.)
+ *   lackey   `I  address,size`, ` L`, ` S` and ` M` likewise, as `valgrind --tool=lackey --trace-mem=yes` writes them;
+ *            lines of Valgrind's own (==PID== ...) lie between.
+ *   text     `R|W|F pc vaddr paddr size tid`, as c2emu --trace writes it; a small letter is the part on the next page.
+ *   Each fetch begins an instruction, which is a block of its own; references behind it are its slots. Those that come
+ *   before any fetch, or are more than OWN_SLOTS, are in blocks whose instruction has no bytes: it is neither fetched
+ *   nor counted (stream.h).
+ *   Nothing is said of memory: all of a program's addresses are anonymous memory that may be read, written and
+ *   executed, but for those of the page tables (WITHOUT), and a page is there when it is referred to.
+ * Counting
+ *   Lines, for messages; instructions are fetches.
+ * Invariants
+ *   What is not understood is an error with its line: a trace is not guessed at.
+ * Not modelled
+ *   Threads: all references are of one. The physical addresses of the text form: pages are placed anew.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stream/stream.h"
+
+#define ADDRESSES ((uint64_t)1 << 47) /* of a program */
+/* A replica keeps no pages there: mmu.h, MMU_TABLES_BASE and _END. */
+#define WITHOUT_START 0x8000000000ull
+#define WITHOUT_END 0x9000000000ull
+#define OWN_SLOTS 8u
+#define LINE_BYTES 256u /* a line that says something is shorter */
+#define REFERENCE_BYTES 512u
+#define INSN_BYTES 64u
+#define TOUCHED 1u
+#define WRITTEN 2u
+
+static const char *const names[STREAM_TRACE_FORMS] = {"din", "lackey", "text"};
+
+struct item {
+    char kind; /* R, W, M, F; r, w, f: goes on with the one before */
+    uint64_t address, size;
+};
+
+struct stream_trace {
+    FILE *from;
+    char *name;
+    enum stream_trace_form form;
+    char text[LINE_BYTES];
+    bool peeked; /* text is a line that was read ahead */
+    uint64_t line, instructions;
+    struct stream_blocks *blocks;
+    struct c2_map *numbers;    /* hash of what a block is -> number */
+    struct c2_map *pages;      /* number -> TOUCHED, WRITTEN */
+    uint64_t page, page_state; /* the one asked about last */
+    struct stream_writer *writer;
+    struct stream_insn insn; /* under way: its length, 0: it has none */
+    uint64_t pc;
+    bool open; /* an instruction is under way, or slots without one */
+    uint32_t slot_count;
+    struct stream_slot slots[OWN_SLOTS];
+    uint64_t addresses[OWN_SLOTS];
+};
+
+/* ------------------------------------------------------------------ lines */
+
+static enum c2_status fail_line(const struct stream_trace *t, struct c2_error *err, const char *what)
+{
+    return c2_fail(err, C2_ERR_FORMAT, "%s, line %" PRIu64 ": %s: \"%.60s\"", t->name, t->line, what, t->text);
+}
+
+/* Reads what is left of a line that is too long; true where the text does not matter. */
+static void skip_rest(struct stream_trace *t)
+{
+    int c;
+    while ((c = getc(t->from)) != '\n' && c != EOF)
+        continue;
+}
+
+/* The next line, without its end. *more: there was one. */
+static enum c2_status next_line(struct stream_trace *t, bool *more, struct c2_error *err)
+{
+    *more = t->peeked;
+    if (t->peeked) {
+        t->peeked = false;
+        return C2_OK;
+    }
+    *more = fgets(t->text, sizeof t->text, t->from);
+    if (!*more && ferror(t->from))
+        return c2_fail(err, C2_ERR_IO, "cannot read %s: %s", t->name, strerror(errno));
+    t->line += *more;
+    if (!*more)
+        return C2_OK;
+    const size_t length = strcspn(t->text, "\r\n");
+    if (t->text[length] == '\0' && length + 1 == sizeof t->text)
+        skip_rest(t);
+    t->text[length] = '\0';
+    return C2_OK;
+}
+
+/* Empty lines, and what Valgrind says itself. */
+static bool says_nothing(const char *text)
+{
+    text += strspn(text, " \t");
+    return text[0] == '\0' || strncmp(text, "==", 2) == 0 || strncmp(text, "--", 2) == 0 || strncmp(text, "**", 2) == 0;
+}
+
+/* A number of the base at *at, which moves behind it. */
+static bool take_number(const char **at, int base, uint64_t *out)
+{
+    const char *text = *at;
+    uint64_t value = 0;
+    unsigned digits = 0;
+    if (base == 16 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && isxdigit((unsigned char)text[2]))
+        text += 2;
+    for (; base == 16 ? isxdigit((unsigned char)*text) : isdigit((unsigned char)*text); text++, digits++) {
+        const unsigned digit = *text <= '9' ? (unsigned)(*text - '0') : (unsigned)((*text | 0x20) - 'a' + 10);
+        if (value > (UINT64_MAX - digit) / (unsigned)base)
+            return false;
+        value = value * (unsigned)base + digit;
+    }
+    *out = value;
+    *at = text;
+    return digits != 0;
+}
+
+static bool take_space(const char **at)
+{
+    const size_t spaces = strspn(*at, " \t");
+    *at += spaces;
+    return spaces != 0;
+}
+
+static bool at_end(const char *at) { return at[strspn(at, " \t")] == '\0'; }
+
+static bool read_din(struct item *item, const char *at)
+{
+    uint64_t label;
+    at += strspn(at, " \t");
+    if (!take_number(&at, 10, &label) || label > 2 || !take_space(&at) || !take_number(&at, 16, &item->address))
+        return false;
+    item->kind = "RWF"[label];
+    item->size = 1;
+    return at_end(at) || (take_space(&at) && take_number(&at, 10, &item->size) && at_end(at));
+}
+
+static bool read_lackey(struct item *item, const char *at)
+{
+    static const char letters[] = "LSMI", kinds[] = "RWMF";
+    at += strspn(at, " \t");
+    const char *letter = *at == '\0' ? NULL : strchr(letters, *at);
+    if (!letter)
+        return false;
+    item->kind = kinds[letter - letters];
+    at++;
+    return take_space(&at) && take_number(&at, 16, &item->address) && *at++ == ',' &&
+           take_number(&at, 10, &item->size) && at_end(at);
+}
+
+static bool read_text(struct item *item, const char *at, uint64_t *pc)
+{
+    uint64_t physical, tid;
+    if (*at == '\0' || !strchr("RWFrwf", *at))
+        return false;
+    item->kind = *at++;
+    return take_space(&at) && take_number(&at, 16, pc) && take_space(&at) && take_number(&at, 16, &item->address) &&
+           take_space(&at) && take_number(&at, 16, &physical) && take_space(&at) && take_number(&at, 10, &item->size) &&
+           take_space(&at) && take_number(&at, 10, &tid) && at_end(at);
+}
+
+static bool read_item(const struct stream_trace *t, struct item *item)
+{
+    uint64_t pc;
+    switch (t->form) {
+    case STREAM_TRACE_DIN:
+        return read_din(item, t->text);
+    case STREAM_TRACE_LACKEY:
+        return read_lackey(item, t->text);
+    default:
+        return read_text(item, t->text, &pc);
+    }
+}
+
+/* ------------------------------------------------------------------ memory */
+
+/* A page is there from its first reference on; its first write is told as well. */
+static enum c2_status touch_page(struct stream_trace *t, uint64_t page, unsigned access, struct c2_error *err)
+{
+    const uint64_t wanted = access == 1 ? TOUCHED | WRITTEN : TOUCHED;
+    if (page == t->page && (t->page_state & wanted) == wanted)
+        return C2_OK;
+    uint64_t state = 0;
+    c2_map_get(t->pages, page, &state);
+    t->page = page;
+    t->page_state = state | wanted;
+    if ((state & wanted) == wanted)
+        return C2_OK;
+    enum c2_status status = c2_map_put(t->pages, page, state | wanted, err);
+    return status == C2_OK ? stream_writer_mark(t->writer, STREAM_TOUCHED,
+                                                (const uint64_t[]){page << C2_PAGE_SHIFT, access}, 2, err)
+                           : status;
+}
+
+static enum c2_status touch(struct stream_trace *t, uint64_t address, uint64_t size, unsigned access,
+                            struct c2_error *err)
+{
+    const uint64_t last = (address + size - 1) >> C2_PAGE_SHIFT;
+    enum c2_status status = C2_OK;
+    for (uint64_t page = address >> C2_PAGE_SHIFT; page <= last && status == C2_OK; page++)
+        status = touch_page(t, page, access, err);
+    return status;
+}
+
+static enum c2_status map(struct stream_trace *t, uint64_t start, uint64_t end, struct c2_error *err)
+{
+    const uint64_t words[] = {start, end - start, STREAM_MAPPED_RIGHTS | STREAM_MAPPED_MAY_WRITE, 0, 0, 0};
+    return stream_writer_mark(t->writer, STREAM_MAPPED, words, 6, err);
+}
+
+static enum c2_status begin(struct stream_trace *t, struct c2_error *err)
+{
+    enum c2_status status = map(t, 0, WITHOUT_START, err);
+    if (status == C2_OK)
+        status = map(t, WITHOUT_END, ADDRESSES, err);
+    if (status == C2_OK)
+        status = stream_writer_mark(t->writer, STREAM_THREAD, (const uint64_t[]){1, STREAM_START}, 2, err);
+    return status;
+}
+
+static enum c2_status check_address(const struct stream_trace *t, const struct item *item, struct c2_error *err)
+{
+    const uint64_t most = item->kind == 'F' ? INSN_BYTES : REFERENCE_BYTES;
+    if (item->size == 0 || item->size > most)
+        return fail_line(t, err, "an access has another size than one can have");
+    if (item->address >= ADDRESSES || item->address + item->size > ADDRESSES)
+        return fail_line(t, err, "the address is beyond those of a program, 2^47");
+    if (item->address + item->size > WITHOUT_START && item->address < WITHOUT_END)
+        return fail_line(t, err, "c2emu has no place for the addresses 0x8000000000 to 0x8fffffffff");
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ blocks */
+
+static bool is_block(const struct stream_trace *t, const struct stream_block *block)
+{
+    if (block->pc.v != t->pc || block->bytes != t->insn.length || block->slot_count != t->slot_count)
+        return false;
+    for (uint32_t i = 0; i < t->slot_count; i++)
+        if (block->slots[i].kind != t->slots[i].kind || block->slots[i].size != t->slots[i].size)
+            return false;
+    return true;
+}
+
+static uint64_t hash_of(const struct stream_trace *t)
+{
+    uint64_t hash = (t->pc << 8 | t->insn.length) * 0x9e3779b97f4a7c15u;
+    for (uint32_t i = 0; i < t->slot_count; i++)
+        hash = (hash ^ (hash >> 29) ^ ((uint64_t)t->slots[i].kind << 16 | t->slots[i].size)) * 0xbf58476d1ce4e5b9u;
+    return hash ^ hash >> 32;
+}
+
+/* Those of one hash have it and the numbers behind it for keys. */
+static enum c2_status block_number(struct stream_trace *t, uint32_t *out, struct c2_error *err)
+{
+    uint64_t key = hash_of(t), number;
+    for (; c2_map_get(t->numbers, key, &number); key++) {
+        *out = (uint32_t)number;
+        if (is_block(t, stream_blocks_at(t->blocks, *out)))
+            return C2_OK;
+    }
+    const struct stream_block block = {.pc = {t->pc},
+                                       .bytes = t->insn.length,
+                                       .insn_count = 1,
+                                       .slot_count = (uint16_t)t->slot_count,
+                                       .insns = &t->insn,
+                                       .slots = t->slots};
+    enum c2_status status = stream_blocks_add(out, t->blocks, &block, err);
+    return status == C2_OK ? c2_map_put(t->numbers, key, *out, err) : status;
+}
+
+static enum c2_status touch_all(struct stream_trace *t, struct c2_error *err)
+{
+    enum c2_status status = t->insn.length == 0 ? C2_OK : touch(t, t->pc, t->insn.length, 2, err);
+    for (uint32_t i = 0; i < t->slot_count && status == C2_OK; i++)
+        status = touch(t, t->addresses[i], t->slots[i].size, t->slots[i].kind == STREAM_READ ? 0 : 1, err);
+    return status;
+}
+
+/* The record of the instruction under way; what follows without a fetch has none. */
+static enum c2_status close_record(struct stream_trace *t, struct c2_error *err)
+{
+    uint32_t number;
+    if (!t->open)
+        return C2_OK;
+    enum c2_status status = touch_all(t, err);
+    if (status == C2_OK)
+        status = block_number(t, &number, err);
+    if (status == C2_OK)
+        status = stream_writer_room(t->writer, t->slot_count, err);
+    if (status != C2_OK)
+        return status;
+    struct stream_batch *batch = t->writer->batch;
+    uint64_t *to = &batch->words[batch->used];
+    *to = stream_header(number, 1, t->slot_count);
+    memcpy(to + 1, t->addresses, t->slot_count * sizeof *to);
+    batch->used += t->slot_count + 1;
+    t->instructions += t->insn.length != 0;
+    t->open = false;
+    t->slot_count = 0;
+    t->insn.length = 0;
+    return C2_OK;
+}
+
+static enum c2_status take_fetch(struct stream_trace *t, const struct item *item, struct c2_error *err)
+{
+    enum c2_status status = close_record(t, err);
+    t->open = true;
+    t->pc = item->address;
+    t->insn.length = (uint8_t)item->size;
+    return status;
+}
+
+static enum c2_status take_reference(struct stream_trace *t, const struct item *item, struct c2_error *err)
+{
+    static const uint8_t kinds[] = {['R'] = STREAM_READ, ['W'] = STREAM_WRITE, ['M'] = STREAM_MODIFY};
+    enum c2_status status = t->slot_count == OWN_SLOTS ? close_record(t, err) : C2_OK;
+    t->open = true;
+    t->slots[t->slot_count] = (struct stream_slot){.kind = kinds[(unsigned char)item->kind],
+                                                   .size = (uint16_t)item->size};
+    t->addresses[t->slot_count++] = item->address;
+    return status;
+}
+
+/* The part on the next page of what came last. */
+static enum c2_status take_part(struct stream_trace *t, const struct item *item, struct c2_error *err)
+{
+    const bool fetch = item->kind == 'f';
+    const uint32_t last = t->slot_count - 1;
+    if (fetch && t->open && t->slot_count == 0 && item->address == t->pc + t->insn.length &&
+        t->insn.length + item->size <= INSN_BYTES) {
+        t->insn.length = (uint8_t)(t->insn.length + item->size);
+        return C2_OK;
+    }
+    if (fetch || t->slot_count == 0 || item->address != t->addresses[last] + t->slots[last].size ||
+        t->slots[last].size + item->size > REFERENCE_BYTES ||
+        t->slots[last].kind != (item->kind == 'r' ? STREAM_READ : STREAM_WRITE))
+        return fail_line(t, err, "this part of an access does not follow its first one");
+    t->slots[last].size = (uint16_t)(t->slots[last].size + item->size);
+    return C2_OK;
+}
+
+static enum c2_status take_line(struct stream_trace *t, struct c2_error *err)
+{
+    struct item item;
+    if (says_nothing(t->text))
+        return C2_OK;
+    if (!read_item(t, &item))
+        return c2_fail(err, C2_ERR_FORMAT,
+                       "%s, line %" PRIu64 ": this is no line of a trace in the form \"%s\": \"%.60s\"", t->name,
+                       t->line, names[t->form], t->text);
+    enum c2_status status = check_address(t, &item, err);
+    if (status != C2_OK)
+        return status;
+    if (item.kind == 'F')
+        return take_fetch(t, &item, err);
+    return islower((unsigned char)item.kind) ? take_part(t, &item, err) : take_reference(t, &item, err);
+}
+
+/* ------------------------------------------------------------------ life */
+
+/* The form that the first line that says something is in. */
+static bool guess(struct stream_trace *t)
+{
+    struct item item;
+    for (unsigned form = 0; form < STREAM_TRACE_FORMS; form++) {
+        t->form = (enum stream_trace_form)form;
+        if (read_item(t, &item))
+            return true;
+    }
+    return false;
+}
+
+static enum c2_status find_form(struct stream_trace *t, struct c2_error *err)
+{
+    bool more = true;
+    enum c2_status status = C2_OK;
+    do
+        status = next_line(t, &more, err);
+    while (status == C2_OK && more && says_nothing(t->text));
+    t->peeked = more;
+    if (status != C2_OK || !more || guess(t))
+        return status;
+    return c2_fail(err, C2_ERR_FORMAT,
+                   "%s is no recording of c2emu, and no trace of a known form (din, lackey, text) from line %" PRIu64
+                   " on: \"%.60s\"",
+                   t->name, t->line, t->text);
+}
+
+static enum c2_status make(struct stream_trace *t, const char *name, const char *form, struct c2_error *err)
+{
+    t->name = c2_strdup(name);
+    enum c2_status status = t->name ? stream_blocks_create(&t->blocks, err) : c2_fail_memory(err, "a trace's name");
+    if (status == C2_OK)
+        status = c2_map_create(&t->numbers, err);
+    if (status == C2_OK)
+        status = c2_map_create(&t->pages, err);
+    for (unsigned i = 0; form && i < STREAM_TRACE_FORMS; i++)
+        if (strcmp(form, names[i]) == 0)
+            t->form = (enum stream_trace_form)i;
+    return status == C2_OK && !form ? find_form(t, err) : status;
+}
+
+enum c2_status stream_trace_open(struct stream_trace **out, FILE *from, const char *name, const char *form,
+                                 struct c2_error *err)
+{
+    *out = NULL;
+    struct stream_trace *t = c2_calloc(1, sizeof *t);
+    if (!t)
+        return c2_fail_memory(err, "a trace");
+    t->from = from;
+    t->page = UINT64_MAX;
+    enum c2_status status = make(t, name, form, err);
+    if (status == C2_OK)
+        *out = t;
+    else
+        stream_trace_close(t);
+    return status;
+}
+
+void stream_trace_close(struct stream_trace *trace)
+{
+    if (!trace)
+        return;
+    stream_writer_destroy(trace->writer);
+    c2_map_destroy(trace->pages);
+    c2_map_destroy(trace->numbers);
+    stream_blocks_destroy(trace->blocks);
+    c2_free(trace->name);
+    c2_free(trace);
+}
+
+const struct stream_blocks *stream_trace_blocks(const struct stream_trace *trace) { return trace->blocks; }
+const char *stream_trace_form(const struct stream_trace *trace) { return names[trace->form]; }
+uint64_t stream_trace_instructions(const struct stream_trace *trace) { return trace->instructions; }
+
+const char *const *stream_trace_forms(size_t *count)
+{
+    *count = STREAM_TRACE_FORMS;
+    return names;
+}
+
+static enum c2_status end(struct stream_trace *t, struct c2_error *err)
+{
+    enum c2_status status = close_record(t, err);
+    if (status == C2_OK)
+        status = stream_writer_mark(t->writer, STREAM_THREAD, (const uint64_t[]){1, STREAM_EXIT}, 2, err);
+    return status == C2_OK ? stream_writer_flush(t->writer, err) : status;
+}
+
+enum c2_status stream_trace_play(struct stream_trace *trace, struct stream_sink to, struct c2_error *err)
+{
+    bool more = true;
+    C2_ASSERT(!trace->writer); /* once */
+    enum c2_status status = stream_writer_create(&trace->writer, to, err);
+    if (status == C2_OK)
+        status = begin(trace, err);
+    while (status == C2_OK) {
+        status = next_line(trace, &more, err);
+        if (status != C2_OK || !more)
+            break;
+        status = take_line(trace, err);
+    }
+    return status == C2_OK ? end(trace, err) : status;
+}
