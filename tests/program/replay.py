@@ -160,7 +160,7 @@ def refused():
         said(["replay", "--zero-page", path], "record the run with --zero-page", "--zero-page")
         said(["replay", path + "s"], "cannot read the recording %ss: No such file or directory" % path, "no file")
         said(["replay", "--place", "nosuch=random", path], "neither a region nor a symbol of program", "no symbol")
-        said(["replay", program], "is no recording of a run", "a program")
+        said(["replay", program], "is no recording of c2emu, and no trace of a known form", "a program")
         # What names come from has changed, or has gone.
         with open(program, "ab") as file:
             file.write(b"x")
