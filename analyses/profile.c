@@ -86,7 +86,7 @@ static void destroy(struct analysis *analysis)
     c2_free(profile->actors);
     c2_free(profile->tallies);
     c2_free(profile->translations);
-    c2_free(profile->last_actor);
+    c2_free(profile->last);
     c2_free(profile->pairs);
     profile_samples_release(&profile->samples);
     c2_free(profile);
@@ -103,6 +103,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     profile->machine = setup->machine;
     profile->symbols = setup->symbols;
     profile->samples.wanted = setup->samples;
+    profile->epoch = 1;
     find_spans(profile);
     enum c2_status status = create_maps(profile, err);
     if (status == C2_OK)
@@ -164,12 +165,12 @@ static enum c2_status reach_code(struct profile *profile, uint32_t code, struct 
         return C2_OK;
     uint64_t room = profile->code_room * 2ull + C2_HOST_SIZE(16384u, 1u);
     room = room > code ? room : code + 1ull;
-    uint32_t *last = c2_realloc(profile->last_actor, room * sizeof *last);
+    struct profile_last *last = c2_realloc(profile->last, room * sizeof *last);
     if (!last)
         return c2_fail_memory(err, "the table of misses by instruction and object");
     for (uint64_t i = profile->code_room; i < room; i++)
-        last[i] = PROFILE_NONE;
-    profile->last_actor = last;
+        last[i] = (struct profile_last){.actor = PROFILE_NONE};
+    profile->last = last;
     profile->code_room = (uint32_t)room;
     return C2_OK;
 }
@@ -178,10 +179,7 @@ static enum c2_status reach_code(struct profile *profile, uint32_t code, struct 
 static enum c2_status find_actor(struct profile *profile, uint32_t code, uint32_t owner, uint32_t *out,
                                  struct c2_error *err)
 {
-    enum c2_status status = reach_code(profile, code, err);
-    if (status != C2_OK)
-        return status;
-    const uint32_t last = profile->last_actor[code];
+    const uint32_t last = profile->last[code].actor;
     const uint64_t key = (uint64_t)code << 32 | (profile->early ? EARLY : 0) | owner;
     uint64_t found;
     C2_ASSERT(owner < EARLY);
@@ -191,13 +189,10 @@ static enum c2_status find_actor(struct profile *profile, uint32_t code, uint32_
         *out = last;
         return C2_OK;
     }
-    if (c2_map_get(profile->actor_of, key, &found))
-        *out = (uint32_t)found;
-    else
-        status = new_actor(profile, key, out, err);
-    if (status == C2_OK)
-        profile->last_actor[code] = *out;
-    return status;
+    if (!c2_map_get(profile->actor_of, key, &found))
+        return new_actor(profile, key, out, err);
+    *out = (uint32_t)found;
+    return C2_OK;
 }
 
 static enum c2_status find_owner(struct profile *profile, enum sim_kind kind, struct guest_va va,
@@ -212,17 +207,48 @@ static enum c2_status find_owner(struct profile *profile, enum sim_kind kind, st
     return C2_OK;
 }
 
+static enum c2_status find_word(struct profile *profile, uint32_t code, enum sim_kind kind, struct guest_va va,
+                                uint64_t *out, struct c2_error *err)
+{
+    struct objects_found found;
+    uint32_t actor = 0;
+    enum c2_status status = reach_code(profile, code, err);
+    if (status == C2_OK)
+        status = find_owner(profile, kind, va, &found, err);
+    if (status == C2_OK)
+        status = find_actor(profile, code, found.owner, &actor, err);
+    if (status != C2_OK)
+        return status;
+    *out = (uint64_t)found.block << 32 | (actor + 1u);
+    if (kind <= SIM_WRITE || profile->last[code].actor == PROFILE_NONE)
+        profile->last[code] = (struct profile_last){found.start, found.end - found.start, *out, profile->epoch, actor};
+    return C2_OK;
+}
+
+static bool is_last(const struct profile *profile, uint32_t code, struct guest_va va)
+{
+    const struct profile_last *last = &profile->last[code];
+    return va.v - last->start < last->bytes && last->epoch == profile->epoch;
+}
+
+/* C2_PROMISE: what the objects say now. */
+static bool word_holds(struct profile *profile, uint64_t word, struct guest_va va)
+{
+    struct objects_found found;
+    const struct profile_actor *actor = &profile->actors[(uint32_t)word - 1];
+    objects_find(profile->objects, va.v, &found);
+    return found.owner == actor->owner && found.block == word >> 32 && actor->early == profile->early;
+}
+
 static enum c2_status actor_word(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
                                  struct c2_error *err)
 {
     struct profile *profile = self;
-    struct objects_found found;
-    uint32_t actor = 0;
-    enum c2_status status = find_owner(profile, kind, va, &found, err);
-    if (status == C2_OK)
-        status = find_actor(profile, code, found.owner, &actor, err);
-    *out = (uint64_t)found.block << 32 | (actor + 1u);
-    return status;
+    if (!SHORTCUT(kind <= SIM_WRITE && code < profile->code_room && is_last(profile, code, va)))
+        return find_word(profile, code, kind, va, out, err);
+    *out = profile->last[code].word;
+    C2_PROMISE(word_holds(profile, *out, va));
+    return C2_OK;
 }
 
 static uint32_t actor_of_word(uint64_t word) { return (uint32_t)word - 1; /* nobody, 0, becomes PROFILE_NONE */ }
@@ -240,20 +266,43 @@ static enum c2_status new_pair(struct profile *profile, const struct profile_pai
     return status;
 }
 
+static bool is_pair(const struct profile_pair *one, const struct profile_pair *other)
+{
+    return one->victim == other->victim && one->evictor == other->evictor && one->level == other->level &&
+           one->same_block == other->same_block;
+}
+
+static uint32_t *recent_of(struct profile *profile, const struct profile_pair *pair)
+{
+    const uint32_t mixed = (pair->victim * 31 + pair->evictor) * 15 + pair->level * 2u + pair->same_block;
+    return &profile->recent[mixed & (PROFILE_RECENT_PAIRS - 1)];
+}
+
+static enum c2_status find_pair(struct profile *profile, const struct profile_pair *pair, uint32_t *out,
+                                struct c2_error *err)
+{
+    struct c2_map *map = profile->pair_of[pair->level][pair->same_block];
+    const uint64_t key = (uint64_t)pair->victim << 32 | pair->evictor;
+    uint64_t found = profile->pair_count;
+    enum c2_status status = c2_map_get(map, key, &found) ? C2_OK : new_pair(profile, pair, map, key, err);
+    *out = (uint32_t)found;
+    return status;
+}
+
 static enum c2_status count_pair(struct profile *profile, uint32_t level, uint64_t victim, uint64_t evictor,
                                  struct c2_error *err)
 {
     const struct profile_pair pair = {.victim = actor_of_word(victim),
                                       .evictor = actor_of_word(evictor),
                                       .level = (uint8_t)level,
-                                      .same_block = victim >> 32 == evictor >> 32,
-                                      .count = 1};
-    struct c2_map *map = profile->pair_of[level][pair.same_block];
-    const uint64_t key = (uint64_t)pair.victim << 32 | pair.evictor;
-    uint64_t index;
-    if (!c2_map_get(map, key, &index))
-        return new_pair(profile, &pair, map, key, err);
-    profile->pairs[index].count++;
+                                      .same_block = victim >> 32 == evictor >> 32};
+    uint32_t *recent = recent_of(profile, &pair);
+    if (!SHORTCUT(*recent < profile->pair_count && is_pair(&profile->pairs[*recent], &pair))) {
+        enum c2_status status = find_pair(profile, &pair, recent, err);
+        if (status != C2_OK)
+            return status;
+    }
+    profile->pairs[*recent].count++;
     return C2_OK;
 }
 
@@ -306,7 +355,10 @@ static enum c2_status tlb_missed(void *self, const struct sim_tlb_miss *miss, st
 static void first_seen(void *self, const struct stream_block *block)
 {
     struct profile *profile = self;
-    profile->early = profile->early && block->pc.v != profile->entry.v;
+    if (!profile->early || block->pc.v != profile->entry.v)
+        return;
+    profile->early = false;
+    profile->epoch++;
 }
 
 void analyses_profile_compare(struct analysis *profile) { ((struct profile *)profile)->compared = true; }
@@ -330,6 +382,7 @@ static void owner_of(void *self, struct guest_va va, struct sim_owner *out)
 static enum c2_status memory(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err)
 {
     struct profile *profile = self;
+    profile->epoch++;
     return appeared ? objects_mapped(profile->objects, area, err)
                     : objects_unmapped(profile->objects, area->start.v, area->bytes, err);
 }
@@ -362,6 +415,7 @@ static enum c2_status mark(void *self, enum stream_mark which, const uint64_t *w
     struct profile *profile = self;
     uint64_t *start = &profile->changed.start, *bytes = &profile->changed.bytes;
     *bytes = 0;
+    profile->epoch++;
     switch (which) {
     case STREAM_ALLOCATED:
         return objects_allocated(profile->objects, words, start, bytes, err);

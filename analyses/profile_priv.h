@@ -15,6 +15,15 @@ struct profile_actor {
     bool early; /* before the program's first instruction */
 };
 
+/* What an instruction accessed last: all of [start, start + bytes) is the same, as long as no object changes. */
+struct profile_last {
+    uint64_t start, bytes;
+    uint64_t word; /* as the caches keep it */
+    uint64_t epoch;
+    uint32_t actor; /* PROFILE_NONE: none */
+};
+#define PROFILE_RECENT_PAIRS C2_HOST_SIZE(4096u, 2u)
+
 /* Conflict misses of one actor at one level, in lines that another took away. */
 struct profile_pair {
     uint32_t victim, evictor; /* actors; the evictor may be PROFILE_NONE */
@@ -65,11 +74,13 @@ struct profile {
     struct analyses_tally *tallies;             /* [actor * levels + level] */
     struct analyses_translations *translations; /* [actor] */
     uint32_t actor_count, actor_room;
-    struct c2_map *actor_of; /* code, early, owner -> actor */
-    uint32_t *last_actor;    /* [code]: its last one; PROFILE_NONE: none */
+    struct c2_map *actor_of;   /* code, early, owner -> actor */
+    struct profile_last *last; /* [code] */
+    uint64_t epoch;            /* of the objects: how often they may have changed, counted from 1 */
     uint32_t code_room;
     struct profile_pair *pairs;
     uint32_t pair_count, pair_room;
+    uint32_t recent[PROFILE_RECENT_PAIRS];      /* pairs found without a map, by a hash */
     struct c2_map *pair_of[ANALYSES_LEVELS][2]; /* by same_block: victim, evictor -> pair */
     struct sim_totals measured;                 /* the sum of all windows that are */
     struct profile_sums sums;                   /* at the end of the last window */
