@@ -6,7 +6,7 @@
  * and each has a way of its own where what it must do is known beforehand. Without shortcuts (-DC2_NO_SHORTCUTS) every
  * access takes access_any(), and no count changes.
  */
-#include "caches/hierarchy_priv.h"
+#include "caches/contents_priv.h"
 
 enum c2_status cache_access_from(struct caches *caches, struct cache_request *request, struct caches_outcome *outcome,
                                  struct c2_error *err)
@@ -27,6 +27,68 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
     state->seat |= request->write;
     return C2_OK;
 }
+
+/* ------------------------------------------------------------------ usual machines */
+
+static inline void tell_hit(struct caches_outcome *outcome, uint32_t depth)
+{
+    outcome->depth = depth + 1;
+    outcome->served_by = depth;
+    outcome->event[depth].class_ = CACHES_HIT;
+}
+
+static __attribute__((noinline)) void usual_miss(struct caches *caches, struct cache_level *first, bool write,
+                                                 uint32_t slot, struct cache_line line, uint32_t set,
+                                                 struct caches_outcome *outcome)
+{
+    struct cache_trail trail;
+    C2_ASSERT(((line.virtual_line.v ^ line.physical_line.v) & caches->page_mask) == 0);
+    cache_contents_miss(&trail, first, write, slot, line, set);
+    cache_verdict_miss(caches, &trail, outcome);
+}
+
+/* The level asked first has the line: then the access is done. */
+static inline bool usual_hit(struct cache_level *first, bool write, uint32_t slot, uint32_t set)
+{
+    const uint64_t found = cache_sets_find(&first->sets, set, slot + 1);
+    if (!found)
+        return false;
+    cache_contents_hit(first, set, found, write);
+    cache_verdict_hit(first, slot);
+    return true;
+}
+
+static enum c2_status usual_access(struct caches *caches, struct cache_level *first, bool write, struct cache_line line,
+                                   uint32_t *last, struct caches_outcome *outcome, struct c2_error *err)
+{
+    uint32_t slot = cache_lines_slot_recent(&caches->lines, line.physical_line.v);
+    if (C2_UNLIKELY(slot == LINES_NO_SLOT)) {
+        slot = cache_lines_slot(&caches->lines, line.physical_line.v);
+        if (slot == LINES_NO_SLOT)
+            return c2_fail_memory(err, "the table of lines accessed");
+    }
+    const uint32_t set = cache_contents_set(first, line);
+    *last = slot;
+    if (!usual_hit(first, write, slot, set))
+        usual_miss(caches, first, write, slot, line, set, outcome);
+    else if (outcome)
+        tell_hit(outcome, first->depth);
+    C2_PROMISE(cache_access_holds(caches, slot));
+    return C2_OK;
+}
+
+enum c2_status cache_access_at(struct caches *caches, struct cache_level *first, struct cache_line line,
+                               struct caches_outcome *outcome, struct c2_error *err)
+{
+    struct cache_request request = {.first = first, .line = line};
+    if (caches->usual)
+        return usual_access(caches, first, false, line, &request.slot, outcome, err);
+    enum c2_status status = cache_access_from(caches, &request, outcome, err);
+    C2_PROMISE(status != C2_OK || cache_access_holds(caches, request.slot));
+    return status;
+}
+
+/* ------------------------------------------------------------------ all others */
 
 /* This and access_second() are functions of their own, with no more arguments than caches_access(): so the way of a hit
  * needs no stack. */
@@ -72,7 +134,7 @@ static __attribute__((noinline)) enum c2_status access_second(struct caches *cac
                        *there = &row[second->column];
     if (there->stamp < second->shadow.horizon || second->shadow.clock >= second->shadow.stop)
         return access_any(caches, side, write, line, outcome, err);
-    enum caches_class class_ = cache_shadow_touch(&first->shadow, state, slot);
+    enum caches_class class_ = cache_shadow_touch(&first->shadow, &state->stamp, slot);
     cache_count_miss(&first->counts, write, class_);
     cache_count_hit(&second->counts, write);
     there->stamp = second->shadow.clock++;
@@ -80,7 +142,7 @@ static __attribute__((noinline)) enum c2_status access_second(struct caches *cac
     struct cache_place place = cache_level_place(first, line);
     uint32_t way = cache_level_choose(first, cache_level_set(first, place));
     if (outcome) {
-        cache_tell_miss(&outcome->event[0], first, state, class_, place);
+        cache_tell_miss(&outcome->event[0], first, slot, class_, place);
         tell_second(caches, outcome, first, way);
     }
     if (C2_LIKELY(first->policy.way[way].line != 0)) {
@@ -110,15 +172,8 @@ static inline bool short_hit(struct cache_level *first, struct cache_state *stat
     state->seat = seat | write;
     policy->way[seat >> 1].age = policy->clock = age + 1;
     cache_count_hit(&first->counts, write);
-    C2_PROMISE(cache_policy_is_youngest(policy, seat >> 1) && cache_shadow_holds(shadow, state));
+    C2_PROMISE(cache_policy_is_youngest(policy, seat >> 1) && cache_shadow_holds(shadow, state->stamp));
     return true;
-}
-
-static inline void tell_hit(struct caches_outcome *outcome)
-{
-    outcome->depth = 1;
-    outcome->served_by = 0;
-    outcome->event[0].class_ = CACHES_HIT;
 }
 
 enum c2_status caches_access(struct caches *caches, enum caches_side side, bool write, struct line_no virtual_line,
@@ -126,15 +181,18 @@ enum c2_status caches_access(struct caches *caches, enum caches_side side, bool 
 {
     struct cache_level *first = caches->port[side];
     const struct cache_line line = {virtual_line, physical_line};
+    C2_ASSERT(first);
+    if (C2_LIKELY(caches->usual))
+        return usual_access(caches, first, write, line, &caches->last[side], outcome, err);
     uint32_t slot = cache_lines_slot_recent(&caches->lines, physical_line.v);
-    if (SHORTCUT(slot != LINES_NO_SLOT && first && first->short_hits)) {
+    if (SHORTCUT(slot != LINES_NO_SLOT && first->short_hits)) {
         struct cache_state *row = cache_lines_row(&caches->lines, slot), *state = &row[first->column];
         caches->last[side] = slot;
         if (state->seat == 0 && first->short_next && row[first->next_column].seat != 0)
             return access_second(caches, side, write, line, outcome, err);
         if (state->seat != 0 && short_hit(first, state, write)) {
             if (outcome)
-                tell_hit(outcome);
+                tell_hit(outcome, 0);
             C2_PROMISE(cache_access_holds(caches, slot));
             return C2_OK;
         }
@@ -143,30 +201,30 @@ enum c2_status caches_access(struct caches *caches, enum caches_side side, bool 
 }
 
 /* Where hits are short a line has one name, so the virtual one does not matter. */
+static bool short_try(struct caches *caches, struct cache_level *first, bool write, uint32_t slot)
+{
+    struct cache_state *state = cache_lines_state(&caches->lines, slot, first->column);
+    return state->seat != 0 && short_hit(first, state, write);
+}
+
 bool caches_try_hit(struct caches *caches, enum caches_side side, bool write, struct line_no virtual_line,
                     struct line_no physical_line)
 {
-    (void)virtual_line;
     struct cache_level *first = caches->port[side];
     uint32_t slot = cache_lines_slot_recent(&caches->lines, physical_line.v);
     if (!SHORTCUT(slot != LINES_NO_SLOT && first && first->short_hits))
         return false;
-    struct cache_state *state = cache_lines_state(&caches->lines, slot, first->column);
-    if (state->seat == 0 || !short_hit(first, state, write))
+    const struct cache_line line = {virtual_line, physical_line};
+    if (C2_LIKELY(caches->usual) ? !usual_hit(first, write, slot, cache_contents_set(first, line))
+                                 : !short_try(caches, first, write, slot))
         return false;
     caches->last[side] = slot;
     C2_PROMISE(cache_access_holds(caches, slot));
     return true;
 }
 
-/* The policy is told once: no policy changes at a second hit of the way touched last. The shadow needs no word, the
- * line is its youngest. */
-void caches_repeat(struct caches *caches, bool write, uint64_t n)
+static void repeat_any(struct caches *caches, struct cache_level *first, bool write, uint64_t n)
 {
-    struct cache_level *first = caches->port[CACHE_PORT_DATA];
-    if (n == 0)
-        return;
-    C2_ASSERT(caches->last[CACHES_DATA] != LINES_NO_SLOT);
     struct cache_state *state = cache_level_state(first, caches->last[CACHES_DATA]);
     C2_ASSERT(state->seat != 0);
     first->counts.accesses += n;
@@ -175,5 +233,22 @@ void caches_repeat(struct caches *caches, bool write, uint64_t n)
     first->counts.writes += write ? n : 0;
     cache_policy_hit(&first->policy, cache_state_way(state));
     state->seat |= write;
+}
+
+/* The policy is told once: no policy changes at a second hit of the way touched last, and LRU not at the first. The
+ * shadow needs no word, the line is its youngest. */
+void caches_repeat(struct caches *caches, bool write, uint64_t n)
+{
+    struct cache_level *first = caches->port[CACHE_PORT_DATA];
+    if (n == 0)
+        return;
+    C2_ASSERT(caches->last[CACHES_DATA] != LINES_NO_SLOT);
+    if (C2_LIKELY(caches->usual)) {
+        first->hits[write] += n;
+        if (write)
+            cache_contents_dirty(caches, caches->last[CACHES_DATA]);
+    } else {
+        repeat_any(caches, first, write, n);
+    }
     C2_PROMISE(cache_access_holds(caches, caches->last[CACHES_DATA]));
 }

@@ -251,7 +251,7 @@ void caches_repeat(struct caches *caches, bool write, uint64_t n);
 enum c2_status caches_walk(struct caches *caches, struct line_no physical_line, uint32_t *served_by,
                            struct caches_outcome *outcome, struct c2_error *err);
 
-/* Counts of data-path level i, or of L1I (only where has_l1i). Lent; valid until destroy, current after each call. */
+/* Counts of data-path level i, or of L1I (only where has_l1i), as they are at the call. Lent until destroy. */
 const struct caches_counts *caches_level_counts(const struct caches *caches, uint32_t level);
 const struct caches_counts *caches_l1i_counts(const struct caches *caches);
 const struct caches_machine *caches_machine(const struct caches *caches);

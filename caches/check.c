@@ -2,7 +2,7 @@
  *
  * The invariants of the whole hierarchy, and its dump. What they say is in the model card of hierarchy.c.
  */
-#include "caches/hierarchy_priv.h"
+#include "caches/contents_priv.h"
 
 #include <inttypes.h>
 
@@ -28,13 +28,13 @@ static void check_flow(const struct caches *caches, const struct cache_level *le
     uint64_t from_above = level == caches->port[CACHE_PORT_WALK] ? caches->walks_below : 0;
     for (uint32_t i = 0; i < caches->node_count; i++)
         if (caches->level[i].next == level)
-            from_above += caches->level[i].counts.misses;
+            from_above += cache_level_counts(caches, i)->misses;
     C2_ASSERT(is_port(caches, level) ? from_above == 0 : level->counts.accesses == from_above);
 }
 
 static void check_level_counts(const struct caches *caches, const struct cache_level *level)
 {
-    check_counts(&level->counts);
+    check_counts(cache_level_counts(caches, level->column));
     check_flow(caches, level);
     if (level->clean)
         C2_ASSERT(level->counts.writes == 0 && level->counts.writebacks == 0);
@@ -59,10 +59,14 @@ bool cache_row_holds(const struct caches *caches, const struct cache_state *row)
 void caches_check(const struct caches *caches)
 {
     cache_lines_check(&caches->lines);
-    for (uint32_t i = 0; i < caches->node_count; i++) {
-        cache_level_check(&caches->level[i]);
+    for (uint32_t i = 0; i < caches->node_count; i++)
         check_level_counts(caches, &caches->level[i]);
+    if (caches->usual) {
+        cache_contents_check(caches);
+        return;
     }
+    for (uint32_t i = 0; i < caches->node_count; i++)
+        cache_level_check(&caches->level[i]);
     for (uint32_t slot = 0; slot < caches->lines.groups << LINES_GROUP_SHIFT; slot++)
         cache_row_holds(caches, cache_lines_row(&caches->lines, slot));
 }
@@ -78,7 +82,8 @@ static uint64_t things(const struct caches *caches)
 
 bool cache_access_holds(struct caches *caches, uint32_t slot)
 {
-    cache_row_holds(caches, cache_lines_row(&caches->lines, slot));
+    if (!caches->usual)
+        cache_row_holds(caches, cache_lines_row(&caches->lines, slot));
     for (uint32_t i = 0; i < caches->node_count; i++)
         check_level_counts(caches, &caches->level[i]);
     if (++caches->calls < caches->check_at)
@@ -88,9 +93,10 @@ bool cache_access_holds(struct caches *caches, uint32_t slot)
     return true;
 }
 
-static void dump_level(const struct cache_level *level, FILE *to)
+static void dump_level(const struct caches *caches, const struct cache_level *level, FILE *to)
 {
     cache_level_dump(level, to);
+    cache_level_counts(caches, level->column);
 #define X(field, help) fprintf(to, "  %-18s %20" PRIu64 "  %s\n", #field, level->counts.field, help);
     CACHES_COUNTERS(X)
 #undef X
@@ -101,5 +107,5 @@ void caches_dump(const struct caches *caches, FILE *to)
     fprintf(to, "caches of %s: %" PRIu32 " lines of footprint in groups of %u\n", caches->machine.name,
             caches->lines.groups << LINES_GROUP_SHIFT, LINES_GROUP);
     for (uint32_t i = 0; i < caches->node_count; i++)
-        dump_level(&caches->level[i], to);
+        dump_level(caches, &caches->level[i], to);
 }

@@ -48,7 +48,7 @@
  * Not modelled
  *   Time; other cores, so coherence stays 0; what a write does to a copy of its line in L1I.
  */
-#include "caches/hierarchy_priv.h"
+#include "caches/contents_priv.h"
 
 static bool virtual_exclusive_below(const struct caches_machine *machine, uint32_t depth)
 {
@@ -81,7 +81,8 @@ static enum c2_status init_levels(struct caches *caches, uint64_t seed, struct c
         status = init_level(caches, &machine->levels[i], i, i, seed, err);
     if (status == C2_OK && machine->has_l1i)
         status = init_level(caches, &machine->l1i, 0, machine->level_count, seed, err);
-    return status;
+    caches->usual = status == C2_OK && SHORTCUT(cache_contents_suit(caches));
+    return caches->usual ? cache_contents_init(caches, err) : status;
 }
 
 /* ------------------------------------------------------------------ the graph */
@@ -153,6 +154,7 @@ void caches_destroy(struct caches *caches)
         return;
     for (uint32_t i = 0; i < caches->node_count; i++)
         cache_level_end(&caches->level[i]);
+    cache_contents_end(caches);
     cache_lines_end(&caches->lines);
     c2_free(caches);
 }
@@ -170,16 +172,34 @@ void caches_set_actor(struct caches *caches, uint64_t actor) { caches->lines.act
 
 /* ------------------------------------------------------------------ getters */
 
+/* A usual machine's counts are made of those that its contents and verdicts keep. */
+const struct caches_counts *cache_level_counts(const struct caches *caches, uint32_t column)
+{
+    const struct cache_level *level = &caches->level[column];
+    struct caches_counts *n = (struct caches_counts *)&level->counts; /* what it says stays the same */
+    if (!caches->usual)
+        return n;
+    n->hits = level->hits[0] + level->hits[1];
+    n->reads = level->hits[0] + level->misses[0];
+    n->writes = level->hits[1] + level->misses[1];
+    n->read_misses = level->misses[0];
+    n->write_misses = level->misses[1];
+    n->misses = n->read_misses + n->write_misses;
+    n->accesses = n->hits + n->misses;
+    n->fa_misses = n->cold + n->capacity + n->fa_only_misses;
+    return n;
+}
+
 const struct caches_counts *caches_level_counts(const struct caches *caches, uint32_t level)
 {
     C2_ASSERT(level < caches->level_count);
-    return &caches->level[level].counts;
+    return cache_level_counts(caches, level);
 }
 
 const struct caches_counts *caches_l1i_counts(const struct caches *caches)
 {
     C2_ASSERT(caches->port[CACHE_PORT_FETCH]);
-    return &caches->port[CACHE_PORT_FETCH]->counts;
+    return cache_level_counts(caches, caches->level_count);
 }
 
 const struct caches_machine *caches_machine(const struct caches *caches) { return &caches->machine; }

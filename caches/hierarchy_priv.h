@@ -14,6 +14,7 @@ _Static_assert((int)CACHE_PORT_DATA == CACHES_DATA && (int)CACHE_PORT_FETCH == C
 struct caches {
     struct cache_level *port[CACHE_PORTS]; /* the level that is asked first; NULL: none */
     uint32_t level_count;                  /* of the data path */
+    bool usual;                            /* accesses go by contents.c and verdict.c */
     uint32_t last[2];                      /* slot of each side's last access */
     uint64_t walks_below;                  /* accesses that entered at the port of walks, where that is not L1D */
     uint64_t page_mask;                    /* index bits in which the two names of a line must agree */
@@ -37,9 +38,16 @@ struct cache_request {
 enum c2_status cache_access_from(struct caches *caches, struct cache_request *request, struct caches_outcome *outcome,
                                  struct c2_error *err);
 
+/* A read that enters at any level. access.c */
+enum c2_status cache_access_at(struct caches *caches, struct cache_level *first, struct cache_line line,
+                               struct caches_outcome *outcome, struct c2_error *err);
+
 /* The rest of an access that missed the level asked first, which has counted it. That level's event is filled but for
  * the eviction. path.c */
 void cache_path_miss(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome);
+
+/* The counts of a level, current. hierarchy.c */
+const struct caches_counts *cache_level_counts(const struct caches *caches, uint32_t column);
 
 /* check.c: what the model cards promise of one line at all levels, and after an access of the line in this slot
  * (C2_PROMISE): they assert, and are true. */
@@ -97,14 +105,14 @@ static inline void cache_count_miss(struct caches_counts *counts, bool write, en
 }
 
 /* All of a miss but the eviction. */
-static inline void cache_tell_miss(struct caches_event *event, const struct cache_level *level,
-                                   const struct cache_state *state, enum caches_class class_, struct cache_place place)
+static inline void cache_tell_miss(struct caches_event *event, const struct cache_level *level, uint32_t slot,
+                                   enum caches_class class_, struct cache_place place)
 {
     event->class_ = class_;
     event->set = place.number;
     event->slice = place.slice;
     event->set_number = cache_level_set(level, place) - 1;
-    event->evictor = cache_lines_evictor(level->lines, state);
+    event->evictor = cache_lines_evictor(level->lines, slot, level->column);
     C2_PROMISE(class_ != CACHES_COLD || level->exclusive || event->evictor == 0);
 }
 
@@ -113,7 +121,7 @@ static inline enum caches_class cache_level_ask(struct cache_level *level, const
                                                 struct caches_event *event)
 {
     struct cache_state *state = &request->row[level->column];
-    enum caches_class class_ = cache_shadow_touch(&level->shadow, state, request->slot);
+    enum caches_class class_ = cache_shadow_touch(&level->shadow, &state->stamp, request->slot);
     if (cache_level_holds(level, state, request->line)) {
         cache_count_hit(&level->counts, request->write);
         level->counts.fa_misses += class_ != CACHES_CONFLICT;
@@ -124,7 +132,7 @@ static inline enum caches_class cache_level_ask(struct cache_level *level, const
     }
     cache_count_miss(&level->counts, request->write, class_);
     if (event)
-        cache_tell_miss(event, level, state, class_, cache_level_place(level, request->line));
+        cache_tell_miss(event, level, request->slot, class_, cache_level_place(level, request->line));
     return class_;
 }
 

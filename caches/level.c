@@ -104,8 +104,8 @@ enum c2_status cache_level_init(struct cache_level *level, const struct caches_m
     if (status == C2_OK)
         status = init_policy(level, seed, err);
     if (status == C2_OK)
-        status = cache_shadow_init(&level->shadow, lines, column, (uint32_t)(config->size_bytes / machine->line_bytes),
-                                   err);
+        status = cache_shadow_init(&level->shadow, lines, 2 * column,
+                                   (uint32_t)(config->size_bytes / machine->line_bytes), err);
     if (status == C2_OK && keep_origin)
         status = init_origin(level, err);
     return status;
@@ -165,18 +165,29 @@ void cache_level_check(const struct cache_level *level)
 
 /* ------------------------------------------------------------------ dump */
 
+/* Who is in a way: slot + 1, or 0. set counts from 1. */
+static uint32_t content_of(const struct cache_level *level, uint32_t set, uint32_t w, bool *dirty)
+{
+    const bool in_sets = level->sets.tag != NULL;
+    const uint32_t line = in_sets ? level->sets.tag[cache_sets_index(&level->sets, set - 1, w)]
+                                  : level->policy.way[(set << level->policy.way_bits) + w].line;
+    if (line != 0)
+        *dirty = in_sets ? level->sets.dirty[set - 1] >> w & 1 : cache_level_state(level, line - 1)->seat & 1;
+    return line;
+}
+
 static uint32_t dump_set(const struct cache_level *level, uint32_t set, FILE *to)
 {
     uint32_t lines = 0;
     for (uint32_t w = 0; w < level->policy.ways; w++) {
-        const struct cache_way *way = &level->policy.way[(set << level->policy.way_bits) + w];
-        if (way->line == 0)
+        bool dirty = false;
+        const uint32_t line = content_of(level, set, w, &dirty);
+        if (line == 0)
             continue;
         if (lines++ == 0)
             fprintf(to, "  slice %" PRIu32 " set %" PRIu32 ":", (set - 1) / level->set_count,
                     (set - 1) % level->set_count);
-        bool dirty = cache_level_state(level, way->line - 1)->seat & 1;
-        fprintf(to, " %" PRIu32 ":%#" PRIx64 "%s", w, cache_lines_line(level->lines, way->line - 1), dirty ? "*" : "");
+        fprintf(to, " %" PRIu32 ":%#" PRIx64 "%s", w, cache_lines_line(level->lines, line - 1), dirty ? "*" : "");
     }
     return lines;
 }

@@ -8,6 +8,7 @@
 #include "caches/caches.h"
 #include "caches/lines_priv.h"
 #include "caches/policy_priv.h"
+#include "caches/sets_priv.h"
 #include "caches/shadow_priv.h"
 
 /* A level is a node of the hierarchy: what misses here asks `next`, what leaves here goes there. */
@@ -15,6 +16,9 @@ struct cache_level {
     struct cache_policy policy;
     struct cache_shadow shadow;
     struct caches_counts counts;
+    struct cache_sets sets;      /* of a usual machine: what is here (contents.c); and then these, from which */
+    uint64_t hits[2], misses[2]; /* most of its counts are made: by whether it was a write */
+    bool plain;                  /* one slice, and a power of two of sets */
     struct cache_lines *lines;
     uint32_t column;          /* of the level in them */
     uint32_t depth;           /* of the levels that are asked one after the other: its place in an outcome */
@@ -123,7 +127,7 @@ static inline struct cache_victim cache_level_take(struct cache_level *level, ui
     if (level->origin)
         victim.virtual_line.v = level->origin[way];
     state->seat = 0;
-    cache_lines_lose(level->lines, state);
+    cache_lines_lose(level->lines, victim.slot, level->column);
     level->policy.way[way].line = 0;
     return victim;
 }

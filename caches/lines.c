@@ -23,6 +23,8 @@
  * Not modelled
  *   Memory that the guest gives back keeps its slots.
  */
+#include <string.h>
+
 #include "caches/lines_priv.h"
 
 #define FIRST_ROOM C2_HOST_SIZE(64u, 1u)
@@ -38,18 +40,40 @@ void cache_lines_end(struct cache_lines *lines)
 {
     c2_map_destroy(lines->map);
     c2_free(lines->state);
+    c2_free(lines->evictor);
     c2_free(lines->group_key);
 }
 
 void cache_lines_keep_evictors(struct cache_lines *lines)
 {
     C2_ASSERT(lines->groups == 0);
-    lines->stride = 2 * lines->columns;
+    lines->has_evictors = true;
+}
+
+void cache_lines_pack(struct cache_lines *lines)
+{
+    C2_ASSERT(lines->groups == 0);
+    lines->stride = (lines->columns + 1) / 2;
 }
 
 static size_t group_bytes(const struct cache_lines *lines)
 {
     return (size_t)LINES_GROUP * lines->stride * sizeof *lines->state;
+}
+
+static size_t evictor_bytes(const struct cache_lines *lines)
+{
+    return lines->has_evictors ? (size_t)LINES_GROUP * lines->columns * sizeof *lines->evictor : 0;
+}
+
+static bool make_evictor_room(struct cache_lines *lines, uint32_t room)
+{
+    if (!lines->has_evictors)
+        return true;
+    uint64_t *evictor = c2_realloc(lines->evictor, room * evictor_bytes(lines));
+    if (evictor)
+        lines->evictor = evictor;
+    return evictor != NULL;
 }
 
 static bool make_room(struct cache_lines *lines)
@@ -67,6 +91,8 @@ static bool make_room(struct cache_lines *lines)
     if (!group_key)
         return false;
     lines->group_key = group_key;
+    if (!make_evictor_room(lines, room))
+        return false;
     lines->room = room;
     return true;
 }
@@ -77,6 +103,8 @@ static bool add_group(struct cache_lines *lines, uint64_t key)
     if (!make_room(lines) || c2_map_put(lines->map, key, lines->groups, NULL) != C2_OK)
         return false;
     memset(cache_lines_state(lines, lines->groups << LINES_GROUP_SHIFT, 0), 0, group_bytes(lines));
+    if (lines->has_evictors)
+        memset(cache_lines_evictor_at(lines, lines->groups << LINES_GROUP_SHIFT, 0), 0, evictor_bytes(lines));
     lines->group_key[lines->groups++] = key;
     return true;
 }
@@ -100,7 +128,7 @@ uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line)
 void cache_lines_check(const struct cache_lines *lines)
 {
     C2_ASSERT(c2_map_count(lines->map) == lines->groups && lines->groups <= lines->room);
-    C2_ASSERT(lines->stride == lines->columns || lines->stride == 2 * lines->columns);
+    C2_ASSERT(lines->stride == lines->columns || lines->stride == (lines->columns + 1) / 2);
     uint64_t group;
     for (uint32_t i = 0; i < lines->groups; i++)
         C2_ASSERT(c2_map_get(lines->map, lines->group_key[i], &group) && group == i);

@@ -5,8 +5,6 @@
 #ifndef C2_LINES_PRIV_H
 #define C2_LINES_PRIV_H
 
-#include <string.h>
-
 #include "base/base.h"
 
 #define LINES_GROUP_SHIFT 6u /* lines of a group: with 64-byte lines, one page */
@@ -19,17 +17,18 @@ struct cache_state {
     uint32_t stamp; /* of the last time the level was asked; the shadow's */
     uint32_t seat;  /* 0: not in the level; else number of its way * 2 + dirty; the level's */
 };
-_Static_assert(sizeof(struct cache_state) == sizeof(uint64_t), "an evictor takes the room of a state");
 
 struct cache_lines {
-    struct cache_state *state; /* [slot * stride + column] */
+    struct cache_state *state; /* [slot * stride + column]; packed: see cache_lines_pack() */
     uint32_t columns;          /* one a level */
-    uint32_t stride;           /* of a row: its columns, and as many evictors if they are kept */
-    uint64_t actor;            /* whoever makes a level lose a line now */
-    uint32_t groups;           /* in use */
-    uint32_t room;             /* allocated, in groups */
-    uint64_t *group_key;       /* [group]: line / LINES_GROUP */
-    struct c2_map *map;        /* line / LINES_GROUP -> group */
+    uint32_t stride;           /* of a row */
+    bool has_evictors;
+    uint64_t *evictor;   /* [slot * columns + column] */
+    uint64_t actor;      /* whoever makes a level lose a line now */
+    uint32_t groups;     /* in use */
+    uint32_t room;       /* allocated, in groups */
+    uint64_t *group_key; /* [group]: line / LINES_GROUP */
+    struct c2_map *map;  /* line / LINES_GROUP -> group */
     struct {
         uint64_t key; /* line / LINES_GROUP + 1; 0: empty */
         uint64_t first_slot;
@@ -42,6 +41,9 @@ void cache_lines_end(struct cache_lines *lines);
 uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line);
 /* Before the first slot: rows have evictors. */
 void cache_lines_keep_evictors(struct cache_lines *lines);
+/* Before the first slot: rows have stamps alone, one behind the other, for levels that know themselves what they have.
+ * Column i is word i of a row then, no longer word 2 i. */
+void cache_lines_pack(struct cache_lines *lines);
 void cache_lines_check(const struct cache_lines *lines);
 
 /* The same if its group was found lately, LINES_NO_SLOT otherwise. */
@@ -66,22 +68,28 @@ static inline struct cache_state *cache_lines_state(const struct cache_lines *li
     return &cache_lines_row(lines, slot)[column];
 }
 
-static inline bool cache_lines_has_evictors(const struct cache_lines *lines) { return lines->stride != lines->columns; }
-
-/* Who made the level of this state lose the line last, 0: nobody known. */
-static inline uint64_t cache_lines_evictor(const struct cache_lines *lines, const struct cache_state *state)
+/* The stamp at this word of the row. */
+static inline uint32_t *cache_lines_stamp(const struct cache_lines *lines, uint32_t slot, uint32_t at)
 {
-    uint64_t evictor = 0;
-    if (cache_lines_has_evictors(lines))
-        memcpy(&evictor, state + lines->columns, sizeof evictor);
-    return evictor;
+    return (uint32_t *)lines->state + (size_t)slot * lines->stride * 2 + at;
 }
 
-/* The level of this state loses the line. */
-static inline void cache_lines_lose(const struct cache_lines *lines, struct cache_state *state)
+static inline uint64_t *cache_lines_evictor_at(const struct cache_lines *lines, uint32_t slot, uint32_t column)
 {
-    if (C2_UNLIKELY(cache_lines_has_evictors(lines)))
-        memcpy(state + lines->columns, &lines->actor, sizeof lines->actor);
+    return &lines->evictor[(size_t)slot * lines->columns + column];
+}
+
+/* Who made the level lose the line last, 0: nobody known. */
+static inline uint64_t cache_lines_evictor(const struct cache_lines *lines, uint32_t slot, uint32_t column)
+{
+    return lines->has_evictors ? *cache_lines_evictor_at(lines, slot, column) : 0;
+}
+
+/* The level loses the line. */
+static inline void cache_lines_lose(const struct cache_lines *lines, uint32_t slot, uint32_t column)
+{
+    if (lines->has_evictors)
+        *cache_lines_evictor_at(lines, slot, column) = lines->actor;
 }
 
 static inline uint64_t cache_lines_line(const struct cache_lines *lines, uint32_t slot)

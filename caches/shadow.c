@@ -45,15 +45,15 @@
 #define FIRST_STAMP 2u                         /* 0: never asked, 1: long ago */
 #define WORD_BITS 64u
 
-enum c2_status cache_shadow_init(struct cache_shadow *shadow, struct cache_lines *lines, uint32_t column,
-                                 uint32_t capacity, struct c2_error *err)
+enum c2_status cache_shadow_init(struct cache_shadow *shadow, struct cache_lines *lines, uint32_t at, uint32_t capacity,
+                                 struct c2_error *err)
 {
     C2_ASSERT(capacity >= 1 && capacity <= SHADOW_MAX_CAPACITY);
     uint32_t ring = RING_AT_LEAST;
     while (ring < RING_A_LINE * capacity)
         ring *= 2;
     *shadow = (struct cache_shadow){.lines = lines,
-                                    .column = column,
+                                    .at = at,
                                     .capacity = capacity,
                                     .clock = FIRST_STAMP,
                                     .horizon = FIRST_STAMP,
@@ -74,7 +74,7 @@ static uint32_t ring_of(const struct cache_shadow *shadow) { return shadow->mask
 
 static uint32_t *stamp_of(const struct cache_shadow *shadow, uint32_t slot)
 {
-    return &cache_lines_state(shadow->lines, slot, shadow->column)->stamp;
+    return cache_lines_stamp(shadow->lines, slot, shadow->at);
 }
 
 /* The clock may get this far, and a cleaned ring still fits behind it. */
@@ -104,8 +104,8 @@ static inline uint32_t take_oldest(struct cache_shadow *shadow, uint32_t *at)
 {
     uint32_t *log = shadow->log, mask = shadow->mask, now = *at;
     uint64_t *used = shadow->used;
-    const struct cache_state *states = shadow->lines->state + shadow->column;
-    size_t stride = shadow->lines->stride;
+    const uint32_t *stamps = cache_lines_stamp(shadow->lines, 0, shadow->at);
+    const size_t stride = 2 * (size_t)shadow->lines->stride;
     for (;;) {
         uint32_t place = now & mask, bit = place % WORD_BITS;
         uint64_t rest = used[place / WORD_BITS] >> bit;
@@ -116,7 +116,7 @@ static inline uint32_t take_oldest(struct cache_shadow *shadow, uint32_t *at)
         uint32_t skip = (uint32_t)__builtin_ctzll(rest);
         used[place / WORD_BITS] ^= (uint64_t)1 << (bit + skip);
         now += skip;
-        uint32_t slot = log[place + skip], stamp = states[slot * stride].stamp, to = stamp & mask;
+        uint32_t slot = log[place + skip], stamp = stamps[slot * stride], to = stamp & mask;
         if (stamp == now) {
             *at = now;
             return slot;
@@ -182,9 +182,9 @@ void cache_shadow_clean(struct cache_shadow *shadow)
     set_stop(shadow);
 }
 
-bool cache_shadow_holds(const struct cache_shadow *shadow, const struct cache_state *state)
+bool cache_shadow_holds(const struct cache_shadow *shadow, uint32_t stamp)
 {
-    C2_ASSERT(state->stamp == shadow->clock - 1 && state->stamp >= shadow->horizon);
+    C2_ASSERT(stamp == shadow->clock - 1 && stamp >= shadow->horizon);
     C2_ASSERT(shadow->live >= 1 && shadow->live <= shadow->capacity);
     C2_ASSERT(shadow->clock - shadow->horizon >= shadow->live && shadow->clock - shadow->horizon <= ring_of(shadow));
     return true;

@@ -14,7 +14,7 @@ struct cache_shadow {
     uint32_t clock;   /* the next stamp */
     uint32_t stop;    /* clean the log when the clock gets here */
     uint32_t horizon; /* a line is in the shadow when its stamp is not below */
-    uint32_t column;  /* of the level in cache_lines */
+    uint32_t at;      /* of the level's stamps in the rows of cache_lines */
     struct cache_lines *lines;
     uint32_t *log;  /* [stamp & mask]: the slot of a line in the shadow, not behind its own stamp */
     uint64_t *used; /* one bit an entry of the log */
@@ -23,30 +23,29 @@ struct cache_shadow {
     uint32_t capacity;
 };
 
-enum c2_status cache_shadow_init(struct cache_shadow *shadow, struct cache_lines *lines, uint32_t column,
-                                 uint32_t capacity, struct c2_error *err);
+enum c2_status cache_shadow_init(struct cache_shadow *shadow, struct cache_lines *lines, uint32_t at, uint32_t capacity,
+                                 struct c2_error *err);
 void cache_shadow_end(struct cache_shadow *shadow);
 void cache_shadow_clean(struct cache_shadow *shadow);
 /* The line of slot has just got the stamp clock - 1 and was not in the shadow. */
 void cache_shadow_enter(struct cache_shadow *shadow, uint32_t slot);
 void cache_shadow_check(const struct cache_shadow *shadow);
-/* What the model card promises after an access of the line of this state (C2_PROMISE): it asserts, and is true. */
-bool cache_shadow_holds(const struct cache_shadow *shadow, const struct cache_state *state);
+/* What the model card promises after an access of the line with this stamp (C2_PROMISE): it asserts, and is true. */
+bool cache_shadow_holds(const struct cache_shadow *shadow, uint32_t stamp);
 
-/* The level is asked for a line, whose state in the level this is. What it would be if it is a miss: CACHES_CONFLICT
+/* The level is asked for a line, whose stamp in the level this is. What it would be if it is a miss: CACHES_CONFLICT
  * if the shadow has the line, CACHES_COLD if the level was never asked for it, CACHES_CAPACITY otherwise. */
-static inline enum caches_class cache_shadow_touch(struct cache_shadow *shadow, struct cache_state *state,
-                                                   uint32_t slot)
+static inline enum caches_class cache_shadow_touch(struct cache_shadow *shadow, uint32_t *stamp, uint32_t slot)
 {
     if (C2_UNLIKELY(shadow->clock >= shadow->stop))
         cache_shadow_clean(shadow);
-    uint32_t old = state->stamp;
-    state->stamp = shadow->clock++;
+    uint32_t old = *stamp;
+    *stamp = shadow->clock++;
     C2_PROMISE(old < shadow->clock - 1);
     if (C2_LIKELY(old >= shadow->horizon))
         return CACHES_CONFLICT;
     cache_shadow_enter(shadow, slot);
-    C2_PROMISE(cache_shadow_holds(shadow, state));
+    C2_PROMISE(cache_shadow_holds(shadow, *stamp));
     return old == 0 ? CACHES_COLD : CACHES_CAPACITY;
 }
 

@@ -19,11 +19,8 @@
 static enum c2_status walk_below(struct caches *caches, struct line_no line, struct caches_outcome *outcome,
                                  struct c2_error *err)
 {
-    struct cache_request request = {.first = caches->port[CACHE_PORT_WALK], .line = {line, line}};
     caches->walks_below++;
-    enum c2_status status = cache_access_from(caches, &request, outcome, err);
-    C2_PROMISE(status != C2_OK || cache_access_holds(caches, request.slot));
-    return status;
+    return cache_access_at(caches, caches->port[CACHE_PORT_WALK], (struct cache_line){line, line}, outcome, err);
 }
 
 enum c2_status caches_walk(struct caches *caches, struct line_no physical_line, uint32_t *served_by,

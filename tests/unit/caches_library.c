@@ -85,6 +85,7 @@ static void writes_come_back(void **state)
     assert_int_equal(l1->writebacks, 24);
     assert_int_equal(l2->writebacks, 8);
     caches_repeat(caches, true, 5);
+    l1 = caches_level_counts(caches, 0);
     assert_int_equal(l1->accesses, 24 + 8 + 5);
     assert_int_equal(l1->hits, 5);
     assert_int_equal(l1->writes, 24 + 5);

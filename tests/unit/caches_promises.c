@@ -144,9 +144,8 @@ static void other_group(struct caches *caches)
 
 static void lost_unasked(struct caches *caches)
 {
-    const uint64_t actor = 7;
     const uint32_t slot = cache_lines_slot(&caches->lines, LINES);
-    memcpy(cache_lines_state(&caches->lines, slot, L1D) + caches->lines.columns, &actor, sizeof actor);
+    *cache_lines_evictor_at(&caches->lines, slot, L1D) = 7;
     struct caches_outcome outcome;
     caches_access(caches, CACHES_DATA, false, (struct line_no){LINES}, (struct line_no){LINES}, &outcome, NULL);
 }

@@ -45,10 +45,20 @@ static struct caches_level random_level(struct c2_rng *rng, const char *name, ui
     return level;
 }
 
+/* As most machines are: those take a way of their own. */
+static void make_usual(struct caches_level *level, struct c2_rng *rng)
+{
+    level->policy = CACHES_LRU;
+    level->index = CACHES_PHYSICAL;
+    if (level->inclusion == CACHES_EXCLUSIVE)
+        level->inclusion = (enum caches_inclusion)c2_rng_below(rng, CACHES_EXCLUSIVE);
+}
+
 static struct caches_machine random_machine(struct c2_rng *rng)
 {
     static const char *const names[] = {"L1D", "L2", "L3", "L4"};
     struct caches_machine machine = {.name = "random"};
+    const bool usual = c2_rng_below(rng, 2);
     machine.line_bytes = PICK(rng, 64, 64, 64, 16, 512, 1024, 4096);
     machine.level_count = PICK(rng, 1, 2, 3, 3, 4);
     machine.has_l1i = c2_rng_below(rng, 2);
@@ -57,6 +67,8 @@ static struct caches_machine random_machine(struct c2_rng *rng)
     if (machine.has_l1i)
         machine.l1i = random_level(rng, "L1I", machine.line_bytes, 0);
     machine.walks_from = (uint32_t)c2_rng_below(rng, machine.level_count);
+    for (uint32_t i = 0; i <= machine.level_count && usual; i++)
+        make_usual(i < machine.level_count ? &machine.levels[i] : &machine.l1i, rng);
     return machine;
 }
 
