@@ -148,7 +148,7 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
         const uint32_t level = analyses_level_of(fifo->machine, miss->kind, depth);
         if (depth < miss->outcome->served_by && miss->measured)
             judge(&fifo->table[level], &fifo->counts[level], event, miss->line);
-        if (event->evicted)
+        if (miss->outcome->evicted >> depth & 1)
             push(&fifo->table[level], event->victim_set, event->victim);
     }
     return C2_OK;

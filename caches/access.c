@@ -37,16 +37,6 @@ static inline void tell_hit(struct caches_outcome *outcome, uint32_t depth)
     outcome->event[depth].class_ = CACHES_HIT;
 }
 
-static __attribute__((noinline)) void usual_miss(struct caches *caches, struct cache_level *first, bool write,
-                                                 uint32_t slot, struct cache_line line, uint32_t set,
-                                                 struct caches_outcome *outcome)
-{
-    struct cache_trail trail;
-    C2_ASSERT(((line.virtual_line.v ^ line.physical_line.v) & caches->page_mask) == 0);
-    cache_contents_miss(&trail, first, write, slot, line, set);
-    cache_verdict_miss(caches, &trail, outcome);
-}
-
 /* The level asked first has the line: then the access is done. */
 static inline bool usual_hit(struct cache_level *first, bool write, uint32_t slot, uint32_t set)
 {
@@ -69,10 +59,13 @@ static enum c2_status usual_access(struct caches *caches, struct cache_level *fi
     }
     const uint32_t set = cache_contents_set(first, line);
     *last = slot;
-    if (!usual_hit(first, write, slot, set))
-        usual_miss(caches, first, write, slot, line, set, outcome);
-    else if (outcome)
+    C2_ASSERT(((line.virtual_line.v ^ line.physical_line.v) & caches->page_mask) == 0);
+    if (!usual_hit(first, write, slot, set)) {
+        cache_contents_miss(&caches->trail, first, write, slot, line, set);
+        cache_verdict_miss(caches, outcome);
+    } else if (outcome) {
         tell_hit(outcome, first->depth);
+    }
     C2_PROMISE(cache_access_holds(caches, slot));
     return C2_OK;
 }
@@ -111,14 +104,12 @@ static inline void tell_second(const struct caches *caches, struct caches_outcom
     uint32_t line = first->policy.way[way].line;
     outcome->depth = 2;
     outcome->served_by = 1;
-    outcome->event[0].evicted = line != 0;
+    outcome->evicted = line != 0;
     if (line != 0) {
         outcome->event[0].victim.v = cache_lines_line(&caches->lines, line - 1);
         outcome->event[0].victim_set = outcome->event[0].set_number;
     }
     outcome->event[1].class_ = CACHES_HIT;
-    for (uint32_t i = 1; i < caches->level_count; i++)
-        outcome->event[i].evicted = false;
 }
 
 /* The second most common case: the first level has short hits but not the line, and of the second level both is true.
@@ -207,20 +198,36 @@ static bool short_try(struct caches *caches, struct cache_level *first, bool wri
     return state->seat != 0 && short_hit(first, state, write);
 }
 
-bool caches_try_hit(struct caches *caches, enum caches_side side, bool write, struct line_no virtual_line,
-                    struct line_no physical_line)
+uint32_t caches_slot(struct caches *caches, struct line_no physical_line)
+{
+    const uint32_t slot = cache_lines_slot_recent(&caches->lines, physical_line.v);
+    return slot != LINES_NO_SLOT ? slot : cache_lines_slot(&caches->lines, physical_line.v);
+}
+
+enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool write, uint32_t slot,
+                             struct line_no virtual_line, struct line_no physical_line)
 {
     struct cache_level *first = caches->port[side];
-    uint32_t slot = cache_lines_slot_recent(&caches->lines, physical_line.v);
-    if (!SHORTCUT(slot != LINES_NO_SLOT && first && first->short_hits))
-        return false;
     const struct cache_line line = {virtual_line, physical_line};
-    if (C2_LIKELY(caches->usual) ? !usual_hit(first, write, slot, cache_contents_set(first, line))
-                                 : !short_try(caches, first, write, slot))
-        return false;
+    C2_PROMISE(cache_lines_line(&caches->lines, slot) == physical_line.v);
+    if (C2_UNLIKELY(!caches->usual)) {
+        if (!SHORTCUT(first && first->short_hits && short_try(caches, first, write, slot)))
+            return CACHES_UNTRIED;
+        caches->last[side] = slot;
+        return CACHES_TRIED;
+    }
+    const uint32_t set = cache_contents_set(first, line);
     caches->last[side] = slot;
-    C2_PROMISE(cache_access_holds(caches, slot));
-    return true;
+    if (C2_LIKELY(usual_hit(first, write, slot, set)))
+        return CACHES_TRIED;
+    cache_contents_miss(&caches->trail, first, write, slot, line, set);
+    return CACHES_MISSED;
+}
+
+void caches_judge(struct caches *caches, struct caches_outcome *outcome)
+{
+    cache_verdict_miss(caches, outcome);
+    C2_PROMISE(cache_access_holds(caches, caches->trail.slot));
 }
 
 static void repeat_any(struct caches *caches, struct cache_level *first, bool write, uint64_t n)

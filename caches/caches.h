@@ -194,22 +194,20 @@ enum caches_side { CACHES_DATA, CACHES_FETCH }; /* enters at L1D, or at L1I (onl
 /* What happened to one line access at one level. */
 struct caches_event {
     enum caches_class class_;
-    uint32_t set;          /* within the slice; of a miss only */
-    uint32_t slice;        /* of a miss only */
     uint32_t set_number;   /* of a miss only: the set, those of all slices counted through, from 0 */
-    bool evicted;          /* a valid line was evicted to make room */
-    struct line_no victim; /* physical line number, if evicted */
-    uint32_t victim_set;   /* the number of its set, if evicted */
+    uint32_t victim_set;   /* likewise of the line that was evicted to make room, */
+    struct line_no victim; /* and its physical line number; see caches_outcome.evicted */
     uint64_t evictor; /* of a miss only: the actor that made this level lose the line last; 0: nobody known (the line
                          was never here, the actor was 0, evictors are not kept) */
 };
 /* What happened to one line access. A hit in the first level asked fills depth, served_by and the class of that level,
  * and nothing else. After a miss event[i] is filled for every level asked, i = 0 (L1D or L1I; walks_from for a page
- * walk) .. depth-1, and evicted and victim for every level from there down to the machine's last: a victim may push
- * another out of an exclusive level further down. */
+ * walk) .. depth-1; evicted speaks of every level from there down to the machine's last: a victim may push another out
+ * of an exclusive level further down. */
 struct caches_outcome {
     uint32_t depth;     /* 1 + the last level asked */
     uint32_t served_by; /* level index that had the line; level_count = memory */
+    uint32_t evicted;   /* bit i: level i evicted a valid line to make room, event[i].victim */
     struct caches_event event[CACHES_MAX_LEVELS];
 };
 
@@ -227,10 +225,21 @@ void caches_destroy(struct caches *caches);
 enum c2_status caches_access(struct caches *caches, enum caches_side side, bool write, struct line_no virtual_line,
                              struct line_no physical_line, struct caches_outcome *outcome, struct c2_error *err);
 
-/* A cheap first try: true: the access was a hit in the first level and is done, all counts included. false: nothing at
- * all has changed, and caches_access() is to be called; the access may be a hit all the same. */
-bool caches_try_hit(struct caches *caches, enum caches_side side, bool write, struct line_no virtual_line,
-                    struct line_no physical_line);
+/* The same in steps, for those who make many accesses, and want to know of a miss before its outcome is told. The slot is
+ * a number that stays the line's, as 64 neighbours have neighbouring ones: whoever has asked for that of an aligned
+ * line's knows those of the 63 behind it. CACHES_NO_SLOT: no host memory. */
+#define CACHES_NO_SLOT UINT32_MAX
+#define CACHES_SLOTS 64u
+uint32_t caches_slot(struct caches *caches, struct line_no physical_line);
+enum caches_tried {
+    CACHES_UNTRIED, /* nothing at all has changed, and caches_access() is to be called */
+    CACHES_TRIED,   /* a hit in the first level: done, all counts included */
+    CACHES_MISSED,  /* the levels have missed and been filled: caches_judge() is to be called next */
+};
+enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool write, uint32_t slot,
+                             struct line_no virtual_line, struct line_no physical_line);
+/* What caches_access() would have said of it; the actor may have been set since. */
+void caches_judge(struct caches *caches, struct caches_outcome *outcome);
 
 /* Who makes the accesses that follow: any word but 0 (0: nobody). Kept with each line that these accesses make a level
  * lose (victims of fills, insertions, back-invalidations, moves out of an exclusive level, take-overs of synonyms);
@@ -279,6 +288,15 @@ bool caches_tlbs_split(const struct caches_tlbs *tlbs);
  * Returns how many of them, the last ones, a walk reads; 0: no walk. */
 unsigned caches_tlbs_access(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
                             unsigned entry_count);
+/* The same for those who remember for each page of 4K where it was found: that costs less while it is still there. *found is
+ * one page's as long as its size is the same, and all zeros before the first access. */
+struct caches_tlb_found {
+    uint64_t key;
+    uint32_t way;
+    uint16_t tlb, side; /* side: + 1, 0: nowhere */
+};
+unsigned caches_tlbs_access_at(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
+                               unsigned entry_count, struct caches_tlb_found *found);
 /* Accesses so far that the first level missed, of all sides. Lent until destroy, current after each access. */
 const uint64_t *caches_tlbs_first_misses(const struct caches_tlbs *tlbs);
 /* Adds n accesses to the page of the side's last access. Where loads and stores share their first levels either may

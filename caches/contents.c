@@ -123,9 +123,7 @@ void cache_contents_miss(struct cache_trail *trail, struct cache_level *first, b
     uint32_t count = 0;
     C2_ASSERT(!(write && first->clean));
     trail->first = first;
-    trail->line = line;
     trail->slot = slot;
-    trail->write = write;
     for (;;) {
         level->misses[write]++;
         trail->at[level->depth].set = set;

@@ -7,34 +7,20 @@
 
 #include "caches/hierarchy_priv.h"
 
-/* What an access that missed has done: all that the verdicts need of it. */
-struct cache_trail {
-    struct cache_level *first; /* the level asked first */
-    struct cache_line line;
-    uint32_t slot;
-    bool write;
-    uint32_t missed; /* levels that did not have the line, from `first` on */
-    struct {
-        uint32_t set;        /* through all slices, from 0 */
-        uint32_t victim;     /* slot + 1; 0: nobody had to leave */
-        uint32_t lost;       /* bit c: the level of column c has lost the victim; this one, or one above too */
-    } at[CACHES_MAX_LEVELS]; /* by depth; of those that missed */
-};
-
 /* Whether the machine is a usual one: every level has true LRU, takes what it misses, and knows a line in one set. Its
  * accesses may take contents.c instead of path.c: no count and no content is another. */
 bool cache_contents_suit(const struct caches *caches);
 enum c2_status cache_contents_init(struct caches *caches, struct c2_error *err);
 void cache_contents_end(struct caches *caches);
 
-/* The rest of an access that its first level did not have, whose line would be in this set of it. Fills the trail. */
+/* The rest of an access that its first level did not have, whose line would be in this set of it. */
 void cache_contents_miss(struct cache_trail *trail, struct cache_level *first, bool write, uint32_t slot,
                          struct cache_line line, uint32_t set);
 /* Dirties a line where a data access was just made. */
 void cache_contents_dirty(struct caches *caches, uint32_t slot);
 
-/* The shadows, classes and evictors of an access that missed. outcome: may be NULL. */
-void cache_verdict_miss(struct caches *caches, const struct cache_trail *trail, struct caches_outcome *outcome);
+/* The shadows, classes and evictors of the access that left caches->trail. outcome: may be NULL. */
+void cache_verdict_miss(struct caches *caches, struct caches_outcome *outcome);
 
 void cache_contents_check(const struct caches *caches);
 

@@ -11,6 +11,18 @@
 enum cache_port { CACHE_PORT_DATA, CACHE_PORT_FETCH, CACHE_PORT_WALK, CACHE_PORTS };
 _Static_assert((int)CACHE_PORT_DATA == CACHES_DATA && (int)CACHE_PORT_FETCH == CACHES_FETCH, "sides are ports");
 
+/* What an access of a usual machine that missed has done: all that the verdicts need of it. */
+struct cache_trail {
+    struct cache_level *first; /* the level asked first */
+    uint32_t slot;
+    uint32_t missed; /* levels that did not have the line, from `first` on */
+    struct {
+        uint32_t set;        /* through all slices, from 0 */
+        uint32_t victim;     /* slot + 1; 0: nobody had to leave */
+        uint32_t lost;       /* bit c: the level of column c has lost the victim; this one, or one above too */
+    } at[CACHES_MAX_LEVELS]; /* by depth; of those that missed */
+};
+
 struct caches {
     struct cache_level *port[CACHE_PORTS]; /* the level that is asked first; NULL: none */
     uint32_t level_count;                  /* of the data path */
@@ -24,6 +36,7 @@ struct caches {
     uint64_t calls, check_at; /* accesses, where C2_PROMISE looks, and when all is looked at next */
     struct caches_machine machine;
     struct cache_lines lines;
+    struct cache_trail trail; /* of the last access that missed */
 };
 
 struct cache_request {
@@ -109,8 +122,6 @@ static inline void cache_tell_miss(struct caches_event *event, const struct cach
                                    enum caches_class class_, struct cache_place place)
 {
     event->class_ = class_;
-    event->set = place.number;
-    event->slice = place.slice;
     event->set_number = cache_level_set(level, place) - 1;
     event->evictor = cache_lines_evictor(level->lines, slot, level->column);
     C2_PROMISE(class_ != CACHES_COLD || level->exclusive || event->evictor == 0);

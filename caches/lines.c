@@ -32,7 +32,10 @@
 
 enum c2_status cache_lines_init(struct cache_lines *lines, uint32_t columns, struct c2_error *err)
 {
-    lines->columns = lines->stride = columns;
+    lines->columns = columns;
+    lines->column_bits = columns > 1 ? c2_log2(columns - 1) + 1 : 0;
+    lines->row_bits = lines->column_bits + 1;
+    lines->stride = 1u << lines->column_bits;
     return c2_map_create(&lines->map, err);
 }
 
@@ -53,7 +56,8 @@ void cache_lines_keep_evictors(struct cache_lines *lines)
 void cache_lines_pack(struct cache_lines *lines)
 {
     C2_ASSERT(lines->groups == 0);
-    lines->stride = (lines->columns + 1) / 2;
+    lines->row_bits = lines->column_bits > 0 ? lines->column_bits : 1;
+    lines->stride = 1u << (lines->row_bits - 1);
 }
 
 static size_t group_bytes(const struct cache_lines *lines)
@@ -63,7 +67,7 @@ static size_t group_bytes(const struct cache_lines *lines)
 
 static size_t evictor_bytes(const struct cache_lines *lines)
 {
-    return lines->has_evictors ? (size_t)LINES_GROUP * lines->columns * sizeof *lines->evictor : 0;
+    return lines->has_evictors ? ((size_t)LINES_GROUP << lines->column_bits) * sizeof *lines->evictor : 0;
 }
 
 static bool make_evictor_room(struct cache_lines *lines, uint32_t room)
@@ -128,7 +132,7 @@ uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line)
 void cache_lines_check(const struct cache_lines *lines)
 {
     C2_ASSERT(c2_map_count(lines->map) == lines->groups && lines->groups <= lines->room);
-    C2_ASSERT(lines->stride == lines->columns || lines->stride == (lines->columns + 1) / 2);
+    C2_ASSERT(lines->stride == 1u << (lines->row_bits - 1) && lines->columns <= 1u << lines->column_bits);
     uint64_t group;
     for (uint32_t i = 0; i < lines->groups; i++)
         C2_ASSERT(c2_map_get(lines->map, lines->group_key[i], &group) && group == i);

@@ -5,12 +5,13 @@
 #ifndef C2_LINES_PRIV_H
 #define C2_LINES_PRIV_H
 
-#include "base/base.h"
+#include "caches/caches.h"
 
 #define LINES_GROUP_SHIFT 6u /* lines of a group: with 64-byte lines, one page */
 #define LINES_GROUP (1u << LINES_GROUP_SHIFT)
+_Static_assert(LINES_GROUP == CACHES_SLOTS, "who knows one slot of a group knows all");
 #define LINES_RECENT C2_HOST_SIZE(4096u, 2u) /* groups found without a hash; a program that uses few touches few */
-#define LINES_NO_SLOT UINT32_MAX
+#define LINES_NO_SLOT CACHES_NO_SLOT
 
 /* One line at one level. All zero: the level was never asked for it. */
 struct cache_state {
@@ -21,9 +22,11 @@ struct cache_state {
 struct cache_lines {
     struct cache_state *state; /* [slot * stride + column]; packed: see cache_lines_pack() */
     uint32_t columns;          /* one a level */
-    uint32_t stride;           /* of a row */
+    unsigned column_bits;      /* their number, rounded up, as a power of two */
+    unsigned row_bits;         /* words of 32 bits in a row, likewise */
+    uint32_t stride;           /* of a row, in states */
     bool has_evictors;
-    uint64_t *evictor;   /* [slot * columns + column] */
+    uint64_t *evictor;   /* [slot << column_bits + column] */
     uint64_t actor;      /* whoever makes a level lose a line now */
     uint32_t groups;     /* in use */
     uint32_t room;       /* allocated, in groups */
@@ -71,12 +74,12 @@ static inline struct cache_state *cache_lines_state(const struct cache_lines *li
 /* The stamp at this word of the row. */
 static inline uint32_t *cache_lines_stamp(const struct cache_lines *lines, uint32_t slot, uint32_t at)
 {
-    return (uint32_t *)lines->state + (size_t)slot * lines->stride * 2 + at;
+    return (uint32_t *)lines->state + ((size_t)slot << lines->row_bits) + at;
 }
 
 static inline uint64_t *cache_lines_evictor_at(const struct cache_lines *lines, uint32_t slot, uint32_t column)
 {
-    return &lines->evictor[(size_t)slot * lines->columns + column];
+    return &lines->evictor[((size_t)slot << lines->column_bits) + column];
 }
 
 /* Who made the level lose the line last, 0: nobody known. */

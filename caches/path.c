@@ -50,7 +50,7 @@ static inline void evict(struct walk *walk, struct cache_level *level, uint32_t 
 {
     struct cache_victim victim = cache_level_take(level, way);
     if (walk->outcome) {
-        walk->outcome->event[level->depth].evicted = true;
+        walk->outcome->evicted |= 1u << level->depth;
         walk->outcome->event[level->depth].victim = line_of(walk->caches, victim.slot);
         walk->outcome->event[level->depth].victim_set = cache_policy_set_of(&level->policy, way) - 1;
     }

@@ -105,7 +105,7 @@ static inline uint32_t take_oldest(struct cache_shadow *shadow, uint32_t *at)
     uint32_t *log = shadow->log, mask = shadow->mask, now = *at;
     uint64_t *used = shadow->used;
     const uint32_t *stamps = cache_lines_stamp(shadow->lines, 0, shadow->at);
-    const size_t stride = 2 * (size_t)shadow->lines->stride;
+    const unsigned row_bits = shadow->lines->row_bits;
     for (;;) {
         uint32_t place = now & mask, bit = place % WORD_BITS;
         uint64_t rest = used[place / WORD_BITS] >> bit;
@@ -116,7 +116,7 @@ static inline uint32_t take_oldest(struct cache_shadow *shadow, uint32_t *at)
         uint32_t skip = (uint32_t)__builtin_ctzll(rest);
         used[place / WORD_BITS] ^= (uint64_t)1 << (bit + skip);
         now += skip;
-        uint32_t slot = log[place + skip], stamp = stamps[slot * stride], to = stamp & mask;
+        uint32_t slot = log[place + skip], stamp = stamps[(size_t)slot << row_bits], to = stamp & mask;
         if (stamp == now) {
             *at = now;
             return slot;

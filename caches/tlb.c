@@ -44,7 +44,6 @@
 
 #define MAX_HALVES 2
 #define NO_PAGE 0 /* key of an empty way */
-#define NOWHERE UINT64_MAX
 
 static const unsigned char kind_shift[CACHES_KINDS] = {12, 21, 30, 21, 30, 39};
 
@@ -58,15 +57,6 @@ struct tlb {
     uint32_t *guess;  /* the way where the key of a number was last found: its key says whether it still is */
     uint32_t guesses; /* a power of two */
 };
-
-/* Where a page was found in the first level. */
-struct found {
-    uint64_t vpn; /* of 4K, whatever the size of the page; NOWHERE: empty */
-    uint64_t key;
-    struct tlb *tlb;
-    uint32_t way;
-};
-#define FOUND C2_HOST_SIZE(64u, 2u)
 
 /* Which TLB holds a page, and as what. */
 struct route {
@@ -82,8 +72,7 @@ struct caches_tlbs {
     struct route route[2][CACHES_TLB_SIDES][CACHES_PAGE_KINDS]; /* by enum caches_tlb_place */
     struct tlb *pointers[CACHES_KINDS];                         /* who holds a kind of pointer; NULL: nobody */
     struct tlb *last[CACHES_TLB_SIDES];                         /* by asker */
-    unsigned char asker[CACHES_TLB_SIDES];       /* the side itself; of a store, where loads and stores share, a load */
-    struct found found[CACHES_TLB_SIDES][FOUND]; /* by vpn */
+    unsigned char asker[CACHES_TLB_SIDES]; /* the side itself; of a store, where loads and stores share, a load */
     struct caches_walk_counts walks;
     uint64_t first_misses; /* the sum of the first level's */
     bool split;
@@ -225,11 +214,10 @@ static inline void asked_last(struct caches_tlbs *tlbs, enum caches_tlb_side sid
 }
 
 /* A hit of the first level where the page was found before: what ask() would do, in a few instructions. */
-static inline bool hit_again(struct caches_tlbs *tlbs, enum caches_tlb_side side, const struct found *found,
-                             uint64_t vpn)
+static inline bool hit_again(struct caches_tlbs *tlbs, enum caches_tlb_side side, const struct caches_tlb_found *found)
 {
-    struct tlb *tlb = found->tlb;
-    if (found->vpn != vpn || tlb->keys[found->way] != found->key)
+    struct tlb *tlb = &tlbs->tlb[found->tlb];
+    if (found->side != side + 1 || tlb->keys[found->way] != found->key)
         return false;
     tlb->counts.accesses++;
     cache_policy_hit(&tlb->policy, found->way);
@@ -238,9 +226,10 @@ static inline bool hit_again(struct caches_tlbs *tlbs, enum caches_tlb_side side
     return true;
 }
 
-/* A function of its own, with the arguments of caches_tlbs_access(): so the way of a hit needs no stack. */
+/* A function of its own, with the arguments of caches_tlbs_access_at(): so the way of a hit needs no stack. */
 static __attribute__((noinline)) unsigned access_any(struct caches_tlbs *tlbs, enum caches_tlb_side side,
-                                                     struct guest_va va, unsigned entry_count)
+                                                     struct guest_va va, unsigned entry_count,
+                                                     struct caches_tlb_found *found)
 {
     C2_ASSERT(entry_count >= 2 && entry_count <= 4);
     const unsigned page = 4 - entry_count;
@@ -256,22 +245,28 @@ static __attribute__((noinline)) unsigned access_any(struct caches_tlbs *tlbs, e
         reads = ask_second(tlbs, &tlbs->route[CACHES_TLB_SECOND][side][page], va, entry_count);
         way = insert(first, number, route->kind);
     }
-    const uint64_t vpn = va.v >> C2_PAGE_SHIFT;
-    tlbs->found[side][vpn & (FOUND - 1)] = (struct found){
-        .vpn = vpn, .key = key_of(number, route->kind), .tlb = first, .way = way};
+    *found = (struct caches_tlb_found){.key = key_of(number, route->kind),
+                                       .way = way,
+                                       .tlb = (uint16_t)(first - tlbs->tlb),
+                                       .side = (uint16_t)(side + 1)};
+    return reads;
+}
+
+unsigned caches_tlbs_access_at(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
+                               unsigned entry_count, struct caches_tlb_found *found)
+{
+    if (SHORTCUT(hit_again(tlbs, side, found)))
+        return 0;
+    const unsigned reads = access_any(tlbs, side, va, entry_count, found);
+    C2_PROMISE(holds(tlbs));
     return reads;
 }
 
 unsigned caches_tlbs_access(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
                             unsigned entry_count)
 {
-    const uint64_t vpn = va.v >> C2_PAGE_SHIFT;
-    const struct found *found = &tlbs->found[side][vpn & (FOUND - 1)];
-    if (SHORTCUT(hit_again(tlbs, side, found, vpn)))
-        return 0;
-    const unsigned reads = access_any(tlbs, side, va, entry_count);
-    C2_PROMISE(holds(tlbs));
-    return reads;
+    struct caches_tlb_found found = {.side = 0};
+    return caches_tlbs_access_at(tlbs, side, va, entry_count, &found);
 }
 
 const uint64_t *caches_tlbs_first_misses(const struct caches_tlbs *tlbs) { return &tlbs->first_misses; }
@@ -472,8 +467,6 @@ enum c2_status caches_tlbs_create(struct caches_tlbs **out, const struct caches_
     if (!all)
         return c2_fail_memory(err, "the TLBs");
     all->count = count;
-    for (uint32_t i = 0; i < CACHES_TLB_SIDES * FOUND; i++)
-        all->found[i / FOUND][i % FOUND].vpn = NOWHERE;
     memcpy(all->config, tlbs, count * sizeof *tlbs);
     enum c2_status status = init(all, err);
     if (status != C2_OK) {

@@ -11,56 +11,55 @@
 #include "caches/contents_priv.h"
 
 /* An access does not make the levels lose its own line, so what is known of it may be read first. */
-static void tell(struct caches_event *event, const struct cache_level *level, const struct cache_trail *trail,
-                 enum caches_class class_)
+static inline void tell(struct caches_outcome *outcome, const struct cache_level *level,
+                        const struct cache_trail *trail, enum caches_class class_)
 {
-    const uint32_t number = trail->at[level->depth].set, victim = trail->at[level->depth].victim;
+    const uint32_t depth = level->depth, victim = trail->at[depth].victim;
+    struct caches_event *event = &outcome->event[depth];
     event->class_ = class_;
-    event->set_number = number;
-    event->slice = level->hash ? number / level->set_count : 0;
-    event->set = number - event->slice * level->set_count;
+    event->set_number = event->victim_set = trail->at[depth].set;
     event->evictor = cache_lines_evictor(level->lines, trail->slot, level->column);
-    event->evicted = victim != 0;
-    if (victim != 0) {
-        event->victim.v = cache_lines_line(level->lines, victim - 1);
-        event->victim_set = number;
-    }
     C2_PROMISE(class_ != CACHES_COLD || event->evictor == 0);
+    if (C2_UNLIKELY(victim == 0))
+        return;
+    event->victim.v = cache_lines_line(level->lines, victim - 1);
+    outcome->evicted |= 1u << depth;
 }
 
-static void lose(const struct cache_lines *lines, uint32_t victim, uint32_t lost)
+static inline void lose(const struct cache_lines *lines, uint32_t victim, uint32_t lost)
 {
-    for (; lost != 0; lost &= lost - 1)
+    do {
         *cache_lines_evictor_at(lines, victim - 1, (uint32_t)__builtin_ctz(lost)) = lines->actor;
+        lost &= lost - 1;
+    } while (C2_UNLIKELY(lost != 0));
 }
 
-static inline struct cache_level *judge(struct cache_level *level, const struct cache_trail *trail,
-                                        struct caches_outcome *outcome)
+static inline void judge(struct cache_level *level, const struct cache_trail *trail, struct caches_outcome *outcome)
 {
     uint32_t *stamp = cache_lines_stamp(level->lines, trail->slot, level->shadow.at);
     const enum caches_class class_ = cache_shadow_touch(&level->shadow, stamp, trail->slot);
     (&level->counts.cold)[class_ - CACHES_COLD]++;
     if (outcome)
-        tell(&outcome->event[level->depth], level, trail, class_);
-    if (level->lines->has_evictors && trail->at[level->depth].lost != 0)
+        tell(outcome, level, trail, class_);
+    if (level->lines->has_evictors && trail->at[level->depth].victim != 0)
         lose(level->lines, trail->at[level->depth].victim, trail->at[level->depth].lost);
-    return level->next;
 }
 
-void cache_verdict_miss(struct caches *caches, const struct cache_trail *trail, struct caches_outcome *outcome)
+void cache_verdict_miss(struct caches *caches, struct caches_outcome *outcome)
 {
+    const struct cache_trail *trail = &caches->trail;
     struct cache_level *level = trail->first;
-    const uint32_t server = level->depth + trail->missed;
-    for (uint32_t i = 0; i < trail->missed; i++)
-        level = judge(level, trail, outcome);
+    if (outcome)
+        outcome->evicted = 0;
+    for (uint32_t left = trail->missed; left > 0; left--, level = level->next)
+        judge(level, trail, outcome);
     if (level)
         cache_verdict_hit(level, trail->slot);
     if (!outcome)
         return;
+    const uint32_t server = trail->first->depth + trail->missed;
     outcome->served_by = level ? server : caches->level_count;
     outcome->depth = level ? server + 1 : server;
     if (level)
         outcome->event[server].class_ = CACHES_HIT;
-    for (uint32_t i = server; i < caches->level_count; i++)
-        outcome->event[i].evicted = false;
 }

@@ -28,11 +28,12 @@
 
 #include "sim/sim_priv.h"
 
-static void forget_owners(struct sim_attributed *a)
+static void forget_owners(struct sim *sim)
 {
+    struct sim_attributed *a = &sim->attributed;
     a->last = (struct sim_owner){.start = 1};
-    for (size_t i = 0; i < SIM_OWNED_PAGES; i++)
-        a->pages[i].vpn = SIM_NOWHERE;
+    for (size_t i = 0; i < SIM_PAGES; i++)
+        sim->core.pages[i].refs = NULL;
     for (size_t i = 0; i < SIM_OWNED_LINES; i++)
         a->lines[i].line = SIM_NOWHERE;
 }
@@ -40,7 +41,7 @@ static void forget_owners(struct sim_attributed *a)
 void sim_attribute_init(struct sim *sim, const struct sim_attribution *attribution)
 {
     struct sim_attributed *a = &sim->attributed;
-    forget_owners(a);
+    forget_owners(sim);
     a->on = attribution || sim->tells_misses;
     a->measuring = true;
     if (attribution)
@@ -125,21 +126,16 @@ struct sim_code sim_code_at(const struct sim *sim, uint32_t code)
 
 /* ------------------------------------------------------------------ owners */
 
-static struct sim_owned_page *page_of(struct sim_attributed *a, uint64_t va)
-{
-    return &a->pages[va >> C2_PAGE_SHIFT & (SIM_OWNED_PAGES - 1)];
-}
-
 static bool within(const struct sim_owner *owner, uint64_t start, uint64_t end)
 {
     return owner->start <= start && end <= owner->end;
 }
 
 /* The counter of va's owner; *whole: all of its page is his. Otherwise a->last is the owner's extent around va. */
-static uint64_t *find_owner(struct sim_attributed *a, uint64_t va, bool *whole)
+static uint64_t *find_owner(struct sim_core *core, struct sim_page *page, uint64_t va, bool *whole)
 {
-    struct sim_owned_page *page = page_of(a, va);
-    *whole = SHORTCUT(page->vpn == va >> C2_PAGE_SHIFT);
+    struct sim_attributed *a = &core->sim->attributed;
+    *whole = SHORTCUT(page->refs);
     if (*whole)
         return page->refs;
     if (!a->to.owner || !a->measuring)
@@ -150,15 +146,14 @@ static uint64_t *find_owner(struct sim_attributed *a, uint64_t va, bool *whole)
     const uint64_t start = c2_align_down(va, C2_PAGE_BYTES);
     *whole = within(&a->last, start, start + C2_PAGE_BYTES);
     if (*whole)
-        *page = (struct sim_owned_page){va >> C2_PAGE_SHIFT, a->last.refs};
+        page->refs = a->last.refs;
     return a->last.refs;
 }
 
 void sim_attribute_own(struct sim_core *core, struct guest_va va, uint32_t refs)
 {
-    struct sim *sim = core->sim;
     bool whole;
-    *find_owner(&sim->attributed, va.v, &whole) += refs;
+    *find_owner(core, sim_page_of(core, va), va.v, &whole) += refs;
 }
 
 void sim_attribute_settle(struct sim_core *core)
@@ -180,13 +175,13 @@ bool sim_attribute_line_holds(const struct sim_core *core)
 }
 
 /* sim_enter_line() where the page is not remembered. */
-void sim_attribute_line(struct sim_core *core, struct guest_va va)
+void sim_attribute_line(struct sim_core *core, struct sim_page *page, struct guest_va va)
 {
     struct sim *sim = core->sim;
     struct sim_attributed *a = &sim->attributed;
     bool whole;
     const uint64_t start = c2_align_down(va.v, sim->line_bytes);
-    core->line_refs = find_owner(a, va.v, &whole);
+    core->line_refs = find_owner(core, page, va.v, &whole);
     if (whole)
         return;
     if (within(&a->last, start, start + sim->line_bytes))
@@ -203,10 +198,10 @@ void sim_attribute_changed(struct sim *sim, struct guest_va start, uint64_t byte
     a->last = (struct sim_owner){.start = 1};
     const uint64_t first = start.v >> C2_PAGE_SHIFT;
     const uint64_t pages = c2_align_up((start.v & (C2_PAGE_BYTES - 1)) + bytes, C2_PAGE_BYTES) >> C2_PAGE_SHIFT;
-    for (uint64_t i = 0; i < pages && i < SIM_OWNED_PAGES; i++) {
-        struct sim_owned_page *page = &a->pages[(first + i) & (SIM_OWNED_PAGES - 1)];
+    for (uint64_t i = 0; i < pages && i < SIM_PAGES; i++) {
+        struct sim_page *page = &sim->core.pages[(first + i) & (SIM_PAGES - 1)];
         if (page->vpn - first < pages)
-            page->vpn = SIM_NOWHERE;
+            page->refs = NULL;
     }
     for (size_t i = 0; i < SIM_OWNED_LINES; i++) {
         const uint64_t page = a->lines[i].line >> (C2_PAGE_SHIFT - sim->line_shift);
@@ -220,7 +215,7 @@ void sim_attribute_phase(struct sim *sim, enum stream_phase next)
 {
     struct sim_attributed *a = &sim->attributed;
     settle_codes(sim);
-    forget_owners(a);
+    forget_owners(sim);
     sim->core.line_refs = NULL;
     a->measuring = next == STREAM_MEASURE;
 }
@@ -289,6 +284,21 @@ enum c2_status sim_attribute_any(struct sim_core *core, enum caches_side side, b
     if (status == C2_OK)
         status = tell_miss(core, kind, va, physical_line, actor, &outcome, err);
     return status;
+}
+
+/* A line access that caches_try() has found to miss. */
+enum c2_status sim_attribute_missed(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,
+                                    struct line_no physical_line, struct c2_error *err)
+{
+    struct sim *sim = core->sim;
+    const enum sim_kind kind = side == CACHES_FETCH ? SIM_FETCH : write ? SIM_WRITE : SIM_READ;
+    struct caches_outcome outcome;
+    uint64_t actor;
+    enum c2_status status = set_actor(core, kind, va, &actor, err);
+    if (status != C2_OK)
+        return status;
+    caches_judge(sim->caches, &outcome);
+    return tell_miss(core, kind, va, physical_line, actor, &outcome, err);
 }
 
 /* A walk's read of an entry on the way to va. */

@@ -62,6 +62,7 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     sim->samples_kept = config->samples;
     sim->line_bytes = line_bytes;
     sim->line_shift = c2_log2(line_bytes);
+    sim->page_lines = C2_PAGE_BYTES / line_bytes - 1;
     sim->has_l1i = config->machine->has_l1i;
     core_init(&sim->core, sim);
     enum c2_status status = sim_tell_init(sim, config, err);
@@ -106,12 +107,13 @@ void sim_page_fill(struct sim_core *core, struct sim_page *page, struct guest_va
     struct guest_pa pa;
     const bool present = sim->translation.translate(sim->translation.self, va, &pa);
     C2_ASSERT(present); /* the guest has accessed it, and nobody may take it away before sim_forget */
-    page->vpn = va.v >> C2_PAGE_SHIFT;
-    page->delta = pa.v - va.v;
+    *page = (struct sim_page){.vpn = va.v >> C2_PAGE_SHIFT, .delta = pa.v - va.v, .slot = CACHES_NO_SLOT};
+    if (sim->page_lines < CACHES_SLOTS)
+        page->slot = caches_slot(sim->caches, (struct line_no){c2_align_down(pa.v, C2_PAGE_BYTES) >> sim->line_shift});
     struct mmu_walk walk = {.entry_count = MMU_WALK_ENTRIES};
     if ((core->tlb || sim->attributed.on) && sim->translation.walk)
         sim->translation.walk(sim->translation.self, va, &walk);
-    core->page_entries[page - core->pages] = (uint8_t)walk.entry_count;
+    page->entry_count = walk.entry_count;
 }
 
 bool sim_page_holds(const struct sim_core *core, const struct sim_page *page, struct guest_va va)

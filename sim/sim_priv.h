@@ -13,10 +13,14 @@
 #define SIM_NOWHERE UINT64_MAX       /* no line and no page has this number */
 #define SIM_MAX_REFERENCE_BYTES 512u /* FXSAVE; larger ones could cross two page boundaries */
 
-/* One page's translation: physical = virtual + delta (modulo 2^64). */
+/* What is remembered of a page, so that an access to another one than before looks at one place. */
 struct sim_page {
-    uint64_t vpn; /* SIM_NOWHERE: empty */
-    uint64_t delta;
+    uint64_t vpn;                  /* SIM_NOWHERE: empty, and nothing else means anything */
+    uint64_t delta;                /* physical = virtual + delta (modulo 2^64) */
+    uint64_t *refs;                /* of the owner of all of it; NULL: it has several, or nobody has asked */
+    struct caches_tlb_found found; /* with TLBs */
+    uint32_t slot;                 /* of its first line; CACHES_NO_SLOT: to be asked for line by line */
+    uint32_t entry_count;          /* of a walk, 4 for 4 KiB; with TLBs or attribution only */
 };
 
 /* Line accesses that repeat the one before, two counters in one word: reads in the low half, writes in the high one. */
@@ -54,12 +58,6 @@ struct sim_plan {
 #define SIM_NO_RUN UINT32_MAX
 #define SIM_NO_BLOCK UINT32_MAX
 
-/* Pages whose owner is remembered. */
-#define SIM_OWNED_PAGES C2_HOST_SIZE(1024u, 2u)
-struct sim_owned_page {
-    uint64_t vpn; /* SIM_NOWHERE: empty */
-    uint64_t *refs;
-};
 /* Lines with one owner in pages with several. */
 #define SIM_OWNED_LINES C2_HOST_SIZE(128u, 2u)
 struct sim_owned_line {
@@ -78,7 +76,6 @@ struct sim_attributed {
     struct sim_code nothing; /* what instructions do that is not measured */
     struct sim_code *codes;
     uint32_t code_count, code_capacity;
-    struct sim_owned_page pages[SIM_OWNED_PAGES];
     struct sim_owned_line lines[SIM_OWNED_LINES];
 };
 
@@ -104,8 +101,6 @@ struct sim_core {
     struct caches_tlbs *tlb;                /* NULL: translations are free */
 
     struct sim_page pages[SIM_PAGES];
-    uint8_t page_entries[SIM_PAGES]; /* of the page remembered there: entries of a walk, 4 for 4 KiB; with TLBs or
-                                      * attribution only */
 };
 
 /* The machine: what its cores share. */
@@ -115,6 +110,7 @@ struct sim {
     struct sim_translation translation;
     unsigned line_shift;
     uint64_t line_bytes;
+    uint64_t page_lines; /* of a page, - 1 */
     bool has_l1i;
     enum c2_status (*consume)(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
 
@@ -165,7 +161,8 @@ enum c2_status sim_memory_mark(struct sim *sim, uint64_t header, const uint64_t 
 
 /* tlb.c */
 enum c2_status sim_tlb_create(struct sim_core *core, const struct caches_machine *machine, struct c2_error *err);
-enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct guest_va va, struct c2_error *err);
+enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct sim_page *page, struct guest_va va,
+                             struct c2_error *err);
 void sim_tlb_settle(struct sim_core *core);
 void sim_tlb_forget(struct sim_core *core, struct guest_va start, uint64_t bytes);
 
@@ -174,12 +171,14 @@ void sim_attribute_init(struct sim *sim, const struct sim_attribution *attributi
 void sim_attribute_free(struct sim *sim);
 enum c2_status sim_attribute_block(struct sim *sim, const struct stream_block *block, uint32_t *first_code,
                                    struct c2_error *err);
-void sim_attribute_line(struct sim_core *core, struct guest_va va);
+void sim_attribute_line(struct sim_core *core, struct sim_page *page, struct guest_va va);
 /* What is promised, for C2_PROMISE: line_refs is the owner of all of data_line, or NULL; the page is translated so. */
 bool sim_attribute_line_holds(const struct sim_core *core);
 bool sim_page_holds(const struct sim_core *core, const struct sim_page *page, struct guest_va va);
 enum c2_status sim_attribute_any(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,
                                  struct line_no virtual_line, struct line_no physical_line, struct c2_error *err);
+enum c2_status sim_attribute_missed(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,
+                                    struct line_no physical_line, struct c2_error *err);
 enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, struct line_no entry, uint32_t *served_by,
                                   struct c2_error *err);
 enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struct guest_va va, bool walked,
@@ -215,11 +214,11 @@ enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss,
 
 /* The simulated TLBs: on the page of the side's last access nothing but a count changes. */
 static inline enum c2_status sim_tlb_access(struct sim_core *core, enum caches_side side, bool write,
-                                            struct guest_va va, struct c2_error *err)
+                                            struct sim_page *page, struct guest_va va, struct c2_error *err)
 {
     const unsigned tlb_side = side == CACHES_FETCH ? CACHES_TLB_FETCH : write & core->tlb_split;
     if (C2_UNLIKELY(!SHORTCUT(va.v >> C2_PAGE_SHIFT == core->tlb_page[tlb_side])))
-        return sim_tlb_enter(core, tlb_side, va, err);
+        return sim_tlb_enter(core, tlb_side, page, va, err);
     core->tlb_pending[tlb_side]++;
     return C2_OK;
 }
@@ -231,38 +230,42 @@ static inline bool sim_tlb_leaves(const struct sim_core *core, bool write, struc
     return core->tlb_split && va.v >> C2_PAGE_SHIFT != core->tlb_page[write];
 }
 
-static inline struct guest_pa sim_translate(struct sim_core *core, struct guest_va va)
+static inline struct sim_page *sim_page_of(struct sim_core *core, struct guest_va va)
 {
     uint64_t vpn = va.v >> C2_PAGE_SHIFT;
     struct sim_page *page = &core->pages[vpn & (SIM_PAGES - 1)];
     if (C2_UNLIKELY(!SHORTCUT(page->vpn == vpn)))
         sim_page_fill(core, page, va);
     C2_PROMISE(sim_page_holds(core, page, va));
-    return (struct guest_pa){va.v + page->delta};
+    return page;
+}
+
+static inline struct guest_pa sim_translate(struct sim_core *core, struct guest_va va)
+{
+    return (struct guest_pa){va.v + sim_page_of(core, va)->delta};
 }
 
 /* With attribution: the size of the page of va, which was translated last. */
 static inline uint32_t sim_page_log2(const struct sim_core *core, struct guest_va va)
 {
-    const unsigned entry_count = core->page_entries[va.v >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
+    const unsigned entry_count = core->pages[va.v >> C2_PAGE_SHIFT & (SIM_PAGES - 1)].entry_count;
     return C2_PAGE_SHIFT + MMU_WALK_BITS * (MMU_WALK_ENTRIES - entry_count);
 }
 
 /* With attribution: data_line is a new one, that of va. */
-static inline void sim_enter_line(struct sim_core *core, struct guest_va va)
+static inline void sim_enter_line(struct sim_core *core, struct sim_page *page, struct guest_va va)
 {
     struct sim *sim = core->sim;
     struct sim_attributed *a = &sim->attributed;
     if (core->owned != 0)
         sim_attribute_settle(core);
-    const struct sim_owned_page *page = &a->pages[va.v >> C2_PAGE_SHIFT & (SIM_OWNED_PAGES - 1)];
     const struct sim_owned_line *line = &a->lines[core->data_line & (SIM_OWNED_LINES - 1)];
-    if (C2_LIKELY(SHORTCUT(page->vpn == va.v >> C2_PAGE_SHIFT)))
+    if (C2_LIKELY(SHORTCUT(page->refs)))
         core->line_refs = page->refs;
     else if (SHORTCUT(line->line == core->data_line))
         core->line_refs = line->refs;
     else
-        sim_attribute_line(core, va);
+        sim_attribute_line(core, page, va);
     C2_PROMISE(sim_attribute_line_holds(core));
 }
 
@@ -276,21 +279,30 @@ static inline __attribute__((always_inline)) enum c2_status sim_access_as(struct
     if (core->repeats != 0)
         sim_flush_repeats(core);
     sim->attributed.number++;
+    struct sim_page *page = sim_page_of(core, va);
     if (core->tlb_on[side]) {
-        enum c2_status status = sim_tlb_access(core, side, write, va, err);
+        enum c2_status status = sim_tlb_access(core, side, write, page, va, err);
         if (C2_UNLIKELY(status != C2_OK))
             return status;
     }
-    struct guest_pa pa = sim_translate(core, va);
-    struct line_no virtual_line = {va.v >> sim->line_shift}, physical_line = {pa.v >> sim->line_shift};
+    struct line_no virtual_line = {va.v >> sim->line_shift}, physical_line = {(va.v + page->delta) >> sim->line_shift};
     core->data_line = side == CACHES_DATA ? virtual_line.v : SIM_NOWHERE;
-    if (!attributed)
-        return caches_access(sim->caches, side, write, virtual_line, physical_line, NULL, err);
-    if (side == CACHES_DATA)
-        sim_enter_line(core, va);
-    if (SHORTCUT(caches_try_hit(sim->caches, side, write, virtual_line, physical_line)))
-        return C2_OK;
-    return sim_attribute_any(core, side, write, va, virtual_line, physical_line, err);
+    if (attributed && side == CACHES_DATA)
+        sim_enter_line(core, page, va);
+    if (SHORTCUT(page->slot != CACHES_NO_SLOT)) {
+        const uint32_t slot = page->slot + (uint32_t)(virtual_line.v & sim->page_lines);
+        const enum caches_tried tried = caches_try(sim->caches, side, write, slot, virtual_line, physical_line);
+        if (C2_LIKELY(tried == CACHES_TRIED))
+            return C2_OK;
+        if (tried == CACHES_MISSED && attributed)
+            return sim_attribute_missed(core, side, write, va, physical_line, err);
+        if (tried == CACHES_MISSED) {
+            caches_judge(sim->caches, NULL);
+            return C2_OK;
+        }
+    }
+    return attributed ? sim_attribute_any(core, side, write, va, virtual_line, physical_line, err)
+                      : caches_access(sim->caches, side, write, virtual_line, physical_line, NULL, err);
 }
 
 static inline enum c2_status sim_access(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,

@@ -69,16 +69,16 @@ static void settle_side(struct sim_core *core, unsigned tlb_side)
 }
 
 /* Another page than that of the side's last access. */
-enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct guest_va va, struct c2_error *err)
+enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct sim_page *page, struct guest_va va,
+                             struct c2_error *err)
 {
     struct sim *sim = core->sim;
     if (core->tlb_pending[tlb_side] != 0)
         settle_side(core, tlb_side);
     core->tlb_page[tlb_side] = va.v >> C2_PAGE_SHIFT;
-    (void)sim_translate(core, va);
-    const unsigned entry_count = core->page_entries[va.v >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
     const uint64_t *misses = caches_tlbs_first_misses(core->tlb), before = *misses;
-    const unsigned reads = caches_tlbs_access(core->tlb, (enum caches_tlb_side)tlb_side, va, entry_count);
+    const unsigned reads = caches_tlbs_access_at(core->tlb, (enum caches_tlb_side)tlb_side, va, page->entry_count,
+                                                 &page->found);
     if (sim->attributed.on && *misses != before) {
         enum c2_status status = sim_attribute_tlb(core, tlb_side, va, reads != 0, err);
         if (status != C2_OK)

@@ -377,7 +377,7 @@ static void twin_take_above(const struct twin *twin, struct twin_level *upper, u
 static void twin_leave(struct twin *twin, struct twin_level *level, uint32_t depth, struct twin_way left)
 {
     twin_lose(twin, level, left.physical);
-    twin->outcome.event[depth].evicted = true;
+    twin->outcome.evicted |= 1u << depth;
     twin->outcome.event[depth].victim.v = left.physical;
     if (level->config.inclusion == CACHES_INCLUSIVE) {
         for (uint32_t i = 0; i < depth; i++)
@@ -433,8 +433,10 @@ static bool twin_ask(struct twin *twin, struct twin_level *level, uint32_t depth
                      uint64_t physical)
 {
     struct caches_event *event = &twin->outcome.event[depth];
-    struct twin_set *set = twin_home(twin, level, virtual_, physical, &event->set, &event->slice);
+    uint32_t number, slice;
+    struct twin_set *set = twin_home(twin, level, virtual_, physical, &number, &slice);
     struct twin_way *way = twin_in_set(level, set, physical);
+    event->set_number = slice * level->sets + number;
     enum caches_class as_miss = twin_shadow(level, physical);
     struct caches_counts *n = &level->counts;
     n->accesses++;

@@ -96,8 +96,8 @@ static void page_elsewhere(struct bench *bench)
 
 static void memory_of_others(struct bench *bench)
 {
-    for (size_t i = 0; i < SIM_OWNED_PAGES; i++)
-        bench->sim->attributed.pages[i].refs = &others;
+    for (size_t i = 0; i < SIM_PAGES; i++)
+        bench->sim->core.pages[i].refs = &others;
 }
 
 static void one_read_more(struct bench *bench) { bench->sim->counts.reads++; }
