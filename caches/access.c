@@ -38,13 +38,14 @@ static inline void tell_hit(struct caches_outcome *outcome, uint32_t depth)
 }
 
 /* The level asked first has the line: then the access is done. */
-static inline bool usual_hit(struct cache_level *first, bool write, uint32_t slot, uint32_t set)
+static inline bool usual_hit(const struct caches *caches, struct cache_level *first, bool write, uint32_t slot,
+                             uint32_t set)
 {
     const uint64_t found = cache_sets_find(&first->sets, set, slot + 1);
     if (!found)
         return false;
     cache_contents_hit(first, set, found, write);
-    cache_verdict_hit(first, slot);
+    cache_verdict_hit(&caches->lines, first, slot);
     return true;
 }
 
@@ -60,8 +61,8 @@ static enum c2_status usual_access(struct caches *caches, struct cache_level *fi
     const uint32_t set = cache_contents_set(first, line);
     *last = slot;
     C2_ASSERT(((line.virtual_line.v ^ line.physical_line.v) & caches->page_mask) == 0);
-    if (!usual_hit(first, write, slot, set)) {
-        cache_contents_miss(&caches->trail, first, write, slot, line, set);
+    if (!usual_hit(caches, first, write, slot, set)) {
+        cache_contents_miss(caches, first, write, slot, line);
         cache_verdict_miss(caches, outcome);
     } else if (outcome) {
         tell_hit(outcome, first->depth);
@@ -218,9 +219,9 @@ enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool 
     }
     const uint32_t set = cache_contents_set(first, line);
     caches->last[side] = slot;
-    if (C2_LIKELY(usual_hit(first, write, slot, set)))
+    if (C2_LIKELY(usual_hit(caches, first, write, slot, set)))
         return CACHES_TRIED;
-    cache_contents_miss(&caches->trail, first, write, slot, line, set);
+    cache_contents_miss(caches, first, write, slot, line);
     return CACHES_MISSED;
 }
 

@@ -106,43 +106,63 @@ static inline uint32_t evict(struct cache_level *level, uint32_t set, uint32_t w
 
 /* ------------------------------------------------------------------ an access that missed */
 
-static inline void fill(struct cache_trail *trail, struct cache_level *level, bool dirty)
+static inline __attribute__((always_inline)) void fill(struct cache_trail *trail, struct cache_level *level, bool dirty)
 {
-    const uint32_t set = trail->at[level->depth].set, way = cache_sets_oldest(&level->sets, set);
+    struct cache_passed *at = &trail->at[level->depth];
+    const uint32_t set = at->set, way = cache_sets_oldest(&level->sets, set);
     const uint32_t victim = level->sets.tag[cache_sets_index(&level->sets, set, way)];
-    trail->at[level->depth].victim = victim;
-    trail->at[level->depth].lost = victim ? evict(level, set, way, victim) : 0;
+    at->victim = victim;
+    if (C2_LIKELY(victim != 0))
+        at->lost = evict(level, set, way, victim);
     cache_sets_put(&level->sets, set, way, trail->slot + 1, dirty);
 }
 
-void cache_contents_miss(struct cache_trail *trail, struct cache_level *first, bool write, uint32_t slot,
-                         struct cache_line line, uint32_t set)
+/* A level is asked: the bit of its way that has the line; 0: it misses, and is to be filled. */
+static inline uint64_t ask(struct cache_trail *trail, struct cache_level *level, bool write, struct cache_line line)
 {
-    struct cache_level *missed[CACHES_MAX_LEVELS], *level = first;
-    uint64_t found = 0;
-    uint32_t count = 0;
+    const uint32_t set = cache_contents_set(level, line);
+    const uint64_t found = cache_sets_find(&level->sets, set, trail->slot + 1);
+    trail->at[level->depth].set = set;
+    if (found) {
+        cache_sets_touch(&level->sets, set, found);
+        level->hits[write]++;
+    } else {
+        level->misses[write]++;
+    }
+    return found;
+}
+
+/* This level has missed as well. Levels are asked down to the one that has the line, and those that missed are filled
+ * from there up. */
+static __attribute__((noinline)) void further(struct cache_trail *trail, struct cache_level *level, bool write,
+                                              struct cache_line line)
+{
+    struct cache_level *missed[CACHES_MAX_LEVELS] = {trail->first};
+    uint32_t count = 1;
+    do {
+        missed[count++] = level;
+        level = level->next;
+    } while (level && !ask(trail, level, write, line));
+    trail->missed = count;
+    while (count-- > 0)
+        fill(trail, missed[count], write && count == 0);
+}
+
+void cache_contents_miss(struct caches *caches, struct cache_level *first, bool write, uint32_t slot,
+                         struct cache_line line)
+{
+    struct cache_trail *trail = &caches->trail;
+    struct cache_level *second = first->next;
     C2_ASSERT(!(write && first->clean));
     trail->first = first;
     trail->slot = slot;
-    for (;;) {
-        level->misses[write]++;
-        trail->at[level->depth].set = set;
-        missed[count++] = level;
-        level = level->next;
-        if (!level)
-            break;
-        set = cache_contents_set(level, line);
-        found = cache_sets_find(&level->sets, set, slot + 1);
-        if (found)
-            break;
-    }
-    trail->missed = count;
-    if (level) {
-        level->hits[write]++;
-        cache_sets_touch(&level->sets, set, found, false);
-    }
-    while (count-- > 0)
-        fill(trail, missed[count], write && count == 0);
+    trail->missed = 1;
+    trail->at[first->depth].set = cache_contents_set(first, line);
+    first->misses[write]++;
+    if (second && !ask(trail, second, write, line))
+        further(trail, second, write, line);
+    else /* what is served by the second level is most of what the first one misses */
+        fill(trail, first, write);
 }
 
 void cache_contents_dirty(struct caches *caches, uint32_t slot)

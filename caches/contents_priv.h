@@ -13,9 +13,9 @@ bool cache_contents_suit(const struct caches *caches);
 enum c2_status cache_contents_init(struct caches *caches, struct c2_error *err);
 void cache_contents_end(struct caches *caches);
 
-/* The rest of an access that its first level did not have, whose line would be in this set of it. */
-void cache_contents_miss(struct cache_trail *trail, struct cache_level *first, bool write, uint32_t slot,
-                         struct cache_line line, uint32_t set);
+/* The rest of an access that its first level did not have. It leaves caches->trail. */
+void cache_contents_miss(struct caches *caches, struct cache_level *first, bool write, uint32_t slot,
+                         struct cache_line line);
 /* Dirties a line where a data access was just made. */
 void cache_contents_dirty(struct caches *caches, uint32_t slot);
 
@@ -34,16 +34,19 @@ static inline uint32_t cache_contents_set(const struct cache_level *level, struc
     return place.slice * level->set_count + place.number;
 }
 
-static inline void cache_verdict_hit(struct cache_level *level, uint32_t slot)
+static inline void cache_verdict_hit(const struct cache_lines *lines, struct cache_level *level, uint32_t slot)
 {
-    uint32_t *stamp = cache_lines_stamp(level->lines, slot, level->shadow.at);
-    level->counts.fa_only_misses += cache_shadow_touch(&level->shadow, stamp, slot) != CACHES_CONFLICT;
+    uint32_t *stamp = cache_lines_stamp(lines, slot, level->shadow.at);
+    if (C2_UNLIKELY(cache_shadow_touch(&level->shadow, stamp, slot) != CACHES_CONFLICT))
+        level->counts.fa_only_misses++;
 }
 
 /* A level has the line: its contents. */
 static inline void cache_contents_hit(struct cache_level *level, uint32_t set, uint64_t found, bool write)
 {
-    cache_sets_touch(&level->sets, set, found, write);
+    if (write)
+        level->sets.dirty[set] |= found;
+    cache_sets_touch(&level->sets, set, found);
     level->hits[write]++;
 }
 

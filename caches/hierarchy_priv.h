@@ -11,16 +11,20 @@
 enum cache_port { CACHE_PORT_DATA, CACHE_PORT_FETCH, CACHE_PORT_WALK, CACHE_PORTS };
 _Static_assert((int)CACHE_PORT_DATA == CACHES_DATA && (int)CACHE_PORT_FETCH == CACHES_FETCH, "sides are ports");
 
-/* What an access of a usual machine that missed has done: all that the verdicts need of it. */
+/* What an access of a usual machine has done to a level that missed. */
+struct cache_passed {
+    uint32_t set;    /* through all slices, from 0 */
+    uint32_t victim; /* slot + 1; 0: nobody had to leave */
+    uint32_t lost;   /* if there is a victim: bit c: the level of column c has lost it; this one, or one above too */
+    uint32_t unused;
+};
+
+/* All that the verdicts need of such an access. */
 struct cache_trail {
     struct cache_level *first; /* the level asked first */
     uint32_t slot;
-    uint32_t missed; /* levels that did not have the line, from `first` on */
-    struct {
-        uint32_t set;        /* through all slices, from 0 */
-        uint32_t victim;     /* slot + 1; 0: nobody had to leave */
-        uint32_t lost;       /* bit c: the level of column c has lost the victim; this one, or one above too */
-    } at[CACHES_MAX_LEVELS]; /* by depth; of those that missed */
+    uint32_t missed;                           /* levels that did not have the line, from `first` on */
+    struct cache_passed at[CACHES_MAX_LEVELS]; /* by depth; of those that missed */
 };
 
 struct caches {

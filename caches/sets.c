@@ -9,7 +9,7 @@
  *
  * Representation
  *   The tags of a set lie side by side and so do its ages, so that four ways are looked at at once: to look for a line
- *   is a compare for four ways, to find the oldest a minimum. Ways that fill a set up to a multiple of four have a tag
+ *   is a compare for four ways, to find the oldest a minimum. A set begins at a power of two. Ways that fill a set up to a multiple of four have a tag
  *   that no line has and the highest age. Ages are compared as signed numbers, as SSE2 compares no others: they stay
  *   below 2^31, where the ages of a set become their ranks.
  *
@@ -28,6 +28,7 @@ enum c2_status cache_sets_init(struct cache_sets *sets, uint32_t ways, uint32_t 
 {
     C2_ASSERT(ways >= 1 && ways <= CACHES_MAX_WAYS);
     *sets = (struct cache_sets){.quads = (ways + 3) / 4, .ways = ways, .set_count = set_count};
+    sets->way_bits = ways > 4 ? c2_log2(ways - 1) + 1 : 2;
     const size_t count = cache_sets_index(sets, set_count, 0);
     sets->tag = c2_calloc(count, sizeof *sets->tag);
     sets->age = c2_calloc(count, sizeof *sets->age);

@@ -14,11 +14,12 @@
 #define CACHE_SETS_AGE_LIMIT ((uint32_t)INT32_MAX - 1)
 
 struct cache_sets {
-    uint32_t *tag;   /* [set * 4 * quads + way]: who is there; 0: empty */
-    uint32_t *age;   /* likewise: younger is higher; 0 when empty */
-    uint64_t *dirty; /* [set]: bit w: way w */
-    uint32_t quads;  /* ways of a set, rounded up, by four */
-    uint32_t clock;  /* the youngest age given out */
+    uint32_t *tag;     /* [set << way_bits | way]: who is there; 0: empty */
+    uint32_t *age;     /* likewise: younger is higher; 0 when empty */
+    uint64_t *dirty;   /* [set]: bit w: way w */
+    uint32_t clock;    /* the youngest age given out */
+    uint32_t quads;    /* ways of a set by four, rounded up */
+    unsigned way_bits; /* at least 2 */
     uint32_t ways, set_count;
 };
 
@@ -27,12 +28,6 @@ void cache_sets_end(struct cache_sets *sets);
 /* The ages become small numbers in the same order; called when the clock is at its end. */
 void cache_sets_renumber(struct cache_sets *sets);
 void cache_sets_check(const struct cache_sets *sets);
-
-/* `quads` is sets->quads, as a constant where it is known. */
-static inline const __m128i *cache_sets_at(const uint32_t *ways, uint32_t set, uint32_t quads)
-{
-    return (const __m128i *)ways + (size_t)set * quads;
-}
 
 static inline uint64_t cache_sets_equal(const __m128i *ways, __m128i wanted, uint32_t quads)
 {
@@ -57,13 +52,23 @@ static inline __m128i cache_sets_least(const __m128i *ways, uint32_t quads)
     return cache_sets_lesser(least, _mm_shuffle_epi32(least, _MM_SHUFFLE(2, 3, 0, 1)));
 }
 
-/* The bit of the way that has the tag, 0: none has. */
+static inline size_t cache_sets_index(const struct cache_sets *sets, uint32_t set, uint32_t way)
+{
+    return ((size_t)set << sets->way_bits) + way;
+}
+
+static inline const __m128i *cache_sets_at(const struct cache_sets *sets, const uint32_t *ways, uint32_t set)
+{
+    return (const __m128i *)(ways + cache_sets_index(sets, set, 0));
+}
+
+/* The bit of the way that has the tag, 0: none has. Eight ways are what most levels have. */
 static inline uint64_t cache_sets_find(const struct cache_sets *sets, uint32_t set, uint32_t tag)
 {
-    const __m128i wanted = _mm_set1_epi32((int)tag);
+    const __m128i wanted = _mm_set1_epi32((int)tag), *tags = cache_sets_at(sets, sets->tag, set);
     if (C2_LIKELY(sets->quads == 2))
-        return cache_sets_equal(cache_sets_at(sets->tag, set, 2), wanted, 2);
-    return cache_sets_equal(cache_sets_at(sets->tag, set, sets->quads), wanted, sets->quads);
+        return cache_sets_equal(tags, wanted, 2);
+    return cache_sets_equal(tags, wanted, sets->quads);
 }
 
 static inline uint32_t cache_sets_oldest_of(const __m128i *ages, uint32_t quads)
@@ -74,31 +79,31 @@ static inline uint32_t cache_sets_oldest_of(const __m128i *ages, uint32_t quads)
 /* The way that the next line of the set goes to: the lowest empty one, else the one touched longest ago. */
 static inline uint32_t cache_sets_oldest(const struct cache_sets *sets, uint32_t set)
 {
+    const __m128i *ages = cache_sets_at(sets, sets->age, set);
     if (C2_LIKELY(sets->quads == 2))
-        return cache_sets_oldest_of(cache_sets_at(sets->age, set, 2), 2);
-    return cache_sets_oldest_of(cache_sets_at(sets->age, set, sets->quads), sets->quads);
+        return cache_sets_oldest_of(ages, 2);
+    return cache_sets_oldest_of(ages, sets->quads);
 }
 
-static inline size_t cache_sets_index(const struct cache_sets *sets, uint32_t set, uint32_t way)
-{
-    return (size_t)set * 4 * sets->quads + way;
-}
-
-/* found: the bit of one way. */
-static inline void cache_sets_touch(struct cache_sets *sets, uint32_t set, uint64_t found, bool write)
+static inline void cache_sets_youngest(struct cache_sets *sets, size_t at)
 {
     if (C2_UNLIKELY(sets->clock == CACHE_SETS_AGE_LIMIT))
         cache_sets_renumber(sets);
-    sets->age[cache_sets_index(sets, set, (uint32_t)__builtin_ctzll(found))] = ++sets->clock;
-    sets->dirty[set] |= found & -(uint64_t)write;
+    sets->age[at] = ++sets->clock;
+}
+
+/* found: the bit of one way. */
+static inline void cache_sets_touch(struct cache_sets *sets, uint32_t set, uint64_t found)
+{
+    cache_sets_youngest(sets, cache_sets_index(sets, set, (uint32_t)__builtin_ctzll(found)));
 }
 
 static inline void cache_sets_put(struct cache_sets *sets, uint32_t set, uint32_t way, uint32_t tag, bool dirty)
 {
-    const uint64_t bit = (uint64_t)1 << way;
-    sets->tag[cache_sets_index(sets, set, way)] = tag;
-    sets->dirty[set] &= ~bit;
-    cache_sets_touch(sets, set, bit, dirty);
+    const size_t at = cache_sets_index(sets, set, way);
+    sets->tag[at] = tag;
+    sets->dirty[set] = (sets->dirty[set] & ~((uint64_t)1 << way)) | (uint64_t)dirty << way;
+    cache_sets_youngest(sets, at);
 }
 
 /* Empties the way of this bit, and says whether it was dirty. */

@@ -11,38 +11,41 @@
 #include "caches/contents_priv.h"
 
 /* An access does not make the levels lose its own line, so what is known of it may be read first. */
-static inline void tell(struct caches_outcome *outcome, const struct cache_level *level,
-                        const struct cache_trail *trail, enum caches_class class_)
+static inline void tell(const struct caches *caches, struct caches_outcome *outcome, const struct cache_level *level,
+                        const struct cache_passed *at, enum caches_class class_)
 {
-    const uint32_t depth = level->depth, victim = trail->at[depth].victim;
-    struct caches_event *event = &outcome->event[depth];
+    struct caches_event *event = &outcome->event[level->depth];
     event->class_ = class_;
-    event->set_number = event->victim_set = trail->at[depth].set;
-    event->evictor = cache_lines_evictor(level->lines, trail->slot, level->column);
+    event->set_number = event->victim_set = at->set;
+    event->evictor = cache_lines_evictor(&caches->lines, caches->trail.slot, level->column);
     C2_PROMISE(class_ != CACHES_COLD || event->evictor == 0);
-    if (C2_UNLIKELY(victim == 0))
+    if (C2_UNLIKELY(at->victim == 0))
         return;
-    event->victim.v = cache_lines_line(level->lines, victim - 1);
-    outcome->evicted |= 1u << depth;
+    event->victim.v = cache_lines_line(&caches->lines, at->victim - 1);
+    outcome->evicted |= 1u << level->depth;
 }
 
-static inline void lose(const struct cache_lines *lines, uint32_t victim, uint32_t lost)
+static inline void lose(const struct cache_lines *lines, const struct cache_passed *at)
 {
+    uint32_t lost = at->lost;
     do {
-        *cache_lines_evictor_at(lines, victim - 1, (uint32_t)__builtin_ctz(lost)) = lines->actor;
+        *cache_lines_evictor_at(lines, at->victim - 1, (uint32_t)__builtin_ctz(lost)) = lines->actor;
         lost &= lost - 1;
     } while (C2_UNLIKELY(lost != 0));
 }
 
-static inline void judge(struct cache_level *level, const struct cache_trail *trail, struct caches_outcome *outcome)
+static inline __attribute__((always_inline)) void judge(struct caches *caches, struct cache_level *level,
+                                                        struct caches_outcome *outcome)
 {
-    uint32_t *stamp = cache_lines_stamp(level->lines, trail->slot, level->shadow.at);
-    const enum caches_class class_ = cache_shadow_touch(&level->shadow, stamp, trail->slot);
+    const struct cache_passed *at = &caches->trail.at[level->depth];
+    const uint32_t slot = caches->trail.slot;
+    uint32_t *stamp = cache_lines_stamp(&caches->lines, slot, level->shadow.at);
+    const enum caches_class class_ = cache_shadow_touch(&level->shadow, stamp, slot);
     (&level->counts.cold)[class_ - CACHES_COLD]++;
     if (outcome)
-        tell(outcome, level, trail, class_);
-    if (level->lines->has_evictors && trail->at[level->depth].victim != 0)
-        lose(level->lines, trail->at[level->depth].victim, trail->at[level->depth].lost);
+        tell(caches, outcome, level, at, class_);
+    if (caches->lines.has_evictors && at->victim != 0)
+        lose(&caches->lines, at);
 }
 
 void cache_verdict_miss(struct caches *caches, struct caches_outcome *outcome)
@@ -52,9 +55,9 @@ void cache_verdict_miss(struct caches *caches, struct caches_outcome *outcome)
     if (outcome)
         outcome->evicted = 0;
     for (uint32_t left = trail->missed; left > 0; left--, level = level->next)
-        judge(level, trail, outcome);
+        judge(caches, level, outcome);
     if (level)
-        cache_verdict_hit(level, trail->slot);
+        cache_verdict_hit(&caches->lines, level, trail->slot);
     if (!outcome)
         return;
     const uint32_t server = trail->first->depth + trail->missed;
