@@ -205,24 +205,51 @@ uint32_t caches_slot(struct caches *caches, struct line_no physical_line)
     return slot != LINES_NO_SLOT ? slot : cache_lines_slot(&caches->lines, physical_line.v);
 }
 
+static __attribute__((noinline)) enum caches_tried try_any(struct caches *caches, enum caches_side side, bool write,
+                                                           uint32_t slot, struct cache_line line)
+{
+    struct cache_level *first = caches->port[side];
+    if (!caches->usual) {
+        if (!SHORTCUT(first && first->short_hits && short_try(caches, first, write, slot)))
+            return CACHES_UNTRIED;
+        caches->last[side] = slot;
+        return CACHES_TRIED;
+    }
+    caches->last[side] = slot;
+    if (usual_hit(caches, first, write, slot, cache_contents_set(first, line)))
+        return CACHES_TRIED;
+    cache_contents_miss(caches, first, write, slot, line);
+    return CACHES_MISSED;
+}
+
+/* The common case is a hit in a first level of eight ways in one slice, of a line that its shadow has: what try_any() would do for
+ * it, without a call, and so without a stack. Nothing is changed before all of it is known. */
 enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool write, uint32_t slot,
                              struct line_no virtual_line, struct line_no physical_line)
 {
     struct cache_level *first = caches->port[side];
     const struct cache_line line = {virtual_line, physical_line};
     C2_PROMISE(cache_lines_line(&caches->lines, slot) == physical_line.v);
-    if (C2_UNLIKELY(!caches->usual)) {
-        if (!SHORTCUT(first && first->short_hits && short_try(caches, first, write, slot)))
-            return CACHES_UNTRIED;
-        caches->last[side] = slot;
-        return CACHES_TRIED;
-    }
-    const uint32_t set = cache_contents_set(first, line);
+    if (C2_UNLIKELY(!first->quick))
+        return try_any(caches, side, write, slot, line);
+    struct cache_sets *sets = &first->sets;
+    struct cache_shadow *shadow = &first->shadow;
+    const uint32_t set = (uint32_t)physical_line.v & (first->set_count - 1);
+    const __m128i wanted = _mm_set1_epi32((int)(slot + 1));
+    const uint64_t found = cache_sets_equal((const __m128i *)(sets->tag + ((size_t)set << 3)), wanted, 2);
+    uint32_t *stamp = cache_lines_stamp(&caches->lines, slot, shadow->at);
+    const uint32_t age = sets->clock, clock = shadow->clock;
+    if (C2_UNLIKELY(!found || age == CACHE_SETS_AGE_LIMIT || clock >= shadow->stop || *stamp < shadow->horizon))
+        return try_any(caches, side, write, slot, line);
+    *stamp = clock;
+    shadow->clock = clock + 1;
+    sets->age[((size_t)set << 3) + (uint32_t)__builtin_ctzll(found)] = sets->clock = age + 1;
+    if (write)
+        sets->dirty[set] |= found;
+    first->hits[write]++;
     caches->last[side] = slot;
-    if (C2_LIKELY(usual_hit(caches, first, write, slot, set)))
-        return CACHES_TRIED;
-    cache_contents_miss(caches, first, write, slot, line);
-    return CACHES_MISSED;
+    C2_PROMISE(cache_access_holds(caches, slot));
+    return CACHES_TRIED;
 }
 
 void caches_judge(struct caches *caches, struct caches_outcome *outcome)

@@ -288,13 +288,17 @@ bool caches_tlbs_split(const struct caches_tlbs *tlbs);
  * Returns how many of them, the last ones, a walk reads; 0: no walk. */
 unsigned caches_tlbs_access(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
                             unsigned entry_count);
-/* The same for those who remember for each page of 4K where it was found: that costs less while it is still there. *found is
- * one page's as long as its size is the same, and all zeros before the first access. */
+/* The same for those who remember for each page of 4K where it was found, which it says: to ask for it again costs less
+ * while it is still there. *found is one page's as long as its size is the same; before its first access, all zeros. */
 struct caches_tlb_found {
+    const uint64_t *at; /* NULL: nowhere; else the key is the page's while this is */
     uint64_t key;
+    struct caches_tlb_state *tlb;
     uint32_t way;
-    uint16_t tlb, side; /* side: + 1, 0: nowhere */
+    enum caches_tlb_side side;
 };
+/* true: it was still there, and the access is done; false: nothing has changed. */
+bool caches_tlbs_again(struct caches_tlbs *tlbs, enum caches_tlb_side side, const struct caches_tlb_found *found);
 unsigned caches_tlbs_access_at(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
                                unsigned entry_count, struct caches_tlb_found *found);
 /* Accesses so far that the first level missed, of all sides. Lent until destroy, current after each access. */

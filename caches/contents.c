@@ -41,6 +41,7 @@ enum c2_status cache_contents_init(struct caches *caches, struct c2_error *err)
         struct cache_level *level = &caches->level[i];
         level->shadow.at = level->column;
         level->plain = level->power_of_two && !level->hash;
+        level->quick = level->plain && level->policy.way_bits == 3;
         status = cache_sets_init(&level->sets, level->policy.ways, level->policy.set_count, err);
     }
     return status;

@@ -47,7 +47,7 @@
 
 static const unsigned char kind_shift[CACHES_KINDS] = {12, 21, 30, 21, 30, 39};
 
-struct tlb {
+struct caches_tlb_state {
     const struct caches_tlb *config;
     struct caches_tlb_counts counts;
     uint32_t set_mask;
@@ -62,16 +62,16 @@ struct tlb {
 struct route {
     uint32_t count; /* 0: none */
     enum caches_tlb_kind kind;
-    struct tlb *half[MAX_HALVES];
+    struct caches_tlb_state *half[MAX_HALVES];
 };
 
 struct caches_tlbs {
     struct caches_tlb config[CACHES_MAX_TLBS];
     uint32_t count;
-    struct tlb tlb[CACHES_MAX_TLBS];
+    struct caches_tlb_state tlb[CACHES_MAX_TLBS];
     struct route route[2][CACHES_TLB_SIDES][CACHES_PAGE_KINDS]; /* by enum caches_tlb_place */
-    struct tlb *pointers[CACHES_KINDS];                         /* who holds a kind of pointer; NULL: nobody */
-    struct tlb *last[CACHES_TLB_SIDES];                         /* by asker */
+    struct caches_tlb_state *pointers[CACHES_KINDS];            /* who holds a kind of pointer; NULL: nobody */
+    struct caches_tlb_state *last[CACHES_TLB_SIDES];            /* by asker */
     unsigned char asker[CACHES_TLB_SIDES]; /* the side itself; of a store, where loads and stores share, a load */
     struct caches_walk_counts walks;
     uint64_t first_misses; /* the sum of the first level's */
@@ -84,7 +84,7 @@ static uint64_t number_in(uint64_t key) { return key >> 3; }
 static unsigned kind_in(uint64_t key) { return (unsigned)(key & 7) - 1; }
 
 /* As the policy counts them, from 1. */
-static uint32_t set_of(const struct tlb *tlb, uint64_t number)
+static uint32_t set_of(const struct caches_tlb_state *tlb, uint64_t number)
 {
     uint64_t set = number;
     if (tlb->config->fold != 0)
@@ -92,18 +92,21 @@ static uint32_t set_of(const struct tlb *tlb, uint64_t number)
     return ((uint32_t)set & tlb->set_mask) + 1;
 }
 
-static uint32_t first_way(const struct tlb *tlb) { return 1u << tlb->policy.way_bits; }
-static uint32_t end_way(const struct tlb *tlb) { return (tlb->set_mask + 2) << tlb->policy.way_bits; }
+static uint32_t first_way(const struct caches_tlb_state *tlb) { return 1u << tlb->policy.way_bits; }
+static uint32_t end_way(const struct caches_tlb_state *tlb) { return (tlb->set_mask + 2) << tlb->policy.way_bits; }
 
 /* ------------------------------------------------------------------ one TLB */
 
-static bool way_holds(const struct tlb *tlb, uint32_t way);
+static bool way_holds(const struct caches_tlb_state *tlb, uint32_t way);
 static bool holds(struct caches_tlbs *tlbs);
 
-static uint32_t *guess_of(struct tlb *tlb, uint64_t number) { return &tlb->guess[number & (tlb->guesses - 1)]; }
+static uint32_t *guess_of(struct caches_tlb_state *tlb, uint64_t number)
+{
+    return &tlb->guess[number & (tlb->guesses - 1)];
+}
 
 /* The way that has the page or pointer, 0: none. To find it is a hit. */
-static uint32_t look_up(struct tlb *tlb, uint64_t number, enum caches_tlb_kind kind)
+static uint32_t look_up(struct caches_tlb_state *tlb, uint64_t number, enum caches_tlb_kind kind)
 {
     const uint64_t key = key_of(number, kind);
     uint32_t *guess = guess_of(tlb, number), way = *guess;
@@ -121,7 +124,7 @@ static uint32_t look_up(struct tlb *tlb, uint64_t number, enum caches_tlb_kind k
     return way;
 }
 
-static uint32_t choose(struct tlb *tlb, uint32_t set)
+static uint32_t choose(struct caches_tlb_state *tlb, uint32_t set)
 {
     if (tlb->policy.set)
         return cache_policy_choose(&tlb->policy, set);
@@ -132,7 +135,7 @@ static uint32_t choose(struct tlb *tlb, uint32_t set)
 }
 
 /* It is not there. Says the way that has it now. */
-static uint32_t insert(struct tlb *tlb, uint64_t number, enum caches_tlb_kind kind)
+static uint32_t insert(struct caches_tlb_state *tlb, uint64_t number, enum caches_tlb_kind kind)
 {
     const uint32_t way = choose(tlb, set_of(tlb, number));
     tlb->keys[way] = key_of(number, kind);
@@ -143,7 +146,7 @@ static uint32_t insert(struct tlb *tlb, uint64_t number, enum caches_tlb_kind ki
     return way;
 }
 
-static uint32_t ask(struct tlb *tlb, uint64_t number, enum caches_tlb_kind kind)
+static uint32_t ask(struct caches_tlb_state *tlb, uint64_t number, enum caches_tlb_kind kind)
 {
     const uint32_t way = look_up(tlb, number, kind);
     tlb->counts.accesses++;
@@ -153,14 +156,14 @@ static uint32_t ask(struct tlb *tlb, uint64_t number, enum caches_tlb_kind kind)
 
 /* ------------------------------------------------------------------ an access */
 
-static struct tlb *half_of(const struct route *route, uint64_t number)
+static struct caches_tlb_state *half_of(const struct route *route, uint64_t number)
 {
     const uint64_t half = route->count > 1 ? number >> route->half[0]->set_bits & 1 : 0;
     return route->half[half];
 }
 
 /* A pointer that lies in a second-level TLB is none of that one's accesses. */
-static bool ask_pointer(struct tlb *tlb, uint64_t number, enum caches_tlb_kind kind)
+static bool ask_pointer(struct caches_tlb_state *tlb, uint64_t number, enum caches_tlb_kind kind)
 {
     return (tlb->config->place == CACHES_TLB_WALK ? ask(tlb, number, kind) : look_up(tlb, number, kind)) != 0;
 }
@@ -176,7 +179,7 @@ static unsigned walk(struct caches_tlbs *tlbs, struct guest_va va, unsigned entr
     unsigned reads = entry_count;
     for (unsigned left = 1; left < entry_count; left++) {
         const enum caches_tlb_kind pointer = pointer_before(left, entry_count);
-        struct tlb *tlb = tlbs->pointers[pointer];
+        struct caches_tlb_state *tlb = tlbs->pointers[pointer];
         if (tlb && ask_pointer(tlb, va.v >> kind_shift[pointer], pointer)) {
             reads = left;
             break;
@@ -200,7 +203,7 @@ static unsigned ask_second(struct caches_tlbs *tlbs, const struct route *route, 
     if (route->count == 0)
         return walk(tlbs, va, entry_count);
     const uint64_t number = va.v >> kind_shift[route->kind];
-    struct tlb *second = half_of(route, number);
+    struct caches_tlb_state *second = half_of(route, number);
     if (ask(second, number, route->kind) != 0)
         return 0;
     const unsigned reads = walk(tlbs, va, entry_count);
@@ -208,21 +211,20 @@ static unsigned ask_second(struct caches_tlbs *tlbs, const struct route *route, 
     return reads;
 }
 
-static inline void asked_last(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct tlb *tlb)
+static inline void asked_last(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct caches_tlb_state *tlb)
 {
     tlbs->last[tlbs->asker[side]] = tlb;
 }
 
 /* A hit of the first level where the page was found before: what ask() would do, in a few instructions. */
-static inline bool hit_again(struct caches_tlbs *tlbs, enum caches_tlb_side side, const struct caches_tlb_found *found)
+bool caches_tlbs_again(struct caches_tlbs *tlbs, enum caches_tlb_side side, const struct caches_tlb_found *found)
 {
-    struct tlb *tlb = &tlbs->tlb[found->tlb];
-    if (found->side != side + 1 || tlb->keys[found->way] != found->key)
+    if (!SHORTCUT(found->at && *found->at == found->key && found->side == side))
         return false;
-    tlb->counts.accesses++;
-    cache_policy_hit(&tlb->policy, found->way);
-    C2_PROMISE(way_holds(tlb, found->way));
-    asked_last(tlbs, side, tlb);
+    found->tlb->counts.accesses++;
+    cache_policy_hit(&found->tlb->policy, found->way);
+    C2_PROMISE(way_holds(found->tlb, found->way));
+    asked_last(tlbs, side, found->tlb);
     return true;
 }
 
@@ -236,7 +238,7 @@ static __attribute__((noinline)) unsigned access_any(struct caches_tlbs *tlbs, e
     const struct route *route = &tlbs->route[CACHES_TLB_FIRST][side][page];
     C2_ASSERT(route->count != 0);
     const uint64_t number = va.v >> kind_shift[route->kind];
-    struct tlb *first = half_of(route, number);
+    struct caches_tlb_state *first = half_of(route, number);
     asked_last(tlbs, side, first);
     unsigned reads = 0;
     uint32_t way = ask(first, number, route->kind);
@@ -245,18 +247,14 @@ static __attribute__((noinline)) unsigned access_any(struct caches_tlbs *tlbs, e
         reads = ask_second(tlbs, &tlbs->route[CACHES_TLB_SECOND][side][page], va, entry_count);
         way = insert(first, number, route->kind);
     }
-    *found = (struct caches_tlb_found){.key = key_of(number, route->kind),
-                                       .way = way,
-                                       .tlb = (uint16_t)(first - tlbs->tlb),
-                                       .side = (uint16_t)(side + 1)};
+    *found = (struct caches_tlb_found){
+        .at = &first->keys[way], .key = key_of(number, route->kind), .tlb = first, .way = way, .side = side};
     return reads;
 }
 
 unsigned caches_tlbs_access_at(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
                                unsigned entry_count, struct caches_tlb_found *found)
 {
-    if (SHORTCUT(hit_again(tlbs, side, found)))
-        return 0;
     const unsigned reads = access_any(tlbs, side, va, entry_count, found);
     C2_PROMISE(holds(tlbs));
     return reads;
@@ -265,7 +263,7 @@ unsigned caches_tlbs_access_at(struct caches_tlbs *tlbs, enum caches_tlb_side si
 unsigned caches_tlbs_access(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
                             unsigned entry_count)
 {
-    struct caches_tlb_found found = {.side = 0};
+    struct caches_tlb_found found;
     return caches_tlbs_access_at(tlbs, side, va, entry_count, &found);
 }
 
@@ -275,7 +273,7 @@ void caches_tlbs_repeat(struct caches_tlbs *tlbs, enum caches_tlb_side side, uin
 {
     if (n == 0)
         return;
-    struct tlb *last = tlbs->last[tlbs->asker[side]];
+    struct caches_tlb_state *last = tlbs->last[tlbs->asker[side]];
     C2_ASSERT(last);
     last->counts.accesses += n;
 }
@@ -291,14 +289,14 @@ static bool concerned(uint64_t key, uint64_t start, uint64_t last)
     return first <= last && first + (((uint64_t)1 << kind_shift[kind]) - 1) >= start;
 }
 
-static bool is_empty(const struct tlb *tlb)
+static bool is_empty(const struct caches_tlb_state *tlb)
 {
     for (uint32_t way = first_way(tlb); way < end_way(tlb); way++)
         C2_ASSERT(tlb->keys[way] == NO_PAGE);
     return true;
 }
 
-static void forget(struct tlb *tlb, uint64_t start, uint64_t last)
+static void forget(struct caches_tlb_state *tlb, uint64_t start, uint64_t last)
 {
     for (uint32_t way = first_way(tlb); way < end_way(tlb); way++) {
         if (tlb->keys[way] == NO_PAGE || !concerned(tlb->keys[way], start, last))
@@ -355,7 +353,7 @@ static enum c2_status check_config(const struct caches_tlb *config, struct c2_er
     return C2_OK;
 }
 
-static enum c2_status init_tlb(struct tlb *tlb, const struct caches_tlb *config, struct c2_error *err)
+static enum c2_status init_tlb(struct caches_tlb_state *tlb, const struct caches_tlb *config, struct c2_error *err)
 {
     enum c2_status status = check_shape(config, err);
     if (status == C2_OK)
@@ -377,7 +375,8 @@ static enum c2_status init_tlb(struct tlb *tlb, const struct caches_tlb *config,
     return tlb->keys && tlb->guess ? C2_OK : c2_fail_memory(err, "the TLBs");
 }
 
-static enum c2_status add_half(struct route *route, struct tlb *tlb, enum caches_tlb_kind kind, struct c2_error *err)
+static enum c2_status add_half(struct route *route, struct caches_tlb_state *tlb, enum caches_tlb_kind kind,
+                               struct c2_error *err)
 {
     if (route->count == MAX_HALVES)
         return refuse(tlb->config, "two others hold the same pages for the same side already", err);
@@ -386,7 +385,7 @@ static enum c2_status add_half(struct route *route, struct tlb *tlb, enum caches
     return C2_OK;
 }
 
-static enum c2_status route_tlb(struct caches_tlbs *tlbs, struct tlb *tlb, struct c2_error *err)
+static enum c2_status route_tlb(struct caches_tlbs *tlbs, struct caches_tlb_state *tlb, struct c2_error *err)
 {
     const struct caches_tlb *config = tlb->config;
     enum c2_status status = C2_OK;
@@ -521,7 +520,7 @@ uint64_t caches_tlb_coverage(const struct caches_tlb *tlb, enum caches_tlb_kind 
 
 /* ------------------------------------------------------------------ check */
 
-static bool way_holds(const struct tlb *tlb, uint32_t way)
+static bool way_holds(const struct caches_tlb_state *tlb, uint32_t way)
 {
     const uint64_t key = tlb->keys[way];
     const uint32_t set = cache_policy_set_of(&tlb->policy, way);
@@ -536,7 +535,7 @@ static bool way_holds(const struct tlb *tlb, uint32_t way)
     return true;
 }
 
-static void check_tlb(const struct tlb *tlb)
+static void check_tlb(const struct caches_tlb_state *tlb)
 {
     C2_ASSERT(tlb->counts.misses <= tlb->counts.accesses);
     for (uint32_t way = first_way(tlb); way < end_way(tlb); way++)
@@ -573,7 +572,7 @@ static bool holds(struct caches_tlbs *tlbs)
     return true;
 }
 
-static void dump_tlb(const struct tlb *tlb, FILE *to)
+static void dump_tlb(const struct caches_tlb_state *tlb, FILE *to)
 {
     fprintf(to, "%s: %" PRIu64 " accesses, %" PRIu64 " misses\n", tlb->config->name, tlb->counts.accesses,
             tlb->counts.misses);

@@ -10,14 +10,20 @@
  */
 #include "caches/contents_priv.h"
 
+/* The rows of the line, in which each level has its place. */
+struct rows {
+    uint32_t *stamps;
+    const uint64_t *evictors; /* NULL: they are not kept */
+};
+
 /* An access does not make the levels lose its own line, so what is known of it may be read first. */
 static inline void tell(const struct caches *caches, struct caches_outcome *outcome, const struct cache_level *level,
-                        const struct cache_passed *at, enum caches_class class_)
+                        const struct cache_passed *at, const struct rows *rows, enum caches_class class_)
 {
     struct caches_event *event = &outcome->event[level->depth];
     event->class_ = class_;
     event->set_number = event->victim_set = at->set;
-    event->evictor = cache_lines_evictor(&caches->lines, caches->trail.slot, level->column);
+    event->evictor = rows->evictors ? rows->evictors[level->column] : 0;
     C2_PROMISE(class_ != CACHES_COLD || event->evictor == 0);
     if (C2_UNLIKELY(at->victim == 0))
         return;
@@ -27,35 +33,48 @@ static inline void tell(const struct caches *caches, struct caches_outcome *outc
 
 static inline void lose(const struct cache_lines *lines, const struct cache_passed *at)
 {
+    uint64_t *evictors = cache_lines_evictor_at(lines, at->victim - 1, 0);
     uint32_t lost = at->lost;
     do {
-        *cache_lines_evictor_at(lines, at->victim - 1, (uint32_t)__builtin_ctz(lost)) = lines->actor;
+        evictors[(uint32_t)__builtin_ctz(lost)] = lines->actor;
         lost &= lost - 1;
     } while (C2_UNLIKELY(lost != 0));
 }
 
 static inline __attribute__((always_inline)) void judge(struct caches *caches, struct cache_level *level,
-                                                        struct caches_outcome *outcome)
+                                                        const struct rows *rows, struct caches_outcome *outcome)
 {
     const struct cache_passed *at = &caches->trail.at[level->depth];
-    const uint32_t slot = caches->trail.slot;
-    uint32_t *stamp = cache_lines_stamp(&caches->lines, slot, level->shadow.at);
-    const enum caches_class class_ = cache_shadow_touch(&level->shadow, stamp, slot);
+    const enum caches_class class_ = cache_shadow_touch(&level->shadow, &rows->stamps[level->shadow.at],
+                                                        caches->trail.slot);
     (&level->counts.cold)[class_ - CACHES_COLD]++;
     if (outcome)
-        tell(caches, outcome, level, at, class_);
-    if (caches->lines.has_evictors && at->victim != 0)
+        tell(caches, outcome, level, at, rows, class_);
+    if (rows->evictors && at->victim != 0)
         lose(&caches->lines, at);
+}
+
+static __attribute__((noinline)) struct cache_level *judge_further(struct caches *caches, struct cache_level *level,
+                                                                   const struct rows *rows,
+                                                                   struct caches_outcome *outcome)
+{
+    for (uint32_t left = caches->trail.missed; left > 1; left--, level = level->next)
+        judge(caches, level, rows, outcome);
+    return level;
 }
 
 void cache_verdict_miss(struct caches *caches, struct caches_outcome *outcome)
 {
     const struct cache_trail *trail = &caches->trail;
-    struct cache_level *level = trail->first;
+    const struct cache_lines *lines = &caches->lines;
+    const struct rows rows = {cache_lines_stamp(lines, trail->slot, 0),
+                              lines->has_evictors ? cache_lines_evictor_at(lines, trail->slot, 0) : NULL};
+    struct cache_level *level = trail->first->next;
     if (outcome)
         outcome->evicted = 0;
-    for (uint32_t left = trail->missed; left > 0; left--, level = level->next)
-        judge(caches, level, outcome);
+    judge(caches, trail->first, &rows, outcome);
+    if (trail->missed > 1)
+        level = judge_further(caches, level, &rows, outcome);
     if (level)
         cache_verdict_hit(&caches->lines, level, trail->slot);
     if (!outcome)

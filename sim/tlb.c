@@ -68,14 +68,10 @@ static void settle_side(struct sim_core *core, unsigned tlb_side)
     caches_tlbs_repeat(core->tlb, (enum caches_tlb_side)tlb_side, pending);
 }
 
-/* Another page than that of the side's last access. */
-enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct sim_page *page, struct guest_va va,
-                             struct c2_error *err)
+static __attribute__((noinline)) enum c2_status ask(struct sim_core *core, unsigned tlb_side, struct sim_page *page,
+                                                    struct guest_va va, struct c2_error *err)
 {
     struct sim *sim = core->sim;
-    if (core->tlb_pending[tlb_side] != 0)
-        settle_side(core, tlb_side);
-    core->tlb_page[tlb_side] = va.v >> C2_PAGE_SHIFT;
     const uint64_t *misses = caches_tlbs_first_misses(core->tlb), before = *misses;
     const unsigned reads = caches_tlbs_access_at(core->tlb, (enum caches_tlb_side)tlb_side, va, page->entry_count,
                                                  &page->found);
@@ -85,6 +81,18 @@ enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct si
             return status;
     }
     return reads != 0 && sim->walks_cached ? read_entries(core, va, reads, err) : C2_OK;
+}
+
+/* Another page than that of the side's last access. */
+enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct sim_page *page, struct guest_va va,
+                             struct c2_error *err)
+{
+    if (core->tlb_pending[tlb_side] != 0)
+        settle_side(core, tlb_side);
+    core->tlb_page[tlb_side] = va.v >> C2_PAGE_SHIFT;
+    if (caches_tlbs_again(core->tlb, (enum caches_tlb_side)tlb_side, &page->found))
+        return C2_OK;
+    return ask(core, tlb_side, page, va, err);
 }
 
 void sim_tlb_settle(struct sim_core *core)
