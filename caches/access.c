@@ -222,6 +222,14 @@ static __attribute__((noinline)) enum caches_tried try_any(struct caches *caches
     return CACHES_MISSED;
 }
 
+static __attribute__((noinline)) enum caches_tried try_missed(struct caches *caches, enum caches_side side, bool write,
+                                                              uint32_t slot, struct cache_line line)
+{
+    caches->last[side] = slot;
+    cache_contents_miss(caches, caches->port[side], write, slot, line);
+    return CACHES_MISSED;
+}
+
 /* The common case is a hit in a first level of eight ways in one slice, of a line that its shadow has: what try_any() would do for
  * it, without a call, and so without a stack. Nothing is changed before all of it is known. */
 enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool write, uint32_t slot,
@@ -237,9 +245,11 @@ enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool 
     const uint32_t set = (uint32_t)physical_line.v & (first->set_count - 1);
     const __m128i wanted = _mm_set1_epi32((int)(slot + 1));
     const uint64_t found = cache_sets_equal((const __m128i *)(sets->tag + ((size_t)set << 3)), wanted, 2);
+    if (!found)
+        return try_missed(caches, side, write, slot, line);
     uint32_t *stamp = cache_lines_stamp(&caches->lines, slot, shadow->at);
     const uint32_t age = sets->clock, clock = shadow->clock;
-    if (C2_UNLIKELY(!found || age == CACHE_SETS_AGE_LIMIT || clock >= shadow->stop || *stamp < shadow->horizon))
+    if (C2_UNLIKELY(age == CACHE_SETS_AGE_LIMIT || clock >= shadow->stop || *stamp < shadow->horizon))
         return try_any(caches, side, write, slot, line);
     *stamp = clock;
     shadow->clock = clock + 1;

@@ -178,6 +178,13 @@ static uint64_t touched(enum caches_policy kind, uint32_t ways, uint64_t bits, u
     }
 }
 
+static void prepare_victims(struct cache_policy *policy)
+{
+    policy->small_tree = policy->kind == CACHES_TREE_PLRU && policy->ways <= CACHE_SMALL_TREE;
+    for (uint32_t bits = 0; policy->small_tree && bits < 1u << policy->ways; bits++)
+        policy->victim[bits] = (uint8_t)tree_victim(bits, policy->ways);
+}
+
 static void prepare_uses(struct cache_policy *policy)
 {
     for (uint32_t way = 0; way < policy->ways; way++) {
@@ -203,6 +210,7 @@ enum c2_status cache_policy_init(struct cache_policy *policy, enum caches_policy
         return c2_fail_memory(err, "the sets of a cache");
     if (policy->set)
         prepare_uses(policy);
+    prepare_victims(policy);
     return C2_OK;
 }
 

@@ -27,6 +27,8 @@ struct cache_use {
 #define CACHE_MAX_WAYS CACHES_TLB_MAX_WAYS /* with ages; without, ways are bits of a word */
 _Static_assert(CACHES_MAX_WAYS <= 64 && CACHES_MAX_WAYS <= CACHE_MAX_WAYS, "ways are bits");
 
+#define CACHE_SMALL_TREE 8u
+
 struct cache_policy {
     enum caches_policy kind;
     uint32_t ways;                         /* of a set */
@@ -39,6 +41,8 @@ struct cache_policy {
     struct cache_set *set;                 /* [number >> way_bits]; NULL for LRU and FIFO */
     struct c2_rng rng;                     /* of random and BRRIP: seeded by who has them */
     struct cache_use use[CACHES_MAX_WAYS]; /* without ages */
+    bool small_tree;                       /* tree-plru, at most CACHE_SMALL_TREE ways */
+    uint8_t victim[1 << CACHE_SMALL_TREE]; /* of a small tree: by bits[0] */
 };
 
 /* ways: at most CACHE_MAX_WAYS for LRU and FIFO, CACHES_MAX_WAYS for the others. */
@@ -99,6 +103,16 @@ static inline void cache_policy_hit(struct cache_policy *policy, uint32_t number
         cache_policy_youngest(policy, number);
     else if (policy->set)
         cache_policy_use(policy, number);
+}
+
+/* A full set of a small tree: the way that its next line goes to; it is used. */
+static inline uint32_t cache_policy_replace(struct cache_policy *policy, uint32_t set)
+{
+    struct cache_set *of = &policy->set[set];
+    const uint32_t way = policy->victim[of->bits[0]], number = (set << policy->way_bits) + way;
+    of->bits[0] = (of->bits[0] & policy->use[way].keep) | policy->use[way].set;
+    C2_PROMISE(cache_policy_points_away(policy, number));
+    return number;
 }
 
 /* With ages: the `line` of the oldest way of a set, 0 when one is empty. The oldest is the least of age and line taken

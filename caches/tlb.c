@@ -56,6 +56,7 @@ struct caches_tlb_state {
     uint64_t *keys;   /* [way] */
     uint32_t *guess;  /* the way where the key of a number was last found: its key says whether it still is */
     uint32_t guesses; /* a power of two */
+    uint64_t full;    /* `valid` of a set that is */
 };
 
 /* Which TLB holds a page, and as what. */
@@ -134,13 +135,27 @@ static uint32_t choose(struct caches_tlb_state *tlb, uint32_t set)
     return way;
 }
 
+/* What choose() and cache_policy_fill() would do for a full set of a small tree; 0: it is another. */
+static inline uint32_t replace(struct caches_tlb_state *tlb, uint32_t set)
+{
+    struct cache_policy *policy = &tlb->policy;
+    if (!SHORTCUT(policy->small_tree && policy->set[set].valid == tlb->full))
+        return 0;
+    C2_PROMISE(cache_policy_is_room(policy, set, (set << policy->way_bits) + policy->victim[policy->set[set].bits[0]]));
+    return cache_policy_replace(policy, set);
+}
+
 /* It is not there. Says the way that has it now. */
 static uint32_t insert(struct caches_tlb_state *tlb, uint64_t number, enum caches_tlb_kind kind)
 {
-    const uint32_t way = choose(tlb, set_of(tlb, number));
+    const uint32_t set = set_of(tlb, number);
+    uint32_t way = replace(tlb, set);
+    if (way == 0) {
+        way = choose(tlb, set);
+        tlb->policy.way[way].line = way;
+        cache_policy_fill(&tlb->policy, way);
+    }
     tlb->keys[way] = key_of(number, kind);
-    tlb->policy.way[way].line = way;
-    cache_policy_fill(&tlb->policy, way);
     *guess_of(tlb, number) = way;
     C2_PROMISE(way_holds(tlb, way));
     return way;
@@ -364,6 +379,7 @@ static enum c2_status init_tlb(struct caches_tlb_state *tlb, const struct caches
     tlb->config = config;
     tlb->set_mask = sets - 1;
     tlb->set_bits = c2_log2(sets);
+    tlb->full = config->ways <= CACHES_MAX_WAYS ? c2_mask(0, config->ways - 1) : 0;
     tlb->guesses = 16;
     while (tlb->guesses < 2 * config->entries && tlb->guesses < C2_HOST_SIZE(4096u, 16u))
         tlb->guesses *= 2;

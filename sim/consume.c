@@ -87,15 +87,14 @@ static inline bool leaves(const struct sim_core *core, const struct sim_slot *sl
            (writes && sim_tlb_leaves(core, true, (struct guest_va){va}));
 }
 
-/* A run of a planned block. words: its slots. split: sim->tlb_split, known when this is compiled. */
+/* A run of a planned block. words: its slots. split and line_shift: core->tlb_split and sim->line_shift, as constants
+ * where they are what they are on most machines. */
 static inline __attribute__((always_inline)) enum c2_status run_plan(struct sim_core *core, struct hot *hot,
                                                                      const struct sim_plan *plan, const uint64_t *words,
                                                                      const bool split, const bool attributed,
-                                                                     struct c2_error *err)
+                                                                     const unsigned line_shift, struct c2_error *err)
 {
-    struct sim *sim = core->sim;
-    const unsigned line_shift = sim->line_shift;
-    const uint64_t offset_mask = sim->line_bytes - 1;
+    const uint64_t offset_mask = ((uint64_t)1 << line_shift) - 1;
     const struct sim_slot *slot = plan->slots;
     const struct sim_stretch *stretch = plan->stretches, *const end = stretch + plan->stretch_count;
     enum c2_status status = C2_OK;
@@ -127,7 +126,8 @@ static inline __attribute__((always_inline)) enum c2_status run_plan(struct sim_
                 core->repeats = hot->repeats;
                 core->owned = hot->owned;
                 core->code = plan->first_code + slot->insn;
-                status = sim_access_as(core, CACHES_DATA, slot->write, (struct guest_va){va}, attributed, err);
+                status = sim_access_as(core, CACHES_DATA, slot->write, (struct guest_va){va}, attributed, line_shift,
+                                       err);
                 hot->data_line = va >> line_shift;
                 hot->repeats = slot->following;
                 hot->owned = 0;
@@ -195,6 +195,7 @@ static inline void count_whole(struct sim *sim, uint64_t insns_modifies, uint64_
 static inline __attribute__((always_inline)) enum c2_status consume_fast(struct sim_core *core,
                                                                          const struct stream_batch *batch,
                                                                          const bool split, const bool attributed,
+                                                                         const unsigned line_shift,
                                                                          struct c2_error *err)
 {
     struct sim *sim = core->sim;
@@ -210,7 +211,7 @@ static inline __attribute__((always_inline)) enum c2_status consume_fast(struct 
             insns_modifies += plan->insns_modifies;
             reads_writes += plan->reads_writes;
             plan->runs += attributed;
-            status = run_plan(core, &hot, plan, word, split, attributed, err);
+            status = run_plan(core, &hot, plan, word, split, attributed, line_shift, err);
         } else if (number == STREAM_MARK) { /* counts are current there */
             hot_store(core, &hot);
             count_whole(sim, insns_modifies, reads_writes);
@@ -231,17 +232,22 @@ static inline __attribute__((always_inline)) enum c2_status consume_fast(struct 
 
 enum c2_status sim_consume_fast(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err)
 {
-    return consume_fast(core, batch, false, false, err);
+    return consume_fast(core, batch, false, false, core->sim->line_shift, err);
 }
 
 enum c2_status sim_consume_split(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err)
 {
-    return consume_fast(core, batch, true, false, err);
+    return consume_fast(core, batch, true, false, core->sim->line_shift, err);
 }
 
 enum c2_status sim_consume_attributed(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err)
 {
-    return consume_fast(core, batch, core->tlb_split, true, err);
+    return consume_fast(core, batch, core->tlb_split, true, core->sim->line_shift, err);
+}
+
+enum c2_status sim_consume_usual(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err)
+{
+    return consume_fast(core, batch, false, true, SIM_USUAL_LINE_SHIFT, err);
 }
 
 /* A whole run where somebody listens to records, nobody to references; and attribution. */
@@ -250,7 +256,7 @@ static enum c2_status observed_whole(struct sim_core *core, struct sim_plan *pla
 {
     struct sim *sim = core->sim;
     struct hot hot = hot_load(core);
-    enum c2_status status = run_plan(core, &hot, plan, words, core->tlb_split, true, err);
+    enum c2_status status = run_plan(core, &hot, plan, words, core->tlb_split, true, sim->line_shift, err);
     hot_store(core, &hot);
     plan->runs++;
     count_whole(sim, plan->insns_modifies, plan->reads_writes);

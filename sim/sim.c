@@ -32,7 +32,9 @@ static void choose_loop(struct sim *sim)
     if (sim->tells_records || sim->tells_references)
         sim->consume = sim_consume_observed;
     else if (sim->attributed.on)
-        sim->consume = sim_consume_attributed;
+        sim->consume = SHORTCUT(!sim->core.tlb_split && sim->line_shift == SIM_USUAL_LINE_SHIFT)
+                           ? sim_consume_usual
+                           : sim_consume_attributed;
     else
         sim->consume = sim->core.tlb_split ? sim_consume_split : sim_consume_fast;
 }
@@ -62,7 +64,6 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     sim->samples_kept = config->samples;
     sim->line_bytes = line_bytes;
     sim->line_shift = c2_log2(line_bytes);
-    sim->page_lines = C2_PAGE_BYTES / line_bytes - 1;
     sim->has_l1i = config->machine->has_l1i;
     core_init(&sim->core, sim);
     enum c2_status status = sim_tell_init(sim, config, err);
@@ -108,7 +109,7 @@ void sim_page_fill(struct sim_core *core, struct sim_page *page, struct guest_va
     const bool present = sim->translation.translate(sim->translation.self, va, &pa);
     C2_ASSERT(present); /* the guest has accessed it, and nobody may take it away before sim_forget */
     *page = (struct sim_page){.vpn = va.v >> C2_PAGE_SHIFT, .delta = pa.v - va.v, .slot = CACHES_NO_SLOT};
-    if (sim->page_lines < CACHES_SLOTS)
+    if (C2_PAGE_BYTES >> sim->line_shift <= CACHES_SLOTS)
         page->slot = caches_slot(sim->caches, (struct line_no){c2_align_down(pa.v, C2_PAGE_BYTES) >> sim->line_shift});
     struct mmu_walk walk = {.entry_count = MMU_WALK_ENTRIES};
     if ((core->tlb || sim->attributed.on) && sim->translation.walk)

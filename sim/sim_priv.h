@@ -110,7 +110,6 @@ struct sim {
     struct sim_translation translation;
     unsigned line_shift;
     uint64_t line_bytes;
-    uint64_t page_lines; /* of a page, - 1 */
     bool has_l1i;
     enum c2_status (*consume)(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
 
@@ -143,10 +142,12 @@ enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error 
 void sim_plan_free(struct sim *sim);
 
 /* consume.c: batches; without subscribers, the same where loads and stores have TLBs of their own, the same with
- * attribution or subscribers to misses, with subscribers to records or references. */
+ * attribution or subscribers to misses, and of the usual machine, with subscribers to records or references. */
+#define SIM_USUAL_LINE_SHIFT 6u /* and loads and stores share their TLBs */
 enum c2_status sim_consume_fast(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
 enum c2_status sim_consume_split(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
 enum c2_status sim_consume_attributed(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
+enum c2_status sim_consume_usual(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
 enum c2_status sim_consume_observed(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
 
 /* record.c: one record, whatever it is, instruction by instruction; words: its slots. */
@@ -270,10 +271,13 @@ static inline void sim_enter_line(struct sim_core *core, struct sim_page *page, 
 }
 
 /* A line access that is not a repeat. The repeats of the line before are told first: among them may be the write
- * that makes it dirty, and this access may evict it. attributed: sim->attributed.on, where known beforehand. */
+ * that makes it dirty, and this access may evict it. attributed and line_shift: sim->attributed.on and sim->line_shift,
+ * as constants where they are known beforehand. */
 static inline __attribute__((always_inline)) enum c2_status sim_access_as(struct sim_core *core, enum caches_side side,
                                                                           bool write, struct guest_va va,
-                                                                          const bool attributed, struct c2_error *err)
+                                                                          const bool attributed,
+                                                                          const unsigned line_shift,
+                                                                          struct c2_error *err)
 {
     struct sim *sim = core->sim;
     if (core->repeats != 0)
@@ -285,12 +289,12 @@ static inline __attribute__((always_inline)) enum c2_status sim_access_as(struct
         if (C2_UNLIKELY(status != C2_OK))
             return status;
     }
-    struct line_no virtual_line = {va.v >> sim->line_shift}, physical_line = {(va.v + page->delta) >> sim->line_shift};
+    struct line_no virtual_line = {va.v >> line_shift}, physical_line = {(va.v + page->delta) >> line_shift};
     core->data_line = side == CACHES_DATA ? virtual_line.v : SIM_NOWHERE;
     if (attributed && side == CACHES_DATA)
         sim_enter_line(core, page, va);
     if (SHORTCUT(page->slot != CACHES_NO_SLOT)) {
-        const uint32_t slot = page->slot + (uint32_t)(virtual_line.v & sim->page_lines);
+        const uint32_t slot = page->slot + (uint32_t)(virtual_line.v & ((C2_PAGE_BYTES >> line_shift) - 1));
         const enum caches_tried tried = caches_try(sim->caches, side, write, slot, virtual_line, physical_line);
         if (C2_LIKELY(tried == CACHES_TRIED))
             return C2_OK;
@@ -309,8 +313,8 @@ static inline enum c2_status sim_access(struct sim_core *core, enum caches_side 
                                         struct c2_error *err)
 {
     struct sim *sim = core->sim;
-    return sim->attributed.on ? sim_access_as(core, side, write, va, true, err)
-                              : sim_access_as(core, side, write, va, false, err);
+    return sim->attributed.on ? sim_access_as(core, side, write, va, true, sim->line_shift, err)
+                              : sim_access_as(core, side, write, va, false, sim->line_shift, err);
 }
 
 /* A line access on the data side. Many are on the line of the one before (stack, fields of a struct, neighbours in an
