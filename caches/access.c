@@ -230,8 +230,8 @@ static __attribute__((noinline)) enum caches_tried try_missed(struct caches *cac
     return CACHES_MISSED;
 }
 
-/* The common case is a hit in a first level of eight ways in one slice, of a line that its shadow has: what try_any() would do for
- * it, without a call, and so without a stack. Nothing is changed before all of it is known. */
+/* The common case is a hit in a first level of eight ways in one slice, of a line that its shadow has: what try_any()
+ * would do for it, without a call, and so without a stack. Nothing is changed before all of it is known. */
 enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool write, uint32_t slot,
                              struct line_no virtual_line, struct line_no physical_line)
 {

@@ -225,9 +225,9 @@ void caches_destroy(struct caches *caches);
 enum c2_status caches_access(struct caches *caches, enum caches_side side, bool write, struct line_no virtual_line,
                              struct line_no physical_line, struct caches_outcome *outcome, struct c2_error *err);
 
-/* The same in steps, for those who make many accesses, and want to know of a miss before its outcome is told. The slot is
- * a number that stays the line's, as 64 neighbours have neighbouring ones: whoever has asked for that of an aligned
- * line's knows those of the 63 behind it. CACHES_NO_SLOT: no host memory. */
+/* The same in steps, for those who make many accesses, and want to know of a miss before its outcome is told. A line's
+ * slot is a number that it keeps. The CACHES_SLOTS lines from a multiple of that on have slots one behind the other, so
+ * whoever knows one knows all of them. CACHES_NO_SLOT: no host memory. */
 #define CACHES_NO_SLOT UINT32_MAX
 #define CACHES_SLOTS 64u
 uint32_t caches_slot(struct caches *caches, struct line_no physical_line);
@@ -284,12 +284,7 @@ bool caches_tlbs_has(const struct caches_tlbs *tlbs, enum caches_tlb_side side);
 /* Whether loads and stores have first levels of their own. */
 bool caches_tlbs_split(const struct caches_tlbs *tlbs);
 
-/* One access to a page. entry_count: page-table entries from the root to its leaf: 4, 3, 2 for pages of 4K, 2M, 1G.
- * Returns how many of them, the last ones, a walk reads; 0: no walk. */
-unsigned caches_tlbs_access(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
-                            unsigned entry_count);
-/* The same for those who remember for each page of 4K where it was found, which it says: to ask for it again costs less
- * while it is still there. *found is one page's as long as its size is the same; before its first access, all zeros. */
+/* Where a page of 4K was found in the first level. */
 struct caches_tlb_found {
     const uint64_t *at; /* NULL: nowhere; else the key is the page's while this is */
     uint64_t key;
@@ -297,10 +292,14 @@ struct caches_tlb_found {
     uint32_t way;
     enum caches_tlb_side side;
 };
-/* true: it was still there, and the access is done; false: nothing has changed. */
+/* One access to a page. entry_count: page-table entries from the root to its leaf: 4, 3, 2 for pages of 4K, 2M, 1G.
+ * Returns how many of them, the last ones, a walk reads; 0: no walk. *found says where the page is then; it may be
+ * NULL. */
+unsigned caches_tlbs_access(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
+                            unsigned entry_count, struct caches_tlb_found *found);
+/* The same, cheaper, for a page that was found: true: it was still there for this side, and the access is done; false:
+ * nothing has changed. What was found holds for one page as long as its size is the same; all zeros: nothing. */
 bool caches_tlbs_again(struct caches_tlbs *tlbs, enum caches_tlb_side side, const struct caches_tlb_found *found);
-unsigned caches_tlbs_access_at(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
-                               unsigned entry_count, struct caches_tlb_found *found);
 /* Accesses so far that the first level missed, of all sides. Lent until destroy, current after each access. */
 const uint64_t *caches_tlbs_first_misses(const struct caches_tlbs *tlbs);
 /* Adds n accesses to the page of the side's last access. Where loads and stores share their first levels either may

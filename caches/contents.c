@@ -13,8 +13,8 @@
  *   and of the classes when it is asked for (cache_level_counts).
  *
  * Invariants (cache_contents_check)
- *   Those of hierarchy.c: an inclusive level has every line of the levels above, L1I has nothing dirty. A line is in the
- *   set that it belongs to.
+ *   Those of hierarchy.c: an inclusive level has every line of the levels above, L1I has nothing dirty. A line is in
+ *   the set that it belongs to.
  *
  * Not modelled
  *   See hierarchy.c. Other machines: path.c.

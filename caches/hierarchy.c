@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * The hierarchy: the levels of one core, put together. This file has the life of it, access.c the way of an
- * access up to the first miss, path.c what follows.
+ * access up to the first miss, path.c what follows. Usual machines take contents.c and verdict.c instead, which come to
+ * the same counts: without shortcuts (-DC2_NO_SHORTCUTS) there are none.
  *
  * Model
  *   Levels are the nodes of a tree whose root is memory: each knows the one that is asked next. Accesses enter at

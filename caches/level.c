@@ -12,8 +12,8 @@
  *   one it is in: that is a miss, and the fill that follows takes the line, dirty or not, over from the other set.
  *
  * Representation
- *   There are no tags: the line knows its way (lines.c), the way its line. A level so costs its lines' 8 bytes a way,
- *   and is asked without looking at it.
+ *   On a usual machine: sets.c. On others there are no tags: the line knows its way (lines.c), the way its line. A
+ *   level so costs its lines' 8 bytes a way, and is asked without looking at it.
  *
  * Counting
  *   Nothing here: what counts as what is the hierarchy's business. What the policy of level NAME draws is the consumer
@@ -168,7 +168,7 @@ void cache_level_check(const struct cache_level *level)
 /* Who is in a way: slot + 1, or 0. set counts from 1. */
 static uint32_t content_of(const struct cache_level *level, uint32_t set, uint32_t w, bool *dirty)
 {
-    const bool in_sets = level->sets.tag != NULL;
+    const bool in_sets = level->sets.quads != 0;
     const uint32_t line = in_sets ? level->sets.tag[cache_sets_index(&level->sets, set - 1, w)]
                                   : level->policy.way[(set << level->policy.way_bits) + w].line;
     if (line != 0)

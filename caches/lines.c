@@ -5,20 +5,20 @@
  * Model
  *   Lines come in groups of 64 neighbours. A group gets its number when the first of its lines is accessed, and a line
  *   the slot number*64 + its place. Slots never change, so that rings and ways can name a line by 32 bits.
- *   A line knows for each level where in it it is and when the level was last asked for it. So whether a level has a
- *   line is one load, and no tags are compared at all; what a miss and its victims want to know of all the levels lies
- *   side by side, in half a host cache line.
- *   Where evictors are kept, the row of a line goes on with a 64-bit word a level: the actor at the time the level lost
- *   the line last. They are where a miss and its victims look anyway, in the other half of a host cache line.
+ *   A line knows for each level when the level was last asked for it, side by side in its row. On a usual machine that
+ *   is all (packed rows), and what a level has is in its sets (contents.c). On others it knows where in the level it is
+ *   as well: so whether a level has a line is one load, and no tags are compared at all.
+ *   Where evictors are kept, a line has a row of them too, a 64-bit word a level: the actor at the time the level lost
+ *   the line last. Only misses and their victims look there.
  *
  * Price
  *   The direct-mapped table of recent groups answers for 16 MiB of neighbouring memory in eight instructions; behind
- *   it stands a hash map. 8 bytes a line and level: with four levels and 64-byte lines half the footprint. As much
- *   again for evictors.
+ *   it stands a hash map. 4 bytes a line and level, 8 where rows are not packed; 8 more for evictors. With four levels
+ *   and 64-byte lines that is a quarter of the footprint, three quarters with evictors.
  *
  * Invariants (cache_lines_check)
- *   A row is as long as its columns or twice that. The map has as many keys as there are groups and says what group_key
- *   says; every recent entry says what the map says.
+ *   Rows are powers of two, and have room for their columns. The map has as many keys as there are groups and says what
+ *   group_key says; every recent entry says what the map says.
  *
  * Not modelled
  *   Memory that the guest gives back keeps its slots.
@@ -75,9 +75,10 @@ static bool make_evictor_room(struct cache_lines *lines, uint32_t room)
     if (!lines->has_evictors)
         return true;
     uint64_t *evictor = c2_realloc(lines->evictor, room * evictor_bytes(lines));
-    if (evictor)
-        lines->evictor = evictor;
-    return evictor != NULL;
+    if (!evictor)
+        return false;
+    lines->evictor = evictor;
+    return true;
 }
 
 static bool make_room(struct cache_lines *lines)

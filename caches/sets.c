@@ -9,9 +9,9 @@
  *
  * Representation
  *   The tags of a set lie side by side and so do its ages, so that four ways are looked at at once: to look for a line
- *   is a compare for four ways, to find the oldest a minimum. A set begins at a power of two. Ways that fill a set up to a multiple of four have a tag
- *   that no line has and the highest age. Ages are compared as signed numbers, as SSE2 compares no others: they stay
- *   below 2^31, where the ages of a set become their ranks.
+ *   is a compare for four ways, to find the oldest a minimum. A set begins at a power of two. Ways that fill a set up
+ *   to a multiple of four have a tag that no line has and the highest age. Ages are compared as signed numbers, as SSE2
+ *   compares no others: they stay below 2^31, where the ages of a set become their ranks.
  *
  * Invariants (cache_sets_check)
  *   A way is empty if and only if its age is 0, and then it is not dirty; no tag and no age but 0 is twice in a set; no

@@ -243,12 +243,9 @@ bool caches_tlbs_again(struct caches_tlbs *tlbs, enum caches_tlb_side side, cons
     return true;
 }
 
-/* A function of its own, with the arguments of caches_tlbs_access_at(): so the way of a hit needs no stack. */
-static __attribute__((noinline)) unsigned access_any(struct caches_tlbs *tlbs, enum caches_tlb_side side,
-                                                     struct guest_va va, unsigned entry_count,
-                                                     struct caches_tlb_found *found)
+static unsigned access_first(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
+                             unsigned entry_count, struct caches_tlb_found *found)
 {
-    C2_ASSERT(entry_count >= 2 && entry_count <= 4);
     const unsigned page = 4 - entry_count;
     const struct route *route = &tlbs->route[CACHES_TLB_FIRST][side][page];
     C2_ASSERT(route->count != 0);
@@ -262,24 +259,19 @@ static __attribute__((noinline)) unsigned access_any(struct caches_tlbs *tlbs, e
         reads = ask_second(tlbs, &tlbs->route[CACHES_TLB_SECOND][side][page], va, entry_count);
         way = insert(first, number, route->kind);
     }
-    *found = (struct caches_tlb_found){
-        .at = &first->keys[way], .key = key_of(number, route->kind), .tlb = first, .way = way, .side = side};
-    return reads;
-}
-
-unsigned caches_tlbs_access_at(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
-                               unsigned entry_count, struct caches_tlb_found *found)
-{
-    const unsigned reads = access_any(tlbs, side, va, entry_count, found);
-    C2_PROMISE(holds(tlbs));
+    if (found)
+        *found = (struct caches_tlb_found){
+            .at = &first->keys[way], .key = key_of(number, route->kind), .tlb = first, .way = way, .side = side};
     return reads;
 }
 
 unsigned caches_tlbs_access(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
-                            unsigned entry_count)
+                            unsigned entry_count, struct caches_tlb_found *found)
 {
-    struct caches_tlb_found found;
-    return caches_tlbs_access_at(tlbs, side, va, entry_count, &found);
+    C2_ASSERT(entry_count >= 2 && entry_count <= 4);
+    const unsigned reads = access_first(tlbs, side, va, entry_count, found);
+    C2_PROMISE(holds(tlbs));
+    return reads;
 }
 
 const uint64_t *caches_tlbs_first_misses(const struct caches_tlbs *tlbs) { return &tlbs->first_misses; }

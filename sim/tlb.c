@@ -73,8 +73,8 @@ static __attribute__((noinline)) enum c2_status ask(struct sim_core *core, unsig
 {
     struct sim *sim = core->sim;
     const uint64_t *misses = caches_tlbs_first_misses(core->tlb), before = *misses;
-    const unsigned reads = caches_tlbs_access_at(core->tlb, (enum caches_tlb_side)tlb_side, va, page->entry_count,
-                                                 &page->found);
+    const unsigned reads = caches_tlbs_access(core->tlb, (enum caches_tlb_side)tlb_side, va, page->entry_count,
+                                              &page->found);
     if (sim->attributed.on && *misses != before) {
         enum c2_status status = sim_attribute_tlb(core, tlb_side, va, reads != 0, err);
         if (status != C2_OK)

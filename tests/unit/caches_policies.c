@@ -36,7 +36,7 @@ static void load(struct caches *caches, char name, const char *wanted, char vict
     assert_int_equal(caches_access(caches, CACHES_DATA, false, line, line, &outcome, NULL), C2_OK);
     const struct caches_event *event = &outcome.event[0];
     const char *got = names[event->class_];
-    bool evicted = event->class_ != CACHES_HIT && event->evicted;
+    bool evicted = event->class_ != CACHES_HIT && (outcome.evicted & 1) != 0;
     if (strcmp(got, wanted) != 0 || evicted != (victim != 0))
         fail_msg("at \"%s\": %c is %s, %s evicted", where, name, got, evicted ? "a line is" : "nothing is");
     if (victim != 0 && event->victim.v != line_named(victim).v)

@@ -127,7 +127,7 @@ static void twin_tlb(struct twin *twin, enum caches_tlb_side side, uint64_t va)
     struct mmu_walk path;
     if (!twin->tlb)
         return;
-    unsigned reads = caches_tlbs_access(twin->tlb, side, (struct guest_va){va}, 4);
+    unsigned reads = caches_tlbs_access(twin->tlb, side, (struct guest_va){va}, 4, NULL);
     walk(NULL, (struct guest_va){va}, &path);
     for (unsigned i = 4 - reads; i < 4 && twin->walks_cached; i++) {
         struct line_no line = {path.entry[i].v / twin->line_bytes};
