@@ -37,6 +37,32 @@ static inline void tell_hit(struct caches_outcome *outcome, uint32_t depth)
     outcome->event[depth].class_ = CACHES_HIT;
 }
 
+/* What is asked first has eight ways in one slice, and has the line, as its shadow has: what usual_hit() would do then,
+ * without a call. Nothing is changed before all of it is known. *found: 0: it does not have the line. */
+static inline __attribute__((always_inline)) bool quick_hit(const struct caches *caches, struct cache_level *first,
+                                                            bool write, uint32_t slot, struct line_no line,
+                                                            uint64_t *found)
+{
+    struct cache_sets *sets = &first->sets;
+    struct cache_shadow *shadow = &first->shadow;
+    const uint32_t set = (uint32_t)line.v & (first->set_count - 1);
+    const __m128i wanted = _mm_set1_epi32((int)(slot + 1));
+    *found = cache_sets_equal((const __m128i *)(sets->tag + ((size_t)set << 3)), wanted, 2);
+    if (!*found)
+        return false;
+    uint32_t *stamp = cache_lines_stamp(&caches->lines, slot, shadow->at);
+    const uint32_t age = sets->clock, clock = shadow->clock;
+    if (C2_UNLIKELY(age == CACHE_SETS_AGE_LIMIT || clock >= shadow->stop || *stamp < shadow->horizon))
+        return false;
+    *stamp = clock;
+    shadow->clock = clock + 1;
+    sets->age[((size_t)set << 3) + (uint32_t)__builtin_ctzll(*found)] = sets->clock = age + 1;
+    if (write)
+        sets->dirty[set] |= *found;
+    first->hits[write]++;
+    return true;
+}
+
 /* The level asked first has the line: then the access is done. */
 static inline bool usual_hit(const struct caches *caches, struct cache_level *first, bool write, uint32_t slot,
                              uint32_t set)
@@ -49,8 +75,20 @@ static inline bool usual_hit(const struct caches *caches, struct cache_level *fi
     return true;
 }
 
-static enum c2_status usual_access(struct caches *caches, struct cache_level *first, bool write, struct cache_line line,
-                                   uint32_t *last, struct caches_outcome *outcome, struct c2_error *err)
+static __attribute__((noinline)) enum c2_status usual_missed(struct caches *caches, struct cache_level *first,
+                                                             bool write, uint32_t slot, struct cache_line line,
+                                                             struct caches_outcome *outcome)
+{
+    C2_ASSERT(((line.virtual_line.v ^ line.physical_line.v) & caches->page_mask) == 0);
+    cache_contents_miss(caches, first, write, slot, line);
+    cache_verdict_miss(caches, outcome);
+    C2_PROMISE(cache_access_holds(caches, slot));
+    return C2_OK;
+}
+
+static __attribute__((noinline)) enum c2_status usual_access(struct caches *caches, struct cache_level *first,
+                                                             bool write, struct cache_line line, uint32_t *last,
+                                                             struct caches_outcome *outcome, struct c2_error *err)
 {
     uint32_t slot = cache_lines_slot_recent(&caches->lines, line.physical_line.v);
     if (C2_UNLIKELY(slot == LINES_NO_SLOT)) {
@@ -60,13 +98,10 @@ static enum c2_status usual_access(struct caches *caches, struct cache_level *fi
     }
     const uint32_t set = cache_contents_set(first, line);
     *last = slot;
-    C2_ASSERT(((line.virtual_line.v ^ line.physical_line.v) & caches->page_mask) == 0);
-    if (!usual_hit(caches, first, write, slot, set)) {
-        cache_contents_miss(caches, first, write, slot, line);
-        cache_verdict_miss(caches, outcome);
-    } else if (outcome) {
+    if (!usual_hit(caches, first, write, slot, set))
+        return usual_missed(caches, first, write, slot, line, outcome);
+    if (outcome)
         tell_hit(outcome, first->depth);
-    }
     C2_PROMISE(cache_access_holds(caches, slot));
     return C2_OK;
 }
@@ -174,9 +209,21 @@ enum c2_status caches_access(struct caches *caches, enum caches_side side, bool 
     struct cache_level *first = caches->port[side];
     const struct cache_line line = {virtual_line, physical_line};
     C2_ASSERT(first);
+    uint32_t slot = cache_lines_slot_recent(&caches->lines, physical_line.v);
+    uint64_t found;
+    if (C2_LIKELY(first->quick && slot != LINES_NO_SLOT)) {
+        caches->last[side] = slot;
+        if (quick_hit(caches, first, write, slot, physical_line, &found)) {
+            if (outcome)
+                tell_hit(outcome, 0);
+            C2_PROMISE(cache_access_holds(caches, slot));
+            return C2_OK;
+        }
+        if (!found)
+            return usual_missed(caches, first, write, slot, line, outcome);
+    }
     if (C2_LIKELY(caches->usual))
         return usual_access(caches, first, write, line, &caches->last[side], outcome, err);
-    uint32_t slot = cache_lines_slot_recent(&caches->lines, physical_line.v);
     if (SHORTCUT(slot != LINES_NO_SLOT && first->short_hits)) {
         struct cache_state *row = cache_lines_row(&caches->lines, slot), *state = &row[first->column];
         caches->last[side] = slot;
@@ -230,33 +277,18 @@ static __attribute__((noinline)) enum caches_tried try_missed(struct caches *cac
     return CACHES_MISSED;
 }
 
-/* The common case is a hit in a first level of eight ways in one slice, of a line that its shadow has: what try_any()
- * would do for it, without a call, and so without a stack. Nothing is changed before all of it is known. */
+/* A function without calls but at its end: so the way of a hit needs no stack. */
 enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool write, uint32_t slot,
                              struct line_no virtual_line, struct line_no physical_line)
 {
     struct cache_level *first = caches->port[side];
     const struct cache_line line = {virtual_line, physical_line};
+    uint64_t found;
     C2_PROMISE(cache_lines_line(&caches->lines, slot) == physical_line.v);
     if (C2_UNLIKELY(!first->quick))
         return try_any(caches, side, write, slot, line);
-    struct cache_sets *sets = &first->sets;
-    struct cache_shadow *shadow = &first->shadow;
-    const uint32_t set = (uint32_t)physical_line.v & (first->set_count - 1);
-    const __m128i wanted = _mm_set1_epi32((int)(slot + 1));
-    const uint64_t found = cache_sets_equal((const __m128i *)(sets->tag + ((size_t)set << 3)), wanted, 2);
-    if (!found)
-        return try_missed(caches, side, write, slot, line);
-    uint32_t *stamp = cache_lines_stamp(&caches->lines, slot, shadow->at);
-    const uint32_t age = sets->clock, clock = shadow->clock;
-    if (C2_UNLIKELY(age == CACHE_SETS_AGE_LIMIT || clock >= shadow->stop || *stamp < shadow->horizon))
-        return try_any(caches, side, write, slot, line);
-    *stamp = clock;
-    shadow->clock = clock + 1;
-    sets->age[((size_t)set << 3) + (uint32_t)__builtin_ctzll(found)] = sets->clock = age + 1;
-    if (write)
-        sets->dirty[set] |= found;
-    first->hits[write]++;
+    if (C2_UNLIKELY(!quick_hit(caches, first, write, slot, physical_line, &found)))
+        return found ? try_any(caches, side, write, slot, line) : try_missed(caches, side, write, slot, line);
     caches->last[side] = slot;
     C2_PROMISE(cache_access_holds(caches, slot));
     return CACHES_TRIED;
