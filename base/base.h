@@ -226,6 +226,10 @@ void c2_sha256_destroy(struct c2_sha256 *sum); /* takes NULL */
 void c2_sha256_add(struct c2_sha256 *sum, const void *bytes, size_t count);
 /* Of all that was added; more may be. */
 enum c2_status c2_sha256_text(char out[C2_SHA256_TEXT], const struct c2_sha256 *sum, struct c2_error *err);
+enum c2_status c2_sha256_bytes(char out[C2_SHA256_TEXT], const void *bytes, size_t count, struct c2_error *err);
+/* The names in a directory, "." and ".." too, a line each in the host's order, as `ls -1Ua` prints them; *bytes: of
+ * these lines. Errors as below. */
+enum c2_status c2_sha256_names(char out[C2_SHA256_TEXT], uint64_t *bytes, int directory, struct c2_error *err);
 /* All of a file that is open for reading, whatever its position, which stays. A file that cannot be read is C2_ERR_IO,
  * and the text is the reason. */
 enum c2_status c2_sha256_file(char out[C2_SHA256_TEXT], uint64_t *bytes, int fd, struct c2_error *err);

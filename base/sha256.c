@@ -4,7 +4,9 @@
  */
 #include "base/base.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <gcrypt.h>
 #include <string.h>
 #include <unistd.h>
@@ -66,6 +68,16 @@ enum c2_status c2_sha256_text(char out[C2_SHA256_TEXT], const struct c2_sha256 *
     return C2_OK;
 }
 
+enum c2_status c2_sha256_bytes(char out[C2_SHA256_TEXT], const void *bytes, size_t count, struct c2_error *err)
+{
+    unsigned char digest[DIGEST_BYTES];
+    if (!is_ready())
+        return c2_fail(err, C2_ERR_INTERNAL, "libgcrypt cannot compute SHA-256");
+    gcry_md_hash_buffer(GCRY_MD_SHA256, digest, bytes, count);
+    put_text(out, digest);
+    return C2_OK;
+}
+
 /* 0, or why the file cannot be read. */
 static int add_file(struct c2_sha256 *sum, uint64_t *bytes, int fd, unsigned char *part)
 {
@@ -91,5 +103,35 @@ enum c2_status c2_sha256_file(char out[C2_SHA256_TEXT], uint64_t *bytes, int fd,
     }
     c2_sha256_destroy(sum);
     c2_free(part);
+    return status;
+}
+
+static void add_names(struct c2_sha256 *sum, uint64_t *bytes, DIR *entries)
+{
+    const struct dirent *entry;
+    for (*bytes = 0; (entry = readdir(entries)); *bytes += strlen(entry->d_name) + 1) {
+        c2_sha256_add(sum, entry->d_name, strlen(entry->d_name));
+        c2_sha256_add(sum, "\n", 1);
+    }
+}
+
+enum c2_status c2_sha256_names(char out[C2_SHA256_TEXT], uint64_t *bytes, int directory, struct c2_error *err)
+{
+    struct c2_sha256 *sum;
+    const int again = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* with a position of its own */
+    DIR *entries = again >= 0 ? fdopendir(again) : NULL;
+    if (!entries) {
+        const int reason = errno;
+        if (again >= 0)
+            close(again);
+        return c2_fail(err, C2_ERR_IO, "%s", strerror(reason));
+    }
+    enum c2_status status = c2_sha256_create(&sum, err);
+    if (status == C2_OK) {
+        add_names(sum, bytes, entries);
+        status = c2_sha256_text(out, sum, err);
+    }
+    c2_sha256_destroy(sum);
+    closedir(entries);
     return status;
 }

@@ -33,7 +33,8 @@ enum cli_action {
     CLI_DIFF,
     CLI_ANNOTATE,
     CLI_REPLAY,
-    CLI_RESTORE
+    CLI_RESTORE,
+    CLI_VERIFY
 };
 
 /* What the words of the command line say. Strings are those of argv; defaults are filled in. */
@@ -98,6 +99,11 @@ struct cli_options {
     const char *checkpoint_place; /* NULL: none was given */
     bool checkpoint_caches, checkpoint_stop;
     bool no_sim, inherit_env, progress, stats, quiet, verbose;
+    struct cli_word {
+        const struct argp_option *row;
+        const char *value; /* NULL: it takes none */
+    } * words;             /* the options as they were given, but for those of what is written */
+    size_t word_count;
 };
 
 /* ------------------------------------------------------------------ words.c: words as tables say

@@ -223,6 +223,36 @@ struct emu_phase cli_points_next(void *points, uint64_t instructions,
 enum c2_status cli_points_finish(struct cli_points *points, struct c2_error *err);
 /* The same without a run: --from-bbv. Returns the exit status. */
 int cli_points_from_file(const struct cli_options *options);
+/* ------------------------------------------------------------------ receipt.c: what a run depends on
+ * Made where a report.json is wanted, before the guest runs. On failure it is to be destroyed, too. Texts of the
+ * options are lent. */
+struct cli_receipt;
+enum c2_status cli_receipt_create(struct cli_receipt **out, const struct cli_options *options, char *const *environment,
+                                  const struct cli_plan *plan, struct c2_error *err);
+void cli_receipt_destroy(struct cli_receipt *receipt); /* takes NULL */
+/* The program is in memory, and has not run: its file, and its interpreter's. */
+void cli_receipt_loaded(struct syscalls *kernel, const struct mmu_areas *areas, const char *program);
+/* The guest has ended; lent until the receipt or the kernel is destroyed. */
+enum c2_status cli_receipt_finish(const struct report_receipt **out, struct cli_receipt *receipt,
+                                  struct syscalls *kernel, struct c2_error *err);
+/* As it is so far: without inputs of the guest. */
+const struct report_receipt *cli_receipt_shown(const struct cli_receipt *receipt);
+/* "closed", "file", "pipe", "terminal" ...: what a standard stream is. */
+const char *cli_stream_kind(int fd);
+/* The hash of a command's words, each with its NUL. */
+enum c2_status cli_receipt_arguments(char out[C2_SHA256_TEXT], const char *const *command, struct c2_error *err);
+
+/* ------------------------------------------------------------------ rerun.c: a run of a receipt made once more
+ * input: what it reads as its standard input; -1: nothing. To be released, whatever it returned. */
+struct cli_rerun {
+    char *report; /* bytes of it; none where c2emu wrote no report */
+    size_t bytes;
+    int status;      /* exit status */
+    char said[1024]; /* the last of what came on standard error */
+};
+enum c2_status cli_rerun(struct cli_rerun *out, const struct report_receipt *receipt, const char *const *command,
+                         int input, struct c2_error *err);
+void cli_rerun_release(struct cli_rerun *rerun);
 
 /* ------------------------------------------------------------------ ending.c: how the guest ended, in words */
 int cli_exit_status(const struct emu_end *end, int interrupting_signal);
@@ -268,6 +298,8 @@ enum c2_status cli_machines(int argc, char **argv, struct c2_error *err);
 /* ------------------------------------------------------------------ verbs that read reports; argv[0] is the verb */
 /* diff.c: *failed: a condition of --fail-if holds. */
 enum c2_status cli_diff(bool *failed, int argc, char **argv, struct c2_error *err);
+/* verify.c: *different: something does. */
+enum c2_status cli_verify(bool *different, int argc, char **argv, struct c2_error *err);
 enum c2_status cli_annotate(int argc, char **argv, struct c2_error *err);
 
 #endif

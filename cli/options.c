@@ -68,6 +68,7 @@ enum option_key {
     KEY_ANALYSES,                                    /* one an analysis */
     KEY_UNAVAILABLE = KEY_ANALYSES + ANALYSES_KINDS, /* and everything above */
 };
+enum { GROUP_RUN = 2 }; /* up to it, groups of options decide what is run and simulated */
 #define ANALYSIS_ROW(name, option, argument, help, section) \
     {option, KEY_ANALYSES + ANALYSIS_##name, argument, 0, help, section},
 
@@ -314,12 +315,21 @@ static enum c2_status take_format(struct cli_options *options, const char *value
     return take_word(&ignored, "format", value, values, sizeof values / sizeof values[0], err);
 }
 
+/* What only says where something is written, what is printed beside the report, or how many threads work at it, makes no
+ * other run. */
+static void keep_word(struct cli_options *options, const struct argp_option *row, const char *value)
+{
+    if (row->group <= GROUP_RUN && row->key != KEY_JOBS)
+        options->words[options->word_count++] = (struct cli_word){row, value};
+}
+
 static enum c2_status take_option(void *self, const struct argp_option *row, char *value, struct c2_error *err)
 {
     struct parse *parse = self;
     struct cli_options *options = parse->options;
     if (parse->replay && cli_replay_takes(row->name, err) != C2_OK)
         return C2_ERR_INVALID;
+    keep_word(options, row, value);
     if (row->key >= KEY_ANALYSES && row->key < KEY_ANALYSES + ANALYSES_KINDS) {
         options->analyses[row->key - KEY_ANALYSES] = value ? value : "";
         return C2_OK;
@@ -757,9 +767,10 @@ static enum c2_status make_room(struct cli_options *out, size_t words, struct c2
     out->huge_regions = c2_calloc(words, sizeof *out->huge_regions);
     out->dims = c2_calloc(words, sizeof *out->dims);
     out->wrappers = c2_calloc(words, sizeof *out->wrappers);
+    out->words = c2_calloc(words, sizeof *out->words);
     out->regions.functions = c2_calloc(words, sizeof *out->regions.functions);
-    if (!out->machines || !out->vary || !out->regions.functions || !out->dims || !out->wrappers || !out->overrides ||
-        !out->env || !out->places || !out->huge_regions)
+    if (!out->words || !out->regions.functions || !out->machines || !out->vary || !out->dims || !out->wrappers ||
+        !out->overrides || !out->env || !out->places || !out->huge_regions)
         return c2_fail_memory(err, "the options");
     return C2_OK;
 }
@@ -826,6 +837,8 @@ void cli_options_release(struct cli_options *options)
     c2_free(options->huge_regions);
     c2_free(options->dims);
     c2_free(options->wrappers);
+    c2_free(options->words);
+    options->words = NULL;
     c2_free(options->regions.functions);
     options->regions.functions = NULL;
     options->machines = options->vary = options->dims = options->wrappers = options->overrides = options->env =

@@ -51,6 +51,7 @@ struct run {
     struct cli_division division;
     struct cli_one_place checkpoint_place; /* --checkpoint-at */
     struct cli_progress progress;
+    struct cli_receipt *receipt; /* NULL: there is no report.json to have one */
 };
 
 /* ------------------------------------------------------------------ signals from outside */
@@ -192,6 +193,7 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
                                      .start_seconds = run->options->clock_set ? run->options->clock_start
                                                                               : SYSCALLS_START_SECONDS,
                                      .physical_bytes = run->plan.physical_bytes,
+                                     .keep_inputs = run->receipt,
                                      .trace = run->options->verbose ? stderr : NULL,
                                      .complaints = stderr,
                                      .complaint_prefix = "c2emu: ",
@@ -332,13 +334,26 @@ static enum c2_status make_phases(struct run *run, struct c2_error *err)
     return status == C2_OK ? cli_phases_create(&run->phases, &config, err) : status;
 }
 
+/* Of a run that began at a checkpoint, or was to end there, the words alone do not tell how to make it again. */
+static enum c2_status make_receipt(struct run *run, struct c2_error *err)
+{
+    const struct cli_options *options = run->options;
+    if ((!options->json && !options->output_dir) || options->restored || options->checkpoint_stop)
+        return C2_OK;
+    return cli_receipt_create(&run->receipt, options, run->environment, &run->plan, err);
+}
+
 static enum c2_status make(struct run *run, struct c2_error *err)
 {
     enum c2_status status = run->from ? C2_OK : cli_simulation_loaded(&run->simulation, &run->image, err);
     if (status == C2_OK)
         status = loader_symbols_create(&run->symbols, mmu_areas(run->simulation.mmu), err);
     if (status == C2_OK)
+        status = make_receipt(run, err);
+    if (status == C2_OK)
         status = make_kernel(run, err);
+    if (status == C2_OK && run->receipt)
+        cli_receipt_loaded(run->kernel, mmu_areas(run->simulation.mmu), run->image.path);
     if (status == C2_OK)
         status = make_phases(run, err);
     if (status == C2_OK)
@@ -365,6 +380,7 @@ static void release(struct run *run)
     cli_facts_release(&run->facts);
     c2_free(run->program);
     cli_outputs_abandon(&run->outputs);
+    cli_receipt_destroy(run->receipt);
     cli_environment_release(run->environment);
     cli_place_release(&run->checkpoint_place);
     cli_restored_close(run->from);
@@ -377,6 +393,7 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
     return (struct report_run){.command = run->options->command,
                                .exit_status = cli_exit_status(end, caught_signal),
                                .ending = ending,
+                               .interrupted = end->kind == EMU_INTERRUPTED,
                                .clock = run->options->clock_set ? run->clock : NULL,
                                .instructions = emu_instructions(run->emu),
                                .phases = run->division.phases,
@@ -493,6 +510,8 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
     if (run->points)
         return cli_points_finish(run->points, err) == C2_OK ? report.exit_status : fail(err, CLI_EXIT_FAILED);
     report.exit_status = found == C2_OK ? report.exit_status : CLI_EXIT_FAILED;
+    if (run->receipt && cli_receipt_finish(&report.receipt, run->receipt, run->kernel, err) != C2_OK)
+        return fail(err, CLI_EXIT_FAILED);
     cli_describe(&report, &against, run->options, run->simulation.lanes);
     if (run->options->record && finish_recording(run, &report, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);

@@ -47,6 +47,13 @@ static const struct argp_option machines_options[] = {
     {0},
 };
 
+static const struct argp_option verify_options[] = {
+    {"stdin", KEY_FIRST, "FILE", 0, "what the run reads as its standard input; else what it was, or this one's", 1},
+    {"directory", KEY_SECOND, "DIR", 0, "where the run is made; else where it was", 1},
+    HELP_ROW,
+    {0},
+};
+
 static const struct argp_option plain_options[] = {HELP_ROW, {0}};
 
 static const struct cli_command verbs[] = {
@@ -100,6 +107,13 @@ static const struct cli_command verbs[] = {
      "--alloc-wrapper), which is the checkpoint's. The report is that of a run with --skip N, N being where the "
      "checkpoint is; of one with its caches, that of a whole run.",
      cli_run_options},
+    {"verify", CLI_VERIFY, false, "REPORT.json", "make the run of a report again, and say what differs",
+     "Run what REPORT.json is the report of again, by its receipt, and print `equal`, or what differs: inputs first, "
+     "then the report's values."
+     "\vIt executes the program that the report names: give it reports that you trust. What the program writes to its "
+     "standard streams is thrown away. Exit status: 0 when all is equal, 1 when something differs, 125 when the run "
+     "cannot be made again.",
+     verify_options},
 };
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 

@@ -12,6 +12,10 @@
 #include "stream/stream.h"
 #include "syscalls/syscalls.h"
 
+/* The version of the library that executes guests, "2.0.1", into out; returns it. */
+#define EMU_VERSION_BYTES 32
+const char *emu_engine_version(char out[EMU_VERSION_BYTES]);
+
 /* What is made of the next instructions: skipped ones are executed and not recorded; the stream says when each begins
  * (STREAM_PHASE). */
 #define EMU_TO_THE_END UINT64_MAX

@@ -33,6 +33,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "emu/emu.h"
 #include "emu/unicorn_engine_priv.h"
 
 static struct unicorn *self_of(struct engine *engine) { return (struct unicorn *)engine; }
@@ -991,6 +992,13 @@ static enum c2_status unicorn_create(struct engine **out, const struct engine_co
     }
     *out = &u->base;
     return C2_OK;
+}
+
+const char *emu_engine_version(char out[EMU_VERSION_BYTES])
+{
+    const unsigned version = uc_version(NULL, NULL);
+    snprintf(out, EMU_VERSION_BYTES, "%u.%u.%u", version >> 24, version >> 16 & 0xff, version >> 8 & 0xff);
+    return out;
 }
 
 const struct engine_ops engine_unicorn_ops = {

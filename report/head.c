@@ -29,6 +29,8 @@ static void add_program(struct document *d, const struct report_run *run)
         doc_say(d, ", in the form \"%s\"; memory as it is referred to, without names", run->trace);
     doc_count(d, DOC_JSON, "exit_status", (uint64_t)run->exit_status);
     doc_string(d, DOC_JSON, "ending", run->ending);
+    if (run->interrupted)
+        doc_flag(d, DOC_JSON, "interrupted", true);
     doc_string(d, DOC_JSON, "clock", run->clock);
     if (run->trace)
         doc_string(d, DOC_JSON, "trace", run->trace);

@@ -31,7 +31,7 @@ static const struct chapter {
     {report_add_dearest, PROFILED, DOC_TEXT, 9},   {report_add_framed, PROFILED, DOC_TEXT, 10},
     {report_add_cost, PROFILED, DOC_BOTH, 5},      {report_add_objects, PROFILED, DOC_BOTH, 6},
     {report_add_functions, PROFILED, DOC_BOTH, 8}, {report_add_lines, PROFILED, DOC_BOTH, 7},
-    {report_add_advice, SIMULATED, DOC_TEXT, 13},
+    {report_add_advice, SIMULATED, DOC_TEXT, 13},  {report_add_receipt, ALWAYS, DOC_JSON, 0},
 };
 
 static void add_chapters(struct document *d, struct report_digest *digest)
@@ -93,6 +93,8 @@ enum c2_status report_create_advice(struct report **out, const struct report_pro
     if (status != C2_OK)
         return status;
     report_add_proposals(&(*out)->document, of);
+    doc_section(&(*out)->document, DOC_JSON, 0);
+    report_add_receipt_of(&(*out)->document, of->run);
     return finish(out, status, err);
 }
 

@@ -13,6 +13,36 @@
 #include "mmu/replica.h"
 #include "sim/sim.h"
 
+/* What a run depended on, for whoever wants to have it again; hashes are SHA-256 in hexadecimal. */
+struct report_input {
+    const char *kind; /* "program", "library", "file" ... */
+    const char *path; /* NULL: it has no name */
+    int descriptor;   /* of a standard stream, else -1 */
+    uint64_t offset;  /* where that stood at the start, if it is a file */
+    uint64_t bytes;
+    const char *sha256, *note; /* NULL: none */
+};
+struct report_variable {
+    const char *name, *sha256; /* of the value */
+};
+struct report_described {
+    const char *sha256;       /* of the machine's file with all keys */
+    const char *const *lines; /* of that file, NULL-terminated */
+};
+struct report_receipt {
+    const char *version, *engine;            /* "0.1.0", "2.0.1" */
+    const char *verb;                        /* NULL: none */
+    const char *const *options;              /* "--seed=2" ..., NULL-terminated */
+    const char *directory;                   /* absolute */
+    const char *arguments;                   /* hash of all of the command's words, each with its NUL */
+    const char *streams[3];                  /* what standard input, output and error were */
+    const struct report_described *machines; /* each other one of those that were simulated */
+    size_t machine_count;
+    const struct report_variable *environment;
+    size_t environment_count;
+    const struct report_input *inputs;
+    size_t input_count;
+};
 struct report_phase {
     enum stream_phase kind;
     uint64_t instructions;
@@ -30,6 +60,7 @@ struct report_run {
     const char *trace;          /* "lackey": the command is a trace of that form, and no program; NULL: a program ran */
     int exit_status;            /* what c2emu will exit with on behalf of the guest */
     const char *ending;         /* NULL: exited by itself; else "killed by SIGSEGV ..." */
+    bool interrupted;           /* from outside, before the guest's own end */
     uint64_t seed;
     const char *clock;                 /* when the run began for the guest, as a date; NULL: when all do */
     uint64_t instructions;             /* of the whole run */
@@ -68,6 +99,7 @@ struct report_run {
     const struct analyses_against_counts *labels;  /* of the conflict misses, by number of the level in a profile */
     const struct analyses_callgraph_result *calls; /* NULL: not asked for */
     struct loader_symbols *symbols;                /* names for the profile; NULL: addresses only */
+    const struct report_receipt *receipt;          /* NULL: none is wanted */
 };
 
 /* A report is built once, for the forms that it will be written in, and then needs nothing of what it is about. The
@@ -95,6 +127,24 @@ enum c2_status report_cachegrind(FILE *to, const struct report_run *run, struct 
  * condition that is not understood is C2_ERR_INVALID or C2_ERR_NOT_FOUND, and nothing is written. */
 enum c2_status report_diff(bool *failed, FILE *to, const char *a, const char *b, bool all,
                            const char *const *conditions, size_t condition_count, struct c2_error *err);
+
+/* ------------------------------------------------------------------ a report that is to be made again (saved.c)
+ * A file of report_json() with a receipt, whose parts are all there and of the right kind; else C2_ERR_FORMAT names the
+ * one that is not. Texts are lent until close. */
+struct report_saved;
+enum c2_status report_saved_open(struct report_saved **out, const char *path, struct c2_error *err);
+/* name: for messages. */
+enum c2_status report_saved_parse(struct report_saved **out, const char *text, size_t bytes, const char *name,
+                                  struct c2_error *err);
+void report_saved_close(struct report_saved *saved); /* takes NULL */
+const struct report_receipt *report_saved_receipt(const struct report_saved *saved);
+const char *const *report_saved_command(const struct report_saved *saved); /* at least the program; NULL-terminated */
+const char *report_saved_interruption(const struct report_saved *saved);   /* NULL, or by what the run was ended */
+/* Writes the first values that differ, receipts left out, a line each in the order of a. */
+struct report_difference {
+    uint64_t values, differ;
+};
+struct report_difference report_saved_compare(FILE *to, const struct report_saved *a, const struct report_saved *b);
 
 /* ------------------------------------------------------------------ a callgrind file beside the source
  * Writes the program's source with the counts of the events at each line, or its instructions. */

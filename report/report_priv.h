@@ -149,6 +149,8 @@ void report_add_tlbs(struct document *d, struct report_digest *digest);
 void report_add_against(struct document *d, struct report_digest *digest);
 void report_add_lanes(struct document *d, struct report_digest *digest);
 void report_add_advice(struct document *d, struct report_digest *digest);
+void report_add_receipt(struct document *d, struct report_digest *digest);
+void report_add_receipt_of(struct document *d, const struct report_run *run); /* of a report without digest */
 
 /* Of one with a profile. (rankings.c, conflicts.c) */
 void report_add_cost(struct document *d, struct report_digest *digest);

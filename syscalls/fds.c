@@ -65,7 +65,8 @@ static enum c2_status inherit(struct syscalls *kernel, int fd, struct c2_error *
                                        .kind = FD_HOST,
                                        .wait = FD_WAIT_OUTSIDE,
                                        .standard = (uint8_t)(fd + 1),
-                                       .description = ++fds->descriptions};
+                                       .description = (uint64_t)fd + 1};
+    inputs_opened(kernel, &fds->entry[fd], NULL, fd == STDIN_FILENO);
     if (is_anonymous(host) && attributes_inherit(kernel, host, fd) < 0)
         return c2_fail_memory(err, "the guest's kernel");
     return C2_OK;
@@ -77,7 +78,8 @@ enum c2_status fds_create(struct syscalls *kernel, struct c2_error *err)
     if (kernel->fds.cwd < 0)
         return c2_fail(err, C2_ERR_IO, "cannot open the working directory: %s", strerror(errno));
     enum c2_status status = C2_OK;
-    for (int fd = 0; fd < 3 && status == C2_OK; fd++)
+    kernel->fds.descriptions = FDS_STANDARD;
+    for (int fd = 0; fd < FDS_STANDARD && status == C2_OK; fd++)
         status = inherit(kernel, fd, err);
     return status;
 }

@@ -32,7 +32,10 @@ struct fd_entry {
     uint8_t standard;     /* 1 + the number of c2emu's own descriptor that it is, 0 to 2; 0: none of them */
     uint64_t description; /* the same for copies made by dup: they share position, flags and locks */
     char *path;           /* FD_SYNTHETIC: canonical path, owned */
+    uint32_t input;       /* of a regular file: its number in the list of inputs, + 1; 0: it has none */
 };
+
+#define FDS_STANDARD 3 /* descriptors that c2emu was started with: their descriptions are 1, 2 and 3 */
 
 struct fds {
     uint64_t descriptions; /* made so far */

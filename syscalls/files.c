@@ -65,9 +65,12 @@ static int64_t read_into(struct call *c, const struct transfer *t)
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
     if (entry->kind == FD_RANDOM)
         return random_bytes(c, t);
+    inputs_reading(c->kernel, entry);
     bool self = fds_unblock(entry);
     int64_t value = host_read(c, entry->host, t);
     fds_reblock(entry, self);
+    if (value > 0)
+        inputs_took(c->kernel, entry, t->iov, (uint64_t)value);
     if (self && value == -EAGAIN && !(t->flags & RWF_NOWAIT))
         return fds_is_shut(entry) ? 0 : call_deadlock(c, "it reads from itself, and nothing is there");
     return value;
@@ -185,6 +188,7 @@ struct copy {
 static struct copy copy_begin(struct call *c, int from, int to)
 {
     struct copy copy = {.from = fds_at(c->kernel, c->arg[from]), .to = fds_at(c->kernel, c->arg[to])};
+    inputs_reading(c->kernel, copy.from);
     copy.from_self = fds_unblock(copy.from);
     copy.to_self = copy.to->host != copy.from->host && fds_unblock(copy.to);
     return copy;
@@ -235,6 +239,8 @@ int64_t files_sendfile(struct call *c)
     struct copy copy = copy_begin(c, 1, 0);
     int64_t value = CALL_HOST(c, sendfile(c->fd[0], c->fd[1], offset, c->arg[3]));
     copy_end(&copy);
+    if (value > 0)
+        inputs_took(c->kernel, copy.from, NULL, (uint64_t)value);
     off_t next = offset ? *offset : lseek(c->fd[1], 0, SEEK_CUR);
     if ((copy.from_self || copy.to_self) && (value == -EAGAIN || copy_is_short(&copy, next, value, c->arg[3])))
         return copy_deadlock(c);
@@ -245,6 +251,7 @@ int64_t files_copy_range(struct call *c)
 {
     if (from_random(c, 0))
         return -EINVAL;
+    inputs_reading(c->kernel, fds_at(c->kernel, c->arg[0]));
     return CALL_HOST(c, copy_file_range(c->fd[0], c->ptr[1], c->fd[2], c->ptr[3], c->arg[4], (unsigned)c->arg[5]));
 }
 
@@ -260,6 +267,8 @@ int64_t files_splice(struct call *c)
         unsigned now = flags | (self ? SPLICE_F_NONBLOCK : 0);
         value = CALL_HOST(c, splice(c->fd[0], c->ptr[1], c->fd[2], c->ptr[3], c->arg[4], now));
         copy_end(&copy);
+        if (value > 0)
+            inputs_took(c->kernel, copy.from, NULL, (uint64_t)value);
         if (value != -EAGAIN || flags & SPLICE_F_NONBLOCK || !self)
             return copied(c, 2, value);
         if ((value = copy_wait(c, &copy)) < 0)

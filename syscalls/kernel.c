@@ -99,6 +99,8 @@ enum c2_status syscalls_create(struct syscalls **out, struct mmu *mmu, const str
         status = attributes_create(&kernel->attributes, err);
     }
     if (status == C2_OK)
+        status = inputs_create(&kernel->inputs, config->keep_inputs, err);
+    if (status == C2_OK)
         status = fds_create(kernel, err);
     if (status != C2_OK) {
         syscalls_destroy(kernel);
@@ -113,6 +115,7 @@ void syscalls_destroy(struct syscalls *kernel)
     if (!kernel)
         return;
     fds_destroy(&kernel->fds);
+    inputs_destroy(&kernel->inputs);
     attributes_destroy(&kernel->attributes);
     c2_free(kernel->program_path);
     c2_free(kernel->arguments);

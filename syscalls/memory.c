@@ -106,6 +106,8 @@ int64_t memory_map(struct call *c)
         status = huge_size_of(flags, &request.huge);
     if (status == 0 && file)
         status = describe_file(&request, file, path);
+    if (status == 0 && file)
+        inputs_mapping(c->kernel, file, prot & PROT_EXEC);
     return status < 0 ? status : mmu_map(c->kernel->mmu, &request);
 }
 

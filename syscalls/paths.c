@@ -46,6 +46,7 @@ static int64_t find_flagged(struct call *c, struct paths_place *p, uint64_t dir,
         strcpy(p->text, entry->path);
     p->dirfd = entry ? entry->host : c->kernel->fds.cwd;
     p->path = "";
+    p->text[0] = p->synthetic ? p->text[0] : '\0'; /* it is no name */
     return 0;
 }
 
@@ -110,7 +111,8 @@ static enum fd_wait wait_of(struct syscalls *kernel, const struct stat *st)
     return S_ISCHR(st->st_mode) || S_ISSOCK(st->st_mode) ? FD_WAIT_OUTSIDE : FD_WAIT_NEVER;
 }
 
-static int64_t add_opened(struct call *c, int host, bool cloexec)
+/* path: what it was opened by, if that says where it lies. */
+static int64_t add_opened(struct call *c, int host, const char *path, bool cloexec)
 {
     struct stat st;
     if (fstat(host, &st) < 0 || leaks(host)) {
@@ -118,8 +120,11 @@ static int64_t add_opened(struct call *c, int host, bool cloexec)
         return -ENOENT;
     }
     int64_t fd = fds_add(c->kernel, host, wait_of(c->kernel, &st), cloexec);
-    if (fd >= 0 && is_random(&st))
-        fds_at(c->kernel, (uint64_t)fd)->kind = FD_RANDOM;
+    if (fd < 0)
+        return fd;
+    struct fd_entry *entry = fds_at(c->kernel, (uint64_t)fd);
+    entry->kind = is_random(&st) ? FD_RANDOM : entry->kind;
+    inputs_opened(c->kernel, entry, path, false);
     return fd;
 }
 
@@ -137,7 +142,9 @@ static int64_t open_at(struct call *c, uint64_t dir, int path, int flags, mode_t
     mode_t old = umask(c->kernel->identity.mask);
     int64_t host = CALL_HOST(c, openat(p.dirfd, p.path, flags | O_CLOEXEC, mode));
     umask(old);
-    return host < 0 ? host : add_opened(c, (int)host, flags & O_CLOEXEC);
+    if (host < 0)
+        return inputs_looked(c->kernel, p.text, host);
+    return add_opened(c, (int)host, synthetic_covers(p.text) ? NULL : p.text, flags & O_CLOEXEC);
 }
 
 int64_t paths_open(struct call *c) { return open_at(c, HERE, 0, (int)c->arg[1], (mode_t)c->arg[2]); }
@@ -159,7 +166,8 @@ static int64_t stat_place(struct call *c, const struct paths_place *p, struct st
 {
     if (p->synthetic)
         return synthetic_stat(c->kernel, p->text, out);
-    return shown(c, out, CALL_HOST(c, fstatat(p->dirfd, p->path, out, flags)));
+    const int64_t status = CALL_HOST(c, fstatat(p->dirfd, p->path, out, flags));
+    return shown(c, out, inputs_looked(c->kernel, p->text, status));
 }
 
 static int64_t stat_at(struct call *c, uint64_t dir, int path, int out, int flags)
@@ -200,7 +208,7 @@ int64_t paths_statx(struct call *c)
     status = CALL_HOST(c, statx(p.dirfd, p.path, (int)c->arg[2], (unsigned)c->arg[3], c->ptr[4]));
     if (status == 0)
         attributes_show_extended(c->kernel, c->ptr[4]);
-    return status;
+    return inputs_looked(c->kernel, p.text, status);
 }
 
 static int64_t system_shown(struct statfs *out, int64_t status)
@@ -242,7 +250,7 @@ static int64_t access_at(struct call *c, uint64_t dir, int path, int mode, int f
         return status;
     if (p.synthetic)
         return synthetic_access(c->kernel, p.text, mode);
-    return CALL_HOST(c, faccessat(p.dirfd, p.path, mode, flags));
+    return inputs_looked(c->kernel, p.text, CALL_HOST(c, faccessat(p.dirfd, p.path, mode, flags)));
 }
 
 int64_t paths_access(struct call *c) { return access_at(c, HERE, 0, (int)c->arg[1], 0); }
@@ -273,7 +281,10 @@ static int64_t readlink_at(struct call *c, uint64_t dir, int path, int out)
         return status;
     if (p.synthetic)
         return readlink_synthetic(c, p.text, out, c->arg[out + 1]);
-    return CALL_HOST(c, readlinkat(p.dirfd, p.path, c->ptr[out], c->arg[out + 1]));
+    const int64_t bytes = CALL_HOST(c, readlinkat(p.dirfd, p.path, c->ptr[out], c->arg[out + 1]));
+    if (bytes >= 0)
+        inputs_link(c->kernel, p.text, c->ptr[out], (uint64_t)bytes);
+    return inputs_looked(c->kernel, p.text, bytes);
 }
 
 int64_t paths_readlink(struct call *c) { return readlink_at(c, HERE, 0, 1); }
@@ -287,6 +298,7 @@ int64_t paths_getdents(struct call *c)
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
     if (entry->path)
         return synthetic_entries(c, entry->host, entry->path, c->ptr[1], c->arg[2]);
+    inputs_listing(c->kernel, entry);
     return CALL_HOST(c, getdents64(entry->host, c->ptr[1], c->arg[2]));
 }
 
@@ -503,6 +515,8 @@ int64_t paths_truncate(struct call *c)
 {
     char path[PATH_MAX];
     int64_t status = find_plain(c, path, true, -EPERM);
+    if (status == 0)
+        inputs_changing(c->kernel, path);
     return status < 0 ? status : CALL_HOST(c, truncate(path, (off_t)c->arg[1]));
 }
 

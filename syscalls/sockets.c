@@ -111,6 +111,8 @@ static int64_t receive_message(struct call *c, struct msghdr *message, int flags
     for (size_t i = 0; i < message->msg_iovlen; i++)
         total += message->msg_iov[i].iov_len;
     int64_t value = CALL_HOST(c, recvmsg(c->fd[0], message, flags | (self ? MSG_DONTWAIT : 0)));
+    if (value > 0 && !(flags & MSG_PEEK))
+        inputs_took(c->kernel, fds_at(c->kernel, c->arg[0]), message->msg_iov, (uint64_t)value);
     if (self && value == -EAGAIN && fds_is_shut(fds_at(c->kernel, c->arg[0]))) {
         message->msg_flags = 0;
         return 0;

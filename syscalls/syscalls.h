@@ -28,6 +28,7 @@ struct syscalls_config {
     uint64_t instructions_per_second; /* the guest's clock: 0 = 1e9 */
     uint64_t start_seconds;           /* CLOCK_REALTIME at the start: SYSCALLS_START_SECONDS, or what the user says */
     uint64_t physical_bytes;          /* sysinfo, /proc/meminfo */
+    bool keep_inputs;                 /* for syscalls_inputs */
     FILE *trace;                      /* -v: one line a call in strace's style; NULL = off */
     FILE *complaints;                 /* unknown calls, once each; usually stderr; NULL = off */
     const char *complaint_prefix;     /* "c2emu: " */
@@ -80,6 +81,32 @@ uint64_t syscalls_time_ns(const struct syscalls *kernel, uint64_t instructions);
 void syscalls_checkpoint(struct syscalls *kernel, struct checkpoint *checkpoint);
 /* The registers of a thread. */
 void syscalls_cpu_checkpoint(struct syscalls_cpu *cpu, struct checkpoint *checkpoint);
+
+/* ------------------------------------------------------------------ what the guest has read of the host (inputs.c) */
+enum syscalls_input_kind {
+    SYSCALLS_INPUT_PROGRAM,
+    SYSCALLS_INPUT_INTERPRETER,
+    SYSCALLS_INPUT_LIBRARY, /* a file that was mapped as code */
+    SYSCALLS_INPUT_FILE,
+    SYSCALLS_INPUT_DIRECTORY, /* bytes and sha256: of the names, a line each */
+    SYSCALLS_INPUT_LINK,      /* of its text */
+    SYSCALLS_INPUT_ABSENT,    /* a name that was looked for, and not there */
+    SYSCALLS_INPUT_STREAM,    /* a pipe, a terminal ...: of what came, in order */
+};
+struct syscalls_input {
+    enum syscalls_input_kind kind;
+    const char *path;            /* absolute; NULL: a stream without a name */
+    int descriptor;              /* of a standard stream of the guest's, else -1 */
+    uint64_t offset;             /* of a standard stream that is a file: where it stood at the start */
+    uint64_t bytes;              /* of what was hashed */
+    char sha256[C2_SHA256_TEXT]; /* "": see the note */
+    const char *note;            /* NULL, or why this may not be what was read: static text */
+};
+/* In the order in which they were met; lent until destroy. With keep_inputs alone. */
+enum c2_status syscalls_inputs(const struct syscalls_input **out, size_t *count, struct syscalls *kernel,
+                               struct c2_error *err);
+/* A file that was read on the guest's behalf: the program, its interpreter. */
+void syscalls_note_input(struct syscalls *kernel, enum syscalls_input_kind kind, const char *path);
 
 /* Invariants of every part; asserts. */
 void syscalls_check(const struct syscalls *kernel);

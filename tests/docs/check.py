@@ -38,7 +38,8 @@ BUILD = os.path.dirname(EMULATOR)
 MADE_WITH = os.path.join(HERE, "made_with.txt")
 PAGES = ["README.md", "docs/tour.md", "docs/options.md", "docs/model.md", "docs/machine-files.md", "docs/placement.md",
          "docs/reports.md", "docs/sampling.md", "docs/placement-lab.md", "docs/exports.md", "docs/advise.md",
-         "docs/points.md", "docs/many.md", "docs/replay.md"] # with commands
+         "docs/points.md", "docs/many.md", "docs/replay.md",
+         "docs/receipts.md"] # with commands
 OTHER_PAGES = ["docs/deviations.md", "docs/comparison.md", "docs/architecture.md", "docs/recording.md",
                "CONTRIBUTING.md", "tests/README.md"]
 OPTIONAL = ("callgrind_annotate", "cg_annotate") # of Valgrind

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""determinism.py GUEST: one command line, one program, one set of inputs - one report.json and one report.txt, byte
-for byte.
+"""determinism.py GUEST: one command line, one program, one set of inputs - one report.json, but for its receipt, and
+one report.txt, byte for byte. In the same circumstances the receipt is the same, too.
 
 The reference run is repeated: as it is; from other directories, by a link to c2emu and by a copy of it; with a host
 environment of nothing, of 100 KiB, with variables that libraries look at; with address randomisation off; while all
@@ -16,7 +16,7 @@ import shutil
 import sys
 import tempfile
 
-from common import EMULATOR, check, done, fail, run
+from common import EMULATOR, check, done, fail, run, without_receipt
 
 GUESTS = os.environ["GUESTS"]
 # Its addresses hash, its table of pages and its times show what leaks in from the host.
@@ -40,7 +40,7 @@ class Runs:
         self.count = 0
 
     def reports(self, prefix=(), emulator=EMULATOR, options=(), program=None, **more):
-        """(report.json, report.txt, the guest's output and status)"""
+        """(report.json without its receipt, report.txt, the guest's output and status, report.json)"""
         self.count += 1
         out = os.path.join(self.directory, "out%d" % self.count)
         more.setdefault("cwd", GUESTS)
@@ -53,11 +53,13 @@ class Runs:
         for name in ("report.json", "report.txt"):
             with open(os.path.join(out, name), "rb") as file:
                 contents.append(file.read())
-        return contents[0], contents[1], result.stdout + b"status %d" % result.returncode
+        whole, output = contents[0], result.stdout + b"status %d" % result.returncode
+        return without_receipt(whole), contents[1], output, whole
 
-    def expect_same(self, reference, what, **more):
+    def expect_same(self, reference, what, circumstances=False, **more):
         got = self.reports(**more)
-        for name, a, b in zip(("report.json", "report.txt", "the guest's output"), got, reference):
+        names = ("report.json", "report.txt", "the guest's output", "the receipt")
+        for name, a, b in zip(names[:len(names) if circumstances else -1], got, reference):
             if a == b:
                 continue
             fail("%s differs: %s" % (name, what))
@@ -135,7 +137,7 @@ def main(name):
     with tempfile.TemporaryDirectory() as directory:
         runs = Runs(program, directory)
         reference = runs.reports()
-        runs.expect_same(reference, "simply again")
+        runs.expect_same(reference, "simply again", circumstances=True)
         environments(runs, reference)
         if shutil.which("setarch"):
             runs.expect_same(reference, "without address randomisation", prefix=["setarch", "-R"])

@@ -19,6 +19,16 @@ static const char empty[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca49
 static const char abc[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 static const char million_a[] = "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0";
 
+static void test_vectors(void **state)
+{
+    char text[C2_SHA256_TEXT];
+    (void)state;
+    assert_int_equal(c2_sha256_bytes(text, "", 0, NULL), C2_OK);
+    assert_string_equal(text, empty);
+    assert_int_equal(c2_sha256_bytes(text, "abc", 3, NULL), C2_OK);
+    assert_string_equal(text, abc);
+}
+
 static void test_piece_by_piece(void **state)
 {
     struct c2_sha256 *sum;
@@ -87,8 +97,8 @@ static void test_want_of_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_piece_by_piece), cmocka_unit_test(test_files),
-                                       cmocka_unit_test(test_a_file_that_cannot_be_read),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_vectors), cmocka_unit_test(test_piece_by_piece),
+                                       cmocka_unit_test(test_files), cmocka_unit_test(test_a_file_that_cannot_be_read),
                                        cmocka_unit_test(test_want_of_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

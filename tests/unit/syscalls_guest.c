@@ -39,6 +39,7 @@ int guest_setup(void **state)
         .envp = envp,
         .seed = 1,
         .physical_bytes = GUEST_PHYSICAL,
+        .keep_inputs = true,
         .trace = g.trace,
         .complaints = g.complaints,
         .complaint_prefix = "c2emu: ",

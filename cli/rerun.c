@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * rerun: c2emu run once more as a process of its own, for its report.
+ *
+ * Model
+ *   The process gets the options of a receipt, the same command, and standard streams of the kinds that the receipt
+ *   names: a program behaves otherwise before a terminal than before a pipe. The report comes through a pipe. What the
+ *   program writes goes nowhere; the end of what is said on standard error is kept, for runs that have no report.
+ *   Where the kind wants it, another process pumps the given input into a pipe or socket.
+ * Invariants
+ *   No file is written. Nothing is left running: the process is told to end when this one does.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/cli_priv.h"
+
+enum { INPUT, OUTPUT, ERRORS, REPORT, ENDS };
+
+/* Of each stream the descriptor that the process gets, and the one that stays here; -1: none. */
+struct streams {
+    int theirs[ENDS], ours[ENDS];
+    pid_t pump;
+};
+
+/* ------------------------------------------------------------------ making streams */
+
+static bool is(const char *kind, const char *word) { return strcmp(kind, word) == 0; }
+
+/* read_end: what the process gets. */
+static bool make_pipe(struct streams *s, int which, bool read_end)
+{
+    int pair[2];
+    if (pipe2(pair, O_CLOEXEC) != 0)
+        return false;
+    s->theirs[which] = pair[!read_end];
+    s->ours[which] = pair[read_end];
+    return true;
+}
+
+static bool make_socket(struct streams *s, int which)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+        return false;
+    s->theirs[which] = pair[0];
+    s->ours[which] = pair[1];
+    return true;
+}
+
+static bool make_terminal(struct streams *s, int which)
+{
+    char name[64];
+    s->ours[which] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (s->ours[which] < 0 || grantpt(s->ours[which]) != 0 || unlockpt(s->ours[which]) != 0 ||
+        ptsname_r(s->ours[which], name, sizeof name) != 0)
+        return false;
+    s->theirs[which] = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    return s->theirs[which] >= 0;
+}
+
+/* A file of the host that has no name: calls that copy from file to file ask for two of one file system, as the working
+ * directory's most likely is. */
+static int make_file(const char *kind)
+{
+    const int flags = O_RDWR | O_CLOEXEC | (is(kind, "file") ? 0 : O_APPEND);
+    int fd = open(".", flags | O_TMPFILE, 0600);
+    if (fd < 0)
+        fd = open("/tmp", flags | O_TMPFILE, 0600);
+    return fd >= 0 ? fd : memfd_create("c2emu", MFD_CLOEXEC);
+}
+
+static bool make_plain(struct streams *s, int which, const char *kind)
+{
+    s->theirs[which] = strstr(kind, "file")    ? make_file(kind)
+                       : is(kind, "directory") ? open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                                               : open("/dev/null", O_RDWR | O_CLOEXEC);
+    return s->theirs[which] >= 0;
+}
+
+static bool make_stream(struct streams *s, int which, const char *kind)
+{
+    if (is(kind, "closed"))
+        return true;
+    if (is(kind, "pipe"))
+        return make_pipe(s, which, which == INPUT);
+    if (is(kind, "socket"))
+        return make_socket(s, which);
+    return is(kind, "terminal") ? make_terminal(s, which) : make_plain(s, which, kind);
+}
+
+static _Noreturn void pump(int from, int to)
+{
+    char part[1 << 16];
+    ssize_t got;
+    signal(SIGPIPE, SIG_DFL); /* who read has read enough */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while ((got = read(from, part, sizeof part)) > 0)
+        for (ssize_t done = 0, put; done < got; done += put)
+            if ((put = write(to, part + done, (size_t)(got - done))) < 0)
+                _exit(1);
+    _exit(0);
+}
+
+/* Before the other streams are made: the pump would keep them open. */
+static bool make_input(struct streams *s, const char *kind, int given)
+{
+    if (given >= 0 && !is(kind, "closed") && is(kind, cli_stream_kind(given))) {
+        s->theirs[INPUT] = fcntl(given, F_DUPFD_CLOEXEC, 3);
+        return s->theirs[INPUT] >= 0;
+    }
+    if (!make_stream(s, INPUT, kind))
+        return false;
+    const bool fed = is(kind, "pipe") || is(kind, "socket");
+    if (fed && given >= 0) {
+        s->pump = fork();
+        if (s->pump == 0) {
+            close(s->theirs[INPUT]);
+            pump(given, s->ours[INPUT]);
+        }
+    }
+    if (fed) {
+        close(s->ours[INPUT]);
+        s->ours[INPUT] = -1;
+    }
+    return s->pump >= 0;
+}
+
+static void close_all(int fds[ENDS])
+{
+    for (int i = 0; i < ENDS; i++) {
+        if (fds[i] >= 0)
+            close(fds[i]);
+        fds[i] = -1;
+    }
+}
+
+static bool make_streams(struct streams *s, const char *const kinds[3], int given)
+{
+    for (int i = 0; i < ENDS; i++)
+        s->theirs[i] = s->ours[i] = -1;
+    return make_input(s, kinds[INPUT], given) && make_stream(s, OUTPUT, kinds[OUTPUT]) &&
+           make_stream(s, ERRORS, kinds[ERRORS]) && make_pipe(s, REPORT, false);
+}
+
+/* ------------------------------------------------------------------ the process */
+
+static size_t count_of(const char *const *words)
+{
+    size_t count = 0;
+    while (words[count])
+        count++;
+    return count;
+}
+
+/* Those of argv; "--json" is the last of the options, so that it can be said when its pipe is there. */
+static char **words_of(const struct report_receipt *receipt, const char *const *command, char *json)
+{
+    static char name[] = "c2emu", quiet[] = "--quiet", end[] = "--";
+    const size_t options = count_of(receipt->options), arguments = count_of(command);
+    char **words = c2_calloc(options + arguments + 6, sizeof *words), **at = words;
+    if (!words)
+        return NULL;
+    *at++ = name;
+    if (receipt->verb)
+        *at++ = (char *)receipt->verb;
+    for (size_t i = 0; i < options; i++)
+        *at++ = (char *)receipt->options[i];
+    *at++ = quiet;
+    *at++ = json;
+    *at++ = end;
+    for (size_t i = 0; i < arguments; i++)
+        *at++ = (char *)command[i];
+    return words;
+}
+
+static _Noreturn void become(const struct streams *s, char **words)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    for (int fd = INPUT; fd <= ERRORS; fd++) {
+        if (s->theirs[fd] < 0)
+            close(fd);
+        else
+            dup2(s->theirs[fd], fd);
+    }
+    fcntl(s->theirs[REPORT], F_SETFD, 0);
+    execv("/proc/self/exe", words);
+    _exit(CLI_EXIT_FAILED);
+}
+
+/* ------------------------------------------------------------------ what comes of it */
+
+#define PART_BYTES 65536
+
+static bool keep_report(struct cli_rerun *out, const char *part, size_t bytes)
+{
+    char *longer = c2_realloc(out->report, out->bytes + bytes);
+    if (!longer)
+        return false;
+    memcpy(longer + out->bytes, part, bytes);
+    out->report = longer;
+    out->bytes += bytes;
+    return true;
+}
+
+/* The last of it. */
+static void keep_said(struct cli_rerun *out, const char *part, size_t bytes)
+{
+    const size_t room = sizeof out->said - 1, kept = bytes < room ? bytes : room;
+    size_t before = strlen(out->said);
+    if (before + kept > room) {
+        memmove(out->said, out->said + (before + kept - room), room - kept);
+        before = room - kept;
+    }
+    memcpy(out->said + before, part + bytes - kept, kept);
+    out->said[before + kept] = '\0';
+}
+
+/* Reads until nobody writes any more; false: no memory for the report. */
+static bool drain(struct cli_rerun *out, int ours[ENDS])
+{
+    struct pollfd ends[ENDS];
+    char part[PART_BYTES];
+    bool kept = true;
+    for (int i = 0; i < ENDS; i++)
+        ends[i] = (struct pollfd){.fd = i == INPUT ? -1 : ours[i], .events = POLLIN};
+    while (ends[OUTPUT].fd >= 0 || ends[ERRORS].fd >= 0 || ends[REPORT].fd >= 0) {
+        if (poll(ends, ENDS, -1) < 0 && errno != EINTR)
+            break;
+        for (int i = OUTPUT; i < ENDS; i++) {
+            if (ends[i].fd < 0 || ends[i].revents == 0)
+                continue;
+            const ssize_t got = read(ends[i].fd, part, sizeof part);
+            if (got <= 0 && errno != EINTR)
+                ends[i].fd = -1; /* a terminal that nobody has open any more fails with EIO */
+            else if (got > 0 && i == REPORT)
+                kept &= keep_report(out, part, (size_t)got);
+            else if (got > 0 && i == ERRORS)
+                keep_said(out, part, (size_t)got);
+        }
+    }
+    return kept;
+}
+
+static int wait_for(pid_t child)
+{
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : CLI_EXIT_SIGNAL + WTERMSIG(status);
+}
+
+static enum c2_status run(struct cli_rerun *out, struct streams *s, char **words, struct c2_error *err)
+{
+    void (*const usual)(int) = signal(SIGINT, SIG_IGN); /* it is for the process, which reports what was done */
+    const pid_t child = fork();
+    if (child == 0) {
+        signal(SIGINT, usual);
+        become(s, words);
+    }
+    close_all(s->theirs);
+    const bool kept = child > 0 && drain(out, s->ours);
+    out->status = child > 0 ? wait_for(child) : CLI_EXIT_FAILED;
+    signal(SIGINT, usual);
+    if (child < 0)
+        return c2_fail(err, C2_ERR_IO, "verify: no process can be made: %m");
+    return kept ? C2_OK : c2_fail_memory(err, "a report");
+}
+
+enum c2_status cli_rerun(struct cli_rerun *out, const struct report_receipt *receipt, const char *const *command,
+                         int input, struct c2_error *err)
+{
+    struct streams s = {.pump = 0};
+    char json[64];
+    *out = (struct cli_rerun){0};
+    char **words = words_of(receipt, command, json);
+    enum c2_status status = words ? C2_OK : c2_fail_memory(err, "a command line");
+    if (status == C2_OK && !make_streams(&s, receipt->streams, input))
+        status = c2_fail(err, C2_ERR_IO, "verify: the standard streams of the run cannot be made again: %m");
+    if (status == C2_OK) {
+        snprintf(json, sizeof json, "--json=/dev/fd/%d", s.theirs[REPORT]);
+        status = run(out, &s, words, err);
+    }
+    close_all(s.theirs);
+    close_all(s.ours);
+    if (s.pump > 0) {
+        kill(s.pump, SIGKILL);
+        wait_for(s.pump);
+    }
+    c2_free(words);
+    return status;
+}
+
+void cli_rerun_release(struct cli_rerun *rerun)
+{
+    c2_free(rerun->report);
+    rerun->report = NULL;
+}
