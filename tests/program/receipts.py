@@ -325,7 +325,7 @@ def refused():
                 (lambda r: r["receipt"].update(options=["--help"]), "is not of a run"),
                 (lambda r: r["receipt"].update(options=["--machine=none"]), 'there is no machine "none"'),
                 (lambda r: r["receipt"].update(arguments="1234"), "arguments of its receipt is missing or is no hash"),
-                (lambda r: r["receipt"]["machines"][0].update(lines="x"), "lines of its receipt is missing or is no list"),
+                (lambda r: r["receipt"]["machines"][0].update(lines="x"), "lines of its receipt is missing or is no"),
                 (lambda r: r["receipt"].update(streams=5), "stdin of its receipt is missing or is no text"),
                 (lambda r: r["receipt"]["environment"][0].pop("sha256"), "sha256 of its receipt is missing"),
                 (lambda r: r["receipt"]["inputs"][0].update(bytes=-1), "bytes of its receipt is missing or is no"),
