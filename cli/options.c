@@ -315,8 +315,8 @@ static enum c2_status take_format(struct cli_options *options, const char *value
     return take_word(&ignored, "format", value, values, sizeof values / sizeof values[0], err);
 }
 
-/* What only says where something is written, what is printed beside the report, or how many threads work at it, makes no
- * other run. */
+/* What only says where something is written, what is printed beside the report, or how many threads work at it, makes
+ * no other run. */
 static void keep_word(struct cli_options *options, const struct argp_option *row, const char *value)
 {
     if (row->group <= GROUP_RUN && row->key != KEY_JOBS)

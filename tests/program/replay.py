@@ -2,8 +2,8 @@
 """replay.py: a recording, played by any machine, placement and analysis, gives what the run itself gives, byte by byte.
 
 Each program is recorded once for what its guest can see (the heap's pages, the zero page) and then played under many
-options, beside live runs with the same ones: text, JSON (but for the receipt, which only a run has) and every other file
-are compared, and the exit status.
+options, beside live runs with the same ones: text, JSON (but for the receipt, which only a run has) and every other
+file are compared, and the exit status.
 """
 
 import os
