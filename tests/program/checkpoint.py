@@ -18,7 +18,7 @@ import shutil
 import sys
 import tempfile
 
-from common import check, contains, done, emulate, equal
+from common import check, contains, done, emulate, equal, without_receipt
 
 GUESTS = os.environ["GUESTS"]
 KEPT = os.path.join(GUESTS, "kept")
@@ -42,15 +42,18 @@ class Place:
         return os.path.join(self.path, name)
 
     def run(self, words, stdin="guest/in"):
-        """Exit status, output, text of the report, report."""
+        """Exit status, output, text of the report, report without its receipt."""
         report = self.file("report.json")
         if os.path.exists(report):
             os.remove(report)
         with open(self.file(stdin) if stdin else os.devnull) as input_file:
             result = emulate(words[:1] * (words[0] == "restore") + ["--json", report] + words[words[0] == "restore":],
                              stdin=input_file)
-        text = open(report).read() if os.path.exists(report) else ""
-        return result.returncode, result.stdout, result.stderr.decode(), text
+        text = b""
+        if os.path.exists(report):
+            with open(report, "rb") as file:
+                text = without_receipt(file.read())
+        return result.returncode, result.stdout, result.stderr.decode(), text.decode()
 
     def save(self, at, program, *options):
         return self.run(["--checkpoint-at", str(at), "--checkpoint", self.checkpoint] + list(options) + program)
