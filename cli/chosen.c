@@ -25,7 +25,7 @@ struct cli_chosen {
 };
 
 /* NAME.weights of NAME.simpoints, or of whatever follows the last dot. */
-static char *beside(const char *points)
+char *cli_chosen_beside(const char *points)
 {
     const char *slash = strrchr(points, '/'), *dot = strrchr(points, '.');
     const bool ends = dot && (!slash || dot > slash);
@@ -62,7 +62,7 @@ enum c2_status cli_chosen_create(struct cli_chosen **out, const struct cli_optio
 {
     const struct cli_sampling *asked = &options->sampling;
     struct cli_chosen *chosen = *out = c2_calloc(1, sizeof *chosen);
-    char *weights = asked->weights ? c2_strdup(asked->weights) : beside(asked->points);
+    char *weights = asked->weights ? c2_strdup(asked->weights) : cli_chosen_beside(asked->points);
     enum c2_status status = chosen && weights ? C2_OK : c2_fail_memory(err, "the points");
     if (status == C2_OK) {
         *chosen = (struct cli_chosen){.path = asked->points, .interval = options->points.interval};

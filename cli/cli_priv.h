@@ -200,6 +200,7 @@ enum c2_status cli_phases_end(struct cli_phases *phases, uint64_t instructions, 
 
 /* ------------------------------------------------------------------ chosen.c: the samples of --points */
 struct cli_chosen;
+char *cli_chosen_beside(const char *points); /* where those of a file are, unless said; the caller frees it */
 enum c2_status cli_chosen_create(struct cli_chosen **out, const struct cli_options *options, struct c2_error *err);
 void cli_chosen_destroy(struct cli_chosen *chosen); /* takes NULL */
 uint64_t cli_chosen_count(const struct cli_chosen *chosen);

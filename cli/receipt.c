@@ -224,11 +224,21 @@ static enum c2_status add_slices(struct cli_receipt *receipt, const struct cache
     return status;
 }
 
+static enum c2_status add_points(struct cli_receipt *receipt, const struct cli_sampling *sampling, struct c2_error *err)
+{
+    char *weights = sampling->weights ? c2_strdup(sampling->weights) : cli_chosen_beside(sampling->points);
+    enum c2_status status = weights ? add_file(receipt, sampling->points, err) : fail_memory(err);
+    if (status == C2_OK)
+        status = add_file(receipt, weights, err);
+    c2_free(weights);
+    return status;
+}
+
 static enum c2_status add_files(struct cli_receipt *receipt, const struct cli_options *options,
                                 const struct cli_plan *plan, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    const size_t most = options->word_count + (size_t)plan->count * CACHES_MAX_LEVELS;
+    const size_t most = options->word_count + 2 + (size_t)plan->count * CACHES_MAX_LEVELS;
     receipt->inputs = c2_pool_get(&receipt->pool, (most + 1) * sizeof *receipt->inputs);
     if (!receipt->inputs)
         return fail_memory(err);
@@ -237,6 +247,8 @@ static enum c2_status add_files(struct cli_receipt *receipt, const struct cli_op
         if (map)
             status = add_file(receipt, map, err);
     }
+    if (status == C2_OK && options->sampling.points)
+        status = add_points(receipt, &options->sampling, err);
     for (unsigned i = 0; i < plan->count && status == C2_OK; i++)
         status = add_slices(receipt, &plan->lanes[i].machine, err);
     return status;

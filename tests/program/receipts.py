@@ -117,6 +117,11 @@ def inputs():
         equal(first["inputs"][0], {"kind": "option", "path": os.path.join(directory, "map"),
                                    "bytes": os.path.getsize(os.path.join(directory, "map")),
                                    "sha256": of_file(os.path.join(directory, "map"))}, "the page map")
+        for suffix in ("simpoints", "weights"):
+            put(os.path.join(directory, "p." + suffix), "1 0\n")
+        chosen = load(made(directory, ["--points", "p.simpoints", "--interval", "1000"], [FETCH]))["receipt"]["inputs"]
+        equal([(entry["kind"], os.path.basename(entry["path"])) for entry in chosen[:3]],
+              [("option", "p.simpoints"), ("option", "p.weights"), ("program", "fetch")], "points")
 
 
 # ---------------------------------------------------------------- verify
