@@ -236,6 +236,9 @@ void cli_receipt_loaded(struct syscalls *kernel, const struct mmu_areas *areas, 
 /* The guest has ended; lent until the receipt or the kernel is destroyed. */
 enum c2_status cli_receipt_finish(const struct report_receipt **out, struct cli_receipt *receipt,
                                   struct syscalls *kernel, struct c2_error *err);
+/* How many instructions the run had when it was made before, by the report that it is to replace; 0: there is none of
+ * the same run. */
+uint64_t cli_receipt_expects(const struct cli_receipt *receipt, const struct cli_options *options);
 /* As it is so far: without inputs of the guest. */
 const struct report_receipt *cli_receipt_shown(const struct cli_receipt *receipt);
 /* "closed", "file", "pipe", "terminal" ...: what a standard stream is. */
@@ -272,6 +275,7 @@ struct cli_progress {
     bool terminal; /* rewrite the line; else one line each time */
     const char *phase;
     uint64_t start_ns, last_ns;
+    uint64_t whole; /* instructions of the run, as far as that is known; 0: it is not */
 };
 void cli_progress_start(struct cli_progress *progress, const char *phase);
 void cli_progress_tick(void *self, uint64_t instructions); /* for emu_config.progress */

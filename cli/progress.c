@@ -35,6 +35,21 @@ void cli_progress_start(struct cli_progress *progress, const char *phase)
         progress->last_ns += QUIET_NS - STEP_NS;
 }
 
+/* ", 40 s left", if the rest goes as fast as what is done. */
+static void say_rest(struct c2_words *words, const struct cli_progress *progress, uint64_t instructions, uint64_t now)
+{
+    if (instructions == 0 || instructions >= progress->whole)
+        return;
+    const double per_second = 1e9 * (double)instructions / (double)(now - progress->start_ns);
+    const double left = (double)(progress->whole - instructions) / per_second;
+    if (left < 100)
+        c2_say(words, ", %.0f s left", left);
+    else if (left < 100 * 60)
+        c2_say(words, ", %.0f min left", left / 60);
+    else
+        c2_say(words, ", %.0f h left", left / 3600);
+}
+
 void cli_progress_tick(void *self, uint64_t instructions)
 {
     struct cli_progress *progress = self;
@@ -43,10 +58,14 @@ void cli_progress_tick(void *self, uint64_t instructions)
         return;
     progress->last_ns = now;
     progress->shown = true;
-    char count[32];
-    fprintf(stderr, "%sc2emu: %s: %s instructions, %" PRIu64 " M/s%s", progress->terminal ? "\r\033[K" : "",
-            progress->phase, c2_group_digits(count, instructions), mips(progress, instructions, now),
-            progress->terminal ? "" : "\n");
+    char count[32], text[256];
+    struct c2_words words = {text, sizeof text, 0};
+    c2_say(&words, "c2emu: %s: %s", progress->phase, c2_group_digits(count, instructions));
+    if (instructions < progress->whole)
+        c2_say(&words, " of %s", c2_group_digits(count, progress->whole));
+    c2_say(&words, " instructions, %" PRIu64 " M/s", mips(progress, instructions, now));
+    say_rest(&words, progress, instructions, now);
+    fprintf(stderr, "%s%s%s", progress->terminal ? "\r\033[K" : "", text, progress->terminal ? "" : "\n");
 }
 
 void cli_progress_clear(struct cli_progress *progress)

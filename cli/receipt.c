@@ -313,6 +313,37 @@ static struct report_input input_of(const struct syscalls_input *input)
 
 const struct report_receipt *cli_receipt_shown(const struct cli_receipt *receipt) { return &receipt->shown; }
 
+static bool same_words(const char *const *a, const char *const *b)
+{
+    while (*a && *b && strcmp(*a, *b) == 0)
+        a++, b++;
+    return !*a && !*b;
+}
+
+/* What decides how long a run is, but for the files that it reads. */
+static bool is_same_run(const struct report_receipt *a, const struct report_receipt *b)
+{
+    return strcmp(a->arguments, b->arguments) == 0 && strcmp(a->directory, b->directory) == 0 &&
+           same_words(a->options, b->options);
+}
+
+uint64_t cli_receipt_expects(const struct cli_receipt *receipt, const struct cli_options *options)
+{
+    struct report_saved *before;
+    char *path = options->json ? c2_strdup(options->json) : c2_format("%s/report.json", options->output_dir);
+    uint64_t instructions = 0;
+    struct stat st;
+    if (!path || stat(path, &st) != 0 || !S_ISREG(st.st_mode) || report_saved_open(&before, path, NULL) != C2_OK) {
+        c2_free(path);
+        return 0;
+    }
+    if (!report_saved_interruption(before) && is_same_run(&receipt->shown, report_saved_receipt(before)))
+        instructions = report_saved_instructions(before);
+    report_saved_close(before);
+    c2_free(path);
+    return instructions;
+}
+
 enum c2_status cli_receipt_finish(const struct report_receipt **out, struct cli_receipt *receipt,
                                   struct syscalls *kernel, struct c2_error *err)
 {

@@ -525,6 +525,8 @@ static int go(struct run *run, struct c2_error *err)
     struct emu_end end = {0};
     catch_signals(run->emu);
     cli_progress_start(&run->progress, run->options->no_sim ? "running" : "measuring");
+    if (run->receipt && shows_progress(run))
+        run->progress.whole = cli_receipt_expects(run->receipt, run->options);
     emu_run(run->emu, &end, err);
     release_signals(!run->options->advise && !run->points);
     cli_progress_clear(&run->progress);

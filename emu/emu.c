@@ -40,6 +40,7 @@ struct emu {
     struct emu_process process;
     struct emu_thread thread; /* the one that runs */
     uint64_t phase_end;       /* instructions; UINT64_MAX: that of the run */
+    uint64_t tick;            /* instructions at which progress is told next */
     uint64_t moment;          /* instructions; UINT64_MAX: it has been, or never comes */
     bool over;                /* the moment has come that ends the run */
     bool resumed;             /* the stream has begun elsewhere */
@@ -414,8 +415,6 @@ static bool on_event(struct emu *emu, const struct engine_event *event)
 {
     switch (event->stop) {
     case ENGINE_BUDGET:
-        if (emu->config.progress)
-            emu->config.progress(emu->config.progress_self, emu_instructions(emu));
         return true;
     case ENGINE_STOPPED:
         on_place(emu);
@@ -463,7 +462,7 @@ static uint64_t budget_of(const struct emu *emu)
 {
     const uint64_t now = emu_instructions(emu);
     const uint64_t end = emu->phase_end < emu->moment ? emu->phase_end : emu->moment;
-    const uint64_t tick = emu->config.progress ? emu->config.progress_every : UINT64_MAX;
+    const uint64_t tick = emu->config.progress ? emu->tick - now : UINT64_MAX;
     const uint64_t budget = end - now < tick ? end - now : tick;
     return end == UINT64_MAX && tick == UINT64_MAX ? 0 : budget;
 }
@@ -482,11 +481,23 @@ static enum c2_status at_instruction(struct emu *emu, struct c2_error *err)
     return status;
 }
 
+/* However often the guest comes out of the engine by itself. */
+static void tell_progress(struct emu *emu)
+{
+    const uint64_t now = emu_instructions(emu);
+    if (!emu->config.progress || now < emu->tick)
+        return;
+    emu->tick = now + emu->config.progress_every;
+    emu->config.progress(emu->config.progress_self, now);
+}
+
 static void run_thread(struct emu *emu, struct c2_error *err)
 {
     struct engine_event event;
     emu->phase_end = emu->config.phase ? emu->config.begun.instructions : UINT64_MAX;
+    emu->tick = emu_instructions(emu) + emu->config.progress_every;
     do {
+        tell_progress(emu);
         const bool failed = at_instruction(emu, err) != C2_OK;
         if (failed || emu->over) {
             finish(emu, failed ? EMU_FAILED : EMU_STOPPED);

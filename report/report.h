@@ -139,6 +139,7 @@ enum c2_status report_saved_parse(struct report_saved **out, const char *text, s
 void report_saved_close(struct report_saved *saved); /* takes NULL */
 const struct report_receipt *report_saved_receipt(const struct report_saved *saved);
 const char *const *report_saved_command(const struct report_saved *saved); /* at least the program; NULL-terminated */
+uint64_t report_saved_instructions(const struct report_saved *saved);      /* of the whole run; 0: not known */
 const char *report_saved_interruption(const struct report_saved *saved);   /* NULL, or by what the run was ended */
 /* Writes the first values that differ, receipts left out, a line each in the order of a. */
 struct report_difference {

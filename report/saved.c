@@ -264,6 +264,12 @@ const struct report_receipt *report_saved_receipt(const struct report_saved *sav
 
 const char *const *report_saved_command(const struct report_saved *saved) { return saved->command; }
 
+uint64_t report_saved_instructions(const struct report_saved *saved)
+{
+    const json_int_t count = json_integer_value(json_object_get(json_object_get(saved->root, "run"), "instructions"));
+    return count > 0 ? (uint64_t)count : 0;
+}
+
 const char *report_saved_interruption(const struct report_saved *saved)
 {
     const json_t *ending = json_object_get(saved->root, "ending");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""receipts.py inputs|equal|differs|streams|refused|interrupted: report.json's receipt, and `c2emu verify`.
+"""receipts.py inputs|equal|differs|streams|refused|interrupted|progress: report.json's receipt, and `c2emu verify`.
 
 inputs       every file that a run reads is in the receipt, with the hash that hashlib has of it; the rest is as asked
 equal        verify says equal for each kind of run, however the report was made
@@ -7,12 +7,14 @@ differs      what was changed is named: a file, the program, a library's place, 
 streams      standard streams are made again as they were, and what was read from them is compared
 refused      what cannot be made again, and receipts that are none
 interrupted  a run that was ended from outside says so, and verify does not take it
+progress     the line on a terminal, with what is left where the report that is to be replaced is of the same run
 """
 
 import hashlib
 import json
 import os
 import pty
+import re
 import shutil
 import signal
 import subprocess
@@ -378,6 +380,61 @@ def interrupted():
             os.remove(path)
 
 
-{"inputs": inputs, "equal": runs_that_are_equal, "differs": differs, "streams": streams, "refused": refused,
- "interrupted": interrupted}[sys.argv[1]]()
+# ---------------------------------------------------------------- progress
+
+def shown_until(words, directory, pattern):
+    """What c2emu shows on a terminal until the pattern is met; then it is interrupted. (match, all that was shown)"""
+    leader, follower = pty.openpty()
+    shown, match, end = b"", None, time.time() + 120
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=follower, cwd=directory) as process:
+        os.close(follower)
+        while True:
+            try:
+                part = os.read(leader, 4096)
+            except OSError:
+                break
+            shown += part
+            if not match and (re.search(pattern, shown) or time.time() > end):
+                match = re.search(pattern, shown)
+                process.send_signal(signal.SIGINT)
+            if not part:
+                break
+    os.close(leader)
+    return match, shown
+
+
+def progress():
+    """The line on a terminal: phase, instructions, speed, and what is left where the run was made before."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "r.json")
+        words = [EMULATOR, "--json", path, "--no-sim", CRASH, "many_lines"]
+        line = rb"^\r\x1b\[Kc2emu: running: [\d,]+ instructions, \d+ M/s(?=\r|$)"
+        match, shown = shown_until(words, directory, line)
+        check(match, "the line of a run: %r" % shown[:200])
+        contains(shown, [b"\r\x1b[Kc2emu: interrupted by SIGINT\r\n"], "the line is gone before words follow")
+        check(b"left" not in shown, "nothing is known of the end: %r" % shown[:200])
+        # the same, made before: it had a billion times as many
+        report = load(path)
+        before = report["run"]["instructions"]
+        match, shown = shown_until(words, directory, rb"c2emu: running: ")
+        check(b"left" not in shown, "an interrupted run says nothing of the end: %r" % shown[:200])
+        del report["interrupted"]
+        report["run"]["instructions"] = 10 ** 15
+        put(path, json.dumps(report))
+        line = rb"\r\x1b\[Kc2emu: running: [\d,]+ of 1,000,000,000,000,000 instructions, \d+ M/s, \d+ h left"
+        match, shown = shown_until(words, directory, line)
+        check(match, "the line of a run that was made before: %r" % shown[:200])
+        check(before > 0, "something was run")
+        put(path, json.dumps(report))
+        other = words[:3] + ["--seed", "2"] + words[3:]
+        match, shown = shown_until(other, directory, rb"c2emu: running: ")
+        check(b"left" not in shown, "another run: %r" % shown[:200])
+        # phases by their names
+        words = [EMULATOR, "-m", "teach", "--skip", "10G", "--measure", "1000", "--samples", "2", CRASH, "many_lines"]
+        match, shown = shown_until(words, directory, rb"^\r\x1b\[Kc2emu: skipping: [\d,]+ instructions, \d+ M/s")
+        check(match, "the line of a phase: %r" % shown[:200])
+
+
+{"inputs": inputs, "progress": progress, "equal": runs_that_are_equal, "differs": differs, "streams": streams,
+ "refused": refused, "interrupted": interrupted}[sys.argv[1]]()
 done()
