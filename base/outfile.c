@@ -6,7 +6,8 @@
  *   A regular target (or one that does not exist yet) is written to a file of the same folder that has no name
  *   (O_TMPFILE), flushed to the disk and named by commit: a reader sees the old file or the new one, and of a process
  *   that is killed nothing is left. Linux gives a file the name of another only by rename, so where there is an old
- *   file the new one has a temporary name (.c2emu-PID-N.tmp) for an instant.
+ *   file the new one has a temporary name (.c2emu-PID-N.tmp) for an instant; who next replaces a file in the folder
+ *   removes what a process left that was killed in just that instant.
  *   On a file system without such files it has that name from the beginning, and is locked: whoever opens a file in the
  *   same folder later removes those that nobody holds any more.
  *   A symbolic link is followed first, so that the link stays and the file it names is replaced; a link that leads
@@ -281,12 +282,19 @@ static int name_it(int fd, const char *name)
     return linkat(AT_FDCWD, own_descriptor(own, fd), AT_FDCWD, name, AT_SYMLINK_FOLLOW);
 }
 
+/* A name for the instant before the rename, locked against who sweeps meanwhile. */
+static int name_for_an_instant(struct c2_outfile *file)
+{
+    sweep(file->target);
+    flock(file->fd, LOCK_EX | LOCK_NB);
+    return with_name_beside(&file->temporary, file->target, name_it, file->fd);
+}
+
 static int put_in_place(struct c2_outfile *file)
 {
     if (!file->temporary && name_it(file->fd, file->target) == 0)
         return 0;
-    if (!file->temporary &&
-        (errno != EEXIST || with_name_beside(&file->temporary, file->target, name_it, file->fd) < 0))
+    if (!file->temporary && (errno != EEXIST || name_for_an_instant(file) < 0))
         return errno;
     if (rename(file->temporary, file->target) != 0)
         return errno;

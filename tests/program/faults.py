@@ -18,6 +18,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 from common import EMULATOR, check, contains, done, emulate, equal, fail, run
 
@@ -328,7 +329,7 @@ def outputs():
 def full_disk_keeps_the_old_file():
     """A limit on the size of files is a disk that fills up while the report is written."""
     with tempfile.TemporaryDirectory() as directory:
-        for option in ("--json", "--trace", "--callgrind", "--cachegrind"):
+        for option in ("--json", "--trace", "--callgrind", "--cachegrind", "--evictors", "--dump-pagemap", "--record"):
             path = os.path.join(directory, option[2:])
             with open(path, "w") as file:
                 file.write("the old one")
@@ -362,6 +363,7 @@ def limits():
         file_sizes(directory)
         memory(directory)
         killed(directory)
+        killed_at_any_time(directory)
         nothing_can_be_said(directory)
 
 
@@ -430,7 +432,9 @@ def killed(directory):
     with open(path, "w") as file:
         file.write("the old one")
     for number, status, said in ((signal.SIGKILL, -9, b""), (signal.SIGABRT, 125, b"c2emu: aborted, and nothing is")):
-        words = ["-q", "--json", path, "--callgrind", os.path.join(directory, "new"), CRASH, "many_lines"]
+        others = [word for option in ("callgrind", "cachegrind", "evictors", "trace", "dump-pagemap", "record")
+                  for word in ("--" + option, os.path.join(directory, option))]
+        words = ["-q", "--json", path, "-o", directory + "/."] + others + [CRASH, "many_lines"]
         with subprocess.Popen([EMULATOR] + words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             process.stdout.read(1000)
             process.send_signal(number)
@@ -440,6 +444,40 @@ def killed(directory):
         with open(path) as file:
             equal(file.read(), "the old one", "the old file after signal %d" % number)
     os.remove(path)
+
+
+def killed_at_any_time(directory):
+    """Also while files are written: each is the old one or the new one, whole, and none has another name."""
+    names = ["report.json", "report.txt", "profile"]
+    words = [EMULATOR, "-q", "-m", "teach", "-o", directory, "--callgrind", os.path.join(directory, "profile")]
+    words.append("/bin/true")
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    old, new = {name: "the old " + name for name in names}, {}
+    run(words, **quiet)
+    for name in names:
+        with open(os.path.join(directory, name)) as file:
+            new[name] = file.read()
+    start = time.monotonic()
+    run(words, **quiet)
+    whole_time = time.monotonic() - start
+    for part in range(24):
+        for name in names:
+            with open(os.path.join(directory, name), "w") as file:
+                file.write(old[name])
+        with subprocess.Popen(words, **quiet) as process:
+            time.sleep(whole_time * (0.3 + part / 24))
+            process.send_signal(signal.SIGKILL)
+        # killed in the instant before a rename, one is left, which goes with the next file that is replaced
+        left = [name for name in os.listdir(directory) if not name.startswith(".c2emu-")]
+        equal(sorted(left), sorted(names), "files after SIGKILL at %d/24 of the run" % part)
+        for name in names:
+            with open(os.path.join(directory, name)) as file:
+                content = file.read()
+            check(content in (old[name], new[name]), "%s is the old one or the new one: %s" % (name, content[:100]))
+    run(words, **quiet)
+    equal(sorted(os.listdir(directory)), sorted(names), "files after a whole run")
+    for name in names:
+        os.remove(os.path.join(directory, name))
 
 
 def nothing_can_be_said(directory):

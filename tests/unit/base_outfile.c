@@ -235,6 +235,17 @@ static void test_a_killed_process_leaves_nothing(void **state)
     assert_text(in_folder(".c2emu-1-1.tmp.txt"), "somebody's own");
 }
 
+/* Killed between the two steps of a replacement: the next replacement takes it away. */
+static void test_what_was_left_goes_with_the_next_replacement(void **state)
+{
+    (void)state;
+    put_text(in_folder("report"), "old\n");
+    put_text(in_folder(".c2emu-1-1.tmp"), "left");
+    write_and_commit(in_folder("report"), "new\n");
+    assert_text(in_folder("report"), "new\n");
+    assert_int_equal(entries(false), 1);
+}
+
 static void in_child(int (*body)(void))
 {
     int status;
@@ -512,7 +523,7 @@ static void test_survives_each_failing_allocation(void **state)
         assert_int_equal(entries(false), 1);
     } while (status != C2_OK);
     c2_alloc_fail_from(0);
-    assert_int_equal(n - 1, all_have_names ? 6 : 5); /* file, path, target, folder, its temporary name; to sweep */
+    assert_int_equal(n - 1, 6); /* file, path, target, folder, to sweep, its temporary name */
     assert_text(in_folder("report"), "new\n");
 }
 
@@ -528,6 +539,7 @@ int main(void)
         IN_FOLDER(test_two_at_once),
         IN_FOLDER(test_steps_over_names_in_use),
         IN_FOLDER(test_a_killed_process_leaves_nothing),
+        IN_FOLDER(test_what_was_left_goes_with_the_next_replacement),
         IN_FOLDER(test_a_target_that_came_meanwhile),
         IN_FOLDER(test_longest_name_and_relative_path),
         IN_FOLDER(test_link_stays_a_link),
