@@ -146,6 +146,7 @@ OTHERS = [
     ["--pages", "buddy,age=0.5", "--huge", "thp"],
     ["-m", "c2sim", "--no-attribution"],
     ["--against", "random"],
+    ["-m", "teach", "-m", "c2sim", "--vary", "L2.ways=4,8"],
 ]
 
 
@@ -171,6 +172,7 @@ def elsewhere():
          "with caches: a warm-up")
     chain(place, program, at)
     profiles(place, program, at)
+    recorded(place, program, at)
 
 
 def chain(place, program, at):
@@ -194,6 +196,15 @@ def profiles(place, program, at):
         place.run([option, b] + program)
         with open(a) as one, open(b) as other:
             check(one.read() == other.read(), option + " of a run that goes on")
+
+
+def recorded(place, program, at):
+    """A recording of a run that goes on is one of the whole run."""
+    place.save(at, program)
+    recording = place.file("recording")
+    went_on = place.restore("--record", recording)
+    result = emulate(["replay", "-q", "--json", "-", recording])
+    equal((result.returncode, result.stdout.decode()), (went_on[0], went_on[3]), "the replay of a run that goes on")
 
 
 def library():
