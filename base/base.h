@@ -2,7 +2,7 @@
  *
  * base: what every other room stands on - status and errors, allocation, pools, seeded generators, a hash map, an
  * ordered tree, number parsing, near-miss suggestions, files that appear only when whole, the limit on their size,
- * hashes.
+ * files in chunks, hashes.
  *
  * The one API contract of the project: a function that can fail returns enum c2_status, gives its result
  * through its first parameter and the reason through its last; a getter lends and says until when; a destroy
@@ -217,6 +217,40 @@ enum c2_status c2_outfile_open(struct c2_outfile **out, const char *path, struct
 FILE *c2_outfile_stream(struct c2_outfile *file);                                /* lent until commit or abandon */
 enum c2_status c2_outfile_commit(struct c2_outfile *file, struct c2_error *err); /* frees file either way */
 void c2_outfile_abandon(struct c2_outfile *file);                                /* removes it; takes NULL */
+
+/* ------------------------------------------------------------------ files in chunks: chunks.c has their bytes
+ * Who writes puts what a chunk is to have into content, behind its first C2_CHUNK_CHAIN bytes; who reads finds it
+ * there. Bytes come from the file and go to it by the caller. */
+static inline void c2_put_u32(uint8_t *to, uint32_t n) /* lowest byte first */
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (uint8_t)(n >> 8 * i);
+}
+static inline uint32_t c2_get_u32(const uint8_t *from)
+{
+    return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
+}
+#define C2_CHUNK_LENGTH 4u /* bytes in front of a frame */
+#define C2_CHUNK_CHAIN 4u
+struct c2_chunks {
+    uint8_t *content; /* `most` bytes */
+    uint8_t *packed;  /* writing: a whole chunk; reading: a frame */
+    size_t most, room;
+    uint32_t check; /* what the next chunk's content begins with */
+    void *zstd;
+    bool writes;
+};
+/* first: what the first content begins with. level: writing, of zstd. To be released in any case. */
+enum c2_status c2_chunks_create(struct c2_chunks *out, bool writes, size_t most, uint32_t first, int level,
+                                struct c2_error *err);
+void c2_chunks_release(struct c2_chunks *chunks);
+/* Writing: the first `count` bytes of content as a chunk, which is the first *out bytes of packed. */
+enum c2_status c2_chunks_pack(size_t *out, struct c2_chunks *chunks, size_t count, struct c2_error *err);
+/* Reading: how long the frame is that these bytes stand in front of, for packed; false: longer than any can be. */
+bool c2_chunks_length(size_t *out, const struct c2_chunks *chunks, const uint8_t length[C2_CHUNK_LENGTH]);
+/* The frame in packed has so many bytes: *out bytes of content, `least` or more, are there. Not NULL: why they are not,
+ * as a part of a sentence. */
+const char *c2_chunks_unpack(size_t *out, struct c2_chunks *chunks, size_t bytes, size_t least);
 
 /* ------------------------------------------------------------------ SHA-256, in hexadecimal as sha256sum prints it */
 #define C2_SHA256_TEXT 65 /* characters of a hash, and a NUL */

@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include "checkpoint/checkpoint_priv.h"
 
@@ -23,23 +22,9 @@
     "CKP\r\n" /* as a recording's: no text has them */
 #define MAGIC_BYTES 8u
 #define LEVEL 3
-#define HEAD_BYTES 4u
 #define CONTENT_BYTES C2_HOST_SIZE(128u << 10, 512u)
 #define CONTENT_MOST (128u << 10)
 #define VERSION_BYTES 63u
-#define ZSTD_FRAME_START "\x28\xb5\x2f\xfd"
-#define ZSTD_CHECKSUM_FLAG 4u /* in the byte behind it */
-
-static void put_u32(uint8_t *to, uint32_t n)
-{
-    for (int i = 0; i < 4; i++)
-        to[i] = (uint8_t)(n >> 8 * i);
-}
-
-static uint32_t get_u32(const uint8_t *from)
-{
-    return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
-}
 
 /* ------------------------------------------------------------------ failures */
 
@@ -112,56 +97,30 @@ static bool get(struct checkpoint *c, void *to, size_t count)
 
 static void put_chunk(struct checkpoint *c)
 {
-    put_u32(c->content, c->check);
-    const size_t bytes = ZSTD_compress2(c->zstd, c->packed + 4, c->packed_room, c->content, c->used);
-    if (ZSTD_isError(bytes)) {
-        c2_fail(&c->failure, C2_ERR_INTERNAL, "cannot compress a part of a checkpoint: %s", ZSTD_getErrorName(bytes));
-        return;
-    }
-    put_u32(c->packed, (uint32_t)bytes);
-    c->check = get_u32(c->packed + bytes);
-    put(c, c->packed, bytes + 4);
-    c->used = HEAD_BYTES;
-}
-
-/* One frame of ours: with its checksum, a content that fits, and nothing behind it. */
-static bool is_frame(const uint8_t *packed, size_t bytes)
-{
-    if (bytes < 16 || memcmp(packed, ZSTD_FRAME_START, 4) != 0 || !(packed[4] & ZSTD_CHECKSUM_FLAG))
-        return false;
-    const unsigned long long content = ZSTD_getFrameContentSize(packed, bytes);
-    return content > HEAD_BYTES && content <= CONTENT_MOST && ZSTD_findFrameCompressedSize(packed, bytes) == bytes;
-}
-
-/* Why the chunk in packed is none; NULL: it is unpacked. */
-static const char *unpack(struct checkpoint *c, size_t bytes)
-{
-    if (!is_frame(c->packed, bytes))
-        return "its head cannot be right";
-    c->filled = ZSTD_decompressDCtx(c->zstd, c->content, CONTENT_MOST, c->packed, bytes);
-    if (ZSTD_isError(c->filled))
-        return ZSTD_getErrorName(c->filled);
-    if (get_u32(c->content) != c->check)
-        return "it does not follow the part before";
-    c->check = get_u32(c->packed + bytes - 4);
-    c->used = HEAD_BYTES;
-    return NULL;
+    size_t bytes;
+    struct c2_error why;
+    if (c2_chunks_pack(&bytes, &c->chunks, c->used, &why) == C2_OK)
+        put(c, c->chunks.packed, bytes);
+    else
+        checkpoint_fail(c, &why);
+    c->used = C2_CHUNK_CHAIN;
 }
 
 static void get_chunk(struct checkpoint *c)
 {
-    uint8_t length[4];
+    uint8_t length[C2_CHUNK_LENGTH];
+    size_t bytes;
     c->chunk = c->offset;
     if (!get(c, length, sizeof length))
         return;
-    const uint32_t bytes = get_u32(length);
-    if (bytes > c->packed_room) {
+    if (!c2_chunks_length(&bytes, &c->chunks, length)) {
         checkpoint_damaged(c, "its length cannot be right");
         return;
     }
-    if (!get(c, c->packed, bytes))
+    if (!get(c, c->chunks.packed, bytes))
         return;
-    const char *problem = unpack(c, bytes);
+    const char *problem = c2_chunks_unpack(&c->filled, &c->chunks, bytes, C2_CHUNK_CHAIN + 1);
+    c->used = C2_CHUNK_CHAIN;
     if (problem)
         checkpoint_damaged(c, problem);
 }
@@ -173,9 +132,9 @@ void checkpoint_bytes(struct checkpoint *c, void *bytes, size_t count)
         const size_t end = c->writes ? CONTENT_BYTES : c->filled;
         const size_t part = end - c->used < count ? end - c->used : count;
         if (c->writes)
-            memcpy(c->content + c->used, at, part);
+            memcpy(c->chunks.content + c->used, at, part);
         else
-            memcpy(at, c->content + c->used, part);
+            memcpy(at, c->chunks.content + c->used, part);
         c->used += part;
         at += part;
         count -= part;
@@ -195,7 +154,7 @@ static void put_start(struct checkpoint *c, const char *version)
     uint8_t start[MAGIC_BYTES + 4];
     char *text = (char *)version;
     memcpy(start, MAGIC, MAGIC_BYTES);
-    put_u32(start + MAGIC_BYTES, CHECKPOINT_FORMAT);
+    c2_put_u32(start + MAGIC_BYTES, CHECKPOINT_FORMAT);
     put(c, start, sizeof start);
     checkpoint_text(c, &text, VERSION_BYTES);
 }
@@ -224,7 +183,7 @@ static void get_start(struct checkpoint *c, const char *version)
     }
     if (!get(c, start + MAGIC_BYTES, 4))
         return;
-    const uint32_t format = get_u32(start + MAGIC_BYTES);
+    const uint32_t format = c2_get_u32(start + MAGIC_BYTES);
     checkpoint_text(c, &there, VERSION_BYTES);
     if (format != CHECKPOINT_FORMAT)
         refuse_version(c, there ? there : "(unknown)", format, version);
@@ -235,16 +194,6 @@ static void get_start(struct checkpoint *c, const char *version)
 
 /* ------------------------------------------------------------------ life */
 
-static bool make_buffers(struct checkpoint *c, const char *name)
-{
-    c->name = c2_strdup(name);
-    c->content = c2_alloc(CONTENT_MOST);
-    c->packed_room = ZSTD_compressBound(CONTENT_MOST);
-    c->packed = c2_alloc(c->packed_room + 4);
-    c->zstd = c->writes ? (void *)ZSTD_createCCtx() : (void *)ZSTD_createDCtx();
-    return c->name && c->content && c->packed && c->zstd;
-}
-
 static enum c2_status open_file(struct checkpoint **out, FILE *file, bool writes, const char *name, const char *version,
                                 struct c2_error *err)
 {
@@ -253,21 +202,18 @@ static enum c2_status open_file(struct checkpoint **out, FILE *file, bool writes
     if (!c)
         return c2_fail_memory(err, "a checkpoint");
     *c = (struct checkpoint){
-        .file = file, .writes = writes, .part = "its start", .check = CHECKPOINT_FORMAT, .used = HEAD_BYTES};
+        .file = file, .writes = writes, .part = "its start", .used = C2_CHUNK_CHAIN, .name = c2_strdup(name)};
     c->changed = (struct c2_words){c->changed_text, sizeof c->changed_text, 0};
-    c->filled = writes ? 0 : HEAD_BYTES;
-    if (!make_buffers(c, name)) {
-        checkpoint_close(c);
-        return c2_fail_memory(err, "a checkpoint");
-    }
-    if (writes) {
-        ZSTD_CCtx_setParameter(c->zstd, ZSTD_c_compressionLevel, LEVEL);
-        ZSTD_CCtx_setParameter(c->zstd, ZSTD_c_checksumFlag, 1);
+    c->filled = writes ? 0 : C2_CHUNK_CHAIN;
+    enum c2_status status = c2_chunks_create(&c->chunks, writes, CONTENT_MOST, CHECKPOINT_FORMAT, LEVEL, err);
+    if (status == C2_OK && !c->name)
+        status = c2_fail_memory(err, "a checkpoint");
+    if (status == C2_OK && writes)
         put_start(c, version);
-    } else {
+    else if (status == C2_OK)
         get_start(c, version);
-    }
-    const enum c2_status status = checkpoint_status(c, err);
+    if (status == C2_OK)
+        status = checkpoint_status(c, err);
     if (status == C2_OK)
         *out = c;
     else
@@ -289,7 +235,7 @@ enum c2_status checkpoint_read(struct checkpoint **out, FILE *from, const char *
 
 enum c2_status checkpoint_finish(struct checkpoint *c, struct c2_error *err)
 {
-    if (checkpoint_good(c) && c->writes && c->used > HEAD_BYTES)
+    if (checkpoint_good(c) && c->writes && c->used > C2_CHUNK_CHAIN)
         put_chunk(c);
     if (!c->writes && c->used != c->filled)
         checkpoint_damaged(c, "there is more than can be");
@@ -302,15 +248,10 @@ void checkpoint_close(struct checkpoint *c)
 {
     if (!c)
         return;
-    if (c->writes)
-        ZSTD_freeCCtx(c->zstd);
-    else
-        ZSTD_freeDCtx(c->zstd);
+    c2_chunks_release(&c->chunks);
     for (uint32_t i = 0; i < c->cut_count; i++)
         close(c->cuts[i].fd);
     c2_free(c->cuts);
     c2_free(c->name);
-    c2_free(c->content);
-    c2_free(c->packed);
     c2_free(c);
 }

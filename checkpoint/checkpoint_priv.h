@@ -28,12 +28,10 @@ struct checkpoint {
     struct checkpoint_cut *cuts;
     uint32_t cut_count, cut_room;
     /* The chunk: what of it is used, and while reading what there is. */
-    uint8_t *content, *packed;
-    size_t used, filled, packed_room;
+    struct c2_chunks chunks;
+    size_t used, filled;
     uint64_t offset; /* of the file, behind the current chunk */
     uint64_t chunk;  /* where it begins */
-    uint32_t check;  /* the last four bytes of the frame before */
-    void *zstd;      /* ZSTD_CCtx or ZSTD_DCtx */
 };
 
 static inline bool checkpoint_good(const struct checkpoint *c) { return c->failure.status == C2_OK; }

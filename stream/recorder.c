@@ -18,7 +18,6 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <zstd.h>
 
 #include "stream/recording_priv.h"
 
@@ -35,15 +34,14 @@ struct stream_recorder {
     const struct stream_blocks *blocks;
     FILE *to;
     char *name;
-    ZSTD_CCtx *compressor;
+    struct c2_chunks chunks;
     struct recording_model model;
     uint64_t expected;         /* records that came as expected, and are not written yet */
     uint64_t words;            /* of batches, in this chunk */
     uint8_t *control, *values; /* ends of the sections */
-    uint8_t *content, *value_section, *packed;
-    size_t packed_room;
-    size_t fact_bytes;   /* of all facts so far */
-    uint32_t tid, check; /* check: the last four bytes of the frame before */
+    uint8_t *value_section;
+    size_t fact_bytes; /* of all facts so far */
+    uint32_t tid;
 };
 
 /* ------------------------------------------------------------------ chunks */
@@ -62,21 +60,17 @@ static enum c2_status put(struct stream_recorder *r, const void *bytes, size_t c
 static enum c2_status put_chunk(struct stream_recorder *r, enum recording_chunk kind, const uint8_t *control_end,
                                 const uint8_t *end, struct c2_error *err)
 {
-    recording_put_u32(r->content, r->check);
-    r->content[4] = (uint8_t)kind;
-    recording_put_u32(r->content + 5, (uint32_t)(control_end - r->content) - RECORDING_HEAD_BYTES);
-    const size_t bytes = ZSTD_compress2(r->compressor, r->packed + 4, r->packed_room, r->content,
-                                        (size_t)(end - r->content));
-    if (ZSTD_isError(bytes))
-        return c2_fail(err, C2_ERR_INTERNAL, "cannot compress a part of a recording: %s", ZSTD_getErrorName(bytes));
-    recording_put_u32(r->packed, (uint32_t)bytes);
-    r->check = recording_get_u32(r->packed + bytes);
-    return put(r, r->packed, bytes + 4, err);
+    size_t bytes;
+    uint8_t *content = r->chunks.content;
+    content[4] = (uint8_t)kind;
+    c2_put_u32(content + 5, (uint32_t)(control_end - content) - RECORDING_HEAD_BYTES);
+    enum c2_status status = c2_chunks_pack(&bytes, &r->chunks, (size_t)(end - content), err);
+    return status == C2_OK ? put(r, r->chunks.packed, bytes, err) : status;
 }
 
 static void begin_chunk(struct stream_recorder *r)
 {
-    r->control = r->content + RECORDING_HEAD_BYTES;
+    r->control = r->chunks.content + RECORDING_HEAD_BYTES;
     r->values = r->value_section;
     r->words = 0;
 }
@@ -103,7 +97,7 @@ static enum c2_status end_chunk(struct stream_recorder *r, struct c2_error *err)
 {
     if (r->expected != 0)
         put_item(r, ITEM_REST);
-    if (r->control == r->content + RECORDING_HEAD_BYTES)
+    if (r->control == r->chunks.content + RECORDING_HEAD_BYTES)
         return C2_OK;
     const size_t values = (size_t)(r->values - r->value_section);
     memcpy(r->control, r->value_section, values);
@@ -114,7 +108,7 @@ static enum c2_status end_chunk(struct stream_recorder *r, struct c2_error *err)
 
 static bool is_full(const struct stream_recorder *r)
 {
-    return (size_t)(r->control - r->content) + (size_t)(r->values - r->value_section) >= CHUNK_BYTES;
+    return (size_t)(r->control - r->chunks.content) + (size_t)(r->values - r->value_section) >= CHUNK_BYTES;
 }
 
 /* ------------------------------------------------------------------ facts */
@@ -127,7 +121,7 @@ static enum c2_status put_fact(struct stream_recorder *r, const struct stream_fa
     enum c2_status status = C2_OK;
     do {
         const size_t part = left < CHUNK_BYTES ? left : CHUNK_BYTES, name_bytes = strlen(name);
-        uint8_t *to = put_number(r->content + RECORDING_HEAD_BYTES, name_bytes);
+        uint8_t *to = put_number(r->chunks.content + RECORDING_HEAD_BYTES, name_bytes);
         memcpy(to, name, name_bytes);
         memcpy(to + name_bytes, value, part);
         to += name_bytes + part;
@@ -166,7 +160,7 @@ static enum c2_status put_start(struct stream_recorder *r, struct c2_error *err)
 {
     uint8_t start[RECORDING_MAGIC_BYTES + 4];
     memcpy(start, RECORDING_MAGIC, RECORDING_MAGIC_BYTES);
-    recording_put_u32(start + RECORDING_MAGIC_BYTES, RECORDING_VERSION);
+    c2_put_u32(start + RECORDING_MAGIC_BYTES, RECORDING_VERSION);
     return put(r, start, sizeof start, err);
 }
 
@@ -177,12 +171,8 @@ static bool make_buffers(struct stream_recorder *r, const char *name)
     const size_t section = CHUNK_BYTES + ITEM_BYTES;
     _Static_assert(RECORDING_HEAD_BYTES + CHUNK_BYTES + 2 * ITEM_BYTES <= RECORDING_CONTENT_BYTES, "a chunk fits");
     r->name = c2_strdup(name);
-    r->content = c2_alloc(RECORDING_CONTENT_BYTES);
     r->value_section = c2_alloc(section);
-    r->packed_room = ZSTD_compressBound(RECORDING_CONTENT_BYTES);
-    r->packed = c2_alloc(r->packed_room + 4);
-    r->compressor = ZSTD_createCCtx();
-    return r->name && r->content && r->value_section && r->packed && r->compressor;
+    return r->name && r->value_section;
 }
 
 enum c2_status stream_recorder_create(struct stream_recorder **out, FILE *to, const char *name,
@@ -193,14 +183,12 @@ enum c2_status stream_recorder_create(struct stream_recorder **out, FILE *to, co
     struct stream_recorder *r = c2_calloc(1, sizeof *r);
     if (!r)
         return c2_fail_memory(err, "a recorder");
-    *r = (struct stream_recorder){.blocks = blocks, .to = to, .tid = 1, .check = RECORDING_VERSION};
-    enum c2_status status = make_buffers(r, name) ? recording_model_start(&r->model, err)
-                                                  : c2_fail_memory(err, "a recorder");
-    if (status == C2_OK) {
-        ZSTD_CCtx_setParameter(r->compressor, ZSTD_c_compressionLevel, LEVEL);
-        ZSTD_CCtx_setParameter(r->compressor, ZSTD_c_checksumFlag, 1);
+    *r = (struct stream_recorder){.blocks = blocks, .to = to, .tid = 1};
+    enum c2_status status = c2_chunks_create(&r->chunks, true, RECORDING_CONTENT_BYTES, RECORDING_VERSION, LEVEL, err);
+    if (status == C2_OK)
+        status = make_buffers(r, name) ? recording_model_start(&r->model, err) : c2_fail_memory(err, "a recorder");
+    if (status == C2_OK)
         status = put_start(r, err);
-    }
     if (status == C2_OK)
         status = put_facts(r, facts, fact_count, err);
     if (status != C2_OK) {
@@ -216,12 +204,10 @@ void stream_recorder_destroy(struct stream_recorder *recorder)
 {
     if (!recorder)
         return;
-    ZSTD_freeCCtx(recorder->compressor);
+    c2_chunks_release(&recorder->chunks);
     recording_model_release(&recorder->model);
     c2_free(recorder->name);
-    c2_free(recorder->content);
     c2_free(recorder->value_section);
-    c2_free(recorder->packed);
     c2_free(recorder);
 }
 
@@ -448,7 +434,7 @@ enum c2_status stream_recorder_finish(struct stream_recorder *r, const struct st
         status = put_facts(r, facts, fact_count, err);
     if (status != C2_OK)
         return status;
-    uint8_t *to = put_number(r->content + RECORDING_HEAD_BYTES, totals->records);
+    uint8_t *to = put_number(r->chunks.content + RECORDING_HEAD_BYTES, totals->records);
     to = put_number(to, totals->marks);
     to = put_number(to, totals->instructions);
     to = put_number(to, totals->references);

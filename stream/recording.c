@@ -17,12 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include "stream/recording_reader_priv.h"
-
-#define ZSTD_FRAME_START "\x28\xb5\x2f\xfd"
-#define ZSTD_CHECKSUM_FLAG 4u /* in the byte behind it */
 
 /* ------------------------------------------------------------------ errors */
 
@@ -67,51 +63,32 @@ static bool read_bytes(struct stream_recording *r, void *to, size_t count)
 
 /* ------------------------------------------------------------------ chunks */
 
-/* One frame of ours: with its checksum, a content that fits, and nothing behind it. */
-static bool is_frame(const uint8_t *packed, size_t bytes)
-{
-    if (bytes < 16 || memcmp(packed, ZSTD_FRAME_START, 4) != 0 || !(packed[4] & ZSTD_CHECKSUM_FLAG))
-        return false;
-    const unsigned long long content = ZSTD_getFrameContentSize(packed, bytes);
-    return content >= RECORDING_HEAD_BYTES && content <= RECORDING_CONTENT_BYTES &&
-           ZSTD_findFrameCompressedSize(packed, bytes) == bytes;
-}
-
 static bool open_content(struct stream_recording *r, size_t bytes)
 {
-    const uint32_t control = recording_get_u32(r->content + 5);
-    if (recording_get_u32(r->content) != r->check)
-        return recording_damaged(r, "it does not follow the part before");
+    const uint8_t *content = r->chunks.content;
+    const uint32_t control = c2_get_u32(content + 5);
     if (control > bytes - RECORDING_HEAD_BYTES)
         return recording_damaged(r, "its first section is longer than the part");
-    r->kind = (enum recording_chunk)r->content[4];
-    r->control = (struct recording_section){r->content + RECORDING_HEAD_BYTES,
-                                            r->content + RECORDING_HEAD_BYTES + control};
-    r->values = (struct recording_section){r->control.end, r->content + bytes};
+    r->kind = (enum recording_chunk)content[4];
+    r->control = (struct recording_section){content + RECORDING_HEAD_BYTES, content + RECORDING_HEAD_BYTES + control};
+    r->values = (struct recording_section){r->control.end, content + bytes};
     r->words_left = RECORDING_CHUNK_WORDS;
     return true;
 }
 
 static bool next_chunk(struct stream_recording *r)
 {
-    uint8_t length[4];
+    uint8_t length[C2_CHUNK_LENGTH];
+    size_t packed, bytes;
     r->chunk = r->offset;
     if (!read_bytes(r, length, sizeof length))
         return false;
-    const uint32_t packed = recording_get_u32(length);
-    if (packed > r->packed_room)
+    if (!c2_chunks_length(&packed, &r->chunks, length))
         return recording_damaged(r, "its length cannot be right");
-    if (!read_bytes(r, r->packed, packed))
+    if (!read_bytes(r, r->chunks.packed, packed))
         return false;
-    if (!is_frame(r->packed, packed))
-        return recording_damaged(r, "its head cannot be right");
-    const size_t bytes = ZSTD_decompressDCtx(r->decompressor, r->content, RECORDING_CONTENT_BYTES, r->packed, packed);
-    if (ZSTD_isError(bytes))
-        return recording_damaged(r, ZSTD_getErrorName(bytes));
-    if (!open_content(r, bytes))
-        return false;
-    r->check = recording_get_u32(r->packed + packed - 4);
-    return true;
+    const char *problem = c2_chunks_unpack(&bytes, &r->chunks, packed, RECORDING_HEAD_BYTES);
+    return problem ? recording_damaged(r, problem) : open_content(r, bytes);
 }
 
 /* ------------------------------------------------------------------ the start */
@@ -132,7 +109,7 @@ static bool take_start(struct stream_recording *r)
                        "%s is no recording of a run: its first bytes are other ones; name a file that was "
                        "recorded by c2emu",
                        r->name));
-    const uint32_t version = recording_get_u32(start + RECORDING_MAGIC_BYTES);
+    const uint32_t version = c2_get_u32(start + RECORDING_MAGIC_BYTES);
     if (version == RECORDING_VERSION)
         return true;
     return recording_good(
@@ -198,7 +175,7 @@ static bool start(struct stream_recording *r, bool again)
 {
     r->offset = 0;
     r->chunk = 0;
-    r->check = RECORDING_VERSION;
+    r->chunks.check = RECORDING_VERSION;
     if (!take_start(r) || !recording_good(r, recording_model_start(&r->model, r->err)))
         return false;
     while (next_chunk(r)) {
@@ -215,12 +192,8 @@ static bool start(struct stream_recording *r, bool again)
 static bool make_buffers(struct stream_recording *r, const char *name)
 {
     r->name = c2_strdup(name);
-    r->packed_room = ZSTD_compressBound(RECORDING_CONTENT_BYTES);
-    r->packed = c2_alloc(r->packed_room);
-    r->content = c2_alloc(RECORDING_CONTENT_BYTES);
     r->batch = c2_alloc(sizeof *r->batch);
-    r->decompressor = ZSTD_createDCtx();
-    return r->name && r->packed && r->content && r->batch && r->decompressor;
+    return r->name && r->batch;
 }
 
 enum c2_status stream_recording_open(struct stream_recording **out, FILE *from, const char *name, struct c2_error *err)
@@ -240,6 +213,8 @@ enum c2_status stream_recording_open_at(struct stream_recording **out, FILE *fro
     r->start = start_at;
     r->seekable = fseek(from, start_at, SEEK_SET) == 0;
     enum c2_status status = stream_blocks_create(&r->blocks, err);
+    if (status == C2_OK)
+        status = c2_chunks_create(&r->chunks, false, RECORDING_CONTENT_BYTES, RECORDING_VERSION, 0, err);
     if (status == C2_OK && !make_buffers(r, name))
         status = c2_fail_memory(err, "a recording");
     if (status == C2_OK && !start(r, false))
@@ -261,13 +236,11 @@ void stream_recording_close(struct stream_recording *recording)
         c2_free((void *)recording->facts[i].value);
     }
     c2_free(recording->facts);
-    ZSTD_freeDCtx(recording->decompressor);
+    c2_chunks_release(&recording->chunks);
     recording_model_release(&recording->model);
     stream_marks_destroy(recording->marks);
     stream_blocks_destroy(recording->blocks);
     c2_free(recording->batch);
-    c2_free(recording->packed);
-    c2_free(recording->content);
     c2_free(recording->name);
     c2_free(recording);
 }

@@ -124,14 +124,4 @@ static inline uint64_t recording_go_on(struct model_slot *slot)
 static inline uint64_t recording_fold(uint64_t n) { return n << 1 ^ (0 - (n >> 63)); }
 static inline uint64_t recording_unfold(uint64_t n) { return n >> 1 ^ (0 - (n & 1)); }
 
-static inline void recording_put_u32(uint8_t *to, uint32_t n)
-{
-    for (unsigned i = 0; i < 4; i++)
-        to[i] = (uint8_t)(n >> 8 * i);
-}
-static inline uint32_t recording_get_u32(const uint8_t *from)
-{
-    return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
-}
-
 #endif

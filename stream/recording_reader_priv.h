@@ -20,10 +20,7 @@ struct stream_recording {
     bool facts_known;       /* those of the end as well */
     uint64_t offset;        /* bytes read */
     uint64_t chunk;         /* where the current chunk begins */
-    uint32_t check;         /* the last four bytes of the frame before */
-    struct ZSTD_DCtx_s *decompressor;
-    uint8_t *packed, *content;
-    size_t packed_room;
+    struct c2_chunks chunks;
     enum recording_chunk kind; /* of the current chunk */
     struct recording_section control, values;
     uint64_t words_left; /* that the chunk may hold */
