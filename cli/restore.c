@@ -93,6 +93,22 @@ static enum c2_status begin_phases(struct cli_sampling *sampling, const struct c
     return C2_OK;
 }
 
+/* Of another checkpoint further on. */
+static enum c2_status check_next(const struct cli_options *options, const struct cli_restored *restored,
+                                 struct c2_error *err)
+{
+    const struct cli_saved *saved = &restored->saved;
+    if (options->checkpoint_caches && !saved->caches)
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--checkpoint-caches: the checkpoint %s has no references from before it; leave it out",
+                       restored->path);
+    if (options->checkpoint_at != 0 && options->checkpoint_at <= saved->instructions)
+        return c2_fail(err, C2_ERR_INVALID, "--checkpoint-at %llu: the checkpoint %s is at instruction %llu already",
+                       (unsigned long long)options->checkpoint_at, restored->path,
+                       (unsigned long long)saved->instructions);
+    return C2_OK;
+}
+
 enum c2_status cli_restored_options(struct cli_options *options, const struct cli_restored *restored,
                                     struct c2_error *err)
 {
@@ -100,14 +116,8 @@ enum c2_status cli_restored_options(struct cli_options *options, const struct cl
     enum c2_status status = check_given(options, err);
     if (status == C2_OK)
         status = check_phases(options, saved, err);
-    if (status == C2_OK && options->checkpoint_caches && !saved->caches)
-        status = c2_fail(err, C2_ERR_INVALID,
-                         "--checkpoint-caches: the checkpoint %s has no references from before it; leave it out",
-                         restored->path);
-    if (status == C2_OK && options->checkpoint_at != 0 && options->checkpoint_at <= saved->instructions)
-        status = c2_fail(err, C2_ERR_INVALID, "--checkpoint-at %llu: the checkpoint %s is at instruction %llu already",
-                         (unsigned long long)options->checkpoint_at, restored->path,
-                         (unsigned long long)saved->instructions);
+    if (status == C2_OK)
+        status = check_next(options, restored, err);
     if (status == C2_OK && !options->no_sim)
         status = begin_phases(&options->sampling, saved, err);
     options->command = (const char *const *)saved->command.list;
