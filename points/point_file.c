@@ -66,8 +66,8 @@ static enum c2_status read_pairs(struct reader *reader, FILE *from, take_pair *t
     enum c2_status status = C2_OK;
     for (reader->line = 1; status == C2_OK && fgets(text, sizeof text, from); reader->line++) {
         const size_t length = strlen(text);
-        if (length == sizeof text - 1 && text[length - 1] != '\n')
-            return wrong(reader, "a line is longer than two numbers", text, err);
+        if ((length == 0 || text[length - 1] != '\n') && !feof(from))
+            return wrong(reader, "a line is longer than two numbers, or no text", text, err);
         status = read_pair(reader, text, take, err);
     }
     if (status == C2_OK && ferror(from))

@@ -112,6 +112,8 @@ static enum c2_status read_line(struct reader *reader, points_take *take, void *
     } else if (reader->next != '#' && reader->next != '\n' && reader->next != '\r') {
         status = wrong(reader, "a line does not begin with T", err);
     }
+    if (status != C2_OK) /* the line may have no end */
+        return status;
     skip_line(reader);
     advance(reader);
     return status;

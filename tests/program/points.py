@@ -282,6 +282,7 @@ def errors_of_runs():
         path = write_case(folder)[1]
         for words, parts in RUNS:
             refused(["--points", path] + words + [PHASES], parts, "--points " + " ".join(words))
+        refused(["--points", "/dev/zero", "--interval", "2k", PHASES], ["/dev/zero:1: a line is longer"], "no text")
         refused(["points", "--points", path, PHASES], ["leave --points out"], "points --points")
         refused(["--weights", path, PHASES], ["--weights", "belongs to --points"], "--weights alone")
         write("0.3 0\n0.3 1\n0.3 2\n0.3 3\n", folder, "a.weights")
@@ -306,6 +307,7 @@ def errors():
         refused(["points", "--from-bbv=x"] + words, [words[0].partition("=")[0], "takes"], words[0])
     refused(["points", "--from-bbv", "/nonexistent/x"], ["/nonexistent/x", "No such file"], "a file that is not there")
     refused(["points"], ["no program given"], "points without a program")
+    refused(["points", "--from-bbv", "/dev/zero"], ["/dev/zero:1: a line does not begin with T"], "an endless line")
     with tempfile.TemporaryDirectory() as folder:
         for text, part in VECTORS:
             path = write(text, folder, "bad.bb")
