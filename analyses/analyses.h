@@ -40,6 +40,7 @@ struct analyses; /* those of one simulated machine */
 struct analyses_setup {
     const struct caches_machine *machine; /* outlives them */
     struct loader_symbols *symbols;       /* likewise; asked when memory appears and at the end */
+    bool unnamed; /* nobody will show their objects: blocks need no names of the source, which take time to find */
     const char *const *given; /* [ANALYSES_KINDS]: the words of their options; NULL: not given, "": no argument */
     const struct analyses
         *first;   /* of the run's first simulated machine, which outlives these; NULL: that is this one */

@@ -102,6 +102,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     profile->base.kind = &analysis_profile;
     profile->machine = setup->machine;
     profile->symbols = setup->symbols;
+    profile->names = setup->unnamed ? NULL : setup->symbols;
     profile->samples.wanted = setup->samples;
     profile->epoch = 1;
     find_spans(profile);

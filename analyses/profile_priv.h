@@ -56,8 +56,8 @@ struct profile_result; /* result.c */
 struct profile {
     struct analysis base;
     struct objects *objects;
-    struct loader_symbols *symbols;
-    struct c2_map *layouts; /* the stream's number of a layout -> that of symbols */
+    struct loader_symbols *symbols, *names; /* names: where those of blocks come from; NULL: they need none */
+    struct c2_map *layouts;                 /* the stream's number of a layout -> that of symbols */
     const struct caches_machine *machine;
     bool compared;
     bool early;            /* the program's first instruction is still to come */

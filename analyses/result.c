@@ -161,7 +161,7 @@ static char *make_name(struct profile *profile, uint32_t number, const struct an
         return c2_format(object->local->name ? "%s" : "frame of %s",
                          object->local->name ? object->local->name : object->local->function);
     if (owner->allocated)
-        return sites_name(profile->symbols, object, objects_alone(profile->objects, number));
+        return sites_name(profile->names, object, objects_alone(profile->objects, number));
     return owner->number != 0 ? c2_format("%s#%" PRIu64, owner->name, owner->number) : NULL;
 }
 
@@ -172,7 +172,7 @@ static void add_sites(struct profile *profile, uint32_t number, struct analyses_
     uint64_t words[STREAM_CALLERS];
     object->sites = &result->sites[result->site_count];
     object->site_count = objects_sites(profile->objects, number, words);
-    sites_choose(profile->symbols, words, object);
+    sites_choose(profile->names, words, object);
     for (uint32_t i = 0; i < object->site_count; i++)
         result->sites[result->site_count++].v = words[i] & ~STREAM_ASSUMED;
     if (object->site_count != 0)

@@ -134,6 +134,7 @@ static struct lane_config lane_of(const struct cli_simulation *s, const struct c
                                 .given = options->no_sim ? NULL : given,
                                 .samples = (options->sampling.measure != 0 || options->sampling.points) &&
                                            !cli_regions_asked(&options->regions),
+                                .unnamed = !first,
                                 .name = lane->name};
 }
 

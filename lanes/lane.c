@@ -147,7 +147,8 @@ static enum c2_status make_analyses(struct lane *lane, const struct lane_config 
                                          .symbols = lane->symbols,
                                          .given = config->given,
                                          .first = config->first,
-                                         .samples = config->samples};
+                                         .samples = config->samples,
+                                         .unnamed = config->unnamed};
     return status == C2_OK ? analyses_create(&lane->analyses, &setup, err) : status;
 }
 

@@ -21,6 +21,7 @@ struct lane_config {
     const struct stream_blocks *blocks; /* of the stream */
     const char *const *given;           /* the analyses asked for (struct analyses_setup); NULL: none */
     const struct analyses *first;       /* those of the lane that this one is compared with; NULL: with none */
+    bool unnamed;                       /* as in struct analyses_setup */
     const char *name;                   /* for messages, where there are several; lent until destroy; NULL: none */
     bool compared; /* beside others: with the one before it that is not; then `first` is filled in */
     /* A page that is accessed and was not marked as touched gets its frame then: in this region, as by a write, and

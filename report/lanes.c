@@ -310,8 +310,10 @@ static void add_tables(struct lanes *lanes)
 
 static bool same_object(const struct analyses_object *a, const struct analyses_object *b)
 {
-    return a->kind == b->kind && a->base == b->base && a->site.v == b->site.v && a->layout == b->layout &&
-           a->local_number == b->local_number && a->number == b->number && strcmp(a->name, b->name) == 0;
+    const bool allocated = a->site_count != 0; /* then it may have no name in other lanes than the first */
+    return a->kind == b->kind && a->base == b->base && a->site_count == b->site_count && a->layout == b->layout &&
+           a->local_number == b->local_number && a->number == b->number &&
+           (allocated ? a->sites[0].v == b->sites[0].v : strcmp(a->name, b->name) == 0);
 }
 
 static uint64_t misses_in(const struct analyses_tally *tally)

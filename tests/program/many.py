@@ -4,6 +4,7 @@
 alone     every lane counts what a run of its own counts, all counts of all levels, TLBs and walks; the report of the
           first is that of its own run, and so are the files
 threads   the same bytes for any number of threads
+replayed  a recorded run gives the report of the live one
 compared  least, quartiles, most, what changes most and where the first lies, worked out again from the lanes; which
           rows the text has
 ends      where memory ends in one of them: the run ends at the same page, with the same words, whatever threads
@@ -111,6 +112,21 @@ def threads():
     done()
 
 
+# ---------------------------------------------------------------- replayed
+
+def replayed():
+    options = ["-m", "teach", "-m", "c2sim", "--pages", "random", "--vary", "pages.seed=1..3"]
+    live = run(options, [MATMUL])[:2]
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "recording")
+        equal(emulate(["-q", "--record", path, MATMUL]).returncode, 0, "recording")
+        result = emulate(["replay", path, "-q", "-o", directory] + options)
+        equal((result.returncode, result.stderr), (0, b""), "replay")
+        with open(os.path.join(directory, "report.json")) as data, open(os.path.join(directory, "report.txt")) as text:
+            check((data.read(), text.read()) == live, "replayed: another report")
+    done()
+
+
 # ---------------------------------------------------------------- compared
 
 def rank(values, quarter):
@@ -156,6 +172,9 @@ def compared():
         contains(" ".join(text.split()), ["L2 misses of the first, %s (pages.seed=1), are more than those of %d of 16 "
                                           "others" % (format(l2[0], ","), below), ": percentile %d;" % percentile],
                  "text of 17")
+    median = next(line for line in text.splitlines() if line.startswith("median "))
+    contains(median, [format(rank([level["misses"] for lane in lanes for level in lane["levels"]
+                                   if level["name"] == name], 2), ",") for name in ("L2", "L3")], "the row of medians")
     text_of_few()
     done()
 
@@ -223,5 +242,6 @@ def refused():
     done()
 
 
-PARTS = {"alone": alone, "threads": threads, "compared": compared, "ends": ends, "seen": seen, "refused": refused}
+PARTS = {"alone": alone, "threads": threads, "replayed": replayed, "compared": compared, "ends": ends, "seen": seen,
+         "refused": refused}
 PARTS[sys.argv[1]]()

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Lanes side by side: whatever machines, placements and seeds they have, and however many host threads feed them, each
- * counts what it counts alone; and where memory ends in one, the same lane fails at the same change.
+ * counts what it counts alone, its profile included, for which all read the same file's names; and where memory ends in
+ * one, the same lane fails at the same change. The program is this one, as far as names go.
  */
+#include <elf.h>
+#include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,11 +14,14 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "lanes/lanes.h"
 
 #define LANES 7u
 #define BASE 0x1000000ull
+#define PROGRAM 0x10000000000ull /* it is position independent */
 #define PAGES 300u
 #define STEPS 40000u
 #define MAPPED 6u
@@ -40,12 +46,14 @@ static void make_machines(struct caches_machine machines[LANES], struct lane_con
                           const struct stream_blocks *blocks)
 {
     static const enum mmu_placement placements[] = {MMU_SEQUENTIAL, MMU_RANDOM, MMU_RANDOM, MMU_BUDDY};
+    static const char *const given[ANALYSES_KINDS]; /* no option: the profile */
     static const char *const names[LANES] = {"a", "b", "c", "d", "e", "f", "g"};
     for (unsigned i = 0; i < LANES; i++) {
         machines[i] = (struct caches_machine){.name = "many", .line_bytes = 64, .level_count = 2};
         machines[i].levels[0] = level("L1D", 4096, 2, CACHES_LRU);
         machines[i].levels[1] = level("L2", (uint64_t)(i % 2 + 1) << 15, 4, i % 3 == 2 ? CACHES_RANDOM : CACHES_LRU);
-        configs[i] = (struct lane_config){.machine = &machines[i], .seed = 1, .blocks = blocks, .name = names[i]};
+        configs[i] = (struct lane_config){
+            .machine = &machines[i], .seed = 1, .blocks = blocks, .given = given, .name = names[i]};
         configs[i].placement = (struct mmu_config){
             .physical_bytes = 64 << 20, .placement = placements[i < 4 ? i : 1], .colors = 1, .age = 500, .seed = i};
     }
@@ -58,7 +66,7 @@ static uint32_t add_block(struct stream_blocks *blocks)
     static const struct stream_slot slots[] = {{0, 8, STREAM_READ, 0}, {0, 4, STREAM_WRITE, 0}};
     static const struct stream_insn insn = {0, 0, 4};
     const struct stream_block block = {
-        .pc = {BASE}, .bytes = 4, .insn_count = 1, .slot_count = 2, .insns = &insn, .slots = slots};
+        .pc = {PROGRAM + 0x1000}, .bytes = 4, .insn_count = 1, .slot_count = 2, .insns = &insn, .slots = slots};
     uint32_t number;
     assert_int_equal(stream_blocks_add(&number, blocks, &block, NULL), C2_OK);
     return number;
@@ -73,6 +81,58 @@ static void write_record(struct stream_writer *writer, uint32_t block, uint64_t 
     words[2] = b;
     writer->batch->used += 3;
 }
+
+/* ------------------------------------------------------------------ this program, as the stream would have it */
+
+static uint64_t table[64] = {1}; /* its references are those of an object with this name */
+static uint64_t table_at;        /* where it lies in the stream */
+static char own_path[4096];
+static struct stat own_stat;
+
+static void map_segment(struct stream_writer *writer, uint64_t base, const ElfW(Phdr) * segment)
+{
+    uint64_t words[MAPPED + sizeof own_path / 8] = {0};
+    const uint64_t skipped = segment->p_vaddr % C2_PAGE_BYTES, rights = (segment->p_flags & PF_R ? MMU_READ : 0) |
+                                                                        (segment->p_flags & PF_W ? MMU_WRITE : 0) |
+                                                                        (segment->p_flags & PF_X ? MMU_EXEC : 0);
+    words[0] = base + segment->p_vaddr - skipped;
+    words[1] = c2_align_up(segment->p_filesz + skipped, C2_PAGE_BYTES);
+    words[2] = rights | (uint64_t)MMU_FILE << STREAM_MAPPED_KIND_SHIFT;
+    words[3] = segment->p_offset - skipped;
+    words[4] = own_stat.st_ino;
+    words[5] = own_stat.st_dev;
+    memcpy(&words[MAPPED], own_path, strlen(own_path));
+    assert_int_equal(
+        stream_writer_change(writer, STREAM_MAPPED, words, MAPPED + (uint32_t)strlen(own_path) / 8 + 1, NULL), C2_OK);
+}
+
+/* Of all that is loaded the first is the program. */
+static int map_program(struct dl_phdr_info *info, size_t bytes, void *writer)
+{
+    (void)bytes;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_LOAD && info->dlpi_phdr[i].p_filesz != 0)
+            map_segment(writer, PROGRAM, &info->dlpi_phdr[i]);
+    table_at = PROGRAM + (uintptr_t)table - info->dlpi_addr;
+    return 1;
+}
+
+static void load_program(struct stream_writer *writer)
+{
+    const uint64_t words[2] = {PROGRAM + 0x1000, 0};
+    const ssize_t length = readlink("/proc/self/exe", own_path, sizeof own_path - 1);
+    assert_true(length > 0 && stat(own_path, &own_stat) == 0);
+    own_path[length] = '\0';
+    dl_iterate_phdr(map_program, writer);
+    for (unsigned last = 0; last < 2; last++) {
+        const uint64_t touched[] = {c2_align_down(table_at + last * (sizeof table - 1), C2_PAGE_BYTES),
+                                    MMU_ACCESS_WRITE};
+        assert_int_equal(stream_writer_change(writer, STREAM_TOUCHED, touched, 2, NULL), C2_OK);
+    }
+    assert_int_equal(stream_writer_mark(writer, STREAM_LOADED, words, 2, NULL), C2_OK);
+}
+
+/* ------------------------------------------------------------------ what it does */
 
 static enum c2_status touch(struct stream_writer *writer, bool present[PAGES], uint64_t page, struct c2_error *err)
 {
@@ -102,10 +162,11 @@ static enum c2_status write_stream(struct stream_writer *writer, uint32_t block,
     struct c2_rng rng;
     c2_rng_init(&rng, 11, "many lanes");
     enum c2_status status = stream_writer_change(writer, STREAM_MAPPED, map, MAPPED, err);
+    load_program(writer);
     for (*at = 0; *at < STEPS && status == C2_OK; ++*at) {
         const uint64_t a = draw(&rng, writer, present, &status, err), b = draw(&rng, writer, present, &status, err);
         if (status == C2_OK)
-            write_record(writer, block, a, b);
+            write_record(writer, block, a, *at % 16 == 0 ? table_at + *at % sizeof table : b);
     }
     return status == C2_OK ? stream_writer_flush(writer, err) : status;
 }
@@ -117,7 +178,30 @@ struct run {
     struct c2_error err;
     uint32_t failed_at;
     struct caches_counts counts[LANES][2];
+    uint64_t digest[LANES]; /* of the profiles */
 };
+
+static void mix(uint64_t *hash, const void *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        *hash = (*hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
+}
+
+/* Objects by name, rows with all their counts. */
+static uint64_t digest_of(const struct analyses_profile_result *profile)
+{
+    uint64_t hash = 1;
+    bool named = false;
+    for (size_t i = 0; i < profile->object_count; i++) {
+        named |= strcmp(profile->objects[i].name, "table") == 0;
+        mix(&hash, profile->objects[i].name, strlen(profile->objects[i].name));
+        mix(&hash, profile->objects[i].level, profile->level_count * sizeof *profile->objects[i].level);
+    }
+    for (size_t i = 0; i < profile->row_count; i++)
+        mix(&hash, profile->rows[i].level, profile->level_count * sizeof *profile->rows[i].level);
+    assert_true(named);
+    return hash;
+}
 
 static void simulate(struct run *run, const struct lane_config *configs, unsigned count, unsigned threads,
                      uint32_t block)
@@ -139,6 +223,10 @@ static void simulate(struct run *run, const struct lane_config *configs, unsigne
     if (run->status == C2_OK)
         assert_int_equal(sink.drain(sink.self, NULL), C2_OK);
     stream_ring_destroy(ring);
+    if (run->status == C2_OK)
+        assert_int_equal(lanes_finish(lanes, NULL), C2_OK);
+    for (unsigned i = 0; i < count && run->status == C2_OK; i++)
+        run->digest[i] = digest_of(analyses_result(lane_analyses(lanes_at(lanes, i)), ANALYSIS_profile));
     for (unsigned i = 0; i < count; i++)
         for (uint32_t depth = 0; depth < 2; depth++)
             run->counts[i][depth] = *caches_level_counts(sim_caches(lane_sim(lanes_at(lanes, i))), depth);
@@ -164,8 +252,10 @@ static void each_counts_what_it_counts_alone(void **state)
     for (unsigned threads = 1; threads <= 8; threads++) {
         simulate(&many, configs, LANES, threads, block);
         assert_int_equal(many.status, C2_OK);
-        for (unsigned i = 0; i < LANES; i++)
+        for (unsigned i = 0; i < LANES; i++) {
             assert_memory_equal(many.counts[i], alone[i].counts[0], sizeof many.counts[i]);
+            assert_int_equal(many.digest[i], alone[i].digest[0]);
+        }
     }
     for (unsigned i = 0; i < LANES; i++) /* they are not all the same anyway */
         for (unsigned k = 0; k < i; k++)
