@@ -172,6 +172,8 @@ static __attribute__((noinline)) enum c2_status unusual(struct sim_core *core, u
 static enum c2_status finish_batch(struct sim_core *core, enum c2_status status, struct c2_error *err)
 {
     struct sim *sim = core->sim;
+    if (status == C2_OK && C2_UNLIKELY(sim->is_absent))
+        status = sim_fail_absent(sim, err);
     if (status != C2_OK)
         return status;
     sim_settle(sim);

@@ -147,7 +147,7 @@ static enum c2_status string_elements(struct sim_core *core, const struct stream
     const uint64_t before = words[2] & ~DIRECTION_FLAG, after = words[3] & ~DIRECTION_FLAG;
     C2_ASSERT(after <= before);
     enum c2_status status = C2_OK;
-    for (uint64_t i = 0; i < before - after && status == C2_OK; i++) {
+    for (uint64_t i = 0; i < before - after && status == C2_OK && !core->sim->is_absent; i++) {
         for (unsigned side = 0; side < 2 && status == C2_OK; side++) {
             if (slots[side].size == 0)
                 continue;

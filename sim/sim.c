@@ -102,12 +102,28 @@ enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, st
     return sim->consume(&sim->core, batch, err);
 }
 
+/* A guest that runs has what it accesses, and nobody takes it away before sim_forget; a stream from a file may not. Any
+ * answer does until the batch is done: then the simulator fails. */
+void sim_note_absent(struct sim *sim, struct guest_va va, struct guest_pa *pa)
+{
+    sim->absent = sim->is_absent ? sim->absent : va;
+    sim->is_absent = true;
+    pa->v = va.v & (C2_PAGE_BYTES - 1);
+}
+
+enum c2_status sim_fail_absent(const struct sim *sim, struct c2_error *err)
+{
+    return c2_fail(err, C2_ERR_FORMAT, "the stream refers to 0x%llx, where it has mapped nothing",
+                   (unsigned long long)sim->absent.v);
+}
+
 void sim_page_fill(struct sim_core *core, struct sim_page *page, struct guest_va va)
 {
     struct sim *sim = core->sim;
     struct guest_pa pa;
     const bool present = sim->translation.translate(sim->translation.self, va, &pa);
-    C2_ASSERT(present); /* the guest has accessed it, and nobody may take it away before sim_forget */
+    if (!present)
+        sim_note_absent(sim, va, &pa);
     *page = (struct sim_page){.vpn = va.v >> C2_PAGE_SHIFT, .delta = pa.v - va.v, .slot = CACHES_NO_SLOT};
     if (C2_PAGE_BYTES >> sim->line_shift <= CACHES_SLOTS)
         page->slot = caches_slot(sim->caches, (struct line_no){c2_align_down(pa.v, C2_PAGE_BYTES) >> sim->line_shift});

@@ -108,6 +108,8 @@ struct sim {
     struct caches *caches;
     const struct stream_blocks *blocks;
     struct sim_translation translation;
+    struct guest_va absent; /* with is_absent: the first reference to a page that is not there */
+    bool is_absent;
     unsigned line_shift;
     uint64_t line_bytes;
     bool has_l1i;
@@ -195,6 +197,9 @@ struct sim_code sim_attribute_sum(const struct sim *sim); /* of all instructions
 /* window.c */
 void sim_totals_read(struct sim_totals *out, const struct sim *sim); /* since the run began; settled */
 void sim_totals_check(const struct sim *sim, const struct sim_totals *of);
+/* A reference where no page is: *pa is something, and the simulator fails when the batch is done. */
+void sim_note_absent(struct sim *sim, struct guest_va va, struct guest_pa *pa);
+enum c2_status sim_fail_absent(const struct sim *sim, struct c2_error *err);
 bool sim_totals_hold(const struct sim *sim); /* of all since the run began; settled. For C2_PROMISE */
 enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2_error *err);
 

@@ -48,7 +48,11 @@ static enum c2_status read_entries(struct sim_core *core, struct guest_va va, un
     struct sim *sim = core->sim;
     struct mmu_walk walk;
     const bool present = sim->translation.walk(sim->translation.self, va, &walk);
-    C2_ASSERT(present && reads <= walk.entry_count);
+    struct guest_pa ignored;
+    if (!present || reads > walk.entry_count) {
+        sim_note_absent(sim, va, &ignored);
+        return C2_OK;
+    }
     enum c2_status status = C2_OK;
     for (unsigned i = walk.entry_count - reads; i < walk.entry_count && status == C2_OK; i++) {
         uint32_t served_by;

@@ -122,7 +122,8 @@ static bool get_block(struct stream_recording *r, struct draft *draft)
     for (uint32_t i = 0; i < draft->block.slot_count; i++)
         if (!get_slot(r, &draft->slots[i]))
             return false;
-    if (draft->block.pc.v + bytes < bytes || !stream_block_obeys(&draft->block))
+    if (draft->block.pc.v + bytes < bytes || (r->marks && draft->block.pc.v + bytes > ADDRESSES) ||
+        !stream_block_obeys(&draft->block))
         return recording_damaged(r, "a block cannot be right");
     return true;
 }
@@ -180,7 +181,7 @@ static bool is_within(uint64_t start, uint64_t elements, uint64_t size, bool dow
 static bool check_string(struct stream_recording *r, const struct stream_block *block, const uint64_t *words)
 {
     const uint64_t before = words[2] & ~DIRECTION_FLAG, after = words[3] & ~DIRECTION_FLAG;
-    if (!recording_is_string(block) || before == after)
+    if (before == after)
         return true;
     if (after > before || before - after >= ADDRESSES)
         return recording_damaged(r, "a string instruction counts what cannot be right");
@@ -192,8 +193,14 @@ static bool check_string(struct stream_recording *r, const struct stream_block *
     return true;
 }
 
+/* any: the addresses of a record, or'ed. */
+static bool check_addresses(struct stream_recording *r, uint64_t any)
+{
+    return any < ADDRESSES || !r->marks || recording_damaged(r, "a reference leaves the addresses of a program");
+}
+
 /* The record in the batch is whole: counts it, and goes on to the next. */
-static inline bool end_record(struct stream_recording *r, uint64_t header)
+static inline bool end_record(struct stream_recording *r, uint64_t header, uint64_t any)
 {
     struct recording_model *model = &r->model;
     const uint32_t number = stream_header_block(header);
@@ -203,9 +210,11 @@ static inline bool end_record(struct stream_recording *r, uint64_t header)
     if (C2_LIKELY(header == block->plain)) {
         model->totals.instructions += block->insns;
         model->totals.references += block->references;
+        if (C2_UNLIKELY(!check_addresses(r, any)))
+            return false;
     } else {
         const struct stream_block *about = stream_blocks_at(r->blocks, number);
-        if (!check_string(r, about, record + 1))
+        if (recording_is_string(about) ? !check_string(r, about, record + 1) : !check_addresses(r, any))
             return false;
         recording_count(&model->totals, about, record);
     }
@@ -225,10 +234,11 @@ static bool make_expected(struct stream_recording *r)
         return false;
     uint64_t *to = &r->batch->words[r->batch->used];
     struct model_slot *slot = &r->model.slots[r->model.blocks[(size_t)stream_header_block(header) + 1].first_slot];
+    uint64_t any = 0;
     *to++ = header;
     for (uint32_t i = 0; i < slots; i++)
-        to[i] = recording_go_on(slot++);
-    return end_record(r, header);
+        any |= to[i] = recording_go_on(slot++);
+    return end_record(r, header, any);
 }
 
 static bool get_surprise(struct stream_recording *r, uint64_t *residual)
@@ -250,15 +260,16 @@ static bool make_record(struct stream_recording *r, uint64_t header, const uint8
         return false;
     uint64_t *to = &r->batch->words[r->batch->used];
     struct model_slot *slot = &r->model.slots[r->model.blocks[(size_t)stream_header_block(header) + 1].first_slot];
+    uint64_t any = 0;
     *to++ = header;
     for (uint32_t i = 0; i < slots; i++, slot++) {
         uint64_t residual = 0;
         if (masks && (masks[i / 8] >> i % 8 & 1) != 0 && !get_surprise(r, &residual))
             return false;
-        to[i] = slot->last + slot->stride + residual;
+        any |= to[i] = slot->last + slot->stride + residual;
         recording_learn(slot, to[i]);
     }
-    return end_record(r, header);
+    return end_record(r, header, any);
 }
 
 static bool get_masks(struct stream_recording *r, uint32_t slots, const uint8_t **masks)

@@ -209,6 +209,32 @@ def killed():
         said(["-q", "--record", "/dev/full"] + guest("strings"), "/dev/full", "a full device")
 
 
+def fuzz(path, inputs, what):
+    words = [sys.argv[2], os.path.join(MACHINES, "teach.ini"), path, str(inputs), "1"]
+    result = subprocess.run(words, capture_output=True)
+    equal((result.returncode, result.stderr), (0, b""), what)
+    print(what, result.stdout.decode(), end="")
+
+
+def fuzzed():
+    """Changed recordings, with right checksums, and traces through the whole lane; C2_FUZZ_INPUTS says how many."""
+    inputs = int(os.environ.get("C2_FUZZ_INPUTS", "10000"))
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "run")
+        for name, share in (("strings", 35), ("zero", 35), ("regions_static", 10)):
+            emulate(["--no-sim", "--record", path] + guest(name))
+            fuzz(path, inputs * share // 100, "changed recordings of " + name)
+        for name in ("text", "x.din"):
+            path = os.path.join(directory, name)
+            emulate(["-q", "--trace", path] + guest("rmw"))
+            fuzz(path, inputs // 15, "changed traces, " + name)
+        path = os.path.join(directory, "lackey")
+        with open(path, "w") as file:
+            for i in range(200):
+                file.write("==7== said\nI  %x,4\n L %x,8\n M 1ffefffe%02x,4\n" % (0x4000 + 4 * i, 0x60000 + 72 * i, i))
+        fuzz(path, inputs // 15, "changed traces, lackey")
+
+
 {"machines": machines, "placements": placements, "analyses": analyses, "ends": ends, "refused": refused,
- "killed": killed}[sys.argv[1]]()
+ "killed": killed, "fuzzed": fuzzed}[sys.argv[1]]()
 done()
