@@ -11,7 +11,8 @@
  *          the line up, a line taken over from a synonym's set.
  *   Out    Only the oldest entry, when a new one comes. A miss that finds its line leaves the entry where it is, so a
  *          line that was evicted twice lately has two. The entries are the set's last evictions, whatever was since.
- *   Evictions enter in every phase; misses count in those that are measured.
+ *   Evictions enter in every phase; misses count in those that are measured. Where the caches are emptied, so is
+ *   what was evicted.
  *
  * Where it is wrong
  *   It sees how many lines fell out of one set since, and not how many lines the whole cache was asked for. Lines asked
@@ -154,6 +155,23 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     return C2_OK;
 }
 
+/* Emptied caches have evicted nothing. */
+static enum c2_status mark(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
+{
+    struct fifo *fifo = self;
+    const struct caches_machine *machine = fifo->machine;
+    (void)words, (void)err;
+    if (mark != STREAM_EMPTIED)
+        return C2_OK;
+    for (uint32_t i = 0; i < machine->level_count + machine->has_l1i; i++) {
+        const struct caches_level *level = i < machine->level_count ? &machine->levels[i] : &machine->l1i;
+        const size_t sets = (size_t)caches_level_sets(machine, level) * level->slices;
+        memset(fifo->table[i].entry, 0, sets * fifo->table[i].length * sizeof *fifo->table[i].entry);
+        memset(fifo->table[i].oldest, 0, sets * sizeof *fifo->table[i].oldest);
+    }
+    return C2_OK;
+}
+
 /* ------------------------------------------------------------------ windows */
 
 static void check_level(const struct analyses_fifo_counts *now, const struct analyses_fifo_counts *before,
@@ -183,7 +201,8 @@ static enum c2_status window(void *self, const struct sim_window *window, struct
 
 static struct sim_subscriber subscriber(struct analysis *analysis)
 {
-    return (struct sim_subscriber){.self = analysis, .in_every_phase = true, .missed = missed, .window = window};
+    return (struct sim_subscriber){
+        .self = analysis, .in_every_phase = true, .mark = mark, .missed = missed, .window = window};
 }
 
 static const void *result(const struct analysis *analysis) { return ((const struct fifo *)analysis)->counts; }

@@ -91,7 +91,7 @@ struct cli_options {
         const char **functions; /* --roi */
         size_t function_count;
         const char *from, *to; /* NULL: not given */
-        enum cli_warm { CLI_WARM_USUAL, CLI_WARM_FUNCTIONAL, CLI_WARM_NONE } warm;
+        enum cli_warm { CLI_WARM_USUAL, CLI_WARM_FUNCTIONAL, CLI_WARM_NONE, CLI_WARM_FLUSH } warm;
     } regions;
     const char *restored;         /* `c2emu restore`: the checkpoint; command is NULL until it has been read */
     const char *checkpoint;       /* --checkpoint, NULL: not asked for */

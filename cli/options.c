@@ -124,9 +124,9 @@ const struct argp_option cli_run_options[] = {
     {"from", KEY_FROM, "PLACE", 0,
      "measure from a place on: SYMBOL[:N], 0xADDRESS[:N] or FILE:LINE[:N]; N: only from the N-th arrival there", 2},
     {"to", KEY_TO, "PLACE", 0, "... and up to one", 2},
-    {"warm", KEY_WARM, "functional|none", 0,
-     "what is not measured is simulated and not counted, or not simulated (outside of --roi, --from and --to "
-     "functional, for --skip none)",
+    {"warm", KEY_WARM, "HOW", 0,
+     "what is not measured is simulated and not counted (functional), not simulated (none), or that, and caches and "
+     "TLBs are empty then (flush); outside of --roi, --from and --to functional, for --skip none",
      2},
     {"jobs", KEY_JOBS, "N", 0, "host threads that simulate, where there are several machines (as many as processors)",
      2},
@@ -648,11 +648,6 @@ static enum c2_status check_sampling(const struct cli_options *options, struct c
         return c2_fail(err, C2_ERR_INVALID, "--no-sim skips everything; leave %s out", given);
     if (options->advise)
         return c2_fail(err, C2_ERR_INVALID, "advise plays the whole run; leave %s out", given);
-    if (options->analyses[ANALYSIS_fifo])
-        return c2_fail(err, C2_ERR_INVALID, "--fifo-detector counts the whole run; leave it out, or %s", given);
-    if (options->analyses[ANALYSIS_callgraph])
-        return c2_fail(err, C2_ERR_INVALID, "--%s follows every call of the run; leave it out, or %s",
-                       analyses_option(ANALYSIS_callgraph), given);
     return check_samples(&options->sampling, err);
 }
 

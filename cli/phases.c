@@ -35,6 +35,7 @@ struct cli_phases {
     struct report_region *regions;
     uint64_t *entries; /* [region]: where it begins */
     uint32_t region_count, region_room, entry_room;
+    bool skipped;    /* so does the last phase */
     uint32_t region; /* 1 + number of that the guest is in; 0: outside */
     bool lost;       /* the host has no memory for the lists */
 };
@@ -98,24 +99,26 @@ static struct emu_phase next_part(struct cli_phases *phases)
     switch (phases->step) {
     case GAP:
         phases->step = WARM_UP;
-        return (struct emu_phase){phases->config.warm == CLI_WARM_FUNCTIONAL ? STREAM_WARM : STREAM_SKIP, gap(phases)};
+        return (struct emu_phase){.phase = phases->config.warm == CLI_WARM_FUNCTIONAL ? STREAM_WARM : STREAM_SKIP,
+                                  .instructions = gap(phases)};
     case WARM_UP:
         phases->step = MEASUREMENT;
-        return (struct emu_phase){STREAM_WARM,
-                                  chosen ? cli_chosen_start(chosen, phases->begun) - phases->spent : asked->warmup};
+        return (struct emu_phase){.phase = STREAM_WARM,
+                                  .instructions = chosen ? cli_chosen_start(chosen, phases->begun) - phases->spent
+                                                         : asked->warmup};
     case MEASUREMENT:
         break;
     }
     phases->step = GAP;
     phases->begun++;
-    if (chosen)
-        return (struct emu_phase){STREAM_MEASURE, cli_chosen_length(chosen)};
-    return (struct emu_phase){STREAM_MEASURE, asked->measure != 0 ? asked->measure : EMU_TO_THE_END};
+    const uint64_t length = chosen ? cli_chosen_length(chosen) : asked->measure;
+    return (struct emu_phase){.phase = STREAM_MEASURE, .instructions = length != 0 ? length : EMU_TO_THE_END};
 }
 
 static struct emu_phase outside(const struct cli_phases *phases)
 {
-    return (struct emu_phase){phases->config.warm == CLI_WARM_NONE ? STREAM_SKIP : STREAM_WARM, EMU_TO_THE_END};
+    const bool skips = phases->config.warm == CLI_WARM_NONE || phases->config.warm == CLI_WARM_FLUSH;
+    return (struct emu_phase){.phase = skips ? STREAM_SKIP : STREAM_WARM, .instructions = EMU_TO_THE_END};
 }
 
 /* What comes next. Nothing is left of a part that is over. */
@@ -124,7 +127,7 @@ static struct emu_phase choose(struct cli_phases *phases)
     while (phases->inside && phases->part.instructions == 0 && !enough(phases))
         phases->part = next_part(phases);
     if (phases->part.instructions == 0 && enough(phases))
-        return (struct emu_phase){STREAM_SKIP, EMU_TO_THE_END};
+        return (struct emu_phase){.phase = STREAM_SKIP, .instructions = EMU_TO_THE_END};
     return phases->inside ? phases->part : outside(phases);
 }
 
@@ -226,7 +229,9 @@ struct emu_phase cli_phases_next(void *self, uint64_t now, const struct emu_part
     struct cli_phases *phases = self;
     end_last(phases, now);
     enter_part(phases, part);
-    const struct emu_phase next = choose(phases);
+    struct emu_phase next = choose(phases);
+    next.empties = phases->config.warm == CLI_WARM_FLUSH && phases->skipped && next.phase != STREAM_SKIP;
+    phases->skipped = next.phase == STREAM_SKIP;
     phases->config.progress->phase = names[next.phase];
     add(phases, next.phase);
     return next;

@@ -159,7 +159,7 @@ struct emu_phase cli_points_next(void *self, uint64_t now, const struct emu_part
         end_interval(points, now);
     if (points->progress)
         cli_progress_tick(points->progress, now);
-    return (struct emu_phase){STREAM_SKIP, points->options->points.interval};
+    return (struct emu_phase){.phase = STREAM_SKIP, .instructions = points->options->points.interval};
 }
 
 /* ------------------------------------------------------------------ the points */

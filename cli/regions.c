@@ -19,7 +19,7 @@ bool cli_regions_asked(const struct cli_regions *regions)
 
 enum c2_status cli_warm(enum cli_warm *out, const char *text, struct c2_error *err)
 {
-    static const char *const words[] = {"functional", "none"};
+    static const char *const words[] = {"functional", "none", "flush"};
     char hint[256];
     for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
         *out = (enum cli_warm)(CLI_WARM_FUNCTIONAL + i);
@@ -173,9 +173,24 @@ static enum c2_status check_words(const struct cli_regions *regions, struct c2_e
     return status;
 }
 
+/* Frames of calls that were skipped would be wrong ones. */
+static enum c2_status check_calls(const struct cli_options *options, struct c2_error *err)
+{
+    const enum cli_warm warm = options->regions.warm;
+    const bool samples = options->sampling.skip != 0 || options->sampling.period != 0 || options->sampling.points;
+    const bool skips = samples ? warm != CLI_WARM_FUNCTIONAL : warm == CLI_WARM_NONE || warm == CLI_WARM_FLUSH;
+    if (!skips || !options->analyses[ANALYSIS_callgraph])
+        return C2_OK;
+    return c2_fail(err, C2_ERR_INVALID, "--%s follows every call, also of what is not measured; %s",
+                   analyses_option(ANALYSIS_callgraph),
+                   warm == CLI_WARM_USUAL ? "add --warm functional" : "leave it out, or take --warm functional");
+}
+
 enum c2_status cli_regions_check(const struct cli_options *options, struct c2_error *err)
 {
     const struct cli_regions *regions = &options->regions;
+    if (check_calls(options, err) != C2_OK)
+        return C2_ERR_INVALID;
     if (!cli_regions_asked(regions) && !cli_sampling_asked(&options->sampling) && regions->warm != CLI_WARM_USUAL)
         return c2_fail(err, C2_ERR_INVALID,
                        "--warm says what becomes of what is not measured; add --roi, --from, --to or --skip");

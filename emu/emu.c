@@ -454,6 +454,8 @@ static enum c2_status begin_phase(struct emu *emu, struct c2_error *err)
     if (!emu->config.writer)
         return C2_OK;
     enum c2_status status = stream_writer_mark(emu->config.writer, STREAM_PHASE, &word, 1, err);
+    if (status == C2_OK && next.empties)
+        status = stream_writer_mark(emu->config.writer, STREAM_EMPTIED, NULL, 0, err);
     return status == C2_OK ? engine_set_recording(emu->process.engine, next.phase != STREAM_SKIP, err) : status;
 }
 

@@ -22,6 +22,7 @@ const char *emu_engine_version(char out[EMU_VERSION_BYTES]);
 struct emu_phase {
     enum stream_phase phase;
     uint64_t instructions; /* so many, not 0, or fewer where the guest comes to another part of the run before */
+    bool empties;          /* caches and TLBs are empty when it begins (STREAM_EMPTIED) */
 };
 
 /* A place in the program. */

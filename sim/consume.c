@@ -152,6 +152,8 @@ static __attribute__((noinline)) enum c2_status take_mark(struct sim_core *core,
         return sim_window_end(sim, (enum stream_phase)words[0], err);
     if (mark == STREAM_KERNEL)
         return C2_OK;
+    if (mark == STREAM_EMPTIED)
+        status = sim_empty(sim, err);
     if (stream_changes_memory(mark))
         return sim_memory_mark(sim, header, words, err);
     if (mark == STREAM_LOADED)

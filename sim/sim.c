@@ -68,12 +68,9 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     core_init(&sim->core, sim);
     enum c2_status status = sim_tell_init(sim, config, err);
     sim_attribute_init(sim, config->attribution);
+    sim->seed = config->seed;
     if (status == C2_OK)
-        status = caches_create(&sim->caches, config->machine, config->seed, err);
-    if (status == C2_OK && config->attribution && config->attribution->actor)
-        status = caches_keep_evictors(sim->caches, err);
-    if (status == C2_OK)
-        status = sim_tlb_create(&sim->core, config->machine, err);
+        status = sim_caches_create(sim, config->machine, err);
     if (status != C2_OK) {
         sim_destroy(sim);
         return status;

@@ -129,6 +129,8 @@ struct sim {
     struct sim_counts counts;
     enum stream_phase phase;
     struct sim_totals phase_start; /* when it began */
+    struct sim_totals emptied;     /* counted by caches and TLBs that were emptied since */
+    uint64_t seed;                 /* of the caches */
     struct sim_totals measured;    /* of the windows so far, those of MEASURE */
     struct sim_code codes_before;  /* sums at that time */
     bool samples_kept;
@@ -161,6 +163,10 @@ void sim_page_fill(struct sim_core *core, struct sim_page *page, struct guest_va
 void sim_flush_repeats(struct sim_core *core);
 void sim_settle(struct sim *sim); /* nothing is pending afterwards: all counts are current */
 enum c2_status sim_memory_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err);
+
+/* empty.c */
+enum c2_status sim_caches_create(struct sim *sim, const struct caches_machine *machine, struct c2_error *err);
+enum c2_status sim_empty(struct sim *sim, struct c2_error *err); /* STREAM_EMPTIED */
 
 /* tlb.c */
 enum c2_status sim_tlb_create(struct sim_core *core, const struct caches_machine *machine, struct c2_error *err);

@@ -45,6 +45,14 @@ static void subtract(struct sim_totals *from, const struct sim_totals *what)
         sums[i] -= terms[i];
 }
 
+static void read_tlbs(struct sim_totals *out, const struct sim *sim)
+{
+    for (uint32_t i = 0; i < caches_machine(sim->caches)->tlb_count; i++)
+        out->tlbs[i] = *caches_tlbs_counts(sim->core.tlb, i);
+    out->tlb_misses = *caches_tlbs_first_misses(sim->core.tlb);
+    out->walks = *caches_tlbs_walks(sim->core.tlb);
+}
+
 void sim_totals_read(struct sim_totals *out, const struct sim *sim)
 {
     const struct caches_machine *machine = caches_machine(sim->caches);
@@ -55,12 +63,9 @@ void sim_totals_read(struct sim_totals *out, const struct sim *sim)
         out->l1i = *caches_l1i_counts(sim->caches);
     for (uint32_t i = 0; i <= machine->level_count; i++)
         out->walk_reads[i] = sim->walk_reads[i];
-    if (!sim->core.tlb)
-        return;
-    for (uint32_t i = 0; i < machine->tlb_count; i++)
-        out->tlbs[i] = *caches_tlbs_counts(sim->core.tlb, i);
-    out->tlb_misses = *caches_tlbs_first_misses(sim->core.tlb);
-    out->walks = *caches_tlbs_walks(sim->core.tlb);
+    if (sim->core.tlb)
+        read_tlbs(out, sim);
+    sim_totals_add(out, &sim->emptied);
 }
 
 /* ------------------------------------------------------------------ checking */

@@ -116,6 +116,7 @@ enum stream_mark {
     STREAM_PHASE,     /* 1 word: enum stream_phase: it begins here */
     STREAM_THREAD,    /* 2 words: tid, enum stream_thread: what becomes of it */
     STREAM_CODE,      /* 2 words: address, bytes: code there has changed; blocks there are not executed again */
+    STREAM_EMPTIED,   /* no words: caches and TLBs are empty from here on, whatever was in them */
     STREAM_MARKS
 };
 /* The first thread's START comes before any record, its EXIT is the last of a run that ends by itself. Which thread a

@@ -149,8 +149,10 @@ def refused():
             (["--skip", "-1"], "--skip"), (["--skip", "many"], "--skip"),
             (["--measure", "3", "--period", "9", "--offsets", "randm"], 'did you mean "random"?'),
             (["--skip", "1", "--no-sim"], "--no-sim skips everything"),
-            (["--skip", "1", "--fifo-detector"], "--fifo-detector counts the whole run"),
-            (["--skip", "1", "--callgrind", "x"], "--callgrind follows every call of the run")):
+            (["--skip", "1", "--callgrind", "x"],
+             "--callgrind follows every call, also of what is not measured; add --warm functional"),
+            (["--skip", "1", "--callgrind", "x", "--warm", "flush"],
+             "--callgrind follows every call, also of what is not measured; leave it out, or take --warm functional")):
         result = emulate(options + guest)
         equal((result.returncode, result.stdout), (125, b""), "status of " + " ".join(options))
         contains(result.stderr.decode(), [said], " ".join(options))

@@ -12,6 +12,7 @@ import random
 import sys
 import tempfile
 
+import twin
 from common import check, contains, done, emulate, equal, need, report, run, skip
 
 GUESTS = os.environ["GUESTS"]
@@ -221,6 +222,118 @@ def leaves():
     compare(["--roi", "main"], program, whole, [(addresses.index(main_start), len(whole))], "main", False)
 
 
+# ------------------------------------------------------------------------------------------- caches, by the twin
+
+class Fifo(twin.Level):
+    """A level that also keeps what its sets evicted last, to judge misses by it (docs/model.md)."""
+
+    def __init__(self, *words):
+        super().__init__(*words)
+        self.evicted = {}
+        self.judged = dict.fromkeys(("fifo_conflict", "fifo_capacity", "both_conflict", "only_fifo", "only_fa"), 0)
+
+    def ask(self, write, virtual, physical):
+        before = dict(self.n)
+        found = super().ask(write, virtual, physical)
+        conflict = self.n["conflict"] != before["conflict"]
+        if conflict or self.n["capacity"] != before["capacity"]:
+            known = physical in self.evicted.get(self.place(virtual, physical), [])
+            self.judged["fifo_conflict" if known else "fifo_capacity"] += 1
+            self.judged["both_conflict"] += known and conflict
+            self.judged["only_fifo"] += known and not conflict
+            self.judged["only_fa"] += conflict and not known
+        return found
+
+    def victim(self, virtual, physical):
+        line = super().victim(virtual, physical)
+        if line is not None:
+            mine = self.evicted.setdefault(self.place(virtual, physical), [])
+            mine.append(line)
+            del mine[:-2 * self.ways]
+        return line
+
+
+def counted(second):
+    return {level.name: dict(level.n, fifo=dict(level.judged)) for level in second.hierarchy.all}
+
+
+def difference(a, b):
+    return {key: difference(a[key], b[key]) for key in a} if isinstance(a, dict) else a - b
+
+
+def total(a, b):
+    return {key: total(a[key], b[key]) for key in a} if isinstance(a, dict) else a + b
+
+
+def by_twin(whole, run):
+    """The counts of levels that the run's phases have, of the trace of a run that was measured as a whole."""
+    warm, flush = run["options"]
+    twin.Level = Fifo
+    second, sums, now, skipped = twin.Twin(run["machine"]), None, 0, False
+    for row in run["run"]["phases"]:
+        lines = [line for instruction in whole[now:now + row["instructions"]] for line in instruction]
+        now += row["instructions"]
+        if row["kind"] == "skip":
+            skipped = True
+            continue
+        if skipped and flush:
+            second = twin.Twin(run["machine"])
+        skipped, before = False, counted(second)
+        second.eat(lines)
+        part = difference(counted(second), before)
+        if row["kind"] == "measure":
+            sums = part if sums is None else total(sums, part)
+    check(warm or any(row["kind"] == "skip" for row in run["run"]["phases"]), "something is skipped")
+    return sums
+
+
+def warm():
+    """What each --warm leaves in the caches, and the FIFO detector in parts of a run."""
+    for guest, options in (("roi", ["--roi", "leaf"]), ("roi", ["--from", "again:2", "--to", "marked:3"]),
+                           ("strides", ["--skip", "700", "--measure", "900", "--samples", "9"]),
+                           ("chase", ["--period", "3001", "--warmup", "300", "--measure", "1000"])):
+        program = [os.path.join(GUESTS, guest)]
+        machine = ["-m", "teach", "--set", "L1D.size=1K", "--set", "L1I.size=128", "--set", "L1I.ways=1", "--set",
+                   "L2.size=4K"]
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "trace")
+            emulate(["-q", "--trace", path] + machine + program)
+            with open(path) as file:
+                whole = by_instruction(file.read().splitlines())
+        for word in ("functional", "none", "flush"):
+            told = report(machine + ["--fifo-detector", "--warm", word] + options, program)
+            told["options"] = word == "functional", word == "flush"
+            levels = {level.pop("name"): level for level in told["levels"]}
+            equal(levels, by_twin(whole, told), "%s %s --warm %s" % (guest, " ".join(options), word))
+
+
+def calls():
+    """The call graph of a region: what was called in it, by whom, and the region's own call."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "out")
+        result = emulate(["-q", "-m", "teach", "--callgrind", path, "--roi", "twice", "--roi", "tail"] + ROI)
+        equal((result.returncode, result.stderr), (0, b""), "--callgrind --roi")
+        with open(path) as file:
+            text = file.read()
+    names, arcs, function, called = {}, {}, None, None
+
+    def name(word):
+        number, _, rest = word.partition(" ")
+        return names.setdefault(number, rest) if rest else names[number]
+
+    for line in text.splitlines():
+        if line.startswith("fn="):
+            function = name(line[3:])
+        elif line.startswith("cfn="):
+            called = name(line[4:])
+        elif line.startswith("calls="):
+            arcs[function, called] = arcs.get((function, called), 0) + int(line.split("=")[1].split()[0])
+    arcs.pop(("_start", "_start"), None) # jumps to its labels
+    equal(arcs, {("_start", "twice"): LOOPS, ("_start", "tail"): LOOPS, ("twice", "leaf"): 2 * LOOPS,
+                 ("tail", "leaf"): LOOPS}, "who called whom how often")
+    contains(text, ["summary: %d " % (LOOPS * (13 + 6))], "the sum of instructions")
+
+
 def names():
     """The same function by each of its names; those in libraries."""
     program = [os.path.join(GUESTS, "leaves")]
@@ -261,6 +374,6 @@ def nowhere():
     equal(result.returncode, 125, "one of two names is nowhere")
 
 
-PARTS = (exact, several, between, in_samples, leaves, names, nowhere)
+PARTS = (exact, several, between, in_samples, leaves, warm, calls, names, nowhere)
 {part.__name__: part for part in PARTS}[sys.argv[1]]()
 done()

@@ -392,7 +392,7 @@ static void the_help(void **state)
                                         "--roi=FUNCTION",
                                         "--from=PLACE",
                                         "--to=PLACE",
-                                        "--warm=functional|none",
+                                        "--warm=HOW",
                                         "--trace=FILE",
                                         "--callgrind=FILE",
                                         "--evictors=FILE",

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * empty: caches and TLBs as they are made, and made anew.
+ *
+ * Model
+ *   Emptied ones are as at the beginning of the run: no line, no translation, no shadow, and no memory of what was ever
+ *   asked for, so the next reference to each line is a cold miss. Dirty lines are gone without a write-back: whatever
+ *   took their place is no part of what is counted.
+ * Counting
+ *   What they have counted stays in the sums (window.c).
+ */
+#include <string.h>
+
+#include "sim/sim_priv.h"
+
+enum c2_status sim_caches_create(struct sim *sim, const struct caches_machine *machine, struct c2_error *err)
+{
+    enum c2_status status = caches_create(&sim->caches, machine, sim->seed, err);
+    if (status == C2_OK && sim->attributed.to.actor)
+        status = caches_keep_evictors(sim->caches, err);
+    return status == C2_OK ? sim_tlb_create(&sim->core, machine, err) : status;
+}
+
+enum c2_status sim_empty(struct sim *sim, struct c2_error *err)
+{
+    struct sim_core *core = &sim->core;
+    struct caches *caches = sim->caches;
+    struct sim_totals counted;
+    sim_settle(sim);
+    sim_totals_read(&counted, sim);
+    counted.counts = (struct sim_counts){0}; /* these two go on in the simulator itself */
+    memset(counted.walk_reads, 0, sizeof counted.walk_reads);
+    sim->emptied = counted;
+    caches_tlbs_destroy(core->tlb);
+    core->tlb = NULL;
+    core->data_line = SIM_NOWHERE;
+    core->fetch_line = sim->has_l1i ? SIM_NOWHERE : 0;
+    sim->caches = NULL;
+    enum c2_status status = sim_caches_create(sim, caches_machine(caches), err);
+    caches_destroy(caches);
+    return status;
+}
