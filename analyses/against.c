@@ -140,11 +140,12 @@ static void merge(struct against *against, struct list *first, struct list *seco
 
 static void check(const struct against *against)
 {
-    const struct caches *caches = sim_caches(against->sim);
+    struct sim_totals all;
+    sim_counted(&all, against->sim);
     for (uint32_t i = 0; i < against->machine->level_count; i++) {
         const struct analyses_against_counts *n = &against->counts[i];
         C2_ASSERT(n->inherent + n->placement + n->walks + against->unmeasured.levels[i].conflict ==
-                  caches_level_counts(caches, i)->conflict);
+                  all.levels[i].conflict);
     }
 }
 

@@ -479,43 +479,58 @@ static void add_up(const struct profile *profile, struct profile_sums *sums)
         sums->refs += objects_owner(profile->objects, i)->refs;
 }
 
-static void check_level(const struct profile_sums *now, const struct profile_sums *before, uint32_t level,
-                        const struct caches_counts *counts)
+static void check_level(const struct profile_sums *sums, uint32_t level, const struct caches_counts *counts)
 {
     const uint64_t classes[ANALYSES_CLASSES] = {counts->cold, counts->capacity, counts->conflict};
     for (unsigned i = 0; i < ANALYSES_CLASSES; i++)
-        C2_ASSERT(now->misses[level][i] - before->misses[level][i] == classes[i]);
-    C2_ASSERT(now->writes[level] - before->writes[level] == counts->write_misses);
-    C2_ASSERT(now->pairs[level] - before->pairs[level] == counts->conflict);
+        C2_ASSERT(sums->misses[level][i] == classes[i]);
+    C2_ASSERT(sums->writes[level] == counts->write_misses);
+    C2_ASSERT(sums->pairs[level] == counts->conflict);
 }
 
-/* What was counted in the window is what the simulator has counted. */
-static void check_window(struct profile *profile, const struct sim_totals *of)
+/* What was counted is what the simulator has counted in what is measured. */
+static void check_sums(const struct profile *profile)
 {
+    const struct sim_totals *of = &profile->measured;
     const uint32_t levels = profile->machine->level_count;
-    struct profile_sums now;
-    add_up(profile, &now);
+    struct profile_sums sums;
+    add_up(profile, &sums);
     for (uint32_t i = 0; i < levels; i++)
-        check_level(&now, &profile->sums, i, &of->levels[i]);
+        check_level(&sums, i, &of->levels[i]);
     if (profile->machine->has_l1i)
-        check_level(&now, &profile->sums, levels, &of->l1i);
-    C2_ASSERT(now.tlb.misses - profile->sums.tlb.misses == of->tlb_misses);
-    C2_ASSERT(now.tlb.walks - profile->sums.tlb.walks == of->walks.count);
-    C2_ASSERT(now.refs - profile->sums.refs == of->counts.refs);
-    profile->sums = now;
+        check_level(&sums, levels, &of->l1i);
+    C2_ASSERT(sums.tlb.misses == of->tlb_misses && sums.tlb.walks == of->walks.count);
+    C2_ASSERT(sums.refs == of->counts.refs);
+}
+
+/* To add all up takes longer than a short phase, so it is put off until there were as many as make up for it. */
+static bool check_is_due(struct profile *profile)
+{
+    enum { SUMMANDS_A_WINDOW = 64 };
+    const uint64_t work = (uint64_t)profile->actor_count + profile->pair_count + objects_count(profile->objects);
+    if ((uint64_t)++profile->unchecked * SUMMANDS_A_WINDOW < work)
+        return false;
+    profile->unchecked = 0;
+    return true;
 }
 
 static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
 {
-    static const struct sim_totals nothing;
     struct profile *profile = self;
     const bool measured = window->phase == STREAM_MEASURE;
-    check_window(profile, measured ? &window->of : &nothing);
     if (measured)
         sim_totals_add(&profile->measured, &window->of);
+    if (check_is_due(profile))
+        check_sums(profile);
     return measured && profile->samples.wanted && window->of.counts.instructions != 0
                ? profile_samples_end(profile, err)
                : C2_OK;
+}
+
+static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+{
+    check_sums(self);
+    return profile_finish(self, sim, err);
 }
 
 static struct sim_subscriber subscriber(struct analysis *analysis)
@@ -527,7 +542,7 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
                                    .tlb_missed = tlb_missed,
                                    .missed = missed,
                                    .window = window,
-                                   .finish = profile_finish};
+                                   .finish = finish};
 }
 
 static struct sim_attribution attribution(struct analysis *analysis)

@@ -96,11 +96,11 @@ static void add_runs(struct sim_code *codes, const struct stream_block *block, u
     }
 }
 
-static void settle_codes(struct sim *sim)
+void sim_attribute_codes(struct sim *sim)
 {
     for (uint32_t i = 0; i < sim->plan_capacity; i++) {
         struct sim_plan *plan = &sim->plans[i];
-        if (plan->runs != 0 && sim->attributed.measuring)
+        if (plan->runs != 0)
             add_runs(&sim->attributed.codes[plan->first_code], stream_blocks_at(sim->blocks, i), plan->runs);
         plan->runs = 0;
     }
@@ -214,7 +214,6 @@ void sim_attribute_changed(struct sim *sim, struct guest_va start, uint64_t byte
 void sim_attribute_phase(struct sim *sim, enum stream_phase next)
 {
     struct sim_attributed *a = &sim->attributed;
-    settle_codes(sim);
     forget_owners(sim);
     sim->core.line_refs = NULL;
     a->measuring = next == STREAM_MEASURE;

@@ -214,7 +214,7 @@ static inline __attribute__((always_inline)) enum c2_status consume_fast(struct 
             struct sim_plan *plan = &sim->plans[number];
             insns_modifies += plan->insns_modifies;
             reads_writes += plan->reads_writes;
-            plan->runs += attributed;
+            plan->runs += attributed && sim->attributed.measuring;
             status = run_plan(core, &hot, plan, word, split, attributed, line_shift, err);
         } else if (number == STREAM_MARK) { /* counts are current there */
             hot_store(core, &hot);
@@ -262,7 +262,7 @@ static enum c2_status observed_whole(struct sim_core *core, struct sim_plan *pla
     struct hot hot = hot_load(core);
     enum c2_status status = run_plan(core, &hot, plan, words, core->tlb_split, true, sim->line_shift, err);
     hot_store(core, &hot);
-    plan->runs++;
+    plan->runs += sim->attributed.measuring;
     count_whole(sim, plan->insns_modifies, plan->reads_writes);
     return status;
 }

@@ -198,6 +198,8 @@ enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, st
 enum c2_status sim_finish(struct sim *sim, struct c2_error *err);
 /* What was counted in phases that were measured, once finished; lent until destroy. */
 const struct sim_totals *sim_measured(const struct sim *sim);
+/* In all phases so far, between batches. */
+void sim_counted(struct sim_totals *out, const struct sim *sim);
 struct sim_samples sim_samples(const struct sim *sim); /* lent likewise; none where they are not kept */
 /* Translations of this range may have changed: forget them. Between batches, or in sim_translation.change. The
  * simulated TLBs lose them as well; but for those this concerns the host's memory of translations only. */

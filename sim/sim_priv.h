@@ -53,7 +53,7 @@ struct sim_plan {
     uint64_t insns_modifies; /* two counters in one word, 32 bits each: what a run adds */
     uint64_t reads_writes;
     uint32_t first_code; /* with attribution: code number of the block's first instruction */
-    uint64_t runs;       /* with attribution: whole runs */
+    uint64_t runs;       /* with attribution: whole runs in phases that are measured, not yet settled */
 };
 #define SIM_NO_RUN UINT32_MAX
 #define SIM_NO_BLOCK UINT32_MAX
@@ -132,7 +132,7 @@ struct sim {
     struct sim_totals emptied;     /* counted by caches and TLBs that were emptied since */
     uint64_t seed;                 /* of the caches */
     struct sim_totals measured;    /* of the windows so far, those of MEASURE */
-    struct sim_code codes_before;  /* sums at that time */
+    uint32_t unsettled;            /* windows since instructions were settled and checked */
     bool samples_kept;
     uint32_t sample_count, sample_room, sampled_count, sampled_room; /* sampled: levels of samples */
     uint64_t *sample_instructions;
@@ -196,9 +196,9 @@ enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64
 void sim_attribute_changed(struct sim *sim, struct guest_va start, uint64_t bytes); /* it has other owners */
 void sim_attribute_own(struct sim_core *core, struct guest_va va, uint32_t refs); /* counts them for the owner of va */
 void sim_attribute_settle(struct sim_core *core);
-void sim_attribute_phase(struct sim *sim,
-                         enum stream_phase next);         /* settled; counts what was done in the phase before */
-struct sim_code sim_attribute_sum(const struct sim *sim); /* of all instructions; without a pc */
+void sim_attribute_phase(struct sim *sim, enum stream_phase next); /* settled, but for instructions */
+void sim_attribute_codes(struct sim *sim);                         /* settles instructions */
+struct sim_code sim_attribute_sum(const struct sim *sim);          /* of all that are settled; without a pc */
 
 /* window.c */
 void sim_totals_read(struct sim_totals *out, const struct sim *sim); /* since the run began; settled */

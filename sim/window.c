@@ -21,7 +21,7 @@
  *   fetches = instructions; line_accesses (+ reads of cached walks that enter there) = accesses of level 0; of each
  *   level hits + misses = reads + writes = accesses, and the classes add up to the misses; a level below is asked once
  *   for each miss above it and each walk that enters there; cached walks read what the TLBs say.
- *   What instructions did is what is counted, in a phase that is measured; else nothing.
+ *   What instructions did is what was measured (of the sums, now and then and at the end).
  */
 #include "sim/sim_priv.h"
 
@@ -67,6 +67,8 @@ void sim_totals_read(struct sim_totals *out, const struct sim *sim)
         read_tlbs(out, sim);
     sim_totals_add(out, &sim->emptied);
 }
+
+void sim_counted(struct sim_totals *out, const struct sim *sim) { sim_totals_read(out, sim); }
 
 /* ------------------------------------------------------------------ checking */
 
@@ -126,15 +128,20 @@ bool sim_totals_hold(const struct sim *sim)
     return true;
 }
 
-/* What instructions did since the phase began. */
-static void check_codes(struct sim *sim, const struct sim_counts *counts)
+/* What instructions did in what was measured. To add them up takes longer than a short phase, so it is put off until
+ * there were as many phases as make up for it. */
+static void check_codes(struct sim *sim, bool now)
 {
-    const struct sim_code sum = sim_attribute_sum(sim), *before = &sim->codes_before;
-    const uint64_t counted = sim->phase == STREAM_MEASURE;
-    C2_ASSERT(sum.executed - before->executed == counted * counts->instructions);
-    C2_ASSERT(sum.reads - before->reads == counted * counts->reads);
-    C2_ASSERT(sum.writes - before->writes == counted * counts->writes);
-    sim->codes_before = sum;
+    enum { CODES_A_WINDOW = 256 };
+    const uint64_t work = (uint64_t)sim->plan_capacity + sim->attributed.code_count;
+    if (!now && (uint64_t)++sim->unsettled * CODES_A_WINDOW < work)
+        return;
+    sim->unsettled = 0;
+    sim_attribute_codes(sim);
+    const struct sim_code sum = sim_attribute_sum(sim);
+    const struct sim_counts *counts = &sim->measured.counts;
+    C2_ASSERT(sum.executed == counts->instructions);
+    C2_ASSERT(sum.reads == counts->reads && sum.writes == counts->writes);
 }
 
 /* ------------------------------------------------------------------ samples */
@@ -192,11 +199,11 @@ enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2
     window.of = now;
     subtract(&window.of, &sim->phase_start);
     sim_totals_check(sim, &window.of);
+    enum c2_status status = sim->phase == STREAM_MEASURE ? measured(sim, &window.of, err) : C2_OK;
     if (sim->attributed.on) {
         sim_attribute_phase(sim, next);
-        check_codes(sim, &window.of.counts);
+        check_codes(sim, false);
     }
-    enum c2_status status = sim->phase == STREAM_MEASURE ? measured(sim, &window.of, err) : C2_OK;
     sim->phase_start = now;
     sim->phase = next;
     return status == C2_OK ? sim_tell_window(sim, &window, err) : status;
@@ -219,6 +226,8 @@ static void check_samples(const struct sim *sim)
 enum c2_status sim_finish(struct sim *sim, struct c2_error *err)
 {
     enum c2_status status = sim_window_end(sim, sim->phase, err);
+    if (sim->attributed.on)
+        check_codes(sim, true);
     if (status == C2_OK && sim->samples_kept)
         check_samples(sim);
     return status == C2_OK ? sim_tell_finish(sim, err) : status;
