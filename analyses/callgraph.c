@@ -590,10 +590,23 @@ static enum c2_status window(void *self, const struct sim_window *window, struct
     return C2_OK;
 }
 
+/* Nothing has been measured so far: calls that go on cost from here on. */
+static enum c2_status dropped(void *self, struct c2_error *err)
+{
+    struct callgraph *graph = self;
+    for (size_t i = 0; i < graph->depth; i++)
+        memcpy(&graph->starts[i * graph->events.count], graph->now, graph->events.count * sizeof *graph->starts);
+    graph->arc_count = 0;
+    c2_map_destroy(graph->arc_of);
+    graph->arc_of = NULL;
+    return c2_map_create(&graph->arc_of, err);
+}
+
 static struct sim_subscriber subscriber(struct analysis *analysis)
 {
     return (struct sim_subscriber){.self = analysis,
                                    .memory = memory,
+                                   .dropped = dropped,
                                    .record = record,
                                    .tlb_missed = tlb_missed,
                                    .missed = missed,

@@ -156,19 +156,24 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
 }
 
 /* Emptied caches have evicted nothing. */
-static enum c2_status mark(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
+static void emptied(void *self)
 {
     struct fifo *fifo = self;
     const struct caches_machine *machine = fifo->machine;
-    (void)words, (void)err;
-    if (mark != STREAM_EMPTIED)
-        return C2_OK;
     for (uint32_t i = 0; i < machine->level_count + machine->has_l1i; i++) {
         const struct caches_level *level = i < machine->level_count ? &machine->levels[i] : &machine->l1i;
         const size_t sets = (size_t)caches_level_sets(machine, level) * level->slices;
         memset(fifo->table[i].entry, 0, sets * fifo->table[i].length * sizeof *fifo->table[i].entry);
         memset(fifo->table[i].oldest, 0, sets * sizeof *fifo->table[i].oldest);
     }
+}
+
+static enum c2_status dropped(void *self, struct c2_error *err)
+{
+    struct fifo *fifo = self;
+    (void)err;
+    memset(fifo->counts, 0, sizeof fifo->counts);
+    memset(fifo->window_start, 0, sizeof fifo->window_start);
     return C2_OK;
 }
 
@@ -201,8 +206,12 @@ static enum c2_status window(void *self, const struct sim_window *window, struct
 
 static struct sim_subscriber subscriber(struct analysis *analysis)
 {
-    return (struct sim_subscriber){
-        .self = analysis, .in_every_phase = true, .mark = mark, .missed = missed, .window = window};
+    return (struct sim_subscriber){.self = analysis,
+                                   .in_every_phase = true,
+                                   .missed = missed,
+                                   .emptied = emptied,
+                                   .dropped = dropped,
+                                   .window = window};
 }
 
 static const void *result(const struct analysis *analysis) { return ((const struct fifo *)analysis)->counts; }

@@ -26,6 +26,8 @@
  *
  * Source: Sato & Endo, Euro-Par 2017, section 3.2.
  */
+#include <string.h>
+
 #include "analyses/profile_priv.h"
 
 const char *analyses_kind_name(enum analyses_kind kind)
@@ -411,6 +413,29 @@ static enum c2_status learn_layout(struct profile *profile, const uint64_t *word
     return status == C2_OK ? c2_map_put(profile->layouts, words[0], mine, err) : status;
 }
 
+/* Nothing has been measured so far; who evicted what is known all the same. */
+static enum c2_status dropped(void *self, struct c2_error *err)
+{
+    struct profile *profile = self;
+    const size_t tallies = (size_t)profile->actor_count * profile_levels(profile);
+    enum c2_status status = C2_OK;
+    if (profile->actor_count != 0) {
+        memset(profile->tallies, 0, tallies * sizeof *profile->tallies);
+        memset(profile->translations, 0, profile->actor_count * sizeof *profile->translations);
+    }
+    for (uint32_t i = 0; i < objects_count(profile->objects); i++)
+        objects_owner(profile->objects, i)->refs = 0;
+    profile->measured = (struct sim_totals){.tlb_misses = 0};
+    profile->pair_count = 0;
+    for (unsigned i = 0; i < ANALYSES_LEVELS * 2u && status == C2_OK; i++) {
+        struct c2_map **map = &profile->pair_of[i / 2][i % 2];
+        c2_map_destroy(*map);
+        *map = NULL;
+        status = c2_map_create(map, err);
+    }
+    return status;
+}
+
 static enum c2_status mark(void *self, enum stream_mark which, const uint64_t *words, struct c2_error *err)
 {
     struct profile *profile = self;
@@ -538,6 +563,7 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
     return (struct sim_subscriber){.self = analysis,
                                    .memory = memory,
                                    .mark = mark,
+                                   .dropped = dropped,
                                    .block = first_seen,
                                    .tlb_missed = tlb_missed,
                                    .missed = missed,

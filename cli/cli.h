@@ -90,7 +90,9 @@ struct cli_options {
     struct cli_regions {
         const char **functions; /* --roi */
         size_t function_count;
-        const char *from, *to; /* NULL: not given */
+        const char *from, *to;       /* NULL: not given */
+        bool requests;               /* --requests: honoured, */
+        bool instr_off, collect_off; /* and at the start not instrumented, not collecting */
         enum cli_warm { CLI_WARM_USUAL, CLI_WARM_FUNCTIONAL, CLI_WARM_NONE, CLI_WARM_FLUSH } warm;
     } regions;
     const char *restored;         /* `c2emu restore`: the checkpoint; command is NULL until it has been read */
@@ -177,6 +179,7 @@ bool cli_sampling_asked(const struct cli_sampling *sampling); /* else all of the
 /* Whether the text of the option is a place: SYMBOL[:N], 0xADDRESS[:N] or FILE:LINE[:N]. */
 enum c2_status cli_place_check(const char *option, const char *text, struct c2_error *err);
 bool cli_regions_asked(const struct cli_regions *regions); /* else all of the run is one */
+enum c2_status cli_requests(struct cli_regions *out, const char *text, struct c2_error *err);
 enum c2_status cli_warm(enum cli_warm *out, const char *text, struct c2_error *err);
 /* What can be refused before the program is known. */
 enum c2_status cli_regions_check(const struct cli_options *options, struct c2_error *err);

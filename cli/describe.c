@@ -13,6 +13,7 @@ static void describe_lane(struct report_run *report, const struct lane *lane)
     const struct sim_totals *measured = sim_measured(sim);
     report->measured = measured;
     report->samples = sim_samples(sim);
+    report->dumps = sim_dumps(sim, &report->dump_count);
     report->counts = &measured->counts;
     report->machine = caches_machine(caches);
     report->l1i = report->machine->has_l1i ? &measured->l1i : NULL;

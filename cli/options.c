@@ -57,6 +57,7 @@ enum option_key {
     KEY_FROM,
     KEY_TO,
     KEY_WARM,
+    KEY_REQUESTS,
     KEY_RECORD,
     KEY_FORMAT,
     KEY_LIST_MACHINES,
@@ -124,6 +125,10 @@ const struct argp_option cli_run_options[] = {
     {"from", KEY_FROM, "PLACE", 0,
      "measure from a place on: SYMBOL[:N], 0xADDRESS[:N] or FILE:LINE[:N]; N: only from the N-th arrival there", 2},
     {"to", KEY_TO, "PLACE", 0, "... and up to one", 2},
+    {"requests", KEY_REQUESTS, "yes|...", 0,
+     "honour the program's requests to Callgrind: yes; instr-atstart=no, nothing is measured before it asks for "
+     "instrumentation; collect-atstart=no, nothing is counted before it toggles; or both with a comma",
+     2},
     {"warm", KEY_WARM, "HOW", 0,
      "what is not measured is simulated and not counted (functional), not simulated (none), or that, and caches and "
      "TLBs are empty then (flush); outside of --roi, --from and --to functional, for --skip none",
@@ -432,6 +437,8 @@ static enum c2_status take_option(void *self, const struct argp_option *row, cha
     case KEY_TO:
         options->regions.to = value;
         return C2_OK;
+    case KEY_REQUESTS:
+        return cli_requests(&options->regions, value, err);
     case KEY_WARM:
         return cli_warm(&options->regions.warm, value, err);
     case KEY_NO_SIM:

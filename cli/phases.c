@@ -24,11 +24,11 @@ enum step { GAP, WARM_UP, MEASUREMENT };
 struct cli_phases {
     struct cli_phases_config config;
     struct c2_rng rng;
-    uint64_t begun;        /* samples */
-    enum step step;        /* the next */
-    struct emu_phase part; /* of a sample: what is left of it */
-    bool inside;           /* the last phase is */
-    uint64_t spent;        /* instructions inside */
+    uint64_t begun;         /* samples */
+    enum step step;         /* the next */
+    struct emu_phase part;  /* of a sample: what is left of it */
+    bool inside, uncounted; /* the last phase is */
+    uint64_t spent;         /* instructions inside */
     struct report_phase *list;
     uint32_t count, room;
     uint64_t start; /* of the last one */
@@ -115,9 +115,11 @@ static struct emu_phase next_part(struct cli_phases *phases)
     return (struct emu_phase){.phase = STREAM_MEASURE, .instructions = length != 0 ? length : EMU_TO_THE_END};
 }
 
+/* uncounted: in a region, where the program wants nothing collected. */
 static struct emu_phase outside(const struct cli_phases *phases)
 {
-    const bool skips = phases->config.warm == CLI_WARM_NONE || phases->config.warm == CLI_WARM_FLUSH;
+    const bool skips = !phases->uncounted &&
+                       (phases->config.warm == CLI_WARM_NONE || phases->config.warm == CLI_WARM_FLUSH);
     return (struct emu_phase){.phase = skips ? STREAM_SKIP : STREAM_WARM, .instructions = EMU_TO_THE_END};
 }
 
@@ -147,7 +149,7 @@ static const char *asked_of(const struct emu_regions *regions, uint32_t region)
 {
     if (regions->function_count != 0)
         return regions->functions[region].asked;
-    return regions->from ? regions->from->asked : regions->to->asked;
+    return regions->from ? regions->from->asked : regions->to ? regions->to->asked : "--requests";
 }
 
 /* 1 + the number of the region in the list; 0: no memory. */
@@ -177,13 +179,24 @@ static void begin_region(struct cli_phases *phases, const struct emu_part *part)
 static void enter_part(struct cli_phases *phases, const struct emu_part *part)
 {
     phases->inside = part->where == EMU_INSIDE;
-    if (!phases->inside)
+    phases->uncounted = part->where == EMU_UNCOUNTED;
+    if (part->where == EMU_OUTSIDE)
         phases->region = 0;
     else if (part->begins && phases->config.regions)
         begin_region(phases, part);
 }
 
 /* ------------------------------------------------------------------ the list */
+
+/* What was measured so far does not count. */
+static void drop(struct cli_phases *phases)
+{
+    for (uint32_t i = 0; i < phases->count; i++)
+        if (phases->list[i].kind == STREAM_MEASURE)
+            phases->list[i].kind = STREAM_WARM;
+    for (uint32_t i = 0; i < phases->region_count; i++)
+        phases->regions[i].measured = 0;
+}
 
 /* So many instructions more were executed inside. */
 static void use(struct cli_phases *phases, uint64_t length)
@@ -228,6 +241,8 @@ struct emu_phase cli_phases_next(void *self, uint64_t now, const struct emu_part
         [STREAM_MEASURE] = "measuring", [STREAM_WARM] = "warming up", [STREAM_SKIP] = "skipping"};
     struct cli_phases *phases = self;
     end_last(phases, now);
+    if (part->zeroes)
+        drop(phases);
     enter_part(phases, part);
     struct emu_phase next = choose(phases);
     next.empties = phases->config.warm == CLI_WARM_FLUSH && phases->skipped && next.phase != STREAM_SKIP;

@@ -14,7 +14,7 @@
 
 bool cli_regions_asked(const struct cli_regions *regions)
 {
-    return regions->function_count != 0 || regions->from || regions->to;
+    return regions->function_count != 0 || regions->from || regions->to || regions->requests;
 }
 
 enum c2_status cli_warm(enum cli_warm *out, const char *text, struct c2_error *err)
@@ -28,6 +28,23 @@ enum c2_status cli_warm(enum cli_warm *out, const char *text, struct c2_error *e
     }
     return c2_fail(err, C2_ERR_INVALID, "--warm %s: unknown value%s", text,
                    c2_suggest(hint, sizeof hint, text, words, sizeof words / sizeof words[0]));
+}
+
+/* As callgrind's options are called. */
+enum c2_status cli_requests(struct cli_regions *out, const char *text, struct c2_error *err)
+{
+    static const char *const words[] = {"yes", "instr-atstart=no", "collect-atstart=no"};
+    char hint[256], word[32];
+    out->requests = true;
+    for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
+        out->instr_off |= strcmp(word, words[1]) == 0;
+        out->collect_off |= strcmp(word, words[2]) == 0;
+        if (strcmp(word, words[0]) != 0 && strcmp(word, words[1]) != 0 && strcmp(word, words[2]) != 0)
+            return c2_fail(err, C2_ERR_INVALID, "--requests %s: unknown value%s", word,
+                           c2_suggest(hint, sizeof hint, word, words, sizeof words / sizeof words[0]));
+    }
+    return C2_OK;
 }
 
 /* ------------------------------------------------------------------ places */
@@ -143,6 +160,9 @@ enum c2_status cli_places_read(struct cli_places *out, const struct cli_regions 
     out->texts = c2_calloc(asked->function_count + 4, sizeof *out->texts);
     if (!out->functions || !out->texts)
         return c2_fail_memory(err, "the regions");
+    out->regions.requests = asked->requests;
+    out->regions.instrumented = !asked->instr_off;
+    out->regions.collecting = !asked->collect_off;
     enum c2_status status = read_functions(out, asked, err);
     if (status == C2_OK && asked->from) {
         out->regions.from = &out->from;
@@ -199,13 +219,19 @@ enum c2_status cli_regions_check(const struct cli_options *options, struct c2_er
     if (regions->function_count != 0 && (regions->from || regions->to))
         return c2_fail(err, C2_ERR_INVALID, "--roi and --%s both say what is measured; leave one out",
                        regions->from ? "from" : "to");
-    const char *option = regions->function_count != 0 ? "roi" : regions->from ? "from" : "to";
+    const char *option = regions->function_count != 0 ? "roi"
+                         : regions->from              ? "from"
+                         : regions->to                ? "to"
+                                                      : "requests";
     if (options->no_sim)
         return c2_fail(err, C2_ERR_INVALID, "--%s says what is measured, and --no-sim measures nothing; leave one out",
                        option);
     if (options->advise || options->points.find)
         return c2_fail(err, C2_ERR_INVALID, "%s the whole run; leave --%s out",
                        options->advise ? "advise plays" : "points looks at", option);
+    if (regions->requests && options->analyses[ANALYSIS_against])
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--against cannot drop what was counted, which the program may request; leave --requests out");
     if (options->sampling.precision != 0)
         return c2_fail(err, C2_ERR_INVALID, "--precision is of samples of the whole run; leave --%s out", option);
     return check_words(regions, err);

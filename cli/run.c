@@ -470,7 +470,8 @@ static enum c2_status find_regions(const struct run *run, bool *empty, struct c2
         status = c2_fail(err, C2_ERR_NOT_FOUND, "%s: the program never came there, nothing was measured",
                          run->places.regions.function_count != 0 ? run->places.functions[0].asked
                          : run->places.regions.from              ? run->places.from.asked
-                                                                 : run->places.to.asked);
+                         : run->places.regions.to                ? run->places.to.asked
+                                                                 : "--requests");
     return status;
 }
 

@@ -17,6 +17,7 @@
 #include "emu/disassemble_priv.h"
 #include "emu/locals_priv.h"
 #include "emu/parts_priv.h"
+#include "emu/requests_priv.h"
 
 /* Beside its memory and its kernel, which config names. Calls that have not returned lie in the allocations and the
  * locals, a thread's in a struct of its own; its signal mask and signal stack, in the kernel. */
@@ -441,6 +442,18 @@ static enum c2_status mark_thread(struct emu *emu, enum stream_thread what, stru
     return emu->config.writer ? stream_writer_mark(emu->config.writer, STREAM_THREAD, words, 2, err) : C2_OK;
 }
 
+static enum c2_status mark_requests(struct emu *emu, const struct emu_part *part, struct c2_error *err)
+{
+    uint64_t words[1 + REQUESTS_TEXT / sizeof(uint64_t)] = {emu_instructions(emu)};
+    enum c2_status status = C2_OK;
+    if (part->dump) {
+        memcpy(words + 1, part->dump, strlen(part->dump));
+        status = stream_writer_mark(emu->config.writer, STREAM_DUMPED, words, sizeof words / sizeof *words, err);
+    }
+    return status == C2_OK && part->zeroes ? stream_writer_mark(emu->config.writer, STREAM_ZEROED, NULL, 0, err)
+                                           : status;
+}
+
 static enum c2_status begin_phase(struct emu *emu, struct c2_error *err)
 {
     const uint64_t now = emu_instructions(emu);
@@ -454,6 +467,8 @@ static enum c2_status begin_phase(struct emu *emu, struct c2_error *err)
     if (!emu->config.writer)
         return C2_OK;
     enum c2_status status = stream_writer_mark(emu->config.writer, STREAM_PHASE, &word, 1, err);
+    if (status == C2_OK)
+        status = mark_requests(emu, &part, err);
     if (status == C2_OK && next.empties)
         status = stream_writer_mark(emu->config.writer, STREAM_EMPTIED, NULL, 0, err);
     return status == C2_OK ? engine_set_recording(emu->process.engine, next.phase != STREAM_SKIP, err) : status;

@@ -46,13 +46,20 @@ struct emu_regions {
     uint32_t function_count;
     const struct emu_place *from, *to; /* NULL: from the beginning, to the end */
     uint64_t from_arrival, to_arrival; /* only when the guest comes there for the n-th time; 0: each time */
+    /* The program's requests to Callgrind are honoured: of all that, it is inside only where it has asked for
+     * instrumentation, and counted only where it wants costs collected. */
+    bool requests;
+    bool instrumented, collecting; /* at the beginning */
 };
-enum emu_where { EMU_OUTSIDE, EMU_INSIDE };
+enum emu_where { EMU_OUTSIDE, EMU_UNCOUNTED, EMU_INSIDE };
 struct emu_part {
     enum emu_where where;
     bool begins;           /* another region than that of the last question */
     uint32_t region;       /* INSIDE: number of the function; 0 of places */
-    struct guest_va entry; /* where it began */
+    struct guest_va entry; /* where it began; 0: by a request */
+    /* By a request, told once: what was counted so far is to be kept by itself, or dropped. */
+    const char *dump; /* what the program says of it, ""; NULL: it asks for nothing. Lent for the call */
+    bool zeroes;
 };
 
 struct emu_config {

@@ -8,6 +8,8 @@
  *   function that calls itself and of one that calls another. A tail call goes on in its place. A handler of a signal
  *   belongs to what it interrupts.
  *   Between two places: from the first instruction of the one up to that of the other.
+ *   Requests of the program (requests.c) take parts of that away. What ends counting takes effect in front of the
+ *   request's instructions, what begins it behind them: so none of them is counted.
  * Counting
  *   Arrivals at a place are counted from the beginning of the run.
  * Cost
@@ -19,6 +21,8 @@
  *   in one mapping, where the other one lies above: going there ends the region.
  */
 #include "emu/parts_priv.h"
+
+#include "emu/requests_priv.h"
 
 enum { RSP = 4 };
 
@@ -32,6 +36,11 @@ struct parts {
     uint64_t from_seen, to_seen;
     bool at_from, at_to; /* the guest has just come there */
     uint32_t called;     /* and here: the first of the functions that it has come to; NOWHERE: none */
+    bool in_region;      /* whatever is requested */
+    bool instrumented, collecting;
+    struct requests_request request; /* the last one, ... */
+    uint64_t request_pc, request_at; /* ... where and when it was made; 0: it is done with */
+    uint64_t seen_pc, seen_at;       /* where the guest was last, and when */
     struct emu_part part;
     bool changed; /* since somebody has asked */
 };
@@ -39,18 +48,25 @@ struct parts {
 
 /* ------------------------------------------------------------------ beginning and end */
 
-static void begin(struct parts *parts, struct engine *engine, uint32_t region, struct guest_va pc)
+static void begin(struct parts *parts, uint32_t region, struct guest_va pc)
 {
-    parts->part = (struct emu_part){EMU_INSIDE, true, region, pc};
-    parts->changed = true;
-    engine_stop(engine);
+    parts->in_region = parts->part.begins = true;
+    parts->part.region = region;
+    parts->part.entry = pc;
 }
 
-static void end(struct parts *parts, struct engine *engine)
+static void end(struct parts *parts) { parts->in_region = parts->part.begins = false; }
+
+/* The run stops where the part becomes another one. */
+static bool settle(struct parts *parts)
 {
-    parts->part = (struct emu_part){.where = EMU_OUTSIDE};
-    parts->changed = true;
-    engine_stop(engine);
+    struct emu_part *part = &parts->part;
+    const enum emu_where before = part->where;
+    part->where = !parts->in_region || !parts->instrumented ? EMU_OUTSIDE
+                  : parts->collecting                       ? EMU_INSIDE
+                                                            : EMU_UNCOUNTED;
+    const bool begins = part->begins && part->where != EMU_OUTSIDE;
+    return part->where != before || begins || part->dump || part->zeroes;
 }
 
 /* ------------------------------------------------------------------ calls */
@@ -61,21 +77,21 @@ static void enter_call(struct parts *parts, struct engine *engine, struct guest_
     const struct mmu_area *area = mmu_area_at(mmu_areas(parts->mmu), (struct guest_va){rsp}, false);
     const uint64_t top = area ? area->start.v + area->bytes : rsp;
     engine_guard(engine, (struct guest_va){rsp + 1}, top - rsp);
-    begin(parts, engine, parts->called, pc);
+    begin(parts, parts->called, pc);
 }
 
 static void leave_call(struct parts *parts, struct engine *engine)
 {
     engine_guard(engine, (struct guest_va){0}, 0);
-    end(parts, engine);
+    end(parts);
 }
 
 /* A call that ends where another one begins is two. */
 static void follow_calls(struct parts *parts, struct engine *engine, struct guest_va pc)
 {
-    if (parts->part.where == EMU_INSIDE && engine_beyond(engine))
+    if (parts->in_region && engine_beyond(engine))
         leave_call(parts, engine);
-    if (parts->part.where == EMU_OUTSIDE && parts->called != NOWHERE)
+    if (!parts->in_region && parts->called != NOWHERE)
         enter_call(parts, engine, pc);
 }
 
@@ -85,12 +101,67 @@ static void follow_calls(struct parts *parts, struct engine *engine, struct gues
 static bool counts(uint64_t *seen, uint64_t n) { return ++*seen == n || n == 0; }
 
 /* Where both are one place, each arrival ends what the last one began. */
-static void follow_places(struct parts *parts, struct engine *engine, struct guest_va pc)
+static void follow_places(struct parts *parts, struct guest_va pc)
 {
-    if (parts->at_to && counts(&parts->to_seen, parts->asked.to_arrival) && parts->part.where == EMU_INSIDE)
-        end(parts, engine);
-    if (parts->at_from && counts(&parts->from_seen, parts->asked.from_arrival) && parts->part.where == EMU_OUTSIDE)
-        begin(parts, engine, 0, pc);
+    if (parts->at_to && counts(&parts->to_seen, parts->asked.to_arrival) && parts->in_region)
+        end(parts);
+    if (parts->at_from && counts(&parts->from_seen, parts->asked.from_arrival) && !parts->in_region)
+        begin(parts, 0, pc);
+}
+
+/* ------------------------------------------------------------------ requests */
+
+/* What ends counting takes effect in front of the request, what begins it behind. */
+static void before_request(struct parts *parts)
+{
+    switch (parts->request.number) {
+    case REQUESTS_STOP:
+        parts->instrumented = false;
+        break;
+    case REQUESTS_TOGGLE:
+        if (!parts->collecting)
+            return;
+        parts->collecting = false;
+        break;
+    case REQUESTS_DUMP:
+    case REQUESTS_DUMP_AT:
+        parts->part.dump = parts->request.text;
+        break;
+    default:
+        return;
+    }
+    parts->request_pc = 0;
+}
+
+static void behind_request(struct parts *parts)
+{
+    const bool alone = parts->place_count == 0;
+    parts->request_pc = 0;
+    if (parts->request.number == REQUESTS_ZERO)
+        parts->part.zeroes = true;
+    if (parts->request.number == REQUESTS_TOGGLE)
+        parts->collecting = true;
+    if (parts->request.number == REQUESTS_START && !parts->instrumented) {
+        parts->instrumented = true;
+        if (alone)
+            begin(parts, 0, (struct guest_va){0});
+    }
+}
+
+static void follow_requests(struct parts *parts, struct engine *engine, struct guest_va pc)
+{
+    enum { INSTRUCTIONS = 5 };
+    const uint64_t now = engine_instructions(engine);
+    if (parts->request_pc + REQUESTS_BYTES == pc.v && parts->request_at + INSTRUCTIONS == now)
+        behind_request(parts);
+    const bool again = parts->seen_pc == pc.v && parts->seen_at == now; /* its first instruction faulted */
+    parts->seen_pc = pc.v;
+    parts->seen_at = now;
+    if (again || !requests_at(parts->mmu, pc) || !requests_read(&parts->request, parts->mmu, engine))
+        return;
+    parts->request_pc = pc.v;
+    parts->request_at = now;
+    before_request(parts);
 }
 
 /* ------------------------------------------------------------------ the guest comes somewhere */
@@ -107,16 +178,26 @@ static enum c2_status arrived(void *self, struct engine *engine, uint32_t place,
     return C2_OK;
 }
 
+static bool is_request(const struct parts *parts, struct guest_va pc)
+{
+    return parts->asked.requests &&
+           (requests_at(parts->mmu, pc) || requests_at(parts->mmu, (struct guest_va){pc.v - REQUESTS_BYTES}));
+}
+
 static enum c2_status wants(bool *out, void *self, struct guest_va pc, struct c2_error *err)
 {
-    const struct engine_watch watch = places_watch(((struct parts *)self)->places);
-    return watch.wants(out, watch.self, pc, err);
+    const struct parts *parts = self;
+    const struct engine_watch watch = places_watch(parts->places);
+    enum c2_status status = watch.wants(out, watch.self, pc, err);
+    *out |= is_request(parts, pc);
+    return status;
 }
 
 static bool splits(void *self, struct guest_va pc)
 {
-    const struct engine_watch watch = places_watch(((struct parts *)self)->places);
-    return watch.splits(watch.self, pc);
+    const struct parts *parts = self;
+    const struct engine_watch watch = places_watch(parts->places);
+    return watch.splits(watch.self, pc) || is_request(parts, pc);
 }
 
 static enum c2_status reached(void *self, struct engine *engine, struct guest_va pc, struct c2_error *err)
@@ -131,7 +212,13 @@ static enum c2_status reached(void *self, struct engine *engine, struct guest_va
     if (parts->asked.function_count != 0)
         follow_calls(parts, engine, pc);
     else
-        follow_places(parts, engine, pc);
+        follow_places(parts, pc);
+    if (parts->asked.requests)
+        follow_requests(parts, engine, pc);
+    if (settle(parts)) {
+        parts->changed = true;
+        engine_stop(engine);
+    }
     return C2_OK;
 }
 
@@ -146,10 +233,13 @@ struct engine_watch parts_watch(struct parts *parts)
 
 struct emu_part parts_part(struct parts *parts)
 {
-    const struct emu_part part = parts->part;
-    parts->part.begins = false;
+    struct emu_part *part = &parts->part, told = parts->part;
+    told.begins = part->begins && part->where != EMU_OUTSIDE;
+    part->begins = part->begins && !told.begins;
+    part->dump = NULL;
+    part->zeroes = false;
     parts->changed = false;
-    return part;
+    return told;
 }
 
 bool parts_changed(const struct parts *parts) { return parts->changed; }
@@ -190,10 +280,13 @@ enum c2_status parts_create(struct parts **out, const struct parts_config *confi
     parts->asked = *config->asked;
     parts->mmu = config->mmu;
     parts->from = parts->to = NOWHERE;
-    if (config->asked->function_count == 0 && !config->asked->from)
-        parts->part = (struct emu_part){EMU_INSIDE, true, 0, {config->image->entry}};
+    parts->instrumented = !config->asked->requests || config->asked->instrumented;
+    parts->collecting = !config->asked->requests || config->asked->collecting;
     const struct places_config places = describe(parts, config);
     parts->place_count = places.count;
+    if (config->asked->function_count == 0 && !config->asked->from)
+        begin(parts, 0, (struct guest_va){places.count == 0 ? 0 : config->image->entry});
+    settle(parts);
     enum c2_status status = places_create(&parts->places, &places, err);
     if (status == C2_OK)
         *out = parts;

@@ -327,6 +327,37 @@ static void add_measured(struct document *d, const struct sim_counts *n)
     doc_close(d);
 }
 
+static void add_dump(struct document *d, const struct report_run *run, const struct sim_dumped *dump)
+{
+    doc_group(d, DOC_JSON, NULL);
+    doc_count(d, DOC_JSON, "at", dump->instructions);
+    doc_string(d, DOC_JSON, "text", dump->text);
+    add_measured(d, &dump->of.counts);
+    doc_table(d, DOC_JSON, "levels");
+    for (uint32_t i = 0; i < run->machine->level_count; i++) {
+        doc_group(d, DOC_JSON, NULL);
+        report_add_counts(d, DOC_JSON, run->machine->levels[i].name, &dump->of.levels[i]);
+        doc_close(d);
+        if (i != 0 || !run->machine->has_l1i)
+            continue;
+        doc_group(d, DOC_JSON, NULL);
+        report_add_counts(d, DOC_JSON, run->machine->l1i.name, &dump->of.l1i);
+        doc_close(d);
+    }
+    doc_close(d);
+    doc_close(d);
+}
+
+static void add_dumps(struct document *d, const struct report_run *run)
+{
+    doc_note(d, DOC_KEY, "dumps", "%s, which the program asked for: in the JSON report",
+             doc_digits(d, run->dump_count));
+    doc_table(d, DOC_JSON, "dumps");
+    for (size_t i = 0; i < run->dump_count; i++)
+        add_dump(d, run, &run->dumps[i]);
+    doc_close(d);
+}
+
 static void add_run(struct document *d, const struct report_run *run)
 {
     doc_group(d, DOC_BOTH, "run");
@@ -334,6 +365,8 @@ static void add_run(struct document *d, const struct report_run *run)
     if (run->simulated)
         add_measured(d, run->counts);
     add_phases(d, run);
+    if (run->dump_count != 0)
+        add_dumps(d, run);
     if (run->simulated)
         note_references(d, run->counts);
     doc_close(d);

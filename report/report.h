@@ -72,6 +72,8 @@ struct report_run {
     double precision;      /* what a margin of the miss rates may be, in per cent of them; 0: anything */
     const struct report_region *regions; /* NULL: there are none, all of the run counts */
     size_t region_count;
+    const struct sim_dumped *dumps; /* that the program has asked for */
+    size_t dump_count;
     bool simulated; /* false: --no-sim, then the following are NULL */
     const struct sim_counts *counts;
     const struct caches_machine *machine;

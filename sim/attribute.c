@@ -106,6 +106,14 @@ void sim_attribute_codes(struct sim *sim)
     }
 }
 
+void sim_attribute_drop(struct sim *sim)
+{
+    struct sim_attributed *a = &sim->attributed;
+    sim_attribute_codes(sim);
+    for (uint32_t i = 0; i < a->code_count; i++)
+        a->codes[i] = (struct sim_code){.pc = a->codes[i].pc};
+}
+
 struct sim_code sim_attribute_sum(const struct sim *sim)
 {
     struct sim_code sum = {.executed = 0};

@@ -153,7 +153,11 @@ static __attribute__((noinline)) enum c2_status take_mark(struct sim_core *core,
     if (mark == STREAM_KERNEL)
         return C2_OK;
     if (mark == STREAM_EMPTIED)
-        status = sim_empty(sim, err);
+        return sim_empty(sim, err);
+    if (mark == STREAM_DUMPED)
+        return sim_dump_measured(sim, words, err);
+    if (mark == STREAM_ZEROED)
+        return sim_drop_measured(sim, err);
     if (stream_changes_memory(mark))
         return sim_memory_mark(sim, header, words, err);
     if (mark == STREAM_LOADED)

@@ -38,5 +38,6 @@ enum c2_status sim_empty(struct sim *sim, struct c2_error *err)
     sim->caches = NULL;
     enum c2_status status = sim_caches_create(sim, caches_machine(caches), err);
     caches_destroy(caches);
+    sim_tell_emptied(sim);
     return status;
 }

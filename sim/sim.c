@@ -91,6 +91,7 @@ void sim_destroy(struct sim *sim)
     c2_free(sim->subscribers);
     c2_free(sim->sample_instructions);
     c2_free(sim->sampled);
+    c2_free(sim->dumps);
     c2_free(sim);
 }
 

@@ -109,6 +109,14 @@ struct sim_samples {
     const struct sim_sampled *levels; /* [sample * level_count + number of the level] */
 };
 
+/* What was measured up to where the program has asked for it (dumps.c). */
+#define SIM_DUMP_TEXT 256u
+struct sim_dumped {
+    uint64_t instructions; /* of the run, there */
+    char text[SIM_DUMP_TEXT];
+    struct sim_totals of;
+};
+
 struct sim_window {
     enum stream_phase phase, next; /* the one that is over; the one that begins, at the end of the run the same again */
     struct sim_totals of;          /* may be zeros */
@@ -135,6 +143,9 @@ struct sim_subscriber {
     enum c2_status (*reference)(void *self, const struct sim_reference *reference, struct c2_error *err);
     enum c2_status (*tlb_missed)(void *self, const struct sim_tlb_miss *miss, struct c2_error *err);
     enum c2_status (*missed)(void *self, const struct sim_miss *miss, struct c2_error *err);
+    /* Caches and TLBs are empty from here on; nothing is measured up to here. The marks are none to `mark`. */
+    void (*emptied)(void *self);
+    enum c2_status (*dropped)(void *self, struct c2_error *err);
     /* A phase is over; its STREAM_PHASE is no mark to `mark`. */
     enum c2_status (*window)(void *self, const struct sim_window *window, struct c2_error *err);
     /* All of a batch has been simulated, and all counts are current. */
@@ -198,6 +209,7 @@ enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, st
 enum c2_status sim_finish(struct sim *sim, struct c2_error *err);
 /* What was counted in phases that were measured, once finished; lent until destroy. */
 const struct sim_totals *sim_measured(const struct sim *sim);
+const struct sim_dumped *sim_dumps(const struct sim *sim, size_t *count); /* lent likewise */
 /* In all phases so far, between batches. */
 void sim_counted(struct sim_totals *out, const struct sim *sim);
 struct sim_samples sim_samples(const struct sim *sim); /* lent likewise; none where they are not kept */

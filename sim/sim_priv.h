@@ -129,10 +129,13 @@ struct sim {
     struct sim_counts counts;
     enum stream_phase phase;
     struct sim_totals phase_start; /* when it began */
-    struct sim_totals emptied;     /* counted by caches and TLBs that were emptied since */
-    uint64_t seed;                 /* of the caches */
-    struct sim_totals measured;    /* of the windows so far, those of MEASURE */
-    uint32_t unsettled;            /* windows since instructions were settled and checked */
+    struct sim_dumped *dumps;
+    uint32_t dump_count, dump_room;
+    struct sim_totals dumped;   /* their sum */
+    struct sim_totals emptied;  /* counted by caches and TLBs that were emptied since */
+    uint64_t seed;              /* of the caches */
+    struct sim_totals measured; /* of the windows so far, those of MEASURE */
+    uint32_t unsettled;         /* windows since instructions were settled and checked */
     bool samples_kept;
     uint32_t sample_count, sample_room, sampled_count, sampled_room; /* sampled: levels of samples */
     uint64_t *sample_instructions;
@@ -168,6 +171,10 @@ enum c2_status sim_memory_mark(struct sim *sim, uint64_t header, const uint64_t 
 enum c2_status sim_caches_create(struct sim *sim, const struct caches_machine *machine, struct c2_error *err);
 enum c2_status sim_empty(struct sim *sim, struct c2_error *err); /* STREAM_EMPTIED */
 
+/* dumps.c */
+enum c2_status sim_dump_measured(struct sim *sim, const uint64_t *words, struct c2_error *err); /* STREAM_DUMPED */
+enum c2_status sim_drop_measured(struct sim *sim, struct c2_error *err);                        /* STREAM_ZEROED */
+
 /* tlb.c */
 enum c2_status sim_tlb_create(struct sim_core *core, const struct caches_machine *machine, struct c2_error *err);
 enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct sim_page *page, struct guest_va va,
@@ -198,9 +205,11 @@ void sim_attribute_own(struct sim_core *core, struct guest_va va, uint32_t refs)
 void sim_attribute_settle(struct sim_core *core);
 void sim_attribute_phase(struct sim *sim, enum stream_phase next); /* settled, but for instructions */
 void sim_attribute_codes(struct sim *sim);                         /* settles instructions */
+void sim_attribute_drop(struct sim *sim);                          /* nothing has been measured so far */
 struct sim_code sim_attribute_sum(const struct sim *sim);          /* of all that are settled; without a pc */
 
 /* window.c */
+void sim_totals_subtract(struct sim_totals *from, const struct sim_totals *what);
 void sim_totals_read(struct sim_totals *out, const struct sim *sim); /* since the run began; settled */
 void sim_totals_check(const struct sim *sim, const struct sim_totals *of);
 /* A reference where no page is: *pa is something, and the simulator fails when the batch is done. */
@@ -213,6 +222,8 @@ enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2
 enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, struct c2_error *err);
 enum c2_status sim_tell_memory(const struct sim *sim, bool appeared, const struct mmu_area *area, struct c2_error *err);
 enum c2_status sim_tell_mark(const struct sim *sim, enum stream_mark mark, const uint64_t *words, struct c2_error *err);
+void sim_tell_emptied(const struct sim *sim);
+enum c2_status sim_tell_dropped(const struct sim *sim, struct c2_error *err);
 enum c2_status sim_tell_record(const struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err);
 void sim_tell_block(const struct sim *sim, const struct stream_block *block);
 enum c2_status sim_tell_reference(const struct sim *sim, const struct sim_reference *reference, struct c2_error *err);

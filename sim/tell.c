@@ -48,6 +48,21 @@ enum c2_status sim_tell_mark(const struct sim *sim, enum stream_mark mark, const
     return status;
 }
 
+void sim_tell_emptied(const struct sim *sim)
+{
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
+        if (s->emptied)
+            s->emptied(s->self);
+}
+
+enum c2_status sim_tell_dropped(const struct sim *sim, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
+        status = s->dropped ? s->dropped(s->self, err) : C2_OK;
+    return status;
+}
+
 enum c2_status sim_tell_record(const struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err)
 {
     const struct sim_executed record = {stream_blocks_at(sim->blocks, stream_header_block(header)),

@@ -37,7 +37,7 @@ void sim_totals_add(struct sim_totals *to, const struct sim_totals *what)
         sums[i] += terms[i];
 }
 
-static void subtract(struct sim_totals *from, const struct sim_totals *what)
+void sim_totals_subtract(struct sim_totals *from, const struct sim_totals *what)
 {
     uint64_t *sums = (uint64_t *)from;
     const uint64_t *terms = (const uint64_t *)what;
@@ -197,7 +197,7 @@ enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2
     sim_settle(sim);
     sim_totals_read(&now, sim);
     window.of = now;
-    subtract(&window.of, &sim->phase_start);
+    sim_totals_subtract(&window.of, &sim->phase_start);
     sim_totals_check(sim, &window.of);
     enum c2_status status = sim->phase == STREAM_MEASURE ? measured(sim, &window.of, err) : C2_OK;
     if (sim->attributed.on) {

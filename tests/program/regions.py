@@ -334,6 +334,84 @@ def calls():
     contains(text, ["summary: %d " % (LOOPS * (13 + 6))], "the sum of instructions")
 
 
+# ------------------------------------------------------------------------------------------- requests
+
+SETUP, SEQUENCE, LAST = 6, 5, 3 # instructions of a request and at the end
+
+
+def work(lines):
+    return 1 + 3 * lines
+
+
+def requested(part, word, *options):
+    told = report(["-m", "teach", "--requests", word] + list(options), [os.path.join(GUESTS, "requests_%d" % part)])
+    equal(told["exit_status"], 0, "the program is told that it is not under Valgrind")
+    return told
+
+
+def requests():
+    first = 2 + work(10) + SETUP
+    one, two, three = work(20) + SETUP, work(7) + SETUP, work(2) + SETUP
+    gap = SEQUENCE + work(5) + SETUP + SEQUENCE
+    uncounted = SEQUENCE + work(3) + SETUP + SEQUENCE
+    end = SEQUENCE + SETUP + SEQUENCE + LAST
+    for word, phases in (
+            ("instr-atstart=no", [("warmup", first + SEQUENCE), ("measure", one), ("warmup", gap), ("measure", two),
+                                  ("warmup", uncounted), ("measure", three), ("warmup", end)]),
+            ("yes", [("measure", first + SEQUENCE + one), ("warmup", gap), ("measure", two), ("warmup", uncounted),
+                     ("measure", three), ("warmup", end)]),
+            ("collect-atstart=no", [("warmup", first + SEQUENCE + one), ("warmup", gap), ("warmup", two + SEQUENCE),
+                                    ("measure", work(3) + SETUP), ("warmup", SEQUENCE + three), ("warmup", end)])):
+        run = requested(1, word)["run"]
+        equal([(row["kind"], row["instructions"]) for row in run["phases"]], phases, "--requests " + word)
+        equal(run["measured"]["instructions"], sum(n for kind, n in phases if kind == "measure"), "measured, " + word)
+    skipped = requested(1, "instr-atstart=no", "--warm", "none")["run"]["phases"]
+    equal([row["kind"] for row in skipped], ["skip", "measure", "skip", "measure", "warmup", "measure", "skip"],
+          "what is not collected is simulated all the same")
+    whole = requested(1, "instr-atstart=no", "--roi", "_start")["run"]
+    equal(whole["measured"]["instructions"], one + two + three, "in a function")
+    untouched = report(["-m", "teach"], [os.path.join(GUESTS, "requests_1")])["run"]
+    equal([row["kind"] for row in untouched["phases"]], ["measure"], "without --requests")
+    result = emulate(["--requests", "instr-atstart=no", ROI[0]])
+    equal(result.returncode, 125, "status without a request")
+    contains(result.stderr.decode(), ["--requests: the program never came there, nothing was measured"], "no request")
+    result = emulate(["--requests", "atstart=no", ROI[0]])
+    contains(result.stderr.decode(), ["--requests atstart=no: unknown value"], "a misspelt word")
+
+
+def dumps():
+    told = requested(3, "yes")
+    # ZERO_STATS drops all that is before it: what is reported is what --from reports, and later dumps
+    other = report(["-m", "teach", "--from", "zeroed"], told["command"])
+    lines = 1 + work(15) + SETUP
+    equal([(dump["text"], dump["measured"]["instructions"]) for dump in told["run"]["dumps"]],
+          [("odd ? ?", lines)], "dumps behind ZERO_STATS")
+    equal(told["run"]["measured"]["instructions"], lines + SEQUENCE + work(8) + LAST, "measured")
+    before = told["run"]["phases"][0]
+    equal(before["kind"], "warmup", "what was dropped")
+    for report_ in (told, other):
+        for key in ("phases", "regions", "dumps"):
+            report_["run"].pop(key, None)
+    equal(told, other, "the report behind ZERO_STATS")
+
+
+def callgrind():
+    """Callgrind counts the same instructions."""
+    need("valgrind")
+    program = os.path.join(GUESTS, "requests_2")
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "out")
+        result = run(["valgrind", "--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=" + path, program])
+        if not equal(result.returncode, 0, "valgrind: %r" % result.stderr):
+            return
+        with open(path) as file:
+            total_ = next(int(line.split()[1]) for line in file if line.startswith(("totals:", "summary:"))
+                          and line.split()[1] != "0")
+    counted_ = requested(2, "instr-atstart=no")["run"]["measured"]["instructions"]
+    equal(counted_, work(20) + 2 + LAST, "by hand")
+    equal(counted_ - LAST, total_, "Ir of Callgrind, which leaves out the block that the program ends in")
+
+
 def names():
     """The same function by each of its names; those in libraries."""
     program = [os.path.join(GUESTS, "leaves")]
@@ -374,6 +452,7 @@ def nowhere():
     equal(result.returncode, 125, "one of two names is nowhere")
 
 
-PARTS = (exact, several, between, in_samples, leaves, warm, calls, names, nowhere)
+PARTS = (exact, several, between, in_samples, leaves, warm, calls, requests, dumps, callgrind, names,
+         nowhere)
 {part.__name__: part for part in PARTS}[sys.argv[1]]()
 done()
