@@ -444,11 +444,12 @@ static enum c2_status mark_thread(struct emu *emu, enum stream_thread what, stru
 
 static enum c2_status mark_requests(struct emu *emu, const struct emu_part *part, struct c2_error *err)
 {
-    uint64_t words[1 + REQUESTS_TEXT / sizeof(uint64_t)] = {emu_instructions(emu)};
+    uint64_t words[STREAM_DUMP_WORDS] = {emu_instructions(emu)};
+    _Static_assert(REQUESTS_TEXT == (STREAM_DUMP_WORDS - 1) * sizeof *words, "the text's room");
     enum c2_status status = C2_OK;
     if (part->dump) {
         memcpy(words + 1, part->dump, strlen(part->dump));
-        status = stream_writer_mark(emu->config.writer, STREAM_DUMPED, words, sizeof words / sizeof *words, err);
+        status = stream_writer_mark(emu->config.writer, STREAM_DUMPED, words, STREAM_DUMP_WORDS, err);
     }
     return status == C2_OK && part->zeroes ? stream_writer_mark(emu->config.writer, STREAM_ZEROED, NULL, 0, err)
                                            : status;

@@ -10,6 +10,8 @@
  * Not modelled
  *   Whether what is said of memory fits what is mapped: who applies these marks knows (mmu/replica.h).
  */
+#include <string.h>
+
 #include "stream/stream.h"
 
 #define ADDRESSES ((uint64_t)1 << 47) /* of a program */
@@ -134,6 +136,18 @@ static enum c2_status thread(struct stream_marks *marks, const uint64_t *words, 
     return words[0] - 1 < UINT32_MAX && words[1] <= STREAM_EXIT ? C2_OK : refuse(err, "a thread is none");
 }
 
+/* The text ends within its words, and is of plain characters. */
+static enum c2_status dumped(struct stream_marks *marks, const uint64_t *words, uint32_t count, struct c2_error *err)
+{
+    char text[(STREAM_DUMP_WORDS - 1) * sizeof *words];
+    size_t length = 0;
+    (void)marks, (void)count;
+    memcpy(text, words + 1, sizeof text);
+    while (length < sizeof text && text[length] >= ' ' && text[length] <= '~')
+        length++;
+    return length < sizeof text && text[length] == '\0' ? C2_OK : refuse(err, "a dump's text is none");
+}
+
 /* Marks of memory are looked at by who applies them; here their numbers of words are. */
 enum c2_status stream_marks_take(struct stream_marks *marks, uint32_t mark, const uint64_t *words, uint32_t count,
                                  struct c2_error *err)
@@ -161,6 +175,9 @@ enum c2_status stream_marks_take(struct stream_marks *marks, uint32_t mark, cons
         [STREAM_PHASE] = {1, 1, phase},
         [STREAM_THREAD] = {2, 2, thread},
         [STREAM_CODE] = {2, 2, range},
+        [STREAM_EMPTIED] = {0, 0, NULL},
+        [STREAM_DUMPED] = {STREAM_DUMP_WORDS, STREAM_DUMP_WORDS, dumped},
+        [STREAM_ZEROED] = {0, 0, NULL},
     };
     if (mark == 0 || mark >= STREAM_MARKS)
         return refuse(err, "a mark is of no known kind");

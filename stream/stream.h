@@ -117,11 +117,13 @@ enum stream_mark {
     STREAM_THREAD,    /* 2 words: tid, enum stream_thread: what becomes of it */
     STREAM_CODE,      /* 2 words: address, bytes: code there has changed; blocks there are not executed again */
     STREAM_EMPTIED,   /* no words: caches and TLBs are empty from here on, whatever was in them */
-    STREAM_DUMPED, /* 33 words: instructions of the run, and what the program says, as text with zeros behind: what was
-                      * measured since the last such mark, or ZEROED, or the beginning, is wanted by itself */
-    STREAM_ZEROED, /* no words: what was measured so far is dropped */
+    STREAM_DUMPED,    /* STREAM_DUMP_WORDS words: instructions of the run, and what the program says, as text with zeros
+                    * behind: what was measured since the last such mark, or ZEROED, or the beginning, is wanted by
+                    * itself */
+    STREAM_ZEROED,    /* no words: what was measured so far is dropped */
     STREAM_MARKS
 };
+#define STREAM_DUMP_WORDS 33u
 /* The first thread's START comes before any record, its EXIT is the last of a run that ends by itself. Which thread a
  * record is of, its batch says. */
 enum stream_thread { STREAM_START, STREAM_EXIT };

@@ -98,7 +98,7 @@ static void take_mark(struct test *test, uint64_t header, const uint64_t *words)
         [STREAM_THREAD] = {2, 2},
         [STREAM_CODE] = {2, 2},
         [STREAM_EMPTIED] = {0, 0},
-        [STREAM_DUMPED] = {33, 33},
+        [STREAM_DUMPED] = {STREAM_DUMP_WORDS, STREAM_DUMP_WORDS},
         [STREAM_ZEROED] = {0, 0},
     };
     unsigned kind = stream_header_insns(header), count = stream_header_slots(header);

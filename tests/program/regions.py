@@ -395,6 +395,21 @@ def dumps():
     equal(told, other, "the report behind ZERO_STATS")
 
 
+def replayed():
+    """A recorded run gives the same reports."""
+    for guest, options in (("requests_3", ["--requests", "yes"]), ("requests_1", ["--requests", "instr-atstart=no"]),
+                           ("roi", ["--roi", "l*", "--warm", "flush"]),
+                           ("roi", ["--from", "again:2", "--skip", "5", "--measure", "9", "--samples", "3"])):
+        with tempfile.TemporaryDirectory() as directory:
+            kept, live, again = (os.path.join(directory, name) for name in ("kept", "live.json", "again.json"))
+            first = emulate(["-m", "teach", "--json", live, "--record", kept] + options + ["./" + guest], cwd=GUESTS)
+            second = emulate(["replay", "-m", "teach", "--json", again, kept])
+            equal((first.returncode, second.returncode), (0, 0), "recorded and replayed, %s" % options)
+            equal(second.stderr, first.stderr, "the text of a replay, %s" % options)
+            with open(live) as one, open(again) as other:
+                equal(other.read(), one.read(), "the report of a replay, %s" % options)
+
+
 def callgrind():
     """Callgrind counts the same instructions."""
     need("valgrind")
@@ -429,6 +444,12 @@ def names():
     equal([row[:2] for row in region("*deep::made*")], [("unsigned int deep::made<unsigned int>(unsigned int)", 3)],
           "a template")
     check(region("snprintf")[0][:2] == ("snprintf", 3), "a function of the C library: %r" % region("snprintf"))
+    later = [os.path.join(GUESTS, "later")] # loads its library three times
+    rows = report(["-m", "teach", "--roi", "__b64_ntop"], later)["run"]["regions"]
+    equal([(row["name"], row["begun"]) for row in rows], [("__b64_ntop", 3)], "a library that is loaded later")
+    for form in ("dynamic", "static"):
+        rows = report(["-m", "teach", "--roi", "main"], [os.path.join(GUESTS, "calls_" + form)])["run"]["regions"]
+        equal([(row["name"], row["begun"]) for row in rows], [("main", 1)], "main of a program linked " + form)
     copied = region("memcpy") # one of several, which the C library chooses at the start
     check(sum(row[1] for row in copied) >= 3, "memcpy: %r" % copied)
 
@@ -452,7 +473,7 @@ def nowhere():
     equal(result.returncode, 125, "one of two names is nowhere")
 
 
-PARTS = (exact, several, between, in_samples, leaves, warm, calls, requests, dumps, callgrind, names,
+PARTS = (exact, several, between, in_samples, leaves, warm, calls, requests, dumps, replayed, callgrind, names,
          nowhere)
 {part.__name__: part for part in PARTS}[sys.argv[1]]()
 done()
