@@ -232,6 +232,8 @@ enum c2_status cli_regions_check(const struct cli_options *options, struct c2_er
     if (regions->requests && options->analyses[ANALYSIS_against])
         return c2_fail(err, C2_ERR_INVALID,
                        "--against cannot drop what was counted, which the program may request; leave --requests out");
+    if (options->sampling.points)
+        return c2_fail(err, C2_ERR_INVALID, "--points has samples of the whole run; leave --%s out", option);
     if (options->sampling.precision != 0)
         return c2_fail(err, C2_ERR_INVALID, "--precision is of samples of the whole run; leave --%s out", option);
     return check_words(regions, err);
