@@ -5,7 +5,7 @@
  * Model
  *   --roi FUNCTION; or --from PLACE and --to PLACE, where a place is SYMBOL[:N], 0xADDRESS[:N] or FILE:LINE[:N]. With
  *   one number behind the last colon FILE:LINE is meant where the name has a slash or ends like a source file (a dot,
- *   a letter, up to two letters or digits more), else SYMBOL:N.
+ *   a letter, up to two letters or digits more), else SYMBOL:N. Or, beside these, --requests: the program says itself.
  */
 #include <ctype.h>
 #include <string.h>
