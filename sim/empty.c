@@ -35,6 +35,8 @@ enum c2_status sim_empty(struct sim *sim, struct c2_error *err)
     core->tlb = NULL;
     core->data_line = SIM_NOWHERE;
     core->fetch_line = sim->has_l1i ? SIM_NOWHERE : 0;
+    for (size_t i = 0; i < SIM_PAGES; i++)
+        core->pages[i].vpn = SIM_NOWHERE; /* what is remembered with them may be the caches' */
     sim->caches = NULL;
     enum c2_status status = sim_caches_create(sim, caches_machine(caches), err);
     caches_destroy(caches);
