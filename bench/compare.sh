@@ -61,7 +61,8 @@ against_cachegrind()
 }
 
 # How much of Unicorn's own speed is left: the same multiplication without libc, on bare Unicorn with empty hooks and
-# without hooks, and under c2emu with the complete model, with the data caches of the C2Sim paper alone, and with none.
+# without hooks, and under c2emu with the complete model, with the data caches of the C2Sim paper alone, with none, and
+# skipped before a sample.
 against_unicorn()
 {
     cmake --build "$build" --target unicorn_bare guest_matmul_400 >/dev/null
@@ -74,6 +75,7 @@ against_unicorn()
         time_one unicorn "$round" model "$emu -q $guest"
         time_one unicorn "$round" c2sim "$emu -q -m c2sim $guest"
         time_one unicorn "$round" alone "$emu -q --no-sim $guest"
+        time_one unicorn "$round" skip "$emu -q --skip 450M --measure 100k $guest"
         round=$((round + 1))
     done
     python3 "$root/bench/table.py" "$out" "$runs" unicorn

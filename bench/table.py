@@ -25,12 +25,12 @@ def row(directory, name, instructions, runs):
 
 def against_unicorn(directory, runs):
     seconds = {label: median(directory, "unicorn", label, runs)
-               for label in ("hooks", "none", "model", "c2sim", "alone")}
+               for label in ("hooks", "none", "model", "c2sim", "alone", "skip")}
     print("\n| what runs it | seconds | speed of bare Unicorn with empty hooks = 1 |")
     print("|---|---|---|")
     for label, what in (("hooks", "bare Unicorn, empty hooks"), ("none", "bare Unicorn, no hooks"),
                         ("model", "c2emu, the complete default model"), ("c2sim", "c2emu -m c2sim"),
-                        ("alone", "c2emu --no-sim")):
+                        ("alone", "c2emu --no-sim"), ("skip", "c2emu --skip 450M --measure 100k")):
         print(f"| {what} | {seconds[label]:.2f} s | {seconds['hooks'] / seconds[label]:.2f} |")
 
 

@@ -268,7 +268,7 @@ RUNS = [
     (["--interval", "2k", "--samples", "2"], ["leave it out, or --samples"]),
     (["--interval", "2k", "--precision", "5"], ["leave it out, or --precision"]),
     (["--interval", "2k", "--no-sim"], ["--no-sim skips everything; leave --points out"]),
-    (["--interval", "2k", "--callgrind", "x"], ["leave it out, or --points"]),
+    (["--interval", "2k", "--callgrind", "x"], ["add --warm functional"]),
     (["--interval", "2k", "--roi", "main"], ["leave it out, or --roi"]),
     (["--interval", "2k", "--max-k", "2"], ["--max-k", "c2emu points"]),
     (["--interval", "10M"], ["interval 12 begins at instruction 120000000", "ended after %d" % TOTAL]),
