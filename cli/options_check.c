@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * options_check: which options go together.
+ */
+#include <string.h>
+
+#include "cli/options_priv.h"
+
+/* The analyses that files are written of. */
+static const enum analysis_number with_files[] = {
+#define X(name, option, argument, help) ANALYSIS_##name,
+    ANALYSES_OF_FILES(X)
+#undef X
+};
+#define WITH_FILES (sizeof with_files / sizeof with_files[0])
+
+static enum c2_status fail_unrecorded(const char *option, struct c2_error *err)
+{
+    return c2_fail(err, C2_ERR_INVALID, "--%s needs the references that --no-sim does not record; leave one out",
+                   option);
+}
+
+/* Files of references, and profiles, which are of instructions: what they cost, whose lines they took. */
+static enum c2_status check_profiles(const struct cli_options *options, struct c2_error *err)
+{
+    const char *const profiles[][2] = {{"callgrind", options->analyses[ANALYSIS_callgraph]},
+                                       {"evictors", options->evictors},
+                                       {"cachegrind", options->cachegrind}};
+    for (size_t i = 0; i < WITH_FILES; i++) {
+        if (options->analyses[with_files[i]] && options->no_sim)
+            return fail_unrecorded(analyses_option(with_files[i]), err);
+    }
+    for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
+        if (profiles[i][1] && options->no_sim)
+            return fail_unrecorded(profiles[i][0], err);
+        if (profiles[i][1] && options->analyses[ANALYSIS_profile])
+            return c2_fail(err, C2_ERR_INVALID,
+                           "--%s tells which instruction missed, which --no-attribution does not note; leave one out",
+                           profiles[i][0]);
+    }
+    return C2_OK;
+}
+
+struct named_file {
+    const char *option, *path;
+};
+
+/* The one that is finished last would take the place of the other. */
+static enum c2_status check_pair(const struct named_file *a, const struct named_file *b, struct c2_error *err)
+{
+    if (!a->path || !b->path || strcmp(a->path, b->path) != 0 || strcmp(a->path, "/dev/null") == 0 ||
+        strcmp(a->option, b->option) == 0)
+        return C2_OK;
+    return c2_fail(err, C2_ERR_INVALID, "--%s and --%s are both to write %s; give each a file of its own", a->option,
+                   b->option, a->path);
+}
+
+static enum c2_status check_files(const struct cli_options *options, struct c2_error *err)
+{
+    enum { OTHERS = 7 };
+    struct named_file files[OTHERS + WITH_FILES] = {{"json", options->json},
+                                                    {"checkpoint", options->checkpoint},
+                                                    {"dump-pagemap", options->dump_pagemap},
+                                                    {"record", options->record},
+                                                    {"callgrind", options->analyses[ANALYSIS_callgraph]},
+                                                    {"evictors", options->evictors},
+                                                    {"cachegrind", options->cachegrind}};
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; i < WITH_FILES; i++)
+        files[OTHERS + i] = (struct named_file){analyses_option(with_files[i]), options->analyses[with_files[i]]};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        for (size_t k = 0; k < i && status == C2_OK; k++)
+            status = check_pair(&files[k], &files[i], err);
+    }
+    return status;
+}
+
+/* What `advise` needs, and what only it takes. */
+static enum c2_status check_advise(const struct cli_options *options, struct c2_error *err)
+{
+    if (!options->advise && options->dim_count != 0)
+        return c2_fail(err, C2_ERR_INVALID, "--dim belongs to `c2emu advise`");
+    if (!options->advise)
+        return C2_OK;
+    if (options->no_sim || options->analyses[ANALYSIS_profile])
+        return c2_fail(err, C2_ERR_INVALID, "advise needs the misses that --no-%s leaves out; leave it out",
+                       options->no_sim ? "sim" : "attribution");
+    if (options->analyses[ANALYSIS_against])
+        return c2_fail(err, C2_ERR_INVALID, "advise compares placements by itself; leave --against out");
+    if (options->output_dir)
+        return c2_fail(err, C2_ERR_INVALID, "advise has one report; write it with --json FILE and leave --output out");
+    if (strncmp(options->pages, "file", 4) == 0)
+        return c2_fail(err, C2_ERR_UNSUPPORTED,
+                       "advise moves objects to pages that a map does not know; use another "
+                       "--pages than %s",
+                       options->pages);
+    return C2_OK;
+}
+
+/* Standard output is the program's, too. `advise` keeps a recording that is gone with it. */
+static enum c2_status check_record(const struct cli_options *options, struct c2_error *err)
+{
+    if (options->format && options->action != CLI_REPLAY)
+        return c2_fail(err, C2_ERR_INVALID, "--format belongs to `c2emu replay`");
+    if (!options->record)
+        return C2_OK;
+    if (strcmp(options->record, "-") == 0)
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--record -: the program writes to standard output as well; record to a file, or to another "
+                       "descriptor, as in --record /dev/fd/3 3>&1 >/dev/null");
+    if (options->points.find)
+        return c2_fail(err, C2_ERR_INVALID, "points records nothing; run the program with --record FILE by itself");
+    if (options->advise)
+        return c2_fail(err, C2_ERR_INVALID, "advise keeps no recording; run the program with --record FILE by itself");
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ samples */
+
+bool cli_sampling_asked(const struct cli_sampling *sampling)
+{
+    return sampling->skip != 0 || sampling->warmup != 0 || sampling->measure != 0 || sampling->points;
+}
+
+static enum c2_status check_samples(const struct cli_sampling *s, struct c2_error *err)
+{
+    if (s->measure == 0 && (s->samples != 0 || s->period != 0))
+        return c2_fail(err, C2_ERR_INVALID, "--%s needs to know how long a sample is; add --measure N",
+                       s->samples != 0 ? "samples" : "period");
+    if (s->measure == 0 && s->precision != 0)
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--precision is of samples; add --measure N, with --period N or --samples K");
+    if (s->random_offsets && s->period == 0)
+        return c2_fail(err, C2_ERR_INVALID, "--offsets random draws a place in each period; add --period N");
+    if (s->period != 0 && (s->warmup > s->period || s->measure > s->period - s->warmup))
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--period %llu is shorter than a sample of %llu instructions and its warm-up of %llu",
+                       (unsigned long long)s->period, (unsigned long long)s->measure, (unsigned long long)s->warmup);
+    return C2_OK;
+}
+
+/* What needs all of a run, or nothing of it, goes with no samples. */
+static enum c2_status check_sampling(const struct cli_options *options, struct c2_error *err)
+{
+    if (!cli_sampling_asked(&options->sampling))
+        return check_samples(&options->sampling, err);
+    const char *given = options->sampling.points ? "--points" : "--skip, --warmup and --measure";
+    if (options->no_sim)
+        return c2_fail(err, C2_ERR_INVALID, "--no-sim skips everything; leave %s out", given);
+    if (options->advise)
+        return c2_fail(err, C2_ERR_INVALID, "advise plays the whole run; leave %s out", given);
+    return check_samples(&options->sampling, err);
+}
+
+/* What is of one machine, or of none, does not go with several. */
+static enum c2_status check_many(const struct cli_options *options, struct c2_error *err)
+{
+    const char *many = options->vary_count != 0 ? "--vary" : "all -m but one";
+    if (options->vary_count == 0 && options->machine_count < 2)
+        return C2_OK;
+    if (options->points.find)
+        return c2_fail(err, C2_ERR_INVALID, "points simulates no machine; leave out %s", many);
+    if (options->no_sim)
+        return c2_fail(err, C2_ERR_INVALID, "--no-sim simulates no machine to compare; leave it out, or %s", many);
+    if (options->advise)
+        return c2_fail(err, C2_ERR_INVALID, "advise is for one machine and one placement; leave out %s", many);
+    if (options->analyses[ANALYSIS_against])
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--against compares one machine with one other placement, access by access; leave it out "
+                       "(--vary pages=... compares the counts of several), or %s",
+                       many);
+    return C2_OK;
+}
+
+static bool varies_huge(const struct cli_options *options)
+{
+    bool varies = false;
+    for (size_t i = 0; i < options->vary_count; i++)
+        varies |= strncmp(options->vary[i], "huge=", strlen("huge=")) == 0;
+    return varies;
+}
+
+/* What of a checkpoint goes together. */
+static enum c2_status check_checkpoint(const struct cli_options *options, struct c2_error *err)
+{
+    const bool when = options->checkpoint_at != 0 || options->checkpoint_place;
+    if (options->checkpoint && !when)
+        return c2_fail(err, C2_ERR_INVALID, "--checkpoint %s: when? Add --checkpoint-at N|PLACE", options->checkpoint);
+    if (!options->checkpoint && (when || options->checkpoint_caches || options->checkpoint_stop))
+        return c2_fail(err, C2_ERR_INVALID, "--checkpoint-%s needs the file to write; add --checkpoint FILE",
+                       when                         ? "at"
+                       : options->checkpoint_caches ? "caches"
+                                                    : "stop");
+    if (options->checkpoint && options->points.find)
+        return c2_fail(err, C2_ERR_INVALID, "points runs the program to its end; leave --checkpoint out");
+    if (options->checkpoint && strcmp(options->checkpoint, "-") == 0)
+        return c2_fail(err, C2_ERR_INVALID, "--checkpoint -: standard output is the program's; name a file");
+    if (options->checkpoint_caches && cli_regions_asked(&options->regions))
+        return c2_fail(err, C2_ERR_INVALID, "--checkpoint-caches is for whole runs; leave --roi, --from and --to out");
+    if (options->checkpoint_caches && (options->no_sim || cli_sampling_asked(&options->sampling)))
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--checkpoint-caches keeps all references, which --%s leaves out; leave one out",
+                       options->no_sim ? "no-sim" : "skip, --warmup and --measure");
+    return C2_OK;
+}
+
+enum c2_status cli_options_check(struct cli_options *options, struct c2_error *err)
+{
+    const bool replay = options->action == CLI_REPLAY, restore = options->action == CLI_RESTORE;
+    const bool needs_none = replay || restore || options->points.vectors_from;
+    if (options->action != CLI_RUN && !replay && !restore)
+        return C2_OK;
+    if (replay && (!options->recording || options->recording[0] == '\0'))
+        return c2_fail(err, C2_ERR_INVALID,
+                       "replay: no recording given: c2emu replay [OPTION]... FILE (- is standard "
+                       "input; see c2emu help replay)");
+    if (restore && !options->restored)
+        return c2_fail(err, C2_ERR_INVALID,
+                       "no checkpoint given: c2emu restore FILE [OPTION]... (see c2emu help restore)");
+    if (!needs_none && (!options->command || options->command[0][0] == '\0'))
+        return c2_fail(err, C2_ERR_INVALID,
+                       "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)");
+    const bool sized = options->huge == MMU_HUGE_HEAP || options->huge == MMU_HUGE_ALL ||
+                       options->huge_region_count > 0 || varies_huge(options);
+    const char *against = options->analyses[ANALYSIS_against];
+    const bool sized_there = against && strncmp(against, "huge", strlen("huge")) == 0;
+    if (options->huge_size != MMU_PAGE_4K && !sized_there && !sized)
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--huge-size is the size of the pages of --huge all, --huge REGION or --against huge; add one");
+    if (options->no_sim && against)
+        return c2_fail(err, C2_ERR_INVALID, "--against compares what --no-sim does not simulate; leave one out");
+    if (options->wrapper_count != 0 && (options->no_sim || options->analyses[ANALYSIS_profile]))
+        return c2_fail(err, C2_ERR_INVALID, "--alloc-wrapper names blocks, which --no-%s leaves out; leave one out",
+                       options->no_sim ? "sim" : "attribution");
+    if (options->no_sim && options->analyses[ANALYSIS_fifo])
+        return c2_fail(err, C2_ERR_INVALID, "--fifo-detector needs the caches that --no-sim leaves out; leave one out");
+    enum c2_status status = cli_points_check(options, err);
+    if (status == C2_OK)
+        status = cli_regions_check(options, err);
+    if (status == C2_OK)
+        status = check_many(options, err);
+    if (status == C2_OK && !replay)
+        status = check_sampling(options, err);
+    if (status == C2_OK)
+        status = check_checkpoint(options, err);
+    if (status == C2_OK)
+        status = check_profiles(options, err);
+    if (status == C2_OK)
+        status = check_files(options, err);
+    if (status == C2_OK)
+        status = check_record(options, err);
+    return status == C2_OK ? check_advise(options, err) : status;
+}

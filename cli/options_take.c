@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * options_take: the value of each option into struct cli_options.
+ *
+ * Model
+ *   Most options are only kept: a text, a switch, one value more of a list, a count. A table says where. The others
+ *   have a function each.
+ */
+#include <ctype.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "cli/options_priv.h"
+
+/* The index of value among the values of --option. */
+static enum c2_status take_word(unsigned *out, const char *option, const char *value, const char *const *values,
+                                size_t count, struct c2_error *err)
+{
+    char hint[128];
+    for (*out = 0; *out < count; ++*out) {
+        if (strcmp(value, values[*out]) == 0)
+            return C2_OK;
+    }
+    return c2_fail(err, C2_ERR_INVALID, "--%s: unknown value \"%s\"%s", option, value,
+                   c2_suggest(hint, sizeof hint, value, values, count));
+}
+
+/* A word for all of memory, of which there is one; else a region, whose name is looked up later. */
+static enum c2_status take_huge(struct cli_parse *parse, const char *value, struct c2_error *err)
+{
+    struct cli_options *options = parse->options;
+    for (unsigned i = 0; i <= MMU_HUGE_ALL; i++) {
+        const char *word = mmu_huge_name((enum mmu_huge)i);
+        if (i == MMU_HUGE_HEAP || strcmp(value, word) != 0)
+            continue;
+        if (parse->huge_word && strcmp(parse->huge_word, word) != 0)
+            return c2_fail(err, C2_ERR_INVALID, "--huge %s and --huge %s contradict each other", parse->huge_word,
+                           word);
+        parse->huge_word = word;
+        options->huge = (enum mmu_huge)i;
+        return C2_OK;
+    }
+    options->huge_regions[options->huge_region_count++] = value;
+    return C2_OK;
+}
+
+/* `heap` by itself is a word of its own, with its name in reports. */
+void cli_options_settle(struct cli_options *options)
+{
+    if (options->huge != MMU_HUGE_ASKED)
+        return;
+    for (size_t i = 0; i < options->huge_region_count; i++) {
+        if (strcmp(options->huge_regions[i], mmu_huge_name(MMU_HUGE_HEAP)) != 0)
+            continue;
+        options->huge = MMU_HUGE_HEAP;
+        options->huge_region_count--;
+        memmove(options->huge_regions + i, options->huge_regions + i + 1,
+                (options->huge_region_count - i) * sizeof *options->huge_regions);
+        return;
+    }
+}
+
+static enum c2_status take_huge_size(struct cli_options *options, const char *value, struct c2_error *err)
+{
+    static const char *const values[] = {"2M", "1G"};
+    unsigned index;
+    enum c2_status status = take_word(&index, "huge-size", value, values, 2, err);
+    if (status == C2_OK)
+        options->huge_size = index == 0 ? MMU_PAGE_2M : MMU_PAGE_1G;
+    return status;
+}
+
+/* The first of those that are instead of a run wins. */
+static enum c2_status take_action(struct cli_options *options, enum cli_action action)
+{
+    const bool acts = options->action == CLI_RUN || options->action == CLI_REPLAY || options->action == CLI_RESTORE;
+    options->action = acts ? action : options->action;
+    return C2_OK;
+}
+
+/* At most 10^18, so that sums of a few do not overflow. */
+static enum c2_status take_count(uint64_t *out, const char *option, const char *text, uint64_t least,
+                                 struct c2_error *err)
+{
+    static const char powers[] = "kMG";
+    const size_t length = strlen(text);
+    const char *power = length > 1 ? strchr(powers, text[length - 1]) : NULL;
+    char digits[32];
+    uint64_t scale = 1;
+    for (ptrdiff_t i = 0; power && i <= power - powers; i++)
+        scale *= 1000;
+    snprintf(digits, sizeof digits, "%.*s", (int)(length - (power ? 1 : 0)), text);
+    if (c2_parse_number(out, digits, option, NULL) != C2_OK || length >= sizeof digits)
+        return c2_fail(err, C2_ERR_INVALID, "%s %s: must be a number, with k, M or G for powers of 1000", option, text);
+    if (*out > 1000000000000000000 / scale || *out * scale < least)
+        return c2_fail(err, C2_ERR_INVALID, "%s %s: must be %llu to 10^18", option, text, (unsigned long long)least);
+    *out *= scale;
+    return C2_OK;
+}
+
+static enum c2_status take_jobs(struct cli_options *options, const char *text, struct c2_error *err)
+{
+    if (c2_parse_number(&options->jobs, text, "--jobs", NULL) == C2_OK && options->jobs >= 1 && options->jobs <= 1024)
+        return C2_OK;
+    return c2_fail(err, C2_ERR_INVALID, "--jobs %s: must be a number of threads, 1 to 1024", text);
+}
+
+/* Where a checkpoint is made: what begins with a digit is a number of instructions, but for addresses. */
+static enum c2_status take_moment(struct cli_options *options, const char *text, struct c2_error *err)
+{
+    options->checkpoint_at = 0;
+    options->checkpoint_place = NULL;
+    if (isdigit((unsigned char)text[0]) && strncmp(text, "0x", 2) != 0)
+        return take_count(&options->checkpoint_at, "--checkpoint-at", text, 1, err);
+    options->checkpoint_place = text;
+    return cli_place_check("--checkpoint-at", text, err);
+}
+
+static enum c2_status take_offsets(struct cli_options *options, const char *text, struct c2_error *err)
+{
+    static const char *const words[] = {"systematic", "random"};
+    char hint[256];
+    options->sampling.random_offsets = strcmp(text, words[1]) == 0;
+    if (options->sampling.random_offsets || strcmp(text, words[0]) == 0)
+        return C2_OK;
+    return c2_fail(err, C2_ERR_INVALID, "--offsets %s: unknown value%s", text,
+                   c2_suggest(hint, sizeof hint, text, words, 2));
+}
+
+static enum c2_status take_format(struct cli_options *options, const char *value, struct c2_error *err)
+{
+    static const char *const values[] = {"recording", "din", "lackey", "text"};
+    unsigned ignored;
+    options->format = value;
+    return take_word(&ignored, "format", value, values, sizeof values / sizeof values[0], err);
+}
+
+/* What only says where something is written, what is printed beside the report, or how many threads work at it, makes
+ * no other run. */
+static void keep_word(struct cli_options *options, const struct argp_option *row, const char *value)
+{
+    if (row->group <= GROUP_RUN && row->key != KEY_JOBS)
+        options->words[options->word_count++] = (struct cli_word){row, value};
+}
+/* ------------------------------------------------------------------ what is only kept */
+
+enum kept_kind { KEPT_TEXT, KEPT_SWITCH, KEPT_LIST, KEPT_COUNT };
+static const struct kept {
+    int key;
+    enum kept_kind kind;
+    size_t at;      /* in struct cli_options */
+    size_t length;  /* LIST: where its length is */
+    uint64_t least; /* COUNT */
+} kept[] = {
+#define AT(member) offsetof(struct cli_options, member)
+    {KEY_MACHINE, KEPT_LIST, AT(machines), AT(machine_count), 0},
+    {KEY_VARY, KEPT_LIST, AT(vary), AT(vary_count), 0},
+    {KEY_SET, KEPT_LIST, AT(overrides), AT(override_count), 0},
+    {KEY_PLACE, KEPT_LIST, AT(places), AT(place_count), 0},
+    {KEY_HUGE, KEPT_LIST, AT(huge_regions), AT(huge_region_count), 0}, /* where it is no word: take_huge */
+    {KEY_ALLOC_WRAPPER, KEPT_LIST, AT(wrappers), AT(wrapper_count), 0},
+    {KEY_DIM, KEPT_LIST, AT(dims), AT(dim_count), 0},
+    {KEY_ENV, KEPT_LIST, AT(env), AT(env_count), 0},
+    {KEY_ROI, KEPT_LIST, AT(regions.functions), AT(regions.function_count), 0},
+    {KEY_PAGES, KEPT_TEXT, AT(pages), 0, 0},
+    {KEY_ENGINE, KEPT_TEXT, AT(engine), 0, 0},
+    {KEY_DUMP_PAGEMAP, KEPT_TEXT, AT(dump_pagemap), 0, 0},
+    {KEY_CHECKPOINT, KEPT_TEXT, AT(checkpoint), 0, 0},
+    {KEY_POINTS, KEPT_TEXT, AT(sampling.points), 0, 0},
+    {KEY_WEIGHTS, KEPT_TEXT, AT(sampling.weights), 0, 0},
+    {KEY_BBV, KEPT_TEXT, AT(points.vectors_to), 0, 0},
+    {KEY_FROM_BBV, KEPT_TEXT, AT(points.vectors_from), 0, 0},
+    {KEY_FROM, KEPT_TEXT, AT(regions.from), 0, 0},
+    {KEY_TO, KEPT_TEXT, AT(regions.to), 0, 0},
+    {KEY_OUTPUT, KEPT_TEXT, AT(output_dir), 0, 0},
+    {KEY_JSON, KEPT_TEXT, AT(json), 0, 0},
+    {KEY_RECORD, KEPT_TEXT, AT(record), 0, 0},
+    {KEY_EVICTORS, KEPT_TEXT, AT(evictors), 0, 0},
+    {KEY_CACHEGRIND, KEPT_TEXT, AT(cachegrind), 0, 0},
+    {KEY_ZERO_PAGE, KEPT_SWITCH, AT(zero_page), 0, 0},
+    {KEY_CHECKPOINT_STOP, KEPT_SWITCH, AT(checkpoint_stop), 0, 0},
+    {KEY_CHECKPOINT_CACHES, KEPT_SWITCH, AT(checkpoint_caches), 0, 0},
+    {KEY_NO_SIM, KEPT_SWITCH, AT(no_sim), 0, 0},
+    {KEY_INHERIT_ENV, KEPT_SWITCH, AT(inherit_env), 0, 0},
+    {KEY_QUIET, KEPT_SWITCH, AT(quiet), 0, 0},
+    {KEY_PROGRESS, KEPT_SWITCH, AT(progress), 0, 0},
+    {KEY_STATS, KEPT_SWITCH, AT(stats), 0, 0},
+    {KEY_VERBOSE, KEPT_SWITCH, AT(verbose), 0, 0},
+    {KEY_SKIP, KEPT_COUNT, AT(sampling.skip), 0, 0},
+    {KEY_WARMUP, KEPT_COUNT, AT(sampling.warmup), 0, 0},
+    {KEY_MEASURE, KEPT_COUNT, AT(sampling.measure), 0, 1},
+    {KEY_SAMPLES, KEPT_COUNT, AT(sampling.samples), 0, 1},
+    {KEY_PERIOD, KEPT_COUNT, AT(sampling.period), 0, 1},
+    {KEY_INTERVAL, KEPT_COUNT, AT(points.interval), 0, 1000},
+    {KEY_DIMENSIONS, KEPT_COUNT, AT(points.dimensions), 0, 1},
+    {KEY_MAX_K, KEPT_COUNT, AT(points.max_k), 0, 1},
+#undef AT
+};
+#define KEPT (sizeof kept / sizeof kept[0])
+
+static void *member(struct cli_options *options, size_t at) { return (char *)options + at; }
+
+static const struct kept *find_kept(int key)
+{
+    for (size_t i = 0; i < KEPT; i++) {
+        if (kept[i].key == key)
+            return &kept[i];
+    }
+    return NULL;
+}
+
+static enum c2_status keep(struct cli_options *options, const struct kept *row, const char *name, const char *value,
+                           struct c2_error *err)
+{
+    char option[64];
+    switch (row->kind) {
+    case KEPT_TEXT:
+        *(const char **)member(options, row->at) = value;
+        return C2_OK;
+    case KEPT_SWITCH:
+        *(bool *)member(options, row->at) = true;
+        return C2_OK;
+    case KEPT_LIST:
+        (*(const char ***)member(options, row->at))[(*(size_t *)member(options, row->length))++] = value;
+        return C2_OK;
+    case KEPT_COUNT:
+        break;
+    }
+    snprintf(option, sizeof option, "--%s", name);
+    return take_count(member(options, row->at), option, value, row->least, err);
+}
+
+enum c2_status cli_options_make_room(struct cli_options *options, size_t words, struct c2_error *err)
+{
+    options->words = c2_calloc(words, sizeof *options->words);
+    bool full = !options->words;
+    for (size_t i = 0; i < KEPT; i++) {
+        if (kept[i].kind != KEPT_LIST)
+            continue;
+        const char ***list = member(options, kept[i].at);
+        *list = c2_calloc(words, sizeof **list);
+        full |= !*list;
+    }
+    return full ? c2_fail_memory(err, "the options") : C2_OK;
+}
+
+void cli_options_release(struct cli_options *options)
+{
+    c2_free(options->words);
+    options->words = NULL;
+    for (size_t i = 0; i < KEPT; i++) {
+        if (kept[i].kind != KEPT_LIST)
+            continue;
+        const char ***list = member(options, kept[i].at);
+        c2_free(*list);
+        *list = NULL;
+    }
+}
+
+/* ------------------------------------------------------------------ one option */
+
+static enum c2_status take_value(struct cli_parse *parse, const struct argp_option *row, const char *value,
+                                 struct c2_error *err)
+{
+    struct cli_options *options = parse->options;
+    switch (row->key) {
+    case KEY_HELP:
+        return take_action(options, CLI_HELP);
+    case KEY_VERSION:
+        return take_action(options, CLI_VERSION);
+    case KEY_LIST_MACHINES:
+        return take_action(options, CLI_LIST_MACHINES);
+    case KEY_JOBS:
+        return take_jobs(options, value, err);
+    case KEY_HUGE:
+        return take_huge(parse, value, err);
+    case KEY_HUGE_SIZE:
+        return take_huge_size(options, value, err);
+    case KEY_CHECKPOINT_AT:
+        return take_moment(options, value, err);
+    case KEY_SEED:
+        options->seed_set = true;
+        return c2_parse_number(&options->seed, value, "--seed", err);
+    case KEY_CLOCK:
+        options->clock_set = true;
+        return cli_clock(&options->clock_start, value, err);
+    case KEY_OFFSETS:
+        return take_offsets(options, value, err);
+    case KEY_PRECISION:
+        return cli_precision(&options->sampling.precision, value, err);
+    case KEY_REQUESTS:
+        return cli_requests(&options->regions, value, err);
+    case KEY_WARM:
+        return cli_warm(&options->regions.warm, value, err);
+    case KEY_FORMAT:
+        return take_format(options, value, err);
+    }
+    const struct kept *kept_row = find_kept(row->key);
+    if (!kept_row)
+        return c2_fail(err, C2_ERR_INTERNAL, "option --%s has no meaning", row->name);
+    return keep(options, kept_row, row->name, value, err);
+}
+
+enum c2_status cli_options_take(void *self, const struct argp_option *row, char *value, struct c2_error *err)
+{
+    struct cli_parse *parse = self;
+    if (parse->replay && cli_replay_takes(row->name, err) != C2_OK)
+        return C2_ERR_INVALID;
+    keep_word(parse->options, row, value);
+    if (row->key < KEY_ANALYSES || row->key >= KEY_ANALYSES + ANALYSES_KINDS)
+        return take_value(parse, row, value, err);
+    parse->options->analyses[row->key - KEY_ANALYSES] = value ? value : "";
+    return C2_OK;
+}
