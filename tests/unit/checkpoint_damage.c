@@ -156,6 +156,8 @@ static enum c2_status restore(const char *bytes, size_t count, struct c2_error *
     if (status == C2_OK) {
         mmu_check(g.mmu);
         syscalls_check(g.kernel);
+    } else {
+        fresh(); /* half a guest is good for release only */
     }
     return status;
 }
