@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cli/options_priv.h"
+#include "stream/stream.h"
 
 /* The index of value among the values of --option. */
 static enum c2_status take_word(unsigned *out, const char *option, const char *value, const char *const *values,
@@ -129,10 +130,13 @@ static enum c2_status take_offsets(struct cli_options *options, const char *text
 
 static enum c2_status take_format(struct cli_options *options, const char *value, struct c2_error *err)
 {
-    static const char *const values[] = {"recording", "din", "lackey", "text"};
+    const char *values[1 + STREAM_TRACE_FORMS] = {"recording"};
     unsigned ignored;
+    size_t forms;
+    const char *const *names = stream_trace_forms(&forms);
+    memcpy(values + 1, names, forms * sizeof *names);
     options->format = value;
-    return take_word(&ignored, "format", value, values, sizeof values / sizeof values[0], err);
+    return take_word(&ignored, "format", value, values, 1 + forms, err);
 }
 
 /* What only says where something is written, what is printed beside the report, or how many threads work at it, makes
