@@ -59,7 +59,7 @@ struct analysis_kind {
                              struct c2_error *err);
     struct sim_subscriber (*subscriber)(struct analysis *analysis);
     struct sim_attribution (*attribution)(struct analysis *analysis); /* NULL: it does not attribute, as all but one */
-    const void *(*result)(const struct analysis *analysis); /* lent until destroy; says whose type: see below */
+    const void *(*result)(const struct analysis *analysis); /* lent until destroy; type: see below. NULL: it has none */
     /* Writes what is left of its file and makes that appear under its name; once. NULL: it writes none. */
     enum c2_status (*commit)(struct analysis *analysis, struct c2_error *err);
     void (*destroy)(struct analysis *analysis); /* of a file that was not committed nothing appears */
@@ -76,7 +76,8 @@ void analyses_subscribe(const struct analyses *analyses, struct sim_config *conf
 bool analyses_want_marks(const struct analyses *analyses); /* of allocations and the like, in the stream */
 bool analyses_want_memory(const struct analyses *analyses);
 struct analysis *analyses_find(const struct analyses *analyses, enum analysis_number number); /* NULL: not asked for */
-/* After sim_finish(): what it has found out, a struct analyses_NAME_result, or as said there; NULL: not asked for. */
+/* After sim_finish(): what it has found out, a struct analyses_NAME_result, or as said there; NULL: not asked for, or
+ * all of it is in its file. */
 const void *analyses_result(const struct analyses *analyses, enum analysis_number number);
 /* Makes the files of all appear; goes on after a failure, whose first reason is *err. */
 enum c2_status analyses_commit(struct analyses *analyses, struct c2_error *err);

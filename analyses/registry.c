@@ -108,7 +108,8 @@ struct analysis *analyses_find(const struct analyses *analyses, enum analysis_nu
 
 const void *analyses_result(const struct analyses *analyses, enum analysis_number number)
 {
-    return analyses->list[number] ? kinds[number]->result(analyses->list[number]) : NULL;
+    const bool has = analyses->list[number] && kinds[number]->result;
+    return has ? kinds[number]->result(analyses->list[number]) : NULL;
 }
 
 enum c2_status analyses_commit(struct analyses *analyses, struct c2_error *err)

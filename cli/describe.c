@@ -19,11 +19,12 @@ static void describe_lane(struct report_run *report, const struct lane *lane)
     report->l1i = report->machine->has_l1i ? &measured->l1i : NULL;
     for (uint32_t i = 0; i < report->machine->level_count; i++)
         report->levels[i] = &measured->levels[i];
-    report->fifo = analyses_result(lane_analyses(lane), ANALYSIS_fifo);
     report->tlb = sim_tlb(sim);
     report->walk_reads = measured->walk_reads;
     report->pages = mmu_replica_counts(lane_memory(lane));
-    report->profile = analyses_result(lane_analyses(lane), ANALYSIS_profile);
+    for (unsigned i = 0; i < ANALYSES_KINDS; i++)
+        report->found[i] = analyses_result(lane_analyses(lane), (enum analysis_number)i);
+    report->profile = report->found[ANALYSIS_profile];
     report->symbols = lane_symbols(lane);
 }
 
@@ -44,7 +45,6 @@ static void describe_against(struct report_run *report, struct report_run *again
     describe_placement(against, lane_memory(other));
     report->against = against;
     report->against_text = text;
-    report->labels = analyses_result(lane_analyses(lanes_at(lanes, 0)), ANALYSIS_against);
 }
 
 void cli_describe(struct report_run *report, struct report_run *against, const struct cli_options *options,
@@ -58,7 +58,6 @@ void cli_describe(struct report_run *report, struct report_run *against, const s
     if (!report->simulated)
         return;
     describe_lane(report, lane);
-    report->calls = analyses_result(lane_analyses(lane), ANALYSIS_callgraph);
     if (options->analyses[ANALYSIS_against])
         describe_against(report, against, lanes, options->analyses[ANALYSIS_against]);
 }

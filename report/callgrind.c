@@ -36,14 +36,15 @@ static enum c2_status prepare(struct writer *writer, const struct report_run *ru
         status = export_places(&writer->places, &writer->names, err);
     if (status != C2_OK)
         return status;
-    writer->callers = c2_calloc(run->calls->arc_count + 1, sizeof *writer->callers);
-    writer->callees = c2_calloc(run->calls->arc_count + 1, sizeof *writer->callees);
+    const struct analyses_callgraph_result *calls = run->found[ANALYSIS_callgraph];
+    writer->callers = c2_calloc(calls->arc_count + 1, sizeof *writer->callers);
+    writer->callees = c2_calloc(calls->arc_count + 1, sizeof *writer->callees);
     if (!writer->callers || !writer->callees)
         return c2_fail_memory(err, "the names of a profile");
-    for (size_t i = 0; i < run->calls->arc_count && status == C2_OK; i++) {
-        status = export_place_of(&writer->names, run->calls->arcs[i].from, &writer->callers[i], err);
+    for (size_t i = 0; i < calls->arc_count && status == C2_OK; i++) {
+        status = export_place_of(&writer->names, calls->arcs[i].from, &writer->callers[i], err);
         if (status == C2_OK)
-            status = export_place_of(&writer->names, run->calls->arcs[i].to, &writer->callees[i], err);
+            status = export_place_of(&writer->names, calls->arcs[i].to, &writer->callees[i], err);
     }
     return status;
 }
@@ -51,7 +52,7 @@ static enum c2_status prepare(struct writer *writer, const struct report_run *ru
 /* Calls by instructions up to `last`, from number `arc` on. Returns the number of the next. */
 static size_t write_calls(struct export_body *body, const struct writer *writer, size_t arc, uint64_t last)
 {
-    const struct analyses_callgraph_result *calls = writer->run->calls;
+    const struct analyses_callgraph_result *calls = writer->run->found[ANALYSIS_callgraph];
     for (; arc < calls->arc_count && calls->arcs[arc].from.v <= last; arc++)
         export_call(body, &writer->callers[arc], &writer->callees[arc], calls->arcs[arc].calls, calls->arcs[arc].cost,
                     writer->events.count);

@@ -19,9 +19,10 @@
 static struct report_level level_of(const struct report_run *run, uint32_t depth, bool code)
 {
     const struct caches_machine *machine = run->machine;
+    const struct analyses_fifo_counts *fifo = run->found[ANALYSIS_fifo];
     return (struct report_level){.level = code ? &machine->l1i : &machine->levels[depth],
                                  .counts = code ? run->l1i : run->levels[depth],
-                                 .fifo = run->fifo ? &run->fifo[code ? machine->level_count : depth] : NULL,
+                                 .fifo = fifo ? &fifo[code ? machine->level_count : depth] : NULL,
                                  .depth = depth,
                                  .number = code ? machine->level_count : depth,
                                  .miss_cycles = caches_miss_cycles(machine, depth, code),
@@ -230,13 +231,14 @@ static void add_labels(struct document *d, const struct report_digest *digest, c
                                                 {.heading = "misses", .key = "misses"},
                                                 {.heading = "misses there", .key = "misses there"},
                                                 {.heading = "conflicts there", .key = "conflict there"}};
+    const struct analyses_against_counts *labels = digest->run->found[ANALYSIS_against];
     uint64_t walks = 0;
     doc_table(d, DOC_BOTH, "labels");
     doc_columns(d, columns, COUNT_OF(columns), 0);
     for (size_t i = 0; i < digest->level_count; i++) {
-        const struct analyses_against_counts *labels = &digest->run->labels[digest->levels[i].number];
-        add_label(d, &digest->levels[i], &there[i], labels);
-        walks += labels->walks;
+        const struct analyses_against_counts *of = &labels[digest->levels[i].number];
+        add_label(d, &digest->levels[i], &there[i], of);
+        walks += of->walks;
     }
     doc_close(d);
     if (walks != 0)

@@ -79,16 +79,17 @@ struct report_run {
     const struct caches_machine *machine;
     const struct caches_counts *l1i;                       /* NULL on a machine without L1I */
     const struct caches_counts *levels[CACHES_MAX_LEVELS]; /* machine->level_count of them */
-    const struct analyses_fifo_counts *fifo; /* [number of the level in a profile]; NULL without FIFO detector */
-    const struct caches_tlbs *tlb;           /* NULL on a machine without TLBs */
-    const struct sim_totals *measured;       /* where the counts are, those of the TLBs as well */
+    const struct caches_tlbs *tlb;                         /* NULL on a machine without TLBs */
+    const struct sim_totals *measured;                     /* where the counts are, those of the TLBs as well */
     const uint64_t *walk_reads; /* of cached walks, by the level that served them: level_count + 1 of them */
     const struct mmu_counts *pages;
-    uint64_t lost_pages;                           /* of mapped files: as in mmu.h */
-    const struct mmu_config *placement;            /* known without simulation too */
-    const struct mmu_rule_counts *rules;           /* of placement->rules, one each */
-    const struct mmu_rule_counts *huge_regions;    /* of placement->huge_regions */
-    const struct analyses_profile_result *profile; /* NULL: misses were not attributed */
+    uint64_t lost_pages;                        /* of mapped files: as in mmu.h */
+    const struct mmu_config *placement;         /* known without simulation too */
+    const struct mmu_rule_counts *rules;        /* of placement->rules, one each */
+    const struct mmu_rule_counts *huge_regions; /* of placement->huge_regions */
+    /* [enum analysis_number]: what the analysis has found out, as said in analyses.h; NULL: not asked for. */
+    const void *found[ANALYSES_KINDS];
+    const struct analyses_profile_result *profile; /* of these; NULL: misses were not attributed */
     const struct report_run
         *against;             /* the same run under another placement: counts, levels, tlb, walk_reads, pages and
                                          * placement of it; NULL: one placement */
@@ -97,11 +98,9 @@ struct report_run {
      * first is this one. NULL: there is one. */
     const struct report_run *lanes;
     size_t lane_count;
-    const char *lane_name;                         /* what it has that the others have not; NULL: it is the only one */
-    const struct analyses_against_counts *labels;  /* of the conflict misses, by number of the level in a profile */
-    const struct analyses_callgraph_result *calls; /* NULL: not asked for */
-    struct loader_symbols *symbols;                /* names for the profile; NULL: addresses only */
-    const struct report_receipt *receipt;          /* NULL: none is wanted */
+    const char *lane_name;                /* what it has that the others have not; NULL: it is the only one */
+    struct loader_symbols *symbols;       /* names for the profile; NULL: addresses only */
+    const struct report_receipt *receipt; /* NULL: none is wanted */
 };
 
 /* A report is built once, for the forms that it will be written in, and then needs nothing of what it is about. The

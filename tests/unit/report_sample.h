@@ -124,7 +124,7 @@ static inline void sample_detect_fifo(struct report_sample *s)
         .fifo_conflict = 288, .fifo_capacity = 96, .both_conflict = 256, .only_fifo = 32, .only_fa = 64};
     s->fifo[3] = (struct analyses_fifo_counts){.fifo_conflict = 1, .only_fifo = 1};
     s->fifo[1] = (struct analyses_fifo_counts){.fifo_capacity = 30, .only_fa = 10};
-    s->run.fifo = s->fifo;
+    s->run.found[ANALYSIS_fifo] = s->fifo;
 }
 
 /* The advice, on one line. */
