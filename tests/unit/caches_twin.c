@@ -385,10 +385,16 @@ static void run_many(uint64_t first, uint64_t machines, uint64_t steps)
 
 /* ------------------------------------------------------------------ tests */
 
+#ifdef __SANITIZE_ADDRESS__
+enum { MACHINES = 400, STEPS = 2000 }; /* each takes four times as long; it is about memory there */
+#else
+enum { MACHINES = 2000, STEPS = 8000 };
+#endif
+
 static void many_machines(void **state)
 {
     (void)state;
-    run_many(1, 2000, 1500);
+    run_many(1, MACHINES, 1500);
 }
 
 static void long_runs(void **state)
@@ -416,7 +422,7 @@ static void every_combination(void **state)
             machine.levels[1].inclusion = (enum caches_inclusion)(inclusion % 3);
             machine.levels[2].inclusion = (enum caches_inclusion)(inclusion / 3);
             machine.walks_from = seed % 3;
-            assert_true(run(&machine, seed++, 8000, RIGHT, 0));
+            assert_true(run(&machine, seed++, STEPS, RIGHT, 0));
         }
 }
 
