@@ -185,8 +185,10 @@ static void add_insn(struct decode_block *out, const struct decode_insn *one)
     const uint16_t index = out->block.insn_count;
     struct stream_slot *slots = out->slots + out->block.slot_count;
     C2_ASSERT(index < DECODE_MAX_INSNS && out->block.slot_count + (unsigned)DECODE_INSN_SLOTS <= DECODE_MAX_SLOTS);
-    out->insns[index] = (struct stream_insn){
-        .offset = out->block.bytes, .first_slot = out->block.slot_count, .length = one->insn.length};
+    out->insns[index] = (struct stream_insn){.offset = out->block.bytes,
+                                             .first_slot = out->block.slot_count,
+                                             .length = one->insn.length,
+                                             .flops = (uint8_t)decode_flops(one)};
     out->mnemonics[index] = (uint16_t)one->insn.mnemonic;
     out->mmx[index] = mmx_written(one);
     if (one->insn.meta.isa_ext == ZYDIS_ISA_EXT_X87 && index < out->first_x87)

@@ -219,7 +219,7 @@ static enum c2_status new_block(struct unicorn_block **out, struct unicorn_code 
 static enum c2_status add_single(struct unicorn_code *code, struct unicorn_special *special, struct c2_error *err)
 {
     struct stream_slot slots[DECODE_INSN_SLOTS];
-    struct stream_insn insn = {.length = special->insn.insn.length};
+    struct stream_insn insn = {.length = special->insn.insn.length, .flops = (uint8_t)decode_flops(&special->insn)};
     special->slots = (uint8_t)decode_slots(slots, &special->insn, 0);
     struct stream_block block = {.pc = {special->pc},
                                  .bytes = insn.length,

@@ -216,8 +216,11 @@ void stream_recorder_destroy(struct stream_recorder *recorder)
 static uint8_t *put_insn(uint8_t *to, const struct stream_insn *insn, uint32_t slots, uint32_t expected)
 {
     const bool elsewhere = insn->offset != expected;
-    to = put_number(to, (slots << 8 | insn->length) << 1 | elsewhere);
-    return elsewhere ? put_number(to, insn->offset) : to;
+    const bool computes = insn->flops != 0;
+    to = put_number(to, (slots << 8 | insn->length) << 2 | (uint32_t)computes << 1 | elsewhere);
+    if (elsewhere)
+        to = put_number(to, insn->offset);
+    return computes ? put_number(to, insn->flops) : to;
 }
 
 static void put_block(struct stream_recorder *r, const struct stream_block *block)

@@ -71,15 +71,18 @@ struct draft {
 /* expected: where the instruction begins, if nothing else is said. */
 static bool get_insn(struct stream_recording *r, struct draft *draft, uint32_t index, uint64_t expected)
 {
-    uint64_t shape, offset = expected;
-    if (!recording_get_number(r, &r->control, (RECORDING_SLOTS << 9) + 0x1ff, &shape))
+    uint64_t shape, offset = expected, flops = 0;
+    if (!recording_get_number(r, &r->control, (RECORDING_SLOTS << 10) + 0x3ff, &shape))
         return false;
     if ((shape & 1) != 0 && !recording_get_number(r, &r->control, UINT32_MAX, &offset))
         return false;
-    const uint32_t length = shape >> 1 & 0xff, slots = (uint32_t)(shape >> 9);
+    if ((shape & 2) != 0 && !recording_get_number(r, &r->control, UINT8_MAX, &flops))
+        return false;
+    const uint32_t length = shape >> 2 & 0xff, slots = (uint32_t)(shape >> 10);
     if (offset + length > draft->block.bytes || slots > RECORDING_SLOTS - draft->block.slot_count)
         return recording_damaged(r, "an instruction is not within its block");
-    draft->insns[index] = (struct stream_insn){(uint32_t)offset, draft->block.slot_count, (uint8_t)length};
+    draft->insns[index] = (struct stream_insn){(uint32_t)offset, draft->block.slot_count, (uint8_t)length,
+                                               (uint8_t)flops};
     for (uint32_t i = 0; i < slots; i++)
         draft->slots[draft->block.slot_count++] = (struct stream_slot){.insn = (uint16_t)index};
     return true;

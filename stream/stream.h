@@ -67,6 +67,7 @@ struct stream_insn {
     uint32_t offset;     /* from the block's pc, bytes */
     uint16_t first_slot; /* slots of instruction i: first_slot[i] .. first_slot[i+1] (slot_count for the last) */
     uint8_t length;      /* bytes; 0: who made its references is not known, and it is neither fetched nor counted */
+    uint8_t flops;       /* floating-point operations of one execution, each lane's; 0 where they are not known */
 };
 
 #define STREAM_BLOCK_INSNS 512u /* of a block, at most */

@@ -43,7 +43,7 @@ static struct caches_level level(const char *name, uint64_t bytes, uint32_t ways
  * one instruction that reads twice. */
 static struct stream_blocks *make_blocks(struct c2_error *err)
 {
-    static const struct stream_insn insns[2] = {{0, 0, 4}, {4, 1, 4}};
+    static const struct stream_insn insns[2] = {{.length = 4}, {.offset = 4, .first_slot = 1, .length = 4}};
     static const struct stream_slot two[2] = {{0, 8, STREAM_READ, 0}, {1, 8, STREAM_READ, 0}};
     static const struct stream_slot one[2] = {{0, 8, STREAM_READ, 0}, {0, 8, STREAM_READ, 0}};
     const struct stream_block list[3] = {{{0x1000}, 8, 2, 2, STREAM_JUMP, insns, two},

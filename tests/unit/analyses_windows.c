@@ -42,7 +42,7 @@ static void add_block(struct program *p, uint32_t function, enum part part)
     static const struct stream_slot body[2] = {{0, 8, STREAM_MODIFY, 0}, {1, 16, STREAM_READ, 0}};
     static const struct stream_slot call[1] = {{1, 8, STREAM_WRITE, 0}}, ret[1] = {{1, 8, STREAM_READ, 0}};
     const bool is_body = part <= BODY, is_return = part == RETURN;
-    const struct stream_insn insns[2] = {{0, 0, 4}, {4, is_body ? 1 : 0, 5}};
+    const struct stream_insn insns[2] = {{.length = 4}, {.offset = 4, .first_slot = is_body ? 1 : 0, .length = 5}};
     const struct stream_block block = {.pc = {base_of(function) + 0x60 * (uint64_t)part},
                                        .bytes = 9,
                                        .insn_count = 2,

@@ -64,7 +64,7 @@ static void make_machines(struct caches_machine machines[LANES], struct lane_con
 static uint32_t add_block(struct stream_blocks *blocks)
 {
     static const struct stream_slot slots[] = {{0, 8, STREAM_READ, 0}, {0, 4, STREAM_WRITE, 0}};
-    static const struct stream_insn insn = {0, 0, 4};
+    static const struct stream_insn insn = {.length = 4};
     const struct stream_block block = {
         .pc = {PROGRAM + 0x1000}, .bytes = 4, .insn_count = 1, .slot_count = 2, .insns = &insn, .slots = slots};
     uint32_t number;

@@ -40,7 +40,7 @@ struct code {
 static uint32_t add_block(struct code *code, const struct stream_slot *slots, uint16_t count)
 {
     uint32_t number;
-    const struct stream_insn insn = {0, 0, 4};
+    const struct stream_insn insn = {.length = 4};
     const struct stream_block block = {
         .pc = {0x400000}, .bytes = 4, .insn_count = 1, .slot_count = count, .insns = &insn, .slots = slots};
     assert_int_equal(C2_OK, stream_blocks_add(&number, code->blocks, &block, NULL));

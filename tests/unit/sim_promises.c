@@ -56,7 +56,7 @@ struct bench {
 
 static struct bench *create(void)
 {
-    static const struct stream_insn insn = {0, 0, 4};
+    static const struct stream_insn insn = {.length = 4};
     static const struct stream_slot slots[2] = {{0, 8, STREAM_READ, 0}, {0, 8, STREAM_READ, 0}};
     static const struct stream_block block = {{0x1000}, 4, 1, 2, STREAM_JUMP, &insn, slots};
     static struct caches_machine machine = {.line_bytes = 64, .physical_bytes = 1ull << 40, .level_count = 1};

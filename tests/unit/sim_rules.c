@@ -70,7 +70,7 @@ static uint32_t add_block(struct bench *bench, uint64_t pc, uint8_t length, uint
     struct stream_slot used[16];
     uint16_t slot_count = 0;
     for (uint16_t i = 0; i < insn_count; i++) {
-        insns[i] = (struct stream_insn){(uint32_t)i * length, slot_count, length};
+        insns[i] = (struct stream_insn){(uint32_t)i * length, slot_count, length, 0};
         if (slots && slots[i].size != 0) {
             used[slot_count] = slots[i];
             used[slot_count++].insn = i;

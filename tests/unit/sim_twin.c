@@ -279,7 +279,7 @@ static void add_block(struct world *world, const struct spec *spec)
     uint16_t slot = 0;
     uint32_t offset = 0;
     for (uint32_t i = 0; i < spec->insns; i++) {
-        insns[i] = (struct stream_insn){offset, slot, (uint8_t)spec->insn[i].length};
+        insns[i] = (struct stream_insn){offset, slot, (uint8_t)spec->insn[i].length, 0};
         offset += spec->insn[i].length;
         for (uint32_t s = 0; s < spec->insn[i].slots; s++)
             slots[slot++] = (struct stream_slot){(uint16_t)i, (uint16_t)spec->insn[i].slot[s].size,

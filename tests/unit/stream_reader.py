@@ -83,6 +83,7 @@ class Reader:
         self.blocks, self.facts, self.marks = [], [], {}
         self.follower, self.before = {}, None
         self.residual = self.predecessor_end = 0
+        self.flops = []
         self.thread, self.digest = 1, 0
         self.totals = [0, 0, 0, 0]
 
@@ -154,9 +155,10 @@ class Reader:
         insn_slots = []
         for _ in range(count):
             shape = self.first.short()
-            insn_slots.append(shape >> 9)
+            insn_slots.append(shape >> 10)
             if shape & 1:
                 self.first.short()
+            self.flops.append(self.first.short() if shape & 2 else 0)
         self.blocks.append(Block(insn_slots, [Slot(self.first.byte() & 7, self.first.short())
                                               for _ in range(sum(insn_slots))]))
 
@@ -183,7 +185,7 @@ class Reader:
 
     def read(self, data):
         check, at, ended = data[8:12], 12, False
-        if data[:12] != bytes.fromhex("894332524543 0d0a 01000000"):
+        if data[:12] != bytes.fromhex("894332524543 0d0a 02000000"):
             sys.exit("another start")
         while at < len(data):
             end = at + 4 + struct.unpack("<I", data[at:at + 4])[0]
@@ -196,6 +198,8 @@ class Reader:
             ended = self.chunk(content[4], content[9:section], content[section:])
         if not ended:
             sys.exit("no end")
+        for flops in self.flops:
+            self.digest = (self.digest ^ flops) * 0x100000001b3 & WORD
 
 
 def main():

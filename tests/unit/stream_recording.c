@@ -27,6 +27,7 @@ static void assert_same_blocks(const struct stream_blocks *a, const struct strea
             assert_int_equal(x->insns[i].offset, y->insns[i].offset);
             assert_int_equal(x->insns[i].first_slot, y->insns[i].first_slot);
             assert_int_equal(x->insns[i].length, y->insns[i].length);
+            assert_int_equal(x->insns[i].flops, y->insns[i].flops);
         }
         if (x->slot_count != 0)
             assert_memory_equal(x->slots, y->slots, x->slot_count * sizeof *x->slots);
@@ -112,14 +113,14 @@ static void test_a_twin_that_differs_shows(void **state)
 
 /* ------------------------------------------------------------------ bytes */
 
-/* The example of docs/recording.md: a loop of one block at 0x401000, mov (%rax),%rcx; add $8,%rax; jne: five times
+/* The example of docs/recording.md: a loop of one block at 0x401000, addpd (%rax),%xmm0; add $16,%rax; jne: five times
  * round from 0x10000 on, then freed. */
 static void record_example(FILE *to)
 {
-    const struct stream_insn insns[] = {{0, 0, 3}, {3, 1, 4}, {7, 1, 2}};
-    const struct stream_slot slot = {.insn = 0, .size = 8, .kind = STREAM_READ};
+    const struct stream_insn insns[] = {{0, 0, 4, 2}, {4, 1, 4, 0}, {8, 1, 2, 0}};
+    const struct stream_slot slot = {.insn = 0, .size = 16, .kind = STREAM_READ};
     const struct stream_block block = {
-        .pc = {0x401000}, .bytes = 9, .insn_count = 3, .slot_count = 1, .insns = insns, .slots = &slot};
+        .pc = {0x401000}, .bytes = 10, .insn_count = 3, .slot_count = 1, .insns = insns, .slots = &slot};
     const struct stream_fact fact = {"program", "./loop"};
     struct stream_batch *batch = calloc(1, sizeof *batch);
     struct stream_blocks *blocks;
@@ -131,7 +132,7 @@ static void record_example(FILE *to)
     batch->tid = 1;
     for (uint64_t i = 0; i < 5; i++) {
         batch->words[batch->used++] = stream_header(0, 3, 1);
-        batch->words[batch->used++] = 0x10000 + i * 8;
+        batch->words[batch->used++] = 0x10000 + i * 16;
     }
     batch->words[batch->used++] = stream_header(STREAM_MARK, STREAM_FREED, 1);
     batch->words[batch->used++] = 0x10000;
@@ -166,14 +167,15 @@ static void test_the_bytes_of_a_small_one(void **state)
     (void)state;
     static const uint8_t facts[] = {1, 14, 0, 0, 0, 7, 'p', 'r', 'o', 'g', 'r', 'a', 'm', '.', '/', 'l', 'o', 'o', 'p'};
     static const uint8_t stream[] = {
-        2,    22,   0,    0,    0,                /* kind; bytes of the first section */
-        0x05, 0x80, 0xc0, 0x80, 0x04, 0x09, 0x03, /* a block: its address, bytes, instructions, */
-        0x00, 0x86, 0x04, 0x08, 0x04, 0x00, 0x08, /* ending; of 3 bytes with a slot, 4, 2; a read of 8 */
+        2,    23,   0,    0,    0,                /* kind; bytes of the first section */
+        0x05, 0x80, 0xc0, 0x80, 0x04, 0x0a, 0x03, /* a block: its address, bytes, instructions, */
+        0x00, 0x92, 0x08, 0x02, 0x10, 0x08,       /* ending; of 4 bytes with a slot, two operations; of 4; 2 */
+        0x00, 0x10,                               /* a read of 16 */
         0x02, 0x00,                               /* block 0, an address that was not expected */
         0x02, 0x00,                               /* the same: what follows the block was not known */
         0x00,                                     /* the block that was expected, at another address */
         0x14, 0x02, 0x01,                         /* two records as expected; then mark 2, of one word */
-        0x80, 0x80, 0x08, 0x10, 0x00,             /* 0x10000 more than expected; 8 more; as much again */
+        0x80, 0x80, 0x08, 0x20, 0x00,             /* 0x10000 more than expected; 16 more; as much again */
         0x80, 0x80, 0x08,                         /* the mark's word, 0x10000 */
     };
     static const uint8_t end[] = {3, 5, 0, 0, 0, 5, 1, 15, 5, 1};
@@ -184,10 +186,10 @@ static void test_the_bytes_of_a_small_one(void **state)
     fclose(to);
     assert_memory_equal(bytes,
                         "\x89"
-                        "C2REC\r\n\x01\0\0\0",
+                        "C2REC\r\n\x02\0\0\0",
                         12);
     const char *at = bytes + 12;
-    uint32_t check = assert_chunk(&at, 1, facts, sizeof facts);
+    uint32_t check = assert_chunk(&at, 2, facts, sizeof facts);
     check = assert_chunk(&at, check, stream, sizeof stream);
     assert_chunk(&at, check, end, sizeof end);
     assert_int_equal(at - bytes, count);
@@ -201,7 +203,7 @@ static void test_the_bytes_of_a_small_one(void **state)
 static void test_loops_take_next_to_nothing(void **state)
 {
     (void)state;
-    const struct stream_insn insns[] = {{0, 0, 4}, {4, 1, 4}, {8, 2, 4}};
+    const struct stream_insn insns[] = {{0, 0, 4, 0}, {4, 1, 4, 2}, {8, 2, 4, 4}};
     const struct stream_slot slots[] = {{0, 8, STREAM_READ, 0}, {1, 8, STREAM_READ, 0}, {2, 8, STREAM_MODIFY, 0}};
     const struct stream_block block = {
         .pc = {0x1000}, .bytes = 12, .insn_count = 3, .slot_count = 3, .insns = insns, .slots = slots};
@@ -593,6 +595,9 @@ static int record_for_another_reader(const char *path)
         return 1;
     for (size_t i = 0; i < recorded.twin.count; i++)
         digest = (digest ^ recorded.twin.words[i]) * UINT64_C(0x100000001b3);
+    for (uint32_t n = 0; n < stream_blocks_count(recorded.blocks); n++)
+        for (uint32_t i = 0; i < stream_blocks_at(recorded.blocks, n)->insn_count; i++)
+            digest = (digest ^ stream_blocks_at(recorded.blocks, n)->insns[i].flops) * UINT64_C(0x100000001b3);
     printf("%016llx\n", (unsigned long long)digest);
     release_recorded(&recorded);
     return 0;

@@ -101,7 +101,10 @@ static void draw_block(struct c2_rng *rng, struct stream_blocks *blocks)
     uint32_t number, insn_count = 1 + (uint32_t)c2_rng_below(rng, TWIN_INSNS);
     const bool gaps = c2_rng_below(rng, 4) == 0;
     for (uint16_t i = 0; i < insn_count; i++) {
-        insns[i] = (struct stream_insn){block.bytes, block.slot_count, (uint8_t)(1 + c2_rng_below(rng, 15))};
+        const uint8_t length = (uint8_t)(1 + c2_rng_below(rng, 15));
+        const bool computes = c2_rng_below(rng, 3) == 0;
+        insns[i] = (struct stream_insn){block.bytes, block.slot_count, length,
+                                        computes ? (uint8_t)(1 + c2_rng_below(rng, UINT8_MAX)) : 0};
         block.bytes += insns[i].length + (gaps ? (uint32_t)c2_rng_below(rng, 1000) : 0);
         draw_slots(rng, &block, slots, i);
     }
