@@ -27,6 +27,14 @@
     X(callgraph, "callgrind", "FILE", \
       "write costs and calls in Callgrind's format, for callgrind_annotate and KCachegrind")
 #define ANALYSES(X) ANALYSES_OF_RUN(X) ANALYSES_OF_MEMORY(X) ANALYSES_OF_FILES(X)
+
+/* Settings: further options of an analysis, which are refused where it is not asked for by its own option. A row: a
+ * name, that of the analysis, the option, its argument and help. They stand in the help behind the analyses of the same
+ * section; the argument of those of files is a file to write. create() reads the words in setup->settings. */
+#define ANALYSES_SETTINGS_OF_RUN(X) \
+    X(fifo_ways, fifo, "fifo-ways", "N", "... with as many lines a set as N times its ways (2)")
+#define ANALYSES_SETTINGS_OF_FILES(X)
+#define ANALYSES_SETTINGS(X) ANALYSES_SETTINGS_OF_RUN(X) ANALYSES_SETTINGS_OF_FILES(X)
 /* clang-format on */
 enum analysis_number {
 #define X(name, option, argument, help) ANALYSIS_##name,
@@ -34,25 +42,44 @@ enum analysis_number {
 #undef X
         ANALYSES_KINDS
 };
+enum analysis_setting {
+#define X(name, analysis, option, argument, help) ANALYSES_SETTING_##name,
+    ANALYSES_SETTINGS(X)
+#undef X
+        ANALYSES_SETTING_KINDS
+};
 const char *analyses_option(enum analysis_number number); /* its name, without the dashes */
+const char *analyses_setting_option(enum analysis_setting setting);
+enum analysis_number analyses_setting_of(enum analysis_setting setting); /* whose it is */
 
 struct analyses; /* those of one simulated machine */
 struct analyses_setup {
     const struct caches_machine *machine; /* outlives them */
     struct loader_symbols *symbols;       /* likewise; asked when memory appears and at the end */
     bool unnamed; /* nobody will show their objects: blocks need no names of the source, which take time to find */
-    const char *const *given; /* [ANALYSES_KINDS]: the words of their options; NULL: not given, "": no argument */
+    const char *const *given;    /* [ANALYSES_KINDS]: the words of their options; NULL: not given, "": no argument */
+    const char *const *settings; /* [ANALYSES_SETTING_KINDS]: likewise; NULL: none is given */
     const struct analyses
         *first;   /* of the run's first simulated machine, which outlives these; NULL: that is this one */
     bool samples; /* the misses of each sample are wanted by themselves */
 };
+
+/* The word of a setting; NULL: it is not given. */
+const char *analyses_setting(const struct analyses_setup *setup, enum analysis_setting setting);
+/* The same as a number, decimal or 0x, from least to most; `usual` where it is not given. */
+enum c2_status analyses_setting_number(uint64_t *out, const struct analyses_setup *setup, enum analysis_setting setting,
+                                       uint64_t usual, uint64_t least, uint64_t most, struct c2_error *err);
 
 struct analysis { /* the first member of an analysis's own */
     const struct analysis_kind *kind;
 };
 struct analysis_kind {
     bool on_without_option; /* and off with it */
-    bool every_machine;     /* of a run; else the first only */
+    bool every_machine;     /* of those that are compared access by access (--against); else the first only */
+    bool beside;            /* of those that are simulated side by side (several -m, --vary); else the first only */
+    /* 1u << ANALYSIS_NAME of those before it that it cannot do without: they are made with it whether they are asked
+     * for or not. The profile may be switched off; then the command line refuses what needs it. */
+    unsigned needs;
     /* analyses: those of the same machine that stand in rows before this one's. *out is NULL and stays so after a
      * failure. */
     enum c2_status (*create)(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
@@ -67,6 +94,7 @@ struct analysis_kind {
 #define X(name, option, argument, help) extern const struct analysis_kind analysis_##name;
 ANALYSES(X)
 #undef X
+const struct analysis_kind *analyses_kind_of(enum analysis_number number);
 
 /* Makes those that are asked for. Their files are open then. */
 enum c2_status analyses_create(struct analyses **out, const struct analyses_setup *setup, struct c2_error *err);
@@ -226,7 +254,7 @@ void analyses_profile_placement(struct analysis *profile, enum sim_kind kind, ui
  * result is [number of the level]. */
 /* clang-format off */
 #define ANALYSES_FIFO_COUNTERS(X) \
-    X(fifo_conflict, "misses of a line among the last 2 x ways evicted from its set") \
+    X(fifo_conflict, "misses of a line among the last 2 x ways (or --fifo-ways) evicted from its set") \
     X(fifo_capacity, "misses of other lines that the level was asked for before") \
     X(both_conflict, "misses that the FIFO and the shadow take for conflicts") \
     X(only_fifo, "conflicts to the FIFO, capacity to the shadow") \

@@ -3,7 +3,8 @@
  * fifo: the FIFO detector - what hardware can tell of conflict misses, for comparison with the shadow.
  *
  * Model
- *   Each set remembers the lines that it evicted last, twice as many as it has ways, first in, first out. A miss that
+ *   Each set remembers the lines that it evicted last, twice as many as it has ways (or as --fifo-ways says), first in,
+ *   first out. A miss that
  *   finds its line among those of the set it asked is a conflict to the detector, any other one is capacity. Cold
  *   misses are cold, by the shadow's rule, and the detector is not asked.
  *   In     What the set itself throws out to make room: for a fill, or for a victim from above in an exclusive level.
@@ -35,14 +36,14 @@
 
 #include "analyses/analyses.h"
 
-#define FIFO_A_WAY 2u /* entries of a set, by way */
-_Static_assert(FIFO_A_WAY *CACHES_MAX_WAYS <= UINT8_MAX, "places have 8 bits");
+#define FIFO_A_WAY 2u       /* entries of a set, by way */
+#define FIFO_MOST_A_WAY 16u /* that may be asked for */
 
 /* Of one level. */
 struct table {
-    uint32_t length; /* entries of a set */
-    uint64_t *entry; /* [set * length + place]: the line evicted + 1; 0: none yet */
-    uint8_t *oldest; /* [set]: the place of the entry that goes next */
+    uint32_t length;  /* entries of a set */
+    uint64_t *entry;  /* [set * length + place]: the line evicted + 1; 0: none yet */
+    uint16_t *oldest; /* [set]: the place of the entry that goes next */
 };
 
 struct fifo {
@@ -64,10 +65,11 @@ static void destroy(struct analysis *analysis)
     c2_free(fifo);
 }
 
-static bool make_table(struct table *table, const struct caches_machine *machine, const struct caches_level *level)
+static bool make_table(struct table *table, const struct caches_machine *machine, const struct caches_level *level,
+                       uint32_t a_way)
 {
     const size_t sets = (size_t)caches_level_sets(machine, level) * level->slices;
-    table->length = FIFO_A_WAY * level->ways;
+    table->length = a_way * level->ways;
     table->entry = c2_calloc(sets * table->length, sizeof *table->entry);
     table->oldest = c2_calloc(sets, sizeof *table->oldest);
     return table->entry && table->oldest;
@@ -77,17 +79,22 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
                              struct c2_error *err)
 {
     const struct caches_machine *machine = setup->machine;
-    struct fifo *fifo = c2_calloc(1, sizeof *fifo);
+    uint64_t a_way;
     (void)analyses;
+    enum c2_status status = analyses_setting_number(&a_way, setup, ANALYSES_SETTING_fifo_ways, FIFO_A_WAY, 1,
+                                                    FIFO_MOST_A_WAY, err);
+    if (status != C2_OK)
+        return status;
+    struct fifo *fifo = c2_calloc(1, sizeof *fifo);
     if (!fifo)
         return c2_fail_memory(err, "the FIFO detector");
     fifo->base.kind = &analysis_fifo;
     fifo->machine = machine;
     bool made = true;
     for (uint32_t i = 0; i < machine->level_count && made; i++)
-        made = make_table(&fifo->table[i], machine, &machine->levels[i]);
+        made = make_table(&fifo->table[i], machine, &machine->levels[i], (uint32_t)a_way);
     if (machine->has_l1i && made)
-        made = make_table(&fifo->table[machine->level_count], machine, &machine->l1i);
+        made = make_table(&fifo->table[machine->level_count], machine, &machine->l1i, (uint32_t)a_way);
     if (!made) {
         destroy(&fifo->base);
         return c2_fail_memory(err, "the FIFO detector");
@@ -120,9 +127,9 @@ static bool set_holds(const struct table *table, uint32_t set)
 
 static void push(struct table *table, uint32_t set, struct line_no line)
 {
-    uint8_t *oldest = &table->oldest[set];
+    uint16_t *oldest = &table->oldest[set];
     table->entry[(size_t)set * table->length + *oldest] = line.v + 1;
-    *oldest = (uint8_t)(*oldest + 1u == table->length ? 0 : *oldest + 1u);
+    *oldest = (uint16_t)(*oldest + 1u == table->length ? 0 : *oldest + 1u);
     C2_PROMISE(set_holds(table, set));
 }
 
@@ -216,5 +223,9 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
 
 static const void *result(const struct analysis *analysis) { return ((const struct fifo *)analysis)->counts; }
 
-const struct analysis_kind analysis_fifo = {
-    .every_machine = true, .create = create, .subscriber = subscriber, .result = result, .destroy = destroy};
+const struct analysis_kind analysis_fifo = {.every_machine = true,
+                                            .beside = true,
+                                            .create = create,
+                                            .subscriber = subscriber,
+                                            .result = result,
+                                            .destroy = destroy};

@@ -198,8 +198,8 @@ static enum c2_status find_actor(struct profile *profile, uint32_t code, uint32_
     return C2_OK;
 }
 
-static enum c2_status find_owner(struct profile *profile, enum sim_kind kind, struct guest_va va,
-                                 struct objects_found *found, struct c2_error *err)
+enum c2_status profile_owner(struct profile *profile, enum sim_kind kind, struct guest_va va,
+                             struct objects_found *found, struct c2_error *err)
 {
     *found = (struct objects_found){.block = 0};
     if (kind == SIM_FETCH)
@@ -217,7 +217,7 @@ static enum c2_status find_word(struct profile *profile, uint32_t code, enum sim
     uint32_t actor = 0;
     enum c2_status status = reach_code(profile, code, err);
     if (status == C2_OK)
-        status = find_owner(profile, kind, va, &found, err);
+        status = profile_owner(profile, kind, va, &found, err);
     if (status == C2_OK)
         status = find_actor(profile, code, found.owner, &actor, err);
     if (status != C2_OK)
@@ -577,6 +577,7 @@ static struct sim_attribution attribution(struct analysis *analysis)
 }
 
 const struct analysis_kind analysis_profile = {.on_without_option = true,
+                                               .beside = true,
                                                .create = create,
                                                .subscriber = subscriber,
                                                .attribution = attribution,

@@ -94,6 +94,10 @@ static inline uint32_t profile_levels(const struct profile *profile)
     return profile->machine->level_count + profile->machine->has_l1i;
 }
 
+/* Whose memory an access is of. */
+enum c2_status profile_owner(struct profile *profile, enum sim_kind kind, struct guest_va va,
+                             struct objects_found *found, struct c2_error *err);
+
 /* Counts a miss for the sample that is being measured. */
 enum c2_status profile_samples_count(struct profile *profile, uint32_t actor, uint32_t level,
                                      enum analyses_class class_, struct c2_error *err);
@@ -101,6 +105,9 @@ enum c2_status profile_samples_end(struct profile *profile, struct c2_error *err
 void profile_samples_release(struct profile_samples *samples);
 
 enum c2_status profile_finish(void *self, struct sim *sim, struct c2_error *err);
+/* Once finished: the number of an instruction, and of an object, in the result; PROFILE_NONE: it has none. */
+uint32_t profile_insn(const struct profile *profile, uint32_t code);
+uint32_t profile_object(const struct profile *profile, uint32_t owner);
 const void *profile_result(const struct analysis *profile);
 void profile_result_destroy(struct profile_result *result);
 

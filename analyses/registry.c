@@ -4,7 +4,7 @@
  *
  * Model
  *   They are made in the order of the registry's rows, subscribe in that order, and end in the opposite one. One that
- *   needs another finds it among those made before it.
+ *   needs another finds it among those made before it: what is wanted is found from the last row to the first.
  *
  * Invariants
  *   One attributes at most. What was not asked for is not made, and no loop over subscribers passes it.
@@ -23,6 +23,15 @@ static const char *const option_names[ANALYSES_KINDS] = {
 #undef X
 };
 
+static const struct {
+    const char *option;
+    enum analysis_number of;
+} settings[ANALYSES_SETTING_KINDS] = {
+#define X(name, analysis, option, argument, help) {option, ANALYSIS_##analysis},
+    ANALYSES_SETTINGS(X)
+#undef X
+};
+
 struct analyses {
     struct analysis *list[ANALYSES_KINDS]; /* NULL: not asked for */
     struct sim_subscriber subscribers[ANALYSES_KINDS];
@@ -32,10 +41,43 @@ struct analyses {
 };
 
 const char *analyses_option(enum analysis_number number) { return option_names[number]; }
+const struct analysis_kind *analyses_kind_of(enum analysis_number number) { return kinds[number]; }
 
-static bool is_wanted(const struct analysis_kind *kind, const struct analyses_setup *setup, const char *given)
+/* ------------------------------------------------------------------ settings */
+
+const char *analyses_setting_option(enum analysis_setting setting) { return settings[setting].option; }
+enum analysis_number analyses_setting_of(enum analysis_setting setting) { return settings[setting].of; }
+
+const char *analyses_setting(const struct analyses_setup *setup, enum analysis_setting setting)
 {
-    return (kind->every_machine || !setup->first) && (!!given) != kind->on_without_option;
+    return setup->settings ? setup->settings[setting] : NULL;
+}
+
+enum c2_status analyses_setting_number(uint64_t *out, const struct analyses_setup *setup, enum analysis_setting setting,
+                                       uint64_t usual, uint64_t least, uint64_t most, struct c2_error *err)
+{
+    const char *word = analyses_setting(setup, setting);
+    *out = usual;
+    if (!word || (c2_parse_number(out, word, "", NULL) == C2_OK && least <= *out && *out <= most))
+        return C2_OK;
+    return c2_fail(err, C2_ERR_INVALID, "--%s %s: must be a number, %llu to %llu", settings[setting].option, word,
+                   (unsigned long long)least, (unsigned long long)most);
+}
+
+/* ------------------------------------------------------------------ life */
+
+/* As bits, 1u << number. */
+static unsigned find_wanted(const struct analyses_setup *setup)
+{
+    unsigned wanted = 0;
+    for (unsigned i = ANALYSES_KINDS; i-- > 0;) {
+        const struct analysis_kind *kind = kinds[i];
+        const bool asked = (!!setup->given[i]) != kind->on_without_option;
+        C2_ASSERT(kind->needs >> i == 0);
+        if ((kind->every_machine || !setup->first) && (asked || wanted >> i & 1))
+            wanted |= 1u << i | kind->needs;
+    }
+    return wanted;
 }
 
 static void connect(struct analyses *analyses, struct analysis *analysis)
@@ -54,9 +96,10 @@ enum c2_status analyses_create(struct analyses **out, const struct analyses_setu
     struct analyses *analyses = *out = c2_calloc(1, sizeof *analyses);
     if (!analyses)
         return c2_fail_memory(err, "the analyses");
+    const unsigned wanted = find_wanted(setup);
     enum c2_status status = C2_OK;
     for (unsigned i = 0; i < ANALYSES_KINDS && status == C2_OK; i++) {
-        if (!is_wanted(kinds[i], setup, setup->given[i]))
+        if ((wanted >> i & 1) == 0)
             continue;
         status = kinds[i]->create(&analyses->list[i], setup, analyses, err);
         C2_ASSERT((status == C2_OK) == !!analyses->list[i]);

@@ -33,9 +33,10 @@ struct profile_result {
     struct guest_va *sites; /* of all objects */
     size_t site_count;
     struct analyses_tally *tallies; /* of objects, then of rows, then those of start-up */
-    uint32_t *insn_of;              /* [code] */
-    uint32_t *object_of;            /* [owner] */
-    uint32_t *row_of;               /* [actor] */
+    uint32_t *insn_of;              /* [code]; PROFILE_NONE: it was not used */
+    size_t code_count;
+    uint32_t *object_of; /* [owner] */
+    uint32_t *row_of;    /* [actor] */
 };
 
 void profile_result_destroy(struct profile_result *result)
@@ -101,6 +102,7 @@ static void merge_codes(struct profile *profile, struct numbered *codes, size_t 
     struct analyses_insn *last = NULL;
     for (size_t i = 0; i < count; i++) {
         const struct sim_code *code = &codes[i].code;
+        result->insn_of[codes[i].number] = PROFILE_NONE;
         if (!is_used(profile, &codes[i]))
             continue;
         if (!last || last->pc.v != code->pc.v) {
@@ -129,6 +131,7 @@ static enum c2_status order_insns(struct profile *profile, struct sim *sim, stru
         codes[i] = (struct numbered){sim_code_at(sim, (uint32_t)i), (uint32_t)i};
     qsort(codes, count, sizeof *codes, by_pc);
     merge_codes(profile, codes, count);
+    result->code_count = count;
     c2_free(codes);
     result->view.insns = result->insns;
     return C2_OK;
@@ -563,6 +566,14 @@ enum c2_status profile_finish(void *self, struct sim *sim, struct c2_error *err)
     finish_samples(profile);
     return C2_OK;
 }
+
+uint32_t profile_insn(const struct profile *profile, uint32_t code)
+{
+    C2_ASSERT(code < profile->result->code_count);
+    return profile->result->insn_of[code];
+}
+
+uint32_t profile_object(const struct profile *profile, uint32_t owner) { return profile->result->object_of[owner]; }
 
 const void *profile_result(const struct analysis *profile)
 {

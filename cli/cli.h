@@ -70,8 +70,9 @@ struct cli_options {
     const char *recording;                /* what `c2emu replay` plays; else NULL */
     const char *format;                   /* --format; NULL: by what the file holds */
     const char *analyses[ANALYSES_KINDS]; /* the words of the options of analyses, as struct analyses_setup has them */
-    bool advise;                          /* `c2emu advise`: the run, and layouts that would have been better for it */
-    const char **dims;                    /* --dim */
+    const char *settings[ANALYSES_SETTING_KINDS]; /* likewise */
+    bool advise;       /* `c2emu advise`: the run, and layouts that would have been better for it */
+    const char **dims; /* --dim */
     size_t dim_count;
     const char **wrappers; /* --alloc-wrapper */
     size_t wrapper_count;
@@ -111,7 +112,7 @@ struct cli_options {
 /* ------------------------------------------------------------------ words.c: words as tables say
  * What may stand behind a verb, or behind `c2emu` itself: argp parses by the rows, the help prints them, and a misspelt
  * word gets the nearest of them. */
-enum { CLI_KEY_HELP = 'h', CLI_ROWS = 64 }; /* at most so many rows */
+enum { CLI_KEY_HELP = 'h', CLI_ROWS = 128 }; /* at most so many rows */
 struct cli_command {
     const char *verb; /* NULL: c2emu itself */
     enum cli_action action;

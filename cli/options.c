@@ -12,6 +12,8 @@
 
 #define ANALYSIS_ROW(name, option, argument, help, section) \
     {option, KEY_ANALYSES + ANALYSIS_##name, argument, 0, help, section},
+#define SETTING_ROW(name, option, argument, help, section) \
+    {option, KEY_SETTINGS + ANALYSES_SETTING_##name, argument, 0, help, section},
 
 const struct argp_option cli_run_options[] = {
     {NULL, 0, NULL, 0, "Machine and memory:", 1},
@@ -46,7 +48,10 @@ const struct argp_option cli_run_options[] = {
 #define X(name, option, argument, help) ANALYSIS_ROW(name, option, argument, help, 2)
     ANALYSES_OF_RUN(X)
 #undef X
-        {"skip", KEY_SKIP, "N", 0, "execute N instructions before each sample, and simulate nothing (0)", 2},
+#define X(name, analysis, option, argument, help) SETTING_ROW(name, option, argument, help, 2)
+        ANALYSES_SETTINGS_OF_RUN(X)
+#undef X
+            {"skip", KEY_SKIP, "N", 0, "execute N instructions before each sample, and simulate nothing (0)", 2},
     {"warmup", KEY_WARMUP, "N", 0, "simulate N instructions before each sample, and count nothing (0)", 2},
     {"measure", KEY_MEASURE, "N", 0, "a sample's instructions (all that are left)", 2},
     {"samples", KEY_SAMPLES, "K", 0, "how many samples (1; with --period as many as there is room for)", 2},
@@ -102,8 +107,12 @@ const struct argp_option cli_run_options[] = {
 #define X(name, option, argument, help) ANALYSIS_ROW(name, option, argument, help, 3)
     ANALYSES_OF_FILES(X)
 #undef X
-        {"evictors", KEY_EVICTORS, "FILE", 0,
-         "write who evicted whom in the same format: conflict misses, with a call from each victim to each evictor", 3},
+#define X(name, analysis, option, argument, help) SETTING_ROW(name, option, argument, help, 3)
+        ANALYSES_SETTINGS_OF_FILES(X)
+#undef X
+            {"evictors", KEY_EVICTORS, "FILE", 0,
+             "write who evicted whom in the same format: conflict misses, with a call from each victim to each evictor",
+             3},
     {"cachegrind", KEY_CACHEGRIND, "FILE", 0, "write costs by line in Cachegrind's format, for cg_annotate", 3},
     {"bbv", KEY_BBV, "FILE", 0, "points: write which blocks each interval executes, as SimPoint reads it", 3},
     {"from-bbv", KEY_FROM_BBV, "FILE", 0,

@@ -14,6 +14,14 @@ static const enum analysis_number with_files[] = {
 };
 #define WITH_FILES (sizeof with_files / sizeof with_files[0])
 
+/* The settings that are files, and an end. */
+static const enum analysis_setting files_of_settings[] = {
+#define X(name, analysis, option, argument, help) ANALYSES_SETTING_##name,
+    ANALYSES_SETTINGS_OF_FILES(X)
+#undef X
+        ANALYSES_SETTING_KINDS};
+#define SETTING_FILES (sizeof files_of_settings / sizeof files_of_settings[0] - 1)
+
 static enum c2_status fail_unrecorded(const char *option, struct c2_error *err)
 {
     return c2_fail(err, C2_ERR_INVALID, "--%s needs the references that --no-sim does not record; leave one out",
@@ -26,10 +34,6 @@ static enum c2_status check_profiles(const struct cli_options *options, struct c
     const char *const profiles[][2] = {{"callgrind", options->analyses[ANALYSIS_callgraph]},
                                        {"evictors", options->evictors},
                                        {"cachegrind", options->cachegrind}};
-    for (size_t i = 0; i < WITH_FILES; i++) {
-        if (options->analyses[with_files[i]] && options->no_sim)
-            return fail_unrecorded(analyses_option(with_files[i]), err);
-    }
     for (size_t i = 0; i < sizeof profiles / sizeof profiles[0]; i++) {
         if (profiles[i][1] && options->no_sim)
             return fail_unrecorded(profiles[i][0], err);
@@ -37,6 +41,30 @@ static enum c2_status check_profiles(const struct cli_options *options, struct c
             return c2_fail(err, C2_ERR_INVALID,
                            "--%s tells which instruction missed, which --no-attribution does not note; leave one out",
                            profiles[i][0]);
+    }
+    return C2_OK;
+}
+
+/* What an analysis needs is not switched off; its settings need it. */
+static enum c2_status check_analyses(const struct cli_options *options, struct c2_error *err)
+{
+    for (unsigned i = 0; i < ANALYSES_KINDS; i++) {
+        const struct analysis_kind *kind = analyses_kind_of((enum analysis_number)i);
+        if (!options->analyses[i] || kind->on_without_option)
+            continue;
+        if (options->no_sim)
+            return fail_unrecorded(analyses_option((enum analysis_number)i), err);
+        if ((kind->needs >> ANALYSIS_profile & 1) != 0 && options->analyses[ANALYSIS_profile])
+            return c2_fail(
+                err, C2_ERR_INVALID,
+                "--%s tells of instructions and objects, which --no-attribution does not note; leave one out",
+                analyses_option((enum analysis_number)i));
+    }
+    for (unsigned i = 0; i < ANALYSES_SETTING_KINDS; i++) {
+        const enum analysis_number of = analyses_setting_of((enum analysis_setting)i);
+        if (options->settings[i] && !options->analyses[of])
+            return c2_fail(err, C2_ERR_INVALID, "--%s belongs to --%s; add that, or leave it out",
+                           analyses_setting_option((enum analysis_setting)i), analyses_option(of));
     }
     return C2_OK;
 }
@@ -58,16 +86,20 @@ static enum c2_status check_pair(const struct named_file *a, const struct named_
 static enum c2_status check_files(const struct cli_options *options, struct c2_error *err)
 {
     enum { OTHERS = 7 };
-    struct named_file files[OTHERS + WITH_FILES] = {{"json", options->json},
-                                                    {"checkpoint", options->checkpoint},
-                                                    {"dump-pagemap", options->dump_pagemap},
-                                                    {"record", options->record},
-                                                    {"callgrind", options->analyses[ANALYSIS_callgraph]},
-                                                    {"evictors", options->evictors},
-                                                    {"cachegrind", options->cachegrind}};
+    struct named_file files[OTHERS + WITH_FILES + SETTING_FILES] = {
+        {"json", options->json},
+        {"checkpoint", options->checkpoint},
+        {"dump-pagemap", options->dump_pagemap},
+        {"record", options->record},
+        {"callgrind", options->analyses[ANALYSIS_callgraph]},
+        {"evictors", options->evictors},
+        {"cachegrind", options->cachegrind}};
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < WITH_FILES; i++)
         files[OTHERS + i] = (struct named_file){analyses_option(with_files[i]), options->analyses[with_files[i]]};
+    for (size_t i = 0; files_of_settings[i] != ANALYSES_SETTING_KINDS; i++)
+        files[OTHERS + WITH_FILES + i] = (struct named_file){analyses_setting_option(files_of_settings[i]),
+                                                             options->settings[files_of_settings[i]]};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         for (size_t k = 0; k < i && status == C2_OK; k++)
             status = check_pair(&files[k], &files[i], err);
@@ -243,6 +275,8 @@ enum c2_status cli_options_check(struct cli_options *options, struct c2_error *e
         status = check_sampling(options, err);
     if (status == C2_OK)
         status = check_checkpoint(options, err);
+    if (status == C2_OK)
+        status = check_analyses(options, err);
     if (status == C2_OK)
         status = check_profiles(options, err);
     if (status == C2_OK)

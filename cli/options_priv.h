@@ -63,7 +63,8 @@ enum option_key {
     KEY_CHECKPOINT_AT,
     KEY_CHECKPOINT_CACHES,
     KEY_CHECKPOINT_STOP,
-    KEY_ANALYSES, /* one an analysis */
+    KEY_ANALYSES,                                /* one an analysis */
+    KEY_SETTINGS = KEY_ANALYSES + ANALYSES_KINDS /* one a setting */
 };
 enum { GROUP_RUN = 2 }; /* up to it, groups of options decide what is run and simulated */
 

@@ -311,8 +311,11 @@ enum c2_status cli_options_take(void *self, const struct argp_option *row, char 
     if (parse->replay && cli_replay_takes(row->name, err) != C2_OK)
         return C2_ERR_INVALID;
     keep_word(parse->options, row, value);
-    if (row->key < KEY_ANALYSES || row->key >= KEY_ANALYSES + ANALYSES_KINDS)
+    if (row->key < KEY_ANALYSES)
         return take_value(parse, row, value, err);
-    parse->options->analyses[row->key - KEY_ANALYSES] = value ? value : "";
+    if (row->key >= KEY_SETTINGS)
+        parse->options->settings[row->key - KEY_SETTINGS] = value ? value : "";
+    else
+        parse->options->analyses[row->key - KEY_ANALYSES] = value ? value : "";
     return C2_OK;
 }

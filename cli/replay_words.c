@@ -3,18 +3,43 @@
  * replay_words: which options of a run are for `c2emu replay`, and why others are not.
  *
  * Model
- *   Whatever says how a stream is simulated and what is written of it is. Whatever says how the program runs has been
- *   decided when it was recorded; an option that is not named here is taken for one of those.
+ *   Whatever says how a stream is simulated and what is written of it is, analyses among them. Whatever says how the
+ *   program runs has been decided when it was recorded; an option that is not named here is taken for one of those.
  */
 #include <string.h>
 
 #include "cli/cli.h"
 
-static const char *const taken[] = {
-    "machine",   "set",   "pages",    "place",         "huge",          "against",        "huge-size",
-    "zero-page", "seed",  "output",   "json",          "trace",         "dump-pagemap",   "callgrind",
-    "evictors",  "quiet", "progress", "cachegrind",    "fifo-detector", "no-attribution", "stats",
-    "format",    "help",  "version",  "list-machines", "vary",          "jobs",           "precision"};
+static const char *const taken[] = {"machine",
+                                    "set",
+                                    "pages",
+                                    "place",
+                                    "huge",
+                                    "huge-size",
+                                    "zero-page",
+                                    "seed",
+                                    "output",
+                                    "json",
+                                    "quiet",
+                                    "format",
+                                    "help",
+                                    "dump-pagemap",
+                                    "evictors",
+                                    "cachegrind",
+                                    "stats",
+                                    "progress",
+                                    "vary",
+                                    "jobs",
+                                    "version",
+                                    "list-machines",
+                                    "precision",
+#define X(name, option, argument, help) option,
+                                    ANALYSES(X)
+#undef X
+#define X(name, analysis, option, argument, help) option,
+                                        ANALYSES_SETTINGS(X)
+#undef X
+};
 
 static const struct {
     const char *option, *why;

@@ -119,8 +119,9 @@ static bool needs_lane(const struct cli_plan *plan, const struct cli_options *op
 /* Files are written of the first lane. What is counted for people is counted in each. */
 static void choose_analyses(struct cli_simulation *s, const struct cli_options *options)
 {
-    s->beside[ANALYSIS_profile] = options->analyses[ANALYSIS_profile];
-    s->beside[ANALYSIS_fifo] = options->analyses[ANALYSIS_fifo];
+    for (unsigned i = 0; i < ANALYSES_KINDS; i++)
+        if (analyses_kind_of((enum analysis_number)i)->beside)
+            s->beside[i] = options->analyses[i];
 }
 
 static struct lane_config lane_of(const struct cli_simulation *s, const struct cli_plan_lane *lane,
@@ -132,6 +133,7 @@ static struct lane_config lane_of(const struct cli_simulation *s, const struct c
                                 .seed = options->seed,
                                 .blocks = blocks,
                                 .given = options->no_sim ? NULL : given,
+                                .settings = options->settings,
                                 .samples = (options->sampling.measure != 0 || options->sampling.points) &&
                                            !cli_regions_asked(&options->regions),
                                 .unnamed = !first,

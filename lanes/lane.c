@@ -146,6 +146,7 @@ static enum c2_status make_analyses(struct lane *lane, const struct lane_config 
     const struct analyses_setup setup = {.machine = config->machine,
                                          .symbols = lane->symbols,
                                          .given = config->given,
+                                         .settings = config->settings,
                                          .first = config->first,
                                          .samples = config->samples,
                                          .unnamed = config->unnamed};

@@ -20,6 +20,7 @@ struct lane_config {
     uint64_t seed;
     const struct stream_blocks *blocks; /* of the stream */
     const char *const *given;           /* the analyses asked for (struct analyses_setup); NULL: none */
+    const char *const *settings;        /* likewise */
     const struct analyses *first;       /* those of the lane that this one is compared with; NULL: with none */
     bool unnamed;                       /* as in struct analyses_setup */
     const char *name;                   /* for messages, where there are several; lent until destroy; NULL: none */

@@ -44,7 +44,8 @@ static enum c2_status tell(struct sim_core *core, enum sim_kind kind, struct ori
                            uint32_t size, struct c2_error *err)
 {
     struct sim *sim = core->sim;
-    struct sim_reference reference = {.kind = kind, .tid = origin.tid, .size = size, .pc = origin.pc, .va = va};
+    struct sim_reference reference = {
+        .kind = kind, .tid = origin.tid, .size = size, .code = core->code, .pc = origin.pc, .va = va};
     uint64_t here = c2_align_down(va.v, C2_PAGE_BYTES) + C2_PAGE_BYTES - va.v; /* bytes up to the boundary */
     reference.parts = size > here ? 2 : 1;
     reference.part[0].size = size > here ? (uint32_t)here : size;

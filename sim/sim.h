@@ -37,6 +37,7 @@ struct sim_reference {
     enum sim_kind kind;
     uint32_t tid;
     uint32_t size; /* bytes, of the whole reference */
+    uint32_t code; /* its instruction's number, where these are kept; else 0 */
     struct guest_va pc, va;
     uint32_t parts; /* 1, or 2 (a 512-byte FXSAVE crosses one page boundary at most) */
     struct {

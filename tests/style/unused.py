@@ -23,6 +23,8 @@ HOOKS = {
     "pagemap_names": "frames that a map names",
     "sim_walk_reads": "reads of cached walks by level, beside those of a naive model",
     "stream_recording_fact": "what a recording says of its run",
+    "where_count": "for analyses that count references", "where_create": "likewise", "where_rows": "likewise",
+    "where_spot": "likewise",
 }
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 DECLARED = re.compile(r"^(?!static|typedef|#)[a-z][\w ]*[ *](\w+)\([^;{]*\)(?: C2_\w+\([^;]*\))?;", re.M)

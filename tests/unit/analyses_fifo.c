@@ -19,7 +19,9 @@ struct bench {
     struct sim_subscriber subscriber;
 };
 
-static struct bench create(uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_ways, enum caches_inclusion inclusion)
+/* ways: what is set for --fifo-ways; NULL: nothing */
+static struct bench create_with(const char *ways, uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_ways,
+                                enum caches_inclusion inclusion)
 {
     struct bench bench = {.machine = {.line_bytes = 64, .level_count = l2_ways ? 2 : 1}};
     bench.machine.levels[0] = (struct caches_level){
@@ -31,10 +33,17 @@ static struct bench create(uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_ways,
                                                     .index = CACHES_PHYSICAL,
                                                     .inclusion = inclusion};
     assert_int_equal(caches_create(&bench.caches, &bench.machine, 1, NULL), C2_OK);
-    const struct analyses_setup setup = {.machine = caches_machine(bench.caches)}; /* bench's own moves */
+    const char *const settings[ANALYSES_SETTING_KINDS] = {[ANALYSES_SETTING_fifo_ways] = ways};
+    const struct analyses_setup setup = {.machine = caches_machine(bench.caches), /* bench's own moves */
+                                         .settings = ways ? settings : NULL};
     assert_int_equal(analysis_fifo.create(&bench.fifo, &setup, NULL, NULL), C2_OK);
     bench.subscriber = analysis_fifo.subscriber(bench.fifo);
     return bench;
+}
+
+static struct bench create(uint32_t l1_sets, uint32_t l1_ways, uint32_t l2_ways, enum caches_inclusion inclusion)
+{
+    return create_with(NULL, l1_sets, l1_ways, l2_ways, inclusion);
 }
 
 static void destroy(struct bench *bench)
@@ -167,6 +176,37 @@ static void moves_do_not_enter(void **state)
     destroy(&bench);
 }
 
+/* n lines of one set in turn are found while n - 2 is at most the FIFO's length (sweeps): here 3 x 2, so eight. */
+static void as_long_as_asked_for(void **state)
+{
+    (void)state;
+    for (uint64_t lines = 8; lines <= 9; lines++) {
+        struct bench bench = create_with("3", 4, 2, 0, CACHES_NON_INCLUSIVE);
+        for (uint64_t i = 0; i < 2 * lines; i++)
+            load(&bench, i % lines * 4);
+        assert_int_equal(counts_of(&bench, 0)->fifo_conflict, lines == 8 ? 8 : 0);
+        destroy(&bench);
+    }
+}
+
+static void lengths_that_are_refused(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"0", "17", "two", "", "-1"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const struct caches_machine machine = {.level_count = 1};
+        const char *const settings[ANALYSES_SETTING_KINDS] = {[ANALYSES_SETTING_fifo_ways] = words[i]};
+        const struct analyses_setup setup = {.machine = &machine, .settings = settings};
+        struct analysis *fifo = NULL;
+        struct c2_error err;
+        char message[80];
+        snprintf(message, sizeof message, "--fifo-ways %s: must be a number, 1 to 16", words[i]);
+        assert_int_equal(analysis_fifo.create(&fifo, &setup, NULL, &err), C2_ERR_INVALID);
+        assert_string_equal(err.text, message);
+        assert_null(fifo);
+    }
+}
+
 /* A warm-up fills the FIFO and counts nothing: twice the first six lines of one set, the second time measured. */
 static void a_warm_up_fills_it(void **state)
 {
@@ -187,6 +227,8 @@ int main(void)
         cmocka_unit_test(back_invalidation_does_not_enter),
         cmocka_unit_test(what_is_found_stays),
         cmocka_unit_test(moves_do_not_enter),
+        cmocka_unit_test(as_long_as_asked_for),
+        cmocka_unit_test(lengths_that_are_refused),
         cmocka_unit_test(a_warm_up_fills_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

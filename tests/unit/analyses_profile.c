@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "analyses/analyses.h"
+#include "analyses/where.h"
 
 #define HEAP 0x1120000000ull
 #define STACK 0x3fff37800000ull
@@ -107,7 +107,31 @@ struct run {
     struct sim *sim;
     struct stream_batch *batch;
     uint64_t entry; /* 0: nothing is start-up */
+    bool spots;     /* references are counted by spot, too: */
+    struct where *where;
+    uint64_t at[32]; /* [spot] */
+    struct where_row *rows;
+    size_t row_count;
 };
+
+static enum c2_status count_spot(void *self, const struct sim_reference *reference, struct c2_error *err)
+{
+    struct run *run = self;
+    uint32_t spot = 0;
+    if (reference->kind == SIM_FETCH)
+        return C2_OK;
+    enum c2_status status = where_spot(run->where, reference->code, reference->kind, reference->va, &spot, err);
+    if (status == C2_OK)
+        run->at[spot]++;
+    return status;
+}
+
+static enum c2_status order_spots(void *self, struct sim *sim, struct c2_error *err)
+{
+    struct run *run = self;
+    (void)sim;
+    return where_rows(&run->rows, &run->row_count, run->where, err);
+}
 
 static enum c2_status map(struct run *run, uint64_t start, uint64_t bytes, enum mmu_kind kind, struct c2_error *err)
 {
@@ -137,6 +161,14 @@ static enum c2_status go(struct run *run, const struct analyses_profile_result *
                                 .blocks = run->blocks,
                                 .samples = true};
     analyses_subscribe(run->analyses, &config);
+    struct sim_subscriber both[2] = {config.subscribers[0],
+                                     {.self = run, .reference = count_spot, .finish = order_spots}};
+    if (run->spots && where_create(&run->where, run->analyses, err) != C2_OK)
+        return C2_ERR_NO_MEMORY;
+    if (run->spots) {
+        config.subscribers = both;
+        config.subscriber_count = 2;
+    }
     const uint64_t loaded[2] = {run->entry, 0};
     if (run->entry != 0)
         config.subscribers[0].mark(config.subscribers[0].self, STREAM_LOADED, loaded, err);
@@ -158,6 +190,8 @@ static enum c2_status go(struct run *run, const struct analyses_profile_result *
 static void end(struct run *run)
 {
     sim_destroy(run->sim);
+    where_destroy(run->where);
+    c2_free(run->rows);
     analyses_destroy(run->analyses);
     stream_blocks_destroy(run->blocks);
     c2_free(run->batch);
@@ -272,6 +306,38 @@ static void startup_ends_with_the_entry(void **state)
     end(&run);
 }
 
+/* In the order of instructions, then objects: what each did to each. */
+static void references_by_instruction_and_object(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t pc;
+        const char *object;
+        uint64_t refs;
+    } expected[] = {{0x1000, "malloc#1", ROUNDS}, {0x1000, "heap", 1},       {0x1004, "malloc#2", ROUNDS},
+                    {0x2000, "malloc#1", ROUNDS}, {0x2004, "stack", ROUNDS}, {0x3000, "malloc#3", 2 * ROUNDS}};
+    const struct analyses_profile_result *result;
+    struct run run = {.spots = true};
+    struct c2_error err;
+    bool found[6] = {false};
+    assert_int_equal(C2_OK, go(&run, &result, &err));
+    assert_int_equal(6, where_count(run.where));
+    assert_int_equal(6, run.row_count);
+    for (size_t i = 0; i < run.row_count; i++) {
+        const struct where_row *row = &run.rows[i];
+        assert_true(i == 0 || row[-1].insn < row->insn || (row[-1].insn == row->insn && row[-1].object < row->object));
+        for (size_t k = 0; k < 6; k++)
+            if (result->insns[row->insn].pc.v == expected[k].pc &&
+                strcmp(result->objects[row->object].name, expected[k].object) == 0) {
+                assert_int_equal(expected[k].refs, run.at[row->spot]);
+                found[k] = true;
+            }
+    }
+    for (size_t k = 0; k < 6; k++)
+        assert_true(found[k]);
+    end(&run);
+}
+
 /* Each allocation fails once: an error, never a wrong result. */
 static void every_allocation_may_fail(void **state)
 {
@@ -280,7 +346,7 @@ static void every_allocation_may_fail(void **state)
     uint64_t tries = 0;
     while (status != C2_OK) {
         const struct analyses_profile_result *result = NULL;
-        struct run run = {.sim = NULL};
+        struct run run = {.spots = true};
         struct c2_error err;
         c2_alloc_fail_from(++tries);
         status = go(&run, &result, &err);
@@ -295,6 +361,7 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(known_answers), cmocka_unit_test(startup_ends_with_the_entry),
+                                       cmocka_unit_test(references_by_instruction_and_object),
                                        cmocka_unit_test(every_allocation_may_fail)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

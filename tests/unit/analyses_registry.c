@@ -80,6 +80,8 @@ static void each_option_concerns_one(void **state)
     assert_string_equal("no-attribution", analyses_option(ANALYSIS_profile));
     assert_string_equal("fifo-detector", analyses_option(ANALYSIS_fifo));
     assert_string_equal("callgrind", analyses_option(ANALYSIS_callgraph));
+    assert_string_equal("fifo-ways", analyses_setting_option(ANALYSES_SETTING_fifo_ways));
+    assert_int_equal(ANALYSIS_fifo, analyses_setting_of(ANALYSES_SETTING_fifo_ways));
 }
 
 static void a_file_that_cannot_be_finished(void **state)

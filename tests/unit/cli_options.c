@@ -72,6 +72,9 @@ static char *describe(const struct cli_options *o)
         fprintf(to, "recording=%s ", o->recording);
     if (o->analyses[ANALYSIS_trace])
         fprintf(to, "trace=%s ", o->analyses[ANALYSIS_trace]);
+    for (unsigned i = 0; i < ANALYSES_SETTING_KINDS; i++)
+        if (o->settings[i])
+            fprintf(to, "%s=%s ", analyses_setting_option((enum analysis_setting)i), o->settings[i]);
     const char *const profiles[] = {o->analyses[ANALYSIS_callgraph], o->evictors, o->cachegrind};
     for (size_t i = 0; i < 3; i++)
         if (profiles[i])
@@ -118,6 +121,7 @@ static const struct {
     {"--seed 0 ./a", "seed=0 run: ./a"},
     {"--no-sim ./a", "no-sim run: ./a"},
     {"--fifo-detector ./a", "fifo run: ./a"},
+    {"--fifo-ways 3 --fifo-detector ./a", "fifo-ways=3 fifo run: ./a"},
     {"--engine unicorn ./a", "run: ./a"},
     {"--engine other ./a", "engine=other run: ./a"},
     {"-E A=b -EC --env D= ./a", "env=A=b env=C env=D= run: ./a"},
@@ -319,6 +323,7 @@ static const struct {
     {"sweep", C2_ERR_UNSUPPORTED, NULL},
     {"--no-sim --fifo-detector ./a", C2_ERR_INVALID,
      "--fifo-detector needs the caches that --no-sim leaves out; leave one out"},
+    {"--fifo-ways 3 ./a", C2_ERR_INVALID, "--fifo-ways belongs to --fifo-detector; add that, or leave it out"},
     {"--no-sim --trace x ./a", C2_ERR_INVALID,
      "--trace needs the references that --no-sim does not record; leave one out"},
     {"--no-sim --callgrind x ./a", C2_ERR_INVALID,
@@ -389,6 +394,7 @@ static void the_help(void **state)
                                         "--clock=DATE|@SECONDS",
                                         "--no-sim",
                                         "--fifo-detector",
+                                        "--fifo-ways=N",
                                         "--engine=NAME",
                                         "--env=NAME[=VALUE]",
                                         "--inherit-env",
