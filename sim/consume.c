@@ -271,6 +271,13 @@ static enum c2_status observed_whole(struct sim_core *core, struct sim_plan *pla
     return status;
 }
 
+enum c2_status sim_consume_one(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
+                               struct c2_error *err)
+{
+    enum c2_status status = core->sim->tells_records ? sim_tell_record(core->sim, header, words, err) : C2_OK;
+    return status == C2_OK ? unusual(core, tid, header, words, err) : status;
+}
+
 static enum c2_status observed_record(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
                                       struct c2_error *err)
 {

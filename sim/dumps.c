@@ -28,10 +28,13 @@ enum c2_status sim_dump_measured(struct sim *sim, const uint64_t *words, struct 
 
 enum c2_status sim_drop_measured(struct sim *sim, struct c2_error *err)
 {
+    sim_settle(sim);
+    sim_totals_read(&sim->phase_start, sim); /* of this phase, too, nothing has been measured so far */
     if (sim->attributed.on)
         sim_attribute_drop(sim);
     sim->measured = sim->dumped = (struct sim_totals){.tlb_misses = 0};
     sim->dump_count = sim->sample_count = sim->sampled_count = 0;
+    sim_intervals_drop(sim);
     return sim_tell_dropped(sim, err);
 }
 

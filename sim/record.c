@@ -175,7 +175,10 @@ static enum c2_status string_record(struct sim_core *core, const struct stream_b
     if (completes)
         count_instruction(core);
     enum c2_status status = goes_on ? C2_OK : fetch(core, origin, block->insns[0].length, err);
-    return status != C2_OK ? status : string_elements(core, slots, origin, words, err);
+    if (status == C2_OK)
+        status = string_elements(core, slots, origin, words, err);
+    return status == C2_OK && core->sim->counts.instructions == core->sim->cut_at ? sim_intervals_end(core->sim, 0, err)
+                                                                                  : status;
 }
 
 /* The first instruction's code number; the record's plan is built. */
@@ -208,6 +211,8 @@ enum c2_status sim_record(struct sim_core *core, uint32_t tid, uint64_t header, 
         }
         for (; slot < slot_end && status == C2_OK; slot++)
             status = plain_slot(core, &block->slots[slot], origin, (struct guest_va){words[slot]}, err);
+        if (status == C2_OK && sim->counts.instructions == sim->cut_at)
+            status = sim_intervals_end(sim, insns_run - i - 1, err);
     }
     return status;
 }

@@ -67,6 +67,8 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     sim->has_l1i = config->machine->has_l1i;
     core_init(&sim->core, sim);
     enum c2_status status = sim_tell_init(sim, config, err);
+    if (status == C2_OK)
+        status = sim_intervals_init(sim, err);
     sim_attribute_init(sim, config->attribution);
     sim->seed = config->seed;
     if (status == C2_OK)
@@ -87,6 +89,7 @@ void sim_destroy(struct sim *sim)
     caches_destroy(sim->caches);
     caches_tlbs_destroy(sim->core.tlb);
     sim_plan_free(sim);
+    sim_intervals_free(sim);
     sim_attribute_free(sim);
     c2_free(sim->subscribers);
     c2_free(sim->sample_instructions);
@@ -97,7 +100,7 @@ void sim_destroy(struct sim *sim)
 
 enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
 {
-    return sim->consume(&sim->core, batch, err);
+    return sim->lengths ? sim_intervals_consume(sim, batch, err) : sim->consume(&sim->core, batch, err);
 }
 
 /* A guest that runs has what it accesses, and nobody takes it away before sim_forget; a stream from a file may not. Any

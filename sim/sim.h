@@ -118,6 +118,13 @@ struct sim_dumped {
     struct sim_totals of;
 };
 
+/* So many instructions in a row of a phase that is measured (sim_subscriber.interval_instructions); the last of a phase
+ * may be shorter. interval.c has the model. */
+struct sim_interval {
+    struct sim_totals of;
+    uint32_t rest; /* of the record that was told last: its last so many instructions are the next interval's */
+};
+
 struct sim_window {
     enum stream_phase phase, next; /* the one that is over; the one that begins, at the end of the run the same again */
     struct sim_totals of;          /* may be zeros */
@@ -149,7 +156,12 @@ struct sim_subscriber {
     enum c2_status (*dropped)(void *self, struct c2_error *err);
     /* A phase is over; its STREAM_PHASE is no mark to `mark`. */
     enum c2_status (*window)(void *self, const struct sim_window *window, struct c2_error *err);
-    /* All of a batch has been simulated, and all counts are current. */
+    /* Cuts what is measured every interval_instructions, exactly, and tells what was counted in each piece; the last of
+     * a phase before `window`. What happened in it - references, misses - has been told by then, and nothing else; but
+     * a record is told whole before its first instruction. 0: no intervals. The intervals add up to sim_measured(). */
+    uint64_t interval_instructions;
+    enum c2_status (*interval)(void *self, const struct sim_interval *interval, struct c2_error *err);
+    /* All of a batch, or of a piece of it, has been simulated, and all counts are current. */
     enum c2_status (*batch)(void *self, const struct sim *sim, struct c2_error *err);
     /* The run is over; its last window has been told. */
     enum c2_status (*finish)(void *self, struct sim *sim, struct c2_error *err);

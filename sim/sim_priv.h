@@ -57,6 +57,7 @@ struct sim_plan {
 };
 #define SIM_NO_RUN UINT32_MAX
 #define SIM_NO_BLOCK UINT32_MAX
+#define SIM_NO_CUT UINT64_MAX
 
 /* Lines with one owner in pages with several. */
 #define SIM_OWNED_LINES C2_HOST_SIZE(128u, 2u)
@@ -141,6 +142,11 @@ struct sim {
     uint64_t *sample_instructions;
     struct sim_sampled *sampled;
 
+    struct sim_length *lengths; /* of intervals: one for each who wants them */
+    uint32_t length_count;
+    uint64_t cut_at;            /* the next interval ends with this instruction of those simulated; SIM_NO_CUT: none */
+    struct stream_batch *piece; /* of a batch, between two records that are cut */
+
     struct sim_core core; /* the only one */
 };
 
@@ -157,6 +163,10 @@ enum c2_status sim_consume_attributed(struct sim_core *core, const struct stream
 enum c2_status sim_consume_usual(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
 enum c2_status sim_consume_observed(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
 
+/* One record that is no mark, instruction by instruction; who listens to records is told. */
+enum c2_status sim_consume_one(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
+                               struct c2_error *err);
+
 /* record.c: one record, whatever it is, instruction by instruction; words: its slots. */
 enum c2_status sim_record(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
                           struct c2_error *err);
@@ -166,6 +176,19 @@ void sim_page_fill(struct sim_core *core, struct sim_page *page, struct guest_va
 void sim_flush_repeats(struct sim_core *core);
 void sim_settle(struct sim *sim); /* nothing is pending afterwards: all counts are current */
 enum c2_status sim_memory_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err);
+
+/* interval.c */
+enum c2_status sim_intervals_init(struct sim *sim, struct c2_error *err); /* after sim_tell_init() */
+void sim_intervals_free(struct sim *sim);
+/* Instead of sim->consume, where there are intervals: their ends are found. */
+enum c2_status sim_intervals_consume(struct sim *sim, const struct stream_batch *batch, struct c2_error *err);
+/* The instruction cut_at is done; rest: of its record, so many are not. */
+enum c2_status sim_intervals_end(struct sim *sim, uint32_t rest, struct c2_error *err);
+/* The phase ends, and then the next one has begun: at phase_start. */
+enum c2_status sim_intervals_phase(struct sim *sim, const struct sim_totals *now, struct c2_error *err);
+void sim_intervals_begin(struct sim *sim, enum stream_phase phase);
+void sim_intervals_drop(struct sim *sim); /* nothing has been measured so far; phase_start is here */
+void sim_intervals_check(const struct sim *sim);
 
 /* empty.c */
 enum c2_status sim_caches_create(struct sim *sim, const struct caches_machine *machine, struct c2_error *err);

@@ -199,13 +199,16 @@ enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2
     window.of = now;
     sim_totals_subtract(&window.of, &sim->phase_start);
     sim_totals_check(sim, &window.of);
-    enum c2_status status = sim->phase == STREAM_MEASURE ? measured(sim, &window.of, err) : C2_OK;
+    enum c2_status status = sim_intervals_phase(sim, &now, err);
+    if (status == C2_OK && sim->phase == STREAM_MEASURE)
+        status = measured(sim, &window.of, err);
     if (sim->attributed.on) {
         sim_attribute_phase(sim, next);
         check_codes(sim, false);
     }
     sim->phase_start = now;
     sim->phase = next;
+    sim_intervals_begin(sim, next);
     return status == C2_OK ? sim_tell_window(sim, &window, err) : status;
 }
 
@@ -230,5 +233,7 @@ enum c2_status sim_finish(struct sim *sim, struct c2_error *err)
         check_codes(sim, true);
     if (status == C2_OK && sim->samples_kept)
         check_samples(sim);
+    if (status == C2_OK)
+        sim_intervals_check(sim);
     return status == C2_OK ? sim_tell_finish(sim, err) : status;
 }

@@ -2,3 +2,4 @@
 c2_unit_test(sim_twin c2_sim)
 c2_unit_test(sim_rules c2_sim)
 c2_unit_test(sim_promises c2_sim)
+c2_unit_test(sim_intervals c2_sim)
