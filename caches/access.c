@@ -30,6 +30,12 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
 
 /* ------------------------------------------------------------------ usual machines */
 
+uint32_t caches_slot(struct caches *caches, struct line_no physical_line)
+{
+    const uint32_t slot = cache_lines_slot_recent(&caches->lines, physical_line.v);
+    return slot != LINES_NO_SLOT ? slot : cache_lines_slot(&caches->lines, physical_line.v);
+}
+
 static inline void tell_hit(struct caches_outcome *outcome, uint32_t depth)
 {
     outcome->depth = depth + 1;
@@ -37,71 +43,28 @@ static inline void tell_hit(struct caches_outcome *outcome, uint32_t depth)
     outcome->event[depth].class_ = CACHES_HIT;
 }
 
-/* What is asked first has eight ways in one slice, and has the line, as its shadow has: what usual_hit() would do then,
- * without a call. Nothing is changed before all of it is known. *found: 0: it does not have the line. */
-static inline __attribute__((always_inline)) bool quick_hit(const struct caches *caches, struct cache_level *first,
-                                                            bool write, uint32_t slot, struct line_no line,
-                                                            uint64_t *found)
+static __attribute__((noinline)) enum c2_status no_room(struct c2_error *err)
 {
-    struct cache_sets *sets = &first->sets;
-    struct cache_shadow *shadow = &first->shadow;
-    const uint32_t set = (uint32_t)line.v & (first->set_count - 1);
-    const __m128i wanted = _mm_set1_epi32((int)(slot + 1));
-    *found = cache_sets_equal((const __m128i *)(sets->tag + ((size_t)set << 3)), wanted, 2);
-    if (!*found)
-        return false;
-    uint32_t *stamp = cache_lines_stamp(&caches->lines, slot, shadow->at);
-    const uint32_t age = sets->clock, clock = shadow->clock;
-    if (C2_UNLIKELY(age == CACHE_SETS_AGE_LIMIT || clock >= shadow->stop || *stamp < shadow->horizon))
-        return false;
-    *stamp = clock;
-    shadow->clock = clock + 1;
-    sets->age[((size_t)set << 3) + (uint32_t)__builtin_ctzll(*found)] = sets->clock = age + 1;
-    if (write)
-        sets->dirty[set] |= *found;
-    first->hits[write]++;
-    return true;
+    return c2_fail_memory(err, "the table of lines accessed");
 }
 
-/* The level asked first has the line: then the access is done. */
-static inline bool usual_hit(const struct caches *caches, struct cache_level *first, bool write, uint32_t slot,
-                             uint32_t set)
-{
-    const uint64_t found = cache_sets_find(&first->sets, set, slot + 1);
-    if (!found)
-        return false;
-    cache_contents_hit(first, set, found, write);
-    cache_verdict_hit(&caches->lines, first, slot);
-    return true;
-}
-
-static __attribute__((noinline)) enum c2_status usual_missed(struct caches *caches, struct cache_level *first,
-                                                             bool write, uint32_t slot, struct cache_line line,
-                                                             struct caches_outcome *outcome)
+/* access: caches->access or access_any. */
+static inline enum c2_status usual_access(struct caches *caches, cache_access_function *access,
+                                          struct cache_level *first, bool write, struct cache_line line, uint32_t *last,
+                                          struct caches_outcome *outcome, struct c2_error *err)
 {
     C2_ASSERT(((line.virtual_line.v ^ line.physical_line.v) & caches->page_mask) == 0);
-    cache_contents_miss(caches, first, write, slot, line);
-    cache_verdict_miss(caches, outcome);
-    C2_PROMISE(cache_access_holds(caches, slot));
-    return C2_OK;
-}
-
-static __attribute__((noinline)) enum c2_status usual_access(struct caches *caches, struct cache_level *first,
-                                                             bool write, struct cache_line line, uint32_t *last,
-                                                             struct caches_outcome *outcome, struct c2_error *err)
-{
-    uint32_t slot = cache_lines_slot_recent(&caches->lines, line.physical_line.v);
-    if (C2_UNLIKELY(slot == LINES_NO_SLOT)) {
-        slot = cache_lines_slot(&caches->lines, line.physical_line.v);
-        if (slot == LINES_NO_SLOT)
-            return c2_fail_memory(err, "the table of lines accessed");
-    }
-    const uint32_t set = cache_contents_set(first, line);
+    const uint32_t slot = caches_slot(caches, line.physical_line);
+    if (C2_UNLIKELY(slot == LINES_NO_SLOT))
+        return no_room(err);
     *last = slot;
-    if (!usual_hit(caches, first, write, slot, set))
-        return usual_missed(caches, first, write, slot, line, outcome);
-    if (outcome)
-        tell_hit(outcome, first->depth);
+    if (!access(caches, first, write, slot, line.physical_line.v)) {
+        cache_verdict_miss(caches, outcome);
+    } else {
+        cache_verdict_hit(&caches->lines, first, slot);
+        if (outcome)
+            tell_hit(outcome, first->depth);
+    }
     C2_PROMISE(cache_access_holds(caches, slot));
     return C2_OK;
 }
@@ -111,7 +74,7 @@ enum c2_status cache_access_at(struct caches *caches, struct cache_level *first,
 {
     struct cache_request request = {.first = first, .line = line};
     if (caches->usual)
-        return usual_access(caches, first, false, line, &request.slot, outcome, err);
+        return usual_access(caches, caches->access_any, first, false, line, &request.slot, outcome, err);
     enum c2_status status = cache_access_from(caches, &request, outcome, err);
     C2_PROMISE(status != C2_OK || cache_access_holds(caches, request.slot));
     return status;
@@ -209,21 +172,9 @@ enum c2_status caches_access(struct caches *caches, enum caches_side side, bool 
     struct cache_level *first = caches->port[side];
     const struct cache_line line = {virtual_line, physical_line};
     C2_ASSERT(first);
-    uint32_t slot = cache_lines_slot_recent(&caches->lines, physical_line.v);
-    uint64_t found;
-    if (C2_LIKELY(first->quick && slot != LINES_NO_SLOT)) {
-        caches->last[side] = slot;
-        if (quick_hit(caches, first, write, slot, physical_line, &found)) {
-            if (outcome)
-                tell_hit(outcome, 0);
-            C2_PROMISE(cache_access_holds(caches, slot));
-            return C2_OK;
-        }
-        if (!found)
-            return usual_missed(caches, first, write, slot, line, outcome);
-    }
     if (C2_LIKELY(caches->usual))
-        return usual_access(caches, first, write, line, &caches->last[side], outcome, err);
+        return usual_access(caches, caches->access, first, write, line, &caches->last[side], outcome, err);
+    const uint32_t slot = cache_lines_slot_recent(&caches->lines, physical_line.v);
     if (SHORTCUT(slot != LINES_NO_SLOT && first->short_hits)) {
         struct cache_state *row = cache_lines_row(&caches->lines, slot), *state = &row[first->column];
         caches->last[side] = slot;
@@ -246,50 +197,49 @@ static bool short_try(struct caches *caches, struct cache_level *first, bool wri
     return state->seat != 0 && short_hit(first, state, write);
 }
 
-uint32_t caches_slot(struct caches *caches, struct line_no physical_line)
+static __attribute__((noinline)) enum caches_tried try_short(struct caches *caches, enum caches_side side, bool write,
+                                                             uint32_t slot)
 {
-    const uint32_t slot = cache_lines_slot_recent(&caches->lines, physical_line.v);
-    return slot != LINES_NO_SLOT ? slot : cache_lines_slot(&caches->lines, physical_line.v);
+    struct cache_level *first = caches->port[side];
+    if (!SHORTCUT(first && first->short_hits && short_try(caches, first, write, slot)))
+        return CACHES_UNTRIED;
+    caches->last[side] = slot;
+    C2_PROMISE(cache_access_holds(caches, slot));
+    return CACHES_TRIED;
 }
 
 static __attribute__((noinline)) enum caches_tried try_any(struct caches *caches, enum caches_side side, bool write,
-                                                           uint32_t slot, struct cache_line line)
+                                                           uint32_t slot, uint64_t line)
 {
     struct cache_level *first = caches->port[side];
-    if (!caches->usual) {
-        if (!SHORTCUT(first && first->short_hits && short_try(caches, first, write, slot)))
-            return CACHES_UNTRIED;
-        caches->last[side] = slot;
-        return CACHES_TRIED;
-    }
+    if (C2_UNLIKELY(!caches->usual))
+        return try_short(caches, side, write, slot);
     caches->last[side] = slot;
-    if (usual_hit(caches, first, write, slot, cache_contents_set(first, line)))
-        return CACHES_TRIED;
-    cache_contents_miss(caches, first, write, slot, line);
-    return CACHES_MISSED;
+    if (!caches->access(caches, first, write, slot, line))
+        return CACHES_MISSED;
+    cache_verdict_hit(&caches->lines, first, slot);
+    C2_PROMISE(cache_access_holds(caches, slot));
+    return CACHES_TRIED;
 }
 
-static __attribute__((noinline)) enum caches_tried try_missed(struct caches *caches, enum caches_side side, bool write,
-                                                              uint32_t slot, struct cache_line line)
-{
-    caches->last[side] = slot;
-    cache_contents_miss(caches, caches->port[side], write, slot, line);
-    return CACHES_MISSED;
-}
-
-/* A function without calls but at its end: so the way of a hit needs no stack. */
+/* Most lines that a program comes back to are the youngest of their set: then there is nothing to be moved. A function
+ * without calls but at its end: so the way of such a hit needs no stack. */
 enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool write, uint32_t slot,
                              struct line_no virtual_line, struct line_no physical_line)
 {
-    struct cache_level *first = caches->port[side];
-    const struct cache_line line = {virtual_line, physical_line};
-    uint64_t found;
+    const struct cache_front *front = &caches->front[side];
+    uint32_t *words = &front->word[((uint32_t)physical_line.v & front->set_mask) * front->stride];
+    (void)virtual_line;
     C2_PROMISE(cache_lines_line(&caches->lines, slot) == physical_line.v);
-    if (C2_UNLIKELY(!first->quick))
-        return try_any(caches, side, write, slot, line);
-    if (C2_UNLIKELY(!quick_hit(caches, first, write, slot, physical_line, &found)))
-        return found ? try_any(caches, side, write, slot, line) : try_missed(caches, side, write, slot, line);
+    if (!SHORTCUT(cache_sets_tag(*words) == slot + 1))
+        return try_any(caches, side, write, slot, physical_line.v);
+    struct cache_level *first = caches->port[side];
+    if (write)
+        *words |= CACHE_SETS_DIRTY;
+    caches->youngest = words;
     caches->last[side] = slot;
+    first->hits[write]++;
+    cache_verdict_hit(&caches->lines, first, slot);
     C2_PROMISE(cache_access_holds(caches, slot));
     return CACHES_TRIED;
 }

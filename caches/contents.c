@@ -12,6 +12,12 @@
  *   Hits and misses by reads and writes, write-backs, back-invalidations. The rest of a level's counts is made of these
  *   and of the classes when it is asked for (cache_level_counts).
  *
+ * Forms
+ *   The rules are written once (contents_rules.h), and compiled for each set of the host's instructions that compares
+ *   and shifts the words of a set: contents_avx512.c, contents_avx2.c, contents_sse2.c, and contents_scalar.c, which is
+ *   the slow twin of the others. The host's best is taken. In each they are compiled once for any machine, and for the
+ *   shapes that most machines have (CACHE_SHAPES) with their ways as constants. No content and no count is another.
+ *
  * Invariants (cache_contents_check)
  *   Those of hierarchy.c: an inclusive level has every line of the levels above, L1I has nothing dirty. A line is in
  *   the set that it belongs to.
@@ -41,9 +47,9 @@ enum c2_status cache_contents_init(struct caches *caches, struct c2_error *err)
         struct cache_level *level = &caches->level[i];
         level->shadow.at = level->column;
         level->plain = level->power_of_two && !level->hash;
-        level->quick = level->plain && level->policy.way_bits == 3;
         status = cache_sets_init(&level->sets, level->policy.ways, level->policy.set_count, err);
     }
+    cache_contents_use(caches, cache_contents_best());
     return status;
 }
 
@@ -53,139 +59,85 @@ void cache_contents_end(struct caches *caches)
         cache_sets_end(&caches->level[i].sets);
 }
 
-/* ------------------------------------------------------------------ victims */
+/* ------------------------------------------------------------------ forms */
 
-static struct cache_line line_of(const struct cache_level *level, uint32_t tag)
-{
-    const struct line_no line = {cache_lines_line(level->lines, tag - 1)};
-    return (struct cache_line){line, line}; /* without synonyms either name finds its set */
-}
+static const struct cache_form *const forms[CACHE_FORMS] = {&cache_form_scalar, &cache_form_sse2, &cache_form_avx2,
+                                                            &cache_form_avx512};
 
-/* Dirty data that leaves a level stops at the first one below that has the line, or in memory. */
-static void write_down(const struct cache_level *level, uint32_t tag, struct cache_line line)
+bool cache_contents_has(unsigned form)
 {
-    for (; level; level = level->next) {
-        const uint32_t set = cache_contents_set(level, line);
-        const uint64_t found = cache_sets_find(&level->sets, set, tag);
-        level->sets.dirty[set] |= found;
-        if (found)
-            return;
+    __builtin_cpu_init();
+    switch (form) {
+    case CACHE_FORM_AVX512:
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
+    case CACHE_FORM_AVX2:
+        return __builtin_cpu_supports("avx2");
+    default: /* x86-64 has SSE2 */
+        return true;
     }
 }
 
-/* Takes the line out of every level above; says whether a copy was dirty, and adds who had one to *lost. */
-static bool invalidate_above(struct cache_level *level, uint32_t tag, struct cache_line line, uint32_t *lost)
+unsigned cache_contents_best(void)
 {
-    bool dirty = false;
-    for (uint32_t i = 0; i < level->above_count; i++) {
-        struct cache_level *above = level->above[i];
-        const uint32_t set = cache_contents_set(above, line);
-        const uint64_t found = cache_sets_find(&above->sets, set, tag);
-        if (C2_LIKELY(!found))
-            continue;
-        dirty |= cache_sets_empty(&above->sets, set, found);
-        *lost |= 1u << above->column;
-        level->counts.back_invalidations++;
+    unsigned form = CACHE_FORM_AVX512;
+    while (!cache_contents_has(form))
+        form--;
+    return form;
+}
+
+/* Whether the levels are those of a shape, as far as there are any. */
+static bool has_shape(const struct caches *caches, const uint32_t ways[CACHE_SHAPE_LEVELS])
+{
+    const uint32_t levels = caches->level_count < CACHE_SHAPE_LEVELS ? caches->level_count : CACHE_SHAPE_LEVELS;
+    bool has = ways[0] != 0 && caches->level[0].plain;
+    for (uint32_t i = 0; i < levels; i++)
+        has &= caches->level[i].sets.ways == ways[i];
+    if (caches->node_count > caches->level_count)
+        has &= caches->level[caches->level_count].plain && caches->level[caches->level_count].sets.ways == ways[0];
+    return has;
+}
+
+void cache_contents_use(struct caches *caches, unsigned name)
+{
+    const struct cache_form *form = forms[name];
+    caches->access = caches->access_any = form->any;
+    for (uint32_t i = 0; i < CACHE_SHAPE_COUNT; i++)
+        if (has_shape(caches, form->shaped[i].ways))
+            caches->access = form->shaped[i].access;
+}
+
+void cache_contents_link(struct caches *caches)
+{
+    static uint32_t nothing = CACHE_SETS_NOTHING;
+    for (unsigned side = CACHES_DATA; side <= CACHES_FETCH; side++) {
+        const struct cache_level *first = caches->port[side];
+        caches->front[side] = (struct cache_front){.word = &nothing};
+        if (first && caches->usual && first->plain)
+            caches->front[side] = (struct cache_front){first->sets.word, first->set_count - 1, first->sets.stride};
     }
-    return dirty;
-}
-
-static inline uint32_t evict(struct cache_level *level, uint32_t set, uint32_t way, uint32_t tag)
-{
-    uint32_t lost = 1u << level->column;
-    bool dirty = level->sets.dirty[set] >> way & 1;
-    if (!level->inclusive && !dirty)
-        return lost;
-    const struct cache_line line = line_of(level, tag);
-    if (level->inclusive)
-        dirty |= invalidate_above(level, tag, line, &lost);
-    level->counts.writebacks += dirty;
-    if (dirty)
-        write_down(level->next, tag, line);
-    return lost;
-}
-
-/* ------------------------------------------------------------------ an access that missed */
-
-static inline __attribute__((always_inline)) void fill(struct cache_trail *trail, struct cache_level *level, bool dirty)
-{
-    struct cache_passed *at = &trail->at[level->depth];
-    const uint32_t set = at->set, way = cache_sets_oldest(&level->sets, set);
-    const uint32_t victim = level->sets.tag[cache_sets_index(&level->sets, set, way)];
-    at->victim = victim;
-    if (C2_LIKELY(victim != 0))
-        at->lost = evict(level, set, way, victim);
-    cache_sets_put(&level->sets, set, way, trail->slot + 1, dirty);
-}
-
-/* A level is asked: the bit of its way that has the line; 0: it misses, and is to be filled. */
-static inline uint64_t ask(struct cache_trail *trail, struct cache_level *level, bool write, struct cache_line line)
-{
-    const uint32_t set = cache_contents_set(level, line);
-    const uint64_t found = cache_sets_find(&level->sets, set, trail->slot + 1);
-    trail->at[level->depth].set = set;
-    if (found) {
-        cache_sets_touch(&level->sets, set, found);
-        level->hits[write]++;
-    } else {
-        level->misses[write]++;
-    }
-    return found;
-}
-
-/* This level has missed as well. Levels are asked down to the one that has the line, and those that missed are filled
- * from there up. */
-static __attribute__((noinline)) void further(struct cache_trail *trail, struct cache_level *level, bool write,
-                                              struct cache_line line)
-{
-    struct cache_level *missed[CACHES_MAX_LEVELS] = {trail->first};
-    uint32_t count = 1;
-    do {
-        missed[count++] = level;
-        level = level->next;
-    } while (level && !ask(trail, level, write, line));
-    trail->missed = count;
-    while (count-- > 0)
-        fill(trail, missed[count], write && count == 0);
-}
-
-void cache_contents_miss(struct caches *caches, struct cache_level *first, bool write, uint32_t slot,
-                         struct cache_line line)
-{
-    struct cache_trail *trail = &caches->trail;
-    struct cache_level *second = first->next;
-    C2_ASSERT(!(write && first->clean));
-    trail->first = first;
-    trail->slot = slot;
-    trail->missed = 1;
-    trail->at[first->depth].set = cache_contents_set(first, line);
-    first->misses[write]++;
-    if (second && !ask(trail, second, write, line))
-        further(trail, second, write, line);
-    else /* what is served by the second level is most of what the first one misses */
-        fill(trail, first, write);
 }
 
 void cache_contents_dirty(struct caches *caches, uint32_t slot)
 {
-    struct cache_level *first = caches->port[CACHE_PORT_DATA];
-    const uint32_t set = cache_contents_set(first, line_of(first, slot + 1));
-    const uint64_t found = cache_sets_find(&first->sets, set, slot + 1);
-    C2_ASSERT(found);
-    first->sets.dirty[set] |= found;
+    uint32_t *youngest = caches->youngest;
+    C2_ASSERT(youngest && cache_sets_tag(*youngest) == slot + 1);
+    *youngest |= CACHE_SETS_DIRTY;
 }
 
 /* ------------------------------------------------------------------ invariants */
 
 static bool has(const struct cache_level *level, uint32_t tag)
 {
-    return cache_sets_find(&level->sets, cache_contents_set(level, line_of(level, tag)), tag) != 0;
+    const uint64_t line = cache_lines_line(level->lines, tag - 1);
+    const uint32_t ways = level->sets.ways;
+    return cache_sets_find(cache_sets_at(&level->sets, cache_contents_set_of(level, line)), tag, ways) < ways;
 }
 
-static void check_line(const struct cache_level *level, uint32_t set, uint32_t way, uint32_t tag)
+static void check_line(const struct cache_level *level, uint32_t set, uint32_t word)
 {
-    C2_ASSERT(cache_contents_set(level, line_of(level, tag)) == set);
-    C2_ASSERT(!level->clean || !(level->sets.dirty[set] >> way & 1));
+    const uint32_t tag = cache_sets_tag(word);
+    C2_ASSERT(cache_contents_set_of(level, cache_lines_line(level->lines, tag - 1)) == set);
+    C2_ASSERT(!level->clean || !(word & CACHE_SETS_DIRTY));
     for (const struct cache_level *below = level->next; below; below = below->next)
         C2_ASSERT(!below->inclusive || has(below, tag));
 }
@@ -197,10 +149,10 @@ void cache_contents_check(const struct caches *caches)
         cache_sets_check(&level->sets);
         cache_shadow_check(&level->shadow);
         for (uint32_t set = 0; set < level->sets.set_count; set++)
-            for (uint32_t way = 0; way < level->sets.ways; way++) {
-                const uint32_t tag = level->sets.tag[cache_sets_index(&level->sets, set, way)];
-                if (tag != 0)
-                    check_line(level, set, way, tag);
+            for (uint32_t place = 0; place < level->sets.ways; place++) {
+                const uint32_t word = cache_sets_at(&level->sets, set)[place];
+                if (word != 0)
+                    check_line(level, set, word);
             }
     }
 }

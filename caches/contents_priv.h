@@ -12,10 +12,37 @@
 bool cache_contents_suit(const struct caches *caches);
 enum c2_status cache_contents_init(struct caches *caches, struct c2_error *err);
 void cache_contents_end(struct caches *caches);
+/* Of any machine, when its ports are known. */
+void cache_contents_link(struct caches *caches);
 
-/* The rest of an access that its first level did not have. It leaves caches->trail. */
-void cache_contents_miss(struct caches *caches, struct cache_level *first, bool write, uint32_t slot,
-                         struct cache_line line);
+/* ------------------------------------------------------------------ forms
+ * Ways of L1D (and L1I), L2 and L3; of what is not there nothing is asked. */
+#define CACHE_SHAPE_LEVELS 3
+/* clang-format off */
+#define CACHE_SHAPES(X) \
+    X(8_8_20, 8, 8, 20) \
+    X(8_8_16, 8, 8, 16) \
+    X(8_4_16, 8, 4, 16) \
+    X(8_16_16, 8, 16, 16) \
+    X(8_16_20, 8, 16, 20)
+/* clang-format on */
+#define CACHE_SHAPE_ONE(name, one, two, three) +1
+#define CACHE_SHAPE_COUNT (0 CACHE_SHAPES(CACHE_SHAPE_ONE))
+
+struct cache_form {
+    cache_access_function *any;
+    struct {
+        uint32_t ways[CACHE_SHAPE_LEVELS]; /* 0: none */
+        cache_access_function *access;
+    } shaped[CACHE_SHAPE_COUNT];
+};
+extern const struct cache_form cache_form_scalar, cache_form_sse2, cache_form_avx2, cache_form_avx512;
+
+/* Whether the host has the instructions; the best of those it has; this one is used from now on. */
+bool cache_contents_has(unsigned form);
+unsigned cache_contents_best(void);
+void cache_contents_use(struct caches *caches, unsigned form);
+
 /* Dirties a line where a data access was just made. */
 void cache_contents_dirty(struct caches *caches, uint32_t slot);
 
@@ -24,13 +51,12 @@ void cache_verdict_miss(struct caches *caches, struct caches_outcome *outcome);
 
 void cache_contents_check(const struct caches *caches);
 
-/* The set of a line, through all slices, from 0. */
-static inline uint32_t cache_contents_set(const struct cache_level *level, struct cache_line line)
+/* The set of a line, through all slices, from 0; by its physical number, as without synonyms either finds it. */
+static inline uint32_t cache_contents_set_of(const struct cache_level *level, uint64_t line)
 {
-    const uint64_t index = level->virtual_index ? line.virtual_line.v : line.physical_line.v;
     if (C2_LIKELY(level->plain))
-        return (uint32_t)index & (level->set_count - 1);
-    const struct cache_place place = cache_level_place(level, line);
+        return (uint32_t)line & (level->set_count - 1);
+    const struct cache_place place = cache_level_place(level, (struct cache_line){{line}, {line}});
     return place.slice * level->set_count + place.number;
 }
 
@@ -39,15 +65,6 @@ static inline void cache_verdict_hit(const struct cache_lines *lines, struct cac
     uint32_t *stamp = cache_lines_stamp(lines, slot, level->shadow.at);
     if (C2_UNLIKELY(cache_shadow_touch(&level->shadow, stamp, slot) != CACHES_CONFLICT))
         level->counts.fa_only_misses++;
-}
-
-/* A level has the line: its contents. */
-static inline void cache_contents_hit(struct cache_level *level, uint32_t set, uint64_t found, bool write)
-{
-    if (write)
-        level->sets.dirty[set] |= found;
-    cache_sets_touch(&level->sets, set, found);
-    level->hits[write]++;
 }
 
 #endif

@@ -145,6 +145,7 @@ enum c2_status caches_create(struct caches **out, const struct caches_machine *m
         return status;
     }
     link_all(caches);
+    cache_contents_link(caches);
     *out = caches;
     return C2_OK;
 }

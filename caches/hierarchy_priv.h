@@ -27,10 +27,27 @@ struct cache_trail {
     struct cache_passed at[CACHES_MAX_LEVELS]; /* by depth; of those that missed */
 };
 
+struct caches;
+/* An access of a usual machine, as far as contents go: whether the first level has the line (its physical
+ * number). If not it leaves the trail. */
+typedef bool cache_access_function(struct caches *caches, struct cache_level *first, bool write, uint32_t slot,
+                                   uint64_t line);
+
+/* Where the youngest line of each set is of a level asked first, if its sets are found by the low bits of a line; else
+ * no line is there. */
+struct cache_front {
+    uint32_t *word;
+    uint32_t set_mask, stride;
+};
+
 struct caches {
     struct cache_level *port[CACHE_PORTS]; /* the level that is asked first; NULL: none */
     uint32_t level_count;                  /* of the data path */
-    bool usual;                            /* accesses go by contents.c and verdict.c */
+    bool usual;                            /* accesses go by contents.c and verdict.c; and then these: */
+    cache_access_function *access;         /* at the ports of data and fetches */
+    cache_access_function *access_any;     /* at any level */
+    struct cache_front front[2];           /* by side */
+    uint32_t *youngest;                    /* where the line of the last access is, the first of its set */
     uint32_t last[2];                      /* slot of each side's last access */
     uint64_t walks_below;                  /* accesses that entered at the port of walks, where that is not L1D */
     uint64_t page_mask;                    /* index bits in which the two names of a line must agree */

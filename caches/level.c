@@ -168,11 +168,14 @@ void cache_level_check(const struct cache_level *level)
 /* Who is in a way: slot + 1, or 0. set counts from 1. */
 static uint32_t content_of(const struct cache_level *level, uint32_t set, uint32_t w, bool *dirty)
 {
-    const bool in_sets = level->sets.quads != 0;
-    const uint32_t line = in_sets ? level->sets.tag[cache_sets_index(&level->sets, set - 1, w)]
-                                  : level->policy.way[(set << level->policy.way_bits) + w].line;
+    if (level->sets.word) {
+        const uint32_t word = cache_sets_at(&level->sets, set - 1)[w];
+        *dirty = word & CACHE_SETS_DIRTY;
+        return cache_sets_tag(word);
+    }
+    const uint32_t line = level->policy.way[(set << level->policy.way_bits) + w].line;
     if (line != 0)
-        *dirty = in_sets ? level->sets.dirty[set - 1] >> w & 1 : cache_level_state(level, line - 1)->seat & 1;
+        *dirty = cache_level_state(level, line - 1)->seat & 1;
     return line;
 }
 

@@ -19,7 +19,6 @@ struct cache_level {
     struct cache_sets sets;      /* of a usual machine: what is here (contents.c); and then these, from which */
     uint64_t hits[2], misses[2]; /* most of its counts are made: by whether it was a write */
     bool plain;                  /* one slice, and a power of two of sets */
-    bool quick;                  /* and eight ways: caches_try() */
     struct cache_lines *lines;
     uint32_t column;          /* of the level in them */
     uint32_t depth;           /* of the levels that are asked one after the other: its place in an outcome */

@@ -3,88 +3,58 @@
  * The sets of a level with true LRU.
  *
  * Model
- *   A way has a tag, which is the line's slot + 1, an age and a dirty bit. A touch gives the way the next number of the
- *   level's clock as its age: a store, no order is moved. An empty way has age 0, and so is the oldest; of several the
- *   lowest is taken.
+ *   A set is a list of the lines that it has, the one touched last first: a line is its tag, which is its slot + 1, and
+ *   a dirty bit. A touch moves a line to the front, those before it one place on; the victim is the last. Empty places
+ *   are behind all lines, so the last place is empty as long as any is, and a line that is taken out leaves none
+ *   between others.
  *
  * Representation
- *   The tags of a set lie side by side and so do its ages, so that four ways are looked at at once: to look for a line
- *   is a compare for four ways, to find the oldest a minimum. A set begins at a power of two. Ways that fill a set up
- *   to a multiple of four have a tag that no line has and the highest age. Ages are compared as signed numbers, as SSE2
- *   compares no others: they stay below 2^31, where the ages of a set become their ranks.
+ *   A line is a word of 32 bits. The words of a set lie side by side and in order, so that nothing else is needed: to
+ *   look for a line is a compare, to move one to the front a shift of those before it, both of many words at once
+ *   (sets_simd.h), and the oldest needs no search. Places that fill a set up to a multiple of four have a word that no
+ *   line has. Sets of 16 and 32 bytes do not cross lines of the host.
  *
  * Invariants (cache_sets_check)
- *   A way is empty if and only if its age is 0, and then it is not dirty; no tag and no age but 0 is twice in a set; no
- *   age is above the clock.
+ *   No tag is twice in a set; no line is behind an empty place; an empty place is not dirty.
  *
  * Not modelled
  *   Other policies: policy.c.
  */
 #include "caches/sets_priv.h"
 
-#include <string.h>
+#define HOST_LINE 64u
 
 enum c2_status cache_sets_init(struct cache_sets *sets, uint32_t ways, uint32_t set_count, struct c2_error *err)
 {
     C2_ASSERT(ways >= 1 && ways <= CACHES_MAX_WAYS);
-    *sets = (struct cache_sets){.quads = (ways + 3) / 4, .ways = ways, .set_count = set_count};
-    sets->way_bits = ways > 4 ? c2_log2(ways - 1) + 1 : 2;
-    const size_t count = cache_sets_index(sets, set_count, 0);
-    sets->tag = c2_calloc(count, sizeof *sets->tag);
-    sets->age = c2_calloc(count, sizeof *sets->age);
-    sets->dirty = c2_calloc(set_count, sizeof *sets->dirty);
-    if (!sets->tag || !sets->age || !sets->dirty)
+    *sets = (struct cache_sets){.stride = cache_sets_stride(ways), .ways = ways, .set_count = set_count};
+    const size_t words = (size_t)set_count * sets->stride;
+    sets->memory = c2_calloc(words + HOST_LINE / sizeof *sets->word, sizeof *sets->word);
+    if (!sets->memory)
         return c2_fail_memory(err, "the sets of a cache");
+    sets->word = (uint32_t *)c2_align_up((uintptr_t)sets->memory, HOST_LINE);
     for (uint32_t set = 0; set < set_count; set++)
-        for (uint32_t way = ways; way < 4 * sets->quads; way++) {
-            sets->tag[cache_sets_index(sets, set, way)] = CACHE_SETS_NOTHING;
-            sets->age[cache_sets_index(sets, set, way)] = INT32_MAX;
-        }
+        for (uint32_t place = ways; place < sets->stride; place++)
+            cache_sets_at(sets, set)[place] = CACHE_SETS_NOTHING;
     return C2_OK;
 }
 
-void cache_sets_end(struct cache_sets *sets)
-{
-    c2_free(sets->tag);
-    c2_free(sets->age);
-    c2_free(sets->dirty);
-}
+void cache_sets_end(struct cache_sets *sets) { c2_free(sets->memory); }
 
-static void rank(uint32_t *age, uint32_t ways)
+static void check_set(const struct cache_sets *sets, const uint32_t *words)
 {
-    uint32_t ranks[CACHES_MAX_WAYS];
-    for (uint32_t way = 0; way < ways; way++) {
-        ranks[way] = age[way] != 0;
-        for (uint32_t other = 0; other < ways; other++)
-            ranks[way] += age[other] != 0 && age[other] < age[way];
+    for (uint32_t place = 0; place < sets->ways; place++) {
+        C2_ASSERT(words[place] != CACHE_SETS_DIRTY);
+        C2_ASSERT(place == 0 || words[place] == 0 || words[place - 1] != 0);
+        for (uint32_t other = 0; other < place; other++)
+            C2_ASSERT(words[place] == 0 || cache_sets_tag(words[place]) != cache_sets_tag(words[other]));
     }
-    memcpy(age, ranks, ways * sizeof *age);
-}
-
-void cache_sets_renumber(struct cache_sets *sets)
-{
-    for (uint32_t set = 0; set < sets->set_count; set++)
-        rank(&sets->age[cache_sets_index(sets, set, 0)], sets->ways);
-    sets->clock = sets->ways;
-}
-
-static void check_way(const struct cache_sets *sets, uint32_t set, uint32_t way)
-{
-    const uint32_t *tag = &sets->tag[cache_sets_index(sets, set, 0)], *age = &sets->age[cache_sets_index(sets, set, 0)];
-    C2_ASSERT((tag[way] == 0) == (age[way] == 0) && age[way] <= sets->clock);
-    C2_ASSERT(tag[way] != 0 || !(sets->dirty[set] >> way & 1));
-    for (uint32_t other = 0; other < way; other++)
-        C2_ASSERT(tag[way] == 0 || (tag[way] != tag[other] && age[way] != age[other]));
+    for (uint32_t place = sets->ways; place < sets->stride; place++)
+        C2_ASSERT(words[place] == CACHE_SETS_NOTHING);
 }
 
 void cache_sets_check(const struct cache_sets *sets)
 {
-    for (uint32_t set = 0; set < sets->set_count; set++) {
-        C2_ASSERT((sets->dirty[set] & ~c2_mask(0, sets->ways - 1)) == 0);
-        for (uint32_t way = 0; way < sets->ways; way++)
-            check_way(sets, set, way);
-        for (uint32_t way = sets->ways; way < 4 * sets->quads; way++)
-            C2_ASSERT(sets->tag[cache_sets_index(sets, set, way)] == CACHE_SETS_NOTHING &&
-                      sets->age[cache_sets_index(sets, set, way)] == INT32_MAX);
-    }
+    for (uint32_t set = 0; set < sets->set_count; set++)
+        check_set(sets, cache_sets_at(sets, set));
 }

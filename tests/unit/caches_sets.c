@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The sets of a level against their slow twin, which looks at one way after the other and keeps the order of a set as a
- * list: any number of ways, random lines, and a clock that comes to its end on the way.
+ * The sets of a level against their slow twin, which has ways and when each was touched; and all forms of the accesses
+ * that search them, for whatever the host has, against the scalar one: machines of the shapes that are compiled for and
+ * of others, random lines, every set compared word by word.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,9 +12,11 @@
 
 #include <cmocka.h>
 
-#include "caches/sets_priv.h"
+#include "caches/contents_priv.h"
 
 #define SETS 5u
+
+/* ------------------------------------------------------------------ one set after the other */
 
 struct twin_way {
     uint32_t tag; /* 0: empty */
@@ -27,22 +30,22 @@ struct twin {
     struct twin_way way[SETS][CACHES_MAX_WAYS];
 };
 
-static uint32_t twin_find(const struct twin *twin, uint32_t set, uint32_t tag)
+static struct twin_way *twin_find(struct twin *twin, uint32_t set, uint32_t tag)
 {
-    uint32_t way = 0;
-    while (way < twin->ways && twin->way[set][way].tag != tag)
-        way++;
-    return way;
+    for (uint32_t way = 0; way < twin->ways; way++)
+        if (twin->way[set][way].tag == tag)
+            return &twin->way[set][way];
+    return NULL;
 }
 
-static uint32_t twin_oldest(const struct twin *twin, uint32_t set)
+static struct twin_way *twin_oldest(struct twin *twin, uint32_t set)
 {
-    uint32_t oldest = 0;
+    struct twin_way *oldest = twin->way[set];
     for (uint32_t way = 0; way < twin->ways; way++) {
         if (twin->way[set][way].tag == 0)
-            return way;
-        if (twin->way[set][way].touched < twin->way[set][oldest].touched)
-            oldest = way;
+            return &twin->way[set][way];
+        if (twin->way[set][way].touched < oldest->touched)
+            oldest = &twin->way[set][way];
     }
     return oldest;
 }
@@ -52,29 +55,31 @@ static bool step(struct cache_sets *sets, struct twin *twin, struct c2_rng *rng)
 {
     const uint32_t set = (uint32_t)c2_rng_below(rng, SETS), tag = 1 + (uint32_t)c2_rng_below(rng, twin->ways * 2);
     const bool write = c2_rng_below(rng, 3) == 0;
-    const uint64_t found = cache_sets_find(sets, set, tag);
-    uint32_t way = twin_find(twin, set, tag);
-    if (found != (way < twin->ways ? (uint64_t)1 << way : 0))
+    uint32_t *words = cache_sets_at(sets, set);
+    const uint32_t place = cache_sets_find(words, tag, sets->ways);
+    struct twin_way *way = twin_find(twin, set, tag);
+    if ((place < sets->ways) != !!way)
         return false;
-    if (found && c2_rng_below(rng, 8) == 0) {
-        const bool dirty = twin->way[set][way].dirty;
-        twin->way[set][way] = (struct twin_way){.tag = 0};
-        return cache_sets_empty(sets, set, found) == dirty;
+    if (way && c2_rng_below(rng, 8) == 0) {
+        const bool dirty = way->dirty;
+        *way = (struct twin_way){.tag = 0};
+        return cache_sets_take(words, place, sets->ways) == cache_sets_word(tag, dirty);
     }
-    if (found) {
-        cache_sets_touch(sets, set, found);
+    if (way) {
+        way->dirty |= write;
+        cache_sets_front(words, place, words[place] | write);
     } else {
         way = twin_oldest(twin, set);
-        if (cache_sets_oldest(sets, set) != way)
+        if (words[sets->ways - 1] != (way->tag ? cache_sets_word(way->tag, way->dirty) : 0))
             return false;
-        cache_sets_put(sets, set, way, tag, write);
-        twin->way[set][way] = (struct twin_way){.tag = tag, .dirty = write};
+        cache_sets_front(words, sets->ways - 1, cache_sets_word(tag, write));
+        *way = (struct twin_way){.tag = tag, .dirty = write};
     }
-    twin->way[set][way].touched = ++twin->now;
-    return (sets->dirty[set] >> way & 1) == twin->way[set][way].dirty;
+    way->touched = ++twin->now;
+    return words[0] == cache_sets_word(tag, way->dirty);
 }
 
-/* wrong: in the middle the fast one loses an age. */
+/* wrong: in the middle the two oldest lines of a set change places. */
 static bool same(uint32_t ways, uint64_t seed, bool wrong)
 {
     static struct twin twin;
@@ -86,15 +91,15 @@ static bool same(uint32_t ways, uint64_t seed, bool wrong)
     twin.ways = ways;
     assert_int_equal(cache_sets_init(&sets, ways, SETS, NULL), C2_OK);
     for (unsigned i = 0; i < 4000 && equal; i++) {
-        if (i == 2000)
-            sets.clock = CACHE_SETS_AGE_LIMIT - 100;
-        if (i > 2200 && wrong)
-            sets.age[cache_sets_index(&sets, 1, ways - 1)] = 1;
+        uint32_t *oldest = cache_sets_at(&sets, 1) + ways - 1;
+        if (i > 2200 && wrong && *oldest != 0) {
+            const uint32_t word = *oldest;
+            *oldest = oldest[-1];
+            oldest[-1] = word;
+        }
         equal = step(&sets, &twin, &rng);
-        if (!wrong)
-            cache_sets_check(&sets);
+        cache_sets_check(&sets);
     }
-    assert_true(!equal || wrong || sets.clock < CACHE_SETS_AGE_LIMIT - 100);
     cache_sets_end(&sets);
     return equal;
 }
@@ -107,15 +112,150 @@ static void any_ways(void **state)
             fail_msg("%u ways: not the same", ways);
 }
 
-static void a_lost_age_shows(void **state)
+static void another_order_shows(void **state)
 {
     (void)state;
     assert_false(same(8, 1, true));
     assert_false(same(20, 1, true));
 }
 
+/* ------------------------------------------------------------------ forms of accesses */
+
+static struct caches_level level_of(const char *name, uint32_t ways, uint32_t sets, enum caches_inclusion inclusion)
+{
+    struct caches_level level = {.size_bytes = (uint64_t)64 * ways * sets,
+                                 .ways = ways,
+                                 .slices = 1,
+                                 .hash = "none",
+                                 .index = CACHES_PHYSICAL,
+                                 .inclusion = inclusion};
+    snprintf(level.name, sizeof level.name, "%s", name);
+    return level;
+}
+
+/* Small levels, so that all of them lose lines; L3 in two slices. */
+static struct caches *create(const uint32_t ways[3], uint32_t levels, unsigned form)
+{
+    struct caches_machine machine = {.line_bytes = 64, .level_count = levels, .has_l1i = true, .name = "test"};
+    struct caches *caches;
+    machine.levels[0] = level_of("L1D", ways[0], 4, CACHES_NON_INCLUSIVE);
+    machine.l1i = level_of("L1I", ways[0], 2, CACHES_NON_INCLUSIVE);
+    machine.levels[1] = level_of("L2", ways[1], 8, CACHES_NON_INCLUSIVE);
+    machine.levels[2] = level_of("L3", ways[2], 16, CACHES_INCLUSIVE);
+    machine.levels[2].slices = 2;
+    snprintf(machine.levels[2].hash, sizeof machine.levels[2].hash, "lin2");
+    machine.levels[3] = level_of("L4", (ways[2] + CACHES_MAX_WAYS) / 2, 16, CACHES_INCLUSIVE);
+    assert_int_equal(caches_create(&caches, &machine, 1, NULL), C2_OK);
+    if (caches->usual)
+        cache_contents_use(caches, form);
+    return caches;
+}
+
+static bool same_sets(const struct caches *a, const struct caches *b)
+{
+    bool equal = true;
+    for (uint32_t i = 0; i < a->node_count; i++) {
+        const struct cache_sets *sets = &a->level[i].sets;
+        equal &= memcmp(sets->word, b->level[i].sets.word, (size_t)sets->set_count * sets->stride * 4) == 0;
+        equal &= memcmp(cache_level_counts(a, i), cache_level_counts(b, i), sizeof(struct caches_counts)) == 0;
+    }
+    return equal;
+}
+
+static void access_both(struct caches *both[2], struct c2_rng *rng, uint64_t lines)
+{
+    const uint64_t line = c2_rng_below(rng, 2) ? c2_rng_below(rng, lines) : c2_rng_below(rng, 16);
+    const bool fetch = c2_rng_below(rng, 4) == 0, write = !fetch && c2_rng_below(rng, 3) == 0;
+    const uint64_t repeats = fetch ? 0 : c2_rng_below(rng, 3);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(caches_access(both[i], fetch ? CACHES_FETCH : CACHES_DATA, write, (struct line_no){line},
+                                       (struct line_no){line}, NULL, NULL),
+                         C2_OK);
+        caches_repeat(both[i], true, repeats);
+    }
+}
+
+/* wrong: the form's L1D has two of its lines in another order for once. */
+static bool same_form(unsigned form, const uint32_t ways[3], uint32_t levels, bool wrong)
+{
+    struct caches *both[2] = {create(ways, levels, CACHE_FORM_SCALAR), create(ways, levels, form)};
+    struct c2_rng rng;
+    bool equal = true;
+    c2_rng_init(&rng, ways[0] + ways[1] * 64 + ways[2] * 4096, "test");
+    for (unsigned i = 0; i < 3000 && equal && both[0]->usual; i++) {
+        access_both(both, &rng, (uint64_t)ways[2] * 24);
+        if (wrong && i == 1000) {
+            uint32_t *words = both[1]->level[0].sets.word, word = words[0];
+            words[0] = words[1];
+            words[1] = word;
+        }
+        equal = same_sets(both[0], both[1]);
+    }
+    caches_check(both[1]);
+    caches_destroy(both[0]);
+    caches_destroy(both[1]);
+    return equal;
+}
+
+static void check_form(unsigned form)
+{
+#define ROW(name, one, two, three) {one, two, three},
+    static const uint32_t shapes[][3] = {CACHE_SHAPES(ROW){1, 1, 1}, {2, 3, 5}, {12, 20, 12}, {7, 9, 64}, {33, 4, 11}};
+#undef ROW
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (uint32_t levels = 1; levels <= 4; levels++)
+            if (!same_form(form, shapes[i], levels, false))
+                fail_msg("form %u, %u levels of %u, %u, %u ways: not as the scalar one", form, levels, shapes[i][0],
+                         shapes[i][1], shapes[i][2]);
+}
+
+static void all_forms_do_the_same(void **state)
+{
+    (void)state;
+    for (unsigned form = CACHE_FORM_SSE2; form < CACHE_FORMS; form++) {
+        if (cache_contents_has(form))
+            check_form(form);
+        else
+            print_message("form %u: this host has not the instructions\n", form);
+    }
+}
+
+static void a_form_that_is_wrong_shows(void **state)
+{
+    struct caches *probe = create((const uint32_t[]){8, 8, 20}, 3, CACHE_FORM_SSE2);
+    const bool usual = probe->usual;
+    (void)state;
+    caches_destroy(probe);
+    if (!usual) /* without shortcuts there are no forms */
+        skip();
+    assert_false(same_form(CACHE_FORM_SSE2, (const uint32_t[]){8, 8, 20}, 3, true));
+}
+
+/* The shapes that are compiled for are taken where they fit, and nowhere else. */
+static void shapes_are_taken(void **state)
+{
+    (void)state;
+#define ROW(name, one, two, three) {one, two, three},
+    static const uint32_t shapes[][3] = {CACHE_SHAPES(ROW)};
+#undef ROW
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        struct caches *caches = create(shapes[i], 3, CACHE_FORM_SSE2);
+        assert_true(!caches->usual || caches->access == cache_form_sse2.shaped[i].access);
+        caches_destroy(caches);
+    }
+    struct caches *other = create((const uint32_t[]){8, 8, 12}, 3, CACHE_FORM_SSE2);
+    assert_true(!other->usual || other->access == cache_form_sse2.any);
+    caches_destroy(other);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(any_ways), cmocka_unit_test(a_lost_age_shows)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_ways),
+        cmocka_unit_test(another_order_shows),
+        cmocka_unit_test(all_forms_do_the_same),
+        cmocka_unit_test(a_form_that_is_wrong_shows),
+        cmocka_unit_test(shapes_are_taken),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

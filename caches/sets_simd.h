@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * sets_priv.h's find and front, four or eight places at a time, by the instructions that the including file is compiled
+ * for: CACHE_FORM is its name, and none other than these are used. Included where it is, once.
+ */
+#ifndef C2_SETS_SIMD_H
+#define C2_SETS_SIMD_H
+
+#include <immintrin.h>
+
+#include "caches/sets_priv.h"
+
+#ifndef CACHE_FORM
+#define CACHE_FORM CACHE_FORM_SCALAR
+#endif
+
+#define SETS_INLINE static inline __attribute__((always_inline))
+
+/* Like cache_sets_find(), cache_sets_front(); ways: known where the function that this becomes a part of is compiled,
+ * or not. The words of a set are those of whole quads. */
+#if CACHE_FORM == CACHE_FORM_SCALAR
+
+SETS_INLINE uint32_t sets_find(const uint32_t *words, uint32_t tag, uint32_t ways)
+{
+    return cache_sets_find(words, tag, ways);
+}
+
+SETS_INLINE void sets_front(uint32_t *words, uint32_t place, uint32_t word, uint32_t ways)
+{
+    (void)ways;
+    cache_sets_front(words, place, word);
+}
+
+#else
+
+#define QUAD(words, i) ((__m128i *)(void *)((words) + 4 * (i)))
+
+#if CACHE_FORM == CACHE_FORM_SSE2
+
+SETS_INLINE uint64_t find_bits(const uint32_t *words, uint32_t tag, uint32_t ways)
+{
+    const __m128i wanted = _mm_set1_epi32((int)cache_sets_word(tag, true)), dirty = _mm_set1_epi32(CACHE_SETS_DIRTY);
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < cache_sets_stride(ways) / 4; i++) {
+        const __m128i equal = _mm_cmpeq_epi32(_mm_or_si128(_mm_loadu_si128(QUAD(words, i)), dirty), wanted);
+        bits |= (uint64_t)_mm_movemask_ps(_mm_castsi128_ps(equal)) << 4 * i;
+    }
+    return bits;
+}
+
+SETS_INLINE void sets_front(uint32_t *words, uint32_t place, uint32_t word, uint32_t ways)
+{
+    const __m128i behind = _mm_set1_epi32((int)place + 1);
+    __m128i before = _mm_set1_epi32((int)word), at = _mm_set_epi32(3, 2, 1, 0);
+    for (uint32_t i = 0; i < cache_sets_stride(ways) / 4; i++) {
+        const __m128i old = _mm_loadu_si128(QUAD(words, i)), moved = _mm_cmpgt_epi32(behind, at);
+        const __m128i to = _mm_or_si128(_mm_slli_si128(old, 4), _mm_srli_si128(before, 12));
+        _mm_storeu_si128(QUAD(words, i), _mm_or_si128(_mm_and_si128(moved, to), _mm_andnot_si128(moved, old)));
+        before = old;
+        at = _mm_add_epi32(at, _mm_set1_epi32(4));
+    }
+}
+
+#else
+
+#define OCT(words, i) ((__m256i *)(void *)((words) + 8 * (i)))
+
+#if CACHE_FORM == CACHE_FORM_AVX2
+
+SETS_INLINE uint32_t find_oct(const uint32_t *words, __m256i wanted, __m256i dirty)
+{
+    const __m256i equal = _mm256_cmpeq_epi32(_mm256_or_si256(_mm256_loadu_si256(OCT(words, 0)), dirty), wanted);
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(equal));
+}
+
+SETS_INLINE uint32_t find_quad(const uint32_t *words, __m128i wanted, __m128i dirty)
+{
+    const __m128i equal = _mm_cmpeq_epi32(_mm_or_si128(_mm_loadu_si128(QUAD(words, 0)), dirty), wanted);
+    return (uint32_t)_mm_movemask_ps(_mm_castsi128_ps(equal));
+}
+
+/* Eight words from place `first` on; *before: the word before them is its first one, and becomes their last. */
+SETS_INLINE void front_oct(uint32_t *words, uint32_t place, uint32_t first, __m256i *before)
+{
+    const __m256i old = _mm256_loadu_si256(OCT(words, 0));
+    const __m256i turned = _mm256_permutevar8x32_epi32(old, _mm256_set_epi32(6, 5, 4, 3, 2, 1, 0, 7));
+    const __m256i at = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+    const __m256i moved = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)place + 1 - (int)first), at);
+    const __m256i to = _mm256_blend_epi32(turned, *before, 1);
+    _mm256_storeu_si256(OCT(words, 0), _mm256_blendv_epi8(old, to, moved));
+    *before = turned;
+}
+
+SETS_INLINE void front_quad(uint32_t *words, uint32_t place, uint32_t first, __m256i before)
+{
+    const __m128i old = _mm_loadu_si128(QUAD(words, 0)), turned = _mm_shuffle_epi32(old, _MM_SHUFFLE(2, 1, 0, 3));
+    const __m128i moved = _mm_cmpgt_epi32(_mm_set1_epi32((int)place + 1 - (int)first), _mm_set_epi32(3, 2, 1, 0));
+    const __m128i to = _mm_blend_epi32(turned, _mm256_castsi256_si128(before), 1);
+    _mm_storeu_si128(QUAD(words, 0), _mm_blendv_epi8(old, to, moved));
+}
+
+#elif CACHE_FORM == CACHE_FORM_AVX512
+
+SETS_INLINE uint32_t find_oct(const uint32_t *words, __m256i wanted, __m256i dirty)
+{
+    return _mm256_cmpeq_epi32_mask(_mm256_or_si256(_mm256_loadu_si256(OCT(words, 0)), dirty), wanted);
+}
+
+SETS_INLINE uint32_t find_quad(const uint32_t *words, __m128i wanted, __m128i dirty)
+{
+    return _mm_cmpeq_epi32_mask(_mm_or_si128(_mm_loadu_si128(QUAD(words, 0)), dirty), wanted);
+}
+
+/* The bits of the places up to `place` of those from `first` on. */
+SETS_INLINE uint32_t bits_to(uint32_t place, uint32_t first)
+{
+    return (uint32_t)((((uint64_t)2 << place) - 1) >> first);
+}
+
+/* *before: the word before them is its last one, and becomes theirs. */
+SETS_INLINE void front_oct(uint32_t *words, uint32_t place, uint32_t first, __m256i *before)
+{
+    const __m256i old = _mm256_loadu_si256(OCT(words, 0));
+    const __mmask8 moved = (__mmask8)bits_to(place, first);
+    _mm256_storeu_si256(OCT(words, 0), _mm256_mask_alignr_epi32(old, moved, old, *before, 7));
+    *before = old;
+}
+
+SETS_INLINE void front_quad(uint32_t *words, uint32_t place, uint32_t first, __m256i before)
+{
+    const __m128i old = _mm_loadu_si128(QUAD(words, 0));
+    const __mmask8 moved = (__mmask8)bits_to(place, first);
+    _mm_storeu_si128(QUAD(words, 0), _mm_mask_alignr_epi32(old, moved, old, _mm256_extracti128_si256(before, 1), 3));
+}
+
+#endif
+
+SETS_INLINE uint64_t find_bits(const uint32_t *words, uint32_t tag, uint32_t ways)
+{
+    const __m256i wanted = _mm256_set1_epi32((int)cache_sets_word(tag, true)), dirty = _mm256_set1_epi32(1);
+    const uint32_t places = cache_sets_stride(ways);
+    uint64_t bits = 0;
+    uint32_t first = 0;
+    for (; first + 8 <= places; first += 8)
+        bits |= (uint64_t)find_oct(words + first, wanted, dirty) << first;
+    if (first < places)
+        bits |= (uint64_t)find_quad(words + first, _mm256_castsi256_si128(wanted), _mm256_castsi256_si128(dirty))
+                << first;
+    return bits;
+}
+
+SETS_INLINE void sets_front(uint32_t *words, uint32_t place, uint32_t word, uint32_t ways)
+{
+    __m256i before = _mm256_set1_epi32((int)word);
+    const uint32_t places = cache_sets_stride(ways);
+    uint32_t first = 0;
+    for (; first + 8 <= places; first += 8)
+        front_oct(words + first, place, first, &before);
+    if (first < places)
+        front_quad(words + first, place, first, before);
+}
+
+#endif
+
+/* As cache_sets_find(), but what it says of a tag that is not there is any number from `ways` on. */
+SETS_INLINE uint32_t sets_find(const uint32_t *words, uint32_t tag, uint32_t ways)
+{
+    const uint64_t bits = find_bits(words, tag, ways);
+    return bits ? (uint32_t)__builtin_ctzll(bits) : ways;
+}
+
+#endif
+
+#endif
