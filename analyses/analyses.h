@@ -18,7 +18,8 @@
 #define ANALYSES_OF_RUN(X) \
     X(profile, "no-attribution", NULL, "count by level only: no objects, no source, no evictors") \
     X(fifo, "fifo-detector", NULL, \
-      "compare the classes of misses with what a FIFO of evicted lines at each set would say")
+      "compare the classes of misses with what a FIFO of evicted lines at each set would say") \
+    X(windows, "windows", "N", "report all counts for every N instructions as well: how they go over the run")
 #define ANALYSES_OF_MEMORY(X) \
     X(against, "against", "POLICY|huge[=WORD]", \
       "simulate the same run under another placement as well, and tell which conflict misses it does not have")
@@ -33,7 +34,9 @@
  * section; the argument of those of files is a file to write. create() reads the words in setup->settings. */
 #define ANALYSES_SETTINGS_OF_RUN(X) \
     X(fifo_ways, fifo, "fifo-ways", "N", "... with as many lines a set as N times its ways (2)")
-#define ANALYSES_SETTINGS_OF_FILES(X)
+#define ANALYSES_SETTINGS_OF_FILES(X) \
+    X(windows_csv, windows, "windows-csv", "FILE", \
+      "write the windows of --windows, a line each, for spreadsheets and gnuplot")
 #define ANALYSES_SETTINGS(X) ANALYSES_SETTINGS_OF_RUN(X) ANALYSES_SETTINGS_OF_FILES(X)
 /* clang-format on */
 enum analysis_number {

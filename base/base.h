@@ -192,6 +192,9 @@ enum c2_status c2_parse_size(uint64_t *out, const char *text, const char *what, 
 /* Plain decimal or 0x number, no suffix. */
 enum c2_status c2_parse_number(uint64_t *out, const char *text, const char *what, struct c2_error *err);
 
+/* The same with k, M or G for powers of 1000, from least to 10^18: sums of a few do not overflow. */
+enum c2_status c2_parse_count(uint64_t *out, const char *text, const char *what, uint64_t least, struct c2_error *err);
+
 /* "1,234,567" into buffer (at least 32 bytes); returns buffer. */
 char *c2_group_digits(char *buffer, uint64_t n);
 /* "32 KiB", "1.25 MiB", "640 B" (exact: a fraction only when it has at most 3 digits, else bytes). */

@@ -86,6 +86,24 @@ enum c2_status c2_parse_number(uint64_t *out, const char *text, const char *what
     return parse(out, text, what, &number_grammar, err);
 }
 
+enum c2_status c2_parse_count(uint64_t *out, const char *text, const char *what, uint64_t least, struct c2_error *err)
+{
+    static const char powers[] = "kMG";
+    const size_t length = strlen(text);
+    const char *power = length > 1 ? strchr(powers, text[length - 1]) : NULL;
+    char digits[32];
+    uint64_t scale = 1;
+    for (ptrdiff_t i = 0; power && i <= power - powers; i++)
+        scale *= 1000;
+    snprintf(digits, sizeof digits, "%.*s", (int)(length - (power ? 1 : 0)), text);
+    if (c2_parse_number(out, digits, what, NULL) != C2_OK || length >= sizeof digits)
+        return c2_fail(err, C2_ERR_INVALID, "%s %s: must be a number, with k, M or G for powers of 1000", what, text);
+    if (*out > 1000000000000000000 / scale || *out * scale < least)
+        return c2_fail(err, C2_ERR_INVALID, "%s %s: must be %llu to 10^18", what, text, (unsigned long long)least);
+    *out *= scale;
+    return C2_OK;
+}
+
 char *c2_group_digits(char *buffer, uint64_t n)
 {
     char digits[24];

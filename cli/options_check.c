@@ -107,6 +107,11 @@ static enum c2_status check_files(const struct cli_options *options, struct c2_e
     return status;
 }
 
+/* The analyses that the report of a run shows, and nothing else. */
+#define X(name, option, argument, help) | 1u << ANALYSIS_##name
+static const unsigned shown_alone = (0 ANALYSES_OF_RUN(X)) & ~(1u << ANALYSIS_profile);
+#undef X
+
 /* What `advise` needs, and what only it takes. */
 static enum c2_status check_advise(const struct cli_options *options, struct c2_error *err)
 {
@@ -119,6 +124,10 @@ static enum c2_status check_advise(const struct cli_options *options, struct c2_
                        options->no_sim ? "sim" : "attribution");
     if (options->analyses[ANALYSIS_against])
         return c2_fail(err, C2_ERR_INVALID, "advise compares placements by itself; leave --against out");
+    for (unsigned i = 0; i < ANALYSES_KINDS; i++)
+        if (options->analyses[i] && (shown_alone >> i & 1) != 0)
+            return c2_fail(err, C2_ERR_INVALID, "advise has a report of its own, without what --%s finds; leave it out",
+                           analyses_option((enum analysis_number)i));
     if (options->output_dir)
         return c2_fail(err, C2_ERR_INVALID, "advise has one report; write it with --json FILE and leave --output out");
     if (strncmp(options->pages, "file", 4) == 0)

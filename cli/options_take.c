@@ -79,26 +79,6 @@ static enum c2_status take_action(struct cli_options *options, enum cli_action a
     return C2_OK;
 }
 
-/* At most 10^18, so that sums of a few do not overflow. */
-static enum c2_status take_count(uint64_t *out, const char *option, const char *text, uint64_t least,
-                                 struct c2_error *err)
-{
-    static const char powers[] = "kMG";
-    const size_t length = strlen(text);
-    const char *power = length > 1 ? strchr(powers, text[length - 1]) : NULL;
-    char digits[32];
-    uint64_t scale = 1;
-    for (ptrdiff_t i = 0; power && i <= power - powers; i++)
-        scale *= 1000;
-    snprintf(digits, sizeof digits, "%.*s", (int)(length - (power ? 1 : 0)), text);
-    if (c2_parse_number(out, digits, option, NULL) != C2_OK || length >= sizeof digits)
-        return c2_fail(err, C2_ERR_INVALID, "%s %s: must be a number, with k, M or G for powers of 1000", option, text);
-    if (*out > 1000000000000000000 / scale || *out * scale < least)
-        return c2_fail(err, C2_ERR_INVALID, "%s %s: must be %llu to 10^18", option, text, (unsigned long long)least);
-    *out *= scale;
-    return C2_OK;
-}
-
 static enum c2_status take_jobs(struct cli_options *options, const char *text, struct c2_error *err)
 {
     if (c2_parse_number(&options->jobs, text, "--jobs", NULL) == C2_OK && options->jobs >= 1 && options->jobs <= 1024)
@@ -112,7 +92,7 @@ static enum c2_status take_moment(struct cli_options *options, const char *text,
     options->checkpoint_at = 0;
     options->checkpoint_place = NULL;
     if (isdigit((unsigned char)text[0]) && strncmp(text, "0x", 2) != 0)
-        return take_count(&options->checkpoint_at, "--checkpoint-at", text, 1, err);
+        return c2_parse_count(&options->checkpoint_at, text, "--checkpoint-at", 1, err);
     options->checkpoint_place = text;
     return cli_place_check("--checkpoint-at", text, err);
 }
@@ -231,7 +211,7 @@ static enum c2_status keep(struct cli_options *options, const struct kept *row, 
         break;
     }
     snprintf(option, sizeof option, "--%s", name);
-    return take_count(member(options, row->at), option, value, row->least, err);
+    return c2_parse_count(member(options, row->at), value, option, row->least, err);
 }
 
 enum c2_status cli_options_make_room(struct cli_options *options, size_t words, struct c2_error *err)

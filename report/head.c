@@ -327,24 +327,29 @@ static void add_measured(struct document *d, const struct sim_counts *n)
     doc_close(d);
 }
 
+void report_add_totals(struct document *d, const struct report_run *run, const struct sim_totals *of)
+{
+    add_measured(d, &of->counts);
+    doc_table(d, DOC_JSON, "levels");
+    for (uint32_t i = 0; i < run->machine->level_count; i++) {
+        doc_group(d, DOC_JSON, NULL);
+        report_add_counts(d, DOC_JSON, run->machine->levels[i].name, &of->levels[i]);
+        doc_close(d);
+        if (i != 0 || !run->machine->has_l1i)
+            continue;
+        doc_group(d, DOC_JSON, NULL);
+        report_add_counts(d, DOC_JSON, run->machine->l1i.name, &of->l1i);
+        doc_close(d);
+    }
+    doc_close(d);
+}
+
 static void add_dump(struct document *d, const struct report_run *run, const struct sim_dumped *dump)
 {
     doc_group(d, DOC_JSON, NULL);
     doc_count(d, DOC_JSON, "at", dump->instructions);
     doc_string(d, DOC_JSON, "text", dump->text);
-    add_measured(d, &dump->of.counts);
-    doc_table(d, DOC_JSON, "levels");
-    for (uint32_t i = 0; i < run->machine->level_count; i++) {
-        doc_group(d, DOC_JSON, NULL);
-        report_add_counts(d, DOC_JSON, run->machine->levels[i].name, &dump->of.levels[i]);
-        doc_close(d);
-        if (i != 0 || !run->machine->has_l1i)
-            continue;
-        doc_group(d, DOC_JSON, NULL);
-        report_add_counts(d, DOC_JSON, run->machine->l1i.name, &dump->of.l1i);
-        doc_close(d);
-    }
-    doc_close(d);
+    report_add_totals(d, run, &dump->of);
     doc_close(d);
 }
 

@@ -138,10 +138,11 @@ char *report_evictor_text(char *buffer, size_t bytes, const struct report_run *r
 /* ------------------------------------------------------------------ chapters
  * Each adds its figures and notes to the open section; report.c has their order. */
 
-/* Of any run. (head.c) */
+/* Of any run; and the counts of a part of it, in the JSON. (head.c) */
 void report_add_head(struct document *d, struct report_digest *digest);
+void report_add_totals(struct document *d, const struct report_run *run, const struct sim_totals *of);
 
-/* Of one that was simulated. (levels.c, samples.c, lanes.c, advice.c) */
+/* Of one that was simulated. (levels.c, samples.c, lanes.c, advice.c, windows.c) */
 void report_add_levels(struct document *d, struct report_digest *digest);
 void report_add_samples(struct document *d, struct report_digest *digest);
 void report_add_fifo(struct document *d, struct report_digest *digest);
@@ -149,6 +150,7 @@ void report_add_tlbs(struct document *d, struct report_digest *digest);
 void report_add_against(struct document *d, struct report_digest *digest);
 void report_add_lanes(struct document *d, struct report_digest *digest);
 void report_add_advice(struct document *d, struct report_digest *digest);
+void report_add_windows(struct document *d, struct report_digest *digest);
 void report_add_receipt(struct document *d, struct report_digest *digest);
 void report_add_receipt_of(struct document *d, const struct report_run *run); /* of a report without digest */
 

@@ -475,5 +475,6 @@ def nowhere():
 
 PARTS = (exact, several, between, in_samples, leaves, warm, calls, requests, dumps, replayed, callgrind, names,
          nowhere)
-{part.__name__: part for part in PARTS}[sys.argv[1]]()
-done()
+if __name__ == "__main__":
+    {part.__name__: part for part in PARTS}[sys.argv[1]]()
+    done()

@@ -75,7 +75,7 @@ static void add_from(struct world *world, uint32_t b, uint16_t from)
     const struct stream_insn *first = &world->insns[b][from];
     const uint16_t insn_count = world->insn_count[b] - from, slot_count = world->slot_count[b] - first->first_slot;
     for (uint16_t i = 0; i < insn_count; i++)
-        insns[i] = (struct stream_insn){first[i].offset - first->offset, first[i].first_slot - first->first_slot, 7};
+        insns[i] = (struct stream_insn){first[i].offset - first->offset, first[i].first_slot - first->first_slot, 7, 0};
     for (uint16_t i = 0; i < slot_count; i++) {
         slots[i] = world->slots[b][first->first_slot + i];
         slots[i].insn -= from;
@@ -91,7 +91,7 @@ static void add_block(struct world *world, uint32_t b)
     const uint16_t count = 1 + below(world, MAX_INSNS);
     world->insn_count[b] = count;
     for (uint16_t i = 0; i < count; i++) {
-        world->insns[b][i] = (struct stream_insn){7u * i, world->slot_count[b], 7};
+        world->insns[b][i] = (struct stream_insn){7u * i, world->slot_count[b], 7, 0};
         for (uint32_t slots = below(world, 3); slots > 0; slots--)
             world->slots[b][world->slot_count[b]++] = (struct stream_slot){i, sizes[below(world, 4)],
                                                                            STREAM_READ + below(world, 3), 0};
@@ -102,7 +102,7 @@ static void add_block(struct world *world, uint32_t b)
 
 static void set_up(struct world *world)
 {
-    static const struct stream_insn insn = {0, 0, 2};
+    static const struct stream_insn insn = {0, 0, 2, 0};
     static const struct stream_slot slots[] = {
         {0, 8, STREAM_SOURCE, 0}, {0, 8, STREAM_DESTINATION, 1}, {0, 0, STREAM_BEFORE, 0}, {0, 0, STREAM_AFTER, 0}};
     const struct stream_block string = {{0x500000}, 2, 1, 4, STREAM_JUMP, &insn, slots};
@@ -327,7 +327,7 @@ static void intervals_are_as_if_the_stream_were_cut(void **state)
 /* Four instructions, a read each, of one line, another, a third, the first; twice. In threes: */
 static void each_access_is_in_its_interval(void **state)
 {
-    static const struct stream_insn insns[] = {{0, 0, 4}, {4, 1, 4}, {8, 2, 4}, {12, 3, 4}};
+    static const struct stream_insn insns[] = {{0, 0, 4, 0}, {4, 1, 4, 0}, {8, 2, 4, 0}, {12, 3, 4, 0}};
     static const struct stream_slot slots[] = {
         {0, 8, STREAM_READ, 0}, {1, 8, STREAM_READ, 0}, {2, 8, STREAM_READ, 0}, {3, 8, STREAM_READ, 0}};
     const struct stream_block block = {{0x400000}, 16, 4, 4, STREAM_JUMP, insns, slots};

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * windows: all counts, every N instructions.
+ *
+ * Model
+ *   A window is an interval of the simulator (sim/interval.c): N instructions in a row of a phase that is measured,
+ *   exact to the instruction. It ends with its phase, so the last of each may be shorter; what is not measured is in
+ *   none. A window's place is the number of its phase among those that are measured, and how many instructions were
+ *   measured before it.
+ *   The first of them are kept for the report; in the file are all of them, a line each, written as they come.
+ *
+ * Counting
+ *   A miss is in the window of the instruction that makes it. The windows add up to the counts of the run (asserted in
+ *   sim/interval.c). What the program asks to be dropped, their windows are too, in the file as well.
+ *
+ * Price
+ *   1.5 KB for each window that is kept, and a temporary file where one is written.
+ */
+#include "analyses/windows.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+struct windows {
+    struct analysis base;
+    const struct caches_machine *machine;
+    struct analyses_windows_result result;
+    struct analyses_window *list;
+    uint32_t listed, room;
+    uint64_t phase, measured; /* of the window that is counted now: as in it */
+    bool in_phase;            /* something of the phase has been measured */
+    struct c2_outfile *file;  /* NULL: none is wanted */
+    FILE *lines;              /* what it will have */
+};
+
+/* ------------------------------------------------------------------ the file */
+
+static void head_level(FILE *to, const char *name)
+{
+#define X(field, help) fprintf(to, ",%s." #field, name);
+    CACHES_COUNTERS(X)
+#undef X
+}
+
+static void write_head(FILE *to, const struct caches_machine *machine)
+{
+    fputs("window,phase,start", to);
+#define X(field, help) fputs("," #field, to);
+    SIM_COUNTERS(X)
+#undef X
+    for (uint32_t i = 0; i < machine->level_count; i++) {
+        head_level(to, machine->levels[i].name);
+        if (i == 0 && machine->has_l1i)
+            head_level(to, machine->l1i.name);
+    }
+    for (uint32_t i = 0; i < machine->tlb_count; i++)
+        fprintf(to, ",%s.accesses,%s.misses", machine->tlbs[i].name, machine->tlbs[i].name);
+    if (machine->tlb_count != 0)
+        fputs(",walks.count,walks.reads", to);
+    for (uint32_t i = machine->walks_from; machine->walks_cached && i <= machine->level_count; i++)
+        fprintf(to, ",walks.%s", i < machine->level_count ? machine->levels[i].name : "memory");
+    fputc('\n', to);
+}
+
+static void write_level(FILE *to, const struct caches_counts *n)
+{
+#define X(field, help) fprintf(to, ",%" PRIu64, n->field);
+    CACHES_COUNTERS(X)
+#undef X
+}
+
+static void write_line(FILE *to, const struct caches_machine *machine, uint64_t number,
+                       const struct analyses_window *window)
+{
+    const struct sim_totals *of = &window->of;
+    fprintf(to, "%" PRIu64 ",%" PRIu64 ",%" PRIu64, number, window->phase, window->start);
+#define X(field, help) fprintf(to, ",%" PRIu64, of->counts.field);
+    SIM_COUNTERS(X)
+#undef X
+    for (uint32_t i = 0; i < machine->level_count; i++) {
+        write_level(to, &of->levels[i]);
+        if (i == 0 && machine->has_l1i)
+            write_level(to, &of->l1i);
+    }
+    for (uint32_t i = 0; i < machine->tlb_count; i++)
+        fprintf(to, ",%" PRIu64 ",%" PRIu64, of->tlbs[i].accesses, of->tlbs[i].misses);
+    if (machine->tlb_count != 0)
+        fprintf(to, ",%" PRIu64 ",%" PRIu64, of->walks.count, of->walks.reads);
+    for (uint32_t i = machine->walks_from; machine->walks_cached && i <= machine->level_count; i++)
+        fprintf(to, ",%" PRIu64, of->walk_reads[i]);
+    fputc('\n', to);
+}
+
+static enum c2_status fail_lines(struct c2_error *err)
+{
+    return c2_fail(err, C2_ERR_IO, "cannot write the windows to a temporary file (TMPDIR names another directory)");
+}
+
+static enum c2_status open_file(struct windows *windows, const char *path, struct c2_error *err)
+{
+    if (!path)
+        return C2_OK;
+    enum c2_status status = c2_outfile_open(&windows->file, path, err);
+    return status == C2_OK ? stream_temporary(&windows->lines, err) : status;
+}
+
+static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
+{
+    struct windows *windows = (struct windows *)analysis;
+    struct c2_outfile *file = windows->file;
+    char buffer[4096];
+    if (!file)
+        return C2_OK;
+    windows->file = NULL; /* gone either way */
+    write_head(c2_outfile_stream(file), windows->machine);
+    rewind(windows->lines);
+    for (size_t bytes; (bytes = fread(buffer, 1, sizeof buffer, windows->lines)) != 0;)
+        fwrite(buffer, 1, bytes, c2_outfile_stream(file));
+    if (!ferror(windows->lines))
+        return c2_outfile_commit(file, err);
+    c2_outfile_abandon(file);
+    return fail_lines(err);
+}
+
+/* ------------------------------------------------------------------ life */
+
+static void destroy(struct analysis *analysis)
+{
+    struct windows *windows = (struct windows *)analysis;
+    c2_outfile_abandon(windows->file);
+    if (windows->lines)
+        fclose(windows->lines);
+    c2_free(windows->list);
+    c2_free(windows);
+}
+
+static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
+                             struct c2_error *err)
+{
+    struct windows *windows = c2_calloc(1, sizeof *windows);
+    (void)analyses;
+    if (!windows)
+        return c2_fail_memory(err, "the windows of the run");
+    windows->base.kind = &analysis_windows;
+    windows->machine = setup->machine;
+    windows->phase = 1;
+    enum c2_status status = c2_parse_count(&windows->result.length, setup->given[ANALYSIS_windows], "--windows", 1,
+                                           err);
+    if (status == C2_OK)
+        status = open_file(windows, analyses_setting(setup, ANALYSES_SETTING_windows_csv), err);
+    if (status == C2_OK)
+        *out = &windows->base;
+    else
+        destroy(&windows->base);
+    return status;
+}
+
+/* ------------------------------------------------------------------ windows */
+
+static enum c2_status list(struct windows *windows, const struct analyses_window *window, struct c2_error *err)
+{
+    if (windows->listed == ANALYSES_WINDOWS_LISTED)
+        return C2_OK;
+    if (!c2_grow((void **)&windows->list, &windows->room, windows->listed, sizeof *windows->list))
+        return c2_fail_memory(err, "the windows of the run");
+    windows->list[windows->listed++] = *window;
+    return C2_OK;
+}
+
+static enum c2_status interval(void *self, const struct sim_interval *interval, struct c2_error *err)
+{
+    struct windows *windows = self;
+    const struct analyses_window window = {windows->phase, windows->measured, interval->of};
+    const uint64_t instructions = interval->of.counts.instructions;
+    windows->measured += instructions;
+    windows->in_phase |= instructions != 0;
+    windows->result.count++;
+    if (windows->lines)
+        write_line(windows->lines, windows->machine, windows->result.count, &window);
+    if (windows->lines && ferror(windows->lines))
+        return fail_lines(err);
+    return list(windows, &window, err);
+}
+
+static enum c2_status phase_ended(void *self, const struct sim_window *window, struct c2_error *err)
+{
+    struct windows *windows = self;
+    (void)window, (void)err;
+    windows->phase += windows->in_phase;
+    windows->in_phase = false;
+    return C2_OK;
+}
+
+static enum c2_status dropped(void *self, struct c2_error *err)
+{
+    struct windows *windows = self;
+    windows->result.count = windows->measured = windows->listed = 0;
+    windows->phase = 1;
+    windows->in_phase = false;
+    if (!windows->lines)
+        return C2_OK;
+    rewind(windows->lines);
+    return ftruncate(fileno(windows->lines), 0) == 0 ? C2_OK : fail_lines(err);
+}
+
+static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+{
+    struct windows *windows = self;
+    (void)err;
+    C2_ASSERT(windows->measured == sim_measured(sim)->counts.instructions);
+    windows->result.listed = windows->listed;
+    windows->result.list = windows->list;
+    return C2_OK;
+}
+
+static struct sim_subscriber subscriber(struct analysis *analysis)
+{
+    return (struct sim_subscriber){.self = analysis,
+                                   .interval_instructions = ((struct windows *)analysis)->result.length,
+                                   .interval = interval,
+                                   .window = phase_ended,
+                                   .dropped = dropped,
+                                   .finish = finish};
+}
+
+static const void *result(const struct analysis *analysis) { return &((const struct windows *)analysis)->result; }
+
+const struct analysis_kind analysis_windows = {
+    .create = create, .subscriber = subscriber, .result = result, .commit = commit, .destroy = destroy};
