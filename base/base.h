@@ -219,7 +219,9 @@ struct c2_outfile;
 enum c2_status c2_outfile_open(struct c2_outfile **out, const char *path, struct c2_error *err);
 FILE *c2_outfile_stream(struct c2_outfile *file);                                /* lent until commit or abandon */
 enum c2_status c2_outfile_commit(struct c2_outfile *file, struct c2_error *err); /* frees file either way */
-void c2_outfile_abandon(struct c2_outfile *file);                                /* removes it; takes NULL */
+/* Calls each for the folders of all that are open and have not got their name yet. */
+void c2_outfile_folders(void (*each)(void *self, const char *folder), void *self);
+void c2_outfile_abandon(struct c2_outfile *file); /* removes it; takes NULL */
 
 /* ------------------------------------------------------------------ files in chunks: chunks.c has their bytes
  * Who writes puts what a chunk is to have into content, behind its first C2_CHUNK_CHAIN bytes; who reads finds it

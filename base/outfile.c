@@ -25,6 +25,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,11 +35,12 @@
 
 struct c2_outfile {
     FILE *stream;
-    int fd;          /* under the stream, which closes it */
-    int failure;     /* errno of the first write that failed, else 0 */
-    char *path;      /* as the user wrote it, for messages */
-    char *target;    /* the name that commit gives; NULL when written directly */
-    char *temporary; /* the name that the file has until then; NULL: none */
+    int fd;                  /* under the stream, which closes it */
+    int failure;             /* errno of the first write that failed, else 0 */
+    char *path;              /* as the user wrote it, for messages */
+    char *target;            /* the name that commit gives; NULL when written directly */
+    char *temporary;         /* the name that the file has until then; NULL: none */
+    struct c2_outfile *next; /* in the list of those that are open */
 };
 
 static enum c2_status fail_errno(struct c2_error *err, const char *doing, const char *path)
@@ -50,8 +52,31 @@ static enum c2_status fail_errno(struct c2_error *err, const char *doing, const 
     return c2_fail(err, status, "cannot %s \"%s\": %s", doing, path, strerror(errno));
 }
 
+static struct c2_outfile *all_open;
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void enlist(struct c2_outfile *file)
+{
+    pthread_mutex_lock(&all_lock);
+    file->next = all_open;
+    all_open = file;
+    pthread_mutex_unlock(&all_lock);
+}
+
+static void strike_off(const struct c2_outfile *file)
+{
+    pthread_mutex_lock(&all_lock);
+    for (struct c2_outfile **at = &all_open; *at; at = &(*at)->next)
+        if (*at == file) {
+            *at = file->next;
+            break;
+        }
+    pthread_mutex_unlock(&all_lock);
+}
+
 static void release(struct c2_outfile *file)
 {
+    strike_off(file);
     c2_free(file->path);
     c2_free(file->target);
     c2_free(file->temporary);
@@ -255,8 +280,22 @@ enum c2_status c2_outfile_open(struct c2_outfile **out, const char *path, struct
         c2_outfile_abandon(file);
         return status;
     }
+    enlist(file);
     *out = file;
     return C2_OK;
+}
+
+void c2_outfile_folders(void (*each)(void *self, const char *folder), void *self)
+{
+    pthread_mutex_lock(&all_lock);
+    for (const struct c2_outfile *file = all_open; file; file = file->next) {
+        const int bytes = file->target ? folder_length(file->target) : 0;
+        char *folder = file->target ? c2_format("%.*s", bytes == 0 ? 1 : bytes, bytes == 0 ? "." : file->target) : NULL;
+        if (folder)
+            each(self, folder);
+        c2_free(folder);
+    }
+    pthread_mutex_unlock(&all_lock);
 }
 
 FILE *c2_outfile_stream(struct c2_outfile *file) { return file->stream; }

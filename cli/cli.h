@@ -76,6 +76,9 @@ struct cli_options {
     size_t dim_count;
     const char **wrappers; /* --alloc-wrapper */
     size_t wrapper_count;
+    bool sandbox;          /* --sandbox */
+    const char **writable; /* --writable */
+    size_t writable_count;
     struct cli_sampling {
         uint64_t skip, warmup, measure, samples, period; /* --skip ...; 0: not given */
         bool random_offsets;
@@ -108,6 +111,11 @@ struct cli_options {
     } * words;             /* the options as they were given, but for those of what is written */
     size_t word_count;
 };
+
+/* ------------------------------------------------------------------ confine.c: --sandbox, by the host's kernel
+ * For the rest of the process, as far as the kernel can. writable: NULL-terminated; NULL: none. To be called when all
+ * files that are to be written are open, on the thread that runs the guest. */
+enum c2_status cli_confine(const char *const *writable, struct c2_error *err);
 
 /* ------------------------------------------------------------------ words.c: words as tables say
  * What may stand behind a verb, or behind `c2emu` itself: argp parses by the rows, the help prints them, and a misspelt

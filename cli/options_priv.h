@@ -56,6 +56,8 @@ enum option_key {
     KEY_WARM,
     KEY_REQUESTS,
     KEY_RECORD,
+    KEY_SANDBOX,
+    KEY_WRITABLE,
     KEY_FORMAT,
     KEY_LIST_MACHINES,
     KEY_ALLOC_WRAPPER,

@@ -144,6 +144,7 @@ static const struct kept {
     {KEY_HUGE, KEPT_LIST, AT(huge_regions), AT(huge_region_count), 0}, /* where it is no word: take_huge */
     {KEY_ALLOC_WRAPPER, KEPT_LIST, AT(wrappers), AT(wrapper_count), 0},
     {KEY_DIM, KEPT_LIST, AT(dims), AT(dim_count), 0},
+    {KEY_WRITABLE, KEPT_LIST, AT(writable), AT(writable_count), 0},
     {KEY_ENV, KEPT_LIST, AT(env), AT(env_count), 0},
     {KEY_ROI, KEPT_LIST, AT(regions.functions), AT(regions.function_count), 0},
     {KEY_PAGES, KEPT_TEXT, AT(pages), 0, 0},
@@ -164,6 +165,7 @@ static const struct kept {
     {KEY_ZERO_PAGE, KEPT_SWITCH, AT(zero_page), 0, 0},
     {KEY_CHECKPOINT_STOP, KEPT_SWITCH, AT(checkpoint_stop), 0, 0},
     {KEY_CHECKPOINT_CACHES, KEPT_SWITCH, AT(checkpoint_caches), 0, 0},
+    {KEY_SANDBOX, KEPT_SWITCH, AT(sandbox), 0, 0},
     {KEY_NO_SIM, KEPT_SWITCH, AT(no_sim), 0, 0},
     {KEY_INHERIT_ENV, KEPT_SWITCH, AT(inherit_env), 0, 0},
     {KEY_QUIET, KEPT_SWITCH, AT(quiet), 0, 0},

@@ -194,6 +194,8 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
                                                                               : SYSCALLS_START_SECONDS,
                                      .physical_bytes = run->plan.physical_bytes,
                                      .keep_inputs = run->receipt,
+                                     .confined = run->options->sandbox,
+                                     .writable = run->options->writable,
                                      .trace = run->options->verbose ? stderr : NULL,
                                      .complaints = stderr,
                                      .complaint_prefix = "c2emu: ",
@@ -521,9 +523,21 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
     return tell_unsaved(run, report.exit_status, err);
 }
 
+/* The guest's rights are c2emu's own. */
+static void warn_root(const struct cli_options *options)
+{
+    if (geteuid() == 0 && !options->sandbox && !options->quiet && isatty(STDERR_FILENO))
+        fputs("c2emu: you are root, and the program may change whatever root may; --sandbox lets it change nothing but "
+              "below this directory\n",
+              stderr);
+}
+
 static int go(struct run *run, struct c2_error *err)
 {
     struct emu_end end = {0};
+    if (run->options->sandbox && cli_confine(run->options->writable, err) != C2_OK)
+        return fail(err, CLI_EXIT_FAILED);
+    warn_root(run->options);
     catch_signals(run->emu);
     cli_progress_start(&run->progress, run->options->no_sim ? "running" : "measuring");
     if (run->receipt && shows_progress(run))

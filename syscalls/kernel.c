@@ -101,6 +101,8 @@ enum c2_status syscalls_create(struct syscalls **out, struct mmu *mmu, const str
     if (status == C2_OK)
         status = inputs_create(&kernel->inputs, config->keep_inputs, err);
     if (status == C2_OK)
+        status = sandbox_create(&kernel->sandbox, config, err);
+    if (status == C2_OK)
         status = fds_create(kernel, err);
     if (status != C2_OK) {
         syscalls_destroy(kernel);
@@ -114,6 +116,7 @@ void syscalls_destroy(struct syscalls *kernel)
 {
     if (!kernel)
         return;
+    sandbox_destroy(&kernel->sandbox);
     fds_destroy(&kernel->fds);
     inputs_destroy(&kernel->inputs);
     attributes_destroy(&kernel->attributes);
@@ -237,6 +240,7 @@ void syscalls_call(struct syscalls *kernel, struct syscalls_cpu *cpu, uint64_t i
     memcpy(c.arg, raw, sizeof raw);
     *result = (struct syscalls_result){.action = SYSCALLS_RETURN};
     result->value = c.row ? run_row(&c) : complain(kernel, number, "is not implemented");
+    sandbox_end_call(&kernel->sandbox);
     if (!kernel->trace)
         return;
     if (c.row)

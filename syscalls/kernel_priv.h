@@ -10,6 +10,7 @@
 #include "syscalls/fds_priv.h"
 #include "syscalls/identity_priv.h"
 #include "syscalls/inputs_priv.h"
+#include "syscalls/sandbox_priv.h"
 #include "syscalls/signals_priv.h"
 
 /* What the running call copied of the guest's memory. */
@@ -56,6 +57,7 @@ struct syscalls {
     struct signals signals;
     struct identity identity;
     struct inputs inputs;
+    struct sandbox sandbox;
 
     struct kernel_copies copies;
     uint64_t complained[CALL_TABLE_END / 64]; /* a bit a number; the last one stands for all higher numbers */

@@ -59,6 +59,21 @@ static int64_t find_host(struct call *c, struct paths_place *p, uint64_t dir, in
     return status;
 }
 
+/* The same, of what a guest that is confined may change as well. */
+static int64_t find_change(struct call *c, struct paths_place *p, uint64_t dir, int path, enum sandbox_change change)
+{
+    int64_t status = find_host(c, p, dir, path, change == SANDBOX_TARGET);
+    return status < 0 ? status : sandbox_confine(c, p, c->ptr[path], change);
+}
+
+/* Of a place that may be the descriptor itself, or the link itself. */
+static int64_t confine_flagged(struct call *c, struct paths_place *p, int path, int flags)
+{
+    if (p->path[0] == '\0')
+        return sandbox_descriptor(c, p->dirfd);
+    return sandbox_confine(c, p, c->ptr[path], flags & AT_SYMLINK_NOFOLLOW ? SANDBOX_NAME : SANDBOX_TARGET);
+}
+
 /* For the host's calls that know no directory descriptor. */
 static int64_t plain_path(const struct paths_place *p, char out[PATH_MAX])
 {
@@ -73,6 +88,17 @@ static int64_t find_plain(struct call *c, char out[PATH_MAX], bool follow, int64
     int64_t status = find(c, &p, HERE, 0, follow);
     if (status == 0 && p.synthetic)
         return synthetic_kind(c->kernel, p.text) == SYNTHETIC_NONE ? -ENOENT : if_synthetic;
+    return status < 0 ? status : plain_path(&p, out);
+}
+
+static int64_t find_plain_change(struct call *c, char out[PATH_MAX], bool follow, int64_t if_synthetic)
+{
+    struct paths_place p;
+    int64_t status = find(c, &p, HERE, 0, follow);
+    if (status == 0 && p.synthetic)
+        return synthetic_kind(c->kernel, p.text) == SYNTHETIC_NONE ? -ENOENT : if_synthetic;
+    if (status == 0)
+        status = sandbox_confine(c, &p, c->ptr[0], follow ? SANDBOX_TARGET : SANDBOX_NAME);
     return status < 0 ? status : plain_path(&p, out);
 }
 
@@ -140,7 +166,7 @@ static int64_t open_at(struct call *c, uint64_t dir, int path, int flags, mode_t
     if (p.synthetic)
         return synthetic_open(c, p.text, flags);
     mode_t old = umask(c->kernel->identity.mask);
-    int64_t host = CALL_HOST(c, openat(p.dirfd, p.path, flags | O_CLOEXEC, mode));
+    int64_t host = CALL_HOST(c, sandbox_open(c, &p, c->ptr[path], flags, mode));
     umask(old);
     if (host < 0)
         return inputs_looked(c->kernel, p.text, host);
@@ -352,7 +378,7 @@ int64_t paths_fchdir(struct call *c)
 static int64_t mkdir_at(struct call *c, uint64_t dir, int path, mode_t mode)
 {
     struct paths_place p;
-    int64_t status = find_host(c, &p, dir, path, false);
+    int64_t status = find_change(c, &p, dir, path, SANDBOX_MAKES);
     if (status < 0)
         return status;
     mode_t old = umask(c->kernel->identity.mask);
@@ -368,7 +394,7 @@ int64_t paths_mkdirat(struct call *c) { return mkdir_at(c, c->arg[0], 1, (mode_t
 static int64_t mknod_at(struct call *c, uint64_t dir, int path, mode_t mode, dev_t device)
 {
     struct paths_place p;
-    int64_t status = find_host(c, &p, dir, path, false);
+    int64_t status = find_change(c, &p, dir, path, SANDBOX_MAKES);
     if (status < 0)
         return status;
     if (S_ISCHR(mode) || S_ISBLK(mode))
@@ -393,7 +419,7 @@ int64_t paths_umask(struct call *c)
 static int64_t unlink_at(struct call *c, uint64_t dir, int path, int flags)
 {
     struct paths_place p;
-    int64_t status = find_host(c, &p, dir, path, false);
+    int64_t status = find_change(c, &p, dir, path, SANDBOX_NAME);
     return status < 0 ? status : CALL_HOST(c, unlinkat(p.dirfd, p.path, flags));
 }
 
@@ -408,9 +434,9 @@ int64_t paths_unlinkat(struct call *c) { return unlink_at(c, c->arg[0], 1, (int)
 static int64_t rename_at(struct call *c, uint64_t dir, int path, uint64_t new_dir, int new_path, unsigned flags)
 {
     struct paths_place from, to;
-    int64_t status = find_host(c, &from, dir, path, false);
+    int64_t status = find_change(c, &from, dir, path, SANDBOX_NAME);
     if (status == 0)
-        status = find_host(c, &to, new_dir, new_path, false);
+        status = find_change(c, &to, new_dir, new_path, SANDBOX_REPLACES);
     return status < 0 ? status : CALL_HOST(c, renameat2(from.dirfd, from.path, to.dirfd, to.path, flags));
 }
 
@@ -429,8 +455,10 @@ static int64_t link_at(struct call *c, uint64_t dir, int path, uint64_t new_dir,
     int64_t status = find_flagged(c, &from, dir, path, walk);
     if (status == 0 && from.synthetic)
         return -EPERM;
+    if (status == 0) /* a second name is a way to change the file */
+        status = confine_flagged(c, &from, path, walk);
     if (status == 0)
-        status = find_host(c, &to, new_dir, new_path, false);
+        status = find_change(c, &to, new_dir, new_path, SANDBOX_MAKES);
     return status < 0 ? status : CALL_HOST(c, linkat(from.dirfd, from.path, to.dirfd, to.path, flags));
 }
 
@@ -441,7 +469,7 @@ int64_t paths_linkat(struct call *c) { return link_at(c, c->arg[0], 1, c->arg[2]
 static int64_t symlink_at(struct call *c, uint64_t dir, int path)
 {
     struct paths_place p;
-    int64_t status = find_host(c, &p, dir, path, false);
+    int64_t status = find_change(c, &p, dir, path, SANDBOX_MAKES);
     return status < 0 ? status : CALL_HOST(c, symlinkat(c->ptr[0], p.dirfd, p.path));
 }
 
@@ -454,7 +482,7 @@ int64_t paths_symlinkat(struct call *c) { return symlink_at(c, c->arg[1], 2); }
 static int64_t chmod_at(struct call *c, uint64_t dir, int path, mode_t mode)
 {
     struct paths_place p;
-    int64_t status = find_host(c, &p, dir, path, true);
+    int64_t status = find_change(c, &p, dir, path, SANDBOX_TARGET);
     return status < 0 ? status : CALL_HOST(c, fchmodat(p.dirfd, p.path, mode, 0));
 }
 
@@ -462,7 +490,11 @@ int64_t paths_chmod(struct call *c) { return chmod_at(c, HERE, 0, (mode_t)c->arg
 
 int64_t paths_fchmodat(struct call *c) { return chmod_at(c, c->arg[0], 1, (mode_t)c->arg[2]); }
 
-int64_t paths_fchmod(struct call *c) { return CALL_HOST(c, fchmod(c->fd[0], (mode_t)c->arg[1])); }
+int64_t paths_fchmod(struct call *c)
+{
+    const int64_t status = sandbox_descriptor(c, c->fd[0]);
+    return status < 0 ? status : CALL_HOST(c, fchmod(c->fd[0], (mode_t)c->arg[1]));
+}
 
 /* As for a user without privileges: of files of his own, to himself and his group or that of the file. -1 leaves a
  * number as it is: 0, with the numbers for the host in *user and *group, or -EPERM. */
@@ -491,6 +523,8 @@ static int64_t chown_at(struct call *c, uint64_t dir, int path, int first, int f
     status = CALL_HOST(c, fstatat(p.dirfd, p.path, &st, flags));
     if (status == 0)
         status = may_give(c, &st, first, &user, &group);
+    if (status == 0)
+        status = confine_flagged(c, &p, path, flags);
     return status < 0 ? status : CALL_HOST(c, fchownat(p.dirfd, p.path, user, group, flags));
 }
 
@@ -508,13 +542,15 @@ int64_t paths_fchown(struct call *c)
     int64_t status = CALL_HOST(c, fstat(c->fd[0], &st));
     if (status == 0)
         status = may_give(c, &st, 1, &user, &group);
+    if (status == 0)
+        status = sandbox_descriptor(c, c->fd[0]);
     return status < 0 ? status : CALL_HOST(c, fchown(c->fd[0], user, group));
 }
 
 int64_t paths_truncate(struct call *c)
 {
     char path[PATH_MAX];
-    int64_t status = find_plain(c, path, true, -EPERM);
+    int64_t status = find_plain_change(c, path, true, -EPERM);
     if (status == 0)
         inputs_changing(c->kernel, path);
     return status < 0 ? status : CALL_HOST(c, truncate(path, (off_t)c->arg[1]));
@@ -527,12 +563,14 @@ static int64_t set_times(struct call *c, uint64_t dir, int path, const struct ti
         const struct fd_entry *entry = fds_at(c->kernel, dir);
         if (!entry)
             return dir == HERE ? -EFAULT : -EBADF;
-        return CALL_HOST(c, futimens(entry->host, times));
+        const int64_t status = sandbox_descriptor(c, entry->host);
+        return status < 0 ? status : CALL_HOST(c, futimens(entry->host, times));
     }
     int64_t status = find_flagged(c, &p, dir, path, flags);
     if (status < 0 || p.synthetic)
         return status < 0 ? status : -EPERM;
-    return CALL_HOST(c, utimensat(p.dirfd, p.path, times, flags));
+    status = confine_flagged(c, &p, path, flags);
+    return status < 0 ? status : CALL_HOST(c, utimensat(p.dirfd, p.path, times, flags));
 }
 
 int64_t paths_utime(struct call *c)
@@ -600,7 +638,7 @@ int64_t paths_flistxattr(struct call *c) { return CALL_HOST(c, flistxattr(c->fd[
 static int64_t set_attribute(struct call *c, bool follow)
 {
     char path[PATH_MAX];
-    int64_t status = find_plain(c, path, follow, -EOPNOTSUPP);
+    int64_t status = find_plain_change(c, path, follow, -EOPNOTSUPP);
     if (status < 0)
         return status;
     return CALL_HOST(c, follow ? setxattr(path, c->ptr[1], c->ptr[2], c->arg[3], (int)c->arg[4])
@@ -613,13 +651,14 @@ int64_t paths_lsetxattr(struct call *c) { return set_attribute(c, false); }
 
 int64_t paths_fsetxattr(struct call *c)
 {
-    return CALL_HOST(c, fsetxattr(c->fd[0], c->ptr[1], c->ptr[2], c->arg[3], (int)c->arg[4]));
+    const int64_t status = sandbox_descriptor(c, c->fd[0]);
+    return status < 0 ? status : CALL_HOST(c, fsetxattr(c->fd[0], c->ptr[1], c->ptr[2], c->arg[3], (int)c->arg[4]));
 }
 
 static int64_t remove_attribute(struct call *c, bool follow)
 {
     char path[PATH_MAX];
-    int64_t status = find_plain(c, path, follow, -EOPNOTSUPP);
+    int64_t status = find_plain_change(c, path, follow, -EOPNOTSUPP);
     if (status < 0)
         return status;
     return CALL_HOST(c, follow ? removexattr(path, c->ptr[1]) : lremovexattr(path, c->ptr[1]));
@@ -629,4 +668,8 @@ int64_t paths_removexattr(struct call *c) { return remove_attribute(c, true); }
 
 int64_t paths_lremovexattr(struct call *c) { return remove_attribute(c, false); }
 
-int64_t paths_fremovexattr(struct call *c) { return CALL_HOST(c, fremovexattr(c->fd[0], c->ptr[1])); }
+int64_t paths_fremovexattr(struct call *c)
+{
+    const int64_t status = sandbox_descriptor(c, c->fd[0]);
+    return status < 0 ? status : CALL_HOST(c, fremovexattr(c->fd[0], c->ptr[1]));
+}

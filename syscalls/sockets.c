@@ -24,6 +24,8 @@ int64_t sockets_socket(struct call *c)
     int type = (int)c->arg[1];
     if ((int)c->arg[0] != AF_UNIX)
         return -EAFNOSUPPORT;
+    if (sandbox_refuses_sockets(c->kernel))
+        return -EACCES;
     return fds_add(c->kernel, socket(AF_UNIX, type | SOCK_CLOEXEC, (int)c->arg[2]), FD_WAIT_SELF, type & SOCK_CLOEXEC);
 }
 
@@ -32,6 +34,8 @@ int64_t sockets_pair(struct call *c)
     int type = (int)c->arg[1], host[2];
     if ((int)c->arg[0] != AF_UNIX)
         return -EAFNOSUPPORT;
+    if (sandbox_refuses_sockets(c->kernel))
+        return -EACCES;
     if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, (int)c->arg[2], host) < 0)
         return -errno;
     return fds_add_pair(c->kernel, host, type & SOCK_CLOEXEC, c->ptr[3]);

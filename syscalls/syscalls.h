@@ -29,6 +29,8 @@ struct syscalls_config {
     uint64_t start_seconds;           /* CLOCK_REALTIME at the start: SYSCALLS_START_SECONDS, or what the user says */
     uint64_t physical_bytes;          /* sysinfo, /proc/meminfo */
     bool keep_inputs;                 /* for syscalls_inputs */
+    bool confined;                    /* the guest changes nothing of the host but (sandbox.c) */
+    const char *const *writable;      /* below its first directory and these; NULL-terminated; NULL: none */
     FILE *trace;                      /* -v: one line a call in strace's style; NULL = off */
     FILE *complaints;                 /* unknown calls, once each; usually stderr; NULL = off */
     const char *complaint_prefix;     /* "c2emu: " */

@@ -40,7 +40,7 @@ PAGES = ["README.md", "docs/tour.md", "docs/options.md", "docs/model.md", "docs/
          "docs/reports.md", "docs/sampling.md", "docs/placement-lab.md", "docs/exports.md", "docs/advise.md",
          "docs/points.md", "docs/many.md", "docs/replay.md",
          "docs/receipts.md"] # with commands
-PAGES.append("docs/regions.md")
+PAGES += ["docs/regions.md", "docs/sandbox.md"]
 OTHER_PAGES = ["docs/deviations.md", "docs/comparison.md", "docs/architecture.md", "docs/recording.md",
                "CONTRIBUTING.md", "tests/README.md"]
 OPTIONAL = ("callgrind_annotate", "cg_annotate") # of Valgrind

@@ -321,6 +321,10 @@ static const struct {
     {"--weights w ./a", C2_ERR_INVALID, "--weights w belongs to --points FILE"},
     {"--max-k 3 ./a", C2_ERR_INVALID, "--max-k belongs to `c2emu points`"},
     {"sweep", C2_ERR_UNSUPPORTED, NULL},
+    {"--writable d ./a", C2_ERR_INVALID, "--writable d: without --sandbox the program may write anywhere; add it"},
+    {"replay --sandbox a", C2_ERR_INVALID,
+     "replay takes no --sandbox: it says how a program runs, which is decided when it is recorded; record the run with "
+     "it"},
     {"--no-sim --fifo-detector ./a", C2_ERR_INVALID,
      "--fifo-detector needs the caches that --no-sim leaves out; leave one out"},
     {"--no-sim --windows 5 ./a", C2_ERR_INVALID,
@@ -469,7 +473,7 @@ static void every_allocation_may_fail(void **state)
         c2_alloc_fail_from(n);
         status = cli_options_parse(&options, 6, argv, &err);
         c2_alloc_fail_from(0);
-        assert_true(status == C2_OK ? n == 11 : status == C2_ERR_NO_MEMORY);
+        assert_true(status == C2_OK ? n == 12 : status == C2_ERR_NO_MEMORY);
         if (status == C2_OK)
             cli_options_release(&options);
     }

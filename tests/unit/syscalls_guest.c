@@ -26,9 +26,8 @@ static void enter_directory(void)
     assert_int_equal(chdir(g.dir), 0);
 }
 
-int guest_setup(void **state)
+static int make_guest(const char *const *writable)
 {
-    (void)state;
     static const char *const argv[] = {"./program", "one", NULL}, *const envp[] = {"HOME=/", NULL};
     struct mmu_guest_config memory = {.guest_bytes = GUEST_PHYSICAL};
     g = (struct guest){.trace = tmpfile(), .complaints = tmpfile()};
@@ -40,6 +39,8 @@ int guest_setup(void **state)
         .seed = 1,
         .physical_bytes = GUEST_PHYSICAL,
         .keep_inputs = true,
+        .confined = writable,
+        .writable = writable,
         .trace = g.trace,
         .complaints = g.complaints,
         .complaint_prefix = "c2emu: ",
@@ -49,11 +50,26 @@ int guest_setup(void **state)
         if (fcntl(fd, F_GETFD) < 0)
             assert_int_equal(open("/dev/null", O_RDWR), fd);
     enter_directory();
+    if (writable)
+        mkdir(writable[0], 0755);
     assert_int_equal(mmu_create(&g.mmu, &memory, &g.err), C2_OK);
     map(GUEST_ARENA, GUEST_ARENA_BYTES, MMU_READ | MMU_WRITE);
     map(GUEST_READONLY, C2_PAGE_BYTES, MMU_READ);
     assert_int_equal(syscalls_create(&g.kernel, g.mmu, &config, &g.err), C2_OK);
     return 0;
+}
+
+int guest_setup(void **state)
+{
+    (void)state;
+    return make_guest(NULL);
+}
+
+int guest_setup_confined(void **state)
+{
+    static const char *const writable[] = {GUEST_WRITABLE, NULL};
+    (void)state;
+    return make_guest(writable);
 }
 
 static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *at)
