@@ -19,7 +19,9 @@
     X(profile, "no-attribution", NULL, "count by level only: no objects, no source, no evictors") \
     X(fifo, "fifo-detector", NULL, \
       "compare the classes of misses with what a FIFO of evicted lines at each set would say") \
-    X(windows, "windows", "N", "report all counts for every N instructions as well: how they go over the run")
+    X(windows, "windows", "N", "report all counts for every N instructions as well: how they go over the run") \
+    X(bandwidth, "bandwidth", NULL, \
+      "say what moves on the paths between the levels, window by window, and which path is the bottleneck")
 #define ANALYSES_OF_MEMORY(X) \
     X(against, "against", "POLICY|huge[=WORD]", \
       "simulate the same run under another placement as well, and tell which conflict misses it does not have")
@@ -33,10 +35,15 @@
  * name, that of the analysis, the option, its argument and help. They stand in the help behind the analyses of the same
  * section; the argument of those of files is a file to write. create() reads the words in setup->settings. */
 #define ANALYSES_SETTINGS_OF_RUN(X) \
-    X(fifo_ways, fifo, "fifo-ways", "N", "... with as many lines a set as N times its ways (2)")
+    X(fifo_ways, fifo, "fifo-ways", "N", "... with as many lines a set as N times its ways (2)") \
+    X(bandwidth_window, bandwidth, "bandwidth-window", "N", "... in windows of N instructions (200)")
 #define ANALYSES_SETTINGS_OF_FILES(X) \
     X(windows_csv, windows, "windows-csv", "FILE", \
-      "write the windows of --windows, a line each, for spreadsheets and gnuplot")
+      "write the windows of --windows, a line each, for spreadsheets and gnuplot") \
+    X(bandwidth_curves, bandwidth, "bandwidth-curves", "FILE", \
+      "... write for how long each path was asked for how much, as CSV: sorted curves by instruction and by FLOP") \
+    X(roofline, bandwidth, "roofline", "FILE", \
+      "... write FLOPs, bytes and limits of functions and paths, as CSV")
 #define ANALYSES_SETTINGS(X) ANALYSES_SETTINGS_OF_RUN(X) ANALYSES_SETTINGS_OF_FILES(X)
 /* clang-format on */
 enum analysis_number {

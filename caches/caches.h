@@ -81,6 +81,11 @@ unsigned caches_hash_valid_bit(const struct caches_hash *hash);
 const char *const *caches_hash_names(size_t *count); /* static */
 
 /* ------------------------------------------------------------------ a machine */
+/* What a path between two levels can move in a cycle, in thousandths of a byte; 0: not known. For reports. */
+struct caches_path {
+    uint32_t read, write; /* towards the core, and away from it */
+};
+
 struct caches_level {
     char name[CACHES_NAME_BYTES]; /* "L1D", "L1I", "L2" ... */
     uint64_t size_bytes;          /* of all slices together */
@@ -91,6 +96,7 @@ struct caches_level {
     enum caches_index index;
     enum caches_inclusion inclusion; /* towards the levels above */
     uint32_t latency_cycles;         /* load to use; for reports, changes no count */
+    struct caches_path path;         /* to the level above, or the core; of L1I nothing */
 };
 
 /* A TLB or page-walk cache as a machine file describes it. */
@@ -145,6 +151,10 @@ struct caches_machine {
     char directory[1024]; /* of the file it was read from: base-sequence files are looked up there */
     uint32_t line_bytes;  /* power of two, the same on every level */
     uint64_t physical_bytes;
+    /* For reports, 0: not known; without the first nothing is known of the paths either. */
+    uint32_t instruction_rate, flop_rate; /* thousandths in a cycle, at most */
+    uint32_t clock_mhz;
+    struct caches_path memory; /* to the last level */
     bool has_l1i;
     struct caches_level l1i;
     uint32_t level_count; /* data path, 1..CACHES_MAX_LEVELS */

@@ -105,6 +105,24 @@ SET(physical_memory)
 }
 WRITE(physical_memory) { machine_write_size(value, of->machine->physical_bytes); }
 
+/* What a cycle can do at most; a machine that does not say it has no such line when it is written. */
+#define RATE(key, member) \
+    SET(key) { return machine_parse_rate(&to->member, value, where, err); } \
+    WRITE(key) { machine_write_rate(value, of->member); }
+
+RATE(instructions_per_cycle, machine->instruction_rate)
+RATE(flops_per_cycle, machine->flop_rate)
+RATE(memory_read_bandwidth, machine->memory.read)
+RATE(memory_write_bandwidth, machine->memory.write)
+
+SET(clock) { return machine_parse_ranged(&to->machine->clock_mhz, value, 0, 100000, where, err); }
+WRITE(clock)
+{
+    *value = '\0';
+    if (of->machine->clock_mhz != 0)
+        write_number(value, of->machine->clock_mhz);
+}
+
 /* ------------------------------------------------------------------ a cache */
 
 SET(size)
@@ -212,6 +230,9 @@ SET_WORD(inclusion, level->inclusion, enum caches_inclusion, caches_inclusion_na
 SET(latency) { return machine_parse_ranged(&to->level->latency_cycles, value, 0, MAX_LATENCY, where, err); }
 WRITE(latency) { write_number(value, of->level->latency_cycles); }
 
+RATE(read_bandwidth, level->path.read)
+RATE(write_bandwidth, level->path.write)
+
 /* ------------------------------------------------------------------ [walks] */
 
 static const char *const mode_names[] = {"counted", "cached"};
@@ -261,6 +282,19 @@ const struct machine_key_row machine_keys[KEY_COUNT] = {
     [KEY_PHYSICAL_MEMORY] = {KIND_MACHINE, false, "physical_memory",
         "bytes, whole 4 KiB pages, at most 1T; no more than the slice hashes are known for", "64G", NULL,
         set_physical_memory, write_physical_memory},
+    [KEY_CLOCK] = {KIND_MACHINE, false, "clock", "MHz; 0 is unknown. For seconds and GB/s in reports", "0", NULL,
+        set_clock, write_clock},
+    [KEY_INSTRUCTIONS_PER_CYCLE] = {KIND_MACHINE, false, "instructions_per_cycle",
+        "at most, up to three decimals; 0 is unknown. For `--bandwidth`, changes no count", "0", NULL,
+        set_instructions_per_cycle, write_instructions_per_cycle},
+    [KEY_FLOPS_PER_CYCLE] = {KIND_MACHINE, false, "flops_per_cycle", "floating-point operations, likewise", "0", NULL,
+        set_flops_per_cycle, write_flops_per_cycle},
+    [KEY_MEMORY_READ_BANDWIDTH] = {KIND_MACHINE, false, "memory_read_bandwidth",
+        "bytes per cycle from memory to the last level, likewise", "0", NULL,
+        set_memory_read_bandwidth, write_memory_read_bandwidth},
+    [KEY_MEMORY_WRITE_BANDWIDTH] = {KIND_MACHINE, false, "memory_write_bandwidth",
+        "bytes per cycle from the last level to memory, likewise", "0", NULL,
+        set_memory_write_bandwidth, write_memory_write_bandwidth},
 
     [KEY_SIZE] = {KIND_CACHE, true, "size", "bytes, all slices together, at most 16G; a whole number of sets", NULL,
         NULL, set_size, write_size},
@@ -281,6 +315,11 @@ const struct machine_key_row machine_keys[KEY_COUNT] = {
     [KEY_LATENCY] = {KIND_CACHE, false, "latency",
         "cycles from load to use; 0 is unknown. Weighs the advice, changes no count", "0", NULL,
         set_latency, write_latency},
+    [KEY_READ_BANDWIDTH] = {KIND_CACHE, false, "read_bandwidth",
+        "bytes per cycle from it to the level above, or the core, at most; up to three decimals, 0 is unknown. Not of "
+        "L1I. For `--bandwidth`, changes no count", "0", NULL, set_read_bandwidth, write_read_bandwidth},
+    [KEY_WRITE_BANDWIDTH] = {KIND_CACHE, false, "write_bandwidth", "the same into it, from above", "0", NULL,
+        set_write_bandwidth, write_write_bandwidth},
 
     [KEY_MODE] = {KIND_WALKS, false, "mode", "counted, or cached: the reads of a walk go through the caches", "counted",
         NULL, set_mode, write_mode},

@@ -41,7 +41,12 @@ enum machine_key {
     KEY_NAME,
     KEY_DESCRIPTION,
     KEY_LINE,
-    KEY_PHYSICAL_MEMORY, /* of [machine] */
+    KEY_PHYSICAL_MEMORY,
+    KEY_CLOCK,
+    KEY_INSTRUCTIONS_PER_CYCLE,
+    KEY_FLOPS_PER_CYCLE,
+    KEY_MEMORY_READ_BANDWIDTH,
+    KEY_MEMORY_WRITE_BANDWIDTH, /* of [machine] */
     KEY_SIZE,
     KEY_WAYS,
     KEY_SLICES,
@@ -50,7 +55,9 @@ enum machine_key {
     KEY_POLICY,
     KEY_INDEX,
     KEY_INCLUSION,
-    KEY_LATENCY, /* of a cache */
+    KEY_LATENCY,
+    KEY_READ_BANDWIDTH,
+    KEY_WRITE_BANDWIDTH, /* of a cache */
     KEY_MODE,
     KEY_FROM, /* of [walks] */
     KEY_PAGES,
@@ -137,6 +144,10 @@ enum c2_status machine_parse_word(unsigned *out, const char *value, const char *
                                   const char *where, struct c2_error *err);
 enum c2_status machine_parse_words(unsigned *out, const char *value, const char *const *words, size_t count,
                                    const char *where, struct c2_error *err); /* "A+B": their bits */
+/* "12.9", at most three decimals: thousandths, up to MACHINE_MAX_RATE of them. */
+#define MACHINE_MAX_RATE 10000000u
+enum c2_status machine_parse_rate(uint32_t *out, const char *value, const char *where, struct c2_error *err);
+void machine_write_rate(char *value, uint32_t thousandths); /* 0 is none */
 enum c2_status machine_parse_ranged(uint32_t *out, const char *value, uint32_t low, uint32_t high, const char *where,
                                     struct c2_error *err);
 enum c2_status machine_parse_text(char *to, size_t bytes, const char *value, const char *where, struct c2_error *err);

@@ -11,6 +11,7 @@
  *     of several slices is physically indexed and the machine's lines have 64 bytes.
  *   - No physical address has a bit that the hash was not published for.
  *   - hash_masks belongs to hash = perm:PATH, and that to hash_masks.
+ *   - Rates of paths and of floating-point operations need that of instructions; L1I has no path.
  * Invariants
  *   A machine that passes can be built. A message names the override to blame before a line of the file: whoever
  *   changes one key of a good machine sees the change they made.
@@ -206,6 +207,40 @@ static enum c2_status check_hash(struct machine_draft *draft, enum machine_secti
     return status;
 }
 
+/* What is limited by a path is compared with what instructions take, so their rate must be known. */
+static enum c2_status check_path(const struct machine_draft *draft, enum machine_section section, enum machine_key key,
+                                 uint32_t rate, struct c2_error *err)
+{
+    char where[MACHINE_WHERE_BYTES];
+    if (rate == 0)
+        return C2_OK;
+    if (section == SECTION_L1I)
+        return c2_fail(err, C2_ERR_INVALID, "%s: what is fetched from [L1I] is on no path that is looked at",
+                       machine_where(where, draft, section, key));
+    if (draft->machine->instruction_rate != 0)
+        return C2_OK;
+    return c2_fail(err, C2_ERR_INVALID, "%s needs instructions_per_cycle in [machine], to be compared with",
+                   machine_where(where, draft, section, key));
+}
+
+static enum c2_status check_paths(const struct machine_draft *draft, enum machine_section section, struct c2_error *err)
+{
+    const struct caches_path *path = &draft->level[section].path;
+    enum c2_status status = check_path(draft, section, KEY_READ_BANDWIDTH, path->read, err);
+    return status == C2_OK ? check_path(draft, section, KEY_WRITE_BANDWIDTH, path->write, err) : status;
+}
+
+static enum c2_status check_rates(const struct machine_draft *draft, struct c2_error *err)
+{
+    const struct caches_machine *machine = draft->machine;
+    enum c2_status status = check_path(draft, SECTION_MACHINE, KEY_FLOPS_PER_CYCLE, machine->flop_rate, err);
+    if (status == C2_OK)
+        status = check_path(draft, SECTION_MACHINE, KEY_MEMORY_READ_BANDWIDTH, machine->memory.read, err);
+    if (status == C2_OK)
+        status = check_path(draft, SECTION_MACHINE, KEY_MEMORY_WRITE_BANDWIDTH, machine->memory.write, err);
+    return status;
+}
+
 static enum c2_status finish_level(struct machine_draft *draft, enum machine_section section, struct c2_error *err)
 {
     enum c2_status status = complete_level(draft, section, err);
@@ -219,6 +254,8 @@ static enum c2_status finish_level(struct machine_draft *draft, enum machine_sec
         status = check_sliced(draft, section, err);
     if (status == C2_OK)
         status = check_hash(draft, section, err);
+    if (status == C2_OK)
+        status = check_paths(draft, section, err);
     return status;
 }
 
@@ -245,6 +282,8 @@ enum c2_status machine_finish(struct machine_draft *draft, struct c2_error *err)
     enum c2_status status = check_sections(draft, err);
     if (status == C2_OK)
         status = machine_complete(draft, SECTION_MACHINE, err);
+    if (status == C2_OK)
+        status = check_rates(draft, err);
     if (status == C2_OK)
         status = finish_levels(draft, err);
     return status == C2_OK ? machine_finish_tlbs(draft, err) : status;

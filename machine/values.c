@@ -49,6 +49,47 @@ void machine_write_words(char *value, unsigned bits, const char *const *words, s
             used += (size_t)snprintf(value + used, MACHINE_VALUE_BYTES - used, "%s%s", used ? "+" : "", words[i]);
 }
 
+/* Up to three digits behind a point; UINT32_MAX: others. */
+static uint32_t parse_decimals(const char *digits)
+{
+    uint32_t thousandths = 0, weight = 100;
+    for (; *digits && weight != 0; digits++, weight /= 10) {
+        if (*digits < '0' || *digits > '9')
+            return UINT32_MAX;
+        thousandths += weight * (uint32_t)(*digits - '0');
+    }
+    return *digits ? UINT32_MAX : thousandths;
+}
+
+enum c2_status machine_parse_rate(uint32_t *out, const char *value, const char *where, struct c2_error *err)
+{
+    char whole[16];
+    uint64_t number = 0;
+    const char *point = strchr(value, '.');
+    const size_t length = point ? (size_t)(point - value) : strlen(value);
+    snprintf(whole, sizeof whole, "%.*s", (int)(length < sizeof whole ? length : sizeof whole), value);
+    const uint32_t decimals = point ? parse_decimals(point + 1) : 0;
+    const bool decimal = strspn(whole, "0123456789") == length && length != 0 && (!point || point[1]);
+    if (!decimal || decimals == UINT32_MAX || c2_parse_number(&number, whole, where, err) != C2_OK ||
+        number >= MACHINE_MAX_RATE / 1000)
+        return c2_fail(err, C2_ERR_INVALID, "%s: %s is no rate: a number below %u, with three decimals at most", where,
+                       value, MACHINE_MAX_RATE / 1000);
+    *out = (uint32_t)number * 1000 + decimals;
+    return C2_OK;
+}
+
+void machine_write_rate(char *value, uint32_t thousandths)
+{
+    *value = '\0';
+    if (thousandths == 0)
+        return;
+    int length = snprintf(value, MACHINE_VALUE_BYTES, "%u.%03u", thousandths / 1000, thousandths % 1000);
+    while (value[length - 1] == '0')
+        value[--length] = '\0';
+    if (value[length - 1] == '.')
+        value[length - 1] = '\0';
+}
+
 enum c2_status machine_parse_ranged(uint32_t *out, const char *value, uint32_t low, uint32_t high, const char *where,
                                     struct c2_error *err)
 {

@@ -50,6 +50,7 @@ struct sim_reference {
 /* One record of a block, before it is simulated. */
 struct sim_executed {
     const struct stream_block *block;
+    uint32_t number;                 /* of the block */
     uint32_t insns_run;              /* of its instructions, from the first one on */
     const uint64_t *words;           /* its slots */
     const struct sim_counts *counts; /* of everything before it */

@@ -41,7 +41,8 @@ PAGES = ["README.md", "docs/tour.md", "docs/options.md", "docs/model.md", "docs/
          "docs/points.md", "docs/many.md", "docs/replay.md",
          "docs/receipts.md"] # with commands
 PAGES += ["docs/regions.md", "docs/sandbox.md"]
-OTHER_PAGES = ["docs/deviations.md", "docs/comparison.md", "docs/architecture.md", "docs/recording.md",
+OTHER_PAGES = ["docs/bandwidth.md", "docs/papers.md",
+               "docs/deviations.md", "docs/comparison.md", "docs/architecture.md", "docs/recording.md",
                "CONTRIBUTING.md", "tests/README.md"]
 OPTIONAL = ("callgrind_annotate", "cg_annotate") # of Valgrind
 NUMBER = re.compile(r"(?<!\w)\d[\d,]*(?:\.\d+)?(?: ?%)?")
@@ -342,16 +343,22 @@ def bytes_of(text):
     return int(text.rstrip("KMG")) << {"K": 10, "M": 20, "G": 30}.get(text[-1], 0)
 
 
-def machine_row(name, machine):
+def third(machine):
+    if "L3" not in machine:
+        return "-"
     l3 = machine["L3"]
     slices = int(l3["slices"][0])
     sets = bytes_of(l3["size"][0]) // (int(l3["ways"][0]) * int(machine["machine"]["line"][0]) * slices)
+    return "%s, %d x %d, `%s`, %s" % (sized(l3), slices, sets, l3["hash"][0], l3["inclusion"][0])
+
+
+def machine_row(name, machine):
     origin = machine["L1D"]["size"][1]
-    origin = origin if origin[:2] in ("A:", "B:", "C:") or origin == "paper" else "made to learn with"
-    return "| `%s` | %s | %s | %s | %s, %s | %s, %d x %d, `%s`, %s | %s |" % (
+    origin = origin if origin[:2] in ("A:", "B:", "C:") or origin in ("paper", "study") else "made to learn with"
+    return "| `%s` | %s | %s | %s | %s, %s | %s | %s |" % (
         name, machine["machine"]["description"][0], sized(machine["L1D"]),
         sized(machine["L1I"]) if "L1I" in machine else "-", sized(machine["L2"]), machine["L2"]["inclusion"][0],
-        sized(l3), slices, sets, l3["hash"][0], l3["inclusion"][0], origin)
+        third(machine), origin)
 
 
 def machine_table():

@@ -119,10 +119,10 @@ static void test_keys(void **state)
                 {HEAD "size = 3\n", C2_ERR_INVALID, ":4: [machine] has no key \"size\" (did you mean \"line\"?)"},
                 {HEAD L1D "name = L1\n", C2_ERR_INVALID,
                  ":7: [L1D] has no key \"name\" (known: size, ways, slices, "
-                 "hash, hash_masks, policy, index, inclusion, latency)"},
+                 "hash, hash_masks, policy, index, inclusion, latency, read_bandwidth, write_bandwidth)"},
                 {HEAD L1D "associativity = 1\n", C2_ERR_INVALID,
                  ":7: [L1D] has no key \"associativity\" (known: size, "
-                 "ways, slices, hash, hash_masks, policy, index, inclusion, latency)"},
+                 "ways, slices, hash, hash_masks, policy, index, inclusion, latency, read_bandwidth, write_bandwidth)"},
                 {HEAD L1D "ways = 4\n", C2_ERR_FORMAT, ":7: [L1D] ways = 4: the key was there before, on line 6"},
                 {"[machine]\nline = 64\n" L1D, C2_ERR_INVALID, ":1: [machine] has no key \"name\""},
                 {"[machine]\nname = x\n" L1D, C2_ERR_INVALID, ":1: [machine] has no key \"line\""},
@@ -161,6 +161,28 @@ static void test_values(void **state)
         {HEAD "[L1D]\nslices = 257\n", C2_ERR_INVALID, ":5: [L1D] slices: 257 is out of range: 1 to 256"},
         {HEAD "[L1D]\nlatency = -1\n", C2_ERR_INVALID,
          ":5: [L1D] latency: \"-1\" is not a number (examples: 12, 0x1000)"});
+}
+
+static void test_rates(void **state)
+{
+    (void)state;
+    CHECK_FILES({HEAD "[L1D]\nread_bandwidth = fast\n", C2_ERR_INVALID,
+                 ":5: [L1D] read_bandwidth: fast is no rate: a number below 10000, with three decimals at most"},
+                {HEAD "[L1D]\nread_bandwidth = 1.2345\n", C2_ERR_INVALID,
+                 ":5: [L1D] read_bandwidth: 1.2345 is no rate: a number below 10000, with three decimals at most"},
+                {HEAD "[L1D]\nread_bandwidth = .5\n", C2_ERR_INVALID,
+                 ":5: [L1D] read_bandwidth: .5 is no rate: a number below 10000, with three decimals at most"},
+                {HEAD "[L1D]\nread_bandwidth = 0x10\n", C2_ERR_INVALID,
+                 ":5: [L1D] read_bandwidth: 0x10 is no rate: a number below 10000, with three decimals at most"},
+                {HEAD "[L1D]\nwrite_bandwidth = 10000\n", C2_ERR_INVALID,
+                 ":5: [L1D] write_bandwidth: 10000 is no rate: a number below 10000, with three decimals at most"},
+                {HEAD L1D "write_bandwidth = 4\n", C2_ERR_INVALID,
+                 ":7: [L1D] write_bandwidth needs instructions_per_cycle in [machine], to be compared with"},
+                {HEAD "flops_per_cycle = 4\n" L1D, C2_ERR_INVALID,
+                 ":4: [machine] flops_per_cycle needs instructions_per_cycle in [machine], to be compared with"},
+                {HEAD "instructions_per_cycle = 4\n" L1D L2 "[L1I]\nsize = 1K\nways = 2\nread_bandwidth = 8\n",
+                 C2_ERR_INVALID,
+                 ":14: [L1I] read_bandwidth: what is fetched from [L1I] is on no path that is looked at"});
 }
 
 static void test_words(void **state)
@@ -278,7 +300,8 @@ static const struct override_case override_cases[] = {
     {"teach",
      {"machine.ways=4"},
      "--set machine.ways=4: [machine] has no key \"ways\" (known: name, description, "
-     "line, physical_memory)"},
+     "line, physical_memory, clock, instructions_per_cycle, flops_per_cycle, memory_read_bandwidth, "
+     "memory_write_bandwidth)"},
     {"teach", {"L2.ways="}, "--set L2.ways=: \"\" is not a number (examples: 12, 0x1000)"},
     {"teach", {"L2.ways=65"}, "--set L2.ways=65: 65 is out of range: 1 to 64"},
     {"teach", {"L4.ways=4"}, "--set L4.ways=4: the machine of " MACHINES "/teach.ini has no section [L4]"},
@@ -473,12 +496,13 @@ static void test_cut_files(void **state)
             assert_int_equal(machine.levels[i].ways, whole.levels[i].ways);
         }
     }
-    /* Behind the lines ways, policy, index, inclusion, latency and the empty line of [L1D], then of [L2] (it takes
-     * [L1I] along), then behind ways of [L3] (one slice, no hash; slices = 8 is refused without its hash), hash,
-     * policy, index, inclusion, latency, the empty line and the comment. Behind the lines of each TLB but heading and
-     * pages (the STLB has too many entries for one set, so not behind those either) and the empty line: 4K, 2M, 1G
-     * data, 4K and 2M code, STLB, and the three of the walks; behind the heading and the mode of [walks]. */
-    assert_int_equal(accepted, 6 + 6 + 8 + (5 + 4 + 3) + (5 + 3) + 5 + (3 + 2 + 2) + 2);
+    /* Behind the lines ways, policy, index, inclusion, latency, both bandwidths and the empty line of [L1D], then of
+     * [L2] (it takes [L1I] along), then behind ways of [L3] (one slice, no hash; slices = 8 is refused without its
+     * hash), hash, policy, index, inclusion, latency, both bandwidths, the empty line and the comment. Behind the
+     * lines of each TLB but heading and pages (the STLB has too many entries for one set, so not behind those
+     * either) and the empty line: 4K, 2M, 1G data, 4K and 2M code, STLB, and the three of the walks; behind the
+     * heading and the mode of [walks]. */
+    assert_int_equal(accepted, 8 + 8 + 10 + (5 + 4 + 3) + (5 + 3) + 5 + (3 + 2 + 2) + 2);
 }
 
 /* Bytes changed at random: refused or sound, never a crash. */
@@ -569,6 +593,7 @@ int main(void)
         cmocka_unit_test(test_sections),
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_values),
+        cmocka_unit_test(test_rates),
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_geometry),
         cmocka_unit_test(test_slices),

@@ -162,7 +162,7 @@ static void a_string_is_one_instruction_when_it_completes(void **state)
 {
     (void)state;
     struct bench *bench = bench_create(true, NULL);
-    const struct stream_insn insn = {0, 0, 3};
+    const struct stream_insn insn = {.length = 3};
     const struct stream_slot slots[4] = {
         {0, 8, STREAM_SOURCE, 0}, {0, 8, STREAM_DESTINATION, 1}, {0, 0, STREAM_BEFORE, 0}, {0, 0, STREAM_AFTER, 0}};
     const struct stream_block block = {{0x1000}, 3, 1, 4, STREAM_JUMP, &insn, slots};

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * bandwidth_priv: what the files of the analysis of bandwidth share.
+ */
+#ifndef C2_ANALYSES_BANDWIDTH_PRIV_H
+#define C2_ANALYSES_BANDWIDTH_PRIV_H
+
+#include "analyses/bandwidth.h"
+
+/* One window. */
+struct bandwidth_window {
+    uint64_t instructions;
+    uint64_t amount[BANDWIDTH_FLOWS];
+    double peak_cycles, cycles; /* as of struct bandwidth_windows */
+    double taken[BANDWIDTH_FLOWS];
+    uint32_t dominant; /* a flow; flow_count: none is */
+};
+
+/* bandwidth_curve.c: a curve while it grows. Begin with zeros. */
+struct bandwidth_bins {
+    struct c2_map *number; /* rate, rounded down to a step -> number of the bin */
+    struct bandwidth_step *list;
+    uint32_t count, room;
+    uint64_t beside;
+};
+/* steps: of the rate, in one of a unit. */
+enum c2_status bandwidth_bins_add(struct bandwidth_bins *bins, uint64_t amount, uint64_t units, bool dominated,
+                                  uint64_t steps, struct c2_error *err);
+/* *out is the caller's. */
+enum c2_status bandwidth_bins_sort(struct bandwidth_step **out, const struct bandwidth_bins *bins,
+                                   struct c2_error *err);
+void bandwidth_bins_release(struct bandwidth_bins *bins);
+
+/* bandwidth_places.c */
+void bandwidth_add_window(struct bandwidth_windows *to, const struct bandwidth_window *window, uint32_t flow_count);
+void bandwidth_add_windows(struct bandwidth_windows *to, const struct bandwidth_windows *from, uint32_t flow_count);
+/* Sums up `count` blocks, whose places are known, by function or by function and line. *out is the caller's. */
+enum c2_status bandwidth_places_sum(struct bandwidth_place **out, size_t *out_count,
+                                    const struct bandwidth_place *blocks, size_t count, uint32_t flow_count, bool lines,
+                                    struct c2_error *err);
+
+/* bandwidth_files.c */
+void bandwidth_write_curves(FILE *to, const struct analyses_bandwidth_result *result);
+void bandwidth_write_roofline(FILE *to, const struct analyses_bandwidth_result *result,
+                              const struct caches_machine *machine);
+
+#endif

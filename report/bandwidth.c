@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * bandwidth: what moves on the paths between the levels, and which of them limits the run.
+ *
+ * Model
+ *   The text has the finding, a row for each path and the functions that take longest; the JSON all flows of the run,
+ *   of functions and of lines. Rates are amounts by instruction, cycles those of the analysis's model. On a machine
+ *   without limits there are no cycles, and nothing that follows from them.
+ */
+#include "analyses/bandwidth.h"
+
+#include "report/report_priv.h"
+
+#define LISTED 50u /* of functions and of lines in the JSON, */
+#define SHOWN 2u   /* and in the text */
+
+/* ------------------------------------------------------------------ figures */
+
+static double by(uint64_t amount, uint64_t units) { return units != 0 ? (double)amount / (double)units : 0; }
+
+static double slowdown(const struct bandwidth_windows *windows)
+{
+    return windows->peak_cycles > 0 ? windows->cycles / windows->peak_cycles : 1;
+}
+
+static const char *direction(const struct bandwidth_flow *flow) { return flow->writes ? "written" : "read"; }
+
+/* "L3-memory read"; "FLOPs"; NULL: none. */
+static const char *flow_name(struct document *d, const struct analyses_bandwidth_result *result, uint32_t flow)
+{
+    if (flow == result->flow_count)
+        return NULL;
+    const struct bandwidth_flow *of = &result->flows[flow];
+    return of->computes ? of->path : doc_keep(d, "%s %s", of->path, direction(of));
+}
+
+/* ------------------------------------------------------------------ JSON */
+
+static void add_flow(struct document *d, const struct analyses_bandwidth_result *result,
+                     const struct bandwidth_windows *windows, uint32_t i)
+{
+    const struct bandwidth_flow *flow = &result->flows[i];
+    const struct bandwidth_moved *moved = &windows->flow[i];
+    const uint64_t flops = windows->flow[result->flow_count - 1].amount;
+    doc_group(d, DOC_JSON, NULL);
+    doc_string(d, DOC_JSON, "path", flow->path);
+    if (!flow->computes)
+        doc_string(d, DOC_JSON, "direction", direction(flow));
+    if (flow->limit != 0 && windows == &result->all)
+        doc_decimal(d, DOC_JSON, "limit", flow->limit / 1000.0);
+    doc_count(d, DOC_JSON, flow->computes ? "operations" : "bytes", moved->amount);
+    doc_decimal(d, DOC_JSON, "per_instruction", by(moved->amount, windows->instructions));
+    doc_decimal(d, DOC_JSON, "least", moved->least);
+    doc_decimal(d, DOC_JSON, "most", moved->most);
+    if (flops != 0 && !flow->computes)
+        doc_decimal(d, DOC_JSON, "per_flop", by(moved->amount, flops));
+    if (flow->limit != 0) {
+        doc_decimal(d, DOC_JSON, "lost_cycles", moved->lost);
+        doc_count(d, DOC_JSON, "dominated", moved->dominated);
+        doc_count(d, DOC_JSON, "dominated_instructions", moved->instructions);
+        doc_decimal(d, DOC_JSON, "dominated_lost_cycles", moved->lost_dominated);
+    }
+    doc_close(d);
+}
+
+static void add_windows(struct document *d, const struct analyses_bandwidth_result *result,
+                        const struct bandwidth_windows *windows)
+{
+    doc_count(d, DOC_JSON, "windows", windows->windows);
+    doc_count(d, DOC_JSON, "instructions", windows->instructions);
+    if (result->limited) {
+        doc_decimal(d, DOC_JSON, "peak_cycles", windows->peak_cycles);
+        doc_decimal(d, DOC_JSON, "cycles", windows->cycles);
+        doc_decimal(d, DOC_JSON, "slowdown", slowdown(windows));
+        doc_string(d, DOC_JSON, "dominant", flow_name(d, result, bandwidth_main(result, windows)));
+    }
+    doc_table(d, DOC_JSON, "flows");
+    for (uint32_t i = 0; i < result->flow_count; i++)
+        if (windows == &result->all || windows->flow[i].amount != 0)
+            add_flow(d, result, windows, i);
+    doc_close(d);
+}
+
+static void add_rest(struct document *d, const struct analyses_bandwidth_result *result,
+                     const struct bandwidth_places *places)
+{
+    struct bandwidth_windows rest = {0};
+    for (size_t i = LISTED; i < places->count; i++) {
+        rest.windows += places->list[i].windows.windows;
+        rest.instructions += places->list[i].windows.instructions;
+        rest.cycles += places->list[i].windows.cycles;
+    }
+    if (places->count <= LISTED)
+        return;
+    doc_group(d, DOC_JSON, NULL);
+    doc_count(d, DOC_JSON, "rest", places->count - LISTED);
+    doc_count(d, DOC_JSON, "windows", rest.windows);
+    doc_count(d, DOC_JSON, "instructions", rest.instructions);
+    if (result->limited)
+        doc_decimal(d, DOC_JSON, "cycles", rest.cycles);
+    doc_close(d);
+}
+
+static void add_places(struct document *d, const char *key, const struct analyses_bandwidth_result *result,
+                       const struct bandwidth_places *places, bool lines)
+{
+    doc_table(d, DOC_JSON, key);
+    for (size_t i = 0; i < places->count && i < LISTED; i++) {
+        const struct bandwidth_place *place = &places->list[i];
+        doc_group(d, DOC_JSON, NULL);
+        if (!lines) {
+            doc_string(d, DOC_JSON, "module", place->place.object);
+            doc_string(d, DOC_JSON, "function", place->place.function);
+        } else {
+            report_add_address(d, "pc", place->pc.v);
+            report_add_place(d, &place->place);
+        }
+        add_windows(d, result, &place->windows);
+        doc_close(d);
+    }
+    add_rest(d, result, places);
+    doc_close(d);
+}
+
+static void add_json(struct document *d, const struct report_run *run, const struct analyses_bandwidth_result *result)
+{
+    doc_group(d, DOC_JSON, "bandwidth");
+    doc_count(d, DOC_JSON, "window", result->window);
+    if (result->limited && run->machine->clock_mhz != 0)
+        doc_decimal(d, DOC_JSON, "seconds", result->all.cycles / (run->machine->clock_mhz * 1e6));
+    add_windows(d, result, &result->all);
+    add_places(d, "functions", result, &result->functions, false);
+    add_places(d, "lines", result, &result->lines, true);
+    doc_close(d);
+}
+
+/* ------------------------------------------------------------------ text */
+
+static void note_finding(struct document *d, const struct report_run *run,
+                         const struct analyses_bandwidth_result *result)
+{
+    const struct bandwidth_windows *all = &result->all;
+    const uint32_t most = bandwidth_main(result, all);
+    const char *windows = doc_keep(d, "%s windows of %s instructions", doc_digits(d, all->windows),
+                                   doc_digits(d, result->window));
+    if (!result->limited)
+        doc_note(d, DOC_KEY_FLOW, "bandwidth", "%s; the machine file says no limits to compare with", windows);
+    else if (most == result->flow_count)
+        doc_note(d, DOC_KEY_FLOW, "bandwidth", "no path limits any of %s", windows);
+    else
+        doc_note(d, DOC_KEY_FLOW, "bandwidth", "%s limits %s of %s: at least %.2f times slower than without limits",
+                 flow_name(d, result, most), doc_share(d, all->flow[most].dominated, all->windows), windows,
+                 slowdown(all));
+    if (result->limited && run->machine->clock_mhz != 0)
+        doc_say(d, "; %.3f ms", all->cycles / (run->machine->clock_mhz * 1e3));
+}
+
+static void show_flow(struct document *d, const struct analyses_bandwidth_result *result, uint32_t i,
+                      const char *amount, const char *rate)
+{
+    const struct bandwidth_moved *moved = &result->all.flow[i];
+    doc_count(d, DOC_TEXT, amount, moved->amount);
+    doc_words(d, DOC_TEXT, rate, "%.3f", by(moved->amount, result->all.instructions));
+}
+
+/* What one or both ways of a path have lost, and how many windows they limit. */
+static void show_limits(struct document *d, const struct analyses_bandwidth_result *result, uint32_t first,
+                        uint32_t end)
+{
+    const struct bandwidth_windows *all = &result->all;
+    uint64_t dominated = 0;
+    double lost = 0;
+    for (uint32_t i = first; i < end; i++) {
+        dominated += all->flow[i].dominated;
+        lost += all->flow[i].lost_dominated;
+    }
+    doc_count(d, DOC_TEXT, "dominated", dominated);
+    doc_count(d, DOC_TEXT, "windows", all->windows);
+    doc_words(d, DOC_TEXT, "lost", "%.1f %%", all->cycles > 0 ? 100 * lost / all->cycles : 0);
+}
+
+static void show_row(struct document *d, const struct analyses_bandwidth_result *result, uint32_t first, uint32_t end)
+{
+    doc_group(d, DOC_TEXT, NULL);
+    doc_string(d, DOC_TEXT, "path", result->flows[first].path);
+    show_flow(d, result, first, "read", "read rate");
+    if (end - first == 2)
+        show_flow(d, result, first + 1, "written", "written rate");
+    if (result->limited)
+        show_limits(d, result, first, end);
+    doc_close(d);
+}
+
+static void show_paths(struct document *d, const struct analyses_bandwidth_result *result)
+{
+    static const struct doc_column columns[] = {{.heading = "path", .key = "path", .form = DOC_LEFT},
+                                                {.heading = "read", .key = "read"},
+                                                {.heading = "by insn", .key = "read rate"},
+                                                {.heading = "written", .key = "written"},
+                                                {.heading = "by insn", .key = "written rate"},
+                                                {.heading = "limits", .key = "dominated", .of = "windows"},
+                                                {.heading = "of the time", .key = "lost"}};
+    doc_table(d, DOC_TEXT, NULL);
+    doc_columns(d, columns, sizeof columns / sizeof columns[0] - (result->limited ? 0 : 2), 0);
+    const uint32_t flops = result->flow_count - 1;
+    for (uint32_t i = 0; i < flops; i += 2)
+        show_row(d, result, i, i + 2);
+    if (result->all.flow[flops].amount != 0)
+        show_row(d, result, flops, flops + 1);
+    doc_close(d);
+}
+
+static void show_function(struct document *d, const struct analyses_bandwidth_result *result,
+                          const struct bandwidth_place *place)
+{
+    char text[512];
+    const struct bandwidth_windows *windows = &place->windows;
+    const uint32_t most = bandwidth_main(result, windows);
+    const char *name = place->place.function ? place->place.function
+                                             : loader_place_text(text, sizeof text, place->pc, &place->place);
+    doc_note(d, DOC_ITEM, NULL, "%s: %.1f %% of the time, %.2f times slower", name,
+             100 * windows->cycles / result->all.cycles, slowdown(windows));
+    if (most != result->flow_count)
+        doc_say(d, "; %s %.3f by insn (%.3f to %.3f)", flow_name(d, result, most),
+                by(windows->flow[most].amount, windows->instructions), windows->flow[most].least,
+                windows->flow[most].most);
+}
+
+void report_add_bandwidth(struct document *d, struct report_digest *digest)
+{
+    const struct analyses_bandwidth_result *result = digest->run->found[ANALYSIS_bandwidth];
+    if (!result || !result->functions.list)
+        return;
+    add_json(d, digest->run, result);
+    note_finding(d, digest->run, result);
+    show_paths(d, result);
+    for (size_t i = 0; result->limited && i < SHOWN && i < result->functions.count; i++)
+        show_function(d, result, &result->functions.list[i]);
+}
