@@ -294,30 +294,47 @@ bool caches_tlbs_has(const struct caches_tlbs *tlbs, enum caches_tlb_side side);
 /* Whether loads and stores have first levels of their own. */
 bool caches_tlbs_split(const struct caches_tlbs *tlbs);
 
-/* Where a page of 4K was found in the first level. */
+/* Where a page was found in the first level, kept by whoever accesses TLBs; all zeros: nowhere. */
 struct caches_tlb_found {
-    const uint64_t *at; /* NULL: nowhere; else the key is the page's while this is */
-    uint64_t key;
-    struct caches_tlb_state *tlb;
-    uint32_t way;
-    enum caches_tlb_side side;
+    const uint64_t *at; /* NULL: nowhere; else the page is there while this is its key */
+    uint64_t *order;    /* of its set: a hit makes it order & keep | set; NULL: the policy has to be told, of the way */
+    uint64_t *accesses; /* of the TLB. One more access to the page found last changes nothing else, so whoever knows of
+                         * such may add them here */
+    union {
+        struct {
+            uint8_t keep, set;
+        };
+        uint32_t way;
+    };
+    uint8_t side, shift, kind; /* the key is (address >> shift) << 3 | kind */
 };
 /* One access to a page. entry_count: page-table entries from the root to its leaf: 4, 3, 2 for pages of 4K, 2M, 1G.
  * Returns how many of them, the last ones, a walk reads; 0: no walk. *found says where the page is then; it may be
- * NULL. */
+ * NULL. If it is not, it is what the last access to the page has left there, or all zeros. */
 unsigned caches_tlbs_access(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
                             unsigned entry_count, struct caches_tlb_found *found);
-/* The same, cheaper, for a page that was found: true: it was still there for this side, and the access is done; false:
- * nothing has changed. What was found holds for one page as long as its size is the same; all zeros: nothing. */
-bool caches_tlbs_again(struct caches_tlbs *tlbs, enum caches_tlb_side side, const struct caches_tlb_found *found);
+/* A hit where the page was found, for policies that are not two masks. */
+void caches_tlbs_touch(const struct caches_tlb_found *found);
+bool caches_tlbs_found_holds(const struct caches_tlb_found *found); /* for C2_PROMISE */
+
+/* The same as caches_tlbs_access(), cheaper, for a page that was found: true: it was still there for this side, and the
+ * access is done; false: nothing has changed. What was found holds for one page as long as its size is the same. */
+static inline bool caches_tlbs_again(const struct caches_tlb_found *found, enum caches_tlb_side side,
+                                     struct guest_va va)
+{
+    if (!SHORTCUT(found->at && *found->at == ((va.v >> found->shift) << 3 | found->kind) && found->side == side))
+        return false;
+    ++*found->accesses;
+    if (C2_LIKELY(found->order))
+        *found->order = (*found->order & found->keep) | found->set;
+    else
+        caches_tlbs_touch(found);
+    C2_PROMISE(caches_tlbs_found_holds(found));
+    return true;
+}
 /* Accesses so far that the first level missed, of all sides. Lent until destroy, current after each access. */
 const uint64_t *caches_tlbs_first_misses(const struct caches_tlbs *tlbs);
-/* Adds n accesses to the page of the side's last access. Where loads and stores share their first levels either may
- * have been the last. They change nothing but counts. n is taken modulo 2^64, so one may be taken back. */
-void caches_tlbs_repeat(struct caches_tlbs *tlbs, enum caches_tlb_side side, uint64_t n);
-
-/* INVLPG of every page of the range: drops the entries of pages that touch it, and all that page-walk caches hold. A
- * repeat may not follow before the next access. */
+/* INVLPG of every page of the range: drops the entries of pages that touch it, and all that page-walk caches hold. */
 void caches_tlbs_forget(struct caches_tlbs *tlbs, struct guest_va start, uint64_t bytes);
 
 struct caches_tlb_counts {

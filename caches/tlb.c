@@ -20,6 +20,9 @@
  *
  * Representation
  *   To the policy a way's line is the way's own number; what it holds is its key.
+ *   Whoever accesses keeps where a page was found, with what a hit changes there (struct caches_tlb_found), so that
+ *   most hits are no call. A page that is not where it was found has left the first level: nobody looks through its
+ *   set.
  *
  * Counting
  *   A TLB counts the accesses that asked it. Pointers in a second-level TLB are not counted there. A page-walk cache
@@ -66,14 +69,18 @@ struct route {
     struct caches_tlb_state *half[MAX_HALVES];
 };
 
+/* The two TLBs that pages of 4K have on a side, if that is all there are and each is a table of small trees. */
+struct pair_of_trees {
+    struct caches_tlb_state *first, *second; /* NULL: no */
+};
+
 struct caches_tlbs {
     struct caches_tlb config[CACHES_MAX_TLBS];
     uint32_t count;
     struct caches_tlb_state tlb[CACHES_MAX_TLBS];
     struct route route[2][CACHES_TLB_SIDES][CACHES_PAGE_KINDS]; /* by enum caches_tlb_place */
-    struct caches_tlb_state *pointers[CACHES_KINDS];            /* who holds a kind of pointer; NULL: nobody */
-    struct caches_tlb_state *last[CACHES_TLB_SIDES];            /* by asker */
-    unsigned char asker[CACHES_TLB_SIDES]; /* the side itself; of a store, where loads and stores share, a load */
+    struct pair_of_trees trees[CACHES_TLB_SIDES];
+    struct caches_tlb_state *pointers[CACHES_KINDS]; /* who holds a kind of pointer; NULL: nobody */
     struct caches_walk_counts walks;
     uint64_t first_misses; /* the sum of the first level's */
     bool split;
@@ -226,21 +233,39 @@ static unsigned ask_second(struct caches_tlbs *tlbs, const struct route *route, 
     return reads;
 }
 
-static inline void asked_last(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct caches_tlb_state *tlb)
+static struct caches_tlb_state *tlb_of(const struct caches_tlb_found *found)
 {
-    tlbs->last[tlbs->asker[side]] = tlb;
+    return (struct caches_tlb_state *)(void *)((char *)found->accesses -
+                                               offsetof(struct caches_tlb_state, counts.accesses));
 }
 
-/* A hit of the first level where the page was found before: what ask() would do, in a few instructions. */
-bool caches_tlbs_again(struct caches_tlbs *tlbs, enum caches_tlb_side side, const struct caches_tlb_found *found)
+static uint32_t way_found(const struct caches_tlb_found *found) { return (uint32_t)(found->at - tlb_of(found)->keys); }
+
+void caches_tlbs_touch(const struct caches_tlb_found *found) { cache_policy_hit(&tlb_of(found)->policy, found->way); }
+
+bool caches_tlbs_found_holds(const struct caches_tlb_found *found)
 {
-    if (!SHORTCUT(found->at && *found->at == found->key && found->side == side))
-        return false;
-    found->tlb->counts.accesses++;
-    cache_policy_hit(&found->tlb->policy, found->way);
-    C2_PROMISE(way_holds(found->tlb, found->way));
-    asked_last(tlbs, side, found->tlb);
-    return true;
+    const struct cache_policy *policy = &tlb_of(found)->policy;
+    return way_holds(tlb_of(found), way_found(found)) &&
+           (!policy->small_tree || cache_policy_points_away(policy, way_found(found)));
+}
+
+static inline void note_found(struct caches_tlb_found *found, enum caches_tlb_side side, enum caches_tlb_kind kind,
+                              struct caches_tlb_state *tlb, uint32_t way)
+{
+    const struct cache_policy *policy = &tlb->policy;
+    *found = (struct caches_tlb_found){.at = &tlb->keys[way],
+                                       .accesses = &tlb->counts.accesses,
+                                       .way = way,
+                                       .side = (uint8_t)side,
+                                       .shift = kind_shift[kind],
+                                       .kind = (uint8_t)key_of(0, kind)};
+    if (!policy->small_tree)
+        return;
+    const struct cache_use *use = &policy->use[cache_policy_way_of(policy, way)];
+    found->order = &policy->set[cache_policy_set_of(policy, way)].bits[0];
+    found->keep = (uint8_t)use->keep; /* no bit of a small tree is higher */
+    found->set = (uint8_t)use->set;
 }
 
 static unsigned access_first(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
@@ -251,7 +276,6 @@ static unsigned access_first(struct caches_tlbs *tlbs, enum caches_tlb_side side
     C2_ASSERT(route->count != 0);
     const uint64_t number = va.v >> kind_shift[route->kind];
     struct caches_tlb_state *first = half_of(route, number);
-    asked_last(tlbs, side, first);
     unsigned reads = 0;
     uint32_t way = ask(first, number, route->kind);
     if (way == 0) {
@@ -260,13 +284,49 @@ static unsigned access_first(struct caches_tlbs *tlbs, enum caches_tlb_side side
         way = insert(first, number, route->kind);
     }
     if (found)
-        *found = (struct caches_tlb_found){
-            .at = &first->keys[way], .key = key_of(number, route->kind), .tlb = first, .way = way, .side = side};
+        note_found(found, side, route->kind, first, way);
     return reads;
 }
 
-unsigned caches_tlbs_access(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
-                            unsigned entry_count, struct caches_tlb_found *found)
+/* ------------------------------------------------------------------ two trees
+ * Most TLBs of data are two of one page size, each a table of small trees. Here is what access_first() would do for a
+ * page that the first has lost, in a set that is full, and the second has, in one piece. Nothing is changed before that
+ * is known. */
+
+static inline void tree_use(struct caches_tlb_state *tlb, uint32_t set, uint32_t way)
+{
+    const struct cache_use *use = &tlb->policy.use[cache_policy_way_of(&tlb->policy, way)];
+    uint64_t *bits = tlb->policy.set[set].bits;
+    *bits = (*bits & use->keep) | use->set;
+    C2_PROMISE(way_holds(tlb, way) && cache_policy_points_away(&tlb->policy, way));
+}
+
+static inline bool access_trees(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
+                                const struct pair_of_trees *pair, struct caches_tlb_found *found)
+{
+    struct caches_tlb_state *first = pair->first, *second = pair->second;
+    const uint64_t number = va.v >> C2_PAGE_SHIFT, key = key_of(number, CACHES_KIND_4K);
+    const uint32_t set = set_of(first, number);
+    const uint32_t from = *guess_of(second, number);
+    if (*found->at == key || second->keys[from] != key || first->policy.set[set].valid != first->full)
+        return false;
+    C2_PROMISE(look_up(first, number, CACHES_KIND_4K) == 0);
+    const uint32_t way = (set << first->policy.way_bits) + first->policy.victim[first->policy.set[set].bits[0]];
+    C2_PROMISE(cache_policy_is_room(&first->policy, set, way));
+    first->keys[way] = key;
+    first->counts.accesses++;
+    first->counts.misses++;
+    tlbs->first_misses++;
+    second->counts.accesses++;
+    tree_use(second, cache_policy_set_of(&second->policy, from), from);
+    tree_use(first, set, way);
+    note_found(found, side, CACHES_KIND_4K, first, way);
+    return true;
+}
+
+static __attribute__((noinline)) unsigned access_any(struct caches_tlbs *tlbs, enum caches_tlb_side side,
+                                                     struct guest_va va, unsigned entry_count,
+                                                     struct caches_tlb_found *found)
 {
     C2_ASSERT(entry_count >= 2 && entry_count <= 4);
     const unsigned reads = access_first(tlbs, side, va, entry_count, found);
@@ -274,16 +334,18 @@ unsigned caches_tlbs_access(struct caches_tlbs *tlbs, enum caches_tlb_side side,
     return reads;
 }
 
-const uint64_t *caches_tlbs_first_misses(const struct caches_tlbs *tlbs) { return &tlbs->first_misses; }
-
-void caches_tlbs_repeat(struct caches_tlbs *tlbs, enum caches_tlb_side side, uint64_t n)
+/* A function without calls but at its end: so what access_trees() does needs no stack. */
+unsigned caches_tlbs_access(struct caches_tlbs *tlbs, enum caches_tlb_side side, struct guest_va va,
+                            unsigned entry_count, struct caches_tlb_found *found)
 {
-    if (n == 0)
-        return;
-    struct caches_tlb_state *last = tlbs->last[tlbs->asker[side]];
-    C2_ASSERT(last);
-    last->counts.accesses += n;
+    const struct pair_of_trees *pair = &tlbs->trees[side];
+    const bool was_found = found && found->at && found->side == side; /* if it is not there any more, it is nowhere */
+    if (SHORTCUT(entry_count == 4 && pair->first && was_found) && access_trees(tlbs, side, va, pair, found))
+        return 0;
+    return access_any(tlbs, side, va, entry_count, found);
 }
+
+const uint64_t *caches_tlbs_first_misses(const struct caches_tlbs *tlbs) { return &tlbs->first_misses; }
 
 /* ------------------------------------------------------------------ INVLPG */
 
@@ -321,7 +383,6 @@ void caches_tlbs_forget(struct caches_tlbs *tlbs, struct guest_va start, uint64_
         return;
     for (uint32_t i = 0; i < tlbs->count; i++)
         forget(&tlbs->tlb[i], start.v, start.v + bytes - 1);
-    memset(tlbs->last, 0, sizeof tlbs->last);
 }
 
 /* ------------------------------------------------------------------ life */
@@ -442,14 +503,25 @@ static enum c2_status check_split(struct caches_tlbs *tlbs, struct c2_error *err
         own |= data != CACHES_TLB_DATA ? data : 0;
     }
     tlbs->split = own != 0;
-    tlbs->asker[CACHES_TLB_STORE] = tlbs->split ? CACHES_TLB_STORE : CACHES_TLB_LOAD;
-    tlbs->asker[CACHES_TLB_FETCH] = CACHES_TLB_FETCH;
     if (own && shared)
         return c2_fail(err, C2_ERR_INVALID,
                        "of the first-level TLBs some are for all data and some for loads or stores");
     if (own == CACHES_TLB_LOADS || own == CACHES_TLB_STORES)
         return c2_fail(err, C2_ERR_INVALID, "first-level TLBs for loads need others for stores, and these those");
     return C2_OK;
+}
+
+static bool is_one_tree(const struct route *route)
+{
+    return route->count == 1 && route->kind == CACHES_KIND_4K && route->half[0]->policy.small_tree;
+}
+
+static void pair_trees(struct caches_tlbs *tlbs, enum caches_tlb_side side)
+{
+    const struct route *first = &tlbs->route[CACHES_TLB_FIRST][side][CACHES_KIND_4K];
+    const struct route *second = &tlbs->route[CACHES_TLB_SECOND][side][CACHES_KIND_4K];
+    if (is_one_tree(first) && is_one_tree(second))
+        tlbs->trees[side] = (struct pair_of_trees){first->half[0], second->half[0]};
 }
 
 static enum c2_status init(struct caches_tlbs *tlbs, struct c2_error *err)
@@ -462,6 +534,8 @@ static enum c2_status init(struct caches_tlbs *tlbs, struct c2_error *err)
     }
     for (unsigned side = 0; side < CACHES_TLB_SIDES && status == C2_OK; side++)
         status = finish_side(tlbs, (enum caches_tlb_side)side, err);
+    for (unsigned side = 0; side < CACHES_TLB_SIDES && status == C2_OK; side++)
+        pair_trees(tlbs, (enum caches_tlb_side)side);
     return status;
 }
 

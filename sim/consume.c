@@ -80,6 +80,15 @@ static inline void own_repeat(struct sim_core *core, struct hot *hot, const stru
         sim_attribute_own(core, (struct guest_va){va}, references_of(slot));
 }
 
+/* The access before was the first to its line. */
+static inline void own_first(struct sim_core *core, const struct sim_slot *slot, uint64_t va)
+{
+    if (C2_LIKELY(core->line_refs))
+        *core->line_refs += references_of(slot);
+    else
+        sim_attribute_own(core, (struct guest_va){va}, references_of(slot));
+}
+
 static inline bool leaves(const struct sim_core *core, const struct sim_slot *slot, uint64_t va)
 {
     const bool reads = (uint32_t)slot->repeated != 0, writes = slot->repeated >> 32 != 0;
@@ -132,7 +141,7 @@ static inline __attribute__((always_inline)) enum c2_status run_plan(struct sim_
                 hot->repeats = slot->following;
                 hot->owned = 0;
                 if (attributed)
-                    own_repeat(core, hot, slot, va);
+                    own_first(core, slot, va);
             }
             if (C2_UNLIKELY(status != C2_OK))
                 return status;

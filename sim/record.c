@@ -104,7 +104,7 @@ enum c2_status sim_data_lines(struct sim_core *core, bool write, struct guest_va
         const struct guest_va start = {line << sim->line_shift};
         status = sim_data_line(core, write, start, err);
         if (core->tlb_on[CACHES_DATA] && start.v % C2_PAGE_BYTES != 0) /* one access of the TLB a page, not a line */
-            core->tlb_pending[write & core->tlb_split]--;
+            --*core->tlb_accesses[write & core->tlb_split];
     }
     return status;
 }

@@ -147,8 +147,8 @@ void sim_flush_repeats(struct sim_core *core)
     const uint64_t reads = (uint32_t)core->repeats, writes = core->repeats >> 32;
     core->repeats = 0;
     if (core->tlb_on[CACHES_DATA]) {
-        core->tlb_pending[CACHES_TLB_LOAD] += reads;
-        core->tlb_pending[core->tlb_split] += writes;
+        *core->tlb_accesses[CACHES_TLB_LOAD] += reads;
+        *core->tlb_accesses[core->tlb_split] += writes;
     }
     if (reads != 0)
         caches_repeat(sim->caches, false, reads);
@@ -161,8 +161,6 @@ void sim_settle(struct sim *sim)
     sim_flush_repeats(&sim->core);
     if (sim->attributed.on)
         sim_attribute_settle(&sim->core);
-    if (sim->core.tlb)
-        sim_tlb_settle(&sim->core);
 }
 
 /* The line of the last data access is forgotten too: it may be another frame's from now on. The line of the last

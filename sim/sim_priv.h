@@ -94,12 +94,12 @@ struct sim_core {
     uint64_t *line_refs; /* of the owner of all of data_line; NULL: it has several */
     uint64_t owned;      /* repeats on data_line not yet added there; two counters in one word, as in `repeats` */
 
-    bool tlb_on[2];                         /* by enum caches_side: these have TLBs */
-    bool tlb_split;                         /* loads and stores have first levels of their own */
-    uint64_t tlb_page[CACHES_TLB_SIDES];    /* of the side's last access; without split stores are loads */
-    uint64_t tlb_pending[CACHES_TLB_SIDES]; /* accesses to it not yet told, modulo 2^64: of a reference of two lines one
-                                          * access is taken back, which may be told already */
-    struct caches_tlbs *tlb;                /* NULL: translations are free */
+    bool tlb_on[2];                           /* by enum caches_side: these have TLBs */
+    bool tlb_split;                           /* loads and stores have first levels of their own */
+    uint64_t tlb_page[CACHES_TLB_SIDES];      /* of the side's last access; without split stores are loads */
+    uint64_t *tlb_accesses[CACHES_TLB_SIDES]; /* of the TLB that has this page: those that repeat it are added here */
+    uint64_t tlb_nowhere;                     /* no accesses: of a side that has made none */
+    struct caches_tlbs *tlb;                  /* NULL: translations are free */
 
     struct sim_page pages[SIM_PAGES];
 };
@@ -202,7 +202,6 @@ enum c2_status sim_drop_measured(struct sim *sim, struct c2_error *err);        
 enum c2_status sim_tlb_create(struct sim_core *core, const struct caches_machine *machine, struct c2_error *err);
 enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct sim_page *page, struct guest_va va,
                              struct c2_error *err);
-void sim_tlb_settle(struct sim_core *core);
 void sim_tlb_forget(struct sim_core *core, struct guest_va start, uint64_t bytes);
 
 /* attribute.c */
@@ -263,10 +262,16 @@ static inline enum c2_status sim_tlb_access(struct sim_core *core, enum caches_s
                                             struct sim_page *page, struct guest_va va, struct c2_error *err)
 {
     const unsigned tlb_side = side == CACHES_FETCH ? CACHES_TLB_FETCH : write & core->tlb_split;
-    if (C2_UNLIKELY(!SHORTCUT(va.v >> C2_PAGE_SHIFT == core->tlb_page[tlb_side])))
-        return sim_tlb_enter(core, tlb_side, page, va, err);
-    core->tlb_pending[tlb_side]++;
-    return C2_OK;
+    if (SHORTCUT(va.v >> C2_PAGE_SHIFT == core->tlb_page[tlb_side])) {
+        ++*core->tlb_accesses[tlb_side];
+        return C2_OK;
+    }
+    core->tlb_page[tlb_side] = va.v >> C2_PAGE_SHIFT;
+    enum c2_status status = C2_OK;
+    if (C2_UNLIKELY(!caches_tlbs_again(&page->found, (enum caches_tlb_side)tlb_side, va)))
+        status = sim_tlb_enter(core, tlb_side, page, va, err);
+    core->tlb_accesses[tlb_side] = page->found.accesses;
+    return status;
 }
 
 /* Whether a repeat of the data line would be of another page to the TLBs: only where a load and a store are two
