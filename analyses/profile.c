@@ -122,23 +122,21 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
 
 /* ------------------------------------------------------------------ actors */
 
+static enum c2_status no_memory(struct c2_error *err)
+{
+    return c2_fail_memory(err, "the table of misses by instruction and object");
+}
+
 static enum c2_status grow_actors(struct profile *profile, struct c2_error *err)
 {
     if (profile->actor_count < profile->actor_room)
         return C2_OK;
     const uint32_t room = profile->actor_room * 2 + C2_HOST_SIZE(1024u, 1u);
-    const size_t levels = profile_levels(profile);
     struct profile_actor *actors = c2_realloc(profile->actors, room * sizeof *actors);
     if (actors)
         profile->actors = actors;
-    struct analyses_tally *tallies = c2_realloc(profile->tallies, room * levels * sizeof *tallies);
-    if (tallies)
-        profile->tallies = tallies;
-    struct analyses_translations *translations = c2_realloc(profile->translations, room * sizeof *translations);
-    if (translations)
-        profile->translations = translations;
-    if (!actors || !tallies || !translations)
-        return c2_fail_memory(err, "the table of misses by instruction and object");
+    if (!actors)
+        return no_memory(err);
     profile->actor_room = room;
     return C2_OK;
 }
@@ -153,12 +151,8 @@ static enum c2_status new_actor(struct profile *profile, uint64_t key, uint32_t 
         status = c2_map_put(profile->actor_of, key, profile->actor_count, err);
     if (status != C2_OK)
         return status;
-    const size_t levels = profile_levels(profile);
     *out = profile->actor_count++;
     profile->actors[*out] = (struct profile_actor){(uint32_t)(key >> 32), (uint32_t)key & ~EARLY, profile->early};
-    for (size_t i = 0; i < levels; i++)
-        profile->tallies[*out * levels + i] = (struct analyses_tally){.placement = 0};
-    profile->translations[*out] = (struct analyses_translations){.misses = 0};
     return C2_OK;
 }
 
@@ -170,7 +164,7 @@ static enum c2_status reach_code(struct profile *profile, uint32_t code, struct 
     room = room > code ? room : code + 1ull;
     struct profile_last *last = c2_realloc(profile->last, room * sizeof *last);
     if (!last)
-        return c2_fail_memory(err, "the table of misses by instruction and object");
+        return no_memory(err);
     for (uint64_t i = profile->code_room; i < room; i++)
         last[i] = (struct profile_last){.actor = PROFILE_NONE};
     profile->last = last;
@@ -256,7 +250,30 @@ static enum c2_status actor_word(void *self, uint32_t code, enum sim_kind kind, 
 
 static uint32_t actor_of_word(uint64_t word) { return (uint32_t)word - 1; /* nobody, 0, becomes PROFILE_NONE */ }
 
-/* ------------------------------------------------------------------ misses */
+/* ------------------------------------------------------------------ misses
+ * They are told on whatever thread judges them, while others may become actors: so what is counted for an actor grows
+ * by itself, and nothing else of the profile is looked at. */
+
+/* What is counted for so many actors is there. */
+static enum c2_status reach_actors(struct profile *profile, uint32_t count, struct c2_error *err)
+{
+    if (C2_LIKELY(count <= profile->tally_room))
+        return C2_OK;
+    const size_t levels = profile_levels(profile), old = profile->tally_room;
+    const size_t room = count + old + C2_HOST_SIZE(1024u, 1u);
+    struct analyses_tally *tallies = c2_realloc(profile->tallies, room * levels * sizeof *tallies);
+    if (tallies)
+        profile->tallies = tallies;
+    struct analyses_translations *translations = c2_realloc(profile->translations, room * sizeof *translations);
+    if (translations)
+        profile->translations = translations;
+    if (!tallies || !translations)
+        return no_memory(err);
+    memset(&tallies[old * levels], 0, (room - old) * levels * sizeof *tallies);
+    memset(&translations[old], 0, (room - old) * sizeof *translations);
+    profile->tally_room = (uint32_t)room;
+    return C2_OK;
+}
 
 static enum c2_status new_pair(struct profile *profile, const struct profile_pair *pair, struct c2_map *map,
                                uint64_t key, struct c2_error *err)
@@ -271,8 +288,8 @@ static enum c2_status new_pair(struct profile *profile, const struct profile_pai
 
 static bool is_pair(const struct profile_pair *one, const struct profile_pair *other)
 {
-    return one->victim == other->victim && one->evictor == other->evictor && one->level == other->level &&
-           one->same_block == other->same_block;
+    return ((one->victim ^ other->victim) | (one->evictor ^ other->evictor) | (one->level ^ other->level) |
+            (one->same_block ^ other->same_block)) == 0; /* one jump, which is foreseen */
 }
 
 static uint32_t *recent_of(struct profile *profile, const struct profile_pair *pair)
@@ -297,7 +314,7 @@ static enum c2_status count_pair(struct profile *profile, uint32_t level, uint64
 {
     const struct profile_pair pair = {.victim = actor_of_word(victim),
                                       .evictor = actor_of_word(evictor),
-                                      .level = (uint8_t)level,
+                                      .level = level,
                                       .same_block = victim >> 32 == evictor >> 32};
     uint32_t *recent = recent_of(profile, &pair);
     if (!SHORTCUT(*recent < profile->pair_count && is_pair(&profile->pairs[*recent], &pair))) {
@@ -335,7 +352,7 @@ static enum c2_status count_level(struct profile *profile, const struct sim_miss
 static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
     struct profile *profile = self;
-    enum c2_status status = C2_OK;
+    enum c2_status status = reach_actors(profile, actor_of_word(miss->actor) + 1, err);
     for (uint32_t i = miss->first; i < miss->outcome->served_by && status == C2_OK; i++)
         status = count_level(profile, miss, i, err);
     return status;
@@ -344,11 +361,11 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
 static enum c2_status tlb_missed(void *self, const struct sim_tlb_miss *miss, struct c2_error *err)
 {
     struct profile *profile = self;
-    uint64_t word;
-    enum c2_status status = actor_word(profile, miss->code, miss->kind, miss->va, &word, err);
+    const uint32_t actor = actor_of_word(miss->actor);
+    enum c2_status status = reach_actors(profile, actor + 1, err);
     if (status != C2_OK)
         return status;
-    struct analyses_translations *of = &profile->translations[actor_of_word(word)];
+    struct analyses_translations *of = &profile->translations[actor];
     of->misses++;
     of->walks += miss->walked;
     return C2_OK;
@@ -417,11 +434,11 @@ static enum c2_status learn_layout(struct profile *profile, const uint64_t *word
 static enum c2_status dropped(void *self, struct c2_error *err)
 {
     struct profile *profile = self;
-    const size_t tallies = (size_t)profile->actor_count * profile_levels(profile);
+    const size_t tallies = (size_t)profile->tally_room * profile_levels(profile);
     enum c2_status status = C2_OK;
-    if (profile->actor_count != 0) {
+    if (profile->tally_room != 0) {
         memset(profile->tallies, 0, tallies * sizeof *profile->tallies);
-        memset(profile->translations, 0, profile->actor_count * sizeof *profile->translations);
+        memset(profile->translations, 0, profile->tally_room * sizeof *profile->translations);
     }
     for (uint32_t i = 0; i < objects_count(profile->objects); i++)
         objects_owner(profile->objects, i)->refs = 0;
@@ -496,7 +513,7 @@ static void add_actor_sums(const struct profile *profile, uint32_t actor, struct
 static void add_up(const struct profile *profile, struct profile_sums *sums)
 {
     *sums = (struct profile_sums){.refs = 0};
-    for (uint32_t i = 0; i < profile->actor_count; i++)
+    for (uint32_t i = 0; i < profile->actor_count && i < profile->tally_room; i++)
         add_actor_sums(profile, i, sums);
     for (uint32_t i = 0; i < profile->pair_count; i++)
         sums->pairs[profile->pairs[i].level] += profile->pairs[i].count;
@@ -554,13 +571,18 @@ static enum c2_status window(void *self, const struct sim_window *window, struct
 
 static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
 {
-    check_sums(self);
-    return profile_finish(self, sim, err);
+    struct profile *profile = self;
+    enum c2_status status = reach_actors(profile, profile->actor_count, err);
+    if (status != C2_OK)
+        return status;
+    check_sums(profile);
+    return profile_finish(profile, sim, err);
 }
 
 static struct sim_subscriber subscriber(struct analysis *analysis)
 {
     return (struct sim_subscriber){.self = analysis,
+                                   .apart = true,
                                    .memory = memory,
                                    .mark = mark,
                                    .dropped = dropped,

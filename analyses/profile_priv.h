@@ -27,8 +27,8 @@ struct profile_last {
 /* Conflict misses of one actor at one level, in lines that another took away. */
 struct profile_pair {
     uint32_t victim, evictor; /* actors; the evictor may be PROFILE_NONE */
-    uint8_t level;
-    bool same_block; /* of one owner: the same block of it */
+    uint32_t level;
+    uint32_t same_block; /* 1: of one owner: the same block of it; else 0 */
     uint64_t count;
 };
 
@@ -74,6 +74,7 @@ struct profile {
     struct analyses_tally *tallies;             /* [actor * levels + level] */
     struct analyses_translations *translations; /* [actor] */
     uint32_t actor_count, actor_room;
+    uint32_t tally_room;       /* actors that have tallies and translations */
     struct c2_map *actor_of;   /* code, early, owner -> actor */
     struct profile_last *last; /* [code] */
     uint64_t epoch;            /* of the objects: how often they may have changed, counted from 1 */

@@ -28,7 +28,7 @@ static size_t cells_of(const struct profile *profile, uint32_t actors)
 static enum c2_status reach(struct profile *profile, struct c2_error *err)
 {
     struct profile_samples *samples = &profile->samples;
-    const uint32_t room = profile->actor_room;
+    const uint32_t room = profile->tally_room;
     if (samples->actor_room == room)
         return C2_OK;
     struct samples_cell *cells = c2_realloc(samples->cells, cells_of(profile, room) * sizeof *cells);

@@ -7,12 +7,13 @@
  * access takes access_any(), and no count changes.
  */
 #include "caches/contents_priv.h"
+#include "caches/tape_priv.h"
 
 enum c2_status cache_access_from(struct caches *caches, struct cache_request *request, struct caches_outcome *outcome,
                                  struct c2_error *err)
 {
     struct cache_level *first = request->first;
-    request->slot = cache_lines_slot(&caches->lines, request->line.physical_line.v);
+    request->slot = caches_slot(caches, request->line.physical_line);
     if (request->slot == LINES_NO_SLOT)
         return c2_fail_memory(err, "the table of lines accessed");
     request->row = cache_lines_row(&caches->lines, request->slot);
@@ -32,8 +33,12 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
 
 uint32_t caches_slot(struct caches *caches, struct line_no physical_line)
 {
-    const uint32_t slot = cache_lines_slot_recent(&caches->lines, physical_line.v);
-    return slot != LINES_NO_SLOT ? slot : cache_lines_slot(&caches->lines, physical_line.v);
+    const uint32_t recent = cache_lines_slot_recent(&caches->lines, physical_line.v), groups = caches->lines.groups;
+    if (recent != LINES_NO_SLOT)
+        return recent;
+    const uint32_t slot = cache_lines_slot(&caches->lines, physical_line.v);
+    const bool added = caches->lines.groups != groups;
+    return added && caches->usual && !cache_tape_group(caches) ? LINES_NO_SLOT : slot;
 }
 
 static inline void tell_hit(struct caches_outcome *outcome, uint32_t depth)
@@ -59,12 +64,13 @@ static inline enum c2_status usual_access(struct caches *caches, cache_access_fu
         return no_room(err);
     *last = slot;
     if (!access(caches, first, write, slot, line.physical_line.v)) {
-        cache_verdict_miss(caches, outcome);
-    } else {
-        cache_verdict_hit(&caches->lines, first, slot);
-        if (outcome)
-            tell_hit(outcome, first->depth);
+        caches_judge(caches, outcome);
+        return C2_OK;
     }
+    if (C2_UNLIKELY(cache_tape_hit(caches, first, slot)))
+        cache_tape_full(caches);
+    if (outcome)
+        tell_hit(outcome, first->depth);
     C2_PROMISE(cache_access_holds(caches, slot));
     return C2_OK;
 }
@@ -217,7 +223,8 @@ static __attribute__((noinline)) enum caches_tried try_any(struct caches *caches
     caches->last[side] = slot;
     if (!caches->access(caches, first, write, slot, line))
         return CACHES_MISSED;
-    cache_verdict_hit(&caches->lines, first, slot);
+    if (C2_UNLIKELY(cache_tape_hit(caches, first, slot)))
+        return cache_tape_full(caches);
     C2_PROMISE(cache_access_holds(caches, slot));
     return CACHES_TRIED;
 }
@@ -239,15 +246,26 @@ enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool 
     caches->youngest = words;
     caches->last[side] = slot;
     first->hits[write]++;
-    cache_verdict_hit(&caches->lines, first, slot);
+    if (C2_UNLIKELY(cache_tape_hit(caches, first, slot)))
+        return cache_tape_full(caches);
     C2_PROMISE(cache_access_holds(caches, slot));
     return CACHES_TRIED;
 }
 
-void caches_judge(struct caches *caches, struct caches_outcome *outcome)
+enum caches_tried caches_try_walk(struct caches *caches, struct line_no physical_line, uint32_t *served_by)
 {
-    cache_verdict_miss(caches, outcome);
-    C2_PROMISE(cache_access_holds(caches, caches->trail.slot));
+    struct cache_level *first = caches->port[CACHE_PORT_WALK];
+    const uint32_t slot = caches_slot(caches, physical_line);
+    if (slot == LINES_NO_SLOT)
+        return CACHES_UNTRIED;
+    caches->walks_below += first != caches->port[CACHE_PORT_DATA];
+    caches->last[CACHES_DATA] = LINES_NO_SLOT;
+    *served_by = first->depth;
+    if (!caches->access_any(caches, first, false, slot, physical_line.v)) {
+        *served_by = first->depth + caches->trail.missed;
+        return CACHES_MISSED;
+    }
+    return cache_tape_hit(caches, first, slot) ? cache_tape_full(caches) : CACHES_TRIED;
 }
 
 static void repeat_any(struct caches *caches, struct cache_level *first, bool write, uint64_t n)

@@ -244,12 +244,48 @@ uint32_t caches_slot(struct caches *caches, struct line_no physical_line);
 enum caches_tried {
     CACHES_UNTRIED, /* nothing at all has changed, and caches_access() is to be called */
     CACHES_TRIED,   /* a hit in the first level: done, all counts included */
-    CACHES_MISSED,  /* the levels have missed and been filled: caches_judge() is to be called next */
+    CACHES_MISSED,  /* the levels have missed and been filled: caches_judge() or caches_defer() is to be called next */
+    CACHES_FULL,    /* as TRIED, and the tape is full: see caches_defer_to() */
 };
 enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool write, uint32_t slot,
                              struct line_no virtual_line, struct line_no physical_line);
 /* What caches_access() would have said of it; the actor may have been set since. */
 void caches_judge(struct caches *caches, struct caches_outcome *outcome);
+
+/* ------------------------------------------------------------------ verdicts deferred
+ * On most machines - every level has LRU, none is exclusive, a line has one set in each - what is said of an access
+ * changes nothing of what the levels hold. There an access may be made in two stages: the levels now, and shadows,
+ * classes, evictors and outcomes later, from a tape that the first stage writes; on another thread if one likes. */
+bool caches_can_defer(const struct caches *caches);
+/* Before the first access: from now on they write on this tape, and are made by caches_try(), caches_try_walk(),
+ * caches_defer() and caches_note() alone. room: more than CACHES_TAPE_SLACK words. What returns CACHES_FULL has left
+ * room for a few accesses more. The counts of levels are current when all was heard. */
+#define CACHES_TAPE_SLACK 256u
+void caches_defer_to(struct caches *caches, uint64_t *words, uint32_t room);
+/* How many words are on the tape now; it is empty then. */
+uint32_t caches_deferred(struct caches *caches);
+
+/* What goes with an access. */
+#define CACHES_NOTED 3u
+struct caches_noted {
+    uint64_t actor;              /* who makes it, as in caches_set_actor() */
+    uint64_t word[CACHES_NOTED]; /* whatever the caller wants to find with the outcome */
+};
+/* After CACHES_MISSED, instead of caches_judge(): CACHES_TRIED, or CACHES_FULL. NULL: nobody wants to hear of it. */
+enum caches_tried caches_defer(struct caches *caches, const struct caches_noted *noted);
+/* Something else to be heard at this place. */
+enum caches_tried caches_note(struct caches *caches, const struct caches_noted *noted);
+
+struct caches_hearer {
+    void *self;
+    /* outcome NULL: a note, of no line. */
+    enum c2_status (*told)(void *self, const struct caches_noted *noted, struct line_no line,
+                           const struct caches_outcome *outcome, struct c2_error *err);
+};
+/* The second stage, of what was on the tape at some time: all words in order, whole tapes. It may run while the first
+ * one goes on. Fails where the hearer does, or for want of memory. */
+enum c2_status caches_hear(struct caches *caches, const uint64_t *words, uint32_t count,
+                           const struct caches_hearer *hearer, struct c2_error *err);
 
 /* Who makes the accesses that follow: any word but 0 (0: nobody). Kept with each line that these accesses make a level
  * lose (victims of fills, insertions, back-invalidations, moves out of an exclusive level, take-overs of synonyms);
@@ -269,6 +305,10 @@ void caches_repeat(struct caches *caches, bool write, uint64_t n);
  * level that had it, level_count = memory. *outcome may be NULL. Fails as caches_access() does. */
 enum c2_status caches_walk(struct caches *caches, struct line_no physical_line, uint32_t *served_by,
                            struct caches_outcome *outcome, struct c2_error *err);
+
+/* The same in two stages, as caches_try(); needs caches_defer_to(). *served_by is known at once. CACHES_UNTRIED: there
+ * is no host memory. */
+enum caches_tried caches_try_walk(struct caches *caches, struct line_no physical_line, uint32_t *served_by);
 
 /* Counts of data-path level i, or of L1I (only where has_l1i), as they are at the call. Lent until destroy. */
 const struct caches_counts *caches_level_counts(const struct caches *caches, uint32_t level);

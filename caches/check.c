@@ -3,6 +3,7 @@
  * The invariants of the whole hierarchy, and its dump. What they say is in the model card of hierarchy.c.
  */
 #include "caches/contents_priv.h"
+#include "caches/tape_priv.h"
 
 #include <inttypes.h>
 
@@ -63,6 +64,7 @@ void caches_check(const struct caches *caches)
         check_level_counts(caches, &caches->level[i]);
     if (caches->usual) {
         cache_contents_check(caches);
+        cache_verdicts_check(caches->verdicts, caches->node_count);
         return;
     }
     for (uint32_t i = 0; i < caches->node_count; i++)
@@ -84,6 +86,8 @@ bool cache_access_holds(struct caches *caches, uint32_t slot)
 {
     if (!caches->usual)
         cache_row_holds(caches, cache_lines_row(&caches->lines, slot));
+    else if (!cache_tape_is_own(caches))
+        return true; /* what is said of it is still to come */
     for (uint32_t i = 0; i < caches->node_count; i++)
         check_level_counts(caches, &caches->level[i]);
     if (++caches->calls < caches->check_at)
@@ -95,8 +99,8 @@ bool cache_access_holds(struct caches *caches, uint32_t slot)
 
 static void dump_level(const struct caches *caches, const struct cache_level *level, FILE *to)
 {
-    cache_level_dump(level, to);
     cache_level_counts(caches, level->column);
+    cache_level_dump(level, caches->usual ? &caches->verdicts->level[level->column].shadow : &level->shadow, to);
 #define X(field, help) fprintf(to, "  %-18s %20" PRIu64 "  %s\n", #field, level->counts.field, help);
     CACHES_COUNTERS(X)
 #undef X

@@ -6,7 +6,8 @@
  *   The rules are those of hierarchy.c, for machines where every level has true LRU and is not exclusive, and where a
  *   line has one set in each level: so nothing moves up, there are no synonyms, and what a level has is in its sets and
  *   nowhere else. An access leaves a trail: the levels that missed, and who had to leave them. All else - shadows,
- *   classes, evictors, outcomes - is said from the trail (verdict.c), and changes nothing here.
+ *   classes, evictors, outcomes - is said later of what is written down of it (tape.c, verdict.c), and changes nothing
+ *   here.
  *
  * Counting
  *   Hits and misses by reads and writes, write-backs, back-invalidations. The rest of a level's counts is made of these
@@ -26,6 +27,7 @@
  *   See hierarchy.c. Other machines: path.c.
  */
 #include "caches/contents_priv.h"
+#include "caches/tape_priv.h"
 
 /* ------------------------------------------------------------------ life */
 
@@ -41,11 +43,10 @@ bool cache_contents_suit(const struct caches *caches)
 
 enum c2_status cache_contents_init(struct caches *caches, struct c2_error *err)
 {
-    enum c2_status status = C2_OK;
-    cache_lines_pack(&caches->lines);
+    enum c2_status status = cache_tape_init(caches, err);
     for (uint32_t i = 0; i < caches->node_count && status == C2_OK; i++) {
         struct cache_level *level = &caches->level[i];
-        level->shadow.at = level->column;
+        level->told = LINES_NO_SLOT;
         level->plain = level->power_of_two && !level->hash;
         status = cache_sets_init(&level->sets, level->policy.ways, level->policy.set_count, err);
     }
@@ -57,6 +58,7 @@ void cache_contents_end(struct caches *caches)
 {
     for (uint32_t i = 0; i < caches->node_count; i++)
         cache_sets_end(&caches->level[i].sets);
+    cache_tape_end(caches);
 }
 
 /* ------------------------------------------------------------------ forms */
@@ -147,7 +149,6 @@ void cache_contents_check(const struct caches *caches)
     for (uint32_t i = 0; i < caches->node_count; i++) {
         const struct cache_level *level = &caches->level[i];
         cache_sets_check(&level->sets);
-        cache_shadow_check(&level->shadow);
         for (uint32_t set = 0; set < level->sets.set_count; set++)
             for (uint32_t place = 0; place < level->sets.ways; place++) {
                 const uint32_t word = cache_sets_at(&level->sets, set)[place];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * An access of a usual machine in two stages: contents.c, what the levels hold, and verdict.c, what is said of it.
+ * The first stage of an access of a usual machine: what the levels hold. The second is verdict.c.
  */
 #ifndef C2_CONTENTS_PRIV_H
 #define C2_CONTENTS_PRIV_H
@@ -46,9 +46,6 @@ void cache_contents_use(struct caches *caches, unsigned form);
 /* Dirties a line where a data access was just made. */
 void cache_contents_dirty(struct caches *caches, uint32_t slot);
 
-/* The shadows, classes and evictors of the access that left caches->trail. outcome: may be NULL. */
-void cache_verdict_miss(struct caches *caches, struct caches_outcome *outcome);
-
 void cache_contents_check(const struct caches *caches);
 
 /* The set of a line, through all slices, from 0; by its physical number, as without synonyms either finds it. */
@@ -58,13 +55,6 @@ static inline uint32_t cache_contents_set_of(const struct cache_level *level, ui
         return (uint32_t)line & (level->set_count - 1);
     const struct cache_place place = cache_level_place(level, (struct cache_line){{line}, {line}});
     return place.slice * level->set_count + place.number;
-}
-
-static inline void cache_verdict_hit(const struct cache_lines *lines, struct cache_level *level, uint32_t slot)
-{
-    uint32_t *stamp = cache_lines_stamp(lines, slot, level->shadow.at);
-    if (C2_UNLIKELY(cache_shadow_touch(&level->shadow, stamp, slot) != CACHES_CONFLICT))
-        level->counts.fa_only_misses++;
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * The hierarchy: the levels of one core, put together. This file has the life of it, access.c the way of an
- * access up to the first miss, path.c what follows. Usual machines take contents.c and verdict.c instead, which come to
- * the same counts: without shortcuts (-DC2_NO_SHORTCUTS) there are none.
+ * access up to the first miss, path.c what follows. Usual machines take contents.c and, later, verdict.c instead, which
+ * come to the same counts: without shortcuts (-DC2_NO_SHORTCUTS) there are none.
  *
  * Model
  *   Levels are the nodes of a tree whose root is memory: each knows the one that is asked next. Accesses enter at
@@ -50,6 +50,7 @@
  *   Time; other cores, so coherence stays 0; what a write does to a copy of its line in L1I.
  */
 #include "caches/contents_priv.h"
+#include "caches/tape_priv.h"
 
 static bool virtual_exclusive_below(const struct caches_machine *machine, uint32_t depth)
 {
@@ -166,7 +167,7 @@ void caches_destroy(struct caches *caches)
 enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err)
 {
     (void)err; /* rows get longer with the first line */
-    cache_lines_keep_evictors(&caches->lines);
+    cache_lines_keep_evictors(caches->usual ? &caches->verdicts->lines : &caches->lines);
     return C2_OK;
 }
 
@@ -181,6 +182,12 @@ const struct caches_counts *cache_level_counts(const struct caches *caches, uint
     struct caches_counts *n = (struct caches_counts *)&level->counts; /* what it says stays the same */
     if (!caches->usual)
         return n;
+    cache_tape_catch_up((struct caches *)caches);
+    const uint64_t(*said)[CACHES_COHERENCE + 1] = caches->verdicts->level[column].said;
+    n->cold = said[1][CACHES_COLD];
+    n->capacity = said[1][CACHES_CAPACITY];
+    n->conflict = said[1][CACHES_CONFLICT];
+    n->fa_only_misses = said[0][CACHES_COLD] + said[0][CACHES_CAPACITY];
     n->hits = level->hits[0] + level->hits[1];
     n->reads = level->hits[0] + level->misses[0];
     n->writes = level->hits[1] + level->misses[1];

@@ -40,17 +40,25 @@ struct cache_front {
     uint32_t set_mask, stride;
 };
 
+/* Where that is written down (tape.c). */
+struct cache_tape {
+    uint64_t *at, *stop; /* what comes next; behind it, room for what one access may write */
+    uint64_t *words, *own;
+};
+
 struct caches {
     struct cache_level *port[CACHE_PORTS]; /* the level that is asked first; NULL: none */
     uint32_t level_count;                  /* of the data path */
-    bool usual;                            /* accesses go by contents.c and verdict.c; and then these: */
+    bool usual;                            /* accesses go by contents.c, later verdict.c; and then these: */
     cache_access_function *access;         /* at the ports of data and fetches */
     cache_access_function *access_any;     /* at any level */
     struct cache_front front[2];           /* by side */
     uint32_t *youngest;                    /* where the line of the last access is, the first of its set */
-    uint32_t last[2];                      /* slot of each side's last access */
-    uint64_t walks_below;                  /* accesses that entered at the port of walks, where that is not L1D */
-    uint64_t page_mask;                    /* index bits in which the two names of a line must agree */
+    struct cache_tape tape;
+    struct cache_verdicts *verdicts;
+    uint32_t last[2];     /* slot of each side's last access */
+    uint64_t walks_below; /* accesses that entered at the port of walks, where that is not L1D */
+    uint64_t page_mask;   /* index bits in which the two names of a line must agree */
     struct cache_level level[CACHES_MAX_LEVELS + 1]; /* the data path, and behind it L1I */
     uint32_t node_count;
     struct cache_level *last_level;

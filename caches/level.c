@@ -195,13 +195,13 @@ static uint32_t dump_set(const struct cache_level *level, uint32_t set, FILE *to
     return lines;
 }
 
-void cache_level_dump(const struct cache_level *level, FILE *to)
+void cache_level_dump(const struct cache_level *level, const struct cache_shadow *shadow, FILE *to)
 {
     fprintf(to,
             "%s: %" PRIu32 " slices of %" PRIu32 " sets of %" PRIu32 " ways, %s; shadow %" PRIu32 " of %" PRIu32
             " lines; way:line, * is dirty\n",
             level->config->name, level->slice_count, level->set_count, level->policy.ways,
-            caches_policy_name(level->config->policy), level->shadow.live, level->shadow.capacity);
+            caches_policy_name(level->config->policy), shadow->live, shadow->capacity);
     for (uint32_t set = 1; set <= level->policy.set_count; set++)
         if (dump_set(level, set, to) != 0)
             fputc('\n', to);

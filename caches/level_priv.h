@@ -19,6 +19,7 @@ struct cache_level {
     struct cache_sets sets;      /* of a usual machine: what is here (contents.c); and then these, from which */
     uint64_t hits[2], misses[2]; /* most of its counts are made: by whether it was a write */
     bool plain;                  /* one slice, and a power of two of sets */
+    uint32_t told;               /* if it is asked first: the slot that it was asked for last */
     struct cache_lines *lines;
     uint32_t column;          /* of the level in them */
     uint32_t depth;           /* of the levels that are asked one after the other: its place in an outcome */
@@ -73,7 +74,7 @@ bool cache_level_way_holds(const struct cache_level *level, uint32_t way);
 /* Takes the line of a row out if it is there, and says whether it was; *dirty becomes true if it was dirty. */
 bool cache_level_invalidate(struct cache_level *level, const struct cache_state *row, bool *dirty);
 void cache_level_check(const struct cache_level *level);
-void cache_level_dump(const struct cache_level *level, FILE *to);
+void cache_level_dump(const struct cache_level *level, const struct cache_shadow *shadow, FILE *to);
 
 static inline struct cache_place cache_level_place(const struct cache_level *level, struct cache_line line)
 {

@@ -10,6 +10,8 @@
  *   as well: so whether a level has a line is one load, and no tags are compared at all.
  *   Where evictors are kept, a line has a row of them too, a 64-bit word a level: the actor at the time the level lost
  *   the line last. Only misses and their victims look there.
+ *   Of a usual machine the slots and the rows are two (cache_lines_part): contents are asked for slots, verdicts for
+ *   rows, and the two may be on two threads. The rows get their groups in the same order.
  *
  * Price
  *   The direct-mapped table of recent groups answers for 16 MiB of neighbouring memory in eight instructions; behind
@@ -60,9 +62,18 @@ void cache_lines_pack(struct cache_lines *lines)
     lines->stride = 1u << (lines->row_bits - 1);
 }
 
+void cache_lines_part(struct cache_lines *lines, struct cache_lines *rows)
+{
+    C2_ASSERT(lines->groups == 0 && !lines->has_evictors);
+    lines->bare = true;
+    rows->columns = lines->columns;
+    rows->column_bits = lines->column_bits;
+    cache_lines_pack(rows);
+}
+
 static size_t group_bytes(const struct cache_lines *lines)
 {
-    return (size_t)LINES_GROUP * lines->stride * sizeof *lines->state;
+    return lines->bare ? 0 : (size_t)LINES_GROUP * lines->stride * sizeof *lines->state;
 }
 
 static size_t evictor_bytes(const struct cache_lines *lines)
@@ -70,15 +81,15 @@ static size_t evictor_bytes(const struct cache_lines *lines)
     return lines->has_evictors ? ((size_t)LINES_GROUP << lines->column_bits) * sizeof *lines->evictor : 0;
 }
 
-static bool make_evictor_room(struct cache_lines *lines, uint32_t room)
+/* Room for so many groups; of none there is nothing. */
+static bool make_part(void **part, uint32_t room, size_t bytes)
 {
-    if (!lines->has_evictors)
+    if (bytes == 0)
         return true;
-    uint64_t *evictor = c2_realloc(lines->evictor, room * evictor_bytes(lines));
-    if (!evictor)
-        return false;
-    lines->evictor = evictor;
-    return true;
+    void *grown = c2_realloc(*part, room * bytes);
+    if (grown)
+        *part = grown;
+    return grown;
 }
 
 static bool make_room(struct cache_lines *lines)
@@ -87,27 +98,24 @@ static bool make_room(struct cache_lines *lines)
         return true;
     if (lines->groups >= MAX_GROUPS / 2)
         return false;
-    uint32_t room = lines->room ? 2 * lines->room : FIRST_ROOM;
-    struct cache_state *state = c2_realloc(lines->state, room * group_bytes(lines));
-    if (!state)
-        return false;
-    lines->state = state;
-    uint64_t *group_key = c2_realloc(lines->group_key, room * sizeof *group_key);
-    if (!group_key)
-        return false;
-    lines->group_key = group_key;
-    if (!make_evictor_room(lines, room))
+    const uint32_t room = lines->room ? 2 * lines->room : FIRST_ROOM;
+    if (!make_part((void **)&lines->state, room, group_bytes(lines)) ||
+        !make_part((void **)&lines->group_key, room, sizeof *lines->group_key) ||
+        !make_part((void **)&lines->evictor, room, evictor_bytes(lines)))
         return false;
     lines->room = room;
     return true;
 }
 
 /* Only the new group is zeroed: what lies behind it stays untouched host memory. */
-static bool add_group(struct cache_lines *lines, uint64_t key)
+bool cache_lines_add(struct cache_lines *lines, uint64_t key)
 {
-    if (!make_room(lines) || c2_map_put(lines->map, key, lines->groups, NULL) != C2_OK)
+    if (!make_room(lines))
         return false;
-    memset(cache_lines_state(lines, lines->groups << LINES_GROUP_SHIFT, 0), 0, group_bytes(lines));
+    if (lines->map && c2_map_put(lines->map, key, lines->groups, NULL) != C2_OK)
+        return false;
+    if (!lines->bare)
+        memset(cache_lines_state(lines, lines->groups << LINES_GROUP_SHIFT, 0), 0, group_bytes(lines));
     if (lines->has_evictors)
         memset(cache_lines_evictor_at(lines, lines->groups << LINES_GROUP_SHIFT, 0), 0, evictor_bytes(lines));
     lines->group_key[lines->groups++] = key;
@@ -120,7 +128,7 @@ uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line)
     uint64_t group;
     if (!c2_map_get(lines->map, key, &group)) {
         group = lines->groups;
-        if (!add_group(lines, key))
+        if (!cache_lines_add(lines, key))
             return LINES_NO_SLOT;
     }
     C2_PROMISE(group < lines->groups && lines->group_key[group] == key);
@@ -132,8 +140,11 @@ uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line)
 
 void cache_lines_check(const struct cache_lines *lines)
 {
-    C2_ASSERT(c2_map_count(lines->map) == lines->groups && lines->groups <= lines->room);
+    C2_ASSERT(lines->groups <= lines->room);
     C2_ASSERT(lines->stride == 1u << (lines->row_bits - 1) && lines->columns <= 1u << lines->column_bits);
+    if (!lines->map)
+        return;
+    C2_ASSERT(c2_map_count(lines->map) == lines->groups);
     uint64_t group;
     for (uint32_t i = 0; i < lines->groups; i++)
         C2_ASSERT(c2_map_get(lines->map, lines->group_key[i], &group) && group == i);

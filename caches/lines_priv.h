@@ -26,12 +26,13 @@ struct cache_lines {
     unsigned row_bits;         /* words of 32 bits in a row, likewise */
     uint32_t stride;           /* of a row, in states */
     bool has_evictors;
+    bool bare;           /* slots and names alone; rows are kept by another one */
     uint64_t *evictor;   /* [slot << column_bits + column] */
     uint64_t actor;      /* whoever makes a level lose a line now */
     uint32_t groups;     /* in use */
     uint32_t room;       /* allocated, in groups */
     uint64_t *group_key; /* [group]: line / LINES_GROUP */
-    struct c2_map *map;  /* line / LINES_GROUP -> group */
+    struct c2_map *map;  /* line / LINES_GROUP -> group; NULL: rows alone, of groups that another one names */
     struct {
         uint64_t key; /* line / LINES_GROUP + 1; 0: empty */
         uint64_t first_slot;
@@ -47,6 +48,10 @@ void cache_lines_keep_evictors(struct cache_lines *lines);
 /* Before the first slot: rows have stamps alone, one behind the other, for levels that know themselves what they have.
  * Column i is word i of a row then, no longer word 2 i. */
 void cache_lines_pack(struct cache_lines *lines);
+/* Before the first slot: the slots stay here, and `rows`, all zeros, has what is known of each line, packed. A new
+ * group is told to it by cache_lines_add(), as group_key has it: those of a stage behind may hear of it later. */
+void cache_lines_part(struct cache_lines *lines, struct cache_lines *rows);
+bool cache_lines_add(struct cache_lines *rows, uint64_t key); /* false: no memory */
 void cache_lines_check(const struct cache_lines *lines);
 
 /* The same if its group was found lately, LINES_NO_SLOT otherwise. */

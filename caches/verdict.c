@@ -1,87 +1,190 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * verdict: what is said of an access of a usual machine: classes, evictors, the outcome. The rules are those of
+ * verdict: what is said of the accesses of a usual machine: classes, evictors, outcomes. The rules are those of
  * hierarchy.c.
  *
  * Model
- *   Everything is said from the trail that the contents left (contents.c), in the order of the accesses, and nothing of
- *   it changes what a level holds. Each level asked touches its shadow, which says the class of a miss; each level that
- *   lost a line learns who made it.
+ *   Everything is said from the tape that the contents leave (tape.c), in its order, and nothing of it changes what a
+ *   level holds. Each level asked touches its shadow, which says the class of a miss; each level that lost a line
+ *   learns who made it.
+ *
+ * Counting
+ *   By level: the class that the shadow says, of hits and of misses. A hit that the shadow does not have is one that a
+ *   fully associative cache would miss.
  */
 #include "caches/contents_priv.h"
+#include "caches/tape_priv.h"
 
-/* The rows of the line, in which each level has its place. */
-struct rows {
-    uint32_t *stamps;
-    const uint64_t *evictors; /* NULL: they are not kept */
+#define AHEAD 24u /* words: of what comes then the row is asked of the host's memory now */
+
+void cache_verdicts_init(struct cache_verdicts *verdicts, struct caches *caches)
+{
+    verdicts->level_count = caches->level_count;
+    cache_lines_part(&caches->lines, &verdicts->lines);
+    for (uint32_t i = 0; i < caches->node_count; i++) {
+        struct cache_shadow *shadow = &verdicts->level[i].shadow;
+        *shadow = caches->level[i].shadow;
+        shadow->lines = &verdicts->lines;
+        shadow->at = i;
+        caches->level[i].shadow = (struct cache_shadow){.log = NULL};
+    }
+}
+
+void cache_verdicts_end(struct cache_verdicts *verdicts)
+{
+    if (!verdicts)
+        return;
+    for (uint32_t i = 0; i < CACHES_MAX_LEVELS + 1; i++)
+        cache_shadow_end(&verdicts->level[i].shadow);
+    cache_lines_end(&verdicts->lines);
+    c2_free(verdicts);
+}
+
+/* Not every word is the first of a record; rows that there are do no harm. */
+static inline void prefetch_row(const struct cache_lines *lines, uint32_t slot)
+{
+    const uint32_t slots = lines->groups << LINES_GROUP_SHIFT;
+    __builtin_prefetch(cache_lines_stamp(lines, slot < slots ? slot : 0, 0), 1);
+}
+
+/* A level was asked for the line with this row. */
+static inline enum caches_class touch(struct cache_judged *level, uint32_t *stamps, uint32_t column, uint32_t slot,
+                                      bool missed)
+{
+    const enum caches_class class_ = cache_shadow_touch(&level->shadow, &stamps[column], slot);
+    level->said[missed][class_]++;
+    return class_;
+}
+
+/* ------------------------------------------------------------------ misses */
+
+/* A record of a miss that somebody wants to hear of. */
+struct heard {
+    const struct caches_noted *noted;
+    const uint64_t *passed; /* [level that missed] */
+    uint64_t lost;          /* above the levels that missed, 8 bits each */
 };
 
 /* An access does not make the levels lose its own line, so what is known of it may be read first. */
-static inline void tell(const struct caches *caches, struct caches_outcome *outcome, const struct cache_level *level,
-                        const struct cache_passed *at, const struct rows *rows, enum caches_class class_)
+static inline void tell(const struct cache_lines *lines, struct caches_outcome *outcome, uint32_t column,
+                        uint32_t depth, const uint64_t *evictors, uint64_t passed, enum caches_class class_)
 {
-    struct caches_event *event = &outcome->event[level->depth];
+    struct caches_event *event = &outcome->event[depth];
+    const uint32_t victim = (uint32_t)passed;
     event->class_ = class_;
-    event->set_number = event->victim_set = at->set;
-    event->evictor = rows->evictors ? rows->evictors[level->column] : 0;
+    event->set_number = event->victim_set = (uint32_t)(passed >> 32);
+    event->evictor = evictors ? evictors[column] : 0;
     C2_PROMISE(class_ != CACHES_COLD || event->evictor == 0);
-    if (C2_UNLIKELY(at->victim == 0))
+    if (C2_UNLIKELY(victim == 0))
         return;
-    event->victim.v = cache_lines_line(&caches->lines, at->victim - 1);
-    outcome->evicted |= 1u << level->depth;
+    event->victim.v = cache_lines_line(lines, victim - 1);
+    outcome->evicted |= 1u << depth;
 }
 
-static inline void lose(const struct cache_lines *lines, const struct cache_passed *at)
+static inline void lose(const struct cache_lines *lines, const struct heard *heard, uint32_t column, uint32_t victim,
+                        uint64_t above)
 {
-    uint64_t *evictors = cache_lines_evictor_at(lines, at->victim - 1, 0);
-    uint32_t lost = at->lost;
-    do {
-        evictors[(uint32_t)__builtin_ctz(lost)] = lines->actor;
-        lost &= lost - 1;
-    } while (C2_UNLIKELY(lost != 0));
+    uint64_t *evictors = cache_lines_evictor_at(lines, victim - 1, 0);
+    evictors[column] = heard->noted->actor;
+    for (; C2_UNLIKELY(above != 0); above &= above - 1)
+        evictors[__builtin_ctzll(above)] = heard->noted->actor;
 }
 
-static inline __attribute__((always_inline)) void judge(struct caches *caches, struct cache_level *level,
-                                                        const struct rows *rows, struct caches_outcome *outcome)
+/* One level after the other; returns the depth of that which has the line. missed: as the record says, a constant where
+ * it is what it mostly is. heard: NULL: nobody wants to hear of it. */
+static inline __attribute__((always_inline)) uint32_t judge(struct cache_verdicts *verdicts, uint64_t first,
+                                                            const uint32_t missed, const struct heard *heard,
+                                                            struct caches_outcome *outcome)
 {
-    const struct cache_passed *at = &caches->trail.at[level->depth];
-    const enum caches_class class_ = cache_shadow_touch(&level->shadow, &rows->stamps[level->shadow.at],
-                                                        caches->trail.slot);
-    (&level->counts.cold)[class_ - CACHES_COLD]++;
-    if (outcome)
-        tell(caches, outcome, level, at, rows, class_);
-    if (rows->evictors && at->victim != 0)
-        lose(&caches->lines, at);
+    const struct cache_lines *lines = &verdicts->lines;
+    const uint32_t slot = (uint32_t)first;
+    uint32_t column = first >> TAPE_COLUMN & 15, depth = tape_depth(verdicts, column);
+    uint32_t *stamps = cache_lines_stamp(lines, slot, 0);
+    const uint64_t *evictors = heard && lines->has_evictors ? cache_lines_evictor_at(lines, slot, 0) : NULL;
+    for (uint32_t i = 0; i < missed; i++) {
+        const enum caches_class class_ = touch(&verdicts->level[column], stamps, column, slot, true);
+        if (heard)
+            tell(lines, outcome, column, depth, evictors, heard->passed[i], class_);
+        if (evictors && C2_LIKELY((uint32_t)heard->passed[i] != 0))
+            lose(lines, heard, column, (uint32_t)heard->passed[i], heard->lost >> 8 * i & UINT8_MAX);
+        column = ++depth;
+    }
+    if (depth < verdicts->level_count)
+        touch(&verdicts->level[depth], stamps, depth, slot, false);
+    return depth;
 }
 
-static __attribute__((noinline)) struct cache_level *judge_further(struct caches *caches, struct cache_level *level,
-                                                                   const struct rows *rows,
-                                                                   struct caches_outcome *outcome)
+static inline void end_outcome(const struct cache_verdicts *verdicts, struct caches_outcome *outcome, uint32_t server)
 {
-    for (uint32_t left = caches->trail.missed; left > 1; left--, level = level->next)
-        judge(caches, level, rows, outcome);
-    return level;
-}
-
-void cache_verdict_miss(struct caches *caches, struct caches_outcome *outcome)
-{
-    const struct cache_trail *trail = &caches->trail;
-    const struct cache_lines *lines = &caches->lines;
-    const struct rows rows = {cache_lines_stamp(lines, trail->slot, 0),
-                              lines->has_evictors ? cache_lines_evictor_at(lines, trail->slot, 0) : NULL};
-    struct cache_level *level = trail->first->next;
-    if (outcome)
-        outcome->evicted = 0;
-    judge(caches, trail->first, &rows, outcome);
-    if (trail->missed > 1)
-        level = judge_further(caches, level, &rows, outcome);
-    if (level)
-        cache_verdict_hit(&caches->lines, level, trail->slot);
-    if (!outcome)
-        return;
-    const uint32_t server = trail->first->depth + trail->missed;
-    outcome->served_by = level ? server : caches->level_count;
-    outcome->depth = level ? server + 1 : server;
-    if (level)
+    const bool memory = server == verdicts->level_count;
+    outcome->served_by = server;
+    outcome->depth = server + !memory;
+    if (!memory)
         outcome->event[server].class_ = CACHES_HIT;
+}
+
+/* words: behind the first one. lost: as in struct heard. */
+static inline __attribute__((always_inline)) enum c2_status say_heard(
+    struct cache_verdicts *verdicts, uint64_t first, const uint64_t *words, const uint32_t missed, const uint64_t lost,
+    const struct caches_hearer *hearer, struct caches_outcome *outcome, struct c2_error *err)
+{
+    const struct heard heard = {.noted = (const struct caches_noted *)words, .passed = words + TAPE_HEAD, .lost = lost};
+    outcome->evicted = 0;
+    end_outcome(verdicts, outcome, judge(verdicts, first, missed, &heard, outcome));
+    if (!hearer)
+        return C2_OK;
+    const struct line_no line = {cache_lines_line(&verdicts->lines, (uint32_t)first)};
+    return hearer->told(hearer->self, heard.noted, line, outcome, err);
+}
+
+static __attribute__((noinline)) enum c2_status say_further(struct cache_verdicts *verdicts, uint64_t first,
+                                                            const uint64_t *words, const struct caches_hearer *hearer,
+                                                            struct caches_outcome *outcome, struct c2_error *err)
+{
+    const uint32_t missed = first >> TAPE_MISSED & 15;
+    return say_heard(verdicts, first, words, missed, words[TAPE_HEAD + missed], hearer, outcome, err);
+}
+
+static __attribute__((noinline)) enum c2_status say_else(struct cache_verdicts *verdicts, uint64_t first,
+                                                         const uint64_t *words, const struct caches_hearer *hearer,
+                                                         struct c2_error *err)
+{
+    const struct line_no none = {0};
+    if ((first >> TAPE_COLUMN & 15) == TAPE_NOTE)
+        return hearer->told(hearer->self, (const struct caches_noted *)words, none, NULL, err);
+    return cache_lines_add(&verdicts->lines, words[0]) ? C2_OK : c2_fail_memory(err, "the table of lines accessed");
+}
+
+/* ------------------------------------------------------------------ a tape */
+
+enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_t *words, size_t count,
+                                  const struct caches_hearer *hearer, struct caches_outcome *outcome,
+                                  struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (const uint64_t *word = words, *const end = words + count; word < end && status == C2_OK;) {
+        const uint64_t first = *word++;
+        const uint32_t column = first >> TAPE_COLUMN & 15, behind = (uint8_t)(first >> TAPE_BEHIND);
+        prefetch_row(&verdicts->lines, (uint32_t)word[AHEAD]);
+        if (first >> TAPE_MISSED == 0)
+            touch(&verdicts->level[column], cache_lines_stamp(&verdicts->lines, (uint32_t)first, 0), column,
+                  (uint32_t)first, false);
+        else if (behind == 0)
+            judge(verdicts, first, first >> TAPE_MISSED & 15, NULL, NULL);
+        else if (C2_LIKELY(behind == TAPE_HEAD + 1))
+            status = say_heard(verdicts, first, word, 1, 0, hearer, outcome, err);
+        else if (column < TAPE_NOTE)
+            status = say_further(verdicts, first, word, hearer, outcome, err);
+        else
+            status = say_else(verdicts, first, word, hearer, err);
+        word += behind;
+    }
+    return status;
+}
+
+void cache_verdicts_check(const struct cache_verdicts *verdicts, uint32_t columns)
+{
+    cache_lines_check(&verdicts->lines);
+    for (uint32_t i = 0; i < columns; i++)
+        cache_shadow_check(&verdicts->level[i].shadow);
 }

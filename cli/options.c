@@ -78,7 +78,9 @@ const struct argp_option cli_run_options[] = {
      "what is not measured is simulated and not counted (functional), not simulated (none), or that, and caches and "
      "TLBs are empty then (flush); outside of --roi, --from and --to functional, for --skip none",
      2},
-    {"jobs", KEY_JOBS, "N", 0, "host threads that simulate, where there are several machines (as many as processors)",
+    {"jobs", KEY_JOBS, "N", 0,
+     "host threads that simulate: one a machine, then a second one for what is said of its misses, as far as they go "
+     "(as many as processors)",
      2},
     {"engine", KEY_ENGINE, "NAME", 0, "what executes the guest (unicorn)", 2},
     {"env", KEY_ENV, "NAME[=VALUE]", 0,

@@ -140,19 +140,22 @@ static struct lane_config lane_of(const struct cli_simulation *s, const struct c
                                 .name = lane->name};
 }
 
-/* And the threads for them. */
+/* And the threads for them: one a lane as far as they go, then a second one for verdicts. */
 static enum c2_status make_lanes(struct cli_simulation *s, const struct cli_plan *plan,
                                  const struct cli_options *options, const struct stream_blocks *blocks,
                                  struct c2_error *err)
 {
     const bool against = options->analyses[ANALYSIS_against];
+    const unsigned threads = thread_count(options);
     C2_ASSERT(plan->count == 1 || !against);
     struct lane_config *configs = c2_calloc(plan->count + 1, sizeof *configs);
     if (!configs)
         return c2_fail_memory(err, "the lanes");
     choose_analyses(s, options);
-    for (unsigned i = 0; i < plan->count; i++)
+    for (unsigned i = 0; i < plan->count; i++) {
         configs[i] = lane_of(s, &plan->lanes[i], options, blocks, i == 0);
+        configs[i].apart = plan->count + i < threads;
+    }
     if (against) { /* there is one lane else */
         configs[1] = configs[0];
         configs[1].placement = plan->against;
@@ -160,7 +163,7 @@ static enum c2_status make_lanes(struct cli_simulation *s, const struct cli_plan
     }
     enum c2_status status = lanes_create(&s->lanes, configs, plan->count + (against ? 1 : 0), err);
     c2_free(configs);
-    return status == C2_OK ? make_ring(s, thread_count(options), err) : status;
+    return status == C2_OK ? make_ring(s, threads, err) : status;
 }
 
 /* What the guest's memory tells of, from its first page on. */

@@ -159,7 +159,8 @@ static enum c2_status make_sim(struct lane *lane, const struct lane_config *conf
                              .seed = config->seed,
                              .translation = {lane, translate, walk, change},
                              .blocks = config->blocks,
-                             .samples = config->samples};
+                             .samples = config->samples,
+                             .apart = config->apart};
     if (lane->analyses)
         analyses_subscribe(lane->analyses, &sim);
     return sim_create(&lane->sim, &sim, err);

@@ -10,8 +10,8 @@
  *             together when the line is left.
  *   Actors    The word that the caches keep with the lines that an access makes them lose. Nobody is asked for it as
  *             long as the first level has the line: such an access takes nothing from anyone.
- *   Misses    An access that the first level missed is told when the caches have done it, with its outcome; a walk's
- *             read before the access that needed it.
+ *   Misses    An access that the first level missed is told behind it, with its outcome; a walk's read before the
+ *             access that needed it. Where the caches can do both apart it is told by the second stage (verdicts.c).
  *   TLBs      A first level's miss is told, with whether a walk followed.
  *   Marks     When all have been told, whoever attributes says what has other owners now; those remembered for that
  *             range are forgotten. So are those of memory that appears or goes.
@@ -73,6 +73,8 @@ enum c2_status sim_attribute_block(struct sim *sim, const struct stream_block *b
 {
     struct sim_attributed *a = &sim->attributed;
     enum c2_status status = reach(a, a->code_count + block->insn_count, err);
+    if (status == C2_OK)
+        status = sim_verdicts_before(sim, err);
     if (status != C2_OK)
         return status;
     *first_code = a->code_count;
@@ -231,7 +233,9 @@ enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64
 {
     const struct sim_attribution *to = &sim->attributed.to;
     uint64_t start = 0, bytes = 0;
-    enum c2_status status = sim_tell_mark(sim, (enum stream_mark)stream_header_insns(header), words, err);
+    enum c2_status status = sim_verdicts_before(sim, err);
+    if (status == C2_OK)
+        status = sim_tell_mark(sim, (enum stream_mark)stream_header_insns(header), words, err);
     if (status == C2_OK && to->changed)
         to->changed(to->self, &start, &bytes);
     if (bytes != 0)
@@ -241,18 +245,25 @@ enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64
 
 /* ------------------------------------------------------------------ accesses */
 
-/* Whoever is to blame for the access that follows; never 0, which is nobody. */
+/* Whoever is to blame for the access; never 0, which is nobody. */
+static inline enum c2_status ask_actor(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t *actor,
+                                       struct c2_error *err)
+{
+    const struct sim_attribution *to = &core->sim->attributed.to;
+    *actor = 0;
+    if (!to->actor)
+        return C2_OK;
+    enum c2_status status = to->actor(to->self, core->code, kind, va, actor, err);
+    C2_PROMISE(status != C2_OK || *actor != 0);
+    return status;
+}
+
+/* For the access that follows. */
 static enum c2_status set_actor(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t *actor,
                                 struct c2_error *err)
 {
-    struct sim *sim = core->sim;
-    struct sim_attributed *a = &sim->attributed;
-    *actor = 0;
-    if (!a->to.actor)
-        return C2_OK;
-    enum c2_status status = a->to.actor(a->to.self, core->code, kind, va, actor, err);
-    C2_PROMISE(status != C2_OK || *actor != 0);
-    caches_set_actor(sim->caches, *actor);
+    enum c2_status status = ask_actor(core, kind, va, actor, err);
+    caches_set_actor(core->sim->caches, *actor);
     return status;
 }
 
@@ -294,18 +305,11 @@ enum c2_status sim_attribute_any(struct sim_core *core, enum caches_side side, b
 }
 
 /* A line access that caches_try() has found to miss. */
-enum c2_status sim_attribute_missed(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,
-                                    struct line_no physical_line, struct c2_error *err)
+enum c2_status sim_attribute_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err)
 {
-    struct sim *sim = core->sim;
-    const enum sim_kind kind = side == CACHES_FETCH ? SIM_FETCH : write ? SIM_WRITE : SIM_READ;
-    struct caches_outcome outcome;
     uint64_t actor;
-    enum c2_status status = set_actor(core, kind, va, &actor, err);
-    if (status != C2_OK)
-        return status;
-    caches_judge(sim->caches, &outcome);
-    return tell_miss(core, kind, va, physical_line, actor, &outcome, err);
+    enum c2_status status = ask_actor(core, kind, va, &actor, err);
+    return status == C2_OK ? sim_verdicts_missed(core, kind, va, actor, err) : status;
 }
 
 /* A walk's read of an entry on the way to va. */
@@ -329,6 +333,12 @@ enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struc
 {
     struct sim *sim = core->sim;
     const enum sim_kind kind = tlb_side == CACHES_TLB_FETCH ? SIM_FETCH : SIM_READ;
-    const struct sim_tlb_miss miss = {core->code, kind, va, walked};
-    return sim->attributed.measuring ? sim_tell_tlb_miss(sim, &miss, err) : C2_OK;
+    struct sim_tlb_miss miss = {.code = core->code, .kind = kind, .va = va, .walked = walked};
+    if (!sim->attributed.measuring)
+        return C2_OK;
+    enum c2_status status = ask_actor(core, kind, va, &miss.actor, err);
+    if (status != C2_OK)
+        return status;
+    return sim->verdicts.tape ? sim_verdicts_tlb_missed(core, kind, va, walked, miss.actor, err)
+                              : sim_tell_tlb_miss(sim, &miss, err);
 }

@@ -192,8 +192,9 @@ static enum c2_status finish_batch(struct sim_core *core, enum c2_status status,
     if (status != C2_OK)
         return status;
     sim_settle(sim);
-    C2_PROMISE(sim_totals_hold(sim));
-    return sim_tell_batch(sim, err);
+    status = sim_verdicts_end_batch(sim, err);
+    C2_PROMISE(sim->verdicts.ring || status != C2_OK || sim_totals_hold(sim));
+    return status == C2_OK ? sim_tell_batch(sim, err) : status;
 }
 
 /* What whole runs add, in packed words as plans have them. */
@@ -294,7 +295,9 @@ static enum c2_status observed_record(struct sim_core *core, uint32_t tid, uint6
     if (stream_header_block(header) == STREAM_MARK)
         return take_mark(core, header, words, err);
     const uint32_t number = stream_header_block(header);
-    enum c2_status status = sim->tells_records ? sim_tell_record(sim, header, words, err) : C2_OK;
+    enum c2_status status = sim->tells_records ? sim_verdicts_before(sim, err) : C2_OK;
+    if (status == C2_OK && sim->tells_records)
+        status = sim_tell_record(sim, header, words, err);
     if (status != C2_OK)
         return status;
     if (SHORTCUT(sim->attributed.on && !sim->tells_references && number < sim->plan_capacity &&

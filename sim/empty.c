@@ -27,6 +27,9 @@ enum c2_status sim_empty(struct sim *sim, struct c2_error *err)
     struct caches *caches = sim->caches;
     struct sim_totals counted;
     sim_settle(sim);
+    enum c2_status status = sim_verdicts_settle(sim, err);
+    if (status != C2_OK)
+        return status;
     sim_totals_read(&counted, sim);
     counted.counts = (struct sim_counts){0}; /* these two go on in the simulator itself */
     memset(counted.walk_reads, 0, sizeof counted.walk_reads);
@@ -38,7 +41,9 @@ enum c2_status sim_empty(struct sim *sim, struct c2_error *err)
     for (size_t i = 0; i < SIM_PAGES; i++)
         core->pages[i].vpn = SIM_NOWHERE; /* what is remembered with them may be the caches' */
     sim->caches = NULL;
-    enum c2_status status = sim_caches_create(sim, caches_machine(caches), err);
+    status = sim_caches_create(sim, caches_machine(caches), err);
+    if (status == C2_OK)
+        sim_verdicts_use(sim);
     caches_destroy(caches);
     sim_tell_emptied(sim);
     return status;

@@ -102,8 +102,10 @@ static enum c2_status tell(const struct sim *sim, struct sim_length *length, con
 enum c2_status sim_intervals_end(struct sim *sim, uint32_t rest, struct c2_error *err)
 {
     struct sim_totals now;
-    enum c2_status status = C2_OK;
     sim_settle(sim);
+    enum c2_status status = sim_verdicts_settle(sim, err);
+    if (status != C2_OK)
+        return status;
     sim_totals_read(&now, sim);
     for (uint32_t i = 0; i < sim->length_count && status == C2_OK; i++) {
         struct sim_length *length = &sim->lengths[i];

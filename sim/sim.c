@@ -13,7 +13,8 @@
  *
  * Counting
  *   sim_counts counts references, caches/ counts line accesses; line_accesses is the bridge: it equals the accesses of
- *   the first data level. Counts are current after each batch.
+ *   the first data level. Counts are current after each batch; where verdicts have a thread (verdicts.c), those of
+ *   the caches only when all is settled.
  *
  * Invariants (sim_check; those of sums also of each window, see window.c)
  *   refs = reads + writes; modifies <= reads, writes; straddles <= refs; fetches = instructions;
@@ -73,6 +74,8 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     sim->seed = config->seed;
     if (status == C2_OK)
         status = sim_caches_create(sim, config->machine, err);
+    if (status == C2_OK)
+        status = sim_verdicts_create(sim, config->apart, err);
     if (status != C2_OK) {
         sim_destroy(sim);
         return status;
@@ -86,6 +89,7 @@ void sim_destroy(struct sim *sim)
 {
     if (!sim)
         return;
+    sim_verdicts_destroy(sim);
     caches_destroy(sim->caches);
     caches_tlbs_destroy(sim->core.tlb);
     sim_plan_free(sim);
@@ -101,6 +105,36 @@ void sim_destroy(struct sim *sim)
 enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
 {
     return sim->lengths ? sim_intervals_consume(sim, batch, err) : sim->consume(&sim->core, batch, err);
+}
+
+static enum sim_kind kind_of(enum caches_side side, bool write)
+{
+    return side == CACHES_FETCH ? SIM_FETCH : write ? SIM_WRITE : SIM_READ;
+}
+
+enum c2_status sim_access_tried(struct sim_core *core, enum caches_tried tried, enum caches_side side, bool write,
+                                struct guest_va va, struct c2_error *err)
+{
+    struct sim *sim = core->sim;
+    if (tried == CACHES_FULL)
+        return sim_verdicts_pass(sim, err);
+    const enum sim_kind kind = kind_of(side, write);
+    return sim->attributed.on ? sim_attribute_missed(core, kind, va, err) : sim_verdicts_unheard(sim, err);
+}
+
+/* Of a line whose slot nobody remembers, and of caches that have one stage. */
+enum c2_status sim_access_any(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,
+                              struct line_no virtual_line, struct line_no physical_line, struct c2_error *err)
+{
+    struct sim *sim = core->sim;
+    if (!sim->verdicts.tape)
+        return sim->attributed.on ? sim_attribute_any(core, side, write, va, virtual_line, physical_line, err)
+                                  : caches_access(sim->caches, side, write, virtual_line, physical_line, NULL, err);
+    const uint32_t slot = caches_slot(sim->caches, physical_line);
+    if (slot == CACHES_NO_SLOT)
+        return c2_fail_memory(err, "the table of lines accessed");
+    const enum caches_tried tried = caches_try(sim->caches, side, write, slot, virtual_line, physical_line);
+    return tried == CACHES_TRIED ? C2_OK : sim_access_tried(core, tried, side, write, va, err);
 }
 
 /* A guest that runs has what it accesses, and nobody takes it away before sim_forget; a stream from a file may not. Any
@@ -182,7 +216,9 @@ void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes)
 
 enum c2_status sim_memory(struct sim *sim, bool appeared, const struct mmu_area *area, struct c2_error *err)
 {
-    enum c2_status status = sim_tell_memory(sim, appeared, area, err);
+    enum c2_status status = sim_verdicts_before(sim, err);
+    if (status == C2_OK)
+        status = sim_tell_memory(sim, appeared, area, err);
     if (sim->attributed.on)
         sim_attribute_changed(sim, area->start, area->bytes);
     return status;

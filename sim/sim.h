@@ -84,7 +84,8 @@ struct sim_tlb_miss {
     uint32_t code;
     enum sim_kind kind; /* FETCH, or READ, which a store is too here */
     struct guest_va va;
-    bool walked; /* the second level did not have it either */
+    uint64_t actor; /* as of a miss of the caches */
+    bool walked;    /* the second level did not have it either */
 };
 
 /* ------------------------------------------------------------------ windows
@@ -133,8 +134,11 @@ struct sim_window {
 
 /* ------------------------------------------------------------------ subscribers: those who are told
  * Any function may be NULL. What nobody listens to costs nothing: without subscribers to records, references, blocks
- * and misses the loops that simulate are compiled without them. All are called on the thread that consumes, in program
- * order; of one event, in the order of the list. A failure ends the run.
+ * and misses the loops that simulate are compiled without them. All are called in program order, by one thread at a
+ * time; of one event, in the order of the list. A failure ends the run.
+ * Misses (missed, tlb_missed) may be told later than what the stream has behind them, and on another thread; but before
+ * emptied, dropped, window, batch and finish, and to whoever is told of other things too before those, unless he is
+ * apart (verdicts.c).
  * A record of a block is told so: record; block, when it is the first of its block; then for each of its references
  * reference, and for each line access of it tlb_missed, missed for the reads of its page walk, missed. In a phase other
  * than MEASURE nobody is told of references and misses, but those who want misses of every phase. */
@@ -142,6 +146,8 @@ struct sim;
 struct sim_subscriber {
     void *self;
     bool in_every_phase; /* hears of misses of the caches in every phase */
+    bool apart; /* what missed and tlb_missed do has nothing to do with memory, mark, block, record, reference, nor
+                          * with attribution: see below */
     /* Memory has appeared; or it is gone, and only the area's start and bytes say anything. */
     enum c2_status (*memory)(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err);
     enum c2_status (*mark)(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err);
@@ -213,6 +219,9 @@ struct sim_config {
     size_t subscriber_count;
     const struct sim_attribution *attribution; /* copied; NULL: nobody is asked */
     bool samples;                              /* each is kept: sim_samples() */
+    bool
+        apart; /* verdicts may have a thread of their own; else all is done by the thread that consumes. Results are the
+                 * same; but those of the caches are current at sim_finish() and not before */
 };
 
 enum c2_status sim_create(struct sim **out, const struct sim_config *config, struct c2_error *err);

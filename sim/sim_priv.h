@@ -104,6 +104,14 @@ struct sim_core {
     struct sim_page pages[SIM_PAGES];
 };
 
+/* The second stage (verdicts.c). */
+struct sim_verdicts {
+    struct stream_batch *tape; /* of records of its own; NULL: there is one stage */
+    struct stream_sink to;
+    struct stream_ring *ring; /* NULL: the thread that consumes does it */
+    bool in_order;            /* everything is said before somebody is told of something else */
+};
+
 /* The machine: what its cores share. */
 struct sim {
     struct caches *caches;
@@ -124,9 +132,12 @@ struct sim {
 
     struct sim_subscriber *subscribers; /* up to subscriber_end */
     const struct sim_subscriber *subscriber_end;
+    struct sim_subscriber *hearers; /* those who are told of misses of the caches, up to hearer_end */
+    const struct sim_subscriber *hearer_end;
     bool tells_records, tells_references;
     bool tells_misses; /* or blocks, or misses of the TLBs */
     struct sim_attributed attributed;
+    struct sim_verdicts verdicts;
     struct sim_counts counts;
     enum stream_phase phase;
     struct sim_totals phase_start; /* when it began */
@@ -190,6 +201,20 @@ void sim_intervals_begin(struct sim *sim, enum stream_phase phase);
 void sim_intervals_drop(struct sim *sim); /* nothing has been measured so far; phase_start is here */
 void sim_intervals_check(const struct sim *sim);
 
+/* verdicts.c */
+enum c2_status sim_verdicts_create(struct sim *sim, bool apart, struct c2_error *err);
+void sim_verdicts_destroy(struct sim *sim);
+void sim_verdicts_use(struct sim *sim); /* the caches are new */
+enum c2_status sim_verdicts_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t actor,
+                                   struct c2_error *err);
+enum c2_status sim_verdicts_unheard(struct sim *sim, struct c2_error *err); /* a miss that nobody wants to hear of */
+enum c2_status sim_verdicts_tlb_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, bool walked,
+                                       uint64_t actor, struct c2_error *err);
+enum c2_status sim_verdicts_pass(struct sim *sim, struct c2_error *err);   /* the tape is handed on */
+enum c2_status sim_verdicts_settle(struct sim *sim, struct c2_error *err); /* and all of it is said */
+enum c2_status sim_verdicts_before(struct sim *sim, struct c2_error *err); /* something else is told */
+enum c2_status sim_verdicts_end_batch(struct sim *sim, struct c2_error *err);
+
 /* empty.c */
 enum c2_status sim_caches_create(struct sim *sim, const struct caches_machine *machine, struct c2_error *err);
 enum c2_status sim_empty(struct sim *sim, struct c2_error *err); /* STREAM_EMPTIED */
@@ -215,8 +240,8 @@ bool sim_attribute_line_holds(const struct sim_core *core);
 bool sim_page_holds(const struct sim_core *core, const struct sim_page *page, struct guest_va va);
 enum c2_status sim_attribute_any(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,
                                  struct line_no virtual_line, struct line_no physical_line, struct c2_error *err);
-enum c2_status sim_attribute_missed(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,
-                                    struct line_no physical_line, struct c2_error *err);
+enum c2_status sim_attribute_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va,
+                                    struct c2_error *err);
 enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, struct line_no entry, uint32_t *served_by,
                                   struct c2_error *err);
 enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struct guest_va va, bool walked,
@@ -303,6 +328,12 @@ static inline uint32_t sim_page_log2(const struct sim_core *core, struct guest_v
     return C2_PAGE_SHIFT + MMU_WALK_BITS * (MMU_WALK_ENTRIES - entry_count);
 }
 
+/* sim.c: what follows caches_try() where more than a count has changed; and an access that it cannot do. */
+enum c2_status sim_access_tried(struct sim_core *core, enum caches_tried tried, enum caches_side side, bool write,
+                                struct guest_va va, struct c2_error *err);
+enum c2_status sim_access_any(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,
+                              struct line_no virtual_line, struct line_no physical_line, struct c2_error *err);
+
 /* With attribution: data_line is a new one, that of va. */
 static inline void sim_enter_line(struct sim_core *core, struct sim_page *page, struct guest_va va)
 {
@@ -348,15 +379,10 @@ static inline __attribute__((always_inline)) enum c2_status sim_access_as(struct
         const enum caches_tried tried = caches_try(sim->caches, side, write, slot, virtual_line, physical_line);
         if (C2_LIKELY(tried == CACHES_TRIED))
             return C2_OK;
-        if (tried == CACHES_MISSED && attributed)
-            return sim_attribute_missed(core, side, write, va, physical_line, err);
-        if (tried == CACHES_MISSED) {
-            caches_judge(sim->caches, NULL);
-            return C2_OK;
-        }
+        if (tried != CACHES_UNTRIED)
+            return sim_access_tried(core, tried, side, write, va, err);
     }
-    return attributed ? sim_attribute_any(core, side, write, va, virtual_line, physical_line, err)
-                      : caches_access(sim->caches, side, write, virtual_line, physical_line, NULL, err);
+    return sim_access_any(core, side, write, va, virtual_line, physical_line, err);
 }
 
 static inline enum c2_status sim_access(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,

@@ -19,16 +19,20 @@ enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, s
 {
     if (config->subscriber_count == 0)
         return C2_OK;
-    sim->subscribers = c2_calloc(config->subscriber_count, sizeof *sim->subscribers);
+    sim->subscribers = c2_calloc(2 * config->subscriber_count, sizeof *sim->subscribers);
     if (!sim->subscribers)
         return c2_fail_memory(err, "the list of those who listen to the simulator");
     memcpy(sim->subscribers, config->subscribers, config->subscriber_count * sizeof *sim->subscribers);
     sim->subscriber_end = sim->subscribers + config->subscriber_count;
+    struct sim_subscriber *hearer = sim->hearers = sim->subscribers + config->subscriber_count;
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++) {
         sim->tells_records |= !!s->record;
         sim->tells_references |= !!s->reference;
         sim->tells_misses |= s->block || s->missed || s->tlb_missed;
+        if (s->missed)
+            *hearer++ = *s;
     }
+    sim->hearer_end = hearer;
     return C2_OK;
 }
 
@@ -100,8 +104,8 @@ enum c2_status sim_tell_tlb_miss(const struct sim *sim, const struct sim_tlb_mis
 enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
-        status = s->missed && (miss->measured || s->in_every_phase) ? s->missed(s->self, miss, err) : C2_OK;
+    for (const struct sim_subscriber *s = sim->hearers; s < sim->hearer_end && status == C2_OK; s++)
+        status = miss->measured || s->in_every_phase ? s->missed(s->self, miss, err) : C2_OK;
     return status;
 }
 

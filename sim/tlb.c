@@ -46,6 +46,30 @@ enum c2_status sim_tlb_create(struct sim_core *core, const struct caches_machine
     return C2_OK;
 }
 
+static enum c2_status read_deferred(struct sim_core *core, struct guest_va va, struct line_no entry,
+                                    uint32_t *served_by, struct c2_error *err)
+{
+    struct sim *sim = core->sim;
+    const enum caches_tried tried = caches_try_walk(sim->caches, entry, served_by);
+    if (tried == CACHES_UNTRIED)
+        return c2_fail_memory(err, "the table of lines accessed");
+    if (tried == CACHES_FULL)
+        return sim_verdicts_pass(sim, err);
+    if (tried == CACHES_TRIED)
+        return C2_OK;
+    return sim->attributed.on ? sim_attribute_missed(core, SIM_WALK, va, err) : sim_verdicts_unheard(sim, err);
+}
+
+static enum c2_status read_entry(struct sim_core *core, struct guest_va va, struct line_no entry, uint32_t *served_by,
+                                 struct c2_error *err)
+{
+    const struct sim *sim = core->sim;
+    if (sim->verdicts.tape)
+        return read_deferred(core, va, entry, served_by, err);
+    return sim->attributed.on ? sim_attribute_walk(core, va, entry, served_by, err)
+                              : caches_walk(sim->caches, entry, served_by, NULL, err);
+}
+
 /* The last `reads` entries on the way to va's page. */
 static enum c2_status read_entries(struct sim_core *core, struct guest_va va, unsigned reads, struct c2_error *err)
 {
@@ -61,8 +85,7 @@ static enum c2_status read_entries(struct sim_core *core, struct guest_va va, un
     for (unsigned i = walk.entry_count - reads; i < walk.entry_count && status == C2_OK; i++) {
         uint32_t served_by;
         const struct line_no entry = {walk.entry[i].v >> sim->line_shift};
-        status = sim->attributed.on ? sim_attribute_walk(core, va, entry, &served_by, err)
-                                    : caches_walk(sim->caches, entry, &served_by, NULL, err);
+        status = read_entry(core, va, entry, &served_by, err);
         if (status == C2_OK)
             sim->walk_reads[served_by]++;
     }

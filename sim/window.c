@@ -195,11 +195,14 @@ enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2
     struct sim_totals now;
     C2_PROMISE(next <= STREAM_SKIP);
     sim_settle(sim);
+    enum c2_status status = sim_verdicts_settle(sim, err);
+    if (status != C2_OK)
+        return status;
     sim_totals_read(&now, sim);
     window.of = now;
     sim_totals_subtract(&window.of, &sim->phase_start);
     sim_totals_check(sim, &window.of);
-    enum c2_status status = sim_intervals_phase(sim, &now, err);
+    status = sim_intervals_phase(sim, &now, err);
     if (status == C2_OK && sim->phase == STREAM_MEASURE)
         status = measured(sim, &window.of, err);
     if (sim->attributed.on) {
@@ -229,11 +232,12 @@ static void check_samples(const struct sim *sim)
 enum c2_status sim_finish(struct sim *sim, struct c2_error *err)
 {
     enum c2_status status = sim_window_end(sim, sim->phase, err);
+    if (status != C2_OK)
+        return status;
     if (sim->attributed.on)
         check_codes(sim, true);
-    if (status == C2_OK && sim->samples_kept)
+    if (sim->samples_kept)
         check_samples(sim);
-    if (status == C2_OK)
-        sim_intervals_check(sim);
-    return status == C2_OK ? sim_tell_finish(sim, err) : status;
+    sim_intervals_check(sim);
+    return sim_tell_finish(sim, err);
 }

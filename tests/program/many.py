@@ -3,7 +3,7 @@
 
 alone     every lane counts what a run of its own counts, all counts of all levels, TLBs and walks; the report of the
           first is that of its own run, and so are the files
-threads   the same bytes for any number of threads
+threads   the same bytes for any number of threads: of machines side by side, and of the two stages of one
 replayed  a recorded run gives the report of the live one
 compared  least, quartiles, most, what changes most and where the first lies, worked out again from the lanes; which
           rows the text has
@@ -114,6 +114,39 @@ def threads():
         first = run(options + ["--jobs", "1"], program)
         for jobs in ("2", "3", "8"):
             check(run(options + ["--jobs", jobs], program) == first, "--jobs %s: another report" % jobs)
+    done()
+
+
+# One machine in two stages: usual ones, one that has one stage, walks that enter at L1D, at L2, and are not cached;
+# what is counted by windows, by the program's wish, for others, and what waits for each batch or reference.
+STAGES = [
+    ([MATMUL], []),
+    ([MATMUL], ["--no-attribution", "--set", "walks.mode=cached"]),
+    ([MATMUL], ["-m", "teach", "--set", "L2.inclusion=inclusive", "--set", "L3.slices=1", "--set", "L3.hash=none",
+                "--set", "walks.mode=cached", "--set", "walks.from=L2", "--fifo-detector"]),
+    ([CHASE], ["-m", "teach", "--skip", "2000", "--warmup", "1000", "--measure", "3000", "--samples", "20"]),
+    ([CHASE], ["--skip", "2000", "--warmup", "1000", "--measure", "3000", "--samples", "9", "--warm", "flush"]),
+    ([REGIONS], ["--requests", "yes"]),
+    ([STRIDES], ["-m", "teach", "--against", "random"]),
+    ([STRIDES], ["-m", "zen3"]),
+]
+
+
+def stages():
+    for program, options in STAGES:
+        first = run(options + ["--jobs", "1"], program)
+        for jobs in ("2", "5"):
+            check(run(options + ["--jobs", jobs], program) == first,
+                  "%s --jobs %s: another report" % (" ".join(options), jobs))
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "recording")
+        equal(emulate(["-q", "--record", path, MATMUL]).returncode, 0, "recording")
+        reports = []
+        for jobs in ("1", "2"):
+            result = emulate(["replay", path, "-q", "-o", directory, "--jobs", jobs])
+            equal((result.returncode, result.stderr), (0, b""), "replay")
+            reports.append(reports_in(directory))
+        check(reports[0] == reports[1] == run([], [MATMUL])[:2], "replayed: another report")
     done()
 
 
@@ -246,6 +279,6 @@ def refused():
     done()
 
 
-PARTS = {"alone": alone, "threads": threads, "replayed": replayed, "compared": compared, "ends": ends, "seen": seen,
-         "refused": refused}
+PARTS = {"alone": alone, "threads": threads, "stages": stages, "replayed": replayed, "compared": compared, "ends": ends,
+         "seen": seen, "refused": refused}
 PARTS[sys.argv[1]]()

@@ -204,6 +204,9 @@ static void first_try(void **state)
         assert_int_equal(caches_level_counts(caches, 0)->accesses, 0);
         miss(caches, 11, A, 0);
         break;
+    case CACHES_FULL:
+        fail(); /* the tape is the caches' own */
+        break;
     case CACHES_MISSED:
         caches_set_actor(caches, 11);
         caches_judge(caches, &outcome);

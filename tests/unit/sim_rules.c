@@ -42,14 +42,12 @@ static struct bench *bench_create(bool has_l1i, const struct sim_subscriber *sub
     set_machine(&bench->machine, has_l1i);
     bench->batch.tid = 1;
     assert_int_equal(C2_OK, stream_blocks_create(&bench->blocks, &err));
-    struct sim_config config = {&bench->machine,
-                                1,
-                                {.self = &bench->shift, .translate = shifted},
-                                bench->blocks,
-                                subscriber,
-                                !!subscriber,
-                                NULL,
-                                false};
+    struct sim_config config = {.machine = &bench->machine,
+                                .seed = 1,
+                                .translation = {.self = &bench->shift, .translate = shifted},
+                                .blocks = bench->blocks,
+                                .subscribers = subscriber,
+                                .subscriber_count = !!subscriber};
     assert_int_equal(C2_OK, sim_create(&bench->sim, &config, &err));
     return bench;
 }

@@ -500,7 +500,7 @@ struct told {
     uint64_t marks, changed, owned[OWNERS];
     uint64_t tally[CACHES_MAX_LEVELS + 1][CACHES_COHERENCE]; /* by level, L1I last; by class */
     uint32_t level_count;
-    uint64_t last_number, last_actor;
+    uint64_t last_number;
     uint64_t digest; /* of the numbers, kinds and outcomes of all misses */
     uint64_t windows;
     struct sim_totals all, measured; /* sums of windows */
@@ -524,12 +524,13 @@ static void tell_owner(void *self, struct guest_va va, struct sim_owner *out)
     out->refs = &told->owned[owner];
 }
 
+static uint64_t actor_of(uint32_t code, enum sim_kind kind) { return (uint64_t)code << 2 | kind | (uint64_t)1 << 40; }
+
 static enum c2_status tell_actor(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
                                  struct c2_error *err)
 {
-    struct told *told = self;
-    (void)va, (void)err;
-    *out = told->last_actor = (uint64_t)code << 2 | kind | (uint64_t)1 << 40;
+    (void)self, (void)va, (void)err;
+    *out = actor_of(code, kind);
     return C2_OK;
 }
 
@@ -538,7 +539,7 @@ static enum c2_status tell_missed(void *self, const struct sim_miss *miss, struc
     struct told *told = self;
     (void)err;
     assert_true(miss->number >= told->last_number);
-    assert_true(miss->actor == 0 || told->last_actor == 0 || miss->actor == told->last_actor);
+    assert_true(miss->actor == 0 || miss->actor == actor_of(miss->code, miss->kind));
     assert_true(miss->first < miss->outcome->served_by);
     told->last_number = miss->number;
     for (uint32_t i = miss->first; i < miss->outcome->served_by; i++) {
@@ -625,10 +626,10 @@ static uint64_t *cut(struct world *world, struct twin *twin, uint64_t *words)
 
 enum how { PLAIN, OBSERVED, ATTRIBUTED, BOTH, RECORDS };
 
-/* The same batches to both; whether everything came out the same. */
+/* The same batches to both; whether everything came out the same. Every second one has a thread for verdicts. */
 static bool same(const struct caches_machine *shape, enum how how, enum mutant mutant, uint64_t seed)
 {
-    const bool observed = how == OBSERVED || how == BOTH, attributed = how >= ATTRIBUTED;
+    const bool observed = how == OBSERVED || how == BOTH, attributed = how >= ATTRIBUTED, threads = seed % 2;
     struct told told = {.level_count = shape->level_count}, also = told, brief = told;
     const struct sim_attribution attribution = {&told, tell_owner, tell_actor, tell_changed};
     struct c2_error err;
@@ -645,14 +646,19 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
         {.self = &watch,
          .reference = how == RECORDS ? NULL : watch_reference,
          .record = how == RECORDS ? watch_record : NULL},
-        {.self = &told, .mark = tell_mark, .missed = tell_missed, .window = tell_window},
+        {.self = &told, .apart = threads, .mark = tell_mark, .missed = tell_missed, .window = tell_window},
         {.self = &also, .missed = tell_missed},
     };
     const struct sim_subscriber *first = observed || how == RECORDS ? listeners : listeners + 1;
-    struct sim *sim, *other = NULL; /* the other one is told of misses only */
+    struct sim *sim, *other = NULL; /* the other one is told of misses only, with a thread for what is said of them */
     world_init(world, seed);
-    struct sim_config config = {shape, seed, {&pages, translate, walk, NULL},  world->blocks,
-                                first, 0,    attributed ? &attribution : NULL, false};
+    struct sim_config config = {.machine = shape,
+                                .seed = seed,
+                                .translation = {&pages, translate, walk, NULL},
+                                .blocks = world->blocks,
+                                .subscribers = first,
+                                .attribution = attributed ? &attribution : NULL,
+                                .apart = threads};
     assert_int_equal(C2_OK, caches_create(&twin.caches, shape, seed, &err));
     config.subscriber_count = (size_t)((attributed ? listeners + 3 : listeners + 1) - first);
     assert_int_equal(C2_OK, sim_create(&sim, &config, &err));
@@ -660,6 +666,7 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
     config.attribution = NULL;
     config.subscribers = &only_misses;
     config.subscriber_count = 1;
+    config.apart = true;
     if (attributed)
         assert_int_equal(C2_OK, sim_create(&other, &config, &err));
     twin.tlb = shape->tlb_count != 0 ? tlbs_of(shape) : NULL;
@@ -700,8 +707,9 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
                 caches_tlbs_forget(twin.tlb, (struct guest_va){0}, 1u << 30);
         }
     }
-    sim_check(sim);
     assert_int_equal(C2_OK, sim_finish(sim, &err));
+    assert_int_equal(C2_OK, other ? sim_finish(other, &err) : C2_OK);
+    sim_check(sim);
     bool equal = memcmp(&twin.counts, sim_counts(sim), sizeof twin.counts) == 0;
     for (uint32_t i = 0; i < shape->level_count; i++)
         equal = equal && counts_equal(caches_level_counts(twin.caches, i), caches_level_counts(sim_caches(sim), i));

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The tape between the contents of a usual machine and its verdicts. The model card is in tape.c.
+ */
+#ifndef C2_TAPE_PRIV_H
+#define C2_TAPE_PRIV_H
+
+#include "caches/hierarchy_priv.h"
+
+/* The first word of a record. Slot 32 bits, column 4, levels missed 4, words behind it 8. */
+#define TAPE_COLUMN 32u
+#define TAPE_MISSED 36u
+#define TAPE_BEHIND 40u
+#define TAPE_NOTE UINT64_C(14)       /* columns of no level: the caller's own words; */
+#define TAPE_GROUP UINT64_C(15)      /* a new group of lines, and its key */
+#define TAPE_HEAD (1 + CACHES_NOTED) /* words behind the first one of a miss or note: the actor, and the caller's */
+_Static_assert(CACHES_MAX_LEVELS + 1 < TAPE_NOTE && CACHES_MAX_LEVELS + 1 <= 8, "columns");
+
+/* What the level at a column has been asked, in the rows' order of events. */
+struct cache_judged {
+    struct cache_shadow shadow;
+    uint64_t said[2][CACHES_COHERENCE + 1]; /* [missed][enum caches_class of the shadow] */
+};
+
+/* What verdicts need, and contents never touch: so the two may be on two threads. */
+struct cache_verdicts {
+    struct cache_lines lines;                         /* rows alone */
+    uint32_t level_count;                             /* of the data path */
+    struct cache_judged level[CACHES_MAX_LEVELS + 1]; /* by column */
+    struct caches_outcome outcome;
+};
+
+static inline uint32_t tape_depth(const struct cache_verdicts *verdicts, uint32_t column)
+{
+    return column < verdicts->level_count ? column : 0; /* L1I is beside the first level */
+}
+
+/* All zeros before: takes the shadows, which the levels have been made with, and the rows. */
+void cache_verdicts_init(struct cache_verdicts *verdicts, struct caches *caches);
+void cache_verdicts_end(struct cache_verdicts *verdicts);
+/* Says what is on the tape; no memory for rows is all that may go wrong by itself. outcome: where that of each record
+ * with words behind it is filled in. verdict.c */
+enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_t *words, size_t count,
+                                  const struct caches_hearer *hearer, struct caches_outcome *outcome,
+                                  struct c2_error *err);
+void cache_verdicts_check(const struct cache_verdicts *verdicts, uint32_t columns);
+
+enum c2_status cache_tape_init(struct caches *caches, struct c2_error *err);
+void cache_tape_end(struct caches *caches);
+bool cache_tape_is_own(const struct caches *caches);
+/* If it is their own, the caches say now what is on it. */
+void cache_tape_catch_up(struct caches *caches);
+/* The last record has filled the tape: catches up, or CACHES_FULL. */
+enum caches_tried cache_tape_full(struct caches *caches);
+/* A group was added to caches->lines; false: no memory. */
+bool cache_tape_group(struct caches *caches);
+
+static inline bool cache_tape_is_full(const struct caches *caches) { return caches->tape.at >= caches->tape.stop; }
+
+static inline void cache_tape_put(struct caches *caches, uint64_t word) { *caches->tape.at++ = word; }
+
+/* A level that walks enter further down is asked by others too. */
+static inline void cache_tape_asked(struct cache_level *first, uint32_t slot)
+{
+    first->told = first->above_count == 0 ? slot : CACHES_NO_SLOT;
+}
+
+/* The level asked first has the line. To its shadow the line that it was asked for last is the youngest already. Says
+ * whether the tape is full now. */
+static inline bool cache_tape_hit(struct caches *caches, struct cache_level *first, uint32_t slot)
+{
+    if (first->told == slot)
+        return false;
+    cache_tape_asked(first, slot);
+    cache_tape_put(caches, (uint64_t)first->column << TAPE_COLUMN | slot);
+    return cache_tape_is_full(caches);
+}
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * verdicts: what is said of line accesses, behind what they did.
+ *
+ * Model
+ *   Where the caches can do both apart (caches_can_defer) a simulator has two stages. The first takes records: it
+ *   translates, asks the TLBs, decides what the levels hold, and asks whoever attributes for owners and actors. What it
+ *   does it writes on a tape. The second takes tapes: shadows, classes, evictors, and it tells subscribers of misses.
+ *   Full tapes go to the second stage at once, or to its own thread through a ring (sim_config.apart).
+ *   All that both have to do with waits until everything is said (sim_verdicts_settle): windows, emptied caches, what
+ *   is dropped, the end; without a thread the end of each batch.
+ *
+ * Order
+ *   Misses of the caches and of the TLBs are told in their order, by one thread at a time. Where one who hears of them
+ *   hears of something else of the stream too, and does not say that the two are apart, all is said before he is told
+ *   of it, and there is no thread: so he hears of everything in the order of the program.
+ *
+ * Invariants
+ *   Nothing goes back: no count, no content and no answer of the first stage depends on the second, so that threads
+ *   change nothing.
+ *
+ * Not modelled
+ *   Machines that the caches do as a whole (caches/path.c) have one stage, and no tape.
+ */
+#include "sim/sim_priv.h"
+
+/* ------------------------------------------------------------------ what is noted: the first stage writes it */
+
+/* The words are the address, the number, and these bits. */
+enum { CODE = 0, KIND = 32, PAGE_LOG2 = 36, FIRST = 44, MEASURED = 48, WALKED = 49 };
+
+static inline uint64_t bits_of(const struct sim_core *core, enum sim_kind kind)
+{
+    return (uint64_t)core->code << CODE | (uint64_t)kind << KIND |
+           (uint64_t)core->sim->attributed.measuring << MEASURED;
+}
+
+static inline enum c2_status pass_if(struct sim *sim, enum caches_tried tried, struct c2_error *err)
+{
+    return C2_UNLIKELY(tried == CACHES_FULL) ? sim_verdicts_pass(sim, err) : C2_OK;
+}
+
+enum c2_status sim_verdicts_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t actor,
+                                   struct c2_error *err)
+{
+    struct sim *sim = core->sim;
+    const uint64_t first = kind == SIM_WALK ? caches_machine(sim->caches)->walks_from : 0;
+    const struct caches_noted noted = {
+        actor,
+        {va.v, sim->attributed.number,
+         bits_of(core, kind) | (uint64_t)sim_page_log2(core, va) << PAGE_LOG2 | first << FIRST}};
+    return pass_if(sim, caches_defer(sim->caches, &noted), err);
+}
+
+enum c2_status sim_verdicts_unheard(struct sim *sim, struct c2_error *err)
+{
+    return pass_if(sim, caches_defer(sim->caches, NULL), err);
+}
+
+enum c2_status sim_verdicts_tlb_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, bool walked,
+                                       uint64_t actor, struct c2_error *err)
+{
+    const struct caches_noted noted = {actor, {va.v, 0, bits_of(core, kind) | (uint64_t)walked << WALKED}};
+    return pass_if(core->sim, caches_note(core->sim->caches, &noted), err);
+}
+
+/* ------------------------------------------------------------------ and the second reads it */
+
+static enum c2_status tell_tlb(const struct sim *sim, const struct caches_noted *noted, struct c2_error *err)
+{
+    const uint64_t bits = noted->word[2];
+    const struct sim_tlb_miss miss = {.code = (uint32_t)(bits >> CODE),
+                                      .kind = (enum sim_kind)(bits >> KIND & 3),
+                                      .va = {noted->word[0]},
+                                      .actor = noted->actor,
+                                      .walked = bits >> WALKED & 1};
+    return sim_tell_tlb_miss(sim, &miss, err);
+}
+
+static enum c2_status tell(void *self, const struct caches_noted *noted, struct line_no line,
+                           const struct caches_outcome *outcome, struct c2_error *err)
+{
+    const struct sim *sim = self;
+    const uint64_t bits = noted->word[2];
+    if (C2_UNLIKELY(!outcome))
+        return tell_tlb(sim, noted, err);
+    const struct sim_miss miss = {.number = noted->word[1],
+                                  .code = (uint32_t)(bits >> CODE),
+                                  .kind = (enum sim_kind)(bits >> KIND & 3),
+                                  .va = {noted->word[0]},
+                                  .line = line,
+                                  .actor = noted->actor,
+                                  .first = bits >> FIRST & 15,
+                                  .page_log2 = bits >> PAGE_LOG2 & UINT8_MAX,
+                                  .measured = bits >> MEASURED & 1,
+                                  .outcome = outcome};
+    return sim_tell_miss(sim, &miss, err);
+}
+
+static enum c2_status hear(void *self, const struct stream_batch *tape, struct c2_error *err)
+{
+    struct sim *sim = self;
+    const struct caches_hearer hearer = {sim, tell};
+    return caches_hear(sim->caches, tape->words, tape->used, &hearer, err);
+}
+
+static enum c2_status nothing_behind(void *self, struct c2_error *err)
+{
+    (void)self, (void)err;
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ from one to the other */
+
+enum c2_status sim_verdicts_pass(struct sim *sim, struct c2_error *err)
+{
+    struct sim_verdicts *verdicts = &sim->verdicts;
+    verdicts->tape->used = caches_deferred(sim->caches);
+    if (verdicts->tape->used == 0)
+        return C2_OK;
+    return verdicts->to.consume(verdicts->to.self, verdicts->tape, err);
+}
+
+enum c2_status sim_verdicts_settle(struct sim *sim, struct c2_error *err)
+{
+    struct sim_verdicts *verdicts = &sim->verdicts;
+    if (!verdicts->tape)
+        return C2_OK;
+    enum c2_status status = sim_verdicts_pass(sim, err);
+    return status == C2_OK ? verdicts->to.drain(verdicts->to.self, err) : status;
+}
+
+enum c2_status sim_verdicts_before(struct sim *sim, struct c2_error *err)
+{
+    return sim->verdicts.in_order ? sim_verdicts_settle(sim, err) : C2_OK;
+}
+
+enum c2_status sim_verdicts_end_batch(struct sim *sim, struct c2_error *err)
+{
+    return sim->verdicts.ring ? C2_OK : sim_verdicts_settle(sim, err);
+}
+
+/* ------------------------------------------------------------------ life */
+
+/* Hears of misses, and of what else is told while the first stage is at it. */
+static bool hears_both(const struct sim_subscriber *s)
+{
+    return (s->missed || s->tlb_missed) && !s->apart && (s->memory || s->mark || s->block || s->record || s->reference);
+}
+
+static bool suits_a_thread(const struct sim *sim)
+{
+    bool suits = true;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
+        suits &= !hears_both(s) && !s->batch;
+    return suits;
+}
+
+void sim_verdicts_use(struct sim *sim)
+{
+    if (sim->verdicts.tape)
+        caches_defer_to(sim->caches, sim->verdicts.tape->words, STREAM_BATCH_WORDS);
+}
+
+enum c2_status sim_verdicts_create(struct sim *sim, bool apart, struct c2_error *err)
+{
+    struct sim_verdicts *verdicts = &sim->verdicts;
+    if (!caches_can_defer(sim->caches))
+        return C2_OK;
+    verdicts->tape = c2_alloc(sizeof *verdicts->tape);
+    if (!verdicts->tape)
+        return c2_fail_memory(err, "what is to be said of accesses");
+    verdicts->tape->tid = 0;
+    verdicts->to = (struct stream_sink){sim, hear, nothing_behind};
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
+        verdicts->in_order |= hears_both(s);
+    sim_verdicts_use(sim);
+    if (!apart || !suits_a_thread(sim))
+        return C2_OK;
+    enum c2_status status = stream_ring_create(&verdicts->ring, &verdicts->to, 1, 1, err);
+    if (status == C2_OK)
+        verdicts->to = stream_ring_sink(verdicts->ring);
+    return status;
+}
+
+void sim_verdicts_destroy(struct sim *sim)
+{
+    stream_ring_destroy(sim->verdicts.ring);
+    c2_free(sim->verdicts.tape);
+}
