@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """bench/sampling.py [RUNS [SETTING]]: the tables of docs/sampling.md: sampled runs beside full ones.
 
-Each program runs in full, in full but for its first 10 million instructions, and sampled (SETTING, or the one of the
-page). Counts are the same every time (with the same C library); times are of RUNS pairs of a full and a sampled run
-(3), taken in turn, and the median of their ratios is shown: wall, and processor time in user mode. Takes ten minutes
-and more; wants a Release build in build/, gzip and sort.
+Each program runs in full and sampled (SETTING, or the one of the page). Counts are the same every time (with the same C
+library); times are of RUNS pairs of a full and a sampled run (3), taken in turn, and the median of their ratios is
+shown: wall, and processor time in user mode. Takes ten minutes and more; wants a Release build in build/, gzip and sort.
 """
 
 import json
@@ -20,8 +19,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 EMULATOR = os.environ.get("C2EMU", os.path.join(ROOT, "build", "c2emu"))
 IMAGES = os.environ.get("IMAGES", os.path.join(ROOT, "build", "images"))
-SETTING = ["--period", "40M", "--warmup", "10M", "--measure", "4M"]
-START = ["--warmup", "10M"]
+SETTING = ["--period", "40M"]
 CLASSES = ("cold", "capacity", "conflict")
 DATA = ("L1D", "L2", "L3") # L1I is asked at each change of line alone, in loops hardly ever
 KERNELS = [("matmul", "400"), ("adi", "1000"), ("doitgen", "500"), ("nw", "700"), ("poisson", "800"),
@@ -62,7 +60,7 @@ def run(options, words, directory):
 
 
 def rates(report):
-    """{level: {rate: per cent; "per 1000": misses in 1000 instructions}}, those that there are."""
+    """{level: {rate: per cent; "per 1000": misses in 1000 instructions}} of a full run, those that there are."""
     out, instructions = {}, report["run"]["measured"]["instructions"]
     for level in report["levels"]:
         mine = out[level["name"]] = {"per 1000": 1000 * level["misses"] / instructions}
@@ -73,12 +71,12 @@ def rates(report):
     return out
 
 
-def margins(report):
-    """The same, and how far to either side the interval goes."""
+def estimates(report, what):
+    """The same of a sampled run, as its samples tell; what: mean, or margin: how far to either side the interval goes."""
     out, keys = {}, {"misses_per_1000": "per 1000", "miss_rate": "miss rate"}
     keys.update(zip(CLASSES, CLASSES))
     for level in report["samples"]["levels"]:
-        out[level["name"]] = {keys[key]: level[key].get("margin", float("inf")) for key in keys if key in level}
+        out[level["name"]] = {keys[key]: level[key].get(what, float("inf")) for key in keys if key in level}
     return out
 
 
@@ -91,8 +89,6 @@ def errors(full, sampled, names, levels=DATA):
 class Row:
     def __init__(self, name, words, setting, runs, directory):
         self.name = name
-        report, _, _ = run(START, words, directory)
-        self.behind = rates(report)
         walls, users = [], []
         for _ in range(runs):
             full, full_wall, full_user = run([], words, directory)
@@ -102,14 +98,16 @@ class Row:
         self.wall, self.user = statistics.median(walls), statistics.median(users)
         self.instructions = full["run"]["instructions"]
         self.samples = sampled["samples"]["count"]
-        self.full, self.sampled, self.margins = rates(full), rates(sampled), margins(sampled)
+        self.simulated = 1 - sum(row["instructions"] for row in sampled["run"]["phases"]
+                                 if row["kind"] == "skip") / self.instructions
+        self.full, self.sampled, self.margins = rates(full), estimates(sampled, "mean"), estimates(sampled, "margin")
 
-    def largest(self, names, full):
-        return max(errors(full, self.sampled, names).values())
+    def errors(self, names):
+        return errors(self.full, self.sampled, names)
 
-    def inside(self, names, full):
+    def inside(self, names):
         """(how many of the rates their interval holds, of how many)"""
-        found = errors(full, self.sampled, names)
+        found = self.errors(names)
         held = sum(error <= self.margins[level][name] + 1e-6 for (level, name), error in found.items())
         return held, len(found)
 
@@ -122,30 +120,32 @@ def table(head, rows):
     print()
 
 
-def cell(row, level, name, full):
-    if name not in full[level] or name not in row.sampled[level]:
+def cell(row, level, name):
+    full, sampled = row.full[level], row.sampled.get(level, {})
+    if name not in full or name not in sampled:
         return "-"
-    held = abs(full[level][name] - row.sampled[level][name]) <= row.margins[level][name] + 1e-6
-    return "%.2f: %.2f%s" % (full[level][name], abs(full[level][name] - row.sampled[level][name]), "" if held else " *")
+    off, margin = abs(full[name] - sampled[name]), row.margins[level][name]
+    return "%.2f: %.2f%s" % (full[name], off, "" if off <= margin + 1e-6 else " *")
 
 
 def speeds(rows):
-    table(("program", "instructions", "samples", "speed", "user time"),
-          [(row.name, "%d M" % (row.instructions // 10 ** 6), str(row.samples), "%.1f" % row.wall, "%.1f" % row.user)
+    table(("program", "instructions", "samples", "simulated", "speed", "user time"),
+          [(row.name, "%d M" % (row.instructions // 10 ** 6), str(row.samples), "%.0f %%" % (100 * row.simulated),
+            "%.1f" % row.wall, "%.1f" % row.user)
            for row in rows])
 
 
-def levels(rows, name, which):
+def levels(rows, name):
     names = [level for level in rows[0].full]
     table(("program",) + tuple(names),
-          [(row.name,) + tuple(cell(row, level, name, getattr(row, which)) for level in names) for row in rows])
+          [(row.name,) + tuple(cell(row, level, name) for level in names) for row in rows])
 
 
 def classes(rows):
     names = [level for level in rows[0].full]
     body = []
     for row in rows:
-        found = errors(row.behind, row.sampled, CLASSES, names)
+        found = errors(row.full, row.sampled, CLASSES, names)
         worst = [max([points for (of, _), points in found.items() if of == level], default=None) for level in names]
         body.append((row.name,) + tuple("-" if points is None else "%.1f" % points for points in worst))
     table(("program",) + tuple(names), body)
@@ -153,21 +153,19 @@ def classes(rows):
 
 def means(rows):
     body = []
-    for what, chosen in (("kernels", rows[:len(KERNELS)]), ("all", rows)):
-        for which in ("full", "behind"):
-            local = statistics.mean(row.largest(("miss rate",), getattr(row, which)) for row in chosen)
-            every = statistics.mean(points for row in chosen for points in
-                                    errors(getattr(row, which), row.sampled, ("miss rate",)).values())
-            points = statistics.mean(row.largest(("per 1000",), getattr(row, which)) for row in chosen) / 10
-            shares = statistics.mean(points for row in chosen for points in
-                                     errors(getattr(row, which), row.sampled, CLASSES).values())
-            held = [row.inside(("miss rate", "per 1000"), getattr(row, which)) for row in chosen]
-            body.append((what, {"full": "the whole run", "behind": "behind the start"}[which], "%.2f" % every,
-                         "%.2f" % local, "%.3f" % points, "%.1f" % shares, "%d of %d" % tuple(map(sum, zip(*held))),
-                         "%.1f" % statistics.mean(row.wall for row in chosen)))
-    table(("programs", "compared with", "miss rate, mean", "miss rate, mean of the largest",
-           "misses in 100 instructions, mean of the largest", "shares of classes, mean", "in their interval", "speed"),
-          body)
+    for what, chosen in (("kernels", rows[:len(KERNELS)]), ("others", rows[len(KERNELS):]), ("all", rows)):
+        rate = [row.errors(("miss rate",)).values() for row in chosen]
+        shares = [points for row in chosen for points in row.errors(CLASSES).values()]
+        misses = [max(row.errors(("per 1000",)).values()) / 10 for row in chosen]
+        held = [row.inside(("miss rate", "per 1000")) for row in chosen]
+        body.append((what, "%.2f" % statistics.mean(max(points) for points in rate),
+                     "%.2f" % statistics.mean(one for points in rate for one in points),
+                     "%.4f" % statistics.mean(misses), "%.2f" % statistics.mean(shares),
+                     "%d of %d" % tuple(map(sum, zip(*held))), "%.1f" % statistics.mean(row.wall for row in chosen),
+                     "%.1f" % statistics.mean(row.user for row in chosen)))
+    table(("programs", "miss rate, mean of the largest", "miss rate, mean",
+           "misses in 100 instructions, mean of the largest", "shares of classes, mean", "in their interval", "speed",
+           "user time"), body)
 
 
 def main():
@@ -178,8 +176,7 @@ def main():
     print("## " + " ".join(setting) + "\n")
     means(rows)
     speeds(rows)
-    for which in ("full", "behind"):
-        levels(rows, "miss rate", which)
+    levels(rows, "miss rate")
     classes(rows)
 
 

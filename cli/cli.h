@@ -81,6 +81,8 @@ struct cli_options {
     size_t writable_count;
     struct cli_sampling {
         uint64_t skip, warmup, measure, samples, period; /* --skip ...; 0: not given */
+        uint64_t start;                                  /* --start: measured before the first sample */
+        bool warmup_set, start_set;                      /* given, also as 0 */
         bool random_offsets;
         const char *points, *weights; /* --points, --weights; NULL: not given */
         double precision;             /* --precision, in per cent; 0: not given */
@@ -183,6 +185,9 @@ void cli_environment_release(char **environment);
 enum c2_status cli_points_check(struct cli_options *options, struct c2_error *err);
 
 bool cli_sampling_asked(const struct cli_sampling *sampling); /* else all of the run is measured */
+/* What was not given, of samples of a period. whole: the run may have a start that is measured. */
+void cli_sampling_fill(struct cli_sampling *sampling, bool whole);
+enum c2_status cli_sampling_check(const struct cli_sampling *sampling, struct c2_error *err);
 
 /* ------------------------------------------------------------------ regions.c: --roi, --from, --to, --warm */
 /* Whether the text of the option is a place: SYMBOL[:N], 0xADDRESS[:N] or FILE:LINE[:N]. */

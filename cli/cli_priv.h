@@ -86,6 +86,7 @@ struct cli_told { /* texts are lent by the recording */
     const char *ending;
     struct report_phase *phases;
     size_t phase_count;
+    bool start;      /* the first of those that were measured is the start */
     double *weights; /* of the phases that were measured; NULL: they have none */
     struct report_region *regions;
     size_t region_count;
@@ -191,6 +192,7 @@ struct emu_phase cli_phases_next(void *phases, uint64_t instructions, const stru
 struct cli_division { /* as struct report_run has it */
     const struct report_phase *phases;
     size_t phase_count;
+    bool start;
     const struct report_region *regions;
     size_t region_count;
 };

@@ -92,6 +92,12 @@ static void add_phases(struct cli_facts *facts, const struct report_run *run)
             run->phases[i].instructions, run->phases[i].region);
 }
 
+static void add_start(struct cli_facts *facts, const struct report_run *run)
+{
+    if (run->start)
+        add(facts, "start", "1");
+}
+
 /* One for each phase that was measured. */
 static void add_weights(struct cli_facts *facts, const struct report_run *run)
 {
@@ -125,6 +131,7 @@ enum c2_status cli_facts_end(struct cli_facts *facts, const struct report_run *r
     add(facts, "instructions", "%" PRIu64, run->instructions);
     add(facts, "lost_pages", "%" PRIu64, run->lost_pages);
     add_phases(facts, run);
+    add_start(facts, run);
     add_weights(facts, run);
     add_regions(facts, run);
     add_files(facts, areas);
@@ -264,6 +271,17 @@ static enum c2_status take_regions(struct cli_told *told, struct stream_recordin
     return C2_OK;
 }
 
+/* Not said: there is none. It is the first phase. */
+static enum c2_status take_start(struct cli_told *told, struct stream_recording *recording, struct c2_error *err)
+{
+    uint64_t start = 0;
+    if (stream_recording_fact(recording, "start") && take_number(&start, recording, "start", 1, err) != C2_OK)
+        return C2_ERR_FORMAT;
+    told->start = start;
+    return start && (told->phase_count == 0 || told->phases[0].kind != STREAM_MEASURE) ? fail_fact("start", err)
+                                                                                       : C2_OK;
+}
+
 /* None, or one for each phase that was measured. */
 static enum c2_status take_weights(struct cli_told *told, struct stream_recording *recording, struct c2_error *err)
 {
@@ -298,6 +316,8 @@ enum c2_status cli_told_end(struct cli_told *told, struct stream_recording *reco
         status = take_regions(told, recording, err);
     if (status == C2_OK)
         status = take_phases(told, recording, err);
+    if (status == C2_OK)
+        status = take_start(told, recording, err);
     return status == C2_OK ? take_weights(told, recording, err) : status;
 }
 

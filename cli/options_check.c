@@ -158,39 +158,19 @@ static enum c2_status check_record(const struct cli_options *options, struct c2_
 
 /* ------------------------------------------------------------------ samples */
 
-bool cli_sampling_asked(const struct cli_sampling *sampling)
-{
-    return sampling->skip != 0 || sampling->warmup != 0 || sampling->measure != 0 || sampling->points;
-}
-
-static enum c2_status check_samples(const struct cli_sampling *s, struct c2_error *err)
-{
-    if (s->measure == 0 && (s->samples != 0 || s->period != 0))
-        return c2_fail(err, C2_ERR_INVALID, "--%s needs to know how long a sample is; add --measure N",
-                       s->samples != 0 ? "samples" : "period");
-    if (s->measure == 0 && s->precision != 0)
-        return c2_fail(err, C2_ERR_INVALID,
-                       "--precision is of samples; add --measure N, with --period N or --samples K");
-    if (s->random_offsets && s->period == 0)
-        return c2_fail(err, C2_ERR_INVALID, "--offsets random draws a place in each period; add --period N");
-    if (s->period != 0 && (s->warmup > s->period || s->measure > s->period - s->warmup))
-        return c2_fail(err, C2_ERR_INVALID,
-                       "--period %llu is shorter than a sample of %llu instructions and its warm-up of %llu",
-                       (unsigned long long)s->period, (unsigned long long)s->measure, (unsigned long long)s->warmup);
-    return C2_OK;
-}
-
 /* What needs all of a run, or nothing of it, goes with no samples. */
 static enum c2_status check_sampling(const struct cli_options *options, struct c2_error *err)
 {
     if (!cli_sampling_asked(&options->sampling))
-        return check_samples(&options->sampling, err);
-    const char *given = options->sampling.points ? "--points" : "--skip, --warmup and --measure";
+        return cli_sampling_check(&options->sampling, err);
+    const char *given = options->sampling.points   ? "--points"
+                        : options->sampling.period ? "--period"
+                                                   : "--skip, --warmup and --measure";
     if (options->no_sim)
         return c2_fail(err, C2_ERR_INVALID, "--no-sim skips everything; leave %s out", given);
     if (options->advise)
         return c2_fail(err, C2_ERR_INVALID, "advise plays the whole run; leave %s out", given);
-    return check_samples(&options->sampling, err);
+    return cli_sampling_check(&options->sampling, err);
 }
 
 /* What is of one machine, or of none, does not go with several. */
@@ -263,6 +243,8 @@ enum c2_status cli_options_check(struct cli_options *options, struct c2_error *e
                        "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)");
     const bool sized = options->huge == MMU_HUGE_HEAP || options->huge == MMU_HUGE_ALL ||
                        options->huge_region_count > 0 || varies_huge(options);
+    if (!options->points.find && !options->sampling.points)
+        cli_sampling_fill(&options->sampling, !restore && !cli_regions_asked(&options->regions));
     const char *against = options->analyses[ANALYSIS_against];
     const bool sized_there = against && strncmp(against, "huge", strlen("huge")) == 0;
     if (options->huge_size != MMU_PAGE_4K && !sized_there && !sized)

@@ -41,6 +41,7 @@ enum option_key {
     KEY_MEASURE,
     KEY_SAMPLES,
     KEY_PERIOD,
+    KEY_START,
     KEY_OFFSETS,
     KEY_PRECISION,
     KEY_POINTS,

@@ -133,7 +133,7 @@ static const struct kept {
     int key;
     enum kept_kind kind;
     size_t at;      /* in struct cli_options */
-    size_t length;  /* LIST: where its length is */
+    size_t length;  /* LIST: where its length is. COUNT: where it stands that it was given; 0: nowhere */
     uint64_t least; /* COUNT */
 } kept[] = {
 #define AT(member) offsetof(struct cli_options, member)
@@ -173,7 +173,8 @@ static const struct kept {
     {KEY_STATS, KEPT_SWITCH, AT(stats), 0, 0},
     {KEY_VERBOSE, KEPT_SWITCH, AT(verbose), 0, 0},
     {KEY_SKIP, KEPT_COUNT, AT(sampling.skip), 0, 0},
-    {KEY_WARMUP, KEPT_COUNT, AT(sampling.warmup), 0, 0},
+    {KEY_START, KEPT_COUNT, AT(sampling.start), AT(sampling.start_set), 0},
+    {KEY_WARMUP, KEPT_COUNT, AT(sampling.warmup), AT(sampling.warmup_set), 0},
     {KEY_MEASURE, KEPT_COUNT, AT(sampling.measure), 0, 1},
     {KEY_SAMPLES, KEPT_COUNT, AT(sampling.samples), 0, 1},
     {KEY_PERIOD, KEPT_COUNT, AT(sampling.period), 0, 1},
@@ -212,6 +213,8 @@ static enum c2_status keep(struct cli_options *options, const struct kept *row, 
     case KEPT_COUNT:
         break;
     }
+    if (row->length != 0)
+        *(bool *)member(options, row->length) = true;
     snprintf(option, sizeof option, "--%s", name);
     return c2_parse_count(member(options, row->at), value, option, row->least, err);
 }

@@ -19,7 +19,7 @@
  */
 #include "cli/cli_priv.h"
 
-enum step { GAP, WARM_UP, MEASUREMENT };
+enum step { START, GAP, WARM_UP, MEASUREMENT };
 
 struct cli_phases {
     struct cli_phases_config config;
@@ -78,7 +78,7 @@ static uint64_t gap(struct cli_phases *phases)
         return asked->skip;
     const uint64_t spare = asked->period - asked->warmup - asked->measure;
     const uint64_t offset = asked->random_offsets ? c2_rng_below(&phases->rng, spare + 1) : 0;
-    return asked->skip + phases->begun * asked->period + offset - phases->spent;
+    return asked->start + asked->skip + phases->begun * asked->period + offset - phases->spent;
 }
 
 static bool enough(const struct cli_phases *phases)
@@ -97,6 +97,9 @@ static struct emu_phase next_part(struct cli_phases *phases)
     const struct cli_sampling *asked = phases->config.sampling;
     const struct cli_chosen *chosen = phases->config.chosen;
     switch (phases->step) {
+    case START:
+        phases->step = GAP;
+        return (struct emu_phase){.phase = STREAM_MEASURE, .instructions = asked->start};
     case GAP:
         phases->step = WARM_UP;
         return (struct emu_phase){.phase = phases->config.warm == CLI_WARM_FUNCTIONAL ? STREAM_WARM : STREAM_SKIP,
@@ -258,7 +261,9 @@ enum c2_status cli_phases_end(struct cli_phases *phases, uint64_t instructions, 
     if (phases->lost)
         return c2_fail_memory(err, "the phases of the run");
     end_last(phases, instructions);
-    *out = (struct cli_division){phases->list, phases->count, NULL, 0};
+    *out = (struct cli_division){.phases = phases->list,
+                                 .phase_count = phases->count,
+                                 .start = phases->config.sampling->start != 0 && phases->count != 0};
     if (!phases->config.regions)
         return C2_OK;
     out->regions = phases->regions;

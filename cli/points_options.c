@@ -46,6 +46,7 @@ static const char *of_simulating(const struct cli_options *options)
                                    {"measure", options->sampling.measure != 0},
                                    {"samples", options->sampling.samples != 0},
                                    {"period", options->sampling.period != 0},
+                                   {"start", options->sampling.start != 0},
                                    {"offsets", options->sampling.random_offsets}};
     for (unsigned i = 0; i < ANALYSES_KINDS; i++)
         if (options->analyses[i])
@@ -78,9 +79,10 @@ static enum c2_status check_range(uint64_t *value, uint64_t usual, uint64_t most
 /* What says otherwise where samples are, or how sure they are. */
 static const char *of_samples(const struct cli_sampling *sampling)
 {
-    const struct given others[] = {{"skip", sampling->skip != 0},         {"measure", sampling->measure != 0},
-                                   {"samples", sampling->samples != 0},   {"period", sampling->period != 0},
-                                   {"offsets", sampling->random_offsets}, {"precision", sampling->precision != 0}};
+    const struct given others[] = {{"skip", sampling->skip != 0},          {"measure", sampling->measure != 0},
+                                   {"samples", sampling->samples != 0},    {"period", sampling->period != 0},
+                                   {"start", sampling->start != 0},        {"offsets", sampling->random_offsets},
+                                   {"precision", sampling->precision != 0}};
     return first_given(others, sizeof others / sizeof *others);
 }
 

@@ -234,6 +234,8 @@ enum c2_status cli_regions_check(const struct cli_options *options, struct c2_er
                        "--against cannot drop what was counted, which the program may request; leave --requests out");
     if (options->sampling.points)
         return c2_fail(err, C2_ERR_INVALID, "--points has samples of the whole run; leave --%s out", option);
+    if (options->sampling.start != 0)
+        return c2_fail(err, C2_ERR_INVALID, "--start is of samples of the whole run; leave --%s out", option);
     if (options->sampling.precision != 0)
         return c2_fail(err, C2_ERR_INVALID, "--precision is of samples of the whole run; leave --%s out", option);
     return check_words(regions, err);

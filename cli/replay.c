@@ -208,6 +208,7 @@ static enum c2_status report(struct replay *replay, struct c2_error *err)
                                          .instructions = told->instructions,
                                          .phases = told->phases,
                                          .phase_count = told->phase_count,
+                                         .start = told->start,
                                          .weights = told->weights,
                                          .regions = told->regions,
                                          .region_count = told->region_count,

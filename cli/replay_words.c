@@ -50,6 +50,7 @@ static const struct {
     {"verbose", "the system calls were made when it was recorded"},
     {"engine", "nothing is executed"},
     {"skip", "a recording has what was recorded; record the samples: c2emu --record FILE --skip N ..."},
+    {"start", "record the samples: c2emu --record FILE --start N ..."},
     {"warmup", "record the samples: c2emu --record FILE --warmup N ..."},
     {"measure", "record the samples: c2emu --record FILE --measure N ..."},
 };

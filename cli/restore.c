@@ -79,6 +79,9 @@ static enum c2_status check_phases(const struct cli_options *options, const stru
 /* The part before the checkpoint is the beginning of the first phase. */
 static enum c2_status begin_phases(struct cli_sampling *sampling, const struct cli_saved *saved, struct c2_error *err)
 {
+    if (sampling->start != 0)
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--start measures the first instructions, and the checkpoint is behind them; leave it out");
     if (!saved->caches) {
         sampling->skip += saved->instructions;
         return C2_OK;

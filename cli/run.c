@@ -400,6 +400,7 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
                                .instructions = emu_instructions(run->emu),
                                .phases = run->division.phases,
                                .phase_count = run->division.phase_count,
+                               .start = run->division.start,
                                .weights = run->chosen ? cli_chosen_weights(run->chosen) : NULL,
                                .regions = run->division.regions,
                                .region_count = run->division.region_count,

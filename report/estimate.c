@@ -11,6 +11,11 @@
  *   Where all x are alike, s is the standard deviation of the samples' rates. The samples are taken to be drawn at
  *   random from the run, cut into pieces as long as they are: systematic ones, too.
  *   Samples without an x say nothing about the ratio, and are not among the n.
+ *   A start that was measured whole, Y of X, is a stratum of its own and the samples are of the rest: the combined ratio
+ *   R = (Y + sum y / f) / (X + sum x / f), f the share of the rest. Here all of it is multiplied by f, so that a sample
+ *   counts 1 and the start f: m = (f X + sum x) / n. The start has no variance. The samples' d scatter about their own
+ *   mean, which is not 0 any more, as only with the start's they add up to that; and samples without an x are among the n: they say how much the rest weighs beside
+ *   the start.
  *
  * Invariants
  *   Only + - * / and square roots: the same digits on every processor.
@@ -20,8 +25,8 @@
  *   were skipped do to a sample.
  *
  * Source: Cochran, Sampling Techniques, 3rd edition 1977: chapter 2 (f; samples without an x are of another part of the
- * population), chapter 6 (the ratio and its variance), chapter 8 (systematic samples). t: Abramowitz & Stegun 1964,
- * 26.7.3 to 26.7.5.
+ * population), chapter 6 (the ratio and its variance; 6.11, the combined ratio of strata), chapter 8 (systematic
+ * samples). t: Abramowitz & Stegun 1964, 26.7.3 to 26.7.5.
  */
 #include <math.h>
 
@@ -62,13 +67,29 @@ double estimate_student(uint32_t degrees)
 
 double estimate_mean(const struct estimate *of) { return of->y / of->x; }
 
+double estimate_distance(const struct estimate *of, double y, double x)
+{
+    const double mean = estimate_mean(of), start = of->start_y - mean * of->start_x;
+    return y - mean * x + (start == 0 ? 0 : start / of->samples);
+}
+
 double estimate_square(const struct estimate *of, double y, double x)
 {
-    const double d = y - estimate_mean(of) * x;
+    const double d = estimate_distance(of, y, x);
     return d * d;
 }
 
 bool estimate_has_margin(const struct estimate *of) { return of->samples >= 2; }
+
+void estimate_add_start(struct estimate *of, double y, double x, double share, uint32_t all)
+{
+    of->start_y = share * y;
+    of->start_x = share * x;
+    of->y += of->start_y;
+    of->x += of->start_x;
+    if (of->start_x > 0)
+        of->samples = all;
+}
 
 double estimate_deviation(const struct estimate *of)
 {

@@ -12,13 +12,20 @@
  * 1. Relative error: below 2 * 10^-8. */
 double estimate_student(uint32_t degrees);
 
-/* One ratio, such as misses per access: the sums of y and x over all samples, and how the samples scatter about it. */
+/* One ratio, such as misses per access: the sums of y and x over all samples, and how the samples scatter about it. A
+ * start that was measured whole is in y and x, scaled down to what the samples are of the rest (estimate_add_start). */
 struct estimate {
     double y, x;
-    double squares;   /* the sum of estimate_square() over the samples; once y and x are whole */
-    uint32_t samples; /* those with an x above 0 */
+    double start_y, start_x; /* the start's part of them; 0: there is none, or it has no x */
+    double squares;          /* the sum of estimate_square() over the samples; once y and x are whole */
+    uint32_t samples;        /* those with an x above 0; where start_x is, all */
 };
-/* How one sample lies beside the ratio. A sample without x has no say: x = y = 0. */
+/* y and x of the start, once. share: of the instructions behind it those that the samples have, above 0 to 1. all: how
+ * many samples there are. When all samples have been added. */
+void estimate_add_start(struct estimate *of, double y, double x, double share, uint32_t all);
+/* How one sample lies beside the ratio, once y, x and samples are whole: d less the mean of all d, and its square. A sample
+ * without x has no say unless the start does: then it lies beside the others. */
+double estimate_distance(const struct estimate *of, double y, double x);
 double estimate_square(const struct estimate *of, double y, double x);
 
 double estimate_mean(const struct estimate *of); /* x is not 0 */

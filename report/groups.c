@@ -6,6 +6,9 @@
  *   The profile has the misses of each sample by row. They are added up twice: first what everything has missed in all
  *   samples, which gives the ratios; then how each sample lies beside them. Where nothing was missed in a sample the
  *   distance is the ratio itself times the sample's instructions (or cost), so only samples with a miss are visited.
+ *   The start is among the sums, multiplied as estimate.c has it, and not among the distances. With one, samples that
+ *   all missed nothing are alike, and their distances from their mean exactly nothing: so lengths are summed as what
+ *   they differ by.
  *
  * Counting
  *   Instructions are those of all the program: misses for each of them add up to the level's, over objects or lines.
@@ -18,17 +21,23 @@
 
 #define NOTHING UINT32_MAX
 
-/* Of one group at one level, over all samples; and in the sample that is being added. */
+/* Of some samples: how many they are, and how far their instructions (or cost) are from a usual sample's, summed. */
+struct lengths {
+    uint32_t samples;
+    __int128 away, away2;
+};
+
+/* Of one group at one level, over all samples, without the start but for misses; and in the sample that is being added. */
 struct cell {
-    double misses[ANALYSES_CLASSES], squares, class_squares[ANALYSES_CLASSES];
-    unsigned __int128 instructions2; /* squared, of the samples that it missed in */
-    uint32_t samples;                /* that it missed in */
+    double misses[ANALYSES_CLASSES], start[ANALYSES_CLASSES]; /* start: what of them is the start's, likewise */
+    double squares, class_squares[ANALYSES_CLASSES];
+    struct lengths met; /* the samples that it missed in, their instructions */
     uint64_t now[ANALYSES_CLASSES];
 };
 /* Of one group. */
 struct whole {
-    double cost, squares;
-    unsigned __int128 costs2; /* the squares of the whole cost of samples that it missed in */
+    double cost, start, squares;
+    struct lengths met; /* the samples that it missed in, their whole cost */
     uint64_t now;
     bool touched; /* in this sample */
 };
@@ -48,7 +57,8 @@ struct samples_groups {
     uint64_t cycles[ANALYSES_LEVELS];   /* of a miss, by number of the level */
     uint64_t *costs;                    /* [sample] */
     struct estimate instructions, cost; /* x: of all samples; samples: with one */
-    unsigned __int128 instructions2, costs2;
+    uint64_t usual, usual_cost;         /* of a sample; 0 but with a start, where rounding would show */
+    struct lengths lengths, costs_met;
     struct kind kinds[SAMPLES_KINDS];
 };
 
@@ -82,6 +92,8 @@ void samples_groups_release(struct samples_groups *groups)
 
 static double gain(const struct report_run *run, size_t sample)
 {
+    if (run->start && sample == 0)
+        return samples_start_gain(run);
     return run->weights ? run->weights[sample] / (double)run->samples.instructions[sample] : 1;
 }
 
@@ -116,31 +128,54 @@ static uint64_t misses_now(const struct cell *cell)
 
 /* ------------------------------------------------------------------ sums, then distances */
 
-static void sum_cell(struct cell *cell, double gain)
+static void sum_cell(struct cell *cell, double gain, bool start)
 {
-    for (unsigned i = 0; i < ANALYSES_CLASSES; i++)
+    for (unsigned i = 0; i < ANALYSES_CLASSES; i++) {
         cell->misses[i] += gain * (double)cell->now[i];
+        if (start)
+            cell->start[i] = gain * (double)cell->now[i];
+    }
 }
 
-static double misses_of(const struct cell *cell)
+static double sum_of(const double classes[ANALYSES_CLASSES])
 {
-    return cell->misses[ANALYSES_COLD] + cell->misses[ANALYSES_CAPACITY] + cell->misses[ANALYSES_CONFLICT];
+    return classes[ANALYSES_COLD] + classes[ANALYSES_CAPACITY] + classes[ANALYSES_CONFLICT];
 }
 
 static struct estimate misses_estimate(const struct samples_groups *groups, const struct cell *cell)
 {
-    return (struct estimate){
-        .y = misses_of(cell), .x = groups->instructions.x, .samples = groups->instructions.samples};
+    return (struct estimate){.y = sum_of(cell->misses),
+                             .x = groups->instructions.x,
+                             .start_y = sum_of(cell->start),
+                             .start_x = groups->instructions.start_x,
+                             .samples = groups->instructions.samples};
 }
 
-static struct estimate class_estimate(const struct cell *cell, unsigned class_)
+static struct estimate class_estimate(const struct samples_groups *groups, const struct cell *cell, unsigned class_)
 {
-    return (struct estimate){.y = cell->misses[class_], .x = misses_of(cell), .samples = cell->samples};
+    const double start = sum_of(cell->start);
+    return (struct estimate){.y = cell->misses[class_],
+                             .x = sum_of(cell->misses),
+                             .start_y = cell->start[class_],
+                             .start_x = start,
+                             .samples = start > 0 ? groups->instructions.samples : cell->met.samples};
 }
 
 static struct estimate cost_estimate(const struct samples_groups *groups, const struct whole *whole)
 {
-    return (struct estimate){.y = whole->cost, .x = groups->cost.x, .samples = groups->cost.samples};
+    return (struct estimate){.y = whole->cost,
+                             .x = groups->cost.x,
+                             .start_y = whole->start,
+                             .start_x = groups->cost.start_x,
+                             .samples = groups->cost.samples};
+}
+
+static void add_length(struct lengths *to, uint64_t length, uint64_t usual)
+{
+    const __int128 away = (__int128)length - usual;
+    to->samples++;
+    to->away += away;
+    to->away2 += away * away;
 }
 
 static void compare_cell(const struct samples_groups *groups, struct cell *cell, uint64_t instructions)
@@ -149,11 +184,10 @@ static void compare_cell(const struct samples_groups *groups, struct cell *cell,
     const uint64_t now = misses_now(cell);
     if (now == 0)
         return;
-    cell->samples++;
-    cell->instructions2 += (unsigned __int128)instructions * instructions;
+    add_length(&cell->met, instructions, groups->usual);
     cell->squares += estimate_square(&misses, (double)now, (double)instructions);
     for (unsigned i = 0; i < ANALYSES_CLASSES; i++) {
-        const struct estimate class_ = class_estimate(cell, i);
+        const struct estimate class_ = class_estimate(groups, cell, i);
         cell->class_squares[i] += estimate_square(&class_, (double)cell->now[i], (double)now);
     }
 }
@@ -161,7 +195,7 @@ static void compare_cell(const struct samples_groups *groups, struct cell *cell,
 static void compare_whole(const struct samples_groups *groups, struct whole *whole, uint64_t cost)
 {
     const struct estimate of = cost_estimate(groups, whole);
-    whole->costs2 += (unsigned __int128)cost * cost;
+    add_length(&whole->met, cost, groups->usual_cost);
     whole->squares += estimate_square(&of, (double)whole->now, (double)cost);
 }
 
@@ -171,11 +205,12 @@ static void end_group(const struct samples_groups *groups, struct kind *kind, ui
     struct whole *whole = &kind->wholes[group];
     struct cell *cells = &kind->cells[(size_t)group * groups->level_count];
     const double gained = gain(groups->run, sample);
+    const bool start = groups->run->start && sample == 0;
     for (uint32_t i = 0; i < groups->level_count; i++) {
         if (compare)
             compare_cell(groups, &cells[i], groups->run->samples.instructions[sample]);
         else
-            sum_cell(&cells[i], gained);
+            sum_cell(&cells[i], gained, start);
         for (unsigned k = 0; k < ANALYSES_CLASSES; k++)
             cells[i].now[k] = 0;
     }
@@ -183,13 +218,15 @@ static void end_group(const struct samples_groups *groups, struct kind *kind, ui
         compare_whole(groups, whole, groups->costs[sample]);
     else
         whole->cost += gained * (double)whole->now;
+    if (start)
+        whole->start = whole->cost;
     whole->now = 0;
     whole->touched = false;
 }
 
 static void pass(struct samples_groups *groups, struct kind *kind, bool compare)
 {
-    for (size_t sample = 0; sample < groups->run->samples.count; sample++) {
+    for (size_t sample = compare && groups->run->start; sample < groups->run->samples.count; sample++) {
         add_entries(groups, kind, sample);
         for (uint32_t i = 0; i < kind->touched_count; i++)
             end_group(groups, kind, kind->touched[i], sample, compare);
@@ -206,20 +243,40 @@ static void add_sample(struct samples_groups *groups, size_t sample)
     const double gained = gain(run, sample);
     groups->instructions.x += gained * (double)instructions;
     groups->cost.x += gained * (double)cost;
-    groups->instructions2 += (unsigned __int128)instructions * instructions;
-    groups->costs2 += (unsigned __int128)cost * cost;
+    add_length(&groups->lengths, instructions, groups->usual);
+    add_length(&groups->costs_met, cost, groups->usual_cost);
     groups->instructions.samples += !run->weights;
     groups->cost.samples += !run->weights && cost != 0;
+}
+
+static void note_usual(struct samples_groups *groups)
+{
+    if (!groups->run->start || samples_count(groups->run) == 0)
+        return;
+    groups->usual = groups->run->samples.instructions[1];
+    groups->usual_cost = groups->costs[1];
+}
+
+static void add_start(struct samples_groups *groups)
+{
+    const struct report_run *run = groups->run;
+    const double share = samples_start_gain(run), instructions = (double)run->samples.instructions[0];
+    const uint32_t all = (uint32_t)samples_count(run);
+    estimate_add_start(&groups->instructions, instructions, instructions, share, all);
+    estimate_add_start(&groups->cost, 0, (double)groups->costs[0], share, all);
 }
 
 static void add_samples(struct samples_groups *groups)
 {
     const struct sim_samples *samples = &groups->run->samples;
-    for (size_t i = 0; i < samples->count; i++) {
+    for (size_t i = 0; i < samples->count; i++)
         for (uint32_t k = 0; k < samples->level_count; k++)
             groups->costs[i] += samples->levels[i * samples->level_count + k].misses * groups->cycles[k];
+    note_usual(groups);
+    for (size_t i = groups->run->start; i < samples->count; i++)
         add_sample(groups, i);
-    }
+    if (groups->run->start)
+        add_start(groups);
 }
 
 static enum c2_status make_kinds(struct samples_groups *groups, const struct report_digest *digest,
@@ -259,11 +316,22 @@ enum c2_status samples_groups_make(struct samples_groups **out, const struct rep
 
 /* ------------------------------------------------------------------ estimates */
 
-/* With the samples that have no y. */
-static void add_absent(struct estimate *of, double squares, unsigned __int128 absent_x2)
+/* With the samples that have no y: all of them but those met. A usual one lies d from the ratio. */
+static void add_absent(struct estimate *of, double squares, const struct lengths *all, const struct lengths *met,
+                       uint64_t usual)
 {
-    const double mean = of->x != 0 ? estimate_mean(of) : 0;
-    of->squares = squares + mean * mean * (double)absent_x2;
+    of->squares = squares;
+    if (of->x == 0)
+        return;
+    const double mean = estimate_mean(of), d = estimate_distance(of, 0, (double)usual);
+    const double away = (double)(all->away - met->away), away2 = (double)(all->away2 - met->away2);
+    of->squares += (all->samples - met->samples) * d * d - 2 * d * mean * away + mean * mean * away2;
+}
+
+/* With so many samples that have no x. */
+static void add_without(struct estimate *of, uint32_t samples)
+{
+    of->squares += of->start_x > 0 ? samples * estimate_square(of, 0, 0) : 0;
 }
 
 struct samples_rates samples_groups_rates(const struct samples_groups *groups, enum samples_kind kind, uint32_t number,
@@ -271,10 +339,11 @@ struct samples_rates samples_groups_rates(const struct samples_groups *groups, e
 {
     const struct cell *cell = &groups->kinds[kind].cells[(size_t)number * groups->level_count + level];
     struct samples_rates rates = {.misses = misses_estimate(groups, cell)};
-    add_absent(&rates.misses, cell->squares, groups->instructions2 - cell->instructions2);
+    add_absent(&rates.misses, cell->squares, &groups->lengths, &cell->met, groups->usual);
     for (unsigned i = 0; i < ANALYSES_CLASSES; i++) {
-        rates.classes[i] = class_estimate(cell, i);
+        rates.classes[i] = class_estimate(groups, cell, i);
         rates.classes[i].squares = cell->class_squares[i];
+        add_without(&rates.classes[i], groups->lengths.samples - cell->met.samples);
     }
     return rates;
 }
@@ -283,6 +352,6 @@ struct estimate samples_groups_cost(const struct samples_groups *groups, enum sa
 {
     const struct whole *whole = &groups->kinds[kind].wholes[number];
     struct estimate cost = cost_estimate(groups, whole);
-    add_absent(&cost, whole->squares, groups->costs2 - whole->costs2);
+    add_absent(&cost, whole->squares, &groups->costs_met, &whole->met, groups->usual_cost);
     return cost;
 }

@@ -285,9 +285,11 @@ static void note_samples(struct document *d, const struct report_run *run)
         samples += run->phases[i].kind == STREAM_MEASURE;
     }
     const char *what = run->regions ? "piece" : "sample";
-    doc_note(d, DOC_KEY_FLOW, "phases", "%s %s%s measured: %s instructions of %s; %s warmed up, %s skipped",
-             doc_digits(d, samples), what, samples == 1 ? "" : "s", doc_digits(d, sums[STREAM_MEASURE]),
-             doc_digits(d, run->instructions), doc_digits(d, sums[STREAM_WARM]), doc_digits(d, sums[STREAM_SKIP]));
+    samples -= run->start;
+    doc_note(d, DOC_KEY_FLOW, "phases", "%s%s %s%s measured: %s instructions of %s; %s warmed up, %s skipped",
+             run->start ? "the start and " : "", doc_digits(d, samples), what, samples == 1 ? "" : "s",
+             doc_digits(d, sums[STREAM_MEASURE]), doc_digits(d, run->instructions), doc_digits(d, sums[STREAM_WARM]),
+             doc_digits(d, sums[STREAM_SKIP]));
 }
 
 /* Without phases all of it was measured, or (--no-sim) skipped. */

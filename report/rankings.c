@@ -268,7 +268,7 @@ static bool shows_tlb(const struct report_digest *digest)
 /* Several samples say how sure a share of the cost is. */
 static bool has_margins(const struct report_digest *digest)
 {
-    return digest->run->samples.count > 1 && !digest->run->weights;
+    return samples_count(digest->run) > 1 && !digest->run->weights;
 }
 
 static void add_columns(struct document *d, const struct report_digest *digest, const struct kind *kind)

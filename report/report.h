@@ -67,6 +67,7 @@ struct report_run {
     const struct report_phase *phases; /* in order; NULL: there is one, of all of it */
     size_t phase_count;
     struct sim_samples samples; /* count 0: it is not known by samples */
+    bool start;                 /* the first of them is the start of the run, which stands for itself alone */
     const double *weights; /* [sample], above 0: what each stands for of the run; they were chosen, not drawn. NULL:
                                  * all alike */
     double precision;      /* what a margin of the miss rates may be, in per cent of them; 0: anything */

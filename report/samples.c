@@ -6,6 +6,8 @@
  *   Every rate is that of what was measured, estimate.c's ratio; beside it stand the standard deviation between samples
  *   and the margin: half of the interval that holds the rate of the whole run with 95 %, as far as chance decides which
  *   instructions were measured. What the run has in all is the misses of an instruction times its instructions.
+ *   A start that was measured whole is the first of the samples kept. It stands for itself alone, and the others for
+ *   what is behind it.
  *   One sample has no margin, nor has what only one of them met, nor have weighted samples, which were chosen.
  *   A margin is too wide when it is more than the precision asked for, in per cent of the miss rate.
  *
@@ -28,12 +30,33 @@ static uint64_t whole_number(double n) { return (uint64_t)(n + 0.5); }
 
 /* ------------------------------------------------------------------ estimates of a level */
 
+size_t samples_count(const struct report_run *run) { return run->samples.count - run->start; }
+
+static uint64_t start_of(const struct report_run *run) { return run->start ? run->samples.instructions[0] : 0; }
+
+/* The share of the instructions behind the start that the samples have. */
+static double share_behind(const struct report_run *run)
+{
+    uint64_t measured = 0;
+    for (size_t i = run->start; i < run->samples.count; i++)
+        measured += run->samples.instructions[i];
+    return (double)measured / (double)(run->instructions - start_of(run));
+}
+
 double samples_left(const struct report_run *run)
+{
+    return start_of(run) == run->instructions ? 0 : 1 - share_behind(run);
+}
+
+double samples_start_gain(const struct report_run *run) { return samples_count(run) == 0 ? 1 : share_behind(run); }
+
+/* Of all the run's instructions, those that were measured. */
+static double share_measured(const struct report_run *run)
 {
     uint64_t measured = 0;
     for (size_t i = 0; i < run->samples.count; i++)
         measured += run->samples.instructions[i];
-    return 1 - (double)measured / (double)run->instructions;
+    return 1 - (1 - (double)measured / (double)run->instructions);
 }
 
 static double counted(const struct report_run *run, size_t sample, uint32_t number, enum samples_count what)
@@ -56,13 +79,16 @@ static double counted(const struct report_run *run, size_t sample, uint32_t numb
 struct estimate samples_level(const struct report_run *run, uint32_t number, enum samples_count y, enum samples_count x)
 {
     struct estimate out = {.samples = 0};
-    for (size_t i = 0; i < run->samples.count; i++) {
+    for (size_t i = run->start; i < run->samples.count; i++) {
         const double own = counted(run, i, number, x);
         out.x += own;
         out.y += counted(run, i, number, y);
         out.samples += own > 0 && !run->weights;
     }
-    for (size_t i = 0; i < run->samples.count && out.x > 0; i++)
+    if (run->start)
+        estimate_add_start(&out, counted(run, 0, number, y), counted(run, 0, number, x), samples_start_gain(run),
+                           (uint32_t)samples_count(run));
+    for (size_t i = run->start; i < run->samples.count && out.x > 0; i++)
         out.squares += estimate_square(&out, counted(run, i, number, y), counted(run, i, number, x));
     return out;
 }
@@ -251,12 +277,12 @@ static void add_needed(struct document *d, const struct report_run *run, const s
 /* ------------------------------------------------------------------ the chapter */
 
 /* Instructions from where a sample begins to where the next one does, at most; *before, *behind: those that no sample
- * stands for. */
+ * stands for. The start is no sample, and stands for itself. */
 static uint64_t longest_stride(const struct report_run *run, uint64_t *before, uint64_t *behind)
 {
     uint64_t now = 0, last = 0, end = 0, longest = 0;
     bool any = false;
-    for (size_t i = 0; i < run->phase_count; i++) {
+    for (size_t i = run->start; i < run->phase_count; i++) {
         const struct report_phase *phase = &run->phases[i];
         if (phase->kind == STREAM_MEASURE) {
             *before = any ? *before : now;
@@ -275,7 +301,7 @@ static void warn_of_coverage(struct document *d, const struct report_run *run)
 {
     uint64_t before = 0, behind = 0;
     const uint64_t longest = longest_stride(run, &before, &behind);
-    if (run->samples.count < 2 || run->weights || (before <= longest && behind <= longest))
+    if (samples_count(run) < 2 || run->weights || (before <= longest && behind <= longest))
         return;
     doc_note(d, DOC_LINE, NULL,
              "WARNING: no sample is of the first %s instructions, nor of the last %s: the run may "
@@ -283,18 +309,39 @@ static void warn_of_coverage(struct document *d, const struct report_run *run)
              doc_digits(d, before), doc_digits(d, behind));
 }
 
-static void note_samples(struct document *d, const struct report_run *run)
+static void note_how_sure(struct document *d, const struct report_run *run)
 {
-    const uint32_t count = (uint32_t)run->samples.count;
-    const double share = PER_CENT * (1 - samples_left(run));
-    doc_note(d, DOC_LINE, NULL, "%s sample%s, %.1f %% of the run", doc_digits(d, count), count == 1 ? "" : "s", share);
+    const uint32_t count = (uint32_t)samples_count(run);
     if (run->weights)
         doc_say(d, ", each with its weight: they were chosen, not drawn, and have no interval");
+    else if (count == 0)
+        doc_say(d, start_of(run) == run->instructions ? ": it is all start"
+                                                      : ": no sample is of what is behind the start");
     else if (count == 1)
         doc_say(d, ": one does not say how far it is from all of it");
     else
         doc_say(d, "; +- is the interval of 95 %% (Student's t, %" PRIu32 " degree%s of freedom)", count - 1,
                 count == 2 ? "" : "s");
+}
+
+/* What is measured is counted as it is in all other tables, however much it stands for. */
+static void note_start(struct document *d, const struct report_run *run)
+{
+    if (!run->start || samples_count(run) == 0)
+        return;
+    doc_note(d, DOC_LINE, NULL,
+             "the start, %s instructions, stands for itself, and an instruction of a sample for %.1f behind it; other "
+             "tables count each once",
+             doc_digits(d, start_of(run)), 1 / share_behind(run));
+}
+
+static void note_samples(struct document *d, const struct report_run *run)
+{
+    const uint32_t count = (uint32_t)samples_count(run);
+    doc_note(d, DOC_LINE, NULL, "%s%s sample%s, %.1f %% of the run", run->start ? "the start and " : "",
+             doc_digits(d, count), count == 1 ? "" : "s", PER_CENT * share_measured(run));
+    note_how_sure(d, run);
+    note_start(d, run);
 }
 
 static void add_level(struct document *d, const struct report_run *run, const struct report_level *level)
@@ -343,11 +390,13 @@ void report_add_samples(struct document *d, struct report_digest *digest)
         return;
     doc_group(d, DOC_BOTH, "samples");
     note_samples(d, run);
-    doc_count(d, DOC_JSON, "count", run->samples.count);
+    doc_count(d, DOC_JSON, "count", samples_count(run));
     doc_flag(d, DOC_JSON, "weighted", run->weights);
-    doc_decimal(d, DOC_JSON, "share", PER_CENT * (1 - samples_left(run)));
-    if (run->samples.count > 1 && !run->weights)
-        doc_decimal(d, DOC_JSON, "t", estimate_student((uint32_t)run->samples.count - 1));
+    doc_decimal(d, DOC_JSON, "share", PER_CENT * share_measured(run));
+    if (run->start)
+        doc_count(d, DOC_JSON, "start", start_of(run));
+    if (samples_count(run) > 1 && !run->weights)
+        doc_decimal(d, DOC_JSON, "t", estimate_student((uint32_t)samples_count(run) - 1));
     warn_of_coverage(d, run);
     add_precision(d, digest);
     add_levels(d, digest);

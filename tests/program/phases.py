@@ -121,7 +121,7 @@ def offsets():
     program = [os.path.join(GUESTS, "strides")]
     drawn = {}
     for seed in (1, 2):
-        options = ["--period", "5000", "--warmup", "100", "--measure", "400", "--offsets", "random",
+        options = ["--start", "0", "--period", "5000", "--warmup", "100", "--measure", "400", "--offsets", "random",
                    "--seed", str(seed)]
         phases = report(options, program)["run"]["phases"]
         equal(report(options, program)["run"]["phases"], phases, "the same again")
@@ -140,7 +140,12 @@ def refused():
     guest = [os.path.join(GUESTS, "strides")]
     for options, said in (
             (["--samples", "3"], "--samples needs to know how long a sample is; add --measure N"),
-            (["--period", "3"], "--period needs to know how long a sample is; add --measure N"),
+            (["--start", "3", "--measure", "9"],
+             "--start is measured beside the samples of a period; add --period N"),
+            (["--start", "3", "--skip", "1", "--period", "9"],
+             "--start measures what --skip leaves out; leave one out"),
+            (["--start", "3", "--period", "9", "--roi", "main"],
+             "--start is of samples of the whole run; leave --roi out"),
             (["--measure", "3", "--offsets", "random"],
              "--offsets random draws a place in each period; add --period N"),
             (["--measure", "9", "--warmup", "2", "--period", "10"],

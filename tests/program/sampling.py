@@ -83,30 +83,44 @@ def rounded(value):
     return float(((value / MICRO) + Decimal("0.5")).to_integral_value(ROUND_FLOOR) * MICRO)
 
 
-def ratio(pairs, left, scale):
-    """What the report has for samples of (y, x); None where no sample has an x."""
-    pairs = [(y, x) for y, x in pairs if x != 0]
-    if not pairs:
+def estimate(pairs, left, start):
+    """(mean, standard deviation, margin, n) for samples of (y, x) and a start of (y, x), or None; the last three are
+    None where there is no margin, and all of it is where nothing has an x.
+
+    A ratio of two totals: of the start, and of the rest, of which the samples are 1 - left."""
+    if not start or start[1] == 0:
+        start, pairs = (0, 0), [(y, x) for y, x in pairs if x != 0]
+    n, stretch = len(pairs), 1 / (1 - left) if left != 1 else 0
+    total = start[1] + stretch * sum(x for _, x in pairs)
+    if total == 0:
         return None
-    n, xs = len(pairs), sum(x for _, x in pairs)
-    mean = Fraction(sum(y for y, _ in pairs), xs)
+    mean = Fraction(start[0] + stretch * sum(y for y, _ in pairs)) / total
+    if n < 2:
+        return mean, None, None, None
+    away = [y - mean * x for y, x in pairs]
+    centre = sum(away, Fraction(0)) / n
+    variance = sum((d - centre) ** 2 for d in away) / (n - 1)
+    deviation = exact(variance).sqrt() / exact(total / (stretch * n))
+    return mean, deviation, student(n - 1) * deviation * (exact(left) / n).sqrt(), n
+
+
+def ratio(pairs, left, scale, start=None):
+    """What the report has for samples of (y, x); None where no sample has an x."""
+    found = estimate(pairs, left, start)
+    if not found:
+        return None
+    mean, deviation, margin, n = found
     out = {"mean": rounded(exact(scale * mean))}
-    if n > 1:
-        squares = sum((y - mean * x) ** 2 for y, x in pairs)
-        deviation = exact(squares / (n - 1)).sqrt() / exact(Fraction(xs, n))
-        margin = student(n - 1) * deviation * (exact(left) / n).sqrt()
+    if n:
         out.update(sd=rounded(scale * deviation), margin=rounded(scale * margin), samples=n)
     return out
 
 
-def whole(pairs, left, instructions):
-    n, mean = len(pairs), Fraction(sum(y for y, _ in pairs), sum(x for _, x in pairs))
+def whole(pairs, left, instructions, start=None):
+    mean, _, margin, n = estimate(pairs, left, start)
     half = Decimal("0.5")
     out = {"mean": int((exact(mean * instructions) + half).to_integral_value(ROUND_FLOOR))}
-    if n > 1:
-        deviation = exact(sum((y - mean * x) ** 2 for y, x in pairs) / (n - 1)).sqrt() / exact(
-            Fraction(sum(x for _, x in pairs), n))
-        margin = student(n - 1) * deviation * (exact(left) / n).sqrt()
+    if n:
         out["margin"] = int((margin * instructions + half).to_integral_value(ROUND_FLOOR))
     return out
 
@@ -115,33 +129,40 @@ def without_none(value):
     return {key: one for key, one in value.items() if one is not None}
 
 
-def level_estimates(samples, left, instructions):
-    """samples: [{instructions, accesses, misses, cold, capacity, conflict}] of one level."""
+def pair(counts, y, x):
+    return counts and (counts[y], counts[x])
+
+
+def level_estimates(samples, left, instructions, start=None):
+    """samples: [{instructions, accesses, misses, cold, capacity, conflict}] of one level; start: the same."""
     def of(y, x, scale):
-        return ratio([(s[y], s[x]) for s in samples], left, scale)
+        return ratio([pair(s, y, x) for s in samples], left, scale, pair(start, y, x))
     out = {"miss_rate": of("misses", "accesses", 100), "misses_per_1000": of("misses", "instructions", 1000)}
     out.update({name: of(name, "misses", 100) for name in CLASSES})
-    out["run"] = {name: whole([(s[name], s["instructions"]) for s in samples], left, instructions)
-                  for name in ("misses",) + CLASSES}
+    out["run"] = {name: whole([pair(s, name, "instructions") for s in samples], left, instructions,
+                              pair(start, name, "instructions")) for name in ("misses",) + CLASSES}
     return without_none(out)
 
 
-def entry_estimates(samples, left):
+def entry_estimates(samples, left, start=None):
     """The same of an entry of a list."""
-    out = {"misses_per_1000": ratio([(s["misses"], s["instructions"]) for s in samples], left, 1000)}
-    out.update({name: ratio([(s[name], s["misses"]) for s in samples], left, 100) for name in CLASSES})
+    def of(y, x, scale):
+        return ratio([pair(s, y, x) for s in samples], left, scale, pair(start, y, x))
+    out = {"misses_per_1000": of("misses", "instructions", 1000)}
+    out.update({name: of(name, "misses", 100) for name in CLASSES})
     return without_none(out)
 
 
-def compare_levels(got, samples, what):
-    """samples: {level: [counts]}"""
+def compare_levels(got, samples, what, start=None):
+    """samples: {level: [counts]}; start: {level: counts}"""
     instructions = got["run"]["instructions"]
     some = next(iter(samples.values()))
     measured = sum(s["instructions"] for s in some)
-    left = 1 - Fraction(measured, instructions)
+    first = next(iter(start.values()))["instructions"] if start else 0
+    left = 1 - Fraction(measured, instructions - first)
     said = got["samples"]
-    equal((said["count"], said["weighted"]), (len(some), False), what + ": samples")
-    equal(said["share"], rounded(exact(100 * (1 - left))), what + ": their share")
+    equal((said["count"], said["weighted"], said.get("start", 0)), (len(some), False, first), what + ": samples")
+    equal(said["share"], rounded(exact(100 * Fraction(measured + first, instructions))), what + ": their share")
     if len(some) > 1:
         equal(said["t"], rounded(student(len(some) - 1)), what + ": t")
     equal([level["name"] for level in said["levels"]], list(samples), what + ": levels")
@@ -149,7 +170,8 @@ def compare_levels(got, samples, what):
         mine = dict(level)
         mine.pop("name")
         mine.pop("samples_needed", None)
-        equal(mine, level_estimates(samples[level["name"]], left, instructions), what + ": " + level["name"])
+        equal(mine, level_estimates(samples[level["name"]], left, instructions, start and start[level["name"]]),
+              what + ": " + level["name"])
     return left
 
 
@@ -182,9 +204,13 @@ def difference(after, before, keys):
     return {key: after[key] - before.get(key, 0) for key in keys}
 
 
-def samples_of(options, program, count):
-    """(the report of all samples, [instructions of each], {level: [counts]}, {kind: {entry: {level: [counts]}}})"""
+def samples_of(options, program, count, start=0):
+    """(the report of all samples, {level: [counts]}, {kind: {entry: {level: [counts]}}}), a start one of them, if any"""
     runs = [report(options + ["--samples", str(k)], program) for k in range(1, count + 1)]
+    if start:
+        machine = options[:2] if options[0] == "-m" else []
+        runs.insert(0, report(machine + ["--measure", str(start)], program))
+        count += 1
     lengths = [row["instructions"] for row in runs[-1]["run"]["phases"] if row["kind"] == "measure"]
     equal(len(lengths), count, "samples of " + program[0])
     lasts = [lists_of(run) for run in runs]
@@ -207,25 +233,28 @@ def samples_of(options, program, count):
     return runs[-1], levels, lists
 
 
-def compare_lists(got, lists, left, what):
+def compare_lists(got, lists, left, what, start):
     for kind, mine in lists.items():
         for entry in got[kind]:
             for level in entry["levels"]:
                 samples = mine[identity(kind, entry)][level["name"]]
-                equal(level["sampled"], entry_estimates(samples, left),
+                equal(level["sampled"], entry_estimates(samples[start:], left, samples[0] if start else None),
                       "%s: %s %s in %s" % (what, kind, identity(kind, entry), level["name"]))
 
 
 def prefixes():
-    for program, options, count in (
-            ([os.path.join(GUESTS, "strides")], ["--period", "20000", "--warmup", "500", "--measure", "3000"], 6),
-            ([os.path.join(GUESTS, "strings")], ["--period", "400", "--measure", "100"], 8),
-            ([os.path.join(IMAGES, "poisson"), "1"], ["-m", "teach", "--period", "70k", "--measure", "9k"], 5),
-            ([os.path.join(IMAGES, "nw"), "1"], ["--skip", "60k", "--warmup", "9k", "--measure", "20k"], 7)):
-        got, levels, lists = samples_of(options, program, count)
+    for program, options, count, start in (
+            ([os.path.join(GUESTS, "strides")],
+             ["--start", "0", "--period", "20000", "--warmup", "500", "--measure", "3000"], 6, 0),
+            ([os.path.join(GUESTS, "strings")],
+             ["--period", "400", "--measure", "100", "--warmup", "0", "--start", "321"], 7, 321),
+            ([os.path.join(IMAGES, "poisson"), "1"], ["-m", "teach", "--period", "90k"], 5, 90000 // 2),
+            ([os.path.join(IMAGES, "nw"), "1"], ["--skip", "60k", "--warmup", "9k", "--measure", "20k"], 7, 0)):
+        got, levels, lists = samples_of(options, program, count, start)
         what = os.path.basename(program[0])
-        left = compare_levels(got, levels, what)
-        compare_lists(got, lists, left, what)
+        first = {name: counts.pop(0) for name, counts in levels.items()} if start else None
+        left = compare_levels(got, levels, what, first)
+        compare_lists(got, lists, left, what, 1 if start else 0)
 
 
 # ---------------------------------------------------------------------------------------------- by the trace
@@ -234,6 +263,11 @@ def snapshot(second):
     levels = {level.name: dict(level.n) for level in second.hierarchy.all}
     missed = {level.name: {pc: list(n) for pc, n in level.missed.items()} for level in second.hierarchy.all}
     return levels, missed
+
+
+def cut(samples, start):
+    """(the start, the samples behind it)"""
+    return (samples[0], samples[1:]) if start else (None, samples)
 
 
 def twin_samples(pieces, phases, machine):
@@ -262,7 +296,7 @@ def twin_samples(pieces, phases, machine):
     return levels, by_pc
 
 
-def compare_instructions(got, by_pc, left, what):
+def compare_instructions(got, by_pc, left, what, start):
     lengths = [row["instructions"] for row in got["run"]["phases"] if row["kind"] == "measure"]
     listed = 0
     for line in got["lines"]:
@@ -270,29 +304,34 @@ def compare_instructions(got, by_pc, left, what):
             samples = by_pc[int(line["pc"], 16)][level["name"]]
             full = [s or dict.fromkeys(("misses",) + CLASSES, 0) for s in samples]
             full = [dict(s, instructions=n) for s, n in zip(full, lengths)]
-            equal(level["sampled"], entry_estimates(full, left), "%s: %s in %s" % (what, line["pc"], level["name"]))
+            first, full = cut(full, start)
+            equal(level["sampled"], entry_estimates(full, left, first), "%s: %s in %s" % (what, line["pc"], level["name"]))
             listed += 1
     check(listed != 0, what + ": no instruction has missed")
 
 
 def twins():
-    for name, options in (("matmul_small", ["--period", "9000", "--warmup", "700", "--measure", "2000"]),
-                          ("strides", ["--period", "15000", "--warmup", "77", "--measure", "4000"]),
-                          ("strings", ["--period", "700", "--measure", "250"])):
+    for name, options, start in (
+            ("matmul_small", ["--period", "9000", "--warmup", "700", "--measure", "2000", "--start", "0"], False),
+            ("strides", ["--period", "15000", "--warmup", "77", "--measure", "4000", "--start", "20001"], True),
+            ("strings", ["--period", "700", "--warmup", "0", "--measure", "250"], True)):
         program = [os.path.join(GUESTS, name)]
         pieces = by_instruction(traced([], program))
         got = report(options + ["-m", "teach"], program)
         levels, by_pc = twin_samples(pieces, got["run"]["phases"], got["machine"])
-        left = compare_levels(got, levels, name)
-        compare_instructions(got, by_pc, left, name)
+        parts = {level: cut(samples, start) for level, samples in levels.items()}
+        left = compare_levels(got, {level: part[1] for level, part in parts.items()}, name,
+                              {level: part[0] for level, part in parts.items()} if start else None)
+        compare_instructions(got, by_pc, left, name, start)
 
 
 # ---------------------------------------------------------------------------------------------- the rest
 
 def sums():
-    for name, options in (("strides", ["--period", "9000", "--warmup", "100", "--measure", "1500"]),
+    alone = ["--start", "0", "--warmup", "0"]
+    for name, options in (("strides", ["--start", "0", "--period", "9000", "--warmup", "100", "--measure", "1500"]),
                           ("odd", ["--skip", "77", "--measure", "200", "--samples", "8"]),
-                          ("strings", ["--period", "500", "--measure", "77", "--offsets", "random"])):
+                          ("strings", alone + ["--period", "500", "--measure", "77", "--offsets", "random"])):
         run = report(options, [os.path.join(GUESTS, name)])
         phases = run["run"]["phases"]
         equal(sum(row["instructions"] for row in phases), run["run"]["instructions"], name + ": the phases")
@@ -326,10 +365,10 @@ def few():
     for level, counted in zip(everything["samples"]["levels"], whole_run["levels"]):
         equal(level["run"], {key: {"mean": counted[key], "margin": 0} for key in ("misses",) + CLASSES},
               "all of the run is in samples: " + level["name"])
-    uncovered = emulate(["--skip", "20000", "--measure", "100", "--samples", "3", "--period", "200"] + program)
+    uncovered = emulate(["--skip", "20000", "--warmup", "0", "--measure", "100", "--samples", "3", "--period", "200"] + program)
     contains(uncovered.stderr.decode(), ["WARNING: no sample is of the first 20,000 instructions, nor of the last "],
              "what no sample stands for")
-    covered = emulate(["--period", "2000", "--measure", "100"] + program)
+    covered = emulate(["--period", "2000", "--start", "0", "--measure", "100"] + program)
     check("no sample is of" not in covered.stderr.decode(), "a warning though all of the run has samples")
 
 
@@ -346,7 +385,8 @@ def errors():
     for name, expected in SAMPLED.items():
         program = [os.path.join(GUESTS, name)]
         full = {level["name"]: level for level in report(options, program)["levels"]}
-        sampled = report(options + ["--period", "20k", "--warmup", "4k", "--measure", "4k"], program)["samples"]
+        sampled = report(options + ["--start", "0", "--period", "20k", "--warmup", "4k", "--measure", "4k"],
+                         program)["samples"]
         rates = {level["name"]: level["miss_rate"] for level in sampled["levels"] if level["name"] in expected}
         got = {level: tuple(round(n, 3) for n in (rates[level]["mean"], rates[level]["margin"],
                                                   100 * full[level]["misses"] / full[level]["accesses"]))
@@ -357,7 +397,8 @@ def errors():
 
 
 def precision():
-    program, options = [os.path.join(GUESTS, "matmul_small")], ["-m", "teach", "--period", "9000", "--measure", "900"]
+    program = [os.path.join(GUESTS, "matmul_small")]
+    options = ["-m", "teach", "--period", "9000", "--measure", "900", "--start", "0", "--warmup", "0"]
     run = report(options + ["--precision", "5"], program)
     rates = {level["name"]: level for level in run["samples"]["levels"]}
     wide = [name for name, level in rates.items() if level["miss_rate"]["margin"] > 0.05 * level["miss_rate"]["mean"]]

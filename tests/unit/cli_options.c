@@ -247,7 +247,7 @@ static const struct {
     {"--skip 2000000000G ./a", C2_ERR_INVALID, "--skip 2000000000G: must be 0 to 10^18"},
     {"--measure 0 ./a", C2_ERR_INVALID, "--measure 0: must be 1 to 10^18"},
     {"--samples 3 ./a", C2_ERR_INVALID, "--samples needs to know how long a sample is; add --measure N"},
-    {"--precision 3 ./a", C2_ERR_INVALID, "--precision is of samples; add --measure N, with --period N or --samples K"},
+    {"--precision 3 ./a", C2_ERR_INVALID, "--precision is of samples; add --period N, or --measure N and --samples K"},
     {"--measure 9 --precision 0 ./a", C2_ERR_INVALID,
      "--precision 0: must be per cent, 0.001 to 100, such as 3 or 0.5"},
     {"--measure 9 --precision 1.2.3 ./a", C2_ERR_INVALID,

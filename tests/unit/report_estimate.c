@@ -92,6 +92,53 @@ static void test_samples_of_different_sizes(void **state)
     assert_near(4.302652730 * sqrt(3) / 20 / sqrt(3), estimate_margin(&e, 1));
 }
 
+static struct estimate with_start(const double (*samples)[2], uint32_t count, double y, double x, double share)
+{
+    struct estimate out = {.samples = 0};
+    for (uint32_t i = 0; i < count; i++) {
+        out.y += samples[i][0];
+        out.x += samples[i][1];
+        out.samples += samples[i][1] > 0;
+    }
+    estimate_add_start(&out, y, x, share, count);
+    for (uint32_t i = 0; i < count; i++)
+        out.squares += estimate_square(&out, samples[i][0], samples[i][1]);
+    return out;
+}
+
+/* Three samples are a quarter of what is behind a start of 50 of 100: (50 + 4 * 60) / (100 + 4 * 300) = 290 / 1300.
+ * The run has twelve such pieces behind the start, so that 1300 / 12 falls to each; the misses scatter by 10 about their
+ * mean as they did: s = 10 * 12 / 1300. */
+static void test_a_start_stands_for_itself(void **state)
+{
+    static const double samples[][2] = {{10, 100}, {30, 100}, {20, 100}};
+    const struct estimate e = with_start(samples, 3, 50, 100, 0.25);
+    (void)state;
+    assert_near(29.0 / 130, estimate_mean(&e));
+    assert_near(12.0 / 130, estimate_deviation(&e));
+    assert_near(4.302652730 * 12 / 130 * sqrt(0.75 / 3), estimate_margin(&e, 0.75));
+    assert_true(estimate_margin(&e, 0) == 0);
+}
+
+/* Half of what is behind a start of 20 of 20: (20 + 2 * 12) / (20 + 2 * 60) = 11 / 35. d, times 35: -75, -155, 0 and -10,
+ * their mean -60: squares 225 + 9025 + 3600 + 2500 = 15350. A piece has 140 / 8 = 17.5. The sample without an x is one
+ * of the four now. */
+static void test_samples_beside_a_start(void **state)
+{
+    static const double samples[][2] = {{1, 10}, {5, 30}, {0, 0}, {6, 20}};
+    const struct estimate e = with_start(samples, 4, 20, 20, 0.5), same = of(samples, 4);
+    const struct estimate absent = with_start(samples, 4, 0, 0, 0.5);
+    (void)state;
+    assert_int_equal(4, e.samples);
+    assert_near(11.0 / 35, estimate_mean(&e));
+    assert_near(sqrt(15350.0 / 1225 / 3) / 17.5, estimate_deviation(&e));
+    assert_near(3.182446305 * sqrt(15350.0 / 1225 / 3) / 17.5 * sqrt(0.5 / 4), estimate_margin(&e, 0.5));
+    /* A start that did not access the level says nothing of its rate. */
+    assert_int_equal(3, absent.samples);
+    assert_true(estimate_mean(&same) == estimate_mean(&absent));
+    assert_true(estimate_margin(&same, 0.5) == estimate_margin(&absent, 0.5));
+}
+
 static void test_one_sample_has_no_margin(void **state)
 {
     static const double samples[][2] = {{1, 10}, {0, 0}};
@@ -124,6 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_student_is_that_of_tables), cmocka_unit_test(test_student_holds_95_of_100),
         cmocka_unit_test(test_samples_of_one_size),       cmocka_unit_test(test_samples_of_different_sizes),
+        cmocka_unit_test(test_a_start_stands_for_itself), cmocka_unit_test(test_samples_beside_a_start),
         cmocka_unit_test(test_one_sample_has_no_margin),  cmocka_unit_test(test_how_many_would_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,6 +123,47 @@ static void samples_with_weights(void **state)
     json_decref(report);
 }
 
+/* The first 4000 instructions are the start, of 6000 behind it 2000 and 1000 are measured: the start counts a half. L1D,
+ * 100 of 1000 in the start, 900 of 3000 and 100 of 1000: R = (50 + 1000) / (500 + 4000) = 7 / 30; d = 900 - 700, 100 -
+ * 233.333, their mean 33.333: s = sqrt(2) 166.667 / 2250 = 0.104757; 12.706205 s sqrt(0.5 / 2) = 0.665529. In 1000
+ * instructions (50 + 1000) / (2000 + 3000) = 0.21; d = 900 - 420, 100 - 210, mean 185; s = sqrt(2) 295 / 2500 = 0.166877;
+ * margin 1.060189. A, 40 in the start, 100 and 0: (20 + 100) / 5000 = 0.024; d = 100 - 48, 0 - 24, mean 14; s = sqrt(2) 38
+ * / 2500 = 0.021496; margin 0.136567. Conflicts of A, 0 of 40, 60 of 100, 0 of 0: 60 / 120; d = 60 - 50, 0; mean 5; s =
+ * sqrt(2) 5 / 60 = 0.117851; margin 0.748720. */
+static void a_start_of_its_own(void **state)
+{
+    static const uint64_t lengths[3] = {4000, 2000, 1000};
+    static const struct sim_sampled three[3 * SAMPLE_LEVELS] = {
+        {1000, 100, {40, 0, 60}},  {100, 0, {0}}, {0}, {50, 0, {0}},
+        {3000, 900, {40, 0, 860}}, {900, 0, {0}}, {0}, {50, 0, {0}},
+        {1000, 100, {0, 0, 100}},  {100, 0, {0}}, {0}, {50, 0, {0}},
+    };
+    static const uint32_t three_ends[3] = {1, 3, 3};
+    struct profile_sample sample;
+    (void)state;
+    fill(&sample, NULL);
+    sample.base.run.samples.count = sample.result.sample_count = 3;
+    sample.base.run.samples.instructions = lengths;
+    sample.base.run.samples.levels = three;
+    sample.result.sample_ends = three_ends;
+    sample.base.run.start = true;
+    json_t *report = json_of(&sample.base.run);
+    const json_t *samples = json_object_get(report, "samples");
+    const json_t *l1d = named(json_object_get(samples, "levels"), "L1D");
+    assert_estimate(samples, "count", "2");
+    assert_estimate(samples, "start", "4000");
+    assert_estimate(samples, "share", "70.0");
+    assert_estimate(samples, "t", "12.706205");
+    assert_estimate(l1d, "miss_rate", "{\"mean\":23.333333,\"sd\":10.475656,\"margin\":66.552915,\"samples\":2}");
+    assert_estimate(l1d, "misses_per_1000", "{\"mean\":210.0,\"sd\":166.8772,\"margin\":1060.187937,\"samples\":2}");
+    assert_estimate(json_object_get(l1d, "run"), "misses", "{\"mean\":2100,\"margin\":10602}");
+    assert_estimate(sampled_of_a(report), "misses_per_1000",
+                    "{\"mean\":24.0,\"sd\":21.496046,\"margin\":136.566582,\"samples\":2}");
+    assert_estimate(sampled_of_a(report), "conflict",
+                    "{\"mean\":50.0,\"sd\":11.785113,\"margin\":74.872029,\"samples\":2}");
+    json_decref(report);
+}
+
 static void want_of_memory_is_reported(void **state)
 {
     enum c2_status status = C2_ERR_NO_MEMORY;
@@ -148,6 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_that_are_alike),
         cmocka_unit_test(samples_with_weights),
+        cmocka_unit_test(a_start_of_its_own),
         cmocka_unit_test(want_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
