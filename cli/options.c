@@ -52,11 +52,13 @@ const struct argp_option cli_run_options[] = {
         ANALYSES_SETTINGS_OF_RUN(X)
 #undef X
             {"skip", KEY_SKIP, "N", 0, "execute N instructions before each sample, and simulate nothing (0)", 2},
-    {"warmup", KEY_WARMUP, "N", 0, "simulate N instructions before each sample, and count nothing (0)", 2},
-    {"measure", KEY_MEASURE, "N", 0, "a sample's instructions (all that are left)", 2},
+    {"warmup", KEY_WARMUP, "N", 0,
+     "simulate N instructions before each sample, and count nothing (0; with --period a quarter of it)", 2},
+    {"measure", KEY_MEASURE, "N", 0, "a sample's instructions (all that are left; with --period a tenth of it)", 2},
     {"samples", KEY_SAMPLES, "K", 0, "how many samples (1; with --period as many as there is room for)", 2},
-    {"period", KEY_PERIOD, "N", 0, "a sample in each N instructions, the first after --skip", 2},
-    {"start", KEY_START, "N", 0, "with --period: measure the first N instructions, too, for themselves", 2},
+    {"period", KEY_PERIOD, "N", 0, "a sample in each N instructions, the first after --start or --skip", 2},
+    {"start", KEY_START, "N", 0,
+     "with --period: measure the first N instructions as well; they stand for themselves alone (half a period)", 2},
     {"offsets", KEY_OFFSETS, "systematic|random", 0, "where in its period a sample begins: at the start, or drawn", 2},
     {"precision", KEY_PRECISION, "P", 0,
      "warn when samples tell the miss rate of a level less surely than to P per cent of itself", 2},
