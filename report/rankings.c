@@ -276,7 +276,7 @@ static void add_columns(struct document *d, const struct report_digest *digest, 
     struct doc_column columns[7 + REPORT_MAX_LEVELS] = {{.heading = "cost", .key = "own", .of = "whole"}};
     size_t count = 1;
     if (has_margins(digest))
-        columns[count++] = (struct doc_column){.heading = "+-", .key = "margin"};
+        columns[count++] = (struct doc_column){.heading = digest->run->start ? "of the run" : "+-", .key = "margin"};
     columns[count++] = (struct doc_column){.heading = "classes", .key = "classes"};
     for (size_t i = 0; i < digest->level_count; i++, count++)
         columns[count].heading = columns[count].key = doc_keep(d, "%s misses", digest->levels[i].level->name);
@@ -290,13 +290,18 @@ static void add_columns(struct document *d, const struct report_digest *digest, 
     doc_columns(d, columns, count, 0);
 }
 
-/* Of the share of the cost. */
+/* Of the share of the cost. With a start, which the share itself has once, the samples tell another one of the run. */
 static void add_margin(struct document *d, const struct report_digest *digest, const struct kind *kind,
                        const struct report_ranked *from)
 {
     const struct estimate cost = samples_groups_cost(digest->samples, kind->sampled, from->number);
-    if (estimate_has_margin(&cost))
-        doc_words(d, DOC_TEXT, "margin", "%.1f %%", 100 * estimate_margin(&cost, samples_left(digest->run)));
+    if (!estimate_has_margin(&cost))
+        return;
+    const double margin = 100 * estimate_margin(&cost, samples_left(digest->run));
+    if (digest->run->start)
+        doc_words(d, DOC_TEXT, "margin", "%.1f +- %.1f %%", 100 * estimate_mean(&cost), margin);
+    else
+        doc_words(d, DOC_TEXT, "margin", "%.1f %%", margin);
 }
 
 /* What the columns show, without start-up. */

@@ -330,9 +330,9 @@ static void note_start(struct document *d, const struct report_run *run)
     if (!run->start || samples_count(run) == 0)
         return;
     doc_note(d, DOC_LINE, NULL,
-             "the start, %s instructions, stands for itself, and an instruction of a sample for %.1f behind it; other "
-             "tables count each once",
+             "the start, %s instructions, stands for itself, an instruction of a sample for %.1f of those behind it;",
              doc_digits(d, start_of(run)), 1 / share_behind(run));
+    doc_note(d, DOC_LINE, NULL, "the other tables count each once");
 }
 
 static void note_samples(struct document *d, const struct report_run *run)

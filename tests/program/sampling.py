@@ -15,6 +15,7 @@ the six decimals.
 """
 
 import os
+import re
 import sys
 import tempfile
 from decimal import ROUND_FLOOR, Decimal, getcontext
@@ -365,6 +366,14 @@ def few():
     for level, counted in zip(everything["samples"]["levels"], whole_run["levels"]):
         equal(level["run"], {key: {"mean": counted[key], "margin": 0} for key in ("misses",) + CLASSES},
               "all of the run is in samples: " + level["name"])
+    text = emulate(["--period", "9k"] + program).stderr.decode()
+    contains(text, ["phases      the start and ", "\nthe start, 4,500 instructions, stands for itself, an instruction of a "],
+             "text of samples beside a start")
+    check(re.search(r"^ *cost +of the run ", text, re.M), "no shares of the run beside a start")
+    ended = report(["--period", "1G"], program)["samples"]
+    equal((ended["count"], ended["share"], ended["start"]), (0, 100.0, whole_run["run"]["instructions"]), "all start")
+    for level, counted in zip(ended["levels"], whole_run["levels"]):
+        equal(level["run"], {key: {"mean": counted[key]} for key in ("misses",) + CLASSES}, "all start: " + level["name"])
     uncovered = emulate(["--skip", "20000", "--warmup", "0", "--measure", "100", "--samples", "3", "--period", "200"] + program)
     contains(uncovered.stderr.decode(), ["WARNING: no sample is of the first 20,000 instructions, nor of the last "],
              "what no sample stands for")
