@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """bench/sampling.py [RUNS [SETTING]]: the tables of docs/sampling.md: sampled runs beside full ones.
 
-Each program runs in full and sampled (SETTING, or the one of the page). Counts are the same every time (with the same C
-library); times are of RUNS pairs of a full and a sampled run (3), taken in turn, and the median of their ratios is
-shown: wall, and processor time in user mode. Takes ten minutes and more; wants a Release build in build/, gzip and sort.
+Each program runs in full and sampled (SETTING, or the one of the page). Counts are the same every time (with the same
+C library); times are of RUNS pairs of a full and a sampled run (3), taken in turn, and the median of their ratios is
+shown: wall, and processor time in user mode. Takes ten minutes and more; wants a Release build in build/, gzip and
+sort.
 """
 
 import json
@@ -72,7 +73,7 @@ def rates(report):
 
 
 def estimates(report, what):
-    """The same of a sampled run, as its samples tell; what: mean, or margin: how far to either side the interval goes."""
+    """The same of a sampled run, as its samples tell; what: mean, or margin, how far the interval goes to a side."""
     out, keys = {}, {"misses_per_1000": "per 1000", "miss_rate": "miss rate"}
     keys.update(zip(CLASSES, CLASSES))
     for level in report["samples"]["levels"]:

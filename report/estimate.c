@@ -11,11 +11,11 @@
  *   Where all x are alike, s is the standard deviation of the samples' rates. The samples are taken to be drawn at
  *   random from the run, cut into pieces as long as they are: systematic ones, too.
  *   Samples without an x say nothing about the ratio, and are not among the n.
- *   A start that was measured whole, Y of X, is a stratum of its own and the samples are of the rest: the combined ratio
- *   R = (Y + sum y / f) / (X + sum x / f), f the share of the rest. Here all of it is multiplied by f, so that a sample
- *   counts 1 and the start f: m = (f X + sum x) / n. The start has no variance. The samples' d scatter about their own
- *   mean, which is not 0 any more, as only with the start's they add up to that; and samples without an x are among the n: they say how much the rest weighs beside
- *   the start.
+ *   A start that was measured whole, Y of X, is a stratum of its own and the samples are of the rest: the combined
+ *   ratio R = (Y + sum y / f) / (X + sum x / f), f the share of the rest. Here all of it is multiplied by f, so that a
+ *   sample counts 1 and the start f: m = (f X + sum x) / n. The start has no variance. The samples' d scatter about
+ *   their own mean, which is not 0 any more, as only with the start's they add up to that; and samples without an x are
+ *   among the n: they say how much the rest weighs beside the start.
  *
  * Invariants
  *   Only + - * / and square roots: the same digits on every processor.

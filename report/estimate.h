@@ -23,8 +23,8 @@ struct estimate {
 /* y and x of the start, once. share: of the instructions behind it those that the samples have, above 0 to 1. all: how
  * many samples there are. When all samples have been added. */
 void estimate_add_start(struct estimate *of, double y, double x, double share, uint32_t all);
-/* How one sample lies beside the ratio, once y, x and samples are whole: d less the mean of all d, and its square. A sample
- * without x has no say unless the start does: then it lies beside the others. */
+/* How one sample lies beside the ratio, once y, x and samples are whole: d less the mean of all d, and its square. A
+ * sample without x has no say unless the start does: then it lies beside the others. */
 double estimate_distance(const struct estimate *of, double y, double x);
 double estimate_square(const struct estimate *of, double y, double x);
 

@@ -27,7 +27,8 @@ struct lengths {
     __int128 away, away2;
 };
 
-/* Of one group at one level, over all samples, without the start but for misses; and in the sample that is being added. */
+/* Of one group at one level, over all samples, without the start but for misses; and in the sample that is being added.
+ * */
 struct cell {
     double misses[ANALYSES_CLASSES], start[ANALYSES_CLASSES]; /* start: what of them is the start's, likewise */
     double squares, class_squares[ANALYSES_CLASSES];

@@ -21,8 +21,8 @@ enum samples_count {
 double samples_left(const struct report_run *run);
 /* Without the start. */
 size_t samples_count(const struct report_run *run);
-/* What the start counts where a sample counts 1, each sample standing for as much of what is behind the start: the share
- * of that which the samples have. Without samples 1. */
+/* What the start counts where a sample counts 1, each sample standing for as much of what is behind the start: the
+ * share of that which the samples have. Without samples 1. */
 double samples_start_gain(const struct report_run *run);
 /* Counts of y for each x, of the level of this number. Of samples with weights there is no margin. */
 struct estimate samples_level(const struct report_run *run, uint32_t number, enum samples_count y,

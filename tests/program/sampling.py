@@ -206,7 +206,7 @@ def difference(after, before, keys):
 
 
 def samples_of(options, program, count, start=0):
-    """(the report of all samples, {level: [counts]}, {kind: {entry: {level: [counts]}}}), a start one of them, if any"""
+    """(the report of all samples, {level: [counts]}, {kind: {entry: {level: [counts]}}}); a start is one of them"""
     runs = [report(options + ["--samples", str(k)], program) for k in range(1, count + 1)]
     if start:
         machine = options[:2] if options[0] == "-m" else []
@@ -306,7 +306,8 @@ def compare_instructions(got, by_pc, left, what, start):
             full = [s or dict.fromkeys(("misses",) + CLASSES, 0) for s in samples]
             full = [dict(s, instructions=n) for s, n in zip(full, lengths)]
             first, full = cut(full, start)
-            equal(level["sampled"], entry_estimates(full, left, first), "%s: %s in %s" % (what, line["pc"], level["name"]))
+            equal(level["sampled"], entry_estimates(full, left, first),
+                  "%s: %s in %s" % (what, line["pc"], level["name"]))
             listed += 1
     check(listed != 0, what + ": no instruction has missed")
 
@@ -367,14 +368,17 @@ def few():
         equal(level["run"], {key: {"mean": counted[key], "margin": 0} for key in ("misses",) + CLASSES},
               "all of the run is in samples: " + level["name"])
     text = emulate(["--period", "9k"] + program).stderr.decode()
-    contains(text, ["phases      the start and ", "\nthe start, 4,500 instructions, stands for itself, an instruction of a "],
+    contains(text, ["phases      the start and ",
+                    "\nthe start, 4,500 instructions, stands for itself, an instruction of a "],
              "text of samples beside a start")
     check(re.search(r"^ *cost +of the run ", text, re.M), "no shares of the run beside a start")
     ended = report(["--period", "1G"], program)["samples"]
     equal((ended["count"], ended["share"], ended["start"]), (0, 100.0, whole_run["run"]["instructions"]), "all start")
     for level, counted in zip(ended["levels"], whole_run["levels"]):
-        equal(level["run"], {key: {"mean": counted[key]} for key in ("misses",) + CLASSES}, "all start: " + level["name"])
-    uncovered = emulate(["--skip", "20000", "--warmup", "0", "--measure", "100", "--samples", "3", "--period", "200"] + program)
+        equal(level["run"], {key: {"mean": counted[key]} for key in ("misses",) + CLASSES},
+              "all start: " + level["name"])
+    gap = ["--skip", "20000", "--warmup", "0"]
+    uncovered = emulate(gap + ["--measure", "100", "--samples", "3", "--period", "200"] + program)
     contains(uncovered.stderr.decode(), ["WARNING: no sample is of the first 20,000 instructions, nor of the last "],
              "what no sample stands for")
     covered = emulate(["--period", "2000", "--start", "0", "--measure", "100"] + program)

@@ -106,8 +106,8 @@ static struct estimate with_start(const double (*samples)[2], uint32_t count, do
     return out;
 }
 
-/* Three samples are a quarter of what is behind a start of 50 of 100: (50 + 4 * 60) / (100 + 4 * 300) = 290 / 1300.
- * The run has twelve such pieces behind the start, so that 1300 / 12 falls to each; the misses scatter by 10 about their
+/* Three samples are a quarter of what is behind a start of 50 of 100: (50 + 4 * 60) / (100 + 4 * 300) = 290 / 1300. The
+ * run has twelve such pieces behind the start, so that 1300 / 12 falls to each; the misses scatter by 10 about their
  * mean as they did: s = 10 * 12 / 1300. */
 static void test_a_start_stands_for_itself(void **state)
 {
@@ -120,9 +120,9 @@ static void test_a_start_stands_for_itself(void **state)
     assert_true(estimate_margin(&e, 0) == 0);
 }
 
-/* Half of what is behind a start of 20 of 20: (20 + 2 * 12) / (20 + 2 * 60) = 11 / 35. d, times 35: -75, -155, 0 and -10,
- * their mean -60: squares 225 + 9025 + 3600 + 2500 = 15350. A piece has 140 / 8 = 17.5. The sample without an x is one
- * of the four now. */
+/* Half of what is behind a start of 20 of 20: (20 + 2 * 12) / (20 + 2 * 60) = 11 / 35. d, times 35: -75, -155, 0 and
+ * -10, their mean -60: squares 225 + 9025 + 3600 + 2500 = 15350. A piece has 140 / 8 = 17.5. The sample without an x is
+ * one of the four now. */
 static void test_samples_beside_a_start(void **state)
 {
     static const double samples[][2] = {{1, 10}, {5, 30}, {0, 0}, {6, 20}};

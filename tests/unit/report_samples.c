@@ -123,13 +123,13 @@ static void samples_with_weights(void **state)
     json_decref(report);
 }
 
-/* The first 4000 instructions are the start, of 6000 behind it 2000 and 1000 are measured: the start counts a half. L1D,
- * 100 of 1000 in the start, 900 of 3000 and 100 of 1000: R = (50 + 1000) / (500 + 4000) = 7 / 30; d = 900 - 700, 100 -
- * 233.333, their mean 33.333: s = sqrt(2) 166.667 / 2250 = 0.104757; 12.706205 s sqrt(0.5 / 2) = 0.665529. In 1000
- * instructions (50 + 1000) / (2000 + 3000) = 0.21; d = 900 - 420, 100 - 210, mean 185; s = sqrt(2) 295 / 2500 = 0.166877;
- * margin 1.060189. A, 40 in the start, 100 and 0: (20 + 100) / 5000 = 0.024; d = 100 - 48, 0 - 24, mean 14; s = sqrt(2) 38
- * / 2500 = 0.021496; margin 0.136567. Conflicts of A, 0 of 40, 60 of 100, 0 of 0: 60 / 120; d = 60 - 50, 0; mean 5; s =
- * sqrt(2) 5 / 60 = 0.117851; margin 0.748720. */
+/* The first 4000 instructions are the start, of 6000 behind it 2000 and 1000 are measured: the start counts a half.
+ * L1D, 100 of 1000 in the start, 900 of 3000 and 100 of 1000: R = (50 + 1000) / (500 + 4000) = 7 / 30; d = 900 - 700,
+ * 100 - 233.333, their mean 33.333: s = sqrt(2) 166.667 / 2250 = 0.104757; 12.706205 s sqrt(0.5 / 2) = 0.665529. In
+ * 1000 instructions (50 + 1000) / (2000 + 3000) = 0.21; d = 900 - 420, 100 - 210, mean 185; s = sqrt(2) 295 / 2500 =
+ * 0.166877; margin 1.060189. A, 40 in the start, 100 and 0: (20 + 100) / 5000 = 0.024; d = 100 - 48, 0 - 24, mean 14; s
+ * = sqrt(2) 38 / 2500 = 0.021496; margin 0.136567. Conflicts of A, 0 of 40, 60 of 100, 0 of 0: 60 / 120; d = 60 - 50,
+ * 0; mean 5; s = sqrt(2) 5 / 60 = 0.117851; margin 0.748720. */
 static void a_start_of_its_own(void **state)
 {
     static const uint64_t lengths[3] = {4000, 2000, 1000};
