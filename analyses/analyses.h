@@ -21,7 +21,8 @@
       "compare the classes of misses with what a FIFO of evicted lines at each set would say") \
     X(windows, "windows", "N", "report all counts for every N instructions as well: how they go over the run") \
     X(bandwidth, "bandwidth", NULL, \
-      "say what moves on the paths between the levels, window by window, and which path is the bottleneck")
+      "say what moves on the paths between the levels, window by window, and which path is the bottleneck") \
+    X(reuse, "reuse", NULL, "tell at which distances lines are used again: the misses of caches of every size")
 #define ANALYSES_OF_MEMORY(X) \
     X(against, "against", "POLICY|huge[=WORD]", \
       "simulate the same run under another placement as well, and tell which conflict misses it does not have")
@@ -43,7 +44,8 @@
     X(bandwidth_curves, bandwidth, "bandwidth-curves", "FILE", \
       "... write for how long each path was asked for how much, as CSV: sorted curves by instruction and by FLOP") \
     X(roofline, bandwidth, "roofline", "FILE", \
-      "... write FLOPs, bytes and limits of functions and paths, as CSV")
+      "... write FLOPs, bytes and limits of functions and paths, as CSV") \
+    X(reuse_csv, reuse, "reuse-csv", "FILE", "write the miss curves of --reuse: a line for each size where one falls")
 #define ANALYSES_SETTINGS(X) ANALYSES_SETTINGS_OF_RUN(X) ANALYSES_SETTINGS_OF_FILES(X)
 /* clang-format on */
 enum analysis_number {

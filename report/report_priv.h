@@ -155,11 +155,12 @@ void report_add_windows(struct document *d, struct report_digest *digest);
 void report_add_receipt(struct document *d, struct report_digest *digest);
 void report_add_receipt_of(struct document *d, const struct report_run *run); /* of a report without digest */
 
-/* Of one with a profile. (rankings.c, conflicts.c) */
+/* Of one with a profile. (rankings.c, conflicts.c, reuse.c) */
 void report_add_cost(struct document *d, struct report_digest *digest);
 void report_add_objects(struct document *d, struct report_digest *digest);
 void report_add_functions(struct document *d, struct report_digest *digest);
 void report_add_lines(struct document *d, struct report_digest *digest);
+void report_add_reuse(struct document *d, struct report_digest *digest);
 void report_add_conflicts(struct document *d, struct report_digest *digest);
 void report_add_dearest(struct document *d, struct report_digest *digest);
 void report_add_framed(struct document *d, struct report_digest *digest);

@@ -273,7 +273,8 @@ static enum c2_status tell_miss(struct sim_core *core, enum sim_kind kind, struc
     struct sim *sim = core->sim;
     struct sim_attributed *a = &sim->attributed;
     const uint32_t first = kind == SIM_WALK ? caches_machine(sim->caches)->walks_from : 0;
-    if (outcome->served_by == first)
+    const bool found = outcome->served_by == first;
+    if (found && !(kind == SIM_WALK && sim->tells_walks))
         return C2_OK;
     const struct sim_miss miss = {.number = a->number,
                                   .code = core->code,
@@ -285,7 +286,7 @@ static enum c2_status tell_miss(struct sim_core *core, enum sim_kind kind, struc
                                   .page_log2 = sim_page_log2(core, va),
                                   .measured = a->measuring,
                                   .outcome = outcome};
-    return sim_tell_miss(sim, &miss, err);
+    return found ? sim_tell_found(sim, &miss, err) : sim_tell_miss(sim, &miss, err);
 }
 
 /* A line access that the first level may not have. */
@@ -325,6 +326,19 @@ enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, str
     if (status == C2_OK)
         status = tell_miss(core, SIM_WALK, va, entry, actor, &outcome, err);
     return status;
+}
+
+/* A walk's read that the first level asked has had, where somebody hears of those: behind all that is to be said. */
+enum c2_status sim_attribute_found(struct sim_core *core, struct guest_va va, struct line_no entry,
+                                   struct c2_error *err)
+{
+    const uint32_t first = caches_machine(core->sim->caches)->walks_from;
+    const struct caches_outcome outcome = {.depth = first + 1, .served_by = first};
+    uint64_t actor;
+    enum c2_status status = sim_verdicts_settle(core->sim, err);
+    if (status == C2_OK)
+        status = ask_actor(core, SIM_WALK, va, &actor, err);
+    return status == C2_OK ? tell_miss(core, SIM_WALK, va, entry, actor, &outcome, err) : status;
 }
 
 /* The first level of the TLBs has missed. */

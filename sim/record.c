@@ -57,7 +57,7 @@ static enum c2_status tell(struct sim_core *core, enum sim_kind kind, struct ori
         reference.part[1].pa = sim_translate(core, reference.part[1].va);
     }
     enum c2_status status = sim_verdicts_before(sim, err);
-    return status == C2_OK && sim->phase == STREAM_MEASURE ? sim_tell_reference(sim, &reference, err) : status;
+    return status == C2_OK ? sim_tell_reference(sim, &reference, err) : status;
 }
 
 static void count_instruction(struct sim_core *core)

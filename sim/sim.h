@@ -141,12 +141,13 @@ struct sim_window {
  * apart (verdicts.c).
  * A record of a block is told so: record; block, when it is the first of its block; then for each of its references
  * reference, and for each line access of it tlb_missed, missed for the reads of its page walk, missed. In a phase other
- * than MEASURE nobody is told of references and misses, but those who want misses of every phase. */
+ * than MEASURE nobody is told of references and misses, but those who want those of every phase. */
 struct sim;
 struct sim_subscriber {
     void *self;
-    bool in_every_phase; /* hears of misses of the caches in every phase */
-    bool apart; /* what missed and tlb_missed do has nothing to do with memory, mark, block, record, reference, nor
+    bool in_every_phase; /* hears of references and misses of the caches in every phase */
+    bool every_walk; /* `missed` hears of each read of a cached walk, be it found at once: served_by is `first` then */
+    bool apart;      /* what missed and tlb_missed do has nothing to do with memory, mark, block, record, reference, nor
                           * with attribution: see below */
     /* Memory has appeared; or it is gone, and only the area's start and bytes say anything. */
     enum c2_status (*memory)(void *self, bool appeared, const struct mmu_area *area, struct c2_error *err);

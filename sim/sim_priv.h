@@ -135,6 +135,7 @@ struct sim {
     struct sim_subscriber *hearers; /* those who are told of misses of the caches, up to hearer_end */
     const struct sim_subscriber *hearer_end;
     bool tells_records, tells_references;
+    bool tells_walks;  /* those found at once, too */
     bool tells_misses; /* or blocks, or misses of the TLBs */
     struct sim_attributed attributed;
     struct sim_verdicts verdicts;
@@ -244,6 +245,8 @@ enum c2_status sim_attribute_missed(struct sim_core *core, enum sim_kind kind, s
                                     struct c2_error *err);
 enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, struct line_no entry, uint32_t *served_by,
                                   struct c2_error *err);
+enum c2_status sim_attribute_found(struct sim_core *core, struct guest_va va, struct line_no entry,
+                                   struct c2_error *err);
 enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struct guest_va va, bool walked,
                                  struct c2_error *err);
 enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err);
@@ -278,6 +281,7 @@ enum c2_status sim_tell_tlb_miss(const struct sim *sim, const struct sim_tlb_mis
 enum c2_status sim_tell_window(const struct sim *sim, const struct sim_window *window, struct c2_error *err);
 enum c2_status sim_tell_finish(struct sim *sim, struct c2_error *err);
 enum c2_status sim_tell_batch(const struct sim *sim, struct c2_error *err);
+enum c2_status sim_tell_found(const struct sim *sim, const struct sim_miss *walk, struct c2_error *err);
 enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss, struct c2_error *err);
 
 /* ------------------------------------------------------------------ the way of one line access */

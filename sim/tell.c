@@ -28,6 +28,7 @@ enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, s
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++) {
         sim->tells_records |= !!s->record;
         sim->tells_references |= !!s->reference;
+        sim->tells_walks |= s->every_walk;
         sim->tells_misses |= s->block || s->missed || s->tlb_missed;
         if (s->missed)
             *hearer++ = *s;
@@ -87,9 +88,10 @@ void sim_tell_block(const struct sim *sim, const struct stream_block *block)
 
 enum c2_status sim_tell_reference(const struct sim *sim, const struct sim_reference *reference, struct c2_error *err)
 {
+    const bool measured = sim->phase == STREAM_MEASURE;
     enum c2_status status = C2_OK;
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
-        status = s->reference ? s->reference(s->self, reference, err) : C2_OK;
+        status = s->reference && (measured || s->in_every_phase) ? s->reference(s->self, reference, err) : C2_OK;
     return status;
 }
 
@@ -106,6 +108,15 @@ enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss,
     enum c2_status status = C2_OK;
     for (const struct sim_subscriber *s = sim->hearers; s < sim->hearer_end && status == C2_OK; s++)
         status = miss->measured || s->in_every_phase ? s->missed(s->self, miss, err) : C2_OK;
+    return status;
+}
+
+/* A walk's read that the first level asked has. */
+enum c2_status sim_tell_found(const struct sim *sim, const struct sim_miss *walk, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
+        status = s->every_walk && (walk->measured || s->in_every_phase) ? s->missed(s->self, walk, err) : C2_OK;
     return status;
 }
 

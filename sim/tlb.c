@@ -53,6 +53,8 @@ static enum c2_status read_deferred(struct sim_core *core, struct guest_va va, s
     const enum caches_tried tried = caches_try_walk(sim->caches, entry, served_by);
     if (tried == CACHES_UNTRIED)
         return c2_fail_memory(err, "the table of lines accessed");
+    if (tried != CACHES_MISSED && C2_UNLIKELY(sim->tells_walks))
+        return sim_attribute_found(core, va, entry, err);
     if (tried == CACHES_FULL)
         return sim_verdicts_pass(sim, err);
     if (tried == CACHES_TRIED)

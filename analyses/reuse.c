@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * reuse: how far apart accesses of the same line are.
+ *
+ * Model
+ *   The distance of an access is the number of other lines accessed since its line was accessed last; of a first access
+ *   it is infinite, and called cold. A fully associative LRU cache of n lines has what comes back at distances below n,
+ *   so from the distances of one run follow the misses of caches of every size.
+ *   An access is what the caches count: a line access, so a reference that touches two lines is two, a repeat of the
+ *   line before is one at distance 0, a modify is a read and a write, and a fetch is one where it leaves the line of
+ *   the fetch before. Lines are physical ones, as in the caches.
+ *   Data and code have a stack each: those of L1D and L1I. Where walks of page tables are cached and enter at L1D,
+ *   their reads are in the data. Each level below has a stack of its own, of the accesses that reach it in this
+ *   machine: misses of the levels above, and reads of walks.
+ *   All is accessed in every phase, as the shadows of the levels are, and counted in those that are measured. Where the
+ *   caches are emptied, so are the stacks.
+ *   For instructions and objects the data and the code are counted in powers of two: reads of walks are no
+ *   instruction's.
+ *
+ * Counting, invariants (asserted when the run is over)
+ *   Of each stack, at the size of its level: what the curve says is what the level's shadow has missed, exactly
+ *   (fa_misses), and the accesses are the level's. Instructions and objects add up to data and code, but for walks.
+ *
+ * Not modelled
+ *   Sets and ways: what a level of the machine misses is in the report.
+ *
+ * Price
+ *   Every reference is told (the general loop of sim/), found in its stack and counted: bench/README.md. Memory: some
+ *   25 bytes a line accessed for each stack, 8 bytes for each distance that there was, up to 2^24, and 272 bytes for
+ *   each instruction and object that meet.
+ */
+#include "analyses/reuse.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyses/reuse_stack_priv.h"
+#include "analyses/where.h"
+
+#define EXACT_AT_LEAST C2_HOST_SIZE(UINT64_C(1) << 24, 64u)
+#define LINES_A_REFERENCE 65u /* 512 bytes in lines of 8 */
+#define NOWHERE UINT64_MAX
+
+/* Accesses of one kind. */
+struct curve {
+    struct reuse_stack *stack;
+    struct analyses_reuse_stack of;
+    uint64_t *exact;
+    uint64_t room;
+};
+
+/* The line accesses of a reference that were told and not done yet. */
+struct pending {
+    struct curve *of;
+    uint32_t count, next;
+    struct {
+        uint64_t line;
+        struct guest_va va;
+        uint32_t spot; /* WHERE_NOWHERE: it is not measured */
+    } line[LINES_A_REFERENCE];
+};
+
+struct reuse {
+    struct analysis base;
+    const struct caches_machine *machine;
+    struct where *where;
+    struct analyses_reuse *spots; /* [spot] */
+    uint32_t spot_room;
+    struct curve curves[ANALYSES_LEVELS];
+    struct curve *data, *code, *level[CACHES_MAX_LEVELS]; /* level[0]: data. code: NULL: there is no L1I */
+    unsigned line_shift;
+    bool deferred; /* walks enter at L1D: accesses wait for the reads of walks before them */
+    struct pending pending;
+    uint64_t fetch_line;
+    bool measuring;
+    uint64_t walk_reads; /* in the data */
+    uint64_t exact_most;
+    struct c2_outfile *file; /* NULL: none is wanted */
+    enum c2_status failed;   /* in a function that cannot say so */
+    struct c2_error failure;
+    struct analyses_reuse_result result;
+    struct analyses_reuse_row *rows;
+};
+
+uint64_t analyses_reuse_misses(const struct analyses_reuse_stack *stack, uint64_t lines)
+{
+    uint64_t hits = 0;
+    if (lines <= stack->exact_count) {
+        for (uint64_t i = 0; i < lines; i++)
+            hits += stack->exact[i];
+        return stack->accesses - hits;
+    }
+    for (uint32_t k = 0; k < ANALYSES_REUSE_COLD && (k == 0 || UINT64_C(1) << (k - 1) < lines); k++)
+        hits += stack->by_size.count[k];
+    return stack->accesses - hits;
+}
+
+/* ------------------------------------------------------------------ life */
+
+static enum c2_status add_curve(struct reuse *reuse, struct curve **out, const char *name,
+                                const struct caches_level *level, struct c2_error *err)
+{
+    struct curve *curve = *out = &reuse->curves[reuse->result.stack_count++];
+    curve->of.name = name ? name : level->name;
+    curve->of.level = level->name;
+    curve->of.level_lines = level->size_bytes / reuse->machine->line_bytes;
+    if (reuse->exact_most < curve->of.level_lines)
+        reuse->exact_most = curve->of.level_lines;
+    return reuse_stack_create(&curve->stack, err);
+}
+
+static enum c2_status add_curves(struct reuse *reuse, struct c2_error *err)
+{
+    const struct caches_machine *machine = reuse->machine;
+    enum c2_status status = add_curve(reuse, &reuse->data, "data", &machine->levels[0], err);
+    if (status == C2_OK && machine->has_l1i)
+        status = add_curve(reuse, &reuse->code, "code", &machine->l1i, err);
+    reuse->level[0] = reuse->data;
+    for (uint32_t i = 1; i < machine->level_count && status == C2_OK; i++)
+        status = add_curve(reuse, &reuse->level[i], NULL, &machine->levels[i], err);
+    return status;
+}
+
+static void destroy(struct analysis *analysis)
+{
+    struct reuse *reuse = (struct reuse *)analysis;
+    for (uint32_t i = 0; i < reuse->result.stack_count; i++) {
+        reuse_stack_destroy(reuse->curves[i].stack);
+        c2_free(reuse->curves[i].exact);
+    }
+    c2_outfile_abandon(reuse->file);
+    where_destroy(reuse->where);
+    c2_free(reuse->spots);
+    c2_free(reuse->rows);
+    c2_free(reuse);
+}
+
+static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
+                             struct c2_error *err)
+{
+    struct reuse *reuse = c2_calloc(1, sizeof *reuse);
+    if (!reuse)
+        return c2_fail_memory(err, "reuse distances");
+    reuse->base.kind = &analysis_reuse;
+    reuse->machine = setup->machine;
+    reuse->line_shift = c2_log2(setup->machine->line_bytes);
+    reuse->deferred = setup->machine->walks_cached && setup->machine->walks_from == 0;
+    reuse->fetch_line = NOWHERE;
+    reuse->measuring = true;
+    reuse->exact_most = EXACT_AT_LEAST;
+    reuse->result.line_bytes = setup->machine->line_bytes;
+    enum c2_status status = add_curves(reuse, err);
+    if (status == C2_OK)
+        status = where_create(&reuse->where, analyses, err);
+    const char *path = analyses_setting(setup, ANALYSES_SETTING_reuse_csv);
+    if (status == C2_OK && path)
+        status = c2_outfile_open(&reuse->file, path, err);
+    if (status == C2_OK)
+        *out = &reuse->base;
+    else
+        destroy(&reuse->base);
+    return status;
+}
+
+/* ------------------------------------------------------------------ counting */
+
+static uint32_t bucket_of(uint64_t distance)
+{
+    return distance == REUSE_COLD ? ANALYSES_REUSE_COLD : distance == 0 ? 0 : c2_log2(distance) + 1;
+}
+
+static enum c2_status reach(struct curve *curve, uint64_t distance, uint64_t most, struct c2_error *err)
+{
+    if (distance < curve->room)
+        return C2_OK;
+    uint64_t room = curve->room * 2 + C2_HOST_SIZE(4096u, 1u);
+    room = room > distance ? room : distance + 1;
+    room = room < most ? room : most;
+    uint64_t *exact = c2_realloc(curve->exact, room * sizeof *exact);
+    if (!exact)
+        return c2_fail_memory(err, "reuse distances");
+    memset(exact + curve->room, 0, (room - curve->room) * sizeof *exact);
+    curve->exact = exact;
+    curve->room = room;
+    return C2_OK;
+}
+
+static enum c2_status count(struct reuse *reuse, struct curve *curve, uint64_t distance, struct c2_error *err)
+{
+    curve->of.accesses++;
+    curve->of.by_size.count[bucket_of(distance)]++;
+    if (distance >= reuse->exact_most) /* COLD too */
+        return C2_OK;
+    enum c2_status status = reach(curve, distance, reuse->exact_most, err);
+    if (status == C2_OK)
+        curve->exact[distance]++;
+    return status;
+}
+
+static enum c2_status access_line(struct reuse *reuse, struct curve *curve, uint64_t line, uint64_t *distance,
+                                  struct c2_error *err)
+{
+    enum c2_status status = reuse_stack_access(curve->stack, line, distance, err);
+    return status == C2_OK && reuse->measuring ? count(reuse, curve, *distance, err) : status;
+}
+
+static enum c2_status reach_spot(struct reuse *reuse, uint32_t spot, struct c2_error *err)
+{
+    if (spot < reuse->spot_room)
+        return C2_OK;
+    const uint32_t room = reuse->spot_room * 2 + C2_HOST_SIZE(1024u, 1u) + (spot - reuse->spot_room);
+    struct analyses_reuse *spots = c2_realloc(reuse->spots, room * sizeof *spots);
+    if (!spots)
+        return c2_fail_memory(err, "reuse distances by instruction and object");
+    memset(spots + reuse->spot_room, 0, (room - reuse->spot_room) * sizeof *spots);
+    reuse->spots = spots;
+    reuse->spot_room = room;
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ the program's accesses */
+
+/* Of those that are pending, up to this address. */
+static enum c2_status catch_up(struct reuse *reuse, uint64_t before, struct c2_error *err)
+{
+    struct pending *pending = &reuse->pending;
+    enum c2_status status = C2_OK;
+    while (pending->next < pending->count && pending->line[pending->next].va.v < before && status == C2_OK) {
+        const uint32_t i = pending->next++, spot = pending->line[i].spot;
+        uint64_t distance = 0;
+        status = access_line(reuse, pending->of, pending->line[i].line, &distance, err);
+        if (status == C2_OK && spot != WHERE_NOWHERE)
+            reuse->spots[spot].count[bucket_of(distance)]++;
+    }
+    return status;
+}
+
+static enum c2_status add_line(struct reuse *reuse, const struct sim_reference *reference, uint64_t line,
+                               struct guest_va va, struct c2_error *err)
+{
+    struct pending *pending = &reuse->pending;
+    uint32_t spot = WHERE_NOWHERE;
+    enum c2_status status = C2_OK;
+    if (reuse->measuring)
+        status = where_spot(reuse->where, reference->code, reference->kind, va, &spot, err);
+    if (status == C2_OK && spot != WHERE_NOWHERE)
+        status = reach_spot(reuse, spot, err);
+    C2_ASSERT(pending->count < LINES_A_REFERENCE);
+    pending->line[pending->count].line = line;
+    pending->line[pending->count].va = va;
+    pending->line[pending->count++].spot = spot;
+    return status;
+}
+
+/* A fetch that stays in its line is no access. */
+static bool is_access(struct reuse *reuse, enum sim_kind kind, struct guest_va va)
+{
+    const uint64_t line = va.v >> reuse->line_shift;
+    if (kind != SIM_FETCH)
+        return true;
+    const bool leaves = line != reuse->fetch_line;
+    reuse->fetch_line = line;
+    return leaves;
+}
+
+static enum c2_status reference(void *self, const struct sim_reference *reference, struct c2_error *err)
+{
+    struct reuse *reuse = self;
+    struct pending *pending = &reuse->pending;
+    struct curve *of = reference->kind == SIM_FETCH ? reuse->code : reuse->data;
+    enum c2_status status = reuse->failed == C2_OK ? catch_up(reuse, UINT64_MAX, err)
+                                                   : c2_fail(err, reuse->failed, "%s", reuse->failure.text);
+    if (!of || status != C2_OK)
+        return status;
+    pending->of = of;
+    pending->count = pending->next = 0;
+    for (uint32_t part = 0; part < reference->parts; part++) {
+        const uint64_t start = reference->part[part].va.v, end = start + reference->part[part].size;
+        const uint64_t delta = reference->part[part].pa.v - start;
+        for (uint64_t va = start; va < end && status == C2_OK; va = (va | (reuse->machine->line_bytes - 1)) + 1)
+            if (is_access(reuse, reference->kind, (struct guest_va){va}))
+                status = add_line(reuse, reference, (va + delta) >> reuse->line_shift, (struct guest_va){va}, err);
+    }
+    return status == C2_OK && !reuse->deferred ? catch_up(reuse, UINT64_MAX, err) : status;
+}
+
+/* ------------------------------------------------------------------ what levels are asked */
+
+static enum c2_status walk_read(struct reuse *reuse, const struct sim_miss *miss, struct c2_error *err)
+{
+    uint64_t distance;
+    enum c2_status status = C2_OK;
+    if (miss->kind != SIM_WALK || miss->first != 0)
+        return C2_OK;
+    /* The line that needs the translation is the one of miss->va, or the part of a reference that begins there. */
+    status = catch_up(reuse, miss->va.v & ~(uint64_t)(reuse->machine->line_bytes - 1), err);
+    reuse->walk_reads += reuse->measuring;
+    return status == C2_OK ? access_line(reuse, reuse->data, miss->line.v, &distance, err) : status;
+}
+
+static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+{
+    struct reuse *reuse = self;
+    uint64_t distance;
+    enum c2_status status = walk_read(reuse, miss, err);
+    const uint32_t first = miss->first > 0 ? miss->first : 1;
+    for (uint32_t i = first; i < miss->outcome->depth && status == C2_OK; i++)
+        status = access_line(reuse, reuse->level[i], miss->line.v, &distance, err);
+    return status;
+}
+
+/* ------------------------------------------------------------------ phases */
+
+static enum c2_status window(void *self, const struct sim_window *window, struct c2_error *err)
+{
+    struct reuse *reuse = self;
+    enum c2_status status = catch_up(reuse, UINT64_MAX, err);
+    reuse->measuring = window->next == STREAM_MEASURE;
+    return status;
+}
+
+static void emptied(void *self)
+{
+    struct reuse *reuse = self;
+    reuse->failed = catch_up(reuse, UINT64_MAX, &reuse->failure);
+    reuse->fetch_line = NOWHERE;
+    for (uint32_t i = 0; i < reuse->result.stack_count; i++)
+        reuse_stack_empty(reuse->curves[i].stack);
+}
+
+static enum c2_status dropped(void *self, struct c2_error *err)
+{
+    struct reuse *reuse = self;
+    enum c2_status status = catch_up(reuse, UINT64_MAX, err);
+    for (uint32_t i = 0; i < reuse->result.stack_count; i++) {
+        struct curve *curve = &reuse->curves[i];
+        curve->of.accesses = 0;
+        curve->of.by_size = (struct analyses_reuse){{0}};
+        for (uint64_t at = 0; at < curve->room; at++)
+            curve->exact[at] = 0;
+    }
+    for (uint32_t i = 0; i < reuse->spot_room; i++)
+        reuse->spots[i] = (struct analyses_reuse){{0}};
+    reuse->walk_reads = 0;
+    return status;
+}
+
+/* ------------------------------------------------------------------ the file */
+
+static void write_size(FILE *to, const struct reuse *reuse, uint64_t lines, const uint64_t *misses)
+{
+    fprintf(to, "%" PRIu64 ",%" PRIu64, lines << reuse->line_shift, lines);
+    for (uint32_t i = 0; i < reuse->result.stack_count; i++) {
+        const uint64_t accesses = reuse->curves[i].of.accesses;
+        fprintf(to, ",%" PRIu64 ",%.8f", misses[i], accesses == 0 ? 0 : (double)misses[i] / (double)accesses);
+    }
+    fputc('\n', to);
+}
+
+/* Where a curve falls, and where distances are not known exactly, powers of two. */
+static void write_curves(FILE *to, const struct reuse *reuse)
+{
+    uint64_t misses[ANALYSES_LEVELS], most = 0;
+    fputs("bytes,lines", to);
+    for (uint32_t i = 0; i < reuse->result.stack_count; i++) {
+        const struct curve *curve = &reuse->curves[i];
+        fprintf(to, ",%s.misses,%s.rate", curve->of.name, curve->of.name);
+        misses[i] = curve->of.accesses;
+        most = most < curve->room ? curve->room : most;
+    }
+    fputc('\n', to);
+    for (uint64_t lines = 1; lines <= most; lines++) {
+        bool falls = lines == 1;
+        for (uint32_t i = 0; i < reuse->result.stack_count; i++) {
+            const uint64_t hits = lines <= reuse->curves[i].room ? reuse->curves[i].exact[lines - 1] : 0;
+            falls |= hits != 0;
+            misses[i] -= hits;
+        }
+        if (falls)
+            write_size(to, reuse, lines, misses);
+    }
+    for (uint64_t lines = reuse->exact_most * 2; most == reuse->exact_most && lines < UINT64_C(1) << 32; lines *= 2) {
+        for (uint32_t i = 0; i < reuse->result.stack_count; i++)
+            misses[i] = analyses_reuse_misses(&reuse->curves[i].of, lines);
+        write_size(to, reuse, lines, misses);
+    }
+}
+
+static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
+{
+    struct reuse *reuse = (struct reuse *)analysis;
+    struct c2_outfile *file = reuse->file;
+    if (!file)
+        return C2_OK;
+    reuse->file = NULL; /* gone either way */
+    write_curves(c2_outfile_stream(file), reuse);
+    return c2_outfile_commit(file, err);
+}
+
+/* ------------------------------------------------------------------ the result */
+
+static void check_curve(const struct analyses_reuse_stack *of, const struct caches_counts *counts)
+{
+    C2_ASSERT(of->accesses == counts->accesses);
+    C2_ASSERT(analyses_reuse_misses(of, of->level_lines) == counts->fa_misses);
+}
+
+/* Each level's shadow has missed what the curve says. */
+static void check_curves(struct reuse *reuse, const struct sim_totals *of)
+{
+    for (uint32_t i = 0; i < reuse->result.stack_count; i++) {
+        struct curve *curve = &reuse->curves[i];
+        const struct caches_counts *counts = &of->l1i;
+        for (uint32_t level = 0; level < reuse->machine->level_count; level++)
+            counts = curve == reuse->level[level] ? &of->levels[level] : counts;
+        curve->of.exact = curve->exact;
+        curve->of.exact_count = curve->room; /* at exact_most, or nothing came back at a larger distance */
+        curve->of.fa_misses = counts->fa_misses;
+        reuse_stack_check(curve->stack);
+        check_curve(&curve->of, counts);
+        reuse->result.stacks[i] = curve->of;
+    }
+}
+
+static void add_to(struct analyses_reuse *to, const struct analyses_reuse *what)
+{
+    for (uint32_t i = 0; i < ANALYSES_REUSE_BUCKETS; i++)
+        to->count[i] += what->count[i];
+}
+
+static uint64_t sum_of(const struct analyses_reuse *of)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < ANALYSES_REUSE_BUCKETS; i++)
+        sum += of->count[i];
+    return sum;
+}
+
+static enum c2_status make_rows(struct reuse *reuse, struct c2_error *err)
+{
+    struct where_row *spots;
+    size_t spot_count, count = 0;
+    uint64_t sum = reuse->walk_reads;
+    enum c2_status status = where_rows(&spots, &spot_count, reuse->where, err);
+    if (status != C2_OK)
+        return status;
+    reuse->rows = c2_calloc(spot_count + 1, sizeof *reuse->rows);
+    for (size_t i = 0; i < spot_count && reuse->rows; i++) {
+        struct analyses_reuse_row *last = count == 0 ? NULL : &reuse->rows[count - 1];
+        if (spots[i].spot >= reuse->spot_room || sum_of(&reuse->spots[spots[i].spot]) == 0)
+            continue;
+        if (!last || last->insn != spots[i].insn || last->object != spots[i].object) {
+            last = &reuse->rows[count++];
+            *last = (struct analyses_reuse_row){.insn = spots[i].insn, .object = spots[i].object};
+        }
+        add_to(&last->of, &reuse->spots[spots[i].spot]);
+        sum += sum_of(&reuse->spots[spots[i].spot]);
+    }
+    c2_free(spots);
+    if (!reuse->rows)
+        return c2_fail_memory(err, "reuse distances by instruction and object");
+    C2_ASSERT(sum == reuse->data->of.accesses + (reuse->code ? reuse->code->of.accesses : 0));
+    reuse->result.rows = reuse->rows;
+    reuse->result.row_count = count;
+    return C2_OK;
+}
+
+static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+{
+    struct reuse *reuse = self;
+    check_curves(reuse, sim_measured(sim));
+    return make_rows(reuse, err);
+}
+
+static struct sim_subscriber subscriber(struct analysis *analysis)
+{
+    return (struct sim_subscriber){.self = analysis,
+                                   .in_every_phase = true,
+                                   .every_walk = true,
+                                   .reference = reference,
+                                   .missed = missed,
+                                   .emptied = emptied,
+                                   .dropped = dropped,
+                                   .window = window,
+                                   .finish = finish};
+}
+
+static const void *result(const struct analysis *analysis) { return &((const struct reuse *)analysis)->result; }
+
+const struct analysis_kind analysis_reuse = {.needs = 1u << ANALYSIS_profile,
+                                             .create = create,
+                                             .subscriber = subscriber,
+                                             .result = result,
+                                             .commit = commit,
+                                             .destroy = destroy};

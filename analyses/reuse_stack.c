@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * reuse_stack: lines by how recently they were accessed, and how many lie before one.
+ *
+ * Model
+ *   Time is a row of slots, one an access, with a bit each: set where a line was accessed last. So the lines accessed
+ *   since are the bits set behind a line's slot. To count these the bits stand in words of 64, and a Fenwick tree has
+ *   sums over the words that are full; the word that time stands in is counted by itself.
+ *   When the slots are used up the lines get new ones in the same order, without gaps, and where these are more than
+ *   half of all slots there are twice as many then.
+ *
+ * Price
+ *   O(log M) an access, M lines ever accessed; an access of the youngest line is one comparison, one that comes back
+ *   within a few hundred accesses counts some words. Renumbering is O(M), every M accesses at the earliest.
+ *   Memory: 4 bytes for each line of the pages (64 lines) ever accessed, and 4.2 bytes a slot, at most four times as
+ *   many as lines: bounded by what the program accesses, not by how long it runs.
+ *
+ * Invariants (reuse_stack_check)
+ *   A bit is set for each line accessed and for no other slot; a line's slot is behind those of all that were accessed
+ *   before; the sums are those of the words.
+ *
+ * Source
+ *   The stack is that of R. Mattson, J. Gecsei, D. Slutz and I. Traiger, "Evaluation techniques for storage
+ *   hierarchies", IBM Systems Journal 9(2), 1970; a bit a time and a tree of sums that of J. Bennett and V. Kruskal,
+ *   "LRU stack processing", IBM Journal of Research and Development 19(4), 1975; the tree is P. Fenwick's, Software:
+ *   Practice and Experience 24(3), 1994.
+ */
+#include "analyses/reuse_stack_priv.h"
+
+#include <string.h>
+
+#define GROUP 64u /* lines that are found together */
+#define WORD 64u  /* slots of a word */
+#define FIRST_SLOTS C2_HOST_SIZE(4096u, 64u)
+#define MOST_SLOTS (UINT32_C(1) << 31)
+#define NEAR_WORDS 12u /* so many are counted sooner than the tree is asked */
+#define RECENT C2_HOST_SIZE(1024u, 2u)
+
+struct reuse_stack {
+    struct c2_map *groups; /* line / GROUP -> its number */
+    struct {
+        uint64_t key;
+        uint32_t group;
+    } recent[RECENT]; /* key: line / GROUP + 1 */
+    uint32_t *end_of; /* [group * GROUP + line % GROUP]: 1 + the line's slot; 0: none */
+    uint32_t group_count, group_room;
+    uint32_t *line_at; /* [slot]: index in end_of */
+    uint64_t *bits;
+    uint32_t *sums;  /* [1 + word]: Fenwick's tree, of full words */
+    uint32_t slots;  /* that there are */
+    uint32_t now;    /* those used */
+    uint32_t live;   /* lines that were accessed */
+    uint32_t summed; /* bits in full words */
+};
+
+/* ------------------------------------------------------------------ life */
+
+static bool make_slots(struct reuse_stack *stack, uint32_t slots)
+{
+    uint32_t *line_at = c2_realloc(stack->line_at, slots * sizeof *line_at);
+    if (line_at)
+        stack->line_at = line_at;
+    uint64_t *bits = c2_realloc(stack->bits, slots / WORD * sizeof *bits);
+    if (bits)
+        stack->bits = bits;
+    uint32_t *sums = c2_realloc(stack->sums, (slots / WORD + 1) * sizeof *sums);
+    if (sums)
+        stack->sums = sums;
+    if (!line_at || !bits || !sums)
+        return false;
+    stack->slots = slots;
+    return true;
+}
+
+void reuse_stack_empty(struct reuse_stack *stack)
+{
+    memset(stack->end_of, 0, (size_t)stack->group_count * GROUP * sizeof *stack->end_of);
+    memset(stack->bits, 0, stack->slots / WORD * sizeof *stack->bits);
+    memset(stack->sums, 0, (stack->slots / WORD + 1) * sizeof *stack->sums);
+    stack->now = stack->live = stack->summed = 0;
+}
+
+enum c2_status reuse_stack_create(struct reuse_stack **out, struct c2_error *err)
+{
+    struct reuse_stack *stack = *out = c2_calloc(1, sizeof *stack);
+    if (!stack)
+        return c2_fail_memory(err, "reuse distances");
+    enum c2_status status = c2_map_create(&stack->groups, err);
+    if (status == C2_OK && !make_slots(stack, FIRST_SLOTS))
+        status = c2_fail_memory(err, "reuse distances");
+    if (status == C2_OK) {
+        memset(stack->bits, 0, stack->slots / WORD * sizeof *stack->bits);
+        memset(stack->sums, 0, (stack->slots / WORD + 1) * sizeof *stack->sums);
+        return C2_OK;
+    }
+    reuse_stack_destroy(stack);
+    *out = NULL;
+    return status;
+}
+
+void reuse_stack_destroy(struct reuse_stack *stack)
+{
+    if (!stack)
+        return;
+    c2_map_destroy(stack->groups);
+    c2_free(stack->end_of);
+    c2_free(stack->line_at);
+    c2_free(stack->bits);
+    c2_free(stack->sums);
+    c2_free(stack);
+}
+
+/* ------------------------------------------------------------------ lines */
+
+static enum c2_status new_group(struct reuse_stack *stack, uint64_t key, uint64_t *group, struct c2_error *err)
+{
+    if (stack->group_count == stack->group_room) {
+        const uint32_t room = stack->group_room * 2 + C2_HOST_SIZE(256u, 1u);
+        uint32_t *end_of = room > MOST_SLOTS / GROUP ? NULL
+                                                     : c2_realloc(stack->end_of, (size_t)room * GROUP * sizeof *end_of);
+        if (!end_of)
+            return c2_fail_memory(err, "reuse distances");
+        stack->end_of = end_of;
+        stack->group_room = room;
+    }
+    *group = stack->group_count;
+    memset(&stack->end_of[*group * GROUP], 0, GROUP * sizeof *stack->end_of);
+    enum c2_status status = c2_map_put(stack->groups, key, *group, err);
+    stack->group_count += status == C2_OK;
+    return status;
+}
+
+/* The index of the line in end_of. */
+static enum c2_status find(struct reuse_stack *stack, uint64_t line, uint32_t *index, struct c2_error *err)
+{
+    const uint64_t key = line / GROUP;
+    const uint32_t offset = line % GROUP;
+    uint64_t group;
+    if (SHORTCUT(stack->recent[key % RECENT].key == key + 1)) {
+        *index = stack->recent[key % RECENT].group * GROUP + offset;
+        return C2_OK;
+    }
+    enum c2_status status = c2_map_get(stack->groups, key, &group) ? C2_OK : new_group(stack, key, &group, err);
+    if (status != C2_OK)
+        return status;
+    stack->recent[key % RECENT].key = key + 1;
+    stack->recent[key % RECENT].group = (uint32_t)group;
+    *index = (uint32_t)group * GROUP + offset;
+    return C2_OK;
+}
+
+/* ------------------------------------------------------------------ counting */
+
+static uint32_t ones(uint64_t word) { return (uint32_t)__builtin_popcountll(word); }
+
+/* `more` is added modulo 2^32. */
+static void add(struct reuse_stack *stack, uint32_t word, uint32_t more)
+{
+    for (uint32_t i = word + 1; i <= stack->slots / WORD; i += i & -i)
+        stack->sums[i] += more;
+}
+
+/* Of the words up to this one, which is full. */
+static uint32_t sum_to(const struct reuse_stack *stack, uint32_t word)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = word + 1; i != 0; i &= i - 1)
+        sum += stack->sums[i];
+    return sum;
+}
+
+static uint32_t count_behind(const struct reuse_stack *stack, uint32_t slot)
+{
+    const uint32_t word = slot / WORD, last = stack->now / WORD;
+    uint32_t count = ones(stack->bits[word] >> slot % WORD >> 1);
+    const uint32_t open = stack->now % WORD != 0 && last != word ? ones(stack->bits[last]) : 0;
+    if (last != word && !SHORTCUT(last - word <= NEAR_WORDS))
+        return count + stack->summed - sum_to(stack, word) + open;
+    for (uint32_t i = word + 1; i < last; i++)
+        count += ones(stack->bits[i]);
+    return count + open;
+}
+
+/* ------------------------------------------------------------------ time */
+
+static void set(struct reuse_stack *stack, uint32_t index)
+{
+    const uint32_t slot = stack->now++;
+    stack->bits[slot / WORD] |= (uint64_t)1 << slot % WORD;
+    stack->line_at[slot] = index;
+    stack->end_of[index] = stack->now;
+    if (stack->now % WORD != 0)
+        return;
+    const uint32_t full = ones(stack->bits[slot / WORD]);
+    add(stack, slot / WORD, full);
+    stack->summed += full;
+}
+
+static void clear(struct reuse_stack *stack, uint32_t slot)
+{
+    stack->bits[slot / WORD] &= ~((uint64_t)1 << slot % WORD);
+    if (slot / WORD == stack->now / WORD)
+        return;
+    add(stack, slot / WORD, UINT32_MAX);
+    stack->summed--;
+}
+
+/* Lines get the first slots, in their order. */
+static enum c2_status renumber(struct reuse_stack *stack, struct c2_error *err)
+{
+    uint32_t to = 0;
+    for (uint32_t word = 0; word < stack->slots / WORD; word++)
+        for (uint64_t rest = stack->bits[word]; rest != 0; rest &= rest - 1)
+            stack->line_at[to++] = stack->line_at[word * WORD + (uint32_t)__builtin_ctzll(rest)];
+    C2_ASSERT(to == stack->live - 1); /* all but the line that is accessed now */
+    if (to > stack->slots / 2 && (stack->slots >= MOST_SLOTS || !make_slots(stack, stack->slots * 2)))
+        return c2_fail_memory(err, "reuse distances");
+    memset(stack->bits, 0, stack->slots / WORD * sizeof *stack->bits);
+    memset(stack->sums, 0, (stack->slots / WORD + 1) * sizeof *stack->sums);
+    stack->now = stack->summed = 0;
+    for (uint32_t i = 0; i < to; i++)
+        set(stack, stack->line_at[i]);
+    return C2_OK;
+}
+
+enum c2_status reuse_stack_access(struct reuse_stack *stack, uint64_t line, uint64_t *distance, struct c2_error *err)
+{
+    uint32_t index = 0;
+    enum c2_status status = find(stack, line, &index, err);
+    if (status != C2_OK)
+        return status;
+    const uint32_t end = stack->end_of[index];
+    *distance = 0;
+    if (SHORTCUT(end == stack->now && end != 0))
+        return C2_OK;
+    *distance = end == 0 ? REUSE_COLD : count_behind(stack, end - 1);
+    if (end == 0)
+        stack->live++;
+    else
+        clear(stack, end - 1);
+    if (stack->now == stack->slots)
+        status = renumber(stack, err);
+    if (status == C2_OK)
+        set(stack, index);
+    return status;
+}
+
+/* ------------------------------------------------------------------ invariants */
+
+void reuse_stack_check(const struct reuse_stack *stack)
+{
+    uint32_t bits = 0, lines = 0, summed = 0;
+    for (uint32_t word = 0; word < stack->slots / WORD; word++) {
+        bits += ones(stack->bits[word]);
+        C2_ASSERT(word < stack->now / WORD ? sum_to(stack, word) == bits : true);
+        summed = word < stack->now / WORD ? bits : summed;
+    }
+    for (uint32_t i = 0; i < stack->group_count * GROUP; i++) {
+        const uint32_t slot = stack->end_of[i] - 1;
+        lines += stack->end_of[i] != 0;
+        C2_ASSERT(stack->end_of[i] == 0 || stack->line_at[slot] == i);
+        C2_ASSERT(stack->end_of[i] == 0 || (stack->bits[slot / WORD] >> slot % WORD & 1) != 0);
+    }
+    C2_ASSERT(bits == lines && lines == stack->live && summed == stack->summed);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * reuse_stack: lines by how recently they were accessed, and how many lie before one. reuse_stack.c has the model.
+ */
+#ifndef C2_ANALYSES_REUSE_STACK_PRIV_H
+#define C2_ANALYSES_REUSE_STACK_PRIV_H
+
+#include "base/base.h"
+
+#define REUSE_COLD UINT64_MAX
+
+struct reuse_stack;
+enum c2_status reuse_stack_create(struct reuse_stack **out, struct c2_error *err);
+void reuse_stack_destroy(struct reuse_stack *stack); /* takes NULL */
+/* *distance: how many other lines were accessed since this one was; COLD: it never was. It is the youngest then. */
+enum c2_status reuse_stack_access(struct reuse_stack *stack, uint64_t line, uint64_t *distance, struct c2_error *err);
+void reuse_stack_empty(struct reuse_stack *stack); /* as if nothing had been accessed */
+void reuse_stack_check(const struct reuse_stack *stack);
+
+#endif
