@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "points/points.h"
+#include "unit/damage.h"
 
 static char folder[] = "/tmp/points_files.XXXXXX";
 static char points_path[64], weights_path[64];
@@ -169,57 +170,65 @@ static void vectors_read(void **state)
     assert_int_equal(taken.instructions, 47);
 }
 
-/* Cut anywhere, and with characters changed: read to the end or refused, with a line that the file has. */
+/* Read to the end, or refused with a line that the file has. */
+static void try_vectors(char *bytes, size_t count, void *context)
+{
+    struct taken taken;
+    struct c2_error err;
+    unsigned line = 0;
+    (void)context;
+    if (count == 0 || read_vectors(&taken, bytes, count, &err) == C2_OK)
+        return;
+    assert_int_equal(err.status, C2_ERR_FORMAT);
+    assert_int_equal(sscanf(err.text, "v:%u: ", &line), 1);
+    assert_in_range(line, 1, count + 1);
+}
+
 static void vectors_damaged(void **state)
 {
-    static const char characters[] = "T:0123456789 \n#-x";
-    unsigned refused = 0;
     (void)state;
-    for (uint64_t seed = 0; seed < 20000; seed++) {
-        char text[sizeof sample];
-        struct taken taken;
-        struct c2_error err;
-        struct c2_rng rng;
-        unsigned line = 0;
-        memcpy(text, sample, sizeof sample);
-        c2_rng_init(&rng, seed, "damage");
-        const size_t bytes = 1 + c2_rng_below(&rng, sizeof sample - 1);
-        for (uint64_t n = c2_rng_below(&rng, 4); n > 0; n--)
-            text[c2_rng_below(&rng, bytes)] = characters[c2_rng_below(&rng, sizeof characters - 1)];
-        const enum c2_status status = read_vectors(&taken, text, bytes, &err);
-        if (status == C2_OK)
-            continue;
-        refused++;
-        assert_int_equal(status, C2_ERR_FORMAT);
-        assert_int_equal(sscanf(err.text, "v:%u: ", &line), 1);
-        assert_in_range(line, 1, sizeof sample);
-    }
-    assert_in_range(refused, 5000, 19000);
+    damage_cut(sample, sizeof sample - 1, try_vectors, NULL);
+    damage_at_random(sample, sizeof sample - 1, damage_inputs(20000), try_vectors, NULL);
+}
+
+/* The points are damaged, or the weights. Weights that were read are of points, and at most all of the run. */
+struct pair {
+    struct damage_file damaged, whole;
+    bool weights;
+};
+
+static void try_pair(char *bytes, size_t count, void *context)
+{
+    struct pair *pair = context;
+    struct points_list list;
+    struct c2_error err;
+    double sum;
+    assert_true(damage_file_put(&pair->damaged, bytes, count));
+    const char *points = (pair->weights ? &pair->whole : &pair->damaged)->path;
+    const char *weights = (pair->weights ? &pair->damaged : &pair->whole)->path;
+    const enum c2_status status = points_read(&list, &sum, points, weights, &err);
+    assert_true(status == C2_OK || (status == C2_ERR_FORMAT && strstr(err.text, "c2-damaged")));
+    assert_true(status != C2_OK || (list.count > 0 && sum > 0 && sum <= 1.001));
+    for (size_t i = 1; status == C2_OK && i < list.count; i++)
+        assert_true(list.points[i - 1].interval < list.points[i].interval);
+    points_list_release(&list);
 }
 
 static void points_damaged(void **state)
 {
-    static const char good_points[] = "1 0\n2 1\n8 2\n", good_weights[] = "0.5 0\n0.25 1\n0.25 2\n";
-    static const char characters[] = "0123456789 \n.e-x";
-    unsigned refused = 0;
+    static const char points[] = "1 0\n2 1\n8 2\n", weights[] = "0.5 0\n0.25 1\n0.25 2\n";
+    struct pair pair = {.weights = false};
     (void)state;
-    for (uint64_t seed = 0; seed < 1000; seed++) {
-        char points[sizeof good_points], weights[sizeof good_weights];
-        struct points_list list;
-        struct c2_error err;
-        struct c2_rng rng;
-        double sum;
-        memcpy(points, good_points, sizeof points);
-        memcpy(weights, good_weights, sizeof weights);
-        c2_rng_init(&rng, seed, "damage");
-        points[c2_rng_below(&rng, sizeof points - 1)] = characters[c2_rng_below(&rng, sizeof characters - 1)];
-        weights[c2_rng_below(&rng, sizeof weights - 1)] = characters[c2_rng_below(&rng, sizeof characters - 1)];
-        const enum c2_status status = read_both(&list, &sum, points, weights, &err);
-        refused += status != C2_OK;
-        assert_true(status == C2_OK ? list.count > 0 && sum > 0 && sum <= 1.001 : status == C2_ERR_FORMAT);
-        points_list_release(&list);
+    assert_true(damage_file_make(&pair.damaged, ".a") && damage_file_make(&pair.whole, ".b"));
+    for (unsigned i = 0; i < 2; i++) {
+        pair.weights = i != 0;
+        const char *good = pair.weights ? points : weights, *bad = pair.weights ? weights : points;
+        assert_true(damage_file_put(&pair.whole, good, strlen(good)));
+        damage_cut(bad, strlen(bad), try_pair, &pair);
+        damage_at_random(bad, strlen(bad), damage_inputs(5000), try_pair, &pair);
     }
-    assert_in_range(refused, 200, 999);
+    damage_file_remove(&pair.damaged);
+    damage_file_remove(&pair.whole);
 }
 
 int main(void)

@@ -12,11 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream/stream.h"
+#include "stream_rules.h"
 
 #define TWIN_INSNS 6u
 #define TWIN_SLOTS 12u
-#define DIRECTION ((uint64_t)1 << 63)
 
 /* Records and marks, one after the other: the thread, the header, the words. */
 struct twin {
