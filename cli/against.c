@@ -13,17 +13,8 @@
 
 static enum c2_status change_huge(struct mmu_config *out, const char *word, struct c2_error *err)
 {
-    const char *words[MMU_HUGE_ALL + 1];
     out->huge_region_count = 0; /* the word is for all of memory */
-    for (unsigned i = 0; i <= MMU_HUGE_ALL; i++) {
-        words[i] = mmu_huge_name((enum mmu_huge)i);
-        out->huge = (enum mmu_huge)i;
-        if (strcmp(word, words[i]) == 0)
-            return C2_OK;
-    }
-    char hint[256];
-    return c2_fail(err, C2_ERR_INVALID, "--against huge=%s: unknown value%s", word,
-                   c2_suggest(hint, sizeof hint, word, words, MMU_HUGE_ALL + 1));
+    return cli_huge(&out->huge, "--against huge=", word, err);
 }
 
 /* `Huge`, `huge,size=1G`: meant as huge, and no policy. */

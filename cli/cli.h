@@ -123,6 +123,10 @@ enum c2_status cli_confine(const char *const *writable, struct c2_error *err);
  * What may stand behind a verb, or behind `c2emu` itself: argp parses by the rows, the help prints them, and a misspelt
  * word gets the nearest of them. */
 enum { CLI_KEY_HELP = 'h', CLI_ROWS = 128 }; /* at most so many rows */
+/* The index of a value among those that an option has; `count`, and the nearest named, where it has not. option: what
+ * stands before the value, "--warm ". */
+enum c2_status cli_word(unsigned *out, const char *option, const char *value, const char *const *known, size_t count,
+                        struct c2_error *err);
 struct cli_command {
     const char *verb; /* NULL: c2emu itself */
     enum cli_action action;
@@ -171,6 +175,8 @@ void cli_options_release(struct cli_options *options);
 enum c2_status cli_clock(uint64_t *out, const char *text, struct c2_error *err);
 void cli_clock_text(char out[CLI_CLOCK_BYTES], uint64_t seconds);
 
+/* A word of --huge but for a region, behind `option`. */
+enum c2_status cli_huge(enum mmu_huge *out, const char *option, const char *word, struct c2_error *err);
 /* --precision: per cent, above 0. */
 enum c2_status cli_precision(double *out, const char *text, struct c2_error *err);
 

@@ -13,19 +13,6 @@
 #include "cli/options_priv.h"
 #include "stream/stream.h"
 
-/* The index of value among the values of --option. */
-static enum c2_status take_word(unsigned *out, const char *option, const char *value, const char *const *values,
-                                size_t count, struct c2_error *err)
-{
-    char hint[128];
-    for (*out = 0; *out < count; ++*out) {
-        if (strcmp(value, values[*out]) == 0)
-            return C2_OK;
-    }
-    return c2_fail(err, C2_ERR_INVALID, "--%s: unknown value \"%s\"%s", option, value,
-                   c2_suggest(hint, sizeof hint, value, values, count));
-}
-
 /* A word for all of memory, of which there is one; else a region, whose name is looked up later. */
 static enum c2_status take_huge(struct cli_parse *parse, const char *value, struct c2_error *err)
 {
@@ -65,7 +52,7 @@ static enum c2_status take_huge_size(struct cli_options *options, const char *va
 {
     static const char *const values[] = {"2M", "1G"};
     unsigned index;
-    enum c2_status status = take_word(&index, "huge-size", value, values, 2, err);
+    enum c2_status status = cli_word(&index, "--huge-size ", value, values, 2, err);
     if (status == C2_OK)
         options->huge_size = index == 0 ? MMU_PAGE_2M : MMU_PAGE_1G;
     return status;
@@ -100,12 +87,10 @@ static enum c2_status take_moment(struct cli_options *options, const char *text,
 static enum c2_status take_offsets(struct cli_options *options, const char *text, struct c2_error *err)
 {
     static const char *const words[] = {"systematic", "random"};
-    char hint[256];
-    options->sampling.random_offsets = strcmp(text, words[1]) == 0;
-    if (options->sampling.random_offsets || strcmp(text, words[0]) == 0)
-        return C2_OK;
-    return c2_fail(err, C2_ERR_INVALID, "--offsets %s: unknown value%s", text,
-                   c2_suggest(hint, sizeof hint, text, words, 2));
+    unsigned word;
+    enum c2_status status = cli_word(&word, "--offsets ", text, words, 2, err);
+    options->sampling.random_offsets = word == 1;
+    return status;
 }
 
 static enum c2_status take_format(struct cli_options *options, const char *value, struct c2_error *err)
@@ -116,7 +101,7 @@ static enum c2_status take_format(struct cli_options *options, const char *value
     const char *const *names = stream_trace_forms(&forms);
     memcpy(values + 1, names, forms * sizeof *names);
     options->format = value;
-    return take_word(&ignored, "format", value, values, 1 + forms, err);
+    return cli_word(&ignored, "--format ", value, values, 1 + forms, err);
 }
 
 /* What only says where something is written, what is printed beside the report, or how many threads work at it, makes

@@ -30,6 +30,17 @@ static enum c2_status fail_twice(const char *option, const char *text, const cha
     return c2_fail(err, C2_ERR_INVALID, "%s %s: the key %s is given twice; leave one out", option, text, key);
 }
 
+enum c2_status cli_huge(enum mmu_huge *out, const char *option, const char *word, struct c2_error *err)
+{
+    const char *words[MMU_HUGE_ALL + 1];
+    unsigned index;
+    for (unsigned i = 0; i <= MMU_HUGE_ALL; i++)
+        words[i] = mmu_huge_name((enum mmu_huge)i);
+    enum c2_status status = cli_word(&index, option, word, words, MMU_HUGE_ALL + 1, err);
+    *out = (enum mmu_huge)index;
+    return status;
+}
+
 static bool is_map(const char *text) { return strncmp(text, "file=", 5) == 0 || strncmp(text, "file:", 5) == 0; }
 
 static enum c2_status set_colors(struct mmu_config *config, const char *option, const struct caches_machine *machine,

@@ -46,13 +46,27 @@ static char *name_of(const char *path)
     return c2_format("%.*s", (int)(vectors ? (size_t)(dot - name) : strlen(name)), name);
 }
 
+/* Of two files with one name the one that is finished last would take the other's place. */
+static enum c2_status check_vectors_elsewhere(const struct cli_points *points, const char *name, struct c2_error *err)
+{
+    const char *directory = points->options->output_dir, *vectors_to = points->options->points.vectors_to;
+    char *path = directory ? c2_format("%s/%s", directory, name) : c2_strdup(name);
+    if (!path)
+        return c2_fail_memory(err, "a name of a file");
+    const bool same = vectors_to && strcmp(path, vectors_to) == 0;
+    c2_free(path);
+    return same ? c2_fail(err, C2_ERR_INVALID, "--bbv %s: points writes that file itself; give the vectors another",
+                          vectors_to)
+                : C2_OK;
+}
+
 static enum c2_status open_file(struct c2_outfile **out, const struct cli_points *points, const char *ending,
                                 struct c2_error *err)
 {
     char *name = c2_format("%s%s", points->name, ending);
-    if (!name)
-        return c2_fail_memory(err, "a name of a file");
-    enum c2_status status = cli_outputs_open_in(out, points->options->output_dir, name, err);
+    enum c2_status status = name ? check_vectors_elsewhere(points, name, err) : c2_fail_memory(err, "a name of a file");
+    if (status == C2_OK)
+        status = cli_outputs_open_in(out, points->options->output_dir, name, err);
     c2_free(name);
     return status;
 }

@@ -2,6 +2,8 @@
  *
  * points_options: what may be asked of simulation points, and with what.
  */
+#include <string.h>
+
 #include "cli/cli.h"
 #include "points/points.h"
 
@@ -34,6 +36,11 @@ static const char *of_finding(const struct cli_options *options)
 static const char *of_simulating(const struct cli_options *options)
 {
     const struct given others[] = {{"no-sim", options->no_sim},
+                                   {"machine", options->machine_count != 0},
+                                   {"set", options->override_count != 0},
+                                   {"pages", strcmp(options->pages, "sequential") != 0},
+                                   {"place", options->place_count != 0},
+                                   {"zero-page", options->zero_page},
                                    {"json", options->json},
                                    {"evictors", options->evictors},
                                    {"cachegrind", options->cachegrind},

@@ -20,31 +20,27 @@ bool cli_regions_asked(const struct cli_regions *regions)
 enum c2_status cli_warm(enum cli_warm *out, const char *text, struct c2_error *err)
 {
     static const char *const words[] = {"functional", "none", "flush"};
-    char hint[256];
-    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
-        *out = (enum cli_warm)(CLI_WARM_FUNCTIONAL + i);
-        if (strcmp(text, words[i]) == 0)
-            return C2_OK;
-    }
-    return c2_fail(err, C2_ERR_INVALID, "--warm %s: unknown value%s", text,
-                   c2_suggest(hint, sizeof hint, text, words, sizeof words / sizeof words[0]));
+    unsigned word;
+    enum c2_status status = cli_word(&word, "--warm ", text, words, sizeof words / sizeof words[0], err);
+    *out = (enum cli_warm)(CLI_WARM_FUNCTIONAL + word);
+    return status;
 }
 
 /* As callgrind's options are called. */
 enum c2_status cli_requests(struct cli_regions *out, const char *text, struct c2_error *err)
 {
     static const char *const words[] = {"yes", "instr-atstart=no", "collect-atstart=no"};
-    char hint[256], word[32];
+    enum c2_status status = C2_OK;
     out->requests = true;
-    for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-        snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
-        out->instr_off |= strcmp(word, words[1]) == 0;
-        out->collect_off |= strcmp(word, words[2]) == 0;
-        if (strcmp(word, words[0]) != 0 && strcmp(word, words[1]) != 0 && strcmp(word, words[2]) != 0)
-            return c2_fail(err, C2_ERR_INVALID, "--requests %s: unknown value%s", word,
-                           c2_suggest(hint, sizeof hint, word, words, sizeof words / sizeof words[0]));
+    for (const char *at = text; at && status == C2_OK; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        char one[32];
+        unsigned word;
+        snprintf(one, sizeof one, "%.*s", (int)strcspn(at, ","), at);
+        status = cli_word(&word, "--requests ", one, words, sizeof words / sizeof words[0], err);
+        out->instr_off |= word == 1;
+        out->collect_off |= word == 2;
     }
-    return C2_OK;
+    return status;
 }
 
 /* ------------------------------------------------------------------ places */

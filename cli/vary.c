@@ -202,20 +202,6 @@ static enum c2_status read_axes(struct maker *maker, struct c2_error *err)
 
 /* ------------------------------------------------------------------ variants */
 
-static enum c2_status set_huge(struct cli_variant *variant, const char *word, struct c2_error *err)
-{
-    const char *words[MMU_HUGE_ALL + 1];
-    char hint[256];
-    for (unsigned i = 0; i <= MMU_HUGE_ALL; i++) {
-        words[i] = mmu_huge_name((enum mmu_huge)i);
-        variant->huge = (enum mmu_huge)i;
-        if (strcmp(word, words[i]) == 0)
-            return C2_OK;
-    }
-    return c2_fail(err, C2_ERR_INVALID, "--vary huge=%s: unknown value%s", word,
-                   c2_suggest(hint, sizeof hint, word, words, MMU_HUGE_ALL + 1));
-}
-
 static enum c2_status set_key_of_pages(struct maker *maker, struct cli_variant *variant, const struct axis *axis,
                                        const char *value, struct c2_error *err)
 {
@@ -245,7 +231,7 @@ static enum c2_status set(struct maker *maker, struct cli_variant *variant, cons
     case KEY_OF_PAGES:
         return set_key_of_pages(maker, variant, axis, value, err);
     case HUGE:
-        return set_huge(variant, value, err);
+        return cli_huge(&variant->huge, "--vary huge=", value, err);
     }
     return C2_OK;
 }

@@ -2,6 +2,7 @@
  *
  * The kinds of values that a machine file has: read with a message that says what would have been right, and written.
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -103,11 +104,23 @@ enum c2_status machine_parse_ranged(uint32_t *out, const char *value, uint32_t l
     return C2_OK;
 }
 
+/* As files have it: such a text could not be written so that it is read again. */
+static bool begins_comment(const char *text)
+{
+    for (const char *at = strchr(text, ';'); at; at = strchr(at + 1, ';'))
+        if (at == text || isspace((unsigned char)at[-1]))
+            return true;
+    return false;
+}
+
 enum c2_status machine_parse_text(char *to, size_t bytes, const char *value, const char *where, struct c2_error *err)
 {
     size_t length = strlen(value);
     if (length == 0 || length >= bytes)
         return c2_fail(err, C2_ERR_INVALID, "%s: %zu characters: 1 to %zu are possible", where, length, bytes - 1);
+    if (begins_comment(value))
+        return c2_fail(err, C2_ERR_INVALID, "%s: a ; at the start of a text, or behind a space, begins a comment",
+                       where);
     memset(to, 0, bytes); /* of what stood there before nothing is left: equal machines are equal bytes */
     memcpy(to, value, length);
     return C2_OK;

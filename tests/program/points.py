@@ -234,6 +234,11 @@ WORDS = [
     (["--callgrind", "x"], ["leave --callgrind out"]),
     (["--measure", "1M"], ["leave --measure out"]),
     (["--no-sim"], ["leave --no-sim out"]),
+    (["-m", "teach"], ["points simulates nothing; leave --machine out"]),
+    (["--set", "L2.ways=4"], ["leave --set out"]),
+    (["--pages", "random"], ["leave --pages out"]),
+    (["--bbv", os.path.basename(PHASES) + ".weights"], [".weights: points writes that file itself; give the vectors"]),
+    (["-o", "d", "--bbv", "d/%s.simpoints" % os.path.basename(PHASES)], ["points writes that file itself"]),
     (["--from-bbv", "x"], ["--from-bbv x", "takes the place of a run"]),
 ]
 VECTORS = [

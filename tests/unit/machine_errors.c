@@ -135,6 +135,8 @@ static void test_values(void **state)
     (void)state;
     CHECK_FILES(
         {"[machine]\nname =\n", C2_ERR_INVALID, ":2: [machine] name: 0 characters: 1 to 63 are possible"},
+        {"[machine]\nname =; not mine\n", C2_ERR_INVALID,
+         ":2: [machine] name: a ; at the start of a text, or behind a space, begins a comment"},
         {"[machine]\nline = 48\n", C2_ERR_INVALID,
          ":2: [machine] line: 48 is no line size: a power of two from 8 to 4096"},
         {"[machine]\nline = 4\n", C2_ERR_INVALID,

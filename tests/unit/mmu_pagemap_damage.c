@@ -12,8 +12,9 @@
 
 #define FRAMES ((uint64_t)1 << 20)
 
-static const char plain[] = "# a map\n\n0x10 7 4K # one\n1024 0x600 2M\n 0x40000\t0x80000  1073741824 1\n0x10 9 4096 2\n"
-                            "0x11 8 4K 1\n";
+static const char plain[] =
+    "# a map\n\n0x10 7 4K # one\n1024 0x600 2M\n 0x40000\t0x80000  1073741824 1\n0x10 9 4096 2\n"
+    "0x11 8 4K 1\n";
 static const char textproto[] =
     "# of a process\npage_size: 4096\npage_count: 3\nbytes_mapped: 12288\n"
     "address_mapping { virtual_address: 0x7f0000001000 physical_address: 0x4000 }\naddress_mapping {\n"
