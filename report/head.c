@@ -235,15 +235,38 @@ void report_add_pages(struct document *d, enum doc_in in, const struct report_ru
 
 /* ------------------------------------------------------------------ the run */
 
+#define PHASES_LISTED 10000 /* a region that begins and ends a million times has two million */
+static const char *const phase_kinds[] = {
+    [STREAM_MEASURE] = "measure", [STREAM_WARM] = "warmup", [STREAM_SKIP] = "skip"};
+#define PHASE_KINDS (sizeof phase_kinds / sizeof phase_kinds[0])
+
 static void add_phase(struct document *d, const struct report_run *run, const struct report_phase *phase)
 {
-    static const char *const kinds[] = {[STREAM_MEASURE] = "measure", [STREAM_WARM] = "warmup", [STREAM_SKIP] = "skip"};
     doc_group(d, DOC_JSON, NULL);
-    doc_string(d, DOC_JSON, "kind", kinds[phase->kind]);
+    doc_string(d, DOC_JSON, "kind", phase_kinds[phase->kind]);
     doc_count(d, DOC_JSON, "instructions", phase->instructions);
     if (phase->region != 0)
         doc_string(d, DOC_JSON, "region", run->regions[phase->region - 1].name);
     doc_close(d);
+}
+
+/* Behind those that are listed: of each kind how many more there are, and their instructions. */
+static void add_more_phases(struct document *d, const struct report_run *run, size_t listed)
+{
+    uint64_t counts[PHASE_KINDS] = {0}, instructions[PHASE_KINDS] = {0};
+    for (size_t i = listed; i < run->phase_count; i++) {
+        counts[run->phases[i].kind]++;
+        instructions[run->phases[i].kind] += run->phases[i].instructions;
+    }
+    for (size_t kind = 0; kind < PHASE_KINDS; kind++) {
+        if (counts[kind] == 0)
+            continue;
+        doc_group(d, DOC_JSON, NULL);
+        doc_string(d, DOC_JSON, "kind", phase_kinds[kind]);
+        doc_count(d, DOC_JSON, "instructions", instructions[kind]);
+        doc_count(d, DOC_JSON, "rest", counts[kind]);
+        doc_close(d);
+    }
 }
 
 static void add_region(struct document *d, const struct report_region *region)
@@ -303,8 +326,10 @@ static void add_phases(struct document *d, const struct report_run *run)
                  run->simulated ? "everything measured" : "run only, nothing simulated",
                  doc_digits(d, run->instructions));
     doc_table(d, DOC_JSON, "phases");
-    for (size_t i = 0; i < run->phase_count; i++)
+    const size_t listed = run->phase_count < PHASES_LISTED ? run->phase_count : PHASES_LISTED;
+    for (size_t i = 0; i < listed; i++)
         add_phase(d, run, &run->phases[i]);
+    add_more_phases(d, run, listed);
     if (!run->phases)
         add_phase(d, run, &whole);
     doc_close(d);

@@ -136,6 +136,18 @@ def offsets():
     check(drawn[1] != drawn[2], "another seed draws other places")
 
 
+def many():
+    """Of more phases than are listed the sums are."""
+    run = report(["--skip", "3", "--measure", "2", "--samples", "6000"], [os.path.join(GUESTS, "strides")])["run"]
+    rows = run["phases"]
+    listed = [("skip", 3), ("measure", 2)] * 5000
+    equal([(row["kind"], row["instructions"]) for row in rows[:10000]], listed, "phases that are listed")
+    rest = run["instructions"] - 5 * 5000 - 2 * 1000
+    equal(rows[10000:], [{"kind": "measure", "instructions": 2000, "rest": 1000},
+                         {"kind": "skip", "instructions": rest, "rest": 1001}], "the others")
+    equal(run["measured"]["instructions"], 12000, "what was measured")
+
+
 def refused():
     guest = [os.path.join(GUESTS, "strides")]
     for options, said in (
@@ -164,5 +176,5 @@ def refused():
 
 
 if __name__ == "__main__":
-    {"pieces": pieces, "sums": sums, "offsets": offsets, "refused": refused}[sys.argv[1]]()
+    {"pieces": pieces, "sums": sums, "offsets": offsets, "many": many, "refused": refused}[sys.argv[1]]()
     done()
