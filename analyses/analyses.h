@@ -6,6 +6,7 @@
 #ifndef C2_ANALYSES_H
 #define C2_ANALYSES_H
 
+#include "analyses/contexts.h"
 #include "base/base.h"
 #include "loader/loader.h"
 #include "sim/sim.h"
@@ -74,6 +75,7 @@ struct analyses_setup {
     const struct analyses
         *first;   /* of the run's first simulated machine, which outlives these; NULL: that is this one */
     bool samples; /* the misses of each sample are wanted by themselves */
+    const struct analyses_separation *separation; /* outlives them; NULL: functions are not told apart by contexts */
 };
 
 /* The word of a setting; NULL: it is not given. */
@@ -92,6 +94,8 @@ struct analysis_kind {
     /* 1u << ANALYSIS_NAME of those before it that it cannot do without: they are made with it whether they are asked
      * for or not. The profile may be switched off; then the command line refuses what needs it. */
     unsigned needs;
+    /* Whether it is wanted without its option, too; NULL: never. */
+    bool (*wanted)(const struct analyses_setup *setup);
     /* analyses: those of the same machine that stand in rows before this one's. *out is NULL and stays so after a
      * failure. */
     enum c2_status (*create)(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
@@ -326,11 +330,13 @@ void analyses_events_of(const struct analyses_events *events, const struct analy
 struct analyses_arc {
     struct guest_va from, to; /* the instruction that calls; where that goes */
     uint64_t calls;
-    const uint64_t *cost; /* inclusive, by event */
+    const uint64_t *cost;              /* inclusive, by event */
+    uint32_t from_context, to_context; /* with contexts; else 0 */
 };
 struct analyses_callgraph_result {
-    const struct analyses_arc *arcs; /* ascending by from, then to; each pair once */
+    const struct analyses_arc *arcs; /* ascending by from_context, from, to, to_context; each once */
     size_t arc_count;
+    const struct analyses_contexts *contexts; /* NULL: functions are not told apart */
 };
 
 /* A function starts here, beside those that symbols name. resolver: it is one of the dynamic linker's that jumps on to

@@ -25,6 +25,8 @@
  *   added to the pair of calling instruction and callee. A recursive function's calls each count in full, as with
  *   Callgrind: the sum over nested calls can be more than the run's total. Frames still there at the end are over then.
  *   Functions are found by their symbols; without symbols there are no tail calls.
+ *   Where functions are told apart by contexts (contexts.c), a pair is one for each context of both; then frames of
+ *   functions that were left without a return end where the guest goes on in one further out.
  *   Frames are followed in every phase, costs are those of phases that are measured: of a call what was measured, and
  *   the call itself where that was something, or it ended in such a phase.
  *
@@ -40,6 +42,7 @@
 #include <string.h>
 
 #include "analyses/callgraph_priv.h"
+#include "analyses/contexts_priv.h"
 
 #define STUB_BLOCKS 4
 #define STUB_INSNS 4
@@ -58,6 +61,7 @@ struct frame {
 
 struct arc {
     uint64_t from, to, calls;
+    uint32_t from_context, to_context;
 };
 
 struct callgraph {
@@ -68,6 +72,7 @@ struct callgraph {
     struct sim_counts unmeasured;    /* of these, those of phases that are not measured and over */
     bool idle;                       /* in such a phase */
     struct analyses_events events;
+    struct contexts *contexts; /* NULL: functions are not told apart; entry i + 1 is frame i's */
     struct entries *entries;
     struct c2_map *resolvers;
     uint64_t now[ANALYSES_EVENTS];          /* misses; the first three are filled in when control passes */
@@ -77,8 +82,9 @@ struct callgraph {
     uint64_t *starts; /* [frame * events.count]: `now` when it began */
     size_t depth, room;
 
-    struct c2_map *number_of; /* address -> number, of instructions that call and of callees */
-    struct c2_map *arc_of;    /* numbers of from and to -> arc */
+    struct c2_map *number_of;  /* address -> number, of instructions that call and of callees */
+    struct c2_map *context_of; /* with contexts: that number and the context's -> the number for both */
+    struct c2_map *arc_of;     /* numbers of from and to -> arc */
     struct arc *arcs;
     uint64_t *costs; /* [arc * events.count] */
     uint32_t arc_count, arc_room;
@@ -98,8 +104,10 @@ static void destroy(struct analysis *analysis)
 {
     struct callgraph *graph = (struct callgraph *)analysis;
     entries_destroy(graph->entries);
+    contexts_destroy(graph->contexts);
     c2_map_destroy(graph->resolvers);
     c2_map_destroy(graph->number_of);
+    c2_map_destroy(graph->context_of);
     c2_map_destroy(graph->arc_of);
     c2_free(graph->frames);
     c2_free(graph->starts);
@@ -121,9 +129,12 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     graph->symbols = setup->symbols;
     analyses_events_init(&graph->events, setup->machine);
     enum c2_status status = entries_create(&graph->entries, err);
-    struct c2_map **maps[] = {&graph->resolvers, &graph->number_of, &graph->arc_of};
-    for (size_t i = 0; i < 3 && status == C2_OK; i++)
+    struct c2_map **maps[] = {&graph->resolvers, &graph->number_of, &graph->context_of, &graph->arc_of};
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0] && status == C2_OK; i++)
         status = c2_map_create(maps[i], err);
+    const struct contexts_config contexts = {setup->separation, setup->symbols, graph->events.count};
+    if (status == C2_OK && setup->separation)
+        status = contexts_create(&graph->contexts, &contexts, err);
     if (status == C2_OK)
         *out = &graph->base;
     else
@@ -167,12 +178,21 @@ static bool is_resolver(const struct callgraph *graph, uint64_t va)
 
 /* ------------------------------------------------------------------ arcs */
 
-static enum c2_status number_of(struct callgraph *graph, uint64_t va, uint64_t *out, struct c2_error *err)
+static enum c2_status number_in(struct c2_map *map, uint64_t key, uint64_t *out, struct c2_error *err)
 {
-    if (c2_map_get(graph->number_of, va, out))
+    if (c2_map_get(map, key, out))
         return C2_OK;
-    *out = c2_map_count(graph->number_of);
-    return c2_map_put(graph->number_of, va, *out, err);
+    *out = c2_map_count(map);
+    return c2_map_put(map, key, *out, err);
+}
+
+static enum c2_status number_of(struct callgraph *graph, uint64_t va, uint32_t context, uint64_t *out,
+                                struct c2_error *err)
+{
+    enum c2_status status = number_in(graph->number_of, va, out, err);
+    if (status != C2_OK || !graph->contexts)
+        return status;
+    return number_in(graph->context_of, *out << 32 | context, out, err);
 }
 
 static enum c2_status grow_arcs(struct callgraph *graph, struct c2_error *err)
@@ -192,12 +212,13 @@ static enum c2_status grow_arcs(struct callgraph *graph, struct c2_error *err)
     return C2_OK;
 }
 
-static enum c2_status find_arc(struct callgraph *graph, uint64_t from, uint64_t to, uint32_t *out, struct c2_error *err)
+/* arc: what makes it this one. */
+static enum c2_status find_arc(struct callgraph *graph, const struct arc *arc, uint32_t *out, struct c2_error *err)
 {
     uint64_t numbers[2], found;
-    enum c2_status status = number_of(graph, from, &numbers[0], err);
+    enum c2_status status = number_of(graph, arc->from, arc->from_context, &numbers[0], err);
     if (status == C2_OK)
-        status = number_of(graph, to, &numbers[1], err);
+        status = number_of(graph, arc->to, arc->to_context, &numbers[1], err);
     if (status != C2_OK)
         return status;
     const uint64_t key = numbers[0] << 32 | numbers[1];
@@ -211,7 +232,8 @@ static enum c2_status find_arc(struct callgraph *graph, uint64_t from, uint64_t 
         status = c2_map_put(graph->arc_of, key, *out, err);
     if (status != C2_OK)
         return status;
-    graph->arcs[*out] = (struct arc){from, to, 0};
+    graph->arcs[*out] = *arc;
+    graph->arcs[*out].calls = 0;
     memset(&graph->costs[(size_t)*out * graph->events.count], 0, graph->events.count * sizeof *graph->costs);
     graph->arc_count++;
     return C2_OK;
@@ -239,22 +261,45 @@ static enum c2_status push(struct callgraph *graph, const struct frame *frame, s
             return c2_fail_memory(err, "the call stack of the call graph");
         graph->room = room;
     }
+    enum c2_status status = graph->contexts ? contexts_push(graph->contexts, frame->to, graph->now, err) : C2_OK;
+    if (status != C2_OK)
+        return status;
     graph->frames[graph->depth] = *frame;
     memcpy(&graph->starts[graph->depth * width], graph->now, width * sizeof *graph->starts);
     graph->depth++;
     return C2_OK;
 }
 
+/* From the frame further out to this one, as it was called. */
+static struct arc arc_of(const struct callgraph *graph, size_t frame)
+{
+    struct arc arc = {.from = graph->frames[frame].from, .to = graph->frames[frame].to};
+    if (graph->contexts) {
+        arc.from_context = contexts_at(graph->contexts, frame);
+        arc.to_context = contexts_at(graph->contexts, frame + 1);
+    }
+    return arc;
+}
+
+/* The frame on top goes on to what it really calls. */
+static enum c2_status become(struct callgraph *graph, uint64_t to, struct c2_error *err)
+{
+    top_of(graph)->to = to;
+    return graph->contexts ? contexts_become(graph->contexts, to, graph->now, err) : C2_OK;
+}
+
 /* The frame on top is over. */
 static enum c2_status pop(struct callgraph *graph, struct c2_error *err)
 {
     const uint32_t width = graph->events.count;
-    const struct frame *frame = &graph->frames[--graph->depth];
-    const uint64_t *start = &graph->starts[graph->depth * width];
+    const struct arc called = arc_of(graph, graph->depth - 1);
+    const uint64_t *start = &graph->starts[--graph->depth * width];
     uint32_t arc;
+    if (graph->contexts)
+        contexts_pop(graph->contexts, graph->now);
     if (graph->idle && start[ANALYSES_IR] == graph->now[ANALYSES_IR])
         return C2_OK;
-    enum c2_status status = find_arc(graph, frame->from, frame->to, &arc, err);
+    enum c2_status status = find_arc(graph, &called, &arc, err);
     if (status != C2_OK)
         return status;
     uint64_t *cost = &graph->costs[(size_t)arc * width];
@@ -305,15 +350,20 @@ static size_t find_in_slot(const struct callgraph *graph, uint64_t to)
 static enum c2_status loop(struct callgraph *graph, size_t frame, uint64_t to, struct c2_error *err)
 {
     uint32_t arc;
+    struct arc again = {.from = graph->source, .to = to};
     if (frame + 1 == graph->depth)
         return C2_OK;
+    if (graph->contexts) {
+        again.from_context = contexts_at(graph->contexts, graph->depth);
+        again.to_context = contexts_at(graph->contexts, frame + 1);
+    }
     enum c2_status status = C2_OK;
     while (status == C2_OK && graph->depth > frame + 1)
         status = pop(graph, err);
     if (graph->idle)
         return status;
     if (status == C2_OK)
-        status = find_arc(graph, graph->source, to, &arc, err);
+        status = find_arc(graph, &again, &arc, err);
     if (status == C2_OK)
         graph->arcs[arc].calls++;
     return status;
@@ -333,8 +383,7 @@ static enum c2_status tail_call(struct callgraph *graph, uint64_t to, struct c2_
     if (top && (top->stub != 0 || top->resolving)) {
         top->resolving = is_resolver(graph, to);
         top->stub = 0;
-        top->to = to;
-        return C2_OK;
+        return become(graph, to, err);
     }
     const size_t same = find_in_slot(graph, to);
     if (same != SIZE_MAX)
@@ -356,11 +405,9 @@ static enum c2_status jump(struct callgraph *graph, uint64_t to, struct c2_error
     if (entries_has(graph->entries, to))
         return tail_call(graph, to, err);
     const bool leaves = top && top->resolving && to - top->to + RESOLVER_BYTES >= 2 * RESOLVER_BYTES;
-    if (top && (top->stub != 0 || leaves))
-        top->to = to;
     if (leaves)
         top->resolving = false;
-    return C2_OK;
+    return top && (top->stub != 0 || leaves) ? become(graph, to, err) : C2_OK;
 }
 
 /* The handler that the frame on top belongs to, for a return through a slot that no frame has; SIZE_MAX: none. */
@@ -411,6 +458,31 @@ static enum c2_status pass(struct callgraph *graph, uint64_t to, struct c2_error
     default:
         return jump(graph, to, err);
     }
+}
+
+/* With contexts: frames end that were left for the function of this block. */
+static enum c2_status leave(struct callgraph *graph, const struct stream_block *block, struct c2_error *err)
+{
+    const struct frame *top = top_of(graph);
+    enum c2_status status = C2_OK;
+    if (!top || top->stub != 0 || top->resolving)
+        return C2_OK;
+    const size_t entries = contexts_left(graph->contexts, block);
+    while (status == C2_OK && graph->depth + 1 > entries)
+        status = pop(graph, err);
+    return status;
+}
+
+/* With contexts: of what is executed. */
+static enum c2_status in_context(struct callgraph *graph, const struct sim_executed *record, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    if (!contexts_begun(graph->contexts))
+        status = contexts_push(graph->contexts, record->block->pc.v, graph->now, err);
+    contexts_entered(graph->contexts);
+    if (status == C2_OK)
+        status = leave(graph, record->block, err);
+    return status == C2_OK ? contexts_record(graph->contexts, record, !graph->idle, err) : status;
 }
 
 static void read_counts(struct callgraph *graph)
@@ -475,11 +547,21 @@ static enum c2_status record(void *self, const struct sim_executed *record, stru
     }
     C2_PROMISE(status != C2_OK || top_holds(graph));
     look_at_stub(graph, record->block);
+    if (status == C2_OK && graph->contexts)
+        status = in_context(graph, record, err);
     remember(graph, record);
     return status;
 }
 
 /* ------------------------------------------------------------------ misses */
+
+/* Of the instruction of this code number. */
+static void count(struct callgraph *graph, uint32_t code, uint8_t event, uint64_t times)
+{
+    graph->now[event] += times;
+    if (graph->contexts)
+        contexts_cost(graph->contexts, code)[event] += times;
+}
 
 static void count_level(struct callgraph *graph, const struct sim_miss *miss, uint32_t depth)
 {
@@ -487,8 +569,8 @@ static void count_level(struct callgraph *graph, const struct sim_miss *miss, ui
     const uint32_t level = analyses_level_of(graph->machine, kind, depth);
     const uint8_t by_kind = graph->events.by_kind[level][kind];
     if (by_kind != ANALYSES_NO_EVENT)
-        graph->now[by_kind]++;
-    graph->now[graph->events.by_class[level][miss->outcome->event[depth].class_ - CACHES_COLD]]++;
+        count(graph, miss->code, by_kind, 1);
+    count(graph, miss->code, graph->events.by_class[level][miss->outcome->event[depth].class_ - CACHES_COLD], 1);
 }
 
 static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
@@ -505,8 +587,8 @@ static enum c2_status tlb_missed(void *self, const struct sim_tlb_miss *miss, st
     struct callgraph *graph = self;
     const uint8_t event = graph->events.by_tlb[miss->kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA];
     (void)err;
-    graph->now[event]++;
-    graph->now[graph->events.walks] += miss->walked;
+    count(graph, miss->code, event, 1);
+    count(graph, miss->code, graph->events.walks, miss->walked);
     return C2_OK;
 }
 
@@ -515,8 +597,11 @@ static enum c2_status tlb_missed(void *self, const struct sim_tlb_miss *miss, st
 static int by_addresses(const void *a, const void *b)
 {
     const struct analyses_arc *x = a, *y = b;
-    const uint64_t keys[2][2] = {{x->from.v, x->to.v}, {y->from.v, y->to.v}};
-    const int i = keys[0][0] == keys[1][0];
+    const uint64_t keys[2][4] = {{x->from_context, x->from.v, x->to.v, x->to_context},
+                                 {y->from_context, y->from.v, y->to.v, y->to_context}};
+    int i = 0;
+    while (i < 3 && keys[0][i] == keys[1][i])
+        i++;
     return (keys[0][i] > keys[1][i]) - (keys[0][i] < keys[1][i]);
 }
 
@@ -530,18 +615,23 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
         status = pop(graph, err);
     if (status != C2_OK)
         return status;
+    if (graph->contexts && contexts_begun(graph->contexts))
+        contexts_pop(graph->contexts, graph->now);
     c2_free(graph->sorted);
     graph->sorted = c2_calloc(graph->arc_count + 1u, sizeof *graph->sorted);
     if (!graph->sorted)
         return c2_fail_memory(err, "the call graph");
     for (uint32_t i = 0; i < graph->arc_count; i++)
-        graph->sorted[i] = (struct analyses_arc){{graph->arcs[i].from},
-                                                 {graph->arcs[i].to},
-                                                 graph->arcs[i].calls,
-                                                 &graph->costs[(size_t)i * graph->events.count]};
+        graph->sorted[i] = (struct analyses_arc){
+            {graph->arcs[i].from},       {graph->arcs[i].to},
+            graph->arcs[i].calls,        &graph->costs[(size_t)i * graph->events.count],
+            graph->arcs[i].from_context, graph->arcs[i].to_context};
     qsort(graph->sorted, graph->arc_count, sizeof *graph->sorted, by_addresses);
-    graph->result = (struct analyses_callgraph_result){graph->sorted, graph->arc_count};
-    return C2_OK;
+    graph->result = (struct analyses_callgraph_result){graph->sorted, graph->arc_count, NULL};
+    if (!graph->contexts)
+        return C2_OK;
+    graph->result.contexts = contexts_result(graph->contexts);
+    return contexts_finish(graph->contexts, &graph->result, graph->now, err);
 }
 
 /* ------------------------------------------------------------------ windows */
@@ -596,16 +686,28 @@ static enum c2_status dropped(void *self, struct c2_error *err)
     struct callgraph *graph = self;
     for (size_t i = 0; i < graph->depth; i++)
         memcpy(&graph->starts[i * graph->events.count], graph->now, graph->events.count * sizeof *graph->starts);
+    if (graph->contexts)
+        contexts_dropped(graph->contexts, graph->now);
     graph->arc_count = 0;
     c2_map_destroy(graph->arc_of);
     graph->arc_of = NULL;
     return c2_map_create(&graph->arc_of, err);
 }
 
+static enum c2_status mark(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
+{
+    struct callgraph *graph = self;
+    return mark == STREAM_ARGUMENTS ? contexts_arguments(graph->contexts, words, err) : C2_OK;
+}
+
+static bool separates(const struct analyses_setup *setup) { return setup->separation; }
+
 static struct sim_subscriber subscriber(struct analysis *analysis)
 {
+    const struct callgraph *graph = (const struct callgraph *)analysis;
     return (struct sim_subscriber){.self = analysis,
                                    .memory = memory,
+                                   .mark = graph->contexts ? mark : NULL,
                                    .dropped = dropped,
                                    .record = record,
                                    .tlb_missed = tlb_missed,
@@ -621,12 +723,19 @@ static const void *result(const struct analysis *analysis)
 }
 
 const struct analysis_kind analysis_callgraph = {
-    .create = create, .subscriber = subscriber, .result = result, .destroy = destroy};
+    .wanted = separates, .create = create, .subscriber = subscriber, .result = result, .destroy = destroy};
+
+struct contexts *analyses_callgraph_contexts(struct analysis *callgraph)
+{
+    return ((struct callgraph *)callgraph)->contexts;
+}
 
 void analyses_callgraph_check(const struct analysis *callgraph)
 {
     const struct callgraph *graph = (const struct callgraph *)callgraph;
     const uint32_t width = graph->events.count;
+    if (graph->contexts)
+        contexts_check(graph->contexts);
     C2_ASSERT(graph->depth <= graph->room && graph->arc_count == c2_map_count(graph->arc_of));
     for (size_t i = 0; i < graph->depth; i++) {
         C2_ASSERT(i == 0 || graph->frames[i].slot <= graph->frames[i - 1].slot);

@@ -72,7 +72,7 @@ static unsigned find_wanted(const struct analyses_setup *setup)
     unsigned wanted = 0;
     for (unsigned i = ANALYSES_KINDS; i-- > 0;) {
         const struct analysis_kind *kind = kinds[i];
-        const bool asked = (!!setup->given[i]) != kind->on_without_option;
+        const bool asked = (!!setup->given[i]) != kind->on_without_option || (kind->wanted && kind->wanted(setup));
         C2_ASSERT(kind->needs >> i == 0);
         if ((kind->every_machine || !setup->first) && (asked || wanted >> i & 1))
             wanted |= 1u << i | kind->needs;

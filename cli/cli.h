@@ -101,6 +101,11 @@ struct cli_options {
         bool instr_off, collect_off; /* and at the start not instrumented, not collecting */
         enum cli_warm { CLI_WARM_USUAL, CLI_WARM_FUNCTIONAL, CLI_WARM_NONE, CLI_WARM_FLUSH } warm;
     } regions;
+    struct cli_separate {
+        const char **parameters; /* --separate-par */
+        size_t parameter_count;
+        uint64_t callers, recursions; /* --separate-callers, --separate-recs; 0: not given */
+    } separate;
     const char *restored;         /* `c2emu restore`: the checkpoint; command is NULL until it has been read */
     const char *checkpoint;       /* --checkpoint, NULL: not asked for */
     uint64_t checkpoint_at;       /* instructions; 0: where the place says */
@@ -203,6 +208,11 @@ enum c2_status cli_requests(struct cli_regions *out, const char *text, struct c2
 enum c2_status cli_warm(enum cli_warm *out, const char *text, struct c2_error *err);
 /* What can be refused before the program is known. */
 enum c2_status cli_regions_check(const struct cli_options *options, struct c2_error *err);
+
+/* ------------------------------------------------------------------ contexts.c: --separate-par, -callers, -recs */
+bool cli_contexts_asked(const struct cli_separate *separate);
+const char *cli_contexts_option(const struct cli_separate *separate); /* one that was given; NULL: none was */
+enum c2_status cli_contexts_check(const struct cli_options *options, struct c2_error *err); /* as cli_regions_check */
 
 /* ------------------------------------------------------------------ vary.c: the machines of one execution
  * What -m and --vary make; the placement's words are those of --pages and --huge. */

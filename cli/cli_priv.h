@@ -37,6 +37,18 @@ enum c2_status cli_outputs_open_in(struct c2_outfile **out, const char *director
 enum c2_status cli_outputs_commit_recording(struct cli_outputs *outputs, struct c2_error *err);
 void cli_outputs_abandon(struct cli_outputs *outputs); /* what was not committed */
 
+/* ------------------------------------------------------------------ contexts.c: what functions are told apart by */
+struct cli_contexts {
+    struct analyses_separation separation;
+    struct analyses_parameter *parameters; /* of it */
+    struct emu_place *functions;           /* whose arguments are to be marked, by their numbers in the marks */
+    uint32_t function_count;
+    struct c2_pool texts;
+};
+/* Zeroed before; to be released in any case. Nothing is in it where nothing was asked for. */
+enum c2_status cli_contexts_read(struct cli_contexts *out, const struct cli_separate *asked, struct c2_error *err);
+void cli_contexts_release(struct cli_contexts *contexts);
+
 /* ------------------------------------------------------------------ plan.c: what is to be simulated */
 struct cli_plan_lane {
     char *name; /* what it has that the others have not: "L2.ways=4 pages.seed=3"; NULL: it is the only one */
@@ -49,6 +61,7 @@ struct cli_plan {
     unsigned count;
     struct mmu_config against; /* with --against only */
     uint64_t physical_bytes;   /* that the program sees: the most that a machine has */
+    struct cli_contexts contexts;
     struct cli_restored *from; /* the checkpoint that the run goes on from; NULL: it has its own start */
 };
 /* The machines, and the placements but for their regions. *plan is zeroed, and to be released in any case. */
@@ -70,7 +83,8 @@ struct cli_facts {
 };
 /* Zeroed before. program: the path of its file. */
 enum c2_status cli_facts_start(struct cli_facts *facts, const struct cli_options *options, const char *program,
-                               const struct mmu_guest_config *guest, struct c2_error *err);
+                               const struct mmu_guest_config *guest, const struct cli_contexts *contexts,
+                               struct c2_error *err);
 /* In place of those: how the run ended. areas: the guest's. */
 enum c2_status cli_facts_end(struct cli_facts *facts, const struct report_run *run, const struct mmu_areas *areas,
                              struct c2_error *err);
@@ -97,6 +111,10 @@ enum c2_status cli_told_end(struct cli_told *told, struct stream_recording *reco
 /* Fails for a file with code that is another one now; says on `to` which are gone. */
 enum c2_status cli_told_check_files(struct stream_recording *recording, FILE *to, struct c2_error *err);
 void cli_told_release(struct cli_told *told);
+/* The functions get the numbers that they have in the recording; fails for one whose arguments are not in it. name: of
+ * the recording, for messages. */
+enum c2_status cli_told_contexts(struct cli_contexts *contexts, struct stream_recording *recording, const char *name,
+                                 struct c2_error *err);
 
 /* ------------------------------------------------------------------ simulate.c: what a run simulates */
 struct cli_simulation {

@@ -4,7 +4,8 @@
  *
  * Model
  *   At the start: the c2emu that wrote it, the program, its command, the seed, the clock where one was given, the
- *   length of samples, and what of a machine the guest could see (struct mmu_guest_config). At the end: how the run
+ *   length of samples, the functions whose arguments are marked, and what of a machine the guest could see (struct
+ *   mmu_guest_config). At the end: how the run
  *   ended and how long it was, its phases, and the files with code that were mapped, by their content. A list has a
  *   fact for each element, "command.0" and so on.
  *   Names in a report come from those files when it is played. One that is another by then would give wrong names, so
@@ -55,7 +56,8 @@ static uint64_t sample_of(const struct cli_options *options)
 }
 
 enum c2_status cli_facts_start(struct cli_facts *facts, const struct cli_options *options, const char *program,
-                               const struct mmu_guest_config *guest, struct c2_error *err)
+                               const struct mmu_guest_config *guest, const struct cli_contexts *contexts,
+                               struct c2_error *err)
 {
     char clock[CLI_CLOCK_BYTES];
     add(facts, "c2emu", "%s", C2_VERSION);
@@ -67,6 +69,8 @@ enum c2_status cli_facts_start(struct cli_facts *facts, const struct cli_options
     if (options->clock_set)
         add(facts, "clock", "%s", clock);
     add(facts, "measure", "%" PRIu64, sample_of(options));
+    for (size_t i = 0; i < contexts->function_count; i++)
+        add(facts, numbered(facts, "arguments", i), "%s", contexts->functions[i].name);
     add(facts, "guest.memory", "%" PRIu64, guest->guest_bytes);
     add(facts, "guest.heap_pages", "%u", (unsigned)guest->heap_page);
     add(facts, "guest.tells_writes", "%u", (unsigned)guest->tells_writes);
@@ -338,6 +342,31 @@ enum c2_status cli_told_check_files(struct stream_recording *recording, FILE *to
                            "%s is another file than the one that was recorded, and its names would be wrong: put the "
                            "old one back, record the run again, or leave names out with --no-attribution",
                            path);
+    }
+    return C2_OK;
+}
+
+static uint32_t recorded_number(struct stream_recording *recording, const char *function)
+{
+    const char *text;
+    for (uint32_t i = 0; (text = element(recording, "arguments", i)); i++)
+        if (strcmp(text, function) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+enum c2_status cli_told_contexts(struct cli_contexts *contexts, struct stream_recording *recording, const char *name,
+                                 struct c2_error *err)
+{
+    for (uint32_t i = 0; i < contexts->separation.parameter_count; i++) {
+        struct analyses_parameter *parameter = &contexts->parameters[i];
+        const char *function = contexts->functions[parameter->function].name;
+        parameter->function = recorded_number(recording, function);
+        if (parameter->function >= ANALYSES_ARGUED)
+            return c2_fail(err, C2_ERR_INVALID,
+                           "--separate-par %s: %s does not say what %s was called with: record the run with it, c2emu "
+                           "--record FILE --separate-par %s ...",
+                           parameter->asked, name, function, parameter->asked);
     }
     return C2_OK;
 }

@@ -81,6 +81,13 @@ const struct argp_option cli_run_options[] = {
      "what is not measured is simulated and not counted (functional), not simulated (none), or that, and caches and "
      "TLBs are empty then (flush); outside of --roi, --from and --to functional, for --skip none",
      2},
+    {"separate-par", KEY_SEPARATE_PAR, "FUNCTION:ARG[:B1,...]", 0,
+     "tell calls of a function apart by an argument: its name, or the number of its integer register (1 is RDI); by "
+     "its "
+     "values, or by the ranges up to B1, B2 ...; repeatable",
+     2},
+    {"separate-callers", KEY_SEPARATE_CALLERS, "N", 0, "tell functions apart by their N nearest callers", 2},
+    {"separate-recs", KEY_SEPARATE_RECS, "N", 0, "tell N levels of a function's recursion apart (1)", 2},
     {"jobs", KEY_JOBS, "N", 0,
      "host threads that simulate: one a machine, then a second one for what is said of its misses, as far as they go "
      "(as many as processors)",

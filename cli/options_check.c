@@ -264,6 +264,8 @@ enum c2_status cli_options_check(struct cli_options *options, struct c2_error *e
     if (status == C2_OK)
         status = cli_regions_check(options, err);
     if (status == C2_OK)
+        status = cli_contexts_check(options, err);
+    if (status == C2_OK)
         status = check_many(options, err);
     if (status == C2_OK && !replay)
         status = check_sampling(options, err);

@@ -66,6 +66,9 @@ enum option_key {
     KEY_CHECKPOINT_AT,
     KEY_CHECKPOINT_CACHES,
     KEY_CHECKPOINT_STOP,
+    KEY_SEPARATE_PAR,
+    KEY_SEPARATE_CALLERS,
+    KEY_SEPARATE_RECS,
     KEY_ANALYSES,                                /* one an analysis */
     KEY_SETTINGS = KEY_ANALYSES + ANALYSES_KINDS /* one a setting */
 };

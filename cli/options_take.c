@@ -131,6 +131,7 @@ static const struct kept {
     {KEY_DIM, KEPT_LIST, AT(dims), AT(dim_count), 0},
     {KEY_WRITABLE, KEPT_LIST, AT(writable), AT(writable_count), 0},
     {KEY_ENV, KEPT_LIST, AT(env), AT(env_count), 0},
+    {KEY_SEPARATE_PAR, KEPT_LIST, AT(separate.parameters), AT(separate.parameter_count), 0},
     {KEY_ROI, KEPT_LIST, AT(regions.functions), AT(regions.function_count), 0},
     {KEY_PAGES, KEPT_TEXT, AT(pages), 0, 0},
     {KEY_ENGINE, KEPT_TEXT, AT(engine), 0, 0},
@@ -165,6 +166,8 @@ static const struct kept {
     {KEY_PERIOD, KEPT_COUNT, AT(sampling.period), 0, 1},
     {KEY_INTERVAL, KEPT_COUNT, AT(points.interval), 0, 1000},
     {KEY_DIMENSIONS, KEPT_COUNT, AT(points.dimensions), 0, 1},
+    {KEY_SEPARATE_CALLERS, KEPT_COUNT, AT(separate.callers), 0, 1},
+    {KEY_SEPARATE_RECS, KEPT_COUNT, AT(separate.recursions), 0, 1},
     {KEY_MAX_K, KEPT_COUNT, AT(points.max_k), 0, 1},
 #undef AT
 };

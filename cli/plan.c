@@ -63,7 +63,7 @@ enum c2_status cli_plan_read(struct cli_plan *plan, const struct cli_options *op
         return status;
     status = read_all(plan, options, &variants, err);
     cli_variants_release(&variants);
-    return status;
+    return status == C2_OK ? cli_contexts_read(&plan->contexts, &options->separate, err) : status;
 }
 
 /* Symbols among the regions are looked up in the program's file: their pages may be touched while it is loaded. */
@@ -98,6 +98,7 @@ void cli_plan_release(struct cli_plan *plan)
         c2_free(plan->lanes[i].name);
     }
     c2_free(plan->lanes);
+    cli_contexts_release(&plan->contexts);
 }
 
 struct mmu_guest_config cli_plan_guest(const struct cli_plan *plan, const struct cli_options *options)

@@ -195,10 +195,11 @@ static enum c2_status check_calls(const struct cli_options *options, struct c2_e
     const enum cli_warm warm = options->regions.warm;
     const bool samples = options->sampling.skip != 0 || options->sampling.period != 0 || options->sampling.points;
     const bool skips = samples ? warm != CLI_WARM_FUNCTIONAL : warm == CLI_WARM_NONE || warm == CLI_WARM_FLUSH;
-    if (!skips || !options->analyses[ANALYSIS_callgraph])
+    const char *option = options->analyses[ANALYSIS_callgraph] ? analyses_option(ANALYSIS_callgraph)
+                                                               : cli_contexts_option(&options->separate);
+    if (!skips || !option)
         return C2_OK;
-    return c2_fail(err, C2_ERR_INVALID, "--%s follows every call, also of what is not measured; %s",
-                   analyses_option(ANALYSIS_callgraph),
+    return c2_fail(err, C2_ERR_INVALID, "--%s follows every call, also of what is not measured; %s", option,
                    warm == CLI_WARM_USUAL ? "add --warm functional" : "leave it out, or take --warm functional");
 }
 

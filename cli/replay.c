@@ -130,6 +130,18 @@ static enum c2_status check_regions(const struct replay *replay, struct c2_error
     return status;
 }
 
+/* A trace has neither symbols nor registers. */
+static enum c2_status check_contexts(struct replay *replay, struct c2_error *err)
+{
+    if (!cli_contexts_asked(&replay->options.separate))
+        return C2_OK;
+    if (replay->trace)
+        return c2_fail(err, C2_ERR_INVALID,
+                       "--separate-par, --separate-callers and --separate-recs tell functions apart, and a trace does "
+                       "not say which there are; leave them out");
+    return cli_told_contexts(&replay->plan.contexts, replay->simulation.recording, replay->name, err);
+}
+
 static enum c2_status make_plan(struct replay *replay, struct c2_error *err)
 {
     static const char *const no_environment[] = {NULL};
@@ -140,6 +152,8 @@ static enum c2_status make_plan(struct replay *replay, struct c2_error *err)
     enum c2_status status = check_regions(replay, err);
     if (status == C2_OK)
         status = cli_plan_read(&replay->plan, &replay->options, err);
+    if (status == C2_OK)
+        status = check_contexts(replay, err);
     if (status == C2_OK)
         status = cli_plan_place(&replay->plan, &replay->options, &request, err);
     return status == C2_OK ? check_guest(replay, err) : status;

@@ -33,6 +33,9 @@ static const char *const taken[] = {"machine",
                                     "version",
                                     "list-machines",
                                     "precision",
+                                    "separate-par",
+                                    "separate-callers",
+                                    "separate-recs",
 #define X(name, option, argument, help) option,
                                     ANALYSES(X)
 #undef X

@@ -167,7 +167,9 @@ static enum c2_status start_simulation(struct run *run, struct c2_error *err)
 {
     const struct mmu_guest_config guest = run->from ? run->from->saved.guest : cli_plan_guest(&run->plan, run->options);
     FILE *to = run->outputs.recording ? c2_outfile_stream(run->outputs.recording) : NULL;
-    enum c2_status status = to ? cli_facts_start(&run->facts, run->options, run->program, &guest, err) : C2_OK;
+    enum c2_status status = to ? cli_facts_start(&run->facts, run->options, run->program, &guest, &run->plan.contexts,
+                                                 err)
+                               : C2_OK;
     return status == C2_OK ? cli_simulation_start(&run->simulation, &run->plan, run->options, to, &run->facts, err)
                            : status;
 }
@@ -302,6 +304,8 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
                                 .wrappers = run->options->wrappers,
                                 .wrapper_count = run->options->wrapper_count,
                                 .symbols = run->symbols,
+                                .argued = run->plan.contexts.functions,
+                                .argued_count = run->plan.contexts.function_count,
                                 .progress = shows_progress(run) ? cli_progress_tick : NULL,
                                 .progress_self = &run->progress,
                                 .progress_every = PROGRESS_INSTRUCTIONS};
@@ -503,7 +507,9 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
         return fail(err, CLI_EXIT_FAILED);
     tell_wrappers(run);
     bool empty;
-    const enum c2_status found = find_regions(run, &empty, err);
+    enum c2_status found = find_regions(run, &empty, err);
+    if (found == C2_OK)
+        found = emu_find_argued(run->emu, err);
     if (found != C2_OK)
         fail(err, CLI_EXIT_FAILED);
     if (empty)

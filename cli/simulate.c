@@ -124,9 +124,11 @@ static void choose_analyses(struct cli_simulation *s, const struct cli_options *
             s->beside[i] = options->analyses[i];
 }
 
-static struct lane_config lane_of(const struct cli_simulation *s, const struct cli_plan_lane *lane,
-                                  const struct cli_options *options, const struct stream_blocks *blocks, bool first)
+static struct lane_config lane_of(const struct cli_simulation *s, const struct cli_plan *plan, unsigned number,
+                                  const struct cli_options *options, const struct stream_blocks *blocks)
 {
+    const struct cli_plan_lane *lane = &plan->lanes[number];
+    const bool first = number == 0, separates = first && cli_contexts_asked(&options->separate);
     const char *const *given = first ? options->analyses : s->beside;
     return (struct lane_config){.machine = options->no_sim ? NULL : &lane->machine,
                                 .placement = lane->placement,
@@ -136,6 +138,7 @@ static struct lane_config lane_of(const struct cli_simulation *s, const struct c
                                 .settings = options->settings,
                                 .samples = (options->sampling.measure != 0 || options->sampling.points) &&
                                            !cli_regions_asked(&options->regions),
+                                .separation = separates ? &plan->contexts.separation : NULL,
                                 .unnamed = !first,
                                 .name = lane->name};
 }
@@ -153,7 +156,7 @@ static enum c2_status make_lanes(struct cli_simulation *s, const struct cli_plan
         return c2_fail_memory(err, "the lanes");
     choose_analyses(s, options);
     for (unsigned i = 0; i < plan->count; i++) {
-        configs[i] = lane_of(s, &plan->lanes[i], options, blocks, i == 0);
+        configs[i] = lane_of(s, plan, i, options, blocks);
         configs[i].apart = plan->count + i < threads;
     }
     if (against) { /* there is one lane else */

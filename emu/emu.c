@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "emu/allocations_priv.h"
+#include "emu/arguments_priv.h"
 #include "emu/arrival_priv.h"
 #include "emu/disassemble_priv.h"
 #include "emu/locals_priv.h"
@@ -27,7 +28,8 @@ struct emu_process {
     struct locals *locals;           /* with those */
     struct parts *parts;             /* NULL: all of the run is one */
     struct arrival *arrival;         /* NULL: no place is waited for */
-    struct engine_watch watches[4];  /* theirs */
+    struct arguments *arguments;     /* NULL: no function's are marked */
+    struct engine_watch watches[5];  /* theirs */
     unsigned watch_count;
 };
 
@@ -174,6 +176,20 @@ static enum c2_status make_regions(struct emu *emu, const struct loader_image *i
     return status;
 }
 
+static enum c2_status make_arguments(struct emu *emu, const struct loader_image *image, struct c2_error *err)
+{
+    const struct emu_config *config = &emu->config;
+    if (config->argued_count == 0 || !config->writer)
+        return C2_OK;
+    C2_ASSERT(config->symbols);
+    const struct arguments_config arguments = {config->mmu, config->symbols, image, config->argued,
+                                               config->argued_count};
+    enum c2_status status = arguments_create(&emu->process.arguments, &arguments, err);
+    if (status == C2_OK)
+        add_watch(emu, arguments_watch(emu->process.arguments));
+    return status;
+}
+
 static enum c2_status make_engine(struct emu *emu, const struct loader_image *image, struct c2_error *err)
 {
     const struct emu_config *config = &emu->config;
@@ -182,6 +198,8 @@ static enum c2_status make_engine(struct emu *emu, const struct loader_image *im
         status = make_regions(emu, image, err);
     if (status == C2_OK)
         status = make_arrival(emu, image, err);
+    if (status == C2_OK)
+        status = make_arguments(emu, image, err);
     const struct engine_config engine = {.mmu = config->mmu,
                                          .blocks = config->blocks,
                                          .writer = config->writer,
@@ -201,6 +219,7 @@ static void release(struct emu *emu)
     locals_destroy(emu->process.locals);
     parts_destroy(emu->process.parts);
     arrival_destroy(emu->process.arrival);
+    arguments_destroy(emu->process.arguments);
     c2_free(emu);
 }
 
@@ -247,6 +266,11 @@ bool emu_wrapper_met(const struct emu *emu, size_t wrapper)
 enum c2_status emu_find_moment(struct emu *emu, struct c2_error *err)
 {
     return emu->process.arrival ? arrival_find(emu->process.arrival, err) : C2_OK;
+}
+
+enum c2_status emu_find_argued(struct emu *emu, struct c2_error *err)
+{
+    return emu->process.arguments ? arguments_find(emu->process.arguments, err) : C2_OK;
 }
 
 enum c2_status emu_find_regions(struct emu *emu, struct c2_error *err)

@@ -75,6 +75,10 @@ struct emu_config {
     struct loader_symbols *symbols;
     const char *const *wrappers; /* names of functions of the guest that hand on what they allocate; lent as well */
     size_t wrapper_count;
+    /* With a writer: functions whose arguments are marked where they are entered (STREAM_ARGUMENTS), by their numbers
+     * in this list; they are found in `symbols`. Lent until destroy. */
+    const struct emu_place *argued;
+    uint32_t argued_count;
     /* With record or count_blocks: asked at the start, at the end of each phase, which without record are all skipped,
      * and where a region begins or ends; NULL: all is measured. */
     struct emu_phase (*phase)(void *self, uint64_t instructions, const struct emu_part *part);
@@ -134,8 +138,9 @@ void emu_checkpoint(struct emu *emu, struct checkpoint *checkpoint);
 bool emu_wrapper_met(const struct emu *emu, size_t wrapper);
 /* Once the run is over: fails if a place of the regions is nowhere in the guest's memory, and names what is near. */
 enum c2_status emu_find_regions(struct emu *emu, struct c2_error *err);
-/* Once the run is over: the same of the moment's place. */
+/* Once the run is over: the same of the moment's place, and of config.argued. */
 enum c2_status emu_find_moment(struct emu *emu, struct c2_error *err);
+enum c2_status emu_find_argued(struct emu *emu, struct c2_error *err);
 void emu_interrupt(struct emu *emu); /* from a signal handler */
 
 #endif

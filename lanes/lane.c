@@ -149,6 +149,7 @@ static enum c2_status make_analyses(struct lane *lane, const struct lane_config 
                                          .settings = config->settings,
                                          .first = config->first,
                                          .samples = config->samples,
+                                         .separation = config->separation,
                                          .unnamed = config->unnamed};
     return status == C2_OK ? analyses_create(&lane->analyses, &setup, err) : status;
 }

@@ -22,9 +22,10 @@ struct lane_config {
     const char *const *given;           /* the analyses asked for (struct analyses_setup); NULL: none */
     const char *const *settings;        /* likewise */
     const struct analyses *first;       /* those of the lane that this one is compared with; NULL: with none */
-    bool unnamed;                       /* as in struct analyses_setup */
-    const char *name;                   /* for messages, where there are several; lent until destroy; NULL: none */
-    bool compared; /* beside others: with the one before it that is not; then `first` is filled in */
+    const struct analyses_separation *separation; /* likewise, lent until destroy */
+    bool unnamed;                                 /* as in struct analyses_setup */
+    const char *name; /* for messages, where there are several; lent until destroy; NULL: none */
+    bool compared;    /* beside others: with the one before it that is not; then `first` is filled in */
     /* A page that is accessed and was not marked as touched gets its frame then: in this region, as by a write, and
      * elsewhere as by a read. Both 0: there is no such page. */
     uint64_t region_start, region_end;

@@ -245,6 +245,20 @@ const struct loader_local *loader_layout_local(const struct loader_symbols *symb
 bool loader_layout_extent(const struct loader_symbols *symbols, uint64_t number, uint32_t local, uint64_t rsp,
                           uint64_t *start);
 
+/* ------------------------------------------------------------------ what functions are called with (parameters.c) */
+enum loader_passed { LOADER_SIGNED, LOADER_UNSIGNED, LOADER_BOOLEAN, LOADER_POINTER };
+struct loader_parameter {
+    const char *name; /* NULL: it has none. Lent until loader_symbols_destroy */
+    enum loader_passed kind;
+    uint8_t bytes; /* of the register that are its value: the lowest 1, 2, 4 or 8 */
+};
+/* The parameter that lies in an integer register (1 is RDI, then RSI, RDX, RCX, R8, R9) where the function at `entry`
+ * is entered; false: no debug information says so. */
+bool loader_parameter_in(struct loader_symbols *symbols, struct guest_va entry, unsigned number,
+                         struct loader_parameter *out);
+/* The register of the parameter of this name; 0: none is known to be in one. */
+unsigned loader_parameter_named(struct loader_symbols *symbols, struct guest_va entry, const char *name);
+
 /* ------------------------------------------------------------------ instructions as text */
 #define LOADER_LONGEST_INSN 15
 /* AT&T syntax into buffer; returns the instruction's length. 0: the bytes are none, then "(bytes 0f ff ...)", or there

@@ -4,7 +4,8 @@
  *
  * Model
  *   Costs are analyses_events'. Instructions come in ascending order of their addresses, each with its own cost and
- *   then the calls that it made; a function's lines may lie in several places of the file.
+ *   then the calls that it made; a function's lines may lie in several places of the file. Where functions are told
+ *   apart, each context is a function of its own, and instructions come once for each context.
  *
  * Invariants
  *   The costs of all instructions together are `summary` and `totals`.
@@ -15,66 +16,164 @@
 
 #include "report/export_priv.h"
 
+/* What one instruction has cost: all in all, or in one context. */
+struct line {
+    uint32_t context;
+    struct guest_va pc;
+    struct export_place place;
+    const uint64_t *cost;
+};
+
 struct writer {
     const struct report_run *run;
     struct analyses_events events;
     struct export_names names;
-    struct export_place *places;            /* of instructions */
+    struct export_place *places; /* of the profile's instructions */
+    struct line *lines;          /* by context, then address */
+    size_t line_count;
+    uint64_t *costs;                        /* of lines, where they are not another's */
     struct export_place *callers, *callees; /* of arcs */
     uint64_t totals[ANALYSES_EVENTS];
 };
 
-static enum c2_status prepare(struct writer *writer, const struct report_run *run, struct c2_error *err)
+static const struct analyses_callgraph_result *calls_of(const struct report_run *run)
 {
-    *writer = (struct writer){.run = run};
-    analyses_events_init(&writer->events, run->machine);
+    return run->found[ANALYSIS_callgraph];
+}
+
+/* ------------------------------------------------------------------ what is written */
+
+static enum c2_status add_all(struct writer *writer, struct c2_error *err)
+{
+    const struct analyses_profile_result *profile = writer->run->profile;
+    const uint32_t width = writer->events.count;
     size_t row = 0;
-    for (size_t i = 0; i < run->profile->insn_count; i++)
-        analyses_events_of(&writer->events, run->profile, (uint32_t)i, &row, writer->totals);
-    enum c2_status status = export_names_create(&writer->names, run, err);
-    if (status == C2_OK)
-        status = export_places(&writer->places, &writer->names, err);
-    if (status != C2_OK)
+    writer->lines = c2_calloc(profile->insn_count + 1, sizeof *writer->lines);
+    writer->costs = c2_calloc((profile->insn_count + 1) * width, sizeof *writer->costs);
+    if (!writer->lines || !writer->costs)
+        return c2_fail_memory(err, "a profile");
+    for (; writer->line_count < profile->insn_count; writer->line_count++) {
+        uint64_t *cost = &writer->costs[writer->line_count * width];
+        analyses_events_of(&writer->events, profile, (uint32_t)writer->line_count, &row, cost);
+        writer->lines[writer->line_count] = (struct line){
+            .pc = profile->insns[writer->line_count].pc, .place = writer->places[writer->line_count], .cost = cost};
+    }
+    return C2_OK;
+}
+
+/* All rows of a profile's instructions are of one that it knows. */
+static const struct export_place *place_of(const struct writer *writer, struct guest_va pc)
+{
+    const struct analyses_profile_result *profile = writer->run->profile;
+    size_t low = 0, high = profile->insn_count;
+    while (low + 1 < high) {
+        const size_t middle = (low + high) / 2;
+        if (profile->insns[middle].pc.v <= pc.v)
+            low = middle;
+        else
+            high = middle;
+    }
+    C2_ASSERT(profile->insns[low].pc.v == pc.v);
+    return &writer->places[low];
+}
+
+/* The same by context. */
+static enum c2_status add_contexts(struct writer *writer, const struct analyses_contexts *contexts,
+                                   struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    writer->lines = c2_calloc(contexts->row_count + 1, sizeof *writer->lines);
+    if (!writer->lines)
+        return c2_fail_memory(err, "a profile");
+    for (; writer->line_count < contexts->row_count && status == C2_OK; writer->line_count++) {
+        const struct analyses_context_row *row = &contexts->rows[writer->line_count];
+        struct line *line = &writer->lines[writer->line_count];
+        *line = (struct line){row->context, row->pc, *place_of(writer, row->pc), row->cost};
+        status = export_in_context(&writer->names, row->context, &line->place, err);
+    }
+    return status;
+}
+
+static enum c2_status add_lines(struct writer *writer, struct c2_error *err)
+{
+    const struct analyses_contexts *contexts = calls_of(writer->run)->contexts;
+    enum c2_status status = contexts ? add_contexts(writer, contexts, err) : add_all(writer, err);
+    for (size_t i = 0; i < writer->line_count && status == C2_OK; i++)
+        for (uint32_t event = 0; event < writer->events.count; event++)
+            writer->totals[event] += writer->lines[i].cost[event];
+    return status;
+}
+
+static enum c2_status place_end(struct writer *writer, struct guest_va pc, uint32_t context, struct export_place *out,
+                                struct c2_error *err)
+{
+    enum c2_status status = export_place_of(&writer->names, pc, out, err);
+    if (status != C2_OK || !calls_of(writer->run)->contexts)
         return status;
-    const struct analyses_callgraph_result *calls = run->found[ANALYSIS_callgraph];
+    return export_in_context(&writer->names, context, out, err);
+}
+
+static enum c2_status place_calls(struct writer *writer, struct c2_error *err)
+{
+    const struct analyses_callgraph_result *calls = calls_of(writer->run);
+    enum c2_status status = C2_OK;
     writer->callers = c2_calloc(calls->arc_count + 1, sizeof *writer->callers);
     writer->callees = c2_calloc(calls->arc_count + 1, sizeof *writer->callees);
     if (!writer->callers || !writer->callees)
         return c2_fail_memory(err, "the names of a profile");
     for (size_t i = 0; i < calls->arc_count && status == C2_OK; i++) {
-        status = export_place_of(&writer->names, calls->arcs[i].from, &writer->callers[i], err);
+        const struct analyses_arc *arc = &calls->arcs[i];
+        status = place_end(writer, arc->from, arc->from_context, &writer->callers[i], err);
         if (status == C2_OK)
-            status = export_place_of(&writer->names, calls->arcs[i].to, &writer->callees[i], err);
+            status = place_end(writer, arc->to, arc->to_context, &writer->callees[i], err);
     }
     return status;
 }
 
-/* Calls by instructions up to `last`, from number `arc` on. Returns the number of the next. */
-static size_t write_calls(struct export_body *body, const struct writer *writer, size_t arc, uint64_t last)
+static enum c2_status prepare(struct writer *writer, const struct report_run *run, struct c2_error *err)
 {
-    const struct analyses_callgraph_result *calls = writer->run->found[ANALYSIS_callgraph];
-    for (; arc < calls->arc_count && calls->arcs[arc].from.v <= last; arc++)
+    *writer = (struct writer){.run = run};
+    analyses_events_init(&writer->events, run->machine);
+    enum c2_status status = export_names_create(&writer->names, run, err);
+    if (status == C2_OK)
+        status = export_places(&writer->places, &writer->names, err);
+    if (status == C2_OK)
+        status = add_lines(writer, err);
+    return status == C2_OK ? place_calls(writer, err) : status;
+}
+
+/* ------------------------------------------------------------------ writing */
+
+static bool is_before(const struct analyses_arc *arc, uint32_t context, uint64_t pc)
+{
+    return arc->from_context != context ? arc->from_context < context : arc->from.v < pc;
+}
+
+/* Calls that come before this instruction, from number `arc` on. Returns the number of the next. */
+static size_t write_calls(struct export_body *body, const struct writer *writer, size_t arc, uint32_t context,
+                          uint64_t pc)
+{
+    const struct analyses_callgraph_result *calls = calls_of(writer->run);
+    for (; arc < calls->arc_count && is_before(&calls->arcs[arc], context, pc); arc++)
         export_call(body, &writer->callers[arc], &writer->callees[arc], calls->arcs[arc].calls, calls->arcs[arc].cost,
                     writer->events.count);
     return arc;
 }
 
-/* Calls are written behind the instruction they come from: both are in ascending order. One that faulted and never
- * completed has calls (of a signal's handler) and no cost. */
+/* Calls are written behind the instruction they come from: both are in one order. One that faulted and never completed
+ * has calls (of a signal's handler) and no cost. */
 static void write_body(FILE *to, struct writer *writer)
 {
-    const struct analyses_profile_result *profile = writer->run->profile;
     const uint32_t width = writer->events.count;
     struct export_body body = {.to = to, .names = &writer->names};
-    size_t row = 0, arc = 0;
-    for (size_t i = 0; i < profile->insn_count; i++) {
-        uint64_t cost[ANALYSES_EVENTS] = {0};
-        analyses_events_of(&writer->events, profile, (uint32_t)i, &row, cost);
-        arc = write_calls(&body, writer, arc, profile->insns[i].pc.v - 1);
-        export_self(&body, &writer->places[i], cost, width);
-        arc = write_calls(&body, writer, arc, profile->insns[i].pc.v);
+    size_t arc = 0;
+    for (size_t i = 0; i < writer->line_count; i++) {
+        const struct line *line = &writer->lines[i];
+        arc = write_calls(&body, writer, arc, line->context, line->pc.v);
+        export_self(&body, &line->place, line->cost, width);
+        arc = write_calls(&body, writer, arc, line->context, line->pc.v + 1);
     }
-    write_calls(&body, writer, arc, UINT64_MAX);
+    write_calls(&body, writer, arc, UINT32_MAX, UINT64_MAX);
     export_totals(&body, writer->totals, width);
 }
 
@@ -89,6 +188,8 @@ enum c2_status report_callgrind(FILE *to, const struct report_run *run, struct c
     }
     export_names_release(&writer.names);
     c2_free(writer.places);
+    c2_free(writer.lines);
+    c2_free(writer.costs);
     c2_free(writer.callers);
     c2_free(writer.callees);
     return status;

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/contexts_priv.h"
 #include "report/export_priv.h"
 
 #define FRAMES 32 /* deeper chains of inlined calls end in the last frame seen */
@@ -24,6 +25,8 @@ enum c2_status export_names_create(struct export_names *out, const struct report
 {
     *out = (struct export_names){.run = run};
     enum c2_status status = c2_map_create(&out->text_of, err);
+    if (status == C2_OK)
+        status = c2_map_create(&out->in_context, err);
     return status == C2_OK ? c2_map_create(&out->function_of, err) : status;
 }
 
@@ -34,6 +37,7 @@ void export_names_release(struct export_names *names)
     c2_free(names->functions);
     c2_map_destroy(names->text_of);
     c2_map_destroy(names->function_of);
+    c2_map_destroy(names->in_context);
 }
 
 static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the names of a profile"); }
@@ -136,6 +140,26 @@ enum c2_status export_place_of(struct export_names *names, struct guest_va pc, s
         out->line = inner.file ? inner.line : 0;
     }
     return number_place(names, path, place.object, place.function, file, inner.file, out, err);
+}
+
+enum c2_status export_in_context(struct export_names *names, uint32_t context, struct export_place *place,
+                                 struct c2_error *err)
+{
+    const struct analyses_callgraph_result *calls = names->run->found[ANALYSIS_callgraph];
+    const uint64_t key = (uint64_t)place->function << 32 | context;
+    uint64_t found;
+    if (c2_map_get(names->in_context, key, &found)) {
+        place->function = (uint32_t)found;
+        return C2_OK;
+    }
+    struct export_function mine = names->functions[place->function - 1];
+    const char *suffix = report_context_suffix(&names->pool, names->run, &calls->contexts->contexts[context]);
+    mine.name = suffix ? c2_pool_format(&names->pool, "%s%s", mine.name, suffix) : NULL;
+    mine.written = false;
+    if (!mine.name)
+        return no_memory(err);
+    enum c2_status status = function_number(names, &mine, &place->function, err);
+    return status == C2_OK ? c2_map_put(names->in_context, key, place->function, err) : status;
 }
 
 enum c2_status export_node(struct export_names *names, const char *name, struct export_place *out, bool *taken,

@@ -32,6 +32,7 @@ struct export_names {
     struct export_text *texts;
     struct export_function *functions;
     uint32_t text_count, text_room, function_count, function_room;
+    struct c2_map *in_context;            /* function and context -> the function in that context */
     struct c2_map *text_of, *function_of; /* hash -> the number; of equal hashes the next free hash */
     struct c2_pool pool;
 };
@@ -39,6 +40,9 @@ enum c2_status export_names_create(struct export_names *out, const struct report
 void export_names_release(struct export_names *names); /* whatever create returned */
 enum c2_status export_place_of(struct export_names *names, struct guest_va pc, struct export_place *out,
                                struct c2_error *err);
+/* The same place where its function is told apart by this context (report_run.found). */
+enum c2_status export_in_context(struct export_names *names, uint32_t context, struct export_place *place,
+                                 struct c2_error *err);
 /* A function that stands for something else than code, in no file; name is copied. *taken: it was there before. */
 enum c2_status export_node(struct export_names *names, const char *name, struct export_place *out, bool *taken,
                            struct c2_error *err);

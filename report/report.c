@@ -12,7 +12,7 @@
  * Invariants
  *   The same run gives the same bytes; nothing of it is kept.
  */
-#include "report/report_priv.h"
+#include "report/contexts_priv.h"
 
 /* What a run must have for a chapter to be about something. */
 enum needs { ALWAYS, SIMULATED, PROFILED };
@@ -32,8 +32,8 @@ static const struct chapter {
     {report_add_conflicts, PROFILED, DOC_JSON, 0}, {report_add_dearest, PROFILED, DOC_TEXT, 9},
     {report_add_framed, PROFILED, DOC_TEXT, 10},   {report_add_cost, PROFILED, DOC_BOTH, 5},
     {report_add_objects, PROFILED, DOC_BOTH, 6},   {report_add_functions, PROFILED, DOC_BOTH, 8},
-    {report_add_lines, PROFILED, DOC_BOTH, 7},     {report_add_advice, SIMULATED, DOC_TEXT, 13},
-    {report_add_receipt, ALWAYS, DOC_JSON, 0},
+    {report_add_lines, PROFILED, DOC_BOTH, 7},     {report_add_contexts, PROFILED, DOC_BOTH, 8},
+    {report_add_advice, SIMULATED, DOC_TEXT, 13},  {report_add_receipt, ALWAYS, DOC_JSON, 0},
 };
 
 static void add_chapters(struct document *d, struct report_digest *digest)

@@ -148,6 +148,12 @@ static enum c2_status dumped(struct stream_marks *marks, const uint64_t *words, 
     return length < sizeof text && text[length] == '\0' ? C2_OK : refuse(err, "a dump's text is none");
 }
 
+static enum c2_status arguments(struct stream_marks *marks, const uint64_t *words, uint32_t count, struct c2_error *err)
+{
+    (void)marks, (void)count;
+    return is_address(words[0]) && words[1] <= UINT32_MAX ? C2_OK : refuse(err, "arguments are of no function");
+}
+
 /* Marks of memory are looked at by who applies them; here their numbers of words are. */
 enum c2_status stream_marks_take(struct stream_marks *marks, uint32_t mark, const uint64_t *words, uint32_t count,
                                  struct c2_error *err)
@@ -178,6 +184,7 @@ enum c2_status stream_marks_take(struct stream_marks *marks, uint32_t mark, cons
         [STREAM_EMPTIED] = {0, 0, NULL},
         [STREAM_DUMPED] = {STREAM_DUMP_WORDS, STREAM_DUMP_WORDS, dumped},
         [STREAM_ZEROED] = {0, 0, NULL},
+        [STREAM_ARGUMENTS] = {2 + STREAM_ARGUMENT_REGISTERS, 2 + STREAM_ARGUMENT_REGISTERS, arguments},
     };
     if (mark == 0 || mark >= STREAM_MARKS)
         return refuse(err, "a mark is of no known kind");

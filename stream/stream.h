@@ -122,9 +122,12 @@ enum stream_mark {
                     * behind: what was measured since the last such mark, or ZEROED, or the beginning, is wanted by
                     * itself */
     STREAM_ZEROED,    /* no words: what was measured so far is dropped */
+    STREAM_ARGUMENTS, /* 8 words: the entry of a function, which is executed next; which one it is of those whose
+                       * arguments are wanted; RDI, RSI, RDX, RCX, R8, R9 there */
     STREAM_MARKS
 };
 #define STREAM_DUMP_WORDS 33u
+#define STREAM_ARGUMENT_REGISTERS 6u
 /* The first thread's START comes before any record, its EXIT is the last of a run that ends by itself. Which thread a
  * record is of, its batch says. */
 enum stream_thread { STREAM_START, STREAM_EXIT };

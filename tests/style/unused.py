@@ -25,6 +25,8 @@ HOOKS = {
     "stream_recording_fact": "what a recording says of its run",
     "where_count": "for analyses that count references", "where_create": "likewise", "where_rows": "likewise",
     "where_spot": "likewise",
+    "analyses_callgraph_contexts": "for a test whose functions no file has",
+    "contexts_functions": "likewise",
 }
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
 DECLARED = re.compile(r"^(?!static|typedef|#)[a-z][\w ]*[ *](\w+)\([^;{]*\)(?: C2_\w+\([^;]*\))?;", re.M)

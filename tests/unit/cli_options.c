@@ -477,7 +477,7 @@ static void every_allocation_may_fail(void **state)
         c2_alloc_fail_from(n);
         status = cli_options_parse(&options, 6, argv, &err);
         c2_alloc_fail_from(0);
-        assert_true(status == C2_OK ? n == 12 : status == C2_ERR_NO_MEMORY);
+        assert_true(status == C2_OK ? n == 13 : status == C2_ERR_NO_MEMORY);
         if (status == C2_OK)
             cli_options_release(&options);
     }

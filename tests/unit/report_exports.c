@@ -44,9 +44,9 @@ static int some_symbols; /* what names are asked from */
 static void fill(struct exports_sample *s)
 {
     profile_fill(&s->profile);
-    s->arcs[0] = (struct analyses_arc){{0x401000}, {0x401010}, 5, call_costs[0]};
-    s->arcs[1] = (struct analyses_arc){{0x401020}, {0x40010000}, 3, call_costs[1]};
-    s->calls = (struct analyses_callgraph_result){s->arcs, 2};
+    s->arcs[0] = (struct analyses_arc){{0x401000}, {0x401010}, 5, call_costs[0], 0, 0};
+    s->arcs[1] = (struct analyses_arc){{0x401020}, {0x40010000}, 3, call_costs[1], 0, 0};
+    s->calls = (struct analyses_callgraph_result){s->arcs, 2, NULL};
     s->profile.base.run.found[ANALYSIS_callgraph] = &s->calls;
     s->profile.base.run.symbols = (struct loader_symbols *)&some_symbols;
 }
