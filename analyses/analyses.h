@@ -18,6 +18,7 @@
 /* clang-format off */
 #define ANALYSES_OF_RUN(X) \
     X(profile, "no-attribution", NULL, "count by level only: no objects, no source, no evictors") \
+    X(histogram, "histogram", NULL, "count accesses and misses of each level by address, phase by phase") \
     X(fifo, "fifo-detector", NULL, \
       "compare the classes of misses with what a FIFO of evicted lines at each set would say") \
     X(windows, "windows", "N", "report all counts for every N instructions as well: how they go over the run") \
@@ -37,9 +38,16 @@
  * name, that of the analysis, the option, its argument and help. They stand in the help behind the analyses of the same
  * section; the argument of those of files is a file to write. create() reads the words in setup->settings. */
 #define ANALYSES_SETTINGS_OF_RUN(X) \
+    X(granularity, histogram, "granularity", "N|WORD", "... in pieces of N bytes; or by line (usual), page, object") \
+    X(phase_at, histogram, "phase-at", "FUNCTION,...", \
+      "... where a phase begins each time: at functions; barriers: those of pthreads and OpenMP; regions: of --roi") \
+    X(monitor, histogram, "monitor", "C:G[:B],...", \
+      "... and what a monitor of C counters of B bits would see, each for up to G lines; docs/histogram.md") \
     X(fifo_ways, fifo, "fifo-ways", "N", "... with as many lines a set as N times its ways (2)") \
     X(bandwidth_window, bandwidth, "bandwidth-window", "N", "... in windows of N instructions (200)")
 #define ANALYSES_SETTINGS_OF_FILES(X) \
+    X(histogram_csv, histogram, "histogram-csv", "FILE", \
+      "write the histogram of --histogram, a line for each piece of a phase, for spreadsheets and gnuplot") \
     X(windows_csv, windows, "windows-csv", "FILE", \
       "write the windows of --windows, a line each, for spreadsheets and gnuplot") \
     X(bandwidth_curves, bandwidth, "bandwidth-curves", "FILE", \

@@ -33,7 +33,8 @@ static const struct chapter {
     {report_add_framed, PROFILED, DOC_TEXT, 10},   {report_add_cost, PROFILED, DOC_BOTH, 5},
     {report_add_objects, PROFILED, DOC_BOTH, 6},   {report_add_functions, PROFILED, DOC_BOTH, 8},
     {report_add_lines, PROFILED, DOC_BOTH, 7},     {report_add_contexts, PROFILED, DOC_BOTH, 8},
-    {report_add_advice, SIMULATED, DOC_TEXT, 13},  {report_add_receipt, ALWAYS, DOC_JSON, 0},
+    {report_add_histogram, PROFILED, DOC_BOTH, 8}, {report_add_advice, SIMULATED, DOC_TEXT, 13},
+    {report_add_receipt, ALWAYS, DOC_JSON, 0},
 };
 
 static void add_chapters(struct document *d, struct report_digest *digest)

@@ -150,6 +150,7 @@ void report_add_bandwidth(struct document *d, struct report_digest *digest); /* 
 void report_add_tlbs(struct document *d, struct report_digest *digest);
 void report_add_against(struct document *d, struct report_digest *digest);
 void report_add_lanes(struct document *d, struct report_digest *digest);
+void report_add_histogram(struct document *d, struct report_digest *digest);
 void report_add_advice(struct document *d, struct report_digest *digest);
 void report_add_windows(struct document *d, struct report_digest *digest);
 void report_add_receipt(struct document *d, struct report_digest *digest);

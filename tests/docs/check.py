@@ -45,6 +45,7 @@ OTHER_PAGES = ["docs/bandwidth.md", "docs/papers.md",
                "docs/deviations.md", "docs/comparison.md", "docs/architecture.md", "docs/recording.md",
                "CONTRIBUTING.md", "tests/README.md"]
 OTHER_PAGES.append("docs/contexts.md")
+OTHER_PAGES.append("docs/histogram.md")
 OPTIONAL = ("callgrind_annotate", "cg_annotate") # of Valgrind
 NUMBER = re.compile(r"(?<!\w)\d[\d,]*(?:\.\d+)?(?: ?%)?")
 GROUPED = re.compile(r"(?<![\w.,-])\d{1,3}(?:,\d{3})+(?![\w,])")

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Histograms of accesses and misses by address (--histogram), and monitors of few counters.
+
+exact     guests/pieces.S: lines, pages and objects in three phases, by thought; the same from a recording
+twin      accesses of L1D and L1I line by line as a trace has them, and their misses as small LRU caches have them
+lu        images/lu.c: the phases between its barriers, two kinds of them; calls of one function (--roi); monitors:
+          exact with one line a counter, fewer swap-outs with more counters and longer pieces
+refused   what contradicts
+"""
+
+import csv
+import json
+import os
+import re
+import sys
+import tempfile
+
+from common import check, contains, done, emulate, equal, run
+
+GUESTS, IMAGES = os.environ["GUESTS"], os.environ["IMAGES"]
+directory = tempfile.TemporaryDirectory()
+PIECES = os.path.join(GUESTS, "pieces")
+LU = os.path.join(IMAGES, "lu")
+
+
+def path(name):
+    return os.path.join(directory.name, name)
+
+
+def histogram(words, program, verb=()):
+    """The histogram of the report and the lines of the file, whose sums are those of all levels."""
+    files = ["--json", path("json"), "--histogram-csv", path("csv")]
+    result = emulate(list(verb) + files + ["--histogram"] + words + program)
+    equal(result.returncode, 0, "status of " + " ".join(words + program))
+    with open(path("json")) as file:
+        report = json.load(file)
+    with open(path("csv")) as file:
+        rows = [{key: value if key == "object" else int(value) for key, value in row.items()}
+                for row in csv.DictReader(file)]
+    for level in report["levels"]:
+        for counter in ("accesses", "misses"):
+            sums = sum(part[counter] for phase in report["histogram"]["phases"] for part in phase["levels"]
+                       if part["name"] == level["name"])
+            key = "%s.%s" % (level["name"], counter)
+            equal((sums, sum(row[key] for row in rows)), (level[counter],) * 2, key + " of phases and of the file")
+    return report["histogram"], rows, re.sub(r"\s+", " ", result.stderr.decode())
+
+
+def of_l1d(rows, key="address"):
+    return [(row["phase"], row[key], row["L1D.accesses"], row["L1D.misses"], row["L2.accesses"], row["L2.misses"])
+            for row in rows if row["L1D.accesses"]]
+
+
+def exact():
+    found, rows, text = histogram(["--phase-at", "here"], [PIECES])
+    table = min(row["address"] for row in rows if row["L1D.accesses"])
+    stack = max(row["address"] for row in rows)
+    expected = [(1, table, 5, 1, 1, 1), (1, stack, 1, 1, 1, 1),
+                (2, table + 64, 7, 1, 1, 1), (2, table + 128, 2, 1, 1, 1), (2, stack, 2, 0, 0, 0),
+                (3, table + 128, 1, 0, 0, 0), (3, table + 192, 1, 1, 1, 1), (3, stack, 1, 0, 0, 0)]
+    equal(of_l1d(rows), expected, "lines in three phases")
+    equal([(phase.get("at"), phase["start"]) for phase in found["phases"]],
+          [(None, 0), ("here", 1 + 10 + 1), ("here", 12 + 1 + 1 + 14 + 2 + 1)], "phases")
+    contains(text, ["histogram 7 pieces of 64 B were touched", "; 3 phases"], "the text")
+    _, rows, _ = histogram(["--granularity", "page"], [PIECES])
+    equal(of_l1d(rows), [(1, table, 16, 4, 4, 4), (1, stack // 4096 * 4096, 4, 1, 1, 1)], "pages")
+    _, rows, _ = histogram(["--granularity", "128"], [PIECES])
+    equal(of_l1d(rows), [(1, table, 12, 2, 2, 2), (1, table + 128, 4, 2, 2, 2), (1, stack // 128 * 128, 4, 1, 1, 1)],
+          "pieces of 128 bytes")
+    _, rows, _ = histogram(["--granularity", "object", "--phase-at", "here"], [PIECES])
+    equal(of_l1d(rows, "object"),
+          [(1, "table", 5, 1, 1, 1), (1, "stack", 1, 1, 1, 1), (2, "table", 9, 2, 2, 2), (2, "stack", 2, 0, 0, 0),
+           (3, "table", 2, 1, 1, 1), (3, "stack", 1, 0, 0, 0)], "objects")
+    live, live_rows, _ = histogram(["--phase-at", "here"], [PIECES])
+    equal(run([os.environ["C2EMU"], "-q", "--record", path("r"), PIECES]).returncode, 0, "recording")
+    again, again_rows, _ = histogram(["--phase-at", "here"], [path("r")], ["replay"])
+    equal((again, again_rows), (live, live_rows), "a replay")
+    _, _, text = histogram(["--phase-at", "nowhere"], [PIECES])
+    contains(text, ["the program never came to nowhere"], "a function that is not there")
+
+
+# ---------------------------------------------------------------------------------------------- from a trace
+
+def lru(lines, sets, ways):
+    """{line: [accesses, misses]}"""
+    content, counts = {}, {}
+    for line in lines:
+        here = content.setdefault(line % sets, [])
+        count = counts.setdefault(line, [0, 0])
+        count[0] += 1
+        count[1] += line not in here
+        if line in here:
+            here.remove(line)
+        here.append(line)
+        del here[:-ways]
+    return counts
+
+
+def twin():
+    """The machine teach: L1D and L1I of 2 KiB, 2 ways, 16 sets; so sets are chosen within the page."""
+    for guest in ("rmw", "strings", "fetch"):
+        program = [os.path.join(GUESTS, guest)]
+        _, rows, _ = histogram(["-m", "teach", "--pages", "identity", "--trace", path("trace")], program)
+        data, code, last = [], [], None
+        with open(path("trace")) as file:
+            for words in map(str.split, file):
+                match = parse(words)
+                if match is None:
+                    continue
+                kind, address, size = match
+                touched = range(address // 64, (address + size - 1) // 64 + 1)
+                if kind != "I":
+                    data.extend(touched)
+                    continue
+                for line in touched:
+                    if line != last:
+                        code.append(line)
+                    last = line
+        for name, lines in (("L1D", data), ("L1I", code)):
+            got = {row["address"] // 64: [row[name + ".accesses"], row[name + ".misses"]] for row in rows
+                   if row[name + ".accesses"]}
+            equal(got, lru(lines, 16, 2), "%s of %s" % (name, guest))
+
+
+def parse(words):
+    """Lines of --trace: kind, pc, address, physical address, size, thread."""
+    kind = {"F": "I", "R": "D", "W": "D"}.get(words[0].upper()) # in small letters: the rest, in the next page
+    return (kind, int(words[2], 16), int(words[-2])) if kind else None
+
+
+# ---------------------------------------------------------------------------------------------- lu
+
+def lu():
+    small = [LU, "64", "16"]
+    monitors = ["%d:%d" % (c, g) for c in (16, 64) for g in (1, 4)] + ["16:4:32:aligned", "64:4:32:aligned", "16:1:3"]
+    found, rows, text = histogram(["--phase-at", "barriers", "--monitor", ",".join(monitors)], small)
+    phases = found["phases"]
+    equal(len(phases), 1 + 2 + 2 * 4, "phases: the beginning, two barriers of main, and two for each block")
+    equal({phase["at"] for phase in phases[1:]}, {"pthread_barrier_wait"}, "where they begin")
+    between = [phase["pieces"] for phase in phases[1:-1]]
+    check(between[1] < between[2] > between[3] < between[4], "few lines and many in turn: %s" % between)
+    check_monitors(found["monitors"], found)
+    calls, _, _ = histogram(["--roi", "update", "--phase-at", "regions"], small)
+    equal(len(calls["phases"]), 9 + 4 + 1, "calls of update()")
+    equal({phase["pieces"] // 3 for phase in calls["phases"][1:]} <= {32, 33, 34, 35}, True,
+          "three blocks of 32 lines each")
+
+
+def check_monitors(monitors, found):
+    accesses = sum(phase["levels"][0]["accesses"] for phase in found["phases"])
+    equal({monitor["events"] for monitor in monitors}, {accesses}, "what monitors see is all that L1D is asked for")
+    few1, few4, many1, many4, aligned16, aligned64, full = monitors
+    equal((few1["error"], many1["error"]), (0, 0), "errors of counters for one line")
+    check(few1["swap_outs"] > many1["swap_outs"] and few4["swap_outs"] > many4["swap_outs"] and
+          few1["swap_outs"] > few4["swap_outs"], "swap-outs")
+    check(0 < few4["error"] < 0.5, "the error of four lines a counter: %s" % few4["error"])
+    check(aligned16["error"] > 0 and aligned16["error"] == aligned64["error"],
+          "where pieces have boundaries the error does not depend on the counters")
+    check(full["full"] > 0 and full["error"] == 0 and full["evicted"] == few1["evicted"],
+          "counters of three bits are swapped out at 7")
+
+
+def refused():
+    for words, said in [
+            (["--granularity", "page"], "--histogram"),
+            (["--histogram", "--granularity", "100"], "multiple of the line"),
+            (["--histogram", "--phase-at", ""], "must be barriers"),
+            (["--histogram", "--monitor", "16"], "must be C:G"),
+            (["--histogram", "--no-sim"], "--no-sim"), (["--histogram", "--no-attribution"], "--no-attribution"),
+            (["--histogram", "-m", "teach", "--set", "walks.mode=cached"], "walks.mode=counted")]:
+        result = emulate(["-q"] + words + [PIECES])
+        equal(result.returncode, 125, "status with " + " ".join(words))
+        contains(result.stderr.decode(), [said], " ".join(words))
+
+
+{"exact": exact, "twin": twin, "lu": lu, "refused": refused}[sys.argv[1]]()
+done()
