@@ -80,6 +80,7 @@ static void destroy(struct analysis *analysis)
 static uint32_t conflicts_of(const struct sim_miss *miss)
 {
     uint32_t conflicts = 0;
+    C2_ASSERT(miss->outcome->served_by <= CACHES_MAX_LEVELS);
     for (uint32_t i = miss->first; i < miss->outcome->served_by; i++)
         conflicts |= (uint32_t)(miss->outcome->event[i].class_ == CACHES_CONFLICT) << i;
     return conflicts;

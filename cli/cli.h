@@ -140,6 +140,7 @@ struct cli_command {
     const char *summary;   /* in the list of verbs */
     const char *text;      /* of the help, what stands behind the options after a \v */
     const struct argp_option *options;
+    enum c2_status (*takes)(const char *option, struct c2_error *err); /* NULL: all of them */
 };
 extern const struct cli_command cli_run_command;
 extern const struct argp_option cli_run_options[];
@@ -193,6 +194,8 @@ void cli_environment_release(char **environment);
 
 /* points_options.c: whether what is asked of simulation points goes together; fills in defaults. */
 #define CLI_INTERVAL 10000000u
+/* Fails for an option of what is simulated, which `points` does not do. err: may be NULL. */
+enum c2_status cli_points_takes(const char *option, struct c2_error *err);
 enum c2_status cli_points_check(struct cli_options *options, struct c2_error *err);
 
 bool cli_sampling_asked(const struct cli_sampling *sampling); /* else all of the run is measured */

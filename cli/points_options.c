@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "points/points.h"
 
+enum { SIMULATING = 32 };
 struct given {
     const char *option;
     bool is_given;
@@ -32,33 +33,73 @@ static const char *of_finding(const struct cli_options *options)
     return first_given(others, sizeof others / sizeof *others);
 }
 
-/* What shows or changes what is simulated. */
+/* What shows or changes what is simulated, beside the analyses. The machine and --huge are not among it: of them the
+ * program sees how much memory there is, and where its heap begins. */
+static size_t fill_simulating(struct given rows[SIMULATING], const struct cli_options *options)
+{
+    const struct given all[] = {{"no-sim", options->no_sim},
+                                {"pages", strcmp(options->pages, "sequential") != 0},
+                                {"place", options->place_count != 0},
+                                {"zero-page", options->zero_page},
+                                {"json", options->json},
+                                {"evictors", options->evictors},
+                                {"cachegrind", options->cachegrind},
+                                {"dump-pagemap", options->dump_pagemap},
+                                {"alloc-wrapper", options->wrapper_count != 0},
+                                {"points", options->sampling.points},
+                                {"precision", options->sampling.precision != 0},
+                                {"skip", options->sampling.skip != 0},
+                                {"warmup", options->sampling.warmup != 0},
+                                {"measure", options->sampling.measure != 0},
+                                {"samples", options->sampling.samples != 0},
+                                {"period", options->sampling.period != 0},
+                                {"start", options->sampling.start != 0},
+                                {"offsets", options->sampling.random_offsets}};
+    _Static_assert(sizeof all / sizeof all[0] <= SIMULATING, "there is no room for the rows");
+    memcpy(rows, all, sizeof all);
+    return sizeof all / sizeof all[0];
+}
+
 static const char *of_simulating(const struct cli_options *options)
 {
-    const struct given others[] = {{"no-sim", options->no_sim},
-                                   {"machine", options->machine_count != 0},
-                                   {"set", options->override_count != 0},
-                                   {"pages", strcmp(options->pages, "sequential") != 0},
-                                   {"place", options->place_count != 0},
-                                   {"zero-page", options->zero_page},
-                                   {"json", options->json},
-                                   {"evictors", options->evictors},
-                                   {"cachegrind", options->cachegrind},
-                                   {"dump-pagemap", options->dump_pagemap},
-                                   {"alloc-wrapper", options->wrapper_count != 0},
-                                   {"points", options->sampling.points},
-                                   {"precision", options->sampling.precision != 0},
-                                   {"skip", options->sampling.skip != 0},
-                                   {"warmup", options->sampling.warmup != 0},
-                                   {"measure", options->sampling.measure != 0},
-                                   {"samples", options->sampling.samples != 0},
-                                   {"period", options->sampling.period != 0},
-                                   {"start", options->sampling.start != 0},
-                                   {"offsets", options->sampling.random_offsets}};
+    struct given rows[SIMULATING];
     for (unsigned i = 0; i < ANALYSES_KINDS; i++)
         if (options->analyses[i])
             return analyses_option((enum analysis_number)i);
-    return first_given(others, sizeof others / sizeof *others);
+    return first_given(rows, fill_simulating(rows, options));
+}
+
+static bool is_of_analyses(const char *option)
+{
+    bool is = false;
+    for (unsigned i = 0; i < ANALYSES_KINDS; i++)
+        is |= strcmp(option, analyses_option((enum analysis_number)i)) == 0;
+    for (unsigned i = 0; i < ANALYSES_SETTING_KINDS; i++)
+        is |= strcmp(option, analyses_setting_option((enum analysis_setting)i)) == 0;
+    return is;
+}
+
+/* What is refused elsewhere, as for all that simulates nothing, or looks at the whole run. */
+static bool is_of_measuring(const char *option)
+{
+    static const char *const options[] = {"vary",           "roi",        "from",          "to",
+                                          "requests",       "warm",       "jobs",          "weights",
+                                          "record",         "checkpoint", "checkpoint-at", "checkpoint-caches",
+                                          "checkpoint-stop"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        is |= strcmp(option, options[i]) == 0;
+    return is;
+}
+
+enum c2_status cli_points_takes(const char *option, struct c2_error *err)
+{
+    static const struct cli_options nothing = {.pages = ""};
+    struct given rows[SIMULATING];
+    bool simulates = is_of_analyses(option) || is_of_measuring(option);
+    for (size_t i = fill_simulating(rows, &nothing); i > 0; i--)
+        simulates |= strcmp(option, rows[i - 1].option) == 0;
+    return simulates ? c2_fail(err, C2_ERR_INVALID, "points simulates nothing; leave --%s out", option) : C2_OK;
 }
 
 /* Vectors that are read are of another run, which is over. */
@@ -125,7 +166,7 @@ enum c2_status cli_points_check(struct cli_options *options, struct c2_error *er
     struct cli_points_asked *asked = &options->points;
     const char *wrong = asked->find ? of_simulating(options) : of_finding(options);
     if (wrong && asked->find)
-        return c2_fail(err, C2_ERR_INVALID, "points simulates nothing; leave --%s out", wrong);
+        return cli_points_takes(wrong, err);
     if (wrong)
         return c2_fail(err, C2_ERR_INVALID, "--%s belongs to `c2emu points`", wrong);
     if (!asked->find)

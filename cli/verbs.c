@@ -64,56 +64,57 @@ static const struct cli_command verbs[] = {
      "\vThe options are those of a run, and --dim. --no-sim, --no-attribution, --against, --output and --pages "
      "file=PATH "
      "are not for advise; --json FILE writes its report.",
-     cli_run_options},
+     cli_run_options, NULL},
     {"annotate", CLI_ANNOTATE, false, "FILE", "show source or instructions with the counts of a callgrind file",
      "Show the source, or the instructions, of a program with the counts of FILE, which --callgrind or --evictors has "
      "written."
      "\vWithout --event the counts are of the misses that cost most, by the file's formula; else of its first event.",
-     annotate_options},
+     annotate_options, NULL},
     {"diff", CLI_DIFF, false, "A.json B.json", "compare two reports",
      "Compare two reports that --json has written: counters, functions and objects that differ."
      "\vExit status: 1 when a condition holds, 0 otherwise; 125 when the files or conditions are wrong.",
-     diff_options},
+     diff_options, NULL},
     {"help", CLI_HELP, false, "[VERB]", "print the options of c2emu or of a verb",
-     "Print the options of c2emu, or what a verb does and its options.", plain_options},
+     "Print the options of c2emu, or what a verb does and its options.", plain_options, NULL},
     {"machines", CLI_MACHINES, false, "[NAME|FILE]", "list the included machines, or print one as a file",
      "List the included machines, a line each, or print the one that NAME or FILE describes as a machine file: every "
      "key with its value, what was left out filled in and --set applied."
      "\vWhat is printed, kept in a file, is the same machine for -m FILE.",
-     machines_options},
+     machines_options, NULL},
     {"pagemap", CLI_PAGEMAP, false, "PID [FILE]", "write the page map of a live process",
      "Write which frame each page of a live process has, to FILE or standard output, for --pages file=FILE."
      "\vThe kernel shows frames to root only.",
-     plain_options},
+     plain_options, NULL},
     {"points", CLI_RUN, true, "[--] PROGRAM [ARG]...", "find the intervals of a run that stand for all of it",
      "Run a program, cut the run into intervals by the blocks that each executes into groups, and write which interval "
      "is the midst of each group and what share of the run it stands for: NAME.simpoints and NAME.weights, NAME that "
      "of "
      "the program. Nothing is simulated."
      "\vThe options are those of a run, and --interval, --dimensions, --max-k, --bbv and --from-bbv. --output DIR "
-     "writes the files there. What belongs to a simulation is not for points, but for the machine, --set and the "
-     "placement, which say nothing here.",
-     cli_run_options},
+     "writes the files there. What belongs to a simulation is not for points, but for the machine, --set and --huge, "
+     "of "
+     "which the program sees how much memory it has.",
+     cli_run_options, cli_points_takes},
     {"replay", CLI_REPLAY, false, "FILE", "simulate a recorded run again, or a trace of another tool",
      "Simulate what --record has kept in FILE, by any machine and placement, without running the program; - is "
      "standard input."
      "\vThe options are those of a run that say how it is simulated and what is written; those that say how the "
      "program runs were decided when it was recorded. Exit status: that of the run; 125 when c2emu failed.",
-     cli_run_options},
+     cli_run_options, cli_replay_takes},
     {"restore", CLI_RESTORE, false, "FILE", "go on from a checkpoint",
      "Go on from a checkpoint that --checkpoint FILE has written, under the machine, placement and analyses that the "
      "options say."
      "\vThe options are those of a run, but for what the program was started with (--env, --inherit-env, --clock, "
      "--alloc-wrapper), which is the checkpoint's. The report is that of a run with --skip N, N being where the "
      "checkpoint is; of one with its caches, that of a whole run.",
-     cli_run_options},
+     cli_run_options, NULL},
     {"verify", CLI_VERIFY, false, "REPORT.json", "make the run of a report again, and say what differs",
      "Run what REPORT.json is the report of again, by its receipt, and print `equal`, or what differs: inputs first, "
      "then the report's values."
      "\vIt executes the program that the report names: give it reports that you trust. What the program writes to its "
      "standard streams is thrown away. Exit status: 0 when all is equal, 1 when something differs, 125 when the run "
      "cannot be made again.",
-     verify_options},
+     verify_options, NULL},
 };
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 

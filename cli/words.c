@@ -6,6 +6,8 @@
  *   One table a command feeds three things: the check of the words, which gives the messages, with the nearest name for
  *   a misspelt one; argp's parsing; and the help. argp's own messages name neither the nearest option nor c2emu's exit
  *   status, so the words are checked before it sees them.
+ *   Verbs that run a program share the table of a run. A row whose text begins with the name of a verb and a colon is
+ *   in the help of that verb alone; what a verb refuses is not in its own.
  *   Rows that are hidden are what this version does not have; their text says what to use instead. Rows without a name
  *   are headings of the help.
  */
@@ -198,10 +200,37 @@ enum c2_status cli_words_take(const struct cli_command *command, int argc, char 
 
 /* ------------------------------------------------------------------ the help */
 
+/* The length of what stands before the text of a row that is of one verb alone, "points: "; 0: it is of all. *own: it
+ * is this verb's. */
+static size_t verb_of(const struct argp_option *row, const struct cli_command *command, bool *own)
+{
+    char verb[16];
+    const char *colon = strstr(row->doc, ": ");
+    snprintf(verb, sizeof verb, "%.*s", colon ? (int)(colon - row->doc) : 0, row->doc);
+    *own = command->verb && strcmp(verb, command->verb) == 0;
+    return colon && cli_verb(verb) ? (size_t)(colon - row->doc) + 2 : 0;
+}
+
+/* Whether the row is in the command's help, and as what. */
+static bool is_shown(struct argp_option *out, const struct argp_option *row, const struct cli_command *command)
+{
+    bool own = false;
+    *out = *row;
+    if (!row->name)
+        return true;
+    out->doc += verb_of(row, command, &own);
+    return (own || out->doc == row->doc) && (!command->takes || command->takes(row->name, NULL) == C2_OK);
+}
+
 void cli_words_help(const struct cli_command *command, FILE *to)
 {
-    const struct argp parser = {.options = command->options, .args_doc = command->arguments, .doc = command->text};
+    struct argp_option shown[CLI_ROWS] = {{0}};
+    const struct argp parser = {.options = shown, .args_doc = command->arguments, .doc = command->text};
+    size_t count = 0;
     char name[32];
+    for (const struct argp_option *row = command->options; !is_end(row); row++)
+        count += is_shown(&shown[count], row, command);
+    shown[count] = (struct argp_option){0};
     snprintf(name, sizeof name, "c2emu%s%s", command->verb ? " " : "", command->verb ? command->verb : "");
     argp_help(&parser, to, ARGP_HELP_STD_HELP & ~(unsigned)(ARGP_HELP_EXIT_OK | ARGP_HELP_EXIT_ERR), name);
 }

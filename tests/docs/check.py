@@ -312,9 +312,26 @@ def same_words(documented, real, what):
         fail("%s: %s is documented and does not exist" % (what, word))
 
 
+# What is of one verb stands in its help, and in no other.
+OWN_OPTIONS = {"advise": ["--dim"], "points": ["--dimensions", "--max-k", "--bbv", "--from-bbv"],
+               "replay": ["--format"]}
+
+
+def check_own_options(of_runs):
+    for verb, options in OWN_OPTIONS.items():
+        texts = {other: output_of(EMULATOR, "help", other) for other in list(OWN_OPTIONS) + ["restore"]}
+        texts[""] = of_runs
+        for option in options:
+            named = [other for other, text in texts.items() if re.search("^ +%s\\b[^-]" % option, text, re.M)]
+            if named != [verb]:
+                fail("%s is in the help of %s, and belongs to %s" % (option, named, verb))
+
+
 def check_options():
     shown = output_of(EMULATOR, "--help")
-    real = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", shown, re.M)) | set(re.findall(r"^ +(-\w), ", shown, re.M))
+    check_own_options(shown)
+    every = shown + "".join(output_of(EMULATOR, "help", verb) for verb in ("advise", "points", "replay", "restore"))
+    real = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", every, re.M)) | set(re.findall(r"^ +(-\w), ", every, re.M))
     same_words(set(re.findall(r"^\| `c2emu (\w+)", section(read("docs/options.md"), "## Verbs"), re.M)),
                set(re.findall(r"^  c2emu (\w+)  ", shown, re.M)), "verbs")
     cells = " ".join(first_cells(section(read("docs/options.md"), "## Options")))

@@ -234,9 +234,7 @@ WORDS = [
     (["--callgrind", "x"], ["leave --callgrind out"]),
     (["--measure", "1M"], ["leave --measure out"]),
     (["--no-sim"], ["leave --no-sim out"]),
-    (["-m", "teach"], ["points simulates nothing; leave --machine out"]),
-    (["--set", "L2.ways=4"], ["leave --set out"]),
-    (["--pages", "random"], ["leave --pages out"]),
+    (["--pages", "random"], ["points simulates nothing; leave --pages out"]),
     (["--bbv", os.path.basename(PHASES) + ".weights"], [".weights: points writes that file itself; give the vectors"]),
     (["-o", "d", "--bbv", "d/%s.simpoints" % os.path.basename(PHASES)], ["points writes that file itself"]),
     (["--from-bbv", "x"], ["--from-bbv x", "takes the place of a run"]),
@@ -302,8 +300,17 @@ def errors_of_runs():
         refused(["--points", path, "--interval", "2k", PHASES], ["a.weights", "No such file"], "without weights")
 
 
+def sees_the_machine():
+    """The memory that the program is told of is the machine's, as in the run that measures."""
+    with tempfile.TemporaryDirectory() as folder:
+        for machine, kilobytes in (("teach", 64 << 10), ("sandybridge-ep", 64 << 20)):
+            told = emulate(["points", "-q", "-m", machine, "cat", "/proc/meminfo"], cwd=folder).stdout.decode()
+            equal(told.split()[:2], ["MemTotal:", str(kilobytes)], "memory of " + machine)
+
+
 def errors():
     errors_of_runs()
+    sees_the_machine()
     for words, parts in WORDS:
         refused(["points"] + words + [PHASES], parts, " ".join(words))
     for option in ("interval", "dimensions", "max-k"):

@@ -313,7 +313,7 @@ static const struct {
     {"--dim A=64 ./a", C2_ERR_INVALID, "--dim belongs to `c2emu advise`"},
     {"points", C2_ERR_INVALID, "no program given: c2emu [OPTION]... [--] PROGRAM [ARG]... (see c2emu --help)"},
     {"points --json x ./a", C2_ERR_INVALID, "points simulates nothing; leave --json out"},
-    {"points -m teach ./a", C2_ERR_INVALID, "points simulates nothing; leave --machine out"},
+    {"points --pages random ./a", C2_ERR_INVALID, "points simulates nothing; leave --pages out"},
     {"--huge-size 3M ./a", C2_ERR_INVALID, "--huge-size 3M: unknown value (did you mean \"2M\"?)"},
     {"--measure 1 --offsets randm ./a", C2_ERR_INVALID, "--offsets randm: unknown value (did you mean \"random\"?)"},
     {"replay --format dinn -", C2_ERR_INVALID, "--format dinn: unknown value (did you mean \"din\"?)"},
