@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analyses/analyses.h"
+#include "unit/made_level.h"
 
 #define MOST 40u
 #define L1 0u
@@ -33,9 +34,9 @@ struct made { /* row i is the access of an instruction of its own to object i */
 
 static struct caches_level level(const char *name, uint64_t bytes, enum caches_index index, uint32_t latency)
 {
-    struct caches_level made = {
-        .size_bytes = bytes, .ways = 8, .slices = 1, .hash = "none", .index = index, .latency_cycles = latency};
-    strcpy(made.name, name);
+    struct caches_level made = made_level(name, bytes, 8);
+    made.index = index;
+    made.latency_cycles = latency;
     return made;
 }
 

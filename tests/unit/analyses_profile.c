@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "analyses/where.h"
+#include "unit/made_level.h"
 
 #define HEAP 0x1120000000ull
 #define STACK 0x3fff37800000ull
@@ -24,19 +25,6 @@ static bool identity(void *self, struct guest_va va, struct guest_pa *out)
     (void)self;
     out->v = va.v;
     return true;
-}
-
-static struct caches_level level(const char *name, uint64_t bytes, uint32_t ways)
-{
-    struct caches_level level = {.size_bytes = bytes,
-                                 .ways = ways,
-                                 .slices = 1,
-                                 .hash = "none",
-                                 .policy = CACHES_LRU,
-                                 .index = CACHES_PHYSICAL,
-                                 .inclusion = CACHES_NON_INCLUSIVE};
-    snprintf(level.name, sizeof level.name, "%s", name);
-    return level;
 }
 
 /* Blocks of two instructions of 4 bytes, each of which reads once: 0 at 0x1000 and 1 at 0x2000; block 2 at 0x3000 is
@@ -145,7 +133,7 @@ static enum c2_status go(struct run *run, const struct analyses_profile_result *
     run->machine = (struct caches_machine){.line_bytes = 64,
                                            .physical_bytes = 1ull << 40,
                                            .level_count = 2,
-                                           .levels = {level("L1D", 256, 1), level("L2", 4096, 4)}};
+                                           .levels = {made_level("L1D", 256, 1), made_level("L2", 4096, 4)}};
     const char *const given[ANALYSES_KINDS] = {NULL};
     const struct analyses_setup setup = {.machine = &run->machine, .given = given, .samples = true};
     run->blocks = make_blocks(err);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "analyses/analyses.h"
+#include "unit/made_level.h"
 
 #define FUNCTIONS 3u
 #define RECORDS 6000u
@@ -102,9 +103,8 @@ static bool identity(void *self, struct guest_va va, struct guest_pa *out)
 
 static struct caches_level level(const char *name, uint64_t bytes, uint32_t ways)
 {
-    struct caches_level made = {
-        .size_bytes = bytes, .ways = ways, .slices = 1, .hash = "none", .index = CACHES_PHYSICAL, .latency_cycles = 9};
-    snprintf(made.name, sizeof made.name, "%s", name);
+    struct caches_level made = made_level(name, bytes, ways);
+    made.latency_cycles = 9;
     return made;
 }
 

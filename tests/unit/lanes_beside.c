@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "lanes/lanes.h"
+#include "unit/made_level.h"
 
 #define LANES 7u
 #define BASE 0x1000000ull
@@ -28,19 +29,6 @@
 
 /* ------------------------------------------------------------------ machines and placements */
 
-static struct caches_level level(const char *name, uint64_t bytes, uint32_t ways, enum caches_policy policy)
-{
-    struct caches_level level = {.size_bytes = bytes,
-                                 .ways = ways,
-                                 .slices = 1,
-                                 .hash = "none",
-                                 .policy = policy,
-                                 .index = CACHES_PHYSICAL,
-                                 .inclusion = CACHES_NON_INCLUSIVE};
-    snprintf(level.name, sizeof level.name, "%s", name);
-    return level;
-}
-
 /* Sizes and policies of L2, and placements: no two of the first four are the same, the others differ by their seeds. */
 static void make_machines(struct caches_machine machines[LANES], struct lane_config configs[LANES],
                           const struct stream_blocks *blocks)
@@ -50,8 +38,9 @@ static void make_machines(struct caches_machine machines[LANES], struct lane_con
     static const char *const names[LANES] = {"a", "b", "c", "d", "e", "f", "g"};
     for (unsigned i = 0; i < LANES; i++) {
         machines[i] = (struct caches_machine){.name = "many", .line_bytes = 64, .level_count = 2};
-        machines[i].levels[0] = level("L1D", 4096, 2, CACHES_LRU);
-        machines[i].levels[1] = level("L2", (uint64_t)(i % 2 + 1) << 15, 4, i % 3 == 2 ? CACHES_RANDOM : CACHES_LRU);
+        machines[i].levels[0] = made_level("L1D", 4096, 2);
+        machines[i].levels[1] = made_level("L2", (uint64_t)(i % 2 + 1) << 15, 4);
+        machines[i].levels[1].policy = i % 3 == 2 ? CACHES_RANDOM : CACHES_LRU;
         configs[i] = (struct lane_config){
             .machine = &machines[i], .seed = 1, .blocks = blocks, .given = given, .name = names[i]};
         configs[i].placement = (struct mmu_config){

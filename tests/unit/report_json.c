@@ -11,16 +11,6 @@
 #include "report/report.h"
 #include "unit/report_sample.h"
 
-static char *json_of(const struct report_run *run)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *to = open_memstream(&text, &bytes);
-    assert_int_equal(C2_OK, write_report(to, run, REPORT_JSON, NULL));
-    fclose(to);
-    return text;
-}
-
 static const char golden[] = "{\n"
                              "  \"format\": \"c2emu-report\",\n"
                              "  \"version\": 1,\n"
@@ -190,7 +180,7 @@ static void the_whole_json(void **state)
     (void)state;
     struct report_sample sample;
     sample_fill(&sample);
-    char *text = json_of(&sample.run);
+    char *text = written_report(&sample.run, REPORT_JSON);
     assert_string_equal(golden, text);
     free(text);
 }
@@ -200,11 +190,11 @@ static void fifo_detector(void **state)
     (void)state;
     struct report_sample sample;
     sample_fill(&sample);
-    char *text = json_of(&sample.run);
+    char *text = written_report(&sample.run, REPORT_JSON);
     assert_null(strstr(text, "fifo"));
     free(text);
     sample_detect_fifo(&sample);
-    text = json_of(&sample.run);
+    text = written_report(&sample.run, REPORT_JSON);
     assert_non_null(strstr(text, "      \"back_invalidations\": 0,\n"
                                  "      \"fifo\": {\n"
                                  "        \"fifo_conflict\": 288,\n"
@@ -226,7 +216,7 @@ static void without_simulation_nothing_is_claimed(void **state)
                              .ending = "interrupted by SIGTERM",
                              .clock = "2024-02-29T12:30:00Z",
                              .instructions = 5};
-    char *text = json_of(&run);
+    char *text = written_report(&run, REPORT_JSON);
     assert_string_equal("{\n"
                         "  \"format\": \"c2emu-report\",\n"
                         "  \"version\": 1,\n"
@@ -269,7 +259,7 @@ static void words_that_are_no_utf8(void **state)
     sample_fill(&sample);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         sample.command[1] = rows[i].word;
-        char *text = json_of(&sample.run);
+        char *text = written_report(&sample.run, REPORT_JSON);
         assert_non_null(strstr(text, rows[i].json));
         free(text);
     }

@@ -14,20 +14,10 @@
 
 /* ------------------------------------------------------------------ text */
 
-static char *text_of(const struct report_run *run)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *to = open_memstream(&text, &bytes);
-    assert_int_equal(C2_OK, write_report(to, run, REPORT_TEXT, NULL));
-    fclose(to);
-    return text;
-}
-
 /* The part between the table of levels and the advice (the sample has no TLBs). */
 static char *profile_text(const struct profile_sample *s)
 {
-    char *text = text_of(&s->base.run);
+    char *text = written_report(&s->base.run, REPORT_TEXT);
     char *start = strstr(text, "\n\n");
     start = strstr(start + 2, "\n\n") + 2;
     *strstr(start, "\nlook at:") = '\0';
@@ -219,19 +209,6 @@ static void sizes_are_rounded(void **state)
 
 /* ------------------------------------------------------------------ JSON */
 
-static json_t *json_of(const struct report_run *run)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *to = open_memstream(&text, &bytes);
-    assert_int_equal(C2_OK, write_report(to, run, REPORT_JSON, NULL));
-    fclose(to);
-    json_t *root = json_loads(text, 0, NULL);
-    assert_non_null(root);
-    free(text);
-    return root;
-}
-
 static void assert_json(const char *expected, const json_t *value)
 {
     char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
@@ -351,7 +328,7 @@ static void without_a_profile_no_keys(void **state)
     for (size_t i = 0; i < 6; i++)
         assert_null(json_object_get(root, keys[i]));
     json_decref(root);
-    char *text = text_of(&s.base.run);
+    char *text = written_report(&s.base.run, REPORT_TEXT);
     assert_null(strstr(text, "conflict misses by"));
     assert_null(strstr(text, "\ncost "));
     free(text);

@@ -16,7 +16,10 @@
 #ifndef C2_TEST_REPORT_PROFILE_H
 #define C2_TEST_REPORT_PROFILE_H
 
+#include <stdlib.h>
 #include <string.h>
+
+#include <jansson.h>
 
 #include "report/report_priv.h"
 #include "unit/report_sample.h"
@@ -212,6 +215,16 @@ static inline void profile_fill(struct profile_sample *s)
     s->result.pairs = s->pairs;
     s->base.run.profile = &s->result;
     s->base.run.symbols = (struct loader_symbols *)s; /* only handed on to loader_place_of() above */
+}
+
+/* The report as JSON, for json_decref(). */
+static inline json_t *json_of(const struct report_run *run)
+{
+    char *text = written_report(run, REPORT_JSON);
+    json_t *root = json_loads(text, 0, NULL);
+    assert_non_null(root);
+    free(text);
+    return root;
 }
 
 #endif

@@ -6,6 +6,7 @@
 #define C2_TEST_REPORT_SAMPLE_H
 
 #include "report/report_priv.h"
+#include "unit/made_level.h"
 
 struct report_sample {
     struct report_run run;
@@ -21,15 +22,9 @@ struct report_sample {
 static inline struct caches_level sample_level(const char *name, uint64_t size, uint32_t ways, enum caches_index index,
                                                uint32_t latency)
 {
-    struct caches_level level = {.size_bytes = size,
-                                 .ways = ways,
-                                 .slices = 1,
-                                 .hash = "none",
-                                 .policy = CACHES_LRU,
-                                 .index = index,
-                                 .inclusion = CACHES_NON_INCLUSIVE,
-                                 .latency_cycles = latency};
-    snprintf(level.name, sizeof level.name, "%s", name);
+    struct caches_level level = made_level(name, size, ways);
+    level.index = index;
+    level.latency_cycles = latency;
     return level;
 }
 
@@ -151,6 +146,17 @@ static inline enum c2_status write_report(FILE *to, const struct report_run *run
         status = form == REPORT_TEXT ? report_text(to, report, err) : report_json(to, report, err);
     report_destroy(report);
     return status;
+}
+
+/* The same as a text, for free(). (Inlined, gcc 12 takes what the stream allocates for a local variable.) */
+static __attribute__((noinline, unused)) char *written_report(const struct report_run *run, unsigned form)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *to = open_memstream(&text, &bytes);
+    assert_int_equal(C2_OK, write_report(to, run, form, NULL));
+    fclose(to);
+    return text;
 }
 
 #endif

@@ -38,19 +38,6 @@ static void fill(struct profile_sample *s, const double *weights)
     s->result.sample_count = 2;
 }
 
-static json_t *json_of(const struct report_run *run)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *to = open_memstream(&text, &bytes);
-    assert_int_equal(C2_OK, write_report(to, run, REPORT_JSON, NULL));
-    fclose(to);
-    json_t *out = json_loads(text, 0, NULL);
-    assert_non_null(out);
-    free(text);
-    return out;
-}
-
 static const json_t *named(const json_t *list, const char *name)
 {
     size_t i;

@@ -12,16 +12,6 @@
 #include "report/report_priv.h"
 #include "unit/report_sample.h"
 
-static char *text_of(const struct report_run *run)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *to = open_memstream(&text, &bytes);
-    assert_int_equal(C2_OK, write_report(to, run, REPORT_TEXT, NULL));
-    fclose(to);
-    return text;
-}
-
 /* L1D: 512/4096 = 12.5; 128, 64, 320 of 512 = 25, 12.5, 62.5. L1I: 3/1000 = 0.3; 2/3 = 66.67, 1/3 = 33.33.
  * L2: 160/515 = 31.07; 130, 20, 10 of 160 = 81.25, 12.5, 6.25 (halves go up). L3: 130/160 = 81.25.
  * Costs: 512 * 8 + 3 * 8 + 160 * 28 + 130 * 160 = 29400 cycles; 320 * 8 = 2560 of them are conflicts of L1D: a cure
@@ -54,7 +44,7 @@ static void the_whole_text(void **state)
     (void)state;
     struct report_sample sample;
     sample_fill(&sample);
-    char *text = text_of(&sample.run);
+    char *text = written_report(&sample.run, REPORT_TEXT);
     assert_string_equal(golden, text);
     free(text);
 }
@@ -79,7 +69,7 @@ static void placement_rules(void **state)
     sample.placement.huge_region_count = 2;
     sample.run.rules = counts;
     sample.run.huge_regions = huge_counts;
-    char *text = text_of(&sample.run);
+    char *text = written_report(&sample.run, REPORT_TEXT);
     assert_non_null(strstr(text,
                            "no TLBs\n"
                            "            heap=colored: 1,200 pages of 4 KiB, 3 of 2 MiB, 1 of 1 GiB\n"
@@ -100,7 +90,7 @@ static void fifo_detector(void **state)
     struct report_sample sample;
     sample_fill(&sample);
     sample_detect_fifo(&sample);
-    char *text = text_of(&sample.run);
+    char *text = written_report(&sample.run, REPORT_TEXT);
     assert_non_null(strstr(text, "\n\n"
                                  "FIFO detector  capacity  conflict  FA conflict    both  only FIFO  only FA\n"
                                  "L1D              18.8 %    56.3 %       62.5 %  50.0 %      6.3 %   12.5 %\n"
@@ -117,7 +107,7 @@ static void lost_pages(void **state)
     struct report_sample sample;
     sample_fill(&sample);
     sample.run.lost_pages = 3;
-    char *text = text_of(&sample.run);
+    char *text = written_report(&sample.run, REPORT_TEXT);
     assert_non_null(strstr(text, "\n            WARNING: 3 pages of mapped files vanished while the program ran "
                                  "(a file was cut) and were read as zeros\nphases "));
     free(text);
@@ -130,7 +120,7 @@ static void huge_pages(void **state)
     sample_fill(&sample);
     sample.pages.huge_2m = 4;
     sample.pages.huge_fallbacks = 2;
-    char *text = text_of(&sample.run);
+    char *text = written_report(&sample.run, REPORT_TEXT);
     assert_non_null(strstr(text, "1,234 pages of 4 KiB touched, 4 of 2 MiB, 0 of 1 GiB (2 more found no "
                                  "huge\n            frame), 64 GiB of memory; no TLBs\n"));
     free(text);
@@ -144,7 +134,7 @@ static void zero_page(void **state)
     sample.pages.zero_pages = 1500;
     sample.pages.zero_copies = 20;
     sample.placement.zero_page = true;
-    char *text = text_of(&sample.run);
+    char *text = written_report(&sample.run, REPORT_TEXT);
     assert_non_null(strstr(text,
                            "\nzero page   1,500 pages were read before they were written, 20 of them written later; "
                            "the others share one frame\nphases "));
@@ -161,7 +151,7 @@ static void without_simulation_and_killed(void **state)
                              .instructions = 1234567,
                              .clock = "2024-02-29T12:30:00Z",
                              .ending = "killed by SIGSEGV at address 0x0: mov (%rax),%eax at 0x401136 in main"};
-    char *text = text_of(&run);
+    char *text = written_report(&run, REPORT_TEXT);
     assert_string_equal("program     ./app two words\n"
                         "ending      killed by SIGSEGV at address 0x0: mov (%rax),%eax at 0x401136 in main\n"
                         "clock       2024-02-29T12:30:00Z at the start\n"
@@ -286,7 +276,7 @@ static void one_level_without_l1i(void **state)
     sample.machine.has_l1i = false;
     sample.machine.level_count = 1;
     sample.run.l1i = NULL;
-    char *text = text_of(&sample.run);
+    char *text = written_report(&sample.run, REPORT_TEXT);
     assert_non_null(strstr(text, "\ncaches      L1D 32 KiB 8-way lru; lines of 64 bytes\n"));
     assert_non_null(strstr(text, "\nL1D       4,096     512     12.5 %  25.0 %    12.5 %    62.5 %        200\n"
                                  "\nlook at: L1D conflict misses (320, 62.5 % of its misses, "));
