@@ -461,13 +461,13 @@ static enum c2_status pass(struct callgraph *graph, uint64_t to, struct c2_error
 }
 
 /* With contexts: frames end that were left for the function of this block. */
-static enum c2_status leave(struct callgraph *graph, const struct stream_block *block, struct c2_error *err)
+static enum c2_status leave(struct callgraph *graph, const struct sim_executed *record, struct c2_error *err)
 {
     const struct frame *top = top_of(graph);
-    enum c2_status status = C2_OK;
+    size_t entries;
     if (!top || top->stub != 0 || top->resolving)
         return C2_OK;
-    const size_t entries = contexts_left(graph->contexts, block);
+    enum c2_status status = contexts_left(graph->contexts, record, &entries, err);
     while (status == C2_OK && graph->depth + 1 > entries)
         status = pop(graph, err);
     return status;
@@ -481,7 +481,7 @@ static enum c2_status in_context(struct callgraph *graph, const struct sim_execu
         status = contexts_push(graph->contexts, record->block->pc.v, graph->now, err);
     contexts_entered(graph->contexts);
     if (status == C2_OK)
-        status = leave(graph, record->block, err);
+        status = leave(graph, record, err);
     return status == C2_OK ? contexts_record(graph->contexts, record, !graph->idle, err) : status;
 }
 

@@ -109,7 +109,8 @@ struct contexts {
         uint64_t registers[STREAM_ARGUMENT_REGISTERS];
     } arguments;
 
-    struct c2_map *block_of; /* address of the struct stream_block -> number */
+    uint32_t *block_of; /* [number in the stream]: 1 + the one here; 0: it has not run */
+    uint32_t stream_count, stream_room;
     struct block *blocks;
     uint32_t block_count, block_room, code_count;
     struct c2_map *run_of; /* context and block -> number */
@@ -457,40 +458,52 @@ uint32_t contexts_at(const struct contexts *contexts, size_t entry) { return con
 
 /* ------------------------------------------------------------------ blocks */
 
-static enum c2_status find_block(struct contexts *contexts, const struct stream_block *of, uint32_t *out,
-                                 struct c2_error *err)
+static enum c2_status add_block(struct contexts *contexts, const struct stream_block *of, struct c2_error *err)
 {
-    const uint64_t key = (uintptr_t)of;
-    uint64_t found;
-    if (c2_map_get(contexts->block_of, key, &found)) {
-        *out = (uint32_t)found;
-        return C2_OK;
-    }
     struct block block = {.of = of, .first_code = contexts->code_count, .run = NOBODY};
     enum c2_status status = function_of(contexts, of->pc.v, &block.function, err);
     if (status != C2_OK)
         return status;
     if (!c2_grow((void **)&contexts->blocks, &contexts->block_room, contexts->block_count, sizeof block))
         return no_memory(err);
-    contexts->blocks[ *out = contexts->block_count++] = block;
+    contexts->blocks[contexts->block_count++] = block;
     contexts->code_count += of->insn_count;
-    return c2_map_put(contexts->block_of, key, *out, err);
+    return C2_OK;
+}
+
+static enum c2_status find_block(struct contexts *contexts, const struct sim_executed *record, uint32_t *out,
+                                 struct c2_error *err)
+{
+    for (; contexts->stream_count <= record->number; contexts->stream_count++) {
+        if (!c2_grow((void **)&contexts->block_of, &contexts->stream_room, contexts->stream_count, sizeof *out))
+            return no_memory(err);
+        contexts->block_of[contexts->stream_count] = 0;
+    }
+    enum c2_status status = C2_OK;
+    if (contexts->block_of[record->number] == 0) {
+        status = add_block(contexts, record->block, err);
+        contexts->block_of[record->number] = status == C2_OK ? contexts->block_count : 0;
+    }
+    *out = contexts->block_of[record->number] - 1;
+    return status;
 }
 
 /* The newest entry of the block's function, if the newest of all is of another one that ended without a return. */
-size_t contexts_left(struct contexts *contexts, const struct stream_block *block)
+enum c2_status contexts_left(struct contexts *contexts, const struct sim_executed *record, size_t *out,
+                             struct c2_error *err)
 {
     uint32_t number;
-    if (find_block(contexts, block, &number, NULL) != C2_OK)
-        return contexts->depth; /* told at the record */
+    enum c2_status status = find_block(contexts, record, &number, err);
+    *out = contexts->depth;
+    if (status != C2_OK)
+        return status;
     const uint32_t function = contexts->blocks[number].function;
     if (!contexts->function_known[function] || contexts->function_here[function] == 0 ||
-        block->pc.v == contexts->function_entries[function])
-        return contexts->depth;
-    uint32_t depth = contexts->depth;
-    while (contexts->symbols[contexts->entries[depth - 1].symbol].function != function)
-        depth--;
-    return depth;
+        record->block->pc.v == contexts->function_entries[function])
+        return C2_OK;
+    while (contexts->symbols[contexts->entries[*out - 1].symbol].function != function)
+        --*out;
+    return C2_OK;
 }
 
 static enum c2_status add_run(struct contexts *contexts, uint32_t block, uint32_t context, struct c2_error *err)
@@ -578,7 +591,7 @@ enum c2_status contexts_record(struct contexts *contexts, const struct sim_execu
                                struct c2_error *err)
 {
     uint32_t block;
-    enum c2_status status = find_block(contexts, record->block, &block, err);
+    enum c2_status status = find_block(contexts, record, &block, err);
     if (status == C2_OK)
         status = find_run(contexts, block, contexts->entries[contexts->depth - 1].context, err);
     if (status != C2_OK || !measured)
@@ -816,7 +829,7 @@ enum c2_status contexts_create(struct contexts **out, const struct contexts_conf
     contexts->functions = (struct contexts_functions){contexts, entry_by_symbols};
     contexts->dropped = c2_calloc(config->width, sizeof *contexts->dropped);
     struct c2_map **maps[] = {&contexts->function_of, &contexts->symbol_numbers.of, &contexts->context_numbers.of,
-                              &contexts->block_of, &contexts->run_of};
+                              &contexts->run_of};
     enum c2_status status = contexts->dropped ? C2_OK : no_memory(err);
     for (size_t i = 0; i < sizeof maps / sizeof maps[0] && status == C2_OK; i++)
         status = c2_map_create(maps[i], err);
@@ -851,7 +864,7 @@ void contexts_destroy(struct contexts *contexts)
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         c2_free(arrays[i]);
     c2_map_destroy(contexts->function_of);
-    c2_map_destroy(contexts->block_of);
+    c2_free(contexts->block_of);
     c2_map_destroy(contexts->run_of);
     release_numbers(&contexts->symbol_numbers);
     release_numbers(&contexts->context_numbers);

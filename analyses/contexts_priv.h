@@ -39,9 +39,10 @@ uint32_t contexts_at(const struct contexts *contexts, size_t entry);
 /* STREAM_ARGUMENTS: of the function that is entered next; done with when it has been. */
 enum c2_status contexts_arguments(struct contexts *contexts, const uint64_t *words, struct c2_error *err);
 void contexts_entered(struct contexts *contexts);
-/* How many entries there are when the block is executed: fewer than there were, where they had been left for its
- * function. */
-size_t contexts_left(struct contexts *contexts, const struct stream_block *block);
+/* *out: how many entries there are when the record is executed; fewer than there were, where they had been left for its
+ * block's function. */
+enum c2_status contexts_left(struct contexts *contexts, const struct sim_executed *record, size_t *out,
+                             struct c2_error *err);
 
 /* A record in the newest entry's context; measured: it counts. Blocks are numbered as sim_code does. */
 enum c2_status contexts_record(struct contexts *contexts, const struct sim_executed *record, bool measured,

@@ -26,7 +26,7 @@ struct made {
     struct stream_block block;
     struct stream_insn insns[2];
     struct stream_slot slots[1];
-    uint32_t first_code;
+    uint32_t number, first_code;
     bool met;
 };
 
@@ -40,7 +40,8 @@ static void make(struct made *made, unsigned function, enum part part)
                                     .insn_count = 2,
                                     .slot_count = ending != STREAM_JUMP || part == PLAIN,
                                     .ending = (uint8_t)ending},
-                          .insns = {{0, 0, 4}, {4, 0, 4}},
+                          .number = function * PARTS + part,
+                          .insns = {{.offset = 0, .length = 4}, {.offset = 4, .length = 4}},
                           .slots = {{.insn = 1, .size = 8, .kind = STREAM_READ}}};
     made->slots[0].kind = part == CALL ? STREAM_WRITE : part == PLAIN ? STREAM_MODIFY : STREAM_READ;
     made->block.insns = made->insns;
@@ -96,7 +97,7 @@ static void arguments(struct bench *bench, unsigned function, uint64_t number, c
 static void execute(struct bench *bench, struct made *made, uint64_t slot, unsigned misses)
 {
     const struct sim_executed record = {
-        .block = &made->block, .insns_run = 2, .words = &slot, .counts = &bench->counts};
+        .block = &made->block, .number = made->number, .insns_run = 2, .words = &slot, .counts = &bench->counts};
     struct caches_outcome outcome = {.depth = 1, .served_by = 1};
     outcome.event[0].class_ = CACHES_COLD;
     assert_int_equal(C2_OK, bench->subscriber.record(bench->graph, &record, NULL));
@@ -486,10 +487,13 @@ static void without_memory(void **state)
             bench.subscriber = analysis_callgraph.subscriber(graph);
             for (unsigned part = 0; part < PARTS && status == C2_OK; part++) {
                 struct made *made = &bench.made[0][part];
-                make(made, part % 2, (enum part)part);
+                make(made, 0, (enum part)part);
                 const uint64_t slot = STACK;
-                const struct sim_executed record = {
-                    .block = &made->block, .insns_run = 2, .words = &slot, .counts = &bench.counts};
+                const struct sim_executed record = {.block = &made->block,
+                                                    .number = made->number,
+                                                    .insns_run = 2,
+                                                    .words = &slot,
+                                                    .counts = &bench.counts};
                 status = bench.subscriber.record(graph, &record, &err);
                 bench.counts.instructions += 2;
                 bench.counts.reads += made->block.slot_count != 0 && made->slots[0].kind != STREAM_WRITE;
