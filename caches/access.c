@@ -9,6 +9,8 @@
 #include "caches/contents_priv.h"
 #include "caches/tape_priv.h"
 
+#define HOST_LINE 64u
+
 enum c2_status cache_access_from(struct caches *caches, struct cache_request *request, struct caches_outcome *outcome,
                                  struct c2_error *err)
 {
@@ -250,6 +252,17 @@ enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool 
         return cache_tape_full(caches);
     C2_PROMISE(cache_access_holds(caches, slot));
     return CACHES_TRIED;
+}
+
+const uint32_t *caches_far(const struct caches *caches) { return &caches->far; }
+
+void caches_expect(struct caches *caches, struct line_no physical_line)
+{
+    const struct cache_level *third = caches->port[CACHES_DATA]->next->next;
+    const uint32_t *words = cache_sets_at(&third->sets, cache_contents_set_of(third, physical_line.v));
+    caches->far--;
+    for (uint32_t place = 0; place < third->sets.stride; place += HOST_LINE / sizeof *words)
+        __builtin_prefetch(&words[place], 1);
 }
 
 enum caches_tried caches_try_walk(struct caches *caches, struct line_no physical_line, uint32_t *served_by)

@@ -252,6 +252,12 @@ enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool 
 /* What caches_access() would have said of it; the actor may have been set since. */
 void caches_judge(struct caches *caches, struct caches_outcome *outcome);
 
+/* For those who know what comes: while *caches_far() is not 0, of late many accesses have missed the second level, and
+ * it pays to name lines that will be accessed soon, so that the host fetches the sets that may have them. Changes
+ * nothing but *caches_far(). Lent until destroy. */
+const uint32_t *caches_far(const struct caches *caches);
+void caches_expect(struct caches *caches, struct line_no physical_line);
+
 /* ------------------------------------------------------------------ verdicts deferred
  * On most machines - every level has LRU, none is exclusive, a line has one set in each - what is said of an access
  * changes nothing of what the levels hold. There an access may be made in two stages: the levels now, and shadows,

@@ -158,10 +158,12 @@ PART bool miss(struct caches *caches, struct cache_level *first, bool write, uin
     trail->slot = slot;
     trail->missed = 1;
     trail->at[first->depth].set = first_set(first, line, shape);
-    if (second && !ask_below(trail, second, write, line, shape.ways[1]))
+    if (second && !ask_below(trail, second, write, line, shape.ways[1])) {
+        caches->far = second->next ? CACHE_FAR : 0;
         further(trail, write, line);
-    else /* what is served by the second level is most of what the first one misses */
+    } else { /* what is served by the second level is most of what the first one misses */
         fill(trail, first, write, shape.ways[0], shape.ways[1]);
+    }
     return false;
 }
 

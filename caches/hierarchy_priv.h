@@ -53,6 +53,7 @@ struct caches {
     cache_access_function *access;         /* at the ports of data and fetches */
     cache_access_function *access_any;     /* at any level */
     struct cache_front front[2];           /* by side */
+    uint32_t far;                          /* caches_far(); 0 where there are but two levels */
     uint32_t *youngest;                    /* where the line of the last access is, the first of its set */
     struct cache_tape tape;
     struct cache_verdicts *verdicts;

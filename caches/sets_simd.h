@@ -41,6 +41,7 @@ SETS_INLINE uint64_t find_bits(const uint32_t *words, uint32_t tag, uint32_t way
 {
     const __m128i wanted = _mm_set1_epi32((int)cache_sets_word(tag, true)), dirty = _mm_set1_epi32(CACHE_SETS_DIRTY);
     uint64_t bits = 0;
+#pragma GCC unroll 5
     for (uint32_t i = 0; i < cache_sets_stride(ways) / 4; i++) {
         const __m128i equal = _mm_cmpeq_epi32(_mm_or_si128(_mm_loadu_si128(QUAD(words, i)), dirty), wanted);
         bits |= (uint64_t)_mm_movemask_ps(_mm_castsi128_ps(equal)) << 4 * i;
@@ -52,6 +53,7 @@ SETS_INLINE void sets_front(uint32_t *words, uint32_t place, uint32_t word, uint
 {
     const __m128i behind = _mm_set1_epi32((int)place + 1);
     __m128i before = _mm_set1_epi32((int)word), at = _mm_set_epi32(3, 2, 1, 0);
+#pragma GCC unroll 5
     for (uint32_t i = 0; i < cache_sets_stride(ways) / 4; i++) {
         const __m128i old = _mm_loadu_si128(QUAD(words, i)), moved = _mm_cmpgt_epi32(behind, at);
         const __m128i to = _mm_or_si128(_mm_slli_si128(old, 4), _mm_srli_si128(before, 12));
@@ -141,6 +143,7 @@ SETS_INLINE uint64_t find_bits(const uint32_t *words, uint32_t tag, uint32_t way
     const uint32_t places = cache_sets_stride(ways);
     uint64_t bits = 0;
     uint32_t first = 0;
+#pragma GCC unroll 8
     for (; first + 8 <= places; first += 8)
         bits |= (uint64_t)find_oct(words + first, wanted, dirty) << first;
     if (first < places)
@@ -154,6 +157,7 @@ SETS_INLINE void sets_front(uint32_t *words, uint32_t place, uint32_t word, uint
     __m256i before = _mm256_set1_epi32((int)word);
     const uint32_t places = cache_sets_stride(ways);
     uint32_t first = 0;
+#pragma GCC unroll 8
     for (; first + 8 <= places; first += 8)
         front_oct(words + first, place, first, &before);
     if (first < places)

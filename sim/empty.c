@@ -16,6 +16,8 @@
 enum c2_status sim_caches_create(struct sim *sim, const struct caches_machine *machine, struct c2_error *err)
 {
     enum c2_status status = caches_create(&sim->caches, machine, sim->seed, err);
+    if (status == C2_OK)
+        sim->core.far = caches_far(sim->caches);
     if (status == C2_OK && sim->attributed.to.actor)
         status = caches_keep_evictors(sim->caches, err);
     return status == C2_OK ? sim_tlb_create(&sim->core, machine, err) : status;

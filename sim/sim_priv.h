@@ -85,6 +85,7 @@ struct sim_core {
     struct sim *sim;     /* whose it is */
     uint64_t data_line;  /* virtual line of the last line access if that was on the data side, else SIM_NOWHERE */
     uint64_t repeats;    /* of data_line since, not yet told to the caches */
+    const uint32_t *far; /* caches_far() */
     uint64_t fetch_line; /* virtual line of the last fetch; stays 0 on a machine without L1I */
     uint32_t rep_block;  /* of the last REP, if a fault has left it unfinished; else SIM_NO_BLOCK */
     uint64_t rep_left;   /* elements that it has still to do */

@@ -324,6 +324,8 @@ static bool do_step(struct pair *pair, const struct step *step, enum wrong wrong
         pair->twin->actor = step->actor;
         caches_set_actor(pair->caches, step->actor ^ (wrong == OTHER_ACTOR));
     }
+    if (*caches_far(pair->caches) != 0) /* a hint, of any line, changes nothing */
+        caches_expect(pair->caches, (struct line_no){physical});
     if (step->walk)
         return do_walk(pair, physical, how & 1) && same_pair(pair);
     bool same = do_access(pair, step, physical, how & 1, how & 4);
