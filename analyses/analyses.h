@@ -24,7 +24,9 @@
     X(windows, "windows", "N", "report all counts for every N instructions as well: how they go over the run") \
     X(bandwidth, "bandwidth", NULL, \
       "say what moves on the paths between the levels, window by window, and which path is the bottleneck") \
-    X(reuse, "reuse", NULL, "tell at which distances lines are used again: the misses of caches of every size")
+    X(reuse, "reuse", NULL, "tell at which distances lines are used again: the misses of caches of every size") \
+    X(sharing, "sharing-estimate", NULL, \
+      "estimate how much false sharing there can be between the threads of a recording or trace")
 #define ANALYSES_OF_MEMORY(X) \
     X(against, "against", "POLICY|huge[=WORD]", \
       "simulate the same run under another placement as well, and tell which conflict misses it does not have")

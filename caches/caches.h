@@ -155,6 +155,7 @@ struct caches_machine {
     uint32_t instruction_rate, flop_rate; /* thousandths in a cycle, at most */
     uint32_t clock_mhz;
     struct caches_path memory; /* to the last level */
+    uint32_t sharing_cycles;   /* that a block takes from one core's cache to another's */
     bool has_l1i;
     struct caches_level l1i;
     uint32_t level_count; /* data path, 1..CACHES_MAX_LEVELS */

@@ -115,6 +115,14 @@ RATE(flops_per_cycle, machine->flop_rate)
 RATE(memory_read_bandwidth, machine->memory.read)
 RATE(memory_write_bandwidth, machine->memory.write)
 
+SET(sharing_penalty) { return machine_parse_ranged(&to->machine->sharing_cycles, value, 0, 1000000, where, err); }
+WRITE(sharing_penalty)
+{
+    *value = '\0';
+    if (of->machine->sharing_cycles != 0)
+        write_number(value, of->machine->sharing_cycles);
+}
+
 SET(clock) { return machine_parse_ranged(&to->machine->clock_mhz, value, 0, 100000, where, err); }
 WRITE(clock)
 {
@@ -295,6 +303,9 @@ const struct machine_key_row machine_keys[KEY_COUNT] = {
     [KEY_MEMORY_WRITE_BANDWIDTH] = {KIND_MACHINE, false, "memory_write_bandwidth",
         "bytes per cycle from the last level to memory, likewise", "0", NULL,
         set_memory_write_bandwidth, write_memory_write_bandwidth},
+    [KEY_SHARING_PENALTY] = {KIND_MACHINE, false, "sharing_penalty",
+        "cycles that a line takes from one core's cache to another's; 0 is unknown. For `--sharing-estimate`", "0",
+        NULL, set_sharing_penalty, write_sharing_penalty},
 
     [KEY_SIZE] = {KIND_CACHE, true, "size", "bytes, all slices together, at most 16G; a whole number of sets", NULL,
         NULL, set_size, write_size},

@@ -146,6 +146,7 @@ void report_add_totals(struct document *d, const struct report_run *run, const s
 void report_add_levels(struct document *d, struct report_digest *digest);
 void report_add_samples(struct document *d, struct report_digest *digest);
 void report_add_fifo(struct document *d, struct report_digest *digest);
+void report_add_sharing(struct document *d, struct report_digest *digest);   /* sharing.c */
 void report_add_bandwidth(struct document *d, struct report_digest *digest); /* bandwidth.c */
 void report_add_tlbs(struct document *d, struct report_digest *digest);
 void report_add_against(struct document *d, struct report_digest *digest);

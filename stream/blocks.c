@@ -65,10 +65,11 @@ static bool insn_obeys(const struct stream_block *block, uint32_t insn, uint32_t
 {
     uint32_t first = block->insns[insn].first_slot;
     bool obeys = first <= end && end <= block->slot_count;
+    const bool string = first < end && obeys && is_string_slot(&block->slots[first]);
     for (uint32_t i = first; i < end && obeys; i++) {
         const struct stream_slot *slot = &block->slots[i];
         obeys = slot->insn == insn && slot->kind <= STREAM_AFTER;
-        if (is_string_slot(slot))
+        if (string || is_string_slot(slot))
             obeys = obeys && block->insn_count == 1 && block->slot_count == 4 && slot->kind == STREAM_SOURCE + i;
     }
     return obeys;

@@ -185,6 +185,7 @@ enum c2_status stream_marks_take(struct stream_marks *marks, uint32_t mark, cons
         [STREAM_DUMPED] = {STREAM_DUMP_WORDS, STREAM_DUMP_WORDS, dumped},
         [STREAM_ZEROED] = {0, 0, NULL},
         [STREAM_ARGUMENTS] = {2 + STREAM_ARGUMENT_REGISTERS, 2 + STREAM_ARGUMENT_REGISTERS, arguments},
+        [STREAM_BARRIER] = {0, 0, NULL},
     };
     if (mark == 0 || mark >= STREAM_MARKS)
         return refuse(err, "a mark is of no known kind");

@@ -124,6 +124,7 @@ enum stream_mark {
     STREAM_ZEROED,    /* no words: what was measured so far is dropped */
     STREAM_ARGUMENTS, /* 8 words: the entry of a function, which is executed next; which one it is of those whose
                        * arguments are wanted; RDI, RSI, RDX, RCX, R8, R9 there */
+    STREAM_BARRIER,   /* no words: all threads have come to a barrier: what was before is before what comes */
     STREAM_MARKS
 };
 #define STREAM_DUMP_WORDS 33u

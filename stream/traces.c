@@ -7,7 +7,9 @@
  *            Without a size a line is one byte: it touches one line of a cache. (Dinero IV; Edler & Hill.)
  *   lackey   `I  address,size`, ` L`, ` S` and ` M` likewise, as `valgrind --tool=lackey --trace-mem=yes` writes them;
  *            lines of Valgrind's own (==PID== ...) lie between.
- *   text     `R|W|F pc vaddr paddr size tid`, as c2emu --trace writes it; a small letter is the part on the next page.
+ *   text     `R|W|F pc vaddr paddr size tid`, as c2emu --trace writes it; a small letter is the part on the next
+ *            page. A line `B` is a barrier of all threads.
+ *   The first thread has the number 1; din and lackey have no other. The lines of an instruction stand together.
  *   Each fetch begins an instruction, which is a block of its own; references behind it are its slots. Those that come
  *   before any fetch, or are more than OWN_SLOTS, are in blocks whose instruction has no bytes: it is neither fetched
  *   nor counted (stream.h).
@@ -18,7 +20,8 @@
  * Invariants
  *   What is not understood is an error with its line: a trace is not guessed at.
  * Not modelled
- *   Threads: all references are of one. The physical addresses of the text form: pages are placed anew.
+ *   When threads start and end: one starts where its first line is, and all end behind the last. The physical addresses
+ *   of the text form: pages are placed anew.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -42,8 +45,9 @@
 static const char *const names[STREAM_TRACE_FORMS] = {"din", "lackey", "text"};
 
 struct item {
-    char kind; /* R, W, M, F; r, w, f: goes on with the one before */
+    char kind; /* R, W, M, F; r, w, f: goes on with the one before; B: none, a barrier */
     uint64_t address, size;
+    uint64_t pc, tid; /* of the text form; else the thread is 1 */
 };
 
 struct stream_trace {
@@ -56,6 +60,7 @@ struct stream_trace {
     struct stream_blocks *blocks;
     struct c2_map *numbers;    /* hash of what a block is -> number */
     struct c2_map *pages;      /* number -> TOUCHED, WRITTEN */
+    struct c2_map *threads;    /* those that have started */
     uint64_t page, page_state; /* the one asked about last */
     struct stream_writer *writer;
     struct stream_insn insn; /* under way: its length, 0: it has none */
@@ -161,27 +166,30 @@ static bool read_lackey(struct item *item, const char *at)
            take_number(&at, 10, &item->size) && at_end(at);
 }
 
-static bool read_text(struct item *item, const char *at, uint64_t *pc)
+static bool read_text(struct item *item, const char *at)
 {
-    uint64_t physical, tid;
-    if (*at == '\0' || !strchr("RWFrwf", *at))
+    uint64_t physical;
+    if (*at == '\0' || !strchr("RWFrwfB", *at))
         return false;
     item->kind = *at++;
-    return take_space(&at) && take_number(&at, 16, pc) && take_space(&at) && take_number(&at, 16, &item->address) &&
-           take_space(&at) && take_number(&at, 16, &physical) && take_space(&at) && take_number(&at, 10, &item->size) &&
-           take_space(&at) && take_number(&at, 10, &tid) && at_end(at);
+    if (item->kind == 'B')
+        return at_end(at);
+    return take_space(&at) && take_number(&at, 16, &item->pc) && take_space(&at) &&
+           take_number(&at, 16, &item->address) && take_space(&at) && take_number(&at, 16, &physical) &&
+           take_space(&at) && take_number(&at, 10, &item->size) && take_space(&at) &&
+           take_number(&at, 10, &item->tid) && at_end(at);
 }
 
 static bool read_item(const struct stream_trace *t, struct item *item)
 {
-    uint64_t pc;
+    *item = (struct item){.tid = 1};
     switch (t->form) {
     case STREAM_TRACE_DIN:
         return read_din(item, t->text);
     case STREAM_TRACE_LACKEY:
         return read_lackey(item, t->text);
     default:
-        return read_text(item, t->text, &pc);
+        return read_text(item, t->text);
     }
 }
 
@@ -226,6 +234,8 @@ static enum c2_status begin(struct stream_trace *t, struct c2_error *err)
     enum c2_status status = map(t, 0, WITHOUT_START, err);
     if (status == C2_OK)
         status = map(t, WITHOUT_END, ADDRESSES, err);
+    if (status == C2_OK)
+        status = c2_map_put(t->threads, 1, 1, err);
     if (status == C2_OK)
         status = stream_writer_mark(t->writer, STREAM_THREAD, (const uint64_t[]){1, STREAM_START}, 2, err);
     return status;
@@ -353,6 +363,49 @@ static enum c2_status take_part(struct stream_trace *t, const struct item *item,
     return C2_OK;
 }
 
+/* ------------------------------------------------------------------ threads */
+
+static enum c2_status mark_thread(struct stream_trace *t, uint64_t tid, enum stream_thread what, struct c2_error *err)
+{
+    return stream_writer_mark(t->writer, STREAM_THREAD, (const uint64_t[]){tid, what}, 2, err);
+}
+
+static enum c2_status turn_to(struct stream_trace *t, const struct item *item, struct c2_error *err)
+{
+    uint64_t known;
+    if (item->tid == 0 || item->tid > UINT32_MAX)
+        return fail_line(t, err, "no thread has this number: they count from 1");
+    enum c2_status status = close_record(t, err);
+    if (status == C2_OK)
+        status = stream_writer_flush(t->writer, err);
+    t->writer->batch->tid = (uint32_t)item->tid;
+    t->pc = item->pc;
+    if (status != C2_OK || c2_map_get(t->threads, item->tid, &known))
+        return status;
+    status = c2_map_put(t->threads, item->tid, 1, err);
+    return status == C2_OK ? mark_thread(t, item->tid, STREAM_START, err) : status;
+}
+
+static enum c2_status take_barrier(struct stream_trace *t, struct c2_error *err)
+{
+    enum c2_status status = close_record(t, err);
+    return status == C2_OK ? stream_writer_mark(t->writer, STREAM_BARRIER, NULL, 0, err) : status;
+}
+
+/* The first one is the last. */
+static enum c2_status end_threads(struct stream_trace *t, struct c2_error *err)
+{
+    struct c2_pair *list;
+    const uint64_t count = c2_map_count(t->threads);
+    enum c2_status status = c2_map_list(&list, t->threads, err);
+    if (status != C2_OK)
+        return status;
+    for (uint64_t i = count; i-- > 0 && status == C2_OK;)
+        status = mark_thread(t, list[i].key, STREAM_EXIT, err);
+    c2_free(list);
+    return status;
+}
+
 static enum c2_status take_line(struct stream_trace *t, struct c2_error *err)
 {
     struct item item;
@@ -362,7 +415,11 @@ static enum c2_status take_line(struct stream_trace *t, struct c2_error *err)
         return c2_fail(err, C2_ERR_FORMAT,
                        "%s, line %" PRIu64 ": this is no line of a trace in the form \"%s\": \"%.60s\"", t->name,
                        t->line, names[t->form], t->text);
+    if (item.kind == 'B')
+        return take_barrier(t, err);
     enum c2_status status = check_address(t, &item, err);
+    if (status == C2_OK && item.tid != t->writer->batch->tid)
+        status = turn_to(t, &item, err);
     if (status != C2_OK)
         return status;
     if (item.kind == 'F')
@@ -408,6 +465,8 @@ static enum c2_status make(struct stream_trace *t, const char *name, const char 
         status = c2_map_create(&t->numbers, err);
     if (status == C2_OK)
         status = c2_map_create(&t->pages, err);
+    if (status == C2_OK)
+        status = c2_map_create(&t->threads, err);
     for (unsigned i = 0; form && i < STREAM_TRACE_FORMS; i++)
         if (strcmp(form, names[i]) == 0)
             t->form = (enum stream_trace_form)i;
@@ -437,6 +496,7 @@ void stream_trace_close(struct stream_trace *trace)
         return;
     stream_writer_destroy(trace->writer);
     c2_map_destroy(trace->pages);
+    c2_map_destroy(trace->threads);
     c2_map_destroy(trace->numbers);
     stream_blocks_destroy(trace->blocks);
     c2_free(trace->name);
@@ -457,7 +517,7 @@ static enum c2_status end(struct stream_trace *t, struct c2_error *err)
 {
     enum c2_status status = close_record(t, err);
     if (status == C2_OK)
-        status = stream_writer_mark(t->writer, STREAM_THREAD, (const uint64_t[]){1, STREAM_EXIT}, 2, err);
+        status = end_threads(t, err);
     return status == C2_OK ? stream_writer_flush(t->writer, err) : status;
 }
 

@@ -41,7 +41,7 @@ PAGES = ["README.md", "docs/tour.md", "docs/options.md", "docs/model.md", "docs/
          "docs/points.md", "docs/many.md", "docs/replay.md",
          "docs/receipts.md"] # with commands
 PAGES += ["docs/regions.md", "docs/sandbox.md"]
-OTHER_PAGES = ["docs/bandwidth.md", "docs/papers.md",
+OTHER_PAGES = ["docs/bandwidth.md", "docs/sharing.md", "docs/papers.md",
                "docs/deviations.md", "docs/comparison.md", "docs/architecture.md", "docs/recording.md",
                "CONTRIBUTING.md", "tests/README.md"]
 OTHER_PAGES.append("docs/contexts.md")

@@ -303,7 +303,7 @@ static const struct override_case override_cases[] = {
      {"machine.ways=4"},
      "--set machine.ways=4: [machine] has no key \"ways\" (known: name, description, "
      "line, physical_memory, clock, instructions_per_cycle, flops_per_cycle, memory_read_bandwidth, "
-     "memory_write_bandwidth)"},
+     "memory_write_bandwidth, sharing_penalty)"},
     {"teach", {"L2.ways="}, "--set L2.ways=: \"\" is not a number (examples: 12, 0x1000)"},
     {"teach", {"L2.ways=65"}, "--set L2.ways=65: 65 is out of range: 1 to 64"},
     {"teach", {"L4.ways=4"}, "--set L4.ways=4: the machine of " MACHINES "/teach.ini has no section [L4]"},

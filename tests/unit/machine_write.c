@@ -80,6 +80,7 @@ static void test_every_key_survives(void **state)
         "L2.read_bandwidth=12.889",
         "L3.write_bandwidth=0.05",
         "machine.flops_per_cycle=9999.999",
+        "machine.sharing_penalty=125",
         "L3.inclusion=exclusive",
         "STLB.index=vpn[6:0]^vpn[13:7]",
         "walks.from=L3",

@@ -177,6 +177,12 @@ static void break_kind(struct made *made) { made->slots[0].kind = STREAM_AFTER +
 static void break_string_alone(struct made *made) { made->slots[0].kind = STREAM_SOURCE; }
 static void make_string(struct made *made) { make_string_block(made); }
 
+static void break_string_kind(struct made *made)
+{
+    make_string_block(made);
+    made->slots[1].kind = STREAM_READ;
+}
+
 /* Block 5: six instructions of 2, 0, 1, 2, 0, 1 slots; the slot of the last is a read of 6 bytes. */
 static void make_ending(struct made *made, enum stream_ending ending, uint8_t kind, uint16_t size)
 {
@@ -249,6 +255,7 @@ static void test_contract_of_a_block(void **state)
     assert_true(aborts(break_kind));
     assert_true(aborts(break_string_alone));
     assert_true(aborts(break_string_order));
+    assert_true(aborts(break_string_kind));
     assert_true(aborts(break_string_slots));
     assert_false(aborts(make_call));
     assert_false(aborts(make_return));
