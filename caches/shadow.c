@@ -41,7 +41,7 @@
 #include "caches/shadow_priv.h"
 
 #define RING_A_LINE C2_HOST_SIZE(4u, 2u)
-#define RING_AT_LEAST C2_HOST_SIZE(4096u, 64u) /* a cleaning of a small level's ring is not worth its call */
+#define RING_AT_LEAST C2_HOST_SIZE(16384u, 64u) /* cleanings of a small level's ring are to be rare */
 #define FIRST_STAMP 2u                         /* 0: never asked, 1: long ago */
 #define WORD_BITS 64u
 

@@ -245,24 +245,11 @@ enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64
 
 /* ------------------------------------------------------------------ accesses */
 
-/* Whoever is to blame for the access; never 0, which is nobody. */
-static inline enum c2_status ask_actor(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t *actor,
-                                       struct c2_error *err)
-{
-    const struct sim_attribution *to = &core->sim->attributed.to;
-    *actor = 0;
-    if (!to->actor)
-        return C2_OK;
-    enum c2_status status = to->actor(to->self, core->code, kind, va, actor, err);
-    C2_PROMISE(status != C2_OK || *actor != 0);
-    return status;
-}
-
 /* For the access that follows. */
 static enum c2_status set_actor(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t *actor,
                                 struct c2_error *err)
 {
-    enum c2_status status = ask_actor(core, kind, va, actor, err);
+    enum c2_status status = sim_ask_actor(core, kind, va, actor, err);
     caches_set_actor(core->sim->caches, *actor);
     return status;
 }
@@ -305,14 +292,6 @@ enum c2_status sim_attribute_any(struct sim_core *core, enum caches_side side, b
     return status;
 }
 
-/* A line access that caches_try() has found to miss. */
-enum c2_status sim_attribute_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err)
-{
-    uint64_t actor;
-    enum c2_status status = ask_actor(core, kind, va, &actor, err);
-    return status == C2_OK ? sim_verdicts_missed(core, kind, va, actor, err) : status;
-}
-
 /* A walk's read of an entry on the way to va. */
 enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, struct line_no entry, uint32_t *served_by,
                                   struct c2_error *err)
@@ -350,7 +329,7 @@ enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struc
     struct sim_tlb_miss miss = {.code = core->code, .kind = kind, .va = va, .walked = walked};
     if (!sim->attributed.measuring)
         return C2_OK;
-    enum c2_status status = ask_actor(core, kind, va, &miss.actor, err);
+    enum c2_status status = sim_ask_actor(core, kind, va, &miss.actor, err);
     if (status != C2_OK)
         return status;
     return sim->verdicts.tape ? sim_verdicts_tlb_missed(core, kind, va, walked, miss.actor, err)

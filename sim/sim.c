@@ -118,8 +118,7 @@ enum c2_status sim_access_tried(struct sim_core *core, enum caches_tried tried, 
     struct sim *sim = core->sim;
     if (tried == CACHES_FULL)
         return sim_verdicts_pass(sim, err);
-    const enum sim_kind kind = kind_of(side, write);
-    return sim->attributed.on ? sim_attribute_missed(core, kind, va, err) : sim_verdicts_unheard(sim, err);
+    return sim_verdicts_missed(core, kind_of(side, write), va, err);
 }
 
 /* Of a line whose slot nobody remembers, and of caches that have one stage. */

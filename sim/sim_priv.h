@@ -207,9 +207,7 @@ void sim_intervals_check(const struct sim *sim);
 enum c2_status sim_verdicts_create(struct sim *sim, bool apart, struct c2_error *err);
 void sim_verdicts_destroy(struct sim *sim);
 void sim_verdicts_use(struct sim *sim); /* the caches are new */
-enum c2_status sim_verdicts_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t actor,
-                                   struct c2_error *err);
-enum c2_status sim_verdicts_unheard(struct sim *sim, struct c2_error *err); /* a miss that nobody wants to hear of */
+enum c2_status sim_verdicts_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err);
 enum c2_status sim_verdicts_tlb_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, bool walked,
                                        uint64_t actor, struct c2_error *err);
 enum c2_status sim_verdicts_pass(struct sim *sim, struct c2_error *err);   /* the tape is handed on */
@@ -242,8 +240,6 @@ bool sim_attribute_line_holds(const struct sim_core *core);
 bool sim_page_holds(const struct sim_core *core, const struct sim_page *page, struct guest_va va);
 enum c2_status sim_attribute_any(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,
                                  struct line_no virtual_line, struct line_no physical_line, struct c2_error *err);
-enum c2_status sim_attribute_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va,
-                                    struct c2_error *err);
 enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, struct line_no entry, uint32_t *served_by,
                                   struct c2_error *err);
 enum c2_status sim_attribute_found(struct sim_core *core, struct guest_va va, struct line_no entry,
@@ -324,6 +320,19 @@ static inline struct sim_page *sim_page_of(struct sim_core *core, struct guest_v
 static inline struct guest_pa sim_translate(struct sim_core *core, struct guest_va va)
 {
     return (struct guest_pa){va.v + sim_page_of(core, va)->delta};
+}
+
+/* Whoever is to blame for an access; never 0, which is nobody, unless nobody attributes. */
+static inline enum c2_status sim_ask_actor(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t *actor,
+                                       struct c2_error *err)
+{
+    const struct sim_attribution *to = &core->sim->attributed.to;
+    *actor = 0;
+    if (!to->actor)
+        return C2_OK;
+    enum c2_status status = to->actor(to->self, core->code, kind, va, actor, err);
+    C2_PROMISE(status != C2_OK || *actor != 0);
+    return status;
 }
 
 /* With attribution: the size of the page of va, which was translated last. */

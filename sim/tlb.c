@@ -59,7 +59,7 @@ static enum c2_status read_deferred(struct sim_core *core, struct guest_va va, s
         return sim_verdicts_pass(sim, err);
     if (tried == CACHES_TRIED)
         return C2_OK;
-    return sim->attributed.on ? sim_attribute_missed(core, SIM_WALK, va, err) : sim_verdicts_unheard(sim, err);
+    return sim_verdicts_missed(core, SIM_WALK, va, err);
 }
 
 static enum c2_status read_entry(struct sim_core *core, struct guest_va va, struct line_no entry, uint32_t *served_by,

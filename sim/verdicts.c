@@ -40,21 +40,20 @@ static inline enum c2_status pass_if(struct sim *sim, enum caches_tried tried, s
     return C2_UNLIKELY(tried == CACHES_FULL) ? sim_verdicts_pass(sim, err) : C2_OK;
 }
 
-enum c2_status sim_verdicts_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t actor,
-                                   struct c2_error *err)
+/* CACHES_MISSED: who made the access is asked, and goes on the tape with it. */
+enum c2_status sim_verdicts_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err)
 {
     struct sim *sim = core->sim;
-    const uint64_t first = kind == SIM_WALK ? caches_machine(sim->caches)->walks_from : 0;
-    const struct caches_noted noted = {
-        actor,
-        {va.v, sim->attributed.number,
-         bits_of(core, kind) | (uint64_t)sim_page_log2(core, va) << PAGE_LOG2 | first << FIRST}};
+    struct caches_noted noted = {.word = {va.v, sim->attributed.number}};
+    if (!sim->attributed.on)
+        return pass_if(sim, caches_defer(sim->caches, NULL), err);
+    enum c2_status status = sim_ask_actor(core, kind, va, &noted.actor, err);
+    if (C2_UNLIKELY(status != C2_OK))
+        return status;
+    noted.word[2] = bits_of(core, kind) | (uint64_t)sim_page_log2(core, va) << PAGE_LOG2;
+    if (C2_UNLIKELY(kind == SIM_WALK))
+        noted.word[2] |= (uint64_t)caches_machine(sim->caches)->walks_from << FIRST;
     return pass_if(sim, caches_defer(sim->caches, &noted), err);
-}
-
-enum c2_status sim_verdicts_unheard(struct sim *sim, struct c2_error *err)
-{
-    return pass_if(sim, caches_defer(sim->caches, NULL), err);
 }
 
 enum c2_status sim_verdicts_tlb_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, bool walked,
