@@ -204,6 +204,12 @@ enum c2_status profile_owner(struct profile *profile, enum sim_kind kind, struct
     return C2_OK;
 }
 
+/* What tells blocks of one owner apart; 0 where it has one alone, so that most words are of 32 bits. */
+static uint32_t block_of(const struct profile *profile, const struct objects_found *found)
+{
+    return objects_owner(profile->objects, found->owner)->number != 0 ? 0 : found->block;
+}
+
 static enum c2_status find_word(struct profile *profile, uint32_t code, enum sim_kind kind, struct guest_va va,
                                 uint64_t *out, struct c2_error *err)
 {
@@ -216,7 +222,7 @@ static enum c2_status find_word(struct profile *profile, uint32_t code, enum sim
         status = find_actor(profile, code, found.owner, &actor, err);
     if (status != C2_OK)
         return status;
-    *out = (uint64_t)found.block << 32 | (actor + 1u);
+    *out = (uint64_t)block_of(profile, &found) << 32 | (actor + 1u);
     if (kind <= SIM_WRITE || profile->last[code].actor == PROFILE_NONE)
         profile->last[code] = (struct profile_last){found.start, found.end - found.start, *out, profile->epoch, actor};
     return C2_OK;
@@ -234,7 +240,7 @@ static bool word_holds(struct profile *profile, uint64_t word, struct guest_va v
     struct objects_found found;
     const struct profile_actor *actor = &profile->actors[(uint32_t)word - 1];
     objects_find(profile->objects, va.v, &found);
-    return found.owner == actor->owner && found.block == word >> 32 && actor->early == profile->early;
+    return found.owner == actor->owner && block_of(profile, &found) == word >> 32 && actor->early == profile->early;
 }
 
 static enum c2_status actor_word(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,

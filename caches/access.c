@@ -67,7 +67,7 @@ static inline enum c2_status usual_access(struct caches *caches, cache_access_fu
     *last = slot;
     if (!access(caches, first, write, slot, line.physical_line.v)) {
         caches_judge(caches, outcome);
-        return C2_OK;
+        return C2_UNLIKELY(caches->verdicts->rows.failed) ? no_room(err) : C2_OK;
     }
     if (C2_UNLIKELY(cache_tape_hit(caches, first, slot)))
         cache_tape_full(caches);

@@ -167,7 +167,10 @@ void caches_destroy(struct caches *caches)
 enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err)
 {
     (void)err; /* rows get longer with the first line */
-    cache_lines_keep_evictors(caches->usual ? &caches->verdicts->lines : &caches->lines);
+    if (caches->usual)
+        caches->verdicts->rows.has_evictors = true;
+    else
+        cache_lines_keep_evictors(&caches->lines);
     return C2_OK;
 }
 

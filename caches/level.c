@@ -104,7 +104,7 @@ enum c2_status cache_level_init(struct cache_level *level, const struct caches_m
     if (status == C2_OK)
         status = init_policy(level, seed, err);
     if (status == C2_OK)
-        status = cache_shadow_init(&level->shadow, lines, 2 * column,
+        status = cache_shadow_init(&level->shadow, &lines->stamps, 2 * column,
                                    (uint32_t)(config->size_bytes / machine->line_bytes), err);
     if (status == C2_OK && keep_origin)
         status = init_origin(level, err);

@@ -5,18 +5,16 @@
  * Model
  *   Lines come in groups of 64 neighbours. A group gets its number when the first of its lines is accessed, and a line
  *   the slot number*64 + its place. Slots never change, so that rings and ways can name a line by 32 bits.
- *   A line knows for each level when the level was last asked for it, side by side in its row. On a usual machine that
- *   is all (packed rows), and what a level has is in its sets (contents.c). On others it knows where in the level it is
- *   as well: so whether a level has a line is one load, and no tags are compared at all.
- *   Where evictors are kept, a line has a row of them too, a 64-bit word a level: the actor at the time the level lost
- *   the line last. Only misses and their victims look there.
- *   Of a usual machine the slots and the rows are two (cache_lines_part): contents are asked for slots, verdicts for
- *   rows, and the two may be on two threads. The rows get their groups in the same order.
+ *   A line knows for each level when the level was last asked for it, and where in the level it is, side by side in
+ *   its row: so whether a level has a line is one load, and no tags are compared at all. Where evictors are kept, a
+ *   line has a row of them too, a 64-bit word a level: the actor at the time the level lost it last. Only misses and
+ *   their victims look there.
+ *   Of a usual machine there are slots alone: what a level has is in its sets (contents.c), and the rows are the
+ *   verdicts' (rows.c).
  *
  * Price
  *   The direct-mapped table of recent groups answers for 16 MiB of neighbouring memory in eight instructions; behind
- *   it stands a hash map. 4 bytes a line and level, 8 where rows are not packed; 8 more for evictors. With four levels
- *   and 64-byte lines that is a quarter of the footprint, three quarters with evictors.
+ *   it stands a hash map. 8 bytes a line and level, 16 with evictors.
  *
  * Invariants (cache_lines_check)
  *   Rows are powers of two, and have room for their columns. The map has as many keys as there are groups and says what
@@ -36,8 +34,8 @@ enum c2_status cache_lines_init(struct cache_lines *lines, uint32_t columns, str
 {
     lines->columns = columns;
     lines->column_bits = columns > 1 ? c2_log2(columns - 1) + 1 : 0;
-    lines->row_bits = lines->column_bits + 1;
     lines->stride = 1u << lines->column_bits;
+    lines->stamps.width = 2 * lines->stride;
     return c2_map_create(&lines->map, err);
 }
 
@@ -55,20 +53,10 @@ void cache_lines_keep_evictors(struct cache_lines *lines)
     lines->has_evictors = true;
 }
 
-void cache_lines_pack(struct cache_lines *lines)
-{
-    C2_ASSERT(lines->groups == 0);
-    lines->row_bits = lines->column_bits > 0 ? lines->column_bits : 1;
-    lines->stride = 1u << (lines->row_bits - 1);
-}
-
-void cache_lines_part(struct cache_lines *lines, struct cache_lines *rows)
+void cache_lines_bare(struct cache_lines *lines)
 {
     C2_ASSERT(lines->groups == 0 && !lines->has_evictors);
     lines->bare = true;
-    rows->columns = lines->columns;
-    rows->column_bits = lines->column_bits;
-    cache_lines_pack(rows);
 }
 
 static size_t group_bytes(const struct cache_lines *lines)
@@ -103,22 +91,22 @@ static bool make_room(struct cache_lines *lines)
         !make_part((void **)&lines->group_key, room, sizeof *lines->group_key) ||
         !make_part((void **)&lines->evictor, room, evictor_bytes(lines)))
         return false;
+    lines->stamps.word = (uint32_t *)lines->state;
     lines->room = room;
     return true;
 }
 
 /* Only the new group is zeroed: what lies behind it stays untouched host memory. */
-bool cache_lines_add(struct cache_lines *lines, uint64_t key)
+static bool add_group(struct cache_lines *lines, uint64_t key)
 {
-    if (!make_room(lines))
-        return false;
-    if (lines->map && c2_map_put(lines->map, key, lines->groups, NULL) != C2_OK)
+    if (!make_room(lines) || c2_map_put(lines->map, key, lines->groups, NULL) != C2_OK)
         return false;
     if (!lines->bare)
         memset(cache_lines_state(lines, lines->groups << LINES_GROUP_SHIFT, 0), 0, group_bytes(lines));
     if (lines->has_evictors)
         memset(cache_lines_evictor_at(lines, lines->groups << LINES_GROUP_SHIFT, 0), 0, evictor_bytes(lines));
     lines->group_key[lines->groups++] = key;
+    lines->stamps.groups = lines->groups;
     return true;
 }
 
@@ -128,7 +116,7 @@ uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line)
     uint64_t group;
     if (!c2_map_get(lines->map, key, &group)) {
         group = lines->groups;
-        if (!cache_lines_add(lines, key))
+        if (!add_group(lines, key))
             return LINES_NO_SLOT;
     }
     C2_PROMISE(group < lines->groups && lines->group_key[group] == key);
@@ -140,11 +128,8 @@ uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line)
 
 void cache_lines_check(const struct cache_lines *lines)
 {
-    C2_ASSERT(lines->groups <= lines->room);
-    C2_ASSERT(lines->stride == 1u << (lines->row_bits - 1) && lines->columns <= 1u << lines->column_bits);
-    if (!lines->map)
-        return;
-    C2_ASSERT(c2_map_count(lines->map) == lines->groups);
+    C2_ASSERT(c2_map_count(lines->map) == lines->groups && lines->groups <= lines->room);
+    C2_ASSERT(lines->stride == 1u << lines->column_bits && lines->columns <= lines->stride);
     uint64_t group;
     for (uint32_t i = 0; i < lines->groups; i++)
         C2_ASSERT(c2_map_get(lines->map, lines->group_key[i], &group) && group == i);

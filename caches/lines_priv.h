@@ -19,20 +19,43 @@ struct cache_state {
     uint32_t seat;  /* 0: not in the level; else number of its way * 2 + dirty; the level's */
 };
 
+/* What is known of the lines of a group by a level that few are asked of. */
+struct cache_beside {
+    uint32_t stamp[LINES_GROUP], evictor[LINES_GROUP];
+};
+
+/* Where shadows find the stamps of lines. */
+struct cache_stamps {
+    uint32_t *word; /* [slot * width + place of the level] */
+    uint32_t width;
+    uint32_t groups;              /* of lines */
+    struct cache_beside **beside; /* [group]; NULL: there is none, of all, or of the group */
+};
+#define LINES_BESIDE UINT32_MAX /* the place of a level that is there */
+
+/* NULL: the level was never asked for a line of the group. */
+static inline uint32_t *cache_stamp(const struct cache_stamps *stamps, uint32_t slot, uint32_t place)
+{
+    if (C2_LIKELY(place != LINES_BESIDE))
+        return &stamps->word[(size_t)slot * stamps->width + place];
+    struct cache_beside *beside = stamps->beside[slot >> LINES_GROUP_SHIFT];
+    return beside ? &beside->stamp[slot & (LINES_GROUP - 1)] : NULL;
+}
+
 struct cache_lines {
-    struct cache_state *state; /* [slot * stride + column]; packed: see cache_lines_pack() */
-    uint32_t columns;          /* one a level */
-    unsigned column_bits;      /* their number, rounded up, as a power of two */
-    unsigned row_bits;         /* words of 32 bits in a row, likewise */
-    uint32_t stride;           /* of a row, in states */
+    struct cache_state *state;  /* [slot * stride + column] */
+    struct cache_stamps stamps; /* these, for shadows */
+    uint32_t columns;           /* one a level */
+    unsigned column_bits;       /* their number, rounded up, as a power of two */
+    uint32_t stride;            /* of a row, in states */
     bool has_evictors;
-    bool bare;           /* slots and names alone; rows are kept by another one */
+    bool bare;           /* slots alone: the rows are in struct cache_rows */
     uint64_t *evictor;   /* [slot << column_bits + column] */
     uint64_t actor;      /* whoever makes a level lose a line now */
     uint32_t groups;     /* in use */
     uint32_t room;       /* allocated, in groups */
     uint64_t *group_key; /* [group]: line / LINES_GROUP */
-    struct c2_map *map;  /* line / LINES_GROUP -> group; NULL: rows alone, of groups that another one names */
+    struct c2_map *map;  /* line / LINES_GROUP -> group */
     struct {
         uint64_t key; /* line / LINES_GROUP + 1; 0: empty */
         uint64_t first_slot;
@@ -45,13 +68,8 @@ void cache_lines_end(struct cache_lines *lines);
 uint32_t cache_lines_slot(struct cache_lines *lines, uint64_t line);
 /* Before the first slot: rows have evictors. */
 void cache_lines_keep_evictors(struct cache_lines *lines);
-/* Before the first slot: rows have stamps alone, one behind the other, for levels that know themselves what they have.
- * Column i is word i of a row then, no longer word 2 i. */
-void cache_lines_pack(struct cache_lines *lines);
-/* Before the first slot: the slots stay here, and `rows`, all zeros, has what is known of each line, packed. A new
- * group is told to it by cache_lines_add(), as group_key has it: those of a stage behind may hear of it later. */
-void cache_lines_part(struct cache_lines *lines, struct cache_lines *rows);
-bool cache_lines_add(struct cache_lines *rows, uint64_t key); /* false: no memory */
+/* Before the first slot: there are slots and no rows. */
+void cache_lines_bare(struct cache_lines *lines);
 void cache_lines_check(const struct cache_lines *lines);
 
 /* The same if its group was found lately, LINES_NO_SLOT otherwise. */
@@ -74,12 +92,6 @@ static inline struct cache_state *cache_lines_row(const struct cache_lines *line
 static inline struct cache_state *cache_lines_state(const struct cache_lines *lines, uint32_t slot, uint32_t column)
 {
     return &cache_lines_row(lines, slot)[column];
-}
-
-/* The stamp at this word of the row. */
-static inline uint32_t *cache_lines_stamp(const struct cache_lines *lines, uint32_t slot, uint32_t at)
-{
-    return (uint32_t *)lines->state + ((size_t)slot << lines->row_bits) + at;
 }
 
 static inline uint64_t *cache_lines_evictor_at(const struct cache_lines *lines, uint32_t slot, uint32_t column)

@@ -42,17 +42,17 @@
 
 #define RING_A_LINE C2_HOST_SIZE(4u, 2u)
 #define RING_AT_LEAST C2_HOST_SIZE(16384u, 64u) /* cleanings of a small level's ring are to be rare */
-#define FIRST_STAMP 2u                         /* 0: never asked, 1: long ago */
+#define FIRST_STAMP 2u                          /* 0: never asked, 1: long ago */
 #define WORD_BITS 64u
 
-enum c2_status cache_shadow_init(struct cache_shadow *shadow, struct cache_lines *lines, uint32_t at, uint32_t capacity,
-                                 struct c2_error *err)
+enum c2_status cache_shadow_init(struct cache_shadow *shadow, const struct cache_stamps *stamps, uint32_t at,
+                                 uint32_t capacity, struct c2_error *err)
 {
     C2_ASSERT(capacity >= 1 && capacity <= SHADOW_MAX_CAPACITY);
     uint32_t ring = RING_AT_LEAST;
     while (ring < RING_A_LINE * capacity)
         ring *= 2;
-    *shadow = (struct cache_shadow){.lines = lines,
+    *shadow = (struct cache_shadow){.stamps = stamps,
                                     .at = at,
                                     .capacity = capacity,
                                     .clock = FIRST_STAMP,
@@ -74,7 +74,7 @@ static uint32_t ring_of(const struct cache_shadow *shadow) { return shadow->mask
 
 static uint32_t *stamp_of(const struct cache_shadow *shadow, uint32_t slot)
 {
-    return cache_lines_stamp(shadow->lines, slot, shadow->at);
+    return cache_stamp(shadow->stamps, slot, shadow->at);
 }
 
 /* The clock may get this far, and a cleaned ring still fits behind it. */
@@ -104,8 +104,6 @@ static inline uint32_t take_oldest(struct cache_shadow *shadow, uint32_t *at)
 {
     uint32_t *log = shadow->log, mask = shadow->mask, now = *at;
     uint64_t *used = shadow->used;
-    const uint32_t *stamps = cache_lines_stamp(shadow->lines, 0, shadow->at);
-    const unsigned row_bits = shadow->lines->row_bits;
     for (;;) {
         uint32_t place = now & mask, bit = place % WORD_BITS;
         uint64_t rest = used[place / WORD_BITS] >> bit;
@@ -116,7 +114,7 @@ static inline uint32_t take_oldest(struct cache_shadow *shadow, uint32_t *at)
         uint32_t skip = (uint32_t)__builtin_ctzll(rest);
         used[place / WORD_BITS] ^= (uint64_t)1 << (bit + skip);
         now += skip;
-        uint32_t slot = log[place + skip], stamp = stamps[(size_t)slot << row_bits], to = stamp & mask;
+        uint32_t slot = log[place + skip], stamp = *stamp_of(shadow, slot), to = stamp & mask;
         if (stamp == now) {
             *at = now;
             return slot;
@@ -146,10 +144,10 @@ void cache_shadow_enter(struct cache_shadow *shadow, uint32_t slot)
 
 static void forget_the_past(struct cache_shadow *shadow)
 {
-    uint32_t slots = shadow->lines->groups << LINES_GROUP_SHIFT;
+    uint32_t slots = shadow->stamps->groups << LINES_GROUP_SHIFT;
     for (uint32_t slot = 0; slot < slots; slot++) {
         uint32_t *stamp = stamp_of(shadow, slot);
-        if (*stamp != 0 && *stamp < shadow->horizon)
+        if (stamp && *stamp != 0 && *stamp < shadow->horizon)
             *stamp = 1;
     }
 }
@@ -193,11 +191,11 @@ bool cache_shadow_holds(const struct cache_shadow *shadow, uint32_t stamp)
 void cache_shadow_check(const struct cache_shadow *shadow)
 {
     uint32_t live = 0, used = 0, entries = 0;
-    uint32_t slots = shadow->lines->groups << LINES_GROUP_SHIFT;
+    uint32_t slots = shadow->stamps->groups << LINES_GROUP_SHIFT;
     for (uint32_t slot = 0; slot < slots; slot++) {
-        uint32_t stamp = *stamp_of(shadow, slot);
-        C2_ASSERT(stamp < shadow->clock);
-        live += stamp >= shadow->horizon;
+        const uint32_t *stamp = stamp_of(shadow, slot);
+        C2_ASSERT(!stamp || *stamp < shadow->clock);
+        live += stamp && *stamp >= shadow->horizon;
     }
     C2_ASSERT(live == shadow->live && live <= shadow->capacity);
     C2_ASSERT(shadow->clock - shadow->horizon <= ring_of(shadow));

@@ -14,8 +14,8 @@ struct cache_shadow {
     uint32_t clock;   /* the next stamp */
     uint32_t stop;    /* clean the log when the clock gets here */
     uint32_t horizon; /* a line is in the shadow when its stamp is not below */
-    uint32_t at;      /* of the level's stamps in the rows of cache_lines */
-    struct cache_lines *lines;
+    uint32_t at;      /* of the level's stamps in the rows, or LINES_BESIDE */
+    const struct cache_stamps *stamps;
     uint32_t *log;  /* [stamp & mask]: the slot of a line in the shadow, not behind its own stamp */
     uint64_t *used; /* one bit an entry of the log */
     uint32_t mask;  /* entries of the log - 1 */
@@ -23,8 +23,8 @@ struct cache_shadow {
     uint32_t capacity;
 };
 
-enum c2_status cache_shadow_init(struct cache_shadow *shadow, struct cache_lines *lines, uint32_t at, uint32_t capacity,
-                                 struct c2_error *err);
+enum c2_status cache_shadow_init(struct cache_shadow *shadow, const struct cache_stamps *stamps, uint32_t at,
+                                 uint32_t capacity, struct c2_error *err);
 void cache_shadow_end(struct cache_shadow *shadow);
 void cache_shadow_clean(struct cache_shadow *shadow);
 /* The line of slot has just got the stamp clock - 1 and was not in the shadow. */

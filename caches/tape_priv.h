@@ -6,6 +6,7 @@
 #define C2_TAPE_PRIV_H
 
 #include "caches/hierarchy_priv.h"
+#include "caches/rows_priv.h"
 
 /* The first word of a record. Slot 32 bits, column 4, levels missed 4, words behind it 8. */
 #define TAPE_COLUMN 32u
@@ -24,7 +25,7 @@ struct cache_judged {
 
 /* What verdicts need, and contents never touch: so the two may be on two threads. */
 struct cache_verdicts {
-    struct cache_lines lines;                         /* rows alone */
+    struct cache_rows rows;
     uint32_t level_count;                             /* of the data path */
     struct cache_judged level[CACHES_MAX_LEVELS + 1]; /* by column */
     struct caches_outcome outcome;

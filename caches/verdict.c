@@ -20,12 +20,13 @@
 void cache_verdicts_init(struct cache_verdicts *verdicts, struct caches *caches)
 {
     verdicts->level_count = caches->level_count;
-    cache_lines_part(&caches->lines, &verdicts->lines);
+    cache_lines_bare(&caches->lines);
+    verdicts->rows.columns = verdicts->rows.stamps.width = caches->level_count;
     for (uint32_t i = 0; i < caches->node_count; i++) {
         struct cache_shadow *shadow = &verdicts->level[i].shadow;
         *shadow = caches->level[i].shadow;
-        shadow->lines = &verdicts->lines;
-        shadow->at = i;
+        shadow->stamps = &verdicts->rows.stamps;
+        shadow->at = i < caches->level_count ? i : LINES_BESIDE;
         caches->level[i].shadow = (struct cache_shadow){.log = NULL};
     }
 }
@@ -36,22 +37,21 @@ void cache_verdicts_end(struct cache_verdicts *verdicts)
         return;
     for (uint32_t i = 0; i < CACHES_MAX_LEVELS + 1; i++)
         cache_shadow_end(&verdicts->level[i].shadow);
-    cache_lines_end(&verdicts->lines);
+    cache_rows_end(&verdicts->rows);
     c2_free(verdicts);
 }
 
 /* Not every word is the first of a record; rows that there are do no harm. */
-static inline void prefetch_row(const struct cache_lines *lines, uint32_t slot)
+static inline void prefetch_row(const struct cache_rows *rows, uint32_t slot)
 {
-    const uint32_t slots = lines->groups << LINES_GROUP_SHIFT;
-    __builtin_prefetch(cache_lines_stamp(lines, slot < slots ? slot : 0, 0), 1);
+    const uint32_t slots = rows->stamps.groups << LINES_GROUP_SHIFT;
+    __builtin_prefetch(&rows->stamps.word[(size_t)(slot < slots ? slot : 0) * rows->columns], 1);
 }
 
-/* A level was asked for the line with this row. */
-static inline enum caches_class touch(struct cache_judged *level, uint32_t *stamps, uint32_t column, uint32_t slot,
-                                      bool missed)
+/* A level was asked for the line, of which it keeps this stamp. */
+static inline enum caches_class touch(struct cache_judged *level, uint32_t *stamp, uint32_t slot, bool missed)
 {
-    const enum caches_class class_ = cache_shadow_touch(&level->shadow, &stamps[column], slot);
+    const enum caches_class class_ = cache_shadow_touch(&level->shadow, stamp, slot);
     level->said[missed][class_]++;
     return class_;
 }
@@ -65,52 +65,52 @@ struct heard {
     uint64_t lost;          /* above the levels that missed, 8 bits each */
 };
 
-/* An access does not make the levels lose its own line, so what is known of it may be read first. */
-static inline void tell(const struct cache_lines *lines, struct caches_outcome *outcome, uint32_t column,
-                        uint32_t depth, const uint64_t *evictors, uint64_t passed, enum caches_class class_)
+static inline void tell(const struct cache_rows *rows, struct caches_outcome *outcome, uint32_t depth, uint64_t evictor,
+                        uint64_t passed, enum caches_class class_)
 {
     struct caches_event *event = &outcome->event[depth];
     const uint32_t victim = (uint32_t)passed;
     event->class_ = class_;
     event->set_number = event->victim_set = (uint32_t)(passed >> 32);
-    event->evictor = evictors ? evictors[column] : 0;
+    event->evictor = evictor;
     C2_PROMISE(class_ != CACHES_COLD || event->evictor == 0);
     if (C2_UNLIKELY(victim == 0))
         return;
-    event->victim.v = cache_lines_line(lines, victim - 1);
+    event->victim.v = cache_rows_line(rows, victim - 1);
     outcome->evicted |= 1u << depth;
 }
 
-static inline void lose(const struct cache_lines *lines, const struct heard *heard, uint32_t column, uint32_t victim,
+static inline void lose(struct cache_rows *rows, const struct heard *heard, uint32_t column, uint32_t victim,
                         uint64_t above)
 {
-    uint64_t *evictors = cache_lines_evictor_at(lines, victim - 1, 0);
-    evictors[column] = heard->noted->actor;
+    cache_rows_lose(rows, victim - 1, column, heard->noted->actor);
     for (; C2_UNLIKELY(above != 0); above &= above - 1)
-        evictors[__builtin_ctzll(above)] = heard->noted->actor;
+        cache_rows_lose(rows, victim - 1, (uint32_t)__builtin_ctzll(above), heard->noted->actor);
 }
 
-/* One level after the other; returns the depth of that which has the line. missed: as the record says, a constant where
- * it is what it mostly is. heard: NULL: nobody wants to hear of it. */
+/* One level after the other; returns the depth of that which has the line. An access does not make the levels lose its
+ * own line, so what is known of it may be read first. missed: as the record says, a constant where it is what it mostly
+ * is. heard: NULL: nobody wants to hear of it. */
 static inline __attribute__((always_inline)) uint32_t judge(struct cache_verdicts *verdicts, uint64_t first,
                                                             const uint32_t missed, const struct heard *heard,
                                                             struct caches_outcome *outcome)
 {
-    const struct cache_lines *lines = &verdicts->lines;
+    struct cache_rows *rows = &verdicts->rows;
     const uint32_t slot = (uint32_t)first;
+    const bool kept = heard && rows->has_evictors;
     uint32_t column = first >> TAPE_COLUMN & 15, depth = tape_depth(verdicts, column);
-    uint32_t *stamps = cache_lines_stamp(lines, slot, 0);
-    const uint64_t *evictors = heard && lines->has_evictors ? cache_lines_evictor_at(lines, slot, 0) : NULL;
+    uint32_t *stamp = cache_rows_stamp(rows, slot, column), *const row = cache_rows_stamp(rows, slot, 0);
     for (uint32_t i = 0; i < missed; i++) {
-        const enum caches_class class_ = touch(&verdicts->level[column], stamps, column, slot, true);
+        const enum caches_class class_ = touch(&verdicts->level[column], stamp, slot, true);
         if (heard)
-            tell(lines, outcome, column, depth, evictors, heard->passed[i], class_);
-        if (evictors && C2_LIKELY((uint32_t)heard->passed[i] != 0))
-            lose(lines, heard, column, (uint32_t)heard->passed[i], heard->lost >> 8 * i & UINT8_MAX);
+            tell(rows, outcome, depth, kept ? cache_rows_evictor(rows, slot, column) : 0, heard->passed[i], class_);
+        if (kept && C2_LIKELY((uint32_t)heard->passed[i] != 0))
+            lose(rows, heard, column, (uint32_t)heard->passed[i], heard->lost >> 8 * i & UINT8_MAX);
         column = ++depth;
+        stamp = &row[depth];
     }
     if (depth < verdicts->level_count)
-        touch(&verdicts->level[depth], stamps, depth, slot, false);
+        touch(&verdicts->level[depth], stamp, slot, false);
     return depth;
 }
 
@@ -133,7 +133,7 @@ static inline __attribute__((always_inline)) enum c2_status say_heard(
     end_outcome(verdicts, outcome, judge(verdicts, first, missed, &heard, outcome));
     if (!hearer)
         return C2_OK;
-    const struct line_no line = {cache_lines_line(&verdicts->lines, (uint32_t)first)};
+    const struct line_no line = {cache_rows_line(&verdicts->rows, (uint32_t)first)};
     return hearer->told(hearer->self, heard.noted, line, outcome, err);
 }
 
@@ -145,6 +145,8 @@ static __attribute__((noinline)) enum c2_status say_further(struct cache_verdict
     return say_heard(verdicts, first, words, missed, words[TAPE_HEAD + missed], hearer, outcome, err);
 }
 
+static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the table of lines accessed"); }
+
 static __attribute__((noinline)) enum c2_status say_else(struct cache_verdicts *verdicts, uint64_t first,
                                                          const uint64_t *words, const struct caches_hearer *hearer,
                                                          struct c2_error *err)
@@ -152,7 +154,7 @@ static __attribute__((noinline)) enum c2_status say_else(struct cache_verdicts *
     const struct line_no none = {0};
     if ((first >> TAPE_COLUMN & 15) == TAPE_NOTE)
         return hearer->told(hearer->self, (const struct caches_noted *)words, none, NULL, err);
-    return cache_lines_add(&verdicts->lines, words[0]) ? C2_OK : c2_fail_memory(err, "the table of lines accessed");
+    return cache_rows_add(&verdicts->rows, words[0]) ? C2_OK : no_memory(err);
 }
 
 /* ------------------------------------------------------------------ a tape */
@@ -165,10 +167,10 @@ enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_
     for (const uint64_t *word = words, *const end = words + count; word < end && status == C2_OK;) {
         const uint64_t first = *word++;
         const uint32_t column = first >> TAPE_COLUMN & 15, behind = (uint8_t)(first >> TAPE_BEHIND);
-        prefetch_row(&verdicts->lines, (uint32_t)word[AHEAD]);
+        prefetch_row(&verdicts->rows, (uint32_t)word[AHEAD]);
         if (first >> TAPE_MISSED == 0)
-            touch(&verdicts->level[column], cache_lines_stamp(&verdicts->lines, (uint32_t)first, 0), column,
-                  (uint32_t)first, false);
+            touch(&verdicts->level[column], cache_rows_stamp(&verdicts->rows, (uint32_t)first, column), (uint32_t)first,
+                  false);
         else if (behind == 0)
             judge(verdicts, first, first >> TAPE_MISSED & 15, NULL, NULL);
         else if (C2_LIKELY(behind == TAPE_HEAD + 1))
@@ -179,12 +181,12 @@ enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_
             status = say_else(verdicts, first, word, hearer, err);
         word += behind;
     }
-    return status;
+    return status == C2_OK && C2_UNLIKELY(verdicts->rows.failed) ? no_memory(err) : status;
 }
 
 void cache_verdicts_check(const struct cache_verdicts *verdicts, uint32_t columns)
 {
-    cache_lines_check(&verdicts->lines);
+    cache_rows_check(&verdicts->rows);
     for (uint32_t i = 0; i < columns; i++)
         cache_shadow_check(&verdicts->level[i].shadow);
 }

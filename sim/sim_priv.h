@@ -323,8 +323,8 @@ static inline struct guest_pa sim_translate(struct sim_core *core, struct guest_
 }
 
 /* Whoever is to blame for an access; never 0, which is nobody, unless nobody attributes. */
-static inline enum c2_status sim_ask_actor(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t *actor,
-                                       struct c2_error *err)
+static inline enum c2_status sim_ask_actor(struct sim_core *core, enum sim_kind kind, struct guest_va va,
+                                           uint64_t *actor, struct c2_error *err)
 {
     const struct sim_attribution *to = &core->sim->attributed.to;
     *actor = 0;

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What the verdicts of a usual machine know of each line. The model card is in rows.c.
+ */
+#ifndef C2_ROWS_PRIV_H
+#define C2_ROWS_PRIV_H
+
+#include "caches/lines_priv.h"
+
+struct cache_rows {
+    struct cache_stamps stamps; /* of the levels of the data path; beside them, of L1I */
+    uint32_t columns;           /* of the data path: L1I's number is the next one */
+    bool has_evictors;
+    uint32_t *evictor;   /* [slot * columns + column]: low halves; NULL: they are not kept */
+    uint32_t **high;     /* [group]: the other halves, L1I's last in each row; NULL: all 0 */
+    uint64_t *group_key; /* as in struct cache_lines */
+    uint32_t room;
+    bool failed; /* there was no memory for something: nothing that is said is to be trusted */
+    struct cache_beside nowhere;
+};
+
+void cache_rows_end(struct cache_rows *rows);
+bool cache_rows_add(struct cache_rows *rows, uint64_t key); /* a group; false: no memory */
+void cache_rows_check(const struct cache_rows *rows);
+
+/* What is known beside, made now if need be; without memory it is `nowhere`. */
+struct cache_beside *cache_rows_make_beside(struct cache_rows *rows, uint32_t group);
+/* The level loses the line; its group has high halves, or needs them. */
+void cache_rows_lose_wide(struct cache_rows *rows, uint32_t slot, uint32_t column, uint64_t actor);
+
+static inline struct cache_beside *cache_rows_beside(struct cache_rows *rows, uint32_t slot)
+{
+    struct cache_beside *beside = rows->stamps.beside[slot >> LINES_GROUP_SHIFT];
+    return C2_LIKELY(beside) ? beside : cache_rows_make_beside(rows, slot >> LINES_GROUP_SHIFT);
+}
+
+/* Where the level keeps its stamp of the line. */
+static inline uint32_t *cache_rows_stamp(struct cache_rows *rows, uint32_t slot, uint32_t column)
+{
+    if (C2_LIKELY(column < rows->columns))
+        return &rows->stamps.word[(size_t)slot * rows->columns + column];
+    return &cache_rows_beside(rows, slot)->stamp[slot & (LINES_GROUP - 1)];
+}
+
+static inline uint32_t *cache_rows_evictor_low(struct cache_rows *rows, uint32_t slot, uint32_t column)
+{
+    if (C2_LIKELY(column < rows->columns))
+        return &rows->evictor[(size_t)slot * rows->columns + column];
+    return &cache_rows_beside(rows, slot)->evictor[slot & (LINES_GROUP - 1)];
+}
+
+/* Of the group's high halves. */
+static inline uint32_t cache_rows_high_at(const struct cache_rows *rows, uint32_t slot, uint32_t column)
+{
+    return (slot & (LINES_GROUP - 1)) * (rows->columns + 1) + column;
+}
+
+/* Who made the level lose the line last; 0: nobody known. */
+static inline uint64_t cache_rows_evictor(struct cache_rows *rows, uint32_t slot, uint32_t column)
+{
+    const uint32_t low = *cache_rows_evictor_low(rows, slot, column), *high = rows->high[slot >> LINES_GROUP_SHIFT];
+    return C2_LIKELY(!high) ? low : (uint64_t)high[cache_rows_high_at(rows, slot, column)] << 32 | low;
+}
+
+static inline void cache_rows_lose(struct cache_rows *rows, uint32_t slot, uint32_t column, uint64_t actor)
+{
+    *cache_rows_evictor_low(rows, slot, column) = (uint32_t)actor;
+    if (C2_UNLIKELY(actor >> 32 != 0 || rows->high[slot >> LINES_GROUP_SHIFT]))
+        cache_rows_lose_wide(rows, slot, column, actor);
+}
+
+static inline uint64_t cache_rows_line(const struct cache_rows *rows, uint32_t slot)
+{
+    return rows->group_key[slot >> LINES_GROUP_SHIFT] << LINES_GROUP_SHIFT | (slot & (LINES_GROUP - 1));
+}
+
+#endif
