@@ -316,7 +316,7 @@ enum c2_status sim_attribute_found(struct sim_core *core, struct guest_va va, st
     uint64_t actor;
     enum c2_status status = sim_verdicts_settle(core->sim, err);
     if (status == C2_OK)
-        status = ask_actor(core, SIM_WALK, va, &actor, err);
+        status = sim_ask_actor(core, SIM_WALK, va, &actor, err);
     return status == C2_OK ? tell_miss(core, SIM_WALK, va, entry, actor, &outcome, err) : status;
 }
 
