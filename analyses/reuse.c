@@ -26,7 +26,7 @@
  *
  * Price
  *   Every reference is told (the general loop of sim/), found in its stack and counted: bench/README.md. Memory: some
- *   25 bytes a line accessed for each stack, 8 bytes for each distance that there was, up to 2^24, and 272 bytes for
+ *   25 bytes a line accessed for each stack, 8 bytes for each distance that there was, up to 2^24, and 544 bytes for
  *   each instruction and object that meet.
  */
 #include "analyses/reuse.h"
@@ -60,12 +60,16 @@ struct pending {
     } line[LINES_A_REFERENCE];
 };
 
+struct spots {
+    struct analyses_reuse *list; /* [spot] */
+    uint32_t room;
+};
+
 struct reuse {
     struct analysis base;
     const struct caches_machine *machine;
     struct where *where;
-    struct analyses_reuse *spots; /* [spot] */
-    uint32_t spot_room;
+    struct spots spots[2]; /* of data, of code */
     struct curve curves[ANALYSES_LEVELS];
     struct curve *data, *code, *level[CACHES_MAX_LEVELS]; /* level[0]: data. code: NULL: there is no L1I */
     unsigned line_shift;
@@ -130,7 +134,8 @@ static void destroy(struct analysis *analysis)
     }
     c2_outfile_abandon(reuse->file);
     where_destroy(reuse->where);
-    c2_free(reuse->spots);
+    c2_free(reuse->spots[0].list);
+    c2_free(reuse->spots[1].list);
     c2_free(reuse->rows);
     c2_free(reuse);
 }
@@ -204,17 +209,22 @@ static enum c2_status access_line(struct reuse *reuse, struct curve *curve, uint
     return status == C2_OK && reuse->measuring ? count(reuse, curve, *distance, err) : status;
 }
 
-static enum c2_status reach_spot(struct reuse *reuse, uint32_t spot, struct c2_error *err)
+static struct spots *spots_of(struct reuse *reuse, const struct curve *curve)
 {
-    if (spot < reuse->spot_room)
+    return &reuse->spots[curve == reuse->code];
+}
+
+static enum c2_status reach_spot(struct spots *spots, uint32_t spot, struct c2_error *err)
+{
+    if (spot < spots->room)
         return C2_OK;
-    const uint32_t room = reuse->spot_room * 2 + C2_HOST_SIZE(1024u, 1u) + (spot - reuse->spot_room);
-    struct analyses_reuse *spots = c2_realloc(reuse->spots, room * sizeof *spots);
-    if (!spots)
+    const uint32_t room = spots->room * 2 + C2_HOST_SIZE(1024u, 1u) + (spot - spots->room);
+    struct analyses_reuse *list = c2_realloc(spots->list, room * sizeof *list);
+    if (!list)
         return c2_fail_memory(err, "reuse distances by instruction and object");
-    memset(spots + reuse->spot_room, 0, (room - reuse->spot_room) * sizeof *spots);
-    reuse->spots = spots;
-    reuse->spot_room = room;
+    memset(list + spots->room, 0, (room - spots->room) * sizeof *list);
+    spots->list = list;
+    spots->room = room;
     return C2_OK;
 }
 
@@ -230,7 +240,7 @@ static enum c2_status catch_up(struct reuse *reuse, uint64_t before, struct c2_e
         uint64_t distance = 0;
         status = access_line(reuse, pending->of, pending->line[i].line, &distance, err);
         if (status == C2_OK && spot != WHERE_NOWHERE)
-            reuse->spots[spot].count[bucket_of(distance)]++;
+            spots_of(reuse, pending->of)->list[spot].count[bucket_of(distance)]++;
     }
     return status;
 }
@@ -244,7 +254,7 @@ static enum c2_status add_line(struct reuse *reuse, const struct sim_reference *
     if (reuse->measuring)
         status = where_spot(reuse->where, reference->code, reference->kind, va, &spot, err);
     if (status == C2_OK && spot != WHERE_NOWHERE)
-        status = reach_spot(reuse, spot, err);
+        status = reach_spot(spots_of(reuse, pending->of), spot, err);
     C2_ASSERT(pending->count < LINES_A_REFERENCE);
     pending->line[pending->count].line = line;
     pending->line[pending->count].va = va;
@@ -263,10 +273,20 @@ static bool is_access(struct reuse *reuse, enum sim_kind kind, struct guest_va v
     return leaves;
 }
 
+/* Most fetches: all of the instruction is in the line of the fetch before. */
+static bool stays(const struct reuse *reuse, const struct sim_reference *reference)
+{
+    const uint64_t va = reference->va.v, last = va + reference->size - 1;
+    return reference->kind == SIM_FETCH && va >> reuse->line_shift == reuse->fetch_line &&
+           last >> reuse->line_shift == reuse->fetch_line;
+}
+
 static enum c2_status reference(void *self, const struct sim_reference *reference, struct c2_error *err)
 {
     struct reuse *reuse = self;
     struct pending *pending = &reuse->pending;
+    if (SHORTCUT(stays(reuse, reference)))
+        return C2_OK;
     struct curve *of = reference->kind == SIM_FETCH ? reuse->code : reuse->data;
     enum c2_status status = reuse->failed == C2_OK ? catch_up(reuse, UINT64_MAX, err)
                                                    : c2_fail(err, reuse->failed, "%s", reuse->failure.text);
@@ -339,8 +359,9 @@ static enum c2_status dropped(void *self, struct c2_error *err)
         for (uint64_t at = 0; at < curve->room; at++)
             curve->exact[at] = 0;
     }
-    for (uint32_t i = 0; i < reuse->spot_room; i++)
-        reuse->spots[i] = (struct analyses_reuse){{0}};
+    for (unsigned code = 0; code < 2; code++)
+        for (uint32_t i = 0; i < reuse->spots[code].room; i++)
+            reuse->spots[code].list[i] = (struct analyses_reuse){{0}};
     reuse->walk_reads = 0;
     return status;
 }
@@ -436,32 +457,46 @@ static uint64_t sum_of(const struct analyses_reuse *of)
     return sum;
 }
 
+/* Of neighbours that are one instruction and object: their sum, as one row; none, where nothing was counted. */
+static void add_row(struct reuse *reuse, const struct where_row *from, const struct where_row *end, bool code)
+{
+    const struct spots *spots = &reuse->spots[code];
+    struct analyses_reuse_row row = {.insn = from->insn, .object = from->object, .code = code};
+    for (; from < end; from++)
+        if (from->spot < spots->room)
+            add_to(&row.of, &spots->list[from->spot]);
+    if (sum_of(&row.of) != 0)
+        reuse->rows[reuse->result.row_count++] = row;
+}
+
+static uint64_t sum_of_rows(const struct reuse *reuse, bool code)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < reuse->result.row_count; i++)
+        sum += reuse->rows[i].code == code ? sum_of(&reuse->rows[i].of) : 0;
+    return sum;
+}
+
 static enum c2_status make_rows(struct reuse *reuse, struct c2_error *err)
 {
-    struct where_row *spots;
-    size_t spot_count, count = 0;
-    uint64_t sum = reuse->walk_reads;
-    enum c2_status status = where_rows(&spots, &spot_count, reuse->where, err);
+    struct where_row *list;
+    size_t count;
+    enum c2_status status = where_rows(&list, &count, reuse->where, err);
     if (status != C2_OK)
         return status;
-    reuse->rows = c2_calloc(spot_count + 1, sizeof *reuse->rows);
-    for (size_t i = 0; i < spot_count && reuse->rows; i++) {
-        struct analyses_reuse_row *last = count == 0 ? NULL : &reuse->rows[count - 1];
-        if (spots[i].spot >= reuse->spot_room || sum_of(&reuse->spots[spots[i].spot]) == 0)
-            continue;
-        if (!last || last->insn != spots[i].insn || last->object != spots[i].object) {
-            last = &reuse->rows[count++];
-            *last = (struct analyses_reuse_row){.insn = spots[i].insn, .object = spots[i].object};
-        }
-        add_to(&last->of, &reuse->spots[spots[i].spot]);
-        sum += sum_of(&reuse->spots[spots[i].spot]);
+    reuse->rows = c2_calloc(2 * count + 1, sizeof *reuse->rows);
+    for (size_t from = 0, to; from < count && reuse->rows; from = to) {
+        for (to = from; to < count && list[to].insn == list[from].insn && list[to].object == list[from].object; to++)
+            ;
+        add_row(reuse, list + from, list + to, false);
+        add_row(reuse, list + from, list + to, true);
     }
-    c2_free(spots);
+    c2_free(list);
     if (!reuse->rows)
         return c2_fail_memory(err, "reuse distances by instruction and object");
-    C2_ASSERT(sum == reuse->data->of.accesses + (reuse->code ? reuse->code->of.accesses : 0));
+    C2_ASSERT(sum_of_rows(reuse, false) + reuse->walk_reads == reuse->data->of.accesses);
+    C2_ASSERT(!reuse->code || sum_of_rows(reuse, true) == reuse->code->of.accesses);
     reuse->result.rows = reuse->rows;
-    reuse->result.row_count = count;
     return C2_OK;
 }
 

@@ -31,9 +31,10 @@ struct analyses_reuse_stack {
  * of two, or the next one above is taken. */
 uint64_t analyses_reuse_misses(const struct analyses_reuse_stack *stack, uint64_t lines);
 
-/* Of one instruction in one object; the code's rows are those of objects of code. */
+/* Of one instruction in one object: its data there, or its fetches. */
 struct analyses_reuse_row {
     uint32_t insn, object; /* of the profile */
+    bool code;
     struct analyses_reuse of;
 };
 
@@ -41,7 +42,7 @@ struct analyses_reuse_result {
     uint32_t line_bytes;
     uint32_t stack_count; /* data, code (where there is an L1I), then a level each */
     struct analyses_reuse_stack stacks[ANALYSES_LEVELS];
-    const struct analyses_reuse_row *rows; /* ascending by insn, then object; each pair once. Sums are data and code */
+    const struct analyses_reuse_row *rows; /* ascending by insn, object, code; each once */
     size_t row_count;
 };
 

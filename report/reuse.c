@@ -170,11 +170,6 @@ static void add_up(struct analyses_reuse *to, const struct analyses_reuse *what)
         to->count[i] += what->count[i];
 }
 
-static bool is_code(const struct report_digest *digest, const struct analyses_reuse_row *row)
-{
-    return digest->profile->objects[row->object].kind == ANALYSES_CODE;
-}
-
 static struct groups sorted(struct document *d, struct group *list, size_t count)
 {
     d->failed |= !list;
@@ -183,7 +178,7 @@ static struct groups sorted(struct document *d, struct group *list, size_t count
     return (struct groups){list, list ? count : 0};
 }
 
-/* Objects, by their number in the profile. Code is by object only. */
+/* Objects, by their number in the profile; with their code, which is in no other list. */
 static struct groups make_objects(struct document *d, const struct report_digest *digest)
 {
     const struct analyses_reuse_result *of = digest->run->found[ANALYSIS_reuse];
@@ -208,7 +203,7 @@ static struct groups make_ranked(struct document *d, const struct report_digest 
     size_t count = 0;
     for (size_t i = 0; list && i < of->row_count; i++) {
         const uint32_t number = ranking->number_of[of->rows[i].insn];
-        if (number != UINT32_MAX && !is_code(digest, &of->rows[i]))
+        if (number != UINT32_MAX && !of->rows[i].code)
             add_up(&sums[number], &of->rows[i].of);
     }
     for (uint32_t i = 0; list && i < ranking->count; i++)
@@ -225,7 +220,7 @@ static struct groups make_rows(struct document *d, const struct report_digest *d
     struct group *list = c2_calloc(of->row_count + 1, sizeof *list);
     size_t count = 0;
     for (size_t i = 0; list && i < of->row_count; i++)
-        if (!is_code(digest, &of->rows[i]))
+        if (!of->rows[i].code)
             list[count++] = (struct group){(uint32_t)i, of->rows[i].of};
     return sorted(d, list, count);
 }
@@ -344,9 +339,12 @@ static void add_text(struct document *d, const struct report_digest *digest, con
     add_columns(d, of->line_bytes);
     for (uint32_t i = 0; i < of->stack_count && of->stacks[i].name != of->stacks[i].level; i++)
         add_rates(d, of->stacks[i].name, &of->stacks[i].by_size);
-    for (size_t i = 0; i < objects->count && i < SHOWN_OBJECTS; i++) {
+    for (size_t i = 0, shown = 0; i < objects->count && shown < SHOWN_OBJECTS; i++) {
         const struct analyses_object *object = &digest->profile->objects[objects->list[i].number];
+        if (object->kind == ANALYSES_CODE)
+            continue;
         add_rates(d, report_object_text(text, sizeof text, digest->run, object), &objects->list[i].of);
+        shown++;
     }
     for (size_t i = 0; i < lines->count && i < SHOWN_LINES; i++) {
         const struct report_ranked *line = &digest->lines.list[lines->list[i].number];

@@ -14,7 +14,11 @@
 
 #define BLOCKS 20u
 #define MAX_INSNS 9u
-#define RECORDS 3000u
+#ifdef __SANITIZE_ADDRESS__
+#define RECORDS 150u /* every promise is looked at there */
+#else
+#define RECORDS 1500u
+#endif
 #define STRING BLOCKS /* the number of the block with a REP */
 
 static bool translate(void *self, struct guest_va va, struct guest_pa *out)
@@ -294,7 +298,7 @@ static void cut_alike(struct world *world, uint64_t every, unsigned listener)
     whole->sim = create(world, subscribers, 2);
     parted->sim = create(world, &cut, 1);
     for (uint32_t i = 0; i < RECORDS; i++) {
-        if (below(world, 200) == 0 && listener < 2) /* who listens to records hears of all phases */
+        if (below(world, RECORDS / 15) == 0 && listener < 2) /* who listens to records hears of all phases */
             phase(world, whole, parted, &at);
         (below(world, 20) == 0 ? string : plain)(world, whole, parted, &at);
     }
@@ -311,11 +315,11 @@ static void cut_alike(struct world *world, uint64_t every, unsigned listener)
 
 static void intervals_are_as_if_the_stream_were_cut(void **state)
 {
-    static const uint64_t lengths[] = {1, 2, 7, 100, 1000};
+    static const uint64_t lengths[] = {1, 2, 7, 100};
     struct world *world = malloc(sizeof *world);
     (void)state;
     set_up(world);
-    for (unsigned i = 0; i < 5; i++)
+    for (unsigned i = 0; i < 4; i++)
         for (unsigned listener = 0; listener < 4; listener++)
             cut_alike(world, lengths[i], listener);
     stream_blocks_destroy(world->blocks);
