@@ -19,6 +19,7 @@
 #define ANALYSES_OF_RUN(X) \
     X(profile, "no-attribution", NULL, "count by level only: no objects, no source, no evictors") \
     X(histogram, "histogram", NULL, "count accesses and misses of each level by address, phase by phase") \
+    X(loops, "by", "loop", "misses by loop, too: loops of the code that ran, with their rounds") \
     X(fifo, "fifo-detector", NULL, \
       "compare the classes of misses with what a FIFO of evicted lines at each set would say") \
     X(windows, "windows", "N", "report all counts for every N instructions as well: how they go over the run") \

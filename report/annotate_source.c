@@ -3,8 +3,9 @@
  * annotate_source: source files with counts at their lines.
  *
  * Model
- *   Files with counts, most first; of each the lines with counts and CONTEXT lines around. Then what could not be
- *   shown: files that were not found, lines that a file does not have, costs without a line.
+ *   Files with counts, most first; of each the lines with counts and CONTEXT lines around, and what the file says of
+ *   the loops that begin there (--by loop). Then what could not be shown: files that were not found, lines that a
+ *   file does not have, costs without a line.
  *
  * Invariants
  *   The counts shown and those of what could not be shown add up to the totals.
@@ -28,6 +29,25 @@ static void put_line(FILE *to, const struct report_shown *shown, const struct re
         fputc('\n', to);
 }
 
+/* Those that begin at the line: "loop: entered 65,536 times, 256.0 rounds each". */
+static void put_loops(FILE *to, const struct report_shown *shown, const char *file, uint64_t number)
+{
+    static const uint64_t none[REPORT_MAX_SHOWN];
+    char entered[32];
+    for (uint32_t i = 0; i < shown->file->loop_count; i++) {
+        const struct report_described_loop *loop = &shown->file->loops[i];
+        if (loop->line != number || strcmp(loop->file, file) != 0)
+            continue;
+        report_put_counts(to, shown, none);
+        fprintf(to, "        loop %llu deep: ", (unsigned long long)loop->depth);
+        if (loop->entered == 0)
+            fprintf(to, "%s rounds\n", c2_group_digits(entered, loop->rounds));
+        else
+            fprintf(to, "entered %s time%s, %.1f rounds each\n", c2_group_digits(entered, loop->entered),
+                    loop->entered == 1 ? "" : "s", (double)loop->rounds / (double)loop->entered);
+    }
+}
+
 /* Lines of the file against the sorted lines with counts; returns how many of these were there. */
 static size_t put_lines(FILE *to, const struct report_shown *shown, const struct report_part *source, FILE *from)
 {
@@ -47,6 +67,7 @@ static size_t put_lines(FILE *to, const struct report_shown *shown, const struct
         if (number <= until || (line && line->number <= number + CONTEXT)) {
             if (last != 0 && last + 1 != number)
                 fputs("...\n", to);
+            put_loops(to, shown, source->rows->name, number);
             put_line(to, shown, counted ? line : NULL, number, text);
             last = number;
         }

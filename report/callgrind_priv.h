@@ -14,6 +14,12 @@ struct report_cost {
     const uint64_t *values; /* of each event */
 };
 
+/* A loop of the source, as c2emu describes it. */
+struct report_described_loop {
+    const char *file;
+    uint64_t line, entered, rounds, depth;
+};
+
 struct report_callgrind {
     struct c2_pool pool; /* has all but the array of costs */
     char *command;       /* NULL: not in the file */
@@ -23,7 +29,9 @@ struct report_callgrind {
     bool has_addresses, has_lines;
     struct report_cost *costs;
     uint32_t cost_count, cost_room;
-    uint64_t *totals; /* of each event */
+    uint64_t *totals;                    /* of each event */
+    struct report_described_loop *loops; /* in the order of the file */
+    uint32_t loop_count, loop_room;
 };
 /* To be released, whatever it returned. */
 enum c2_status report_callgrind_read(struct report_callgrind *out, const char *path, struct c2_error *err);

@@ -231,6 +231,24 @@ static enum c2_status take_totals(struct parser *p, const char *text, bool at_en
     return C2_OK;
 }
 
+/* Of all descriptions only loops are of use: "Loop: line 189, entered 1, rounds 256, depth 2, file PATH". */
+static enum c2_status take_description(struct parser *p, const char *text)
+{
+    struct report_callgrind *file = p->file;
+    unsigned long long line, entered, rounds, depth;
+    int length = 0;
+    text += strspn(text, " \t");
+    if (sscanf(text, "Loop: line %llu, entered %llu, rounds %llu, depth %llu, file %n", &line, &entered, &rounds,
+               &depth, &length) != 4 ||
+        length == 0)
+        return C2_OK;
+    const char *path = c2_pool_format(&file->pool, "%s", text + length);
+    if (!path || !c2_grow((void **)&file->loops, &file->loop_room, file->loop_count, sizeof *file->loops))
+        return fail_memory(p);
+    file->loops[file->loop_count++] = (struct report_described_loop){path, line, entered, rounds, depth};
+    return C2_OK;
+}
+
 /* "NAME = FORMULA : long name"; without a formula there is nothing to know. */
 static enum c2_status take_event(struct parser *p, char *text)
 {
@@ -258,6 +276,8 @@ static enum c2_status take_header(struct parser *p, const char *line, char *colo
         return take_totals(p, value, false);
     if (length == 7 && strncmp(line, "version", 7) == 0 && strcmp(value, "1") != 0)
         return fail_line(p, "another version than 1");
+    if (length == 4 && strncmp(line, "desc", 4) == 0)
+        return take_description(p, value);
     if (length == 3 && strncmp(line, "cmd", 3) == 0 && !p->file->command) {
         p->file->command = c2_pool_format(&p->file->pool, "%s", value);
         return p->file->command ? C2_OK : fail_memory(p);
@@ -336,6 +356,7 @@ enum c2_status report_callgrind_read(struct report_callgrind *out, const char *p
 void report_callgrind_release(struct report_callgrind *file)
 {
     c2_free(file->costs);
+    c2_free(file->loops);
     c2_pool_release(&file->pool);
     *file = (struct report_callgrind){0};
 }

@@ -5,9 +5,9 @@
  * Model
  *   Every counter of a level, function or object is an entry, and so are those of the whole run. Entries of both
  *   reports are matched by subject, name, level and counter. A function's name is its symbol and module, an object's
- *   its name and the file and line that allocated it (else its module): addresses take no part, so they may differ. The
- *   program is "the program" in both, so that two builds of other names can be compared. What has one name in one
- *   report is added up.
+ *   its name and the file and line that allocated it (else its module), a loop's its file and line, and the function
+ *   that it is in: addresses take no part, so they may differ. The program is "the program" in both, so that two
+ *   builds of other names can be compared. What has one name in one report is added up.
  *
  * Invariants
  *   The entries of one name stand together; those of levels come first and in the order of the reports, functions and
@@ -131,6 +131,32 @@ static const char *object_name(struct reading *reading, const json_t *object)
     return keep(reading, "%s%s%s", name, module ? " in " : "", module ? module_text(reading, module) : "");
 }
 
+/* "needle.c:189 in main, the program". */
+static const char *loop_name(struct reading *reading, const json_t *loop, const char **bare)
+{
+    const char *file = json_string_value(json_object_get(loop, "file"));
+    const char *header = text_of(loop, "header", NULL);
+    if (!header)
+        return *bare = "outside of loops";
+    *bare = file ? keep(reading, "%s:%" JSON_INTEGER_FORMAT, basename(file),
+                        json_integer_value(json_object_get(loop, "line")))
+                 : header;
+    return keep(reading, "%s in %s, %s", *bare, text_of(loop, "function", "(no name)"),
+                module_text(reading, text_of(loop, "module", "(no module)")));
+}
+
+static const char *thing_name(struct reading *reading, struct report_entry *entry, const json_t *thing)
+{
+    switch (entry->subject) {
+    case REPORT_FUNCTION:
+        return function_name(reading, thing);
+    case REPORT_LOOP:
+        return loop_name(reading, thing, &entry->bare);
+    default:
+        return object_name(reading, thing);
+    }
+}
+
 static void add_things(struct reading *reading, enum report_subject subject, const json_t *things)
 {
     size_t index;
@@ -141,7 +167,7 @@ static void add_things(struct reading *reading, enum report_subject subject, con
         if (json_object_get(thing, "rest"))
             entry.name = entry.bare = OTHERS;
         else
-            entry.name = subject == REPORT_FUNCTION ? function_name(reading, thing) : object_name(reading, thing);
+            entry.name = thing_name(reading, &entry, thing);
         add_counters(reading, entry, thing);
         add_levels(reading, entry, json_object_get(thing, "levels"));
     }
@@ -156,6 +182,7 @@ static enum c2_status read_side(struct report_comparison *to, int side, struct c
     add_levels(&reading, level, json_object_get(root, "levels"));
     add_things(&reading, REPORT_FUNCTION, json_object_get(root, "functions"));
     add_things(&reading, REPORT_OBJECT, json_object_get(root, "objects"));
+    add_things(&reading, REPORT_LOOP, json_object_get(root, "loops"));
     return reading.failed ? c2_fail_memory(err, "a comparison of reports") : C2_OK;
 }
 

@@ -111,10 +111,8 @@ static enum c2_status fail_unknown(const char *what, const char *text, const str
     char hint[512] = "";
     const size_t count = collect(known, c, subject, level, field);
     if (count == 0)
-        return c2_fail(err, C2_ERR_NOT_FOUND,
-                       "diff: --fail-if: the reports have no %s: they were written with "
-                       "--no-attribution",
-                       what);
+        return c2_fail(err, C2_ERR_NOT_FOUND, "diff: --fail-if: the reports have no %s: they were written with%s", what,
+                       subject == REPORT_LOOP ? "out --by loop" : " --no-attribution");
     return c2_fail(err, C2_ERR_NOT_FOUND, "diff: --fail-if: unknown %s \"%s\"%s", what, text,
                    c2_suggest(hint, sizeof hint, text, known, count));
 }
@@ -123,7 +121,8 @@ static enum c2_status fail_unknown(const char *what, const char *text, const str
 static enum c2_status find_name(const char **out, const struct report_comparison *c, enum report_subject subject,
                                 const char *name, struct c2_error *err)
 {
-    const char *what = subject == REPORT_FUNCTION ? "function" : "object";
+    static const char *const words[REPORT_SUBJECTS] = {"level", "function", "object", "loop"};
+    const char *what = words[subject];
     *out = NULL;
     for (size_t i = 0; i < c->count; i++) {
         const struct report_entry *entry = &c->entries[i];
@@ -213,6 +212,8 @@ static enum c2_status find_target(struct report_entry *entry, const struct repor
         entry->subject = REPORT_FUNCTION, name = target + 9;
     else if (strncmp(target, "object:", 7) == 0)
         entry->subject = REPORT_OBJECT, name = target + 7;
+    else if (strncmp(target, "loop:", 5) == 0)
+        entry->subject = REPORT_LOOP, name = target + 5;
     char *dot = strrchr(target, '.');
     if (!dot)
         return fail_form(target, err);

@@ -4,8 +4,8 @@
  *
  * Model
  *   Two lines say what the reports are of, others where machine or pages differ; then counters that differ, those of
- *   the run and its levels first, functions and objects below, most changed first. A condition that holds has a line at
- *   the end. Percentages are of A's value.
+ *   the run and its levels first, functions, objects and loops below, most changed first. A condition that holds has
+ *   a line at the end. Percentages are of A's value.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -128,7 +128,7 @@ static void add_entries(struct document *d, const struct report_entry *entries, 
 /* All of one name, in a section of its own. */
 static void add_name(struct document *d, const struct report_entry *entries, size_t count)
 {
-    static const char *const words[REPORT_SUBJECTS] = {"", "function", "object"};
+    static const char *const words[REPORT_SUBJECTS] = {"", "function", "object", "loop"};
     const char *only = !entries->in[1] ? " (only in A)" : !entries->in[0] ? " (only in B)" : "";
     doc_section(d, DOC_TEXT, 0);
     if (entries->subject != REPORT_LEVEL)
@@ -145,7 +145,7 @@ static bool same_name(const struct report_entry *a, const struct report_entry *b
 
 static void add_hidden(struct document *d, const size_t differ[REPORT_SUBJECTS], bool all)
 {
-    static const char *const words[REPORT_SUBJECTS] = {"", "functions", "objects"};
+    static const char *const words[REPORT_SUBJECTS] = {"", "functions", "objects", "loops"};
     for (unsigned i = 1; i < REPORT_SUBJECTS && !all; i++) {
         doc_section(d, DOC_TEXT, 0);
         if (differ[i] > SHOWN)

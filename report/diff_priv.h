@@ -9,7 +9,7 @@
 
 #include "report/report_priv.h"
 
-enum report_subject { REPORT_LEVEL, REPORT_FUNCTION, REPORT_OBJECT, REPORT_SUBJECTS };
+enum report_subject { REPORT_LEVEL, REPORT_FUNCTION, REPORT_OBJECT, REPORT_LOOP, REPORT_SUBJECTS };
 
 /* One counter of one thing in both reports; 0 where a report does not have it. Texts are owned by the comparison or its
  * JSON. */

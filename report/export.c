@@ -218,6 +218,24 @@ void export_caches(FILE *to, const struct report_run *run)
                 levels[i].level->name, levels[i].level->size_bytes, run->machine->line_bytes, levels[i].level->ways);
 }
 
+/* The format has no loops, but lines that describe: "desc: Loop: line 189, entered 65536, rounds 16777216, depth 2,
+ * file /src/needle.c". */
+static void write_loops(FILE *to, const struct report_run *run)
+{
+    const struct analyses_loops_result *found = run->found[ANALYSIS_loops];
+    for (uint32_t i = 0; found && i < found->count; i++) {
+        const struct analyses_loop *loop = &found->loops[i];
+        struct loader_place place;
+        report_loop_place(&place, run, loop);
+        if (!place.file || loop->iterations == 0)
+            continue;
+        fprintf(to, "desc: Loop: line %d, entered %" PRIu64 ", rounds %" PRIu64 ", depth %" PRIu32 ", file ",
+                place.line, loop->entries, loop->iterations, loop->depth);
+        write_text(to, place.file);
+        putc('\n', to);
+    }
+}
+
 void export_cost(FILE *to, const uint64_t *cost, uint32_t count)
 {
     while (count > 1 && cost[count - 1] == 0)
@@ -257,6 +275,7 @@ void export_header(FILE *to, const struct report_run *run, bool lines_only, cons
     export_command(to, run);
     fputs("part: 1\n\n", to);
     export_caches(to, run);
+    write_loops(to, run);
     fprintf(to, "\npositions: %sline\n", lines_only ? "" : "instr ");
     for (uint32_t i = 0; i < count; i++)
         fprintf(to, "event: %s : %s\n", events[i].name, events[i].help);

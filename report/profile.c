@@ -56,7 +56,7 @@ static int by_cost(const void *left, const void *right)
         order = DOWN(a->executed, b->executed);
     if (order == 0)
         order = by_place(a, b);
-    return order != 0 ? order : UP(a->of, b->of); /* all are of one array, in the order of appearance */
+    return order != 0 ? order : UP(a->number, b->number);
 }
 
 static void rank(struct report_ranking *ranking)
@@ -200,6 +200,56 @@ static enum c2_status make_functions_and_lines(struct report_digest *digest, str
     return status;
 }
 
+/* ------------------------------------------------------------------ loops */
+
+/* One for each that ran, by its number, and one behind them for what is in none. */
+static void name_loops(struct report_digest *digest, const struct analyses_loops_result *found)
+{
+    struct report_ranking *loops = &digest->loops;
+    for (uint32_t i = 0; i <= found->count; i++) {
+        struct report_ranked *loop = &loops->list[loops->count++];
+        loop->number = i;
+        if (i == found->count)
+            continue;
+        loop->loop = &found->loops[i];
+        loop->pc = loop->loop->header;
+        report_loop_place(&loop->place, digest->run, loop->loop);
+    }
+}
+
+static void sum_loops(struct report_digest *digest, const struct analyses_loops_result *found)
+{
+    const struct analyses_profile_result *profile = digest->profile;
+    size_t row = 0;
+    for (size_t i = 0; i < profile->insn_count; i++) {
+        const struct analyses_insn *insn = &profile->insns[i];
+        const uint32_t number = found->loop_of[i] == ANALYSES_NO_LOOP ? found->count : found->loop_of[i];
+        struct report_ranked one = {.executed = insn->executed, .reads = insn->reads, .writes = insn->writes};
+        for (; row < profile->row_count && profile->rows[row].insn == i; row++)
+            report_add_row(&one.missed, digest, &profile->rows[row]);
+        add_ranked(&digest->loops.list[number], &one);
+    }
+}
+
+static enum c2_status make_loops(struct report_digest *digest, struct c2_error *err)
+{
+    const struct analyses_loops_result *found = digest->run->found[ANALYSIS_loops];
+    if (!found)
+        return C2_OK;
+    digest->loops.list = c2_calloc(found->count + (size_t)1, sizeof *digest->loops.list);
+    if (!digest->loops.list)
+        return c2_fail_memory(err, "the loops of a report");
+    name_loops(digest, found);
+    sum_loops(digest, found);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < digest->loops.count; i++)
+        if (digest->loops.list[i].executed != 0 || has_missed(&digest->loops.list[i].missed))
+            digest->loops.list[kept++] = digest->loops.list[i];
+    digest->loops.count = kept;
+    rank(&digest->loops);
+    return C2_OK;
+}
+
 /* ------------------------------------------------------------------ conflict misses */
 
 /* By victim; the profile's own order has all levels' largest pairs first. The level numbers of the profile sort L1I
@@ -300,6 +350,8 @@ enum c2_status report_digest_make(struct report_digest *out, const struct report
     if (status == C2_OK)
         status = make_functions_and_lines(out, err);
     if (status == C2_OK)
+        status = make_loops(out, err);
+    if (status == C2_OK)
         status = make_victims(out, err);
     return status == C2_OK && run->samples.count != 0 ? samples_groups_make(&out->samples, out, err) : status;
 }
@@ -312,6 +364,7 @@ void report_digest_release(struct report_digest *digest)
     c2_free(digest->objects.list);
     c2_free(digest->functions.list);
     c2_free(digest->lines.list);
+    c2_free(digest->loops.list);
     c2_free(digest->victims);
     c2_free(digest->pairs);
     c2_free(digest->evicted);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * rankings: what the misses cost, all of them and by object, function and line.
+ * rankings: what the misses cost, all of them and by object, function, line and loop.
  *
  * Model
  *   The JSON lists what cost most, up to a limit; a list that is longer ends with an entry that has the key `rest` and
@@ -206,6 +206,37 @@ static void add_line(struct document *d, const struct report_digest *digest, con
         report_add_address(d, "pc", from->pc.v);
 }
 
+/* A loop's rounds for each time it was entered. */
+static double rounds(const struct analyses_loop *loop)
+{
+    return loop->entries == 0 ? 0 : (double)loop->iterations / (double)loop->entries;
+}
+
+static void add_loop(struct document *d, const struct report_digest *digest, const struct report_ranked *from)
+{
+    const struct analyses_loops_result *found = digest->run->found[ANALYSIS_loops];
+    const struct analyses_loop *loop = from->loop;
+    if (!loop) {
+        doc_flag(d, DOC_JSON, "outside", true);
+        add_functions_rest(d, from, 1);
+        return;
+    }
+    report_add_place(d, &from->place);
+    report_add_address(d, "header", loop->header.v);
+    if (loop->parent != ANALYSES_NO_LOOP)
+        report_add_address(d, "within", found->loops[loop->parent].header.v);
+    doc_count(d, DOC_JSON, "depth", loop->depth);
+    if (loop->irreducible)
+        doc_flag(d, DOC_JSON, "irreducible", true);
+    doc_count(d, DOC_BOTH, "entries", loop->entries);
+    doc_count(d, DOC_JSON, "iterations", loop->iterations);
+    if (loop->entries != 0)
+        doc_decimal(d, DOC_JSON, "trip_count", rounds(loop));
+    if (loop->entries != 0)
+        doc_words(d, DOC_TEXT, "rounds", "%.1f", rounds(loop));
+    add_functions_rest(d, from, 1);
+}
+
 /* ------------------------------------------------------------------ their names in the text */
 
 static void name_object(char *buffer, size_t bytes, const struct report_run *run, const struct report_ranked *of)
@@ -219,6 +250,18 @@ static void name_line(char *buffer, size_t bytes, const struct report_run *run, 
     loader_place_text(buffer, bytes, of->pc, &of->place);
 }
 
+static void name_loop(char *buffer, size_t bytes, const struct report_run *run, const struct report_ranked *of)
+{
+    char place[200];
+    (void)run;
+    if (!of->loop) {
+        snprintf(buffer, bytes, "outside of loops");
+        return;
+    }
+    loader_place_text(place, sizeof place, of->pc, &of->place);
+    snprintf(buffer, bytes, "%s%s", place, of->loop->irreducible ? ", irreducible" : "");
+}
+
 static void name_function(char *buffer, size_t bytes, const struct report_run *run, const struct report_ranked *of)
 {
     const char *name = of->place.function, *module = of->place.object;
@@ -230,8 +273,8 @@ static void name_function(char *buffer, size_t bytes, const struct report_run *r
 
 struct kind {
     const char *key, *heading;
-    size_t limit; /* of the JSON */
-    enum samples_kind sampled;
+    size_t limit;              /* of the JSON */
+    enum samples_kind sampled; /* SAMPLES_KINDS: nothing is told by samples */
     void (*add)(struct document *d, const struct report_digest *digest, const struct report_ranked *from);
     void (*add_rest)(struct document *d, const struct report_ranked *from, size_t count); /* NULL: nothing but misses */
     void (*name)(char *buffer, size_t bytes, const struct report_run *run, const struct report_ranked *of);
@@ -241,6 +284,7 @@ static const struct kind objects = {"objects",  "object",         500,        SA
 static const struct kind functions = {"functions",  "function",         1000,         SAMPLES_FUNCTIONS,
                                       add_function, add_functions_rest, name_function};
 static const struct kind lines = {"lines", "line", 200, SAMPLES_LINES, add_line, NULL, name_line};
+static const struct kind loops = {"loops", "loop", 1000, SAMPLES_KINDS, add_loop, add_functions_rest, name_loop};
 
 static void add_rest(struct document *d, const struct report_digest *digest, const struct kind *kind,
                      const struct report_ranked *from, size_t count)
@@ -266,16 +310,16 @@ static bool shows_tlb(const struct report_digest *digest)
 }
 
 /* Several samples say how sure a share of the cost is. */
-static bool has_margins(const struct report_digest *digest)
+static bool has_margins(const struct report_digest *digest, const struct kind *kind)
 {
-    return samples_count(digest->run) > 1 && !digest->run->weights;
+    return kind->sampled != SAMPLES_KINDS && samples_count(digest->run) > 1 && !digest->run->weights;
 }
 
 static void add_columns(struct document *d, const struct report_digest *digest, const struct kind *kind)
 {
-    struct doc_column columns[7 + REPORT_MAX_LEVELS] = {{.heading = "cost", .key = "own", .of = "whole"}};
+    struct doc_column columns[9 + REPORT_MAX_LEVELS] = {{.heading = "cost", .key = "own", .of = "whole"}};
     size_t count = 1;
-    if (has_margins(digest))
+    if (has_margins(digest, kind))
         columns[count++] = (struct doc_column){.heading = digest->run->start ? "of the run" : "+-", .key = "margin"};
     columns[count++] = (struct doc_column){.heading = "classes", .key = "classes"};
     for (size_t i = 0; i < digest->level_count; i++, count++)
@@ -286,6 +330,10 @@ static void add_columns(struct document *d, const struct report_digest *digest, 
     }
     if (kind == &objects)
         columns[count++] = (struct doc_column){.heading = "size", .key = "size", .form = DOC_BYTES};
+    if (kind == &loops) {
+        columns[count++] = (struct doc_column){.heading = "entered", .key = "entries"};
+        columns[count++] = (struct doc_column){.heading = "rounds each", .key = "rounds"};
+    }
     columns[count++] = (struct doc_column){.heading = kind->heading, .key = "words", .form = DOC_NAME};
     doc_columns(d, columns, count, 0);
 }
@@ -312,7 +360,7 @@ static void add_row(struct document *d, const struct report_digest *digest, cons
     char text[256];
     doc_count(d, DOC_TEXT, "own", missed->own);
     doc_count(d, DOC_TEXT, "whole", report_whole_cost(digest));
-    if (has_margins(digest))
+    if (has_margins(digest, kind))
         add_margin(d, digest, kind, from);
     doc_string(d, DOC_TEXT, "classes", report_class_bar(text, missed));
     for (size_t i = 0; i < digest->level_count; i++)
@@ -361,7 +409,7 @@ static void add_list(struct document *d, const struct report_digest *digest, con
         if (doc_group(d, i < shown ? DOC_BOTH : DOC_JSON, NULL)) {
             const struct sampled sampled = {kind->sampled, ranking->list[i].number};
             kind->add(d, digest, &ranking->list[i]);
-            add_missed(d, digest, &ranking->list[i].missed, &sampled);
+            add_missed(d, digest, &ranking->list[i].missed, kind->sampled == SAMPLES_KINDS ? NULL : &sampled);
         }
         if (i < shown)
             add_row(d, digest, kind, &ranking->list[i]);
@@ -384,3 +432,9 @@ void report_add_functions(struct document *d, struct report_digest *digest)
 }
 
 void report_add_lines(struct document *d, struct report_digest *digest) { add_list(d, digest, &digest->lines, &lines); }
+
+void report_add_loops(struct document *d, struct report_digest *digest)
+{
+    if (digest->run->found[ANALYSIS_loops])
+        add_list(d, digest, &digest->loops, &loops);
+}

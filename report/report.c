@@ -17,25 +17,39 @@
 /* What a run must have for a chapter to be about something. */
 enum needs { ALWAYS, SIMULATED, PROFILED };
 
-/* In the order of report.json, each with where it appears and its place in the text. */
+/* In the order of report.json, each with where it appears and its place in the text. One a line, however short. */
+/* clang-format off */
 static const struct chapter {
     void (*add)(struct document *d, struct report_digest *digest);
     enum needs needs;
     enum doc_in in;
     unsigned place;
 } chapters[] = {
-    {report_add_head, ALWAYS, DOC_BOTH, 1},        {report_add_levels, SIMULATED, DOC_BOTH, 2},
-    {report_add_samples, SIMULATED, DOC_BOTH, 3},  {report_add_fifo, SIMULATED, DOC_TEXT, 4},
-    {report_add_windows, SIMULATED, DOC_BOTH, 12}, {report_add_bandwidth, SIMULATED, DOC_BOTH, 12},
-    {report_add_reuse, PROFILED, DOC_BOTH, 12},    {report_add_tlbs, SIMULATED, DOC_BOTH, 11},
-    {report_add_sharing, SIMULATED, DOC_BOTH, 12}, {report_add_against, SIMULATED, DOC_BOTH, 12},
-    {report_add_lanes, SIMULATED, DOC_BOTH, 2},    {report_add_conflicts, PROFILED, DOC_JSON, 0},
-    {report_add_dearest, PROFILED, DOC_TEXT, 9},   {report_add_framed, PROFILED, DOC_TEXT, 10},
-    {report_add_cost, PROFILED, DOC_BOTH, 5},      {report_add_objects, PROFILED, DOC_BOTH, 6},
-    {report_add_functions, PROFILED, DOC_BOTH, 8}, {report_add_lines, PROFILED, DOC_BOTH, 7},
-    {report_add_contexts, PROFILED, DOC_BOTH, 8},  {report_add_histogram, PROFILED, DOC_BOTH, 8},
-    {report_add_advice, SIMULATED, DOC_TEXT, 13},  {report_add_receipt, ALWAYS, DOC_JSON, 0},
+    {report_add_head, ALWAYS, DOC_BOTH, 1},
+    {report_add_levels, SIMULATED, DOC_BOTH, 2},
+    {report_add_samples, SIMULATED, DOC_BOTH, 3},
+    {report_add_fifo, SIMULATED, DOC_TEXT, 4},
+    {report_add_windows, SIMULATED, DOC_BOTH, 12},
+    {report_add_bandwidth, SIMULATED, DOC_BOTH, 12},
+    {report_add_reuse, PROFILED, DOC_BOTH, 12},
+    {report_add_tlbs, SIMULATED, DOC_BOTH, 11},
+    {report_add_sharing, SIMULATED, DOC_BOTH, 12},
+    {report_add_against, SIMULATED, DOC_BOTH, 12},
+    {report_add_lanes, SIMULATED, DOC_BOTH, 2},
+    {report_add_conflicts, PROFILED, DOC_JSON, 0},
+    {report_add_dearest, PROFILED, DOC_TEXT, 9},
+    {report_add_framed, PROFILED, DOC_TEXT, 10},
+    {report_add_cost, PROFILED, DOC_BOTH, 5},
+    {report_add_objects, PROFILED, DOC_BOTH, 6},
+    {report_add_functions, PROFILED, DOC_BOTH, 8},
+    {report_add_lines, PROFILED, DOC_BOTH, 7},
+    {report_add_contexts, PROFILED, DOC_BOTH, 8},
+    {report_add_histogram, PROFILED, DOC_BOTH, 8},
+    {report_add_advice, SIMULATED, DOC_TEXT, 13},
+    {report_add_receipt, ALWAYS, DOC_JSON, 0},
+    {report_add_loops, PROFILED, DOC_BOTH, 7},
 };
+/* clang-format on */
 
 static void add_chapters(struct document *d, struct report_digest *digest)
 {

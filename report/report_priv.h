@@ -6,6 +6,7 @@
 #ifndef C2_REPORT_PRIV_H
 #define C2_REPORT_PRIV_H
 
+#include "analyses/loops.h"
 #include "report/document.h"
 #include "report/report.h"
 
@@ -50,7 +51,8 @@ struct report_ranked {
     const struct analyses_object *of; /* NULL: no object */
     struct loader_place place;        /* of a line; of a function its two names, which may be NULL */
     struct guest_va pc;               /* of a line: of the first instruction */
-    uint64_t executed, reads, writes; /* of a function */
+    const struct analyses_loop *loop; /* NULL: no loop; in the list of them: what is outside of all */
+    uint64_t executed, reads, writes; /* of a function or loop */
     struct report_missed missed;
     uint32_t number; /* of an object: in the profile. It tells those of a list apart, whatever their order */
 };
@@ -82,6 +84,7 @@ struct report_digest {
     struct report_level levels[REPORT_MAX_LEVELS];
     struct report_missed missed; /* by all */
     struct report_ranking objects, functions, lines;
+    struct report_ranking loops;   /* by their innermost ones; empty: nobody has asked for them */
     struct report_victim *victims; /* by level, count (most first), row */
     size_t victim_count;
     const struct analyses_pair **pairs;
@@ -120,6 +123,9 @@ struct report_share report_main_evictor(struct report_digest *digest, const stru
 
 /* Where an instruction lies; without symbols nothing is known but the pc. */
 void report_place(struct loader_place *out, const struct report_run *run, struct guest_va pc);
+/* Where a loop begins in the source: the line of its header, or of the jump back to that where it comes first in the
+ * same file and function (compilers put the test of a loop at its end), or the header's is not known. */
+void report_loop_place(struct loader_place *out, const struct report_run *run, const struct analyses_loop *loop);
 /* The call that allocated an object; false where there is none. */
 bool report_site(struct loader_place *out, const struct report_run *run, const struct analyses_object *object,
                  uint32_t site);
@@ -163,6 +169,7 @@ void report_add_objects(struct document *d, struct report_digest *digest);
 void report_add_functions(struct document *d, struct report_digest *digest);
 void report_add_lines(struct document *d, struct report_digest *digest);
 void report_add_reuse(struct document *d, struct report_digest *digest);
+void report_add_loops(struct document *d, struct report_digest *digest);
 void report_add_conflicts(struct document *d, struct report_digest *digest);
 void report_add_dearest(struct document *d, struct report_digest *digest);
 void report_add_framed(struct document *d, struct report_digest *digest);

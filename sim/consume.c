@@ -317,7 +317,8 @@ static enum c2_status observed_whole(struct sim_core *core, struct sim_plan *pla
 enum c2_status sim_consume_one(struct sim_core *core, uint32_t tid, uint64_t header, const uint64_t *words,
                                struct c2_error *err)
 {
-    enum c2_status status = core->sim->tells_records ? sim_tell_record(core->sim, header, words, err) : C2_OK;
+    const struct sim *sim = core->sim;
+    enum c2_status status = sim->tells_records ? sim_tell_record(sim, tid, header, words, err) : C2_OK;
     return status == C2_OK ? unusual(core, tid, header, words, err) : status;
 }
 
@@ -330,7 +331,7 @@ static enum c2_status observed_record(struct sim_core *core, uint32_t tid, uint6
     const uint32_t number = stream_header_block(header);
     enum c2_status status = sim->tells_records ? sim_verdicts_before(sim, err) : C2_OK;
     if (status == C2_OK && sim->tells_records)
-        status = sim_tell_record(sim, header, words, err);
+        status = sim_tell_record(sim, tid, header, words, err);
     if (status != C2_OK)
         return status;
     if (SHORTCUT(sim->attributed.on && !sim->tells_references && number < sim->plan_capacity &&

@@ -54,6 +54,7 @@ struct sim_executed {
     uint32_t insns_run;              /* of its instructions, from the first one on */
     const uint64_t *words;           /* its slots */
     const struct sim_counts *counts; /* of everything before it */
+    uint32_t tid;
 };
 
 /* An instruction of a block has a code number, counting from 0 in the order in which blocks were first simulated; where

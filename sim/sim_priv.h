@@ -271,7 +271,8 @@ enum c2_status sim_tell_memory(const struct sim *sim, bool appeared, const struc
 enum c2_status sim_tell_mark(const struct sim *sim, enum stream_mark mark, const uint64_t *words, struct c2_error *err);
 void sim_tell_emptied(const struct sim *sim);
 enum c2_status sim_tell_dropped(const struct sim *sim, struct c2_error *err);
-enum c2_status sim_tell_record(const struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err);
+enum c2_status sim_tell_record(const struct sim *sim, uint32_t tid, uint64_t header, const uint64_t *words,
+                               struct c2_error *err);
 void sim_tell_block(const struct sim *sim, const struct stream_block *block);
 enum c2_status sim_tell_reference(const struct sim *sim, const struct sim_reference *reference, struct c2_error *err);
 enum c2_status sim_tell_tlb_miss(const struct sim *sim, const struct sim_tlb_miss *miss, struct c2_error *err);

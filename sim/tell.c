@@ -68,11 +68,12 @@ enum c2_status sim_tell_dropped(const struct sim *sim, struct c2_error *err)
     return status;
 }
 
-enum c2_status sim_tell_record(const struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err)
+enum c2_status sim_tell_record(const struct sim *sim, uint32_t tid, uint64_t header, const uint64_t *words,
+                               struct c2_error *err)
 {
     const uint32_t number = stream_header_block(header);
-    const struct sim_executed record = {stream_blocks_at(sim->blocks, number), number, stream_header_insns(header),
-                                        words, &sim->counts};
+    const struct sim_executed record = {
+        stream_blocks_at(sim->blocks, number), number, stream_header_insns(header), words, &sim->counts, tid};
     enum c2_status status = C2_OK;
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
         status = s->record ? s->record(s->self, &record, err) : C2_OK;

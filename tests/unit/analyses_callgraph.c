@@ -106,7 +106,7 @@ static struct work execute(struct bench *bench, const struct made *made, uint32_
 {
     struct work work = {{0}};
     const bool whole = insns == made->block.insn_count;
-    const struct sim_executed record = {&made->block, 0, insns, &slot, &bench->counts};
+    const struct sim_executed record = {&made->block, 0, insns, &slot, &bench->counts, 1};
     assert_int_equal(C2_OK, bench->subscriber.record(bench->subscriber.self, &record, NULL));
     analyses_callgraph_check(bench->graph);
     work.cost[ANALYSES_IR] = insns;
@@ -584,12 +584,12 @@ static void no_memory(void **state)
         make_block(&p.call_f, MAIN, 2, 4, STREAM_CALL, true, STREAM_WRITE);
         make_block(&p.ret_g, G, 3, 4, STREAM_RETURN, true, STREAM_READ);
         if (status == C2_OK) {
-            const struct sim_executed record = {&p.call_f.block, 0, 2, &(uint64_t){STACK}, &bench.counts};
+            const struct sim_executed record = {&p.call_f.block, 0, 2, &(uint64_t){STACK}, &bench.counts, 1};
             bench.subscriber = analysis_callgraph.subscriber(bench.graph);
             status = bench.subscriber.record(bench.subscriber.self, &record, &err);
         }
         if (status == C2_OK) {
-            const struct sim_executed record = {&p.ret_g.block, 0, 3, &(uint64_t){STACK}, &bench.counts};
+            const struct sim_executed record = {&p.ret_g.block, 0, 3, &(uint64_t){STACK}, &bench.counts, 1};
             status = bench.subscriber.record(bench.subscriber.self, &record, &err);
         }
         if (status == C2_OK)
