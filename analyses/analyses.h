@@ -20,6 +20,7 @@
     X(profile, "no-attribution", NULL, "count by level only: no objects, no source, no evictors") \
     X(histogram, "histogram", NULL, "count accesses and misses of each level by address, phase by phase") \
     X(loops, "by", "loop", "misses by loop, too: loops of the code that ran, with their rounds") \
+    X(rcd, "rcd", NULL, "re-conflict distances of the sets of L1D, by loop: which suffer from conflicts") \
     X(fifo, "fifo-detector", NULL, \
       "compare the classes of misses with what a FIFO of evicted lines at each set would say") \
     X(windows, "windows", "N", "report all counts for every N instructions as well: how they go over the run") \
@@ -41,6 +42,10 @@
  * name, that of the analysis, the option, its argument and help. They stand in the help behind the analyses of the same
  * section; the argument of those of files is a file to write. create() reads the words in setup->settings. */
 #define ANALYSES_SETTINGS_OF_RUN(X) \
+    X(rcd_level, rcd, "rcd-level", "LEVEL", "... of the sets of another level") \
+    X(rcd_below, rcd, "rcd-below", "T", "... short ones are those below T (8)") \
+    X(rcd_sample, rcd, "rcd-sample", "P,...", \
+      "... and what samples of the misses would have said, one of P on average; PxB: in bursts of B") \
     X(granularity, histogram, "granularity", "N|WORD", "... in pieces of N bytes; or by line (usual), page, object") \
     X(phase_at, histogram, "phase-at", "FUNCTION,...", \
       "... where a phase begins each time: at functions; barriers: those of pthreads and OpenMP; regions: of --roi") \
@@ -51,6 +56,7 @@
 #define ANALYSES_SETTINGS_OF_FILES(X) \
     X(histogram_csv, histogram, "histogram-csv", "FILE", \
       "write the histogram of --histogram, a line for each piece of a phase, for spreadsheets and gnuplot") \
+    X(rcd_cdf, rcd, "rcd-cdf", "FILE", "write the distribution of the distances of loops, for gnuplot") \
     X(windows_csv, windows, "windows-csv", "FILE", \
       "write the windows of --windows, a line each, for spreadsheets and gnuplot") \
     X(bandwidth_curves, bandwidth, "bandwidth-curves", "FILE", \
@@ -87,6 +93,7 @@ struct analyses_setup {
         *first;   /* of the run's first simulated machine, which outlives these; NULL: that is this one */
     bool samples; /* the misses of each sample are wanted by themselves */
     const struct analyses_separation *separation; /* outlives them; NULL: functions are not told apart by contexts */
+    uint64_t seed;                                /* master seed of what they draw */
 };
 
 /* The word of a setting; NULL: it is not given. */

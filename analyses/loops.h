@@ -7,6 +7,7 @@
 #define C2_ANALYSES_LOOPS_H
 
 #include "base/base.h"
+#include "loader/loader.h"
 
 #define ANALYSES_NO_LOOP UINT32_MAX
 
@@ -19,6 +20,10 @@ struct analyses_loop {
     uint64_t entries;       /* how often it was entered from outside, */
     uint64_t iterations;    /* and how many rounds that made: see the model */
 };
+
+/* Where a loop begins in the source: the line of its header, or of the jump back to that where it comes first in the
+ * same file and function (compilers put the test of a loop at its end), or the header's is not known. */
+void analyses_loop_place(struct loader_place *out, struct loader_symbols *symbols, const struct analyses_loop *loop);
 
 /* The result of the analysis. */
 struct analyses_loops_result {

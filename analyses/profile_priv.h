@@ -109,6 +109,7 @@ enum c2_status profile_finish(void *self, struct sim *sim, struct c2_error *err)
 /* Once finished: the number of an instruction, and of an object, in the result; PROFILE_NONE: it has none. */
 uint32_t profile_insn(const struct profile *profile, uint32_t code);
 uint32_t profile_object(const struct profile *profile, uint32_t owner);
+uint32_t profile_row(const struct profile *profile, uint32_t actor); /* each has one */
 const void *profile_result(const struct analysis *profile);
 void profile_result_destroy(struct profile_result *result);
 

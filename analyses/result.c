@@ -575,6 +575,12 @@ uint32_t profile_insn(const struct profile *profile, uint32_t code)
 
 uint32_t profile_object(const struct profile *profile, uint32_t owner) { return profile->result->object_of[owner]; }
 
+uint32_t profile_row(const struct profile *profile, uint32_t actor)
+{
+    C2_ASSERT(actor < profile->actor_count);
+    return profile->result->row_of[actor];
+}
+
 const void *profile_result(const struct analysis *profile)
 {
     const struct profile_result *result = ((const struct profile *)profile)->result;

@@ -163,6 +163,11 @@ enum c2_status where_rows(struct where_row **out, size_t *count, const struct wh
     return C2_OK;
 }
 
+uint32_t where_actor_row(const struct analysis *profile, uint32_t actor)
+{
+    return profile_row((const struct profile *)profile, actor);
+}
+
 uint32_t where_insn(const struct analysis *profile, uint32_t code)
 {
     return profile_insn((const struct profile *)profile, code);

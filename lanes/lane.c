@@ -150,6 +150,7 @@ static enum c2_status make_analyses(struct lane *lane, const struct lane_config 
                                          .first = config->first,
                                          .samples = config->samples,
                                          .separation = config->separation,
+                                         .seed = config->seed,
                                          .unnamed = config->unnamed};
     return status == C2_OK ? analyses_create(&lane->analyses, &setup, err) : status;
 }

@@ -19,25 +19,11 @@ void report_place(struct loader_place *out, const struct report_run *run, struct
         loader_place_of(run->symbols, pc, out);
 }
 
-static bool is_same(const char *a, const char *b) { return a && b && strcmp(a, b) == 0; }
-
 void report_loop_place(struct loader_place *out, const struct report_run *run, const struct analyses_loop *loop)
 {
-    struct loader_frame header, latch;
-    struct loader_place back;
-    report_place(out, run, loop->header);
-    report_place(&back, run, loop->latch);
-    if (!out->file && is_same(out->function, back.function)) {
-        out->file = back.file;
-        out->line = back.line;
-    }
-    if (!run->symbols || !out->file)
-        return;
-    loader_frames_of(run->symbols, loop->header, &header, 1);
-    loader_frames_of(run->symbols, loop->latch, &latch, 1);
-    const bool same = is_same(header.file, latch.file) && is_same(header.function, latch.function);
-    if (same && header.line == out->line && latch.line > 0 && latch.line < out->line)
-        out->line = latch.line;
+    *out = (struct loader_place){.offset = loop->header.v};
+    if (run->symbols)
+        analyses_loop_place(out, run->symbols, loop);
 }
 
 bool report_site(struct loader_place *out, const struct report_run *run, const struct analyses_object *object,

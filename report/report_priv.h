@@ -123,8 +123,7 @@ struct report_share report_main_evictor(struct report_digest *digest, const stru
 
 /* Where an instruction lies; without symbols nothing is known but the pc. */
 void report_place(struct loader_place *out, const struct report_run *run, struct guest_va pc);
-/* Where a loop begins in the source: the line of its header, or of the jump back to that where it comes first in the
- * same file and function (compilers put the test of a loop at its end), or the header's is not known. */
+/* The same of a loop. */
 void report_loop_place(struct loader_place *out, const struct report_run *run, const struct analyses_loop *loop);
 /* The call that allocated an object; false where there is none. */
 bool report_site(struct loader_place *out, const struct report_run *run, const struct analyses_object *object,
@@ -170,6 +169,7 @@ void report_add_functions(struct document *d, struct report_digest *digest);
 void report_add_lines(struct document *d, struct report_digest *digest);
 void report_add_reuse(struct document *d, struct report_digest *digest);
 void report_add_loops(struct document *d, struct report_digest *digest);
+void report_add_rcd(struct document *d, struct report_digest *digest); /* rcd.c */
 void report_add_conflicts(struct document *d, struct report_digest *digest);
 void report_add_dearest(struct document *d, struct report_digest *digest);
 void report_add_framed(struct document *d, struct report_digest *digest);

@@ -41,9 +41,8 @@ PAGES = ["README.md", "docs/tour.md", "docs/options.md", "docs/model.md", "docs/
          "docs/points.md", "docs/many.md", "docs/replay.md",
          "docs/receipts.md"] # with commands
 PAGES += ["docs/regions.md", "docs/sandbox.md"]
+PAGES += ["docs/loops.md", "docs/rcd.md"]
 OTHER_PAGES = ["docs/bandwidth.md", "docs/sharing.md", "docs/papers.md",
-PAGES.append("docs/loops.md")
-OTHER_PAGES = ["docs/bandwidth.md", "docs/papers.md",
                "docs/deviations.md", "docs/comparison.md", "docs/architecture.md", "docs/recording.md",
                "CONTRIBUTING.md", "tests/README.md"]
 OTHER_PAGES.append("docs/contexts.md")
