@@ -27,7 +27,7 @@ struct pattern {
     const char *what;
     uint64_t span_bytes; /* the lines accessed */
     bool random;
-    uint32_t writes; /* one access in so many; 0: none */
+    uint32_t writes; /* one access in so many, a power of two; 0: none but the first */
 };
 
 static const struct pattern patterns[] = {
@@ -73,6 +73,29 @@ static uint64_t *draw_lines(const struct pattern *pattern)
     return drawn;
 }
 
+/* The slots of lines, page by page, as the simulator knows them. */
+#define PAGES (256u * MIB / C2_PAGE_BYTES)
+static uint32_t page_slots[PAGES];
+#define FIRST_LINE (1u << 20)
+
+static uint32_t slot_of(struct caches *caches, uint64_t line)
+{
+    uint32_t *slot = &page_slots[(line - FIRST_LINE) / CACHES_SLOTS];
+    if (C2_UNLIKELY(*slot == CACHES_NO_SLOT))
+        *slot = caches_slot(caches, (struct line_no){line - line % CACHES_SLOTS});
+    return *slot + (uint32_t)(line % CACHES_SLOTS);
+}
+
+/* As the simulator does it: in steps, and at once where an outcome is wanted. */
+static inline bool access_line(struct caches *caches, bool write, struct line_no line, struct caches_outcome *outcome)
+{
+    if (outcome)
+        return caches_access(caches, CACHES_DATA, write, line, line, outcome, NULL) == C2_OK;
+    if (caches_try(caches, CACHES_DATA, write, slot_of(caches, line.v), line, line) == CACHES_MISSED)
+        caches_defer(caches, NULL);
+    return true;
+}
+
 /* Kept apart and never inlined, so that callgrind can collect just this. */
 __attribute__((noinline)) bool run(struct caches *caches, const struct pattern *pattern, const uint64_t *drawn,
                                    uint64_t accesses, struct caches_outcome *outcome);
@@ -80,14 +103,15 @@ __attribute__((noinline)) bool run(struct caches *caches, const struct pattern *
 __attribute__((noinline)) bool run(struct caches *caches, const struct pattern *pattern, const uint64_t *drawn,
                                    uint64_t accesses, struct caches_outcome *outcome)
 {
-    uint64_t lines = pattern->span_bytes / LINE;
+    const uint64_t lines = pattern->span_bytes / LINE;
+    const uint64_t writes = pattern->writes != 0 ? pattern->writes - 1 : UINT64_MAX; /* and the very first one */
     for (uint64_t done = 0; done < accesses; done++) {
         uint64_t round = (done & ~(uint64_t)(PREPARED - 1)) & (lines - 1);
-        struct line_no line = {((drawn[done & (PREPARED - 1)] + round) & (lines - 1)) + (1u << 20)};
-        bool write = pattern->writes != 0 && done % pattern->writes == 0;
+        struct line_no line = {((drawn[done & (PREPARED - 1)] + round) & (lines - 1)) + FIRST_LINE};
+        const bool write = (done & writes) == 0;
         if (outcome)
             caches_set_actor(caches, done + 1);
-        if (caches_access(caches, CACHES_DATA, write, line, line, outcome, NULL) != C2_OK)
+        if (!access_line(caches, write, line, outcome))
             return false;
     }
     return true;
@@ -109,6 +133,7 @@ static double time_of(const struct pattern *pattern, const uint64_t *drawn, uint
 {
     struct caches_machine machine = machine_with_l3(l3_bytes);
     struct caches_outcome outcome, *wanted = extra == EVICTORS ? &outcome : NULL;
+    memset(page_slots, 0xff, sizeof page_slots);
     if (caches_create(caches, &machine, 1, NULL) != C2_OK ||
         (extra == EVICTORS && caches_keep_evictors(*caches, NULL) != C2_OK) ||
         !run(*caches, pattern, drawn, PREPARED, wanted))
