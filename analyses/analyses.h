@@ -19,6 +19,8 @@
 #define ANALYSES_OF_RUN(X) \
     X(profile, "no-attribution", NULL, "count by level only: no objects, no source, no evictors") \
     X(histogram, "histogram", NULL, "count accesses and misses of each level by address, phase by phase") \
+    X(prefetch, "no-prefetch-report", NULL, \
+      "of a machine that prefetches: do not simulate it without prefetchers as well, and do not judge them") \
     X(loops, "by", "loop", "misses by loop, too: loops of the code that ran, with their rounds") \
     X(rcd, "rcd", NULL, "re-conflict distances of the sets of L1D, by loop: which suffer from conflicts") \
     X(fifo, "fifo-detector", NULL, \
@@ -114,6 +116,7 @@ struct analysis_kind {
     unsigned needs;
     /* Whether it is wanted without its option, too; NULL: never. */
     bool (*wanted)(const struct analyses_setup *setup);
+    bool (*applies)(const struct caches_machine *machine); /* else it is not made; NULL: to any */
     /* analyses: those of the same machine that stand in rows before this one's. *out is NULL and stays so after a
      * failure. */
     enum c2_status (*create)(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,

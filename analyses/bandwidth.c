@@ -24,6 +24,7 @@
  * Memory
  *   For each block that was executed 40 bytes, and about 900 where windows belong to it; curves: see there.
  * Not modelled
+ *   Machines that prefetch, which are refused: their prefetches are no misses.
  *   Latencies and dependencies: the prediction is a lower bound. What fetches ask of L1I, and the 8 bytes of an entry
  *   that a walk reads where it enters. The way up of dirty copies that an inclusive level takes from those above it:
  *   they are on its own path down (at most back_invalidations lines are missing above). A line that an L1I fetch takes
@@ -151,8 +152,12 @@ static enum c2_status open_file(struct c2_outfile **out, const struct analyses_s
 static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
                              struct c2_error *err)
 {
-    struct bandwidth *b = c2_calloc(1, sizeof *b);
     (void)analyses;
+    if (caches_machine_prefetches(setup->machine))
+        return c2_fail(err, C2_ERR_UNSUPPORTED,
+                       "--bandwidth does not count the bytes of prefetched lines, and %s prefetches: leave one out",
+                       setup->machine->name);
+    struct bandwidth *b = c2_calloc(1, sizeof *b);
     if (!b)
         return c2_fail_memory(err, "the bandwidth of the run");
     *b = (struct bandwidth){.base.kind = &analysis_bandwidth,

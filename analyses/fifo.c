@@ -7,7 +7,8 @@
  *   first out. A miss that
  *   finds its line among those of the set it asked is a conflict to the detector, any other one is capacity. Cold
  *   misses are cold, by the shadow's rule, and the detector is not asked.
- *   In     What the set itself throws out to make room: for a fill, or for a victim from above in an exclusive level.
+ *   In     What the set itself throws out to make room: for a fill, or for a victim from above in an exclusive level;
+ *          for a prefetch too.
  *          Not what leaves for other reasons: a back-invalidation (another cache was short of room), a hit that moves
  *          the line up, a line taken over from a synonym's set.
  *   Out    Only the oldest entry, when a new one comes. A miss that finds its line leaves the entry where it is, so a
@@ -162,6 +163,19 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     return C2_OK;
 }
 
+/* What a set throws out for a prefetch is evicted as well. */
+static enum c2_status prefetched(void *self, const struct sim_prefetched *prefetched, struct c2_error *err)
+{
+    struct fifo *fifo = self;
+    (void)err;
+    for (size_t i = 0; i < prefetched->count; i++) {
+        const struct caches_prefetched *event = &prefetched->events[i];
+        if (event->what == CACHES_PREFETCH_EVICTED)
+            push(&fifo->table[event->level], event->set, event->line);
+    }
+    return C2_OK;
+}
+
 /* Emptied caches have evicted nothing. */
 static void emptied(void *self)
 {
@@ -216,6 +230,7 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
     return (struct sim_subscriber){.self = analysis,
                                    .in_every_phase = true,
                                    .missed = missed,
+                                   .prefetched = prefetched,
                                    .emptied = emptied,
                                    .dropped = dropped,
                                    .window = window};

@@ -18,17 +18,22 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
     request->slot = caches_slot(caches, request->line.physical_line);
     if (request->slot == LINES_NO_SLOT)
         return c2_fail_memory(err, "the table of lines accessed");
+    if (C2_UNLIKELY(caches->prefetch)) {
+        if (!cache_prefetch_reach(caches))
+            return c2_fail_memory(err, "what is known of prefetched lines");
+        cache_prefetch_begin(caches->prefetch);
+    }
     request->row = cache_lines_row(&caches->lines, request->slot);
     if (outcome)
         *outcome = (struct caches_outcome){.depth = first->depth + 1, .served_by = first->depth};
     if (cache_level_ask(first, request, outcome ? &outcome->event[first->depth] : NULL) != CACHES_HIT) {
         cache_path_miss(caches, request, outcome);
-        return C2_OK;
+    } else {
+        struct cache_state *state = &request->row[first->column];
+        cache_policy_hit(&first->policy, cache_state_way(state));
+        state->seat |= request->write;
     }
-    struct cache_state *state = &request->row[first->column];
-    cache_policy_hit(&first->policy, cache_state_way(state));
-    state->seat |= request->write;
-    return C2_OK;
+    return C2_UNLIKELY(caches->prefetch) ? cache_prefetch_follow(caches, request, err) : C2_OK;
 }
 
 /* ------------------------------------------------------------------ usual machines */
@@ -300,7 +305,7 @@ void caches_repeat(struct caches *caches, bool write, uint64_t n)
     struct cache_level *first = caches->port[CACHE_PORT_DATA];
     if (n == 0)
         return;
-    C2_ASSERT(caches->last[CACHES_DATA] != LINES_NO_SLOT);
+    C2_ASSERT(caches->last[CACHES_DATA] != LINES_NO_SLOT && !caches->prefetch);
     if (C2_LIKELY(caches->usual)) {
         first->hits[write] += n;
         if (write)

@@ -43,6 +43,27 @@ enum caches_inclusion {
 };
 
 enum caches_index { CACHES_VIRTUAL, CACHES_PHYSICAL };
+
+/* Prefetchers: prefetch.c says what each does. And the accesses of its level that one looks at. */
+/* clang-format off */
+#define CACHES_PREFETCHERS_LIST(X) \
+    X(STREAM, "stream") /* three neighbouring lines in turn, up or down, of one page */ \
+    X(NEXT_LINE, "next-line") \
+    X(ADJACENT, "adjacent") /* the other line of a pair */ \
+    X(STRIDE, "stride") /* three lines in even steps of one instruction */
+/* clang-format on */
+enum caches_prefetcher {
+#define X(constant, word) CACHES_PREFETCH_##constant,
+    CACHES_PREFETCHERS_LIST(X)
+#undef X
+        CACHES_PREFETCHERS
+};
+enum caches_prefetch_on {
+    CACHES_ON_ACCESSES,
+    CACHES_ON_MISSES,
+    CACHES_ON_TAGGED, /* misses, and the first accesses of prefetched lines */
+    CACHES_PREFETCH_ONS
+};
 /* The words for them, in machine files and reports. */
 #define CACHES_INCLUSIONS (CACHES_EXCLUSIVE + 1)
 #define CACHES_INDICES (CACHES_PHYSICAL + 1)
@@ -50,6 +71,8 @@ extern const char *const caches_policy_names[CACHES_POLICIES];
 extern const unsigned caches_policy_users[CACHES_POLICIES]; /* enum caches_policy_user, or-ed */
 extern const char *const caches_inclusion_names[CACHES_INCLUSIONS];
 extern const char *const caches_index_names[CACHES_INDICES];
+extern const char *const caches_prefetcher_names[CACHES_PREFETCHERS];
+extern const char *const caches_prefetch_on_names[CACHES_PREFETCH_ONS];
 const char *caches_policy_name(enum caches_policy policy);
 const char *caches_inclusion_name(enum caches_inclusion inclusion);
 const char *caches_index_name(enum caches_index index);
@@ -97,6 +120,10 @@ struct caches_level {
     enum caches_inclusion inclusion; /* towards the levels above */
     uint32_t latency_cycles;         /* load to use; for reports, changes no count */
     struct caches_path path;         /* to the level above, or the core; of L1I nothing */
+    unsigned prefetchers;            /* 1 << enum caches_prefetcher, or-ed; 0: none. Not of an exclusive level */
+    enum caches_prefetch_on prefetch_on;
+    uint32_t stream_distance; /* lines ahead; >= 1 where there is such a prefetcher */
+    uint32_t stride_distance; /* steps ahead; likewise */
 };
 
 /* A TLB or page-walk cache as a machine file describes it. */
@@ -166,6 +193,9 @@ struct caches_machine {
     uint32_t walks_from; /* at this level of the data path first */
 };
 
+/* Whether any level has a prefetcher; and the same machine without. */
+bool caches_machine_prefetches(const struct caches_machine *machine);
+struct caches_machine caches_machine_plain(const struct caches_machine *machine);
 /* sets of one slice: size / (ways * line * slices) */
 uint32_t caches_level_sets(const struct caches_machine *machine, const struct caches_level *level);
 /* What a miss of level `level` of the data path, or of L1I, costs: cycles, to rank causes by (cost.c). */
@@ -304,7 +334,8 @@ enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err)
 
 /* Adds n line accesses that the caller knows to be repeats of its last access on the data side (same virtual and
  * physical line, nothing between them on either side): hits, which a policy sees as one. write: they are stores.
- * This is the common case; the twin test runs with and without it. */
+ * This is the common case; the twin test runs with and without it. Not on machines that prefetch: what followed the
+ * access may have evicted its line. */
 void caches_repeat(struct caches *caches, bool write, uint64_t n);
 
 /* A page walk's read of a page-table entry, by its physical line; enters at the machine's walks_from. It is a read
@@ -316,6 +347,52 @@ enum c2_status caches_walk(struct caches *caches, struct line_no physical_line, 
 /* The same in two stages, as caches_try(); needs caches_defer_to(). *served_by is known at once. CACHES_UNTRIED: there
  * is no host memory. */
 enum caches_tried caches_try_walk(struct caches *caches, struct line_no physical_line, uint32_t *served_by);
+/* ------------------------------------------------------------------ prefetches
+ * What prefetchers do is no access: it is in no caches_counts but as what follows from other contents (write-backs,
+ * back-invalidations). One row a counter of a prefetcher of a level; polluting: of prefetches of that kind by any
+ * level. issued = useful + useless + those that are there still, not asked for. prefetch.c has the model. */
+/* clang-format off */
+#define CACHES_PREFETCH_COUNTERS(X) \
+    X(issued, "lines fetched into the level ahead of any access") \
+    X(present, "requests dropped because the level had the line") \
+    X(stopped, "requests not made because the line lies in another 4 KiB page") \
+    X(from_memory, "of those issued: lines that no level had") \
+    X(useful, "prefetched lines that were asked for before they left the level") \
+    X(useless, "prefetched lines that left the level without having been asked for") \
+    X(polluting, "accesses that missed in the level because a prefetch had pushed the line out")
+/* clang-format on */
+struct caches_prefetch_counts {
+#define X(field, help) uint64_t field;
+    CACHES_PREFETCH_COUNTERS(X)
+#undef X
+};
+/* Of data-path level i, of L1I the number behind them; only of machines that prefetch. Lent until destroy. */
+const struct caches_prefetch_counts *caches_prefetch_counts(const struct caches *caches, uint32_t level,
+                                                            enum caches_prefetcher prefetcher);
+
+enum caches_prefetch_what {
+    CACHES_PREFETCH_ISSUED,
+    CACHES_PREFETCH_PRESENT,
+    CACHES_PREFETCH_STOPPED, /* `line` is the access's */
+    CACHES_PREFETCH_USEFUL,
+    CACHES_PREFETCH_USELESS,
+    CACHES_PREFETCH_POLLUTING, /* an access of `line` misses */
+    CACHES_PREFETCH_EVICTED,   /* `line` made room at this level for what a prefetch has brought */
+};
+struct caches_prefetched {
+    enum caches_prefetch_what what;
+    enum caches_prefetcher prefetcher;
+    uint32_t level;   /* L1I has the number behind those of the data path */
+    uint32_t set;     /* EVICTED: as victim_set of an event */
+    uint32_t actor;   /* of the access that the prefetch followed: the low half of its word */
+    bool from_memory; /* ISSUED: no level had it */
+    struct line_no line;
+};
+/* What happened behind the last access or walk and in it, in order; lent until the next one. None on machines that do
+ * not prefetch. */
+const struct caches_prefetched *caches_prefetched(const struct caches *caches, size_t *count);
+/* The instruction that makes the data accesses that follow, for stride prefetchers; 0: none that they know. */
+void caches_set_instruction(struct caches *caches, struct guest_va pc);
 
 /* Counts of data-path level i, or of L1I (only where has_l1i), as they are at the call. Lent until destroy. */
 const struct caches_counts *caches_level_counts(const struct caches *caches, uint32_t level);

@@ -71,6 +71,8 @@ void caches_check(const struct caches *caches)
         cache_level_check(&caches->level[i]);
     for (uint32_t slot = 0; slot < caches->lines.groups << LINES_GROUP_SHIFT; slot++)
         cache_row_holds(caches, cache_lines_row(&caches->lines, slot));
+    if (caches->prefetch)
+        cache_prefetch_check(caches);
 }
 
 /* How many things a check of all looks at: so many accesses may pass until the next. */

@@ -7,7 +7,7 @@
  * Model
  *   Levels are the nodes of a tree whose root is memory: each knows the one that is asked next. Accesses enter at
  *   ports: data at level 0 (L1D), fetches at L1I, page walks where walks.c says. From level 1 on all share the levels.
- *   A node of another kind - a second core's L1, a prefetcher's buffer - would be linked the same way.
+ *   A node of another kind - a second core's L1, a victim buffer - would be linked the same way.
  *   Asking    The levels are asked from the nearest down until one has the line: a level so asked is accessed. A hit
  *             is told to the level's policy. Memory, number level_count, always has the line.
  *   Filling   The levels that missed are filled from the lowest up to the first, the exclusive ones left out. A fill
@@ -83,6 +83,8 @@ static enum c2_status init_levels(struct caches *caches, uint64_t seed, struct c
         status = init_level(caches, &machine->levels[i], i, i, seed, err);
     if (status == C2_OK && machine->has_l1i)
         status = init_level(caches, &machine->l1i, 0, machine->level_count, seed, err);
+    if (status == C2_OK && caches_machine_prefetches(machine))
+        return cache_prefetch_init(caches, err);
     caches->usual = status == C2_OK && SHORTCUT(cache_contents_suit(caches));
     return caches->usual ? cache_contents_init(caches, err) : status;
 }
@@ -158,6 +160,7 @@ void caches_destroy(struct caches *caches)
     for (uint32_t i = 0; i < caches->node_count; i++)
         cache_level_end(&caches->level[i]);
     cache_contents_end(caches);
+    cache_prefetch_end(caches);
     cache_lines_end(&caches->lines);
     c2_free(caches);
 }

@@ -66,7 +66,8 @@ struct caches {
     uint64_t calls, check_at; /* accesses, where C2_PROMISE looks, and when all is looked at next */
     struct caches_machine machine;
     struct cache_lines lines;
-    struct cache_trail trail; /* of the last access that missed */
+    struct cache_trail trail;        /* of the last access that missed */
+    struct cache_prefetch *prefetch; /* NULL: no level prefetches */
 };
 
 struct cache_request {
@@ -88,6 +89,25 @@ enum c2_status cache_access_at(struct caches *caches, struct cache_level *first,
 /* The rest of an access that missed the level asked first, which has counted it. That level's event is filled but for
  * the eviction. path.c */
 void cache_path_miss(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome);
+
+/* The same of what a prefetcher of the level asked first fetches: nothing is counted. Says whether a level had the
+ * line. path.c */
+bool cache_path_prefetch(struct caches *caches, const struct cache_request *request);
+
+/* prefetch.c: the life of what a machine that prefetches keeps; room for what is known of all slots that there are. */
+enum c2_status cache_prefetch_init(struct caches *caches, struct c2_error *err);
+void cache_prefetch_end(struct caches *caches);
+bool cache_prefetch_reach(struct caches *caches);
+/* An access begins; a level was asked by it, or by a prefetcher of a level above; it is done, and the prefetchers of
+ * the levels asked follow. */
+void cache_prefetch_begin(struct cache_prefetch *prefetch);
+void cache_prefetch_asked(struct cache_level *level, uint32_t slot, bool hit);
+void cache_prefetch_used(struct cache_level *level, uint32_t slot);
+enum c2_status cache_prefetch_follow(struct caches *caches, const struct cache_request *request, struct c2_error *err);
+/* A line made room for what is being prefetched; one has moved up, and was not pushed out. */
+void cache_prefetch_evicted(const struct cache_level *level, uint32_t slot, uint32_t set);
+void cache_prefetch_moved(const struct cache_level *level, uint32_t slot);
+void cache_prefetch_check(const struct caches *caches);
 
 /* The counts of a level, current. hierarchy.c */
 const struct caches_counts *cache_level_counts(const struct caches *caches, uint32_t column);
@@ -163,7 +183,10 @@ static inline enum caches_class cache_level_ask(struct cache_level *level, const
 {
     struct cache_state *state = &request->row[level->column];
     enum caches_class class_ = cache_shadow_touch(&level->shadow, &state->stamp, request->slot);
-    if (cache_level_holds(level, state, request->line)) {
+    const bool hit = cache_level_holds(level, state, request->line);
+    if (C2_UNLIKELY(level->prefetch))
+        cache_prefetch_asked(level, request->slot, hit);
+    if (hit) {
         cache_count_hit(&level->counts, request->write);
         level->counts.fa_misses += class_ != CACHES_CONFLICT;
         level->counts.fa_only_misses += class_ != CACHES_CONFLICT;

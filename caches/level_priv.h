@@ -11,6 +11,8 @@
 #include "caches/sets_priv.h"
 #include "caches/shadow_priv.h"
 
+struct cache_prefetch;
+
 /* A level is a node of the hierarchy: what misses here asks `next`, what leaves here goes there. */
 struct cache_level {
     struct cache_policy policy;
@@ -39,9 +41,10 @@ struct cache_level {
     bool inclusive;
     const struct cache_level *apart_from; /* the level above, none of whose lines are here; NULL: see link_all() */
     unsigned line_shift;
-    uint32_t divisor;         /* of the line number, before the set index is taken from it */
-    struct caches_hash *hash; /* NULL: one slice */
-    uint64_t *origin;         /* [way]: virtual line of the fill; NULL: nobody will ask */
+    uint32_t divisor;                /* of the line number, before the set index is taken from it */
+    struct caches_hash *hash;        /* NULL: one slice */
+    struct cache_prefetch *prefetch; /* of a machine that prefetches: it is told of what comes and goes; else NULL */
+    uint64_t *origin;                /* [way]: virtual line of the fill; NULL: nobody will ask */
     const struct caches_level *config;
 };
 
@@ -73,6 +76,9 @@ void cache_level_end(struct cache_level *level);
 bool cache_level_way_holds(const struct cache_level *level, uint32_t way);
 /* Takes the line of a row out if it is there, and says whether it was; *dirty becomes true if it was dirty. */
 bool cache_level_invalidate(struct cache_level *level, const struct cache_state *row, bool *dirty);
+/* A line has come into the level, or left it (prefetch.c). */
+void cache_prefetch_came(const struct cache_level *level, uint32_t slot);
+void cache_prefetch_left(const struct cache_level *level, uint32_t slot);
 void cache_level_check(const struct cache_level *level);
 void cache_level_dump(const struct cache_level *level, const struct cache_shadow *shadow, FILE *to);
 
@@ -114,6 +120,8 @@ static inline void cache_level_put(struct cache_level *level, uint32_t way, uint
     if (level->origin)
         level->origin[way] = virtual_line.v;
     cache_policy_fill(&level->policy, way);
+    if (C2_UNLIKELY(level->prefetch))
+        cache_prefetch_came(level, slot);
     C2_PROMISE(cache_level_way_holds(level, way));
 }
 
@@ -130,6 +138,8 @@ static inline struct cache_victim cache_level_take(struct cache_level *level, ui
     state->seat = 0;
     cache_lines_lose(level->lines, victim.slot, level->column);
     level->policy.way[way].line = 0;
+    if (C2_UNLIKELY(level->prefetch))
+        cache_prefetch_left(level, victim.slot);
     return victim;
 }
 

@@ -16,6 +16,12 @@ const unsigned caches_policy_users[CACHES_POLICIES] = {
 };
 const char *const caches_inclusion_names[CACHES_INCLUSIONS] = {"non-inclusive", "inclusive", "exclusive"};
 const char *const caches_index_names[CACHES_INDICES] = {"virtual", "physical"};
+const char *const caches_prefetcher_names[CACHES_PREFETCHERS] = {
+#define X(constant, word) word,
+    CACHES_PREFETCHERS_LIST(X)
+#undef X
+};
+const char *const caches_prefetch_on_names[CACHES_PREFETCH_ONS] = {"accesses", "misses", "tagged"};
 const char *const caches_kind_names[CACHES_KINDS] = {"4K", "2M", "1G", "PDE", "PDPTE", "PML4E"};
 
 const char *caches_policy_name(enum caches_policy policy) { return caches_policy_names[policy]; }

@@ -49,6 +49,8 @@ static __attribute__((noinline)) void insert(struct walk *walk, struct cache_lev
 static inline void evict(struct walk *walk, struct cache_level *level, uint32_t way)
 {
     struct cache_victim victim = cache_level_take(level, way);
+    if (C2_UNLIKELY(level->prefetch))
+        cache_prefetch_evicted(level, victim.slot, cache_policy_set_of(&level->policy, way) - 1);
     if (walk->outcome) {
         walk->outcome->evicted |= 1u << level->depth;
         walk->outcome->event[level->depth].victim = line_of(walk->caches, victim.slot);
@@ -85,6 +87,8 @@ static bool move_out(struct walk *walk)
     struct cache_level *server = walk->server;
     bool dirty = false;
     cache_level_invalidate(server, row, &dirty);
+    if (C2_UNLIKELY(server->prefetch))
+        cache_prefetch_moved(server, walk->request->slot);
     uint32_t into = walk->missed_count - 1;
     while (into > 0 && walk->missed[into]->exclusive)
         into--;
@@ -133,6 +137,19 @@ static void find_server(struct walk *walk)
         outcome->served_by = level ? level->depth : walk->caches->level_count;
 }
 
+/* The line goes from where it is to the levels that missed. */
+static inline void bring(struct walk *walk)
+{
+    const struct cache_request *request = walk->request;
+    bool dirty = false;
+    if (walk->server && walk->server->exclusive)
+        dirty = move_out(walk);
+    else if (walk->server)
+        cache_policy_hit(&walk->server->policy, cache_state_way(&request->row[walk->server->column]));
+    C2_PROMISE(!walk->server || !walk->server->exclusive || request->row[walk->server->column].seat == 0);
+    fill_all(walk, dirty);
+}
+
 /* The ways of the last level are the host's own cache misses, and what they name is the next one: the sooner the
  * better. */
 static void prefetch_last(const struct cache_level *last, struct cache_line line)
@@ -154,11 +171,31 @@ void cache_path_miss(struct caches *caches, const struct cache_request *request,
     walk.outcome = outcome;
     walk.missed_count = 0;
     find_server(&walk);
-    bool dirty = false;
-    if (walk.server && walk.server->exclusive)
-        dirty = move_out(&walk);
-    else if (walk.server)
-        cache_policy_hit(&walk.server->policy, cache_state_way(&request->row[walk.server->column]));
-    C2_PROMISE(!walk.server || !walk.server->exclusive || request->row[walk.server->column].seat == 0);
-    fill_all(&walk, dirty);
+    bring(&walk);
+}
+
+/* ------------------------------------------------------------------ a prefetch */
+
+/* As find_server(), of levels that are not told apart from any other access, but for the counts. */
+static void find_unasked(struct walk *walk)
+{
+    const struct cache_request *request = walk->request;
+    struct cache_level *level = request->first;
+    do {
+        walk->missed[walk->missed_count++] = level;
+        level = level->next;
+        if (level)
+            cache_shadow_touch(&level->shadow, &request->row[level->column].stamp, request->slot);
+    } while (level && !cache_level_holds(level, &request->row[level->column], request->line));
+    walk->server = level;
+    if (level)
+        cache_prefetch_used(level, request->slot);
+}
+
+bool cache_path_prefetch(struct caches *caches, const struct cache_request *request)
+{
+    struct walk walk = {.caches = caches, .request = request};
+    find_unasked(&walk);
+    bring(&walk);
+    return walk.server;
 }

@@ -49,4 +49,11 @@ static inline enum caches_class cache_shadow_touch(struct cache_shadow *shadow, 
     return old == 0 ? CACHES_COLD : CACHES_CAPACITY;
 }
 
+/* A line is offered that nobody asks for: the shadow takes it when it does not have it. */
+static inline void cache_shadow_offer(struct cache_shadow *shadow, uint32_t *stamp, uint32_t slot)
+{
+    if (*stamp < shadow->horizon)
+        cache_shadow_touch(shadow, stamp, slot);
+}
+
 #endif

@@ -9,7 +9,7 @@
  * Invariants
  *   A value that passes here is one of its kind; whether it fits the others is for rules.c and tlbs.c.
  * Not modelled
- *   Prefetchers and cores have no sections: the models are not here, so the words are unknown.
+ *   Cores have no sections: the model is not here, so the words are unknown.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -235,11 +235,53 @@ SET_WORD(index, level->index, enum caches_index, caches_index_names)
 SET_WORD(inclusion, level->inclusion, enum caches_inclusion, caches_inclusion_names)
 
 #define MAX_LATENCY 1000000
+#define MAX_DISTANCE 511 /* a page of the smallest lines has one more */
+#define NO_PREFETCHER "none"
 SET(latency) { return machine_parse_ranged(&to->level->latency_cycles, value, 0, MAX_LATENCY, where, err); }
 WRITE(latency) { write_number(value, of->level->latency_cycles); }
 
 RATE(read_bandwidth, level->path.read)
 RATE(write_bandwidth, level->path.write)
+SET(prefetch)
+{
+    if (strcmp(value, NO_PREFETCHER) == 0) {
+        to->level->prefetchers = 0;
+        return C2_OK;
+    }
+    return machine_parse_words(&to->level->prefetchers, value, caches_prefetcher_names,
+                               COUNT_OF(caches_prefetcher_names), where, err);
+}
+WRITE(prefetch)
+{
+    machine_write_words(value, of->level->prefetchers, caches_prefetcher_names, COUNT_OF(caches_prefetcher_names));
+}
+
+SET(prefetch_on)
+{
+    unsigned word = 0;
+    enum c2_status status = machine_parse_word(&word, value, caches_prefetch_on_names,
+                                               COUNT_OF(caches_prefetch_on_names), where, err);
+    if (status == C2_OK)
+        to->level->prefetch_on = (enum caches_prefetch_on)word;
+    return status;
+}
+WRITE(prefetch_on)
+{
+    write_text(value, of->level->prefetchers != 0 ? caches_prefetch_on_names[of->level->prefetch_on] : "");
+}
+
+static void write_distance(char *value, const struct caches_level *level, enum caches_prefetcher of, uint32_t distance)
+{
+    *value = '\0';
+    if (level->prefetchers & 1u << of)
+        write_number(value, distance);
+}
+
+SET(stream_distance) { return machine_parse_ranged(&to->level->stream_distance, value, 1, MAX_DISTANCE, where, err); }
+WRITE(stream_distance) { write_distance(value, of->level, CACHES_PREFETCH_STREAM, of->level->stream_distance); }
+
+SET(stride_distance) { return machine_parse_ranged(&to->level->stride_distance, value, 1, MAX_DISTANCE, where, err); }
+WRITE(stride_distance) { write_distance(value, of->level, CACHES_PREFETCH_STRIDE, of->level->stride_distance); }
 
 /* ------------------------------------------------------------------ [walks] */
 
@@ -331,6 +373,16 @@ const struct machine_key_row machine_keys[KEY_COUNT] = {
         "L1I. For `--bandwidth`, changes no count", "0", NULL, set_read_bandwidth, write_read_bandwidth},
     [KEY_WRITE_BANDWIDTH] = {KIND_CACHE, false, "write_bandwidth", "the same into it, from above", "0", NULL,
         set_write_bandwidth, write_write_bandwidth},
+    [KEY_PREFETCH] = {KIND_CACHE, false, "prefetch",
+        "none, or what the level fetches ahead, below, joined by `+`; not where inclusion is exclusive", NO_PREFETCHER,
+        NULL, set_prefetch, write_prefetch},
+    [KEY_PREFETCH_ON] = {KIND_CACHE, false, "prefetch_on",
+        "what its prefetchers look at: accesses, misses, or tagged, below", "accesses", NULL,
+        set_prefetch_on, write_prefetch_on},
+    [KEY_STREAM_DISTANCE] = {KIND_CACHE, false, "stream_distance", "lines ahead of a stream, 1 to 511", "5", NULL,
+        set_stream_distance, write_stream_distance},
+    [KEY_STRIDE_DISTANCE] = {KIND_CACHE, false, "stride_distance", "steps ahead of a stride, 1 to 511", "1", NULL,
+        set_stride_distance, write_stride_distance},
 
     [KEY_MODE] = {KIND_WALKS, false, "mode", "counted, or cached: the reads of a walk go through the caches", "counted",
         NULL, set_mode, write_mode},

@@ -58,7 +58,11 @@ enum machine_key {
     KEY_INCLUSION,
     KEY_LATENCY,
     KEY_READ_BANDWIDTH,
-    KEY_WRITE_BANDWIDTH, /* of a cache */
+    KEY_WRITE_BANDWIDTH,
+    KEY_PREFETCH,
+    KEY_PREFETCH_ON,
+    KEY_STREAM_DISTANCE,
+    KEY_STRIDE_DISTANCE, /* of a cache */
     KEY_MODE,
     KEY_FROM, /* of [walks] */
     KEY_PAGES,

@@ -7,6 +7,7 @@
  *   - sets = size / (ways * line * slices) is a whole number, at least 1; it need not be a power of two.
  *   - tree-plru needs a power of two of ways.
  *   - inclusion is towards the levels above, so L1D and L1I have none but non-inclusive.
+ *   - An exclusive level holds victims of the level above and nothing else: it has no prefetcher.
  *   - The slice hash has the level's number of slices. It works on physical addresses and 64-byte lines, so a level
  *     of several slices is physically indexed and the machine's lines have 64 bytes.
  *   - No physical address has a bit that the hash was not published for.
@@ -123,6 +124,20 @@ static enum c2_status check_inclusion(const struct machine_draft *draft, enum ma
     return c2_fail(err, C2_ERR_INVALID, "%s: %s is not possible: no level is above [%s] (only non-inclusive)",
                    machine_where(where, draft, section, KEY_INCLUSION), caches_inclusion_name(level->inclusion),
                    level->name);
+}
+
+static enum c2_status check_prefetch(const struct machine_draft *draft, enum machine_section section,
+                                     struct c2_error *err)
+{
+    const struct caches_level *level = &draft->level[section];
+    char where[MACHINE_WHERE_BYTES];
+    if (level->prefetchers == 0 || level->inclusion != CACHES_EXCLUSIVE)
+        return C2_OK;
+    BLAME(where, draft, {section, KEY_PREFETCH}, {section, KEY_INCLUSION});
+    return c2_fail(err, C2_ERR_INVALID,
+                   "%s: [%s] is exclusive: it holds what the level above evicts, and cannot fetch (prefetch in the "
+                   "level above, or make it non-inclusive)",
+                   where, level->name);
 }
 
 static enum c2_status check_sliced(const struct machine_draft *draft, enum machine_section section,
@@ -250,6 +265,8 @@ static enum c2_status finish_level(struct machine_draft *draft, enum machine_sec
         status = check_policy(draft, section, err);
     if (status == C2_OK)
         status = check_inclusion(draft, section, err);
+    if (status == C2_OK)
+        status = check_prefetch(draft, section, err);
     if (status == C2_OK)
         status = check_sliced(draft, section, err);
     if (status == C2_OK)

@@ -42,6 +42,20 @@ static void add_program(struct document *d, const struct report_run *run)
 
 /* ------------------------------------------------------------------ the machine */
 
+static void add_prefetchers(struct document *d, const struct caches_level *level)
+{
+    doc_table(d, DOC_JSON, "prefetch");
+    for (unsigned i = 0; i < CACHES_PREFETCHERS; i++)
+        if (level->prefetchers >> i & 1)
+            doc_string(d, DOC_JSON, NULL, caches_prefetcher_names[i]);
+    doc_close(d);
+    doc_string(d, DOC_JSON, "prefetch_on", caches_prefetch_on_names[level->prefetch_on]);
+    if (level->prefetchers >> CACHES_PREFETCH_STREAM & 1)
+        doc_count(d, DOC_JSON, "stream_distance", level->stream_distance);
+    if (level->prefetchers >> CACHES_PREFETCH_STRIDE & 1)
+        doc_count(d, DOC_JSON, "stride_distance", level->stride_distance);
+}
+
 static void add_level(struct document *d, const struct caches_machine *machine, const struct caches_level *level)
 {
     doc_group(d, DOC_JSON, NULL);
@@ -57,6 +71,8 @@ static void add_level(struct document *d, const struct caches_machine *machine, 
         doc_string(d, DOC_JSON, "hash", level->hash);
     if (level->latency_cycles != 0)
         doc_count(d, DOC_JSON, "latency", level->latency_cycles);
+    if (level->prefetchers != 0)
+        add_prefetchers(d, level);
     doc_close(d);
 }
 
@@ -68,6 +84,9 @@ static void say_shape(struct document *d, const struct caches_level *level)
             caches_policy_name(level->policy));
     if (level->slices > 1)
         doc_say(d, " in %" PRIu32 " slices (%s)", level->slices, level->hash);
+    for (unsigned i = 0, said = 0; i < CACHES_PREFETCHERS; i++)
+        if (level->prefetchers >> i & 1)
+            doc_say(d, "%s%s", said++ == 0 ? " prefetching " : "+", caches_prefetcher_names[i]);
 }
 
 void report_add_machine(struct document *d, const struct report_run *run)

@@ -155,6 +155,7 @@ void report_add_sharing(struct document *d, struct report_digest *digest);   /* 
 void report_add_bandwidth(struct document *d, struct report_digest *digest); /* bandwidth.c */
 void report_add_tlbs(struct document *d, struct report_digest *digest);
 void report_add_against(struct document *d, struct report_digest *digest);
+void report_add_prefetch(struct document *d, struct report_digest *digest); /* prefetch.c */
 void report_add_lanes(struct document *d, struct report_digest *digest);
 void report_add_histogram(struct document *d, struct report_digest *digest);
 void report_add_advice(struct document *d, struct report_digest *digest);

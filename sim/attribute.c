@@ -13,6 +13,9 @@
  *   Misses    An access that the first level missed is told behind it, with its outcome; a walk's read before the
  *             access that needed it. Where the caches can do both apart it is told by the second stage (verdicts.c).
  *   TLBs      A first level's miss is told, with whether a walk followed.
+ *   Prefetches  On a machine that prefetches every access comes here, none is a repeat. What prefetchers did in it and
+ *             behind it is told when its miss has been; then the same machine without them gets the access, for those
+ *             who compare.
  *   Marks     When all have been told, whoever attributes says what has other owners now; those remembered for that
  *             range are forgotten. So are those of memory that appears or goes.
  *
@@ -42,7 +45,7 @@ void sim_attribute_init(struct sim *sim, const struct sim_attribution *attributi
 {
     struct sim_attributed *a = &sim->attributed;
     forget_owners(sim);
-    a->on = attribution || sim->tells_misses;
+    a->on = attribution || sim->tells_misses || sim->prefetches;
     a->measuring = true;
     if (attribution)
         a->to = *attribution;
@@ -254,27 +257,78 @@ static enum c2_status set_actor(struct sim_core *core, enum sim_kind kind, struc
     return status;
 }
 
+/* What is told of a line access, whatever it was. */
+static struct sim_miss describe(const struct sim_core *core, enum sim_kind kind, struct guest_va va,
+                                struct line_no line, uint64_t actor, const struct caches_outcome *outcome)
+{
+    const struct sim *sim = core->sim;
+    return (struct sim_miss){.number = sim->attributed.number,
+                             .code = core->code,
+                             .kind = kind,
+                             .va = va,
+                             .line = line,
+                             .actor = actor,
+                             .first = kind == SIM_WALK ? caches_machine(sim->caches)->walks_from : 0,
+                             .page_log2 = sim_page_log2(core, va),
+                             .measured = sim->attributed.measuring,
+                             .outcome = outcome};
+}
+
 static enum c2_status tell_miss(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct line_no line,
                                 uint64_t actor, const struct caches_outcome *outcome, struct c2_error *err)
 {
-    struct sim *sim = core->sim;
-    struct sim_attributed *a = &sim->attributed;
-    const uint32_t first = kind == SIM_WALK ? caches_machine(sim->caches)->walks_from : 0;
-    const bool found = outcome->served_by == first;
+    const struct sim *sim = core->sim;
+    const bool found = outcome->served_by == (kind == SIM_WALK ? caches_machine(sim->caches)->walks_from : 0);
     if (found && !(kind == SIM_WALK && sim->tells_walks))
         return C2_OK;
-    const struct sim_miss miss = {.number = a->number,
-                                  .code = core->code,
-                                  .kind = kind,
-                                  .va = va,
-                                  .line = line,
-                                  .actor = actor,
-                                  .first = first,
-                                  .page_log2 = sim_page_log2(core, va),
-                                  .measured = a->measuring,
-                                  .outcome = outcome};
+    const struct sim_miss miss = describe(core, kind, va, line, actor, outcome);
     return found ? sim_tell_found(sim, &miss, err) : sim_tell_miss(sim, &miss, err);
 }
+
+/* ------------------------------------------------------------------ prefetches */
+
+/* The access, on the machine without prefetchers; miss: it, with another outcome. */
+static enum c2_status access_plain(struct sim_core *core, const struct sim_miss *miss, struct caches_outcome *outcome,
+                                   struct c2_error *err)
+{
+    struct caches *plain = core->sim->plain;
+    const struct line_no virtual_line = {miss->va.v >> core->sim->line_shift};
+    const enum caches_side side = miss->kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA;
+    uint32_t served_by;
+    return miss->kind == SIM_WALK
+               ? caches_walk(plain, miss->line, &served_by, outcome, err)
+               : caches_access(plain, side, miss->kind == SIM_WRITE, virtual_line, miss->line, outcome, err);
+}
+
+/* The access is done, with what prefetchers did behind it. */
+static enum c2_status tell_prefetched(struct sim_core *core, const struct sim_miss *access, struct c2_error *err)
+{
+    struct sim *sim = core->sim;
+    struct caches_outcome outcome;
+    struct sim_miss unaided = *access;
+    struct sim_prefetched prefetched = {
+        .code = access->code, .kind = access->kind, .va = access->va, .measured = access->measured};
+    prefetched.events = caches_prefetched(sim->caches, &prefetched.count);
+    core->data_line = SIM_NOWHERE;
+    enum c2_status status = prefetched.count != 0 ? sim_tell_prefetched(sim, &prefetched, err) : C2_OK;
+    if (status == C2_OK && sim->plain)
+        status = access_plain(core, access, &outcome, err);
+    if (status != C2_OK || !sim->plain)
+        return status;
+    unaided.outcome = &outcome;
+    const bool missed = outcome.served_by != access->first || access->outcome->served_by != access->first;
+    return missed ? sim_tell_unaided(sim, &unaided, access->outcome->served_by, err) : C2_OK;
+}
+
+/* Stride prefetchers know the instruction of a read or a write. */
+static void set_instruction(struct sim_core *core, enum sim_kind kind)
+{
+    const struct sim *sim = core->sim;
+    const bool data = kind == SIM_READ || kind == SIM_WRITE;
+    caches_set_instruction(sim->caches, data ? sim->attributed.codes[core->code].pc : (struct guest_va){0});
+}
+
+/* ------------------------------------------------------------------ one line access */
 
 /* A line access that the first level may not have. */
 enum c2_status sim_attribute_any(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,
@@ -285,11 +339,16 @@ enum c2_status sim_attribute_any(struct sim_core *core, enum caches_side side, b
     struct caches_outcome outcome;
     uint64_t actor;
     enum c2_status status = set_actor(core, kind, va, &actor, err);
+    if (sim->prefetches)
+        set_instruction(core, kind);
     if (status == C2_OK)
         status = caches_access(sim->caches, side, write, virtual_line, physical_line, &outcome, err);
     if (status == C2_OK)
         status = tell_miss(core, kind, va, physical_line, actor, &outcome, err);
-    return status;
+    if (status != C2_OK || !sim->prefetches)
+        return status;
+    const struct sim_miss access = describe(core, kind, va, physical_line, actor, &outcome);
+    return tell_prefetched(core, &access, err);
 }
 
 /* A walk's read of an entry on the way to va. */
@@ -300,11 +359,16 @@ enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, str
     struct caches_outcome outcome;
     uint64_t actor;
     enum c2_status status = set_actor(core, SIM_WALK, va, &actor, err);
+    if (sim->prefetches)
+        set_instruction(core, SIM_WALK);
     if (status == C2_OK)
         status = caches_walk(sim->caches, entry, served_by, &outcome, err);
     if (status == C2_OK)
         status = tell_miss(core, SIM_WALK, va, entry, actor, &outcome, err);
-    return status;
+    if (status != C2_OK || !sim->prefetches)
+        return status;
+    const struct sim_miss access = describe(core, SIM_WALK, va, entry, actor, &outcome);
+    return tell_prefetched(core, &access, err);
 }
 
 /* A walk's read that the first level asked has had, where somebody hears of those: behind all that is to be said. */

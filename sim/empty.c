@@ -20,13 +20,17 @@ enum c2_status sim_caches_create(struct sim *sim, const struct caches_machine *m
         sim->core.far = caches_far(sim->caches);
     if (status == C2_OK && sim->attributed.to.actor)
         status = caches_keep_evictors(sim->caches, err);
+    if (status == C2_OK && sim->prefetches && sim->compares) {
+        const struct caches_machine plain = caches_machine_plain(machine);
+        status = caches_create(&sim->plain, &plain, sim->seed, err);
+    }
     return status == C2_OK ? sim_tlb_create(&sim->core, machine, err) : status;
 }
 
 enum c2_status sim_empty(struct sim *sim, struct c2_error *err)
 {
     struct sim_core *core = &sim->core;
-    struct caches *caches = sim->caches;
+    struct caches *caches = sim->caches, *plain = sim->plain;
     struct sim_totals counted;
     sim_settle(sim);
     enum c2_status status = sim_verdicts_settle(sim, err);
@@ -42,11 +46,12 @@ enum c2_status sim_empty(struct sim *sim, struct c2_error *err)
     core->fetch_line = sim->has_l1i ? SIM_NOWHERE : 0;
     for (size_t i = 0; i < SIM_PAGES; i++)
         core->pages[i].vpn = SIM_NOWHERE; /* what is remembered with them may be the caches' */
-    sim->caches = NULL;
+    sim->caches = sim->plain = NULL;
     status = sim_caches_create(sim, caches_machine(caches), err);
     if (status == C2_OK)
         sim_verdicts_use(sim);
     caches_destroy(caches);
+    caches_destroy(plain);
     sim_tell_emptied(sim);
     return status;
 }

@@ -30,7 +30,7 @@
 /* Who listens to what decides it. */
 static void choose_loop(struct sim *sim)
 {
-    if (sim->tells_records || sim->tells_references)
+    if (sim->tells_records || sim->tells_references || sim->prefetches)
         sim->consume = sim_consume_observed;
     else if (sim->attributed.on)
         sim->consume = SHORTCUT(!sim->core.tlb_split && sim->line_shift == SIM_USUAL_LINE_SHIFT)
@@ -66,6 +66,7 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     sim->line_bytes = line_bytes;
     sim->line_shift = c2_log2(line_bytes);
     sim->has_l1i = config->machine->has_l1i;
+    sim->prefetches = caches_machine_prefetches(config->machine);
     core_init(&sim->core, sim);
     enum c2_status status = sim_tell_init(sim, config, err);
     if (status == C2_OK)
@@ -91,6 +92,7 @@ void sim_destroy(struct sim *sim)
         return;
     sim_verdicts_destroy(sim);
     caches_destroy(sim->caches);
+    caches_destroy(sim->plain);
     caches_tlbs_destroy(sim->core.tlb);
     sim_plan_free(sim);
     sim_intervals_free(sim);

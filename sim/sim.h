@@ -80,6 +80,16 @@ struct sim_miss {
     const struct caches_outcome *outcome; /* evictors are actors */
 };
 
+/* What the prefetchers have done in one line access and behind it. */
+struct sim_prefetched {
+    const struct caches_prefetched *events; /* at least one */
+    size_t count;
+    uint32_t code; /* of the instruction that made the access, what kind it was, and where, as in struct sim_miss */
+    enum sim_kind kind;
+    struct guest_va va;
+    bool measured;
+};
+
 /* A page that the first level of the TLBs did not have. */
 struct sim_tlb_miss {
     uint32_t code;
@@ -141,12 +151,13 @@ struct sim_window {
  * emptied, dropped, window, batch and finish, and to whoever is told of other things too before those, unless he is
  * apart (verdicts.c).
  * A record of a block is told so: record; block, when it is the first of its block; then for each of its references
- * reference, and for each line access of it tlb_missed, missed for the reads of its page walk, missed. In a phase other
- * than MEASURE nobody is told of references and misses, but those who want those of every phase. */
+ * reference, and for each line access of it tlb_missed, missed for the reads of its page walk, missed (on machines that
+ * prefetch, each time followed by prefetched and unaided). In a phase other than MEASURE nobody is told of references,
+ * misses and prefetches, but those who want those of every phase. */
 struct sim;
 struct sim_subscriber {
     void *self;
-    bool in_every_phase; /* hears of references and misses of the caches in every phase */
+    bool in_every_phase; /* hears of references, misses of the caches and prefetches in every phase */
     bool every_walk; /* `missed` hears of each read of a cached walk, be it found at once: served_by is `first` then */
     bool apart;      /* what missed and tlb_missed do has nothing to do with memory, mark, block, record, reference, nor
                           * with attribution: see below */
@@ -160,6 +171,12 @@ struct sim_subscriber {
     enum c2_status (*reference)(void *self, const struct sim_reference *reference, struct c2_error *err);
     enum c2_status (*tlb_missed)(void *self, const struct sim_tlb_miss *miss, struct c2_error *err);
     enum c2_status (*missed)(void *self, const struct sim_miss *miss, struct c2_error *err);
+    /* On machines that prefetch, behind `missed`: what the prefetchers did; and a line access that the first level of
+     * the same machine without prefetchers has missed, or that of this one: `miss` is as it was without them (its
+     * outcome may be a hit in the first level), served_by is where the line was found with them. That machine is
+     * simulated as well where somebody listens to this. */
+    enum c2_status (*prefetched)(void *self, const struct sim_prefetched *prefetched, struct c2_error *err);
+    enum c2_status (*unaided)(void *self, const struct sim_miss *miss, uint32_t served_by, struct c2_error *err);
     /* Caches and TLBs are empty from here on; nothing is measured up to here. The marks are none to `mark`. */
     void (*emptied)(void *self);
     enum c2_status (*dropped)(void *self, struct c2_error *err);

@@ -116,6 +116,8 @@ struct sim_verdicts {
 /* The machine: what its cores share. */
 struct sim {
     struct caches *caches;
+    struct caches *plain; /* the same without prefetchers, where somebody wants to compare; else NULL */
+    bool prefetches;      /* then no access is taken for a repeat: what followed the one before may be in its way */
     const struct stream_blocks *blocks;
     struct sim_translation translation;
     struct guest_va absent; /* with is_absent: the first reference to a page that is not there */
@@ -137,7 +139,8 @@ struct sim {
     const struct sim_subscriber *hearer_end;
     bool tells_records, tells_references;
     bool tells_walks;  /* those found at once, too */
-    bool tells_misses; /* or blocks, or misses of the TLBs */
+    bool tells_misses; /* or blocks, misses of the TLBs, prefetches */
+    bool compares;     /* with what the machine does without its prefetchers */
     struct sim_attributed attributed;
     struct sim_verdicts verdicts;
     struct sim_counts counts;
@@ -281,6 +284,10 @@ enum c2_status sim_tell_finish(struct sim *sim, struct c2_error *err);
 enum c2_status sim_tell_batch(const struct sim *sim, struct c2_error *err);
 enum c2_status sim_tell_found(const struct sim *sim, const struct sim_miss *walk, struct c2_error *err);
 enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss, struct c2_error *err);
+enum c2_status sim_tell_prefetched(const struct sim *sim, const struct sim_prefetched *prefetched,
+                                   struct c2_error *err);
+enum c2_status sim_tell_unaided(const struct sim *sim, const struct sim_miss *miss, uint32_t served_by,
+                                struct c2_error *err);
 
 /* ------------------------------------------------------------------ the way of one line access */
 

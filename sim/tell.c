@@ -29,7 +29,8 @@ enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, s
         sim->tells_records |= !!s->record;
         sim->tells_references |= !!s->reference;
         sim->tells_walks |= s->every_walk;
-        sim->tells_misses |= s->block || s->missed || s->tlb_missed;
+        sim->tells_misses |= s->block || s->missed || s->tlb_missed || s->prefetched || s->unaided;
+        sim->compares |= !!s->unaided;
         if (s->missed)
             *hearer++ = *s;
     }
@@ -118,6 +119,25 @@ enum c2_status sim_tell_found(const struct sim *sim, const struct sim_miss *walk
     enum c2_status status = C2_OK;
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
         status = s->every_walk && (walk->measured || s->in_every_phase) ? s->missed(s->self, walk, err) : C2_OK;
+    return status;
+}
+
+enum c2_status sim_tell_prefetched(const struct sim *sim, const struct sim_prefetched *prefetched, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
+        status = s->prefetched && (prefetched->measured || s->in_every_phase) ? s->prefetched(s->self, prefetched, err)
+                                                                              : C2_OK;
+    return status;
+}
+
+enum c2_status sim_tell_unaided(const struct sim *sim, const struct sim_miss *miss, uint32_t served_by,
+                                struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
+        status = s->unaided && (miss->measured || s->in_every_phase) ? s->unaided(s->self, miss, served_by, err)
+                                                                     : C2_OK;
     return status;
 }
 

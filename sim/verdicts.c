@@ -19,7 +19,7 @@
  *   Nothing goes back: no count, no content and no answer of the first stage depends on the second, so that threads
  *   change nothing.
  *
- * Not modelled
+ * Elsewhere
  *   Machines that the caches do as a whole (caches/path.c) have one stage, and no tape.
  */
 #include "sim/sim_priv.h"

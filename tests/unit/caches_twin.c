@@ -54,6 +54,16 @@ static void make_usual(struct caches_level *level, struct c2_rng *rng)
         level->inclusion = (enum caches_inclusion)c2_rng_below(rng, CACHES_EXCLUSIVE);
 }
 
+static void add_prefetchers(struct caches_level *level, struct c2_rng *rng)
+{
+    if (level->inclusion == CACHES_EXCLUSIVE || c2_rng_below(rng, 2) == 0)
+        return;
+    level->prefetchers = (unsigned)c2_rng_below(rng, 1u << CACHES_PREFETCHERS);
+    level->prefetch_on = (enum caches_prefetch_on)c2_rng_below(rng, CACHES_PREFETCH_ONS);
+    level->stream_distance = PICK(rng, 1, 2, 5, 5, 63);
+    level->stride_distance = PICK(rng, 1, 1, 2, 7);
+}
+
 static struct caches_machine random_machine(struct c2_rng *rng)
 {
     static const char *const names[] = {"L1D", "L2", "L3", "L4"};
@@ -74,9 +84,14 @@ static struct caches_machine random_machine(struct c2_rng *rng)
 
 static void print_level(const struct caches_level *level)
 {
-    printf("  %s: %llu bytes, %u ways, %u slices by %s, %s, %s, %s\n", level->name,
-           (unsigned long long)level->size_bytes, level->ways, level->slices, level->hash,
-           caches_policy_name(level->policy), caches_index_name(level->index), caches_inclusion_name(level->inclusion));
+    printf("  %s: %llu bytes, %u ways, %u slices by %s, %s, %s, %s", level->name, (unsigned long long)level->size_bytes,
+           level->ways, level->slices, level->hash, caches_policy_name(level->policy), caches_index_name(level->index),
+           caches_inclusion_name(level->inclusion));
+    for (unsigned i = 0; i < CACHES_PREFETCHERS; i++)
+        if (level->prefetchers >> i & 1)
+            printf(", %s", caches_prefetcher_names[i]);
+    printf(" on %s, distances %u and %u\n", caches_prefetch_on_names[level->prefetch_on], level->stream_distance,
+           level->stride_distance);
 }
 
 static void print_machine(const struct caches_machine *machine)
@@ -130,6 +145,7 @@ struct step {
     bool walk; /* by the physical line; the rest does not matter */
     bool other_actor;
     uint64_t actor;
+    uint64_t pc; /* of the instruction; 0: nobody knows */
     uint64_t virtual_, physical;
     uint64_t repeats; /* of the same access, after it */
 };
@@ -158,6 +174,7 @@ static struct step next_step(struct trace *trace, const struct caches_machine *m
     step.physical = trace->frame[page % trace->frames] * trace->page_lines + step.virtual_ % trace->page_lines;
     step.other_actor = c2_rng_below(&trace->rng, 2) == 0;
     step.actor = c2_rng_below(&trace->rng, 8) == 0 ? 0 : c2_rng_next(&trace->rng);
+    step.pc = caches_machine_prefetches(machine) ? c2_rng_below(&trace->rng, 4) : 0;
     step.walk = c2_rng_below(&trace->rng, 10) == 0;
     if (step.walk)
         return step;
@@ -196,6 +213,24 @@ static bool same_fifo(const char *level, const struct analyses_fifo_counts *fast
     return same;
 }
 
+static bool same_prefetches(const struct caches *caches, uint32_t number, const struct twin_level *slow)
+{
+    bool same = true;
+    for (unsigned i = 0; i < CACHES_PREFETCHERS; i++) {
+        const struct caches_prefetch_counts *fast = caches_prefetch_counts(caches, number, (enum caches_prefetcher)i);
+#define X(field, help) \
+    if (fast->field != slow->prefetch[i].field) { \
+        if (!quiet) \
+            printf("%s %s %s: %llu, the twin has %llu\n", slow->config.name, caches_prefetcher_names[i], #field, \
+                   (unsigned long long)fast->field, (unsigned long long)slow->prefetch[i].field); \
+        same = false; \
+    }
+        CACHES_PREFETCH_COUNTERS(X)
+#undef X
+    }
+    return same;
+}
+
 /* fifo: the detector's counts; NULL: there is none. */
 static bool same_state(const struct caches *caches, const struct analyses_fifo_counts *fifo, const struct twin *twin)
 {
@@ -208,6 +243,9 @@ static bool same_state(const struct caches *caches, const struct analyses_fifo_c
         same &= same_counts("L1I", caches_l1i_counts(caches), &twin->l1i.counts);
     if (twin->machine.has_l1i && fifo)
         same &= same_fifo("L1I", &fifo[twin->machine.level_count], &twin->l1i.fifo);
+    for (uint32_t i = 0; i < twin->machine.level_count + twin->machine.has_l1i && same; i++)
+        same = !caches_machine_prefetches(&twin->machine) ||
+               same_prefetches(caches, i, i < twin->machine.level_count ? &twin->level[i] : &twin->l1i);
     return same;
 }
 
@@ -243,7 +281,7 @@ static bool same_outcome(const struct caches_outcome *fast, const struct twin *t
 }
 
 /* How the fast one is wronged. */
-enum wrong { RIGHT, OTHER_LINE, OTHER_ACTOR };
+enum wrong { RIGHT, OTHER_LINE, OTHER_ACTOR, OTHER_PC };
 
 struct pair {
     struct caches *caches;
@@ -258,8 +296,12 @@ static void tell_fifo(struct pair *pair, enum sim_kind kind, uint64_t physical, 
     const uint32_t first = kind == SIM_WALK ? pair->twin->machine.walks_from : 0;
     const struct sim_miss miss = {
         .kind = kind, .line = {physical}, .first = first, .measured = true, .outcome = outcome};
+    struct sim_prefetched prefetched = {.measured = true};
+    prefetched.events = caches_prefetched(pair->caches, &prefetched.count);
     if (outcome->served_by != first)
         analysis_fifo.subscriber(pair->fifo).missed(pair->fifo, &miss, NULL);
+    if (prefetched.count > 0)
+        analysis_fifo.subscriber(pair->fifo).prefetched(pair->fifo, &prefetched, NULL);
 }
 
 static bool do_walk(struct pair *pair, uint64_t physical, bool wanted)
@@ -326,9 +368,18 @@ static bool do_step(struct pair *pair, const struct step *step, enum wrong wrong
     }
     if (*caches_far(pair->caches) != 0) /* a hint, of any line, changes nothing */
         caches_expect(pair->caches, (struct line_no){physical});
+    pair->twin->pc = wrong == OTHER_PC ? step->pc + 1 : step->pc;
+    caches_set_instruction(pair->caches, (struct guest_va){step->pc});
     if (step->walk)
         return do_walk(pair, physical, how & 1) && same_pair(pair);
     bool same = do_access(pair, step, physical, how & 1, how & 4);
+    if (caches_machine_prefetches(&pair->twin->machine)) { /* the line may be gone: no repeats */
+        struct step again = *step;
+        again.write = !step->write;
+        for (uint64_t i = 0; i < step->repeats; i++)
+            same &= do_access(pair, &again, physical, how & 1, how & 4);
+        return same && same_pair(pair);
+    }
     struct line_no virtual_ = {step->virtual_}, line = {physical};
     if (how & 2)
         caches_repeat(pair->caches, !step->write, step->repeats);
@@ -428,6 +479,40 @@ static void every_combination(void **state)
         }
 }
 
+/* The same machines with prefetchers. */
+static void prefetching_machines(void **state)
+{
+    (void)state;
+    uint64_t prefetching = 0;
+    for (uint64_t seed = 1; seed <= 500; seed++) {
+        struct c2_rng rng;
+        c2_rng_init(&rng, seed, "machine");
+        struct caches_machine machine = random_machine(&rng);
+        for (uint32_t i = 0; i <= machine.level_count; i++)
+            add_prefetchers(i < machine.level_count ? &machine.levels[i] : &machine.l1i, &rng);
+        prefetching += caches_machine_prefetches(&machine);
+        assert_true(run(&machine, seed, 1500, RIGHT, 0));
+    }
+    assert_true(prefetching > 250);
+}
+
+/* An instruction told wrongly is noticed where a prefetcher looks at it. */
+static void wrong_instruction_is_caught(void **state)
+{
+    (void)state;
+    struct caches_machine machine = {.line_bytes = 64, .level_count = 1};
+    machine.levels[0] = (struct caches_level){.name = "L1D",
+                                              .size_bytes = 64 * 8 * 2,
+                                              .ways = 2,
+                                              .slices = 1,
+                                              .prefetchers = 1u << CACHES_PREFETCH_STRIDE,
+                                              .stride_distance = 1};
+    quiet = true;
+    assert_true(run(&machine, 1, 3000, RIGHT, 0));
+    assert_false(run(&machine, 1, 3000, OTHER_PC, 0));
+    quiet = false;
+}
+
 /* The check can fail: lines told wrongly and actors told wrongly are noticed on every machine. */
 static void mutant_is_caught(void **state)
 {
@@ -449,6 +534,8 @@ int main(void)
         cmocka_unit_test(many_machines),
         cmocka_unit_test(long_runs),
         cmocka_unit_test(every_combination),
+        cmocka_unit_test(prefetching_machines),
+        cmocka_unit_test(wrong_instruction_is_caught),
         cmocka_unit_test(mutant_is_caught),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

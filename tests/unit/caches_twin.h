@@ -31,6 +31,16 @@ struct twin_set {
 
 #define TWIN_MAX_LINES 65536
 
+/* Lines, and which prefetch was it. */
+struct twin_notes {
+    struct {
+        uint64_t physical;
+        uint32_t actor;
+        unsigned prefetcher;
+    } * list;
+    uint64_t count;
+};
+
 struct twin_level {
     struct caches_level config;
     uint32_t sets; /* of a slice */
@@ -47,6 +57,15 @@ struct twin_level {
     uint64_t lost_count;
     struct caches_counts counts;
     struct analyses_fifo_counts fifo;
+    struct twin_notes unused; /* prefetched, in the level and not asked for */
+    struct twin_notes pushed; /* out of the level by a prefetch, and not back */
+    uint64_t *history;        /* the lines that a stream prefetcher saw, but for those seen twice in turn */
+    uint64_t history_count;
+    struct {
+        uint64_t pc, line;
+    } * accesses; /* the same that a stride prefetcher saw, by instruction */
+    uint64_t access_count;
+    struct caches_prefetch_counts prefetch[CACHES_PREFETCHERS];
 };
 
 struct twin {
@@ -55,7 +74,16 @@ struct twin {
     struct twin_level l1i;
     struct caches_outcome outcome;
     uint64_t actor;
-    uint32_t entry; /* depth of the level that the access asked first */
+    uint64_t pc;
+    uint32_t entry;                  /* depth of the level that the access asked first */
+    const struct twin_level *target; /* a prefetch is on its way into this level; NULL: none */
+    unsigned prefetcher;             /* of what kind */
+    struct {
+        struct twin_level *level;
+        uint32_t depth;
+        bool looks; /* its prefetchers do */
+    } seen[CACHES_MAX_LEVELS];
+    uint32_t seen_count;
 };
 
 static void twin_level_create(struct twin_level *level, const struct caches_machine *machine,
@@ -77,6 +105,12 @@ static void twin_level_create(struct twin_level *level, const struct caches_mach
     level->shadow_capacity = config->size_bytes / machine->line_bytes;
     level->shadow = calloc(level->shadow_capacity + 1, sizeof *level->shadow);
     level->asked = calloc(TWIN_MAX_LINES, sizeof *level->asked);
+    if (!caches_machine_prefetches(machine))
+        return;
+    level->unused.list = calloc(TWIN_MAX_LINES, sizeof *level->unused.list);
+    level->pushed.list = calloc(TWIN_MAX_LINES, sizeof *level->pushed.list);
+    level->history = calloc(TWIN_MAX_LINES, sizeof *level->history);
+    level->accesses = calloc(TWIN_MAX_LINES, sizeof *level->accesses);
 }
 
 static struct twin *twin_create(const struct caches_machine *machine, uint64_t seed)
@@ -96,6 +130,10 @@ static void twin_level_destroy(struct twin_level *level)
     free(level->set);
     free(level->shadow);
     free(level->asked);
+    free(level->unused.list);
+    free(level->pushed.list);
+    free(level->history);
+    free(level->accesses);
 }
 
 static void twin_destroy(struct twin *twin)
@@ -344,6 +382,60 @@ static uint64_t twin_loser(const struct twin_level *level, uint64_t physical)
     return 0;
 }
 
+/* ------------------------------------------------------------------ what is known of prefetched lines */
+
+static uint64_t twin_noted(const struct twin_notes *notes, uint64_t physical)
+{
+    uint64_t at = 0;
+    while (at < notes->count && notes->list[at].physical != physical)
+        at++;
+    return at;
+}
+
+static void twin_note(const struct twin *twin, struct twin_notes *notes, uint64_t physical)
+{
+    if (notes->count == TWIN_MAX_LINES)
+        abort();
+    notes->list[notes->count].physical = physical;
+    notes->list[notes->count].actor = (uint32_t)twin->actor;
+    notes->list[notes->count++].prefetcher = twin->prefetcher;
+}
+
+/* What the note was: the prefetcher; -1: there was none. */
+static int twin_forget(struct twin_notes *notes, uint64_t physical)
+{
+    uint64_t at = twin_noted(notes, physical);
+    if (at == notes->count)
+        return -1;
+    int prefetcher = (int)notes->list[at].prefetcher;
+    notes->list[at] = notes->list[--notes->count];
+    return prefetcher;
+}
+
+static void twin_gone(const struct twin *twin, struct twin_level *level, uint64_t physical)
+{
+    int prefetcher = twin_forget(&level->unused, physical);
+    if (prefetcher >= 0)
+        level->prefetch[prefetcher].useless++;
+    if (twin->target)
+        twin_note(twin, &level->pushed, physical);
+}
+
+static void twin_come(const struct twin *twin, struct twin_level *level, uint64_t physical)
+{
+    twin_forget(&level->pushed, physical);
+    if (twin->target == level)
+        twin_note(twin, &level->unused, physical);
+}
+
+static bool twin_use(struct twin_level *level, uint64_t physical)
+{
+    int prefetcher = twin_forget(&level->unused, physical);
+    if (prefetcher >= 0)
+        level->prefetch[prefetcher].useful++;
+    return prefetcher >= 0;
+}
+
 /* ------------------------------------------------------------------ the hierarchy */
 
 static void twin_settle(struct twin *twin, struct twin_level *level, uint32_t depth, uint64_t virtual_,
@@ -372,11 +464,13 @@ static void twin_take_above(const struct twin *twin, struct twin_level *upper, u
     ++*taken;
     twin_empty(set, way);
     twin_lose(twin, upper, physical);
+    twin_gone(twin, upper, physical);
 }
 
 static void twin_leave(struct twin *twin, struct twin_level *level, uint32_t depth, struct twin_way left)
 {
     twin_lose(twin, level, left.physical);
+    twin_gone(twin, level, left.physical);
     twin->outcome.evicted |= 1u << depth;
     twin->outcome.event[depth].victim.v = left.physical;
     if (level->config.inclusion == CACHES_INCLUSIVE) {
@@ -422,6 +516,7 @@ static void twin_settle(struct twin *twin, struct twin_level *level, uint32_t de
     set->way[w].physical = physical;
     set->way[w].virtual_ = virtual_;
     twin_touch(level, set, w, true);
+    twin_come(twin, level, physical);
 }
 
 static struct twin_level *twin_level_at(struct twin *twin, enum caches_side side, uint32_t depth)
@@ -442,12 +537,20 @@ static bool twin_ask(struct twin *twin, struct twin_level *level, uint32_t depth
     n->accesses++;
     *(write ? &n->writes : &n->reads) += 1;
     n->fa_misses += as_miss != CACHES_CONFLICT;
+    const bool first = way && twin_use(level, physical);
+    const enum caches_prefetch_on on = level->config.prefetch_on;
+    twin->seen[twin->seen_count].level = level;
+    twin->seen[twin->seen_count].depth = depth;
+    twin->seen[twin->seen_count++].looks = on == CACHES_ON_ACCESSES || !way || (first && on == CACHES_ON_TAGGED);
     if (way) {
         n->hits++;
         n->fa_only_misses += as_miss != CACHES_CONFLICT;
         event->class_ = CACHES_HIT;
         return true;
     }
+    uint64_t pushed = twin_noted(&level->pushed, physical);
+    if (pushed < level->pushed.count)
+        level->prefetch[level->pushed.list[pushed].prefetcher].polluting++;
     n->misses++;
     *(write ? &n->write_misses : &n->read_misses) += 1;
     *(as_miss == CACHES_COLD ? &n->cold : as_miss == CACHES_CAPACITY ? &n->capacity : &n->conflict) += 1;
@@ -465,6 +568,7 @@ static bool twin_move_out(struct twin *twin, enum caches_side side, uint32_t dep
     uint64_t physical = way->physical;
     twin_empty(set, way);
     twin_lose(twin, &twin->level[depth], physical);
+    twin_forget(&twin->level[depth].unused, physical);
     uint32_t into = depth - 1;
     while (into > twin->entry && twin->level[into].config.inclusion == CACHES_EXCLUSIVE)
         into--;
@@ -491,20 +595,14 @@ static bool twin_serve(struct twin *twin, enum caches_side side, uint32_t depth,
     return false;
 }
 
-static void twin_access_from(struct twin *twin, enum caches_side side, uint32_t entry, bool write, uint64_t virtual_,
-                             uint64_t physical)
+/* Levels server - 1 .. entry have missed. */
+static void twin_fill(struct twin *twin, enum caches_side side, uint32_t server, bool write, uint64_t virtual_,
+                      uint64_t physical)
 {
-    twin->outcome = (struct caches_outcome){0};
-    twin->entry = entry;
-    uint32_t count = twin->machine.level_count, server = entry;
-    while (server < count && !twin_ask(twin, twin_level_at(twin, side, server), server, write, virtual_, physical))
-        server++;
-    twin->outcome.served_by = server;
-    twin->outcome.depth = server < count ? server + 1 : count;
-    bool dirty = server < count && twin_serve(twin, side, server, write, virtual_, physical);
-    for (uint32_t i = server; i-- > entry;) {
+    bool dirty = server < twin->machine.level_count && twin_serve(twin, side, server, write, virtual_, physical);
+    for (uint32_t i = server; i-- > twin->entry;) {
         struct twin_level *level = twin_level_at(twin, side, i);
-        if (level->config.inclusion == CACHES_EXCLUSIVE && i != entry)
+        if (level->config.inclusion == CACHES_EXCLUSIVE && i != twin->entry)
             continue;
         struct twin_set *other;
         struct twin_way *synonym = twin_anywhere(level, physical, &other);
@@ -512,10 +610,144 @@ static void twin_access_from(struct twin *twin, enum caches_side side, uint32_t 
             dirty |= synonym->dirty;
             twin_empty(other, synonym);
             twin_lose(twin, level, physical);
+            twin_gone(twin, level, physical);
         }
         twin_settle(twin, level, i, virtual_, physical, dirty || (i == 0 && write));
         dirty = false;
     }
+}
+
+/* ------------------------------------------------------------------ prefetchers */
+
+/* The level of this depth lacks the line, which a prefetcher of it wants. */
+static void twin_fetch(struct twin *twin, enum caches_side side, uint32_t depth, uint64_t virtual_, uint64_t physical)
+{
+    const struct caches_outcome outcome = twin->outcome;
+    const uint32_t entry = twin->entry, count = twin->machine.level_count;
+    struct caches_prefetch_counts *n = &twin_level_at(twin, side, depth)->prefetch[twin->prefetcher];
+    uint32_t number, slice, server = depth + 1;
+    for (; server < count; server++) {
+        struct twin_level *level = &twin->level[server];
+        twin_shadow(level, physical);
+        if (twin_in_set(level, twin_home(twin, level, virtual_, physical, &number, &slice), physical))
+            break;
+    }
+    n->issued++;
+    n->from_memory += server == count;
+    if (server < count)
+        twin_use(&twin->level[server], physical);
+    twin->entry = depth;
+    twin->target = twin_level_at(twin, side, depth);
+    twin_fill(twin, side, server, false, virtual_, physical);
+    twin->target = NULL;
+    twin->entry = entry;
+    twin->outcome = outcome;
+}
+
+static void twin_want(struct twin *twin, enum caches_side side, uint32_t depth, uint64_t virtual_, uint64_t physical,
+                      int64_t lines)
+{
+    struct twin_level *level = twin_level_at(twin, side, depth);
+    const uint64_t page = C2_PAGE_BYTES / twin->machine.line_bytes;
+    const int64_t in_page = (int64_t)(physical % page) + lines;
+    if (in_page < 0 || in_page >= (int64_t)page) {
+        level->prefetch[twin->prefetcher].stopped++;
+        return;
+    }
+    virtual_ += (uint64_t)lines;
+    physical += (uint64_t)lines;
+    uint32_t number, slice;
+    bool shadowed = false;
+    for (uint64_t i = 0; i < level->shadow_count; i++)
+        shadowed |= level->shadow[i] == physical;
+    if (!shadowed)
+        twin_shadow(level, physical);
+    if (twin_in_set(level, twin_home(twin, level, virtual_, physical, &number, &slice), physical))
+        level->prefetch[twin->prefetcher].present++;
+    else
+        twin_fetch(twin, side, depth, virtual_, physical);
+}
+
+/* The last three lines of the page that were seen, the latest first, without repetitions. */
+static int64_t twin_see_stream(const struct twin *twin, struct twin_level *level, uint64_t physical)
+{
+    const uint64_t page = C2_PAGE_BYTES / twin->machine.line_bytes;
+    uint64_t last[3], count = 0;
+    if (level->history_count == TWIN_MAX_LINES)
+        abort();
+    for (uint64_t i = level->history_count; i-- > 0 && count == 0;)
+        if (level->history[i] / page == physical / page)
+            last[count++] = level->history[i];
+    if (count == 1 && last[0] == physical)
+        return 0;
+    level->history[level->history_count++] = physical;
+    count = 0;
+    for (uint64_t i = level->history_count; i-- > 0 && count < 3;)
+        if (level->history[i] / page == physical / page)
+            last[count++] = level->history[i];
+    if (count == 3 && last[1] == last[0] - 1 && last[2] == last[0] - 2)
+        return level->config.stream_distance;
+    return count == 3 && last[1] == last[0] + 1 && last[2] == last[0] + 2 ? -(int64_t)level->config.stream_distance : 0;
+}
+
+static int64_t twin_see_stride(const struct twin *twin, struct twin_level *level, uint64_t virtual_)
+{
+    uint64_t last[3], count = 0;
+    if (twin->pc == 0)
+        return 0;
+    for (int round = 0; round < 2; round++) {
+        count = 0;
+        for (uint64_t i = level->access_count; i-- > 0 && count < 3;)
+            if (level->accesses[i].pc == twin->pc)
+                last[count++] = level->accesses[i].line;
+        if (round == 0 && count > 0 && last[0] == virtual_)
+            return 0;
+        if (round == 0) {
+            if (level->access_count == TWIN_MAX_LINES)
+                abort();
+            level->accesses[level->access_count].pc = twin->pc;
+            level->accesses[level->access_count++].line = virtual_;
+        }
+    }
+    const bool even = count == 3 && last[0] - last[1] == last[1] - last[2];
+    return even ? (int64_t)(last[0] - last[1]) * level->config.stride_distance : 0;
+}
+
+static void twin_follow(struct twin *twin, enum caches_side side, uint64_t virtual_, uint64_t physical)
+{
+    for (uint32_t i = 0; i < twin->seen_count; i++)
+        for (unsigned p = 0; p < CACHES_PREFETCHERS && twin->seen[i].looks; p++) {
+            struct twin_level *level = twin->seen[i].level;
+            int64_t lines = 0;
+            if (!(level->config.prefetchers >> p & 1))
+                continue;
+            twin->prefetcher = p;
+            if (p == CACHES_PREFETCH_STREAM)
+                lines = twin_see_stream(twin, level, physical);
+            else if (p == CACHES_PREFETCH_NEXT_LINE)
+                lines = 1;
+            else if (p == CACHES_PREFETCH_ADJACENT)
+                lines = (int64_t)(physical ^ 1) - (int64_t)physical;
+            else
+                lines = twin_see_stride(twin, level, virtual_);
+            if (lines != 0)
+                twin_want(twin, side, twin->seen[i].depth, virtual_, physical, lines);
+        }
+}
+
+static void twin_access_from(struct twin *twin, enum caches_side side, uint32_t entry, bool write, uint64_t virtual_,
+                             uint64_t physical)
+{
+    twin->outcome = (struct caches_outcome){0};
+    twin->entry = entry;
+    twin->seen_count = 0;
+    uint32_t count = twin->machine.level_count, server = entry;
+    while (server < count && !twin_ask(twin, twin_level_at(twin, side, server), server, write, virtual_, physical))
+        server++;
+    twin->outcome.served_by = server;
+    twin->outcome.depth = server < count ? server + 1 : count;
+    twin_fill(twin, side, server, write, virtual_, physical);
+    twin_follow(twin, side, virtual_, physical);
 }
 
 static void twin_access(struct twin *twin, enum caches_side side, bool write, uint64_t virtual_, uint64_t physical)

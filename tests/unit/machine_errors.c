@@ -119,10 +119,12 @@ static void test_keys(void **state)
                 {HEAD "size = 3\n", C2_ERR_INVALID, ":4: [machine] has no key \"size\" (did you mean \"line\"?)"},
                 {HEAD L1D "name = L1\n", C2_ERR_INVALID,
                  ":7: [L1D] has no key \"name\" (known: size, ways, slices, "
-                 "hash, hash_masks, policy, index, inclusion, latency, read_bandwidth, write_bandwidth)"},
+                 "hash, hash_masks, policy, index, inclusion, latency, read_bandwidth, write_bandwidth, "
+                 "prefetch, prefetch_on, stream_distance, stride_distance)"},
                 {HEAD L1D "associativity = 1\n", C2_ERR_INVALID,
                  ":7: [L1D] has no key \"associativity\" (known: size, "
-                 "ways, slices, hash, hash_masks, policy, index, inclusion, latency, read_bandwidth, write_bandwidth)"},
+                 "ways, slices, hash, hash_masks, policy, index, inclusion, latency, read_bandwidth, write_bandwidth, "
+                 "prefetch, prefetch_on, stream_distance, stride_distance)"},
                 {HEAD L1D "ways = 4\n", C2_ERR_FORMAT, ":7: [L1D] ways = 4: the key was there before, on line 6"},
                 {"[machine]\nline = 64\n" L1D, C2_ERR_INVALID, ":1: [machine] has no key \"name\""},
                 {"[machine]\nname = x\n" L1D, C2_ERR_INVALID, ":1: [machine] has no key \"line\""},
@@ -224,7 +226,11 @@ static void test_geometry(void **state)
         {HEAD L1D "inclusion = inclusive\n", C2_ERR_INVALID,
          ":7: [L1D] inclusion: inclusive is not possible: no level is above [L1D] (only non-inclusive)"},
         {HEAD L1D L2 "[L1I]\nsize = 1K\nways = 1\ninclusion = exclusive\n", C2_ERR_INVALID,
-         ":13: [L1I] inclusion: exclusive is not possible: no level is above [L1I] (only non-inclusive)"});
+         ":13: [L1I] inclusion: exclusive is not possible: no level is above [L1I] (only non-inclusive)"},
+        {HEAD L1D L2 "prefetch = stream\ninclusion = exclusive\n", C2_ERR_INVALID,
+         ":10: [L2] prefetch: [L2] is exclusive: it holds what the level above evicts, and cannot fetch (prefetch in "
+         "the "
+         "level above, or make it non-inclusive)"});
 }
 
 static void test_slices(void **state)

@@ -74,7 +74,8 @@ enum mutant { HEALTHY, NO_SECOND_LINE, FETCH_EVERY_INSN, MODIFY_READS_ONLY, DATA
 
 struct twin {
     enum mutant mutant;
-    struct caches *caches;
+    struct caches *caches, *plain; /* plain: without prefetchers; NULL: the machine has none */
+    uint64_t pc;                   /* whose data it is; 0: nobody's */
     struct pages *pages;
     uint64_t line_bytes;
     bool has_l1i;
@@ -135,8 +136,11 @@ static void twin_tlb(struct twin *twin, enum caches_tlb_side side, uint64_t va)
     walk(NULL, (struct guest_va){va}, &path);
     for (unsigned i = 4 - reads; i < 4 && twin->walks_cached; i++) {
         struct line_no line = {path.entry[i].v / twin->line_bytes};
-        uint32_t served_by;
+        uint32_t served_by, unaided;
+        caches_set_instruction(twin->caches, (struct guest_va){0});
         assert_int_equal(C2_OK, caches_walk(twin->caches, line, &served_by, NULL, NULL));
+        if (twin->plain)
+            assert_int_equal(C2_OK, caches_walk(twin->plain, line, &unaided, NULL, NULL));
         twin->walk_reads[served_by]++;
     }
 }
@@ -146,8 +150,11 @@ static void twin_line(struct twin *twin, enum caches_side side, bool write, uint
     struct guest_pa pa;
     struct c2_error err;
     translate(twin->pages, (struct guest_va){line * twin->line_bytes}, &pa);
-    assert_int_equal(C2_OK, caches_access(twin->caches, side, write, (struct line_no){line},
-                                          (struct line_no){pa.v / twin->line_bytes}, NULL, &err));
+    const struct line_no physical = {pa.v / twin->line_bytes};
+    caches_set_instruction(twin->caches, (struct guest_va){side == CACHES_DATA ? twin->pc : 0});
+    assert_int_equal(C2_OK, caches_access(twin->caches, side, write, (struct line_no){line}, physical, NULL, &err));
+    if (twin->plain)
+        assert_int_equal(C2_OK, caches_access(twin->plain, side, write, (struct line_no){line}, physical, NULL, &err));
 }
 
 static void twin_fetch(struct twin *twin, uint32_t tid, uint64_t pc, uint32_t length)
@@ -173,6 +180,7 @@ static void twin_data(struct twin *twin, bool write, uint32_t tid, uint64_t pc, 
     twin->owned[owner_of(twin->marks, va, &extent)] += !twin->warming;
     *(write ? &twin->codes[pc - FIRST_PC].writes : &twin->codes[pc - FIRST_PC].reads) += !twin->warming;
     twin_see(twin, write ? SIM_WRITE : SIM_READ, tid, pc, va, size);
+    twin->pc = pc;
     uint64_t lines = 0, last = UINT64_MAX;
     for (uint64_t byte = va; byte < va + size; byte++) {
         if (byte / twin->line_bytes == last)
@@ -551,6 +559,53 @@ static enum c2_status tell_missed(void *self, const struct sim_miss *miss, struc
     return C2_OK;
 }
 
+/* What the machine without prefetchers has missed, and what the prefetchers did, in every phase. */
+struct unaided {
+    uint32_t level_count;
+    uint64_t misses[CACHES_MAX_LEVELS + 1], aided[CACHES_MAX_LEVELS + 1], issued;
+};
+
+static enum c2_status tell_unaided(void *self, const struct sim_miss *miss, uint32_t served_by, struct c2_error *err)
+{
+    struct unaided *unaided = self;
+    (void)err;
+    for (uint32_t i = miss->first; i < served_by; i++)
+        unaided->aided[i == 0 && miss->kind == SIM_FETCH ? unaided->level_count : i]++;
+    for (uint32_t i = miss->first; i < miss->outcome->served_by; i++)
+        unaided->misses[i == 0 && miss->kind == SIM_FETCH ? unaided->level_count : i]++;
+    return C2_OK;
+}
+
+static enum c2_status tell_prefetched(void *self, const struct sim_prefetched *prefetched, struct c2_error *err)
+{
+    struct unaided *unaided = self;
+    (void)err;
+    for (size_t i = 0; i < prefetched->count; i++)
+        unaided->issued += prefetched->events[i].what == CACHES_PREFETCH_ISSUED;
+    return C2_OK;
+}
+
+static bool prefetches_equal(const struct twin *twin, const struct sim *sim, const struct unaided *unaided)
+{
+    const uint32_t levels = unaided->level_count, all = levels + twin->has_l1i;
+    uint64_t issued = 0;
+    bool equal = true;
+    for (uint32_t i = 0; i < all; i++) {
+        for (unsigned p = 0; p < CACHES_PREFETCHERS; p++) {
+            const struct caches_prefetch_counts *n = caches_prefetch_counts(twin->caches, i, (enum caches_prefetcher)p);
+            equal = equal &&
+                    memcmp(n, caches_prefetch_counts(sim_caches(sim), i, (enum caches_prefetcher)p), sizeof *n) == 0;
+            issued += n->issued;
+        }
+        const struct caches_counts *plain = i < levels ? caches_level_counts(twin->plain, i)
+                                                       : caches_l1i_counts(twin->plain);
+        const struct caches_counts *aided = i < levels ? caches_level_counts(twin->caches, i)
+                                                       : caches_l1i_counts(twin->caches);
+        equal = equal && plain->misses == unaided->misses[i] && aided->misses == unaided->aided[i];
+    }
+    return equal && issued == unaided->issued && issued > 1000;
+}
+
 static enum c2_status tell_mark(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
 {
     struct told *told = self;
@@ -632,6 +687,8 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
     const bool observed = how == OBSERVED || how == BOTH, attributed = how >= ATTRIBUTED, threads = seed % 2;
     struct told told = {.level_count = shape->level_count}, also = told, brief = told;
     const struct sim_attribution attribution = {&told, tell_owner, tell_actor, tell_changed};
+    struct unaided unaided = {.level_count = shape->level_count};
+    const struct caches_machine plain = caches_machine_plain(shape);
     struct c2_error err;
     struct pages pages = {0};
     struct world *world = malloc(sizeof *world);
@@ -648,7 +705,9 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
          .record = how == RECORDS ? watch_record : NULL},
         {.self = &told, .apart = threads, .mark = tell_mark, .missed = tell_missed, .window = tell_window},
         {.self = &also, .missed = tell_missed},
+        {.self = &unaided, .in_every_phase = true, .unaided = tell_unaided, .prefetched = tell_prefetched},
     };
+    const bool prefetches = caches_machine_prefetches(shape);
     const struct sim_subscriber *first = observed || how == RECORDS ? listeners : listeners + 1;
     struct sim *sim, *other = NULL; /* the other one is told of misses only, with a thread for what is said of them */
     world_init(world, seed);
@@ -660,7 +719,9 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
                                 .attribution = attributed ? &attribution : NULL,
                                 .apart = threads};
     assert_int_equal(C2_OK, caches_create(&twin.caches, shape, seed, &err));
-    config.subscriber_count = (size_t)((attributed ? listeners + 3 : listeners + 1) - first);
+    if (prefetches)
+        assert_int_equal(C2_OK, caches_create(&twin.plain, &plain, seed, &err));
+    config.subscriber_count = (size_t)((attributed ? listeners + 3 + prefetches : listeners + 1) - first);
     assert_int_equal(C2_OK, sim_create(&sim, &config, &err));
     watch.sim = sim;
     config.attribution = NULL;
@@ -716,6 +777,8 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
     if (shape->has_l1i)
         equal = equal && counts_equal(caches_l1i_counts(twin.caches), caches_l1i_counts(sim_caches(sim)));
     equal = equal && tlbs_equal(&twin, sim);
+    if (attributed && prefetches)
+        equal = equal && prefetches_equal(&twin, sim, &unaided);
     if (attributed)
         equal = equal && attributed_equal(&twin, sim, &told) && windows_add_up(&told, sim) &&
                 told.digest == brief.digest && told.digest == also.digest;
@@ -736,6 +799,7 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
     sim_destroy(sim);
     sim_destroy(other);
     caches_destroy(twin.caches);
+    caches_destroy(twin.plain);
     caches_tlbs_destroy(twin.tlb);
     stream_blocks_destroy(world->blocks);
     free(world);
@@ -753,6 +817,27 @@ static void random_programs(void **state)
         struct caches_machine shape = machine(64, i % 2 == 0, policies[i], inclusions[i % 3]);
         assert_true(same(&shape, PLAIN, HEALTHY, 100 + i));
         assert_true(same(&shape, OBSERVED, HEALTHY, 200 + i));
+    }
+}
+
+/* Each access comes by itself, whoever listens; those of before may be in the way of a repeat. */
+static void prefetchers(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 6; i++) {
+        struct caches_machine shape = machine(i == 5 ? 512 : 64, i % 2 == 0, i % 2 == 0 ? CACHES_LRU : CACHES_FIFO,
+                                              i % 3 == 0 ? CACHES_INCLUSIVE : CACHES_NON_INCLUSIVE);
+        if (i % 3 != 0)
+            add_tlbs(&shape, i % 2 == 0, true);
+        shape.levels[0].prefetchers = i % 3 == 1 ? 0 : 1u << CACHES_PREFETCH_STRIDE | 1u << CACHES_PREFETCH_ADJACENT;
+        shape.levels[1].prefetchers = i % 3 == 0 ? 0 : 1u << CACHES_PREFETCH_STREAM | 1u << CACHES_PREFETCH_NEXT_LINE;
+        shape.levels[1].prefetch_on = (enum caches_prefetch_on)(i % CACHES_PREFETCH_ONS);
+        shape.levels[0].stride_distance = 1;
+        shape.levels[1].stream_distance = 2;
+        if (i == 4) /* one way: a prefetch evicts the line of the access that it follows */
+            shape.levels[0].size_bytes = 1024, shape.levels[0].ways = 1;
+        assert_true(same(&shape, i % 2 == 0 ? PLAIN : ATTRIBUTED, HEALTHY, 900 + i));
+        assert_true(same(&shape, i % 2 == 0 ? BOTH : RECORDS, HEALTHY, 950 + i));
     }
 }
 
@@ -806,7 +891,8 @@ static void attribution_counts_alike(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_programs), cmocka_unit_test(attribution_counts_alike), cmocka_unit_test(line_lengths),
+        cmocka_unit_test(random_programs), cmocka_unit_test(attribution_counts_alike),
+        cmocka_unit_test(prefetchers),     cmocka_unit_test(line_lengths),
         cmocka_unit_test(tlbs_and_walks),  cmocka_unit_test(broken_twins_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
