@@ -80,7 +80,8 @@ struct bandwidth {
     struct bandwidth_bins bins[BANDWIDTH_UNITS][BANDWIDTH_FLOWS];
     struct analyses_bandwidth_result result;
     struct bandwidth_step *steps[BANDWIDTH_UNITS][BANDWIDTH_FLOWS];
-    struct bandwidth_place *functions, *lines;
+    struct bandwidth_place *functions, *lines, *loops;
+    const struct analyses *analyses;      /* of this machine */
     struct c2_outfile *curves, *roofline; /* NULL: not wanted */
 };
 
@@ -115,6 +116,7 @@ static void destroy(struct analysis *analysis)
     c2_free(b->in_it);
     c2_free(b->functions);
     c2_free(b->lines);
+    c2_free(b->loops);
     c2_outfile_abandon(b->curves);
     c2_outfile_abandon(b->roofline);
     c2_free(b);
@@ -152,7 +154,6 @@ static enum c2_status open_file(struct c2_outfile **out, const struct analyses_s
 static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
                              struct c2_error *err)
 {
-    (void)analyses;
     if (caches_machine_prefetches(setup->machine))
         return c2_fail(err, C2_ERR_UNSUPPORTED,
                        "--bandwidth does not count the bytes of prefetched lines, and %s prefetches: leave one out",
@@ -163,6 +164,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     *b = (struct bandwidth){.base.kind = &analysis_bandwidth,
                             .machine = setup->machine,
                             .symbols = setup->symbols,
+                            .analyses = analyses,
                             .number = 1,
                             .last_number = NOBODY};
     name_flows(&b->result, setup->machine);
@@ -469,10 +471,29 @@ static enum c2_status make_curves(struct bandwidth *b, struct c2_error *err)
     return status;
 }
 
+/* The innermost loop of the instruction; NULL: it is in none, or nobody looks for loops. */
+static const struct analyses_loop *loop_of(const struct bandwidth *b, struct guest_va pc)
+{
+    const struct analyses_loops_result *found = analyses_result(b->analyses, ANALYSIS_loops);
+    const struct analyses_profile_result *profile = analyses_result(b->analyses, ANALYSIS_profile);
+    size_t first = 0, end = found ? profile->insn_count : 0;
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        if (profile->insns[middle].pc.v < pc.v)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    if (!found || first == profile->insn_count || profile->insns[first].pc.v != pc.v ||
+        found->loop_of[first] == ANALYSES_NO_LOOP)
+        return NULL;
+    return &found->loops[found->loop_of[first]];
+}
+
 static struct bandwidth_place place_of(const struct bandwidth *b, const struct place *from)
 {
     const struct guest_va pc = from->block->pc;
-    struct bandwidth_place place = {.place = {.offset = pc.v}, .pc = pc, .windows = *from->of};
+    struct bandwidth_place place = {.place = {.offset = pc.v}, .pc = pc, .loop = loop_of(b, pc), .windows = *from->of};
     if (b->symbols)
         loader_place_of(b->symbols, pc, &place.place);
     return place;
@@ -493,11 +514,18 @@ static enum c2_status sum_places(struct bandwidth *b, const struct bandwidth_pla
 {
     struct analyses_bandwidth_result *result = &b->result;
     enum c2_status status = bandwidth_places_sum(&b->functions, &result->functions.count, blocks, count,
-                                                 result->flow_count, false, err);
+                                                 result->flow_count, BANDWIDTH_BY_FUNCTION, err);
     if (status == C2_OK)
-        status = bandwidth_places_sum(&b->lines, &result->lines.count, blocks, count, result->flow_count, true, err);
+        status = bandwidth_places_sum(&b->lines, &result->lines.count, blocks, count, result->flow_count,
+                                      BANDWIDTH_BY_LINE, err);
+    if (status == C2_OK && analyses_result(b->analyses, ANALYSIS_loops))
+        status = bandwidth_places_sum(&b->loops, &result->loops.count, blocks, count, result->flow_count,
+                                      BANDWIDTH_BY_LOOP, err);
     if (status != C2_OK)
         return status;
+    result->loops.list = b->loops;
+    if (b->loops)
+        check_places(b, b->loops, result->loops.count);
     result->functions.list = b->functions;
     result->lines.list = b->lines;
     check_places(b, b->functions, result->functions.count);

@@ -6,6 +6,7 @@
 #define C2_ANALYSES_BANDWIDTH_H
 
 #include "analyses/analyses.h"
+#include "analyses/loops.h"
 
 /* Path 0 is between the core and L1D, path i between levels i - 1 and i, the last one to memory. A flow is one way of a
  * path, read before written, in bytes; behind those of all paths floating-point operations are one more. */
@@ -51,10 +52,11 @@ struct bandwidth_curve {
 };
 enum bandwidth_unit { BANDWIDTH_BY_INSTRUCTION, BANDWIDTH_BY_FLOP, BANDWIDTH_UNITS };
 
-/* A function, or a line of one; likewise ranked. */
+/* A function, a line of one, or a loop; likewise ranked. */
 struct bandwidth_place {
     struct loader_place place;
-    struct guest_va pc; /* of the first block that is of it */
+    struct guest_va pc;               /* of the first block that is of it */
+    const struct analyses_loop *loop; /* of blocks and loops: the innermost; NULL: in none, or loops are not known */
     struct bandwidth_windows windows;
 };
 struct bandwidth_places { /* by cycles, or where they are not known by instructions, most first */
@@ -69,7 +71,7 @@ struct analyses_bandwidth_result {
     struct bandwidth_flow flows[BANDWIDTH_FLOWS];
     struct bandwidth_windows all;
     struct bandwidth_curve curves[BANDWIDTH_UNITS][BANDWIDTH_FLOWS];
-    struct bandwidth_places functions, lines;
+    struct bandwidth_places functions, lines, loops; /* loops: none where nobody asked for them */
 };
 
 /* The flow that dominated most windows; flow_count: none did. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * bandwidth_places: windows summed up, by function and line.
+ * bandwidth_places: windows summed up, by function, line and loop.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ uint32_t bandwidth_main(const struct analyses_bandwidth_result *result, const st
     return best;
 }
 
-/* ------------------------------------------------------------------ functions and lines */
+/* ------------------------------------------------------------------ functions, lines and loops */
 
 static int by_text(const char *a, const char *b)
 {
@@ -99,6 +99,13 @@ static int by_line(const void *a, const void *b)
     return (x->pc.v > y->pc.v) - (x->pc.v < y->pc.v);
 }
 
+static int by_loop(const void *a, const void *b)
+{
+    const struct analyses_loop *x = ((const struct bandwidth_place *)a)->loop;
+    const struct analyses_loop *y = ((const struct bandwidth_place *)b)->loop;
+    return x < y ? -1 : x > y; /* of one array, or NULL */
+}
+
 static int by_order(const void *a, const void *b, int (*order)(const void *, const void *))
 {
     const struct bandwidth_place *x = a, *y = b;
@@ -107,6 +114,7 @@ static int by_order(const void *a, const void *b, int (*order)(const void *, con
 }
 static int by_function_and_pc(const void *a, const void *b) { return by_order(a, b, by_function); }
 static int by_line_and_pc(const void *a, const void *b) { return by_order(a, b, by_line); }
+static int by_loop_and_pc(const void *a, const void *b) { return by_order(a, b, by_loop); }
 
 static int by_weight(const void *a, const void *b)
 {
@@ -119,17 +127,19 @@ static int by_weight(const void *a, const void *b)
 }
 
 enum c2_status bandwidth_places_sum(struct bandwidth_place **out, size_t *out_count,
-                                    const struct bandwidth_place *blocks, size_t count, uint32_t flow_count, bool lines,
-                                    struct c2_error *err)
+                                    const struct bandwidth_place *blocks, size_t count, uint32_t flow_count,
+                                    enum bandwidth_by by, struct c2_error *err)
 {
+    static int (*const orders[])(const void *, const void *) = {by_function, by_line, by_loop};
+    static int (*const sorts[])(const void *, const void *) = {by_function_and_pc, by_line_and_pc, by_loop_and_pc};
     struct bandwidth_place *list = *out = c2_calloc(count + 1, sizeof *list);
     size_t used = 0;
     if (!list)
-        return c2_fail_memory(err, "the bandwidth of functions and lines");
+        return c2_fail_memory(err, "the bandwidth of functions, lines and loops");
     memcpy(list, blocks, count * sizeof *list);
-    qsort(list, count, sizeof *list, lines ? by_line_and_pc : by_function_and_pc);
+    qsort(list, count, sizeof *list, sorts[by]);
     for (size_t i = 0; i < count; i++) {
-        if (used != 0 && (lines ? by_line : by_function)(&list[used - 1], &list[i]) == 0)
+        if (used != 0 && orders[by](&list[used - 1], &list[i]) == 0)
             bandwidth_add_windows(&list[used - 1].windows, &list[i].windows, flow_count);
         else
             list[used++] = list[i];

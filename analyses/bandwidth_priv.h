@@ -34,10 +34,11 @@ void bandwidth_bins_release(struct bandwidth_bins *bins);
 /* bandwidth_places.c */
 void bandwidth_add_window(struct bandwidth_windows *to, const struct bandwidth_window *window, uint32_t flow_count);
 void bandwidth_add_windows(struct bandwidth_windows *to, const struct bandwidth_windows *from, uint32_t flow_count);
-/* Sums up `count` blocks, whose places are known, by function or by function and line. *out is the caller's. */
+enum bandwidth_by { BANDWIDTH_BY_FUNCTION, BANDWIDTH_BY_LINE /* of a function */, BANDWIDTH_BY_LOOP };
+/* Sums up `count` blocks, whose places are known. *out is the caller's. */
 enum c2_status bandwidth_places_sum(struct bandwidth_place **out, size_t *out_count,
-                                    const struct bandwidth_place *blocks, size_t count, uint32_t flow_count, bool lines,
-                                    struct c2_error *err);
+                                    const struct bandwidth_place *blocks, size_t count, uint32_t flow_count,
+                                    enum bandwidth_by by, struct c2_error *err);
 
 /* bandwidth_files.c */
 void bandwidth_write_curves(FILE *to, const struct analyses_bandwidth_result *result);

@@ -4,14 +4,14 @@
  *
  * Model
  *   The text has the finding, a row for each path and the functions that take longest; the JSON all flows of the run,
- *   of functions and of lines. Rates are amounts by instruction, cycles those of the analysis's model. On a machine
+ *   of functions, of lines and (--by loop) of loops. Rates are amounts by instruction, cycles those of the analysis's model. On a machine
  *   without limits there are no cycles, and nothing that follows from them.
  */
 #include "analyses/bandwidth.h"
 
 #include "report/report_priv.h"
 
-#define LISTED 50u /* of functions and of lines in the JSON, */
+#define LISTED 50u /* of functions, lines and loops in the JSON, */
 #define SHOWN 2u   /* and in the text */
 
 /* ------------------------------------------------------------------ figures */
@@ -101,21 +101,38 @@ static void add_rest(struct document *d, const struct analyses_bandwidth_result 
     doc_close(d);
 }
 
-static void add_places(struct document *d, const char *key, const struct analyses_bandwidth_result *result,
-                       const struct bandwidth_places *places, bool lines)
+static void name_function(struct document *d, const struct report_run *run, const struct bandwidth_place *of)
 {
+    (void)run;
+    doc_string(d, DOC_JSON, "module", of->place.object);
+    doc_string(d, DOC_JSON, "function", of->place.function);
+}
+
+static void name_line(struct document *d, const struct report_run *run, const struct bandwidth_place *of)
+{
+    (void)run;
+    report_add_address(d, "pc", of->pc.v);
+    report_add_place(d, &of->place);
+}
+
+static void name_loop(struct document *d, const struct report_run *run, const struct bandwidth_place *of)
+{
+    struct loader_place place;
+    if (of->loop)
+        report_loop_place(&place, run, of->loop);
+    report_add_loop_name(d, &place, of->loop);
+}
+
+static void add_places(struct document *d, const char *key, const struct report_run *run,
+                       const struct bandwidth_places *places,
+                       void (*name)(struct document *, const struct report_run *, const struct bandwidth_place *))
+{
+    const struct analyses_bandwidth_result *result = run->found[ANALYSIS_bandwidth];
     doc_table(d, DOC_JSON, key);
     for (size_t i = 0; i < places->count && i < LISTED; i++) {
-        const struct bandwidth_place *place = &places->list[i];
         doc_group(d, DOC_JSON, NULL);
-        if (!lines) {
-            doc_string(d, DOC_JSON, "module", place->place.object);
-            doc_string(d, DOC_JSON, "function", place->place.function);
-        } else {
-            report_add_address(d, "pc", place->pc.v);
-            report_add_place(d, &place->place);
-        }
-        add_windows(d, result, &place->windows);
+        name(d, run, &places->list[i]);
+        add_windows(d, result, &places->list[i].windows);
         doc_close(d);
     }
     add_rest(d, result, places);
@@ -129,8 +146,10 @@ static void add_json(struct document *d, const struct report_run *run, const str
     if (result->limited && run->machine->clock_mhz != 0)
         doc_decimal(d, DOC_JSON, "seconds", result->all.cycles / (run->machine->clock_mhz * 1e6));
     add_windows(d, result, &result->all);
-    add_places(d, "functions", result, &result->functions, false);
-    add_places(d, "lines", result, &result->lines, true);
+    add_places(d, "functions", run, &result->functions, name_function);
+    add_places(d, "lines", run, &result->lines, name_line);
+    if (result->loops.list)
+        add_places(d, "loops", run, &result->loops, name_loop);
     doc_close(d);
 }
 

@@ -181,6 +181,16 @@ void report_add_place(struct document *d, const struct loader_place *place)
         report_add_address(d, "address", place->offset);
 }
 
+void report_add_loop_name(struct document *d, const struct loader_place *place, const struct analyses_loop *loop)
+{
+    if (!loop) {
+        doc_flag(d, DOC_JSON, "outside", true);
+        return;
+    }
+    report_add_place(d, place);
+    report_add_address(d, "header", loop->header.v);
+}
+
 void report_add_inlined(struct document *d, const struct report_run *run, struct guest_va pc)
 {
     struct loader_frame frames[FRAMES];

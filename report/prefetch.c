@@ -5,7 +5,7 @@
  * Model
  *   The first line has the finding: what all misses cost with prefetchers and without. A table has a row a level and
  *   prefetcher; another the lines whose misses prefetching has changed most, for better or worse. The JSON has it all
- *   by instruction, line and object, up to a limit; a list that is longer ends with an entry that has the key `rest`
+ *   by instruction, line, loop (--by loop) and object, up to a limit; a list that is longer ends with an entry that has the key `rest`
  *   and the sums of what was not listed.
  *
  * Counting
@@ -26,11 +26,12 @@
 #define SHOWN 3u
 #define COUNT_OF(list) (sizeof(list) / sizeof(list)[0])
 
-/* An instruction, a line or an object; of no one: the rest. */
+/* An instruction, a line, a loop or an object; of no one: the rest, or what is in no loop. */
 struct group {
     const struct analyses_insn *insn;
+    const struct analyses_loop *loop;
     const struct analyses_object *of;
-    struct loader_place place;                              /* of instructions and lines */
+    struct loader_place place;                              /* but of objects */
     struct analyses_prefetch_cell level[REPORT_MAX_LEVELS]; /* [number of the level] */
 };
 
@@ -39,7 +40,7 @@ struct groups {
     size_t count;
 };
 
-enum by { BY_INSTRUCTION, BY_LINE, BY_OBJECT };
+enum by { BY_INSTRUCTION, BY_LINE, BY_LOOP, BY_OBJECT };
 
 /* ------------------------------------------------------------------ sums */
 
@@ -98,6 +99,14 @@ static struct group group_of(const struct report_digest *digest, const struct an
         group.of = &digest->profile->objects[row->object];
         return group;
     }
+    if (by == BY_LOOP) {
+        const struct analyses_loops_result *found = digest->run->found[ANALYSIS_loops];
+        const uint32_t loop = found->loop_of[row->insn];
+        group.loop = loop == ANALYSES_NO_LOOP ? NULL : &found->loops[loop];
+        if (group.loop)
+            report_loop_place(&group.place, digest->run, group.loop);
+        return group;
+    }
     group.insn = &digest->profile->insns[row->insn];
     report_place(&group.place, digest->run, group.insn->pc);
     return group;
@@ -105,13 +114,20 @@ static struct group group_of(const struct report_digest *digest, const struct an
 
 static bool is_same(const struct group *a, const struct group *b, enum by by)
 {
-    return by == BY_LINE ? report_by_place(&a->place, &b->place) == 0 : a->insn == b->insn && a->of == b->of;
+    return by == BY_LINE ? report_by_place(&a->place, &b->place) == 0
+                         : a->insn == b->insn && a->of == b->of && a->loop == b->loop;
 }
 
 static int by_object(const void *left, const void *right)
 {
     const struct group *a = left, *b = right;
     return a->of < b->of ? -1 : a->of > b->of; /* all are of one array */
+}
+
+static int by_loop(const void *left, const void *right)
+{
+    const struct group *a = left, *b = right;
+    return a->loop < b->loop ? -1 : a->loop > b->loop; /* likewise; NULL is the first */
 }
 
 /* What has changed most first. */
@@ -130,9 +146,10 @@ static int by_change(const void *left, const void *right)
 
 static void merge(struct groups *groups, size_t levels, enum by by)
 {
+    static int (*const orders[])(const void *left, const void *right) = {NULL, by_place, by_loop, by_object};
     size_t kept = 0;
-    if (groups->count > 0 && by != BY_INSTRUCTION)
-        qsort(groups->list, groups->count, sizeof *groups->list, by == BY_LINE ? by_place : by_object);
+    if (groups->count > 0 && orders[by])
+        qsort(groups->list, groups->count, sizeof *groups->list, orders[by]);
     for (size_t i = 0; i < groups->count; i++) {
         if (kept > 0 && is_same(&groups->list[kept - 1], &groups->list[i], by))
             add_cells(&groups->list[kept - 1], groups->list[i].level, levels);
@@ -220,6 +237,10 @@ static void add_group(struct document *d, const struct report_digest *digest, co
         report_add_address(d, "base", group->of->base);
         return;
     }
+    if (by == BY_LOOP) {
+        report_add_loop_name(d, &group->place, group->loop);
+        return;
+    }
     if (by == BY_INSTRUCTION || !group->place.file)
         report_add_address(d, "pc", group->insn->pc.v);
     report_add_place(d, &group->place);
@@ -240,7 +261,7 @@ static void add_rest(struct document *d, const struct report_digest *digest, con
 
 static void add_list(struct document *d, const struct report_digest *digest, const struct groups *groups, enum by by)
 {
-    static const char *const keys[] = {"instructions", "lines", "objects"};
+    static const char *const keys[] = {"instructions", "lines", "loops", "objects"};
     doc_table(d, DOC_JSON, keys[by]);
     for (size_t i = 0; i < groups->count && i < LISTED; i++) {
         doc_group(d, DOC_JSON, NULL);
@@ -356,6 +377,7 @@ static void show_line(struct document *d, const struct report_digest *digest, co
     doc_count(d, DOC_TEXT, "without", costs.without);
     doc_count(d, DOC_TEXT, "issued", sum.issued);
     doc_count(d, DOC_TEXT, "useful", sum.useful);
+    doc_count(d, DOC_TEXT, "polluting", sum.polluting);
     doc_words(d, DOC_TEXT, "line", "%s", loader_place_text(text, sizeof text, group->insn->pc, &group->place));
     doc_close(d);
 }
@@ -380,6 +402,8 @@ static void add_lists(struct document *d, const struct report_digest *digest)
 {
     for (enum by by = BY_INSTRUCTION; by <= BY_OBJECT; by++) {
         struct groups groups;
+        if (by == BY_LOOP && !digest->run->found[ANALYSIS_loops])
+            continue;
         if (!make_groups(&groups, digest, by))
             d->failed = true;
         else

@@ -224,6 +224,7 @@ static void sum_loops(struct report_digest *digest, const struct analyses_loops_
     for (size_t i = 0; i < profile->insn_count; i++) {
         const struct analyses_insn *insn = &profile->insns[i];
         const uint32_t number = found->loop_of[i] == ANALYSES_NO_LOOP ? found->count : found->loop_of[i];
+        digest->loops.number_of[i] = number;
         struct report_ranked one = {.executed = insn->executed, .reads = insn->reads, .writes = insn->writes};
         for (; row < profile->row_count && profile->rows[row].insn == i; row++)
             report_add_row(&one.missed, digest, &profile->rows[row]);
@@ -237,7 +238,9 @@ static enum c2_status make_loops(struct report_digest *digest, struct c2_error *
     if (!found)
         return C2_OK;
     digest->loops.list = c2_calloc(found->count + (size_t)1, sizeof *digest->loops.list);
-    if (!digest->loops.list)
+    digest->loops.number_of = c2_alloc((digest->profile->insn_count + 1) * sizeof *digest->loops.number_of);
+    digest->loops.numbers = found->count + 1;
+    if (!digest->loops.list || !digest->loops.number_of)
         return c2_fail_memory(err, "the loops of a report");
     name_loops(digest, found);
     sum_loops(digest, found);
@@ -361,6 +364,7 @@ void report_digest_release(struct report_digest *digest)
     samples_groups_release(digest->samples);
     c2_free(digest->functions.number_of);
     c2_free(digest->lines.number_of);
+    c2_free(digest->loops.number_of);
     c2_free(digest->objects.list);
     c2_free(digest->functions.list);
     c2_free(digest->lines.list);

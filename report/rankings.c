@@ -216,13 +216,11 @@ static void add_loop(struct document *d, const struct report_digest *digest, con
 {
     const struct analyses_loops_result *found = digest->run->found[ANALYSIS_loops];
     const struct analyses_loop *loop = from->loop;
+    report_add_loop_name(d, &from->place, loop);
     if (!loop) {
-        doc_flag(d, DOC_JSON, "outside", true);
         add_functions_rest(d, from, 1);
         return;
     }
-    report_add_place(d, &from->place);
-    report_add_address(d, "header", loop->header.v);
     if (loop->parent != ANALYSES_NO_LOOP)
         report_add_address(d, "within", found->loops[loop->parent].header.v);
     doc_count(d, DOC_JSON, "depth", loop->depth);

@@ -116,14 +116,11 @@ static void add_sum(struct document *d, const struct analyses_rcd_sum *sum)
 
 static void add_loop_name(struct document *d, const struct chapter *c, uint32_t loop)
 {
+    const struct analyses_loop *of = loop == c->loops->count ? NULL : &c->loops->loops[loop];
     struct loader_place place;
-    if (loop == c->loops->count) {
-        doc_flag(d, DOC_JSON, "outside", true);
-        return;
-    }
-    report_loop_place(&place, c->digest->run, &c->loops->loops[loop]);
-    report_add_place(d, &place);
-    report_add_address(d, "header", c->loops->loops[loop].header.v);
+    if (of)
+        report_loop_place(&place, c->digest->run, of);
+    report_add_loop_name(d, &place, of);
 }
 
 static void add_sampled(struct document *d, const struct chapter *c, uint32_t loop)

@@ -61,7 +61,7 @@ struct report_ranked {
 struct report_ranking {
     struct report_ranked *list;
     uint32_t count, room;
-    uint32_t *number_of; /* [instruction of the profile] of functions and lines; of one that is in none UINT32_MAX */
+    uint32_t *number_of; /* [instruction of the profile] but for objects; of one that is in none UINT32_MAX */
     uint32_t numbers;    /* all are below */
 };
 
@@ -187,6 +187,8 @@ void report_add_counted(struct document *d, const struct report_run *run);
  * instruction, where there is one. (names.c) */
 void report_add_address(struct document *d, const char *key, uint64_t address);
 void report_add_place(struct document *d, const struct loader_place *place);
+/* loop: NULL for what is in none; place: its own (report_loop_place), else not looked at. */
+void report_add_loop_name(struct document *d, const struct loader_place *place, const struct analyses_loop *loop);
 void report_add_inlined(struct document *d, const struct report_run *run, struct guest_va pc);
 
 /* What all misses have cost; and whether a cost is worth a line of its own in the text. (rankings.c) */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * reuse: at which distances lines are used again, by stack, object, function, line and instruction.
+ * reuse: at which distances lines are used again, by stack, object, function, loop, line and instruction.
  *
  * Counting
  *   A rate is the share of accesses that a fully associative LRU cache of that size would miss. Who has the most misses
@@ -20,7 +20,7 @@
 #define KNEES 3u        /* at most */
 #define KNEE_SHARE 200u /* of the accesses: one in so many */
 #define SHOWN_OBJECTS 3u
-#define SHOWN_LINES 2u
+#define SHOWN_PLACES 2u
 #define TEXT 256
 
 /* ------------------------------------------------------------------ histograms */
@@ -193,7 +193,7 @@ static struct groups make_objects(struct document *d, const struct report_digest
     return sorted(d, list, count);
 }
 
-/* Functions or lines, by their place in the ranking. */
+/* Functions, loops or lines, by their place in the ranking. */
 static struct groups make_ranked(struct document *d, const struct report_digest *digest,
                                  const struct report_ranking *ranking)
 {
@@ -271,6 +271,11 @@ static void name_function(struct document *d, const struct report_digest *digest
     doc_string(d, DOC_JSON, "module", digest->functions.list[number].place.object);
 }
 
+static void name_loop(struct document *d, const struct report_digest *digest, uint32_t number)
+{
+    report_add_loop_name(d, &digest->loops.list[number].place, digest->loops.list[number].loop);
+}
+
 static void name_row(struct document *d, const struct report_digest *digest, uint32_t number)
 {
     const struct analyses_reuse_result *of = digest->run->found[ANALYSIS_reuse];
@@ -329,8 +334,9 @@ static void add_columns(struct document *d, uint32_t line_bytes)
     doc_columns(d, columns, COUNT_OF(columns), 0);
 }
 
+/* places: lines, or loops where they are known, of that ranking. */
 static void add_text(struct document *d, const struct report_digest *digest, const struct groups *objects,
-                     const struct groups *lines)
+                     const struct groups *places, const struct report_ranking *ranking)
 {
     const struct analyses_reuse_result *of = digest->run->found[ANALYSIS_reuse];
     char text[TEXT];
@@ -346,10 +352,11 @@ static void add_text(struct document *d, const struct report_digest *digest, con
         add_rates(d, report_object_text(text, sizeof text, digest->run, object), &objects->list[i].of);
         shown++;
     }
-    for (size_t i = 0; i < lines->count && i < SHOWN_LINES; i++) {
-        const struct report_ranked *line = &digest->lines.list[lines->list[i].number];
-        loader_place_text(text, sizeof text, line->pc, &line->place);
-        add_rates(d, text, &lines->list[i].of);
+    for (size_t i = 0; i < places->count && i < SHOWN_PLACES; i++) {
+        const struct report_ranked *place = &ranking->list[places->list[i].number];
+        const bool outside = ranking == &digest->loops && !place->loop;
+        loader_place_text(text, sizeof text, place->pc, &place->place);
+        add_rates(d, outside ? "outside of loops" : text, &places->list[i].of);
     }
     doc_close(d);
 }
@@ -357,9 +364,9 @@ static void add_text(struct document *d, const struct report_digest *digest, con
 /* ------------------------------------------------------------------ all of it */
 
 static void add_json(struct document *d, const struct report_digest *digest, const struct groups *objects,
-                     const struct groups *lines)
+                     const struct groups *lines, const struct groups *loops)
 {
-    enum { OBJECTS = 500, LINES = 1000, FUNCTIONS = 1000, ROWS = 1000 };
+    enum { OBJECTS = 500, LINES = 1000, LOOPS = 1000, FUNCTIONS = 1000, ROWS = 1000 };
     const struct analyses_reuse_result *of = digest->run->found[ANALYSIS_reuse];
     struct groups functions = make_ranked(d, digest, &digest->functions);
     struct groups rows = make_rows(d, digest);
@@ -372,6 +379,8 @@ static void add_json(struct document *d, const struct report_digest *digest, con
     add_groups(d, digest, "objects", objects, OBJECTS, name_object);
     add_groups(d, digest, "functions", &functions, FUNCTIONS, name_function);
     add_groups(d, digest, "lines", lines, LINES, name_line);
+    if (loops->list)
+        add_groups(d, digest, "loops", loops, LOOPS, name_loop);
     add_groups(d, digest, "instructions", &rows, ROWS, name_row);
     doc_close(d);
     c2_free(functions.list);
@@ -383,9 +392,13 @@ void report_add_reuse(struct document *d, struct report_digest *digest)
     if (!digest->run->found[ANALYSIS_reuse])
         return;
     struct groups objects = make_objects(d, digest);
-    struct groups lines = make_ranked(d, digest, &digest->lines);
-    add_text(d, digest, &objects, &lines);
-    add_json(d, digest, &objects, &lines);
+    const bool by_loop = digest->run->found[ANALYSIS_loops];
+    struct groups lines = make_ranked(d, digest, &digest->lines), loops = {NULL, 0};
+    if (by_loop)
+        loops = make_ranked(d, digest, &digest->loops);
+    add_text(d, digest, &objects, by_loop ? &loops : &lines, by_loop ? &digest->loops : &digest->lines);
+    add_json(d, digest, &objects, &lines, &loops);
     c2_free(objects.list);
     c2_free(lines.list);
+    c2_free(loops.list);
 }

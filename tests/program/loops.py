@@ -4,6 +4,7 @@
 known     guests/loops.c by several compilers: entries and rounds of every loop as its comments say, and no others.
 sums      what loops and the rest miss is what the levels missed; a replay says the same; without symbols as well.
 shown     the text, diff, --fail-if, the callgrind file and annotate.
+analyses  what --reuse, --bandwidth and prefetchers say by loop is what they say of the run, and of the loops.
 refused   what goes with no loops.
 """
 
@@ -127,6 +128,30 @@ def shown(directory):
     equal(lines[at - 1].strip(), "loop 2 deep: entered 7 times, 11.0 rounds each", "annotate")
 
 
+def named(loops):
+    return {loop.get("header", "outside"): loop for loop in loops if "rest" not in loop}
+
+
+def analyses(directory):
+    run_of = report(["--by", "loop", "--reuse", "--bandwidth"], ["./loops_2"], directory)
+    measured, loops = run_of["run"]["measured"], named(run_of["loops"])
+    reuse, moved = named(run_of["reuse"]["loops"]), run_of["bandwidth"]["loops"]
+    equal(sum(loop["accesses"] for loop in reuse.values()), measured["line_accesses"], "accesses by loop")
+    beside = {header: reuse[header]["accesses"] - loops[header]["reads"] - loops[header]["writes"] for header in reuse}
+    equal(sum(beside.values()), measured["line_accesses"] - measured["refs"], "accesses beside the references of loops")
+    check(min(beside.values()) >= 0, "a loop with fewer accesses than references: %s" % beside)
+    equal(sum(loop["instructions"] for loop in moved), measured["instructions"], "instructions of windows by loop")
+    check(set(named(moved)) <= set(loops), "loops of windows that are none: %s" % named(moved).keys())
+    run_of = report(["--by", "loop", "--set", "L2.prefetch=stream"], ["./loops_2"], directory)
+    loops, helped = named(run_of["loops"]), named(run_of["prefetch"]["loops"])
+    check("outside" in helped and len(helped) > 5, "loops that prefetching concerns: %s" % helped.keys())
+    for header, loop in helped.items():
+        misses = {level["name"]: level["misses"] for level in loop["levels"] if level["misses"]}
+        equal(misses, {level["name"]: level["misses"] for level in loops[header]["levels"]
+                       if level["misses"] and level["name"] in misses}, "misses of the loop at " + header)
+    check(not {"loops"} & (report(["--reuse"], ["./loops_2"], directory)["reuse"].keys()), "loops without --by loop")
+
+
 def refused(directory):
     for words, message in (
             (["--by", "line", "./loops_0"],
@@ -144,5 +169,5 @@ def refused(directory):
 
 
 with tempfile.TemporaryDirectory() as temporary:
-    {"known": known, "sums": sums, "shown": shown, "refused": refused}[sys.argv[1]](temporary)
+    {"known": known, "sums": sums, "shown": shown, "analyses": analyses, "refused": refused}[sys.argv[1]](temporary)
 done()
