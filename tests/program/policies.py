@@ -81,6 +81,8 @@ def colours():
         machine.read(path)
         name = os.path.basename(path)[:-len(".ini")]
         for level in ("L1D", "L2", "L3"):
+            if level not in machine: # weidendorfer has two levels
+                continue
             count = colours_of(machine[level], int(machine["machine"]["line"]))
             several += count > 1
             options = ["-m", name, "--pages"]
