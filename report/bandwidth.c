@@ -4,8 +4,8 @@
  *
  * Model
  *   The text has the finding, a row for each path and the functions that take longest; the JSON all flows of the run,
- *   of functions, of lines and (--by loop) of loops. Rates are amounts by instruction, cycles those of the analysis's model. On a machine
- *   without limits there are no cycles, and nothing that follows from them.
+ *   of functions, of lines and (--by loop) of loops. Rates are amounts by instruction, cycles those of the analysis's
+ *   model. On a machine without limits there are no cycles, and nothing that follows from them.
  */
 #include "analyses/bandwidth.h"
 

@@ -5,8 +5,8 @@
  * Model
  *   The first line has the finding: what all misses cost with prefetchers and without. A table has a row a level and
  *   prefetcher; another the lines whose misses prefetching has changed most, for better or worse. The JSON has it all
- *   by instruction, line, loop (--by loop) and object, up to a limit; a list that is longer ends with an entry that has the key `rest`
- *   and the sums of what was not listed.
+ *   by instruction, line, loop (--by loop) and object, up to a limit; a list that is longer ends with an entry that
+ *   has the key `rest` and the sums of what was not listed.
  *
  * Counting
  *   Costs are misses by what one costs (caches_miss_cycles): they rank, they are no times. That a prefetched line is

@@ -37,12 +37,12 @@ EMULATOR = os.path.realpath(os.environ.get("C2EMU", os.path.join(ROOT, "build", 
 BUILD = os.path.dirname(EMULATOR)
 MADE_WITH = os.path.join(HERE, "made_with.txt")
 PAGES = ["README.md", "docs/tour.md", "docs/options.md", "docs/model.md", "docs/machine-files.md", "docs/placement.md",
-         "docs/reports.md", "docs/sampling.md", "docs/placement-lab.md", "docs/prefetch.md", "docs/papers.md",
-         "docs/exports.md", "docs/advise.md", "docs/points.md", "docs/many.md", "docs/replay.md",
-         "docs/receipts.md"] # with commands
-PAGES += ["docs/regions.md", "docs/sandbox.md", "docs/loops.md", "docs/rcd.md"]
-OTHER_PAGES = ["docs/bandwidth.md", "docs/sharing.md", "docs/contexts.md", "docs/histogram.md", "docs/deviations.md",
-               "docs/comparison.md", "docs/architecture.md", "docs/recording.md", "CONTRIBUTING.md", "tests/README.md"]
+         "docs/reports.md", "docs/sampling.md", "docs/placement-lab.md", "docs/prefetch.md", "docs/exports.md",
+         "docs/advise.md", "docs/points.md", "docs/many.md", "docs/replay.md", "docs/receipts.md", "docs/regions.md",
+         "docs/sandbox.md", "docs/loops.md", "docs/rcd.md", "docs/reuse.md"] # with commands
+OTHER_PAGES = ["docs/papers.md", "docs/bandwidth.md", "docs/contexts.md", "docs/histogram.md", "docs/sharing.md",
+               "docs/deviations.md", "docs/comparison.md", "docs/architecture.md", "docs/recording.md",
+               "CONTRIBUTING.md", "tests/README.md"]
 OPTIONAL = ("callgrind_annotate", "cg_annotate") # of Valgrind
 NUMBER = re.compile(r"(?<!\w)\d[\d,]*(?:\.\d+)?(?: ?%)?")
 GROUPED = re.compile(r"(?<![\w.,-])\d{1,3}(?:,\d{3})+(?![\w,])")

@@ -408,7 +408,7 @@ def progress():
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "r.json")
         words = [EMULATOR, "--json", path, "--no-sim", CRASH, "many_lines"]
-        line = rb"^\r\x1b\[Kc2emu: running: [\d,]+ instructions, \d+ M/s(?=\r|$)"
+        line = rb"\r\x1b\[Kc2emu: running: [\d,]+ instructions, \d+ M/s(?=\r|$)"
         match, shown = shown_until(words, directory, line)
         check(match, "the line of a run: %r" % shown[:200])
         contains(shown, [b"\r\x1b[Kc2emu: interrupted by SIGINT\r\n"], "the line is gone before words follow")
@@ -431,7 +431,7 @@ def progress():
         check(b"left" not in shown, "another run: %r" % shown[:200])
         # phases by their names
         words = [EMULATOR, "-m", "teach", "--skip", "10G", "--measure", "1000", "--samples", "2", CRASH, "many_lines"]
-        match, shown = shown_until(words, directory, rb"^\r\x1b\[Kc2emu: skipping: [\d,]+ instructions, \d+ M/s")
+        match, shown = shown_until(words, directory, rb"\r\x1b\[Kc2emu: skipping: [\d,]+ instructions, \d+ M/s")
         check(match, "the line of a phase: %r" % shown[:200])
 
 

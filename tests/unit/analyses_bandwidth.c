@@ -256,7 +256,8 @@ static void consume(struct sim *sim, struct stream_batch *batch)
 static void put(struct stream_batch *batch, uint64_t header, const uint64_t *words)
 {
     batch->words[batch->used++] = header;
-    memcpy(&batch->words[batch->used], words, stream_header_slots(header) * sizeof *words);
+    if (stream_header_slots(header) != 0)
+        memcpy(&batch->words[batch->used], words, stream_header_slots(header) * sizeof *words);
     batch->used += stream_header_slots(header);
 }
 
