@@ -82,21 +82,25 @@ static int64_t plain_path(const struct paths_place *p, char out[PATH_MAX])
     return bytes < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
+static int64_t find_no_synthetic(struct call *c, struct paths_place *p, bool follow, int64_t if_synthetic)
+{
+    int64_t status = find(c, p, HERE, 0, follow);
+    if (status == 0 && p->synthetic)
+        return synthetic_kind(c->kernel, p->text) == SYNTHETIC_NONE ? -ENOENT : if_synthetic;
+    return status;
+}
+
 static int64_t find_plain(struct call *c, char out[PATH_MAX], bool follow, int64_t if_synthetic)
 {
     struct paths_place p;
-    int64_t status = find(c, &p, HERE, 0, follow);
-    if (status == 0 && p.synthetic)
-        return synthetic_kind(c->kernel, p.text) == SYNTHETIC_NONE ? -ENOENT : if_synthetic;
+    int64_t status = find_no_synthetic(c, &p, follow, if_synthetic);
     return status < 0 ? status : plain_path(&p, out);
 }
 
 static int64_t find_plain_change(struct call *c, char out[PATH_MAX], bool follow, int64_t if_synthetic)
 {
     struct paths_place p;
-    int64_t status = find(c, &p, HERE, 0, follow);
-    if (status == 0 && p.synthetic)
-        return synthetic_kind(c->kernel, p.text) == SYNTHETIC_NONE ? -ENOENT : if_synthetic;
+    int64_t status = find_no_synthetic(c, &p, follow, if_synthetic);
     if (status == 0)
         status = sandbox_confine(c, &p, c->ptr[0], follow ? SANDBOX_TARGET : SANDBOX_NAME);
     return status < 0 ? status : plain_path(&p, out);
