@@ -112,15 +112,12 @@ static enum c2_status reach_block(struct loops *loops, uint32_t number, struct c
 {
     if (number < loops->block_room)
         return C2_OK;
-    uint64_t room = loops->block_room * 2ull + C2_HOST_SIZE(4096u, 1u);
-    room = room > number ? room : number + 1ull;
-    uint32_t *node_of = c2_realloc(loops->node_of, room * sizeof *node_of);
-    if (!node_of)
+    uint32_t i = loops->block_room;
+    if (!c2_reach((void **)&loops->node_of, &loops->block_room, number, sizeof *loops->node_of,
+                  C2_HOST_SIZE(4096u, 1u)))
         return c2_fail_memory(err, "the loops");
-    for (uint64_t i = loops->block_room; i < room; i++)
-        node_of[i] = LOOPS_NONE;
-    loops->node_of = node_of;
-    loops->block_room = (uint32_t)room;
+    for (; i < loops->block_room; i++)
+        loops->node_of[i] = LOOPS_NONE;
     return C2_OK;
 }
 

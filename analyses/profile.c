@@ -160,15 +160,11 @@ static enum c2_status reach_code(struct profile *profile, uint32_t code, struct 
 {
     if (code < profile->code_room)
         return C2_OK;
-    uint64_t room = profile->code_room * 2ull + C2_HOST_SIZE(16384u, 1u);
-    room = room > code ? room : code + 1ull;
-    struct profile_last *last = c2_realloc(profile->last, room * sizeof *last);
-    if (!last)
+    uint32_t i = profile->code_room;
+    if (!c2_reach((void **)&profile->last, &profile->code_room, code, sizeof *profile->last, C2_HOST_SIZE(16384u, 1u)))
         return no_memory(err);
-    for (uint64_t i = profile->code_room; i < room; i++)
-        last[i] = (struct profile_last){.actor = PROFILE_NONE};
-    profile->last = last;
-    profile->code_room = (uint32_t)room;
+    for (; i < profile->code_room; i++)
+        profile->last[i] = (struct profile_last){.actor = PROFILE_NONE};
     return C2_OK;
 }
 

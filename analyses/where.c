@@ -72,15 +72,11 @@ static enum c2_status reach_code(struct where *where, uint32_t code, struct c2_e
 {
     if (code < where->code_room)
         return C2_OK;
-    uint64_t room = where->code_room * 2ull + C2_HOST_SIZE(16384u, 1u);
-    room = room > code ? room : code + 1ull;
-    struct last *last = c2_realloc(where->last, room * sizeof *last);
-    if (!last)
+    uint32_t i = where->code_room;
+    if (!c2_reach((void **)&where->last, &where->code_room, code, sizeof *where->last, C2_HOST_SIZE(16384u, 1u)))
         return c2_fail_memory(err, "the table of references by instruction and object");
-    for (uint64_t i = where->code_room; i < room; i++)
-        last[i] = (struct last){.epoch = 0};
-    where->last = last;
-    where->code_room = (uint32_t)room;
+    for (; i < where->code_room; i++)
+        where->last[i] = (struct last){.epoch = 0};
     return C2_OK;
 }
 

@@ -85,3 +85,15 @@ bool c2_grow(void **array, uint32_t *room, uint32_t count, size_t bytes)
     *room = wanted;
     return true;
 }
+
+bool c2_reach(void **table, uint32_t *room, uint32_t index, size_t bytes, uint32_t least)
+{
+    uint64_t wanted = *room * 2ull + least;
+    wanted = wanted > index ? wanted : index + 1ull;
+    void *reached = c2_realloc(*table, wanted * bytes);
+    if (!reached)
+        return false;
+    *table = reached;
+    *room = (uint32_t)wanted;
+    return true;
+}

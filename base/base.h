@@ -117,6 +117,10 @@ void c2_free(void *memory);
 /* Room for one more element in an array of `count` elements of `bytes` each, of which *room fit; it grows by half.
  * false: no memory, and nothing has changed. */
 bool c2_grow(void **array, uint32_t *room, uint32_t count, size_t bytes);
+/* Lets a table of *room items of so many bytes reach the index, which it does not yet: to more than twice its room,
+ * `least` items more. The new ones, from the old room on, are the caller's to fill. False: no memory, all is as it
+ * was. */
+bool c2_reach(void **table, uint32_t *room, uint32_t index, size_t bytes, uint32_t least);
 
 /* Test only: the n-th allocation from now (1 = the next) and every later one fails; 0 switches it off.
  * c2_alloc_count: allocations since the last call of c2_alloc_fail_from. */
