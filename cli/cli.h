@@ -64,11 +64,13 @@ struct cli_options {
     uint64_t clock_start; /* in seconds since 1970; else what the guest's kernel has */
     const char **env;     /* --env */
     size_t env_count;
-    const char *output_dir, *json;        /* NULL: not asked for */
-    const char *evictors, *cachegrind;    /* likewise */
-    const char *record;                   /* --record; NULL: not asked for */
-    const char *recording;                /* what `c2emu replay` plays; else NULL */
-    const char *format;                   /* --format; NULL: by what the file holds */
+    const char *output_dir, *json;     /* NULL: not asked for */
+    const char *mark;                  /* in the names of files in the output directory, before the dot; NULL: none */
+    const char *follow;                /* --follow; NULL: not given */
+    const char *evictors, *cachegrind; /* likewise */
+    const char *record;                /* --record; NULL: not asked for */
+    const char *recording;             /* what `c2emu replay` plays; else NULL */
+    const char *format;                /* --format; NULL: by what the file holds */
     const char *analyses[ANALYSES_KINDS]; /* the words of the options of analyses, as struct analyses_setup has them */
     const char *settings[ANALYSES_SETTING_KINDS]; /* likewise */
     bool advise;       /* `c2emu advise`: the run, and layouts that would have been better for it */

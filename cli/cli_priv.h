@@ -278,14 +278,40 @@ enum c2_status cli_rerun(struct cli_rerun *out, const struct report_receipt *rec
                          int input, struct c2_error *err);
 void cli_rerun_release(struct cli_rerun *rerun);
 
+/* ------------------------------------------------------------------ processes.c: programs beside the first one */
+#define CLI_FIRST_PID 1000u
+#define CLI_MARK_BYTES 32 /* ".1000-2": between a file's name and its ending */
+struct cli_process {
+    const struct cli_options *options; /* of the command line; lent */
+    struct syscalls *kernel;           /* which outlives the programs; NULL: none has begun */
+    uint32_t pid, parent;
+    unsigned programs; /* that it has been, with the one that runs */
+    struct c2_pool texts;
+    struct cli_board *board; /* of all programs */
+};
+/* The list of them, in memory that all processes of the run share. */
+enum c2_status cli_board_create(struct cli_board **out, struct c2_error *err);
+void cli_board_destroy(struct cli_board *board); /* takes NULL */
+/* The program of this report has ended. simulated: its counts are known. */
+void cli_board_add(const struct cli_process *process, const struct report_run *run);
+/* When all have: a table on standard error, and programs.json in the output directory; of one there is nothing to
+ * say. */
+enum c2_status cli_board_write(const struct cli_process *process, struct c2_error *err);
+/* Whether the program, by the name that it is called by, is simulated and reported. */
+bool cli_follows(const struct cli_process *process, const char *name);
+void cli_process_followed(const struct cli_process *process); /* one is */
+/* Those of the process's newest program; NULL: that of the command line. Lends both. */
+enum c2_status cli_program_options(struct cli_options *out, struct cli_process *process,
+                                   const struct syscalls_program *program, struct c2_error *err);
+
 /* ------------------------------------------------------------------ ending.c: how the guest ended, in words */
 int cli_exit_status(const struct emu_end *end, int interrupting_signal);
 /* The status for a program that could not be loaded. */
 int cli_load_status(enum c2_status status);
 /* "killed by SIGSEGV at address 0x0: mov (%rax),%eax at 0x401136 in main (crash.c:5)", "interrupted by SIGINT", or NULL
- * for a guest that exited. Writes into buffer. */
+ * for a guest that exited. next: the program that it became, where it did. Writes into buffer. */
 const char *cli_ending_text(char *buffer, size_t bytes, const struct emu_end *end, int interrupting_signal,
-                            struct loader_symbols *symbols);
+                            struct loader_symbols *symbols, const struct syscalls_program *next);
 /* What was refused, where, and what to do. Returns buffer. */
 char *cli_refusal_text(char *buffer, size_t bytes, const struct emu_end *end, struct loader_symbols *symbols);
 

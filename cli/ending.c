@@ -18,6 +18,7 @@ int cli_exit_status(const struct emu_end *end, int interrupting_signal)
     case EMU_INTERRUPTED:
         return interrupting_signal == SIGXCPU ? CLI_EXIT_FAILED : CLI_EXIT_SIGNAL + interrupting_signal;
     case EMU_STOPPED:
+    case EMU_EXECUTED:
         return 0;
     case EMU_REFUSED:
     case EMU_FAILED:
@@ -56,7 +57,7 @@ static void say_instruction(struct c2_words *words, const struct emu_end *end, s
 }
 
 const char *cli_ending_text(char *buffer, size_t bytes, const struct emu_end *end, int interrupting_signal,
-                            struct loader_symbols *symbols)
+                            struct loader_symbols *symbols, const struct syscalls_program *next)
 {
     struct c2_words words = {buffer, bytes, 0};
     if (end->kind == EMU_INTERRUPTED) {
@@ -68,6 +69,10 @@ const char *cli_ending_text(char *buffer, size_t bytes, const struct emu_end *en
     }
     if (end->kind == EMU_STOPPED) {
         c2_say(&words, "ended at its checkpoint");
+        return buffer;
+    }
+    if (end->kind == EMU_EXECUTED) {
+        c2_say(&words, "became %s (execve)", next->name);
         return buffer;
     }
     if (end->kind != EMU_KILLED)

@@ -98,6 +98,8 @@ const struct argp_option cli_run_options[] = {
     {"clock", KEY_CLOCK, "DATE|@SECONDS", 0,
      "the guest's clock at the start, in UTC: 2024-02-29, 2024-02-29T12:30:00 (2020-01-01)", 2},
     {"inherit-env", KEY_INHERIT_ENV, NULL, 0, "pass the host's environment through", 2},
+    {"follow", KEY_FOLLOW, "all|first|NAME", 0,
+     "which programs are simulated and reported: all, of the first process, or by name; others run without (all)", 2},
     {"sandbox", KEY_SANDBOX, NULL, 0,
      "let the program change nothing but below the directory it starts in, and use no devices and sockets", 2},
     {"writable", KEY_WRITABLE, "DIR", 0, "... and below DIR; repeatable", 2},

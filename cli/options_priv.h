@@ -29,6 +29,7 @@ enum option_key {
     KEY_CLOCK,
     KEY_NO_SIM,
     KEY_ENGINE,
+    KEY_FOLLOW,
     KEY_INHERIT_ENV,
     KEY_JSON,
     KEY_EVICTORS,

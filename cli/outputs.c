@@ -51,14 +51,23 @@ enum c2_status cli_outputs_open_in(struct c2_outfile **out, const char *director
     return status;
 }
 
+/* "report.txt", with the mark of a program that is not the first. */
+static enum c2_status open_report(struct c2_outfile **out, const struct cli_options *options, const char *ending,
+                                  struct c2_error *err)
+{
+    char name[64 + CLI_MARK_BYTES];
+    snprintf(name, sizeof name, "report%s.%s", options->mark ? options->mark : "", ending);
+    return cli_outputs_open_in(out, options->output_dir, name, err);
+}
+
 static enum c2_status open_all(struct cli_outputs *outputs, const struct cli_options *options, struct c2_error *err)
 {
     const char *callgrind = options->analyses[ANALYSIS_callgraph];
     enum c2_status status = C2_OK;
     if (options->output_dir && !options->points.find) {
-        status = cli_outputs_open_in(&outputs->report_text, options->output_dir, "report.txt", err);
+        status = open_report(&outputs->report_text, options, "txt", err);
         if (status == C2_OK)
-            status = cli_outputs_open_in(&outputs->report_json, options->output_dir, "report.json", err);
+            status = open_report(&outputs->report_json, options, "json", err);
     }
     if (status == C2_OK && options->json)
         status = c2_outfile_open(&outputs->json, options->json, err);

@@ -30,9 +30,12 @@
 
 struct run {
     const struct cli_options *options;
-    struct cli_options adapted;   /* to the checkpoint: then options points here */
-    struct cli_restored *from;    /* or NULL */
-    struct emu_phase first_phase; /* with from and phases: where the checkpoint is */
+    struct cli_options adapted; /* to the checkpoint, or the program: then options points here */
+    struct cli_process *process;
+    struct syscalls_program *executed; /* what is run; NULL: that of the command line */
+    struct syscalls_program *next;     /* what comes behind it; NULL: nothing */
+    struct cli_restored *from;         /* or NULL */
+    struct emu_phase first_phase;      /* with from and phases: where the checkpoint is */
     char **environment;
     char clock[CLI_CLOCK_BYTES]; /* --clock, for the report */
     struct cli_plan plan;
@@ -116,11 +119,19 @@ static int fail(const struct c2_error *err, int status)
 
 static const char *const *environment_of(const struct run *run)
 {
+    if (run->executed)
+        return run->executed->envp;
     return (const char *const *)(run->from ? run->from->saved.environment.list : run->environment);
 }
 
 static struct loader_request request_of(const struct run *run)
 {
+    if (run->executed)
+        return (struct loader_request){.program = run->executed->name,
+                                       .file = run->executed->file,
+                                       .argv = run->executed->argv,
+                                       .envp = run->executed->envp,
+                                       .seed = run->options->seed};
     return (struct loader_request){.program = run->from ? run->from->saved.image.path : run->options->command[0],
                                    .argv = run->options->command,
                                    .envp = environment_of(run),
@@ -131,7 +142,8 @@ static enum c2_status prepare(struct run *run, char *const *host_env, struct c2_
 {
     cli_clock_text(run->clock, run->options->clock_start);
     run->plan.from = run->from;
-    enum c2_status status = run->from ? C2_OK : cli_environment(&run->environment, run->options, host_env, err);
+    const bool given = run->from || run->executed;
+    enum c2_status status = given ? C2_OK : cli_environment(&run->environment, run->options, host_env, err);
     if (status == C2_OK && run->options->sampling.points)
         status = cli_chosen_create(&run->chosen, run->options, err);
     return status == C2_OK ? cli_plan_read(&run->plan, run->options, err) : status;
@@ -153,7 +165,11 @@ static enum c2_status find_program(struct run *run, struct c2_error *err)
         run->program = c2_strdup(run->from->saved.image.path);
         return run->program ? C2_OK : c2_fail_memory(err, "the path of the program");
     }
-    enum c2_status status = loader_find(&path, run->options->command[0], err);
+    enum c2_status status = C2_OK;
+    if (!run->executed)
+        status = loader_find(&path, run->options->command[0], err);
+    else if (!(path = c2_strdup(run->executed->file)))
+        status = c2_fail_memory(err, "the path of the program");
     if (status != C2_OK)
         return status;
     char *absolute = realpath(path, NULL);
@@ -186,8 +202,19 @@ static enum c2_status load(struct run *run, struct c2_error *err)
     return loader_load(&run->image, run->simulation.mmu, &request, err);
 }
 
+static int64_t may_run(void *self, const struct syscalls_program *program)
+{
+    (void)self;
+    return -loader_refusal(&(struct loader_request){
+        .program = program->name, .file = program->file, .argv = program->argv, .envp = program->envp});
+}
+
 static enum c2_status make_kernel(struct run *run, struct c2_error *err)
 {
+    if (run->executed) {
+        run->kernel = run->process->kernel;
+        return syscalls_execute(run->kernel, run->simulation.mmu, run->executed, run->image.path, err);
+    }
     struct syscalls_config config = {.program_path = run->image.path,
                                      .argv = run->options->command,
                                      .envp = environment_of(run),
@@ -201,8 +228,10 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
                                      .trace = run->options->verbose ? stderr : NULL,
                                      .complaints = stderr,
                                      .complaint_prefix = "c2emu: ",
-                                     .interrupted = &caught_signal};
+                                     .interrupted = &caught_signal,
+                                     .may_run = may_run};
     enum c2_status status = syscalls_create(&run->kernel, run->simulation.mmu, &config, err);
+    run->process->kernel = run->kernel;
     if (status != C2_OK || !run->from)
         return status;
     syscalls_checkpoint(run->kernel, run->from->state);
@@ -340,11 +369,12 @@ static enum c2_status make_phases(struct run *run, struct c2_error *err)
     return status == C2_OK ? cli_phases_create(&run->phases, &config, err) : status;
 }
 
-/* Of a run that began at a checkpoint, or was to end there, the words alone do not tell how to make it again. */
+/* Of a run that began at a checkpoint, or was to end there, the words alone do not tell how to make it again; those of
+ * a program behind the first are not known. */
 static enum c2_status make_receipt(struct run *run, struct c2_error *err)
 {
     const struct cli_options *options = run->options;
-    if ((!options->json && !options->output_dir) || options->restored || options->checkpoint_stop)
+    if ((!options->json && !options->output_dir) || options->restored || options->checkpoint_stop || run->executed)
         return C2_OK;
     return cli_receipt_create(&run->receipt, options, run->environment, &run->plan, err);
 }
@@ -378,7 +408,6 @@ static void release(struct run *run)
     cli_phases_destroy(run->phases);
     cli_chosen_destroy(run->chosen);
     cli_places_release(&run->places);
-    syscalls_destroy(run->kernel);
     loader_symbols_destroy(run->symbols);
     loader_image_release(&run->image);
     cli_simulation_release(&run->simulation);
@@ -390,13 +419,17 @@ static void release(struct run *run)
     cli_environment_release(run->environment);
     cli_place_release(&run->checkpoint_place);
     cli_restored_close(run->from);
+    syscalls_program_destroy(run->executed);
 }
 
 /* ------------------------------------------------------------------ the run and its reports */
 
 static struct report_run describe(const struct run *run, const struct emu_end *end, const char *ending)
 {
+    const bool several = run->process->programs > 1 || run->next;
     return (struct report_run){.command = run->options->command,
+                               .process = several ? run->process->pid : 0,
+                               .number = several ? run->process->programs : 0,
                                .exit_status = cli_exit_status(end, caught_signal),
                                .ending = ending,
                                .interrupted = end->kind == EMU_INTERRUPTED,
@@ -500,8 +533,8 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
         fprintf(stderr, "c2emu: %s\n", cli_refusal_text(text, sizeof text, end, run->symbols));
         return CLI_EXIT_FAILED;
     }
-    const char *ending = cli_ending_text(text, sizeof text, end, caught_signal, run->symbols);
-    if (ending && end->kind != EMU_STOPPED)
+    const char *ending = cli_ending_text(text, sizeof text, end, caught_signal, run->symbols, run->next);
+    if (ending && end->kind != EMU_STOPPED && end->kind != EMU_EXECUTED)
         fprintf(stderr, "c2emu: %s\n", ending);
     if (settle(run, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
@@ -523,6 +556,7 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
     if (run->receipt && cli_receipt_finish(&report.receipt, run->receipt, run->kernel, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     cli_describe(&report, &against, run->options, run->simulation.lanes);
+    cli_board_add(run->process, &report);
     if (run->options->record && finish_recording(run, &report, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     if (cli_write_reports(&run->outputs, run->options, &run->simulation, &report, err) != C2_OK)
@@ -542,9 +576,10 @@ static void warn_root(const struct cli_options *options)
 static int go(struct run *run, struct c2_error *err)
 {
     struct emu_end end = {0};
-    if (run->options->sandbox && cli_confine(run->options->writable, err) != C2_OK)
+    if (!run->executed && run->options->sandbox && cli_confine(run->options->writable, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
-    warn_root(run->options);
+    if (!run->executed)
+        warn_root(run->options);
     catch_signals(run->emu);
     cli_progress_start(&run->progress, run->options->no_sim ? "running" : "measuring");
     if (run->receipt && shows_progress(run))
@@ -552,6 +587,8 @@ static int go(struct run *run, struct c2_error *err)
     emu_run(run->emu, &end, err);
     release_signals(!run->options->advise && !run->points);
     cli_progress_clear(&run->progress);
+    if (end.kind == EMU_EXECUTED)
+        run->next = syscalls_take_program(run->kernel);
     int status = conclude(run, &end, err);
     if (run->options->stats)
         cli_stats(&run->progress, emu_instructions(run->emu));
@@ -571,9 +608,24 @@ static enum c2_status open_checkpoint(struct run *run, struct c2_error *err)
     return cli_restored_options(&run->adapted, run->from, err);
 }
 
+/* Those of the program, where it is not the first, or not to be followed. */
+static enum c2_status adapt_options(struct run *run, struct c2_error *err)
+{
+    struct cli_process *process = run->process;
+    process->programs++;
+    if (!run->executed && (run->options->restored || cli_follows(process, run->options->command[0]))) {
+        cli_process_followed(process);
+        return C2_OK;
+    }
+    run->options = &run->adapted;
+    return cli_program_options(&run->adapted, process, run->executed, err);
+}
+
 static int make_and_go(struct run *run, char *const *host_env, struct c2_error *err)
 {
     enum c2_status status = check_engine(run->options, err);
+    if (status == C2_OK)
+        status = adapt_options(run, err);
     if (status == C2_OK)
         status = open_checkpoint(run, err);
     if (status == C2_OK)
@@ -601,19 +653,54 @@ static int make_and_go(struct run *run, char *const *host_env, struct c2_error *
     return status == C2_OK ? go(run, err) : fail(err, CLI_EXIT_FAILED);
 }
 
-int cli_run(const struct cli_options *options, char *const *host_env)
+/* One program of the process, which takes it; *next is the one that it became. */
+static int run_program(struct cli_process *process, struct syscalls_program *program, struct syscalls_program **next,
+                       char *const *host_env)
 {
     struct c2_error err = {0};
-    if (options->points.vectors_from)
-        return cli_points_from_file(options);
     struct run *run = c2_calloc(1, sizeof *run);
+    *next = NULL;
     if (!run) {
+        syscalls_program_destroy(program);
         c2_fail_memory(&err, "the run");
         return fail(&err, CLI_EXIT_FAILED);
     }
-    run->options = options;
-    int status = make_and_go(run, host_env, &err);
+    run->process = process;
+    run->options = process->options;
+    run->executed = program;
+    const int status = make_and_go(run, host_env, &err);
+    *next = run->next;
     release(run);
     c2_free(run);
+    return status;
+}
+
+/* A failure of c2emu's own with one of the programs is one of the whole. */
+static int run_programs(struct cli_process *process, char *const *host_env)
+{
+    struct syscalls_program *next = NULL;
+    bool failed = false;
+    int status;
+    do {
+        status = run_program(process, next, &next, host_env);
+        failed |= next && status != 0;
+    } while (next);
+    return failed ? CLI_EXIT_FAILED : status;
+}
+
+int cli_run(const struct cli_options *options, char *const *host_env)
+{
+    struct cli_process process = {.options = options, .pid = CLI_FIRST_PID, .parent = 1};
+    struct c2_error err;
+    if (options->points.vectors_from)
+        return cli_points_from_file(options);
+    if (cli_board_create(&process.board, &err) != C2_OK)
+        return fail(&err, CLI_EXIT_FAILED);
+    int status = run_programs(&process, host_env);
+    if (cli_board_write(&process, &err) != C2_OK)
+        status = fail(&err, CLI_EXIT_FAILED);
+    cli_board_destroy(process.board);
+    syscalls_destroy(process.kernel);
+    c2_pool_release(&process.texts);
     return status;
 }

@@ -373,6 +373,8 @@ static bool on_syscall(struct emu *emu)
     switch (result.action) {
     case SYSCALLS_EXIT:
         return exited(emu, result.status);
+    case SYSCALLS_EXECUTE:
+        return finish(emu, EMU_EXECUTED);
     case SYSCALLS_FAILED:
         return finish(emu, EMU_FAILED);
     case SYSCALLS_RESTORE:
@@ -553,7 +555,8 @@ static void run_thread(struct emu *emu, struct c2_error *err)
 /* A run that is interrupted has not come to the thread's end. */
 static enum c2_status end_stream(struct emu *emu, struct c2_error *err)
 {
-    const bool exits = emu->end->kind == EMU_EXITED || emu->end->kind == EMU_KILLED;
+    const enum emu_end_kind kind = emu->end->kind;
+    const bool exits = kind == EMU_EXITED || kind == EMU_KILLED || kind == EMU_EXECUTED;
     enum c2_status status = exits ? mark_thread(emu, STREAM_EXIT, err) : C2_OK;
     return status == C2_OK && emu->config.writer ? stream_writer_flush(emu->config.writer, err) : status;
 }

@@ -108,6 +108,7 @@ enum emu_end_kind {
     EMU_REFUSED,     /* an instruction that cannot be executed rightly, at rip */
     EMU_INTERRUPTED, /* emu_interrupt */
     EMU_STOPPED,     /* config.moment, which ends the run */
+    EMU_EXECUTED,    /* it is another program now: syscalls_take_program */
     EMU_FAILED,      /* c2emu failed: *err */
 };
 struct emu_end {

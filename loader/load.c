@@ -259,6 +259,64 @@ enum c2_status loader_load(struct loader_image *out, struct mmu *mmu, const stru
     return status;
 }
 
+/* ------------------------------------------------------------------ before anything is lost */
+
+static int errno_of(enum c2_status status)
+{
+    switch (status) {
+    case C2_OK:
+        return 0;
+    case C2_ERR_NOT_FOUND:
+        return ENOENT;
+    case C2_ERR_DENIED:
+        return EACCES;
+    case C2_ERR_NO_MEMORY:
+        return ENOMEM;
+    case C2_ERR_IO:
+        return EIO;
+    default:
+        return ENOEXEC;
+    }
+}
+
+/* Of the one that a program asks for: one that is there and no ELF file is ELIBBAD. */
+static int interpreter_refusal(const char *path)
+{
+    struct loader_file file;
+    struct loader_elf elf = {0};
+    struct c2_error err;
+    enum c2_status status = loader_file_open(&file, path, path, &err);
+    if (status != C2_OK)
+        return errno_of(status);
+    status = loader_elf_read(&elf, &file, &err);
+    loader_elf_release(&elf);
+    loader_file_close(&file);
+    return status == C2_OK ? 0 : ELIBBAD;
+}
+
+static enum c2_status check_elf(struct loader_elf *elf, const struct loader_file *file, struct c2_error *err)
+{
+    enum c2_status status = loader_elf_read(elf, file, err);
+    if (status == C2_OK)
+        status = loader_elf_check_entry(elf, file, err);
+    return status == C2_OK ? loader_elf_check_place(elf, file, loader_program_bias(elf), err) : status;
+}
+
+int loader_refusal(const struct loader_request *request)
+{
+    struct loader_program program;
+    struct loader_elf elf = {0};
+    struct c2_error err;
+    enum c2_status status = loader_program_open(&program, request, &err);
+    if (status != C2_OK)
+        return program.reason != 0 ? program.reason : errno_of(status);
+    status = check_elf(&elf, &program.file, &err);
+    const int reason = status == C2_OK && elf.interpreter ? interpreter_refusal(elf.interpreter) : errno_of(status);
+    loader_elf_release(&elf);
+    loader_program_close(&program);
+    return reason;
+}
+
 void loader_image_release(struct loader_image *image)
 {
     c2_free(image->path);

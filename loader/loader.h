@@ -19,6 +19,7 @@
 
 struct loader_request {
     const char *program;     /* as given on the command line: found as execvp finds it (host PATH) */
+    const char *file;        /* of execve, which looks for nothing: where the host has it; else NULL */
     const char *const *argv; /* NULL-terminated, argv[0] included */
     const char *const *envp; /* NULL-terminated, the guest's whole environment */
     uint64_t seed;           /* for AT_RANDOM */
@@ -46,6 +47,8 @@ struct loader_image {
 enum c2_status loader_load(struct loader_image *out, struct mmu *mmu, const struct loader_request *request,
                            struct c2_error *err);
 void loader_image_release(struct loader_image *image);
+/* What execve(2) says of the request while nothing is lost yet: 0 or an errno. Maps nothing. */
+int loader_refusal(const struct loader_request *request);
 /* The path that execvp(3) would hand to execve(2) for this name; the caller frees it. */
 enum c2_status loader_find(char **out, const char *program, struct c2_error *err);
 

@@ -88,6 +88,7 @@ struct loader_script {
 enum c2_status loader_script_read(struct loader_script *out, const struct loader_file *file, struct c2_error *err);
 
 struct loader_program {
+    int reason;                /* of a failure: the errno that says more than the status; else 0 */
     struct loader_file file;   /* the ELF file to map */
     char *name;                /* AT_EXECFN: what execve was called with, the script if it is one */
     struct loader_words words; /* argv as the program sees it */

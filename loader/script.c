@@ -16,6 +16,7 @@
  */
 #include "loader/loader_priv.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------ words */
@@ -128,8 +129,10 @@ static enum c2_status follow(struct loader_program *program, const struct loader
     if (status != C2_OK)
         return status;
     status = loader_interpreter_open(&next, script->interpreter, &program->file, err);
-    if (status != C2_OK)
+    if (status != C2_OK) {
+        program->reason = status == C2_ERR_FORMAT ? ENOENT : 0;
         return status;
+    }
     loader_file_close(&program->file);
     program->file = next;
     return C2_OK;
@@ -141,7 +144,8 @@ static enum c2_status follow_all(struct loader_program *program, struct c2_error
     enum c2_status status = loader_script_read(&script, &program->file, err);
     const char *path = program->name;
     for (int depth = 0; status == C2_OK && script.interpreter[0]; depth++) {
-        if (depth == LOADER_SCRIPT_DEPTH)
+        program->reason = depth == LOADER_SCRIPT_DEPTH ? ELOOP : 0;
+        if (program->reason != 0)
             return c2_fail(err, C2_ERR_FORMAT,
                            "%s: more than %d scripts deep: an interpreter must be a program in the "
                            "end",
@@ -158,15 +162,23 @@ static enum c2_status follow_all(struct loader_program *program, struct c2_error
     return status;
 }
 
+static enum c2_status find_name(char **out, const struct loader_request *request, struct c2_error *err)
+{
+    if (!request->file)
+        return loader_find(out, request->program, err);
+    *out = c2_strdup(request->program);
+    return *out ? C2_OK : c2_fail_memory(err, "a path");
+}
+
 enum c2_status loader_program_open(struct loader_program *out, const struct loader_request *request,
                                    struct c2_error *err)
 {
     *out = (struct loader_program){.file.fd = -1};
-    enum c2_status status = loader_find(&out->name, request->program, err);
+    enum c2_status status = find_name(&out->name, request, err);
     if (status == C2_OK)
         status = loader_words_copy(&out->words, request->argv, err);
     if (status == C2_OK)
-        status = loader_file_open(&out->file, out->name, out->name, err);
+        status = loader_file_open(&out->file, request->file ? request->file : out->name, out->name, err);
     if (status == C2_OK)
         status = follow_all(out, err);
     if (status != C2_OK)

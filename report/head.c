@@ -16,8 +16,20 @@ static void add_ending(struct document *d, const struct report_run *run)
         doc_note(d, DOC_KEY, "ending", "exit status %d", run->exit_status);
 }
 
+static void add_process(struct document *d, const struct report_run *run)
+{
+    if (run->process == 0)
+        return;
+    doc_note(d, DOC_KEY, "process", "%" PRIu32, run->process);
+    if (run->number > 1)
+        doc_say(d, ", its program %" PRIu32, run->number);
+    doc_count(d, DOC_JSON, "process", run->process);
+    doc_count(d, DOC_JSON, "program_number", run->number);
+}
+
 static void add_program(struct document *d, const struct report_run *run)
 {
+    add_process(d, run);
     doc_note(d, DOC_KEY, run->trace ? "trace" : "program", "%s", "");
     doc_table(d, DOC_JSON, "command");
     for (size_t i = 0; run->command[i]; i++) {

@@ -117,6 +117,16 @@ enum c2_status report_create_advice(struct report **out, const struct report_pro
     return finish(out, status, err);
 }
 
+enum c2_status report_create_programs(struct report **out, const struct report_program *programs, size_t count,
+                                      unsigned forms, struct c2_error *err)
+{
+    enum c2_status status = begin(out, forms, err);
+    if (status != C2_OK)
+        return status;
+    report_add_programs(&(*out)->document, programs, count);
+    return finish(out, status, err);
+}
+
 enum c2_status report_text(FILE *to, const struct report *report, struct c2_error *err)
 {
     return doc_render_text(to, &report->document, "the text report", err);

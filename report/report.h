@@ -58,6 +58,7 @@ struct report_region {
 struct report_run {
     const char *const *command; /* NULL-terminated: program and its arguments */
     const char *trace;          /* "lackey": the command is a trace of that form, and no program; NULL: a program ran */
+    uint32_t process, number;   /* of a run of several programs, and which of its process this is; else 0 */
     int exit_status;            /* what c2emu will exit with on behalf of the guest */
     const char *ending;         /* NULL: exited by itself; else "killed by SIGSEGV ..." */
     bool interrupted;           /* from outside, before the guest's own end */
@@ -113,6 +114,18 @@ enum c2_status report_create(struct report **out, const struct report_run *run, 
 enum c2_status report_text(FILE *to, const struct report *report, struct c2_error *err);
 enum c2_status report_json(FILE *to, const struct report *report, struct c2_error *err);
 void report_destroy(struct report *report);
+
+/* Of a run of several programs, the list of them. */
+struct report_program {
+    uint32_t pid, parent;
+    uint32_t number; /* of those that the process was, from 1 */
+    const char *name, *ending;
+    uint64_t instructions;
+    bool followed;                      /* else there are no counts: */
+    uint64_t first_misses, last_misses; /* of L1D, and of the last level */
+};
+enum c2_status report_create_programs(struct report **out, const struct report_program *programs, size_t count,
+                                      unsigned forms, struct c2_error *err);
 /* Says a line for each miss rate that is less sure than the precision asked for; of several machines, of each. */
 void report_warn_of_precision(FILE *to, const struct report_run *run);
 

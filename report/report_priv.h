@@ -27,6 +27,8 @@ size_t report_levels(struct report_level out[REPORT_MAX_LEVELS], const struct re
 /* The figures of a level. */
 void report_add_counts(struct document *d, enum doc_in in, const char *name, const struct caches_counts *counts);
 
+void report_add_programs(struct document *d, const struct report_program *programs, size_t count);
+
 /* ------------------------------------------------------------------ what misses have cost */
 
 struct report_sums {

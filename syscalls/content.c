@@ -93,12 +93,12 @@ static void write_uptime(const struct syscalls *kernel, int to)
 
 static void write_cmdline(const struct syscalls *kernel, int to)
 {
-    put_bytes(to, kernel->arguments, kernel->arguments_bytes);
+    put_bytes(to, kernel->names.arguments, kernel->names.arguments_bytes);
 }
 
 static void write_environ(const struct syscalls *kernel, int to)
 {
-    put_bytes(to, kernel->environment, kernel->environment_bytes);
+    put_bytes(to, kernel->names.environment, kernel->names.environment_bytes);
 }
 
 static void write_comm(const struct syscalls *kernel, int to) { put(to, "%s\n", kernel->thread.name); }

@@ -43,14 +43,46 @@ static char *join(const char *const *list, size_t *bytes)
     return out;
 }
 
+static void forget_names(struct kernel_names *names)
+{
+    c2_free(names->program_path);
+    c2_free(names->arguments);
+    c2_free(names->environment);
+}
+
+enum c2_status kernel_name_program(struct syscalls *kernel, const char *path, const char *const *argv,
+                                   const char *const *envp, struct c2_error *err)
+{
+    struct kernel_names names = {.program_path = c2_strdup(path)};
+    names.arguments = join(argv, &names.arguments_bytes);
+    names.environment = join(envp, &names.environment_bytes);
+    if (!names.program_path || !names.arguments || !names.environment) {
+        forget_names(&names);
+        return c2_fail_memory(err, "the guest's kernel");
+    }
+    forget_names(&kernel->names);
+    kernel->names = names;
+    return C2_OK;
+}
+
+void kernel_name_thread(struct kernel_thread *thread, const char *program)
+{
+    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+    memset(thread->name, 0, sizeof thread->name);
+    memcpy(thread->name, name, strnlen(name, sizeof thread->name - 1));
+}
+
 static enum c2_status copy_config(struct syscalls *kernel, const struct syscalls_config *config, struct c2_error *err)
 {
-    kernel->program_path = c2_strdup(config->program_path ? config->program_path : "/");
     kernel->complaint_prefix = c2_strdup(config->complaint_prefix ? config->complaint_prefix : "");
-    kernel->arguments = join(config->argv, &kernel->arguments_bytes);
-    kernel->environment = join(config->envp, &kernel->environment_bytes);
-    if (!kernel->program_path || !kernel->complaint_prefix || !kernel->arguments || !kernel->environment)
+    if (!kernel->complaint_prefix)
         return c2_fail_memory(err, "the guest's kernel");
+    enum c2_status status = kernel_name_program(kernel, config->program_path ? config->program_path : "/", config->argv,
+                                                config->envp, err);
+    if (status != C2_OK)
+        return status;
+    kernel->may_run = config->may_run;
+    kernel->may_run_self = config->may_run_self;
     kernel->trace = config->trace;
     kernel->complaints = config->complaints;
     kernel->interrupted = config->interrupted;
@@ -74,9 +106,8 @@ static void raise_descriptor_limit(void)
 /* The first thread: its number is the process's, its name the program's. */
 static void create_thread(struct kernel_thread *thread, const char *program_path)
 {
-    const char *slash = strrchr(program_path, '/'), *name = slash ? slash + 1 : program_path;
     thread->tid = IDENTITY_PID;
-    memcpy(thread->name, name, strnlen(name, sizeof thread->name - 1));
+    kernel_name_thread(thread, program_path);
     thread->timer_slack = KERNEL_TIMER_SLACK_NS;
     signals_mask_create(&thread->signals);
 }
@@ -95,7 +126,7 @@ enum c2_status syscalls_create(struct syscalls **out, struct mmu *mmu, const str
     enum c2_status status = copy_config(kernel, config, err);
     if (status == C2_OK) {
         identity_create(&kernel->identity);
-        create_thread(&kernel->thread, kernel->program_path);
+        create_thread(&kernel->thread, kernel->names.program_path);
         status = attributes_create(&kernel->attributes, err);
     }
     if (status == C2_OK)
@@ -120,9 +151,8 @@ void syscalls_destroy(struct syscalls *kernel)
     fds_destroy(&kernel->fds);
     inputs_destroy(&kernel->inputs);
     attributes_destroy(&kernel->attributes);
-    c2_free(kernel->program_path);
-    c2_free(kernel->arguments);
-    c2_free(kernel->environment);
+    syscalls_program_destroy(kernel->program);
+    forget_names(&kernel->names);
     c2_free(kernel->complaint_prefix);
     c2_free(kernel);
 }
@@ -139,8 +169,8 @@ void syscalls_check(const struct syscalls *kernel)
 
 void syscalls_dump(const struct syscalls *kernel, FILE *to)
 {
-    fprintf(to, "%s (%s): last call at instruction %llu, %llu ns slept\n", kernel->program_path, kernel->thread.name,
-            (unsigned long long)kernel->instructions, (unsigned long long)kernel->slept_ns);
+    fprintf(to, "%s (%s): last call at instruction %llu, %llu ns slept\n", kernel->names.program_path,
+            kernel->thread.name, (unsigned long long)kernel->instructions, (unsigned long long)kernel->slept_ns);
     fds_dump(&kernel->fds, to);
     signals_dump(&kernel->signals, to);
     fprintf(to, "thread %u: ", kernel->thread.tid);

@@ -31,25 +31,34 @@ struct kernel_thread {
     uint64_t clear_tid; /* set_tid_address */
 };
 
-/* What all threads share, and the one that there is. */
-struct syscalls {
-    struct kernel_thread thread;
-    struct mmu *mmu;
-    uint64_t physical_bytes;
+/* What is called how; owned. */
+struct kernel_names {
     char *program_path;
     char *arguments; /* each ended by NUL, as in /proc/self/cmdline */
     size_t arguments_bytes;
     char *environment;
     size_t environment_bytes;
+};
+
+/* What all threads share, and the one that there is. */
+struct syscalls {
+    struct kernel_thread thread;
+    struct mmu *mmu;
+    uint64_t physical_bytes;
+    struct kernel_names names;
     FILE *trace;
     FILE *complaints;
     char *complaint_prefix;
     const volatile int *interrupted;
+    int64_t (*may_run)(void *self, const struct syscalls_program *program);
+    void *may_run_self;
+    struct syscalls_program *program; /* that the guest wants to be; NULL: it does not */
 
     uint64_t instructions_per_second;
-    uint64_t start_seconds; /* CLOCK_REALTIME at boot */
-    uint64_t slept_ns;      /* guest time that passed in sleeps and timeouts, without instructions */
-    uint64_t instructions;  /* of the last call: what /proc files show */
+    uint64_t start_seconds;       /* CLOCK_REALTIME at boot */
+    uint64_t slept_ns;            /* guest time that passed in sleeps and timeouts, without instructions */
+    uint64_t instructions;        /* of the last call: what /proc files show */
+    uint64_t instructions_before; /* of the programs that the process was before (execve) */
     struct c2_rng random;
 
     struct attributes attributes;
@@ -62,6 +71,11 @@ struct syscalls {
     struct kernel_copies copies;
     uint64_t complained[CALL_TABLE_END / 64]; /* a bit a number; the last one stands for all higher numbers */
 };
+
+/* What the program is called: in /proc, and as the name of its first thread. On failure nothing has changed. */
+enum c2_status kernel_name_program(struct syscalls *kernel, const char *path, const char *const *argv,
+                                   const char *const *envp, struct c2_error *err);
+void kernel_name_thread(struct kernel_thread *thread, const char *program);
 
 /* ------------------------------------------------------------------ time.c */
 #define KERNEL_NS 1000000000ull

@@ -50,6 +50,11 @@ static int64_t find_flagged(struct call *c, struct paths_place *p, uint64_t dir,
     return 0;
 }
 
+int64_t paths_find_argument(struct call *c, struct paths_place *out, uint64_t dirfd, int argument, int flags)
+{
+    return find_flagged(c, out, dirfd, argument, flags);
+}
+
 /* For calls that change something. */
 static int64_t find_host(struct call *c, struct paths_place *p, uint64_t dir, int path, bool follow)
 {

@@ -22,6 +22,10 @@ struct paths_place {
  * kernel would, the last one only with `follow`. 0 or -errno; a path the host has no file for is no error here. */
 int64_t paths_find(struct call *c, struct paths_place *out, uint64_t dirfd, const char *path, bool follow);
 
+/* Of the path in an argument of the call, which may be "" with AT_EMPTY_PATH: then it is the descriptor itself, and
+ * out->path is "". The last link is followed but with AT_SYMLINK_NOFOLLOW. */
+int64_t paths_find_argument(struct call *c, struct paths_place *out, uint64_t dirfd, int argument, int flags);
+
 /* ------------------------------------------------------------------ synthetic.c: /proc and /sys */
 enum synthetic_kind { SYNTHETIC_NONE, SYNTHETIC_FILE, SYNTHETIC_DIRECTORY, SYNTHETIC_LINK };
 /* Whether a canonical path lies where nothing of the host is shown. */

@@ -107,7 +107,7 @@ int64_t synthetic_link(struct syscalls *kernel, const char *path, char *out, siz
         return synthetic_kind(kernel, path) == SYNTHETIC_NONE ? -ENOENT : -EINVAL;
     if (strcmp(path, CONTENT_SELF "/cwd") == 0)
         return directory_text(kernel, out, bytes);
-    const char *text = strcmp(path, CONTENT_SELF "/exe") == 0 ? kernel->program_path : node->link;
+    const char *text = strcmp(path, CONTENT_SELF "/exe") == 0 ? kernel->names.program_path : node->link;
     size_t length = strlen(text);
     if (length > bytes)
         return -ENAMETOOLONG;

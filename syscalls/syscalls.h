@@ -20,6 +20,13 @@ struct syscalls_cpu {
 
 #define SYSCALLS_START_SECONDS 1577836800u /* 2020-01-01T00:00:00Z */
 
+/* A program that the guest wants to be, by execve. */
+struct syscalls_program {
+    const char *name;                      /* as it is called: AT_EXECFN, what the interpreter of a script gets */
+    const char *file;                      /* the host's path of it */
+    const char *const *argv, *const *envp; /* NULL-terminated; at least one argument */
+};
+
 struct syscalls_config {
     const char *program_path; /* absolute; /proc/self/exe */
     const char *const *argv;  /* /proc/self/cmdline */
@@ -37,6 +44,9 @@ struct syscalls_config {
     /* NULL, or a number that a signal handler makes nonzero when the run is to end: a call that blocks in the host then
      * comes back with EINTR. Not touched here. */
     const volatile int *interrupted;
+    /* Whether this can be run: 0, or -errno, and the guest goes on as it is. NULL: execve is refused. */
+    int64_t (*may_run)(void *self, const struct syscalls_program *program);
+    void *may_run_self;
 };
 
 /* From syscalls_create on, SIGPIPE is ignored in the whole process (the guest gets its own) and the soft limit of open
@@ -51,6 +61,7 @@ enum syscalls_action {
     SYSCALLS_EXIT,    /* the guest ended: status */
     SYSCALLS_SIGNAL,  /* value goes to RAX, then signal (with info) is to be raised in the guest */
     SYSCALLS_RESTORE, /* rt_sigreturn: the whole cpu was replaced */
+    SYSCALLS_EXECUTE, /* execve: the program ends here, and the process goes on as the one of syscalls_take_program */
     SYSCALLS_FAILED,  /* c2emu cannot go on; *err */
 };
 struct syscalls_result {
@@ -63,6 +74,13 @@ struct syscalls_result {
  * and gs_base of *cpu may be changed (arch_prctl), and everything by RESTORE. */
 void syscalls_call(struct syscalls *kernel, struct syscalls_cpu *cpu, uint64_t instructions,
                    struct syscalls_result *result, struct c2_error *err);
+
+/* After SYSCALLS_EXECUTE, once: to be destroyed. */
+struct syscalls_program *syscalls_take_program(struct syscalls *kernel);
+void syscalls_program_destroy(struct syscalls_program *program); /* takes NULL */
+/* It is in a memory of its own, as loaded, and has not run. path: that of /proc/self/exe. */
+enum c2_status syscalls_execute(struct syscalls *kernel, struct mmu *mmu, const struct syscalls_program *program,
+                                const char *path, struct c2_error *err);
 
 /* A signal for the guest thread: from a fault (code SEGV_MAPERR ..., address) or from a SYSCALLS_SIGNAL.
  * HANDLED: the frame is built and *cpu changed, go on. IGNORED: go on. KILLED: the guest dies of it (128 + signal).

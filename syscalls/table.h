@@ -275,9 +275,8 @@ SYSCALL(56, clone, process_refuse_thread, DECIMAL, "ENOSYS, with a line that say
 SYSCALL(435, clone3, process_refuse_thread, DECIMAL, "ENOSYS, with a line that says so", ADDRESS, SIZE)
 SYSCALL(57, fork, process_refuse_process, DECIMAL, "ENOSYS, with a line that says so", NONE)
 SYSCALL(58, vfork, process_refuse_process, DECIMAL, "ENOSYS, with a line that says so", NONE)
-SYSCALL(59, execve, process_refuse_program, DECIMAL, "ENOSYS, with a line that says so", PATH, ADDRESS, ADDRESS)
-SYSCALL(322, execveat, process_refuse_program, DECIMAL, "ENOSYS, with a line that says so", DIRECTORY, PATH, ADDRESS,
-        ADDRESS, HEX)
+SYSCALL(59, execve, exec_execve, DECIMAL, "", PATH, ADDRESS, ADDRESS)
+SYSCALL(322, execveat, exec_execveat, DECIMAL, "", DIRECTORY, PATH, ADDRESS, ADDRESS, HEX)
 SYSCALL(222, timer_create, process_refuse_timer, DECIMAL, "ENOSYS, with a line that says so", CHOICE(clock), ADDRESS,
         ADDRESS)
 SYSCALL(283, timerfd_create, process_refuse_timer, DECIMAL, "ENOSYS, with a line that says so", CHOICE(clock), HEX)

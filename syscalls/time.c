@@ -19,7 +19,8 @@
 
 uint64_t kernel_cpu_ns(const struct syscalls *kernel, uint64_t instructions)
 {
-    return (uint64_t)((unsigned __int128)instructions * KERNEL_NS / kernel->instructions_per_second);
+    return (uint64_t)((unsigned __int128)(kernel->instructions_before + instructions) * KERNEL_NS /
+                      kernel->instructions_per_second);
 }
 
 uint64_t syscalls_time_ns(const struct syscalls *kernel, uint64_t instructions)

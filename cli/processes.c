@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * processes: the programs of a run beside the one of the command line.
+ *
+ * Model
+ *   A program is a run of its own (run.c): memory, engine, lanes, symbols and reports are made anew for it, so that
+ *   addresses of two programs never meet in one report. The process, with its kernel, goes on.
+ *   The first program has the names that the user gave to files. The others' have a mark before the first dot: the
+ *   process's number, and from its second program on "-2", "-3" ...: report.1000-2.json, trace.1000-2.din. What is no
+ *   file that can be replaced - standard output, a pipe, a device - is written of the first program alone.
+ *   --follow says which programs are simulated and reported. The others run as with --no-sim --quiet, but see the same
+ *   memory.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "cli/cli_priv.h"
+
+enum { BOARD_ROWS = 4096, BOARD_TEXT = 64 };
+struct board_row {
+    struct report_program is; /* but for its texts: */
+    char name[BOARD_TEXT], ending[BOARD_TEXT];
+};
+struct cli_board {
+    uint32_t followed;
+    uint32_t count; /* more than there are rows: the last ones are not kept */
+    struct board_row rows[BOARD_ROWS];
+};
+
+/* ------------------------------------------------------------------ names of files */
+
+/* "" of the first program. */
+static void mark_of(char out[CLI_MARK_BYTES], const struct cli_process *process)
+{
+    if (process->programs > 1)
+        snprintf(out, CLI_MARK_BYTES, ".%u-%u", process->pid, process->programs);
+    else
+        out[0] = '\0';
+}
+
+/* "out/report.json" -> "out/report.1000-2.json"; a name that begins with a dot keeps that. */
+static size_t place_of_mark(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = name[0] ? strchr(name + 1, '.') : NULL;
+    return (size_t)((dot ? dot : path + strlen(path)) - path);
+}
+
+static bool is_replaceable(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") != 0 && (stat(path, &st) != 0 || S_ISREG(st.st_mode));
+}
+
+static enum c2_status rename_file(const char **path, const char *mark, struct c2_pool *texts, struct c2_error *err)
+{
+    if (!*path || !is_replaceable(*path)) {
+        *path = NULL;
+        return C2_OK;
+    }
+    const int front = (int)place_of_mark(*path);
+    *path = c2_pool_format(texts, "%.*s%s%s", front, *path, mark, *path + front);
+    return *path ? C2_OK : c2_fail_memory(err, "the name of a file");
+}
+
+static enum c2_status rename_files(struct cli_options *options, const char *mark, struct c2_pool *texts,
+                                   struct c2_error *err)
+{
+    const char **const files[] = {&options->json,
+                                  &options->evictors,
+                                  &options->cachegrind,
+                                  &options->record,
+                                  &options->dump_pagemap,
+#define X(name, option, argument, help) &options->analyses[ANALYSIS_##name],
+                                  ANALYSES_OF_FILES(X)
+#undef X
+#define X(name, analysis, option, argument, help) &options->settings[ANALYSES_SETTING_##name],
+                                      ANALYSES_SETTINGS_OF_FILES(X)
+#undef X
+    };
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; i < sizeof files / sizeof files[0] && status == C2_OK; i++)
+        status = rename_file(files[i], mark, texts, err);
+    return status;
+}
+
+/* ------------------------------------------------------------------ who is followed */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool is_word(const char *text, const char *word) { return text && strcmp(text, word) == 0; }
+
+bool cli_follows(const struct cli_process *process, const char *name)
+{
+    const struct cli_options *options = process->options;
+    const char *follow = options->follow;
+    if (process->programs > 1 && (options->points.find || options->sampling.points))
+        return false; /* the intervals are of one program */
+    if (!follow || is_word(follow, "all") || is_word(follow, "first"))
+        return true;
+    return strcmp(base_name(name), follow) == 0;
+}
+
+void cli_process_followed(const struct cli_process *process) { process->board->followed++; }
+
+/* What the guest can see of its memory stays as it is. */
+static void leave_out(struct cli_options *options)
+{
+    options->no_sim = options->quiet = true;
+    options->output_dir = options->json = options->evictors = options->cachegrind = NULL;
+    options->record = options->dump_pagemap = options->checkpoint = options->checkpoint_place = NULL;
+    options->checkpoint_caches = options->checkpoint_stop = options->advise = false;
+    memset(options->analyses, 0, sizeof options->analyses);
+    memset(options->settings, 0, sizeof options->settings);
+    options->place_count = options->huge_region_count = options->wrapper_count = options->vary_count = 0;
+    options->sampling = (struct cli_sampling){0};
+    options->regions = (struct cli_regions){0};
+    options->separate = (struct cli_separate){0};
+    options->points = (struct cli_points_asked){0};
+}
+
+enum c2_status cli_program_options(struct cli_options *out, struct cli_process *process,
+                                   const struct syscalls_program *program, struct c2_error *err)
+{
+    char *mark = c2_pool_get(&process->texts, CLI_MARK_BYTES);
+    if (!mark)
+        return c2_fail_memory(err, "the name of a file");
+    mark_of(mark, process);
+    *out = *process->options;
+    out->mark = mark;
+    if (program) {
+        out->command = program->argv;
+        out->restored = out->checkpoint = out->checkpoint_place = NULL; /* of the first program */
+        out->checkpoint_caches = out->checkpoint_stop = false;
+    }
+    if (!cli_follows(process, program ? program->name : out->command[0])) {
+        leave_out(out);
+        return C2_OK;
+    }
+    cli_process_followed(process);
+    return program ? rename_files(out, mark, &process->texts, err) : C2_OK;
+}
+
+/* ------------------------------------------------------------------ the list of programs */
+
+enum c2_status cli_board_create(struct cli_board **out, struct c2_error *err)
+{
+    void *at = mmap(NULL, sizeof **out, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    *out = at == MAP_FAILED ? NULL : at;
+    return *out ? C2_OK : c2_fail(err, C2_ERR_NO_MEMORY, "the list of processes: %s", strerror(errno));
+}
+
+void cli_board_destroy(struct cli_board *board)
+{
+    if (board)
+        munmap(board, sizeof *board);
+}
+
+static void put_text(char out[BOARD_TEXT], const char *text) { snprintf(out, BOARD_TEXT, "%s", text); }
+
+void cli_board_add(const struct cli_process *process, const struct report_run *run)
+{
+    struct cli_board *board = process->board;
+    const uint32_t number = board->count++;
+    if (number >= BOARD_ROWS)
+        return;
+    struct board_row *row = &board->rows[number];
+    row->is = (struct report_program){.pid = process->pid,
+                                      .parent = process->parent,
+                                      .number = process->programs,
+                                      .instructions = run->instructions,
+                                      .followed = run->simulated};
+    if (run->simulated) {
+        row->is.first_misses = run->levels[0]->misses;
+        row->is.last_misses = run->levels[run->machine->level_count - 1]->misses;
+    }
+    put_text(row->name, run->command[0]);
+    snprintf(row->ending, sizeof row->ending, "exit status %d", run->exit_status);
+    if (run->ending)
+        put_text(row->ending, run->ending);
+}
+
+static int by_process(const void *a, const void *b)
+{
+    const struct report_program *one = a, *other = b;
+    const uint64_t left = (uint64_t)one->pid << 32 | one->number, right = (uint64_t)other->pid << 32 | other->number;
+    return (left > right) - (left < right);
+}
+
+static enum c2_status write_list(const struct report *list, const char *directory, struct c2_error *err)
+{
+    struct c2_outfile *file;
+    enum c2_status status = cli_outputs_open_in(&file, directory, "programs.json", err);
+    if (status != C2_OK)
+        return status;
+    status = report_json(c2_outfile_stream(file), list, err);
+    if (status == C2_OK || status == C2_ERR_IO)
+        return c2_outfile_commit(file, err);
+    c2_outfile_abandon(file);
+    return status;
+}
+
+static enum c2_status show_list(const struct report_program *programs, size_t count, const struct cli_options *options,
+                                struct c2_error *err)
+{
+    struct report *list;
+    const char *directory = options->points.find ? NULL : options->output_dir;
+    enum c2_status status = report_create_programs(
+        &list, programs, count, (options->quiet ? 0 : REPORT_TEXT) | (directory ? REPORT_JSON : 0), err);
+    if (status == C2_OK && !options->quiet) {
+        fputc('\n', stderr);
+        report_text(stderr, list, NULL);
+    }
+    if (status == C2_OK && directory)
+        status = write_list(list, directory, err);
+    report_destroy(list);
+    return status;
+}
+
+enum c2_status cli_board_write(const struct cli_process *process, struct c2_error *err)
+{
+    const struct cli_board *board = process->board;
+    if (board->followed == 0)
+        return c2_fail(err, C2_ERR_NOT_FOUND, "--follow %s: no program of this name was run", process->options->follow);
+    const uint32_t count = board->count < BOARD_ROWS ? board->count : BOARD_ROWS;
+    if (count < 2)
+        return C2_OK;
+    struct report_program *programs = c2_calloc(count, sizeof *programs);
+    if (!programs)
+        return c2_fail_memory(err, "the list of processes");
+    for (uint32_t i = 0; i < count; i++) {
+        programs[i] = board->rows[i].is;
+        programs[i].name = board->rows[i].name;
+        programs[i].ending = board->rows[i].ending;
+    }
+    qsort(programs, count, sizeof *programs, by_process);
+    if (board->count > count)
+        fprintf(stderr, "c2emu: %u programs have run; the list has the first %u that ended\n", board->count, count);
+    enum c2_status status = show_list(programs, count, process->options, err);
+    c2_free(programs);
+    return status;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * processes: the programs of a run of several, a line each.
+ */
+#include "report/report_priv.h"
+
+#define COUNT_OF(list) (sizeof(list) / sizeof(list)[0])
+
+static void add_program(struct document *d, const struct report_program *program)
+{
+    doc_group(d, DOC_BOTH, NULL);
+    doc_count(d, DOC_JSON, "pid", program->pid);
+    doc_count(d, DOC_JSON, "parent", program->parent);
+    doc_count(d, DOC_JSON, "number", program->number);
+    if (program->number == 1)
+        doc_words(d, DOC_TEXT, "who", "%u", program->pid);
+    else
+        doc_words(d, DOC_TEXT, "who", "%u-%u", program->pid, program->number);
+    doc_string(d, DOC_BOTH, "program", program->name);
+    doc_count(d, DOC_BOTH, "instructions", program->instructions);
+    if (program->followed) {
+        doc_count(d, DOC_BOTH, "first_misses", program->first_misses);
+        doc_count(d, DOC_BOTH, "last_misses", program->last_misses);
+    }
+    doc_string(d, DOC_BOTH, "ending", program->ending);
+    doc_close(d);
+}
+
+void report_add_programs(struct document *d, const struct report_program *programs, size_t count)
+{
+    static const struct doc_column columns[] = {{"process", "who", NULL, DOC_RIGHT},
+                                                {"program", "program", NULL, DOC_LEFT},
+                                                {"instructions", "instructions", NULL, DOC_RIGHT},
+                                                {"L1D misses", "first_misses", NULL, DOC_RIGHT},
+                                                {"to memory", "last_misses", NULL, DOC_RIGHT},
+                                                {"ending", "ending", NULL, DOC_NAME}};
+    doc_section(d, DOC_BOTH, 0);
+    doc_note(d, DOC_LINE, NULL, "processes: %zu programs", count);
+    doc_table(d, DOC_BOTH, "programs");
+    doc_columns(d, columns, COUNT_OF(columns), 0);
+    for (size_t i = 0; i < count; i++)
+        add_program(d, &programs[i]);
+    doc_close(d);
+}
