@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
+#include "syscalls/lamp_priv.h"
 #include "syscalls/locks_priv.h"
 
 /* The descriptor is not moved higher: to close the first one would release the guest's locks (fcntl) of that file. */
@@ -88,6 +89,7 @@ int64_t fds_release(struct fd_entry *entry)
 {
     int64_t value = close(entry->host) < 0 ? -errno : 0;
     c2_free(entry->path);
+    lamp_release(entry);
     *entry = (struct fd_entry){.kind = FD_FREE};
     return value == -EINTR ? 0 : value; /* the descriptor is gone all the same */
 }
@@ -106,10 +108,11 @@ void fds_check(const struct fds *fds)
     for (int fd = 0; fd < FDS_MAX; fd++) {
         const struct fd_entry *entry = &fds->entry[fd];
         if (entry->kind == FD_FREE) {
-            C2_ASSERT(!entry->path);
+            C2_ASSERT(!entry->path && !entry->lamp);
             continue;
         }
         C2_ASSERT((entry->kind == FD_SYNTHETIC) == !!entry->path);
+        C2_ASSERT((entry->kind == FD_TIMER || entry->kind == FD_SIGNALS) == !!entry->lamp);
         C2_ASSERT(entry->host > 2 && entry->host != fds->cwd);
         C2_ASSERT(fcntl(entry->host, F_GETFD) == FD_CLOEXEC); /* open, and no program that c2emu starts inherits it */
         for (int other = 0; other < fd; other++)
@@ -119,7 +122,7 @@ void fds_check(const struct fds *fds)
 
 void fds_dump(const struct fds *fds, FILE *to)
 {
-    static const char *const kinds[] = {"free", "host", "random", "synthetic", "epoll"};
+    static const char *const kinds[] = {"free", "host", "random", "synthetic", "epoll", "timer", "signals"};
     static const char *const waits[] = {"nobody", "somebody outside", "the guest itself"};
     for (int fd = 0; fd < FDS_MAX; fd++) {
         const struct fd_entry *entry = &fds->entry[fd];
@@ -235,6 +238,8 @@ static int64_t copy_to(struct syscalls *kernel, const struct fd_entry *entry, ui
         close(copy.host);
         return -ENOMEM;
     }
+    if (copy.lamp)
+        copy.lamp->users++;
     if (fds_at(kernel, to))
         fds_release(&kernel->fds.entry[to]);
     kernel->fds.entry[to] = copy;

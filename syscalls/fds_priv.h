@@ -15,6 +15,8 @@ enum fd_kind {
     FD_RANDOM,    /* /dev/random, /dev/urandom: reads come from the seeded stream */
     FD_SYNTHETIC, /* a file or directory of synthetic.c: content in a host memfd */
     FD_EPOLL,     /* a set of watched descriptors */
+    FD_TIMER,     /* timerfd: lamp.c */
+    FD_SIGNALS,   /* signalfd: the same */
 };
 
 /* Who can make a descriptor ready that is not. */
@@ -32,6 +34,7 @@ struct fd_entry {
     uint8_t standard;     /* 1 + the number of c2emu's own descriptor that it is, 0 to 2; 0: none of them */
     uint64_t description; /* the same for copies made by dup: they share position, flags and locks */
     char *path;           /* FD_SYNTHETIC: canonical path, owned */
+    struct fd_lamp *lamp; /* FD_TIMER, FD_SIGNALS: shared with copies (lamp_priv.h) */
     uint32_t input;       /* of a regular file: its number in the list of inputs, + 1; 0: it has none */
 };
 
@@ -40,7 +43,8 @@ struct fd_entry {
 struct fds {
     uint64_t descriptions; /* made so far */
     struct fd_entry entry[FDS_MAX];
-    int cwd; /* host descriptor of the guest's working directory (O_PATH) */
+    bool lamps; /* there is or was an entry with a lamp */
+    int cwd;    /* host descriptor of the guest's working directory (O_PATH) */
 };
 
 enum c2_status fds_create(struct syscalls *kernel, struct c2_error *err);

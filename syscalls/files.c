@@ -11,6 +11,7 @@
  *   Interruption of a transfer by a signal: the guest has no signals from outside.
  */
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/sendfile.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
+#include "syscalls/lamp_priv.h"
 #include "syscalls/locks_priv.h"
 
 enum { AT_POSITION = -1 }; /* a transfer at the file's own position */
@@ -65,6 +67,8 @@ static int64_t read_into(struct call *c, const struct transfer *t)
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
     if (entry->kind == FD_RANDOM)
         return random_bytes(c, t);
+    if (entry->lamp && t->offset == AT_POSITION && !t->flags)
+        return lamp_read(c, entry, t->iov, t->count == ONE_BUFFER ? 1 : t->count, t->count != ONE_BUFFER);
     inputs_reading(c->kernel, entry);
     bool self = fds_unblock(entry);
     int64_t value = host_read(c, entry->host, t);
@@ -274,6 +278,68 @@ int64_t files_splice(struct call *c)
         if ((value = copy_wait(c, &copy)) < 0)
             return value;
     }
+}
+
+int64_t files_tee(struct call *c)
+{
+    const bool nonblocking = (fcntl(c->fd[0], F_GETFL) | fcntl(c->fd[1], F_GETFL)) & O_NONBLOCK;
+    const unsigned flags = (unsigned)c->arg[3] | (nonblocking ? (unsigned)SPLICE_F_NONBLOCK : 0);
+    for (;;) {
+        struct copy copy = copy_begin(c, 0, 1);
+        bool self = copy.from_self || copy.to_self;
+        int64_t value = CALL_HOST(c,
+                                  tee(c->fd[0], c->fd[1], c->arg[2], flags | (self ? (unsigned)SPLICE_F_NONBLOCK : 0)));
+        copy_end(&copy);
+        if (value != -EAGAIN || flags & SPLICE_F_NONBLOCK || !self)
+            return copied(c, 1, value);
+        if ((value = copy_wait(c, &copy)) < 0)
+            return value;
+    }
+}
+
+/* Before a transfer of vmsplice: 0 if it need not wait, or may. */
+static int64_t may_begin(struct call *c, const struct fd_entry *entry, bool writes, bool nonblocking)
+{
+    struct pollfd query = {.fd = entry->host, .events = writes ? POLLOUT : POLLIN};
+    if (poll(&query, 1, 0) > 0)
+        return 0;
+    if (nonblocking || fcntl(entry->host, F_GETFL) & O_NONBLOCK)
+        return -EAGAIN;
+    return entry->wait == FD_WAIT_SELF ? copy_deadlock(c) : 0;
+}
+
+/* The pages themselves are not given away: what the guest writes to them later is not seen in the pipe. */
+static int64_t copy_buffers(struct call *c, const struct fd_entry *entry, const struct iovec *iov, bool writes)
+{
+    const struct transfer t = {.iov = iov, .count = (int)c->arg[2], .offset = AT_POSITION};
+    int64_t value = may_begin(c, entry, writes, c->arg[3] & SPLICE_F_NONBLOCK);
+    if (value < 0)
+        return value;
+    bool self = fds_unblock(entry);
+    value = writes ? host_write(c, entry->host, &t) : host_read(c, entry->host, &t);
+    fds_reblock(entry, self);
+    if (writes || value <= 0)
+        return copied(c, 0, value);
+    inputs_took(c->kernel, entry, iov, (uint64_t)value);
+    int64_t status = guest_touch_iov(c, iov, c->arg[2], (uint64_t)value);
+    return status < 0 ? status : value;
+}
+
+int64_t files_vmsplice(struct call *c)
+{
+    enum { KNOWN = SPLICE_F_MOVE | SPLICE_F_NONBLOCK | SPLICE_F_MORE | SPLICE_F_GIFT };
+    const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
+    const bool writes = (fcntl(entry->host, F_GETFL) & O_ACCMODE) != O_RDONLY;
+    struct iovec *iov;
+    struct stat st;
+    if (c->arg[3] & ~(uint64_t)KNOWN)
+        return -EINVAL;
+    if (fstat(entry->host, &st) < 0 || !S_ISFIFO(st.st_mode))
+        return -EBADF;
+    if (c->arg[2] > IOV_MAX)
+        return -EINVAL;
+    int64_t status = guest_copy_iov(c, &iov, c->arg[1], c->arg[2], writes ? CALL_READS : CALL_WRITES);
+    return status < 0 ? status : copy_buffers(c, entry, iov, writes);
 }
 
 /* ------------------------------------------------------------------ the rest */

@@ -6,7 +6,7 @@
  *   Something is ready: the call returns at once and no guest time passes. Nothing is: if only the guest itself could
  *   make one of the descriptors ready, the timeout passes in guest time at once (without one it is a deadlock). If
  *   somebody outside could - a terminal, the shell's pipe - the host waits, and guest time goes on by the timeout
- *   only when it ran out.
+ *   only when it ran out. A timer of the guest's own (lamp.c) may go off before; then the question is put again.
  *
  * Not modelled
  *   The part of the timeout that passed before something became ready: it would be the host's time.
@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "syscalls/kernel_priv.h"
+#include "syscalls/lamp_priv.h"
 
 #define FOREVER UINT64_MAX
 
@@ -33,13 +34,40 @@ static int host_milliseconds(uint64_t ns)
 
 static uint64_t from_milliseconds(int64_t ms) { return (int)ms < 0 ? FOREVER : (uint64_t)(int)ms * 1000000; }
 
-/* What to do when nothing is ready: pass the time (0), or end (negative). */
-static int64_t pass(struct call *c, uint64_t ns)
+static uint64_t now(const struct call *c) { return syscalls_time_ns(c->kernel, c->instructions); }
+
+/* Asks the host what is ready, and waits so long for an answer: how many, or -errno. */
+typedef int64_t ask_host(struct call *c, void *what, int milliseconds);
+
+/* Nothing is ready. Waits until then: for somebody outside, or by passing the time. As ask_host. */
+static int64_t wait_until(struct call *c, ask_host *ask, void *what, bool outside, uint64_t then)
 {
-    if (ns == FOREVER)
+    const uint64_t begun = now(c);
+    if (outside) {
+        const int64_t ready = ask(c, what, host_milliseconds(then == FOREVER ? FOREVER : then - begun));
+        if (ready != 0)
+            return ready;
+    } else if (then == FOREVER) {
         return call_deadlock(c, "none of its descriptors can become ready by anybody else");
-    kernel_sleep(c->kernel, ns);
-    return 0;
+    }
+    kernel_sleep(c->kernel, then - begun);
+    lamps_refresh(c->kernel, c->instructions);
+    return ask(c, what, 0);
+}
+
+/* The whole of a wait with this timeout. Timers may go off before it is over. */
+static int64_t wait_for(struct call *c, ask_host *ask, void *what, bool outside, uint64_t ns)
+{
+    const uint64_t deadline = ns == FOREVER ? FOREVER : now(c) + ns;
+    lamps_refresh(c->kernel, c->instructions);
+    int64_t ready = ask(c, what, 0);
+    bool over = ns == 0;
+    while (ready == 0 && !over) {
+        const uint64_t next = lamps_next(c->kernel);
+        over = deadline <= next && deadline != FOREVER;
+        ready = wait_until(c, ask, what, outside, over ? deadline : next);
+    }
+    return ready;
 }
 
 /* ------------------------------------------------------------------ poll */
@@ -59,17 +87,15 @@ static void query_add(struct query *q, struct syscalls *kernel, int guest_fd, sh
     q->outside |= entry && entry->wait == FD_WAIT_OUTSIDE;
 }
 
+static int64_t ask_poll(struct call *c, void *what, int milliseconds)
+{
+    struct query *q = what;
+    return CALL_HOST(c, poll(q->fd, q->count, milliseconds));
+}
+
 static int64_t query_wait(struct call *c, struct query *q, uint64_t ns)
 {
-    int64_t ready = CALL_HOST(c, poll(q->fd, q->count, 0));
-    if (ready != 0 || ns == 0)
-        return ready;
-    if (!q->outside)
-        return pass(c, ns);
-    ready = CALL_HOST(c, poll(q->fd, q->count, host_milliseconds(ns)));
-    if (ready == 0)
-        kernel_sleep(c->kernel, ns);
-    return ready;
+    return wait_for(c, ask_poll, q, q->outside, ns);
 }
 
 static int64_t poll_until(struct call *c, uint64_t ns)
@@ -268,20 +294,16 @@ int64_t poll_epoll_ctl(struct call *c)
     return status;
 }
 
+static int64_t ask_epoll(struct call *c, void *events, int milliseconds)
+{
+    return CALL_HOST(c, epoll_wait(c->fd[0], events, (int)c->arg[2], milliseconds));
+}
+
 static int64_t epoll_until(struct call *c, uint64_t ns)
 {
-    int most = (int)c->arg[2];
-    if (most <= 0)
+    if ((int)c->arg[2] <= 0)
         return -EINVAL;
-    int64_t ready = CALL_HOST(c, epoll_wait(c->fd[0], c->ptr[1], most, 0));
-    if (ready != 0 || ns == 0)
-        return ready;
-    if (fds_at(c->kernel, c->arg[0])->wait != FD_WAIT_OUTSIDE)
-        return pass(c, ns);
-    ready = CALL_HOST(c, epoll_wait(c->fd[0], c->ptr[1], most, host_milliseconds(ns)));
-    if (ready == 0)
-        kernel_sleep(c->kernel, ns);
-    return ready;
+    return wait_for(c, ask_epoll, c->ptr[1], fds_at(c->kernel, c->arg[0])->wait == FD_WAIT_OUTSIDE, ns);
 }
 
 int64_t poll_epoll_wait(struct call *c) { return epoll_until(c, from_milliseconds((int64_t)c->arg[3])); }
@@ -291,4 +313,11 @@ int64_t poll_epoll_pwait(struct call *c)
     uint64_t ns;
     int64_t status = begin_wait(c, NULL, c->ptr[4], c->arg[5], &ns);
     return status < 0 ? status : epoll_until(c, from_milliseconds((int64_t)c->arg[3]));
+}
+
+int64_t poll_epoll_pwait2(struct call *c)
+{
+    uint64_t ns;
+    int64_t status = begin_wait(c, c->ptr[3], c->ptr[4], c->arg[5], &ns);
+    return status < 0 ? status : epoll_until(c, ns);
 }

@@ -119,6 +119,19 @@ bool signals_wait(struct syscalls *kernel, uint64_t wanted)
     return true;
 }
 
+bool signals_are_pending(const struct syscalls *kernel, uint64_t set) { return kernel->signals.pending & set; }
+
+int signals_take(struct syscalls *kernel, uint64_t set, struct signals_info *info)
+{
+    struct signals *signals = &kernel->signals;
+    const int signal = first_of(signals->pending & set & ~unblockable());
+    if (signal) {
+        signals->pending &= ~signals_bit(signal);
+        *info = signals->info[signal];
+    }
+    return signal;
+}
+
 /* ------------------------------------------------------------------ delivery */
 
 static struct signals_info info_of(struct signals *signals, int signal, int code, uint64_t address, bool forced)
@@ -304,18 +317,16 @@ int64_t signals_pause(struct call *c) { return suspend(c, c->kernel->thread.sign
 
 int64_t signals_timedwait(struct call *c)
 {
-    struct signals *signals = &c->kernel->signals;
+    struct signals_info info;
     uint64_t set, ns;
     if (c->arg[3] != SET_BYTES || (c->ptr[2] && !kernel_timespec_ns(&ns, c->ptr[2])))
         return -EINVAL;
     memcpy(&set, c->ptr[0], sizeof set);
-    int signal = first_of(signals->pending & set);
-    if (signal) {
-        signals->pending &= ~signals_bit(signal);
-        if (c->ptr[1])
-            memcpy(c->ptr[1], &signals->info[signal], sizeof(struct signals_info));
+    int signal = signals_take(c->kernel, set, &info);
+    if (signal && c->ptr[1])
+        memcpy(c->ptr[1], &info, sizeof info);
+    if (signal)
         return signal;
-    }
     if (!c->ptr[2])
         return call_deadlock(c, "no signal is pending, and nobody else sends one");
     kernel_sleep(c->kernel, ns);

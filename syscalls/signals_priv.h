@@ -61,6 +61,9 @@ void signals_dump(const struct signals *signals, FILE *to);
 static inline uint64_t signals_bit(int signal) { return (uint64_t)1 << (signal - 1); }
 /* Makes a signal pending, as if sent by the guest itself. */
 void signals_raise(struct syscalls *kernel, const struct signals_info *info);
+/* Takes the lowest pending signal of a set, its info into *info: its number, or 0 if there is none. */
+int signals_take(struct syscalls *kernel, uint64_t set, struct signals_info *info);
+bool signals_are_pending(const struct syscalls *kernel, uint64_t set);
 /* Before a wait with a signal mask of its own (ppoll ...): true if a signal is deliverable under it; then the mask is
  * in force until the signal is delivered and the call must return -EINTR. */
 bool signals_wait(struct syscalls *kernel, uint64_t wanted);

@@ -33,6 +33,8 @@ SYSCALL(40, sendfile, files_sendfile, DECIMAL, "", DESCRIPTOR, DESCRIPTOR, BOTH_
 SYSCALL(326, copy_file_range, files_copy_range, DECIMAL, "", DESCRIPTOR, BOTH_OR_NULL(8), DESCRIPTOR, BOTH_OR_NULL(8),
         SIZE, HEX)
 SYSCALL(275, splice, files_splice, DECIMAL, "", DESCRIPTOR, BOTH_OR_NULL(8), DESCRIPTOR, BOTH_OR_NULL(8), SIZE, HEX)
+SYSCALL(276, tee, files_tee, DECIMAL, "", DESCRIPTOR, DESCRIPTOR, SIZE, HEX)
+SYSCALL(278, vmsplice, files_vmsplice, DECIMAL, "copies", DESCRIPTOR, ADDRESS, SIZE, HEX)
 SYSCALL(77, ftruncate, files_ftruncate, DECIMAL, "", DESCRIPTOR, OFFSET)
 SYSCALL(285, fallocate, files_fallocate, DECIMAL, "", DESCRIPTOR, HEX, OFFSET, OFFSET)
 SYSCALL(221, fadvise64, files_fadvise, DECIMAL, "", DESCRIPTOR, OFFSET, SIZE, INT)
@@ -61,6 +63,12 @@ SYSCALL(22, pipe, fds_pipe, DECIMAL, "", FD_PAIR_OUT)
 SYSCALL(293, pipe2, fds_pipe2, DECIMAL, "", FD_PAIR_OUT, FLAGS(pipe))
 SYSCALL(284, eventfd, fds_eventfd, DECIMAL, "", UINT)
 SYSCALL(290, eventfd2, fds_eventfd, DECIMAL, "", UINT, FLAGS(pipe))
+SYSCALL(283, timerfd_create, lamp_timer_create, DECIMAL, "guest time", CHOICE(clock), FLAGS(pipe))
+SYSCALL(286, timerfd_settime, lamp_timer_settime, DECIMAL, "guest time", DESCRIPTOR, FLAGS(timer), IN(32),
+        OUT_OR_NULL(32))
+SYSCALL(287, timerfd_gettime, lamp_timer_gettime, DECIMAL, "guest time", DESCRIPTOR, OUT(32))
+SYSCALL(282, signalfd, lamp_signals, DECIMAL, "", INT, IN(8), SIZE)
+SYSCALL(289, signalfd4, lamp_signals_flags, DECIMAL, "", INT, IN(8), SIZE, FLAGS(pipe))
 SYSCALL(319, memfd_create, fds_memfd, DECIMAL, "no huge pages", STRING, HEX)
 
 TOPIC("Waiting for descriptors")
@@ -76,6 +84,8 @@ SYSCALL(233, epoll_ctl, poll_epoll_ctl, DECIMAL, "", DESCRIPTOR, INT, DESCRIPTOR
 SYSCALL(232, epoll_wait, poll_epoll_wait, DECIMAL, "see the notes on time", DESCRIPTOR, OUT_RETURNED(12, 3), INT, INT)
 SYSCALL(281, epoll_pwait, poll_epoll_pwait, DECIMAL, "see the notes on time", DESCRIPTOR, OUT_RETURNED(12, 3), INT, INT,
         IN_OR_NULL(8), SIZE)
+SYSCALL(441, epoll_pwait2, poll_epoll_pwait2, DECIMAL, "see the notes on time", DESCRIPTOR, OUT_RETURNED(12, 3), INT,
+        TIME_IN_OR_NULL, IN_OR_NULL(8), SIZE)
 
 TOPIC("Paths")
 SYSCALL(4, stat, paths_stat, DECIMAL, "", PATH, STAT_OUT)
@@ -279,21 +289,42 @@ SYSCALL(59, execve, exec_execve, DECIMAL, "", PATH, ADDRESS, ADDRESS)
 SYSCALL(322, execveat, exec_execveat, DECIMAL, "", DIRECTORY, PATH, ADDRESS, ADDRESS, HEX)
 SYSCALL(222, timer_create, process_refuse_timer, DECIMAL, "ENOSYS, with a line that says so", CHOICE(clock), ADDRESS,
         ADDRESS)
-SYSCALL(283, timerfd_create, process_refuse_timer, DECIMAL, "ENOSYS, with a line that says so", CHOICE(clock), HEX)
 SYSCALL(334, rseq, process_absent, DECIMAL, "ENOSYS, silently: libraries do without", ADDRESS, UINT, HEX, HEX)
 SYSCALL(125, capget, process_absent, DECIMAL, "ENOSYS, silently", ADDRESS, ADDRESS)
 SYSCALL(126, capset, process_absent, DECIMAL, "ENOSYS, silently", ADDRESS, ADDRESS)
 SYSCALL(239, get_mempolicy, process_absent, DECIMAL, "ENOSYS, silently: one node", ADDRESS, ADDRESS, SIZE, ADDRESS, HEX)
 SYSCALL(238, set_mempolicy, process_absent, DECIMAL, "ENOSYS, silently: one node", INT, ADDRESS, SIZE)
 SYSCALL(237, mbind, process_absent, DECIMAL, "ENOSYS, silently: one node", ADDRESS, SIZE, INT, ADDRESS, SIZE, HEX)
-SYSCALL(253, inotify_init, process_absent, DECIMAL, "ENOSYS, silently", NONE)
-SYSCALL(294, inotify_init1, process_absent, DECIMAL, "ENOSYS, silently", HEX)
-SYSCALL(425, io_uring_setup, process_absent, DECIMAL, "ENOSYS, silently", UINT, ADDRESS)
-SYSCALL(298, perf_event_open, process_absent, DECIMAL, "ENOSYS, silently", ADDRESS, INT, INT, INT, HEX)
-SYSCALL(317, seccomp, process_absent, DECIMAL, "ENOSYS, silently", UINT, HEX, ADDRESS)
+SYSCALL(101, ptrace, refused_look, DECIMAL, "ENOSYS, with a line that says so", INT, INT, ADDRESS, ADDRESS)
+SYSCALL(310, process_vm_readv, refused_look, DECIMAL, "ENOSYS, with a line that says so", INT, ADDRESS, SIZE, ADDRESS,
+        SIZE, HEX)
+SYSCALL(311, process_vm_writev, refused_look, DECIMAL, "ENOSYS, with a line that says so", INT, ADDRESS, SIZE, ADDRESS,
+        SIZE, HEX)
+SYSCALL(434, pidfd_open, refused_look, DECIMAL, "ENOSYS, with a line that says so", INT, HEX)
+SYSCALL(253, inotify_init, refused_watch, DECIMAL, "ENOSYS, with a line that says so", NONE)
+SYSCALL(294, inotify_init1, refused_watch, DECIMAL, "ENOSYS, with a line that says so", HEX)
+SYSCALL(300, fanotify_init, refused_watch, DECIMAL, "ENOSYS, with a line that says so", HEX, HEX)
+SYSCALL(425, io_uring_setup, refused_ring, DECIMAL, "ENOSYS, with a line that says so", UINT, ADDRESS)
+SYSCALL(206, io_setup, refused_ring, DECIMAL, "ENOSYS, with a line that says so", UINT, ADDRESS)
+SYSCALL(323, userfaultfd, refused_faults, DECIMAL, "ENOSYS, with a line that says so", HEX)
+SYSCALL(321, bpf, refused_kernel_program, DECIMAL, "ENOSYS, with a line that says so", INT, ADDRESS, UINT)
+SYSCALL(298, perf_event_open, refused_counters, DECIMAL, "ENOSYS, with a line that says so", ADDRESS, INT, INT, INT,
+        HEX)
+SYSCALL(317, seccomp, refused_filter, DECIMAL, "ENOSYS for a filter, with a line that says so; else EINVAL", UINT, HEX,
+        ADDRESS)
+SYSCALL(303, name_to_handle_at, refused_handle, DECIMAL, "EOPNOTSUPP: files have no handles", DIRECTORY, PATH, ADDRESS,
+        ADDRESS, HEX)
+SYSCALL(304, open_by_handle_at, identity_denied, DECIMAL, "EPERM", INT, ADDRESS, HEX)
+SYSCALL(165, mount, identity_denied, DECIMAL, "EPERM", ADDRESS, ADDRESS, ADDRESS, HEX, ADDRESS)
+SYSCALL(166, umount2, identity_denied, DECIMAL, "EPERM", ADDRESS, HEX)
+SYSCALL(155, pivot_root, identity_denied, DECIMAL, "EPERM", ADDRESS, ADDRESS)
+SYSCALL(272, unshare, identity_denied, DECIMAL, "EPERM", HEX)
+SYSCALL(308, setns, identity_denied, DECIMAL, "EPERM", INT, HEX)
+SYSCALL(170, sethostname, identity_denied, DECIMAL, "EPERM", ADDRESS, SIZE)
+SYSCALL(103, syslog, identity_denied, DECIMAL, "EPERM", INT, ADDRESS, INT)
+SYSCALL(167, swapon, identity_denied, DECIMAL, "EPERM", ADDRESS, HEX)
+SYSCALL(169, reboot, identity_denied, DECIMAL, "EPERM", HEX, HEX, HEX, ADDRESS)
 SYSCALL(437, openat2, process_absent, DECIMAL, "ENOSYS, silently: libraries use openat", DIRECTORY, PATH, ADDRESS, SIZE)
-SYSCALL(441, epoll_pwait2, process_absent, DECIMAL, "ENOSYS, silently: libraries use epoll_pwait", INT, ADDRESS, INT,
-        ADDRESS, ADDRESS, SIZE)
 
 #undef TOPIC
 #undef SYSCALL

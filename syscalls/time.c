@@ -8,7 +8,7 @@
  *   boot, 2020-01-01T00:00:00Z unless the user says otherwise. The CPU-time clocks count instructions only.
  *
  * Not modelled
- *   Timers that would interrupt the program (alarm, setitimer, timer_create, timerfd_create): refused.
+ *   Timers that would interrupt the program (alarm, setitimer, timer_create): refused.
  */
 #include <string.h>
 #include <sys/time.h>

@@ -139,7 +139,7 @@ def main(mode, first=None, seeds=None, calls=None):
     with tempfile.TemporaryDirectory() as directory:
         fence = Fence(directory)
         if mode == "mutants":  # what is not there must be found
-            native, emulated = both(fence, 3, 60, "ready", 41)
+            native, emulated = both(fence, 4, 60, "ready", 41)
             found = difference(native[0], emulated[0])
             check(found and found[0].startswith("41: ") and found[1].startswith("41: "), "the wrong result: %r" % found)
             done()

@@ -33,6 +33,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -239,10 +240,21 @@ static long call(long what, const char *name, const long a[6])
 static size_t some(void) { return chance(10) ? (chance(2) ? 0 : 4000) : below(300); }
 static long position(void) { return odd(10) ? PICK(-1, -5, 1l << 62) : (long)below(chance(8) ? 70000 : 9000); }
 
+/* Who has sent a signal that is read there has another number here and there; and Linux before 6.10 fills one buffer
+ * after the other. */
+static bool is_lamp(long fd)
+{
+    char at[32], text[32] = "";
+    snprintf(at, sizeof at, "/proc/self/fd/%ld", fd);
+    return readlink(at, text, sizeof text - 1) > 0 && (strstr(text, "[timerfd]") || strstr(text, "[signalfd]"));
+}
+
 static void read_one(void)
 {
     size_t bytes = some();
-    CALL(read, open_descriptor(), P(place_for_output(bytes_of(bytes))), (long)bytes);
+    long fd = open_descriptor();
+    void *to = bytes_of(bytes);
+    CALL(read, fd, is_lamp(fd) ? (long)SCRATCH : P(place_for_output(to)), (long)bytes);
 }
 
 static void write_one(void)
@@ -268,6 +280,8 @@ static void vectors(void)
     int count;
     struct iovec *iov = iovecs(&count);
     long n = odd(30) ? PICK(-1, 1025) : count, fd = open_descriptor();
+    if (is_lamp(fd))
+        return;
     switch (below(6)) {
     case 0:
         CALL(writev, fd, P(iov), n);
@@ -306,7 +320,9 @@ static void copy(void)
     *offset = (int64_t)below(3000);
     *other = (int64_t)below(3000);
     void *first = chance(2) ? NULL : place(offset), *second = chance(2) ? NULL : place(other);
-    if (chance(3))
+    if (chance(4))
+        CALL(tee, from, to, bytes, blocks ? 0 : SPLICE_F_NONBLOCK);
+    else if (chance(3))
         CALL(sendfile, to, from, P(first), bytes);
     else if (chance(2))
         CALL(copy_file_range, from, P(first), to, P(second), bytes, odd(20));
@@ -709,10 +725,42 @@ static void epoll_some(void)
     long fd = open_descriptor();
     *event = (struct epoll_event){.events = (uint32_t)PICK(EPOLLIN, EPOLLOUT, EPOLLIN | EPOLLONESHOT),
                                   .data.u64 = below(100)};
-    if (chance(3))
+    if (chance(8))
+        CALL(epoll_pwait2, fd, P(place_for_output(event)), PICK_OR_ODD(-1, 1, 2), P(place(memset(room(16), 0, 16))), 0,
+             8);
+    else if (chance(3))
         CALL(epoll_wait, fd, P(place_for_output(event)), PICK_OR_ODD(-1, 1, 2), blocks && chance(3) ? -1 : 0);
     else
         CALL(epoll_ctl, fd, PICK_OR_ODD(9, 1, 1, 2, 3), open_descriptor(), P(place(event)));
+}
+
+/* Timers that have gone off long ago, or are disarmed: what time it is is not the same in both runs. */
+static void lamps(void)
+{
+    struct itimerspec *setting = room(sizeof *setting), *old = room(sizeof *old);
+    uint64_t *mask = room(8);
+    long fd = open_descriptor();
+    *mask = draw();
+    *setting = (struct itimerspec){.it_value = {0, odd(12) ? PICK(-1, 1000000000) : PICK(0, 1)}};
+    switch (below(5)) {
+    case 0:
+        CALL(timerfd_create, PICK_OR_ODD(2, CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME),
+             odd(20) ? 1 : PICK(0, O_CLOEXEC) | nonblocking());
+        break;
+    case 1:
+    case 2:
+        CALL(timerfd_settime, fd, odd(12) ? 4 : TFD_TIMER_ABSTIME, P(place(setting)),
+             chance(2) ? 0 : P(old)); /* Linux finds out that it is wrong when all is done */
+        poll(&(struct pollfd){.fd = (int)fd, .events = POLLIN}, 1, setting->it_value.tv_nsec == 1 ? 5 : 0);
+        break;
+    case 3:
+        CALL(timerfd_gettime, fd, P(place_for_output(old)));
+        break;
+    default:
+        CALL(signalfd4, chance(3) ? fd : -1, P(place(mask)), odd(20) ? 4 : 8,
+             odd(20) ? 1 : PICK(0, O_CLOEXEC) | nonblocking());
+        break;
+    }
 }
 
 /* ------------------------------------------------------------------ sockets */
@@ -958,6 +1006,8 @@ static void (*const draws[])(void) = {
     select_some,
     epoll_some,
     epoll_some,
+    lamps,
+    lamps,
     talk,
     talk,
     talk_in_messages,

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * timerfd and signalfd.
+ *
+ * Model
+ *   The host knows neither the guest's time nor its signals, but it is the host that is asked what is ready (poll,
+ *   select, epoll). So each has a descriptor of the host that is readable when c2emu says so: a timer of the host's
+ *   that is set to a moment long ago, or disarmed: a lamp. Before each such question all of them are brought up to
+ *   date; what is read from one comes from here.
+ *   Timers count expirations in guest time: CLOCK_REALTIME goes on with it and is never set. A wait may let guest time
+ *   go on to the next expiration of any of them, and asks again.
+ *
+ * Invariants
+ *   A lamp is lit if a read would not wait: a timer with expirations that nobody has read, a signal of the set pending.
+ *
+ * Not modelled
+ *   A timer that two processes share after fork: each has its own from there on.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "syscalls/kernel_priv.h"
+#include "syscalls/lamp_priv.h"
+
+/* ------------------------------------------------------------------ lamps */
+
+int64_t lamp_add(struct syscalls *kernel, enum fd_kind kind, const struct fd_lamp *made, int flags)
+{
+    if (fds_lowest_free(kernel, 0) < 0)
+        return -EMFILE;
+    struct fd_lamp *lamp = c2_alloc(sizeof *lamp);
+    if (!lamp)
+        return -ENOMEM;
+    const int host = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | (flags & O_NONBLOCK));
+    const int64_t fd = fds_add(kernel, host, FD_WAIT_SELF, flags & O_CLOEXEC);
+    if (fd < 0) {
+        c2_free(lamp);
+        return fd;
+    }
+    struct fd_entry *entry = fds_at(kernel, (uint64_t)fd);
+    *lamp = *made;
+    lamp->users = 1;
+    entry->kind = (uint8_t)kind;
+    entry->lamp = lamp;
+    kernel->fds.lamps = true;
+    return fd;
+}
+
+void lamp_release(struct fd_entry *entry)
+{
+    if (entry->lamp && --entry->lamp->users == 0)
+        c2_free(entry->lamp);
+    entry->lamp = NULL;
+}
+
+static void set(const struct fd_entry *entry, bool lit)
+{
+    const struct itimerspec long_ago = {.it_value.tv_nsec = 1}, never = {.it_value.tv_nsec = 0};
+    struct pollfd shines = {.fd = entry->host, .events = POLLIN};
+    if (entry->lamp->lit == lit)
+        return;
+    entry->lamp->lit = lit;
+    timerfd_settime(entry->host, TFD_TIMER_ABSTIME, lit ? &long_ago : &never, NULL);
+    while (lit && poll(&shines, 1, -1) < 1) /* it takes the host a moment */
+        continue;
+}
+
+static void count_ticks(struct fd_lamp *timer, uint64_t now)
+{
+    if (timer->due > now)
+        return;
+    const uint64_t more = timer->interval ? (now - timer->due) / timer->interval : 0;
+    timer->ticks += 1 + more;
+    timer->due = timer->interval ? timer->due + (1 + more) * timer->interval : LAMPS_NEVER;
+}
+
+static void refresh(struct syscalls *kernel, const struct fd_entry *entry, uint64_t now)
+{
+    if (entry->kind == FD_TIMER)
+        count_ticks(entry->lamp, now);
+    set(entry, entry->kind == FD_TIMER ? entry->lamp->ticks > 0 : signals_are_pending(kernel, entry->lamp->mask));
+}
+
+void lamps_refresh(struct syscalls *kernel, uint64_t instructions)
+{
+    const uint64_t now = syscalls_time_ns(kernel, instructions);
+    for (int fd = 0; kernel->fds.lamps && fd < FDS_MAX; fd++)
+        if (kernel->fds.entry[fd].lamp)
+            refresh(kernel, &kernel->fds.entry[fd], now);
+}
+
+uint64_t lamps_next(const struct syscalls *kernel)
+{
+    uint64_t next = LAMPS_NEVER;
+    for (int fd = 0; kernel->fds.lamps && fd < FDS_MAX; fd++) {
+        const struct fd_entry *entry = &kernel->fds.entry[fd];
+        if (entry->kind == FD_TIMER && !entry->lamp->lit && entry->lamp->due < next)
+            next = entry->lamp->due;
+    }
+    return next;
+}
+
+/* ------------------------------------------------------------------ reading */
+
+static uint64_t now_of(const struct call *c) { return syscalls_time_ns(c->kernel, c->instructions); }
+
+/* Nothing is there to be read: 0 once there is. */
+static int64_t wait_for_light(struct call *c, const struct fd_entry *entry)
+{
+    const uint64_t next = entry->kind == FD_TIMER ? entry->lamp->due : LAMPS_NEVER, now = now_of(c);
+    if (fcntl(entry->host, F_GETFL) & O_NONBLOCK)
+        return -EAGAIN;
+    if (next == LAMPS_NEVER)
+        return call_deadlock(c, entry->kind == FD_TIMER ? "the timer is not armed"
+                                                        : "no signal is pending, and nobody else sends one");
+    kernel_sleep(c->kernel, next - now);
+    refresh(c->kernel, entry, next);
+    return 0;
+}
+
+/* Into the buffers, from `skip` bytes on. */
+static int64_t scatter(struct call *c, const struct iovec *iov, int count, uint64_t skip, const void *from,
+                       uint64_t bytes)
+{
+    const char *at = from;
+    int64_t status = 0;
+    for (int i = 0; i < count && bytes > 0 && status == 0; i++) {
+        const uint64_t before = skip < iov[i].iov_len ? skip : iov[i].iov_len, room = iov[i].iov_len - before;
+        const uint64_t part = bytes < room ? bytes : room;
+        status = guest_write(c, (uintptr_t)iov[i].iov_base + before, at, part);
+        skip -= before;
+        at += part;
+        bytes -= part;
+    }
+    return status;
+}
+
+static struct signalfd_siginfo signal_record(const struct signals_info *info)
+{
+    struct signalfd_siginfo out = {
+        .ssi_signo = (uint32_t)info->signal, .ssi_errno = info->error, .ssi_code = info->code};
+    if (info->code > 0 && info->signal != SIGCHLD) {
+        out.ssi_addr = info->address;
+        return out;
+    }
+    out.ssi_pid = (uint32_t)info->sender.pid;
+    out.ssi_uid = info->sender.uid;
+    if (info->code < 0) {
+        out.ssi_ptr = info->sender.value;
+        out.ssi_int = (int32_t)info->sender.value;
+    }
+    return out;
+}
+
+/* All signals that are pending and have room. */
+static int64_t read_signals(struct call *c, const struct fd_entry *entry, const struct iovec *iov, int count,
+                            uint64_t room)
+{
+    struct signals_info info;
+    uint64_t done = 0;
+    int64_t status = 0;
+    while (status == 0 && room - done >= sizeof(struct signalfd_siginfo) &&
+           signals_take(c->kernel, entry->lamp->mask, &info)) {
+        const struct signalfd_siginfo record = signal_record(&info);
+        status = scatter(c, iov, count, done, &record, sizeof record);
+        done += sizeof record;
+    }
+    return status < 0 ? status : (int64_t)done;
+}
+
+static int64_t read_ticks(struct call *c, const struct fd_entry *entry, const struct iovec *iov, int count)
+{
+    const uint64_t ticks = entry->lamp->ticks;
+    entry->lamp->ticks = 0;
+    const int64_t status = scatter(c, iov, count, 0, &ticks, sizeof ticks);
+    return status < 0 ? status : (int64_t)sizeof ticks;
+}
+
+int64_t lamp_read(struct call *c, const struct fd_entry *entry, const struct iovec *iov, int count, bool is_vector)
+{
+    const bool timer = entry->kind == FD_TIMER;
+    uint64_t room = 0;
+    for (int i = 0; i < count; i++)
+        room += iov[i].iov_len;
+    if (room == 0 && is_vector)
+        return 0;
+    if (room < (timer ? sizeof(uint64_t) : sizeof(struct signalfd_siginfo)))
+        return -EINVAL;
+    refresh(c->kernel, entry, now_of(c));
+    int64_t value = entry->lamp->lit ? 0 : wait_for_light(c, entry);
+    if (value == 0)
+        value = timer ? read_ticks(c, entry, iov, count) : read_signals(c, entry, iov, count, room);
+    refresh(c->kernel, entry, now_of(c));
+    return value;
+}
+
+/* What Linux says to a descriptor of another kind: one with O_PATH is as good as closed. */
+static int64_t other_kind(const struct fd_entry *entry)
+{
+    return fcntl(entry->host, F_GETFL) & O_PATH ? -EBADF : -EINVAL;
+}
+
+/* ------------------------------------------------------------------ timerfd */
+
+static bool is_real_clock(int clock) { return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_ALARM; }
+
+int64_t lamp_timer_create(struct call *c)
+{
+    const int clock = (int)c->arg[0], flags = (int)c->arg[1];
+    const struct fd_lamp made = {.clock = clock, .due = LAMPS_NEVER};
+    if (flags & ~(TFD_NONBLOCK | TFD_CLOEXEC))
+        return -EINVAL;
+    if (clock == CLOCK_REALTIME_ALARM || clock == CLOCK_BOOTTIME_ALARM)
+        return -EPERM;
+    if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC && clock != CLOCK_BOOTTIME)
+        return -EINVAL;
+    return lamp_add(c->kernel, FD_TIMER, &made, flags);
+}
+
+static struct timespec timespec_of(uint64_t ns)
+{
+    return (struct timespec){.tv_sec = (time_t)(ns / KERNEL_NS), .tv_nsec = (long)(ns % KERNEL_NS)};
+}
+
+static struct itimerspec setting_of(const struct fd_lamp *timer, uint64_t now)
+{
+    return (struct itimerspec){
+        .it_interval = timespec_of(timer->interval),
+        .it_value = timespec_of(timer->due == LAMPS_NEVER ? 0 : timer->due - now),
+    };
+}
+
+/* Of the time of a setting, the moment since boot. */
+static uint64_t moment_of(const struct call *c, const struct fd_lamp *timer, uint64_t ns, bool absolute)
+{
+    const uint64_t boot = is_real_clock(timer->clock) ? c->kernel->start_seconds * KERNEL_NS : 0;
+    if (!absolute)
+        return now_of(c) + ns;
+    return ns > boot ? ns - boot : 0;
+}
+
+int64_t lamp_timer_settime(struct call *c)
+{
+    const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
+    const struct itimerspec *wanted = c->ptr[2];
+    uint64_t first, interval;
+    if (c->arg[1] & ~(uint64_t)(TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET) ||
+        !kernel_timespec_ns(&first, &wanted->it_value) || !kernel_timespec_ns(&interval, &wanted->it_interval))
+        return -EINVAL;
+    if (entry->kind != FD_TIMER)
+        return other_kind(entry);
+    refresh(c->kernel, entry, now_of(c));
+    if (c->ptr[3])
+        *(struct itimerspec *)c->ptr[3] = setting_of(entry->lamp, now_of(c));
+    entry->lamp->ticks = 0;
+    entry->lamp->interval = interval;
+    entry->lamp->due = first ? moment_of(c, entry->lamp, first, c->arg[1] & TFD_TIMER_ABSTIME) : LAMPS_NEVER;
+    refresh(c->kernel, entry, now_of(c));
+    return 0;
+}
+
+int64_t lamp_timer_gettime(struct call *c)
+{
+    const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
+    if (entry->kind != FD_TIMER)
+        return other_kind(entry);
+    refresh(c->kernel, entry, now_of(c));
+    *(struct itimerspec *)c->ptr[1] = setting_of(entry->lamp, now_of(c));
+    return 0;
+}
+
+/* ------------------------------------------------------------------ signalfd */
+
+static int64_t watch_signals(struct call *c, int flags)
+{
+    const int fd = (int)c->arg[0];
+    uint64_t mask;
+    if (flags & ~(SFD_NONBLOCK | SFD_CLOEXEC) || c->arg[2] != sizeof mask)
+        return -EINVAL;
+    memcpy(&mask, c->ptr[1], sizeof mask);
+    const struct fd_lamp made = {.due = LAMPS_NEVER, .mask = mask};
+    if (fd == -1)
+        return lamp_add(c->kernel, FD_SIGNALS, &made, flags);
+    const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
+    if (!entry)
+        return -EBADF;
+    if (entry->kind != FD_SIGNALS)
+        return other_kind(entry);
+    entry->lamp->mask = mask;
+    return fd;
+}
+
+int64_t lamp_signals(struct call *c) { return watch_signals(c, 0); }
+
+int64_t lamp_signals_flags(struct call *c) { return watch_signals(c, (int)c->arg[3]); }

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Descriptors whose readiness is the guest's own time or signals: timerfd and signalfd (lamp.c).
+ */
+#ifndef C2_SYSCALLS_LAMP_PRIV_H
+#define C2_SYSCALLS_LAMP_PRIV_H
+
+#include "syscalls/fds_priv.h"
+
+#define LAMPS_NEVER UINT64_MAX
+
+/* What all copies of such a descriptor share. */
+struct fd_lamp {
+    uint32_t users; /* entries of the table */
+    bool lit;       /* the host's descriptor is readable */
+    /* FD_TIMER: ns since the guest's boot; due is LAMPS_NEVER while disarmed */
+    int clock;
+    uint64_t due, interval, ticks;
+    /* FD_SIGNALS */
+    uint64_t mask;
+};
+
+/* A new descriptor of the guest: its number or -errno. flags: O_NONBLOCK, O_CLOEXEC. */
+int64_t lamp_add(struct syscalls *kernel, enum fd_kind kind, const struct fd_lamp *made, int flags);
+void lamp_release(struct fd_entry *entry); /* one user less */
+/* All of them are as the guest's time and signals are now: before the host is asked what is ready. */
+void lamps_refresh(struct syscalls *kernel, uint64_t instructions);
+/* When the next of them will be lit by time alone, in ns since the guest's boot; LAMPS_NEVER. */
+uint64_t lamps_next(const struct syscalls *kernel);
+/* read of one, or readv: nothing at all is 0 there, an error here. */
+int64_t lamp_read(struct call *c, const struct fd_entry *entry, const struct iovec *iov, int count, bool is_vector);
+
+#endif
