@@ -29,6 +29,8 @@
     X(bandwidth, "bandwidth", NULL, \
       "say what moves on the paths between the levels, window by window, and which path is the bottleneck") \
     X(reuse, "reuse", NULL, "tell at which distances lines are used again: the misses of caches of every size") \
+    X(line_use, "line-use", NULL, \
+      "tell how much of each line that comes into a level is used there, and how often, by who loaded it") \
     X(sharing, "sharing-estimate", NULL, \
       "estimate how much false sharing there can be between the threads of a recording or trace")
 #define ANALYSES_OF_MEMORY(X) \
@@ -65,7 +67,9 @@
       "... write for how long each path was asked for how much, as CSV: sorted curves by instruction and by FLOP") \
     X(roofline, bandwidth, "roofline", "FILE", \
       "... write FLOPs, bytes and limits of functions and paths, as CSV") \
-    X(reuse_csv, reuse, "reuse-csv", "FILE", "write the miss curves of --reuse: a line for each size where one falls")
+    X(reuse_csv, reuse, "reuse-csv", "FILE", "write the miss curves of --reuse: a line for each size where one falls") \
+    X(line_use_csv, line_use, "line-use-csv", "FILE", \
+      "write the use of lines, a line for each level, instruction and object, for spreadsheets and gnuplot")
 #define ANALYSES_SETTINGS(X) ANALYSES_SETTINGS_OF_RUN(X) ANALYSES_SETTINGS_OF_FILES(X)
 /* clang-format on */
 enum analysis_number {

@@ -134,12 +134,13 @@ static enum c2_status know_actor(struct prefetch *prefetch, const struct sim_pre
 
 /* ------------------------------------------------------------------ counting */
 
-static void count_event(struct caches_prefetch_counts *n, const struct caches_prefetched *event)
+static void count_event(const struct prefetch *prefetch, struct caches_prefetch_counts *n,
+                        const struct caches_prefetched *event)
 {
     n->issued += event->what == CACHES_PREFETCH_ISSUED;
     n->present += event->what == CACHES_PREFETCH_PRESENT;
     n->stopped += event->what == CACHES_PREFETCH_STOPPED;
-    n->from_memory += event->from_memory;
+    n->from_memory += event->what == CACHES_PREFETCH_ISSUED && event->served_by == prefetch->machine->level_count;
     n->useful += event->what == CACHES_PREFETCH_USEFUL;
     n->useless += event->what == CACHES_PREFETCH_USELESS;
     n->polluting += event->what == CACHES_PREFETCH_POLLUTING;
@@ -156,14 +157,14 @@ static enum c2_status count(struct prefetch *prefetch, const struct sim_prefetch
                             const struct caches_prefetched *event, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    count_event(&prefetch->all[event->level][event->prefetcher], event);
+    count_event(prefetch, &prefetch->all[event->level][event->prefetcher], event);
     if (prefetch->where && is_new(event))
         status = know_actor(prefetch, told, event->actor, err);
     if (status != C2_OK || !told->measured)
         return status;
-    count_event(&prefetch->result.levels[event->level][event->prefetcher], event);
+    count_event(prefetch, &prefetch->result.levels[event->level][event->prefetcher], event);
     if (prefetch->where)
-        count_event(&cell_of(prefetch, prefetch->spot_of[event->actor], event->level)->prefetches, event);
+        count_event(prefetch, &cell_of(prefetch, prefetch->spot_of[event->actor], event->level)->prefetches, event);
     return C2_OK;
 }
 

@@ -382,10 +382,10 @@ enum caches_prefetch_what {
 struct caches_prefetched {
     enum caches_prefetch_what what;
     enum caches_prefetcher prefetcher;
-    uint32_t level;   /* L1I has the number behind those of the data path */
-    uint32_t set;     /* EVICTED: as victim_set of an event */
-    uint32_t actor;   /* of the access that the prefetch followed: the low half of its word */
-    bool from_memory; /* ISSUED: no level had it */
+    uint32_t level;     /* L1I has the number behind those of the data path */
+    uint32_t set;       /* EVICTED: as victim_set of an event */
+    uint32_t actor;     /* of the access that the prefetch followed: the low half of its word */
+    uint32_t served_by; /* ISSUED: the level that had it, level_count = memory */
     struct line_no line;
 };
 /* What happened behind the last access or walk and in it, in order; lent until the next one. None on machines that do

@@ -90,9 +90,9 @@ enum c2_status cache_access_at(struct caches *caches, struct cache_level *first,
  * the eviction. path.c */
 void cache_path_miss(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome);
 
-/* The same of what a prefetcher of the level asked first fetches: nothing is counted. Says whether a level had the
- * line. path.c */
-bool cache_path_prefetch(struct caches *caches, const struct cache_request *request);
+/* The same of what a prefetcher of the level asked first fetches: nothing is counted. Says which level had the line;
+ * level_count: none. path.c */
+uint32_t cache_path_prefetch(struct caches *caches, const struct cache_request *request);
 
 /* prefetch.c: the life of what a machine that prefetches keeps; room for what is known of all slots that there are. */
 enum c2_status cache_prefetch_init(struct caches *caches, struct c2_error *err);

@@ -192,10 +192,10 @@ static void find_unasked(struct walk *walk)
         cache_prefetch_used(level, request->slot);
 }
 
-bool cache_path_prefetch(struct caches *caches, const struct cache_request *request)
+uint32_t cache_path_prefetch(struct caches *caches, const struct cache_request *request)
 {
     struct walk walk = {.caches = caches, .request = request};
     find_unasked(&walk);
     bring(&walk);
-    return walk.server;
+    return walk.server ? walk.server->depth : caches->level_count;
 }

@@ -320,11 +320,11 @@ static void issue(struct caches *caches, const struct ask *ask, const struct cac
     struct cache_prefetch *prefetch = caches->prefetch;
     prefetch->note = note;
     prefetch->target = ask->level;
-    const bool from_memory = !cache_path_prefetch(caches, request);
+    const uint32_t served_by = cache_path_prefetch(caches, request);
     prefetch->note = 0;
     counts_of(ask->level, note)->issued++;
-    counts_of(ask->level, note)->from_memory += from_memory;
-    tell(ask->level, EVENT(ISSUED, .from_memory = from_memory), note, request->slot);
+    counts_of(ask->level, note)->from_memory += served_by == caches->level_count;
+    tell(ask->level, EVENT(ISSUED, .served_by = served_by), note, request->slot);
 }
 
 static void drop(const struct ask *ask, uint64_t note, uint32_t slot)

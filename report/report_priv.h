@@ -171,6 +171,7 @@ void report_add_objects(struct document *d, struct report_digest *digest);
 void report_add_functions(struct document *d, struct report_digest *digest);
 void report_add_lines(struct document *d, struct report_digest *digest);
 void report_add_reuse(struct document *d, struct report_digest *digest);
+void report_add_line_use(struct document *d, struct report_digest *digest); /* line_use.c */
 void report_add_loops(struct document *d, struct report_digest *digest);
 void report_add_rcd(struct document *d, struct report_digest *digest); /* rcd.c */
 void report_add_conflicts(struct document *d, struct report_digest *digest);

@@ -76,6 +76,7 @@ struct sim_miss {
     uint32_t first;      /* depth of the first level asked: 0, but for walks that enter further down. Levels
                          * first .. outcome->served_by - 1 missed */
     uint32_t page_log2;  /* of the page that va lies in, in bytes */
+    uint32_t entry;      /* WALK: the entry's number in its line */
     bool measured;       /* in a phase that is */
     const struct caches_outcome *outcome; /* evictors are actors */
 };

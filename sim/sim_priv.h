@@ -100,6 +100,7 @@ struct sim_core {
     uint64_t tlb_page[CACHES_TLB_SIDES];      /* of the side's last access; without split stores are loads */
     uint64_t *tlb_accesses[CACHES_TLB_SIDES]; /* of the TLB that has this page: those that repeat it are added here */
     uint64_t tlb_nowhere;                     /* no accesses: of a side that has made none */
+    uint32_t walk_entry;                      /* of the walk's last read: as in struct sim_miss */
     struct caches_tlbs *tlb;                  /* NULL: translations are free */
 
     struct sim_page pages[SIM_PAGES];

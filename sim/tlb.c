@@ -23,6 +23,8 @@
  */
 #include "sim/sim_priv.h"
 
+#define ENTRY_BYTES 8u /* of a page table */
+
 enum c2_status sim_tlb_create(struct sim_core *core, const struct caches_machine *machine, struct c2_error *err)
 {
     struct sim *sim = core->sim;
@@ -87,6 +89,7 @@ static enum c2_status read_entries(struct sim_core *core, struct guest_va va, un
     for (unsigned i = walk.entry_count - reads; i < walk.entry_count && status == C2_OK; i++) {
         uint32_t served_by;
         const struct line_no entry = {walk.entry[i].v >> sim->line_shift};
+        core->walk_entry = (uint32_t)(walk.entry[i].v & (sim->line_bytes - 1)) / ENTRY_BYTES;
         status = read_entry(core, va, entry, &served_by, err);
         if (status == C2_OK)
             sim->walk_reads[served_by]++;

@@ -27,7 +27,7 @@
 /* ------------------------------------------------------------------ what is noted: the first stage writes it */
 
 /* The words are the address, the number, and these bits. */
-enum { CODE = 0, KIND = 32, PAGE_LOG2 = 36, FIRST = 44, MEASURED = 48, WALKED = 49 };
+enum { CODE = 0, KIND = 32, PAGE_LOG2 = 36, FIRST = 44, MEASURED = 48, WALKED = 49, ENTRY = 50 };
 
 static inline uint64_t bits_of(const struct sim_core *core, enum sim_kind kind)
 {
@@ -52,7 +52,8 @@ enum c2_status sim_verdicts_missed(struct sim_core *core, enum sim_kind kind, st
         return status;
     noted.word[2] = bits_of(core, kind) | (uint64_t)sim_page_log2(core, va) << PAGE_LOG2;
     if (C2_UNLIKELY(kind == SIM_WALK))
-        noted.word[2] |= (uint64_t)caches_machine(sim->caches)->walks_from << FIRST;
+        noted.word[2] |= (uint64_t)caches_machine(sim->caches)->walks_from << FIRST | (uint64_t)core->walk_entry
+                                                                                          << ENTRY;
     return pass_if(sim, caches_defer(sim->caches, &noted), err);
 }
 
@@ -92,6 +93,7 @@ static enum c2_status tell(void *self, const struct caches_noted *noted, struct 
                                   .first = bits >> FIRST & 15,
                                   .page_log2 = bits >> PAGE_LOG2 & UINT8_MAX,
                                   .measured = bits >> MEASURED & 1,
+                                  .entry = (uint32_t)(bits >> ENTRY),
                                   .outcome = outcome};
     return sim_tell_miss(sim, &miss, err);
 }

@@ -39,7 +39,8 @@ MADE_WITH = os.path.join(HERE, "made_with.txt")
 PAGES = ["README.md", "docs/tour.md", "docs/options.md", "docs/model.md", "docs/machine-files.md", "docs/placement.md",
          "docs/reports.md", "docs/sampling.md", "docs/placement-lab.md", "docs/prefetch.md", "docs/exports.md",
          "docs/advise.md", "docs/points.md", "docs/many.md", "docs/replay.md", "docs/receipts.md", "docs/regions.md",
-         "docs/sandbox.md", "docs/loops.md", "docs/rcd.md", "docs/reuse.md"] # with commands
+         "docs/sandbox.md", "docs/loops.md", "docs/rcd.md", "docs/reuse.md",
+         "docs/line-use.md"] # with commands
 OTHER_PAGES = ["docs/papers.md", "docs/bandwidth.md", "docs/contexts.md", "docs/histogram.md", "docs/sharing.md",
                "docs/deviations.md", "docs/comparison.md", "docs/architecture.md", "docs/recording.md",
                "CONTRIBUTING.md", "tests/README.md"]

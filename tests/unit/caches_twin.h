@@ -84,6 +84,9 @@ struct twin {
         bool looks; /* its prefetchers do */
     } seen[CACHES_MAX_LEVELS];
     uint32_t seen_count;
+    /* A line comes into a level, or leaves it; NULL: nobody wants to know. */
+    void (*moved)(void *self, const struct twin_level *level, uint64_t physical, bool came);
+    void *self;
 };
 
 static void twin_level_create(struct twin_level *level, const struct caches_machine *machine,
@@ -372,6 +375,8 @@ static void twin_lose(const struct twin *twin, struct twin_level *level, uint64_
         level->lost_count++;
     level->lost[at].physical = physical;
     level->lost[at].actor = twin->actor;
+    if (twin->moved)
+        twin->moved(twin->self, level, physical, false);
 }
 
 static uint64_t twin_loser(const struct twin_level *level, uint64_t physical)
@@ -517,6 +522,8 @@ static void twin_settle(struct twin *twin, struct twin_level *level, uint32_t de
     set->way[w].virtual_ = virtual_;
     twin_touch(level, set, w, true);
     twin_come(twin, level, physical);
+    if (twin->moved)
+        twin->moved(twin->self, level, physical, true);
 }
 
 static struct twin_level *twin_level_at(struct twin *twin, enum caches_side side, uint32_t depth)
@@ -735,8 +742,9 @@ static void twin_follow(struct twin *twin, enum caches_side side, uint64_t virtu
         }
 }
 
-static void twin_access_from(struct twin *twin, enum caches_side side, uint32_t entry, bool write, uint64_t virtual_,
-                             uint64_t physical)
+/* All but what prefetchers do behind it. */
+static void twin_access_levels(struct twin *twin, enum caches_side side, uint32_t entry, bool write, uint64_t virtual_,
+                               uint64_t physical)
 {
     twin->outcome = (struct caches_outcome){0};
     twin->entry = entry;
@@ -747,15 +755,22 @@ static void twin_access_from(struct twin *twin, enum caches_side side, uint32_t 
     twin->outcome.served_by = server;
     twin->outcome.depth = server < count ? server + 1 : count;
     twin_fill(twin, side, server, write, virtual_, physical);
+}
+
+static void twin_access_from(struct twin *twin, enum caches_side side, uint32_t entry, bool write, uint64_t virtual_,
+                             uint64_t physical)
+{
+    twin_access_levels(twin, side, entry, write, virtual_, physical);
     twin_follow(twin, side, virtual_, physical);
 }
 
-static void twin_access(struct twin *twin, enum caches_side side, bool write, uint64_t virtual_, uint64_t physical)
+static __attribute__((unused)) void twin_access(struct twin *twin, enum caches_side side, bool write, uint64_t virtual_,
+                                                uint64_t physical)
 {
     twin_access_from(twin, side, 0, write, virtual_, physical);
 }
 
-static void twin_walk(struct twin *twin, uint64_t physical)
+static __attribute__((unused)) void twin_walk(struct twin *twin, uint64_t physical)
 {
     twin_access_from(twin, CACHES_DATA, twin->machine.walks_from, false, physical, physical);
 }

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * line_use: how much of each line was used where, by object, function, loop, line and instruction, and who evicts what.
+ *
+ * Counting
+ *   In the lists stands first what costs most by the bytes that were not used: of each level, unused bytes in lines,
+ *   times the cycles of a miss there. It ranks, it is no time. (Weidendorfer's misses * (1 - spatial use), section
+ *   3.5.3, with what a miss costs.)
+ *   The text shows the first level and the last; objects and places of the program's data.
+ */
+#include "analyses/line_use.h"
+#include "report/report_priv.h"
+
+#include <stdlib.h>
+
+#define COUNT_OF(list) (sizeof(list) / sizeof(list)[0])
+#define SHOWN_OBJECTS 2u
+#define SHOWN_PLACES 2u
+#define SHOWN_PAIRS 1u
+#define TEXT 256
+
+/* ------------------------------------------------------------------ groups of rows */
+
+/* of: by number of the level. */
+struct group {
+    uint32_t number; /* of what is listed */
+    uint64_t lost;   /* cycles, as above */
+    struct analyses_line_use of[REPORT_MAX_LEVELS];
+};
+struct groups {
+    struct group *list;
+    size_t count;
+};
+
+static const struct analyses_line_use_result *result_of(const struct report_digest *digest)
+{
+    return digest->run->found[ANALYSIS_line_use];
+}
+
+static void add_levels(struct group *to, const struct analyses_line_use *from, uint32_t levels)
+{
+    for (uint32_t i = 0; i < levels; i++)
+        analyses_line_use_add(&to->of[i], &from[i]);
+}
+
+static bool is_empty(const struct group *group, uint32_t levels)
+{
+    uint64_t loads = 0;
+    for (uint32_t i = 0; i < levels; i++)
+        loads += group->of[i].loads;
+    return loads == 0;
+}
+
+static void weigh(struct group *group, const struct report_digest *digest)
+{
+    const uint32_t line_bytes = result_of(digest)->line_bytes;
+    uint64_t lost = 0;
+    for (size_t i = 0; i < digest->level_count; i++)
+        lost += analyses_line_use_loss(&group->of[digest->levels[i].number], line_bytes) *
+                digest->levels[i].miss_cycles;
+    group->lost = lost / line_bytes;
+}
+
+static int by_lost(const void *left, const void *right)
+{
+    const struct group *a = left, *b = right;
+    if (a->lost != b->lost)
+        return a->lost > b->lost ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* Which of a list a row belongs to; UINT32_MAX: none. */
+typedef uint32_t numbering(const struct report_digest *digest, const struct report_ranking *ranking, size_t row);
+
+static bool is_code(const struct report_digest *digest, size_t row)
+{
+    return digest->profile->objects[result_of(digest)->rows[row].object].kind == ANALYSES_CODE;
+}
+
+static uint32_t object_of(const struct report_digest *digest, const struct report_ranking *ranking, size_t row)
+{
+    (void)ranking;
+    return result_of(digest)->rows[row].object;
+}
+
+static uint32_t ranked_of(const struct report_digest *digest, const struct report_ranking *ranking, size_t row)
+{
+    return is_code(digest, row) ? UINT32_MAX : ranking->number_of[result_of(digest)->rows[row].insn];
+}
+
+static uint32_t row_itself(const struct report_digest *digest, const struct report_ranking *ranking, size_t row)
+{
+    (void)ranking;
+    return is_code(digest, row) ? UINT32_MAX : (uint32_t)row;
+}
+
+/* numbers: all are below. */
+static struct groups make_groups(struct document *d, const struct report_digest *digest,
+                                 const struct report_ranking *ranking, size_t numbers, numbering *number_of)
+{
+    const struct analyses_line_use_result *of = result_of(digest);
+    struct groups groups = {.list = c2_calloc(numbers + 1, sizeof *groups.list)};
+    d->failed |= !groups.list;
+    for (size_t i = 0; groups.list && i < of->row_count; i++) {
+        const uint32_t number = number_of(digest, ranking, i);
+        if (number != UINT32_MAX)
+            add_levels(&groups.list[number], of->rows[i].level, of->level_count);
+    }
+    for (size_t i = 0; groups.list && i < numbers; i++) {
+        if (is_empty(&groups.list[i], of->level_count))
+            continue;
+        groups.list[groups.count] = groups.list[i];
+        groups.list[groups.count].number = (uint32_t)i;
+        weigh(&groups.list[groups.count++], digest);
+    }
+    if (groups.list)
+        qsort(groups.list, groups.count, sizeof *groups.list, by_lost);
+    return groups;
+}
+
+static struct groups make_ranked(struct document *d, const struct report_digest *digest,
+                                 const struct report_ranking *ranking)
+{
+    return make_groups(d, digest, ranking, ranking->numbers, ranked_of);
+}
+
+/* ------------------------------------------------------------------ the JSON */
+
+static void add_counters(struct document *d, const struct analyses_line_use *of, uint32_t line_bytes)
+{
+#define X(field, help) doc_count(d, DOC_JSON, #field, of->field);
+    ANALYSES_LINE_USE_COUNTERS(X)
+#undef X
+    doc_count(d, DOC_JSON, "unused_bytes", analyses_line_use_loss(of, line_bytes));
+}
+
+static void add_group_levels(struct document *d, const struct report_digest *digest, const struct group *group)
+{
+    doc_count(d, DOC_JSON, "cost", group->lost);
+    doc_table(d, DOC_JSON, "levels");
+    for (size_t i = 0; i < digest->level_count; i++) {
+        const struct report_level *level = &digest->levels[i];
+        if (group->of[level->number].loads == 0)
+            continue;
+        doc_group(d, DOC_JSON, NULL);
+        doc_string(d, DOC_JSON, "level", level->level->name);
+        add_counters(d, &group->of[level->number], result_of(digest)->line_bytes);
+        doc_close(d);
+    }
+    doc_close(d);
+}
+
+typedef void naming(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
+                    uint32_t number);
+
+/* At most `limit`, and what the others have together. */
+static void add_groups(struct document *d, const struct report_digest *digest, const char *key,
+                       const struct groups *groups, size_t limit, const struct report_ranking *ranking, naming *name)
+{
+    struct group rest = {.number = 0};
+    doc_table(d, DOC_JSON, key);
+    for (size_t i = 0; i < groups->count && i < limit; i++) {
+        doc_group(d, DOC_JSON, NULL);
+        name(d, digest, ranking, groups->list[i].number);
+        add_group_levels(d, digest, &groups->list[i]);
+        doc_close(d);
+    }
+    for (size_t i = limit; i < groups->count; i++)
+        add_levels(&rest, groups->list[i].of, result_of(digest)->level_count);
+    if (groups->count > limit) {
+        weigh(&rest, digest);
+        doc_group(d, DOC_JSON, NULL);
+        doc_group(d, DOC_JSON, "rest");
+        doc_count(d, DOC_JSON, key, groups->count - limit);
+        doc_close(d);
+        add_group_levels(d, digest, &rest);
+        doc_close(d);
+    }
+    doc_close(d);
+}
+
+static void name_object(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
+                        uint32_t number)
+{
+    const struct analyses_object *object = &digest->profile->objects[number];
+    (void)ranking;
+    doc_string(d, DOC_JSON, "name", object->name);
+    doc_string(d, DOC_JSON, "kind", analyses_kind_name(object->kind));
+    report_add_address(d, "base", object->base);
+}
+
+static const struct report_ranked *ranked_at(const struct report_ranking *ranking, uint32_t number)
+{
+    for (uint32_t i = 0; i < ranking->count; i++)
+        if (ranking->list[i].number == number)
+            return &ranking->list[i];
+    return NULL;
+}
+
+static void name_line(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
+                      uint32_t number)
+{
+    const struct report_ranked *line = ranked_at(ranking, number);
+    (void)digest;
+    report_add_place(d, &line->place);
+    report_add_address(d, "pc", line->pc.v);
+}
+
+static void name_function(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
+                          uint32_t number)
+{
+    const struct report_ranked *function = ranked_at(ranking, number);
+    (void)digest;
+    doc_string(d, DOC_JSON, "name", function->place.function);
+    doc_string(d, DOC_JSON, "module", function->place.object);
+}
+
+static void name_loop(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
+                      uint32_t number)
+{
+    const struct report_ranked *loop = ranked_at(ranking, number);
+    (void)digest;
+    report_add_loop_name(d, &loop->place, loop->loop);
+}
+
+static void add_insn(struct document *d, const struct report_digest *digest, uint32_t row)
+{
+    const struct analyses_line_use_row *of = &result_of(digest)->rows[row];
+    const struct guest_va pc = digest->profile->insns[of->insn].pc;
+    struct loader_place place;
+    report_place(&place, digest->run, pc);
+    report_add_address(d, "pc", pc.v);
+    report_add_place(d, &place);
+    doc_string(d, DOC_JSON, "object", digest->profile->objects[of->object].name);
+    doc_string(d, DOC_JSON, "kind", analyses_kind_name(digest->profile->objects[of->object].kind));
+}
+
+static void name_row(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
+                     uint32_t number)
+{
+    (void)ranking;
+    add_insn(d, digest, number);
+}
+
+static void add_level(struct document *d, const struct report_digest *digest, const struct report_level *level)
+{
+    const struct analyses_line_use_result *of = result_of(digest);
+    const struct analyses_line_use_level *use = &of->levels[level->number];
+    doc_group(d, DOC_JSON, NULL);
+    doc_string(d, DOC_JSON, "level", level->level->name);
+    add_counters(d, &use->of, of->line_bytes);
+    doc_count(d, DOC_JSON, "evicted", use->evicted);
+    doc_count(d, DOC_JSON, "invalidated", use->invalidated);
+    doc_count(d, DOC_JSON, "left", use->left);
+    doc_table(d, DOC_JSON, "by_bytes");
+    for (uint32_t i = 0; i <= ANALYSES_LINE_USE_PARTS; i++)
+        doc_count(d, DOC_JSON, NULL, use->by_bytes[i]);
+    doc_close(d);
+    doc_close(d);
+}
+
+static const struct report_level *level_of(const struct report_digest *digest, uint32_t number)
+{
+    size_t i = 0;
+    while (digest->levels[i].number != number)
+        i++;
+    return &digest->levels[i];
+}
+
+static void add_pair(struct document *d, const struct report_digest *digest, const struct analyses_line_use_pair *pair)
+{
+    doc_group(d, DOC_JSON, NULL);
+    doc_string(d, DOC_JSON, "level", level_of(digest, pair->level)->level->name);
+    doc_group(d, DOC_JSON, "loader");
+    add_insn(d, digest, pair->loader);
+    doc_close(d);
+    if (pair->evictor != ANALYSES_NOBODY) {
+        doc_group(d, DOC_JSON, "evictor");
+        add_insn(d, digest, pair->evictor);
+        doc_close(d);
+    }
+    doc_count(d, DOC_JSON, "loads", pair->stays);
+    doc_count(d, DOC_JSON, "unused_bytes", pair->unused_bytes);
+    doc_close(d);
+}
+
+/* At most so many of each level; the others' sums behind them. */
+static void add_pairs(struct document *d, const struct report_digest *digest)
+{
+    enum { PAIRS = 200 };
+    const struct analyses_line_use_result *of = result_of(digest);
+    doc_table(d, DOC_JSON, "pairs");
+    for (size_t from = 0, to; from < of->pair_count; from = to) {
+        uint64_t stays = 0, unused = 0;
+        for (to = from; to < of->pair_count && of->pairs[to].level == of->pairs[from].level; to++) {
+            if (to - from < PAIRS)
+                add_pair(d, digest, &of->pairs[to]);
+            stays += to - from < PAIRS ? 0 : of->pairs[to].stays;
+            unused += to - from < PAIRS ? 0 : of->pairs[to].unused_bytes;
+        }
+        if (to - from <= PAIRS)
+            continue;
+        doc_group(d, DOC_JSON, NULL);
+        doc_string(d, DOC_JSON, "level", level_of(digest, of->pairs[from].level)->level->name);
+        doc_group(d, DOC_JSON, "rest");
+        doc_count(d, DOC_JSON, "pairs", to - from - PAIRS);
+        doc_close(d);
+        doc_count(d, DOC_JSON, "loads", stays);
+        doc_count(d, DOC_JSON, "unused_bytes", unused);
+        doc_close(d);
+    }
+    doc_close(d);
+}
+
+static void add_json(struct document *d, const struct report_digest *digest, const struct groups *objects,
+                     const struct groups *lines, const struct groups *loops)
+{
+    enum { OBJECTS = 500, LINES = 1000, LOOPS = 1000, FUNCTIONS = 1000, ROWS = 1000 };
+    const struct analyses_line_use_result *of = result_of(digest);
+    struct groups functions = make_ranked(d, digest, &digest->functions);
+    struct groups rows = make_groups(d, digest, NULL, of->row_count, row_itself);
+    doc_group(d, DOC_JSON, "line_use");
+    doc_count(d, DOC_JSON, "line", of->line_bytes);
+    doc_table(d, DOC_JSON, "levels");
+    for (size_t i = 0; i < digest->level_count; i++)
+        add_level(d, digest, &digest->levels[i]);
+    doc_close(d);
+    add_groups(d, digest, "objects", objects, OBJECTS, NULL, name_object);
+    add_groups(d, digest, "functions", &functions, FUNCTIONS, &digest->functions, name_function);
+    add_groups(d, digest, "lines", lines, LINES, &digest->lines, name_line);
+    if (loops->list)
+        add_groups(d, digest, "loops", loops, LOOPS, &digest->loops, name_loop);
+    add_groups(d, digest, "instructions", &rows, ROWS, NULL, name_row);
+    add_pairs(d, digest);
+    doc_close(d);
+    c2_free(functions.list);
+    c2_free(rows.list);
+}
+
+/* ------------------------------------------------------------------ the text */
+
+static uint64_t loaded_bytes(const struct report_digest *digest, const struct analyses_line_use *of)
+{
+    return of->loads * result_of(digest)->line_bytes;
+}
+
+/* "2.7"; of no load "-". */
+static const char *mean_text(struct document *d, uint64_t accesses, uint64_t loads)
+{
+    if (loads == 0)
+        return "-";
+    const uint64_t tenths = (uint64_t)(((unsigned __int128)accesses * 20 + loads) / ((unsigned __int128)loads * 2));
+    return doc_keep(d, "%s.%u", doc_digits(d, tenths / 10), (unsigned)(tenths % 10));
+}
+
+/* The data's levels that are shown: the first, and the last where that is another. */
+static size_t shown_levels(const struct report_digest *digest, const struct report_level *out[2])
+{
+    out[0] = &digest->levels[0];
+    out[1] = &digest->levels[digest->level_count - 1];
+    return out[1]->code || out[1] == out[0] ? 1 : 2;
+}
+
+static void note_finding(struct document *d, const struct report_digest *digest, const char *worst)
+{
+    const struct analyses_line_use_result *of = result_of(digest);
+    const struct report_level *levels[2];
+    char size[32];
+    const size_t count = shown_levels(digest, levels);
+    doc_note(d, DOC_FLOW, "line use:", "of what came into");
+    for (size_t i = 0; i < count; i++) {
+        const struct analyses_line_use *use = &of->levels[levels[i]->number].of;
+        const uint64_t loaded = loaded_bytes(digest, use);
+        doc_say(d, "%s %s (%s) %s%s", i == 0 ? "" : ",", levels[i]->level->name, report_size(size, loaded),
+                loaded == 0 ? "nothing" : doc_share(d, use->used_bytes, loaded),
+                i == 0 ? " was used before it left" : "");
+    }
+    if (worst)
+        doc_say(d, "; most is wasted on %s", worst);
+}
+
+static const char *const loads_keys[2] = {"first", "last"}, *const used_keys[2] = {"first used", "last used"},
+                         *const mean_keys[2] = {"first mean", "last mean"};
+
+static void add_use(struct document *d, const struct report_digest *digest, const char *name,
+                    const struct analyses_line_use *of)
+{
+    const struct report_level *levels[2];
+    const size_t count = shown_levels(digest, levels);
+    doc_group(d, DOC_TEXT, NULL);
+    for (size_t i = 0; i < count; i++) {
+        const struct analyses_line_use *use = &of[levels[i]->number];
+        doc_count(d, DOC_TEXT, loads_keys[i], use->loads);
+        doc_string(d, DOC_TEXT, used_keys[i], doc_share(d, use->used_bytes, loaded_bytes(digest, use)));
+        doc_string(d, DOC_TEXT, mean_keys[i], mean_text(d, use->accesses, use->loads));
+    }
+    doc_string(d, DOC_TEXT, "name", name);
+    doc_close(d);
+}
+
+static void add_columns(struct document *d, const struct report_digest *digest)
+{
+    struct doc_column columns[7];
+    const struct report_level *levels[2];
+    const size_t count = shown_levels(digest, levels);
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        columns[n++] = (struct doc_column){.heading = doc_keep(d, "into %s", levels[i]->level->name),
+                                           .key = loads_keys[i]};
+        columns[n++] = (struct doc_column){.heading = "used", .key = used_keys[i]};
+        columns[n++] = (struct doc_column){.heading = "accesses", .key = mean_keys[i]};
+    }
+    columns[n++] = (struct doc_column){.heading = "lines; accesses of each", .key = "name", .form = DOC_NAME};
+    doc_columns(d, columns, n, 0);
+}
+
+static const char *place_text(struct document *d, const struct report_ranking *ranking, uint32_t number, bool loops)
+{
+    char text[TEXT];
+    const struct report_ranked *place = ranked_at(ranking, number);
+    if (loops && !place->loop)
+        return "outside of loops";
+    return doc_keep(d, "%s%s", loops ? "loop " : "", loader_place_text(text, sizeof text, place->pc, &place->place));
+}
+
+static void add_tables(struct document *d, const struct report_digest *digest, const struct groups *objects,
+                       const struct groups *places, const struct report_ranking *ranking)
+{
+    struct group all = {.number = 0};
+    char text[TEXT];
+    for (uint32_t i = 0; i < result_of(digest)->level_count; i++)
+        all.of[i] = result_of(digest)->levels[i].of;
+    doc_table(d, DOC_TEXT, NULL);
+    add_columns(d, digest);
+    add_use(d, digest, "all", all.of);
+    for (size_t i = 0, shown = 0; i < objects->count && shown < SHOWN_OBJECTS; i++) {
+        const struct analyses_object *object = &digest->profile->objects[objects->list[i].number];
+        if (object->kind == ANALYSES_CODE)
+            continue;
+        add_use(d, digest, report_object_text(text, sizeof text, digest->run, object), objects->list[i].of);
+        shown++;
+    }
+    for (size_t i = 0; i < places->count && i < SHOWN_PLACES; i++)
+        add_use(d, digest, place_text(d, ranking, places->list[i].number, ranking == &digest->loops),
+                places->list[i].of);
+    doc_close(d);
+}
+
+/* Who lets the most unused bytes go, at the level of the data where that costs most. */
+static const struct analyses_line_use_pair *worst_pair(const struct report_digest *digest)
+{
+    const struct analyses_line_use_result *of = result_of(digest);
+    const struct analyses_line_use_pair *worst = NULL;
+    uint64_t most = 0;
+    for (size_t i = 0; i < of->pair_count; i++) {
+        const struct report_level *level = level_of(digest, of->pairs[i].level);
+        const uint64_t lost = of->pairs[i].unused_bytes * level->miss_cycles;
+        if (level->code || of->pairs[i].evictor == ANALYSES_NOBODY || lost <= most)
+            continue;
+        worst = &of->pairs[i];
+        most = lost;
+    }
+    return worst;
+}
+
+static void note_pair(struct document *d, const struct report_digest *digest)
+{
+    const struct analyses_line_use_pair *pair = worst_pair(digest);
+    char loader[TEXT], evictor[TEXT];
+    if (!pair)
+        return;
+    const struct analyses_line_use_result *of = result_of(digest);
+    const struct analyses_insn *insns = digest->profile->insns;
+    const char *name = level_of(digest, pair->level)->level->name;
+    report_place_text(loader, sizeof loader, digest->run, insns[of->rows[pair->loader].insn].pc);
+    report_place_text(evictor, sizeof evictor, digest->run, insns[of->rows[pair->evictor].insn].pc);
+    doc_note(d, DOC_FLOW, "evicted:", "of what %s loads into %s, %s lets %s lines go with %s of their bytes unused",
+             loader, name, pair->loader == pair->evictor ? "its own next access" : evictor, doc_digits(d, pair->stays),
+             doc_share(d, pair->unused_bytes, pair->stays * of->line_bytes));
+}
+
+static void add_text(struct document *d, const struct report_digest *digest, const struct groups *objects,
+                     const struct groups *places, const struct report_ranking *ranking)
+{
+    char text[TEXT];
+    const char *worst = NULL;
+    for (size_t i = 0; i < objects->count && !worst; i++) {
+        const struct analyses_object *object = &digest->profile->objects[objects->list[i].number];
+        if (object->kind != ANALYSES_CODE && objects->list[i].lost != 0)
+            worst = report_object_text(text, sizeof text, digest->run, object);
+    }
+    note_finding(d, digest, worst);
+    add_tables(d, digest, objects, places, ranking);
+    note_pair(d, digest);
+}
+
+void report_add_line_use(struct document *d, struct report_digest *digest)
+{
+    if (!result_of(digest))
+        return;
+    const bool by_loop = digest->run->found[ANALYSIS_loops];
+    struct groups objects = make_groups(d, digest, NULL, digest->profile->object_count, object_of);
+    struct groups lines = make_ranked(d, digest, &digest->lines), loops = {NULL, 0};
+    if (by_loop)
+        loops = make_ranked(d, digest, &digest->loops);
+    add_text(d, digest, &objects, by_loop ? &loops : &lines, by_loop ? &digest->loops : &digest->lines);
+    add_json(d, digest, &objects, &lines, &loops);
+    c2_free(objects.list);
+    c2_free(lines.list);
+    c2_free(loops.list);
+}
