@@ -323,7 +323,7 @@ struct analyses_against_counts {
 /* ------------------------------------------------------------------ events: what profiles for other tools count
  * One list for every writer: Callgrind's names with their meaning there, then the classes of the misses of each level.
  * A cost is an array of `count` numbers in this order. */
-#define ANALYSES_EVENTS (12 + ANALYSES_CLASSES * ANALYSES_LEVELS)
+#define ANALYSES_EVENTS (16 + ANALYSES_CLASSES * ANALYSES_LEVELS)
 #define ANALYSES_NO_EVENT UINT8_MAX
 enum { ANALYSES_IR, ANALYSES_DR, ANALYSES_DW }; /* the first three: instructions, reads, writes */
 struct analyses_event {

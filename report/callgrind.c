@@ -6,6 +6,9 @@
  *   Costs are analyses_events'. Instructions come in ascending order of their addresses, each with its own cost and
  *   then the calls that it made; a function's lines may lie in several places of the file. Where functions are told
  *   apart, each context is a function of its own, and instructions come once for each context.
+ *   Where the use of lines is known (--line-use) it is there as Callgrind's --cacheuse=yes has it: AcCost1 and SpLoss1
+ *   of L1D and L1I, AcCost2 and SpLoss2 of the last level. It belongs to the instructions that loaded the lines; when
+ *   it is known which it was, the calls around that are over, so calls have none of it, and contexts neither.
  *
  * Invariants
  *   The costs of all instructions together are `summary` and `totals`.
@@ -14,6 +17,7 @@
  */
 #include <string.h>
 
+#include "analyses/line_use.h"
 #include "report/export_priv.h"
 
 /* What one instruction has cost: all in all, or in one context. */
@@ -27,6 +31,7 @@ struct line {
 struct writer {
     const struct report_run *run;
     struct analyses_events events;
+    uint32_t call_width, use_width; /* events of calls; behind them those of the use of lines */
     struct export_names names;
     struct export_place *places; /* of the profile's instructions */
     struct line *lines;          /* by context, then address */
@@ -41,13 +46,60 @@ static const struct analyses_callgraph_result *calls_of(const struct report_run 
     return run->found[ANALYSIS_callgraph];
 }
 
+/* ------------------------------------------------------------------ the use of lines */
+
+static void add_event(struct analyses_events *events, const char *name, const char *help)
+{
+    C2_ASSERT(events->count < ANALYSES_EVENTS);
+    struct analyses_event *event = &events->list[events->count++];
+    snprintf(event->name, sizeof event->name, "%s", name);
+    snprintf(event->help, sizeof event->help, "%s", help);
+}
+
+static void add_use_events(struct writer *writer)
+{
+    if (!writer->run->found[ANALYSIS_line_use] || calls_of(writer->run)->contexts)
+        return;
+    add_event(&writer->events, "AcCost1", "L1 Access Cost: 1000 / accesses of each line loaded");
+    add_event(&writer->events, "SpLoss1", "L1 Spatial Loss: bytes loaded and not used");
+    if (writer->run->machine->level_count > 1) {
+        add_event(&writer->events, "AcCost2", "LL Access Cost: 1000 / accesses of each line loaded");
+        add_event(&writer->events, "SpLoss2", "LL Spatial Loss: bytes loaded and not used");
+    }
+    writer->use_width = writer->events.count - writer->call_width;
+}
+
+/* L1I, where there is one, counts with L1D; of the last level behind them. */
+static void add_use(const struct writer *writer, const struct analyses_line_use *level, uint64_t *cost)
+{
+    const struct caches_machine *machine = writer->run->machine;
+    const struct analyses_line_use_result *of = writer->run->found[ANALYSIS_line_use];
+    for (uint32_t i = 0; i < of->level_count; i++) {
+        const bool first = i == 0 || i == machine->level_count;
+        if (!first && i + 1 != machine->level_count)
+            continue;
+        cost[first ? 0 : 2] += level[i].access_cost;
+        cost[first ? 1 : 3] += analyses_line_use_loss(&level[i], of->line_bytes);
+    }
+}
+
+/* Adds what the instruction has loaded. *row: as analyses_events_of() has it. */
+static void add_use_of(const struct writer *writer, uint32_t insn, size_t *row, uint64_t *cost)
+{
+    const struct analyses_line_use_result *of = writer->run->found[ANALYSIS_line_use];
+    while (writer->use_width != 0 && *row < of->row_count && of->rows[*row].insn < insn)
+        ++*row;
+    for (; writer->use_width != 0 && *row < of->row_count && of->rows[*row].insn == insn; ++*row)
+        add_use(writer, of->rows[*row].level, cost + writer->call_width);
+}
+
 /* ------------------------------------------------------------------ what is written */
 
 static enum c2_status add_all(struct writer *writer, struct c2_error *err)
 {
     const struct analyses_profile_result *profile = writer->run->profile;
     const uint32_t width = writer->events.count;
-    size_t row = 0;
+    size_t row = 0, use_row = 0;
     writer->lines = c2_calloc(profile->insn_count + 1, sizeof *writer->lines);
     writer->costs = c2_calloc((profile->insn_count + 1) * width, sizeof *writer->costs);
     if (!writer->lines || !writer->costs)
@@ -55,6 +107,7 @@ static enum c2_status add_all(struct writer *writer, struct c2_error *err)
     for (; writer->line_count < profile->insn_count; writer->line_count++) {
         uint64_t *cost = &writer->costs[writer->line_count * width];
         analyses_events_of(&writer->events, profile, (uint32_t)writer->line_count, &row, cost);
+        add_use_of(writer, (uint32_t)writer->line_count, &use_row, cost);
         writer->lines[writer->line_count] = (struct line){
             .pc = profile->insns[writer->line_count].pc, .place = writer->places[writer->line_count], .cost = cost};
     }
@@ -134,6 +187,8 @@ static enum c2_status prepare(struct writer *writer, const struct report_run *ru
 {
     *writer = (struct writer){.run = run};
     analyses_events_init(&writer->events, run->machine);
+    writer->call_width = writer->events.count;
+    add_use_events(writer);
     enum c2_status status = export_names_create(&writer->names, run, err);
     if (status == C2_OK)
         status = export_places(&writer->places, &writer->names, err);
@@ -156,7 +211,7 @@ static size_t write_calls(struct export_body *body, const struct writer *writer,
     const struct analyses_callgraph_result *calls = calls_of(writer->run);
     for (; arc < calls->arc_count && is_before(&calls->arcs[arc], context, pc); arc++)
         export_call(body, &writer->callers[arc], &writer->callees[arc], calls->arcs[arc].calls, calls->arcs[arc].cost,
-                    writer->events.count);
+                    writer->call_width);
     return arc;
 }
 

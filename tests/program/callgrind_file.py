@@ -99,7 +99,9 @@ class Reader:
         add(p.self, self.function(), cost)
         add(p.lines, (self.at["line_file"], self.at["fn"], place[-1]), cost)
         if self.positions[0] == "instr":
-            p.insns[self.at["ob"], place[0]] = (self.at["line_file"], place[-1], cost)
+            key = self.at["ob"], place[0]
+            before = p.insns[key][2] if key in p.insns else [0] * len(cost)
+            p.insns[key] = (self.at["line_file"], place[-1], [a + b for a, b in zip(before, cost)])
             p.addresses.setdefault(self.at["fn"], set()).add(place[0])
 
     def head(self, key, value):
