@@ -58,6 +58,7 @@ struct cli_options {
     bool zero_page;
     const char *dump_pagemap; /* NULL: not asked for */
     const char *engine;
+    uint64_t quantum; /* instructions of a thread's turn; 0: as ever */
     uint64_t seed;
     bool seed_set;        /* --seed */
     bool clock_set;       /* --clock: the guest's clock at the start, */

@@ -27,6 +27,7 @@ enum option_key {
     KEY_DUMP_PAGEMAP,
     KEY_SEED,
     KEY_CLOCK,
+    KEY_QUANTUM,
     KEY_NO_SIM,
     KEY_ENGINE,
     KEY_FOLLOW,

@@ -159,6 +159,7 @@ static const struct kept {
     {KEY_PROGRESS, KEPT_SWITCH, AT(progress), 0, 0},
     {KEY_STATS, KEPT_SWITCH, AT(stats), 0, 0},
     {KEY_VERBOSE, KEPT_SWITCH, AT(verbose), 0, 0},
+    {KEY_QUANTUM, KEPT_COUNT, AT(quantum), 0, 1},
     {KEY_SKIP, KEPT_COUNT, AT(sampling.skip), 0, 0},
     {KEY_START, KEPT_COUNT, AT(sampling.start), AT(sampling.start_set), 0},
     {KEY_WARMUP, KEPT_COUNT, AT(sampling.warmup), AT(sampling.warmup_set), 0},

@@ -332,6 +332,7 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
                                                     (analyses && analyses_want_marks(analyses)),
                                 .wrappers = run->options->wrappers,
                                 .wrapper_count = run->options->wrapper_count,
+                                .quantum = run->options->quantum,
                                 .symbols = run->symbols,
                                 .argued = run->plan.contexts.functions,
                                 .argued_count = run->plan.contexts.function_count,

@@ -3,8 +3,8 @@
  * Model
  *   The functions of family[] are found by name in every file that code is executed from. A call of one of them is
  *   known by RSP, which points to its return address; it has returned when the guest comes to that address with RSP
- *   above it. Calls that have not returned lie in a stack of frames, the innermost last. All marks are made at the
- *   return, when it is known what the call has done:
+ *   above it. Calls that have not returned lie in a stack of frames, a thread's own, the innermost last. All marks are
+ *   made at the return, when it is known what the call has done:
  *
  *       free(p), delete p      FREED p
  *       malloc(n) and kin      ALLOCATED result, n
@@ -125,11 +125,12 @@ enum { POINT_SITE = 1, POINT_WAIT = 2, POINT_RESOLVER = 4, POINT_FUNCTION = 8 };
 
 /* A thread's calls that have not returned, the innermost last. */
 struct calls {
+    uint32_t thread; /* 0: it has ended */
     struct frame *frames;
     size_t depth, room;
 };
 
-/* What is known of the process, and the calls of its one thread. */
+/* What is known of the process, and the calls of its threads. */
 struct allocations {
     struct mmu *mmu;
     struct loader_symbols *symbols;
@@ -138,8 +139,11 @@ struct allocations {
     uint64_t allocated;    /* blocks ever */
     struct callers *callers;
     struct modules *modules; /* whose names are known */
-    struct calls calls;
+    struct calls *threads;
+    uint32_t thread_count, thread_room;
+    struct calls *calls; /* of the thread that runs */
 };
+#define FIRST_THREAD 1u
 
 /* ------------------------------------------------------------------ small things */
 
@@ -300,17 +304,17 @@ static enum c2_status complete(struct allocations *a, struct engine *engine, con
 /* Frames whose return address lies below RSP are no more. */
 static void drop_below(struct allocations *a, uint64_t rsp)
 {
-    while (a->calls.depth && a->calls.frames[a->calls.depth - 1].rsp < rsp)
-        a->calls.depth--;
+    while (a->calls->depth && a->calls->frames[a->calls->depth - 1].rsp < rsp)
+        a->calls->depth--;
 }
 
 static enum c2_status returned(struct allocations *a, struct engine *engine, uint64_t pc, uint64_t rsp,
                                struct c2_error *err)
 {
     drop_below(a, rsp - 8);
-    if (!a->calls.depth)
+    if (!a->calls->depth)
         return C2_OK;
-    const struct frame frame = a->calls.frames[a->calls.depth - 1];
+    const struct frame frame = a->calls->frames[a->calls->depth - 1];
     drop_below(a, rsp);
     return frame.function && frame.rsp == rsp - 8 && frame.site == pc ? complete(a, engine, &frame, err) : C2_OK;
 }
@@ -366,18 +370,18 @@ static bool is_dead(const struct allocations *a, const struct frame *top, const 
 
 static bool is_outermost(const struct allocations *a)
 {
-    for (size_t i = a->calls.depth; i-- > 0 && a->calls.frames[i].function;)
-        if (!a->calls.frames[i].resolves)
+    for (size_t i = a->calls->depth; i-- > 0 && a->calls->frames[i].function;)
+        if (!a->calls->frames[i].resolves)
             return false;
     return true;
 }
 
 static enum c2_status push(struct allocations *a, const struct frame *frame, struct c2_error *err)
 {
-    enum c2_status status = grow((void **)&a->calls.frames, &a->calls.room, a->calls.depth, sizeof *a->calls.frames,
+    enum c2_status status = grow((void **)&a->calls->frames, &a->calls->room, a->calls->depth, sizeof *a->calls->frames,
                                  err);
     if (status == C2_OK)
-        a->calls.frames[a->calls.depth++] = *frame;
+        a->calls->frames[a->calls->depth++] = *frame;
     return status;
 }
 
@@ -389,10 +393,10 @@ static enum c2_status called(struct allocations *a, struct engine *engine, uint6
     if (!guest_word(a->mmu, rsp, &call.site))
         return C2_OK;
     drop_below(a, rsp);
-    if (a->calls.depth && continues(&a->calls.frames[a->calls.depth - 1], &call))
+    if (a->calls->depth && continues(&a->calls->frames[a->calls->depth - 1], &call))
         return C2_OK;
-    while (a->calls.depth && is_dead(a, &a->calls.frames[a->calls.depth - 1], &call))
-        a->calls.depth--;
+    while (a->calls->depth && is_dead(a, &a->calls->frames[a->calls->depth - 1], &call))
+        a->calls->depth--;
     enum shape shape = call.function->shape;
     call.outermost = is_outermost(a);
     if (!call.outermost && !frees(shape) && shape != SHAPE_LANDING && !call.resolves)
@@ -428,7 +432,7 @@ static enum c2_status reached(void *self, struct engine *engine, struct guest_va
         status = returned(a, engine, pc.v, rsp, err);
     if (status == C2_OK && point >= POINT_FUNCTION)
         status = called(a, engine, pc.v, rsp, point, err);
-    C2_PROMISE(status != C2_OK || frames_fall(&a->calls));
+    C2_PROMISE(status != C2_OK || frames_fall(a->calls));
     return status;
 }
 
@@ -444,7 +448,7 @@ static void remove_frame(struct calls *calls, size_t i)
  * which, or where, one stands that was made since. */
 static void drop_handler(struct allocations *a, uint64_t rsp)
 {
-    struct calls *calls = &a->calls;
+    struct calls *calls = a->calls;
     size_t i = 0;
     while (i < calls->depth && (calls->frames[i].function || calls->frames[i].rsp != rsp))
         i++;
@@ -466,11 +470,54 @@ enum c2_status allocations_interrupted(struct allocations *a, uint64_t rsp, stru
 
 void allocations_resumed(struct allocations *a)
 {
-    size_t i = a->calls.depth;
-    while (i > 0 && a->calls.frames[i - 1].function)
+    size_t i = a->calls->depth;
+    while (i > 0 && a->calls->frames[i - 1].function)
         i--;
     if (i > 0)
-        a->calls.depth = i - 1;
+        a->calls->depth = i - 1;
+}
+
+/* ------------------------------------------------------------------ threads */
+
+/* That of the thread, or one that is free; else one more. */
+static enum c2_status find_calls(struct allocations *a, uint32_t thread, uint32_t *out, struct c2_error *err)
+{
+    uint32_t free = a->thread_count;
+    for (*out = 0; *out < a->thread_count; ++*out) {
+        if (a->threads[*out].thread == thread)
+            return C2_OK;
+        if (a->threads[*out].thread == 0 && free == a->thread_count)
+            free = *out;
+    }
+    *out = free;
+    if (free < a->thread_count)
+        return C2_OK;
+    if (!c2_grow((void **)&a->threads, &a->thread_room, a->thread_count, sizeof *a->threads))
+        return c2_fail_memory(err, "the allocator's calls");
+    a->threads[a->thread_count++] = (struct calls){.thread = 0};
+    return C2_OK;
+}
+
+enum c2_status allocations_switch(struct allocations *a, uint32_t thread, struct c2_error *err)
+{
+    uint32_t i;
+    enum c2_status status = find_calls(a, thread, &i, err);
+    if (status != C2_OK)
+        return status;
+    a->calls = &a->threads[i];
+    a->calls->thread = thread;
+    return callers_switch(a->callers, i, err);
+}
+
+void allocations_ended(struct allocations *a, uint32_t thread)
+{
+    for (uint32_t i = 0; i < a->thread_count; i++) {
+        if (a->threads[i].thread != thread)
+            continue;
+        a->threads[i].thread = 0;
+        a->threads[i].depth = 0;
+        callers_ended(a->callers, i);
+    }
 }
 
 /* ------------------------------------------------------------------ life */
@@ -499,6 +546,8 @@ enum c2_status allocations_create(struct allocations **out, const struct allocat
     if (status == C2_OK)
         status = modules_create(&a->modules, a->mmu, &reader, err);
     if (status == C2_OK)
+        status = allocations_switch(a, FIRST_THREAD, err);
+    if (status == C2_OK)
         *out = a;
     else
         allocations_destroy(a);
@@ -510,7 +559,9 @@ void allocations_destroy(struct allocations *a)
     if (!a)
         return;
     modules_destroy(a->modules);
-    c2_free(a->calls.frames);
+    for (uint32_t i = 0; i < a->thread_count; i++)
+        c2_free(a->threads[i].frames);
+    c2_free(a->threads);
     callers_destroy(a->callers);
     c2_map_destroy(a->points);
     c2_map_destroy(a->blocks);
@@ -581,23 +632,25 @@ void allocations_checkpoint(struct allocations *a, struct checkpoint *c)
     modules_checkpoint(a->modules, c);
     if (!modules_hold(a->modules, is_entry, a))
         checkpoint_damaged(c, "a function of the allocator where none is");
-    visit_calls(&a->calls, c);
+    visit_calls(a->calls, c);
     callers_checkpoint(a->callers, c);
 }
 
 void allocations_check(const struct allocations *a)
 {
     callers_check(a->callers);
-    C2_ASSERT(a->calls.depth <= a->calls.room);
-    C2_ASSERT(frames_fall(&a->calls));
+    for (uint32_t i = 0; i < a->thread_count; i++) {
+        C2_ASSERT(a->threads[i].depth <= a->threads[i].room);
+        C2_ASSERT(frames_fall(&a->threads[i]));
+    }
     modules_check(a->modules, is_entry, a);
 }
 
 void allocations_dump(const struct allocations *a, FILE *to)
 {
     fprintf(to, "%" PRIu64 " blocks, %zu modules\n", c2_map_count(a->blocks), modules_count(a->modules));
-    for (size_t i = 0; i < a->calls.depth; i++) {
-        const struct frame *frame = &a->calls.frames[i];
+    for (size_t i = 0; i < a->calls->depth; i++) {
+        const struct frame *frame = &a->calls->frames[i];
         fprintf(to, "rsp 0x%" PRIx64 ": %s", frame->rsp, frame->function ? frame->function->name : "signal handler");
         if (frame->function)
             fprintf(to, ", returns to 0x%" PRIx64, frame->site);

@@ -26,6 +26,10 @@ enum c2_status allocations_interrupted(struct allocations *allocations, uint64_t
 /* ... and has returned from the last one (rt_sigreturn). */
 void allocations_resumed(struct allocations *allocations);
 
+/* It is the turn of another thread of this number, the first is 1; and it has ended. */
+enum c2_status allocations_switch(struct allocations *allocations, uint32_t thread, struct c2_error *err);
+void allocations_ended(struct allocations *allocations, uint32_t thread);
+
 bool allocations_met(const struct allocations *allocations, size_t wrapper); /* this one has allocated a block */
 
 /* What is known of the process and its calls, to a checkpoint or, before anything has run, from one. */

@@ -44,12 +44,19 @@ struct wait {
     struct callers_block block;
 };
 
+/* A thread's functions that may return one, the innermost last. */
+struct waits {
+    struct wait *waits;
+    uint32_t count, room;
+};
+
 struct callers {
     struct callers_config config;
     bool *met; /* [wrapper]: a block came to it */
     struct c2_map *sites;
-    struct wait *waits;
-    uint32_t count, room;
+    struct waits *threads;
+    uint32_t thread_count, thread_room;
+    struct waits *now; /* of the thread that runs */
 };
 
 /* ------------------------------------------------------------------ sites */
@@ -113,7 +120,7 @@ static void give_up(struct callers *callers, uint64_t site)
         c2_map_put(callers->sites, site, known - 1, NULL); /* is there: needs no memory */
 }
 
-static void drop(struct callers *callers) { give_up(callers, callers->waits[--callers->count].site); }
+static void drop(struct callers *callers) { give_up(callers, callers->now->waits[--callers->now->count].site); }
 
 /* Outwards over the sites that pass, at most `room`; then waits for the return of the function around the last one, if
  * that is not known to keep its blocks. registers: at the first site; *count: sites gone to. */
@@ -138,11 +145,11 @@ static enum c2_status climb(struct callers *callers, struct engine *engine, stru
 
 static enum c2_status add_wait(struct callers *callers, const struct wait *wait, struct c2_error *err)
 {
-    if (!c2_grow((void **)&callers->waits, &callers->room, callers->count, sizeof *callers->waits))
+    if (!c2_grow((void **)&callers->now->waits, &callers->now->room, callers->now->count, sizeof *callers->now->waits))
         return c2_fail_memory(err, "the callers of the allocator");
     enum c2_status status = c2_map_put(callers->sites, wait->site, knowledge_of(callers, wait->site) + 1, err);
     if (status == C2_OK)
-        callers->waits[callers->count++] = *wait;
+        callers->now->waits[callers->now->count++] = *wait;
     return status;
 }
 
@@ -159,7 +166,7 @@ enum c2_status callers_allocated(struct callers *callers, struct engine *engine,
     ++*count;
     if (status != C2_OK || wait.pc == 0)
         return status;
-    while (callers->count && callers->waits[callers->count - 1].rsp < wait.rsp)
+    while (callers->now->count && callers->now->waits[callers->now->count - 1].rsp < wait.rsp)
         drop(callers); /* of functions that were left */
     wait.block = *block;
     wait.passed = *count;
@@ -219,9 +226,9 @@ static enum c2_status go_on(struct callers *callers, struct engine *engine, uint
     struct wait next;
     take_registers(&registers, engine, pc);
     enum c2_status status = climb(callers, engine, &registers, &sites[1], &further, STREAM_CALLERS - 1, &next, err);
-    callers->count = first;
+    callers->now->count = first;
     for (uint32_t i = first; i < first + count && status == C2_OK; i++) {
-        struct wait wait = callers->waits[i]; /* none is added before it */
+        struct wait wait = callers->now->waits[i]; /* none is added before it */
         status = mark_passed(engine, &wait, sites, 1 + further, err);
         next.block = wait.block;
         next.passed = wait.passed + 1 + further;
@@ -231,10 +238,10 @@ static enum c2_status go_on(struct callers *callers, struct engine *engine, uint
     return status;
 }
 
-static bool waits_fall(const struct callers *callers)
+static bool waits_fall(const struct waits *waits)
 {
-    for (uint32_t i = 1; i < callers->count; i++)
-        if (callers->waits[i].rsp > callers->waits[i - 1].rsp)
+    for (uint32_t i = 1; i < waits->count; i++)
+        if (waits->waits[i].rsp > waits->waits[i - 1].rsp)
             return false;
     return true;
 }
@@ -242,18 +249,39 @@ static bool waits_fall(const struct callers *callers)
 enum c2_status callers_returned(struct callers *callers, struct engine *engine, uint64_t pc, uint64_t rsp,
                                 struct c2_error *err)
 {
-    C2_PROMISE(waits_fall(callers));
-    while (callers->count && callers->waits[callers->count - 1].rsp < rsp)
+    C2_PROMISE(waits_fall(callers->now));
+    while (callers->now->count && callers->now->waits[callers->now->count - 1].rsp < rsp)
         drop(callers);
-    uint32_t first = callers->count;
-    while (first && callers->waits[first - 1].rsp == rsp)
+    uint32_t first = callers->now->count;
+    while (first && callers->now->waits[first - 1].rsp == rsp)
         first--;
-    const uint32_t count = callers->count - first;
+    const uint32_t count = callers->now->count - first;
     if (count == 0)
         return C2_OK;
-    const uint32_t passed = judge(callers, engine, pc, &callers->waits[first], count);
-    callers->count = first;
+    const uint32_t passed = judge(callers, engine, pc, &callers->now->waits[first], count);
+    callers->now->count = first;
     return passed == 0 ? C2_OK : go_on(callers, engine, pc, first, passed, err);
+}
+
+/* ------------------------------------------------------------------ threads */
+
+enum c2_status callers_switch(struct callers *callers, uint32_t thread, struct c2_error *err)
+{
+    while (callers->thread_count <= thread) {
+        if (!c2_grow((void **)&callers->threads, &callers->thread_room, callers->thread_count,
+                     sizeof *callers->threads))
+            return c2_fail_memory(err, "the callers of the allocator");
+        callers->threads[callers->thread_count++] = (struct waits){.count = 0};
+    }
+    callers->now = &callers->threads[thread];
+    return C2_OK;
+}
+
+void callers_ended(struct callers *callers, uint32_t thread)
+{
+    struct waits *waits = &callers->threads[thread];
+    while (waits->count)
+        give_up(callers, waits->waits[--waits->count].site);
 }
 
 /* ------------------------------------------------------------------ life */
@@ -269,6 +297,8 @@ enum c2_status callers_create(struct callers **out, const struct callers_config 
     enum c2_status status = !callers->met ? c2_fail_memory(err, "the callers of the allocator")
                                           : c2_map_create(&callers->sites, err);
     if (status == C2_OK)
+        status = callers_switch(callers, 0, err);
+    if (status == C2_OK)
         *out = callers;
     else
         callers_destroy(callers);
@@ -280,7 +310,9 @@ void callers_destroy(struct callers *callers)
     if (!callers)
         return;
     c2_map_destroy(callers->sites);
-    c2_free(callers->waits);
+    for (uint32_t i = 0; i < callers->thread_count; i++)
+        c2_free(callers->threads[i].waits);
+    c2_free(callers->threads);
     c2_free(callers->met);
     c2_free(callers);
 }
@@ -294,7 +326,8 @@ void callers_forget(struct callers *callers)
         return; /* what is known of code that has gone stays */
     c2_map_destroy(callers->sites);
     callers->sites = sites;
-    callers->count = 0;
+    for (uint32_t i = 0; i < callers->thread_count; i++)
+        callers->threads[i].count = 0;
     loader_unwind_forget(callers->config.symbols);
 }
 
@@ -311,24 +344,26 @@ static void visit_wait(struct wait *wait, struct checkpoint *c)
 
 void callers_checkpoint(struct callers *callers, struct checkpoint *c)
 {
-    uint64_t count = callers->count;
+    uint64_t count = callers->now->count;
     for (size_t i = 0; i < callers->config.wrapper_count; i++)
         CHECKPOINT_NUMBER(c, callers->met[i], 1);
     checkpoint_map(c, callers->sites);
     checkpoint_number(c, &count, UINT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
         if (!checkpoint_writes(c) &&
-            !checkpoint_room(c, (void **)&callers->waits, &callers->room, i, sizeof *callers->waits))
+            !checkpoint_room(c, (void **)&callers->now->waits, &callers->now->room, i, sizeof *callers->now->waits))
             break;
-        visit_wait(&callers->waits[i], c);
-        callers->count = i + 1;
+        visit_wait(&callers->now->waits[i], c);
+        callers->now->count = i + 1;
     }
-    if (!waits_fall(callers))
+    if (!waits_fall(callers->now))
         checkpoint_damaged(c, "calls of the allocator that are in no order");
 }
 
 void callers_check(const struct callers *callers)
 {
-    C2_ASSERT(callers->count <= callers->room);
-    C2_ASSERT(waits_fall(callers));
+    for (uint32_t i = 0; i < callers->thread_count; i++) {
+        C2_ASSERT(callers->threads[i].count <= callers->threads[i].room);
+        C2_ASSERT(waits_fall(&callers->threads[i]));
+    }
 }

@@ -37,6 +37,9 @@ enum c2_status callers_allocated(struct callers *callers, struct engine *engine,
 /* The guest has come to pc; if by a return, RSP is what the return left. */
 enum c2_status callers_returned(struct callers *callers, struct engine *engine, uint64_t pc, uint64_t rsp,
                                 struct c2_error *err);
+/* The thread that runs is another one, the first is 0; and it has ended, and its number may be another one's. */
+enum c2_status callers_switch(struct callers *callers, uint32_t thread, struct c2_error *err);
+void callers_ended(struct callers *callers, uint32_t thread);
 bool callers_met(const struct callers *callers, size_t wrapper); /* this named one has allocated a block */
 void callers_forget(struct callers *callers);                    /* code has changed: all that is known */
 /* All that is known, to a checkpoint or from one; a config read into names as many wrappers. */

@@ -3,9 +3,10 @@
  * Model
  *   The loop between the engine and the guest's kernel: run until an event; a page fault is a first touch (go on) or a
  *   signal; a system call is done by syscalls/; a signal that the guest handles changes its registers, one that it
- *   does not ends it.
+ *   does not ends it. Threads take turns (schedule.c): the engine has the registers of the one that runs, and the
+ *   batches of the stream have its number. One that waits in a call makes it again when it may go on.
  * Not modelled
- *   More than one guest thread. Signals from outside: the guest gets only those that it raises itself.
+ *   Signals from outside: the guest gets only those that it raises itself.
  */
 #include "emu/emu.h"
 
@@ -19,9 +20,10 @@
 #include "emu/locals_priv.h"
 #include "emu/parts_priv.h"
 #include "emu/requests_priv.h"
+#include "emu/schedule_priv.h"
 
 /* Beside its memory and its kernel, which config names. Calls that have not returned lie in the allocations and the
- * locals, a thread's in a struct of its own; its signal mask and signal stack, in the kernel. */
+ * locals, a thread's in a struct of its own; what the kernel keeps of it, there. */
 struct emu_process {
     struct engine *engine;
     struct allocations *allocations; /* NULL: no marks */
@@ -33,25 +35,20 @@ struct emu_process {
     unsigned watch_count;
 };
 
-struct emu_thread {
-    uint32_t tid; /* in the stream */
-    struct syscalls_cpu cpu;
-};
-
 struct emu {
     struct emu_config config;
     struct emu_process process;
-    struct emu_thread thread; /* the one that runs */
-    uint64_t phase_end;       /* instructions; UINT64_MAX: that of the run */
-    uint64_t tick;            /* instructions at which progress is told next */
-    uint64_t moment;          /* instructions; UINT64_MAX: it has been, or never comes */
-    bool over;                /* the moment has come that ends the run */
-    bool resumed;             /* the stream has begun elsewhere */
+    struct schedule *schedule;
+    struct emu_thread *thread; /* the one that runs */
+    bool blocked;              /* it waits in its call */
+    uint64_t phase_end;        /* instructions; UINT64_MAX: that of the run */
+    uint64_t tick;             /* instructions at which progress is told next */
+    uint64_t moment;           /* instructions; UINT64_MAX: it has been, or never comes */
+    bool over;                 /* the moment has come that ends the run */
+    bool resumed;              /* the stream has begun elsewhere */
     struct emu_end *end;
     struct c2_error *err;
 };
-
-#define FIRST_TID 1u /* as batches have it */
 
 static uint64_t time_ns(void *self, uint64_t instructions)
 {
@@ -61,19 +58,20 @@ static uint64_t time_ns(void *self, uint64_t instructions)
 static void print_guest(void *self, FILE *to)
 {
     struct emu *emu = self;
-    engine_get_cpu(emu->process.engine, &emu->thread.cpu);
+    struct syscalls_cpu cpu;
+    engine_get_cpu(emu->process.engine, &cpu);
     fprintf(to, "guest: %llu instructions, rip 0x%llx\n", (unsigned long long)emu_instructions(emu),
-            (unsigned long long)emu->thread.cpu.rip);
+            (unsigned long long)cpu.rip);
 }
 
 static void set_entry(struct emu *emu, const struct loader_image *image)
 {
-    engine_get_cpu(emu->process.engine, &emu->thread.cpu);
-    memset(emu->thread.cpu.gpr, 0, sizeof emu->thread.cpu.gpr);
-    emu->thread.cpu.gpr[4] = image->stack;
-    emu->thread.cpu.rip = image->entry;
-    emu->thread.cpu.rflags = 0x202; /* IF and the bit that is always set */
-    engine_set_cpu(emu->process.engine, &emu->thread.cpu);
+    engine_get_cpu(emu->process.engine, &emu->thread->cpu);
+    memset(emu->thread->cpu.gpr, 0, sizeof emu->thread->cpu.gpr);
+    emu->thread->cpu.gpr[4] = image->stack;
+    emu->thread->cpu.rip = image->entry;
+    emu->thread->cpu.rflags = 0x202; /* IF and the bit that is always set */
+    engine_set_cpu(emu->process.engine, &emu->thread->cpu);
 }
 
 /* ------------------------------------------------------------------ who watches where the guest comes to */
@@ -220,6 +218,7 @@ static void release(struct emu *emu)
     parts_destroy(emu->process.parts);
     arrival_destroy(emu->process.arrival);
     arguments_destroy(emu->process.arguments);
+    schedule_destroy(emu->schedule);
     c2_free(emu);
 }
 
@@ -232,11 +231,13 @@ enum c2_status emu_create(struct emu **out, const struct emu_config *config, con
         return c2_fail_memory(err, "the run");
     emu->config = *config;
     enum c2_status status = make_engine(emu, image, err);
+    if (status == C2_OK)
+        status = schedule_create(&emu->schedule, config->kernel, config->quantum ? config->quantum : EMU_QUANTUM, err);
     if (status != C2_OK) {
         release(emu);
         return status;
     }
-    emu->thread.tid = FIRST_TID;
+    emu->thread = schedule_running(emu->schedule);
     emu->moment = config->moment.reached && !config->moment.place ? config->moment.instructions : UINT64_MAX;
     set_entry(emu, image);
     c2_assert_context(print_guest, emu);
@@ -284,16 +285,17 @@ void emu_checkpoint(struct emu *emu, struct checkpoint *c)
     uint64_t instructions = emu_instructions(emu);
     bool amid = engine_amid_block(engine);
     checkpoint_part(c, "the registers");
-    engine_get_cpu(engine, &emu->thread.cpu);
-    syscalls_cpu_checkpoint(&emu->thread.cpu, c);
+    engine_get_cpu(engine, &emu->thread->cpu);
+    syscalls_cpu_checkpoint(&emu->thread->cpu, c);
     checkpoint_number(c, &instructions, INT64_MAX);
     CHECKPOINT_NUMBER(c, amid, 1);
     allocations_checkpoint(emu->process.allocations, c);
     locals_checkpoint(emu->process.locals, c);
     if (checkpoint_writes(c) || checkpoint_status(c, NULL) != C2_OK)
         return;
-    engine_set_cpu(engine, &emu->thread.cpu);
-    engine_resume(engine, instructions, amid);
+    engine_set_cpu(engine, &emu->thread->cpu);
+    engine_resume(engine, instructions);
+    engine_set_amid_block(engine, amid);
     emu->resumed = true;
 }
 
@@ -303,9 +305,10 @@ void emu_interrupt(struct emu *emu) { engine_interrupt(emu->process.engine); }
 
 static bool finish(struct emu *emu, enum emu_end_kind kind)
 {
+    struct syscalls_cpu cpu;
     emu->end->kind = kind;
-    engine_get_cpu(emu->process.engine, &emu->thread.cpu);
-    emu->end->rip.v = emu->thread.cpu.rip;
+    engine_get_cpu(emu->process.engine, &cpu);
+    emu->end->rip.v = cpu.rip;
     disassemble(emu->end->disassembly, sizeof emu->end->disassembly, emu->config.mmu, emu->end->rip);
     return false;
 }
@@ -335,18 +338,18 @@ static bool refused(struct emu *emu, const char *why)
 static bool enter_handler(struct emu *emu)
 {
     if (!emu->process.allocations ||
-        allocations_interrupted(emu->process.allocations, emu->thread.cpu.gpr[4], emu->err) == C2_OK)
+        allocations_interrupted(emu->process.allocations, emu->thread->cpu.gpr[4], emu->err) == C2_OK)
         return true;
     return finish(emu, EMU_FAILED);
 }
 
-/* Delivers a signal; emu->thread.cpu is scratch. */
+/* Delivers a signal; the thread's registers are scratch. */
 static bool raise_signal(struct emu *emu, int sig, int code, uint64_t address, bool forced)
 {
-    engine_get_cpu(emu->process.engine, &emu->thread.cpu);
-    switch (syscalls_deliver(emu->config.kernel, &emu->thread.cpu, sig, code, address, forced)) {
+    engine_get_cpu(emu->process.engine, &emu->thread->cpu);
+    switch (syscalls_deliver(emu->config.kernel, &emu->thread->cpu, sig, code, address, forced)) {
     case SYSCALLS_HANDLED:
-        engine_set_cpu(emu->process.engine, &emu->thread.cpu);
+        engine_set_cpu(emu->process.engine, &emu->thread->cpu);
         return enter_handler(emu);
     case SYSCALLS_IGNORED:
         return true;
@@ -364,12 +367,66 @@ static bool raise_pending(struct emu *emu)
     return true;
 }
 
+/* What becomes of a thread, for who reads the stream. */
+static enum c2_status mark_thread(struct emu *emu, const struct emu_thread *thread, enum stream_thread what,
+                                  struct c2_error *err)
+{
+    const uint64_t words[] = {thread->number, what};
+    return emu->config.writer ? stream_writer_mark(emu->config.writer, STREAM_THREAD, words, 2, err) : C2_OK;
+}
+
+static bool start_thread(struct emu *emu, const struct syscalls_result *result)
+{
+    enum { RAX = 0, RSP = 4 };
+    struct emu_thread *thread = schedule_add(emu->schedule, result->thread.tid);
+    if (!thread) {
+        c2_fail_memory(emu->err, "the guest's threads");
+        return finish(emu, EMU_FAILED);
+    }
+    thread->cpu = emu->thread->cpu;
+    thread->cpu.gpr[RAX] = 0;
+    thread->cpu.fs_base = result->thread.fs_base;
+    if (result->thread.stack)
+        thread->cpu.gpr[RSP] = result->thread.stack;
+    engine_set_result(emu->process.engine, (uint64_t)result->value, NULL);
+    return mark_thread(emu, thread, STREAM_START, emu->err) == C2_OK || finish(emu, EMU_FAILED);
+}
+
+static bool end_thread(struct emu *emu)
+{
+    if (mark_thread(emu, emu->thread, STREAM_EXIT, emu->err) != C2_OK)
+        return finish(emu, EMU_FAILED);
+    if (emu->process.allocations)
+        allocations_ended(emu->process.allocations, emu->thread->number);
+    schedule_end(emu->schedule);
+    emu->thread = NULL;
+    return true;
+}
+
+static void set_result(struct emu *emu, const struct syscalls_cpu *before, const struct syscalls_result *result)
+{
+    const struct syscalls_cpu *cpu = &emu->thread->cpu;
+    const bool moved = before->fs_base != cpu->fs_base || before->gs_base != cpu->gs_base;
+    if (emu->process.locals && before->fs_base != cpu->fs_base)
+        locals_thread(emu->process.locals, cpu->fs_base);
+    engine_set_result(emu->process.engine, (uint64_t)result->value, moved ? cpu : NULL);
+}
+
+static bool on_restored(struct emu *emu)
+{
+    engine_set_cpu(emu->process.engine, &emu->thread->cpu);
+    if (emu->process.allocations)
+        allocations_resumed(emu->process.allocations);
+    return raise_pending(emu);
+}
+
 static bool on_syscall(struct emu *emu)
 {
     struct syscalls_result result = {.action = SYSCALLS_RETURN};
-    engine_get_cpu(emu->process.engine, &emu->thread.cpu);
-    struct syscalls_cpu before = emu->thread.cpu;
-    syscalls_call(emu->config.kernel, &emu->thread.cpu, emu_instructions(emu), &result, emu->err);
+    engine_get_cpu(emu->process.engine, &emu->thread->cpu);
+    struct syscalls_cpu before = emu->thread->cpu;
+    syscalls_call(emu->config.kernel, &emu->thread->cpu, emu_instructions(emu), &result, emu->err);
+    emu->blocked = result.action == SYSCALLS_BLOCKED;
     switch (result.action) {
     case SYSCALLS_EXIT:
         return exited(emu, result.status);
@@ -378,19 +435,21 @@ static bool on_syscall(struct emu *emu)
     case SYSCALLS_FAILED:
         return finish(emu, EMU_FAILED);
     case SYSCALLS_RESTORE:
-        engine_set_cpu(emu->process.engine, &emu->thread.cpu);
-        if (emu->process.allocations)
-            allocations_resumed(emu->process.allocations);
-        return raise_pending(emu);
+        return on_restored(emu);
+    case SYSCALLS_STARTED:
+        return start_thread(emu, &result);
+    case SYSCALLS_ENDED:
+        return end_thread(emu);
+    case SYSCALLS_BLOCKED:
+        schedule_give_up(emu->schedule);
+        return true;
+    case SYSCALLS_YIELD:
+        schedule_give_up(emu->schedule);
+        break;
     default:
-        if (emu->process.locals && before.fs_base != emu->thread.cpu.fs_base)
-            locals_thread(emu->process.locals, emu->thread.cpu.fs_base);
-        engine_set_result(emu->process.engine, (uint64_t)result.value,
-                          before.fs_base != emu->thread.cpu.fs_base || before.gs_base != emu->thread.cpu.gs_base
-                              ? &emu->thread.cpu
-                              : NULL);
         break;
     }
+    set_result(emu, &before, &result);
     if (result.action == SYSCALLS_SIGNAL && !raise_signal(emu, result.signal, SI_USER, 0, false))
         return false;
     return raise_pending(emu);
@@ -424,8 +483,8 @@ static bool on_fault(struct emu *emu, const struct engine_event *event)
 /* si_addr is the instruction, except where the CPU itself gives no address (general protection). */
 static bool on_trap(struct emu *emu, const struct engine_event *event)
 {
-    engine_get_cpu(emu->process.engine, &emu->thread.cpu);
-    uint64_t address = event->signal == SIGSEGV ? 0 : emu->thread.cpu.rip;
+    engine_get_cpu(emu->process.engine, &emu->thread->cpu);
+    uint64_t address = event->signal == SIGSEGV ? 0 : emu->thread->cpu.rip;
     return raise_signal(emu, event->signal, event->code, address, true);
 }
 
@@ -459,13 +518,6 @@ static bool on_event(struct emu *emu, const struct engine_event *event)
     default:
         return finish(emu, EMU_FAILED);
     }
-}
-
-/* What becomes of the thread, for who reads the stream. */
-static enum c2_status mark_thread(struct emu *emu, enum stream_thread what, struct c2_error *err)
-{
-    const uint64_t words[] = {emu->thread.tid, what};
-    return emu->config.writer ? stream_writer_mark(emu->config.writer, STREAM_THREAD, words, 2, err) : C2_OK;
 }
 
 static enum c2_status mark_requests(struct emu *emu, const struct emu_part *part, struct c2_error *err)
@@ -507,8 +559,11 @@ static uint64_t budget_of(const struct emu *emu)
     const uint64_t now = emu_instructions(emu);
     const uint64_t end = emu->phase_end < emu->moment ? emu->phase_end : emu->moment;
     const uint64_t tick = emu->config.progress ? emu->tick - now : UINT64_MAX;
-    const uint64_t budget = end - now < tick ? end - now : tick;
-    return end == UINT64_MAX && tick == UINT64_MAX ? 0 : budget;
+    const uint64_t turn = schedule_budget(emu->schedule, now);
+    const uint64_t rest = end == UINT64_MAX ? UINT64_MAX : end - now;
+    uint64_t budget = rest < tick ? rest : tick;
+    budget = turn < budget ? turn : budget;
+    return budget == UINT64_MAX ? 0 : budget;
 }
 
 /* What is to be done where the guest is now. */
@@ -535,7 +590,92 @@ static void tell_progress(struct emu *emu)
     emu->config.progress(emu->config.progress_self, now);
 }
 
-static void run_thread(struct emu *emu, struct c2_error *err)
+/* ------------------------------------------------------------------ turns */
+
+/* The engine is given to another thread. */
+static enum c2_status switch_to(struct emu *emu, struct emu_thread *next, struct c2_error *err)
+{
+    struct engine *engine = emu->process.engine;
+    struct stream_writer *writer = emu->config.writer;
+    if (emu->thread == next)
+        return C2_OK;
+    if (emu->thread) {
+        engine_get_cpu(engine, &emu->thread->cpu);
+        emu->thread->amid = engine_amid_block(engine);
+    }
+    enum c2_status status = writer ? stream_writer_flush(writer, err) : C2_OK;
+    if (writer)
+        writer->batch->tid = next->number;
+    emu->thread = next;
+    syscalls_switch(emu->config.kernel, next->tid);
+    engine_set_cpu(engine, &next->cpu);
+    engine_set_amid_block(engine, next->amid);
+    if (status == C2_OK && emu->process.allocations)
+        status = allocations_switch(emu->process.allocations, next->number, err);
+    if (emu->process.parts)
+        parts_switch(emu->process.parts, engine, next->number);
+    return status;
+}
+
+/* A signal comes while the thread waits: its call is over, or begins anew behind the handler. */
+static bool interrupt_wait(struct emu *emu)
+{
+    enum { SYSCALL_BYTES = 2 };
+    struct engine *engine = emu->process.engine;
+    int64_t value;
+    if (syscalls_interrupt(emu->config.kernel, &value)) {
+        engine_set_result(engine, (uint64_t)value, NULL);
+        return raise_pending(emu);
+    }
+    engine_get_cpu(engine, &emu->thread->cpu);
+    emu->thread->cpu.rip -= SYSCALL_BYTES;
+    engine_set_cpu(engine, &emu->thread->cpu);
+    return raise_pending(emu);
+}
+
+static bool deadlocked(struct emu *emu)
+{
+    char wait[256], text[1024];
+    struct c2_words words = {text, sizeof text, 0};
+    for (uint32_t i = 0; i < schedule_count(emu->schedule); i++) {
+        const uint32_t tid = schedule_at(emu->schedule, i)->tid;
+        syscalls_describe_wait(emu->config.kernel, tid, wait, sizeof wait);
+        c2_say(&words, "%s thread %u %s", i ? ";" : "", tid, wait);
+    }
+    c2_fail(emu->err, C2_ERR_UNSUPPORTED, "deadlock: the program's threads wait for ever:%s", text);
+    return finish(emu, EMU_FAILED);
+}
+
+/* One thread's turn is over, and that of the next one that goes on begins; which it is again, where it is alone. */
+static bool take_turn(struct emu *emu)
+{
+    enum syscalls_readiness how;
+    emu->blocked = true;
+    while (emu->blocked) {
+        struct emu_thread *next = schedule_next(emu->schedule, emu_instructions(emu), &how);
+        if (!next)
+            return deadlocked(emu);
+        if (switch_to(emu, next, emu->err) != C2_OK)
+            return finish(emu, EMU_FAILED);
+        emu->blocked = false;
+        const bool goes_on = how == SYSCALLS_AGAIN         ? on_syscall(emu)
+                             : how == SYSCALLS_INTERRUPTED ? interrupt_wait(emu)
+                                                           : raise_pending(emu);
+        if (!goes_on)
+            return false;
+    }
+    return true;
+}
+
+static bool keep_turns(struct emu *emu)
+{
+    while (schedule_is_due(emu->schedule, emu_instructions(emu)))
+        if (!take_turn(emu))
+            return false;
+    return true;
+}
+
+static void run_threads(struct emu *emu, struct c2_error *err)
 {
     struct engine_event event;
     emu->phase_end = emu->config.phase ? emu->config.begun.instructions : UINT64_MAX;
@@ -547,17 +687,21 @@ static void run_thread(struct emu *emu, struct c2_error *err)
             finish(emu, failed ? EMU_FAILED : EMU_STOPPED);
             return;
         }
+        if (!keep_turns(emu))
+            return;
         engine_run(emu->process.engine, budget_of(emu), &event, err);
-        C2_PROMISE(!emu->config.writer || emu->config.writer->batch->tid == emu->thread.tid);
+        C2_PROMISE(!emu->config.writer || emu->config.writer->batch->tid == emu->thread->number);
     } while (on_event(emu, &event));
 }
 
-/* A run that is interrupted has not come to the thread's end. */
+/* A run that is interrupted has not come to the threads' end. The first one's is the last. */
 static enum c2_status end_stream(struct emu *emu, struct c2_error *err)
 {
     const enum emu_end_kind kind = emu->end->kind;
     const bool exits = kind == EMU_EXITED || kind == EMU_KILLED || kind == EMU_EXECUTED;
-    enum c2_status status = exits ? mark_thread(emu, STREAM_EXIT, err) : C2_OK;
+    enum c2_status status = C2_OK;
+    for (uint32_t i = schedule_count(emu->schedule); exits && i-- > 0 && status == C2_OK;)
+        status = mark_thread(emu, schedule_at(emu->schedule, i), STREAM_EXIT, err);
     return status == C2_OK && emu->config.writer ? stream_writer_flush(emu->config.writer, err) : status;
 }
 
@@ -566,9 +710,9 @@ void emu_run(struct emu *emu, struct emu_end *end, struct c2_error *err)
     *end = (struct emu_end){.kind = EMU_FAILED};
     emu->end = end;
     emu->err = err;
-    if (!emu->resumed && mark_thread(emu, STREAM_START, err) != C2_OK)
+    if (!emu->resumed && mark_thread(emu, emu->thread, STREAM_START, err) != C2_OK)
         return;
-    run_thread(emu, err);
+    run_threads(emu, err);
     if (end->kind != EMU_FAILED && end_stream(emu, err) != C2_OK)
         end->kind = EMU_FAILED;
 }

@@ -19,6 +19,7 @@ const char *emu_engine_version(char out[EMU_VERSION_BYTES]);
 /* What is made of the next instructions: skipped ones are executed and not recorded; the stream says when each begins
  * (STREAM_PHASE). */
 #define EMU_TO_THE_END UINT64_MAX
+#define EMU_QUANTUM 50000u /* instructions of a thread's turn */
 struct emu_phase {
     enum stream_phase phase;
     uint64_t instructions; /* so many, not 0, or fewer where the guest comes to another part of the run before */
@@ -83,6 +84,7 @@ struct emu_config {
      * and where a region begins or ends; NULL: all is measured. */
     struct emu_phase (*phase)(void *self, uint64_t instructions, const struct emu_part *part);
     void *phase_self;
+    uint64_t quantum;                  /* instructions of a thread's turn, where others want one; 0: EMU_QUANTUM */
     bool count_blocks;                 /* emu_take_executed() will be asked */
     const struct emu_regions *regions; /* with phase: lent until destroy; NULL: all of the run is one, INSIDE */
     /* With phase: the one that has begun before, up to so many instructions; 0: none has. */

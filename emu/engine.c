@@ -63,10 +63,9 @@ void engine_take_executed(struct engine *engine, void (*take)(void *self, struct
 }
 
 bool engine_amid_block(const struct engine *engine) { return engine->ops->amid_block(engine); }
-void engine_resume(struct engine *engine, uint64_t instructions, bool amid)
-{
-    engine->ops->resume(engine, instructions, amid);
-}
+void engine_set_amid_block(struct engine *engine, bool amid) { engine->ops->set_amid_block(engine, amid); }
+
+void engine_resume(struct engine *engine, uint64_t instructions) { engine->ops->resume(engine, instructions); }
 
 uint64_t engine_gpr(struct engine *engine, unsigned gpr) { return engine->ops->gpr(engine, gpr); }
 

@@ -83,9 +83,10 @@ void engine_take_executed(struct engine *engine, void (*take)(void *self, struct
                           void *self);
 /* Whether the last run was cut amid a block: what comes next is the rest of it, which is not what a watch looks for. */
 bool engine_amid_block(const struct engine *engine);
-/* Before the first run, behind engine_set_cpu: so many instructions have been completed elsewhere, and `amid` is what
- * engine_amid_block said there. */
-void engine_resume(struct engine *engine, uint64_t instructions, bool amid);
+/* Between two runs, behind engine_set_cpu: what engine_amid_block said where those registers were taken. */
+void engine_set_amid_block(struct engine *engine, bool amid);
+/* Before the first run: so many instructions have been completed elsewhere. */
+void engine_resume(struct engine *engine, uint64_t instructions);
 /* These inside engine_watch.reached only. A general register by its number in instructions (4 is RSP). */
 uint64_t engine_gpr(struct engine *engine, unsigned gpr);
 /* Blocks that start at pc, known or not, are of interest from now on. */

@@ -20,7 +20,8 @@ struct engine_ops {
     void (*take_executed)(struct engine *engine, void (*take)(void *self, struct guest_va pc, uint64_t instructions),
                           void *self);
     bool (*amid_block)(const struct engine *engine);
-    void (*resume)(struct engine *engine, uint64_t instructions, bool amid);
+    void (*set_amid_block)(struct engine *engine, bool amid);
+    void (*resume)(struct engine *engine, uint64_t instructions);
     uint64_t (*gpr)(struct engine *engine, unsigned gpr);
     enum c2_status (*watch)(struct engine *engine, struct guest_va pc, struct c2_error *err);
     void (*stop)(struct engine *engine);

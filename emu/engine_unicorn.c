@@ -749,14 +749,19 @@ static bool unicorn_amid_block(const struct engine *engine)
     return u->cut_pc != 0 && u->cut_at == u->instructions;
 }
 
-static void unicorn_resume(struct engine *engine, uint64_t instructions, bool amid)
+static void unicorn_set_amid_block(struct engine *engine, bool amid)
+{
+    struct unicorn *u = self_of(engine);
+    u->cut_pc = amid ? rip_of(u) : 0;
+    u->cut_at = u->instructions;
+}
+
+static void unicorn_resume(struct engine *engine, uint64_t instructions)
 {
     struct unicorn *u = self_of(engine);
     C2_ASSERT(u->instructions == 0);
     u->instructions = instructions;
     u->grow_at += instructions;
-    u->cut_pc = amid ? rip_of(u) : 0;
-    u->cut_at = instructions;
 }
 
 /* ------------------------------------------------------------------ recording on and off */
@@ -1013,6 +1018,7 @@ const struct engine_ops engine_unicorn_ops = {
     .instructions = unicorn_instructions,
     .take_executed = unicorn_take_executed,
     .amid_block = unicorn_amid_block,
+    .set_amid_block = unicorn_set_amid_block,
     .resume = unicorn_resume,
     .gpr = unicorn_gpr,
     .watch = unicorn_watch,

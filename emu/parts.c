@@ -8,6 +8,8 @@
  *   function that calls itself and of one that calls another. A tail call goes on in its place. A handler of a signal
  *   belongs to what it interrupts.
  *   Between two places: from the first instruction of the one up to that of the other.
+ *   Threads: the region is the process's. It ends when the thread returns that has entered it, and what the others do
+ *   meanwhile belongs to it.
  *   Requests of the program (requests.c) take parts of that away. What ends counting takes effect in front of the
  *   request's instructions, what begins it behind them: so none of them is counted.
  * Counting
@@ -42,7 +44,9 @@ struct parts {
     uint64_t request_pc, request_at; /* ... where and when it was made; 0: it is done with */
     uint64_t seen_pc, seen_at;       /* where the guest was last, and when */
     struct emu_part part;
-    bool changed; /* since somebody has asked */
+    bool changed;             /* since somebody has asked */
+    uint32_t thread, guarded; /* that runs; that has made the call, whose return is waited for: on its stack, here */
+    uint64_t guard_from, guard_bytes;
 };
 #define NOWHERE UINT32_MAX
 
@@ -76,12 +80,16 @@ static void enter_call(struct parts *parts, struct engine *engine, struct guest_
     const uint64_t rsp = engine_gpr(engine, RSP);
     const struct mmu_area *area = mmu_area_at(mmu_areas(parts->mmu), (struct guest_va){rsp}, false);
     const uint64_t top = area ? area->start.v + area->bytes : rsp;
-    engine_guard(engine, (struct guest_va){rsp + 1}, top - rsp);
+    parts->guard_from = rsp + 1;
+    parts->guard_bytes = top - rsp;
+    parts->guarded = parts->thread;
+    engine_guard(engine, (struct guest_va){parts->guard_from}, parts->guard_bytes);
     begin(parts, parts->called, pc);
 }
 
 static void leave_call(struct parts *parts, struct engine *engine)
 {
+    parts->guard_bytes = 0;
     engine_guard(engine, (struct guest_va){0}, 0);
     end(parts);
 }
@@ -242,6 +250,13 @@ struct emu_part parts_part(struct parts *parts)
     return told;
 }
 
+void parts_switch(struct parts *parts, struct engine *engine, uint32_t thread)
+{
+    const bool waits = parts->guard_bytes != 0 && parts->guarded == thread;
+    parts->thread = thread;
+    engine_guard(engine, (struct guest_va){waits ? parts->guard_from : 0}, waits ? parts->guard_bytes : 0);
+}
+
 bool parts_changed(const struct parts *parts) { return parts->changed; }
 
 /* ------------------------------------------------------------------ life */
@@ -279,6 +294,7 @@ enum c2_status parts_create(struct parts **out, const struct parts_config *confi
         return c2_fail_memory(err, "the regions of the run");
     parts->asked = *config->asked;
     parts->mmu = config->mmu;
+    parts->thread = 1;
     parts->from = parts->to = NOWHERE;
     parts->instrumented = !config->asked->requests || config->asked->instrumented;
     parts->collecting = !config->asked->requests || config->asked->collecting;

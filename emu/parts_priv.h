@@ -20,6 +20,8 @@ void parts_destroy(struct parts *parts); /* takes NULL */
 /* For engine_config; lends the regions. The run stops (ENGINE_STOPPED) where another part begins. */
 struct engine_watch parts_watch(struct parts *parts);
 bool parts_changed(const struct parts *parts); /* since the last call of parts_part */
+/* It is the turn of the thread of this number, the first is 1. */
+void parts_switch(struct parts *parts, struct engine *engine, uint32_t thread);
 /* The part that the next instruction is in; what begins is told once. */
 struct emu_part parts_part(struct parts *parts);
 enum c2_status parts_find(struct parts *parts, struct c2_error *err); /* as emu_find_regions */

@@ -61,6 +61,7 @@ struct call_arg {
 };
 
 struct iovec;
+struct kernel_wait;
 struct call;
 typedef int64_t call_handler(struct call *c); /* the value for RAX: a result or -errno */
 
@@ -88,7 +89,9 @@ struct call {
      * the guest when the handler returns no error. Only data, and arrays that are just written, are the guest's own
      * memory. NULL if the guest gave NULL; a handler that has nothing to write sets NULL. */
     void *ptr[CALL_ARGS];
-    int fd[CALL_ARGS]; /* CALL_FD: the host's descriptor */
+    int fd[CALL_ARGS];                /* CALL_FD: the host's descriptor */
+    bool again;                       /* the call was blocked, and is made once more: */
+    const struct kernel_wait *waited; /* for this */
     struct syscalls_result *result;
     struct c2_error *err;
 };
@@ -120,8 +123,6 @@ int64_t guest_prepare(struct call *c);
 int64_t guest_finish(struct call *c, int64_t value);
 
 /* ------------------------------------------------------------------ ends of a call (kernel.c) */
-/* The program waits for something that cannot happen: the run ends, with the reason. */
-int64_t call_deadlock(struct call *c, const char *why);
 /* -EPIPE for a write to a descriptor of the host, with SIGPIPE for the guest unless it is a socket and no stream. */
 int64_t call_broken_pipe(struct call *c, int host);
 /* Prints "PREFIXsystem call NR (NAME) WHAT: the program sees ENOSYS" once for a number; returns -ENOSYS. */

@@ -101,7 +101,7 @@ static void write_environ(const struct syscalls *kernel, int to)
     put_bytes(to, kernel->names.environment, kernel->names.environment_bytes);
 }
 
-static void write_comm(const struct syscalls *kernel, int to) { put(to, "%s\n", kernel->thread.name); }
+static void write_comm(const struct syscalls *kernel, int to) { put(to, "%s\n", kernel->current->name); }
 
 static const char *area_name(const struct mmu_area *area)
 {
@@ -158,7 +158,7 @@ static void write_stat(const struct syscalls *kernel, int to)
     put(to,
         CONTENT_PID " (%s) R 1 " CONTENT_PID " " CONTENT_PID " 0 -1 4194304 %llu 0 0 0 %llu 0 0 0 20 0 1 0 0 %llu %llu "
                     "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-        kernel->thread.name, (unsigned long long)usage.faults, (unsigned long long)ticks(kernel),
+        kernel->current->name, (unsigned long long)usage.faults, (unsigned long long)ticks(kernel),
         (unsigned long long)mapped_bytes(kernel), (unsigned long long)(usage.resident_bytes / C2_PAGE_BYTES));
 }
 
@@ -175,14 +175,14 @@ static void write_status(const struct syscalls *kernel, int to)
     put(to,
         "Name:\t%s\nUmask:\t%04o\nState:\tR (running)\nTgid:\t1000\nNgid:\t0\nPid:\t1000\nPPid:\t1\nTracerPid:\t0\n"
         "Uid:\t1000\t1000\t1000\t1000\nGid:\t1000\t1000\t1000\t1000\nFDSize:\t64\nGroups:\t\n",
-        kernel->thread.name, kernel->identity.mask);
+        kernel->current->name, kernel->identity.mask);
     put(to,
         "VmPeak:\t%8llu kB\nVmSize:\t%8llu kB\nVmHWM:\t%8llu kB\nVmRSS:\t%8llu kB\nThreads:\t1\n"
         "SigPnd:\t0000000000000000\nShdPnd:\t%016llx\nSigBlk:\t%016llx\n",
-        size, size, resident, resident, (unsigned long long)kernel->signals.pending,
-        (unsigned long long)kernel->thread.signals.blocked);
+        size, size, resident, resident, (unsigned long long)kernel->signals.pending.set,
+        (unsigned long long)kernel->current->signals.blocked);
     put(to, "NoNewPrivs:\t%d\nSeccomp:\t0\nCpus_allowed:\t1\nCpus_allowed_list:\t0\n",
-        kernel->thread.no_new_privileges);
+        kernel->current->no_new_privileges);
 }
 
 static void put_limit(int to, const char *name, const struct identity_limit *limit, const char *unit)

@@ -225,7 +225,7 @@ static void reset_signals(struct signals *signals)
 static void reset_thread(struct kernel_thread *thread, const char *program)
 {
     thread->signals.stack = (struct signals_stack){.flags = SS_DISABLE};
-    thread->clear_tid = 0;
+    thread->clear_tid = thread->robust_list = 0;
     kernel_name_thread(thread, program);
 }
 
@@ -237,7 +237,8 @@ enum c2_status syscalls_execute(struct syscalls *kernel, struct mmu *mmu, const 
         return status;
     close_descriptors(kernel);
     reset_signals(&kernel->signals);
-    reset_thread(&kernel->thread, program->name);
+    threads_keep_current(kernel);
+    reset_thread(kernel->current, program->name);
     kernel->identity.dumpable = 1;
     kernel->mmu = mmu;
     kernel->instructions_before += kernel->instructions;

@@ -208,7 +208,11 @@ bool fds_is_shut(const struct fd_entry *entry)
 
 /* ------------------------------------------------------------------ calls */
 
-int64_t fds_close(struct call *c) { return fds_release(fds_at(c->kernel, c->arg[0])); }
+int64_t fds_close(struct call *c)
+{
+    threads_wake_locks(c->kernel);
+    return fds_release(fds_at(c->kernel, c->arg[0]));
+}
 
 int64_t fds_close_range(struct call *c)
 {
@@ -216,6 +220,7 @@ int64_t fds_close_range(struct call *c)
     uint64_t first = c->arg[0], last = c->arg[1];
     if (first > last || c->arg[2] & ~(uint64_t)(UNSHARE | CLOEXEC))
         return -EINVAL;
+    threads_wake_locks(c->kernel);
     for (uint64_t fd = first; fd <= last && fd < FDS_MAX; fd++) {
         struct fd_entry *entry = fds_at(c->kernel, fd);
         if (entry && c->arg[2] & CLOEXEC)
@@ -281,7 +286,10 @@ static int64_t wait_for_lock(struct call *c, int command, const struct flock *ar
         return value;
     range = locks_range_of(c->fd[0], command == F_SETLKW ? LOCKS_POSIX : LOCKS_DESCRIPTION, area);
     if (locks_held_by_itself(c->kernel, c->arg[0], &range))
-        return call_deadlock(c, "it holds the lock itself, by another descriptor");
+        return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_LOCK,
+                                                 .restarts = true,
+                                                 .deadline = KERNEL_NEVER,
+                                                 .why = "it holds the lock itself, by another descriptor"});
     return CALL_HOST(c, fcntl(c->fd[0], command, area));
 }
 
@@ -295,6 +303,8 @@ static int64_t lock(struct call *c, int command)
         return wait_for_lock(c, command, &area);
     if (value == 0)
         value = CALL_HOST(c, fcntl(c->fd[0], command, &area));
+    if (area.l_type == F_UNLCK)
+        threads_wake_locks(c->kernel);
     if (area.l_pid == getpid())
         area.l_pid = IDENTITY_PID;
     if (value == 0 && (command == F_GETLK || command == F_OFD_GETLK))

@@ -5,7 +5,8 @@
  * Model
  *   The host does the work on the guest's buffers. Reads of the random devices give the seeded stream instead. A
  *   blocking call on a pipe of the guest's own is made without blocking: where the host would wait (EAGAIN, or a part
- *   only) it is a deadlock, for nobody else could end the wait. So is a wait for a lock that the guest holds itself.
+ *   only) the thread waits, for nobody but the guest could end the wait; what is written already it remembers. So it
+ *   does for a lock that the guest holds itself.
  *
  * Not modelled
  *   Interruption of a transfer by a signal: the guest has no signals from outside.
@@ -22,6 +23,9 @@
 #include "syscalls/kernel_priv.h"
 #include "syscalls/lamp_priv.h"
 #include "syscalls/locks_priv.h"
+
+#define COPIES_ITSELF "it copies to or from itself"
+#define NOTHING_TO_READ "it reads from itself, and nothing is there"
 
 enum { AT_POSITION = -1 }; /* a transfer at the file's own position */
 
@@ -76,7 +80,7 @@ static int64_t read_into(struct call *c, const struct transfer *t)
     if (value > 0)
         inputs_took(c->kernel, entry, t->iov, (uint64_t)value);
     if (self && value == -EAGAIN && !(t->flags & RWF_NOWAIT))
-        return fds_is_shut(entry) ? 0 : call_deadlock(c, "it reads from itself, and nothing is there");
+        return fds_is_shut(entry) ? 0 : call_wait_fd(c, entry, POLLIN, NOTHING_TO_READ, 0);
     return value;
 }
 
@@ -92,7 +96,7 @@ static int64_t host_write(struct call *c, int host, const struct transfer *t)
     return CALL_HOST(c, writev(host, t->iov, t->count));
 }
 
-/* What of a write does not fit at once into the guest's own pipe never will, for nobody else reads. */
+/* What of a write does not fit at once into the guest's own pipe waits for who reads. */
 static bool does_not_fit(int64_t value, const struct transfer *t)
 {
     int count = t->count == ONE_BUFFER ? 1 : t->count;
@@ -102,15 +106,32 @@ static bool does_not_fit(int64_t value, const struct transfer *t)
     return value == -EAGAIN || (value >= 0 && (uint64_t)value < total);
 }
 
-static int64_t write_from(struct call *c, const struct transfer *t)
+static int64_t write_rest(struct call *c, const struct transfer *t, uint64_t done)
 {
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
     bool self = fds_unblock(entry);
     int64_t value = host_write(c, entry->host, t);
     fds_reblock(entry, self);
-    if (self && !(t->flags & RWF_NOWAIT) && does_not_fit(value, t))
-        return call_deadlock(c, "it writes to itself, and there is no room");
-    return value == -EPIPE ? call_broken_pipe(c, entry->host) : value;
+    if (self && !(t->flags & RWF_NOWAIT) && does_not_fit(value, t)) {
+        value = call_wait_fd(c, entry, POLLOUT, "it writes to itself, and there is no room",
+                             done + (value > 0 ? (uint64_t)value : 0));
+        return value;
+    }
+    if (value == -EPIPE)
+        value = call_broken_pipe(c, entry->host);
+    return done == 0 ? value : (int64_t)done + (value > 0 ? value : 0);
+}
+
+static int64_t write_from(struct call *c, const struct transfer *t)
+{
+    const uint64_t done = c->again ? c->waited->done : 0;
+    struct iovec rest[IOV_MAX];
+    struct transfer left = *t;
+    if (done == 0)
+        return write_rest(c, t, 0);
+    left.iov = rest;
+    left.count = call_skip(rest, t->iov, t->count == ONE_BUFFER ? 1 : t->count, done);
+    return write_rest(c, &left, done);
 }
 
 static int64_t one_buffer(struct call *c, int64_t (*transfer)(struct call *, const struct transfer *), int64_t offset)
@@ -204,7 +225,12 @@ static void copy_end(const struct copy *copy)
     fds_reblock(copy->to, copy->to_self);
 }
 
-static int64_t copy_deadlock(struct call *c) { return call_deadlock(c, "it copies to or from itself"); }
+static int64_t copy_wait_inside(struct call *c, const struct copy *copy)
+{
+    struct pollfd from = {.fd = copy->from->host, .events = POLLIN};
+    const bool empty = copy->from_self && poll(&from, 1, 0) == 0;
+    return call_wait_fd(c, empty ? copy->from : copy->to, empty ? POLLIN : POLLOUT, COPIES_ITSELF, 0);
+}
 
 static bool waits_outside(const struct fd_entry *entry)
 {
@@ -218,7 +244,7 @@ static int64_t copy_wait(struct call *c, const struct copy *copy)
     poll(&from, 1, 0);
     poll(&to, 1, 0);
     if ((copy->from_self && !from.revents) || (copy->to_self && !to.revents))
-        return copy_deadlock(c);
+        return copy_wait_inside(c, copy);
     if (!from.revents && waits_outside(copy->from))
         return CALL_HOST(c, poll(&from, 1, -1));
     if (!to.revents && waits_outside(copy->to))
@@ -246,8 +272,9 @@ int64_t files_sendfile(struct call *c)
     if (value > 0)
         inputs_took(c->kernel, copy.from, NULL, (uint64_t)value);
     off_t next = offset ? *offset : lseek(c->fd[1], 0, SEEK_CUR);
-    if ((copy.from_self || copy.to_self) && (value == -EAGAIN || copy_is_short(&copy, next, value, c->arg[3])))
-        return copy_deadlock(c);
+    const bool waits = copy.from_self || copy.to_self, alone = threads_alone(c->kernel);
+    if (waits && (value == -EAGAIN || (alone && copy_is_short(&copy, next, value, c->arg[3]))))
+        return copy_wait_inside(c, &copy);
     return copied(c, 0, value);
 }
 
@@ -305,7 +332,7 @@ static int64_t may_begin(struct call *c, const struct fd_entry *entry, bool writ
         return 0;
     if (nonblocking || fcntl(entry->host, F_GETFL) & O_NONBLOCK)
         return -EAGAIN;
-    return entry->wait == FD_WAIT_SELF ? copy_deadlock(c) : 0;
+    return entry->wait == FD_WAIT_SELF ? call_wait_fd(c, entry, query.events, COPIES_ITSELF, 0) : 0;
 }
 
 /* The pages themselves are not given away: what the guest writes to them later is not seen in the pipe. */
@@ -380,9 +407,13 @@ int64_t files_flock(struct call *c)
     int operation = (int)c->arg[1];
     struct locks_range all = {.kind = LOCKS_FLOCK, .writes = (operation & ~LOCK_NB) == LOCK_EX, .end = UINT64_MAX};
     int64_t value = CALL_HOST(c, flock(c->fd[0], operation | LOCK_NB));
+    threads_wake_locks(c->kernel); /* a change of a lock gives up what it was before */
     if (value != -EAGAIN || operation & LOCK_NB)
         return value;
     if (locks_held_by_itself(c->kernel, c->arg[0], &all))
-        return call_deadlock(c, "it holds the lock itself, by another descriptor");
+        return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_LOCK,
+                                                 .restarts = true,
+                                                 .deadline = KERNEL_NEVER,
+                                                 .why = "it holds the lock itself, by another descriptor"});
     return CALL_HOST(c, flock(c->fd[0], operation));
 }

@@ -174,7 +174,7 @@ enum c2_status frame_build(struct syscalls *kernel, struct syscalls_cpu *cpu, co
                            bool fault, struct c2_error *err)
 {
     enum { RESTORER = 0x04000000 };
-    const struct signals_mask *mask = &kernel->thread.signals;
+    const struct signals_mask *mask = &kernel->current->signals;
     const struct signals_action *action = &kernel->signals.action[info->signal];
     uint64_t fpstate, at;
     if (!(action->flags & RESTORER))
@@ -224,7 +224,7 @@ static void mask_mxcsr(uint8_t fxsave[FXSAVE_BYTES])
 
 int64_t frame_restore(struct call *c)
 {
-    struct signals_mask *mask = &c->kernel->thread.signals;
+    struct signals_mask *mask = &c->kernel->current->signals;
     struct frame frame;
     uint8_t fxsave[FXSAVE_BYTES];
     /* RET of the handler took the return address: the frame starts below RSP */

@@ -49,7 +49,7 @@ int64_t identity_pid(struct call *c)
     return IDENTITY_PID;
 }
 
-int64_t identity_thread(struct call *c) { return c->kernel->thread.tid; }
+int64_t identity_thread(struct call *c) { return c->kernel->current->tid; }
 
 int64_t identity_parent(struct call *c)
 {
@@ -120,8 +120,8 @@ int64_t identity_personality(struct call *c)
 
 int64_t identity_set_tid(struct call *c)
 {
-    c->kernel->thread.clear_tid = c->arg[0];
-    return c->kernel->thread.tid;
+    c->kernel->current->clear_tid = c->arg[0];
+    return c->kernel->current->tid;
 }
 
 int64_t identity_getcpu(struct call *c)
@@ -220,7 +220,7 @@ int64_t identity_getrusage(struct call *c)
 
 static int64_t set_name(struct call *c)
 {
-    char name[sizeof c->kernel->thread.name];
+    char name[sizeof c->kernel->current->name];
     for (size_t i = 0; i < sizeof name; i++) {
         int64_t status = guest_read(c, &name[i], c->arg[1] + i, 1);
         if (status < 0)
@@ -230,8 +230,8 @@ static int64_t set_name(struct call *c)
             break;
         }
     }
-    memset(c->kernel->thread.name, 0, sizeof name);
-    strcpy(c->kernel->thread.name, name);
+    memset(c->kernel->current->name, 0, sizeof name);
+    strcpy(c->kernel->current->name, name);
     return 0;
 }
 
@@ -248,7 +248,7 @@ static int64_t bounding_set(uint64_t capability) { return capability <= 40 ? 1 :
 
 int64_t identity_prctl(struct call *c)
 {
-    struct kernel_thread *self = &c->kernel->thread;
+    struct kernel_thread *self = c->kernel->current;
     int *dumpable = &c->kernel->identity.dumpable;
     switch ((int)c->arg[0]) {
     case PR_SET_NAME:

@@ -4,15 +4,16 @@
  *
  * Model
  *   number -> row of table.h -> arguments checked, resolved and copied as the row says -> handler -> what the kernel
- *   wrote copied out and touched -> value for RAX. One thread, one process: a wait that only the guest itself could
- *   end is a deadlock and ends the run with the reason.
+ *   wrote copied out and touched -> value for RAX. A call that has to wait for another thread is blocked (threads.c).
+ *   Where there is only one, what it waits for comes by the clock, which goes on at once; or never, and that is a
+ *   deadlock, which ends the run with the reason.
  *
  * Invariants
  *   Every value is what Linux would return for a process of this fixed identity; time comes from the instruction count.
  *   The host's descriptors 0 to 2 are the guest's at start; no other descriptor of c2emu can be reached by it.
  *
  * Not modelled
- *   Threads, other processes, timers, the network. A call without a row is ENOSYS and one line of complaint.
+ *   Other processes, timers, the network. A call without a row is ENOSYS and one line of complaint.
  *
  * SIGPIPE is ignored in the whole process from syscalls_create on: a write of the guest to a broken pipe must not kill
  * c2emu; the guest gets its own SIGPIPE. So it does SIGXFSZ where the program around has called c2_file_limit_catch.
@@ -104,12 +105,14 @@ static void raise_descriptor_limit(void)
 }
 
 /* The first thread: its number is the process's, its name the program's. */
-static void create_thread(struct kernel_thread *thread, const char *program_path)
+static enum c2_status create_thread(struct syscalls *kernel, struct c2_error *err)
 {
-    thread->tid = IDENTITY_PID;
-    kernel_name_thread(thread, program_path);
-    thread->timer_slack = KERNEL_TIMER_SLACK_NS;
-    signals_mask_create(&thread->signals);
+    kernel->last_tid = IDENTITY_PID - 1;
+    kernel->current = threads_create(kernel);
+    if (!kernel->current)
+        return c2_fail_memory(err, "the guest's kernel");
+    kernel_name_thread(kernel->current, kernel->names.program_path);
+    return C2_OK;
 }
 
 enum c2_status syscalls_create(struct syscalls **out, struct mmu *mmu, const struct syscalls_config *config,
@@ -126,9 +129,10 @@ enum c2_status syscalls_create(struct syscalls **out, struct mmu *mmu, const str
     enum c2_status status = copy_config(kernel, config, err);
     if (status == C2_OK) {
         identity_create(&kernel->identity);
-        create_thread(&kernel->thread, kernel->names.program_path);
-        status = attributes_create(&kernel->attributes, err);
+        status = create_thread(kernel, err);
     }
+    if (status == C2_OK)
+        status = attributes_create(&kernel->attributes, err);
     if (status == C2_OK)
         status = inputs_create(&kernel->inputs, config->keep_inputs, err);
     if (status == C2_OK)
@@ -151,6 +155,7 @@ void syscalls_destroy(struct syscalls *kernel)
     fds_destroy(&kernel->fds);
     inputs_destroy(&kernel->inputs);
     attributes_destroy(&kernel->attributes);
+    threads_destroy(kernel);
     syscalls_program_destroy(kernel->program);
     forget_names(&kernel->names);
     c2_free(kernel->complaint_prefix);
@@ -162,7 +167,9 @@ void syscalls_check(const struct syscalls *kernel)
     C2_ASSERT(kernel->instructions_per_second > 0);
     fds_check(&kernel->fds);
     signals_check(&kernel->signals);
-    signals_mask_check(&kernel->thread.signals);
+    C2_ASSERT(kernel->current->wait.kind == KERNEL_RUNS);
+    for (uint32_t i = 0; i < kernel->thread_count; i++)
+        signals_mask_check(&kernel->threads[i]->signals);
     for (int i = 0; i < IDENTITY_LIMITS; i++)
         C2_ASSERT(kernel->identity.limit[i].soft <= kernel->identity.limit[i].hard);
 }
@@ -170,18 +177,22 @@ void syscalls_check(const struct syscalls *kernel)
 void syscalls_dump(const struct syscalls *kernel, FILE *to)
 {
     fprintf(to, "%s (%s): last call at instruction %llu, %llu ns slept\n", kernel->names.program_path,
-            kernel->thread.name, (unsigned long long)kernel->instructions, (unsigned long long)kernel->slept_ns);
+            kernel->current->name, (unsigned long long)kernel->instructions, (unsigned long long)kernel->slept_ns);
     fds_dump(&kernel->fds, to);
     signals_dump(&kernel->signals, to);
-    fprintf(to, "thread %u: ", kernel->thread.tid);
-    signals_mask_dump(&kernel->thread.signals, to);
+    for (uint32_t i = 0; i < kernel->thread_count; i++) {
+        char wait[256];
+        syscalls_describe_wait(kernel, kernel->threads[i]->tid, wait, sizeof wait);
+        fprintf(to, "thread %u %s; ", kernel->threads[i]->tid, wait);
+        signals_mask_dump(&kernel->threads[i]->signals, to);
+    }
 }
 
 /* ------------------------------------------------------------------ ends of a call */
 
 bool call_interrupted(const struct call *c) { return c->kernel->interrupted && *c->kernel->interrupted; }
 
-int64_t call_deadlock(struct call *c, const char *why)
+static int64_t deadlock(struct call *c, const char *why)
 {
     c->result->action = SYSCALLS_FAILED;
     c2_fail(c->err, C2_ERR_UNSUPPORTED, "deadlock: the program waits for ever in %s: %s", c->row->name, why);
@@ -252,6 +263,47 @@ static int64_t run_row(struct call *c)
     return value;
 }
 
+static void release_waited(struct call *c, struct kernel_wait *waited)
+{
+    if (c->kernel->current->wait.fds != waited->fds) /* it does not go on waiting for the same */
+        kernel_wait_release(waited);
+}
+
+/* The only thread waits: nobody does anything meanwhile but the clock. The call is made again from where it waits. */
+static int64_t wait_alone(struct call *c)
+{
+    struct kernel_wait *wait = &c->kernel->current->wait, waited;
+    int64_t value = -EINTR;
+    while (c->result->action == SYSCALLS_BLOCKED) {
+        waited = *wait;
+        *wait = (struct kernel_wait){.kind = KERNEL_RUNS};
+        c->waited = &waited;
+        c->again = true;
+        c->result->action = SYSCALLS_RETURN;
+        const uint64_t ends = kernel_wait_ends(c->kernel, &waited);
+        if (ends == KERNEL_NEVER) {
+            value = deadlock(c, waited.why);
+        } else {
+            kernel_sleep_until(c->kernel, c->instructions, ends);
+            value = c->row->handler(c);
+        }
+        release_waited(c, &waited);
+    }
+    return guest_finish(c, value);
+}
+
+/* A call that was blocked goes on from what it waited for, which is given up or taken over by the handler. */
+static int64_t run(struct call *c)
+{
+    struct kernel_wait *wait = &c->kernel->current->wait, waited = *wait;
+    *wait = (struct kernel_wait){.kind = KERNEL_RUNS};
+    c->again = waited.kind != KERNEL_RUNS;
+    c->waited = &waited;
+    const int64_t value = run_row(c);
+    release_waited(c, &waited);
+    return c->result->action == SYSCALLS_BLOCKED && threads_alone(c->kernel) ? wait_alone(c) : value;
+}
+
 void syscalls_call(struct syscalls *kernel, struct syscalls_cpu *cpu, uint64_t instructions,
                    struct syscalls_result *result, struct c2_error *err)
 {
@@ -269,9 +321,9 @@ void syscalls_call(struct syscalls *kernel, struct syscalls_cpu *cpu, uint64_t i
     raw_arguments(raw, cpu);
     memcpy(c.arg, raw, sizeof raw);
     *result = (struct syscalls_result){.action = SYSCALLS_RETURN};
-    result->value = c.row ? run_row(&c) : complain(kernel, number, "is not implemented");
+    result->value = c.row ? run(&c) : complain(kernel, number, "is not implemented");
     sandbox_end_call(&kernel->sandbox);
-    if (!kernel->trace)
+    if (!kernel->trace || result->action == SYSCALLS_BLOCKED)
         return;
     if (c.row)
         trace_call(&c, raw, result->value);

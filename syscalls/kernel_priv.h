@@ -21,14 +21,46 @@ struct kernel_copies {
 
 #define KERNEL_TIMER_SLACK_NS 50000u
 
+/* What a call waits for, of which nothing has happened but `done`: it is made again when that can have come true. */
+enum kernel_wait_kind {
+    KERNEL_RUNS,
+    KERNEL_WAITS_TIME,   /* the deadline alone */
+    KERNEL_WAITS_WORD,   /* FUTEX_WAIT: to be woken */
+    KERNEL_WAITS_OWNER,  /* FUTEX_LOCK_PI: to be given the word */
+    KERNEL_WAITS_FDS,    /* one of fds */
+    KERNEL_WAITS_LOCK,   /* a file's lock is given up, or a descriptor closed */
+    KERNEL_WAITS_SIGNAL, /* one of `signals`; or one that has a handler, as all waits do */
+};
+#define KERNEL_NEVER UINT64_MAX
+#define KERNEL_LAST_NS (UINT64_MAX / 4) /* where guest time stops: it is as good as never */
+struct kernel_wait {
+    enum kernel_wait_kind kind;
+    bool woken;        /* it has come true */
+    bool restarts;     /* behind a handler with SA_RESTART the call begins anew, else it gives EINTR */
+    bool outside;      /* others than the guest can make one of fds ready */
+    uint64_t deadline; /* guest time; KERNEL_NEVER: none */
+    uint64_t word;     /* guest address */
+    uint32_t bits;     /* of FUTEX_WAIT_BITSET */
+    uint64_t order;    /* who waits longer has the lower one */
+    uint64_t signals;
+    uint64_t done; /* bytes of a write that are in the pipe already */
+    struct pollfd *fds;
+    uint32_t fd_count;
+    const char *why;  /* "no other thread can wake it": why a program that waits here without end is stuck */
+    const char *call; /* its name */
+};
+
 /* What the kernel keeps of a guest thread; its registers are where it is executed. */
 struct kernel_thread {
     uint32_t tid;
     char name[16]; /* comm */
     struct signals_mask signals;
+    struct signals_pending pending; /* for this thread alone */
+    struct kernel_wait wait;
     int no_new_privileges, death_signal;
     uint64_t timer_slack;
-    uint64_t clear_tid; /* set_tid_address */
+    uint64_t clear_tid;   /* set_tid_address */
+    uint64_t robust_list; /* set_robust_list */
 };
 
 /* What is called how; owned. */
@@ -40,9 +72,14 @@ struct kernel_names {
     size_t environment_bytes;
 };
 
-/* What all threads share, and the one that there is. */
+/* What all threads share, and the threads. */
 struct syscalls {
-    struct kernel_thread thread;
+    struct kernel_thread *current;  /* whose calls come */
+    struct kernel_thread **threads; /* in the order in which they were started */
+    uint32_t thread_count, thread_room;
+    uint32_t last_tid;
+    uint64_t waits;    /* begun so far */
+    int leader_status; /* of the first thread, when it has ended before others */
     struct mmu *mmu;
     uint64_t physical_bytes;
     struct kernel_names names;
@@ -82,8 +119,43 @@ void kernel_name_thread(struct kernel_thread *thread, const char *program);
 uint64_t kernel_cpu_ns(const struct syscalls *kernel, uint64_t instructions); /* without sleeps */
 /* Guest time goes on by ns at once. */
 void kernel_sleep(struct syscalls *kernel, uint64_t ns);
+/* Guest time goes on to `at`, if it has not come yet. */
+void kernel_sleep_until(struct syscalls *kernel, uint64_t instructions, uint64_t at);
+bool kernel_has_come(const struct syscalls *kernel, uint64_t instructions, uint64_t deadline);
+/* The moment of `ns` from now on. */
+uint64_t kernel_deadline(const struct call *c, uint64_t ns);
 /* A guest timespec as nanoseconds, saturated; false if it is invalid (EINVAL). */
 struct timespec;
 bool kernel_timespec_ns(uint64_t *out, const struct timespec *time);
+
+/* ------------------------------------------------------------------ threads.c */
+struct kernel_thread *threads_create(struct syscalls *kernel); /* NULL: no memory */
+void threads_destroy(struct syscalls *kernel);
+void threads_keep_current(struct syscalls *kernel); /* it becomes the first, the others are no more: execve */
+struct kernel_thread *threads_find(const struct syscalls *kernel, uint32_t tid); /* NULL: there is none */
+/* Nobody but the running thread, and no timer, can make anything happen. */
+bool threads_alone(const struct syscalls *kernel);
+/* A lock of a file may be free now. */
+void threads_wake_locks(struct syscalls *kernel);
+/* The running thread begins to wait, or goes on to: the call comes back as SYSCALLS_BLOCKED. */
+int64_t call_wait(struct call *c, struct kernel_wait wait);
+/* The same for what one descriptor is ready for (poll's events), which the guest itself makes ready; `done` bytes of
+ * the transfer are done. What is left of buffers behind so many bytes, into out; how many they are. */
+int64_t call_wait_fd(struct call *c, const struct fd_entry *entry, short events, const char *why, uint64_t done);
+int call_skip(struct iovec *out, const struct iovec *in, int count, uint64_t bytes);
+/* A call that was blocked is made again, and its time has come. */
+bool call_is_late(const struct call *c);
+void kernel_wait_release(struct kernel_wait *wait);
+/* When it may come true by time alone; KERNEL_NEVER. */
+uint64_t kernel_wait_ends(const struct syscalls *kernel, const struct kernel_wait *wait);
+
+/* ------------------------------------------------------------------ poll.c */
+int poll_milliseconds(uint64_t ns); /* for the host's poll; KERNEL_NEVER: -1 */
+
+/* ------------------------------------------------------------------ futex.c */
+/* Up to `most` waiters of the word are woken, those that have waited longest first; how many. */
+int64_t futex_wake(struct syscalls *kernel, uint64_t word, uint32_t most, uint32_t bits);
+/* The thread ends: words that it holds (set_robust_list) are marked, and given on. */
+void futex_exit(struct call *c);
 
 #endif

@@ -84,7 +84,8 @@ static void refresh(struct syscalls *kernel, const struct fd_entry *entry, uint6
 {
     if (entry->kind == FD_TIMER)
         count_ticks(entry->lamp, now);
-    set(entry, entry->kind == FD_TIMER ? entry->lamp->ticks > 0 : signals_are_pending(kernel, entry->lamp->mask));
+    set(entry, entry->kind == FD_TIMER ? entry->lamp->ticks > 0
+                                       : signals_are_pending(kernel, kernel->current, entry->lamp->mask));
 }
 
 void lamps_refresh(struct syscalls *kernel, uint64_t instructions)
@@ -110,18 +111,14 @@ uint64_t lamps_next(const struct syscalls *kernel)
 
 static uint64_t now_of(const struct call *c) { return syscalls_time_ns(c->kernel, c->instructions); }
 
-/* Nothing is there to be read: 0 once there is. */
+/* Nothing is there to be read. */
 static int64_t wait_for_light(struct call *c, const struct fd_entry *entry)
 {
-    const uint64_t next = entry->kind == FD_TIMER ? entry->lamp->due : LAMPS_NEVER, now = now_of(c);
     if (fcntl(entry->host, F_GETFL) & O_NONBLOCK)
         return -EAGAIN;
-    if (next == LAMPS_NEVER)
-        return call_deadlock(c, entry->kind == FD_TIMER ? "the timer is not armed"
-                                                        : "no signal is pending, and nobody else sends one");
-    kernel_sleep(c->kernel, next - now);
-    refresh(c->kernel, entry, next);
-    return 0;
+    return call_wait_fd(
+        c, entry, POLLIN,
+        entry->kind == FD_TIMER ? "the timer is not armed" : "no signal is pending, and nobody else sends one", 0);
 }
 
 /* Into the buffers, from `skip` bytes on. */

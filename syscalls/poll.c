@@ -3,10 +3,11 @@
  * Waiting for descriptors: poll, select, epoll.
  *
  * Model
- *   Something is ready: the call returns at once and no guest time passes. Nothing is: if only the guest itself could
- *   make one of the descriptors ready, the timeout passes in guest time at once (without one it is a deadlock). If
- *   somebody outside could - a terminal, the shell's pipe - the host waits, and guest time goes on by the timeout
- *   only when it ran out. A timer of the guest's own (lamp.c) may go off before; then the question is put again.
+ *   Something is ready: the call returns at once and no guest time passes. Nothing is: the thread waits for one of the
+ *   descriptors, until the timeout; if it is the only one and only the guest itself could make one ready, the timeout
+ *   passes in guest time at once (without one it is a deadlock). If somebody outside could - a terminal, the shell's
+ *   pipe - the host waits, when all threads do, and guest time goes on by the timeout only when it ran out. A timer of
+ *   the guest's own (lamp.c) may go off before; then the question is put again.
  *
  * Not modelled
  *   The part of the timeout that passed before something became ready: it would be the host's time.
@@ -22,9 +23,9 @@
 #include "syscalls/kernel_priv.h"
 #include "syscalls/lamp_priv.h"
 
-#define FOREVER UINT64_MAX
+#define FOREVER KERNEL_NEVER
 
-static int host_milliseconds(uint64_t ns)
+int poll_milliseconds(uint64_t ns)
 {
     if (ns == FOREVER)
         return -1;
@@ -39,35 +40,59 @@ static uint64_t now(const struct call *c) { return syscalls_time_ns(c->kernel, c
 /* Asks the host what is ready, and waits so long for an answer: how many, or -errno. */
 typedef int64_t ask_host(struct call *c, void *what, int milliseconds);
 
-/* Nothing is ready. Waits until then: for somebody outside, or by passing the time. As ask_host. */
-static int64_t wait_until(struct call *c, ask_host *ask, void *what, bool outside, uint64_t then)
+/* The only thread waits for somebody outside. Timers may go off before the time is over. */
+static int64_t wait_outside(struct call *c, ask_host *ask, void *what, uint64_t deadline)
 {
-    const uint64_t begun = now(c);
-    if (outside) {
-        const int64_t ready = ask(c, what, host_milliseconds(then == FOREVER ? FOREVER : then - begun));
-        if (ready != 0)
-            return ready;
-    } else if (then == FOREVER) {
-        return call_deadlock(c, "none of its descriptors can become ready by anybody else");
-    }
-    kernel_sleep(c->kernel, then - begun);
-    lamps_refresh(c->kernel, c->instructions);
-    return ask(c, what, 0);
-}
-
-/* The whole of a wait with this timeout. Timers may go off before it is over. */
-static int64_t wait_for(struct call *c, ask_host *ask, void *what, bool outside, uint64_t ns)
-{
-    const uint64_t deadline = ns == FOREVER ? FOREVER : now(c) + ns;
-    lamps_refresh(c->kernel, c->instructions);
-    int64_t ready = ask(c, what, 0);
-    bool over = ns == 0;
+    int64_t ready = 0;
+    bool over = false;
     while (ready == 0 && !over) {
-        const uint64_t next = lamps_next(c->kernel);
+        const uint64_t next = lamps_next(c->kernel), begun = now(c);
         over = deadline <= next && deadline != FOREVER;
-        ready = wait_until(c, ask, what, outside, over ? deadline : next);
+        const uint64_t then = over ? deadline : next;
+        ready = ask(c, what, poll_milliseconds(then == FOREVER ? FOREVER : then - begun));
+        if (ready != 0)
+            break;
+        kernel_sleep(c->kernel, then - begun);
+        lamps_refresh(c->kernel, c->instructions);
+        ready = ask(c, what, 0);
     }
     return ready;
+}
+
+/* The thread waits for one of the descriptors. */
+static int64_t wait_blocked(struct call *c, const struct pollfd *fds, unsigned count, bool outside, uint64_t deadline)
+{
+    struct pollfd *copy = c2_alloc((count + 1) * sizeof *copy);
+    if (!copy)
+        return -ENOMEM;
+    memcpy(copy, fds, count * sizeof *copy);
+    return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_FDS,
+                                             .outside = outside,
+                                             .deadline = deadline,
+                                             .fds = copy,
+                                             .fd_count = count,
+                                             .why = "none of its descriptors can become ready by anybody else"});
+}
+
+/* What a wait is for: `what` for ask_host, and the same as descriptors. */
+struct question {
+    ask_host *ask;
+    void *what;
+    const struct pollfd *fds;
+    unsigned count;
+    bool outside;
+};
+
+static int64_t wait_for(struct call *c, const struct question *question, uint64_t ns)
+{
+    lamps_refresh(c->kernel, c->instructions);
+    const int64_t ready = question->ask(c, question->what, 0);
+    if (ready != 0 || ns == 0 || call_is_late(c))
+        return ready;
+    const uint64_t deadline = c->again ? c->waited->deadline : ns == FOREVER ? FOREVER : kernel_deadline(c, ns);
+    if (question->outside && threads_alone(c->kernel))
+        return wait_outside(c, question->ask, question->what, deadline);
+    return wait_blocked(c, question->fds, question->count, question->outside, deadline);
 }
 
 /* ------------------------------------------------------------------ poll */
@@ -95,7 +120,7 @@ static int64_t ask_poll(struct call *c, void *what, int milliseconds)
 
 static int64_t query_wait(struct call *c, struct query *q, uint64_t ns)
 {
-    return wait_for(c, ask_poll, q, q->outside, ns);
+    return wait_for(c, &(struct question){ask_poll, q, q->fd, q->count, q->outside}, ns);
 }
 
 static int64_t poll_until(struct call *c, uint64_t ns)
@@ -129,7 +154,7 @@ static int64_t begin_wait(struct call *c, const struct timespec *time, const voi
     if (!mask)
         return 0;
     memcpy(&set, mask, sizeof set);
-    return signals_wait(c->kernel, set) ? -EINTR : 0;
+    return signals_wait(c, set) ? -EINTR : 0;
 }
 
 /* Linux leaves the time that is left in the caller's timeout: all of it, or nothing. */
@@ -146,6 +171,7 @@ int64_t poll_ppoll(struct call *c)
     if (status < 0)
         return status;
     status = poll_until(c, ns);
+    signals_waited(c);
     leave_time(c->ptr[2], status);
     return status;
 }
@@ -255,6 +281,7 @@ int64_t poll_pselect(struct call *c)
     if (status < 0)
         return status;
     status = select_until(c, ns);
+    signals_waited(c);
     leave_time(c->ptr[4], status);
     return status;
 }
@@ -303,7 +330,9 @@ static int64_t epoll_until(struct call *c, uint64_t ns)
 {
     if ((int)c->arg[2] <= 0)
         return -EINVAL;
-    return wait_for(c, ask_epoll, c->ptr[1], fds_at(c->kernel, c->arg[0])->wait == FD_WAIT_OUTSIDE, ns);
+    const struct pollfd set = {.fd = c->fd[0], .events = POLLIN};
+    const bool outside = fds_at(c->kernel, c->arg[0])->wait == FD_WAIT_OUTSIDE;
+    return wait_for(c, &(struct question){ask_epoll, c->ptr[1], &set, 1, outside}, ns);
 }
 
 int64_t poll_epoll_wait(struct call *c) { return epoll_until(c, from_milliseconds((int64_t)c->arg[3])); }
@@ -312,12 +341,20 @@ int64_t poll_epoll_pwait(struct call *c)
 {
     uint64_t ns;
     int64_t status = begin_wait(c, NULL, c->ptr[4], c->arg[5], &ns);
-    return status < 0 ? status : epoll_until(c, from_milliseconds((int64_t)c->arg[3]));
+    if (status < 0)
+        return status;
+    status = epoll_until(c, from_milliseconds((int64_t)c->arg[3]));
+    signals_waited(c);
+    return status;
 }
 
 int64_t poll_epoll_pwait2(struct call *c)
 {
     uint64_t ns;
     int64_t status = begin_wait(c, c->ptr[3], c->ptr[4], c->arg[5], &ns);
-    return status < 0 ? status : epoll_until(c, ns);
+    if (status < 0)
+        return status;
+    status = epoll_until(c, ns);
+    signals_waited(c);
+    return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The end of the program, and what one process with one thread cannot have.
+ * The end of the program, and what one process cannot have.
  */
 #include "syscalls/kernel_priv.h"
 
@@ -15,11 +15,6 @@ int64_t process_wait(struct call *c)
 {
     (void)c;
     return -ECHILD;
-}
-
-int64_t process_refuse_thread(struct call *c)
-{
-    return call_complain(c, "would start a thread or process, and only the first thread is run");
 }
 
 int64_t process_refuse_process(struct call *c)

@@ -33,12 +33,12 @@ static void visit_actions(struct signals *signals, struct checkpoint *c)
     }
 }
 
-static void visit_pending(struct signals *signals, struct checkpoint *c)
+static void visit_pending(struct signals_pending *pending, struct checkpoint *c)
 {
-    checkpoint_number(c, &signals->pending, CHECKPOINT_ANY);
+    checkpoint_number(c, &pending->set, CHECKPOINT_ANY);
     for (int i = 1; i <= SIGNALS_COUNT; i++) {
-        if (signals->pending & signals_bit(i))
-            checkpoint_bytes(c, &signals->info[i], sizeof signals->info[i]);
+        if (pending->set & signals_bit(i))
+            checkpoint_bytes(c, &pending->info[i], sizeof pending->info[i]);
     }
 }
 
@@ -62,7 +62,9 @@ static void visit_thread(struct kernel_thread *thread, struct checkpoint *c)
     CHECKPOINT_NUMBER(c, *(uint32_t *)&thread->death_signal, UINT32_MAX);
     checkpoint_number(c, &thread->timer_slack, CHECKPOINT_ANY);
     checkpoint_number(c, &thread->clear_tid, CHECKPOINT_ANY);
+    checkpoint_number(c, &thread->robust_list, CHECKPOINT_ANY);
     visit_mask(&thread->signals, c);
+    visit_pending(&thread->pending, c);
 }
 
 static void visit_identity(struct identity *identity, struct checkpoint *c)
@@ -111,12 +113,12 @@ void syscalls_checkpoint(struct syscalls *kernel, struct checkpoint *c)
         checkpoint_number(c, &kernel->random.s[i], CHECKPOINT_ANY);
     for (size_t i = 0; i < sizeof kernel->complained / sizeof kernel->complained[0]; i++)
         checkpoint_number(c, &kernel->complained[i], CHECKPOINT_ANY);
-    visit_thread(&kernel->thread, c);
+    visit_thread(kernel->current, c);
     visit_identity(&kernel->identity, c);
     checkpoint_part(c, "the signals");
     visit_actions(&kernel->signals, c);
-    visit_pending(&kernel->signals, c);
-    if (!signals_hold(&kernel->signals) || !signals_mask_holds(&kernel->thread.signals))
+    visit_pending(&kernel->signals.pending, c);
+    if (!signals_hold(&kernel->signals) || !signals_mask_holds(&kernel->current->signals))
         checkpoint_damaged(c, "signals as they cannot be");
     visit_objects(&kernel->attributes, c);
     fds_checkpoint(kernel, c);

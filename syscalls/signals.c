@@ -4,14 +4,15 @@
  *
  * Model
  *   Signals come from faults, from broken pipes and from the guest itself; none come from outside. One of a kind can be
- *   pending, with what its siginfo says. Actions, masks, the alternate stack and the default actions are Linux's;
- *   stopping is ignored, for nobody could continue the process.
+ *   pending for a thread, and one for the process, with what its siginfo says. Of the process's a thread takes those
+ *   that no thread before it would: the first one first, as on Linux. Actions, masks, the alternate stack and the
+ *   default actions are Linux's; stopping is ignored, for nobody could continue the process.
  *
  * Invariants
  *   SIGKILL and SIGSTOP are never blocked and have no action.
  *
  * Not modelled
- *   Queues of real-time signals; signals for a thread rather than the process.
+ *   Queues of real-time signals.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -37,13 +38,21 @@ void signals_mask_dump(const struct signals_mask *mask, FILE *to)
             mask->suspended ? ", in sigsuspend" : "");
 }
 
+static bool pending_holds(const struct signals_pending *pending)
+{
+    for (int signal = 1; signal <= SIGNALS_COUNT; signal++)
+        if (pending->set & signals_bit(signal) && pending->info[signal].signal != signal)
+            return false;
+    return true;
+}
+
 bool signals_hold(const struct signals *signals)
 {
-    for (int signal = 1; signal <= SIGNALS_COUNT; signal++) {
-        const bool pending = signals->pending & signals_bit(signal);
-        if (signals->action[signal].mask & unblockable() || (pending && signals->info[signal].signal != signal))
+    for (int signal = 1; signal <= SIGNALS_COUNT; signal++)
+        if (signals->action[signal].mask & unblockable())
             return false;
-    }
+    if (!pending_holds(&signals->pending))
+        return false;
     return signals->action[SIGKILL].handler == HANDLER_DEFAULT && signals->action[SIGSTOP].handler == HANDLER_DEFAULT;
 }
 
@@ -51,7 +60,7 @@ void signals_check(const struct signals *signals) { C2_ASSERT(signals_hold(signa
 
 void signals_dump(const struct signals *signals, FILE *to)
 {
-    fprintf(to, "signals: pending %#llx\n", (unsigned long long)signals->pending);
+    fprintf(to, "signals: pending %#llx\n", (unsigned long long)signals->pending.set);
     for (int signal = 1; signal <= SIGNALS_COUNT; signal++)
         if (signals->action[signal].handler != HANDLER_DEFAULT)
             fprintf(to, "%s: handler %#llx, flags %#llx, mask %#llx\n", syscalls_signal_name(signal),
@@ -83,63 +92,112 @@ static bool is_ignored(const struct signals *signals, int signal)
     return handler == HANDLER_IGNORE || (handler == HANDLER_DEFAULT && ignored_by_default(signal));
 }
 
-void signals_raise(struct syscalls *kernel, const struct signals_info *info)
+/* Whether a thread that may take it blocks it, and would get it later. */
+static bool is_blocked(const struct syscalls *kernel, const struct kernel_thread *thread, uint64_t bit)
 {
-    struct signals *signals = &kernel->signals;
+    if (thread)
+        return thread->signals.blocked & bit;
+    for (uint32_t i = 0; i < kernel->thread_count; i++)
+        if (!(kernel->threads[i]->signals.blocked & bit))
+            return false;
+    return true;
+}
+
+void signals_raise(struct syscalls *kernel, struct kernel_thread *thread, const struct signals_info *info)
+{
+    struct signals_pending *pending = thread ? &thread->pending : &kernel->signals.pending;
     uint64_t bit = signals_bit(info->signal);
-    if (signals->pending & bit || (is_ignored(signals, info->signal) && !(kernel->thread.signals.blocked & bit)))
+    if (pending->set & bit || (is_ignored(&kernel->signals, info->signal) && !is_blocked(kernel, thread, bit)))
         return;
-    signals->pending |= bit;
-    signals->info[info->signal] = *info;
+    pending->set |= bit;
+    pending->info[info->signal] = *info;
 }
 
 /* The lowest of a set, or 0. */
 static int first_of(uint64_t set) { return set ? __builtin_ctzll(set) + 1 : 0; }
 
-/* The lowest pending signal outside `blocked`; those that are ignored are dropped, as at their delivery. */
-static int deliverable(struct signals *signals, uint64_t blocked)
+/* The lowest one that is pending and not blocked; those that are ignored are dropped, as at their delivery. */
+static int deliverable(const struct signals *signals, struct signals_pending *pending, uint64_t blocked)
 {
     int signal;
-    while ((signal = first_of(signals->pending & ~blocked)) != 0 && is_ignored(signals, signal))
-        signals->pending &= ~signals_bit(signal);
+    while ((signal = first_of(pending->set & ~blocked)) != 0 && is_ignored(signals, signal))
+        pending->set &= ~signals_bit(signal);
     return signal;
 }
 
-int syscalls_pending(struct syscalls *kernel) { return deliverable(&kernel->signals, kernel->thread.signals.blocked); }
-
-bool signals_wait(struct syscalls *kernel, uint64_t wanted)
+/* What threads before it block: the process's signals that it takes. */
+static uint64_t left_by_others(const struct syscalls *kernel, const struct kernel_thread *thread)
 {
-    struct signals_mask *mask = &kernel->thread.signals;
-    wanted &= ~unblockable();
-    if (!deliverable(&kernel->signals, wanted))
-        return false;
-    mask->after = mask->suspended ? mask->after : mask->blocked;
-    mask->suspended = true;
-    mask->blocked = wanted;
-    return true;
+    uint64_t left = UINT64_MAX;
+    for (uint32_t i = 0; kernel->threads[i] != thread; i++)
+        left &= kernel->threads[i]->signals.blocked;
+    return left;
 }
 
-bool signals_are_pending(const struct syscalls *kernel, uint64_t set) { return kernel->signals.pending & set; }
-
-int signals_take(struct syscalls *kernel, uint64_t set, struct signals_info *info)
+int signals_deliverable(struct syscalls *kernel, struct kernel_thread *thread)
 {
     struct signals *signals = &kernel->signals;
-    const int signal = first_of(signals->pending & set & ~unblockable());
-    if (signal) {
-        signals->pending &= ~signals_bit(signal);
-        *info = signals->info[signal];
-    }
-    return signal;
+    const uint64_t blocked = thread->signals.blocked;
+    const int own = deliverable(signals, &thread->pending, blocked);
+    if (own || !(signals->pending.set & ~blocked))
+        return own;
+    return deliverable(signals, &signals->pending, blocked | ~left_by_others(kernel, thread));
+}
+
+int syscalls_pending(struct syscalls *kernel) { return signals_deliverable(kernel, kernel->current); }
+
+bool signals_wait(struct call *c, uint64_t wanted)
+{
+    struct signals_mask *mask = &c->kernel->current->signals;
+    if (!c->again)
+        mask->after = mask->suspended ? mask->after : mask->blocked;
+    mask->suspended = true;
+    mask->blocked = wanted & ~unblockable();
+    return signals_deliverable(c->kernel, c->kernel->current);
+}
+
+void signals_waited(struct call *c)
+{
+    struct signals_mask *mask = &c->kernel->current->signals;
+    if (!mask->suspended || c->result->action == SYSCALLS_BLOCKED)
+        return;
+    mask->suspended = false;
+    mask->blocked = mask->after;
+}
+
+bool signals_are_pending(const struct syscalls *kernel, const struct kernel_thread *thread, uint64_t set)
+{
+    return (thread->pending.set | kernel->signals.pending.set) & set;
 }
 
 /* ------------------------------------------------------------------ delivery */
 
-static struct signals_info info_of(struct signals *signals, int signal, int code, uint64_t address, bool forced)
+/* Takes it out of those that are pending: for the thread, or else for the process. */
+static bool take_pending(struct signals_info *info, struct syscalls *kernel, int signal)
+{
+    struct signals_pending *own = &kernel->current->pending, *all = &kernel->signals.pending;
+    struct signals_pending *pending = own->set & signals_bit(signal) ? own : all;
+    if (!(pending->set & signals_bit(signal)))
+        return false;
+    *info = pending->info[signal];
+    pending->set &= ~signals_bit(signal);
+    return true;
+}
+
+int signals_take(struct syscalls *kernel, uint64_t set, struct signals_info *info)
+{
+    const uint64_t pending = kernel->current->pending.set | kernel->signals.pending.set;
+    const int signal = first_of(pending & set & ~unblockable());
+    if (signal)
+        take_pending(info, kernel, signal);
+    return signal;
+}
+
+static struct signals_info info_of(struct syscalls *kernel, int signal, int code, uint64_t address, bool forced)
 {
     struct signals_info info = {.signal = signal, .code = code};
-    if (!forced && signals->pending & signals_bit(signal)) {
-        info = signals->info[signal];
-        signals->pending &= ~signals_bit(signal);
+    if (!forced && take_pending(&info, kernel, signal)) {
+        return info;
     } else if (forced) {
         info.address = address;
     } else {
@@ -173,7 +231,7 @@ static enum syscalls_delivery deliver_to_handler(struct syscalls *kernel, struct
                     syscalls_signal_name(info->signal), err.text);
         return SYSCALLS_KILLED;
     }
-    enter_handler(&kernel->thread.signals, &kernel->signals.action[info->signal], info->signal);
+    enter_handler(&kernel->current->signals, &kernel->signals.action[info->signal], info->signal);
     return SYSCALLS_HANDLED;
 }
 
@@ -182,13 +240,13 @@ enum syscalls_delivery syscalls_deliver(struct syscalls *kernel, struct syscalls
 {
     struct signals *signals = &kernel->signals;
     C2_ASSERT(signal >= 1 && signal <= SIGNALS_COUNT);
-    bool blocked = kernel->thread.signals.blocked & signals_bit(signal);
+    bool blocked = kernel->current->signals.blocked & signals_bit(signal);
     if (blocked && !forced) {
-        struct signals_info info = info_of(signals, signal, code, address, false);
-        signals_raise(kernel, &info);
+        struct signals_info info = info_of(kernel, signal, code, address, false);
+        signals_raise(kernel, kernel->current, &info);
         return SYSCALLS_IGNORED;
     }
-    struct signals_info info = info_of(signals, signal, code, address, forced);
+    struct signals_info info = info_of(kernel, signal, code, address, forced);
     if (kernel->trace)
         trace_signal(kernel->trace, &info);
     if (forced && (blocked || signals->action[signal].handler == HANDLER_IGNORE))
@@ -204,6 +262,13 @@ enum syscalls_delivery syscalls_deliver(struct syscalls *kernel, struct syscalls
 
 enum { SET_BYTES = 8 };
 
+static void drop_pending(struct syscalls *kernel, int signal)
+{
+    kernel->signals.pending.set &= ~signals_bit(signal);
+    for (uint32_t i = 0; i < kernel->thread_count; i++)
+        kernel->threads[i]->pending.set &= ~signals_bit(signal);
+}
+
 int64_t signals_sigaction(struct call *c)
 {
     struct signals *signals = &c->kernel->signals;
@@ -217,7 +282,7 @@ int64_t signals_sigaction(struct call *c)
         memcpy(&signals->action[signal], c->ptr[1], sizeof old);
         signals->action[signal].mask &= ~unblockable();
         if (is_ignored(signals, signal))
-            signals->pending &= ~signals_bit(signal);
+            drop_pending(c->kernel, signal);
     }
     if (c->ptr[2])
         memcpy(c->ptr[2], &old, sizeof old);
@@ -226,7 +291,7 @@ int64_t signals_sigaction(struct call *c)
 
 int64_t signals_procmask(struct call *c)
 {
-    struct signals_mask *mask = &c->kernel->thread.signals;
+    struct signals_mask *mask = &c->kernel->current->signals;
     uint64_t old = mask->blocked, set;
     if (c->arg[3] != SET_BYTES)
         return -EINVAL;
@@ -254,7 +319,8 @@ int64_t signals_procmask(struct call *c)
 
 int64_t signals_sigpending(struct call *c)
 {
-    uint64_t set = c->kernel->signals.pending & c->kernel->thread.signals.blocked;
+    const struct kernel_thread *self = c->kernel->current;
+    uint64_t set = (self->pending.set | c->kernel->signals.pending.set) & self->signals.blocked;
     if (c->arg[1] > SET_BYTES)
         return -EINVAL;
     memcpy(c->ptr[0], &set, sizeof set);
@@ -264,7 +330,7 @@ int64_t signals_sigpending(struct call *c)
 int64_t signals_altstack(struct call *c)
 {
     enum { MINIMUM = 2048 };
-    struct signals_stack *stack = &c->kernel->thread.signals.stack, old = *stack;
+    struct signals_stack *stack = &c->kernel->current->signals.stack, old = *stack;
     bool on = frame_on_stack(stack, c->cpu->gpr[4]);
     old.flags |= on ? SS_ONSTACK : 0;
     if (c->ptr[0]) {
@@ -299,9 +365,14 @@ int64_t signals_return(struct call *c)
 
 /* ------------------------------------------------------------------ waiting */
 
+#define NOBODY_SENDS "no signal is pending, and nobody else sends one"
+
 static int64_t suspend(struct call *c, uint64_t mask)
 {
-    return signals_wait(c->kernel, mask) ? -EINTR : call_deadlock(c, "no signal is pending, and nobody else sends one");
+    if (signals_wait(c, mask))
+        return -EINTR;
+    return call_wait(c,
+                     (struct kernel_wait){.kind = KERNEL_WAITS_SIGNAL, .deadline = KERNEL_NEVER, .why = NOBODY_SENDS});
 }
 
 int64_t signals_sigsuspend(struct call *c)
@@ -313,12 +384,12 @@ int64_t signals_sigsuspend(struct call *c)
     return suspend(c, mask);
 }
 
-int64_t signals_pause(struct call *c) { return suspend(c, c->kernel->thread.signals.blocked); }
+int64_t signals_pause(struct call *c) { return suspend(c, c->kernel->current->signals.blocked); }
 
 int64_t signals_timedwait(struct call *c)
 {
     struct signals_info info;
-    uint64_t set, ns;
+    uint64_t set, ns = 0;
     if (c->arg[3] != SET_BYTES || (c->ptr[2] && !kernel_timespec_ns(&ns, c->ptr[2])))
         return -EINVAL;
     memcpy(&set, c->ptr[0], sizeof set);
@@ -327,15 +398,18 @@ int64_t signals_timedwait(struct call *c)
         memcpy(c->ptr[1], &info, sizeof info);
     if (signal)
         return signal;
-    if (!c->ptr[2])
-        return call_deadlock(c, "no signal is pending, and nobody else sends one");
-    kernel_sleep(c->kernel, ns);
-    return -EAGAIN;
+    if (c->again)
+        return call_is_late(c) ? -EAGAIN : call_wait(c, *c->waited);
+    return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_SIGNAL,
+                                             .deadline = c->ptr[2] ? kernel_deadline(c, ns) : KERNEL_NEVER,
+                                             .signals = set & ~unblockable(),
+                                             .why = NOBODY_SENDS});
 }
 
 /* ------------------------------------------------------------------ sending */
 
-static int64_t send(struct call *c, int signal, int code)
+/* To a thread, or to the process. */
+static int64_t send(struct call *c, struct kernel_thread *thread, int signal, int code)
 {
     struct signals_info info = {.signal = signal, .code = code};
     info.sender.pid = IDENTITY_PID;
@@ -343,7 +417,7 @@ static int64_t send(struct call *c, int signal, int code)
     if (signal < 0 || signal > SIGNALS_COUNT)
         return -EINVAL;
     if (signal != 0)
-        signals_raise(c->kernel, &info);
+        signals_raise(c->kernel, thread, &info);
     return 0;
 }
 
@@ -352,14 +426,15 @@ int64_t signals_kill(struct call *c)
     int to = (int)c->arg[0];
     if (to != 0 && to != IDENTITY_PID && to != -IDENTITY_PID)
         return (int)c->arg[1] < 0 || (int)c->arg[1] > SIGNALS_COUNT ? -EINVAL : -ESRCH;
-    return send(c, (int)c->arg[1], SI_USER);
+    return send(c, NULL, (int)c->arg[1], SI_USER);
 }
 
 static int64_t send_to_thread(struct call *c, int thread, int signal)
 {
     if (thread <= 0)
         return -EINVAL;
-    return thread == IDENTITY_PID ? send(c, signal, SI_TKILL) : -ESRCH;
+    struct kernel_thread *to = threads_find(c->kernel, (uint32_t)thread);
+    return to ? send(c, to, signal, SI_TKILL) : -ESRCH;
 }
 
 int64_t signals_tkill(struct call *c) { return send_to_thread(c, (int)c->arg[0], (int)c->arg[1]); }
@@ -381,6 +456,6 @@ int64_t signals_queue(struct call *c)
     memcpy(&info, c->ptr[2], sizeof info);
     info.signal = (int)c->arg[1];
     if (info.signal != 0)
-        signals_raise(c->kernel, &info);
+        signals_raise(c->kernel, NULL, &info);
     return 0;
 }

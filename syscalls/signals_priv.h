@@ -9,6 +9,7 @@
 
 #define SIGNALS_COUNT 64
 #define SIGNALS_INFO_BYTES 128
+#define SIGNALS_RESTART 0x10000000u              /* SA_RESTART */
 #define SIGNALS_AUTODISARM ((int32_t)0x80000000) /* SS_AUTODISARM */
 
 /* As the kernel's struct sigaction on x86-64. */
@@ -30,17 +31,23 @@ struct signals_info {
     };
 };
 
+struct kernel_thread;
+
 struct signals_stack {
     uint64_t base;
     int32_t flags, pad;
     uint64_t bytes;
 }; /* stack_t */
 
+struct signals_pending {
+    uint64_t set;                                /* bit signal-1 */
+    struct signals_info info[SIGNALS_COUNT + 1]; /* of those */
+};
+
 /* The process's. */
 struct signals {
     struct signals_action action[SIGNALS_COUNT + 1]; /* by signal number */
-    uint64_t pending;                                /* bit signal-1 */
-    struct signals_info info[SIGNALS_COUNT + 1];     /* of pending ones */
+    struct signals_pending pending;                  /* for whichever thread takes it */
 };
 
 /* A thread's. */
@@ -59,14 +66,18 @@ void signals_mask_check(const struct signals_mask *mask);
 void signals_mask_dump(const struct signals_mask *mask, FILE *to);
 void signals_dump(const struct signals *signals, FILE *to);
 static inline uint64_t signals_bit(int signal) { return (uint64_t)1 << (signal - 1); }
-/* Makes a signal pending, as if sent by the guest itself. */
-void signals_raise(struct syscalls *kernel, const struct signals_info *info);
-/* Takes the lowest pending signal of a set, its info into *info: its number, or 0 if there is none. */
+/* Makes a signal pending: for the thread, NULL for the process. */
+void signals_raise(struct syscalls *kernel, struct kernel_thread *thread, const struct signals_info *info);
+/* Takes the lowest signal of a set that is pending for the running thread, its info into *info: its number, or 0 if
+ * there is none. */
 int signals_take(struct syscalls *kernel, uint64_t set, struct signals_info *info);
-bool signals_are_pending(const struct syscalls *kernel, uint64_t set);
-/* Before a wait with a signal mask of its own (ppoll ...): true if a signal is deliverable under it; then the mask is
- * in force until the signal is delivered and the call must return -EINTR. */
-bool signals_wait(struct syscalls *kernel, uint64_t wanted);
+bool signals_are_pending(const struct syscalls *kernel, const struct kernel_thread *thread, uint64_t set);
+/* A signal that the thread would take now, or 0. */
+int signals_deliverable(struct syscalls *kernel, struct kernel_thread *thread);
+/* Before a wait with a signal mask of its own (ppoll ...), which is in force from now on: true if a signal is
+ * deliverable under it, and the call must return -EINTR. signals_waited(): the wait is over without one. */
+bool signals_wait(struct call *c, uint64_t wanted);
+void signals_waited(struct call *c);
 
 /* ------------------------------------------------------------------ frame.c */
 /* Builds the frame and turns *cpu to the handler; on failure *cpu is as it was. */

@@ -12,6 +12,7 @@
  */
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -87,16 +88,32 @@ static bool is_stream(const struct call *c)
     return getsockopt(c->fd[0], SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_STREAM;
 }
 
+/* What is left of a message of which so many bytes are done. */
+static struct msghdr rest_of(const struct msghdr *message, struct iovec rest[IOV_MAX], uint64_t done)
+{
+    struct msghdr left = *message;
+    if (done == 0)
+        return left;
+    left.msg_iov = rest;
+    left.msg_iovlen = (size_t)call_skip(rest, message->msg_iov, (int)message->msg_iovlen, done);
+    return left;
+}
+
 static int64_t send_message(struct call *c, const struct msghdr *message, int flags)
 {
     bool self = waits_for_itself(c, flags);
-    uint64_t total = 0;
-    for (size_t i = 0; i < message->msg_iovlen; i++)
-        total += message->msg_iov[i].iov_len;
-    int64_t value = CALL_HOST(c, sendmsg(c->fd[0], message, flags | (self ? MSG_DONTWAIT : 0)));
+    struct iovec rest[IOV_MAX];
+    uint64_t total = 0, done = c->again ? c->waited->done : 0;
+    const struct msghdr left = rest_of(message, rest, done);
+    for (size_t i = 0; i < left.msg_iovlen; i++)
+        total += left.msg_iov[i].iov_len;
+    int64_t value = CALL_HOST(c, sendmsg(c->fd[0], &left, flags | (self ? MSG_DONTWAIT : 0)));
     if (self && (value == -EAGAIN || (value >= 0 && (uint64_t)value < total)))
-        return call_deadlock(c, "it sends to itself, and there is no room");
-    return value == -EPIPE && !(flags & MSG_NOSIGNAL) ? call_broken_pipe(c, c->fd[0]) : value;
+        return call_wait_fd(c, fds_at(c->kernel, c->arg[0]), POLLOUT, "it sends to itself, and there is no room",
+                            done + (value > 0 ? (uint64_t)value : 0));
+    if (value == -EPIPE && !(flags & MSG_NOSIGNAL))
+        value = call_broken_pipe(c, c->fd[0]);
+    return done == 0 ? value : (int64_t)done + (value > 0 ? value : 0);
 }
 
 /* MSG_WAITALL waits on after `bytes` of `total` bytes: unless the other end is closed. */
@@ -111,19 +128,23 @@ static bool waits_for_more(const struct call *c, int flags, uint64_t bytes, uint
 static int64_t receive_message(struct call *c, struct msghdr *message, int flags)
 {
     bool self = waits_for_itself(c, flags);
-    uint64_t total = 0;
-    for (size_t i = 0; i < message->msg_iovlen; i++)
-        total += message->msg_iov[i].iov_len;
-    int64_t value = CALL_HOST(c, recvmsg(c->fd[0], message, flags | (self ? MSG_DONTWAIT : 0)));
+    struct iovec rest[IOV_MAX];
+    uint64_t total = 0, done = c->again ? c->waited->done : 0;
+    struct msghdr left = rest_of(message, rest, done);
+    for (size_t i = 0; i < left.msg_iovlen; i++)
+        total += left.msg_iov[i].iov_len;
+    int64_t value = CALL_HOST(c, recvmsg(c->fd[0], &left, flags | (self ? MSG_DONTWAIT : 0)));
+    message->msg_flags = left.msg_flags;
     if (value > 0 && !(flags & MSG_PEEK))
-        inputs_took(c->kernel, fds_at(c->kernel, c->arg[0]), message->msg_iov, (uint64_t)value);
+        inputs_took(c->kernel, fds_at(c->kernel, c->arg[0]), left.msg_iov, (uint64_t)value);
     if (self && value == -EAGAIN && fds_is_shut(fds_at(c->kernel, c->arg[0]))) {
         message->msg_flags = 0;
-        return 0;
+        return (int64_t)done;
     }
     if (self && (value == -EAGAIN || (value >= 0 && waits_for_more(c, flags, (uint64_t)value, total))))
-        return call_deadlock(c, "it receives from itself, and nothing is there");
-    return value;
+        return call_wait_fd(c, fds_at(c->kernel, c->arg[0]), POLLIN, "it receives from itself, and nothing is there",
+                            done + (value > 0 ? (uint64_t)value : 0));
+    return done == 0 ? value : (int64_t)done + (value > 0 ? value : 0);
 }
 
 int64_t sockets_send(struct call *c)

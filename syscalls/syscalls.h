@@ -62,6 +62,10 @@ enum syscalls_action {
     SYSCALLS_SIGNAL,  /* value goes to RAX, then signal (with info) is to be raised in the guest */
     SYSCALLS_RESTORE, /* rt_sigreturn: the whole cpu was replaced */
     SYSCALLS_EXECUTE, /* execve: the program ends here, and the process goes on as the one of syscalls_take_program */
+    SYSCALLS_STARTED, /* value goes to RAX, and `thread` is there: it begins behind the call with RAX 0 */
+    SYSCALLS_ENDED,   /* the thread has ended, others are left */
+    SYSCALLS_YIELD,   /* value goes to RAX, and it is the turn of another thread */
+    SYSCALLS_BLOCKED, /* nothing: the thread waits. The same call is to be made again when syscalls_ready says so */
     SYSCALLS_FAILED,  /* c2emu cannot go on; *err */
 };
 struct syscalls_result {
@@ -69,6 +73,10 @@ struct syscalls_result {
     int64_t value;
     int status; /* EXIT: exit status 0..255 */
     int signal; /* SIGNAL */
+    struct {
+        uint32_t tid;
+        uint64_t stack, fs_base; /* stack 0: that of the caller */
+    } thread;                    /* STARTED */
 };
 /* Performs the call in cpu (number in rax, arguments rdi rsi rdx r10 r8 r9) at guest time `instructions`. Only fs_base
  * and gs_base of *cpu may be changed (arch_prctl), and everything by RESTORE. */
@@ -81,6 +89,29 @@ void syscalls_program_destroy(struct syscalls_program *program); /* takes NULL *
 /* It is in a memory of its own, as loaded, and has not run. path: that of /proc/self/exe. */
 enum c2_status syscalls_execute(struct syscalls *kernel, struct mmu *mmu, const struct syscalls_program *program,
                                 const char *path, struct c2_error *err);
+
+/* Threads. Calls, signals and what is pending are those of the running one: the first, or that of the last switch; it
+ * does not wait, or goes on with its call next. After SYSCALLS_ENDED another one is to be switched to. */
+uint32_t syscalls_thread(const struct syscalls *kernel); /* its number for the guest */
+void syscalls_switch(struct syscalls *kernel, uint32_t tid);
+enum syscalls_readiness {
+    SYSCALLS_RUNS,        /* it does not wait */
+    SYSCALLS_WAITS,       /* what it waits for has not come */
+    SYSCALLS_AGAIN,       /* it may have: the call is to be made again */
+    SYSCALLS_INTERRUPTED, /* a signal has: syscalls_interrupt, then what is pending */
+};
+enum syscalls_readiness syscalls_ready(struct syscalls *kernel, uint32_t tid, uint64_t instructions);
+/* Whether another thread than the running one can go on, or may be able to without anything that this one does: for
+ * time goes on, and for descriptors nobody is asked here. */
+bool syscalls_contended(struct syscalls *kernel);
+/* All threads wait: guest time goes on to when one of them may not, or the host waits for what comes from outside.
+ * False: none ever will. */
+bool syscalls_pass_time(struct syscalls *kernel, uint64_t instructions);
+/* The running thread's wait is over by a signal: true, *value is the result of its call; false: the call is to be made
+ * anew behind the handler (SA_RESTART). */
+bool syscalls_interrupt(struct syscalls *kernel, int64_t *value);
+/* "waits in futex for the word at 0x404060, which holds 0x2" */
+void syscalls_describe_wait(const struct syscalls *kernel, uint32_t tid, char *out, size_t bytes);
 
 /* A signal for the guest thread: from a fault (code SEGV_MAPERR ..., address) or from a SYSCALLS_SIGNAL.
  * HANDLED: the frame is built and *cpu changed, go on. IGNORED: go on. KILLED: the guest dies of it (128 + signal).

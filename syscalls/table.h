@@ -194,16 +194,16 @@ SYSCALL(96, gettimeofday, time_gettimeofday, DECIMAL, "", OUT_OR_NULL(16), OUT_O
 SYSCALL(164, settimeofday, identity_denied, DECIMAL, "EPERM", ADDRESS, ADDRESS)
 SYSCALL(201, time, time_time, DECIMAL, "", OUT_OR_NULL(8))
 SYSCALL(100, times, time_times, DECIMAL, "100 ticks a second", OUT_OR_NULL(32))
-SYSCALL(35, nanosleep, time_nanosleep, DECIMAL, "guest time goes on at once", TIME_IN, ADDRESS)
-SYSCALL(230, clock_nanosleep, time_clock_nanosleep, DECIMAL, "guest time goes on at once", CHOICE(clock), FLAGS(timer),
-        TIME_IN, ADDRESS)
+SYSCALL(35, nanosleep, time_nanosleep, DECIMAL, "guest time goes on at once when all threads wait", TIME_IN, ADDRESS)
+SYSCALL(230, clock_nanosleep, time_clock_nanosleep, DECIMAL, "guest time goes on at once when all threads wait",
+        CHOICE(clock), FLAGS(timer), TIME_IN, ADDRESS)
 SYSCALL(37, alarm, time_alarm, DECIMAL, "0 only; else ENOSYS", UINT)
 SYSCALL(36, getitimer, time_getitimer, DECIMAL, "always disarmed", INT, OUT(32))
 SYSCALL(38, setitimer, time_setitimer, DECIMAL, "disarming only; else ENOSYS", INT, IN_OR_NULL(32), OUT_OR_NULL(32))
 
 TOPIC("Identity")
 SYSCALL(39, getpid, identity_pid, DECIMAL, "1000", NONE)
-SYSCALL(186, gettid, identity_thread, DECIMAL, "1000", NONE)
+SYSCALL(186, gettid, identity_thread, DECIMAL, "1000, and counting up", NONE)
 SYSCALL(110, getppid, identity_parent, DECIMAL, "1", NONE)
 SYSCALL(111, getpgrp, identity_pid, DECIMAL, "1000", NONE)
 SYSCALL(121, getpgid, identity_group_of, DECIMAL, "1000", INT)
@@ -246,7 +246,7 @@ SYSCALL(318, getrandom, identity_getrandom, DECIMAL, "the seeded stream", OUT_DA
 
 TOPIC("Scheduling")
 SYSCALL(24, sched_yield, sched_yield_call, DECIMAL, "", NONE)
-SYSCALL(204, sched_getaffinity, sched_get_affinity, DECIMAL, "one CPU", INT, SIZE, ADDRESS)
+SYSCALL(204, sched_getaffinity, sched_get_affinity, DECIMAL, "one CPU, of any thread", INT, SIZE, ADDRESS)
 SYSCALL(203, sched_setaffinity, sched_set_affinity, DECIMAL, "CPU 0 must be in the set", INT, SIZE, ADDRESS)
 SYSCALL(145, sched_getscheduler, sched_get_policy, DECIMAL, "SCHED_OTHER", INT)
 SYSCALL(144, sched_setscheduler, sched_set_policy, DECIMAL, "SCHED_OTHER only; else EPERM", INT, INT, IN(4))
@@ -255,34 +255,37 @@ SYSCALL(142, sched_setparam, sched_set_param, DECIMAL, "priority 0 only", INT, I
 SYSCALL(146, sched_get_priority_max, sched_priority_max, DECIMAL, "", INT)
 SYSCALL(147, sched_get_priority_min, sched_priority_min, DECIMAL, "", INT)
 SYSCALL(148, sched_rr_get_interval, sched_interval, DECIMAL, "4 ms", INT, TIME_OUT)
-SYSCALL(202, futex, sched_futex, DECIMAL, "one thread: a wait ends by its timeout, or the run ends as a deadlock",
-        ADDRESS, CHOICE(futex), UINT, ADDRESS, ADDRESS, UINT)
-SYSCALL(273, set_robust_list, sched_set_robust_list, DECIMAL, "", ADDRESS, SIZE)
-SYSCALL(324, membarrier, sched_membarrier, DECIMAL, "one thread: nothing to do", INT, HEX, INT)
+SYSCALL(202, futex, futex_call, DECIMAL, "of this process only; no FUTEX_WAIT_REQUEUE_PI", ADDRESS, CHOICE(futex), UINT,
+        ADDRESS, ADDRESS, UINT)
+SYSCALL(273, set_robust_list, futex_set_robust_list, DECIMAL, "", ADDRESS, SIZE)
+SYSCALL(274, get_robust_list, futex_get_robust_list, DECIMAL, "", INT, ADDRESS, ADDRESS)
+SYSCALL(324, membarrier, sched_membarrier, DECIMAL, "one thread runs at a time: nothing to do", INT, HEX, INT)
 
 TOPIC("Signals")
 SYSCALL(13, rt_sigaction, signals_sigaction, DECIMAL, "", SIGNAL, IN_OR_NULL(32), OUT_OR_NULL(32), SIZE)
 SYSCALL(14, rt_sigprocmask, signals_procmask, DECIMAL, "", CHOICE(sigmask), IN_OR_NULL(8), OUT_OR_NULL(8), SIZE)
 SYSCALL(127, rt_sigpending, signals_sigpending, DECIMAL, "", OUT(8), SIZE)
-SYSCALL(130, rt_sigsuspend, signals_sigsuspend, DECIMAL, "nothing pending: the run ends as a deadlock", IN(8), SIZE)
-SYSCALL(34, pause, signals_pause, DECIMAL, "nothing pending: the run ends as a deadlock", NONE)
-SYSCALL(128, rt_sigtimedwait, signals_timedwait, DECIMAL, "a timeout passes at once", IN(8), OUT_OR_NULL(128),
-        TIME_IN_OR_NULL, SIZE)
+SYSCALL(130, rt_sigsuspend, signals_sigsuspend, DECIMAL, "nobody left to send one: the run ends as a deadlock", IN(8),
+        SIZE)
+SYSCALL(34, pause, signals_pause, DECIMAL, "nobody left to send one: the run ends as a deadlock", NONE)
+SYSCALL(128, rt_sigtimedwait, signals_timedwait, DECIMAL, "a timeout passes at once when all threads wait", IN(8),
+        OUT_OR_NULL(128), TIME_IN_OR_NULL, SIZE)
 SYSCALL(131, sigaltstack, signals_altstack, DECIMAL, "", IN_OR_NULL(24), OUT_OR_NULL(24))
 SYSCALL(62, kill, signals_kill, DECIMAL, "to itself only; else ESRCH", INT, SIGNAL)
-SYSCALL(200, tkill, signals_tkill, DECIMAL, "to itself only; else ESRCH", INT, SIGNAL)
-SYSCALL(234, tgkill, signals_tgkill, DECIMAL, "to itself only; else ESRCH", INT, INT, SIGNAL)
+SYSCALL(200, tkill, signals_tkill, DECIMAL, "to its own threads only; else ESRCH", INT, SIGNAL)
+SYSCALL(234, tgkill, signals_tgkill, DECIMAL, "to its own threads only; else ESRCH", INT, INT, SIGNAL)
 SYSCALL(129, rt_sigqueueinfo, signals_queue, DECIMAL, "to itself only; one of a kind is pending", INT, SIGNAL, IN(128))
 SYSCALL(15, rt_sigreturn, signals_return, NO_RESULT, "", NONE)
 
 TOPIC("Processes")
-SYSCALL(60, exit, process_exit, NO_RESULT, "", INT)
+SYSCALL(60, exit, threads_exit, NO_RESULT, "", INT)
 SYSCALL(231, exit_group, process_exit, NO_RESULT, "", INT)
 SYSCALL(61, wait4, process_wait, DECIMAL, "ECHILD", INT, ADDRESS, HEX, ADDRESS)
 SYSCALL(247, waitid, process_wait, DECIMAL, "ECHILD", INT, INT, ADDRESS, HEX, ADDRESS)
-SYSCALL(56, clone, process_refuse_thread, DECIMAL, "ENOSYS, with a line that says so", HEX, ADDRESS, ADDRESS, ADDRESS,
-        HEX)
-SYSCALL(435, clone3, process_refuse_thread, DECIMAL, "ENOSYS, with a line that says so", ADDRESS, SIZE)
+SYSCALL(56, clone, threads_clone, DECIMAL, "threads only; a process is ENOSYS, with a line that says so", HEX, ADDRESS,
+        ADDRESS, ADDRESS, HEX)
+SYSCALL(435, clone3, threads_clone3, DECIMAL, "threads only; a process is ENOSYS, with a line that says so", ADDRESS,
+        SIZE)
 SYSCALL(57, fork, process_refuse_process, DECIMAL, "ENOSYS, with a line that says so", NONE)
 SYSCALL(58, vfork, process_refuse_process, DECIMAL, "ENOSYS, with a line that says so", NONE)
 SYSCALL(59, execve, exec_execve, DECIMAL, "", PATH, ADDRESS, ADDRESS)

@@ -31,13 +31,29 @@ uint64_t syscalls_time_ns(const struct syscalls *kernel, uint64_t instructions)
 void kernel_sleep(struct syscalls *kernel, uint64_t ns)
 {
     /* A program may sleep "for ever" with the longest time there is: the clock then stops far from overflow. */
-    const uint64_t most = UINT64_MAX / 4;
-    kernel->slept_ns = ns > most - kernel->slept_ns ? most : kernel->slept_ns + ns;
+    kernel->slept_ns = ns > KERNEL_LAST_NS - kernel->slept_ns ? KERNEL_LAST_NS : kernel->slept_ns + ns;
+}
+
+void kernel_sleep_until(struct syscalls *kernel, uint64_t instructions, uint64_t at)
+{
+    const uint64_t time = syscalls_time_ns(kernel, instructions);
+    kernel_sleep(kernel, at > time ? at - time : 0);
+}
+
+bool kernel_has_come(const struct syscalls *kernel, uint64_t instructions, uint64_t deadline)
+{
+    const uint64_t time = syscalls_time_ns(kernel, instructions);
+    return deadline != KERNEL_NEVER && (time >= deadline || time >= KERNEL_LAST_NS);
+}
+
+uint64_t kernel_deadline(const struct call *c, uint64_t ns)
+{
+    return syscalls_time_ns(c->kernel, c->instructions) + (ns < KERNEL_LAST_NS ? ns : KERNEL_LAST_NS);
 }
 
 bool kernel_timespec_ns(uint64_t *out, const struct timespec *time)
 {
-    const uint64_t most = UINT64_MAX / 4;
+    const uint64_t most = KERNEL_LAST_NS;
     if (time->tv_sec < 0 || time->tv_nsec < 0 || (uint64_t)time->tv_nsec >= KERNEL_NS)
         return false;
     uint64_t seconds = (uint64_t)time->tv_sec;
@@ -139,13 +155,20 @@ int64_t time_times(struct call *c)
 
 /* ------------------------------------------------------------------ sleeping */
 
+/* Until then. A sleep of no time is none. */
+static int64_t sleep_until(struct call *c, uint64_t deadline)
+{
+    if (kernel_has_come(c->kernel, c->instructions, deadline))
+        return 0;
+    return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_TIME, .deadline = deadline, .why = "it sleeps"});
+}
+
 int64_t time_nanosleep(struct call *c)
 {
     uint64_t ns;
     if (!kernel_timespec_ns(&ns, c->ptr[0]))
         return -EINVAL;
-    kernel_sleep(c->kernel, ns);
-    return 0;
+    return sleep_until(c, c->again ? c->waited->deadline : kernel_deadline(c, ns));
 }
 
 int64_t time_clock_nanosleep(struct call *c)
@@ -158,11 +181,12 @@ int64_t time_clock_nanosleep(struct call *c)
         return -EOPNOTSUPP;
     bool absolute = c->arg[1] & TIMER_ABSTIME;
     if ((clock == CLOCK_PROCESS_CPUTIME_ID || clock < 0) && (absolute ? ns > at : ns > 0))
-        return call_deadlock(c, "its own CPU time does not go on while it sleeps");
+        return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_TIME,
+                                                 .deadline = KERNEL_NEVER,
+                                                 .why = "its own CPU time does not go on while it sleeps"});
     if (absolute)
         ns = ns > at ? ns - at : 0;
-    kernel_sleep(c->kernel, ns);
-    return 0;
+    return sleep_until(c, c->again ? c->waited->deadline : kernel_deadline(c, ns));
 }
 
 /* ------------------------------------------------------------------ timers */

@@ -215,7 +215,7 @@ static void a_dump_shows_the_descriptors(void **state)
     const char *text = guest_said(g.complaints);
     assert_non_null(strstr(text, "/bin/true (true): last call at instruction 0, 0 ns slept\n"));
     assert_non_null(strstr(text, ", synthetic, waits for nobody, close-on-exec, /proc/1000/comm\n"));
-    assert_non_null(strstr(text, "signals: pending 0\nthread 1000: signals blocked 0\n"));
+    assert_non_null(strstr(text, "signals: pending 0\nthread 1000 runs; signals blocked 0\n"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, guest_setup, guest_teardown)

@@ -421,7 +421,20 @@ void row_futex(void **state)
     assert_call(-EFAULT, futex, GUEST_BAD, FUTEX_WAIT, 1, NULL);
     assert_call(-EAGAIN, futex, word, FUTEX_CMP_REQUEUE, 1, 1, word, 6);
     assert_call(0, futex, word, FUTEX_CMP_REQUEUE, 1, 1, word, 5);
-    assert_call(-ENOSYS, futex, word, FUTEX_LOCK_PI, 0, NULL);
+    assert_call(-ENOSYS, futex, word, FUTEX_WAIT_REQUEUE_PI, 0, NULL);
+    assert_call(-ESRCH, futex, word, FUTEX_LOCK_PI, 0, NULL); /* there is no thread 5 */
+    *word = 0;
+    assert_call(0, futex, word, FUTEX_LOCK_PI, 0, NULL);
+    assert_int_equal(*word, 1000);
+    assert_call(-EDEADLK, futex, word, FUTEX_LOCK_PI, 0, NULL);
+    assert_call(0, futex, word, FUTEX_UNLOCK_PI);
+    assert_int_equal(*word, 0);
+    assert_call(-EPERM, futex, word, FUTEX_UNLOCK_PI);
+    *word = 5;
+    /* word = word + 3, and whether it was above 4 */
+    assert_call(0, futex, word, FUTEX_WAKE_OP, 1, 1, word, FUTEX_OP(FUTEX_OP_ADD, 3, FUTEX_OP_CMP_GT, 4));
+    assert_int_equal(*word, 8);
+    *word = 5;
     assert_call(-EINTR, futex, word, FUTEX_WAIT_PRIVATE, 5, NULL);
     assert_int_equal(g.result.action, SYSCALLS_FAILED);
     assert_string_equal(g.err.text, "deadlock: the program waits for ever in futex: no other thread can wake it");
@@ -432,6 +445,17 @@ void row_set_robust_list(void **state)
     (void)state;
     assert_call(0, set_robust_list, GUEST_ARENA, 24);
     assert_call(-EINVAL, set_robust_list, GUEST_ARENA, 23);
+}
+
+void row_get_robust_list(void **state)
+{
+    (void)state;
+    uint64_t *out = guest_take(16);
+    assert_call(0, set_robust_list, GUEST_ARENA, 24);
+    assert_call(0, get_robust_list, 0, out, out + 1);
+    assert_int_equal(out[0], (uintptr_t)GUEST_ARENA);
+    assert_int_equal(out[1], 24);
+    assert_call(-ESRCH, get_robust_list, 999, out, out + 1);
 }
 
 void row_membarrier(void **state)
@@ -794,20 +818,61 @@ static void assert_refusal(int64_t value, const char *complaint)
     assert_string_equal(guest_said(g.complaints), complaint);
 }
 
+/* The first thread waits at the word, the other one wakes it and ends. */
+static void threads_take_turns(uint32_t *word)
+{
+    word[0] = 5;
+    assert_call(-EINTR, futex, word, FUTEX_WAIT_PRIVATE, 5, NULL);
+    assert_int_equal(g.result.action, SYSCALLS_BLOCKED);
+    assert_int_equal(syscalls_ready(g.kernel, 1000, 0), SYSCALLS_WAITS);
+    syscalls_switch(g.kernel, 1001);
+    assert_call(1001, gettid);
+    assert_false(syscalls_contended(g.kernel));
+    assert_call(1, futex, word, FUTEX_WAKE_PRIVATE, 7);
+    assert_true(syscalls_contended(g.kernel));
+    assert_call(0, sched_yield);
+    assert_int_equal(g.result.action, SYSCALLS_YIELD);
+    CALL(exit, 3);
+    assert_int_equal(g.result.action, SYSCALLS_ENDED);
+    assert_int_equal(word[1], 0);
+    assert_int_equal(syscalls_ready(g.kernel, 1000, 0), SYSCALLS_AGAIN);
+    syscalls_switch(g.kernel, 1000);
+    assert_call(0, futex, word, FUTEX_WAIT_PRIVATE, 5, NULL);
+}
+
 void row_clone(void **state)
 {
     (void)state;
-    assert_refusal(CALL(clone, 0x3d0f00),
-                   "c2emu: system call 56 (clone) would start a thread or process, and only the first thread is run: "
-                   "the program sees ENOSYS\n");
+    uint32_t *tid = guest_take(8);
+    assert_refusal(CALL(clone, 0x11), "c2emu: system call 56 (clone) would start a process, and only this one is run: "
+                                      "the program sees ENOSYS\n");
+    assert_call(-EINVAL, clone, 0x10f00 & ~0x200, 0, NULL, NULL, 0); /* threads without their files */
+    assert_call(1001, clone, 0x3d0f00, GUEST_ARENA, tid, tid + 1, 0x1234);
+    assert_int_equal(g.result.action, SYSCALLS_STARTED);
+    assert_int_equal(g.result.thread.tid, 1001);
+    assert_int_equal(g.result.thread.stack, (uintptr_t)GUEST_ARENA);
+    assert_int_equal(g.result.thread.fs_base, 0x1234);
+    assert_int_equal(tid[0], 1001); /* CLONE_PARENT_SETTID, and no CLONE_CHILD_SETTID */
+    assert_int_equal(tid[1], 0);
+    threads_take_turns(tid);
 }
 
 void row_clone3(void **state)
 {
     (void)state;
-    assert_refusal(CALL(clone3, GUEST_ARENA, 88),
-                   "c2emu: system call 435 (clone3) would start a thread or process, and only the first thread is run: "
-                   "the program sees ENOSYS\n");
+    uint64_t *args = guest_take(88);
+    assert_call(-EINVAL, clone3, args, 56);
+    assert_call(-E2BIG, clone3, args, 4097);
+    args[0] = 0x3d0f00;
+    args[2] = args[3] = (uintptr_t)&args[10];
+    args[5] = 0x10000;
+    args[6] = 0x2000;
+    args[7] = 0x77;
+    assert_call(1001, clone3, args, 88);
+    assert_int_equal(g.result.action, SYSCALLS_STARTED);
+    assert_int_equal(g.result.thread.stack, 0x12000);
+    assert_int_equal((uint32_t)args[10], 1001);
+    assert_int_equal(g.result.thread.fs_base, 0x77);
 }
 
 void row_fork(void **state)

@@ -105,9 +105,9 @@ static const char head[] =
     "<!-- made from syscalls/table.h by test_syscalls_table; edit the table, not this page -->\n"
     "# System calls of the guest\n"
     "\n"
-    "The guest's kernel is c2emu itself: one process, number 1000, of user 1000, with one thread, on one CPU. A\n"
-    "call that has no row here is answered with ENOSYS, and one line on standard error says so. `-v` shows every\n"
-    "call.\n"
+    "The guest's kernel is c2emu itself: one process, number 1000, of user 1000, on one CPU; its threads have\n"
+    "the numbers from 1000 on ([threads.md](threads.md)). A call that has no row here is answered with ENOSYS, and\n"
+    "one line on standard error says so. `-v` shows every call.\n"
     "\n"
     "## Notes\n"
     "\n"
@@ -134,12 +134,12 @@ static const char head[] =
     "\n"
     "**Time** is the instruction count: 1 ns an instruction. CLOCK_REALTIME is 2020-01-01T00:00:00Z at the start,\n"
     "or what `--clock` says; time zones are files of the host, as all others. Sleeps take no host time; guest time\n"
-    "goes on by their length at once. A wait with a timeout (poll, select, epoll, futex) that only the guest itself\n"
-    "could end passes its timeout in the same way; without a timeout it is a deadlock, and the run ends with a line\n"
-    "that says so. So is a transfer that waits for the other end of a pipe or socket pair of the guest's own, and a\n"
-    "wait for a file lock that the guest holds itself. Only a wait for somebody outside - a terminal, a pipe of the\n"
-    "shell, a named pipe, a lock of another process - takes host time. Timers of descriptors (timerfd) go off in\n"
-    "guest time: a wait for one passes the time until then.\n"
+    "goes on by their length at once, when all threads wait. A wait with a timeout (poll, select, epoll, futex) that\n"
+    "only the guest itself could end passes its timeout in the same way; without a timeout it is a deadlock, if no\n"
+    "other thread can end it, and the run ends with a line that says so. So is a transfer that waits for the other\n"
+    "end of a pipe or socket pair of the guest's own, and a wait for a file lock that the guest holds itself. Only a\n"
+    "wait for somebody outside - a terminal, a pipe of the shell, a named pipe, a lock of another process - takes\n"
+    "host time. Timers of descriptors (timerfd) go off in guest time: a wait for one passes the time until then.\n"
     "\n"
     "**Not there**: what watches files (inotify, fanotify), looks into processes (ptrace, pidfd), counts the host's\n"
     "events, hands calls over in queues (io_uring, aio) or page faults to descriptors (userfaultfd) is refused with\n"
@@ -238,7 +238,8 @@ static void creation_survives_every_failed_allocation(void **state)
         assert_int_equal(status, C2_ERR_NO_MEMORY);
         assert_null(kernel);
     } while (n < 100);
-    assert_int_equal(n, 9); /* the kernel, two strings, two lists, the times and the two of the table of objects */
+    assert_int_equal(n, 11); /* the kernel, two strings, two lists, a thread and the list of them, the times and the two
+                              * of the table of objects */
     syscalls_destroy(kernel);
     syscalls_destroy(NULL);
 }

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Model
+ *   One thread runs at a time. Its turn lasts a quantum of instructions, or until it waits, ends or gives it up
+ *   (sched_yield); then it is the turn of the next one that can go on, in the order in which they were started, round
+ *   and round. Whose turn it is follows from the guest and the quantum alone: what was read from a file, a clock or
+ *   another thread is the same in every run.
+ *   When the turn is over and nobody else can go on, another one begins for the same thread. So a turn is not ended
+ *   by the clock where no other thread can want one before this one does something: the engine is then not stopped.
+ *   When nobody can go on, guest time does, to the first moment that somebody waits for.
+ * Counting
+ *   A turn's instructions are counted from its beginning. A system call counts one, whatever it does.
+ * Invariants (schedule_check)
+ *   Numbers rise. The thread that runs is one of them.
+ * Cost
+ *   A program with one thread is never stopped for this. With more, a look at all of them at each system call and at
+ *   the end of each turn, some nanoseconds a thread, and 10 us for a switch of registers.
+ * Not modelled
+ *   Priorities; that a thread that was woken runs before its turn; several CPUs that run at the same time.
+ */
+#include "emu/schedule_priv.h"
+
+#include <string.h>
+
+struct schedule {
+    struct syscalls *kernel;
+    uint64_t quantum;
+    struct emu_thread **threads;
+    uint32_t count, room;
+    uint32_t last;    /* number given */
+    uint32_t running; /* index; of the thread behind the one that has ended, when `ended` */
+    bool ended, given_up;
+    uint64_t began, ends; /* instructions; ends is 0 where nobody has asked */
+};
+
+struct emu_thread *schedule_running(const struct schedule *schedule)
+{
+    return schedule->ended ? NULL : schedule->threads[schedule->running];
+}
+
+uint32_t schedule_count(const struct schedule *schedule) { return schedule->count; }
+
+struct emu_thread *schedule_at(const struct schedule *schedule, uint32_t i) { return schedule->threads[i]; }
+
+/* ------------------------------------------------------------------ coming and going */
+
+struct emu_thread *schedule_add(struct schedule *schedule, uint32_t tid)
+{
+    if (!c2_grow((void **)&schedule->threads, &schedule->room, schedule->count, sizeof *schedule->threads))
+        return NULL;
+    struct emu_thread *thread = c2_calloc(1, sizeof *thread);
+    if (!thread)
+        return NULL;
+    thread->number = ++schedule->last;
+    thread->tid = tid;
+    schedule->threads[schedule->count++] = thread;
+    return thread;
+}
+
+void schedule_end(struct schedule *schedule)
+{
+    const uint32_t i = schedule->running;
+    C2_ASSERT(schedule->count > 1 && !schedule->ended);
+    c2_free(schedule->threads[i]);
+    schedule->count--;
+    memmove(&schedule->threads[i], &schedule->threads[i + 1], (schedule->count - i) * sizeof *schedule->threads);
+    schedule->ended = true;
+}
+
+void schedule_give_up(struct schedule *schedule) { schedule->given_up = true; }
+
+/* ------------------------------------------------------------------ turns */
+
+uint64_t schedule_budget(struct schedule *schedule, uint64_t instructions)
+{
+    if (schedule->count == 1 || !syscalls_contended(schedule->kernel)) {
+        schedule->ends = 0;
+        return UINT64_MAX;
+    }
+    const uint64_t turns = (instructions - schedule->began) / schedule->quantum;
+    schedule->ends = schedule->began + (turns + 1) * schedule->quantum;
+    return schedule->ends - instructions;
+}
+
+bool schedule_is_due(const struct schedule *schedule, uint64_t instructions)
+{
+    return schedule->given_up || schedule->ended || (schedule->ends != 0 && instructions >= schedule->ends);
+}
+
+/* The first one that can go on, from the one behind that which runs; this is the last. */
+static bool find(struct schedule *schedule, uint64_t instructions, uint32_t *next, enum syscalls_readiness *how)
+{
+    const uint32_t first = schedule->ended ? schedule->running : schedule->running + 1;
+    for (uint32_t i = 0; i < schedule->count; i++) {
+        *next = (first + i) % schedule->count;
+        *how = syscalls_ready(schedule->kernel, schedule->threads[*next]->tid, instructions);
+        if (*how != SYSCALLS_WAITS)
+            return true;
+    }
+    return false;
+}
+
+struct emu_thread *schedule_next(struct schedule *schedule, uint64_t instructions, enum syscalls_readiness *how)
+{
+    uint32_t next;
+    while (!find(schedule, instructions, &next, how))
+        if (!syscalls_pass_time(schedule->kernel, instructions))
+            return NULL;
+    schedule->running = next;
+    schedule->ended = schedule->given_up = false;
+    schedule->began = instructions;
+    schedule->ends = 0;
+    return schedule->threads[next];
+}
+
+/* ------------------------------------------------------------------ life */
+
+enum c2_status schedule_create(struct schedule **out, struct syscalls *kernel, uint64_t quantum, struct c2_error *err)
+{
+    *out = NULL;
+    struct schedule *schedule = c2_calloc(1, sizeof *schedule);
+    if (!schedule)
+        return c2_fail_memory(err, "the guest's threads");
+    schedule->kernel = kernel;
+    schedule->quantum = quantum;
+    if (!schedule_add(schedule, syscalls_thread(kernel))) {
+        schedule_destroy(schedule);
+        return c2_fail_memory(err, "the guest's threads");
+    }
+    *out = schedule;
+    return C2_OK;
+}
+
+void schedule_destroy(struct schedule *schedule)
+{
+    if (!schedule)
+        return;
+    for (uint32_t i = 0; i < schedule->count; i++)
+        c2_free(schedule->threads[i]);
+    c2_free(schedule->threads);
+    c2_free(schedule);
+}
+
+void schedule_check(const struct schedule *schedule)
+{
+    C2_ASSERT(schedule->ended || schedule->running < schedule->count);
+    for (uint32_t i = 1; i < schedule->count; i++)
+        C2_ASSERT(schedule->threads[i - 1]->number < schedule->threads[i]->number);
+}

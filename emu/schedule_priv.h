@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * schedule: whose turn it is, of the guest's threads.
+ */
+#ifndef C2_SCHEDULE_PRIV_H
+#define C2_SCHEDULE_PRIV_H
+
+#include "base/base.h"
+#include "syscalls/syscalls.h"
+
+struct emu_thread {
+    uint32_t number;         /* in the stream: the first is 1 */
+    uint32_t tid;            /* for the guest */
+    bool amid;               /* its next instruction is one amid a block (engine_amid_block) */
+    struct syscalls_cpu cpu; /* while another one runs; else scratch */
+};
+
+struct schedule;
+/* With the first thread, which runs. quantum: instructions, not 0. The kernel is lent until destroy. */
+enum c2_status schedule_create(struct schedule **out, struct syscalls *kernel, uint64_t quantum, struct c2_error *err);
+void schedule_destroy(struct schedule *schedule);
+
+struct emu_thread *schedule_running(const struct schedule *schedule); /* NULL: it has ended, and none was chosen */
+uint32_t schedule_count(const struct schedule *schedule);
+struct emu_thread *schedule_at(const struct schedule *schedule, uint32_t i); /* by the time of their start */
+/* Behind the others; NULL: no memory. Lent until it ends. */
+struct emu_thread *schedule_add(struct schedule *schedule, uint32_t tid);
+void schedule_end(struct schedule *schedule); /* of the one that runs */
+/* The one that runs gives up what is left of its turn. */
+void schedule_give_up(struct schedule *schedule);
+
+/* Instructions of the turn that are left; UINT64_MAX: nobody else can want one before this thread does something. */
+uint64_t schedule_budget(struct schedule *schedule, uint64_t instructions);
+bool schedule_is_due(const struct schedule *schedule, uint64_t instructions);
+/* The turn of the next thread that can go on begins; *how: WAITS is none. NULL: none ever can. Guest time may go on. */
+struct emu_thread *schedule_next(struct schedule *schedule, uint64_t instructions, enum syscalls_readiness *how);
+void schedule_check(const struct schedule *schedule);
+
+#endif

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The guest's threads: how they start and end, and what the blocked ones wait for.
+ *
+ * Model
+ *   A thread is what the kernel keeps of it (struct kernel_thread); whoever executes it keeps its registers and says
+ *   which one runs (syscalls_switch). A call that has to wait leaves a struct kernel_wait behind and has done nothing
+ *   else, but for the bytes of a write that fitted. When that can have come true, or its time has come, the call is
+ *   made once more, by the same registers. A signal that has a handler ends the wait before.
+ *   The first thread is the process: when it ends before the others its number stays taken, and its exit status is that
+ *   of the process when the last one has ended.
+ *
+ * Invariants
+ *   Numbers count up from the process's own. The running thread does not wait.
+ *
+ * Not modelled
+ *   Threads that share less than everything (CLONE_VM, CLONE_FS, CLONE_FILES, CLONE_SIGHAND, CLONE_SYSVSEM): Linux has
+ *   them, no library makes them; those without CLONE_FS or CLONE_FILES are refused with EINVAL.
+ */
+#include <poll.h>
+#include <sched.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "syscalls/kernel_priv.h"
+#include "syscalls/lamp_priv.h"
+
+#define THREADS_MOST 16384u
+
+/* ------------------------------------------------------------------ the list */
+
+struct kernel_thread *threads_create(struct syscalls *kernel)
+{
+    if (!c2_grow((void **)&kernel->threads, &kernel->thread_room, kernel->thread_count, sizeof *kernel->threads))
+        return NULL;
+    struct kernel_thread *thread = c2_calloc(1, sizeof *thread);
+    if (!thread)
+        return NULL;
+    thread->tid = ++kernel->last_tid;
+    thread->timer_slack = KERNEL_TIMER_SLACK_NS;
+    signals_mask_create(&thread->signals);
+    kernel->threads[kernel->thread_count++] = thread;
+    return thread;
+}
+
+void kernel_wait_release(struct kernel_wait *wait)
+{
+    c2_free(wait->fds);
+    *wait = (struct kernel_wait){.kind = KERNEL_RUNS};
+}
+
+static void destroy(struct kernel_thread *thread)
+{
+    kernel_wait_release(&thread->wait);
+    c2_free(thread);
+}
+
+void threads_destroy(struct syscalls *kernel)
+{
+    for (uint32_t i = 0; i < kernel->thread_count; i++)
+        destroy(kernel->threads[i]);
+    c2_free(kernel->threads);
+}
+
+struct kernel_thread *threads_find(const struct syscalls *kernel, uint32_t tid)
+{
+    for (uint32_t i = 0; i < kernel->thread_count; i++)
+        if (kernel->threads[i]->tid == tid)
+            return kernel->threads[i];
+    return NULL;
+}
+
+bool threads_alone(const struct syscalls *kernel) { return kernel->thread_count == 1; }
+
+static void forget(struct syscalls *kernel, struct kernel_thread *thread)
+{
+    uint32_t i = 0;
+    while (kernel->threads[i] != thread)
+        i++;
+    kernel->thread_count--;
+    memmove(&kernel->threads[i], &kernel->threads[i + 1], (kernel->thread_count - i) * sizeof *kernel->threads);
+    destroy(thread);
+}
+
+void threads_keep_current(struct syscalls *kernel)
+{
+    struct kernel_thread *kept = kernel->current;
+    for (uint32_t i = 0; i < kernel->thread_count; i++)
+        if (kernel->threads[i] != kept)
+            destroy(kernel->threads[i]);
+    kernel->threads[0] = kept;
+    kernel->thread_count = 1;
+    kept->tid = IDENTITY_PID;
+}
+
+/* ------------------------------------------------------------------ starting */
+
+/* What clone and clone3 ask for. */
+struct start {
+    uint64_t flags, stack, parent_tid, child_tid, tls;
+};
+
+static int64_t check(struct call *c, const struct start *start)
+{
+    const uint64_t all = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD;
+    const uint64_t known = all | CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID |
+                           CLONE_CHILD_SETTID | CLONE_DETACHED | CLONE_UNTRACED | CLONE_IO;
+    if (!(start->flags & CLONE_THREAD))
+        return call_complain(c, "would start a process, and only this one is run");
+    if ((start->flags & all) != all || start->flags & ~known)
+        return -EINVAL;
+    return c->kernel->thread_count < THREADS_MOST ? 0 : -EAGAIN;
+}
+
+static int64_t give_number(struct call *c, const struct start *start, uint32_t tid)
+{
+    int64_t status = 0;
+    if (start->flags & CLONE_PARENT_SETTID)
+        status = guest_write(c, start->parent_tid, &tid, sizeof tid);
+    if (status == 0 && start->flags & CLONE_CHILD_SETTID)
+        status = guest_write(c, start->child_tid, &tid, sizeof tid);
+    return status;
+}
+
+static int64_t start_thread(struct call *c, const struct start *start)
+{
+    struct syscalls *kernel = c->kernel;
+    const struct kernel_thread *self = kernel->current;
+    int64_t status = check(c, start);
+    if (status < 0)
+        return status;
+    struct kernel_thread *thread = threads_create(kernel);
+    if (!thread)
+        return -EAGAIN;
+    memcpy(thread->name, self->name, sizeof thread->name);
+    thread->signals.blocked = self->signals.blocked;
+    thread->no_new_privileges = self->no_new_privileges;
+    thread->timer_slack = self->timer_slack;
+    thread->clear_tid = start->flags & CLONE_CHILD_CLEARTID ? start->child_tid : 0;
+    if ((status = give_number(c, start, thread->tid)) < 0) {
+        forget(kernel, thread);
+        return status;
+    }
+    c->result->action = SYSCALLS_STARTED;
+    c->result->thread.tid = thread->tid;
+    c->result->thread.stack = start->stack;
+    c->result->thread.fs_base = start->flags & CLONE_SETTLS ? start->tls : c->cpu->fs_base;
+    return thread->tid;
+}
+
+int64_t threads_clone(struct call *c)
+{
+    const struct start start = {
+        .flags = (uint32_t)c->arg[0] & ~(uint64_t)CSIGNAL,
+        .stack = c->arg[1],
+        .parent_tid = c->arg[2],
+        .child_tid = c->arg[3],
+        .tls = c->arg[4],
+    };
+    return start_thread(c, &start);
+}
+
+/* struct clone_args, of which later versions have more. */
+enum { FLAGS, PIDFD, CHILD_TID, PARENT_TID, EXIT_SIGNAL, STACK, STACK_BYTES, TLS, CLONE_WORDS };
+
+int64_t threads_clone3(struct call *c)
+{
+    uint64_t words[CLONE_WORDS];
+    if (c->arg[1] < sizeof words)
+        return -EINVAL;
+    if (c->arg[1] > C2_PAGE_BYTES)
+        return -E2BIG;
+    int64_t status = guest_read(c, words, c->arg[0], sizeof words);
+    if (status < 0)
+        return status;
+    const struct start start = {
+        .flags = words[FLAGS],
+        .stack = words[STACK] + words[STACK_BYTES],
+        .parent_tid = words[PARENT_TID],
+        .child_tid = words[CHILD_TID],
+        .tls = words[TLS],
+    };
+    return start_thread(c, &start);
+}
+
+/* ------------------------------------------------------------------ ending */
+
+/* Whoever joins it waits for this word. */
+static void clear_number(struct call *c, const struct kernel_thread *thread)
+{
+    const uint32_t none = 0;
+    if (thread->clear_tid && guest_write(c, thread->clear_tid, &none, sizeof none) == 0)
+        futex_wake(c->kernel, thread->clear_tid, 1, UINT32_MAX);
+}
+
+int64_t threads_exit(struct call *c)
+{
+    struct syscalls *kernel = c->kernel;
+    struct kernel_thread *self = kernel->current;
+    const int status = (int)c->arg[0] & 0xff;
+    if (self->tid == IDENTITY_PID)
+        kernel->leader_status = status;
+    if (kernel->thread_count == 1) {
+        c->result->action = SYSCALLS_EXIT;
+        c->result->status = kernel->leader_status;
+        return 0;
+    }
+    futex_exit(c);
+    clear_number(c, self);
+    if (c->result->action == SYSCALLS_FAILED)
+        return 0;
+    forget(kernel, self);
+    kernel->current = kernel->threads[0];
+    c->result->action = SYSCALLS_ENDED;
+    return 0;
+}
+
+/* ------------------------------------------------------------------ waiting */
+
+int64_t call_wait(struct call *c, struct kernel_wait wait)
+{
+    struct kernel_thread *self = c->kernel->current;
+    wait.call = c->row->name;
+    wait.order = ++c->kernel->waits;
+    kernel_wait_release(&self->wait);
+    self->wait = wait;
+    c->result->action = SYSCALLS_BLOCKED;
+    return -EINTR;
+}
+
+int64_t call_wait_fd(struct call *c, const struct fd_entry *entry, short events, const char *why, uint64_t done)
+{
+    struct pollfd *fd = c2_alloc(sizeof *fd);
+    if (!fd)
+        return -ENOMEM;
+    *fd = (struct pollfd){.fd = entry->host, .events = events};
+    return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_FDS,
+                                             .restarts = true,
+                                             .deadline = KERNEL_NEVER,
+                                             .fds = fd,
+                                             .fd_count = 1,
+                                             .done = done,
+                                             .why = why});
+}
+
+int call_skip(struct iovec *out, const struct iovec *in, int count, uint64_t bytes)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        const uint64_t part = bytes < in[i].iov_len ? bytes : in[i].iov_len;
+        bytes -= part;
+        if (part < in[i].iov_len)
+            out[kept++] = (struct iovec){(char *)in[i].iov_base + part, in[i].iov_len - part};
+    }
+    return kept;
+}
+
+bool call_is_late(const struct call *c)
+{
+    return c->again && kernel_has_come(c->kernel, c->instructions, c->waited->deadline);
+}
+
+void threads_wake_locks(struct syscalls *kernel)
+{
+    for (uint32_t i = 0; i < kernel->thread_count; i++)
+        if (kernel->threads[i]->wait.kind == KERNEL_WAITS_LOCK)
+            kernel->threads[i]->wait.woken = true;
+}
+
+/* ------------------------------------------------------------------ who can go on */
+
+static bool fds_ready(struct syscalls *kernel, const struct kernel_wait *wait, uint64_t instructions)
+{
+    lamps_refresh(kernel, instructions);
+    return wait->fd_count != 0 && poll(wait->fds, wait->fd_count, 0) > 0;
+}
+
+/* But for descriptors. */
+static bool came_true(const struct syscalls *kernel, const struct kernel_thread *thread)
+{
+    switch (thread->wait.kind) {
+    case KERNEL_RUNS:
+        return true;
+    case KERNEL_WAITS_SIGNAL:
+        return signals_are_pending(kernel, thread, thread->wait.signals);
+    default:
+        return thread->wait.woken;
+    }
+}
+
+enum syscalls_readiness syscalls_ready(struct syscalls *kernel, uint32_t tid, uint64_t instructions)
+{
+    struct kernel_thread *thread = threads_find(kernel, tid);
+    C2_ASSERT(thread);
+    if (thread->wait.kind == KERNEL_RUNS)
+        return SYSCALLS_RUNS;
+    if (came_true(kernel, thread) || kernel_has_come(kernel, instructions, thread->wait.deadline))
+        return SYSCALLS_AGAIN;
+    if (thread->wait.kind == KERNEL_WAITS_FDS && fds_ready(kernel, &thread->wait, instructions))
+        return SYSCALLS_AGAIN;
+    return signals_deliverable(kernel, thread) ? SYSCALLS_INTERRUPTED : SYSCALLS_WAITS;
+}
+
+static bool may_go_on(struct syscalls *kernel, struct kernel_thread *thread)
+{
+    const struct kernel_wait *wait = &thread->wait;
+    return wait->kind == KERNEL_RUNS || wait->kind == KERNEL_WAITS_FDS || wait->deadline != KERNEL_NEVER ||
+           came_true(kernel, thread) || signals_deliverable(kernel, thread);
+}
+
+bool syscalls_contended(struct syscalls *kernel)
+{
+    for (uint32_t i = 0; i < kernel->thread_count; i++)
+        if (kernel->threads[i] != kernel->current && may_go_on(kernel, kernel->threads[i]))
+            return true;
+    return false;
+}
+
+uint64_t kernel_wait_ends(const struct syscalls *kernel, const struct kernel_wait *wait)
+{
+    const uint64_t lamps = wait->kind == KERNEL_WAITS_FDS ? lamps_next(kernel) : KERNEL_NEVER;
+    return wait->kind == KERNEL_RUNS ? KERNEL_NEVER : wait->deadline < lamps ? wait->deadline : lamps;
+}
+
+/* The earliest moment that anybody waits for. */
+static uint64_t next_time(const struct syscalls *kernel)
+{
+    uint64_t next = KERNEL_NEVER;
+    for (uint32_t i = 0; i < kernel->thread_count; i++) {
+        const uint64_t ends = kernel_wait_ends(kernel, &kernel->threads[i]->wait);
+        next = ends < next ? ends : next;
+    }
+    return next;
+}
+
+static uint32_t count_outside(const struct syscalls *kernel)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < kernel->thread_count; i++)
+        count += kernel->threads[i]->wait.outside ? kernel->threads[i]->wait.fd_count : 0;
+    return count;
+}
+
+/* The host waits for what others may send to any of the threads, at most until `next`. */
+static bool wait_outside(struct syscalls *kernel, uint64_t instructions, uint64_t next)
+{
+    const uint32_t count = count_outside(kernel);
+    struct pollfd *all = count ? c2_alloc(count * sizeof *all) : NULL;
+    uint32_t used = 0;
+    if (!all)
+        return false;
+    for (uint32_t i = 0; i < kernel->thread_count; i++) {
+        const struct kernel_wait *wait = &kernel->threads[i]->wait;
+        for (uint32_t n = 0; wait->outside && n < wait->fd_count; n++)
+            all[used++] = wait->fds[n];
+    }
+    const uint64_t now = syscalls_time_ns(kernel, instructions);
+    const int ready = poll(all, used, next == KERNEL_NEVER ? -1 : poll_milliseconds(next - now));
+    c2_free(all);
+    return ready != 0; /* or a signal of c2emu's own has come */
+}
+
+bool syscalls_pass_time(struct syscalls *kernel, uint64_t instructions)
+{
+    const uint64_t next = next_time(kernel);
+    if (wait_outside(kernel, instructions, next))
+        return true;
+    if (next == KERNEL_NEVER)
+        return false;
+    kernel_sleep_until(kernel, instructions, next);
+    return true;
+}
+
+void syscalls_switch(struct syscalls *kernel, uint32_t tid)
+{
+    struct kernel_thread *thread = threads_find(kernel, tid);
+    C2_ASSERT(thread);
+    kernel->current = thread;
+}
+
+uint32_t syscalls_thread(const struct syscalls *kernel) { return kernel->current->tid; }
+
+/* ------------------------------------------------------------------ interrupted waits */
+
+bool syscalls_interrupt(struct syscalls *kernel, int64_t *value)
+{
+    struct kernel_thread *self = kernel->current;
+    const int signal = signals_deliverable(kernel, self);
+    const bool restarts = self->wait.restarts && signal && kernel->signals.action[signal].flags & SIGNALS_RESTART &&
+                          self->wait.done == 0;
+    *value = self->wait.done ? (int64_t)self->wait.done : -EINTR;
+    kernel_wait_release(&self->wait);
+    return !restarts;
+}
+
+/* ------------------------------------------------------------------ what they are stuck in */
+
+void syscalls_describe_wait(const struct syscalls *kernel, uint32_t tid, char *out, size_t bytes)
+{
+    const struct kernel_thread *thread = threads_find(kernel, tid);
+    const struct kernel_wait *wait = &thread->wait;
+    if (wait->kind == KERNEL_RUNS)
+        snprintf(out, bytes, "runs");
+    else if (wait->kind == KERNEL_WAITS_WORD || wait->kind == KERNEL_WAITS_OWNER)
+        snprintf(out, bytes, "waits in %s for the word at %#llx, which holds %#x", wait->call,
+                 (unsigned long long)wait->word, *(const uint32_t *)guest_pointer(wait->word));
+    else
+        snprintf(out, bytes, "waits in %s: %s", wait->call, wait->why);
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""threads.py locks|owners|waits|deadlock|same|stream: programs with threads, with guests/threads.c.
+
+locks     mutexes, conditions, barriers, rwlocks, semaphores, spinning: as natively, under three quanta
+owners    robust mutexes and those with priority inheritance; cancellation, detached threads, the first one leaving
+waits     sleeps overlap in guest time; pipes between threads
+deadlock  is recognised, and each thread's wait is named
+same      reports are equal byte for byte
+stream    a trace has the thread of each reference
+"""
+
+import os
+import sys
+import tempfile
+
+from common import check, contains, done, emulate, equal, run
+
+GUEST = os.path.join(os.environ["GUESTS"], "threads")
+QUANTA = ("50000", "777", "31")
+
+
+def as_natively(what, count):
+    native = run([GUEST, what, str(count)])
+    for quantum in QUANTA:
+        got = emulate(["-q", "--no-sim", "--quantum", quantum, GUEST, what, str(count)])
+        name = "%s with %d threads, quantum %s" % (what, count, quantum)
+        equal(got.stdout, native.stdout, name)
+        equal(got.returncode, native.returncode, "exit status of " + name)
+        equal(got.stderr, b"", "messages of " + name)
+
+
+def locks():
+    as_natively("locks", 5)
+    as_natively("spins", 3)
+    as_natively("locks", 64)
+
+
+def owners():
+    as_natively("owners", 4)
+    as_natively("cancels", 3)
+    got = emulate(["-q", "--no-sim", GUEST, "leaves", "3"])
+    equal(got.stdout, b"late 0\nlate 1\nlate 2\n", "threads that outlive the first")
+    equal(got.returncode, 0, "its exit status")
+
+
+def waits():
+    as_natively("sleeps", 6)
+    as_natively("chain", 3)
+
+
+def deadlock():
+    got = emulate(["--no-sim", GUEST, "deadlock"])
+    equal(got.returncode, 125, "exit status of a deadlock")
+    contains(got.stderr.decode(), ["c2emu: deadlock: the program's threads wait for ever", "thread 1000 waits in futex",
+                                   "thread 1001 waits in futex"], "a deadlock")
+
+
+def same():
+    reports = set()
+    for _ in range(4):
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "report.json")
+            emulate(["-q", "--json", path, "-m", "teach", "--quantum", "500", GUEST, "locks", "8"])
+            with open(path, "rb") as file:
+                reports.add(file.read())
+    equal(len(reports), 1, "different reports of one program with threads")
+
+
+def stream():
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "trace")
+        emulate(["-q", "--trace", path, "-m", "teach", GUEST, "locks", "3"])
+        with open(path) as file:
+            threads = [int(line.split()[5]) for line in file if line[0] in "RWF"]
+    equal(sorted(set(threads)), [1, 2, 3, 4], "threads of a trace")
+    equal((threads[0], threads[-1]), (1, 1), "the first and the last thread")
+    check(all(threads.count(thread) > 5000 for thread in (2, 3, 4)), "each thread has references")
+
+
+PARTS = {"locks": locks, "owners": owners, "waits": waits, "deadlock": deadlock, "same": same, "stream": stream}
+PARTS[sys.argv[1]]()
+done()
