@@ -180,5 +180,9 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
 
 static const void *result(const struct analysis *analysis) { return ((const struct against *)analysis)->counts; }
 
-const struct analysis_kind analysis_against = {
-    .every_machine = true, .create = create, .subscriber = subscriber, .result = result, .destroy = destroy};
+const struct analysis_kind analysis_against = {.of_one_core = true,
+                                               .every_machine = true,
+                                               .create = create,
+                                               .subscriber = subscriber,
+                                               .result = result,
+                                               .destroy = destroy};

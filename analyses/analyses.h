@@ -21,6 +21,8 @@
     X(histogram, "histogram", NULL, "count accesses and misses of each level by address, phase by phase") \
     X(prefetch, "no-prefetch-report", NULL, \
       "of a machine that prefetches: do not simulate it without prefetchers as well, and do not judge them") \
+    X(coherence, "no-coherence-report", NULL, \
+      "of a machine with several cores: do not list threads, cores and the lines that they share") \
     X(loops, "by", "loop", "misses by loop, too: loops of the code that ran, with their rounds") \
     X(rcd, "rcd", NULL, "re-conflict distances of the sets of L1D, by loop: which suffer from conflicts") \
     X(fifo, "fifo-detector", NULL, \
@@ -121,6 +123,7 @@ struct analysis_kind {
     /* Whether it is wanted without its option, too; NULL: never. */
     bool (*wanted)(const struct analyses_setup *setup);
     bool (*applies)(const struct caches_machine *machine); /* else it is not made; NULL: to any */
+    bool of_one_core;                                      /* a machine with several is refused */
     /* analyses: those of the same machine that stand in rows before this one's. *out is NULL and stays so after a
      * failure. */
     enum c2_status (*create)(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,

@@ -722,8 +722,12 @@ static const void *result(const struct analysis *analysis)
     return graph->sorted ? &graph->result : NULL;
 }
 
-const struct analysis_kind analysis_callgraph = {
-    .wanted = separates, .create = create, .subscriber = subscriber, .result = result, .destroy = destroy};
+const struct analysis_kind analysis_callgraph = {.of_one_core = true,
+                                                 .wanted = separates,
+                                                 .create = create,
+                                                 .subscriber = subscriber,
+                                                 .result = result,
+                                                 .destroy = destroy};
 
 struct contexts *analyses_callgraph_contexts(struct analysis *callgraph)
 {

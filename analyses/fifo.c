@@ -238,7 +238,8 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
 
 static const void *result(const struct analysis *analysis) { return ((const struct fifo *)analysis)->counts; }
 
-const struct analysis_kind analysis_fifo = {.every_machine = true,
+const struct analysis_kind analysis_fifo = {.of_one_core = true,
+                                            .every_machine = true,
                                             .beside = true,
                                             .create = create,
                                             .subscriber = subscriber,

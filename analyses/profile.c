@@ -21,6 +21,9 @@
  * Invariants (asserted of each window, and by profile_finish of the result)
  *   Memory is bounded by instructions x objects that meet in a miss, not by the length of the run.
  *
+ *   Of several cores, misses of lines that another core's write took are of a class of their own, which is not counted
+ *   here: coherence.c has them.
+ *
  * Not modelled
  *   Which of several evictions of a line was "the" cause: the last one is blamed, as in C2Sim.
  *
@@ -339,6 +342,10 @@ static enum c2_status count_level(struct profile *profile, const struct sim_miss
     const struct caches_event *event = &miss->outcome->event[depth];
     const uint32_t level = analyses_level_of(profile->machine, miss->kind, depth);
     struct analyses_tally *tally = tally_of(profile, miss->actor, level);
+    if (C2_UNLIKELY(event->class_ == CACHES_COHERENCE)) {
+        profile->coherent[level] += miss->kind == SIM_WRITE;
+        return C2_OK;
+    }
     C2_ASSERT(event->class_ >= CACHES_COLD && event->class_ <= CACHES_CONFLICT);
     const enum analyses_class class_ = (enum analyses_class)(event->class_ - CACHES_COLD);
     (miss->kind == SIM_WRITE ? tally->writes : tally->reads)[class_]++;
@@ -445,6 +452,7 @@ static enum c2_status dropped(void *self, struct c2_error *err)
     for (uint32_t i = 0; i < objects_count(profile->objects); i++)
         objects_owner(profile->objects, i)->refs = 0;
     profile->measured = (struct sim_totals){.tlb_misses = 0};
+    memset(profile->coherent, 0, sizeof profile->coherent);
     profile->pair_count = 0;
     for (unsigned i = 0; i < ANALYSES_LEVELS * 2u && status == C2_OK; i++) {
         struct c2_map **map = &profile->pair_of[i / 2][i % 2];
@@ -515,6 +523,7 @@ static void add_actor_sums(const struct profile *profile, uint32_t actor, struct
 static void add_up(const struct profile *profile, struct profile_sums *sums)
 {
     *sums = (struct profile_sums){.refs = 0};
+    memcpy(sums->writes, profile->coherent, sizeof sums->writes);
     for (uint32_t i = 0; i < profile->actor_count && i < profile->tally_room; i++)
         add_actor_sums(profile, i, sums);
     for (uint32_t i = 0; i < profile->pair_count; i++)

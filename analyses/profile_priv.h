@@ -84,6 +84,7 @@ struct profile {
     uint32_t recent[PROFILE_RECENT_PAIRS];      /* pairs found without a map, by a hash */
     struct c2_map *pair_of[ANALYSES_LEVELS][2]; /* by same_block: victim, evictor -> pair */
     struct sim_totals measured;                 /* the sum of all windows that are */
+    uint64_t coherent[ANALYSES_LEVELS];         /* write misses of the class that is not counted here (coherence.c) */
     uint32_t unchecked;                         /* windows since the sums were checked */
     struct profile_samples samples;
     struct profile_result *result;

@@ -262,7 +262,8 @@ static const void *result(const struct analysis *analysis)
     return rcd->finished ? &rcd->result : NULL;
 }
 
-const struct analysis_kind analysis_rcd = {.needs = 1u << ANALYSIS_profile | 1u << ANALYSIS_loops,
+const struct analysis_kind analysis_rcd = {.of_one_core = true,
+                                           .needs = 1u << ANALYSIS_profile | 1u << ANALYSIS_loops,
                                            .create = create,
                                            .subscriber = subscriber,
                                            .result = result,

@@ -494,8 +494,9 @@ static void finish_samples(struct profile *profile)
 
 /* ------------------------------------------------------------------ all of it */
 
-static void check_level(const struct analyses_profile_result *view, uint32_t level, const struct caches_counts *counts)
+static void check_level(const struct profile *profile, uint32_t level, const struct caches_counts *counts)
 {
+    const struct analyses_profile_result *view = &profile->result->view;
     struct analyses_tally sum = {.placement = 0};
     uint64_t reasons = 0;
     for (size_t i = 0; i < view->row_count; i++)
@@ -505,7 +506,7 @@ static void check_level(const struct analyses_profile_result *view, uint32_t lev
     C2_ASSERT(misses_of(&sum, ANALYSES_COLD) == counts->cold);
     C2_ASSERT(misses_of(&sum, ANALYSES_CAPACITY) == counts->capacity);
     C2_ASSERT(misses_of(&sum, ANALYSES_CONFLICT) == counts->conflict);
-    C2_ASSERT(sum.writes[0] + sum.writes[1] + sum.writes[2] == counts->write_misses);
+    C2_ASSERT(sum.writes[0] + sum.writes[1] + sum.writes[2] + profile->coherent[level] == counts->write_misses);
     C2_ASSERT(reasons == counts->conflict && sum.placement <= counts->conflict);
 }
 
@@ -532,12 +533,14 @@ static void check_translations(const struct analyses_profile_result *view, const
     C2_ASSERT(sum.misses == measured->tlb_misses && sum.walks == measured->walks.count);
 }
 
-static void check_sums(const struct analyses_profile_result *view, const struct sim_totals *measured)
+static void check_sums(const struct profile *profile)
 {
+    const struct analyses_profile_result *view = &profile->result->view;
+    const struct sim_totals *measured = &profile->measured;
     for (uint32_t i = 0; i < view->level_count; i++)
-        check_level(view, i, &measured->levels[i]);
+        check_level(profile, i, &measured->levels[i]);
     if (view->has_l1i)
-        check_level(view, view->level_count, &measured->l1i);
+        check_level(profile, view->level_count, &measured->l1i);
     check_references(view, &measured->counts);
     check_translations(view, measured);
 }
@@ -562,7 +565,7 @@ enum c2_status profile_finish(void *self, struct sim *sim, struct c2_error *err)
         status = order_pairs(profile, err);
     if (status != C2_OK)
         return status;
-    check_sums(view, &profile->measured);
+    check_sums(profile);
     finish_samples(profile);
     return C2_OK;
 }

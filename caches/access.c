@@ -6,6 +6,7 @@
  * and each has a way of its own where what it must do is known beforehand. Without shortcuts (-DC2_NO_SHORTCUTS) every
  * access takes access_any(), and no count changes.
  */
+#include "caches/coherence_priv.h"
 #include "caches/contents_priv.h"
 #include "caches/tape_priv.h"
 
@@ -24,6 +25,9 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
         cache_prefetch_begin(caches->prefetch);
     }
     request->row = cache_lines_row(&caches->lines, request->slot);
+    if (C2_UNLIKELY(caches->coherence))
+        if (!cache_coherence_reach(caches) || !cache_coherence_before(caches, request))
+            return c2_fail_memory(err, "what cores share");
     if (outcome)
         *outcome = (struct caches_outcome){.depth = first->depth + 1, .served_by = first->depth};
     if (cache_level_ask(first, request, outcome ? &outcome->event[first->depth] : NULL) != CACHES_HIT) {
@@ -33,6 +37,8 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
         cache_policy_hit(&first->policy, cache_state_way(state));
         state->seat |= request->write;
     }
+    if (C2_UNLIKELY(caches->coherence) && !cache_coherence_after(caches, request))
+        return c2_fail_memory(err, "what cores share");
     return C2_UNLIKELY(caches->prefetch) ? cache_prefetch_follow(caches, request, err) : C2_OK;
 }
 
@@ -276,7 +282,7 @@ enum caches_tried caches_try_walk(struct caches *caches, struct line_no physical
     const uint32_t slot = caches_slot(caches, physical_line);
     if (slot == LINES_NO_SLOT)
         return CACHES_UNTRIED;
-    caches->walks_below += first != caches->port[CACHE_PORT_DATA];
+    first->walked += first != caches->port[CACHE_PORT_DATA];
     caches->last[CACHES_DATA] = LINES_NO_SLOT;
     *served_by = first->depth;
     if (!caches->access_any(caches, first, false, slot, physical_line.v)) {

@@ -124,6 +124,7 @@ struct caches_level {
     enum caches_prefetch_on prefetch_on;
     uint32_t stream_distance; /* lines ahead; >= 1 where there is such a prefetcher */
     uint32_t stride_distance; /* steps ahead; likewise */
+    bool shared;              /* of several cores: by all; those below it are, too. Not of L1D and L1I */
 };
 
 /* A TLB or page-walk cache as a machine file describes it. */
@@ -183,6 +184,7 @@ struct caches_machine {
     uint32_t clock_mhz;
     struct caches_path memory; /* to the last level */
     uint32_t sharing_cycles;   /* that a block takes from one core's cache to another's */
+    uint32_t cores;            /* each has its own of every level that is not shared, and of the TLBs; 0 is 1 */
     bool has_l1i;
     struct caches_level l1i;
     uint32_t level_count; /* data path, 1..CACHES_MAX_LEVELS */
@@ -193,6 +195,11 @@ struct caches_machine {
     uint32_t walks_from; /* at this level of the data path first */
 };
 
+#define CACHES_MAX_CORES 64u
+#define CACHES_MAX_COHERENT_LINE 64u                                 /* bytes of a line, of several cores */
+uint32_t caches_machine_cores(const struct caches_machine *machine); /* at least 1 */
+/* Levels of the data path that each core has for itself. */
+uint32_t caches_machine_private(const struct caches_machine *machine);
 /* Whether any level has a prefetcher; and the same machine without. */
 bool caches_machine_prefetches(const struct caches_machine *machine);
 struct caches_machine caches_machine_plain(const struct caches_machine *machine);
@@ -394,7 +401,71 @@ const struct caches_prefetched *caches_prefetched(const struct caches *caches, s
 /* The instruction that makes the data accesses that follow, for stride prefetchers; 0: none that they know. */
 void caches_set_instruction(struct caches *caches, struct guest_va pc);
 
-/* Counts of data-path level i, or of L1I (only where has_l1i), as they are at the call. Lent until destroy. */
+/* ------------------------------------------------------------------ several cores
+ * Of a machine with several; coherence.c and bytes.c have the model. One row a counter of a core. */
+/* clang-format off */
+#define CACHES_CORE_COUNTERS(X) \
+    X(coherence_misses, "accesses that missed a level because another core's write had taken the line") \
+    X(true_sharing, "of these, such that needed what other cores had written") \
+    X(false_sharing, "of these, such that did not: what they needed lies in one line with what others wrote") \
+    X(upgrades, "writes to a line that the core had and might not write (S to M)") \
+    X(invalidations_sent, "lines of other cores that its writes took") \
+    X(invalidations_received, "lines that the writes of other cores took from it") \
+    X(interventions, "dirty lines of other cores that its accesses needed") \
+    X(interventions_given, "dirty lines of it that other cores' accesses needed") \
+    X(forwards, "of the interventions: lines that no shared level had, so that the miss there read no memory")
+/* clang-format on */
+struct caches_core_counts {
+#define X(field, help) uint64_t field;
+    CACHES_CORE_COUNTERS(X)
+#undef X
+};
+/* A level of a core: lines that writes of other cores took from it, and dirty ones that they needed. */
+struct caches_core_level {
+    uint64_t invalidations, interventions;
+};
+/* Who makes the accesses that follow: to be called before each. */
+struct caches_origin {
+    uint32_t core, tag;    /* tag: to find the access by; an instruction, say */
+    uint32_t first, bytes; /* of the line, those that are accessed: at least one */
+};
+void caches_on_core(struct caches *caches, const struct caches_origin *origin);
+/* Whether cores' counts and what is known of shared lines go on; they do at first. */
+void caches_measure(struct caches *caches, bool on);
+void caches_drop_shared(struct caches *caches); /* they begin anew */
+/* After the last access: misses of which it is not known are false sharing. C2_ERR_NO_MEMORY. */
+enum c2_status caches_settle_shared(struct caches *caches, struct c2_error *err);
+/* Lent until destroy. Levels of the data path that are a core's own; L1I has the number behind all of them. */
+const struct caches_core_counts *caches_core_counts(const struct caches *caches, uint32_t core);
+const struct caches_core_level *caches_core_level(const struct caches *caches, uint32_t core, uint32_t level);
+/* Of data-path level i, or L1I, one core's; of a shared level those of all. Lent until destroy. */
+const struct caches_counts *caches_level_counts_of(const struct caches *caches, uint32_t core, uint32_t level);
+
+/* The lines that a core's write took from another, in the order in which that happened first. Bytes are bits of a
+ * line's. */
+struct caches_shared_user { /* a core, since then */
+    uint64_t read, written; /* bytes */
+    uint64_t losses;        /* how often the line, or a shadow's, was taken from it */
+    uint64_t true_sharing, false_sharing;
+};
+struct caches_shared_pair { /* both sides of misses */
+    uint32_t taker, misser; /* tags: of the write that took the line, of the access that missed */
+    uint32_t taker_core, misser_core;
+    uint32_t next; /* of the line; 0: none */
+    uint64_t taker_bytes, misser_bytes;
+    uint64_t true_sharing, false_sharing;
+};
+struct caches_shared_line {
+    struct line_no line;
+    uint32_t pairs; /* the first one; 0: none */
+};
+size_t caches_shared_count(const struct caches *caches);
+struct caches_shared_line caches_shared_at(const struct caches *caches, size_t i);
+struct caches_shared_user caches_shared_by(const struct caches *caches, size_t i, uint32_t core);
+const struct caches_shared_pair *caches_shared_pair(const struct caches *caches, uint32_t pair); /* lent likewise */
+
+/* Counts of data-path level i, or of L1I (only where has_l1i), as they are at the call; of several cores the sums. Lent
+ * until destroy. */
 const struct caches_counts *caches_level_counts(const struct caches *caches, uint32_t level);
 const struct caches_counts *caches_l1i_counts(const struct caches *caches);
 const struct caches_machine *caches_machine(const struct caches *caches);
@@ -458,8 +529,9 @@ static inline bool caches_tlbs_again(const struct caches_tlb_found *found, enum 
 }
 /* Accesses so far that the first level missed, of all sides. Lent until destroy, current after each access. */
 const uint64_t *caches_tlbs_first_misses(const struct caches_tlbs *tlbs);
-/* INVLPG of every page of the range: drops the entries of pages that touch it, and all that page-walk caches hold. */
-void caches_tlbs_forget(struct caches_tlbs *tlbs, struct guest_va start, uint64_t bytes);
+/* INVLPG of every page of the range: drops the entries of pages that touch it, and all that page-walk caches hold. Says
+ * how many entries of pages there were. */
+uint32_t caches_tlbs_forget(struct caches_tlbs *tlbs, struct guest_va start, uint64_t bytes);
 
 struct caches_tlb_counts {
     uint64_t accesses, misses;

@@ -2,6 +2,7 @@
  *
  * The invariants of the whole hierarchy, and its dump. What they say is in the model card of hierarchy.c.
  */
+#include "caches/coherence_priv.h"
 #include "caches/contents_priv.h"
 #include "caches/tape_priv.h"
 
@@ -14,28 +15,23 @@ static void check_counts(const struct caches_counts *n)
     C2_ASSERT(n->read_misses + n->write_misses == n->misses);
     C2_ASSERT(n->read_misses <= n->reads && n->write_misses <= n->writes);
     C2_ASSERT(n->cold + n->capacity + n->conflict + n->coherence == n->misses);
-    C2_ASSERT(n->coherence == 0);
-    C2_ASSERT(n->fa_misses - n->fa_only_misses == n->cold + n->capacity);
-}
-
-static bool is_port(const struct caches *caches, const struct cache_level *level)
-{
-    return level == caches->port[CACHE_PORT_DATA] || level == caches->port[CACHE_PORT_FETCH];
+    C2_ASSERT(n->fa_misses - n->fa_only_misses == n->cold + n->capacity + n->coherence);
 }
 
 /* Each level is asked exactly when one above it missed, or a walk enters at it; programs ask at two ports. */
 static void check_flow(const struct caches *caches, const struct cache_level *level)
 {
-    uint64_t from_above = level == caches->port[CACHE_PORT_WALK] ? caches->walks_below : 0;
+    uint64_t from_above = level->walked;
     for (uint32_t i = 0; i < caches->node_count; i++)
         if (caches->level[i].next == level)
             from_above += cache_level_counts(caches, i)->misses;
-    C2_ASSERT(is_port(caches, level) ? from_above == 0 : level->counts.accesses == from_above);
+    C2_ASSERT(level->depth == 0 ? from_above == 0 : level->counts.accesses == from_above);
 }
 
 static void check_level_counts(const struct caches *caches, const struct cache_level *level)
 {
     check_counts(cache_level_counts(caches, level->column));
+    C2_ASSERT(caches->coherence || level->counts.coherence == 0);
     check_flow(caches, level);
     if (level->clean)
         C2_ASSERT(level->counts.writes == 0 && level->counts.writebacks == 0);
@@ -71,6 +67,9 @@ void caches_check(const struct caches *caches)
         cache_level_check(&caches->level[i]);
     for (uint32_t slot = 0; slot < caches->lines.groups << LINES_GROUP_SHIFT; slot++)
         cache_row_holds(caches, cache_lines_row(&caches->lines, slot));
+    for (uint32_t slot = 0; caches->coherence && slot < caches->coherence->room; slot++)
+        if (slot < caches->lines.groups << LINES_GROUP_SHIFT)
+            cache_coherence_holds(caches, slot);
     if (caches->prefetch)
         cache_prefetch_check(caches);
 }
@@ -90,6 +89,8 @@ bool cache_access_holds(struct caches *caches, uint32_t slot)
         cache_row_holds(caches, cache_lines_row(&caches->lines, slot));
     else if (!cache_tape_is_own(caches))
         return true; /* what is said of it is still to come */
+    if (caches->coherence)
+        cache_coherence_holds(caches, slot);
     for (uint32_t i = 0; i < caches->node_count; i++)
         check_level_counts(caches, &caches->level[i]);
     if (++caches->calls < caches->check_at)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The hierarchy: the levels of one core, put together. This file has the life of it, access.c the way of an
+ * The hierarchy: the levels of a machine, put together. This file has the life of it, access.c the way of an
  * access up to the first miss, path.c what follows. Usual machines take contents.c and, later, verdict.c instead, which
  * come to the same counts: without shortcuts (-DC2_NO_SHORTCUTS) there are none.
  *
  * Model
  *   Levels are the nodes of a tree whose root is memory: each knows the one that is asked next. Accesses enter at
  *   ports: data at level 0 (L1D), fetches at L1I, page walks where walks.c says. From level 1 on all share the levels.
- *   A node of another kind - a second core's L1, a victim buffer - would be linked the same way.
+ *   Of several cores each has nodes of its own, linked the same way, and the shared levels stand below all of them;
+ *   coherence.c says what cores do to each other.
  *   Asking    The levels are asked from the nearest down until one has the line: a level so asked is accessed. A hit
  *             is told to the level's policy. Memory, number level_count, always has the line.
  *   Filling   The levels that missed are filled from the lowest up to the first, the exclusive ones left out. A fill
@@ -40,15 +41,16 @@
  *
  * Invariants (check.c)
  *   hits + misses = accesses = reads + writes; cold + capacity + conflict + coherence = misses; fa_misses -
- *   fa_only_misses = cold + capacity; an inclusive level has every line of the levels above; L1I holds nothing dirty. A
- *   level that is not exclusive has lost no line that it was never asked for.
+ *   fa_only_misses = cold + capacity + coherence; an inclusive level has every line of the levels above; L1I holds
+ *   nothing dirty. A level that is not exclusive has lost no line that it was never asked for.
  *   An exclusive level has no line of the level above it, where it gets lines from nowhere else: one level misses into
  *   it, no walk enters at it, it has no synonyms, and the level above, if exclusive, gets its lines likewise. Else two
  *   ways lead past it, and a line may be above and here.
  *
  * Not modelled
- *   Time; other cores, so coherence stays 0; what a write does to a copy of its line in L1I.
+ *   Time; what a write does to a copy of its line in the same core's L1I.
  */
+#include "caches/coherence_priv.h"
 #include "caches/contents_priv.h"
 #include "caches/tape_priv.h"
 
@@ -60,32 +62,59 @@ static bool virtual_exclusive_below(const struct caches_machine *machine, uint32
     return false;
 }
 
-static enum c2_status init_level(struct caches *caches, const struct caches_level *config, uint32_t depth,
-                                 uint32_t column, uint64_t seed, struct c2_error *err)
+static uint32_t node_count(const struct caches_machine *machine)
+{
+    const uint32_t own = caches_machine_private(machine) + machine->has_l1i;
+    return machine->level_count + machine->has_l1i + (caches_machine_cores(machine) - 1) * own;
+}
+
+/* L1I has the depth behind all others. */
+static enum c2_status init_level(struct caches *caches, uint32_t core, uint32_t depth, uint64_t seed,
+                                 struct c2_error *err)
 {
     const struct caches_machine *machine = &caches->machine;
-    struct cache_level *level = &caches->level[column];
+    const bool l1i = depth == machine->level_count;
+    const struct caches_level *config = l1i ? &machine->l1i : &machine->levels[depth];
+    struct cache_level *level = cache_node(caches, core, depth);
+    const uint32_t column = (uint32_t)(level - caches->level);
+    depth = l1i ? 0 : depth;
     level->depth = depth;
+    level->core = core;
+    level->above = c2_calloc(caches->node_count, sizeof *level->above);
+    if (!level->above)
+        return c2_fail_memory(err, "the levels of the caches");
     if (config->index == CACHES_VIRTUAL && machine->line_bytes < C2_PAGE_BYTES)
         caches->page_mask = C2_PAGE_BYTES / machine->line_bytes - 1;
     return cache_level_init(level, machine, config, &caches->lines, column, virtual_exclusive_below(machine, depth),
                             seed, err);
 }
 
+/* Of the first core all levels, of the others their own. */
+static enum c2_status init_core(struct caches *caches, uint32_t core, uint64_t seed, struct c2_error *err)
+{
+    const struct caches_machine *machine = &caches->machine;
+    const uint32_t depths = core == 0 ? machine->level_count : caches->coherence->private_levels;
+    enum c2_status status = C2_OK;
+    for (uint32_t i = 0; i < depths && status == C2_OK; i++)
+        status = init_level(caches, core, i, seed, err);
+    return status == C2_OK && machine->has_l1i ? init_level(caches, core, machine->level_count, seed, err) : status;
+}
+
 static enum c2_status init_levels(struct caches *caches, uint64_t seed, struct c2_error *err)
 {
     const struct caches_machine *machine = &caches->machine;
+    const uint32_t cores = caches_machine_cores(machine);
     caches->level_count = machine->level_count;
-    caches->node_count = machine->level_count + machine->has_l1i;
+    caches->node_count = node_count(machine);
     caches->last[CACHES_DATA] = LINES_NO_SLOT;
     enum c2_status status = cache_lines_init(&caches->lines, caches->node_count, err);
-    for (uint32_t i = 0; i < machine->level_count && status == C2_OK; i++)
-        status = init_level(caches, &machine->levels[i], i, i, seed, err);
-    if (status == C2_OK && machine->has_l1i)
-        status = init_level(caches, &machine->l1i, 0, machine->level_count, seed, err);
+    if (status == C2_OK && cores > 1)
+        status = cache_coherence_init(caches, err);
+    for (uint32_t core = 0; core < cores && status == C2_OK; core++)
+        status = init_core(caches, core, seed, err);
     if (status == C2_OK && caches_machine_prefetches(machine))
         return cache_prefetch_init(caches, err);
-    caches->usual = status == C2_OK && SHORTCUT(cache_contents_suit(caches));
+    caches->usual = status == C2_OK && cores == 1 && SHORTCUT(cache_contents_suit(caches));
     return caches->usual ? cache_contents_init(caches, err) : status;
 }
 
@@ -110,16 +139,29 @@ static bool is_apart(const struct caches_machine *machine, const struct cache_le
     return level->exclusive && !fed_twice && !level->synonyms && (!above->exclusive || above->apart_from);
 }
 
-/* The data path is a chain; L1I stands above its second level, if there is one; walks enter where the machine says. */
+/* A core's own levels, and the first one that is shared, are a chain; L1I stands above the second level, if there is
+ * one. */
+static void link_core(struct caches *caches, uint32_t core)
+{
+    const struct caches_machine *machine = &caches->machine;
+    const uint32_t own = caches_machine_private(machine);
+    struct cache_level *l1i = machine->has_l1i ? cache_node(caches, core, machine->level_count) : NULL;
+    if (l1i)
+        l1i->clean = true;
+    if (l1i && machine->level_count > 1)
+        link_levels(l1i, cache_node(caches, core, 1));
+    for (uint32_t i = 1; i <= own && i < machine->level_count; i++)
+        link_levels(cache_node(caches, core, i - 1), cache_node(caches, core, i));
+}
+
+/* Below are the shared levels, a chain as well; walks enter where the machine says. */
 static void link_all(struct caches *caches)
 {
     const struct caches_machine *machine = &caches->machine;
     struct cache_level *level = caches->level, *l1i = machine->has_l1i ? &level[machine->level_count] : NULL;
-    if (l1i)
-        l1i->clean = true;
-    if (l1i && machine->level_count > 1)
-        link_levels(l1i, &level[1]);
-    for (uint32_t i = 1; i < machine->level_count; i++)
+    for (uint32_t core = 0; core < caches_machine_cores(machine); core++)
+        link_core(caches, core);
+    for (uint32_t i = caches_machine_private(machine) + 1; i < machine->level_count; i++)
         link_levels(&level[i - 1], &level[i]);
     for (uint32_t i = 1; i < machine->level_count; i++)
         if (is_apart(machine, &level[i], &level[i - 1]))
@@ -138,7 +180,7 @@ enum c2_status caches_create(struct caches **out, const struct caches_machine *m
     C2_ASSERT(machine->level_count >= 1 && machine->level_count <= CACHES_MAX_LEVELS);
     C2_ASSERT(machine->levels[0].inclusion == CACHES_NON_INCLUSIVE);
     C2_ASSERT(!machine->has_l1i || machine->l1i.inclusion == CACHES_NON_INCLUSIVE);
-    struct caches *caches = c2_calloc(1, sizeof *caches);
+    struct caches *caches = c2_calloc(1, sizeof *caches + node_count(machine) * sizeof caches->level[0]);
     if (!caches)
         return c2_fail_memory(err, "the caches");
     caches->machine = *machine;
@@ -161,6 +203,7 @@ void caches_destroy(struct caches *caches)
         cache_level_end(&caches->level[i]);
     cache_contents_end(caches);
     cache_prefetch_end(caches);
+    cache_coherence_end(caches);
     cache_lines_end(&caches->lines);
     c2_free(caches);
 }
@@ -205,16 +248,37 @@ const struct caches_counts *cache_level_counts(const struct caches *caches, uint
     return n;
 }
 
+const struct caches_counts *caches_level_counts_of(const struct caches *caches, uint32_t core, uint32_t level)
+{
+    C2_ASSERT(core < caches_machine_cores(&caches->machine) && level < caches->level_count + caches->machine.has_l1i);
+    return cache_level_counts(caches, (uint32_t)(cache_node((struct caches *)caches, core, level) - caches->level));
+}
+
+/* Of several cores the sum is made when somebody asks. */
+static const struct caches_counts *counts_of_all(const struct caches *caches, uint32_t level)
+{
+    const bool own = level == caches->level_count || level < caches_machine_private(&caches->machine);
+    if (!caches->coherence || !own)
+        return cache_level_counts(caches, level);
+    struct caches_counts *sum = &caches->coherence->sums[level];
+    uint64_t *words = (uint64_t *)sum;
+    *sum = (struct caches_counts){0};
+    for (uint32_t core = 0; core < caches->coherence->cores; core++)
+        for (size_t i = 0; i < sizeof *sum / sizeof *words; i++)
+            words[i] += ((const uint64_t *)caches_level_counts_of(caches, core, level))[i];
+    return sum;
+}
+
 const struct caches_counts *caches_level_counts(const struct caches *caches, uint32_t level)
 {
     C2_ASSERT(level < caches->level_count);
-    return cache_level_counts(caches, level);
+    return counts_of_all(caches, level);
 }
 
 const struct caches_counts *caches_l1i_counts(const struct caches *caches)
 {
     C2_ASSERT(caches->port[CACHE_PORT_FETCH]);
-    return cache_level_counts(caches, caches->level_count);
+    return counts_of_all(caches, caches->level_count);
 }
 
 const struct caches_machine *caches_machine(const struct caches *caches) { return &caches->machine; }

@@ -57,18 +57,22 @@ struct caches {
     uint32_t *youngest;                    /* where the line of the last access is, the first of its set */
     struct cache_tape tape;
     struct cache_verdicts *verdicts;
-    uint32_t last[2];     /* slot of each side's last access */
-    uint64_t walks_below; /* accesses that entered at the port of walks, where that is not L1D */
-    uint64_t page_mask;   /* index bits in which the two names of a line must agree */
-    struct cache_level level[CACHES_MAX_LEVELS + 1]; /* the data path, and behind it L1I */
+    uint32_t last[2];   /* slot of each side's last access */
+    uint64_t page_mask; /* index bits in which the two names of a line must agree */
     uint32_t node_count;
     struct cache_level *last_level;
     uint64_t calls, check_at; /* accesses, where C2_PROMISE looks, and when all is looked at next */
     struct caches_machine machine;
     struct cache_lines lines;
-    struct cache_trail trail;        /* of the last access that missed */
-    struct cache_prefetch *prefetch; /* NULL: no level prefetches */
+    struct cache_trail trail;          /* of the last access that missed */
+    struct cache_prefetch *prefetch;   /* NULL: no level prefetches */
+    struct cache_coherence *coherence; /* NULL: one core */
+    struct cache_level level[]; /* [column]: the first core's data path, and behind it L1I; then what the other cores
+                                 * have for themselves: cache_node() */
 };
+
+/* A level of a core: of the data path by its depth, L1I has the number behind them. */
+struct cache_level *cache_node(struct caches *caches, uint32_t core, uint32_t depth);
 
 struct cache_request {
     bool write;
@@ -182,7 +186,10 @@ static inline enum caches_class cache_level_ask(struct cache_level *level, const
                                                 struct caches_event *event)
 {
     struct cache_state *state = &request->row[level->column];
+    const bool taken = level->coherent && state->stamp == SHADOW_TAKEN;
     enum caches_class class_ = cache_shadow_touch(&level->shadow, &state->stamp, request->slot);
+    if (C2_UNLIKELY(taken))
+        class_ = CACHES_COHERENCE;
     const bool hit = cache_level_holds(level, state, request->line);
     if (C2_UNLIKELY(level->prefetch))
         cache_prefetch_asked(level, request->slot, hit);

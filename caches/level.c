@@ -17,7 +17,8 @@
  *
  * Counting
  *   Nothing here: what counts as what is the hierarchy's business. What the policy of level NAME draws is the consumer
- *   "cache NAME" of the master seed: it draws the same whatever the others do.
+ *   "cache NAME" of the master seed: it draws the same whatever the others do. Of a core behind the first, which is 0,
+ *   it is "cache NAME CORE".
  *
  * Invariants (cache_level_check)
  *   The line of a way knows the way, and as many lines know a way as ways have a line; the slice and, without synonyms,
@@ -66,10 +67,13 @@ static enum c2_status init_hash(struct cache_level *level, const struct caches_m
 static enum c2_status init_policy(struct cache_level *level, uint64_t seed, struct c2_error *err)
 {
     const struct caches_level *config = level->config;
-    char consumer[CACHES_NAME_BYTES + 8];
+    char consumer[CACHES_NAME_BYTES + 20];
     enum c2_status status = cache_policy_init(&level->policy, config->policy, config->ways,
                                               level->set_count * level->slice_count, err);
-    snprintf(consumer, sizeof consumer, "cache %s", config->name);
+    if (level->core == 0)
+        snprintf(consumer, sizeof consumer, "cache %s", config->name);
+    else
+        snprintf(consumer, sizeof consumer, "cache %s %" PRIu32, config->name, level->core);
     c2_rng_init(&level->policy.rng, seed, consumer);
     return status;
 }
@@ -100,7 +104,8 @@ enum c2_status cache_level_init(struct cache_level *level, const struct caches_m
     level->line_shift = c2_log2(machine->line_bytes);
     status = init_hash(level, machine, err);
     level->synonyms = has_synonyms(level);
-    level->short_hits = config->policy == CACHES_LRU && !level->synonyms;
+    level->coherent = caches_machine_cores(machine) > 1;
+    level->short_hits = config->policy == CACHES_LRU && !level->synonyms && !level->coherent;
     if (status == C2_OK)
         status = init_policy(level, seed, err);
     if (status == C2_OK)
@@ -117,6 +122,7 @@ void cache_level_end(struct cache_level *level)
     cache_policy_end(&level->policy);
     caches_hash_destroy(level->hash);
     c2_free(level->origin);
+    c2_free(level->above);
 }
 
 /* ------------------------------------------------------------------ in and out */

@@ -12,6 +12,7 @@
 #include "caches/shadow_priv.h"
 
 struct cache_prefetch;
+struct cache_coherence;
 
 /* A level is a node of the hierarchy: what misses here asks `next`, what leaves here goes there. */
 struct cache_level {
@@ -30,8 +31,10 @@ struct cache_level {
     bool short_next; /* the next level is not exclusive and has short hits: see access_second() */
     bool clean;      /* only fetches enter: it holds nothing dirty */
     uint32_t above_count;
-    struct cache_level *above[CACHES_MAX_LEVELS]; /* all those from which a miss may come here */
-    uint32_t set_count;                           /* of one slice */
+    struct cache_level **above; /* all those from which a miss may come here; of several cores those of all */
+    uint32_t core;              /* whose it is; of a shared one 0 */
+    uint64_t walked;            /* accesses by walks that enter here, where that is not L1D */
+    uint32_t set_count;         /* of one slice */
     uint32_t slice_count;
     bool power_of_two; /* set_count is one */
     bool virtual_index;
@@ -44,6 +47,7 @@ struct cache_level {
     uint32_t divisor;                /* of the line number, before the set index is taken from it */
     struct caches_hash *hash;        /* NULL: one slice */
     struct cache_prefetch *prefetch; /* of a machine that prefetches: it is told of what comes and goes; else NULL */
+    bool coherent;                   /* there are several cores */
     uint64_t *origin;                /* [way]: virtual line of the fill; NULL: nobody will ask */
     const struct caches_level *config;
 };

@@ -28,6 +28,16 @@ const char *caches_policy_name(enum caches_policy policy) { return caches_policy
 const char *caches_inclusion_name(enum caches_inclusion inclusion) { return caches_inclusion_names[inclusion]; }
 const char *caches_index_name(enum caches_index index) { return caches_index_names[index]; }
 
+uint32_t caches_machine_cores(const struct caches_machine *machine) { return machine->cores > 1 ? machine->cores : 1; }
+
+uint32_t caches_machine_private(const struct caches_machine *machine)
+{
+    uint32_t count = 1;
+    while (count < machine->level_count && !(machine->cores > 1 && machine->levels[count].shared))
+        count++;
+    return count;
+}
+
 uint32_t caches_level_sets(const struct caches_machine *machine, const struct caches_level *level)
 {
     return (uint32_t)(level->size_bytes / ((uint64_t)level->ways * machine->line_bytes * level->slices));

@@ -3,7 +3,7 @@
  * What follows a miss in the level asked first: the levels below are asked, the ones that missed are filled, and what
  * had to leave goes on its way down. The model card is in hierarchy.c.
  */
-#include "caches/hierarchy_priv.h"
+#include "caches/coherence_priv.h"
 
 /* Where one access stands. */
 struct walk {
@@ -63,6 +63,8 @@ static inline void evict(struct walk *walk, struct cache_level *level, uint32_t 
         insert(walk, level->next, &victim);
     else if (victim.dirty)
         cache_write_down(level->next, victim.row);
+    if (C2_UNLIKELY(level->coherent))
+        cache_coherence_left(walk->caches, level, victim.slot);
     C2_PROMISE(cache_row_holds(walk->caches, victim.row));
 }
 

@@ -8,6 +8,7 @@
 #include "caches/caches.h"
 #include "caches/lines_priv.h"
 
+#define SHADOW_TAKEN 2u                         /* a stamp: asked for once, and taken by another core since */
 #define SHADOW_MAX_CAPACITY (UINT32_C(1) << 26) /* lines: 4 GiB of 64-byte lines */
 
 struct cache_shadow {
@@ -21,6 +22,7 @@ struct cache_shadow {
     uint32_t mask;  /* entries of the log - 1 */
     uint32_t live;  /* lines in the shadow = entries used */
     uint32_t capacity;
+    bool gaps; /* lines were taken: the log may have entries of no line, or two of one */
 };
 
 enum c2_status cache_shadow_init(struct cache_shadow *shadow, const struct cache_stamps *stamps, uint32_t at,
@@ -47,6 +49,17 @@ static inline enum caches_class cache_shadow_touch(struct cache_shadow *shadow, 
     cache_shadow_enter(shadow, slot);
     C2_PROMISE(cache_shadow_holds(shadow, *stamp));
     return old == 0 ? CACHES_COLD : CACHES_CAPACITY;
+}
+
+/* Another core takes the line: says whether the shadow had it. The caller changes the stamp; the line's entry in the
+ * log is dropped, or joins a later one, when the horizon comes by. */
+static inline bool cache_shadow_take(struct cache_shadow *shadow, uint32_t stamp)
+{
+    if (stamp < shadow->horizon)
+        return false;
+    shadow->live--;
+    shadow->gaps = true;
+    return true;
 }
 
 /* A line is offered that nobody asks for: the shadow takes it when it does not have it. */

@@ -365,24 +365,27 @@ static bool is_empty(const struct caches_tlb_state *tlb)
     return true;
 }
 
-static void forget(struct caches_tlb_state *tlb, uint64_t start, uint64_t last)
+static uint32_t forget(struct caches_tlb_state *tlb, uint64_t start, uint64_t last)
 {
+    uint32_t forgotten = 0;
     for (uint32_t way = first_way(tlb); way < end_way(tlb); way++) {
         if (tlb->keys[way] == NO_PAGE || !concerned(tlb->keys[way], start, last))
             continue;
         tlb->keys[way] = NO_PAGE;
         tlb->policy.way[way].line = 0;
         cache_policy_empty(&tlb->policy, way);
+        forgotten++;
     }
     C2_PROMISE(tlb->config->place != CACHES_TLB_WALK || is_empty(tlb));
+    return tlb->config->place == CACHES_TLB_WALK ? 0 : forgotten;
 }
 
-void caches_tlbs_forget(struct caches_tlbs *tlbs, struct guest_va start, uint64_t bytes)
+uint32_t caches_tlbs_forget(struct caches_tlbs *tlbs, struct guest_va start, uint64_t bytes)
 {
-    if (bytes == 0)
-        return;
-    for (uint32_t i = 0; i < tlbs->count; i++)
-        forget(&tlbs->tlb[i], start.v, start.v + bytes - 1);
+    uint32_t forgotten = 0;
+    for (uint32_t i = 0; i < tlbs->count && bytes != 0; i++)
+        forgotten += forget(&tlbs->tlb[i], start.v, start.v + bytes - 1);
+    return forgotten;
 }
 
 /* ------------------------------------------------------------------ life */

@@ -19,7 +19,7 @@
 static enum c2_status walk_below(struct caches *caches, struct line_no line, struct caches_outcome *outcome,
                                  struct c2_error *err)
 {
-    caches->walks_below++;
+    caches->port[CACHE_PORT_WALK]->walked++;
     return cache_access_at(caches, caches->port[CACHE_PORT_WALK], (struct cache_line){line, line}, outcome, err);
 }
 

@@ -38,6 +38,16 @@ static enum c2_status read_variant(struct cli_plan_lane *lane, const struct cli_
     return lane->name ? C2_OK : c2_fail_memory(err, "the machines");
 }
 
+static enum c2_status check_cores(const struct cli_options *options, const struct caches_machine *machine,
+                                  struct c2_error *err)
+{
+    if (machine->cores <= 1 || !options->cachegrind)
+        return C2_OK;
+    return c2_fail(err, C2_ERR_UNSUPPORTED,
+                   "--cachegrind: its form is of one core, and machine %s has %u (remedy: --set cores=1)",
+                   machine->name, machine->cores);
+}
+
 static enum c2_status read_all(struct cli_plan *plan, const struct cli_options *options,
                                const struct cli_variants *variants, struct c2_error *err)
 {
@@ -48,6 +58,8 @@ static enum c2_status read_all(struct cli_plan *plan, const struct cli_options *
     enum c2_status status = C2_OK;
     for (unsigned i = 0; i < plan->count && status == C2_OK; i++) {
         status = read_variant(&plan->lanes[i], options, &variants->list[i], err);
+        if (status == C2_OK)
+            status = check_cores(options, &plan->lanes[i].machine, err);
         const uint64_t bytes = plan->lanes[i].machine.physical_bytes;
         plan->physical_bytes = bytes > plan->physical_bytes ? bytes : plan->physical_bytes;
     }

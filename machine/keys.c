@@ -9,7 +9,7 @@
  * Invariants
  *   A value that passes here is one of its kind; whether it fits the others is for rules.c and tlbs.c.
  * Not modelled
- *   Cores have no sections: the model is not here, so the words are unknown.
+ *   Cores that differ: each has what the sections say.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -104,6 +104,14 @@ SET(physical_memory)
     return C2_OK;
 }
 WRITE(physical_memory) { machine_write_size(value, of->machine->physical_bytes); }
+
+SET(cores) { return machine_parse_ranged(&to->machine->cores, value, 1, CACHES_MAX_CORES, where, err); }
+WRITE(cores)
+{
+    *value = '\0';
+    if (of->machine->cores > 1)
+        write_number(value, of->machine->cores);
+}
 
 /* What a cycle can do at most; a machine that does not say it has no such line when it is written. */
 #define RATE(key, member) \
@@ -234,6 +242,17 @@ WRITE(policy) { write_text(value, caches_policy_name(of->level->policy)); }
 SET_WORD(index, level->index, enum caches_index, caches_index_names)
 SET_WORD(inclusion, level->inclusion, enum caches_inclusion, caches_inclusion_names)
 
+static const char *const shared_names[] = {"no", "yes"};
+SET(shared)
+{
+    unsigned word = 0;
+    enum c2_status status = machine_parse_word(&word, value, shared_names, COUNT_OF(shared_names), where, err);
+    if (status == C2_OK)
+        to->level->shared = word;
+    return status;
+}
+WRITE(shared) { write_text(value, of->machine->cores > 1 ? shared_names[of->level->shared] : ""); }
+
 #define MAX_LATENCY 1000000
 #define MAX_DISTANCE 511 /* a page of the smallest lines has one more */
 #define NO_PREFETCHER "none"
@@ -332,6 +351,9 @@ const struct machine_key_row machine_keys[KEY_COUNT] = {
     [KEY_PHYSICAL_MEMORY] = {KIND_MACHINE, false, "physical_memory",
         "bytes, whole 4 KiB pages, at most 1T; no more than the slice hashes are known for", "64G", NULL,
         set_physical_memory, write_physical_memory},
+    [KEY_CORES] = {KIND_MACHINE, false, "cores",
+        "1 to 64; each has levels and TLBs of its own but for those that are shared", "1", NULL,
+        set_cores, write_cores},
     [KEY_CLOCK] = {KIND_MACHINE, false, "clock", "MHz; 0 is unknown. For seconds and GB/s in reports", "0", NULL,
         set_clock, write_clock},
     [KEY_INSTRUCTIONS_PER_CYCLE] = {KIND_MACHINE, false, "instructions_per_cycle",
@@ -365,6 +387,8 @@ const struct machine_key_row machine_keys[KEY_COUNT] = {
     [KEY_INCLUSION] = {KIND_CACHE, false, "inclusion",
         "towards the levels above, below; the L1s have only non-inclusive", "non-inclusive", NULL,
         set_inclusion, write_inclusion},
+    [KEY_SHARED] = {KIND_CACHE, false, "shared", "no, or yes: of several cores by all; then the levels below it, too",
+        NULL, "yes in the last level of several", set_shared, write_shared},
     [KEY_LATENCY] = {KIND_CACHE, false, "latency",
         "cycles from load to use; 0 is unknown. Weighs the advice, changes no count", "0", NULL,
         set_latency, write_latency},

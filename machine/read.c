@@ -188,10 +188,21 @@ static char *split_override(char *buffer, size_t bytes, const char *text, char *
     return equals + 1;
 }
 
+/* "cores=4" is "machine.cores=4". */
+static const char *with_section(char *buffer, size_t bytes, const char *text)
+{
+    const char *key = machine_keys[KEY_CORES].name;
+    const size_t length = strlen(key);
+    if (strncmp(text, key, length) != 0 || text[length] != '=')
+        return text;
+    snprintf(buffer, bytes, "%s.%s", machine_sections[SECTION_MACHINE].name, text);
+    return buffer;
+}
+
 static enum c2_status apply_override(struct machine_draft *draft, const char *text, size_t rank, struct c2_error *err)
 {
-    char buffer[1024], where[MACHINE_WHERE_BYTES];
-    char *name = NULL, *value = split_override(buffer, sizeof buffer, text, &name);
+    char buffer[1024], whole[1024], where[MACHINE_WHERE_BYTES];
+    char *name = NULL, *value = split_override(buffer, sizeof buffer, with_section(whole, sizeof whole, text), &name);
     enum machine_section section;
     enum machine_key key;
     snprintf(where, sizeof where, "--set %.480s", text);

@@ -10,6 +10,8 @@
  *   - An exclusive level holds victims of the level above and nothing else: it has no prefetcher.
  *   - The slice hash has the level's number of slices. It works on physical addresses and 64-byte lines, so a level
  *     of several slices is physically indexed and the machine's lines have 64 bytes.
+ *   - Of several cores the last levels may be shared, from one on; lines have 64 bytes at most, and nothing prefetches
+ *     or is exclusive.
  *   - No physical address has a bit that the hash was not published for.
  *   - hash_masks belongs to hash = perm:PATH, and that to hash_masks.
  *   - Rates of paths and of floating-point operations need that of instructions; L1I has no path.
@@ -276,21 +278,90 @@ static enum c2_status finish_level(struct machine_draft *draft, enum machine_sec
     return status;
 }
 
+/* ------------------------------------------------------------------ several cores */
+
+static enum c2_status check_shareable(const struct machine_draft *draft, enum machine_section section,
+                                      struct c2_error *err)
+{
+    const struct caches_level *level = &draft->level[section];
+    char where[MACHINE_WHERE_BYTES];
+    if (level->shared && first_level(section))
+        return c2_fail(err, C2_ERR_INVALID, "%s: [%s] cannot be shared: each core has its own first level",
+                       machine_where(where, draft, section, KEY_SHARED), level->name);
+    if (draft->machine->cores == 1)
+        return C2_OK;
+    if (level->inclusion == CACHES_EXCLUSIVE) {
+        BLAME(where, draft, {SECTION_MACHINE, KEY_CORES}, {section, KEY_INCLUSION});
+        return c2_fail(err, C2_ERR_UNSUPPORTED,
+                       "%s: [%s] is exclusive, which is modelled of one core (remedy: %s.inclusion=non-inclusive)",
+                       where, level->name, level->name);
+    }
+    if (level->prefetchers != 0) {
+        BLAME(where, draft, {SECTION_MACHINE, KEY_CORES}, {section, KEY_PREFETCH});
+        return c2_fail(err, C2_ERR_UNSUPPORTED,
+                       "%s: [%s] prefetches, which is modelled of one core (remedy: %s.prefetch=none)", where,
+                       level->name, level->name);
+    }
+    return C2_OK;
+}
+
+static enum c2_status check_line(const struct machine_draft *draft, struct c2_error *err)
+{
+    char where[MACHINE_WHERE_BYTES];
+    if (draft->machine->cores == 1 || draft->machine->line_bytes <= CACHES_MAX_COHERENT_LINE)
+        return C2_OK;
+    BLAME(where, draft, {SECTION_MACHINE, KEY_CORES}, {SECTION_MACHINE, KEY_LINE});
+    return c2_fail(err, C2_ERR_UNSUPPORTED, "%s: lines of %u bytes: of several cores at most %u are modelled", where,
+                   draft->machine->line_bytes, CACHES_MAX_COHERENT_LINE);
+}
+
+/* What is shared stays so further down. */
+static enum c2_status check_order(const struct machine_draft *draft, size_t count, struct c2_error *err)
+{
+    char where[MACHINE_WHERE_BYTES];
+    for (size_t i = 1; i + 1 < count; i++) {
+        const enum machine_section upper = data_path[i], lower = data_path[i + 1];
+        if (!draft->level[upper].shared || draft->level[lower].shared)
+            continue;
+        BLAME(where, draft, {upper, KEY_SHARED}, {lower, KEY_SHARED});
+        return c2_fail(err, C2_ERR_INVALID, "%s: [%s] is shared, and [%s] below it is not", where,
+                       draft->level[upper].name, draft->level[lower].name);
+    }
+    return C2_OK;
+}
+
+/* count: levels of the data path. What nobody said: the last level is shared. */
+static enum c2_status finish_sharing(struct machine_draft *draft, size_t count, struct c2_error *err)
+{
+    const enum machine_section last = data_path[count - 1];
+    if (count > 1 && draft->machine->cores > 1 && !machine_given(draft, last, KEY_SHARED))
+        draft->level[last].shared = true;
+    enum c2_status status = check_line(draft, err);
+    for (size_t i = 0; i < count && status == C2_OK; i++)
+        status = check_shareable(draft, data_path[i], err);
+    if (status == C2_OK && draft->section_line[SECTION_L1I])
+        status = check_shareable(draft, SECTION_L1I, err);
+    return status == C2_OK ? check_order(draft, count, err) : status;
+}
+
 /* ------------------------------------------------------------------ the machine */
 
 static enum c2_status finish_levels(struct machine_draft *draft, struct c2_error *err)
 {
     struct caches_machine *machine = draft->machine;
     enum c2_status status = C2_OK;
-    for (size_t i = 0; status == C2_OK && i < DATA_PATH_COUNT && draft->section_line[data_path[i]]; i++) {
-        status = finish_level(draft, data_path[i], err);
-        machine->levels[machine->level_count++] = draft->level[data_path[i]];
-    }
+    size_t count = 0;
+    for (; status == C2_OK && count < DATA_PATH_COUNT && draft->section_line[data_path[count]]; count++)
+        status = finish_level(draft, data_path[count], err);
     machine->has_l1i = draft->section_line[SECTION_L1I] != 0;
-    if (status == C2_OK && machine->has_l1i) {
+    if (status == C2_OK && machine->has_l1i)
         status = finish_level(draft, SECTION_L1I, err);
+    if (status == C2_OK)
+        status = finish_sharing(draft, count, err);
+    for (size_t i = 0; i < count; i++)
+        machine->levels[machine->level_count++] = draft->level[data_path[i]];
+    if (machine->has_l1i)
         machine->l1i = draft->level[SECTION_L1I];
-    }
     return status;
 }
 

@@ -262,7 +262,12 @@ void report_add_advice(struct document *d, struct report_digest *digest)
 {
     struct finding finding;
     const uint64_t total = weigh(&finding, digest);
+    const uint64_t shared = report_coherence_cost(digest);
     doc_note(d, DOC_FLOW, "look at:", "%s", "");
+    if (shared > finding.cost && shared >= digest->run->counts->instructions / QUIET) {
+        report_say_shared(d, digest, total + shared);
+        return;
+    }
     if (!finding.level || total < digest->run->counts->instructions / QUIET) {
         doc_say(d, "nothing in the caches: all misses together cost less than one cycle in %u instructions", QUIET);
         return;

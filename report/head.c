@@ -81,6 +81,8 @@ static void add_level(struct document *d, const struct caches_machine *machine, 
     doc_string(d, DOC_JSON, "inclusion", caches_inclusion_name(level->inclusion));
     if (level->slices > 1)
         doc_string(d, DOC_JSON, "hash", level->hash);
+    if (machine->cores > 1)
+        doc_flag(d, DOC_JSON, "shared", level->shared);
     if (level->latency_cycles != 0)
         doc_count(d, DOC_JSON, "latency", level->latency_cycles);
     if (level->prefetchers != 0)
@@ -89,7 +91,7 @@ static void add_level(struct document *d, const struct caches_machine *machine, 
 }
 
 /* "L3 20 MiB 20-way lru in 8 slices (lin8)" */
-static void say_shape(struct document *d, const struct caches_level *level)
+static void say_shape(struct document *d, const struct caches_machine *machine, const struct caches_level *level)
 {
     char size[32];
     doc_say(d, "%s %s %" PRIu32 "-way %s", level->name, c2_size_text(size, level->size_bytes), level->ways,
@@ -99,6 +101,8 @@ static void say_shape(struct document *d, const struct caches_level *level)
     for (unsigned i = 0, said = 0; i < CACHES_PREFETCHERS; i++)
         if (level->prefetchers >> i & 1)
             doc_say(d, "%s%s", said++ == 0 ? " prefetching " : "+", caches_prefetcher_names[i]);
+    if (machine->cores > 1 && level->shared)
+        doc_say(d, " shared");
 }
 
 void report_add_machine(struct document *d, const struct report_run *run)
@@ -109,6 +113,8 @@ void report_add_machine(struct document *d, const struct report_run *run)
     doc_group(d, DOC_JSON, "machine");
     doc_string(d, DOC_JSON, "name", machine->name);
     doc_count(d, DOC_JSON, "line", machine->line_bytes);
+    if (machine->cores > 1)
+        doc_count(d, DOC_JSON, "cores", machine->cores);
     doc_table(d, DOC_JSON, "levels");
     for (size_t i = 0; i < count; i++)
         add_level(d, machine, levels[i].level);
@@ -123,10 +129,12 @@ static void note_machine(struct document *d, const struct report_digest *digest)
              machine->description);
     doc_note(d, DOC_KEY_FLOW, "caches", "%s", "");
     for (size_t i = 0; i < digest->level_count; i++) {
-        say_shape(d, digest->levels[i].level);
+        say_shape(d, machine, digest->levels[i].level);
         doc_say(d, i + 1 < digest->level_count ? ", " : "; ");
     }
     doc_say(d, "lines of %" PRIu32 " bytes", machine->line_bytes);
+    if (machine->cores > 1)
+        doc_say(d, "; %" PRIu32 " cores", machine->cores);
 }
 
 /* ------------------------------------------------------------------ pages */

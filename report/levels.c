@@ -69,7 +69,8 @@ static void add_level(struct document *d, const struct report_level *level)
     doc_close(d);
 }
 
-static void add_level_table(struct document *d, enum doc_in in, const struct report_level *levels, size_t count)
+static void add_level_table(struct document *d, enum doc_in in, const struct report_run *run,
+                            const struct report_level *levels, size_t count)
 {
     static const struct doc_column columns[] = {{.heading = "level", .key = "name", .form = DOC_LEFT},
                                                 {.heading = "accesses", .key = "accesses"},
@@ -78,9 +79,10 @@ static void add_level_table(struct document *d, enum doc_in in, const struct rep
                                                 {.heading = "cold", .key = "cold", .of = "misses"},
                                                 {.heading = "capacity", .key = "capacity", .of = "misses"},
                                                 {.heading = "conflict", .key = "conflict", .of = "misses"},
-                                                {.heading = "FA misses", .key = "fa_misses"}};
+                                                {.heading = "FA misses", .key = "fa_misses"},
+                                                {.heading = "coherence", .key = "coherence", .of = "misses"}};
     doc_table(d, in, "levels");
-    doc_columns(d, columns, COUNT_OF(columns), 0);
+    doc_columns(d, columns, COUNT_OF(columns) - (run->machine->cores <= 1), 0);
     for (size_t i = 0; i < count; i++)
         add_level(d, &levels[i]);
     doc_close(d);
@@ -88,7 +90,7 @@ static void add_level_table(struct document *d, enum doc_in in, const struct rep
 
 void report_add_levels(struct document *d, struct report_digest *digest)
 {
-    add_level_table(d, DOC_BOTH, digest->levels, digest->level_count);
+    add_level_table(d, DOC_BOTH, digest->run, digest->levels, digest->level_count);
 }
 
 static void add_fifo_row(struct document *d, const struct report_level *level)
@@ -271,7 +273,7 @@ void report_add_counted(struct document *d, const struct report_run *run)
     struct report_level levels[REPORT_MAX_LEVELS];
     const size_t count = report_levels(levels, run);
     report_add_pages(d, DOC_JSON, run);
-    add_level_table(d, DOC_JSON, levels, count);
+    add_level_table(d, DOC_JSON, run, levels, count);
     add_tlbs(d, DOC_JSON, run);
 }
 

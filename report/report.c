@@ -29,6 +29,7 @@ static const struct chapter {
     {report_add_levels, SIMULATED, DOC_BOTH, 2},
     {report_add_samples, SIMULATED, DOC_BOTH, 3},
     {report_add_fifo, SIMULATED, DOC_TEXT, 4},
+    {report_add_coherence, SIMULATED, DOC_BOTH, 4},
     {report_add_windows, SIMULATED, DOC_BOTH, 12},
     {report_add_bandwidth, SIMULATED, DOC_BOTH, 12},
     {report_add_prefetch, SIMULATED, DOC_BOTH, 4},

@@ -154,6 +154,11 @@ void report_add_levels(struct document *d, struct report_digest *digest);
 void report_add_samples(struct document *d, struct report_digest *digest);
 void report_add_fifo(struct document *d, struct report_digest *digest);
 void report_add_sharing(struct document *d, struct report_digest *digest);   /* sharing.c */
+void report_add_coherence(struct document *d, struct report_digest *digest); /* coherence.c */
+/* What coherence misses have cost, which no other figure of costs has in it; of one core nothing. And what to look at
+ * when that is the most: of all that misses cost, they included. */
+uint64_t report_coherence_cost(const struct report_digest *digest);
+void report_say_shared(struct document *d, const struct report_digest *digest, uint64_t total);
 void report_add_bandwidth(struct document *d, struct report_digest *digest); /* bandwidth.c */
 void report_add_tlbs(struct document *d, struct report_digest *digest);
 void report_add_against(struct document *d, struct report_digest *digest);

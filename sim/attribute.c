@@ -35,8 +35,9 @@ static void forget_owners(struct sim *sim)
 {
     struct sim_attributed *a = &sim->attributed;
     a->last = (struct sim_owner){.start = 1};
-    for (size_t i = 0; i < SIM_PAGES; i++)
-        sim->core.pages[i].refs = NULL;
+    for (uint32_t core = 0; core < sim->core_count; core++)
+        for (size_t i = 0; i < SIM_PAGES; i++)
+            sim_core_at(sim, core)->pages[i].refs = NULL;
     for (size_t i = 0; i < SIM_OWNED_LINES; i++)
         a->lines[i].line = SIM_NOWHERE;
 }
@@ -45,7 +46,7 @@ void sim_attribute_init(struct sim *sim, const struct sim_attribution *attributi
 {
     struct sim_attributed *a = &sim->attributed;
     forget_owners(sim);
-    a->on = attribution || sim->tells_misses || sim->prefetches;
+    a->on = attribution || sim->tells_misses || sim->prefetches || sim->core_count > 1;
     a->measuring = true;
     if (attribution)
         a->to = *attribution;
@@ -203,19 +204,25 @@ void sim_attribute_line(struct sim_core *core, struct sim_page *page, struct gue
         core->line_refs = NULL;
 }
 
-void sim_attribute_changed(struct sim *sim, struct guest_va start, uint64_t bytes)
+static void core_changed(struct sim_core *core, uint64_t first, uint64_t pages)
 {
-    struct sim_attributed *a = &sim->attributed;
-    sim_attribute_settle(&sim->core);
-    sim->core.line_refs = NULL;
-    a->last = (struct sim_owner){.start = 1};
-    const uint64_t first = start.v >> C2_PAGE_SHIFT;
-    const uint64_t pages = c2_align_up((start.v & (C2_PAGE_BYTES - 1)) + bytes, C2_PAGE_BYTES) >> C2_PAGE_SHIFT;
+    sim_attribute_settle(core);
+    core->line_refs = NULL;
     for (uint64_t i = 0; i < pages && i < SIM_PAGES; i++) {
-        struct sim_page *page = &sim->core.pages[(first + i) & (SIM_PAGES - 1)];
+        struct sim_page *page = &core->pages[(first + i) & (SIM_PAGES - 1)];
         if (page->vpn - first < pages)
             page->refs = NULL;
     }
+}
+
+void sim_attribute_changed(struct sim *sim, struct guest_va start, uint64_t bytes)
+{
+    struct sim_attributed *a = &sim->attributed;
+    a->last = (struct sim_owner){.start = 1};
+    const uint64_t first = start.v >> C2_PAGE_SHIFT;
+    const uint64_t pages = c2_align_up((start.v & (C2_PAGE_BYTES - 1)) + bytes, C2_PAGE_BYTES) >> C2_PAGE_SHIFT;
+    for (uint32_t i = 0; i < sim->core_count; i++)
+        core_changed(sim_core_at(sim, i), first, pages);
     for (size_t i = 0; i < SIM_OWNED_LINES; i++) {
         const uint64_t page = a->lines[i].line >> (C2_PAGE_SHIFT - sim->line_shift);
         if (page - first < pages)
@@ -228,7 +235,8 @@ void sim_attribute_phase(struct sim *sim, enum stream_phase next)
 {
     struct sim_attributed *a = &sim->attributed;
     forget_owners(sim);
-    sim->core.line_refs = NULL;
+    for (uint32_t i = 0; i < sim->core_count; i++)
+        sim_core_at(sim, i)->line_refs = NULL;
     a->measuring = next == STREAM_MEASURE;
 }
 

@@ -334,8 +334,8 @@ static enum c2_status observed_record(struct sim_core *core, uint32_t tid, uint6
         status = sim_tell_record(sim, tid, header, words, err);
     if (status != C2_OK)
         return status;
-    if (SHORTCUT(sim->attributed.on && !sim->tells_references && !sim->prefetches && number < sim->plan_capacity &&
-                 sim->plans[number].whole == (uint32_t)header))
+    if (SHORTCUT(sim->attributed.on && !sim->tells_references && !sim->prefetches && sim->core_count == 1 &&
+                 number < sim->plan_capacity && sim->plans[number].whole == (uint32_t)header))
         return observed_whole(core, &sim->plans[number], words, err);
     return unusual(core, tid, header, words, err);
 }

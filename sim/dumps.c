@@ -38,6 +38,7 @@ enum c2_status sim_drop_measured(struct sim *sim, struct c2_error *err)
     sim->measured = sim->dumped = (struct sim_totals){.tlb_misses = 0};
     sim->dump_count = sim->sample_count = sim->sampled_count = 0;
     sim_intervals_drop(sim);
+    sim_cores_drop(sim);
     return sim_tell_dropped(sim, err);
 }
 

@@ -24,7 +24,9 @@ enum c2_status sim_caches_create(struct sim *sim, const struct caches_machine *m
         const struct caches_machine plain = caches_machine_plain(machine);
         status = caches_create(&sim->plain, &plain, sim->seed, err);
     }
-    return status == C2_OK ? sim_tlb_create(&sim->core, machine, err) : status;
+    for (uint32_t i = 0; i < sim->core_count && status == C2_OK; i++)
+        status = sim_tlb_create(sim_core_at(sim, i), machine, err);
+    return status;
 }
 
 enum c2_status sim_empty(struct sim *sim, struct c2_error *err)
@@ -32,6 +34,10 @@ enum c2_status sim_empty(struct sim *sim, struct c2_error *err)
     struct sim_core *core = &sim->core;
     struct caches *caches = sim->caches, *plain = sim->plain;
     struct sim_totals counted;
+    if (sim->core_count > 1)
+        return c2_fail(err, C2_ERR_UNSUPPORTED,
+                       "machine %s has %u cores: caches are emptied on the way of one core only",
+                       caches_machine(caches)->name, sim->core_count);
     sim_settle(sim);
     enum c2_status status = sim_verdicts_settle(sim, err);
     if (status != C2_OK)

@@ -173,11 +173,11 @@ static enum c2_status loop(struct sim *sim, const struct stream_batch *batch, ui
 {
     struct stream_batch *piece = sim->piece;
     if (from == 0 && to == batch->used)
-        return sim->consume(&sim->core, batch, err);
+        return sim->consume(sim->now, batch, err);
     piece->tid = batch->tid;
     piece->used = to - from;
     memcpy(piece->words, batch->words + from, piece->used * sizeof *piece->words);
-    return sim->consume(&sim->core, piece, err);
+    return sim->consume(sim->now, piece, err);
 }
 
 /* A record that is cut is followed by a piece, be it an empty one: with that all counts are current again. */
@@ -192,7 +192,7 @@ enum c2_status sim_intervals_consume(struct sim *sim, const struct stream_batch 
         at = to;
         if (status == C2_OK && cut) {
             const uint64_t header = batch->words[at];
-            status = sim_consume_one(&sim->core, batch->tid, header, &batch->words[at + 1], err);
+            status = sim_consume_one(sim->now, batch->tid, header, &batch->words[at + 1], err);
             at += 1 + stream_header_slots(header);
         }
     } while (status == C2_OK && (cut || at < batch->used));

@@ -97,6 +97,8 @@ enum c2_status sim_data_lines(struct sim_core *core, bool write, struct guest_va
                               struct c2_error *err)
 {
     struct sim *sim = core->sim;
+    if (C2_UNLIKELY(sim->core_count > 1))
+        return sim_cores_lines(core, write, va, size, err);
     const uint64_t first = va.v >> sim->line_shift, last = (va.v + size - 1) >> sim->line_shift;
     sim->counts.straddles += last != first;
     sim->counts.line_accesses += last - first;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * sim: the simulated memory system of one core - references in, line accesses out to the caches.
+ * sim: the simulated memory system - references in, line accesses out to the caches.
  *
  * Model
  *   A reference is split into the lines it touches; each line access is translated by the guest's page tables and
@@ -8,8 +8,8 @@
  *   one. What a record of the stream means is said in record.c; plan.c and consume.c do the same faster. Where the
  *   machine has TLBs, tlb.c says who asks them when.
  *   What is a core's - where it stands in the program, its TLBs, the translations that it remembers - is struct
- *   sim_core; what cores would share - caches, blocks and their plans, counts, who is told - is struct sim. There is
- *   one core.
+ *   sim_core; what cores share - caches, blocks and their plans, counts, who is told - is struct sim. Mostly there is
+ *   one core; cores.c says what several do.
  *
  * Counting
  *   sim_counts counts references, caches/ counts line accesses; line_accesses is the bridge: it equals the accesses of
@@ -21,7 +21,7 @@
  *   line_accesses (+ reads of cached walks that enter there) = accesses of level 0.
  *
  * Not modelled
- *   Time, more than one core: records of all guest threads go to the same caches.
+ *   Time.
  */
 #include <inttypes.h>
 
@@ -30,7 +30,7 @@
 /* Who listens to what decides it. */
 static void choose_loop(struct sim *sim)
 {
-    if (sim->tells_records || sim->tells_references || sim->prefetches)
+    if (sim->tells_records || sim->tells_references || sim->prefetches || sim->core_count > 1)
         sim->consume = sim_consume_observed;
     else if (sim->attributed.on)
         sim->consume = SHORTCUT(!sim->core.tlb_split && sim->line_shift == SIM_USUAL_LINE_SHIFT)
@@ -40,9 +40,10 @@ static void choose_loop(struct sim *sim)
         sim->consume = sim->core.tlb_split ? sim_consume_split : sim_consume_fast;
 }
 
-static void core_init(struct sim_core *core, struct sim *sim)
+static void core_init(struct sim_core *core, struct sim *sim, uint32_t number)
 {
     core->sim = sim;
+    core->number = number;
     core->data_line = SIM_NOWHERE;
     core->rep_block = SIM_NO_BLOCK;
     core->fetch_line = sim->has_l1i ? SIM_NOWHERE : 0;
@@ -57,6 +58,10 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     if (!c2_is_power_of_two(line_bytes) || line_bytes < 8 || line_bytes > C2_PAGE_BYTES)
         return c2_fail(err, C2_ERR_INVALID, "machine %s: lines of %" PRIu32 " bytes; must be a power of two, 8 to 4096",
                        config->machine->name, line_bytes);
+    if (config->samples && caches_machine_cores(config->machine) > 1)
+        return c2_fail(err, C2_ERR_UNSUPPORTED,
+                       "machine %s has %" PRIu32 " cores: of samples one is looked at (remedy: --set cores=1)",
+                       config->machine->name, config->machine->cores);
     struct sim *sim = c2_calloc(1, sizeof *sim);
     if (!sim)
         return c2_fail_memory(err, "the simulator");
@@ -67,11 +72,17 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     sim->line_shift = c2_log2(line_bytes);
     sim->has_l1i = config->machine->has_l1i;
     sim->prefetches = caches_machine_prefetches(config->machine);
-    core_init(&sim->core, sim);
-    enum c2_status status = sim_tell_init(sim, config, err);
+    sim->core_count = caches_machine_cores(config->machine);
+    sim->now = &sim->core;
+    enum c2_status status = sim_cores_create(sim, err);
+    for (uint32_t i = 0; i < sim->core_count && status == C2_OK; i++)
+        core_init(sim_core_at(sim, i), sim, i);
+    if (status == C2_OK)
+        status = sim_tell_init(sim, config, err);
     if (status == C2_OK)
         status = sim_intervals_init(sim, err);
-    sim_attribute_init(sim, config->attribution);
+    if (status == C2_OK)
+        sim_attribute_init(sim, config->attribution);
     sim->seed = config->seed;
     if (status == C2_OK)
         status = sim_caches_create(sim, config->machine, err);
@@ -93,7 +104,7 @@ void sim_destroy(struct sim *sim)
     sim_verdicts_destroy(sim);
     caches_destroy(sim->caches);
     caches_destroy(sim->plain);
-    caches_tlbs_destroy(sim->core.tlb);
+    sim_cores_destroy(sim);
     sim_plan_free(sim);
     sim_intervals_free(sim);
     sim_attribute_free(sim);
@@ -106,7 +117,10 @@ void sim_destroy(struct sim *sim)
 
 enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, struct c2_error *err)
 {
-    return sim->lengths ? sim_intervals_consume(sim, batch, err) : sim->consume(&sim->core, batch, err);
+    enum c2_status status = sim->core_count > 1 ? sim_cores_switch(sim, batch->tid, err) : C2_OK;
+    if (status != C2_OK)
+        return status;
+    return sim->lengths ? sim_intervals_consume(sim, batch, err) : sim->consume(sim->now, batch, err);
 }
 
 static enum sim_kind kind_of(enum caches_side side, bool write)
@@ -128,6 +142,8 @@ enum c2_status sim_access_any(struct sim_core *core, enum caches_side side, bool
                               struct line_no virtual_line, struct line_no physical_line, struct c2_error *err)
 {
     struct sim *sim = core->sim;
+    if (sim->core_count > 1)
+        sim_cores_origin(core, side == CACHES_FETCH);
     if (!sim->verdicts.tape)
         return sim->attributed.on ? sim_attribute_any(core, side, write, va, virtual_line, physical_line, err)
                                   : caches_access(sim->caches, side, write, virtual_line, physical_line, NULL, err);
@@ -193,26 +209,32 @@ void sim_flush_repeats(struct sim_core *core)
 
 void sim_settle(struct sim *sim)
 {
-    sim_flush_repeats(&sim->core);
+    sim_flush_repeats(sim->now);
     if (sim->attributed.on)
-        sim_attribute_settle(&sim->core);
+        sim_attribute_settle(sim->now);
 }
 
 /* The line of the last data access is forgotten too: it may be another frame's from now on. The line of the last
  * fetch is a virtual one and stays. */
-void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes)
+static void core_forget(struct sim_core *core, struct guest_va start, uint64_t bytes)
 {
     const uint64_t first = start.v >> C2_PAGE_SHIFT;
     const uint64_t pages = c2_align_up((start.v & (C2_PAGE_BYTES - 1)) + bytes, C2_PAGE_BYTES) >> C2_PAGE_SHIFT;
     for (uint64_t i = 0; i < pages && i < SIM_PAGES; i++) { /* SIM_PAGES pages in a row have an entry each */
-        struct sim_page *page = &sim->core.pages[(first + i) & (SIM_PAGES - 1)];
+        struct sim_page *page = &core->pages[(first + i) & (SIM_PAGES - 1)];
         if (page->vpn - first < pages)
             page->vpn = SIM_NOWHERE;
     }
+    core->data_line = SIM_NOWHERE;
+    if (core->tlb)
+        sim_cores_forgot(core->sim, core->number, sim_tlb_forget(core, start, bytes));
+}
+
+void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes)
+{
     sim_attribute_changed(sim, start, bytes);
-    sim->core.data_line = SIM_NOWHERE;
-    if (sim->core.tlb)
-        sim_tlb_forget(&sim->core, start, bytes);
+    for (uint32_t i = 0; i < sim->core_count; i++)
+        core_forget(sim_core_at(sim, i), start, bytes);
 }
 
 enum c2_status sim_memory(struct sim *sim, bool appeared, const struct mmu_area *area, struct c2_error *err)
@@ -225,6 +247,13 @@ enum c2_status sim_memory(struct sim *sim, bool appeared, const struct mmu_area 
     return status;
 }
 
+static void ask_anew(struct sim_core *core)
+{
+    core->data_line = SIM_NOWHERE;
+    for (unsigned side = 0; side < CACHES_TLB_SIDES; side++)
+        core->tlb_page[side] = SIM_NOWHERE;
+}
+
 /* What repeats a line, or a page to the TLBs, is counted without asking who else remembers it; after a change of memory
  * it is asked anew, so that every simulator of one stream numbers its line accesses alike, whatever its placement. */
 enum c2_status sim_memory_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err)
@@ -233,11 +262,12 @@ enum c2_status sim_memory_mark(struct sim *sim, uint64_t header, const uint64_t 
     if (!translation->change)
         return C2_OK;
     sim_settle(sim);
-    sim->core.data_line = SIM_NOWHERE;
-    for (unsigned side = 0; side < CACHES_TLB_SIDES; side++)
-        sim->core.tlb_page[side] = SIM_NOWHERE;
-    return translation->change(translation->self, (enum stream_mark)stream_header_insns(header), words,
-                               stream_header_slots(header), err);
+    for (uint32_t i = 0; i < sim->core_count; i++)
+        ask_anew(sim_core_at(sim, i));
+    enum c2_status status = translation->change(translation->self, (enum stream_mark)stream_header_insns(header), words,
+                                                stream_header_slots(header), err);
+    sim_cores_changed(sim);
+    return status;
 }
 
 const struct sim_counts *sim_counts(const struct sim *sim) { return &sim->counts; }
@@ -251,8 +281,8 @@ const uint64_t *sim_walk_reads(const struct sim *sim) { return sim->walk_reads; 
 void sim_check(const struct sim *sim)
 {
     C2_ASSERT(sim->core.repeats == 0 && sim_totals_hold(sim));
-    if (sim->core.tlb)
-        caches_tlbs_check(sim->core.tlb);
+    for (uint32_t i = 0; i < sim->core_count && sim->core.tlb; i++)
+        caches_tlbs_check(sim_core_at((struct sim *)sim, i)->tlb);
     caches_check(sim->caches);
 }
 

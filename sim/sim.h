@@ -260,6 +260,19 @@ struct sim_samples sim_samples(const struct sim *sim); /* lent likewise; none wh
  * simulated TLBs lose them as well; but for those this concerns the host's memory of translations only. */
 void sim_forget(struct sim *sim, struct guest_va start, uint64_t bytes);
 
+/* ------------------------------------------------------------------ several cores: cores.c has the model */
+struct sim_thread {
+    uint32_t tid, core;
+    struct sim_totals of; /* what was measured while it ran */
+};
+struct sim_shootdowns {
+    uint64_t sent, received;
+};
+uint32_t sim_core_count(const struct sim *sim);
+/* Of several cores: in the order in which they ran first; lent until destroy. */
+const struct sim_thread *sim_threads(const struct sim *sim, size_t *count);
+struct sim_shootdowns sim_shootdowns(const struct sim *sim, uint32_t core);
+
 enum stream_phase sim_phase(const struct sim *sim);
 const struct sim_counts *sim_counts(const struct sim *sim); /* lent until destroy */
 const struct caches *sim_caches(const struct sim *sim);     /* lent until destroy */

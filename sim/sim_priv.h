@@ -82,7 +82,9 @@ struct sim_attributed {
 
 /* What is one core's: where it stands in the program, and what it remembers of translations. */
 struct sim_core {
-    struct sim *sim;     /* whose it is */
+    struct sim *sim;                 /* whose it is */
+    uint32_t number;                 /* of several, from 0 */
+    uint32_t first_byte, byte_count; /* of several: those of its line that the data access being made is of */
     uint64_t data_line;  /* virtual line of the last line access if that was on the data side, else SIM_NOWHERE */
     uint64_t repeats;    /* of data_line since, not yet told to the caches */
     const uint32_t *far; /* caches_far() */
@@ -164,8 +166,21 @@ struct sim {
     uint64_t cut_at;            /* the next interval ends with this instruction of those simulated; SIM_NO_CUT: none */
     struct stream_batch *piece; /* of a batch, between two records that are cut */
 
-    struct sim_core core; /* the only one */
+    uint32_t core_count;
+    struct sim_core *now;    /* the one that makes accesses */
+    struct sim_core *others; /* of several: all but the first */
+    struct sim_thread *threads;
+    uint32_t thread_count, thread_room, running; /* running: the one that is credited next */
+    struct sim_totals credited;                  /* what has been so far, in all phases */
+    struct sim_shootdowns *shootdowns;           /* [core] */
+    uint64_t shot;                               /* cores, as bits, that the change of memory has shot down */
+    struct sim_core core;                        /* the first one; mostly the only one */
 };
+
+static inline struct sim_core *sim_core_at(struct sim *sim, uint32_t i)
+{
+    return i == 0 ? &sim->core : &sim->others[i - 1];
+}
 
 /* plan.c: makes plans[number] usable. */
 enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error *err);
@@ -227,11 +242,26 @@ enum c2_status sim_empty(struct sim *sim, struct c2_error *err); /* STREAM_EMPTI
 enum c2_status sim_dump_measured(struct sim *sim, const uint64_t *words, struct c2_error *err); /* STREAM_DUMPED */
 enum c2_status sim_drop_measured(struct sim *sim, struct c2_error *err);                        /* STREAM_ZEROED */
 
+/* cores.c: of one core they do nothing, or are not called. */
+enum c2_status sim_cores_create(struct sim *sim, struct c2_error *err);
+void sim_cores_destroy(struct sim *sim);
+enum c2_status sim_cores_switch(struct sim *sim, uint32_t tid, struct c2_error *err); /* the thread runs from here on */
+void sim_cores_credit(struct sim *sim, const struct sim_totals *now);                 /* now: all phases; settled */
+enum c2_status sim_cores_lines(struct sim_core *core, bool write, struct guest_va va, uint32_t size,
+                               struct c2_error *err);
+void sim_cores_origin(struct sim_core *core, bool whole); /* of the access that follows; whole: it is of all its line */
+void sim_cores_forgot(struct sim *sim, uint32_t core, uint32_t entries); /* its TLBs had so many of what has changed */
+void sim_cores_changed(struct sim *sim);
+void sim_cores_phase(struct sim *sim, enum stream_phase next);
+void sim_cores_drop(struct sim *sim); /* nothing has been measured so far */
+enum c2_status sim_cores_finish(struct sim *sim, struct c2_error *err);
+
 /* tlb.c */
 enum c2_status sim_tlb_create(struct sim_core *core, const struct caches_machine *machine, struct c2_error *err);
 enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct sim_page *page, struct guest_va va,
                              struct c2_error *err);
-void sim_tlb_forget(struct sim_core *core, struct guest_va start, uint64_t bytes);
+/* Says how many entries of pages were forgotten. */
+uint32_t sim_tlb_forget(struct sim_core *core, struct guest_va start, uint64_t bytes);
 
 /* attribute.c */
 void sim_attribute_init(struct sim *sim, const struct sim_attribution *attribution); /* after sim_tell_init() */

@@ -68,6 +68,8 @@ static enum c2_status read_entry(struct sim_core *core, struct guest_va va, stru
                                  struct c2_error *err)
 {
     const struct sim *sim = core->sim;
+    if (sim->core_count > 1)
+        sim_cores_origin(core, true);
     if (sim->verdicts.tape)
         return read_deferred(core, va, entry, served_by, err);
     return sim->attributed.on ? sim_attribute_walk(core, va, entry, served_by, err)
@@ -113,9 +115,9 @@ enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct si
     return reads != 0 && sim->walks_cached ? read_entries(core, va, reads, err) : C2_OK;
 }
 
-void sim_tlb_forget(struct sim_core *core, struct guest_va start, uint64_t bytes)
+uint32_t sim_tlb_forget(struct sim_core *core, struct guest_va start, uint64_t bytes)
 {
     for (unsigned side = 0; side < CACHES_TLB_SIDES; side++)
         core->tlb_page[side] = SIM_NOWHERE;
-    caches_tlbs_forget(core->tlb, start, bytes);
+    return caches_tlbs_forget(core->tlb, start, bytes);
 }

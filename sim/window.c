@@ -45,12 +45,21 @@ void sim_totals_subtract(struct sim_totals *from, const struct sim_totals *what)
         sums[i] -= terms[i];
 }
 
+static void add_tlbs(struct sim_totals *out, const struct sim *sim, const struct caches_tlbs *tlb)
+{
+    for (uint32_t i = 0; i < caches_machine(sim->caches)->tlb_count; i++) {
+        out->tlbs[i].accesses += caches_tlbs_counts(tlb, i)->accesses;
+        out->tlbs[i].misses += caches_tlbs_counts(tlb, i)->misses;
+    }
+    out->tlb_misses += *caches_tlbs_first_misses(tlb);
+    out->walks.count += caches_tlbs_walks(tlb)->count;
+    out->walks.reads += caches_tlbs_walks(tlb)->reads;
+}
+
 static void read_tlbs(struct sim_totals *out, const struct sim *sim)
 {
-    for (uint32_t i = 0; i < caches_machine(sim->caches)->tlb_count; i++)
-        out->tlbs[i] = *caches_tlbs_counts(sim->core.tlb, i);
-    out->tlb_misses = *caches_tlbs_first_misses(sim->core.tlb);
-    out->walks = *caches_tlbs_walks(sim->core.tlb);
+    for (uint32_t i = 0; i < sim->core_count; i++)
+        add_tlbs(out, sim, sim_core_at((struct sim *)sim, i)->tlb);
 }
 
 void sim_totals_read(struct sim_totals *out, const struct sim *sim)
@@ -85,7 +94,7 @@ static void check_level(const struct caches_counts *n)
     C2_ASSERT(n->hits + n->misses == n->accesses && n->reads + n->writes == n->accesses);
     C2_ASSERT(n->read_misses + n->write_misses == n->misses);
     C2_ASSERT(n->cold + n->capacity + n->conflict + n->coherence == n->misses);
-    C2_ASSERT(n->fa_misses - n->fa_only_misses == n->cold + n->capacity);
+    C2_ASSERT(n->fa_misses - n->fa_only_misses == n->cold + n->capacity + n->coherence);
 }
 
 static uint64_t walk_reads_of(const struct sim_totals *of)
@@ -202,6 +211,8 @@ enum c2_status sim_window_end(struct sim *sim, enum stream_phase next, struct c2
     window.of = now;
     sim_totals_subtract(&window.of, &sim->phase_start);
     sim_totals_check(sim, &window.of);
+    sim_cores_credit(sim, &now);
+    sim_cores_phase(sim, next);
     status = sim_intervals_phase(sim, &now, err);
     if (status == C2_OK && sim->phase == STREAM_MEASURE)
         status = measured(sim, &window.of, err);
@@ -232,6 +243,8 @@ static void check_samples(const struct sim *sim)
 enum c2_status sim_finish(struct sim *sim, struct c2_error *err)
 {
     enum c2_status status = sim_window_end(sim, sim->phase, err);
+    if (status == C2_OK)
+        status = sim_cores_finish(sim, err);
     if (status != C2_OK)
         return status;
     if (sim->attributed.on)

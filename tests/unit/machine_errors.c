@@ -119,11 +119,11 @@ static void test_keys(void **state)
                 {HEAD "size = 3\n", C2_ERR_INVALID, ":4: [machine] has no key \"size\" (did you mean \"line\"?)"},
                 {HEAD L1D "name = L1\n", C2_ERR_INVALID,
                  ":7: [L1D] has no key \"name\" (known: size, ways, slices, "
-                 "hash, hash_masks, policy, index, inclusion, latency, read_bandwidth, write_bandwidth, "
+                 "hash, hash_masks, policy, index, inclusion, shared, latency, read_bandwidth, write_bandwidth, "
                  "prefetch, prefetch_on, stream_distance, stride_distance)"},
                 {HEAD L1D "associativity = 1\n", C2_ERR_INVALID,
                  ":7: [L1D] has no key \"associativity\" (known: size, "
-                 "ways, slices, hash, hash_masks, policy, index, inclusion, latency, read_bandwidth, write_bandwidth, "
+                 "ways, slices, hash, hash_masks, policy, index, inclusion, shared, latency, read_bandwidth, write_bandwidth, "
                  "prefetch, prefetch_on, stream_distance, stride_distance)"},
                 {HEAD L1D "ways = 4\n", C2_ERR_FORMAT, ":7: [L1D] ways = 4: the key was there before, on line 6"},
                 {"[machine]\nline = 64\n" L1D, C2_ERR_INVALID, ":1: [machine] has no key \"name\""},
@@ -308,7 +308,7 @@ static const struct override_case override_cases[] = {
     {"teach",
      {"machine.ways=4"},
      "--set machine.ways=4: [machine] has no key \"ways\" (known: name, description, "
-     "line, physical_memory, clock, instructions_per_cycle, flops_per_cycle, memory_read_bandwidth, "
+     "line, physical_memory, cores, clock, instructions_per_cycle, flops_per_cycle, memory_read_bandwidth, "
      "memory_write_bandwidth, sharing_penalty)"},
     {"teach", {"L2.ways="}, "--set L2.ways=: \"\" is not a number (examples: 12, 0x1000)"},
     {"teach", {"L2.ways=65"}, "--set L2.ways=65: 65 is out of range: 1 to 64"},

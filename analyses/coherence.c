@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * coherence: what the cores of a machine do to each other - the view that perf c2c has of a processor.
+ *
+ * Model
+ *   Cores, states, invalidations and what true and false sharing are is caches/coherence.c's and bytes.c's; threads and
+ *   TLB shootdowns are sim/cores.c's. Here a line that was missed for coherence gets its virtual address and its object
+ *   at the first such miss, and when the run is over lines, objects and pairs of instructions are put in order.
+ *   A line's object is that of the first miss: a line of several objects has the one.
+ *
+ * Counting
+ *   Misses of lines, of objects and of pairs of instructions each add up to those of the cores (asserted).
+ *
+ * Price
+ *   Memory is bounded by the lines that were ever taken from a core, and the pairs of instructions that met there.
+ */
+#include "analyses/coherence.h"
+
+#include "analyses/where.h"
+
+struct coherence {
+    struct analysis base;
+    const struct caches_machine *machine;
+    const struct analysis *profile; /* NULL: nobody attributes */
+    struct where *where;            /* likewise */
+    struct c2_map *number_of;       /* physical line -> of `seen` */
+    struct seen {
+        struct guest_va va;
+        uint32_t spot;
+    } * seen;
+    uint32_t seen_count, seen_room;
+    struct coherence_core *cores;
+    struct coherence_found found;
+    struct analyses_coherence_result result;
+};
+
+/* ------------------------------------------------------------------ life */
+
+static void destroy(struct analysis *analysis)
+{
+    struct coherence *coherence = (struct coherence *)analysis;
+    where_destroy(coherence->where);
+    c2_map_destroy(coherence->number_of);
+    c2_free(coherence->seen);
+    c2_free(coherence->cores);
+    coherence_found_free(&coherence->found);
+    c2_free(coherence);
+}
+
+static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
+                             struct c2_error *err)
+{
+    struct coherence *coherence = c2_calloc(1, sizeof *coherence);
+    if (!coherence)
+        return c2_fail_memory(err, "what cores share");
+    coherence->base.kind = &analysis_coherence;
+    coherence->machine = setup->machine;
+    coherence->profile = analyses_find(analyses, ANALYSIS_profile);
+    enum c2_status status = c2_map_create(&coherence->number_of, err);
+    if (status == C2_OK && coherence->profile)
+        status = where_create(&coherence->where, analyses, err);
+    if (status == C2_OK)
+        *out = &coherence->base;
+    else
+        destroy(&coherence->base);
+    return status;
+}
+
+static bool applies(const struct caches_machine *machine) { return caches_machine_cores(machine) > 1; }
+
+/* ------------------------------------------------------------------ while simulated */
+
+static bool is_coherence_miss(const struct sim_miss *miss)
+{
+    bool is = false;
+    for (uint32_t i = miss->first; i < miss->outcome->served_by; i++)
+        is |= miss->outcome->event[i].class_ == CACHES_COHERENCE;
+    return is;
+}
+
+static enum c2_status name_line(struct coherence *coherence, const struct sim_miss *miss, struct c2_error *err)
+{
+    struct seen seen = {.va = {c2_align_down(miss->va.v, coherence->machine->line_bytes)}, .spot = WHERE_NOWHERE};
+    enum c2_status status = C2_OK;
+    if (!c2_grow((void **)&coherence->seen, &coherence->seen_room, coherence->seen_count, sizeof *coherence->seen))
+        return c2_fail_memory(err, "what cores share");
+    if (coherence->where)
+        status = where_spot(coherence->where, miss->code, miss->kind, miss->va, &seen.spot, err);
+    if (status == C2_OK)
+        status = c2_map_put(coherence->number_of, miss->line.v, coherence->seen_count, err);
+    if (status == C2_OK)
+        coherence->seen[coherence->seen_count++] = seen;
+    return status;
+}
+
+static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+{
+    struct coherence *coherence = self;
+    uint64_t number;
+    if (!is_coherence_miss(miss) || c2_map_get(coherence->number_of, miss->line.v, &number))
+        return C2_OK;
+    return name_line(coherence, miss, err);
+}
+
+/* ------------------------------------------------------------------ the end */
+
+/* objects: [spot]. */
+static enum c2_status find_objects(const struct coherence *coherence, uint32_t **objects, struct c2_error *err)
+{
+    struct where_row *rows;
+    size_t count;
+    const uint32_t spots = coherence->where ? where_count(coherence->where) : 0;
+    *objects = c2_alloc((spots + (size_t)1) * sizeof **objects);
+    if (!*objects)
+        return c2_fail_memory(err, "what cores share");
+    for (uint32_t i = 0; i < spots; i++)
+        (*objects)[i] = COHERENCE_NOBODY;
+    enum c2_status status = coherence->where ? where_rows(&rows, &count, coherence->where, err) : C2_OK;
+    if (status != C2_OK || !coherence->where)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        (*objects)[rows[i].spot] = rows[i].object;
+    c2_free(rows);
+    return C2_OK;
+}
+
+/* *named: of each shared line. One without a measured miss has no name, and nothing to be shown. */
+static enum c2_status name_lines(const struct coherence *coherence, const struct sim *sim,
+                                 struct coherence_named **named, struct c2_error *err)
+{
+    const struct caches *caches = sim_caches(sim);
+    const size_t count = caches_shared_count(caches);
+    uint32_t *objects;
+    uint64_t number;
+    enum c2_status status = find_objects(coherence, &objects, err);
+    *named = c2_calloc(count + 1, sizeof **named);
+    if (status == C2_OK && !*named)
+        status = c2_fail_memory(err, "what cores share");
+    for (size_t i = 0; i < count && status == C2_OK; i++) {
+        (*named)[i].object = COHERENCE_NOBODY;
+        if (!c2_map_get(coherence->number_of, caches_shared_at(caches, i).line.v, &number))
+            continue;
+        (*named)[i].va = coherence->seen[number].va;
+        if (coherence->seen[number].spot != WHERE_NOWHERE)
+            (*named)[i].object = objects[coherence->seen[number].spot];
+    }
+    c2_free(objects);
+    return status;
+}
+
+static void read_core(struct coherence *coherence, const struct sim *sim, uint32_t number)
+{
+    const struct caches *caches = sim_caches(sim);
+    const uint32_t own = caches_machine_private(coherence->machine);
+    struct coherence_core *core = &coherence->cores[number];
+    core->counts = *caches_core_counts(caches, number);
+    core->shootdowns = sim_shootdowns(sim, number);
+    for (uint32_t i = 0; i < own; i++)
+        core->levels[i] = *caches_core_level(caches, number, i);
+    if (coherence->machine->has_l1i)
+        core->levels[coherence->machine->level_count] = *caches_core_level(caches, number,
+                                                                           coherence->machine->level_count);
+    for (size_t i = 0; i < coherence->result.thread_count; i++)
+        if (coherence->result.threads[i].core == number)
+            sim_totals_add(&core->of, &coherence->result.threads[i].of);
+}
+
+/* All that is said of misses says the same. */
+static void check(const struct coherence *coherence)
+{
+    const struct analyses_coherence_result *result = &coherence->result;
+    uint64_t sums[4][2] = {{0}};
+    for (uint32_t i = 0; i < result->core_count; i++) {
+        const struct caches_core_counts *n = &result->cores[i].counts;
+        C2_ASSERT(n->coherence_misses == n->true_sharing + n->false_sharing);
+        sums[0][0] += n->true_sharing, sums[0][1] += n->false_sharing;
+    }
+    for (size_t i = 0; i < result->line_count; i++)
+        sums[1][0] += result->lines[i].true_sharing, sums[1][1] += result->lines[i].false_sharing;
+    for (size_t i = 0; i < result->site_count; i++)
+        sums[2][0] += result->sites[i].true_sharing, sums[2][1] += result->sites[i].false_sharing;
+    for (size_t i = 0; i < result->object_count; i++)
+        sums[3][0] += result->objects[i].true_sharing, sums[3][1] += result->objects[i].false_sharing;
+    for (unsigned i = 1; i < 4; i++)
+        C2_ASSERT(sums[i][0] == sums[0][0] && sums[i][1] == sums[0][1]);
+}
+
+static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
+{
+    struct coherence *coherence = self;
+    struct analyses_coherence_result *result = &coherence->result;
+    struct coherence_named *named = NULL;
+    result->core_count = sim_core_count(sim);
+    result->threads = sim_threads(sim, &result->thread_count);
+    result->cores = coherence->cores = c2_calloc(result->core_count, sizeof *coherence->cores);
+    if (!coherence->cores)
+        return c2_fail_memory(err, "the table of cores");
+    for (uint32_t i = 0; i < result->core_count; i++)
+        read_core(coherence, sim, i);
+    enum c2_status status = name_lines(coherence, sim, &named, err);
+    if (status == C2_OK)
+        status = coherence_find_lines(result, &coherence->found, sim, named, err);
+    c2_free(named);
+    if (status == C2_OK)
+        check(coherence);
+    return status;
+}
+
+static struct sim_subscriber subscriber(struct analysis *analysis)
+{
+    return (struct sim_subscriber){.self = analysis, .apart = true, .missed = missed, .finish = finish};
+}
+
+static const void *result_of(const struct analysis *analysis) { return &((const struct coherence *)analysis)->result; }
+
+const struct analysis_kind analysis_coherence = {.on_without_option = true,
+                                                 .beside = true,
+                                                 .applies = applies,
+                                                 .create = create,
+                                                 .subscriber = subscriber,
+                                                 .result = result_of,
+                                                 .destroy = destroy};

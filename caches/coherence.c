@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * coherence: several cores, whose own levels hold one line in one state (MESI), and a directory that knows who has it.
+ *
+ * Model
+ *   Cores     Each has its own first levels, and its own of every level that is not shared; the last levels may be
+ *             shared by all. One access is done after the other, each to its end, in the order of the stream.
+ *   States    Of a core: I, it has the line in none of its levels; S, it has it, and may not write; E and M, it alone
+ *             has it, and may. M is E with a dirty copy in a level of its own. All its levels are one to the others.
+ *   Directory It knows for each line which cores have it, exactly: a core tells it when its last copy goes. It stands
+ *             in the shared level, if that is inclusive as presence bits of the line; else it is a snoop filter without
+ *             bounds, or one in memory where no level is shared.
+ *   Reading   Of a line that another core has in E or M, both are in S then. If it was dirty (M) that is an
+ *             intervention: the data goes to the reader, and is written down from the other's levels to the first
+ *             shared level that has the line, else to memory. Who reads what nobody has is in E.
+ *   Writing   All others lose the line: an invalidation each. A dirty copy is an intervention, and goes to the writer,
+ *             who is in M and has it dirty: it is not written down. A write of a core that has the line in S is an
+ *             upgrade, whether or not others have it still: the core does not know.
+ *   Levels    All this is done before the access asks its levels, and changes nothing of what a shared level holds.
+ *   Evicting  What leaves a core's last level, or an inclusive shared one, is out of the directory.
+ *   Classes   A shadow for each level of each core. Another core's write takes the line from the shadows of all others
+ *             too. The next miss of a level that has lost the line so, or whose shadow has, is a coherence miss: it is
+ *             none of the other classes, and the shadow has it as well.
+ *   Fetches and walks read all bytes of their line; what a core writes does not touch its own L1I.
+ *
+ * Counting
+ *   A core's counts are of what is measured (caches_measure). invalidations_sent of all cores are those received by
+ *   all; interventions likewise are given. Invalidations and dirty copies by level count each level that had the line.
+ *   A line written down because another core reads it is a write-back of the core's last own level.
+ *
+ * Invariants (cache_coherence_holds)
+ *   The sharers of a line are the cores with a copy in an own level. An owner is the only sharer. Only an owner has a
+ *   dirty copy in an own level. The shadow of a core that has not touched the line since another core wrote it does not
+ *   have it.
+ *
+ * Cost
+ *   48 bytes a line of the footprint, beside 8 a level and core. A write in M, and a read of what the core has, changes
+ *   nothing.
+ *
+ * Not modelled
+ *   Time, so no races, no queues and no retries; messages that find nothing; a snoop filter that is full; forwarding of
+ *   clean lines between cores (MESIF, MOESI); write-through, partial or non-temporal writes.
+ *
+ * Source
+ *   Papamarcos and Patel, ISCA 1984 (the states); Censier and Feautrier, IEEE Transactions on Computers 1978 (the
+ *   directory).
+ */
+#include <string.h>
+
+#include "caches/coherence_priv.h"
+
+#define L1I_NODE(coherence) ((coherence)->private_levels)
+#define FIRST_ROOM C2_HOST_SIZE(4096u, 64u)
+
+struct cache_level *cache_node(struct caches *caches, uint32_t core, uint32_t depth)
+{
+    const struct cache_coherence *coherence = caches->coherence;
+    const bool l1i = depth == caches->level_count; /* without several cores there is no coherence */
+    if (core == 0 || (!l1i && depth >= coherence->private_levels))
+        return &caches->level[depth];
+    const uint32_t first = caches->level_count + caches->machine.has_l1i + (core - 1) * coherence->own_nodes;
+    return &caches->level[first + (l1i ? L1I_NODE(coherence) : depth)];
+}
+
+/* Of the levels that the core has for itself; the last may be L1I. */
+static struct cache_level *own_node(const struct caches *caches, uint32_t core, uint32_t node)
+{
+    const bool l1i = node == L1I_NODE(caches->coherence);
+    return cache_node((struct caches *)caches, core, l1i ? caches->level_count : node);
+}
+
+static bool has_copy(const struct caches *caches, uint32_t core, const struct cache_state *row)
+{
+    for (uint32_t i = 0; i < caches->coherence->own_nodes; i++)
+        if (row[own_node(caches, core, i)->column].seat != 0)
+            return true;
+    return false;
+}
+
+/* ------------------------------------------------------------------ life */
+
+enum c2_status cache_coherence_init(struct caches *caches, struct c2_error *err)
+{
+    const struct caches_machine *machine = &caches->machine;
+    struct cache_coherence *coherence = caches->coherence = c2_calloc(1, sizeof *coherence);
+    if (!coherence)
+        return c2_fail_memory(err, "the directory");
+    coherence->cores = machine->cores;
+    coherence->private_levels = caches_machine_private(machine);
+    coherence->own_nodes = coherence->private_levels + machine->has_l1i;
+    coherence->measuring = true;
+    coherence->origin.bytes = machine->line_bytes;
+    coherence->counts = c2_calloc(coherence->cores, sizeof *coherence->counts);
+    coherence->levels = c2_calloc((size_t)coherence->cores * coherence->own_nodes, sizeof *coherence->levels);
+    return coherence->counts && coherence->levels ? C2_OK : c2_fail_memory(err, "the counts of cores");
+}
+
+void cache_coherence_end(struct caches *caches)
+{
+    struct cache_coherence *coherence = caches->coherence;
+    if (!coherence)
+        return;
+    c2_free(coherence->lines);
+    c2_free(coherence->counts);
+    c2_free(coherence->levels);
+    c2_free(coherence->users);
+    c2_free(coherence->records);
+    c2_free(coherence->pairs);
+    c2_free(coherence);
+}
+
+bool cache_coherence_reach(struct caches *caches)
+{
+    struct cache_coherence *coherence = caches->coherence;
+    const uint32_t slots = caches->lines.groups << LINES_GROUP_SHIFT, before = coherence->room;
+    if (slots <= before)
+        return true;
+    if (!c2_reach((void **)&coherence->lines, &coherence->room, slots - 1, sizeof *coherence->lines, FIRST_ROOM))
+        return false;
+    memset(coherence->lines + before, 0, (coherence->room - before) * sizeof *coherence->lines);
+    return true;
+}
+
+/* ------------------------------------------------------------------ what other cores lose */
+
+struct taken {
+    bool copy, dirty; /* the core had it; of its levels one had it dirty */
+    bool marked;      /* a level, or its shadow, had it */
+};
+
+static void take_level(struct cache_coherence *coherence, struct cache_level *level, uint32_t node,
+                       struct cache_state *row, struct taken *taken)
+{
+    struct caches_core_level *counts = &coherence->levels[level->core * coherence->own_nodes + node];
+    struct cache_state *state = &row[level->column];
+    bool dirty = false;
+    const bool in_shadow = cache_shadow_take(&level->shadow, state->stamp);
+    const bool copy = cache_level_invalidate(level, row, &dirty);
+    if (in_shadow || copy)
+        state->stamp = SHADOW_TAKEN;
+    counts->invalidations += copy && coherence->measuring;
+    counts->interventions += dirty && coherence->measuring;
+    taken->copy |= copy;
+    taken->dirty |= dirty;
+    taken->marked |= in_shadow || copy;
+}
+
+static bool held_by_shared(const struct caches *caches, const struct cache_state *row)
+{
+    for (uint32_t i = caches->coherence->private_levels; i < caches->level_count; i++)
+        if (row[i].seat != 0)
+            return true;
+    return false;
+}
+
+static void count_intervention(struct caches *caches, uint32_t core, const struct cache_state *row)
+{
+    struct cache_coherence *coherence = caches->coherence;
+    if (!coherence->measuring)
+        return;
+    coherence->counts[coherence->origin.core].interventions++;
+    coherence->counts[coherence->origin.core].forwards += !held_by_shared(caches, row);
+    coherence->counts[core].interventions_given++;
+}
+
+static void count_invalidation(struct cache_coherence *coherence, uint32_t core)
+{
+    if (!coherence->measuring)
+        return;
+    coherence->counts[coherence->origin.core].invalidations_sent++;
+    coherence->counts[core].invalidations_received++;
+}
+
+/* A write of another core. */
+static bool take(struct caches *caches, const struct cache_request *request, uint32_t core)
+{
+    struct cache_coherence *coherence = caches->coherence;
+    struct cache_directed *line = &coherence->lines[request->slot];
+    struct taken taken = {.copy = false};
+    for (uint32_t i = 0; i < coherence->own_nodes; i++)
+        take_level(coherence, own_node(caches, core, i), i, request->row, &taken);
+    if (taken.copy)
+        count_invalidation(coherence, core);
+    if (taken.dirty)
+        count_intervention(caches, core, request->row);
+    if (!taken.marked)
+        return true;
+    if (!cache_bytes_left(coherence, line, core) || !cache_bytes_taken(coherence, request->slot, core))
+        return false;
+    line->lost |= cache_core_bit(core);
+    line->marked |= cache_core_bit(core);
+    return true;
+}
+
+/* A read of another core: the owner's copies are clean then. */
+static void share(struct caches *caches, struct cache_state *row, uint32_t core)
+{
+    struct cache_coherence *coherence = caches->coherence;
+    bool dirty = false;
+    for (uint32_t i = 0; i < coherence->own_nodes; i++) {
+        uint32_t *seat = &row[own_node(caches, core, i)->column].seat;
+        coherence->levels[core * coherence->own_nodes + i].interventions += *seat & coherence->measuring;
+        dirty |= *seat & 1;
+        *seat &= ~1u;
+    }
+    if (!dirty)
+        return;
+    struct cache_level *last = own_node(caches, core, coherence->private_levels - 1);
+    count_intervention(caches, core, row);
+    last->counts.writebacks++;
+    cache_write_down(last->next, row);
+}
+
+/* ------------------------------------------------------------------ around an access */
+
+static bool write_line(struct caches *caches, const struct cache_request *request, struct cache_directed *line)
+{
+    struct cache_coherence *coherence = caches->coherence;
+    const uint32_t core = coherence->origin.core;
+    const uint64_t me = cache_core_bit(core);
+    const bool in_shared = (line->sharers & me) && line->owner != core + 1;
+    coherence->counts[core].upgrades += in_shared && coherence->measuring;
+    for (uint64_t others = line->touched & ~me; others != 0; others &= others - 1)
+        if (!take(caches, request, (uint32_t)__builtin_ctzll(others)))
+            return false;
+    line->sharers &= me;
+    line->touched = me;
+    line->owner = core + 1;
+    return true;
+}
+
+static void read_line(struct caches *caches, const struct cache_request *request, struct cache_directed *line)
+{
+    const uint32_t core = caches->coherence->origin.core;
+    if (line->owner != 0 && line->owner != core + 1)
+        share(caches, request->row, line->owner - 1);
+    if (line->sharers & ~cache_core_bit(core))
+        line->owner = 0;
+    else if (line->sharers == 0)
+        line->owner = core + 1;
+    line->touched |= cache_core_bit(core);
+}
+
+/* The core's levels that will say that the line was taken, if they are asked. */
+static uint32_t marked_nodes(const struct caches *caches, const struct cache_state *row)
+{
+    uint32_t nodes = 0;
+    for (uint32_t i = 0; i < caches->coherence->own_nodes; i++)
+        nodes |= (uint32_t)(row[own_node(caches, caches->coherence->origin.core, i)->column].stamp == SHADOW_TAKEN)
+                 << i;
+    return nodes;
+}
+
+bool cache_coherence_before(struct caches *caches, const struct cache_request *request)
+{
+    struct cache_coherence *coherence = caches->coherence;
+    struct cache_directed *line = &coherence->lines[request->slot];
+    const uint64_t me = cache_core_bit(coherence->origin.core);
+    coherence->marked = line->marked & me ? marked_nodes(caches, request->row) : 0;
+    if (!request->write) {
+        read_line(caches, request, line);
+        return true;
+    }
+    if (line->touched != me || line->owner != coherence->origin.core + 1)
+        if (!write_line(caches, request, line))
+            return false;
+    if (line->lost & ~me)
+        cache_bytes_written(coherence, line);
+    return true;
+}
+
+bool cache_coherence_after(struct caches *caches, const struct cache_request *request)
+{
+    struct cache_coherence *coherence = caches->coherence;
+    struct cache_directed *line = &coherence->lines[request->slot];
+    const uint32_t core = coherence->origin.core;
+    const uint64_t me = cache_core_bit(core);
+    bool missed = false;
+    if (coherence->marked != 0) {
+        const uint32_t left = marked_nodes(caches, request->row);
+        missed = left != coherence->marked;
+        if (left == 0)
+            line->marked &= ~me;
+    }
+    if (has_copy(caches, core, request->row)) {
+        line->sharers |= me;
+        line->lost &= ~me;
+    } else if (line->owner == core + 1) {
+        line->owner = 0; /* a walk that enters at a shared level */
+    }
+    coherence->counts[core].coherence_misses += missed && coherence->measuring;
+    const bool done = line->record == 0 || cache_bytes_accessed(coherence, line, request->write, missed);
+    return done && !coherence->failed;
+}
+
+static void left_core(struct caches *caches, struct cache_directed *line, uint32_t core, const struct cache_state *row)
+{
+    if (!(line->sharers & cache_core_bit(core)) || has_copy(caches, core, row))
+        return;
+    line->sharers &= ~cache_core_bit(core);
+    if (line->owner == core + 1)
+        line->owner = 0;
+    if (!cache_bytes_left(caches->coherence, line, core))
+        caches->coherence->failed = true;
+}
+
+void cache_coherence_left(struct caches *caches, const struct cache_level *level, uint32_t slot)
+{
+    struct cache_directed *line = &caches->coherence->lines[slot];
+    const struct cache_state *row = cache_lines_row(&caches->lines, slot);
+    if (level->depth < caches->coherence->private_levels) {
+        left_core(caches, line, level->core, row);
+        return;
+    }
+    for (uint64_t cores = line->sharers; cores != 0; cores &= cores - 1)
+        left_core(caches, line, (uint32_t)__builtin_ctzll(cores), row);
+}
+
+/* ------------------------------------------------------------------ for others */
+
+void caches_on_core(struct caches *caches, const struct caches_origin *origin)
+{
+    struct cache_coherence *coherence = caches->coherence;
+    C2_ASSERT(coherence && origin->core < coherence->cores);
+    C2_ASSERT(origin->bytes >= 1 && origin->first + origin->bytes <= caches->machine.line_bytes);
+    if (origin->core != coherence->origin.core) {
+        caches->port[CACHE_PORT_DATA] = cache_node(caches, origin->core, 0);
+        caches->port[CACHE_PORT_FETCH] = caches->machine.has_l1i ? cache_node(caches, origin->core, caches->level_count)
+                                                                 : NULL;
+        caches->port[CACHE_PORT_WALK] = cache_node(caches, origin->core, caches->machine.walks_from);
+    }
+    coherence->origin = *origin;
+}
+
+void caches_measure(struct caches *caches, bool on) { caches->coherence->measuring = on; }
+
+const struct caches_core_counts *caches_core_counts(const struct caches *caches, uint32_t core)
+{
+    C2_ASSERT(core < caches->coherence->cores);
+    return &caches->coherence->counts[core];
+}
+
+const struct caches_core_level *caches_core_level(const struct caches *caches, uint32_t core, uint32_t level)
+{
+    const struct cache_coherence *coherence = caches->coherence;
+    const uint32_t node = level == caches->level_count ? L1I_NODE(coherence) : level;
+    C2_ASSERT(core < coherence->cores && node < coherence->own_nodes);
+    return &coherence->levels[core * coherence->own_nodes + node];
+}
+
+/* ------------------------------------------------------------------ invariants */
+
+bool cache_coherence_holds(const struct caches *caches, uint32_t slot)
+{
+    const struct cache_directed *line = &caches->coherence->lines[slot];
+    const struct cache_state *row = cache_lines_row(&caches->lines, slot);
+    C2_ASSERT(line->owner == 0 || line->sharers == cache_core_bit(line->owner - 1));
+    C2_ASSERT((line->sharers & line->lost) == 0);
+    for (uint32_t core = 0; core < caches->coherence->cores; core++) {
+        C2_ASSERT(has_copy(caches, core, row) == (line->sharers >> core & 1));
+        for (uint32_t i = 0; i < caches->coherence->own_nodes; i++) {
+            const struct cache_level *level = own_node(caches, core, i);
+            const struct cache_state *state = &row[level->column];
+            C2_ASSERT((state->seat & 1) == 0 || line->owner == core + 1);
+            C2_ASSERT(state->stamp < level->shadow.horizon || (line->touched >> core & 1));
+            C2_ASSERT(state->stamp != SHADOW_TAKEN || (line->marked >> core & 1));
+        }
+    }
+    return true;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Several cores: who has a line, and whose bytes. The model cards are in coherence.c and bytes.c.
+ */
+#ifndef C2_COHERENCE_PRIV_H
+#define C2_COHERENCE_PRIV_H
+
+#include "caches/hierarchy_priv.h"
+
+/* What the directory knows of a line. Cores are bits. */
+struct cache_directed {
+    uint64_t sharers; /* have it in a level of their own */
+    uint64_t touched; /* have asked for it since another core wrote it: of no other core a shadow has it */
+    uint64_t lost;    /* from these another core's write took it, and they have not had it since */
+    uint64_t marked;  /* of these a level, if asked, will say so: CACHES_COHERENCE */
+    uint32_t owner;   /* core + 1 that may write it without asking: E or M; 0: none */
+    uint32_t record;  /* 1 + that of its bytes, 0: it was taken from nobody so far */
+};
+
+/* A core in the record of a line. */
+struct cache_byte_user {
+    uint64_t foreign; /* bytes that others wrote since it lost the line; while it waits, those it has not accessed */
+    uint64_t taker_bytes, miss_bytes; /* of the write that took the line last; of the miss that waits */
+    uint32_t taker, taker_core;       /* whose write it was */
+    uint32_t misser;                  /* who missed */
+    bool waits;                       /* a miss is neither true nor false sharing so far */
+    bool measured;                    /* it counts */
+    struct caches_shared_user sums;
+};
+
+struct cache_coherence {
+    uint32_t cores, private_levels, own_nodes; /* own_nodes: levels of one core, L1I with them */
+    struct caches_origin origin;               /* of the access being made */
+    bool measuring;
+    bool failed;     /* there was no memory where nobody could say so */
+    uint32_t marked; /* nodes of the core that would say so, before the access: bit depth, L1I behind the others */
+    struct cache_directed *lines;                     /* [slot] */
+    uint32_t room;                                    /* slots that have one */
+    struct caches_core_counts *counts;                /* [core] */
+    struct caches_core_level *levels;                 /* [core * own_nodes + node] */
+    struct caches_counts sums[CACHES_MAX_LEVELS + 1]; /* of all cores, as they were asked for last */
+    struct cache_byte_user *users;                    /* [record * cores + core] */
+    struct cache_byte_line {
+        uint32_t slot, pairs; /* pairs: 1 + the first, 0: none */
+    } * records;
+    uint32_t record_count, record_room, user_room;
+    struct caches_shared_pair *pairs;
+    uint32_t pair_count, pair_room;
+};
+
+/* coherence.c */
+enum c2_status cache_coherence_init(struct caches *caches, struct c2_error *err);
+void cache_coherence_end(struct caches *caches);
+/* Room for what is known of all slots; false: no memory. */
+bool cache_coherence_reach(struct caches *caches);
+/* Around an access: other cores lose the line or share it; then the core has it. False: no memory. */
+bool cache_coherence_before(struct caches *caches, const struct cache_request *request);
+bool cache_coherence_after(struct caches *caches, const struct cache_request *request);
+/* A level has evicted the line. */
+void cache_coherence_left(struct caches *caches, const struct cache_level *level, uint32_t slot);
+bool cache_coherence_holds(const struct caches *caches, uint32_t slot);
+
+/* bytes.c: another core's write takes the line from `core`; false: no memory. */
+bool cache_bytes_taken(struct cache_coherence *coherence, uint32_t slot, uint32_t core);
+/* The write is done: those who have lost the line will find its bytes changed. */
+void cache_bytes_written(struct cache_coherence *coherence, const struct cache_directed *line);
+/* The core accesses its bytes; missed: because the line was taken. False: no memory. */
+bool cache_bytes_accessed(struct cache_coherence *coherence, const struct cache_directed *line, bool write,
+                          bool missed);
+/* The core has the line no more: what waits is false sharing. */
+bool cache_bytes_left(struct cache_coherence *coherence, const struct cache_directed *line, uint32_t core);
+bool cache_bytes_settle(struct cache_coherence *coherence);
+
+static inline uint64_t cache_core_bit(uint32_t core) { return (uint64_t)1 << core; }
+
+#endif

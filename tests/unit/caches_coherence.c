@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Several cores beside a slow twin: lists of lines, searched from end to end, and MESI written out state by state.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "caches/caches.h"
+
+#define assert_ok(call) assert_int_equal(call, C2_OK)
+
+enum { CORES = 4, LINES = 96, LEVELS = 3, L1I = LEVELS, NODES = LEVELS + 1, MOST = 64, LINE = 16, TAGS = 5 };
+
+/* ------------------------------------------------------------------ the twin */
+
+struct held {
+    uint32_t line;
+    bool dirty;
+};
+
+/* A cache: the lines of each set, and those of its shadow, the youngest first. */
+struct node {
+    const struct caches_level *config;
+    uint32_t sets, capacity;
+    struct held set[MOST][MOST];
+    uint32_t used[MOST];
+    uint32_t shadow[MOST], live;
+    bool asked[LINES], taken[LINES];
+    struct caches_counts counts;
+    struct caches_core_level core_counts;
+};
+
+enum state { INVALID, SHARED, EXCLUSIVE };
+struct view { /* a core's, of a line */
+    enum state state;
+    bool lost, foreign[LINE];
+    uint32_t taker, taker_core, misser;
+    bool waits, measured;
+};
+
+struct pair {
+    uint64_t true_sharing, false_sharing;
+};
+
+struct twin {
+    const struct caches_machine *machine;
+    uint32_t own;
+    bool measuring;
+    struct node node[CORES][NODES];
+    struct view view[CORES][LINES];
+    struct caches_core_counts counts[CORES];
+    struct pair pairs[LINES][TAGS][CORES][TAGS][CORES]; /* taker, missed */
+};
+
+static struct node *node_of(struct twin *twin, uint32_t core, uint32_t level)
+{
+    return &twin->node[level == L1I || level < twin->own ? core : 0][level];
+}
+
+static struct held *find(struct node *node, uint32_t line)
+{
+    const uint32_t set = line % node->sets;
+    for (uint32_t i = 0; i < node->used[set]; i++)
+        if (node->set[set][i].line == line)
+            return &node->set[set][i];
+    return NULL;
+}
+
+static void drop(struct node *node, struct held *held)
+{
+    const uint32_t set = held->line % node->sets;
+    struct held *end = &node->set[set][--node->used[set]];
+    memmove(held, held + 1, (size_t)(end - held) * sizeof *held);
+}
+
+static void to_front(struct node *node, struct held *held)
+{
+    struct held copy = *held, *first = node->set[held->line % node->sets];
+    memmove(first + 1, first, (size_t)(held - first) * sizeof *held);
+    *first = copy;
+}
+
+static bool shadow_take(struct node *node, uint32_t line)
+{
+    for (uint32_t i = 0; i < node->live; i++)
+        if (node->shadow[i] == line) {
+            memmove(&node->shadow[i], &node->shadow[i + 1], (--node->live - i) * sizeof line);
+            return true;
+        }
+    return false;
+}
+
+static bool shadow_touch(struct node *node, uint32_t line)
+{
+    const bool had = shadow_take(node, line);
+    node->live -= node->live == node->capacity;
+    memmove(&node->shadow[1], node->shadow, node->live++ * sizeof line);
+    node->shadow[0] = line;
+    return had;
+}
+
+static bool is_own(const struct twin *twin, uint32_t level)
+{
+    return level < twin->own || (level == L1I && twin->machine->has_l1i);
+}
+
+static bool core_has(struct twin *twin, uint32_t core, uint32_t line)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < NODES; i++)
+        has |= is_own(twin, i) && find(&twin->node[core][i], line);
+    return has;
+}
+
+static void settle(struct twin *twin, uint32_t core, uint32_t line, bool truly)
+{
+    struct view *view = &twin->view[core][line];
+    struct pair *pair = &twin->pairs[line][view->taker][view->taker_core][view->misser][core];
+    if (view->waits && view->measured) {
+        pair->true_sharing += truly;
+        pair->false_sharing += !truly;
+        twin->counts[core].true_sharing += truly;
+        twin->counts[core].false_sharing += !truly;
+    }
+    view->waits = false;
+}
+
+/* Whoever has lost its last copy has lost the line. */
+static void look_at_states(struct twin *twin, uint32_t line)
+{
+    for (uint32_t core = 0; core < CORES; core++)
+        if (twin->view[core][line].state != INVALID && !core_has(twin, core, line)) {
+            twin->view[core][line].state = INVALID;
+            settle(twin, core, line, false);
+        }
+}
+
+/* Dirty data goes down from this level on. */
+static bool write_down(struct twin *twin, uint32_t core, uint32_t level, uint32_t line)
+{
+    for (; level < twin->machine->level_count; level++) {
+        struct held *held = find(node_of(twin, core, level), line);
+        if (!held)
+            continue;
+        held->dirty = true;
+        return true;
+    }
+    return false;
+}
+
+static bool shared_has(struct twin *twin, uint32_t line)
+{
+    bool has = false;
+    for (uint32_t i = twin->own; i < twin->machine->level_count; i++)
+        has |= !!find(&twin->node[0][i], line);
+    return has;
+}
+
+static void count_dirty(struct twin *twin, uint32_t core, uint32_t other, uint32_t line)
+{
+    twin->counts[core].interventions += twin->measuring;
+    twin->counts[core].forwards += twin->measuring && !shared_has(twin, line);
+    twin->counts[other].interventions_given += twin->measuring;
+}
+
+static void invalidate(struct twin *twin, uint32_t core, uint32_t other, uint32_t line, const struct caches_origin *by)
+{
+    struct view *view = &twin->view[other][line];
+    bool copy = false, dirty = false, marked = false;
+    for (uint32_t i = 0; i < NODES; i++) {
+        struct node *node = &twin->node[other][i];
+        struct held *held = is_own(twin, i) ? find(node, line) : NULL;
+        bool here = is_own(twin, i) && shadow_take(node, line);
+        if (held) {
+            node->core_counts.invalidations += twin->measuring;
+            node->core_counts.interventions += twin->measuring && held->dirty;
+            dirty |= held->dirty;
+            drop(node, held);
+            copy = here = true;
+        }
+        node->taken[line] |= here;
+        marked |= here;
+    }
+    twin->counts[core].invalidations_sent += copy && twin->measuring;
+    twin->counts[other].invalidations_received += copy && twin->measuring;
+    if (dirty)
+        count_dirty(twin, core, other, line);
+    if (!marked)
+        return;
+    settle(twin, other, line, false);
+    if (!view->lost)
+        memset(view->foreign, 0, sizeof view->foreign);
+    view->lost = true;
+    view->taker = by->tag;
+    view->taker_core = core;
+    view->state = INVALID;
+}
+
+static void downgrade(struct twin *twin, uint32_t core, uint32_t other, uint32_t line)
+{
+    bool dirty = false;
+    twin->view[other][line].state = SHARED;
+    for (uint32_t i = 0; i < NODES; i++) {
+        struct node *node = &twin->node[other][i];
+        struct held *held = is_own(twin, i) ? find(node, line) : NULL;
+        if (!held || !held->dirty)
+            continue;
+        held->dirty = false;
+        dirty = true;
+        node->core_counts.interventions += twin->measuring;
+    }
+    if (!dirty)
+        return;
+    count_dirty(twin, core, other, line);
+    twin->node[other][twin->own - 1].counts.writebacks++;
+    write_down(twin, other, twin->own, line);
+}
+
+static void protocol(struct twin *twin, uint32_t line, bool write, const struct caches_origin *by)
+{
+    struct view *mine = &twin->view[by->core][line];
+    bool others = false;
+    for (uint32_t i = 0; i < CORES; i++)
+        others |= i != by->core && twin->view[i][line].state != INVALID;
+    if (write)
+        twin->counts[by->core].upgrades += mine->state == SHARED && twin->measuring;
+    for (uint32_t i = 0; i < CORES; i++) {
+        if (i == by->core)
+            continue;
+        if (write)
+            invalidate(twin, by->core, i, line, by);
+        else if (twin->view[i][line].state == EXCLUSIVE)
+            downgrade(twin, by->core, i, line);
+        for (uint32_t b = by->first; write && b < by->first + by->bytes; b++)
+            twin->view[i][line].foreign[b] |= twin->view[i][line].lost;
+    }
+    if (write)
+        mine->state = EXCLUSIVE;
+    else if (mine->state == INVALID)
+        mine->state = others ? SHARED : EXCLUSIVE;
+}
+
+/* An inclusive level takes the line from those above it: of its core, or of all. */
+static void take_above(struct twin *twin, uint32_t core, uint32_t level, struct held *victim)
+{
+    for (uint32_t other = 0; other < CORES; other++)
+        for (uint32_t i = 0; i < NODES; i++) {
+            struct node *above = &twin->node[other][i];
+            const bool is_above = (i == L1I || i < level) && (is_own(twin, i) || (other == 0 && i != L1I));
+            struct held *held = is_above && (level >= twin->own || other == core) ? find(above, victim->line) : NULL;
+            if (!held)
+                continue;
+            victim->dirty |= held->dirty;
+            node_of(twin, core, level)->counts.back_invalidations++;
+            drop(above, held);
+        }
+}
+
+static void evict(struct twin *twin, uint32_t core, uint32_t level, struct node *node, uint32_t set)
+{
+    struct held victim = node->set[set][--node->used[set]];
+    if (node->config->inclusion == CACHES_INCLUSIVE)
+        take_above(twin, core, level, &victim);
+    node->counts.writebacks += victim.dirty;
+    if (victim.dirty)
+        write_down(twin, core, level + 1, victim.line);
+    look_at_states(twin, victim.line);
+}
+
+static void fill(struct twin *twin, uint32_t core, uint32_t level, uint32_t line, bool dirty)
+{
+    struct node *node = node_of(twin, core, level);
+    const uint32_t set = line % node->sets;
+    if (node->used[set] == node->config->ways)
+        evict(twin, core, level == L1I ? 0 : level, node, set);
+    memmove(&node->set[set][1], node->set[set], node->used[set]++ * sizeof(struct held));
+    node->set[set][0] = (struct held){line, dirty};
+}
+
+/* Says whether the level has the line; *taken: a coherence miss. */
+static bool ask(struct node *node, uint32_t line, bool write, bool *taken)
+{
+    struct caches_counts *n = &node->counts;
+    struct held *held = find(node, line);
+    const bool asked = node->asked[line], was_taken = node->taken[line], in_shadow = shadow_touch(node, line);
+    node->asked[line] = true;
+    node->taken[line] = false;
+    n->accesses++;
+    *(write ? &n->writes : &n->reads) += 1;
+    n->fa_misses += !in_shadow;
+    if (held) {
+        n->hits++;
+        n->fa_only_misses += !in_shadow;
+        to_front(node, held);
+        return true;
+    }
+    n->misses++;
+    *(write ? &n->write_misses : &n->read_misses) += 1;
+    *(was_taken ? &n->coherence : in_shadow ? &n->conflict : asked ? &n->capacity : &n->cold) += 1;
+    *taken |= was_taken;
+    return false;
+}
+
+static void bytes(struct twin *twin, uint32_t line, bool missed, const struct caches_origin *by)
+{
+    struct view *view = &twin->view[by->core][line];
+    bool needed = false;
+    for (uint32_t b = by->first; b < by->first + by->bytes; b++)
+        needed |= view->foreign[b];
+    twin->counts[by->core].coherence_misses += missed && twin->measuring;
+    if (missed) {
+        settle(twin, by->core, line, false);
+        view->waits = true;
+        view->measured = twin->measuring;
+        view->misser = by->tag;
+    }
+    if (needed)
+        settle(twin, by->core, line, true);
+}
+
+static void access_twin(struct twin *twin, uint32_t first, bool write, uint32_t line, const struct caches_origin *by)
+{
+    uint32_t missed[NODES], count = 0;
+    bool taken = false;
+    protocol(twin, line, write, by);
+    bool found = ask(node_of(twin, by->core, first), line, write, &taken);
+    for (uint32_t below = first == L1I ? 1 : first + 1; !found; below++) {
+        missed[count] = count == 0 ? first : below - 1;
+        count++;
+        found = below == twin->machine->level_count || ask(node_of(twin, by->core, below), line, write, &taken);
+    }
+    while (count-- > 0)
+        fill(twin, by->core, missed[count], line, count == 0 && write);
+    if (write)
+        find(node_of(twin, by->core, first), line)->dirty = true;
+    if (core_has(twin, by->core, line))
+        twin->view[by->core][line].lost = false;
+    else
+        twin->view[by->core][line].state = INVALID;
+    bytes(twin, line, taken, by);
+}
+
+/* ------------------------------------------------------------------ random machines and traces */
+
+static struct caches_level level_of(struct c2_rng *rng, const char *name, uint32_t most_sets, bool inclusive)
+{
+    struct caches_level level = {.ways = 1 + (uint32_t)c2_rng_below(rng, 4),
+                                 .slices = 1,
+                                 .hash = "none",
+                                 .index = CACHES_PHYSICAL,
+                                 .inclusion = inclusive ? CACHES_INCLUSIVE : CACHES_NON_INCLUSIVE};
+    snprintf(level.name, sizeof level.name, "%s", name);
+    level.size_bytes = (uint64_t)LINE * level.ways * (1 + c2_rng_below(rng, most_sets));
+    return level;
+}
+
+static struct caches_machine random_machine(struct c2_rng *rng)
+{
+    struct caches_machine machine = {.name = "random", .line_bytes = LINE, .physical_bytes = 1 << 20, .cores = CORES};
+    machine.level_count = 1 + (uint32_t)c2_rng_below(rng, LEVELS);
+    machine.levels[0] = level_of(rng, "L1D", 4, false);
+    machine.levels[1] = level_of(rng, "L2", 8, c2_rng_below(rng, 2));
+    machine.levels[2] = level_of(rng, "L3", 15, c2_rng_below(rng, 2));
+    if (machine.level_count > 1)
+        machine.levels[machine.level_count - 1].shared = c2_rng_below(rng, 4) != 0;
+    if (machine.level_count == 3 && machine.levels[2].shared)
+        machine.levels[1].shared = c2_rng_below(rng, 4) == 0;
+    machine.has_l1i = machine.level_count > 1 && c2_rng_below(rng, 2);
+    machine.l1i = level_of(rng, "L1I", 4, false);
+    machine.walks_from = (uint32_t)c2_rng_below(rng, machine.level_count);
+    return machine;
+}
+
+static void init_twin(struct twin *twin, const struct caches_machine *machine)
+{
+    memset(twin, 0, sizeof *twin);
+    twin->machine = machine;
+    twin->own = caches_machine_private(machine);
+    twin->measuring = true;
+    for (uint32_t core = 0; core < CORES; core++)
+        for (uint32_t i = 0; i < NODES; i++) {
+            struct node *node = &twin->node[core][i];
+            node->config = i == L1I ? &machine->l1i : &machine->levels[i];
+            node->capacity = (uint32_t)(node->config->size_bytes / LINE);
+            node->sets = node->capacity / node->config->ways;
+        }
+}
+
+static void access_both(struct twin *twin, struct caches *caches, struct c2_rng *rng, uint32_t lines)
+{
+    const struct caches_machine *machine = twin->machine;
+    const uint32_t line = (uint32_t)c2_rng_below(rng, lines), kind = (uint32_t)c2_rng_below(rng, 16);
+    const struct line_no number = {line};
+    struct caches_origin by = {.core = (uint32_t)c2_rng_below(rng, CORES), .tag = (uint32_t)c2_rng_below(rng, TAGS)};
+    uint32_t served_by;
+    by.first = (uint32_t)c2_rng_below(rng, LINE);
+    by.bytes = 1 + (uint32_t)c2_rng_below(rng, c2_rng_below(rng, 4) == 0 ? LINE - by.first : 1);
+    caches_on_core(caches, &by);
+    if (kind == 0) {
+        access_twin(twin, machine->walks_from, false, line, &by);
+        assert_ok(caches_walk(caches, number, &served_by, NULL, NULL));
+    } else if (kind == 1 && machine->has_l1i) {
+        access_twin(twin, L1I, false, line, &by);
+        assert_ok(caches_access(caches, CACHES_FETCH, false, number, number, NULL, NULL));
+    } else {
+        access_twin(twin, 0, kind % 3 == 0, line, &by);
+        assert_ok(caches_access(caches, CACHES_DATA, kind % 3 == 0, number, number, NULL, NULL));
+    }
+}
+
+static void assert_same_levels(struct twin *twin, const struct caches *caches, uint32_t core)
+{
+    for (uint32_t i = 0; i < NODES; i++) {
+        const uint32_t level = i == L1I ? twin->machine->level_count : i;
+        if (i == L1I ? !twin->machine->has_l1i : i >= twin->machine->level_count)
+            continue;
+        const struct caches_counts *n = caches_level_counts_of(caches, core, level);
+        assert_memory_equal(n, &node_of(twin, core, i)->counts, sizeof *n);
+        if (is_own(twin, i))
+            assert_memory_equal(caches_core_level(caches, core, level), &twin->node[core][i].core_counts,
+                                sizeof(struct caches_core_level));
+    }
+}
+
+/* Each pair is that of the twin, and there are no others. */
+static void assert_same_pairs(struct twin *twin, const struct caches *caches)
+{
+    uint64_t found = 0, wanted = 0;
+    const struct pair *all = &twin->pairs[0][0][0][0][0];
+    for (size_t i = 0; i < sizeof twin->pairs / sizeof *all; i++)
+        wanted += all[i].true_sharing + all[i].false_sharing != 0;
+    for (size_t i = 0; i < caches_shared_count(caches); i++) {
+        const struct caches_shared_line line = caches_shared_at(caches, i);
+        for (uint32_t at = line.pairs; at != 0; at = caches_shared_pair(caches, at)->next, found++) {
+            const struct caches_shared_pair *is = caches_shared_pair(caches, at);
+            const struct pair *pair = &twin->pairs[line.line.v][is->taker][is->taker_core][is->misser][is->misser_core];
+            assert_int_equal(is->true_sharing, pair->true_sharing);
+            assert_int_equal(is->false_sharing, pair->false_sharing);
+        }
+    }
+    assert_int_equal(found, wanted);
+}
+
+static void assert_same(struct twin *twin, struct caches *caches)
+{
+    assert_ok(caches_settle_shared(caches, NULL));
+    for (uint32_t core = 0; core < CORES; core++) {
+        for (uint32_t line = 0; line < LINES; line++)
+            settle(twin, core, line, false);
+        assert_same_levels(twin, caches, core);
+        const struct caches_core_counts *n = caches_core_counts(caches, core);
+        assert_memory_equal(n, &twin->counts[core], sizeof *n);
+        assert_int_equal(n->coherence_misses, n->true_sharing + n->false_sharing);
+    }
+    assert_same_pairs(twin, caches);
+    caches_check(caches);
+}
+
+static void test_twin(void **state)
+{
+    enum { MACHINES = C2_HOST_SIZE(1500, 40), ACCESSES = C2_HOST_SIZE(1500, 400) };
+    struct twin *twin = malloc(sizeof *twin);
+    struct caches_core_counts sums = {0};
+    struct c2_rng rng;
+    (void)state;
+    c2_rng_init(&rng, 17, "coherence");
+    for (unsigned i = 0; i < MACHINES; i++) {
+        const struct caches_machine machine = random_machine(&rng);
+        const uint32_t lines = 4 + (uint32_t)c2_rng_below(&rng, LINES - 4);
+        struct caches *caches;
+        assert_ok(caches_create(&caches, &machine, 1, NULL));
+        init_twin(twin, &machine);
+        for (unsigned k = 0; k < ACCESSES; k++) {
+            if (c2_rng_below(&rng, 200) == 0)
+                caches_measure(caches, twin->measuring = !twin->measuring);
+            access_both(twin, caches, &rng, lines);
+        }
+        assert_same(twin, caches);
+        for (uint32_t core = 0; core < CORES; core++)
+            for (size_t k = 0; k < sizeof sums / sizeof(uint64_t); k++)
+                ((uint64_t *)&sums)[k] += ((const uint64_t *)caches_core_counts(caches, core))[k];
+        caches_destroy(caches);
+    }
+    for (size_t k = 0; k < sizeof sums / sizeof(uint64_t); k++)
+        assert_true(((uint64_t *)&sums)[k] > 1000); /* everything has happened */
+    assert_int_equal(sums.invalidations_sent, sums.invalidations_received);
+    assert_int_equal(sums.interventions, sums.interventions_given);
+    free(twin);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
