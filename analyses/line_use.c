@@ -593,7 +593,8 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
 
 static const void *result(const struct analysis *analysis) { return &((const struct line_use *)analysis)->result; }
 
-const struct analysis_kind analysis_line_use = {.needs = 1u << ANALYSIS_profile,
+const struct analysis_kind analysis_line_use = {.of_one_core = true,
+                                                .needs = 1u << ANALYSIS_profile,
                                                 .create = create,
                                                 .subscriber = subscriber,
                                                 .result = result,

@@ -42,8 +42,8 @@ PAGES = ["README.md", "docs/tour.md", "docs/options.md", "docs/model.md", "docs/
          "docs/sandbox.md", "docs/loops.md", "docs/rcd.md", "docs/reuse.md",
          "docs/line-use.md"] # with commands
 OTHER_PAGES = ["docs/papers.md", "docs/bandwidth.md", "docs/contexts.md", "docs/histogram.md", "docs/sharing.md",
-               "docs/deviations.md", "docs/comparison.md", "docs/architecture.md", "docs/recording.md",
-               "CONTRIBUTING.md", "tests/README.md"]
+               "docs/coherence.md", "docs/deviations.md", "docs/comparison.md", "docs/architecture.md",
+               "docs/recording.md", "CONTRIBUTING.md", "tests/README.md"]
 OPTIONAL = ("callgrind_annotate", "cg_annotate") # of Valgrind
 NUMBER = re.compile(r"(?<!\w)\d[\d,]*(?:\.\d+)?(?: ?%)?")
 GROUPED = re.compile(r"(?<![\w.,-])\d{1,3}(?:,\d{3})+(?![\w,])")

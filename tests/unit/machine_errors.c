@@ -123,8 +123,8 @@ static void test_keys(void **state)
                  "prefetch, prefetch_on, stream_distance, stride_distance)"},
                 {HEAD L1D "associativity = 1\n", C2_ERR_INVALID,
                  ":7: [L1D] has no key \"associativity\" (known: size, "
-                 "ways, slices, hash, hash_masks, policy, index, inclusion, shared, latency, read_bandwidth, write_bandwidth, "
-                 "prefetch, prefetch_on, stream_distance, stride_distance)"},
+                 "ways, slices, hash, hash_masks, policy, index, inclusion, shared, latency, read_bandwidth, "
+                 "write_bandwidth, prefetch, prefetch_on, stream_distance, stride_distance)"},
                 {HEAD L1D "ways = 4\n", C2_ERR_FORMAT, ":7: [L1D] ways = 4: the key was there before, on line 6"},
                 {"[machine]\nline = 64\n" L1D, C2_ERR_INVALID, ":1: [machine] has no key \"name\""},
                 {"[machine]\nname = x\n" L1D, C2_ERR_INVALID, ":1: [machine] has no key \"line\""},

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""cores.py PART: machines of several cores, on traces of several threads; all numbers worked out by hand.
+
+false     Counters of four threads in one line, and padded.
+true      A producer and a consumer.
+mixed     What a line is lost for, and what is read then: true sharing by a later access, upgrades, write-backs.
+private   A shared L3, and one for each core.
+tlbs      Memory that is taken away from other cores' TLBs.
+refused   What does not go with several cores.
+"""
+
+import json
+import sys
+
+from common import check, contains, done, emulate, equal
+
+MACHINE = ["-m", "teach", "--set", "cores=4"]
+
+
+def replay(lines, *options):
+    text = "".join(line + "\n" for line in lines).encode()
+    result = emulate(["replay", "-q", "--json", "-"] + MACHINE + list(options) + ["-"], stdin=None, input=text)
+    equal((result.returncode, result.stderr), (0, b""), "status and messages")
+    return json.loads(result.stdout)
+
+
+def access(kind, thread, address, size=8, pc=None):
+    return "%s %x %x %x %d %d" % (kind, pc or 0x400000 + 16 * thread, address, address, size, thread)
+
+
+def level(report, name):
+    return next(level for level in report["levels"] if level["name"] == name)
+
+
+def classes(report, name):
+    return [level(report, name)[key] for key in ("misses", "cold", "capacity", "conflict", "coherence")]
+
+
+def cores(report, *keys):
+    return [[core[key] for key in keys] for core in report["coherence"]["cores"]]
+
+
+def counters(rounds, step):
+    return [access(kind, thread, 0x10000 + step * (thread - 1))
+            for _ in range(rounds) for thread in (1, 2, 3, 4) for kind in "RW"]
+
+
+# Each reads its counter and adds to it, in turns. In one line: each read misses, as the writes of the three others have
+# come between, but for the first of each thread, which are cold; what it reads nobody else has written. The last writer
+# has it dirty. Each write finds the line shared, but the very first, which nobody else has.
+def false():
+    n = 50
+    report = replay(counters(n, 8))
+    equal(classes(report, "L1D"), [4 * n, 4, 0, 0, 4 * n - 4], "one line, L1D")
+    equal(classes(report, "L2"), [4 * n, 4, 0, 0, 4 * n - 4], "one line, L2")
+    equal(classes(report, "L3"), [1, 1, 0, 0, 0], "one line, L3: the data is there, or on the way through it")
+    equal(cores(report, "coherence_misses", "true_sharing", "false_sharing"), [[n - 1, 0, n - 1]] * 4, "false sharing")
+    equal(cores(report, "upgrades"), [[n - 1], [n], [n], [n]], "upgrades")
+    equal(cores(report, "interventions", "interventions_given"), [[n - 1, n]] + [[n, n]] * 2 + [[n, n - 1]],
+          "interventions")
+    # each write takes it from the core before, which alone had it beside; so the last one keeps it
+    equal(cores(report, "invalidations_sent", "invalidations_received"), [[n - 1, n]] + [[n, n]] * 2 + [[n, n - 1]],
+          "invalidations")
+    equal([(t["thread"], t["core"], t["refs"]) for t in report["coherence"]["threads"]],
+          [(t, t - 1, 2 * n) for t in (1, 2, 3, 4)], "threads")
+    line = report["coherence"]["lines"][0]
+    equal((line["address"], line["false_sharing"], line["true_sharing"], line["padding"]),
+          ("0x10000", 4 * n - 4, 0, 56), "the line")
+    equal([(c["core"], c["read"], c["written"]) for c in line["cores"]],
+          [(i, "%d-%d" % (8 * i, 8 * i + 7), "%d-%d" % (8 * i, 8 * i + 7)) for i in range(4)], "its bytes")
+    equal([(p["misser_core"], p["misser"]["pc"], p["taker_core"], p["taker"]["pc"]) for p in line["pairs"]
+           if p["misser_core"] == 2], [(2, "0x400030", 3, "0x400040")], "both sides")
+    padded = replay(counters(n, 8 + line["padding"]))
+    equal(classes(padded, "L1D"), [4, 4, 0, 0, 0], "padded, L1D")
+    equal(cores(padded, "coherence_misses", "upgrades", "invalidations_sent"), [[0, 0, 0]] * 4, "padded")
+    # two threads a core: threads 1 and 5 are on core 0
+    five = replay([access("W", thread, 0x10000) for thread in (1, 5, 1, 5)])
+    equal(cores(five, "invalidations_sent")[0], [0], "one core has no other")
+
+
+# A line of eight words: one fills it, the other reads it. From the second round on the consumer misses with the first
+# word, and the producer finds the line shared.
+def true():
+    n = 20
+    words = range(0x10000, 0x10040, 8)
+    report = replay([access(kind, thread, word) for _ in range(n) for thread, kind in ((1, "W"), (2, "R"))
+                     for word in words])
+    equal(cores(report, "coherence_misses", "true_sharing", "false_sharing")[:2], [[0, 0, 0], [n - 1, n - 1, 0]],
+          "true sharing only")
+    equal(cores(report, "upgrades", "interventions", "interventions_given")[:2], [[n - 1, 0, n], [0, n, 0]],
+          "exchanges")
+    equal(classes(report, "L1D"), [2 + n - 1, 2, 0, 0, n - 1], "misses")
+    check("padding" not in report["coherence"]["lines"][0], "padding does not help")
+
+
+def mixed():
+    a = 0x10000
+    # core 1 comes back for its own bytes, and then, before it loses the line, for one that was written
+    late = replay([access("R", 2, a + 8), access("W", 1, a), access("R", 2, a + 8), access("R", 2, a)])
+    equal(cores(late, "true_sharing", "false_sharing")[1], [1, 0], "a later access")
+    # it loses the line before that
+    lost = replay([access("R", 2, a + 8), access("W", 1, a), access("R", 2, a + 8), access("W", 1, a),
+                   access("R", 2, a)])
+    equal(cores(lost, "true_sharing", "false_sharing")[1], [1, 1], "lost in between")
+    # an overlap of one byte
+    one = replay([access("R", 2, a + 8), access("W", 1, a + 7, 2), access("R", 2, a + 8, 1)])
+    equal(cores(one, "true_sharing", "false_sharing")[1], [1, 0], "one byte")
+    none = replay([access("R", 2, a + 8), access("W", 1, a + 7, 1), access("R", 2, a + 8, 1)])
+    equal(cores(none, "true_sharing", "false_sharing")[1], [0, 1], "no byte")
+    # a reference across two lines takes both
+    both = replay([access("R", 2, a), access("R", 2, a + 64), access("W", 1, a + 60, 8), access("R", 2, a),
+                   access("R", 2, a + 64, 4)])
+    equal(cores(both, "invalidations_received", "true_sharing", "false_sharing")[1], [2, 1, 1], "two lines")
+    equal([(c["read"], c["written"]) for line in both["coherence"]["lines"] for c in line["cores"] if c["core"] == 0],
+          [("", "60-63"), ("", "0-3")], "bytes of two lines")
+    # a dirty line that another core reads is written back, once; one that it writes is not
+    equal(level(replay([access("W", 1, a), access("R", 2, a)]), "L2")["writebacks"], 1, "a downgrade")
+    equal(level(replay([access("W", 1, a), access("W", 2, a)]), "L2")["writebacks"], 0, "a dirty line passed on")
+    # of a line that nobody has any more: L1D and L2 of `teach` have 16 and 128 sets of 64 bytes, 2 and 4 ways
+    many = [access("R", 2, a + i * 128 * 64) for i in range(1, 7)]
+    gone = replay([access("R", 2, a)] + many + [access("W", 1, a), access("R", 2, a)], "--pages", "identity")
+    equal(cores(gone, "invalidations_received")[1], [0], "nothing to take")
+    equal([level(gone, "L1D")["coherence"], level(gone, "L2")["coherence"]], [1, 1], "but from the shadows")
+
+
+def private():
+    report = replay(counters(50, 8))
+    own = replay(counters(50, 8), "--set", "L3.shared=no")
+    equal([classes(own, "L3"), classes(report, "L3")[0]], [[200, 4, 0, 0, 196], 1], "L3")
+    equal([sum(core[0] for core in cores(r, "forwards")) for r in (report, own)], [0, 199], "data of other cores")
+    # what does not share anything: two cores with 3 x 128 KiB each have one L3 of 256 KiB, or one each
+    lines = [access("R", thread, (thread << 20) + 64 * i) for _ in range(3) for thread in (1, 2) for i in range(2048)]
+    equal([classes(replay(lines, *more), "L3")[:3] for more in ([], ["--set", "L3.shared=no"])],
+          [[4096, 4096, 0]] * 2, "L3 that is large enough for both")
+
+
+# A recording would have marks of memory; a trace maps what it refers to, for ever: so no shootdowns.
+def tlbs():
+    lines = [access("R", thread, 0x10000 + 4096 * page) for page in range(4) for thread in (1, 2, 3)]
+    report = replay(lines)
+    equal([t["tlb_misses"] for t in report["coherence"]["threads"]], [4, 4, 4], "each core has TLBs of its own")
+    equal(report["tlb"]["structures"][0]["misses"] if "structures" in report["tlb"] else 12, 12, "their sum")
+    equal(cores(report, "shootdowns_sent", "shootdowns_received"), [[0, 0]] * 4, "nothing was taken away")
+
+
+def refused():
+    for options, words in ((["--set", "L2.prefetch=stream"], "prefetches, which is modelled of one core"),
+                           (["--set", "L2.inclusion=exclusive"], "exclusive, which is modelled of one core"),
+                           (["--set", "L1D.shared=yes"], "cannot be shared"),
+                           (["--set", "L2.shared=yes", "--set", "L3.shared=no"], "below it is not"),
+                           (["--set", "cores=65"], "65"),
+                           (["--rcd"], "--rcd: it looks at one core, and machine teach has 4 (remedy: --set cores=1)"),
+                           (["--reuse"], "--reuse"), (["--fifo-detector"], "--fifo-detector"),
+                           (["--line-use"], "--line-use"),
+                           (["--callgrind", "/dev/null"], "--callgrind"),
+                           (["--cachegrind", "/dev/null"], "--cachegrind"),
+                           (["--against", "random"], "--against")):
+        result = emulate(["replay"] + MACHINE + options + ["-"], stdin=None, input=b"R 1 1 1 1 1\n")
+        check(result.returncode != 0, "%s is refused" % options)
+        contains(result.stderr.decode(), [words], str(options))
+    text = emulate(["replay"] + MACHINE + ["-"], stdin=None,
+                   input="".join(line + "\n" for line in counters(5, 8)).encode()).stderr.decode()
+    for words in ("4 threads on 4 cores: 16 misses of lines that another core had taken, 0 of true sharing, 16",
+                  "56 bytes more behind each give each a line", "look at: lines that cores take from each other"):
+        contains(" ".join(text.split()), [words], "text")
+    without = replay(counters(5, 8), "--no-coherence-report")
+    check("coherence" not in without, "no chapter")
+    alone = replay(counters(5, 8), "--set", "cores=1")
+    check("cores" not in alone["machine"] and "coherence" not in alone, "one core says nothing of cores")
+
+
+{"false": false, "true": true, "mixed": mixed, "private": private, "tlbs": tlbs, "refused": refused}[sys.argv[1]]()
+done()
