@@ -80,6 +80,7 @@ struct cli_options {
     const char **wrappers; /* --alloc-wrapper */
     size_t wrapper_count;
     bool sandbox;          /* --sandbox */
+    bool no_network;       /* --no-net */
     const char **writable; /* --writable */
     size_t writable_count;
     struct cli_sampling {

@@ -104,6 +104,7 @@ const struct argp_option cli_run_options[] = {
     {"sandbox", KEY_SANDBOX, NULL, 0,
      "let the program change nothing but below the directory it starts in, and use no devices and sockets", 2},
     {"writable", KEY_WRITABLE, "DIR", 0, "... and below DIR; repeatable", 2},
+    {"no-net", KEY_NO_NET, NULL, 0, "refuse the program sockets of its own loopback; others it never has", 2},
     {"alloc-wrapper", KEY_ALLOC_WRAPPER, "FUNCTION", 0,
      "a function whose callers are told for the blocks that it allocates, whatever it returns; repeatable", 2},
     {"dim", KEY_DIM, "OBJECT=ROWBYTES", 0,

@@ -61,6 +61,7 @@ enum option_key {
     KEY_RECORD,
     KEY_SANDBOX,
     KEY_WRITABLE,
+    KEY_NO_NET,
     KEY_FORMAT,
     KEY_LIST_MACHINES,
     KEY_ALLOC_WRAPPER,

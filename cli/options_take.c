@@ -153,6 +153,7 @@ static const struct kept {
     {KEY_CHECKPOINT_STOP, KEPT_SWITCH, AT(checkpoint_stop), 0, 0},
     {KEY_CHECKPOINT_CACHES, KEPT_SWITCH, AT(checkpoint_caches), 0, 0},
     {KEY_SANDBOX, KEPT_SWITCH, AT(sandbox), 0, 0},
+    {KEY_NO_NET, KEPT_SWITCH, AT(no_network), 0, 0},
     {KEY_NO_SIM, KEPT_SWITCH, AT(no_sim), 0, 0},
     {KEY_INHERIT_ENV, KEPT_SWITCH, AT(inherit_env), 0, 0},
     {KEY_QUIET, KEPT_SWITCH, AT(quiet), 0, 0},

@@ -224,6 +224,7 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
                                      .physical_bytes = run->plan.physical_bytes,
                                      .keep_inputs = run->receipt,
                                      .confined = run->options->sandbox,
+                                     .no_network = run->options->no_network,
                                      .writable = run->options->writable,
                                      .trace = run->options->verbose ? stderr : NULL,
                                      .complaints = stderr,

@@ -23,6 +23,7 @@
 #include "syscalls/kernel_priv.h"
 #include "syscalls/lamp_priv.h"
 #include "syscalls/locks_priv.h"
+#include "syscalls/sockets_priv.h"
 
 #define COPIES_ITSELF "it copies to or from itself"
 #define NOTHING_TO_READ "it reads from itself, and nothing is there"
@@ -117,6 +118,8 @@ static int64_t write_rest(struct call *c, const struct transfer *t, uint64_t don
                              done + (value > 0 ? (uint64_t)value : 0));
         return value;
     }
+    if (value == -ENOTCONN) /* a socket of datagrams that c2emu directs itself */
+        return sockets_write(c, t->iov, t->count == ONE_BUFFER ? 1 : t->count);
     if (value == -EPIPE)
         value = call_broken_pipe(c, entry->host);
     return done == 0 ? value : (int64_t)done + (value > 0 ? value : 0);

@@ -13,7 +13,7 @@
  *   The host's descriptors 0 to 2 are the guest's at start; no other descriptor of c2emu can be reached by it.
  *
  * Not modelled
- *   Other processes, timers, the network. A call without a row is ENOSYS and one line of complaint.
+ *   Other processes, timers. A call without a row is ENOSYS and one line of complaint.
  *
  * SIGPIPE is ignored in the whole process from syscalls_create on: a write of the guest to a broken pipe must not kill
  * c2emu; the guest gets its own SIGPIPE. So it does SIGXFSZ where the program around has called c2_file_limit_catch.
@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
+#include "syscalls/network_priv.h"
 #include "syscalls/trace_priv.h"
 
 /* "a", "b" -> "a\0b\0"; NULL when memory is out. */
@@ -87,6 +88,7 @@ static enum c2_status copy_config(struct syscalls *kernel, const struct syscalls
     kernel->trace = config->trace;
     kernel->complaints = config->complaints;
     kernel->interrupted = config->interrupted;
+    kernel->no_network = config->no_network;
     kernel->physical_bytes = config->physical_bytes;
     kernel->instructions_per_second = config->instructions_per_second ? config->instructions_per_second : KERNEL_NS;
     kernel->start_seconds = config->start_seconds;
@@ -138,6 +140,8 @@ enum c2_status syscalls_create(struct syscalls **out, struct mmu *mmu, const str
     if (status == C2_OK)
         status = sandbox_create(&kernel->sandbox, config, err);
     if (status == C2_OK)
+        status = network_create(&kernel->network, err);
+    if (status == C2_OK)
         status = fds_create(kernel, err);
     if (status != C2_OK) {
         syscalls_destroy(kernel);
@@ -152,6 +156,7 @@ void syscalls_destroy(struct syscalls *kernel)
     if (!kernel)
         return;
     sandbox_destroy(&kernel->sandbox);
+    network_destroy(kernel->network);
     fds_destroy(&kernel->fds);
     inputs_destroy(&kernel->inputs);
     attributes_destroy(&kernel->attributes);

@@ -104,6 +104,8 @@ struct syscalls {
     struct identity identity;
     struct inputs inputs;
     struct sandbox sandbox;
+    struct network *network;
+    bool no_network;
 
     struct kernel_copies copies;
     uint64_t complained[CALL_TABLE_END / 64]; /* a bit a number; the last one stands for all higher numbers */

@@ -121,7 +121,7 @@ static bool leaks(int host)
     return fstatfs(host, &fs) == 0 && (fs.f_type == PROC_MAGIC || fs.f_type == SYSFS_MAGIC);
 }
 
-static bool is_random(const struct stat *st)
+bool paths_is_random(const struct stat *st)
 {
     return S_ISCHR(st->st_mode) && (st->st_rdev == makedev(1, 8) || st->st_rdev == makedev(1, 9));
 }
@@ -158,7 +158,7 @@ static int64_t add_opened(struct call *c, int host, const char *path, bool cloex
     if (fd < 0)
         return fd;
     struct fd_entry *entry = fds_at(c->kernel, (uint64_t)fd);
-    entry->kind = is_random(&st) ? FD_RANDOM : entry->kind;
+    entry->kind = paths_is_random(&st) ? FD_RANDOM : entry->kind;
     inputs_opened(c->kernel, entry, path, false);
     return fd;
 }
@@ -417,6 +417,35 @@ static int64_t mknod_at(struct call *c, uint64_t dir, int path, mode_t mode, dev
 int64_t paths_mknod(struct call *c) { return mknod_at(c, HERE, 0, (mode_t)c->arg[1], (dev_t)c->arg[2]); }
 
 int64_t paths_mknodat(struct call *c) { return mknod_at(c, c->arg[0], 1, (mode_t)c->arg[2], (dev_t)c->arg[3]); }
+
+int64_t paths_make_socket(struct call *c, const char *path, struct stat *out)
+{
+    struct paths_place p;
+    int64_t status = paths_find(c, &p, HERE, path, false);
+    if (status == 0 && p.synthetic)
+        status = -EPERM;
+    if (status == 0)
+        status = sandbox_confine(c, &p, path, SANDBOX_MAKES);
+    if (status < 0)
+        return status;
+    mode_t old = umask(c->kernel->identity.mask);
+    status = CALL_HOST(c, mknodat(p.dirfd, p.path, S_IFSOCK | 0777, 0));
+    umask(old);
+    return status < 0 ? status : CALL_HOST(c, fstatat(p.dirfd, p.path, out, AT_SYMLINK_NOFOLLOW));
+}
+
+int64_t paths_find_socket(struct call *c, const char *path, struct stat *out)
+{
+    struct paths_place p;
+    int64_t status = paths_find(c, &p, HERE, path, true);
+    if (status == 0 && p.synthetic)
+        status = synthetic_kind(c->kernel, p.text) == SYNTHETIC_NONE ? -ENOENT : -ECONNREFUSED;
+    if (status == 0)
+        status = CALL_HOST(c, fstatat(p.dirfd, p.path, out, 0));
+    if (status == 0 && !S_ISSOCK(out->st_mode))
+        status = -ECONNREFUSED;
+    return status < 0 ? status : CALL_HOST(c, faccessat(p.dirfd, p.path, W_OK, 0));
+}
 
 int64_t paths_umask(struct call *c)
 {

@@ -26,6 +26,12 @@ int64_t paths_find(struct call *c, struct paths_place *out, uint64_t dirfd, cons
  * out->path is "". The last link is followed but with AT_SYMLINK_NOFOLLOW. */
 int64_t paths_find_argument(struct call *c, struct paths_place *out, uint64_t dirfd, int argument, int flags);
 
+/* /dev/random, /dev/urandom. */
+bool paths_is_random(const struct stat *st);
+/* For sockets with a path: makes the file, or finds it; *out says which it is. 0 or what bind and connect say. */
+int64_t paths_make_socket(struct call *c, const char *path, struct stat *out);
+int64_t paths_find_socket(struct call *c, const char *path, struct stat *out);
+
 /* ------------------------------------------------------------------ synthetic.c: /proc and /sys */
 enum synthetic_kind { SYNTHETIC_NONE, SYNTHETIC_FILE, SYNTHETIC_DIRECTORY, SYNTHETIC_LINK };
 /* Whether a canonical path lies where nothing of the host is shown. */

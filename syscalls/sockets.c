@@ -1,42 +1,92 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Sockets: a pair of the guest's own works; there is no network and nobody listens.
+ * Sockets: AF_UNIX, and TCP and UDP of the guest's own loopback.
  *
  * Model
- *   socket(AF_UNIX) succeeds so that libraries which ask a local daemon find none (ENOENT) and go on, as on a machine
- *   without it. socketpair gives two connected host sockets; a call on one that only the other end, the guest's own,
- *   could end is a deadlock: the host is asked without waiting.
+ *   Each is a socket of the host's AF_UNIX (network.c says what its name is). Who is asked for by a name is found among
+ *   the sockets of the run alone: daemons of the host are not reached, and libraries that ask for one find none and go
+ *   on. Of a call that only the guest's own sockets could end, the host is asked without waiting; the thread waits.
  *
  * Not modelled
- *   Other families (EAFNOSUPPORT), servers, addresses, control data, options that are not ints.
+ *   Families other than AF_UNIX, AF_INET and AF_INET6 (EAFNOSUPPORT), raw sockets, addresses beyond the loopback
+ *   (ENETUNREACH). A connection is there or refused at once (never EINPROGRESS). Timeouts of sockets (SO_RCVTIMEO).
  */
 #include <fcntl.h>
 #include <limits.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
+#include "syscalls/network_priv.h"
+#include "syscalls/sockets_priv.h"
+
+/* ------------------------------------------------------------------ making */
+
+enum { TYPE = 0xf };
+
+/* TCP or UDP: the number of the protocol, or -errno. */
+static int64_t protocol_of(int type, int protocol)
+{
+    const int own = (type & TYPE) == SOCK_STREAM ? IPPROTO_TCP : (type & TYPE) == SOCK_DGRAM ? IPPROTO_UDP : 0;
+    if ((type & TYPE) == SOCK_RAW)
+        return -EPERM;
+    if (!own)
+        return -ESOCKTNOSUPPORT;
+    return protocol == 0 || protocol == own ? own : -EPROTONOSUPPORT;
+}
+
+/* 0, or why there are no sockets of this family. */
+static int64_t check_family(const struct call *c, int family)
+{
+    const bool inet = family == AF_INET || family == AF_INET6;
+    if (family != AF_UNIX && !inet)
+        return -EAFNOSUPPORT;
+    return sandbox_refuses_sockets(c->kernel) || (inet && c->kernel->no_network) ? -EACCES : 0;
+}
+
+/* Takes the host's. */
+static int64_t add_inet(struct call *c, int host, int family, int type, int protocol)
+{
+    struct network_name *name;
+    const int64_t status = host < 0 ? -errno
+                                    : network_add(c->kernel->network, host, family, type & TYPE, protocol, &name);
+    if (status == 0)
+        return fds_add(c->kernel, host, FD_WAIT_SELF, type & SOCK_CLOEXEC);
+    if (host >= 0)
+        close(host);
+    return status;
+}
 
 int64_t sockets_socket(struct call *c)
 {
-    int type = (int)c->arg[1];
-    if ((int)c->arg[0] != AF_UNIX)
-        return -EAFNOSUPPORT;
-    if (sandbox_refuses_sockets(c->kernel))
-        return -EACCES;
-    return fds_add(c->kernel, socket(AF_UNIX, type | SOCK_CLOEXEC, (int)c->arg[2]), FD_WAIT_SELF, type & SOCK_CLOEXEC);
+    const int family = (int)c->arg[0], type = (int)c->arg[1];
+    int64_t protocol = check_family(c, family);
+    if (protocol == 0 && family != AF_UNIX)
+        protocol = protocol_of(type, (int)c->arg[2]);
+    if (protocol < 0)
+        return protocol;
+    if (fds_lowest_free(c->kernel, 0) < 0)
+        return -EMFILE;
+    const int host = socket(AF_UNIX, type | SOCK_CLOEXEC, family == AF_UNIX ? (int)c->arg[2] : 0);
+    return family == AF_UNIX ? fds_add(c->kernel, host, FD_WAIT_SELF, type & SOCK_CLOEXEC)
+                             : add_inet(c, host, family, type, (int)protocol);
 }
 
 int64_t sockets_pair(struct call *c)
 {
     int type = (int)c->arg[1], host[2];
-    if ((int)c->arg[0] != AF_UNIX)
-        return -EAFNOSUPPORT;
-    if (sandbox_refuses_sockets(c->kernel))
-        return -EACCES;
+    if ((int)c->arg[0] == AF_INET || (int)c->arg[0] == AF_INET6)
+        return -EOPNOTSUPP;
+    int64_t status = check_family(c, (int)c->arg[0]);
+    if (status < 0)
+        return status;
     if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, (int)c->arg[2], host) < 0)
         return -errno;
     return fds_add_pair(c->kernel, host, type & SOCK_CLOEXEC, c->ptr[3]);
@@ -50,27 +100,153 @@ static int64_t check_socket(const struct call *c)
     return getsockopt(c->fd[0], SOL_SOCKET, SO_TYPE, &type, &bytes) < 0 ? -errno : 0;
 }
 
-static int64_t refuse(const struct call *c, int64_t error)
+static struct network_name *name_of(const struct call *c) { return network_of(c->kernel->network, c->fd[0]); }
+
+static bool is_inet(const struct network_name *name) { return name && name->family != AF_UNIX; }
+
+/* ------------------------------------------------------------------ names */
+
+/* The address of bind and connect. */
+static int64_t take_address(struct call *c, struct network_address *out)
 {
     int64_t status = check_socket(c);
-    return status < 0 ? status : error;
+    if (status < 0)
+        return status;
+    *out = (struct network_address){.bytes = (socklen_t)c->arg[2]};
+    memcpy(&out->at, c->ptr[1], out->bytes); /* the row says how long it may be */
+    return out->bytes < sizeof(sa_family_t) ? -EINVAL : 0;
+}
+
+int64_t sockets_bind(struct call *c)
+{
+    struct network_address address;
+    int64_t status = take_address(c, &address);
+    if (status < 0)
+        return status;
+    if (sandbox_refuses_sockets(c->kernel))
+        return -EACCES;
+    struct network_name *name = name_of(c);
+    return is_inet(name) ? network_bind_inet(c->kernel->network, name, &address)
+                         : network_bind_unix(c, c->fd[0], &address);
+}
+
+/* More than the host lets wait to be accepted cannot be open (listen): where it would wait, it says EAGAIN. */
+static int64_t connect_host(struct call *c, const struct sockaddr_un *host, socklen_t bytes)
+{
+    const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
+    bool self = fds_unblock(entry);
+    int64_t value = CALL_HOST(c, connect(c->fd[0], (const struct sockaddr *)host, bytes));
+    fds_reblock(entry, self);
+    return value;
+}
+
+static int64_t connect_inet(struct call *c, struct network_name *name, struct network_address *to)
+{
+    struct network *network = c->kernel->network;
+    struct sockaddr_un host;
+    socklen_t bytes;
+    const bool datagrams = network_is_datagrams(name);
+    if (to->at.ss_family == AF_UNSPEC && datagrams) {
+        name->to.bytes = 0;
+        return 0;
+    }
+    int64_t status = network_check_inet(name, to);
+    if (status == 0)
+        status = network_bind_any(network, name);
+    if (status == 0 && !datagrams)
+        status = network_find_inet(network, name, to, &host, &bytes);
+    if (status == 0 && !datagrams)
+        status = connect_host(c, &host, bytes);
+    if (status == 0)
+        network_connected(name, to);
+    return status;
+}
+
+static int64_t connect_unix(struct call *c, const struct network_address *to)
+{
+    struct sockaddr_un host = {.sun_family = AF_UNSPEC};
+    socklen_t bytes = sizeof(sa_family_t);
+    int type = 0;
+    socklen_t type_bytes = sizeof type;
+    getsockopt(c->fd[0], SOL_SOCKET, SO_TYPE, &type, &type_bytes);
+    int64_t status = to->at.ss_family == AF_UNSPEC ? 0 : network_find_unix(c, type, to, &host, &bytes);
+    return status < 0 ? status : connect_host(c, &host, bytes);
 }
 
 int64_t sockets_connect(struct call *c)
 {
-    const struct sockaddr_un *address = c->ptr[1];
-    int64_t status = check_socket(c);
+    struct network_address to;
+    int64_t status = take_address(c, &to);
     if (status < 0)
         return status;
-    if (c->arg[2] < sizeof(sa_family_t) || c->arg[2] > sizeof *address || address->sun_family != AF_UNIX)
-        return -EINVAL;
-    bool named = c->arg[2] > sizeof(sa_family_t) && address->sun_path[0] != '\0';
-    return named ? -ENOENT : -ECONNREFUSED;
+    struct network_name *name = name_of(c);
+    return is_inet(name) ? connect_inet(c, name, &to) : connect_unix(c, &to);
 }
 
-int64_t sockets_refused(struct call *c) { return refuse(c, -EACCES); }
+/* So many that a connection never waits for an accept before it. */
+int64_t sockets_listen(struct call *c)
+{
+    enum { MANY = 4096 };
+    struct network_name *name = name_of(c);
+    if (sandbox_refuses_sockets(c->kernel)) {
+        const int64_t status = check_socket(c);
+        return status < 0 ? status : -EACCES;
+    }
+    if (is_inet(name) && !network_is_datagrams(name)) {
+        const int64_t status = network_bind_any(c->kernel->network, name);
+        if (status < 0)
+            return status;
+    }
+    return CALL_HOST(c, listen(c->fd[0], MANY));
+}
 
-int64_t sockets_invalid(struct call *c) { return refuse(c, -EINVAL); }
+/* An address to where the guest wants it: Linux writes as much as there is room for, and how much there was. */
+static int64_t give_address(struct call *c, const struct network_address *from, uint64_t to, uint64_t length)
+{
+    int32_t room;
+    int64_t status = guest_read(c, &room, length, sizeof room);
+    if (status < 0)
+        return status;
+    if (room < 0)
+        return -EINVAL;
+    const uint64_t part = (uint64_t)room < from->bytes ? (uint64_t)room : from->bytes;
+    status = part ? guest_write(c, to, &from->at, part) : 0;
+    return status < 0 ? status : guest_write(c, length, &from->bytes, sizeof from->bytes);
+}
+
+static int64_t accepted(struct call *c, int host, const struct sockaddr_un *from, socklen_t bytes, int flags)
+{
+    struct network_address peer;
+    struct network *network = c->kernel->network;
+    const struct network_name *own = network_of(network, host);
+    network_show(network_at(network, from, bytes), own ? own->family : AF_UNIX, &peer);
+    const int64_t fd = fds_add(c->kernel, host, FD_WAIT_SELF, flags & SOCK_CLOEXEC);
+    const int64_t status = fd >= 0 && c->arg[1] ? give_address(c, &peer, c->arg[1], c->arg[2]) : 0;
+    if (status < 0)
+        fds_release(fds_at(c->kernel, (uint64_t)fd));
+    return status < 0 ? status : fd;
+}
+
+static int64_t accept_one(struct call *c, int flags)
+{
+    const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
+    struct sockaddr_un from;
+    socklen_t bytes = sizeof from;
+    if (flags & ~(SOCK_CLOEXEC | SOCK_NONBLOCK))
+        return -EINVAL;
+    if (fds_lowest_free(c->kernel, 0) < 0)
+        return -EMFILE;
+    bool self = fds_unblock(entry);
+    const int64_t host = CALL_HOST(c, accept4(c->fd[0], (struct sockaddr *)&from, &bytes, flags | SOCK_CLOEXEC));
+    fds_reblock(entry, self);
+    if (host == -EAGAIN && self)
+        return call_wait_fd(c, entry, POLLIN, "nobody connects to it", 0);
+    return host < 0 ? host : accepted(c, (int)host, &from, bytes, flags);
+}
+
+int64_t sockets_accept(struct call *c) { return accept_one(c, 0); }
+
+int64_t sockets_accept4(struct call *c) { return accept_one(c, (int)c->arg[3]); }
 
 /* ------------------------------------------------------------------ data */
 
@@ -94,6 +270,8 @@ static struct msghdr rest_of(const struct msghdr *message, struct iovec rest[IOV
     struct msghdr left = *message;
     if (done == 0)
         return left;
+    left.msg_control = NULL; /* it went with the first */
+    left.msg_controllen = 0;
     left.msg_iov = rest;
     left.msg_iovlen = (size_t)call_skip(rest, message->msg_iov, (int)message->msg_iovlen, done);
     return left;
@@ -135,6 +313,8 @@ static int64_t receive_message(struct call *c, struct msghdr *message, int flags
         total += left.msg_iov[i].iov_len;
     int64_t value = CALL_HOST(c, recvmsg(c->fd[0], &left, flags | (self ? MSG_DONTWAIT : 0)));
     message->msg_flags = left.msg_flags;
+    message->msg_namelen = left.msg_namelen;
+    message->msg_controllen = left.msg_controllen;
     if (value > 0 && !(flags & MSG_PEEK))
         inputs_took(c->kernel, fds_at(c->kernel, c->arg[0]), left.msg_iov, (uint64_t)value);
     if (self && value == -EAGAIN && fds_is_shut(fds_at(c->kernel, c->arg[0]))) {
@@ -147,117 +327,256 @@ static int64_t receive_message(struct call *c, struct msghdr *message, int flags
     return done == 0 ? value : (int64_t)done + (value > 0 ? value : 0);
 }
 
+/* ------------------------------------------------------------------ to and from whom */
+
+/* A destination that nobody has: a datagram goes there, and is gone. */
+enum { GONE = 1 };
+
+/* Whom the datagrams of an INET socket go to. */
+static int64_t find_inet(struct call *c, struct network_name *name, struct network_address *to, bool given,
+                         struct msghdr *message)
+{
+    struct network *network = c->kernel->network;
+    if (!given && name->to.bytes == 0)
+        return -EDESTADDRREQ;
+    if (!given)
+        *to = name->to;
+    int64_t status = network_check_inet(name, to);
+    if (status == 0)
+        status = network_bind_any(network, name);
+    if (status == 0)
+        status = network_find_inet(network, name, to, message->msg_name, &message->msg_namelen);
+    return status == -ECONNREFUSED && given ? GONE : status;
+}
+
+static int64_t find_unix(struct call *c, const struct network_address *to, struct msghdr *message)
+{
+    struct sockaddr_un peer;
+    socklen_t bytes = sizeof peer;
+    if (is_stream(c))
+        return getpeername(c->fd[0], (struct sockaddr *)&peer, &bytes) == 0 ? -EISCONN : -EOPNOTSUPP;
+    return network_find_unix(c, SOCK_DGRAM, to, message->msg_name, &message->msg_namelen);
+}
+
+/* Makes of the guest's address, if it gives one, the host's, in `room`. 0, GONE or -errno. */
+static int64_t direct(struct call *c, struct msghdr *message, uint64_t address, uint64_t bytes,
+                      struct sockaddr_un *room)
+{
+    struct network_name *name = name_of(c);
+    struct network_address to = {.bytes = (socklen_t)bytes};
+    message->msg_name = NULL;
+    message->msg_namelen = 0;
+    if (bytes > sizeof to.at)
+        return -EINVAL;
+    int64_t status = address ? guest_read(c, &to.at, address, bytes) : 0;
+    if (status == 0)
+        status = check_socket(c);
+    if (status < 0)
+        return status;
+    if (is_inet(name) ? !network_is_datagrams(name) : !address)
+        return 0; /* it has but one other end */
+    message->msg_name = room;
+    return is_inet(name) ? find_inet(c, name, &to, address != 0, message) : find_unix(c, &to, message);
+}
+
+static uint64_t bytes_of(const struct msghdr *message)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < message->msg_iovlen; i++)
+        total += message->msg_iov[i].iov_len;
+    return total;
+}
+
+static int64_t send_directed(struct call *c, struct msghdr *message, uint64_t address, uint64_t bytes, int flags)
+{
+    struct sockaddr_un room;
+    int64_t status = direct(c, message, address, bytes, &room);
+    if (status < 0)
+        return status;
+    if (status == GONE)
+        return (int64_t)bytes_of(message);
+    const bool drops = network_is_datagrams(name_of(c));
+    status = send_message(c, message, drops ? flags | MSG_DONTWAIT : flags);
+    return drops && status == -EAGAIN ? (int64_t)bytes_of(message) : status;
+}
+
 int64_t sockets_send(struct call *c)
 {
     struct iovec one = {.iov_base = c->ptr[1], .iov_len = c->arg[2]};
-    const struct msghdr message = {.msg_iov = &one, .msg_iovlen = 1};
-    if (c->arg[4])
-        return refuse(c, -EISCONN);
-    return send_message(c, &message, (int)c->arg[3]);
+    struct msghdr message = {.msg_iov = &one, .msg_iovlen = 1};
+    return send_directed(c, &message, c->arg[4], c->arg[5], (int)c->arg[3]);
 }
 
-/* The sender has no address: its length is 0. */
-static int64_t give_no_address(struct call *c, uint64_t length)
+int64_t sockets_write(struct call *c, const struct iovec *iov, int count)
 {
-    int32_t room;
-    const int32_t none = 0;
-    int64_t status = guest_read(c, &room, length, sizeof room);
-    if (status < 0)
-        return status;
-    return room < 0 ? -EINVAL : guest_write(c, length, &none, sizeof none);
+    struct iovec copy[IOV_MAX];
+    memcpy(copy, iov, (size_t)count * sizeof *iov);
+    struct msghdr message = {.msg_iov = copy, .msg_iovlen = (size_t)count};
+    return send_directed(c, &message, 0, 0, 0);
+}
+
+/* Who has sent what came, of what the host says; nobody, where there is but one other end. */
+static void show_sender(const struct call *c, const struct msghdr *message, struct network_address *out)
+{
+    struct network *network = c->kernel->network;
+    const struct network_name *own = name_of(c), *from = network_at(network, message->msg_name, message->msg_namelen);
+    *out = (struct network_address){.bytes = 0};
+    if (message->msg_namelen > 0 && from && (!is_inet(own) || network_is_datagrams(own)))
+        network_show(from, own ? own->family : AF_UNIX, out);
+}
+
+/* A TCP socket without another end says so; to the host it is one of AF_UNIX. */
+static int64_t receive_from(struct call *c, struct msghdr *message, int flags)
+{
+    struct network_address peer;
+    const int64_t value = receive_message(c, message, flags);
+    const bool unconnected = value == -EINVAL && is_inet(name_of(c)) && is_stream(c) &&
+                             network_peer(c->kernel->network, c->fd[0], &peer) == -ENOTCONN;
+    return unconnected ? -ENOTCONN : value;
 }
 
 int64_t sockets_receive(struct call *c)
 {
     struct iovec one = {.iov_base = c->ptr[1], .iov_len = c->arg[2]};
-    struct msghdr message = {.msg_iov = &one, .msg_iovlen = 1};
-    int64_t value = receive_message(c, &message, (int)c->arg[3]), status = 0;
-    if (value >= 0 && c->arg[4])
-        status = give_no_address(c, c->arg[5]);
+    struct sockaddr_un host;
+    struct msghdr message = {.msg_iov = &one, .msg_iovlen = 1, .msg_name = &host, .msg_namelen = sizeof host};
+    struct network_address from;
+    int64_t value = receive_from(c, &message, (int)c->arg[3]), status = 0;
+    if (value < 0)
+        return value;
+    show_sender(c, &message, &from);
+    if (c->arg[4])
+        status = give_address(c, &from, c->arg[4], c->arg[5]);
     return status < 0 ? status : value;
 }
 
-/* The guest's message with a copy of its iovecs. */
-static int64_t copy_message(struct call *c, struct msghdr *message, unsigned access)
+/* ------------------------------------------------------------------ messages */
+
+/* A message of the guest's at an address, with a copy of its iovecs. */
+static int64_t copy_message(struct call *c, struct msghdr *message, uint64_t at, unsigned access)
 {
-    *message = *(const struct msghdr *)c->ptr[1];
+    int64_t status = guest_read(c, message, at, sizeof *message);
+    if (status < 0)
+        return status;
     if (message->msg_iovlen > IOV_MAX)
         return -EMSGSIZE;
     return guest_copy_iov(c, &message->msg_iov, (uintptr_t)message->msg_iov, message->msg_iovlen, access);
 }
 
-int64_t sockets_send_message(struct call *c)
+static int64_t send_one(struct call *c, uint64_t at, int flags)
 {
     struct msghdr message;
-    int64_t status = copy_message(c, &message, CALL_READS);
-    if (status < 0)
-        return status;
-    if (message.msg_name || message.msg_controllen)
-        return refuse(c, -EOPNOTSUPP);
-    return send_message(c, &message, (int)c->arg[2]);
+    int64_t status = copy_message(c, &message, at, CALL_READS);
+    const uint64_t name = (uintptr_t)message.msg_name, bytes = message.msg_namelen;
+    if (status == 0)
+        status = control_send(c, &message, is_inet(name_of(c)));
+    return status < 0 ? status : send_directed(c, &message, name, bytes, flags);
 }
 
-/* What Linux writes to the guest's own structure, after the data: no name, no control data, the flags. */
-static int64_t give_message(struct call *c, const struct msghdr *asked, int flags)
+int64_t sockets_send_message(struct call *c) { return send_one(c, c->arg[1], (int)c->arg[2]); }
+
+/* What Linux writes to the guest's own structure, after the data: whose it is, control data, the flags. */
+static int64_t give_message(struct call *c, const struct msghdr *asked, const struct msghdr *got, uint64_t at)
 {
-    const uint64_t at = c->arg[1], none = 0;
-    int64_t status = asked->msg_name ? give_no_address(c, at + offsetof(struct msghdr, msg_namelen)) : 0;
+    struct network_address from;
+    show_sender(c, got, &from);
+    int64_t status = asked->msg_name
+                         ? give_address(c, &from, (uintptr_t)asked->msg_name, at + offsetof(struct msghdr, msg_namelen))
+                         : 0;
+    const int flags = got->msg_flags & ~MSG_CMSG_CLOEXEC;
     if (status == 0)
         status = guest_write(c, at + offsetof(struct msghdr, msg_flags), &flags, sizeof flags);
-    return status < 0 ? status : guest_write(c, at + offsetof(struct msghdr, msg_controllen), &none, sizeof none);
+    if (status == 0 && got->msg_controllen)
+        status = guest_write(c, (uintptr_t)asked->msg_control, got->msg_control, got->msg_controllen);
+    return status < 0 ? status
+                      : guest_write(c, at + offsetof(struct msghdr, msg_controllen), &got->msg_controllen,
+                                    sizeof got->msg_controllen);
 }
 
-int64_t sockets_receive_message(struct call *c)
+static int64_t receive_one(struct call *c, uint64_t at, int flags)
 {
     struct msghdr message, asked;
-    int64_t status = copy_message(c, &message, CALL_WRITES);
+    struct sockaddr_un host;
+    int64_t status = copy_message(c, &message, at, CALL_WRITES);
     if (status < 0)
         return status;
     asked = message;
-    message.msg_name = message.msg_control = NULL;
-    message.msg_namelen = 0;
-    message.msg_controllen = 0;
-    int64_t value = receive_message(c, &message, (int)c->arg[2]);
+    message.msg_name = &host;
+    message.msg_namelen = sizeof host;
+    control_room(c, &message);
+    int64_t value = receive_from(c, &message,
+                                 (flags & ~MSG_CMSG_CLOEXEC) | (message.msg_control ? MSG_CMSG_CLOEXEC : 0));
     if (value < 0)
         return value;
+    control_receive(c, &message, flags & MSG_CMSG_CLOEXEC);
     status = guest_touch_iov(c, message.msg_iov, message.msg_iovlen, (uint64_t)value);
     if (status == 0)
-        status = give_message(c, &asked, message.msg_flags);
+        status = give_message(c, &asked, &message, at);
     return status < 0 ? status : value;
+}
+
+int64_t sockets_receive_message(struct call *c) { return receive_one(c, c->arg[1], (int)c->arg[2]); }
+
+/* One message after the other, until one fails or would wait: the error is that of the call if it is the first. */
+static int64_t many(struct call *c, int64_t (*one)(struct call *, uint64_t, int), int flags)
+{
+    const uint64_t begun = c->kernel->copies.used;
+    int64_t value = 0;
+    uint32_t done = 0;
+    for (; done < (uint32_t)c->arg[2] && done < IOV_MAX; done++) {
+        const uint64_t at = c->arg[1] + done * sizeof(struct mmsghdr);
+        c->kernel->copies.used = begun;
+        value = one(c, at, (flags & ~MSG_WAITFORONE) | (done > 0 ? MSG_DONTWAIT : 0));
+        const uint32_t bytes = (uint32_t)value;
+        if (value >= 0)
+            value = guest_write(c, at + offsetof(struct mmsghdr, msg_len), &bytes, sizeof bytes);
+        if (value < 0)
+            break;
+    }
+    return done > 0 ? (int64_t)done : value;
+}
+
+int64_t sockets_send_messages(struct call *c)
+{
+    const int64_t status = check_socket(c);
+    return status < 0 ? status : many(c, send_one, (int)c->arg[3]);
+}
+
+int64_t sockets_receive_messages(struct call *c)
+{
+    uint64_t ns;
+    if (c->ptr[4] && !kernel_timespec_ns(&ns, c->ptr[4]))
+        return -EINVAL;
+    const int64_t status = check_socket(c);
+    return status < 0 ? status : many(c, receive_one, (int)c->arg[3]);
 }
 
 int64_t sockets_shutdown(struct call *c) { return CALL_HOST(c, shutdown(c->fd[0], (int)c->arg[1])); }
 
 /* ------------------------------------------------------------------ names and options */
 
-static int64_t give_name(struct call *c)
-{
-    const sa_family_t family = AF_UNIX;
-    uint32_t *bytes = c->ptr[2], part = *bytes < sizeof family ? *bytes : (uint32_t)sizeof family;
-    if ((int32_t)*bytes < 0)
-        return -EINVAL;
-    *bytes = sizeof family;
-    return guest_write(c, c->arg[1], &family, part);
-}
-
 int64_t sockets_name(struct call *c)
 {
+    struct network_address own;
     int64_t status = check_socket(c);
-    return status < 0 ? status : give_name(c);
+    if (status < 0)
+        return status;
+    network_own(c->kernel->network, c->fd[0], &own);
+    return give_address(c, &own, c->arg[1], c->arg[2]);
 }
 
 int64_t sockets_peer(struct call *c)
 {
-    struct sockaddr_un peer;
-    socklen_t bytes = sizeof peer;
-    if (getpeername(c->fd[0], (struct sockaddr *)&peer, &bytes) < 0)
-        return -errno;
-    return give_name(c);
+    struct network_address peer;
+    int64_t status = check_socket(c);
+    if (status == 0)
+        status = network_peer(c->kernel->network, c->fd[0], &peer);
+    return status < 0 ? status : give_address(c, &peer, c->arg[1], c->arg[2]);
 }
 
-/* Options with an int that say nothing about c2emu itself (SO_PEERCRED would) and do not change when a call waits
- * (SO_RCVLOWAT would). */
-static bool is_known_option(int option)
+/* Options with an int that say nothing about c2emu itself and do not change when a call waits (SO_RCVLOWAT would): the
+ * host's. */
+static bool is_host_option(int option)
 {
     switch (option) {
     case SO_TYPE:
@@ -266,6 +585,7 @@ static bool is_known_option(int option)
     case SO_PROTOCOL:
     case SO_ACCEPTCONN:
     case SO_REUSEADDR:
+    case SO_REUSEPORT:
     case SO_KEEPALIVE:
     case SO_BROADCAST:
     case SO_PASSCRED:
@@ -277,30 +597,125 @@ static bool is_known_option(int option)
     }
 }
 
+/* Those of INET that are remembered, as they are ints. */
+static bool is_kept_option(const struct network_name *name, int level, int option)
+{
+    if (!is_inet(name))
+        return false;
+    if (level == IPPROTO_TCP)
+        return name->type == SOCK_STREAM && option >= TCP_NODELAY && option <= TCP_USER_TIMEOUT && option != TCP_INFO;
+    if (level == IPPROTO_IP)
+        return option >= IP_TOS && option <= IP_RECVTOS;
+    return level == IPPROTO_IPV6 && name->family == AF_INET6 && option >= IPV6_UNICAST_HOPS && option <= IPV6_TCLASS;
+}
+
+static struct network_option *kept_option(struct network_name *name, int level, int option)
+{
+    for (unsigned i = 0; i < name->options; i++)
+        if (name->option[i].level == level && name->option[i].name == option)
+            return &name->option[i];
+    return NULL;
+}
+
+static int64_t keep_option(struct network_name *name, int level, int option, int value)
+{
+    struct network_option *kept = kept_option(name, level, option);
+    if (!kept && name->options == NETWORK_OPTIONS)
+        return -ENOBUFS;
+    if (!kept)
+        kept = &name->option[name->options++];
+    *kept = (struct network_option){.level = level, .name = option, .value = value};
+    return 0;
+}
+
+/* How long a close or a wait takes: nothing waits here. */
+static bool is_ignored_option(int option)
+{
+    return option == SO_LINGER || option == SO_RCVTIMEO || option == SO_SNDTIMEO || option == SO_OOBINLINE ||
+           option == SO_PRIORITY;
+}
+
 int64_t sockets_set_option(struct call *c)
 {
+    const int level = (int)c->arg[1], option = (int)c->arg[2];
+    struct network_name *name = name_of(c);
     int64_t status = check_socket(c);
+    int value = 0;
     if (status < 0)
         return status;
-    if ((int)c->arg[1] != SOL_SOCKET || c->arg[4] != sizeof(int) || !is_known_option((int)c->arg[2]))
+    if (level == SOL_SOCKET && is_ignored_option(option))
+        return c->arg[4] >= sizeof value ? 0 : -EINVAL;
+    const bool host = level == SOL_SOCKET && is_host_option(option);
+    if (!host && !is_kept_option(name, level, option))
         return -ENOPROTOOPT;
-    return CALL_HOST(c, setsockopt(c->fd[0], SOL_SOCKET, (int)c->arg[2], c->ptr[3], sizeof(int)));
+    if (c->arg[4] < sizeof value)
+        return -EINVAL;
+    memcpy(&value, c->ptr[3], sizeof value);
+    if (!host)
+        return keep_option(name, level, option, value);
+    return CALL_HOST(c, setsockopt(c->fd[0], SOL_SOCKET, option, &value, sizeof value));
+}
+
+/* What the host has another answer for, as its socket is one of AF_UNIX. */
+static void correct(const struct network_name *name, int option, int *value)
+{
+    if (is_inet(name) && option == SO_DOMAIN)
+        *value = name->family;
+    if (is_inet(name) && option == SO_PROTOCOL)
+        *value = name->protocol;
+}
+
+static int64_t get_int(struct call *c, int level, int option, int *value)
+{
+    struct network_name *name = name_of(c);
+    socklen_t bytes = sizeof *value;
+    if (level == SOL_SOCKET && is_host_option(option)) {
+        if (getsockopt(c->fd[0], SOL_SOCKET, option, value, &bytes) < 0)
+            return -errno;
+        correct(name, option, value);
+        return 0;
+    }
+    if (!is_kept_option(name, level, option))
+        return -ENOPROTOOPT;
+    const struct network_option *kept = kept_option(name, level, option);
+    *value = kept ? kept->value : 0;
+    return 0;
+}
+
+static uint32_t ignored_bytes(int option)
+{
+    if (option == SO_LINGER)
+        return sizeof(struct linger);
+    return option == SO_RCVTIMEO || option == SO_SNDTIMEO ? sizeof(struct timeval) : sizeof(int);
+}
+
+union option_value {
+    int number;
+    struct ucred who;
+    struct linger linger;
+    struct timeval time;
+};
+
+/* How many bytes of *out the option has, or -errno. */
+static int64_t get_option(struct call *c, union option_value *out)
+{
+    const int level = (int)c->arg[1], option = (int)c->arg[2];
+    if (level == SOL_SOCKET && is_ignored_option(option))
+        return ignored_bytes(option);
+    const bool who = level == SOL_SOCKET && option == SO_PEERCRED;
+    const int64_t status = who ? control_peer(c, &out->who) : get_int(c, level, option, &out->number);
+    return status < 0 ? status : (int64_t)(who ? sizeof out->who : sizeof out->number);
 }
 
 int64_t sockets_get_option(struct call *c)
 {
-    int value = 0;
-    socklen_t bytes = sizeof value;
+    union option_value value = {0};
     uint32_t *room = c->ptr[4];
-    int64_t status = check_socket(c);
-    if (status < 0)
-        return status;
-    if ((int)c->arg[1] != SOL_SOCKET || !is_known_option((int)c->arg[2]))
-        return -ENOPROTOOPT;
-    if ((int32_t)*room < 0)
-        return -EINVAL;
-    if (getsockopt(c->fd[0], SOL_SOCKET, (int)c->arg[2], &value, &bytes) < 0)
-        return -errno;
-    *room = *room < bytes ? *room : bytes;
+    int64_t bytes = check_socket(c);
+    if (bytes == 0)
+        bytes = (int32_t)*room < 0 ? -EINVAL : get_option(c, &value);
+    if (bytes < 0)
+        return bytes;
+    *room = *room < bytes ? *room : (uint32_t)bytes;
     return guest_write(c, c->arg[3], &value, *room);
 }

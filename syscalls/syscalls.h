@@ -37,6 +37,7 @@ struct syscalls_config {
     uint64_t physical_bytes;          /* sysinfo, /proc/meminfo */
     bool keep_inputs;                 /* for syscalls_inputs */
     bool confined;                    /* the guest changes nothing of the host but (sandbox.c) */
+    bool no_network;                  /* no sockets but those of AF_UNIX */
     const char *const *writable;      /* below its first directory and these; NULL-terminated; NULL: none */
     FILE *trace;                      /* -v: one line a call in strace's style; NULL = off */
     FILE *complaints;                 /* unknown calls, once each; usually stderr; NULL = off */

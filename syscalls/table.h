@@ -148,26 +148,31 @@ SYSCALL(199, fremovexattr, paths_fremovexattr, DECIMAL, "", DESCRIPTOR, STRING)
 SYSCALL(161, chroot, identity_denied, DECIMAL, "EPERM", PATH)
 
 TOPIC("Sockets")
-SYSCALL(41, socket, sockets_socket, DECIMAL, "AF_UNIX only; other families are EAFNOSUPPORT", CHOICE(family), HEX, INT)
+SYSCALL(41, socket, sockets_socket, DECIMAL, "AF_UNIX, AF_INET, AF_INET6 of the guest's own loopback", CHOICE(family),
+        HEX, INT)
 SYSCALL(53, socketpair, sockets_pair, DECIMAL, "AF_UNIX only", CHOICE(family), HEX, INT, FD_PAIR_OUT)
-SYSCALL(42, connect, sockets_connect, DECIMAL, "nobody listens: ENOENT or ECONNREFUSED", DESCRIPTOR,
+SYSCALL(42, connect, sockets_connect, DECIMAL, "to sockets of the run only; there at once, or refused", DESCRIPTOR,
         IN_ARRAY(1, 3, sizeof(struct sockaddr_storage)), UINT)
-SYSCALL(49, bind, sockets_refused, DECIMAL, "EACCES", DESCRIPTOR, IN_ARRAY(1, 3, sizeof(struct sockaddr_storage)), UINT)
-SYSCALL(50, listen, sockets_refused, DECIMAL, "EACCES", DESCRIPTOR, INT)
-SYSCALL(43, accept, sockets_invalid, DECIMAL, "EINVAL", DESCRIPTOR, ADDRESS, ADDRESS)
-SYSCALL(288, accept4, sockets_invalid, DECIMAL, "EINVAL", DESCRIPTOR, ADDRESS, ADDRESS, HEX)
-SYSCALL(44, sendto, sockets_send, DECIMAL, "without an address only", DESCRIPTOR, IN_DATA(3), SIZE, HEX, ADDRESS, UINT)
-SYSCALL(45, recvfrom, sockets_receive, DECIMAL, "gives an empty address", DESCRIPTOR, OUT_DATA(3), SIZE, HEX, ADDRESS,
-        ADDRESS)
-SYSCALL(46, sendmsg, sockets_send_message, DECIMAL, "no address, no control data", DESCRIPTOR, IN(56), HEX)
-SYSCALL(47, recvmsg, sockets_receive_message, DECIMAL, "no control data", DESCRIPTOR, IN(56), HEX)
+SYSCALL(49, bind, sockets_bind, DECIMAL, "", DESCRIPTOR, IN_ARRAY(1, 3, sizeof(struct sockaddr_storage)), UINT)
+SYSCALL(50, listen, sockets_listen, DECIMAL, "any number may wait", DESCRIPTOR, INT)
+SYSCALL(43, accept, sockets_accept, DECIMAL, "", DESCRIPTOR, ADDRESS, ADDRESS)
+SYSCALL(288, accept4, sockets_accept4, DECIMAL, "", DESCRIPTOR, ADDRESS, ADDRESS, HEX)
+SYSCALL(44, sendto, sockets_send, DECIMAL, "", DESCRIPTOR, IN_DATA(3), SIZE, HEX, ADDRESS, UINT)
+SYSCALL(45, recvfrom, sockets_receive, DECIMAL, "", DESCRIPTOR, OUT_DATA(3), SIZE, HEX, ADDRESS, ADDRESS)
+SYSCALL(46, sendmsg, sockets_send_message, DECIMAL, "control data: SCM_RIGHTS, SCM_CREDENTIALS", DESCRIPTOR, IN(56),
+        HEX)
+SYSCALL(47, recvmsg, sockets_receive_message, DECIMAL, "the same", DESCRIPTOR, IN(56), HEX)
+SYSCALL(307, sendmmsg, sockets_send_messages, DECIMAL, "waits for the first message only", DESCRIPTOR, ADDRESS, UINT,
+        HEX)
+SYSCALL(299, recvmmsg, sockets_receive_messages, DECIMAL,
+        "waits for the first message only, without looking at the timeout", DESCRIPTOR, ADDRESS, UINT, HEX,
+        TIME_IN_OR_NULL)
 SYSCALL(48, shutdown, sockets_shutdown, DECIMAL, "", DESCRIPTOR, INT)
-SYSCALL(51, getsockname, sockets_name, DECIMAL, "an unnamed AF_UNIX address", DESCRIPTOR, ADDRESS, BOTH(4))
-SYSCALL(52, getpeername, sockets_peer, DECIMAL, "an unnamed AF_UNIX address", DESCRIPTOR, ADDRESS, BOTH(4))
-SYSCALL(54, setsockopt, sockets_set_option, DECIMAL, "SOL_SOCKET, int values only", DESCRIPTOR, INT, INT, IN_DATA(5),
-        UINT)
-SYSCALL(55, getsockopt, sockets_get_option, DECIMAL, "SOL_SOCKET, int values only", DESCRIPTOR, INT, INT, ADDRESS,
-        BOTH(4))
+SYSCALL(51, getsockname, sockets_name, DECIMAL, "", DESCRIPTOR, ADDRESS, ADDRESS)
+SYSCALL(52, getpeername, sockets_peer, DECIMAL, "", DESCRIPTOR, ADDRESS, ADDRESS)
+SYSCALL(54, setsockopt, sockets_set_option, DECIMAL, "of TCP and IP remembered only, no timeouts", DESCRIPTOR, INT, INT,
+        IN_DATA(5), UINT)
+SYSCALL(55, getsockopt, sockets_get_option, DECIMAL, "", DESCRIPTOR, INT, INT, ADDRESS, BOTH(4))
 
 TOPIC("Memory")
 SYSCALL(9, mmap, memory_map, ADDRESS_RESULT, "shared anonymous memory is private: there is no second process", ADDRESS,

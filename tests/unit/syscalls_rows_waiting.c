@@ -4,6 +4,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -422,10 +424,15 @@ static int *new_sockets(int type)
 void row_socket(void **state)
 {
     (void)state;
-    assert_call(-EAFNOSUPPORT, socket, AF_INET, SOCK_STREAM, 0);
     assert_call(-EAFNOSUPPORT, socket, AF_NETLINK, SOCK_RAW, 0);
     assert_call(3, socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_call(FD_CLOEXEC, fcntl, 3, F_GETFD);
+    assert_call(4, socket, AF_INET, SOCK_STREAM | SOCK_NONBLOCK, IPPROTO_TCP);
+    assert_call(O_NONBLOCK | O_RDWR, fcntl, 4, F_GETFL);
+    assert_call(5, socket, AF_INET6, SOCK_DGRAM, 0);
+    assert_call(-EPROTONOSUPPORT, socket, AF_INET, SOCK_DGRAM, IPPROTO_TCP);
+    assert_call(-EPERM, socket, AF_INET, SOCK_RAW, IPPROTO_ICMP);
+    assert_call(-ESOCKTNOSUPPORT, socket, AF_INET, SOCK_SEQPACKET, 0);
 }
 
 void row_socketpair(void **state)
@@ -437,64 +444,171 @@ void row_socketpair(void **state)
     assert_call(3, read, pair[1], out, 8);
     assert_memory_equal(out, "abc", 3);
     assert_deadlock(CALL(read, pair[1], out, 8));
-    assert_call(-EAFNOSUPPORT, socketpair, AF_INET, SOCK_STREAM, 0, pair);
+    assert_call(-EOPNOTSUPP, socketpair, AF_INET, SOCK_STREAM, 0, pair);
+}
+
+static struct sockaddr_in *inet(uint32_t host, uint16_t port)
+{
+    struct sockaddr_in *at = guest_take(sizeof *at);
+    *at = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(host)};
+    return at;
+}
+
+static struct sockaddr_un *local(const char *path)
+{
+    struct sockaddr_un *at = guest_take(sizeof *at);
+    at->sun_family = AF_UNIX;
+    strcpy(at->sun_path, path);
+    return at;
+}
+
+/* The port that getsockname or getpeername tells. */
+#define PORT(call, fd) \
+    ({ \
+        struct sockaddr_in *at_ = guest_take(sizeof *at_); \
+        uint32_t *bytes_ = guest_take(4); \
+        *bytes_ = sizeof *at_; \
+        assert_call(0, call, fd, at_, bytes_); \
+        assert_int_equal(*bytes_, sizeof *at_); \
+        ntohs(at_->sin_port); \
+    })
+
+static int64_t listener(uint16_t port)
+{
+    int64_t fd = CALL(socket, AF_INET, SOCK_STREAM, 0);
+    assert_call(0, bind, fd, inet(INADDR_ANY, port), sizeof(struct sockaddr_in));
+    assert_call(0, listen, fd, 1);
+    return fd;
 }
 
 void row_connect(void **state)
 {
     (void)state;
-    struct sockaddr_un *address = guest_take(sizeof *address);
-    *address = (struct sockaddr_un){.sun_family = AF_UNIX, .sun_path = "/var/run/nscd/socket"};
     assert_call(3, socket, AF_UNIX, SOCK_STREAM, 0);
-    assert_call(-ENOENT, connect, 3, address, 110);
-    address->sun_path[0] = '\0'; /* an abstract name */
-    assert_call(-ECONNREFUSED, connect, 3, address, 20);
-    assert_call(-EINVAL, connect, 3, address, 1);
-    assert_call(-ENOTSOCK, connect, CALL(open, guest_text("."), O_RDONLY), address, 110);
+    assert_call(-ENOENT, connect, 3, local("no/such/socket"), 110);
+    guest_file("f", "no socket");
+    assert_call(-ECONNREFUSED, connect, 3, local("f"), 110);
+    assert_call(-ECONNREFUSED, connect, 3, local(""), 20); /* an abstract name */
+    assert_call(-EINVAL, connect, 3, local("f"), 1);
+    assert_call(-ENOTSOCK, connect, CALL(open, guest_text("."), O_RDONLY), local("f"), 110);
+    int64_t server = listener(8080), client = CALL(socket, AF_INET, SOCK_STREAM, 0);
+    assert_call(-ECONNREFUSED, connect, client, inet(INADDR_LOOPBACK, 8081), 16);
+    assert_call(-ENETUNREACH, connect, client, inet(0x08080808, 8080), 16);
+    assert_call(-EAFNOSUPPORT, connect, client, local("f"), 110);
+    assert_call(-EINVAL, connect, client, inet(INADDR_LOOPBACK, 8080), 15);
+    assert_call(0, connect, client, inet(INADDR_LOOPBACK, 8080), 16);
+    assert_call(-EISCONN, connect, client, inet(INADDR_LOOPBACK, 8080), 16);
+    assert_int_equal(PORT(getpeername, client), 8080);
+    /* a port that nobody listens at any more */
+    assert_call(0, close, server);
+    assert_call(-ECONNREFUSED, connect, CALL(socket, AF_INET, SOCK_STREAM, 0), inet(INADDR_LOOPBACK, 8080), 16);
 }
 
 void row_bind(void **state)
 {
     (void)state;
+    struct stat *st = guest_take(sizeof *st);
     assert_call(3, socket, AF_UNIX, SOCK_STREAM, 0);
-    assert_call(-EACCES, bind, 3, guest_take(110), 110);
+    assert_call(0, bind, 3, local("s"), 110);
+    assert_call(0, stat, guest_text("s"), st);
+    assert_int_equal(st->st_mode, S_IFSOCK | 0755);
+    assert_call(-EINVAL, bind, 3, local("t"), 110);
+    assert_call(4, socket, AF_UNIX, SOCK_DGRAM, 0);
+    assert_call(-EADDRINUSE, bind, 4, local("s"), 110);
+    assert_call(-ENOENT, bind, 4, local("no/s"), 110);
+    assert_call(5, socket, AF_INET, SOCK_STREAM, 0);
+    assert_call(-EACCES, bind, 5, inet(INADDR_ANY, 80), 16);
+    assert_call(-EADDRNOTAVAIL, bind, 5, inet(0x0a000001, 8080), 16);
+    assert_call(0, bind, 5, inet(INADDR_LOOPBACK, 0), 16);
+    assert_int_equal(PORT(getsockname, 5), 32768);
+    assert_call(-EINVAL, bind, 5, inet(INADDR_LOOPBACK, 0), 16);
+    assert_call(6, socket, AF_INET, SOCK_STREAM, 0);
+    assert_call(-EADDRINUSE, bind, 6, inet(INADDR_LOOPBACK, 32768), 16);
+    assert_call(0, bind, 6, inet(INADDR_LOOPBACK, 8080), 16);
+    assert_call(0, bind, CALL(socket, AF_INET, SOCK_DGRAM, 0), inet(INADDR_LOOPBACK, 8080), 16); /* UDP's own */
+    assert_call(0, close, 6);
+    assert_call(0, bind, CALL(socket, AF_INET, SOCK_STREAM, 0), inet(INADDR_ANY, 8080), 16);
 }
 
 void row_listen(void **state)
 {
     (void)state;
     assert_call(3, socket, AF_UNIX, SOCK_STREAM, 0);
-    assert_call(-EACCES, listen, 3, 5);
+    assert_call(-EINVAL, listen, 3, 5); /* it has no name */
+    assert_call(4, socket, AF_INET, SOCK_STREAM, 0);
+    assert_call(0, listen, 4, 5);
+    assert_int_equal(PORT(getsockname, 4), 32768);
+    assert_call(-EOPNOTSUPP, listen, CALL(socket, AF_INET, SOCK_DGRAM, 0), 5);
     assert_call(-ENOTSOCK, listen, CALL(open, guest_text("."), O_RDONLY), 5);
 }
 
 void row_accept(void **state)
 {
     (void)state;
+    char *out = guest_take(8);
     assert_call(3, socket, AF_UNIX, SOCK_STREAM, 0);
-    assert_call(-EINVAL, accept, 3, NULL, NULL);
+    assert_call(-EINVAL, accept, 3, NULL, NULL); /* it does not listen */
+    assert_call(0, bind, 3, local("s"), 110);
+    assert_call(0, listen, 3, 1);
+    assert_call(4, socket, AF_UNIX, SOCK_STREAM, 0);
+    assert_call(0, connect, 4, local("./s"), 110);
+    assert_call(5, accept, 3, NULL, NULL);
+    assert_call(3, write, 4, guest_text("abc"), 3);
+    assert_call(3, read, 5, out, 8);
+    assert_memory_equal(out, "abc", 3);
+    assert_deadlock(CALL(accept, 3, NULL, NULL));
 }
 
 void row_accept4(void **state)
 {
     (void)state;
-    assert_call(3, socket, AF_UNIX, SOCK_STREAM, 0);
-    assert_call(-EINVAL, accept4, 3, NULL, NULL, 0);
+    struct sockaddr_in *from = guest_take(sizeof *from);
+    uint32_t *bytes = guest_take(4);
+    *bytes = sizeof *from;
+    int64_t server = listener(8080), client = CALL(socket, AF_INET, SOCK_STREAM, 0);
+    assert_call(0, connect, client, inet(0x7f000005, 8080), 16);
+    int64_t end = CALL(accept4, server, from, bytes, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    assert_int_equal(ntohl(from->sin_addr.s_addr), INADDR_LOOPBACK);
+    assert_int_equal(ntohs(from->sin_port), PORT(getsockname, client));
+    assert_call(FD_CLOEXEC, fcntl, end, F_GETFD);
+    assert_int_equal(PORT(getpeername, end), PORT(getsockname, client));
+    *bytes = sizeof *from;
+    assert_call(0, getsockname, end, from, bytes);
+    assert_int_equal(ntohl(from->sin_addr.s_addr), 0x7f000005);
+    assert_call(-EAGAIN, read, end, guest_take(8), 8);
+    assert_call(0, fcntl, server, F_SETFL, O_NONBLOCK);
+    assert_call(-EAGAIN, accept4, server, NULL, NULL, 0);
+    assert_call(-EINVAL, accept4, server, NULL, NULL, 1);
 }
 
 void row_sendto(void **state)
 {
     (void)state;
     int *pair = new_sockets(SOCK_DGRAM);
+    char *out = guest_take(8);
     assert_call(3, sendto, pair[0], guest_text("abc"), 3, 0, NULL, 0);
-    assert_call(-EISCONN, sendto, pair[0], guest_text("abc"), 3, 0, GUEST_ARENA, 16);
+    assert_call(-EINVAL, sendto, pair[0], guest_text("abc"), 3, 0, inet(1, 1), 16);
     pair = new_sockets(SOCK_STREAM);
+    assert_call(-EISCONN, sendto, pair[0], guest_text("abc"), 3, 0, local("s"), 16);
     assert_call(0, close, pair[1]);
     assert_call(-EPIPE, sendto, pair[0], guest_text("abc"), 3, MSG_NOSIGNAL, NULL, 0);
     assert_int_equal(g.result.action, SYSCALLS_RETURN);
     assert_call(-EPIPE, sendto, pair[0], guest_text("abc"), 3, 0, NULL, 0);
     assert_int_equal(g.result.action, SYSCALLS_SIGNAL);
     assert_int_equal(g.result.signal, SIGPIPE);
+    /* UDP: nobody there, somebody, connected; by write, too */
+    int64_t from = CALL(socket, AF_INET, SOCK_DGRAM, 0), to = CALL(socket, AF_INET, SOCK_DGRAM, 0);
+    assert_call(-EDESTADDRREQ, sendto, from, guest_text("abc"), 3, 0, NULL, 0);
+    assert_call(3, sendto, from, guest_text("abc"), 3, 0, inet(INADDR_LOOPBACK, 9), 16);
+    assert_call(0, bind, to, inet(INADDR_ANY, 5000), 16);
+    assert_call(3, sendto, from, guest_text("abc"), 3, 0, inet(INADDR_LOOPBACK, 5000), 16);
+    assert_call(0, connect, from, inet(INADDR_LOOPBACK, 5000), 16);
+    assert_call(2, write, from, guest_text("de"), 2);
+    assert_call(3, read, to, out, 8);
+    assert_memory_equal(out, "abc", 3);
+    assert_call(2, read, to, out, 8);
+    assert_call(0, close, to);
+    assert_call(-ECONNREFUSED, sendto, from, guest_text("abc"), 3, 0, NULL, 0);
 }
 
 void row_recvfrom(void **state)
@@ -509,6 +623,26 @@ void row_recvfrom(void **state)
     assert_int_equal(*bytes, 0);
     assert_call(-EAGAIN, recvfrom, pair[1], out, 8, MSG_DONTWAIT, NULL, NULL);
     assert_deadlock(CALL(recvfrom, pair[1], out, 8, 0, NULL, NULL));
+    /* who has sent it: by address, by path */
+    int64_t from = CALL(socket, AF_INET, SOCK_DGRAM, 0), to = CALL(socket, AF_INET, SOCK_DGRAM, 0);
+    struct sockaddr_in *sender = guest_take(sizeof *sender);
+    assert_call(0, bind, to, inet(INADDR_LOOPBACK, 5000), 16);
+    assert_call(1, sendto, from, out, 1, 0, inet(INADDR_LOOPBACK, 5000), 16);
+    *bytes = 16;
+    assert_call(1, recvfrom, to, out, 8, 0, sender, bytes);
+    assert_int_equal(*bytes, 16);
+    assert_int_equal(ntohs(sender->sin_port), 32768);
+    assert_call(-ENOTCONN, recvfrom, CALL(socket, AF_INET, SOCK_STREAM, 0), out, 8, 0, NULL, NULL);
+    from = CALL(socket, AF_UNIX, SOCK_DGRAM, 0);
+    to = CALL(socket, AF_UNIX, SOCK_DGRAM, 0);
+    assert_call(0, bind, from, local("from"), 110);
+    assert_call(0, bind, to, local("to"), 110);
+    assert_call(1, sendto, from, out, 1, 0, local("to"), 110);
+    *bytes = 110;
+    struct sockaddr_un *path = local("");
+    assert_call(1, recvfrom, to, out, 8, 0, path, bytes);
+    assert_string_equal(path->sun_path, "from");
+    assert_int_equal(*bytes, 7);
 }
 
 static struct msghdr *message(char *data, size_t bytes)
@@ -528,9 +662,82 @@ void row_sendmsg(void **state)
     assert_call(3, sendmsg, pair[0], message(guest_text("abc"), 3), 0);
     assert_call(3, read, pair[1], out, 8);
     assert_call(-EFAULT, sendmsg, pair[0], message((char *)GUEST_BAD, 3), 0);
-    struct msghdr *control = message(guest_text("abc"), 3);
-    control->msg_controllen = 16;
-    assert_call(-EOPNOTSUPP, sendmsg, pair[0], control, 0);
+    assert_call(-ENOTSOCK, sendmsg, CALL(open, guest_text("."), O_RDONLY), message(guest_text("abc"), 3), 0);
+}
+
+/* A message with control data of one kind. */
+static struct msghdr *with_control(int type, const void *data, size_t bytes)
+{
+    struct msghdr *m = message(guest_text("abc"), 3);
+    m->msg_control = guest_take(CMSG_SPACE(bytes));
+    m->msg_controllen = CMSG_LEN(bytes);
+    *CMSG_FIRSTHDR(m) = (struct cmsghdr){.cmsg_len = CMSG_LEN(bytes), .cmsg_level = SOL_SOCKET, .cmsg_type = type};
+    memcpy(CMSG_DATA(CMSG_FIRSTHDR(m)), data, bytes);
+    return m;
+}
+
+/* Descriptors get numbers of their own; who is told is the guest. */
+void row_sendmmsg(void **state)
+{
+    (void)state;
+    int *pair = new_sockets(SOCK_STREAM), *pipe_ends = new_pipe(), bad = 77;
+    char *out = guest_take(8);
+    const int64_t timer = CALL(timerfd_create, CLOCK_MONOTONIC, 0);
+    const int lamp = (int)timer;
+    struct ucred self = {1000, 1000, 1000}, other = {1, 1000, 1000};
+    assert_call(3, sendmsg, pair[0], with_control(SCM_RIGHTS, pipe_ends, 8), 0);
+    struct msghdr *m = message(out, 8);
+    m->msg_control = guest_take(64);
+    m->msg_controllen = 64;
+    assert_call(3, recvmsg, pair[1], m, MSG_CMSG_CLOEXEC);
+    assert_int_equal(m->msg_controllen, CMSG_SPACE(8));
+    const int *got = (const int *)CMSG_DATA(CMSG_FIRSTHDR(m));
+    assert_int_equal(got[0], timer + 1);
+    assert_int_equal(got[1], timer + 2);
+    assert_call(FD_CLOEXEC, fcntl, got[0], F_GETFD);
+    assert_call(2, write, got[1], guest_text("xy"), 2);
+    assert_call(2, read, pipe_ends[0], out, 8);
+    assert_deadlock(CALL(read, got[0], out, 8)); /* it is still the guest's own pipe */
+    assert_call(-EBADF, sendmsg, pair[0], with_control(SCM_RIGHTS, &bad, 4), 0);
+    assert_call(-EINVAL, sendmsg, pair[0], with_control(SCM_RIGHTS, &lamp, 4), 0);
+    assert_call(-EINVAL, sendmsg, pair[0], with_control(99, &bad, 4), 0);
+    assert_call(-EPERM, sendmsg, pair[0], with_control(SCM_CREDENTIALS, &other, sizeof other), 0);
+    int *on = guest_take(4);
+    *on = 1;
+    assert_call(0, setsockopt, pair[1], SOL_SOCKET, SO_PASSCRED, on, 4);
+    assert_call(3, sendmsg, pair[0], with_control(SCM_CREDENTIALS, &self, sizeof self), 0);
+    m->msg_controllen = 64;
+    assert_call(3, recvmsg, pair[1], m, 0);
+    assert_memory_equal(CMSG_DATA(CMSG_FIRSTHDR(m)), &self, sizeof self);
+    /* several at once, until one fails */
+    struct mmsghdr *many = guest_take(3 * sizeof *many);
+    many[0].msg_hdr = *message(guest_text("one"), 3);
+    many[1].msg_hdr = *message(guest_text("four"), 4);
+    many[2].msg_hdr = *message((char *)GUEST_BAD, 4);
+    pair = new_sockets(SOCK_DGRAM);
+    assert_call(2, sendmmsg, pair[0], many, 3, 0);
+    assert_int_equal(many[1].msg_len, 4);
+    assert_call(-EFAULT, sendmmsg, pair[0], many + 2, 1, 0);
+    assert_call(0, sendmmsg, pair[0], many, 0, 0);
+    assert_call(3, read, pair[1], out, 8);
+    assert_call(4, read, pair[1], out, 8);
+}
+
+void row_recvmmsg(void **state)
+{
+    (void)state;
+    int *pair = new_sockets(SOCK_DGRAM);
+    char *out = guest_take(16);
+    struct mmsghdr *many = guest_take(3 * sizeof *many);
+    for (int i = 0; i < 3; i++)
+        many[i].msg_hdr = *message(out + 4 * i, 4);
+    assert_call(1, write, pair[0], guest_text("a"), 1);
+    assert_call(2, write, pair[0], guest_text("bc"), 2);
+    assert_call(2, recvmmsg, pair[1], many, 3, MSG_WAITFORONE, NULL);
+    assert_int_equal(many[0].msg_len, 1);
+    assert_int_equal(many[1].msg_len, 2);
+    assert_memory_equal(out + 4, "bc", 2);
+    assert_call(-EAGAIN, recvmmsg, pair[1], many, 3, MSG_DONTWAIT, NULL);
 }
 
 void row_recvmsg(void **state)
@@ -589,7 +796,9 @@ void row_setsockopt(void **state)
     *on = 1;
     int *pair = new_sockets(SOCK_STREAM);
     assert_call(0, setsockopt, pair[0], SOL_SOCKET, SO_KEEPALIVE, on, 4);
-    assert_call(-ENOPROTOOPT, setsockopt, pair[0], 6 /* TCP */, 1, on, 4);
+    assert_call(-ENOPROTOOPT, setsockopt, pair[0], IPPROTO_TCP, TCP_NODELAY, on, 4);
+    assert_call(0, setsockopt, CALL(socket, AF_INET, SOCK_STREAM, 0), IPPROTO_TCP, TCP_NODELAY, on, 4);
+    assert_call(-EINVAL, setsockopt, pair[0], SOL_SOCKET, SO_KEEPALIVE, on, 3);
     assert_call(-ENOTSOCK, setsockopt, CALL(open, guest_text("."), O_RDONLY), SOL_SOCKET, SO_KEEPALIVE, on, 4);
 }
 
@@ -603,5 +812,22 @@ void row_getsockopt(void **state)
     assert_call(0, getsockopt, pair[0], SOL_SOCKET, SO_TYPE, value, bytes);
     assert_int_equal(*value, SOCK_STREAM);
     assert_int_equal(*bytes, 4);
-    assert_call(-ENOPROTOOPT, getsockopt, pair[0], SOL_SOCKET, SO_PEERCRED, value, bytes); /* the host's process */
+    *bytes = 16;
+    assert_call(0, getsockopt, pair[0], SOL_SOCKET, SO_PEERCRED, value, bytes);
+    assert_int_equal(*bytes, 12);
+    assert_int_equal(value[0], 1000); /* the guest, not c2emu */
+    int64_t inet = CALL(socket, AF_INET6, SOCK_DGRAM, 0);
+    *bytes = 4;
+    assert_call(0, getsockopt, inet, SOL_SOCKET, SO_DOMAIN, value, bytes);
+    assert_int_equal(*value, AF_INET6);
+    assert_call(0, getsockopt, inet, SOL_SOCKET, SO_PROTOCOL, value, bytes);
+    assert_int_equal(*value, IPPROTO_UDP);
+    assert_call(0, getsockopt, inet, IPPROTO_IPV6, IPV6_V6ONLY, value, bytes);
+    assert_int_equal(*value, 0);
+    *value = 1;
+    assert_call(0, setsockopt, inet, IPPROTO_IPV6, IPV6_V6ONLY, value, 4);
+    *value = 0;
+    assert_call(0, getsockopt, inet, IPPROTO_IPV6, IPV6_V6ONLY, value, bytes);
+    assert_int_equal(*value, 1);
+    assert_call(-ENOPROTOOPT, getsockopt, inet, SOL_SOCKET, 9999, value, bytes);
 }

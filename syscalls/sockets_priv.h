@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * What goes with a message (control.c): descriptors, and who has sent it.
+ */
+#ifndef C2_SYSCALLS_SOCKETS_PRIV_H
+#define C2_SYSCALLS_SOCKETS_PRIV_H
+
+#include <sys/socket.h>
+
+#include "syscalls/call_priv.h"
+
+/* The control data of the guest's message become a copy for the host: 0 or -errno. */
+int64_t control_send(struct call *c, struct msghdr *message, bool inet);
+/* Room for those of a message that is to come, as much as the guest has; where it can have none, none. */
+void control_room(struct call *c, struct msghdr *message);
+/* Those that came, made the guest's: descriptors are in its table. */
+void control_receive(struct call *c, struct msghdr *message, bool cloexec);
+/* SO_PEERCRED: 0 or -errno. */
+struct ucred;
+int64_t control_peer(struct call *c, struct ucred *out);
+
+/* write and writev of a socket whose datagrams go to whom it is connected to. */
+int64_t sockets_write(struct call *c, const struct iovec *iov, int count);
+
+#endif

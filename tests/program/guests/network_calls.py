@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sockets of all kinds, in the directory given: prints what they say, which is the same wherever it runs."""
+
+import asyncio
+import errno
+import os
+import select
+import socket as S
+import struct
+import sys
+import threading
+
+HERE = "127.0.0.1"
+
+
+def error(call, *arguments):
+    try:
+        return call(*arguments)
+    except OSError as problem:
+        return errno.errorcode[problem.errno]
+
+
+def tcp():
+    server = S.socket()
+    server.setsockopt(S.SOL_SOCKET, S.SO_REUSEADDR, 1)
+    server.bind((HERE, 0))
+    server.listen(1)
+    port = server.getsockname()[1]
+    client = S.create_connection((HERE, port))
+    end, peer = server.accept()
+    print(peer == client.getsockname(), end.getpeername() == peer, end.getsockname() == (HERE, port),
+          client.getpeername() == (HERE, port), end.family, end.type)
+    client.sendall(b"hello")
+    print(end.recv(3), end.recv(10))
+    end.send(b"x" * 1000)
+    print(len(client.recv(2000)))
+    client.setsockopt(S.IPPROTO_TCP, S.TCP_NODELAY, 1)
+    print(client.getsockopt(S.IPPROTO_TCP, S.TCP_NODELAY) != 0, client.getsockopt(S.SOL_SOCKET, S.SO_TYPE),
+          client.getsockopt(S.SOL_SOCKET, S.SO_ERROR))
+    print(error(S.create_connection, (HERE, 1)))
+    other = S.socket()
+    print(error(other.bind, (HERE, port)), error(other.getpeername), error(other.recv, 5))
+    client.shutdown(S.SHUT_WR)
+    print(end.recv(5))
+    end.close()
+    print(client.recv(10))
+    watch = select.epoll()
+    watch.register(server.fileno(), select.EPOLLIN)
+    client = S.create_connection((HERE, port))
+    print(len(watch.poll(1)))
+
+
+def all_addresses():
+    six = S.socket(S.AF_INET6)
+    six.bind(("::", 0))
+    six.listen()
+    port = six.getsockname()[1]
+    client = S.socket(S.AF_INET6)
+    client.connect(("::1", port))
+    end, peer = six.accept()
+    print(peer[0], end.getsockname()[0], six.getsockname()[0])
+    client = S.socket()
+    client.connect((HERE, port))
+    end, peer = six.accept()
+    print(peer[0], end.getsockname()[0], client.getpeername()[0])
+    server = S.socket()
+    server.bind(("", 0))
+    server.listen()
+    client = S.socket()
+    client.connect(("127.0.0.5", server.getsockname()[1]))
+    end, peer = server.accept()
+    print(server.getsockname()[0], end.getsockname()[0], peer[0])
+
+
+def udp():
+    to, sender, alone = (S.socket(S.AF_INET, S.SOCK_DGRAM) for _ in range(3))
+    to.bind((HERE, 0))
+    print(sender.getsockname(), sender.sendto(b"abc", to.getsockname()))
+    data, address = to.recvfrom(10)
+    print(data, address[0], address[1] == sender.getsockname()[1])
+    sender.connect(to.getsockname())
+    sender.send(b"de")
+    os.write(sender.fileno(), b"fgh")
+    print(to.recv(10), to.recv(10), sender.getpeername() == to.getsockname(), sender.getsockname()[0])
+    print(sender.sendmsg([b"a", b"bc"]), to.recvmsg(10)[0])
+    print(error(alone.send, b"x"), error(alone.getpeername), alone.sendto(b"zz", (HERE, 9)))
+
+
+def local():
+    server, client, other, third = (S.socket(S.AF_UNIX) for _ in range(4))
+    name = b"\0" + os.urandom(8).hex().encode()  # others on this host may run the same
+    server.bind("socket")
+    server.listen()
+    print(oct(os.stat("socket").st_mode), server.getsockname())
+    client.connect("socket")
+    end, peer = server.accept()
+    print(repr(peer), client.getpeername(), end.getsockname(), repr(client.getsockname()))
+    print(error(other.bind, "socket"), error(other.connect, "nothing"), error(other.connect, "."),
+          error(other.connect, name))
+    other.bind(name)
+    other.listen()
+    third.connect(name)
+    print(other.getsockname() == name, third.getpeername() == name)
+    first, second = (S.socket(S.AF_UNIX, S.SOCK_DGRAM) for _ in range(2))
+    first.bind("first")
+    second.bind("second")
+    second.sendto(b"q", "first")
+    print(first.recvfrom(5))
+    second.connect("first")
+    second.send(b"r")
+    print(first.recv(5), second.getpeername())
+    return client, end
+
+
+def control(client, end):
+    out, into = os.pipe()
+    S.send_fds(client, [b"fd"], [into, out])
+    message, descriptors, flags, address = S.recv_fds(end, 10, 5)
+    os.write(descriptors[0], b"through")
+    print(message, len(descriptors), os.read(out, 10), flags & ~S.MSG_CMSG_CLOEXEC, repr(address))
+    print(error(S.send_fds, client, [b"fd"], [77]))
+    self = struct.pack("iII", os.getpid(), os.getuid(), os.getgid())
+    end.setsockopt(S.SOL_SOCKET, S.SO_PASSCRED, 1)
+    client.sendmsg([b"who"], [(S.SOL_SOCKET, S.SCM_CREDENTIALS, self)])
+    message, parts, _, _ = end.recvmsg(10, 100)
+    print(message, parts[0][2] == self, client.getsockopt(S.SOL_SOCKET, S.SO_PEERCRED, 12) == self)
+
+
+def in_threads():
+    """Each side waits for the other all the time."""
+    server = S.create_server((HERE, 0))
+
+    def serve():
+        end, _ = server.accept()
+        with end:
+            while data := end.recv(100000):
+                end.sendall(data[::-1])
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    with S.create_connection(server.getsockname()) as client:
+        for turn in range(5):
+            client.sendall(b"%d" % turn * 3)
+            print(client.recv(100))
+        sender = threading.Thread(target=client.sendall, args=(b"x" * 500000,))
+        sender.start()
+        left = 500000
+        while left:
+            left -= len(client.recv(left))
+        sender.join()
+    thread.join()
+
+
+async def answer(reader, writer):
+    writer.write((await reader.readline()).upper())
+    await writer.drain()
+    writer.close()
+
+
+async def loop():
+    server = await asyncio.start_server(answer, HERE, 0)
+    reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+    writer.write(b"by a loop of events\n")
+    print(await reader.readline())
+    writer.close()
+    server.close()
+    await asyncio.sleep(0.01)
+
+
+os.chdir(sys.argv[1])
+tcp()
+all_addresses()
+udp()
+control(*local())
+in_threads()
+asyncio.run(loop())
