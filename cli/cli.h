@@ -81,6 +81,7 @@ struct cli_options {
     size_t wrapper_count;
     bool sandbox;          /* --sandbox */
     bool no_network;       /* --no-net */
+    const char *root;      /* --root; NULL: the host's */
     const char **writable; /* --writable */
     size_t writable_count;
     struct cli_sampling {

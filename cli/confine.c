@@ -26,6 +26,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/root.h"
 #include "cli/cli_priv.h"
 
 /* ------------------------------------------------------------------ files */
@@ -79,7 +80,7 @@ static enum c2_status confine_files(const char *const *writable, struct c2_error
     rules.descriptor = (int)syscall(SYS_landlock_create_ruleset, &handled, sizeof handled.handled_access_fs, 0);
     if (rules.descriptor < 0)
         return c2_fail(err, C2_ERR_IO, "--sandbox: Landlock: %s", strerror(errno));
-    allow(&rules, ".");
+    allow(&rules, c2_root_start());
     for (size_t i = 0; writable && writable[i]; i++)
         allow(&rules, writable[i]);
     for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++)

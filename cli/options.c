@@ -101,6 +101,7 @@ const struct argp_option cli_run_options[] = {
     {"inherit-env", KEY_INHERIT_ENV, NULL, 0, "pass the host's environment through", 2},
     {"follow", KEY_FOLLOW, "all|first|NAME", 0,
      "which programs are simulated and reported: all, of the first process, or by name; others run without (all)", 2},
+    {"root", KEY_ROOT, "DIR", 0, "the program's /: it, its libraries and all its files are looked for below DIR", 2},
     {"sandbox", KEY_SANDBOX, NULL, 0,
      "let the program change nothing but below the directory it starts in, and use no devices and sockets", 2},
     {"writable", KEY_WRITABLE, "DIR", 0, "... and below DIR; repeatable", 2},

@@ -257,6 +257,10 @@ enum c2_status cli_options_check(struct cli_options *options, struct c2_error *e
                        options->no_sim ? "sim" : "attribution");
     if (options->no_sim && options->analyses[ANALYSIS_fifo])
         return c2_fail(err, C2_ERR_INVALID, "--fifo-detector needs the caches that --no-sim leaves out; leave one out");
+    if (options->root && options->checkpoint)
+        return c2_fail(
+            err, C2_ERR_INVALID,
+            "--checkpoint keeps files by their paths on the host, and --root gives them others; leave one out");
     if (options->writable_count != 0 && !options->sandbox)
         return c2_fail(err, C2_ERR_INVALID, "--writable %s: without --sandbox the program may write anywhere; add it",
                        options->writable[0]);

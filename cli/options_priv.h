@@ -62,6 +62,7 @@ enum option_key {
     KEY_SANDBOX,
     KEY_WRITABLE,
     KEY_NO_NET,
+    KEY_ROOT,
     KEY_FORMAT,
     KEY_LIST_MACHINES,
     KEY_ALLOC_WRAPPER,

@@ -136,6 +136,7 @@ static const struct kept {
     {KEY_PAGES, KEPT_TEXT, AT(pages), 0, 0},
     {KEY_ENGINE, KEPT_TEXT, AT(engine), 0, 0},
     {KEY_FOLLOW, KEPT_TEXT, AT(follow), 0, 0},
+    {KEY_ROOT, KEPT_TEXT, AT(root), 0, 0},
     {KEY_DUMP_PAGEMAP, KEPT_TEXT, AT(dump_pagemap), 0, 0},
     {KEY_CHECKPOINT, KEPT_TEXT, AT(checkpoint), 0, 0},
     {KEY_POINTS, KEPT_TEXT, AT(sampling.points), 0, 0},

@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/root.h"
 #include "cli/checkpoint_priv.h"
 #include "sim/sim.h"
 #include "stream/stream.h"
@@ -172,7 +173,9 @@ static enum c2_status find_program(struct run *run, struct c2_error *err)
         status = c2_fail_memory(err, "the path of the program");
     if (status != C2_OK)
         return status;
-    char *absolute = realpath(path, NULL);
+    char host[PATH_MAX];
+    const bool found = run->executed || c2_root_find(path, host) == 0;
+    char *absolute = realpath(found && !run->executed ? host : path, NULL);
     run->program = c2_strdup(absolute ? absolute : path);
     free(absolute);
     c2_free(path);
@@ -213,9 +216,9 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
 {
     if (run->executed) {
         run->kernel = run->process->kernel;
-        return syscalls_execute(run->kernel, run->simulation.mmu, run->executed, run->image.path, err);
+        return syscalls_execute(run->kernel, run->simulation.mmu, run->executed, c2_root_inside(run->image.path), err);
     }
-    struct syscalls_config config = {.program_path = run->image.path,
+    struct syscalls_config config = {.program_path = c2_root_inside(run->image.path),
                                      .argv = run->options->command,
                                      .envp = environment_of(run),
                                      .seed = run->options->seed,
@@ -696,6 +699,8 @@ int cli_run(const struct cli_options *options, char *const *host_env)
     struct c2_error err;
     if (options->points.vectors_from)
         return cli_points_from_file(options);
+    if (options->root && c2_root_set(options->root, &err) != C2_OK)
+        return fail(&err, CLI_EXIT_FAILED);
     if (cli_board_create(&process.board, &err) != C2_OK)
         return fail(&err, CLI_EXIT_FAILED);
     int status = run_programs(&process, host_env);

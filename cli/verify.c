@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/root.h"
 #include "cli/cli_priv.h"
 #include "machine/machine.h"
 
@@ -203,17 +204,34 @@ static const struct report_input *at_path(const struct report_receipt *receipt, 
     return NULL;
 }
 
+/* What the run had as its root. */
+static bool enter_root(struct verify *v)
+{
+    struct c2_error why;
+    for (size_t i = 0; v->receipt->options[i]; i++) {
+        const char *option = v->receipt->options[i];
+        if (strncmp(option, "--root=", strlen("--root=")) != 0 || c2_root_is_set() ||
+            c2_root_set(option + strlen("--root="), &why) == C2_OK)
+            continue;
+        differs(v, "program: %s", why.text);
+        return false;
+    }
+    return true;
+}
+
 /* What a name without a slash leads to may be another program now. (A script is an input that its interpreter reads.)
  */
 static void look_for_program(struct verify *v)
 {
-    char *path;
+    char *path, host[PATH_MAX];
     struct c2_error why;
+    if (!enter_root(v))
+        return;
     if (loader_find(&path, v->command[0], &why) != C2_OK) {
         differs(v, "program: %s", why.text);
         return;
     }
-    char *real = realpath(path, NULL);
+    char *real = c2_root_find(path, host) == 0 ? realpath(host, NULL) : NULL;
     if (!strchr(v->command[0], '/') && real && !at_path(v->receipt, real))
         differs(v, "program: %s is %s, which was no input", v->command[0], real);
     free(real);

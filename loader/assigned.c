@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/root.h"
 #include "loader/symbols_priv.h"
 
 #define LINES 4 /* of a statement, up and down */
@@ -33,7 +34,8 @@ static bool read_lines(const char *file, int line, char *text, size_t bytes, siz
     char one[1024];
     size_t used = 0;
     bool there = false;
-    FILE *from = fopen(file, "re");
+    char host[PATH_MAX];
+    FILE *from = c2_root_find(file, host) == 0 ? fopen(host, "re") : NULL;
     if (!from)
         return false;
     for (int i = 1; i <= line + LINES && fgets(one, sizeof one, from); i++) {

@@ -14,6 +14,7 @@
  * Source
  *   POSIX.1-2017, exec family.
  */
+#include "base/root.h"
 #include "loader/loader_priv.h"
 
 #include <errno.h>
@@ -24,15 +25,17 @@
 #include <unistd.h>
 
 #define DEFAULT_PATH "/bin:/usr/bin"
+#define ROOT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" /* of another distribution */
 
 enum verdict { FOUND, ABSENT, NOT_ALLOWED };
 
 static enum verdict judge(const char *path)
 {
     struct stat st;
-    if (stat(path, &st) != 0)
+    char host[PATH_MAX];
+    if (c2_root_find(path, host) != 0 || stat(host, &st) != 0)
         return errno == EACCES ? NOT_ALLOWED : ABSENT;
-    return S_ISREG(st.st_mode) && faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 ? FOUND : NOT_ALLOWED;
+    return S_ISREG(st.st_mode) && faccessat(AT_FDCWD, host, X_OK, AT_EACCESS) == 0 ? FOUND : NOT_ALLOWED;
 }
 
 /* Takes the next directory off *rest; false when there is none left. */
@@ -57,7 +60,7 @@ static enum c2_status not_in_path(const char *name, const char *denied, struct c
 
 static enum c2_status search_path(char **out, const char *name, struct c2_error *err)
 {
-    const char *rest = getenv("PATH"), *start;
+    const char *rest = c2_root_is_set() ? ROOT_PATH : getenv("PATH"), *start;
     size_t length;
     char *denied = NULL;
     if (!rest)
@@ -151,6 +154,14 @@ enum c2_status loader_file_open(struct loader_file *out, const char *path, const
     return status;
 }
 
+enum c2_status loader_file_open_inside(struct loader_file *out, const char *path, const char *label,
+                                       struct c2_error *err)
+{
+    char host[PATH_MAX];
+    (void)c2_root_find(path, host); /* what it does not find is not there either */
+    return loader_file_open(out, host, label, err);
+}
+
 enum c2_status loader_interpreter_open(struct loader_file *out, const char *path, const struct loader_file *of,
                                        struct c2_error *err)
 {
@@ -158,7 +169,7 @@ enum c2_status loader_interpreter_open(struct loader_file *out, const char *path
     char *label = c2_format("%s (the interpreter of %s)", path, of->label);
     if (!label)
         return c2_fail_memory(err, "a path");
-    enum c2_status status = loader_file_open(out, path, label, err);
+    enum c2_status status = loader_file_open_inside(out, path, label, err);
     c2_free(label);
     if (status != C2_ERR_NOT_FOUND)
         return status;

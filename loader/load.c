@@ -285,7 +285,7 @@ static int interpreter_refusal(const char *path)
     struct loader_file file;
     struct loader_elf elf = {0};
     struct c2_error err;
-    enum c2_status status = loader_file_open(&file, path, path, &err);
+    enum c2_status status = loader_file_open_inside(&file, path, path, &err);
     if (status != C2_OK)
         return errno_of(status);
     status = loader_elf_read(&elf, &file, &err);

@@ -19,6 +19,9 @@ struct loader_file {
 
 /* Opens a regular file that may be executed and read. */
 enum c2_status loader_file_open(struct loader_file *out, const char *path, const char *label, struct c2_error *err);
+/* The same of a path as the guest has it. */
+enum c2_status loader_file_open_inside(struct loader_file *out, const char *path, const char *label,
+                                       struct c2_error *err);
 /* The same for the interpreter that a script or a program names: one that is missing is a fault of the file that
  * names it, not of the command line (C2_ERR_FORMAT). */
 enum c2_status loader_interpreter_open(struct loader_file *out, const char *path, const struct loader_file *of,

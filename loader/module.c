@@ -17,6 +17,7 @@
  * Source
  *   DWARF 5, sections 3.1.1, 2.17 and 6.2; elfutils libdw.
  */
+#include "base/root.h"
 #include "loader/symbols_priv.h"
 
 #include <dwarf.h>
@@ -78,7 +79,9 @@ static void open_debug(struct loader_module *module)
     if (module->debug_sought)
         return;
     module->debug_sought = true;
-    module->debug_fd = loader_debugfile_open(module->file, module->path, LOADER_DEBUG_ROOT);
+    char root[PATH_MAX];
+    snprintf(root, sizeof root, "%s%s", c2_root_path(), LOADER_DEBUG_ROOT);
+    module->debug_fd = loader_debugfile_open(module->file, module->path, root);
     module->debug = open_elf(module->debug_fd);
 }
 

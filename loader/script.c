@@ -178,7 +178,8 @@ enum c2_status loader_program_open(struct loader_program *out, const struct load
     if (status == C2_OK)
         status = loader_words_copy(&out->words, request->argv, err);
     if (status == C2_OK)
-        status = loader_file_open(&out->file, request->file ? request->file : out->name, out->name, err);
+        status = request->file ? loader_file_open(&out->file, request->file, out->name, err)
+                               : loader_file_open_inside(&out->file, out->name, out->name, err);
     if (status == C2_OK)
         status = follow_all(out, err);
     if (status != C2_OK)

@@ -14,6 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/root.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/paths_priv.h"
 
@@ -111,7 +112,7 @@ static const char *area_name(const struct mmu_area *area)
     case MMU_STACK:
         return "[stack]";
     default:
-        return area->path;
+        return area->path && c2_root_inside(area->path) ? c2_root_inside(area->path) : area->path;
     }
 }
 

@@ -20,6 +20,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/root.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/lamp_priv.h"
 #include "syscalls/locks_priv.h"
@@ -75,7 +76,7 @@ static enum c2_status inherit(struct syscalls *kernel, int fd, struct c2_error *
 
 enum c2_status fds_create(struct syscalls *kernel, struct c2_error *err)
 {
-    kernel->fds.cwd = fds_keep(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    kernel->fds.cwd = fds_keep(open(c2_root_start(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (kernel->fds.cwd < 0)
         return c2_fail(err, C2_ERR_IO, "cannot open the working directory: %s", strerror(errno));
     enum c2_status status = C2_OK;

@@ -22,6 +22,7 @@
 #include <unistd.h>
 #include <utime.h>
 
+#include "base/root.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/paths_priv.h"
 
@@ -345,10 +346,12 @@ int64_t paths_getcwd(struct call *c)
     struct stat st;
     if (bytes < 0 || fstat(c->kernel->fds.cwd, &st) < 0 || st.st_nlink == 0)
         return -ENOENT;
-    text[bytes++] = '\0';
+    text[bytes] = '\0';
+    const char *inside = c2_root_inside(text) ? c2_root_inside(text) : text;
+    bytes = (ssize_t)strlen(inside) + 1;
     if ((uint64_t)bytes > c->arg[1])
         return -ERANGE;
-    int64_t status = guest_write(c, c->arg[0], text, (uint64_t)bytes);
+    int64_t status = guest_write(c, c->arg[0], inside, (uint64_t)bytes);
     return status < 0 ? status : bytes;
 }
 

@@ -15,7 +15,8 @@ struct paths_place {
     bool synthetic; /* then `text` is its canonical path */
     int dirfd;      /* otherwise: what to give to the host's *at() calls */
     const char *path;
-    char text[PATH_MAX];
+    char text[PATH_MAX];     /* canonical: the host's path, or the guest's of a synthetic file */
+    char last[NAME_MAX + 2]; /* with --root: what `path` is */
 };
 
 /* Walks `path` from the guest's directory descriptor (AT_FDCWD: its working directory), following symbolic links as the

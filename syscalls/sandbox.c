@@ -30,6 +30,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/root.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/sandbox_priv.h"
 
@@ -75,7 +76,7 @@ enum c2_status sandbox_create(struct sandbox *out, const struct syscalls_config 
     out->roots = c2_calloc(count, sizeof *out->roots);
     if (!out->roots)
         return c2_fail_memory(err, "the sandbox");
-    enum c2_status status = add_root(out, ".", err);
+    enum c2_status status = add_root(out, c2_root_start(), err);
     for (size_t i = 0; i + 1 < count && status == C2_OK; i++)
         status = add_root(out, config->writable[i], err);
     return status == C2_OK ? check_kernel(out, err) : status;
@@ -100,7 +101,7 @@ void sandbox_end_call(struct sandbox *sandbox)
 }
 
 /* Keeps a descriptor until the call ends. */
-static int hold(struct sandbox *sandbox, int host)
+int sandbox_hold(struct sandbox *sandbox, int host)
 {
     C2_ASSERT(sandbox->held_count < SANDBOX_HELD);
     if (host >= 0)
@@ -144,7 +145,7 @@ static int open_below(struct sandbox *sandbox, const struct sandbox_root *root, 
     const int host = (int)syscall(SYS_openat2, root->host, part, &how, sizeof how);
     if (host < 0 && (errno == EXDEV || errno == ELOOP))
         errno = EROFS;
-    return hold(sandbox, host);
+    return sandbox_hold(sandbox, host);
 }
 
 static bool same_file(const struct stat *a, const struct stat *b)
@@ -197,7 +198,7 @@ static int64_t confine_target(struct sandbox *sandbox, struct paths_place *place
 {
     if (is_nameless(place))
         return 0;
-    const int host = hold(sandbox, openat(place->dirfd, place->path, O_PATH | O_CLOEXEC));
+    const int host = sandbox_hold(sandbox, openat(place->dirfd, place->path, O_PATH | O_CLOEXEC));
     if (host < 0)
         return -errno;
     if (!descriptor_is_below(sandbox, host))
@@ -341,6 +342,8 @@ static int open_new(struct call *c, const struct paths_place *place, const char 
     struct paths_place below = *place;
     if (place->path == place->text)
         below.path = below.text;
+    else if (place->path == place->last)
+        below.path = below.last;
     const bool unnamed = (flags & O_TMPFILE) == O_TMPFILE;
     int64_t status = unnamed ? 0 : check_directory(place);
     if (status == 0 && !unnamed && !root_of(&c->kernel->sandbox, place->text))
@@ -369,7 +372,7 @@ int sandbox_open(struct call *c, const struct paths_place *place, const char *pa
         return open_new(c, place, path, flags, mode);
     const int new_only = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL) ? O_NOFOLLOW : 0;
     const int look = O_PATH | O_CLOEXEC | new_only | (flags & (O_NOFOLLOW | O_DIRECTORY));
-    const int found = hold(sandbox, openat(place->dirfd, place->path, look));
+    const int found = sandbox_hold(sandbox, openat(place->dirfd, place->path, look));
     if (found < 0)
         return errno == ENOENT && flags & O_CREAT ? open_new(c, place, path, flags, mode) : -1;
     if (new_only)

@@ -12,7 +12,7 @@ struct sandbox_root {
     char *path; /* canonical; "" is the root of the file system */
 };
 
-enum { SANDBOX_HELD = 4 };
+enum { SANDBOX_HELD = 8 };
 struct sandbox {
     struct sandbox_root *roots; /* NULL: the guest is not confined */
     size_t count;
@@ -22,7 +22,8 @@ struct sandbox {
 
 enum c2_status sandbox_create(struct sandbox *out, const struct syscalls_config *config, struct c2_error *err);
 void sandbox_destroy(struct sandbox *sandbox);
-void sandbox_end_call(struct sandbox *sandbox); /* closes what the call has opened for itself */
+void sandbox_end_call(struct sandbox *sandbox);      /* closes what the call has opened for itself */
+int sandbox_hold(struct sandbox *sandbox, int host); /* keeps it until then; returns host */
 
 /* What a call is about to do to what a path names. */
 enum sandbox_change {

@@ -16,6 +16,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/root.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/paths_priv.h"
 
@@ -68,6 +69,21 @@ enum synthetic_kind synthetic_kind(struct syscalls *kernel, const char *path)
 
 /* ------------------------------------------------------------------ links */
 
+/* Where a link of the host's leads, as the guest calls it: the length, or -1 and errno. */
+static ssize_t host_text(const char *link, char *out, size_t bytes)
+{
+    char text[PATH_MAX];
+    const ssize_t length = readlink(link, text, sizeof text - 1);
+    if (length < 0)
+        return length;
+    text[length] = '\0';
+    const char *inside = text[0] == '/' ? c2_root_inside(text) : NULL;
+    const char *shown = inside ? inside : text;
+    const size_t whole = strlen(shown), part = whole < bytes ? whole : bytes;
+    memcpy(out, shown, part);
+    return (ssize_t)part;
+}
+
 /* The host's name of a descriptor, but the number in "pipe:[12345]" is the inode number that the guest sees. */
 static int64_t descriptor_text(struct syscalls *kernel, int64_t fd, char *out, size_t bytes)
 {
@@ -77,7 +93,7 @@ static int64_t descriptor_text(struct syscalls *kernel, int64_t fd, char *out, s
     if (entry->path)
         return snprintf(out, bytes, "%s", entry->path);
     snprintf(link, sizeof link, "/proc/self/fd/%d", entry->host);
-    ssize_t length = readlink(link, out, bytes - 1);
+    ssize_t length = host_text(link, out, bytes - 1);
     if (length < 0 || fstat(entry->host, &st) < 0)
         return -errno;
     out[length] = '\0';
@@ -95,7 +111,7 @@ static int64_t directory_text(struct syscalls *kernel, char *out, size_t bytes)
 {
     char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", kernel->fds.cwd);
-    ssize_t length = readlink(link, out, bytes);
+    ssize_t length = host_text(link, out, bytes);
     return length < 0 ? -errno : length;
 }
 

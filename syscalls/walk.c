@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/root.h"
 #include "syscalls/kernel_priv.h"
 #include "syscalls/paths_priv.h"
 
@@ -43,7 +44,7 @@ static int64_t put(char *to, const char *text)
     return 0;
 }
 
-/* What the host calls the file of a descriptor: where a directory is. */
+/* What the guest calls the file of a descriptor: where a directory is. */
 static int64_t host_name(int host, char out[PATH_MAX])
 {
     char link[64];
@@ -52,8 +53,10 @@ static int64_t host_name(int host, char out[PATH_MAX])
     if (bytes < 0)
         return -errno;
     out[bytes] = '\0';
-    if (bytes == 1 && out[0] == '/')
-        out[0] = '\0';
+    const char *inside = c2_root_inside(out);
+    if (!inside || strcmp(inside, "/") == 0) /* what lies outside of the guest's root has no name: its top */
+        inside = "";
+    memmove(out, inside, strlen(inside) + 1);
     return 0;
 }
 
@@ -141,6 +144,16 @@ static int64_t follow_text(struct walk *w, const char *text)
     return 0;
 }
 
+/* No link is in the way to the last component: the walk has followed them. */
+static int64_t read_link(const char *at, char *out, size_t bytes)
+{
+    char host[PATH_MAX];
+    if (!c2_root_is_set())
+        return readlink(at, out, bytes);
+    const int length = snprintf(host, sizeof host, "%s%s", c2_root_path(), at);
+    return (size_t)length < sizeof host ? readlink(host, out, bytes) : -1;
+}
+
 static int64_t follow_link(struct walk *w, bool last)
 {
     char text[PATH_MAX];
@@ -151,12 +164,24 @@ static int64_t follow_link(struct walk *w, bool last)
             return follow_descriptor(w, fd, last);
     }
     int64_t bytes = synthetic ? synthetic_link(w->kernel, w->at, text, sizeof text - 1)
-                              : readlink(w->at, text, sizeof text - 1);
+                              : read_link(w->at, text, sizeof text - 1);
     if (bytes <= 0)
         return 0;
     text[bytes] = '\0';
     w->redirected |= synthetic;
     return follow_text(w, text);
+}
+
+/* Below a root the host gets no path with ".." in it, and cannot say that what is left by it is no directory. */
+static int64_t check_directory(const struct walk *w)
+{
+    if (!c2_root_is_set() || synthetic_covers(w->at))
+        return 0;
+    const int host = c2_root_open(w->at, O_DIRECTORY);
+    if (host < 0)
+        return -errno;
+    close(host);
+    return 0;
 }
 
 static int64_t walk_all(struct walk *w, bool follow)
@@ -170,6 +195,8 @@ static int64_t walk_all(struct walk *w, bool follow)
         if (strcmp(name, ".") == 0)
             continue;
         if (strcmp(name, "..") == 0) {
+            if ((status = check_directory(w)) < 0)
+                return status;
             go_up(w);
             continue;
         }
@@ -191,6 +218,57 @@ static int64_t host_place(struct paths_place *out, struct syscalls *kernel, uint
     return 0;
 }
 
+/* ------------------------------------------------------------------ below a root */
+
+/* Devices that a tree may lack, and that are the same everywhere. */
+static bool is_device(const char *at)
+{
+    static const char *const names[] = {"/dev/null",   "/dev/zero",    "/dev/full",
+                                        "/dev/random", "/dev/urandom", "/dev/tty"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(at, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool ends_in_dots(const char *path)
+{
+    size_t end = strlen(path), dots = 0;
+    while (end > 0 && path[end - 1] == '/')
+        end--;
+    while (dots < end && path[end - 1 - dots] == '.')
+        dots++;
+    return (dots == 1 || dots == 2) && (dots == end || path[end - 1 - dots] == '/');
+}
+
+/* The host gets the directory that the walk has come to, opened below the root, and the last component. */
+static int64_t place_below(struct call *c, struct paths_place *out, const char *at, const char *path)
+{
+    char parent[PATH_MAX];
+    const char *last = strrchr(at, '/');
+    const bool whole = !last || ends_in_dots(path);
+    snprintf(parent, sizeof parent, "%.*s", whole ? (int)strlen(at) : (int)(last - at), at);
+    out->dirfd = sandbox_hold(&c->kernel->sandbox, c2_root_open(parent, O_DIRECTORY));
+    if (out->dirfd < 0)
+        return -errno;
+    snprintf(out->last, sizeof out->last, "%s%s", whole ? "." : last + 1,
+             !whole && path[strlen(path) - 1] == '/' ? "/" : "");
+    out->path = out->last;
+    return 0;
+}
+
+/* As host_place, of what the guest calls `at`. */
+static int64_t root_place(struct call *c, struct paths_place *out, const struct walk *w, const char *path)
+{
+    out->synthetic = false;
+    out->dirfd = AT_FDCWD;
+    out->path = out->text;
+    if (w->magic || is_device(w->at))
+        return put(out->text, w->at);
+    const int bytes = snprintf(out->text, sizeof out->text, "%s%s", c2_root_path(), w->at);
+    return (size_t)bytes < sizeof out->text ? place_below(c, out, w->at, path) : -ENAMETOOLONG;
+}
+
 int64_t paths_find(struct call *c, struct paths_place *out, uint64_t dirfd, const char *path, bool follow)
 {
     struct walk w = {.kernel = c->kernel};
@@ -201,16 +279,16 @@ int64_t paths_find(struct call *c, struct paths_place *out, uint64_t dirfd, cons
         status = start_at(&w, dirfd, path);
     if (status == 0)
         status = walk_all(&w, follow);
-    if (status == -ELOOP && !w.redirected)
+    if (status == -ELOOP && !w.redirected && !c2_root_is_set())
         return host_place(out, c->kernel, dirfd, path);
     if (status < 0)
         return status;
-    if (w.at[0] == '\0')
-        strcpy(w.at, "/");
-    put(out->text, w.at);
+    put(out->text, w.at[0] ? w.at : "/");
     if (!w.magic && synthetic_covers(w.at)) {
         out->synthetic = true;
         return 0;
     }
+    if (c2_root_is_set())
+        return root_place(c, out, &w, path);
     return host_place(out, c->kernel, w.redirected ? (uint64_t)AT_FDCWD : dirfd, w.redirected ? out->text : path);
 }

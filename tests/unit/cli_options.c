@@ -325,6 +325,8 @@ static const struct {
     {"--weights w ./a", C2_ERR_INVALID, "--weights w belongs to --points FILE"},
     {"--max-k 3 ./a", C2_ERR_INVALID, "--max-k belongs to `c2emu points`"},
     {"sweep", C2_ERR_UNSUPPORTED, NULL},
+    {"--root d --checkpoint f --checkpoint-at 9 ./a", C2_ERR_INVALID,
+     "--checkpoint keeps files by their paths on the host, and --root gives them others; leave one out"},
     {"--writable d ./a", C2_ERR_INVALID, "--writable d: without --sandbox the program may write anywhere; add it"},
     {"replay --sandbox a", C2_ERR_INVALID,
      "replay takes no --sandbox: it says how a program runs, which is decided when it is recorded; record the run with "
