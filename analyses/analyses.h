@@ -34,7 +34,7 @@
     X(line_use, "line-use", NULL, \
       "tell how much of each line that comes into a level is used there, and how often, by who loaded it") \
     X(sharing, "sharing-estimate", NULL, \
-      "estimate how much false sharing there can be between the threads of a recording or trace")
+      "estimate how much false sharing there can be between the threads")
 #define ANALYSES_OF_MEMORY(X) \
     X(against, "against", "POLICY|huge[=WORD]", \
       "simulate the same run under another placement as well, and tell which conflict misses it does not have")

@@ -71,7 +71,8 @@ struct coherence_named {
 enum c2_status coherence_find_lines(struct analyses_coherence_result *out, struct coherence_found *found,
                                     const struct sim *sim, const struct coherence_named *named, struct c2_error *err);
 void coherence_found_free(struct coherence_found *found);
-/* The padding that gives each core a line of its own, by the bytes that each uses; 0: theirs overlap, or need none. */
-uint32_t coherence_padding(const struct coherence_user *users, uint32_t count, uint32_t line_bytes);
+/* The padding that gives each core a line of its own, by the bytes of both sides of misses of false sharing; 0: theirs
+ * overlap, or there is none. */
+uint32_t coherence_padding(const struct coherence_pair *pairs, uint32_t count, uint32_t line_bytes);
 
 #endif

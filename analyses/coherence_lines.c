@@ -3,9 +3,9 @@
  * coherence_lines: shared lines, objects and pairs of instructions put in order, and the padding that would help.
  *
  * Padding
- *   A line's bytes are used by cores. Where what each core uses, from its first byte to its last, overlaps with no
- *   other's, the pieces begin at some distances; so many bytes more, behind each piece, make the least of them a whole
- *   line. Where they overlap no padding does.
+ *   Misses of false sharing have two sides each, and these the bytes of their accesses. Where those of each core, from
+ *   the first byte to the last, overlap with no other's, the pieces begin at some distances; so many bytes more, behind
+ *   each piece, make the least of them a whole line. Where they overlap no padding does.
  */
 #include <stdlib.h>
 
@@ -22,33 +22,40 @@ void coherence_found_free(struct coherence_found *found)
 
 /* ------------------------------------------------------------------ padding */
 
-static uint64_t bytes_of(const struct coherence_user *user) { return user->of.read | user->of.written; }
-
-/* The user whose bytes begin next, at `from` or behind; NULL: none. */
-static const struct coherence_user *next_user(const struct coherence_user *users, uint32_t count, unsigned from)
+/* The bytes by core, of both sides of the line's misses of false sharing. */
+static void find_bytes(uint64_t bytes[CACHES_MAX_CORES], const struct coherence_pair *pairs, uint32_t count)
 {
-    const struct coherence_user *next = NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t bytes = bytes_of(&users[i]);
-        if (bytes == 0 || (unsigned)__builtin_ctzll(bytes) < from)
-            continue;
-        if (!next || __builtin_ctzll(bytes) < __builtin_ctzll(bytes_of(next)))
-            next = &users[i];
-    }
+    for (uint32_t i = 0; i < count; i++)
+        if (pairs[i].false_sharing != 0) {
+            bytes[pairs[i].misser_core] |= pairs[i].misser_bytes;
+            bytes[pairs[i].taker_core] |= pairs[i].taker_bytes;
+        }
+}
+
+static unsigned first_of(uint64_t bytes) { return (unsigned)__builtin_ctzll(bytes); }
+
+/* Of those that begin at `from` or behind, those that begin first; 0: none do. */
+static uint64_t next_bytes(const uint64_t bytes[CACHES_MAX_CORES], unsigned from)
+{
+    uint64_t next = 0;
+    for (uint32_t i = 0; i < CACHES_MAX_CORES; i++)
+        if (bytes[i] != 0 && first_of(bytes[i]) >= from && (next == 0 || first_of(bytes[i]) < first_of(next)))
+            next = bytes[i];
     return next;
 }
 
-uint32_t coherence_padding(const struct coherence_user *users, uint32_t count, uint32_t line_bytes)
+uint32_t coherence_padding(const struct coherence_pair *pairs, uint32_t count, uint32_t line_bytes)
 {
+    uint64_t bytes[CACHES_MAX_CORES] = {0};
     uint32_t least = line_bytes, pieces = 0, used = 0;
-    const struct coherence_user *at = next_user(users, count, 0), *next;
-    for (uint32_t i = 0; i < count; i++)
-        used += bytes_of(&users[i]) != 0;
-    for (; at; at = next, pieces++) {
-        const unsigned last = c2_log2(bytes_of(at)), first = (unsigned)__builtin_ctzll(bytes_of(at));
-        next = last == 63 ? NULL : next_user(users, count, last + 1);
-        if (next && (unsigned)__builtin_ctzll(bytes_of(next)) - first < least)
-            least = (unsigned)__builtin_ctzll(bytes_of(next)) - first;
+    find_bytes(bytes, pairs, count);
+    for (uint32_t i = 0; i < CACHES_MAX_CORES; i++)
+        used += bytes[i] != 0;
+    for (uint64_t at = next_bytes(bytes, 0), next; at != 0; at = next, pieces++) {
+        const unsigned last = c2_log2(at);
+        next = last == 63 ? 0 : next_bytes(bytes, last + 1);
+        if (next != 0 && first_of(next) - first_of(at) < least)
+            least = first_of(next) - first_of(at);
     }
     return pieces == used ? line_bytes - least : 0; /* else some begin within others */
 }
@@ -179,8 +186,7 @@ static void fill_lines(struct analyses_coherence_result *out, struct coherence_f
         *line = (struct coherence_line){.va = named[i].va, .object = named[i].object};
         fill_users(line, &to, i, out->core_count);
         fill_pairs(line, &to, shared.pairs);
-        if (line->false_sharing != 0)
-            line->padding = coherence_padding(line->users, line->user_count, caches_machine(caches)->line_bytes);
+        line->padding = coherence_padding(line->pairs, line->pair_count, caches_machine(caches)->line_bytes);
         out->line_count++;
     }
     qsort(found->lines, out->line_count, sizeof *found->lines, order_lines);

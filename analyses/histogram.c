@@ -7,7 +7,8 @@
  *   byte that it touches of its line, at every level that is asked for it; by their order from L1D (of fetches L1I) on,
  *   each level that misses passes it on to the next. Addresses are the program's.
  *   A phase begins with the run, in front of the first instruction of a function that is named (each time; "barriers"
- *   are those of pthreads and OpenMP), and with "regions" where what is measured goes on after something else.
+ *   are those of pthreads and OpenMP), and with "regions" where what is measured goes on after something else. Where
+ *   there are several threads a barrier begins one phase: when the last of them has come (STREAM_BARRIER).
  *   The monitors see what L1D is asked for, by line; at the end of a phase they are emptied.
  *
  * Counting
@@ -23,7 +24,7 @@
  *
  * Not modelled
  *   Page walks that go through the caches have no address of the program, and are refused. Barriers that a library of
- *   threads has under another name; more than one thread.
+ *   threads has under another name.
  */
 #include "analyses/histogram.h"
 
@@ -77,7 +78,10 @@ struct histogram {
     uint64_t window_instructions;
     bool measures, interrupted; /* interrupted: something was not measured since the phase began */
 
-    uint64_t fetch_line;            /* as the simulator's */
+    uint64_t fetch_lines[CACHES_MAX_CORES]; /* as the simulator's, of each core */
+    uint32_t core_count;
+    uint32_t alive;                 /* threads */
+    const char *met_barrier;        /* the function that a thread has come to last */
     const struct stream_block *rep; /* a string instruction that was interrupted */
     uint64_t rep_left;
 
@@ -229,9 +233,25 @@ static enum c2_status arrive(struct histogram *histogram, uint64_t pc, uint64_t 
     const struct analyses_histogram_phase *newest = &histogram->phases[histogram->phase_count - 1];
     if (found <= POINTS)
         histogram->met[found - 1] = true;
+    else if (histogram->alive > 1) /* the phase begins where all have come: mark() */
+        histogram->met_barrier = at;
+    if (found > POINTS && histogram->alive > 1)
+        return C2_OK;
     if (newest->at == at && newest->instructions == instructions)
         return C2_OK; /* its first instruction faulted, and is started again */
     return begin_phase(histogram, at, instructions, err);
+}
+
+/* Of several threads a barrier is where the last one comes. */
+static enum c2_status mark(void *self, enum stream_mark mark, const uint64_t *words, struct c2_error *err)
+{
+    struct histogram *histogram = self;
+    if (mark == STREAM_THREAD)
+        histogram->alive += words[1] == STREAM_START ? 1 : -1u;
+    if (mark != STREAM_BARRIER || !histogram->measures)
+        return C2_OK;
+    return begin_phase(histogram, histogram->met_barrier ? histogram->met_barrier : "barrier",
+                       histogram->instructions + histogram->window_instructions, err);
 }
 
 /* ------------------------------------------------------------------ cells */
@@ -313,19 +333,25 @@ static enum c2_status access_line(struct histogram *histogram, uint32_t code, en
     return watch(histogram, va.v >> histogram->line_shift, err);
 }
 
+static uint64_t *fetch_line_of(struct histogram *histogram, uint32_t tid)
+{
+    return &histogram->fetch_lines[sim_core_of(tid, histogram->core_count)];
+}
+
 static enum c2_status reference(void *self, const struct sim_reference *reference, struct c2_error *err)
 {
     struct histogram *histogram = self;
     const bool fetch = reference->kind == SIM_FETCH;
+    uint64_t *fetch_line = fetch_line_of(histogram, reference->tid);
     const uint64_t first = reference->va.v >> histogram->line_shift;
     const uint64_t last = (reference->va.v + reference->size - 1) >> histogram->line_shift;
     enum c2_status status = C2_OK;
     for (uint64_t line = first; line <= last && status == C2_OK; line++) {
         const struct guest_va start = {line << histogram->line_shift};
-        if (fetch && (!histogram->machine->has_l1i || line == histogram->fetch_line))
+        if (fetch && (!histogram->machine->has_l1i || line == *fetch_line))
             continue;
         if (fetch)
-            histogram->fetch_line = line;
+            *fetch_line = line;
         status = access_line(histogram, reference->code, reference->kind,
                              fetch || line != first ? start : reference->va, err);
     }
@@ -366,7 +392,8 @@ static void follow_fetches(struct histogram *histogram, const struct sim_execute
     for (uint32_t i = 0; !histogram->measures && histogram->machine->has_l1i && !goes_on && i < run; i++) {
         const struct stream_insn *insn = &block->insns[i];
         if (insn->length != 0)
-            histogram->fetch_line = (block->pc.v + insn->offset + insn->length - 1) >> histogram->line_shift;
+            *fetch_line_of(histogram, record->tid) = (block->pc.v + insn->offset + insn->length - 1) >>
+                                                     histogram->line_shift;
     }
 }
 
@@ -382,7 +409,12 @@ static enum c2_status record(void *self, const struct sim_executed *record, stru
     return status;
 }
 
-static void emptied(void *self) { ((struct histogram *)self)->fetch_line = NOWHERE; }
+static void emptied(void *self)
+{
+    struct histogram *histogram = self;
+    for (uint32_t i = 0; i < histogram->core_count; i++)
+        histogram->fetch_lines[i] = NOWHERE;
+}
 
 /* ------------------------------------------------------------------ windows */
 
@@ -712,7 +744,8 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     histogram->line_shift = c2_log2(setup->machine->line_bytes);
     histogram->levels = setup->machine->level_count + 1;
     histogram->measures = true;
-    histogram->fetch_line = NOWHERE;
+    histogram->core_count = caches_machine_cores(setup->machine);
+    emptied(histogram);
     enum c2_status status = make(histogram, setup, err);
     if (status == C2_OK)
         *out = &histogram->base;
@@ -727,6 +760,7 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
     const bool points = histogram->point_count != 0 || histogram->at_barriers;
     return (struct sim_subscriber){.self = analysis,
                                    .memory = points ? memory : NULL,
+                                   .mark = histogram->at_barriers ? mark : NULL,
                                    .record = record,
                                    .reference = reference,
                                    .missed = missed,

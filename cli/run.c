@@ -323,6 +323,12 @@ static bool shows_progress(const struct run *run)
     return run->options->progress || (isatty(STDERR_FILENO) && !run->options->quiet);
 }
 
+/* Who looks at what is between two barriers; a recording is for all. */
+static bool wants_barriers(const struct cli_options *options)
+{
+    return options->record || options->analyses[ANALYSIS_sharing] || options->settings[ANALYSES_SETTING_phase_at];
+}
+
 static enum c2_status make_emulator(struct run *run, struct c2_error *err)
 {
     const struct analyses *analyses = analyses_of(run);
@@ -334,6 +340,7 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
                                 .record = !run->options->no_sim || run->options->record,
                                 .mark_allocations = run->options->record || run->options->checkpoint || run->from ||
                                                     (analyses && analyses_want_marks(analyses)),
+                                .mark_barriers = wants_barriers(run->options),
                                 .wrappers = run->options->wrappers,
                                 .wrapper_count = run->options->wrapper_count,
                                 .quantum = run->options->quantum,

@@ -15,6 +15,7 @@
 
 #include "emu/allocations_priv.h"
 #include "emu/arguments_priv.h"
+#include "emu/barriers_priv.h"
 #include "emu/arrival_priv.h"
 #include "emu/disassemble_priv.h"
 #include "emu/locals_priv.h"
@@ -31,7 +32,8 @@ struct emu_process {
     struct parts *parts;             /* NULL: all of the run is one */
     struct arrival *arrival;         /* NULL: no place is waited for */
     struct arguments *arguments;     /* NULL: no function's are marked */
-    struct engine_watch watches[5];  /* theirs */
+    struct barriers *barriers;       /* NULL: nobody wants to know */
+    struct engine_watch watches[6];  /* theirs */
     unsigned watch_count;
 };
 
@@ -188,6 +190,19 @@ static enum c2_status make_arguments(struct emu *emu, const struct loader_image 
     return status;
 }
 
+static enum c2_status make_barriers(struct emu *emu, struct c2_error *err)
+{
+    const struct emu_config *config = &emu->config;
+    if (!config->mark_barriers || !config->writer)
+        return C2_OK;
+    C2_ASSERT(config->symbols);
+    const struct barriers_config barriers = {config->mmu, config->symbols, &emu->schedule};
+    enum c2_status status = barriers_create(&emu->process.barriers, &barriers, err);
+    if (status == C2_OK)
+        add_watch(emu, barriers_watch(emu->process.barriers));
+    return status;
+}
+
 static enum c2_status make_engine(struct emu *emu, const struct loader_image *image, struct c2_error *err)
 {
     const struct emu_config *config = &emu->config;
@@ -198,6 +213,8 @@ static enum c2_status make_engine(struct emu *emu, const struct loader_image *im
         status = make_arrival(emu, image, err);
     if (status == C2_OK)
         status = make_arguments(emu, image, err);
+    if (status == C2_OK)
+        status = make_barriers(emu, err);
     const struct engine_config engine = {.mmu = config->mmu,
                                          .blocks = config->blocks,
                                          .writer = config->writer,
@@ -218,6 +235,7 @@ static void release(struct emu *emu)
     parts_destroy(emu->process.parts);
     arrival_destroy(emu->process.arrival);
     arguments_destroy(emu->process.arguments);
+    barriers_destroy(emu->process.barriers);
     schedule_destroy(emu->schedule);
     c2_free(emu);
 }

@@ -76,6 +76,8 @@ struct emu_config {
     struct loader_symbols *symbols;
     const char *const *wrappers; /* names of functions of the guest that hand on what they allocate; lent as well */
     size_t wrapper_count;
+    /* With a writer: marks where all threads have come to a barrier (STREAM_BARRIER), found by name in `symbols`. */
+    bool mark_barriers;
     /* With a writer: functions whose arguments are marked where they are entered (STREAM_ARGUMENTS), by their numbers
      * in this list; they are found in `symbols`. Lent until destroy. */
     const struct emu_place *argued;

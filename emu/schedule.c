@@ -100,6 +100,11 @@ static bool find(struct schedule *schedule, uint64_t instructions, uint32_t *nex
     return false;
 }
 
+bool schedule_waits(struct schedule *schedule, uint32_t i, uint64_t instructions)
+{
+    return syscalls_ready(schedule->kernel, schedule->threads[i]->tid, instructions) == SYSCALLS_WAITS;
+}
+
 struct emu_thread *schedule_next(struct schedule *schedule, uint64_t instructions, enum syscalls_readiness *how)
 {
     uint32_t next;

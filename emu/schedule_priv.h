@@ -34,6 +34,8 @@ uint64_t schedule_budget(struct schedule *schedule, uint64_t instructions);
 bool schedule_is_due(const struct schedule *schedule, uint64_t instructions);
 /* The turn of the next thread that can go on begins; *how: WAITS is none. NULL: none ever can. Guest time may go on. */
 struct emu_thread *schedule_next(struct schedule *schedule, uint64_t instructions, enum syscalls_readiness *how);
+/* Whether the thread waits for what has not come. */
+bool schedule_waits(struct schedule *schedule, uint32_t i, uint64_t instructions);
 void schedule_check(const struct schedule *schedule);
 
 #endif

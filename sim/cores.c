@@ -69,7 +69,7 @@ static enum c2_status find_thread(struct sim *sim, uint32_t tid, struct c2_error
             return C2_OK;
     if (!c2_grow((void **)&sim->threads, &sim->thread_room, sim->thread_count, sizeof *sim->threads))
         return c2_fail_memory(err, "the threads of the program");
-    sim->threads[sim->thread_count++] = (struct sim_thread){.tid = tid, .core = (tid - 1) % sim->core_count};
+    sim->threads[sim->thread_count++] = (struct sim_thread){.tid = tid, .core = sim_core_of(tid, sim->core_count)};
     return C2_OK;
 }
 

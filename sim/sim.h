@@ -268,6 +268,8 @@ struct sim_thread {
 struct sim_shootdowns {
     uint64_t sent, received;
 };
+/* The core of a thread, whose number counts from 1. */
+static inline uint32_t sim_core_of(uint32_t tid, uint32_t core_count) { return (tid - 1) % core_count; }
 uint32_t sim_core_count(const struct sim *sim);
 /* Of several cores: in the order in which they ran first; lent until destroy. */
 const struct sim_thread *sim_threads(const struct sim *sim, size_t *count);

@@ -8,12 +8,18 @@ mixed     What a line is lost for, and what is read then: true sharing by a late
 private   A shared L3, and one for each core.
 tlbs      Memory that is taken away from other cores' TLBs.
 refused   What does not go with several cores.
+counters, handoff, halo  The samples of images/, live: exact counts, the estimate beside them, phases at barriers, and
+          the replay of a recording.
 """
 
 import json
+import os
 import sys
+import tempfile
 
 from common import check, contains, done, emulate, equal
+
+IMAGES = sys.argv[2] if len(sys.argv) > 2 else None
 
 MACHINE = ["-m", "teach", "--set", "cores=4"]
 
@@ -170,5 +176,79 @@ def refused():
     check("cores" not in alone["machine"] and "coherence" not in alone, "one core says nothing of cores")
 
 
-{"false": false, "true": true, "mixed": mixed, "private": private, "tlbs": tlbs, "refused": refused}[sys.argv[1]]()
+# ---------------------------------------------------------------------------------------------- live
+
+def live(image, *arguments, options=()):
+    result = emulate(["-q", "--json", "/dev/stderr", "-m", "haswell-ep", "--set", "cores=4"] + list(options) +
+                     [os.path.join(IMAGES, image)] + [str(a) for a in arguments])
+    equal(result.returncode, 0, "status of " + image)
+    return json.loads(result.stderr)
+
+
+def of_object(report, name):
+    found = [o for o in report["coherence"]["objects"] if o.get("object") == name]
+    return [sum(o[key] for o in found) for key in ("lines", "true_sharing", "false_sharing")]
+
+
+# Each round a thread adds to its counter, and the others to theirs before it is its turn again: all but its first
+# access miss. At the end the first thread reads what the others have written.
+def live_counters():
+    threads, rounds = 4, 200
+    report = live("counters", threads, rounds, options=["--sharing-estimate"])
+    line = report["coherence"]["lines"][0]
+    equal([line["object"], line["offset"], line["padding"], line["true_sharing"], line["false_sharing"]],
+          ["counters", 0, 56, 1, threads * (rounds - 1)], "the line")
+    equal({(p[side]["function"], p[side]["file"].split("/")[-1]) for p in line["pairs"] if p["false_sharing"]
+           for side in ("misser", "taker")}, {("count", "counters.c")}, "both sides")
+    # the estimate: at worst each of 2 x 800 accesses but the first is an event; here each addition misses, and then
+    # finds the line shared
+    estimate = next(o for o in report["sharing"]["objects"] if o["object"] == "counters")
+    equal(estimate["false_sharing"], 2 * threads * rounds - 1, "the estimate")
+    padded = live("counters_padded", threads, rounds)
+    equal([of_object(padded, "counters"), of_object(padded, "counters_padded")[2]], [[0, 0, 0], 0], "padded")
+    equal([t["core"] for t in report["coherence"]["threads"]], [0, 1, 2, 3], "cores")
+    wide = live("counters", 6, 50)  # threads 5 and 6 are on the cores of 1 and 2, and find the line taken all the same
+    equal([t["core"] for t in wide["coherence"]["threads"]], [0, 1, 2, 3, 0, 1], "more threads than cores")
+    line = wide["coherence"]["lines"][0]  # the core that was last has it still, and then reads what others wrote
+    equal([line["false_sharing"], line["true_sharing"]], [6 * 49 + 2 - 1, 1], "they miss as if on cores of their own")
+
+
+def live_handoff():
+    rounds = 100
+    report = live("handoff", rounds)
+    equal(of_object(report, "message"), [1, rounds - 1, 0], "the message: all but the first")
+    equal(of_object(report, "turn")[2], 0, "whose turn it is")
+    line = next(l for l in report["coherence"]["lines"] if l.get("object") == "message")
+    equal([(c["core"], c["written"]) for c in line["cores"]], [(0, ""), (1, "0-63")], "who writes")
+    check("padding" not in line, "no padding helps")
+
+
+# Of a border each side is read by the other, in each step from one of two grids; the first time of each grid it was
+# never there, else it was written since.
+def live_halo():
+    threads, columns, steps = 4, 64, 6
+    report = live("halo", threads, 8, columns, steps, options=["--histogram", "--phase-at", "barriers"])
+    grids = [of_object(report, name) for name in ("grids[0]", "grids[1]", "malloc#1", "malloc#2")]
+    lines = 2 * (threads - 1) * columns // 8
+    equal([sum(g[1] for g in grids), sum(g[2] for g in grids)], [lines * (steps - 2), 0], "rows exchanged")
+    equal(len(report["histogram"]["phases"]), steps + 2, "a phase for each barrier")
+    estimate = live("halo", threads, 8, columns, steps, options=["--sharing-estimate"])["sharing"]
+    of_grids = [o["false_sharing"] for o in estimate["objects"]
+                if o.get("object") in ("grids[0]", "grids[1]", "malloc#1", "malloc#2")]
+    equal(len(of_grids), 2, "the grids are shared")
+    equal(sum(of_grids), 0, "the estimate of the grids")
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "halo.rec")
+        run = live("halo", threads, 8, columns, steps, options=["--record", path])
+        again = json.loads(emulate(["replay", "-q", "--json", "-", "-m", "haswell-ep", "--set", "cores=4",
+                                    path]).stdout)
+        equal([again["coherence"], again["levels"]], [run["coherence"], run["levels"]], "the replay")
+    apart = live("halo", threads, 8, columns, steps, options=["--set", "L3.shared=no"])
+    equal([level(apart, "L2")[key] for key in ("misses", "coherence")],
+          [level(run, "L2")[key] for key in ("misses", "coherence")], "the levels above a private L3")
+    check(level(apart, "L3")["coherence"] >= lines * (steps - 2) and level(run, "L3")["coherence"] == 0, "private L3s")
+
+
+{"counters": live_counters, "handoff": live_handoff, "halo": live_halo, "false": false, "true": true, "mixed": mixed,
+ "private": private, "tlbs": tlbs, "refused": refused}[sys.argv[1]]()
 done()
