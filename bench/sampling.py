@@ -23,8 +23,8 @@ IMAGES = os.environ.get("IMAGES", os.path.join(ROOT, "build", "images"))
 SETTING = ["--period", "40M"]
 CLASSES = ("cold", "capacity", "conflict")
 DATA = ("L1D", "L2", "L3") # L1I is asked at each change of line alone, in loops hardly ever
-KERNELS = [("matmul", "400"), ("adi", "1000"), ("doitgen", "500"), ("nw", "700"), ("poisson", "800"),
-           ("stencil", "500", "100"), ("stencil3d", "500"), ("transpose", "1000")]
+KERNELS = [("matmul", "400"), ("adi", "1000"), ("doitgen", "500"), ("jacobi", "1000", "40"), ("lu", "512", "16"),
+           ("nw", "700"), ("poisson", "800"), ("stencil", "500", "100"), ("stencil3d", "500"), ("transpose", "1000")]
 
 
 def write_text(path, lines):

@@ -60,7 +60,8 @@ struct cli_plan {
     struct cli_plan_lane *lanes;
     unsigned count;
     struct mmu_config against; /* with --against only */
-    uint64_t physical_bytes;   /* that the program sees: the most that a machine has */
+    uint64_t physical_bytes;   /* that the program sees: the most that a machine has; */
+    uint32_t processors;       /* so of cores */
     struct cli_contexts contexts;
     struct cli_restored *from; /* the checkpoint that the run goes on from; NULL: it has its own start */
 };

@@ -48,6 +48,8 @@ static enum c2_status check_cores(const struct cli_options *options, const struc
                    machine->name, machine->cores);
 }
 
+static uint64_t more(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
 static enum c2_status read_all(struct cli_plan *plan, const struct cli_options *options,
                                const struct cli_variants *variants, struct c2_error *err)
 {
@@ -60,8 +62,9 @@ static enum c2_status read_all(struct cli_plan *plan, const struct cli_options *
         status = read_variant(&plan->lanes[i], options, &variants->list[i], err);
         if (status == C2_OK)
             status = check_cores(options, &plan->lanes[i].machine, err);
-        const uint64_t bytes = plan->lanes[i].machine.physical_bytes;
-        plan->physical_bytes = bytes > plan->physical_bytes ? bytes : plan->physical_bytes;
+        const struct caches_machine *machine = &plan->lanes[i].machine;
+        plan->physical_bytes = more(machine->physical_bytes, plan->physical_bytes);
+        plan->processors = (uint32_t)more(caches_machine_cores(machine), plan->processors);
     }
     plan->lanes[0].placement.log_placements = options->dump_pagemap;
     return status;

@@ -225,6 +225,7 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
                                      .start_seconds = run->options->clock_set ? run->options->clock_start
                                                                               : SYSCALLS_START_SECONDS,
                                      .physical_bytes = run->plan.physical_bytes,
+                                     .processors = run->plan.processors,
                                      .keep_inputs = run->receipt,
                                      .confined = run->options->sandbox,
                                      .no_network = run->options->no_network,

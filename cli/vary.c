@@ -25,7 +25,7 @@ enum kind { MACHINE, KEY_OF_MACHINE, PAGES, KEY_OF_PAGES, HUGE };
 
 struct axis {
     enum kind kind;
-    const char *key; /* "L2.ways", "pages.seed"; of machines: NULL */
+    const char *key; /* "L2.ways", "cores", "pages.seed"; of machines: NULL */
     const char **values;
     uint32_t count, room;
 };
@@ -143,7 +143,8 @@ static enum c2_status read_values(struct maker *maker, struct axis *axis, char *
 
 static enum c2_status find_kind(enum kind *out, const char *key, struct c2_error *err)
 {
-    static const char *const words[] = {"pages", "pages.seed", "pages.color", "pages.age", "pages.level", "huge"};
+    static const char *const words[] = {"pages",       "pages.seed", "pages.color", "pages.age",
+                                        "pages.level", "huge",       "cores"};
     char hint[256];
     if (strcmp(key, "pages") == 0)
         *out = PAGES;
@@ -151,7 +152,7 @@ static enum c2_status find_kind(enum kind *out, const char *key, struct c2_error
         *out = KEY_OF_PAGES;
     else if (strcmp(key, "huge") == 0)
         *out = HUGE;
-    else if (strchr(key, '.'))
+    else if (strchr(key, '.') || strcmp(key, "cores") == 0)
         *out = KEY_OF_MACHINE;
     else if (strcmp(key, "seed") == 0)
         return c2_fail(err, C2_ERR_INVALID,

@@ -3,8 +3,8 @@
  * What stands in the files of /proc and /sys that the guest sees.
  *
  * Model
- *   One CPU, the simulated physical memory, the guest's own areas and clock; everything else fixed. The formats are
- *   those of Linux: proc(5).
+ *   The processors and the physical memory of the simulated machine, the guest's own areas and clock; everything
+ *   else fixed. The formats are those of Linux: proc(5).
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -52,16 +52,30 @@ static uint64_t ticks(const struct syscalls *kernel)
     return kernel_cpu_ns(kernel, kernel->instructions) / (KERNEL_NS / 100);
 }
 
-static void write_cpuinfo(const struct syscalls *kernel, int to)
+static void write_cpu(const struct syscalls *kernel, uint32_t cpu, int to)
 {
     put(to,
-        "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 0\nmodel name\t: c2emu\nstepping\t: 0\n"
-        "cpu MHz\t\t: %llu.000\nphysical id\t: 0\nsiblings\t: 1\ncore id\t\t: 0\ncpu cores\t: 1\n"
-        "apicid\t\t: 0\nfpu\t\t: yes\nfpu_exception\t: yes\ncpuid level\t: 1\nwp\t\t: yes\n"
+        "processor\t: %u\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 0\nmodel name\t: c2emu\nstepping\t: "
+        "0\n"
+        "cpu MHz\t\t: %llu.000\nphysical id\t: 0\nsiblings\t: %u\ncore id\t\t: %u\ncpu cores\t: %u\n"
+        "apicid\t\t: %u\nfpu\t\t: yes\nfpu_exception\t: yes\ncpuid level\t: 1\nwp\t\t: yes\n"
         "flags\t\t: fpu tsc cx8 cmov mmx fxsr sse sse2 syscall nx lm pni cx16 lahf_lm\n"
         "bugs\t\t:\nbogomips\t: 2000.00\nclflush size\t: 64\ncache_alignment\t: 64\n"
         "address sizes\t: 40 bits physical, 48 bits virtual\npower management:\n\n",
-        (unsigned long long)(kernel->instructions_per_second / 1000000));
+        cpu, (unsigned long long)(kernel->instructions_per_second / 1000000), kernel->processors, cpu,
+        kernel->processors, cpu);
+}
+
+static void write_cpuinfo(const struct syscalls *kernel, int to)
+{
+    for (uint32_t cpu = 0; cpu < kernel->processors; cpu++)
+        write_cpu(kernel, cpu, to);
+}
+
+/* A list of all: "0", or "0-3". */
+static void write_cpu_list(const struct syscalls *kernel, int to)
+{
+    put(to, kernel->processors > 1 ? "0-%u\n" : "0\n", kernel->processors - 1);
 }
 
 static void write_meminfo(const struct syscalls *kernel, int to)
@@ -77,11 +91,13 @@ static void write_meminfo(const struct syscalls *kernel, int to)
 
 static void write_machine_stat(const struct syscalls *kernel, int to)
 {
-    unsigned long long user = ticks(kernel);
+    put(to, "cpu  %llu 0 0 0 0 0 0 0 0 0\n", (unsigned long long)ticks(kernel));
+    for (uint32_t cpu = 0; cpu < kernel->processors; cpu++) /* who ran where is not kept: the first has all of it */
+        put(to, "cpu%u %llu 0 0 0 0 0 0 0 0 0\n", cpu, cpu == 0 ? (unsigned long long)ticks(kernel) : 0);
     put(to,
-        "cpu  %llu 0 0 0 0 0 0 0 0 0\ncpu0 %llu 0 0 0 0 0 0 0 0 0\nintr 0\nctxt 0\nbtime %llu\nprocesses 1\n"
+        "intr 0\nctxt 0\nbtime %llu\nprocesses 1\n"
         "procs_running 1\nprocs_blocked 0\n",
-        user, user, (unsigned long long)kernel->start_seconds);
+        (unsigned long long)kernel->start_seconds);
 }
 
 static void write_uptime(const struct syscalls *kernel, int to)
@@ -182,8 +198,9 @@ static void write_status(const struct syscalls *kernel, int to)
         "SigPnd:\t0000000000000000\nShdPnd:\t%016llx\nSigBlk:\t%016llx\n",
         size, size, resident, resident, (unsigned long long)kernel->signals.pending.set,
         (unsigned long long)kernel->current->signals.blocked);
-    put(to, "NoNewPrivs:\t%d\nSeccomp:\t0\nCpus_allowed:\t1\nCpus_allowed_list:\t0\n",
-        kernel->current->no_new_privileges);
+    put(to, "NoNewPrivs:\t%d\nSeccomp:\t0\nCpus_allowed:\t%llx\nCpus_allowed_list:\t",
+        kernel->current->no_new_privileges, (unsigned long long)sched_all(kernel));
+    write_cpu_list(kernel, to);
 }
 
 static void put_limit(int to, const char *name, const struct identity_limit *limit, const char *unit)
@@ -260,8 +277,8 @@ const struct content_node content_nodes[] = {
     {"/proc/thread-self", CONTENT_PID "/task/" CONTENT_PID, NULL, NULL},
     {"/proc/uptime", NULL, NULL, write_uptime},
     {"/proc/version", NULL, "Linux version " IDENTITY_RELEASE " (c2emu) " IDENTITY_VERSION "\n", NULL},
-    {"/sys/devices/system/cpu/online", NULL, "0\n", NULL},
-    {"/sys/devices/system/cpu/possible", NULL, "0\n", NULL},
-    {"/sys/devices/system/cpu/present", NULL, "0\n", NULL},
+    {"/sys/devices/system/cpu/online", NULL, NULL, write_cpu_list},
+    {"/sys/devices/system/cpu/possible", NULL, NULL, write_cpu_list},
+    {"/sys/devices/system/cpu/present", NULL, NULL, write_cpu_list},
 };
 const size_t content_node_count = sizeof content_nodes / sizeof content_nodes[0];

@@ -126,7 +126,8 @@ int64_t identity_set_tid(struct call *c)
 
 int64_t identity_getcpu(struct call *c)
 {
-    (void)c; /* CPU 0 of node 0: the zeros that are there */
+    if (c->ptr[0]) /* the node is 0, which is there */
+        *(uint32_t *)c->ptr[0] = sched_processor(c->kernel, c->kernel->current);
     return 0;
 }
 

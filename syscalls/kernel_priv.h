@@ -53,7 +53,9 @@ struct kernel_wait {
 /* What the kernel keeps of a guest thread; its registers are where it is executed. */
 struct kernel_thread {
     uint32_t tid;
-    char name[16]; /* comm */
+    uint32_t number;   /* of those of the process: 0, 1, ... */
+    uint64_t affinity; /* sched_setaffinity: a bit a processor */
+    char name[16];     /* comm */
     struct signals_mask signals;
     struct signals_pending pending; /* for this thread alone */
     struct kernel_wait wait;
@@ -77,11 +79,12 @@ struct syscalls {
     struct kernel_thread *current;  /* whose calls come */
     struct kernel_thread **threads; /* in the order in which they were started */
     uint32_t thread_count, thread_room;
-    uint32_t last_tid;
+    uint32_t last_tid, started;
     uint64_t waits;    /* begun so far */
     int leader_status; /* of the first thread, when it has ended before others */
     struct mmu *mmu;
     uint64_t physical_bytes;
+    uint32_t processors;
     struct kernel_names names;
     FILE *trace;
     FILE *complaints;
@@ -129,6 +132,11 @@ uint64_t kernel_deadline(const struct call *c, uint64_t ns);
 /* A guest timespec as nanoseconds, saturated; false if it is invalid (EINVAL). */
 struct timespec;
 bool kernel_timespec_ns(uint64_t *out, const struct timespec *time);
+
+/* ------------------------------------------------------------------ sched.c */
+uint64_t sched_all(const struct syscalls *kernel); /* a bit a processor */
+/* Where the thread runs, whatever it asks for: by its number. */
+uint32_t sched_processor(const struct syscalls *kernel, const struct kernel_thread *thread);
 
 /* ------------------------------------------------------------------ threads.c */
 struct kernel_thread *threads_create(struct syscalls *kernel); /* NULL: no memory */

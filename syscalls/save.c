@@ -61,6 +61,7 @@ static void visit_thread(struct kernel_thread *thread, struct checkpoint *c)
     CHECKPOINT_NUMBER(c, *(uint32_t *)&thread->no_new_privileges, UINT32_MAX);
     CHECKPOINT_NUMBER(c, *(uint32_t *)&thread->death_signal, UINT32_MAX);
     checkpoint_number(c, &thread->timer_slack, CHECKPOINT_ANY);
+    checkpoint_number(c, &thread->affinity, CHECKPOINT_ANY);
     checkpoint_number(c, &thread->clear_tid, CHECKPOINT_ANY);
     checkpoint_number(c, &thread->robust_list, CHECKPOINT_ANY);
     visit_mask(&thread->signals, c);
@@ -108,6 +109,9 @@ void syscalls_checkpoint(struct syscalls *kernel, struct checkpoint *c)
 {
     checkpoint_part(c, "the kernel");
     checkpoint_number(c, &kernel->physical_bytes, CHECKPOINT_ANY);
+    CHECKPOINT_NUMBER(c, kernel->processors, SYSCALLS_PROCESSORS);
+    if (kernel->processors == 0)
+        checkpoint_damaged(c, "no processor");
     visit_clock(kernel, c);
     for (int i = 0; i < 4; i++)
         checkpoint_number(c, &kernel->random.s[i], CHECKPOINT_ANY);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Scheduling, as the guest asks for it: one CPU, on which threads take turns without priorities.
+ * Scheduling, as the guest asks for it: processors on which threads take turns, one at a
+ * time, without priorities. A thread's number says on which it runs; what it asks for is kept, and changes nothing.
  */
 #include <sched.h>
 #include <string.h>
@@ -14,6 +15,19 @@ static bool is_thread(const struct call *c, uint64_t tid)
     return (int)tid == 0 || (int)tid == IDENTITY_PID || threads_find(c->kernel, (uint32_t)tid);
 }
 
+uint64_t sched_all(const struct syscalls *kernel) { return UINT64_MAX >> (SYSCALLS_PROCESSORS - kernel->processors); }
+
+uint32_t sched_processor(const struct syscalls *kernel, const struct kernel_thread *thread)
+{
+    return thread->number % kernel->processors;
+}
+
+/* NULL: there is no such thread. */
+static struct kernel_thread *thread_of(const struct call *c, uint64_t tid)
+{
+    return (int)tid == 0 ? c->kernel->current : threads_find(c->kernel, (uint32_t)tid);
+}
+
 int64_t sched_yield_call(struct call *c)
 {
     if (c->kernel->thread_count > 1)
@@ -23,12 +37,13 @@ int64_t sched_yield_call(struct call *c)
 
 int64_t sched_get_affinity(struct call *c)
 {
-    const uint64_t mask = 1;
-    uint64_t bytes = (uint32_t)c->arg[1];
+    uint64_t mask, bytes = (uint32_t)c->arg[1];
     if (bytes < sizeof mask || bytes % sizeof mask)
         return -EINVAL;
     if (!is_thread(c, c->arg[0]))
         return -ESRCH;
+    const struct kernel_thread *thread = thread_of(c, c->arg[0]); /* NULL: the first, which has ended */
+    mask = sched_all(c->kernel) & (thread ? thread->affinity : UINT64_MAX);
     int64_t status = guest_write(c, c->arg[2], &mask, sizeof mask);
     return status < 0 ? status : (int64_t)sizeof mask;
 }
@@ -41,7 +56,12 @@ int64_t sched_set_affinity(struct call *c)
         return status;
     if (!is_thread(c, c->arg[0]))
         return -ESRCH;
-    return mask & 1 ? 0 : -EINVAL;
+    if ((mask & sched_all(c->kernel)) == 0)
+        return -EINVAL;
+    struct kernel_thread *thread = thread_of(c, c->arg[0]);
+    if (thread)
+        thread->affinity = mask;
+    return 0;
 }
 
 int64_t sched_get_policy(struct call *c) { return is_thread(c, c->arg[0]) ? SCHED_OTHER : -ESRCH; }

@@ -18,6 +18,7 @@ struct syscalls_cpu {
     uint8_t fxsave[512] __attribute__((aligned(16)));
 };
 
+#define SYSCALLS_PROCESSORS 64u            /* at most: a word of bits */
 #define SYSCALLS_START_SECONDS 1577836800u /* 2020-01-01T00:00:00Z */
 
 /* A program that the guest wants to be, by execve. */
@@ -35,6 +36,7 @@ struct syscalls_config {
     uint64_t instructions_per_second; /* the guest's clock: 0 = 1e9 */
     uint64_t start_seconds;           /* CLOCK_REALTIME at the start: SYSCALLS_START_SECONDS, or what the user says */
     uint64_t physical_bytes;          /* sysinfo, /proc/meminfo */
+    uint32_t processors;              /* that the guest finds: 1 .. SYSCALLS_PROCESSORS; 0 is 1 */
     bool keep_inputs;                 /* for syscalls_inputs */
     bool confined;                    /* the guest changes nothing of the host but (sandbox.c) */
     bool no_network;                  /* no sockets but those of AF_UNIX */

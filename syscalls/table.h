@@ -246,13 +246,15 @@ SYSCALL(157, prctl, identity_prctl, DECIMAL, "names and flags are remembered; no
         HEX)
 SYSCALL(158, arch_prctl, identity_arch_prctl, DECIMAL, "", CHOICE(arch), ADDRESS)
 SYSCALL(218, set_tid_address, identity_set_tid, DECIMAL, "", ADDRESS)
-SYSCALL(309, getcpu, identity_getcpu, DECIMAL, "CPU 0, node 0", OUT_OR_NULL(4), OUT_OR_NULL(4), ADDRESS)
+SYSCALL(309, getcpu, identity_getcpu, DECIMAL, "the thread's processor, node 0", OUT_OR_NULL(4), OUT_OR_NULL(4),
+        ADDRESS)
 SYSCALL(318, getrandom, identity_getrandom, DECIMAL, "the seeded stream", OUT_DATA(2), SIZE, FLAGS(random))
 
 TOPIC("Scheduling")
 SYSCALL(24, sched_yield, sched_yield_call, DECIMAL, "", NONE)
-SYSCALL(204, sched_getaffinity, sched_get_affinity, DECIMAL, "one CPU, of any thread", INT, SIZE, ADDRESS)
-SYSCALL(203, sched_setaffinity, sched_set_affinity, DECIMAL, "CPU 0 must be in the set", INT, SIZE, ADDRESS)
+SYSCALL(204, sched_getaffinity, sched_get_affinity, DECIMAL, "the processors of the machine, of any thread", INT, SIZE,
+        ADDRESS)
+SYSCALL(203, sched_setaffinity, sched_set_affinity, DECIMAL, "kept; a thread stays where it is", INT, SIZE, ADDRESS)
 SYSCALL(145, sched_getscheduler, sched_get_policy, DECIMAL, "SCHED_OTHER", INT)
 SYSCALL(144, sched_setscheduler, sched_set_policy, DECIMAL, "SCHED_OTHER only; else EPERM", INT, INT, IN(4))
 SYSCALL(143, sched_getparam, sched_get_param, DECIMAL, "priority 0", INT, OUT(4))

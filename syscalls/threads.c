@@ -38,6 +38,8 @@ struct kernel_thread *threads_create(struct syscalls *kernel)
     if (!thread)
         return NULL;
     thread->tid = ++kernel->last_tid;
+    thread->number = kernel->started++;
+    thread->affinity = kernel->current ? kernel->current->affinity : UINT64_MAX;
     thread->timer_slack = KERNEL_TIMER_SLACK_NS;
     signals_mask_create(&thread->signals);
     kernel->threads[kernel->thread_count++] = thread;
@@ -92,6 +94,8 @@ void threads_keep_current(struct syscalls *kernel)
     kernel->threads[0] = kept;
     kernel->thread_count = 1;
     kept->tid = IDENTITY_PID;
+    kept->number = 0;
+    kernel->started = 1;
 }
 
 /* ------------------------------------------------------------------ starting */

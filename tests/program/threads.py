@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""threads.py locks|owners|waits|deadlock|same|stream: programs with threads, with guests/threads.c.
+"""threads.py locks|owners|waits|deadlock|same|stream|processors: programs with threads, with guests/threads.c.
 
 locks     mutexes, conditions, barriers, rwlocks, semaphores, spinning: as natively, under three quanta
 owners    robust mutexes and those with priority inheritance; cancellation, detached threads, the first one leaving
@@ -7,6 +7,7 @@ waits     sleeps overlap in guest time; pipes between threads
 deadlock  is recognised, and each thread's wait is named
 same      reports are equal byte for byte
 stream    a trace has the thread of each reference
+processors  the program finds as many as the machine has cores
 """
 
 import os
@@ -77,6 +78,21 @@ def stream():
     check(all(threads.count(thread) > 5000 for thread in (2, 3, 4)), "each thread has references")
 
 
-PARTS = {"locks": locks, "owners": owners, "waits": waits, "deadlock": deadlock, "same": same, "stream": stream}
+def processors():
+    guest = os.path.join(os.environ["GUESTS"], "processors")
+    for options, want in ((["-m", "teach"], "1 of 1: 0 0 0 0 0 0, allowed 1, of none -1\n"),
+                          (["-m", "teach", "--set", "cores=4"], "4 of 4: 0 1 2 3 0 1, allowed 1, of none -1\n"),
+                          (["-m", "teach", "--vary", "cores=1,2"], "2 of 2: 0 1 0 1 0 1, allowed 1, of none -1\n")):
+        equal(emulate(["-q", *options, guest, "6"]).stdout.decode(), want, " ".join(options))
+    files = emulate(["-q", "--no-sim", "--set", "cores=3", "/bin/cat", "/sys/devices/system/cpu/online", "/proc/stat",
+                     "/proc/cpuinfo"]).stdout.decode()
+    equal(files.split("\n")[0], "0-2", "the processors that are on")
+    equal([files.count("cpu%d " % i) for i in range(4)], [1, 1, 1, 0], "processors in /proc/stat")
+    equal([line for line in files.split("\n") if line.startswith("core id")],
+          ["core id\t\t: %d" % i for i in range(3)], "processors in /proc/cpuinfo")
+
+
+PARTS = {"locks": locks, "owners": owners, "waits": waits, "deadlock": deadlock, "same": same, "stream": stream,
+         "processors": processors}
 PARTS[sys.argv[1]]()
 done()

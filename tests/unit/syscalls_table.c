@@ -105,7 +105,7 @@ static const char head[] =
     "<!-- made from syscalls/table.h by test_syscalls_table; edit the table, not this page -->\n"
     "# System calls of the guest\n"
     "\n"
-    "The guest's kernel is c2emu itself: one process, number 1000, of user 1000, on one CPU; its threads have\n"
+    "The guest's kernel is c2emu itself: one process, number 1000, of user 1000; its threads have\n"
     "the numbers from 1000 on ([threads.md](threads.md)). A call that has no row here is answered with ENOSYS, and\n"
     "one line on standard error says so. `-v` shows every call.\n"
     "\n"
