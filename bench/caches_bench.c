@@ -91,7 +91,7 @@ static inline bool access_line(struct caches *caches, bool write, struct line_no
 {
     if (outcome)
         return caches_access(caches, CACHES_DATA, write, line, line, outcome, NULL) == C2_OK;
-    if (caches_try(caches, CACHES_DATA, write, slot_of(caches, line.v), line, line) == CACHES_MISSED)
+    if (caches_try(caches, CACHES_DATA, write, slot_of(caches, line.v), line) == CACHES_MISSED)
         caches_defer(caches, NULL);
     return true;
 }

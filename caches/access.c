@@ -227,14 +227,14 @@ static __attribute__((noinline)) enum caches_tried try_short(struct caches *cach
     return CACHES_TRIED;
 }
 
-static __attribute__((noinline)) enum caches_tried try_any(struct caches *caches, enum caches_side side, bool write,
-                                                           uint32_t slot, uint64_t line)
+enum caches_tried caches_try_others(struct caches *caches, enum caches_side side, bool write, uint32_t slot,
+                                    struct line_no physical_line)
 {
     struct cache_level *first = caches->port[side];
     if (C2_UNLIKELY(!caches->usual))
         return try_short(caches, side, write, slot);
     caches->last[side] = slot;
-    if (!caches->access(caches, first, write, slot, line))
+    if (!caches->access(caches, first, write, slot, physical_line.v))
         return CACHES_MISSED;
     if (C2_UNLIKELY(cache_tape_hit(caches, first, slot)))
         return cache_tape_full(caches);
@@ -242,27 +242,26 @@ static __attribute__((noinline)) enum caches_tried try_any(struct caches *caches
     return CACHES_TRIED;
 }
 
-/* Most lines that a program comes back to are the youngest of their set: then there is nothing to be moved. A function
- * without calls but at its end: so the way of such a hit needs no stack. */
 enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool write, uint32_t slot,
-                             struct line_no virtual_line, struct line_no physical_line)
+                             struct line_no physical_line)
 {
-    const struct cache_front *front = &caches->front[side];
-    uint32_t *words = &front->word[((uint32_t)physical_line.v & front->set_mask) * front->stride];
-    (void)virtual_line;
     C2_PROMISE(cache_lines_line(&caches->lines, slot) == physical_line.v);
-    if (!SHORTCUT(cache_sets_tag(*words) == slot + 1))
-        return try_any(caches, side, write, slot, physical_line.v);
     struct cache_level *first = caches->port[side];
-    if (write)
-        *words |= CACHE_SETS_DIRTY;
-    caches->youngest = words;
+    const enum caches_tried tried = caches_again(&first->front, write, slot, physical_line);
+    if (tried == CACHES_UNTRIED)
+        return caches_try_others(caches, side, write, slot, physical_line);
     caches->last[side] = slot;
-    first->hits[write]++;
-    if (C2_UNLIKELY(cache_tape_hit(caches, first, slot)))
-        return cache_tape_full(caches);
-    C2_PROMISE(cache_access_holds(caches, slot));
-    return CACHES_TRIED;
+    return C2_UNLIKELY(tried == CACHES_FULL) ? cache_tape_full(caches) : CACHES_TRIED;
+}
+
+struct caches_front *caches_front(struct caches *caches, enum caches_side side)
+{
+    return caches->port[side] ? &caches->port[side]->front : NULL;
+}
+
+bool caches_front_holds(const struct caches_front *front, uint32_t slot)
+{
+    return cache_sets_tag(*front->youngest) == slot + 1 && cache_access_holds(front->caches, slot);
 }
 
 const uint32_t *caches_far(const struct caches *caches) { return &caches->far; }
@@ -313,9 +312,8 @@ void caches_repeat(struct caches *caches, bool write, uint64_t n)
         return;
     C2_ASSERT(caches->last[CACHES_DATA] != LINES_NO_SLOT && !caches->prefetch);
     if (C2_LIKELY(caches->usual)) {
-        first->hits[write] += n;
-        if (write)
-            cache_contents_dirty(caches, caches->last[CACHES_DATA]);
+        const bool done = caches_repeats(&first->front, write ? 0 : n, write ? n : 0);
+        C2_ASSERT(done);
     } else {
         repeat_any(caches, first, write, n);
     }

@@ -286,7 +286,53 @@ enum caches_tried {
     CACHES_FULL,    /* as TRIED, and the tape is full: see caches_defer_to() */
 };
 enum caches_tried caches_try(struct caches *caches, enum caches_side side, bool write, uint32_t slot,
-                             struct line_no virtual_line, struct line_no physical_line);
+                             struct line_no physical_line);
+
+/* What a level that is asked first has at hand, so that most of its hits are no call: caches_again() and
+ * caches_repeats() alone look into it. */
+#define CACHES_TAPE_COLUMN 32u
+struct caches_tape_end {
+    uint64_t *at, *stop; /* what comes next; behind it, room for what one access may write */
+};
+struct caches_front {
+    uint32_t *word; /* the youngest line of each set: its slot + 1, shifted by one, and whether it is dirty; */
+    uint32_t set_mask, stride; /* if sets are found by the low bits of a line. Else no line is there */
+    uint32_t told;             /* the slot that the level was asked for last */
+    uint32_t column;
+    uint32_t *youngest; /* of the set of the last access; NULL: there was none, or the machine is not a usual one */
+    uint64_t hits[2];   /* by whether it was a write */
+    struct caches_tape_end *tape;
+    struct caches *caches;
+};
+/* Lent until destroy; NULL: the side has no level. */
+struct caches_front *caches_front(struct caches *caches, enum caches_side side);
+bool caches_front_holds(const struct caches_front *front, uint32_t slot); /* for C2_PROMISE */
+
+/* caches_try() of the youngest line of a set, which most lines are that a program comes back to: then there is nothing
+ * to be moved. CACHES_TRIED or CACHES_FULL; CACHES_UNTRIED: it is not. */
+static inline enum caches_tried caches_again(struct caches_front *front, bool write, uint32_t slot,
+                                             struct line_no physical_line)
+{
+    uint32_t *const words = &front->word[((uint32_t)physical_line.v & front->set_mask) * front->stride];
+    const uint32_t word = *words;
+    if (!SHORTCUT(word >> 1 == slot + 1))
+        return CACHES_UNTRIED;
+    *words = word | write;
+    front->youngest = words;
+    front->hits[write]++;
+    if (front->told == slot)
+        return CACHES_TRIED;
+    struct caches_tape_end *const tape = front->tape;
+    uint64_t *const at = tape->at;
+    front->told = slot;
+    *at = (uint64_t)front->column << CACHES_TAPE_COLUMN | slot;
+    tape->at = at + 1;
+    C2_PROMISE(at + 1 >= tape->stop || caches_front_holds(front, slot));
+    return C2_UNLIKELY(at + 1 >= tape->stop) ? CACHES_FULL : CACHES_TRIED;
+}
+/* caches_try() of a line that caches_again() does not have. */
+enum caches_tried caches_try_others(struct caches *caches, enum caches_side side, bool write, uint32_t slot,
+                                    struct line_no physical_line);
 /* What caches_access() would have said of it; the actor may have been set since. */
 void caches_judge(struct caches *caches, struct caches_outcome *outcome);
 
@@ -344,6 +390,19 @@ enum c2_status caches_keep_evictors(struct caches *caches, struct c2_error *err)
  * This is the common case; the twin test runs with and without it. Not on machines that prefetch: what followed the
  * access may have evicted its line. */
 void caches_repeat(struct caches *caches, bool write, uint64_t n);
+
+/* The same of the data side's front, with so many reads and writes; false: the machine is not a usual one, and nothing
+ * has changed. */
+static inline bool caches_repeats(struct caches_front *front, uint64_t reads, uint64_t writes)
+{
+    uint32_t *const youngest = front->youngest;
+    if (C2_UNLIKELY(!youngest))
+        return false;
+    front->hits[0] += reads;
+    front->hits[1] += writes;
+    *youngest |= writes != 0;
+    return true;
+}
 
 /* A page walk's read of a page-table entry, by its physical line; enters at the machine's walks_from. It is a read
  * access of the levels asked, classes and all. A repeat may not follow before the next data access. *served_by: the
@@ -517,13 +576,14 @@ bool caches_tlbs_found_holds(const struct caches_tlb_found *found); /* for C2_PR
 static inline bool caches_tlbs_again(const struct caches_tlb_found *found, enum caches_tlb_side side,
                                      struct guest_va va)
 {
+    uint64_t *const order = found->order;
     if (!SHORTCUT(found->at && *found->at == ((va.v >> found->shift) << 3 | found->kind) && found->side == side))
         return false;
-    ++*found->accesses;
-    if (C2_LIKELY(found->order))
-        *found->order = (*found->order & found->keep) | found->set;
+    if (C2_LIKELY(order))
+        *order = (*order & found->keep) | found->set;
     else
         caches_tlbs_touch(found);
+    ++*found->accesses;
     C2_PROMISE(caches_tlbs_found_holds(found));
     return true;
 }

@@ -46,7 +46,7 @@ enum c2_status cache_contents_init(struct caches *caches, struct c2_error *err)
     enum c2_status status = cache_tape_init(caches, err);
     for (uint32_t i = 0; i < caches->node_count && status == C2_OK; i++) {
         struct cache_level *level = &caches->level[i];
-        level->told = LINES_NO_SLOT;
+        level->front.told = LINES_NO_SLOT;
         level->plain = level->power_of_two && !level->hash;
         status = cache_sets_init(&level->sets, level->policy.ways, level->policy.set_count, err);
     }
@@ -108,22 +108,24 @@ void cache_contents_use(struct caches *caches, unsigned name)
             caches->access = form->shaped[i].access;
 }
 
+/* Where the sets of a level are found by the low bits of a line, and there are any, the front says where; else no line
+ * is there. */
 void cache_contents_link(struct caches *caches)
 {
     static uint32_t nothing = CACHE_SETS_NOTHING;
-    for (unsigned side = CACHES_DATA; side <= CACHES_FETCH; side++) {
-        const struct cache_level *first = caches->port[side];
-        caches->front[side] = (struct cache_front){.word = &nothing};
-        if (first && caches->usual && first->plain)
-            caches->front[side] = (struct cache_front){first->sets.word, first->set_count - 1, first->sets.stride};
+    for (uint32_t i = 0; i < caches->node_count; i++) {
+        struct cache_level *level = &caches->level[i];
+        struct caches_front *front = &level->front;
+        front->caches = caches;
+        front->tape = &caches->tape.end;
+        front->column = level->column;
+        front->word = &nothing;
+        if (!caches->usual || !level->plain)
+            continue;
+        front->word = level->sets.word;
+        front->set_mask = level->set_count - 1;
+        front->stride = level->sets.stride;
     }
-}
-
-void cache_contents_dirty(struct caches *caches, uint32_t slot)
-{
-    uint32_t *youngest = caches->youngest;
-    C2_ASSERT(youngest && cache_sets_tag(*youngest) == slot + 1);
-    *youngest |= CACHE_SETS_DIRTY;
 }
 
 /* ------------------------------------------------------------------ invariants */

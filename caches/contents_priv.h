@@ -46,9 +46,6 @@ void cache_contents_use(struct caches *caches, unsigned form);
 /* A miss of the second level is reason to look ahead for that many accesses (caches_far()). */
 #define CACHE_FAR 16u
 
-/* Dirties a line where a data access was just made. */
-void cache_contents_dirty(struct caches *caches, uint32_t slot);
-
 void cache_contents_check(const struct caches *caches);
 
 /* The set of a line, through all slices, from 0; by its physical number, as without synonyms either finds it. */

@@ -107,7 +107,7 @@ PART bool ask(struct cache_level *level, bool write, uint32_t tag, uint32_t set,
     const uint32_t ways = ways_of(level, known), place = sets_find(words, tag, ways);
     if (C2_LIKELY(place < ways)) {
         sets_front(words, place, words[place], ways);
-        level->hits[write]++;
+        level->front.hits[write]++;
         return true;
     }
     level->misses[write]++;
@@ -173,11 +173,11 @@ PART bool access(struct caches *caches, struct cache_level *first, bool write, u
 {
     uint32_t *words = words_at(first, first_set(first, line, shape), shape.ways[0]);
     const uint32_t ways = ways_of(first, shape.ways[0]), place = sets_find(words, slot + 1, ways);
-    caches->youngest = words;
+    first->front.youngest = words;
     if (C2_UNLIKELY(place >= ways))
         return missed(caches, first, write, slot, line);
     sets_front(words, place, words[place] | write, ways);
-    first->hits[write]++;
+    first->front.hits[write]++;
     return true;
 }
 

@@ -33,16 +33,9 @@ struct caches;
 typedef bool cache_access_function(struct caches *caches, struct cache_level *first, bool write, uint32_t slot,
                                    uint64_t line);
 
-/* Where the youngest line of each set is of a level asked first, if its sets are found by the low bits of a line; else
- * no line is there. */
-struct cache_front {
-    uint32_t *word;
-    uint32_t set_mask, stride;
-};
-
 /* Where that is written down (tape.c). */
 struct cache_tape {
-    uint64_t *at, *stop; /* what comes next; behind it, room for what one access may write */
+    struct caches_tape_end end;
     uint64_t *words, *own;
 };
 
@@ -52,9 +45,7 @@ struct caches {
     bool usual;                            /* accesses go by contents.c, later verdict.c; and then these: */
     cache_access_function *access;         /* at the ports of data and fetches */
     cache_access_function *access_any;     /* at any level */
-    struct cache_front front[2];           /* by side */
     uint32_t far;                          /* caches_far(); 0 where there are but two levels */
-    uint32_t *youngest;                    /* where the line of the last access is, the first of its set */
     struct cache_tape tape;
     struct cache_verdicts *verdicts;
     uint32_t last[2];   /* slot of each side's last access */

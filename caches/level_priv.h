@@ -19,10 +19,10 @@ struct cache_level {
     struct cache_policy policy;
     struct cache_shadow shadow;
     struct caches_counts counts;
-    struct cache_sets sets;      /* of a usual machine: what is here (contents.c); and then these, from which */
-    uint64_t hits[2], misses[2]; /* most of its counts are made: by whether it was a write */
-    bool plain;                  /* one slice, and a power of two of sets */
-    uint32_t told;               /* if it is asked first: the slot that it was asked for last */
+    struct cache_sets sets;    /* of a usual machine: what is here (contents.c); */
+    struct caches_front front; /* its hits, and what those who ask it first have at hand; */
+    uint64_t misses[2];        /* by whether it was a write: of these and the hits most of its counts are made */
+    bool plain;                /* one slice, and a power of two of sets */
     struct cache_lines *lines;
     uint32_t column;          /* of the level in them */
     uint32_t depth;           /* of the levels that are asked one after the other: its place in an outcome */

@@ -29,8 +29,8 @@ enum c2_status cache_tape_init(struct caches *caches, struct c2_error *err)
     caches->tape.own = c2_alloc((OWN_WORDS + CACHES_TAPE_SLACK) * sizeof *caches->tape.own);
     if (!caches->verdicts || !caches->tape.own)
         return c2_fail_memory(err, "what is to be said of a cache");
-    caches->tape.at = caches->tape.words = caches->tape.own;
-    caches->tape.stop = caches->tape.own + OWN_WORDS;
+    caches->tape.end.at = caches->tape.words = caches->tape.own;
+    caches->tape.end.stop = caches->tape.own + OWN_WORDS;
     cache_verdicts_init(caches->verdicts, caches);
     return C2_OK;
 }
@@ -132,14 +132,14 @@ static inline uint64_t *put_miss(uint64_t *at, const struct cache_trail *trail, 
 
 static inline enum caches_tried written(struct caches *caches, uint64_t *at)
 {
-    caches->tape.at = at;
-    return C2_UNLIKELY(at >= caches->tape.stop) ? cache_tape_full(caches) : CACHES_TRIED;
+    caches->tape.end.at = at;
+    return C2_UNLIKELY(at >= caches->tape.end.stop) ? cache_tape_full(caches) : CACHES_TRIED;
 }
 
 enum caches_tried caches_defer(struct caches *caches, const struct caches_noted *noted)
 {
     cache_tape_asked(caches->trail.first, caches->trail.slot);
-    uint64_t *at = caches->tape.at;
+    uint64_t *at = caches->tape.end.at;
     if (noted)
         return written(caches, put_miss(at, &caches->trail, noted));
     *at++ = first_word(&caches->trail, 0);
@@ -149,7 +149,7 @@ enum caches_tried caches_defer(struct caches *caches, const struct caches_noted 
 enum caches_tried caches_note(struct caches *caches, const struct caches_noted *noted)
 {
     const uint64_t first = TAPE_NOTE << TAPE_COLUMN | (uint64_t)TAPE_HEAD << TAPE_BEHIND;
-    return written(caches, put_head(caches->tape.at, first, noted));
+    return written(caches, put_head(caches->tape.end.at, first, noted));
 }
 
 void caches_judge(struct caches *caches, struct caches_outcome *outcome)
@@ -157,7 +157,7 @@ void caches_judge(struct caches *caches, struct caches_outcome *outcome)
     const struct caches_noted noted = {.actor = caches->lines.actor};
     C2_ASSERT(cache_tape_is_own(caches));
     cache_tape_asked(caches->trail.first, caches->trail.slot);
-    caches->tape.at = put_miss(caches->tape.at, &caches->trail, &noted);
+    caches->tape.end.at = put_miss(caches->tape.end.at, &caches->trail, &noted);
     say(caches, outcome ? outcome : &caches->verdicts->outcome);
     C2_PROMISE(cache_access_holds(caches, caches->trail.slot));
 }
@@ -169,14 +169,14 @@ bool caches_can_defer(const struct caches *caches) { return caches->usual; }
 void caches_defer_to(struct caches *caches, uint64_t *words, uint32_t room)
 {
     C2_ASSERT(caches->usual && caches->lines.groups == 0 && room > CACHES_TAPE_SLACK);
-    caches->tape.at = caches->tape.words = words;
-    caches->tape.stop = words + room - CACHES_TAPE_SLACK;
+    caches->tape.end.at = caches->tape.words = words;
+    caches->tape.end.stop = words + room - CACHES_TAPE_SLACK;
 }
 
 uint32_t caches_deferred(struct caches *caches)
 {
-    const size_t count = (size_t)(caches->tape.at - caches->tape.words);
-    caches->tape.at = caches->tape.words;
+    const size_t count = (size_t)(caches->tape.end.at - caches->tape.words);
+    caches->tape.end.at = caches->tape.words;
     return (uint32_t)count;
 }
 

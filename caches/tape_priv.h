@@ -9,7 +9,7 @@
 #include "caches/rows_priv.h"
 
 /* The first word of a record. Slot 32 bits, column 4, levels missed 4, words behind it 8. */
-#define TAPE_COLUMN 32u
+#define TAPE_COLUMN CACHES_TAPE_COLUMN
 #define TAPE_MISSED 36u
 #define TAPE_BEHIND 40u
 #define TAPE_NOTE UINT64_C(14)       /* columns of no level: the caller's own words; */
@@ -56,21 +56,24 @@ enum caches_tried cache_tape_full(struct caches *caches);
 /* A group was added to caches->lines; false: no memory. */
 bool cache_tape_group(struct caches *caches);
 
-static inline bool cache_tape_is_full(const struct caches *caches) { return caches->tape.at >= caches->tape.stop; }
+static inline bool cache_tape_is_full(const struct caches *caches)
+{
+    return caches->tape.end.at >= caches->tape.end.stop;
+}
 
-static inline void cache_tape_put(struct caches *caches, uint64_t word) { *caches->tape.at++ = word; }
+static inline void cache_tape_put(struct caches *caches, uint64_t word) { *caches->tape.end.at++ = word; }
 
 /* A level that walks enter further down is asked by others too. */
 static inline void cache_tape_asked(struct cache_level *first, uint32_t slot)
 {
-    first->told = first->above_count == 0 ? slot : CACHES_NO_SLOT;
+    first->front.told = first->above_count == 0 ? slot : CACHES_NO_SLOT;
 }
 
 /* The level asked first has the line. To its shadow the line that it was asked for last is the youngest already. Says
  * whether the tape is full now. */
 static inline bool cache_tape_hit(struct caches *caches, struct cache_level *first, uint32_t slot)
 {
-    if (first->told == slot)
+    if (first->front.told == slot)
         return false;
     cache_tape_asked(first, slot);
     cache_tape_put(caches, (uint64_t)first->column << TAPE_COLUMN | slot);

@@ -157,6 +157,30 @@ static __attribute__((noinline)) enum c2_status say_else(struct cache_verdicts *
     return cache_rows_add(&verdicts->rows, words[0]) ? C2_OK : no_memory(err);
 }
 
+/* ------------------------------------------------------------------ hits */
+
+/* Hits of the first level of the data path in lines that its shadow has: nearly all hits are, and they come in rows, so
+ * what they need of the shadow is in registers. Returns the first word that is something else. */
+static inline const uint64_t *say_hits(struct cache_verdicts *verdicts, const uint64_t *word, const uint64_t *end)
+{
+    struct cache_shadow *const shadow = &verdicts->level[0].shadow;
+    const struct cache_rows *const rows = &verdicts->rows;
+    const uint32_t horizon = shadow->horizon, stop = shadow->stop, first = shadow->clock;
+    const uint32_t columns = rows->columns, slots = rows->stamps.groups << LINES_GROUP_SHIFT;
+    uint32_t *const stamps = rows->stamps.word, clock = first;
+    for (; word < end && *word >> TAPE_COLUMN == 0 && SHORTCUT(clock < stop); word++, clock++) {
+        const uint32_t ahead = (uint32_t)word[AHEAD];
+        uint32_t *stamp = &stamps[(size_t)(uint32_t)*word * columns];
+        __builtin_prefetch(&stamps[(size_t)(ahead < slots ? ahead : 0) * columns], 1);
+        if (*stamp < horizon)
+            break;
+        *stamp = clock;
+    }
+    shadow->clock = clock;
+    verdicts->level[0].said[0][CACHES_CONFLICT] += clock - first;
+    return word;
+}
+
 /* ------------------------------------------------------------------ a tape */
 
 enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_t *words, size_t count,
@@ -164,7 +188,10 @@ enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_
                                   struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    for (const uint64_t *word = words, *const end = words + count; word < end && status == C2_OK;) {
+    for (const uint64_t *word = words, *const end = words + count; status == C2_OK;) {
+        word = say_hits(verdicts, word, end);
+        if (word == end)
+            break;
         const uint64_t first = *word++;
         const uint32_t column = first >> TAPE_COLUMN & 15, behind = (uint8_t)(first >> TAPE_BEHIND);
         prefetch_row(&verdicts->rows, (uint32_t)word[AHEAD]);

@@ -21,7 +21,7 @@
  *
  * Invariants
  *   Nothing is simulated otherwise than without attribution: the counts are the same.
- *   line_refs is the owner of all of data_line, or NULL.
+ *   line_refs is the owner of all of the data line, or NULL.
  *
  * Cost
  *   A repeat is one more addition; a hit in another line looks up the owner of its page. What a miss costs is the
@@ -170,17 +170,10 @@ void sim_attribute_own(struct sim_core *core, struct guest_va va, uint32_t refs)
     *find_owner(core, sim_page_of(core, va), va.v, &whole) += refs;
 }
 
-void sim_attribute_settle(struct sim_core *core)
-{
-    if (core->owned != 0)
-        *core->line_refs += (uint32_t)core->owned + (core->owned >> 32);
-    core->owned = 0;
-}
-
 bool sim_attribute_line_holds(const struct sim_core *core)
 {
     const struct sim_attributed *a = &core->sim->attributed;
-    const uint64_t start = core->data_line << core->sim->line_shift;
+    const uint64_t start = core->data_start;
     struct sim_owner owner;
     if (!core->line_refs || !a->to.owner || !a->measuring)
         return true;
@@ -188,26 +181,23 @@ bool sim_attribute_line_holds(const struct sim_core *core)
     return owner.refs == core->line_refs && within(&owner, start, start + core->sim->line_bytes);
 }
 
-/* sim_enter_line() where the page is not remembered. */
-void sim_attribute_line(struct sim_core *core, struct sim_page *page, struct guest_va va)
+uint64_t *sim_attribute_line(struct sim_core *core, struct sim_page *page, struct guest_va va)
 {
-    struct sim *sim = core->sim;
-    struct sim_attributed *a = &sim->attributed;
+    const struct sim_attributed *a = &core->sim->attributed;
+    const uint64_t start = va.v & ~core->line_mask;
     bool whole;
-    const uint64_t start = c2_align_down(va.v, sim->line_bytes);
-    core->line_refs = find_owner(core, page, va.v, &whole);
+    uint64_t *refs = find_owner(core, page, va.v, &whole);
     if (whole)
-        return;
-    if (within(&a->last, start, start + sim->line_bytes))
-        a->lines[core->data_line & (SIM_OWNED_LINES - 1)] = (struct sim_owned_line){core->data_line, core->line_refs};
-    else
-        core->line_refs = NULL;
+        return refs;
+    if (!within(&a->last, start, start + core->sim->line_bytes))
+        return NULL;
+    *sim_owned_line(core, va.v) = (struct sim_owned_line){va.v >> core->line_shift, refs};
+    return refs;
 }
 
 static void core_changed(struct sim_core *core, uint64_t first, uint64_t pages)
 {
-    sim_attribute_settle(core);
-    core->line_refs = NULL;
+    sim_part_line(core);
     for (uint64_t i = 0; i < pages && i < SIM_PAGES; i++) {
         struct sim_page *page = &core->pages[(first + i) & (SIM_PAGES - 1)];
         if (page->vpn - first < pages)
@@ -234,9 +224,9 @@ void sim_attribute_changed(struct sim *sim, struct guest_va start, uint64_t byte
 void sim_attribute_phase(struct sim *sim, enum stream_phase next)
 {
     struct sim_attributed *a = &sim->attributed;
-    forget_owners(sim);
     for (uint32_t i = 0; i < sim->core_count; i++)
-        sim_core_at(sim, i)->line_refs = NULL;
+        sim_part_line(sim_core_at(sim, i));
+    forget_owners(sim);
     a->measuring = next == STREAM_MEASURE;
 }
 
@@ -270,7 +260,7 @@ static struct sim_miss describe(const struct sim_core *core, enum sim_kind kind,
                                 struct line_no line, uint64_t actor, const struct caches_outcome *outcome)
 {
     const struct sim *sim = core->sim;
-    return (struct sim_miss){.number = sim->attributed.number,
+    return (struct sim_miss){.number = core->sim->attributed.number,
                              .code = core->code,
                              .kind = kind,
                              .va = va,
@@ -301,8 +291,8 @@ static enum c2_status access_plain(struct sim_core *core, const struct sim_miss 
                                    struct c2_error *err)
 {
     struct caches *plain = core->sim->plain;
-    const struct line_no virtual_line = {miss->va.v >> core->sim->line_shift};
     const enum caches_side side = miss->kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA;
+    const struct line_no virtual_line = {miss->va.v >> core->sim->line_shift};
     uint32_t served_by;
     return miss->kind == SIM_WALK
                ? caches_walk(plain, miss->line, &served_by, outcome, err)
@@ -318,7 +308,7 @@ static enum c2_status tell_prefetched(struct sim_core *core, const struct sim_mi
     struct sim_prefetched prefetched = {
         .code = access->code, .kind = access->kind, .va = access->va, .measured = access->measured};
     prefetched.events = caches_prefetched(sim->caches, &prefetched.count);
-    core->data_line = SIM_NOWHERE;
+    sim_leave_line(core);
     enum c2_status status = prefetched.count != 0 ? sim_tell_prefetched(sim, &prefetched, err) : C2_OK;
     if (status == C2_OK && sim->plain)
         status = access_plain(core, access, &outcome, err);
@@ -340,18 +330,18 @@ static void set_instruction(struct sim_core *core, enum sim_kind kind)
 /* ------------------------------------------------------------------ one line access */
 
 /* A line access that the first level may not have. */
-enum c2_status sim_attribute_any(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,
+enum c2_status sim_attribute_any(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                  struct line_no virtual_line, struct line_no physical_line, struct c2_error *err)
 {
     struct sim *sim = core->sim;
-    const enum sim_kind kind = side == CACHES_FETCH ? SIM_FETCH : write ? SIM_WRITE : SIM_READ;
+    const enum caches_side side = kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA;
     struct caches_outcome outcome;
     uint64_t actor;
     enum c2_status status = set_actor(core, kind, va, &actor, err);
     if (sim->prefetches)
         set_instruction(core, kind);
     if (status == C2_OK)
-        status = caches_access(sim->caches, side, write, virtual_line, physical_line, &outcome, err);
+        status = caches_access(sim->caches, side, kind == SIM_WRITE, virtual_line, physical_line, &outcome, err);
     if (status == C2_OK)
         status = tell_miss(core, kind, va, physical_line, actor, &outcome, err);
     if (status != C2_OK || !sim->prefetches)

@@ -103,8 +103,8 @@ static enum c2_status access_bytes(struct sim_core *core, bool write, uint64_t s
 {
     core->first_byte = (uint32_t)(start & (core->sim->line_bytes - 1));
     core->byte_count = (uint32_t)(end - start);
-    core->data_line = SIM_NOWHERE;
-    return sim_access(core, CACHES_DATA, write, (struct guest_va){start}, err);
+    sim_leave_line(core);
+    return sim_access(core, write ? SIM_WRITE : SIM_READ, (struct guest_va){start}, err);
 }
 
 /* As sim_data_lines(). */

@@ -13,11 +13,21 @@
 
 #include "sim/sim_priv.h"
 
+static void lend(struct sim *sim)
+{
+    for (uint32_t i = 0; i < sim->core_count; i++) {
+        struct sim_core *core = sim_core_at(sim, i);
+        core->far = caches_far(sim->caches);
+        for (unsigned side = CACHES_DATA; side <= CACHES_FETCH; side++)
+            core->front[side] = caches_front(sim->caches, (enum caches_side)side);
+    }
+}
+
 enum c2_status sim_caches_create(struct sim *sim, const struct caches_machine *machine, struct c2_error *err)
 {
     enum c2_status status = caches_create(&sim->caches, machine, sim->seed, err);
     if (status == C2_OK)
-        sim->core.far = caches_far(sim->caches);
+        lend(sim);
     if (status == C2_OK && sim->attributed.to.actor)
         status = caches_keep_evictors(sim->caches, err);
     if (status == C2_OK && sim->prefetches && sim->compares) {
@@ -48,7 +58,7 @@ enum c2_status sim_empty(struct sim *sim, struct c2_error *err)
     sim->emptied = counted;
     caches_tlbs_destroy(core->tlb);
     core->tlb = NULL;
-    core->data_line = SIM_NOWHERE;
+    sim_leave_line(core);
     core->fetch_line = sim->has_l1i ? SIM_NOWHERE : 0;
     for (size_t i = 0; i < SIM_PAGES; i++)
         core->pages[i].vpn = SIM_NOWHERE; /* what is remembered with them may be the caches' */

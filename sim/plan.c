@@ -23,7 +23,10 @@ static enum c2_status reach(struct sim *sim, uint32_t number, struct c2_error *e
     uint64_t capacity = sim->plan_capacity == 0 ? C2_HOST_SIZE(4096, 1) : sim->plan_capacity;
     while (capacity <= number)
         capacity *= 2;
-    struct sim_plan *plans = c2_realloc(sim->plans, capacity * sizeof *plans);
+    uint32_t *pending = c2_realloc(sim->pending, capacity * sizeof *pending);
+    if (pending)
+        sim->pending = pending;
+    struct sim_plan *plans = pending ? c2_realloc(sim->plans, capacity * sizeof *plans) : NULL;
     if (!plans)
         return c2_fail_memory(err, "the simulator's table of blocks");
     for (uint64_t i = sim->plan_capacity; i < capacity; i++)
@@ -55,16 +58,17 @@ static uint64_t last_line(const struct sim *sim, const struct stream_block *bloc
 }
 
 /* A stretch ends before the first slot of the instruction whose fetch enters the next line. */
-static void lay_stretches(const struct sim *sim, const struct stream_block *block, struct sim_stretch *stretches)
+static void lay_stretches(const struct sim *sim, const struct stream_block *block, uint32_t first_code,
+                          struct sim_stretch *stretches)
 {
     uint32_t stretch = 0;
-    stretches[0].insn = 0;
+    stretches[0].code = first_code;
     const uint64_t first = (block->pc.v + block->insns[0].offset) >> sim->line_shift;
     for (uint32_t i = 0; i < block->insn_count && sim->has_l1i; i++) {
         const uint64_t end = block->pc.v + block->insns[i].offset + block->insns[i].length - 1;
         while (first + stretch < end >> sim->line_shift) {
             stretches[stretch++].slot_end = block->insns[i].first_slot;
-            stretches[stretch].insn = (uint16_t)i;
+            stretches[stretch].code = first_code + i;
         }
     }
     stretches[stretch].slot_end = block->slot_count;
@@ -73,7 +77,7 @@ static void lay_stretches(const struct sim *sim, const struct stream_block *bloc
 static void lay_slots(const struct sim *sim, const struct stream_block *block, struct sim_plan *plan,
                       struct sim_slot *slots)
 {
-    uint64_t reads = 0, writes = 0, modifies = 0;
+    uint32_t reads = 0, writes = 0, modifies = 0;
     for (uint32_t i = 0; i < block->slot_count; i++) {
         const struct stream_slot *from = &block->slots[i];
         C2_ASSERT(from->kind <= STREAM_MODIFY && from->size >= 1 && from->size <= SIM_MAX_REFERENCE_BYTES);
@@ -81,17 +85,18 @@ static void lay_slots(const struct sim *sim, const struct stream_block *block, s
         slots[i] = (struct sim_slot){
             .repeated = (is_read ? SIM_REPEAT_READ : 0) + (is_write ? SIM_REPEAT_WRITE : 0),
             .following = is_read && is_write ? SIM_REPEAT_WRITE : 0,
-            .last_offset = (int16_t)((int64_t)sim->line_bytes - from->size),
+            .code = plan->first_code + from->insn,
+            .limit = (uint16_t)(from->size <= sim->line_bytes ? sim->line_bytes - from->size + 1 : 0),
             .size = from->size,
-            .insn = from->insn,
-            .write = !is_read,
         };
         reads += is_read;
         writes += is_write;
         modifies += is_read && is_write;
     }
-    plan->insns_modifies = (uint64_t)block->insn_count << 32 | modifies;
-    plan->reads_writes = reads << 32 | writes;
+    plan->insns = block->insn_count;
+    plan->modifies = modifies;
+    plan->reads = reads;
+    plan->writes = writes;
 }
 
 enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error *err)
@@ -117,7 +122,7 @@ enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error 
             return c2_fail_memory(err, "the simulator's plan of a block");
         struct sim_stretch *stretches = (struct sim_stretch *)(slots + block->slot_count);
         lay_slots(sim, block, &plan, slots);
-        lay_stretches(sim, block, stretches);
+        lay_stretches(sim, block, plan.first_code, stretches);
         plan.slots = slots;
         plan.stretches = stretches;
         plan.whole = (uint32_t)stream_header(0, block->insn_count, block->slot_count);
@@ -132,4 +137,5 @@ void sim_plan_free(struct sim *sim)
     for (uint32_t i = 0; i < sim->plan_capacity; i++)
         c2_free((void *)sim->plans[i].slots); /* the stretches lie behind the slots */
     c2_free(sim->plans);
+    c2_free(sim->pending);
 }

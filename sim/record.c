@@ -88,7 +88,7 @@ static enum c2_status fetch(struct sim_core *core, struct origin origin, uint32_
         if (line == core->fetch_line)
             continue;
         core->fetch_line = line;
-        status = sim_access(core, CACHES_FETCH, false, (struct guest_va){line << sim->line_shift}, err);
+        status = sim_access(core, SIM_FETCH, (struct guest_va){line << sim->line_shift}, err);
     }
     return status;
 }

@@ -32,19 +32,18 @@ static void choose_loop(struct sim *sim)
 {
     if (sim->tells_records || sim->tells_references || sim->prefetches || sim->core_count > 1)
         sim->consume = sim_consume_observed;
-    else if (sim->attributed.on)
-        sim->consume = SHORTCUT(!sim->core.tlb_split && sim->line_shift == SIM_USUAL_LINE_SHIFT)
-                           ? sim_consume_usual
-                           : sim_consume_attributed;
     else
-        sim->consume = sim->core.tlb_split ? sim_consume_split : sim_consume_fast;
+        sim->consume = SHORTCUT(!sim->core.tlb_split && sim->line_shift == SIM_USUAL_LINE_SHIFT) ? sim_consume_usual
+                                                                                                 : sim_consume_fast;
 }
 
 static void core_init(struct sim_core *core, struct sim *sim, uint32_t number)
 {
     core->sim = sim;
     core->number = number;
-    core->data_line = SIM_NOWHERE;
+    core->line_shift = sim->line_shift;
+    core->line_mask = sim->line_bytes - 1;
+    sim_leave_line(core);
     core->rep_block = SIM_NO_BLOCK;
     core->fetch_line = sim->has_l1i ? SIM_NOWHERE : 0;
     for (size_t i = 0; i < SIM_PAGES; i++)
@@ -123,35 +122,83 @@ enum c2_status sim_consume(struct sim *sim, const struct stream_batch *batch, st
     return sim->lengths ? sim_intervals_consume(sim, batch, err) : sim->consume(sim->now, batch, err);
 }
 
-static enum sim_kind kind_of(enum caches_side side, bool write)
-{
-    return side == CACHES_FETCH ? SIM_FETCH : write ? SIM_WRITE : SIM_READ;
-}
+/* ------------------------------------------------------------------ a line access that is no repeat */
 
-enum c2_status sim_access_tried(struct sim_core *core, enum caches_tried tried, enum caches_side side, bool write,
-                                struct guest_va va, struct c2_error *err)
+static enum caches_side side_of(enum sim_kind kind) { return kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA; }
+
+enum c2_status sim_asked(struct sim_core *core, enum caches_tried tried, enum sim_kind kind, struct guest_va va,
+                         struct c2_error *err)
 {
-    struct sim *sim = core->sim;
-    if (tried == CACHES_FULL)
-        return sim_verdicts_pass(sim, err);
-    return sim_verdicts_missed(core, kind_of(side, write), va, err);
+    if (tried == CACHES_TRIED)
+        return C2_OK;
+    return tried == CACHES_FULL ? sim_verdicts_pass(core->sim, err) : sim_verdicts_missed(core, kind, va, err);
 }
 
 /* Of a line whose slot nobody remembers, and of caches that have one stage. */
-enum c2_status sim_access_any(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,
-                              struct line_no virtual_line, struct line_no physical_line, struct c2_error *err)
+static enum c2_status ask_any(struct sim_core *core, enum sim_kind kind, struct line_no line, struct guest_va va,
+                              struct c2_error *err)
 {
     struct sim *sim = core->sim;
+    const bool write = kind == SIM_WRITE;
+    const struct line_no virtual_line = {va.v >> core->line_shift};
     if (sim->core_count > 1)
-        sim_cores_origin(core, side == CACHES_FETCH);
+        sim_cores_origin(core, kind == SIM_FETCH);
     if (!sim->verdicts.tape)
-        return sim->attributed.on ? sim_attribute_any(core, side, write, va, virtual_line, physical_line, err)
-                                  : caches_access(sim->caches, side, write, virtual_line, physical_line, NULL, err);
-    const uint32_t slot = caches_slot(sim->caches, physical_line);
+        return sim->attributed.on ? sim_attribute_any(core, kind, va, virtual_line, line, err)
+                                  : caches_access(sim->caches, side_of(kind), write, virtual_line, line, NULL, err);
+    const uint32_t slot = caches_slot(sim->caches, line);
     if (slot == CACHES_NO_SLOT)
         return c2_fail_memory(err, "the table of lines accessed");
-    const enum caches_tried tried = caches_try(sim->caches, side, write, slot, virtual_line, physical_line);
-    return tried == CACHES_TRIED ? C2_OK : sim_access_tried(core, tried, side, write, va, err);
+    return sim_asked(core, caches_try(sim->caches, side_of(kind), write, slot, line), kind, va, err);
+}
+
+enum c2_status sim_ask_others(struct sim_core *core, enum sim_kind kind, const struct sim_page *page,
+                              struct guest_va va, struct c2_error *err)
+{
+    const uint32_t in_page = sim_line_of(va, core->line_shift), slot = page->slot + in_page;
+    const struct line_no line = {page->line + in_page};
+    if (C2_UNLIKELY(!SHORTCUT(page->slot != CACHES_NO_SLOT)))
+        return ask_any(core, kind, line, va, err);
+    const enum caches_tried tried = caches_try_others(core->sim->caches, side_of(kind), kind == SIM_WRITE, slot, line);
+    return tried == CACHES_UNTRIED ? ask_any(core, kind, line, va, err) : sim_asked(core, tried, kind, va, err);
+}
+
+enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
+                           struct c2_error *err)
+{
+    const unsigned tlb_side = sim_tlb_side(core, kind);
+    enum c2_status status = C2_OK;
+    if (core->tlb_on[side_of(kind)] && SHORTCUT(va.v >> C2_PAGE_SHIFT == core->tlb_page[tlb_side]))
+        ++*core->tlb_accesses[tlb_side];
+    else if (core->tlb_on[side_of(kind)])
+        status = sim_tlb_enter(core, tlb_side, page, va, err);
+    return status == C2_OK ? sim_ask_caches(core, kind, page, va, false, err) : status;
+}
+
+enum c2_status sim_access(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err)
+{
+    sim_flush_repeats(core);
+    sim_leave_line(core);
+    struct sim_page *page = sim_page_of(core, va);
+    if (kind != SIM_FETCH)
+        core->data_start = va.v & ~core->line_mask;
+    return sim_ask(core, kind, page, va, false, err);
+}
+
+void sim_flush_repeats(struct sim_core *core)
+{
+    const uint64_t reads = (uint32_t)core->repeats, writes = core->repeats >> 32;
+    if (core->repeats == 0)
+        return;
+    core->repeats = 0;
+    if (core->line_refs)
+        *core->line_refs += reads + writes;
+    *core->tlb_accesses[CACHES_TLB_LOAD] += reads;
+    *core->tlb_accesses[core->tlb_split] += writes;
+    if (caches_repeats(core->front[CACHES_DATA], reads, writes))
+        return;
+    caches_repeat(core->sim->caches, false, reads);
+    caches_repeat(core->sim->caches, true, writes);
 }
 
 /* A guest that runs has what it accesses, and nobody takes it away before sim_forget; a stream from a file may not. Any
@@ -176,9 +223,11 @@ void sim_page_fill(struct sim_core *core, struct sim_page *page, struct guest_va
     const bool present = sim->translation.translate(sim->translation.self, va, &pa);
     if (!present)
         sim_note_absent(sim, va, &pa);
-    *page = (struct sim_page){.vpn = va.v >> C2_PAGE_SHIFT, .delta = pa.v - va.v, .slot = CACHES_NO_SLOT};
+    *page = (struct sim_page){.vpn = va.v >> C2_PAGE_SHIFT,
+                              .line = c2_align_down(pa.v, C2_PAGE_BYTES) >> sim->line_shift,
+                              .slot = CACHES_NO_SLOT};
     if (C2_PAGE_BYTES >> sim->line_shift <= CACHES_SLOTS)
-        page->slot = caches_slot(sim->caches, (struct line_no){c2_align_down(pa.v, C2_PAGE_BYTES) >> sim->line_shift});
+        page->slot = caches_slot(sim->caches, (struct line_no){page->line});
     struct mmu_walk walk = {.entry_count = MMU_WALK_ENTRIES};
     if ((core->tlb || sim->attributed.on) && sim->translation.walk)
         sim->translation.walk(sim->translation.self, va, &walk);
@@ -189,30 +238,11 @@ bool sim_page_holds(const struct sim_core *core, const struct sim_page *page, st
 {
     const struct sim_translation *translation = &core->sim->translation;
     struct guest_pa pa;
-    return translation->translate(translation->self, va, &pa) && pa.v == va.v + page->delta;
+    return translation->translate(translation->self, va, &pa) &&
+           pa.v >> core->line_shift == page->line + sim_line_of(va, core->line_shift);
 }
 
-void sim_flush_repeats(struct sim_core *core)
-{
-    struct sim *sim = core->sim;
-    const uint64_t reads = (uint32_t)core->repeats, writes = core->repeats >> 32;
-    core->repeats = 0;
-    if (core->tlb_on[CACHES_DATA]) {
-        *core->tlb_accesses[CACHES_TLB_LOAD] += reads;
-        *core->tlb_accesses[core->tlb_split] += writes;
-    }
-    if (reads != 0)
-        caches_repeat(sim->caches, false, reads);
-    if (writes != 0)
-        caches_repeat(sim->caches, true, writes);
-}
-
-void sim_settle(struct sim *sim)
-{
-    sim_flush_repeats(sim->now);
-    if (sim->attributed.on)
-        sim_attribute_settle(sim->now);
-}
+void sim_settle(struct sim *sim) { sim_flush_repeats(sim->now); }
 
 /* The line of the last data access is forgotten too: it may be another frame's from now on. The line of the last
  * fetch is a virtual one and stays. */
@@ -225,7 +255,7 @@ static void core_forget(struct sim_core *core, struct guest_va start, uint64_t b
         if (page->vpn - first < pages)
             page->vpn = SIM_NOWHERE;
     }
-    core->data_line = SIM_NOWHERE;
+    sim_leave_line(core);
     if (core->tlb)
         sim_cores_forgot(core->sim, core->number, sim_tlb_forget(core, start, bytes));
 }
@@ -249,7 +279,7 @@ enum c2_status sim_memory(struct sim *sim, bool appeared, const struct mmu_area 
 
 static void ask_anew(struct sim_core *core)
 {
-    core->data_line = SIM_NOWHERE;
+    sim_leave_line(core);
     for (unsigned side = 0; side < CACHES_TLB_SIDES; side++)
         core->tlb_page[side] = SIM_NOWHERE;
 }

@@ -10,13 +10,14 @@
 /* Translations remembered: enough for 16 MiB in use, 64 KiB of the host's L2. A random walk over 8 MiB takes a third
  * less time than with 1024. */
 #define SIM_PAGES C2_HOST_SIZE(4096u, 2u)
-#define SIM_NOWHERE UINT64_MAX       /* no line and no page has this number */
-#define SIM_MAX_REFERENCE_BYTES 512u /* FXSAVE; larger ones could cross two page boundaries */
+#define SIM_NOWHERE UINT64_MAX           /* no line and no page has this number */
+#define SIM_NO_START ((uint64_t)1 << 63) /* where no line begins: such addresses are none on x86-64 */
+#define SIM_MAX_REFERENCE_BYTES 512u     /* FXSAVE; larger ones could cross two page boundaries */
 
 /* What is remembered of a page, so that an access to another one than before looks at one place. */
 struct sim_page {
     uint64_t vpn;                  /* SIM_NOWHERE: empty, and nothing else means anything */
-    uint64_t delta;                /* physical = virtual + delta (modulo 2^64) */
+    uint64_t line;                 /* physical line that it begins with */
     uint64_t *refs;                /* of the owner of all of it; NULL: it has several, or nobody has asked */
     struct caches_tlb_found found; /* with TLBs */
     uint32_t slot;                 /* of its first line; CACHES_NO_SLOT: to be asked for line by line */
@@ -29,31 +30,31 @@ struct sim_page {
 
 /* What the hot loop needs of a slot. */
 struct sim_slot {
-    uint64_t repeated;   /* what it adds to the repeats when its line is that of the access before */
-    uint64_t following;  /* and when it is not: the write of a modify repeats its read */
-    int16_t last_offset; /* the highest offset in a line at which the reference still ends inside it; < 0: nowhere */
+    uint64_t repeated;  /* what it adds to the repeats when its line is that of the access before */
+    uint64_t following; /* and when it is not: the write of a modify repeats its read */
+    uint32_t code;      /* of its instruction; with attribution */
+    uint16_t limit;     /* of the offsets in a line at which the reference ends inside of it; 0: nowhere */
     uint16_t size;
-    uint16_t insn; /* whose it is, counted in the block */
-    bool write;    /* the first access is a write */
 };
 
 /* The slots between two fetch line accesses. Line i of a block is its first line + i. */
 struct sim_stretch {
-    uint16_t slot_end;
-    uint16_t insn; /* whose fetch enters the line */
+    uint32_t code; /* of the instruction whose fetch enters the line; with attribution */
+    uint32_t slot_end;
 };
 
 /* A block, prepared at first sight for runs that do all of it. */
 struct sim_plan {
-    uint32_t whole; /* low half of the header of such a run; SIM_NO_RUN: there is none (see plan.c) */
-    uint32_t stretch_count;
+    uint32_t whole;      /* low half of the header of such a run; SIM_NO_RUN: there is none (see plan.c) */
+    uint32_t pending;    /* whole runs that are not counted yet: sim->pending says of which plans there are any */
     uint64_t first_line; /* virtual line of the first fetch; 0 on a machine without L1I */
-    const struct sim_stretch *stretches;
     const struct sim_slot *slots;
-    uint64_t insns_modifies; /* two counters in one word, 32 bits each: what a run adds */
-    uint64_t reads_writes;
-    uint32_t first_code; /* with attribution: code number of the block's first instruction */
-    uint64_t runs;       /* with attribution: whole runs in phases that are measured, not yet settled */
+    const struct sim_stretch *stretches;
+    uint32_t stretch_count;
+    uint32_t first_code;      /* with attribution: code number of the block's first instruction */
+    uint32_t insns, modifies; /* what a run adds */
+    uint32_t reads, writes;
+    uint64_t runs; /* with attribution: whole runs in phases that are measured, not yet settled */
 };
 #define SIM_NO_RUN UINT32_MAX
 #define SIM_NO_BLOCK UINT32_MAX
@@ -85,17 +86,18 @@ struct sim_core {
     struct sim *sim;                 /* whose it is */
     uint32_t number;                 /* of several, from 0 */
     uint32_t first_byte, byte_count; /* of several: those of its line that the data access being made is of */
-    uint64_t data_line;  /* virtual line of the last line access if that was on the data side, else SIM_NOWHERE */
-    uint64_t repeats;    /* of data_line since, not yet told to the caches */
-    const uint32_t *far; /* caches_far() */
-    uint64_t fetch_line; /* virtual line of the last fetch; stays 0 on a machine without L1I */
-    uint32_t rep_block;  /* of the last REP, if a fault has left it unfinished; else SIM_NO_BLOCK */
-    uint64_t rep_left;   /* elements that it has still to do */
-
-    /* With attribution: */
-    uint32_t code;       /* of the instruction that makes the accesses */
-    uint64_t *line_refs; /* of the owner of all of data_line; NULL: it has several */
-    uint64_t owned;      /* repeats on data_line not yet added there; two counters in one word, as in `repeats` */
+    uint64_t data_start; /* where the line of the last access begins if that was on the data side; or SIM_NO_START */
+    uint64_t line_start; /* the same, if it has line_refs; else SIM_NO_START */
+    uint64_t repeats;    /* of that line since, not yet told to the caches, nor to its owner */
+    uint64_t *line_refs; /* of the owner of all of that line; NULL: its references count for owners one by one */
+    uint64_t line_mask;  /* of the offset in a line */
+    unsigned line_shift;
+    struct caches_front *front[2]; /* by enum caches_side */
+    const uint32_t *far;           /* caches_far() */
+    uint64_t fetch_line;           /* virtual line of the last fetch; stays 0 on a machine without L1I */
+    uint32_t rep_block;            /* of the last REP, if a fault has left it unfinished; else SIM_NO_BLOCK */
+    uint64_t rep_left;             /* elements that it has still to do */
+    uint32_t code;                 /* with attribution: of the instruction that makes the accesses */
 
     bool tlb_on[2];                           /* by enum caches_side: these have TLBs */
     bool tlb_split;                           /* loads and stores have first levels of their own */
@@ -132,6 +134,8 @@ struct sim {
 
     struct sim_plan *plans; /* by block number, plan_capacity of them; not yet built: whole == SIM_NO_RUN */
     uint32_t plan_capacity;
+    uint32_t *pending; /* numbers of plans, pending_count of them: with room for all */
+    uint32_t pending_count;
 
     bool walks_cached;
     uint64_t walk_reads[CACHES_MAX_LEVELS + 1]; /* cached: by the level that served them */
@@ -186,12 +190,11 @@ static inline struct sim_core *sim_core_at(struct sim *sim, uint32_t i)
 enum c2_status sim_plan_build(struct sim *sim, uint32_t number, struct c2_error *err);
 void sim_plan_free(struct sim *sim);
 
-/* consume.c: batches; without subscribers, the same where loads and stores have TLBs of their own, the same with
- * attribution or subscribers to misses, and of the usual machine, with subscribers to records or references. */
-#define SIM_USUAL_LINE_SHIFT 6u /* and loads and stores share their TLBs */
+/* consume.c: batches; the same on usual machines, whose loads and stores share their TLBs; and with subscribers to
+ * records or references. */
+#define SIM_USUAL_LINE_SHIFT 6u
+#define SIM_USUAL_LINE_MASK (((uint64_t)1 << SIM_USUAL_LINE_SHIFT) - 1)
 enum c2_status sim_consume_fast(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
-enum c2_status sim_consume_split(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
-enum c2_status sim_consume_attributed(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
 enum c2_status sim_consume_usual(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
 enum c2_status sim_consume_observed(struct sim_core *core, const struct stream_batch *batch, struct c2_error *err);
 
@@ -205,7 +208,6 @@ enum c2_status sim_record(struct sim_core *core, uint32_t tid, uint64_t header, 
 
 /* sim.c: the rare halves of the two functions below. */
 void sim_page_fill(struct sim_core *core, struct sim_page *page, struct guest_va va);
-void sim_flush_repeats(struct sim_core *core);
 void sim_settle(struct sim *sim); /* nothing is pending afterwards: all counts are current */
 enum c2_status sim_memory_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err);
 
@@ -268,11 +270,13 @@ void sim_attribute_init(struct sim *sim, const struct sim_attribution *attributi
 void sim_attribute_free(struct sim *sim);
 enum c2_status sim_attribute_block(struct sim *sim, const struct stream_block *block, uint32_t *first_code,
                                    struct c2_error *err);
-void sim_attribute_line(struct sim_core *core, struct sim_page *page, struct guest_va va);
-/* What is promised, for C2_PROMISE: line_refs is the owner of all of data_line, or NULL; the page is translated so. */
+/* The counter of whoever owns all of the line of va, who is remembered; NULL: it has several owners. */
+uint64_t *sim_attribute_line(struct sim_core *core, struct sim_page *page, struct guest_va va);
+/* What is promised, for C2_PROMISE: line_refs is the owner of all of the data line, or NULL; the page is translated
+ * so. */
 bool sim_attribute_line_holds(const struct sim_core *core);
 bool sim_page_holds(const struct sim_core *core, const struct sim_page *page, struct guest_va va);
-enum c2_status sim_attribute_any(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,
+enum c2_status sim_attribute_any(struct sim_core *core, enum sim_kind kind, struct guest_va va,
                                  struct line_no virtual_line, struct line_no physical_line, struct c2_error *err);
 enum c2_status sim_attribute_walk(struct sim_core *core, struct guest_va va, struct line_no entry, uint32_t *served_by,
                                   struct c2_error *err);
@@ -283,11 +287,10 @@ enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struc
 enum c2_status sim_attribute_mark(struct sim *sim, uint64_t header, const uint64_t *words, struct c2_error *err);
 void sim_attribute_changed(struct sim *sim, struct guest_va start, uint64_t bytes); /* it has other owners */
 void sim_attribute_own(struct sim_core *core, struct guest_va va, uint32_t refs); /* counts them for the owner of va */
-void sim_attribute_settle(struct sim_core *core);
-void sim_attribute_phase(struct sim *sim, enum stream_phase next); /* settled, but for instructions */
-void sim_attribute_codes(struct sim *sim);                         /* settles instructions */
-void sim_attribute_drop(struct sim *sim);                          /* nothing has been measured so far */
-struct sim_code sim_attribute_sum(const struct sim *sim);          /* of all that are settled; without a pc */
+void sim_attribute_phase(struct sim *sim, enum stream_phase next);                /* settled, but for instructions */
+void sim_attribute_codes(struct sim *sim);                                        /* settles instructions */
+void sim_attribute_drop(struct sim *sim);                                         /* nothing has been measured so far */
+struct sim_code sim_attribute_sum(const struct sim *sim); /* of all that are settled; without a pc */
 
 /* window.c */
 void sim_totals_subtract(struct sim_totals *from, const struct sim_totals *what);
@@ -322,21 +325,21 @@ enum c2_status sim_tell_unaided(const struct sim *sim, const struct sim_miss *mi
 
 /* ------------------------------------------------------------------ the way of one line access */
 
-/* The simulated TLBs: on the page of the side's last access nothing but a count changes. */
-static inline enum c2_status sim_tlb_access(struct sim_core *core, enum caches_side side, bool write,
-                                            struct sim_page *page, struct guest_va va, struct c2_error *err)
+static inline unsigned sim_tlb_side(const struct sim_core *core, enum sim_kind kind)
 {
-    const unsigned tlb_side = side == CACHES_FETCH ? CACHES_TLB_FETCH : write & core->tlb_split;
-    if (SHORTCUT(va.v >> C2_PAGE_SHIFT == core->tlb_page[tlb_side])) {
-        ++*core->tlb_accesses[tlb_side];
-        return C2_OK;
-    }
+    return kind == SIM_FETCH ? CACHES_TLB_FETCH : (kind == SIM_WRITE) & core->tlb_split;
+}
+
+/* The simulated TLBs: a page that is where it was found last; nothing but the order of its set changes, and a count.
+ * False: it is not, or its policy is to be told, and nothing has changed. */
+static inline bool sim_tlb_again(struct sim_core *core, unsigned tlb_side, const struct sim_page *page,
+                                 struct guest_va va)
+{
+    if (C2_UNLIKELY(!page->found.order) || !caches_tlbs_again(&page->found, (enum caches_tlb_side)tlb_side, va))
+        return false;
     core->tlb_page[tlb_side] = va.v >> C2_PAGE_SHIFT;
-    enum c2_status status = C2_OK;
-    if (C2_UNLIKELY(!caches_tlbs_again(&page->found, (enum caches_tlb_side)tlb_side, va)))
-        status = sim_tlb_enter(core, tlb_side, page, va, err);
     core->tlb_accesses[tlb_side] = page->found.accesses;
-    return status;
+    return true;
 }
 
 /* Whether a repeat of the data line would be of another page to the TLBs: only where a load and a store are two
@@ -358,7 +361,7 @@ static inline struct sim_page *sim_page_of(struct sim_core *core, struct guest_v
 
 static inline struct guest_pa sim_translate(struct sim_core *core, struct guest_va va)
 {
-    return (struct guest_pa){va.v + sim_page_of(core, va)->delta};
+    return (struct guest_pa){(sim_page_of(core, va)->line << core->line_shift) + (va.v & (C2_PAGE_BYTES - 1))};
 }
 
 /* Whoever is to blame for an access; never 0, which is nobody, unless nobody attributes. */
@@ -381,81 +384,91 @@ static inline uint32_t sim_page_log2(const struct sim_core *core, struct guest_v
     return C2_PAGE_SHIFT + MMU_WALK_BITS * (MMU_WALK_ENTRIES - entry_count);
 }
 
-/* sim.c: what follows caches_try() where more than a count has changed; and an access that it cannot do. */
-enum c2_status sim_access_tried(struct sim_core *core, enum caches_tried tried, enum caches_side side, bool write,
-                                struct guest_va va, struct c2_error *err);
-enum c2_status sim_access_any(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,
-                              struct line_no virtual_line, struct line_no physical_line, struct c2_error *err);
+/* ------------------------------------------------------------------ and of one that is no repeat */
 
-/* With attribution: data_line is a new one, that of va. */
-static inline void sim_enter_line(struct sim_core *core, struct sim_page *page, struct guest_va va)
+/* All that is pending is told. Before anything else is accessed: among the repeats may be the write that makes the line
+ * dirty, and the access may evict it. */
+void sim_flush_repeats(struct sim_core *core);
+
+/* Where the owner of a line is remembered whose page has several. */
+static inline struct sim_owned_line *sim_owned_line(struct sim_core *core, uint64_t va)
 {
-    struct sim *sim = core->sim;
-    struct sim_attributed *a = &sim->attributed;
-    if (core->owned != 0)
-        sim_attribute_settle(core);
-    const struct sim_owned_line *line = &a->lines[core->data_line & (SIM_OWNED_LINES - 1)];
-    if (C2_LIKELY(SHORTCUT(page->refs)))
-        core->line_refs = page->refs;
-    else if (SHORTCUT(line->line == core->data_line))
-        core->line_refs = line->refs;
-    else
-        sim_attribute_line(core, page, va);
-    C2_PROMISE(sim_attribute_line_holds(core));
+    return &core->sim->attributed.lines[va >> core->line_shift & (SIM_OWNED_LINES - 1)];
 }
 
-/* A line access that is not a repeat. The repeats of the line before are told first: among them may be the write
- * that makes it dirty, and this access may evict it. attributed and line_shift: sim->attributed.on and sim->line_shift,
- * as constants where they are known beforehand. */
-static inline __attribute__((always_inline)) enum c2_status sim_access_as(struct sim_core *core, enum caches_side side,
-                                                                          bool write, struct guest_va va,
-                                                                          const bool attributed,
-                                                                          const unsigned line_shift,
-                                                                          struct c2_error *err)
+/* From now on references to the line of the last data access count for owners one by one. */
+static inline void sim_part_line(struct sim_core *core)
 {
-    struct sim *sim = core->sim;
-    if (core->repeats != 0)
-        sim_flush_repeats(core);
-    sim->attributed.number++;
-    struct sim_page *page = sim_page_of(core, va);
-    if (core->tlb_on[side]) {
-        enum c2_status status = sim_tlb_access(core, side, write, page, va, err);
-        if (C2_UNLIKELY(status != C2_OK))
-            return status;
-    }
-    struct line_no virtual_line = {va.v >> line_shift}, physical_line = {(va.v + page->delta) >> line_shift};
-    core->data_line = side == CACHES_DATA ? virtual_line.v : SIM_NOWHERE;
-    if (attributed && side == CACHES_DATA)
-        sim_enter_line(core, page, va);
-    if (SHORTCUT(page->slot != CACHES_NO_SLOT)) {
-        const uint32_t slot = page->slot + (uint32_t)(virtual_line.v & ((C2_PAGE_BYTES >> line_shift) - 1));
-        const enum caches_tried tried = caches_try(sim->caches, side, write, slot, virtual_line, physical_line);
-        if (C2_LIKELY(tried == CACHES_TRIED))
-            return C2_OK;
-        if (tried != CACHES_UNTRIED)
-            return sim_access_tried(core, tried, side, write, va, err);
-    }
-    return sim_access_any(core, side, write, va, virtual_line, physical_line, err);
+    sim_flush_repeats(core);
+    core->line_start = SIM_NO_START;
+    core->line_refs = NULL;
 }
 
-static inline enum c2_status sim_access(struct sim_core *core, enum caches_side side, bool write, struct guest_va va,
-                                        struct c2_error *err)
+/* The next data access is no repeat. */
+static inline void sim_leave_line(struct sim_core *core)
 {
-    struct sim *sim = core->sim;
-    return sim->attributed.on ? sim_access_as(core, side, write, va, true, sim->line_shift, err)
-                              : sim_access_as(core, side, write, va, false, sim->line_shift, err);
+    C2_PROMISE(core->repeats == 0);
+    core->data_start = core->line_start = SIM_NO_START;
+    core->line_refs = NULL;
 }
 
-/* A line access on the data side. Many are on the line of the one before (stack, fields of a struct, neighbours in an
- * array): those cost one addition. */
+/* Counted in its page. */
+static inline uint32_t sim_line_of(struct guest_va va, unsigned line_shift)
+{
+    return (uint32_t)(va.v & (C2_PAGE_BYTES - 1)) >> line_shift;
+}
+
+/* sim.c: the rare ways of sim_ask(): the TLBs are to be told more, or there are none; a line that is not the youngest
+ * of its set; what follows where more than a count has changed. */
+enum c2_status sim_ask_tlb(struct sim_core *core, enum sim_kind kind, struct sim_page *page, struct guest_va va,
+                           struct c2_error *err);
+enum c2_status sim_ask_others(struct sim_core *core, enum sim_kind kind, const struct sim_page *page,
+                              struct guest_va va, struct c2_error *err);
+enum c2_status sim_asked(struct sim_core *core, enum caches_tried tried, enum sim_kind kind, struct guest_va va,
+                         struct c2_error *err);
+
+/* The caches are asked for a line; the TLBs have been. usual, here and below: the machine is one of
+ * sim_consume_usual(), a constant. */
+static inline __attribute__((always_inline)) enum c2_status sim_ask_caches(struct sim_core *core, enum sim_kind kind,
+                                                                           const struct sim_page *page,
+                                                                           struct guest_va va, const bool usual,
+                                                                           struct c2_error *err)
+{
+    const uint32_t line = sim_line_of(va, usual ? SIM_USUAL_LINE_SHIFT : core->line_shift), slot = page->slot;
+    struct caches_front *const front = core->front[kind == SIM_FETCH ? CACHES_FETCH : CACHES_DATA];
+    const struct line_no physical_line = {page->line + line};
+    if (C2_UNLIKELY(slot == CACHES_NO_SLOT))
+        return sim_ask_others(core, kind, page, va, err);
+    const enum caches_tried tried = caches_again(front, kind == SIM_WRITE, slot + line, physical_line);
+    if (C2_LIKELY(tried == CACHES_TRIED))
+        return C2_OK;
+    return tried == CACHES_UNTRIED ? sim_ask_others(core, kind, page, va, err) : sim_asked(core, tried, kind, va, err);
+}
+
+/* TLBs and caches are asked. Calls are made at its end only: so the way of a hit needs no stack. */
+static inline __attribute__((always_inline)) enum c2_status sim_ask(struct sim_core *core, enum sim_kind kind,
+                                                                    struct sim_page *page, struct guest_va va,
+                                                                    const bool usual, struct c2_error *err)
+{
+    const unsigned data = usual ? CACHES_TLB_LOAD : sim_tlb_side(core, kind);
+    core->sim->attributed.number++;
+    if (C2_UNLIKELY(!sim_tlb_again(core, kind == SIM_FETCH ? CACHES_TLB_FETCH : data, page, va)))
+        return sim_ask_tlb(core, kind, page, va, err);
+    return sim_ask_caches(core, kind, page, va, usual, err);
+}
+
+/* sim.c: a line access that is not a repeat, whatever is known of it. */
+enum c2_status sim_access(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err);
+
+/* A line access on the data side by a reference that has counted for its owner. */
 static inline enum c2_status sim_data_line(struct sim_core *core, bool write, struct guest_va va, struct c2_error *err)
 {
-    struct sim *sim = core->sim;
-    if (SHORTCUT(va.v >> sim->line_shift == core->data_line && !sim_tlb_leaves(core, write, va))) {
-        core->repeats += write ? SIM_REPEAT_WRITE : SIM_REPEAT_READ;
-        return C2_OK;
-    }
-    return sim_access(core, CACHES_DATA, write, va, err);
+    if (!SHORTCUT((va.v & ~core->line_mask) == core->data_start && !sim_tlb_leaves(core, write, va)))
+        return sim_access(core, write ? SIM_WRITE : SIM_READ, va, err);
+    if (core->line_refs)
+        sim_part_line(core);
+    core->repeats += write ? SIM_REPEAT_WRITE : SIM_REPEAT_READ;
+    return C2_OK;
 }
 
 /* Every line of one reference that touches several, low to high. */

@@ -99,14 +99,18 @@ static enum c2_status read_entries(struct sim_core *core, struct guest_va va, un
     return status;
 }
 
-/* A page that is not where it was found last. */
+/* A page that sim_tlb_again() does not know of. */
 enum c2_status sim_tlb_enter(struct sim_core *core, unsigned tlb_side, struct sim_page *page, struct guest_va va,
                              struct c2_error *err)
 {
     struct sim *sim = core->sim;
     const uint64_t *misses = caches_tlbs_first_misses(core->tlb), before = *misses;
-    const unsigned reads = caches_tlbs_access(core->tlb, (enum caches_tlb_side)tlb_side, va, page->entry_count,
-                                              &page->found);
+    const bool again = caches_tlbs_again(&page->found, (enum caches_tlb_side)tlb_side, va);
+    const unsigned reads = again ? 0
+                                 : caches_tlbs_access(core->tlb, (enum caches_tlb_side)tlb_side, va, page->entry_count,
+                                                      &page->found);
+    core->tlb_page[tlb_side] = va.v >> C2_PAGE_SHIFT;
+    core->tlb_accesses[tlb_side] = page->found.accesses;
     if (sim->attributed.on && *misses != before) {
         enum c2_status status = sim_attribute_tlb(core, tlb_side, va, reads != 0, err);
         if (status != C2_OK)

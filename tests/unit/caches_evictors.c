@@ -196,7 +196,7 @@ static void first_try(void **state)
     struct line_no line = {A};
     const uint32_t slot = caches_slot(caches, line);
     struct caches_outcome outcome;
-    switch (caches_try(caches, CACHES_DATA, false, slot, line, line)) {
+    switch (caches_try(caches, CACHES_DATA, false, slot, line)) {
     case CACHES_TRIED:
         fail();
         break;
@@ -213,7 +213,7 @@ static void first_try(void **state)
         assert_int_equal(outcome.event[0].class_, CACHES_COLD);
     }
     for (uint64_t i = 1; i <= 3; i++) {
-        if (caches_try(caches, CACHES_DATA, true, slot, line, line) == CACHES_UNTRIED)
+        if (caches_try(caches, CACHES_DATA, true, slot, line) == CACHES_UNTRIED)
             assert_int_equal(caches_access(caches, CACHES_DATA, true, line, line, NULL, NULL), C2_OK);
         assert_int_equal(caches_level_counts(caches, 0)->writes, i);
         assert_int_equal(caches_level_counts(caches, 0)->hits, i);

@@ -148,10 +148,8 @@ static bool do_walk(struct pair *pair, uint64_t physical, bool wanted)
 /* In steps, as far as they go; false: not at all. */
 static bool do_steps(struct pair *pair, const struct step *step, struct line_no line, struct caches_outcome *outcome)
 {
-    const struct line_no virtual_ = {step->virtual_};
     const uint32_t slot = caches_slot(pair->caches, (struct line_no){line.v - line.v % CACHES_SLOTS});
-    switch (
-        caches_try(pair->caches, step->side, step->write, slot + (uint32_t)(line.v % CACHES_SLOTS), virtual_, line)) {
+    switch (caches_try(pair->caches, step->side, step->write, slot + (uint32_t)(line.v % CACHES_SLOTS), line)) {
     case CACHES_UNTRIED:
         return false;
     case CACHES_TRIED:

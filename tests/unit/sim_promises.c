@@ -91,7 +91,7 @@ static void work(struct bench *bench)
 static void page_elsewhere(struct bench *bench)
 {
     for (size_t i = 0; i < SIM_PAGES; i++)
-        bench->sim->core.pages[i].delta += 64;
+        bench->sim->core.pages[i].line++;
 }
 
 static void memory_of_others(struct bench *bench)
