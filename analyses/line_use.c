@@ -32,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyses/fields_priv.h"
 #include "analyses/stays_priv.h"
 #include "analyses/where.h"
 
@@ -53,6 +54,7 @@ struct line_use {
     struct loader_symbols *symbols;
     struct where *where;
     struct stays *stays;
+    struct fields *fields;
     uint32_t levels, mask_words;
     unsigned line_shift;
     struct sim_reference pending; /* told, and done up to `done` */
@@ -77,6 +79,7 @@ static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(er
 
 /* ------------------------------------------------------------------ life */
 
+static enum c2_status began(void *self, struct stay *stay, struct c2_error *err);
 static enum c2_status ended(void *self, uint32_t level, const struct stay *stay, const uint64_t *mask,
                             enum stays_end end, uint32_t evictor, struct c2_error *err);
 
@@ -90,6 +93,7 @@ static void destroy(struct analysis *analysis)
     c2_outfile_abandon(use->file);
     where_destroy(use->where);
     stays_destroy(use->stays);
+    fields_destroy(use->fields);
     c2_free(use->cells);
     c2_free(use->rows);
     c2_free(use->sums);
@@ -99,8 +103,10 @@ static void destroy(struct analysis *analysis)
 
 static enum c2_status create_parts(struct line_use *use, const struct analyses *analyses, struct c2_error *err)
 {
-    const struct stays_listener listener = {use, ended};
+    const struct stays_listener listener = {use, began, ended};
     enum c2_status status = where_create(&use->where, analyses, err);
+    if (status == C2_OK)
+        status = fields_create(&use->fields, (const struct profile *)use->profile, use->levels, err);
     if (status == C2_OK)
         status = stays_create(&use->stays, use->machine, &listener, err);
     for (uint32_t i = 0; i < use->levels && status == C2_OK; i++)
@@ -154,6 +160,12 @@ static enum c2_status count_pair(struct pairs *pairs, uint32_t loader, uint32_t 
     return C2_OK;
 }
 
+static enum c2_status began(void *self, struct stay *stay, struct c2_error *err)
+{
+    struct line_use *use = self;
+    return stay->va == 0 ? C2_OK : fields_begin(use->fields, stay->va, &stay->note, err);
+}
+
 static void count_end(struct analyses_line_use_level *level, enum stays_end end)
 {
     level->evicted += end == STAYS_EVICTED;
@@ -168,8 +180,11 @@ static enum c2_status ended(void *self, uint32_t number, const struct stay *stay
     const uint32_t line_bytes = use->machine->line_bytes, used = stays_mask_count(mask, use->mask_words);
     struct analyses_line_use_level *level = &use->result.levels[number];
     use->invalidated += end == STAYS_INVALIDATED && use->measuring;
-    if (!stay->measured)
-        return C2_OK;
+    enum c2_status status = C2_OK;
+    if (stay->va != 0)
+        status = fields_end(use->fields, number, stay->va, stay->note, stay->measured ? mask : NULL, err);
+    if (!stay->measured || status != C2_OK)
+        return status;
     const struct analyses_line_use one = {.loads = 1,
                                           .accesses = stay->accesses,
                                           .used_bytes = used,
@@ -203,7 +218,8 @@ static enum c2_status reach_spot(struct line_use *use, uint32_t spot, struct c2_
 static enum c2_status find_actor(struct line_use *use, uint32_t code, enum sim_kind kind, struct guest_va va,
                                  bool measured, struct stays_actor *out, struct c2_error *err)
 {
-    *out = (struct stays_actor){STAYS_NOBODY, va, measured};
+    const bool data = kind == SIM_READ || kind == SIM_WRITE;
+    *out = (struct stays_actor){STAYS_NOBODY, {data ? va.v : 0}, measured};
     if (!measured)
         return C2_OK;
     enum c2_status status = where_spot(use->where, code, kind, va, &out->number, err);
@@ -289,13 +305,10 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
 }
 
 /* Where in memory a line is that a prefetch has brought: in the page of the access. */
-static struct guest_va prefetched_at(const struct line_use *use, const struct sim_prefetched *told,
-                                     const struct caches_prefetched *event)
+static struct guest_va prefetched_at(const struct line_use *use, struct guest_va access, struct line_no line)
 {
-    if (told->kind == SIM_WALK || told->kind == SIM_FETCH || event->what != CACHES_PREFETCH_ISSUED)
-        return told->va;
-    const uint64_t in_page = event->line.v << use->line_shift & (C2_PAGE_BYTES - 1);
-    return (struct guest_va){c2_align_down(told->va.v, C2_PAGE_BYTES) | in_page};
+    const uint64_t in_page = line.v << use->line_shift & (C2_PAGE_BYTES - 1);
+    return (struct guest_va){access.v == 0 ? 0 : c2_align_down(access.v, C2_PAGE_BYTES) | in_page};
 }
 
 static enum c2_status prefetched(void *self, const struct sim_prefetched *told, struct c2_error *err)
@@ -310,7 +323,7 @@ static enum c2_status prefetched(void *self, const struct sim_prefetched *told, 
         if (event->what != CACHES_PREFETCH_ISSUED && event->what != CACHES_PREFETCH_EVICTED)
             continue;
         status = find_actor(use, told->code, told->kind, told->va, told->measured, &actor, err);
-        actor.va = prefetched_at(use, told, event);
+        actor.va = prefetched_at(use, actor.va, event->line);
         if (status == C2_OK)
             status = stays_prefetched(use->stays, event, &actor, err);
     }
@@ -349,6 +362,7 @@ static enum c2_status dropped(void *self, struct c2_error *err)
     (void)err;
     catch_up(use, UINT64_MAX);
     stays_drop(use->stays);
+    fields_drop(use->fields);
     memset(use->result.levels, 0, sizeof use->result.levels);
     if (use->cells)
         memset(use->cells, 0, (size_t)use->spots * use->levels * sizeof *use->cells);
@@ -515,8 +529,11 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
     catch_up(use, UINT64_MAX);
     stays_check(use->stays);
     enum c2_status status = stays_end_all(use->stays, err);
+    fields_check(use->fields);
     if (status == C2_OK)
         status = make_rows(use, err);
+    if (status == C2_OK)
+        status = fields_result(&use->result.structs, &use->result.struct_count, use->fields, err);
     if (status == C2_OK)
         check(use);
     return status;

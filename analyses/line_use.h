@@ -54,6 +54,26 @@ struct analyses_line_use_pair {
     uint64_t stays, unused_bytes;
 };
 
+/* Bytes of a field at a level: summed over stays. */
+struct analyses_line_use_bytes {
+    uint64_t loaded, used;
+};
+struct analyses_line_use_field {
+    const char *name; /* NULL: between fields, or behind them */
+    uint32_t start, bytes;
+    const struct analyses_line_use_bytes *level; /* [number of the level] */
+};
+/* A structure that objects are made of, as far as debug information says so. */
+struct analyses_line_use_struct {
+    const char *name; /* "struct body" */
+    uint32_t bytes;
+    const struct analyses_line_use_field *fields; /* all bytes of it, in order */
+    uint32_t field_count;
+    uint32_t object;       /* of the profile: that with the most bytes loaded, */
+    uint32_t object_count; /* of so many */
+    uint64_t unused_bytes; /* of all fields and levels */
+};
+
 struct analyses_line_use_result {
     uint32_t line_bytes, level_count; /* of all levels, L1I too */
     struct analyses_line_use_level levels[ANALYSES_LEVELS];
@@ -61,6 +81,8 @@ struct analyses_line_use_result {
     size_t row_count;
     const struct analyses_line_use_pair *pairs; /* by level, then unused bytes (most first), loader, evictor */
     size_t pair_count;
+    const struct analyses_line_use_struct *structs; /* by unused bytes (most first), then name */
+    size_t struct_count;
 };
 
 #endif

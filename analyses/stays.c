@@ -216,7 +216,7 @@ static enum c2_status begin_stay(struct stays *stays, uint64_t line, uint32_t le
         .va = actor->va.v, .loader = actor->number, .measured = actor->measured, .there = true};
     memset(mask_of(stays, record, level), 0, stays->words * sizeof(uint64_t));
     stays->records[record].count++;
-    return C2_OK;
+    return stays->to.began ? stays->to.began(stays->to.self, stay_of(stays, record, level), err) : C2_OK;
 }
 
 static bool is_exclusive(const struct stays *stays, uint32_t level)

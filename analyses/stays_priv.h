@@ -12,13 +12,14 @@
 /* Who makes a line come, and another leave: any number but NOBODY. */
 struct stays_actor {
     uint32_t number;
-    struct guest_va va; /* of the first byte of the line that comes; of a page walk, what is translated */
+    struct guest_va va; /* where the line lies; 0: it is no data of the program */
     bool measured;
 };
 
 /* A line in a level. */
 struct stay {
     uint64_t va;       /* its loader's */
+    uint32_t note;     /* the listener's */
     uint64_t accesses; /* references to the line, at whatever level they were served */
     uint32_t loader;
     bool measured; /* when it came */
@@ -31,6 +32,7 @@ enum stays_end { STAYS_EVICTED, STAYS_INVALIDATED, STAYS_LEFT }; /* by its level
  * of 64 bits. evictor: NOBODY where the line was left. */
 struct stays_listener {
     void *self;
+    enum c2_status (*began)(void *self, struct stay *stay, struct c2_error *err); /* NULL: does not want to know */
     enum c2_status (*ended)(void *self, uint32_t level, const struct stay *stay, const uint64_t *mask,
                             enum stays_end end, uint32_t evictor, struct c2_error *err);
 };

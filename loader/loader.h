@@ -187,6 +187,29 @@ struct loader_variable {
 enum c2_status loader_variables(struct loader_symbols *symbols, struct guest_va at,
                                 void (*each)(void *self, const struct loader_variable *variable), void *self,
                                 struct c2_error *err);
+/* The type of a variable. */
+struct loader_type_id {
+    struct loader_module *module; /* NULL: unknown */
+    uint64_t die;
+};
+/* Costs as the declaration does. */
+struct loader_type_id loader_variable_type(struct loader_symbols *symbols, struct loader_variable_id id);
+/* Of the variable that takes the result of the call that returns to `site`; unknown, if no debug information says which
+ * that is. */
+struct loader_type_id loader_receiver_type(struct loader_symbols *symbols, struct guest_va site);
+/* The structure (or class) that something of this type is, or is an array of; pointed: that it points to. */
+struct loader_field {
+    const char *name; /* "pos"; "a, b" where members share bytes */
+    uint32_t start, bytes;
+};
+struct loader_struct {
+    const char *name; /* "struct body", of C++ "body" */
+    uint32_t bytes;
+    const struct loader_field *fields; /* ascending, none overlapping */
+    uint32_t field_count;              /* at least one */
+};
+/* NULL: it is none, or not known. Lent until loader_symbols_destroy; the same for the same type. */
+const struct loader_struct *loader_struct_of(struct loader_symbols *symbols, struct loader_type_id type, bool pointed);
 /* "double A[400][400]"; NULL when no DWARF tells the type, for the id of no variable, and without memory. The first
  * question about a module reads the types of all its variables: for reports, not for a running program. */
 const char *loader_variable_declaration(struct loader_symbols *symbols, struct loader_variable_id id);

@@ -90,6 +90,7 @@ static void look_at_variable(struct track *track, Dwarf_Die *variable, Dwarf_Die
         return;
     track->found = (struct loader_received){.name = loader_names_keep(track->symbols->names, name, strlen(name)),
                                             .kept = location.kind == LOADER_FIXED,
+                                            .type = loader_type_of_die(track->module, variable),
                                             .depth = depth};
 }
 
@@ -145,7 +146,8 @@ static void look_at_symbol(struct track *track, uint64_t address)
         return;
     const char *name = loader_names_shown(track->symbols->names, track->symbols->shown,
                                           loader_symbol_name(range->value));
-    track->found = (struct loader_received){.name = name, .kept = true};
+    const size_t number = (size_t)(range - track->module->variables.items);
+    track->found = (struct loader_received){.name = name, .kept = true, .variable = {track->module, number}};
 }
 
 /* ------------------------------------------------------------------ instructions */
@@ -342,4 +344,10 @@ const char *loader_receiver(struct loader_symbols *symbols, struct guest_va site
     const char *name = loader_assigned(symbols->names, frames[0].file, frames[0].line, callees);
     *kept = name && strpbrk(name, ".>[*");
     return name;
+}
+
+struct loader_type_id loader_receiver_type(struct loader_symbols *symbols, struct guest_va site)
+{
+    const struct loader_received *received = receiver_at(symbols, site);
+    return received->type.module ? received->type : loader_variable_type(symbols, received->variable);
 }

@@ -91,6 +91,7 @@ enum c2_status loader_variables_read(struct loader_ranges *out, Elf *elf, struct
 /* What stands before and after the name in a declaration; both NULL when the type is unknown. */
 struct loader_type {
     const char *before, *after;
+    uint64_t die; /* of the type, by its offset */
 };
 /* One type for each of the variables, as the DWARF (NULL: none) tells; the texts are kept in names. */
 enum c2_status loader_types_read(struct loader_type **out, Dwarf *dwarf, const struct loader_ranges *variables,
@@ -201,6 +202,10 @@ bool loader_location_of(struct loader_location *out, Dwarf_Attribute *attribute,
 /* From a register to the CFA, where that is one. */
 void loader_location_settle(struct loader_location *location, const struct loader_cfi *cfi);
 
+/* Of a variable, in this module (structs.c). */
+struct loader_type_id loader_type_of_die(struct loader_module *module, Dwarf_Die *variable);
+void loader_structs_release(struct loader_symbols *symbols);
+
 struct loader_layout;
 /* The places in this code where RSP moves by what has been computed, ascending; none if all it moves by is fixed. Each
  * has 0 for its local. (alloca.c) */
@@ -210,9 +215,11 @@ void loader_layouts_release(struct loader_symbols *symbols);
 
 /* ------------------------------------------------------------------ what results go to (receiver.c, assigned.c) */
 struct loader_received {
-    const char *name;     /* NULL: unknown */
-    bool kept;            /* it is no local variable */
-    uint32_t depth;       /* of the function it belongs to, in those that are inlined into others; 0: the outermost */
+    const char *name; /* NULL: unknown */
+    bool kept;        /* it is no local variable */
+    uint32_t depth;   /* of the function it belongs to, in those that are inlined into others; 0: the outermost */
+    struct loader_type_id type;         /* of the variable; unknown: */
+    struct loader_variable_id variable; /* it may be a static one */
     const char *declared; /* the one object of a class declared on the line of the call; NULL: none, or several */
     bool library;         /* the call was inlined, and by the C++ library */
 };
@@ -233,6 +240,7 @@ struct loader_symbols {
     struct c2_map *receiver_of; /* receiver.c: from a site to its number; NULL before a question */
     struct loader_received *receivers;
     uint32_t receiver_count, receiver_room;
+    struct loader_structs *structs; /* structs.c */
     struct loader_layout **layouts; /* locals.c */
     uint32_t layout_count, layout_room;
 };

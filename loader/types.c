@@ -261,6 +261,7 @@ static enum c2_status note_type(const struct reader *reader, Dwarf_Die *die, str
         return C2_OK;
     type->before = loader_names_keep(reader->names, text.before, strlen(text.before));
     type->after = loader_names_keep(reader->names, text.after, strlen(text.after));
+    type->die = loader_type_of_die(NULL, die).die;
     return type->before && type->after ? C2_OK : c2_fail_memory(err, "types of variables");
 }
 

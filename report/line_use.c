@@ -312,6 +312,170 @@ static void add_pairs(struct document *d, const struct report_digest *digest)
     doc_close(d);
 }
 
+/* ------------------------------------------------------------------ structures */
+
+/* Of what came into the level less than half was used. */
+static bool is_cold(const struct analyses_line_use_field *field, uint32_t number)
+{
+    return 2 * field->level[number].used < field->level[number].loaded;
+}
+
+/* The level of the data where its unused bytes cost most. */
+static const struct report_level *dearest_level(const struct report_digest *digest,
+                                                const struct analyses_line_use_struct *of, uint64_t *cost)
+{
+    const struct report_level *dearest = &digest->levels[0];
+    *cost = 0;
+    for (size_t i = 0; i < digest->level_count; i++) {
+        const struct report_level *level = &digest->levels[i];
+        uint64_t unused = 0;
+        for (uint32_t k = 0; k < of->field_count && !level->code; k++)
+            unused += of->fields[k].level[level->number].loaded - of->fields[k].level[level->number].used;
+        if (unused * level->miss_cycles <= *cost)
+            continue;
+        *cost = unused * level->miss_cycles;
+        dearest = level;
+    }
+    return dearest;
+}
+
+/* Of named fields at a level: bytes of those that are cold, or that are not. */
+static uint32_t bytes_of(const struct analyses_line_use_struct *of, uint32_t number, bool cold)
+{
+    uint32_t bytes = 0;
+    for (uint32_t i = 0; i < of->field_count; i++)
+        if (of->fields[i].name && is_cold(&of->fields[i], number) == cold)
+            bytes += of->fields[i].bytes;
+    return bytes;
+}
+
+static bool is_split(const struct analyses_line_use_struct *of, uint32_t number)
+{
+    return bytes_of(of, number, true) != 0 && bytes_of(of, number, false) != 0;
+}
+
+static void add_part(struct document *d, const struct analyses_line_use_struct *of, uint32_t number, bool cold)
+{
+    doc_table(d, DOC_JSON, cold ? "cold" : "hot");
+    for (uint32_t i = 0; i < of->field_count; i++)
+        if (of->fields[i].name && is_cold(&of->fields[i], number) == cold)
+            doc_string(d, DOC_JSON, NULL, of->fields[i].name);
+    doc_close(d);
+}
+
+static void add_field(struct document *d, const struct report_digest *digest,
+                      const struct analyses_line_use_field *field)
+{
+    doc_group(d, DOC_JSON, NULL);
+    doc_string(d, DOC_JSON, "name", field->name);
+    doc_count(d, DOC_JSON, "start", field->start);
+    doc_count(d, DOC_JSON, "bytes", field->bytes);
+    doc_table(d, DOC_JSON, "levels");
+    for (size_t i = 0; i < digest->level_count; i++) {
+        const struct analyses_line_use_bytes *of = &field->level[digest->levels[i].number];
+        if (of->loaded == 0)
+            continue;
+        doc_group(d, DOC_JSON, NULL);
+        doc_string(d, DOC_JSON, "level", digest->levels[i].level->name);
+        doc_count(d, DOC_JSON, "loaded_bytes", of->loaded);
+        doc_count(d, DOC_JSON, "used_bytes", of->used);
+        doc_close(d);
+    }
+    doc_close(d);
+    doc_close(d);
+}
+
+static void add_struct(struct document *d, const struct report_digest *digest,
+                       const struct analyses_line_use_struct *of)
+{
+    uint64_t cost;
+    const struct report_level *level = dearest_level(digest, of, &cost);
+    doc_group(d, DOC_JSON, NULL);
+    doc_string(d, DOC_JSON, "name", of->name);
+    doc_count(d, DOC_JSON, "bytes", of->bytes);
+    doc_count(d, DOC_JSON, "objects", of->object_count);
+    doc_string(d, DOC_JSON, "object", digest->profile->objects[of->object].name);
+    doc_count(d, DOC_JSON, "unused_bytes", of->unused_bytes);
+    doc_table(d, DOC_JSON, "fields");
+    for (uint32_t i = 0; i < of->field_count; i++)
+        add_field(d, digest, &of->fields[i]);
+    doc_close(d);
+    if (is_split(of, level->number)) {
+        doc_group(d, DOC_JSON, "split");
+        doc_string(d, DOC_JSON, "level", level->level->name);
+        add_part(d, of, level->number, false);
+        doc_count(d, DOC_JSON, "hot_bytes", bytes_of(of, level->number, false));
+        add_part(d, of, level->number, true);
+        doc_count(d, DOC_JSON, "cold_bytes", bytes_of(of, level->number, true));
+        doc_close(d);
+    }
+    doc_close(d);
+}
+
+static void add_structs(struct document *d, const struct report_digest *digest)
+{
+    enum { STRUCTS = 200 };
+    const struct analyses_line_use_result *of = result_of(digest);
+    uint64_t rest = 0;
+    doc_table(d, DOC_JSON, "structs");
+    for (size_t i = 0; i < of->struct_count && i < STRUCTS; i++)
+        add_struct(d, digest, &of->structs[i]);
+    for (size_t i = STRUCTS; i < of->struct_count; i++)
+        rest += of->structs[i].unused_bytes;
+    if (of->struct_count > STRUCTS) {
+        doc_group(d, DOC_JSON, NULL);
+        doc_group(d, DOC_JSON, "rest");
+        doc_count(d, DOC_JSON, "structs", of->struct_count - STRUCTS);
+        doc_close(d);
+        doc_count(d, DOC_JSON, "unused_bytes", rest);
+        doc_close(d);
+    }
+    doc_close(d);
+}
+
+static void say_part(struct document *d, const struct analyses_line_use_struct *of, uint32_t number, bool cold)
+{
+    const char *before = "{";
+    for (uint32_t i = 0; i < of->field_count; i++) {
+        if (!of->fields[i].name || is_cold(&of->fields[i], number) != cold)
+            continue;
+        doc_say(d, "%s%s%s", before, of->fields[i].name, of->fields[i].level[number].used == 0 ? " (never)" : "");
+        before = ", ";
+    }
+    doc_say(d, "}");
+}
+
+/* The structure that would gain most by being split. */
+static void note_split(struct document *d, const struct report_digest *digest)
+{
+    const struct analyses_line_use_result *of = result_of(digest);
+    const struct analyses_line_use_struct *worst = NULL;
+    const struct report_level *level = NULL;
+    char text[TEXT];
+    uint64_t most = 0;
+    for (size_t i = 0; i < of->struct_count; i++) {
+        uint64_t cost;
+        const struct report_level *at = dearest_level(digest, &of->structs[i], &cost);
+        if (cost <= most || !is_split(&of->structs[i], at->number))
+            continue;
+        most = cost;
+        worst = &of->structs[i];
+        level = at;
+    }
+    if (!worst)
+        return;
+    doc_note(d, DOC_FLOW, "fields:",
+             "%u of %u bytes of %s (%s%s) were used in most of their loads into %s: split hot and cold fields: ",
+             bytes_of(worst, level->number, false), worst->bytes, worst->name,
+             report_object_text(text, sizeof text, digest->run, &digest->profile->objects[worst->object]),
+             worst->object_count > 1 ? " ..." : "", level->level->name);
+    say_part(d, worst, level->number, false);
+    doc_say(d, " and ");
+    say_part(d, worst, level->number, true);
+}
+
+/* ------------------------------------------------------------------ all of the JSON */
+
 static void add_json(struct document *d, const struct report_digest *digest, const struct groups *objects,
                      const struct groups *lines, const struct groups *loops)
 {
@@ -332,6 +496,7 @@ static void add_json(struct document *d, const struct report_digest *digest, con
         add_groups(d, digest, "loops", loops, LOOPS, &digest->loops, name_loop);
     add_groups(d, digest, "instructions", &rows, ROWS, NULL, name_row);
     add_pairs(d, digest);
+    add_structs(d, digest);
     doc_close(d);
     c2_free(functions.list);
     c2_free(rows.list);
@@ -492,6 +657,7 @@ static void add_text(struct document *d, const struct report_digest *digest, con
     note_finding(d, digest, worst);
     add_tables(d, digest, objects, places, ranking);
     note_pair(d, digest);
+    note_split(d, digest);
 }
 
 void report_add_line_use(struct document *d, struct report_digest *digest)

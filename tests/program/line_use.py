@@ -322,6 +322,75 @@ def callgrind():
                 equal(cost[-4:], got[address], told[address]["function"] + " in Callgrind")
 
 
+def struct_of(run, name):
+    return next((row for row in run["line_use"]["structs"] if row["name"] == name), None)
+
+
+def fields_of(run, name, level):
+    """{name of a field, None of what is between: [(start, bytes, loaded, used)]}"""
+    out = {}
+    for field in struct_of(run, name)["fields"]:
+        of = [row for row in field["levels"] if row["level"] == level] or [{"loaded_bytes": 0, "used_bytes": 0}]
+        out.setdefault(field.get("name"), []).append((field["start"], field["bytes"], of[0]["loaded_bytes"],
+                                                      of[0]["used_bytes"]))
+    return out
+
+
+def bodies():
+    """20,000 bodies of 64 bytes, one a line: each sweep loads 20,000 lines into every level of the teaching machine,
+    whose last has room for 4096, and uses x, y and z of each, 24 bytes. Split, 8 bodies are 3 lines: 7500 lines a
+    sweep, of which all is used. The start touches each body once, and mass; the sweeps of 3 times are the difference of
+    5 and 2."""
+    told = {}
+    for name in ("bodies", "bodies_split"):
+        for times in (2, 5):
+            run = report(["-m", "teach", "--line-use"], image(name, str(times)))
+            told[name, times] = {level["level"]: level for level in next(
+                row for row in run["line_use"]["objects"] if row["name"] == "bodies")["levels"]}, run
+    for name, lines in (("bodies", 20000), ("bodies_split", 7500)):
+        few, many = told[name, 2][0], told[name, 5][0]
+        for level in ("L1D", "L2", "L3"):
+            equal([many[level][key] - few[level][key] for key in ("loads", "accesses", "used_bytes")],
+                  [3 * lines, 3 * 60000, 3 * 480000], name + " into " + level)
+    before, after = told["bodies", 5][1], told["bodies_split", 5][1]
+    byte = 6 * 20000 # the start, and five sweeps
+    equal(fields_of(before, "struct body", "L3"),
+          {"x": [(0, 8, 8 * byte, 8 * byte)], "y": [(8, 8, 8 * byte, 8 * byte)], "z": [(16, 8, 8 * byte, 8 * byte)],
+           "mass": [(24, 8, 8 * byte, 8 * 20000)], "id": [(32, 8, 8 * byte, 0)], "name": [(40, 24, 24 * byte, 0)]},
+          "fields of a body")
+    equal(struct_of(before, "struct body")["split"],
+          {"level": "L3", "hot": ["x", "y", "z"], "hot_bytes": 24, "cold": ["mass", "id", "name"], "cold_bytes": 40},
+          "the split")
+    equal(struct_of(before, "struct body")["object"], "bodies", "what they are in")
+    check("split" not in struct_of(after, "struct body"), "nothing to split")
+    equal(struct_of(after, "struct body")["unused_bytes"], 0, "all of them is used")
+    text = " ".join(emulate(["-m", "teach", "--line-use"] + image("bodies")).stderr.decode().split())
+    check("fields: 24 of 64 bytes of struct body (bodies at bodies.c:" in text and
+          "were used in most of their loads into L3: split hot and cold fields: {x, y, z} and "
+          "{mass, id (never), name (never)}" in text, "the text: " + text)
+
+
+def fields():
+    """guests/fields.c: 64 items of 32 bytes in caches that hold all of them, so each line comes once: of each item
+    value and half of pair are read. 64 nodes that malloc has given, whose text is never touched; malloc itself has loaded
+    their lines."""
+    run = report(["--line-use"], guest("fields"))
+    # low is in the first byte behind kind: 5 bits of it; high does not fit its word any more.
+    equal(fields_of(run, "item", "L1D"),
+          {"kind": [(0, 1, 64, 0)], "low": [(1, 1, 64, 0)], None: [(2, 2, 128, 0), (7, 1, 64, 0), (12, 4, 256, 0)],
+           "high": [(4, 3, 192, 0)], "pair": [(8, 4, 256, 128)], "value": [(16, 8, 512, 512)],
+           "{...}": [(24, 8, 512, 0)]}, "items")
+    equal(fields_of(run, "struct node", "L1D"),
+          {"next": [(0, 8, 512, 512)], "key": [(8, 8, 512, 512)], "text": [(16, 48, 3072, 0)]}, "nodes")
+    equal(struct_of(run, "struct node")["split"]["cold"], ["text"], "what is cold of a node")
+    with tempfile.TemporaryDirectory() as directory:
+        tape, told = os.path.join(directory, "tape"), os.path.join(directory, "json")
+        equal(emulate(["-q", "--no-sim", "--record", tape] + guest("fields")).returncode, 0, "the recording")
+        equal(emulate(["replay", "-q", "--json", told, "--line-use", tape]).returncode, 0, "replay")
+        with open(told, encoding="utf-8") as file:
+            equal(json.load(file)["line_use"], run["line_use"], "a replay")
+
+
 def refused():
     program = guest("strings")
     for words, message in (
@@ -336,5 +405,5 @@ def refused():
 
 if __name__ == "__main__":
     {"hand": hand, "stays": stays, "alike": alike, "refused": refused, "sweeps": sweeps, "products": products,
-     "callgrind": callgrind}[sys.argv[1]]()
+     "callgrind": callgrind, "bodies": bodies, "fields": fields}[sys.argv[1]]()
     done()

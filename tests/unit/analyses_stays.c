@@ -227,7 +227,7 @@ static bool same_ended(struct both *both)
 static bool run(const struct caches_machine *machine, uint64_t seed, uint32_t steps, bool mutant)
 {
     struct both *both = calloc(1, sizeof *both);
-    const struct stays_listener listener = {both, fast_end};
+    const struct stays_listener listener = {both, NULL, fast_end};
     both->machine = machine;
     both->mutant = mutant;
     both->twin = twin_create(machine, seed);
@@ -319,7 +319,7 @@ static enum c2_status hears_nothing(void *self, uint32_t level, const struct sta
 static void want_of_memory_is_said(void **state)
 {
     const struct caches_machine machine = {.line_bytes = 64, .level_count = 1, .levels = {{.name = "L1D"}}};
-    const struct stays_listener listener = {NULL, hears_nothing};
+    const struct stays_listener listener = {NULL, NULL, hears_nothing};
     const struct caches_outcome outcome = {.served_by = 1, .depth = 1};
     enum c2_status status = C2_ERR_NO_MEMORY;
     (void)state;

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The structures that variables are made of, or point to: their fields.
+ *
+ * Model
+ *   From the type of a variable the way goes through names of types, qualifiers and arrays to a structure or class; for
+ *   what a variable points to, through one pointer first. A field is a member with a place of its own: what is in it is
+ *   not taken apart; a base class is one field; members that share bytes (bit-fields, a union without a name) are one.
+ *   A structure without a tag has the name that a typedef gives it.
+ * Counting
+ *   Each is read once; they are few.
+ * Not modelled
+ *   Structures above STRUCT_BYTES, or of a size that the program decides; virtual base classes.
+ * Source
+ *   DWARF 5, 5.7 and 2.6.
+ */
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loader/symbols_priv.h"
+
+#define STRUCT_BYTES 65536u
+#define TYPE_DEPTH 24u /* of derivations: more is a loop in damaged data */
+
+struct loader_structs {
+    struct loader_structs *next;
+    struct loader_type_id from; /* as asked for */
+    bool pointed, known;
+    struct loader_struct of;
+    struct loader_field *fields;
+    uint32_t room;
+};
+
+/* ------------------------------------------------------------------ fields */
+
+static bool constant(Dwarf_Die *die, unsigned name, Dwarf_Word *out)
+{
+    Dwarf_Attribute attribute;
+    return dwarf_formudata(dwarf_attr_integrate(die, name, &attribute), out) == 0;
+}
+
+static bool type_of(Dwarf_Die *die, Dwarf_Die *out)
+{
+    Dwarf_Attribute attribute;
+    return dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute), out);
+}
+
+/* Where a member lies: whole bytes. False: it has no fixed place. */
+static bool place_of(Dwarf_Die *member, uint64_t *start, uint64_t *bytes)
+{
+    Dwarf_Word offset, bits;
+    Dwarf_Die type;
+    if (constant(member, DW_AT_data_bit_offset, &offset) && constant(member, DW_AT_bit_size, &bits) && bits != 0) {
+        *start = offset / 8;
+        *bytes = (offset + bits - 1) / 8 - *start + 1;
+        return true;
+    }
+    if (!constant(member, DW_AT_data_member_location, &offset) || !type_of(member, &type) ||
+        dwarf_aggregate_size(&type, &bits) != 0 || bits == 0)
+        return false;
+    *start = offset;
+    *bytes = bits;
+    return true;
+}
+
+static const char *name_of(struct loader_names *names, Dwarf_Die *member)
+{
+    const char *name = dwarf_diename(member);
+    Dwarf_Die type;
+    if (!name && dwarf_tag(member) == DW_TAG_inheritance && type_of(member, &type))
+        name = dwarf_diename(&type);
+    return name ? loader_names_keep(names, name, strlen(name)) : "{...}";
+}
+
+static void add_field(struct loader_structs *to, struct loader_names *names, Dwarf_Die *member)
+{
+    uint64_t start, bytes;
+    const int tag = dwarf_tag(member);
+    if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || !place_of(member, &start, &bytes) ||
+        start + bytes > to->of.bytes ||
+        !c2_grow((void **)&to->fields, &to->room, to->of.field_count, sizeof *to->fields))
+        return;
+    to->fields[to->of.field_count++] = (struct loader_field){name_of(names, member), (uint32_t)start, (uint32_t)bytes};
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct loader_field *a = left, *b = right;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* "a, b": they share bytes. */
+static void join_shared(struct loader_structs *of, struct loader_names *names)
+{
+    uint32_t kept = 0;
+    char text[256];
+    if (of->of.field_count != 0)
+        qsort(of->fields, of->of.field_count, sizeof *of->fields, by_start);
+    for (uint32_t i = 0; i < of->of.field_count; i++) {
+        struct loader_field *last = kept == 0 ? NULL : &of->fields[kept - 1];
+        const struct loader_field *field = &of->fields[i];
+        if (!last || field->start >= last->start + last->bytes) {
+            of->fields[kept++] = *field;
+            continue;
+        }
+        const uint32_t end = field->start + field->bytes;
+        last->bytes = end > last->start + last->bytes ? end - last->start : last->bytes;
+        if (snprintf(text, sizeof text, "%s, %s", last->name, field->name) < (int)sizeof text)
+            last->name = loader_names_keep(names, text, strlen(text));
+    }
+    of->of.field_count = kept;
+}
+
+/* ------------------------------------------------------------------ structures */
+
+/* Through names, qualifiers, arrays, and one pointer if that is wanted; the last name of a type on the way. */
+static bool peel(Dwarf_Die *die, bool pointed, const char **typedef_name)
+{
+    for (unsigned depth = 0; depth < TYPE_DEPTH; depth++) {
+        const int tag = dwarf_tag(die);
+        switch (tag) {
+        case DW_TAG_structure_type:
+        case DW_TAG_class_type:
+            return !pointed;
+        case DW_TAG_pointer_type:
+            if (!pointed)
+                return false;
+            pointed = false;
+            break;
+        case DW_TAG_typedef:
+            *typedef_name = dwarf_diename(die);
+            break;
+        case DW_TAG_array_type:
+        case DW_TAG_const_type:
+        case DW_TAG_volatile_type:
+        case DW_TAG_atomic_type:
+        case DW_TAG_restrict_type:
+            break;
+        default:
+            return false;
+        }
+        if (!type_of(die, die))
+            return false;
+    }
+    return false;
+}
+
+static bool is_c(Dwarf_Die *die)
+{
+    Dwarf_Die unit;
+    return dwarf_diecu(die, &unit, NULL, NULL) && loader_unit_language(&unit) == LANGUAGE_C;
+}
+
+static void read_struct(struct loader_structs *out, struct loader_names *names)
+{
+    Dwarf *dwarf = loader_module_dwarf(out->from.module);
+    Dwarf_Die die, child;
+    Dwarf_Word bytes;
+    const char *alias = NULL;
+    char text[256];
+    if (!dwarf || !dwarf_offdie(dwarf, out->from.die, &die) || !peel(&die, out->pointed, &alias) ||
+        dwarf_aggregate_size(&die, &bytes) != 0 || bytes == 0 || bytes > STRUCT_BYTES)
+        return;
+    const char *tag = dwarf_diename(&die);
+    if ((!tag && !alias) ||
+        snprintf(text, sizeof text, "%s%s", tag && is_c(&die) ? "struct " : "", tag ? tag : alias) >= (int)sizeof text)
+        return;
+    out->of.name = loader_names_keep(names, text, strlen(text));
+    out->of.bytes = (uint32_t)bytes;
+    for (bool more = dwarf_child(&die, &child) == 0; more; more = loader_die_next(&child))
+        add_field(out, names, &child);
+    join_shared(out, names);
+    out->of.fields = out->fields;
+    out->known = out->of.name && out->of.field_count != 0;
+}
+
+const struct loader_struct *loader_struct_of(struct loader_symbols *symbols, struct loader_type_id type, bool pointed)
+{
+    struct loader_structs *of = symbols->structs;
+    if (!type.module)
+        return NULL;
+    while (of && (of->from.module != type.module || of->from.die != type.die || of->pointed != pointed))
+        of = of->next;
+    if (of)
+        return of->known ? &of->of : NULL;
+    of = c2_calloc(1, sizeof *of);
+    if (!of)
+        return NULL;
+    *of = (struct loader_structs){.next = symbols->structs, .from = type, .pointed = pointed};
+    symbols->structs = of;
+    read_struct(of, symbols->names);
+    return of->known ? &of->of : NULL;
+}
+
+void loader_structs_release(struct loader_symbols *symbols)
+{
+    while (symbols->structs) {
+        struct loader_structs *next = symbols->structs->next;
+        c2_free(symbols->structs->fields);
+        c2_free(symbols->structs);
+        symbols->structs = next;
+    }
+}
+
+struct loader_type_id loader_type_of_die(struct loader_module *module, Dwarf_Die *variable)
+{
+    Dwarf_Die type;
+    struct loader_type_id id = {.module = NULL};
+    if (type_of(variable, &type))
+        id = (struct loader_type_id){module, dwarf_dieoffset(&type)};
+    return id;
+}
+
+struct loader_type_id loader_variable_type(struct loader_symbols *symbols, struct loader_variable_id id)
+{
+    struct loader_type_id type = {.module = NULL};
+    if (!id.module || loader_module_types(id.module, symbols->names, NULL) != C2_OK)
+        return type;
+    C2_ASSERT(id.number < id.module->variables.count);
+    if (id.module->types[id.number].before)
+        type = (struct loader_type_id){id.module, id.module->types[id.number].die};
+    return type;
+}
