@@ -19,8 +19,8 @@
  *   stack: their lines are mostly there before them and stay behind, and who touched which bytes is not known.
  *
  * Price
- *   Two searches among the objects for each line that comes into a level; 24 bytes for each piece of each line there, 16 for
- *   each byte of each structure and level.
+ *   Two searches among the objects for each line that comes into a level; 24 bytes for each piece of each line there,
+ *   and 16 for each byte of each structure and level.
  */
 #include "analyses/fields_priv.h"
 #include "analyses/stays_priv.h"

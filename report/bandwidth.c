@@ -6,8 +6,11 @@
  *   The text has the finding, a row for each path and the functions that take longest; the JSON all flows of the run,
  *   of functions, of lines and (--by loop) of loops. Rates are amounts by instruction, cycles those of the analysis's
  *   model. On a machine without limits there are no cycles, and nothing that follows from them.
+ *   Where the use of lines is known as well (--line-use), it says how much of what was read on a path the level above
+ *   it has used; but of an exclusive level, which is filled from above.
  */
 #include "analyses/bandwidth.h"
+#include "analyses/line_use.h"
 
 #include "report/report_priv.h"
 
@@ -34,11 +37,33 @@ static const char *flow_name(struct document *d, const struct analyses_bandwidth
     return of->computes ? of->path : doc_keep(d, "%s %s", of->path, direction(of));
 }
 
+/* Of the bytes that this flow has moved, those that were used where they came to; false: not known. */
+static bool used_bytes(const struct report_run *run, uint32_t flow, uint64_t *used)
+{
+    const struct analyses_bandwidth_result *result = run->found[ANALYSIS_bandwidth];
+    const struct analyses_line_use_result *use = run->found[ANALYSIS_line_use];
+    const uint32_t path = flow / 2, levels = run->machine->level_count;
+    *used = 0;
+    if (!use || result->flows[flow].computes || result->flows[flow].writes || path == 0 ||
+        run->machine->levels[path - 1].inclusion == CACHES_EXCLUSIVE)
+        return false;
+    uint64_t loads = use->levels[path - 1].of.loads;
+    *used = use->levels[path - 1].of.used_bytes;
+    if (path == 1 && run->machine->has_l1i) {
+        loads += use->levels[levels].of.loads;
+        *used += use->levels[levels].of.used_bytes;
+    }
+    C2_ASSERT(loads * use->line_bytes == result->all.flow[flow].amount);
+    return true;
+}
+
 /* ------------------------------------------------------------------ JSON */
 
-static void add_flow(struct document *d, const struct analyses_bandwidth_result *result,
-                     const struct bandwidth_windows *windows, uint32_t i)
+static void add_flow(struct document *d, const struct report_run *run, const struct bandwidth_windows *windows,
+                     uint32_t i)
 {
+    const struct analyses_bandwidth_result *result = run->found[ANALYSIS_bandwidth];
+    uint64_t used;
     const struct bandwidth_flow *flow = &result->flows[i];
     const struct bandwidth_moved *moved = &windows->flow[i];
     const uint64_t flops = windows->flow[result->flow_count - 1].amount;
@@ -49,6 +74,8 @@ static void add_flow(struct document *d, const struct analyses_bandwidth_result 
     if (flow->limit != 0 && windows == &result->all)
         doc_decimal(d, DOC_JSON, "limit", flow->limit / 1000.0);
     doc_count(d, DOC_JSON, flow->computes ? "operations" : "bytes", moved->amount);
+    if (windows == &result->all && used_bytes(run, i, &used))
+        doc_count(d, DOC_JSON, "used_bytes", used);
     doc_decimal(d, DOC_JSON, "per_instruction", by(moved->amount, windows->instructions));
     doc_decimal(d, DOC_JSON, "least", moved->least);
     doc_decimal(d, DOC_JSON, "most", moved->most);
@@ -63,9 +90,9 @@ static void add_flow(struct document *d, const struct analyses_bandwidth_result 
     doc_close(d);
 }
 
-static void add_windows(struct document *d, const struct analyses_bandwidth_result *result,
-                        const struct bandwidth_windows *windows)
+static void add_windows(struct document *d, const struct report_run *run, const struct bandwidth_windows *windows)
 {
+    const struct analyses_bandwidth_result *result = run->found[ANALYSIS_bandwidth];
     doc_count(d, DOC_JSON, "windows", windows->windows);
     doc_count(d, DOC_JSON, "instructions", windows->instructions);
     if (result->limited) {
@@ -77,7 +104,7 @@ static void add_windows(struct document *d, const struct analyses_bandwidth_resu
     doc_table(d, DOC_JSON, "flows");
     for (uint32_t i = 0; i < result->flow_count; i++)
         if (windows == &result->all || windows->flow[i].amount != 0)
-            add_flow(d, result, windows, i);
+            add_flow(d, run, windows, i);
     doc_close(d);
 }
 
@@ -132,7 +159,7 @@ static void add_places(struct document *d, const char *key, const struct report_
     for (size_t i = 0; i < places->count && i < LISTED; i++) {
         doc_group(d, DOC_JSON, NULL);
         name(d, run, &places->list[i]);
-        add_windows(d, result, &places->list[i].windows);
+        add_windows(d, run, &places->list[i].windows);
         doc_close(d);
     }
     add_rest(d, result, places);
@@ -145,7 +172,7 @@ static void add_json(struct document *d, const struct report_run *run, const str
     doc_count(d, DOC_JSON, "window", result->window);
     if (result->limited && run->machine->clock_mhz != 0)
         doc_decimal(d, DOC_JSON, "seconds", result->all.cycles / (run->machine->clock_mhz * 1e6));
-    add_windows(d, result, &result->all);
+    add_windows(d, run, &result->all);
     add_places(d, "functions", run, &result->functions, name_function);
     add_places(d, "lines", run, &result->lines, name_line);
     if (result->loops.list)
@@ -198,34 +225,51 @@ static void show_limits(struct document *d, const struct analyses_bandwidth_resu
     doc_words(d, DOC_TEXT, "lost", "%.1f %%", all->cycles > 0 ? 100 * lost / all->cycles : 0);
 }
 
-static void show_row(struct document *d, const struct analyses_bandwidth_result *result, uint32_t first, uint32_t end)
+static void show_row(struct document *d, const struct report_run *run, uint32_t first, uint32_t end)
 {
+    const struct analyses_bandwidth_result *result = run->found[ANALYSIS_bandwidth];
+    uint64_t used;
     doc_group(d, DOC_TEXT, NULL);
     doc_string(d, DOC_TEXT, "path", result->flows[first].path);
     show_flow(d, result, first, "read", "read rate");
     if (end - first == 2)
         show_flow(d, result, first + 1, "written", "written rate");
+    if (used_bytes(run, first, &used))
+        doc_string(d, DOC_TEXT, "used", doc_share(d, used, result->all.flow[first].amount));
     if (result->limited)
         show_limits(d, result, first, end);
     doc_close(d);
 }
 
-static void show_paths(struct document *d, const struct analyses_bandwidth_result *result)
+static void add_columns(struct document *d, bool limited, bool used)
 {
-    static const struct doc_column columns[] = {{.heading = "path", .key = "path", .form = DOC_LEFT},
-                                                {.heading = "read", .key = "read"},
-                                                {.heading = "by insn", .key = "read rate"},
-                                                {.heading = "written", .key = "written"},
-                                                {.heading = "by insn", .key = "written rate"},
-                                                {.heading = "limits", .key = "dominated", .of = "windows"},
-                                                {.heading = "of the time", .key = "lost"}};
+    static const struct doc_column all[] = {{.heading = "path", .key = "path", .form = DOC_LEFT},
+                                            {.heading = "read", .key = "read"},
+                                            {.heading = "by insn", .key = "read rate"},
+                                            {.heading = "used", .key = "used"},
+                                            {.heading = "written", .key = "written"},
+                                            {.heading = "by insn", .key = "written rate"},
+                                            {.heading = "limits", .key = "dominated", .of = "windows"},
+                                            {.heading = "of the time", .key = "lost"}};
+    enum { COLUMNS = sizeof all / sizeof all[0], USED = 3, LIMITS = 2 };
+    struct doc_column columns[COLUMNS];
+    size_t count = 0;
+    for (size_t i = 0; i < COLUMNS - (limited ? 0 : LIMITS); i++)
+        if (i != USED || used)
+            columns[count++] = all[i];
+    doc_columns(d, columns, count, 0);
+}
+
+static void show_paths(struct document *d, const struct report_run *run)
+{
+    const struct analyses_bandwidth_result *result = run->found[ANALYSIS_bandwidth];
     doc_table(d, DOC_TEXT, NULL);
-    doc_columns(d, columns, sizeof columns / sizeof columns[0] - (result->limited ? 0 : 2), 0);
+    add_columns(d, result->limited, run->found[ANALYSIS_line_use]);
     const uint32_t flops = result->flow_count - 1;
     for (uint32_t i = 0; i < flops; i += 2)
-        show_row(d, result, i, i + 2);
+        show_row(d, run, i, i + 2);
     if (result->all.flow[flops].amount != 0)
-        show_row(d, result, flops, flops + 1);
+        show_row(d, run, flops, flops + 1);
     doc_close(d);
 }
 
@@ -252,7 +296,7 @@ void report_add_bandwidth(struct document *d, struct report_digest *digest)
         return;
     add_json(d, digest->run, result);
     note_finding(d, digest->run, result);
-    show_paths(d, result);
+    show_paths(d, digest->run);
     for (size_t i = 0; result->limited && i < SHOWN && i < result->functions.count; i++)
         show_function(d, result, &result->functions.list[i]);
 }

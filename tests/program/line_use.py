@@ -336,6 +336,16 @@ def fields_of(run, name, level):
     return out
 
 
+def check_moved(run):
+    """What the paths have read is what the levels above have loaded; and so is what was used of it."""
+    told = {of["level"]: of for of in run["line_use"]["levels"]}
+    first = {key: told["L1D"][key] + told["L1I"][key] for key in ("loads", "used_bytes")}
+    flows = [of for of in run["bandwidth"]["flows"] if of.get("direction") == "read"]
+    equal([(of["path"], of["bytes"], of.get("used_bytes")) for of in flows[1:]],
+          [(path, 64 * of["loads"], of["used_bytes"]) for path, of in
+           (("L1D-L2", first), ("L2-L3", told["L2"]), ("L3-memory", told["L3"]))], "what was moved and used")
+
+
 def bodies():
     """20,000 bodies of 64 bytes, one a line: each sweep loads 20,000 lines into every level of the teaching machine,
     whose last has room for 4096, and uses x, y and z of each, 24 bytes. Split, 8 bodies are 3 lines: 7500 lines a
@@ -344,7 +354,8 @@ def bodies():
     told = {}
     for name in ("bodies", "bodies_split"):
         for times in (2, 5):
-            run = report(["-m", "teach", "--line-use"], image(name, str(times)))
+            run = report(["-m", "teach", "--line-use", "--bandwidth"], image(name, str(times)))
+            check_moved(run)
             told[name, times] = {level["level"]: level for level in next(
                 row for row in run["line_use"]["objects"] if row["name"] == "bodies")["levels"]}, run
     for name, lines in (("bodies", 20000), ("bodies_split", 7500)):
@@ -372,8 +383,8 @@ def bodies():
 
 def fields():
     """guests/fields.c: 64 items of 32 bytes in caches that hold all of them, so each line comes once: of each item
-    value and half of pair are read. 64 nodes that malloc has given, whose text is never touched; malloc itself has loaded
-    their lines."""
+    value and half of pair are read. 64 nodes that malloc has given, whose text is never touched; malloc itself has
+    loaded their lines."""
     run = report(["--line-use"], guest("fields"))
     # low is in the first byte behind kind: 5 bits of it; high does not fit its word any more.
     equal(fields_of(run, "item", "L1D"),
