@@ -196,7 +196,11 @@ static enum c2_status append(struct playing *playing, const uint64_t *record, st
 static enum c2_status play_batch(void *self, const struct stream_batch *batch, struct c2_error *err)
 {
     struct playing *playing = self;
+    struct stream_writer *writer = playing->simulation->writer;
     enum c2_status status = take_blocks(playing, err);
+    if (status == C2_OK && writer->batch->tid != batch->tid)
+        status = stream_writer_flush(writer, err);
+    writer->batch->tid = batch->tid;
     for (uint32_t i = 0; i < batch->used && status == C2_OK; i += 1 + stream_header_slots(batch->words[i]))
         status = append(playing, &batch->words[i], err);
     return status;

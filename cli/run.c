@@ -536,12 +536,20 @@ static enum c2_status finish_recording(struct run *run, const struct report_run 
     return status == C2_OK || status == C2_ERR_IO ? cli_outputs_commit_recording(&run->outputs, err) : status;
 }
 
+static int tell_failure(const struct emu_end *end, const struct c2_error *err)
+{
+    fail(err, CLI_EXIT_FAILED);
+    if (end->stacks)
+        fputs(end->stacks, stderr);
+    return CLI_EXIT_FAILED;
+}
+
 /* The guest has ended; returns the exit status. */
 static int conclude(struct run *run, const struct emu_end *end, struct c2_error *err)
 {
     char text[TEXT_BYTES];
     if (end->kind == EMU_FAILED)
-        return fail(err, CLI_EXIT_FAILED);
+        return tell_failure(end, err);
     if (end->kind == EMU_REFUSED) {
         fprintf(stderr, "c2emu: %s\n", cli_refusal_text(text, sizeof text, end, run->symbols));
         return CLI_EXIT_FAILED;
@@ -605,6 +613,7 @@ static int go(struct run *run, struct c2_error *err)
     int status = conclude(run, &end, err);
     if (run->options->stats)
         cli_stats(&run->progress, emu_instructions(run->emu));
+    free(end.stacks);
     return status;
 }
 

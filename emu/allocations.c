@@ -611,6 +611,26 @@ static void visit_calls(struct calls *calls, struct checkpoint *c)
         checkpoint_damaged(c, "calls of the allocator that are in no order");
 }
 
+static void visit_threads(struct allocations *a, struct checkpoint *c)
+{
+    uint64_t count = a->thread_count, running = (uint64_t)(a->calls - a->threads);
+    checkpoint_number(c, &count, UINT32_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i >= a->thread_count) {
+            if (!checkpoint_room(c, (void **)&a->threads, &a->thread_room, i, sizeof *a->threads))
+                return;
+            a->threads[a->thread_count++] = (struct calls){.thread = 0};
+        }
+        CHECKPOINT_NUMBER(c, a->threads[i].thread, UINT32_MAX);
+        visit_calls(&a->threads[i], c);
+    }
+    checkpoint_number(c, &running, count ? count - 1 : 0);
+    if (count == 0)
+        checkpoint_damaged(c, "no threads");
+    else
+        a->calls = &a->threads[running];
+}
+
 static void check_points(const struct allocations *a, struct checkpoint *c)
 {
     struct c2_pair *points;
@@ -632,8 +652,8 @@ void allocations_checkpoint(struct allocations *a, struct checkpoint *c)
     modules_checkpoint(a->modules, c);
     if (!modules_hold(a->modules, is_entry, a))
         checkpoint_damaged(c, "a function of the allocator where none is");
-    visit_calls(a->calls, c);
-    callers_checkpoint(a->callers, c);
+    visit_threads(a, c);
+    callers_checkpoint(a->callers, a->thread_count, c);
 }
 
 void allocations_check(const struct allocations *a)

@@ -342,22 +342,35 @@ static void visit_wait(struct wait *wait, struct checkpoint *c)
     checkpoint_number(c, &wait->block.number, CHECKPOINT_ANY);
 }
 
-void callers_checkpoint(struct callers *callers, struct checkpoint *c)
+static void visit_waits(struct waits *waits, struct checkpoint *c)
 {
-    uint64_t count = callers->now->count;
+    uint64_t count = waits->count;
+    checkpoint_number(c, &count, UINT32_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!checkpoint_writes(c) && !checkpoint_room(c, (void **)&waits->waits, &waits->room, i, sizeof *waits->waits))
+            break;
+        visit_wait(&waits->waits[i], c);
+        waits->count = i + 1;
+    }
+    if (!waits_fall(waits))
+        checkpoint_damaged(c, "calls of the allocator that are in no order");
+}
+
+void callers_checkpoint(struct callers *callers, uint32_t threads, struct checkpoint *c)
+{
+    struct c2_error why;
+    uint64_t running = (uint64_t)(callers->now - callers->threads);
     for (size_t i = 0; i < callers->config.wrapper_count; i++)
         CHECKPOINT_NUMBER(c, callers->met[i], 1);
     checkpoint_map(c, callers->sites);
-    checkpoint_number(c, &count, UINT32_MAX);
-    for (uint32_t i = 0; i < count; i++) {
-        if (!checkpoint_writes(c) &&
-            !checkpoint_room(c, (void **)&callers->now->waits, &callers->now->room, i, sizeof *callers->now->waits))
-            break;
-        visit_wait(&callers->now->waits[i], c);
-        callers->now->count = i + 1;
-    }
-    if (!waits_fall(callers->now))
-        checkpoint_damaged(c, "calls of the allocator that are in no order");
+    checkpoint_number(c, &running, threads ? threads - 1 : 0);
+    if (checkpoint_status(c, NULL) != C2_OK)
+        return;
+    if (callers_switch(callers, threads - 1, &why) != C2_OK ||
+        callers_switch(callers, (uint32_t)running, &why) != C2_OK)
+        checkpoint_fail(c, &why);
+    for (uint32_t i = 0; i < threads && checkpoint_status(c, NULL) == C2_OK; i++)
+        visit_waits(&callers->threads[i], c);
 }
 
 void callers_check(const struct callers *callers)

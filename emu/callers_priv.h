@@ -42,8 +42,8 @@ enum c2_status callers_switch(struct callers *callers, uint32_t thread, struct c
 void callers_ended(struct callers *callers, uint32_t thread);
 bool callers_met(const struct callers *callers, size_t wrapper); /* this named one has allocated a block */
 void callers_forget(struct callers *callers);                    /* code has changed: all that is known */
-/* All that is known, to a checkpoint or from one; a config read into names as many wrappers. */
-void callers_checkpoint(struct callers *callers, struct checkpoint *checkpoint);
+/* All that is known of so many threads, to a checkpoint or from one; a config read into names as many wrappers. */
+void callers_checkpoint(struct callers *callers, uint32_t threads, struct checkpoint *checkpoint);
 void callers_check(const struct callers *callers);
 
 /* A word of guest memory that the program itself has just used; false: none is there. */

@@ -22,6 +22,7 @@
 #include "emu/parts_priv.h"
 #include "emu/requests_priv.h"
 #include "emu/schedule_priv.h"
+#include "emu/stacks_priv.h"
 
 /* Beside its memory and its kernel, which config names. Calls that have not returned lie in the allocations and the
  * locals, a thread's in a struct of its own; what the kernel keeps of it, there. */
@@ -250,7 +251,7 @@ enum c2_status emu_create(struct emu **out, const struct emu_config *config, con
     emu->config = *config;
     enum c2_status status = make_engine(emu, image, err);
     if (status == C2_OK)
-        status = schedule_create(&emu->schedule, config->kernel, config->quantum ? config->quantum : EMU_QUANTUM, err);
+        status = schedule_create(&emu->schedule, config->kernel, config->quantum, err);
     if (status != C2_OK) {
         release(emu);
         return status;
@@ -297,24 +298,42 @@ enum c2_status emu_find_regions(struct emu *emu, struct c2_error *err)
     return emu->process.parts ? parts_find(emu->process.parts, err) : C2_OK;
 }
 
-void emu_checkpoint(struct emu *emu, struct checkpoint *c)
+static void take_registers(struct emu *emu)
+{
+    if (!emu->thread)
+        return;
+    engine_get_cpu(emu->process.engine, &emu->thread->cpu);
+    emu->thread->amid = engine_amid_block(emu->process.engine);
+}
+
+/* After a checkpoint was read: the engine has been made, and nothing has run. */
+static void resume(struct emu *emu, uint64_t instructions)
 {
     struct engine *engine = emu->process.engine;
-    uint64_t instructions = emu_instructions(emu);
-    bool amid = engine_amid_block(engine);
-    checkpoint_part(c, "the registers");
-    engine_get_cpu(engine, &emu->thread->cpu);
-    syscalls_cpu_checkpoint(&emu->thread->cpu, c);
-    checkpoint_number(c, &instructions, INT64_MAX);
-    CHECKPOINT_NUMBER(c, amid, 1);
-    allocations_checkpoint(emu->process.allocations, c);
-    locals_checkpoint(emu->process.locals, c);
-    if (checkpoint_writes(c) || checkpoint_status(c, NULL) != C2_OK)
+    emu->thread = schedule_running(emu->schedule);
+    emu->resumed = true;
+    engine_resume(engine, instructions);
+    if (!emu->thread)
         return;
     engine_set_cpu(engine, &emu->thread->cpu);
-    engine_resume(engine, instructions);
-    engine_set_amid_block(engine, amid);
-    emu->resumed = true;
+    engine_set_amid_block(engine, emu->thread->amid);
+    if (emu->process.parts)
+        parts_switch(emu->process.parts, engine, emu->thread->number);
+}
+
+void emu_checkpoint(struct emu *emu, struct checkpoint *c)
+{
+    uint64_t instructions = emu_instructions(emu);
+    checkpoint_part(c, "the registers");
+    if (checkpoint_writes(c))
+        take_registers(emu);
+    schedule_checkpoint(emu->schedule, c);
+    CHECKPOINT_NUMBER(c, emu->blocked, 1);
+    checkpoint_number(c, &instructions, INT64_MAX);
+    allocations_checkpoint(emu->process.allocations, c);
+    locals_checkpoint(emu->process.locals, c);
+    if (!checkpoint_writes(c) && checkpoint_status(c, NULL) == C2_OK)
+        resume(emu, instructions);
 }
 
 void emu_interrupt(struct emu *emu) { engine_interrupt(emu->process.engine); }
@@ -351,6 +370,15 @@ static bool refused(struct emu *emu, const char *why)
     return finish(emu, EMU_REFUSED);
 }
 
+/* None of the threads can ever go on; *err says so. */
+static bool deadlocked(struct emu *emu)
+{
+    const struct stacks_config config = {emu->schedule, emu->config.kernel, emu->config.mmu, emu->config.symbols};
+    take_registers(emu);
+    emu->end->stacks = stacks_text(&config);
+    return finish(emu, EMU_FAILED);
+}
+
 /* ------------------------------------------------------------------ events; each returns whether the guest goes on */
 
 static bool enter_handler(struct emu *emu)
@@ -361,11 +389,9 @@ static bool enter_handler(struct emu *emu)
     return finish(emu, EMU_FAILED);
 }
 
-/* Delivers a signal; the thread's registers are scratch. */
-static bool raise_signal(struct emu *emu, int sig, int code, uint64_t address, bool forced)
+static bool after_delivery(struct emu *emu, enum syscalls_delivery delivery, int sig, int code)
 {
-    engine_get_cpu(emu->process.engine, &emu->thread->cpu);
-    switch (syscalls_deliver(emu->config.kernel, &emu->thread->cpu, sig, code, address, forced)) {
+    switch (delivery) {
     case SYSCALLS_HANDLED:
         engine_set_cpu(emu->process.engine, &emu->thread->cpu);
         return enter_handler(emu);
@@ -376,11 +402,18 @@ static bool raise_signal(struct emu *emu, int sig, int code, uint64_t address, b
     }
 }
 
+/* Delivers a signal; the thread's registers are scratch. */
+static bool raise_signal(struct emu *emu, int sig)
+{
+    engine_get_cpu(emu->process.engine, &emu->thread->cpu);
+    return after_delivery(emu, syscalls_deliver(emu->config.kernel, &emu->thread->cpu, sig), sig, SI_USER);
+}
+
 static bool raise_pending(struct emu *emu)
 {
     int sig;
     while ((sig = syscalls_pending(emu->config.kernel)) != 0)
-        if (!raise_signal(emu, sig, SI_USER, 0, false))
+        if (!raise_signal(emu, sig))
             return false;
     return true;
 }
@@ -451,7 +484,7 @@ static bool on_syscall(struct emu *emu)
     case SYSCALLS_EXECUTE:
         return finish(emu, EMU_EXECUTED);
     case SYSCALLS_FAILED:
-        return finish(emu, EMU_FAILED);
+        return result.deadlock ? deadlocked(emu) : finish(emu, EMU_FAILED);
     case SYSCALLS_RESTORE:
         return on_restored(emu);
     case SYSCALLS_STARTED:
@@ -468,16 +501,28 @@ static bool on_syscall(struct emu *emu)
         break;
     }
     set_result(emu, &before, &result);
-    if (result.action == SYSCALLS_SIGNAL && !raise_signal(emu, result.signal, SI_USER, 0, false))
+    if (result.action == SYSCALLS_SIGNAL && !raise_signal(emu, result.signal))
         return false;
     return raise_pending(emu);
 }
 
-/* A fault that the guest must hear of; the address is told at the end only if it dies of it. */
-static bool raise_fault(struct emu *emu, int sig, int code, struct guest_va address)
+static bool raise_fault(struct emu *emu, const struct syscalls_fault *fault)
 {
-    emu->end->address = address;
-    emu->end->has_address = !raise_signal(emu, sig, code, address.v, true);
+    engine_get_cpu(emu->process.engine, &emu->thread->cpu);
+    return after_delivery(emu, syscalls_fault(emu->config.kernel, &emu->thread->cpu, fault), fault->signal,
+                          fault->code);
+}
+
+/* A page fault that the guest must hear of; the address is told at the end only if it dies of it. */
+static bool raise_page_fault(struct emu *emu, const struct engine_event *event, int sig, int code)
+{
+    const struct syscalls_fault fault = {.signal = sig,
+                                         .code = code,
+                                         .address = event->address.v,
+                                         .present = mmu_ready(emu->config.mmu, event->address, MMU_ACCESS_READ),
+                                         .access = event->access};
+    emu->end->address = event->address;
+    emu->end->has_address = !raise_fault(emu, &fault);
     return !emu->end->has_address;
 }
 
@@ -488,22 +533,23 @@ static bool on_fault(struct emu *emu, const struct engine_event *event)
     case MMU_FAULT_NONE:
         return true;
     case MMU_FAULT_UNMAPPED:
-        return raise_fault(emu, SIGSEGV, MAPERR, event->address);
+        return raise_page_fault(emu, event, SIGSEGV, MAPERR);
     case MMU_FAULT_DENIED:
-        return raise_fault(emu, SIGSEGV, ACCERR, event->address);
+        return raise_page_fault(emu, event, SIGSEGV, ACCERR);
     case MMU_FAULT_BUS:
-        return raise_fault(emu, SIGBUS, ADRERR, event->address);
+        return raise_page_fault(emu, event, SIGBUS, ADRERR);
     default:
         return finish(emu, EMU_FAILED);
     }
 }
 
-/* si_addr is the instruction, except where the CPU itself gives no address (general protection). */
+/* si_addr is the instruction, except where Linux gives none (general protection, breakpoints). */
 static bool on_trap(struct emu *emu, const struct engine_event *event)
 {
+    struct syscalls_fault fault = {.signal = event->signal, .code = event->code};
     engine_get_cpu(emu->process.engine, &emu->thread->cpu);
-    uint64_t address = event->signal == SIGSEGV ? 0 : emu->thread->cpu.rip;
-    return raise_signal(emu, event->signal, event->code, address, true);
+    fault.address = event->code == SI_KERNEL ? 0 : emu->thread->cpu.rip;
+    return raise_fault(emu, &fault);
 }
 
 /* Another part of the run begins here, or it is what the moment waits for, or both. */
@@ -581,6 +627,8 @@ static uint64_t budget_of(const struct emu *emu)
     const uint64_t rest = end == UINT64_MAX ? UINT64_MAX : end - now;
     uint64_t budget = rest < tick ? rest : tick;
     budget = turn < budget ? turn : budget;
+    const uint64_t alarm = syscalls_alarm(emu->config.kernel, now);
+    budget = alarm - now < budget ? alarm - now : budget;
     return budget == UINT64_MAX ? 0 : budget;
 }
 
@@ -617,15 +665,12 @@ static enum c2_status switch_to(struct emu *emu, struct emu_thread *next, struct
     struct stream_writer *writer = emu->config.writer;
     if (emu->thread == next)
         return C2_OK;
-    if (emu->thread) {
-        engine_get_cpu(engine, &emu->thread->cpu);
-        emu->thread->amid = engine_amid_block(engine);
-    }
+    take_registers(emu);
     enum c2_status status = writer ? stream_writer_flush(writer, err) : C2_OK;
     if (writer)
         writer->batch->tid = next->number;
     emu->thread = next;
-    syscalls_switch(emu->config.kernel, next->tid);
+    syscalls_switch(emu->config.kernel, next->tid, emu_instructions(emu));
     engine_set_cpu(engine, &next->cpu);
     engine_set_amid_block(engine, next->amid);
     if (status == C2_OK && emu->process.allocations)
@@ -641,7 +686,7 @@ static bool interrupt_wait(struct emu *emu)
     enum { SYSCALL_BYTES = 2 };
     struct engine *engine = emu->process.engine;
     int64_t value;
-    if (syscalls_interrupt(emu->config.kernel, &value)) {
+    if (syscalls_interrupt(emu->config.kernel, emu_instructions(emu), &value)) {
         engine_set_result(engine, (uint64_t)value, NULL);
         return raise_pending(emu);
     }
@@ -651,17 +696,12 @@ static bool interrupt_wait(struct emu *emu)
     return raise_pending(emu);
 }
 
-static bool deadlocked(struct emu *emu)
+static bool all_wait(struct emu *emu)
 {
-    char wait[256], text[1024];
-    struct c2_words words = {text, sizeof text, 0};
-    for (uint32_t i = 0; i < schedule_count(emu->schedule); i++) {
-        const uint32_t tid = schedule_at(emu->schedule, i)->tid;
-        syscalls_describe_wait(emu->config.kernel, tid, wait, sizeof wait);
-        c2_say(&words, "%s thread %u %s", i ? ";" : "", tid, wait);
-    }
-    c2_fail(emu->err, C2_ERR_UNSUPPORTED, "deadlock: the program's threads wait for ever:%s", text);
-    return finish(emu, EMU_FAILED);
+    const uint32_t count = schedule_count(emu->schedule);
+    c2_fail(emu->err, C2_ERR_UNSUPPORTED, "deadlock: %s the program's %u thread%s can ever go on",
+            count == 1 ? "not even" : "none of", count, count == 1 ? "" : "s");
+    return deadlocked(emu);
 }
 
 /* One thread's turn is over, and that of the next one that goes on begins; which it is again, where it is alone. */
@@ -672,7 +712,7 @@ static bool take_turn(struct emu *emu)
     while (emu->blocked) {
         struct emu_thread *next = schedule_next(emu->schedule, emu_instructions(emu), &how);
         if (!next)
-            return deadlocked(emu);
+            return all_wait(emu);
         if (switch_to(emu, next, emu->err) != C2_OK)
             return finish(emu, EMU_FAILED);
         emu->blocked = false;
@@ -685,10 +725,22 @@ static bool take_turn(struct emu *emu)
     return true;
 }
 
+/* Timers that are due send their signals, and the thread that runs takes them. */
+static bool take_alarms(struct emu *emu, uint64_t now)
+{
+    if (syscalls_alarm(emu->config.kernel, now) != now)
+        return true;
+    syscalls_expire(emu->config.kernel, now);
+    return !emu->thread || emu->blocked || raise_pending(emu);
+}
+
 static bool keep_turns(struct emu *emu)
 {
-    while (schedule_is_due(emu->schedule, emu_instructions(emu)))
-        if (!take_turn(emu))
+    const uint64_t now = emu_instructions(emu);
+    if (!take_alarms(emu, now))
+        return false;
+    while (schedule_is_due(emu->schedule, now))
+        if (!take_turn(emu) || !take_alarms(emu, now))
             return false;
     return true;
 }
@@ -723,12 +775,24 @@ static enum c2_status end_stream(struct emu *emu, struct c2_error *err)
     return status == C2_OK && emu->config.writer ? stream_writer_flush(emu->config.writer, err) : status;
 }
 
+/* Behind what led to a checkpoint the records are those of the thread that goes on. */
+static enum c2_status begin_stream(struct emu *emu, struct c2_error *err)
+{
+    struct stream_writer *writer = emu->config.writer;
+    if (!emu->resumed)
+        return mark_thread(emu, emu->thread, STREAM_START, err);
+    enum c2_status status = writer ? stream_writer_flush(writer, err) : C2_OK;
+    if (writer && emu->thread)
+        writer->batch->tid = emu->thread->number;
+    return status;
+}
+
 void emu_run(struct emu *emu, struct emu_end *end, struct c2_error *err)
 {
     *end = (struct emu_end){.kind = EMU_FAILED};
     emu->end = end;
     emu->err = err;
-    if (!emu->resumed && mark_thread(emu, emu->thread, STREAM_START, err) != C2_OK)
+    if (begin_stream(emu, err) != C2_OK)
         return;
     run_threads(emu, err);
     if (end->kind != EMU_FAILED && end_stream(emu, err) != C2_OK)

@@ -124,13 +124,14 @@ struct emu_end {
     bool has_address;
     char disassembly[160]; /* of the instruction at rip, AT&T syntax; "" if it cannot be read */
     char refusal[256];
+    char *stacks; /* of a deadlock: lines that say what each thread waits for, and where; the caller's to free() */
 };
 
 struct emu;
 enum c2_status emu_create(struct emu **out, const struct emu_config *config, const struct loader_image *image,
                           struct c2_error *err);
 void emu_destroy(struct emu *emu);
-/* Runs the guest to its end and flushes the stream. Only EMU_FAILED fills *err. */
+/* Runs the guest to its end and flushes the stream. Only EMU_FAILED fills *err; so does a deadlock. */
 void emu_run(struct emu *emu, struct emu_end *end, struct c2_error *err);
 uint64_t emu_instructions(const struct emu *emu);
 /* With count_blocks, inside config.phase or after the run: as engine_take_executed. */

@@ -25,6 +25,7 @@
 struct schedule {
     struct syscalls *kernel;
     uint64_t quantum;
+    bool asked; /* for this quantum */
     struct emu_thread **threads;
     uint32_t count, room;
     uint32_t last;    /* number given */
@@ -127,7 +128,8 @@ enum c2_status schedule_create(struct schedule **out, struct syscalls *kernel, u
     if (!schedule)
         return c2_fail_memory(err, "the guest's threads");
     schedule->kernel = kernel;
-    schedule->quantum = quantum;
+    schedule->asked = quantum != 0;
+    schedule->quantum = quantum ? quantum : EMU_QUANTUM;
     if (!schedule_add(schedule, syscalls_thread(kernel))) {
         schedule_destroy(schedule);
         return c2_fail_memory(err, "the guest's threads");
@@ -146,9 +148,71 @@ void schedule_destroy(struct schedule *schedule)
     c2_free(schedule);
 }
 
+static void visit_thread(struct emu_thread *thread, struct checkpoint *c)
+{
+    CHECKPOINT_NUMBER(c, thread->number, UINT32_MAX);
+    CHECKPOINT_NUMBER(c, thread->tid, INT32_MAX);
+    CHECKPOINT_NUMBER(c, thread->amid, 1);
+    syscalls_cpu_checkpoint(&thread->cpu, c);
+}
+
+static bool numbers_rise(const struct schedule *schedule)
+{
+    for (uint32_t i = 1; i < schedule->count; i++)
+        if (schedule->threads[i - 1]->number >= schedule->threads[i]->number)
+            return false;
+    return schedule->threads[0]->number > 0 && schedule->threads[schedule->count - 1]->number <= schedule->last;
+}
+
+/* The kernel has the same threads. */
+static bool kernel_agrees(const struct schedule *schedule)
+{
+    uint32_t *tids = c2_alloc(schedule->count * sizeof *tids);
+    for (uint32_t i = 0; tids && i < schedule->count; i++)
+        tids[i] = schedule->threads[i]->tid;
+    const bool agrees = tids && syscalls_has_threads(schedule->kernel, tids, schedule->count);
+    c2_free(tids);
+    return agrees;
+}
+
+static void visit_quantum(struct schedule *schedule, struct checkpoint *c)
+{
+    uint64_t quantum = schedule->quantum;
+    checkpoint_number(c, &quantum, CHECKPOINT_ANY);
+    if (quantum == 0)
+        checkpoint_damaged(c, "turns of no instructions");
+    else if (!schedule->asked)
+        schedule->quantum = quantum;
+}
+
+void schedule_checkpoint(struct schedule *schedule, struct checkpoint *c)
+{
+    uint64_t count = schedule->count;
+    checkpoint_number(c, &count, UINT32_MAX);
+    for (uint32_t i = 0; i < count && checkpoint_status(c, NULL) == C2_OK; i++) {
+        struct c2_error why;
+        if (i < schedule->count || schedule_add(schedule, 0)) {
+            visit_thread(schedule->threads[i], c);
+            continue;
+        }
+        c2_fail_memory(&why, "the guest's threads");
+        checkpoint_fail(c, &why);
+    }
+    CHECKPOINT_NUMBER(c, schedule->last, UINT32_MAX);
+    CHECKPOINT_NUMBER(c, schedule->running, schedule->count);
+    CHECKPOINT_NUMBER(c, schedule->ended, 1);
+    CHECKPOINT_NUMBER(c, schedule->given_up, 1);
+    checkpoint_number(c, &schedule->began, CHECKPOINT_ANY);
+    checkpoint_number(c, &schedule->ends, CHECKPOINT_ANY);
+    visit_quantum(schedule, c);
+    if (count == 0 || !numbers_rise(schedule) || (!schedule->ended && schedule->running >= count))
+        checkpoint_damaged(c, "threads in no order");
+    else if (!checkpoint_writes(c) && checkpoint_status(c, NULL) == C2_OK && !kernel_agrees(schedule))
+        checkpoint_damaged(c, "threads that the kernel does not know");
+}
+
 void schedule_check(const struct schedule *schedule)
 {
     C2_ASSERT(schedule->ended || schedule->running < schedule->count);
-    for (uint32_t i = 1; i < schedule->count; i++)
-        C2_ASSERT(schedule->threads[i - 1]->number < schedule->threads[i]->number);
+    C2_ASSERT(numbers_rise(schedule));
 }

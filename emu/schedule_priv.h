@@ -6,6 +6,8 @@
 #define C2_SCHEDULE_PRIV_H
 
 #include "base/base.h"
+#include "checkpoint/checkpoint.h"
+#include "emu/emu.h"
 #include "syscalls/syscalls.h"
 
 struct emu_thread {
@@ -16,7 +18,8 @@ struct emu_thread {
 };
 
 struct schedule;
-/* With the first thread, which runs. quantum: instructions, not 0. The kernel is lent until destroy. */
+/* With the first thread, which runs. quantum: instructions; 0: EMU_QUANTUM, or that of the checkpoint that it goes on
+ * from. The kernel is lent until destroy. */
 enum c2_status schedule_create(struct schedule **out, struct syscalls *kernel, uint64_t quantum, struct c2_error *err);
 void schedule_destroy(struct schedule *schedule);
 
@@ -36,6 +39,8 @@ bool schedule_is_due(const struct schedule *schedule, uint64_t instructions);
 struct emu_thread *schedule_next(struct schedule *schedule, uint64_t instructions, enum syscalls_readiness *how);
 /* Whether the thread waits for what has not come. */
 bool schedule_waits(struct schedule *schedule, uint32_t i, uint64_t instructions);
+/* All of it, registers too, to a checkpoint, or from one into a new one. */
+void schedule_checkpoint(struct schedule *schedule, struct checkpoint *checkpoint);
 void schedule_check(const struct schedule *schedule);
 
 #endif

@@ -238,10 +238,11 @@ enum c2_status syscalls_execute(struct syscalls *kernel, struct mmu *mmu, const 
     close_descriptors(kernel);
     reset_signals(&kernel->signals);
     threads_keep_current(kernel);
+    timers_forget(kernel);
     reset_thread(kernel->current, program->name);
     kernel->identity.dumpable = 1;
     kernel->mmu = mmu;
     kernel->instructions_before += kernel->instructions;
-    kernel->instructions = 0;
+    kernel->instructions = kernel->turn = 0;
     return C2_OK;
 }

@@ -75,6 +75,8 @@ static int64_t read_into(struct call *c, const struct transfer *t)
     if (entry->lamp && t->offset == AT_POSITION && !t->flags)
         return lamp_read(c, entry, t->iov, t->count == ONE_BUFFER ? 1 : t->count, t->count != ONE_BUFFER);
     inputs_reading(c->kernel, entry);
+    if (call_must_wait(c, entry, POLLIN))
+        return call_wait_fd(c, entry, POLLIN, NOTHING_TO_READ, 0);
     bool self = fds_unblock(entry);
     int64_t value = host_read(c, entry->host, t);
     fds_reblock(entry, self);

@@ -92,25 +92,29 @@ static void store_registers(struct context *to, const struct syscalls_cpu *cpu)
     };
 }
 
-/* The CPU's exception behind a fault's signal, as far as signal and code tell. */
-static void store_fault(struct context *to, const struct signals_info *info)
+/* The CPU's exception behind a fault's signal. */
+static void store_fault(struct context *to, const struct syscalls_fault *fault)
 {
-    enum { DIVIDE = 0, DEBUG = 1, BREAKPOINT = 3, INVALID_OPCODE = 6, PAGE_FAULT = 14, X87 = 16, SIMD = 19 };
-    switch (info->signal) {
+    enum { DIVIDE = 0, DEBUG = 1, BREAKPOINT = 3, INVALID_OPCODE = 6, PROTECTION = 13, PAGE_FAULT = 14, SIMD = 19 };
+    enum { PRESENT = 1, WRITE = 2, USER = 4, FETCH = 16 };
+    switch (fault->signal) {
     case SIGSEGV:
     case SIGBUS:
-        to->trap = PAGE_FAULT;
-        to->error = 4u | (info->code == SEGV_ACCERR); /* from user mode; the page was there */
-        to->cr2 = info->address;
+        to->trap = fault->code == SI_KERNEL ? PROTECTION : PAGE_FAULT;
+        if (to->trap == PROTECTION)
+            break;
+        to->error = USER | (fault->present ? PRESENT : 0) | (fault->access == MMU_ACCESS_WRITE ? WRITE : 0) |
+                    (fault->access == MMU_ACCESS_EXEC ? FETCH : 0);
+        to->cr2 = fault->address;
         break;
     case SIGFPE:
-        to->trap = info->code == FPE_INTDIV ? DIVIDE : SIMD;
+        to->trap = fault->code == FPE_INTDIV ? DIVIDE : SIMD;
         break;
     case SIGILL:
         to->trap = INVALID_OPCODE;
         break;
     case SIGTRAP:
-        to->trap = info->code == TRAP_TRACE ? DEBUG : BREAKPOINT;
+        to->trap = fault->code == TRAP_TRACE ? DEBUG : BREAKPOINT;
         break;
     default:
         break;
@@ -171,7 +175,7 @@ static void turn_to_handler(struct syscalls_cpu *cpu, uint64_t handler, int sign
 }
 
 enum c2_status frame_build(struct syscalls *kernel, struct syscalls_cpu *cpu, const struct signals_info *info,
-                           bool fault, struct c2_error *err)
+                           const struct syscalls_fault *fault, struct c2_error *err)
 {
     enum { RESTORER = 0x04000000 };
     const struct signals_mask *mask = &kernel->current->signals;
@@ -195,7 +199,7 @@ enum c2_status frame_build(struct syscalls *kernel, struct syscalls_cpu *cpu, co
     frame.context.old_mask = frame.mask;
     frame.context.fpstate = fpstate;
     if (fault)
-        store_fault(&frame.context, info);
+        store_fault(&frame.context, fault);
     memcpy(guest_pointer(at), &frame, sizeof frame);
     memcpy(guest_pointer(fpstate), cpu->fxsave, FXSAVE_BYTES);
     turn_to_handler(cpu, action->handler, info->signal, at);

@@ -13,7 +13,7 @@
  *   The host's descriptors 0 to 2 are the guest's at start; no other descriptor of c2emu can be reached by it.
  *
  * Not modelled
- *   Other processes, timers. A call without a row is ENOSYS and one line of complaint.
+ *   Other processes. A call without a row is ENOSYS and one line of complaint.
  *
  * SIGPIPE is ignored in the whole process from syscalls_create on: a write of the guest to a broken pipe must not kill
  * c2emu; the guest gets its own SIGPIPE. So it does SIGXFSZ where the program around has called c2_file_limit_catch.
@@ -162,6 +162,8 @@ void syscalls_destroy(struct syscalls *kernel)
     inputs_destroy(&kernel->inputs);
     attributes_destroy(&kernel->attributes);
     threads_destroy(kernel);
+    pending_release(&kernel->signals.pending);
+    c2_free(kernel->timers);
     syscalls_program_destroy(kernel->program);
     forget_names(&kernel->names);
     c2_free(kernel->complaint_prefix);
@@ -173,9 +175,10 @@ void syscalls_check(const struct syscalls *kernel)
     C2_ASSERT(kernel->instructions_per_second > 0);
     fds_check(&kernel->fds);
     signals_check(&kernel->signals);
-    C2_ASSERT(kernel->current->wait.kind == KERNEL_RUNS);
-    for (uint32_t i = 0; i < kernel->thread_count; i++)
+    for (uint32_t i = 0; i < kernel->thread_count; i++) {
         signals_mask_check(&kernel->threads[i]->signals);
+        C2_ASSERT(pending_holds(&kernel->threads[i]->pending));
+    }
     for (int i = 0; i < IDENTITY_LIMITS; i++)
         C2_ASSERT(kernel->identity.limit[i].soft <= kernel->identity.limit[i].hard);
 }
@@ -201,6 +204,7 @@ bool call_interrupted(const struct call *c) { return c->kernel->interrupted && *
 static int64_t deadlock(struct call *c, const char *why)
 {
     c->result->action = SYSCALLS_FAILED;
+    c->result->deadlock = true;
     c2_fail(c->err, C2_ERR_UNSUPPORTED, "deadlock: the program waits for ever in %s: %s", c->row->name, why);
     return -EINTR;
 }
@@ -271,7 +275,7 @@ static int64_t run_row(struct call *c)
 
 static void release_waited(struct call *c, struct kernel_wait *waited)
 {
-    if (c->kernel->current->wait.fds != waited->fds) /* it does not go on waiting for the same */
+    if (!c->kernel->current || c->kernel->current->wait.fds != waited->fds) /* it does not go on waiting for the same */
         kernel_wait_release(waited);
 }
 

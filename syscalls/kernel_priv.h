@@ -12,6 +12,7 @@
 #include "syscalls/inputs_priv.h"
 #include "syscalls/sandbox_priv.h"
 #include "syscalls/signals_priv.h"
+#include "syscalls/timers_priv.h"
 
 /* What the running call copied of the guest's memory. */
 struct kernel_copies {
@@ -44,10 +45,11 @@ struct kernel_wait {
     uint64_t order;    /* who waits longer has the lower one */
     uint64_t signals;
     uint64_t done; /* bytes of a write that are in the pipe already */
+    uint64_t rest; /* where a sleep that is interrupted says what was left of it; 0: nowhere */
     struct pollfd *fds;
     uint32_t fd_count;
-    const char *why;  /* "no other thread can wake it": why a program that waits here without end is stuck */
-    const char *call; /* its name */
+    const char *why; /* "no other thread can wake it": why a program that waits here without end is stuck */
+    uint32_t call;   /* its number */
 };
 
 /* What the kernel keeps of a guest thread; its registers are where it is executed. */
@@ -63,6 +65,7 @@ struct kernel_thread {
     uint64_t timer_slack;
     uint64_t clear_tid;   /* set_tid_address */
     uint64_t robust_list; /* set_robust_list */
+    uint64_t ran;         /* instructions in turns that are over */
 };
 
 /* What is called how; owned. */
@@ -82,6 +85,9 @@ struct syscalls {
     uint32_t last_tid, started;
     uint64_t waits;    /* begun so far */
     int leader_status; /* of the first thread, when it has ended before others */
+    uint64_t turn;     /* instructions at which that of `current` began */
+    struct timer *timers;
+    uint32_t timer_room, timers_armed;
     struct mmu *mmu;
     uint64_t physical_bytes;
     uint32_t processors;
@@ -121,7 +127,8 @@ void kernel_name_thread(struct kernel_thread *thread, const char *program);
 
 /* ------------------------------------------------------------------ time.c */
 #define KERNEL_NS 1000000000ull
-uint64_t kernel_cpu_ns(const struct syscalls *kernel, uint64_t instructions); /* without sleeps */
+uint64_t kernel_cpu_ns(const struct syscalls *kernel, uint64_t instructions);                  /* without sleeps */
+uint64_t kernel_thread_ns(const struct syscalls *kernel, uint32_t tid, uint64_t instructions); /* one thread's */
 /* Guest time goes on by ns at once. */
 void kernel_sleep(struct syscalls *kernel, uint64_t ns);
 /* Guest time goes on to `at`, if it has not come yet. */
@@ -139,6 +146,7 @@ uint64_t sched_all(const struct syscalls *kernel); /* a bit a processor */
 uint32_t sched_processor(const struct syscalls *kernel, const struct kernel_thread *thread);
 
 /* ------------------------------------------------------------------ threads.c */
+#define THREADS_MOST 16384u
 struct kernel_thread *threads_create(struct syscalls *kernel); /* NULL: no memory */
 void threads_destroy(struct syscalls *kernel);
 void threads_keep_current(struct syscalls *kernel); /* it becomes the first, the others are no more: execve */
@@ -152,6 +160,9 @@ int64_t call_wait(struct call *c, struct kernel_wait wait);
 /* The same for what one descriptor is ready for (poll's events), which the guest itself makes ready; `done` bytes of
  * the transfer are done. What is left of buffers behind so many bytes, into out; how many they are. */
 int64_t call_wait_fd(struct call *c, const struct fd_entry *entry, short events, const char *why, uint64_t done);
+/* Before a call of the host that may wait for somebody outside: whether the thread has to wait itself, for timers may
+ * interrupt it. */
+bool call_must_wait(const struct call *c, const struct fd_entry *entry, short events);
 int call_skip(struct iovec *out, const struct iovec *in, int count, uint64_t bytes);
 /* A call that was blocked is made again, and its time has come. */
 bool call_is_late(const struct call *c);

@@ -22,8 +22,6 @@ int64_t process_refuse_process(struct call *c)
     return call_complain(c, "would start a process, and only this one is run");
 }
 
-int64_t process_refuse_timer(struct call *c) { return call_complain(c, "would set a timer, which is not modelled"); }
-
 int64_t process_absent(struct call *c)
 {
     (void)c;

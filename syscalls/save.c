@@ -35,11 +35,18 @@ static void visit_actions(struct signals *signals, struct checkpoint *c)
 
 static void visit_pending(struct signals_pending *pending, struct checkpoint *c)
 {
-    checkpoint_number(c, &pending->set, CHECKPOINT_ANY);
-    for (int i = 1; i <= SIGNALS_COUNT; i++) {
-        if (pending->set & signals_bit(i))
-            checkpoint_bytes(c, &pending->info[i], sizeof pending->info[i]);
+    uint64_t count = pending->count;
+    checkpoint_number(c, &count, UINT32_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!checkpoint_writes(c) &&
+            !checkpoint_room(c, (void **)&pending->list, &pending->room, i, sizeof *pending->list))
+            return;
+        checkpoint_bytes(c, &pending->list[i], sizeof pending->list[i]);
+        pending->count = i + 1;
     }
+    checkpoint_number(c, &pending->set, CHECKPOINT_ANY);
+    if (!pending_holds(pending))
+        checkpoint_damaged(c, "signals as they cannot be");
 }
 
 static void visit_mask(struct signals_mask *mask, struct checkpoint *c)
@@ -54,8 +61,46 @@ static void visit_mask(struct signals_mask *mask, struct checkpoint *c)
 
 /* ------------------------------------------------------------------ the rest */
 
+static const char *why_of(enum kernel_wait_kind kind)
+{
+    switch (kind) {
+    case KERNEL_WAITS_SIGNAL:
+        return "no signal is pending, and nobody else sends one";
+    case KERNEL_WAITS_LOCK:
+        return "it holds the lock itself, by another descriptor";
+    default:
+        return "nobody can wake it";
+    }
+}
+
+/* Descriptors of the host are others in another run. */
+static void visit_wait(struct kernel_thread *thread, struct checkpoint *c)
+{
+    struct kernel_wait *wait = &thread->wait;
+    if (checkpoint_writes(c) && wait->kind == KERNEL_WAITS_FDS)
+        checkpoint_refuse(c, "thread %u waits for descriptors", thread->tid);
+    CHECKPOINT_NUMBER(c, *(uint32_t *)&wait->kind, KERNEL_WAITS_SIGNAL);
+    if (!checkpoint_writes(c) && wait->kind == KERNEL_WAITS_FDS)
+        checkpoint_damaged(c, "a thread that waits for descriptors");
+    CHECKPOINT_NUMBER(c, wait->woken, 1);
+    CHECKPOINT_NUMBER(c, wait->restarts, 1);
+    checkpoint_number(c, &wait->deadline, CHECKPOINT_ANY);
+    checkpoint_number(c, &wait->word, CHECKPOINT_ANY);
+    CHECKPOINT_NUMBER(c, wait->bits, UINT32_MAX);
+    checkpoint_number(c, &wait->order, CHECKPOINT_ANY);
+    checkpoint_number(c, &wait->signals, CHECKPOINT_ANY);
+    checkpoint_number(c, &wait->done, CHECKPOINT_ANY);
+    checkpoint_number(c, &wait->rest, CHECKPOINT_ANY);
+    CHECKPOINT_NUMBER(c, wait->call, CALL_TABLE_END - 1);
+    if (!checkpoint_writes(c))
+        wait->why = why_of(wait->kind);
+    if (wait->kind != KERNEL_RUNS && !call_row_of(wait->call))
+        checkpoint_damaged(c, "a thread that waits in no call");
+}
+
 static void visit_thread(struct kernel_thread *thread, struct checkpoint *c)
 {
+    CHECKPOINT_NUMBER(c, thread->tid, INT32_MAX);
     checkpoint_bytes(c, thread->name, sizeof thread->name);
     thread->name[sizeof thread->name - 1] = '\0';
     CHECKPOINT_NUMBER(c, *(uint32_t *)&thread->no_new_privileges, UINT32_MAX);
@@ -64,8 +109,78 @@ static void visit_thread(struct kernel_thread *thread, struct checkpoint *c)
     checkpoint_number(c, &thread->affinity, CHECKPOINT_ANY);
     checkpoint_number(c, &thread->clear_tid, CHECKPOINT_ANY);
     checkpoint_number(c, &thread->robust_list, CHECKPOINT_ANY);
+    checkpoint_number(c, &thread->ran, CHECKPOINT_ANY);
     visit_mask(&thread->signals, c);
     visit_pending(&thread->pending, c);
+    visit_wait(thread, c);
+    if (!signals_mask_holds(&thread->signals))
+        checkpoint_damaged(c, "signals as they cannot be");
+}
+
+static uint32_t index_of_current(const struct syscalls *kernel)
+{
+    uint32_t i = 0;
+    while (i < kernel->thread_count && kernel->threads[i] != kernel->current)
+        i++;
+    return i;
+}
+
+/* The one that runs may have ended: it is then none of them. */
+static void visit_threads(struct syscalls *kernel, struct checkpoint *c)
+{
+    uint64_t count = kernel->thread_count, current = index_of_current(kernel);
+    checkpoint_number(c, &count, THREADS_MOST);
+    if (count == 0)
+        checkpoint_damaged(c, "no threads");
+    for (uint32_t i = 0; i < count && checkpoint_status(c, NULL) == C2_OK; i++) {
+        struct c2_error why;
+        if (i >= kernel->thread_count && !threads_create(kernel)) {
+            c2_fail_memory(&why, "the guest's threads");
+            checkpoint_fail(c, &why);
+            return;
+        }
+        visit_thread(kernel->threads[i], c);
+    }
+    checkpoint_number(c, &current, count);
+    CHECKPOINT_NUMBER(c, kernel->last_tid, INT32_MAX);
+    checkpoint_number(c, &kernel->waits, CHECKPOINT_ANY);
+    CHECKPOINT_NUMBER(c, *(uint32_t *)&kernel->leader_status, 255);
+    checkpoint_number(c, &kernel->turn, CHECKPOINT_ANY);
+    if (checkpoint_status(c, NULL) == C2_OK)
+        kernel->current = current < kernel->thread_count ? kernel->threads[current] : NULL;
+}
+
+static void visit_timer(struct timer *timer, struct checkpoint *c)
+{
+    CHECKPOINT_NUMBER(c, timer->used, 1);
+    CHECKPOINT_NUMBER(c, timer->real, 1);
+    CHECKPOINT_NUMBER(c, timer->queued, 1);
+    CHECKPOINT_NUMBER(c, *(uint32_t *)&timer->id, UINT32_MAX);
+    CHECKPOINT_NUMBER(c, *(uint32_t *)&timer->counts, TIMER_THREAD);
+    CHECKPOINT_NUMBER(c, timer->owner, UINT32_MAX);
+    checkpoint_number(c, &timer->due, CHECKPOINT_ANY);
+    checkpoint_number(c, &timer->interval, KERNEL_LAST_NS);
+    CHECKPOINT_NUMBER(c, *(uint32_t *)&timer->signal, SIGNALS_COUNT);
+    CHECKPOINT_NUMBER(c, timer->thread, UINT32_MAX);
+    checkpoint_number(c, &timer->value, CHECKPOINT_ANY);
+    checkpoint_number(c, &timer->overruns, CHECKPOINT_ANY);
+    CHECKPOINT_NUMBER(c, timer->told, INT32_MAX);
+}
+
+static void visit_timers(struct syscalls *kernel, struct checkpoint *c)
+{
+    uint64_t count = kernel->timer_room;
+    checkpoint_number(c, &count, UINT32_MAX);
+    kernel->timers_armed = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!checkpoint_writes(c) &&
+            !checkpoint_room(c, (void **)&kernel->timers, &kernel->timer_room, i, sizeof *kernel->timers))
+            return;
+        visit_timer(&kernel->timers[i], c);
+        kernel->timers_armed += kernel->timers[i].due != KERNEL_NEVER;
+    }
+    for (uint32_t i = (uint32_t)count; i < kernel->timer_room; i++) /* room for more than there are */
+        kernel->timers[i] = (struct timer){.due = KERNEL_NEVER};
 }
 
 static void visit_identity(struct identity *identity, struct checkpoint *c)
@@ -117,12 +232,13 @@ void syscalls_checkpoint(struct syscalls *kernel, struct checkpoint *c)
         checkpoint_number(c, &kernel->random.s[i], CHECKPOINT_ANY);
     for (size_t i = 0; i < sizeof kernel->complained / sizeof kernel->complained[0]; i++)
         checkpoint_number(c, &kernel->complained[i], CHECKPOINT_ANY);
-    visit_thread(kernel->current, c);
+    visit_threads(kernel, c);
+    visit_timers(kernel, c);
     visit_identity(&kernel->identity, c);
     checkpoint_part(c, "the signals");
     visit_actions(&kernel->signals, c);
     visit_pending(&kernel->signals.pending, c);
-    if (!signals_hold(&kernel->signals) || !signals_mask_holds(&kernel->current->signals))
+    if (!signals_hold(&kernel->signals))
         checkpoint_damaged(c, "signals as they cannot be");
     visit_objects(&kernel->attributes, c);
     fds_checkpoint(kernel, c);

@@ -3,16 +3,13 @@
  * The guest's signals.
  *
  * Model
- *   Signals come from faults, from broken pipes and from the guest itself; none come from outside. One of a kind can be
- *   pending for a thread, and one for the process, with what its siginfo says. Of the process's a thread takes those
+ *   Signals come from faults, from broken pipes, from timers and from the guest itself; none come from outside. Those
+ *   that are sent are pending for a thread or for the process (pending.c). Of the process's a thread takes those
  *   that no thread before it would: the first one first, as on Linux. Actions, masks, the alternate stack and the
  *   default actions are Linux's; stopping is ignored, for nobody could continue the process.
  *
  * Invariants
  *   SIGKILL and SIGSTOP are never blocked and have no action.
- *
- * Not modelled
- *   Queues of real-time signals.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -36,14 +33,6 @@ void signals_mask_dump(const struct signals_mask *mask, FILE *to)
 {
     fprintf(to, "signals blocked %#llx%s\n", (unsigned long long)mask->blocked,
             mask->suspended ? ", in sigsuspend" : "");
-}
-
-static bool pending_holds(const struct signals_pending *pending)
-{
-    for (int signal = 1; signal <= SIGNALS_COUNT; signal++)
-        if (pending->set & signals_bit(signal) && pending->info[signal].signal != signal)
-            return false;
-    return true;
 }
 
 bool signals_hold(const struct signals *signals)
@@ -103,25 +92,30 @@ static bool is_blocked(const struct syscalls *kernel, const struct kernel_thread
     return true;
 }
 
-void signals_raise(struct syscalls *kernel, struct kernel_thread *thread, const struct signals_info *info)
+bool signals_raise(struct syscalls *kernel, struct kernel_thread *thread, const struct signals_info *info)
 {
     struct signals_pending *pending = thread ? &thread->pending : &kernel->signals.pending;
-    uint64_t bit = signals_bit(info->signal);
-    if (pending->set & bit || (is_ignored(&kernel->signals, info->signal) && !is_blocked(kernel, thread, bit)))
-        return;
-    pending->set |= bit;
-    pending->info[info->signal] = *info;
+    const uint64_t bit = signals_bit(info->signal);
+    if (is_ignored(&kernel->signals, info->signal) && !is_blocked(kernel, thread, bit))
+        return false;
+    return pending_add(pending, info);
 }
 
-/* The lowest of a set, or 0. */
-static int first_of(uint64_t set) { return set ? __builtin_ctzll(set) + 1 : 0; }
+/* The lowest of a set, or 0; those that a CPU raises come first. */
+static int first_of(uint64_t set)
+{
+    const uint64_t faults = signals_bit(SIGSEGV) | signals_bit(SIGBUS) | signals_bit(SIGILL) | signals_bit(SIGTRAP) |
+                            signals_bit(SIGFPE) | signals_bit(SIGSYS);
+    set = set & faults ? set & faults : set;
+    return set ? __builtin_ctzll(set) + 1 : 0;
+}
 
 /* The lowest one that is pending and not blocked; those that are ignored are dropped, as at their delivery. */
 static int deliverable(const struct signals *signals, struct signals_pending *pending, uint64_t blocked)
 {
     int signal;
     while ((signal = first_of(pending->set & ~blocked)) != 0 && is_ignored(signals, signal))
-        pending->set &= ~signals_bit(signal);
+        pending_drop(pending, signal);
     return signal;
 }
 
@@ -167,7 +161,7 @@ void signals_waited(struct call *c)
 
 bool signals_are_pending(const struct syscalls *kernel, const struct kernel_thread *thread, uint64_t set)
 {
-    return (thread->pending.set | kernel->signals.pending.set) & set;
+    return ((thread ? thread->pending.set : 0) | kernel->signals.pending.set) & set;
 }
 
 /* ------------------------------------------------------------------ delivery */
@@ -176,11 +170,9 @@ bool signals_are_pending(const struct syscalls *kernel, const struct kernel_thre
 static bool take_pending(struct signals_info *info, struct syscalls *kernel, int signal)
 {
     struct signals_pending *own = &kernel->current->pending, *all = &kernel->signals.pending;
-    struct signals_pending *pending = own->set & signals_bit(signal) ? own : all;
-    if (!(pending->set & signals_bit(signal)))
+    if (!pending_take(own, signal, info) && !pending_take(all, signal, info))
         return false;
-    *info = pending->info[signal];
-    pending->set &= ~signals_bit(signal);
+    timers_taken(kernel, info);
     return true;
 }
 
@@ -193,14 +185,11 @@ int signals_take(struct syscalls *kernel, uint64_t set, struct signals_info *inf
     return signal;
 }
 
-static struct signals_info info_of(struct syscalls *kernel, int signal, int code, uint64_t address, bool forced)
+/* What is known of a signal that nobody has sent. */
+static struct signals_info info_of(struct syscalls *kernel, int signal)
 {
-    struct signals_info info = {.signal = signal, .code = code};
-    if (!forced && take_pending(&info, kernel, signal)) {
-        return info;
-    } else if (forced) {
-        info.address = address;
-    } else {
+    struct signals_info info = {.signal = signal, .code = SI_USER};
+    if (!take_pending(&info, kernel, signal)) {
         info.sender.pid = IDENTITY_PID;
         info.sender.uid = IDENTITY_USER;
     }
@@ -222,10 +211,10 @@ static void enter_handler(struct signals_mask *mask, struct signals_action *acti
 }
 
 static enum syscalls_delivery deliver_to_handler(struct syscalls *kernel, struct syscalls_cpu *cpu,
-                                                 const struct signals_info *info, bool forced)
+                                                 const struct signals_info *info, const struct syscalls_fault *fault)
 {
     struct c2_error err = {.status = C2_OK};
-    if (frame_build(kernel, cpu, info, forced, &err) != C2_OK) {
+    if (frame_build(kernel, cpu, info, fault, &err) != C2_OK) {
         if (kernel->complaints)
             fprintf(kernel->complaints, "%sthe handler of %s cannot be called: %s\n", kernel->complaint_prefix,
                     syscalls_signal_name(info->signal), err.text);
@@ -235,27 +224,37 @@ static enum syscalls_delivery deliver_to_handler(struct syscalls *kernel, struct
     return SYSCALLS_HANDLED;
 }
 
-enum syscalls_delivery syscalls_deliver(struct syscalls *kernel, struct syscalls_cpu *cpu, int signal, int code,
-                                        uint64_t address, bool forced)
+static enum syscalls_delivery deliver(struct syscalls *kernel, struct syscalls_cpu *cpu,
+                                      const struct signals_info *info, const struct syscalls_fault *fault)
 {
-    struct signals *signals = &kernel->signals;
-    C2_ASSERT(signal >= 1 && signal <= SIGNALS_COUNT);
-    bool blocked = kernel->current->signals.blocked & signals_bit(signal);
-    if (blocked && !forced) {
-        struct signals_info info = info_of(kernel, signal, code, address, false);
-        signals_raise(kernel, kernel->current, &info);
-        return SYSCALLS_IGNORED;
-    }
-    struct signals_info info = info_of(kernel, signal, code, address, forced);
+    const struct signals *signals = &kernel->signals;
+    const uint64_t handler = signals->action[info->signal].handler;
+    const bool blocked = kernel->current->signals.blocked & signals_bit(info->signal);
     if (kernel->trace)
-        trace_signal(kernel->trace, &info);
-    if (forced && (blocked || signals->action[signal].handler == HANDLER_IGNORE))
+        trace_signal(kernel->trace, info);
+    if (fault && (blocked || handler == HANDLER_IGNORE))
         return SYSCALLS_KILLED;
-    if (is_ignored(signals, signal))
+    if (is_ignored(signals, info->signal))
         return SYSCALLS_IGNORED;
-    if (signals->action[signal].handler == HANDLER_DEFAULT)
-        return SYSCALLS_KILLED;
-    return deliver_to_handler(kernel, cpu, &info, forced);
+    return handler == HANDLER_DEFAULT ? SYSCALLS_KILLED : deliver_to_handler(kernel, cpu, info, fault);
+}
+
+enum syscalls_delivery syscalls_deliver(struct syscalls *kernel, struct syscalls_cpu *cpu, int signal)
+{
+    C2_ASSERT(signal >= 1 && signal <= SIGNALS_COUNT);
+    const struct signals_info info = info_of(kernel, signal);
+    if (!(kernel->current->signals.blocked & signals_bit(signal)))
+        return deliver(kernel, cpu, &info, NULL);
+    signals_raise(kernel, kernel->current, &info);
+    return SYSCALLS_IGNORED;
+}
+
+enum syscalls_delivery syscalls_fault(struct syscalls *kernel, struct syscalls_cpu *cpu,
+                                      const struct syscalls_fault *fault)
+{
+    const struct signals_info info = {.signal = fault->signal, .code = fault->code, .address = fault->address};
+    C2_ASSERT(fault->signal >= 1 && fault->signal <= SIGNALS_COUNT);
+    return deliver(kernel, cpu, &info, fault);
 }
 
 /* ------------------------------------------------------------------ actions and masks */
@@ -264,9 +263,9 @@ enum { SET_BYTES = 8 };
 
 static void drop_pending(struct syscalls *kernel, int signal)
 {
-    kernel->signals.pending.set &= ~signals_bit(signal);
+    pending_drop(&kernel->signals.pending, signal);
     for (uint32_t i = 0; i < kernel->thread_count; i++)
-        kernel->threads[i]->pending.set &= ~signals_bit(signal);
+        pending_drop(&kernel->threads[i]->pending, signal);
 }
 
 int64_t signals_sigaction(struct call *c)
@@ -446,16 +445,34 @@ int64_t signals_tgkill(struct call *c)
     return (int)c->arg[0] == IDENTITY_PID ? send_to_thread(c, (int)c->arg[1], (int)c->arg[2]) : -ESRCH;
 }
 
-int64_t signals_queue(struct call *c)
+static int64_t queue(struct call *c, struct kernel_thread *thread, int signal, const void *said)
 {
     struct signals_info info;
-    if ((int)c->arg[0] != IDENTITY_PID)
-        return -ESRCH;
-    if ((int)c->arg[1] < 0 || (int)c->arg[1] > SIGNALS_COUNT)
+    if (signal < 0 || signal > SIGNALS_COUNT)
         return -EINVAL;
-    memcpy(&info, c->ptr[2], sizeof info);
-    info.signal = (int)c->arg[1];
-    if (info.signal != 0)
-        signals_raise(c->kernel, NULL, &info);
+    memcpy(&info, said, sizeof info);
+    info.signal = signal;
+    if (signal != 0)
+        signals_raise(c->kernel, thread, &info);
     return 0;
+}
+
+int64_t signals_queue(struct call *c)
+{
+    return (int)c->arg[0] == IDENTITY_PID ? queue(c, NULL, (int)c->arg[1], c->ptr[2]) : -ESRCH;
+}
+
+int64_t signals_queue_thread(struct call *c)
+{
+    struct kernel_thread *thread = threads_find(c->kernel, (uint32_t)c->arg[1]);
+    if ((int)c->arg[0] <= 0 || (int)c->arg[1] <= 0)
+        return -EINVAL;
+    return (int)c->arg[0] == IDENTITY_PID && thread ? queue(c, thread, (int)c->arg[2], c->ptr[3]) : -ESRCH;
+}
+
+/* What is interrupted by a handler is never begun again by this call here. */
+int64_t signals_restart_call(struct call *c)
+{
+    (void)c;
+    return -EINTR;
 }

@@ -8,6 +8,7 @@
 #include "syscalls/call_priv.h"
 
 #define SIGNALS_COUNT 64
+#define SIGNALS_REAL_TIME 32 /* the first of those that are queued */
 #define SIGNALS_INFO_BYTES 128
 #define SIGNALS_RESTART 0x10000000u              /* SA_RESTART */
 #define SIGNALS_AUTODISARM ((int32_t)0x80000000) /* SS_AUTODISARM */
@@ -40,8 +41,9 @@ struct signals_stack {
 }; /* stack_t */
 
 struct signals_pending {
-    uint64_t set;                                /* bit signal-1 */
-    struct signals_info info[SIGNALS_COUNT + 1]; /* of those */
+    uint64_t set; /* bit signal-1 */
+    struct signals_info *list;
+    uint32_t count, room;
 };
 
 /* The process's. */
@@ -66,11 +68,12 @@ void signals_mask_check(const struct signals_mask *mask);
 void signals_mask_dump(const struct signals_mask *mask, FILE *to);
 void signals_dump(const struct signals *signals, FILE *to);
 static inline uint64_t signals_bit(int signal) { return (uint64_t)1 << (signal - 1); }
-/* Makes a signal pending: for the thread, NULL for the process. */
-void signals_raise(struct syscalls *kernel, struct kernel_thread *thread, const struct signals_info *info);
+/* Makes a signal pending: for the thread, NULL for the process. Whether one more is; it may be ignored, too many. */
+bool signals_raise(struct syscalls *kernel, struct kernel_thread *thread, const struct signals_info *info);
 /* Takes the lowest signal of a set that is pending for the running thread, its info into *info: its number, or 0 if
  * there is none. */
 int signals_take(struct syscalls *kernel, uint64_t set, struct signals_info *info);
+/* Of those of the process, and of the thread, if it is not NULL. */
 bool signals_are_pending(const struct syscalls *kernel, const struct kernel_thread *thread, uint64_t set);
 /* A signal that the thread would take now, or 0. */
 int signals_deliverable(struct syscalls *kernel, struct kernel_thread *thread);
@@ -79,10 +82,17 @@ int signals_deliverable(struct syscalls *kernel, struct kernel_thread *thread);
 bool signals_wait(struct call *c, uint64_t wanted);
 void signals_waited(struct call *c);
 
+/* ------------------------------------------------------------------ pending.c */
+bool pending_add(struct signals_pending *pending, const struct signals_info *info); /* false: too many */
+bool pending_take(struct signals_pending *pending, int signal, struct signals_info *info);
+void pending_drop(struct signals_pending *pending, int signal); /* all of them */
+bool pending_holds(const struct signals_pending *pending);
+void pending_release(struct signals_pending *pending);
+
 /* ------------------------------------------------------------------ frame.c */
-/* Builds the frame and turns *cpu to the handler; on failure *cpu is as it was. */
+/* Builds the frame and turns *cpu to the handler; on failure *cpu is as it was. fault: the CPU's exception, or NULL. */
 enum c2_status frame_build(struct syscalls *kernel, struct syscalls_cpu *cpu, const struct signals_info *info,
-                           bool fault, struct c2_error *err);
+                           const struct syscalls_fault *fault, struct c2_error *err);
 /* rt_sigreturn: 0, or -EFAULT if the frame cannot be read. */
 int64_t frame_restore(struct call *c);
 bool frame_on_stack(const struct signals_stack *stack, uint64_t rsp);

@@ -69,13 +69,14 @@ enum syscalls_action {
     SYSCALLS_ENDED,   /* the thread has ended, others are left */
     SYSCALLS_YIELD,   /* value goes to RAX, and it is the turn of another thread */
     SYSCALLS_BLOCKED, /* nothing: the thread waits. The same call is to be made again when syscalls_ready says so */
-    SYSCALLS_FAILED,  /* c2emu cannot go on; *err */
+    SYSCALLS_FAILED,  /* c2emu cannot go on; *err; or the only thread waits for ever: deadlock */
 };
 struct syscalls_result {
     enum syscalls_action action;
     int64_t value;
-    int status; /* EXIT: exit status 0..255 */
-    int signal; /* SIGNAL */
+    int status;    /* EXIT: exit status 0..255 */
+    int signal;    /* SIGNAL */
+    bool deadlock; /* FAILED */
     struct {
         uint32_t tid;
         uint64_t stack, fs_base; /* stack 0: that of the caller */
@@ -95,8 +96,10 @@ enum c2_status syscalls_execute(struct syscalls *kernel, struct mmu *mmu, const 
 
 /* Threads. Calls, signals and what is pending are those of the running one: the first, or that of the last switch; it
  * does not wait, or goes on with its call next. After SYSCALLS_ENDED another one is to be switched to. */
-uint32_t syscalls_thread(const struct syscalls *kernel); /* its number for the guest */
-void syscalls_switch(struct syscalls *kernel, uint32_t tid);
+uint32_t syscalls_thread(const struct syscalls *kernel); /* its number for the guest; 0: it has ended */
+/* Whether these are all the threads that there are; each is named once. */
+bool syscalls_has_threads(const struct syscalls *kernel, const uint32_t *tids, uint32_t count);
+void syscalls_switch(struct syscalls *kernel, uint32_t tid, uint64_t instructions);
 enum syscalls_readiness {
     SYSCALLS_RUNS,        /* it does not wait */
     SYSCALLS_WAITS,       /* what it waits for has not come */
@@ -112,16 +115,27 @@ bool syscalls_contended(struct syscalls *kernel);
 bool syscalls_pass_time(struct syscalls *kernel, uint64_t instructions);
 /* The running thread's wait is over by a signal: true, *value is the result of its call; false: the call is to be made
  * anew behind the handler (SA_RESTART). */
-bool syscalls_interrupt(struct syscalls *kernel, int64_t *value);
+bool syscalls_interrupt(struct syscalls *kernel, uint64_t instructions, int64_t *value);
 /* "waits in futex for the word at 0x404060, which holds 0x2" */
 void syscalls_describe_wait(const struct syscalls *kernel, uint32_t tid, char *out, size_t bytes);
 
-/* A signal for the guest thread: from a fault (code SEGV_MAPERR ..., address) or from a SYSCALLS_SIGNAL.
- * HANDLED: the frame is built and *cpu changed, go on. IGNORED: go on. KILLED: the guest dies of it (128 + signal).
- * forced: a fault - a blocked or ignored signal kills. */
+/* A signal for the running thread: one of those pending, or from a SYSCALLS_SIGNAL.
+ * HANDLED: the frame is built and *cpu changed, go on. IGNORED: go on. KILLED: the guest dies of it (128 + signal). */
 enum syscalls_delivery { SYSCALLS_HANDLED, SYSCALLS_IGNORED, SYSCALLS_KILLED };
-enum syscalls_delivery syscalls_deliver(struct syscalls *kernel, struct syscalls_cpu *cpu, int signal, int code,
-                                        uint64_t address, bool forced);
+enum syscalls_delivery syscalls_deliver(struct syscalls *kernel, struct syscalls_cpu *cpu, int signal);
+/* One from a fault: blocked or ignored it kills. */
+struct syscalls_fault {
+    int signal, code;       /* SEGV_MAPERR ... */
+    uint64_t address;       /* si_addr */
+    bool present;           /* of a page fault: the page is there, and not for this access */
+    enum mmu_access access; /* UNKNOWN counts as a read */
+};
+enum syscalls_delivery syscalls_fault(struct syscalls *kernel, struct syscalls_cpu *cpu,
+                                      const struct syscalls_fault *fault);
+/* Timers: the instruction count at which the next one sends its signal, at the earliest now; UINT64_MAX: none is armed.
+ * There syscalls_expire makes it pending. */
+uint64_t syscalls_alarm(const struct syscalls *kernel, uint64_t instructions);
+void syscalls_expire(struct syscalls *kernel, uint64_t instructions);
 /* A signal that became deliverable (unblocked, raised by itself): 0 if none. The run asks after every call. */
 int syscalls_pending(struct syscalls *kernel);
 

@@ -11,22 +11,22 @@
  *   of the process when the last one has ended.
  *
  * Invariants
- *   Numbers count up from the process's own. The running thread does not wait.
+ *   Numbers count up from the process's own.
  *
  * Not modelled
  *   Threads that share less than everything (CLONE_VM, CLONE_FS, CLONE_FILES, CLONE_SIGHAND, CLONE_SYSVSEM): Linux has
  *   them, no library makes them; those without CLONE_FS or CLONE_FILES are refused with EINVAL.
  */
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <time.h>
 
 #include "syscalls/kernel_priv.h"
 #include "syscalls/lamp_priv.h"
-
-#define THREADS_MOST 16384u
 
 /* ------------------------------------------------------------------ the list */
 
@@ -55,6 +55,7 @@ void kernel_wait_release(struct kernel_wait *wait)
 static void destroy(struct kernel_thread *thread)
 {
     kernel_wait_release(&thread->wait);
+    pending_release(&thread->pending);
     c2_free(thread);
 }
 
@@ -73,7 +74,7 @@ struct kernel_thread *threads_find(const struct syscalls *kernel, uint32_t tid)
     return NULL;
 }
 
-bool threads_alone(const struct syscalls *kernel) { return kernel->thread_count == 1; }
+bool threads_alone(const struct syscalls *kernel) { return kernel->thread_count == 1 && kernel->timers_armed == 0; }
 
 static void forget(struct syscalls *kernel, struct kernel_thread *thread)
 {
@@ -215,7 +216,7 @@ int64_t threads_exit(struct call *c)
     if (c->result->action == SYSCALLS_FAILED)
         return 0;
     forget(kernel, self);
-    kernel->current = kernel->threads[0];
+    kernel->current = NULL;
     c->result->action = SYSCALLS_ENDED;
     return 0;
 }
@@ -225,7 +226,7 @@ int64_t threads_exit(struct call *c)
 int64_t call_wait(struct call *c, struct kernel_wait wait)
 {
     struct kernel_thread *self = c->kernel->current;
-    wait.call = c->row->name;
+    wait.call = (uint32_t)c->cpu->gpr[0];
     wait.order = ++c->kernel->waits;
     kernel_wait_release(&self->wait);
     self->wait = wait;
@@ -241,11 +242,19 @@ int64_t call_wait_fd(struct call *c, const struct fd_entry *entry, short events,
     *fd = (struct pollfd){.fd = entry->host, .events = events};
     return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_FDS,
                                              .restarts = true,
+                                             .outside = entry->wait == FD_WAIT_OUTSIDE,
                                              .deadline = KERNEL_NEVER,
                                              .fds = fd,
                                              .fd_count = 1,
                                              .done = done,
                                              .why = why});
+}
+
+bool call_must_wait(const struct call *c, const struct fd_entry *entry, short events)
+{
+    struct pollfd query = {.fd = entry->host, .events = events};
+    return entry->wait == FD_WAIT_OUTSIDE && c->kernel->timers_armed != 0 &&
+           !(fcntl(entry->host, F_GETFL) & O_NONBLOCK) && poll(&query, 1, 0) == 0;
 }
 
 int call_skip(struct iovec *out, const struct iovec *in, int count, uint64_t bytes)
@@ -330,7 +339,7 @@ uint64_t kernel_wait_ends(const struct syscalls *kernel, const struct kernel_wai
 /* The earliest moment that anybody waits for. */
 static uint64_t next_time(const struct syscalls *kernel)
 {
-    uint64_t next = KERNEL_NEVER;
+    uint64_t next = timers_next(kernel);
     for (uint32_t i = 0; i < kernel->thread_count; i++) {
         const uint64_t ends = kernel_wait_ends(kernel, &kernel->threads[i]->wait);
         next = ends < next ? ends : next;
@@ -373,27 +382,52 @@ bool syscalls_pass_time(struct syscalls *kernel, uint64_t instructions)
     if (next == KERNEL_NEVER)
         return false;
     kernel_sleep_until(kernel, instructions, next);
+    syscalls_expire(kernel, instructions);
     return true;
 }
 
-void syscalls_switch(struct syscalls *kernel, uint32_t tid)
+void syscalls_switch(struct syscalls *kernel, uint32_t tid, uint64_t instructions)
 {
     struct kernel_thread *thread = threads_find(kernel, tid);
     C2_ASSERT(thread);
+    if (kernel->current)
+        kernel->current->ran += instructions - kernel->turn;
     kernel->current = thread;
+    kernel->turn = instructions;
 }
 
-uint32_t syscalls_thread(const struct syscalls *kernel) { return kernel->current->tid; }
+uint32_t syscalls_thread(const struct syscalls *kernel) { return kernel->current ? kernel->current->tid : 0; }
+
+bool syscalls_has_threads(const struct syscalls *kernel, const uint32_t *tids, uint32_t count)
+{
+    if (count != kernel->thread_count)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!threads_find(kernel, tids[i]))
+            return false;
+    return true;
+}
 
 /* ------------------------------------------------------------------ interrupted waits */
 
-bool syscalls_interrupt(struct syscalls *kernel, int64_t *value)
+/* What was left of a sleep. */
+static int64_t tell_rest(struct syscalls *kernel, const struct kernel_wait *wait, uint64_t instructions)
+{
+    struct syscalls_result result = {.action = SYSCALLS_RETURN};
+    struct c2_error err;
+    struct call c = {.kernel = kernel, .result = &result, .err = &err};
+    const uint64_t now = syscalls_time_ns(kernel, instructions), ns = wait->deadline > now ? wait->deadline - now : 0;
+    const struct timespec rest = {.tv_sec = (time_t)(ns / KERNEL_NS), .tv_nsec = (long)(ns % KERNEL_NS)};
+    return wait->rest == 0 || guest_write(&c, wait->rest, &rest, sizeof rest) == 0 ? -EINTR : -EFAULT;
+}
+
+bool syscalls_interrupt(struct syscalls *kernel, uint64_t instructions, int64_t *value)
 {
     struct kernel_thread *self = kernel->current;
     const int signal = signals_deliverable(kernel, self);
     const bool restarts = self->wait.restarts && signal && kernel->signals.action[signal].flags & SIGNALS_RESTART &&
                           self->wait.done == 0;
-    *value = self->wait.done ? (int64_t)self->wait.done : -EINTR;
+    *value = self->wait.done ? (int64_t)self->wait.done : tell_rest(kernel, &self->wait, instructions);
     kernel_wait_release(&self->wait);
     return !restarts;
 }
@@ -405,10 +439,10 @@ void syscalls_describe_wait(const struct syscalls *kernel, uint32_t tid, char *o
     const struct kernel_thread *thread = threads_find(kernel, tid);
     const struct kernel_wait *wait = &thread->wait;
     if (wait->kind == KERNEL_RUNS)
-        snprintf(out, bytes, "runs");
+        snprintf(out, bytes, "%s", thread == kernel->current ? "runs" : "may run");
     else if (wait->kind == KERNEL_WAITS_WORD || wait->kind == KERNEL_WAITS_OWNER)
-        snprintf(out, bytes, "waits in %s for the word at %#llx, which holds %#x", wait->call,
+        snprintf(out, bytes, "waits in %s for the word at %#llx, which holds %#x", syscalls_name(wait->call),
                  (unsigned long long)wait->word, *(const uint32_t *)guest_pointer(wait->word));
     else
-        snprintf(out, bytes, "waits in %s: %s", wait->call, wait->why);
+        snprintf(out, bytes, "waits in %s: %s", syscalls_name(wait->call), wait->why);
 }

@@ -6,12 +6,8 @@
  *   Guest time since boot = instructions / instructions_per_second + what was slept. A sleep takes no host time: guest
  *   time goes on by its length at once, and stays there, so clocks never go back. CLOCK_REALTIME is start_seconds at
  *   boot, 2020-01-01T00:00:00Z unless the user says otherwise. The CPU-time clocks count instructions only.
- *
- * Not modelled
- *   Timers that would interrupt the program (alarm, setitimer, timer_create): refused.
  */
 #include <string.h>
-#include <sys/time.h>
 #include <sys/times.h>
 #include <time.h>
 
@@ -20,6 +16,15 @@
 uint64_t kernel_cpu_ns(const struct syscalls *kernel, uint64_t instructions)
 {
     return (uint64_t)((unsigned __int128)(kernel->instructions_before + instructions) * KERNEL_NS /
+                      kernel->instructions_per_second);
+}
+
+uint64_t kernel_thread_ns(const struct syscalls *kernel, uint32_t tid, uint64_t instructions)
+{
+    const struct kernel_thread *thread = threads_find(kernel, tid);
+    const uint64_t ran = thread ? thread->ran : 0;
+    const bool runs = thread == kernel->current;
+    return (uint64_t)((unsigned __int128)(ran + (runs ? instructions - kernel->turn : 0)) * KERNEL_NS /
                       kernel->instructions_per_second);
 }
 
@@ -70,11 +75,20 @@ static uint64_t now(const struct call *c) { return syscalls_time_ns(c->kernel, c
 
 static uint64_t real_now(const struct call *c) { return now(c) + c->kernel->start_seconds * KERNEL_NS; }
 
-/* The clocks of clock_getcpuclockid() hold the process or thread in their upper bits; 0 is the caller. */
-static bool own_cpu_clock(int clock)
+/* The clocks of clock_getcpuclockid() and pthread_getcpuclockid() hold the process or thread in their upper bits; 0 is
+ * the caller. */
+static bool read_owned_clock(const struct call *c, int clock, uint64_t *ns)
 {
-    int owner = ~(clock >> 3);
-    return clock < 0 && (owner == 0 || owner == IDENTITY_PID) && (clock & 3) != 3;
+    enum { KIND = 3, OF_THREAD = 4 };
+    const int owner = ~(clock >> 3);
+    if (clock >= 0 || (clock & KIND) == KIND)
+        return false;
+    const uint32_t tid = owner ? (uint32_t)owner : c->kernel->current->tid;
+    if (clock & OF_THREAD)
+        *ns = kernel_thread_ns(c->kernel, tid, c->instructions);
+    else
+        *ns = kernel_cpu_ns(c->kernel, c->instructions);
+    return clock & OF_THREAD ? !!threads_find(c->kernel, tid) : owner == 0 || owner == IDENTITY_PID;
 }
 
 static bool read_clock(const struct call *c, int clock, uint64_t *ns)
@@ -94,12 +108,13 @@ static bool read_clock(const struct call *c, int clock, uint64_t *ns)
         *ns = now(c);
         return true;
     case CLOCK_PROCESS_CPUTIME_ID:
-    case CLOCK_THREAD_CPUTIME_ID:
         *ns = kernel_cpu_ns(c->kernel, c->instructions);
         return true;
+    case CLOCK_THREAD_CPUTIME_ID:
+        *ns = kernel_thread_ns(c->kernel, c->kernel->current->tid, c->instructions);
+        return true;
     default:
-        *ns = kernel_cpu_ns(c->kernel, c->instructions);
-        return own_cpu_clock(clock);
+        return read_owned_clock(c, clock, ns);
     }
 }
 
@@ -155,12 +170,13 @@ int64_t time_times(struct call *c)
 
 /* ------------------------------------------------------------------ sleeping */
 
-/* Until then. A sleep of no time is none. */
-static int64_t sleep_until(struct call *c, uint64_t deadline)
+/* Until then; if interrupted, the time that is left goes to `rest`. A sleep of no time is none. */
+static int64_t sleep_until(struct call *c, uint64_t deadline, uint64_t rest)
 {
     if (kernel_has_come(c->kernel, c->instructions, deadline))
         return 0;
-    return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_TIME, .deadline = deadline, .why = "it sleeps"});
+    return call_wait(
+        c, (struct kernel_wait){.kind = KERNEL_WAITS_TIME, .deadline = deadline, .rest = rest, .why = "it sleeps"});
 }
 
 int64_t time_nanosleep(struct call *c)
@@ -168,7 +184,7 @@ int64_t time_nanosleep(struct call *c)
     uint64_t ns;
     if (!kernel_timespec_ns(&ns, c->ptr[0]))
         return -EINVAL;
-    return sleep_until(c, c->again ? c->waited->deadline : kernel_deadline(c, ns));
+    return sleep_until(c, c->again ? c->waited->deadline : kernel_deadline(c, ns), c->arg[1]);
 }
 
 int64_t time_clock_nanosleep(struct call *c)
@@ -186,26 +202,5 @@ int64_t time_clock_nanosleep(struct call *c)
                                                  .why = "its own CPU time does not go on while it sleeps"});
     if (absolute)
         ns = ns > at ? ns - at : 0;
-    return sleep_until(c, c->again ? c->waited->deadline : kernel_deadline(c, ns));
-}
-
-/* ------------------------------------------------------------------ timers */
-
-int64_t time_alarm(struct call *c)
-{
-    return c->arg[0] == 0 ? 0 : call_complain(c, "would set a timer, which is not modelled");
-}
-
-static bool is_timer(int which) { return which == ITIMER_REAL || which == ITIMER_VIRTUAL || which == ITIMER_PROF; }
-
-int64_t time_getitimer(struct call *c) { return is_timer((int)c->arg[0]) ? 0 : -EINVAL; /* disarmed: zero */ }
-
-int64_t time_setitimer(struct call *c)
-{
-    const struct itimerval *timer = c->ptr[1];
-    if (!is_timer((int)c->arg[0]))
-        return -EINVAL;
-    if (timer && (timer->it_value.tv_sec || timer->it_value.tv_usec))
-        return call_complain(c, "would set a timer, which is not modelled");
-    return 0;
+    return sleep_until(c, c->again ? c->waited->deadline : kernel_deadline(c, ns), absolute ? 0 : c->arg[3]);
 }

@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""threads.py locks|owners|waits|deadlock|same|stream|processors: programs with threads, with guests/threads.c.
+"""threads.py locks|owners|waits|deadlock|same|stream|saved|processors: programs with threads, with guests/threads.c.
 
 locks     mutexes, conditions, barriers, rwlocks, semaphores, spinning: as natively, under three quanta
 owners    robust mutexes and those with priority inheritance; cancellation, detached threads, the first one leaving
 waits     sleeps overlap in guest time; pipes between threads
-deadlock  is recognised, and each thread's wait is named
+deadlock  is recognised, with what each thread waits for, and where
 same      reports are equal byte for byte
 stream    a trace has the thread of each reference
 processors  the program finds as many as the machine has cores
+saved     a run that is saved between two instructions goes on from there, and reports what a whole one does
 """
 
+import json
 import os
+import random
 import sys
 import tempfile
 
-from common import check, contains, done, emulate, equal, run
+from common import check, done, emulate, equal, run, without_receipt
 
 GUEST = os.path.join(os.environ["GUESTS"], "threads")
 QUANTA = ("50000", "777", "31")
@@ -52,8 +55,17 @@ def waits():
 def deadlock():
     got = emulate(["--no-sim", GUEST, "deadlock"])
     equal(got.returncode, 125, "exit status of a deadlock")
-    contains(got.stderr.decode(), ["c2emu: deadlock: the program's threads wait for ever", "thread 1000 waits in futex",
-                                   "thread 1001 waits in futex"], "a deadlock")
+    said = got.stderr.decode().split("\n")
+    equal(said[0], "c2emu: deadlock: none of the program's 2 threads can ever go on", "what is said of a deadlock")
+    stacks = {}
+    for line in said[1:]:
+        if line.startswith("thread"):
+            stack = stacks.setdefault(line.split(" for the word")[0], [])
+        elif line:
+            stack.append(line.split()[0])
+    equal(sorted(stacks), ["thread 1000 waits in futex", "thread 1001 waits in futex"], "threads of a deadlock")
+    equal([[name for name in stack if name in ("main", "deadlock", "other_way")] for stack in stacks.values()],
+          [["deadlock", "main"], ["other_way"]], "their functions")
 
 
 def same():
@@ -92,7 +104,32 @@ def processors():
           ["core id\t\t: %d" % i for i in range(3)], "processors in /proc/cpuinfo")
 
 
+def measured(directory, words):
+    path = os.path.join(directory, "report.json")
+    verb = words[:1] if words[0] == "restore" else []
+    got = emulate(verb + ["-q", "--json", path, "-m", "teach"] + words[len(verb):])
+    equal((got.returncode, got.stderr), (0, b""), "status and messages of " + " ".join(words))
+    with open(path, "rb") as file:
+        return without_receipt(file.read()), got.stdout
+
+
+def saved():
+    draw = random.Random("threads")
+    for program in [GUEST, "locks", "5"], [GUEST, "sleeps", "3"], [GUEST, "owners", "3"]:
+        with tempfile.TemporaryDirectory() as directory:
+            checkpoint = os.path.join(directory, "checkpoint")
+            whole, output = measured(directory, ["--quantum", "300"] + program)
+            at = draw.randrange(70000, json.loads(whole)["run"]["instructions"])
+            same_run, _ = measured(directory, ["--quantum", "300", "--checkpoint", checkpoint, "--checkpoint-caches",
+                                               "--checkpoint-at", str(at)] + program)
+            rest, end = measured(directory, ["restore", checkpoint])
+            what = "%s, saved at %d" % (" ".join(program[1:]), at)
+            check(same_run == whole, "the report of %s is another" % what)
+            check(rest == whole, "%s goes on otherwise" % what)
+            check(output.endswith(end), "the output of %s is another" % what)
+
+
 PARTS = {"locks": locks, "owners": owners, "waits": waits, "deadlock": deadlock, "same": same, "stream": stream,
-         "processors": processors}
+         "saved": saved, "processors": processors}
 PARTS[sys.argv[1]]()
 done()

@@ -146,3 +146,9 @@ const char *guest_content(const char *path)
     g.used = mark;
     return buffer;
 }
+
+enum syscalls_delivery guest_fault(int signal, int code, uint64_t address)
+{
+    const struct syscalls_fault fault = {.signal = signal, .code = code, .address = address, .present = code == 2};
+    return syscalls_fault(g.kernel, &g.cpu, &fault);
+}

@@ -47,6 +47,7 @@ void *guest_take(size_t bytes);
 char *guest_text(const char *text);
 /* What was written to g.trace or g.complaints since the last look; lent until the next. */
 const char *guest_said(FILE *file);
+enum syscalls_delivery guest_fault(int signal, int code, uint64_t address);
 
 int64_t guest_call(uint64_t number, const uint64_t arguments[6]);
 #define U(x) ((uint64_t)(uintptr_t)(x))

@@ -580,13 +580,32 @@ void row_clock_nanosleep(void **state)
     assert_int_equal(g.result.action, SYSCALLS_FAILED);
 }
 
+static uint64_t *set_of(int signal)
+{
+    uint64_t *set = guest_take(8);
+    *set = signal ? (uint64_t)1 << (signal - 1) : 0;
+    return set;
+}
+
+/* The clock goes on to this moment, ns, and timers that are due send their signals. */
+static void pass_to(uint64_t ns)
+{
+    assert_int_equal(syscalls_alarm(g.kernel, g.instructions), ns);
+    g.instructions = ns;
+    syscalls_expire(g.kernel, g.instructions);
+}
+
 void row_alarm(void **state)
 {
     (void)state;
     assert_call(0, alarm, 0);
-    assert_call(-ENOSYS, alarm, 1);
-    assert_string_equal(guest_said(g.complaints), "c2emu: system call 37 (alarm) would set a timer, which is not "
-                                                  "modelled: the program sees ENOSYS\n");
+    assert_call(0, alarm, 9);
+    assert_call(9, alarm, 2);
+    assert_int_equal(syscalls_pending(g.kernel), 0);
+    pass_to(2000000000);
+    assert_int_equal(syscalls_pending(g.kernel), SIGALRM);
+    assert_call(0, alarm, 0);
+    assert_true(syscalls_alarm(g.kernel, 0) == UINT64_MAX);
 }
 
 void row_getitimer(void **state)
@@ -597,26 +616,119 @@ void row_getitimer(void **state)
     assert_call(0, getitimer, ITIMER_REAL, timer);
     assert_int_equal(timer->it_value.tv_sec, 0);
     assert_call(-EINVAL, getitimer, 3, timer);
+    assert_call(0, alarm, 3);
+    assert_call(0, getitimer, ITIMER_REAL, timer);
+    assert_int_equal(timer->it_value.tv_sec, 3);
 }
 
 void row_setitimer(void **state)
 {
     (void)state;
     struct itimerval *timer = guest_take(sizeof *timer), *old = guest_take(sizeof *old);
-    assert_call(0, setitimer, ITIMER_REAL, timer, old);
-    timer->it_value.tv_usec = 1;
-    assert_call(-ENOSYS, setitimer, ITIMER_REAL, timer, old);
+    timer->it_value.tv_usec = 10;
+    timer->it_interval.tv_usec = 4;
+    assert_call(0, setitimer, ITIMER_VIRTUAL, timer, old);
+    assert_int_equal(old->it_value.tv_usec, 0);
+    pass_to(10000);
+    pass_to(14000);
+    assert_int_equal(syscalls_pending(g.kernel), SIGVTALRM);
+    timer->it_value.tv_usec = 0;
+    assert_call(0, setitimer, ITIMER_VIRTUAL, timer, old);
+    assert_int_equal(old->it_value.tv_usec, 4);
+    assert_int_equal(old->it_interval.tv_usec, 4);
     assert_call(-EINVAL, setitimer, 3, timer, old);
+    timer->it_value.tv_usec = 1000000;
+    assert_call(-EINVAL, setitimer, ITIMER_REAL, timer, old);
+}
+
+/* A timer of a clock that sends SIGUSR1 with the value 7: its number. */
+static int new_timer(int clock)
+{
+    struct sigevent *event = guest_take(64);
+    int *id = guest_take(4);
+    event->sigev_signo = SIGUSR1;
+    event->sigev_value.sival_int = 7;
+    assert_call(0, timer_create, clock, event, id);
+    return *id;
+}
+
+void row_timer_create(void **state)
+{
+    (void)state;
+    struct sigevent *event = guest_take(64);
+    int *id = guest_take(4);
+    assert_int_equal(new_timer(CLOCK_MONOTONIC), 0);
+    assert_int_equal(new_timer(CLOCK_PROCESS_CPUTIME_ID), 1);
+    assert_call(0, timer_create, CLOCK_REALTIME, NULL, id);
+    assert_int_equal(*id, 2);
+    assert_call(0, timer_delete, 1);
+    assert_int_equal(new_timer(CLOCK_THREAD_CPUTIME_ID), 1); /* the lowest that is free */
+    event->sigev_signo = 65;
+    assert_call(-EINVAL, timer_create, CLOCK_REALTIME, event, id);
+    assert_call(-EPERM, timer_create, CLOCK_REALTIME_ALARM, NULL, id);
+    assert_call(-EINVAL, timer_create, 77, NULL, id);
+    assert_call(-EFAULT, timer_create, CLOCK_REALTIME, NULL, GUEST_BAD);
+}
+
+void row_timer_settime(void **state)
+{
+    (void)state;
+    struct itimerspec *wanted = guest_take(sizeof *wanted), *old = guest_take(sizeof *old);
+    siginfo_t *info = guest_take(128);
+    const int id = new_timer(CLOCK_REALTIME);
+    assert_call(0, rt_sigprocmask, SIG_BLOCK, set_of(SIGUSR1), NULL, 8);
+    wanted->it_value.tv_sec = BOOT + 3;
+    wanted->it_interval.tv_sec = 1;
+    assert_call(0, timer_settime, id, TIMER_ABSTIME, wanted, old);
+    assert_int_equal(old->it_value.tv_nsec, 0);
+    pass_to(3000000000);
+    pass_to(4000000000); /* its signal is pending: this is an overrun, */
+    pass_to(5000000000); /* and another one */
+    assert_call(SIGUSR1, rt_sigtimedwait, set_of(SIGUSR1), info, NULL, 8);
+    assert_int_equal(info->si_code, SI_TIMER);
+    assert_int_equal(info->si_timerid, id);
+    assert_int_equal(info->si_overrun, 2);
+    assert_int_equal(info->si_value.sival_int, 7);
+    assert_call(2, timer_getoverrun, id);
+    assert_call(-EINVAL, timer_settime, 5, 0, wanted, NULL);
+}
+
+void row_timer_gettime(void **state)
+{
+    (void)state;
+    struct itimerspec *time = guest_take(sizeof *time);
+    const int id = new_timer(CLOCK_MONOTONIC);
+    assert_call(0, timer_gettime, id, time);
+    assert_int_equal(time->it_value.tv_sec, 0);
+    time->it_value.tv_sec = 2;
+    assert_call(0, timer_settime, id, 0, time, NULL);
+    g.instructions = 1500000000;
+    assert_call(0, timer_gettime, id, time);
+    assert_int_equal(time->it_value.tv_sec, 0);
+    assert_int_equal(time->it_value.tv_nsec, 500000000);
+    assert_call(-EINVAL, timer_gettime, 5, time);
+}
+
+void row_timer_getoverrun(void **state)
+{
+    (void)state;
+    assert_call(0, timer_getoverrun, new_timer(CLOCK_MONOTONIC));
+    assert_call(-EINVAL, timer_getoverrun, 5);
+}
+
+void row_timer_delete(void **state)
+{
+    (void)state;
+    struct itimerspec *time = guest_take(sizeof *time);
+    const int id = new_timer(CLOCK_MONOTONIC);
+    time->it_value.tv_sec = 2;
+    assert_call(0, timer_settime, id, 0, time, NULL);
+    assert_call(0, timer_delete, id);
+    assert_call(-EINVAL, timer_delete, id);
+    assert_true(syscalls_alarm(g.kernel, 0) == UINT64_MAX);
 }
 
 /* ------------------------------------------------------------------ signals; frames are in syscalls_signals.c */
-
-static uint64_t *set_of(int signal)
-{
-    uint64_t *set = guest_take(8);
-    *set = signal ? (uint64_t)1 << (signal - 1) : 0;
-    return set;
-}
 
 void row_rt_sigaction(void **state)
 {
@@ -741,7 +853,7 @@ void row_kill(void **state)
     assert_int_equal(syscalls_pending(g.kernel), 0);
     assert_call(0, kill, 0, SIGTERM);
     assert_int_equal(syscalls_pending(g.kernel), SIGTERM);
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGTERM, 0, 0, false), SYSCALLS_KILLED);
+    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGTERM), SYSCALLS_KILLED);
 }
 
 void row_tkill(void **state)
@@ -761,6 +873,31 @@ void row_tgkill(void **state)
     assert_call(-ESRCH, tgkill, 1, 1000, SIGABRT);
     assert_call(-ESRCH, tgkill, 1000, 1001, SIGABRT);
     assert_call(-EINVAL, tgkill, 0, 1000, SIGABRT);
+}
+
+void row_rt_tgsigqueueinfo(void **state)
+{
+    (void)state;
+    siginfo_t *info = guest_take(128);
+    const int signal = SIGRTMIN + 2;
+    assert_call(0, rt_sigprocmask, SIG_BLOCK, set_of(signal), NULL, 8);
+    for (int i = 1; i <= 3; i++) { /* real-time signals are all kept */
+        info->si_code = SI_QUEUE;
+        info->si_value.sival_int = i;
+        assert_call(0, rt_tgsigqueueinfo, 1000, 1000, signal, info);
+    }
+    assert_call(-ESRCH, rt_tgsigqueueinfo, 1000, 1001, signal, info);
+    assert_call(-EINVAL, rt_tgsigqueueinfo, 1000, 0, signal, info);
+    for (int i = 1; i <= 3; i++) {
+        assert_call(signal, rt_sigtimedwait, set_of(signal), info, NULL, 8);
+        assert_int_equal(info->si_value.sival_int, i);
+    }
+}
+
+void row_restart_syscall(void **state)
+{
+    (void)state;
+    assert_call(-EINTR, restart_syscall);
 }
 
 void row_rt_sigqueueinfo(void **state)
@@ -825,7 +962,7 @@ static void threads_take_turns(uint32_t *word)
     assert_call(-EINTR, futex, word, FUTEX_WAIT_PRIVATE, 5, NULL);
     assert_int_equal(g.result.action, SYSCALLS_BLOCKED);
     assert_int_equal(syscalls_ready(g.kernel, 1000, 0), SYSCALLS_WAITS);
-    syscalls_switch(g.kernel, 1001);
+    syscalls_switch(g.kernel, 1001, 0);
     assert_call(1001, gettid);
     assert_false(syscalls_contended(g.kernel));
     assert_call(1, futex, word, FUTEX_WAKE_PRIVATE, 7);
@@ -836,7 +973,7 @@ static void threads_take_turns(uint32_t *word)
     assert_int_equal(g.result.action, SYSCALLS_ENDED);
     assert_int_equal(word[1], 0);
     assert_int_equal(syscalls_ready(g.kernel, 1000, 0), SYSCALLS_AGAIN);
-    syscalls_switch(g.kernel, 1000);
+    syscalls_switch(g.kernel, 1000, 0);
     assert_call(0, futex, word, FUTEX_WAIT_PRIVATE, 5, NULL);
 }
 
@@ -901,14 +1038,6 @@ void row_execveat(void **state)
 {
     (void)state;
     assert_int_equal(CALL(execveat, AT_FDCWD, guest_text("x"), NULL, NULL, 0), -ENOSYS);
-}
-
-void row_timer_create(void **state)
-{
-    (void)state;
-    assert_refusal(CALL(timer_create, CLOCK_REALTIME, NULL, GUEST_ARENA),
-                   "c2emu: system call 222 (timer_create) would set a timer, which is not modelled: the program sees "
-                   "ENOSYS\n");
 }
 
 /* A row that is ENOSYS with a line of its own. */

@@ -78,7 +78,7 @@ static void a_fault_reaches_its_handler_and_comes_back(void **state)
     act(SIGSEGV, HANDLER, SA_SIGINFO, bit(SIGUSR2));
     fill_cpu();
     struct syscalls_cpu before = g.cpu;
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGSEGV, SEGV_ACCERR, 0xdead000, true), SYSCALLS_HANDLED);
+    assert_int_equal(guest_fault(SIGSEGV, SEGV_ACCERR, 0xdead000), SYSCALLS_HANDLED);
 
     assert_int_equal(g.cpu.rip, HANDLER);
     assert_int_equal(g.cpu.gpr[RDI], SIGSEGV);
@@ -130,7 +130,7 @@ static void the_frame_lies_where_the_headers_say(void **state)
     act(SIGUSR1, HANDLER, 0, 0);
     fill_cpu();
     g.cpu.gpr[RSP] = STACK;
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR1, 0, 0, false), SYSCALLS_HANDLED);
+    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR1), SYSCALLS_HANDLED);
     /* STACK - 128 - 512, at a multiple of 64; 440 below it, 8 below a multiple of 16 */
     uint64_t fpstate = STACK - 640, frame = ((fpstate - 440) & ~15ull) - 8;
     assert_int_equal(g.cpu.gpr[RSP], frame);
@@ -149,7 +149,7 @@ static void a_handler_may_change_what_comes_back(void **state)
     (void)state;
     act(SIGILL, HANDLER, SA_SIGINFO, 0);
     fill_cpu();
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGILL, ILL_ILLOPN, 0x400123, true), SYSCALLS_HANDLED);
+    assert_int_equal(guest_fault(SIGILL, ILL_ILLOPN, 0x400123), SYSCALLS_HANDLED);
     ucontext_t *context = context_of();
     context->uc_mcontext.gregs[REG_RIP] += 2;
     context->uc_mcontext.gregs[REG_RAX] = 99;
@@ -167,7 +167,7 @@ static void a_handler_may_change_what_comes_back(void **state)
     /* a frame without floating-point state gives the initial one */
     *(uint64_t *)guest_take(8) = 0;
     assert_call(0, rt_sigprocmask, SIG_SETMASK, guest_take(8), NULL, 8);
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGILL, ILL_ILLOPN, 0x400123, true), SYSCALLS_HANDLED);
+    assert_int_equal(guest_fault(SIGILL, ILL_ILLOPN, 0x400123), SYSCALLS_HANDLED);
     context_of()->uc_mcontext.fpregs = NULL;
     return_from_handler();
     memcpy(&mxcsr, g.cpu.fxsave + 24, 4);
@@ -180,15 +180,15 @@ static void flags_of_an_action_count(void **state)
     fill_cpu();
     struct syscalls_cpu before = g.cpu;
     act(SIGUSR1, HANDLER, SA_NODEFER | SA_RESETHAND, 0);
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR1, 0, 0, false), SYSCALLS_HANDLED);
+    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR1), SYSCALLS_HANDLED);
     assert_int_equal(blocked(), 0);
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR1, 0, 0, false), SYSCALLS_KILLED); /* default again */
+    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR1), SYSCALLS_KILLED); /* default again */
     /* without SA_RESTORER there is no way back: Linux kills */
     uint64_t *action = guest_take(32);
     action[0] = HANDLER;
     assert_call(0, rt_sigaction, SIGUSR2, action, NULL, 8);
     g.cpu = before;
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR2, 0, 0, false), SYSCALLS_KILLED);
+    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR2), SYSCALLS_KILLED);
     assert_string_equal(guest_said(g.complaints), "c2emu: the handler of SIGUSR2 cannot be called: it was installed "
                                                   "without SA_RESTORER\n");
 }
@@ -205,11 +205,11 @@ static void the_alternate_stack_is_used_once(void **state)
     assert_call(0, sigaltstack, stack, NULL);
     fill_cpu();
     struct syscalls_cpu before = g.cpu;
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR1, 0, 0, false), SYSCALLS_HANDLED);
+    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR1), SYSCALLS_HANDLED);
     uint64_t first = g.cpu.gpr[RSP];
     assert_int_equal((uintptr_t)context_of()->uc_mcontext.fpregs, base + 8192 - 512); /* no red zone at its top */
     assert_ptr_equal(context_of()->uc_stack.ss_sp, base);
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR2, 0, 0, false), SYSCALLS_HANDLED);
+    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR2), SYSCALLS_HANDLED);
     assert_true(g.cpu.gpr[RSP] < first - 128 && g.cpu.gpr[RSP] > base); /* on top of the first */
     return_from_handler();
     assert_int_equal(g.cpu.gpr[RSP], first);
@@ -220,8 +220,8 @@ static void the_alternate_stack_is_used_once(void **state)
     assert_call(0, sigaltstack, stack, NULL);
     act(SIGUSR1, HANDLER, SA_ONSTACK | SA_NODEFER, 0);
     fill_cpu();
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR1, 0, 0, false), SYSCALLS_HANDLED);
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR1, 0, 0, false), SYSCALLS_KILLED);
+    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR1), SYSCALLS_HANDLED);
+    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR1), SYSCALLS_KILLED);
     assert_string_equal(guest_said(g.complaints), "c2emu: the handler of SIGUSR1 cannot be called: the alternate stack "
                                                   "is full\n");
 }
@@ -233,13 +233,13 @@ static void a_stack_that_cannot_be_written_kills(void **state)
     fill_cpu();
     g.cpu.gpr[RSP] = GUEST_BAD + 4096;
     struct syscalls_cpu before = g.cpu;
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGSEGV, SEGV_MAPERR, 0, true), SYSCALLS_KILLED);
+    assert_int_equal(guest_fault(SIGSEGV, SEGV_MAPERR, 0), SYSCALLS_KILLED);
     assert_same_cpu(&g.cpu, &before);
     /* 0x1000 - 128 - 512 - 440 = 0xbc8, at 8 below a multiple of 16 */
     assert_string_equal(guest_said(g.complaints), "c2emu: the handler of SIGSEGV cannot be called: its stack at "
                                                   "0x30000000bb8 cannot be written\n");
     g.cpu.gpr[RSP] = GUEST_READONLY + 4096;
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGSEGV, SEGV_MAPERR, 0, true), SYSCALLS_KILLED);
+    assert_int_equal(guest_fault(SIGSEGV, SEGV_MAPERR, 0), SYSCALLS_KILLED);
 }
 
 static void default_actions_are_those_of_linux(void **state)
@@ -250,8 +250,7 @@ static void default_actions_are_those_of_linux(void **state)
         bool dies = true;
         for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
             dies &= signal != ignored[i];
-        assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, signal, 0, 0, false),
-                         dies ? SYSCALLS_KILLED : SYSCALLS_IGNORED);
+        assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, signal), dies ? SYSCALLS_KILLED : SYSCALLS_IGNORED);
     }
 }
 
@@ -263,19 +262,19 @@ static void a_fault_cannot_be_blocked_or_ignored(void **state)
     *set = bit(SIGSEGV) | bit(SIGUSR1);
     assert_call(0, rt_sigprocmask, SIG_SETMASK, set, NULL, 8);
     fill_cpu();
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGSEGV, SEGV_MAPERR, 0, true), SYSCALLS_KILLED);
+    assert_int_equal(guest_fault(SIGSEGV, SEGV_MAPERR, 0), SYSCALLS_KILLED);
     act(SIGFPE, 1 /* SIG_IGN */, 0, 0);
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGFPE, FPE_INTDIV, 0, true), SYSCALLS_KILLED);
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGFPE, SI_USER, 0, false), SYSCALLS_IGNORED);
+    assert_int_equal(guest_fault(SIGFPE, FPE_INTDIV, 0), SYSCALLS_KILLED);
+    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGFPE), SYSCALLS_IGNORED);
     /* one that is sent waits until it is unblocked */
     act(SIGUSR1, HANDLER, 0, 0);
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR1, 0, 0, false), SYSCALLS_IGNORED);
+    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR1), SYSCALLS_IGNORED);
     assert_int_equal(syscalls_pending(g.kernel), 0);
     *set = 0;
     assert_call(0, rt_sigprocmask, SIG_SETMASK, set, NULL, 8);
     assert_int_equal(syscalls_pending(g.kernel), SIGUSR1);
     fill_cpu();
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR1, 0, 0, false), SYSCALLS_HANDLED);
+    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR1), SYSCALLS_HANDLED);
     assert_int_equal(syscalls_pending(g.kernel), 0);
 }
 
@@ -291,13 +290,13 @@ static void sigsuspend_comes_back_to_the_old_mask(void **state)
     *set = bit(SIGHUP);
     assert_call(-EINTR, rt_sigsuspend, set, 8);
     assert_int_equal(syscalls_pending(g.kernel), SIGUSR1);
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR1, 0, 0, false), SYSCALLS_HANDLED);
+    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGUSR1), SYSCALLS_HANDLED);
     assert_int_equal(((siginfo_t *)(uintptr_t)g.cpu.gpr[RSI])->si_code, SI_TKILL);
     assert_int_equal(*(uint64_t *)&context_of()->uc_sigmask, bit(SIGUSR1) | bit(SIGUSR2));
     assert_int_equal(blocked(), bit(SIGHUP) | bit(SIGUSR1)); /* while the handler runs */
     act(SIGTERM, HANDLER, 0, 0);
     struct syscalls_cpu first = g.cpu;
-    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGTERM, 0, 0, false), SYSCALLS_HANDLED);
+    assert_int_equal(syscalls_deliver(g.kernel, &g.cpu, SIGTERM), SYSCALLS_HANDLED);
     assert_int_equal(*(uint64_t *)&context_of()->uc_sigmask, bit(SIGHUP) | bit(SIGUSR1)); /* comes back to the first */
     return_from_handler();
     assert_same_cpu(&g.cpu, &first);

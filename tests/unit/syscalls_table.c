@@ -151,7 +151,7 @@ static const char head[] =
     "events, hands calls over in queues (io_uring, aio) or page faults to descriptors (userfaultfd) is refused with\n"
     "ENOSYS and one line; programs then do without, as on a kernel that was built without it.\n"
     "\n"
-    "**Signals** come from faults, from broken pipes and from the program itself. Handlers, masks and alternate\n"
+    "**Signals** come from faults, broken pipes, timers and the program itself. Handlers, masks and alternate\n"
     "stacks work; stopping signals are ignored.\n";
 
 static void put_argument(FILE *to, const struct call_arg *a)

@@ -57,7 +57,7 @@ static void lines_are_in_strace_style(void **state)
     guest_call(999, (const uint64_t[6]){1, 2, 3, 4, 5, 6});
     assert_string_equal(guest_said(g.trace),
                         "syscall_0x3e7(0x1, 0x2, 0x3, 0x4, 0x5, 0x6) = -1 ENOSYS (Function not implemented)\n");
-    syscalls_deliver(g.kernel, &g.cpu, SIGSEGV, SEGV_MAPERR, 0x10, true);
+    guest_fault(SIGSEGV, SEGV_MAPERR, 0x10);
     assert_string_equal(guest_said(g.trace), "--- SIGSEGV {si_signo=SIGSEGV, si_code=1, si_addr=0x10} ---\n");
 }
 
