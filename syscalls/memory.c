@@ -183,6 +183,17 @@ static bool is_hint(int advice)
     }
 }
 
+/* As on a processor without protection keys. */
+int64_t memory_key(struct call *c) { return c->arg[0] != 0 || c->arg[1] > 3 ? -EINVAL : -ENOSPC; }
+
+int64_t memory_no_key(struct call *c)
+{
+    (void)c;
+    return -EINVAL;
+}
+
+int64_t memory_protect_key(struct call *c) { return (int)c->arg[3] == -1 ? memory_protect(c) : -EINVAL; }
+
 int64_t memory_advise(struct call *c)
 {
     enum { POPULATE_READ = 22, POPULATE_WRITE = 23 };

@@ -325,9 +325,19 @@ int64_t network_check_inet(const struct network_name *name, struct network_addre
 void network_connected(struct network_name *name, const struct network_address *to)
 {
     name->to = *to;
-    if (is_any(&name->own))
-        name->own = to->at.ss_family == AF_INET ? inet4(INADDR_LOOPBACK, port(&name->own))
-                                                : inet6(in6addr_loopback, port(&name->own));
+    if (!is_any(&name->own))
+        return;
+    name->settled = true;
+    name->own = to->at.ss_family == AF_INET ? inet4(INADDR_LOOPBACK, port(&name->own))
+                                            : inet6(in6addr_loopback, port(&name->own));
+}
+
+void network_disconnected(struct network_name *name)
+{
+    name->to.bytes = 0;
+    if (name->settled)
+        name->own = any_of(name->family, port(&name->own));
+    name->settled = false;
 }
 
 int64_t network_find_inet(struct network *network, const struct network_name *from, const struct network_address *to,

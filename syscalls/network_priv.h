@@ -26,6 +26,7 @@ struct network_name {
     uint64_t id; /* part of its name on the host; 0: this place is free */
     int family, type, protocol;
     struct network_address own, to; /* for the guest; to: INET, whom it is connected to */
+    bool settled;                   /* INET: the own address is the one that a connection needs */
     uint64_t device, inode;         /* of the file, where the own name is a path */
     struct network_option option[NETWORK_OPTIONS];
     unsigned options;
@@ -51,6 +52,7 @@ int64_t network_bind_unix(struct call *c, int host, const struct network_address
 int64_t network_bind_any(struct network *network, struct network_name *name);
 /* It is connected to an address that network_check_inet has seen. */
 void network_connected(struct network_name *name, const struct network_address *to);
+void network_disconnected(struct network_name *name);
 /* 0: an address that a socket of this family and type may send to. */
 int64_t network_check_inet(const struct network_name *name, struct network_address *to);
 /* Who has the address, on the host: 0, or -errno: nobody listens there. */

@@ -147,7 +147,7 @@ static int64_t connect_inet(struct call *c, struct network_name *name, struct ne
     socklen_t bytes;
     const bool datagrams = network_is_datagrams(name);
     if (to->at.ss_family == AF_UNSPEC && datagrams) {
-        name->to.bytes = 0;
+        network_disconnected(name);
         return 0;
     }
     int64_t status = network_check_inet(name, to);

@@ -180,6 +180,9 @@ SYSCALL(9, mmap, memory_map, ADDRESS_RESULT, "shared anonymous memory is private
 SYSCALL(11, munmap, memory_unmap, DECIMAL, "", ADDRESS, SIZE)
 SYSCALL(25, mremap, memory_remap, ADDRESS_RESULT, "no MREMAP_DONTUNMAP", ADDRESS, SIZE, SIZE, FLAGS(mremap), ADDRESS)
 SYSCALL(10, mprotect, memory_protect, DECIMAL, "", ADDRESS, SIZE, FLAGS(prot))
+SYSCALL(329, pkey_mprotect, memory_protect_key, DECIMAL, "without a key (-1) only", ADDRESS, SIZE, FLAGS(prot), INT)
+SYSCALL(330, pkey_alloc, memory_key, DECIMAL, "ENOSPC: this processor has none", UINT, UINT)
+SYSCALL(331, pkey_free, memory_no_key, DECIMAL, "EINVAL", INT)
 SYSCALL(28, madvise, memory_advise, DECIMAL, "MADV_DONTNEED and MADV_FREE act at once; hints are accepted", ADDRESS,
         SIZE, CHOICE(madvise))
 SYSCALL(12, brk, memory_brk, ADDRESS_RESULT, "", ADDRESS)

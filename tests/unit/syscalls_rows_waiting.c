@@ -129,6 +129,29 @@ void row_mprotect(void **state)
     assert_call(0, mprotect, at, 0, PROT_READ);
 }
 
+void row_pkey_mprotect(void **state)
+{
+    (void)state;
+    uint64_t at = pages(2);
+    assert_call(0, pkey_mprotect, at, PAGE, PROT_READ, -1);
+    assert_false(mmu_allows(g.mmu, (struct guest_va){at}, 1, MMU_WRITE));
+    assert_call(-EINVAL, pkey_mprotect, at, PAGE, PROT_READ, 1);
+}
+
+void row_pkey_alloc(void **state)
+{
+    (void)state;
+    assert_call(-ENOSPC, pkey_alloc, 0, 0);
+    assert_call(-EINVAL, pkey_alloc, 1, 0);
+    assert_call(-EINVAL, pkey_alloc, 0, 4);
+}
+
+void row_pkey_free(void **state)
+{
+    (void)state;
+    assert_call(-EINVAL, pkey_free, 1);
+}
+
 void row_madvise(void **state)
 {
     (void)state;

@@ -82,6 +82,11 @@ def udp():
     sender.send(b"de")
     os.write(sender.fileno(), b"fgh")
     print(to.recv(10), to.recv(10), sender.getpeername() == to.getsockname(), sender.getsockname()[0])
+    six = S.socket(S.AF_INET6, S.SOCK_DGRAM)
+    for address in ("::1", "::ffff:127.0.0.1"):
+        six.connect((address, 9))
+        print(six.getsockname()[0], six.getpeername()[0])
+    print(S.getaddrinfo("localhost", 80, type=S.SOCK_STREAM)[0][1:3])
     print(sender.sendmsg([b"a", b"bc"]), to.recvmsg(10)[0])
     print(error(alone.send, b"x"), error(alone.getpeername), alone.sendto(b"zz", (HERE, 9)))
 
