@@ -13,14 +13,15 @@
  *
  * Counting
  *   Of a level, the accesses of all pieces in all phases are the accesses that the caches counted, and so are the
- *   misses (asserted window by window). Only what is measured counts.
+ *   misses (asserted window by window). Only what is measured counts. Each counts for the instruction that made it,
+ *   too, over all phases: so there are sums by function, line and loop.
  *
  * Invariants
  *   Pieces of a phase are in one map, by their numbers.
  *
  * Memory
- *   16 bytes a level for each piece that a phase touches, and some 60 more; at most PHASES phases. For each monitor
- *   some 30 bytes a line.
+ *   16 bytes a level for each instruction, and for each piece that a phase touches, and some 60 more; at most PHASES
+ *   phases. For each monitor some 30 bytes a line.
  *
  * Not modelled
  *   Page walks that go through the caches have no address of the program, and are refused. Barriers that a library of
@@ -63,7 +64,9 @@ struct histogram {
     struct cell *cells;
     struct analyses_level_count *counts; /* [cell * levels] */
     uint32_t cell_count, cell_room, count_room;
-    struct c2_map *cell_of;                              /* of this phase: key -> cell */
+    struct c2_map *cell_of;                     /* of this phase: key -> cell */
+    struct analyses_level_count *codes, *insns; /* [code number, and then instruction, * levels] */
+    uint32_t code_room;
     uint32_t recent[2];                                  /* the last cell of data, of fetches; UINT32_MAX: none */
     struct analyses_level_count window[ANALYSES_LEVELS]; /* of this window */
 
@@ -298,11 +301,25 @@ static enum c2_status find_cell(struct histogram *histogram, uint32_t code, enum
     return status;
 }
 
-static void count(struct histogram *histogram, struct analyses_level_count *cell, uint32_t level, bool miss)
+static enum c2_status reach_code(struct histogram *histogram, uint32_t code, struct c2_error *err)
+{
+    const uint32_t old = histogram->code_room;
+    const size_t bytes = histogram->levels * sizeof *histogram->codes;
+    if (code < old)
+        return C2_OK;
+    if (!c2_reach((void **)&histogram->codes, &histogram->code_room, code, bytes, C2_HOST_SIZE(1024u, 1u)))
+        return no_memory(err);
+    memset(&histogram->codes[(size_t)old * histogram->levels], 0, (histogram->code_room - old) * bytes);
+    return C2_OK;
+}
+
+static void count(struct histogram *histogram, struct analyses_level_count *cell, uint32_t code, uint32_t level,
+                  bool miss)
 {
     struct analyses_level_count *const to[] = {&cell[level], &histogram->window[level],
-                                               &histogram->phases[histogram->phase_count - 1].levels[level]};
-    for (unsigned i = 0; i < 3; i++) {
+                                               &histogram->phases[histogram->phase_count - 1].levels[level],
+                                               &histogram->codes[(size_t)code * histogram->levels + level]};
+    for (unsigned i = 0; i < 4; i++) {
         to[i]->accesses += !miss;
         to[i]->misses += miss;
     }
@@ -325,9 +342,11 @@ static enum c2_status access_line(struct histogram *histogram, uint32_t code, en
 {
     struct analyses_level_count *cell;
     enum c2_status status = find_cell(histogram, code, kind, va, &cell, err);
+    if (status == C2_OK)
+        status = reach_code(histogram, code, err);
     if (status != C2_OK)
         return status;
-    count(histogram, cell, analyses_level_of(histogram->machine, kind, 0), false);
+    count(histogram, cell, code, analyses_level_of(histogram->machine, kind, 0), false);
     if (kind == SIM_FETCH || histogram->monitor_count == 0)
         return C2_OK;
     return watch(histogram, va.v >> histogram->line_shift, err);
@@ -363,11 +382,13 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     struct histogram *histogram = self;
     struct analyses_level_count *cell;
     enum c2_status status = find_cell(histogram, miss->code, miss->kind, miss->va, &cell, err);
+    if (status == C2_OK)
+        status = reach_code(histogram, miss->code, err);
     const uint32_t levels = histogram->machine->level_count;
     for (uint32_t i = 0; i < miss->outcome->served_by && status == C2_OK; i++) {
-        count(histogram, cell, analyses_level_of(histogram->machine, miss->kind, i), true);
+        count(histogram, cell, miss->code, analyses_level_of(histogram->machine, miss->kind, i), true);
         if (i + 1 < levels)
-            count(histogram, cell, i + 1, false);
+            count(histogram, cell, miss->code, i + 1, false);
     }
     return status;
 }
@@ -452,6 +473,8 @@ static enum c2_status dropped(void *self, struct c2_error *err)
     histogram->cell_count = histogram->phase_count = 0;
     histogram->instructions = histogram->window_instructions = 0;
     memset(histogram->window, 0, sizeof histogram->window);
+    if (histogram->codes)
+        memset(histogram->codes, 0, (size_t)histogram->code_room * histogram->levels * sizeof *histogram->codes);
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < histogram->monitor_count && status == C2_OK; i++) {
         struct analyses_monitor like;
@@ -507,6 +530,12 @@ static enum c2_status name_objects(struct histogram *histogram, struct c2_error 
     return status;
 }
 
+static void add_count(struct analyses_level_count *to, const struct analyses_level_count *what)
+{
+    to->accesses += what->accesses;
+    to->misses += what->misses;
+}
+
 /* One cell for what several have of one number in one phase. */
 static size_t join_cells(struct histogram *histogram)
 {
@@ -518,12 +547,38 @@ static size_t join_cells(struct histogram *histogram)
             continue;
         }
         struct analyses_level_count *to = histogram->counts + (told[kept - 1].levels - histogram->counts);
-        for (uint32_t level = 0; level < histogram->levels; level++) {
-            to[level].accesses += told[i].levels[level].accesses;
-            to[level].misses += told[i].levels[level].misses;
-        }
+        for (uint32_t level = 0; level < histogram->levels; level++)
+            add_count(&to[level], &told[i].levels[level]);
     }
     return kept;
+}
+
+static uint64_t sum_of(const struct analyses_level_count *list, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += list[i].accesses + list[i].misses;
+    return sum;
+}
+
+/* Code numbers become instructions. */
+static enum c2_status sum_insns(struct histogram *histogram, struct c2_error *err)
+{
+    const struct analysis *profile = analyses_find(histogram->analyses, ANALYSIS_profile);
+    const struct analyses_profile_result *of = analyses_result(histogram->analyses, ANALYSIS_profile);
+    const uint32_t levels = histogram->levels;
+    histogram->insns = c2_calloc((of->insn_count + 1) * levels, sizeof *histogram->insns);
+    if (!histogram->insns)
+        return no_memory(err);
+    for (uint32_t code = 0; code < histogram->code_room; code++) {
+        const struct analyses_level_count *counts = &histogram->codes[(size_t)code * levels];
+        const uint32_t insn = sum_of(counts, levels) != 0 ? where_insn(profile, code) : WHERE_NOWHERE;
+        for (uint32_t level = 0; level < levels && insn != WHERE_NOWHERE; level++)
+            add_count(&histogram->insns[(size_t)insn * levels + level], &counts[level]);
+    }
+    C2_ASSERT(sum_of(histogram->insns, of->insn_count * levels) ==
+              sum_of(histogram->counts, (size_t)histogram->cell_count * levels));
+    return C2_OK;
 }
 
 struct touched {
@@ -594,7 +649,9 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
     if (!histogram->told)
         return no_memory(err);
     list_cells(histogram);
-    enum c2_status status = name_objects(histogram, err);
+    enum c2_status status = sum_insns(histogram, err);
+    if (status == C2_OK)
+        status = name_objects(histogram, err);
     if (status == C2_OK)
         status = finish_monitors(histogram, err);
     if (status != C2_OK)
@@ -609,7 +666,9 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
                                                            .phase_count = histogram->phase_count,
                                                            .monitors = histogram->monitored,
                                                            .monitor_count = histogram->monitor_count,
-                                                           .never = histogram->never};
+                                                           .never = histogram->never,
+                                                           .insns = histogram->insns,
+                                                           .insn_levels = histogram->levels};
     for (size_t i = 0; i < histogram->result.cell_count; i++)
         histogram->phases[histogram->told[i].phase].cells++;
     return sum_pieces(histogram, err);
@@ -708,6 +767,8 @@ static void destroy(struct analysis *analysis)
     c2_map_destroy(histogram->exact);
     c2_free(histogram->cells);
     c2_free(histogram->counts);
+    c2_free(histogram->codes);
+    c2_free(histogram->insns);
     c2_free(histogram->phases);
     c2_free(histogram->told);
     c2_pool_release(&histogram->pool);

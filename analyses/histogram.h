@@ -49,8 +49,11 @@ struct analyses_histogram_result {
     const struct analyses_monitor *monitors;
     uint32_t monitor_count;
     const char *const *never; /* functions of --phase-at that the program never came to; NULL-terminated */
-    uint64_t all;             /* pieces that were touched in any phase */
-    uint64_t tenth;           /* L1D misses of the tenth of them that has most */
+    const struct analyses_level_count *insns; /* [instruction of the profile * insn_levels + number of the level]: in
+                                               * all phases */
+    uint32_t insn_levels;
+    uint64_t all;   /* pieces that were touched in any phase */
+    uint64_t tenth; /* L1D misses of the tenth of them that has most */
 };
 
 #endif

@@ -3,24 +3,30 @@
  * histogram: which addresses the accesses and misses are at, phase by phase, and what monitors would have seen.
  *
  * Model
- *   The cells themselves are in the file of --histogram-csv; here are sums. The text has the first phases and monitors.
+ *   The cells themselves are in the file of --histogram-csv; here are sums, by phase and by function, line and loop.
+ *   The text has the first phases and monitors.
+ *   In the lists stands first whose misses cost most, of equal ones who accesses most.
  */
 #include "analyses/histogram.h"
 
 #include "report/report_priv.h"
 
+#include <stdlib.h>
+
 #define ROWS 4u
+#define LISTED 1000u /* functions, lines, loops */
 
 static const char *const victims[] = {[ANALYSES_FIFO] = "fifo", [ANALYSES_LRU] = "lru", [ANALYSES_RANDOM] = "random"};
 
 /* ------------------------------------------------------------------ the JSON */
 
+/* counts: by number of the level. */
 static void add_levels(struct document *d, const struct report_digest *digest,
-                       const struct analyses_histogram_phase *phase)
+                       const struct analyses_level_count *counts)
 {
     doc_table(d, DOC_JSON, "levels");
     for (size_t i = 0; i < digest->level_count; i++) {
-        const struct analyses_level_count *count = &phase->levels[digest->levels[i].number];
+        const struct analyses_level_count *count = &counts[digest->levels[i].number];
         doc_group(d, DOC_JSON, NULL);
         doc_string(d, DOC_JSON, "name", digest->levels[i].level->name);
         doc_count(d, DOC_JSON, "accesses", count->accesses);
@@ -68,7 +74,7 @@ static void add_phases(struct document *d, const struct report_digest *digest,
         doc_string(d, DOC_JSON, "at", phase->at);
         doc_count(d, DOC_BOTH, "start", phase->instructions);
         doc_count(d, DOC_BOTH, "pieces", phase->cells);
-        add_levels(d, digest, phase);
+        add_levels(d, digest, phase->levels);
         doc_count(d, DOC_TEXT, "number", i + 1);
         doc_count(d, DOC_TEXT, "accesses", phase->levels[0].accesses);
         doc_count(d, DOC_TEXT, "misses", phase->levels[0].misses);
@@ -101,6 +107,99 @@ static void add_monitors(struct document *d, const struct analyses_histogram_res
     if (of->monitor_count > ROWS)
         doc_note(d, DOC_LINE, NULL, "and %s other monitor%s", doc_digits(d, of->monitor_count - ROWS),
                  of->monitor_count == ROWS + 1 ? "" : "s");
+}
+
+/* ------------------------------------------------------------------ by function, line, loop */
+
+struct group {
+    uint32_t place; /* in the ranking */
+    uint64_t cost, accesses;
+    struct analyses_level_count levels[ANALYSES_LEVELS]; /* [number of the level] */
+};
+
+static void add_counts(struct group *to, const struct report_digest *digest, const struct analyses_level_count *counts)
+{
+    for (size_t i = 0; i < digest->level_count; i++) {
+        const struct report_level *level = &digest->levels[i];
+        const struct analyses_level_count *count = &counts[level->number];
+        to->levels[level->number].accesses += count->accesses;
+        to->levels[level->number].misses += count->misses;
+        to->cost += count->misses * level->miss_cycles;
+        to->accesses += count->accesses;
+    }
+}
+
+static int by_cost(const void *left, const void *right)
+{
+    const struct group *a = left, *b = right;
+    if (a->cost != b->cost)
+        return a->cost > b->cost ? -1 : 1;
+    if (a->accesses != b->accesses)
+        return a->accesses > b->accesses ? -1 : 1;
+    return a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* Those with accesses. The caller frees them; NULL: no memory. */
+static struct group *make_groups(const struct report_digest *digest, const struct report_ranking *ranking,
+                                 size_t *count)
+{
+    const struct analyses_histogram_result *of = digest->run->found[ANALYSIS_histogram];
+    struct group *sums = c2_calloc(ranking->numbers + (size_t)1, sizeof *sums);
+    struct group *list = sums ? c2_calloc(ranking->count + (size_t)1, sizeof *list) : NULL;
+    *count = 0;
+    for (size_t i = 0; list && i < digest->profile->insn_count; i++)
+        if (ranking->number_of[i] != UINT32_MAX)
+            add_counts(&sums[ranking->number_of[i]], digest, &of->insns[i * of->insn_levels]);
+    for (uint32_t i = 0; list && i < ranking->count; i++) {
+        list[*count] = sums[ranking->list[i].number];
+        list[*count].place = i;
+        *count += list[*count].accesses != 0;
+    }
+    c2_free(sums);
+    if (list)
+        qsort(list, *count, sizeof *list, by_cost);
+    return list;
+}
+
+static void add_rest(struct document *d, const struct report_digest *digest, const char *key, const struct group *list,
+                     size_t count)
+{
+    struct group rest = {.place = 0};
+    for (size_t i = LISTED; i < count; i++)
+        add_counts(&rest, digest, list[i].levels);
+    doc_group(d, DOC_JSON, NULL);
+    doc_group(d, DOC_JSON, "rest");
+    doc_count(d, DOC_JSON, key, count - LISTED);
+    doc_close(d);
+    add_levels(d, digest, rest.levels);
+    doc_close(d);
+}
+
+static void add_ranking(struct document *d, const struct report_digest *digest, const char *key,
+                        const struct report_ranking *ranking)
+{
+    size_t count;
+    struct group *list = make_groups(digest, ranking, &count);
+    d->failed |= !list;
+    doc_table(d, DOC_JSON, key);
+    for (size_t i = 0; list && i < count && i < LISTED; i++) {
+        doc_group(d, DOC_JSON, NULL);
+        report_add_ranked(d, digest, ranking, &ranking->list[list[i].place]);
+        add_levels(d, digest, list[i].levels);
+        doc_close(d);
+    }
+    if (list && count > LISTED)
+        add_rest(d, digest, key, list, count);
+    doc_close(d);
+    c2_free(list);
+}
+
+static void add_places(struct document *d, const struct report_digest *digest)
+{
+    add_ranking(d, digest, "functions", &digest->functions);
+    add_ranking(d, digest, "lines", &digest->lines);
+    if (digest->run->found[ANALYSIS_loops])
+        add_ranking(d, digest, "loops", &digest->loops);
 }
 
 /* ------------------------------------------------------------------ the whole */
@@ -141,5 +240,6 @@ void report_add_histogram(struct document *d, struct report_digest *digest)
     doc_count(d, DOC_JSON, "tenth", of->tenth);
     add_phases(d, digest, of);
     add_monitors(d, of);
+    add_places(d, digest);
     doc_close(d);
 }

@@ -197,30 +197,10 @@ static const struct report_ranked *ranked_at(const struct report_ranking *rankin
     return NULL;
 }
 
-static void name_line(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
-                      uint32_t number)
+static void name_ranked(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
+                        uint32_t number)
 {
-    const struct report_ranked *line = ranked_at(ranking, number);
-    (void)digest;
-    report_add_place(d, &line->place);
-    report_add_address(d, "pc", line->pc.v);
-}
-
-static void name_function(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
-                          uint32_t number)
-{
-    const struct report_ranked *function = ranked_at(ranking, number);
-    (void)digest;
-    doc_string(d, DOC_JSON, "name", function->place.function);
-    doc_string(d, DOC_JSON, "module", function->place.object);
-}
-
-static void name_loop(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
-                      uint32_t number)
-{
-    const struct report_ranked *loop = ranked_at(ranking, number);
-    (void)digest;
-    report_add_loop_name(d, &loop->place, loop->loop);
+    report_add_ranked(d, digest, ranking, ranked_at(ranking, number));
 }
 
 static void add_insn(struct document *d, const struct report_digest *digest, uint32_t row)
@@ -490,10 +470,10 @@ static void add_json(struct document *d, const struct report_digest *digest, con
         add_level(d, digest, &digest->levels[i]);
     doc_close(d);
     add_groups(d, digest, "objects", objects, OBJECTS, NULL, name_object);
-    add_groups(d, digest, "functions", &functions, FUNCTIONS, &digest->functions, name_function);
-    add_groups(d, digest, "lines", lines, LINES, &digest->lines, name_line);
+    add_groups(d, digest, "functions", &functions, FUNCTIONS, &digest->functions, name_ranked);
+    add_groups(d, digest, "lines", lines, LINES, &digest->lines, name_ranked);
     if (loops->list)
-        add_groups(d, digest, "loops", loops, LOOPS, &digest->loops, name_loop);
+        add_groups(d, digest, "loops", loops, LOOPS, &digest->loops, name_ranked);
     add_groups(d, digest, "instructions", &rows, ROWS, NULL, name_row);
     add_pairs(d, digest);
     add_structs(d, digest);

@@ -191,6 +191,20 @@ void report_add_loop_name(struct document *d, const struct loader_place *place, 
     report_add_address(d, "header", loop->header.v);
 }
 
+void report_add_ranked(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
+                       const struct report_ranked *of)
+{
+    if (ranking == &digest->functions) {
+        doc_string(d, DOC_JSON, "name", of->place.function);
+        doc_string(d, DOC_JSON, "module", of->place.object);
+    } else if (ranking == &digest->loops) {
+        report_add_loop_name(d, &of->place, of->loop);
+    } else {
+        report_add_place(d, &of->place);
+        report_add_address(d, "pc", of->pc.v);
+    }
+}
+
 void report_add_inlined(struct document *d, const struct report_run *run, struct guest_va pc)
 {
     struct loader_frame frames[FRAMES];

@@ -195,6 +195,9 @@ void report_add_counted(struct document *d, const struct report_run *run);
  * instruction, where there is one. (names.c) */
 void report_add_address(struct document *d, const char *key, uint64_t address);
 void report_add_place(struct document *d, const struct loader_place *place);
+/* What a function, line or loop of that ranking is called: its names, place or loop. */
+void report_add_ranked(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
+                       const struct report_ranked *of);
 /* loop: NULL for what is in none; place: its own (report_loop_place), else not looked at. */
 void report_add_loop_name(struct document *d, const struct loader_place *place, const struct analyses_loop *loop);
 void report_add_inlined(struct document *d, const struct report_run *run, struct guest_va pc);

@@ -261,19 +261,17 @@ static void name_object(struct document *d, const struct report_digest *digest, 
 
 static void name_line(struct document *d, const struct report_digest *digest, uint32_t number)
 {
-    report_add_place(d, &digest->lines.list[number].place);
-    report_add_address(d, "pc", digest->lines.list[number].pc.v);
+    report_add_ranked(d, digest, &digest->lines, &digest->lines.list[number]);
 }
 
 static void name_function(struct document *d, const struct report_digest *digest, uint32_t number)
 {
-    doc_string(d, DOC_JSON, "name", digest->functions.list[number].place.function);
-    doc_string(d, DOC_JSON, "module", digest->functions.list[number].place.object);
+    report_add_ranked(d, digest, &digest->functions, &digest->functions.list[number]);
 }
 
 static void name_loop(struct document *d, const struct report_digest *digest, uint32_t number)
 {
-    report_add_loop_name(d, &digest->loops.list[number].place, digest->loops.list[number].loop);
+    report_add_ranked(d, digest, &digest->loops, &digest->loops.list[number]);
 }
 
 static void name_row(struct document *d, const struct report_digest *digest, uint32_t number)

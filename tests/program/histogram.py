@@ -5,6 +5,7 @@ exact     guests/pieces.S: lines, pages and objects in three phases, by thought;
 twin      accesses of L1D and L1I line by line as a trace has them, and their misses as small LRU caches have them
 lu        images/lu.c: the phases between its barriers, two kinds of them; calls of one function (--roi); monitors:
           exact with one line a counter, fewer swap-outs with more counters and longer pieces
+loops     accesses and misses by loop, function and line
 refused   what contradicts
 """
 
@@ -43,6 +44,9 @@ def histogram(words, program, verb=()):
                        if part["name"] == level["name"])
             key = "%s.%s" % (level["name"], counter)
             equal((sums, sum(row[key] for row in rows)), (level[counter],) * 2, key + " of phases and of the file")
+            for kind in [kind for kind in ("functions", "loops") if kind in report["histogram"]]:
+                equal(sum(part[counter] for of in report["histogram"][kind] for part in of["levels"]
+                          if part["name"] == level["name"]), level[counter], key + " of " + kind)
     return report["histogram"], rows, re.sub(r"\s+", " ", result.stderr.decode())
 
 
@@ -160,6 +164,25 @@ def check_monitors(monitors, found):
           "counters of three bits are swapped out at 7")
 
 
+def loops():
+    """walk.S reads a byte of each of 512 lines, twice: the inner loop makes all accesses of data, and L1D of 32 lines
+    misses each, L2 the first of each line. Its code is one line, whose fetch is outside of it."""
+    found, _, _ = histogram(["--by", "loop", "-m", "teach"], [os.path.join(GUESTS, "walk_32K")])
+    counts = {(loop.get("function"), "outside" in loop): {part["name"]: (part["accesses"], part["misses"])
+                                                          for part in loop["levels"]} for loop in found["loops"]}
+    equal(counts[("line", False)], {"L1D": (1024, 1024), "L1I": (0, 0), "L2": (1024, 512), "L3": (512, 512)},
+          "the loop that reads")
+    equal(counts[(None, True)], {"L1D": (0, 0), "L1I": (1, 1), "L2": (1, 1), "L3": (1, 1)}, "what is outside")
+    equal(len(counts), 2, "loops with accesses")
+    equal([(of["function"], of["levels"][0]["misses"]) for of in found["lines"] if of["levels"][0]["misses"]],
+          [("line", 1024)], "lines")
+    plain, _, _ = histogram(["--phase-at", "barriers"], [LU, "32", "16"])
+    check("loops" not in plain, "loops that nobody asked for")
+    found, _, _ = histogram(["--phase-at", "barriers", "--by", "loop"], [LU, "32", "16"])
+    equal(found["functions"], plain["functions"], "functions, whatever else is asked")
+    equal(found["functions"][0]["levels"][0]["name"], "L1D", "levels")
+
+
 def refused():
     for words, said in [
             (["--granularity", "page"], "--histogram"),
@@ -173,5 +196,5 @@ def refused():
         contains(result.stderr.decode(), [said], " ".join(words))
 
 
-{"exact": exact, "twin": twin, "lu": lu, "refused": refused}[sys.argv[1]]()
+{"exact": exact, "twin": twin, "lu": lu, "loops": loops, "refused": refused}[sys.argv[1]]()
 done()
