@@ -17,6 +17,8 @@
  *             who is in M and has it dirty: it is not written down. A write of a core that has the line in S is an
  *             upgrade, whether or not others have it still: the core does not know.
  *   Levels    All this is done before the access asks its levels, and changes nothing of what a shared level holds.
+ *   Exclusive A dirty line that a read takes out of an exclusive shared level, and that other cores have, is written
+ *             down first: who shares a line has it clean.
  *   Evicting  What leaves a core's last level, or an inclusive shared one, is out of the directory.
  *   Classes   A shadow for each level of each core. Another core's write takes the line from the shadows of all others
  *             too. The next miss of a level that has lost the line so, or whose shadow has, is a coherence miss: it is
@@ -269,6 +271,39 @@ bool cache_coherence_before(struct caches *caches, const struct cache_request *r
     return true;
 }
 
+static void left_core(struct caches *caches, struct cache_directed *line, uint32_t core, const struct cache_state *row)
+{
+    if (!(line->sharers & cache_core_bit(core)) || has_copy(caches, core, row))
+        return;
+    line->sharers &= ~cache_core_bit(core);
+    if (line->owner == core + 1)
+        line->owner = 0;
+    if (!cache_bytes_left(caches->coherence, line, core))
+        caches->coherence->failed = true;
+}
+
+void cache_coherence_evicted(struct caches *caches, const struct cache_level *level, uint32_t slot)
+{
+    struct cache_coherence *coherence = caches->coherence;
+    C2_ASSERT(coherence->evicted_count < sizeof coherence->evicted / sizeof *coherence->evicted);
+    coherence->evicted[coherence->evicted_count].level = level;
+    coherence->evicted[coherence->evicted_count++].slot = slot;
+}
+
+/* Out of a core's level, or of all levels above an inclusive one. */
+static void look_at_evicted(struct caches *caches)
+{
+    struct cache_coherence *coherence = caches->coherence;
+    for (; coherence->evicted_count != 0; coherence->evicted_count--) {
+        const uint32_t slot = coherence->evicted[coherence->evicted_count - 1].slot;
+        const struct cache_level *level = coherence->evicted[coherence->evicted_count - 1].level;
+        struct cache_directed *line = &coherence->lines[slot];
+        uint64_t cores = level->depth < coherence->private_levels ? cache_core_bit(level->core) : line->sharers;
+        for (; cores != 0; cores &= cores - 1)
+            left_core(caches, line, (uint32_t)__builtin_ctzll(cores), cache_lines_row(&caches->lines, slot));
+    }
+}
+
 bool cache_coherence_after(struct caches *caches, const struct cache_request *request)
 {
     struct cache_coherence *coherence = caches->coherence;
@@ -276,6 +311,7 @@ bool cache_coherence_after(struct caches *caches, const struct cache_request *re
     const uint32_t core = coherence->origin.core;
     const uint64_t me = cache_core_bit(core);
     bool missed = false;
+    look_at_evicted(caches);
     if (coherence->marked != 0) {
         const uint32_t left = marked_nodes(caches, request->row);
         missed = left != coherence->marked;
@@ -291,29 +327,6 @@ bool cache_coherence_after(struct caches *caches, const struct cache_request *re
     coherence->counts[core].coherence_misses += missed && coherence->measuring;
     const bool done = line->record == 0 || cache_bytes_accessed(coherence, line, request->write, missed);
     return done && !coherence->failed;
-}
-
-static void left_core(struct caches *caches, struct cache_directed *line, uint32_t core, const struct cache_state *row)
-{
-    if (!(line->sharers & cache_core_bit(core)) || has_copy(caches, core, row))
-        return;
-    line->sharers &= ~cache_core_bit(core);
-    if (line->owner == core + 1)
-        line->owner = 0;
-    if (!cache_bytes_left(caches->coherence, line, core))
-        caches->coherence->failed = true;
-}
-
-void cache_coherence_left(struct caches *caches, const struct cache_level *level, uint32_t slot)
-{
-    struct cache_directed *line = &caches->coherence->lines[slot];
-    const struct cache_state *row = cache_lines_row(&caches->lines, slot);
-    if (level->depth < caches->coherence->private_levels) {
-        left_core(caches, line, level->core, row);
-        return;
-    }
-    for (uint64_t cores = line->sharers; cores != 0; cores &= cores - 1)
-        left_core(caches, line, (uint32_t)__builtin_ctzll(cores), row);
 }
 
 /* ------------------------------------------------------------------ for others */

@@ -32,7 +32,12 @@ struct cache_coherence {
     uint32_t cores, private_levels, own_nodes; /* own_nodes: levels of one core, L1I with them */
     struct caches_origin origin;               /* of the access being made */
     bool measuring;
-    bool failed;     /* there was no memory where nobody could say so */
+    bool failed; /* there was no memory where nobody could say so */
+    struct {
+        const struct cache_level *level;
+        uint32_t slot;
+    } evicted[CACHES_MAX_LEVELS * CACHES_MAX_LEVELS]; /* in it; where these lines are is known when it is over */
+    uint32_t evicted_count;
     uint32_t marked; /* nodes of the core that would say so, before the access: bit depth, L1I behind the others */
     struct cache_directed *lines;                     /* [slot] */
     uint32_t room;                                    /* slots that have one */
@@ -56,8 +61,13 @@ bool cache_coherence_reach(struct caches *caches);
 /* Around an access: other cores lose the line or share it; then the core has it. False: no memory. */
 bool cache_coherence_before(struct caches *caches, const struct cache_request *request);
 bool cache_coherence_after(struct caches *caches, const struct cache_request *request);
-/* A level has evicted the line. */
-void cache_coherence_left(struct caches *caches, const struct cache_level *level, uint32_t slot);
+/* A level has evicted the line, which may be on its way to another one. */
+void cache_coherence_evicted(struct caches *caches, const struct cache_level *level, uint32_t slot);
+/* The core that makes the access may write the line. */
+static inline bool cache_coherence_owns(const struct caches *caches, uint32_t slot)
+{
+    return caches->coherence->lines[slot].owner == caches->coherence->origin.core + 1;
+}
 bool cache_coherence_holds(const struct caches *caches, uint32_t slot);
 
 /* bytes.c: another core's write takes the line from `core`; false: no memory. */

@@ -136,7 +136,8 @@ static bool is_apart(const struct caches_machine *machine, const struct cache_le
                      const struct cache_level *above)
 {
     const bool fed_twice = (level->depth == 1 && machine->has_l1i) || level->depth == machine->walks_from;
-    return level->exclusive && !fed_twice && !level->synonyms && (!above->exclusive || above->apart_from);
+    return level->exclusive && !level->coherent && !fed_twice && !level->synonyms &&
+           (!above->exclusive || above->apart_from);
 }
 
 /* A core's own levels, and the first one that is shared, are a chain; L1I stands above the second level, if there is

@@ -64,7 +64,7 @@ static inline void evict(struct walk *walk, struct cache_level *level, uint32_t 
     else if (victim.dirty)
         cache_write_down(level->next, victim.row);
     if (C2_UNLIKELY(level->coherent))
-        cache_coherence_left(walk->caches, level, victim.slot);
+        cache_coherence_evicted(walk->caches, level, victim.slot);
     C2_PROMISE(cache_row_holds(walk->caches, victim.row));
 }
 
@@ -82,7 +82,7 @@ static void seat(struct walk *walk, struct cache_level *level, struct cache_line
 /* ------------------------------------------------------------------ up: fills */
 
 /* The line leaves the exclusive level that served it; its dirtiness goes to the level filled first, but not into one
- * that holds nothing dirty. */
+ * that holds nothing dirty, nor of several cores to one that shares the line. */
 static bool move_out(struct walk *walk)
 {
     struct cache_state *row = walk->request->row;
@@ -94,7 +94,8 @@ static bool move_out(struct walk *walk)
     uint32_t into = walk->missed_count - 1;
     while (into > 0 && walk->missed[into]->exclusive)
         into--;
-    if (!walk->missed[into]->clean || !dirty)
+    const bool may = !server->coherent || cache_coherence_owns(walk->caches, walk->request->slot);
+    if ((may && !walk->missed[into]->clean) || !dirty)
         return dirty;
     server->counts.writebacks++;
     cache_write_down(server->next, row);

@@ -10,8 +10,8 @@
  *   - An exclusive level holds victims of the level above and nothing else: it has no prefetcher.
  *   - The slice hash has the level's number of slices. It works on physical addresses and 64-byte lines, so a level
  *     of several slices is physically indexed and the machine's lines have 64 bytes.
- *   - Of several cores the last levels may be shared, from one on; lines have 64 bytes at most, and nothing prefetches
- *     or is exclusive.
+ *   - Of several cores the last levels may be shared, from one on; lines have 64 bytes at most, and nothing
+ *     prefetches.
  *   - No physical address has a bit that the hash was not published for.
  *   - hash_masks belongs to hash = perm:PATH, and that to hash_masks.
  *   - Rates of paths and of floating-point operations need that of instructions; L1I has no path.
@@ -290,12 +290,6 @@ static enum c2_status check_shareable(const struct machine_draft *draft, enum ma
                        machine_where(where, draft, section, KEY_SHARED), level->name);
     if (draft->machine->cores == 1)
         return C2_OK;
-    if (level->inclusion == CACHES_EXCLUSIVE) {
-        BLAME(where, draft, {SECTION_MACHINE, KEY_CORES}, {section, KEY_INCLUSION});
-        return c2_fail(err, C2_ERR_UNSUPPORTED,
-                       "%s: [%s] is exclusive, which is modelled of one core (remedy: %s.inclusion=non-inclusive)",
-                       where, level->name, level->name);
-    }
     if (level->prefetchers != 0) {
         BLAME(where, draft, {SECTION_MACHINE, KEY_CORES}, {section, KEY_PREFETCH});
         return c2_fail(err, C2_ERR_UNSUPPORTED,

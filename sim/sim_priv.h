@@ -83,9 +83,7 @@ struct sim_attributed {
 
 /* What is one core's: where it stands in the program, and what it remembers of translations. */
 struct sim_core {
-    struct sim *sim;                 /* whose it is */
-    uint32_t number;                 /* of several, from 0 */
-    uint32_t first_byte, byte_count; /* of several: those of its line that the data access being made is of */
+    struct sim *sim;     /* whose it is */
     uint64_t data_start; /* where the line of the last access begins if that was on the data side; or SIM_NO_START */
     uint64_t line_start; /* the same, if it has line_refs; else SIM_NO_START */
     uint64_t repeats;    /* of that line since, not yet told to the caches, nor to its owner */
@@ -106,6 +104,9 @@ struct sim_core {
     uint64_t tlb_nowhere;                     /* no accesses: of a side that has made none */
     uint32_t walk_entry;                      /* of the walk's last read: as in struct sim_miss */
     struct caches_tlbs *tlb;                  /* NULL: translations are free */
+
+    uint32_t number;                 /* of several, from 0 */
+    uint32_t first_byte, byte_count; /* of several: those of its line that the data access being made is of */
 
     struct sim_page pages[SIM_PAGES];
 };

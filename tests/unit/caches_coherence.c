@@ -51,6 +51,7 @@ struct pair {
 struct twin {
     const struct caches_machine *machine;
     uint32_t own;
+    uint32_t evicted[64], evicted_count; /* lines, by the access being made */
     bool measuring;
     struct node node[CORES][NODES];
     struct view view[CORES][LINES];
@@ -262,18 +263,33 @@ static void take_above(struct twin *twin, uint32_t core, uint32_t level, struct 
         }
 }
 
+static void put(struct twin *twin, uint32_t core, uint32_t level, uint32_t line, bool dirty);
+
+/* A victim goes to the level below if that is exclusive. */
+static bool insert(struct twin *twin, uint32_t core, uint32_t level, const struct held *victim)
+{
+    if (level >= twin->machine->level_count || twin->machine->levels[level].inclusion != CACHES_EXCLUSIVE)
+        return false;
+    struct held *held = find(node_of(twin, core, level), victim->line);
+    if (held)
+        held->dirty |= victim->dirty;
+    else
+        put(twin, core, level, victim->line, victim->dirty);
+    return true;
+}
+
 static void evict(struct twin *twin, uint32_t core, uint32_t level, struct node *node, uint32_t set)
 {
     struct held victim = node->set[set][--node->used[set]];
     if (node->config->inclusion == CACHES_INCLUSIVE)
         take_above(twin, core, level, &victim);
     node->counts.writebacks += victim.dirty;
-    if (victim.dirty)
+    if (!insert(twin, core, level + 1, &victim) && victim.dirty)
         write_down(twin, core, level + 1, victim.line);
-    look_at_states(twin, victim.line);
+    twin->evicted[twin->evicted_count++] = victim.line;
 }
 
-static void fill(struct twin *twin, uint32_t core, uint32_t level, uint32_t line, bool dirty)
+static void put(struct twin *twin, uint32_t core, uint32_t level, uint32_t line, bool dirty)
 {
     struct node *node = node_of(twin, core, level);
     const uint32_t set = line % node->sets;
@@ -324,6 +340,46 @@ static void bytes(struct twin *twin, uint32_t line, bool missed, const struct ca
         settle(twin, by->core, line, true);
 }
 
+static bool is_exclusive(const struct twin *twin, uint32_t level)
+{
+    return level < twin->machine->level_count && twin->machine->levels[level].inclusion == CACHES_EXCLUSIVE;
+}
+
+/* The line leaves the exclusive level that had it; says whether the one filled first is to be dirty. */
+static bool move_out(struct twin *twin, uint32_t core, uint32_t line, uint32_t server, uint32_t into)
+{
+    struct node *node = node_of(twin, core, server);
+    struct held *held = find(node, line);
+    const bool dirty = held->dirty;
+    drop(node, held);
+    if (!dirty || (into != L1I && twin->view[core][line].state == EXCLUSIVE))
+        return dirty;
+    node->counts.writebacks++;
+    write_down(twin, core, server + 1, line);
+    return false;
+}
+
+/* From the level below those that missed, if there is one. */
+static void bring(struct twin *twin, uint32_t core, uint32_t line, bool write, const uint32_t *missed, uint32_t count)
+{
+    const uint32_t server = count == 0 ? 0 : missed[count - 1] == L1I ? 1 : missed[count - 1] + 1;
+    uint32_t into = count - 1;
+    bool dirty = false;
+    if (count == 0)
+        return;
+    while (into > 0 && is_exclusive(twin, missed[into]))
+        into--;
+    if (is_exclusive(twin, server))
+        dirty = move_out(twin, core, line, server, missed[into]);
+    while (--count > 0) {
+        if (is_exclusive(twin, missed[count]))
+            continue;
+        put(twin, core, missed[count], line, dirty);
+        dirty = false;
+    }
+    put(twin, core, missed[0], line, dirty || write);
+}
+
 static void access_twin(struct twin *twin, uint32_t first, bool write, uint32_t line, const struct caches_origin *by)
 {
     uint32_t missed[NODES], count = 0;
@@ -335,8 +391,9 @@ static void access_twin(struct twin *twin, uint32_t first, bool write, uint32_t 
         count++;
         found = below == twin->machine->level_count || ask(node_of(twin, by->core, below), line, write, &taken);
     }
-    while (count-- > 0)
-        fill(twin, by->core, missed[count], line, count == 0 && write);
+    bring(twin, by->core, line, write, missed, count);
+    while (twin->evicted_count > 0)
+        look_at_states(twin, twin->evicted[--twin->evicted_count]);
     if (write)
         find(node_of(twin, by->core, first), line)->dirty = true;
     if (core_has(twin, by->core, line))
@@ -348,13 +405,13 @@ static void access_twin(struct twin *twin, uint32_t first, bool write, uint32_t 
 
 /* ------------------------------------------------------------------ random machines and traces */
 
-static struct caches_level level_of(struct c2_rng *rng, const char *name, uint32_t most_sets, bool inclusive)
+static struct caches_level level_of(struct c2_rng *rng, const char *name, uint32_t most_sets, uint32_t inclusion)
 {
     struct caches_level level = {.ways = 1 + (uint32_t)c2_rng_below(rng, 4),
                                  .slices = 1,
                                  .hash = "none",
                                  .index = CACHES_PHYSICAL,
-                                 .inclusion = inclusive ? CACHES_INCLUSIVE : CACHES_NON_INCLUSIVE};
+                                 .inclusion = (enum caches_inclusion)inclusion};
     snprintf(level.name, sizeof level.name, "%s", name);
     level.size_bytes = (uint64_t)LINE * level.ways * (1 + c2_rng_below(rng, most_sets));
     return level;
@@ -364,15 +421,15 @@ static struct caches_machine random_machine(struct c2_rng *rng)
 {
     struct caches_machine machine = {.name = "random", .line_bytes = LINE, .physical_bytes = 1 << 20, .cores = CORES};
     machine.level_count = 1 + (uint32_t)c2_rng_below(rng, LEVELS);
-    machine.levels[0] = level_of(rng, "L1D", 4, false);
-    machine.levels[1] = level_of(rng, "L2", 8, c2_rng_below(rng, 2));
-    machine.levels[2] = level_of(rng, "L3", 15, c2_rng_below(rng, 2));
+    machine.levels[0] = level_of(rng, "L1D", 4, 0);
+    machine.levels[1] = level_of(rng, "L2", 8, (uint32_t)c2_rng_below(rng, CACHES_INCLUSIONS));
+    machine.levels[2] = level_of(rng, "L3", 15, (uint32_t)c2_rng_below(rng, CACHES_INCLUSIONS));
     if (machine.level_count > 1)
         machine.levels[machine.level_count - 1].shared = c2_rng_below(rng, 4) != 0;
     if (machine.level_count == 3 && machine.levels[2].shared)
         machine.levels[1].shared = c2_rng_below(rng, 4) == 0;
     machine.has_l1i = machine.level_count > 1 && c2_rng_below(rng, 2);
-    machine.l1i = level_of(rng, "L1I", 4, false);
+    machine.l1i = level_of(rng, "L1I", 4, 0);
     machine.walks_from = (uint32_t)c2_rng_below(rng, machine.level_count);
     return machine;
 }
@@ -464,7 +521,7 @@ static void assert_same(struct twin *twin, struct caches *caches)
 
 static void test_twin(void **state)
 {
-    enum { MACHINES = C2_HOST_SIZE(1500, 40), ACCESSES = C2_HOST_SIZE(1500, 400) };
+    enum { MACHINES = C2_HOST_SIZE(1000, 120), ACCESSES = C2_HOST_SIZE(1500, 800) };
     struct twin *twin = malloc(sizeof *twin);
     struct caches_core_counts sums = {0};
     struct c2_rng rng;
@@ -488,7 +545,7 @@ static void test_twin(void **state)
         caches_destroy(caches);
     }
     for (size_t k = 0; k < sizeof sums / sizeof(uint64_t); k++)
-        assert_true(((uint64_t *)&sums)[k] > 1000); /* everything has happened */
+        assert_true(((uint64_t *)&sums)[k] > 100); /* everything has happened */
     assert_int_equal(sums.invalidations_sent, sums.invalidations_received);
     assert_int_equal(sums.interventions, sums.interventions_given);
     free(twin);
