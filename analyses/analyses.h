@@ -110,6 +110,14 @@ const char *analyses_setting(const struct analyses_setup *setup, enum analysis_s
 enum c2_status analyses_setting_number(uint64_t *out, const struct analyses_setup *setup, enum analysis_setting setting,
                                        uint64_t usual, uint64_t least, uint64_t most, struct c2_error *err);
 
+/* The file that a setting names; *out stays as it is where it is not given. Committed once all is written: it is gone
+ * then, and nothing where there was none. */
+enum c2_status analyses_open_file(struct c2_outfile **out, const struct analyses_setup *setup,
+                                  enum analysis_setting setting, struct c2_error *err);
+enum c2_status analyses_commit_file(struct c2_outfile **file, struct c2_error *err);
+/* A text in CSV: in double quotes, those in it twice. NULL: empty. */
+void analyses_write_quoted(FILE *to, const char *text);
+
 struct analysis { /* the first member of an analysis's own */
     const struct analysis_kind *kind;
 };

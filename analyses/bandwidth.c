@@ -144,13 +144,6 @@ static void name_flows(struct analyses_bandwidth_result *result, const struct ca
     result->limited = machine->instruction_rate != 0;
 }
 
-static enum c2_status open_file(struct c2_outfile **out, const struct analyses_setup *setup,
-                                enum analysis_setting setting, struct c2_error *err)
-{
-    const char *path = analyses_setting(setup, setting);
-    return path ? c2_outfile_open(out, path, err) : C2_OK;
-}
-
 static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
                              struct c2_error *err)
 {
@@ -172,9 +165,9 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
                                                     WINDOW_MOST, err);
     b->result.window = (uint32_t)b->window;
     if (status == C2_OK)
-        status = open_file(&b->curves, setup, ANALYSES_SETTING_bandwidth_curves, err);
+        status = analyses_open_file(&b->curves, setup, ANALYSES_SETTING_bandwidth_curves, err);
     if (status == C2_OK)
-        status = open_file(&b->roofline, setup, ANALYSES_SETTING_roofline, err);
+        status = analyses_open_file(&b->roofline, setup, ANALYSES_SETTING_roofline, err);
     if (status == C2_OK)
         *out = &b->base;
     else
@@ -558,13 +551,6 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
     return status == C2_OK ? make_places(b, err) : status;
 }
 
-static enum c2_status commit_file(struct c2_outfile **file, struct c2_error *err)
-{
-    struct c2_outfile *of = *file;
-    *file = NULL; /* gone either way */
-    return of ? c2_outfile_commit(of, err) : C2_OK;
-}
-
 static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
 {
     struct bandwidth *b = (struct bandwidth *)analysis;
@@ -573,8 +559,8 @@ static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
         bandwidth_write_curves(c2_outfile_stream(b->curves), &b->result);
     if (b->roofline)
         bandwidth_write_roofline(c2_outfile_stream(b->roofline), &b->result, b->machine);
-    enum c2_status status = commit_file(&b->curves, err);
-    const enum c2_status other = commit_file(&b->roofline, status == C2_OK ? err : &second);
+    enum c2_status status = analyses_commit_file(&b->curves, err);
+    const enum c2_status other = analyses_commit_file(&b->roofline, status == C2_OK ? err : &second);
     return status == C2_OK ? other : status;
 }
 

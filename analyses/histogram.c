@@ -706,21 +706,12 @@ static void write_head(const struct histogram *histogram, FILE *to)
     fputc('\n', to);
 }
 
-/* In quotes, with those in it doubled. */
-static void write_quoted(FILE *to, const char *text)
-{
-    fputc('"', to);
-    for (; *text != '\0'; text++)
-        fprintf(to, *text == '"' ? "\"\"" : "%c", *text);
-    fputs("\",", to);
-}
-
 static void write_object(const struct histogram *histogram, FILE *to, uint64_t number)
 {
     const struct analyses_profile_result *profile = analyses_result(histogram->analyses, ANALYSIS_profile);
     const bool known = number < profile->object_count;
-    write_quoted(to, known ? profile->objects[number].name : "");
-    fprintf(to, "%" PRIu64 ",%" PRIu64, known ? profile->objects[number].base : 0,
+    analyses_write_quoted(to, known ? profile->objects[number].name : "");
+    fprintf(to, ",%" PRIu64 ",%" PRIu64, known ? profile->objects[number].base : 0,
             known ? profile->objects[number].bytes : 0);
 }
 
@@ -740,17 +731,19 @@ static void write_cell(const struct histogram *histogram, FILE *to, const struct
     fputc('\n', to);
 }
 
+static void write_cells(const struct histogram *histogram, FILE *to)
+{
+    write_head(histogram, to);
+    for (size_t i = 0; i < histogram->result.cell_count; i++)
+        write_cell(histogram, to, &histogram->result.cells[i]);
+}
+
 static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
 {
     struct histogram *histogram = (struct histogram *)analysis;
-    struct c2_outfile *file = histogram->file;
-    if (!file)
-        return C2_OK;
-    histogram->file = NULL; /* gone either way */
-    write_head(histogram, c2_outfile_stream(file));
-    for (size_t i = 0; i < histogram->result.cell_count; i++)
-        write_cell(histogram, c2_outfile_stream(file), &histogram->result.cells[i]);
-    return c2_outfile_commit(file, err);
+    if (histogram->file)
+        write_cells(histogram, c2_outfile_stream(histogram->file));
+    return analyses_commit_file(&histogram->file, err);
 }
 
 /* ------------------------------------------------------------------ life */
@@ -786,9 +779,8 @@ static enum c2_status make(struct histogram *histogram, const struct analyses_se
         status = c2_map_create(&histogram->exact, err);
     if (status == C2_OK)
         status = read_words(histogram, setup, err);
-    const char *path = analyses_setting(setup, ANALYSES_SETTING_histogram_csv);
-    if (status == C2_OK && path)
-        status = c2_outfile_open(&histogram->file, path, err);
+    if (status == C2_OK)
+        status = analyses_open_file(&histogram->file, setup, ANALYSES_SETTING_histogram_csv, err);
     return status == C2_OK ? begin_phase(histogram, NULL, 0, err) : status;
 }
 

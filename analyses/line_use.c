@@ -130,9 +130,8 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     use->result.line_bytes = use->machine->line_bytes;
     use->measuring = true;
     enum c2_status status = create_parts(use, analyses, err);
-    const char *path = analyses_setting(setup, ANALYSES_SETTING_line_use_csv);
-    if (status == C2_OK && path)
-        status = c2_outfile_open(&use->file, path, err);
+    if (status == C2_OK)
+        status = analyses_open_file(&use->file, setup, ANALYSES_SETTING_line_use_csv, err);
     if (status == C2_OK)
         *out = &use->base;
     else
@@ -541,15 +540,6 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
 
 /* ------------------------------------------------------------------ the file */
 
-/* In double quotes, those in it twice. */
-static void write_quoted(FILE *to, const char *text)
-{
-    fputc('"', to);
-    for (; text && *text != '\0'; text++)
-        fprintf(to, *text == '"' ? "\"\"" : "%c", *text);
-    fputc('"', to);
-}
-
 static void write_row(FILE *to, const struct line_use *use, const struct analyses_line_use_row *row, uint32_t level)
 {
     const struct analyses_profile_result *profile = use->profile->kind->result(use->profile);
@@ -559,11 +549,11 @@ static void write_row(FILE *to, const struct line_use *use, const struct analyse
     if (use->symbols)
         loader_place_of(use->symbols, pc, &place);
     fprintf(to, "%s,0x%" PRIx64 ",", level == levels ? use->machine->l1i.name : use->machine->levels[level].name, pc.v);
-    write_quoted(to, place.function);
+    analyses_write_quoted(to, place.function);
     fputc(',', to);
-    write_quoted(to, place.file);
+    analyses_write_quoted(to, place.file);
     fprintf(to, ",%d,", place.line);
-    write_quoted(to, profile->objects[row->object].name);
+    analyses_write_quoted(to, profile->objects[row->object].name);
 #define X(field, help) fprintf(to, ",%" PRIu64, row->level[level].field);
     ANALYSES_LINE_USE_COUNTERS(X)
 #undef X
@@ -586,12 +576,9 @@ static void write_file(FILE *to, const struct line_use *use)
 static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
 {
     struct line_use *use = (struct line_use *)analysis;
-    struct c2_outfile *file = use->file;
-    if (!file)
-        return C2_OK;
-    use->file = NULL; /* gone either way */
-    write_file(c2_outfile_stream(file), use);
-    return c2_outfile_commit(file, err);
+    if (use->file)
+        write_file(c2_outfile_stream(use->file), use);
+    return analyses_commit_file(&use->file, err);
 }
 
 static struct sim_subscriber subscriber(struct analysis *analysis)

@@ -82,14 +82,13 @@ static enum c2_status make_sets(struct rcd *rcd, struct c2_error *err)
 
 static enum c2_status read_settings(struct rcd *rcd, const struct analyses_setup *setup, struct c2_error *err)
 {
-    const char *cdf = analyses_setting(setup, ANALYSES_SETTING_rcd_cdf);
     enum c2_status status = find_level(rcd, analyses_setting(setup, ANALYSES_SETTING_rcd_level), err);
     if (status == C2_OK)
         status = analyses_setting_number(&rcd->threshold, setup, ANALYSES_SETTING_rcd_below, USUAL_THRESHOLD, 1,
                                          ANALYSES_RCD_EXACT, err);
     if (status == C2_OK)
         status = rcd_samplers_read(rcd, analyses_setting(setup, ANALYSES_SETTING_rcd_sample), setup->seed, err);
-    return status == C2_OK && cdf ? c2_outfile_open(&rcd->cdf, cdf, err) : status;
+    return status == C2_OK ? analyses_open_file(&rcd->cdf, setup, ANALYSES_SETTING_rcd_cdf, err) : status;
 }
 
 static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,

@@ -158,9 +158,8 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     enum c2_status status = add_curves(reuse, err);
     if (status == C2_OK)
         status = where_create(&reuse->where, analyses, err);
-    const char *path = analyses_setting(setup, ANALYSES_SETTING_reuse_csv);
-    if (status == C2_OK && path)
-        status = c2_outfile_open(&reuse->file, path, err);
+    if (status == C2_OK)
+        status = analyses_open_file(&reuse->file, setup, ANALYSES_SETTING_reuse_csv, err);
     if (status == C2_OK)
         *out = &reuse->base;
     else
@@ -411,12 +410,9 @@ static void write_curves(FILE *to, const struct reuse *reuse)
 static enum c2_status commit(struct analysis *analysis, struct c2_error *err)
 {
     struct reuse *reuse = (struct reuse *)analysis;
-    struct c2_outfile *file = reuse->file;
-    if (!file)
-        return C2_OK;
-    reuse->file = NULL; /* gone either way */
-    write_curves(c2_outfile_stream(file), reuse);
-    return c2_outfile_commit(file, err);
+    if (reuse->file)
+        write_curves(c2_outfile_stream(reuse->file), reuse);
+    return analyses_commit_file(&reuse->file, err);
 }
 
 /* ------------------------------------------------------------------ the result */

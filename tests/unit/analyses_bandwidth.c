@@ -13,28 +13,12 @@
 #include <math.h>
 
 #include "analyses/bandwidth.h"
+#include "unit/random_blocks.h"
 
-#define BLOCKS 20u
-#define MAX_INSNS 9u
 #define RECORDS 2500u
-#define STRING BLOCKS /* the number of the block with a REP */
-#define INSN_BYTES 7u
 
-static bool translate(void *self, struct guest_va va, struct guest_pa *out)
-{
-    (void)self;
-    out->v = va.v ^ (va.v >> 3 & 0x7000);
-    return true;
-}
-
-static bool walk(void *self, struct guest_va va, struct mmu_walk *out)
-{
-    (void)self;
-    *out = (struct mmu_walk){.entry_count = 4};
-    for (unsigned i = 0; i < 4; i++)
-        out->entry[i].v = 0x10000000 + 0x1000 * i + (va.v >> (39 - 9 * i) & 511) * 8;
-    return true;
-}
+/* [block][instruction]: that one alone */
+static uint32_t single[BLOCKS][MAX_INSNS];
 
 static struct caches_level level(const char *name, uint64_t bytes, uint32_t ways, enum caches_inclusion inclusion,
                                  uint32_t read, uint32_t write)
@@ -60,7 +44,6 @@ static struct caches_machine machine_with(enum caches_inclusion last, uint32_t l
                                   .level_count = 3,
                                   .walks_cached = true,
                                   .walks_from = 1,
-                                  .tlb_count = 2,
                                   .instruction_rate = limits,
                                   .flop_rate = limits ? 1500 : 0,
                                   .memory = {limits ? 900 : 0, limits ? 700 : 0}};
@@ -68,80 +51,20 @@ static struct caches_machine machine_with(enum caches_inclusion last, uint32_t l
     made.l1i = level("L1I", 1024, 2, CACHES_NON_INCLUSIVE, 0, 0);
     made.levels[1] = level("L2", 4096, 4, CACHES_INCLUSIVE, limits ? 3000 : 0, 0);
     made.levels[2] = level("L3", 8192, 4, last, limits ? 2000 : 0, limits ? 1000 : 0);
-    made.tlbs[0] = (struct caches_tlb){"DTLB", CACHES_TLB_FIRST, CACHES_TLB_DATA, CACHES_TLB_4K, 8, 4, CACHES_LRU, 0,
-                                       0};
-    made.tlbs[1] = (struct caches_tlb){"ITLB", CACHES_TLB_FIRST, CACHES_TLB_FETCHES, CACHES_TLB_4K, 2, 2, CACHES_LRU, 0,
-                                       0};
+    give_tlbs(&made);
     return made;
-}
-
-/* ------------------------------------------------------------------ the program */
-
-/* number[b]: the block; single[b][i]: its i-th instruction alone. */
-struct world {
-    struct c2_rng rng;
-    struct stream_blocks *blocks;
-    struct stream_insn insns[BLOCKS][MAX_INSNS];
-    struct stream_slot slots[BLOCKS][2 * MAX_INSNS];
-    uint16_t insn_count[BLOCKS], slot_count[BLOCKS];
-    uint32_t number[BLOCKS + 1], single[BLOCKS][MAX_INSNS];
-};
-
-static uint32_t below(struct world *world, uint32_t limit) { return (uint32_t)c2_rng_below(&world->rng, limit); }
-
-static uint64_t pc_of(uint32_t b) { return 0x400000 + 0x340 * b; }
-
-static uint16_t slot_end(const struct world *world, uint32_t b, uint32_t insn)
-{
-    return insn + 1 == world->insn_count[b] ? world->slot_count[b] : world->insns[b][insn + 1].first_slot;
-}
-
-static void add_single(struct world *world, uint32_t b, uint32_t insn)
-{
-    const struct stream_insn *from = &world->insns[b][insn];
-    struct stream_slot slots[2];
-    const uint16_t count = (uint16_t)(slot_end(world, b, insn) - from->first_slot);
-    for (uint16_t i = 0; i < count; i++) {
-        slots[i] = world->slots[b][from->first_slot + i];
-        slots[i].insn = 0;
-    }
-    const struct stream_insn alone = {.length = INSN_BYTES, .flops = from->flops};
-    const struct stream_block block = {{pc_of(b) + from->offset}, INSN_BYTES, 1, count, STREAM_JUMP, &alone, slots};
-    assert_int_equal(C2_OK, stream_blocks_add(&world->single[b][insn], world->blocks, &block, NULL));
-}
-
-static void add_block(struct world *world, uint32_t b)
-{
-    static const uint16_t sizes[] = {1, 8, 16, 100};
-    const uint16_t count = (uint16_t)(1 + below(world, MAX_INSNS));
-    world->insn_count[b] = count;
-    for (uint16_t i = 0; i < count; i++) {
-        world->insns[b][i] = (struct stream_insn){INSN_BYTES * i, world->slot_count[b], INSN_BYTES,
-                                                  (uint8_t)(below(world, 2) * below(world, 9))};
-        for (uint32_t slots = below(world, 3); slots > 0; slots--)
-            world->slots[b][world->slot_count[b]++] = (struct stream_slot){i, sizes[below(world, 4)],
-                                                                           (uint8_t)(STREAM_READ + below(world, 3)), 0};
-    }
-    const struct stream_block block = {
-        {pc_of(b)},     INSN_BYTES * (uint32_t)count, count, world->slot_count[b], STREAM_JUMP, world->insns[b],
-        world->slots[b]};
-    assert_int_equal(C2_OK, stream_blocks_add(&world->number[b], world->blocks, &block, NULL));
-    for (uint32_t i = 0; i < count; i++)
-        add_single(world, b, i);
 }
 
 static void set_up(struct world *world)
 {
-    static const struct stream_insn insn = {.length = 2};
-    static const struct stream_slot slots[] = {
-        {0, 8, STREAM_SOURCE, 0}, {0, 8, STREAM_DESTINATION, 1}, {0, 0, STREAM_BEFORE, 0}, {0, 0, STREAM_AFTER, 0}};
-    const struct stream_block string = {{0x500000}, 2, 1, 4, STREAM_JUMP, &insn, slots};
-    memset(world, 0, sizeof *world);
-    c2_rng_init(&world->rng, 12, "test");
-    assert_int_equal(C2_OK, stream_blocks_create(&world->blocks, NULL));
-    for (uint32_t b = 0; b < BLOCKS; b++)
-        add_block(world, b);
-    assert_int_equal(C2_OK, stream_blocks_add(&world->number[STRING], world->blocks, &string, NULL));
+    begin_world(world);
+    for (uint32_t b = 0; b < BLOCKS; b++) {
+        draw_block(world, b, true);
+        world->number[b][0] = add_part(world, b, 0, world->insn_count[b]);
+        for (uint32_t i = 0; i < world->insn_count[b]; i++)
+            single[b][i] = add_part(world, b, i, 1);
+    }
+    add_string(world);
 }
 
 /* ------------------------------------------------------------------ the twin */
@@ -279,7 +202,7 @@ static void run_string(struct both *both, uint64_t elements, uint64_t done, bool
     struct world *world = both->world;
     const uint64_t words[4] = {0x700000 + 8ull * below(world, 1000), 0x710000 + 8ull * below(world, 1000), elements,
                                elements - done};
-    const uint64_t header = stream_header(world->number[STRING], completes, 4);
+    const uint64_t header = stream_header(world->number[STRING][0], completes, 4);
     put_fast(both, header, words);
     put_single(both, header, words);
     twin_step(&both->twin, STRING, completes, (const uint64_t[]){8 * done, 8 * done}, 0);
@@ -290,18 +213,18 @@ static void run_block(struct both *both, uint32_t b)
     struct world *world = both->world;
     uint64_t words[2 * MAX_INSNS];
     const uint32_t all = world->insn_count[b], insns = below(world, 9) == 0 ? below(world, all) : all;
-    const uint16_t slots = insns == 0 ? 0 : slot_end(world, b, insns - 1);
+    const uint16_t slots = insns == 0 ? 0 : slots_up_to(world, b, insns - 1 + 1);
     for (uint16_t i = 0; i < slots; i++)
         words[i] = 0x600000 + (below(world, 3) == 0 ? below(world, 1 << 16) : below(world, 1 << 10));
-    put_fast(both, stream_header(world->number[b], insns, slots), words);
+    put_fast(both, stream_header(world->number[b][0], insns, slots), words);
     for (uint32_t i = 0; i < insns; i++) {
         const struct stream_insn *insn = &world->insns[b][i];
         uint64_t core[2] = {0};
-        for (uint16_t s = insn->first_slot; s < slot_end(world, b, i); s++) {
+        for (uint16_t s = insn->first_slot; s < slots_up_to(world, b, i + 1); s++) {
             core[0] += world->slots[b][s].kind != STREAM_WRITE ? world->slots[b][s].size : 0;
             core[1] += world->slots[b][s].kind != STREAM_READ ? world->slots[b][s].size : 0;
         }
-        put_single(both, stream_header(world->single[b][i], 1, slot_end(world, b, i) - insn->first_slot),
+        put_single(both, stream_header(single[b][i], 1, slots_up_to(world, b, i + 1) - insn->first_slot),
                    words + insn->first_slot);
         twin_step(&both->twin, b, 1, core, insn->flops);
     }
@@ -570,7 +493,7 @@ static void test_by_hand(void **state)
     (void)state;
     machine.levels[0] = level("L1D", 1024, 2, CACHES_NON_INCLUSIVE, 4000, 8000);
     assert_int_equal(C2_OK, stream_blocks_create(&world.blocks, NULL));
-    assert_int_equal(C2_OK, stream_blocks_add(&world.number[0], world.blocks, &block, NULL));
+    assert_int_equal(C2_OK, stream_blocks_add(&world.number[0][0], world.blocks, &block, NULL));
     begin(&both, &world, &machine, "4");
     for (uint64_t i = 0; i < 8; i++)
         put_fast(&both, stream_header(0, 2, 2), (const uint64_t[]){0x2000 + i * 8, 0x3000 + i * 8});

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "analyses/loops_priv.h"
+#include "unit/made_level.h"
 
 enum { MOST_NODES = 12, MOST_LOOPS = 2 * MOST_NODES, GRAPHS = 4000 };
 
@@ -217,19 +218,7 @@ static void a_graph_is_compared(void **state)
 
 /* ------------------------------------------------------------------ records */
 
-static bool identity(void *self, struct guest_va va, struct guest_pa *out)
-{
-    (void)self;
-    out->v = va.v;
-    return true;
-}
-
-static const struct caches_machine machine = {
-    .name = "test",
-    .line_bytes = 64,
-    .physical_bytes = 1ull << 40,
-    .level_count = 1,
-    .levels = {{.name = "L1D", .size_bytes = 1024, .ways = 2, .slices = 1, .hash = "none"}}};
+static const struct caches_machine machine = ONE_LEVEL(1024, 2);
 
 /* Blocks of two instructions of 4 bytes without a reference: jumps; at 0x1000, 0x1004 within it, 0x2000, 0x3000. Then
  * a call at 0x4000 and a return at 0x5000. */

@@ -20,13 +20,6 @@
 #define ARRAY (HEAP + 0x2000)
 #define ROUNDS 10u
 
-static bool identity(void *self, struct guest_va va, struct guest_pa *out)
-{
-    (void)self;
-    out->v = va.v;
-    return true;
-}
-
 /* Blocks of two instructions of 4 bytes, each of which reads once: 0 at 0x1000 and 1 at 0x2000; block 2 at 0x3000 is
  * one instruction that reads twice. */
 static struct stream_blocks *make_blocks(struct c2_error *err)

@@ -12,22 +12,11 @@
 #include <string.h>
 
 #include "analyses/rcd_priv.h"
+#include "unit/made_level.h"
 
 enum { SETS = 16, WAYS = 2, THRESHOLD = 4, BLOCKS = 3, RECORDS = 4000, MOST = 2 * RECORDS, PERIOD = 7, BURST = 20 };
 
-static bool identity(void *self, struct guest_va va, struct guest_pa *out)
-{
-    (void)self;
-    out->v = va.v;
-    return true;
-}
-
-static const struct caches_machine machine = {
-    .name = "test",
-    .line_bytes = 64,
-    .physical_bytes = 1ull << 40,
-    .level_count = 1,
-    .levels = {{.name = "L1D", .size_bytes = SETS * WAYS * 64, .ways = WAYS, .slices = 1, .hash = "none"}}};
+static const struct caches_machine machine = ONE_LEVEL(SETS * WAYS * 64, WAYS);
 
 /* Of two instructions that read once each, at 0x1000, 0x2000, 0x3000. */
 static enum c2_status make_blocks(struct stream_blocks **out, struct c2_error *err)

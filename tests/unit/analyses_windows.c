@@ -94,13 +94,6 @@ static void set_up(struct program *p)
 
 /* ------------------------------------------------------------------ the machine */
 
-static bool identity(void *self, struct guest_va va, struct guest_pa *out)
-{
-    (void)self;
-    out->v = va.v;
-    return true;
-}
-
 static struct caches_level level(const char *name, uint64_t bytes, uint32_t ways)
 {
     struct caches_level made = made_level(name, bytes, ways);

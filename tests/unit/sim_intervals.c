@@ -10,33 +10,13 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sim/sim.h"
+#include "unit/random_blocks.h"
 
-#define BLOCKS 20u
-#define MAX_INSNS 9u
 #ifdef __SANITIZE_ADDRESS__
 #define RECORDS 150u /* every promise is looked at there */
 #else
 #define RECORDS 1500u
 #endif
-#define STRING BLOCKS /* the number of the block with a REP */
-
-static bool translate(void *self, struct guest_va va, struct guest_pa *out)
-{
-    (void)self;
-    out->v = va.v ^ (va.v >> 3 & 0x7000);
-    return true;
-}
-
-static bool walk(void *self, struct guest_va va, struct mmu_walk *out)
-{
-    (void)self;
-    *out = (struct mmu_walk){.entry_count = 4};
-    for (unsigned i = 0; i < 4; i++)
-        out->entry[i].v = 0x10000000 + 0x1000 * i + (va.v >> (39 - 9 * i) & 511) * 8;
-    return true;
-}
-
 static struct caches_machine machine(void)
 {
     struct caches_machine made = {.name = "test",
@@ -45,77 +25,24 @@ static struct caches_machine machine(void)
                                   .has_l1i = true,
                                   .level_count = 2,
                                   .walks_cached = true,
-                                  .walks_from = 1,
-                                  .tlb_count = 2};
+                                  .walks_from = 1};
     made.levels[0] = made.l1i = (struct caches_level){
         .name = "L1D", .size_bytes = 1024, .ways = 2, .slices = 1, .hash = "none"};
     made.levels[1] = (struct caches_level){
         .name = "L2", .size_bytes = 8192, .ways = 4, .slices = 1, .hash = "none", .index = CACHES_PHYSICAL};
-    made.tlbs[0] = (struct caches_tlb){"DTLB", CACHES_TLB_FIRST, CACHES_TLB_DATA, CACHES_TLB_4K, 8, 4, CACHES_LRU, 0,
-                                       0};
-    made.tlbs[1] = (struct caches_tlb){"ITLB", CACHES_TLB_FIRST, CACHES_TLB_FETCHES, CACHES_TLB_4K, 2, 2, CACHES_LRU, 0,
-                                       0};
+    give_tlbs(&made);
     return made;
-}
-
-/* ------------------------------------------------------------------ the program */
-
-/* number[b][k]: the block from its k-th instruction on. */
-struct world {
-    struct c2_rng rng;
-    struct stream_blocks *blocks;
-    struct stream_insn insns[BLOCKS][MAX_INSNS];
-    struct stream_slot slots[BLOCKS][2 * MAX_INSNS];
-    uint16_t insn_count[BLOCKS], slot_count[BLOCKS];
-    uint32_t number[BLOCKS + 1][MAX_INSNS];
-};
-
-static uint32_t below(struct world *world, uint32_t limit) { return (uint32_t)c2_rng_below(&world->rng, limit); }
-
-static void add_from(struct world *world, uint32_t b, uint16_t from)
-{
-    struct stream_insn insns[MAX_INSNS];
-    struct stream_slot slots[2 * MAX_INSNS];
-    const struct stream_insn *first = &world->insns[b][from];
-    const uint16_t insn_count = world->insn_count[b] - from, slot_count = world->slot_count[b] - first->first_slot;
-    for (uint16_t i = 0; i < insn_count; i++)
-        insns[i] = (struct stream_insn){first[i].offset - first->offset, first[i].first_slot - first->first_slot, 7, 0};
-    for (uint16_t i = 0; i < slot_count; i++) {
-        slots[i] = world->slots[b][first->first_slot + i];
-        slots[i].insn -= from;
-    }
-    const struct stream_block block = {
-        {0x400000 + 0x340 * b + first->offset}, 7u * insn_count, insn_count, slot_count, STREAM_JUMP, insns, slots};
-    assert_int_equal(C2_OK, stream_blocks_add(&world->number[b][from], world->blocks, &block, NULL));
-}
-
-static void add_block(struct world *world, uint32_t b)
-{
-    static const uint16_t sizes[] = {1, 8, 16, 100};
-    const uint16_t count = 1 + below(world, MAX_INSNS);
-    world->insn_count[b] = count;
-    for (uint16_t i = 0; i < count; i++) {
-        world->insns[b][i] = (struct stream_insn){7u * i, world->slot_count[b], 7, 0};
-        for (uint32_t slots = below(world, 3); slots > 0; slots--)
-            world->slots[b][world->slot_count[b]++] = (struct stream_slot){i, sizes[below(world, 4)],
-                                                                           STREAM_READ + below(world, 3), 0};
-    }
-    for (uint16_t from = 0; from < count; from++)
-        add_from(world, b, from);
 }
 
 static void set_up(struct world *world)
 {
-    static const struct stream_insn insn = {0, 0, 2, 0};
-    static const struct stream_slot slots[] = {
-        {0, 8, STREAM_SOURCE, 0}, {0, 8, STREAM_DESTINATION, 1}, {0, 0, STREAM_BEFORE, 0}, {0, 0, STREAM_AFTER, 0}};
-    const struct stream_block string = {{0x500000}, 2, 1, 4, STREAM_JUMP, &insn, slots};
-    memset(world, 0, sizeof *world);
-    c2_rng_init(&world->rng, 12, "test");
-    assert_int_equal(C2_OK, stream_blocks_create(&world->blocks, NULL));
-    for (uint32_t b = 0; b < BLOCKS; b++)
-        add_block(world, b);
-    assert_int_equal(C2_OK, stream_blocks_add(&world->number[STRING][0], world->blocks, &string, NULL));
+    begin_world(world);
+    for (uint32_t b = 0; b < BLOCKS; b++) {
+        draw_block(world, b, false);
+        for (uint32_t from = 0; from < world->insn_count[b]; from++)
+            world->number[b][from] = add_part(world, b, from, world->insn_count[b] - from);
+    }
+    add_string(world);
 }
 
 /* ------------------------------------------------------------------ two simulators */
@@ -224,11 +151,6 @@ static void part(struct feed *feed, struct parting *at)
         return;
     put_phase(feed, STREAM_MEASURE);
     at->left = at->every;
-}
-
-static uint16_t slots_up_to(const struct world *world, uint32_t b, uint32_t insn)
-{
-    return insn == world->insn_count[b] ? world->slot_count[b] : world->insns[b][insn].first_slot;
 }
 
 static void put_parted(struct feed *feed, struct parting *at, const struct world *world, uint32_t b, uint32_t run,

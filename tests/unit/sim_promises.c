@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "sim/sim_priv.h"
+#include "unit/made_level.h"
 
 #if defined(C2_STRESS) || defined(__SANITIZE_ADDRESS__)
 #define LOOKED_AT true
@@ -24,13 +25,6 @@
 #define HEAP 0x100000u
 
 static uint64_t mine, others;
-
-static bool identity(void *self, struct guest_va va, struct guest_pa *out)
-{
-    (void)self;
-    out->v = va.v;
-    return true;
-}
 
 static void owner(void *self, struct guest_va va, struct sim_owner *out)
 {
