@@ -8,7 +8,7 @@
  *   first; behind each function ":i=4" what it was called with. They come by what they cost themselves: an instruction
  *   is a cycle, a miss what it is in all reports.
  *   The text has the first rows; where arguments are told apart, of functions that have some. The JSON has LISTED of
- *   them, and cycles with them.
+ *   them, and cycles with them; with --by loop what each context cost itself by the innermost loop.
  */
 #include "report/contexts_priv.h"
 
@@ -120,6 +120,118 @@ static void add_callers(struct document *d, const struct report_run *run, const 
     doc_close(d);
 }
 
+/* ------------------------------------------------------------------ by loop */
+
+/* A row of the context, or the sum of those of a loop. */
+struct part {
+    uint32_t loop; /* ANALYSES_NO_LOOP: in none */
+    uint64_t cycles;
+    const uint64_t *cost;
+    uint64_t *sum; /* of a loop */
+};
+
+static int by_loop(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+    if (x->loop != y->loop)
+        return x->loop < y->loop ? -1 : 1;
+    return (x->cost > y->cost) - (x->cost < y->cost);
+}
+
+static int by_part(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+    if (x->cycles != y->cycles)
+        return x->cycles > y->cycles ? -1 : 1;
+    return (x->loop > y->loop) - (x->loop < y->loop);
+}
+
+/* All rows are of instructions that the profile has. */
+static uint32_t loop_at(const struct report_run *run, struct guest_va pc)
+{
+    const struct analyses_loops_result *loops = run->found[ANALYSIS_loops];
+    const struct analyses_profile_result *profile = run->profile;
+    size_t low = 0, high = profile->insn_count;
+    while (low + 1 < high) {
+        const size_t middle = (low + high) / 2;
+        if (profile->insns[middle].pc.v <= pc.v)
+            low = middle;
+        else
+            high = middle;
+    }
+    C2_ASSERT(profile->insns[low].pc.v == pc.v);
+    return loops->loop_of[low];
+}
+
+/* Rows first .. end - 1 become one a loop, the dearest first; returns how many. sums: zeros, for each of them. */
+static size_t sum_parts(struct part *parts, size_t count, uint64_t *sums, const struct analyses_events *events)
+{
+    size_t kept = 0;
+    qsort(parts, count, sizeof *parts, by_loop);
+    for (size_t i = 0; i < count; i++) {
+        const bool another = kept == 0 || parts[kept - 1].loop != parts[i].loop;
+        if (another)
+            parts[kept++] = (struct part){parts[i].loop, 0, parts[i].cost, &sums[i * events->count]};
+        for (uint32_t event = 0; event < events->count; event++)
+            parts[kept - 1].sum[event] += parts[i].cost[event];
+    }
+    for (size_t i = 0; i < kept; i++)
+        parts[i].cycles = cycles_of(events, parts[i].sum);
+    qsort(parts, kept, sizeof *parts, by_part);
+    return kept;
+}
+
+static void add_parts(struct document *d, const struct report_run *run, const struct analyses_events *events,
+                      const struct part *parts, size_t count)
+{
+    const struct analyses_loops_result *loops = run->found[ANALYSIS_loops];
+    for (size_t i = 0; i < count; i++) {
+        const struct analyses_loop *loop = parts[i].loop == ANALYSES_NO_LOOP ? NULL : &loops->loops[parts[i].loop];
+        struct loader_place place;
+        if (loop)
+            report_loop_place(&place, run, loop);
+        doc_group(d, DOC_JSON, NULL);
+        report_add_loop_name(d, &place, loop);
+        add_events(d, "self", events, parts[i].sum);
+        doc_close(d);
+    }
+}
+
+/* Rows are by context. */
+static size_t first_row(const struct analyses_contexts *of, uint32_t context)
+{
+    size_t low = 0, high = of->row_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (of->rows[middle].context < context)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void add_loops(struct document *d, const struct report_run *run, const struct analyses_events *events,
+                      uint32_t context)
+{
+    const struct analyses_contexts *of = contexts_of(run);
+    const size_t first = first_row(of, context), count = first_row(of, context + 1) - first;
+    struct part *parts = c2_calloc(count + 1, sizeof *parts);
+    uint64_t *sums = c2_calloc((count + 1) * events->count, sizeof *sums);
+    d->failed |= !parts || !sums;
+    doc_table(d, DOC_JSON, "loops");
+    if (parts && sums) {
+        for (size_t i = 0; i < count; i++)
+            parts[i] = (struct part){.loop = loop_at(run, of->rows[first + i].pc), .cost = of->rows[first + i].cost};
+        add_parts(d, run, events, parts, sum_parts(parts, count, sums, events));
+    }
+    doc_close(d);
+    c2_free(parts);
+    c2_free(sums);
+}
+
+/* ------------------------------------------------------------------ a context */
+
 static const char *cycle_name(struct document *d, uint32_t cycle) { return doc_keep(d, "<cycle %" PRIu32 ">", cycle); }
 
 static void add_context(struct document *d, const struct report_run *run, const struct analyses_events *events,
@@ -137,6 +249,8 @@ static void add_context(struct document *d, const struct report_run *run, const 
     doc_count(d, DOC_BOTH, "calls", context->calls);
     add_events(d, "self", events, context->self);
     add_events(d, "inclusive", events, context->inclusive);
+    if (run->found[ANALYSIS_loops])
+        add_loops(d, run, events, (uint32_t)(context - contexts_of(run)->contexts));
 }
 
 static void add_cycles(struct document *d, const struct analyses_contexts *of, const struct analyses_events *events)

@@ -5,6 +5,7 @@ fib2         guests/fib2.S: calls, own and inclusive instructions of each contex
              JSON and Callgrind's format; ranges; the same from a recording; what a recording cannot say
 parameters   guests/parameters.cc: what debug information says of parameters
 cycles       guests/calls.c: functions that call each other
+loops        guests/walk.S: what contexts cost themselves, by loop
 valgrind     guests/calls.c: names, instructions and calls as `valgrind --tool=callgrind` has them with the same options
 refused      what contradicts
 """
@@ -246,6 +247,34 @@ def compare(ours, theirs, what):
                 equal(got[pair][1], expected[pair][1], "cost of %s -> %s with %s" % (pair + (what,)))
 
 
+# ---------------------------------------------------------------------------------------------- by loop
+
+def by_event(costs):
+    sums = {}
+    for cost in costs:
+        for event, count in cost.items():
+            sums[event] = sums.get(event, 0) + count
+    return sums
+
+
+def loops():
+    """The inner loop of walk.S is four instructions and 1024 rounds, each of which reads one byte and misses in L1D of
+    32 lines. Its first round after a jump back to `walk` is of what that calls, all others of what _start does."""
+    words = ["-m", "teach", "--separate-callers", "1"]
+    found, _ = report(words + ["--by", "loop", os.path.join(GUESTS, "walk_32K")])
+    for context in found["contexts"]:
+        equal(by_event(loop["self"] for loop in context["loops"]), context["self"], "loops of " + context["name"])
+    inner = {context["name"]: loop["self"] for context in found["contexts"] for loop in context["loops"]
+             if loop.get("function") == "line"}
+    whole = by_event(inner.values())
+    equal([whole[event] for event in ("Ir", "Dr", "D1mr")], [4096, 1024, 1024], "the loop in all contexts")
+    equal({name: cost["Ir"] for name, cost in inner.items()}, {"line'_start": 4092, "walk'line": 4}, "and by context")
+    plain, _ = report(words + [os.path.join(GUESTS, "walk_32K")])
+    for context in found["contexts"]:
+        del context["loops"]
+    equal(plain["contexts"], found["contexts"], "without loops")
+
+
 # ---------------------------------------------------------------------------------------------- what cannot be
 
 def refused():
@@ -273,5 +302,6 @@ def refused():
     contains(text(result), ["a trace does not say which there are"], "a trace")
 
 
-{"fib2": fib2, "parameters": parameters, "cycles": cycles, "valgrind": valgrind, "refused": refused}[sys.argv[1]]()
+{"fib2": fib2, "parameters": parameters, "cycles": cycles, "loops": loops, "valgrind": valgrind,
+ "refused": refused}[sys.argv[1]]()
 done()
