@@ -298,6 +298,47 @@ void c2_outfile_folders(void (*each)(void *self, const char *folder), void *self
     pthread_mutex_unlock(&all_lock);
 }
 
+/* The parent's file is left alone. */
+static void leave(struct c2_outfile *file)
+{
+    c2_free(file->temporary);
+    c2_free(file->target);
+    file->temporary = file->target = NULL;
+}
+
+/* The descriptor keeps its number, which is that of the stream. */
+static enum c2_status become(struct c2_outfile *file, const char *path, struct c2_error *err)
+{
+    struct stat old;
+    leave(file);
+    char *copy = c2_strdup(path ? path : file->path);
+    if (!copy)
+        return c2_fail_memory(err, "an output file's name");
+    c2_free(file->path);
+    file->path = copy;
+    const bool exists = path && stat(path, &old) == 0;
+    if (path && !(file->target = resolve_target(path)))
+        return c2_fail_memory(err, "the name of an output file");
+    const int fd = path ? create_beside(&file->temporary, file->target) : open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || (exists && fchmod(fd, old.st_mode & 0777) != 0) || dup3(fd, file->fd, O_CLOEXEC) < 0) {
+        enum c2_status status = fail_errno(err, "write", file->path);
+        close(fd);
+        return status;
+    }
+    close(fd);
+    return C2_OK;
+}
+
+enum c2_status c2_outfiles_rename(const char *(*name)(void *self, const char *path), void *self, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (struct c2_outfile *file = all_open; file && status == C2_OK; file = file->next)
+        status = become(file, name(self, file->path), err);
+    for (struct c2_outfile *file = all_open; file && status != C2_OK; file = file->next)
+        leave(file);
+    return status;
+}
+
 FILE *c2_outfile_stream(struct c2_outfile *file) { return file->stream; }
 
 /* Writes what the stream holds; 0, or the errno of the first thing that went wrong. Only files beside their target are

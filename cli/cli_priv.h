@@ -129,6 +129,7 @@ struct cli_simulation {
     struct stream_recorder *recorder;   /* NULL: the stream is not kept; the same below */
     FILE *temporary;                    /* where `advise` keeps it */
     struct stream_recording *recording; /* once settled, of `advise`; of what is played */
+    bool ended;                         /* cli_simulation_end_early */
 };
 /* The guest's memory, before anything is in it, and what is to be told of it, as the plan and the options say. For
  * `advise` the stream is kept, to be played back when it is settled; with --record in `to`, behind the facts. The plan,
@@ -152,6 +153,8 @@ enum c2_status cli_simulation_play(struct cli_simulation *s, const struct cli_pl
 enum c2_status cli_simulation_loaded(struct cli_simulation *s, const struct loader_image *image, struct c2_error *err);
 /* What is in the stream has been taken by all. */
 enum c2_status cli_simulation_catch_up(struct cli_simulation *s, struct c2_error *err);
+/* Nobody listens from now on, and there will be no counts: for a process that is not followed as its parent was. */
+void cli_simulation_end_early(struct cli_simulation *s);
 /* Everything recorded is in the counts when this returns. */
 enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *err);
 void cli_simulation_release(struct cli_simulation *s); /* the last user of the memory is gone */
@@ -289,7 +292,26 @@ struct cli_process {
     unsigned programs; /* that it has been, with the one that runs */
     struct c2_pool texts;
     struct cli_board *board; /* of all programs */
+    struct emu_turns *turns;
+    bool forked;           /* it is not the first one */
+    bool failed;           /* c2emu could not carry it to its end */
+    int interrupted_by;    /* a signal from outside ended it; 0: none did */
+    int ending;            /* as wait4 tells it */
+    uint64_t instructions; /* of its last program */
 };
+enum c2_status cli_process_create(struct cli_process *process, struct c2_error *err);
+void cli_process_release(struct cli_process *process);
+/* Its program has ended so, after so many instructions. */
+void cli_process_ended(struct cli_process *process, const struct emu_end *end, int interrupting_signal,
+                       uint64_t instructions);
+/* It has ended, with this exit status of c2emu's: others get its turn. Returns when all of its children have ended,
+ * with its exit status. */
+int cli_process_end(struct cli_process *process, int status);
+bool cli_process_has_relatives(const struct cli_process *process); /* there are, or were, other processes */
+/* A child of a process that is followed: whether it is, with the options of its program. */
+bool cli_process_follows_child(const struct cli_process *process, const struct cli_options *options);
+/* The process is the child of what it was: its files have names of its own. */
+enum c2_status cli_process_become(struct cli_process *process, uint32_t pid, bool followed, struct c2_error *err);
 /* The list of them, in memory that all processes of the run share. */
 enum c2_status cli_board_create(struct cli_board **out, struct c2_error *err);
 void cli_board_destroy(struct cli_board *board); /* takes NULL */

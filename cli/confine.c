@@ -7,8 +7,9 @@
  *   Files   Landlock: from here on this thread, on which the guest runs, changes files below the writable directories
  *           and in the folders of the files that are to be written, and no others; of devices it writes to those that
  *           the guest may use. What is open stays open.
- *   Calls   A seccomp filter for all threads: no sockets, no other processes or programs, no mounts, no clocks set,
- *           nothing that reaches into other processes or the kernel. They fail with EPERM.
+ *   Calls   A seccomp filter for all threads: no sockets, no other programs, no mounts, no clocks set, nothing that
+ *           reaches into other processes or the kernel. They fail with EPERM. A process of the guest is one of the
+ *           host's, made by fork, which has the same filter.
  *   A kernel without the one or the other leaves it out: the guest's own rules hold in any case.
  *
  * Not modelled
@@ -97,7 +98,7 @@ static enum c2_status confine_files(const char *const *writable, struct c2_error
 /* clang-format off */
 static const int refused[] = {
     SCMP_SYS(socket), SCMP_SYS(socketpair), SCMP_SYS(connect), SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept),
-    SCMP_SYS(accept4), SCMP_SYS(fork), SCMP_SYS(vfork), SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(ptrace),
+    SCMP_SYS(accept4), SCMP_SYS(vfork), SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(ptrace),
     SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(process_madvise), SCMP_SYS(kcmp),
     SCMP_SYS(pidfd_open), SCMP_SYS(pidfd_getfd), SCMP_SYS(pidfd_send_signal), SCMP_SYS(mount), SCMP_SYS(umount2),
     SCMP_SYS(move_mount), SCMP_SYS(open_tree), SCMP_SYS(fsopen), SCMP_SYS(fsmount), SCMP_SYS(mount_setattr),
@@ -123,10 +124,13 @@ static int add_rules(scmp_filter_ctx filter)
 {
     enum { STI = 0x5412 /* TIOCSTI, asm-generic/ioctls.h */, LINUX = 0x541c /* TIOCLINUX */ };
     const uint64_t own = (uint64_t)getpid();
+    static const uint64_t namespaces[] = {CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
+                                          CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET};
     int failed = 0;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
         failed |= refuse(filter, refused[i]);
-    failed |= refuse_if(filter, SCMP_SYS(clone), 0, SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0);
+    for (size_t i = 0; i < sizeof namespaces / sizeof namespaces[0]; i++)
+        failed |= refuse_if(filter, SCMP_SYS(clone), 0, SCMP_CMP_MASKED_EQ, namespaces[i], namespaces[i]);
     /* Its flags are in memory, where no filter sees them; the C library then makes threads by clone. */
     failed |= seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
     failed |= refuse_if(filter, SCMP_SYS(kill), 0, SCMP_CMP_NE, own, 0);

@@ -22,6 +22,7 @@ int cli_exit_status(const struct emu_end *end, int interrupting_signal)
         return 0;
     case EMU_REFUSED:
     case EMU_FAILED:
+    case EMU_ABANDONED:
         break;
     }
     return CLI_EXIT_FAILED;

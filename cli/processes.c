@@ -15,7 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cli/cli_priv.h"
 
@@ -26,6 +29,7 @@ struct board_row {
 };
 struct cli_board {
     uint32_t followed;
+    bool forked;    /* there has been more than one process */
     uint32_t count; /* more than there are rows: the last ones are not kept */
     struct board_row rows[BOARD_ROWS];
 };
@@ -37,6 +41,8 @@ static void mark_of(char out[CLI_MARK_BYTES], const struct cli_process *process)
 {
     if (process->programs > 1)
         snprintf(out, CLI_MARK_BYTES, ".%u-%u", process->pid, process->programs);
+    else if (process->forked)
+        snprintf(out, CLI_MARK_BYTES, ".%u", process->pid);
     else
         out[0] = '\0';
 }
@@ -55,14 +61,19 @@ static bool is_replaceable(const char *path)
     return strcmp(path, "-") != 0 && (stat(path, &st) != 0 || S_ISREG(st.st_mode));
 }
 
-static enum c2_status rename_file(const char **path, const char *mark, struct c2_pool *texts, struct c2_error *err)
+/* old: the mark that the path has, where it has one. */
+static enum c2_status rename_file(const char **path, const char *old, const char *mark, struct c2_pool *texts,
+                                  struct c2_error *err)
 {
     if (!*path || !is_replaceable(*path)) {
         *path = NULL;
         return C2_OK;
     }
     const int front = (int)place_of_mark(*path);
-    *path = c2_pool_format(texts, "%.*s%s%s", front, *path, mark, *path + front);
+    const char *rest = *path + front;
+    if (strncmp(rest, old, strlen(old)) == 0)
+        rest += strlen(old);
+    *path = c2_pool_format(texts, "%.*s%s%s", front, *path, mark, rest);
     return *path ? C2_OK : c2_fail_memory(err, "the name of a file");
 }
 
@@ -83,7 +94,7 @@ static enum c2_status rename_files(struct cli_options *options, const char *mark
     };
     enum c2_status status = C2_OK;
     for (size_t i = 0; i < sizeof files / sizeof files[0] && status == C2_OK; i++)
-        status = rename_file(files[i], mark, texts, err);
+        status = rename_file(files[i], "", mark, texts, err);
     return status;
 }
 
@@ -103,7 +114,9 @@ bool cli_follows(const struct cli_process *process, const char *name)
     const char *follow = options->follow;
     if (process->programs > 1 && (options->points.find || options->sampling.points))
         return false; /* the intervals are of one program */
-    if (!follow || is_word(follow, "all") || is_word(follow, "first"))
+    if (is_word(follow, "first"))
+        return !process->forked;
+    if (!follow || is_word(follow, "all"))
         return true;
     return strcmp(base_name(name), follow) == 0;
 }
@@ -246,4 +259,94 @@ enum c2_status cli_board_write(const struct cli_process *process, struct c2_erro
     enum c2_status status = show_list(programs, count, process->options, err);
     c2_free(programs);
     return status;
+}
+
+/* ------------------------------------------------------------------ processes */
+
+enum c2_status cli_process_create(struct cli_process *process, struct c2_error *err)
+{
+    enum c2_status status = cli_board_create(&process->board, err);
+    return status == C2_OK ? emu_turns_create(&process->turns, process->pid, err) : status;
+}
+
+void cli_process_release(struct cli_process *process)
+{
+    syscalls_destroy(process->kernel);
+    emu_turns_destroy(process->turns);
+    cli_board_destroy(process->board);
+    c2_pool_release(&process->texts);
+}
+
+bool cli_process_has_relatives(const struct cli_process *process) { return process->board->forked; }
+
+/* What keeps or measures a part of a stream from its beginning on cannot begin amid it. */
+bool cli_process_follows_child(const struct cli_process *process, const struct cli_options *options)
+{
+    const bool in_parts = cli_regions_asked(&options->regions) || cli_sampling_asked(&options->sampling);
+    return !in_parts && !is_word(process->options->follow, "first") && !options->record && !options->checkpoint &&
+           !options->advise && !options->points.find && !options->restored && !options->analyses[ANALYSIS_trace];
+}
+
+struct naming {
+    const char *old, *mark;
+    bool wanted, failed;
+    struct c2_pool *texts;
+};
+
+static const char *child_name(void *self, const char *path)
+{
+    struct naming *naming = self;
+    struct c2_error err;
+    const char *name = naming->wanted ? path : NULL;
+    naming->failed |= rename_file(&name, naming->old, naming->mark, naming->texts, &err) != C2_OK;
+    return name;
+}
+
+enum c2_status cli_process_become(struct cli_process *process, uint32_t pid, bool followed, struct c2_error *err)
+{
+    char old[CLI_MARK_BYTES], mark[CLI_MARK_BYTES];
+    mark_of(old, process);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    process->parent = process->pid;
+    process->pid = pid;
+    process->programs = 1;
+    process->forked = process->board->forked = true;
+    mark_of(mark, process);
+    struct naming naming = {.old = old, .mark = mark, .wanted = followed, .texts = &process->texts};
+    enum c2_status status = c2_outfiles_rename(child_name, &naming, err);
+    if (status == C2_OK && naming.failed)
+        status = c2_fail_memory(err, "the name of a file");
+    if (status == C2_OK && followed)
+        cli_process_followed(process);
+    return status;
+}
+
+void cli_process_ended(struct cli_process *process, const struct emu_end *end, int interrupting_signal,
+                       uint64_t instructions)
+{
+    process->failed = end->kind == EMU_FAILED || end->kind == EMU_REFUSED || end->kind == EMU_ABANDONED;
+    process->interrupted_by = end->kind == EMU_INTERRUPTED ? interrupting_signal : 0;
+    process->ending = end->kind == EMU_KILLED ? end->signal : cli_exit_status(end, interrupting_signal) << 8;
+    process->instructions = instructions;
+}
+
+/* Those of the host: a process stays until its children have ended, so that all end when the first one is killed. */
+static void wait_for_children(void)
+{
+    while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+        ;
+}
+
+int cli_process_end(struct cli_process *process, int status)
+{
+    if (!process->kernel)
+        return status;
+    if (process->failed)
+        emu_turns_fail(process->turns);
+    else
+        emu_turns_leave(process->turns, syscalls_end(process->kernel, process->ending, process->instructions));
+    if (process->interrupted_by)
+        emu_turns_signal(process->turns, process->interrupted_by);
+    wait_for_children();
+    return emu_turns_failed(process->turns) ? CLI_EXIT_FAILED : status;
 }

@@ -35,6 +35,8 @@ struct run {
     struct cli_process *process;
     struct syscalls_program *executed; /* what is run; NULL: that of the command line */
     struct syscalls_program *next;     /* what comes behind it; NULL: nothing */
+    uint64_t forked_at;                /* instructions; of a child of another process; else 0 */
+    bool unfollowed;                   /* since then: it has no report */
     struct cli_restored *from;         /* or NULL */
     struct emu_phase first_phase;      /* with from and phases: where the checkpoint is */
     char **environment;
@@ -234,7 +236,8 @@ static enum c2_status make_kernel(struct run *run, struct c2_error *err)
                                      .complaints = stderr,
                                      .complaint_prefix = "c2emu: ",
                                      .interrupted = &caught_signal,
-                                     .may_run = may_run};
+                                     .may_run = may_run,
+                                     .may_fork = true};
     enum c2_status status = syscalls_create(&run->kernel, run->simulation.mmu, &config, err);
     run->process->kernel = run->kernel;
     if (status != C2_OK || !run->from)
@@ -319,6 +322,60 @@ static void count_intervals(struct run *run, struct emu_config *config)
     config->progress = NULL;
 }
 
+/* ------------------------------------------------------------------ children */
+
+/* Nothing is left to be written, and no thread runs but this one. */
+static enum c2_status before_fork(void *self, struct c2_error *err)
+{
+    struct run *run = self;
+    enum c2_status status = run->simulation.writer ? cli_simulation_catch_up(&run->simulation, err) : C2_OK;
+    fflush(NULL);
+    stream_rings_pause();
+    return status;
+}
+
+static enum c2_status parent_goes_on(void *self, struct c2_error *err)
+{
+    (void)self;
+    return stream_rings_resume(err);
+}
+
+/* What this process does not report it does not simulate. */
+static void unfollow(struct run *run)
+{
+    cli_simulation_end_early(&run->simulation);
+    cli_outputs_abandon(&run->outputs);
+    run->unfollowed = true;
+}
+
+/* As where a program asks for it: a phase ends, and of what was counted nothing is left. */
+static enum c2_status count_anew(struct stream_writer *writer, struct c2_error *err)
+{
+    const uint64_t word = STREAM_MEASURE;
+    enum c2_status status = stream_writer_mark(writer, STREAM_PHASE, &word, 1, err);
+    return status == C2_OK ? stream_writer_mark(writer, STREAM_ZEROED, NULL, 0, err) : status;
+}
+
+/* The child's part of the parent's program. Caches are as the parent left them; what was counted is the parent's. */
+static enum c2_status child_begins(void *self, uint32_t pid, bool *followed, struct c2_error *err)
+{
+    struct run *run = self;
+    run->forked_at = emu_instructions(run->emu);
+    cli_receipt_destroy(run->receipt);
+    run->receipt = NULL;
+    run->points = NULL;
+    const bool was = !run->unfollowed && run->simulation.writer && !run->options->no_sim;
+    *followed = was && cli_process_follows_child(run->process, run->options);
+    enum c2_status status = cli_process_become(run->process, pid, *followed, err);
+    if (status == C2_OK)
+        status = stream_rings_resume(err);
+    if (status == C2_OK && *followed)
+        status = count_anew(run->simulation.writer, err);
+    if (status == C2_OK && !*followed)
+        unfollow(run);
+    return status;
+}
+
 static bool shows_progress(const struct run *run)
 {
     return run->options->progress || (isatty(STDERR_FILENO) && !run->options->quiet);
@@ -357,6 +414,11 @@ static enum c2_status make_emulator(struct run *run, struct c2_error *err)
     if (run->points)
         count_intervals(run, &config);
     config.begun = run->first_phase;
+    config.family = (struct emu_family){.turns = run->process->turns,
+                                        .self = run,
+                                        .before = before_fork,
+                                        .parent = parent_goes_on,
+                                        .child = child_begins};
     if (run->simulation.saver)
         config.moment = moment_of(run);
     enum c2_status status = emu_create(&run->emu, &config, &run->image, err);
@@ -439,7 +501,7 @@ static void release(struct run *run)
 
 static struct report_run describe(const struct run *run, const struct emu_end *end, const char *ending)
 {
-    const bool several = run->process->programs > 1 || run->next;
+    const bool several = run->process->programs > 1 || run->next || cli_process_has_relatives(run->process);
     return (struct report_run){.command = run->options->command,
                                .process = several ? run->process->pid : 0,
                                .number = several ? run->process->programs : 0,
@@ -447,7 +509,7 @@ static struct report_run describe(const struct run *run, const struct emu_end *e
                                .ending = ending,
                                .interrupted = end->kind == EMU_INTERRUPTED,
                                .clock = run->options->clock_set ? run->clock : NULL,
-                               .instructions = emu_instructions(run->emu),
+                               .instructions = emu_instructions(run->emu) - run->forked_at,
                                .phases = run->division.phases,
                                .phase_count = run->division.phase_count,
                                .start = run->division.start,
@@ -550,13 +612,20 @@ static int conclude(struct run *run, const struct emu_end *end, struct c2_error 
     char text[TEXT_BYTES];
     if (end->kind == EMU_FAILED)
         return tell_failure(end, err);
+    if (end->kind == EMU_ABANDONED)
+        return CLI_EXIT_FAILED;
     if (end->kind == EMU_REFUSED) {
         fprintf(stderr, "c2emu: %s\n", cli_refusal_text(text, sizeof text, end, run->symbols));
         return CLI_EXIT_FAILED;
     }
     const char *ending = cli_ending_text(text, sizeof text, end, caught_signal, run->symbols, run->next);
-    if (ending && end->kind != EMU_STOPPED && end->kind != EMU_EXECUTED)
+    if (ending && end->kind != EMU_STOPPED && end->kind != EMU_EXECUTED && !run->process->forked)
         fprintf(stderr, "c2emu: %s\n", ending);
+    if (run->unfollowed) {
+        struct report_run unseen = describe(run, end, ending);
+        cli_board_add(run->process, &unseen);
+        return unseen.exit_status;
+    }
     if (settle(run, err) != C2_OK)
         return fail(err, CLI_EXIT_FAILED);
     tell_wrappers(run);
@@ -610,6 +679,7 @@ static int go(struct run *run, struct c2_error *err)
     cli_progress_clear(&run->progress);
     if (end.kind == EMU_EXECUTED)
         run->next = syscalls_take_program(run->kernel);
+    cli_process_ended(run->process, &end, caught_signal, emu_instructions(run->emu));
     int status = conclude(run, &end, err);
     if (run->options->stats)
         cli_stats(&run->progress, emu_instructions(run->emu));
@@ -718,13 +788,13 @@ int cli_run(const struct cli_options *options, char *const *host_env)
         return cli_points_from_file(options);
     if (options->root && c2_root_set(options->root, &err) != C2_OK)
         return fail(&err, CLI_EXIT_FAILED);
-    if (cli_board_create(&process.board, &err) != C2_OK)
-        return fail(&err, CLI_EXIT_FAILED);
-    int status = run_programs(&process, host_env);
-    if (cli_board_write(&process, &err) != C2_OK)
+    int status = CLI_EXIT_FAILED;
+    if (cli_process_create(&process, &err) != C2_OK)
+        fail(&err, status);
+    else
+        status = cli_process_end(&process, run_programs(&process, host_env));
+    if (!process.forked && process.board && cli_board_write(&process, &err) != C2_OK)
         status = fail(&err, CLI_EXIT_FAILED);
-    cli_board_destroy(process.board);
-    syscalls_destroy(process.kernel);
-    c2_pool_release(&process.texts);
+    cli_process_release(&process);
     return status;
 }

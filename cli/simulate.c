@@ -190,6 +190,27 @@ enum c2_status cli_simulation_start(struct cli_simulation *s, const struct cli_p
     return status == C2_OK && eaten ? make_writer(s, err) : status;
 }
 
+static enum c2_status forget(void *self, const struct stream_batch *batch, struct c2_error *err)
+{
+    (void)self, (void)batch, (void)err;
+    return C2_OK;
+}
+
+static enum c2_status has_forgotten(void *self, struct c2_error *err)
+{
+    (void)self, (void)err;
+    return C2_OK;
+}
+
+void cli_simulation_end_early(struct cli_simulation *s)
+{
+    s->ended = true;
+    if (!s->writer)
+        return;
+    s->writer->sink = (struct stream_sink){NULL, forget, has_forgotten};
+    s->writer->certain = always_certain;
+}
+
 enum c2_status cli_simulation_loaded(struct cli_simulation *s, const struct loader_image *image, struct c2_error *err)
 {
     /* the entry of a dynamic program is the interpreter's */
@@ -205,7 +226,7 @@ enum c2_status cli_simulation_catch_up(struct cli_simulation *s, struct c2_error
 
 enum c2_status cli_simulation_settle(struct cli_simulation *s, struct c2_error *err)
 {
-    if (!s->writer)
+    if (!s->writer || s->ended)
         return C2_OK;
     enum c2_status status = mmu_written(s->mmu, err);
     if (status == C2_OK)

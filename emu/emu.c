@@ -10,8 +10,12 @@
  */
 #include "emu/emu.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "emu/allocations_priv.h"
 #include "emu/arguments_priv.h"
@@ -23,6 +27,7 @@
 #include "emu/requests_priv.h"
 #include "emu/schedule_priv.h"
 #include "emu/stacks_priv.h"
+#include "emu/turns_priv.h"
 
 /* Beside its memory and its kernel, which config names. Calls that have not returned lie in the allocations and the
  * locals, a thread's in a struct of its own; what the kernel keeps of it, there. */
@@ -44,6 +49,9 @@ struct emu {
     struct schedule *schedule;
     struct emu_thread *thread; /* the one that runs */
     bool blocked;              /* it waits in its call */
+    uint64_t turn;             /* instructions at which the process's turn began */
+    enum turns_news news;      /* why no turn has come, when none has */
+    bool interrupted;          /* from outside, while it waited for its turn */
     uint64_t phase_end;        /* instructions; UINT64_MAX: that of the run */
     uint64_t tick;             /* instructions at which progress is told next */
     uint64_t moment;           /* instructions; UINT64_MAX: it has been, or never comes */
@@ -241,6 +249,8 @@ static void release(struct emu *emu)
     c2_free(emu);
 }
 
+static bool wait_for_anything(void *self, uint64_t instructions);
+
 enum c2_status emu_create(struct emu **out, const struct emu_config *config, const struct loader_image *image,
                           struct c2_error *err)
 {
@@ -251,7 +261,8 @@ enum c2_status emu_create(struct emu **out, const struct emu_config *config, con
     emu->config = *config;
     enum c2_status status = make_engine(emu, image, err);
     if (status == C2_OK)
-        status = schedule_create(&emu->schedule, config->kernel, config->quantum, err);
+        status = schedule_create(&emu->schedule, config->kernel, config->quantum,
+                                 (struct schedule_idle){emu, wait_for_anything}, err);
     if (status != C2_OK) {
         release(emu);
         return status;
@@ -463,6 +474,101 @@ static void set_result(struct emu *emu, const struct syscalls_cpu *before, const
     engine_set_result(emu->process.engine, (uint64_t)result->value, moved ? cpu : NULL);
 }
 
+/* ------------------------------------------------------------------ processes */
+
+/* What follows is nobody's: there is no report of it. */
+static bool stop_recording(struct emu *emu)
+{
+    emu->config.record = false;
+    emu->config.phase = NULL;
+    emu->phase_end = UINT64_MAX;
+    return engine_set_recording(emu->process.engine, false, emu->err) == C2_OK || finish(emu, EMU_FAILED);
+}
+
+static void end_without_turn(struct emu *emu)
+{
+    if (emu->interrupted)
+        finish(emu, EMU_INTERRUPTED);
+    else
+        finish(emu, EMU_ABANDONED);
+}
+
+static bool take_over(struct emu *emu, enum turns_news news, uint64_t now)
+{
+    emu->news = news;
+    emu->turn = emu_instructions(emu);
+    if (news == TURNS_STUCK || news == TURNS_BROKEN)
+        return false;
+    syscalls_take_turn(emu->config.kernel, emu->turn, now);
+    emu->interrupted = syscalls_is_interrupted(emu->config.kernel);
+    if (news == TURNS_OUTSIDE)
+        syscalls_look_outside(emu->config.kernel);
+    return !emu->interrupted;
+}
+
+/* The child begins when its turn comes: it is as its parent was, but for the result of the call. */
+static bool begin_child(struct emu *emu, uint32_t seat, const struct syscalls_result *result)
+{
+    enum { RAX = 0, RSP = 4 };
+    const struct emu_family *family = &emu->config.family;
+    const uint32_t pid = result->thread.tid;
+    struct syscalls_cpu *cpu = &emu->thread->cpu;
+    bool followed = false;
+    uint64_t now;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const enum turns_news news = turns_begin(family->turns, seat, pid, &now);
+    syscalls_become_child(emu->config.kernel, pid, emu_instructions(emu));
+    schedule_become_child(emu->schedule, pid);
+    emu->config.progress = NULL;
+    emu->moment = UINT64_MAX;
+    emu->config.moment.reached = NULL;
+    const bool begins = take_over(emu, news, now);
+    if (family->child(family->self, pid, &followed, emu->err) != C2_OK)
+        return finish(emu, EMU_FAILED);
+    if (!begins) {
+        end_without_turn(emu);
+        return false;
+    }
+    if (result->thread.stack)
+        cpu->gpr[RSP] = result->thread.stack;
+    cpu->fs_base = result->thread.fs_base;
+    engine_set_cpu(emu->process.engine, cpu);
+    engine_set_result(emu->process.engine, 0, NULL);
+    return (followed || stop_recording(emu)) && raise_pending(emu);
+}
+
+static bool start_process(struct emu *emu, const struct syscalls_cpu *before, struct syscalls_result *result)
+{
+    const struct emu_family *family = &emu->config.family;
+    const uint32_t pid = result->thread.tid;
+    uint32_t seat = 0;
+    if (family->before(family->self, emu->err) != C2_OK)
+        return finish(emu, EMU_FAILED);
+    const bool room = turns_add(family->turns, &seat);
+    const pid_t host = room ? fork() : -1;
+    if (host == 0)
+        return begin_child(emu, seat, result);
+    if (host < 0) {
+        if (room)
+            turns_cancel(family->turns, seat);
+        syscalls_fork_failed(emu->config.kernel, pid);
+        result->value = -EAGAIN;
+    } else {
+        turns_made(family->turns, seat, pid, host);
+    }
+    while (waitpid(-1, NULL, WNOHANG) > 0) /* those that have ended; what the guest knows of them is elsewhere */
+        ;
+    if (family->parent(family->self, emu->err) != C2_OK)
+        return finish(emu, EMU_FAILED);
+    if (host > 0 && syscalls_fork_waits(emu->config.kernel, pid)) {
+        emu->blocked = true;
+        schedule_give_up(emu->schedule);
+        return true;
+    }
+    set_result(emu, before, result);
+    return raise_pending(emu);
+}
+
 static bool on_restored(struct emu *emu)
 {
     engine_set_cpu(emu->process.engine, &emu->thread->cpu);
@@ -489,6 +595,8 @@ static bool on_syscall(struct emu *emu)
         return on_restored(emu);
     case SYSCALLS_STARTED:
         return start_thread(emu, &result);
+    case SYSCALLS_FORK:
+        return start_process(emu, &before, &result);
     case SYSCALLS_ENDED:
         return end_thread(emu);
     case SYSCALLS_BLOCKED:
@@ -636,7 +744,7 @@ static uint64_t budget_of(const struct emu *emu)
 static enum c2_status at_instruction(struct emu *emu, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    if (emu_instructions(emu) == emu->moment) {
+    if (emu_instructions(emu) == emu->moment && emu->config.moment.reached) {
         emu->moment = UINT64_MAX;
         emu->over = emu->config.moment.ends;
         status = emu->config.moment.reached(emu->config.moment.self, err);
@@ -704,13 +812,45 @@ static bool all_wait(struct emu *emu)
     return deadlocked(emu);
 }
 
+/* Gives the turn to other processes; false: none comes back. */
+static bool share_turn(struct emu *emu, bool ready)
+{
+    struct syscalls *kernel = emu->config.kernel;
+    const uint64_t instructions = emu_instructions(emu);
+    const struct turns_state state = {.ready = ready,
+                                      .moved = instructions != emu->turn,
+                                      .outside = syscalls_waits_outside(kernel),
+                                      .deadline = syscalls_next_time(kernel)};
+    uint64_t now = syscalls_time_ns(kernel, instructions);
+    syscalls_give_turn(kernel);
+    const enum turns_news news = turns_pass(emu->config.family.turns, &state, &now);
+    return take_over(emu, news, now);
+}
+
+static bool wait_for_anything(void *self, uint64_t instructions)
+{
+    struct emu *emu = self;
+    if (!turns_shared(emu->config.family.turns))
+        return syscalls_pass_time(emu->config.kernel, instructions);
+    return share_turn(emu, false);
+}
+
+static bool has_lost_turn(const struct emu *emu) { return emu->interrupted || emu->news == TURNS_BROKEN; }
+
 /* One thread's turn is over, and that of the next one that goes on begins; which it is again, where it is alone. */
 static bool take_turn(struct emu *emu)
 {
     enum syscalls_readiness how;
     emu->blocked = true;
     while (emu->blocked) {
-        struct emu_thread *next = schedule_next(emu->schedule, emu_instructions(emu), &how);
+        struct emu_thread *next = NULL;
+        const bool shared = turns_shared(emu->config.family.turns);
+        if (!shared || share_turn(emu, schedule_has_ready(emu->schedule, emu_instructions(emu))))
+            next = schedule_next(emu->schedule, emu_instructions(emu), &how);
+        if (!next && has_lost_turn(emu)) {
+            end_without_turn(emu);
+            return false;
+        }
         if (!next)
             return all_wait(emu);
         if (switch_to(emu, next, emu->err) != C2_OK)
@@ -795,6 +935,7 @@ void emu_run(struct emu *emu, struct emu_end *end, struct c2_error *err)
     if (begin_stream(emu, err) != C2_OK)
         return;
     run_threads(emu, err);
+    syscalls_leave_memory(emu->config.kernel);
     if (end->kind != EMU_FAILED && end_stream(emu, err) != C2_OK)
         end->kind = EMU_FAILED;
 }

@@ -63,10 +63,23 @@ struct emu_part {
     bool zeroes;
 };
 
+struct emu_turns;
+/* Other processes of the guest, each of which is a process of the host: made by its fork, in lockstep (turns.c). */
+struct emu_family {
+    struct emu_turns *turns; /* lent; NULL: there are none, and none is made */
+    void *self;
+    /* Before the fork: all that was recorded is eaten, and no host thread runs but this one. */
+    enum c2_status (*before)(void *self, struct c2_error *err);
+    enum c2_status (*parent)(void *self, struct c2_error *err); /* behind it, in the parent; */
+    /* in the child, which is process `pid` of the guest. *followed: what it does is recorded, as its parent's was. */
+    enum c2_status (*child)(void *self, uint32_t pid, bool *followed, struct c2_error *err);
+};
+
 struct emu_config {
     const char *engine; /* "unicorn" */
     struct mmu *mmu;
     struct syscalls *kernel;
+    struct emu_family family;
     struct stream_blocks *blocks;
     struct stream_writer *writer; /* outlives the emulator; may be NULL with record == false */
     bool record;
@@ -113,6 +126,7 @@ enum emu_end_kind {
     EMU_INTERRUPTED, /* emu_interrupt */
     EMU_STOPPED,     /* config.moment, which ends the run */
     EMU_EXECUTED,    /* it is another program now: syscalls_take_program */
+    EMU_ABANDONED,   /* another process of the guest has failed, and has said so */
     EMU_FAILED,      /* c2emu failed: *err */
 };
 struct emu_end {
@@ -148,5 +162,17 @@ enum c2_status emu_find_regions(struct emu *emu, struct c2_error *err);
 enum c2_status emu_find_moment(struct emu *emu, struct c2_error *err);
 enum c2_status emu_find_argued(struct emu *emu, struct c2_error *err);
 void emu_interrupt(struct emu *emu); /* from a signal handler */
+
+/* ------------------------------------------------------------------ turns.c: the lockstep of processes
+ * In memory that all of them share; for the first one, whose turn it is. */
+enum c2_status emu_turns_create(struct emu_turns **out, uint32_t pid, struct c2_error *err);
+void emu_turns_destroy(struct emu_turns *turns); /* takes NULL */
+/* The process has ended, at this guest time, and it is the turn of another. */
+void emu_turns_leave(struct emu_turns *turns, uint64_t now);
+/* It has failed: none goes on. */
+void emu_turns_fail(struct emu_turns *turns);
+bool emu_turns_failed(const struct emu_turns *turns); /* one has */
+/* Sends a signal to the processes of the host that the others are. */
+void emu_turns_signal(const struct emu_turns *turns, int number);
 
 #endif

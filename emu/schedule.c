@@ -24,6 +24,7 @@
 
 struct schedule {
     struct syscalls *kernel;
+    struct schedule_idle idle;
     uint64_t quantum;
     bool asked; /* for this quantum */
     struct emu_thread **threads;
@@ -68,13 +69,33 @@ void schedule_end(struct schedule *schedule)
     schedule->ended = true;
 }
 
+void schedule_become_child(struct schedule *schedule, uint32_t tid)
+{
+    struct emu_thread *self = schedule->threads[schedule->running];
+    for (uint32_t i = 0; i < schedule->count; i++)
+        if (schedule->threads[i] != self)
+            c2_free(schedule->threads[i]);
+    schedule->threads[0] = self;
+    schedule->count = 1;
+    schedule->running = 0;
+    self->tid = tid;
+}
+
+bool schedule_has_ready(const struct schedule *schedule, uint64_t instructions)
+{
+    for (uint32_t i = 0; i < schedule->count; i++)
+        if (syscalls_ready(schedule->kernel, schedule->threads[i]->tid, instructions) != SYSCALLS_WAITS)
+            return true;
+    return false;
+}
+
 void schedule_give_up(struct schedule *schedule) { schedule->given_up = true; }
 
 /* ------------------------------------------------------------------ turns */
 
 uint64_t schedule_budget(struct schedule *schedule, uint64_t instructions)
 {
-    if (schedule->count == 1 || !syscalls_contended(schedule->kernel)) {
+    if (!syscalls_has_company(schedule->kernel) && (schedule->count == 1 || !syscalls_contended(schedule->kernel))) {
         schedule->ends = 0;
         return UINT64_MAX;
     }
@@ -110,7 +131,7 @@ struct emu_thread *schedule_next(struct schedule *schedule, uint64_t instruction
 {
     uint32_t next;
     while (!find(schedule, instructions, &next, how))
-        if (!syscalls_pass_time(schedule->kernel, instructions))
+        if (!schedule->idle.pass(schedule->idle.self, instructions))
             return NULL;
     schedule->running = next;
     schedule->ended = schedule->given_up = false;
@@ -121,7 +142,8 @@ struct emu_thread *schedule_next(struct schedule *schedule, uint64_t instruction
 
 /* ------------------------------------------------------------------ life */
 
-enum c2_status schedule_create(struct schedule **out, struct syscalls *kernel, uint64_t quantum, struct c2_error *err)
+enum c2_status schedule_create(struct schedule **out, struct syscalls *kernel, uint64_t quantum,
+                               struct schedule_idle idle, struct c2_error *err)
 {
     *out = NULL;
     struct schedule *schedule = c2_calloc(1, sizeof *schedule);
@@ -130,6 +152,7 @@ enum c2_status schedule_create(struct schedule **out, struct syscalls *kernel, u
     schedule->kernel = kernel;
     schedule->asked = quantum != 0;
     schedule->quantum = quantum ? quantum : EMU_QUANTUM;
+    schedule->idle = idle;
     if (!schedule_add(schedule, syscalls_thread(kernel))) {
         schedule_destroy(schedule);
         return c2_fail_memory(err, "the guest's threads");

@@ -18,9 +18,15 @@ struct emu_thread {
 };
 
 struct schedule;
+/* What is done when no thread can go on: false when none ever will. */
+struct schedule_idle {
+    void *self;
+    bool (*pass)(void *self, uint64_t instructions);
+};
 /* With the first thread, which runs. quantum: instructions; 0: EMU_QUANTUM, or that of the checkpoint that it goes on
  * from. The kernel is lent until destroy. */
-enum c2_status schedule_create(struct schedule **out, struct syscalls *kernel, uint64_t quantum, struct c2_error *err);
+enum c2_status schedule_create(struct schedule **out, struct syscalls *kernel, uint64_t quantum,
+                               struct schedule_idle idle, struct c2_error *err);
 void schedule_destroy(struct schedule *schedule);
 
 struct emu_thread *schedule_running(const struct schedule *schedule); /* NULL: it has ended, and none was chosen */
@@ -29,6 +35,9 @@ struct emu_thread *schedule_at(const struct schedule *schedule, uint32_t i); /* 
 /* Behind the others; NULL: no memory. Lent until it ends. */
 struct emu_thread *schedule_add(struct schedule *schedule, uint32_t tid);
 void schedule_end(struct schedule *schedule); /* of the one that runs */
+/* In the child of a fork: the one that runs is the only one, and the first. */
+void schedule_become_child(struct schedule *schedule, uint32_t tid);
+bool schedule_has_ready(const struct schedule *schedule, uint64_t instructions); /* some thread can go on */
 /* The one that runs gives up what is left of its turn. */
 void schedule_give_up(struct schedule *schedule);
 

@@ -54,7 +54,8 @@ struct stream_ring {
     struct reader *readers;
     unsigned reader_count;
     pthread_t *threads;
-    unsigned thread_count; /* that were started */
+    unsigned thread_count;    /* that were started */
+    struct stream_ring *next; /* in the list of all */
     uint64_t places;
     struct stream_batch *batches; /* a place is written by the producer while it is free, and then only read */
 };
@@ -220,6 +221,30 @@ static enum c2_status ring_drain(void *self, struct c2_error *err)
     return status;
 }
 
+/* ------------------------------------------------------------------ all of this process */
+
+static struct stream_ring *all_rings;
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void enlist(struct stream_ring *ring)
+{
+    pthread_mutex_lock(&all_lock);
+    ring->next = all_rings;
+    all_rings = ring;
+    pthread_mutex_unlock(&all_lock);
+}
+
+static void strike_off(const struct stream_ring *ring)
+{
+    pthread_mutex_lock(&all_lock);
+    for (struct stream_ring **at = &all_rings; *at; at = &(*at)->next)
+        if (*at == ring) {
+            *at = ring->next;
+            break;
+        }
+    pthread_mutex_unlock(&all_lock);
+}
+
 /* ------------------------------------------------------------------ life */
 
 /* Signals are for the thread that runs the guest. */
@@ -263,8 +288,29 @@ static void stop_threads(struct stream_ring *ring)
         pthread_join(ring->threads[i], NULL);
 }
 
+void stream_rings_pause(void)
+{
+    for (struct stream_ring *ring = all_rings; ring; ring = ring->next) {
+        ring_drain(ring, NULL); /* a failure is said by the next who asks */
+        stop_threads(ring);
+    }
+}
+
+enum c2_status stream_rings_resume(struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (struct stream_ring *ring = all_rings; ring && status == C2_OK; ring = ring->next) {
+        const unsigned count = ring->thread_count;
+        ring->thread_count = 0;
+        ring->stopping = false;
+        status = start_threads(ring, count, err);
+    }
+    return status;
+}
+
 static void release(struct stream_ring *ring)
 {
+    strike_off(ring);
     stop_threads(ring);
     pthread_cond_destroy(&ring->published_some);
     pthread_cond_destroy(&ring->consumed_some);
@@ -293,7 +339,7 @@ enum c2_status stream_ring_create(struct stream_ring **out, const struct stream_
         status = start_threads(ring, threads, err);
     }
     if (status == C2_OK)
-        *out = ring;
+        enlist(*out = ring);
     else if (ring)
         release(ring);
     return status;

@@ -258,6 +258,11 @@ enum c2_status stream_ring_create(struct stream_ring **out, const struct stream_
                                   unsigned threads, struct c2_error *err);
 struct stream_sink stream_ring_sink(struct stream_ring *ring);
 void stream_ring_destroy(struct stream_ring *ring);
+/* Before and after fork(2), which no thread survives but the one that calls it: those of all rings of this process end,
+ * and are there again. What is in the rings is eaten before: those that were made last first, as they feed the others.
+ * Nobody else makes or destroys one meanwhile. */
+void stream_rings_pause(void);
+enum c2_status stream_rings_resume(struct c2_error *err);
 void stream_ring_check(struct stream_ring *ring); /* on the producer's thread */
 void stream_ring_dump(struct stream_ring *ring, FILE *to);
 

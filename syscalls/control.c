@@ -38,9 +38,9 @@ static int64_t send_descriptors(struct call *c, int *fd, size_t count)
     return 0;
 }
 
-static int64_t send_identity(struct ucred *who)
+static int64_t send_identity(const struct syscalls *kernel, struct ucred *who)
 {
-    if (who->pid != IDENTITY_PID || who->uid != IDENTITY_USER || who->gid != IDENTITY_USER)
+    if (who->pid != (pid_t)kernel->pid || who->uid != IDENTITY_USER || who->gid != IDENTITY_USER)
         return -EPERM;
     *who = (struct ucred){.pid = getpid(), .uid = geteuid(), .gid = getegid()};
     return 0;
@@ -54,7 +54,7 @@ static int64_t send_part(struct call *c, struct cmsghdr *part)
     if (part->cmsg_type == SCM_RIGHTS)
         return send_descriptors(c, (int *)CMSG_DATA(part), bytes / sizeof(int));
     if (part->cmsg_type == SCM_CREDENTIALS && bytes == sizeof(struct ucred))
-        return send_identity((struct ucred *)CMSG_DATA(part));
+        return send_identity(c->kernel, (struct ucred *)CMSG_DATA(part));
     return -EINVAL;
 }
 
@@ -149,10 +149,9 @@ static void receive_descriptors(struct call *c, struct msghdr *message, struct c
     part->cmsg_len = CMSG_LEN(kept * sizeof *fd);
 }
 
-static struct ucred identity_of(const struct ucred *host)
+static struct ucred identity_of(const struct syscalls *kernel, const struct ucred *host)
 {
-    const bool own = host->pid == getpid();
-    return (struct ucred){.pid = own ? IDENTITY_PID : 0,
+    return (struct ucred){.pid = (pid_t)processes_number(kernel, host->pid),
                           .uid = host->uid == (uid_t)-1 ? host->uid : attributes_owner(host->uid, geteuid()),
                           .gid = host->gid == (gid_t)-1 ? host->gid : attributes_owner(host->gid, getegid())};
 }
@@ -166,7 +165,7 @@ void control_receive(struct call *c, struct msghdr *message, bool cloexec)
             receive_descriptors(c, message, part, cloexec);
         if (part->cmsg_type == SCM_CREDENTIALS) {
             struct ucred *who = (struct ucred *)CMSG_DATA(part);
-            *who = identity_of(who);
+            *who = identity_of(c->kernel, who);
         }
     }
 }
@@ -176,6 +175,6 @@ int64_t control_peer(struct call *c, struct ucred *out)
     socklen_t bytes = sizeof *out;
     if (getsockopt(c->fd[0], SOL_SOCKET, SO_PEERCRED, out, &bytes) < 0)
         return -errno;
-    *out = identity_of(out);
+    *out = identity_of(c->kernel, out);
     return 0;
 }

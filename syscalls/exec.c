@@ -189,6 +189,7 @@ static int64_t execute(struct call *c, int directory, int path, int flags)
     }
     syscalls_program_destroy(kernel->program);
     kernel->program = &program->shown;
+    processes_executed(kernel);
     c->result->action = SYSCALLS_EXECUTE;
     return 0;
 }
@@ -214,7 +215,7 @@ static void close_descriptors(struct syscalls *kernel)
     }
 }
 
-static void reset_signals(struct signals *signals)
+void exec_reset_signals(struct signals *signals)
 {
     for (int signal = 1; signal <= SIGNALS_COUNT; signal++) {
         const bool ignored = signals->action[signal].handler == (uint64_t)(uintptr_t)SIG_IGN;
@@ -236,7 +237,7 @@ enum c2_status syscalls_execute(struct syscalls *kernel, struct mmu *mmu, const 
     if (status != C2_OK)
         return status;
     close_descriptors(kernel);
-    reset_signals(&kernel->signals);
+    exec_reset_signals(&kernel->signals);
     threads_keep_current(kernel);
     timers_forget(kernel);
     reset_thread(kernel->current, program->name);

@@ -286,11 +286,8 @@ static int64_t wait_for_lock(struct call *c, int command, const struct flock *ar
     if (value != -EAGAIN && value != -EACCES)
         return value;
     range = locks_range_of(c->fd[0], command == F_SETLKW ? LOCKS_POSIX : LOCKS_DESCRIPTION, area);
-    if (locks_held_by_itself(c->kernel, c->arg[0], &range))
-        return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_LOCK,
-                                                 .restarts = true,
-                                                 .deadline = KERNEL_NEVER,
-                                                 .why = "it holds the lock itself, by another descriptor"});
+    if (processes_shared(c->kernel) || locks_held_by_itself(c->kernel, c->arg[0], &range))
+        return call_wait_lock(c);
     return CALL_HOST(c, fcntl(c->fd[0], command, area));
 }
 
@@ -306,8 +303,8 @@ static int64_t lock(struct call *c, int command)
         value = CALL_HOST(c, fcntl(c->fd[0], command, &area));
     if (area.l_type == F_UNLCK)
         threads_wake_locks(c->kernel);
-    if (area.l_pid == getpid())
-        area.l_pid = IDENTITY_PID;
+    if (processes_number(c->kernel, area.l_pid) != 0)
+        area.l_pid = (pid_t)processes_number(c->kernel, area.l_pid);
     if (value == 0 && (command == F_GETLK || command == F_OFD_GETLK))
         value = guest_write(c, c->arg[2], &area, sizeof area);
     return value;

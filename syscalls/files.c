@@ -415,10 +415,7 @@ int64_t files_flock(struct call *c)
     threads_wake_locks(c->kernel); /* a change of a lock gives up what it was before */
     if (value != -EAGAIN || operation & LOCK_NB)
         return value;
-    if (locks_held_by_itself(c->kernel, c->arg[0], &all))
-        return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_LOCK,
-                                                 .restarts = true,
-                                                 .deadline = KERNEL_NEVER,
-                                                 .why = "it holds the lock itself, by another descriptor"});
+    if (processes_shared(c->kernel) || locks_held_by_itself(c->kernel, c->arg[0], &all))
+        return call_wait_lock(c);
     return CALL_HOST(c, flock(c->fd[0], operation));
 }

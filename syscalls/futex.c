@@ -5,7 +5,9 @@
  * Model
  *   Only one thread runs at a time, so what a call reads and writes of a word is atomic. A waiter is a thread whose
  *   struct kernel_wait names the word; those that have waited longest are woken first. A word is known by its address:
- *   all threads have the same memory.
+ *   all threads have the same memory. Of one that other processes may have (no FUTEX_PRIVATE_FLAG) each wake, at
+ *   whatever such word and by whom, lets all waiters of other processes look again: they come back without having been
+ *   woken, as futex(2) says that they may.
  *   The word of a mutex with priority inheritance holds the number of the thread that owns it; there are no priorities,
  *   so who has waited longest gets it next.
  *
@@ -92,10 +94,15 @@ static int64_t deadline_of(struct call *c, int operation, uint64_t *deadline)
     return 0;
 }
 
+bool futex_is_woken(const struct syscalls *kernel, const struct kernel_wait *wait)
+{
+    return wait->woken || (wait->wakes != 0 && wait->wakes != processes_wakes(kernel));
+}
+
 /* What the thread was woken for has come true already, or its time has come; or it goes on waiting. */
 static int64_t wait_again(struct call *c)
 {
-    if (c->waited->woken)
+    if (futex_is_woken(c->kernel, c->waited))
         return 0;
     return call_is_late(c) ? -ETIMEDOUT : call_wait(c, *c->waited);
 }
@@ -113,16 +120,20 @@ static int64_t wait_for(struct call *c, int operation, uint32_t bits)
         return status;
     if (value != (uint32_t)c->arg[2])
         return -EAGAIN;
+    const bool shared = !(operation & FUTEX_PRIVATE_FLAG) && processes_shared(c->kernel);
     return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_WORD,
                                              .restarts = deadline == KERNEL_NEVER,
                                              .deadline = deadline,
                                              .word = c->arg[0],
                                              .bits = bits,
+                                             .wakes = shared ? processes_wakes(c->kernel) : 0,
                                              .why = "no other thread can wake it"});
 }
 
 static int64_t wake(struct call *c, int operation, uint32_t bits)
 {
+    if (!(operation & FUTEX_PRIVATE_FLAG))
+        processes_wake(c->kernel);
     int64_t status = check_word(c, operation, c->arg[0]);
     return status < 0 ? status : futex_wake(c->kernel, c->arg[0], (uint32_t)c->arg[2], bits);
 }

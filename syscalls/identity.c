@@ -25,7 +25,7 @@ void identity_create(struct identity *identity)
         identity->limit[i] = (struct identity_limit){RLIM_INFINITY, RLIM_INFINITY};
     identity->limit[RLIMIT_STACK].soft = MMU_STACK_BYTES;
     identity->limit[RLIMIT_CORE].soft = 0;
-    identity->limit[RLIMIT_NPROC] = (struct identity_limit){1, 1};
+    identity->limit[RLIMIT_NPROC] = (struct identity_limit){PROCESSES_MOST, PROCESSES_MOST};
     identity->limit[RLIMIT_NOFILE] = (struct identity_limit){1024, FDS_MAX};
     identity->limit[RLIMIT_MEMLOCK] = (struct identity_limit){8 << 20, 8 << 20};
     identity->limit[RLIMIT_SIGPENDING] = (struct identity_limit){SIGNALS_COUNT, SIGNALS_COUNT};
@@ -43,32 +43,9 @@ int64_t identity_denied(struct call *c)
 
 /* ------------------------------------------------------------------ numbers */
 
-int64_t identity_pid(struct call *c)
-{
-    (void)c;
-    return IDENTITY_PID;
-}
-
 int64_t identity_thread(struct call *c) { return c->kernel->current->tid; }
 
-int64_t identity_parent(struct call *c)
-{
-    (void)c;
-    return IDENTITY_PARENT;
-}
-
-static bool is_self(uint64_t pid) { return (int)pid == 0 || (int)pid == IDENTITY_PID; }
-
-int64_t identity_group_of(struct call *c) { return is_self(c->arg[0]) ? IDENTITY_PID : -ESRCH; }
-
-int64_t identity_set_group(struct call *c)
-{
-    if ((int)c->arg[1] < 0)
-        return -EINVAL;
-    if (!is_self(c->arg[0]))
-        return -ESRCH;
-    return -EPERM; /* a session leader stays in its group */
-}
+static bool is_self(const struct call *c, uint64_t pid) { return (int)pid == 0 || pid == c->kernel->pid; }
 
 int64_t identity_user(struct call *c)
 {
@@ -100,7 +77,7 @@ int64_t identity_getpriority(struct call *c)
 {
     if (c->arg[0] > PRIO_USER)
         return -EINVAL;
-    uint64_t self = c->arg[0] == PRIO_USER ? IDENTITY_USER : IDENTITY_PID;
+    uint64_t self = c->arg[0] == PRIO_USER ? IDENTITY_USER : c->kernel->pid;
     return c->arg[1] == 0 || c->arg[1] == self ? 20 : -ESRCH; /* 20 - nice */
 }
 
@@ -153,7 +130,7 @@ int64_t identity_sysinfo(struct call *c)
     out->uptime = (long)(syscalls_time_ns(c->kernel, c->instructions) / KERNEL_NS);
     out->totalram = all;
     out->freeram = all > used ? all - used : 0;
-    out->procs = 1;
+    out->procs = (unsigned short)c->kernel->processes->running;
     out->mem_unit = 1;
     return 0;
 }
@@ -189,7 +166,7 @@ int64_t identity_prlimit(struct call *c)
 {
     if (!is_limit(c->arg[1]))
         return -EINVAL;
-    if (!is_self(c->arg[0]))
+    if (!is_self(c, c->arg[0]))
         return -ESRCH;
     struct identity_limit old = c->kernel->identity.limit[c->arg[1]];
     int64_t status = c->ptr[2] ? set_limit(&c->kernel->identity, (unsigned)c->arg[1], c->ptr[2]) : 0;
@@ -211,6 +188,9 @@ int64_t identity_getrusage(struct call *c)
         out->ru_minflt = (long)usage.faults;
         return 0;
     case RUSAGE_CHILDREN:
+        ns = processes_self(c->kernel)->children_ns;
+        out->ru_utime = (struct timeval){(time_t)(ns / KERNEL_NS), (suseconds_t)(ns % KERNEL_NS / 1000)};
+        out->ru_minflt = (long)processes_self(c->kernel)->children_faults;
         return 0;
     default:
         return -EINVAL;

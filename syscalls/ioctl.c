@@ -58,20 +58,9 @@ static int64_t with_memory(struct call *c, const struct request *request)
 }
 
 /* The guest is in the foreground of any terminal it has. */
-static int64_t own_group(struct call *c)
-{
-    const int32_t group = IDENTITY_PID;
-    return isatty(c->fd[0]) ? guest_write(c, c->arg[2], &group, sizeof group) : -ENOTTY;
-}
+static int64_t own_group(struct call *c) { return isatty(c->fd[0]) ? processes_foreground(c) : -ENOTTY; }
 
-static int64_t set_group(struct call *c)
-{
-    int32_t group;
-    if (!isatty(c->fd[0]))
-        return -ENOTTY;
-    int64_t status = guest_read(c, &group, c->arg[2], sizeof group);
-    return status < 0 ? status : group == IDENTITY_PID ? 0 : -EPERM;
-}
+static int64_t set_group(struct call *c) { return isatty(c->fd[0]) ? processes_set_foreground(c) : -ENOTTY; }
 
 int64_t ioctl_call(struct call *c)
 {

@@ -85,6 +85,7 @@ static enum c2_status copy_config(struct syscalls *kernel, const struct syscalls
         return status;
     kernel->may_run = config->may_run;
     kernel->may_run_self = config->may_run_self;
+    kernel->may_fork = config->may_fork;
     kernel->trace = config->trace;
     kernel->complaints = config->complaints;
     kernel->interrupted = config->interrupted;
@@ -127,6 +128,7 @@ enum c2_status syscalls_create(struct syscalls **out, struct mmu *mmu, const str
         return c2_fail_memory(err, "the guest's kernel");
     kernel->mmu = mmu;
     kernel->fds.cwd = -1;
+    kernel->pid = IDENTITY_PID;
     signal(SIGPIPE, SIG_IGN);
     raise_descriptor_limit();
     enum c2_status status = copy_config(kernel, config, err);
@@ -134,6 +136,8 @@ enum c2_status syscalls_create(struct syscalls **out, struct mmu *mmu, const str
         identity_create(&kernel->identity);
         status = create_thread(kernel, err);
     }
+    if (status == C2_OK)
+        status = processes_create(kernel, err);
     if (status == C2_OK)
         status = attributes_create(&kernel->attributes, err);
     if (status == C2_OK)
@@ -164,6 +168,7 @@ void syscalls_destroy(struct syscalls *kernel)
     threads_destroy(kernel);
     pending_release(&kernel->signals.pending);
     c2_free(kernel->timers);
+    processes_destroy(kernel);
     syscalls_program_destroy(kernel->program);
     forget_names(&kernel->names);
     c2_free(kernel->complaint_prefix);

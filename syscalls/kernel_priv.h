@@ -10,6 +10,7 @@
 #include "syscalls/fds_priv.h"
 #include "syscalls/identity_priv.h"
 #include "syscalls/inputs_priv.h"
+#include "syscalls/processes_priv.h"
 #include "syscalls/sandbox_priv.h"
 #include "syscalls/signals_priv.h"
 #include "syscalls/timers_priv.h"
@@ -31,6 +32,8 @@ enum kernel_wait_kind {
     KERNEL_WAITS_FDS,    /* one of fds */
     KERNEL_WAITS_LOCK,   /* a file's lock is given up, or a descriptor closed */
     KERNEL_WAITS_SIGNAL, /* one of `signals`; or one that has a handler, as all waits do */
+    KERNEL_WAITS_CHILD,  /* wait4: of those that `word` means */
+    KERNEL_WAITS_VFORK,  /* the child `word` becomes another program, or ends; no signal ends it */
 };
 #define KERNEL_NEVER UINT64_MAX
 #define KERNEL_LAST_NS (UINT64_MAX / 4) /* where guest time stops: it is as good as never */
@@ -42,6 +45,7 @@ struct kernel_wait {
     uint64_t deadline; /* guest time; KERNEL_NEVER: none */
     uint64_t word;     /* guest address */
     uint32_t bits;     /* of FUTEX_WAIT_BITSET */
+    uint64_t wakes;    /* of a word that other processes may have: processes_wakes() then; 0: they have not */
     uint64_t order;    /* who waits longer has the lower one */
     uint64_t signals;
     uint64_t done; /* bytes of a write that are in the pipe already */
@@ -79,6 +83,11 @@ struct kernel_names {
 
 /* What all threads share, and the threads. */
 struct syscalls {
+    uint32_t pid;
+    struct processes *processes;  /* this one and the others */
+    struct processes_start start; /* of the child that is being made */
+    int handed_back;              /* where pages of a child of vfork come back, -1: nowhere */
+    bool may_fork;
     struct kernel_thread *current;  /* whose calls come */
     struct kernel_thread **threads; /* in the order in which they were started */
     uint32_t thread_count, thread_room;
@@ -125,6 +134,9 @@ enum c2_status kernel_name_program(struct syscalls *kernel, const char *path, co
                                    const char *const *envp, struct c2_error *err);
 void kernel_name_thread(struct kernel_thread *thread, const char *program);
 
+/* ------------------------------------------------------------------ exec.c */
+void exec_reset_signals(struct signals *signals); /* those that have handlers are as at first */
+
 /* ------------------------------------------------------------------ time.c */
 #define KERNEL_NS 1000000000ull
 uint64_t kernel_cpu_ns(const struct syscalls *kernel, uint64_t instructions);                  /* without sleeps */
@@ -163,6 +175,7 @@ int64_t call_wait_fd(struct call *c, const struct fd_entry *entry, short events,
 /* Before a call of the host that may wait for somebody outside: whether the thread has to wait itself, for timers may
  * interrupt it. */
 bool call_must_wait(const struct call *c, const struct fd_entry *entry, short events);
+int64_t call_wait_lock(struct call *c); /* for a lock of a file */
 int call_skip(struct iovec *out, const struct iovec *in, int count, uint64_t bytes);
 /* A call that was blocked is made again, and its time has come. */
 bool call_is_late(const struct call *c);
@@ -176,6 +189,7 @@ int poll_milliseconds(uint64_t ns); /* for the host's poll; KERNEL_NEVER: -1 */
 /* ------------------------------------------------------------------ futex.c */
 /* Up to `most` waiters of the word are woken, those that have waited longest first; how many. */
 int64_t futex_wake(struct syscalls *kernel, uint64_t word, uint32_t most, uint32_t bits);
+bool futex_is_woken(const struct syscalls *kernel, const struct kernel_wait *wait);
 /* The thread ends: words that it holds (set_robust_list) are marked, and given on. */
 void futex_exit(struct call *c);
 

@@ -9,7 +9,7 @@
  *   MADV_HUGEPAGE does. The other hints of madvise are accepted; MADV_DONTNEED and MADV_FREE drop the pages at once.
  *
  * Not modelled
- *   Shared anonymous memory is private (there is nobody to share it with), locked memory is as any other.
+ *   Locked memory is as any other.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -96,7 +96,7 @@ int64_t memory_map(struct call *c)
         .prot = prot,
         .fixed = flags & MAP_FIXED,
         .no_replace = flags & MAP_FIXED_NOREPLACE,
-        .shared = file && (flags & MAP_TYPE) != MAP_PRIVATE,
+        .shared = (flags & MAP_TYPE) != MAP_PRIVATE,
         .zone = zone_of(file, prot, flags),
         .kind = MMU_ANONYMOUS,
         .host_fd = -1,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The end of the program, and what one process cannot have.
+ * The end of the program, and what it does not have.
  */
 #include "syscalls/kernel_priv.h"
 
@@ -9,17 +9,6 @@ int64_t process_exit(struct call *c)
     c->result->action = SYSCALLS_EXIT;
     c->result->status = (int)c->arg[0] & 0xff;
     return 0;
-}
-
-int64_t process_wait(struct call *c)
-{
-    (void)c;
-    return -ECHILD;
-}
-
-int64_t process_refuse_process(struct call *c)
-{
-    return call_complain(c, "would start a process, and only this one is run");
 }
 
 int64_t process_absent(struct call *c)

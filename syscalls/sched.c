@@ -12,7 +12,7 @@
 /* The caller, or another of the threads. */
 static bool is_thread(const struct call *c, uint64_t tid)
 {
-    return (int)tid == 0 || (int)tid == IDENTITY_PID || threads_find(c->kernel, (uint32_t)tid);
+    return (int)tid == 0 || threads_find(c->kernel, (uint32_t)tid);
 }
 
 uint64_t sched_all(const struct syscalls *kernel) { return UINT64_MAX >> (SYSCALLS_PROCESSORS - kernel->processors); }

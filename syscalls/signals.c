@@ -190,7 +190,7 @@ static struct signals_info info_of(struct syscalls *kernel, int signal)
 {
     struct signals_info info = {.signal = signal, .code = SI_USER};
     if (!take_pending(&info, kernel, signal)) {
-        info.sender.pid = IDENTITY_PID;
+        info.sender.pid = (int32_t)kernel->pid;
         info.sender.uid = IDENTITY_USER;
     }
     return info;
@@ -411,7 +411,7 @@ int64_t signals_timedwait(struct call *c)
 static int64_t send(struct call *c, struct kernel_thread *thread, int signal, int code)
 {
     struct signals_info info = {.signal = signal, .code = code};
-    info.sender.pid = IDENTITY_PID;
+    info.sender.pid = (int32_t)c->kernel->pid;
     info.sender.uid = IDENTITY_USER;
     if (signal < 0 || signal > SIGNALS_COUNT)
         return -EINVAL;
@@ -420,12 +420,13 @@ static int64_t send(struct call *c, struct kernel_thread *thread, int signal, in
     return 0;
 }
 
-int64_t signals_kill(struct call *c)
+/* To the first thread of another process, which is as good as to the process. */
+static int64_t send_elsewhere(struct call *c, int process, int signal, int code)
 {
-    int to = (int)c->arg[0];
-    if (to != 0 && to != IDENTITY_PID && to != -IDENTITY_PID)
-        return (int)c->arg[1] < 0 || (int)c->arg[1] > SIGNALS_COUNT ? -EINVAL : -ESRCH;
-    return send(c, NULL, (int)c->arg[1], SI_USER);
+    struct signals_info info = {.signal = signal, .code = code};
+    info.sender.pid = (int32_t)c->kernel->pid;
+    info.sender.uid = IDENTITY_USER;
+    return processes_send(c, process, &info);
 }
 
 static int64_t send_to_thread(struct call *c, int thread, int signal)
@@ -433,7 +434,7 @@ static int64_t send_to_thread(struct call *c, int thread, int signal)
     if (thread <= 0)
         return -EINVAL;
     struct kernel_thread *to = threads_find(c->kernel, (uint32_t)thread);
-    return to ? send(c, to, signal, SI_TKILL) : -ESRCH;
+    return to ? send(c, to, signal, SI_TKILL) : send_elsewhere(c, thread, signal, SI_TKILL);
 }
 
 int64_t signals_tkill(struct call *c) { return send_to_thread(c, (int)c->arg[0], (int)c->arg[1]); }
@@ -442,7 +443,9 @@ int64_t signals_tgkill(struct call *c)
 {
     if ((int)c->arg[0] <= 0)
         return -EINVAL;
-    return (int)c->arg[0] == IDENTITY_PID ? send_to_thread(c, (int)c->arg[1], (int)c->arg[2]) : -ESRCH;
+    if (c->arg[0] == c->kernel->pid)
+        return send_to_thread(c, (int)c->arg[1], (int)c->arg[2]);
+    return c->arg[0] == c->arg[1] ? send_elsewhere(c, (int)c->arg[0], (int)c->arg[2], SI_TKILL) : -ESRCH;
 }
 
 static int64_t queue(struct call *c, struct kernel_thread *thread, int signal, const void *said)
@@ -459,7 +462,14 @@ static int64_t queue(struct call *c, struct kernel_thread *thread, int signal, c
 
 int64_t signals_queue(struct call *c)
 {
-    return (int)c->arg[0] == IDENTITY_PID ? queue(c, NULL, (int)c->arg[1], c->ptr[2]) : -ESRCH;
+    struct signals_info info;
+    if (c->arg[0] == c->kernel->pid)
+        return queue(c, NULL, (int)c->arg[1], c->ptr[2]);
+    if ((int)c->arg[0] <= 0)
+        return -ESRCH;
+    memcpy(&info, c->ptr[2], sizeof info);
+    info.signal = (int)c->arg[1];
+    return processes_send(c, (int)c->arg[0], &info);
 }
 
 int64_t signals_queue_thread(struct call *c)
@@ -467,7 +477,7 @@ int64_t signals_queue_thread(struct call *c)
     struct kernel_thread *thread = threads_find(c->kernel, (uint32_t)c->arg[1]);
     if ((int)c->arg[0] <= 0 || (int)c->arg[1] <= 0)
         return -EINVAL;
-    return (int)c->arg[0] == IDENTITY_PID && thread ? queue(c, thread, (int)c->arg[2], c->ptr[3]) : -ESRCH;
+    return c->arg[0] == c->kernel->pid && thread ? queue(c, thread, (int)c->arg[2], c->ptr[3]) : -ESRCH;
 }
 
 /* What is interrupted by a handler is never begun again by this call here. */

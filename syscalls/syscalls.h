@@ -50,6 +50,7 @@ struct syscalls_config {
     /* Whether this can be run: 0, or -errno, and the guest goes on as it is. NULL: execve is refused. */
     int64_t (*may_run)(void *self, const struct syscalls_program *program);
     void *may_run_self;
+    bool may_fork; /* else fork and the like are refused */
 };
 
 /* From syscalls_create on, SIGPIPE is ignored in the whole process (the guest gets its own) and the soft limit of open
@@ -66,6 +67,7 @@ enum syscalls_action {
     SYSCALLS_RESTORE, /* rt_sigreturn: the whole cpu was replaced */
     SYSCALLS_EXECUTE, /* execve: the program ends here, and the process goes on as the one of syscalls_take_program */
     SYSCALLS_STARTED, /* value goes to RAX, and `thread` is there: it begins behind the call with RAX 0 */
+    SYSCALLS_FORK,    /* `thread` is the first of a process that is to be made (below); value goes to RAX then */
     SYSCALLS_ENDED,   /* the thread has ended, others are left */
     SYSCALLS_YIELD,   /* value goes to RAX, and it is the turn of another thread */
     SYSCALLS_BLOCKED, /* nothing: the thread waits. The same call is to be made again when syscalls_ready says so */
@@ -118,6 +120,28 @@ bool syscalls_pass_time(struct syscalls *kernel, uint64_t instructions);
 bool syscalls_interrupt(struct syscalls *kernel, uint64_t instructions, int64_t *value);
 /* "waits in futex for the word at 0x404060, which holds 0x2" */
 void syscalls_describe_wait(const struct syscalls *kernel, uint32_t tid, char *out, size_t bytes);
+
+/* ------------------------------------------------------------------ processes (processes.c)
+ * After SYSCALLS_FORK the host's process is forked. In the parent the child may hold it (vfork): true, then the thread
+ * waits as behind SYSCALLS_BLOCKED. */
+void syscalls_fork_failed(struct syscalls *kernel, uint32_t child);
+bool syscalls_fork_waits(struct syscalls *kernel, uint32_t child);
+/* In the child, which begins where its parent was. */
+void syscalls_become_child(struct syscalls *kernel, uint32_t child, uint64_t instructions);
+/* The memory is about to go: a parent that a child of vfork holds gets what that has written, and goes on. */
+void syscalls_leave_memory(struct syscalls *kernel);
+/* All programs of the process have ended. status: as wait4 tells it. Returns guest time. */
+uint64_t syscalls_end(struct syscalls *kernel, int status, uint64_t instructions);
+bool syscalls_has_company(const struct syscalls *kernel); /* other processes run */
+/* Before another process goes on, and when the turn has come back, at guest time `now`. */
+void syscalls_give_turn(struct syscalls *kernel);
+void syscalls_take_turn(struct syscalls *kernel, uint64_t instructions, uint64_t now);
+/* What the threads wait for, all together: the first moment (UINT64_MAX: none), and whether others than the guest can
+ * let one go on; for those the host waits a little. */
+uint64_t syscalls_next_time(const struct syscalls *kernel);
+bool syscalls_waits_outside(const struct syscalls *kernel);
+void syscalls_look_outside(const struct syscalls *kernel);
+bool syscalls_is_interrupted(const struct syscalls *kernel); /* as config.interrupted says */
 
 /* A signal for the running thread: one of those pending, or from a SYSCALLS_SIGNAL.
  * HANDLED: the frame is built and *cpu changed, go on. IGNORED: go on. KILLED: the guest dies of it (128 + signal). */

@@ -30,6 +30,18 @@
 
 /* ------------------------------------------------------------------ the list */
 
+/* Processes and threads have one row of numbers. */
+static uint32_t next_number(struct syscalls *kernel)
+{
+    struct processes *all = kernel->processes;
+    if (all && all->last > kernel->last_tid)
+        kernel->last_tid = all->last;
+    kernel->last_tid++;
+    if (all)
+        all->last = kernel->last_tid;
+    return kernel->last_tid;
+}
+
 struct kernel_thread *threads_create(struct syscalls *kernel)
 {
     if (!c2_grow((void **)&kernel->threads, &kernel->thread_room, kernel->thread_count, sizeof *kernel->threads))
@@ -37,7 +49,7 @@ struct kernel_thread *threads_create(struct syscalls *kernel)
     struct kernel_thread *thread = c2_calloc(1, sizeof *thread);
     if (!thread)
         return NULL;
-    thread->tid = ++kernel->last_tid;
+    thread->tid = next_number(kernel);
     thread->number = kernel->started++;
     thread->affinity = kernel->current ? kernel->current->affinity : UINT64_MAX;
     thread->timer_slack = KERNEL_TIMER_SLACK_NS;
@@ -74,7 +86,10 @@ struct kernel_thread *threads_find(const struct syscalls *kernel, uint32_t tid)
     return NULL;
 }
 
-bool threads_alone(const struct syscalls *kernel) { return kernel->thread_count == 1 && kernel->timers_armed == 0; }
+bool threads_alone(const struct syscalls *kernel)
+{
+    return kernel->thread_count == 1 && kernel->timers_armed == 0 && !processes_shared(kernel);
+}
 
 static void forget(struct syscalls *kernel, struct kernel_thread *thread)
 {
@@ -94,7 +109,7 @@ void threads_keep_current(struct syscalls *kernel)
             destroy(kernel->threads[i]);
     kernel->threads[0] = kept;
     kernel->thread_count = 1;
-    kept->tid = IDENTITY_PID;
+    kept->tid = kernel->pid;
     kept->number = 0;
     kernel->started = 1;
 }
@@ -111,8 +126,6 @@ static int64_t check(struct call *c, const struct start *start)
     const uint64_t all = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD;
     const uint64_t known = all | CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID |
                            CLONE_CHILD_SETTID | CLONE_DETACHED | CLONE_UNTRACED | CLONE_IO;
-    if (!(start->flags & CLONE_THREAD))
-        return call_complain(c, "would start a process, and only this one is run");
     if ((start->flags & all) != all || start->flags & ~known)
         return -EINVAL;
     return c->kernel->thread_count < THREADS_MOST ? 0 : -EAGAIN;
@@ -156,6 +169,13 @@ static int64_t start_thread(struct call *c, const struct start *start)
 
 int64_t threads_clone(struct call *c)
 {
+    if (!(c->arg[0] & CLONE_THREAD))
+        return processes_start(c, &(struct processes_start){.flags = (uint32_t)c->arg[0] & ~(uint64_t)CSIGNAL,
+                                                            .exit_signal = (int)(c->arg[0] & CSIGNAL),
+                                                            .stack = c->arg[1],
+                                                            .parent_tid = c->arg[2],
+                                                            .child_tid = c->arg[3],
+                                                            .tls = c->arg[4]});
     const struct start start = {
         .flags = (uint32_t)c->arg[0] & ~(uint64_t)CSIGNAL,
         .stack = c->arg[1],
@@ -179,6 +199,13 @@ int64_t threads_clone3(struct call *c)
     int64_t status = guest_read(c, words, c->arg[0], sizeof words);
     if (status < 0)
         return status;
+    if (!(words[FLAGS] & CLONE_THREAD))
+        return processes_start(c, &(struct processes_start){.flags = words[FLAGS],
+                                                            .exit_signal = (int)words[EXIT_SIGNAL],
+                                                            .stack = words[STACK] + words[STACK_BYTES],
+                                                            .parent_tid = words[PARENT_TID],
+                                                            .child_tid = words[CHILD_TID],
+                                                            .tls = words[TLS]});
     const struct start start = {
         .flags = words[FLAGS],
         .stack = words[STACK] + words[STACK_BYTES],
@@ -204,7 +231,7 @@ int64_t threads_exit(struct call *c)
     struct syscalls *kernel = c->kernel;
     struct kernel_thread *self = kernel->current;
     const int status = (int)c->arg[0] & 0xff;
-    if (self->tid == IDENTITY_PID)
+    if (self->tid == kernel->pid)
         kernel->leader_status = status;
     if (kernel->thread_count == 1) {
         c->result->action = SYSCALLS_EXIT;
@@ -257,6 +284,16 @@ bool call_must_wait(const struct call *c, const struct fd_entry *entry, short ev
            !(fcntl(entry->host, F_GETFL) & O_NONBLOCK) && poll(&query, 1, 0) == 0;
 }
 
+/* Who else holds a lock, of several processes, the host does not say: it may be one outside of the guest. */
+int64_t call_wait_lock(struct call *c)
+{
+    return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_LOCK,
+                                             .restarts = true,
+                                             .outside = processes_shared(c->kernel),
+                                             .deadline = KERNEL_NEVER,
+                                             .why = "it holds the lock itself, by another descriptor"});
+}
+
 int call_skip(struct iovec *out, const struct iovec *in, int count, uint64_t bytes)
 {
     int kept = 0;
@@ -297,6 +334,13 @@ static bool came_true(const struct syscalls *kernel, const struct kernel_thread 
         return true;
     case KERNEL_WAITS_SIGNAL:
         return signals_are_pending(kernel, thread, thread->wait.signals);
+    case KERNEL_WAITS_LOCK: /* another process may have let go of it */
+        return thread->wait.woken || processes_shared(kernel);
+    case KERNEL_WAITS_WORD:
+        return futex_is_woken(kernel, &thread->wait);
+    case KERNEL_WAITS_CHILD:
+    case KERNEL_WAITS_VFORK:
+        return processes_wait_over(kernel, &thread->wait);
     default:
         return thread->wait.woken;
     }
@@ -312,6 +356,8 @@ enum syscalls_readiness syscalls_ready(struct syscalls *kernel, uint32_t tid, ui
         return SYSCALLS_AGAIN;
     if (thread->wait.kind == KERNEL_WAITS_FDS && fds_ready(kernel, &thread->wait, instructions))
         return SYSCALLS_AGAIN;
+    if (thread->wait.kind == KERNEL_WAITS_VFORK)
+        return SYSCALLS_WAITS;
     return signals_deliverable(kernel, thread) ? SYSCALLS_INTERRUPTED : SYSCALLS_WAITS;
 }
 
@@ -337,7 +383,7 @@ uint64_t kernel_wait_ends(const struct syscalls *kernel, const struct kernel_wai
 }
 
 /* The earliest moment that anybody waits for. */
-static uint64_t next_time(const struct syscalls *kernel)
+uint64_t syscalls_next_time(const struct syscalls *kernel)
 {
     uint64_t next = timers_next(kernel);
     for (uint32_t i = 0; i < kernel->thread_count; i++) {
@@ -355,28 +401,52 @@ static uint32_t count_outside(const struct syscalls *kernel)
     return count;
 }
 
-/* The host waits for what others may send to any of the threads, at most until `next`. */
-static bool wait_outside(struct syscalls *kernel, uint64_t instructions, uint64_t next)
+static uint32_t gather_outside(const struct syscalls *kernel, struct pollfd *all)
 {
-    const uint32_t count = count_outside(kernel);
-    struct pollfd *all = count ? c2_alloc(count * sizeof *all) : NULL;
     uint32_t used = 0;
-    if (!all)
-        return false;
     for (uint32_t i = 0; i < kernel->thread_count; i++) {
         const struct kernel_wait *wait = &kernel->threads[i]->wait;
         for (uint32_t n = 0; wait->outside && n < wait->fd_count; n++)
             all[used++] = wait->fds[n];
     }
+    return used;
+}
+
+/* The host waits for what others may send to any of the threads, at most until `next`. */
+static bool wait_outside(struct syscalls *kernel, uint64_t instructions, uint64_t next)
+{
+    const uint32_t count = count_outside(kernel);
+    struct pollfd *all = count ? c2_alloc(count * sizeof *all) : NULL;
+    if (!all)
+        return false;
+    const uint32_t used = gather_outside(kernel, all);
     const uint64_t now = syscalls_time_ns(kernel, instructions);
     const int ready = poll(all, used, next == KERNEL_NEVER ? -1 : poll_milliseconds(next - now));
     c2_free(all);
     return ready != 0; /* or a signal of c2emu's own has come */
 }
 
+bool syscalls_waits_outside(const struct syscalls *kernel)
+{
+    for (uint32_t i = 0; i < kernel->thread_count; i++)
+        if (kernel->threads[i]->wait.outside)
+            return true;
+    return false;
+}
+
+void syscalls_look_outside(const struct syscalls *kernel)
+{
+    enum { MILLISECONDS = 20 };
+    const uint32_t count = count_outside(kernel);
+    struct pollfd *all = c2_alloc((count + 1) * sizeof *all);
+    if (all)
+        poll(all, gather_outside(kernel, all), MILLISECONDS);
+    c2_free(all);
+}
+
 bool syscalls_pass_time(struct syscalls *kernel, uint64_t instructions)
 {
-    const uint64_t next = next_time(kernel);
+    const uint64_t next = syscalls_next_time(kernel);
     if (wait_outside(kernel, instructions, next))
         return true;
     if (next == KERNEL_NEVER)

@@ -88,7 +88,7 @@ static bool read_owned_clock(const struct call *c, int clock, uint64_t *ns)
         *ns = kernel_thread_ns(c->kernel, tid, c->instructions);
     else
         *ns = kernel_cpu_ns(c->kernel, c->instructions);
-    return clock & OF_THREAD ? !!threads_find(c->kernel, tid) : owner == 0 || owner == IDENTITY_PID;
+    return clock & OF_THREAD ? !!threads_find(c->kernel, tid) : owner == 0 || owner == (int)c->kernel->pid;
 }
 
 static bool read_clock(const struct call *c, int clock, uint64_t *ns)

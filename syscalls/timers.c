@@ -188,6 +188,13 @@ static void arm(struct syscalls *kernel, struct timer *timer, uint64_t due, uint
     timer->interval = interval;
 }
 
+void timers_forget_all(struct syscalls *kernel)
+{
+    timers_forget(kernel);
+    for (uint32_t i = 0; i < INTERVAL_TIMERS && i < kernel->timer_room; i++)
+        arm(kernel, &kernel->timers[i], KERNEL_NEVER, 0);
+}
+
 void timers_forget(struct syscalls *kernel)
 {
     for (uint32_t i = INTERVAL_TIMERS; i < kernel->timer_room; i++) {

@@ -3,13 +3,21 @@
 
 execve   what a process keeps and loses, what is refused, scripts, position independent programs and others: as natively
 reports  each program has its own, by its name; the list of them; --follow
+family   fork, wait, pipes, signals, shared memory, locks, clocks between processes: as natively
+scripts  shells, gcc, make, git, tar, xargs, python: as natively
+same     a pipeline has the same reports each time, whatever the host does beside
+children reports of forked processes, what is not followed, counts that add up
+ends     processes that are killed from outside, deadlocks; none of the host's is left behind
 """
 
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from common import EMULATOR, check, contains, done, equal, run
 
@@ -114,6 +122,184 @@ def reports(top):
         made = [name for name in os.listdir(directory) if name.startswith("report")] if os.path.isdir(directory) else []
         equal(len(made), 2 * expected, "reports of --follow %s: %s" % (follow, made))
     contains(shown.stderr.decode(), ["--follow nobody: no program of this name was run"], "--follow")
+
+
+def family(top):
+    guest = os.path.join(GUESTS, "family")
+    for part in ("basics", "pipes", "spawn", "signals", "shared", "clock"):
+        both([guest, part, top], part)
+    both([guest, "tree", "5"], "31 processes")
+    both([guest, "pipes"], "pipes under another quantum", options=["--quantum", "777"])
+
+
+MAKEFILE = """all: app
+\t./app > out.txt
+\tcat out.txt
+app: a.o b.o
+\tgcc -o $@ $^
+%.o: %.c
+\tgcc -c -o $@ $<
+"""
+SCRIPT = """x=$(echo hi | tr a-z A-Z); cat <<E
+$x $((1+2))
+E
+for i in 1 2 3; do echo $i; done | while read l; do echo "[$l]"; done
+diff <(echo a) <(echo b); echo "diff: $?"
+(exit 4); echo $?; trap 'echo bye' EXIT; sleep 1 & wait; yes | head -2; ls /nowhere || echo failed
+"""
+PYTHON = """import os, subprocess
+print(subprocess.run(["sh", "-c", "cat; exit 3"], input=b"data", capture_output=True))
+child = os.fork()
+if child == 0:
+    os._exit(5)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+def scripts(top):
+    """What is not installed is left out, and said."""
+    write(os.path.join(top, "a.c"),
+          b"#include <stdio.h>\nint f(int);\nint main(void) { printf(\"%d\\n\", f(4)); }\n", 0o644)
+    write(os.path.join(top, "b.c"), b"int f(int x) { return x * x; }\n", 0o644)
+    write(os.path.join(top, "Makefile"), MAKEFILE.encode(), 0o644)
+    now = ["--clock", "@%d" % (time.time() + 3600)] # make looks at the times of files, which are the host's
+    cases = [("sh", ["sh", "-c", "seq 300 | sort -rn | head -3; echo one | xargs -n1 echo two"], []),
+             ("bash", ["bash", "-c", SCRIPT], []),
+             ("gcc", ["gcc", "-c", "a.c"], []),
+             ("make", ["sh", "-c", "make -s -j2; rm -f a.o b.o app"], now),
+             ("tar", ["sh", "-c", "tar cz a.c b.c | tar tz"], []),
+             ("find", ["find", ".", "-name", "?.c", "-exec", "wc", "-l", "{}", ";"], []),
+             ("git", ["sh", "-c", "git init -q g; cd g; echo x > f; git add f; "
+                      "git -c user.name=a -c user.email=b commit -qm c; git log --format=%s; cd ..; rm -rf g"], now),
+             ("perl", ["perl", "-e", "print `echo from perl`; system('exit 3'); print $? >> 8, qq(\\n)"], []),
+             ("python3", ["env", "python3", "-c", PYTHON], [])]
+    for tool, words, options in cases:
+        if shutil.which(tool, path=ENVIRONMENT["PATH"]):
+            both(words, " ".join(words)[:60], options=options, cwd=top)
+        else:
+            print("left out, as %s is not installed: %s" % (tool, " ".join(words)))
+
+
+PIPELINE = ["sh", "-c", "seq 90 | sort -rn | head -2; for i in 1 2; do echo $(echo x$i) & done; wait"]
+
+
+def files_of(directory):
+    found = {}
+    for name in sorted(os.listdir(directory)):
+        with open(os.path.join(directory, name), "rb") as file:
+            found[name] = file.read()
+    return found
+
+
+def same(top):
+    directory = os.path.join(top, "out")
+    first = None
+    for jobs, load in (("1", 0), ("2", 2), ("3", 2)):
+        spinning = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(load)]
+        result = run([EMULATOR, "-q", "--jobs", jobs, "-o", directory, *PIPELINE])
+        for process in spinning:
+            process.kill()
+            process.wait()
+        found = files_of(directory)
+        found["output"] = result.stdout
+        shutil.rmtree(directory)
+        if first is None:
+            first = found
+            equal(result.stdout, b"90\n89\nx1\nx2\n", "the output")
+            check(len(found) > 20, "these are all files: %s" % sorted(found))
+        for name in set(first) | set(found):
+            check(first.get(name) == found.get(name),
+                  "%s is another one with --jobs %s under load %d" % (name, jobs, load))
+
+
+def programs_of(directory):
+    with open(os.path.join(directory, "programs.json")) as file:
+        return json.load(file)["programs"]
+
+
+def children(top):
+    out = os.path.join(top, "out")
+    guest = os.path.join(GUESTS, "family")
+    result = run([EMULATOR, "-o", out, "--callgrind", os.path.join(top, "calls.out"), guest, "tree", "3"])
+    equal((result.returncode, result.stdout), (0, b"7 processes\n"), "a tree")
+    rows = programs_of(out)
+    equal([(row["pid"], row["parent"]) for row in rows],
+          [(1000, 1), (1001, 1000), (1002, 1000), (1003, 1001), (1004, 1001), (1005, 1002), (1006, 1002)],
+          "who is whose child")
+    for row in rows:
+        mark = "" if row["pid"] == 1000 else ".%d" % row["pid"]
+        with open(os.path.join(out, "report%s.json" % mark)) as file:
+            report = json.load(file)
+        equal((report["process"], report["run"]["instructions"]), (row["pid"], row["instructions"]), "a report")
+        check(os.path.exists(os.path.join(top, "calls%s.out" % mark)), "no profile of %d" % row["pid"])
+        if row["pid"] != 1000:
+            check(row["instructions"] < 20000, "%d has its parent's instructions" % row["pid"])
+            check("receipt" not in report, "a child has a receipt")
+    # what a process does by itself is not counted in its parent: a child that does nothing changes nothing
+    for options, expected in ((["--follow", "first"], ["report.json", "report.txt"]),
+                              (["--trace", os.path.join(top, "t.din")], ["report.json", "report.txt"]),
+                              (["--record", os.path.join(top, "r")], ["report.json", "report.txt"])):
+        directory = os.path.join(top, "other")
+        result = run([EMULATOR, "-q", "-o", directory, *options, guest, "tree", "2"])
+        equal((result.returncode, result.stdout), (0, b"3 processes\n"), options[0])
+        equal(sorted(name for name in os.listdir(directory) if name.startswith("report")), expected, options[0])
+        equal([row.get("first_misses") is not None for row in programs_of(directory)], [True, False, False], options[0])
+        shutil.rmtree(directory)
+    run([EMULATOR, "-q", "replay", "-o", out, os.path.join(top, "r")])
+    equal(sorted(name for name in os.listdir(top) if name[0] in "tr"), ["r", "t.din"], "files of the first alone")
+    shown = run([EMULATOR, "-q", "--no-sim", "--json", "-", guest, "tree", "2"])
+    equal(shown.stdout.count(b'"c2emu-report"'), 1, "what goes to standard output is the first program's")
+
+
+def descendants():
+    """The host's processes that run this test's emulator."""
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            with open("/proc/%s/environ" % name, "rb") as file:
+                if name.isdigit() and TAG.encode() in file.read():
+                    found.append(int(name))
+        except OSError:
+            pass
+    return found
+
+
+TAG = "C2EMU_TEST_TAG=%d" % os.getpid()
+
+
+def wait_until(what, condition):
+    end = time.time() + 30
+    while not condition() and time.time() < end:
+        time.sleep(0.05)
+    check(condition(), what)
+
+
+def start(*words):
+    name, value = TAG.split("=")
+    return subprocess.Popen([EMULATOR, "-q", "--no-sim", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            env=dict(os.environ, **{name: value}))
+
+
+def ends(top):
+    spin = ["sh", "-c", "echo ready; while :; do :; done & while :; do :; done"]
+    for whom, expected, said in ((1, 125, b"of the program vanished"), (0, -signal.SIGKILL, b"")):
+        process = start(*spin)
+        process.stdout.readline()
+        wait_until("there are no two processes", lambda: len(descendants()) == 2)
+        os.kill(process.pid if whom == 0 else [p for p in descendants() if p != process.pid][0], signal.SIGKILL)
+        _, errors = process.communicate(timeout=30)
+        equal(process.returncode, expected, "the status when process %d is killed" % whom)
+        check(said in errors, "what is said: %s" % errors)
+        wait_until("a process is left behind", lambda: not descendants())
+    process = start(*spin)
+    process.stdout.readline()
+    wait_until("there are no two processes", lambda: len(descendants()) == 2)
+    process.terminate()
+    equal(process.wait(timeout=30), 128 + signal.SIGTERM, "the status when it is asked to end")
+    wait_until("a process is left behind", lambda: not descendants())
+    dead = run([EMULATOR, "-q", "--no-sim", "bash", "-c", "coproc cat; wait"])
+    equal(dead.returncode, 125, "a deadlock of two processes: %s" % dead.stderr)
+    contains(dead.stderr.decode(), ["deadlock", "wait4", "read"], "what waits")
 
 
 def main():

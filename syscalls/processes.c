@@ -1,0 +1,678 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The guest's processes: how they are made, end and are waited for, their groups, and signals between them.
+ *
+ * Model
+ *   Each is a process of the host, made by its fork (emu/), so that memory, descriptors and what is shared are as
+ *   natively. What they know of each other is a list in memory that all of them share; only the one whose turn it is
+ *   looks at it. Numbers count up from the first process's and are not used again.
+ *   A process that has ended is a zombie until its parent has waited for it; of one whose parent is gone, or does not
+ *   care (SIGCHLD ignored, SA_NOCLDWAIT), nothing is left.
+ *   vfork, and clone with CLONE_VM and CLONE_VFORK as posix_spawn makes it: the parent waits until the child is another
+ *   program or has ended. The child has a copy of the memory, as any other; the pages that it has written are handed
+ *   back to the parent then, which is how posix_spawn learns of failures. The host knows them: a private page that no
+ *   other process has is one that was written since the fork.
+ *   A signal for another process lies in the list until that gets its turn.
+ *
+ * Invariants
+ *   A process in the list has a parent in it, or IDENTITY_PARENT. Groups and sessions are those of living processes.
+ *
+ * Not modelled
+ *   CLONE_VM without CLONE_VFORK and CLONE_THREAD; pidfds; ptrace; stopped processes; mappings that a child of vfork
+ *   changes stay its own.
+ */
+#include "syscalls/processes_priv.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "syscalls/kernel_priv.h"
+
+#define CLEAR_HANDLERS 0x100000000ull /* CLONE_CLEAR_SIGHAND, linux/sched.h */
+
+/* ------------------------------------------------------------------ the list */
+
+enum c2_status processes_create(struct syscalls *kernel, struct c2_error *err)
+{
+    struct processes *all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
+                                 -1, 0);
+    kernel->handed_back = -1;
+    if (all == MAP_FAILED)
+        return c2_fail(err, C2_ERR_NO_MEMORY, "the list of processes: %s", strerror(errno));
+    kernel->processes = all;
+    all->last = all->foreground = IDENTITY_PID;
+    all->running = all->used = 1;
+    all->list[0] = (struct process){.pid = IDENTITY_PID,
+                                    .parent = IDENTITY_PARENT,
+                                    .group = IDENTITY_PID,
+                                    .session = IDENTITY_PID,
+                                    .host = getpid(),
+                                    .state = PROCESS_RUNS};
+    return C2_OK;
+}
+
+void processes_destroy(struct syscalls *kernel)
+{
+    if (kernel->processes)
+        munmap(kernel->processes, sizeof *kernel->processes);
+    if (kernel->processes && kernel->handed_back >= 0)
+        close(kernel->handed_back);
+}
+
+static struct process *find(const struct syscalls *kernel, uint32_t pid)
+{
+    struct process *list = kernel->processes->list;
+    for (uint32_t i = 0; i < kernel->processes->used; i++)
+        if (list[i].state != PROCESS_NONE && list[i].pid == pid)
+            return &list[i];
+    return NULL;
+}
+
+struct process *processes_self(const struct syscalls *kernel) { return find(kernel, kernel->pid); }
+
+/* What others have sent it. */
+static struct processes_sent *sent_to(const struct syscalls *kernel, const struct process *process)
+{
+    return &kernel->processes->sent[process - kernel->processes->list];
+}
+
+/* As pending_add: of the first 31 one of a kind. */
+static bool send(const struct syscalls *kernel, const struct process *process, const struct signals_info *info)
+{
+    struct processes_sent *sent = sent_to(kernel, process);
+    const uint64_t bit = signals_bit(info->signal);
+    if (sent->set & bit && info->signal < SIGNALS_REAL_TIME)
+        return true;
+    if (sent->count == PROCESSES_SENT)
+        return false;
+    sent->list[sent->count++] = *info;
+    sent->set |= bit;
+    return true;
+}
+
+bool processes_shared(const struct syscalls *kernel) { return kernel->processes && kernel->processes->running > 1; }
+
+bool syscalls_has_company(const struct syscalls *kernel) { return processes_shared(kernel); }
+
+bool syscalls_is_interrupted(const struct syscalls *kernel) { return kernel->interrupted && *kernel->interrupted; }
+
+void processes_wake(struct syscalls *kernel) { kernel->processes->wakes++; }
+
+uint64_t processes_wakes(const struct syscalls *kernel) { return kernel->processes->wakes + 1; }
+
+uint32_t processes_number(const struct syscalls *kernel, pid_t host)
+{
+    const struct process *list = kernel->processes->list;
+    for (uint32_t i = 0; i < kernel->processes->used; i++)
+        if (list[i].state == PROCESS_RUNS && list[i].host == host)
+            return list[i].pid;
+    return 0;
+}
+
+/* ------------------------------------------------------------------ starting */
+
+static int64_t check(struct call *c, const struct processes_start *start)
+{
+    const uint64_t known = CLONE_VM | CLONE_VFORK | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID |
+                           CLONE_CHILD_SETTID | CLONE_IO | CLONE_UNTRACED | CLONE_DETACHED | CLEAR_HANDLERS;
+    if (!c->kernel->may_fork)
+        return call_complain(c, "would start a process, and only this one is run");
+    if (start->flags & CLONE_VM && !(start->flags & CLONE_VFORK))
+        return call_complain(c, "would start a process that shares the memory of this one");
+    if (start->flags & ~known || start->exit_signal < 0 || start->exit_signal > SIGNALS_COUNT)
+        return -EINVAL;
+    return 0;
+}
+
+static struct process *add(struct syscalls *kernel, const struct processes_start *start)
+{
+    struct processes *all = kernel->processes;
+    const struct process *self = processes_self(kernel);
+    for (uint32_t i = 0; i < PROCESSES_MOST; i++) {
+        if (all->list[i].state != PROCESS_NONE)
+            continue;
+        all->used = i < all->used ? all->used : i + 1;
+        all->sent[i].set = all->sent[i].count = 0;
+        all->list[i] = (struct process){.pid = ++all->last,
+                                        .parent = self->pid,
+                                        .group = self->group,
+                                        .session = self->session,
+                                        .state = PROCESS_RUNS,
+                                        .holds_parent = start->flags & CLONE_VFORK,
+                                        .ignores_children = self->ignores_children,
+                                        .exit_signal = start->exit_signal};
+        all->running++;
+        return &all->list[i];
+    }
+    return NULL;
+}
+
+/* Where the child's pages come back. */
+static int64_t make_way_back(struct syscalls *kernel, const struct processes_start *start)
+{
+    if (!(start->flags & CLONE_VM))
+        return 0;
+    kernel->handed_back = fds_keep(memfd_create("c2emu", MFD_CLOEXEC));
+    return kernel->handed_back < 0 ? -errno : 0;
+}
+
+static void end_way_back(struct syscalls *kernel)
+{
+    if (kernel->handed_back >= 0)
+        close(kernel->handed_back);
+    kernel->handed_back = -1;
+}
+
+enum { PAGEMAP_PAGES = 512 };
+struct handed {
+    uint64_t address;
+    uint8_t bytes[C2_PAGE_BYTES];
+};
+
+static void take_back(struct call *c)
+{
+    struct handed page;
+    if (c->kernel->handed_back < 0)
+        return;
+    lseek(c->kernel->handed_back, 0, SEEK_SET);
+    while (read(c->kernel->handed_back, &page, sizeof page) == sizeof page)
+        (void)guest_write(c, page.address, page.bytes, sizeof page.bytes); /* of what is mapped here, too */
+    end_way_back(c->kernel);
+}
+
+/* The call is made once more when the child has let go. */
+static bool is_over(struct call *c, int64_t *value)
+{
+    if (!c->again || c->waited->kind != KERNEL_WAITS_VFORK)
+        return false;
+    *value = (int64_t)c->waited->word;
+    take_back(c);
+    return true;
+}
+
+int64_t processes_start(struct call *c, const struct processes_start *start)
+{
+    struct syscalls *kernel = c->kernel;
+    int64_t status;
+    if (is_over(c, &status))
+        return status;
+    status = check(c, start);
+    if (status < 0)
+        return status;
+    if (kernel->processes->last < kernel->last_tid)
+        kernel->processes->last = kernel->last_tid;
+    if ((status = make_way_back(kernel, start)) < 0)
+        return status;
+    const struct process *child = add(kernel, start);
+    if (!child) {
+        end_way_back(kernel);
+        return -EAGAIN;
+    }
+    if (start->flags & CLONE_PARENT_SETTID)
+        (void)guest_write(c, start->parent_tid, &child->pid, sizeof child->pid);
+    kernel->start = *start;
+    c->result->action = SYSCALLS_FORK;
+    c->result->thread.tid = child->pid;
+    c->result->thread.stack = start->stack;
+    c->result->thread.fs_base = start->flags & CLONE_SETTLS ? start->tls : c->cpu->fs_base;
+    return child->pid;
+}
+
+/* ------------------------------------------------------------------ behind the host's fork */
+
+void syscalls_fork_failed(struct syscalls *kernel, uint32_t child)
+{
+    find(kernel, child)->state = PROCESS_NONE;
+    kernel->processes->running--;
+    end_way_back(kernel);
+}
+
+bool syscalls_fork_waits(struct syscalls *kernel, uint32_t child)
+{
+    if (!find(kernel, child)->holds_parent)
+        return false;
+    kernel->current->wait = (struct kernel_wait){.kind = KERNEL_WAITS_VFORK,
+                                                 .deadline = KERNEL_NEVER,
+                                                 .word = child,
+                                                 .call = 58, /* vfork */
+                                                 .why = "its child goes on as it is"};
+    return true;
+}
+
+/* Guest time goes on; the processor's time of this process begins. */
+static void restart_clocks(struct syscalls *kernel, uint64_t instructions)
+{
+    kernel->slept_ns += kernel_cpu_ns(kernel, instructions);
+    kernel->instructions_before = 0 - instructions;
+    kernel->instructions = instructions;
+}
+
+void syscalls_become_child(struct syscalls *kernel, uint32_t child, uint64_t instructions)
+{
+    const struct processes_start *start = &kernel->start;
+    struct syscalls_result result = {.action = SYSCALLS_RETURN};
+    struct c2_error err;
+    struct call c = {.kernel = kernel, .result = &result, .err = &err};
+    restart_clocks(kernel, instructions);
+    kernel->pid = child;
+    threads_keep_current(kernel);
+    kernel->current->wait = (struct kernel_wait){.kind = KERNEL_RUNS};
+    pending_release(&kernel->signals.pending);
+    pending_release(&kernel->current->pending);
+    timers_forget_all(kernel);
+    kernel->current->ran = 0;
+    kernel->turn = instructions;
+    processes_self(kernel)->host = getpid();
+    kernel->current->clear_tid = start->flags & CLONE_CHILD_CLEARTID ? start->child_tid : 0;
+    if (start->flags & CLONE_CHILD_SETTID)
+        (void)guest_write(&c, start->child_tid, &child, sizeof child);
+    if (start->flags & CLEAR_HANDLERS)
+        exec_reset_signals(&kernel->signals);
+}
+
+/* ------------------------------------------------------------------ pages that a child of vfork hands back */
+
+/* Private memory, present or swapped out, that no other process has. */
+static bool is_own(uint64_t entry)
+{
+    const uint64_t present = 1ull << 63, swapped = 1ull << 62, of_file = 1ull << 61, exclusive = 1ull << 56;
+    return entry & swapped || (entry & present && !(entry & of_file) && entry & exclusive);
+}
+
+static void hand_back(int to, uint64_t address)
+{
+    struct handed page = {.address = address};
+    memcpy(page.bytes, guest_pointer(address), sizeof page.bytes);
+    ssize_t ignored = write(to, &page, sizeof page);
+    (void)ignored; /* the host has no memory: the parent sees an older page */
+}
+
+static void hand_back_area(int to, int pagemap, const struct mmu_area *area)
+{
+    uint64_t entries[PAGEMAP_PAGES];
+    for (uint64_t done = 0, part; done < area->bytes; done += part) {
+        const uint64_t start = area->start.v + done, left = (area->bytes - done) / C2_PAGE_BYTES;
+        const uint64_t pages = left < PAGEMAP_PAGES ? left : PAGEMAP_PAGES;
+        part = pages * C2_PAGE_BYTES;
+        if (pread(pagemap, entries, pages * sizeof *entries, (off_t)(start / C2_PAGE_BYTES * sizeof *entries)) < 0)
+            return;
+        for (uint64_t i = 0; i < pages; i++)
+            if (is_own(entries[i]))
+                hand_back(to, start + i * C2_PAGE_BYTES);
+    }
+}
+
+static void hand_all_back(const struct syscalls *kernel)
+{
+    const struct mmu_areas *areas = mmu_areas(kernel->mmu);
+    const int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    const struct mmu_area *area = mmu_area_at(areas, (struct guest_va){0}, true);
+    for (; pagemap >= 0 && area; area = mmu_area_at(areas, (struct guest_va){area->start.v + area->bytes}, true))
+        if (area->prot & MMU_WRITE && !area->shared)
+            hand_back_area(kernel->handed_back, pagemap, area);
+    if (pagemap >= 0)
+        close(pagemap);
+}
+
+static void release_parent(struct syscalls *kernel)
+{
+    struct process *self = processes_self(kernel);
+    if (!self || !self->holds_parent)
+        return;
+    if (kernel->handed_back >= 0)
+        hand_all_back(kernel);
+    self->holds_parent = false;
+    end_way_back(kernel);
+}
+
+void syscalls_leave_memory(struct syscalls *kernel)
+{
+    const struct mmu_usage usage = mmu_usage(kernel->mmu);
+    struct process *self = processes_self(kernel);
+    self->faults += usage.faults;
+    self->resident_bytes = usage.resident_bytes > self->resident_bytes ? usage.resident_bytes : self->resident_bytes;
+    release_parent(kernel);
+}
+
+void processes_executed(struct syscalls *kernel)
+{
+    processes_self(kernel)->executed = true;
+    release_parent(kernel);
+}
+
+/* ------------------------------------------------------------------ ending */
+
+static void tell_parent(struct syscalls *kernel, struct process *child)
+{
+    struct process *parent = find(kernel, child->parent);
+    if (!parent || parent->state == PROCESS_ZOMBIE || parent->ignores_children) {
+        child->state = PROCESS_NONE;
+        if (!parent || parent->state == PROCESS_ZOMBIE)
+            return;
+    }
+    if (child->exit_signal == 0)
+        return;
+    const bool killed = WIFSIGNALED(child->status);
+    struct signals_info info = {.signal = child->exit_signal, .code = killed ? CLD_KILLED : CLD_EXITED};
+    info.sender.pid = (int32_t)child->pid;
+    info.sender.uid = IDENTITY_USER;
+    info.sender.value = (uint64_t)(killed ? WTERMSIG(child->status) : WEXITSTATUS(child->status));
+    send(kernel, parent, &info);
+}
+
+static void leave_children(struct syscalls *kernel)
+{
+    struct process *list = kernel->processes->list;
+    for (uint32_t i = 0; i < kernel->processes->used; i++) {
+        if (list[i].state == PROCESS_NONE || list[i].parent != kernel->pid)
+            continue;
+        list[i].parent = IDENTITY_PARENT;
+        if (list[i].state == PROCESS_ZOMBIE)
+            list[i].state = PROCESS_NONE;
+    }
+}
+
+uint64_t syscalls_end(struct syscalls *kernel, int status, uint64_t instructions)
+{
+    struct process *self = processes_self(kernel);
+    self->status = status;
+    self->cpu_ns = kernel_cpu_ns(kernel, instructions);
+    self->state = PROCESS_ZOMBIE;
+    kernel->processes->running--;
+    leave_children(kernel);
+    fds_destroy(&kernel->fds); /* who reads from its pipes sees their end */
+    tell_parent(kernel, self);
+    return syscalls_time_ns(kernel, instructions);
+}
+
+/* ------------------------------------------------------------------ waiting for children */
+
+/* pid as waitpid has it. */
+static bool is_meant(const struct syscalls *kernel, const struct process *child, int64_t pid)
+{
+    if (child->state == PROCESS_NONE || child->parent != kernel->pid)
+        return false;
+    if (pid > 0)
+        return child->pid == (uint64_t)pid;
+    return pid == -1 || child->group == (pid == 0 ? processes_self(kernel)->group : (uint64_t)-pid);
+}
+
+/* The first that has ended; *any: there are some. */
+static struct process *find_ended(const struct syscalls *kernel, int64_t pid, bool *any)
+{
+    struct process *list = kernel->processes->list, *found = NULL;
+    *any = false;
+    for (uint32_t i = 0; i < kernel->processes->used; i++) {
+        if (!is_meant(kernel, &list[i], pid))
+            continue;
+        *any = true;
+        if (list[i].state == PROCESS_ZOMBIE && (!found || list[i].pid < found->pid))
+            found = &list[i];
+    }
+    return found;
+}
+
+bool processes_wait_over(const struct syscalls *kernel, const struct kernel_wait *wait)
+{
+    bool any;
+    if (wait->kind == KERNEL_WAITS_VFORK) {
+        const struct process *child = find(kernel, (uint32_t)wait->word);
+        return !child || child->state == PROCESS_ZOMBIE || !child->holds_parent;
+    }
+    return find_ended(kernel, (int64_t)wait->word, &any) || !any;
+}
+
+static struct timeval time_of(uint64_t ns)
+{
+    return (struct timeval){(time_t)(ns / KERNEL_NS), (suseconds_t)(ns % KERNEL_NS / 1000)};
+}
+
+static int64_t write_usage(struct call *c, uint64_t address, const struct process *child)
+{
+    struct rusage usage = {.ru_utime = time_of(child->cpu_ns + child->children_ns)};
+    usage.ru_maxrss = (long)(child->resident_bytes / 1024);
+    usage.ru_minflt = (long)(child->faults + child->children_faults);
+    return address ? guest_write(c, address, &usage, sizeof usage) : 0;
+}
+
+static void bury(struct syscalls *kernel, struct process *child)
+{
+    struct process *self = processes_self(kernel);
+    self->children_ns += child->cpu_ns + child->children_ns;
+    self->children_faults += child->faults + child->children_faults;
+    child->state = PROCESS_NONE;
+}
+
+/* A child that has ended, 0 with WNOHANG, or -errno: SYSCALLS_BLOCKED as well. */
+static int64_t wait_for(struct call *c, int64_t pid, unsigned options, struct process **out)
+{
+    bool any;
+    *out = find_ended(c->kernel, pid, &any);
+    if (*out)
+        return (*out)->pid;
+    if (!any)
+        return -ECHILD;
+    if (options & WNOHANG)
+        return 0;
+    return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_CHILD,
+                                             .restarts = true,
+                                             .deadline = KERNEL_NEVER,
+                                             .word = (uint64_t)pid,
+                                             .why = "no child of it ever ends"});
+}
+
+int64_t processes_wait4(struct call *c)
+{
+    const unsigned options = (unsigned)c->arg[2];
+    struct process *child;
+    if (options & ~(unsigned)(WNOHANG | WUNTRACED | WCONTINUED | __WNOTHREAD | __WALL | __WCLONE))
+        return -EINVAL;
+    if ((int)c->arg[0] == INT32_MIN)
+        return -ESRCH;
+    const int64_t pid = wait_for(c, (int)c->arg[0], options, &child);
+    if (pid <= 0)
+        return pid;
+    int64_t status = c->arg[1] ? guest_write(c, c->arg[1], &child->status, sizeof child->status) : 0;
+    if (status == 0)
+        status = write_usage(c, c->arg[3], child);
+    bury(c->kernel, child);
+    return status < 0 ? status : pid;
+}
+
+static int64_t write_info(struct call *c, const struct process *child)
+{
+    struct signals_info info = {.signal = 0};
+    if (child) {
+        const bool killed = WIFSIGNALED(child->status);
+        info = (struct signals_info){.signal = SIGCHLD, .code = killed ? CLD_KILLED : CLD_EXITED};
+        info.sender.pid = (int32_t)child->pid;
+        info.sender.uid = IDENTITY_USER;
+        info.sender.value = (uint64_t)(killed ? WTERMSIG(child->status) : WEXITSTATUS(child->status));
+    }
+    return c->arg[2] ? guest_write(c, c->arg[2], &info, sizeof info) : 0;
+}
+
+int64_t processes_waitid(struct call *c)
+{
+    const unsigned options = (unsigned)c->arg[3], which = (unsigned)c->arg[0];
+    const int id = (int)c->arg[1];
+    struct process *child = NULL;
+    if (options & ~(unsigned)(WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED | __WNOTHREAD | __WALL | __WCLONE) ||
+        !(options & (WEXITED | WSTOPPED | WCONTINUED)) || which > P_PGID || (which == P_PID && id <= 0) || id < 0)
+        return -EINVAL;
+    const int64_t meant = which == P_ALL ? -1 : which == P_PID ? id : id == 0 ? 0 : -(int64_t)id;
+    const int64_t pid = wait_for(c, meant, options, &child);
+    if (pid < 0)
+        return pid;
+    int64_t status = write_info(c, child);
+    if (status == 0 && child)
+        status = write_usage(c, c->arg[4], child);
+    if (child && !(options & WNOWAIT))
+        bury(c->kernel, child);
+    return status;
+}
+
+/* ------------------------------------------------------------------ turns */
+
+void syscalls_give_turn(struct syscalls *kernel)
+{
+    const struct signals_action *action = &kernel->signals.action[SIGCHLD];
+    processes_self(kernel)->ignores_children = action->handler == (uint64_t)(uintptr_t)SIG_IGN ||
+                                               action->flags & SA_NOCLDWAIT;
+}
+
+void syscalls_take_turn(struct syscalls *kernel, uint64_t instructions, uint64_t now)
+{
+    struct processes_sent *sent = sent_to(kernel, processes_self(kernel));
+    const uint64_t mine = syscalls_time_ns(kernel, instructions);
+    kernel->slept_ns += now > mine ? now - mine : 0;
+    for (uint32_t i = 0; i < sent->count; i++)
+        signals_raise(kernel, NULL, &sent->list[i]);
+    sent->set = sent->count = 0;
+    syscalls_expire(kernel, instructions);
+}
+
+/* ------------------------------------------------------------------ signals to others */
+
+static bool is_addressed(const struct syscalls *kernel, const struct process *process, int to)
+{
+    if (process->state == PROCESS_NONE)
+        return false;
+    if (to > 0)
+        return process->pid == (uint32_t)to;
+    if (to == -1)
+        return process->pid != kernel->pid;
+    return process->group == (to == 0 ? processes_self(kernel)->group : (uint32_t)-to);
+}
+
+static bool send_to(struct syscalls *kernel, struct process *process, const struct signals_info *info)
+{
+    if (info->signal == 0 || process->state == PROCESS_ZOMBIE)
+        return true;
+    if (process->pid != kernel->pid)
+        return send(kernel, process, info);
+    signals_raise(kernel, NULL, info);
+    return true;
+}
+
+int64_t processes_send(struct call *c, int to, const struct signals_info *info)
+{
+    struct process *list = c->kernel->processes->list;
+    bool any = false, full = false;
+    if (info->signal < 0 || info->signal > SIGNALS_COUNT)
+        return -EINVAL;
+    for (uint32_t i = 0; i < c->kernel->processes->used; i++)
+        if (is_addressed(c->kernel, &list[i], to)) {
+            full |= !send_to(c->kernel, &list[i], info);
+            any = true;
+        }
+    return full ? -EAGAIN : any ? 0 : -ESRCH;
+}
+
+int64_t signals_kill(struct call *c)
+{
+    struct signals_info info = {.signal = (int)c->arg[1], .code = SI_USER};
+    info.sender.pid = (int32_t)c->kernel->pid;
+    info.sender.uid = IDENTITY_USER;
+    return processes_send(c, (int)c->arg[0], &info);
+}
+
+/* ------------------------------------------------------------------ who is who */
+
+int64_t processes_pid(struct call *c) { return c->kernel->pid; }
+
+int64_t processes_parent(struct call *c) { return processes_self(c->kernel)->parent; }
+
+static struct process *named(struct call *c, uint64_t pid)
+{
+    return find(c->kernel, (int)pid == 0 ? c->kernel->pid : (uint32_t)pid);
+}
+
+int64_t processes_group(struct call *c) { return processes_self(c->kernel)->group; }
+
+int64_t processes_group_of(struct call *c)
+{
+    const struct process *process = named(c, c->arg[0]);
+    return process ? (int64_t)process->group : -ESRCH;
+}
+
+int64_t processes_session_of(struct call *c)
+{
+    const struct process *process = named(c, c->arg[0]);
+    return process ? (int64_t)process->session : -ESRCH;
+}
+
+static bool is_group(const struct syscalls *kernel, uint32_t group, uint32_t session)
+{
+    const struct process *list = kernel->processes->list;
+    for (uint32_t i = 0; i < kernel->processes->used; i++)
+        if (list[i].state != PROCESS_NONE && list[i].group == group && list[i].session == session)
+            return true;
+    return false;
+}
+
+int64_t processes_set_group(struct call *c)
+{
+    const struct process *self = processes_self(c->kernel);
+    struct process *process = named(c, c->arg[0]);
+    if ((int)c->arg[1] < 0)
+        return -EINVAL;
+    if (!process || (process != self && process->parent != self->pid))
+        return -ESRCH;
+    const uint32_t group = (int)c->arg[1] == 0 ? process->pid : (uint32_t)c->arg[1];
+    if (process != self && process->executed)
+        return -EACCES;
+    if (process->session != self->session || process->session == process->pid)
+        return -EPERM;
+    if (group != process->pid && !is_group(c->kernel, group, self->session))
+        return -EPERM;
+    process->group = group;
+    return 0;
+}
+
+int64_t processes_set_session(struct call *c)
+{
+    struct process *self = processes_self(c->kernel);
+    const struct process *list = c->kernel->processes->list;
+    for (uint32_t i = 0; i < c->kernel->processes->used; i++)
+        if (list[i].state != PROCESS_NONE && list[i].group == self->pid)
+            return -EPERM;
+    self->group = self->session = self->pid;
+    return self->session;
+}
+
+/* ------------------------------------------------------------------ terminals */
+
+int64_t processes_foreground(struct call *c)
+{
+    const int32_t group = (int32_t)c->kernel->processes->foreground;
+    return guest_write(c, c->arg[2], &group, sizeof group);
+}
+
+int64_t processes_set_foreground(struct call *c)
+{
+    int32_t group;
+    int64_t status = guest_read(c, &group, c->arg[2], sizeof group);
+    if (status < 0)
+        return status;
+    if (group < 0)
+        return -EINVAL;
+    if (!is_group(c->kernel, (uint32_t)group, processes_self(c->kernel)->session))
+        return -EPERM;
+    c->kernel->processes->foreground = (uint32_t)group;
+    return 0;
+}
+
+int64_t processes_fork(struct call *c) { return processes_start(c, &(struct processes_start){.exit_signal = SIGCHLD}); }
+
+int64_t processes_vfork(struct call *c)
+{
+    return processes_start(c, &(struct processes_start){.flags = CLONE_VM | CLONE_VFORK, .exit_signal = SIGCHLD});
+}

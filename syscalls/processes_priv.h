@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The guest's processes, as each of them knows the others.
+ */
+#ifndef C2_SYSCALLS_PROCESSES_PRIV_H
+#define C2_SYSCALLS_PROCESSES_PRIV_H
+
+#include <sys/types.h>
+
+#include "syscalls/signals_priv.h"
+
+struct kernel_wait;
+enum { PROCESSES_MOST = 1000, PROCESSES_SENT = 128 };
+
+enum process_state { PROCESS_NONE, PROCESS_RUNS, PROCESS_ZOMBIE };
+struct process {
+    uint32_t pid, parent, group, session; /* parent: IDENTITY_PARENT when that is gone */
+    enum process_state state;
+    pid_t host;              /* of the host */
+    bool executed;           /* has become another program since it was made */
+    bool holds_parent;       /* of a vfork: that waits until it becomes another program, or ends */
+    bool ignores_children;   /* those that end are nobody's: SIGCHLD is ignored, or SA_NOCLDWAIT */
+    int exit_signal;         /* for the parent; 0: none */
+    int status;              /* of a zombie: as wait4 tells it */
+    uint64_t cpu_ns, faults; /* of a zombie, */
+    uint64_t resident_bytes;
+    uint64_t children_ns, children_faults; /* and of those that were waited for */
+};
+
+/* In memory that all share. Changed by the process whose turn it is. */
+struct processes {
+    uint32_t last;       /* number given, of a process or of a thread of several processes */
+    uint32_t foreground; /* the group that a terminal belongs to */
+    uint32_t running;
+    uint64_t wakes; /* made at words of memory that may be shared */
+    uint32_t used;  /* of the list: nothing lies behind */
+    struct process list[PROCESSES_MOST];
+    struct processes_sent {
+        uint64_t set; /* bit signal-1 */
+        uint32_t count;
+        struct signals_info list[PROCESSES_SENT];
+    } sent[PROCESSES_MOST]; /* to each by others, and not seen yet */
+};
+
+/* What the running call of fork, vfork or clone wants. */
+struct processes_start {
+    uint64_t flags, stack, parent_tid, child_tid, tls;
+    int exit_signal;
+};
+
+enum c2_status processes_create(struct syscalls *kernel, struct c2_error *err);
+void processes_destroy(struct syscalls *kernel);
+struct process *processes_self(const struct syscalls *kernel);
+/* Whether others run beside this one. */
+bool processes_shared(const struct syscalls *kernel);
+/* fork and the like: SYSCALLS_FORK, or -errno. */
+int64_t processes_start(struct call *c, const struct processes_start *start);
+/* kill(2), sigqueue(3) to anybody: info->signal may be 0. */
+int64_t processes_send(struct call *c, int to, const struct signals_info *info);
+/* What the guest calls a process of the host; 0: it is none of its own. */
+uint32_t processes_number(const struct syscalls *kernel, pid_t host);
+/* A wake at a word that other processes may have; how many there were, and one. */
+void processes_wake(struct syscalls *kernel);
+uint64_t processes_wakes(const struct syscalls *kernel);
+/* TIOCGPGRP and TIOCSPGRP of a terminal. */
+int64_t processes_foreground(struct call *c);
+int64_t processes_set_foreground(struct call *c);
+/* Whether what a thread waits for in wait4 has come; and of a vfork. */
+bool processes_wait_over(const struct syscalls *kernel, const struct kernel_wait *wait);
+/* The program is about to be another one. */
+void processes_executed(struct syscalls *kernel);
+
+#endif

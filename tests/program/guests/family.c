@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * family PART: processes that start others.
+ *
+ * basics   fork, statuses of children, waitpid and waitid in all forms, groups, orphans, ignored SIGCHLD
+ * pipes    a child at each end of pipes, poll, select, more than a pipe holds, its broken end
+ * spawn    posix_spawn: failures come back to the parent; vfork writes in the parent's memory
+ * signals  kill between processes, SIGCHLD with its siginfo, sigsuspend, a child killed while it waits
+ * shared   shared memory, file positions, locks of files between processes
+ * clock    sleeping children, in virtual time
+ * tree N   2^N - 1 processes
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static void say_status(const char *what, pid_t child, const int *ending)
+{
+    const int status = *ending;
+    printf("%s: %s", what, child > 0 ? "a child " : child == 0 ? "none yet" : strerrorname_np(errno));
+    if (child > 0 && WIFEXITED(status))
+        printf("exited %d", WEXITSTATUS(status));
+    if (child > 0 && WIFSIGNALED(status))
+        printf("killed by %d", WTERMSIG(status));
+    printf("\n");
+    fflush(stdout);
+}
+
+static pid_t child_exits(int status)
+{
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(status);
+    return child;
+}
+
+static void basics(void)
+{
+    int status = 0;
+    siginfo_t info;
+    struct rusage usage;
+    say_status("no child", waitpid(-1, &status, 0), &status);
+    pid_t child = child_exits(3);
+    say_status("waitpid", waitpid(child, &status, 0), &status);
+    say_status("once more", waitpid(child, &status, 0), &status);
+    child = fork();
+    if (child == 0)
+        abort();
+    say_status("abort", wait4(-1, &status, 0, &usage), &status);
+    child = fork();
+    if (child == 0)
+        pause();
+    say_status("WNOHANG", waitpid(child, &status, WNOHANG), &status);
+    kill(child, SIGKILL);
+    memset(&info, 0, sizeof info);
+    printf("waitid: %d", waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT));
+    printf(" code %d status %d pid %d uid %d\n", info.si_code, info.si_status, info.si_pid == child,
+           info.si_uid == getuid());
+    printf("still there: %d\n", waitid(P_ALL, 0, &info, WEXITED) == 0 && info.si_pid == child);
+    const int gone = waitid(P_PID, (id_t)child, &info, WEXITED);
+    printf("gone: %d %s\n", gone, strerrorname_np(errno));
+    child = fork();
+    if (child == 0) {
+        printf("in the child: parent %d, group %d\n", getppid() == getpgrp() || getppid() > 1, getpgrp() != getpid());
+        setpgid(0, 0);
+        printf("its group is its own: %d\n", getpgrp() == getpid());
+        fflush(stdout);
+        _exit(9);
+    }
+    waitpid(child, &status, 0);
+    child = fork();
+    if (child == 0) {
+        printf("session %d\n", setsid() == getpid() && getsid(0) == getpid());
+        fflush(stdout);
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    child = child_exits(4);
+    setpgid(child, child);
+    say_status("by its group", waitpid(-child, &status, 0), &status);
+    const pid_t three[3] = {child_exits(11), child_exits(12), child_exits(13)};
+    for (int i = 2; i >= 0; i--)
+        say_status("of three", waitpid(three[i], &status, 0), &status);
+    signal(SIGCHLD, SIG_IGN);
+    child = child_exits(5);
+    say_status("ignored", waitpid(child, &status, 0), &status);
+    signal(SIGCHLD, SIG_DFL);
+    int ends[2];
+    if (pipe(ends) != 0)
+        exit(1);
+    child = fork();
+    if (child == 0) {
+        if (fork() == 0) {
+            char byte;
+            close(ends[1]);
+            while (read(ends[0], &byte, 1) > 0)
+                ;
+            printf("an orphan has another parent\n");
+            fflush(stdout);
+            _exit(0);
+        }
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    close(ends[0]);
+    close(ends[1]);
+    getrusage(RUSAGE_CHILDREN, &usage);
+    printf("children took time: %d\n", usage.ru_utime.tv_sec > 0 || usage.ru_utime.tv_usec >= 0);
+}
+
+static void pipes(void)
+{
+    enum { MANY = 300000 };
+    int down[2], up[2];
+    char *data = malloc(MANY), *back = malloc(MANY);
+    for (int i = 0; i < MANY; i++)
+        data[i] = (char)(i * 7 % 251);
+    if (pipe(down) != 0 || pipe(up) != 0)
+        exit(1);
+    if (fork() == 0) { /* gives back what it gets, upside down */
+        char part[5000];
+        ssize_t got;
+        close(down[1]);
+        close(up[0]);
+        while ((got = read(down[0], part, sizeof part)) > 0) {
+            for (ssize_t i = 0; i < got; i++)
+                part[i] = (char)~part[i];
+            if (write(up[1], part, (size_t)got) != got)
+                _exit(1);
+        }
+        _exit(0);
+    }
+    if (fork() == 0) { /* more than a pipe holds */
+        close(up[0]);
+        close(up[1]);
+        _exit(write(down[1], data, MANY) == MANY ? 0 : 1);
+    }
+    close(down[0]);
+    close(down[1]);
+    close(up[1]);
+    size_t used = 0;
+    struct pollfd query = {.fd = up[0], .events = POLLIN};
+    while (poll(&query, 1, -1) == 1 && query.revents & POLLIN) {
+        const ssize_t got = read(up[0], back + used, MANY - used);
+        if (got <= 0)
+            break;
+        used += (size_t)got;
+    }
+    bool same = used == MANY;
+    for (int i = 0; same && i < MANY; i++)
+        same = back[i] == (char)~data[i];
+    int status, sum = 0;
+    while (wait(&status) > 0)
+        sum += status;
+    printf("there and back: %d, statuses %d\n", same, sum);
+    if (pipe(down) != 0)
+        exit(1);
+    const pid_t child = fork();
+    if (child == 0) {
+        close(down[0]);
+        while (write(down[1], data, 1000) > 0)
+            ;
+        _exit(0);
+    }
+    close(down[1]);
+    fd_set set;
+    FD_ZERO(&set);
+    FD_SET(down[0], &set);
+    printf("select: %d\n", select(down[0] + 1, &set, NULL, NULL, NULL));
+    printf("a part: %zd\n", read(down[0], back, 100));
+    close(down[0]);
+    waitpid(child, &status, 0);
+    say_status("behind a broken pipe", child, &status);
+}
+
+static int shared_word;
+
+static void spawn(void)
+{
+    pid_t child = 0;
+    int status = 0;
+    char *words[] = {"sh", "-c", "echo from sh; exit 6", NULL}, *nothing[] = {"nothing", NULL};
+    printf("a file that is not there: %s\n",
+           strerrorname_np(posix_spawn(&child, "/nowhere/at/all", NULL, NULL, nothing, environ)));
+    const int spawned = posix_spawn(&child, "/bin/sh", NULL, NULL, words, environ);
+    say_status("its end", waitpid(child, &status, 0), &status);
+    printf("sh: %d\n", spawned);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/nowhere", O_RDONLY, 0);
+    printf("an action that fails: %s\n",
+           strerrorname_np(posix_spawn(&child, "/bin/true", &actions, NULL, words, environ)));
+    fflush(stdout);
+    child = vfork();
+    if (child == 0) {
+        shared_word = 42;
+        _exit(2);
+    }
+    printf("the child's word: %d\n", shared_word);
+    say_status("of vfork", waitpid(child, &status, 0), &status);
+    printf("system: %d\n", WEXITSTATUS(system("exit 5")));
+    FILE *from = popen("echo through popen; echo twice", "r");
+    char line[100];
+    while (fgets(line, sizeof line, from))
+        printf("read: %s", line);
+    printf("pclose: %d\n", pclose(from));
+}
+
+static volatile sig_atomic_t caught, from_whom, its_status;
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    caught += number;
+    from_whom = info->si_pid;
+    its_status = info->si_status;
+}
+
+static void signals(void)
+{
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+    sigset_t block, old;
+    int status;
+    sigaction(SIGCHLD, &action, NULL);
+    sigaction(SIGUSR1, &action, NULL);
+    sigemptyset(&block);
+    sigaddset(&block, SIGCHLD);
+    sigaddset(&block, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &block, &old);
+    pid_t child = child_exits(8);
+    while (caught == 0)
+        sigsuspend(&old);
+    printf("SIGCHLD %d of the child %d, status %d\n", caught == SIGCHLD, from_whom == child, its_status);
+    waitpid(child, &status, 0);
+    caught = 0;
+    child = fork();
+    if (child == 0) {
+        kill(getppid(), SIGUSR1);
+        while (caught == 0)
+            sigsuspend(&old);
+        _exit(caught == SIGUSR1 ? 21 : 22);
+    }
+    while (caught == 0)
+        sigsuspend(&old);
+    printf("SIGUSR1 %d of the child %d\n", caught == SIGUSR1, from_whom == child);
+    kill(child, SIGUSR1);
+    say_status("answered", waitpid(child, &status, 0), &status);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    child = fork();
+    if (child == 0) {
+        int ends[2];
+        char byte;
+        if (pipe(ends) == 0 && read(ends[0], &byte, 1) < 0)
+            _exit(1);
+        _exit(2);
+    }
+    kill(child, SIGTERM);
+    say_status("while it read", waitpid(child, &status, 0), &status);
+    const int sent = kill(child, 0);
+    printf("nobody: %d %s\n", sent, strerrorname_np(errno));
+    caught = 0;
+    child = fork();
+    if (child == 0) { /* spins until it is told */
+        while (caught == 0)
+            ;
+        _exit(7);
+    }
+    kill(child, SIGUSR1);
+    int got;
+    do
+        got = waitpid(child, &status, 0);
+    while (got < 0 && errno == EINTR);
+    say_status("spinning", got, &status);
+}
+
+static void shared(const char *directory)
+{
+    char path[4096], text[100] = "";
+    int status;
+    volatile int *word = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    snprintf(path, sizeof path, "%s/shared", directory);
+    const int file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    if (ftruncate(file, 4096) != 0)
+        exit(1);
+    volatile int *mapped = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    int private = 1;
+    if (fork() == 0) {
+        *word = 5;
+        *mapped = 6;
+        private = 7;
+        lseek(file, 100, SEEK_SET);
+        _exit(0);
+    }
+    wait(&status);
+    printf("shared %d, of the file %d, private %d, position %ld\n", *word, *mapped, private, lseek(file, 0, SEEK_CUR));
+    flock(file, LOCK_EX);
+    int ends[2];
+    if (pipe(ends) != 0)
+        exit(1);
+    if (fork() == 0) {
+        const int other = open(path, O_RDWR);
+        printf("locked: %d\n", flock(other, LOCK_EX | LOCK_NB));
+        close(file);
+        close(ends[0]);
+        close(ends[1]);
+        flock(other, LOCK_EX);
+        printf("child has the lock\n");
+        fflush(stdout);
+        _exit(0);
+    }
+    close(ends[1]);
+    if (read(ends[0], text, 1) != 0)
+        exit(1);
+    strcpy(text, "the parent lets go\n");
+    if (write(1, text, strlen(text)) < 0)
+        exit(1);
+    flock(file, LOCK_UN);
+    wait(&status);
+    while (__sync_lock_test_and_set(word, 1)) /* a spinning lock across processes */
+        *word = 0;
+    if (fork() == 0) {
+        while (__sync_lock_test_and_set(word, 1))
+            ;
+        _exit(33);
+    }
+    *word = 0;
+    wait(&status);
+    say_status("spinning at shared memory", 1, &status);
+}
+
+static void clocks(void)
+{
+    struct timespec begin, end;
+    int status;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    for (int i = 3; i > 0; i--)
+        if (fork() == 0) {
+            sleep((unsigned)i);
+            printf("after %d seconds\n", i);
+            fflush(stdout);
+            _exit(0);
+        }
+    while (wait(&status) > 0)
+        ;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    printf("together %ld\n", end.tv_sec - begin.tv_sec - (end.tv_nsec < begin.tv_nsec));
+}
+
+static int tree(int left)
+{
+    int status, sum = 1;
+    if (left <= 1)
+        return 1;
+    for (int i = 0; i < 2; i++)
+        if (fork() == 0)
+            _exit(tree(left - 1));
+    while (wait(&status) > 0)
+        sum += WEXITSTATUS(status);
+    return sum;
+}
+
+int main(int argc, char **argv)
+{
+    const char *part = argc > 1 ? argv[1] : "";
+    setvbuf(stdout, NULL, _IOLBF, 65536);
+    if (strcmp(part, "basics") == 0)
+        basics();
+    else if (strcmp(part, "pipes") == 0)
+        pipes();
+    else if (strcmp(part, "spawn") == 0)
+        spawn();
+    else if (strcmp(part, "signals") == 0)
+        signals();
+    else if (strcmp(part, "shared") == 0 && argc > 2)
+        shared(argv[2]);
+    else if (strcmp(part, "clock") == 0)
+        clocks();
+    else if (strcmp(part, "tree") == 0 && argc > 2)
+        printf("%d processes\n", tree(atoi(argv[2])));
+    return 0;
+}
