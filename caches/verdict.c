@@ -89,17 +89,16 @@ static inline void lose(struct cache_rows *rows, const struct heard *heard, uint
 }
 
 /* One level after the other; returns the depth of that which has the line. An access does not make the levels lose its
- * own line, so what is known of it may be read first. missed: as the record says, a constant where it is what it mostly
- * is. heard: NULL: nobody wants to hear of it. */
-static inline __attribute__((always_inline)) uint32_t judge(struct cache_verdicts *verdicts, uint64_t first,
-                                                            const uint32_t missed, const struct heard *heard,
-                                                            struct caches_outcome *outcome)
+ * own line, so what is known of it may be read first. column, missed: as the record says, constants where they are what
+ * they mostly are. heard: NULL: nobody wants to hear of it. */
+static inline __attribute__((always_inline)) uint32_t judge(struct cache_verdicts *verdicts, uint32_t slot,
+                                                            uint32_t column, const uint32_t missed,
+                                                            const struct heard *heard, struct caches_outcome *outcome)
 {
     struct cache_rows *rows = &verdicts->rows;
-    const uint32_t slot = (uint32_t)first;
     const bool kept = heard && rows->has_evictors;
-    uint32_t column = first >> TAPE_COLUMN & 15, depth = tape_depth(verdicts, column);
-    uint32_t *stamp = cache_rows_stamp(rows, slot, column), *const row = cache_rows_stamp(rows, slot, 0);
+    uint32_t depth = column == 0 ? 0 : tape_depth(verdicts, column), *const row = cache_rows_stamp(rows, slot, 0);
+    uint32_t *stamp = column == 0 ? row : cache_rows_stamp(rows, slot, column);
     for (uint32_t i = 0; i < missed; i++) {
         const enum caches_class class_ = touch(&verdicts->level[column], stamp, slot, true);
         if (heard)
@@ -125,24 +124,26 @@ static inline void end_outcome(const struct cache_verdicts *verdicts, struct cac
 
 /* words: behind the first one. lost: as in struct heard. */
 static inline __attribute__((always_inline)) enum c2_status say_heard(
-    struct cache_verdicts *verdicts, uint64_t first, const uint64_t *words, const uint32_t missed, const uint64_t lost,
-    const struct caches_hearer *hearer, struct caches_outcome *outcome, struct c2_error *err)
+    struct cache_verdicts *verdicts, uint32_t slot, uint32_t column, const uint32_t missed, const uint64_t *words,
+    const uint64_t lost, const struct caches_hearer *hearer, struct caches_outcome *outcome, struct c2_error *err)
 {
     const struct heard heard = {.noted = (const struct caches_noted *)words, .passed = words + TAPE_HEAD, .lost = lost};
     outcome->evicted = 0;
-    end_outcome(verdicts, outcome, judge(verdicts, first, missed, &heard, outcome));
+    end_outcome(verdicts, outcome, judge(verdicts, slot, column, missed, &heard, outcome));
     if (!hearer)
         return C2_OK;
-    const struct line_no line = {cache_rows_line(&verdicts->rows, (uint32_t)first)};
+    const struct line_no line = {cache_rows_line(&verdicts->rows, slot)};
     return hearer->told(hearer->self, heard.noted, line, outcome, err);
 }
 
+/* lost is behind what is said of levels, where it may be anything but 0: see put_miss() in tape.c. */
 static __attribute__((noinline)) enum c2_status say_further(struct cache_verdicts *verdicts, uint64_t first,
                                                             const uint64_t *words, const struct caches_hearer *hearer,
                                                             struct caches_outcome *outcome, struct c2_error *err)
 {
-    const uint32_t missed = first >> TAPE_MISSED & 15;
-    return say_heard(verdicts, first, words, missed, words[TAPE_HEAD + missed], hearer, outcome, err);
+    const uint32_t missed = first >> TAPE_MISSED & 15, behind = (uint8_t)(first >> TAPE_BEHIND);
+    const uint64_t lost = behind > TAPE_HEAD + missed ? words[TAPE_HEAD + missed] : 0;
+    return say_heard(verdicts, (uint32_t)first, first >> TAPE_COLUMN & 15, missed, words, lost, hearer, outcome, err);
 }
 
 static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the table of lines accessed"); }
@@ -199,9 +200,9 @@ enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_
             touch(&verdicts->level[column], cache_rows_stamp(&verdicts->rows, (uint32_t)first, column), (uint32_t)first,
                   false);
         else if (behind == 0)
-            judge(verdicts, first, first >> TAPE_MISSED & 15, NULL, NULL);
-        else if (C2_LIKELY(behind == TAPE_HEAD + 1))
-            status = say_heard(verdicts, first, word, 1, 0, hearer, outcome, err);
+            judge(verdicts, (uint32_t)first, column, first >> TAPE_MISSED & 15, NULL, NULL);
+        else if (C2_LIKELY(column == 0 && behind == TAPE_HEAD + 1))
+            status = say_heard(verdicts, (uint32_t)first, 0, 1, word, 0, hearer, outcome, err);
         else if (column < TAPE_NOTE)
             status = say_further(verdicts, first, word, hearer, outcome, err);
         else
