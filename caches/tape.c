@@ -168,7 +168,7 @@ bool caches_can_defer(const struct caches *caches) { return caches->usual; }
 
 void caches_defer_to(struct caches *caches, uint64_t *words, uint32_t room)
 {
-    C2_ASSERT(caches->usual && caches->lines.groups == 0 && room > CACHES_TAPE_SLACK);
+    C2_ASSERT(caches->usual && caches->tape.end.at == caches->tape.words && room > CACHES_TAPE_SLACK);
     caches->tape.end.at = caches->tape.words = words;
     caches->tape.end.stop = words + room - CACHES_TAPE_SLACK;
 }

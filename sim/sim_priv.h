@@ -113,7 +113,7 @@ struct sim_core {
 
 /* The second stage (verdicts.c). */
 struct sim_verdicts {
-    struct stream_batch *tape; /* of records of its own; NULL: there is one stage */
+    struct stream_batch *tape; /* of records of its own, a place of the ring if there is one; NULL: one stage */
     struct stream_sink to;
     struct stream_ring *ring; /* NULL: the thread that consumes does it */
     bool in_order;            /* everything is said before somebody is told of something else */
@@ -228,7 +228,7 @@ void sim_intervals_check(const struct sim *sim);
 /* verdicts.c */
 enum c2_status sim_verdicts_create(struct sim *sim, bool apart, struct c2_error *err);
 void sim_verdicts_destroy(struct sim *sim);
-void sim_verdicts_use(struct sim *sim); /* the caches are new */
+void sim_verdicts_use(struct sim *sim); /* the caches, or the tape, are new */
 enum c2_status sim_verdicts_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err);
 enum c2_status sim_verdicts_tlb_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, bool walked,
                                        uint64_t actor, struct c2_error *err);
@@ -318,7 +318,13 @@ enum c2_status sim_tell_window(const struct sim *sim, const struct sim_window *w
 enum c2_status sim_tell_finish(struct sim *sim, struct c2_error *err);
 enum c2_status sim_tell_batch(const struct sim *sim, struct c2_error *err);
 enum c2_status sim_tell_found(const struct sim *sim, const struct sim_miss *walk, struct c2_error *err);
-enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss, struct c2_error *err);
+static inline enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (const struct sim_subscriber *s = sim->hearers; s < sim->hearer_end && status == C2_OK; s++)
+        status = miss->measured || s->in_every_phase ? s->missed(s->self, miss, err) : C2_OK;
+    return status;
+}
 enum c2_status sim_tell_prefetched(const struct sim *sim, const struct sim_prefetched *prefetched,
                                    struct c2_error *err);
 enum c2_status sim_tell_unaided(const struct sim *sim, const struct sim_miss *miss, uint32_t served_by,

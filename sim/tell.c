@@ -105,14 +105,6 @@ enum c2_status sim_tell_tlb_miss(const struct sim *sim, const struct sim_tlb_mis
     return status;
 }
 
-enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss, struct c2_error *err)
-{
-    enum c2_status status = C2_OK;
-    for (const struct sim_subscriber *s = sim->hearers; s < sim->hearer_end && status == C2_OK; s++)
-        status = miss->measured || s->in_every_phase ? s->missed(s->self, miss, err) : C2_OK;
-    return status;
-}
-
 /* A walk's read that the first level asked has. */
 enum c2_status sim_tell_found(const struct sim *sim, const struct sim_miss *walk, struct c2_error *err)
 {

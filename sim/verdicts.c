@@ -6,7 +6,8 @@
  *   Where the caches can do both apart (caches_can_defer) a simulator has two stages. The first takes records: it
  *   translates, asks the TLBs, decides what the levels hold, and asks whoever attributes for owners and actors. What it
  *   does it writes on a tape. The second takes tapes: shadows, classes, evictors, and it tells subscribers of misses.
- *   Full tapes go to the second stage at once, or to its own thread through a ring (sim_config.apart).
+ *   Full tapes go to the second stage at once, or to its own thread through a ring (sim_config.apart): then the tape
+ *   is a place of the ring, and nothing is copied.
  *   All that both have to do with waits until everything is said (sim_verdicts_settle): windows, emptied caches, what
  *   is dropped, the end; without a thread the end of each batch.
  *
@@ -119,7 +120,11 @@ enum c2_status sim_verdicts_pass(struct sim *sim, struct c2_error *err)
     verdicts->tape->used = caches_deferred(sim->caches);
     if (verdicts->tape->used == 0)
         return C2_OK;
-    return verdicts->to.consume(verdicts->to.self, verdicts->tape, err);
+    if (!verdicts->ring)
+        return verdicts->to.consume(verdicts->to.self, verdicts->tape, err);
+    enum c2_status status = stream_ring_hand_on(verdicts->ring, &verdicts->tape, err);
+    sim_verdicts_use(sim);
+    return status;
 }
 
 enum c2_status sim_verdicts_settle(struct sim *sim, struct c2_error *err)
@@ -163,29 +168,40 @@ void sim_verdicts_use(struct sim *sim)
         caches_defer_to(sim->caches, sim->verdicts.tape->words, STREAM_BATCH_WORDS);
 }
 
+/* The tape is a place of the ring. */
+static enum c2_status create_ring(struct sim_verdicts *verdicts, struct c2_error *err)
+{
+    enum c2_status status = stream_ring_create(&verdicts->ring, &verdicts->to, 1, 1, err);
+    if (status != C2_OK)
+        return status;
+    verdicts->to = stream_ring_sink(verdicts->ring);
+    return stream_ring_place(verdicts->ring, &verdicts->tape, err);
+}
+
+static enum c2_status create_tape(struct sim_verdicts *verdicts, struct c2_error *err)
+{
+    verdicts->tape = c2_alloc(sizeof *verdicts->tape);
+    return verdicts->tape ? C2_OK : c2_fail_memory(err, "what is to be said of accesses");
+}
+
 enum c2_status sim_verdicts_create(struct sim *sim, bool apart, struct c2_error *err)
 {
     struct sim_verdicts *verdicts = &sim->verdicts;
     if (!caches_can_defer(sim->caches))
         return C2_OK;
-    verdicts->tape = c2_alloc(sizeof *verdicts->tape);
-    if (!verdicts->tape)
-        return c2_fail_memory(err, "what is to be said of accesses");
-    verdicts->tape->tid = 0;
     verdicts->to = (struct stream_sink){sim, hear, nothing_behind};
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end; s++)
         verdicts->in_order |= hears_both(s);
-    sim_verdicts_use(sim);
-    if (!apart || !suits_a_thread(sim))
-        return C2_OK;
-    enum c2_status status = stream_ring_create(&verdicts->ring, &verdicts->to, 1, 1, err);
+    enum c2_status status = apart && suits_a_thread(sim) ? create_ring(verdicts, err) : create_tape(verdicts, err);
     if (status == C2_OK)
-        verdicts->to = stream_ring_sink(verdicts->ring);
+        sim_verdicts_use(sim);
     return status;
 }
 
 void sim_verdicts_destroy(struct sim *sim)
 {
-    stream_ring_destroy(sim->verdicts.ring);
-    c2_free(sim->verdicts.tape);
+    if (sim->verdicts.ring)
+        stream_ring_destroy(sim->verdicts.ring);
+    else
+        c2_free(sim->verdicts.tape);
 }

@@ -185,6 +185,18 @@ static void publish(struct stream_ring *ring)
     pthread_mutex_unlock(&ring->mutex);
 }
 
+enum c2_status stream_ring_place(struct stream_ring *ring, struct stream_batch **place, struct c2_error *err)
+{
+    return wait_for_place(ring, place, err);
+}
+
+enum c2_status stream_ring_hand_on(struct stream_ring *ring, struct stream_batch **place, struct c2_error *err)
+{
+    C2_ASSERT((*place)->used <= STREAM_BATCH_WORDS && *place == &ring->batches[ring->published % ring->places]);
+    publish(ring);
+    return wait_for_place(ring, place, err);
+}
+
 static enum c2_status ring_consume(void *self, const struct stream_batch *batch, struct c2_error *err)
 {
     struct stream_ring *ring = self;
