@@ -347,9 +347,10 @@ void caches_expect(struct caches *caches, struct line_no physical_line);
  * changes nothing of what the levels hold. There an access may be made in two stages: the levels now, and shadows,
  * classes, evictors and outcomes later, from a tape that the first stage writes; on another thread if one likes. */
 bool caches_can_defer(const struct caches *caches);
-/* Before the first access, and then while the tape is empty: from now on they write on this one, and are made by caches_try(), caches_try_walk(),
- * caches_defer() and caches_note() alone. room: more than CACHES_TAPE_SLACK words. What returns CACHES_FULL has left
- * room for a few accesses more. The counts of levels are current when all was heard. */
+/* Before the first access, and then while the tape is empty: from now on they write on this one, and are made by
+ * caches_try(), caches_try_walk(), caches_defer() and caches_note() alone. room: more than CACHES_TAPE_SLACK words.
+ * What returns CACHES_FULL has left room for a few accesses more. The counts of levels are current when all was
+ * heard. */
 #define CACHES_TAPE_SLACK 256u
 void caches_defer_to(struct caches *caches, uint64_t *words, uint32_t room);
 /* How many words are on the tape now; it is empty then. */

@@ -35,29 +35,23 @@ static inline struct hot hot_load(const struct sim_core *core) { return (struct 
 
 /* ------------------------------------------------------------------ a fetch that enters a line */
 
-static __attribute__((noinline)) enum c2_status fetch_slowly(struct sim_core *core, uint64_t start, uint64_t repeats,
-                                                             struct c2_error *err)
-{
-    core->repeats = repeats;
-    return sim_access(core, SIM_FETCH, (struct guest_va){start}, err);
-}
-
-/* start: of the line; repeats: of the data line before. Calls are made at its end only: so the common way needs no
- * stack. */
+/* start: of the line; repeats: of the data line before. */
 static inline __attribute__((always_inline)) enum c2_status fetch_as(struct sim_core *core, uint64_t start,
                                                                      uint32_t code, uint64_t repeats, const bool usual,
                                                                      struct c2_error *err)
 {
-    const uint64_t vpn = start >> C2_PAGE_SHIFT;
-    struct sim_page *const page = &core->pages[vpn & (SIM_PAGES - 1)];
+    const struct guest_va va = {start};
+    struct sim_page *const page = &core->pages[start >> C2_PAGE_SHIFT & (SIM_PAGES - 1)];
     core->fetch_line = start >> (usual ? SIM_USUAL_LINE_SHIFT : core->line_shift);
     core->code = code;
-    if (!SHORTCUT(page->vpn == vpn && repeats == 0))
-        return fetch_slowly(core, start, repeats, err);
-    C2_PROMISE(sim_page_holds(core, page, (struct guest_va){start}));
-    core->repeats = 0;
+    core->repeats = repeats;
+    if (C2_UNLIKELY(!SHORTCUT(page->vpn == start >> C2_PAGE_SHIFT)))
+        return sim_access(core, SIM_FETCH, va, err);
+    C2_PROMISE(sim_page_holds(core, page, va));
+    if (repeats != 0)
+        sim_flush_repeats(core);
     sim_leave_line(core);
-    return sim_ask(core, SIM_FETCH, page, (struct guest_va){start}, usual, err);
+    return sim_ask(core, SIM_FETCH, page, va, usual, err);
 }
 
 static __attribute__((noinline)) enum c2_status fetch_usual(struct sim_core *core, uint64_t start, uint32_t code,
@@ -135,14 +129,13 @@ static __attribute__((noinline)) enum c2_status refer_slowly(struct sim_core *co
 /* A reference to another line than the one before, mostly of a page that is remembered and has one owner. Calls are
  * made at its end only: so the common way needs no stack. */
 static inline __attribute__((always_inline)) enum c2_status refer_as(struct sim_core *core, const struct sim_slot *slot,
-                                                                     uint64_t va, uint64_t repeats, uint64_t *refs,
-                                                                     struct c2_error *err)
+                                                                     uint64_t va, uint64_t *refs, struct c2_error *err)
 {
     const uint64_t vpn = va >> C2_PAGE_SHIFT, start = va & ~SIM_USUAL_LINE_MASK;
     struct sim_page *const page = &core->pages[vpn & (SIM_PAGES - 1)];
     const enum sim_kind kind = first_kind(slot);
-    if (!SHORTCUT(page->vpn == vpn && va - start < slot->limit && repeats == 0 && start != core->data_start))
-        return refer_slowly(core, slot, va, repeats, err);
+    if (!SHORTCUT(page->vpn == vpn && va - start < slot->limit && start != core->data_start))
+        return refer_slowly(core, slot, va, 0, err);
     C2_PROMISE(sim_page_holds(core, page, (struct guest_va){va}));
     enter_line(core, slot, start, refs);
     return sim_ask(core, kind, page, (struct guest_va){va}, true, err);
@@ -150,19 +143,33 @@ static inline __attribute__((always_inline)) enum c2_status refer_as(struct sim_
 
 /* The page has several owners. */
 static __attribute__((noinline)) enum c2_status refer_owned(struct sim_core *core, const struct sim_slot *slot,
-                                                            uint64_t va, uint64_t repeats, struct c2_error *err)
+                                                            uint64_t va, struct c2_error *err)
 {
     const struct sim_owned_line *line = sim_owned_line(core, va);
     if (line->line != va >> SIM_USUAL_LINE_SHIFT)
-        return refer_slowly(core, slot, va, repeats, err);
-    return refer_as(core, slot, va, repeats, line->refs, err);
+        return refer_slowly(core, slot, va, 0, err);
+    return refer_as(core, slot, va, line->refs, err);
+}
+
+static enum c2_status refer_usual(struct sim_core *core, const struct sim_slot *slot, uint64_t va, uint64_t repeats,
+                                  struct c2_error *err);
+
+/* There are repeats of the line before to be told of. */
+static __attribute__((noinline)) enum c2_status refer_behind(struct sim_core *core, const struct sim_slot *slot,
+                                                             uint64_t va, uint64_t repeats, struct c2_error *err)
+{
+    core->repeats = repeats;
+    sim_flush_repeats(core);
+    return refer_usual(core, slot, va, 0, err);
 }
 
 static __attribute__((noinline)) enum c2_status refer_usual(struct sim_core *core, const struct sim_slot *slot,
                                                             uint64_t va, uint64_t repeats, struct c2_error *err)
 {
+    if (C2_UNLIKELY(repeats != 0))
+        return refer_behind(core, slot, va, repeats, err);
     uint64_t *refs = core->pages[va >> C2_PAGE_SHIFT & (SIM_PAGES - 1)].refs;
-    return C2_LIKELY(refs) ? refer_as(core, slot, va, repeats, refs, err) : refer_owned(core, slot, va, repeats, err);
+    return C2_LIKELY(refs) ? refer_as(core, slot, va, refs, err) : refer_owned(core, slot, va, err);
 }
 
 static inline bool leaves(const struct sim_core *core, const struct sim_slot *slot, uint64_t va)
