@@ -15,6 +15,7 @@
  *   Level to the next one below, or to memory: read, a line for each miss of the level - fills, those for writes and
  *   those of L1I (with L1D's) and of page walks included; written, a line for each dirty victim that the level writes
  *   back, and where the level below is exclusive a line for each victim, clean ones too.
+ *   Threads    Windows and curves of each, where there are several: bandwidth_threads.c.
  *   FLOPs      of the instructions that completed (emu/flops.c); 0 in traces of other tools, which do not say them.
  *   Places     A window belongs to the block that executed most of its instructions, of equal ones the first. So the
  *   windows of functions, and of lines, add up to the run's, and what moves at a change of functions is one's.
@@ -25,6 +26,8 @@
  *   For each block that was executed 40 bytes, and about 900 where windows belong to it; curves: see there.
  * Not modelled
  *   Machines that prefetch, which are refused: their prefetches are no misses.
+ *   Threads that move data on one path at a time: of each it is said how long it takes alone. What one core has from
+ *   another, without memory (forwards of caches/coherence.c), counts on the path of the level that missed it.
  *   Latencies and dependencies: the prediction is a lower bound. What fetches ask of L1I, and the 8 bytes of an entry
  *   that a walk reads where it enters. The way up of dirty copies that an inclusive level takes from those above it:
  *   they are on its own path down (at most back_invalidations lines are missing above). A line that an L1I fetch takes
@@ -78,6 +81,7 @@ struct bandwidth {
 
     uint64_t all_victims[CACHES_MAX_LEVELS];
     struct bandwidth_bins bins[BANDWIDTH_UNITS][BANDWIDTH_FLOWS];
+    struct bandwidth_threads threads;
     struct analyses_bandwidth_result result;
     struct bandwidth_step *steps[BANDWIDTH_UNITS][BANDWIDTH_FLOWS];
     struct bandwidth_place *functions, *lines, *loops;
@@ -109,6 +113,7 @@ static void destroy(struct analysis *analysis)
     struct bandwidth *b = (struct bandwidth *)analysis;
     release_places(b);
     release_bins(b);
+    bandwidth_threads_release(&b->threads);
     for (uint32_t unit = 0; unit < BANDWIDTH_UNITS; unit++)
         for (uint32_t i = 0; i < BANDWIDTH_FLOWS; i++)
             c2_free(b->steps[unit][i]);
@@ -166,6 +171,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     b->result.window = (uint32_t)b->window;
     if (status == C2_OK)
         status = analyses_open_file(&b->curves, setup, ANALYSES_SETTING_bandwidth_curves, err);
+    b->threads.curves = b->curves;
     if (status == C2_OK)
         status = analyses_open_file(&b->roofline, setup, ANALYSES_SETTING_roofline, err);
     if (status == C2_OK)
@@ -273,6 +279,9 @@ static enum c2_status record(void *self, const struct sim_executed *record, stru
     b->last_number = record->number;
     b->last_insns = record->insns_run;
     add_done(&b->so_far, &b->last);
+    status = bandwidth_threads_note(&b->threads, record->tid, b->last.instructions, err);
+    if (status != C2_OK)
+        return status;
     return note_block(b, record->number, b->last.instructions, err);
 }
 
@@ -400,6 +409,8 @@ static enum c2_status interval(void *self, const struct sim_interval *ended, str
         b->all_victims[i] += b->victims[i];
     find_dominant(b, &window);
     enum c2_status status = keep(b, &window, err);
+    if (status == C2_OK)
+        status = bandwidth_threads_keep(&b->threads, &window, left.instructions, b->result.flow_count, b->window, err);
     return status == C2_OK ? begin_next(b, &left, err) : status;
 }
 
@@ -418,6 +429,7 @@ static enum c2_status dropped(void *self, struct c2_error *err)
     struct bandwidth *b = self;
     release_places(b);
     release_bins(b);
+    bandwidth_threads_release(&b->threads);
     memset(b->all_victims, 0, sizeof b->all_victims);
     b->result.all = (struct bandwidth_windows){0};
     return begin_next(b, &(struct done){0}, err);
@@ -548,6 +560,10 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
     struct bandwidth *b = self;
     check_amounts(b, sim_measured(sim));
     enum c2_status status = make_curves(b, err);
+    if (status == C2_OK)
+        status = bandwidth_threads_finish(&b->threads, &b->result.all, b->result.flow_count, err);
+    b->result.threads = b->threads.list;
+    b->result.thread_count = b->threads.count;
     return status == C2_OK ? make_places(b, err) : status;
 }
 

@@ -64,6 +64,14 @@ struct bandwidth_places { /* by cycles, or where they are not known by instructi
     size_t count;
 };
 
+/* A thread. Curves by instruction, where a file of curves is written. */
+struct bandwidth_thread {
+    uint32_t tid;
+    uint64_t tally; /* while counting: its instructions of the window */
+    struct bandwidth_windows windows;
+    struct bandwidth_curve curves[BANDWIDTH_FLOWS];
+};
+
 struct analyses_bandwidth_result {
     uint32_t window; /* instructions */
     bool limited;    /* the machine has limits */
@@ -71,6 +79,8 @@ struct analyses_bandwidth_result {
     struct bandwidth_flow flows[BANDWIDTH_FLOWS];
     struct bandwidth_windows all;
     struct bandwidth_curve curves[BANDWIDTH_UNITS][BANDWIDTH_FLOWS];
+    const struct bandwidth_thread *threads; /* in the order in which they ran first */
+    uint32_t thread_count;
     struct bandwidth_places functions, lines, loops; /* loops: none where nobody asked for them */
 };
 

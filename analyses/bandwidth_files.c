@@ -14,26 +14,35 @@ static const char *direction(const struct bandwidth_flow *flow)
 
 /* ------------------------------------------------------------------ curves */
 
+/* thread: its column, with the comma; where there is one thread there is none. */
 static void write_curve(FILE *to, const struct bandwidth_flow *flow, const char *unit,
-                        const struct bandwidth_curve *curve)
+                        const struct bandwidth_curve *curve, const char *thread)
 {
     uint64_t until = 0;
     for (size_t i = 0; i < curve->count; i++) {
         const struct bandwidth_step *step = &curve->steps[i];
         until += step->units;
-        fprintf(to, "%s,%s,%s,%" PRIu64 ",%.6f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", unit, flow->path,
+        fprintf(to, "%s,%s,%s,%" PRIu64 ",%.6f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "%s\n", unit, flow->path,
                 direction(flow), until, (double)step->amount / (double)step->units, step->units, step->amount,
-                step->dominated);
+                step->dominated, thread);
     }
 }
 
 void bandwidth_write_curves(FILE *to, const struct analyses_bandwidth_result *result)
 {
     static const char *const units[BANDWIDTH_UNITS] = {"instruction", "flop"};
-    fprintf(to, "unit,path,direction,until,rate,units,amount,dominated\n");
+    const bool threads = result->thread_count > 1;
+    fprintf(to, "unit,path,direction,until,rate,units,amount,dominated%s\n", threads ? ",thread" : "");
     for (unsigned unit = 0; unit < BANDWIDTH_UNITS; unit++)
         for (uint32_t i = 0; i < result->flow_count; i++)
-            write_curve(to, &result->flows[i], units[unit], &result->curves[unit][i]);
+            write_curve(to, &result->flows[i], units[unit], &result->curves[unit][i], threads ? "," : "");
+    for (uint32_t thread = 0; threads && thread < result->thread_count; thread++) {
+        char number[16];
+        snprintf(number, sizeof number, ",%" PRIu32, result->threads[thread].tid);
+        for (uint32_t i = 0; i < result->flow_count; i++)
+            write_curve(to, &result->flows[i], units[BANDWIDTH_BY_INSTRUCTION], &result->threads[thread].curves[i],
+                        number);
+    }
 }
 
 /* ------------------------------------------------------------------ roofline */

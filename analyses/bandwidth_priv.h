@@ -31,6 +31,26 @@ enum c2_status bandwidth_bins_sort(struct bandwidth_step **out, const struct ban
                                    struct c2_error *err);
 void bandwidth_bins_release(struct bandwidth_bins *bins);
 
+/* bandwidth_threads.c: the same by thread. Begin with zeros, and `curves`: whether these are wanted. */
+struct bandwidth_curving {
+    struct bandwidth_bins flow[BANDWIDTH_FLOWS];
+};
+struct bandwidth_threads {
+    bool curves;
+    struct bandwidth_thread *list;
+    struct bandwidth_curving *bins; /* [thread] */
+    uint32_t count, room, bins_room;
+    uint32_t now; /* the one that runs */
+};
+enum c2_status bandwidth_threads_note(struct bandwidth_threads *threads, uint32_t tid, uint64_t instructions,
+                                      struct c2_error *err);
+/* The window is over; of the last record so many instructions are left for the next one. */
+enum c2_status bandwidth_threads_keep(struct bandwidth_threads *threads, const struct bandwidth_window *window,
+                                      uint64_t left, uint32_t flow_count, uint64_t steps, struct c2_error *err);
+enum c2_status bandwidth_threads_finish(struct bandwidth_threads *threads, const struct bandwidth_windows *all,
+                                        uint32_t flow_count, struct c2_error *err);
+void bandwidth_threads_release(struct bandwidth_threads *threads);
+
 /* bandwidth_places.c */
 void bandwidth_add_window(struct bandwidth_windows *to, const struct bandwidth_window *window, uint32_t flow_count);
 void bandwidth_add_windows(struct bandwidth_windows *to, const struct bandwidth_windows *from, uint32_t flow_count);

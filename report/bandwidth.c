@@ -15,7 +15,8 @@
 #include "report/report_priv.h"
 
 #define LISTED 50u /* of functions, lines and loops in the JSON, */
-#define SHOWN 2u   /* and in the text */
+#define THREADS 8u
+#define SHOWN 2u /* and in the text */
 
 /* ------------------------------------------------------------------ figures */
 
@@ -166,6 +167,19 @@ static void add_places(struct document *d, const char *key, const struct report_
     doc_close(d);
 }
 
+static void add_threads(struct document *d, const struct report_run *run,
+                        const struct analyses_bandwidth_result *result)
+{
+    doc_table(d, DOC_JSON, "threads");
+    for (uint32_t i = 0; i < result->thread_count; i++) {
+        doc_group(d, DOC_JSON, NULL);
+        doc_count(d, DOC_JSON, "thread", result->threads[i].tid);
+        add_windows(d, run, &result->threads[i].windows);
+        doc_close(d);
+    }
+    doc_close(d);
+}
+
 static void add_json(struct document *d, const struct report_run *run, const struct analyses_bandwidth_result *result)
 {
     doc_group(d, DOC_JSON, "bandwidth");
@@ -177,6 +191,8 @@ static void add_json(struct document *d, const struct report_run *run, const str
     add_places(d, "lines", run, &result->lines, name_line);
     if (result->loops.list)
         add_places(d, "loops", run, &result->loops, name_loop);
+    if (result->thread_count > 1)
+        add_threads(d, run, result);
     doc_close(d);
 }
 
@@ -273,20 +289,25 @@ static void show_paths(struct document *d, const struct report_run *run)
     doc_close(d);
 }
 
-static void show_function(struct document *d, const struct analyses_bandwidth_result *result,
-                          const struct bandwidth_place *place)
+static void show_windows(struct document *d, const struct analyses_bandwidth_result *result, const char *name,
+                         const struct bandwidth_windows *windows)
 {
-    char text[512];
-    const struct bandwidth_windows *windows = &place->windows;
     const uint32_t most = bandwidth_main(result, windows);
-    const char *name = place->place.function ? place->place.function
-                                             : loader_place_text(text, sizeof text, place->pc, &place->place);
     doc_note(d, DOC_ITEM, NULL, "%s: %.1f %% of the time, %.2f times slower", name,
              100 * windows->cycles / result->all.cycles, slowdown(windows));
     if (most != result->flow_count)
         doc_say(d, "; %s %.3f by insn (%.3f to %.3f)", flow_name(d, result, most),
                 by(windows->flow[most].amount, windows->instructions), windows->flow[most].least,
                 windows->flow[most].most);
+}
+
+static void show_function(struct document *d, const struct analyses_bandwidth_result *result,
+                          const struct bandwidth_place *place)
+{
+    char text[512];
+    const char *name = place->place.function ? place->place.function
+                                             : loader_place_text(text, sizeof text, place->pc, &place->place);
+    show_windows(d, result, name, &place->windows);
 }
 
 void report_add_bandwidth(struct document *d, struct report_digest *digest)
@@ -299,4 +320,6 @@ void report_add_bandwidth(struct document *d, struct report_digest *digest)
     show_paths(d, digest->run);
     for (size_t i = 0; result->limited && i < SHOWN && i < result->functions.count; i++)
         show_function(d, result, &result->functions.list[i]);
+    for (uint32_t i = 0; result->limited && result->thread_count > 1 && i < THREADS && i < result->thread_count; i++)
+        show_windows(d, result, doc_keep(d, "thread %u", result->threads[i].tid), &result->threads[i].windows);
 }

@@ -8,10 +8,12 @@ mixed     What a line is lost for, and what is read then: true sharing by a late
 private   A shared L3, and one for each core.
 tlbs      TLBs of each core, and memory that is taken away from them.
 refused   What does not go with several cores.
+bandwidth Windows and curves by thread.
 counters, handoff, halo  The samples of images/, live: exact counts, the estimate beside them, phases at barriers, and
           the replay of a recording.
 """
 
+import csv
 import json
 import os
 import sys
@@ -184,7 +186,8 @@ def refused():
 # ---------------------------------------------------------------------------------------------- live
 
 def live(image, *arguments, options=()):
-    result = emulate(["-q", "--json", "/dev/stderr", "-m", "haswell-ep", "--set", "cores=4"] + list(options) +
+    machine = [] if "-m" in options else ["-m", "haswell-ep"]
+    result = emulate(["-q", "--json", "/dev/stderr", "--set", "cores=4"] + machine + list(options) +
                      [os.path.join(IMAGES, image)] + [str(a) for a in arguments])
     equal(result.returncode, 0, "status of " + image)
     return json.loads(result.stderr)
@@ -254,6 +257,34 @@ def live_halo():
     check(level(apart, "L3")["coherence"] >= lines * (steps - 2) and level(run, "L3")["coherence"] == 0, "private L3s")
 
 
-{"counters": live_counters, "handoff": live_handoff, "halo": live_halo, "false": false, "true": true, "mixed": mixed,
- "private": private, "tlbs": tlbs, "refused": refused}[sys.argv[1]]()
+# Of each element 2 * from, two additions, and a quarter. A window belongs to one thread, so that a turn's ends are
+# another's: of some 50,000 instructions 200 at most.
+def live_bandwidth():
+    threads, rows, columns, steps = 4, 20, 128, 6
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "curves.csv")
+        report = live("halo", threads, rows, columns, steps,
+                      options=["-m", "weidendorfer", "--bandwidth", "--bandwidth-curves", path])
+        with open(path, encoding="utf-8") as file:
+            curves = list(csv.DictReader(file))
+    bandwidth = report["bandwidth"]
+    equal([t["thread"] for t in bandwidth["threads"]], [1, 2, 3, 4], "threads")
+    for key in ("windows", "instructions"):
+        equal(sum(t[key] for t in bandwidth["threads"]), bandwidth[key], key)
+    flops = [next(f for f in t["flows"] if f["path"] == "FLOPs")["operations"] for t in bandwidth["threads"]]
+    equal(sum(flops), 4 * threads * rows * columns * steps, "FLOPs")
+    check(all(abs(n - 4 * rows * columns * steps) < 1000 for n in flops), "FLOPs of each: %s" % flops)
+    units = {(c["path"], c["direction"]): 0 for c in curves}
+    for thread in bandwidth["threads"]:
+        for flow in units:
+            own = [c for c in curves if c["thread"] == str(thread["thread"]) and (c["path"], c["direction"]) == flow]
+            equal(sum(int(c["units"]) for c in own), thread["instructions"], "instructions of a curve")
+            units[flow] += sum(int(c["amount"]) for c in own)
+    for flow, amount in units.items():
+        equal(amount, sum(int(c["amount"]) for c in curves if c["thread"] == "" and c["unit"] == "instruction" and
+                          (c["path"], c["direction"]) == flow), "what moved")
+
+
+{"bandwidth": live_bandwidth, "counters": live_counters, "handoff": live_handoff, "halo": live_halo, "false": false,
+ "true": true, "mixed": mixed, "private": private, "tlbs": tlbs, "refused": refused}[sys.argv[1]]()
 done()
