@@ -6,6 +6,8 @@
  *   A conflict miss costs what a miss of its level costs (caches_miss_cycles). It concerns the object that misses and
  *   the one whose access had evicted the line. Objects whose conflicts cost a hundredth of all conflicts and a
  *   thousandth of all misses or more are moved, the dearest ANALYSES_MOVED of them at most. In this order:
+ *     apart     of several cores: arrays whose rows are falsely shared, two at most, each alone: so many bytes more a
+ *               row that each has a line (coherence_lines.c says how many).
  *     rows      the three dearest objects with rows, each alone: one line more a row; then all that have rows together.
  *     stagger   for each virtually indexed level the objects that evict each other (the dearest connected group of
  *               pairs of two objects) start line * floor(sets / objects) bytes apart, modulo line * sets.
@@ -31,6 +33,7 @@
 #define MEMBER_SHARE 50u /* of a group's cost: who has less is no member */
 #define ROWS_ALONE 3u
 #define SITES 2u
+#define PADDINGS 2u
 
 struct plan {
     const struct analyses_plan_input *in;
@@ -229,6 +232,23 @@ static void add(const struct plan *plan, struct analyses_proposal *proposal, uin
     change->pad_bytes = plan->in->machine->line_bytes;
 }
 
+/* ------------------------------------------------------------------ cores */
+
+static void propose_apart(struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->in->padding_count && plan->count < PADDINGS; i++) {
+        const struct analyses_padding *padding = &plan->in->paddings[i];
+        const struct analyses_object *object = object_at(plan, padding->object);
+        if (!analyses_movable(object) || object->blocks != 1 || padding->row_bytes > object->bytes / 2)
+            continue;
+        struct analyses_proposal *proposal = begin(plan, ANALYSES_PAD_ROWS);
+        add(plan, proposal, padding->object, false);
+        proposal->changes[0].row_bytes = padding->row_bytes;
+        proposal->changes[0].pad_bytes = padding->pad_bytes;
+        end(plan, proposal);
+    }
+}
+
 /* ------------------------------------------------------------------ rows */
 
 static void propose_rows(struct plan *plan)
@@ -243,12 +263,12 @@ static void propose_rows(struct plan *plan)
         plan->shared[plan->objects[i]] = plan->cost[plan->objects[i]] + 1; /* one that is wanted may have none */
     }
     const uint32_t alone_count = choose(alone, ROWS_ALONE, plan->shared, 1, count);
-    for (uint32_t i = 0; i < alone_count; i++) {
+    for (uint32_t i = 0; i < alone_count && !full(plan); i++) {
         struct analyses_proposal *proposal = begin(plan, ANALYSES_PAD_ROWS);
         add(plan, proposal, alone[i], true);
         end(plan, proposal);
     }
-    if (row_count < 2)
+    if (row_count < 2 || full(plan))
         return;
     struct analyses_proposal *proposal = begin(plan, ANALYSES_PAD_ROWS);
     for (uint32_t i = 0; i < row_count; i++)
@@ -458,6 +478,7 @@ enum c2_status analyses_plan(struct analyses_proposal out[ANALYSES_PROPOSALS], u
     struct plan plan = {.out = out};
     enum c2_status status = prepare(&plan, input, err);
     if (status == C2_OK) {
+        propose_apart(&plan);
         propose_rows(&plan);
         for (uint32_t i = 0; i < input->machine->level_count; i++)
             if (!physical(&plan, i))

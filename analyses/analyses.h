@@ -412,12 +412,19 @@ struct analyses_proposal {
     struct analyses_change changes[ANALYSES_MOVED];
 };
 
+/* Rows of an array that cores take from each other because several lie in one line. */
+struct analyses_padding {
+    uint32_t object;
+    uint32_t row_bytes, pad_bytes;
+};
 struct analyses_plan_input {
     const struct analyses_profile_result *profile;
     const struct caches_machine *machine;
-    const struct mmu_config *placement; /* of the run */
-    const uint64_t *rows;               /* [object]: bytes of a row; 0: it is not known to have rows */
-    const bool *wanted;                 /* [object]: concerned whatever its share; NULL: none */
+    const struct mmu_config *placement;      /* of the run */
+    const uint64_t *rows;                    /* [object]: bytes of a row; 0: it is not known to have rows */
+    const bool *wanted;                      /* [object]: concerned whatever its share; NULL: none */
+    const struct analyses_padding *paddings; /* of several cores: most misses first */
+    uint32_t padding_count;
 };
 /* Whether an object's place is a matter of the program: not the stack, code, files. */
 bool analyses_movable(const struct analyses_object *object);

@@ -8,7 +8,10 @@
  */
 #include <string.h>
 
+#include "analyses/coherence.h"
 #include "cli/cli_priv.h"
+
+#define PADDINGS 8u /* that are looked at */
 
 struct advising {
     const struct analyses_profile_result *profile;
@@ -18,6 +21,8 @@ struct advising {
     struct analyses_outcome before, outcomes[ANALYSES_PROPOSALS];
     struct analyses_proposal proposals[ANALYSES_PROPOSALS];
     uint32_t count;
+    struct analyses_padding paddings[PADDINGS];
+    uint32_t padding_count;
 };
 
 /* ------------------------------------------------------------------ --dim */
@@ -82,6 +87,19 @@ static enum c2_status take_dim(struct advising *advising, const char *text, stru
     return found ? C2_OK : fail_unknown(advising->profile, text, name, err);
 }
 
+/* ------------------------------------------------------------------ several cores */
+
+static void take_paddings(struct advising *advising, const struct report_run *run)
+{
+    const struct analyses_coherence_result *result = run->found[ANALYSIS_coherence];
+    for (size_t i = 0; result && i < result->object_count && advising->padding_count < PADDINGS; i++) {
+        const struct coherence_object *object = &result->objects[i];
+        if (object->padding != 0 && object->object != COHERENCE_NOBODY)
+            advising->paddings[advising->padding_count++] = (struct analyses_padding){
+                object->object, run->machine->line_bytes - object->padding, object->padding};
+    }
+}
+
 /* ------------------------------------------------------------------ the two times */
 
 static enum c2_status find_rows(struct advising *advising, const struct analyses_plan_input *input,
@@ -107,6 +125,8 @@ static enum c2_status try_all(struct advising *advising, struct c2_error *err)
                                               .machine = advising->replay.machine,
                                               .placement = advising->replay.placement,
                                               .rows = advising->rows,
+                                              .paddings = advising->paddings,
+                                              .padding_count = advising->padding_count,
                                               .wanted = advising->wanted};
     enum c2_status status = find_rows(advising, &input, err);
     if (status == C2_OK)
@@ -178,6 +198,7 @@ enum c2_status cli_advise(const struct cli_options *options, const struct cli_si
                                              .recording = simulation->recording,
                                              .profile = run->profile,
                                              .seed = options->seed};
+    take_paddings(advising, run);
     enum c2_status status = prepare(advising, options, err);
     if (status == C2_OK)
         status = try_all(advising, err);

@@ -8,6 +8,7 @@ mixed     What a line is lost for, and what is read then: true sharing by a late
 private   A shared L3, and one for each core.
 tlbs      TLBs of each core, and memory that is taken away from them.
 refused   What does not go with several cores.
+advised   `c2emu advise` tries the padding.
 bandwidth Windows and curves by thread.
 counters, handoff, halo  The samples of images/, live: exact counts, the estimate beside them, phases at barriers, and
           the replay of a recording.
@@ -257,6 +258,19 @@ def live_halo():
     check(level(apart, "L3")["coherence"] >= lines * (steps - 2) and level(run, "L3")["coherence"] == 0, "private L3s")
 
 
+# Padded, no thread misses its counter any longer, and the first one, at the end, never had the lines of the others.
+def live_advised():
+    threads, rounds = 4, 100
+    result = emulate(["advise", "-q", "--json", "/dev/stderr", "-m", "haswell-ep", "--set", "cores=4",
+                      os.path.join(IMAGES, "counters"), str(threads), str(rounds)])
+    advice = json.loads(result.stderr)
+    check(advice["same_as_run"], "played back as it was")
+    layout = next(l for l in advice["layouts"] if l["objects"] and l["objects"][0]["name"] == "counters")
+    equal([layout["words"], layout["helps"]], ["counters: rows of 8 B -> 64 B (+56 B)", True], "the layout")
+    equal(level(advice["before"], "L1D")["coherence"] - level(layout, "L1D")["coherence"],
+          threads * (rounds - 1) + 1, "coherence misses that it does not have")
+
+
 # Of each element 2 * from, two additions, and a quarter. A window belongs to one thread, so that a turn's ends are
 # another's: of some 50,000 instructions 200 at most.
 def live_bandwidth():
@@ -285,6 +299,7 @@ def live_bandwidth():
                           (c["path"], c["direction"]) == flow), "what moved")
 
 
-{"bandwidth": live_bandwidth, "counters": live_counters, "handoff": live_handoff, "halo": live_halo, "false": false,
- "true": true, "mixed": mixed, "private": private, "tlbs": tlbs, "refused": refused}[sys.argv[1]]()
+{"advised": live_advised, "bandwidth": live_bandwidth, "counters": live_counters, "handoff": live_handoff,
+ "halo": live_halo, "false": false, "true": true, "mixed": mixed, "private": private, "tlbs": tlbs,
+ "refused": refused}[sys.argv[1]]()
 done()

@@ -72,7 +72,8 @@ static void conflicts(struct made *m, uint32_t at, uint32_t victim, uint32_t evi
 
 static void plan(struct made *m)
 {
-    const struct analyses_plan_input input = {&m->profile, &m->machine, &m->placement, m->row_bytes, m->wanted};
+    const struct analyses_plan_input input = {
+        &m->profile, &m->machine, &m->placement, m->row_bytes, m->wanted, NULL, 0};
     assert_int_equal(C2_OK, analyses_plan(m->out, &m->count, &input, NULL));
     assert_true(m->count <= ANALYSES_PROPOSALS);
 }
@@ -255,7 +256,7 @@ static void small_shares(void **state)
         object(&m, ANALYSES_STATIC, i << 20, 256 << 10, 1);
         m.row_bytes[i] = 512;
     }
-    const struct analyses_plan_input input = {&m.profile, &m.machine, &m.placement, NULL, m.wanted};
+    const struct analyses_plan_input input = {&m.profile, &m.machine, &m.placement, NULL, m.wanted, NULL, 0};
     conflicts(&m, L1, 0, 0, 1000);
     conflicts(&m, L1, 1, 1, 9);
     assert_int_equal(C2_OK, analyses_plan_objects(objects, &count, &input, NULL));
@@ -288,7 +289,7 @@ static void many_objects(void **state)
         object(&m, ANALYSES_STATIC, i << 20, 256 << 10, 1);
         conflicts(&m, L1, i, i, 1000 + (i * 7) % 30); /* each rest once: the 24 with 6 or more */
     }
-    const struct analyses_plan_input input = {&m.profile, &m.machine, &m.placement, NULL, NULL};
+    const struct analyses_plan_input input = {&m.profile, &m.machine, &m.placement, NULL, NULL, NULL, 0};
     assert_int_equal(C2_OK, analyses_plan_objects(objects, &count, &input, NULL));
     assert_int_equal(count, ANALYSES_MOVED);
     for (uint32_t i = 0, at = 0; i < 30; i++)
