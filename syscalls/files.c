@@ -291,9 +291,22 @@ int64_t files_copy_range(struct call *c)
     return CALL_HOST(c, copy_file_range(c->fd[0], c->ptr[1], c->fd[2], c->ptr[3], c->arg[4], (unsigned)c->arg[5]));
 }
 
+static bool is_pipe(int host)
+{
+    struct stat st;
+    return fstat(host, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+/* From one pipe to another, of which one does not wait: then neither does. */
+static bool neither_waits(const struct call *c, int from, int to)
+{
+    return is_pipe(c->fd[from]) && is_pipe(c->fd[to]) &&
+           (fcntl(c->fd[from], F_GETFL) | fcntl(c->fd[to], F_GETFL)) & O_NONBLOCK;
+}
+
 int64_t files_splice(struct call *c)
 {
-    const unsigned flags = (unsigned)c->arg[5];
+    const unsigned flags = (unsigned)c->arg[5] | (neither_waits(c, 0, 2) ? (unsigned)SPLICE_F_NONBLOCK : 0);
     int64_t value;
     if (from_random(c, 0))
         return -EINVAL;
@@ -314,8 +327,7 @@ int64_t files_splice(struct call *c)
 
 int64_t files_tee(struct call *c)
 {
-    const bool nonblocking = (fcntl(c->fd[0], F_GETFL) | fcntl(c->fd[1], F_GETFL)) & O_NONBLOCK;
-    const unsigned flags = (unsigned)c->arg[3] | (nonblocking ? (unsigned)SPLICE_F_NONBLOCK : 0);
+    const unsigned flags = (unsigned)c->arg[3] | (neither_waits(c, 0, 1) ? (unsigned)SPLICE_F_NONBLOCK : 0);
     for (;;) {
         struct copy copy = copy_begin(c, 0, 1);
         bool self = copy.from_self || copy.to_self;
@@ -363,10 +375,9 @@ int64_t files_vmsplice(struct call *c)
     const struct fd_entry *entry = fds_at(c->kernel, c->arg[0]);
     const bool writes = (fcntl(entry->host, F_GETFL) & O_ACCMODE) != O_RDONLY;
     struct iovec *iov;
-    struct stat st;
     if (c->arg[3] & ~(uint64_t)KNOWN)
         return -EINVAL;
-    if (fstat(entry->host, &st) < 0 || !S_ISFIFO(st.st_mode))
+    if (!is_pipe(entry->host))
         return -EBADF;
     if (c->arg[2] > IOV_MAX)
         return -EINVAL;

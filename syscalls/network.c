@@ -370,11 +370,11 @@ static struct network_name *by_bytes(struct network *network, int type, const st
     return NULL;
 }
 
-static struct network_name *by_file(struct network *network, int type, uint64_t device, uint64_t inode)
+static struct network_name *by_file(struct network *network, uint64_t device, uint64_t inode)
 {
     for (int i = 0; i < NAMES; i++) {
         struct network_name *name = &network->name[i];
-        if (name->id && name->inode == inode && name->device == device && name->type == type && is_alive(network, name))
+        if (name->id && name->inode == inode && name->device == device && is_alive(network, name))
             return name;
     }
     return NULL;
@@ -426,16 +426,19 @@ int64_t network_bind_unix(struct call *c, int host, const struct network_address
     int64_t status = check_unix(wanted);
     if (status < 0)
         return status;
-    if (network_of(network, host))
+    const bool named = network_of(network, host);
+    if (named && !is_path(&own))
         return -EINVAL;
     if (own.bytes == PATH_AT)
         autobind(network, &own);
     if (!is_path(&own) && by_bytes(network, type, &own))
         return -EADDRINUSE;
     if (is_path(&own)) {
-        status = paths_make_socket(c, unix_of(&own)->sun_path, &file);
+        status = paths_make_socket(c, unix_of(&own)->sun_path, named ? NULL : &file);
         if (status < 0)
             return status == -EEXIST ? -EADDRINUSE : status;
+        if (named)
+            return -EINVAL; /* Linux finds it out when the file is made, too */
     }
     status = network_add(network, host, AF_UNIX, type, 0, &name);
     if (status < 0)
@@ -462,12 +465,14 @@ int64_t network_find_unix(struct call *c, int type, const struct network_address
         status = paths_find_socket(c, unix_of(&wanted)->sun_path, &file);
         if (status < 0)
             return status;
-        name = by_file(network, type, file.st_dev, file.st_ino);
+        name = by_file(network, file.st_dev, file.st_ino);
     } else {
         name = by_bytes(network, type, &wanted);
     }
     if (!name)
         return -ECONNREFUSED;
+    if (name->type != type)
+        return -EPROTOTYPE;
     *bytes = host_address(network, name->id, host);
     return 0;
 }

@@ -434,6 +434,8 @@ int64_t paths_make_socket(struct call *c, const char *path, struct stat *out)
     mode_t old = umask(c->kernel->identity.mask);
     status = CALL_HOST(c, mknodat(p.dirfd, p.path, S_IFSOCK | 0777, 0));
     umask(old);
+    if (status == 0 && !out)
+        return CALL_HOST(c, unlinkat(p.dirfd, p.path, 0));
     return status < 0 ? status : CALL_HOST(c, fstatat(p.dirfd, p.path, out, AT_SYMLINK_NOFOLLOW));
 }
 
@@ -445,9 +447,9 @@ int64_t paths_find_socket(struct call *c, const char *path, struct stat *out)
         status = synthetic_kind(c->kernel, p.text) == SYNTHETIC_NONE ? -ENOENT : -ECONNREFUSED;
     if (status == 0)
         status = CALL_HOST(c, fstatat(p.dirfd, p.path, out, 0));
-    if (status == 0 && !S_ISSOCK(out->st_mode))
-        status = -ECONNREFUSED;
-    return status < 0 ? status : CALL_HOST(c, faccessat(p.dirfd, p.path, W_OK, 0));
+    if (status == 0)
+        status = CALL_HOST(c, faccessat(p.dirfd, p.path, W_OK, 0));
+    return status == 0 && !S_ISSOCK(out->st_mode) ? -ECONNREFUSED : status;
 }
 
 int64_t paths_umask(struct call *c)

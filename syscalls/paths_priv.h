@@ -29,7 +29,8 @@ int64_t paths_find_argument(struct call *c, struct paths_place *out, uint64_t di
 
 /* /dev/random, /dev/urandom. */
 bool paths_is_random(const struct stat *st);
-/* For sockets with a path: makes the file, or finds it; *out says which it is. 0 or what bind and connect say. */
+/* For sockets with a path: makes the file (out NULL: and removes it again), or finds it; *out says which it is. 0 or
+ * what bind and connect say. */
 int64_t paths_make_socket(struct call *c, const char *path, struct stat *out);
 int64_t paths_find_socket(struct call *c, const char *path, struct stat *out);
 

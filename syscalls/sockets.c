@@ -234,6 +234,8 @@ static int64_t accept_one(struct call *c, int flags)
     socklen_t bytes = sizeof from;
     if (flags & ~(SOCK_CLOEXEC | SOCK_NONBLOCK))
         return -EINVAL;
+    if (check_socket(c) == -EBADF) /* open with O_PATH */
+        return -EBADF;
     if (fds_lowest_free(c->kernel, 0) < 0)
         return -EMFILE;
     bool self = fds_unblock(entry);
@@ -257,12 +259,14 @@ static bool waits_for_itself(const struct call *c, int flags)
     return !(flags & MSG_DONTWAIT) && entry->wait == FD_WAIT_SELF && !(fcntl(entry->host, F_GETFL) & O_NONBLOCK);
 }
 
-static bool is_stream(const struct call *c)
+static bool is_of_type(const struct call *c, int wanted)
 {
     int type = 0;
     socklen_t bytes = sizeof type;
-    return getsockopt(c->fd[0], SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_STREAM;
+    return getsockopt(c->fd[0], SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == wanted;
 }
+
+static bool is_stream(const struct call *c) { return is_of_type(c, SOCK_STREAM); }
 
 /* What is left of a message of which so many bytes are done. */
 static struct msghdr rest_of(const struct msghdr *message, struct iovec rest[IOV_MAX], uint64_t done)
@@ -349,13 +353,23 @@ static int64_t find_inet(struct call *c, struct network_name *name, struct netwo
     return status == -ECONNREFUSED && given ? GONE : status;
 }
 
+/* Of a socket of datagrams: Linux finds this out before it looks for whom they are for. */
+static bool is_shut_for_sending(const struct call *c)
+{
+    const struct sockaddr_un nobody = {.sun_family = AF_UNIX, .sun_path = "\0c2emu: nobody"};
+    return sendto(c->fd[0], NULL, 0, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)&nobody, sizeof nobody) <
+               0 &&
+           errno == EPIPE;
+}
+
 static int64_t find_unix(struct call *c, const struct network_address *to, struct msghdr *message)
 {
     struct sockaddr_un peer;
     socklen_t bytes = sizeof peer;
     if (is_stream(c))
         return getpeername(c->fd[0], (struct sockaddr *)&peer, &bytes) == 0 ? -EISCONN : -EOPNOTSUPP;
-    return network_find_unix(c, SOCK_DGRAM, to, message->msg_name, &message->msg_namelen);
+    const int64_t status = network_find_unix(c, SOCK_DGRAM, to, message->msg_name, &message->msg_namelen);
+    return status < 0 && status != -EINVAL && is_shut_for_sending(c) ? -EPIPE : status;
 }
 
 /* Makes of the guest's address, if it gives one, the host's, in `room`. 0, GONE or -errno. */
@@ -368,12 +382,14 @@ static int64_t direct(struct call *c, struct msghdr *message, uint64_t address, 
     message->msg_namelen = 0;
     if (bytes > sizeof to.at)
         return -EINVAL;
+    if (bytes == 0)
+        address = 0;
     int64_t status = address ? guest_read(c, &to.at, address, bytes) : 0;
     if (status == 0)
         status = check_socket(c);
     if (status < 0)
         return status;
-    if (is_inet(name) ? !network_is_datagrams(name) : !address)
+    if (is_inet(name) ? !network_is_datagrams(name) : !address || is_of_type(c, SOCK_SEQPACKET))
         return 0; /* it has but one other end */
     message->msg_name = room;
     return is_inet(name) ? find_inet(c, name, &to, address != 0, message) : find_unix(c, &to, message);

@@ -5,8 +5,8 @@
  * Prints a line for each call: its name and arguments before it begins, its result and a sum of all the memory that
  * calls are given when it is back. The draws depend on the seed and on results only, so two runs on kernels that agree
  * print the same. Drawn are only calls whose answer Linux determines, and that can hurt nobody: files stay small and in
- * the working directory, no process is made or signalled. MODE is `ready` (no call waits) or `blocks` (the run may end
- * in a call that waits for ever). WRONG: the call whose result is printed as one more than it is, to see that a
+ * the working directory, no process is made or signalled. MODE is `ready` (no call waits), `blocks` (the run may end in a
+ * call that waits for ever) or `wild` (calls with any arguments; nothing is printed, and the status is 17). WRONG: the call whose result is printed as one more than it is, to see that a
  * comparison can fail.
  */
 #include <dirent.h>
@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,8 +34,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -811,6 +814,47 @@ static void talk_in_messages(void)
         CALL(recvmsg, open_descriptor(), P(place(message)), message_flags(false));
 }
 
+/* An address that is a path of the working directory, or is not one. */
+static struct sockaddr_un *address(long *bytes)
+{
+    struct sockaddr_un *at = room(sizeof *at);
+    memset(at, 0, sizeof *at);
+    at->sun_family = (sa_family_t)PICK_OR_ODD(77, AF_UNIX);
+    strcpy(at->sun_path, names[below(sizeof names / sizeof *names)]);
+    *bytes = odd(20) ? PICK(1, 0, 129) : (long)(offsetof(struct sockaddr_un, sun_path) + strlen(at->sun_path) + 1);
+    put("\"%s\" ", at->sun_path);
+    return place(at);
+}
+
+static void name_sockets(void)
+{
+    long bytes, fd = open_descriptor(), kind = PICK(SOCK_STREAM, SOCK_STREAM, SOCK_DGRAM);
+    switch (below(7)) {
+    case 0:
+    case 1:
+        CALL(socket, PICK_OR_ODD(999, AF_UNIX), kind | PICK(0, SOCK_CLOEXEC) | SOCK_NONBLOCK, 0);
+        break;
+    case 2:
+        CALL(bind, fd, P(address(&bytes)), bytes);
+        break;
+    case 3:
+        CALL(listen, fd, PICK(0, 5));
+        break;
+    case 4:
+        CALL(connect, fd, P(address(&bytes)), bytes);
+        break;
+    case 5:
+        CALL(accept4, fd, 0, 0, PICK_OR_ODD(1, 0, SOCK_CLOEXEC) | SOCK_NONBLOCK);
+        break;
+    default: {
+        size_t length = some();
+        void *data = bytes_of(length);
+        struct sockaddr_un *to = address(&bytes);
+        CALL(sendto, fd, P(data), (long)length, MSG_DONTWAIT | MSG_NOSIGNAL, P(to), bytes);
+    }
+    }
+}
+
 static void ask_socket(void)
 {
     int *value = room(128), *length = room(4);
@@ -956,6 +1000,128 @@ static void odds(void)
     }
 }
 
+/* ------------------------------------------------------------------ wild calls
+ * Any number with any arguments: nothing is compared, but that c2emu and the program are there afterwards. Left out is
+ * what would end or multiply the program, take its memory, its signals or its timer away, or wait for a host's pipe.
+ */
+
+static bool is_left_out(long what)
+{
+    static const short list[] = {SYS_exit,
+                                 SYS_exit_group,
+                                 SYS_fork,
+                                 SYS_vfork,
+                                 SYS_clone,
+                                 435 /* clone3 */,
+                                 SYS_execve,
+                                 SYS_execveat,
+                                 SYS_rt_sigreturn,
+                                 SYS_rt_sigaction,
+                                 SYS_rt_sigprocmask,
+                                 SYS_rt_sigsuspend,
+                                 SYS_pselect6,
+                                 SYS_ppoll,
+                                 SYS_epoll_pwait,
+                                 441 /* epoll_pwait2 */,
+                                 SYS_setitimer,
+                                 SYS_alarm,
+                                 SYS_timer_create,
+                                 SYS_timer_settime,
+                                 SYS_kill,
+                                 SYS_tkill,
+                                 SYS_tgkill,
+                                 SYS_rt_sigqueueinfo,
+                                 SYS_rt_tgsigqueueinfo,
+                                 424 /* pidfd_send_signal */,
+                                 SYS_arch_prctl,
+                                 SYS_brk,
+                                 SYS_mknod,
+                                 SYS_mknodat,
+                                 SYS_set_tid_address,
+                                 SYS_set_robust_list,
+                                 SYS_prctl,
+                                 SYS_sigaltstack,
+                                 SYS_rt_sigtimedwait};
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
+        if (list[i] == what)
+            return true;
+    return false;
+}
+
+static bool changes_memory(long what)
+{
+    return what == SYS_mmap || what == SYS_munmap || what == SYS_mremap || what == SYS_mprotect ||
+           what == SYS_madvise || what == SYS_pkey_mprotect || what == SYS_remap_file_pages || what == SYS_shmat;
+}
+
+static long in_playground(void) { return (long)(PLAYGROUND + below(PLAYGROUND_PAGES) * PAGE); }
+
+static long wild_argument(void)
+{
+    switch (below(12)) {
+    case 0:
+        return in_playground();
+    case 1:
+        return (long)below(6) * (long)PAGE;
+    case 2:
+        return (long)below(64);
+    case 3:
+    case 10:
+    case 11:
+        return (long)below(FDS);
+    case 4:
+        return (long)(1ul << below(64)) - (long)below(2);
+    case 5:
+        return (long)draw();
+    case 6:
+        return PICK(-1, AT_FDCWD, UNMAPPED, READ_ONLY, FORBIDDEN, READ_ONLY - 8, 0x7fffffffffff8);
+    case 7:
+        return (long)(ARENA + 64 * below(sizeof odd_names / sizeof *odd_names)); /* a path */
+    default:
+        return (long)(ARENA + PAGE + 8 * below(PAGE / 8)); /* anything else */
+    }
+}
+
+/* What arguments point to: numbers, addresses, and the addresses of these. */
+static void scribble(void)
+{
+    for (int i = 0; i < 8; i++)
+        *(long *)(ARENA + PAGE + 8 * below(PAGE / 8)) = wild_argument();
+}
+
+static void nothing(int signal) { (void)signal; }
+
+/* Where a call would wait for ever, this comes first. */
+static void set_alarm(void)
+{
+    const struct sigaction action = {.sa_handler = nothing};
+    const struct itimerval often = {{0, 1000}, {0, 1000}};
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+}
+
+static int go_wild(long count)
+{
+    for (size_t i = 0; i < sizeof odd_names / sizeof *odd_names; i++)
+        strcpy((char *)(ARENA + 64 * i), odd_names[i]);
+    set_alarm();
+    while (number < count) {
+        const long what = (long)below(452);
+        const bool memory = changes_memory(what);
+        if (is_left_out(what))
+            continue;
+        scribble();
+        if (memory)
+            syscall(what, in_playground(), below(6) * PAGE, below(64), chance(2) ? below(64) : PAGE, in_playground(),
+                    below(8) * PAGE);
+        else
+            syscall(what, wild_argument(), wild_argument(), wild_argument(), wild_argument(), wild_argument(),
+                    wild_argument());
+        number++;
+    }
+    _exit(17);
+}
+
 /* ------------------------------------------------------------------ the program */
 
 static void (*const draws[])(void) = {
@@ -1013,6 +1179,8 @@ static void (*const draws[])(void) = {
     talk_in_messages,
     talk_in_messages,
     ask_socket,
+    name_sockets,
+    name_sockets,
     map,
     map,
     signals,
@@ -1048,6 +1216,8 @@ int main(int argc, char **argv)
     blocks = strcmp(argv[3], "blocks") == 0;
     wrong = argc > 4 ? atol(argv[4]) : -1;
     begin();
+    if (strcmp(argv[3], "wild") == 0)
+        return go_wild(count);
     for (number = 0; number < count; number++) {
         taken = 0;
         spoiled = false;
