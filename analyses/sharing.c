@@ -90,6 +90,7 @@ struct sharing {
     struct sharing_block *block_list;
     struct sharing_object *object_list;
     struct sharing_line *line_list;
+    struct sharing_insn *insn_list;
     struct analyses_sharing_result result;
 };
 
@@ -109,6 +110,7 @@ static void destroy(struct analysis *analysis)
     c2_free(s->block_list);
     c2_free(s->object_list);
     c2_free(s->line_list);
+    c2_free(s->insn_list);
     c2_free(s);
 }
 
@@ -578,6 +580,38 @@ static enum c2_status list_lines(struct sharing *s, const struct where_row *cons
     return C2_OK;
 }
 
+static int by_insn(const void *a, const void *b)
+{
+    const struct sharing_insn *x = a, *y = b;
+    return (x->insn > y->insn) - (x->insn < y->insn);
+}
+
+/* The same by instruction. */
+static enum c2_status list_insns(struct sharing *s, const struct where_row *const *row_of, struct c2_error *err)
+{
+    size_t count = 0, used = 0;
+    struct sharing_insn *list = s->insn_list = c2_calloc(s->contact_count + 1u, sizeof *list);
+    if (!list)
+        return c2_fail_memory(err, "the instructions that share");
+    for (uint32_t i = 0; i < s->contact_count; i++) {
+        const struct contact *contact = &s->contacts[i];
+        if (row_of[contact->spot] && s->blocks[contact->block].result.events.false_ones != 0)
+            list[count++] = (struct sharing_insn){row_of[contact->spot]->insn, contact->accesses};
+    }
+    qsort(list, count, sizeof *list, by_insn);
+    for (size_t i = 0; i < count; i++) {
+        if (used == 0 || by_insn(&list[used - 1], &list[i]) != 0) {
+            list[used++] = list[i];
+            continue;
+        }
+        list[used - 1].accesses.loads += list[i].accesses.loads;
+        list[used - 1].accesses.stores += list[i].accesses.stores;
+    }
+    s->result.insns = list;
+    s->result.insn_count = used;
+    return C2_OK;
+}
+
 static enum c2_status make_lists(struct sharing *s, const struct where_row *rows, size_t row_count,
                                  struct c2_error *err)
 {
@@ -595,6 +629,8 @@ static enum c2_status make_lists(struct sharing *s, const struct where_row *rows
         status = list_objects(s, err);
     if (status == C2_OK)
         status = list_lines(s, row_of, err);
+    if (status == C2_OK)
+        status = list_insns(s, row_of, err);
     c2_free(row_of);
     return status;
 }

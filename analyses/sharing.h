@@ -52,6 +52,12 @@ struct sharing_line {
     struct sharing_accesses accesses;
 };
 
+/* The same of an instruction of the profile. */
+struct sharing_insn {
+    uint32_t insn;
+    struct sharing_accesses accesses;
+};
+
 struct analyses_sharing_result {
     uint32_t threads;       /* of the run */
     uint64_t section_count; /* with accesses */
@@ -61,7 +67,8 @@ struct analyses_sharing_result {
     const struct sharing_section *sections;
     const struct sharing_object *objects;
     const struct sharing_line *lines;
-    size_t block_count, sections_listed, object_count, line_count;
+    const struct sharing_insn *insns; /* ascending */
+    size_t block_count, sections_listed, object_count, line_count, insn_count;
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * sharing: the estimate of false sharing, by block, section, object and line.
+ * sharing: the estimate of false sharing, by block, section, object, line, instruction and (--by loop) loop.
  *
  * Model
  *   The text has the finding, and the objects with most false events; the JSON the lists up to a limit, which end with
@@ -9,6 +9,8 @@
 #include "analyses/sharing.h"
 
 #include "report/report_priv.h"
+
+#include <stdlib.h>
 
 #define LISTED 50u
 #define SHOWN 5u
@@ -80,6 +82,12 @@ static void add_sections(struct document *d, const struct report_run *run, const
     doc_close(d);
 }
 
+static void add_accesses(struct document *d, const struct sharing_accesses *accesses)
+{
+    doc_count(d, DOC_JSON, "loads", accesses->loads);
+    doc_count(d, DOC_JSON, "stores", accesses->stores);
+}
+
 static void add_lines(struct document *d, const struct analyses_sharing_result *result)
 {
     doc_table(d, DOC_JSON, "lines");
@@ -88,12 +96,87 @@ static void add_lines(struct document *d, const struct analyses_sharing_result *
         doc_group(d, DOC_JSON, NULL);
         report_add_address(d, "pc", line->pc.v);
         report_add_place(d, &line->place);
-        doc_count(d, DOC_JSON, "loads", line->accesses.loads);
-        doc_count(d, DOC_JSON, "stores", line->accesses.stores);
+        add_accesses(d, &line->accesses);
         doc_close(d);
     }
     add_rest(d, result->line_count);
     doc_close(d);
+}
+
+static int by_accesses(const void *left, const void *right)
+{
+    const struct sharing_insn *a = left, *b = right;
+    const uint64_t x = a->accesses.loads + a->accesses.stores, y = b->accesses.loads + b->accesses.stores;
+    if (x != y)
+        return x > y ? -1 : 1;
+    return a->insn < b->insn ? -1 : a->insn > b->insn;
+}
+
+static void add_insns(struct document *d, const struct report_run *run, const struct analyses_sharing_result *result)
+{
+    struct sharing_insn *list = c2_calloc(result->insn_count + 1, sizeof *list);
+    d->failed |= !list;
+    for (size_t i = 0; list && i < result->insn_count; i++)
+        list[i] = result->insns[i];
+    if (list)
+        qsort(list, result->insn_count, sizeof *list, by_accesses);
+    doc_table(d, DOC_JSON, "instructions");
+    for (size_t i = 0; list && i < result->insn_count && i < LISTED; i++) {
+        struct loader_place place;
+        const struct guest_va pc = run->profile->insns[list[i].insn].pc;
+        report_place(&place, run, pc);
+        doc_group(d, DOC_JSON, NULL);
+        report_add_address(d, "pc", pc.v);
+        report_add_place(d, &place);
+        add_accesses(d, &list[i].accesses);
+        doc_close(d);
+    }
+    add_rest(d, result->insn_count);
+    doc_close(d);
+    c2_free(list);
+}
+
+/* sums: [loop], and what is outside of all; insn: of the loop its number. Returns how many have accesses. */
+static size_t sum_loops(struct sharing_insn *sums, const struct analyses_loops_result *loops,
+                        const struct analyses_sharing_result *result)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i <= loops->count; i++)
+        sums[i].insn = i;
+    for (size_t i = 0; i < result->insn_count; i++) {
+        const uint32_t loop = loops->loop_of[result->insns[i].insn];
+        struct sharing_accesses *to = &sums[loop == ANALYSES_NO_LOOP ? loops->count : loop].accesses;
+        to->loads += result->insns[i].accesses.loads;
+        to->stores += result->insns[i].accesses.stores;
+    }
+    qsort(sums, loops->count + (size_t)1, sizeof *sums, by_accesses);
+    while (used <= loops->count && sums[used].accesses.loads + sums[used].accesses.stores != 0)
+        used++;
+    return used;
+}
+
+static void add_loops(struct document *d, const struct report_run *run, const struct analyses_sharing_result *result)
+{
+    const struct analyses_loops_result *loops = run->found[ANALYSIS_loops];
+    if (!loops)
+        return;
+    struct sharing_insn *sums = c2_calloc(loops->count + (size_t)1, sizeof *sums);
+    const size_t count = sums ? sum_loops(sums, loops, result) : 0;
+    d->failed |= !sums;
+    doc_table(d, DOC_JSON, "loops");
+    for (size_t i = 0; i < count && i < LISTED; i++) {
+        const struct analyses_loop *loop = sums[i].insn == loops->count ? NULL : &loops->loops[sums[i].insn];
+        struct loader_place place;
+        if (loop)
+            report_loop_place(&place, run, loop);
+        doc_group(d, DOC_JSON, NULL);
+        report_add_loop_name(d, &place, loop);
+        add_accesses(d, &sums[i].accesses);
+        doc_close(d);
+    }
+    add_rest(d, count);
+    doc_close(d);
+    c2_free(sums);
 }
 
 /* ------------------------------------------------------------------ both */
@@ -156,5 +239,7 @@ void report_add_sharing(struct document *d, struct report_digest *digest)
     add_blocks(d, run, result);
     add_sections(d, run, result);
     add_lines(d, result);
+    add_insns(d, run, result);
+    add_loops(d, run, result);
     doc_close(d);
 }

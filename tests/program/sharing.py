@@ -176,7 +176,7 @@ def objects():
         equal(emulate(["-q", "--no-sim", "--record", one, program]).returncode, 0, "recorded")
         made = run([THREADS_OF, one, two] + [symbols[name] for name in ("barrier", "turn_1", "turn_2")])
         equal((made.returncode, made.stderr), (0, b""), "threads of a recording")
-        result = emulate(["replay", "-q", "--json", "-", "--sharing-estimate"] + MACHINE + [two])
+        result = emulate(["replay", "-q", "--json", "-", "--sharing-estimate", "--by", "loop"] + MACHINE + [two])
         equal((result.returncode, result.stderr), (0, b""), "replay")
         report = json.loads(result.stdout)
         single = json.loads(emulate(["replay", "-q", "--json", "-", "--sharing-estimate"] + MACHINE + [one]).stdout)
@@ -192,6 +192,11 @@ def objects():
     equal(report["levels"], single["levels"], "levels are those of the run")
     lines = [(os.path.basename(line["file"]), line["loads"], line["stores"]) for line in found["lines"][:2]]
     equal(lines, [("sharing.c", 1000, 1000)] * 2, "lines that share")
+    equal([(loop["function"], loop["loads"], loop["stores"]) for loop in found["loops"][:2]],
+          [("main", 1000, 1000)] * 2, "their loops")
+    check(found["loops"][0]["header"] != found["loops"][1]["header"] and "loops" not in single["sharing"], "two loops")
+    equal([sum(of[key] for of in found["instructions"]) for key in ("loads", "stores")],
+          [sum(of[key] for of in found["lines"]) for key in ("loads", "stores")], "instructions")
 
 
 {"hand": hand, "twin": random_traces, "objects": objects}[sys.argv[1]]()

@@ -263,7 +263,7 @@ static bool run(const struct caches_machine *machine, uint64_t seed, uint32_t st
 #if defined(__SANITIZE_ADDRESS__) || defined(C2_NO_SHORTCUTS)
 enum { MACHINES = 40 };
 #else
-enum { MACHINES = 150 };
+enum { MACHINES = 100 };
 #endif
 
 static void stays_are_the_twins(void **state)
