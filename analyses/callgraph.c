@@ -3,7 +3,7 @@
  * callgraph: who called whom, how often, and what that cost until the call was over.
  *
  * Model
- *   A shadow of the program's call stack. A frame is known by its slot, the address of its return address: a call
+ *   A shadow of the call stack of each thread. A frame is known by its slot, the address of its return address: a call
  *   writes it, a return reads it. Control passes between two records of the stream; the ending of the first says how.
  *     call      frames whose slot is not above the new one are over; then the new frame is there.
  *     return    frames whose slot lies below the one read are over, and those of that slot.
@@ -21,9 +21,10 @@
  *             resolver. A tail call through an entry of a PLT is one by the instruction that jumped there.
  *
  * Counting
- *   The cost of a call is everything counted between its own end and the end of its frame, callees included; it is
- *   added to the pair of calling instruction and callee. A recursive function's calls each count in full, as with
- *   Callgrind: the sum over nested calls can be more than the run's total. Frames still there at the end are over then.
+ *   The cost of a call is everything counted between its own end and the end of its frame, callees included, but for
+ *   what was counted while other threads ran; it is added to the pair of calling instruction and callee. A recursive
+ *   function's calls each count in full, as with Callgrind: the sum over nested calls can be more than the run's total.
+ *   Frames still there at the end are over then.
  *   Functions are found by their symbols; without symbols there are no tail calls.
  *   Where functions are told apart by contexts (contexts.c), a pair is one for each context of both; then frames of
  *   functions that were left without a return end where the guest goes on in one further out.
@@ -35,8 +36,8 @@
  *   Slots never rise towards the top of the stack; no frame began with more than what is counted now.
  *
  * Not modelled
- *   Frames of abandoned stacks end late, at the next call or return above them. Without guest threads there is one
- *   stack of frames.
+ *   Frames of abandoned stacks end late, at the next call or return above them. Contexts are of programs with one
+ *   thread; with several the run is refused.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,8 @@
 #define STUB_BLOCKS 4
 #define STUB_INSNS 4
 #define RESOLVER_BYTES 4096 /* more than the dynamic linker's resolver has */
-#define NO_SLOT UINT64_MAX  /* the first function has no return address */
+#define FIRST_THREAD 1u
+#define NO_SLOT UINT64_MAX /* the first function has no return address */
 
 struct frame {
     uint64_t slot;
@@ -64,6 +66,20 @@ struct arc {
     uint32_t from_context, to_context;
 };
 
+/* A thread's. */
+struct stack {
+    uint32_t tid;
+    struct frame *frames;
+    uint64_t *starts; /* [frame * events.count]: `now` when it began */
+    size_t depth, room;
+    uint64_t left[ANALYSES_EVENTS]; /* `now` when another thread went on */
+
+    const struct stream_block *last; /* the record before; NULL: none */
+    uint64_t last_slot;              /* of its call or return */
+    bool last_whole;
+    uint64_t source; /* the instruction that a jump at its end comes from */
+};
+
 struct callgraph {
     struct analysis base;
     const struct caches_machine *machine;
@@ -78,9 +94,9 @@ struct callgraph {
     uint64_t now[ANALYSES_EVENTS];          /* misses; the first three are filled in when control passes */
     uint64_t window_start[ANALYSES_EVENTS]; /* `now` at the end of the last window */
 
-    struct frame *frames;
-    uint64_t *starts; /* [frame * events.count]: `now` when it began */
-    size_t depth, room;
+    struct stack **stacks; /* in the order in which their threads were met */
+    uint32_t stack_count, stack_room;
+    struct stack *on; /* of the thread that runs */
 
     struct c2_map *number_of;  /* address -> number, of instructions that call and of callees */
     struct c2_map *context_of; /* with contexts: that number and the context's -> the number for both */
@@ -88,11 +104,6 @@ struct callgraph {
     struct arc *arcs;
     uint64_t *costs; /* [arc * events.count] */
     uint32_t arc_count, arc_room;
-
-    const struct stream_block *last; /* the record before; NULL: none */
-    uint64_t last_slot;              /* of its call or return */
-    bool last_whole;
-    uint64_t source; /* the instruction that a jump at its end comes from */
 
     struct analyses_arc *sorted;
     struct analyses_callgraph_result result;
@@ -109,12 +120,28 @@ static void destroy(struct analysis *analysis)
     c2_map_destroy(graph->number_of);
     c2_map_destroy(graph->context_of);
     c2_map_destroy(graph->arc_of);
-    c2_free(graph->frames);
-    c2_free(graph->starts);
+    for (uint32_t i = 0; i < graph->stack_count; i++) {
+        c2_free(graph->stacks[i]->frames);
+        c2_free(graph->stacks[i]->starts);
+        c2_free(graph->stacks[i]);
+    }
+    c2_free(graph->stacks);
     c2_free(graph->arcs);
     c2_free(graph->costs);
     c2_free(graph->sorted);
     c2_free(graph);
+}
+
+static enum c2_status add_stack(struct callgraph *graph, uint32_t tid, struct c2_error *err)
+{
+    struct stack *stack = c2_calloc(1, sizeof *stack);
+    if (!stack || !c2_grow((void **)&graph->stacks, &graph->stack_room, graph->stack_count, sizeof *graph->stacks)) {
+        c2_free(stack);
+        return c2_fail_memory(err, "the call graph");
+    }
+    stack->tid = tid;
+    graph->stacks[graph->stack_count++] = stack;
+    return C2_OK;
 }
 
 static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
@@ -128,17 +155,21 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     graph->machine = setup->machine;
     graph->symbols = setup->symbols;
     analyses_events_init(&graph->events, setup->machine);
-    enum c2_status status = entries_create(&graph->entries, err);
+    enum c2_status status = add_stack(graph, FIRST_THREAD, err);
+    if (status == C2_OK)
+        status = entries_create(&graph->entries, err);
     struct c2_map **maps[] = {&graph->resolvers, &graph->number_of, &graph->context_of, &graph->arc_of};
     for (size_t i = 0; i < sizeof maps / sizeof maps[0] && status == C2_OK; i++)
         status = c2_map_create(maps[i], err);
     const struct contexts_config contexts = {setup->separation, setup->symbols, graph->events.count};
     if (status == C2_OK && setup->separation)
         status = contexts_create(&graph->contexts, &contexts, err);
-    if (status == C2_OK)
+    if (status == C2_OK) {
+        graph->on = graph->stacks[0];
         *out = &graph->base;
-    else
+    } else {
         destroy(&graph->base);
+    }
     return status;
 }
 
@@ -243,37 +274,37 @@ static enum c2_status find_arc(struct callgraph *graph, const struct arc *arc, u
 
 static struct frame *top_of(const struct callgraph *graph)
 {
-    return graph->depth == 0 ? NULL : &graph->frames[graph->depth - 1];
+    return graph->on->depth == 0 ? NULL : &graph->on->frames[graph->on->depth - 1];
 }
 
 static enum c2_status push(struct callgraph *graph, const struct frame *frame, struct c2_error *err)
 {
     const uint32_t width = graph->events.count;
-    if (graph->depth == graph->room) {
-        const size_t room = graph->room * 2 + C2_HOST_SIZE(256u, 1u);
-        struct frame *frames = c2_realloc(graph->frames, room * sizeof *frames);
+    if (graph->on->depth == graph->on->room) {
+        const size_t room = graph->on->room * 2 + C2_HOST_SIZE(256u, 1u);
+        struct frame *frames = c2_realloc(graph->on->frames, room * sizeof *frames);
         if (frames)
-            graph->frames = frames;
-        uint64_t *starts = c2_realloc(graph->starts, room * width * sizeof *starts);
+            graph->on->frames = frames;
+        uint64_t *starts = c2_realloc(graph->on->starts, room * width * sizeof *starts);
         if (starts)
-            graph->starts = starts;
+            graph->on->starts = starts;
         if (!frames || !starts)
             return c2_fail_memory(err, "the call stack of the call graph");
-        graph->room = room;
+        graph->on->room = room;
     }
     enum c2_status status = graph->contexts ? contexts_push(graph->contexts, frame->to, graph->now, err) : C2_OK;
     if (status != C2_OK)
         return status;
-    graph->frames[graph->depth] = *frame;
-    memcpy(&graph->starts[graph->depth * width], graph->now, width * sizeof *graph->starts);
-    graph->depth++;
+    graph->on->frames[graph->on->depth] = *frame;
+    memcpy(&graph->on->starts[graph->on->depth * width], graph->now, width * sizeof *graph->on->starts);
+    graph->on->depth++;
     return C2_OK;
 }
 
 /* From the frame further out to this one, as it was called. */
 static struct arc arc_of(const struct callgraph *graph, size_t frame)
 {
-    struct arc arc = {.from = graph->frames[frame].from, .to = graph->frames[frame].to};
+    struct arc arc = {.from = graph->on->frames[frame].from, .to = graph->on->frames[frame].to};
     if (graph->contexts) {
         arc.from_context = contexts_at(graph->contexts, frame);
         arc.to_context = contexts_at(graph->contexts, frame + 1);
@@ -292,8 +323,8 @@ static enum c2_status become(struct callgraph *graph, uint64_t to, struct c2_err
 static enum c2_status pop(struct callgraph *graph, struct c2_error *err)
 {
     const uint32_t width = graph->events.count;
-    const struct arc called = arc_of(graph, graph->depth - 1);
-    const uint64_t *start = &graph->starts[--graph->depth * width];
+    const struct arc called = arc_of(graph, graph->on->depth - 1);
+    const uint64_t *start = &graph->on->starts[--graph->on->depth * width];
     uint32_t arc;
     if (graph->contexts)
         contexts_pop(graph->contexts, graph->now);
@@ -313,7 +344,7 @@ static enum c2_status pop(struct callgraph *graph, struct c2_error *err)
 static enum c2_status pop_below(struct callgraph *graph, uint64_t slot, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    while (status == C2_OK && graph->depth != 0 && top_of(graph)->slot < slot)
+    while (status == C2_OK && graph->on->depth != 0 && top_of(graph)->slot < slot)
         status = pop(graph, err);
     return status;
 }
@@ -327,21 +358,21 @@ static uint64_t last_insn(const struct stream_block *block)
 
 static enum c2_status call(struct callgraph *graph, uint64_t to, struct c2_error *err)
 {
-    const struct stream_block *last = graph->last;
-    const struct frame frame = {.slot = graph->last_slot,
+    const struct stream_block *last = graph->on->last;
+    const struct frame frame = {.slot = graph->on->last_slot,
                                 .from = last_insn(last),
                                 .to = to,
                                 .back = last->pc.v + last->bytes,
                                 .stub = entries_has(graph->entries, to) ? 0 : STUB_BLOCKS};
-    enum c2_status status = pop_below(graph, graph->last_slot + 1, err);
+    enum c2_status status = pop_below(graph, graph->on->last_slot + 1, err);
     return status == C2_OK ? push(graph, &frame, err) : status;
 }
 
 /* Among the frames that the slot of the top one has: the one of this function; SIZE_MAX: none. */
 static size_t find_in_slot(const struct callgraph *graph, uint64_t to)
 {
-    for (size_t i = graph->depth; i-- > 0 && graph->frames[i].slot == top_of(graph)->slot;)
-        if (graph->frames[i].to == to)
+    for (size_t i = graph->on->depth; i-- > 0 && graph->on->frames[i].slot == top_of(graph)->slot;)
+        if (graph->on->frames[i].to == to)
             return i;
     return SIZE_MAX;
 }
@@ -350,15 +381,15 @@ static size_t find_in_slot(const struct callgraph *graph, uint64_t to)
 static enum c2_status loop(struct callgraph *graph, size_t frame, uint64_t to, struct c2_error *err)
 {
     uint32_t arc;
-    struct arc again = {.from = graph->source, .to = to};
-    if (frame + 1 == graph->depth)
+    struct arc again = {.from = graph->on->source, .to = to};
+    if (frame + 1 == graph->on->depth)
         return C2_OK;
     if (graph->contexts) {
-        again.from_context = contexts_at(graph->contexts, graph->depth);
+        again.from_context = contexts_at(graph->contexts, graph->on->depth);
         again.to_context = contexts_at(graph->contexts, frame + 1);
     }
     enum c2_status status = C2_OK;
-    while (status == C2_OK && graph->depth > frame + 1)
+    while (status == C2_OK && graph->on->depth > frame + 1)
         status = pop(graph, err);
     if (graph->idle)
         return status;
@@ -372,9 +403,9 @@ static enum c2_status loop(struct callgraph *graph, size_t frame, uint64_t to, s
 /* A system call has two bytes and refers to nothing; few jumps to functions look like that. */
 static bool is_sudden(const struct callgraph *graph)
 {
-    const struct stream_block *last = graph->last;
+    const struct stream_block *last = graph->on->last;
     const struct stream_insn *insn = &last->insns[last->insn_count - 1];
-    return !graph->last_whole || (insn->length == 2 && insn->first_slot == last->slot_count);
+    return !graph->on->last_whole || (insn->length == 2 && insn->first_slot == last->slot_count);
 }
 
 static enum c2_status tail_call(struct callgraph *graph, uint64_t to, struct c2_error *err)
@@ -389,7 +420,7 @@ static enum c2_status tail_call(struct callgraph *graph, uint64_t to, struct c2_
     if (same != SIZE_MAX)
         return loop(graph, same, to, err);
     const struct frame frame = {.slot = top ? top->slot : NO_SLOT,
-                                .from = graph->source,
+                                .from = graph->on->source,
                                 .to = to,
                                 .back = top ? top->back : 0,
                                 .tail = true,
@@ -413,8 +444,9 @@ static enum c2_status jump(struct callgraph *graph, uint64_t to, struct c2_error
 /* The handler that the frame on top belongs to, for a return through a slot that no frame has; SIZE_MAX: none. */
 static size_t find_handler(const struct callgraph *graph)
 {
-    for (size_t i = graph->depth; i-- > 0 && graph->frames[i].slot == top_of(graph)->slot && graph->frames[i].tail;)
-        if (graph->frames[i].sudden)
+    for (size_t i = graph->on->depth;
+         i-- > 0 && graph->on->frames[i].slot == top_of(graph)->slot && graph->on->frames[i].tail;)
+        if (graph->on->frames[i].sudden)
             return i;
     return SIZE_MAX;
 }
@@ -425,14 +457,14 @@ static enum c2_status return_unknown(struct callgraph *graph, uint64_t to, struc
     enum c2_status status = C2_OK;
     if (handler == SIZE_MAX)
         return jump(graph, to, err);
-    while (status == C2_OK && graph->depth > handler)
+    while (status == C2_OK && graph->on->depth > handler)
         status = pop(graph, err);
     return status;
 }
 
 static enum c2_status go_back(struct callgraph *graph, uint64_t to, struct c2_error *err)
 {
-    const uint64_t slot = graph->last_slot;
+    const uint64_t slot = graph->on->last_slot;
     enum c2_status status = pop_below(graph, slot, err);
     if (status != C2_OK)
         return status;
@@ -447,8 +479,8 @@ static enum c2_status go_back(struct callgraph *graph, uint64_t to, struct c2_er
 /* Control passes from the last record to a block at `to`. */
 static enum c2_status pass(struct callgraph *graph, uint64_t to, struct c2_error *err)
 {
-    const struct stream_block *last = graph->last;
-    if (!graph->last_whole)
+    const struct stream_block *last = graph->on->last;
+    if (!graph->on->last_whole)
         return to == last->pc.v ? C2_OK : jump(graph, to, err);
     switch (last->ending) {
     case STREAM_CALL:
@@ -468,7 +500,7 @@ static enum c2_status leave(struct callgraph *graph, const struct sim_executed *
     if (!top || top->stub != 0 || top->resolving)
         return C2_OK;
     enum c2_status status = contexts_left(graph->contexts, record, &entries, err);
-    while (status == C2_OK && graph->depth + 1 > entries)
+    while (status == C2_OK && graph->on->depth + 1 > entries)
         status = pop(graph, err);
     return status;
 }
@@ -516,24 +548,59 @@ static void remember(struct callgraph *graph, const struct sim_executed *record)
 {
     const struct stream_block *block = record->block;
     const struct stream_insn *insn = &block->insns[block->insn_count - 1];
-    const bool by_jump = graph->last && graph->last_whole && graph->last->ending == STREAM_JUMP;
+    const bool by_jump = graph->on->last && graph->on->last_whole && graph->on->last->ending == STREAM_JUMP;
     if (!by_jump || !is_plt(block))
-        graph->source = last_insn(block);
-    graph->last = block;
-    graph->last_whole = record->insns_run == block->insn_count;
-    if (!graph->last_whole)
-        graph->source = block->pc.v + block->insns[record->insns_run].offset;
+        graph->on->source = last_insn(block);
+    graph->on->last = block;
+    graph->on->last_whole = record->insns_run == block->insn_count;
+    if (!graph->on->last_whole)
+        graph->on->source = block->pc.v + block->insns[record->insns_run].offset;
     else if (block->ending == STREAM_CALL)
-        graph->last_slot = record->words[block->slot_count - 1];
+        graph->on->last_slot = record->words[block->slot_count - 1];
     else if (block->ending == STREAM_RETURN)
-        graph->last_slot = record->words[insn->first_slot];
+        graph->on->last_slot = record->words[insn->first_slot];
 }
 
 /* Slots never rise towards the top: of the two frames there, which are all that changes. */
 static bool top_holds(const struct callgraph *graph)
 {
     const struct frame *top = top_of(graph);
-    return graph->depth < 2 || top->slot < top[-1].slot || (top->tail && top->slot == top[-1].slot);
+    return graph->on->depth < 2 || top->slot < top[-1].slot || (top->tail && top->slot == top[-1].slot);
+}
+
+/* ------------------------------------------------------------------ threads */
+
+/* What was counted while other threads ran costs none of its calls. */
+static void go_on(struct callgraph *graph, struct stack *stack)
+{
+    const uint32_t width = graph->events.count;
+    for (size_t i = 0; i < stack->depth; i++)
+        for (uint32_t event = 0; event < width; event++)
+            stack->starts[i * width + event] += graph->now[event] - stack->left[event];
+    graph->on = stack;
+}
+
+static void leave_thread(struct callgraph *graph)
+{
+    read_counts(graph);
+    memcpy(graph->on->left, graph->now, sizeof graph->now);
+}
+
+static enum c2_status switch_thread(struct callgraph *graph, uint32_t tid, struct c2_error *err)
+{
+    uint32_t i = 0;
+    if (graph->contexts)
+        return c2_fail(
+            err, C2_ERR_UNSUPPORTED,
+            "the program has several threads, and --separate-par, --separate-callers and --separate-recs tell "
+            "the functions of one apart: leave them out");
+    leave_thread(graph);
+    while (i < graph->stack_count && graph->stacks[i]->tid != tid)
+        i++;
+    enum c2_status status = i == graph->stack_count ? add_stack(graph, tid, err) : C2_OK;
+    if (status == C2_OK)
+        go_on(graph, graph->stacks[i]);
+    return status;
 }
 
 static enum c2_status record(void *self, const struct sim_executed *record, struct c2_error *err)
@@ -541,7 +608,9 @@ static enum c2_status record(void *self, const struct sim_executed *record, stru
     struct callgraph *graph = self;
     enum c2_status status = C2_OK;
     graph->counts = record->counts;
-    if (graph->last) {
+    if (C2_UNLIKELY(record->tid != graph->on->tid))
+        status = switch_thread(graph, record->tid, err);
+    if (status == C2_OK && graph->on->last) {
         read_counts(graph);
         status = pass(graph, record->block->pc.v, err);
     }
@@ -610,9 +679,12 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
     struct callgraph *graph = self;
     (void)sim;
     enum c2_status status = C2_OK;
-    read_counts(graph);
-    while (status == C2_OK && graph->depth != 0)
-        status = pop(graph, err);
+    leave_thread(graph);
+    for (uint32_t i = 0; i < graph->stack_count; i++) {
+        go_on(graph, graph->stacks[i]);
+        while (status == C2_OK && graph->on->depth != 0)
+            status = pop(graph, err);
+    }
     if (status != C2_OK)
         return status;
     if (graph->contexts && contexts_begun(graph->contexts))
@@ -684,8 +756,13 @@ static enum c2_status window(void *self, const struct sim_window *window, struct
 static enum c2_status dropped(void *self, struct c2_error *err)
 {
     struct callgraph *graph = self;
-    for (size_t i = 0; i < graph->depth; i++)
-        memcpy(&graph->starts[i * graph->events.count], graph->now, graph->events.count * sizeof *graph->starts);
+    const uint32_t width = graph->events.count;
+    for (uint32_t n = 0; n < graph->stack_count; n++) {
+        struct stack *stack = graph->stacks[n];
+        for (size_t i = 0; i < stack->depth; i++)
+            memcpy(&stack->starts[i * width], graph->now, width * sizeof *stack->starts);
+        memcpy(stack->left, graph->now, sizeof graph->now);
+    }
     if (graph->contexts)
         contexts_dropped(graph->contexts, graph->now);
     graph->arc_count = 0;
@@ -734,17 +811,24 @@ struct contexts *analyses_callgraph_contexts(struct analysis *callgraph)
     return ((struct callgraph *)callgraph)->contexts;
 }
 
+static void check_stack(const struct callgraph *graph, const struct stack *stack)
+{
+    const uint32_t width = graph->events.count;
+    C2_ASSERT(stack->depth <= stack->room);
+    for (size_t i = 0; i < stack->depth; i++) {
+        C2_ASSERT(i == 0 || stack->frames[i].slot <= stack->frames[i - 1].slot);
+        C2_ASSERT(i == 0 || stack->frames[i].tail || stack->frames[i].slot < stack->frames[i - 1].slot);
+        for (uint32_t event = 0; event < width; event++)
+            C2_ASSERT(stack->starts[i * width + event] <= graph->now[event]);
+    }
+}
+
 void analyses_callgraph_check(const struct analysis *callgraph)
 {
     const struct callgraph *graph = (const struct callgraph *)callgraph;
-    const uint32_t width = graph->events.count;
     if (graph->contexts)
         contexts_check(graph->contexts);
-    C2_ASSERT(graph->depth <= graph->room && graph->arc_count == c2_map_count(graph->arc_of));
-    for (size_t i = 0; i < graph->depth; i++) {
-        C2_ASSERT(i == 0 || graph->frames[i].slot <= graph->frames[i - 1].slot);
-        C2_ASSERT(i == 0 || graph->frames[i].tail || graph->frames[i].slot < graph->frames[i - 1].slot);
-        for (uint32_t event = 0; event < width; event++)
-            C2_ASSERT(graph->starts[i * width + event] <= graph->now[event]);
-    }
+    C2_ASSERT(graph->arc_count == c2_map_count(graph->arc_of));
+    for (uint32_t i = 0; i < graph->stack_count; i++)
+        check_stack(graph, graph->stacks[i]);
 }

