@@ -14,7 +14,7 @@
  *   Numbers rise. The thread that runs is one of them.
  * Cost
  *   A program with one thread is never stopped for this. With more, a look at all of them at each system call and at
- *   the end of each turn, some nanoseconds a thread, and 10 us for a switch of registers.
+ *   the end of each turn, some nanoseconds a thread, and 5 us for a switch of registers.
  * Not modelled
  *   Priorities; that a thread that was woken runs before its turn; several CPUs that run at the same time.
  */

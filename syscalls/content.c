@@ -173,10 +173,12 @@ static void write_stat(const struct syscalls *kernel, int to)
 {
     const struct mmu_usage usage = mmu_usage(kernel->mmu);
     put(to,
-        CONTENT_PID " (%s) R 1 " CONTENT_PID " " CONTENT_PID " 0 -1 4194304 %llu 0 0 0 %llu 0 0 0 20 0 1 0 0 %llu %llu "
+        CONTENT_PID " (%s) R 1 " CONTENT_PID " " CONTENT_PID
+                    " 0 -1 4194304 %llu 0 0 0 %llu 0 0 0 20 0 %u 0 0 %llu %llu "
                     "18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
         kernel->current->name, (unsigned long long)usage.faults, (unsigned long long)ticks(kernel),
-        (unsigned long long)mapped_bytes(kernel), (unsigned long long)(usage.resident_bytes / C2_PAGE_BYTES));
+        kernel->thread_count, (unsigned long long)mapped_bytes(kernel),
+        (unsigned long long)(usage.resident_bytes / C2_PAGE_BYTES));
 }
 
 static void write_statm(const struct syscalls *kernel, int to)
@@ -194,10 +196,10 @@ static void write_status(const struct syscalls *kernel, int to)
         "Uid:\t1000\t1000\t1000\t1000\nGid:\t1000\t1000\t1000\t1000\nFDSize:\t64\nGroups:\t\n",
         kernel->current->name, kernel->identity.mask);
     put(to,
-        "VmPeak:\t%8llu kB\nVmSize:\t%8llu kB\nVmHWM:\t%8llu kB\nVmRSS:\t%8llu kB\nThreads:\t1\n"
-        "SigPnd:\t0000000000000000\nShdPnd:\t%016llx\nSigBlk:\t%016llx\n",
-        size, size, resident, resident, (unsigned long long)kernel->signals.pending.set,
-        (unsigned long long)kernel->current->signals.blocked);
+        "VmPeak:\t%8llu kB\nVmSize:\t%8llu kB\nVmHWM:\t%8llu kB\nVmRSS:\t%8llu kB\nThreads:\t%u\n"
+        "SigPnd:\t%016llx\nShdPnd:\t%016llx\nSigBlk:\t%016llx\n",
+        size, size, resident, resident, kernel->thread_count, (unsigned long long)kernel->current->pending.set,
+        (unsigned long long)kernel->signals.pending.set, (unsigned long long)kernel->current->signals.blocked);
     put(to, "NoNewPrivs:\t%d\nSeccomp:\t0\nCpus_allowed:\t%llx\nCpus_allowed_list:\t",
         kernel->current->no_new_privileges, (unsigned long long)sched_all(kernel));
     write_cpu_list(kernel, to);
@@ -269,7 +271,7 @@ const struct content_node content_nodes[] = {
     {"/proc/sys/kernel/random/boot_id", NULL, "c2e00000-0000-4000-8000-000000000001\n", NULL},
     {"/proc/sys/kernel/random/entropy_avail", NULL, "256\n", NULL},
     {"/proc/sys/kernel/randomize_va_space", NULL, "0\n", NULL},
-    {"/proc/sys/kernel/threads-max", NULL, "1\n", NULL},
+    {"/proc/sys/kernel/threads-max", NULL, "16384\n", NULL},
     {"/proc/sys/kernel/version", NULL, IDENTITY_VERSION "\n", NULL},
     {"/proc/sys/vm/max_map_count", NULL, "65530\n", NULL},
     {"/proc/sys/vm/overcommit_memory", NULL, "0\n", NULL},

@@ -331,6 +331,7 @@ void syscalls_call(struct syscalls *kernel, struct syscalls_cpu *cpu, uint64_t i
         .result = result,
         .err = err,
     };
+    const uint32_t tid = kernel->current->tid;
     kernel->instructions = instructions;
     kernel->copies.used = 0;
     raw_arguments(raw, cpu);
@@ -340,6 +341,7 @@ void syscalls_call(struct syscalls *kernel, struct syscalls_cpu *cpu, uint64_t i
     sandbox_end_call(&kernel->sandbox);
     if (!kernel->trace || result->action == SYSCALLS_BLOCKED)
         return;
+    trace_thread(kernel, tid);
     if (c.row)
         trace_call(&c, raw, result->value);
     else

@@ -230,8 +230,10 @@ static enum syscalls_delivery deliver(struct syscalls *kernel, struct syscalls_c
     const struct signals *signals = &kernel->signals;
     const uint64_t handler = signals->action[info->signal].handler;
     const bool blocked = kernel->current->signals.blocked & signals_bit(info->signal);
-    if (kernel->trace)
+    if (kernel->trace) {
+        trace_thread(kernel, kernel->current->tid);
         trace_signal(kernel->trace, info);
+    }
     if (fault && (blocked || handler == HANDLER_IGNORE))
         return SYSCALLS_KILLED;
     if (is_ignored(signals, info->signal))

@@ -27,6 +27,7 @@
 
 #include "syscalls/kernel_priv.h"
 #include "syscalls/lamp_priv.h"
+#include "syscalls/trace_priv.h"
 
 /* ------------------------------------------------------------------ the list */
 
@@ -498,6 +499,8 @@ bool syscalls_interrupt(struct syscalls *kernel, uint64_t instructions, int64_t 
     const bool restarts = self->wait.restarts && signal && kernel->signals.action[signal].flags & SIGNALS_RESTART &&
                           self->wait.done == 0;
     *value = self->wait.done ? (int64_t)self->wait.done : tell_rest(kernel, &self->wait, instructions);
+    if (kernel->trace)
+        trace_interrupted(kernel, self->wait.call, signal, restarts);
     kernel_wait_release(&self->wait);
     return !restarts;
 }

@@ -222,6 +222,20 @@ static bool is_absent(const struct call *c, int i)
            (a->kind == CALL_MODE && after_open_flags && !(c->arg[i - 1] & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY))));
 }
 
+void trace_thread(const struct syscalls *kernel, uint32_t tid)
+{
+    if (kernel->last_tid != IDENTITY_PID)
+        fprintf(kernel->trace, "[%u] ", tid);
+}
+
+void trace_interrupted(const struct syscalls *kernel, uint32_t number, int signal, bool restarts)
+{
+    trace_thread(kernel, kernel->current->tid);
+    fprintf(kernel->trace, "%s(...) = %s by %s\n", syscalls_name(number),
+            restarts ? "? interrupted, to be made again," : "-1 EINTR", syscalls_signal_name(signal));
+    fflush(kernel->trace);
+}
+
 void trace_call(const struct call *c, const uint64_t raw[CALL_ARGS], int64_t value)
 {
     FILE *to = c->kernel->trace;

@@ -27,10 +27,14 @@ struct call_names {
 TRACE_SETS(X)
 #undef X
 
+/* In front of a line, of a program with several threads: whose it is. */
+void trace_thread(const struct syscalls *kernel, uint32_t tid);
 /* One line for a call that has returned; value is what the guest sees. raw: the guest's own arguments. */
 void trace_call(const struct call *c, const uint64_t raw[CALL_ARGS], int64_t value);
 /* A call without a row. */
 void trace_unknown(FILE *to, uint64_t number, const uint64_t raw[CALL_ARGS], int64_t value);
+/* A call that waited, and is over by a signal. */
+void trace_interrupted(const struct syscalls *kernel, uint32_t number, int signal, bool restarts);
 struct signals_info;
 void trace_signal(FILE *to, const struct signals_info *info);
 
