@@ -182,6 +182,23 @@ static inline const uint64_t *say_hits(struct cache_verdicts *verdicts, const ui
     return word;
 }
 
+/* A hit of L1I in a line that its shadow has; false: the shadow does not have it, and nothing has changed. */
+static inline bool say_code_hit(struct cache_verdicts *verdicts, uint32_t slot)
+{
+    struct cache_judged *const level = &verdicts->level[verdicts->rows.columns];
+    struct cache_beside *const beside = verdicts->rows.stamps.beside[slot >> LINES_GROUP_SHIFT];
+    const uint32_t clock = level->shadow.clock;
+    if (C2_UNLIKELY(!beside))
+        return false;
+    uint32_t *stamp = &beside->stamp[slot & (LINES_GROUP - 1)];
+    if (!SHORTCUT(*stamp >= level->shadow.horizon && clock < level->shadow.stop))
+        return false;
+    *stamp = clock;
+    level->shadow.clock = clock + 1;
+    level->said[0][CACHES_CONFLICT]++;
+    return true;
+}
+
 /* ------------------------------------------------------------------ a tape */
 
 enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_t *words, size_t count,
@@ -194,6 +211,8 @@ enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_
         if (word == end)
             break;
         const uint64_t first = *word++;
+        if (first >> TAPE_COLUMN == verdicts->rows.columns && say_code_hit(verdicts, (uint32_t)first))
+            continue;
         const uint32_t column = first >> TAPE_COLUMN & 15, behind = (uint8_t)(first >> TAPE_BEHIND);
         prefetch_row(&verdicts->rows, (uint32_t)word[AHEAD]);
         if (first >> TAPE_MISSED == 0)
