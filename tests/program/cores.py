@@ -80,6 +80,10 @@ def false():
           [(i, "%d-%d" % (8 * i, 8 * i + 7), "%d-%d" % (8 * i, 8 * i + 7)) for i in range(4)], "its bytes")
     equal([(p["misser_core"], p["misser"]["pc"], p["taker_core"], p["taker"]["pc"]) for p in line["pairs"]
            if p["misser_core"] == 2], [(2, "0x400030", 3, "0x400040")], "both sides")
+    # two that modify words 4 bytes apart, each n times: 4 n - 3 events
+    words = replay([access(kind, thread, 0x1000 + 4 * thread, 4)
+                    for _ in range(n) for thread in (1, 2) for kind in "RW"])
+    equal(cores(words, "false_sharing", "upgrades")[:2], [[n - 1, n - 1], [n - 1, n]], "two threads in turns")
     padded = replay(counters(n, 8 + line["padding"]))
     equal(classes(padded, "L1D"), [4, 4, 0, 0, 0], "padded, L1D")
     equal(cores(padded, "coherence_misses", "upgrades", "invalidations_sent"), [[0, 0, 0]] * 4, "padded")

@@ -551,8 +551,86 @@ static void test_twin(void **state)
     free(twin);
 }
 
+/* ------------------------------------------------------------------ by hand */
+
+static struct caches_machine two_levels(uint32_t cores)
+{
+    struct caches_machine machine = {.line_bytes = 64, .level_count = 2, .cores = cores};
+    machine.levels[0] = (struct caches_level){.name = "L1D", .size_bytes = 4096, .ways = 2, .slices = 1};
+    machine.levels[1] = (struct caches_level){.name = "L2",
+                                              .size_bytes = 1 << 16,
+                                              .ways = 4,
+                                              .slices = 1,
+                                              .index = CACHES_PHYSICAL,
+                                              .inclusion = CACHES_INCLUSIVE,
+                                              .shared = true};
+    return machine;
+}
+
+static enum c2_status access_as(struct caches *caches, uint32_t core, bool write, uint64_t line, uint32_t first)
+{
+    struct c2_error err;
+    const struct line_no number = {line};
+    caches_on_core(caches, &(struct caches_origin){.core = core, .tag = core, .first = first, .bytes = 8});
+    return caches_access(caches, CACHES_DATA, write, number, number, NULL, &err);
+}
+
+/* A run of 64 cores, each of which writes its own lines, and then all the same one. */
+static enum c2_status share_lines(struct caches *caches)
+{
+    enum c2_status status = C2_OK;
+    for (uint32_t core = 0; core < CACHES_MAX_CORES && status == C2_OK; core++)
+        status = access_as(caches, core, true, 1000 + core * 64, 0);
+    for (uint32_t i = 0; i < 3 * CACHES_MAX_CORES && status == C2_OK; i++)
+        status = access_as(caches, i % CACHES_MAX_CORES, true, i % 40, 8 * (i % 8));
+    struct c2_error err;
+    return status == C2_OK ? caches_settle_shared(caches, &err) : status;
+}
+
+/* Each line of the 40 is written by 3 * 64 / 40 cores, one after the other: every 40th access, so by another core. */
+static void test_many_cores(void **state)
+{
+    const struct caches_machine machine = two_levels(CACHES_MAX_CORES);
+    struct caches_core_counts sum = {0};
+    struct caches *caches;
+    (void)state;
+    assert_ok(caches_create(&caches, &machine, 1, NULL));
+    assert_ok(share_lines(caches));
+    for (uint32_t core = 0; core < CACHES_MAX_CORES; core++) {
+        sum.invalidations_sent += caches_core_counts(caches, core)->invalidations_sent;
+        sum.interventions += caches_core_counts(caches, core)->interventions;
+        sum.coherence_misses += caches_core_counts(caches, core)->coherence_misses;
+    }
+    assert_int_equal(sum.invalidations_sent, 3 * CACHES_MAX_CORES - 40); /* all but the first write of a line */
+    assert_int_equal(sum.interventions, 3 * CACHES_MAX_CORES - 40);
+    assert_int_equal(sum.coherence_misses, 0); /* no core comes to a line twice: 40 and 64 meet every 320 */
+    assert_int_equal(caches_shared_count(caches), 40);
+    caches_check(caches);
+    caches_destroy(caches);
+}
+
+static void test_every_allocation_may_fail(void **state)
+{
+    const struct caches_machine machine = two_levels(CACHES_MAX_CORES);
+    bool done = false;
+    (void)state;
+    for (uint64_t n = 1; !done; n++) {
+        struct caches *caches;
+        struct c2_error err;
+        c2_alloc_fail_from(n);
+        enum c2_status status = caches_create(&caches, &machine, 1, &err);
+        if (status == C2_OK)
+            status = share_lines(caches);
+        c2_alloc_fail_from(0);
+        assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY);
+        done = status == C2_OK;
+        caches_destroy(caches);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_twin)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_many_cores),
+                                       cmocka_unit_test(test_every_allocation_may_fail), cmocka_unit_test(test_twin)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
