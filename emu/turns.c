@@ -31,7 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SEATS = 1024, LOOK_SECONDS = 1 };
+enum { SEATS = 256, LOOK_SECONDS = 1 };
 enum { BROKEN = 1, STUCK = 2 }; /* how all have failed */
 
 struct seat {

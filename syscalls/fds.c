@@ -189,7 +189,7 @@ int64_t fds_add_pair(struct syscalls *kernel, const int host[2], bool cloexec, i
 
 bool fds_unblock(const struct fd_entry *entry)
 {
-    if (entry->wait != FD_WAIT_SELF)
+    if (entry->wait != FD_WAIT_SELF && !entry->named)
         return false;
     int status = fcntl(entry->host, F_GETFL);
     return !(status & O_NONBLOCK) && fcntl(entry->host, F_SETFL, status | O_NONBLOCK) == 0;

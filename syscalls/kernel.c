@@ -19,6 +19,7 @@
  * c2emu; the guest gets its own SIGPIPE. So it does SIGXFSZ where the program around has called c2_file_limit_catch.
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -296,7 +297,10 @@ static int64_t wait_alone(struct call *c)
         c->again = true;
         c->result->action = SYSCALLS_RETURN;
         const uint64_t ends = kernel_wait_ends(c->kernel, &waited);
-        if (ends == KERNEL_NEVER) {
+        if (waited.outside && waited.fd_count != 0) {
+            poll(waited.fds, waited.fd_count, -1); /* of a pipe with a name */
+            value = call_interrupted(c) ? -EINTR : c->row->handler(c);
+        } else if (ends == KERNEL_NEVER) {
             value = deadlock(c, waited.why);
         } else {
             kernel_sleep_until(c->kernel, c->instructions, ends);

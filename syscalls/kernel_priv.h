@@ -69,6 +69,7 @@ struct kernel_thread {
     uint64_t timer_slack;
     uint64_t clear_tid;   /* set_tid_address */
     uint64_t robust_list; /* set_robust_list */
+    int opening;          /* a pipe whose other end nobody has opened yet; -1: none */
     uint64_t ran;         /* instructions in turns that are over */
 };
 

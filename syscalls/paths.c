@@ -13,6 +13,7 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -160,8 +161,54 @@ static int64_t add_opened(struct call *c, int host, const char *path, bool cloex
         return fd;
     struct fd_entry *entry = fds_at(c->kernel, (uint64_t)fd);
     entry->kind = paths_is_random(&st) ? FD_RANDOM : entry->kind;
+    entry->named = S_ISFIFO(st.st_mode) && entry->wait == FD_WAIT_OUTSIDE;
     inputs_opened(c->kernel, entry, path, false);
     return fd;
+}
+
+/* ------------------------------------------------------------------ pipes with names */
+
+/* To open one end waits for who opens the other. That may be another process of the guest's, so it is asked for without
+ * waiting, where there are others. */
+static bool is_pipe_end(const struct call *c, const struct paths_place *p, int flags)
+{
+    struct stat st;
+    return processes_shared(c->kernel) && !(flags & (O_NONBLOCK | O_PATH)) && (flags & O_ACCMODE) != O_RDWR &&
+           fstatat(p->dirfd, p->path, &st, 0) == 0 && S_ISFIFO(st.st_mode);
+}
+
+/* Nothing is there to be read, and nobody who could write has gone: whether one has come. */
+static bool has_writer(int host)
+{
+    struct pollfd query = {.fd = host, .events = POLLIN};
+    char byte;
+    return poll(&query, 1, 0) != 0 || (read(host, &byte, 1) < 0 && errno == EAGAIN);
+}
+
+static int64_t wait_for_other_end(struct call *c, int host)
+{
+    const int64_t value = call_wait_lock(c);
+    c->kernel->current->wait.why = "nobody opens the other end of the pipe";
+    c->kernel->current->opening = host;
+    return value;
+}
+
+/* The end for reading stays open while it waits: who opens the other one looks for it. */
+static int64_t open_pipe_end(struct call *c, const struct paths_place *p, int path, int flags)
+{
+    struct kernel_thread *self = c->kernel->current;
+    int host = c->again ? self->opening : -1;
+    if (!c->again && self->opening >= 0)
+        close(self->opening); /* of a call that a signal has ended */
+    self->opening = -1;
+    if (host < 0)
+        host = sandbox_open(c, p, c->ptr[path], flags | O_NONBLOCK, 0);
+    if (host < 0)
+        return errno == ENXIO ? wait_for_other_end(c, -1) : -errno;
+    if ((flags & O_ACCMODE) == O_RDONLY && !has_writer(host))
+        return wait_for_other_end(c, host);
+    fcntl(host, F_SETFL, fcntl(host, F_GETFL) & ~O_NONBLOCK);
+    return host;
 }
 
 static int64_t open_at(struct call *c, uint64_t dir, int path, int flags, mode_t mode)
@@ -176,8 +223,11 @@ static int64_t open_at(struct call *c, uint64_t dir, int path, int flags, mode_t
     if (p.synthetic)
         return synthetic_open(c, p.text, flags);
     mode_t old = umask(c->kernel->identity.mask);
-    int64_t host = CALL_HOST(c, sandbox_open(c, &p, c->ptr[path], flags, mode));
+    int64_t host = is_pipe_end(c, &p, flags) ? open_pipe_end(c, &p, path, flags)
+                                             : CALL_HOST(c, sandbox_open(c, &p, c->ptr[path], flags, mode));
     umask(old);
+    if (c->result->action == SYSCALLS_BLOCKED)
+        return host;
     if (host < 0)
         return inputs_looked(c->kernel, p.text, host);
     return add_opened(c, (int)host, synthetic_covers(p.text) ? NULL : p.text, flags & O_CLOEXEC);

@@ -394,6 +394,15 @@ uint64_t syscalls_end(struct syscalls *kernel, int status, uint64_t instructions
 
 /* ------------------------------------------------------------------ waiting for children */
 
+bool processes_has_children(const struct syscalls *kernel)
+{
+    const struct process *list = kernel->processes->list;
+    for (uint32_t i = 0; i < kernel->processes->used; i++)
+        if (list[i].state != PROCESS_NONE && list[i].parent == kernel->pid)
+            return true;
+    return false;
+}
+
 /* pid as waitpid has it. */
 static bool is_meant(const struct syscalls *kernel, const struct process *child, int64_t pid)
 {

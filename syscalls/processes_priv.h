@@ -10,7 +10,7 @@
 #include "syscalls/signals_priv.h"
 
 struct kernel_wait;
-enum { PROCESSES_MOST = 1000, PROCESSES_SENT = 128 };
+enum { PROCESSES_MOST = 256, PROCESSES_SENT = 128 };
 
 enum process_state { PROCESS_NONE, PROCESS_RUNS, PROCESS_ZOMBIE };
 struct process {
@@ -57,6 +57,7 @@ bool processes_shared(const struct syscalls *kernel);
 int64_t processes_start(struct call *c, const struct processes_start *start);
 /* kill(2), sigqueue(3) to anybody: info->signal may be 0. */
 int64_t processes_send(struct call *c, int to, const struct signals_info *info);
+bool processes_has_children(const struct syscalls *kernel); /* that run, or were not waited for */
 /* What the guest calls a process of the host; 0: it is none of its own. */
 uint32_t processes_number(const struct syscalls *kernel, pid_t host);
 /* A wake at a word that other processes may have; how many there were, and one. */

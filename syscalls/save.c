@@ -232,6 +232,8 @@ void syscalls_checkpoint(struct syscalls *kernel, struct checkpoint *c)
         checkpoint_number(c, &kernel->random.s[i], CHECKPOINT_ANY);
     for (size_t i = 0; i < sizeof kernel->complained / sizeof kernel->complained[0]; i++)
         checkpoint_number(c, &kernel->complained[i], CHECKPOINT_ANY);
+    if (processes_has_children(kernel))
+        checkpoint_refuse(c, "it has children, which are processes of their own");
     visit_threads(kernel, c);
     visit_timers(kernel, c);
     visit_identity(&kernel->identity, c);

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <unistd.h>
 #include <time.h>
 
 #include "syscalls/kernel_priv.h"
@@ -54,6 +55,7 @@ struct kernel_thread *threads_create(struct syscalls *kernel)
     thread->number = kernel->started++;
     thread->affinity = kernel->current ? kernel->current->affinity : UINT64_MAX;
     thread->timer_slack = KERNEL_TIMER_SLACK_NS;
+    thread->opening = -1;
     signals_mask_create(&thread->signals);
     kernel->threads[kernel->thread_count++] = thread;
     return thread;
@@ -68,6 +70,8 @@ void kernel_wait_release(struct kernel_wait *wait)
 static void destroy(struct kernel_thread *thread)
 {
     kernel_wait_release(&thread->wait);
+    if (thread->opening >= 0)
+        close(thread->opening);
     pending_release(&thread->pending);
     c2_free(thread);
 }

@@ -224,7 +224,7 @@ static bool is_absent(const struct call *c, int i)
 
 void trace_thread(const struct syscalls *kernel, uint32_t tid)
 {
-    if (kernel->last_tid != IDENTITY_PID)
+    if (kernel->last_tid != IDENTITY_PID || kernel->processes->last != IDENTITY_PID)
         fprintf(kernel->trace, "[%u] ", tid);
 }
 

@@ -259,6 +259,42 @@ static void in_child(int (*body)(void))
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+static const char *name_of_child(void *self, const char *path)
+{
+    static char name[512];
+    (void)self;
+    if (strcmp(path, in_folder("lost")) == 0)
+        return NULL;
+    snprintf(name, sizeof name, "%s.child", path);
+    return name;
+}
+
+static struct c2_outfile *inherited, *lost;
+static int write_in_child(void)
+{
+    if (c2_outfiles_rename(name_of_child, NULL, NULL) != C2_OK)
+        return 1;
+    fputs("child\n", c2_outfile_stream(inherited));
+    fputs("nowhere\n", c2_outfile_stream(lost));
+    return c2_outfile_commit(inherited, NULL) == C2_OK && c2_outfile_commit(lost, NULL) == C2_OK ? 0 : 2;
+}
+
+/* Behind a fork both write: the child to files of its own names, which begin empty, or to none. */
+static void test_a_child_has_files_of_its_own(void **state)
+{
+    (void)state;
+    inherited = open_ok(in_folder("report"));
+    lost = open_ok(in_folder("lost"));
+    fputs("parent, ", c2_outfile_stream(inherited));
+    in_child(write_in_child);
+    fputs("and more\n", c2_outfile_stream(inherited));
+    assert_int_equal(c2_outfile_commit(inherited, NULL), C2_OK);
+    c2_outfile_abandon(lost);
+    assert_text(in_folder("report"), "parent, and more\n");
+    assert_text(in_folder("report.child"), "child\n");
+    assert_int_equal(entries(false), 2);
+}
+
 /* A target that another process made while ours was written is replaced all the same. */
 static void test_a_target_that_came_meanwhile(void **state)
 {
@@ -537,6 +573,7 @@ int main(void)
         IN_FOLDER(test_old_file_stays_until_commit),
         IN_FOLDER(test_abandon_leaves_the_old_file),
         IN_FOLDER(test_two_at_once),
+        IN_FOLDER(test_a_child_has_files_of_its_own),
         IN_FOLDER(test_steps_over_names_in_use),
         IN_FOLDER(test_a_killed_process_leaves_nothing),
         IN_FOLDER(test_what_was_left_goes_with_the_next_replacement),

@@ -12,7 +12,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -207,6 +209,51 @@ static void test_order_with_drains(void **state)
     assert_ring_changes_nothing(&(struct pace){.seed = 7, .batches = 600, .drain_every = 1});
     assert_ring_changes_nothing(
         &(struct pace){.seed = 8, .batches = 600, .drain_every = 5, .consumer_pauses_every = 11});
+}
+
+static const struct digest *ring_digest;
+static pid_t fork_with_rings(int (*body)(struct stream_ring *ring), struct stream_ring *ring)
+{
+    stream_rings_pause();
+    const pid_t child = fork();
+    if (stream_rings_resume(NULL) != C2_OK)
+        _exit(1);
+    if (child == 0)
+        _exit(body(ring));
+    return child;
+}
+
+static int feed_in_child(struct stream_ring *ring)
+{
+    static struct stream_batch batch = {.used = 3};
+    const struct stream_sink sink = stream_ring_sink(ring);
+    const struct digest *digest = ring_digest;
+    for (int i = 0; i < 100; i++)
+        if (sink.consume(sink.self, &batch, NULL) != C2_OK)
+            return 2;
+    return sink.drain(sink.self, NULL) == C2_OK && digest->batches == 150 ? 0 : 3;
+}
+
+/* What was in the ring before is eaten before, once; both sides go on. */
+static void test_both_go_on_behind_a_fork(void **state)
+{
+    static struct stream_batch batch = {.used = 7};
+    struct digest digest = {.pause_every = 5};
+    (void)state;
+    struct stream_ring *ring = create_ok(&digest);
+    const struct stream_sink sink = stream_ring_sink(ring);
+    ring_digest = &digest;
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(sink.consume(sink.self, &batch, NULL), C2_OK);
+    int status;
+    const pid_t child = fork_with_rings(feed_in_child, ring);
+    assert_int_equal(digest.batches, 50);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(sink.consume(sink.self, &batch, NULL), C2_OK);
+    assert_int_equal(sink.drain(sink.self, NULL), C2_OK);
+    assert_int_equal(digest.batches, 51);
+    stream_ring_destroy(ring);
 }
 
 /* The digest notices two batches that are swapped, one that is lost and one word that is altered. */
@@ -546,6 +593,7 @@ int main(void)
         cmocka_unit_test(test_first_error_comes_back_and_stays),
         cmocka_unit_test(test_drain_tells_the_error_of_the_last_batch),
         cmocka_unit_test(test_error_of_the_drain_behind),
+        cmocka_unit_test(test_both_go_on_behind_a_fork),
         cmocka_unit_test(test_each_of_many_gets_all),
         cmocka_unit_test(test_each_has_its_own_pace),
         cmocka_unit_test(test_the_same_failure_every_time),
