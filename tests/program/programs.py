@@ -78,7 +78,8 @@ def fixture(directory):
     os.chmod(os.path.join(directory, "script.sh"), 0o755)
     os.symlink("sub/deep/file.txt", os.path.join(directory, "link"))
     for words, name in ((["gzip", "-nc", "fixture.txt"], "fixture.gz"), (["bzip2", "-c", "fixture.txt"], "fixture.bz2"),
-                        (["xz", "-c", "sorted.txt"], "sorted.xz"), (["tar", "cf", "-", "sub"], "sub.tar")):
+                        (["xz", "-c", "sorted.txt"], "sorted.xz"), (["tar", "cf", "-", "sub"], "sub.tar"),
+                        (["tar", "cJf", "-", "--mtime=@0", "sub"], "sub.txz")):
         if shutil.which(words[0]):
             put(name, run(words, cwd=directory).stdout)
     settle(directory)

@@ -156,6 +156,27 @@ def in_threads():
     thread.join()
 
 
+def in_processes():
+    """A child sends its number, a pipe, and over TCP."""
+    one, other = S.socketpair()
+    server = S.create_server((HERE, 0))
+    other.setsockopt(S.SOL_SOCKET, S.SO_PASSCRED, 1)
+    child = os.fork()
+    if child == 0:
+        out, into = os.pipe()
+        os.write(into, b"by a pipe")
+        S.send_fds(one, [b"fd"], [out])
+        with S.create_connection(server.getsockname()) as client:
+            client.sendall(b"by tcp")
+        os._exit(7)
+    message, parts, _, _ = other.recvmsg(10, 200)
+    found = {kind: data for _, kind, data in parts}
+    print(message, struct.unpack("iII", found[S.SCM_CREDENTIALS])[0] == child,
+          os.read(struct.unpack("i", found[S.SCM_RIGHTS])[0], 20))
+    end, _ = server.accept()
+    print(end.recv(20), end.recv(20), os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+
 async def answer(reader, writer):
     writer.write((await reader.readline()).upper())
     await writer.drain()
@@ -178,4 +199,5 @@ all_addresses()
 udp()
 control(*local())
 in_threads()
+in_processes()
 asyncio.run(loop())
