@@ -7,6 +7,7 @@ true      A producer and a consumer.
 mixed     What a line is lost for, and what is read then: true sharing by a later access, upgrades, write-backs.
 private   A shared L3, and one for each core.
 tlbs      TLBs of each core, and memory that is taken away from them.
+twin      Random traces of eight lines, which all caches have room for, beside a model of states and bytes.
 refused   What does not go with several cores.
 advised   `c2emu advise` tries the padding.
 bandwidth Windows and curves by thread.
@@ -17,6 +18,7 @@ counters, handoff, halo  The samples of images/, live: exact counts, the estimat
 import csv
 import json
 import os
+import random
 import sys
 import tempfile
 
@@ -163,6 +165,57 @@ def tlbs():
           [[[n, 0], [0, n]] for n in (3, 2, 5)], "shootdowns")
 
 
+class Line:
+    """MESI with caches that nothing leaves: who has it, who alone, who lost it, and what others wrote since."""
+
+    def __init__(self):
+        self.had, self.sharers, self.owner, self.foreign, self.waits = set(), set(), None, {}, set()
+
+    def access(self, counts, core, write, wanted):
+        missed = core in self.had and core not in self.sharers
+        if write:
+            counts["upgrades"][core] += core in self.sharers and self.owner != core
+            for other in self.sharers - {core}:
+                counts["invalidations_sent"][core] += 1
+                counts["false_sharing"][other] += other in self.waits
+                self.waits.discard(other)
+                self.foreign[other] = set()
+            self.sharers &= {core}
+            for other in self.had - self.sharers - {core}:
+                self.foreign[other] |= wanted
+            self.owner = core
+        elif core not in self.sharers:
+            self.owner = core if not self.sharers else None
+        self.had.add(core)
+        self.sharers.add(core)
+        if missed:
+            self.waits.add(core)
+        if core in self.waits and self.foreign[core] & wanted:
+            counts["true_sharing"][core] += 1
+            self.waits.discard(core)
+
+
+def twin():
+    keys = ("upgrades", "invalidations_sent", "true_sharing", "false_sharing")
+    for seed in range(6):
+        draw = random.Random(seed)
+        lines, trace, counts = [Line() for _ in range(9)], [], {key: [0] * 4 for key in keys}
+        for _ in range(3000):
+            thread, write = draw.randint(1, 7), draw.random() < 0.3
+            start, size = draw.randrange(8 * 64), draw.choice((1, 2, 4, 8, 16, 32))
+            trace.append(access("W" if write else "R", thread, 0x10000 + start, size))
+            for line in range(start // 64, (start + size - 1) // 64 + 1):
+                wanted = {byte - 64 * line for byte in range(start, start + size) if byte // 64 == line}
+                lines[line].access(counts, (thread - 1) % 4, write, wanted)
+        for line in lines:
+            for core in line.waits:
+                counts["false_sharing"][core] += 1
+        report = replay(trace)
+        for key in keys:
+            equal([core[0] for core in cores(report, key)], counts[key], "%s of trace %d" % (key, seed))
+        check(min(min(counts[key]) for key in keys) > 10, "all of it happens")
+
+
 def refused():
     for options, words in ((["--set", "L2.prefetch=stream"], "prefetches, which is modelled of one core"),
                            (["--set", "L1D.shared=yes"], "cannot be shared"),
@@ -305,5 +358,5 @@ def live_bandwidth():
 
 {"advised": live_advised, "bandwidth": live_bandwidth, "counters": live_counters, "handoff": live_handoff,
  "halo": live_halo, "false": false, "true": true, "mixed": mixed, "private": private, "tlbs": tlbs,
- "refused": refused}[sys.argv[1]]()
+ "twin": twin, "refused": refused}[sys.argv[1]]()
 done()
