@@ -14,9 +14,9 @@
 #include <stdlib.h>
 
 #define COUNT_OF(list) (sizeof(list) / sizeof(list)[0])
-#define SHOWN_OBJECTS 2u
-#define SHOWN_PLACES 2u
-#define SHOWN_PAIRS 1u
+#define SHOWN 2u        /* objects, and places; one of each where a structure is to be split */
+#define NAMED 6u        /* fields of a part of it */
+#define SPLIT_SHARE 20u /* one in so many of the bytes that cost something for nothing must be its */
 #define TEXT 256
 
 /* ------------------------------------------------------------------ groups of rows */
@@ -413,45 +413,74 @@ static void add_structs(struct document *d, const struct report_digest *digest)
     doc_close(d);
 }
 
+/* At most NAMED of them. */
 static void say_part(struct document *d, const struct analyses_line_use_struct *of, uint32_t number, bool cold)
 {
     const char *before = "{";
+    uint32_t named = 0;
     for (uint32_t i = 0; i < of->field_count; i++) {
         if (!of->fields[i].name || is_cold(&of->fields[i], number) != cold)
             continue;
-        doc_say(d, "%s%s%s", before, of->fields[i].name, of->fields[i].level[number].used == 0 ? " (never)" : "");
+        if (named++ < NAMED)
+            doc_say(d, "%s%s%s", before, of->fields[i].name, of->fields[i].level[number].used == 0 ? " (never)" : "");
         before = ", ";
     }
+    if (named > NAMED)
+        doc_say(d, ", %u more", named - NAMED);
     doc_say(d, "}");
 }
 
-/* The structure that would gain most by being split. */
-static void note_split(struct document *d, const struct report_digest *digest)
+/* A structure that is worth to be split, and where. */
+struct split {
+    const struct analyses_line_use_struct *of; /* NULL: none is */
+    const struct report_level *level;
+};
+
+/* What all that came into the levels of the data has cost for nothing, as dearest_level() has it of a structure's. */
+static uint64_t whole_cost(const struct report_digest *digest)
+{
+    uint64_t cost = 0;
+    for (size_t i = 0; i < digest->level_count; i++) {
+        const struct report_level *level = &digest->levels[i];
+        if (!level->code)
+            cost += analyses_line_use_loss(&result_of(digest)->levels[level->number].of,
+                                           result_of(digest)->line_bytes) *
+                    level->miss_cycles;
+    }
+    return cost;
+}
+
+/* The one that would gain most, if that is a part of the whole. */
+static struct split find_split(const struct report_digest *digest)
 {
     const struct analyses_line_use_result *of = result_of(digest);
-    const struct analyses_line_use_struct *worst = NULL;
-    const struct report_level *level = NULL;
-    char text[TEXT];
-    uint64_t most = 0;
+    struct split split = {.of = NULL};
+    uint64_t most = whole_cost(digest) / SPLIT_SHARE;
     for (size_t i = 0; i < of->struct_count; i++) {
         uint64_t cost;
         const struct report_level *at = dearest_level(digest, &of->structs[i], &cost);
         if (cost <= most || !is_split(&of->structs[i], at->number))
             continue;
         most = cost;
-        worst = &of->structs[i];
-        level = at;
+        split = (struct split){&of->structs[i], at};
     }
-    if (!worst)
+    return split;
+}
+
+static void note_split(struct document *d, const struct report_digest *digest, const struct split *split)
+{
+    const struct analyses_line_use_struct *of = split->of;
+    char text[TEXT];
+    if (!of)
         return;
     doc_note(d, DOC_FLOW, "fields:",
              "%u of %u bytes of %s (%s%s) were used in most of their loads into %s: split hot and cold fields: ",
-             bytes_of(worst, level->number, false), worst->bytes, worst->name,
-             report_object_text(text, sizeof text, digest->run, &digest->profile->objects[worst->object]),
-             worst->object_count > 1 ? " ..." : "", level->level->name);
-    say_part(d, worst, level->number, false);
+             bytes_of(of, split->level->number, false), of->bytes, of->name,
+             report_object_text(text, sizeof text, digest->run, &digest->profile->objects[of->object]),
+             of->object_count > 1 ? " ..." : "", split->level->level->name);
+    say_part(d, of, split->level->number, false);
     doc_say(d, " and ");
-    say_part(d, worst, level->number, true);
+    say_part(d, of, split->level->number, true);
 }
 
 /* ------------------------------------------------------------------ all of the JSON */
@@ -568,8 +597,9 @@ static const char *place_text(struct document *d, const struct report_ranking *r
     return doc_keep(d, "%s%s", loops ? "loop " : "", loader_place_text(text, sizeof text, place->pc, &place->place));
 }
 
+/* most: objects, and as many places. */
 static void add_tables(struct document *d, const struct report_digest *digest, const struct groups *objects,
-                       const struct groups *places, const struct report_ranking *ranking)
+                       const struct groups *places, const struct report_ranking *ranking, size_t most)
 {
     struct group all = {.number = 0};
     char text[TEXT];
@@ -578,14 +608,14 @@ static void add_tables(struct document *d, const struct report_digest *digest, c
     doc_table(d, DOC_TEXT, NULL);
     add_columns(d, digest);
     add_use(d, digest, "all", all.of);
-    for (size_t i = 0, shown = 0; i < objects->count && shown < SHOWN_OBJECTS; i++) {
+    for (size_t i = 0, shown = 0; i < objects->count && shown < most; i++) {
         const struct analyses_object *object = &digest->profile->objects[objects->list[i].number];
         if (object->kind == ANALYSES_CODE)
             continue;
         add_use(d, digest, report_object_text(text, sizeof text, digest->run, object), objects->list[i].of);
         shown++;
     }
-    for (size_t i = 0; i < places->count && i < SHOWN_PLACES; i++)
+    for (size_t i = 0; i < places->count && i < most; i++)
         add_use(d, digest, place_text(d, ranking, places->list[i].number, ranking == &digest->loops),
                 places->list[i].of);
     doc_close(d);
@@ -629,15 +659,16 @@ static void add_text(struct document *d, const struct report_digest *digest, con
 {
     char text[TEXT];
     const char *worst = NULL;
+    const struct split split = find_split(digest);
     for (size_t i = 0; i < objects->count && !worst; i++) {
         const struct analyses_object *object = &digest->profile->objects[objects->list[i].number];
         if (object->kind != ANALYSES_CODE && objects->list[i].lost != 0)
             worst = report_object_text(text, sizeof text, digest->run, object);
     }
     note_finding(d, digest, worst);
-    add_tables(d, digest, objects, places, ranking);
+    add_tables(d, digest, objects, places, ranking, split.of ? 1 : SHOWN);
     note_pair(d, digest);
-    note_split(d, digest);
+    note_split(d, digest, &split);
 }
 
 void report_add_line_use(struct document *d, struct report_digest *digest)

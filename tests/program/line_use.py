@@ -369,7 +369,10 @@ def bodies():
     equal(struct_of(before, "struct body")["object"], "bodies", "what they are in")
     check("split" not in struct_of(after, "struct body"), "nothing to split")
     equal(struct_of(after, "struct body")["unused_bytes"], 0, "all of them is used")
-    text = " ".join(emulate(["-m", "teach", "--line-use"] + image("bodies")).stderr.decode().split())
+    text = emulate(["-m", "teach", "--line-use"] + image("bodies")).stderr.decode()
+    chapter = text[text.index("line use:"):].split("\n\n")[0]
+    equal(len(chapter.splitlines()), 10, "lines of the chapter")
+    text = " ".join(text.split())
     check("fields: 24 of 64 bytes of struct body (bodies at bodies.c:" in text and
           "were used in most of their loads into L3: split hot and cold fields: {x, y, z} and "
           "{mass, id (never), name (never)}" in text, "the text: " + text)
