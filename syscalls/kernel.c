@@ -343,6 +343,7 @@ void syscalls_call(struct syscalls *kernel, struct syscalls_cpu *cpu, uint64_t i
     *result = (struct syscalls_result){.action = SYSCALLS_RETURN};
     result->value = c.row ? run(&c) : complain(kernel, number, "is not implemented");
     sandbox_end_call(&kernel->sandbox);
+    kernel->looks_outside = false;
     if (!kernel->trace || result->action == SYSCALLS_BLOCKED)
         return;
     trace_thread(kernel, tid);

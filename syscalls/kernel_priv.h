@@ -93,9 +93,10 @@ struct syscalls {
     struct kernel_thread **threads; /* in the order in which they were started */
     uint32_t thread_count, thread_room;
     uint32_t last_tid, started;
-    uint64_t waits;    /* begun so far */
-    int leader_status; /* of the first thread, when it has ended before others */
-    uint64_t turn;     /* instructions at which that of `current` began */
+    uint64_t waits;     /* begun so far */
+    bool looks_outside; /* all wait: descriptors that others make ready are asked for as well */
+    int leader_status;  /* of the first thread, when it has ended before others */
+    uint64_t turn;      /* instructions at which that of `current` began */
     struct timer *timers;
     uint32_t timer_room, timers_armed;
     struct mmu *mmu;
@@ -186,6 +187,9 @@ uint64_t kernel_wait_ends(const struct syscalls *kernel, const struct kernel_wai
 
 /* ------------------------------------------------------------------ poll.c */
 int poll_milliseconds(uint64_t ns); /* for the host's poll; KERNEL_NEVER: -1 */
+/* The host's poll passes over numbers below 0: a descriptor that it is not to be asked for, and again; -1 is none. */
+#define POLL_HIDDEN(fd) (-2 - (fd))
+#define POLL_SHOWN(fd) (-2 - (fd))
 
 /* ------------------------------------------------------------------ futex.c */
 /* Up to `most` waiters of the word are woken, those that have waited longest first; how many. */

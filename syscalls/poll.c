@@ -6,7 +6,8 @@
  *   Something is ready: the call returns at once and no guest time passes. Nothing is: the thread waits for one of the
  *   descriptors, until the timeout; if it is the only one and only the guest itself could make one ready, the timeout
  *   passes in guest time at once (without one it is a deadlock). If somebody outside could - a terminal, the shell's
- *   pipe - the host waits, when all threads do, and guest time goes on by the timeout only when it ran out. A timer of
+ *   pipe - the host waits, when all threads do, and guest time goes on by the timeout only when it ran out. Before that
+ *   such descriptors are not asked for, but by epoll: when something comes must not decide who runs. A timer of
  *   the guest's own (lamp.c) may go off before; then the question is put again.
  *
  * Not modelled
@@ -102,25 +103,46 @@ struct query {
     struct pollfd fd[FDS_MAX];
     unsigned count;
     bool outside; /* somebody else can make one ready */
+    bool from_outside[FDS_MAX];
+    bool hides; /* those are not asked now: other threads may run, and when something comes must not matter */
 };
 
 /* Closed descriptors get the host's number -1, which poll passes over, and POLLNVAL afterwards. */
 static void query_add(struct query *q, struct syscalls *kernel, int guest_fd, short events)
 {
     const struct fd_entry *entry = guest_fd < 0 ? NULL : fds_at(kernel, (uint64_t)guest_fd);
+    q->from_outside[q->count] = entry && entry->wait == FD_WAIT_OUTSIDE;
+    q->outside |= q->from_outside[q->count];
     q->fd[q->count++] = (struct pollfd){.fd = entry ? entry->host : -1, .events = events};
-    q->outside |= entry && entry->wait == FD_WAIT_OUTSIDE;
+}
+
+static void set_hidden(struct query *q, bool hidden)
+{
+    for (unsigned i = 0; i < q->count; i++)
+        if (q->from_outside[i])
+            q->fd[i].fd = hidden ? POLL_HIDDEN(q->fd[i].fd) : POLL_SHOWN(q->fd[i].fd);
 }
 
 static int64_t ask_poll(struct call *c, void *what, int milliseconds)
 {
     struct query *q = what;
-    return CALL_HOST(c, poll(q->fd, q->count, milliseconds));
+    if (q->hides)
+        set_hidden(q, true);
+    const int64_t ready = CALL_HOST(c, poll(q->fd, q->count, milliseconds));
+    if (q->hides)
+        set_hidden(q, false);
+    return ready;
 }
 
 static int64_t query_wait(struct call *c, struct query *q, uint64_t ns)
 {
-    return wait_for(c, &(struct question){ask_poll, q, q->fd, q->count, q->outside}, ns);
+    q->hides = q->outside && ns != 0 && !threads_alone(c->kernel) && !c->kernel->looks_outside;
+    const int64_t ready = wait_for(c, &(struct question){ask_poll, q, q->fd, q->count, q->outside}, ns);
+    struct kernel_wait *wait = &c->kernel->current->wait;
+    for (uint32_t i = 0; c->result->action == SYSCALLS_BLOCKED && i < wait->fd_count; i++)
+        if (q->from_outside[i])
+            wait->fds[i].fd = POLL_HIDDEN(wait->fds[i].fd);
+    return ready;
 }
 
 static int64_t poll_until(struct call *c, uint64_t ns)

@@ -140,7 +140,7 @@ void syscalls_take_turn(struct syscalls *kernel, uint64_t instructions, uint64_t
  * let one go on; for those the host waits a little. */
 uint64_t syscalls_next_time(const struct syscalls *kernel);
 bool syscalls_waits_outside(const struct syscalls *kernel);
-void syscalls_look_outside(const struct syscalls *kernel);
+void syscalls_look_outside(struct syscalls *kernel);
 bool syscalls_is_interrupted(const struct syscalls *kernel); /* as config.interrupted says */
 
 /* A signal for the running thread: one of those pending, or from a SYSCALLS_SIGNAL.

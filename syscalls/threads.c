@@ -271,10 +271,11 @@ int64_t call_wait_fd(struct call *c, const struct fd_entry *entry, short events,
     struct pollfd *fd = c2_alloc(sizeof *fd);
     if (!fd)
         return -ENOMEM;
-    *fd = (struct pollfd){.fd = entry->host, .events = events};
+    const bool outside = entry->wait == FD_WAIT_OUTSIDE;
+    *fd = (struct pollfd){.fd = outside ? POLL_HIDDEN(entry->host) : entry->host, .events = events};
     return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_FDS,
                                              .restarts = true,
-                                             .outside = entry->wait == FD_WAIT_OUTSIDE,
+                                             .outside = outside,
                                              .deadline = KERNEL_NEVER,
                                              .fds = fd,
                                              .fd_count = 1,
@@ -325,10 +326,25 @@ void threads_wake_locks(struct syscalls *kernel)
 
 /* ------------------------------------------------------------------ who can go on */
 
+/* Those that are hidden as well; how many. */
+static uint32_t show_all(const struct kernel_wait *wait, struct pollfd *all)
+{
+    for (uint32_t i = 0; i < wait->fd_count; i++) {
+        all[i] = wait->fds[i];
+        all[i].fd = all[i].fd < -1 ? POLL_SHOWN(all[i].fd) : all[i].fd;
+    }
+    return wait->fd_count;
+}
+
 static bool fds_ready(struct syscalls *kernel, const struct kernel_wait *wait, uint64_t instructions)
 {
     lamps_refresh(kernel, instructions);
-    return wait->fd_count != 0 && poll(wait->fds, wait->fd_count, 0) > 0;
+    struct pollfd *all = kernel->looks_outside && wait->outside ? c2_alloc((wait->fd_count + 1) * sizeof *all) : NULL;
+    if (!all)
+        return wait->fd_count != 0 && poll(wait->fds, wait->fd_count, 0) > 0;
+    const bool ready = poll(all, show_all(wait, all), 0) > 0;
+    c2_free(all);
+    return ready;
 }
 
 /* But for descriptors. */
@@ -411,8 +427,7 @@ static uint32_t gather_outside(const struct syscalls *kernel, struct pollfd *all
     uint32_t used = 0;
     for (uint32_t i = 0; i < kernel->thread_count; i++) {
         const struct kernel_wait *wait = &kernel->threads[i]->wait;
-        for (uint32_t n = 0; wait->outside && n < wait->fd_count; n++)
-            all[used++] = wait->fds[n];
+        used += wait->outside ? show_all(wait, &all[used]) : 0;
     }
     return used;
 }
@@ -428,6 +443,7 @@ static bool wait_outside(struct syscalls *kernel, uint64_t instructions, uint64_
     const uint64_t now = syscalls_time_ns(kernel, instructions);
     const int ready = poll(all, used, next == KERNEL_NEVER ? -1 : poll_milliseconds(next - now));
     c2_free(all);
+    kernel->looks_outside = ready > 0;
     return ready != 0; /* or a signal of c2emu's own has come */
 }
 
@@ -439,13 +455,13 @@ bool syscalls_waits_outside(const struct syscalls *kernel)
     return false;
 }
 
-void syscalls_look_outside(const struct syscalls *kernel)
+void syscalls_look_outside(struct syscalls *kernel)
 {
     enum { MILLISECONDS = 20 };
     const uint32_t count = count_outside(kernel);
     struct pollfd *all = c2_alloc((count + 1) * sizeof *all);
     if (all)
-        poll(all, gather_outside(kernel, all), MILLISECONDS);
+        kernel->looks_outside = poll(all, gather_outside(kernel, all), MILLISECONDS) > 0;
     c2_free(all);
 }
 
@@ -506,6 +522,7 @@ bool syscalls_interrupt(struct syscalls *kernel, uint64_t instructions, int64_t 
     if (kernel->trace)
         trace_interrupted(kernel, self->wait.call, signal, restarts);
     kernel_wait_release(&self->wait);
+    kernel->looks_outside = false;
     return !restarts;
 }
 

@@ -3,7 +3,7 @@
 
 locks     mutexes, conditions, barriers, rwlocks, semaphores, spinning: as natively, under three quanta
 owners    robust mutexes and those with priority inheritance; cancellation, detached threads, the first one leaving
-waits     sleeps overlap in guest time; pipes between threads
+waits     sleeps overlap in guest time; pipes between threads; input from outside
 deadlock  is recognised, with what each thread waits for, and where
 same      reports are equal byte for byte
 stream    a trace has the thread of each reference
@@ -18,6 +18,7 @@ import json
 import os
 import random
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -55,6 +56,13 @@ def waits():
     got = emulate(["-q", "--no-sim", "--quantum", "777", GUEST, "sleeps", "6"])
     equal(got.stdout.decode(), "sleeps overlap Connection timed out\n", "sleeping threads")
     as_natively("chain", 3, ("50000",))
+    said = []
+    for delay in 0, 0.3:  # when the input comes does not change who runs when
+        with subprocess.Popen(["/bin/sh", "-c", "sleep %g; echo now" % delay], stdout=subprocess.PIPE) as writer:
+            got = emulate(["-q", "--no-sim", "--quantum", "3000", GUEST, "input", "3"], stdin=writer.stdout)
+        said.append((got.stdout.decode(), got.returncode))
+    equal(said[0], said[1], "a program with threads whose input comes at once, and late")
+    check(said[0][0].endswith("2.4 input 1 4 now\n"), "it is read when the others are done: " + said[0][0])
 
 
 def deadlock():

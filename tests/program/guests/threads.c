@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -301,6 +302,32 @@ static void calls(void)
     printf("calls %ld\n", join());
 }
 
+/* ------------------------------------------------------------------ what comes from outside */
+static void *busy_work(void *argument)
+{
+    for (int round = 0; round < 5; round++) {
+        outer(20000);
+        printf("%ld.%d ", (long)argument, round);
+        fflush(stdout);
+    }
+    return NULL;
+}
+
+/* The first thread waits for its input, the others work. */
+static void input(void)
+{
+    char text[16] = "";
+    struct pollfd fds[2] = {{.fd = 0, .events = POLLIN}, {.events = POLLIN}};
+    if (pipe(pipes[0]) != 0)
+        exit(5);
+    fds[1].fd = pipes[0][0];
+    run(busy_work);
+    const int ready = poll(fds, 2, -1);
+    const ssize_t got = read(0, text, sizeof text - 1);
+    printf("input %d %zd %s", ready, got, text);
+    join();
+}
+
 /* ------------------------------------------------------------------ a deadlock */
 static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
 
@@ -343,7 +370,7 @@ int main(int argc, char **argv)
         void (*run)(void);
     } all[] = {{"locks", locks},   {"spins", spins},   {"sleeps", sleeps},     {"chain", chain},
                {"cancels", cancels}, {"owners", owners}, {"deadlock", deadlock}, {"leaves", leaves},
-               {"calls", calls}};
+               {"calls", calls},     {"input", input}};
     count = argc > 2 ? atoi(argv[2]) : 4;
     for (unsigned i = 0; argc > 1 && i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, argv[1]) == 0)
