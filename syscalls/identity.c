@@ -9,6 +9,7 @@
  * Not modelled
  *   Capabilities, other users, seccomp.
  */
+#include <linux/capability.h>
 #include <asm/prctl.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -308,4 +309,50 @@ int64_t identity_getrandom(struct call *c)
         return status;
     c2_rng_fill(&c->kernel->random, c->ptr[0], bytes);
     return (int64_t)bytes;
+}
+
+/* ------------------------------------------------------------------ capabilities: a plain user has none */
+
+/* How many bytes the data of this version have; 0: it is unknown. */
+static uint64_t capability_bytes(uint32_t version)
+{
+    if (version == _LINUX_CAPABILITY_VERSION_1)
+        return _LINUX_CAPABILITY_U32S_1 * sizeof(struct __user_cap_data_struct);
+    const bool known = version == _LINUX_CAPABILITY_VERSION_2 || version == _LINUX_CAPABILITY_VERSION_3;
+    return known ? _LINUX_CAPABILITY_U32S_3 * sizeof(struct __user_cap_data_struct) : 0;
+}
+
+int64_t identity_capabilities(struct call *c)
+{
+    static const uint8_t none[_LINUX_CAPABILITY_U32S_3 * sizeof(struct __user_cap_data_struct)];
+    struct __user_cap_header_struct *header = c->ptr[0];
+    const uint64_t bytes = capability_bytes(header->version);
+    const uint32_t newest = _LINUX_CAPABILITY_VERSION_3;
+    if (bytes == 0) {
+        const int64_t status = guest_write(c, c->arg[0], &newest, sizeof newest);
+        return status < 0 ? status : c->arg[1] ? -EINVAL : 0;
+    }
+    if (header->pid < 0)
+        return -EINVAL;
+    if (!is_self(c, (uint64_t)header->pid))
+        return -ESRCH;
+    return c->arg[1] ? guest_write(c, c->arg[1], none, bytes) : 0;
+}
+
+int64_t identity_set_capabilities(struct call *c)
+{
+    const struct __user_cap_header_struct *header = c->ptr[0];
+    struct __user_cap_data_struct wanted[_LINUX_CAPABILITY_U32S_3] = {0};
+    const uint64_t bytes = capability_bytes(header->version);
+    if (bytes == 0)
+        return -EINVAL;
+    if (!is_self(c, (uint64_t)header->pid))
+        return -EPERM;
+    const int64_t status = guest_read(c, wanted, c->arg[1], bytes);
+    if (status < 0)
+        return status;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+        if (wanted[i].permitted || wanted[i].effective)
+            return -EPERM;
+    return 0;
 }

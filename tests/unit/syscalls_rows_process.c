@@ -49,8 +49,6 @@ FIXED(sched_yield, 0)
 FIXED(wait4, -ECHILD)
 FIXED(waitid, -EINVAL)
 FIXED(rseq, -ENOSYS)
-FIXED(capget, -ENOSYS)
-FIXED(capset, -ENOSYS)
 FIXED(get_mempolicy, -ENOSYS)
 FIXED(set_mempolicy, -ENOSYS)
 FIXED(mbind, -ENOSYS)
@@ -64,6 +62,36 @@ FIXED(sethostname, -EPERM)
 FIXED(syslog, -EPERM)
 FIXED(swapon, -EPERM)
 FIXED(reboot, -EPERM)
+
+void row_capget(void **state)
+{
+    (void)state;
+    uint32_t *header = guest_take(8), *data = guest_take(24);
+    memset(data, 0xff, 24);
+    header[0] = 0x20080522;
+    assert_call(0, capget, header, data);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(data[i], 0);
+    header[1] = 77777;
+    assert_call(-ESRCH, capget, header, data);
+    header[0] = 1;
+    assert_call(-EINVAL, capget, header, data);
+    assert_int_equal(header[0], 0x20080522); /* the one it knows */
+    header[0] = 1;
+    assert_call(0, capget, header, NULL);
+}
+
+void row_capset(void **state)
+{
+    (void)state;
+    uint32_t *header = guest_take(8), *data = guest_take(24);
+    header[0] = 0x20080522;
+    assert_call(0, capset, header, data);
+    data[0] = 1;
+    assert_call(-EPERM, capset, header, data);
+    header[0] = 1;
+    assert_call(-EINVAL, capset, header, data);
+}
 
 void row_getpgid(void **state)
 {

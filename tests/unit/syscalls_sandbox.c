@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 #include <utime.h>
@@ -253,6 +254,34 @@ static void test_descriptors_in_messages(void **state)
     close(ends[1]);
 }
 
+/* What a descriptor that is open for reading does not let through, and calls that no plain user has. */
+static void test_by_other_calls(void **state)
+{
+    (void)state;
+    const int64_t fd = CALL(open, guest_text(out("file")), O_RDONLY), memory = CALL(memfd_create, guest_text("m"), 0);
+    int *pair = guest_take(8);
+    struct iovec *iov = guest_take(sizeof *iov);
+    *iov = (struct iovec){guest_text("x"), 1};
+    assert_call(0, pipe, pair);
+    assert_call(1, vmsplice, pair[1], iov, 1, 0);
+    assert_call(1, write, memory, guest_text("x"), 1);
+    assert_call(0, lseek, memory, 0, SEEK_SET);
+    assert_call(-EBADF, splice, pair[0], NULL, fd, NULL, 1, 0);
+    assert_call(-EBADF, sendfile, fd, memory, NULL, 1);
+    assert_call(-EBADF, copy_file_range, memory, NULL, fd, NULL, 1, 0);
+    assert_call(-EBADF, fallocate, fd, 0, 0, 100);
+    assert_call(-EPERM, mount, guest_text("."), guest_text(out("")), NULL, 4096 /* MS_BIND */, NULL);
+    assert_call(-EPERM, umount2, guest_text("/"), 0);
+    assert_call(-EPERM, pivot_root, guest_text("."), guest_text("."));
+    assert_call(-EPERM, chroot, guest_text("."));
+    assert_call(-EPERM, unshare, 0x10000000 /* CLONE_NEWUSER */);
+    assert_call(-EPERM, setns, fd, 0);
+    assert_call(-EPERM, open_by_handle_at, fd, GUEST_ARENA, O_RDWR);
+    assert_call(-ENOSYS, process_vm_writev, 1000, GUEST_ARENA, 1, GUEST_ARENA, 1, 0);
+    assert_call(-ENOSYS, ptrace, 16, 1, 0, 0);
+    assert_call(-ENOSYS, io_uring_setup, 8, GUEST_ARENA);
+}
+
 static void test_what_works(void **state)
 {
     (void)state;
@@ -298,6 +327,7 @@ int main(void)
         TEST(test_by_symbolic_links),
         TEST(test_by_descriptors),
         TEST(test_by_proc),
+        TEST(test_by_other_calls),
         TEST(test_devices_pipes_sockets),
         TEST(test_descriptors_in_messages),
         TEST(test_what_works),
