@@ -819,6 +819,8 @@ static bool share_turn(struct emu *emu, bool ready)
     const uint64_t instructions = emu_instructions(emu);
     const struct turns_state state = {.ready = ready,
                                       .moved = instructions != emu->turn,
+                                      .asleep = !ready && syscalls_is_asleep(kernel),
+                                      .events = syscalls_events(kernel),
                                       .outside = syscalls_waits_outside(kernel),
                                       .deadline = syscalls_next_time(kernel)};
     uint64_t now = syscalls_time_ns(kernel, instructions);

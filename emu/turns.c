@@ -3,10 +3,12 @@
  * turns: the lockstep of the guest's processes, which are processes of the host.
  *
  * Model
- *   One process runs at a time: the one that has the turn. It gives it on where a thread's turn is over, where all its
- *   threads wait, and at its end; to the next process in the order in which they were made, round and round. A process
- *   that waits looks, when it gets the turn, whether it need not any more, and gives it on if it does. So who runs when
- *   follows from the guest alone. Guest time is one for all: it goes with the turn.
+ *   One process runs at a time: the one that has the turn. It gives it on where a thread's turn is over, where
+ *   all its threads wait, and at its end; to the next process in the order in which they were made, round and
+ *   round. A process that waits looks, when it gets the turn, whether it need not any more, and gives it on if it
+ *   does; it is passed over where only another one's doing could help it - a child's end, a signal - and none has
+ *   done such a thing since. So who runs when follows from the guest alone. Guest time is one for all: it goes
+ *   with the turn.
  *   When a whole round has passed in which nobody has done anything, guest time goes on to the first moment that
  *   anybody waits for; or those look who wait for what comes from outside; or nobody will ever go on.
  *   All of it is in memory that the processes share. Who has not the turn sleeps on a word of its own (futex).
@@ -36,8 +38,9 @@ enum { BROKEN = 1, STUCK = 2 }; /* how all have failed */
 
 struct seat {
     _Atomic uint32_t word; /* changes when the turn comes */
-    bool taken, outside;
-    uint32_t pid; /* of the guest */
+    bool taken, outside, asleep;
+    uint64_t events; /* when it fell asleep */
+    uint32_t pid;    /* of the guest */
     pid_t host;
     uint64_t deadline;
 };
@@ -48,6 +51,7 @@ struct shared {
     uint32_t idle;      /* how often in a row the turn was given on by one who had done nothing */
     uint64_t idle_from; /* the host's time when all began to wait for what comes from outside; 0: they do not */
     uint32_t processes; /* seats that are taken */
+    uint64_t events;    /* that may wake somebody */
     uint64_t now;       /* guest time, when the turn was given on */
     enum turns_news news;
     struct seat seats[SEATS];
@@ -201,11 +205,16 @@ enum turns_news turns_begin(struct emu_turns *turns, uint32_t self, uint32_t pid
 /* ------------------------------------------------------------------ whose it is next */
 
 /* The next one behind `from` that is taken; of those who wait for what comes from outside. */
+static bool sleeps(const struct shared *shared, const struct seat *seat)
+{
+    return seat->asleep && seat->events == shared->events && seat->deadline > shared->now;
+}
+
 static uint32_t next_of(const struct shared *shared, uint32_t from, bool outside)
 {
     for (uint32_t i = 1; i <= SEATS; i++) {
         const struct seat *seat = &shared->seats[(from + i) % SEATS];
-        if (seat->taken && (!outside || seat->outside))
+        if (seat->taken && (outside ? seat->outside : !sleeps(shared, seat)))
             return (from + i) % SEATS;
     }
     return SEATS;
@@ -227,6 +236,8 @@ static uint32_t first_moment(const struct shared *shared, uint32_t from)
 static void give(struct shared *shared, uint32_t to, enum turns_news news)
 {
     shared->news = news;
+    if (shared->holder == to)
+        return;
     shared->holder = to;
     wake(&shared->seats[to].word);
 }
@@ -269,13 +280,16 @@ enum turns_news turns_pass(struct emu_turns *turns, const struct turns_state *st
     struct shared *shared = turns->shared;
     struct seat *seat = &shared->seats[turns->self];
     seat->outside = state->outside;
+    seat->asleep = state->asleep;
+    seat->events = shared->events = state->events;
     seat->deadline = state->deadline;
     shared->now = *now;
     shared->idle = state->ready || state->moved ? 0 : shared->idle + 1;
     if (shared->idle == 0)
         shared->idle_from = 0;
-    if (shared->idle < shared->processes)
-        give(shared, next_of(shared, turns->self, false), TURNS_GO);
+    const uint32_t next = next_of(shared, turns->self, false);
+    if (next != SEATS && shared->idle < shared->processes)
+        give(shared, next, TURNS_GO);
     else if (give_idle(shared, turns->self) == TURNS_STUCK)
         return TURNS_STUCK;
     return await(turns, now);
@@ -287,6 +301,8 @@ void emu_turns_leave(struct emu_turns *turns, uint64_t now)
     leave_seat(turns, turns->self);
     shared->now = now;
     shared->idle = 0;
+    for (uint32_t i = 0; i < SEATS; i++)
+        shared->seats[i].asleep = false; /* it may have been waited for */
     if (shared->processes > 0)
         give(shared, next_of(shared, turns->self, false), TURNS_GO);
 }

@@ -23,6 +23,8 @@ enum turns_news turns_begin(struct emu_turns *turns, uint32_t self, uint32_t pid
 struct turns_state {
     bool ready;        /* it could go on */
     bool moved;        /* it has done something since it got the turn */
+    bool asleep;       /* nothing but what others do to it lets it go on, or its deadline, */
+    uint64_t events;   /* and this many such things have been done, to anybody */
     bool outside;      /* some of its threads wait for what comes from outside of the guest */
     uint64_t deadline; /* the first guest time that any of its threads waits for; UINT64_MAX: none does */
 };

@@ -19,7 +19,6 @@
  * c2emu; the guest gets its own SIGPIPE. So it does SIGXFSZ where the program around has called c2_file_limit_catch.
  */
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -298,7 +297,7 @@ static int64_t wait_alone(struct call *c)
         c->result->action = SYSCALLS_RETURN;
         const uint64_t ends = kernel_wait_ends(c->kernel, &waited);
         if (waited.outside && waited.fd_count != 0) {
-            poll(waited.fds, waited.fd_count, -1); /* of a pipe with a name */
+            kernel_wait_for_outside(&waited); /* of a pipe with a name */
             value = call_interrupted(c) ? -EINTR : c->row->handler(c);
         } else if (ends == KERNEL_NEVER) {
             value = deadlock(c, waited.why);

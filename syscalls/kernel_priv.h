@@ -182,6 +182,7 @@ int call_skip(struct iovec *out, const struct iovec *in, int count, uint64_t byt
 /* A call that was blocked is made again, and its time has come. */
 bool call_is_late(const struct call *c);
 void kernel_wait_release(struct kernel_wait *wait);
+void kernel_wait_for_outside(const struct kernel_wait *wait); /* the host waits for one of its descriptors */
 /* When it may come true by time alone; KERNEL_NEVER. */
 uint64_t kernel_wait_ends(const struct syscalls *kernel, const struct kernel_wait *wait);
 

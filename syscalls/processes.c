@@ -93,6 +93,7 @@ static bool send(const struct syscalls *kernel, const struct process *process, c
     if (sent->count == PROCESSES_SENT)
         return false;
     sent->list[sent->count++] = *info;
+    kernel->processes->events++;
     sent->set |= bit;
     return true;
 }
@@ -103,7 +104,23 @@ bool syscalls_has_company(const struct syscalls *kernel) { return processes_shar
 
 bool syscalls_is_interrupted(const struct syscalls *kernel) { return kernel->interrupted && *kernel->interrupted; }
 
-void processes_wake(struct syscalls *kernel) { kernel->processes->wakes++; }
+uint64_t syscalls_events(const struct syscalls *kernel) { return kernel->processes->events; }
+
+bool syscalls_is_asleep(const struct syscalls *kernel)
+{
+    const uint32_t kinds = 1u << KERNEL_WAITS_CHILD | 1u << KERNEL_WAITS_VFORK | 1u << KERNEL_WAITS_SIGNAL |
+                           1u << KERNEL_WAITS_TIME | 1u << KERNEL_WAITS_WORD | 1u << KERNEL_WAITS_OWNER;
+    for (uint32_t i = 0; i < kernel->thread_count; i++)
+        if (!(kinds >> kernel->threads[i]->wait.kind & 1))
+            return false;
+    return true;
+}
+
+void processes_wake(struct syscalls *kernel)
+{
+    kernel->processes->wakes++;
+    kernel->processes->events++;
+}
 
 uint64_t processes_wakes(const struct syscalls *kernel) { return kernel->processes->wakes + 1; }
 
@@ -329,6 +346,7 @@ static void release_parent(struct syscalls *kernel)
     if (kernel->handed_back >= 0)
         hand_all_back(kernel);
     self->holds_parent = false;
+    kernel->processes->events++;
     end_way_back(kernel);
 }
 
@@ -386,6 +404,7 @@ uint64_t syscalls_end(struct syscalls *kernel, int status, uint64_t instructions
     self->cpu_ns = kernel_cpu_ns(kernel, instructions);
     self->state = PROCESS_ZOMBIE;
     kernel->processes->running--;
+    kernel->processes->events++;
     leave_children(kernel);
     fds_destroy(&kernel->fds); /* who reads from its pipes sees their end */
     tell_parent(kernel, self);
@@ -643,6 +662,7 @@ int64_t processes_set_group(struct call *c)
     if (group != process->pid && !is_group(c->kernel, group, self->session))
         return -EPERM;
     process->group = group;
+    c->kernel->processes->events++; /* who waits for a group may find none in it */
     return 0;
 }
 

@@ -32,8 +32,9 @@ struct processes {
     uint32_t last;       /* number given, of a process or of a thread of several processes */
     uint32_t foreground; /* the group that a terminal belongs to */
     uint32_t running;
-    uint64_t wakes; /* made at words of memory that may be shared */
-    uint32_t used;  /* of the list: nothing lies behind */
+    uint64_t events; /* that may let another process go on */
+    uint64_t wakes;  /* made at words of memory that may be shared */
+    uint32_t used;   /* of the list: nothing lies behind */
     struct process list[PROCESSES_MOST];
     struct processes_sent {
         uint64_t set; /* bit signal-1 */

@@ -141,6 +141,10 @@ void syscalls_take_turn(struct syscalls *kernel, uint64_t instructions, uint64_t
 uint64_t syscalls_next_time(const struct syscalls *kernel);
 bool syscalls_waits_outside(const struct syscalls *kernel);
 void syscalls_look_outside(struct syscalls *kernel);
+/* Whether only another process can let one go on, but for a moment; and how often any has done what may: it ended, sent
+ * a signal, let go of its parent, woke a word. */
+bool syscalls_is_asleep(const struct syscalls *kernel);
+uint64_t syscalls_events(const struct syscalls *kernel);
 bool syscalls_is_interrupted(const struct syscalls *kernel); /* as config.interrupted says */
 
 /* A signal for the running thread: one of those pending, or from a SYSCALLS_SIGNAL.

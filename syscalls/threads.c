@@ -336,6 +336,14 @@ static uint32_t show_all(const struct kernel_wait *wait, struct pollfd *all)
     return wait->fd_count;
 }
 
+void kernel_wait_for_outside(const struct kernel_wait *wait)
+{
+    struct pollfd *all = c2_alloc((wait->fd_count + 1) * sizeof *all);
+    if (all)
+        poll(all, show_all(wait, all), -1);
+    c2_free(all);
+}
+
 static bool fds_ready(struct syscalls *kernel, const struct kernel_wait *wait, uint64_t instructions)
 {
     lamps_refresh(kernel, instructions);

@@ -102,8 +102,9 @@ static void basics(void)
     child = child_exits(5);
     say_status("ignored", waitpid(child, &status, 0), &status);
     signal(SIGCHLD, SIG_DFL);
-    int ends[2];
-    if (pipe(ends) != 0)
+    int ends[2], over[2];
+    char none;
+    if (pipe(ends) != 0 || pipe(over) != 0)
         exit(1);
     child = fork();
     if (child == 0) {
@@ -121,6 +122,9 @@ static void basics(void)
     waitpid(child, &status, 0);
     close(ends[0]);
     close(ends[1]);
+    close(over[1]);
+    if (read(over[0], &none, 1) != 0) /* the orphan has ended */
+        exit(1);
     getrusage(RUSAGE_CHILDREN, &usage);
     printf("children took time: %d\n", usage.ru_utime.tv_sec > 0 || usage.ru_utime.tv_usec >= 0);
 }
