@@ -183,6 +183,12 @@ static enum c2_status read_root(struct reading *r)
     const char *format = json_string_value(json_object_get(root, "format"));
     if (!format || strncmp(format, "c2emu-", strlen("c2emu-")) != 0)
         return c2_fail(r->err, C2_ERR_FORMAT, "verify: %s is no report of c2emu (--json writes one)", r->name);
+    if (!json_is_object(receipt) && json_object_get(root, "process"))
+        return c2_fail(
+            r->err, C2_ERR_FORMAT,
+            "verify: %s is of one of several programs, and not of the first, whose report has the receipt of "
+            "all; verify that",
+            r->name);
     if (!json_is_object(receipt))
         return c2_fail(r->err, C2_ERR_FORMAT,
                        "verify: %s has no receipt: an older c2emu wrote it, or it is of no run that can be made again",

@@ -235,6 +235,9 @@ def children(top):
         if row["pid"] != 1000:
             check(row["instructions"] < 20000, "%d has its parent's instructions" % row["pid"])
             check("receipt" not in report, "a child has a receipt")
+    again = run([EMULATOR, "verify", os.path.join(out, "report.1003.json")])
+    equal(again.returncode, 125, "verify of a child's report")
+    contains(again.stderr.decode(), ["is of one of several programs", "verify that"], "verify of a child's report")
     # what a process does by itself is not counted in its parent: a child that does nothing changes nothing
     for options, expected in ((["--follow", "first"], ["report.json", "report.txt"]),
                               (["--trace", os.path.join(top, "t.din")], ["report.json", "report.txt"]),
