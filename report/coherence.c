@@ -342,7 +342,7 @@ static void note_finding(struct document *d, const struct report_digest *digest,
     else
         doc_say(d,
                 "%s misses of lines that another core had taken, %s of true sharing, %s of false sharing; they cost %s "
-                "cycles, which are not among those below",
+                "cycles, which are not among those below; shorter turns of the threads (--quantum) may have more",
                 doc_digits(d, true_sharing + false_sharing), doc_digits(d, true_sharing), doc_digits(d, false_sharing),
                 doc_digits(d, report_coherence_cost(digest)));
 }
