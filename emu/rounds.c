@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * rounds: one thread's turn ends and another's begins, of this process (schedule.c) or of another (turns.c).
+ */
+#include "emu/emu_priv.h"
+
+#include "emu/allocations_priv.h"
+#include "emu/parts_priv.h"
+
+void emu_end_without_turn(struct emu *emu)
+{
+    if (emu->interrupted)
+        emu_finish(emu, EMU_INTERRUPTED);
+    else
+        emu_finish(emu, EMU_ABANDONED);
+}
+
+bool emu_take_over(struct emu *emu, enum turns_news news, uint64_t now)
+{
+    emu->news = news;
+    emu->turn = emu_instructions(emu);
+    if (news == TURNS_STUCK || news == TURNS_BROKEN)
+        return false;
+    syscalls_take_turn(emu->config.kernel, emu->turn, now);
+    emu->interrupted = syscalls_is_interrupted(emu->config.kernel);
+    if (news == TURNS_OUTSIDE)
+        syscalls_look_outside(emu->config.kernel);
+    return !emu->interrupted;
+}
+
+/* The engine is given to another thread. */
+static enum c2_status switch_to(struct emu *emu, struct emu_thread *next, struct c2_error *err)
+{
+    struct engine *engine = emu->process.engine;
+    struct stream_writer *writer = emu->config.writer;
+    if (emu->thread == next)
+        return C2_OK;
+    emu_take_registers(emu);
+    enum c2_status status = writer ? stream_writer_flush(writer, err) : C2_OK;
+    if (writer)
+        writer->batch->tid = next->number;
+    emu->thread = next;
+    syscalls_switch(emu->config.kernel, next->tid, emu_instructions(emu));
+    engine_set_cpu(engine, &next->cpu);
+    engine_set_amid_block(engine, next->amid);
+    if (status == C2_OK && emu->process.allocations)
+        status = allocations_switch(emu->process.allocations, next->number, err);
+    if (emu->process.parts)
+        parts_switch(emu->process.parts, engine, next->number);
+    return status;
+}
+
+/* A signal comes while the thread waits: its call is over, or begins anew behind the handler. */
+static bool interrupt_wait(struct emu *emu)
+{
+    enum { SYSCALL_BYTES = 2 };
+    struct engine *engine = emu->process.engine;
+    int64_t value;
+    if (syscalls_interrupt(emu->config.kernel, emu_instructions(emu), &value)) {
+        engine_set_result(engine, (uint64_t)value, NULL);
+        return emu_raise_pending(emu);
+    }
+    engine_get_cpu(engine, &emu->thread->cpu);
+    emu->thread->cpu.rip -= SYSCALL_BYTES;
+    engine_set_cpu(engine, &emu->thread->cpu);
+    return emu_raise_pending(emu);
+}
+
+static bool all_wait(struct emu *emu)
+{
+    const uint32_t count = schedule_count(emu->schedule);
+    c2_fail(emu->err, C2_ERR_UNSUPPORTED, "deadlock: %s the program's %u thread%s can ever go on",
+            count == 1 ? "not even" : "none of", count, count == 1 ? "" : "s");
+    return emu_deadlocked(emu);
+}
+
+/* Gives the turn to other processes; false: none comes back. */
+static bool share_turn(struct emu *emu, bool ready)
+{
+    struct syscalls *kernel = emu->config.kernel;
+    const uint64_t instructions = emu_instructions(emu);
+    const struct turns_state state = {.ready = ready,
+                                      .moved = instructions != emu->turn,
+                                      .asleep = !ready && syscalls_is_asleep(kernel),
+                                      .events = syscalls_events(kernel),
+                                      .outside = syscalls_waits_outside(kernel),
+                                      .deadline = syscalls_next_time(kernel)};
+    uint64_t now = syscalls_time_ns(kernel, instructions);
+    syscalls_give_turn(kernel);
+    const enum turns_news news = turns_pass(emu->config.family.turns, &state, &now);
+    return emu_take_over(emu, news, now);
+}
+
+bool emu_wait_for_anything(void *self, uint64_t instructions)
+{
+    struct emu *emu = self;
+    if (!turns_shared(emu->config.family.turns))
+        return syscalls_pass_time(emu->config.kernel, instructions);
+    return share_turn(emu, false);
+}
+
+static bool has_lost_turn(const struct emu *emu) { return emu->interrupted || emu->news == TURNS_BROKEN; }
+
+/* One thread's turn is over, and that of the next one that goes on begins; which it is again, where it is alone. */
+static bool take_turn(struct emu *emu)
+{
+    enum syscalls_readiness how;
+    emu->blocked = true;
+    while (emu->blocked) {
+        struct emu_thread *next = NULL;
+        const bool shared = turns_shared(emu->config.family.turns);
+        if (!shared || share_turn(emu, schedule_has_ready(emu->schedule, emu_instructions(emu))))
+            next = schedule_next(emu->schedule, emu_instructions(emu), &how);
+        if (!next && has_lost_turn(emu)) {
+            emu_end_without_turn(emu);
+            return false;
+        }
+        if (!next)
+            return all_wait(emu);
+        if (switch_to(emu, next, emu->err) != C2_OK)
+            return emu_finish(emu, EMU_FAILED);
+        emu->blocked = false;
+        const bool goes_on = how == SYSCALLS_AGAIN         ? emu_on_syscall(emu)
+                             : how == SYSCALLS_INTERRUPTED ? interrupt_wait(emu)
+                                                           : emu_raise_pending(emu);
+        if (!goes_on)
+            return false;
+    }
+    return true;
+}
+
+/* Timers that are due send their signals, and the thread that runs takes them. */
+static bool take_alarms(struct emu *emu, uint64_t now)
+{
+    if (syscalls_alarm(emu->config.kernel, now) != now)
+        return true;
+    syscalls_expire(emu->config.kernel, now);
+    return !emu->thread || emu->blocked || emu_raise_pending(emu);
+}
+
+bool emu_keep_turns(struct emu *emu)
+{
+    const uint64_t now = emu_instructions(emu);
+    if (!take_alarms(emu, now))
+        return false;
+    while (schedule_is_due(emu->schedule, now))
+        if (!take_turn(emu) || !take_alarms(emu, now))
+            return false;
+    return true;
+}
