@@ -294,6 +294,8 @@ struct analyses_profile_result {
     const uint32_t *sample_ends; /* [sample] */
     size_t sample_count;
 };
+/* The index of the instruction at pc, which is among them. */
+size_t analyses_profile_insn(const struct analyses_profile_result *profile, struct guest_va pc);
 
 /* Conflict misses are compared with another placement's: analyses_profile_placement() may follow. profile: that
  * analysis. */

@@ -114,22 +114,6 @@ static enum c2_status add_all(struct writer *writer, struct c2_error *err)
     return C2_OK;
 }
 
-/* All rows of a profile's instructions are of one that it knows. */
-static const struct export_place *place_of(const struct writer *writer, struct guest_va pc)
-{
-    const struct analyses_profile_result *profile = writer->run->profile;
-    size_t low = 0, high = profile->insn_count;
-    while (low + 1 < high) {
-        const size_t middle = (low + high) / 2;
-        if (profile->insns[middle].pc.v <= pc.v)
-            low = middle;
-        else
-            high = middle;
-    }
-    C2_ASSERT(profile->insns[low].pc.v == pc.v);
-    return &writer->places[low];
-}
-
 /* The same by context. */
 static enum c2_status add_contexts(struct writer *writer, const struct analyses_contexts *contexts,
                                    struct c2_error *err)
@@ -141,7 +125,8 @@ static enum c2_status add_contexts(struct writer *writer, const struct analyses_
     for (; writer->line_count < contexts->row_count && status == C2_OK; writer->line_count++) {
         const struct analyses_context_row *row = &contexts->rows[writer->line_count];
         struct line *line = &writer->lines[writer->line_count];
-        *line = (struct line){row->context, row->pc, *place_of(writer, row->pc), row->cost};
+        *line = (struct line){row->context, row->pc,
+                              writer->places[analyses_profile_insn(writer->run->profile, row->pc)], row->cost};
         status = export_in_context(&writer->names, row->context, &line->place, err);
     }
     return status;

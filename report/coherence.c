@@ -15,7 +15,6 @@
 
 #include "report/report_priv.h"
 
-#define LISTED 50u
 #define SHOWN 5u
 #define COUNT_OF(list) (sizeof(list) / sizeof(list)[0])
 
@@ -143,15 +142,6 @@ static const char *byte_text(struct document *d, uint64_t bytes)
     return text;
 }
 
-static void add_rest(struct document *d, size_t count)
-{
-    if (count <= LISTED)
-        return;
-    doc_group(d, DOC_JSON, NULL);
-    doc_count(d, DOC_JSON, "rest", count - LISTED);
-    doc_close(d);
-}
-
 static void add_sharing(struct document *d, uint64_t true_sharing, uint64_t false_sharing)
 {
     doc_count(d, DOC_BOTH, "true_sharing", true_sharing);
@@ -232,9 +222,9 @@ static void add_line(struct document *d, const struct report_run *run, const str
         add_user(d, &line->users[i]);
     doc_close(d);
     doc_table(d, DOC_JSON, "pairs");
-    for (uint32_t i = 0; i < line->pair_count && i < LISTED; i++)
+    for (uint32_t i = 0; i < line->pair_count && i < REPORT_LISTED; i++)
         add_pair(d, run, &line->pairs[i], true);
-    add_rest(d, line->pair_count);
+    report_add_rest(d, line->pair_count);
     doc_close(d);
     doc_close(d);
 }
@@ -249,9 +239,9 @@ static void add_lines(struct document *d, const struct report_run *run, const st
                                                 {.heading = "object", .key = "object", .form = DOC_NAME}};
     doc_table(d, DOC_BOTH, "lines");
     doc_columns(d, columns, COUNT_OF(columns), 0);
-    for (size_t i = 0; i < result->line_count && i < LISTED; i++)
+    for (size_t i = 0; i < result->line_count && i < REPORT_LISTED; i++)
         add_line(d, run, &result->lines[i], i < SHOWN ? DOC_BOTH : DOC_JSON);
-    add_rest(d, result->line_count);
+    report_add_rest(d, result->line_count);
     doc_close(d);
 }
 
@@ -276,7 +266,7 @@ static void add_objects(struct document *d, const struct report_run *run,
                         const struct analyses_coherence_result *result)
 {
     doc_table(d, DOC_JSON, "objects");
-    for (size_t i = 0; i < result->object_count && i < LISTED; i++) {
+    for (size_t i = 0; i < result->object_count && i < REPORT_LISTED; i++) {
         const struct coherence_object *object = &result->objects[i];
         doc_group(d, DOC_JSON, NULL);
         add_object(d, run, object->object);
@@ -286,16 +276,16 @@ static void add_objects(struct document *d, const struct report_run *run,
             doc_count(d, DOC_JSON, "padding", object->padding);
         doc_close(d);
     }
-    add_rest(d, result->object_count);
+    report_add_rest(d, result->object_count);
     doc_close(d);
 }
 
 static void add_sites(struct document *d, const struct report_run *run, const struct analyses_coherence_result *result)
 {
     doc_table(d, DOC_JSON, "pairs");
-    for (size_t i = 0; i < result->site_count && i < LISTED; i++)
+    for (size_t i = 0; i < result->site_count && i < REPORT_LISTED; i++)
         add_pair(d, run, &result->sites[i], false);
-    add_rest(d, result->site_count);
+    report_add_rest(d, result->site_count);
     doc_close(d);
 }
 

@@ -146,23 +146,6 @@ static int by_part(const void *a, const void *b)
     return (x->loop > y->loop) - (x->loop < y->loop);
 }
 
-/* All rows are of instructions that the profile has. */
-static uint32_t loop_at(const struct report_run *run, struct guest_va pc)
-{
-    const struct analyses_loops_result *loops = run->found[ANALYSIS_loops];
-    const struct analyses_profile_result *profile = run->profile;
-    size_t low = 0, high = profile->insn_count;
-    while (low + 1 < high) {
-        const size_t middle = (low + high) / 2;
-        if (profile->insns[middle].pc.v <= pc.v)
-            low = middle;
-        else
-            high = middle;
-    }
-    C2_ASSERT(profile->insns[low].pc.v == pc.v);
-    return loops->loop_of[low];
-}
-
 /* Rows first .. end - 1 become one a loop, the dearest first; returns how many. sums: zeros, for each of them. */
 static size_t sum_parts(struct part *parts, size_t count, uint64_t *sums, const struct analyses_events *events)
 {
@@ -211,6 +194,12 @@ static size_t first_row(const struct analyses_contexts *of, uint32_t context)
     return low;
 }
 
+static struct part part_of(const struct report_run *run, const struct analyses_context_row *row)
+{
+    const struct analyses_loops_result *loops = run->found[ANALYSIS_loops];
+    return (struct part){.loop = loops->loop_of[analyses_profile_insn(run->profile, row->pc)], .cost = row->cost};
+}
+
 static void add_loops(struct document *d, const struct report_run *run, const struct analyses_events *events,
                       uint32_t context)
 {
@@ -222,7 +211,7 @@ static void add_loops(struct document *d, const struct report_run *run, const st
     doc_table(d, DOC_JSON, "loops");
     if (parts && sums) {
         for (size_t i = 0; i < count; i++)
-            parts[i] = (struct part){.loop = loop_at(run, of->rows[first + i].pc), .cost = of->rows[first + i].cost};
+            parts[i] = part_of(run, &of->rows[first + i]);
         add_parts(d, run, events, parts, sum_parts(parts, count, sums, events));
     }
     doc_close(d);

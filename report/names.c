@@ -191,6 +191,15 @@ void report_add_loop_name(struct document *d, const struct loader_place *place, 
     report_add_address(d, "header", loop->header.v);
 }
 
+void report_add_rest(struct document *d, size_t count)
+{
+    if (count <= REPORT_LISTED)
+        return;
+    doc_group(d, DOC_JSON, NULL);
+    doc_count(d, DOC_JSON, "rest", count - REPORT_LISTED);
+    doc_close(d);
+}
+
 void report_add_ranked(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
                        const struct report_ranked *of)
 {

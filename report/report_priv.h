@@ -195,6 +195,9 @@ void report_add_counted(struct document *d, const struct report_run *run);
  * instruction, where there is one. (names.c) */
 void report_add_address(struct document *d, const char *key, uint64_t address);
 void report_add_place(struct document *d, const struct loader_place *place);
+/* Behind the first REPORT_LISTED of a list in the JSON: how many entries there are more. (names.c) */
+#define REPORT_LISTED 50u
+void report_add_rest(struct document *d, size_t count);
 /* What a function, line or loop of that ranking is called: its names, place or loop. */
 void report_add_ranked(struct document *d, const struct report_digest *digest, const struct report_ranking *ranking,
                        const struct report_ranked *of);

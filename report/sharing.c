@@ -12,7 +12,6 @@
 
 #include <stdlib.h>
 
-#define LISTED 50u
 #define SHOWN 5u
 
 /* ------------------------------------------------------------------ JSON */
@@ -36,20 +35,10 @@ static void add_object(struct document *d, const struct report_run *run, uint32_
     doc_string(d, DOC_TEXT, "object", report_object_text(text, sizeof text, run, &run->profile->objects[object]));
 }
 
-/* How many entries there are more. */
-static void add_rest(struct document *d, size_t count)
-{
-    if (count <= LISTED)
-        return;
-    doc_group(d, DOC_JSON, NULL);
-    doc_count(d, DOC_JSON, "rest", count - LISTED);
-    doc_close(d);
-}
-
 static void add_blocks(struct document *d, const struct report_run *run, const struct analyses_sharing_result *result)
 {
     doc_table(d, DOC_JSON, "blocks");
-    for (size_t i = 0; i < result->block_count && i < LISTED; i++) {
+    for (size_t i = 0; i < result->block_count && i < REPORT_LISTED; i++) {
         const struct sharing_block *block = &result->blocks[i];
         doc_group(d, DOC_JSON, NULL);
         report_add_address(d, "address", block->address.v);
@@ -61,14 +50,14 @@ static void add_blocks(struct document *d, const struct report_run *run, const s
         add_events(d, run, &block->events);
         doc_close(d);
     }
-    add_rest(d, result->block_count);
+    report_add_rest(d, result->block_count);
     doc_close(d);
 }
 
 static void add_sections(struct document *d, const struct report_run *run, const struct analyses_sharing_result *result)
 {
     doc_table(d, DOC_JSON, "parallel_sections");
-    for (size_t i = 0; i < result->sections_listed && i < LISTED; i++) {
+    for (size_t i = 0; i < result->sections_listed && i < REPORT_LISTED; i++) {
         const struct sharing_section *section = &result->sections[i];
         doc_group(d, DOC_JSON, NULL);
         doc_count(d, DOC_JSON, "number", section->number);
@@ -78,7 +67,7 @@ static void add_sections(struct document *d, const struct report_run *run, const
         add_events(d, run, &section->events);
         doc_close(d);
     }
-    add_rest(d, result->sections_listed);
+    report_add_rest(d, result->sections_listed);
     doc_close(d);
 }
 
@@ -91,7 +80,7 @@ static void add_accesses(struct document *d, const struct sharing_accesses *acce
 static void add_lines(struct document *d, const struct analyses_sharing_result *result)
 {
     doc_table(d, DOC_JSON, "lines");
-    for (size_t i = 0; i < result->line_count && i < LISTED; i++) {
+    for (size_t i = 0; i < result->line_count && i < REPORT_LISTED; i++) {
         const struct sharing_line *line = &result->lines[i];
         doc_group(d, DOC_JSON, NULL);
         report_add_address(d, "pc", line->pc.v);
@@ -99,7 +88,7 @@ static void add_lines(struct document *d, const struct analyses_sharing_result *
         add_accesses(d, &line->accesses);
         doc_close(d);
     }
-    add_rest(d, result->line_count);
+    report_add_rest(d, result->line_count);
     doc_close(d);
 }
 
@@ -121,7 +110,7 @@ static void add_insns(struct document *d, const struct report_run *run, const st
     if (list)
         qsort(list, result->insn_count, sizeof *list, by_accesses);
     doc_table(d, DOC_JSON, "instructions");
-    for (size_t i = 0; list && i < result->insn_count && i < LISTED; i++) {
+    for (size_t i = 0; list && i < result->insn_count && i < REPORT_LISTED; i++) {
         struct loader_place place;
         const struct guest_va pc = run->profile->insns[list[i].insn].pc;
         report_place(&place, run, pc);
@@ -131,7 +120,7 @@ static void add_insns(struct document *d, const struct report_run *run, const st
         add_accesses(d, &list[i].accesses);
         doc_close(d);
     }
-    add_rest(d, result->insn_count);
+    report_add_rest(d, result->insn_count);
     doc_close(d);
     c2_free(list);
 }
@@ -164,7 +153,7 @@ static void add_loops(struct document *d, const struct report_run *run, const st
     const size_t count = sums ? sum_loops(sums, loops, result) : 0;
     d->failed |= !sums;
     doc_table(d, DOC_JSON, "loops");
-    for (size_t i = 0; i < count && i < LISTED; i++) {
+    for (size_t i = 0; i < count && i < REPORT_LISTED; i++) {
         const struct analyses_loop *loop = sums[i].insn == loops->count ? NULL : &loops->loops[sums[i].insn];
         struct loader_place place;
         if (loop)
@@ -174,7 +163,7 @@ static void add_loops(struct document *d, const struct report_run *run, const st
         add_accesses(d, &sums[i].accesses);
         doc_close(d);
     }
-    add_rest(d, count);
+    report_add_rest(d, count);
     doc_close(d);
     c2_free(sums);
 }
@@ -190,7 +179,7 @@ static void add_objects(struct document *d, const struct report_run *run, const 
                                                 {.heading = "object", .key = "object", .form = DOC_NAME}};
     doc_table(d, DOC_BOTH, "objects");
     doc_columns(d, columns, sizeof columns / sizeof columns[0], 0);
-    for (size_t i = 0; i < result->object_count && i < LISTED; i++) {
+    for (size_t i = 0; i < result->object_count && i < REPORT_LISTED; i++) {
         const struct sharing_object *object = &result->objects[i];
         doc_group(d, i < SHOWN && object->events.false_ones != 0 ? DOC_BOTH : DOC_JSON, NULL);
         add_object(d, run, object->object);
@@ -198,7 +187,7 @@ static void add_objects(struct document *d, const struct report_run *run, const 
         add_events(d, run, &object->events);
         doc_close(d);
     }
-    add_rest(d, result->object_count);
+    report_add_rest(d, result->object_count);
     doc_close(d);
 }
 
