@@ -150,3 +150,17 @@ void analyses_events_of(const struct analyses_events *events, const struct analy
         add_translations(events, code ? CACHES_FETCH : CACHES_DATA, &at->tlb, cost);
     }
 }
+
+size_t analyses_profile_insn(const struct analyses_profile_result *profile, struct guest_va pc)
+{
+    size_t low = 0, high = profile->insn_count;
+    while (low + 1 < high) {
+        const size_t middle = (low + high) / 2;
+        if (profile->insns[middle].pc.v <= pc.v)
+            low = middle;
+        else
+            high = middle;
+    }
+    C2_ASSERT(profile->insns[low].pc.v == pc.v);
+    return low;
+}

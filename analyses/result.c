@@ -589,17 +589,3 @@ const void *profile_result(const struct analysis *profile)
     const struct profile_result *result = ((const struct profile *)profile)->result;
     return result ? &result->view : NULL;
 }
-
-size_t analyses_profile_insn(const struct analyses_profile_result *profile, struct guest_va pc)
-{
-    size_t low = 0, high = profile->insn_count;
-    while (low + 1 < high) {
-        const size_t middle = (low + high) / 2;
-        if (profile->insns[middle].pc.v <= pc.v)
-            low = middle;
-        else
-            high = middle;
-    }
-    C2_ASSERT(profile->insns[low].pc.v == pc.v);
-    return low;
-}

@@ -93,11 +93,20 @@ static void arguments(struct bench *bench, unsigned function, uint64_t number, c
     assert_int_equal(C2_OK, bench->subscriber.mark(bench->graph, STREAM_ARGUMENTS, words, NULL));
 }
 
+static struct sim_executed executed(const struct bench *bench, const struct made *made, const uint64_t *slot)
+{
+    return (struct sim_executed){.tid = 1,
+                                 .block = &made->block,
+                                 .number = made->number,
+                                 .insns_run = 2,
+                                 .words = slot,
+                                 .counts = &bench->counts};
+}
+
 /* All of the block, and then its last instruction misses so often. */
 static void execute(struct bench *bench, struct made *made, uint64_t slot, unsigned misses)
 {
-    const struct sim_executed record = {
-        .block = &made->block, .number = made->number, .insns_run = 2, .words = &slot, .counts = &bench->counts};
+    const struct sim_executed record = executed(bench, made, &slot);
     struct caches_outcome outcome = {.depth = 1, .served_by = 1};
     outcome.event[0].class_ = CACHES_COLD;
     assert_int_equal(C2_OK, bench->subscriber.record(bench->graph, &record, NULL));
@@ -489,11 +498,7 @@ static void without_memory(void **state)
                 struct made *made = &bench.made[0][part];
                 make(made, 0, (enum part)part);
                 const uint64_t slot = STACK;
-                const struct sim_executed record = {.block = &made->block,
-                                                    .number = made->number,
-                                                    .insns_run = 2,
-                                                    .words = &slot,
-                                                    .counts = &bench.counts};
+                const struct sim_executed record = executed(&bench, made, &slot);
                 status = bench.subscriber.record(graph, &record, &err);
                 bench.counts.instructions += 2;
                 bench.counts.reads += made->block.slot_count != 0 && made->slots[0].kind != STREAM_WRITE;
