@@ -20,7 +20,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 EMULATOR = os.environ.get("C2EMU", os.path.join(ROOT, "build", "c2emu"))
 IMAGES = os.environ.get("IMAGES", os.path.join(ROOT, "build", "images"))
-SETTING = ["--period", "40M"]
+SETTING = ["--period", "50M", "--warmup", "10M", "--measure", "7M"]
 CLASSES = ("cold", "capacity", "conflict")
 DATA = ("L1D", "L2", "L3") # L1I is asked at each change of line alone, in loops hardly ever
 KERNELS = [("matmul", "400"), ("adi", "1000"), ("doitgen", "500"), ("jacobi", "1000", "40"), ("lu", "512", "16"),
