@@ -246,8 +246,10 @@ static int64_t copy_to(struct syscalls *kernel, const struct fd_entry *entry, ui
     }
     if (copy.lamp)
         copy.lamp->users++;
-    if (fds_at(kernel, to))
+    if (fds_at(kernel, to)) {
+        threads_wake_locks(kernel);
         fds_release(&kernel->fds.entry[to]);
+    }
     kernel->fds.entry[to] = copy;
     return (int64_t)to;
 }
@@ -280,15 +282,18 @@ int64_t fds_dup3(struct call *c)
 
 static int64_t wait_for_lock(struct call *c, int command, const struct flock *area)
 {
-    struct locks_range range;
+    const enum locks_kind kind = command == F_SETLKW ? LOCKS_POSIX : LOCKS_DESCRIPTION;
     struct flock copy = *area;
     int64_t value = CALL_HOST(c, fcntl(c->fd[0], command == F_SETLKW ? F_SETLK : F_OFD_SETLK, &copy));
+    if (value == 0)
+        threads_wake_locks(c->kernel); /* a change of a lock gives up what it was before */
     if (value != -EAGAIN && value != -EACCES)
         return value;
-    range = locks_range_of(c->fd[0], command == F_SETLKW ? LOCKS_POSIX : LOCKS_DESCRIPTION, area);
-    if (processes_shared(c->kernel) || locks_held_by_itself(c->kernel, c->arg[0], &range))
-        return call_wait_lock(c);
-    return CALL_HOST(c, fcntl(c->fd[0], command, area));
+    const struct locks_range range = locks_range_of(c->fd[0], kind, area);
+    const uint32_t holder = locks_holder(c->kernel, c->arg[0], &range);
+    if (holder && kind == LOCKS_POSIX && processes_wait_for_self(c->kernel, holder))
+        return -EDEADLK;
+    return holder ? call_wait_lock(c, holder, kind) : CALL_HOST(c, fcntl(c->fd[0], command, area));
 }
 
 /* The structure goes through a copy: the kernel writes it only when it answers F_GETLK. The process that holds the lock
@@ -301,7 +306,7 @@ static int64_t lock(struct call *c, int command)
         return wait_for_lock(c, command, &area);
     if (value == 0)
         value = CALL_HOST(c, fcntl(c->fd[0], command, &area));
-    if (area.l_type == F_UNLCK)
+    if (value == 0 && (command == F_SETLK || command == F_OFD_SETLK))
         threads_wake_locks(c->kernel);
     if (processes_number(c->kernel, area.l_pid) != 0)
         area.l_pid = (pid_t)processes_number(c->kernel, area.l_pid);

@@ -426,7 +426,6 @@ int64_t files_flock(struct call *c)
     threads_wake_locks(c->kernel); /* a change of a lock gives up what it was before */
     if (value != -EAGAIN || operation & LOCK_NB)
         return value;
-    if (processes_shared(c->kernel) || locks_held_by_itself(c->kernel, c->arg[0], &all))
-        return call_wait_lock(c);
-    return CALL_HOST(c, flock(c->fd[0], operation));
+    const uint32_t holder = locks_holder(c->kernel, c->arg[0], &all);
+    return holder ? call_wait_lock(c, holder, LOCKS_FLOCK) : CALL_HOST(c, flock(c->fd[0], operation));
 }

@@ -120,14 +120,16 @@ static int64_t wait_for(struct call *c, int operation, uint32_t bits)
         return status;
     if (value != (uint32_t)c->arg[2])
         return -EAGAIN;
-    const bool shared = !(operation & FUTEX_PRIVATE_FLAG) && processes_shared(c->kernel);
-    return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_WORD,
-                                             .restarts = deadline == KERNEL_NEVER,
-                                             .deadline = deadline,
-                                             .word = c->arg[0],
-                                             .bits = bits,
-                                             .wakes = shared ? processes_wakes(c->kernel) : 0,
-                                             .why = "no other thread can wake it"});
+    const bool shared = !(operation & FUTEX_PRIVATE_FLAG);
+    return call_wait(
+        c, (struct kernel_wait){.kind = KERNEL_WAITS_WORD,
+                                .restarts = deadline == KERNEL_NEVER,
+                                .deadline = deadline,
+                                .word = c->arg[0],
+                                .bits = bits,
+                                .shared = shared,
+                                .wakes = shared && processes_shared(c->kernel) ? processes_wakes(c->kernel) : 0,
+                                .why = "no other thread can wake it"});
 }
 
 static int64_t wake(struct call *c, int operation, uint32_t bits)
@@ -374,8 +376,10 @@ static int64_t leave_word(struct call *c, uint64_t word, bool inherits, bool pen
     if (inherits && first_waiter(c->kernel, KERNEL_WAITS_OWNER, word, UINT32_MAX))
         return give_on(c, word, value | FUTEX_OWNER_DIED);
     int64_t status = store(c, word, (value & FUTEX_WAITERS) | FUTEX_OWNER_DIED);
-    if (status == 0 && !inherits && value & FUTEX_WAITERS)
+    if (status == 0 && !inherits && value & FUTEX_WAITERS) {
+        processes_wake(c->kernel);
         futex_wake(c->kernel, word, 1, UINT32_MAX);
+    }
     return status;
 }
 

@@ -296,7 +296,7 @@ static int64_t wait_alone(struct call *c)
         c->again = true;
         c->result->action = SYSCALLS_RETURN;
         const uint64_t ends = kernel_wait_ends(c->kernel, &waited);
-        if (waited.outside && waited.fd_count != 0) {
+        if (waited.outside) {
             kernel_wait_for_outside(&waited); /* of a pipe with a name */
             value = call_interrupted(c) ? -EINTR : c->row->handler(c);
         } else if (ends == KERNEL_NEVER) {

@@ -10,6 +10,7 @@
 #include "syscalls/fds_priv.h"
 #include "syscalls/identity_priv.h"
 #include "syscalls/inputs_priv.h"
+#include "syscalls/locks_priv.h"
 #include "syscalls/processes_priv.h"
 #include "syscalls/sandbox_priv.h"
 #include "syscalls/signals_priv.h"
@@ -30,7 +31,7 @@ enum kernel_wait_kind {
     KERNEL_WAITS_WORD,   /* FUTEX_WAIT: to be woken */
     KERNEL_WAITS_OWNER,  /* FUTEX_LOCK_PI: to be given the word */
     KERNEL_WAITS_FDS,    /* one of fds */
-    KERNEL_WAITS_LOCK,   /* a file's lock is given up, or a descriptor closed */
+    KERNEL_WAITS_LOCK,   /* a file's lock is given up, a descriptor closed, or a pipe's end opened, by any process */
     KERNEL_WAITS_SIGNAL, /* one of `signals`; or one that has a handler, as all waits do */
     KERNEL_WAITS_CHILD,  /* wait4: of those that `word` means */
     KERNEL_WAITS_VFORK,  /* the child `word` becomes another program, or ends; no signal ends it */
@@ -41,11 +42,13 @@ struct kernel_wait {
     enum kernel_wait_kind kind;
     bool woken;        /* it has come true */
     bool restarts;     /* behind a handler with SA_RESTART the call begins anew, else it gives EINTR */
-    bool outside;      /* others than the guest can make one of fds ready */
+    bool outside;      /* others than the guest can make one of fds ready, or open the other end of a pipe */
+    bool shared;       /* other processes may have the word, if there are any */
     uint64_t deadline; /* guest time; KERNEL_NEVER: none */
-    uint64_t word;     /* guest address */
-    uint32_t bits;     /* of FUTEX_WAIT_BITSET */
-    uint64_t wakes;    /* of a word that other processes may have: processes_wakes() then; 0: they have not */
+    uint64_t word;     /* guest address; of a lock: who holds it */
+    uint32_t bits;     /* of FUTEX_WAIT_BITSET; of a lock: its kind */
+    uint64_t wakes;    /* of a word that other processes may have: processes_wakes() then; 0: they have not. Of a lock:
+                          how many there were given up then */
     uint64_t order;    /* who waits longer has the lower one */
     uint64_t signals;
     uint64_t done; /* bytes of a write that are in the pipe already */
@@ -167,7 +170,7 @@ void threads_keep_current(struct syscalls *kernel); /* it becomes the first, the
 struct kernel_thread *threads_find(const struct syscalls *kernel, uint32_t tid); /* NULL: there is none */
 /* Nobody but the running thread, and no timer, can make anything happen. */
 bool threads_alone(const struct syscalls *kernel);
-/* A lock of a file may be free now. */
+/* A lock of a file may be free now, or the other end of a pipe be open. */
 void threads_wake_locks(struct syscalls *kernel);
 /* The running thread begins to wait, or goes on to: the call comes back as SYSCALLS_BLOCKED. */
 int64_t call_wait(struct call *c, struct kernel_wait wait);
@@ -177,7 +180,9 @@ int64_t call_wait_fd(struct call *c, const struct fd_entry *entry, short events,
 /* Before a call of the host that may wait for somebody outside: whether the thread has to wait itself, for timers may
  * interrupt it. */
 bool call_must_wait(const struct call *c, const struct fd_entry *entry, short events);
-int64_t call_wait_lock(struct call *c); /* for a lock of a file */
+/* For a lock of a file that this process of the run holds; for who opens the other end of a pipe with a name. */
+int64_t call_wait_lock(struct call *c, uint32_t holder, enum locks_kind kind);
+int64_t call_wait_end(struct call *c);
 int call_skip(struct iovec *out, const struct iovec *in, int count, uint64_t bytes);
 /* A call that was blocked is made again, and its time has come. */
 bool call_is_late(const struct call *c);

@@ -3,18 +3,22 @@
  * Which of the host's file locks the guest holds itself.
  *
  * Model
- *   The host keeps the locks. Who holds one that is in the way stands in /proc/self/fdinfo of the guest's descriptors:
- *   a line for each lock that was taken by that open file description. A conflict is two owners, a byte in common, and
- *   a writer among them. Owners are the open file description (flock, F_OFD_SETLK) or the process (F_SETLK).
+ *   The host keeps the locks. Who holds one that is in the way stands in /proc/PID/fdinfo of the host's processes that
+ *   the guest's are: a line for each lock that was taken by that open file description. A conflict is two owners, a
+ *   byte in common, and a writer among them. Owners are the open file description (flock, F_OFD_SETLK) or the process
+ *   (F_SETLK).
  *
  * Not modelled
- *   Cycles with other processes: the host tells those of F_SETLKW (EDEADLK), as on Linux.
+ *   A lock whose only descriptor lies in a message that nobody has received yet counts as held outside.
  */
+#include <dirent.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "syscalls/kernel_priv.h"
@@ -61,40 +65,92 @@ static bool read_line(const char *line, struct locks_range *out)
     return false;
 }
 
-static bool in_the_way(const struct locks_range *held, const struct locks_range *wanted, bool same_description)
+static bool in_the_way(const struct locks_range *held, const struct locks_range *wanted, bool same_owner)
 {
-    bool same_owner = held->kind == wanted->kind && (held->kind == LOCKS_POSIX || same_description);
-    bool same_family = (held->kind == LOCKS_FLOCK) == (wanted->kind == LOCKS_FLOCK);
-    return same_family && !same_owner && (held->writes || wanted->writes) && held->start <= wanted->end &&
-           wanted->start <= held->end;
+    const bool same_family = (held->kind == LOCKS_FLOCK) == (wanted->kind == LOCKS_FLOCK);
+    return same_family && !(held->kind == wanted->kind && same_owner) && (held->writes || wanted->writes) &&
+           held->start <= wanted->end && wanted->start <= held->end;
 }
 
-static bool holds_in_the_way(const struct fd_entry *entry, const struct locks_range *wanted, bool same_description)
+/* ------------------------------------------------------------------ who holds one */
+
+/* Who asks, and for what. */
+struct asker {
+    struct syscalls *kernel;
+    const struct fd_entry *entry;
+    struct stat file;
+    const struct locks_range *wanted;
+};
+
+/* A descriptor of some process of the host. */
+struct holder {
+    pid_t host;
+    int fd;
+};
+
+/* Where the host does not tell (--sandbox), descriptors of two processes count as of two descriptions. */
+static bool same_description(const struct asker *asker, const struct holder *holder)
+{
+    if (holder->host != getpid())
+        return syscall(SYS_kcmp, getpid(), holder->host, KCMP_FILE, asker->entry->host, holder->fd) == 0;
+    for (uint64_t fd = 0; fd < FDS_MAX; fd++) {
+        const struct fd_entry *entry = fds_at(asker->kernel, fd);
+        if (entry && entry->host == holder->fd)
+            return entry->description == asker->entry->description;
+    }
+    return false;
+}
+
+static bool same_owner(const struct asker *asker, const struct holder *holder, enum locks_kind kind)
+{
+    return kind == LOCKS_POSIX ? holder->host == getpid() : same_description(asker, holder);
+}
+
+static bool holds_in_the_way(const struct asker *asker, const struct holder *holder)
 {
     char name[64], line[256];
     struct locks_range held;
     bool found = false;
-    snprintf(name, sizeof name, "/proc/self/fdinfo/%d", entry->host);
+    snprintf(name, sizeof name, "/proc/%ld/fdinfo/%d", (long)holder->host, holder->fd);
     FILE *file = fopen(name, "re");
     while (file && !found && fgets(line, sizeof line, file))
-        found = read_line(line, &held) && in_the_way(&held, wanted, same_description);
+        found = read_line(line, &held) && in_the_way(&held, asker->wanted, same_owner(asker, holder, held.kind));
     if (file)
         fclose(file);
     return found;
 }
 
-bool locks_held_by_itself(struct syscalls *kernel, uint64_t guest_fd, const struct locks_range *wanted)
+static bool is_same_file(const struct asker *asker, const struct holder *holder)
 {
-    const struct fd_entry *asker = fds_at(kernel, guest_fd);
-    struct stat file, st;
-    if (fstat(asker->host, &file) < 0)
-        return false;
-    for (uint64_t fd = 0; fd < FDS_MAX; fd++) {
-        const struct fd_entry *entry = fds_at(kernel, fd);
-        if (!entry || fstat(entry->host, &st) < 0 || st.st_dev != file.st_dev || st.st_ino != file.st_ino)
-            continue;
-        if (holds_in_the_way(entry, wanted, entry->description == asker->description))
-            return true;
+    char name[64];
+    struct stat st;
+    snprintf(name, sizeof name, "/proc/%ld/fd/%d", (long)holder->host, holder->fd);
+    return stat(name, &st) == 0 && st.st_dev == asker->file.st_dev && st.st_ino == asker->file.st_ino;
+}
+
+static bool process_holds(const struct asker *asker, pid_t host)
+{
+    char name[64];
+    bool found = false;
+    snprintf(name, sizeof name, "/proc/%ld/fd", (long)host);
+    DIR *list = opendir(name);
+    for (const struct dirent *entry; list && !found && (entry = readdir(list));) {
+        const struct holder holder = {.host = host, .fd = atoi(entry->d_name)};
+        found = entry->d_name[0] != '.' && is_same_file(asker, &holder) && holds_in_the_way(asker, &holder);
     }
-    return false;
+    if (list)
+        closedir(list);
+    return found;
+}
+
+uint32_t locks_holder(struct syscalls *kernel, uint64_t guest_fd, const struct locks_range *wanted)
+{
+    struct asker asker = {.kernel = kernel, .entry = fds_at(kernel, guest_fd), .wanted = wanted};
+    const struct process *list = kernel->processes->list;
+    if (fstat(asker.entry->host, &asker.file) < 0)
+        return 0;
+    for (uint32_t i = 0; i < kernel->processes->used; i++)
+        if (list[i].state == PROCESS_RUNS && process_holds(&asker, list[i].host))
+            return list[i].pid;
+    return 0;
 }

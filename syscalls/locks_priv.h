@@ -20,8 +20,8 @@ struct locks_range {
 /* The bytes that a structure for fcntl() names. */
 struct flock;
 struct locks_range locks_range_of(int host, enum locks_kind kind, const struct flock *area);
-/* Whether the guest, by another owner than descriptor fd, holds a lock that keeps fd from getting this one: only the
- * guest could end a wait for it. */
-bool locks_held_by_itself(struct syscalls *kernel, uint64_t guest_fd, const struct locks_range *wanted);
+/* The process of the run that, by another owner than descriptor fd, holds a lock that keeps fd from getting this one:
+ * only the guest could end a wait for it. 0: none, somebody outside holds it. */
+uint32_t locks_holder(struct syscalls *kernel, uint64_t guest_fd, const struct locks_range *wanted);
 
 #endif

@@ -168,13 +168,13 @@ static int64_t add_opened(struct call *c, int host, const char *path, bool cloex
 
 /* ------------------------------------------------------------------ pipes with names */
 
-/* To open one end waits for who opens the other. That may be another process of the guest's, so it is asked for without
- * waiting, where there are others. */
+/* To open one end waits for who opens the other. That may be another thread or process of the guest's, so it is asked
+ * for without waiting, where there are others, or were when it began to wait. */
 static bool is_pipe_end(const struct call *c, const struct paths_place *p, int flags)
 {
     struct stat st;
-    return processes_shared(c->kernel) && !(flags & (O_NONBLOCK | O_PATH)) && (flags & O_ACCMODE) != O_RDWR &&
-           fstatat(p->dirfd, p->path, &st, 0) == 0 && S_ISFIFO(st.st_mode);
+    return (c->again || !threads_alone(c->kernel)) && !(flags & (O_NONBLOCK | O_PATH)) &&
+           (flags & O_ACCMODE) != O_RDWR && fstatat(p->dirfd, p->path, &st, 0) == 0 && S_ISFIFO(st.st_mode);
 }
 
 /* Nothing is there to be read, and nobody who could write has gone: whether one has come. */
@@ -187,8 +187,7 @@ static bool has_writer(int host)
 
 static int64_t wait_for_other_end(struct call *c, int host)
 {
-    const int64_t value = call_wait_lock(c);
-    c->kernel->current->wait.why = "nobody opens the other end of the pipe";
+    const int64_t value = call_wait_end(c);
     c->kernel->current->opening = host;
     return value;
 }
@@ -208,6 +207,7 @@ static int64_t open_pipe_end(struct call *c, const struct paths_place *p, int pa
     if ((flags & O_ACCMODE) == O_RDONLY && !has_writer(host))
         return wait_for_other_end(c, host);
     fcntl(host, F_SETFL, fcntl(host, F_GETFL) & ~O_NONBLOCK);
+    threads_wake_locks(c->kernel);
     return host;
 }
 

@@ -148,6 +148,16 @@ static int64_t check(struct call *c, const struct processes_start *start)
     return 0;
 }
 
+/* Threads that wait for words of shared memory may be woken by others from now on. */
+static void share_waits(struct syscalls *kernel)
+{
+    for (uint32_t i = 0; i < kernel->thread_count; i++) {
+        struct kernel_wait *wait = &kernel->threads[i]->wait;
+        if (wait->shared && wait->wakes == 0)
+            wait->wakes = processes_wakes(kernel);
+    }
+}
+
 static struct process *add(struct syscalls *kernel, const struct processes_start *start)
 {
     struct processes *all = kernel->processes;
@@ -166,6 +176,7 @@ static struct process *add(struct syscalls *kernel, const struct processes_start
                                         .ignores_children = self->ignores_children,
                                         .exit_signal = start->exit_signal};
         all->running++;
+        share_waits(kernel);
         return &all->list[i];
     }
     return NULL;
@@ -350,8 +361,23 @@ static void release_parent(struct syscalls *kernel)
     end_way_back(kernel);
 }
 
+/* What its threads hold in memory that others have as well is given on. */
+static void leave_words(struct syscalls *kernel)
+{
+    struct syscalls_result result = {.action = SYSCALLS_RETURN};
+    struct c2_error err;
+    struct call c = {.kernel = kernel, .result = &result, .err = &err};
+    struct kernel_thread *current = kernel->current;
+    for (uint32_t i = 0; i < kernel->thread_count; i++) {
+        kernel->current = kernel->threads[i];
+        futex_exit(&c);
+    }
+    kernel->current = current;
+}
+
 void syscalls_leave_memory(struct syscalls *kernel)
 {
+    leave_words(kernel);
     const struct mmu_usage usage = mmu_usage(kernel->mmu);
     struct process *self = processes_self(kernel);
     self->faults += usage.faults;
@@ -405,6 +431,7 @@ uint64_t syscalls_end(struct syscalls *kernel, int status, uint64_t instructions
     self->state = PROCESS_ZOMBIE;
     kernel->processes->running--;
     kernel->processes->events++;
+    kernel->processes->releases++;
     leave_children(kernel);
     fds_destroy(&kernel->fds); /* who reads from its pipes sees their end */
     tell_parent(kernel, self);
@@ -549,11 +576,35 @@ int64_t processes_waitid(struct call *c)
 
 /* ------------------------------------------------------------------ turns */
 
+/* Of several threads that wait so, the last one counts. */
+static uint32_t waits_for(const struct syscalls *kernel)
+{
+    uint32_t holder = 0;
+    for (uint32_t i = 0; i < kernel->thread_count; i++) {
+        const struct kernel_wait *wait = &kernel->threads[i]->wait;
+        holder = wait->kind == KERNEL_WAITS_LOCK && wait->bits == LOCKS_POSIX ? (uint32_t)wait->word : holder;
+    }
+    return holder;
+}
+
+bool processes_wait_for_self(const struct syscalls *kernel, uint32_t pid)
+{
+    enum { MOST = 10 }; /* as Linux looks */
+    const struct process *process = find(kernel, pid);
+    for (int i = 0; i < MOST && process && process->waits_for != 0; i++) {
+        if (process->waits_for == kernel->pid)
+            return true;
+        process = find(kernel, process->waits_for);
+    }
+    return false;
+}
+
 void syscalls_give_turn(struct syscalls *kernel)
 {
     const struct signals_action *action = &kernel->signals.action[SIGCHLD];
-    processes_self(kernel)->ignores_children = action->handler == (uint64_t)(uintptr_t)SIG_IGN ||
-                                               action->flags & SA_NOCLDWAIT;
+    struct process *self = processes_self(kernel);
+    self->waits_for = waits_for(kernel);
+    self->ignores_children = action->handler == (uint64_t)(uintptr_t)SIG_IGN || action->flags & SA_NOCLDWAIT;
 }
 
 void syscalls_take_turn(struct syscalls *kernel, uint64_t instructions, uint64_t now)

@@ -19,6 +19,7 @@ struct process {
     pid_t host;              /* of the host */
     bool executed;           /* has become another program since it was made */
     bool holds_parent;       /* of a vfork: that waits until it becomes another program, or ends */
+    uint32_t waits_for;      /* who holds a lock that it wants by F_SETLKW; 0: nobody. As of when its turn ended */
     bool ignores_children;   /* those that end are nobody's: SIGCHLD is ignored, or SA_NOCLDWAIT */
     int exit_signal;         /* for the parent; 0: none */
     int status;              /* of a zombie: as wait4 tells it */
@@ -32,9 +33,10 @@ struct processes {
     uint32_t last;       /* number given, of a process or of a thread of several processes */
     uint32_t foreground; /* the group that a terminal belongs to */
     uint32_t running;
-    uint64_t events; /* that may let another process go on */
-    uint64_t wakes;  /* made at words of memory that may be shared */
-    uint32_t used;   /* of the list: nothing lies behind */
+    uint64_t events;   /* that may let another process go on */
+    uint64_t wakes;    /* made at words of memory that may be shared */
+    uint64_t releases; /* of locks of files, and of ends of pipes: what a wait for a lock may wait for */
+    uint32_t used;     /* of the list: nothing lies behind */
     struct process list[PROCESSES_MOST];
     struct processes_sent {
         uint64_t set; /* bit signal-1 */
@@ -67,6 +69,8 @@ uint64_t processes_wakes(const struct syscalls *kernel);
 /* TIOCGPGRP and TIOCSPGRP of a terminal. */
 int64_t processes_foreground(struct call *c);
 int64_t processes_set_foreground(struct call *c);
+/* Whether the process waits for a lock that this one holds, or for one who does, and so on: all of them by F_SETLKW. */
+bool processes_wait_for_self(const struct syscalls *kernel, uint32_t pid);
 /* Whether what a thread waits for in wait4 has come; and of a vfork. */
 bool processes_wait_over(const struct syscalls *kernel, const struct kernel_wait *wait);
 /* The program is about to be another one. */

@@ -175,8 +175,7 @@ SYSCALL(54, setsockopt, sockets_set_option, DECIMAL, "of TCP and IP remembered o
 SYSCALL(55, getsockopt, sockets_get_option, DECIMAL, "", DESCRIPTOR, INT, INT, ADDRESS, BOTH(4))
 
 TOPIC("Memory")
-SYSCALL(9, mmap, memory_map, ADDRESS_RESULT, "shared anonymous memory is private: there is no second process", ADDRESS,
-        SIZE, FLAGS(prot), FLAGS(map), INT, OFFSET)
+SYSCALL(9, mmap, memory_map, ADDRESS_RESULT, "", ADDRESS, SIZE, FLAGS(prot), FLAGS(map), INT, OFFSET)
 SYSCALL(11, munmap, memory_unmap, DECIMAL, "", ADDRESS, SIZE)
 SYSCALL(25, mremap, memory_remap, ADDRESS_RESULT, "no MREMAP_DONTUNMAP", ADDRESS, SIZE, SIZE, FLAGS(mremap), ADDRESS)
 SYSCALL(10, mprotect, memory_protect, DECIMAL, "", ADDRESS, SIZE, FLAGS(prot))

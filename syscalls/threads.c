@@ -290,14 +290,27 @@ bool call_must_wait(const struct call *c, const struct fd_entry *entry, short ev
            !(fcntl(entry->host, F_GETFL) & O_NONBLOCK) && poll(&query, 1, 0) == 0;
 }
 
-/* Who else holds a lock, of several processes, the host does not say: it may be one outside of the guest. */
-int64_t call_wait_lock(struct call *c)
+int64_t call_wait_lock(struct call *c, uint32_t holder, enum locks_kind kind)
 {
     return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_LOCK,
                                              .restarts = true,
-                                             .outside = processes_shared(c->kernel),
                                              .deadline = KERNEL_NEVER,
-                                             .why = "it holds the lock itself, by another descriptor"});
+                                             .word = holder,
+                                             .bits = kind,
+                                             .wakes = c->kernel->processes->releases,
+                                             .why = holder == c->kernel->pid
+                                                        ? "it holds the lock itself, by another descriptor"
+                                                        : "another process of the program holds the lock"});
+}
+
+int64_t call_wait_end(struct call *c)
+{
+    return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_LOCK,
+                                             .restarts = true,
+                                             .outside = true,
+                                             .deadline = KERNEL_NEVER,
+                                             .wakes = c->kernel->processes->releases,
+                                             .why = "nobody opens the other end of the pipe"});
 }
 
 int call_skip(struct iovec *out, const struct iovec *in, int count, uint64_t bytes)
@@ -317,14 +330,11 @@ bool call_is_late(const struct call *c)
     return c->again && kernel_has_come(c->kernel, c->instructions, c->waited->deadline);
 }
 
-void threads_wake_locks(struct syscalls *kernel)
-{
-    for (uint32_t i = 0; i < kernel->thread_count; i++)
-        if (kernel->threads[i]->wait.kind == KERNEL_WAITS_LOCK)
-            kernel->threads[i]->wait.woken = true;
-}
+void threads_wake_locks(struct syscalls *kernel) { kernel->processes->releases++; }
 
 /* ------------------------------------------------------------------ who can go on */
+
+enum { LOOK_MILLISECONDS = 20 }; /* where the host cannot wait for what comes from outside, it looks as often */
 
 /* Those that are hidden as well; how many. */
 static uint32_t show_all(const struct kernel_wait *wait, struct pollfd *all)
@@ -340,7 +350,7 @@ void kernel_wait_for_outside(const struct kernel_wait *wait)
 {
     struct pollfd *all = c2_alloc((wait->fd_count + 1) * sizeof *all);
     if (all)
-        poll(all, show_all(wait, all), -1);
+        poll(all, show_all(wait, all), wait->fd_count ? -1 : LOOK_MILLISECONDS);
     c2_free(all);
 }
 
@@ -363,8 +373,8 @@ static bool came_true(const struct syscalls *kernel, const struct kernel_thread 
         return true;
     case KERNEL_WAITS_SIGNAL:
         return signals_are_pending(kernel, thread, thread->wait.signals);
-    case KERNEL_WAITS_LOCK: /* another process may have let go of it */
-        return thread->wait.woken || processes_shared(kernel);
+    case KERNEL_WAITS_LOCK:
+        return thread->wait.wakes != kernel->processes->releases || (thread->wait.outside && kernel->looks_outside);
     case KERNEL_WAITS_WORD:
         return futex_is_woken(kernel, &thread->wait);
     case KERNEL_WAITS_CHILD:
@@ -440,21 +450,6 @@ static uint32_t gather_outside(const struct syscalls *kernel, struct pollfd *all
     return used;
 }
 
-/* The host waits for what others may send to any of the threads, at most until `next`. */
-static bool wait_outside(struct syscalls *kernel, uint64_t instructions, uint64_t next)
-{
-    const uint32_t count = count_outside(kernel);
-    struct pollfd *all = count ? c2_alloc(count * sizeof *all) : NULL;
-    if (!all)
-        return false;
-    const uint32_t used = gather_outside(kernel, all);
-    const uint64_t now = syscalls_time_ns(kernel, instructions);
-    const int ready = poll(all, used, next == KERNEL_NEVER ? -1 : poll_milliseconds(next - now));
-    c2_free(all);
-    kernel->looks_outside = ready > 0;
-    return ready != 0; /* or a signal of c2emu's own has come */
-}
-
 bool syscalls_waits_outside(const struct syscalls *kernel)
 {
     for (uint32_t i = 0; i < kernel->thread_count; i++)
@@ -463,15 +458,39 @@ bool syscalls_waits_outside(const struct syscalls *kernel)
     return false;
 }
 
-void syscalls_look_outside(struct syscalls *kernel)
+/* One waits for who opens the other end of a pipe, which the host does not tell. */
+static bool has_to_look(const struct syscalls *kernel)
 {
-    enum { MILLISECONDS = 20 };
-    const uint32_t count = count_outside(kernel);
-    struct pollfd *all = c2_alloc((count + 1) * sizeof *all);
-    if (all)
-        kernel->looks_outside = poll(all, gather_outside(kernel, all), MILLISECONDS) > 0;
-    c2_free(all);
+    for (uint32_t i = 0; i < kernel->thread_count; i++)
+        if (kernel->threads[i]->wait.outside && kernel->threads[i]->wait.fd_count == 0)
+            return true;
+    return false;
 }
+
+/* What has come of the descriptors, so long at most; below 0: a signal of c2emu's own. */
+static int poll_outside(struct syscalls *kernel, int milliseconds)
+{
+    struct pollfd *all = c2_alloc((count_outside(kernel) + 1) * sizeof *all);
+    const int ready = all ? poll(all, gather_outside(kernel, all), milliseconds) : 0;
+    c2_free(all);
+    kernel->looks_outside = ready > 0 || has_to_look(kernel);
+    return ready;
+}
+
+/* The host waits for what others may send to any of the threads, at most until `next`. */
+static bool wait_outside(struct syscalls *kernel, uint64_t instructions, uint64_t next)
+{
+    if (!syscalls_waits_outside(kernel))
+        return false;
+    const int most = next == KERNEL_NEVER ? -1 : poll_milliseconds(next - syscalls_time_ns(kernel, instructions));
+    const bool looks = has_to_look(kernel) && (most < 0 || most > LOOK_MILLISECONDS);
+    const int ready = poll_outside(kernel, looks ? LOOK_MILLISECONDS : most);
+    if (looks && ready == 0 && next != KERNEL_NEVER)
+        kernel_sleep(kernel, LOOK_MILLISECONDS * 1000000u);
+    return looks || ready != 0;
+}
+
+void syscalls_look_outside(struct syscalls *kernel) { poll_outside(kernel, LOOK_MILLISECONDS); }
 
 bool syscalls_pass_time(struct syscalls *kernel, uint64_t instructions)
 {
@@ -545,6 +564,9 @@ void syscalls_describe_wait(const struct syscalls *kernel, uint32_t tid, char *o
     else if (wait->kind == KERNEL_WAITS_WORD || wait->kind == KERNEL_WAITS_OWNER)
         snprintf(out, bytes, "waits in %s for the word at %#llx, which holds %#x", syscalls_name(wait->call),
                  (unsigned long long)wait->word, *(const uint32_t *)guest_pointer(wait->word));
+    else if (wait->kind == KERNEL_WAITS_LOCK && wait->word && wait->word != kernel->pid)
+        snprintf(out, bytes, "waits in %s for a lock that process %llu of the program holds", syscalls_name(wait->call),
+                 (unsigned long long)wait->word);
     else
         snprintf(out, bytes, "waits in %s: %s", syscalls_name(wait->call), wait->why);
 }

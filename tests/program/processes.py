@@ -128,6 +128,7 @@ def family(top):
     guest = os.path.join(GUESTS, "family")
     for part in ("basics", "pipes", "spawn", "signals", "shared", "clock"):
         both([guest, part, top], part)
+    both([guest, "locks", top], "locks")
     both([guest, "tree", "5"], "31 processes")
     both([guest, "pipes"], "pipes under another quantum", options=["--quantum", "777"])
 
@@ -307,6 +308,12 @@ def ends(top):
     dead = run([EMULATOR, "-q", "--no-sim", "bash", "-c", "coproc cat; wait"])
     equal(dead.returncode, 125, "a deadlock of two processes: %s" % dead.stderr)
     contains(dead.stderr.decode(), ["deadlock", "wait4", "read"], "what waits")
+    dead = run([EMULATOR, "-q", "--no-sim", os.path.join(GUESTS, "family"), "circle", top])
+    equal(dead.returncode, 125, "a deadlock of two processes at locks of files: %s" % dead.stderr)
+    contains(dead.stderr.decode(),
+             ["thread 1000 waits in flock for a lock that process 1001 of the program holds:",
+              "thread 1001 waits in flock for a lock that process 1000 of the program holds:", "circle (family.c:"],
+             "who holds what")
 
 
 def main():

@@ -8,12 +8,17 @@
  * signals  kill between processes, SIGCHLD with its siginfo, sigsuspend, a child killed while it waits
  * shared   shared memory, file positions, locks of files between processes
  * clock    sleeping children, in virtual time
+ * locks    processes that wait for one another's locks of files, in turn and in a circle (EDEADLK); both ends of a
+ *          pipe with a name; a mutex in shared memory whose owner dies; a semaphore that is waited for before the fork
+ * circle   two processes wait for each other's flock: for ever
  * tree N   2^N - 1 processes
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -25,6 +30,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -366,6 +372,187 @@ static void clocks(void)
     printf("together %ld\n", end.tv_sec - begin.tv_sec - (end.tv_nsec < begin.tv_nsec));
 }
 
+static void *open_end(void *path)
+{
+    char text[4] = "";
+    const int end = open(path, O_RDONLY);
+    printf("a thread reads %zd", read(end, text, 3));
+    printf(" %s\n", text);
+    close(end);
+    return NULL;
+}
+
+static void name_pipes(const char *path)
+{
+    pthread_t thread;
+    char text[10] = "";
+    int status;
+    mkfifo(path, 0600);
+    pthread_create(&thread, NULL, open_end, (void *)path);
+    int end = open(path, O_WRONLY);
+    if (write(end, "abc", 3) != 3)
+        exit(1);
+    close(end);
+    pthread_join(thread, NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        end = open(path, O_WRONLY);
+        _exit(write(end, "gone", 4) == 4 ? 0 : 1);
+    }
+    end = open(path, O_RDONLY);
+    waitpid(child, &status, 0);
+    printf("from one who has ended: %zd\n", read(end, text, 9));
+    close(end);
+}
+
+static struct flock byte_of(int start) { return (struct flock){.l_type = F_WRLCK, .l_start = start, .l_len = 1}; }
+
+/* The parent, which waits for the child, holds byte 0; the child, which holds byte 1, is told that it must not wait. */
+static void circle_of_bytes(int file)
+{
+    struct flock first = byte_of(0), second = byte_of(1);
+    int told[2], status;
+    char byte;
+    if (pipe(told) != 0)
+        exit(1);
+    fcntl(file, F_SETLKW, &first);
+    const pid_t child = fork();
+    if (child == 0) {
+        fcntl(file, F_SETLKW, &second);
+        if (write(told[1], "x", 1) != 1)
+            _exit(1);
+        usleep(100000); /* meanwhile the parent waits */
+        const int got = fcntl(file, F_SETLKW, &first);
+        printf("the child: %d %s\n", got, strerrorname_np(errno));
+        fflush(stdout);
+        _exit(7);
+    }
+    if (read(told[0], &byte, 1) != 1)
+        exit(1);
+    printf("the parent: %d\n", fcntl(file, F_SETLKW, &second));
+    waitpid(child, &status, 0);
+    say_status("the circle", child, &status);
+    close(told[0]);
+    close(told[1]);
+}
+
+enum lock_kind { BY_FLOCK, BY_PROCESS, BY_DESCRIPTION };
+static int take(int file, enum lock_kind kind, int type)
+{
+    struct flock all = {.l_type = (short)type};
+    if (kind == BY_FLOCK)
+        return flock(file, type == F_UNLCK ? LOCK_UN : LOCK_EX);
+    return fcntl(file, kind == BY_PROCESS ? F_SETLKW : F_OFD_SETLKW, &all);
+}
+
+/* Four processes count a number in a file up, each with the lock held over a sleep. */
+static void count_in_turn(const char *path, enum lock_kind kind)
+{
+    int number = 0, status;
+    int file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    if (write(file, &number, sizeof number) < 0)
+        exit(1);
+    for (int i = 0; i < 4; i++)
+        if (fork() == 0) {
+            file = open(path, O_RDWR);
+            for (int j = 0; j < 3; j++) {
+                take(file, kind, F_WRLCK);
+                if (pread(file, &number, sizeof number, 0) < 0)
+                    _exit(1);
+                usleep(100);
+                number++;
+                if (pwrite(file, &number, sizeof number, 0) < 0)
+                    _exit(1);
+                if (j < 2)
+                    take(file, kind, F_UNLCK);
+            }
+            _exit(0); /* what it holds is given up */
+        }
+    while (wait(&status) > 0)
+        ;
+    printf("counted %d", pread(file, &number, sizeof number, 0) > 0 ? number : 0);
+    printf(" by %d\n", kind);
+    close(file);
+}
+
+static pthread_mutex_t *mutex_of_all(void)
+{
+    pthread_mutex_t *mutex = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(mutex, &attributes);
+    return mutex;
+}
+
+static void *wait_for_post(void *semaphore)
+{
+    printf("waited: %d\n", sem_wait(semaphore));
+    return NULL;
+}
+
+static void share_words(void)
+{
+    pthread_mutex_t *mutex = mutex_of_all();
+    sem_t *semaphore = (sem_t *)(mutex + 1), *ready = semaphore + 1;
+    pthread_t thread;
+    int status;
+    sem_init(semaphore, 1, 0);
+    sem_init(ready, 1, 0);
+    if (fork() == 0) {
+        pthread_mutex_lock(mutex);
+        sem_post(ready);
+        usleep(100000);
+        _exit(0);
+    }
+    sem_wait(ready);
+    printf("its owner has ended: %s\n", strerrorname_np(pthread_mutex_lock(mutex)));
+    wait(&status);
+    pthread_create(&thread, NULL, wait_for_post, semaphore);
+    usleep(1000);
+    if (fork() == 0)
+        _exit(sem_post(semaphore));
+    pthread_join(thread, NULL);
+    wait(&status);
+}
+
+static void locks(const char *directory)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/pipe", directory);
+    name_pipes(path);
+    snprintf(path, sizeof path, "%s/locked", directory);
+    const int file = open(path, O_RDWR | O_CREAT, 0600);
+    circle_of_bytes(file);
+    close(file);
+    for (int kind = BY_FLOCK; kind <= BY_DESCRIPTION; kind++)
+        count_in_turn(path, (enum lock_kind)kind);
+    share_words();
+}
+
+static void circle(const char *directory)
+{
+    char path[4096], byte;
+    int told[2], first, second;
+    snprintf(path, sizeof path, "%s/first", directory);
+    first = open(path, O_RDWR | O_CREAT, 0600);
+    flock(first, LOCK_EX);
+    snprintf(path, sizeof path, "%s/second", directory);
+    if (pipe(told) == 0 && fork() == 0) {
+        second = open(path, O_RDWR | O_CREAT, 0600);
+        flock(second, LOCK_EX);
+        if (write(told[1], "x", 1) != 1)
+            _exit(1);
+        snprintf(path, sizeof path, "%s/first", directory);
+        first = open(path, O_RDWR);
+        _exit(flock(first, LOCK_EX));
+    }
+    second = open(path, O_RDWR | O_CREAT, 0600);
+    if (read(told[0], &byte, 1) == 1)
+        flock(second, LOCK_EX);
+}
+
 static int tree(int left)
 {
     int status, sum = 1;
@@ -395,6 +582,10 @@ int main(int argc, char **argv)
         shared(argv[2]);
     else if (strcmp(part, "clock") == 0)
         clocks();
+    else if (strcmp(part, "locks") == 0 && argc > 2)
+        locks(argv[2]);
+    else if (strcmp(part, "circle") == 0 && argc > 2)
+        circle(argv[2]);
     else if (strcmp(part, "tree") == 0 && argc > 2)
         printf("%d processes\n", tree(atoi(argv[2])));
     return 0;
