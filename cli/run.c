@@ -132,6 +132,7 @@ static struct loader_request request_of(const struct run *run)
     if (run->executed)
         return (struct loader_request){.program = run->executed->name,
                                        .file = run->executed->file,
+                                       .directory = run->executed->directory,
                                        .argv = run->executed->argv,
                                        .envp = run->executed->envp,
                                        .seed = run->options->seed};
@@ -211,7 +212,12 @@ static int64_t may_run(void *self, const struct syscalls_program *program)
 {
     (void)self;
     return -loader_refusal(&(struct loader_request){
-        .program = program->name, .file = program->file, .argv = program->argv, .envp = program->envp});
+        .program = program->name,
+        .file = program->file,
+        .directory = program->directory,
+        .argv = program->argv,
+        .envp = program->envp,
+    });
 }
 
 static enum c2_status make_kernel(struct run *run, struct c2_error *err)

@@ -162,15 +162,20 @@ enum c2_status loader_file_open_inside(struct loader_file *out, const char *path
     return loader_file_open(out, host, label, err);
 }
 
-enum c2_status loader_interpreter_open(struct loader_file *out, const char *path, const struct loader_file *of,
-                                       struct c2_error *err)
+static char *path_in(const char *directory, const char *path)
+{
+    return path[0] == '/' || !directory ? c2_strdup(path) : c2_format("%s/%s", directory, path);
+}
+
+enum c2_status loader_interpreter_open(struct loader_file *out, const char *path, const char *directory,
+                                       const struct loader_file *of, struct c2_error *err)
 {
     *out = (struct loader_file){.fd = -1};
-    char *label = c2_format("%s (the interpreter of %s)", path, of->label);
-    if (!label)
-        return c2_fail_memory(err, "a path");
-    enum c2_status status = loader_file_open_inside(out, path, label, err);
+    char *label = c2_format("%s (the interpreter of %s)", path, of->label), *where = path_in(directory, path);
+    enum c2_status status = label && where ? loader_file_open_inside(out, where, label, err)
+                                           : c2_fail_memory(err, "a path");
     c2_free(label);
+    c2_free(where);
     if (status != C2_ERR_NOT_FOUND)
         return status;
     size_t length = strlen(path);

@@ -173,7 +173,7 @@ static enum c2_status interpreter_bias(uint64_t *out, struct mmu *mmu, const str
 
 /* ------------------------------------------------------------------ the image */
 
-static enum c2_status load_interpreter(struct loader_image *out, struct mmu *mmu, const struct loader_file *of,
+static enum c2_status load_interpreter(struct loader_image *out, struct mmu *mmu, const struct loader_program *of,
                                        const struct loader_elf *program, struct c2_error *err)
 {
     struct loader_file file;
@@ -181,7 +181,7 @@ static enum c2_status load_interpreter(struct loader_image *out, struct mmu *mmu
     uint64_t bias = 0;
     if (!program->interpreter)
         return C2_OK;
-    enum c2_status status = loader_interpreter_open(&file, program->interpreter, of, err);
+    enum c2_status status = loader_interpreter_open(&file, program->interpreter, of->directory, &of->file, err);
     if (status == C2_OK)
         status = loader_elf_read(&elf, &file, err);
     if (status == C2_OK)
@@ -199,9 +199,10 @@ static enum c2_status load_interpreter(struct loader_image *out, struct mmu *mmu
     return status;
 }
 
-static enum c2_status load_program(struct loader_image *out, struct mmu *mmu, const struct loader_file *file,
+static enum c2_status load_program(struct loader_image *out, struct mmu *mmu, const struct loader_program *program,
                                    const struct loader_elf *elf, struct c2_error *err)
 {
+    const struct loader_file *file = &program->file;
     uint64_t bias = loader_program_bias(elf);
     enum c2_status status = loader_elf_check_entry(elf, file, err);
     if (status == C2_OK)
@@ -212,7 +213,7 @@ static enum c2_status load_program(struct loader_image *out, struct mmu *mmu, co
     out->program_entry = out->entry = elf->entry + bias;
     out->phdr = elf->phdr_loaded ? elf->phdr + bias : 0;
     out->phnum = elf->phnum;
-    return load_interpreter(out, mmu, file, elf, err);
+    return load_interpreter(out, mmu, program, elf, err);
 }
 
 static enum c2_status load_stack(struct loader_image *out, struct mmu *mmu, const struct loader_program *program,
@@ -247,7 +248,7 @@ enum c2_status loader_load(struct loader_image *out, struct mmu *mmu, const stru
     if (status == C2_OK)
         status = loader_elf_read(&elf, &program.file, err);
     if (status == C2_OK)
-        status = load_program(out, mmu, &program.file, &elf, err);
+        status = load_program(out, mmu, &program, &elf, err);
     if (status == C2_OK)
         status = load_stack(out, mmu, &program, request, elf.exec_stack, err);
     if (status == C2_OK && !(out->path = c2_strdup(program.file.real)))

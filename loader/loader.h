@@ -20,6 +20,7 @@
 struct loader_request {
     const char *program;     /* as given on the command line: found as execvp finds it (host PATH) */
     const char *file;        /* of execve, which looks for nothing: where the host has it; else NULL */
+    const char *directory;   /* of execve: the guest's own, where interpreters with a relative name lie; else NULL */
     const char *const *argv; /* NULL-terminated, argv[0] included */
     const char *const *envp; /* NULL-terminated, the guest's whole environment */
     uint64_t seed;           /* for AT_RANDOM */

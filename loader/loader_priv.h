@@ -23,9 +23,9 @@ enum c2_status loader_file_open(struct loader_file *out, const char *path, const
 enum c2_status loader_file_open_inside(struct loader_file *out, const char *path, const char *label,
                                        struct c2_error *err);
 /* The same for the interpreter that a script or a program names: one that is missing is a fault of the file that
- * names it, not of the command line (C2_ERR_FORMAT). */
-enum c2_status loader_interpreter_open(struct loader_file *out, const char *path, const struct loader_file *of,
-                                       struct c2_error *err);
+ * names it, not of the command line (C2_ERR_FORMAT). directory: loader_request.directory. */
+enum c2_status loader_interpreter_open(struct loader_file *out, const char *path, const char *directory,
+                                       const struct loader_file *of, struct c2_error *err);
 void loader_file_close(struct loader_file *file); /* a closed or zeroed one with fd -1 is fine */
 /* Exactly these bytes or an error. */
 enum c2_status loader_file_read(const struct loader_file *file, uint64_t offset, void *out, size_t bytes,
@@ -92,6 +92,7 @@ enum c2_status loader_script_read(struct loader_script *out, const struct loader
 
 struct loader_program {
     int reason;                /* of a failure: the errno that says more than the status; else 0 */
+    const char *directory;     /* loader_request.directory, lent */
     struct loader_file file;   /* the ELF file to map */
     char *name;                /* AT_EXECFN: what execve was called with, the script if it is one */
     struct loader_words words; /* argv as the program sees it */

@@ -128,7 +128,7 @@ static enum c2_status follow(struct loader_program *program, const struct loader
     enum c2_status status = prefix_words(&program->words, script, path, err);
     if (status != C2_OK)
         return status;
-    status = loader_interpreter_open(&next, script->interpreter, &program->file, err);
+    status = loader_interpreter_open(&next, script->interpreter, program->directory, &program->file, err);
     if (status != C2_OK) {
         program->reason = status == C2_ERR_FORMAT ? ENOENT : 0;
         return status;
@@ -173,7 +173,7 @@ static enum c2_status find_name(char **out, const struct loader_request *request
 enum c2_status loader_program_open(struct loader_program *out, const struct loader_request *request,
                                    struct c2_error *err)
 {
-    *out = (struct loader_program){.file.fd = -1};
+    *out = (struct loader_program){.file.fd = -1, .directory = request->directory};
     enum c2_status status = find_name(&out->name, request, err);
     if (status == C2_OK)
         status = loader_words_copy(&out->words, request->argv, err);

@@ -103,7 +103,7 @@ static int64_t copy_list(struct call *c, struct words *to, uint64_t address, uin
 
 struct program {
     struct syscalls_program shown; /* its lists are those below */
-    char *name, *file;
+    char *name, *file, *directory;
     struct words argv, envp;
 };
 
@@ -116,6 +116,7 @@ void syscalls_program_destroy(struct syscalls_program *shown)
     release_words(&program->envp);
     c2_free(program->name);
     c2_free(program->file);
+    c2_free(program->directory);
     c2_free(program);
 }
 
@@ -151,6 +152,14 @@ static int64_t find_file(struct call *c, struct program *program, uint64_t direc
     return program->file ? 0 : -ENOMEM;
 }
 
+static int64_t find_directory(const struct call *c, struct program *program)
+{
+    char path[PATH_MAX];
+    const int64_t status = paths_name(c->kernel->fds.cwd, path);
+    program->directory = c2_strdup(status < 0 ? "" : path);
+    return program->directory ? 0 : -ENOMEM;
+}
+
 static int64_t copy_words(struct call *c, struct program *program, uint64_t argv, uint64_t envp)
 {
     uint64_t left = WORDS_BYTES - OTHER_BYTES;
@@ -161,6 +170,7 @@ static int64_t copy_words(struct call *c, struct program *program, uint64_t argv
         status = append(&program->argv, c2_strdup(""));
     program->shown = (struct syscalls_program){.name = program->name,
                                                .file = program->file,
+                                               .directory = program->directory,
                                                .argv = (const char *const *)program->argv.items,
                                                .envp = (const char *const *)program->envp.items};
     return status;
@@ -179,6 +189,8 @@ static int64_t execute(struct call *c, int directory, int path, int flags)
     int64_t status = program->name ? 0 : -ENOMEM;
     if (status == 0)
         status = find_file(c, program, directory < 0 ? (uint64_t)(int64_t)AT_FDCWD : c->arg[directory], path, flags);
+    if (status == 0)
+        status = find_directory(c, program);
     if (status == 0)
         status = copy_words(c, program, c->arg[path + 1], c->arg[path + 2]);
     if (status == 0)

@@ -11,8 +11,11 @@
  *   The word of a mutex with priority inheritance holds the number of the thread that owns it; there are no priorities,
  *   so who has waited longest gets it next.
  *
+ *   Who waits at one word to be moved to such a mutex (FUTEX_WAIT_REQUEUE_PI) is moved by the one call that does that,
+ *   and no other may wake it. Who waits at several words (futex_waitv) waits at each of them.
+ *
  * Not modelled
- *   FUTEX_WAIT_REQUEUE_PI and FUTEX_CMP_REQUEUE_PI (libraries have given them up), FUTEX_FD; futex_waitv.
+ *   FUTEX_FD, which Linux has given up.
  *
  * Source: the layout of struct robust_list_head and the bits of a word are an ABI, Linux's uapi header futex.h.
  */
@@ -46,6 +49,22 @@ static int64_t check_word(struct call *c, int operation, uint64_t word)
 
 /* ------------------------------------------------------------------ waiters */
 
+/* Which of the words of futex_waitv it is; their count: none of them. */
+static uint32_t index_of(const struct kernel_wait *wait, uint64_t word)
+{
+    uint32_t i = 0;
+    while (i < wait->word_count && wait->words[i] != word)
+        i++;
+    return i;
+}
+
+static bool waits_at(const struct kernel_wait *wait, enum kernel_wait_kind kind, uint64_t word, uint32_t bits)
+{
+    if (kind == KERNEL_WAITS_WORD && wait->kind == KERNEL_WAITS_WORDS)
+        return index_of(wait, word) < wait->word_count;
+    return wait->kind == kind && wait->word == word && wait->bits & bits;
+}
+
 /* Who has waited longest at the word, of those whose bits are among these; NULL: nobody does. */
 static struct kernel_thread *first_waiter(const struct syscalls *kernel, enum kernel_wait_kind kind, uint64_t word,
                                           uint32_t bits)
@@ -53,9 +72,8 @@ static struct kernel_thread *first_waiter(const struct syscalls *kernel, enum ke
     struct kernel_thread *first = NULL;
     for (uint32_t i = 0; i < kernel->thread_count; i++) {
         struct kernel_thread *thread = kernel->threads[i];
-        const struct kernel_wait *wait = &thread->wait;
-        if (wait->kind == kind && wait->word == word && wait->bits & bits && !wait->woken &&
-            (!first || wait->order < first->wait.order))
+        if (!thread->wait.woken && waits_at(&thread->wait, kind, word, bits) &&
+            (!first || thread->wait.order < first->wait.order))
             first = thread;
     }
     return first;
@@ -66,31 +84,43 @@ int64_t futex_wake(struct syscalls *kernel, uint64_t word, uint32_t most, uint32
     struct kernel_thread *thread;
     uint32_t woken = 0;
     while (woken < most && (thread = first_waiter(kernel, KERNEL_WAITS_WORD, word, bits))) {
+        if (thread->wait.moves_to)
+            return -EINVAL;
+        if (thread->wait.kind == KERNEL_WAITS_WORDS)
+            thread->wait.word = index_of(&thread->wait, word);
         thread->wait.woken = true;
         woken++;
     }
     return woken;
 }
 
-/* FUTEX_WAIT takes a length of time, others a moment of one of two clocks. */
-static int64_t deadline_of(struct call *c, int operation, uint64_t *deadline)
+/* A moment of one of two clocks as guest time. */
+static uint64_t moment_of(const struct syscalls *kernel, uint64_t ns, bool realtime)
+{
+    const uint64_t start = realtime ? kernel->start_seconds * KERNEL_NS : 0;
+    return ns > start ? ns - start : 0;
+}
+
+static int64_t read_time(struct call *c, uint64_t address, uint64_t *ns)
 {
     struct timespec time;
+    const int64_t status = guest_read(c, &time, address, sizeof time);
+    return status < 0 ? status : kernel_timespec_ns(ns, &time) ? 0 : -EINVAL;
+}
+
+/* FUTEX_WAIT takes a length of time, others a moment. */
+static int64_t deadline_of(struct call *c, int operation, uint64_t *deadline)
+{
     const int command = operation & FUTEX_CMD_MASK;
     uint64_t ns;
     *deadline = KERNEL_NEVER;
-    int64_t status = c->arg[3] ? guest_read(c, &time, c->arg[3], sizeof time) : 0;
+    const int64_t status = c->arg[3] ? read_time(c, c->arg[3], &ns) : 0;
     if (!c->arg[3] || status < 0)
         return status;
-    if (!kernel_timespec_ns(&ns, &time))
-        return -EINVAL;
-    const uint64_t start = c->kernel->start_seconds * KERNEL_NS;
     if (command == FUTEX_WAIT)
         *deadline = kernel_deadline(c, ns);
-    else if (command == FUTEX_LOCK_PI || operation & FUTEX_CLOCK_REALTIME)
-        *deadline = ns > start ? ns - start : 0;
     else
-        *deadline = ns;
+        *deadline = moment_of(c->kernel, ns, command == FUTEX_LOCK_PI || operation & FUTEX_CLOCK_REALTIME);
     return 0;
 }
 
@@ -107,29 +137,40 @@ static int64_t wait_again(struct call *c)
     return call_is_late(c) ? -ETIMEDOUT : call_wait(c, *c->waited);
 }
 
-static int64_t wait_for(struct call *c, int operation, uint32_t bits)
+/* Whether the word holds what the caller thinks, and until when it waits then. */
+static int64_t check_wait(struct call *c, int operation, uint64_t *deadline)
 {
     uint32_t value;
+    int64_t status = deadline_of(c, operation, deadline);
+    if (status == 0)
+        status = load(c, c->arg[0], &value);
+    return status < 0 ? status : value == (uint32_t)c->arg[2] ? 0 : -EAGAIN;
+}
+
+static bool is_shared(int flags) { return !(flags & FUTEX_PRIVATE_FLAG); }
+
+/* Of a word that other processes may have; 0: of one that they have not. */
+static uint64_t wakes_of(const struct call *c, bool shared)
+{
+    return shared && processes_shared(c->kernel) ? processes_wakes(c->kernel) : 0;
+}
+
+static int64_t wait_for(struct call *c, int operation, uint32_t bits)
+{
     uint64_t deadline;
     if (c->again)
         return wait_again(c);
-    int64_t status = deadline_of(c, operation, &deadline);
-    if (status == 0)
-        status = load(c, c->arg[0], &value);
+    const int64_t status = check_wait(c, operation, &deadline);
     if (status < 0)
         return status;
-    if (value != (uint32_t)c->arg[2])
-        return -EAGAIN;
-    const bool shared = !(operation & FUTEX_PRIVATE_FLAG);
-    return call_wait(
-        c, (struct kernel_wait){.kind = KERNEL_WAITS_WORD,
-                                .restarts = deadline == KERNEL_NEVER,
-                                .deadline = deadline,
-                                .word = c->arg[0],
-                                .bits = bits,
-                                .shared = shared,
-                                .wakes = shared && processes_shared(c->kernel) ? processes_wakes(c->kernel) : 0,
-                                .why = "no other thread can wake it"});
+    return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_WORD,
+                                             .restarts = deadline == KERNEL_NEVER,
+                                             .deadline = deadline,
+                                             .word = c->arg[0],
+                                             .bits = bits,
+                                             .shared = is_shared(operation),
+                                             .wakes = wakes_of(c, is_shared(operation)),
+                                             .why = "no other thread can wake it"});
 }
 
 static int64_t wake(struct call *c, int operation, uint32_t bits)
@@ -147,7 +188,12 @@ static int64_t move_waiters(struct syscalls *kernel, uint64_t from, uint64_t to,
     struct kernel_thread *thread;
     uint32_t moved = 0;
     while (moved < most && (thread = first_waiter(kernel, KERNEL_WAITS_WORD, from, UINT32_MAX))) {
-        thread->wait.word = to;
+        if (thread->wait.moves_to)
+            return -EINVAL;
+        if (thread->wait.kind == KERNEL_WAITS_WORDS)
+            thread->wait.words[index_of(&thread->wait, from)] = to;
+        else
+            thread->wait.word = to;
         thread->wait.order = ++kernel->waits;
         moved++;
     }
@@ -168,9 +214,10 @@ static int64_t requeue(struct call *c, int operation, bool compares)
     if (compares && value != (uint32_t)c->arg[5])
         return -EAGAIN;
     const int64_t woken = futex_wake(c->kernel, c->arg[0], (uint32_t)woken_most, UINT32_MAX);
-    if (c->arg[0] == c->arg[4])
+    if (woken < 0 || c->arg[0] == c->arg[4])
         return woken;
-    return woken + move_waiters(c->kernel, c->arg[0], c->arg[4], (uint32_t)moved_most);
+    const int64_t moved = move_waiters(c->kernel, c->arg[0], c->arg[4], (uint32_t)moved_most);
+    return moved < 0 ? moved : woken + moved;
 }
 
 /* ------------------------------------------------------------------ FUTEX_WAKE_OP */
@@ -243,11 +290,14 @@ static int64_t wake_and_operate(struct call *c, int operation)
         return -ENOSYS;
     if ((status = store(c, c->arg[4], changed)) < 0)
         return status;
-    int64_t woken = futex_wake(c->kernel, c->arg[0], (uint32_t)c->arg[2], UINT32_MAX);
-    return woken + (both ? futex_wake(c->kernel, c->arg[4], (uint32_t)c->arg[3], UINT32_MAX) : 0);
+    const int64_t woken = futex_wake(c->kernel, c->arg[0], (uint32_t)c->arg[2], UINT32_MAX);
+    const int64_t more = both && woken >= 0 ? futex_wake(c->kernel, c->arg[4], (uint32_t)c->arg[3], UINT32_MAX) : 0;
+    return more < 0 ? more : woken < 0 ? woken : woken + more;
 }
 
 /* ------------------------------------------------------------------ words with an owner */
+
+#define NOBODY_GIVES "no other thread can give it the lock"
 
 /* The word is `owner`'s, with what it says of a dead one; and of others that wait. */
 static uint32_t owned_by(const struct syscalls *kernel, uint32_t old, uint64_t word, uint32_t owner)
@@ -289,11 +339,11 @@ static int64_t lock(struct call *c, int operation, bool tries)
     if ((status = store(c, word, value | FUTEX_WAITERS)) < 0)
         return status;
     return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_OWNER,
-                                             .restarts = true,
+                                             .resumes = true,
                                              .deadline = deadline,
                                              .word = word,
                                              .bits = UINT32_MAX,
-                                             .why = "no other thread can give it the lock"});
+                                             .why = NOBODY_GIVES});
 }
 
 static int64_t unlock(struct call *c)
@@ -305,6 +355,151 @@ static int64_t unlock(struct call *c)
     if ((value & FUTEX_TID_MASK) != c->kernel->current->tid)
         return -EPERM;
     return give_on(c, c->arg[0], value & ~(uint32_t)FUTEX_OWNER_DIED);
+}
+
+/* ------------------------------------------------------------------ from a word to one with an owner */
+
+static int64_t wait_to_move(struct call *c, int operation)
+{
+    uint64_t deadline;
+    if (c->again)
+        return wait_again(c);
+    if (c->arg[0] == c->arg[4] || c->arg[4] % 4)
+        return -EINVAL;
+    int64_t status = check_word(c, operation, c->arg[4]);
+    if (status == 0)
+        status = check_wait(c, operation, &deadline);
+    if (status < 0)
+        return status;
+    return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_WORD,
+                                             .resumes = true,
+                                             .deadline = deadline,
+                                             .word = c->arg[0],
+                                             .moves_to = c->arg[4],
+                                             .bits = UINT32_MAX,
+                                             .why = "no other thread can move it to the lock"});
+}
+
+/* It waits for the word from now on, or gets it if nobody has it. 1, or -errno. */
+static int64_t move_to_owner(struct call *c, struct kernel_thread *thread, uint64_t word)
+{
+    uint32_t value;
+    if (thread->wait.moves_to != word)
+        return -EINVAL;
+    int64_t status = load(c, word, &value);
+    const uint32_t owner = value & FUTEX_TID_MASK;
+    if (status < 0)
+        return status;
+    if (owner == thread->tid)
+        return -EDEADLK;
+    if (owner != 0 && !threads_find(c->kernel, owner))
+        return -ESRCH;
+    thread->wait.kind = KERNEL_WAITS_OWNER;
+    thread->wait.word = word;
+    thread->wait.moves_to = 0;
+    thread->wait.woken = owner == 0;
+    thread->wait.why = NOBODY_GIVES;
+    status = store(c, word, owner == 0 ? owned_by(c->kernel, value, word, thread->tid) : value | FUTEX_WAITERS);
+    return status < 0 ? status : 1;
+}
+
+/* At most one gets the lock, and so many others wait for it. */
+static int64_t requeue_to_owner(struct call *c)
+{
+    struct kernel_thread *thread;
+    uint32_t value;
+    int64_t moved = 0, status = 1;
+    if (c->arg[0] == c->arg[4] || c->arg[4] % 4 || (int32_t)c->arg[2] != 1 || (int32_t)c->arg[3] < 0)
+        return -EINVAL;
+    if (load(c, c->arg[0], &value) < 0 || guest_check_write(c, c->arg[4], sizeof value) < 0)
+        return -EFAULT;
+    if (value != (uint32_t)c->arg[5])
+        return -EAGAIN;
+    while (status > 0 && moved <= (int32_t)c->arg[3] &&
+           (thread = first_waiter(c->kernel, KERNEL_WAITS_WORD, c->arg[0], UINT32_MAX))) {
+        status = move_to_owner(c, thread, c->arg[4]);
+        moved += status > 0;
+    }
+    return status < 0 ? status : moved;
+}
+
+/* ------------------------------------------------------------------ several words */
+
+enum { WORD_BYTES_32 = 2, WORDS_MOST = 128 }; /* FUTEX_32, FUTEX_WAITV_MAX */
+
+struct waited_word {
+    uint64_t value, address;
+    uint32_t flags, reserved;
+};
+
+/* 0 if it holds what the caller thinks. */
+static int64_t check_waited(struct call *c, const struct waited_word *word)
+{
+    uint32_t value;
+    const int64_t status = load(c, word->address, &value);
+    return status < 0 ? status : value == (uint32_t)word->value ? 0 : -EAGAIN;
+}
+
+static bool is_valid(const struct waited_word *word)
+{
+    return !(word->flags & ~(uint32_t)(WORD_BYTES_32 | FUTEX_PRIVATE_FLAG)) && word->flags & WORD_BYTES_32 &&
+           word->reserved == 0 && word->address % 4 == 0;
+}
+
+/* Of `count` words of the guest's: their addresses. */
+static int64_t take_words(struct call *c, uint64_t *words, uint32_t count, bool *shared)
+{
+    struct waited_word word[WORDS_MOST];
+    int64_t status = guest_read(c, word, c->arg[0], count * sizeof *word);
+    for (uint32_t i = 0; i < count && status == 0; i++)
+        status = is_valid(&word[i]) ? 0 : -EINVAL;
+    for (uint32_t i = 0; i < count && status == 0; i++) {
+        words[i] = word[i].address;
+        *shared |= is_shared((int)word[i].flags);
+        status = check_waited(c, &word[i]);
+    }
+    return status;
+}
+
+/* Whom a wake of another process lets look again looks at the first word. */
+static int64_t wait_at_words(struct call *c, uint64_t deadline)
+{
+    const uint32_t count = (uint32_t)c->arg[1];
+    uint64_t *words = c2_alloc(count * sizeof *words);
+    bool shared = false;
+    const int64_t status = words ? take_words(c, words, count, &shared) : -ENOMEM;
+    if (status < 0) {
+        c2_free(words);
+        return status;
+    }
+    return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_WORDS,
+                                             .restarts = true,
+                                             .deadline = deadline,
+                                             .words = words,
+                                             .word_count = count,
+                                             .shared = shared,
+                                             .wakes = wakes_of(c, shared),
+                                             .why = "no other thread can wake it"});
+}
+
+int64_t futex_wait_words(struct call *c)
+{
+    const int clock = (int)c->arg[4];
+    uint64_t deadline = KERNEL_NEVER;
+    if (c->again && futex_is_woken(c->kernel, c->waited))
+        return (int64_t)c->waited->word;
+    if (call_is_late(c))
+        return -ETIMEDOUT;
+    if (c->arg[2] != 0 || c->arg[1] == 0 || c->arg[1] > WORDS_MOST || !c->arg[0])
+        return -EINVAL;
+    if (c->arg[3] && clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME)
+        return -EINVAL;
+    const int64_t status = c->arg[3] ? read_time(c, c->arg[3], &deadline) : 0;
+    if (status < 0)
+        return status;
+    if (c->arg[3])
+        deadline = moment_of(c->kernel, deadline, clock == CLOCK_REALTIME);
+    return wait_at_words(c, deadline);
 }
 
 /* ------------------------------------------------------------------ the call */
@@ -336,6 +531,10 @@ int64_t futex_call(struct call *c)
         return lock(c, operation, true);
     case FUTEX_UNLOCK_PI:
         return unlock(c);
+    case FUTEX_WAIT_REQUEUE_PI:
+        return wait_to_move(c, operation);
+    case FUTEX_CMP_REQUEUE_PI:
+        return requeue_to_owner(c);
     default:
         return call_complain(c, "is not implemented for this operation");
     }

@@ -280,7 +280,8 @@ static int64_t run_row(struct call *c)
 
 static void release_waited(struct call *c, struct kernel_wait *waited)
 {
-    if (!c->kernel->current || c->kernel->current->wait.fds != waited->fds) /* it does not go on waiting for the same */
+    const struct kernel_wait *now = c->kernel->current ? &c->kernel->current->wait : NULL;
+    if (!now || now->fds != waited->fds || now->words != waited->words) /* it does not go on waiting for the same */
         kernel_wait_release(waited);
 }
 
@@ -288,6 +289,7 @@ static void release_waited(struct call *c, struct kernel_wait *waited)
 static int64_t wait_alone(struct call *c)
 {
     struct kernel_wait *wait = &c->kernel->current->wait, waited;
+    const uint64_t copied = c->kernel->copies.used;
     int64_t value = -EINTR;
     while (c->result->action == SYSCALLS_BLOCKED) {
         waited = *wait;
@@ -295,6 +297,7 @@ static int64_t wait_alone(struct call *c)
         c->waited = &waited;
         c->again = true;
         c->result->action = SYSCALLS_RETURN;
+        c->kernel->copies.used = copied;
         const uint64_t ends = kernel_wait_ends(c->kernel, &waited);
         if (waited.outside) {
             kernel_wait_for_outside(&waited); /* of a pipe with a name */

@@ -29,6 +29,7 @@ enum kernel_wait_kind {
     KERNEL_RUNS,
     KERNEL_WAITS_TIME,   /* the deadline alone */
     KERNEL_WAITS_WORD,   /* FUTEX_WAIT: to be woken */
+    KERNEL_WAITS_WORDS,  /* futex_waitv: the same, at one of several */
     KERNEL_WAITS_OWNER,  /* FUTEX_LOCK_PI: to be given the word */
     KERNEL_WAITS_FDS,    /* one of fds */
     KERNEL_WAITS_LOCK,   /* a file's lock is given up, a descriptor closed, or a pipe's end opened, by any process */
@@ -42,17 +43,24 @@ struct kernel_wait {
     enum kernel_wait_kind kind;
     bool woken;        /* it has come true */
     bool restarts;     /* behind a handler with SA_RESTART the call begins anew, else it gives EINTR */
+    bool resumes;      /* it does so behind any handler */
     bool outside;      /* others than the guest can make one of fds ready, or open the other end of a pipe */
-    bool shared;       /* other processes may have the word, if there are any */
+    bool shared;       /* other processes may have the word, or one of them, if there are any */
     uint64_t deadline; /* guest time; KERNEL_NEVER: none */
-    uint64_t word;     /* guest address; of a lock: who holds it */
-    uint32_t bits;     /* of FUTEX_WAIT_BITSET; of a lock: its kind */
-    uint64_t wakes;    /* of a word that other processes may have: processes_wakes() then; 0: they have not. Of a lock:
+    uint64_t word; /* guest address; of several words the number of the one that was woken; of a lock: who holds it */
+    uint64_t moves_to; /* FUTEX_WAIT_REQUEUE_PI: the lock; else 0 */
+    uint64_t *words;   /* owned */
+    uint32_t word_count;
+    uint32_t bits;  /* of FUTEX_WAIT_BITSET; of a lock: its kind */
+    uint64_t wakes; /* of a word that other processes may have: processes_wakes() then; 0: they have not. Of a lock:
                           how many there were given up then */
-    uint64_t order;    /* who waits longer has the lower one */
+    uint64_t order; /* who waits longer has the lower one */
     uint64_t signals;
-    uint64_t done; /* bytes of a write that are in the pipe already */
-    uint64_t rest; /* where a sleep that is interrupted says what was left of it; 0: nowhere */
+    uint64_t done;     /* bytes of a write that are in the pipe already */
+    uint64_t partial;  /* what the call answers to an interruption; 0: nothing of it has happened */
+    uint32_t messages; /* that are through, of several; */
+    uint64_t until;    /* guest time after which no further one is waited for */
+    uint64_t rest;     /* where a sleep that is interrupted says what was left of it; 0: nowhere */
     struct pollfd *fds;
     uint32_t fd_count;
     const char *why; /* "no other thread can wake it": why a program that waits here without end is stuck */
@@ -175,7 +183,8 @@ void threads_wake_locks(struct syscalls *kernel);
 /* The running thread begins to wait, or goes on to: the call comes back as SYSCALLS_BLOCKED. */
 int64_t call_wait(struct call *c, struct kernel_wait wait);
 /* The same for what one descriptor is ready for (poll's events), which the guest itself makes ready; `done` bytes of
- * the transfer are done. What is left of buffers behind so many bytes, into out; how many they are. */
+ * the transfer are done. A socket may say for how long (SO_RCVTIMEO): then `done` or -EAGAIN when its time has come.
+ * What is left of buffers behind so many bytes, into out; how many they are. */
 int64_t call_wait_fd(struct call *c, const struct fd_entry *entry, short events, const char *why, uint64_t done);
 /* Before a call of the host that may wait for somebody outside: whether the thread has to wait itself, for timers may
  * interrupt it. */
@@ -198,7 +207,8 @@ int poll_milliseconds(uint64_t ns); /* for the host's poll; KERNEL_NEVER: -1 */
 #define POLL_SHOWN(fd) (-2 - (fd))
 
 /* ------------------------------------------------------------------ futex.c */
-/* Up to `most` waiters of the word are woken, those that have waited longest first; how many. */
+/* Up to `most` waiters of the word are woken, those that have waited longest first; how many, or -EINVAL: one of them
+ * is to be moved to a lock. */
 int64_t futex_wake(struct syscalls *kernel, uint64_t word, uint32_t most, uint32_t bits);
 bool futex_is_woken(const struct syscalls *kernel, const struct kernel_wait *wait);
 /* The thread ends: words that it holds (set_robust_list) are marked, and given on. */

@@ -13,6 +13,7 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -211,13 +212,13 @@ static int64_t open_pipe_end(struct call *c, const struct paths_place *p, int pa
     return host;
 }
 
-static int64_t open_at(struct call *c, uint64_t dir, int path, int flags, mode_t mode)
+static int64_t open_resolved(struct call *c, uint64_t dir, int path, int flags, mode_t mode, uint64_t resolve)
 {
     struct paths_place p;
     bool new_only = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL);
     if (fds_lowest_free(c->kernel, 0) < 0)
         return -EMFILE; /* before a file is made or cut */
-    int64_t status = find(c, &p, dir, path, !(flags & O_NOFOLLOW) && !new_only);
+    int64_t status = paths_resolve(c, &p, dir, c->ptr[path], !(flags & O_NOFOLLOW) && !new_only, resolve);
     if (status < 0)
         return status;
     if (p.synthetic)
@@ -233,11 +234,74 @@ static int64_t open_at(struct call *c, uint64_t dir, int path, int flags, mode_t
     return add_opened(c, (int)host, synthetic_covers(p.text) ? NULL : p.text, flags & O_CLOEXEC);
 }
 
+static int64_t open_at(struct call *c, uint64_t dir, int path, int flags, mode_t mode)
+{
+    return open_resolved(c, dir, path, flags, mode, 0);
+}
+
 int64_t paths_open(struct call *c) { return open_at(c, HERE, 0, (int)c->arg[1], (mode_t)c->arg[2]); }
 
 int64_t paths_openat(struct call *c) { return open_at(c, c->arg[0], 1, (int)c->arg[2], (mode_t)c->arg[3]); }
 
 int64_t paths_creat(struct call *c) { return open_at(c, HERE, 0, O_CREAT | O_WRONLY | O_TRUNC, (mode_t)c->arg[1]); }
+
+/* ------------------------------------------------------------------ openat2 */
+
+#define OPEN_FLAGS \
+    (O_ACCMODE | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_APPEND | O_NONBLOCK | O_SYNC | O_ASYNC | O_DIRECT | \
+     00100000 /* O_LARGEFILE */ | O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_CLOEXEC | O_PATH | O_TMPFILE)
+#define OPEN_PATH_FLAGS (O_DIRECTORY | O_NOFOLLOW | O_PATH | O_CLOEXEC)
+#define OPEN_RESOLVE \
+    (RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_IN_ROOT | RESOLVE_CACHED)
+
+/* The structure may have grown: what is behind the part that is known has to be zeros. */
+static int64_t take_how(struct call *c, struct open_how *how)
+{
+    uint8_t more[C2_PAGE_BYTES];
+    if (c->arg[3] < sizeof *how)
+        return -EINVAL;
+    if (c->arg[3] > sizeof more)
+        return -E2BIG;
+    const int64_t status = guest_read(c, more, c->arg[2], c->arg[3]);
+    if (status < 0)
+        return status;
+    for (uint64_t i = sizeof *how; i < c->arg[3]; i++)
+        if (more[i] != 0)
+            return -E2BIG;
+    memcpy(how, more, sizeof *how);
+    return 0;
+}
+
+static int64_t check_how(const struct open_how *how)
+{
+    const bool temporary = (how->flags & O_TMPFILE) == O_TMPFILE, makes = how->flags & O_CREAT || temporary;
+    if (how->flags & ~(uint64_t)OPEN_FLAGS || how->resolve & ~(uint64_t)OPEN_RESOLVE)
+        return -EINVAL;
+    if (how->mode & ~(uint64_t)07777 || (how->mode && !makes))
+        return -EINVAL;
+    if (how->resolve & RESOLVE_BENEATH && how->resolve & RESOLVE_IN_ROOT)
+        return -EINVAL;
+    if (temporary && (how->flags & O_ACCMODE) == O_RDONLY)
+        return -EINVAL;
+    if (how->flags & O_PATH && how->flags & ~(uint64_t)OPEN_PATH_FLAGS)
+        return -EINVAL;
+    return how->resolve & RESOLVE_CACHED && how->flags & (O_TRUNC | O_CREAT | (O_TMPFILE & ~O_DIRECTORY)) ? -EAGAIN : 0;
+}
+
+int64_t paths_openat2(struct call *c)
+{
+    const char *path = c->ptr[1];
+    struct open_how how;
+    int64_t status = take_how(c, &how);
+    if (status == 0)
+        status = check_how(&how);
+    if (status < 0)
+        return status;
+    /* the canonical path that the host gets has lost it */
+    const bool directory = how.resolve & RESOLVE_IN_ROOT && path[0] && path[strlen(path) - 1] == '/';
+    const int flags = (int)how.flags | (directory ? O_DIRECTORY : 0);
+    return open_resolved(c, c->arg[0], 1, flags, (mode_t)how.mode, how.resolve);
+}
 
 /* ------------------------------------------------------------------ stat */
 

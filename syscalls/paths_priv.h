@@ -23,6 +23,11 @@ struct paths_place {
  * kernel would, the last one only with `follow`. 0 or -errno; a path the host has no file for is no error here. */
 int64_t paths_find(struct call *c, struct paths_place *out, uint64_t dirfd, const char *path, bool follow);
 
+/* The same, but for what RESOLVE_* of openat2(2) forbid. */
+int64_t paths_resolve(struct call *c, struct paths_place *out, uint64_t dirfd, const char *path, bool follow,
+                      uint64_t resolve);
+/* What the guest calls the directory of a descriptor of the host's, "" for the root: 0 or -errno. */
+int64_t paths_name(int host, char out[PATH_MAX]);
 /* Of the path in an argument of the call, which may be "" with AT_EMPTY_PATH: then it is the descriptor itself, and
  * out->path is "". The last link is followed but with AT_SYMLINK_NOFOLLOW. */
 int64_t paths_find_argument(struct call *c, struct paths_place *out, uint64_t dirfd, int argument, int flags);

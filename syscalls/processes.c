@@ -109,7 +109,8 @@ uint64_t syscalls_events(const struct syscalls *kernel) { return kernel->process
 bool syscalls_is_asleep(const struct syscalls *kernel)
 {
     const uint32_t kinds = 1u << KERNEL_WAITS_CHILD | 1u << KERNEL_WAITS_VFORK | 1u << KERNEL_WAITS_SIGNAL |
-                           1u << KERNEL_WAITS_TIME | 1u << KERNEL_WAITS_WORD | 1u << KERNEL_WAITS_OWNER;
+                           1u << KERNEL_WAITS_TIME | 1u << KERNEL_WAITS_WORD | 1u << KERNEL_WAITS_WORDS |
+                           1u << KERNEL_WAITS_OWNER;
     for (uint32_t i = 0; i < kernel->thread_count; i++)
         if (!(kinds >> kernel->threads[i]->wait.kind & 1))
             return false;

@@ -6,10 +6,12 @@
  *   Each is a socket of the host's AF_UNIX (network.c says what its name is). Who is asked for by a name is found among
  *   the sockets of the run alone: daemons of the host are not reached, and libraries that ask for one find none and go
  *   on. Of a call that only the guest's own sockets could end, the host is asked without waiting; the thread waits.
+ *   How long at most (SO_RCVTIMEO, SO_SNDTIMEO) the host's socket keeps, for all processes that have it: as so many
+ *   seconds as the guest says microseconds, for the host rounds to its own clock. The host never waits there.
  *
  * Not modelled
  *   Families other than AF_UNIX, AF_INET and AF_INET6 (EAFNOSUPPORT), raw sockets, addresses beyond the loopback
- *   (ENETUNREACH). A connection is there or refused at once (never EINPROGRESS). Timeouts of sockets (SO_RCVTIMEO).
+ *   (ENETUNREACH). A connection is there or refused at once (never EINPROGRESS).
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -533,20 +535,50 @@ static int64_t receive_one(struct call *c, uint64_t at, int flags)
 
 int64_t sockets_receive_message(struct call *c) { return receive_one(c, c->arg[1], (int)c->arg[2]); }
 
-/* One message after the other, until one fails or would wait: the error is that of the call if it is the first. */
-static int64_t many(struct call *c, int64_t (*one)(struct call *, uint64_t, int), int flags)
+/* sendmmsg and recvmmsg. */
+struct messages {
+    int64_t (*one)(struct call *c, uint64_t at, int flags);
+    uint32_t count;
+    int flags;
+    uint64_t until; /* guest time behind which no further one is waited for; KERNEL_NEVER */
+};
+
+static uint64_t now_of(const struct call *c) { return syscalls_time_ns(c->kernel, c->instructions); }
+
+static int64_t tell_length(struct call *c, uint64_t message, uint64_t bytes)
+{
+    const uint32_t length = (uint32_t)bytes;
+    return guest_write(c, message + offsetof(struct mmsghdr, msg_len), &length, sizeof length);
+}
+
+/* The message at `at` waits, `done` are through: a signal that ends the wait leaves these, and what is sent of it. */
+static int64_t wait_amid(struct call *c, const struct messages *all, uint64_t at, uint32_t done)
+{
+    struct kernel_wait *wait = &c->kernel->current->wait;
+    wait->messages = done;
+    wait->until = all->until;
+    wait->partial = done + (wait->done > 0);
+    return wait->done > 0 ? tell_length(c, at, wait->done) : 0;
+}
+
+/* One message after the other, until one fails: the error is that of the call if it is the first. */
+static int64_t many(struct call *c, const struct messages *all)
 {
     const uint64_t begun = c->kernel->copies.used;
     int64_t value = 0;
-    uint32_t done = 0;
-    for (; done < (uint32_t)c->arg[2] && done < IOV_MAX; done++) {
+    uint32_t done = c->again ? c->waited->messages : 0;
+    while (done < all->count && value >= 0) {
         const uint64_t at = c->arg[1] + done * sizeof(struct mmsghdr);
+        const bool waits = done == 0 || !(all->flags & MSG_WAITFORONE);
         c->kernel->copies.used = begun;
-        value = one(c, at, (flags & ~MSG_WAITFORONE) | (done > 0 ? MSG_DONTWAIT : 0));
-        const uint32_t bytes = (uint32_t)value;
+        value = all->one(c, at, (all->flags & ~MSG_WAITFORONE) | (waits ? 0 : MSG_DONTWAIT));
+        if (c->result->action == SYSCALLS_BLOCKED)
+            return wait_amid(c, all, at, done) < 0 ? -EFAULT : value;
+        c->again = false; /* the next one is new */
         if (value >= 0)
-            value = guest_write(c, at + offsetof(struct mmsghdr, msg_len), &bytes, sizeof bytes);
-        if (value < 0)
+            value = tell_length(c, at, (uint64_t)value);
+        done += value >= 0;
+        if (now_of(c) >= all->until)
             break;
     }
     return done > 0 ? (int64_t)done : value;
@@ -554,17 +586,29 @@ static int64_t many(struct call *c, int64_t (*one)(struct call *, uint64_t, int)
 
 int64_t sockets_send_messages(struct call *c)
 {
+    const uint32_t count = c->arg[2] < IOV_MAX ? (uint32_t)c->arg[2] : IOV_MAX;
+    const struct messages all = {.one = send_one, .count = count, .flags = (int)c->arg[3], .until = KERNEL_NEVER};
     const int64_t status = check_socket(c);
-    return status < 0 ? status : many(c, send_one, (int)c->arg[3]);
+    return status < 0 ? status : many(c, &all);
 }
 
+/* The timeout is looked at behind each message, and says then what is left of it. */
 int64_t sockets_receive_messages(struct call *c)
 {
+    struct messages all = {.one = receive_one, .count = (uint32_t)c->arg[2], .flags = (int)c->arg[3]};
+    struct timespec *timeout = c->ptr[4];
     uint64_t ns;
-    if (c->ptr[4] && !kernel_timespec_ns(&ns, c->ptr[4]))
+    if (timeout && !kernel_timespec_ns(&ns, timeout))
         return -EINVAL;
-    const int64_t status = check_socket(c);
-    return status < 0 ? status : many(c, receive_one, (int)c->arg[3]);
+    all.until = c->again ? c->waited->until : timeout ? kernel_deadline(c, ns) : KERNEL_NEVER;
+    int64_t value = check_socket(c);
+    if (value == 0)
+        value = many(c, &all);
+    if (timeout && value > 0) {
+        ns = all.until > now_of(c) ? all.until - now_of(c) : 0;
+        *timeout = (struct timespec){.tv_sec = (time_t)(ns / KERNEL_NS), .tv_nsec = (long)(ns % KERNEL_NS)};
+    }
+    return value;
 }
 
 int64_t sockets_shutdown(struct call *c) { return CALL_HOST(c, shutdown(c->fd[0], (int)c->arg[1])); }
@@ -644,12 +688,70 @@ static int64_t keep_option(struct network_name *name, int level, int option, int
     return 0;
 }
 
-/* How long a close or a wait takes: nothing waits here. */
+/* How long a close takes: it does not wait here. */
 static bool is_ignored_option(int option)
 {
-    return option == SO_LINGER || option == SO_RCVTIMEO || option == SO_SNDTIMEO || option == SO_OOBINLINE ||
-           option == SO_PRIORITY;
+    return option == SO_LINGER || option == SO_OOBINLINE || option == SO_PRIORITY;
 }
+
+/* ------------------------------------------------------------------ timeouts */
+
+#define MICROSECONDS 1000000
+#define LONGEST ((int64_t)1 << 50) /* microseconds: as good as never */
+#define AT_ONCE ((int64_t)1 << 51) /* a negative time */
+
+static bool is_timeout(int level, int option)
+{
+    return level == SOL_SOCKET && (option == SO_RCVTIMEO || option == SO_SNDTIMEO);
+}
+
+/* What the host keeps for this time; 0: for ever. */
+static int64_t kept_time(const struct timeval *time)
+{
+    if (time->tv_sec < 0)
+        return AT_ONCE;
+    if (time->tv_sec >= LONGEST / MICROSECONDS)
+        return 0;
+    return time->tv_sec * MICROSECONDS + time->tv_usec;
+}
+
+static int64_t set_timeout(struct call *c, int option)
+{
+    struct timeval time;
+    if (c->arg[4] < sizeof time)
+        return -EINVAL;
+    memcpy(&time, c->ptr[3], sizeof time);
+    if (time.tv_usec < 0 || time.tv_usec >= MICROSECONDS)
+        return -EDOM;
+    if (fds_at(c->kernel, c->arg[0])->wait == FD_WAIT_SELF)
+        time = (struct timeval){.tv_sec = kept_time(&time)};
+    return CALL_HOST(c, setsockopt(c->fd[0], SOL_SOCKET, option, &time, sizeof time));
+}
+
+static int64_t get_timeout(const struct call *c, int option, struct timeval *out)
+{
+    socklen_t bytes = sizeof *out;
+    if (getsockopt(c->fd[0], SOL_SOCKET, option, out, &bytes) < 0)
+        return -errno;
+    if (fds_at(c->kernel, c->arg[0])->wait == FD_WAIT_SELF) {
+        const int64_t kept = out->tv_sec == AT_ONCE ? 0 : out->tv_sec;
+        *out = (struct timeval){.tv_sec = kept / MICROSECONDS, .tv_usec = kept % MICROSECONDS};
+    }
+    return sizeof *out;
+}
+
+uint64_t sockets_deadline(const struct call *c, const struct fd_entry *entry, short events)
+{
+    struct timeval kept;
+    socklen_t bytes = sizeof kept;
+    const int option = events & POLLOUT ? SO_SNDTIMEO : SO_RCVTIMEO;
+    if (entry->wait != FD_WAIT_SELF || getsockopt(entry->host, SOL_SOCKET, option, &kept, &bytes) < 0 ||
+        kept.tv_sec == 0)
+        return KERNEL_NEVER;
+    return kernel_deadline(c, kept.tv_sec == AT_ONCE ? 0 : (uint64_t)kept.tv_sec * 1000);
+}
+
+/* ------------------------------------------------------------------ the calls */
 
 int64_t sockets_set_option(struct call *c)
 {
@@ -659,6 +761,8 @@ int64_t sockets_set_option(struct call *c)
     int value = 0;
     if (status < 0)
         return status;
+    if (is_timeout(level, option))
+        return set_timeout(c, option);
     if (level == SOL_SOCKET && is_ignored_option(option))
         return c->arg[4] >= sizeof value ? 0 : -EINVAL;
     const bool host = level == SOL_SOCKET && is_host_option(option);
@@ -698,12 +802,7 @@ static int64_t get_int(struct call *c, int level, int option, int *value)
     return 0;
 }
 
-static uint32_t ignored_bytes(int option)
-{
-    if (option == SO_LINGER)
-        return sizeof(struct linger);
-    return option == SO_RCVTIMEO || option == SO_SNDTIMEO ? sizeof(struct timeval) : sizeof(int);
-}
+static uint32_t ignored_bytes(int option) { return option == SO_LINGER ? sizeof(struct linger) : sizeof(int); }
 
 union option_value {
     int number;
@@ -716,6 +815,8 @@ union option_value {
 static int64_t get_option(struct call *c, union option_value *out)
 {
     const int level = (int)c->arg[1], option = (int)c->arg[2];
+    if (is_timeout(level, option))
+        return get_timeout(c, option, &out->time);
     if (level == SOL_SOCKET && is_ignored_option(option))
         return ignored_bytes(option);
     const bool who = level == SOL_SOCKET && option == SO_PEERCRED;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * What goes with a message (control.c): descriptors, and who has sent it.
+ * What goes with a message (control.c): descriptors, and who has sent it. And how long a socket waits.
  */
 #ifndef C2_SYSCALLS_SOCKETS_PRIV_H
 #define C2_SYSCALLS_SOCKETS_PRIV_H
 
 #include <sys/socket.h>
 
-#include "syscalls/call_priv.h"
+#include "syscalls/fds_priv.h"
 
 /* The control data of the guest's message become a copy for the host: 0 or -errno. */
 int64_t control_send(struct call *c, struct msghdr *message, bool inet);
@@ -18,6 +18,10 @@ void control_receive(struct call *c, struct msghdr *message, bool cloexec);
 /* SO_PEERCRED: 0 or -errno. */
 struct ucred;
 int64_t control_peer(struct call *c, struct ucred *out);
+
+/* Until when a call waits that begins to wait for these events (poll's) of a descriptor: KERNEL_NEVER but of a socket
+ * of the guest's that has a timeout. */
+uint64_t sockets_deadline(const struct call *c, const struct fd_entry *entry, short events);
 
 /* write and writev of a socket whose datagrams go to whom it is connected to. */
 int64_t sockets_write(struct call *c, const struct iovec *iov, int count);

@@ -25,6 +25,7 @@ struct syscalls_cpu {
 struct syscalls_program {
     const char *name;                      /* as it is called: AT_EXECFN, what the interpreter of a script gets */
     const char *file;                      /* the host's path of it */
+    const char *directory;                 /* the guest's working directory, as it calls it */
     const char *const *argv, *const *envp; /* NULL-terminated; at least one argument */
 };
 

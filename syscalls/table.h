@@ -52,6 +52,7 @@ SYSCALL(16, ioctl, ioctl_call, DECIMAL,
 TOPIC("Descriptors")
 SYSCALL(2, open, paths_open, DECIMAL, "", PATH, FLAGS(open), MODE)
 SYSCALL(257, openat, paths_openat, DECIMAL, "", DIRECTORY, PATH, FLAGS(open), MODE)
+SYSCALL(437, openat2, paths_openat2, DECIMAL, "", DIRECTORY, PATH, ADDRESS, SIZE)
 SYSCALL(85, creat, paths_creat, DECIMAL, "", PATH, MODE)
 SYSCALL(3, close, fds_close, DECIMAL, "", DESCRIPTOR)
 SYSCALL(436, close_range, fds_close_range, DECIMAL, "", UINT, UINT, HEX)
@@ -162,16 +163,13 @@ SYSCALL(45, recvfrom, sockets_receive, DECIMAL, "", DESCRIPTOR, OUT_DATA(3), SIZ
 SYSCALL(46, sendmsg, sockets_send_message, DECIMAL, "control data: SCM_RIGHTS, SCM_CREDENTIALS", DESCRIPTOR, IN(56),
         HEX)
 SYSCALL(47, recvmsg, sockets_receive_message, DECIMAL, "the same", DESCRIPTOR, IN(56), HEX)
-SYSCALL(307, sendmmsg, sockets_send_messages, DECIMAL, "waits for the first message only", DESCRIPTOR, ADDRESS, UINT,
-        HEX)
-SYSCALL(299, recvmmsg, sockets_receive_messages, DECIMAL,
-        "waits for the first message only, without looking at the timeout", DESCRIPTOR, ADDRESS, UINT, HEX,
-        TIME_IN_OR_NULL)
+SYSCALL(307, sendmmsg, sockets_send_messages, DECIMAL, "", DESCRIPTOR, ADDRESS, UINT, HEX)
+SYSCALL(299, recvmmsg, sockets_receive_messages, DECIMAL, "", DESCRIPTOR, ADDRESS, UINT, HEX, TIME_BOTH_OR_NULL)
 SYSCALL(48, shutdown, sockets_shutdown, DECIMAL, "", DESCRIPTOR, INT)
 SYSCALL(51, getsockname, sockets_name, DECIMAL, "", DESCRIPTOR, ADDRESS, ADDRESS)
 SYSCALL(52, getpeername, sockets_peer, DECIMAL, "", DESCRIPTOR, ADDRESS, ADDRESS)
-SYSCALL(54, setsockopt, sockets_set_option, DECIMAL, "of TCP and IP remembered only, no timeouts", DESCRIPTOR, INT, INT,
-        IN_DATA(5), UINT)
+SYSCALL(54, setsockopt, sockets_set_option, DECIMAL, "of TCP and IP remembered only", DESCRIPTOR, INT, INT, IN_DATA(5),
+        UINT)
 SYSCALL(55, getsockopt, sockets_get_option, DECIMAL, "", DESCRIPTOR, INT, INT, ADDRESS, BOTH(4))
 
 TOPIC("Memory")
@@ -269,8 +267,9 @@ SYSCALL(142, sched_setparam, sched_set_param, DECIMAL, "priority 0 only", INT, I
 SYSCALL(146, sched_get_priority_max, sched_priority_max, DECIMAL, "", INT)
 SYSCALL(147, sched_get_priority_min, sched_priority_min, DECIMAL, "", INT)
 SYSCALL(148, sched_rr_get_interval, sched_interval, DECIMAL, "4 ms", INT, TIME_OUT)
-SYSCALL(202, futex, futex_call, DECIMAL, "of this process only; no FUTEX_WAIT_REQUEUE_PI", ADDRESS, CHOICE(futex), UINT,
-        ADDRESS, ADDRESS, UINT)
+SYSCALL(202, futex, futex_call, DECIMAL, "of this process only; no FUTEX_FD", ADDRESS, CHOICE(futex), UINT, ADDRESS,
+        ADDRESS, UINT)
+SYSCALL(449, futex_waitv, futex_wait_words, DECIMAL, "", ADDRESS, UINT, HEX, ADDRESS, CHOICE(clock))
 SYSCALL(273, set_robust_list, futex_set_robust_list, DECIMAL, "", ADDRESS, SIZE)
 SYSCALL(274, get_robust_list, futex_get_robust_list, DECIMAL, "", INT, ADDRESS, ADDRESS)
 SYSCALL(324, membarrier, sched_membarrier, DECIMAL, "one thread runs at a time: nothing to do", INT, HEX, INT)
@@ -342,7 +341,6 @@ SYSCALL(170, sethostname, identity_denied, DECIMAL, "EPERM", ADDRESS, SIZE)
 SYSCALL(103, syslog, identity_denied, DECIMAL, "EPERM", INT, ADDRESS, INT)
 SYSCALL(167, swapon, identity_denied, DECIMAL, "EPERM", ADDRESS, HEX)
 SYSCALL(169, reboot, identity_denied, DECIMAL, "EPERM", HEX, HEX, HEX, ADDRESS)
-SYSCALL(437, openat2, process_absent, DECIMAL, "ENOSYS, silently: libraries use openat", DIRECTORY, PATH, ADDRESS, SIZE)
 
 #undef TOPIC
 #undef SYSCALL

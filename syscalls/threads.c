@@ -28,6 +28,7 @@
 
 #include "syscalls/kernel_priv.h"
 #include "syscalls/lamp_priv.h"
+#include "syscalls/sockets_priv.h"
 #include "syscalls/trace_priv.h"
 
 /* ------------------------------------------------------------------ the list */
@@ -64,6 +65,7 @@ struct kernel_thread *threads_create(struct syscalls *kernel)
 void kernel_wait_release(struct kernel_wait *wait)
 {
     c2_free(wait->fds);
+    c2_free(wait->words);
     *wait = (struct kernel_wait){.kind = KERNEL_RUNS};
 }
 
@@ -268,18 +270,22 @@ int64_t call_wait(struct call *c, struct kernel_wait wait)
 
 int64_t call_wait_fd(struct call *c, const struct fd_entry *entry, short events, const char *why, uint64_t done)
 {
+    if (call_is_late(c))
+        return done ? (int64_t)done : -EAGAIN;
     struct pollfd *fd = c2_alloc(sizeof *fd);
     if (!fd)
         return -ENOMEM;
     const bool outside = entry->wait == FD_WAIT_OUTSIDE;
+    const uint64_t deadline = c->again ? c->waited->deadline : sockets_deadline(c, entry, events);
     *fd = (struct pollfd){.fd = outside ? POLL_HIDDEN(entry->host) : entry->host, .events = events};
     return call_wait(c, (struct kernel_wait){.kind = KERNEL_WAITS_FDS,
-                                             .restarts = true,
+                                             .restarts = deadline == KERNEL_NEVER,
                                              .outside = outside,
-                                             .deadline = KERNEL_NEVER,
+                                             .deadline = deadline,
                                              .fds = fd,
                                              .fd_count = 1,
                                              .done = done,
+                                             .partial = done,
                                              .why = why});
 }
 
@@ -376,6 +382,7 @@ static bool came_true(const struct syscalls *kernel, const struct kernel_thread 
     case KERNEL_WAITS_LOCK:
         return thread->wait.wakes != kernel->processes->releases || (thread->wait.outside && kernel->looks_outside);
     case KERNEL_WAITS_WORD:
+    case KERNEL_WAITS_WORDS:
         return futex_is_woken(kernel, &thread->wait);
     case KERNEL_WAITS_CHILD:
     case KERNEL_WAITS_VFORK:
@@ -543,9 +550,10 @@ bool syscalls_interrupt(struct syscalls *kernel, uint64_t instructions, int64_t 
 {
     struct kernel_thread *self = kernel->current;
     const int signal = signals_deliverable(kernel, self);
-    const bool restarts = self->wait.restarts && signal && kernel->signals.action[signal].flags & SIGNALS_RESTART &&
-                          self->wait.done == 0;
-    *value = self->wait.done ? (int64_t)self->wait.done : tell_rest(kernel, &self->wait, instructions);
+    const bool again = self->wait.resumes ||
+                       (self->wait.restarts && kernel->signals.action[signal].flags & SIGNALS_RESTART);
+    const bool restarts = again && signal && self->wait.partial == 0;
+    *value = self->wait.partial ? (int64_t)self->wait.partial : tell_rest(kernel, &self->wait, instructions);
     if (kernel->trace)
         trace_interrupted(kernel, self->wait.call, signal, restarts);
     kernel_wait_release(&self->wait);

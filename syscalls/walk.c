@@ -9,12 +9,15 @@
  *     - it never entered /proc or /sys: the host gets the guest's own directory and path, with its own semantics;
  *     - it ended there: a synthetic file;
  *     - it went through a link there (/proc/self/cwd/x): the host gets the canonical path found.
+ *   What openat2 forbids on the way is seen here, too. Nobody of the guest runs meanwhile who could change it; with
+ *   RESOLVE_IN_ROOT the host gets the canonical path.
  *
  * Invariants
  *   A component that does not exist, or cannot be read, is not a link: the walk goes on and the host (or synthetic.c)
  *   finds the error.
  */
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,9 +34,14 @@ struct walk {
     char rest[2][PATH_MAX]; /* components to come; two, for a link is put in front of the rest */
     int rest_used;
     int links;
-    bool redirected; /* a synthetic link was followed: the guest's own path is no longer right */
-    bool magic;      /* `at` is a descriptor of c2emu in the host's /proc: final */
+    bool redirected;  /* a synthetic link was followed: the guest's own path is no longer right */
+    bool magic;       /* `at` is a descriptor of c2emu in the host's /proc: final */
+    uint64_t resolve; /* RESOLVE_*: what must not happen on the way */
+    size_t base;      /* length of `at` where it begins */
+    uint64_t mount;   /* with RESOLVE_NO_XDEV: on which it is */
 };
+
+static bool is_scoped(const struct walk *w) { return w->resolve & (RESOLVE_BENEATH | RESOLVE_IN_ROOT); }
 
 static int64_t put(char *to, const char *text)
 {
@@ -44,8 +52,7 @@ static int64_t put(char *to, const char *text)
     return 0;
 }
 
-/* What the guest calls the file of a descriptor: where a directory is. */
-static int64_t host_name(int host, char out[PATH_MAX])
+int64_t paths_name(int host, char out[PATH_MAX])
 {
     char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", host);
@@ -60,20 +67,29 @@ static int64_t host_name(int host, char out[PATH_MAX])
     return 0;
 }
 
+/* An absolute path, or such a text of a link, begins again at the top: 0, or -errno. */
+static int64_t go_to_top(struct walk *w)
+{
+    if (w->resolve & RESOLVE_BENEATH)
+        return -EXDEV;
+    w->at[w->resolve & RESOLVE_IN_ROOT ? w->base : 0] = '\0';
+    return 0;
+}
+
 static int64_t start_at(struct walk *w, uint64_t dirfd, const char *path)
 {
-    if (path[0] == '/') {
+    if (path[0] == '/' && !is_scoped(w)) {
         w->at[0] = '\0';
         return 0;
     }
     if ((int)dirfd == AT_FDCWD)
-        return host_name(w->kernel->fds.cwd, w->at);
+        return paths_name(w->kernel->fds.cwd, w->at);
     const struct fd_entry *entry = fds_at(w->kernel, dirfd);
     if (!entry)
         return -EBADF;
     if (entry->path)
         return put(w->at, entry->path);
-    return host_name(entry->host, w->at);
+    return paths_name(entry->host, w->at);
 }
 
 /* Takes the first component off the rest into name (NAME_MAX + 1 bytes): false if there is none. */
@@ -99,6 +115,16 @@ static void go_up(struct walk *w)
         *slash = '\0';
 }
 
+/* "..", which may lead out of where the walk has to stay. */
+static int64_t leave_directory(struct walk *w)
+{
+    if (!is_scoped(w) || strlen(w->at) != w->base)
+        go_up(w);
+    else if (w->resolve & RESOLVE_BENEATH)
+        return -EXDEV;
+    return 0;
+}
+
 static int64_t go_down(struct walk *w, const char *name)
 {
     size_t used = strlen(w->at), bytes = strlen(name);
@@ -117,7 +143,7 @@ static int64_t follow_descriptor(struct walk *w, int64_t fd, bool last)
     if (entry->path)
         return put(w->at, entry->path);
     if (!last)
-        return host_name(entry->host, w->at);
+        return paths_name(entry->host, w->at);
     w->magic = true;
     snprintf(w->at, sizeof w->at, "/proc/self/fd/%d", entry->host);
     return 0;
@@ -138,9 +164,8 @@ static int64_t follow_text(struct walk *w, const char *text)
         to[strlen(text)] = '\0';
     w->rest_used = !w->rest_used;
     if (text[0] == '/')
-        w->at[0] = '\0';
-    else
-        go_up(w);
+        return go_to_top(w);
+    go_up(w);
     return 0;
 }
 
@@ -154,34 +179,74 @@ static int64_t read_link(const char *at, char *out, size_t bytes)
     return (size_t)length < sizeof host ? readlink(host, out, bytes) : -1;
 }
 
+/* Whether links may be followed, and such as lead elsewhere than they say. */
+static int64_t check_link(const struct walk *w, bool magic)
+{
+    if (w->resolve & RESOLVE_NO_SYMLINKS || (magic && w->resolve & RESOLVE_NO_MAGICLINKS))
+        return -ELOOP;
+    return magic && (is_scoped(w) || w->resolve & RESOLVE_NO_XDEV) ? -EXDEV : 0;
+}
+
 static int64_t follow_link(struct walk *w, bool last)
 {
     char text[PATH_MAX];
-    bool synthetic = synthetic_covers(w->at);
-    if (synthetic) {
-        int64_t fd = synthetic_fd(w->kernel, w->at);
-        if (fd >= 0)
-            return follow_descriptor(w, fd, last);
-    }
-    int64_t bytes = synthetic ? synthetic_link(w->kernel, w->at, text, sizeof text - 1)
-                              : read_link(w->at, text, sizeof text - 1);
+    const bool synthetic = synthetic_covers(w->at);
+    const int64_t fd = synthetic ? synthetic_fd(w->kernel, w->at) : -1;
+    int64_t bytes = fd >= 0     ? 1
+                    : synthetic ? synthetic_link(w->kernel, w->at, text, sizeof text - 1)
+                                : read_link(w->at, text, sizeof text - 1);
     if (bytes <= 0)
         return 0;
+    const int64_t status = check_link(w, fd >= 0 || (synthetic && text[0] == '/'));
+    if (status < 0)
+        return status;
+    if (fd >= 0)
+        return follow_descriptor(w, fd, last);
     text[bytes] = '\0';
     w->redirected |= synthetic;
     return follow_text(w, text);
 }
 
-/* Below a root the host gets no path with ".." in it, and cannot say that what is left by it is no directory. */
+static int open_place(const char *at, int flags)
+{
+    if (c2_root_is_set())
+        return c2_root_open(at, flags);
+    return open(at[0] ? at : "/", O_PATH | O_CLOEXEC | flags);
+}
+
+/* Where the host is not asked about the path itself - below a root it gets none with ".." in it - it cannot say that
+ * what is left by ".." is no directory. */
 static int64_t check_directory(const struct walk *w)
 {
-    if (!c2_root_is_set() || synthetic_covers(w->at))
+    if ((!c2_root_is_set() && !w->resolve) || synthetic_covers(w->at))
         return 0;
-    const int host = c2_root_open(w->at, O_DIRECTORY);
+    const int host = open_place(w->at, O_DIRECTORY);
     if (host < 0)
         return -errno;
     close(host);
     return 0;
+}
+
+/* A number for what is mounted at `at`; 0: nothing is there, and the host will say so. */
+static uint64_t mount_of(const struct walk *w)
+{
+    struct statx st = {.stx_mask = 0};
+    if (synthetic_covers(w->at))
+        return UINT64_MAX - (w->at[1] == 'p');
+    const int host = open_place(w->at, O_NOFOLLOW);
+    if (host < 0)
+        return 0;
+    const bool known = statx(host, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) == 0 && st.stx_mask & STATX_MNT_ID;
+    close(host);
+    return known ? st.stx_mnt_id + 1 : 0;
+}
+
+static int64_t check_mount(struct walk *w)
+{
+    if (!(w->resolve & RESOLVE_NO_XDEV))
+        return 0;
+    const uint64_t mount = mount_of(w);
+    return mount == 0 || mount == w->mount ? 0 : -EXDEV;
 }
 
 static int64_t walk_all(struct walk *w, bool follow)
@@ -195,14 +260,16 @@ static int64_t walk_all(struct walk *w, bool follow)
         if (strcmp(name, ".") == 0)
             continue;
         if (strcmp(name, "..") == 0) {
-            if ((status = check_directory(w)) < 0)
-                return status;
-            go_up(w);
-            continue;
+            status = check_directory(w);
+            if (status == 0)
+                status = leave_directory(w);
+        } else {
+            status = go_down(w, name);
+            if (status == 0 && (!last || follow))
+                status = follow_link(w, last);
         }
-        status = go_down(w, name);
-        if (status == 0 && (!last || follow))
-            status = follow_link(w, last);
+        if (status == 0 && !w->magic)
+            status = check_mount(w);
         if (status < 0)
             return status;
     }
@@ -271,15 +338,31 @@ static int64_t root_place(struct call *c, struct paths_place *out, const struct 
 
 int64_t paths_find(struct call *c, struct paths_place *out, uint64_t dirfd, const char *path, bool follow)
 {
-    struct walk w = {.kernel = c->kernel};
+    return paths_resolve(c, out, dirfd, path, follow, 0);
+}
+
+static int64_t begin(struct walk *w, uint64_t dirfd, const char *path)
+{
+    int64_t status = put(w->rest[0], path);
+    if (status == 0)
+        status = start_at(w, dirfd, path);
+    w->base = strlen(w->at);
+    w->redirected = w->resolve & RESOLVE_IN_ROOT;
+    if (status == 0 && w->resolve & RESOLVE_NO_XDEV)
+        w->mount = mount_of(w);
+    return status == 0 && path[0] == '/' && is_scoped(w) ? go_to_top(w) : status;
+}
+
+int64_t paths_resolve(struct call *c, struct paths_place *out, uint64_t dirfd, const char *path, bool follow,
+                      uint64_t resolve)
+{
+    struct walk w = {.kernel = c->kernel, .resolve = resolve};
     if (path[0] == '\0')
         return -ENOENT;
-    int64_t status = put(w.rest[0], path);
-    if (status == 0)
-        status = start_at(&w, dirfd, path);
+    int64_t status = begin(&w, dirfd, path);
     if (status == 0)
         status = walk_all(&w, follow);
-    if (status == -ELOOP && !w.redirected && !c2_root_is_set())
+    if (status == -ELOOP && !w.redirected && !resolve && !c2_root_is_set())
         return host_place(out, c->kernel, dirfd, path);
     if (status < 0)
         return status;

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -364,6 +365,30 @@ void row_open(void **state)
     int64_t terminal = CALL(open, guest_text("/dev/ptmx"), O_RDWR | O_NOCTTY);
     if (terminal >= 0)
         on_terminal(terminal);
+}
+
+void row_openat2(void **state)
+{
+    (void)state;
+    uint64_t *how = guest_take(4096 + 8);
+    assert_int_equal(mkdir("d", 0755), 0);
+    guest_file("d/f", "x");
+    guest_file("g", "y");
+    assert_call(3, openat, AT_FDCWD, guest_text("d"), O_RDONLY | O_DIRECTORY);
+    assert_call(4, openat2, 3, guest_text("f"), how, 24);
+    assert_call(-ENOENT, openat2, 3, guest_text("g"), how, 24);
+    assert_call(5, openat2, 3, guest_text("../g"), how, 24);
+    how[2] = RESOLVE_BENEATH;
+    assert_call(-EXDEV, openat2, 3, guest_text("../g"), how, 24);
+    assert_call(-EXDEV, openat2, 3, guest_text("/etc/passwd"), how, 24);
+    how[2] = RESOLVE_IN_ROOT;
+    assert_call(6, openat2, 3, guest_text("/../../f"), how, 24);
+    assert_call(-EFAULT, openat2, 3, guest_text("f"), GUEST_BAD, 24);
+    assert_call(-EINVAL, openat2, 3, guest_text("f"), how, 23);
+    assert_call(7, openat2, 3, guest_text("f"), how, 4096);
+    assert_call(-E2BIG, openat2, 3, guest_text("f"), how, 4097);
+    how[511] = 1;
+    assert_call(-E2BIG, openat2, 3, guest_text("f"), how, 4096);
 }
 
 void row_openat(void **state)

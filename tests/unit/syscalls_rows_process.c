@@ -426,6 +426,37 @@ void row_sched_rr_get_interval(void **state)
     assert_int_equal(time->tv_nsec, 4000000);
 }
 
+void row_futex_waitv(void **state)
+{
+    (void)state;
+    uint32_t *word = guest_take(8);
+    struct timespec *time = guest_take(sizeof *time);
+    struct {
+        uint64_t value, address;
+        uint32_t flags, reserved;
+    } *list = guest_take(2 * sizeof *list);
+    for (int i = 0; i < 2; i++) {
+        list[i].address = (uintptr_t)(word + i);
+        list[i].flags = 2 | FUTEX_PRIVATE_FLAG;
+    }
+    time->tv_sec = 2;
+    assert_call(-ETIMEDOUT, futex_waitv, list, 2, 0, time, CLOCK_MONOTONIC);
+    assert_int_equal(syscalls_time_ns(g.kernel, 0), 2000000000);
+    time->tv_sec = BOOT + 3;
+    assert_call(-ETIMEDOUT, futex_waitv, list, 2, 0, time, CLOCK_REALTIME);
+    assert_int_equal(syscalls_time_ns(g.kernel, 0), 3000000000);
+    list[1].value = 1;
+    assert_call(-EAGAIN, futex_waitv, list, 2, 0, NULL, 0);
+    list[1].address = GUEST_BAD;
+    assert_call(-EFAULT, futex_waitv, list, 2, 0, NULL, 0);
+    list[1].reserved = 1;
+    assert_call(-EINVAL, futex_waitv, list, 2, 0, NULL, 0);
+    assert_call(-EINVAL, futex_waitv, list, 1, 1, NULL, 0);
+    assert_call(-EFAULT, futex_waitv, GUEST_BAD, 1, 0, NULL, 0);
+    assert_call(-EINTR, futex_waitv, list, 1, 0, NULL, 0);
+    assert_true(g.result.deadlock);
+}
+
 void row_futex(void **state)
 {
     (void)state;
@@ -449,7 +480,10 @@ void row_futex(void **state)
     assert_call(-EFAULT, futex, GUEST_BAD, FUTEX_WAIT, 1, NULL);
     assert_call(-EAGAIN, futex, word, FUTEX_CMP_REQUEUE, 1, 1, word, 6);
     assert_call(0, futex, word, FUTEX_CMP_REQUEUE, 1, 1, word, 5);
-    assert_call(-ENOSYS, futex, word, FUTEX_WAIT_REQUEUE_PI, 0, NULL);
+    assert_call(-ENOSYS, futex, word, 2 /* FUTEX_FD */, 0, NULL);
+    assert_call(-ETIMEDOUT, futex, word, FUTEX_WAIT_REQUEUE_PI, 5, time, word + 1);
+    assert_call(-EINVAL, futex, word, FUTEX_CMP_REQUEUE_PI, 2, 0, word + 1, 5);
+    assert_call(0, futex, word, FUTEX_CMP_REQUEUE_PI, 1, 0, word + 1, 5);
     assert_call(-ESRCH, futex, word, FUTEX_LOCK_PI, 0, NULL); /* there is no thread 5 */
     *word = 0;
     assert_call(0, futex, word, FUTEX_LOCK_PI, 0, NULL);
@@ -1109,10 +1143,4 @@ void row_name_to_handle_at(void **state)
 {
     (void)state;
     assert_call(-EOPNOTSUPP, name_to_handle_at, AT_FDCWD, guest_text("."), GUEST_ARENA, GUEST_ARENA, 0);
-}
-
-void row_openat2(void **state)
-{
-    (void)state;
-    assert_refusal(CALL(openat2, AT_FDCWD, guest_text("f"), GUEST_ARENA, 24), "");
 }

@@ -761,6 +761,21 @@ void row_recvmmsg(void **state)
     assert_int_equal(many[1].msg_len, 2);
     assert_memory_equal(out + 4, "bc", 2);
     assert_call(-EAGAIN, recvmmsg, pair[1], many, 3, MSG_DONTWAIT, NULL);
+    struct timeval *timeout = guest_take(sizeof *timeout);
+    timeout->tv_usec = 5000;
+    assert_call(0, setsockopt, pair[1], SOL_SOCKET, SO_RCVTIMEO, timeout, sizeof *timeout);
+    assert_call(1, write, pair[0], guest_text("a"), 1);
+    assert_call(1, recvmmsg, pair[1], many, 3, 0, NULL);
+    assert_int_equal(now(), 5000000);
+    assert_call(-EAGAIN, recvmmsg, pair[1], many, 3, 0, NULL);
+    assert_int_equal(now(), 10000000);
+    struct timespec *time = guest_take(sizeof *time);
+    time->tv_nsec = 1000;
+    assert_call(1, write, pair[0], guest_text("a"), 1);
+    assert_call(1, recvmmsg, pair[1], many, 1, 0, time);
+    assert_int_equal(time->tv_nsec, 1000);
+    time->tv_nsec = -1;
+    assert_call(-EINVAL, recvmmsg, pair[1], many, 1, 0, time);
 }
 
 void row_recvmsg(void **state)

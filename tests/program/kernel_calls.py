@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""kernel_calls.py PART: calls that few programs make are answered as natively, with guests/kernel_calls.c. Parts:
+
+words     futexes that are moved to locks, and waits at several words, under two quanta
+timeouts  of sockets and of several messages, in guest time: nobody waits for them
+resolve   openat2, also confined
+scripts   an interpreter without a slash in front is looked for where the guest is
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+
+from common import EMULATOR, check, done, equal, run
+
+GUEST = os.path.join(os.environ["GUESTS"], "kernel_calls")
+
+
+def said(top, name, prefix, words):
+    directory = os.path.join(top, name)
+    os.mkdir(directory)
+    result = run([*prefix, *words], cwd=directory)
+    equal((result.returncode, result.stderr), (0, b""), name)
+    return result.stdout.decode().splitlines()
+
+
+def as_natively(top, words, *options):
+    native = said(top, "native", [], words)
+    check(len(native) > 1, "the program says something")
+    for number, option in enumerate(options):
+        got = said(top, "emulated%d" % number, [EMULATOR, "-q", "--no-sim", *option], words)
+        for expected, line in zip(native, got):
+            equal(line, expected, "what it says with %s" % (option,))
+        equal(len(got), len(native), "lines")
+
+
+def words(top):
+    as_natively(top, [GUEST, "words"], ["--quantum", "50000"], ["--quantum", "31"])
+
+
+def timeouts(top):
+    as_natively(top, [GUEST, "timeouts"], [])
+
+
+def resolve(top):
+    as_natively(top, [GUEST, "resolve"], [], ["--sandbox"])
+
+
+def scripts(top):
+    inner = os.path.join(top, "inner")
+    os.mkdir(inner)
+    shutil.copy("/bin/echo", os.path.join(inner, "tool"))
+    with open(os.path.join(inner, "script"), "w") as file:
+        file.write("#!tool it says\n")
+    os.chmod(os.path.join(inner, "script"), 0o755)
+    line = "cd %s && ./script word; cd ..; inner/script word 2> /dev/null; echo $?" % inner
+    as_natively(top, ["/bin/sh", "-c", line], [])
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as directory:
+        globals()[sys.argv[1]](directory)
+    done()
