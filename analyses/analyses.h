@@ -178,6 +178,11 @@ struct analyses_tally {
                       * the level is physically indexed and its sets span more than the page */
 };
 
+/* Of several cores: misses of one level, of lines that another core's write had taken. They are not in the tally. */
+struct analyses_taken {
+    uint64_t reads, writes; /* fetches and page walks read */
+};
+
 /* Translations that the first level of the TLBs did not have, and those of them that needed a page walk. */
 struct analyses_translations {
     uint64_t misses, walks;
@@ -239,6 +244,7 @@ struct analyses_row {
     uint32_t insn, object;
     const struct analyses_tally *level;
     const struct analyses_tally *startup; /* of these, those of start-up */
+    const struct analyses_taken *taken;   /* [number of the level]; NULL: the machine has one core */
     struct analyses_translations tlb, tlb_startup;
 };
 
@@ -336,7 +342,7 @@ struct analyses_against_counts {
 /* ------------------------------------------------------------------ events: what profiles for other tools count
  * One list for every writer: Callgrind's names with their meaning there, then the classes of the misses of each level.
  * A cost is an array of `count` numbers in this order. */
-#define ANALYSES_EVENTS (16 + ANALYSES_CLASSES * ANALYSES_LEVELS)
+#define ANALYSES_EVENTS (16 + (ANALYSES_CLASSES + 1) * ANALYSES_LEVELS)
 #define ANALYSES_NO_EVENT UINT8_MAX
 enum { ANALYSES_IR, ANALYSES_DR, ANALYSES_DW }; /* the first three: instructions, reads, writes */
 struct analyses_event {
@@ -347,12 +353,12 @@ struct analyses_event {
 struct analyses_events {
     uint32_t count;
     struct analyses_event list[ANALYSES_EVENTS];
-    uint8_t by_kind[ANALYSES_LEVELS][SIM_WALK];          /* of a miss: [level][READ, WRITE, FETCH]; may be NO_EVENT */
-    uint8_t by_class[ANALYSES_LEVELS][ANALYSES_CLASSES]; /* [level][class] */
+    uint8_t by_kind[ANALYSES_LEVELS][SIM_WALK]; /* of a miss: [level][READ, WRITE, FETCH]; may be NO_EVENT */
+    uint8_t by_class[ANALYSES_LEVELS][ANALYSES_CLASSES + 1]; /* [level][class], then of lines taken: may be NO_EVENT */
     uint8_t by_tlb[2], walks; /* [enum caches_side]: misses of the first level; may be NO_EVENT */
 };
 /* On a machine without L1I there is no I1mr and no ILmr; on one of a single level no last level's; without TLBs none of
- * theirs. */
+ * theirs; with one core none of lines taken. */
 void analyses_events_init(struct analyses_events *out, const struct caches_machine *machine);
 /* The depth of a miss in the data path, as the number of a level. */
 static inline uint32_t analyses_level_of(const struct caches_machine *machine, enum sim_kind kind, uint32_t depth)

@@ -715,9 +715,10 @@ static uint64_t counted(const struct callgraph *graph, uint32_t event)
 
 static void check_level(const struct callgraph *graph, uint32_t level, const struct caches_counts *n)
 {
-    const uint64_t classes[ANALYSES_CLASSES] = {n->cold, n->capacity, n->conflict};
-    for (unsigned i = 0; i < ANALYSES_CLASSES; i++)
-        C2_ASSERT(counted(graph, graph->events.by_class[level][i]) == classes[i]);
+    const uint64_t classes[] = {n->cold, n->capacity, n->conflict, n->coherence};
+    const uint8_t *events = graph->events.by_class[level];
+    for (unsigned i = 0; i < ANALYSES_CLASSES + 1 && events[i] != ANALYSES_NO_EVENT; i++)
+        C2_ASSERT(counted(graph, events[i]) == classes[i]);
 }
 
 /* What was counted in the window is what the simulator has counted. */
@@ -799,12 +800,8 @@ static const void *result(const struct analysis *analysis)
     return graph->sorted ? &graph->result : NULL;
 }
 
-const struct analysis_kind analysis_callgraph = {.of_one_core = true,
-                                                 .wanted = separates,
-                                                 .create = create,
-                                                 .subscriber = subscriber,
-                                                 .result = result,
-                                                 .destroy = destroy};
+const struct analysis_kind analysis_callgraph = {
+    .wanted = separates, .create = create, .subscriber = subscriber, .result = result, .destroy = destroy};
 
 struct contexts *analyses_callgraph_contexts(struct analysis *callgraph)
 {

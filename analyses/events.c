@@ -5,7 +5,8 @@
  * Model
  *   Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw are Callgrind's, where "1" is L1I or L1D and "L" the last level. Behind them
  *   stand what the first level of the TLBs missed for data and for fetches, and the page walks; then cold, capacity and
- *   conflict misses of each level in the order of the reports: L1D, L1I, L2 ...
+ *   conflict misses of each level in the order of the reports: L1D, L1I, L2 ... Of several cores each is a sum over
+ *   them, and coherence misses, of lines that another core's write had taken, are a fourth class of a level.
  *
  * Counting
  *   Misses are counts of line accesses. A modify is one Dr and one Dw. Reads of page walks that go through the caches
@@ -35,10 +36,10 @@ static uint8_t add(struct analyses_events *events, const char *name, const char 
 }
 
 static void add_level(struct analyses_events *events, const struct caches_level *level, uint32_t number,
-                      uint32_t miss_cycles)
+                      uint32_t miss_cycles, bool coherent)
 {
-    static const char *const classes[ANALYSES_CLASSES] = {"cold", "capacity", "conflict"};
-    for (unsigned i = 0; i < ANALYSES_CLASSES; i++) {
+    static const char *const classes[] = {"cold", "capacity", "conflict", "coherence"};
+    for (unsigned i = 0; i < (coherent ? ANALYSES_CLASSES + 1u : ANALYSES_CLASSES); i++) {
         char name[32], help[80];
         size_t length = (size_t)snprintf(name, sizeof name, "%s", classes[i]);
         for (const char *c = level->name; *c != '\0' && length + 1 < sizeof name; c++)
@@ -88,19 +89,21 @@ static void add_tlbs(struct analyses_events *events, const struct caches_machine
 
 void analyses_events_init(struct analyses_events *out, const struct caches_machine *machine)
 {
+    const bool coherent = caches_machine_cores(machine) > 1;
     *out = (struct analyses_events){.count = 0};
     memset(out->by_kind, ANALYSES_NO_EVENT, sizeof out->by_kind);
+    memset(out->by_class, ANALYSES_NO_EVENT, sizeof out->by_class);
     out->by_tlb[CACHES_DATA] = out->by_tlb[CACHES_FETCH] = out->walks = ANALYSES_NO_EVENT;
     add(out, "Ir", "Instruction Fetch");
     add(out, "Dr", "Data Read Access");
     add(out, "Dw", "Data Write Access");
     add_misses(out, machine);
     add_tlbs(out, machine);
-    add_level(out, &machine->levels[0], 0, caches_miss_cycles(machine, 0, false));
+    add_level(out, &machine->levels[0], 0, caches_miss_cycles(machine, 0, false), coherent);
     if (machine->has_l1i)
-        add_level(out, &machine->l1i, machine->level_count, caches_miss_cycles(machine, 0, true));
+        add_level(out, &machine->l1i, machine->level_count, caches_miss_cycles(machine, 0, true), coherent);
     for (uint32_t i = 1; i < machine->level_count; i++)
-        add_level(out, &machine->levels[i], i, caches_miss_cycles(machine, i, false));
+        add_level(out, &machine->levels[i], i, caches_miss_cycles(machine, i, false), coherent);
 }
 
 /* ------------------------------------------------------------------ what an instruction has cost */
@@ -121,6 +124,14 @@ static void add_tally(const struct analyses_events *events, uint32_t level, bool
         add_kind(events, level, SIM_WRITE, tally->writes[i], cost);
         cost[events->by_class[level][i]] += tally->reads[i] + tally->writes[i];
     }
+}
+
+static void add_taken(const struct analyses_events *events, uint32_t level, bool code,
+                      const struct analyses_taken *taken, uint64_t *cost)
+{
+    add_kind(events, level, code ? SIM_FETCH : SIM_READ, taken->reads, cost);
+    add_kind(events, level, SIM_WRITE, taken->writes, cost);
+    cost[events->by_class[level][ANALYSES_CLASSES]] += taken->reads + taken->writes;
 }
 
 /* Where there are no TLBs there is none to count. */
@@ -147,6 +158,8 @@ void analyses_events_of(const struct analyses_events *events, const struct analy
         const bool code = profile->objects[at->object].kind == ANALYSES_CODE;
         for (uint32_t level = 0; level < levels; level++)
             add_tally(events, level, code, &at->level[level], cost);
+        for (uint32_t level = 0; level < levels && at->taken; level++)
+            add_taken(events, level, code, &at->taken[level], cost);
         add_translations(events, code ? CACHES_FETCH : CACHES_DATA, &at->tlb, cost);
     }
 }

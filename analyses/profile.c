@@ -21,8 +21,8 @@
  * Invariants (asserted of each window, and by profile_finish of the result)
  *   Memory is bounded by instructions x objects that meet in a miss, not by the length of the run.
  *
- *   Of several cores, misses of lines that another core's write took are of a class of their own, which is not counted
- *   here: coherence.c has them.
+ *   Of several cores, misses of lines that another core's write took are of a class of their own, and counted by actor
+ *   apart from the others: exports have them. coherence.c says whose writes these were.
  *
  * Not modelled
  *   Which of several evictions of a line was "the" cause: the last one is blamed, as in C2Sim.
@@ -90,6 +90,7 @@ static void destroy(struct analysis *analysis)
     profile_result_destroy(profile->result);
     c2_free(profile->actors);
     c2_free(profile->tallies);
+    c2_free(profile->taken);
     c2_free(profile->translations);
     c2_free(profile->last);
     c2_free(profile->pairs);
@@ -259,6 +260,19 @@ static uint32_t actor_of_word(uint64_t word) { return (uint32_t)word - 1; /* nob
  * They are told on whatever thread judges them, while others may become actors: so what is counted for an actor grows
  * by itself, and nothing else of the profile is looked at. */
 
+static enum c2_status reach_taken(struct profile *profile, size_t room, struct c2_error *err)
+{
+    const size_t levels = profile_levels(profile), old = profile->tally_room;
+    if (caches_machine_cores(profile->machine) == 1)
+        return C2_OK;
+    struct analyses_taken *taken = c2_realloc(profile->taken, room * levels * sizeof *taken);
+    if (!taken)
+        return no_memory(err);
+    memset(&taken[old * levels], 0, (room - old) * levels * sizeof *taken);
+    profile->taken = taken;
+    return C2_OK;
+}
+
 /* What is counted for so many actors is there. */
 static enum c2_status reach_actors(struct profile *profile, uint32_t count, struct c2_error *err)
 {
@@ -274,6 +288,9 @@ static enum c2_status reach_actors(struct profile *profile, uint32_t count, stru
         profile->translations = translations;
     if (!tallies || !translations)
         return no_memory(err);
+    enum c2_status status = reach_taken(profile, room, err);
+    if (status != C2_OK)
+        return status;
     memset(&tallies[old * levels], 0, (room - old) * levels * sizeof *tallies);
     memset(&translations[old], 0, (room - old) * sizeof *translations);
     profile->tally_room = (uint32_t)room;
@@ -336,6 +353,11 @@ static struct analyses_tally *tally_of(struct profile *profile, uint64_t actor, 
     return &profile->tallies[(size_t)actor_of_word(actor) * profile_levels(profile) + level];
 }
 
+static struct analyses_taken *taken_of(struct profile *profile, uint64_t actor, uint32_t level)
+{
+    return &profile->taken[(size_t)actor_of_word(actor) * profile_levels(profile) + level];
+}
+
 static enum c2_status count_level(struct profile *profile, const struct sim_miss *miss, uint32_t depth,
                                   struct c2_error *err)
 {
@@ -343,7 +365,8 @@ static enum c2_status count_level(struct profile *profile, const struct sim_miss
     const uint32_t level = analyses_level_of(profile->machine, miss->kind, depth);
     struct analyses_tally *tally = tally_of(profile, miss->actor, level);
     if (C2_UNLIKELY(event->class_ == CACHES_COHERENCE)) {
-        profile->coherent[level] += miss->kind == SIM_WRITE;
+        struct analyses_taken *taken = taken_of(profile, miss->actor, level);
+        ++*(miss->kind == SIM_WRITE ? &taken->writes : &taken->reads);
         return C2_OK;
     }
     C2_ASSERT(event->class_ >= CACHES_COLD && event->class_ <= CACHES_CONFLICT);
@@ -449,10 +472,11 @@ static enum c2_status dropped(void *self, struct c2_error *err)
         memset(profile->tallies, 0, tallies * sizeof *profile->tallies);
         memset(profile->translations, 0, profile->tally_room * sizeof *profile->translations);
     }
+    if (profile->taken)
+        memset(profile->taken, 0, tallies * sizeof *profile->taken);
     for (uint32_t i = 0; i < objects_count(profile->objects); i++)
         objects_owner(profile->objects, i)->refs = 0;
     profile->measured = (struct sim_totals){.tlb_misses = 0};
-    memset(profile->coherent, 0, sizeof profile->coherent);
     profile->pair_count = 0;
     for (unsigned i = 0; i < ANALYSES_LEVELS * 2u && status == C2_OK; i++) {
         struct c2_map **map = &profile->pair_of[i / 2][i % 2];
@@ -508,6 +532,7 @@ static void changed(void *self, uint64_t *start, uint64_t *bytes)
 
 static void add_actor_sums(const struct profile *profile, uint32_t actor, struct profile_sums *sums)
 {
+    static const struct analyses_taken none;
     const uint32_t levels = profile_levels(profile);
     for (uint32_t i = 0; i < levels; i++) {
         const struct analyses_tally *tally = &profile->tallies[(size_t)actor * levels + i];
@@ -515,6 +540,9 @@ static void add_actor_sums(const struct profile *profile, uint32_t actor, struct
             sums->misses[i][class_] += tally->reads[class_] + tally->writes[class_];
             sums->writes[i] += tally->writes[class_];
         }
+        const struct analyses_taken *taken = profile->taken ? &profile->taken[(size_t)actor * levels + i] : &none;
+        sums->taken[i] += taken->reads + taken->writes;
+        sums->writes[i] += taken->writes;
     }
     sums->tlb.misses += profile->translations[actor].misses;
     sums->tlb.walks += profile->translations[actor].walks;
@@ -523,7 +551,6 @@ static void add_actor_sums(const struct profile *profile, uint32_t actor, struct
 static void add_up(const struct profile *profile, struct profile_sums *sums)
 {
     *sums = (struct profile_sums){.refs = 0};
-    memcpy(sums->writes, profile->coherent, sizeof sums->writes);
     for (uint32_t i = 0; i < profile->actor_count && i < profile->tally_room; i++)
         add_actor_sums(profile, i, sums);
     for (uint32_t i = 0; i < profile->pair_count; i++)
@@ -537,7 +564,7 @@ static void check_level(const struct profile_sums *sums, uint32_t level, const s
     const uint64_t classes[ANALYSES_CLASSES] = {counts->cold, counts->capacity, counts->conflict};
     for (unsigned i = 0; i < ANALYSES_CLASSES; i++)
         C2_ASSERT(sums->misses[level][i] == classes[i]);
-    C2_ASSERT(sums->writes[level] == counts->write_misses);
+    C2_ASSERT(sums->taken[level] == counts->coherence && sums->writes[level] == counts->write_misses);
     C2_ASSERT(sums->pairs[level] == counts->conflict);
 }
 

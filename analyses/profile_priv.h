@@ -34,7 +34,8 @@ struct profile_pair {
 
 /* Everything counted so far. */
 struct profile_sums {
-    uint64_t misses[ANALYSES_LEVELS][ANALYSES_CLASSES], writes[ANALYSES_LEVELS], pairs[ANALYSES_LEVELS];
+    uint64_t misses[ANALYSES_LEVELS][ANALYSES_CLASSES], taken[ANALYSES_LEVELS], writes[ANALYSES_LEVELS];
+    uint64_t pairs[ANALYSES_LEVELS];
     struct analyses_translations tlb;
     uint64_t refs;
 };
@@ -72,6 +73,7 @@ struct profile {
         spans[ANALYSES_LEVELS]; /* [level]: bytes from one line of a set to the next, of a physical index; else 0 */
     struct profile_actor *actors;
     struct analyses_tally *tallies;             /* [actor * levels + level] */
+    struct analyses_taken *taken;               /* likewise; NULL: the machine has one core */
     struct analyses_translations *translations; /* [actor] */
     uint32_t actor_count, actor_room;
     uint32_t tally_room;       /* actors that have tallies and translations */
@@ -84,7 +86,6 @@ struct profile {
     uint32_t recent[PROFILE_RECENT_PAIRS];      /* pairs found without a map, by a hash */
     struct c2_map *pair_of[ANALYSES_LEVELS][2]; /* by same_block: victim, evictor -> pair */
     struct sim_totals measured;                 /* the sum of all windows that are */
-    uint64_t coherent[ANALYSES_LEVELS];         /* write misses of the class that is not counted here (coherence.c) */
     uint32_t unchecked;                         /* windows since the sums were checked */
     struct profile_samples samples;
     struct profile_result *result;

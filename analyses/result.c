@@ -33,6 +33,7 @@ struct profile_result {
     struct guest_va *sites; /* of all objects */
     size_t site_count;
     struct analyses_tally *tallies; /* of objects, then of rows, then those of start-up */
+    struct analyses_taken *taken;   /* of rows; NULL: the machine has one core */
     uint32_t *insn_of;              /* [code]; PROFILE_NONE: it was not used */
     size_t code_count;
     uint32_t *object_of; /* [owner] */
@@ -52,6 +53,7 @@ void profile_result_destroy(struct profile_result *result)
     c2_free(result->names);
     c2_free(result->sites);
     c2_free(result->tallies);
+    c2_free(result->taken);
     c2_free(result->insn_of);
     c2_free(result->object_of);
     c2_free(result->row_of);
@@ -323,6 +325,17 @@ static void add_actor(const struct profile *profile, const struct actor_row *row
     }
 }
 
+static void add_taken(const struct profile *profile, uint32_t actor, size_t index)
+{
+    const uint32_t levels = profile_levels(profile);
+    struct analyses_taken *to = &profile->result->taken[index * levels];
+    for (uint32_t level = 0; level < levels; level++) {
+        to[level].reads += profile->taken[(size_t)actor * levels + level].reads;
+        to[level].writes += profile->taken[(size_t)actor * levels + level].writes;
+    }
+    profile->result->rows[index].taken = to;
+}
+
 static void merge_rows(struct profile *profile, const struct actor_row *order)
 {
     struct profile_result *result = profile->result;
@@ -345,6 +358,8 @@ static void merge_rows(struct profile *profile, const struct actor_row *order)
         add_actor(profile, row, &tallies[index * levels], startup);
         add_actor(profile, row, &result->tallies[row->object * levels], startup);
         add_tlb(profile, row, &result->rows[index]);
+        if (profile->taken)
+            add_taken(profile, row->actor, index);
     }
 }
 
@@ -356,7 +371,8 @@ static enum c2_status order_rows(struct profile *profile, struct c2_error *err)
     result->rows = c2_alloc((count + 1) * sizeof *result->rows);
     result->row_of = c2_alloc((count + 1) * sizeof *result->row_of);
     result->tallies = c2_calloc(2 * startup_tallies(profile) + 1, sizeof *result->tallies);
-    if (!order || !result->rows || !result->row_of || !result->tallies) {
+    result->taken = profile->taken ? c2_calloc(count * levels + 1, sizeof *result->taken) : NULL;
+    if (!order || !result->rows || !result->row_of || !result->tallies || !result->taken != !profile->taken) {
         c2_free(order);
         return c2_fail_memory(err, "the misses of the report");
     }
@@ -498,15 +514,20 @@ static void check_level(const struct profile *profile, uint32_t level, const str
 {
     const struct analyses_profile_result *view = &profile->result->view;
     struct analyses_tally sum = {.placement = 0};
+    struct analyses_taken taken = {.reads = 0};
     uint64_t reasons = 0;
-    for (size_t i = 0; i < view->row_count; i++)
+    for (size_t i = 0; i < view->row_count; i++) {
         add_tally(&sum, &view->rows[i].level[level]);
+        taken.reads += view->rows[i].taken ? view->rows[i].taken[level].reads : 0;
+        taken.writes += view->rows[i].taken ? view->rows[i].taken[level].writes : 0;
+    }
     for (unsigned i = 0; i < ANALYSES_REASONS; i++)
         reasons += view->reasons[level][i];
     C2_ASSERT(misses_of(&sum, ANALYSES_COLD) == counts->cold);
     C2_ASSERT(misses_of(&sum, ANALYSES_CAPACITY) == counts->capacity);
     C2_ASSERT(misses_of(&sum, ANALYSES_CONFLICT) == counts->conflict);
-    C2_ASSERT(sum.writes[0] + sum.writes[1] + sum.writes[2] + profile->coherent[level] == counts->write_misses);
+    C2_ASSERT(sum.writes[0] + sum.writes[1] + sum.writes[2] + taken.writes == counts->write_misses);
+    C2_ASSERT(taken.reads + taken.writes == counts->coherence);
     C2_ASSERT(reasons == counts->conflict && sum.placement <= counts->conflict);
 }
 

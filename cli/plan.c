@@ -38,16 +38,6 @@ static enum c2_status read_variant(struct cli_plan_lane *lane, const struct cli_
     return lane->name ? C2_OK : c2_fail_memory(err, "the machines");
 }
 
-static enum c2_status check_cores(const struct cli_options *options, const struct caches_machine *machine,
-                                  struct c2_error *err)
-{
-    if (machine->cores <= 1 || !options->cachegrind)
-        return C2_OK;
-    return c2_fail(err, C2_ERR_UNSUPPORTED,
-                   "--cachegrind: its form is of one core, and machine %s has %u (remedy: --set cores=1)",
-                   machine->name, machine->cores);
-}
-
 static uint64_t more(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 static enum c2_status read_all(struct cli_plan *plan, const struct cli_options *options,
@@ -60,8 +50,6 @@ static enum c2_status read_all(struct cli_plan *plan, const struct cli_options *
     enum c2_status status = C2_OK;
     for (unsigned i = 0; i < plan->count && status == C2_OK; i++) {
         status = read_variant(&plan->lanes[i], options, &variants->list[i], err);
-        if (status == C2_OK)
-            status = check_cores(options, &plan->lanes[i].machine, err);
         const struct caches_machine *machine = &plan->lanes[i].machine;
         plan->physical_bytes = more(machine->physical_bytes, plan->physical_bytes);
         plan->processors = (uint32_t)more(caches_machine_cores(machine), plan->processors);

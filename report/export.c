@@ -213,6 +213,8 @@ void export_caches(FILE *to, const struct report_run *run)
     fputs("desc: Machine: ", to);
     write_text(to, run->machine->name);
     putc('\n', to);
+    if (caches_machine_cores(run->machine) > 1)
+        fprintf(to, "desc: Cores: %" PRIu32 "; counts are sums over them\n", run->machine->cores);
     for (size_t i = 0; i < count; i++)
         fprintf(to, "desc: %s cache: %" PRIu64 " B, %" PRIu32 " B, %" PRIu32 "-way associative\n",
                 levels[i].level->name, levels[i].level->size_bytes, run->machine->line_bytes, levels[i].level->ways);

@@ -22,6 +22,7 @@ import random
 import sys
 import tempfile
 
+import callgrind_file
 from common import check, contains, done, emulate, equal
 
 IMAGES = sys.argv[2] if len(sys.argv) > 2 else None
@@ -224,8 +225,6 @@ def refused():
                            (["--rcd"], "--rcd: it looks at one core, and machine teach has 4 (remedy: --set cores=1)"),
                            (["--reuse"], "--reuse"), (["--fifo-detector"], "--fifo-detector"),
                            (["--line-use"], "--line-use"),
-                           (["--callgrind", "/dev/null"], "--callgrind"),
-                           (["--cachegrind", "/dev/null"], "--cachegrind"),
                            (["--against", "random"], "--against")):
         result = emulate(["replay"] + MACHINE + options + ["-"], stdin=None, input=b"R 1 1 1 1 1\n")
         check(result.returncode != 0, "%s is refused" % options)
@@ -256,11 +255,39 @@ def of_object(report, name):
     return [sum(o[key] for o in found) for key in ("lines", "true_sharing", "false_sharing")]
 
 
+# The sums of the profiles are those of the report over all cores; the function that counts has the misses of false
+# sharing, and reads them.
+def exported(directory, image, threads, rounds, options):
+    paths = {name: os.path.join(directory, name) for name in ("callgrind", "cachegrind")}
+    report = live(image, threads, rounds,
+                  options=options + [word for name, path in paths.items() for word in ("--" + name, path)])
+    calls = callgrind_file.read(paths["callgrind"])
+    totals = dict(zip(calls.events, calls.totals))
+    for of in report["levels"]:
+        equal([totals[key + of["name"]] for key in ("cold", "capacity", "conflict", "coherence")],
+              [of[key] for key in ("cold", "capacity", "conflict", "coherence")], of["name"] + " in the profile")
+    equal([totals["D1mr"], totals["D1mw"]], [level(report, "L1D")[key] for key in ("read_misses", "write_misses")],
+          "misses by kind")
+    with open(paths["cachegrind"], encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    names = next(line for line in lines if line.startswith("events:")).split()[1:]
+    equal(dict(zip(names, map(int, next(line for line in lines if line.startswith("summary:")).split()[1:]))), totals,
+          "Cachegrind's form")
+    false = sum(p["false_sharing"] for p in report["coherence"]["lines"][0]["pairs"])
+    equal([calls.by_name("count", "coherenceL1D"), false], [threads * (rounds - 1)] * 2, "who misses")
+    # thread 1 calls it from main, the others from where threads begin: each call costs what its own thread has missed
+    arcs = [cost for (caller, callee), (count, cost) in calls.arcs("coherenceL1D").items() if callee == "count"]
+    check(len(arcs) == 2 and rounds - 1 <= min(arcs) < 2 * rounds and
+          3 * (rounds - 1) <= max(arcs) < 4 * rounds, "calls of count cost %s" % arcs)
+    return report
+
+
 # Each round a thread adds to its counter, and the others to theirs before it is its turn again: all but its first
 # access miss. At the end the first thread reads what the others have written.
 def live_counters():
     threads, rounds = 4, 200
-    report = live("counters", threads, rounds, options=["--sharing-estimate"])
+    with tempfile.TemporaryDirectory() as directory:
+        report = exported(directory, "counters", threads, rounds, options=["--sharing-estimate"])
     line = report["coherence"]["lines"][0]
     equal([line["object"], line["offset"], line["padding"], line["true_sharing"], line["false_sharing"]],
           ["counters", 0, 56, 1, threads * (rounds - 1)], "the line")

@@ -5,7 +5,8 @@
  *
  * The twin has no differences of counters: what a record costs is added, when it is executed, to every activation that
  * is open. Its stack is of groups, one for each return address, each with the chain of functions that were entered
- * with it: by the call, then by jumps.
+ * with it: by the call, then by jumps. Of several threads each has a stack of its own, and what it executes costs
+ * nobody else; their arcs are one list.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,6 +43,7 @@ struct bench {
     struct analysis *graph;
     struct sim_subscriber subscriber;
     struct analyses_events events;
+    uint32_t tid; /* that executes what follows */
 };
 
 static enum c2_status create(struct bench *bench, struct c2_error *err)
@@ -57,9 +59,9 @@ static enum c2_status finish(struct bench *bench, const struct analyses_callgrap
     return status;
 }
 
-static void set_up(struct bench *bench)
+static void set_up_cores(struct bench *bench, uint32_t cores)
 {
-    *bench = (struct bench){.machine = {.line_bytes = 64, .has_l1i = true, .level_count = 2}};
+    *bench = (struct bench){.machine = {.line_bytes = 64, .has_l1i = true, .level_count = 2, .cores = cores}, .tid = 1};
     strcpy(bench->machine.levels[0].name, "L1D");
     strcpy(bench->machine.levels[1].name, "L2");
     strcpy(bench->machine.l1i.name, "L1I");
@@ -67,6 +69,8 @@ static void set_up(struct bench *bench)
     bench->subscriber = analysis_callgraph.subscriber(bench->graph);
     analyses_events_init(&bench->events, &bench->machine);
 }
+
+static void set_up(struct bench *bench) { set_up_cores(bench, 1); }
 
 static void tear_down(struct bench *bench) { analysis_callgraph.destroy(bench->graph); }
 
@@ -86,18 +90,19 @@ struct work {
     uint64_t cost[ANALYSES_EVENTS];
 };
 
-/* One line access that missed every level from the first one on, cold everywhere. */
+/* One line access that missed every level from the first one on: cold there, or what another core has taken. */
 static void miss(struct bench *bench, enum sim_kind kind, struct work *work)
 {
     struct caches_outcome outcome = {.depth = 2, .served_by = 2};
-    outcome.event[0].class_ = CACHES_COLD;
+    const bool taken = bench->machine.cores > 1 && kind == SIM_READ;
+    outcome.event[0].class_ = taken ? CACHES_COHERENCE : CACHES_COLD;
     outcome.event[1].class_ = CACHES_CONFLICT;
     const struct sim_miss told = {.kind = kind, .outcome = &outcome};
     assert_int_equal(C2_OK, bench->subscriber.missed(bench->subscriber.self, &told, NULL));
     const uint32_t first = kind == SIM_FETCH ? 2 : 0;
     work->cost[bench->events.by_kind[first][kind]]++;
     work->cost[bench->events.by_kind[1][kind]]++;
-    work->cost[bench->events.by_class[first][ANALYSES_COLD]]++;
+    work->cost[bench->events.by_class[first][taken ? ANALYSES_CLASSES : ANALYSES_COLD]]++;
     work->cost[bench->events.by_class[1][ANALYSES_CONFLICT]]++;
 }
 
@@ -106,7 +111,7 @@ static struct work execute(struct bench *bench, const struct made *made, uint32_
 {
     struct work work = {{0}};
     const bool whole = insns == made->block.insn_count;
-    const struct sim_executed record = {&made->block, 0, insns, &slot, &bench->counts, 1};
+    const struct sim_executed record = {&made->block, 0, insns, &slot, &bench->counts, bench->tid};
     assert_int_equal(C2_OK, bench->subscriber.record(bench->subscriber.self, &record, NULL));
     analyses_callgraph_check(bench->graph);
     work.cost[ANALYSES_IR] = insns;
@@ -308,13 +313,35 @@ static int by_addresses(const void *a, const void *b)
     return (x->to > y->to) - (x->to < y->to);
 }
 
-static bool same_arcs(struct bench *bench, struct twin *twin)
+static void twin_end(struct twin *twin)
 {
-    const struct analyses_callgraph_result *result;
-    assert_int_equal(C2_OK, finish(bench, &result, NULL));
     while (twin->count > 1)
         twin_drop(twin);
     twin_shorten(twin, 0);
+}
+
+/* Those of all threads, in the first one's list. */
+static void twin_gather(struct twin *twins, uint32_t threads)
+{
+    twin_end(&twins[0]);
+    for (uint32_t t = 1; t < threads; t++) {
+        twin_end(&twins[t]);
+        for (size_t i = 0; i < twins[t].arc_count; i++) {
+            const struct twin_arc *arc = &twins[t].arcs[i];
+            twin_arc(&twins[0], arc->from, arc->to, &arc->work);
+            for (size_t at = 0; at < twins[0].arc_count; at++)
+                if (twins[0].arcs[at].from == arc->from && twins[0].arcs[at].to == arc->to)
+                    twins[0].arcs[at].calls += arc->calls - 1;
+        }
+    }
+}
+
+static bool same_arcs(struct bench *bench, struct twin *twins, uint32_t threads)
+{
+    const struct analyses_callgraph_result *result;
+    struct twin *twin = &twins[0];
+    assert_int_equal(C2_OK, finish(bench, &result, NULL));
+    twin_gather(twins, threads);
     qsort(twin->arcs, twin->arc_count, sizeof *twin->arcs, by_addresses);
     bool same = result->arc_count == twin->arc_count;
     for (size_t i = 0; i < result->arc_count && same; i++) {
@@ -363,19 +390,40 @@ static void random_blocks(struct made blocks[BLOCKS], struct bench *bench, struc
     }
 }
 
-static bool random_run(uint64_t seed, unsigned records, bool break_it)
+#define THREADS 3u
+
+static void random_run_set_up(struct bench *bench, struct twin twins[THREADS], struct made blocks[BLOCKS],
+                              struct c2_rng *rng, uint32_t threads, bool break_it)
+{
+    set_up_cores(bench, threads);
+    for (uint32_t t = 0; t < threads; t++) {
+        twin_set_up(&twins[t]);
+        twins[t].break_it = break_it;
+    }
+    random_blocks(blocks, bench, &twins[0], rng);
+    for (uint32_t t = 1; t < threads; t++) {
+        memcpy(twins[t].entries, twins[0].entries, sizeof twins[0].entries);
+        memcpy(twins[t].resolvers, twins[0].resolvers, sizeof twins[0].resolvers);
+        twins[t].entry_count = twins[0].entry_count;
+        twins[t].resolver_count = twins[0].resolver_count;
+    }
+}
+
+/* On as many cores as threads. */
+static bool random_run(uint64_t seed, unsigned records, uint32_t threads, bool break_it)
 {
     struct bench bench;
-    struct twin twin;
+    struct twin twins[THREADS];
     struct made blocks[BLOCKS];
     struct c2_rng rng;
     c2_rng_init(&rng, seed, "callgraph");
-    set_up(&bench);
-    twin_set_up(&twin);
-    twin.break_it = break_it;
-    random_blocks(blocks, &bench, &twin, &rng);
-    uint64_t depth = SLOTS / 2;
+    random_run_set_up(&bench, twins, blocks, &rng, threads, break_it);
+    uint64_t depths[THREADS] = {SLOTS / 2, SLOTS / 2, SLOTS / 2};
     for (unsigned i = 0; i < records; i++) {
+        if (threads > 1 && c2_rng_below(&rng, 4) == 0)
+            bench.tid = 1 + (uint32_t)c2_rng_below(&rng, threads);
+        struct twin *twin = &twins[bench.tid - 1];
+        uint64_t depth = depths[bench.tid - 1];
         const struct made *made = &blocks[c2_rng_below(&rng, BLOCKS)];
         const uint32_t insns = c2_rng_below(&rng, 10) == 0 ? (uint32_t)c2_rng_below(&rng, made->block.insn_count)
                                                            : made->block.insn_count;
@@ -387,13 +435,15 @@ static bool random_run(uint64_t seed, unsigned records, bool break_it)
             depth = depth + 1 < SLOTS ? depth + 1 : depth;
         else if (insns == made->block.insn_count && made->block.ending == STREAM_RETURN)
             depth = depth > 0 ? depth - 1 : 0;
-        twin_record(&twin, made, insns, slot);
+        depths[bench.tid - 1] = depth;
+        twin_record(twin, made, insns, slot);
         const struct work work = execute(&bench, made, insns, slot, (unsigned)c2_rng_below(&rng, 8));
-        twin_work(&twin, &work);
+        twin_work(twin, &work);
     }
-    const bool same = same_arcs(&bench, &twin);
+    const bool same = same_arcs(&bench, twins, threads);
     tear_down(&bench);
-    twin_tear_down(&twin);
+    for (uint32_t t = 0; t < threads; t++)
+        twin_tear_down(&twins[t]);
     return same;
 }
 
@@ -401,7 +451,15 @@ static void as_its_twin(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++)
-        if (!random_run(seed, 600, false))
+        if (!random_run(seed, 600, 1, false))
+            fail_msg("seed %llu", (unsigned long long)seed);
+}
+
+static void threads_as_their_twins(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++)
+        if (!random_run(seed, 900, 2 + seed % 2, false))
             fail_msg("seed %llu", (unsigned long long)seed);
 }
 
@@ -411,7 +469,7 @@ static void not_as_a_broken_twin(void **state)
     (void)state;
     unsigned different = 0;
     for (uint64_t seed = 1; seed <= 10; seed++)
-        different += !random_run(seed, 600, true);
+        different += !random_run(seed, 600, 1, true);
     assert_int_equal(10, different);
 }
 
@@ -609,9 +667,15 @@ static void no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tail_call),      cmocka_unit_test(a_plt),       cmocka_unit_test(frames_that_were_left),
-        cmocka_unit_test(a_handler),        cmocka_unit_test(as_its_twin), cmocka_unit_test(not_as_a_broken_twin),
-        cmocka_unit_test(memory_that_goes), cmocka_unit_test(no_memory),
+        cmocka_unit_test(a_tail_call),
+        cmocka_unit_test(a_plt),
+        cmocka_unit_test(frames_that_were_left),
+        cmocka_unit_test(a_handler),
+        cmocka_unit_test(as_its_twin),
+        cmocka_unit_test(threads_as_their_twins),
+        cmocka_unit_test(not_as_a_broken_twin),
+        cmocka_unit_test(memory_that_goes),
+        cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -233,6 +233,13 @@ static void events_of_small_machines(void **state)
     assert_string_equal("missDTLB", events.list[events.by_tlb[CACHES_DATA]].name);
     assert_string_equal("pageWalks", events.list[events.walks].name);
     assert_int_equal(ANALYSES_NO_EVENT, events.by_tlb[CACHES_FETCH]);
+    assert_int_equal(ANALYSES_NO_EVENT, events.by_class[0][ANALYSES_CLASSES]);
+
+    machine.cores = 2;
+    analyses_events_init(&events, &machine);
+    assert_int_equal(11, events.count);
+    assert_string_equal("coherenceL1D", events.list[events.by_class[0][ANALYSES_CLASSES]].name);
+    assert_int_equal(ANALYSES_NO_EVENT, events.by_class[1][ANALYSES_CLASSES]);
 }
 
 /* ------------------------------------------------------------------ faults */
