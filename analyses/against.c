@@ -8,6 +8,10 @@
  *   a conflict miss of the first at some level is inherent if the second was asked for the line there too and missed,
  *   else it is due to placement.
  *
+ *   Of several cores both have the same ones, and the same threads there: `there` is the same core's cache. Coherence
+ *   misses are no conflict misses, and are not compared; that the second misses because another core has taken the line
+ *   is a miss.
+ *
  * Counting
  *   Conflict misses of page walks are counted apart: whether an access needs a walk is up to the TLBs, which huge pages
  *   change, so that there is no walk of the second to compare one of the first with.
@@ -180,9 +184,5 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
 
 static const void *result(const struct analysis *analysis) { return ((const struct against *)analysis)->counts; }
 
-const struct analysis_kind analysis_against = {.of_one_core = true,
-                                               .every_machine = true,
-                                               .create = create,
-                                               .subscriber = subscriber,
-                                               .result = result,
-                                               .destroy = destroy};
+const struct analysis_kind analysis_against = {
+    .every_machine = true, .create = create, .subscriber = subscriber, .result = result, .destroy = destroy};

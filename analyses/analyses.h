@@ -131,7 +131,6 @@ struct analysis_kind {
     /* Whether it is wanted without its option, too; NULL: never. */
     bool (*wanted)(const struct analyses_setup *setup);
     bool (*applies)(const struct caches_machine *machine); /* else it is not made; NULL: to any */
-    bool of_one_core;                                      /* a machine with several is refused */
     /* analyses: those of the same machine that stand in rows before this one's. *out is NULL and stays so after a
      * failure. */
     enum c2_status (*create)(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
@@ -364,6 +363,13 @@ void analyses_events_init(struct analyses_events *out, const struct caches_machi
 static inline uint32_t analyses_level_of(const struct caches_machine *machine, enum sim_kind kind, uint32_t depth)
 {
     return depth == 0 && kind == SIM_FETCH ? machine->level_count : depth;
+}
+/* Caches of this number of a level: of several cores one each, where the level is a core's own. And which of them the
+ * access of a core asks. */
+static inline uint32_t analyses_copies(const struct caches_machine *machine, uint32_t level)
+{
+    const bool own = level == machine->level_count || level < caches_machine_private(machine);
+    return own ? caches_machine_cores(machine) : 1;
 }
 /* Adds what the instruction of this index in the profile has cost. *row: its first row or one before; left behind its
  * last, so that instructions may be asked for in ascending order. */

@@ -15,6 +15,8 @@
  *          line that was evicted twice lately has two. The entries are the set's last evictions, whatever was since.
  *   Evictions enter in every phase; misses count in those that are measured. Where the caches are emptied, so is
  *   what was evicted.
+ *   Of several cores each has entries for the sets of its own caches; a line that another core's write takes does not
+ *   enter, and the miss that follows is a coherence miss, of which the detector is not asked. Counts are sums.
  *
  * Where it is wrong
  *   It sees how many lines fell out of one set since, and not how many lines the whole cache was asked for. Lines asked
@@ -50,7 +52,8 @@ struct table {
 struct fifo {
     struct analysis base;
     const struct caches_machine *machine;
-    struct table table[ANALYSES_LEVELS];
+    struct table *table[ANALYSES_LEVELS]; /* [level][copy] */
+    uint32_t copies[ANALYSES_LEVELS];
     struct analyses_fifo_counts counts[ANALYSES_LEVELS], window_start[ANALYSES_LEVELS];
 };
 
@@ -60,8 +63,11 @@ static void destroy(struct analysis *analysis)
 {
     struct fifo *fifo = (struct fifo *)analysis;
     for (uint32_t i = 0; i < ANALYSES_LEVELS; i++) {
-        c2_free(fifo->table[i].entry);
-        c2_free(fifo->table[i].oldest);
+        for (uint32_t copy = 0; copy < fifo->copies[i] && fifo->table[i]; copy++) {
+            c2_free(fifo->table[i][copy].entry);
+            c2_free(fifo->table[i][copy].oldest);
+        }
+        c2_free(fifo->table[i]);
     }
     c2_free(fifo);
 }
@@ -74,6 +80,18 @@ static bool make_table(struct table *table, const struct caches_machine *machine
     table->entry = c2_calloc(sets * table->length, sizeof *table->entry);
     table->oldest = c2_calloc(sets, sizeof *table->oldest);
     return table->entry && table->oldest;
+}
+
+static bool make_tables(struct fifo *fifo, uint32_t number, uint32_t a_way)
+{
+    const struct caches_machine *machine = fifo->machine;
+    const struct caches_level *level = number == machine->level_count ? &machine->l1i : &machine->levels[number];
+    fifo->copies[number] = analyses_copies(machine, number);
+    fifo->table[number] = c2_calloc(fifo->copies[number], sizeof *fifo->table[number]);
+    bool made = fifo->table[number];
+    for (uint32_t copy = 0; copy < fifo->copies[number] && made; copy++)
+        made = make_table(&fifo->table[number][copy], machine, level, a_way);
+    return made;
 }
 
 static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
@@ -92,10 +110,8 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     fifo->base.kind = &analysis_fifo;
     fifo->machine = machine;
     bool made = true;
-    for (uint32_t i = 0; i < machine->level_count && made; i++)
-        made = make_table(&fifo->table[i], machine, &machine->levels[i], (uint32_t)a_way);
-    if (machine->has_l1i && made)
-        made = make_table(&fifo->table[machine->level_count], machine, &machine->l1i, (uint32_t)a_way);
+    for (uint32_t i = 0; i < machine->level_count + machine->has_l1i && made; i++)
+        made = make_tables(fifo, i, (uint32_t)a_way);
     if (!made) {
         destroy(&fifo->base);
         return c2_fail_memory(err, "the FIFO detector");
@@ -155,10 +171,11 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     for (uint32_t depth = miss->first; depth < fifo->machine->level_count; depth++) {
         const struct caches_event *event = &miss->outcome->event[depth];
         const uint32_t level = analyses_level_of(fifo->machine, miss->kind, depth);
+        struct table *table = &fifo->table[level][fifo->copies[level] > 1 ? miss->core : 0];
         if (depth < miss->outcome->served_by && miss->measured)
-            judge(&fifo->table[level], &fifo->counts[level], event, miss->line);
+            judge(table, &fifo->counts[level], event, miss->line);
         if (miss->outcome->evicted >> depth & 1)
-            push(&fifo->table[level], event->victim_set, event->victim);
+            push(table, event->victim_set, event->victim);
     }
     return C2_OK;
 }
@@ -171,9 +188,16 @@ static enum c2_status prefetched(void *self, const struct sim_prefetched *prefet
     for (size_t i = 0; i < prefetched->count; i++) {
         const struct caches_prefetched *event = &prefetched->events[i];
         if (event->what == CACHES_PREFETCH_EVICTED)
-            push(&fifo->table[event->level], event->set, event->line);
+            push(&fifo->table[event->level][0], event->set, event->line);
     }
     return C2_OK;
+}
+
+static void empty_table(struct table *table, const struct caches_machine *machine, const struct caches_level *level)
+{
+    const size_t sets = (size_t)caches_level_sets(machine, level) * level->slices;
+    memset(table->entry, 0, sets * table->length * sizeof *table->entry);
+    memset(table->oldest, 0, sets * sizeof *table->oldest);
 }
 
 /* Emptied caches have evicted nothing. */
@@ -181,12 +205,9 @@ static void emptied(void *self)
 {
     struct fifo *fifo = self;
     const struct caches_machine *machine = fifo->machine;
-    for (uint32_t i = 0; i < machine->level_count + machine->has_l1i; i++) {
-        const struct caches_level *level = i < machine->level_count ? &machine->levels[i] : &machine->l1i;
-        const size_t sets = (size_t)caches_level_sets(machine, level) * level->slices;
-        memset(fifo->table[i].entry, 0, sets * fifo->table[i].length * sizeof *fifo->table[i].entry);
-        memset(fifo->table[i].oldest, 0, sets * sizeof *fifo->table[i].oldest);
-    }
+    for (uint32_t i = 0; i < machine->level_count + machine->has_l1i; i++)
+        for (uint32_t copy = 0; copy < fifo->copies[i]; copy++)
+            empty_table(&fifo->table[i][copy], machine, i < machine->level_count ? &machine->levels[i] : &machine->l1i);
 }
 
 static enum c2_status dropped(void *self, struct c2_error *err)
@@ -238,8 +259,7 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
 
 static const void *result(const struct analysis *analysis) { return ((const struct fifo *)analysis)->counts; }
 
-const struct analysis_kind analysis_fifo = {.of_one_core = true,
-                                            .every_machine = true,
+const struct analysis_kind analysis_fifo = {.every_machine = true,
                                             .beside = true,
                                             .create = create,
                                             .subscriber = subscriber,

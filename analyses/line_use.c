@@ -10,6 +10,8 @@
  *   translation.
  *   Who evicts: the access that made room for itself there, or at the inclusive level below that took the line away.
  *   At the end of the run what is there still counts as it is; so it does where caches are emptied.
+ *   Of several cores the stays in each core's own levels count together. A stay that another core's write ends is
+ *   taken, and the access that writes is who evicts.
  *
  * Counting
  *   Stays that began while it was measured, whenever they end; what is accessed of them in a phase before the next one
@@ -55,7 +57,7 @@ struct line_use {
     struct where *where;
     struct stays *stays;
     struct fields *fields;
-    uint32_t levels, mask_words;
+    uint32_t levels, mask_words, cores;
     unsigned line_shift;
     struct sim_reference pending; /* told, and done up to `done` */
     uint64_t done, end;
@@ -126,6 +128,7 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     use->profile = analyses_find(analyses, ANALYSIS_profile);
     use->levels = use->result.level_count = use->machine->level_count + use->machine->has_l1i;
     use->mask_words = stays_mask_words(use->machine);
+    use->cores = caches_machine_cores(use->machine);
     use->line_shift = c2_log2(use->machine->line_bytes);
     use->result.line_bytes = use->machine->line_bytes;
     use->measuring = true;
@@ -169,6 +172,7 @@ static void count_end(struct analyses_line_use_level *level, enum stays_end end)
 {
     level->evicted += end == STAYS_EVICTED;
     level->invalidated += end == STAYS_INVALIDATED;
+    level->taken += end == STAYS_TAKEN;
     level->left += end == STAYS_LEFT;
 }
 
@@ -242,6 +246,19 @@ static uint64_t physical_of(const struct sim_reference *reference, uint64_t va)
     return reference->part[part].pa.v + (va - reference->part[part].va.v);
 }
 
+/* Of several cores, a write takes the line from the others. */
+static void take_here(struct line_use *use)
+{
+    struct stays_actor actor;
+    if (use->cores == 1 || use->pending.kind != SIM_WRITE || use->failed != C2_OK)
+        return;
+    use->failed = find_actor(use, use->pending.code, SIM_WRITE, (struct guest_va){use->done}, use->measuring, &actor,
+                             &use->failure);
+    if (use->failed == C2_OK)
+        use->failed = stays_written(use->stays, physical_of(&use->pending, use->done) >> use->line_shift, actor.number,
+                                    &use->failure);
+}
+
 static void touch_here(struct line_use *use)
 {
     const uint64_t pa = physical_of(&use->pending, use->done);
@@ -253,8 +270,15 @@ static void touch_here(struct line_use *use)
 /* Nothing was said of the lines before this address: they were there. */
 static void catch_up(struct line_use *use, uint64_t before)
 {
-    while (use->done < use->end && use->done < before)
+    while (use->done < use->end && use->done < before) {
+        take_here(use);
         touch_here(use);
+    }
+}
+
+static enum c2_status failed(const struct line_use *use, struct c2_error *err)
+{
+    return use->failed == C2_OK ? C2_OK : c2_fail(err, use->failed, "%s", use->failure.text);
 }
 
 static enum c2_status reference(void *self, const struct sim_reference *reference, struct c2_error *err)
@@ -262,7 +286,9 @@ static enum c2_status reference(void *self, const struct sim_reference *referenc
     struct line_use *use = self;
     catch_up(use, UINT64_MAX);
     if (use->failed != C2_OK)
-        return c2_fail(err, use->failed, "%s", use->failure.text);
+        return failed(use, err);
+    if (use->cores > 1)
+        stays_on_core(use->stays, sim_core_of(reference->tid, use->cores));
     if (reference->kind == SIM_FETCH && !use->machine->has_l1i)
         return C2_OK;
     use->pending = *reference;
@@ -297,6 +323,7 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     catch_up(use, miss->va.v & ~(uint64_t)(use->machine->line_bytes - 1));
     const uint64_t pa = physical_of(&use->pending, use->done);
     C2_PROMISE(use->done < use->end && pa >> use->line_shift == miss->line.v);
+    take_here(use);
     status = stays_missed(use->stays, miss->line.v, miss->kind == SIM_FETCH, 0, miss->outcome, &actor,
                           (uint32_t)(pa & (use->machine->line_bytes - 1)), bytes_here(use), err);
     touch_here(use);
@@ -505,7 +532,7 @@ static void check_level(const struct line_use *use, uint32_t number, const struc
     C2_ASSERT(exclusive || caches_machine_prefetches(use->machine) || level->of.loads == counts->misses);
     C2_ASSERT(memcmp(&rows, &level->of, sizeof rows) == 0);
     C2_ASSERT(stays == level->of.loads && unused == analyses_line_use_loss(&level->of, use->machine->line_bytes));
-    C2_ASSERT(level->evicted + level->invalidated + level->left == level->of.loads);
+    C2_ASSERT(level->evicted + level->invalidated + level->taken + level->left == level->of.loads);
 }
 
 static void check(const struct line_use *use)
@@ -527,7 +554,9 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
     (void)sim;
     catch_up(use, UINT64_MAX);
     stays_check(use->stays);
-    enum c2_status status = stays_end_all(use->stays, err);
+    enum c2_status status = failed(use, err);
+    if (status == C2_OK)
+        status = stays_end_all(use->stays, err);
     fields_check(use->fields);
     if (status == C2_OK)
         status = make_rows(use, err);
@@ -597,8 +626,7 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
 
 static const void *result(const struct analysis *analysis) { return &((const struct line_use *)analysis)->result; }
 
-const struct analysis_kind analysis_line_use = {.of_one_core = true,
-                                                .needs = 1u << ANALYSIS_profile,
+const struct analysis_kind analysis_line_use = {.needs = 1u << ANALYSIS_profile,
                                                 .create = create,
                                                 .subscriber = subscriber,
                                                 .result = result,

@@ -13,6 +13,10 @@
  *            and no such misses.
  *   A conflict period is a row of distances of a set that are equal and below T; it lasts distance * their number
  *   misses. It counts for the miss that it ends with.
+ *   Of several cores each has a level of its own, where that is not shared: misses are numbered there, distances and
+ *   periods are of one cache's sets, and each has a sampler. All are added up, coherence misses - of a line that
+ *   another core's write has taken out of the set - with the others; the sets of a loop are those that it missed in on
+ *   any core.
  *   A sampler takes one miss of a period, which varies evenly from 1 to twice the mean, as a PMU does that is set anew
  *   at each sample; or several in a row, a burst, with the same mean. rcd_samples.c says what is made of them.
  *
@@ -41,8 +45,11 @@ static void destroy(struct analysis *analysis)
     struct rcd *rcd = (struct rcd *)analysis;
     rcd_samplers_release(rcd);
     c2_outfile_abandon(rcd->cdf);
-    c2_free(rcd->of_set);
-    c2_free(rcd->ring);
+    for (uint32_t i = 0; i < rcd->copies && rcd->caches; i++) {
+        c2_free(rcd->caches[i].of_set);
+        c2_free(rcd->caches[i].ring);
+    }
+    c2_free(rcd->caches);
     c2_free(rcd->cells);
     c2_free(rcd->used);
     c2_free(rcd->loop_sums);
@@ -75,14 +82,23 @@ static enum c2_status find_level(struct rcd *rcd, const char *name, struct c2_er
 
 static enum c2_status make_sets(struct rcd *rcd, struct c2_error *err)
 {
-    rcd->of_set = c2_calloc(rcd->sets, sizeof *rcd->of_set);
-    rcd->ring = c2_calloc((size_t)rcd->sets * rcd->ways, sizeof *rcd->ring);
-    return rcd->of_set && rcd->ring ? C2_OK : c2_fail_memory(err, "the distances of misses");
+    bool made = true;
+    rcd->copies = analyses_copies(rcd->machine, rcd->level);
+    rcd->caches = c2_calloc(rcd->copies, sizeof *rcd->caches);
+    for (uint32_t i = 0; i < rcd->copies && rcd->caches && made; i++) {
+        struct rcd_cache *cache = &rcd->caches[i];
+        cache->of_set = c2_calloc(rcd->sets, sizeof *cache->of_set);
+        cache->ring = c2_calloc((size_t)rcd->sets * rcd->ways, sizeof *cache->ring);
+        made = cache->of_set && cache->ring;
+    }
+    return rcd->caches && made ? C2_OK : c2_fail_memory(err, "the distances of misses");
 }
 
 static enum c2_status read_settings(struct rcd *rcd, const struct analyses_setup *setup, struct c2_error *err)
 {
     enum c2_status status = find_level(rcd, analyses_setting(setup, ANALYSES_SETTING_rcd_level), err);
+    if (status == C2_OK)
+        status = make_sets(rcd, err);
     if (status == C2_OK)
         status = analyses_setting_number(&rcd->threshold, setup, ANALYSES_SETTING_rcd_below, USUAL_THRESHOLD, 1,
                                          ANALYSES_RCD_EXACT, err);
@@ -103,8 +119,6 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     rcd->profile = analyses_find(analyses, ANALYSIS_profile);
     rcd->loops = analyses_find(analyses, ANALYSIS_loops);
     enum c2_status status = read_settings(rcd, setup, err);
-    if (status == C2_OK)
-        status = make_sets(rcd, err);
     if (status == C2_OK)
         *out = &rcd->base;
     else
@@ -161,20 +175,20 @@ static void count_distance(struct rcd *rcd, struct rcd_cell *cell, struct rcd_se
 }
 
 /* The set's last misses are in the ring, the oldest where the next one goes. */
-static void count(struct rcd *rcd, uint32_t actor, uint32_t number)
+static void count(struct rcd *rcd, struct rcd_cache *cache, uint32_t actor, uint32_t number)
 {
     struct rcd_cell *cell = &rcd->cells[actor];
-    struct rcd_set *set = &rcd->of_set[number];
-    uint64_t *ring = &rcd->ring[(size_t)number * rcd->ways];
+    struct rcd_set *set = &cache->of_set[number];
+    uint64_t *ring = &cache->ring[(size_t)number * rcd->ways];
     const uint64_t last = ring[(set->next == 0 ? rcd->ways : set->next) - 1], oldest = ring[set->next];
     cell->misses++;
     rcd->used[(size_t)actor * rcd->words + number / 64] |= UINT64_C(1) << number % 64;
     if (last == 0)
         cell->first++;
     else
-        count_distance(rcd, cell, set, rcd->now - last);
-    cell->below[ANALYSES_RCD_DEEP] += oldest != 0 && rcd->now - oldest < rcd->threshold * rcd->ways;
-    ring[set->next] = rcd->now;
+        count_distance(rcd, cell, set, cache->now - last);
+    cell->below[ANALYSES_RCD_DEEP] += oldest != 0 && cache->now - oldest < rcd->threshold * rcd->ways;
+    ring[set->next] = cache->now;
     set->next = set->next + 1 == rcd->ways ? 0 : set->next + 1;
     set->actor = actor;
 }
@@ -190,10 +204,11 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     enum c2_status status = reach_actor(rcd, actor, err);
     if (status != C2_OK)
         return status;
-    rcd->now++;
+    struct rcd_cache *cache = &rcd->caches[rcd->copies > 1 ? miss->core : 0];
+    cache->now++;
     rcd->cells[actor].conflicts += event->class_ == CACHES_CONFLICT;
-    count(rcd, actor, event->set_number);
-    return rcd_samplers_hear(rcd, actor, event->set_number, err);
+    count(rcd, cache, actor, event->set_number);
+    return rcd_samplers_hear(rcd, cache, actor, event->set_number, err);
 }
 
 /* ------------------------------------------------------------------ windows */
@@ -208,6 +223,7 @@ static enum c2_status window(void *self, const struct sim_window *window, struct
     rcd->measured.cold += counts->cold;
     rcd->measured.capacity += counts->capacity;
     rcd->measured.conflict += counts->conflict;
+    rcd->measured.coherence += counts->coherence;
     return C2_OK;
 }
 
@@ -219,8 +235,10 @@ static enum c2_status dropped(void *self, struct c2_error *err)
         memset(rcd->cells, 0, rcd->room * sizeof *rcd->cells);
         memset(rcd->used, 0, (size_t)rcd->room * rcd->words * sizeof *rcd->used);
     }
-    memset(rcd->of_set, 0, rcd->sets * sizeof *rcd->of_set);
-    memset(rcd->ring, 0, (size_t)rcd->sets * rcd->ways * sizeof *rcd->ring);
+    for (uint32_t i = 0; i < rcd->copies; i++) {
+        memset(rcd->caches[i].of_set, 0, rcd->sets * sizeof *rcd->caches[i].of_set);
+        memset(rcd->caches[i].ring, 0, (size_t)rcd->sets * rcd->ways * sizeof *rcd->caches[i].ring);
+    }
     rcd->measured = (struct caches_counts){.cold = 0};
     rcd_samplers_drop(rcd);
     return C2_OK;
@@ -230,8 +248,8 @@ static enum c2_status finish(void *self, struct sim *sim, struct c2_error *err)
 {
     struct rcd *rcd = self;
     (void)sim;
-    for (uint32_t i = 0; i < rcd->sets; i++)
-        end_period(rcd, &rcd->of_set[i]);
+    for (uint32_t i = 0; i < rcd->copies * rcd->sets; i++)
+        end_period(rcd, &rcd->caches[i / rcd->sets].of_set[i % rcd->sets]);
     return rcd_finish(rcd, err);
 }
 
@@ -261,8 +279,7 @@ static const void *result(const struct analysis *analysis)
     return rcd->finished ? &rcd->result : NULL;
 }
 
-const struct analysis_kind analysis_rcd = {.of_one_core = true,
-                                           .needs = 1u << ANALYSIS_profile | 1u << ANALYSIS_loops,
+const struct analysis_kind analysis_rcd = {.needs = 1u << ANALYSIS_profile | 1u << ANALYSIS_loops,
                                            .create = create,
                                            .subscriber = subscriber,
                                            .result = result,

@@ -34,19 +34,25 @@ struct rcd_sampler {
     uint32_t count, room;
 };
 
+/* One cache of the level: of several cores each has one where the level is a core's own. */
+struct rcd_cache {
+    uint64_t now; /* its misses so far, this one included */
+    struct rcd_set *of_set;
+    uint64_t *ring; /* [set * ways + place]: numbers of the last misses; 0: none yet */
+    struct rcd_sampler samplers[ANALYSES_RCD_SAMPLINGS];
+};
+
 struct rcd {
     struct analysis base;
     const struct caches_machine *machine;
     const struct analysis *profile, *loops;
     uint32_t level, sets, ways;
     uint64_t threshold;
-    uint64_t now; /* misses of the level so far, this one included */
-    struct rcd_set *of_set;
-    uint64_t *ring;         /* [set * ways + place]: numbers of the last misses; 0: none yet */
+    struct rcd_cache *caches; /* [core], or one */
+    uint32_t copies;
     struct rcd_cell *cells; /* [actor] */
     uint64_t *used;         /* [actor * words]: a bit for each set */
     uint32_t words, room;
-    struct rcd_sampler samplers[ANALYSES_RCD_SAMPLINGS];
     uint32_t sampler_count;
     struct caches_counts measured; /* of the level */
     struct c2_outfile *cdf;        /* NULL: not asked for */
@@ -62,8 +68,9 @@ struct rcd {
 
 /* rcd_samples.c: "1212,171x128" */
 enum c2_status rcd_samplers_read(struct rcd *rcd, const char *text, uint64_t seed, struct c2_error *err);
-enum c2_status rcd_samplers_hear(struct rcd *rcd, uint32_t actor, uint32_t set, struct c2_error *err);
-/* What the sampler's samples say of each loop, which loop_of says of a actor. */
+enum c2_status rcd_samplers_hear(struct rcd *rcd, struct rcd_cache *cache, uint32_t actor, uint32_t set,
+                                 struct c2_error *err);
+/* Adds what the sampler's samples say of each loop, which loop_of says of a actor. */
 enum c2_status rcd_sampler_judge(const struct rcd *rcd, const struct rcd_sampler *sampler, const uint32_t *loop_of,
                                  struct analyses_rcd_sampled *loops, struct c2_error *err);
 void rcd_samplers_drop(struct rcd *rcd);

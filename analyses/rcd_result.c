@@ -112,8 +112,8 @@ static void check(const struct rcd *rcd)
     uint64_t distances = 0;
     for (uint32_t i = 0; i < ANALYSES_RCD_BINS; i++)
         distances += all->bins[i];
-    C2_ASSERT(all->misses == n->cold + n->capacity + n->conflict && all->conflicts == n->conflict);
-    C2_ASSERT(all->first + distances == all->misses && all->first <= rcd->sets);
+    C2_ASSERT(all->misses == n->cold + n->capacity + n->conflict + n->coherence && all->conflicts == n->conflict);
+    C2_ASSERT(all->first + distances == all->misses && all->first <= (uint64_t)rcd->copies * rcd->sets);
     C2_ASSERT(all->below[ANALYSES_RCD_DEEP] <= all->misses && all->below[ANALYSES_RCD_SINGLE] <= distances);
 }
 
@@ -122,10 +122,14 @@ static enum c2_status judge(struct summing *s, struct c2_error *err)
     struct rcd *rcd = s->rcd;
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < rcd->sampler_count && status == C2_OK; i++) {
-        const struct rcd_sampler *sampler = &rcd->samplers[i];
+        const struct rcd_sampler *first = &rcd->caches[0].samplers[i];
         struct analyses_rcd_sampled *loops = rcd->sampled + i * (s->loops->count + (size_t)1);
-        rcd->samplings[i] = (struct analyses_rcd_sampling){sampler->period, sampler->burst, sampler->count, loops};
-        status = rcd_sampler_judge(rcd, sampler, s->loop_of, loops, err);
+        rcd->samplings[i] = (struct analyses_rcd_sampling){first->period, first->burst, 0, loops};
+        for (uint32_t copy = 0; copy < rcd->copies && status == C2_OK; copy++) {
+            const struct rcd_sampler *sampler = &rcd->caches[copy].samplers[i];
+            rcd->samplings[i].samples += sampler->count;
+            status = rcd_sampler_judge(rcd, sampler, s->loop_of, loops, err);
+        }
     }
     return status;
 }

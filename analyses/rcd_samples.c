@@ -9,7 +9,7 @@
  *   so only as long as that goes on for some sampling periods. Within a burst the misses follow each other, so their
  *   distances are those of all misses, as far as the burst goes back. A sample is judged when it has as many before
  *   it in the burst as its kind looks back at: T, or T times the ways for deep ones, of which single samples know
- *   nothing.
+ *   nothing. Of several cores each has a PMU, whose samples are put together by themselves.
  *
  * Invariants
  *   The same seed gives the same samples; each sampler draws from numbers of its own.
@@ -27,14 +27,30 @@ static void draw_wait(struct rcd_sampler *sampler)
     sampler->wait = 1 + c2_rng_below(&sampler->rng, 2 * mean - 1);
 }
 
+/* Each core's draws from numbers of its own. */
+static void start_all(struct rcd *rcd, const struct rcd_sampler *as, const char *word, uint64_t seed)
+{
+    for (uint32_t i = 0; i < rcd->copies; i++) {
+        struct rcd_sampler *sampler = &rcd->caches[i].samplers[rcd->sampler_count];
+        char name[96];
+        *sampler = *as;
+        if (i == 0)
+            snprintf(name, sizeof name, "rcd %s", word);
+        else
+            snprintf(name, sizeof name, "rcd %s, core %u", word, i);
+        c2_rng_init(&sampler->rng, seed, name);
+        draw_wait(sampler);
+    }
+    rcd->sampler_count++;
+}
+
 static enum c2_status read_one(struct rcd *rcd, const char *word, uint64_t seed, struct c2_error *err)
 {
     enum { MOST = 1000000000 };
-    struct rcd_sampler *sampler = &rcd->samplers[rcd->sampler_count];
+    struct rcd_sampler made = {.burst = 1}, *sampler = &made;
     const char *by = strchr(word, 'x');
-    char period[32], name[96];
+    char period[32];
     snprintf(period, sizeof period, "%.*s", (int)(by ? by - word : (ptrdiff_t)strlen(word)), word);
-    sampler->burst = 1;
     if (c2_parse_number(&sampler->period, period, "", NULL) != C2_OK || sampler->period == 0 ||
         sampler->period > MOST ||
         (by && (c2_parse_number(&sampler->burst, by + 1, "", NULL) != C2_OK || sampler->burst > MOST)))
@@ -45,10 +61,7 @@ static enum c2_status read_one(struct rcd *rcd, const char *word, uint64_t seed,
         return c2_fail(err, C2_ERR_INVALID,
                        "--rcd-sample %s: a burst must have more than %llu misses, as distances below that are counted",
                        word, (unsigned long long)rcd->threshold);
-    snprintf(name, sizeof name, "rcd %s", word);
-    c2_rng_init(&sampler->rng, seed, name);
-    draw_wait(sampler);
-    rcd->sampler_count++;
+    start_all(rcd, sampler, word, seed);
     return C2_OK;
 }
 
@@ -69,14 +82,14 @@ enum c2_status rcd_samplers_read(struct rcd *rcd, const char *text, uint64_t see
 
 void rcd_samplers_drop(struct rcd *rcd)
 {
-    for (uint32_t i = 0; i < rcd->sampler_count; i++)
-        rcd->samplers[i].count = 0;
+    for (uint32_t i = 0; i < rcd->copies * rcd->sampler_count; i++)
+        rcd->caches[i / rcd->sampler_count].samplers[i % rcd->sampler_count].count = 0;
 }
 
 void rcd_samplers_release(struct rcd *rcd)
 {
-    for (uint32_t i = 0; i < rcd->sampler_count; i++)
-        c2_free(rcd->samplers[i].samples);
+    for (uint32_t i = 0; i < rcd->copies * rcd->sampler_count; i++)
+        c2_free(rcd->caches[i / rcd->sampler_count].samplers[i % rcd->sampler_count].samples);
 }
 
 /* ------------------------------------------------------------------ samples */
@@ -100,11 +113,12 @@ static enum c2_status hear(struct rcd_sampler *sampler, uint32_t actor, uint32_t
     return take(sampler, actor, set, begins, err);
 }
 
-enum c2_status rcd_samplers_hear(struct rcd *rcd, uint32_t actor, uint32_t set, struct c2_error *err)
+enum c2_status rcd_samplers_hear(struct rcd *rcd, struct rcd_cache *cache, uint32_t actor, uint32_t set,
+                                 struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < rcd->sampler_count && status == C2_OK; i++)
-        status = hear(&rcd->samplers[i], actor, set, err);
+        status = hear(&cache->samplers[i], actor, set, err);
     return status;
 }
 

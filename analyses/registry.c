@@ -81,16 +81,6 @@ static unsigned find_wanted(const struct analyses_setup *setup)
     return wanted;
 }
 
-static enum c2_status check_cores(const struct analyses_setup *setup, unsigned wanted, struct c2_error *err)
-{
-    for (unsigned i = 0; i < ANALYSES_KINDS && setup->machine && setup->machine->cores > 1; i++)
-        if ((wanted >> i & 1) && kinds[i]->of_one_core)
-            return c2_fail(err, C2_ERR_UNSUPPORTED,
-                           "--%s: it looks at one core, and machine %s has %u (remedy: --set cores=1)", option_names[i],
-                           setup->machine->name, setup->machine->cores);
-    return C2_OK;
-}
-
 static void connect(struct analyses *analyses, struct analysis *analysis)
 {
     const struct analysis_kind *kind = analysis->kind;
@@ -108,7 +98,7 @@ enum c2_status analyses_create(struct analyses **out, const struct analyses_setu
     if (!analyses)
         return c2_fail_memory(err, "the analyses");
     const unsigned wanted = find_wanted(setup);
-    enum c2_status status = check_cores(setup, wanted, err);
+    enum c2_status status = C2_OK;
     for (unsigned i = 0; i < ANALYSES_KINDS && status == C2_OK; i++) {
         if ((wanted >> i & 1) == 0)
             continue;

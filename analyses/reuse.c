@@ -16,6 +16,10 @@
  *   caches are emptied, so are the stacks.
  *   For instructions and objects the data and the code are counted in powers of two: reads of walks are no
  *   instruction's.
+ *   Of several cores each has stacks of its own for data, code and the levels that are its own; those of all are
+ *   counted together, so a curve is of one cache of that size for each core. A write takes its line out of the stacks
+ *   of all other cores: what comes back then is at no distance, missed by caches of every size, and called taken. A
+ *   stack below them is of what all cores ask the level for, in the order in which they do.
  *
  * Counting, invariants (asserted when the run is over)
  *   Of each stack, at the size of its level: what the curve says is what the level's shadow has missed, exactly
@@ -27,7 +31,7 @@
  *
  * Price
  *   Every reference is told (the general loop of sim/), found in its stack and counted: bench/README.md. Memory: some
- *   25 bytes a line accessed for each stack, 8 bytes for each distance that there was, up to 2^24, and 544 bytes for
+ *   25 bytes a line accessed for each stack, 8 bytes for each distance that there was, up to 2^24, and 560 bytes for
  *   each instruction and object that meet.
  */
 #include "analyses/reuse.h"
@@ -44,7 +48,8 @@
 
 /* Accesses of one kind. */
 struct curve {
-    struct reuse_stack *stack;
+    struct reuse_stack **stacks; /* [core], or one */
+    uint32_t copies;
     struct analyses_reuse_stack of;
     uint64_t *exact;
     uint64_t room;
@@ -53,6 +58,8 @@ struct curve {
 /* The line accesses of a reference that were told and not done yet. */
 struct pending {
     struct curve *of;
+    uint32_t core;
+    bool write;
     uint32_t count, next;
     struct {
         uint64_t line;
@@ -76,7 +83,8 @@ struct reuse {
     unsigned line_shift;
     bool deferred; /* walks enter at L1D: accesses wait for the reads of walks before them */
     struct pending pending;
-    uint64_t fetch_line;
+    uint32_t cores;
+    uint64_t fetch_line[CACHES_MAX_CORES];
     bool measuring;
     uint64_t walk_reads; /* in the data */
     uint64_t exact_most;
@@ -102,27 +110,35 @@ uint64_t analyses_reuse_misses(const struct analyses_reuse_stack *stack, uint64_
 
 /* ------------------------------------------------------------------ life */
 
-static enum c2_status add_curve(struct reuse *reuse, struct curve **out, const char *name,
-                                const struct caches_level *level, struct c2_error *err)
+/* number: of the level */
+static enum c2_status add_curve(struct reuse *reuse, struct curve **out, const char *name, uint32_t number,
+                                struct c2_error *err)
 {
+    const struct caches_machine *machine = reuse->machine;
+    const struct caches_level *level = number == machine->level_count ? &machine->l1i : &machine->levels[number];
     struct curve *curve = *out = &reuse->curves[reuse->result.stack_count++];
     curve->of.name = name ? name : level->name;
     curve->of.level = level->name;
     curve->of.level_lines = level->size_bytes / reuse->machine->line_bytes;
     if (reuse->exact_most < curve->of.level_lines)
         reuse->exact_most = curve->of.level_lines;
-    return reuse_stack_create(&curve->stack, err);
+    curve->copies = analyses_copies(reuse->machine, number);
+    curve->stacks = c2_calloc(curve->copies, sizeof(struct reuse_stack *));
+    enum c2_status status = curve->stacks ? C2_OK : c2_fail_memory(err, "reuse distances");
+    for (uint32_t i = 0; i < curve->copies && status == C2_OK; i++)
+        status = reuse_stack_create(&curve->stacks[i], err);
+    return status;
 }
 
 static enum c2_status add_curves(struct reuse *reuse, struct c2_error *err)
 {
     const struct caches_machine *machine = reuse->machine;
-    enum c2_status status = add_curve(reuse, &reuse->data, "data", &machine->levels[0], err);
+    enum c2_status status = add_curve(reuse, &reuse->data, "data", 0, err);
     if (status == C2_OK && machine->has_l1i)
-        status = add_curve(reuse, &reuse->code, "code", &machine->l1i, err);
+        status = add_curve(reuse, &reuse->code, "code", machine->level_count, err);
     reuse->level[0] = reuse->data;
     for (uint32_t i = 1; i < machine->level_count && status == C2_OK; i++)
-        status = add_curve(reuse, &reuse->level[i], NULL, &machine->levels[i], err);
+        status = add_curve(reuse, &reuse->level[i], NULL, i, err);
     return status;
 }
 
@@ -130,7 +146,9 @@ static void destroy(struct analysis *analysis)
 {
     struct reuse *reuse = (struct reuse *)analysis;
     for (uint32_t i = 0; i < reuse->result.stack_count; i++) {
-        reuse_stack_destroy(reuse->curves[i].stack);
+        for (uint32_t copy = 0; copy < reuse->curves[i].copies && reuse->curves[i].stacks; copy++)
+            reuse_stack_destroy(reuse->curves[i].stacks[copy]);
+        c2_free(reuse->curves[i].stacks);
         c2_free(reuse->curves[i].exact);
     }
     c2_outfile_abandon(reuse->file);
@@ -139,6 +157,12 @@ static void destroy(struct analysis *analysis)
     c2_free(reuse->spots[1].list);
     c2_free(reuse->rows);
     c2_free(reuse);
+}
+
+static void forget_fetches(struct reuse *reuse)
+{
+    for (uint32_t i = 0; i < reuse->cores; i++)
+        reuse->fetch_line[i] = NOWHERE;
 }
 
 static enum c2_status create(struct analysis **out, const struct analyses_setup *setup, const struct analyses *analyses,
@@ -151,7 +175,8 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
     reuse->machine = setup->machine;
     reuse->line_shift = c2_log2(setup->machine->line_bytes);
     reuse->deferred = setup->machine->walks_cached && setup->machine->walks_from == 0;
-    reuse->fetch_line = NOWHERE;
+    reuse->cores = caches_machine_cores(setup->machine);
+    forget_fetches(reuse);
     reuse->measuring = true;
     reuse->exact_most = EXACT_AT_LEAST;
     reuse->result.line_bytes = setup->machine->line_bytes;
@@ -171,7 +196,9 @@ static enum c2_status create(struct analysis **out, const struct analyses_setup 
 
 static uint32_t bucket_of(uint64_t distance)
 {
-    return distance == REUSE_COLD ? ANALYSES_REUSE_COLD : distance == 0 ? 0 : c2_log2(distance) + 1;
+    if (distance >= REUSE_TAKEN)
+        return distance == REUSE_COLD ? ANALYSES_REUSE_COLD : ANALYSES_REUSE_TAKEN;
+    return distance == 0 ? 0 : c2_log2(distance) + 1;
 }
 
 static enum c2_status reach(struct curve *curve, uint64_t distance, uint64_t most, struct c2_error *err)
@@ -194,7 +221,7 @@ static enum c2_status count(struct reuse *reuse, struct curve *curve, uint64_t d
 {
     curve->of.accesses++;
     curve->of.by_size.count[bucket_of(distance)]++;
-    if (distance >= reuse->exact_most) /* COLD too */
+    if (distance >= reuse->exact_most) /* COLD and TAKEN too */
         return C2_OK;
     enum c2_status status = reach(curve, distance, reuse->exact_most, err);
     if (status == C2_OK)
@@ -202,11 +229,25 @@ static enum c2_status count(struct reuse *reuse, struct curve *curve, uint64_t d
     return status;
 }
 
-static enum c2_status access_line(struct reuse *reuse, struct curve *curve, uint64_t line, uint64_t *distance,
-                                  struct c2_error *err)
+static enum c2_status access_line(struct reuse *reuse, struct curve *curve, uint32_t core, uint64_t line,
+                                  uint64_t *distance, struct c2_error *err)
 {
-    enum c2_status status = reuse_stack_access(curve->stack, line, distance, err);
+    struct reuse_stack *stack = curve->stacks[curve->copies > 1 ? core : 0];
+    enum c2_status status = reuse_stack_access(stack, line, distance, err);
     return status == C2_OK && reuse->measuring ? count(reuse, curve, *distance, err) : status;
+}
+
+/* The core writes the line: others lose it. */
+static enum c2_status take_line(struct reuse *reuse, uint32_t core, uint64_t line, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (uint32_t i = 0; i < reuse->result.stack_count; i++) {
+        const struct curve *curve = &reuse->curves[i];
+        for (uint32_t copy = 0; copy < curve->copies && curve->copies > 1 && status == C2_OK; copy++)
+            if (copy != core)
+                status = reuse_stack_remove(curve->stacks[copy], line, err);
+    }
+    return status;
 }
 
 static struct spots *spots_of(struct reuse *reuse, const struct curve *curve)
@@ -238,7 +279,9 @@ static enum c2_status catch_up(struct reuse *reuse, uint64_t before, struct c2_e
     while (pending->next < pending->count && pending->line[pending->next].va.v < before && status == C2_OK) {
         const uint32_t i = pending->next++, spot = pending->line[i].spot;
         uint64_t distance = 0;
-        status = access_line(reuse, pending->of, pending->line[i].line, &distance, err);
+        status = access_line(reuse, pending->of, pending->core, pending->line[i].line, &distance, err);
+        if (status == C2_OK && pending->write && reuse->cores > 1)
+            status = take_line(reuse, pending->core, pending->line[i].line, err);
         if (status == C2_OK && spot != WHERE_NOWHERE)
             spots_of(reuse, pending->of)->list[spot].count[bucket_of(distance)]++;
     }
@@ -263,29 +306,30 @@ static enum c2_status add_line(struct reuse *reuse, const struct sim_reference *
 }
 
 /* A fetch that stays in its line is no access. */
-static bool is_access(struct reuse *reuse, enum sim_kind kind, struct guest_va va)
+static bool is_access(struct reuse *reuse, uint32_t core, enum sim_kind kind, struct guest_va va)
 {
     const uint64_t line = va.v >> reuse->line_shift;
     if (kind != SIM_FETCH)
         return true;
-    const bool leaves = line != reuse->fetch_line;
-    reuse->fetch_line = line;
+    const bool leaves = line != reuse->fetch_line[core];
+    reuse->fetch_line[core] = line;
     return leaves;
 }
 
 /* Most fetches: all of the instruction is in the line of the fetch before. */
-static bool stays(const struct reuse *reuse, const struct sim_reference *reference)
+static bool stays(const struct reuse *reuse, uint32_t core, const struct sim_reference *reference)
 {
     const uint64_t va = reference->va.v, last = va + reference->size - 1;
-    return reference->kind == SIM_FETCH && va >> reuse->line_shift == reuse->fetch_line &&
-           last >> reuse->line_shift == reuse->fetch_line;
+    return reference->kind == SIM_FETCH && va >> reuse->line_shift == reuse->fetch_line[core] &&
+           last >> reuse->line_shift == reuse->fetch_line[core];
 }
 
 static enum c2_status reference(void *self, const struct sim_reference *reference, struct c2_error *err)
 {
     struct reuse *reuse = self;
     struct pending *pending = &reuse->pending;
-    if (SHORTCUT(stays(reuse, reference)))
+    const uint32_t core = reuse->cores > 1 ? sim_core_of(reference->tid, reuse->cores) : 0;
+    if (SHORTCUT(stays(reuse, core, reference)))
         return C2_OK;
     struct curve *of = reference->kind == SIM_FETCH ? reuse->code : reuse->data;
     enum c2_status status = reuse->failed == C2_OK ? catch_up(reuse, UINT64_MAX, err)
@@ -293,12 +337,14 @@ static enum c2_status reference(void *self, const struct sim_reference *referenc
     if (!of || status != C2_OK)
         return status;
     pending->of = of;
+    pending->core = core;
+    pending->write = reference->kind == SIM_WRITE;
     pending->count = pending->next = 0;
     for (uint32_t part = 0; part < reference->parts; part++) {
         const uint64_t start = reference->part[part].va.v, end = start + reference->part[part].size;
         const uint64_t delta = reference->part[part].pa.v - start;
         for (uint64_t va = start; va < end && status == C2_OK; va = (va | (reuse->machine->line_bytes - 1)) + 1)
-            if (is_access(reuse, reference->kind, (struct guest_va){va}))
+            if (is_access(reuse, core, reference->kind, (struct guest_va){va}))
                 status = add_line(reuse, reference, (va + delta) >> reuse->line_shift, (struct guest_va){va}, err);
     }
     return status == C2_OK && !reuse->deferred ? catch_up(reuse, UINT64_MAX, err) : status;
@@ -315,7 +361,7 @@ static enum c2_status walk_read(struct reuse *reuse, const struct sim_miss *miss
     /* The line that needs the translation is the one of miss->va, or the part of a reference that begins there. */
     status = catch_up(reuse, miss->va.v & ~(uint64_t)(reuse->machine->line_bytes - 1), err);
     reuse->walk_reads += reuse->measuring;
-    return status == C2_OK ? access_line(reuse, reuse->data, miss->line.v, &distance, err) : status;
+    return status == C2_OK ? access_line(reuse, reuse->data, miss->core, miss->line.v, &distance, err) : status;
 }
 
 static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
@@ -325,7 +371,7 @@ static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_
     enum c2_status status = walk_read(reuse, miss, err);
     const uint32_t first = miss->first > 0 ? miss->first : 1;
     for (uint32_t i = first; i < miss->outcome->depth && status == C2_OK; i++)
-        status = access_line(reuse, reuse->level[i], miss->line.v, &distance, err);
+        status = access_line(reuse, reuse->level[i], miss->core, miss->line.v, &distance, err);
     return status;
 }
 
@@ -343,9 +389,10 @@ static void emptied(void *self)
 {
     struct reuse *reuse = self;
     reuse->failed = catch_up(reuse, UINT64_MAX, &reuse->failure);
-    reuse->fetch_line = NOWHERE;
+    forget_fetches(reuse);
     for (uint32_t i = 0; i < reuse->result.stack_count; i++)
-        reuse_stack_empty(reuse->curves[i].stack);
+        for (uint32_t copy = 0; copy < reuse->curves[i].copies; copy++)
+            reuse_stack_empty(reuse->curves[i].stacks[copy]);
 }
 
 static enum c2_status dropped(void *self, struct c2_error *err)
@@ -437,7 +484,8 @@ static void check_curves(struct reuse *reuse, const struct sim_totals *of)
         curve->of.exact = curve->exact;
         curve->of.exact_count = curve->room; /* at exact_most, or nothing came back at a larger distance */
         curve->of.fa_misses = counts->fa_misses;
-        reuse_stack_check(curve->stack);
+        for (uint32_t copy = 0; copy < curve->copies; copy++)
+            reuse_stack_check(curve->stacks[copy]);
         check_curve(reuse, &curve->of, counts);
         reuse->result.stacks[i] = curve->of;
     }
@@ -522,8 +570,7 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
 
 static const void *result(const struct analysis *analysis) { return &((const struct reuse *)analysis)->result; }
 
-const struct analysis_kind analysis_reuse = {.of_one_core = true,
-                                             .needs = 1u << ANALYSIS_profile,
+const struct analysis_kind analysis_reuse = {.needs = 1u << ANALYSIS_profile,
                                              .create = create,
                                              .subscriber = subscriber,
                                              .result = result,

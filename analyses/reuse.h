@@ -8,10 +8,12 @@
 
 #include "analyses/analyses.h"
 
-/* A histogram in powers of two. [0]: distance 0; [k]: 2^(k-1) up to 2^k - 1; the last one: of lines that were never
- * accessed before. A cache of 2^k lines has what [0] to [k] count. */
-#define ANALYSES_REUSE_BUCKETS 34u
-#define ANALYSES_REUSE_COLD (ANALYSES_REUSE_BUCKETS - 1)
+/* A histogram in powers of two. [0]: distance 0; [k]: 2^(k-1) up to 2^k - 1; COLD: of lines that were never accessed
+ * before; TAKEN: of several cores, of lines that another one has written since. A cache of 2^k lines has what [0] to
+ * [k] count. */
+#define ANALYSES_REUSE_BUCKETS 35u
+#define ANALYSES_REUSE_COLD 33u
+#define ANALYSES_REUSE_TAKEN 34u
 struct analyses_reuse {
     uint64_t count[ANALYSES_REUSE_BUCKETS];
 };
@@ -20,7 +22,7 @@ struct analyses_reuse {
 struct analyses_reuse_stack {
     const char *name;     /* "data", "code": all line accesses of the program; "L2": those that the level was asked */
     const char *level;    /* whose accesses these are */
-    uint64_t level_lines; /* of that level, */
+    uint64_t level_lines; /* of that level, each core's where it has its own, */
     uint64_t fa_misses;   /* and what its shadow has missed: as many as misses() says */
     uint64_t accesses;
     struct analyses_reuse by_size;

@@ -8,6 +8,10 @@
  *   sums over the words that are full; the word that time stands in is counted by itself.
  *   When the slots are used up the lines get new ones in the same order, without gaps, and where these are more than
  *   half of all slots there are twice as many then.
+ *   A line that is removed leaves a hole: its slot stays, and counts in the distance of older lines, as a cache that
+ *   had the line has a place free there. Who accesses a line behind the youngest hole, or none that is there, fills it:
+ *   the caches that end between the two had room for the line and evict nothing. Where the line was is a hole then, as
+ *   the larger ones have their free place still. So a distance below n is still what a cache of n lines has.
  *
  * Price
  *   O(log M) an access, M lines ever accessed; an access of the youngest line is one comparison, one that comes back
@@ -16,8 +20,8 @@
  *   many as lines: bounded by what the program accesses, not by how long it runs.
  *
  * Invariants (reuse_stack_check)
- *   A bit is set for each line accessed and for no other slot; a line's slot is behind those of all that were accessed
- *   before; the sums are those of the words.
+ *   A bit is set for each line accessed, each hole, and for no other slot; a line's slot is behind those of all that
+ *   were accessed before; the sums are those of the words.
  *
  * Source
  *   The stack is that of R. Mattson, J. Gecsei, D. Slutz and I. Traiger, "Evaluation techniques for storage
@@ -35,6 +39,8 @@
 #define MOST_SLOTS (UINT32_C(1) << 31)
 #define NEAR_WORDS 12u /* so many are counted sooner than the tree is asked */
 #define RECENT C2_HOST_SIZE(1024u, 2u)
+#define END_TAKEN UINT32_MAX /* of a line that was removed */
+#define NO_LINE UINT32_MAX   /* of a slot that is a hole */
 
 struct reuse_stack {
     struct c2_map *groups; /* line / GROUP -> its number */
@@ -42,15 +48,17 @@ struct reuse_stack {
         uint64_t key;
         uint32_t group;
     } recent[RECENT]; /* key: line / GROUP + 1 */
-    uint32_t *end_of; /* [group * GROUP + line % GROUP]: 1 + the line's slot; 0: none */
+    uint32_t *end_of; /* [group * GROUP + line % GROUP]: 1 + the line's slot; 0: none; END_TAKEN */
     uint32_t group_count, group_room;
-    uint32_t *line_at; /* [slot]: index in end_of */
+    uint32_t *line_at; /* [slot]: index in end_of, NO_LINE */
     uint64_t *bits;
     uint32_t *sums;  /* [1 + word]: Fenwick's tree, of full words */
     uint32_t slots;  /* that there are */
     uint32_t now;    /* those used */
-    uint32_t live;   /* lines that were accessed */
+    uint32_t live;   /* lines that were accessed, and holes */
     uint32_t summed; /* bits in full words */
+    uint32_t *holes; /* a heap of slots, the youngest first */
+    uint32_t hole_count, hole_room;
 };
 
 /* ------------------------------------------------------------------ life */
@@ -77,7 +85,7 @@ void reuse_stack_empty(struct reuse_stack *stack)
     memset(stack->end_of, 0, (size_t)stack->group_count * GROUP * sizeof *stack->end_of);
     memset(stack->bits, 0, stack->slots / WORD * sizeof *stack->bits);
     memset(stack->sums, 0, (stack->slots / WORD + 1) * sizeof *stack->sums);
-    stack->now = stack->live = stack->summed = 0;
+    stack->now = stack->live = stack->summed = stack->hole_count = 0;
 }
 
 enum c2_status reuse_stack_create(struct reuse_stack **out, struct c2_error *err)
@@ -107,6 +115,7 @@ void reuse_stack_destroy(struct reuse_stack *stack)
     c2_free(stack->line_at);
     c2_free(stack->bits);
     c2_free(stack->sums);
+    c2_free(stack->holes);
     c2_free(stack);
 }
 
@@ -188,7 +197,8 @@ static void set(struct reuse_stack *stack, uint32_t index)
     const uint32_t slot = stack->now++;
     stack->bits[slot / WORD] |= (uint64_t)1 << slot % WORD;
     stack->line_at[slot] = index;
-    stack->end_of[index] = stack->now;
+    if (C2_LIKELY(index != NO_LINE))
+        stack->end_of[index] = stack->now;
     if (stack->now % WORD != 0)
         return;
     const uint32_t full = ones(stack->bits[slot / WORD]);
@@ -218,10 +228,73 @@ static enum c2_status renumber(struct reuse_stack *stack, struct c2_error *err)
     memset(stack->bits, 0, stack->slots / WORD * sizeof *stack->bits);
     memset(stack->sums, 0, (stack->slots / WORD + 1) * sizeof *stack->sums);
     stack->now = stack->summed = 0;
-    for (uint32_t i = 0; i < to; i++)
+    for (uint32_t i = 0, hole = stack->hole_count; i < to; i++) {
+        if (stack->line_at[i] == NO_LINE)
+            stack->holes[--hole] = i; /* descending: that is a heap */
         set(stack, stack->line_at[i]);
+    }
     return C2_OK;
 }
+
+/* ------------------------------------------------------------------ holes */
+
+static enum c2_status add_hole(struct reuse_stack *stack, uint32_t slot, struct c2_error *err)
+{
+    if (!c2_grow((void **)&stack->holes, &stack->hole_room, stack->hole_count, sizeof *stack->holes))
+        return c2_fail_memory(err, "reuse distances");
+    uint32_t at = stack->hole_count++;
+    for (; at != 0 && stack->holes[(at - 1) / 2] < slot; at = (at - 1) / 2)
+        stack->holes[at] = stack->holes[(at - 1) / 2];
+    stack->holes[at] = slot;
+    stack->line_at[slot] = NO_LINE;
+    return C2_OK;
+}
+
+/* The youngest one is filled. */
+static void fill_hole(struct reuse_stack *stack)
+{
+    uint32_t *holes = stack->holes, at = 0;
+    clear(stack, holes[0]);
+    const uint32_t last = holes[--stack->hole_count], count = stack->hole_count;
+    for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
+        child += child + 1 < count && holes[child + 1] > holes[child];
+        if (holes[child] <= last)
+            break;
+        holes[at] = holes[child];
+    }
+    holes[at] = last;
+}
+
+/* A line that stood at `end`, or nowhere, becomes the youngest: what was there is free, or a hole. */
+static enum c2_status leave(struct reuse_stack *stack, uint32_t end, struct c2_error *err)
+{
+    const bool fills = stack->hole_count != 0 && (end == 0 || stack->holes[0] > end - 1);
+    if (fills)
+        fill_hole(stack);
+    else if (end == 0)
+        stack->live++;
+    if (end == 0)
+        return C2_OK;
+    if (fills)
+        return add_hole(stack, end - 1, err);
+    clear(stack, end - 1);
+    return C2_OK;
+}
+
+enum c2_status reuse_stack_remove(struct reuse_stack *stack, uint64_t line, struct c2_error *err)
+{
+    uint64_t group;
+    if (!c2_map_get(stack->groups, line / GROUP, &group))
+        return C2_OK;
+    uint32_t *end = &stack->end_of[group * GROUP + line % GROUP];
+    if (*end == 0 || *end == END_TAKEN)
+        return C2_OK;
+    enum c2_status status = add_hole(stack, *end - 1, err);
+    *end = END_TAKEN;
+    return status;
+}
+
+/* ------------------------------------------------------------------ an access */
 
 enum c2_status reuse_stack_access(struct reuse_stack *stack, uint64_t line, uint64_t *distance, struct c2_error *err)
 {
@@ -230,15 +303,13 @@ enum c2_status reuse_stack_access(struct reuse_stack *stack, uint64_t line, uint
     if (status != C2_OK)
         return status;
     const uint32_t end = stack->end_of[index];
+    const bool absent = end == 0 || end == END_TAKEN;
     *distance = 0;
     if (SHORTCUT(end == stack->now && end != 0))
         return C2_OK;
-    *distance = end == 0 ? REUSE_COLD : count_behind(stack, end - 1);
-    if (end == 0)
-        stack->live++;
-    else
-        clear(stack, end - 1);
-    if (stack->now == stack->slots)
+    *distance = end == 0 ? REUSE_COLD : absent ? REUSE_TAKEN : count_behind(stack, end - 1);
+    status = leave(stack, absent ? 0 : end, err);
+    if (status == C2_OK && stack->now == stack->slots)
         status = renumber(stack, err);
     if (status == C2_OK)
         set(stack, index);
@@ -257,9 +328,15 @@ void reuse_stack_check(const struct reuse_stack *stack)
     }
     for (uint32_t i = 0; i < stack->group_count * GROUP; i++) {
         const uint32_t slot = stack->end_of[i] - 1;
-        lines += stack->end_of[i] != 0;
-        C2_ASSERT(stack->end_of[i] == 0 || stack->line_at[slot] == i);
-        C2_ASSERT(stack->end_of[i] == 0 || (stack->bits[slot / WORD] >> slot % WORD & 1) != 0);
+        const bool there = stack->end_of[i] != 0 && stack->end_of[i] != END_TAKEN;
+        lines += there;
+        C2_ASSERT(!there || stack->line_at[slot] == i);
+        C2_ASSERT(!there || (stack->bits[slot / WORD] >> slot % WORD & 1) != 0);
     }
-    C2_ASSERT(bits == lines && lines == stack->live && summed == stack->summed);
+    for (uint32_t i = 0; i < stack->hole_count; i++) {
+        const uint32_t slot = stack->holes[i];
+        C2_ASSERT(stack->line_at[slot] == NO_LINE && (stack->bits[slot / WORD] >> slot % WORD & 1) != 0);
+        C2_ASSERT(i == 0 || slot < stack->holes[(i - 1) / 2]);
+    }
+    C2_ASSERT(bits == lines + stack->hole_count && bits == stack->live && summed == stack->summed);
 }

@@ -11,6 +11,9 @@
  *   An access is counted for all levels from the one that it enters at down that have the line, whichever serves it: a
  *   line that L2 has too is used in L2 as much as in L1. (So is Callgrind's count for its last level.) What is fetched
  *   and found in L1D says nothing of L1D's line.
+ *   Of several cores each has places of its own for the levels that are not shared. What an access makes come and go is
+ *   in those of its core, and in the shared ones; but an inclusive shared level takes its victim from all cores, and a
+ *   write takes its line from the levels that are other cores' own.
  *
  * Counting
  *   Bytes are exact: a bit each.
@@ -20,7 +23,7 @@
  *
  * Price
  *   A record a line that is in any level, so memory is bounded by the lines of all levels: (48 bytes + a bit a byte)
- *   a level.
+ *   a level, of several cores one for each.
  */
 #include "analyses/stays_priv.h"
 
@@ -33,16 +36,18 @@
 /* One a line. */
 struct record {
     uint64_t line;
-    uint32_t count; /* levels that have it */
+    uint32_t count; /* places that have it */
 };
 
 struct stays {
     const struct caches_machine *machine;
     struct stays_listener to;
     uint32_t levels, words;
-    struct c2_map *record_of; /* line -> record */
+    uint32_t cores, own, places; /* own: levels of the data path that a core has for itself */
+    uint32_t core;               /* that makes the access */
+    struct c2_map *record_of;    /* line -> record */
     struct record *records;
-    struct stay *stays;   /* [record * levels + level] */
+    struct stay *stays;   /* [record * places + place] */
     uint64_t *masks;      /* likewise, words each */
     uint32_t count, room; /* of records */
     uint32_t *unused;     /* records that are of no line */
@@ -98,6 +103,9 @@ enum c2_status stays_create(struct stays **out, const struct caches_machine *mac
     stays->to = *listener;
     stays->levels = machine->level_count + machine->has_l1i;
     stays->words = stays_mask_words(machine);
+    stays->cores = caches_machine_cores(machine);
+    stays->own = caches_machine_private(machine);
+    stays->places = stays->levels + (stays->cores - 1) * (stays->own + machine->has_l1i);
     forget_recent(stays);
     enum c2_status status = c2_map_create(&stays->record_of, err);
     if (status == C2_OK)
@@ -119,14 +127,48 @@ void stays_destroy(struct stays *stays)
     c2_free(stays);
 }
 
+static bool is_own(const struct stays *stays, uint32_t level)
+{
+    return level < stays->own || level == stays->machine->level_count;
+}
+
+/* The first core's places have the numbers of their levels. */
+static uint32_t place_of(const struct stays *stays, uint32_t core, uint32_t level)
+{
+    const uint32_t own = stays->own + stays->machine->has_l1i;
+    if (core == 0 || !is_own(stays, level))
+        return level;
+    return stays->levels + (core - 1) * own + (level < stays->own ? level : stays->own);
+}
+
+static uint32_t level_at(const struct stays *stays, uint32_t place)
+{
+    const uint32_t own = stays->own + stays->machine->has_l1i;
+    if (place < stays->levels)
+        return place;
+    const uint32_t level = (place - stays->levels) % own;
+    return level < stays->own ? level : stays->machine->level_count;
+}
+
+/* Here and below: of a place, or of the level of the core that makes the access. */
+static struct stay *stay_at(const struct stays *stays, uint32_t record, uint32_t place)
+{
+    return &stays->stays[(size_t)record * stays->places + place];
+}
+
 static struct stay *stay_of(const struct stays *stays, uint32_t record, uint32_t level)
 {
-    return &stays->stays[(size_t)record * stays->levels + level];
+    return stay_at(stays, record, place_of(stays, stays->core, level));
+}
+
+static uint64_t *mask_at(const struct stays *stays, uint32_t record, uint32_t place)
+{
+    return &stays->masks[((size_t)record * stays->places + place) * stays->words];
 }
 
 static uint64_t *mask_of(const struct stays *stays, uint32_t record, uint32_t level)
 {
-    return &stays->masks[((size_t)record * stays->levels + level) * stays->words];
+    return mask_at(stays, record, place_of(stays, stays->core, level));
 }
 
 static uint32_t find(struct stays *stays, uint64_t line)
@@ -155,8 +197,8 @@ static bool make_room(struct stays *stays)
     if (stays->count < stays->room)
         return true;
     if (!grow_part((void **)&stays->records, room, sizeof *stays->records) ||
-        !grow_part((void **)&stays->stays, room, stays->levels * sizeof *stays->stays) ||
-        !grow_part((void **)&stays->masks, room, (size_t)stays->levels * stays->words * sizeof *stays->masks) ||
+        !grow_part((void **)&stays->stays, room, stays->places * sizeof *stays->stays) ||
+        !grow_part((void **)&stays->masks, room, (size_t)stays->places * stays->words * sizeof *stays->masks) ||
         !grow_part((void **)&stays->unused, room, sizeof *stays->unused))
         return false;
     stays->room = room;
@@ -172,7 +214,7 @@ static enum c2_status need(struct stays *stays, uint64_t line, uint32_t *record,
         return no_memory(err);
     *record = stays->unused_count != 0 ? stays->unused[--stays->unused_count] : stays->count++;
     stays->records[*record] = (struct record){.line = line};
-    memset(stay_of(stays, *record, 0), 0, stays->levels * sizeof *stays->stays);
+    memset(stay_at(stays, *record, 0), 0, stays->places * sizeof *stays->stays);
     return c2_map_put(stays->record_of, line, *record, err);
 }
 
@@ -187,18 +229,24 @@ static void drop(struct stays *stays, uint32_t record)
 
 /* ------------------------------------------------------------------ stays */
 
-static enum c2_status end_stay(struct stays *stays, uint32_t record, uint32_t level, enum stays_end end,
-                               uint32_t evictor, struct c2_error *err)
+static enum c2_status end_at(struct stays *stays, uint32_t record, uint32_t place, enum stays_end end, uint32_t evictor,
+                             struct c2_error *err)
 {
-    struct stay *stay = stay_of(stays, record, level);
+    struct stay *stay = stay_at(stays, record, place);
     if (!stay->there)
         return C2_OK;
     stay->there = false;
-    enum c2_status status = stays->to.ended(stays->to.self, level, stay, mask_of(stays, record, level), end, evictor,
-                                            err);
+    enum c2_status status = stays->to.ended(stays->to.self, level_at(stays, place), stay, mask_at(stays, record, place),
+                                            end, evictor, err);
     if (--stays->records[record].count == 0)
         drop(stays, record);
     return status;
+}
+
+static enum c2_status end_stay(struct stays *stays, uint32_t record, uint32_t level, enum stays_end end,
+                               uint32_t evictor, struct c2_error *err)
+{
+    return end_at(stays, record, place_of(stays, stays->core, level), end, evictor, err);
 }
 
 static enum c2_status begin_stay(struct stays *stays, uint64_t line, uint32_t level, const struct stays_actor *actor,
@@ -234,10 +282,12 @@ static enum c2_status invalidate_above(struct stays *stays, uint64_t line, uint3
                                        struct c2_error *err)
 {
     enum c2_status status = C2_OK;
-    for (uint32_t i = 0; i < stays->levels && status == C2_OK; i++) {
-        const uint32_t record = find(stays, line);
-        if ((i < level || i == stays->machine->level_count) && record != NO_RECORD)
-            status = end_stay(stays, record, i, STAYS_INVALIDATED, evictor, err);
+    for (uint32_t place = 0; place < stays->places && status == C2_OK; place++) {
+        const uint32_t record = find(stays, line), at = level_at(stays, place);
+        const bool above = at < level || at == stays->machine->level_count;
+        const bool reached = !is_own(stays, level) || place == place_of(stays, stays->core, at);
+        if (above && reached && record != NO_RECORD)
+            status = end_at(stays, record, place, STAYS_INVALIDATED, evictor, err);
     }
     return status;
 }
@@ -286,6 +336,21 @@ void stays_touch(struct stays *stays, uint64_t line, bool fetch, uint32_t depth,
     const uint32_t record = find(stays, line), levels = stays->machine->level_count;
     for (uint32_t i = depth; i < levels && record != NO_RECORD; i++)
         touch_level(stays, record, i == 0 && fetch ? levels : i, first, bytes);
+}
+
+void stays_on_core(struct stays *stays, uint32_t core) { stays->core = core; }
+
+enum c2_status stays_written(struct stays *stays, uint64_t line, uint32_t writer, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (uint32_t place = 0; place < stays->places && stays->cores > 1 && status == C2_OK; place++) {
+        const uint32_t record = find(stays, line), level = level_at(stays, place);
+        if (record == NO_RECORD)
+            break;
+        if (is_own(stays, level) && place != place_of(stays, stays->core, level))
+            status = end_at(stays, record, place, STAYS_TAKEN, writer, err);
+    }
+    return status;
 }
 
 /* The levels from depth on lack it, up to the one that serves it. */
@@ -347,7 +412,7 @@ enum c2_status stays_prefetched(struct stays *stays, const struct caches_prefetc
 
 void stays_drop(struct stays *stays)
 {
-    for (size_t i = 0; i < (size_t)stays->count * stays->levels; i++)
+    for (size_t i = 0; i < (size_t)stays->count * stays->places; i++)
         stays->stays[i].measured = false;
 }
 
@@ -356,8 +421,8 @@ enum c2_status stays_end_all(struct stays *stays, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (uint32_t record = 0; record < stays->count; record++)
-        for (uint32_t level = 0; level < stays->levels && status == C2_OK; level++)
-            status = end_stay(stays, record, level, STAYS_LEFT, STAYS_NOBODY, err);
+        for (uint32_t place = 0; place < stays->places && status == C2_OK; place++)
+            status = end_at(stays, record, place, STAYS_LEFT, STAYS_NOBODY, err);
     return status;
 }
 
@@ -365,8 +430,8 @@ static void check_record(const struct stays *stays, uint32_t record)
 {
     uint64_t found;
     uint32_t count = 0;
-    for (uint32_t level = 0; level < stays->levels; level++)
-        count += stay_of(stays, record, level)->there;
+    for (uint32_t place = 0; place < stays->places; place++)
+        count += stay_at(stays, record, place)->there;
     if (count == 0)
         return;
     C2_ASSERT(count == stays->records[record].count);

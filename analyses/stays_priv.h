@@ -26,7 +26,8 @@ struct stay {
     bool there;
 };
 
-enum stays_end { STAYS_EVICTED, STAYS_INVALIDATED, STAYS_LEFT }; /* by its level; by one below; there at the end */
+/* By its level; by one below; by another core's write; there at the end. */
+enum stays_end { STAYS_EVICTED, STAYS_INVALIDATED, STAYS_TAKEN, STAYS_LEFT };
 
 /* Levels by their number: L1I has the number behind those of the data path. mask: a bit for each byte touched, in words
  * of 64 bits. evictor: NOBODY where the line was left. */
@@ -42,9 +43,13 @@ enum c2_status stays_create(struct stays **out, const struct caches_machine *mac
                             const struct stays_listener *listener, struct c2_error *err);
 void stays_destroy(struct stays *stays); /* takes NULL */
 
+/* The core that makes what follows. */
+void stays_on_core(struct stays *stays, uint32_t core);
 /* The bytes [first, first + bytes) of the line are accessed: by a fetch, which enters at L1I; else at level `depth` of
  * the data path. Counts for the levels that have it, from there down. */
 void stays_touch(struct stays *stays, uint64_t line, bool fetch, uint32_t depth, uint32_t first, uint32_t bytes);
+/* The core writes the line: it leaves the levels that are other cores' own. Before the access itself. */
+enum c2_status stays_written(struct stays *stays, uint64_t line, uint32_t writer, struct c2_error *err);
 /* An access of the line missed levels outcome->event[first .. served_by - 1]: lines leave, and this one comes. What it
  * touches is still to be told, but for an exclusive level that gives it up, of which that is the last: [from, from +
  * bytes). */

@@ -267,12 +267,18 @@ static void add_start(struct samples_groups *groups)
     estimate_add_start(&groups->cost, 0, (double)groups->costs[0], share, all);
 }
 
+/* Misses but those of coherence, which are not in the cost. */
+static uint64_t classes_of(const struct sim_sampled *of)
+{
+    return of->classes[ANALYSES_COLD] + of->classes[ANALYSES_CAPACITY] + of->classes[ANALYSES_CONFLICT];
+}
+
 static void add_samples(struct samples_groups *groups)
 {
     const struct sim_samples *samples = &groups->run->samples;
     for (size_t i = 0; i < samples->count; i++)
         for (uint32_t k = 0; k < samples->level_count; k++)
-            groups->costs[i] += samples->levels[i * samples->level_count + k].misses * groups->cycles[k];
+            groups->costs[i] += classes_of(&samples->levels[i * samples->level_count + k]) * groups->cycles[k];
     note_usual(groups);
     for (size_t i = groups->run->start; i < samples->count; i++)
         add_sample(groups, i);

@@ -42,13 +42,15 @@ static uint64_t misses_of(const struct analyses_reuse *of, uint32_t size_log2)
     return sum;
 }
 
-static void add_distances(struct document *d, const struct analyses_reuse *of)
+static void add_distances(struct document *d, const struct report_run *run, const struct analyses_reuse *of)
 {
     uint32_t count = ANALYSES_REUSE_COLD;
     while (count > 0 && of->count[count - 1] == 0)
         count--;
     doc_count(d, DOC_JSON, "accesses", accesses_of(of));
     doc_count(d, DOC_JSON, "cold", of->count[ANALYSES_REUSE_COLD]);
+    if (caches_machine_cores(run->machine) > 1)
+        doc_count(d, DOC_JSON, "taken", of->count[ANALYSES_REUSE_TAKEN]);
     doc_table(d, DOC_JSON, "distances");
     for (uint32_t i = 0; i < count; i++)
         doc_count(d, DOC_JSON, NULL, of->count[i]);
@@ -109,7 +111,7 @@ static void add_sizes(struct document *d, const struct analyses_reuse_stack *of,
         doc_count(d, DOC_JSON, "bytes", (uint64_t)line_bytes << k);
         doc_count(d, DOC_JSON, "misses", misses);
         doc_close(d);
-        if (misses == of->by_size.count[ANALYSES_REUSE_COLD])
+        if (misses == of->by_size.count[ANALYSES_REUSE_COLD] + of->by_size.count[ANALYSES_REUSE_TAKEN])
             break;
     }
     doc_close(d);
@@ -129,11 +131,12 @@ static void add_knees(struct document *d, const struct analyses_reuse_stack *of,
     doc_close(d);
 }
 
-static void add_stack(struct document *d, const struct analyses_reuse_stack *of, uint32_t line_bytes)
+static void add_stack(struct document *d, const struct report_run *run, const struct analyses_reuse_stack *of,
+                      uint32_t line_bytes)
 {
     doc_group(d, DOC_JSON, NULL);
     doc_string(d, DOC_JSON, "name", of->name);
-    add_distances(d, &of->by_size);
+    add_distances(d, run, &of->by_size);
     add_sizes(d, of, line_bytes);
     add_knees(d, of, line_bytes);
     doc_group(d, DOC_JSON, "level");
@@ -235,7 +238,7 @@ static void add_groups(struct document *d, const struct report_digest *digest, c
     for (size_t i = 0; i < groups->count && i < limit; i++) {
         doc_group(d, DOC_JSON, NULL);
         name(d, digest, groups->list[i].number);
-        add_distances(d, &groups->list[i].of);
+        add_distances(d, digest->run, &groups->list[i].of);
         doc_close(d);
     }
     for (size_t i = limit; i < groups->count; i++)
@@ -245,7 +248,7 @@ static void add_groups(struct document *d, const struct report_digest *digest, c
         doc_group(d, DOC_JSON, "rest");
         doc_count(d, DOC_JSON, key, groups->count - limit);
         doc_close(d);
-        add_distances(d, &rest);
+        add_distances(d, digest->run, &rest);
         doc_close(d);
     }
     doc_close(d);
@@ -299,6 +302,9 @@ static void note_finding(struct document *d, const struct analyses_reuse_stack *
         doc_say(d, "%s at %s by %s%s", i == 0 ? "" : ",", report_size(size, knees[i].lines * line_bytes),
                 doc_share(d, knees[i].accesses, of->accesses), i == 0 ? " of the accesses" : "");
     doc_say(d, "; %s are cold", doc_share(d, of->by_size.count[ANALYSES_REUSE_COLD], of->accesses));
+    if (of->by_size.count[ANALYSES_REUSE_TAKEN] != 0)
+        doc_say(d, ", %s of lines that another core has written since",
+                doc_share(d, of->by_size.count[ANALYSES_REUSE_TAKEN], of->accesses));
 }
 
 static void add_rates(struct document *d, const char *name, const struct analyses_reuse *of)
@@ -372,7 +378,7 @@ static void add_json(struct document *d, const struct report_digest *digest, con
     doc_count(d, DOC_JSON, "line", of->line_bytes);
     doc_table(d, DOC_JSON, "stacks");
     for (uint32_t i = 0; i < of->stack_count; i++)
-        add_stack(d, &of->stacks[i], of->line_bytes);
+        add_stack(d, digest->run, &of->stacks[i], of->line_bytes);
     doc_close(d);
     add_groups(d, digest, "objects", objects, OBJECTS, name_object);
     add_groups(d, digest, "functions", &functions, FUNCTIONS, name_function);

@@ -12,7 +12,8 @@
  *   A margin is too wide when it is more than the precision asked for, in per cent of the miss rate.
  *
  * Counting
- *   A sample is one phase that was measured; one that the end of the program cuts counts as well.
+ *   A sample is one phase that was measured; one that the end of the program cuts counts as well. Of several cores it
+ *   is what all of them did in it, whichever thread's turn it was; what coherence misses cost is not in the cost.
  *
  * Not modelled
  *   That caches stand still while instructions are skipped: a sample begins with lines of long ago, and takes what was
@@ -71,6 +72,8 @@ static double counted(const struct report_run *run, size_t sample, uint32_t numb
         return gain * (double)level->accesses;
     case SAMPLES_MISSES:
         return gain * (double)level->misses;
+    case SAMPLES_COHERENCE:
+        return gain * (double)(level->misses - level->classes[0] - level->classes[1] - level->classes[2]);
     default:
         return gain * (double)level->classes[what - SAMPLES_CLASSES];
     }
@@ -151,6 +154,9 @@ static void add_totals(struct document *d, const struct report_run *run, uint32_
         of = samples_level(run, number, SAMPLES_CLASSES + i, SAMPLES_INSTRUCTIONS);
         add_total(d, run, class_keys[i], &of);
     }
+    of = samples_level(run, number, SAMPLES_COHERENCE, SAMPLES_INSTRUCTIONS);
+    if (caches_machine_cores(run->machine) > 1)
+        add_total(d, run, "coherence", &of);
     doc_close(d);
 }
 
@@ -344,6 +350,16 @@ static void note_samples(struct document *d, const struct report_run *run)
     note_start(d, run);
 }
 
+/* Of several cores: the class that is no instruction's and no object's here. */
+static void add_coherence(struct document *d, const struct report_run *run, const struct report_level *level)
+{
+    const struct estimate of = samples_level(run, level->number, SAMPLES_COHERENCE, SAMPLES_MISSES);
+    if (caches_machine_cores(run->machine) == 1)
+        return;
+    add_words(d, "coherence", &of, samples_left(run), PER_CENT);
+    add_estimate(d, "coherence", &of, samples_left(run), PER_CENT);
+}
+
 static void add_level(struct document *d, const struct report_run *run, const struct report_level *level)
 {
     const double left = samples_left(run);
@@ -361,6 +377,7 @@ static void add_level(struct document *d, const struct report_run *run, const st
     }
     add_estimate(d, "miss_rate", &rate, left, PER_CENT);
     add_classes(d, classes, left);
+    add_coherence(d, run, level);
     add_estimate(d, "misses_per_1000", &misses, left, PER_1000);
     add_totals(d, run, level->number);
     add_needed(d, run, &rate);
@@ -375,9 +392,10 @@ static void add_levels(struct document *d, const struct report_digest *digest)
                                                 {.heading = "capacity, %", .key = "capacity"},
                                                 {.heading = "conflict, %", .key = "conflict"},
                                                 {.heading = "per 1000 instr.", .key = "per 1000"},
-                                                {.heading = "misses of the run", .key = "total"}};
+                                                {.heading = "misses of the run", .key = "total"},
+                                                {.heading = "coherence, %", .key = "coherence"}};
     doc_table(d, DOC_BOTH, "levels");
-    doc_columns(d, columns, COUNT_OF(columns), 0);
+    doc_columns(d, columns, COUNT_OF(columns) - (digest->run->machine->cores <= 1), 0);
     for (size_t i = 0; i < digest->level_count; i++)
         add_level(d, digest->run, &digest->levels[i]);
     doc_close(d);

@@ -14,7 +14,8 @@ enum samples_count {
     SAMPLES_INSTRUCTIONS,
     SAMPLES_ACCESSES,
     SAMPLES_MISSES,
-    SAMPLES_CLASSES, /* misses, by class from here on */
+    SAMPLES_COHERENCE, /* of several cores: misses of lines that another one had taken */
+    SAMPLES_CLASSES,   /* misses, by class from here on */
 };
 
 /* The share of the run's instructions behind the start that no sample has. */

@@ -269,6 +269,7 @@ static struct sim_miss describe(const struct sim_core *core, enum sim_kind kind,
                              .first = kind == SIM_WALK ? caches_machine(sim->caches)->walks_from : 0,
                              .page_log2 = sim_page_log2(core, va),
                              .entry = kind == SIM_WALK ? core->walk_entry : 0,
+                             .core = core->number,
                              .measured = sim->attributed.measuring,
                              .outcome = outcome};
 }

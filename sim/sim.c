@@ -57,10 +57,6 @@ enum c2_status sim_create(struct sim **out, const struct sim_config *config, str
     if (!c2_is_power_of_two(line_bytes) || line_bytes < 8 || line_bytes > C2_PAGE_BYTES)
         return c2_fail(err, C2_ERR_INVALID, "machine %s: lines of %" PRIu32 " bytes; must be a power of two, 8 to 4096",
                        config->machine->name, line_bytes);
-    if (config->samples && caches_machine_cores(config->machine) > 1)
-        return c2_fail(err, C2_ERR_UNSUPPORTED,
-                       "machine %s has %" PRIu32 " cores: of samples one is looked at (remedy: --set cores=1)",
-                       config->machine->name, config->machine->cores);
     struct sim *sim = c2_calloc(1, sizeof *sim);
     if (!sim)
         return c2_fail_memory(err, "the simulator");

@@ -77,6 +77,7 @@ struct sim_miss {
                          * first .. outcome->served_by - 1 missed */
     uint32_t page_log2;  /* of the page that va lies in, in bytes */
     uint32_t entry;      /* WALK: the entry's number in its line */
+    uint32_t core;       /* that made the access */
     bool measured;       /* in a phase that is */
     const struct caches_outcome *outcome; /* evictors are actors */
 };
@@ -114,8 +115,9 @@ void sim_totals_add(struct sim_totals *to, const struct sim_totals *what);
 
 /* Samples: the windows that were measured and are not empty, in order, for those who want each by itself. */
 enum { SIM_CLASSES = 3 };
-struct sim_sampled {                                 /* of a level */
-    uint64_t accesses, misses, classes[SIM_CLASSES]; /* cold, capacity, conflict */
+struct sim_sampled { /* of a level */
+    uint64_t accesses, misses,
+        classes[SIM_CLASSES]; /* cold, capacity, conflict; of several cores the rest: coherence */
 };
 struct sim_samples {
     size_t count;

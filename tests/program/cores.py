@@ -7,6 +7,8 @@ true      A producer and a consumer.
 mixed     What a line is lost for, and what is read then: true sharing by a later access, upgrades, write-backs.
 private   A shared L3, and one for each core.
 tlbs      TLBs of each core, and memory that is taken away from them.
+analyses  Reuse, use of lines, distances of misses and the FIFO detector, of each core's caches and of shared ones.
+samples   Samples that are all of the run, and such that are not.
 twin      Random traces of eight lines, which all caches have room for, beside a model of states and bytes.
 refused   What does not go with several cores.
 advised   `c2emu advise` tries the padding.
@@ -166,6 +168,53 @@ def tlbs():
           [[[n, 0], [0, n]] for n in (3, 2, 5)], "shootdowns")
 
 
+def picked(of, *keys):
+    return [of[key] for key in keys]
+
+
+def analyses():
+    n = 50
+    report = replay(counters(n, 8), "--reuse", "--line-use")
+    # Of each core the first access is cold, each later read finds that others have written, and each write the line
+    # where it was just read. L3 is asked for it by each miss.
+    equal([picked(s, "name", "accesses", "cold", "taken", "distances") for s in report["reuse"]["stacks"]
+           if s["name"] != "code"],
+          [["data", 8 * n, 4, 4 * n - 4, [4 * n]], ["L2", 4 * n, 4, 4 * n - 4, []], ["L3", 4 * n, 1, 0, [4 * n - 1]]],
+          "reuse of one line")
+    # A stay in L1D or L2 is a read and a write of 8 bytes, and the next core's write ends it, but for the last; in L3
+    # it is one, for all of them.
+    keys = ("level", "loads", "accesses", "used_bytes", "taken", "evicted", "invalidated", "left")
+    equal([picked(l, *keys) for l in report["line_use"]["levels"] if l["level"] != "L1I"],
+          [[name, 4 * n, 8 * n, 4 * n * 8, 4 * n - 1, 0, 0, 1] for name in ("L1D", "L2")] +
+          [["L3", 1, 8 * n, 32, 0, 0, 0, 1]], "use of one line")
+    # Two threads in turns, each over six lines of one set of its L1D, which has two ways: all miss, and each is found
+    # among the four that the set evicted last. No core's misses are between those of another.
+    rounds = 10
+    lines = [access("R", thread, 0x10000 + 64 * thread + 1024 * (6 * thread + i))
+             for _ in range(rounds) for i in range(6) for thread in (1, 2)]
+    report = replay(lines, "--rcd", "--fifo-detector", "--pages", "identity")
+    equal(picked(report["rcd"], "misses", "conflicts", "first", "below", "periods", "mean_period"),
+          [12 * rounds, 12 * (rounds - 1), 2, 12 * rounds - 2, 2, 6 * rounds - 1], "distances of each core's misses")
+    equal(picked(level(report, "L1D")["fifo"], "both_conflict", "only_fifo", "only_fa", "fifo_capacity"),
+          [12 * (rounds - 1), 0, 0, 0], "the FIFO of each core's sets")
+    # L3 is asked for each line once, in turns; core 0's and core 1's lines lie in neighbouring sets
+    shared = replay(lines, "--rcd", "--rcd-level", "L3", "--pages", "identity")["rcd"]
+    equal(picked(shared, "misses", "first", "of_sets"), [12, 12, 512], "a shared level's")
+
+
+def cached(size, steps):
+    """Hits of a cache of that many lines for each core, whose lines others' writes take."""
+    caches, hits = [[] for _ in range(4)], 0
+    for core, write, line in steps:
+        hits += line in caches[core]
+        caches[core] = [line] + [other for other in caches[core] if other != line]
+        del caches[core][size:]
+        for other in range(4):
+            if write and other != core and line in caches[other]:
+                caches[other].remove(line)
+    return hits
+
+
 class Line:
     """MESI with caches that nothing leaves: who has it, who alone, who lost it, and what others wrote since."""
 
@@ -201,6 +250,7 @@ def twin():
     for seed in range(6):
         draw = random.Random(seed)
         lines, trace, counts = [Line() for _ in range(9)], [], {key: [0] * 4 for key in keys}
+        steps = []
         for _ in range(3000):
             thread, write = draw.randint(1, 7), draw.random() < 0.3
             start, size = draw.randrange(8 * 64), draw.choice((1, 2, 4, 8, 16, 32))
@@ -208,10 +258,17 @@ def twin():
             for line in range(start // 64, (start + size - 1) // 64 + 1):
                 wanted = {byte - 64 * line for byte in range(start, start + size) if byte // 64 == line}
                 lines[line].access(counts, (thread - 1) % 4, write, wanted)
+                steps.append(((thread - 1) % 4, write, line))
         for line in lines:
             for core in line.waits:
                 counts["false_sharing"][core] += 1
-        report = replay(trace)
+        report = replay(trace, "--reuse", "--line-use", "--rcd", "--fifo-detector")
+        data = report["reuse"]["stacks"][0]
+        for size in data["sizes"]:
+            equal(data["accesses"] - cached(size["bytes"] // 64, steps), size["misses"],
+                  "misses of %d bytes" % size["bytes"])
+        taken = sum(core["own_levels"][0]["invalidations"] for core in report["coherence"]["cores"])
+        equal(report["line_use"]["levels"][0]["taken"], taken, "stays that a write has ended")
         for key in keys:
             equal([core[0] for core in cores(report, key)], counts[key], "%s of trace %d" % (key, seed))
         check(min(min(counts[key]) for key in keys) > 10, "all of it happens")
@@ -222,10 +279,7 @@ def refused():
                            (["--set", "L1D.shared=yes"], "cannot be shared"),
                            (["--set", "L2.shared=yes", "--set", "L3.shared=no"], "below it is not"),
                            (["--set", "cores=65"], "65"),
-                           (["--rcd"], "--rcd: it looks at one core, and machine teach has 4 (remedy: --set cores=1)"),
-                           (["--reuse"], "--reuse"), (["--fifo-detector"], "--fifo-detector"),
-                           (["--line-use"], "--line-use"),
-                           (["--against", "random"], "--against")):
+                           ):
         result = emulate(["replay"] + MACHINE + options + ["-"], stdin=None, input=b"R 1 1 1 1 1\n")
         check(result.returncode != 0, "%s is refused" % options)
         contains(result.stderr.decode(), [words], str(options))
@@ -342,6 +396,36 @@ def live_halo():
     check(level(apart, "L3")["coherence"] >= lines * (steps - 2) and level(run, "L3")["coherence"] == 0, "private L3s")
 
 
+# Samples one behind the other are the run; of others the means are theirs.
+def live_samples():
+    whole = live("counters", 4, 100)
+    pieces = live("counters", 4, 100, options=["--measure", "3000", "--samples", "1000"])
+    equal([pieces["levels"], pieces["coherence"]], [whole["levels"], whole["coherence"]], "samples that are the run")
+    for options in (["--measure", "3000", "--samples", "1000"],
+                    ["--measure", "700", "--period", "2100", "--start", "0"]):
+        sampled = live("counters", 4, 100, options=options)
+        for of in sampled["samples"]["levels"]:
+            counts = level(sampled, of["name"])
+            for key in ("cold", "capacity", "conflict", "coherence"):
+                check(abs(of[key]["mean"] - 100 * counts[key] / counts["misses"]) < 1e-5, "%s: %s" % (of["name"], key))
+        equal(sum(thread["instructions"] for thread in sampled["coherence"]["threads"]),
+              sampled["run"]["measured"]["instructions"], "what threads did in samples")
+
+
+# The other side is the run under the other placement; what it misses too is inherent.
+def live_against():
+    options = ["-m", "teach", "--pages", "same-color"]
+    both = live("halo", 4, 8, 64, 6, options=options + ["--against", "random"])["against"]
+    other = live("halo", 4, 8, 64, 6, options=["-m", "teach", "--pages", "random"])
+    run = live("halo", 4, 8, 64, 6, options=options)
+    equal(both["levels"], other["levels"], "the other side")
+    equal([label["inherent"] + label["placement"] + label["walks"] for label in both["labels"]],
+          [of["conflict"] for of in run["levels"]], "conflict misses")
+    check(next(label["placement"] for label in both["labels"] if label["level"] == "L2") > 100, "due to placement")
+    same = live("halo", 4, 8, 64, 6, options=options + ["--against", "same-color"])["against"]
+    equal([label["placement"] for label in same["labels"]], [0] * len(same["labels"]), "the same placement again")
+
+
 # Padded, no thread misses its counter any longer, and the first one, at the end, never had the lines of the others.
 def live_advised():
     threads, rounds = 4, 100
@@ -383,7 +467,8 @@ def live_bandwidth():
                           (c["path"], c["direction"]) == flow), "what moved")
 
 
-{"advised": live_advised, "bandwidth": live_bandwidth, "counters": live_counters, "handoff": live_handoff,
+{"analyses": analyses, "samples": live_samples, "against": live_against, "advised": live_advised,
+ "bandwidth": live_bandwidth, "counters": live_counters, "handoff": live_handoff,
  "halo": live_halo, "false": false, "true": true, "mixed": mixed, "private": private, "tlbs": tlbs,
  "twin": twin, "refused": refused}[sys.argv[1]]()
 done()

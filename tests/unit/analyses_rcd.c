@@ -16,7 +16,7 @@
 
 enum { SETS = 16, WAYS = 2, THRESHOLD = 4, BLOCKS = 3, RECORDS = 4000, MOST = 2 * RECORDS, PERIOD = 7, BURST = 20 };
 
-static const struct caches_machine machine = ONE_LEVEL(SETS * WAYS * 64, WAYS);
+static struct caches_machine machine = ONE_LEVEL(SETS * WAYS * 64, WAYS); /* cores are set by who wants several */
 
 /* Of two instructions that read once each, at 0x1000, 0x2000, 0x3000. */
 static enum c2_status make_blocks(struct stream_blocks **out, struct c2_error *err)
@@ -34,7 +34,7 @@ static enum c2_status make_blocks(struct stream_blocks **out, struct c2_error *e
 
 /* The misses, as they came. */
 struct heard {
-    uint32_t code, set;
+    uint32_t code, set, core;
     bool conflict;
 };
 struct run {
@@ -54,7 +54,8 @@ static enum c2_status hear(void *self, const struct sim_miss *miss, struct c2_er
     struct run *run = self;
     const struct caches_event *event = &miss->outcome->event[0];
     (void)err;
-    run->list[run->count++] = (struct heard){miss->code, event->set_number, event->class_ == CACHES_CONFLICT};
+    run->list[run->count++] = (struct heard){miss->code, event->set_number, miss->core,
+                                             event->class_ == CACHES_CONFLICT};
     return C2_OK;
 }
 
@@ -80,14 +81,20 @@ static enum c2_status start(struct run *run, const char *threshold, const char *
     return sim_create(&run->sim, &config, err);
 }
 
-static enum c2_status execute(struct run *run, uint32_t block, uint64_t first, uint64_t second, struct c2_error *err)
+static enum c2_status execute_as(struct run *run, uint32_t tid, uint32_t block, uint64_t first, uint64_t second,
+                                 struct c2_error *err)
 {
-    run->batch->tid = 1;
+    run->batch->tid = tid;
     run->batch->used = 3;
     run->batch->words[0] = stream_header(block, 2, 2);
     run->batch->words[1] = first;
     run->batch->words[2] = second;
     return sim_consume(run->sim, run->batch, err);
+}
+
+static enum c2_status execute(struct run *run, uint32_t block, uint64_t first, uint64_t second, struct c2_error *err)
+{
+    return execute_as(run, 1, block, first, second, err);
 }
 
 static enum c2_status finish(struct run *run, struct c2_error *err)
@@ -121,12 +128,20 @@ static uint32_t loop_of(const struct run *run, uint32_t miss)
     return 0;
 }
 
-/* How many misses ago the n-th before it of its set was; 0: there was none. */
+static bool same_set(const struct run *run, uint32_t a, uint32_t b)
+{
+    return run->list[a].set == run->list[b].set && run->list[a].core == run->list[b].core;
+}
+
+/* How many misses of its core ago the n-th before it of its set was; 0: there was none. */
 static uint64_t distance(const struct run *run, uint32_t miss, unsigned n)
 {
-    for (uint32_t i = miss; i-- > 0;)
-        if (run->list[i].set == run->list[miss].set && --n == 0)
-            return miss - i;
+    uint64_t back = 0;
+    for (uint32_t i = miss; i-- > 0;) {
+        back += run->list[i].core == run->list[miss].core;
+        if (same_set(run, i, miss) && --n == 0)
+            return back;
+    }
     return 0;
 }
 
@@ -152,14 +167,14 @@ static bool ends_period(const struct run *run, uint32_t miss, uint64_t *misses)
     if (mine == 0 || mine >= THRESHOLD)
         return false;
     for (uint32_t i = miss + 1; i < run->count; i++)
-        if (run->list[i].set == run->list[miss].set && distance(run, i, 1) == mine)
+        if (same_set(run, i, miss) && distance(run, i, 1) == mine)
             return false;
-        else if (run->list[i].set == run->list[miss].set)
+        else if (same_set(run, i, miss))
             break;
     for (uint32_t i = miss; i-- > 0;)
-        if (run->list[i].set == run->list[miss].set && distance(run, i, 1) != mine)
+        if (same_set(run, i, miss) && distance(run, i, 1) != mine)
             return true;
-        else if (run->list[i].set == run->list[miss].set)
+        else if (same_set(run, i, miss))
             *misses += mine;
     return true;
 }
@@ -199,14 +214,18 @@ static void compare_loop(const struct run *run, uint32_t loop)
 
 /* ------------------------------------------------------------------ samples */
 
-/* Which misses a sampler takes, and which begin a burst. */
-static uint32_t sample(uint32_t *taken, bool *begins, uint32_t misses, const char *word, uint64_t period,
-                       uint64_t burst)
+/* Which misses of a core its sampler takes, and which begin a burst. */
+static uint32_t sample(uint32_t *taken, bool *begins, const struct run *run, uint32_t core, const char *word,
+                       uint64_t period, uint64_t burst)
 {
+    static uint32_t own[MOST];
     struct c2_rng rng;
     char name[64];
-    uint32_t count = 0;
-    snprintf(name, sizeof name, "rcd %s", word);
+    uint32_t count = 0, misses = 0;
+    for (uint32_t i = 0; i < run->count; i++)
+        if (run->list[i].core == core)
+            own[misses++] = i;
+    snprintf(name, sizeof name, core == 0 ? "rcd %s" : "rcd %s, core %u", word, core);
     c2_rng_init(&rng, 5, name);
     for (uint64_t at = 0;;) {
         at += 1 + c2_rng_below(&rng, 2 * (period * burst - burst + 1) - 1);
@@ -214,18 +233,17 @@ static uint32_t sample(uint32_t *taken, bool *begins, uint32_t misses, const cha
             if (at > misses)
                 return count;
             begins[count] = i == 0;
-            taken[count++] = (uint32_t)at - 1;
+            taken[count++] = own[at - 1];
         }
     }
 }
 
-static void compare_samples(const struct run *run, uint32_t number, const char *word, uint64_t period, uint64_t burst)
+static uint32_t add_samples(struct analyses_rcd_sampled *sums, const struct run *run, uint32_t core, const char *word,
+                            uint64_t period, uint64_t burst)
 {
     static uint32_t taken[MOST];
     static bool begins[MOST];
-    const uint32_t count = sample(taken, begins, run->count, word, period, burst);
-    struct analyses_rcd_sampled sums[8] = {{.samples = 0}};
-    assert_int_equal(count, run->rcd->samplings[number].samples);
+    const uint32_t count = sample(taken, begins, run, core, word, period, burst);
     for (uint32_t i = 0, first = 0; i < count; i++) {
         const uint32_t loop = loop_of(run, taken[i]);
         struct analyses_rcd_sampled *sum = &sums[loop];
@@ -249,17 +267,28 @@ static void compare_samples(const struct run *run, uint32_t number, const char *
             sum->below[1] += found[1] != 0 && found[1] < THRESHOLD * WAYS;
         }
     }
+    return count;
+}
+
+static void compare_samples(const struct run *run, uint32_t number, const char *word, uint64_t period, uint64_t burst)
+{
+    struct analyses_rcd_sampled sums[8] = {{.samples = 0}};
+    uint32_t count = 0;
+    for (uint32_t core = 0; core < caches_machine_cores(&machine); core++)
+        count += add_samples(sums, run, core, word, period, burst);
+    assert_int_equal(count, run->rcd->samplings[number].samples);
     for (uint32_t i = 0; i <= run->loops->count; i++)
         assert_memory_equal(&sums[i], &run->rcd->samplings[number].loops[i], sizeof sums[i]);
 }
 
 /* Blocks in turns, each at a few lines of its own; three sets have more than their share. */
-static void beside_the_twin(void **state)
+static void compare(uint32_t cores)
 {
     static struct run run;
     struct c2_rng rng;
     struct c2_error err;
-    (void)state;
+    machine.cores = cores;
+    run.count = 0;
     c2_rng_init(&rng, 1, "misses");
     assert_int_equal(C2_OK, start(&run, "4", "7,7x20", &err));
     for (uint32_t i = 0, block = 0; i < RECORDS / 2; i++) {
@@ -268,7 +297,8 @@ static void beside_the_twin(void **state)
         for (unsigned k = 0; k < 2; k++)
             va[k] = 0x100000 +
                     64 * (c2_rng_below(&rng, 2) == 0 ? SETS * c2_rng_below(&rng, 5) + block : c2_rng_below(&rng, 60));
-        assert_int_equal(C2_OK, execute(&run, block, va[0], va[1], &err));
+        const uint32_t tid = cores > 1 ? 1 + (uint32_t)c2_rng_below(&rng, cores + 1) : 1;
+        assert_int_equal(C2_OK, execute_as(&run, tid, block, va[0], va[1], &err));
     }
     assert_int_equal(C2_OK, finish(&run, &err));
     assert_true(run.count > 500 && run.loops->count >= 2 && run.loops->count < 8);
@@ -282,6 +312,14 @@ static void beside_the_twin(void **state)
         sum += run.rcd->objects[i].misses;
     assert_int_equal(run.count, sum);
     end(&run);
+    machine.cores = 1;
+}
+
+static void beside_the_twin(void **state)
+{
+    (void)state;
+    compare(1);
+    compare(2);
 }
 
 /* Sets by letters. AAAA: one that is its first, then distances of 1, a period of three misses; the second and third

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Reuse distances, held to a list that is searched from its front; and what misses() makes of a histogram.
+ * Reuse distances, held to a list that is searched from its front; where lines are removed as well, to caches of all
+ * sizes, one by one; and what misses() makes of a histogram.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,6 +84,102 @@ static void distances_are_those_of_a_list(void **state)
     the_same_as_a_list(5, 3000, 50, 1000); /* the list is told another line once */
 }
 
+/* ------------------------------------------------------------------ lines that are removed */
+
+enum { SIZES = 48 };
+
+/* A cache of so many lines, the youngest first. */
+struct cache {
+    uint64_t lines[SIZES + 1];
+    uint32_t count;
+};
+
+static bool cache_remove(struct cache *cache, uint64_t line)
+{
+    uint32_t at = 0;
+    while (at < cache->count && cache->lines[at] != line)
+        at++;
+    if (at == cache->count)
+        return false;
+    cache->count--;
+    memmove(&cache->lines[at], &cache->lines[at + 1], (cache->count - at) * sizeof line);
+    return true;
+}
+
+static bool cache_access(struct cache *cache, uint32_t size, uint64_t line)
+{
+    const bool had = cache_remove(cache, line);
+    cache->count -= cache->count == size;
+    memmove(&cache->lines[1], cache->lines, cache->count++ * sizeof line);
+    cache->lines[0] = line;
+    return had;
+}
+
+/* Returns how often a cache disagreed. mutant: they lose another line. */
+static uint64_t caches_of_all_sizes(uint64_t seed, uint64_t accesses, bool mutant)
+{
+    static struct cache caches[SIZES + 1];
+    static bool taken[2 * SIZES], seen[2 * SIZES];
+    struct reuse_stack *stack;
+    struct c2_rng rng;
+    uint64_t differ = 0, distance;
+    memset(caches, 0, sizeof caches);
+    memset(taken, 0, sizeof taken);
+    memset(seen, 0, sizeof seen);
+    c2_rng_init(&rng, seed, "holes");
+    assert_int_equal(C2_OK, reuse_stack_create(&stack, NULL));
+    for (uint64_t i = 0; i < accesses; i++) {
+        const uint64_t line = c2_rng_below(&rng, c2_rng_below(&rng, 2) == 0 ? 8 : 2 * SIZES);
+        if (c2_rng_below(&rng, 3) == 0) {
+            assert_int_equal(C2_OK, reuse_stack_remove(stack, line, NULL));
+            taken[line] = seen[line];
+            for (uint32_t size = 1; size <= SIZES; size++)
+                cache_remove(&caches[size], mutant ? line + 1 : line);
+            continue;
+        }
+        assert_int_equal(C2_OK, reuse_stack_access(stack, line, &distance, NULL));
+        differ += (distance == REUSE_COLD) != !seen[line] || (distance == REUSE_TAKEN) != taken[line];
+        seen[line] = true;
+        taken[line] = false;
+        for (uint32_t size = 1; size <= SIZES; size++)
+            differ += cache_access(&caches[size], size, line) != (distance < size);
+        if (i % 512 == 0)
+            reuse_stack_check(stack);
+    }
+    reuse_stack_check(stack);
+    reuse_stack_destroy(stack);
+    return differ;
+}
+
+static void removed_lines_leave_room(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++)
+        assert_int_equal(0, caches_of_all_sizes(seed, 9000, false)); /* renumbered */
+    assert_true(caches_of_all_sizes(4, 200, true) != 0);
+}
+
+/* a b c, and b is removed: a cache of two lines has c and a free place, one of three has a as well. d fills it, and
+ * nothing leaves that of two: c is second. a stands third still, behind d and c: a cache of two has lost it when c
+ * came. With a at the front the place of b is gone. b then was removed. */
+static void removed_by_hand(void **state)
+{
+    static const uint64_t lines[] = {10, 20, 30, 0, 40, 30, 10, 20};
+    static const uint64_t want[] = {REUSE_COLD, REUSE_COLD, REUSE_COLD, 0, REUSE_COLD, 1, 2, REUSE_TAKEN};
+    struct reuse_stack *stack;
+    (void)state;
+    assert_int_equal(C2_OK, reuse_stack_create(&stack, NULL));
+    for (unsigned i = 0; i < 8; i++) {
+        uint64_t distance = 0;
+        if (lines[i] == 0)
+            assert_int_equal(C2_OK, reuse_stack_remove(stack, 20, NULL));
+        else
+            assert_int_equal(C2_OK, reuse_stack_access(stack, lines[i], &distance, NULL));
+        assert_int_equal(want[i], distance);
+    }
+    reuse_stack_destroy(stack);
+}
+
 /* a b c a: two others between; b: two (c, a); b: none; d: cold. */
 static void by_hand(void **state)
 {
@@ -129,7 +226,8 @@ static void want_of_memory_is_said(void **state)
         c2_alloc_fail_from(n);
         status = reuse_stack_create(&stack, &err);
         for (uint64_t line = 0; line < 3 * 64 * 64 && status == C2_OK; line += 7)
-            status = reuse_stack_access(stack, line, &distance, &err);
+            status = line % 5 == 0 ? reuse_stack_remove(stack, line - 7, &err)
+                                   : reuse_stack_access(stack, line, &distance, &err);
         c2_alloc_fail_from(0);
         assert_true(status == C2_OK || status == C2_ERR_NO_MEMORY);
         reuse_stack_destroy(stack);
@@ -141,6 +239,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distances_are_those_of_a_list),
+        cmocka_unit_test(removed_lines_leave_room),
+        cmocka_unit_test(removed_by_hand),
         cmocka_unit_test(by_hand),
         cmocka_unit_test(misses_of_every_size),
         cmocka_unit_test(want_of_memory_is_said),

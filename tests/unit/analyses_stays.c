@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Stays of lines in levels, beside a twin that sees each line come into each level and leave it, on random machines:
- * every policy and inclusion, prefetchers, page walks, synonyms. And one by hand.
+ * every policy and inclusion, prefetchers, page walks, synonyms. Of several cores beside what the caches count, access
+ * by access.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -293,6 +294,121 @@ static void a_byte_more_is_noticed(void **state)
     assert_false(run(&machine, 4, 3000, true));
 }
 
+/* ------------------------------------------------------------------ several cores */
+
+/* How stays began and ended, by level. */
+struct counted {
+    uint64_t began, ended[STAYS_LEFT + 1];
+};
+static struct counted counted[CACHES_MAX_LEVELS + 1];
+
+static enum c2_status count_end(void *self, uint32_t level, const struct stay *stay, const uint64_t *mask,
+                                enum stays_end end, uint32_t evictor, struct c2_error *err)
+{
+    (void)self, (void)stay, (void)mask, (void)evictor, (void)err;
+    counted[level].ended[end]++;
+    counted[level].began++; /* each ends, once */
+    return C2_OK;
+}
+
+static struct caches_machine random_cores(struct c2_rng *rng)
+{
+    struct caches_machine machine = random_machine(rng);
+    while (machine.line_bytes > CACHES_MAX_COHERENT_LINE)
+        machine = random_machine(rng);
+    machine.cores = 2 + (uint32_t)c2_rng_below(rng, 3);
+    const uint32_t own = 1 + (uint32_t)c2_rng_below(rng, machine.level_count);
+    for (uint32_t i = own; i < machine.level_count; i++)
+        machine.levels[i].shared = true;
+    return machine;
+}
+
+/* mutant: writes take nothing. */
+static void step_on_core(struct stays *stays, struct caches *caches, const struct step *step, struct c2_rng *rng,
+                         bool mutant)
+{
+    const struct caches_machine *machine = caches_machine(caches);
+    const uint32_t first = step->walk ? machine->walks_from : 0, core = (uint32_t)c2_rng_below(rng, machine->cores);
+    const bool fetch = step->side == CACHES_FETCH && !step->walk, write = step->write && !step->walk && !fetch;
+    const struct line_no line = {step->physical};
+    const struct stays_actor actor = {1, {0}, true};
+    struct caches_outcome outcome;
+    uint32_t served_by;
+    caches_on_core(caches, &(struct caches_origin){.core = core, .bytes = machine->line_bytes});
+    if (step->walk)
+        assert_int_equal(caches_walk(caches, line, &served_by, &outcome, NULL), C2_OK);
+    else
+        assert_int_equal(
+            caches_access(caches, step->side, write, (struct line_no){step->virtual_}, line, &outcome, NULL), C2_OK);
+    stays_on_core(stays, core);
+    if (write && !mutant)
+        assert_int_equal(stays_written(stays, line.v, 2, NULL), C2_OK);
+    assert_int_equal(stays_missed(stays, line.v, fetch, first, &outcome, &actor, 0, 1, NULL), C2_OK);
+    stays_touch(stays, line.v, fetch, first, 0, 1);
+}
+
+/* What is there at the end began as well: so began is the misses of a level that is not exclusive. */
+static bool level_agrees(const struct caches *caches, uint32_t level)
+{
+    const struct caches_machine *machine = caches_machine(caches);
+    const bool l1i = level == machine->level_count, own = l1i || level < caches_machine_private(machine);
+    const bool exclusive = !l1i && machine->levels[level].inclusion == CACHES_EXCLUSIVE;
+    uint64_t taken = 0;
+    for (uint32_t core = 0; core < machine->cores && own; core++)
+        taken += caches_core_level(caches, core, level)->invalidations;
+    const struct caches_counts *n = l1i ? caches_l1i_counts(caches) : caches_level_counts(caches, level);
+    return (exclusive || counted[level].began == n->misses) && counted[level].ended[STAYS_TAKEN] == taken;
+}
+
+static bool cores_agree(const struct caches_machine *machine, uint64_t seed, bool mutant)
+{
+    const struct stays_listener listener = {NULL, NULL, count_end};
+    struct caches *caches;
+    struct stays *stays;
+    struct trace trace;
+    struct c2_rng rng;
+    uint64_t invalidated = 0, back = 0;
+    memset(counted, 0, sizeof counted);
+    assert_int_equal(caches_create(&caches, machine, seed, NULL), C2_OK);
+    assert_int_equal(stays_create(&stays, caches_machine(caches), &listener, NULL), C2_OK);
+    trace_init(&trace, machine, seed);
+    c2_rng_init(&rng, seed, "cores");
+    for (uint32_t i = 0; i < 800; i++) {
+        const struct step step = next_step(&trace, machine);
+        step_on_core(stays, caches, &step, &rng, mutant);
+    }
+    stays_check(stays);
+    assert_int_equal(stays_end_all(stays, NULL), C2_OK);
+    bool agree = true;
+    for (uint32_t i = 0; i < machine->level_count + machine->has_l1i; i++) {
+        agree &= level_agrees(caches, i);
+        invalidated += counted[i].ended[STAYS_INVALIDATED];
+        back += i < machine->level_count ? caches_level_counts(caches, i)->back_invalidations : 0;
+    }
+    caches_destroy(caches);
+    stays_destroy(stays);
+    return agree && invalidated == back;
+}
+
+static void cores_are_as_the_caches_count(void **state)
+{
+    uint64_t taken = 0, mutants = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= MACHINES; seed++) {
+        struct c2_rng rng;
+        c2_rng_init(&rng, seed, "cores");
+        const struct caches_machine machine = random_cores(&rng);
+        if (!cores_agree(&machine, seed, false)) {
+            print_machine(&machine);
+            fail_msg("seed %llu, %u cores", (unsigned long long)seed, machine.cores);
+        }
+        taken += counted[0].ended[STAYS_TAKEN];
+        mutants += seed <= 10 && !cores_agree(&machine, seed, true);
+    }
+    assert_true(taken > MACHINES);
+    assert_int_equal(mutants, 10);
+}
+
 /* Lines of 128 bytes have two words of mask. */
 static void masks(void **state)
 {
@@ -341,9 +457,8 @@ static void want_of_memory_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stays_are_the_twins),
-        cmocka_unit_test(a_byte_more_is_noticed),
-        cmocka_unit_test(masks),
+        cmocka_unit_test(stays_are_the_twins),           cmocka_unit_test(a_byte_more_is_noticed),
+        cmocka_unit_test(cores_are_as_the_caches_count), cmocka_unit_test(masks),
         cmocka_unit_test(want_of_memory_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
