@@ -94,6 +94,8 @@ bool emu_raise_pending(struct emu *emu)
     while ((sig = syscalls_pending(emu->config.kernel)) != 0)
         if (!raise_signal(emu, sig))
             return false;
+    if (syscalls_is_stopped(emu->config.kernel))
+        schedule_give_up(emu->schedule);
     return true;
 }
 

@@ -69,6 +69,10 @@ static bool interrupt_wait(struct emu *emu)
 static bool all_wait(struct emu *emu)
 {
     const uint32_t count = schedule_count(emu->schedule);
+    if (syscalls_is_stopped(emu->config.kernel) && !turns_shared(emu->config.family.turns)) {
+        c2_fail(emu->err, C2_ERR_UNSUPPORTED, "the program has stopped itself, and no other process can continue it");
+        return emu_deadlocked(emu);
+    }
     c2_fail(emu->err, C2_ERR_UNSUPPORTED, "deadlock: %s the program's %u thread%s can ever go on",
             count == 1 ? "not even" : "none of", count, count == 1 ? "" : "s");
     return emu_deadlocked(emu);

@@ -14,6 +14,7 @@
 #include "syscalls/processes_priv.h"
 #include "syscalls/sandbox_priv.h"
 #include "syscalls/signals_priv.h"
+#include "syscalls/stops_priv.h"
 #include "syscalls/timers_priv.h"
 
 /* What the running call copied of the guest's memory. */
@@ -97,6 +98,7 @@ struct kernel_names {
 struct syscalls {
     uint32_t pid;
     struct processes *processes;  /* this one and the others */
+    struct process *self;         /* of the list */
     struct processes_start start; /* of the child that is being made */
     int handed_back;              /* where pages of a child of vfork come back, -1: nowhere */
     bool may_fork;

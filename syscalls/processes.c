@@ -18,8 +18,7 @@
  *   A process in the list has a parent in it, or IDENTITY_PARENT. Groups and sessions are those of living processes.
  *
  * Not modelled
- *   CLONE_VM without CLONE_VFORK and CLONE_THREAD; pidfds; ptrace; stopped processes; mappings that a child of vfork
- *   changes stay its own.
+ *   CLONE_VM without CLONE_VFORK and CLONE_THREAD; pidfds; ptrace; mappings that a child of vfork changes stay its own.
  */
 #include "syscalls/processes_priv.h"
 
@@ -47,6 +46,7 @@ enum c2_status processes_create(struct syscalls *kernel, struct c2_error *err)
     if (all == MAP_FAILED)
         return c2_fail(err, C2_ERR_NO_MEMORY, "the list of processes: %s", strerror(errno));
     kernel->processes = all;
+    kernel->self = &all->list[0];
     all->last = all->foreground = IDENTITY_PID;
     all->running = all->used = 1;
     all->list[0] = (struct process){.pid = IDENTITY_PID,
@@ -75,7 +75,7 @@ static struct process *find(const struct syscalls *kernel, uint32_t pid)
     return NULL;
 }
 
-struct process *processes_self(const struct syscalls *kernel) { return find(kernel, kernel->pid); }
+struct process *processes_self(const struct syscalls *kernel) { return kernel->self; }
 
 /* What others have sent it. */
 static struct processes_sent *sent_to(const struct syscalls *kernel, const struct process *process)
@@ -83,11 +83,23 @@ static struct processes_sent *sent_to(const struct syscalls *kernel, const struc
     return &kernel->processes->sent[process - kernel->processes->list];
 }
 
+static void take_back(struct processes_sent *sent, uint64_t signals)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < sent->count; i++)
+        if (!(signals & signals_bit(sent->list[i].signal)))
+            sent->list[kept++] = sent->list[i];
+    sent->count = kept;
+    sent->set &= ~signals;
+}
+
 /* As pending_add: of the first 31 one of a kind. */
-static bool send(const struct syscalls *kernel, const struct process *process, const struct signals_info *info)
+bool processes_tell(struct syscalls *kernel, struct process *process, const struct signals_info *info)
 {
     struct processes_sent *sent = sent_to(kernel, process);
     const uint64_t bit = signals_bit(info->signal);
+    take_back(sent, stops_taken_back(info->signal));
+    stops_end(kernel, process, info->signal);
     if (sent->set & bit && info->signal < SIGNALS_REAL_TIME)
         return true;
     if (sent->count == PROCESSES_SENT)
@@ -111,7 +123,7 @@ bool syscalls_is_asleep(const struct syscalls *kernel)
     const uint32_t kinds = 1u << KERNEL_WAITS_CHILD | 1u << KERNEL_WAITS_VFORK | 1u << KERNEL_WAITS_SIGNAL |
                            1u << KERNEL_WAITS_TIME | 1u << KERNEL_WAITS_WORD | 1u << KERNEL_WAITS_WORDS |
                            1u << KERNEL_WAITS_OWNER;
-    for (uint32_t i = 0; i < kernel->thread_count; i++)
+    for (uint32_t i = 0; i < kernel->thread_count && !stops_is_stopped(kernel); i++)
         if (!(kinds >> kernel->threads[i]->wait.kind & 1))
             return false;
     return true;
@@ -205,7 +217,7 @@ struct handed {
     uint8_t bytes[C2_PAGE_BYTES];
 };
 
-static void take_back(struct call *c)
+static void take_pages_back(struct call *c)
 {
     struct handed page;
     if (c->kernel->handed_back < 0)
@@ -222,7 +234,7 @@ static bool is_over(struct call *c, int64_t *value)
     if (!c->again || c->waited->kind != KERNEL_WAITS_VFORK)
         return false;
     *value = (int64_t)c->waited->word;
-    take_back(c);
+    take_pages_back(c);
     return true;
 }
 
@@ -291,6 +303,7 @@ void syscalls_become_child(struct syscalls *kernel, uint32_t child, uint64_t ins
     struct call c = {.kernel = kernel, .result = &result, .err = &err};
     restart_clocks(kernel, instructions);
     kernel->pid = child;
+    kernel->self = find(kernel, child);
     threads_keep_current(kernel);
     kernel->current->wait = (struct kernel_wait){.kind = KERNEL_RUNS};
     pending_release(&kernel->signals.pending);
@@ -409,7 +422,7 @@ static void tell_parent(struct syscalls *kernel, struct process *child)
     info.sender.pid = (int32_t)child->pid;
     info.sender.uid = IDENTITY_USER;
     info.sender.value = (uint64_t)(killed ? WTERMSIG(child->status) : WEXITSTATUS(child->status));
-    send(kernel, parent, &info);
+    processes_tell(kernel, parent, &info);
 }
 
 static void leave_children(struct syscalls *kernel)
@@ -427,6 +440,7 @@ static void leave_children(struct syscalls *kernel)
 uint64_t syscalls_end(struct syscalls *kernel, int status, uint64_t instructions)
 {
     struct process *self = processes_self(kernel);
+    stops_leave_groups(kernel);
     self->status = status;
     self->cpu_ns = kernel_cpu_ns(kernel, instructions);
     self->state = PROCESS_ZOMBIE;
@@ -460,29 +474,55 @@ static bool is_meant(const struct syscalls *kernel, const struct process *child,
     return pid == -1 || child->group == (pid == 0 ? processes_self(kernel)->group : (uint64_t)-pid);
 }
 
-/* The first that has ended; *any: there are some. */
-static struct process *find_ended(const struct syscalls *kernel, int64_t pid, bool *any)
+/* What a wait with these options tells of a child: how it is now, as wait4 has it, and why that is told. */
+struct change {
+    struct process *child;
+    int status, code;
+};
+
+static bool has_changed(struct change *out, struct process *child, unsigned options)
 {
-    struct process *list = kernel->processes->list, *found = NULL;
+    *out = (struct change){.child = child, .status = child->status};
+    if (child->state == PROCESS_ZOMBIE) {
+        out->code = WIFSIGNALED(child->status) ? CLD_KILLED : CLD_EXITED;
+        return options & WEXITED;
+    }
+    if (child->news == PROCESS_STOPPED) {
+        out->status = W_STOPCODE(child->stopped);
+        out->code = CLD_STOPPED;
+        return options & WSTOPPED;
+    }
+    out->status = __W_CONTINUED;
+    out->code = CLD_CONTINUED;
+    return child->news == PROCESS_CONTINUED && options & WCONTINUED;
+}
+
+/* The first that has changed; *any: there are some that may. */
+static bool find_changed(struct change *out, const struct syscalls *kernel, int64_t pid, unsigned options, bool *any)
+{
+    struct process *list = kernel->processes->list;
+    struct change change;
+    *out = (struct change){.child = NULL};
     *any = false;
     for (uint32_t i = 0; i < kernel->processes->used; i++) {
         if (!is_meant(kernel, &list[i], pid))
             continue;
-        *any = true;
-        if (list[i].state == PROCESS_ZOMBIE && (!found || list[i].pid < found->pid))
-            found = &list[i];
+        *any |= list[i].state == PROCESS_RUNS || options & WEXITED;
+        if (has_changed(&change, &list[i], options) && (!out->child || list[i].pid < out->child->pid))
+            *out = change;
     }
-    return found;
+    return out->child;
 }
 
 bool processes_wait_over(const struct syscalls *kernel, const struct kernel_wait *wait)
 {
+    struct change change;
     bool any;
     if (wait->kind == KERNEL_WAITS_VFORK) {
         const struct process *child = find(kernel, (uint32_t)wait->word);
         return !child || child->state == PROCESS_ZOMBIE || !child->holds_parent;
     }
-    return find_ended(kernel, (int64_t)wait->word, &any) || !any;
+    return find_changed(&change, kernel, (int64_t)wait->word, wait->bits, &any) || !any;
 }
 
 static struct timeval time_of(uint64_t ns)
@@ -498,21 +538,25 @@ static int64_t write_usage(struct call *c, uint64_t address, const struct proces
     return address ? guest_write(c, address, &usage, sizeof usage) : 0;
 }
 
-static void bury(struct syscalls *kernel, struct process *child)
+/* It has been told of the child. */
+static void forget_change(struct syscalls *kernel, struct process *child)
 {
     struct process *self = processes_self(kernel);
+    if (child->state == PROCESS_RUNS) {
+        child->news = PROCESS_NO_NEWS;
+        return;
+    }
     self->children_ns += child->cpu_ns + child->children_ns;
     self->children_faults += child->faults + child->children_faults;
     child->state = PROCESS_NONE;
 }
 
-/* A child that has ended, 0 with WNOHANG, or -errno: SYSCALLS_BLOCKED as well. */
-static int64_t wait_for(struct call *c, int64_t pid, unsigned options, struct process **out)
+/* A child that has changed, 0 with WNOHANG, or -errno: SYSCALLS_BLOCKED as well. */
+static int64_t wait_for(struct call *c, int64_t pid, unsigned options, struct change *out)
 {
     bool any;
-    *out = find_ended(c->kernel, pid, &any);
-    if (*out)
-        return (*out)->pid;
+    if (find_changed(out, c->kernel, pid, options, &any))
+        return out->child->pid;
     if (!any)
         return -ECHILD;
     if (options & WNOHANG)
@@ -521,36 +565,51 @@ static int64_t wait_for(struct call *c, int64_t pid, unsigned options, struct pr
                                              .restarts = true,
                                              .deadline = KERNEL_NEVER,
                                              .word = (uint64_t)pid,
+                                             .bits = options,
                                              .why = "no child of it ever ends"});
 }
 
 int64_t processes_wait4(struct call *c)
 {
     const unsigned options = (unsigned)c->arg[2];
-    struct process *child;
+    struct change change;
     if (options & ~(unsigned)(WNOHANG | WUNTRACED | WCONTINUED | __WNOTHREAD | __WALL | __WCLONE))
         return -EINVAL;
     if ((int)c->arg[0] == INT32_MIN)
         return -ESRCH;
-    const int64_t pid = wait_for(c, (int)c->arg[0], options, &child);
+    const int64_t pid = wait_for(c, (int)c->arg[0], options | WEXITED, &change);
     if (pid <= 0)
         return pid;
-    int64_t status = c->arg[1] ? guest_write(c, c->arg[1], &child->status, sizeof child->status) : 0;
+    int64_t status = c->arg[1] ? guest_write(c, c->arg[1], &change.status, sizeof change.status) : 0;
     if (status == 0)
-        status = write_usage(c, c->arg[3], child);
-    bury(c->kernel, child);
+        status = write_usage(c, c->arg[3], change.child);
+    forget_change(c->kernel, change.child);
     return status < 0 ? status : pid;
 }
 
-static int64_t write_info(struct call *c, const struct process *child)
+/* si_status: a signal, or what it has said itself. */
+static int said_of(const struct change *change)
+{
+    switch (change->code) {
+    case CLD_EXITED:
+        return WEXITSTATUS(change->status);
+    case CLD_KILLED:
+        return WTERMSIG(change->status);
+    case CLD_STOPPED:
+        return WSTOPSIG(change->status);
+    default:
+        return SIGCONT;
+    }
+}
+
+static int64_t write_info(struct call *c, const struct change *change)
 {
     struct signals_info info = {.signal = 0};
-    if (child) {
-        const bool killed = WIFSIGNALED(child->status);
-        info = (struct signals_info){.signal = SIGCHLD, .code = killed ? CLD_KILLED : CLD_EXITED};
-        info.sender.pid = (int32_t)child->pid;
+    if (change->child) {
+        info = (struct signals_info){.signal = SIGCHLD, .code = change->code};
+        info.sender.pid = (int32_t)change->child->pid;
         info.sender.uid = IDENTITY_USER;
-        info.sender.value = (uint64_t)(killed ? WTERMSIG(child->status) : WEXITSTATUS(child->status));
+        info.sender.value = (uint64_t)said_of(change);
     }
     return c->arg[2] ? guest_write(c, c->arg[2], &info, sizeof info) : 0;
 }
@@ -559,19 +618,19 @@ int64_t processes_waitid(struct call *c)
 {
     const unsigned options = (unsigned)c->arg[3], which = (unsigned)c->arg[0];
     const int id = (int)c->arg[1];
-    struct process *child = NULL;
+    struct change change;
     if (options & ~(unsigned)(WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED | __WNOTHREAD | __WALL | __WCLONE) ||
         !(options & (WEXITED | WSTOPPED | WCONTINUED)) || which > P_PGID || (which == P_PID && id <= 0) || id < 0)
         return -EINVAL;
     const int64_t meant = which == P_ALL ? -1 : which == P_PID ? id : id == 0 ? 0 : -(int64_t)id;
-    const int64_t pid = wait_for(c, meant, options, &child);
+    const int64_t pid = wait_for(c, meant, options, &change);
     if (pid < 0)
         return pid;
-    int64_t status = write_info(c, child);
-    if (status == 0 && child)
-        status = write_usage(c, c->arg[4], child);
-    if (child && !(options & WNOWAIT))
-        bury(c->kernel, child);
+    int64_t status = write_info(c, &change);
+    if (status == 0 && change.child)
+        status = write_usage(c, c->arg[4], change.child);
+    if (change.child && !(options & WNOWAIT))
+        forget_change(c->kernel, change.child);
     return status;
 }
 
@@ -605,7 +664,9 @@ void syscalls_give_turn(struct syscalls *kernel)
     const struct signals_action *action = &kernel->signals.action[SIGCHLD];
     struct process *self = processes_self(kernel);
     self->waits_for = waits_for(kernel);
-    self->ignores_children = action->handler == (uint64_t)(uintptr_t)SIG_IGN || action->flags & SA_NOCLDWAIT;
+    const bool ignored = action->handler == (uint64_t)(uintptr_t)SIG_IGN;
+    self->ignores_children = ignored || action->flags & SA_NOCLDWAIT;
+    self->ignores_stops = ignored || action->flags & SA_NOCLDSTOP;
 }
 
 void syscalls_take_turn(struct syscalls *kernel, uint64_t instructions, uint64_t now)
@@ -616,6 +677,7 @@ void syscalls_take_turn(struct syscalls *kernel, uint64_t instructions, uint64_t
     for (uint32_t i = 0; i < sent->count; i++)
         signals_raise(kernel, NULL, &sent->list[i]);
     sent->set = sent->count = 0;
+    stops_tell(kernel);
     syscalls_expire(kernel, instructions);
 }
 
@@ -637,7 +699,7 @@ static bool send_to(struct syscalls *kernel, struct process *process, const stru
     if (info->signal == 0 || process->state == PROCESS_ZOMBIE)
         return true;
     if (process->pid != kernel->pid)
-        return send(kernel, process, info);
+        return processes_tell(kernel, process, info);
     signals_raise(kernel, NULL, info);
     return true;
 }

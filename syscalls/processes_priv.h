@@ -13,14 +13,19 @@ struct kernel_wait;
 enum { PROCESSES_MOST = 256, PROCESSES_SENT = 128 };
 
 enum process_state { PROCESS_NONE, PROCESS_RUNS, PROCESS_ZOMBIE };
+enum process_news { PROCESS_NO_NEWS, PROCESS_STOPPED, PROCESS_CONTINUED }; /* that a wait has not told yet */
 struct process {
     uint32_t pid, parent, group, session; /* parent: IDENTITY_PARENT when that is gone */
     enum process_state state;
-    pid_t host;              /* of the host */
-    bool executed;           /* has become another program since it was made */
-    bool holds_parent;       /* of a vfork: that waits until it becomes another program, or ends */
-    uint32_t waits_for;      /* who holds a lock that it wants by F_SETLKW; 0: nobody. As of when its turn ended */
-    bool ignores_children;   /* those that end are nobody's: SIGCHLD is ignored, or SA_NOCLDWAIT */
+    pid_t host;            /* of the host */
+    bool executed;         /* has become another program since it was made */
+    bool holds_parent;     /* of a vfork: that waits until it becomes another program, or ends */
+    uint32_t waits_for;    /* who holds a lock that it wants by F_SETLKW; 0: nobody. As of when its turn ended */
+    bool ignores_children; /* those that end are nobody's: SIGCHLD is ignored, or SA_NOCLDWAIT */
+    bool ignores_stops;    /* no SIGCHLD when they stop or go on: it is ignored, or SA_NOCLDSTOP */
+    bool tells;            /* it was stopped, and goes on: its parent is to be told when it has the turn */
+    int stopped;           /* by this signal; 0: it is not */
+    enum process_news news;
     int exit_signal;         /* for the parent; 0: none */
     int status;              /* of a zombie: as wait4 tells it */
     uint64_t cpu_ns, faults; /* of a zombie, */
@@ -60,6 +65,8 @@ bool processes_shared(const struct syscalls *kernel);
 int64_t processes_start(struct call *c, const struct processes_start *start);
 /* kill(2), sigqueue(3) to anybody: info->signal may be 0. */
 int64_t processes_send(struct call *c, int to, const struct signals_info *info);
+/* To another process that is not at its end, which sees it when it is its turn. False: too many. */
+bool processes_tell(struct syscalls *kernel, struct process *process, const struct signals_info *info);
 bool processes_has_children(const struct syscalls *kernel); /* that run, or were not waited for */
 /* What the guest calls a process of the host; 0: it is none of its own. */
 uint32_t processes_number(const struct syscalls *kernel, pid_t host);

@@ -6,7 +6,7 @@
  *   Signals come from faults, from broken pipes, from timers and from the guest itself; none come from outside. Those
  *   that are sent are pending for a thread or for the process (pending.c). Of the process's a thread takes those
  *   that no thread before it would: the first one first, as on Linux. Actions, masks, the alternate stack and the
- *   default actions are Linux's; stopping is ignored, for nobody could continue the process.
+ *   default actions are Linux's; of stopping see stops.c.
  *
  * Invariants
  *   SIGKILL and SIGSTOP are never blocked and have no action.
@@ -65,10 +65,6 @@ static bool ignored_by_default(int signal)
     case SIGCONT:
     case SIGURG:
     case SIGWINCH:
-    case SIGSTOP: /* these four would stop the process */
-    case SIGTSTP:
-    case SIGTTIN:
-    case SIGTTOU:
         return true;
     default:
         return false;
@@ -92,10 +88,20 @@ static bool is_blocked(const struct syscalls *kernel, const struct kernel_thread
     return true;
 }
 
+static void drop_pending(struct syscalls *kernel, int signal)
+{
+    pending_drop(&kernel->signals.pending, signal);
+    for (uint32_t i = 0; i < kernel->thread_count; i++)
+        pending_drop(&kernel->threads[i]->pending, signal);
+}
+
 bool signals_raise(struct syscalls *kernel, struct kernel_thread *thread, const struct signals_info *info)
 {
     struct signals_pending *pending = thread ? &thread->pending : &kernel->signals.pending;
     const uint64_t bit = signals_bit(info->signal);
+    for (uint64_t left = stops_taken_back(info->signal); left; left &= left - 1)
+        drop_pending(kernel, __builtin_ctzll(left) + 1);
+    stops_end(kernel, kernel->self, info->signal);
     if (is_ignored(&kernel->signals, info->signal) && !is_blocked(kernel, thread, bit))
         return false;
     return pending_add(pending, info);
@@ -110,13 +116,35 @@ static int first_of(uint64_t set)
     return set ? __builtin_ctzll(set) + 1 : 0;
 }
 
-/* The lowest one that is pending and not blocked; those that are ignored are dropped, as at their delivery. */
-static int deliverable(const struct signals *signals, struct signals_pending *pending, uint64_t blocked)
+static void show(struct syscalls *kernel, const struct signals_info *info)
+{
+    if (!kernel->trace)
+        return;
+    trace_thread(kernel, kernel->current ? kernel->current->tid : kernel->pid);
+    trace_signal(kernel->trace, info);
+}
+
+/* One that nobody handles stops the process, or is ignored: at its delivery, which it has come to. */
+static bool is_over(struct syscalls *kernel, int signal)
+{
+    const bool stops = stops_is_stop(signal) && kernel->signals.action[signal].handler == HANDLER_DEFAULT;
+    if (stops && !stops_is_for_nothing(kernel, signal))
+        stops_stop(kernel, signal);
+    return stops || is_ignored(&kernel->signals, signal);
+}
+
+/* The lowest one that is pending and not blocked; those that are over without a handler are dropped. */
+static int deliverable(struct syscalls *kernel, struct signals_pending *pending, uint64_t blocked)
 {
     int signal;
-    while ((signal = first_of(pending->set & ~blocked)) != 0 && is_ignored(signals, signal))
+    struct signals_info info;
+    while ((signal = first_of(pending->set & ~blocked)) != 0 && !stops_is_stopped(kernel) && is_over(kernel, signal)) {
+        pending_take(pending, signal, &info);
         pending_drop(pending, signal);
-    return signal;
+        if (stops_is_stop(signal))
+            show(kernel, &info);
+    }
+    return stops_is_stopped(kernel) ? 0 : signal;
 }
 
 /* What threads before it block: the process's signals that it takes. */
@@ -132,10 +160,10 @@ int signals_deliverable(struct syscalls *kernel, struct kernel_thread *thread)
 {
     struct signals *signals = &kernel->signals;
     const uint64_t blocked = thread->signals.blocked;
-    const int own = deliverable(signals, &thread->pending, blocked);
+    const int own = deliverable(kernel, &thread->pending, blocked);
     if (own || !(signals->pending.set & ~blocked))
         return own;
-    return deliverable(signals, &signals->pending, blocked | ~left_by_others(kernel, thread));
+    return deliverable(kernel, &signals->pending, blocked | ~left_by_others(kernel, thread));
 }
 
 int syscalls_pending(struct syscalls *kernel) { return signals_deliverable(kernel, kernel->current); }
@@ -230,13 +258,10 @@ static enum syscalls_delivery deliver(struct syscalls *kernel, struct syscalls_c
     const struct signals *signals = &kernel->signals;
     const uint64_t handler = signals->action[info->signal].handler;
     const bool blocked = kernel->current->signals.blocked & signals_bit(info->signal);
-    if (kernel->trace) {
-        trace_thread(kernel, kernel->current->tid);
-        trace_signal(kernel->trace, info);
-    }
+    show(kernel, info);
     if (fault && (blocked || handler == HANDLER_IGNORE))
         return SYSCALLS_KILLED;
-    if (is_ignored(signals, info->signal))
+    if (is_over(kernel, info->signal))
         return SYSCALLS_IGNORED;
     return handler == HANDLER_DEFAULT ? SYSCALLS_KILLED : deliver_to_handler(kernel, cpu, info, fault);
 }
@@ -262,13 +287,6 @@ enum syscalls_delivery syscalls_fault(struct syscalls *kernel, struct syscalls_c
 /* ------------------------------------------------------------------ actions and masks */
 
 enum { SET_BYTES = 8 };
-
-static void drop_pending(struct syscalls *kernel, int signal)
-{
-    pending_drop(&kernel->signals.pending, signal);
-    for (uint32_t i = 0; i < kernel->thread_count; i++)
-        pending_drop(&kernel->threads[i]->pending, signal);
-}
 
 int64_t signals_sigaction(struct call *c)
 {

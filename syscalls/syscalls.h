@@ -146,6 +146,7 @@ void syscalls_look_outside(struct syscalls *kernel);
  * a signal, let go of its parent, woke a word. */
 bool syscalls_is_asleep(const struct syscalls *kernel);
 uint64_t syscalls_events(const struct syscalls *kernel);
+bool syscalls_is_stopped(const struct syscalls *kernel);     /* the process, by SIGSTOP or the like */
 bool syscalls_is_interrupted(const struct syscalls *kernel); /* as config.interrupted says */
 
 /* A signal for the running thread: one of those pending, or from a SYSCALLS_SIGNAL.

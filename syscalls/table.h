@@ -295,8 +295,8 @@ SYSCALL(15, rt_sigreturn, signals_return, NO_RESULT, "", NONE)
 TOPIC("Processes")
 SYSCALL(60, exit, threads_exit, NO_RESULT, "", INT)
 SYSCALL(231, exit_group, process_exit, NO_RESULT, "", INT)
-SYSCALL(61, wait4, processes_wait4, DECIMAL, "nobody is ever stopped", INT, ADDRESS, HEX, ADDRESS)
-SYSCALL(247, waitid, processes_waitid, DECIMAL, "nobody is ever stopped; no P_PIDFD", INT, INT, ADDRESS, HEX, ADDRESS)
+SYSCALL(61, wait4, processes_wait4, DECIMAL, "", INT, ADDRESS, HEX, ADDRESS)
+SYSCALL(247, waitid, processes_waitid, DECIMAL, "no P_PIDFD", INT, INT, ADDRESS, HEX, ADDRESS)
 SYSCALL(56, clone, threads_clone, DECIMAL,
         "CLONE_VM without CLONE_VFORK or CLONE_THREAD is ENOSYS, with a line that says so", HEX, ADDRESS, ADDRESS,
         ADDRESS, HEX)

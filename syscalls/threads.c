@@ -396,6 +396,8 @@ enum syscalls_readiness syscalls_ready(struct syscalls *kernel, uint32_t tid, ui
 {
     struct kernel_thread *thread = threads_find(kernel, tid);
     C2_ASSERT(thread);
+    if (stops_is_stopped(kernel))
+        return SYSCALLS_WAITS;
     if (thread->wait.kind == KERNEL_RUNS)
         return SYSCALLS_RUNS;
     if (came_true(kernel, thread) || kernel_has_come(kernel, instructions, thread->wait.deadline))
@@ -432,6 +434,8 @@ uint64_t kernel_wait_ends(const struct syscalls *kernel, const struct kernel_wai
 uint64_t syscalls_next_time(const struct syscalls *kernel)
 {
     uint64_t next = timers_next(kernel);
+    if (stops_is_stopped(kernel))
+        return KERNEL_NEVER;
     for (uint32_t i = 0; i < kernel->thread_count; i++) {
         const uint64_t ends = kernel_wait_ends(kernel, &kernel->threads[i]->wait);
         next = ends < next ? ends : next;
@@ -459,7 +463,7 @@ static uint32_t gather_outside(const struct syscalls *kernel, struct pollfd *all
 
 bool syscalls_waits_outside(const struct syscalls *kernel)
 {
-    for (uint32_t i = 0; i < kernel->thread_count; i++)
+    for (uint32_t i = 0; i < kernel->thread_count && !stops_is_stopped(kernel); i++)
         if (kernel->threads[i]->wait.outside)
             return true;
     return false;
@@ -567,7 +571,9 @@ void syscalls_describe_wait(const struct syscalls *kernel, uint32_t tid, char *o
 {
     const struct kernel_thread *thread = threads_find(kernel, tid);
     const struct kernel_wait *wait = &thread->wait;
-    if (wait->kind == KERNEL_RUNS)
+    if (stops_is_stopped(kernel))
+        snprintf(out, bytes, "is stopped by %s, and nobody sends SIGCONT", syscalls_signal_name(kernel->self->stopped));
+    else if (wait->kind == KERNEL_RUNS)
         snprintf(out, bytes, "%s", thread == kernel->current ? "runs" : "may run");
     else if (wait->kind == KERNEL_WAITS_WORD || wait->kind == KERNEL_WAITS_OWNER)
         snprintf(out, bytes, "waits in %s for the word at %#llx, which holds %#x", syscalls_name(wait->call),

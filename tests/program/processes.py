@@ -129,6 +129,7 @@ def family(top):
     for part in ("basics", "pipes", "spawn", "signals", "shared", "clock"):
         both([guest, part, top], part)
     both([guest, "locks", top], "locks")
+    both([guest, "stops"], "stops")
     both([guest, "tree", "5"], "31 processes")
     both([guest, "pipes"], "pipes under another quantum", options=["--quantum", "777"])
 
@@ -314,6 +315,10 @@ def ends(top):
              ["thread 1000 waits in flock for a lock that process 1001 of the program holds:",
               "thread 1001 waits in flock for a lock that process 1000 of the program holds:", "circle (family.c:"],
              "who holds what")
+    dead = run([EMULATOR, "-q", "--no-sim", os.path.join(GUESTS, "family"), "alone"])
+    equal(dead.returncode, 125, "a program that stops itself: %s" % dead.stderr)
+    contains(dead.stderr.decode(), ["the program has stopped itself, and no other process can continue it",
+                                    "thread 1000 is stopped by SIGSTOP", "main (family.c:"], "who has stopped")
 
 
 def main():

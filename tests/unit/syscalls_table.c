@@ -153,7 +153,7 @@ static const char head[] =
     "ENOSYS and one line; programs then do without, as on a kernel that was built without it.\n"
     "\n"
     "**Signals** come from faults, broken pipes, timers and the program itself. Handlers, masks and alternate\n"
-    "stacks work; stopping signals are ignored.\n";
+    "stacks work, and so does stopping.\n";
 
 static void put_argument(FILE *to, const struct call_arg *a)
 {

@@ -10,7 +10,9 @@
  * clock    sleeping children, in virtual time
  * locks    processes that wait for one another's locks of files, in turn and in a circle (EDEADLK); both ends of a
  *          pipe with a name; a mutex in shared memory whose owner dies; a semaphore that is waited for before the fork
+ * stops    SIGSTOP and its kin, SIGCONT, what parents are told of them, threads that stand still, orphaned groups
  * circle   two processes wait for each other's flock: for ever
+ * alone    stops itself
  * tree N   2^N - 1 processes
  */
 #include <errno.h>
@@ -45,6 +47,10 @@ static void say_status(const char *what, pid_t child, const int *ending)
         printf("exited %d", WEXITSTATUS(status));
     if (child > 0 && WIFSIGNALED(status))
         printf("killed by %d", WTERMSIG(status));
+    if (child > 0 && WIFSTOPPED(status))
+        printf("stopped by %d", WSTOPSIG(status));
+    if (child > 0 && WIFCONTINUED(status))
+        printf("goes on");
     printf("\n");
     fflush(stdout);
 }
@@ -531,6 +537,165 @@ static void locks(const char *directory)
     share_words();
 }
 
+static volatile sig_atomic_t told[10], told_count;
+static void on_child(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (told_count < 10)
+        told[told_count++] = number == SIGCHLD ? info->si_code * 100 + info->si_status : -number;
+}
+
+static void say_told(const char *what)
+{
+    printf("%s:", what);
+    for (int i = 0; i < told_count; i++)
+        printf(" %d", (int)told[i]);
+    printf("\n");
+    told_count = 0;
+}
+
+static void say_info(const char *what, id_t child, int options)
+{
+    siginfo_t info = {.si_pid = 0};
+    const int got = waitid(P_PID, child, &info, options);
+    printf("%s: %s code %d status %d\n", what, got < 0 ? strerrorname_np(errno) : info.si_pid ? "a child" : "none yet",
+           info.si_code, info.si_status);
+}
+
+/* Two threads that count until they are told. */
+struct counters {
+    volatile long count[2];
+    volatile int stop;
+};
+static void *count_up(void *counters)
+{
+    struct counters *shared = counters;
+    while (!shared->stop)
+        shared->count[1]++;
+    return NULL;
+}
+
+static void stop_threads(void)
+{
+    struct counters *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int status;
+    const pid_t child = fork();
+    if (child == 0) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, count_up, shared);
+        while (!shared->stop)
+            shared->count[0]++;
+        pthread_join(thread, NULL);
+        _exit(17);
+    }
+    while (shared->count[0] == 0 || shared->count[1] == 0)
+        usleep(1000);
+    kill(child, SIGSTOP);
+    say_status("threads", waitpid(child, &status, WUNTRACED), &status);
+    const long before[2] = {shared->count[0], shared->count[1]};
+    usleep(100000);
+    printf("they stand still: %d\n", before[0] == shared->count[0] && before[1] == shared->count[1]);
+    kill(child, SIGCONT);
+    while (before[0] == shared->count[0] || before[1] == shared->count[1])
+        usleep(1000);
+    shared->stop = 1;
+    say_status("they go on", waitpid(child, &status, 0), &status);
+}
+
+/* In a session whose first process ends, a group is left alone: one that has stopped gets SIGHUP. */
+static void leave_orphans(void)
+{
+    int ends[2], status;
+    char text[10] = "";
+    if (pipe(ends) != 0)
+        exit(1);
+    const pid_t child = fork();
+    if (child == 0) {
+        setsid();
+        raise(SIGTSTP); /* in an orphaned group: for nothing */
+        const pid_t grandchild = fork();
+        if (grandchild == 0) {
+            struct sigaction action = {.sa_sigaction = on_child, .sa_flags = SA_SIGINFO};
+            sigaction(SIGHUP, &action, NULL);
+            setpgid(0, 0);
+            raise(SIGTTIN);
+            _exit(write(ends[1], told[0] == -SIGHUP ? "hup" : "???", 3) == 3 ? 0 : 1);
+        }
+        say_status("of the session", waitpid(grandchild, &status, WUNTRACED), &status);
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    close(ends[1]);
+    const ssize_t got = read(ends[0], text, 9);
+    printf("the orphan: %zd %s\n", got, text);
+    close(ends[0]);
+}
+
+static void stops(void)
+{
+    struct sigaction action = {.sa_sigaction = on_child, .sa_flags = SA_SIGINFO | SA_RESTART};
+    int status, ends[2];
+    char byte = 0;
+    sigaction(SIGCHLD, &action, NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        setpgid(0, 0); /* a group that its parent can let go on */
+        raise(SIGSTOP);
+        usleep(50000); /* its parent is told of each by itself */
+        raise(SIGTSTP);
+        usleep(50000);
+        _exit(5);
+    }
+    say_status("once", waitpid(child, &status, WUNTRACED), &status);
+    say_status("told already", waitpid(child, &status, WUNTRACED | WNOHANG), &status);
+    kill(child, SIGCONT);
+    say_info("without taking it", (id_t)child, WCONTINUED | WNOWAIT);
+    say_info("it goes on", (id_t)child, WCONTINUED);
+    say_info("twice", (id_t)child, WSTOPPED);
+    say_info("of no interest", (id_t)child, WEXITED | WNOHANG);
+    kill(child, SIGCONT);
+    say_status("its end", waitpid(child, &status, 0), &status);
+    say_told("SIGCHLD");
+    action.sa_flags |= SA_NOCLDSTOP;
+    sigaction(SIGCHLD, &action, NULL);
+    if (pipe(ends) != 0)
+        exit(1);
+    child = fork();
+    if (child == 0) { /* stopped while it reads: the call goes on, and so do signals that came meanwhile */
+        sigaction(SIGUSR1, &action, NULL);
+        sigaction(SIGCONT, &action, NULL);
+        const ssize_t got = read(ends[0], &byte, 1);
+        printf("read %zd %c", got, byte);
+        say_told(", signals");
+        fflush(stdout);
+        _exit(6);
+    }
+    usleep(10000);
+    kill(child, SIGSTOP);
+    say_status("amid a call", waitpid(child, &status, WUNTRACED), &status);
+    kill(child, SIGUSR1);
+    if (write(ends[1], "x", 1) != 1)
+        exit(1);
+    usleep(10000);
+    say_status("still there", waitpid(child, &status, WNOHANG), &status);
+    kill(child, SIGCONT);
+    say_status("to its end", waitpid(child, &status, 0), &status);
+    child = fork();
+    if (child == 0)
+        for (;;)
+            raise(SIGSTOP);
+    waitpid(child, &status, WUNTRACED);
+    kill(child, SIGTERM);
+    say_status("SIGTERM waits", waitpid(child, &status, WNOHANG | WUNTRACED), &status);
+    kill(child, SIGKILL);
+    say_info("without WEXITED", (id_t)child, WSTOPPED | WCONTINUED);
+    say_status("SIGKILL does not", waitpid(child, &status, WUNTRACED), &status);
+    say_told("SIGCHLD with SA_NOCLDSTOP");
+    signal(SIGCHLD, SIG_DFL);
+    stop_threads();
+    leave_orphans();
+}
+
 static void circle(const char *directory)
 {
     char path[4096], byte;
@@ -584,6 +749,10 @@ int main(int argc, char **argv)
         clocks();
     else if (strcmp(part, "locks") == 0 && argc > 2)
         locks(argv[2]);
+    else if (strcmp(part, "stops") == 0)
+        stops();
+    else if (strcmp(part, "alone") == 0)
+        raise(SIGSTOP);
     else if (strcmp(part, "circle") == 0 && argc > 2)
         circle(argv[2]);
     else if (strcmp(part, "tree") == 0 && argc > 2)
