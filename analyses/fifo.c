@@ -188,7 +188,8 @@ static enum c2_status prefetched(void *self, const struct sim_prefetched *prefet
     for (size_t i = 0; i < prefetched->count; i++) {
         const struct caches_prefetched *event = &prefetched->events[i];
         if (event->what == CACHES_PREFETCH_EVICTED)
-            push(&fifo->table[event->level][0], event->set, event->line);
+            push(&fifo->table[event->level][fifo->copies[event->level] > 1 ? prefetched->core : 0], event->set,
+                 event->line);
     }
     return C2_OK;
 }

@@ -9,6 +9,7 @@
  *   one that is not was caused by prefetching, whatever the way.
  *   A prefetch counts for the instruction and the object of the access that it followed, at whatever time it turns out
  *   to have been useful or useless or to have pushed out what is missed now. A miss counts for who misses.
+ *   Of several cores, and of the machine without prefetchers as many, levels of one name count together.
  *
  * Counting
  *   What happens while it is measured; a line may have been fetched before that. On every machine that is simulated

@@ -22,8 +22,8 @@ struct analyses_prefetch_row {
 
 /* Of the same machine without prefetchers, which was given the same accesses. */
 struct analyses_unaided {
-    uint64_t misses, classes[ANALYSES_CLASSES];
-    uint64_t caused; /* as in a cell */
+    uint64_t misses, classes[ANALYSES_CLASSES + 1]; /* behind the others: coherence */
+    uint64_t caused;                                /* as in a cell */
 };
 
 /* All of what was measured. */

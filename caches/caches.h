@@ -449,7 +449,7 @@ enum caches_prefetch_what {
 struct caches_prefetched {
     enum caches_prefetch_what what;
     enum caches_prefetcher prefetcher;
-    uint32_t level;     /* L1I has the number behind those of the data path */
+    uint32_t level;     /* L1I has the number behind those of the data path; of what is new, the accessing core's */
     uint32_t set;       /* EVICTED: as victim_set of an event */
     uint32_t actor;     /* of the access that the prefetch followed: the low half of its word */
     uint32_t served_by; /* ISSUED: the level that had it, level_count = memory */
@@ -473,7 +473,9 @@ void caches_set_instruction(struct caches *caches, struct guest_va pc);
     X(invalidations_received, "lines that the writes of other cores took from it") \
     X(interventions, "dirty lines of other cores that its accesses needed") \
     X(interventions_given, "dirty lines of it that other cores' accesses needed") \
-    X(forwards, "of the interventions: lines that no shared level had, so that the miss there read no memory")
+    X(forwards, "of the interventions: lines that no shared level had, so that the miss there read no memory") \
+    X(prefetch_downgrades, "lines that its prefetchers made another core share: its next write has to ask") \
+    X(prefetches_taken, "lines that its prefetchers had brought, and other cores' writes took before it asked for them")
 /* clang-format on */
 struct caches_core_counts {
 #define X(field, help) uint64_t field;

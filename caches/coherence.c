@@ -16,6 +16,10 @@
  *   Writing   All others lose the line: an invalidation each. A dirty copy is an intervention, and goes to the writer,
  *             who is in M and has it dirty: it is not written down. A write of a core that has the line in S is an
  *             upgrade, whether or not others have it still: the core does not know.
+ *   Fetching  What a prefetcher of a core's own level fetches, its core reads, but no byte of it: a core that has it in
+ *             E or M shares it, and who is alone with it then is in E. What it finds taken is no coherence miss of any
+ *             access; a later access of a level that was not fetched into may be one. A shared level's prefetcher is of
+ *             no core: what any core has it does not fetch, as the directory says so.
  *   Levels    All this is done before the access asks its levels, and changes nothing of what a shared level holds.
  *   Exclusive A dirty line that a read takes out of an exclusive shared level, and that other cores have, is written
  *             down first: who shares a line has it clean.
@@ -131,11 +135,13 @@ struct taken {
 };
 
 static void take_level(struct cache_coherence *coherence, struct cache_level *level, uint32_t node,
-                       struct cache_state *row, struct taken *taken)
+                       const struct cache_request *request, struct taken *taken)
 {
     struct caches_core_level *counts = &coherence->levels[level->core * coherence->own_nodes + node];
-    struct cache_state *state = &row[level->column];
+    struct cache_state *const row = request->row, *state = &row[level->column];
     bool dirty = false;
+    if (C2_UNLIKELY(level->prefetch) && cache_prefetch_taken(level, request->slot))
+        coherence->counts[level->core].prefetches_taken += coherence->measuring;
     const bool in_shadow = cache_shadow_take(&level->shadow, state->stamp);
     const bool copy = cache_level_invalidate(level, row, &dirty);
     if (in_shadow || copy)
@@ -180,7 +186,7 @@ static bool take(struct caches *caches, const struct cache_request *request, uin
     struct cache_directed *line = &coherence->lines[request->slot];
     struct taken taken = {.copy = false};
     for (uint32_t i = 0; i < coherence->own_nodes; i++)
-        take_level(coherence, own_node(caches, core, i), i, request->row, &taken);
+        take_level(coherence, own_node(caches, core, i), i, request, &taken);
     if (taken.copy)
         count_invalidation(coherence, core);
     if (taken.dirty)
@@ -327,6 +333,41 @@ bool cache_coherence_after(struct caches *caches, const struct cache_request *re
     coherence->counts[core].coherence_misses += missed && coherence->measuring;
     const bool done = line->record == 0 || cache_bytes_accessed(coherence, line, request->write, missed);
     return done && !coherence->failed;
+}
+
+/* ------------------------------------------------------------------ around a prefetch */
+
+static bool is_own(const struct caches *caches, const struct cache_level *level)
+{
+    return level->depth < caches->coherence->private_levels;
+}
+
+bool cache_coherence_keeps(const struct caches *caches, const struct cache_request *request)
+{
+    return !is_own(caches, request->first) && caches->coherence->lines[request->slot].sharers != 0;
+}
+
+void cache_coherence_fetches(struct caches *caches, const struct cache_request *request)
+{
+    struct cache_coherence *coherence = caches->coherence;
+    struct cache_directed *line = &coherence->lines[request->slot];
+    const uint32_t core = coherence->origin.core;
+    if (!is_own(caches, request->first))
+        return;
+    coherence->counts[core].prefetch_downgrades += line->owner != 0 && line->owner != core + 1 && coherence->measuring;
+    read_line(caches, request, line);
+}
+
+bool cache_coherence_fetched(struct caches *caches, const struct cache_request *request)
+{
+    struct cache_coherence *coherence = caches->coherence;
+    const uint64_t me = cache_core_bit(coherence->origin.core);
+    look_at_evicted(caches);
+    if (is_own(caches, request->first)) {
+        coherence->lines[request->slot].sharers |= me;
+        coherence->lines[request->slot].lost &= ~me;
+    }
+    return !coherence->failed;
 }
 
 /* ------------------------------------------------------------------ for others */

@@ -61,6 +61,11 @@ bool cache_coherence_reach(struct caches *caches);
 /* Around an access: other cores lose the line or share it; then the core has it. False: no memory. */
 bool cache_coherence_before(struct caches *caches, const struct cache_request *request);
 bool cache_coherence_after(struct caches *caches, const struct cache_request *request);
+/* Around what a prefetcher fetches into request->first, as an access that reads no bytes. Kept: a core has the line, so
+ * that a shared level's prefetcher is told so. */
+bool cache_coherence_keeps(const struct caches *caches, const struct cache_request *request);
+void cache_coherence_fetches(struct caches *caches, const struct cache_request *request);
+bool cache_coherence_fetched(struct caches *caches, const struct cache_request *request);
 /* A level has evicted the line, which may be on its way to another one. */
 void cache_coherence_evicted(struct caches *caches, const struct cache_level *level, uint32_t slot);
 /* The core that makes the access may write the line. */

@@ -83,6 +83,8 @@ bool cache_level_invalidate(struct cache_level *level, const struct cache_state 
 /* A line has come into the level, or left it (prefetch.c). */
 void cache_prefetch_came(const struct cache_level *level, uint32_t slot);
 void cache_prefetch_left(const struct cache_level *level, uint32_t slot);
+/* Another core takes the line: that it was pushed out is over. Says whether it was fetched, and not asked for. */
+bool cache_prefetch_taken(const struct cache_level *level, uint32_t slot);
 void cache_level_check(const struct cache_level *level);
 void cache_level_dump(const struct cache_level *level, const struct cache_shadow *shadow, FILE *to);
 

@@ -30,17 +30,21 @@
  *              with a fully associative cache that has the same prefetchers, and a line that was prefetched is not cold
  *              any more.
  *   Evictors   Of what a prefetch makes a level lose, the actor of the access before it.
+ *   Cores      Each core's own levels have prefetchers of their own, which see what their core asks; those of a shared
+ *              level see the accesses of all cores in their order, and take an instruction's for one's, whatever the
+ *              core. What fetching a line does to other cores is said in coherence.c.
  *
  * Counting
  *   Nothing in caches_counts: prefetches are no accesses at any level. Write-backs and back-invalidations that they
  *   cause count as all do.
  *   useful     The first time that a line which a prefetcher has brought into its level is asked for there, by an
  *              access or by a prefetcher of a level above.
- *   useless    It leaves the level before that.
+ *   useless    It leaves the level before that, also because another core's write takes it.
  *   polluting  An access misses at a level, any, because what it asks for was there and had to leave for a prefetch: as
  *              the victim of what was being fetched, of a victim pushed down by it, or by back-invalidation. This is
  *              remembered until the line comes back into that level, however long that takes; when a prefetch brings
- *              it back, nothing was lost and nothing counts. (The line might have left later without the prefetch: what
+ *              it back, nothing was lost and nothing counts; nor when another core's write has come between, which
+ *              would have taken it. (The line might have left later without the prefetch: what
  *              all prefetches together change is seen by simulating the machine without them beside it.)
  *
  * Invariants (cache_prefetch_check)
@@ -48,7 +52,8 @@
  *   remembered as pushed out of a level is not there. An exclusive level has no prefetcher.
  *
  * Price
- *   8 bytes a line of footprint and level; 16 a page, level and stream prefetcher. Only machines that prefetch pay.
+ *   8 bytes a line of footprint and level, of several cores each core's; 16 a page, level and stream prefetcher. Only
+ *   machines that prefetch pay.
  *
  * Not modelled
  *   Time and bandwidth; tables of limited size; prefetchers that turn themselves off; prefetch instructions.
@@ -57,7 +62,7 @@
  */
 #include <string.h>
 
-#include "caches/hierarchy_priv.h"
+#include "caches/coherence_priv.h"
 
 #define IN_A_ROW 2 /* steps until a stream or stride is believed: three lines */
 
@@ -86,12 +91,12 @@ struct prefetching {
     struct c2_map *of_pc;   /* instruction -> stride; likewise */
     struct stride *strides;
     uint32_t stride_count, stride_room;
-    struct caches_prefetch_counts counts[CACHES_PREFETCHERS];
 };
 
 struct cache_prefetch {
-    struct prefetching at[CACHES_MAX_LEVELS + 1]; /* [column] */
-    uint32_t columns;
+    struct prefetching *at;                                                          /* [column] */
+    struct caches_prefetch_counts counts[CACHES_MAX_LEVELS + 1][CACHES_PREFETCHERS]; /* [number of the level] */
+    uint32_t columns, level_count;
     uint64_t page_lines;
     uint64_t *notes; /* [slot * columns + column], packed */
     uint32_t room;   /* of notes, in groups of lines */
@@ -149,7 +154,11 @@ enum c2_status cache_prefetch_init(struct caches *caches, struct c2_error *err)
     struct cache_prefetch *prefetch = caches->prefetch = c2_calloc(1, sizeof *prefetch);
     if (!prefetch)
         return c2_fail_memory(err, "the prefetchers");
+    prefetch->at = c2_calloc(caches->node_count, sizeof *prefetch->at);
+    if (!prefetch->at)
+        return c2_fail_memory(err, "the prefetchers");
     prefetch->columns = caches->node_count;
+    prefetch->level_count = caches->level_count;
     prefetch->page_lines = C2_PAGE_BYTES / caches->machine.line_bytes;
     enum c2_status status = C2_OK;
     for (uint32_t i = 0; i < caches->node_count && status == C2_OK; i++) {
@@ -171,6 +180,7 @@ void cache_prefetch_end(struct caches *caches)
         c2_map_destroy(prefetch->at[i].of_pc);
         c2_free(prefetch->at[i].strides);
     }
+    c2_free(prefetch->at);
     c2_free(prefetch->notes);
     c2_free(prefetch->events);
     c2_free(prefetch);
@@ -211,6 +221,12 @@ static uint64_t *note_of(const struct cache_level *level, uint32_t slot)
     return &prefetch->notes[(size_t)slot * prefetch->columns + level->column];
 }
 
+/* Cores' levels of one kind have one number. Of L1I it is behind all others. */
+static uint32_t number_of(const struct cache_level *level)
+{
+    return level->clean ? level->prefetch->level_count : level->depth;
+}
+
 #define EVENT(name, ...) ((struct caches_prefetched){.what = CACHES_PREFETCH_##name, ##__VA_ARGS__})
 /* The event is complete but for what every one has. */
 static void tell(const struct cache_level *level, struct caches_prefetched event, uint64_t word, uint32_t slot)
@@ -222,7 +238,7 @@ static void tell(const struct cache_level *level, struct caches_prefetched event
         return;
     }
     event.prefetcher = note.prefetcher;
-    event.level = level->column;
+    event.level = number_of(level);
     event.actor = note.actor;
     event.line.v = cache_lines_line(level->lines, slot);
     prefetch->events[prefetch->event_count++] = event;
@@ -230,7 +246,7 @@ static void tell(const struct cache_level *level, struct caches_prefetched event
 
 static struct caches_prefetch_counts *counts_of(const struct cache_level *level, uint64_t word)
 {
-    return &level->prefetch->at[level->column].counts[unpack_note(word).prefetcher];
+    return &level->prefetch->counts[number_of(level)][unpack_note(word).prefetcher];
 }
 
 static bool is(uint64_t word, enum note_state state) { return word >> 40 == state; }
@@ -263,6 +279,14 @@ void cache_prefetch_evicted(const struct cache_level *level, uint32_t slot, uint
     const uint64_t note = level->prefetch->note;
     if (note != 0)
         tell(level, EVENT(EVICTED, .set = set), note, slot);
+}
+
+bool cache_prefetch_taken(const struct cache_level *level, uint32_t slot)
+{
+    uint64_t *note = note_of(level, slot);
+    if (is(*note, LOST))
+        *note = 0;
+    return is(*note, PENDING);
 }
 
 void cache_prefetch_moved(const struct cache_level *level, uint32_t slot) { *note_of(level, slot) = 0; }
@@ -318,10 +342,14 @@ static bool leaves_page(const struct cache_prefetch *prefetch, const struct ask 
 static void issue(struct caches *caches, const struct ask *ask, const struct cache_request *request, uint64_t note)
 {
     struct cache_prefetch *prefetch = caches->prefetch;
+    if (C2_UNLIKELY(caches->coherence))
+        cache_coherence_fetches(caches, request);
     prefetch->note = note;
     prefetch->target = ask->level;
     const uint32_t served_by = cache_path_prefetch(caches, request);
     prefetch->note = 0;
+    if (C2_UNLIKELY(caches->coherence))
+        prefetch->failed |= !cache_coherence_fetched(caches, request);
     counts_of(ask->level, note)->issued++;
     counts_of(ask->level, note)->from_memory += served_by == caches->level_count;
     tell(ask->level, EVENT(ISSUED, .served_by = served_by), note, request->slot);
@@ -349,10 +377,15 @@ static void request_line(struct caches *caches, const struct ask *ask)
     }
     struct cache_request request = {.first = ask->level, .line = line_at(ask->access, ask->lines)};
     request.slot = cache_lines_slot(&caches->lines, request.line.physical_line.v);
-    prefetch->failed |= request.slot == LINES_NO_SLOT || !cache_prefetch_reach(caches);
+    prefetch->failed |= request.slot == LINES_NO_SLOT || !cache_prefetch_reach(caches) ||
+                        (caches->coherence && !cache_coherence_reach(caches));
     if (prefetch->failed)
         return;
     request.row = cache_lines_row(&caches->lines, request.slot);
+    if (C2_UNLIKELY(caches->coherence) && cache_coherence_keeps(caches, &request)) {
+        drop(ask, note, request.slot);
+        return;
+    }
     struct cache_state *state = &request.row[ask->level->column];
     cache_shadow_offer(&ask->level->shadow, &state->stamp, request.slot);
     if (cache_level_holds(ask->level, state, request.line))
@@ -487,8 +520,8 @@ enum c2_status cache_prefetch_follow(struct caches *caches, const struct cache_r
 const struct caches_prefetch_counts *caches_prefetch_counts(const struct caches *caches, uint32_t level,
                                                             enum caches_prefetcher prefetcher)
 {
-    C2_ASSERT(caches->prefetch && level < caches->node_count);
-    return &caches->prefetch->at[level].counts[prefetcher];
+    C2_ASSERT(caches->prefetch && level <= caches->level_count);
+    return &caches->prefetch->counts[level][prefetcher];
 }
 
 const struct caches_prefetched *caches_prefetched(const struct caches *caches, size_t *count)
@@ -503,23 +536,26 @@ void caches_set_instruction(struct caches *caches, struct guest_va pc)
         caches->prefetch->pc = pc.v;
 }
 
-static void check_level(const struct caches *caches, const struct cache_level *level)
+static void check_level(const struct caches *caches, const struct cache_level *level,
+                        uint64_t pending[CACHES_PREFETCHERS])
 {
     const uint32_t slots = caches->lines.groups << LINES_GROUP_SHIFT;
-    const struct prefetching *at = &caches->prefetch->at[level->column];
-    uint64_t pending[CACHES_PREFETCHERS] = {0};
     for (uint32_t slot = 0; slot < slots && slot >> LINES_GROUP_SHIFT < caches->prefetch->room; slot++) {
         const uint64_t note = *note_of(level, slot);
         C2_ASSERT(note == 0 || (cache_level_state(level, slot)->seat != 0) == is(note, PENDING));
         if (is(note, PENDING))
             pending[unpack_note(note).prefetcher]++;
     }
-    for (unsigned i = 0; i < CACHES_PREFETCHERS; i++)
-        C2_ASSERT(at->counts[i].issued - at->counts[i].useful - at->counts[i].useless == pending[i]);
 }
 
 void cache_prefetch_check(const struct caches *caches)
 {
+    uint64_t pending[CACHES_MAX_LEVELS + 1][CACHES_PREFETCHERS] = {{0}};
     for (uint32_t i = 0; i < caches->node_count; i++)
-        check_level(caches, &caches->level[i]);
+        check_level(caches, &caches->level[i], pending[number_of(&caches->level[i])]);
+    for (uint32_t i = 0; i <= caches->level_count; i++)
+        for (unsigned k = 0; k < CACHES_PREFETCHERS; k++) {
+            const struct caches_prefetch_counts *n = &caches->prefetch->counts[i][k];
+            C2_ASSERT(n->issued - n->useful - n->useless == pending[i][k]);
+        }
 }

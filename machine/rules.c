@@ -288,14 +288,6 @@ static enum c2_status check_shareable(const struct machine_draft *draft, enum ma
     if (level->shared && first_level(section))
         return c2_fail(err, C2_ERR_INVALID, "%s: [%s] cannot be shared: each core has its own first level",
                        machine_where(where, draft, section, KEY_SHARED), level->name);
-    if (draft->machine->cores == 1)
-        return C2_OK;
-    if (level->prefetchers != 0) {
-        BLAME(where, draft, {SECTION_MACHINE, KEY_CORES}, {section, KEY_PREFETCH});
-        return c2_fail(err, C2_ERR_UNSUPPORTED,
-                       "%s: [%s] prefetches, which is modelled of one core (remedy: %s.prefetch=none)", where,
-                       level->name, level->name);
-    }
     return C2_OK;
 }
 

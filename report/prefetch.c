@@ -317,7 +317,7 @@ static void add_prefetchers(struct document *d, const struct report_digest *dige
 }
 
 static void add_level(struct document *d, const struct report_level *level,
-                      const struct analyses_prefetch_result *result)
+                      const struct analyses_prefetch_result *result, uint32_t cores)
 {
     const struct analyses_unaided *unaided = &result->unaided[level->number];
     doc_group(d, DOC_JSON, NULL);
@@ -329,6 +329,8 @@ static void add_level(struct document *d, const struct report_level *level,
     doc_count(d, DOC_JSON, "cold", unaided->classes[ANALYSES_COLD]);
     doc_count(d, DOC_JSON, "capacity", unaided->classes[ANALYSES_CAPACITY]);
     doc_count(d, DOC_JSON, "conflict", unaided->classes[ANALYSES_CONFLICT]);
+    if (cores > 1)
+        doc_count(d, DOC_JSON, "coherence", unaided->classes[ANALYSES_CLASSES]);
     doc_close(d);
     doc_count(d, DOC_JSON, "unused", result->unused[level->number]);
     doc_close(d);
@@ -423,7 +425,7 @@ void report_add_prefetch(struct document *d, struct report_digest *digest)
     doc_group(d, DOC_BOTH, "prefetch");
     doc_table(d, DOC_JSON, "levels");
     for (size_t i = 0; i < digest->level_count; i++)
-        add_level(d, &digest->levels[i], result);
+        add_level(d, &digest->levels[i], result, caches_machine_cores(digest->run->machine));
     doc_close(d);
     add_prefetchers(d, digest);
     if (digest->profile)

@@ -306,8 +306,11 @@ static enum c2_status tell_prefetched(struct sim_core *core, const struct sim_mi
     struct sim *sim = core->sim;
     struct caches_outcome outcome;
     struct sim_miss unaided = *access;
-    struct sim_prefetched prefetched = {
-        .code = access->code, .kind = access->kind, .va = access->va, .measured = access->measured};
+    struct sim_prefetched prefetched = {.code = access->code,
+                                        .kind = access->kind,
+                                        .va = access->va,
+                                        .core = access->core,
+                                        .measured = access->measured};
     prefetched.events = caches_prefetched(sim->caches, &prefetched.count);
     sim_leave_line(core);
     enum c2_status status = prefetched.count != 0 ? sim_tell_prefetched(sim, &prefetched, err) : C2_OK;

@@ -96,6 +96,8 @@ void sim_cores_origin(struct sim_core *core, bool whole)
                                          .first = whole ? 0 : core->first_byte,
                                          .bytes = whole ? bytes : core->byte_count};
     caches_on_core(core->sim->caches, &origin);
+    if (core->sim->plain)
+        caches_on_core(core->sim->plain, &origin);
 }
 
 static enum c2_status access_bytes(struct sim_core *core, bool write, uint64_t start, uint64_t end,

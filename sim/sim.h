@@ -89,6 +89,7 @@ struct sim_prefetched {
     uint32_t code; /* of the instruction that made the access, what kind it was, and where, as in struct sim_miss */
     enum sim_kind kind;
     struct guest_va va;
+    uint32_t core;
     bool measured;
 };
 

@@ -8,6 +8,7 @@ mixed     What a line is lost for, and what is read then: true sharing by a late
 private   A shared L3, and one for each core.
 tlbs      TLBs of each core, and memory that is taken away from them.
 analyses  Reuse, use of lines, distances of misses and the FIFO detector, of each core's caches and of shared ones.
+prefetch  What a prefetcher of a core does to others, and their writes to what it has brought.
 samples   Samples that are all of the run, and such that are not.
 twin      Random traces of eight lines, which all caches have room for, beside a model of states and bytes.
 refused   What does not go with several cores.
@@ -202,6 +203,26 @@ def analyses():
     equal(picked(shared, "misses", "first", "of_sets"), [12, 12, 512], "a shared level's")
 
 
+# Core 0 writes line 1, and its prefetcher brings line 2. Core 1 reads line 0, whose next line core 0 has dirty: both
+# share it then. So core 0's next write has to ask, and takes what nobody has asked for. Core 1 reads what was written;
+# then it is line 2 that core 0 had alone.
+def prefetch():
+    a = 0x10000
+    steps = [access("W", 1, a + 64), access("R", 2, a), access("W", 1, a + 64), access("R", 2, a + 64)]
+    report = replay(steps, "--set", "L1D.prefetch=next-line", "--line-use")
+    equal(cores(report, "upgrades", "interventions", "invalidations_received", "true_sharing", "prefetch_downgrades",
+                "prefetches_taken")[:2], [[1, 0, 0, 0, 0, 0], [0, 2, 1, 1, 2, 1]], "exchanges")
+    of = report["prefetch"]["prefetchers"][0]
+    equal(picked(of, "issued", "present", "useful", "useless"), [3, 1, 0, 1], "prefetches of both")
+    equal(picked(report["prefetch"]["levels"][0]["unaided"], "misses", "cold", "coherence"), [3, 3, 0], "without them")
+    equal(report["line_use"]["levels"][0]["taken"], 1, "stays that a write has ended")
+    # Of a shared level: what a core has is not fetched there
+    shared = replay([access("W", 1, a + 64), access("R", 2, a)], "--set", "L3.prefetch=next-line",
+                    "--set", "L3.inclusion=non-inclusive")
+    equal(picked(shared["prefetch"]["prefetchers"][0], "issued", "present"), [1, 1], "a shared level's")
+    equal(cores(shared, "interventions", "prefetch_downgrades")[:2], [[0, 0]] * 2, "nobody is asked")
+
+
 def cached(size, steps):
     """Hits of a cache of that many lines for each core, whose lines others' writes take."""
     caches, hits = [[] for _ in range(4)], 0
@@ -267,16 +288,17 @@ def twin():
         for size in data["sizes"]:
             equal(data["accesses"] - cached(size["bytes"] // 64, steps), size["misses"],
                   "misses of %d bytes" % size["bytes"])
-        taken = sum(core["own_levels"][0]["invalidations"] for core in report["coherence"]["cores"])
-        equal(report["line_use"]["levels"][0]["taken"], taken, "stays that a write has ended")
+        ahead = replay(trace, "--line-use", "--set", "L1D.prefetch=next-line+stride", "--set", "L2.prefetch=adjacent")
+        for of in (report, ahead):
+            taken = sum(core["own_levels"][0]["invalidations"] for core in of["coherence"]["cores"])
+            equal(of["line_use"]["levels"][0]["taken"], taken, "stays that a write has ended")
         for key in keys:
             equal([core[0] for core in cores(report, key)], counts[key], "%s of trace %d" % (key, seed))
         check(min(min(counts[key]) for key in keys) > 10, "all of it happens")
 
 
 def refused():
-    for options, words in ((["--set", "L2.prefetch=stream"], "prefetches, which is modelled of one core"),
-                           (["--set", "L1D.shared=yes"], "cannot be shared"),
+    for options, words in ((["--set", "L1D.shared=yes"], "cannot be shared"),
                            (["--set", "L2.shared=yes", "--set", "L3.shared=no"], "below it is not"),
                            (["--set", "cores=65"], "65"),
                            ):
@@ -467,7 +489,7 @@ def live_bandwidth():
                           (c["path"], c["direction"]) == flow), "what moved")
 
 
-{"analyses": analyses, "samples": live_samples, "against": live_against, "advised": live_advised,
+{"analyses": analyses, "prefetch": prefetch, "samples": live_samples, "against": live_against, "advised": live_advised,
  "bandwidth": live_bandwidth, "counters": live_counters, "handoff": live_handoff,
  "halo": live_halo, "false": false, "true": true, "mixed": mixed, "private": private, "tlbs": tlbs,
  "twin": twin, "refused": refused}[sys.argv[1]]()

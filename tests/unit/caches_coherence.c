@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * Several cores beside a slow twin: lists of lines, searched from end to end, and MESI written out state by state.
+ * Several cores beside a slow twin: lists of lines, searched from end to end, and MESI written out state by state. With
+ * prefetchers that remember nothing: what the others see is a matter of one core (caches_prefetch.c).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,6 +33,7 @@ struct node {
     uint32_t used[MOST];
     uint32_t shadow[MOST], live;
     bool asked[LINES], taken[LINES];
+    uint32_t pending[LINES], pushed[LINES]; /* 1 + the prefetcher that brought it, or pushed it out; 0: none */
     struct caches_counts counts;
     struct caches_core_level core_counts;
 };
@@ -56,6 +58,13 @@ struct twin {
     struct node node[CORES][NODES];
     struct view view[CORES][LINES];
     struct caches_core_counts counts[CORES];
+    struct caches_prefetch_counts prefetches[NODES][CACHES_PREFETCHERS];
+    uint32_t fetching; /* 1 + the prefetcher that does; 0: none */
+    struct seen {
+        uint32_t level;
+        bool hit, first;
+    } seen[NODES];
+    uint32_t seen_count;
     struct pair pairs[LINES][TAGS][CORES][TAGS][CORES]; /* taker, missed */
 };
 
@@ -71,6 +80,15 @@ static struct held *find(struct node *node, uint32_t line)
         if (node->set[set][i].line == line)
             return &node->set[set][i];
     return NULL;
+}
+
+/* A line leaves; moved: up, from an exclusive level. */
+static void leaves(struct twin *twin, uint32_t level, struct node *node, uint32_t line, bool moved)
+{
+    if (node->pending[line] != 0 && !moved)
+        twin->prefetches[level][node->pending[line] - 1].useless++;
+    node->pending[line] = 0;
+    node->pushed[line] = moved ? 0 : twin->fetching;
 }
 
 static void drop(struct node *node, struct held *held)
@@ -181,10 +199,13 @@ static void invalidate(struct twin *twin, uint32_t core, uint32_t other, uint32_
         if (held) {
             node->core_counts.invalidations += twin->measuring;
             node->core_counts.interventions += twin->measuring && held->dirty;
+            twin->counts[other].prefetches_taken += twin->measuring && node->pending[line] != 0;
             dirty |= held->dirty;
+            leaves(twin, i, node, line, false);
             drop(node, held);
             copy = here = true;
         }
+        node->pushed[line] = is_own(twin, i) ? 0 : node->pushed[line];
         node->taken[line] |= here;
         marked |= here;
     }
@@ -259,6 +280,7 @@ static void take_above(struct twin *twin, uint32_t core, uint32_t level, struct 
                 continue;
             victim->dirty |= held->dirty;
             node_of(twin, core, level)->counts.back_invalidations++;
+            leaves(twin, i, above, victim->line, false);
             drop(above, held);
         }
 }
@@ -281,6 +303,7 @@ static bool insert(struct twin *twin, uint32_t core, uint32_t level, const struc
 static void evict(struct twin *twin, uint32_t core, uint32_t level, struct node *node, uint32_t set)
 {
     struct held victim = node->set[set][--node->used[set]];
+    leaves(twin, node->config == &twin->machine->l1i ? L1I : level, node, victim.line, false);
     if (node->config->inclusion == CACHES_INCLUSIVE)
         take_above(twin, core, level, &victim);
     node->counts.writebacks += victim.dirty;
@@ -297,11 +320,31 @@ static void put(struct twin *twin, uint32_t core, uint32_t level, uint32_t line,
         evict(twin, core, level == L1I ? 0 : level, node, set);
     memmove(&node->set[set][1], node->set[set], node->used[set]++ * sizeof(struct held));
     node->set[set][0] = (struct held){line, dirty};
+    node->pending[line] = node->pushed[line] = 0;
+}
+
+static void used(struct twin *twin, uint32_t level, struct node *node, uint32_t line)
+{
+    if (node->pending[line] != 0)
+        twin->prefetches[level][node->pending[line] - 1].useful++;
+    node->pending[line] = 0;
+}
+
+static void see(struct twin *twin, uint32_t level, struct node *node, uint32_t line)
+{
+    const bool hit = find(node, line);
+    twin->seen[twin->seen_count++] = (struct seen){level, hit, node->pending[line] != 0};
+    if (hit)
+        used(twin, level, node, line);
+    else if (node->pushed[line] != 0)
+        twin->prefetches[level][node->pushed[line] - 1].polluting++;
 }
 
 /* Says whether the level has the line; *taken: a coherence miss. */
-static bool ask(struct node *node, uint32_t line, bool write, bool *taken)
+static bool ask(struct twin *twin, uint32_t core, uint32_t level, uint32_t line, bool write, bool *taken)
 {
+    struct node *node = node_of(twin, core, level);
+    see(twin, level, node, line);
     struct caches_counts *n = &node->counts;
     struct held *held = find(node, line);
     const bool asked = node->asked[line], was_taken = node->taken[line], in_shadow = shadow_touch(node, line);
@@ -351,6 +394,7 @@ static bool move_out(struct twin *twin, uint32_t core, uint32_t line, uint32_t s
     struct node *node = node_of(twin, core, server);
     struct held *held = find(node, line);
     const bool dirty = held->dirty;
+    leaves(twin, server, node, line, true);
     drop(node, held);
     if (!dirty || (into != L1I && twin->view[core][line].state == EXCLUSIVE))
         return dirty;
@@ -380,16 +424,94 @@ static void bring(struct twin *twin, uint32_t core, uint32_t line, bool write, c
     put(twin, core, missed[0], line, dirty || write);
 }
 
+/* ------------------------------------------------------------------ what its prefetchers do */
+
+/* The level does not have the line: those below are asked, and nothing of that is counted. */
+static void fetch(struct twin *twin, uint32_t core, uint32_t level, uint32_t line, uint32_t prefetcher)
+{
+    const struct caches_origin reader = {.core = core};
+    struct caches_prefetch_counts *n = &twin->prefetches[level][prefetcher];
+    uint32_t missed[NODES], count = 0, below = level;
+    bool found = false, alone = true;
+    for (uint32_t i = 0; i < CORES && is_own(twin, level); i++)
+        alone &= i == core || twin->view[i][line].state != EXCLUSIVE;
+    twin->counts[core].prefetch_downgrades += !alone && twin->measuring;
+    if (is_own(twin, level))
+        protocol(twin, line, false, &reader);
+    while (!found) {
+        missed[count++] = below;
+        below = below == L1I ? 1 : below + 1;
+        found = below == twin->machine->level_count;
+        if (found)
+            break;
+        struct node *node = node_of(twin, core, below);
+        shadow_touch(node, line);
+        node->asked[line] = true;
+        node->taken[line] = false;
+        found = find(node, line);
+        if (found && !is_exclusive(twin, below))
+            to_front(node, find(node, line));
+        if (found)
+            used(twin, below, node, line);
+    }
+    twin->fetching = 1 + prefetcher;
+    bring(twin, core, line, false, missed, count);
+    twin->fetching = 0;
+    node_of(twin, core, level)->pending[line] = 1 + prefetcher;
+    n->issued++;
+    n->from_memory += below == twin->machine->level_count;
+    while (twin->evicted_count > 0)
+        look_at_states(twin, twin->evicted[--twin->evicted_count]);
+    if (is_own(twin, level))
+        twin->view[core][line].lost = false;
+}
+
+static void request(struct twin *twin, uint32_t core, uint32_t level, uint32_t line, uint32_t prefetcher)
+{
+    struct node *node = node_of(twin, core, level);
+    bool kept = false;
+    for (uint32_t i = 0; i < CORES && !is_own(twin, level); i++)
+        kept |= twin->view[i][line].state != INVALID;
+    bool in_shadow = kept;
+    for (uint32_t i = 0; i < node->live; i++)
+        in_shadow |= node->shadow[i] == line;
+    if (!in_shadow) {
+        shadow_touch(node, line);
+        node->asked[line] = true;
+        node->taken[line] = false;
+    }
+    if (kept || find(node, line))
+        twin->prefetches[level][prefetcher].present++;
+    else
+        fetch(twin, core, level, line, prefetcher);
+}
+
+static void follow(struct twin *twin, uint32_t core, uint32_t line)
+{
+    for (uint32_t i = 0; i < twin->seen_count; i++) {
+        const struct seen *seen = &twin->seen[i];
+        const struct caches_level *config = node_of(twin, core, seen->level)->config;
+        const bool looks[CACHES_PREFETCH_ONS] = {[CACHES_ON_ACCESSES] = true,
+                                                 [CACHES_ON_MISSES] = !seen->hit,
+                                                 [CACHES_ON_TAGGED] = !seen->hit || seen->first};
+        if (looks[config->prefetch_on] && (config->prefetchers >> CACHES_PREFETCH_NEXT_LINE & 1))
+            request(twin, core, seen->level, line + 1, CACHES_PREFETCH_NEXT_LINE);
+        if (looks[config->prefetch_on] && (config->prefetchers >> CACHES_PREFETCH_ADJACENT & 1))
+            request(twin, core, seen->level, line ^ 1, CACHES_PREFETCH_ADJACENT);
+    }
+    twin->seen_count = 0;
+}
+
 static void access_twin(struct twin *twin, uint32_t first, bool write, uint32_t line, const struct caches_origin *by)
 {
     uint32_t missed[NODES], count = 0;
     bool taken = false;
     protocol(twin, line, write, by);
-    bool found = ask(node_of(twin, by->core, first), line, write, &taken);
+    bool found = ask(twin, by->core, first, line, write, &taken);
     for (uint32_t below = first == L1I ? 1 : first + 1; !found; below++) {
         missed[count] = count == 0 ? first : below - 1;
         count++;
-        found = below == twin->machine->level_count || ask(node_of(twin, by->core, below), line, write, &taken);
+        found = below == twin->machine->level_count || ask(twin, by->core, below, line, write, &taken);
     }
     bring(twin, by->core, line, write, missed, count);
     while (twin->evicted_count > 0)
@@ -401,6 +523,7 @@ static void access_twin(struct twin *twin, uint32_t first, bool write, uint32_t 
     else
         twin->view[by->core][line].state = INVALID;
     bytes(twin, line, taken, by);
+    follow(twin, by->core, line);
 }
 
 /* ------------------------------------------------------------------ random machines and traces */
@@ -417,6 +540,16 @@ static struct caches_level level_of(struct c2_rng *rng, const char *name, uint32
     return level;
 }
 
+/* Of every other machine. */
+static void add_prefetchers(struct caches_level *level, struct c2_rng *rng)
+{
+    static const unsigned some[] = {0, 1u << CACHES_PREFETCH_NEXT_LINE, 1u << CACHES_PREFETCH_ADJACENT,
+                                    1u << CACHES_PREFETCH_NEXT_LINE | 1u << CACHES_PREFETCH_ADJACENT};
+    const unsigned chosen = some[c2_rng_below(rng, 4)];
+    level->prefetchers = level->inclusion == CACHES_EXCLUSIVE ? 0 : chosen;
+    level->prefetch_on = (enum caches_prefetch_on)c2_rng_below(rng, CACHES_PREFETCH_ONS);
+}
+
 static struct caches_machine random_machine(struct c2_rng *rng)
 {
     struct caches_machine machine = {.name = "random", .line_bytes = LINE, .physical_bytes = 1 << 20, .cores = CORES};
@@ -431,6 +564,8 @@ static struct caches_machine random_machine(struct c2_rng *rng)
     machine.has_l1i = machine.level_count > 1 && c2_rng_below(rng, 2);
     machine.l1i = level_of(rng, "L1I", 4, 0);
     machine.walks_from = (uint32_t)c2_rng_below(rng, machine.level_count);
+    for (uint32_t i = c2_rng_below(rng, 2) == 0 ? NODES : 0; i < NODES; i++)
+        add_prefetchers(i == L1I ? &machine.l1i : &machine.levels[i], rng);
     return machine;
 }
 
@@ -479,6 +614,9 @@ static void assert_same_levels(struct twin *twin, const struct caches *caches, u
             continue;
         const struct caches_counts *n = caches_level_counts_of(caches, core, level);
         assert_memory_equal(n, &node_of(twin, core, i)->counts, sizeof *n);
+        for (uint32_t k = 0; k < CACHES_PREFETCHERS && caches_machine_prefetches(twin->machine); k++)
+            assert_memory_equal(caches_prefetch_counts(caches, level, (enum caches_prefetcher)k),
+                                &twin->prefetches[i][k], sizeof(struct caches_prefetch_counts));
         if (is_own(twin, i))
             assert_memory_equal(caches_core_level(caches, core, level), &twin->node[core][i].core_counts,
                                 sizeof(struct caches_core_level));
@@ -611,9 +749,10 @@ static void test_many_cores(void **state)
 
 static void test_every_allocation_may_fail(void **state)
 {
-    const struct caches_machine machine = two_levels(CACHES_MAX_CORES);
+    struct caches_machine machine = two_levels(CACHES_MAX_CORES);
     bool done = false;
     (void)state;
+    machine.levels[0].prefetchers = 1u << CACHES_PREFETCH_NEXT_LINE;
     for (uint64_t n = 1; !done; n++) {
         struct caches *caches;
         struct c2_error err;
