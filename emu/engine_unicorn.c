@@ -4,23 +4,26 @@
  *   Unicorn executes the guest in the window itself: the whole window is one region of it, mapped once, and CR3 holds
  *   the root of mmu/'s page tables, which Unicorn walks for presence and rights (it ignores the frames). So every
  *   first touch, and every forbidden access, arrives as a restartable page fault with exact RIP and CR2.
- *   A hook at each translation block and one at each load and store write the reference stream (stream.h):
+ *   A hook at each translation block and the translations themselves write the reference stream (stream.h):
  *
  *       block hook:  close the record of the block before - look the block up - open its record
- *       load/store:  append the address
+ *       load/store:  store the address into its slot (unicorn_inline.c)
+ *
+ *   Where a translation makes other accesses than its block, and where Unicorn cannot be made to record so, a hook at
+ *   each load and store appends the address instead, from there to the end of the run.
  *
  *   Rare causes fold into one number, the instruction count to pause at.
  *   A translation is the block of the stream (unicorn_code.c), or its first part: then the record stays open and is
  *   joined with the translations behind it. Where a budget ends within a block, its first instructions are executed one
  *   by one, each in a translation of its own, and the record is closed there.
  *   Recording off: nothing but the block hook is called, which counts instructions, on request those of each block.
- *   Unicorn has two sets of translations, with hooks for loads and stores and without, and uses the one of the time
- *   (unicorn_state.c): so a switch drops nothing.
+ *   Unicorn has three sets of translations - those that record, those with hooks, those with neither - and uses the one
+ *   of the time (unicorn_state.c): so a switch drops nothing.
  * Counting
  *   Instructions in unicorn_record.c; events become slots in unicorn_events.c.
  * Cost
- *   The block hook about 3 ns, a load or store 2 to 3 ns (unicorn_access.c; 10 and 60 by Unicorn itself):
- *   bench/README.md. An instruction that is executed alone up to
+ *   The block hook about 3 ns; a load or store one instruction of the host more than without recording, 2 to 3 ns with
+ *   hooks (unicorn_access.c; 10 and 60 by Unicorn itself): bench/README.md. An instruction that is executed alone up to
  *   20 us; a switch of recording off and on 4 us, and nothing runs slower after it.
  * Invariants
  *   current is null except while Unicorn runs its translations, or is stopped between two of them.
@@ -174,6 +177,13 @@ static bool leave_changed(struct unicorn *u, uint64_t pc)
     return true;
 }
 
+/* The translation at pc goes on with the record of the current block. */
+static void aim(struct unicorn *u, uint64_t pc)
+{
+    if (u->inlined)
+        u->access.next = u->header + 1 + unicorn_record_slots(u->current, (unsigned)insn_at(u->current, pc));
+}
+
 /* An instruction is about to be executed alone, or has been. */
 static bool step_over(struct unicorn *u, uint64_t pc)
 {
@@ -188,6 +198,8 @@ static bool step_over(struct unicorn *u, uint64_t pc)
         begin_block(u, u->cut, true);
     else if (!unicorn_code_fresh(u->current))
         return leave_changed(u, pc);
+    else
+        aim(u, pc);
     return true;
 }
 
@@ -205,8 +217,10 @@ static bool join(struct unicorn *u, uint64_t pc, uint32_t size)
         pause_run(u, PAUSE_TRIM);
     else if (!part)
         pause_run(u, PAUSE_LEARN);
-    else
+    else {
+        aim(u, pc);
         u->joined = pc + size < whole->pc + whole->extent;
+    }
     return true;
 }
 
@@ -214,6 +228,10 @@ static __attribute__((noinline)) bool goes_on(struct unicorn *u, uint64_t pc, ui
 {
     if (u->access.abandoned && leave_abandoned(u, pc))
         return true;
+    if (unicorn_code_refused(u->code)) {
+        pause_run(u, PAUSE_REFUSED);
+        return true;
+    }
     if (u->step != STEP_NONE && step_over(u, pc))
         return true;
     u->joined = u->joined && u->current;
@@ -224,7 +242,8 @@ static inline void enter_translation(struct unicorn *u, uint64_t pc, uint32_t si
 {
     u->pause_pc = pc;
     u->pause_size = size;
-    if (C2_UNLIKELY(u->access.abandoned || u->step != STEP_NONE || u->joined) && goes_on(u, pc, size))
+    const bool refused = unicorn_code_refused(u->code);
+    if (C2_UNLIKELY(u->access.abandoned || u->step != STEP_NONE || u->joined || refused) && goes_on(u, pc, size))
         return;
     if (C2_UNLIKELY(unicorn_record_close(u) != C2_OK)) {
         pause_failed(u);
@@ -606,14 +625,56 @@ static bool after_step(struct unicorn *u, struct engine_event *event, struct c2_
     return status == C2_OK;
 }
 
+static enum c2_status hook_accesses(struct unicorn *u)
+{
+    enum { ACCESSES = UC_HOOK_MEM_READ | UC_HOOK_MEM_WRITE };
+    if (uc_hook_add(u->state.uc, &u->access_hook, ACCESSES, (void *)on_access, u, 1, 0) == UC_ERR_OK)
+        return C2_OK;
+    return c2_fail_memory(&u->failure, "Unicorn's hooks");
+}
+
+static enum unicorn_set set_of(const struct unicorn *u)
+{
+    return !u->recording ? UNICORN_PLAIN : u->inlined ? UNICORN_INLINE : UNICORN_HOOKED;
+}
+
+static void choose_set(struct unicorn *u)
+{
+    unicorn_use_translations(&u->state, set_of(u), false);
+    unicorn_code_note(u->code, set_of(u) == UNICORN_INLINE ? &u->access.next : NULL);
+    u->access.record = set_of(u) == UNICORN_HOOKED;
+    u->alone = false;
+}
+
+/* From here on hooks record. What was recorded of a block that goes on would be slots in front of events. */
+static bool after_refusal(struct unicorn *u, struct engine_event *event, struct c2_error *err)
+{
+    const bool amid = u->current && insn_at(u->current, u->pause_pc) > 0 && (u->joined || u->cut);
+    enum c2_status status = C2_OK;
+    if (amid)
+        status = c2_fail(&u->failure, C2_ERR_INTERNAL,
+                         "the engine translates other memory events at 0x%llx than its instructions make: this is a "
+                         "mistake in c2emu's table of events, please report it with the program",
+                         (unsigned long long)u->pause_pc);
+    else
+        status = unicorn_record_close(u);
+    u->inlined = false;
+    if (status == C2_OK)
+        status = hook_accesses(u);
+    choose_set(u);
+    if (status != C2_OK)
+        fail(u, event, err);
+    return status == C2_OK;
+}
+
 static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2_error *err)
 {
     bool before_block = u->cause == PAUSE_LEARN || u->cause == PAUSE_CHANGED || u->cause == PAUSE_BUDGET ||
                         u->cause == PAUSE_DEAF || u->cause == PAUSE_TRIM || u->cause == PAUSE_STEP ||
-                        u->cause == PAUSE_STOP;
+                        u->cause == PAUSE_STOP || u->cause == PAUSE_REFUSED;
     if (before_block) /* RIP itself may lag behind in blocks that are chained */
         unicorn_set(&u->state, UC_X86_REG_RIP, u->pause_pc);
-    if (u->cause != PAUSE_BUDGET && u->cause != PAUSE_STEP)
+    if (u->cause != PAUSE_BUDGET && u->cause != PAUSE_STEP && u->cause != PAUSE_REFUSED)
         u->cut = NULL;
     switch (u->cause) {
     case PAUSE_LEARN:
@@ -634,6 +695,8 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
         return after_trim(u);
     case PAUSE_STEP:
         return after_step(u, event, err);
+    case PAUSE_REFUSED:
+        return after_refusal(u, event, err);
     case PAUSE_STOP:
         event->stop = ENGINE_STOPPED;
         return false;
@@ -650,7 +713,7 @@ static bool after_pause(struct unicorn *u, struct engine_event *event, struct c2
 static void choose_translations(struct unicorn *u, bool alone)
 {
     if (u->alone || alone)
-        unicorn_use_translations(&u->state, !u->recording, alone);
+        unicorn_use_translations(&u->state, set_of(u), alone);
     u->alone = alone;
     u->step = alone ? STEP_BEFORE : STEP_NONE;
 }
@@ -778,24 +841,22 @@ static void let_hooks_go(struct unicorn *u)
     unicorn_set(&u->state, UC_X86_REG_RIP, rip);
 }
 
-/* What a switch does to Unicorn: loads and stores are hooked or not, and from now on those translations are used that
- * were made so. */
+/* What a switch does to Unicorn: from now on those translations are used that are of this kind, and where hooks record,
+ * these are there or not. */
 static enum c2_status unicorn_set_recording(struct engine *engine, bool on, struct c2_error *err)
 {
     struct unicorn *u = self_of(engine);
     C2_PROMISE(!u->current && !u->cut);
     if (on == u->recording)
         return C2_OK;
-    if (on && uc_hook_add(u->state.uc, &u->access_hook, UC_HOOK_MEM_READ | UC_HOOK_MEM_WRITE, (void *)on_access, u, 1,
-                          0) != UC_ERR_OK)
+    if (!u->inlined && on && hook_accesses(u) != C2_OK)
         return c2_fail_memory(err, "Unicorn's hooks");
-    if (!on) {
+    if (!u->inlined && !on) {
         uc_hook_del(u->state.uc, u->access_hook);
         let_hooks_go(u);
     }
-    unicorn_use_translations(&u->state, !on, false);
-    u->alone = false;
-    u->recording = u->access.record = on;
+    u->recording = on;
+    choose_set(u);
     return C2_OK;
 }
 
@@ -972,10 +1033,11 @@ static enum c2_status prepare(struct unicorn *u, struct c2_error *err)
     if (status != C2_OK)
         return status;
     u->front = unicorn_code_front(u->code);
+    u->inlined = u->base.config.writer && u->state.layout.inlines;
     if (!add_hooks(u))
         return c2_fail_memory(err, "Unicorn's hooks");
     enable_paging(u);
-    unicorn_use_translations(&u->state, true, false);
+    choose_set(u);
     struct mmu_listener listener = {.self = u, .after = after_change_of_areas};
     return mmu_listen(u->base.config.mmu, listener, err);
 }

@@ -7,6 +7,8 @@
  *   the record, access guest memory (guest address = host address). Everything else goes to Unicorn's own function:
  *   the first access to a page, page crossings, faults, self-modifying code. What they do can not be told apart, so
  *   with a Unicorn that does not call them all is the same, only slower.
+ *   A translation looks at Unicorn's table of pages itself first, and comes here where that does not let it through:
+ *   always, where there are hooks. Once a store to a page has been admitted it lets stores to it through as well.
  *   A page stays admitted until unicorn_access_forget(), which goes with dropping Unicorn's own translations.
  *   Self-modifying code: Unicorn drops the translations that a store changes. If that of the store itself is among
  *   them, it abandons the instruction before anything is stored, and does it again in a block of its own; the rest of
@@ -18,7 +20,8 @@
  *   a lock of the pages concerned, with a tree and some allocations, at each store. (The lock protects translations
  *   from other host threads; an engine never has more than one. Unicorn 2.1 dropped it too.)
  * Invariants
- *   A page whose code was ever decoded has no entry for stores. A page with an entry has the rights in mmu's tables.
+ *   A page whose code was ever decoded has no entry for stores, nor does Unicorn's own table let any through. A page
+ *   with an entry has the rights in mmu's tables.
  */
 #include <string.h>
 
@@ -46,6 +49,12 @@ enum c2_status unicorn_access_init(struct unicorn_access *access, const struct m
     return c2_map_create(&access->code_pages, err);
 }
 
+void unicorn_access_cpu(struct CPUState *cpu)
+{
+    if (executing)
+        executing->cpu = cpu;
+}
+
 void unicorn_access_release(struct unicorn_access *access) { c2_map_destroy(access->code_pages); }
 
 void unicorn_access_forget(struct unicorn_access *access)
@@ -54,11 +63,30 @@ void unicorn_access_forget(struct unicorn_access *access)
     memset(access->stores, 0xff, sizeof access->stores);
 }
 
+/* ------------------------------------------------------------------ Unicorn's own translations of addresses
+ * Of each page that may be written Unicorn remembers that stores to it must be looked at, as it might hold code, and
+ * never forgets. Where none was ever decoded it is told that there is nothing to look at. */
+
+static void unwatch_stores(struct CPUState *cpu, uint64_t address)
+{
+    static void *unicorns;
+    ((void (*)(struct CPUState *, uint64_t))unicorn_original(&unicorns, "tlb_set_dirty_x86_64"))(cpu, address);
+}
+
+static void watch_stores(struct CPUState *cpu, uint64_t page)
+{
+    static void *unicorns;
+    ((void (*)(struct CPUState *, uint64_t))unicorn_original(&unicorns, "tlb_flush_page_x86_64"))(
+        cpu, page << C2_PAGE_SHIFT);
+}
+
 enum c2_status unicorn_access_code(struct unicorn_access *access, uint64_t start, uint64_t bytes, struct c2_error *err)
 {
     enum c2_status status = C2_OK;
     for (uint64_t page = start >> C2_PAGE_SHIFT; page <= (start + bytes - 1) >> C2_PAGE_SHIFT; page++) {
         access->stores[page % UNICORN_ACCESS_PAGES] = UINT64_MAX;
+        if (access->cpu)
+            watch_stores(access->cpu, page);
         if (status == C2_OK)
             status = c2_map_put(access->code_pages, page, 1, err);
     }
@@ -120,8 +148,11 @@ static void admit_store(struct unicorn_access *access, uint64_t address, unsigne
 {
     uint64_t page = address >> C2_PAGE_SHIFT;
     running = access;
-    if (access && inside_page(address, bytes) && !holds_code(access, address))
-        access->stores[page % UNICORN_ACCESS_PAGES] = page;
+    if (!access || !inside_page(address, bytes) || holds_code(access, address))
+        return;
+    access->stores[page % UNICORN_ACCESS_PAGES] = page;
+    if (SHORTCUT(access->cpu))
+        unwatch_stores(access->cpu, address);
 }
 
 /* ------------------------------------------------------------------ stores into the block that executes them */
@@ -209,7 +240,6 @@ STORE(helper_le_stq_mmu_x86_64, uint64_t)
 
 /* ------------------------------------------------------------------ the end of a block that a store has changed */
 
-struct CPUState;
 EXPORT _Noreturn void cpu_loop_exit_noexc_x86_64(struct CPUState *cpu);
 
 /* Unicorn abandons the block that it executes, as a store has changed it. */

@@ -47,6 +47,10 @@ struct unicorn_code {
     uint64_t trim_pc;
     unsigned trim_most;
     struct decode_block scratch;
+    uint64_t *const *slots; /* unicorn_code_note() */
+    bool refused;           /* unicorn_code_refused() */
+    unsigned event_count;
+    struct unicorn_event events[UNICORN_EVENTS]; /* of `decoded` */
 };
 
 enum c2_status unicorn_code_create(struct unicorn_code **out, uc_engine *uc, const struct mmu *mmu,
@@ -355,6 +359,39 @@ void unicorn_code_run(struct unicorn_code *code, bool alone)
 {
     code->decoded.block.pc.v = 0;
     code->stepping = alone;
+}
+
+void unicorn_code_note(struct unicorn_code *code, uint64_t *const *slots)
+{
+    code->slots = slots;
+    code->refused = false;
+}
+
+bool unicorn_code_refused(const struct unicorn_code *code) { return code->refused; }
+
+void unicorn_code_begin(struct unicorn_code *code)
+{
+    const bool records = code->slots && code->decoded.block.insn_count > 0;
+    code->event_count = records ? unicorn_events_list(code->events, &code->decoded) : 0;
+    unicorn_inline_begin(code->events, code->event_count, records ? code->slots : NULL);
+}
+
+/* Events of the first `bytes` bytes of the block. */
+static unsigned events_within(const struct unicorn_code *code, uint32_t bytes)
+{
+    unsigned count = 0;
+    while (count < code->event_count && code->decoded.insns[code->events[count].insn].offset < bytes)
+        count++;
+    return count;
+}
+
+/* What lies behind the block is not executed (unicorn_code_lacks). */
+void unicorn_code_end(struct unicorn_code *code, uint32_t size)
+{
+    unsigned left;
+    const bool good = unicorn_inline_end(&left) && code->event_count - left == events_within(code, size);
+    if (code->slots && size <= code->decoded.block.bytes)
+        code->refused = code->refused || !good;
 }
 
 /* What was decoded when the block was translated; of an instruction that is executed alone, that one. */

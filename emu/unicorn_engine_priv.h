@@ -17,6 +17,7 @@ enum unicorn_pause {
     PAUSE_BUDGET,  /* before a block, or code not seen before, that does not fit below pause_at */
     PAUSE_TRIM,    /* before a translation that goes on behind the end of the current block */
     PAUSE_STEP,    /* one instruction of the block that is cut has been executed; the next one is at pause_pc */
+    PAUSE_REFUSED, /* before a block at pause_pc of which a translation cannot be recorded inline */
     PAUSE_STOP,    /* before a block at pause_pc that a watch wants the run to end at */
     PAUSE_SYSCALL,
     PAUSE_EXCEPTION, /* exception number pause_number */
@@ -44,6 +45,7 @@ struct unicorn {
     bool joined; /* the current block goes on in the next translation */
     uint64_t instructions;
     bool recording;
+    bool inlined;               /* by the translations themselves; false: by hooks */
     bool counting;              /* count_blocks */
     volatile uint64_t pause_at; /* instruction count not to go beyond; 0 asks for a pause now */
     volatile sig_atomic_t interrupted;
@@ -81,6 +83,9 @@ void unicorn_record_init(struct unicorn *u);
 /* Ends the record of the current block, of which `insns` instructions completed. */
 enum c2_status unicorn_record_close_partly(struct unicorn *u, unsigned insns);
 
+/* Slots of the block's first `insns` instructions. */
+unsigned unicorn_record_slots(const struct unicorn_block *block, unsigned insns);
+
 /* Begins a record of `slots` slots; false: the batch before it could not be handed on, and `failure` says why. */
 static inline bool unicorn_record_open(struct unicorn *u, unsigned slots)
 {
@@ -102,7 +107,7 @@ static inline enum c2_status unicorn_record_close(struct unicorn *u)
         u->current = NULL;
         return C2_OK;
     }
-    bool plain = block->direct && (size_t)(u->access.next - u->header) == block->slots + 1u;
+    bool plain = u->inlined || (block->direct && (size_t)(u->access.next - u->header) == block->slots + 1u);
     if (!SHORTCUT(plain))
         return unicorn_record_close_partly(u, block->insns);
     C2_PROMISE(u->header == u->words + u->batch->used);

@@ -56,20 +56,25 @@ static bool loads_destination_first(uint16_t mnemonic, const struct stream_slot 
     return compare && slots == 2 && slot[0].kind == STREAM_READ && slot[1].kind == STREAM_READ;
 }
 
-static void plan_insn(struct unicorn_block *block, const struct decode_block *decoded, unsigned insn)
+/* Which slot is the one whose events come at the turn of this one. */
+static unsigned slot_of_turn(const struct decode_block *decoded, unsigned turn)
 {
     const struct stream_block *plain = &decoded->block;
-    unsigned first = plain->insns[insn].first_slot;
-    unsigned end = insn + 1 < plain->insn_count ? plain->insns[insn + 1].first_slot : plain->slot_count;
-    bool swapped = loads_destination_first(decoded->mnemonics[insn], plain->slots + first, end - first);
-    for (unsigned i = first; i < end; i++) {
-        unsigned slot = swapped ? first + end - 1 - i : i;
-        struct unicorn_pattern pattern = pattern_of(&plain->slots[slot], slot, decoded->mnemonics[insn]);
-        block->patterns[i] = pattern;
-        block->first_event[slot] = block->events;
-        block->events += pattern.reads + pattern.writes;
-    }
-    block->ordered = block->ordered && !swapped;
+    const unsigned insn = plain->slots[turn].insn, first = plain->insns[insn].first_slot;
+    const unsigned end = insn + 1 < plain->insn_count ? plain->insns[insn + 1].first_slot : plain->slot_count;
+    const bool swapped = loads_destination_first(decoded->mnemonics[insn], plain->slots + first, end - first);
+    return swapped ? first + end - 1 - turn : turn;
+}
+
+static void plan_slot(struct unicorn_block *block, const struct decode_block *decoded, unsigned turn)
+{
+    const unsigned slot = slot_of_turn(decoded, turn);
+    const struct stream_slot *plain = &decoded->block.slots[slot];
+    struct unicorn_pattern pattern = pattern_of(plain, (uint16_t)slot, decoded->mnemonics[plain->insn]);
+    block->patterns[turn] = pattern;
+    block->first_event[slot] = block->events;
+    block->events += pattern.reads + pattern.writes;
+    block->ordered = block->ordered && slot == turn;
 }
 
 enum c2_status unicorn_events_plan(struct unicorn_block *block, const struct decode_block *decoded,
@@ -83,10 +88,41 @@ enum c2_status unicorn_events_plan(struct unicorn_block *block, const struct dec
     block->slots = slots;
     block->events = 0;
     block->ordered = true;
-    for (unsigned i = 0; i < decoded->block.insn_count; i++)
-        plan_insn(block, decoded, i);
+    for (unsigned i = 0; i < slots; i++)
+        plan_slot(block, decoded, i);
     block->direct = block->ordered && block->events == slots;
     return C2_OK;
+}
+
+static unsigned list_slot(struct unicorn_event *out, const struct unicorn_pattern *pattern,
+                          const struct stream_slot *slot)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < pattern->reads; i++, count++)
+        out[count] = (struct unicorn_event){.bytes = pattern->read_size[i]};
+    for (unsigned i = 0; i < pattern->writes; i++, count++)
+        out[count] = (struct unicorn_event){.bytes = (uint8_t)(slot->size <= 8 ? slot->size
+                                                               : i == 0        ? 8
+                                                                               : slot->size - 8),
+                                            .store = true};
+    for (unsigned i = 0; i < count; i++) {
+        out[i].insn = slot->insn;
+        out[i].slot = pattern->slot;
+        out[i].first = i == 0;
+    }
+    return count;
+}
+
+unsigned unicorn_events_list(struct unicorn_event out[UNICORN_EVENTS], const struct decode_block *decoded)
+{
+    const struct stream_block *plain = &decoded->block;
+    unsigned count = 0;
+    for (unsigned i = 0; i < plain->slot_count; i++) {
+        const unsigned insn = plain->slots[i].insn, slot = slot_of_turn(decoded, i);
+        struct unicorn_pattern pattern = pattern_of(&plain->slots[slot], (uint16_t)slot, decoded->mnemonics[insn]);
+        count += list_slot(out + count, &pattern, &plain->slots[slot]);
+    }
+    return count;
 }
 
 void unicorn_events_release(struct unicorn_block *block)

@@ -11,6 +11,8 @@
 #include "emu/engine_priv.h"
 #include "emu/interpret.h"
 
+struct CPUState; /* Unicorn's */
+
 /* ------------------------------------------------------------------ unicorn_state.c: registers, hidden state
  * Some state that matters has no public name: the last exception (never cleared, so that a second fault would become
  * a double fault) and the SSE unit's exception flags and flush-to-zero switch. They are found in the saved context by
@@ -21,6 +23,7 @@ struct unicorn_layout {
     size_t sse_ftz;       /* uint8: flush results to zero */
     size_t x87_ftz;       /* uint8: wrongly set by a write of MXCSR */
     size_t flags;         /* uint32: what a translation depends on, beside its address */
+    bool inlines;         /* translations can record */
 };
 enum c2_status unicorn_layout_find(struct unicorn_layout *out, struct c2_error *err);
 
@@ -32,9 +35,11 @@ struct unicorn_state {
 enum c2_status unicorn_state_init(struct unicorn_state *state, uc_engine *uc, struct c2_error *err);
 void unicorn_state_release(struct unicorn_state *state);
 void unicorn_forget_exception(struct unicorn_state *state);
-/* Translations of which set are used from now on: those that call for each load and store, or plain ones. `alone`: the
+/* Translations of which set are used from now on: plain ones, those that call a hook for each load and store, or those
+ * that record (unicorn_inline.c). `alone`: the
  * next instruction is executed in a translation of its own; what comes then is as before. */
-void unicorn_use_translations(struct unicorn_state *state, bool plain, bool alone);
+enum unicorn_set { UNICORN_PLAIN, UNICORN_HOOKED, UNICORN_INLINE };
+void unicorn_use_translations(struct unicorn_state *state, enum unicorn_set set, bool alone);
 uint32_t unicorn_get_mxcsr(struct unicorn_state *state);
 void unicorn_set_mxcsr(struct unicorn_state *state, uint32_t mxcsr);
 void unicorn_get_fxsave(struct unicorn_state *state, uint8_t out[512]);
@@ -133,6 +138,13 @@ enum c2_status unicorn_code_learn(struct unicorn_block **out, struct unicorn_cod
 enum c2_status unicorn_code_alone(struct unicorn_code *code, uint64_t pc, struct c2_error *err);
 /* Before each run of Unicorn. alone: it executes one instruction, so translations need no more. */
 void unicorn_code_run(struct unicorn_code *code, bool alone);
+/* Translations made from now on store addresses into the slots that *slots points to; NULL: they record nothing. */
+void unicorn_code_note(struct unicorn_code *code, uint64_t *const *slots);
+/* A translation is about to be made of what was decoded last; it has been made. */
+void unicorn_code_begin(struct unicorn_code *code);
+void unicorn_code_end(struct unicorn_code *code, uint32_t size);
+/* Whether there is a translation that makes other accesses than its block. */
+bool unicorn_code_refused(const struct unicorn_code *code);
 /* The run pauses before the block: one that is not known yet is not known to Unicorn either afterwards, or its
  * translation could outlive the code. */
 void unicorn_code_left(struct unicorn_code *code, uint64_t pc, uint32_t size);
@@ -154,6 +166,24 @@ bool unicorn_code_forget(struct unicorn_code *code, uint64_t start, uint64_t byt
 void unicorn_code_take_executed(struct unicorn_code *code,
                                 void (*take)(void *self, struct guest_va pc, uint64_t instructions), void *self);
 
+/* How a block's loads and stores come from Unicorn, one by one, in the order of the program. */
+struct unicorn_event {
+    uint16_t insn, slot;
+    uint8_t bytes;
+    bool store;
+    bool first; /* of its slot, whose address it has */
+};
+#define UNICORN_EVENTS (4u * DECODE_MAX_SLOTS)
+
+/* ------------------------------------------------------------------ unicorn_inline.c: recording in translations
+ * unicorn_inline_possible: whether this Unicorn can be made to; asked before the rest. Between begin and end Unicorn
+ * makes one translation that stores the addresses of the events into the slots that *slots points to when it runs, or
+ * one that records nothing (`slots` NULL). unicorn_inline_end: how many events are left over; false if there were
+ * others, or more. */
+bool unicorn_inline_possible(void);
+void unicorn_inline_begin(const struct unicorn_event *events, unsigned count, uint64_t *const *slots);
+bool unicorn_inline_end(unsigned *left);
+
 /* ------------------------------------------------------------------ unicorn_translate.c: where translations end */
 /* Translations are made for this code from now on. NULL: Unicorn ends them as it likes. */
 void unicorn_translate_for(struct unicorn_code *code);
@@ -161,6 +191,8 @@ void unicorn_translate_for(struct unicorn_code *code);
 void unicorn_translate_most(unsigned insns);
 /* Unicorn's own function of the name; *found keeps it. */
 void *unicorn_original(void **found, const char *name);
+void *unicorn_find(const char *name); /* the same; NULL: there is none */
+bool unicorn_translating(void);       /* for an engine of the guest's */
 
 /* ------------------------------------------------------------------ unicorn_mmx.c: MMX registers as x87 numbers */
 struct unicorn_mmx {
@@ -189,6 +221,7 @@ struct unicorn_access {
     bool abandoned; /* the current block was left before an instruction that changes it; whoever sees it clears it */
     bool deaf;      /* Unicorn reports no stores until the next run: it left amid the bytes of one */
     const struct mmu *mmu;
+    struct CPUState *cpu;                 /* Unicorn's */
     struct unicorn_block *const *current; /* the block that is executed; may be null */
     struct c2_map *code_pages;            /* page numbers of decoded code */
     uint64_t loads[UNICORN_ACCESS_PAGES]; /* page numbers that Unicorn has admitted, by their low bits */
@@ -199,6 +232,8 @@ enum c2_status unicorn_access_init(struct unicorn_access *access, const struct m
 void unicorn_access_release(struct unicorn_access *access);
 /* Accesses are done for this engine from now on; NULL: all by Unicorn itself. */
 void unicorn_access_run(struct unicorn_access *access);
+/* Unicorn's name for the processor that runs; once it has run. */
+void unicorn_access_cpu(struct CPUState *cpu);
 /* Rights may have changed: Unicorn must admit every page again. */
 void unicorn_access_forget(struct unicorn_access *access);
 /* The range holds code: stores to its pages are Unicorn's, which watches them. */
@@ -209,6 +244,8 @@ enum c2_status unicorn_access_code(struct unicorn_access *access, uint64_t start
 enum c2_status unicorn_events_plan(struct unicorn_block *block, const struct decode_block *decoded,
                                    struct c2_error *err);
 void unicorn_events_release(struct unicorn_block *block);
+/* The same events one by one; returns how many. */
+unsigned unicorn_events_list(struct unicorn_event out[UNICORN_EVENTS], const struct decode_block *decoded);
 /* Turns the `count` events of an execution of the block's first `insns` instructions into slots, in place; events
  * beyond those (of an instruction that faulted) are dropped. Returns the slots, or -1 if the events are not those
  * that the block can make. */

@@ -21,6 +21,11 @@ void unicorn_record_init(struct unicorn *u)
     u->access.next = u->words + 1;
 }
 
+unsigned unicorn_record_slots(const struct unicorn_block *block, unsigned insns)
+{
+    return insns == block->insns ? block->slots : block->block->insns[insns].first_slot;
+}
+
 static enum c2_status wrong_events(struct unicorn *u, const struct unicorn_block *block, size_t count)
 {
     return c2_fail(&u->failure, C2_ERR_INTERNAL,
@@ -40,7 +45,8 @@ enum c2_status unicorn_record_close_partly(struct unicorn *u, unsigned insns)
         return C2_OK;
     }
     size_t events = (size_t)(u->access.next - (u->header + 1));
-    int slots = unicorn_events_fold(block, u->header + 1, events, insns);
+    int slots = u->inlined ? (int)unicorn_record_slots(block, insns)
+                           : unicorn_events_fold(block, u->header + 1, events, insns);
     if (slots < 0)
         return wrong_events(u, block, events);
     C2_PROMISE(u->header == u->words + u->batch->used && (unsigned)slots <= block->slots);

@@ -7,9 +7,10 @@
  *       fault and a third would end the run silently;
  *     - the SSE unit's exception flags, which MXCSR does not show;
  *     - its flush-to-zero switch, which a write of MXCSR sets in the x87 unit instead;
- *     - flags that tell translations of the same code apart. One of them, which only IN and OUT heed, makes room for a
- *       second set: without hooks for loads and stores, where references are not recorded. Another one, that interrupts
- *       are held off for one instruction, makes Unicorn execute that instruction alone.
+ *     - flags that tell translations of the same code apart. One of them, which only IN and OUT heed, and one of the
+ *       bounds registers make room for three sets: translations that record, with hooks for loads and stores, and with
+ *       neither. Another one, that interrupts are held off for one instruction, makes Unicorn execute that instruction
+ *       alone.
  * Invariants
  *   Every offset is the only byte of the context that behaves as the state must; otherwise the engine is refused.
  * Not modelled
@@ -229,7 +230,7 @@ static bool ftz_works(struct probe *probe, size_t sse_ftz)
 
 /* ------------------------------------------------------------------ flags of translations */
 
-enum { FLAG_ALONE = 1u << 3, FLAG_TASK_SWITCHED = 1u << 11, FLAG_PLAIN = 1u << 24 };
+enum { FLAG_ALONE = 1u << 3, FLAG_TASK_SWITCHED = 1u << 11, FLAG_PLAIN = 1u << 24, FLAG_HOOKED = 1u << 26 };
 
 /* One of the flags follows CR0.TS. */
 static size_t find_flags(struct probe *probe)
@@ -280,32 +281,61 @@ static bool limit_works(struct probe *probe)
 
 static bool alone_works(struct probe *probe, struct unicorn_state *state)
 {
-    unicorn_use_translations(state, false, true);
+    unicorn_use_translations(state, UNICORN_HOOKED, true);
     uint32_t alone = first_block(probe);
     return alone == 1 && first_block(probe) == 2;
 }
 
 /* Up to a breakpoint: an address to stop at would drop translations. */
-static unsigned accesses_of_load(struct probe *probe, struct unicorn_state *state, bool plain)
+static unsigned accesses_of_load(struct probe *probe, struct unicorn_state *state, enum unicorn_set set)
 {
-    unicorn_use_translations(state, plain, false);
+    unicorn_use_translations(state, set, false);
     probe->accesses = 0;
     uc_emu_start(probe->uc, PROBE_CODE, 0, 0, 0);
     return probe->accesses;
 }
 
-/* A load that was translated plain stays so when there is a hook for it, and one with the hook keeps it. */
-static bool plain_works(struct probe *probe, struct unicorn_state *state)
+/* A load that was translated without a hook stays so when there is one for it, and one with the hook keeps it. */
+static bool sets_work(struct probe *probe, struct unicorn_state *state)
 {
     static const uint8_t load[] = {0x48, 0x8b, 0x04, 0x25, 0x00, 0x20, 0, 0, 0xcc}; /* mov 0x2000,%rax; int3 */
     uc_hook hook;
     uc_ctl_remove_cache(probe->uc, PROBE_CODE, PROBE_CODE + sizeof load);
     uc_mem_write(probe->uc, PROBE_CODE, load, sizeof load);
-    accesses_of_load(probe, state, true);
+    accesses_of_load(probe, state, UNICORN_PLAIN);
+    accesses_of_load(probe, state, UNICORN_INLINE);
     if (uc_hook_add(probe->uc, &hook, UC_HOOK_MEM_READ, (void *)on_probe_access, probe, 1, 0) != UC_ERR_OK)
         return false;
-    return accesses_of_load(probe, state, false) == 1 && accesses_of_load(probe, state, true) == 0 &&
-           accesses_of_load(probe, state, false) == 1;
+    return accesses_of_load(probe, state, UNICORN_HOOKED) == 1 && accesses_of_load(probe, state, UNICORN_PLAIN) == 0 &&
+           accesses_of_load(probe, state, UNICORN_INLINE) == 0 && accesses_of_load(probe, state, UNICORN_HOOKED) == 1;
+}
+
+/* What loads and stores of the probe's data record; Unicorn's registers are all 0 but RBX. */
+static bool inline_works(struct probe *probe)
+{
+    static const uint8_t code[] = {0x48, 0x8b, 0x1b,       /* mov (%rbx),%rbx */
+                                   0x0f, 0x10, 0x43, 0x10, /* movups 16(%rbx),%xmm0 */
+                                   0xdb, 0x6b, 0x21,       /* fldt 33(%rbx) */
+                                   0x88, 0x43, 0x31};      /* mov %al,49(%rbx) */
+    static const struct unicorn_event events[] = {
+        {.slot = 3, .bytes = 8, .first = true},
+        {.slot = 1, .bytes = 8, .first = true},
+        {.slot = 1, .bytes = 8},
+        {.slot = 2, .bytes = 8, .first = true},
+        {.slot = 2, .bytes = 2},
+        {.slot = 0, .bytes = 1, .store = true, .first = true},
+    };
+    const uint64_t data = PROBE_DATA;
+    uint64_t slots[4] = {0}, *place = slots;
+    unsigned left;
+    if (!unicorn_inline_possible())
+        return false;
+    uc_mem_write(probe->uc, PROBE_DATA, &data, sizeof data);
+    uc_reg_write(probe->uc, UC_X86_REG_RBX, &data);
+    unicorn_inline_begin(events, sizeof events / sizeof *events, &place);
+    probe_run(probe, code, sizeof code, 1);
+    const bool good = unicorn_inline_end(&left) && left == 0;
+    return good && slots[0] == data + 49 && slots[1] == data + 16 && slots[2] == data + 33 && slots[3] == data;
 }
 
 static const char *find_translations(struct unicorn_layout *out, struct probe *probe)
@@ -317,7 +347,10 @@ static const char *find_translations(struct unicorn_layout *out, struct probe *p
         return "translations cannot be limited";
     if (!alone_works(probe, &state))
         return "an instruction cannot be executed alone";
-    return plain_works(probe, &state) ? NULL : "translations cannot be told apart";
+    if (!sets_work(probe, &state))
+        return "translations cannot be told apart";
+    out->inlines = inline_works(probe);
+    return NULL;
 }
 
 static const char *find_all(struct unicorn_layout *out, struct probe *probe)
@@ -372,9 +405,11 @@ void unicorn_state_release(struct unicorn_state *state)
     state->scratch = NULL;
 }
 
-void unicorn_use_translations(struct unicorn_state *state, bool plain, bool alone)
+void unicorn_use_translations(struct unicorn_state *state, enum unicorn_set set, bool alone)
 {
-    change_flags(state, FLAG_PLAIN | FLAG_ALONE, (plain ? FLAG_PLAIN : 0) | (alone ? FLAG_ALONE : 0));
+    static const uint32_t flags[] = {
+        [UNICORN_PLAIN] = FLAG_PLAIN, [UNICORN_HOOKED] = FLAG_HOOKED, [UNICORN_INLINE] = 0};
+    change_flags(state, FLAG_PLAIN | FLAG_HOOKED | FLAG_ALONE, flags[set] | (alone ? FLAG_ALONE : 0));
 }
 
 void unicorn_forget_exception(struct unicorn_state *state)

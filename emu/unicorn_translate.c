@@ -24,17 +24,30 @@ static unsigned most_insns;
 void unicorn_translate_for(struct unicorn_code *code) { translating = code; }
 void unicorn_translate_most(unsigned insns) { most_insns = insns; }
 
+bool unicorn_translating(void) { return translating; }
+
+void *unicorn_find(const char *name) { return dlsym(RTLD_NEXT, name); }
+
 void *unicorn_original(void **found, const char *name)
 {
     if (!*found)
-        *found = dlsym(RTLD_NEXT, name);
+        *found = unicorn_find(name);
     C2_ASSERT(*found);
     return *found;
 }
 
-struct CPUState;
-struct TranslationBlock; /* begins with the address of the code */
+struct TranslationBlock;
 EXPORT void gen_intermediate_code_x86_64(struct CPUState *cpu, struct TranslationBlock *block, int most);
+
+/* A translation begins with the address of the code; its size, when it has been made, follows some flags. */
+enum { SIZE_AT = 20 };
+
+static uint32_t size_of(const struct TranslationBlock *block)
+{
+    uint16_t size;
+    memcpy(&size, (const char *)block + SIZE_AT, sizeof size);
+    return size;
+}
 
 EXPORT void gen_intermediate_code_x86_64(struct CPUState *cpu, struct TranslationBlock *block, int most)
 {
@@ -45,6 +58,11 @@ EXPORT void gen_intermediate_code_x86_64(struct CPUState *cpu, struct Translatio
         most = (int)unicorn_code_cut(translating, pc, (unsigned)most);
     else if (most_insns)
         most = (int)most_insns;
+    unicorn_access_cpu(cpu);
+    if (translating)
+        unicorn_code_begin(translating);
     ((void (*)(struct CPUState *, struct TranslationBlock *, int))unicorn_original(
         &unicorns, "gen_intermediate_code_x86_64"))(cpu, block, most);
+    if (translating)
+        unicorn_code_end(translating, size_of(block));
 }
