@@ -91,6 +91,7 @@ static void destroy(struct analysis *analysis)
     c2_free(profile->actors);
     c2_free(profile->tallies);
     c2_free(profile->taken);
+    c2_free(profile->paired);
     c2_free(profile->translations);
     c2_free(profile->last);
     c2_free(profile->pairs);
@@ -139,7 +140,10 @@ static enum c2_status grow_actors(struct profile *profile, struct c2_error *err)
     struct profile_actor *actors = c2_realloc(profile->actors, room * sizeof *actors);
     if (actors)
         profile->actors = actors;
-    if (!actors)
+    struct analyses_translations *translations = c2_realloc(profile->translations, room * sizeof *translations);
+    if (translations)
+        profile->translations = translations;
+    if (!actors || !translations)
         return no_memory(err);
     profile->actor_room = room;
     return C2_OK;
@@ -156,6 +160,7 @@ static enum c2_status new_actor(struct profile *profile, uint64_t key, uint32_t 
     if (status != C2_OK)
         return status;
     *out = profile->actor_count++;
+    profile->translations[*out] = (struct analyses_translations){.misses = 0};
     profile->actors[*out] = (struct profile_actor){(uint32_t)(key >> 32), (uint32_t)key & ~EARLY, profile->early};
     return C2_OK;
 }
@@ -210,8 +215,8 @@ static uint32_t block_of(const struct profile *profile, const struct objects_fou
     return objects_owner(profile->objects, found->owner)->number != 0 ? 0 : found->block;
 }
 
-static enum c2_status find_word(struct profile *profile, uint32_t code, enum sim_kind kind, struct guest_va va,
-                                uint64_t *out, struct c2_error *err)
+static __attribute__((noinline)) enum c2_status find_word(struct profile *profile, uint32_t code, enum sim_kind kind,
+                                                          struct guest_va va, uint64_t *out, struct c2_error *err)
 {
     struct objects_found found;
     uint32_t actor = 0;
@@ -260,41 +265,44 @@ static uint32_t actor_of_word(uint64_t word) { return (uint32_t)word - 1; /* nob
  * They are told on whatever thread judges them, while others may become actors: so what is counted for an actor grows
  * by itself, and nothing else of the profile is looked at. */
 
-static enum c2_status reach_taken(struct profile *profile, size_t room, struct c2_error *err)
+static enum c2_status reach_taken(struct profile *profile, size_t old, size_t room, struct c2_error *err)
 {
-    const size_t levels = profile_levels(profile), old = profile->tally_room;
     if (caches_machine_cores(profile->machine) == 1)
         return C2_OK;
-    struct analyses_taken *taken = c2_realloc(profile->taken, room * levels * sizeof *taken);
+    struct analyses_taken *taken = c2_realloc(profile->taken, room * sizeof *taken);
     if (!taken)
         return no_memory(err);
-    memset(&taken[old * levels], 0, (room - old) * levels * sizeof *taken);
+    memset(&taken[old], 0, (room - old) * sizeof *taken);
     profile->taken = taken;
     return C2_OK;
 }
 
-/* What is counted for so many actors is there. */
-static enum c2_status reach_actors(struct profile *profile, uint32_t count, struct c2_error *err)
+static __attribute__((noinline)) enum c2_status grow_tallies(struct profile *profile, uint32_t count,
+                                                             struct c2_error *err)
 {
-    if (C2_LIKELY(count <= profile->tally_room))
-        return C2_OK;
-    const size_t levels = profile_levels(profile), old = profile->tally_room;
-    const size_t room = count + old + C2_HOST_SIZE(1024u, 1u);
-    struct analyses_tally *tallies = c2_realloc(profile->tallies, room * levels * sizeof *tallies);
+    const size_t levels = profile_levels(profile), old = profile->tally_room * levels;
+    const size_t room = (count + profile->tally_room + C2_HOST_SIZE(1024u, 1u)) * levels;
+    struct analyses_tally *tallies = c2_realloc(profile->tallies, room * sizeof *tallies);
     if (tallies)
         profile->tallies = tallies;
-    struct analyses_translations *translations = c2_realloc(profile->translations, room * sizeof *translations);
-    if (translations)
-        profile->translations = translations;
-    if (!tallies || !translations)
+    struct profile_paired *paired = c2_realloc(profile->paired, room * sizeof *paired);
+    if (paired)
+        profile->paired = paired;
+    if (!tallies || !paired)
         return no_memory(err);
-    enum c2_status status = reach_taken(profile, room, err);
+    enum c2_status status = reach_taken(profile, old, room, err);
     if (status != C2_OK)
         return status;
-    memset(&tallies[old * levels], 0, (room - old) * levels * sizeof *tallies);
-    memset(&translations[old], 0, (room - old) * sizeof *translations);
-    profile->tally_room = (uint32_t)room;
+    memset(&tallies[old], 0, (room - old) * sizeof *tallies);
+    memset(&paired[old], 0, (room - old) * sizeof *paired);
+    profile->tally_room = (uint32_t)(room / levels);
     return C2_OK;
+}
+
+/* What is counted for so many actors is there. */
+static inline enum c2_status reach_actors(struct profile *profile, uint32_t count, struct c2_error *err)
+{
+    return C2_LIKELY(count <= profile->tally_room) ? C2_OK : grow_tallies(profile, count, err);
 }
 
 static enum c2_status new_pair(struct profile *profile, const struct profile_pair *pair, struct c2_map *map,
@@ -331,76 +339,98 @@ static enum c2_status find_pair(struct profile *profile, const struct profile_pa
     return status;
 }
 
-static enum c2_status count_pair(struct profile *profile, uint32_t level, uint64_t victim, uint64_t evictor,
-                                 struct c2_error *err)
+/* Not the pair that the actor was one of last. */
+static __attribute__((noinline)) enum c2_status count_other(struct profile *profile, const struct caches_brief *miss,
+                                                            struct profile_paired *last, struct c2_error *err)
 {
-    const struct profile_pair pair = {.victim = actor_of_word(victim),
-                                      .evictor = actor_of_word(evictor),
-                                      .level = level,
-                                      .same_block = victim >> 32 == evictor >> 32};
+    const struct profile_pair pair = {.victim = actor_of_word(miss->actor),
+                                      .evictor = actor_of_word(miss->evictor),
+                                      .level = miss->level,
+                                      .same_block = miss->same_high};
     uint32_t *recent = recent_of(profile, &pair);
     if (!SHORTCUT(*recent < profile->pair_count && is_pair(&profile->pairs[*recent], &pair))) {
         enum c2_status status = find_pair(profile, &pair, recent, err);
         if (status != C2_OK)
             return status;
     }
+    last->evictor[miss->same_high] = miss->evictor;
+    last->pair[miss->same_high] = *recent + 1;
     profile->pairs[*recent].count++;
     return C2_OK;
 }
 
-static struct analyses_tally *tally_of(struct profile *profile, uint64_t actor, uint32_t level)
+static inline enum c2_status count_pair(struct profile *profile, const struct caches_brief *miss,
+                                        struct profile_paired *last, struct c2_error *err)
 {
-    return &profile->tallies[(size_t)actor_of_word(actor) * profile_levels(profile) + level];
+    const uint32_t pair = last->pair[miss->same_high];
+    if (!SHORTCUT(pair != 0 && last->evictor[miss->same_high] == miss->evictor))
+        return count_other(profile, miss, last, err);
+    profile->pairs[pair - 1].count++;
+    return C2_OK;
 }
 
-static struct analyses_taken *taken_of(struct profile *profile, uint64_t actor, uint32_t level)
+/* levels: profile_levels(). */
+static inline enum c2_status count_miss(struct profile *profile, uint32_t levels, const struct caches_brief *miss,
+                                        struct c2_error *err)
 {
-    return &profile->taken[(size_t)actor_of_word(actor) * profile_levels(profile) + level];
-}
-
-static enum c2_status count_level(struct profile *profile, const struct sim_miss *miss, uint32_t depth,
-                                  struct c2_error *err)
-{
-    const struct caches_event *event = &miss->outcome->event[depth];
-    const uint32_t level = analyses_level_of(profile->machine, miss->kind, depth);
-    struct analyses_tally *tally = tally_of(profile, miss->actor, level);
-    if (C2_UNLIKELY(event->class_ == CACHES_COHERENCE)) {
-        struct analyses_taken *taken = taken_of(profile, miss->actor, level);
-        ++*(miss->kind == SIM_WRITE ? &taken->writes : &taken->reads);
+    const uint32_t level = miss->level, actor = actor_of_word(miss->actor);
+    const size_t at = (size_t)actor * levels + level;
+    const enum sim_kind kind = sim_counted_kind(miss);
+    struct analyses_tally *tally = &profile->tallies[at];
+    if (C2_UNLIKELY(miss->class_ == CACHES_COHERENCE)) {
+        struct analyses_taken *taken = &profile->taken[at];
+        ++*(kind == SIM_WRITE ? &taken->writes : &taken->reads);
         return C2_OK;
     }
-    C2_ASSERT(event->class_ >= CACHES_COLD && event->class_ <= CACHES_CONFLICT);
-    const enum analyses_class class_ = (enum analyses_class)(event->class_ - CACHES_COLD);
-    (miss->kind == SIM_WRITE ? tally->writes : tally->reads)[class_]++;
+    C2_ASSERT(miss->class_ >= CACHES_COLD && miss->class_ <= CACHES_CONFLICT);
+    const enum analyses_class class_ = (enum analyses_class)(miss->class_ - CACHES_COLD);
+    (kind == SIM_WRITE ? tally->writes : tally->reads)[class_]++;
     enum c2_status status = C2_OK;
-    if (profile->samples.wanted)
-        status = profile_samples_count(profile, actor_of_word(miss->actor), level, class_, err);
+    if (C2_UNLIKELY(profile->samples.wanted))
+        status = profile_samples_count(profile, actor, level, class_, err);
     if (status != C2_OK || class_ != ANALYSES_CONFLICT)
         return status;
-    tally->framed += miss->kind != SIM_WALK && profile->spans[level] > UINT64_C(1) << miss->page_log2;
-    return count_pair(profile, level, miss->actor, event->evictor, err);
+    tally->framed += kind != SIM_WALK && profile->spans[level] > UINT64_C(1) << sim_counted_page_log2(miss);
+    return count_pair(profile, miss, &profile->paired[at], err);
 }
 
-static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
+static enum c2_status counted(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err)
 {
     struct profile *profile = self;
-    enum c2_status status = reach_actors(profile, actor_of_word(miss->actor) + 1, err);
-    for (uint32_t i = miss->first; i < miss->outcome->served_by && status == C2_OK; i++)
-        status = count_level(profile, miss, i, err);
+    const uint32_t levels = profile_levels(profile);
+    enum c2_status status = C2_OK;
+    for (size_t i = 0; i < count && status == C2_OK; i++) {
+        status = reach_actors(profile, misses[i].actor, err);
+        if (C2_LIKELY(status == C2_OK))
+            status = count_miss(profile, levels, &misses[i], err);
+    }
     return status;
 }
 
-static enum c2_status tlb_missed(void *self, const struct sim_tlb_miss *miss, struct c2_error *err)
+/* What `counted` would have been told of it. */
+static enum c2_status missed(void *self, const struct sim_miss *miss, struct c2_error *err)
 {
-    struct profile *profile = self;
-    const uint32_t actor = actor_of_word(miss->actor);
-    enum c2_status status = reach_actors(profile, actor + 1, err);
-    if (status != C2_OK)
-        return status;
-    struct analyses_translations *of = &profile->translations[actor];
+    const struct profile *profile = self;
+    struct caches_brief misses[CACHES_MAX_LEVELS];
+    size_t count = 0;
+    for (uint32_t i = miss->first; i < miss->outcome->served_by; i++) {
+        const struct caches_event *event = &miss->outcome->event[i];
+        misses[count++] = (struct caches_brief){.actor = (uint32_t)miss->actor,
+                                                .evictor = (uint32_t)event->evictor,
+                                                .bits = sim_counted_bits(miss->kind, miss->page_log2),
+                                                .level = (uint8_t)analyses_level_of(profile->machine, miss->kind, i),
+                                                .class_ = (uint8_t)event->class_,
+                                                .same_high = miss->actor >> 32 == event->evictor >> 32};
+    }
+    return counted(self, misses, count, err);
+}
+
+static void untranslated(void *self, uint64_t actor, bool walked)
+{
+    const struct profile *profile = self;
+    struct analyses_translations *of = &profile->translations[actor_of_word(actor)];
     of->misses++;
-    of->walks += miss->walked;
-    return C2_OK;
+    of->walks += walked;
 }
 
 /* The first of the program's own instructions begins a block: the dynamic linker jumps there. */
@@ -418,7 +448,8 @@ void analyses_profile_compare(struct analysis *profile) { ((struct profile *)pro
 void analyses_profile_placement(struct analysis *analysis, enum sim_kind kind, uint64_t actor, uint32_t depth)
 {
     struct profile *profile = (struct profile *)analysis;
-    tally_of(profile, actor, analyses_level_of(profile->machine, kind, depth))->placement++;
+    const uint32_t level = analyses_level_of(profile->machine, kind, depth);
+    profile->tallies[(size_t)actor_of_word(actor) * profile_levels(profile) + level].placement++;
 }
 
 /* ------------------------------------------------------------------ memory */
@@ -468,12 +499,14 @@ static enum c2_status dropped(void *self, struct c2_error *err)
     struct profile *profile = self;
     const size_t tallies = (size_t)profile->tally_room * profile_levels(profile);
     enum c2_status status = C2_OK;
-    if (profile->tally_room != 0) {
+    if (tallies != 0) {
         memset(profile->tallies, 0, tallies * sizeof *profile->tallies);
-        memset(profile->translations, 0, profile->tally_room * sizeof *profile->translations);
+        memset(profile->paired, 0, tallies * sizeof *profile->paired);
     }
     if (profile->taken)
         memset(profile->taken, 0, tallies * sizeof *profile->taken);
+    if (profile->actor_count != 0)
+        memset(profile->translations, 0, profile->actor_count * sizeof *profile->translations);
     for (uint32_t i = 0; i < objects_count(profile->objects); i++)
         objects_owner(profile->objects, i)->refs = 0;
     profile->measured = (struct sim_totals){.tlb_misses = 0};
@@ -544,8 +577,6 @@ static void add_actor_sums(const struct profile *profile, uint32_t actor, struct
         sums->taken[i] += taken->reads + taken->writes;
         sums->writes[i] += taken->writes;
     }
-    sums->tlb.misses += profile->translations[actor].misses;
-    sums->tlb.walks += profile->translations[actor].walks;
 }
 
 static void add_up(const struct profile *profile, struct profile_sums *sums)
@@ -553,6 +584,10 @@ static void add_up(const struct profile *profile, struct profile_sums *sums)
     *sums = (struct profile_sums){.refs = 0};
     for (uint32_t i = 0; i < profile->actor_count && i < profile->tally_room; i++)
         add_actor_sums(profile, i, sums);
+    for (uint32_t i = 0; i < profile->actor_count; i++) {
+        sums->tlb.misses += profile->translations[i].misses;
+        sums->tlb.walks += profile->translations[i].walks;
+    }
     for (uint32_t i = 0; i < profile->pair_count; i++)
         sums->pairs[profile->pairs[i].level] += profile->pairs[i].count;
     for (uint32_t i = 0; i < objects_count(profile->objects); i++)
@@ -625,15 +660,15 @@ static struct sim_subscriber subscriber(struct analysis *analysis)
                                    .mark = mark,
                                    .dropped = dropped,
                                    .block = first_seen,
-                                   .tlb_missed = tlb_missed,
                                    .missed = missed,
+                                   .counted = counted,
                                    .window = window,
                                    .finish = finish};
 }
 
 static struct sim_attribution attribution(struct analysis *analysis)
 {
-    return (struct sim_attribution){analysis, owner_of, actor_word, changed};
+    return (struct sim_attribution){analysis, owner_of, actor_word, untranslated, changed};
 }
 
 const struct analysis_kind analysis_profile = {.on_without_option = true,

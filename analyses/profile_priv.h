@@ -32,6 +32,12 @@ struct profile_pair {
     uint64_t count;
 };
 
+/* The pairs that an actor was the victim of last at a level, by same_block: who evicted, as the caches keep it, and the
+ * number + 1; 0: none. */
+struct profile_paired {
+    uint32_t evictor[2], pair[2];
+};
+
 /* Everything counted so far. */
 struct profile_sums {
     uint64_t misses[ANALYSES_LEVELS][ANALYSES_CLASSES], taken[ANALYSES_LEVELS], writes[ANALYSES_LEVELS];
@@ -76,10 +82,11 @@ struct profile {
     struct analyses_taken *taken;               /* likewise; NULL: the machine has one core */
     struct analyses_translations *translations; /* [actor] */
     uint32_t actor_count, actor_room;
-    uint32_t tally_room;       /* actors that have tallies and translations */
-    struct c2_map *actor_of;   /* code, early, owner -> actor */
-    struct profile_last *last; /* [code] */
-    uint64_t epoch;            /* of the objects: how often they may have changed, counted from 1 */
+    struct profile_paired *paired; /* [actor * levels + level] */
+    uint32_t tally_room;           /* actors that have both */
+    struct c2_map *actor_of;       /* code, early, owner -> actor */
+    struct profile_last *last;     /* [code] */
+    uint64_t epoch;                /* of the objects: how often they may have changed, counted from 1 */
     uint32_t code_room;
     struct profile_pair *pairs;
     uint32_t pair_count, pair_room;

@@ -348,7 +348,8 @@ void caches_expect(struct caches *caches, struct line_no physical_line);
  * classes, evictors and outcomes later, from a tape that the first stage writes; on another thread if one likes. */
 bool caches_can_defer(const struct caches *caches);
 /* Before the first access, and then while the tape is empty: from now on they write on this one, and are made by
- * caches_try(), caches_try_walk(), caches_defer() and caches_note() alone. room: more than CACHES_TAPE_SLACK words.
+ * caches_try(), caches_try_walk(), caches_defer(), caches_defer_briefly() and caches_note() alone. room: more than
+ * CACHES_TAPE_SLACK words.
  * What returns CACHES_FULL has left room for a few accesses more. The counts of levels are current when all was
  * heard. */
 #define CACHES_TAPE_SLACK 256u
@@ -364,11 +365,28 @@ struct caches_noted {
 };
 /* After CACHES_MISSED, instead of caches_judge(): CACHES_TRIED, or CACHES_FULL. NULL: nobody wants to hear of it. */
 enum caches_tried caches_defer(struct caches *caches, const struct caches_noted *noted);
+/* The same where misses are only counted, by who made the access: it takes a third of the words. Who defers so defers
+ * all accesses so. bits: below 1 << CACHES_BRIEF_BITS, whatever the caller wants to find with it; 0: it is not to be
+ * counted. */
+#define CACHES_BRIEF_BITS 16u
+enum caches_tried caches_defer_briefly(struct caches *caches, uint64_t actor, uint32_t bits);
 /* Something else to be heard at this place. */
 enum caches_tried caches_note(struct caches *caches, const struct caches_noted *noted);
 
+/* One level's miss of an access deferred briefly. */
+struct caches_brief {
+    uint32_t actor, evictor; /* low halves of the words; the evictor as in struct caches_event */
+    uint16_t bits;           /* the caller's */
+    uint8_t level;           /* that missed: of the data path; L1I has the number behind those */
+    uint8_t class_;          /* enum caches_class */
+    bool same_high;          /* the words' upper halves are the same */
+};
+
 struct caches_hearer {
     void *self;
+    /* Misses of accesses deferred briefly, in order, at least one: level after level, access after access. Those on a
+     * tape are told before a note behind them, and before caches_hear() returns. */
+    enum c2_status (*counted)(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err);
     /* outcome NULL: a note, of no line. */
     enum c2_status (*told)(void *self, const struct caches_noted *noted, struct line_no line,
                            const struct caches_outcome *outcome, struct c2_error *err);

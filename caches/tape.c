@@ -10,6 +10,10 @@
  *     miss       the same word, with the number of levels that missed. If somebody wants to hear of it, behind it the
  *                actor, three words of the caller's, and for each level that missed its set and its victim; and, of
  *                more than the first level, what those above have lost
+ *     brief      a miss that is only counted by actor: in the first word the caller's bits as well; behind it, side by
+ *                side, the victim of the first level and the low half of the actor; then, of each further level that
+ *                missed, its victim and what those above have lost; and, if either is not 0, the actor's upper half and
+ *                what those above the first level have lost. So a miss that the second level serves takes two words
  *     note       three words of the caller's, and an actor
  *     group      lines that are new get their rows
  *   The tape is the caller's (caches_defer_to), who hands it on when it is full; else the caches have one, and judge it
@@ -144,6 +148,45 @@ enum caches_tried caches_defer(struct caches *caches, const struct caches_noted 
         return written(caches, put_miss(at, &caches->trail, noted));
     *at++ = first_word(&caches->trail, 0);
     return written(caches, at);
+}
+
+/* ------------------------------------------------------------------ misses that are only counted */
+
+/* Who above has lost a level's victim, in the upper half of a word. */
+static inline uint64_t lost_word(const struct cache_trail *trail, const struct cache_level *level)
+{
+    const struct cache_passed *at = &trail->at[level->depth];
+    return at->victim != 0 ? (uint64_t)(at->lost & ~(1u << level->column)) << 32 : 0;
+}
+
+static __attribute__((noinline)) uint64_t *put_brief_further(uint64_t *at, const struct cache_trail *trail,
+                                                             uint64_t actor, uint64_t bits)
+{
+    const uint64_t rest = actor >> 32 | lost_word(trail, trail->first);
+    const struct cache_level *level = trail->first;
+    *at++ = first_word(trail, trail->missed + (rest != 0)) | bits;
+    *at++ = trail->at[level->depth].victim | actor << 32;
+    for (uint32_t i = 1; i < trail->missed; i++) {
+        level = level->next;
+        *at++ = trail->at[level->depth].victim | lost_word(trail, level);
+    }
+    if (rest != 0)
+        *at++ = rest;
+    return at;
+}
+
+enum caches_tried caches_defer_briefly(struct caches *caches, uint64_t actor, uint32_t own_bits)
+{
+    const struct cache_trail *trail = &caches->trail;
+    const uint64_t bits = (uint64_t)own_bits << TAPE_BITS | TAPE_IS_BRIEF;
+    uint64_t *at = caches->tape.end.at;
+    C2_ASSERT(own_bits >> CACHES_BRIEF_BITS == 0);
+    cache_tape_asked(trail->first, trail->slot);
+    if (C2_UNLIKELY(trail->missed != 1 || trail->first->depth != 0 || actor >> 32 != 0))
+        return written(caches, put_brief_further(at, trail, actor, bits));
+    at[0] = first_word(trail, 1) | bits;
+    at[1] = trail->at[0].victim | actor << 32;
+    return written(caches, at + 2);
 }
 
 enum caches_tried caches_note(struct caches *caches, const struct caches_noted *noted)

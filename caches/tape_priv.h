@@ -8,10 +8,17 @@
 #include "caches/hierarchy_priv.h"
 #include "caches/rows_priv.h"
 
-/* The first word of a record. Slot 32 bits, column 4, levels missed 4, words behind it 8. */
+/* The first word of a record. Slot 32 bits, column 4, levels missed 4, words behind it 7, whether these are those of a
+ * brief one; of such a one, the caller's bits. */
 #define TAPE_COLUMN CACHES_TAPE_COLUMN
 #define TAPE_MISSED 36u
 #define TAPE_BEHIND 40u
+#define TAPE_BEHIND_MASK 127u
+#define TAPE_IS_BRIEF (UINT64_C(1) << 47)
+#define TAPE_BITS 48u
+_Static_assert(TAPE_BITS + CACHES_BRIEF_BITS == 64, "the caller's bits are the last");
+#define TAPE_SHAPE ((UINT64_C(1) << TAPE_BITS) - (UINT64_C(1) << TAPE_COLUMN))
+#define TAPE_BRIEF_FIRST (UINT64_C(1) << TAPE_MISSED | UINT64_C(1) << TAPE_BEHIND | TAPE_IS_BRIEF)
 #define TAPE_NOTE UINT64_C(14)       /* columns of no level: the caller's own words; */
 #define TAPE_GROUP UINT64_C(15)      /* a new group of lines, and its key */
 #define TAPE_HEAD (1 + CACHES_NOTED) /* words behind the first one of a miss or note: the actor, and the caller's */
@@ -23,12 +30,16 @@ struct cache_judged {
     uint64_t said[2][CACHES_COHERENCE + 1]; /* [missed][enum caches_class of the shadow] */
 };
 
+#define VERDICTS_COUNTED C2_HOST_SIZE(64u, CACHES_MAX_LEVELS + 1u) /* at least one access's */
+
 /* What verdicts need, and contents never touch: so the two may be on two threads. */
 struct cache_verdicts {
     struct cache_rows rows;
     uint32_t level_count;                             /* of the data path */
     struct cache_judged level[CACHES_MAX_LEVELS + 1]; /* by column */
     struct caches_outcome outcome;
+    uint32_t counted; /* misses to be told of: */
+    struct caches_brief count[VERDICTS_COUNTED];
 };
 
 static inline uint32_t tape_depth(const struct cache_verdicts *verdicts, uint32_t column)

@@ -6,7 +6,8 @@
  * Model
  *   Everything is said from the tape that the contents leave (tape.c), in its order, and nothing of it changes what a
  *   level holds. Each level asked touches its shadow, which says the class of a miss; each level that lost a line
- *   learns who made it.
+ *   learns who made it. Misses that are only counted are kept until there are many, or the tape ends, or something else
+ *   is told: so whoever counts them is called once for many.
  *
  * Counting
  *   By level: the class that the shadow says, of hits and of misses. A hit that the shadow does not have is one that a
@@ -80,12 +81,11 @@ static inline void tell(const struct cache_rows *rows, struct caches_outcome *ou
     outcome->evicted |= 1u << depth;
 }
 
-static inline void lose(struct cache_rows *rows, const struct heard *heard, uint32_t column, uint32_t victim,
-                        uint64_t above)
+static inline void lose(struct cache_rows *rows, uint64_t actor, uint32_t column, uint32_t victim, uint64_t above)
 {
-    cache_rows_lose(rows, victim - 1, column, heard->noted->actor);
+    cache_rows_lose(rows, victim - 1, column, actor);
     for (; C2_UNLIKELY(above != 0); above &= above - 1)
-        cache_rows_lose(rows, victim - 1, (uint32_t)__builtin_ctzll(above), heard->noted->actor);
+        cache_rows_lose(rows, victim - 1, (uint32_t)__builtin_ctzll(above), actor);
 }
 
 /* One level after the other; returns the depth of that which has the line. An access does not make the levels lose its
@@ -104,7 +104,7 @@ static inline __attribute__((always_inline)) uint32_t judge(struct cache_verdict
         if (heard)
             tell(rows, outcome, depth, kept ? cache_rows_evictor(rows, slot, column) : 0, heard->passed[i], class_);
         if (kept && C2_LIKELY((uint32_t)heard->passed[i] != 0))
-            lose(rows, heard, column, (uint32_t)heard->passed[i], heard->lost >> 8 * i & UINT8_MAX);
+            lose(rows, heard->noted->actor, column, (uint32_t)heard->passed[i], heard->lost >> 8 * i & UINT8_MAX);
         column = ++depth;
         stamp = &row[depth];
     }
@@ -141,10 +141,67 @@ static __attribute__((noinline)) enum c2_status say_further(struct cache_verdict
                                                             const uint64_t *words, const struct caches_hearer *hearer,
                                                             struct caches_outcome *outcome, struct c2_error *err)
 {
-    const uint32_t missed = first >> TAPE_MISSED & 15, behind = (uint8_t)(first >> TAPE_BEHIND);
+    const uint32_t missed = first >> TAPE_MISSED & 15, behind = first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
     const uint64_t lost = behind > TAPE_HEAD + missed ? words[TAPE_HEAD + missed] : 0;
     return say_heard(verdicts, (uint32_t)first, first >> TAPE_COLUMN & 15, missed, words, lost, hearer, outcome, err);
 }
+
+/* ------------------------------------------------------------------ misses that are only counted */
+
+static __attribute__((noinline)) enum c2_status say_counted(struct cache_verdicts *verdicts,
+                                                            const struct caches_hearer *hearer, struct c2_error *err)
+{
+    const uint32_t count = verdicts->counted;
+    verdicts->counted = 0;
+    return count != 0 ? hearer->counted(hearer->self, verdicts->count, count, err) : C2_OK;
+}
+
+/* A level has missed the line, and loses the victim, which those above have lost too. bits: 0: not to be counted. */
+static inline __attribute__((always_inline)) void count_briefly(struct cache_verdicts *verdicts, uint32_t slot,
+                                                                uint32_t column, enum caches_class class_,
+                                                                uint64_t actor, uint32_t bits, uint32_t victim,
+                                                                uint32_t above)
+{
+    struct cache_rows *rows = &verdicts->rows;
+    const uint64_t evictor = rows->has_evictors ? cache_rows_evictor(rows, slot, column) : 0;
+    if (rows->has_evictors && C2_LIKELY(victim != 0))
+        lose(rows, actor, column, victim, above);
+    C2_PROMISE(class_ != CACHES_COLD || evictor == 0);
+    verdicts->count[verdicts->counted] = (struct caches_brief){.actor = (uint32_t)actor,
+                                                               .evictor = (uint32_t)evictor,
+                                                               .bits = (uint16_t)bits,
+                                                               .level = (uint8_t)column,
+                                                               .class_ = (uint8_t)class_,
+                                                               .same_high = actor >> 32 == evictor >> 32};
+    verdicts->counted += bits != 0;
+}
+
+/* There is room for what one access may add. */
+static inline bool counts_more(const struct cache_verdicts *verdicts)
+{
+    return verdicts->counted < VERDICTS_COUNTED - CACHES_MAX_LEVELS;
+}
+
+/* words: behind the first one. */
+static __attribute__((noinline)) void say_briefly(struct cache_verdicts *verdicts, uint64_t first,
+                                                  const uint64_t *words)
+{
+    const uint32_t slot = (uint32_t)first, missed = first >> TAPE_MISSED & 15, bits = (uint32_t)(first >> TAPE_BITS);
+    const uint64_t rest = (first >> TAPE_BEHIND & TAPE_BEHIND_MASK) > missed ? words[missed] : 0;
+    const uint64_t actor = words[0] >> 32 | rest << 32;
+    uint32_t column = first >> TAPE_COLUMN & 15, depth = tape_depth(verdicts, column);
+    for (uint32_t i = 0; i < missed; i++) {
+        uint32_t *stamp = cache_rows_stamp(&verdicts->rows, slot, column);
+        const enum caches_class class_ = touch(&verdicts->level[column], stamp, slot, true);
+        count_briefly(verdicts, slot, column, class_, actor, bits, (uint32_t)words[i],
+                      (uint32_t)((i == 0 ? rest : words[i]) >> 32));
+        column = ++depth;
+    }
+    if (depth < verdicts->level_count)
+        touch(&verdicts->level[depth], cache_rows_stamp(&verdicts->rows, slot, depth), slot, false);
+}
+
+/* ------------------------------------------------------------------ notes and groups */
 
 static enum c2_status no_memory(struct c2_error *err) { return c2_fail_memory(err, "the table of lines accessed"); }
 
@@ -153,32 +210,82 @@ static __attribute__((noinline)) enum c2_status say_else(struct cache_verdicts *
                                                          struct c2_error *err)
 {
     const struct line_no none = {0};
-    if ((first >> TAPE_COLUMN & 15) == TAPE_NOTE)
-        return hearer->told(hearer->self, (const struct caches_noted *)words, none, NULL, err);
+    if ((first >> TAPE_COLUMN & 15) == TAPE_NOTE) {
+        enum c2_status status = say_counted(verdicts, hearer, err);
+        return status == C2_OK ? hearer->told(hearer->self, (const struct caches_noted *)words, none, NULL, err)
+                               : status;
+    }
     return cache_rows_add(&verdicts->rows, words[0]) ? C2_OK : no_memory(err);
 }
 
-/* ------------------------------------------------------------------ hits */
+/* ------------------------------------------------------------------ what most records are */
 
-/* Hits of the first level of the data path in lines that its shadow has: nearly all hits are, and they come in rows, so
- * what they need of the shadow is in registers. Returns the first word that is something else. */
-static inline const uint64_t *say_hits(struct cache_verdicts *verdicts, const uint64_t *word, const uint64_t *end)
+/* Of the first level's shadow, what is in registers meanwhile. */
+struct front {
+    uint32_t clock, horizon, stop;
+};
+
+static inline struct front front_of(const struct cache_shadow *shadow)
 {
-    struct cache_shadow *const shadow = &verdicts->level[0].shadow;
+    return (struct front){shadow->clock, shadow->horizon, shadow->stop};
+}
+
+/* The first level alone misses, old being its stamp of the line: cache_shadow_touch(), but for the clock. */
+static inline enum caches_class touch_front(struct cache_judged *level, struct front *front, uint32_t *stamp,
+                                            uint32_t slot)
+{
+    const uint32_t old = *stamp;
+    *stamp = front->clock++;
+    if (C2_LIKELY(old >= front->horizon))
+        return CACHES_CONFLICT;
+    level->shadow.clock = front->clock;
+    cache_shadow_enter(&level->shadow, slot);
+    *front = front_of(&level->shadow);
+    return old == 0 ? CACHES_COLD : CACHES_CAPACITY;
+}
+
+/* words: its two. */
+static inline __attribute__((always_inline)) void say_front_missed(struct cache_verdicts *verdicts, struct front *front,
+                                                                   uint32_t *row, const uint64_t *words)
+{
+    struct cache_judged *const level = &verdicts->level[0];
+    const uint32_t slot = (uint32_t)words[0], bits = (uint32_t)(words[0] >> TAPE_BITS);
+    const enum caches_class class_ = touch_front(level, front, row, slot);
+    level->said[1][class_]++;
+    count_briefly(verdicts, slot, 0, class_, words[1] >> 32, bits, (uint32_t)words[1], 0);
+    if (verdicts->level_count > 1)
+        touch(&verdicts->level[1], &row[1], slot, false);
+}
+
+/* Nearly all records are hits of the first level of the data path in lines that its shadow has, and misses of that
+ * level alone that are only counted. Returns the first word that is something else, or where nothing fits any more. */
+static const uint64_t *say_usual(struct cache_verdicts *verdicts, const uint64_t *word, const uint64_t *end)
+{
+    struct cache_judged *const level = &verdicts->level[0];
     const struct cache_rows *const rows = &verdicts->rows;
-    const uint32_t horizon = shadow->horizon, stop = shadow->stop, first = shadow->clock;
     const uint32_t columns = rows->columns, slots = rows->stamps.groups << LINES_GROUP_SHIFT;
-    uint32_t *const stamps = rows->stamps.word, clock = first;
-    for (; word < end && *word >> TAPE_COLUMN == 0 && SHORTCUT(clock < stop); word++, clock++) {
+    uint32_t *const stamps = rows->stamps.word;
+    struct front front = front_of(&level->shadow);
+    uint64_t hits = 0;
+    while (word < end && SHORTCUT(front.clock < front.stop)) {
         const uint32_t ahead = (uint32_t)word[AHEAD];
-        uint32_t *stamp = &stamps[(size_t)(uint32_t)*word * columns];
+        uint32_t *const row = &stamps[(size_t)(uint32_t)*word * columns];
         __builtin_prefetch(&stamps[(size_t)(ahead < slots ? ahead : 0) * columns], 1);
-        if (*stamp < horizon)
-            break;
-        *stamp = clock;
+        if (*word >> TAPE_COLUMN == 0) {
+            if (*row < front.horizon)
+                break;
+            *row = front.clock++;
+            hits++;
+            word++;
+        } else {
+            if ((*word & TAPE_SHAPE) != TAPE_BRIEF_FIRST || !counts_more(verdicts))
+                break;
+            say_front_missed(verdicts, &front, row, word);
+            word += 2;
+        }
     }
-    shadow->clock = clock;
-    verdicts->level[0].said[0][CACHES_CONFLICT] += clock - first;
+    level->shadow.clock = front.clock;
+    level->said[0][CACHES_CONFLICT] += hits;
     return word;
 }
 
@@ -207,15 +314,19 @@ enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_
 {
     enum c2_status status = C2_OK;
     for (const uint64_t *word = words, *const end = words + count; status == C2_OK;) {
-        word = say_hits(verdicts, word, end);
-        if (word == end)
+        word = say_usual(verdicts, word, end);
+        if (C2_UNLIKELY(!counts_more(verdicts)))
+            status = say_counted(verdicts, hearer, err);
+        if (word == end || status != C2_OK)
             break;
         const uint64_t first = *word++;
         if (first >> TAPE_COLUMN == verdicts->rows.columns && say_code_hit(verdicts, (uint32_t)first))
             continue;
-        const uint32_t column = first >> TAPE_COLUMN & 15, behind = (uint8_t)(first >> TAPE_BEHIND);
+        const uint32_t column = first >> TAPE_COLUMN & 15, behind = first >> TAPE_BEHIND & TAPE_BEHIND_MASK;
         prefetch_row(&verdicts->rows, (uint32_t)word[AHEAD]);
-        if (first >> TAPE_MISSED == 0)
+        if (first & TAPE_IS_BRIEF)
+            say_briefly(verdicts, first, word);
+        else if (first >> TAPE_MISSED == 0)
             touch(&verdicts->level[column], cache_rows_stamp(&verdicts->rows, (uint32_t)first, column), (uint32_t)first,
                   false);
         else if (behind == 0)
@@ -228,6 +339,8 @@ enum c2_status cache_verdicts_say(struct cache_verdicts *verdicts, const uint64_
             status = say_else(verdicts, first, word, hearer, err);
         word += behind;
     }
+    if (status == C2_OK)
+        status = say_counted(verdicts, hearer, err);
     return status == C2_OK && C2_UNLIKELY(verdicts->rows.failed) ? no_memory(err) : status;
 }
 

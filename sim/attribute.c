@@ -12,7 +12,8 @@
  *             long as the first level has the line: such an access takes nothing from anyone.
  *   Misses    An access that the first level missed is told behind it, with its outcome; a walk's read before the
  *             access that needed it. Where the caches can do both apart it is told by the second stage (verdicts.c).
- *   TLBs      A first level's miss is told, with whether a walk followed.
+ *   TLBs      A first level's miss is told, with whether a walk followed. Its actor is that of the line access that
+ *             follows, who is not asked for again.
  *   Prefetches  On a machine that prefetches every access comes here, none is a repeat. What prefetchers did in it and
  *             behind it is told when its miss has been; then the same machine without them gets the access, for those
  *             who compare.
@@ -392,12 +393,17 @@ enum c2_status sim_attribute_tlb(struct sim_core *core, unsigned tlb_side, struc
                                  struct c2_error *err)
 {
     struct sim *sim = core->sim;
+    const struct sim_attribution *to = &sim->attributed.to;
     const enum sim_kind kind = tlb_side == CACHES_TLB_FETCH ? SIM_FETCH : SIM_READ;
     struct sim_tlb_miss miss = {.code = core->code, .kind = kind, .va = va, .walked = walked};
     if (!sim->attributed.measuring)
         return C2_OK;
     enum c2_status status = sim_ask_actor(core, kind, va, &miss.actor, err);
-    if (status != C2_OK)
+    core->asked_for = sim->attributed.number;
+    core->actor = miss.actor;
+    if (status == C2_OK && to->untranslated)
+        to->untranslated(to->self, miss.actor, walked);
+    if (status != C2_OK || !sim->tells_tlb)
         return status;
     return sim->verdicts.tape ? sim_verdicts_tlb_missed(core, kind, va, walked, miss.actor, err)
                               : sim_tell_tlb_miss(sim, &miss, err);

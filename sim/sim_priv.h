@@ -96,6 +96,7 @@ struct sim_core {
     uint32_t rep_block;            /* of the last REP, if a fault has left it unfinished; else SIM_NO_BLOCK */
     uint64_t rep_left;             /* elements that it has still to do */
     uint32_t code;                 /* with attribution: of the instruction that makes the accesses */
+    uint64_t asked_for, actor;     /* the line access, counted from 1, whose actor was asked for last; and who it is */
 
     bool tlb_on[2];                           /* by enum caches_side: these have TLBs */
     bool tlb_split;                           /* loads and stores have first levels of their own */
@@ -147,6 +148,8 @@ struct sim {
     const struct sim_subscriber *hearer_end;
     bool tells_records, tells_references;
     bool tells_walks;  /* those found at once, too */
+    bool tells_tlb;    /* somebody listens to misses of the TLBs */
+    bool counts_alone; /* all who are told of misses of the caches count them, and no more */
     bool tells_misses; /* or blocks, misses of the TLBs, prefetches */
     bool compares;     /* with what the machine does without its prefetchers */
     struct sim_attributed attributed;
@@ -317,6 +320,8 @@ enum c2_status sim_tell_tlb_miss(const struct sim *sim, const struct sim_tlb_mis
 enum c2_status sim_tell_window(const struct sim *sim, const struct sim_window *window, struct c2_error *err);
 enum c2_status sim_tell_finish(struct sim *sim, struct c2_error *err);
 enum c2_status sim_tell_batch(const struct sim *sim, struct c2_error *err);
+enum c2_status sim_tell_counted(const struct sim *sim, const struct caches_brief *misses, size_t count,
+                                struct c2_error *err);
 enum c2_status sim_tell_found(const struct sim *sim, const struct sim_miss *walk, struct c2_error *err);
 static inline enum c2_status sim_tell_miss(const struct sim *sim, const struct sim_miss *miss, struct c2_error *err)
 {

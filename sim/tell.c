@@ -15,6 +15,14 @@
 
 #include "sim/sim_priv.h"
 
+static bool counts_alone(const struct sim *sim)
+{
+    bool alone = true;
+    for (const struct sim_subscriber *s = sim->hearers; s < sim->hearer_end; s++)
+        alone &= !!s->counted;
+    return alone;
+}
+
 enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, struct c2_error *err)
 {
     if (config->subscriber_count == 0)
@@ -31,10 +39,12 @@ enum c2_status sim_tell_init(struct sim *sim, const struct sim_config *config, s
         sim->tells_walks |= s->every_walk;
         sim->tells_misses |= s->block || s->missed || s->tlb_missed || s->prefetched || s->unaided;
         sim->compares |= !!s->unaided;
+        sim->tells_tlb |= !!s->tlb_missed;
         if (s->missed)
             *hearer++ = *s;
     }
     sim->hearer_end = hearer;
+    sim->counts_alone = SHORTCUT(counts_alone(sim));
     return C2_OK;
 }
 
@@ -102,6 +112,15 @@ enum c2_status sim_tell_tlb_miss(const struct sim *sim, const struct sim_tlb_mis
     enum c2_status status = C2_OK;
     for (const struct sim_subscriber *s = sim->subscribers; s < sim->subscriber_end && status == C2_OK; s++)
         status = s->tlb_missed ? s->tlb_missed(s->self, miss, err) : C2_OK;
+    return status;
+}
+
+enum c2_status sim_tell_counted(const struct sim *sim, const struct caches_brief *misses, size_t count,
+                                struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (const struct sim_subscriber *s = sim->hearers; s < sim->hearer_end && status == C2_OK; s++)
+        status = s->counted(s->self, misses, count, err);
     return status;
 }
 

@@ -6,6 +6,8 @@
  *   Where the caches can do both apart (caches_can_defer) a simulator has two stages. The first takes records: it
  *   translates, asks the TLBs, decides what the levels hold, and asks whoever attributes for owners and actors. What it
  *   does it writes on a tape. The second takes tapes: shadows, classes, evictors, and it tells subscribers of misses.
+ *   Where all of them only count misses, by actor, level and class (sim->counts_alone), what is written of a miss is a
+ *   third, no outcome is put together, and they are told of many at a time.
  *   Full tapes go to the second stage at once, or to its own thread through a ring (sim_config.apart): then the tape
  *   is a place of the ring, and nothing is copied.
  *   All that both have to do with waits until everything is said (sim_verdicts_settle): windows, emptied caches, what
@@ -36,26 +38,54 @@ static inline uint64_t bits_of(const struct sim_core *core, enum sim_kind kind)
            (uint64_t)core->sim->attributed.measuring << MEASURED;
 }
 
+/* The same of a miss that is only counted. */
+static inline uint32_t counted_bits(const struct sim_core *core, enum sim_kind kind, struct guest_va va)
+{
+    return core->sim->attributed.measuring ? sim_counted_bits(kind, sim_page_log2(core, va)) : 0;
+}
+_Static_assert(SIM_COUNTED_IS < CACHES_BRIEF_BITS, "the bits are there");
+
 static inline enum c2_status pass_if(struct sim *sim, enum caches_tried tried, struct c2_error *err)
 {
     return C2_UNLIKELY(tried == CACHES_FULL) ? sim_verdicts_pass(sim, err) : C2_OK;
+}
+
+/* A miss of the TLBs may have asked for the access. */
+static inline enum c2_status ask_actor(struct sim_core *core, enum sim_kind kind, struct guest_va va, uint64_t *actor,
+                                       struct c2_error *err)
+{
+    if (!SHORTCUT(kind != SIM_WALK && core->asked_for == core->sim->attributed.number))
+        return sim_ask_actor(core, kind, va, actor, err);
+    *actor = core->actor;
+    return C2_OK;
+}
+
+/* For those who want to know all of it. */
+static __attribute__((noinline)) enum c2_status missed_by(struct sim_core *core, enum sim_kind kind, struct guest_va va,
+                                                          uint64_t actor, struct c2_error *err)
+{
+    struct sim *sim = core->sim;
+    struct caches_noted noted = {actor, {va.v, sim->attributed.number}};
+    noted.word[2] = bits_of(core, kind) | (uint64_t)sim_page_log2(core, va) << PAGE_LOG2;
+    if (C2_UNLIKELY(kind == SIM_WALK))
+        noted.word[2] |= (uint64_t)caches_machine(sim->caches)->walks_from << FIRST | (uint64_t)core->walk_entry
+                                                                                          << ENTRY;
+    return pass_if(sim, caches_defer(sim->caches, &noted), err);
 }
 
 /* CACHES_MISSED: who made the access is asked, and goes on the tape with it. */
 enum c2_status sim_verdicts_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, struct c2_error *err)
 {
     struct sim *sim = core->sim;
-    struct caches_noted noted = {.word = {va.v, sim->attributed.number}};
-    if (!sim->attributed.on)
+    uint64_t actor;
+    if (C2_UNLIKELY(!sim->attributed.on))
         return pass_if(sim, caches_defer(sim->caches, NULL), err);
-    enum c2_status status = sim_ask_actor(core, kind, va, &noted.actor, err);
+    enum c2_status status = ask_actor(core, kind, va, &actor, err);
     if (C2_UNLIKELY(status != C2_OK))
         return status;
-    noted.word[2] = bits_of(core, kind) | (uint64_t)sim_page_log2(core, va) << PAGE_LOG2;
-    if (C2_UNLIKELY(kind == SIM_WALK))
-        noted.word[2] |= (uint64_t)caches_machine(sim->caches)->walks_from << FIRST | (uint64_t)core->walk_entry
-                                                                                          << ENTRY;
-    return pass_if(sim, caches_defer(sim->caches, &noted), err);
+    return C2_LIKELY(sim->counts_alone)
+               ? pass_if(sim, caches_defer_briefly(sim->caches, actor, counted_bits(core, kind, va)), err)
+               : missed_by(core, kind, va, actor, err);
 }
 
 enum c2_status sim_verdicts_tlb_missed(struct sim_core *core, enum sim_kind kind, struct guest_va va, bool walked,
@@ -99,10 +129,15 @@ static enum c2_status tell(void *self, const struct caches_noted *noted, struct 
     return sim_tell_miss(sim, &miss, err);
 }
 
+static enum c2_status counted(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err)
+{
+    return sim_tell_counted(self, misses, count, err);
+}
+
 static enum c2_status hear(void *self, const struct stream_batch *tape, struct c2_error *err)
 {
     struct sim *sim = self;
-    const struct caches_hearer hearer = {sim, tell};
+    const struct caches_hearer hearer = {sim, counted, tell};
     return caches_hear(sim->caches, tape->words, tape->used, &hearer, err);
 }
 

@@ -509,7 +509,9 @@ struct told {
     uint64_t tally[CACHES_MAX_LEVELS + 1][CACHES_COHERENCE]; /* by level, L1I last; by class */
     uint32_t level_count;
     uint64_t last_number;
-    uint64_t digest; /* of the numbers, kinds and outcomes of all misses */
+    uint64_t digest;          /* of the numbers, kinds and outcomes of all misses */
+    uint64_t counted, calls;  /* of what is told where they are only counted; how often they were told so */
+    uint64_t untranslated[2]; /* by whether it was walked */
     uint64_t windows;
     struct sim_totals all, measured; /* sums of windows */
 };
@@ -532,13 +534,43 @@ static void tell_owner(void *self, struct guest_va va, struct sim_owner *out)
     out->refs = &told->owned[owner];
 }
 
-static uint64_t actor_of(uint32_t code, enum sim_kind kind) { return (uint64_t)code << 2 | kind | (uint64_t)1 << 40; }
+/* Of two halves, the upper one of which is not always the same. */
+static uint64_t actor_of(uint32_t code, enum sim_kind kind)
+{
+    const unsigned side = kind == SIM_WRITE ? SIM_READ : kind;
+    return (uint64_t)code << 2 | side | (uint64_t)(code % 3) << 40 | 1u << 31;
+}
 
 static enum c2_status tell_actor(void *self, uint32_t code, enum sim_kind kind, struct guest_va va, uint64_t *out,
                                  struct c2_error *err)
 {
     (void)self, (void)va, (void)err;
     *out = actor_of(code, kind);
+    return C2_OK;
+}
+
+static void tell_untranslated(void *self, uint64_t actor, bool walked)
+{
+    struct told *told = self;
+    assert_true(actor != 0);
+    told->untranslated[walked]++;
+}
+
+static void count_brief(struct told *told, const struct caches_brief *miss)
+{
+    const uint64_t rest = (uint64_t)miss->bits << 24 | (uint64_t)miss->level << 16 | (uint64_t)miss->class_ << 8;
+    told->counted = told->counted * 6364136223846793005u + ((uint64_t)miss->actor << 32 | miss->evictor);
+    told->counted = told->counted * 6364136223846793005u + (rest | miss->same_high);
+}
+
+static enum c2_status tell_counted(void *self, const struct caches_brief *misses, size_t count, struct c2_error *err)
+{
+    struct told *told = self;
+    (void)err;
+    assert_true(count > 0);
+    for (size_t i = 0; i < count; i++)
+        count_brief(told, &misses[i]);
+    told->calls++;
     return C2_OK;
 }
 
@@ -554,6 +586,14 @@ static enum c2_status tell_missed(void *self, const struct sim_miss *miss, struc
         const uint32_t level = i == 0 && miss->kind == SIM_FETCH ? told->level_count : i;
         told->tally[level][miss->outcome->event[i].class_]++;
         told->digest = told->digest * 6364136223846793005u + miss->outcome->event[i].class_;
+        const uint64_t evictor = miss->outcome->event[i].evictor;
+        const struct caches_brief brief = {(uint32_t)miss->actor,
+                                           (uint32_t)evictor,
+                                           sim_counted_bits(miss->kind, miss->page_log2),
+                                           (uint8_t)level,
+                                           (uint8_t)miss->outcome->event[i].class_,
+                                           miss->actor >> 32 == evictor >> 32};
+        count_brief(told, &brief);
     }
     told->digest = told->digest * 6364136223846793005u + (miss->number << 3 | miss->kind);
     return C2_OK;
@@ -648,6 +688,8 @@ static bool attributed_equal(const struct twin *twin, struct sim *sim, const str
     bool equal = memcmp(twin->owned, told->owned, sizeof twin->owned) == 0 && codes_equal(twin, sim);
     for (uint32_t i = 0; i < told->level_count; i++)
         equal = equal && tallies_equal(&told->measured.levels[i], told->tally[i]);
+    equal = equal && told->untranslated[0] + told->untranslated[1] == told->measured.tlb_misses;
+    equal = equal && told->untranslated[1] == told->measured.walks.count;
     return equal && tallies_equal(&told->measured.l1i, told->tally[told->level_count]);
 }
 
@@ -686,7 +728,8 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
 {
     const bool observed = how == OBSERVED || how == BOTH, attributed = how >= ATTRIBUTED, threads = seed % 2;
     struct told told = {.level_count = shape->level_count}, also = told, brief = told;
-    const struct sim_attribution attribution = {&told, tell_owner, tell_actor, tell_changed};
+    const struct sim_attribution attribution = {&told, tell_owner, tell_actor, tell_untranslated, tell_changed};
+    const struct sim_attribution actors = {.actor = tell_actor};
     struct unaided unaided = {.level_count = shape->level_count};
     const struct caches_machine plain = caches_machine_plain(shape);
     struct c2_error err;
@@ -698,7 +741,9 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
                         .has_l1i = shape->has_l1i,
                         .fetch_line = UINT64_MAX};
     struct watch watch = {false, &twin, 0, true, 0, 0, NULL};
-    const struct sim_subscriber only_misses = {.self = &brief, .missed = tell_missed};
+    const bool counting = seed / 2 % 2 != 0;
+    const struct sim_subscriber only_misses = {
+        .self = &brief, .missed = tell_missed, .counted = counting ? tell_counted : NULL};
     const struct sim_subscriber listeners[] = {
         {.self = &watch,
          .reference = how == RECORDS ? NULL : watch_reference,
@@ -724,7 +769,7 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
     config.subscriber_count = (size_t)((attributed ? listeners + 3 + prefetches : listeners + 1) - first);
     assert_int_equal(C2_OK, sim_create(&sim, &config, &err));
     watch.sim = sim;
-    config.attribution = NULL;
+    config.attribution = counting ? &actors : NULL;
     config.subscribers = &only_misses;
     config.subscriber_count = 1;
     config.apart = true;
@@ -781,7 +826,8 @@ static bool same(const struct caches_machine *shape, enum how how, enum mutant m
         equal = equal && prefetches_equal(&twin, sim, &unaided);
     if (attributed)
         equal = equal && attributed_equal(&twin, sim, &told) && windows_add_up(&told, sim) &&
-                told.digest == brief.digest && told.digest == also.digest;
+                told.digest == also.digest && (counting ? told.counted == brief.counted : told.digest == brief.digest);
+    assert_true(!other || !counting || !SHORTCUT(caches_can_defer(sim_caches(other))) || brief.calls > 1);
     assert_true(!attributed || mutant != HEALTHY || (told.marks > RUNS / 80 && told.digest != 0));
     if (observed)
         equal = equal && watch.equal && watch.next == twin.seen_count;
