@@ -173,6 +173,7 @@ static void count_end(struct analyses_line_use_level *level, enum stays_end end)
     level->evicted += end == STAYS_EVICTED;
     level->invalidated += end == STAYS_INVALIDATED;
     level->taken += end == STAYS_TAKEN;
+    level->filtered += end == STAYS_FILTERED;
     level->left += end == STAYS_LEFT;
 }
 
@@ -346,7 +347,8 @@ static enum c2_status prefetched(void *self, const struct sim_prefetched *told, 
     catch_up(use, told->kind == SIM_WALK ? line : line + use->machine->line_bytes);
     for (size_t i = 0; i < told->count && status == C2_OK; i++) {
         const struct caches_prefetched *event = &told->events[i];
-        if (event->what != CACHES_PREFETCH_ISSUED && event->what != CACHES_PREFETCH_EVICTED)
+        if (event->what != CACHES_PREFETCH_ISSUED && event->what != CACHES_PREFETCH_EVICTED &&
+            event->what != CACHES_PREFETCH_FILTERED)
             continue;
         status = find_actor(use, told->code, told->kind, told->va, told->measured, &actor, err);
         actor.va = prefetched_at(use, actor.va, event->line);
@@ -532,7 +534,7 @@ static void check_level(const struct line_use *use, uint32_t number, const struc
     C2_ASSERT(exclusive || caches_machine_prefetches(use->machine) || level->of.loads == counts->misses);
     C2_ASSERT(memcmp(&rows, &level->of, sizeof rows) == 0);
     C2_ASSERT(stays == level->of.loads && unused == analyses_line_use_loss(&level->of, use->machine->line_bytes));
-    C2_ASSERT(level->evicted + level->invalidated + level->taken + level->left == level->of.loads);
+    C2_ASSERT(level->evicted + level->invalidated + level->taken + level->filtered + level->left == level->of.loads);
 }
 
 static void check(const struct line_use *use)

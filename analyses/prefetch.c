@@ -151,7 +151,8 @@ static void count_event(const struct prefetch *prefetch, struct caches_prefetch_
 static bool is_new(const struct caches_prefetched *event)
 {
     return event->what == CACHES_PREFETCH_ISSUED || event->what == CACHES_PREFETCH_PRESENT ||
-           event->what == CACHES_PREFETCH_STOPPED || event->what == CACHES_PREFETCH_EVICTED;
+           event->what == CACHES_PREFETCH_STOPPED || event->what == CACHES_PREFETCH_EVICTED ||
+           event->what == CACHES_PREFETCH_FILTERED;
 }
 
 static enum c2_status count(struct prefetch *prefetch, const struct sim_prefetched *told,

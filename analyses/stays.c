@@ -13,7 +13,8 @@
  *   and found in L1D says nothing of L1D's line.
  *   Of several cores each has places of its own for the levels that are not shared. What an access makes come and go is
  *   in those of its core, and in the shared ones; but an inclusive shared level takes its victim from all cores, and a
- *   write takes its line from the levels that are other cores' own.
+ *   write takes its line from the levels that are other cores' own, and a full snoop filter its victim from those of
+ *   all.
  *
  * Counting
  *   Bytes are exact: a bit each.
@@ -267,6 +268,18 @@ static enum c2_status begin_stay(struct stays *stays, uint64_t line, uint32_t le
     return stays->to.began ? stays->to.began(stays->to.self, stay_of(stays, record, level), err) : C2_OK;
 }
 
+/* Out of all cores' own levels. */
+static enum c2_status filter_out(struct stays *stays, uint64_t line, uint32_t evictor, struct c2_error *err)
+{
+    enum c2_status status = C2_OK;
+    for (uint32_t place = 0; place < stays->places && status == C2_OK; place++) {
+        const uint32_t record = find(stays, line);
+        if (is_own(stays, level_at(stays, place)) && record != NO_RECORD)
+            status = end_at(stays, record, place, STAYS_FILTERED, evictor, err);
+    }
+    return status;
+}
+
 static bool is_exclusive(const struct stays *stays, uint32_t level)
 {
     return level < stays->machine->level_count && stays->machine->levels[level].inclusion == CACHES_EXCLUSIVE;
@@ -378,7 +391,10 @@ enum c2_status stays_missed(struct stays *stays, uint64_t line, bool fetch, uint
     for (uint32_t i = 0; i < levels && status == C2_OK; i++)
         if (outcome->evicted >> i & 1)
             status = evict(stays, outcome->event[i].victim.v, i == 0 && fetch ? levels : i, actor, err);
-    return status == C2_OK ? fill(stays, line, fetch, first, outcome->served_by, actor, err) : status;
+    if (status == C2_OK)
+        status = fill(stays, line, fetch, first, outcome->served_by, actor, err);
+    const bool filtered = stays->cores > 1 && outcome->filtered;
+    return status == C2_OK && filtered ? filter_out(stays, outcome->filtered_line.v, actor->number, err) : status;
 }
 
 /* ------------------------------------------------------------------ prefetches */
@@ -403,6 +419,8 @@ enum c2_status stays_prefetched(struct stays *stays, const struct caches_prefetc
         return evict(stays, event->line.v, event->level, actor, err);
     case CACHES_PREFETCH_ISSUED:
         return bring(stays, event, actor, err);
+    case CACHES_PREFETCH_FILTERED:
+        return filter_out(stays, event->line.v, actor->number, err);
     default:
         return C2_OK;
     }

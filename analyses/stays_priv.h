@@ -26,8 +26,8 @@ struct stay {
     bool there;
 };
 
-/* By its level; by one below; by another core's write; there at the end. */
-enum stays_end { STAYS_EVICTED, STAYS_INVALIDATED, STAYS_TAKEN, STAYS_LEFT };
+/* By its level; by one below; by another core's write; by the snoop filter; there at the end. */
+enum stays_end { STAYS_EVICTED, STAYS_INVALIDATED, STAYS_TAKEN, STAYS_FILTERED, STAYS_LEFT };
 
 /* Levels by their number: L1I has the number behind those of the data path. mask: a bit for each byte touched, in words
  * of 64 bits. evictor: NOBODY where the line was left. */
@@ -56,7 +56,7 @@ enum c2_status stays_written(struct stays *stays, uint64_t line, uint32_t writer
 enum c2_status stays_missed(struct stays *stays, uint64_t line, bool fetch, uint32_t first,
                             const struct caches_outcome *outcome, const struct stays_actor *actor, uint32_t from,
                             uint32_t bytes, struct c2_error *err);
-/* An event of the prefetchers: EVICTED, ISSUED; others change nothing. */
+/* An event of the prefetchers: EVICTED, ISSUED, FILTERED; others change nothing. */
 enum c2_status stays_prefetched(struct stays *stays, const struct caches_prefetched *event,
                                 const struct stays_actor *actor, struct c2_error *err);
 /* What is there has not come while it was measured. */

@@ -37,7 +37,7 @@ enum c2_status cache_access_from(struct caches *caches, struct cache_request *re
         cache_policy_hit(&first->policy, cache_state_way(state));
         state->seat |= request->write;
     }
-    if (C2_UNLIKELY(caches->coherence) && !cache_coherence_after(caches, request))
+    if (C2_UNLIKELY(caches->coherence) && !cache_coherence_after(caches, request, outcome))
         return c2_fail_memory(err, "what cores share");
     return C2_UNLIKELY(caches->prefetch) ? cache_prefetch_follow(caches, request, err) : C2_OK;
 }

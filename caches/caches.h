@@ -185,6 +185,8 @@ struct caches_machine {
     struct caches_path memory; /* to the last level */
     uint32_t sharing_cycles;   /* that a block takes from one core's cache to another's */
     uint32_t cores;            /* each has its own of every level that is not shared, and of the TLBs; 0 is 1 */
+    uint32_t filter_lines,
+        filter_ways; /* of several cores the snoop filter's, all slices together; 0: without bounds */
     bool has_l1i;
     struct caches_level l1i;
     uint32_t level_count; /* data path, 1..CACHES_MAX_LEVELS */
@@ -256,6 +258,8 @@ struct caches_outcome {
     uint32_t depth;     /* 1 + the last level asked */
     uint32_t served_by; /* level index that had the line; level_count = memory */
     uint32_t evicted;   /* bit i: level i evicted a valid line to make room, event[i].victim */
+    bool filtered; /* of several cores: their own levels have lost filtered_line, for which the filter had no room */
+    struct line_no filtered_line;
     struct caches_event event[CACHES_MAX_LEVELS];
 };
 
@@ -463,6 +467,7 @@ enum caches_prefetch_what {
     CACHES_PREFETCH_USELESS,
     CACHES_PREFETCH_POLLUTING, /* an access of `line` misses */
     CACHES_PREFETCH_EVICTED,   /* `line` made room at this level for what a prefetch has brought */
+    CACHES_PREFETCH_FILTERED,  /* of several cores: their own levels have lost `line` for that, as in an outcome */
 };
 struct caches_prefetched {
     enum caches_prefetch_what what;
@@ -493,16 +498,19 @@ void caches_set_instruction(struct caches *caches, struct guest_va pc);
     X(interventions_given, "dirty lines of it that other cores' accesses needed") \
     X(forwards, "of the interventions: lines that no shared level had, so that the miss there read no memory") \
     X(prefetch_downgrades, "lines that its prefetchers made another core share: its next write has to ask") \
-    X(prefetches_taken, "lines that its prefetchers had brought, and other cores' writes took before it asked for them")
+    X(prefetches_taken, "lines that its prefetchers had brought, and others' writes took before it asked for them") \
+    X(filter_evictions, "entries of the snoop filter that made room for what it asked for") \
+    X(filter_invalidations, "lines that it lost because their entry of the snoop filter made room")
 /* clang-format on */
 struct caches_core_counts {
 #define X(field, help) uint64_t field;
     CACHES_CORE_COUNTERS(X)
 #undef X
 };
-/* A level of a core: lines that writes of other cores took from it, and dirty ones that they needed. */
+/* A level of a core: lines that writes of other cores took from it, dirty ones that they needed, and lines that it lost
+ * to the snoop filter. */
 struct caches_core_level {
-    uint64_t invalidations, interventions;
+    uint64_t invalidations, interventions, filter_invalidations;
 };
 /* Who makes the accesses that follow: to be called before each. */
 struct caches_origin {

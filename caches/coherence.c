@@ -8,8 +8,8 @@
  *   States    Of a core: I, it has the line in none of its levels; S, it has it, and may not write; E and M, it alone
  *             has it, and may. M is E with a dirty copy in a level of its own. All its levels are one to the others.
  *   Directory It knows for each line which cores have it, exactly: a core tells it when its last copy goes. It stands
- *             in the shared level, if that is inclusive as presence bits of the line; else it is a snoop filter without
- *             bounds, or one in memory where no level is shared.
+ *             in the shared level, if that is inclusive as presence bits of the line; else it is a snoop filter, whose
+ *             room the machine may say (filter.c), or one in memory where no level is shared.
  *   Reading   Of a line that another core has in E or M, both are in S then. If it was dirty (M) that is an
  *             intervention: the data goes to the reader, and is written down from the other's levels to the first
  *             shared level that has the line, else to memory. Who reads what nobody has is in E.
@@ -23,7 +23,8 @@
  *   Levels    All this is done before the access asks its levels, and changes nothing of what a shared level holds.
  *   Exclusive A dirty line that a read takes out of an exclusive shared level, and that other cores have, is written
  *             down first: who shares a line has it clean.
- *   Evicting  What leaves a core's last level, or an inclusive shared one, is out of the directory.
+ *   Evicting  What leaves a core's last level, or an inclusive shared one, is out of the directory; what is out of a
+ *             snoop filter leaves all own levels.
  *   Classes   A shadow for each level of each core. Another core's write takes the line from the shadows of all others
  *             too. The next miss of a level that has lost the line so, or whose shadow has, is a coherence miss: it is
  *             none of the other classes, and the shadow has it as well.
@@ -44,8 +45,8 @@
  *   nothing.
  *
  * Not modelled
- *   Time, so no races, no queues and no retries; messages that find nothing; a snoop filter that is full; forwarding of
- *   clean lines between cores (MESIF, MOESI); write-through, partial or non-temporal writes.
+ *   Time, so no races, no queues and no retries; messages that find nothing; forwarding of clean lines between cores
+ *   (MESIF, MOESI); write-through, partial or non-temporal writes.
  *
  * Source
  *   Papamarcos and Patel, ISCA 1984 (the states); Censier and Feautrier, IEEE Transactions on Computers 1978 (the
@@ -98,7 +99,9 @@ enum c2_status cache_coherence_init(struct caches *caches, struct c2_error *err)
     coherence->origin.bytes = machine->line_bytes;
     coherence->counts = c2_calloc(coherence->cores, sizeof *coherence->counts);
     coherence->levels = c2_calloc((size_t)coherence->cores * coherence->own_nodes, sizeof *coherence->levels);
-    return coherence->counts && coherence->levels ? C2_OK : c2_fail_memory(err, "the counts of cores");
+    if (!coherence->counts || !coherence->levels)
+        return c2_fail_memory(err, "the counts of cores");
+    return machine->filter_lines != 0 ? cache_filter_create(&coherence->filter, machine, err) : C2_OK;
 }
 
 void cache_coherence_end(struct caches *caches)
@@ -106,6 +109,7 @@ void cache_coherence_end(struct caches *caches)
     struct cache_coherence *coherence = caches->coherence;
     if (!coherence)
         return;
+    cache_filter_destroy(coherence->filter);
     c2_free(coherence->lines);
     c2_free(coherence->counts);
     c2_free(coherence->levels);
@@ -265,6 +269,7 @@ bool cache_coherence_before(struct caches *caches, const struct cache_request *r
     struct cache_directed *line = &coherence->lines[request->slot];
     const uint64_t me = cache_core_bit(coherence->origin.core);
     coherence->marked = line->marked & me ? marked_nodes(caches, request->row) : 0;
+    coherence->asked = !(line->sharers & me) || (request->write && line->owner != coherence->origin.core + 1);
     if (!request->write) {
         read_line(caches, request, line);
         return true;
@@ -284,6 +289,8 @@ static void left_core(struct caches *caches, struct cache_directed *line, uint32
     line->sharers &= ~cache_core_bit(core);
     if (line->owner == core + 1)
         line->owner = 0;
+    if (line->sharers == 0 && caches->coherence->filter)
+        cache_filter_drop(caches->coherence->filter, &caches->lines, (uint32_t)(line - caches->coherence->lines));
     if (!cache_bytes_left(caches->coherence, line, core))
         caches->coherence->failed = true;
 }
@@ -310,7 +317,55 @@ static void look_at_evicted(struct caches *caches)
     }
 }
 
-bool cache_coherence_after(struct caches *caches, const struct cache_request *request)
+/* ------------------------------------------------------------------ a snoop filter that is full */
+
+/* Out of all own levels of the core. */
+static void filter_out(struct caches *caches, uint32_t core, uint32_t slot)
+{
+    struct cache_coherence *coherence = caches->coherence;
+    struct cache_state *row = cache_lines_row(&caches->lines, slot);
+    struct cache_level *last = own_node(caches, core, coherence->private_levels - 1);
+    bool dirty = false;
+    for (uint32_t i = 0; i < coherence->own_nodes; i++) {
+        const bool copy = cache_level_invalidate(own_node(caches, core, i), row, &dirty);
+        coherence->levels[core * coherence->own_nodes + i].filter_invalidations += copy && coherence->measuring;
+    }
+    coherence->counts[core].filter_invalidations += coherence->measuring;
+    if (!dirty)
+        return;
+    last->counts.writebacks++;
+    cache_write_down(last->next, row);
+}
+
+/* Some core has the line that was asked for. Says which line had to make room, by its slot. */
+static uint32_t use_filter(struct caches *caches, uint32_t slot)
+{
+    struct cache_coherence *coherence = caches->coherence;
+    uint32_t victim;
+    if (!coherence->filter || !coherence->asked || coherence->lines[slot].sharers == 0 ||
+        !cache_filter_use(coherence->filter, &caches->lines, slot, &victim))
+        return LINES_NO_SLOT;
+    struct cache_directed *line = &coherence->lines[victim];
+    coherence->counts[coherence->origin.core].filter_evictions += coherence->measuring;
+    for (uint64_t cores = line->sharers; cores != 0; cores &= cores - 1) {
+        const uint32_t core = (uint32_t)__builtin_ctzll(cores);
+        filter_out(caches, core, victim);
+        coherence->failed |= !cache_bytes_left(coherence, line, core);
+    }
+    line->sharers = 0;
+    line->owner = 0;
+    return victim;
+}
+
+static void tell_filtered(const struct caches *caches, struct caches_outcome *outcome, uint32_t victim)
+{
+    if (!outcome || victim == LINES_NO_SLOT)
+        return;
+    outcome->filtered = true;
+    outcome->filtered_line.v = cache_lines_line(&caches->lines, victim);
+}
+
+bool cache_coherence_after(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome)
 {
     struct cache_coherence *coherence = caches->coherence;
     struct cache_directed *line = &coherence->lines[request->slot];
@@ -330,6 +385,7 @@ bool cache_coherence_after(struct caches *caches, const struct cache_request *re
     } else if (line->owner == core + 1) {
         line->owner = 0; /* a walk that enters at a shared level */
     }
+    tell_filtered(caches, outcome, use_filter(caches, request->slot));
     coherence->counts[core].coherence_misses += missed && coherence->measuring;
     const bool done = line->record == 0 || cache_bytes_accessed(coherence, line, request->write, missed);
     return done && !coherence->failed;
@@ -354,19 +410,22 @@ void cache_coherence_fetches(struct caches *caches, const struct cache_request *
     const uint32_t core = coherence->origin.core;
     if (!is_own(caches, request->first))
         return;
+    coherence->asked = !(line->sharers & cache_core_bit(core));
     coherence->counts[core].prefetch_downgrades += line->owner != 0 && line->owner != core + 1 && coherence->measuring;
     read_line(caches, request, line);
 }
 
-bool cache_coherence_fetched(struct caches *caches, const struct cache_request *request)
+bool cache_coherence_fetched(struct caches *caches, const struct cache_request *request, uint32_t *filtered)
 {
     struct cache_coherence *coherence = caches->coherence;
     const uint64_t me = cache_core_bit(coherence->origin.core);
     look_at_evicted(caches);
-    if (is_own(caches, request->first)) {
-        coherence->lines[request->slot].sharers |= me;
-        coherence->lines[request->slot].lost &= ~me;
-    }
+    *filtered = LINES_NO_SLOT;
+    if (!is_own(caches, request->first))
+        return !coherence->failed;
+    coherence->lines[request->slot].sharers |= me;
+    coherence->lines[request->slot].lost &= ~me;
+    *filtered = use_filter(caches, request->slot);
     return !coherence->failed;
 }
 
@@ -410,6 +469,8 @@ bool cache_coherence_holds(const struct caches *caches, uint32_t slot)
     const struct cache_state *row = cache_lines_row(&caches->lines, slot);
     C2_ASSERT(line->owner == 0 || line->sharers == cache_core_bit(line->owner - 1));
     C2_ASSERT((line->sharers & line->lost) == 0);
+    if (caches->coherence->filter)
+        cache_filter_holds(caches->coherence->filter, &caches->lines, slot, line->sharers != 0);
     for (uint32_t core = 0; core < caches->coherence->cores; core++) {
         C2_ASSERT(has_copy(caches, core, row) == (line->sharers >> core & 1));
         for (uint32_t i = 0; i < caches->coherence->own_nodes; i++) {

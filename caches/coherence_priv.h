@@ -32,7 +32,9 @@ struct cache_coherence {
     uint32_t cores, private_levels, own_nodes; /* own_nodes: levels of one core, L1I with them */
     struct caches_origin origin;               /* of the access being made */
     bool measuring;
-    bool failed; /* there was no memory where nobody could say so */
+    bool failed;                 /* there was no memory where nobody could say so */
+    bool asked;                  /* by this access: a core that does not have the line, or may not write it */
+    struct cache_filter *filter; /* NULL: the directory has room for all */
     struct {
         const struct cache_level *level;
         uint32_t slot;
@@ -60,12 +62,13 @@ void cache_coherence_end(struct caches *caches);
 bool cache_coherence_reach(struct caches *caches);
 /* Around an access: other cores lose the line or share it; then the core has it. False: no memory. */
 bool cache_coherence_before(struct caches *caches, const struct cache_request *request);
-bool cache_coherence_after(struct caches *caches, const struct cache_request *request);
+bool cache_coherence_after(struct caches *caches, const struct cache_request *request, struct caches_outcome *outcome);
 /* Around what a prefetcher fetches into request->first, as an access that reads no bytes. Kept: a core has the line, so
  * that a shared level's prefetcher is told so. */
 bool cache_coherence_keeps(const struct caches *caches, const struct cache_request *request);
 void cache_coherence_fetches(struct caches *caches, const struct cache_request *request);
-bool cache_coherence_fetched(struct caches *caches, const struct cache_request *request);
+/* *filtered: the slot of a line that the cores have lost; LINES_NO_SLOT: none. False: no memory. */
+bool cache_coherence_fetched(struct caches *caches, const struct cache_request *request, uint32_t *filtered);
 /* A level has evicted the line, which may be on its way to another one. */
 void cache_coherence_evicted(struct caches *caches, const struct cache_level *level, uint32_t slot);
 /* The core that makes the access may write the line. */
@@ -74,6 +77,17 @@ static inline bool cache_coherence_owns(const struct caches *caches, uint32_t sl
     return caches->coherence->lines[slot].owner == caches->coherence->origin.core + 1;
 }
 bool cache_coherence_holds(const struct caches *caches, uint32_t slot);
+
+/* filter.c. Made before the levels, and placed when they are. */
+enum c2_status cache_filter_create(struct cache_filter **out, const struct caches_machine *machine,
+                                   struct c2_error *err);
+void cache_filter_destroy(struct cache_filter *filter);                                       /* takes NULL */
+void cache_filter_place(struct cache_filter *filter, const struct cache_level *first_shared); /* NULL: none is */
+/* Some core has the line in this slot now. True: *victim had to make room. */
+bool cache_filter_use(struct cache_filter *filter, const struct cache_lines *lines, uint32_t slot, uint32_t *victim);
+void cache_filter_drop(struct cache_filter *filter, const struct cache_lines *lines, uint32_t slot); /* no core has */
+bool cache_filter_holds(const struct cache_filter *filter, const struct cache_lines *lines, uint32_t slot,
+                        bool is_there);
 
 /* bytes.c: another core's write takes the line from `core`; false: no memory. */
 bool cache_bytes_taken(struct cache_coherence *coherence, uint32_t slot, uint32_t core);

@@ -167,6 +167,8 @@ static void link_all(struct caches *caches)
     for (uint32_t i = 1; i < machine->level_count; i++)
         if (is_apart(machine, &level[i], &level[i - 1]))
             level[i].apart_from = &level[i - 1];
+    if (caches->coherence && caches->coherence->filter && caches_machine_private(machine) < machine->level_count)
+        cache_filter_place(caches->coherence->filter, &level[caches_machine_private(machine)]);
     caches->last_level = &level[machine->level_count - 1];
     caches->port[CACHE_PORT_DATA] = &level[0];
     caches->port[CACHE_PORT_FETCH] = l1i;

@@ -347,12 +347,15 @@ static void issue(struct caches *caches, const struct ask *ask, const struct cac
     prefetch->note = note;
     prefetch->target = ask->level;
     const uint32_t served_by = cache_path_prefetch(caches, request);
-    prefetch->note = 0;
+    uint32_t filtered = LINES_NO_SLOT;
     if (C2_UNLIKELY(caches->coherence))
-        prefetch->failed |= !cache_coherence_fetched(caches, request);
+        prefetch->failed |= !cache_coherence_fetched(caches, request, &filtered);
+    prefetch->note = 0;
     counts_of(ask->level, note)->issued++;
     counts_of(ask->level, note)->from_memory += served_by == caches->level_count;
     tell(ask->level, EVENT(ISSUED, .served_by = served_by), note, request->slot);
+    if (filtered != LINES_NO_SLOT)
+        tell(ask->level, EVENT(FILTERED), note, filtered);
 }
 
 static void drop(const struct ask *ask, uint64_t note, uint32_t slot)

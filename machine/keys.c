@@ -18,6 +18,7 @@
 #include "machine/machine_priv.h"
 
 #define MAX_PHYSICAL ((uint64_t)1 << 40)
+#define MAX_FILTER (1u << 26)               /* lines */
 #define MAX_LEVEL_BYTES ((uint64_t)1 << 34) /* 16 GiB: then the number of sets fits 32 bits whatever the geometry */
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
@@ -113,6 +114,32 @@ WRITE(cores)
         write_number(value, of->machine->cores);
 }
 
+static void write_unless_0(char *value, uint32_t number)
+{
+    *value = '\0';
+    if (number != 0)
+        write_number(value, number);
+}
+
+SET(snoop_filter)
+{
+    uint64_t lines;
+    enum c2_status status = c2_parse_size(&lines, value, where, err);
+    if (status != C2_OK)
+        return status;
+    if (lines > MAX_FILTER)
+        return c2_fail(err, C2_ERR_INVALID, "%s: %s is not possible: at most %u lines", where, value, MAX_FILTER);
+    to->machine->filter_lines = (uint32_t)lines;
+    return C2_OK;
+}
+WRITE(snoop_filter) { write_unless_0(value, of->machine->filter_lines); }
+
+SET(snoop_filter_ways)
+{
+    return machine_parse_ranged(&to->machine->filter_ways, value, 1, CACHES_MAX_WAYS, where, err);
+}
+WRITE(snoop_filter_ways) { write_unless_0(value, of->machine->filter_ways); }
+
 /* What a cycle can do at most; a machine that does not say it has no such line when it is written. */
 #define RATE(key, member) \
     SET(key) { return machine_parse_rate(&to->member, value, where, err); } \
@@ -124,12 +151,7 @@ RATE(memory_read_bandwidth, machine->memory.read)
 RATE(memory_write_bandwidth, machine->memory.write)
 
 SET(sharing_penalty) { return machine_parse_ranged(&to->machine->sharing_cycles, value, 0, 1000000, where, err); }
-WRITE(sharing_penalty)
-{
-    *value = '\0';
-    if (of->machine->sharing_cycles != 0)
-        write_number(value, of->machine->sharing_cycles);
-}
+WRITE(sharing_penalty) { write_unless_0(value, of->machine->sharing_cycles); }
 
 SET(clock) { return machine_parse_ranged(&to->machine->clock_mhz, value, 0, 100000, where, err); }
 WRITE(clock)
@@ -354,6 +376,11 @@ const struct machine_key_row machine_keys[KEY_COUNT] = {
     [KEY_CORES] = {KIND_MACHINE, false, "cores",
         "1 to 64; each has levels and TLBs of its own but for those that are shared", "1", NULL,
         set_cores, write_cores},
+    [KEY_SNOOP_FILTER] = {KIND_MACHINE, false, "snoop_filter",
+        "lines that the directory has room for, all slices together, where the first shared level is not inclusive; "
+        "0: without bounds", "0", NULL, set_snoop_filter, write_snoop_filter},
+    [KEY_SNOOP_FILTER_WAYS] = {KIND_MACHINE, false, "snoop_filter_ways", "its ways, 1 to 64; lru",
+        NULL, "needed by `snoop_filter`", set_snoop_filter_ways, write_snoop_filter_ways},
     [KEY_CLOCK] = {KIND_MACHINE, false, "clock", "MHz; 0 is unknown. For seconds and GB/s in reports", "0", NULL,
         set_clock, write_clock},
     [KEY_INSTRUCTIONS_PER_CYCLE] = {KIND_MACHINE, false, "instructions_per_cycle",

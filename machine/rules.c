@@ -316,6 +316,35 @@ static enum c2_status check_order(const struct machine_draft *draft, size_t coun
     return C2_OK;
 }
 
+static enum c2_status check_filter_sets(const struct machine_draft *draft, const struct caches_level *shared,
+                                        struct c2_error *err)
+{
+    const uint32_t lines = draft->machine->filter_lines, ways = draft->machine->filter_ways;
+    const uint32_t slices = shared ? shared->slices : 1;
+    char where[MACHINE_WHERE_BYTES];
+    if (ways != 0 && lines % (ways * slices) == 0)
+        return C2_OK;
+    BLAME(where, draft, {SECTION_MACHINE, KEY_SNOOP_FILTER}, {SECTION_MACHINE, KEY_SNOOP_FILTER_WAYS});
+    return c2_fail(err, C2_ERR_INVALID, "%s: %u lines are no whole number of sets of %u ways in %u slices", where,
+                   lines, ways, slices);
+}
+
+/* The directory of cores has bounds where it does not stand in an inclusive level. */
+static enum c2_status check_filter(const struct machine_draft *draft, size_t count, struct c2_error *err)
+{
+    const struct caches_level *shared = NULL;
+    char where[MACHINE_WHERE_BYTES];
+    if (draft->machine->filter_lines == 0 || draft->machine->cores == 1)
+        return C2_OK;
+    for (size_t i = count; i-- > 0;)
+        shared = draft->level[data_path[i]].shared ? &draft->level[data_path[i]] : shared;
+    if (!shared || shared->inclusion != CACHES_INCLUSIVE)
+        return check_filter_sets(draft, shared, err);
+    return c2_fail(err, C2_ERR_INVALID,
+                   "%s: [%s] is inclusive, so its lines say which cores have them, and there is no snoop filter",
+                   machine_where(where, draft, SECTION_MACHINE, KEY_SNOOP_FILTER), shared->name);
+}
+
 /* count: levels of the data path. What nobody said: the last level is shared. */
 static enum c2_status finish_sharing(struct machine_draft *draft, size_t count, struct c2_error *err)
 {
@@ -327,7 +356,9 @@ static enum c2_status finish_sharing(struct machine_draft *draft, size_t count, 
         status = check_shareable(draft, data_path[i], err);
     if (status == C2_OK && draft->section_line[SECTION_L1I])
         status = check_shareable(draft, SECTION_L1I, err);
-    return status == C2_OK ? check_order(draft, count, err) : status;
+    if (status == C2_OK)
+        status = check_order(draft, count, err);
+    return status == C2_OK ? check_filter(draft, count, err) : status;
 }
 
 /* ------------------------------------------------------------------ the machine */

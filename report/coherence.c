@@ -87,6 +87,7 @@ static void add_own_levels(struct document *d, const struct report_digest *diges
         doc_count(d, DOC_JSON, "coherence", (level->code ? &core->of.l1i : &core->of.levels[level->depth])->coherence);
         doc_count(d, DOC_JSON, "invalidations", core->levels[level->number].invalidations);
         doc_count(d, DOC_JSON, "interventions", core->levels[level->number].interventions);
+        doc_count(d, DOC_JSON, "filter_invalidations", core->levels[level->number].filter_invalidations);
         doc_close(d);
     }
     doc_close(d);

@@ -105,6 +105,14 @@ static void say_shape(struct document *d, const struct caches_machine *machine, 
         doc_say(d, " shared");
 }
 
+static void add_filter(struct document *d, const struct caches_machine *machine)
+{
+    doc_group(d, DOC_JSON, "snoop_filter");
+    doc_count(d, DOC_JSON, "lines", machine->filter_lines);
+    doc_count(d, DOC_JSON, "ways", machine->filter_ways);
+    doc_close(d);
+}
+
 void report_add_machine(struct document *d, const struct report_run *run)
 {
     const struct caches_machine *machine = run->machine;
@@ -115,6 +123,8 @@ void report_add_machine(struct document *d, const struct report_run *run)
     doc_count(d, DOC_JSON, "line", machine->line_bytes);
     if (machine->cores > 1)
         doc_count(d, DOC_JSON, "cores", machine->cores);
+    if (machine->cores > 1 && machine->filter_lines != 0)
+        add_filter(d, machine);
     doc_table(d, DOC_JSON, "levels");
     for (size_t i = 0; i < count; i++)
         add_level(d, machine, levels[i].level);
@@ -135,6 +145,9 @@ static void note_machine(struct document *d, const struct report_digest *digest)
     doc_say(d, "lines of %" PRIu32 " bytes", machine->line_bytes);
     if (machine->cores > 1)
         doc_say(d, "; %" PRIu32 " cores", machine->cores);
+    if (machine->cores > 1 && machine->filter_lines != 0)
+        doc_say(d, ", snoop filter of %s lines %" PRIu32 "-way", doc_digits(d, machine->filter_lines),
+                machine->filter_ways);
 }
 
 /* ------------------------------------------------------------------ pages */

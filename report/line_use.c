@@ -231,8 +231,10 @@ static void add_level(struct document *d, const struct report_digest *digest, co
     add_counters(d, &use->of, of->line_bytes);
     doc_count(d, DOC_JSON, "evicted", use->evicted);
     doc_count(d, DOC_JSON, "invalidated", use->invalidated);
-    if (caches_machine_cores(digest->run->machine) > 1)
+    if (caches_machine_cores(digest->run->machine) > 1) {
         doc_count(d, DOC_JSON, "taken", use->taken);
+        doc_count(d, DOC_JSON, "filtered", use->filtered);
+    }
     doc_count(d, DOC_JSON, "left", use->left);
     doc_table(d, DOC_JSON, "by_bytes");
     for (uint32_t i = 0; i <= ANALYSES_LINE_USE_PARTS; i++)

@@ -9,6 +9,7 @@ private   A shared L3, and one for each core.
 tlbs      TLBs of each core, and memory that is taken away from them.
 analyses  Reuse, use of lines, distances of misses and the FIFO detector, of each core's caches and of shared ones.
 prefetch  What a prefetcher of a core does to others, and their writes to what it has brought.
+filtered  A snoop filter that is full.
 samples   Samples that are all of the run, and such that are not.
 twin      Random traces of eight lines, which all caches have room for, beside a model of states and bytes.
 refused   What does not go with several cores.
@@ -223,6 +224,24 @@ def prefetch():
     equal(cores(shared, "interventions", "prefetch_downgrades")[:2], [[0, 0]] * 2, "nobody is asked")
 
 
+# Four entries, in two sets: lines 0, 2, 4 and 6 share one. Core 0 reads 0, 2 and 4, which takes 0 from it. Core 1 reads
+# 2, and its write of 6 takes 4, the oldest. For 0 both lose 2; for 2 core 1 loses 6, which is dirty.
+def filtered():
+    lines = [(1, "R", 0), (1, "R", 2), (1, "R", 4), (2, "R", 2), (2, "W", 6), (1, "R", 0), (1, "R", 2)]
+    options = ["--set", "L3.inclusion=non-inclusive", "--set", "L3.slices=1", "--set", "L3.hash=none",
+               "--pages", "identity", "--line-use", "--reuse"]
+    trace = [access(kind, thread, 0x10000 + 64 * line) for thread, kind, line in lines]
+    report = replay(trace, "--set", "machine.snoop_filter=4", "--set", "machine.snoop_filter_ways=2", *options)
+    equal(cores(report, "filter_evictions", "filter_invalidations")[:2], [[3, 3], [1, 2]], "entries and lines")
+    # what the filter has taken and is asked for again, a cache without sets would have
+    equal(classes(report, "L1D"), [7, 5, 0, 2, 0], "L1D")
+    equal([level(report, "L2")["writebacks"], classes(report, "L3")[:2]], [1, [4, 4]], "what goes down")
+    equal([of["filtered"] for of in report["line_use"]["levels"] if of["level"] != "L1I"], [5, 5, 0],
+          "stays it has ended")
+    equal(report["machine"]["snoop_filter"], {"lines": 4, "ways": 2}, "the machine says so")
+    equal(classes(replay(trace, *options), "L1D"), [5, 5, 0, 0, 0], "without bounds")
+
+
 def cached(size, steps):
     """Hits of a cache of that many lines for each core, whose lines others' writes take."""
     caches, hits = [[] for _ in range(4)], 0
@@ -301,6 +320,9 @@ def refused():
     for options, words in ((["--set", "L1D.shared=yes"], "cannot be shared"),
                            (["--set", "L2.shared=yes", "--set", "L3.shared=no"], "below it is not"),
                            (["--set", "cores=65"], "65"),
+                           (["--set", "machine.snoop_filter=64"], "[L3] is inclusive, so its lines say which cores"),
+                           (["--set", "machine.snoop_filter=64", "--set", "L3.inclusion=exclusive"],
+                            "64 lines are no whole number of sets of 0 ways in 2 slices"),
                            ):
         result = emulate(["replay"] + MACHINE + options + ["-"], stdin=None, input=b"R 1 1 1 1 1\n")
         check(result.returncode != 0, "%s is refused" % options)
@@ -489,8 +511,8 @@ def live_bandwidth():
                           (c["path"], c["direction"]) == flow), "what moved")
 
 
-{"analyses": analyses, "prefetch": prefetch, "samples": live_samples, "against": live_against, "advised": live_advised,
- "bandwidth": live_bandwidth, "counters": live_counters, "handoff": live_handoff,
- "halo": live_halo, "false": false, "true": true, "mixed": mixed, "private": private, "tlbs": tlbs,
- "twin": twin, "refused": refused}[sys.argv[1]]()
+{"analyses": analyses, "prefetch": prefetch, "filtered": filtered, "samples": live_samples, "against": live_against,
+ "advised": live_advised, "bandwidth": live_bandwidth, "counters": live_counters, "handoff": live_handoff, "halo":
+ live_halo, "false": false, "true": true, "mixed": mixed, "private": private, "tlbs": tlbs, "twin": twin, "refused":
+ refused}[sys.argv[1]]()
 done()

@@ -59,7 +59,8 @@ struct twin {
     struct view view[CORES][LINES];
     struct caches_core_counts counts[CORES];
     struct caches_prefetch_counts prefetches[NODES][CACHES_PREFETCHERS];
-    uint32_t fetching; /* 1 + the prefetcher that does; 0: none */
+    uint32_t fetching;          /* 1 + the prefetcher that does; 0: none */
+    uint64_t entry[LINES], now; /* of the snoop filter: when it was used last; 0: there is none */
     struct seen {
         uint32_t level;
         bool hit, first;
@@ -424,6 +425,62 @@ static void bring(struct twin *twin, uint32_t core, uint32_t line, bool write, c
     put(twin, core, missed[0], line, dirty || write);
 }
 
+/* ------------------------------------------------------------------ its snoop filter */
+
+static bool anyone_has(const struct twin *twin, uint32_t line)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < CORES; i++)
+        has |= twin->view[i][line].state != INVALID;
+    return has;
+}
+
+static void filter_out(struct twin *twin, uint32_t core, uint32_t line)
+{
+    bool dirty = false;
+    for (uint32_t i = 0; i < NODES; i++) {
+        struct node *node = &twin->node[core][i];
+        struct held *held = is_own(twin, i) ? find(node, line) : NULL;
+        if (!held)
+            continue;
+        node->core_counts.filter_invalidations += twin->measuring;
+        dirty |= held->dirty;
+        leaves(twin, i, node, line, false);
+        drop(node, held);
+    }
+    twin->counts[core].filter_invalidations += twin->measuring;
+    twin->view[core][line].state = INVALID;
+    settle(twin, core, line, false);
+    if (!dirty)
+        return;
+    twin->node[core][twin->own - 1].counts.writebacks++;
+    write_down(twin, core, twin->own, line);
+}
+
+/* asked: the core did not have the line, or not to write it. */
+static void use_filter(struct twin *twin, uint32_t core, uint32_t line, bool asked)
+{
+    const uint32_t ways = twin->machine->filter_ways, sets = ways == 0 ? 1 : twin->machine->filter_lines / ways;
+    uint32_t others = 0, oldest = LINES;
+    if (ways == 0 || !asked || !anyone_has(twin, line))
+        return;
+    for (uint32_t i = line % sets; i < LINES; i += sets) {
+        twin->entry[i] = anyone_has(twin, i) ? twin->entry[i] : 0;
+        if (i == line || twin->entry[i] == 0)
+            continue;
+        others++;
+        oldest = oldest == LINES || twin->entry[i] < twin->entry[oldest] ? i : oldest;
+    }
+    twin->entry[line] = ++twin->now;
+    if (others < ways)
+        return;
+    twin->entry[oldest] = 0;
+    twin->counts[core].filter_evictions += twin->measuring;
+    for (uint32_t i = 0; i < CORES; i++)
+        if (twin->view[i][oldest].state != INVALID)
+            filter_out(twin, i, oldest);
+}
+
 /* ------------------------------------------------------------------ what its prefetchers do */
 
 /* The level does not have the line: those below are asked, and nothing of that is counted. */
@@ -433,6 +490,7 @@ static void fetch(struct twin *twin, uint32_t core, uint32_t level, uint32_t lin
     struct caches_prefetch_counts *n = &twin->prefetches[level][prefetcher];
     uint32_t missed[NODES], count = 0, below = level;
     bool found = false, alone = true;
+    const bool asked = twin->view[core][line].state == INVALID;
     for (uint32_t i = 0; i < CORES && is_own(twin, level); i++)
         alone &= i == core || twin->view[i][line].state != EXCLUSIVE;
     twin->counts[core].prefetch_downgrades += !alone && twin->measuring;
@@ -456,14 +514,16 @@ static void fetch(struct twin *twin, uint32_t core, uint32_t level, uint32_t lin
     }
     twin->fetching = 1 + prefetcher;
     bring(twin, core, line, false, missed, count);
-    twin->fetching = 0;
     node_of(twin, core, level)->pending[line] = 1 + prefetcher;
     n->issued++;
     n->from_memory += below == twin->machine->level_count;
     while (twin->evicted_count > 0)
         look_at_states(twin, twin->evicted[--twin->evicted_count]);
-    if (is_own(twin, level))
+    if (is_own(twin, level)) {
         twin->view[core][line].lost = false;
+        use_filter(twin, core, line, asked);
+    }
+    twin->fetching = 0;
 }
 
 static void request(struct twin *twin, uint32_t core, uint32_t level, uint32_t line, uint32_t prefetcher)
@@ -506,6 +566,7 @@ static void access_twin(struct twin *twin, uint32_t first, bool write, uint32_t 
 {
     uint32_t missed[NODES], count = 0;
     bool taken = false;
+    const enum state before = twin->view[by->core][line].state;
     protocol(twin, line, write, by);
     bool found = ask(twin, by->core, first, line, write, &taken);
     for (uint32_t below = first == L1I ? 1 : first + 1; !found; below++) {
@@ -522,6 +583,7 @@ static void access_twin(struct twin *twin, uint32_t first, bool write, uint32_t 
         twin->view[by->core][line].lost = false;
     else
         twin->view[by->core][line].state = INVALID;
+    use_filter(twin, by->core, line, before == INVALID || (write && before == SHARED));
     bytes(twin, line, taken, by);
     follow(twin, by->core, line);
 }
@@ -566,6 +628,11 @@ static struct caches_machine random_machine(struct c2_rng *rng)
     machine.walks_from = (uint32_t)c2_rng_below(rng, machine.level_count);
     for (uint32_t i = c2_rng_below(rng, 2) == 0 ? NODES : 0; i < NODES; i++)
         add_prefetchers(i == L1I ? &machine.l1i : &machine.levels[i], rng);
+    const uint32_t own = caches_machine_private(&machine);
+    if ((own < machine.level_count && machine.levels[own].inclusion == CACHES_INCLUSIVE) || c2_rng_below(rng, 2) == 0)
+        return machine;
+    machine.filter_ways = 1 + (uint32_t)c2_rng_below(rng, 4);
+    machine.filter_lines = machine.filter_ways * (1 + (uint32_t)c2_rng_below(rng, 9));
     return machine;
 }
 
@@ -753,6 +820,8 @@ static void test_every_allocation_may_fail(void **state)
     bool done = false;
     (void)state;
     machine.levels[0].prefetchers = 1u << CACHES_PREFETCH_NEXT_LINE;
+    machine.levels[1].inclusion = CACHES_NON_INCLUSIVE;
+    machine.filter_lines = machine.filter_ways = 16;
     for (uint64_t n = 1; !done; n++) {
         struct caches *caches;
         struct c2_error err;

@@ -308,7 +308,8 @@ static const struct override_case override_cases[] = {
     {"teach",
      {"machine.ways=4"},
      "--set machine.ways=4: [machine] has no key \"ways\" (known: name, description, "
-     "line, physical_memory, cores, clock, instructions_per_cycle, flops_per_cycle, memory_read_bandwidth, "
+     "line, physical_memory, cores, snoop_filter, snoop_filter_ways, clock, instructions_per_cycle, flops_per_cycle, "
+     "memory_read_bandwidth, "
      "memory_write_bandwidth, sharing_penalty)"},
     {"teach", {"L2.ways="}, "--set L2.ways=: \"\" is not a number (examples: 12, 0x1000)"},
     {"teach", {"L2.ways=65"}, "--set L2.ways=65: 65 is out of range: 1 to 64"},

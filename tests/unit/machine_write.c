@@ -81,6 +81,8 @@ static void test_every_key_survives(void **state)
         "L3.write_bandwidth=0.05",
         "machine.flops_per_cycle=9999.999",
         "machine.sharing_penalty=125",
+        "machine.snoop_filter=24",
+        "machine.snoop_filter_ways=12",
         "L3.inclusion=exclusive",
         "STLB.index=vpn[6:0]^vpn[13:7]",
         "walks.from=L3",
