@@ -15,19 +15,15 @@ logged() # LOG COMMAND...: what it prints goes into the log as well
     "$@" | tee "$log"
 }
 
-run_tests() # DIR [CTEST-OPTION]...: goes on after a failure, so that one run shows all of them
+# Goes on after a failure, so that one run shows all of them. One test more at a time than there are processors: some
+# wait.
+run_tests() # DIR [CTEST-OPTION]...
 {
     local name=$1 dir=$root/$1
     shift
     c2_stage "testing $name" "$dir/test.log" logged "$dir/test.log" \
-        ctest --test-dir "$dir" -j "$(nproc)" --output-on-failure --no-tests=error "$@" || failed="$failed $name"
-}
-
-# The sanitizer build needs the programs of the unit tests only: the targets test_NAME of the tests unit_NAME.
-unit_programs() # DIR
-{
-    cmake --build "$root/$1" --target help | sed -n 's/^\.\.\. \(test_[a-z0-9_]*\)$/\1/p' |
-        grep -Fx -f <(ctest --test-dir "$root/$1" -N -L unit | sed -n 's/^ *Test *#[0-9]*: unit_\(.*\)$/test_\1/p')
+        ctest --test-dir "$dir" -j "$(($(nproc) + 1))" --output-on-failure --no-tests=error "$@" ||
+        failed="$failed $name"
 }
 
 c2_need $c2_build_packages $c2_test_packages
@@ -38,13 +34,11 @@ c2_build build "" "${options[@]}"
 run_tests build
 
 echo "== sanitizers: unit tests"
-options_asan=("${options[@]}" -DC2_SANITIZE=ON)
-c2_configure build-asan "${options_asan[@]}"
-c2_build build-asan "$(unit_programs build-asan)" "${options_asan[@]}"
+c2_build build-asan unit_tests "${options[@]}" -DC2_SANITIZE=ON
 run_tests build-asan -L unit
 
 echo "== stress, no shortcuts: unit tests and goldens"
-c2_build build-stress "" "${options[@]}" -DC2_STRESS=ON -DC2_NO_SHORTCUTS=ON
+c2_build build-stress "unit_tests goldens" "${options[@]}" -DC2_STRESS=ON -DC2_NO_SHORTCUTS=ON
 run_tests build-stress -L 'unit|golden'
 
 [ -z "$failed" ] || { echo "tests failed in:$failed, after $(c2_elapsed "$SECONDS")" >&2; exit 1; }

@@ -3,8 +3,8 @@
 
 execve   what a process keeps and loses, what is refused, scripts, position independent programs and others: as natively
 reports  each program has its own, by its name; the list of them; --follow
-family   fork, wait, pipes, signals, shared memory, locks, clocks between processes: as natively
-scripts  shells, gcc, make, git, tar, xargs, python: as natively
+family   fork, wait, pipes, signals, shared memory, locks, clocks between processes: as natively (shells, gcc, make,
+         git and other programs: tests/programs.tsv)
 same     a pipeline has the same reports each time, whatever the host does beside
 children reports of forked processes, what is not followed, counts that add up
 ends     processes that are killed from outside, deadlocks; none of the host's is left behind
@@ -132,54 +132,6 @@ def family(top):
     both([guest, "stops"], "stops")
     both([guest, "tree", "5"], "31 processes")
     both([guest, "pipes"], "pipes under another quantum", options=["--quantum", "777"])
-
-
-MAKEFILE = """all: app
-\t./app > out.txt
-\tcat out.txt
-app: a.o
-\tgcc -o $@ $^
-%.o: %.c
-\tgcc -c -o $@ $<
-"""
-SCRIPT = """x=$(echo hi | tr a-z A-Z); cat <<E
-$x $((1+2))
-E
-for i in 1 2 3; do echo $i; done | while read l; do echo "[$l]"; done
-diff <(echo a) <(echo b); echo "diff: $?"
-(exit 4); echo $?; trap 'echo bye' EXIT; sleep 1 & wait; yes | head -2; ls /nowhere || echo failed
-"""
-PYTHON = """import os, subprocess
-print(subprocess.run(["sh", "-c", "cat; exit 3"], input=b"data", capture_output=True))
-child = os.fork()
-if child == 0:
-    os._exit(5)
-print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-
-
-def scripts(top):
-    """What is not installed is left out, and said."""
-    write(os.path.join(top, "a.c"),
-          b"#include <stdio.h>\nint main(void) { puts(\"made\"); }\n", 0o644)
-    write(os.path.join(top, "b.c"), b"\n", 0o644)
-    write(os.path.join(top, "Makefile"), MAKEFILE.encode(), 0o644)
-    now = ["--clock", "@%d" % (time.time() + 3600)] # make looks at the times of files, which are the host's
-    cases = [("sh", ["sh", "-c", "seq 300 | sort -rn | head -3; echo one | xargs -n1 echo two"], []),
-             ("bash", ["bash", "-c", SCRIPT], []),
-             ("mkfifo", ["sh", "-c", "mkfifo p; cat p | wc -c & seq 20000 > p; wait; rm p"], []),
-             ("make", ["sh", "-c", "make -s -j2; rm -f a.o app"], now),
-             ("tar", ["sh", "-c", "tar cz a.c b.c | tar tz"], []),
-             ("find", ["find", ".", "-name", "?.c", "-exec", "wc", "-l", "{}", ";"], []),
-             ("git", ["sh", "-c", "git init -q g; cd g; echo x > f; git add f; "
-                      "git -c user.name=a -c user.email=b commit -qm c; git log --format=%s; cd ..; rm -rf g"], now),
-             ("perl", ["perl", "-e", "print `echo from perl`; system('exit 3'); print $? >> 8, qq(\\n)"], []),
-             ("python3", ["env", "python3", "-c", PYTHON], [])]
-    for tool, words, options in cases:
-        if shutil.which(tool, path=ENVIRONMENT["PATH"]):
-            both(words, " ".join(words)[:60], options=options, cwd=top)
-        else:
-            print("left out, as %s is not installed: %s" % (tool, " ".join(words)))
 
 
 PIPELINE = ["sh", "-c", "seq 90 | sort -rn | head -2; for i in 1 2; do echo $(echo x$i) & done; wait"]

@@ -20,6 +20,8 @@ from common import EMULATOR, check, done, equal, run
 GUESTS, IMAGES = os.environ["GUESTS"], os.environ["IMAGES"]
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/", "LANG": "C"}
 
+STARTED = ("gcc", "git", "python3", "sqlite3")  # by another program of the row
+
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "programs.tsv")
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "guests", "table")
 
@@ -133,13 +135,18 @@ def same(words, options, directory):
 
 def identity():
     """The files of who runs this belong to the guest, whoever that is: git refuses to work for others. And it is when
-    the guest is told that it is."""
+    the guest is told that it is, while times of files are the host's."""
     equal(run([EMULATOR, "-q", "--no-sim", "--clock", "2024-02-29T12:30", "date", "-u", "+%F %T"]).stdout,
           b"2024-02-29 12:30:00\n", "the date")
     with tempfile.TemporaryDirectory() as directory:
         fixture(directory)
         result = run([EMULATOR, "-q", "--no-sim", "stat", "-c", "%u %g %F", "fixture.txt", "."], cwd=directory)
         equal(result.stdout, b"1000 1000 regular file\n1000 1000 directory\n", "owners")
+        os.utime(os.path.join(directory, "fixture.txt"))
+        for clock, warns in ((["--clock", "2040-01-01"], False), ([], True)):
+            result = run([EMULATOR, "-q", "--no-sim", *clock, "make", "-B", "-f", "rules.mk", "one"], cwd=directory)
+            equal((result.returncode, result.stdout), (0, b"cp fixture.txt one\n"), "make")
+            equal(b"in the future" in result.stderr, warns, "make warns of times, %s" % clock)
         if not shutil.which("git", path=ENVIRONMENT["PATH"]):
             print("not installed: git")
             done()
@@ -169,6 +176,8 @@ def is_there(words, package, directory):
     if package == "python3-numpy" and not os.path.isdir("/usr/lib/python3/dist-packages/numpy"):
         return False
     if words[0] == "java" and not os.path.exists(os.path.join(directory, "Count.class")):
+        return False
+    if package in STARTED and not shutil.which(package, path=ENVIRONMENT["PATH"]):
         return False
     return shutil.which(words[0], path=ENVIRONMENT["PATH"]) or os.path.exists(os.path.join(directory, words[0]))
 

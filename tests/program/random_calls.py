@@ -4,8 +4,8 @@ kernel and by c2emu, give the same results and the same memory.
 
 The guest of the same name draws them (its head says which). Both runs are in the same empty directory, one after the
 other, as a user without rights: root becomes nobody. In `blocks` a program may wait for ever: then c2emu must say so
-for the same call. Failures name the seed and the first call that differs. `wild` are calls of any number with any
-arguments, by c2emu alone, with and without --sandbox: it must live.
+for the same call; several wait at a time. Failures name the seed and the first call that differs. `wild` are calls of
+any number with any arguments, by c2emu alone, with and without --sandbox: it must live.
 """
 
 import os
@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 
 from common import EMULATOR, check, done, equal, fail
 
@@ -22,19 +24,15 @@ GUEST = os.path.join(os.environ["GUESTS"], "random_calls")
 NOBODY = 65534
 SEEDS = {"ready": (1, 80, 400), "blocks": (1000, 20, 300), "wild": (2000, 8, 125000)}  # first, how many, calls of each
 ASLEEP = 0.6  # seconds in one call: it waits for ever, for nothing outside ever happens
-
-
-def drop_rights():
-    if os.geteuid() == 0:
-        os.setgroups([])
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
+AT_A_TIME = {"blocks": 8}  # of the others one
+WITHOUT_RIGHTS = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
 
 
 class Fence:
     """Copies of what is run, and a directory for it whose parents its user cannot write."""
 
     def __init__(self, directory):
+        os.makedirs(directory, exist_ok=True)
         self.outer = os.path.join(directory, "fence")
         self.inner = os.path.join(self.outer, "run")
         tools = os.path.join(directory, "tools")
@@ -95,7 +93,7 @@ def run_in(fence, words):
     with fence as directory:
         environment = {"C2EMU_MACHINES": fence.machines}
         process = subprocess.Popen(words, cwd=directory, env=environment, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=drop_rights)
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, **WITHOUT_RIGHTS)
         output, slept = watch(process)
         if slept:
             process.kill()
@@ -141,7 +139,7 @@ def go_wild(fence, seed, calls):
     with fence as directory:
         words = [fence.emulator, "-q", "--no-sim", *options, fence.guest, str(seed), str(calls), "wild"]
         result = subprocess.run(words, cwd=directory, env={"C2EMU_MACHINES": fence.machines}, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=drop_rights, timeout=300)
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=300, **WITHOUT_RIGHTS)
     message = result.stderr.decode(errors="replace")[-400:]
     equal(result.returncode, 17, "seed %d of %d calls: %s" % (seed, calls, message))
     return calls, 0
@@ -149,19 +147,26 @@ def go_wild(fence, seed, calls):
 
 def main(mode, first=None, seeds=None, calls=None):
     with tempfile.TemporaryDirectory() as directory:
-        fence = Fence(directory)
+        os.chmod(directory, 0o755)
         if mode == "mutants":  # what is not there must be found
+            fence = Fence(os.path.join(directory, "0"))
             native, emulated = both(fence, 5, 60, "ready", 41)
             found = difference(native[0], emulated[0])
             check(found and found[0].startswith("41: ") and found[1].startswith("41: "), "the wrong result: %r" % found)
             done()
         defaults = SEEDS[mode]
         first, seeds, calls = [int(b or a) for a, b in zip(defaults, (first, seeds, calls))]
-        total = waits = 0
-        for seed in range(first, first + seeds):
-            made, waited = go_wild(fence, seed, calls) if mode == "wild" else compare(fence, seed, calls, mode)
-            total += made
-            waits += waited
+        fences = SimpleQueue()
+        for i in range(AT_A_TIME.get(mode, 1)):
+            fences.put(Fence(os.path.join(directory, str(i))))
+
+        def one(seed):
+            fence = fences.get()
+            made = go_wild(fence, seed, calls) if mode == "wild" else compare(fence, seed, calls, mode)
+            fences.put(fence)
+            return made
+        with ThreadPoolExecutor(fences.qsize()) as workers:
+            total, waits = map(sum, zip(*workers.map(one, range(first, first + seeds))))
         print("%d calls of %d seeds, %d waits for ever" % (total, seeds, waits))
         check(mode != "blocks" or waits > seeds // 4, "too few programs wait")
     done()

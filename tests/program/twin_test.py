@@ -274,8 +274,9 @@ MUTANT_OPTIONS = ["--set", "L1D.size=2K", "--set", "L1D.ways=4", "--set", "L2.si
 
 def mutants():
     report, text = trace("strides", MUTANT_OPTIONS)
-    equal(eat(report, text).hierarchy.counts(), report["levels"], "levels by the right twin")
-    compare_pairs(report, eat(report, text).hierarchy.pairs())
+    right = eat(report, text).hierarchy
+    equal(right.counts(), report["levels"], "levels by the right twin")
+    compare_pairs(report, right.pairs())
     listed = {name: part[0] for name, part in pairs(report).items()}
     for what, name, mutant in MUTANTS:
         original = getattr(twin, name)

@@ -264,8 +264,8 @@ static void run_many(uint64_t first, uint64_t machines, uint64_t steps)
 
 /* ------------------------------------------------------------------ tests */
 
-#ifdef __SANITIZE_ADDRESS__
-enum { MACHINES = 400, STEPS = 2000 }; /* each takes four times as long; it is about memory there */
+#if defined(__SANITIZE_ADDRESS__) || defined(C2_STRESS)
+enum { MACHINES = 400, STEPS = 2000 }; /* each takes four times as long; it is about memory and promises */
 #else
 enum { MACHINES = 2000, STEPS = 8000 };
 #endif

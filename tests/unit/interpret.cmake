@@ -1,4 +1,8 @@
-# The tests of interpret compare it with the CPU they run on.
+# The tests of interpret compare it with the CPU they run on. It has no sizes, shortcuts or promises: the same program
+# in the stress build.
+if(C2_STRESS)
+  return()
+endif()
 foreach(topic string bits pcmpstr sse x87 transcendental fpstate system)
   c2_unit_test(interpret_${topic} c2_interpret)
   target_sources(test_interpret_${topic} PRIVATE ${CMAKE_CURRENT_LIST_DIR}/interpret_makers.c

@@ -20,7 +20,7 @@
 #define FRAMES_MAX 640
 #define MEMORIES 2
 #define STRIDE 16 /* each call compares one page in so many, and each STRIDE-th call all the rest */
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(C2_STRESS)
 #define CALLS(n) ((n) / 4) /* the same calls, fewer of them */
 #else
 #define CALLS(n) (n)

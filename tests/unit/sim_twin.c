@@ -18,8 +18,8 @@
 #define BLOCKS 60
 #define MAX_INSNS 12
 #define MAX_SLOTS 24
-#ifdef __SANITIZE_ADDRESS__
-#define RUNS 3000 /* each takes six times as long; it is about memory there */
+#if defined(__SANITIZE_ADDRESS__) || defined(C2_STRESS)
+#define RUNS 3000 /* each takes six times as long; it is about memory and promises there */
 #else
 #define RUNS 8000
 #endif

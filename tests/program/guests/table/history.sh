@@ -16,5 +16,4 @@ git log --stat --format='%h %s'
 git show HEAD:sorted.txt | git hash-object --stdin
 git diff HEAD~1 | git apply -R
 git status --short
-git fsck 2>/dev/null
 rm .git/index # it holds times and inode numbers
